@@ -1,0 +1,154 @@
+/*
+ * bytes.h - a borrowed slice, an owned buffer, and big-endian integers
+ *
+ * struct bytes borrows and is passed by value; struct buf owns and grows.  A row key, a
+ * qualifier, a value are bytes.  Their order is bytes_cmp: unsigned, a proper prefix first, as
+ * HBase compares.  It cannot fail.
+ */
+#ifndef SALTMILL_BYTES_H
+#define SALTMILL_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes {
+	const uint8_t *ptr;
+	size_t len;
+};
+
+/* {0} is empty and valid.  Release with buf_release. */
+struct buf {
+	uint8_t *ptr;
+	size_t len, cap;
+};
+
+static inline struct bytes bytes_of(const void *ptr, size_t len)
+{
+	return (struct bytes){ptr, len};
+}
+
+static inline struct bytes bytes_str(const char *s)
+{
+	return bytes_of(s, strlen(s));
+}
+
+static inline struct bytes buf_bytes(const struct buf *b)
+{
+	return bytes_of(b->ptr, b->len);
+}
+
+static inline int bytes_cmp(struct bytes a, struct bytes b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+static inline bool bytes_eq(struct bytes a, struct bytes b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Room for extra more bytes; returns where they go.  len is unchanged. */
+uint8_t *buf_reserve(struct buf *b, size_t extra);
+void buf_append(struct buf *b, const void *ptr, size_t len);
+void buf_append_str(struct buf *b, const char *s);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_release(struct buf *b);
+
+static inline void buf_put(struct buf *b, uint8_t byte)
+{
+	if (b->len == b->cap)
+		buf_reserve(b, 1);
+	b->ptr[b->len++] = byte;
+}
+
+static inline void put_be16(uint8_t *p, uint16_t v)
+{
+	v = __builtin_bswap16(v);
+	memcpy(p, &v, 2);
+}
+
+static inline void put_be32(uint8_t *p, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	memcpy(p, &v, 4);
+}
+
+static inline void put_be64(uint8_t *p, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(p, &v, 8);
+}
+
+static inline uint16_t get_be16(const uint8_t *p)
+{
+	uint16_t v;
+	memcpy(&v, p, 2);
+	return __builtin_bswap16(v);
+}
+
+static inline uint32_t get_be32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, 4);
+	return __builtin_bswap32(v);
+}
+
+static inline uint64_t get_be64(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return __builtin_bswap64(v);
+}
+
+static inline void buf_be32(struct buf *b, uint32_t v)
+{
+	put_be32(buf_reserve(b, 4), v);
+	b->len += 4;
+}
+
+static inline void buf_be64(struct buf *b, uint64_t v)
+{
+	put_be64(buf_reserve(b, 8), v);
+	b->len += 8;
+}
+
+/*
+ * Little-endian base 128 (protobuf varint; "v7" of hfile-v3.md 4.2).  put_varint writes at most
+ * 10 bytes and returns how many; get_varint returns how many it read, 0 if the number does not
+ * end before end.
+ */
+static inline size_t put_varint(uint8_t *p, uint64_t v)
+{
+	size_t n = 0;
+	for (; v >= 0x80; v >>= 7)
+		p[n++] = (uint8_t)(v | 0x80);
+	p[n++] = (uint8_t)v;
+	return n;
+}
+
+static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
+{
+	uint64_t v = 0;
+	for (size_t n = 0; n < 10 && p + n < end; n++) {
+		v |= (uint64_t)(p[n] & 0x7f) << (7 * n);
+		if (!(p[n] & 0x80)) {
+			*out = v;
+			return n + 1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * HBase's Bytes.toStringBinary and toBytesBinary (hbase-shell.md 2.2).  `escaped` prints every
+ * byte outside [0-9A-Za-z_.-] as \xHH in upper case, the form that is safe in SPLITS_FILE and in
+ * single quotes; the result is NUL-terminated text behind b's content.
+ */
+void bytes_escape(struct buf *b, struct bytes v);
+void bytes_unescape(struct buf *b, struct bytes text);
+
+#endif

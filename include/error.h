@@ -1,0 +1,39 @@
+/*
+ * error.h - result codes and the sentence that goes with them
+ *
+ * Fallible functions return int: 0, RC_END (iterators only) or a negative RC_*.  Their last
+ * parameter is a caller-owned struct error.  Who detects the fault writes the sentence (what was
+ * found, what was expected); who knows more puts it in front (path, line).  Nobody below
+ * pipeline/main.c and pipeline/cmd_*.c prints.
+ */
+#ifndef SALTMILL_ERROR_H
+#define SALTMILL_ERROR_H
+
+enum {
+	RC_OK = 0,
+	RC_END = 1,      /* iterators: nothing more */
+	RC_IO = -1,      /* the system refused: disk, file, network */
+	RC_DATA = -3,    /* the input is not what the job says; a row's fault is a reject */
+	RC_ORDER = -4,   /* keys out of order: a bug of ours or a damaged file */
+	RC_LIMIT = -5,   /* larger than a documented limit */
+	RC_CONFIG = -6,  /* the job file or the command line is wrong: exit status 2 */
+	RC_STOPPED = -7  /* SIGINT or SIGTERM */
+};
+
+struct error {
+	int code;
+	char msg[760];
+};
+
+#define ERROR_FORMAT(f, a) __attribute__((format(printf, f, a)))
+
+/* Write the sentence and return code, for `return error_set(err, RC_DATA, "...")`. */
+int error_set(struct error *err, int code, const char *fmt, ...) ERROR_FORMAT(3, 4);
+
+/* The same with ": " and strerror(errno) behind it; always RC_IO. */
+int error_errno(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);
+
+/* Put text in front of the sentence that is there; returns err->code. */
+int error_prefix(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * event.h - one event as a source hands it on: raw columns and where they came from
+ *
+ * source/ fills it, row/ reads it.  Everything is borrowed and valid until the sink returns.
+ */
+#ifndef SALTMILL_EVENT_H
+#define SALTMILL_EVENT_H
+
+#include "bytes.h"
+#include "error.h"
+
+struct column {
+	const uint8_t *ptr;
+	uint32_t len;
+	bool quoted; /* CSV: the value stood in quotes, so it is never an unquoted null spelling */
+	bool absent; /* the message has no such value (Kafka); CSV: never */
+};
+
+struct event {
+	const struct column *columns; /* in the order of the source's column names */
+	size_t ncolumns;
+	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
+	uint64_t line;      /* CSV: lines of this piece before the event; the source knows the rest */
+	uint64_t offset;    /* CSV: byte offset in the (decompressed) file */
+	struct bytes raw;   /* the event's own bytes, without its line end */
+};
+
+/* Why an event was not taken.  reason is a fixed slug for counting ("bad_number"). */
+struct reject {
+	const char *reason;
+	const char *field; /* field or column name, or NULL */
+	char detail[240];  /* what was found and what was expected */
+};
+
+#endif

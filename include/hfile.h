@@ -1,0 +1,143 @@
+/*
+ * hfile.h - write and read HFile v3 (hfile-v3.md)
+ *
+ *   hfile_writer_new, hfile_add*, hfile_finish (or hfile_abort)
+ *   hfile_open, hfile_info / hfile_blocks / hfile_cells, hfile_close
+ *
+ * One family a file.  Same cells and options give the same bytes: no clock, no chance.
+ */
+#ifndef SALTMILL_HFILE_H
+#define SALTMILL_HFILE_H
+
+#include "bytes.h"
+#include "error.h"
+#include "table.h"
+
+#define HFILE_PUT 4 /* KeyValue.Type.Put */
+
+struct hfile_options {
+	struct bytes family;
+	enum codec codec;
+	int level;                   /* LEVEL_DEFAULT: ZSTD 3, GZ 6 */
+	enum zstd_framing framing;
+	enum block_encoding encoding;
+	enum bloom_type bloom;
+	uint32_t bloom_prefix;       /* for BLOOM_ROWPREFIX */
+	uint32_t block_bytes;        /* 0: 65536 */
+	uint32_t index_block_bytes;  /* 0: 131072 (hfile.index.block.max.size) */
+	uint32_t bloom_block_bytes;  /* 0: 131072 (io.storefile.bloom.block.size) */
+	uint32_t index_min_entries;  /* 0: 16 (hfile.index.block.min.entries) */
+	int64_t create_ms;           /* hfile.CREATE_TIME_TS */
+	int64_t bulkload_ms;         /* BULKLOAD_TIMESTAMP */
+	struct bytes source_task;    /* BULKLOAD_SOURCE_TASK */
+	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
+	bool tags;                   /* store an empty tag area a cell; golden tests */
+};
+
+struct hfile_cell {
+	struct bytes row, family, qualifier, value; /* the writer takes its own family, not this one */
+	int64_t ts;   /* ms, 0 .. Long.MAX_VALUE - 1 */
+	uint8_t type; /* HFILE_PUT */
+};
+
+/* What was written; keys are flat keys (hfile-v3.md 3.1) and live in the summary's bufs. */
+struct hfile_summary {
+	uint64_t cells, rows;
+	uint64_t file_bytes;
+	uint64_t cell_bytes;       /* uncompressed KeyValues */
+	uint64_t data_blocks;
+	struct buf first_row, last_row;
+	int64_t min_ts, max_ts;
+	uint8_t digest[16];        /* XXH3-128 of the file's bytes */
+	uint64_t cells_digest;     /* sum over cells of XXH3-64 of their KeyValue bytes: order-free */
+};
+void hfile_summary_release(struct hfile_summary *s);
+
+struct hfile_writer;
+
+/* Create the file at path, which must not exist.  opt is copied.  On failure *out is NULL. */
+int hfile_writer_new(struct hfile_writer **out, const char *path, const struct hfile_options *opt,
+		     struct error *err);
+/*
+ * Add the next cell; its bytes are copied.  RC_ORDER if it sorts before the one before it,
+ * RC_LIMIT if a part is too long for the format.  Write errors may show only in hfile_finish.
+ */
+int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *err);
+/* Bytes on disk if it were finished about now; for rolling at a size limit. */
+uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
+/* Write index, file info, bloom, trailer; fsync; fill *sum.  Frees w whatever the result. */
+int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
+/* Unlink the file and free w.  NULL is fine. */
+void hfile_abort(struct hfile_writer *w);
+
+/* A file opened for reading.  One thread at a time. */
+struct hfile;
+
+struct hfile_trailer {
+	uint64_t file_info_offset, load_on_open_offset, uncompressed_index_bytes,
+		total_uncompressed_bytes, entry_count, first_data_block, last_data_block, file_bytes;
+	uint32_t data_index_count, meta_index_count, index_levels, codec, major, minor;
+	char comparator[160];
+};
+
+/*
+ * Open: trailer, root index, file info, bloom meta, each block's checksums verified.  RC_DATA with
+ * path and offset when something is not as the format says.  framing tells how ZSTD blocks are
+ * stored when known; both forms are recognised from the first bytes of a block.
+ */
+int hfile_open(struct hfile **out, const char *path, struct error *err);
+void hfile_close(struct hfile *f);
+const struct hfile_trailer *hfile_trailer(const struct hfile *f);
+
+/* File info entry i (in stored order) or RC_END. */
+int hfile_info(const struct hfile *f, size_t i, struct bytes *key, struct bytes *value);
+/* File info by name; false when absent. */
+bool hfile_info_get(const struct hfile *f, const char *key, struct bytes *value);
+
+struct hfile_block {
+	uint64_t offset;
+	char type[9];             /* magic, NUL-terminated: "DATABLK*" */
+	uint32_t disk_bytes;      /* whole block: header, payload, checksums */
+	uint32_t plain_bytes;     /* payload, decompressed */
+	int64_t previous;         /* prevBlockOffset */
+	struct bytes payload;     /* decompressed; valid until the next call */
+};
+/*
+ * Walk all blocks from offset 0 (*at = 0) to the trailer; checksums verified, payload
+ * decompressed.  Advances *at; RC_END behind the last block.
+ */
+int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, struct error *err);
+
+/* Walk all cells in file order; *out valid until the next call.  Start with hfile_rewind. */
+void hfile_rewind(struct hfile *f);
+int hfile_next_cell(struct hfile *f, struct hfile_cell *out, struct error *err);
+/* Position at the first cell whose row is >= row, by the index. */
+int hfile_seek(struct hfile *f, struct bytes row, struct error *err);
+
+struct hfile_index_entry {
+	uint64_t offset;
+	uint32_t disk_bytes;
+	struct bytes key; /* flat key */
+};
+/* Root index entry i or RC_END. */
+int hfile_root_entry(const struct hfile *f, size_t i, struct hfile_index_entry *out);
+
+struct hfile_bloom {
+	bool present;
+	enum bloom_type type;
+	uint32_t hash_count, chunks;
+	uint64_t keys, max_keys, bytes;
+};
+void hfile_bloom(const struct hfile *f, struct hfile_bloom *out);
+/* May the bloom filter's key be in the file?  True when there is no bloom. */
+int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier, bool *out,
+		      struct error *err);
+
+/*
+ * Prove a whole file: every checksum, block chain, index against blocks, cell order, counts
+ * against trailer, first/last key, averages, time range, every bloom key found.  Fills *sum as
+ * the writer would.
+ */
+int hfile_verify(const char *path, struct hfile_summary *sum, struct error *err);
+
+#endif

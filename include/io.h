@@ -1,0 +1,46 @@
+/*
+ * io.h - files: written with a sticky error and synced, read whole, removed whole
+ *
+ *   out_open, out_write*, out_finish   or   out_open, out_write*, out_abort
+ */
+#ifndef SALTMILL_IO_H
+#define SALTMILL_IO_H
+
+#include "bytes.h"
+#include "error.h"
+
+struct out_file {
+	int fd;          /* -1 when closed */
+	char *path;      /* owned */
+	uint64_t offset; /* bytes written so far, those in buf included */
+	struct buf buf;
+	size_t buffer_bytes;
+	int errnum;      /* the first failure; later writes do nothing */
+	void *digest;    /* XXH3 state over everything written */
+};
+
+/* Create path (it must not exist).  buffer_bytes 0 means 1 MiB. */
+int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err);
+/* Append.  A failure is remembered and reported by out_finish. */
+void out_write(struct out_file *o, const void *ptr, size_t len);
+/* Flush, fsync, close.  Reports the first failure, with path and offset. */
+int out_finish(struct out_file *o, struct error *err);
+/* XXH3-128 of all bytes written, canonical (big-endian) form; before out_finish or out_abort. */
+void out_digest(const struct out_file *o, uint8_t digest[16]);
+/* Close and unlink.  Harmless on a file that is finished or {.fd = -1}. */
+void out_abort(struct out_file *o);
+
+/* Read exactly len bytes at offset; a short file is RC_IO. */
+int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);
+int io_read_file(const char *path, struct buf *out, struct error *err);
+int io_write_file(const char *path, struct bytes content, struct error *err);
+/* XXH3-128 of a file's bytes. */
+int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
+int io_make_dir(const char *path, struct error *err);
+int io_sync_dir(const char *path, struct error *err);
+/* Remove a folder and all below it.  A missing folder is no error. */
+int io_remove_tree(const char *path, struct error *err);
+/* An unlinked temporary file in dir; a crash leaves nothing.  Returns the fd or RC_IO. */
+int io_open_temp(const char *dir, struct error *err);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * job.h - the job file, read and checked (interface.md)
+ *
+ * Built by pipeline/job, used by every room that needs to know what the user asked for.  Nothing
+ * here changes after job_load.  Everything lives in the job's arena.
+ */
+#ifndef SALTMILL_JOB_H
+#define SALTMILL_JOB_H
+
+#include "bytes.h"
+#include "error.h"
+#include "mem.h"
+#include "table.h"
+
+enum field_type {
+	FIELD_TEXT,  /* UTF-8, no NUL */
+	FIELD_BYTES, /* any bytes, as they are */
+	FIELD_HEX,   /* hex digits in the input, bytes inside */
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_I64,
+	FIELD_F64,
+	FIELD_BOOL,  /* true/false, t/f, yes/no, 1/0 in any case */
+	FIELD_TIME
+};
+
+enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS };
+
+/* Local time to UTC for one zone: offsets in force from a UTC second on, rising. */
+struct zone {
+	const char *name;
+	struct zone_span {
+		int64_t from_s; /* UTC second */
+		int32_t offset_s;
+	} *spans;
+	size_t nspans;
+};
+
+/*
+ * One named field of an event.  Its text is one source column, or several joined by `join`
+ * (date and time in two columns).
+ */
+struct field {
+	const char *name;
+	struct pos pos;
+	enum field_type type;
+	enum time_unit unit;      /* FIELD_TIME */
+	const char *format;       /* FIELD_TIME with TIME_FORMAT: %Y %m %d %H %M %S %f %z %b %y %j %e %p %I %s %% */
+	const struct zone *zone;  /* TIME_FORMAT without %z; NULL: UTC */
+	const char **columns;     /* source column names; by default the field's own name */
+	size_t ncolumns;
+	const char *join;         /* " " by default */
+	const char **nulls;       /* null spellings of this field; NULL: the source's */
+	size_t nnulls;
+};
+
+/* How a value is laid down in a key, a qualifier or a cell value. */
+enum encode_as {
+	AS_TEXT,     /* the field's text as it came */
+	AS_BYTES,    /* the field's bytes (hex decoded) */
+	AS_REVERSED, /* the text backwards, by bytes; ASCII only */
+	AS_U8, AS_U16, AS_U32, AS_U64, /* big-endian */
+	AS_I32, AS_I64, /* key and qualifier: sign bit flipped, so that order is kept; value: Bytes.toBytes */
+	AS_F32, AS_F64, /* the same for IEEE numbers */
+	AS_BOOL,        /* FF or 00 (Bytes.toBytes(boolean)) */
+	AS_MILLIS,          /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative times are in use: never here, times before 1970 are refused in keys */
+	AS_REVERSED_MILLIS  /* Long.MAX_VALUE - ms, 8 bytes big-endian */
+};
+
+enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
+enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
+
+#define NO_TERMINATOR (-1)
+
+/* One part of a row key or of a computed qualifier. */
+struct key_part {
+	enum part_kind kind;
+	struct pos pos;
+	/* PART_SALT, PART_HASH: over the key encodings of these fields, in order; none (phoenix,
+	 * hbasewd): over all of the key behind this part */
+	size_t *of;
+	size_t nof;
+	enum hash_kind hash;
+	uint32_t buckets;    /* PART_SALT: 1..; value 0..buckets-1 */
+	uint32_t width;      /* bytes: of a salt (1, big-endian), a hash prefix, a padded text; 0: free */
+	struct bytes constant; /* PART_CONST */
+	size_t field;        /* PART_FIELD: index in job.fields */
+	enum encode_as as;
+	uint8_t pad;         /* with width: what fills it, '0' left for numbers, ' ' right for text */
+	bool pad_left;
+	int terminator;      /* byte behind a variable-length part, or NO_TERMINATOR */
+};
+
+enum value_kind { VALUE_FIELD, VALUE_CONST };
+
+struct cell_spec {
+	struct pos pos;
+	size_t family;              /* index in table.families */
+	struct key_part *qualifier; /* parts; all PART_CONST when the qualifier is constant */
+	size_t nqualifier;          /* 0: the empty qualifier */
+	bool qualifier_constant;
+	enum value_kind kind;
+	struct bytes constant;
+	size_t field;
+	enum encode_as as;
+	bool optional;              /* a null value or qualifier field: no cell; otherwise a reject */
+};
+
+enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
+enum duplicates { DUPLICATES_LAST, DUPLICATES_FIRST, DUPLICATES_ERROR };
+
+struct regions {
+	struct pos pos;
+	enum split_kind split;
+	uint32_t count;        /* 0: not given */
+	uint64_t size_bytes;   /* target on disk; 0: not given */
+	uint32_t servers, per_server; /* 0: not given */
+	uint32_t min, max;     /* bounds on the number of regions; 0: none */
+	double headroom;       /* growth, 0.5 = half as much again; 0: none */
+	double tolerance;      /* largest region / target that is still fine, e.g. 1.1; 0: not asked */
+	bool align_salt;
+	const char *file;      /* SPLIT_FILE, absolute or relative to the working directory */
+	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL: HBase's defaults */
+};
+
+struct job_table {
+	struct table schema;
+	struct key_part *rowkey;
+	size_t nrowkey;
+	bool timestamp_constant;
+	int64_t timestamp_ms;  /* when constant */
+	size_t timestamp_field;
+	struct cell_spec *cells;
+	size_t ncells;
+	enum duplicates duplicates;
+	struct regions regions;
+	uint64_t max_hfile_bytes; /* roll a family's file at the next row; 0: never */
+};
+
+enum source_kind { SOURCE_CSV, SOURCE_KAFKA };
+
+struct csv_source {
+	const char **files;    /* resolved against the job file's folder; "-" is standard input */
+	size_t nfiles;
+	bool header;
+	const char **columns;  /* when there is no header; NULL otherwise */
+	size_t ncolumns;
+	uint8_t delimiter;
+	uint8_t quote;         /* '"' */
+	const char **nulls;    /* unquoted spellings of "no value" */
+	size_t nnulls;
+	bool quoted_nulls;     /* a quoted spelling is a null too; default false */
+	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */
+};
+
+struct job {
+	const char *path;      /* as given */
+	const char *dir;       /* folder of the job file */
+	uint8_t digest[16];    /* XXH3-128 of the job file's bytes */
+	enum source_kind source;
+	struct csv_source csv;
+	struct field *fields;  /* those listed, then the columns used without being listed (text) */
+	size_t nfields;
+	struct job_table *tables;
+	size_t ntables;
+	struct arena arena;
+};
+
+/*
+ * Read and check a job file.  Every fault is RC_CONFIG with "path:line:column: what was found,
+ * what was expected" and, for a name that is close to a known one, the name that was meant.
+ * Release with job_release whatever the result.
+ */
+int job_load(struct job *job, const char *path, struct error *err);
+void job_release(struct job *job);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * record.h - what is sorted: one compact record a row (speed.md 8), not one a cell
+ *
+ * Order: key (bytes_cmp), then minor (memcmp), then seq.  minor has the same length in all
+ * records of one table: 0, or 8 bytes of Long.MAX_VALUE - cell timestamp (big-endian), so that
+ * records of one row key come newest first.  payload is row/'s own; sort/ does not look inside.
+ */
+#ifndef SALTMILL_RECORD_H
+#define SALTMILL_RECORD_H
+
+#include "bytes.h"
+#include "error.h"
+
+#define ROW_KEY_MAX 32767 /* HConstants.MAX_ROW_LENGTH */
+
+struct record {
+	struct bytes key;     /* the row key */
+	const uint8_t *minor; /* minor_bytes of the table */
+	uint64_t seq;         /* event.seq */
+	struct bytes payload;
+};
+
+/*
+ * Records in order.  next returns 0, RC_END or an error; *out is valid until the next call.
+ * close releases the iterator itself.
+ */
+struct record_iter {
+	int (*next)(void *self, struct record *out, struct error *err);
+	void (*close)(void *self);
+	void *self;
+};
+
+/* Bytes that a record will take as uncompressed KeyValues; what regions are balanced by. */
+typedef uint64_t record_weigh(const void *ctx, const struct record *r);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * row.h - meaning: from an event's columns to row records, and from a record to its cells
+ *
+ *   row_plan_new, row_encoder_new (one a thread), row_encode*, row_cells*, ..._free
+ *
+ * Implemented in pipeline/row.  The one place where key bytes and value bytes are defined.
+ */
+#ifndef SALTMILL_ROW_H
+#define SALTMILL_ROW_H
+
+#include "event.h"
+#include "job.h"
+#include "record.h"
+
+/* A job bound to the columns of its source.  Immutable: any thread. */
+struct row_plan;
+
+/*
+ * columns: the source's column names in order (CSV header).  RC_CONFIG when a field's column is
+ * not among them or a name that is used stands there twice; the message names the near miss.
+ * The job must outlive the plan.
+ */
+int row_plan_new(struct row_plan **out, const struct job *job, const char *const *columns,
+		 size_t ncolumns, struct error *err);
+void row_plan_free(struct row_plan *p);
+
+/* Scratch for one thread. */
+struct row_encoder;
+struct row_encoder *row_encoder_new(const struct row_plan *p);
+void row_encoder_free(struct row_encoder *e);
+
+/*
+ * Encode an event for every table.  0: out[t] (t < job.ntables) holds the record, valid until the
+ * next call; key.len == 0 means that all cells of that table are absent: nothing to store.
+ * RC_DATA: *why says what is wrong; the event goes to no table.
+ */
+int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
+	       struct reject *why);
+
+/* A cell of a record.  row, qualifier and value borrow from the record (or the plan). */
+struct cell {
+	size_t family;     /* index in table.families */
+	size_t column;     /* index in job_table.cells */
+	struct bytes row, qualifier, value;
+	int64_t ts;        /* ms */
+	uint64_t seq;      /* of its event */
+};
+
+/* Bytes of struct record.minor for this table: 0 or 8. */
+size_t row_minor_bytes(const struct row_plan *p, size_t table);
+/* All qualifiers of the table are constant: row_cells gives every row's cells in one fixed order. */
+bool row_constant_columns(const struct row_plan *p, size_t table);
+/* The largest number of cells that row_cells gives for a record of this table. */
+size_t row_max_cells(const struct row_plan *p, size_t table);
+/*
+ * The cells of a record, by family (index), constant qualifiers in bytes_cmp order within a
+ * family, computed ones behind them.  Returns how many.
+ */
+size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
+		 struct cell *cells);
+/* record_weigh over a struct row_weigher: bytes as uncompressed KeyValues (hfile-v3.md 3.1). */
+struct row_weigher {
+	const struct row_plan *plan;
+	size_t table;
+};
+uint64_t row_weigh(const void *row_weigher, const struct record *r);
+
+#endif

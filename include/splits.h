@@ -1,0 +1,48 @@
+/*
+ * splits.h - an ordered list of split keys, its text form, and HBase's split arithmetic
+ *
+ * Implemented in splitter/.  n keys make n + 1 regions; region i is [key i-1, key i).
+ */
+#ifndef SALTMILL_SPLITS_H
+#define SALTMILL_SPLITS_H
+
+#include "bytes.h"
+#include "error.h"
+
+/* {0} is empty: one region.  Keys are strictly rising and not empty.  Release: splits_release. */
+struct splits {
+	struct bytes *keys; /* each key's bytes are owned */
+	size_t count, cap;
+};
+
+/* Append a copy of key.  RC_ORDER if it is empty or not above the last one. */
+int splits_add(struct splits *s, struct bytes key, struct error *err);
+void splits_release(struct splits *s);
+/* Index of the region that holds row: how many split keys are <= row. */
+size_t splits_region(const struct splits *s, struct bytes row);
+
+/* One key a line, \xHH form (what SPLITS_FILE takes, hbase-shell.md 2.2). */
+void splits_format(const struct splits *s, struct buf *out);
+/*
+ * Read such text; name is for messages.  Lower-case hex digits, empty lines and keys that are out
+ * of order or doubled are RC_DATA with the line.
+ */
+int splits_parse(struct splits *s, const char *name, struct bytes text, struct error *err);
+
+enum split_algorithm { SPLIT_ALGORITHM_UNIFORM, SPLIT_ALGORITHM_HEX, SPLIT_ALGORITHM_DECIMAL };
+
+/*
+ * Split keys for n regions, to the byte of HBase's RegionSplitter (splits.md 1.2 to 1.4), its
+ * errors included (RC_CONFIG).  first and last: the text that setFirstRow/setLastRow(String)
+ * take; NULL: the defaults.
+ */
+int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const char *first,
+		   const char *last, struct error *err);
+/* "UniformSplit", "HexStringSplit", "DecimalStringSplit", also a full class name; -1 unknown. */
+int split_algorithm_parse(const char *name);
+const char *split_algorithm_name(enum split_algorithm a);
+
+/* The shortest key s with a < s <= b, for neighbouring rows a < b; a prefix of b. */
+struct bytes shortest_separator(struct bytes a, struct bytes b);
+
+#endif

@@ -1,0 +1,52 @@
+#include "bytes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "mem.h"
+
+uint8_t *buf_reserve(struct buf *b, size_t extra)
+{
+	if (b->cap - b->len < extra) {
+		size_t cap = b->cap < 64 ? 64 : b->cap * 2;
+		if (cap - b->len < extra)
+			cap = b->len + extra;
+		b->ptr = mem_realloc(b->ptr, cap);
+		b->cap = cap;
+	}
+	return b->ptr + b->len;
+}
+
+void buf_append(struct buf *b, const void *ptr, size_t len)
+{
+	if (len == 0)
+		return;
+	memcpy(buf_reserve(b, len), ptr, len);
+	b->len += len;
+}
+
+void buf_append_str(struct buf *b, const char *s)
+{
+	buf_append(b, s, strlen(s));
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	uint8_t *at = buf_reserve(b, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf((char *)at, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+void buf_release(struct buf *b)
+{
+	mem_free(b->ptr);
+	*b = (struct buf){0};
+}

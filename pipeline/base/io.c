@@ -1,0 +1,237 @@
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "mem.h"
+
+#define OUT_BUFFER (1u << 20)
+
+int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err)
+{
+	*o = (struct out_file){.fd = -1};
+	o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (o->fd < 0)
+		return error_errno(err, "cannot create %s", path);
+	o->path = mem_strdup(path);
+	o->buffer_bytes = buffer_bytes ? buffer_bytes : OUT_BUFFER;
+	buf_reserve(&o->buf, o->buffer_bytes);
+	o->digest = XXH3_createState();
+	XXH3_128bits_reset(o->digest);
+	return RC_OK;
+}
+
+/* Returns 0 or errno. */
+static int write_all(int fd, const uint8_t *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void out_put(struct out_file *o, const uint8_t *p, size_t len)
+{
+	if (o->errnum || len == 0)
+		return;
+	XXH3_128bits_update(o->digest, p, len);
+	o->errnum = write_all(o->fd, p, len);
+}
+
+void out_write(struct out_file *o, const void *ptr, size_t len)
+{
+	o->offset += len;
+	if (o->buf.len + len > o->buffer_bytes) {
+		out_put(o, o->buf.ptr, o->buf.len);
+		o->buf.len = 0;
+	}
+	if (len >= o->buffer_bytes)
+		out_put(o, ptr, len);
+	else
+		buf_append(&o->buf, ptr, len);
+}
+
+void out_digest(const struct out_file *o, uint8_t digest[16])
+{
+	XXH3_state_t *s = XXH3_createState();
+	XXH3_copyState(s, o->digest);
+	if (o->buf.len)
+		XXH3_128bits_update(s, o->buf.ptr, o->buf.len);
+	XXH128_canonical_t c;
+	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s));
+	memcpy(digest, c.digest, 16);
+	XXH3_freeState(s);
+}
+
+static void out_release(struct out_file *o)
+{
+	mem_free(o->path);
+	buf_release(&o->buf);
+	XXH3_freeState(o->digest);
+	*o = (struct out_file){.fd = -1};
+}
+
+int out_finish(struct out_file *o, struct error *err)
+{
+	out_put(o, o->buf.ptr, o->buf.len);
+	if (!o->errnum && fsync(o->fd) < 0)
+		o->errnum = errno;
+	if (close(o->fd) < 0 && !o->errnum)
+		o->errnum = errno;
+	int rc = RC_OK;
+	if (o->errnum) {
+		errno = o->errnum;
+		rc = error_errno(err, "cannot write %s (%llu bytes)", o->path,
+				 (unsigned long long)o->offset);
+		unlink(o->path);
+	}
+	out_release(o);
+	return rc;
+}
+
+void out_abort(struct out_file *o)
+{
+	if (o->fd < 0 || !o->path)
+		return;
+	close(o->fd);
+	unlink(o->path);
+	out_release(o);
+}
+
+int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err)
+{
+	uint8_t *p = buf;
+	while (len) {
+		ssize_t n = pread(fd, p, len, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(err, "cannot read %s at %llu", path, (unsigned long long)offset);
+		if (n == 0)
+			return error_set(err, RC_IO, "%s ends at byte %llu, %zu more were expected", path,
+					 (unsigned long long)offset, len);
+		p += n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return RC_OK;
+}
+
+int io_read_file(const char *path, struct buf *out, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot open %s", path);
+	for (;;) {
+		buf_reserve(out, 65536);
+		ssize_t n = read(fd, out->ptr + out->len, out->cap - out->len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int rc = error_errno(err, "cannot read %s", path);
+			close(fd);
+			return rc;
+		}
+		if (n == 0)
+			break;
+		out->len += (size_t)n;
+	}
+	close(fd);
+	return RC_OK;
+}
+
+int io_write_file(const char *path, struct bytes content, struct error *err)
+{
+	struct out_file o;
+	int rc = out_open(&o, path, 0, err);
+	if (rc)
+		return rc;
+	out_write(&o, content.ptr, content.len);
+	return out_finish(&o, err);
+}
+
+int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot open %s", path);
+	XXH3_state_t *s = XXH3_createState();
+	XXH3_128bits_reset(s);
+	uint8_t *block = mem_alloc(OUT_BUFFER);
+	ssize_t n;
+	*size = 0;
+	while ((n = read(fd, block, OUT_BUFFER)) > 0 || (n < 0 && errno == EINTR)) {
+		if (n < 0)
+			continue;
+		XXH3_128bits_update(s, block, (size_t)n);
+		*size += (uint64_t)n;
+	}
+	int rc = n < 0 ? error_errno(err, "cannot read %s", path) : RC_OK;
+	XXH128_canonical_t c;
+	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s));
+	memcpy(digest, c.digest, 16);
+	mem_free(block);
+	XXH3_freeState(s);
+	close(fd);
+	return rc;
+}
+
+int io_make_dir(const char *path, struct error *err)
+{
+	if (mkdir(path, 0777) < 0)
+		return error_errno(err, "cannot create folder %s", path);
+	return RC_OK;
+}
+
+int io_sync_dir(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "cannot open folder %s", path);
+	int rc = fsync(fd) < 0 ? error_errno(err, "cannot sync folder %s", path) : RC_OK;
+	close(fd);
+	return rc;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+int io_remove_tree(const char *path, struct error *err)
+{
+	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) < 0 && errno != ENOENT)
+		return error_errno(err, "cannot remove %s", path);
+	return RC_OK;
+}
+
+int io_open_temp(const char *dir, struct error *err)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+		return error_errno(err, "cannot create a temporary file in %s", dir);
+	char *name = mem_format("%s/.saltmill-XXXXXX", dir);
+	fd = mkostemp(name, O_CLOEXEC);
+	int rc = fd < 0 ? error_errno(err, "cannot create a temporary file in %s", dir) : fd;
+	if (fd >= 0)
+		unlink(name);
+	mem_free(name);
+	return rc;
+}

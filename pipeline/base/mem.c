@@ -1,0 +1,130 @@
+#include "mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARENA_BLOCK 16384
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used, cap;
+	max_align_t data[];
+};
+
+static void die_out_of_memory(size_t size)
+{
+	char msg[128];
+	int n = snprintf(msg, sizeof msg,
+			 "saltmill: out of memory (asked for %zu bytes); nothing was published\n", size);
+	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+void *mem_alloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+	if (!p)
+		die_out_of_memory(size);
+	return p;
+}
+
+void *mem_calloc(size_t count, size_t size)
+{
+	void *p = calloc(count ? count : 1, size ? size : 1);
+	if (!p)
+		die_out_of_memory(size);
+	return p;
+}
+
+void *mem_realloc(void *ptr, size_t size)
+{
+	void *p = realloc(ptr, size ? size : 1);
+	if (!p)
+		die_out_of_memory(size);
+	return p;
+}
+
+char *mem_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(mem_alloc(n), s, n);
+}
+
+char *mem_format(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		die_out_of_memory(0);
+	return s;
+}
+
+void mem_free(void *ptr)
+{
+	free(ptr);
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size = (size + 15) & ~(size_t)15;
+	struct arena_block *b = a->blocks;
+	if (!b || b->cap - b->used < size) {
+		size_t cap = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+		b = mem_calloc(1, sizeof *b + cap);
+		b->cap = cap;
+		b->next = a->blocks;
+		a->blocks = b;
+	}
+	void *p = (char *)b->data + b->used;
+	b->used += size;
+	return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t len)
+{
+	char *p = arena_alloc(a, len + 1);
+	if (len)
+		memcpy(p, s, len);
+	return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return arena_strndup(a, s, strlen(s));
+}
+
+void arena_release(struct arena *a)
+{
+	while (a->blocks) {
+		struct arena_block *next = a->blocks->next;
+		mem_free(a->blocks);
+		a->blocks = next;
+	}
+}
+
+bool budget_take(struct budget *b, uint64_t bytes)
+{
+	uint64_t used = atomic_load(&b->used);
+	do {
+		if (used + bytes > b->limit)
+			return false;
+	} while (!atomic_compare_exchange_weak(&b->used, &used, used + bytes));
+	return true;
+}
+
+void budget_force(struct budget *b, uint64_t bytes)
+{
+	atomic_fetch_add(&b->used, bytes);
+}
+
+void budget_give(struct budget *b, uint64_t bytes)
+{
+	atomic_fetch_sub(&b->used, bytes);
+}
