@@ -46,7 +46,10 @@ void rejects_free(struct rejects *r);
 /* One thread a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 uint64_t rejects_count(const struct rejects *r); /* any thread */
-/* After all workers ended: the n-th (0-based) in input order as "file:line (byte N): reason: field: detail". */
+/*
+ * After all workers ended: the n-th (0-based) in input order as "file:line (byte N): reason: field:
+ * detail", behind what is in *sentence.  RC_END when there are not that many.
+ */
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);
 /* Counts by reason, most frequent first, ties by name; valid until rejects_free. */
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
@@ -70,6 +73,7 @@ struct manifest_region {
 };
 struct manifest_table {
 	const char *name;
+	const char *dir;      /* its folder, relative to DIR; NULL when formatted: the same as name */
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells, cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
 	struct manifest_region *regions;

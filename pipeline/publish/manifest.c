@@ -1,0 +1,337 @@
+/*
+ * manifest.c - manifest.json, written and read by one description of its shape
+ *
+ * Each struct of publish.h has a table: JSON key, kind, offset in the struct.  Writing and reading
+ * both walk the tables, so they cannot disagree, and the order of a table is the order of the keys.
+ *
+ *   digests, cells_digest  lower-case hex (a 64-bit number is more than JSON numbers hold safely)
+ *   row keys               \xHH form, as in splits.txt
+ */
+#include "publish.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "mem.h"
+#include "text.h"
+
+enum kind {
+	TEXT,    /* const char * */
+	COUNT,   /* uint64_t */
+	INDEX,   /* size_t */
+	MILLIS,  /* int64_t */
+	DIGEST,  /* uint8_t[16] */
+	HASH,    /* uint64_t as hex */
+	ROW_KEY, /* struct bytes */
+	LIST     /* pointer to structs of `items`; how many: the size_t at count_at */
+};
+
+struct shape;
+struct member {
+	const char *key;
+	enum kind kind;
+	size_t at;
+	const struct shape *items;
+	size_t count_at;
+};
+
+struct shape {
+	const struct member *members;
+	size_t count, bytes;
+};
+
+#define SHAPE(S, table)                                                                            \
+	static const struct shape S##_shape = {table, sizeof(table) / sizeof *(table), sizeof(struct S)}
+#define AT(S, name) offsetof(struct S, name)
+
+static const struct member file_members[] = {
+	{.key = "path", TEXT, AT(manifest_file, path)},
+	{.key = "family", TEXT, AT(manifest_file, family)},
+	{.key = "region", INDEX, AT(manifest_file, region)},
+	{.key = "rows", COUNT, AT(manifest_file, rows)},
+	{.key = "cells", COUNT, AT(manifest_file, cells)},
+	{.key = "bytes", COUNT, AT(manifest_file, bytes)},
+	{.key = "cell_bytes", COUNT, AT(manifest_file, cell_bytes)},
+	{.key = "first_row", ROW_KEY, AT(manifest_file, first_row)},
+	{.key = "last_row", ROW_KEY, AT(manifest_file, last_row)},
+	{.key = "min_ts", MILLIS, AT(manifest_file, min_ts)},
+	{.key = "max_ts", MILLIS, AT(manifest_file, max_ts)},
+	{.key = "digest", DIGEST, AT(manifest_file, digest)},
+	{.key = "cells_digest", HASH, AT(manifest_file, cells_digest)},
+};
+SHAPE(manifest_file, file_members);
+
+static const struct member region_members[] = {
+	{.key = "start", ROW_KEY, AT(manifest_region, start)},
+	{.key = "end", ROW_KEY, AT(manifest_region, end)},
+	{.key = "rows", COUNT, AT(manifest_region, rows)},
+	{.key = "cells", COUNT, AT(manifest_region, cells)},
+	{.key = "bytes", COUNT, AT(manifest_region, bytes)},
+	{.key = "cell_bytes", COUNT, AT(manifest_region, cell_bytes)},
+};
+SHAPE(manifest_region, region_members);
+
+static const struct member table_members[] = {
+	{.key = "name", TEXT, AT(manifest_table, name)},
+	{.key = "dir", TEXT, AT(manifest_table, dir)},
+	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
+	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
+	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},
+	{.key = "rows", COUNT, AT(manifest_table, rows)},
+	{.key = "cells", COUNT, AT(manifest_table, cells)},
+	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
+	{.key = "splits_digest", DIGEST, AT(manifest_table, splits_digest)},
+	{.key = "create_digest", DIGEST, AT(manifest_table, create_digest)},
+	{"regions", LIST, AT(manifest_table, regions), &manifest_region_shape,
+	 AT(manifest_table, nregions)},
+	{"files", LIST, AT(manifest_table, files), &manifest_file_shape, AT(manifest_table, nfiles)},
+};
+SHAPE(manifest_table, table_members);
+
+static const struct member input_members[] = {
+	{.key = "path", TEXT, AT(manifest_input, path)},
+	{.key = "bytes", COUNT, AT(manifest_input, bytes)},
+	{.key = "rows", COUNT, AT(manifest_input, rows)},
+	{.key = "digest", DIGEST, AT(manifest_input, digest)},
+};
+SHAPE(manifest_input, input_members);
+
+static const struct member reason_members[] = {
+	{.key = "reason", TEXT, AT(reject_reason, reason)},
+	{.key = "count", COUNT, AT(reject_reason, count)},
+};
+SHAPE(reject_reason, reason_members);
+
+static const struct member manifest_members[] = {
+	{.key = "job", TEXT, AT(manifest, job_path)},
+	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
+	{.key = "created_ms", MILLIS, AT(manifest, created_ms)},
+	{"inputs", LIST, AT(manifest, inputs), &manifest_input_shape, AT(manifest, ninputs)},
+	{.key = "read", COUNT, AT(manifest, read)},
+	{.key = "rejected", COUNT, AT(manifest, rejected)},
+	{"reasons", LIST, AT(manifest, reasons), &reject_reason_shape, AT(manifest, nreasons)},
+	{"tables", LIST, AT(manifest, tables), &manifest_table_shape, AT(manifest, ntables)},
+};
+SHAPE(manifest, manifest_members);
+
+static json_t *hex_json(const void *ptr, size_t len)
+{
+	struct buf hex = {0};
+	text_hex(&hex, bytes_of(ptr, len));
+	json_t *out = json_stringn((const char *)hex.ptr, hex.len);
+	buf_release(&hex);
+	return out;
+}
+
+static json_t *hash_json(uint64_t v)
+{
+	uint8_t big_endian[8];
+	put_be64(big_endian, v);
+	return hex_json(big_endian, 8);
+}
+
+static json_t *row_key_json(struct bytes key)
+{
+	struct buf text = {0};
+	bytes_escape(&text, key);
+	json_t *out = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
+	buf_release(&text);
+	return out;
+}
+
+static json_t *shape_json(const struct shape *s, const char *base);
+
+static json_t *list_json(const struct member *m, const char *base)
+{
+	const char *const *items = (const void *)(base + m->at);
+	const size_t *count = (const void *)(base + m->count_at);
+	json_t *list = json_array();
+	for (size_t i = 0; i < *count; i++) {
+		json_t *item = shape_json(m->items, *items + i * m->items->bytes);
+		if (json_array_append_new(list, item) < 0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *member_json(const struct member *m, const char *base)
+{
+	const void *at = base + m->at;
+	switch (m->kind) {
+	case TEXT: return text_json(bytes_str(*(const char *const *)at));
+	case COUNT: return json_integer((json_int_t) * (const uint64_t *)at);
+	case INDEX: return json_integer((json_int_t) * (const size_t *)at);
+	case MILLIS: return json_integer(*(const int64_t *)at);
+	case DIGEST: return hex_json(at, 16);
+	case HASH: return hash_json(*(const uint64_t *)at);
+	case ROW_KEY: return row_key_json(*(const struct bytes *)at);
+	case LIST: return list_json(m, base);
+	}
+	return NULL;
+}
+
+/* NULL: out of memory */
+static json_t *shape_json(const struct shape *s, const char *base)
+{
+	json_t *object = json_object();
+	for (size_t i = 0; i < s->count; i++) {
+		json_t *value = member_json(&s->members[i], base);
+		if (json_object_set_new(object, s->members[i].key, value) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+void manifest_format(const struct manifest *m, struct buf *out)
+{
+	struct manifest named = *m;
+	named.tables = mem_alloc(m->ntables * sizeof *m->tables);
+	for (size_t i = 0; i < m->ntables; i++) {
+		named.tables[i] = m->tables[i];
+		if (!m->tables[i].dir)
+			named.tables[i].dir = m->tables[i].name;
+	}
+	json_t *json = shape_json(&manifest_shape, (const char *)&named);
+	size_t before = out->len;
+	if (text_dump(out, json, JSON_INDENT(2)))
+		buf_put(out, '\n');
+	else
+		out->len = before;
+	json_decref(json);
+	mem_free(named.tables);
+}
+
+int manifest_write(const struct manifest *m, const char *path, struct error *err)
+{
+	struct buf text = {0};
+	manifest_format(m, &text);
+	int rc = text.len ? io_write_file(path, buf_bytes(&text), err)
+			  : error_set(err, RC_LIMIT, "out of memory for %s", path);
+	buf_release(&text);
+	return rc;
+}
+
+static const char *kind_name(enum kind k)
+{
+	switch (k) {
+	case TEXT: return "a text";
+	case COUNT:
+	case INDEX: return "a number, 0 or more";
+	case MILLIS: return "a number";
+	case DIGEST: return "32 hex digits";
+	case HASH: return "16 hex digits";
+	case ROW_KEY: return "a row key in \\xHH form";
+	case LIST: return "a list";
+	}
+	return "";
+}
+
+static bool read_number(const json_t *v, enum kind kind, void *at)
+{
+	json_int_t n = json_integer_value(v);
+	if (!json_is_integer(v) || (kind != MILLIS && n < 0))
+		return false;
+	if (kind == COUNT)
+		*(uint64_t *)at = (uint64_t)n;
+	else if (kind == INDEX)
+		*(size_t *)at = (size_t)n;
+	else
+		*(int64_t *)at = n;
+	return true;
+}
+
+static void read_row_key(const char *text, struct bytes *out, struct arena *a)
+{
+	struct buf key = {0};
+	bytes_unescape(&key, bytes_str(text));
+	*out = bytes_of(arena_strndup(a, (const char *)key.ptr, key.len), key.len);
+	buf_release(&key);
+}
+
+static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a)
+{
+	const char *text = json_string_value(v);
+	uint8_t hash[8];
+	if (!text)
+		return false;
+	switch (kind) {
+	case TEXT: *(const char **)at = arena_strdup(a, text); return true;
+	case ROW_KEY: read_row_key(text, at, a); return true;
+	case DIGEST: return text_unhex(at, 16, text);
+	default:
+		if (!text_unhex(hash, 8, text))
+			return false;
+		*(uint64_t *)at = get_be64(hash);
+		return true;
+	}
+}
+
+static int shape_read(const struct shape *s, const json_t *object, char *base, const char *where,
+		      struct arena *a, struct error *err);
+
+static int list_read(const struct member *m, const json_t *list, char *base, const char *where,
+		     struct arena *a, struct error *err)
+{
+	size_t count = json_array_size(list);
+	char *items = arena_alloc(a, count * m->items->bytes);
+	*(void **)(void *)(base + m->at) = items;
+	*(size_t *)(void *)(base + m->count_at) = count;
+	int rc = RC_OK;
+	for (size_t i = 0; !rc && i < count; i++) {
+		char *name = mem_format("%s%s[%zu].", where, m->key, i);
+		rc = shape_read(m->items, json_array_get(list, i), items + i * m->items->bytes, name, a,
+				err);
+		mem_free(name);
+	}
+	return rc;
+}
+
+static int shape_read(const struct shape *s, const json_t *object, char *base, const char *where,
+		      struct arena *a, struct error *err)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct member *m = &s->members[i];
+		const json_t *v = json_object_get(object, m->key);
+		bool ok;
+		if (m->kind == LIST)
+			ok = json_is_array(v);
+		else if (m->kind == COUNT || m->kind == INDEX || m->kind == MILLIS)
+			ok = read_number(v, m->kind, base + m->at);
+		else
+			ok = read_text(v, m->kind, base + m->at, a);
+		if (!ok)
+			return error_set(err, RC_DATA, "%s%s is %s, expected %s", where, m->key,
+					 v ? "something else" : "missing", kind_name(m->kind));
+		int rc = m->kind == LIST ? list_read(m, v, base, where, a, err) : RC_OK;
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err)
+{
+	*m = (struct manifest){0};
+	struct buf text = {0};
+	int rc = io_read_file(path, &text, err);
+	if (rc) {
+		buf_release(&text);
+		return rc;
+	}
+	json_error_t bad;
+	json_t *json =
+		json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
+	buf_release(&text);
+	if (!json)
+		return error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column, bad.text);
+	rc = shape_read(&manifest_shape, json, (char *)m, "", a, err);
+	if (rc)
+		error_prefix(err, "%s is not a manifest: ", path);
+	json_decref(json);
+	return rc;
+}
