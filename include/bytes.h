@@ -149,6 +149,15 @@ static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *
  * single quotes; the result is NUL-terminated text behind b's content.
  */
 void bytes_escape(struct buf *b, struct bytes v);
+/*
+ * text is the UTF-8 of the Java string that toBytesBinary would see: a character above 0x7F
+ * becomes the low byte of its UTF-16 unit(s), a malformed sequence 0xFD, as in HBase.
+ */
 void bytes_unescape(struct buf *b, struct bytes text);
+/*
+ * The character at the start of s (not empty); returns its length in bytes.  Malformed UTF-8 gives
+ * U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as Java decodes).
+ */
+size_t utf8_decode(struct bytes s, uint32_t *code);
 
 #endif

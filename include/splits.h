@@ -15,7 +15,10 @@ struct splits {
 	size_t count, cap;
 };
 
-/* Append a copy of key.  RC_ORDER if it is empty or not above the last one. */
+/*
+ * Append a copy of key.  RC_ORDER if it is empty or not above the last one, RC_LIMIT above 32,767
+ * bytes.
+ */
 int splits_add(struct splits *s, struct bytes key, struct error *err);
 void splits_release(struct splits *s);
 /* Index of the region that holds row: how many split keys are <= row. */
@@ -24,8 +27,9 @@ size_t splits_region(const struct splits *s, struct bytes row);
 /* One key a line, \xHH form (what SPLITS_FILE takes, hbase-shell.md 2.2). */
 void splits_format(const struct splits *s, struct buf *out);
 /*
- * Read such text; name is for messages.  Lower-case hex digits, empty lines and keys that are out
- * of order or doubled are RC_DATA with the line.
+ * Read such text; name is for messages.  Empty lines, \x without two upper-case hex digits,
+ * raw bytes outside 0x20..0x7E and keys that are out of order or doubled are RC_DATA with name and
+ * line.  \n or \r\n ends a line.
  */
 int splits_parse(struct splits *s, const char *name, struct bytes text, struct error *err);
 
@@ -38,6 +42,18 @@ enum split_algorithm { SPLIT_ALGORITHM_UNIFORM, SPLIT_ALGORITHM_HEX, SPLIT_ALGOR
  */
 int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const char *first,
 		   const char *last, struct error *err);
+/*
+ * Admin.createTable(descriptor, start, end, n): start and end are split keys too, n >= 3 regions.
+ */
+int splits_between(struct splits *s, struct bytes start, struct bytes end, uint32_t n,
+		   struct error *err);
+/*
+ * The key at which RegionSplitter's rolling split cuts [start, end), appended to s; HexStringSplit
+ * and DecimalStringSplit with their default rows.  last_inclusive: as 2.6.4 and later do
+ * (HBASE-29472).
+ */
+int splits_midpoint(struct splits *s, enum split_algorithm a, struct bytes start, struct bytes end,
+		    bool last_inclusive, struct error *err);
 /* "UniformSplit", "HexStringSplit", "DecimalStringSplit", also a full class name; -1 unknown. */
 int split_algorithm_parse(const char *name);
 const char *split_algorithm_name(enum split_algorithm a);

@@ -1,0 +1,118 @@
+/*
+ * escape.c - binary keys as text, the way HBase's shell reads and prints them
+ *
+ * toBytesBinary knows one escape, \xHH with upper-case digits.  Its odd corners are kept to the
+ * byte (hbase-shell.md 2.2): of a \x that no two upper-case digits follow only the backslash
+ * goes; within three characters of the end even that stays.
+ */
+#include "bytes.h"
+
+static int hex_upper(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool is_plain(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       c == '_' || c == '.' || c == '-';
+}
+
+void bytes_escape(struct buf *b, struct bytes v)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < v.len; i++) {
+		uint8_t c = v.ptr[i];
+		if (is_plain(c)) {
+			buf_put(b, c);
+			continue;
+		}
+		const uint8_t escape[4] = {'\\', 'x', (uint8_t)digits[c >> 4],
+					   (uint8_t)digits[c & 15]};
+		buf_append(b, escape, sizeof(escape));
+	}
+	*buf_reserve(b, 1) = '\0';
+}
+
+size_t utf8_decode(struct bytes s, uint32_t *code)
+{
+	uint8_t lead = s.ptr[0];
+	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
+	/* The second byte's range is what excludes overlong forms, surrogates, and > U+10FFFF. */
+	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+
+	*code = lead;
+	if (lead < 0x80)
+		return 1;
+	uint32_t v = lead & (0x3Fu >> need);
+	*code = 0xFFFD;
+	if (need == 0 || lead > 0xF4)
+		return 1;
+	for (size_t i = 1; i <= need; i++) {
+		if (i >= s.len || s.ptr[i] < low || s.ptr[i] > high)
+			return i;
+		v = v << 6 | (s.ptr[i] & 0x3F);
+		low = 0x80;
+		high = 0xBF;
+	}
+	*code = v;
+	return need + 1;
+}
+
+/* A character outside ASCII: Java casts each UTF-16 unit to a byte. */
+static size_t unescape_wide(struct buf *b, struct bytes text)
+{
+	uint32_t code;
+	size_t n = utf8_decode(text, &code);
+
+	if (code > 0xFFFF) {
+		buf_put(b, (uint8_t)((code - 0x10000) >> 10));
+		buf_put(b, (uint8_t)((code - 0x10000) & 0x3FF));
+	} else {
+		buf_put(b, (uint8_t)code);
+	}
+	return n;
+}
+
+/* Does s hold two Java characters or more? */
+static bool holds_two(struct bytes s)
+{
+	unsigned units = 0;
+
+	while (s.len && units < 2) {
+		uint32_t code;
+		size_t n = utf8_decode(s, &code);
+		units += code > 0xFFFF ? 2 : 1;
+		s = bytes_of(s.ptr + n, s.len - n);
+	}
+	return units >= 2;
+}
+
+void bytes_unescape(struct buf *b, struct bytes text)
+{
+	size_t i = 0;
+
+	while (i < text.len) {
+		const uint8_t *p = text.ptr + i;
+		if (*p >= 0x80) {
+			i += unescape_wide(b, bytes_of(p, text.len - i));
+			continue;
+		}
+		i++;
+		if (*p != '\\' || i == text.len || p[1] != 'x' ||
+		    !holds_two(bytes_of(p + 2, text.len - i - 1))) {
+			buf_put(b, *p);
+			continue;
+		}
+		int high = hex_upper(p[2]);
+		int low = text.len - i > 2 ? hex_upper(p[3]) : -1;
+		if (high < 0 || low < 0)
+			continue; /* the backslash is lost, the rest is text */
+		buf_put(b, (uint8_t)(high << 4 | low));
+		i += 3;
+	}
+}

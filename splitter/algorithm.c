@@ -1,0 +1,323 @@
+/*
+ * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, to the byte of HBase's
+ *
+ * All three cut an interval of whole numbers into n equal parts, rounded down, and give the rest
+ * to the last (splits.md 1.2, 1.3).  They differ in the base their keys are written in: bytes,
+ * hex digits, decimal digits.  So a number here is an array of digits in that base, most
+ * significant first and of one width: no radix conversion, and rows may be as long as they like.
+ */
+#include "splits.h"
+
+#include <inttypes.h>
+
+#include "mem.h"
+
+struct number {
+	uint32_t base;
+	size_t width;
+	uint8_t *digits;
+};
+
+static struct number number_new(uint32_t base, size_t width)
+{
+	return (struct number){base, width, mem_calloc(width ? width : 1, 1)};
+}
+
+static void number_free(struct number *n)
+{
+	mem_free(n->digits);
+	n->digits = NULL;
+}
+
+static int number_cmp(const struct number *a, const struct number *b)
+{
+	return memcmp(a->digits, b->digits, a->width);
+}
+
+/* a += b + carry; what does not fit in the width is lost. */
+static void number_add(struct number *a, const struct number *b, uint32_t carry)
+{
+	for (size_t i = a->width; i-- > 0;) {
+		carry += (uint32_t)a->digits[i] + b->digits[i];
+		a->digits[i] = (uint8_t)(carry % a->base);
+		carry /= a->base;
+	}
+}
+
+/* a -= b, for a >= b. */
+static void number_subtract(struct number *a, const struct number *b)
+{
+	uint32_t borrow = 0;
+
+	for (size_t i = a->width; i-- > 0;) {
+		uint32_t take = b->digits[i] + borrow;
+		borrow = a->digits[i] < take;
+		a->digits[i] = (uint8_t)(a->digits[i] + (borrow ? a->base : 0) - take);
+	}
+}
+
+static void number_increment(struct number *a)
+{
+	struct number zero = number_new(a->base, a->width);
+	number_add(a, &zero, 1);
+	number_free(&zero);
+}
+
+static void number_divide(struct number *a, uint32_t by)
+{
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < a->width; i++) {
+		rest = rest * a->base + a->digits[i];
+		a->digits[i] = (uint8_t)(rest / by);
+		rest %= by;
+	}
+}
+
+/* The value, or UINT64_MAX if it is 2^56 or more. */
+static uint64_t number_small(const struct number *a)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < a->width && v < UINT64_C(1) << 56; i++)
+		v = v * a->base + a->digits[i];
+	return v < UINT64_C(1) << 56 ? v : UINT64_MAX;
+}
+
+/*
+ * What java.math.BigInteger(text, base) reads, put at the right end of the digits.  A sign is
+ * allowed there; a minus is refused here, since its keys would not be in order.
+ */
+static int number_parse(struct number *n, const char *what, struct bytes text, struct error *err)
+{
+	bool sign = text.len && text.ptr[0] == '+';
+	const uint8_t *p = text.ptr + sign;
+	size_t len = text.len - sign;
+
+	if (len == 0)
+		return error_set(err, RC_CONFIG, "the %s row has no digits, expected a number in base %u",
+				 what, n->base);
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = p[i];
+		uint32_t digit = c >= '0' && c <= '9'	? (uint32_t)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+				 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+							: n->base;
+		if (digit >= n->base)
+			return error_set(err, RC_CONFIG,
+					 "the %s row \"%.*s\" is not a number in base %u", what,
+					 text.len < 200 ? (int)text.len : 200, (const char *)text.ptr,
+					 n->base);
+		n->digits[n->width - len + i] = (uint8_t)digit;
+	}
+	return RC_OK;
+}
+
+/* The last `width` digits as a key: bytes for base 256, else text in lower case. */
+static void number_key(const struct number *n, size_t width, struct buf *key)
+{
+	static const char letters[] = "0123456789abcdef";
+
+	key->len = 0;
+	for (size_t i = n->width - width; i < n->width; i++)
+		buf_put(key, n->base == 256 ? n->digits[i] : (uint8_t)letters[n->digits[i]]);
+}
+
+/* The keys first + size * i for i = 1 .. count, each printed in `width` digits. */
+static int add_steps(struct splits *s, struct number *first, const struct number *size,
+		     uint32_t count, size_t width, struct error *err)
+{
+	struct buf key = {0};
+	int rc = RC_OK;
+
+	for (uint32_t i = 0; rc == RC_OK && i < count; i++) {
+		number_add(first, size, 0);
+		number_key(first, width, &key);
+		rc = splits_add(s, buf_bytes(&key), err);
+	}
+	buf_release(&key);
+	return rc;
+}
+
+/* NumberStringSplit.split(n) over two parsed rows; on return last holds a part's size. */
+static int split_range(struct splits *s, struct number *first, struct number *last, uint32_t n,
+		       const char *const text[2], struct error *err)
+{
+	if (number_cmp(last, first) <= 0)
+		return error_set(err, RC_CONFIG,
+				 "last row (%.200s) is configured less than first row (%.200s)", text[1],
+				 text[0]);
+	number_subtract(last, first);
+	number_increment(last); /* the last row is inclusive */
+	uint64_t range = number_small(last);
+	if (range < n)
+		return error_set(err, RC_CONFIG,
+				 "split granularity (%" PRIu32 ") is greater than the range (%" PRIu64
+				 "): ask for fewer regions or longer rows",
+				 n, range);
+	number_divide(last, n);
+	return add_steps(s, first, last, n - 1, strlen(text[1]), err);
+}
+
+static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char *first_text,
+			 const char *last_text, struct error *err)
+{
+	size_t a = strlen(first_text), b = strlen(last_text);
+	size_t width = (a > b ? a : b) + 1; /* a digit more: range = last - first + 1 */
+	struct number first = number_new(base, width), last = number_new(base, width);
+	const char *const text[2] = {first_text, last_text};
+
+	int rc = number_parse(&first, "first", bytes_str(first_text), err);
+	if (rc == RC_OK)
+		rc = number_parse(&last, "last", bytes_str(last_text), err);
+	if (rc == RC_OK)
+		rc = split_range(s, &first, &last, n, text, err);
+	number_free(&first);
+	number_free(&last);
+	return rc;
+}
+
+/* row, padded with zero bytes at its end, as a number of width bytes behind one spare. */
+static struct number number_row(struct bytes row, size_t width)
+{
+	struct number n = number_new(256, width + 1);
+	if (row.len)
+		memcpy(n.digits + 1, row.ptr, row.len);
+	return n;
+}
+
+/*
+ * Bytes.iterateOnSplits(a, b, inclusive, count) without the two ends.  While there are fewer
+ * numbers than parts both ends grow by a zero byte, so an inclusive 02 becomes 0200, not 02FF.
+ */
+static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, bool inclusive,
+			     uint32_t count, struct error *err)
+{
+	size_t width = a.len > b.len ? a.len : b.len;
+
+	for (;; width++) {
+		struct number first = number_row(a, width), size = number_row(b, width);
+		int rc = RC_END;
+		if (number_cmp(&size, &first) <= 0) {
+			rc = error_set(err, RC_CONFIG,
+				       "b <= a: the last row, padded with zero bytes to the length of "
+				       "the first, must be above it");
+		} else {
+			number_subtract(&size, &first);
+			if (inclusive)
+				number_increment(&size);
+			if (number_small(&size) >= (uint64_t)count + 1) {
+				number_divide(&size, count + 1);
+				rc = add_steps(s, &first, &size, count, width, err);
+			}
+		}
+		number_free(&first);
+		number_free(&size);
+		if (rc != RC_END)
+			return rc;
+	}
+}
+
+static int split_uniform(struct splits *s, uint32_t n, const char *first, const char *last,
+			 struct error *err)
+{
+	struct buf a = {0}, b = {0};
+	int rc;
+
+	bytes_unescape(&a, bytes_str(first ? first : ""));
+	bytes_unescape(&b, bytes_str(last ? last : "\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF"));
+	if (bytes_cmp(buf_bytes(&b), buf_bytes(&a)) <= 0)
+		rc = error_set(err, RC_CONFIG,
+			       "last row (%.200s) is configured less than first row (%.200s)",
+			       last ? last : "8 bytes FF", first ? first : "");
+	else if (n < 2)
+		rc = error_set(err, RC_CONFIG,
+			       "num cannot be <= 0: UniformSplit makes 2 regions or more, not %" PRIu32, n);
+	else
+		rc = iterate_on_splits(s, buf_bytes(&a), buf_bytes(&b), true, n - 1, err);
+	buf_release(&a);
+	buf_release(&b);
+	return rc;
+}
+
+int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const char *first,
+		   const char *last, struct error *err)
+{
+	if (n == 0 || n > INT32_MAX)
+		return error_set(err, RC_CONFIG, "%" PRIu32 " regions asked, expected 1 to %d", n,
+				 INT32_MAX);
+	switch (a) {
+	case SPLIT_ALGORITHM_UNIFORM: return split_uniform(s, n, first, last, err);
+	case SPLIT_ALGORITHM_HEX:
+		return split_numbers(s, 16, n, first ? first : "00000000", last ? last : "FFFFFFFF", err);
+	case SPLIT_ALGORITHM_DECIMAL: break;
+	}
+	return split_numbers(s, 10, n, first ? first : "00000000", last ? last : "99999999", err);
+}
+
+int splits_between(struct splits *s, struct bytes start, struct bytes end, uint32_t n,
+		   struct error *err)
+{
+	if (n < 3 || n > INT32_MAX)
+		return error_set(err, RC_CONFIG,
+				 "%" PRIu32 " regions asked, expected 3 or more (one before the start "
+				 "key, one from the end key)",
+				 n);
+	int rc = splits_add(s, start, err);
+	if (rc == RC_OK && n > 3)
+		rc = iterate_on_splits(s, start, end, false, n - 3, err);
+	return rc ? rc : splits_add(s, end, err);
+}
+
+/* floor((start + end) / 2) in the 8 digits of the default rows. */
+static int midpoint_number(struct splits *s, uint32_t base, struct bytes start, struct bytes end,
+			   bool last_inclusive, struct error *err)
+{
+	uint64_t last_row = base == 16 ? UINT32_MAX : 99999999;
+	size_t width = (start.len > end.len ? start.len : end.len) + 1;
+	if (width < 9)
+		width = 9;
+	struct number a = number_new(base, width), b = number_new(base, width);
+	struct buf key = {0};
+
+	int rc = start.len ? number_parse(&a, "start", start, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = number_parse(&b, "end", end, err);
+	if (rc == RC_OK) {
+		number_add(&a, &b, last_inclusive && number_small(&b) == last_row);
+		number_divide(&a, 2);
+		number_key(&a, 8, &key);
+		rc = splits_add(s, buf_bytes(&key), err);
+	}
+	buf_release(&key);
+	number_free(&a);
+	number_free(&b);
+	return rc;
+}
+
+int splits_midpoint(struct splits *s, enum split_algorithm a, struct bytes start, struct bytes end,
+		    bool last_inclusive, struct error *err)
+{
+	if (a == SPLIT_ALGORITHM_UNIFORM)
+		return iterate_on_splits(s, start, end, false, 1, err);
+	return midpoint_number(s, a == SPLIT_ALGORITHM_HEX ? 16 : 10, start, end, last_inclusive, err);
+}
+
+static const char *const names[] = {"UniformSplit", "HexStringSplit", "DecimalStringSplit"};
+
+int split_algorithm_parse(const char *name)
+{
+	static const char package[] = "org.apache.hadoop.hbase.util.RegionSplitter$";
+
+	if (strncmp(name, package, sizeof(package) - 1) == 0)
+		name += sizeof(package) - 1;
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+const char *split_algorithm_name(enum split_algorithm a)
+{
+	return names[a];
+}

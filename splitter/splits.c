@@ -1,0 +1,149 @@
+/*
+ * splits.c - the list of split keys and its text form
+ *
+ * Text is one key a line in the \xHH form.  Reading is stricter than HBase's toBytesBinary, which
+ * turns \xab into the three letters "xab" without a word: what the shell would take for another
+ * key is refused here, with its line.
+ */
+#include "splits.h"
+
+#include <inttypes.h>
+
+#include "mem.h"
+
+#define MAX_ROW_BYTES 32767 /* HConstants.MAX_ROW_LENGTH */
+
+int splits_add(struct splits *s, struct bytes key, struct error *err)
+{
+	if (key.len == 0)
+		return error_set(err, RC_ORDER, "split key %zu is empty", s->count + 1);
+	if (key.len > MAX_ROW_BYTES)
+		return error_set(err, RC_LIMIT, "split key %zu has %zu bytes, at most %d are allowed",
+				 s->count + 1, key.len, MAX_ROW_BYTES);
+	if (s->count) {
+		int c = bytes_cmp(s->keys[s->count - 1], key);
+		if (c >= 0)
+			return error_set(err, RC_ORDER, c ? "split key %zu is below the one before it"
+							  : "split key %zu equals the one before it",
+					 s->count + 1);
+	}
+	if (s->count == s->cap) {
+		s->cap = s->cap ? s->cap * 2 : 16;
+		s->keys = mem_realloc(s->keys, s->cap * sizeof(*s->keys));
+	}
+	uint8_t *copy = mem_alloc(key.len);
+	memcpy(copy, key.ptr, key.len);
+	s->keys[s->count++] = bytes_of(copy, key.len);
+	return RC_OK;
+}
+
+void splits_release(struct splits *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		void *owned;
+		memcpy(&owned, &s->keys[i].ptr, sizeof(owned)); /* drops the const of a borrowed slice */
+		mem_free(owned);
+	}
+	mem_free(s->keys);
+	*s = (struct splits){0};
+}
+
+size_t splits_region(const struct splits *s, struct bytes row)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (bytes_cmp(s->keys[mid], row) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void splits_format(const struct splits *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		bytes_escape(out, s->keys[i]);
+		buf_put(out, '\n');
+	}
+}
+
+/* The next line as File.foreach and chomp give it; moves text behind it. */
+static struct bytes take_line(struct bytes *text)
+{
+	const uint8_t *end = memchr(text->ptr, '\n', text->len);
+	size_t len = end ? (size_t)(end - text->ptr) : text->len;
+	size_t taken = end ? len + 1 : len;
+	struct bytes line = bytes_of(text->ptr, len);
+
+	if (len && line.ptr[len - 1] == '\r')
+		line.len--;
+	*text = bytes_of(text->ptr + taken, text->len - taken);
+	return line;
+}
+
+static bool is_hex(uint8_t c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
+}
+
+/* Refuse what the shell would read as something else than it looks. */
+static int check_line(struct bytes line, struct error *err)
+{
+	if (line.len == 0)
+		return error_set(err, RC_DATA, "the line is empty, which is an empty split key; "
+					       "expected a key");
+	for (size_t i = 0; i < line.len; i++) {
+		uint8_t c = line.ptr[i];
+		if (c < 0x20 || c > 0x7E)
+			return error_set(err, RC_DATA,
+					 "byte 0x%02X in column %zu, expected it written \\x%02X", c, i + 1,
+					 c);
+		if (c != '\\' || i + 1 == line.len || line.ptr[i + 1] != 'x')
+			continue;
+		if (line.len - i < 4 || !is_hex(line.ptr[i + 2]) || !is_hex(line.ptr[i + 3]))
+			return error_set(err, RC_DATA,
+					 "\"%.*s\" in column %zu, expected \\x and two hex digits in upper "
+					 "case (the shell takes others for text)",
+					 (int)(line.len - i < 4 ? line.len - i : 4),
+					 (const char *)line.ptr + i, i + 1);
+	}
+	return RC_OK;
+}
+
+int splits_parse(struct splits *s, const char *name, struct bytes text, struct error *err)
+{
+	struct buf key = {0};
+	int rc = RC_OK;
+
+	for (uint64_t number = 1; rc == RC_OK && text.len; number++) {
+		struct bytes line = take_line(&text);
+		rc = check_line(line, err);
+		if (rc == RC_OK) {
+			key.len = 0;
+			bytes_unescape(&key, line);
+			rc = splits_add(s, buf_bytes(&key), err);
+		}
+		if (rc) {
+			err->code = rc = RC_DATA;
+			error_prefix(err, "%s:%" PRIu64 ": ", name, number);
+		}
+	}
+	buf_release(&key);
+	return rc;
+}
+
+/*
+ * Behind the common prefix p of a and b, no string of p's length or shorter lies above a and not
+ * above b, and p plus b's next byte does.
+ */
+struct bytes shortest_separator(struct bytes a, struct bytes b)
+{
+	size_t n = 0;
+
+	while (n < a.len && n < b.len && a.ptr[n] == b.ptr[n])
+		n++;
+	return bytes_of(b.ptr, n < b.len ? n + 1 : n);
+}
