@@ -14,7 +14,8 @@ OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefin
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
         -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
-STD  := -std=c17 -D_GNU_SOURCE
+VERSION := 0.1.0
+STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # One include path.  A file sees its own folder and include/, so a room cannot reach another room
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
@@ -27,7 +28,9 @@ LIB  := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
 CLI  := $(sort $(wildcard pipeline/*.c))
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*.h pipeline/*/*.h splitter/*.h))
-SRC  := $(LIB) $(CLI) $(UNIT)
+FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay.c
+REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
 UNIT_BIN := $(UNIT:%.c=$(B)/%)
 
 ## all: build the program as build/saltmill
@@ -36,14 +39,82 @@ all: $(B)/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN): LDLIBS += -lcmocka
 $(UNIT_BIN): %: %.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
+$(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(SRC:%.c=$(B)/%.d)
 
+## deps: install what building, testing and the demo need (apt packages, jars, a data set)
+deps: ; @tests/deps.sh test
+deps-build: ; @tests/deps.sh build
+
+JOBS := $(shell nproc)
+SUB   = $(MAKE) --no-print-directory -j$(JOBS)
+
+## check: the quick part: headers, layers, unit tests and fuzz corpora, warnings as errors (gcc and clang)
+check: deps-build headers layers
+	@$(SUB) FLAVOR=dev CC=clang objects
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins
+	@tests/run.sh unit FLAVOR=dev
+objects: $(LIB:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
+unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
+
+## asan: the unit tests under AddressSanitizer and UBSan
+## tsan: the unit tests under ThreadSanitizer
+asan tsan: deps-build
+	@$(SUB) FLAVOR=$@ CC=gcc unit-bins
+	@tests/run.sh unit FLAVOR=$@
+
+## test: everything: check, sanitizers, command line, a real HBase
+test: deps
+	@$(SUB) all
+	@tests/run.sh all
+
+## cli-test: the program as its users run it
+cli-test: deps
+	@$(SUB) all
+	@tests/run.sh cli
+## server-test: loads into a real HBase
+server-test: deps
+	@$(SUB) all
+	@tests/run.sh hbase
+
+## demo: load 336,776 real flights and look at the result
+demo: deps
+	@$(SUB) all
+	@tests/demo.sh
+
+## headers: every header compiles on its own
+headers:
+	@set -e; for h in $(HDR); do echo "#include \"$$h\"" | $(CC) -I. -Ipipeline $(STD) $(INC) $(WARN) -Werror -fsyntax-only -x c -; done
+## layers: rooms do not include one another; third-party headers stay in their one place
+layers:
+	@bad=$$(grep -rnE '#include "([^"]*/)?\.\./' include pipeline splitter; \
+	  grep -rnE '#include "[^"]*/' include splitter pipeline/*/; \
+	  grep -rnE '#include <(zstd|snappy|lz4|libdeflate)' include pipeline splitter | grep -vE '^pipeline/(hfile/codec|source/files)\.c:'; \
+	  grep -rn '#include <csv' include pipeline splitter | grep -v '^pipeline/source/csv.c:'; \
+	  grep -rn '#include <yaml' include pipeline splitter | grep -vE '^pipeline/job/[a-z]*\.c:'; \
+	  grep -rnE '#include "(event|record|row|job|hfile)\.h"' splitter); \
+	[ -z "$$bad" ] || { echo "$$bad"; echo "forbidden include"; exit 1; }
+
+## fuzz: make fuzz T=name [SECS=60], with libFuzzer
+fuzz:
+	@mkdir -p build/fuzz tests/fuzz/corpus/$(T)
+	clang $(STD) $(INC) -I. -g -O1 -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_$(T).c $(LIB) $(LDLIBS) -o build/fuzz/$(T)
+	build/fuzz/$(T) -max_total_time=$(or $(SECS),60) build/fuzz tests/fuzz/corpus/$(T)
+## tidy: static analysis
+tidy: ; clang-tidy --quiet $(LIB) $(CLI) -- $(STD) $(INC)
+## format: lay the sources out by .clang-format
+format: ; clang-format -i $(LIB) $(CLI) $(UNIT) $(HDR)
+
+prefix ?= /usr/local
+## install: to $(DESTDIR)$(prefix)
+install: all ; install -D -m 755 $(B)/$(TOOL) $(DESTDIR)$(prefix)/bin/$(TOOL)
+uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 ## clean: remove everything built
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test demo headers layers fuzz tidy format install uninstall clean help

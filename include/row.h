@@ -48,6 +48,8 @@ struct cell {
 
 /* Bytes of struct record.minor for this table: 0 or 8. */
 size_t row_minor_bytes(const struct row_plan *p, size_t table);
+/* The cell timestamp of a record, ms. */
+int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r);
 /* All qualifiers of the table are constant: row_cells gives every row's cells in one fixed order. */
 bool row_constant_columns(const struct row_plan *p, size_t table);
 /* The largest number of cells that row_cells gives for a record of this table. */

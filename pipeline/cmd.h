@@ -1,0 +1,53 @@
+/*
+ * cmd.h - the program's commands and what they share
+ *
+ * A command takes its own argument vector (argv[0] is its name) and returns the exit status of
+ * interface.md.  Only cmd_*.c, report.c and main.c print.
+ */
+#ifndef SALTMILL_CMD_H
+#define SALTMILL_CMD_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTS = 3 };
+
+/* The options all commands know. */
+struct options {
+	unsigned threads;      /* default: the processors this process may use */
+	uint64_t memory_bytes; /* default: a quarter of the memory */
+	const char *temp_dir;  /* NULL: beside the output */
+	bool quiet, json;
+};
+
+struct command {
+	const char *name;
+	const char *usage;   /* "JOB [FILE...] -o DIR [options]" */
+	const char *summary; /* one line */
+	const char *help;    /* what --help prints below usage: the command's own options */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+/*
+ * Parse argv: the shared options into *o, the command's own through own(ctx, value of
+ * option.val, optarg) which returns 0 or RC_CONFIG with *err set.  Operands are moved to the end;
+ * *first is the index of the first.  Returns 0, RC_END when --help or --version was answered,
+ * RC_CONFIG after printing what is wrong.
+ */
+typedef int options_own(void *ctx, int opt, const char *arg, struct error *err);
+int options_parse(int argc, char **argv, struct options *o, const struct option *own,
+		  const char *own_short, options_own *take, void *ctx, int *first);
+
+/* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
+int command_fail(const char *name, const struct error *err);
+
+int cmd_load(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+
+#endif

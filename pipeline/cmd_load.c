@@ -1,0 +1,109 @@
+/* cmd_load.c - `saltmill load JOB [FILE...] -o DIR` */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd.h"
+#include "load.h"
+#include "report.h"
+
+enum { OPT_MAX_REJECTS = 500 };
+
+struct load_arguments {
+	const char *output_dir;
+	struct reject_limit limit;
+};
+
+static int parse_limit(const char *text, struct reject_limit *out, struct error *err)
+{
+	char *end;
+	if (text[0] >= '0' && text[0] <= '9') {
+		out->share = strtod(text, &end) / 100;
+		out->is_share = *end == '%' && end[1] == 0 && out->share <= 1;
+		if (out->is_share)
+			return RC_OK;
+		out->count = strtoull(text, &end, 10);
+		if (*end == 0)
+			return RC_OK;
+	}
+	return error_set(err, RC_CONFIG, "--max-rejects: found `%s`, expected a number or a share like 0.1%%",
+			 text);
+}
+
+static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+{
+	struct load_arguments *a = ctx;
+	if (opt == OPT_MAX_REJECTS)
+		return parse_limit(arg, &a->limit, err);
+	a->output_dir = arg;
+	return RC_OK;
+}
+
+static int check_output(const char *dir, struct error *err)
+{
+	struct stat st;
+	if (!dir)
+		return error_set(err, RC_CONFIG, "no output folder: give -o DIR");
+	if (lstat(dir, &st) == 0)
+		return error_set(err, RC_CONFIG, "%s exists; a load never touches what is there: name a new folder",
+				 dir);
+	return RC_OK;
+}
+
+static void print_result(const struct options *o, const struct load_result *r, const char *dir)
+{
+	if (r->stale_removed && !o->quiet)
+		fprintf(stderr, "saltmill load: removed %s.saltmill-partial, left by a run that died\n", dir);
+	if (o->json)
+		report_json(r, dir);
+	else if (!o->quiet)
+		report_summary(r, dir);
+}
+
+static int run(const struct options *o, const struct load_arguments *a, const char *job_path,
+	       char **files, size_t nfiles)
+{
+	struct error err;
+	struct job job;
+	struct load_result result = {0};
+	struct progress progress = {0};
+	int rc = check_output(a->output_dir, &err);
+	if (rc)
+		return command_fail("load", &err);
+	rc = job_load(&job, job_path, &err);
+	if (rc == RC_OK) {
+		struct load_options opt = {.common = o, .files = (const char *const *)files, .nfiles = nfiles,
+					   .output_dir = a->output_dir, .limit = a->limit};
+		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
+		rc = load_run(&job, &opt, &progress, &result, &err);
+		reporter_stop(reporter);
+	}
+	int status = EXIT_DONE;
+	if (rc) {
+		status = command_fail("load", &err);
+	} else {
+		print_result(o, &result, a->output_dir);
+		status = result.manifest.rejected ? EXIT_REJECTS : EXIT_DONE;
+	}
+	load_result_release(&result);
+	job_release(&job);
+	return status;
+}
+
+int cmd_load(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+					    {0}};
+	struct options o;
+	struct load_arguments a = {0};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first >= argc) {
+		fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n", stderr);
+		return EXIT_USAGE;
+	}
+	return run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+}

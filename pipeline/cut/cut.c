@@ -1,0 +1,171 @@
+/*
+ * cut.c - records in order -> rows -> cells -> files
+ *
+ * Most rows are one event.  Such a row is written straight from its record; only when the next
+ * record has the same key are records gathered (gather.c), and only a row larger than memory
+ * allows is read again column by column (giant.c).
+ */
+#include "cut.h"
+
+#include "files.h"
+#include "gather.h"
+#include "giant.h"
+#include "mem.h"
+#include "pool.h"
+
+#define GATHER_BYTES (8u << 20)
+
+struct cutter {
+	struct hfile_scratch *scratch;
+	struct gather row;       /* the records of the current row key */
+	struct cell *cells;
+	size_t cells_cap;
+};
+
+/* One region being cut. */
+struct cutting {
+	struct cutter *c;
+	const struct cut_table *t;
+	struct region_files files;
+	struct cut_result *out;
+	size_t minor_bytes;
+	uint64_t gather_bytes;
+	bool constant_columns;
+};
+
+struct cutter *cutter_new(void)
+{
+	struct cutter *c = mem_calloc(1, sizeof *c);
+	c->scratch = hfile_scratch_new();
+	return c;
+}
+
+void cutter_free(struct cutter *c)
+{
+	if (!c)
+		return;
+	hfile_scratch_free(c->scratch);
+	gather_release(&c->row);
+	mem_free(c->cells);
+	mem_free(c);
+}
+
+void cut_result_release(struct cut_result *r)
+{
+	for (size_t i = 0; i < r->nfiles; i++)
+		hfile_summary_release(&r->files[i].sum);
+	mem_free(r->files);
+	*r = (struct cut_result){0};
+}
+
+static int emit_cell(void *ctx, const struct cell *c, struct error *err)
+{
+	return region_files_add(ctx, c, err);
+}
+
+static struct bytes row_key(const struct gather *g)
+{
+	return bytes_of(g->bytes.ptr + g->records[0].key_at, g->records[0].key_len);
+}
+
+/* A row of one event whose cells come in order by themselves. */
+static int write_single(struct cutting *k, struct error *err)
+{
+	const struct gather *g = &k->c->row;
+	struct record r = {
+		.key = row_key(g),
+		.minor = g->bytes.ptr + g->records[0].minor_at,
+		.payload = bytes_of(g->bytes.ptr + g->records[0].payload_at, g->records[0].payload_len),
+		.seq = g->records[0].seq,
+	};
+	size_t n = row_cells(k->t->plan, k->t->index, &r, k->c->cells);
+	for (size_t i = 0; i < n; i++) {
+		int rc = region_files_add(&k->files, &k->c->cells[i], err);
+		if (rc)
+			return rc;
+	}
+	k->out->loaded++;
+	return RC_OK;
+}
+
+static int write_row(struct cutting *k, struct error *err)
+{
+	struct gather *g = &k->c->row;
+	int rc;
+	if (g->nrecords == 1 && k->constant_columns)
+		rc = write_single(k, err);
+	else
+		rc = gather_emit(g, k->t, emit_cell, &k->files, k->out, err);
+	if (rc)
+		return rc;
+	k->out->rows++;
+	gather_reset(g);
+	return region_files_row_end(&k->files, err);
+}
+
+/* The gathered row is too large: forget the copies, write it from the runs, skip its records. */
+static int write_giant(struct cutting *k, struct record_iter *rows, struct record *r, int *more,
+		       struct error *err)
+{
+	struct gather *g = &k->c->row;
+	struct buf key = {0};
+	struct bytes first = row_key(g);
+	buf_append(&key, first.ptr, first.len);
+	gather_release(g);
+	int rc = giant_row(k->t, buf_bytes(&key), emit_cell, &k->files, k->out, err);
+	while (rc == RC_OK && (*more = rows->next(rows->self, r, err)) == RC_OK)
+		if (!bytes_eq(r->key, buf_bytes(&key)))
+			break;
+	buf_release(&key);
+	if (rc)
+		return rc;
+	k->out->rows++;
+	return *more < 0 ? *more : region_files_row_end(&k->files, err);
+}
+
+static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
+{
+	struct gather *g = &k->c->row;
+	struct record r;
+	int more = rows->next(rows->self, &r, err), rc = RC_OK;
+	for (uint64_t n = 0; more == RC_OK && rc == RC_OK; n++) {
+		if ((n & 0xffff) == 0 && (rc = stop_check(err)) != RC_OK)
+			break;
+		gather_add(g, &r, k->minor_bytes);
+		more = rows->next(rows->self, &r, err);
+		if (more != RC_OK || !bytes_eq(r.key, row_key(g)))
+			rc = more < 0 ? more : write_row(k, err);
+		else if (k->constant_columns && g->bytes.len > k->gather_bytes)
+			rc = write_giant(k, rows, &r, &more, err);
+	}
+	return rc ? rc : more < 0 ? more : RC_OK;
+}
+
+int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
+	       struct record_iter *rows, struct cut_result *out, struct error *err)
+{
+	*out = (struct cut_result){0};
+	struct cutting k = {
+		.c = c,
+		.t = t,
+		.out = out,
+		.minor_bytes = row_minor_bytes(t->plan, t->index),
+		.gather_bytes = t->gather_bytes ? t->gather_bytes : GATHER_BYTES,
+		.constant_columns = row_constant_columns(t->plan, t->index),
+	};
+	size_t most = row_max_cells(t->plan, t->index);
+	if (most > c->cells_cap) {
+		c->cells = mem_realloc(c->cells, most * sizeof *c->cells);
+		c->cells_cap = most;
+	}
+	gather_reset(&c->row);
+	region_files_init(&k.files, t, region, c->scratch, out);
+	int rc = cut_rows(&k, rows, err);
+	if (rc == RC_OK)
+		rc = region_files_finish(&k.files, err);
+	region_files_release(&k.files);
+	rows->close(rows->self);
+	if (rc)
+		cut_result_release(out);
+	return rc;
+}

@@ -1,0 +1,118 @@
+/*
+ * files.c - a file is written under a hidden name and renamed to the digest of its own bytes:
+ * a name that HBase accepts (32 hex digits), that does not depend on chance, and that tells two
+ * nights' files apart.
+ */
+#include "files.h"
+
+#include <stdio.h>
+
+#include "mem.h"
+
+void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
+		       struct hfile_scratch *scratch, struct cut_result *result)
+{
+	*f = (struct region_files){
+		.table = t, .region = region, .scratch = scratch, .result = result};
+	f->families = mem_calloc(t->table->schema.nfamilies, sizeof *f->families);
+}
+
+static int file_open(struct region_files *f, size_t family, struct error *err)
+{
+	const struct cut_table *t = f->table;
+	const struct family *fam = &t->table->schema.families[family];
+	struct family_file *file = &f->families[family];
+	struct hfile_options opt = {
+		.family = bytes_str(fam->name),
+		.codec = fam->codec,
+		.level = fam->level,
+		.framing = fam->framing,
+		.encoding = fam->encoding,
+		.bloom = fam->bloom,
+		.bloom_prefix = fam->bloom_prefix,
+		.block_bytes = fam->block_bytes,
+		.create_ms = t->created_ms,
+		.bulkload_ms = t->created_ms,
+		.source_task = bytes_str("saltmill"),
+		.scratch = f->scratch,
+	};
+	file->path = mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
+	return hfile_writer_new(&file->writer, file->path, &opt, err);
+}
+
+static int file_finish(struct region_files *f, size_t family, struct error *err)
+{
+	struct family_file *file = &f->families[family];
+	struct cut_result *r = f->result;
+	r->files = mem_realloc(r->files, (r->nfiles + 1) * sizeof *r->files);
+	struct cut_file *done = &r->files[r->nfiles];
+	*done = (struct cut_file){.family = family};
+	int rc = hfile_finish(file->writer, &done->sum, err);
+	file->writer = NULL;
+	if (rc) {
+		hfile_summary_release(&done->sum);
+		return rc;
+	}
+	r->nfiles++;
+	for (int i = 0; i < 16; i++)
+		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
+	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
+				f->table->table->schema.families[family].name, done->name);
+	if (rename(file->path, name) < 0)
+		rc = error_errno(err, "cannot rename %s to %s", file->path, name);
+	mem_free(name);
+	mem_free(file->path);
+	file->path = NULL;
+	file->part++;
+	return rc;
+}
+
+int region_files_add(struct region_files *f, const struct cell *c, struct error *err)
+{
+	struct family_file *file = &f->families[c->family];
+	if (!file->writer) {
+		int rc = file_open(f, c->family, err);
+		if (rc)
+			return rc;
+	}
+	struct hfile_cell cell = {
+		.row = c->row, .qualifier = c->qualifier, .value = c->value, .ts = c->ts, .type = HFILE_PUT};
+	f->result->cells++;
+	return hfile_add(file->writer, &cell, err);
+}
+
+int region_files_row_end(struct region_files *f, struct error *err)
+{
+	uint64_t limit = f->table->table->max_hfile_bytes;
+	for (size_t i = 0; limit && i < f->table->table->schema.nfamilies; i++) {
+		struct hfile_writer *w = f->families[i].writer;
+		if (w && hfile_bytes_so_far(w) >= limit) {
+			int rc = file_finish(f, i, err);
+			if (rc)
+				return rc;
+		}
+	}
+	return RC_OK;
+}
+
+int region_files_finish(struct region_files *f, struct error *err)
+{
+	for (size_t i = 0; i < f->table->table->schema.nfamilies; i++) {
+		if (!f->families[i].writer)
+			continue;
+		int rc = file_finish(f, i, err);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+void region_files_release(struct region_files *f)
+{
+	for (size_t i = 0; f->families && i < f->table->table->schema.nfamilies; i++) {
+		hfile_abort(f->families[i].writer);
+		mem_free(f->families[i].path);
+	}
+	mem_free(f->families);
+	f->families = NULL;
+}

@@ -1,0 +1,133 @@
+#include "gather.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+
+void gather_reset(struct gather *g)
+{
+	g->bytes.len = 0;
+	g->nrecords = 0;
+	g->ncells = 0;
+}
+
+void gather_release(struct gather *g)
+{
+	buf_release(&g->bytes);
+	mem_free(g->records);
+	mem_free(g->cells);
+	*g = (struct gather){0};
+}
+
+void gather_add(struct gather *g, const struct record *r, size_t minor_bytes)
+{
+	if (g->nrecords == g->cap) {
+		g->cap = g->cap ? g->cap * 2 : 16;
+		g->records = mem_realloc(g->records, g->cap * sizeof *g->records);
+	}
+	struct gathered *e = &g->records[g->nrecords++];
+	*e = (struct gathered){.key_len = r->key.len, .payload_len = r->payload.len, .seq = r->seq};
+	e->key_at = g->bytes.len;
+	buf_append(&g->bytes, r->key.ptr, r->key.len);
+	e->minor_at = g->bytes.len;
+	buf_append(&g->bytes, r->minor, minor_bytes);
+	e->payload_at = g->bytes.len;
+	buf_append(&g->bytes, r->payload.ptr, r->payload.len);
+}
+
+/* Expand all records; their copies do not move any more. */
+static void expand(struct gather *g, const struct cut_table *t)
+{
+	size_t most = row_max_cells(t->plan, t->index);
+	if (g->cells_cap < g->nrecords * most) {
+		g->cells_cap = g->nrecords * most;
+		g->cells = mem_realloc(g->cells, g->cells_cap * sizeof *g->cells);
+	}
+	struct cell *cells = mem_alloc(most * sizeof *cells);
+	for (size_t i = 0; i < g->nrecords; i++) {
+		struct gathered *e = &g->records[i];
+		struct record r = {
+			.key = bytes_of(g->bytes.ptr + e->key_at, e->key_len),
+			.minor = g->bytes.ptr + e->minor_at,
+			.payload = bytes_of(g->bytes.ptr + e->payload_at, e->payload_len),
+			.seq = e->seq,
+		};
+		size_t n = row_cells(t->plan, t->index, &r, cells);
+		e->cells_left = (uint32_t)n;
+		for (size_t c = 0; c < n; c++)
+			g->cells[g->ncells++] = (struct gathered_cell){cells[c], i};
+	}
+	mem_free(cells);
+}
+
+/* Same family, qualifier and timestamp? */
+static int identity_cmp(const struct cell *a, const struct cell *b)
+{
+	if (a->family != b->family)
+		return a->family < b->family ? -1 : 1;
+	int c = bytes_cmp(a->qualifier, b->qualifier);
+	if (c)
+		return c;
+	return a->ts == b->ts ? 0 : a->ts > b->ts ? -1 : 1; /* newest first */
+}
+
+/* HBase's order, then input order; within one event the cell that the job names later is later. */
+static int order_cmp(const void *pa, const void *pb)
+{
+	const struct cell *a = &((const struct gathered_cell *)pa)->cell;
+	const struct cell *b = &((const struct gathered_cell *)pb)->cell;
+	int c = identity_cmp(a, b);
+	if (c)
+		return c;
+	if (a->seq != b->seq)
+		return a->seq < b->seq ? -1 : 1;
+	return (a->column > b->column) - (a->column < b->column);
+}
+
+int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
+		    struct error *err)
+{
+	struct buf row = {0}, qualifier = {0};
+	bytes_escape(&row, a->row);
+	bytes_escape(&qualifier, a->qualifier);
+	int rc = error_set(err, RC_DATA,
+			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld (input bytes %llu "
+			   "and %llu); `duplicates: error` forbids that",
+			   t->table->schema.name, (int)row.len, (const char *)row.ptr,
+			   t->table->schema.families[a->family].name, (int)qualifier.len,
+			   qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->ts,
+			   (unsigned long long)a->seq, (unsigned long long)b->seq);
+	buf_release(&row);
+	buf_release(&qualifier);
+	return rc;
+}
+
+int gather_emit(struct gather *g, const struct cut_table *t,
+		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		struct cut_result *out, struct error *err)
+{
+	expand(g, t);
+	qsort(g->cells, g->ncells, sizeof *g->cells, order_cmp);
+	for (size_t i = 0, next; i < g->ncells; i = next) {
+		next = i + 1;
+		while (next < g->ncells && !identity_cmp(&g->cells[i].cell, &g->cells[next].cell))
+			next++;
+		if (next - i > 1 && t->table->duplicates == DUPLICATES_ERROR)
+			return duplicate_error(t, &g->cells[i].cell, &g->cells[i + 1].cell, err);
+		size_t winner = t->table->duplicates == DUPLICATES_FIRST ? i : next - 1;
+		for (size_t k = i; k < next; k++)
+			if (k != winner)
+				g->records[g->cells[k].record].cells_left--;
+		out->cells_deduplicated += next - i - 1;
+		int rc = emit(ctx, &g->cells[winner].cell, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < g->nrecords; i++) {
+		if (g->records[i].cells_left)
+			out->loaded++;
+		else
+			out->deduplicated++;
+	}
+	return RC_OK;
+}

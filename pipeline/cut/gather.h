@@ -1,0 +1,41 @@
+/*
+ * gather.h - the cells of one row from several events, in HBase's order, duplicates resolved
+ */
+#ifndef SALTMILL_CUT_GATHER_H
+#define SALTMILL_CUT_GATHER_H
+
+#include "cut.h"
+
+/* Records of one row key, copied.  {0} is empty; memory is kept from row to row. */
+struct gather {
+	struct buf bytes;          /* copies of key, minor and payload */
+	struct gathered {
+		size_t key_at, minor_at, payload_at; /* in bytes */
+		size_t key_len, payload_len;
+		uint64_t seq;
+		uint32_t cells_left; /* not shadowed */
+	} *records;
+	size_t nrecords, cap;
+	struct gathered_cell {
+		struct cell cell;
+		size_t record;
+	} *cells;
+	size_t ncells, cells_cap;
+};
+
+void gather_reset(struct gather *g);
+void gather_add(struct gather *g, const struct record *r, size_t minor_bytes);
+/*
+ * Expand, order and resolve; calls emit for each cell to be stored and counts in *out (loaded,
+ * deduplicated, cells_deduplicated).
+ */
+int gather_emit(struct gather *g, const struct cut_table *t,
+		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		struct cut_result *out, struct error *err);
+void gather_release(struct gather *g);
+
+/* The sentence for duplicates: error. */
+int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * giant.h - a row with more events than may be gathered in memory
+ */
+#ifndef SALTMILL_CUT_GIANT_H
+#define SALTMILL_CUT_GIANT_H
+
+#include "cut.h"
+
+/*
+ * Emit and count all cells of the row `key`, whose table has constant columns only, in memory of
+ * one version of the row: one pass over the row's records a column, and one to count.
+ */
+int giant_row(const struct cut_table *t, struct bytes key,
+	      int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+	      struct cut_result *out, struct error *err);
+
+#endif

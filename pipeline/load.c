@@ -1,0 +1,257 @@
+/*
+ * load.c - the data path on one page
+ *
+ *   source --> row --> sort --> (regions) --> cut --> hfile --> publish
+ *
+ * Two parallel phases.  Reading: every thread takes pieces of the input, encodes their events and
+ * puts the records into runs of its own.  Writing: every thread takes whole regions, merges the
+ * runs' records of that key range and writes its files.  Between them the region borders are
+ * chosen from all keys.  Nothing of the result depends on who did what, or when.
+ */
+#include "load_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "io.h"
+#include "pool.h"
+#include "regions.h"
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- open: everything that can be refused is refused here --- */
+
+char *load_table_dir(const char *root, const char *name)
+{
+	char *dir = mem_format("%s/%s", root, name), *colon = strchr(dir + strlen(root), ':');
+	if (colon)
+		*colon = '/';
+	return dir;
+}
+
+static int make_table_dirs(const struct load_table *t, struct error *err)
+{
+	struct error ignored;
+	if (strchr(t->job->schema.name, ':')) {
+		char *parent = mem_strdup(t->dir);
+		*strrchr(parent, '/') = 0;
+		io_make_dir(parent, &ignored); /* two tables may share a namespace */
+		mem_free(parent);
+	}
+	int rc = io_make_dir(t->dir, err);
+	if (rc == RC_OK)
+		rc = io_make_dir(t->cut.hfiles_dir, err);
+	for (size_t i = 0; rc == RC_OK && i < t->job->schema.nfamilies; i++) {
+		char *dir = mem_format("%s/%s", t->cut.hfiles_dir, t->job->schema.families[i].name);
+		rc = io_make_dir(dir, err);
+		mem_free(dir);
+	}
+	return rc;
+}
+
+static int reopen_range(void *ctx, struct bytes lo, struct bytes hi, struct record_iter *out,
+			struct error *err)
+{
+	return sorter_range(ctx, lo, hi, out, err);
+}
+
+static int open_table(struct load *l, size_t i, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
+	t->job = &l->job->tables[i];
+	t->weigher = (struct row_weigher){l->reading.plan, i};
+	struct sorter_options so = {
+		.budget = &l->budget,
+		.temp_dir = l->temp_dir,
+		.threads = l->opt->common->threads,
+		.minor_bytes = row_minor_bytes(l->reading.plan, i),
+		.weigh = row_weigh,
+		.weigh_ctx = &t->weigher,
+	};
+	t->sorter = sorter_new(&so);
+	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
+	t->cut = (struct cut_table){.plan = l->reading.plan, .index = i, .table = t->job,
+				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
+				    .reopen = reopen_range, .reopen_ctx = t->sorter,
+				    .gather_bytes = l->budget.limit / 32};
+	return make_table_dirs(t, err);
+}
+
+static int open_all(struct load *l, struct error *err)
+{
+	const struct options *o = l->opt->common;
+	int rc = reading_open(&l->reading, l->job, o->threads, l->opt->files, l->opt->nfiles, err);
+	if (rc)
+		return rc;
+	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
+	if (rc)
+		return rc;
+	l->temp_dir = o->temp_dir ? o->temp_dir : staging_path(l->staging);
+	rc = rejects_new(&l->rejects, l->temp_dir, o->threads, err);
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
+		rc = open_table(l, i, err);
+	return rc;
+}
+
+/* --- read: events become records in sorted runs --- */
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct load *l = ctx;
+	return run_builder_add(sorter_builder(l->tables[table].sorter, worker), r, err);
+}
+
+/* Between pieces is a good time to sort: no other thread waits for this one. */
+static int sort_full_runs(void *ctx, unsigned worker, struct error *err)
+{
+	struct load *l = ctx;
+	int rc = RC_OK;
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
+		struct run_builder *b = sorter_builder(l->tables[t].sorter, worker);
+		if (run_builder_full(b))
+			rc = run_builder_flush(b, err);
+	}
+	return rc;
+}
+
+/* Never the clock: the same input gives the same bytes on any day. */
+static int64_t created_ms(int64_t newest_ms)
+{
+	const char *epoch = getenv("SOURCE_DATE_EPOCH");
+	return epoch && *epoch ? (int64_t)strtoll(epoch, NULL, 10) * 1000 : newest_ms;
+}
+
+static int read_all(struct load *l, struct error *err)
+{
+	struct manifest *m = &l->result->manifest;
+	l->reading.rejects = l->rejects;
+	l->reading.limit = l->opt->limit;
+	l->reading.progress = l->progress;
+	l->reading.sink = (struct record_sink){l, take_record, sort_full_runs};
+	int rc = reading_run(&l->reading, err);
+	m->read = l->reading.events;
+	m->rejected = l->reading.rejected;
+	m->created_ms = created_ms(l->reading.newest_ms);
+	l->result->blank_lines = l->reading.blank_lines;
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
+		rc = sorter_finish(l->tables[t].sorter, err);
+		struct sorter_totals totals = sorter_totals(l->tables[t].sorter);
+		l->result->runs += totals.runs;
+		l->result->spilled_bytes += totals.spilled_bytes;
+	}
+	return rc;
+}
+
+/* --- split: region borders, known only now that all keys are --- */
+
+static int split_all(struct load *l, struct error *err)
+{
+	char *work = mem_format("%s/.samples", staging_path(l->staging));
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++) {
+		struct load_table *t = &l->tables[i];
+		t->cut.created_ms = l->result->manifest.created_ms;
+		rc = regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits, err);
+		t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
+		l->ntasks += t->splits.count + 1;
+	}
+	mem_free(work);
+	return rc;
+}
+
+/* --- write: a task a region --- */
+
+static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct load *l = ctx;
+	struct load_table *t = &l->tables[l->task_table[index]];
+	size_t region = l->task_region[index];
+	struct bytes none = {0};
+	struct bytes lo = region ? t->splits.keys[region - 1] : none;
+	struct bytes hi = region < t->splits.count ? t->splits.keys[region] : none;
+	struct record_iter rows;
+	int rc = sorter_range(t->sorter, lo, hi, &rows, err);
+	if (rc)
+		return rc;
+	if (!l->cutters[worker])
+		l->cutters[worker] = cutter_new();
+	rc = cut_region(l->cutters[worker], &t->cut, region, &rows, &t->results[region], err);
+	if (rc)
+		return rc;
+	l->progress->cells += t->results[region].cells;
+	l->progress->regions++;
+	return RC_OK;
+}
+
+static int write_all_regions(struct load *l, struct error *err)
+{
+	l->task_table = mem_alloc(l->ntasks * sizeof *l->task_table);
+	l->task_region = mem_alloc(l->ntasks * sizeof *l->task_region);
+	l->cutters = mem_calloc(l->opt->common->threads, sizeof(void *));
+	l->progress->regions_total = l->ntasks;
+	size_t n = 0;
+	for (size_t t = 0; t < l->job->ntables; t++)
+		for (size_t r = 0; r <= l->tables[t].splits.count; r++, n++) {
+			l->task_table[n] = t;
+			l->task_region[n] = r;
+		}
+	return pool_run(l->opt->common->threads, l->ntasks, write_task, l, err);
+}
+
+/* --- all phases --- */
+
+static void close_all(struct load *l)
+{
+	for (unsigned i = 0; l->cutters && i < l->opt->common->threads; i++)
+		cutter_free(l->cutters[i]);
+	mem_free(l->cutters);
+	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {
+		struct load_table *t = &l->tables[i];
+		for (size_t r = 0; t->results && r <= t->splits.count; r++)
+			cut_result_release(&t->results[r]);
+		mem_free(t->results);
+		splits_release(&t->splits);
+		sorter_free(t->sorter);
+		char *hfiles_dir = (char *)(uintptr_t)t->cut.hfiles_dir;
+		mem_free(hfiles_dir);
+		mem_free(t->dir);
+	}
+	mem_free(l->tables);
+	mem_free(l->task_table);
+	mem_free(l->task_region);
+	rejects_free(l->rejects);
+	reading_close(&l->reading);
+	staging_abort(l->staging);
+}
+
+int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
+	     struct load_result *result, struct error *err)
+{
+	static int (*const phases[PHASES])(struct load *, struct error *) = {
+		open_all, read_all, split_all, write_all_regions, load_publish};
+	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result,
+			 .budget = {.limit = opt->common->memory_bytes}};
+	*result = (struct load_result){0};
+	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
+	int rc = RC_OK;
+	for (int i = 0; rc == RC_OK && i < PHASES; i++) {
+		double start = seconds_now();
+		progress->phase = i;
+		rc = phases[i](&l, err);
+		result->seconds[i] = seconds_now() - start;
+	}
+	close_all(&l);
+	return rc;
+}
+
+void load_result_release(struct load_result *r)
+{
+	arena_release(&r->arena);
+}

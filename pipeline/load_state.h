@@ -1,0 +1,46 @@
+/*
+ * load_state.h - what the phases of one load share; only load.c and load_publish.c see it
+ */
+#ifndef SALTMILL_LOAD_STATE_H
+#define SALTMILL_LOAD_STATE_H
+
+#include "cut/cut.h"
+#include "load.h"
+#include "sort/sorter.h"
+#include "splits.h"
+
+/* One table on its way. */
+struct load_table {
+	const struct job_table *job;
+	struct row_weigher weigher;
+	struct sorter *sorter;
+	char *dir;                 /* below the staging folder */
+	struct cut_table cut;
+	struct splits splits;
+	struct cut_result *results; /* [splits.count + 1] */
+};
+
+struct load {
+	const struct job *job;
+	const struct load_options *opt;
+	struct progress *progress;
+	struct load_result *result;
+	struct budget budget;
+	struct staging *staging;
+	const char *temp_dir;
+	struct rejects *rejects;
+	struct reading reading;
+	struct load_table *tables;
+	size_t *task_table;   /* writing: which table and region a task is */
+	size_t *task_region;
+	size_t ntasks;
+	struct cutter **cutters;
+};
+
+/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller. */
+char *load_table_dir(const char *root, const char *name);
+
+/* Scripts, counts, manifest; then the one rename that publishes. */
+int load_publish(struct load *l, struct error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* main.c - the table of commands, signals, exit status; nothing else */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "pool.h"
+
+const struct command commands[] = {
+	{"load", "JOB [FILE...] -o DIR [options]", "events to HFiles, split file, create-table script",
+	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n",
+	 cmd_load},
+	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
+	 "  --cells                 print every cell\n"
+	 "  --blocks                print every block\n",
+	 cmd_inspect},
+	{"verify", "DIR [--json]", "prove a published load from its files alone", "", cmd_verify},
+	{0},
+};
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop_flag = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static void print_commands(FILE *to)
+{
+	fputs("saltmill - bulk loader for HBase: events in, sorted HFiles and a create-table script out\n\n",
+	      to);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(to, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
+	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
+	      "Exit status: 0 done; 1 failed, nothing published; 2 wrong usage or job file;\n"
+	      "3 done and published, but some input was rejected.\n",
+	      to);
+}
+
+int main(int argc, char **argv)
+{
+	catch_signals();
+	if (argc < 2) {
+		print_commands(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_commands(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("saltmill " SALTMILL_VERSION);
+		return EXIT_DONE;
+	}
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(argv[1], c->name))
+			return c->run(argc - 1, argv + 1);
+	fprintf(stderr, "saltmill: no command `%s`; `saltmill --help` lists them\n", argv[1]);
+	return EXIT_USAGE;
+}

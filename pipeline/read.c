@@ -1,0 +1,191 @@
+#include "read.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "pool.h"
+
+/* One reading thread.  128 bytes apart: no two threads write to one cache line. */
+struct reader {
+	_Alignas(128) struct reading *reading;
+	unsigned number;
+	struct source_worker *source;
+	struct row_encoder *encoder;
+	struct record *records; /* [ntables] */
+	uint64_t *filtered;     /* [ntables] */
+	int64_t newest_ms;
+	uint64_t events_seen;
+	struct error fatal;     /* code 0: none */
+};
+
+int reading_open(struct reading *r, const struct job *job, unsigned threads,
+		 const char *const *files, size_t nfiles, struct error *err)
+{
+	r->job = job;
+	r->threads = threads;
+	struct source_options so = {.job = job, .files = files, .nfiles = nfiles};
+	int rc = source_open(&r->source, &so, err);
+	if (rc)
+		return rc;
+	size_t ncolumns;
+	const char *const *columns = source_columns(r->source, &ncolumns);
+	r->filtered = mem_calloc(job->ntables, sizeof *r->filtered);
+	return row_plan_new(&r->plan, job, columns, ncolumns, err);
+}
+
+void reading_close(struct reading *r)
+{
+	row_plan_free(r->plan);
+	source_close(r->source);
+	mem_free(r->filtered);
+	*r = (struct reading){0};
+}
+
+static int take_event(void *ctx, const struct event *ev, struct reject *why)
+{
+	struct reader *r = ctx;
+	const struct reading *all = r->reading;
+	int rc = row_encode(r->encoder, ev, r->records, why);
+	if (rc)
+		return rc;
+	for (size_t t = 0; t < all->job->ntables; t++) {
+		const struct record *rec = &r->records[t];
+		if (rec->key.len == 0) {
+			r->filtered[t]++;
+			continue;
+		}
+		int64_t ts = row_timestamp(all->plan, t, rec);
+		if (ts > r->newest_ms)
+			r->newest_ms = ts;
+		rc = all->sink.record(all->sink.ctx, r->number, t, rec, &r->fatal);
+		if (rc)
+			return RC_STOPPED; /* not the event's fault: r->fatal says what happened */
+	}
+	return RC_OK;
+}
+
+static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
+{
+	struct reader *r = ctx;
+	struct reject_line line = {.file = bad->file, .line = bad->line, .offset = bad->offset,
+				   .seq = bad->seq, .raw = bad->raw, .why = &bad->why};
+	return rejects_add(r->reading->rejects, r->number, &line, err);
+}
+
+/*
+ * More rejects than the limit?  Pieces are taken in input order and finished once taken, so the
+ * first bad events of the input are all known when reading stops here.
+ */
+static bool over_limit(const struct reading *r)
+{
+	return !r->limit.is_share && rejects_count(r->rejects) > r->limit.count;
+}
+
+static void show_progress(struct reader *r)
+{
+	struct progress *p = r->reading->progress;
+	struct source_counts c;
+	uint64_t done, total;
+	source_worker_counts(r->source, &c);
+	source_progress(r->reading->source, &done, &total);
+	p->events += c.events - r->events_seen;
+	r->events_seen = c.events;
+	p->bytes = done;
+	p->bytes_total = total;
+}
+
+static int read_pieces(struct reader *r, struct error *err)
+{
+	struct reading *all = r->reading;
+	struct source_sink sink = {r, take_event, take_reject};
+	int rc;
+	while ((rc = stop_check(err)) == RC_OK && !over_limit(all)) {
+		rc = source_work(r->source, &sink, err);
+		if (r->fatal.code) {
+			*err = r->fatal;
+			return err->code;
+		}
+		show_progress(r);
+		if (rc == RC_OK && all->sink.piece_end)
+			rc = all->sink.piece_end(all->sink.ctx, r->number, err);
+		if (rc)
+			break;
+	}
+	return rc == RC_END ? RC_OK : rc;
+}
+
+static int read_task(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	(void)worker;
+	struct reader *readers = ctx;
+	return read_pieces(&readers[index], err);
+}
+
+/* The sentence for a run that ends because of bad input. */
+static int too_many_rejects(struct reading *r, uint64_t allowed, struct error *err)
+{
+	struct buf s = {0};
+	int rc = rejects_nth(r->rejects, allowed, &s, err);
+	if (rc == RC_OK && allowed == 0)
+		rc = error_set(err, RC_DATA,
+			       "%.*s; nothing was published (--max-rejects N tolerates bad events)", (int)s.len,
+			       (const char *)s.ptr);
+	else if (rc == RC_OK)
+		rc = error_set(err, RC_DATA,
+			       "more than the %llu tolerated events are bad, the next is %.*s; nothing was published",
+			       (unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
+	buf_release(&s);
+	return rc;
+}
+
+static int check_rejects(struct reading *r, struct error *err)
+{
+	uint64_t allowed = r->limit.is_share ? (uint64_t)(r->limit.share * (double)r->events) : r->limit.count;
+	return r->rejected > allowed ? too_many_rejects(r, allowed, err) : RC_OK;
+}
+
+static struct reader *readers_new(struct reading *all)
+{
+	struct reader *readers = aligned_alloc(_Alignof(struct reader), all->threads * sizeof *readers);
+	if (!readers)
+		abort();
+	for (unsigned i = 0; i < all->threads; i++) {
+		struct reader *r = &readers[i];
+		*r = (struct reader){.reading = all, .number = i};
+		r->source = source_worker_new(all->source);
+		r->encoder = row_encoder_new(all->plan);
+		r->records = mem_calloc(all->job->ntables, sizeof *r->records);
+		r->filtered = mem_calloc(all->job->ntables, sizeof *r->filtered);
+	}
+	return readers;
+}
+
+/* Add up what the threads counted, and free them. */
+static void readers_end(struct reading *all, struct reader *readers)
+{
+	for (unsigned i = 0; i < all->threads; i++) {
+		struct reader *r = &readers[i];
+		struct source_counts c;
+		source_worker_counts(r->source, &c);
+		all->events += c.events;
+		all->blank_lines += c.blank_lines;
+		if (r->newest_ms > all->newest_ms)
+			all->newest_ms = r->newest_ms;
+		for (size_t t = 0; t < all->job->ntables; t++)
+			all->filtered[t] += r->filtered[t];
+		source_worker_free(r->source);
+		row_encoder_free(r->encoder);
+		mem_free(r->records);
+		mem_free(r->filtered);
+	}
+	all->rejected = rejects_count(all->rejects);
+	free(readers);
+}
+
+int reading_run(struct reading *r, struct error *err)
+{
+	struct reader *readers = readers_new(r);
+	int rc = pool_run(r->threads, r->threads, read_task, readers, err);
+	readers_end(r, readers);
+	return rc ? rc : check_rejects(r, err);
+}

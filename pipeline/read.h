@@ -1,0 +1,65 @@
+/*
+ * read.h - the first half of every command that reads events: source -> row, on all threads
+ *
+ *   reading_open, reading_run, reading_close
+ *
+ * Every thread takes pieces of the input, encodes their events and hands the records to a sink.
+ */
+#ifndef SALTMILL_READ_H
+#define SALTMILL_READ_H
+
+#include "job.h"
+#include "publish/publish.h"
+#include "row.h"
+#include "source/source.h"
+
+/* Rejected events a run tolerates: a number, or a share of what was read. */
+struct reject_limit {
+	uint64_t count;
+	double share; /* 0..1; used when is_share */
+	bool is_share;
+};
+
+/* What is going on, for the progress line; written by the stages, read by any thread. */
+struct progress {
+	_Atomic int phase;                              /* of the command */
+	_Atomic uint64_t events, bytes, bytes_total;    /* input; bytes_total 0: unknown */
+	_Atomic uint64_t cells, regions, regions_total; /* output */
+};
+
+/* Where records go.  Each worker number belongs to one thread. */
+struct record_sink {
+	void *ctx;
+	int (*record)(void *ctx, unsigned worker, size_t table, const struct record *r,
+		      struct error *err);
+	/* After each piece of input; may be NULL. */
+	int (*piece_end)(void *ctx, unsigned worker, struct error *err);
+};
+
+struct reading {
+	const struct job *job;
+	unsigned threads;
+	struct source *source;
+	struct row_plan *plan;
+	struct rejects *rejects;   /* of the caller */
+	struct reject_limit limit;
+	struct progress *progress;
+	struct record_sink sink;
+	/* after reading_run */
+	uint64_t events, rejected, blank_lines;
+	uint64_t *filtered;        /* [ntables]: events without a cell for that table */
+	int64_t newest_ms;         /* the newest cell timestamp; 0 when there is none */
+};
+
+/* Open the source and bind the job to its columns; everything that can be refused is.  *r is {0}
+ * before; reading_close is due whatever the result. */
+int reading_open(struct reading *r, const struct job *job, unsigned threads,
+		 const char *const *files, size_t nfiles, struct error *err);
+/*
+ * Read to the end.  With more rejects than the limit: RC_DATA with the sentence for the first
+ * event too many in input order, whatever the threads.
+ */
+int reading_run(struct reading *r, struct error *err);
+void reading_close(struct reading *r);
+
+#endif

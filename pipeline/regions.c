@@ -1,0 +1,183 @@
+/*
+ * regions.c - from `regions:` of the job to split keys
+ */
+#include "regions.h"
+
+#include <math.h>
+
+#include "io.h"
+#include "mem.h"
+
+#define SAMPLES 16
+#define SAMPLE_BYTES (1u << 20)
+
+/* Ends a record stream after so much weight: one sample. */
+struct limited {
+	struct record_iter in;
+	const struct row_weigher weigher;
+	uint64_t left;
+};
+
+static int limited_next(void *self, struct record *out, struct error *err)
+{
+	struct limited *l = self;
+	if (l->left == 0)
+		return RC_END;
+	int rc = l->in.next(l->in.self, out, err);
+	if (rc)
+		return rc;
+	uint64_t w = row_weigh(&l->weigher, out);
+	l->left -= w < l->left ? w : l->left;
+	return RC_OK;
+}
+
+static void limited_close(void *self)
+{
+	struct limited *l = self;
+	l->in.close(l->in.self);
+}
+
+static int sample_one(struct cutter *c, const struct cut_table *t, struct sorter *sorter,
+		      struct bytes from, size_t number, uint64_t *plain, uint64_t *disk,
+		      struct error *err)
+{
+	struct limited l = {.weigher = {t->plan, t->index}, .left = SAMPLE_BYTES};
+	int rc = sorter_range(sorter, from, bytes_of(NULL, 0), &l.in, err);
+	if (rc)
+		return rc;
+	struct record_iter it = {limited_next, limited_close, &l};
+	struct cut_result r;
+	rc = cut_region(c, t, number, &it, &r, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < r.nfiles; i++) {
+		*plain += r.files[i].sum.cell_bytes;
+		*disk += r.files[i].sum.file_bytes - 4096; /* the trailer is no measure of the rows */
+	}
+	cut_result_release(&r);
+	return RC_OK;
+}
+
+/* Disk bytes per uncompressed cell byte, from samples evenly spread over the key space. */
+static int measure_ratio(const struct cut_table *table, struct sorter *sorter, unsigned threads,
+			 const char *work_dir, double *ratio, struct error *err)
+{
+	struct cut_table t = *table;
+	t.hfiles_dir = work_dir;
+	struct sorter_totals totals = sorter_totals(sorter);
+	uint64_t targets[SAMPLES], plain = 0, disk = 0;
+	struct split_point points[SAMPLES] = {0};
+	for (size_t i = 0; i < SAMPLES; i++)
+		targets[i] = totals.weight / SAMPLES * i;
+	int rc = io_make_dir(work_dir, err);
+	for (size_t i = 0; rc == RC_OK && i < t.table->schema.nfamilies; i++) {
+		char *dir = mem_format("%s/%s", work_dir, t.table->schema.families[i].name);
+		rc = io_make_dir(dir, err);
+		mem_free(dir);
+	}
+	if (rc == RC_OK)
+		rc = sorter_select(sorter, threads, targets, SAMPLES, points, err);
+	struct cutter *c = cutter_new();
+	for (size_t i = 0; rc == RC_OK && i < SAMPLES; i++)
+		rc = sample_one(c, &t, sorter, buf_bytes(&points[i].key), i, &plain, &disk, err);
+	cutter_free(c);
+	for (size_t i = 0; i < SAMPLES; i++)
+		split_point_release(&points[i]);
+	*ratio = plain ? (double)disk / (double)plain : 1;
+	struct error ignored;
+	int rm = io_remove_tree(work_dir, rc ? &ignored : err);
+	return rc ? rc : rm;
+}
+
+static uint32_t clamp_count(const struct regions *r, double n)
+{
+	if (r->max && n > r->max)
+		n = r->max;
+	if (n < r->min)
+		n = r->min;
+	return n < 1 ? 1 : n > 1e6 ? 1000000 : (uint32_t)n;
+}
+
+static int count_regions(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+			 const char *work_dir, uint32_t *count, struct error *err)
+{
+	const struct regions *r = &t->table->regions;
+	double n = 0;
+	if (r->count) {
+		n = r->count;
+	} else if (r->servers && r->per_server) {
+		n = (double)r->servers * r->per_server;
+	} else {
+		double ratio;
+		int rc = measure_ratio(t, sorter, threads, work_dir, &ratio, err);
+		if (rc)
+			return rc;
+		double bytes = (double)sorter_totals(sorter).weight * ratio * (1 + r->headroom);
+		n = ceil(bytes / (double)r->size_bytes);
+	}
+	*count = clamp_count(r, n);
+	return RC_OK;
+}
+
+/* Borders at the weight quantiles of all rows, as short as they can be. */
+static int cut_exactly(struct sorter *sorter, unsigned threads, uint32_t count, struct splits *out,
+		       struct error *err)
+{
+	if (count < 2)
+		return RC_OK;
+	size_t n = count - 1;
+	uint64_t *targets = mem_alloc(n * sizeof *targets);
+	struct split_point *points = mem_calloc(n, sizeof *points);
+	uint64_t weight = sorter_totals(sorter).weight;
+	for (size_t i = 0; i < n; i++)
+		targets[i] = (uint64_t)((__uint128_t)weight * (i + 1) / count);
+	int rc = sorter_select(sorter, threads, targets, n, points, err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		const struct split_point *p = &points[i];
+		/* before the first row or behind the last: a border there would cut off nothing */
+		if (p->below.len == 0 || p->key.len == 0)
+			continue;
+		struct bytes s = shortest_separator(buf_bytes(&p->below), buf_bytes(&p->key));
+		if (out->count && bytes_cmp(s, out->keys[out->count - 1]) <= 0)
+			continue; /* a row heavier than a region: its borders fall together */
+		rc = splits_add(out, s, err);
+	}
+	for (size_t i = 0; i < n; i++)
+		split_point_release(&points[i]);
+	mem_free(points);
+	mem_free(targets);
+	return rc;
+}
+
+static int read_splits(const char *path, struct splits *out, struct error *err)
+{
+	struct buf text = {0};
+	int rc = io_read_file(path, &text, err);
+	if (rc == RC_OK)
+		rc = splits_parse(out, path, buf_bytes(&text), err);
+	buf_release(&text);
+	return rc;
+}
+
+int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+		   const char *work_dir, struct splits *out, struct error *err)
+{
+	const struct regions *r = &t->table->regions;
+	uint32_t count = 1;
+	int rc;
+	switch (r->split) {
+	case SPLIT_NONE: return RC_OK;
+	case SPLIT_FILE: return read_splits(r->file, out, err);
+	case SPLIT_UNIFORM:
+		return splits_compute(out, SPLIT_ALGORITHM_UNIFORM, r->count, r->first, r->last, err);
+	case SPLIT_HEX:
+		return splits_compute(out, SPLIT_ALGORITHM_HEX, r->count, r->first, r->last, err);
+	case SPLIT_DECIMAL:
+		return splits_compute(out, SPLIT_ALGORITHM_DECIMAL, r->count, r->first, r->last, err);
+	case SPLIT_SAMPLED: break;
+	}
+	if (sorter_totals(sorter).records == 0)
+		return RC_OK;
+	rc = count_regions(t, sorter, threads, work_dir, &count, err);
+	return rc ? rc : cut_exactly(sorter, threads, count, out, err);
+}

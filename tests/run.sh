@@ -1,0 +1,76 @@
+#!/bin/sh
+# run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print one line a part
+# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase or all.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+suite=$1 flavor=dev
+[ $# -lt 2 ] || flavor=${2#FLAVOR=}
+python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
+[ -x "$python" ] || python=python3
+log=build/test
+mkdir -p "$log"
+passed=0 failed=0 skipped=0
+
+count() { # PATTERN FILE: the sum of the numbers in front of PATTERN
+	grep -oE "[0-9]+ $1" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+report() { # NAME STATUS PASSED FAILED SKIPPED LOG
+	[ "$2" -eq 0 ] || [ "$4" -gt 0 ] || set -- "$1" "$2" "$3" 1 "$5" "$6"
+	passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
+	printf '  %-28s %4d passed, %d failed, %d skipped\n' "$1" "$3" "$4" "$5"
+	[ "$2" -eq 0 ] || tail -n 60 "$6"
+}
+
+unit() { # FLAVOR
+	for t in build/gcc-"$1"/tests/unit/test_*; do
+		case $t in *.*) continue ;; esac
+		[ -f "${t#build/gcc-"$1"/}.c" ] || continue # of a test that is no more
+		name=$1/$(basename "$t") out=$log/$1-$(basename "$t").log
+		"$t" >"$out" 2>&1
+		status=$?
+		p=$(grep -c '^\[       OK \]' "$out") f=$(grep -c '^\[  FAILED  \] [^0-9]*$' "$out")
+		report "$name" $status "$p" "$f" "$(grep -c '^\[  SKIPPED \] [^0-9]*$' "$out")" "$out"
+	done
+	for t in build/gcc-"$1"/tests/fuzz/*.replay; do
+		[ -x "$t" ] || continue
+		name=$(basename "$t" .replay) out=$log/$1-$(basename "$t").log
+		find tests/fuzz/corpus/"${name#fuzz_}" -type f -exec "$t" {} + >"$out" 2>&1
+		status=$?
+		report "$1/$name corpus" $status $((status == 0)) $((status != 0)) 0 "$out"
+	done
+}
+
+pytests() { # FOLDER
+	out=$log/$1.log
+	"$python" -m pytest -q -rs "tests/$1" >"$out" 2>&1
+	status=$?
+	grep '^SKIPPED' "$out"
+	last=$log/$1.last
+	tail -n 1 "$out" >"$last"
+	report "$1" $status "$(count passed "$last")" $(($(count failed "$last") + $(count error "$last"))) \
+		"$(count skipped "$last")" "$out"
+}
+
+case $suite in
+unit) unit "$flavor" ;;
+cli | hbase) pytests "$suite" ;;
+all)
+	for f in dev asan tsan; do
+		echo "unit tests, $f"
+		make --no-print-directory -j"$(nproc)" FLAVOR=$f CC=gcc unit-bins >"$log/build-$f.log" 2>&1 ||
+			{ report "build $f" 1 0 1 0 "$log/build-$f.log"; continue; }
+		unit $f
+	done
+	make --no-print-directory headers layers >"$log/layers.log" 2>&1
+	report "headers and layers" $? 1 0 0 "$log/layers.log"
+	make --no-print-directory -j"$(nproc)" FLAVOR=dev CC=clang objects >"$log/clang.log" 2>&1
+	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
+	pytests cli
+	pytests hbase
+	;;
+*) echo "run.sh: no suite $suite" >&2; exit 2 ;;
+esac
+[ "$skipped" -eq 0 ] && echo "$passed passed, $failed failed" ||
+	echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
