@@ -187,14 +187,23 @@ static json_t *shape_json(const struct shape *s, const char *base)
 	return object;
 }
 
+static const char *default_dir(const char *name, struct arena *a)
+{
+	char *dir = arena_strdup(a, name), *colon = strchr(dir, ':');
+	if (colon)
+		*colon = '/';
+	return dir;
+}
+
 void manifest_format(const struct manifest *m, struct buf *out)
 {
+	struct arena a = {0};
 	struct manifest named = *m;
-	named.tables = mem_alloc(m->ntables * sizeof *m->tables);
+	named.tables = arena_alloc(&a, m->ntables * sizeof *m->tables);
 	for (size_t i = 0; i < m->ntables; i++) {
 		named.tables[i] = m->tables[i];
 		if (!m->tables[i].dir)
-			named.tables[i].dir = m->tables[i].name;
+			named.tables[i].dir = default_dir(m->tables[i].name, &a);
 	}
 	json_t *json = shape_json(&manifest_shape, (const char *)&named);
 	size_t before = out->len;
@@ -203,7 +212,7 @@ void manifest_format(const struct manifest *m, struct buf *out)
 	else
 		out->len = before;
 	json_decref(json);
-	mem_free(named.tables);
+	arena_release(&a);
 }
 
 int manifest_write(const struct manifest *m, const char *path, struct error *err)

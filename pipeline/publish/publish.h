@@ -73,7 +73,7 @@ struct manifest_region {
 };
 struct manifest_table {
 	const char *name;
-	const char *dir;      /* its folder, relative to DIR; NULL when formatted: the same as name */
+	const char *dir;      /* its folder, relative to DIR; NULL: name, with '/' for ':' */
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells, cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
 	struct manifest_region *regions;

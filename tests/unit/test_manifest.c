@@ -51,7 +51,7 @@ static struct manifest sample(void)
 		.name = "n:r", .dir = "n-r", .loaded = 99998, .filtered = 1, .deduplicated = 2, .rows = 7,
 		.cells = 14, .cells_deduplicated = 4, .regions = regions, .nregions = 2, .files = files,
 		.nfiles = 1, .splits_digest = {0x11}, .create_digest = {0x22}};
-	tables[1] = (struct manifest_table){.name = "empty"};
+	tables[1] = (struct manifest_table){.name = "ns:empty"};
 	return (struct manifest){.job_path = "conf/\"x\".yaml", .job_digest = {0x77}, .inputs = inputs,
 				 .ninputs = 1, .read = 100005, .rejected = 4,
 				 .created_ms = 1476640644000, .reasons = reasons, .nreasons = 2,
@@ -72,7 +72,7 @@ static void test_manifest_format(void **state)
 		"          \"min_ts\": -5,\n          \"max_ts\": 9223372036854775806,\n"
 		"          \"digest\": \"010000000000000000000000000000fe\",\n"
 		"          \"cells_digest\": \"fffffffffffffffe\"\n",
-		"      \"name\": \"empty\",\n      \"dir\": \"empty\",\n",
+		"      \"name\": \"ns:empty\",\n      \"dir\": \"ns/empty\",\n",
 		"      \"regions\": [],\n      \"files\": []\n    }\n  ]\n}\n",
 	};
 	struct manifest m = sample();
@@ -106,7 +106,7 @@ static void test_manifest_round_trip(void **state)
 	assert_int_equal(back.reasons[0].count, 3);
 	assert_int_equal(back.ntables, 2);
 	assert_string_equal(back.tables[0].dir, "n-r");
-	assert_string_equal(back.tables[1].dir, "empty");
+	assert_string_equal(back.tables[1].dir, "ns/empty");
 	assert_int_equal(back.tables[0].splits_digest[0], 0x11);
 	assert_int_equal(back.tables[0].create_digest[0], 0x22);
 	const struct manifest_file *x = m.tables[0].files, *y = back.tables[0].files;

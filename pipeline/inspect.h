@@ -1,0 +1,24 @@
+/*
+ * inspect.h - an HFile described as JSON, which cmd_inspect.c prints as it is or as text
+ */
+#ifndef SALTMILL_INSPECT_H
+#define SALTMILL_INSPECT_H
+
+#include <jansson.h>
+
+#include "hfile.h"
+
+/*
+ * Members, in order: path, trailer {}, file_info [{key, value, type, time}], root_index [{offset,
+ * bytes, key}], bloom {}, block_types [{type, count, disk_bytes, plain_bytes}] and, with each,
+ * blocks [{offset, type, disk_bytes, plain_bytes, previous}].  When a block is damaged the rest
+ * is there and the result is negative; the caller owns *out in any case.
+ */
+int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *err);
+
+/* A cell as {row, column, timestamp, time, type, value}. */
+json_t *inspect_cell(const struct hfile_cell *c);
+/* \xHH form. */
+json_t *inspect_bytes(struct bytes v);
+
+#endif
