@@ -1,0 +1,251 @@
+/*
+ * builder.c - one thread's buffer of records, sorted into runs
+ *
+ * The buffer, the sort entries and the write buffer are reused from run to run: fresh memory costs
+ * more than sorting it (speed.md 7).  The buffer starts small and doubles, so that a small table
+ * takes little of the budget.
+ */
+#include "parts.h"
+
+#include <sys/mman.h>
+
+#include "pool.h"
+
+enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES = 20 };
+
+static const size_t record_limit_bytes = (size_t)1 << 30;
+
+/* Fewer page faults (speed.md 7).  Only whole huge pages inside: nothing is touched in vain. */
+static void advise_huge(void *ptr, size_t bytes)
+{
+	uintptr_t from = ((uintptr_t)ptr + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+	uintptr_t to = ((uintptr_t)ptr + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+	if (from < to)
+		(void)madvise((uint8_t *)ptr + (from - (uintptr_t)ptr), to - from, MADV_HUGEPAGE);
+}
+
+static void hold(struct run_builder *b, uint64_t bytes)
+{
+	budget_force(b->sorter->opt.budget, bytes);
+	b->held_bytes += bytes;
+}
+
+static void grow_buffer(struct run_builder *b, size_t need)
+{
+	size_t cap = b->cap ? 2 * b->cap : BUFFER_START_BYTES;
+	if (cap > b->sorter->opt.run_bytes)
+		cap = b->sorter->opt.run_bytes;
+	if (cap < need)
+		cap = need;
+	hold(b, cap - b->cap);
+	b->cap = cap;
+	b->data = mem_realloc(b->data, cap + SLACK_BYTES);
+	advise_huge(b->data, cap);
+}
+
+static void reserve_entries(struct run_builder *b)
+{
+	if (!b->radix) {
+		b->radix = mem_calloc(1, sizeof(*b->radix));
+		hold(b, sizeof(*b->radix));
+	}
+	if (b->records <= b->entries_cap)
+		return;
+	size_t cap = b->records + b->records / 16; /* runs differ a little */
+	if (cap > b->records_max)
+		cap = b->records_max;
+	size_t bytes = cap * sizeof(struct sort_entry);
+	hold(b, 2 * (bytes - b->entries_cap * sizeof(struct sort_entry)));
+	mem_free(b->radix->entries);
+	mem_free(b->radix->other);
+	b->radix->entries = mem_alloc(bytes);
+	b->radix->other = mem_alloc(bytes);
+	advise_huge(b->radix->entries, bytes);
+	advise_huge(b->radix->other, bytes);
+	b->entries_cap = cap;
+}
+
+void run_builder_release(struct run_builder *b)
+{
+	budget_give(b->sorter->opt.budget, b->held_bytes);
+	if (b->radix) {
+		mem_free(b->radix->entries);
+		mem_free(b->radix->other);
+	}
+	mem_free(b->radix);
+	mem_free(b->data);
+	mem_free(b->spill_buf);
+	b->radix = NULL;
+	b->data = b->spill_buf = NULL;
+	b->cap = b->used = b->records = b->entries_cap = 0;
+	b->held_bytes = 0;
+}
+
+void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run)
+{
+	if (*nruns == *cap) {
+		*cap = *cap ? 2 * *cap : 16;
+		*runs = mem_realloc(*runs, *cap * sizeof(**runs));
+	}
+	(*runs)[(*nruns)++] = run;
+}
+
+static int begin_run(struct run_builder *b, struct run_writer *w, struct run *run,
+		     struct error *err)
+{
+	struct sorter *s = b->sorter;
+	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
+	if (budget_take(s->opt.budget, b->used)) {
+		run_writer_memory(w, run, b->used);
+		advise_huge(run->data, b->used);
+		return RC_OK;
+	}
+	if (!b->spill_buf) {
+		b->spill_buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
+		hold(b, SPILL_BUFFER_BYTES);
+	}
+	b->spilled_bytes += b->used;
+	return run_writer_spill(w, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
+}
+
+static int write_sorted(struct run_builder *b, struct run_writer *w, struct error *err)
+{
+	const struct radix *x = b->radix;
+	const struct sort_entry *e = x->entries;
+	for (size_t i = 0; i < b->records; i++) {
+		if (i + PREFETCH_ENTRIES < b->records)
+			__builtin_prefetch(x->base + e[i + PREFETCH_ENTRIES].at);
+		struct record r;
+		record_read(&x->codec, x->base + e[i].at, &r);
+		int rc = run_writer_put(w, &r, err);
+		if (rc)
+			return rc;
+	}
+	return run_writer_end(w, err);
+}
+
+static void list_entries(struct run_builder *b, const struct record_codec *codec)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < b->records; i++) {
+		struct record r;
+		b->radix->entries[i].at = (uint32_t)at;
+		at = (size_t)(record_read(codec, b->data + at, &r) - b->data);
+	}
+}
+
+static struct record_codec builder_codec(const struct run_builder *b)
+{
+	return (struct record_codec){.seq_base = b->first_seq & ~(uint64_t)UINT32_MAX,
+				     .seq_bytes = 4,
+				     .minor_bytes = b->sorter->opt.minor_bytes};
+}
+
+/* A giant record went through: runs shall not grow to its size. */
+static void shrink_buffer(struct run_builder *b)
+{
+	if (b->cap <= b->sorter->opt.run_bytes)
+		return;
+	budget_give(b->sorter->opt.budget, b->cap);
+	b->held_bytes -= b->cap;
+	mem_free(b->data);
+	b->data = NULL;
+	b->cap = 0;
+}
+
+int run_builder_flush(struct run_builder *b, struct error *err)
+{
+	int rc = stop_check(err);
+	if (rc || b->records == 0)
+		return rc;
+	struct run *run = mem_calloc(1, sizeof(*run));
+	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
+	run->codec = builder_codec(b);
+	reserve_entries(b);
+	list_entries(b, &run->codec);
+	b->radix->base = b->data;
+	b->radix->codec = run->codec;
+	b->radix->seq_rises = b->seq_rises;
+	radix_sort(b->radix, b->records, &run->span);
+	struct run_writer w;
+	rc = begin_run(b, &w, run, err);
+	if (rc == RC_OK)
+		rc = write_sorted(b, &w, err);
+	b->used = 0;
+	b->records = 0;
+	shrink_buffer(b);
+	return rc;
+}
+
+bool run_builder_full(const struct run_builder *b)
+{
+	return b->used >= b->sorter->opt.run_bytes || b->records >= b->records_max;
+}
+
+/* Without a call for the few bytes of a key. */
+static inline uint8_t *append_short(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n > 32) {
+		memcpy(to, from, n);
+	} else if (n >= 16) {
+		memcpy(to, from, 16);
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			to[i] = from[i];
+	}
+	return to + n;
+}
+
+static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
+{
+	if (r->key.len > ROW_KEY_MAX)
+		return error_set(err, RC_LIMIT, "a row key has %zu bytes, the limit is %d", r->key.len,
+				 ROW_KEY_MAX);
+	if (len > record_limit_bytes)
+		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu", len,
+				 record_limit_bytes);
+	/* Records share the high half of seq; the first one of a run sets it. */
+	bool other_base = b->records > 0 && r->seq >> 32 != b->first_seq >> 32;
+	bool over = b->used + len > b->sorter->opt.run_bytes || b->records >= b->records_max;
+	if (other_base || (over && b->records > 0)) {
+		int rc = run_builder_flush(b, err);
+		if (rc)
+			return rc;
+	}
+	if (b->used + len > b->cap)
+		grow_buffer(b, b->used + len);
+	return RC_OK;
+}
+
+int run_builder_add(struct run_builder *b, const struct record *r, struct error *err)
+{
+	struct record_codec codec = builder_codec(b);
+	size_t len = record_header_bytes(&codec, r) + record_body_bytes(&codec, r);
+	if (b->used + len > b->cap || b->records >= b->records_max || r->key.len > ROW_KEY_MAX ||
+	    r->seq >> 32 != b->first_seq >> 32) {
+		int rc = make_room(b, r, len, err);
+		if (rc)
+			return rc;
+	}
+	if (b->records == 0) {
+		b->first_seq = b->last_seq = r->seq;
+		b->seq_rises = true;
+		codec = builder_codec(b);
+	}
+	b->seq_rises &= r->seq >= b->last_seq;
+	b->last_seq = r->seq;
+	uint8_t *p = record_write_header(&codec, r, b->data + b->used);
+	p = append_short(p, r->key.ptr, r->key.len);
+	p = append_short(p, r->minor, codec.minor_bytes);
+	append_short(p, r->payload.ptr, r->payload.len);
+	b->used += len;
+	b->records++;
+	return RC_OK;
+}

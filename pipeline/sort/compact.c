@@ -1,0 +1,164 @@
+/*
+ * compact.c - merge spilled runs into larger ones until their block buffers fit
+ *
+ * A pass merges only as many runs as must go, in groups of at most the fan-in, the groups in
+ * parallel.  A group's inputs give their disk space back as soon as it is written.
+ */
+#include "parts.h"
+
+#include "pool.h"
+
+enum { FAN_IN_MIN = 8, STOP_CHECK_RECORDS = 1 << 14 };
+
+struct group {
+	size_t first, n;        /* in runs */
+	struct run *merged;
+};
+
+struct pass {
+	struct sorter *s;
+	struct run **runs;      /* the spilled ones; those that were merged become NULL */
+	struct group *groups;
+	size_t ngroups;
+};
+
+static struct record_codec common_codec(struct run *const *runs, size_t n)
+{
+	struct record_codec c = runs[0]->codec;
+	for (size_t i = 1; i < n; i++) {
+		if (runs[i]->codec.seq_base != c.seq_base || runs[i]->codec.seq_bytes != c.seq_bytes) {
+			c.seq_base = 0;
+			c.seq_bytes = 8;
+		}
+	}
+	return c;
+}
+
+static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
+{
+	for (size_t i = 1;; i++) {
+		const struct record *r;
+		int rc = merge_next(m, &r, err);
+		if (rc == RC_END)
+			return run_writer_end(w, err);
+		if (rc == RC_OK)
+			rc = run_writer_put(w, r, err);
+		if (rc == RC_OK && i % STOP_CHECK_RECORDS == 0)
+			rc = stop_check(err);
+		if (rc)
+			return rc;
+	}
+}
+
+static int merge_group(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct pass *p = ctx;
+	struct sorter *s = p->s;
+	struct group *g = &p->groups[index];
+	struct run **runs = p->runs + g->first;
+	struct merge *m;
+	int rc = merge_open(&m, s, runs, g->n, bytes_of(NULL, 0), bytes_of(NULL, 0), err);
+	if (rc)
+		return rc;
+	uint8_t *buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
+	budget_force(s->opt.budget, SPILL_BUFFER_BYTES);
+	g->merged = mem_calloc(1, sizeof(*g->merged));
+	g->merged->codec = common_codec(runs, g->n);
+	span_merge(&g->merged->span, merge_span(m), s->opt.minor_bytes);
+	struct run_writer w = {.budget = s->opt.budget, .weigher = sorter_weigher(s)};
+	rc = run_writer_spill(&w, g->merged, &s->spills[worker], buf, SPILL_BUFFER_BYTES, err);
+	if (rc == RC_OK)
+		rc = copy_merged(m, &w, err);
+	merge_close(m);
+	mem_free(buf);
+	budget_give(s->opt.budget, SPILL_BUFFER_BYTES);
+	for (size_t i = 0; rc == RC_OK && i < g->n; i++) {
+		run_punch(runs[i]);
+		run_free(runs[i], s->opt.budget);
+		runs[i] = NULL;
+	}
+	return rc;
+}
+
+/* Form groups so that `excess` runs disappear, or as many as one pass can. */
+static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_in)
+{
+	p->groups = mem_calloc(nruns / 2 + 1, sizeof(*p->groups));
+	for (size_t at = 0; excess > 0 && at + 2 <= nruns;) {
+		size_t n = excess + 1 < fan_in ? excess + 1 : fan_in;
+		if (n > nruns - at)
+			n = nruns - at;
+		p->groups[p->ngroups++] = (struct group){.first = at, .n = n};
+		excess -= n - 1;
+		at += n;
+	}
+}
+
+/* Back into the sorter's list: the runs that are left, merged ones last. */
+static void end_pass(struct pass *p, size_t nruns)
+{
+	struct sorter *s = p->s;
+	for (size_t i = 0; i < nruns; i++)
+		if (p->runs[i])
+			s->runs[s->nruns++] = p->runs[i];
+	for (size_t i = 0; i < p->ngroups; i++) {
+		struct run *merged = p->groups[i].merged;
+		if (!merged)
+			continue;
+		s->spilled_bytes += merged->bytes;
+		if (p->runs[p->groups[i].first])
+			run_free(merged, s->opt.budget); /* it failed: its inputs are still there */
+		else
+			s->runs[s->nruns++] = merged;
+	}
+	mem_free(p->groups);
+	mem_free(p->runs);
+}
+
+static int merge_pass(struct sorter *s, size_t nspilled, size_t excess, size_t fan_in,
+		      struct error *err)
+{
+	struct pass p = {.s = s, .runs = mem_calloc(nspilled, sizeof(*p.runs))};
+	size_t kept = 0, taken = 0;
+	for (size_t i = 0; i < s->nruns; i++) {
+		if (s->runs[i]->data)
+			s->runs[kept++] = s->runs[i];
+		else
+			p.runs[taken++] = s->runs[i];
+	}
+	s->nruns = kept;
+	plan_groups(&p, nspilled, excess, fan_in);
+	int rc = pool_run(s->opt.threads, p.ngroups, merge_group, &p, err);
+	end_pass(&p, nspilled);
+	return rc;
+}
+
+static size_t count_spilled(const struct sorter *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->nruns; i++)
+		n += s->runs[i]->data ? 0 : 1;
+	return n;
+}
+
+int sorter_compact(struct sorter *s, struct error *err)
+{
+	for (;;) {
+		size_t nspilled = count_spilled(s);
+		uint64_t used = atomic_load(&s->opt.budget->used), limit = s->opt.budget->limit;
+		uint64_t room = used < limit ? (limit - used) / 4 * 3 / s->opt.threads : 0;
+		size_t fan_in = (size_t)(room / BLOCK_BUFFER_BYTES);
+		if (fan_in < FAN_IN_MIN)
+			fan_in = FAN_IN_MIN;
+		if (nspilled <= fan_in) {
+			size_t fits = nspilled ? (size_t)(room / nspilled) : READ_BYTES_MAX;
+			s->read_bytes = fits < BLOCK_BYTES	? BLOCK_BYTES
+					: fits < READ_BYTES_MAX ? fits
+								: READ_BYTES_MAX;
+			return RC_OK;
+		}
+		int rc = merge_pass(s, nspilled, nspilled - fan_in, fan_in, err);
+		if (rc)
+			return rc;
+	}
+}

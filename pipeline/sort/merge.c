@@ -1,0 +1,276 @@
+/*
+ * merge.c - merge runs with a tree of losers
+ *
+ * Each cursor packs the varying bits of its record's key into one word (prefix.h), with one plan
+ * for all runs of the merge; the tree's nodes hold that word, so a match is one compare without a
+ * branch on its result, and only equal words look at the records.  This takes the place of
+ * offset-value codes: the words are as good at telling keys apart and need no upkeep.
+ *
+ * Where each run's part of [lo, hi) starts and ends is found when the merge opens: reading on
+ * compares with no bound.
+ */
+#include "parts.h"
+
+struct cursor {
+	struct record rec;
+	const uint8_t *next, *end; /* the records behind rec that are at hand */
+	const struct run *run;
+	size_t block;              /* the next one to read */
+	uint64_t stop;             /* offset in the run where the range ends */
+	struct buf buf;            /* spilled runs only */
+	uint64_t held_bytes;       /* accounted for buf */
+	bool done;
+};
+
+struct node {
+	uint64_t prefix;
+	size_t who;
+};
+
+struct merge {
+	struct sorter *sorter;
+	struct cursor *cursors;
+	struct node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
+	size_t n;
+	size_t minor_bytes;
+	bool started;
+	struct key_span span;
+	struct key_plan plan;
+	uint64_t held_bytes;
+};
+
+static void cursor_release(struct cursor *c, struct budget *budget)
+{
+	buf_release(&c->buf);
+	budget_give(budget, c->held_bytes);
+	c->held_bytes = 0;
+}
+
+static int cursor_load(struct cursor *c, size_t end, struct budget *budget, struct error *err)
+{
+	int rc = run_load(c->run, c->block, end, &c->buf, &c->next, err);
+	if (c->buf.cap > c->held_bytes) {
+		budget_force(budget, c->buf.cap - c->held_bytes);
+		c->held_bytes = c->buf.cap;
+	}
+	return rc;
+}
+
+/* Read as many whole blocks as the buffer is meant to hold; at least one. */
+static int cursor_refill(struct cursor *c, const struct sorter *s, struct error *err)
+{
+	const struct run *run = c->run;
+	uint64_t at = run->blocks[c->block].offset;
+	size_t end = c->block + 1;
+	if (c->run->data || c->block == run->nblocks || at >= c->stop) {
+		c->done = true;
+		return RC_OK;
+	}
+	while (end < run->nblocks && run->blocks[end].offset < c->stop &&
+	       run->blocks[end + 1].offset - at <= s->read_bytes)
+		end++;
+	if (c->buf.cap > 2 * s->read_bytes)
+		cursor_release(c, s->opt.budget); /* a giant record went by */
+	int rc = cursor_load(c, end, s->opt.budget, err);
+	if (rc)
+		return rc;
+	uint64_t stop = run->blocks[end].offset < c->stop ? run->blocks[end].offset : c->stop;
+	c->end = c->next + (stop - at);
+	c->block = end;
+	return RC_OK;
+}
+
+static int cursor_advance(struct cursor *c, const struct sorter *s, struct error *err)
+{
+	if (c->next == c->end && !c->done) {
+		int rc = cursor_refill(c, s, err);
+		if (rc)
+			return rc;
+	}
+	if (c->done)
+		return RC_OK;
+	const uint8_t *p = c->next;
+	c->next = record_read(&c->run->codec, p, &c->rec);
+	if ((size_t)(c->next - p) > (size_t)(c->end - p))
+		return run_damaged(c->run, err);
+	__builtin_prefetch(c->next + 512);
+	return RC_OK;
+}
+
+/* Stand before the first record of [lo, hi). */
+static int cursor_open(struct cursor *c, const struct sorter *s, const struct run *run,
+		       struct bytes lo, struct bytes hi, struct error *err)
+{
+	struct run_position from = {0}, to = {.offset = run->bytes};
+	c->run = run;
+	if (!run->data)
+		buf_reserve(&c->buf, s->read_bytes + SLACK_BYTES);
+	int rc = hi.len ? run_seek(run, hi, NULL, &c->buf, &to, NULL, err) : RC_OK;
+	if (rc == RC_OK && lo.len)
+		rc = run_seek(run, lo, NULL, &c->buf, &from, NULL, err);
+	if (rc)
+		return rc;
+	c->stop = from.offset < to.offset ? to.offset : 0; /* 0: nothing of this run */
+	if (run->data) {
+		c->next = run->data + from.offset;
+		c->end = c->stop ? run->data + c->stop : c->next;
+		return RC_OK;
+	}
+	c->block = from.block;
+	rc = cursor_refill(c, s, err);
+	if (rc == RC_OK && !c->done)
+		c->next += from.offset - run->blocks[from.block].offset;
+	return rc;
+}
+
+/* Equal words: compare in full.  An exhausted cursor is behind all. */
+static __attribute__((noinline)) bool before_in_full(const struct merge *m, size_t a, size_t b)
+{
+	const struct cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
+	if (ca->done || cb->done)
+		return cb->done && (!ca->done || a < b);
+	int c = record_compare(&ca->rec, &cb->rec, m->minor_bytes);
+	return c ? c < 0 : a < b;
+}
+
+static inline bool before(const struct merge *m, struct node a, struct node b)
+{
+	if (__builtin_expect(a.prefix == b.prefix, 0))
+		return before_in_full(m, a.who, b.who);
+	return a.prefix < b.prefix;
+}
+
+static inline struct node leaf(const struct merge *m, size_t i)
+{
+	const struct cursor *c = &m->cursors[i];
+	return (struct node){c->done ? UINT64_MAX : m->plan.pack(&m->plan, c->rec.key.ptr, c->rec.key.len),
+			     i};
+}
+
+/* Node i's winner; the losers stay in the nodes.  Cursor j is the leaf n + j. */
+static struct node build_tree(struct merge *m, size_t i)
+{
+	if (i >= m->n)
+		return leaf(m, i - m->n);
+	struct node a = build_tree(m, 2 * i), b = build_tree(m, 2 * i + 1);
+	bool first = before(m, a, b);
+	m->nodes[i] = first ? b : a;
+	return first ? a : b;
+}
+
+/* The winner's cursor moved: play its path again. */
+static inline void replay(struct merge *m)
+{
+	struct node up = leaf(m, m->nodes[0].who);
+	for (size_t i = (m->n + up.who) / 2; i > 0; i /= 2) {
+		struct node here = m->nodes[i];
+		uint64_t swap = -(uint64_t)before(m, here, up);
+		uint64_t prefix = (here.prefix ^ up.prefix) & swap, who = (here.who ^ up.who) & swap;
+		m->nodes[i] = (struct node){here.prefix ^ prefix, here.who ^ who};
+		up.prefix ^= prefix;
+		up.who ^= who;
+	}
+	m->nodes[0] = up;
+}
+
+int merge_next(struct merge *m, const struct record **out, struct error *err)
+{
+	struct cursor *c = &m->cursors[m->nodes[0].who];
+	if (m->started && !c->done) {
+		int rc = cursor_advance(c, m->sorter, err);
+		if (rc)
+			return rc;
+		replay(m);
+		c = &m->cursors[m->nodes[0].who];
+	}
+	m->started = true;
+	*out = &c->rec;
+	return c->done ? RC_END : RC_OK;
+}
+
+static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, struct bytes lo,
+			struct bytes hi, struct error *err)
+{
+	for (size_t i = 0; i < nruns; i++) {
+		struct cursor *c = &m->cursors[m->n++];
+		int rc = cursor_open(c, m->sorter, runs[i], lo, hi, err);
+		if (rc == RC_OK)
+			rc = cursor_advance(c, m->sorter, err);
+		if (rc)
+			return rc;
+		if (c->done) { /* nothing of this run is in the range */
+			cursor_release(c, m->sorter->opt.budget);
+			*c = (struct cursor){0};
+			m->n--;
+		}
+	}
+	return RC_OK;
+}
+
+int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
+	       struct bytes lo, struct bytes hi, struct error *err)
+{
+	struct merge *m = mem_calloc(1, sizeof(*m));
+	m->sorter = s;
+	m->minor_bytes = s->opt.minor_bytes;
+	m->cursors = mem_calloc(nruns + 1, sizeof(*m->cursors));
+	m->nodes = mem_calloc(nruns + 1, sizeof(*m->nodes));
+	for (size_t i = 0; i < nruns; i++)
+		span_merge(&m->span, &runs[i]->span, m->minor_bytes);
+	plan_init(&m->plan, &m->span, m->minor_bytes);
+	m->held_bytes = (nruns + 1) * (sizeof(*m->cursors) + sizeof(*m->nodes));
+	budget_force(s->opt.budget, m->held_bytes);
+	int rc = open_cursors(m, runs, nruns, lo, hi, err);
+	if (rc) {
+		merge_close(m);
+		return rc;
+	}
+	if (m->n == 0)
+		m->cursors[0].done = true; /* nodes[0] names it */
+	else
+		m->nodes[0] = build_tree(m, 1);
+	*out = m;
+	return RC_OK;
+}
+
+void merge_close(struct merge *m)
+{
+	if (!m)
+		return;
+	budget_give(m->sorter->opt.budget, m->held_bytes);
+	for (size_t i = 0; i < m->n; i++)
+		cursor_release(&m->cursors[i], m->sorter->opt.budget);
+	span_release(&m->span);
+	mem_free(m->cursors);
+	mem_free(m->nodes);
+	mem_free(m);
+}
+
+const struct key_span *merge_span(const struct merge *m)
+{
+	return &m->span;
+}
+
+static int range_next(void *self, struct record *out, struct error *err)
+{
+	const struct record *r;
+	int rc = merge_next(self, &r, err);
+	if (rc == RC_OK)
+		*out = *r;
+	return rc;
+}
+
+static void range_close(void *self)
+{
+	merge_close(self);
+}
+
+int sorter_range(struct sorter *s, struct bytes lo, struct bytes hi, struct record_iter *out,
+		 struct error *err)
+{
+	struct merge *m;
+	int rc = merge_open(&m, s, s->runs, s->nruns, lo, hi, err);
+	if (rc == RC_OK)
+		*out = (struct record_iter){range_next, range_close, m};
+	return rc;
+}

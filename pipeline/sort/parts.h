@@ -1,0 +1,86 @@
+/*
+ * parts.h - what the files of this room share
+ *
+ * Memory, all through the budget:
+ *
+ *   while adding   threads x (buffer run_bytes + sort entries <= run_bytes)  forced: 2 x run_bytes
+ *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
+ *                  runs in memory: their bytes                                taken, else spilled
+ *                  indexes: about 24 bytes and a key for 16 KiB of run        forced
+ *   while reading  iterators x spilled runs x read_bytes                      forced
+ *
+ * run_bytes is 8 MiB or limit / (4 x threads): builders hold at most half of the limit, and what
+ * they give back in sorter_finish is where the read buffers live.  sorter_finish merges spilled
+ * runs until threads x runs x read_bytes is at most 3/4 of what is free then.
+ */
+#ifndef SALTMILL_SORT_PARTS_H
+#define SALTMILL_SORT_PARTS_H
+
+#include "radix.h"
+#include "run.h"
+#include "sorter.h"
+
+enum {
+	RUN_BYTES_MAX = 8 << 20,
+	RUN_BYTES_MIN = 64 << 10,
+	RUN_BYTES_LIMIT = 1 << 30, /* with a giant record of 1 GiB behind, offsets fit in u32 */
+	SPILL_BUFFER_BYTES = 128 << 10,
+	READ_BYTES_MAX = 64 << 10,
+	BLOCK_BUFFER_BYTES = BLOCK_BYTES + 1024, /* a cursor of a spilled run */
+	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
+};
+
+/* One thread's buffer.  Apart in memory: no false sharing. */
+struct run_builder {
+	struct sorter *sorter;
+	struct spill *spill;
+	uint8_t *data;              /* SLACK_BYTES longer than cap */
+	size_t used, cap;
+	size_t records, records_max;
+	uint64_t first_seq, last_seq;
+	bool seq_rises;
+	struct radix *radix;        /* entries hold entries_cap each */
+	size_t entries_cap;
+	uint8_t *spill_buf;
+	uint64_t held_bytes;        /* accounted */
+	struct run **runs;          /* owned until sorter_finish takes them */
+	size_t nruns, runs_cap;
+	uint64_t spilled_bytes;
+	char apart[128];
+};
+/* Release the buffers, keep the runs. */
+void run_builder_release(struct run_builder *b);
+
+struct sorter {
+	struct sorter_options opt;
+	char *temp_dir;
+	struct run_builder *builders; /* threads */
+	struct spill *spills;         /* threads; builders and merge passes append */
+	struct run **runs;            /* after sorter_finish */
+	size_t nruns;
+	uint64_t spilled_bytes;
+	size_t read_bytes;            /* of a block buffer */
+	bool finished;
+};
+
+static inline struct weigher sorter_weigher(const struct sorter *s)
+{
+	return (struct weigher){s->opt.weigh, s->opt.weigh_ctx};
+}
+
+void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run);
+
+/* A merged iterator over runs; what sorter_range is made of. */
+struct merge;
+int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
+	       struct bytes lo, struct bytes hi, struct error *err);
+int merge_next(struct merge *m, const struct record **out, struct error *err);
+/* NULL is fine. */
+void merge_close(struct merge *m);
+/* The union of the runs' spans, as merge_open computed it. */
+const struct key_span *merge_span(const struct merge *m);
+
+/* Merge spilled runs until the block buffers of all threads fit in the budget. */
+int sorter_compact(struct sorter *s, struct error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * prefix.h - the bits in which keys differ, packed into one u64 that sorts as the keys do
+ *
+ * A span says which bits vary in a set of records; a plan made from it packs the first 64 of
+ * them.  Equal packed words need a full comparison, different ones never do.
+ */
+#ifndef SALTMILL_PREFIX_H
+#define SALTMILL_PREFIX_H
+
+#include "bytes.h"
+
+enum {
+	SPAN_WORDS = 8,
+	SPAN_BYTES = 8 * SPAN_WORDS,
+	SLACK_BYTES = 64 /* readable behind every record: words are loaded whole */
+};
+
+/*
+ * Records as strings: key followed by minor while all keys have one length; else the key alone,
+ * padded with zero bytes without end (then a key and its zero-padded twin look equal).
+ */
+struct key_span {
+	struct buf sample;     /* key and minor of one record of the set; len 0: empty set */
+	size_t min_len, max_len; /* of the keys */
+	size_t skip;           /* the strings agree in this many first bytes */
+	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is the same in all strings, from skip on */
+};
+void span_release(struct key_span *s);
+/* Start with one record; the window begins at skip, which must be a common prefix. */
+void span_start(struct key_span *s, struct bytes key, const uint8_t *minor, size_t minor_bytes);
+/* The union of two sets; may say that a bit varies which does not (that is harmless). */
+void span_merge(struct key_span *s, const struct key_span *other, size_t minor_bytes);
+/* Length of the strings of a span, padding left out. */
+size_t span_string_bytes(const struct key_span *s, size_t minor_bytes);
+
+struct plan_word {
+	size_t at;          /* byte offset in the string */
+	uint64_t mask;      /* big-endian word's bits to take */
+	uint64_t moves[6];  /* of the portable bit compression */
+	unsigned bits;
+};
+
+struct key_plan;
+typedef uint64_t key_pack(const struct key_plan *p, const uint8_t *key, size_t key_len);
+
+struct key_plan {
+	struct plan_word words[SPAN_WORDS];
+	unsigned nwords;
+	unsigned bits;      /* 0..64 */
+	bool fixed;         /* all keys have one length: strings include the minor */
+	bool complete;      /* equal packed words mean equal key and minor */
+	key_pack *pack;     /* reads up to SLACK_BYTES behind the key */
+};
+void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
+/* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT. */
+void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
+
+/* The word at byte `at` of a key of key_len bytes, zero-padded. */
+static inline uint64_t padded_word(const uint8_t *key, size_t key_len, size_t at)
+{
+	if (key_len >= at + 8)
+		return get_be64(key + at);
+	if (key_len <= at)
+		return 0;
+	return get_be64(key + at) & ~(UINT64_MAX >> (8 * (key_len - at)));
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * radix.h - sort the records of one buffer
+ */
+#ifndef SALTMILL_RADIX_H
+#define SALTMILL_RADIX_H
+
+#include "run.h"
+
+struct sort_entry {
+	uint64_t prefix; /* packed key bits */
+	uint32_t at;     /* of the record in the buffer */
+};
+
+enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 6 };
+
+struct radix {
+	const uint8_t *base;
+	struct record_codec codec;
+	bool seq_rises;            /* records stand in the buffer in order of seq */
+	struct sort_entry *entries, *other; /* n each */
+	uint32_t counts[DIGITS_MAX][DIGIT_VALUES];
+};
+
+/*
+ * Sort entries[0..n), whose `at` are filled in, rising.  other is scratch.  *span becomes the span
+ * of all records.  n >= 1.
+ */
+void radix_sort(struct radix *x, size_t n, struct key_span *span);
+
+#endif

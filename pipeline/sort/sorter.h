@@ -1,0 +1,90 @@
+/*
+ * sorter.h - sort more row records than fit in memory, and cut them at exact ranks
+ *
+ *   sorter_new
+ *   sorter_builder, run_builder_add* (one builder a thread, no locks)
+ *   sorter_finish
+ *   sorter_totals, sorter_select, sorter_range* (any thread, any number at once)
+ *   sorter_free
+ *
+ * Sorted runs stay in memory while the budget lasts, then go raw to unlinked temporary files: a
+ * crash leaves nothing.  Order: key, minor, seq (record.h), whatever thread added what when.
+ */
+#ifndef SALTMILL_SORTER_H
+#define SALTMILL_SORTER_H
+
+#include "mem.h"
+#include "record.h"
+
+struct sorter_options {
+	struct budget *budget;
+	const char *temp_dir;    /* used when the budget is too small; copied */
+	unsigned threads;        /* builders, and iterators that are open at once */
+	size_t minor_bytes;      /* 0 or 8 */
+	record_weigh *weigh;     /* > 0; NULL: each weighs 1; called from any thread */
+	const void *weigh_ctx;   /* borrowed */
+	size_t run_bytes;        /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
+};
+
+struct sorter_totals {
+	uint64_t records;
+	uint64_t weight;
+	uint64_t run_bytes;      /* of all runs, in memory and on disk */
+	uint64_t spilled_bytes;  /* ever written to temporary files, merge passes included */
+	size_t runs;             /* left to merge */
+	size_t spilled_runs;     /* of those, on disk */
+};
+
+/* A place between two row keys. */
+struct split_point {
+	struct buf below;        /* the row key just below; empty (len 0) when key is the first */
+	struct buf key;          /* the first row key at or above; empty when there are no records */
+	uint64_t weight_below;   /* of all records with a smaller key */
+};
+void split_point_release(struct split_point *p);
+
+struct sorter;
+struct run_builder;
+
+/* Create.  Nothing is allocated for a builder that is not used. */
+struct sorter *sorter_new(const struct sorter_options *opt);
+/* Release all.  Iterators must be closed.  NULL is fine. */
+void sorter_free(struct sorter *s);
+
+/* The builder of thread `worker` < threads; owned by the sorter, used by one thread at a time. */
+struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
+
+/*
+ * Copy a record in; flushes by itself when the buffer is full.  RC_LIMIT: key longer than
+ * ROW_KEY_MAX or a record above 1 GiB.  RC_IO: the temporary folder is full or not there.
+ */
+int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
+/* The buffer holds a run's worth: the next add would sort it first. */
+bool run_builder_full(const struct run_builder *b);
+/* Sort what is there and emit it as a run.  Nothing there: nothing happens. */
+int run_builder_flush(struct run_builder *b, struct error *err);
+
+/*
+ * Flush all builders and release their buffers; then, when there are more spilled runs than
+ * block buffers of all threads fit in the budget, merge some into larger ones.
+ */
+int sorter_finish(struct sorter *s, struct error *err);
+
+struct sorter_totals sorter_totals(const struct sorter *s);
+
+/*
+ * Exact boundaries.  For each target weight: the distinct row key whose weight_below is nearest,
+ * the smaller on a tie.  Depends only on the multiset of records.  Targets in any order; several
+ * may give the same key (a giant row).  out has n entries, {0} before; the caller releases them.
+ */
+int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, size_t n,
+		  struct split_point *out, struct error *err);
+
+/*
+ * All records with lo <= key < hi in order; an empty lo starts at the first record, an empty hi
+ * ends behind the last.  Buffers are the iterator's own.  On failure *out is not set.
+ */
+int sorter_range(struct sorter *s, struct bytes lo, struct bytes hi, struct record_iter *out,
+		 struct error *err);
+
+#endif
