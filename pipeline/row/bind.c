@@ -1,0 +1,208 @@
+/*
+ * bind.c - which fields a job uses, and where the source's columns have them
+ *
+ * Only used fields are bound, hence decoded and checked; but the columns of every listed field
+ * must be there, since a misspelt name is a mistake even before the field is used.
+ */
+#include "plan.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define NAME_MAX_COMPARED 64
+
+struct use {
+	bool used;
+	enum need need;
+	const char *by;
+};
+
+static void use_field(struct use *uses, size_t field, enum need need, const char *table)
+{
+	struct use *u = &uses[field];
+	u->used = true;
+	if (need > u->need) {
+		u->need = need;
+		u->by = table;
+	}
+}
+
+static void use_parts(struct use *uses, const struct key_part *part, size_t n, enum need need,
+		      const char *table)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (part[i].kind == PART_FIELD)
+			use_field(uses, part[i].field, need, table);
+		for (size_t k = 0; k < part[i].nof; k++)
+			use_field(uses, part[i].of[k], need, table);
+	}
+}
+
+static void use_table(struct use *uses, const struct job_table *t)
+{
+	const char *name = t->schema.name;
+	use_parts(uses, t->rowkey, t->nrowkey, NEED_KEY, name);
+	if (!t->timestamp_constant)
+		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, name);
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_spec *c = &t->cells[i];
+		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
+		use_parts(uses, c->qualifier, c->nqualifier, need, name);
+		if (c->kind == VALUE_FIELD)
+			use_field(uses, c->field, need, name);
+	}
+}
+
+/* Levenshtein distance, letter case free. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[NAME_MAX_COMPARED + 1], na = strlen(a), nb = strlen(b);
+	if (na > NAME_MAX_COMPARED || nb > NAME_MAX_COMPARED)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			size_t best = diagonal + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
+			diagonal = row[j];
+			if (best > row[j] + 1)
+				best = row[j] + 1;
+			row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+		}
+	}
+	return row[nb];
+}
+
+static const char *near_miss(const char *name, const char *const *columns, size_t n)
+{
+	const char *found = NULL;
+	size_t best = strlen(name) / 4 + 2;
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance(name, columns[i]);
+		if (d < best) {
+			best = d;
+			found = columns[i];
+		}
+	}
+	return found;
+}
+
+static int no_column(const struct job *job, const struct field *f, const char *name,
+		     const char *const *columns, size_t n, struct error *err)
+{
+	const char *meant = near_miss(name, columns, n);
+	struct buf list = {0};
+	if (meant) {
+		error_set(
+			err, RC_CONFIG,
+			"%s:%u:%u: the source has no column `%s` (field `%s`); did you mean `%s`?",
+			job->path, f->pos.line, f->pos.column, name, f->name, meant);
+		return RC_CONFIG;
+	}
+	for (size_t i = 0; i < n && list.len < 300; i++)
+		buf_printf(&list, "%s%.60s", i ? ", " : "", columns[i]);
+	error_set(err, RC_CONFIG,
+		  "%s:%u:%u: the source has no column `%s` (field `%s`), expected one of %.*s",
+		  job->path, f->pos.line, f->pos.column, name, f->name, (int)list.len,
+		  list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_CONFIG;
+}
+
+static int find_column(const struct job *job, const struct field *f, const char *name,
+		       const char *const *columns, size_t n, size_t *out, struct error *err)
+{
+	size_t found = n;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(columns[i], name) != 0)
+			continue;
+		if (found < n)
+			return error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: column `%s` (field `%s`) stands twice in the source, "
+				"as number %zu and %zu; expected one",
+				job->path, f->pos.line, f->pos.column, name, f->name, found + 1,
+				i + 1);
+		found = i;
+	}
+	*out = found;
+	return found < n ? 0 : no_column(job, f, name, columns, n, err);
+}
+
+static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *job)
+{
+	const struct field *f = b->field;
+	const char **nulls = f->nulls ? f->nulls : job->csv.nulls;
+	b->nnulls = f->nulls ? f->nnulls : job->csv.nnulls;
+	b->quoted_nulls = job->csv.quoted_nulls;
+	b->nulls = arena_alloc(&p->arena, (b->nnulls + 1) * sizeof(*b->nulls));
+	for (size_t i = 0; i < b->nnulls; i++) {
+		b->nulls[i] = bytes_str(nulls[i]);
+		if (b->null_max < b->nulls[i].len)
+			b->null_max = (uint32_t)b->nulls[i].len;
+		b->null_lengths |= (uint64_t)1 << (b->nulls[i].len < 63 ? b->nulls[i].len : 63);
+	}
+}
+
+static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
+			const char *const *columns, size_t ncolumns, struct error *err)
+{
+	const struct field *f = b->field;
+	const char *const *names = f->columns ? f->columns : (const char *const *)&f->name;
+	b->ncolumns = f->columns && f->ncolumns ? f->ncolumns : 1;
+	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof(*b->columns));
+	b->join = bytes_str(f->join ? f->join : " ");
+	for (size_t i = 0; i < b->ncolumns; i++) {
+		int rc = find_column(job, f, names[i], columns, ncolumns, &b->columns[i], err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int bind_field(struct row_plan *p, struct binding *b, const struct job *job,
+		      const char *const *columns, size_t ncolumns, struct error *err)
+{
+	const struct field *f = b->field;
+	int rc = bind_columns(p, b, job, columns, ncolumns, err);
+	if (rc)
+		return rc;
+	bind_nulls(p, b, job);
+	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
+		return 0;
+	rc = time_format_new(&b->format, &p->arena, f->format, err);
+	if (rc)
+		error_prefix(err, "%s:%u:%u: field `%s`: ", job->path, f->pos.line, f->pos.column,
+			     f->name);
+	return rc;
+}
+
+int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
+		size_t ncolumns, struct error *err)
+{
+	struct use *uses = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*uses));
+	p->bindings = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->bindings));
+	p->slots = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->slots));
+	for (size_t i = 0; i < job->ntables; i++)
+		use_table(uses, &job->tables[i]);
+	for (size_t i = 0; i < job->nfields; i++) {
+		struct binding *b = &p->bindings[p->nbindings];
+		*b = (struct binding){.field = &job->fields[i],
+				      .type = job->fields[i].type,
+				      .unit = job->fields[i].unit,
+				      .need = uses[i].need,
+				      .needed_by = uses[i].by};
+		int rc = bind_field(p, b, job, columns, ncolumns, err);
+		if (rc)
+			return rc;
+		for (size_t k = 0; k < b->ncolumns && uses[i].used; k++)
+			if (p->ncolumns < b->columns[k] + 1)
+				p->ncolumns = b->columns[k] + 1;
+		b->column = b->columns[0];
+		p->slots[i] = p->nbindings;
+		p->nbindings += uses[i].used;
+	}
+	return 0;
+}

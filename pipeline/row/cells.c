@@ -1,0 +1,82 @@
+/*
+ * cells.c - a record back into its cells; the payload's layout is in encode.c
+ */
+#include "plan.h"
+
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+/* A slice behind varint(length + 1); false: 0, or the payload is damaged. */
+static inline bool take_slice(struct cursor *c, struct bytes *out)
+{
+	uint64_t n;
+	if (c->at < c->end && *c->at < 0x80) {
+		n = *c->at++;
+	} else {
+		size_t read = get_varint(c->at, c->end, &n);
+		c->at = read ? c->at + read : c->end;
+		if (!read)
+			return false;
+	}
+	if (n == 0 || n - 1 > (uint64_t)(c->end - c->at))
+		return false;
+	*out = bytes_of(c->at, n - 1);
+	c->at += n - 1;
+	return true;
+}
+
+static inline bool take_cell(struct cursor *c, const struct cell_step *s, struct bytes *qualifier,
+			     struct bytes *value)
+{
+	*qualifier = s->qualifier;
+	*value = s->value;
+	if (s->computed && !take_slice(c, qualifier))
+		return false;
+	return s->constant || take_slice(c, value);
+}
+
+static inline int64_t record_ts(const struct table_plan *t, const struct record *r)
+{
+	if (t->ts == TS_CONSTANT)
+		return t->ts_constant;
+	if (t->ts == TS_KEY)
+		return (int64_t)(get_be64(r->key.ptr + t->ts_offset) ^ t->ts_flip);
+	return INT64_MAX - (int64_t)get_be64(r->minor);
+}
+
+size_t row_cells(const struct row_plan *p, size_t table, const struct record *r, struct cell *cells)
+{
+	const struct table_plan *t = &p->tables[table];
+	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	int64_t ts = record_ts(t, r);
+	struct cell *to = cells;
+	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
+		if (!take_cell(&c, s, &to->qualifier, &to->value))
+			continue;
+		to->family = s->family;
+		to->column = s->column;
+		to->row = r->key;
+		to->ts = ts;
+		to->seq = r->seq;
+		to++;
+	}
+	return (size_t)(to - cells);
+}
+
+uint64_t row_weigh(const void *row_weigher, const struct record *r)
+{
+	const struct row_weigher *w = row_weigher;
+	const struct table_plan *t = &w->plan->tables[w->table];
+	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	uint64_t sum = 0;
+	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
+		struct bytes qualifier, value;
+		if (!take_cell(&c, s, &qualifier, &value))
+			continue;
+		/* weight has the constant ones */
+		sum += s->weight + r->key.len + (s->computed ? qualifier.len : 0) +
+		       (s->constant ? 0 : value.len);
+	}
+	return sum;
+}

@@ -1,0 +1,27 @@
+/*
+ * timefmt.h - time text to milliseconds since 1970 UTC (inside pipeline/row only)
+ */
+#ifndef SALTMILL_ROW_TIMEFMT_H
+#define SALTMILL_ROW_TIMEFMT_H
+
+#include "job.h"
+
+struct time_format;
+
+/* In the arena.  RC_CONFIG for a directive that is not known or a %I without %p. */
+int time_format_new(struct time_format **out, struct arena *arena, const char *format,
+		    struct error *err);
+
+enum time_fault { TIME_FINE, TIME_NO_MATCH, TIME_NO_DATE, TIME_GAP };
+
+/* zone: for texts without an offset of their own; NULL: UTC. */
+enum time_fault time_parse(const struct time_format *f, const struct zone *zone, struct bytes text,
+			   int64_t *ms);
+
+/* v / by, rounded down. */
+static inline int64_t floor_div(int64_t v, int64_t by)
+{
+	return v / by - (v % by < 0);
+}
+
+#endif
