@@ -78,10 +78,21 @@ static void grid_measure(struct grid *g, json_t *row)
 	}
 }
 
-static void grid_cell(const struct grid *g, size_t c, const char *text)
+static void grid_put(const struct grid *g, size_t c, const char *text, struct buf *line)
 {
-	bool last = c + 1 == g->columns;
-	printf("  %*s", g->number[c] ? g->width[c] : last ? 0 : -g->width[c], text);
+	buf_printf(line, "  %*s", g->number[c] ? g->width[c] : -g->width[c], text);
+}
+
+/* Print what is in line, without the blanks at its end, and empty it. */
+static void print_line(struct buf *line)
+{
+	while (line->len && line->ptr[line->len - 1] == ' ')
+		line->len--;
+	if (line->len) {
+		fwrite(line->ptr, 1, line->len, stdout);
+		putchar('\n');
+	}
+	line->len = 0;
 }
 
 /* At most `shown` rows, 0 for all. */
@@ -91,19 +102,20 @@ static void print_table(const char *title, json_t *rows, size_t shown)
 	size_t n = json_array_size(rows), most = shown && shown < n ? shown : n;
 	for (size_t i = 0; i < most; i++)
 		grid_measure(&g, json_array_get(rows, i));
+	struct buf line = {0};
 	printf("%s\n", title);
 	for (size_t c = 0; c < g.columns; c++)
-		grid_cell(&g, c, g.name[c]);
-	if (g.columns)
-		putchar('\n');
+		grid_put(&g, c, g.name[c], &line);
+	print_line(&line);
 	for (size_t i = 0; i < most; i++) {
 		char scratch[64];
 		for (size_t c = 0; c < g.columns; c++) {
 			const json_t *v = json_object_get(json_array_get(rows, i), g.name[c]);
-			grid_cell(&g, c, v ? value_text(v, scratch, sizeof scratch) : "");
+			grid_put(&g, c, v ? value_text(v, scratch, sizeof scratch) : "", &line);
 		}
-		putchar('\n');
+		print_line(&line);
 	}
+	buf_release(&line);
 	if (most < n)
 		printf("  ... %zu more (--blocks shows all)\n", n - most);
 }
@@ -115,7 +127,8 @@ static void print_description(json_t *d, bool all)
 	printf("%s\n", json_string_value(json_object_get(d, "path")));
 	print_object("trailer", json_object_get(d, "trailer"));
 	print_table("file info", json_object_get(d, "file_info"), 0);
-	snprintf(title, sizeof title, "root index: %zu entries", json_array_size(root));
+	size_t entries = json_array_size(root);
+	snprintf(title, sizeof title, "root index: %zu %s", entries, entries == 1 ? "entry" : "entries");
 	print_table(title, root, all ? 0 : ROWS_SHOWN);
 	print_object("bloom filter", json_object_get(d, "bloom"));
 	print_table("blocks", json_object_get(d, "block_types"), 0);

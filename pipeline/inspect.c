@@ -85,6 +85,13 @@ static json_t *time_json(int64_t ms)
 	return buf_json(&b);
 }
 
+/* Text as it is, \xHH form when it is not UTF-8. */
+static json_t *text_json(struct bytes v)
+{
+	json_t *text = json_stringn(v.len ? (const char *)v.ptr : "", v.len);
+	return text ? text : inspect_bytes(v);
+}
+
 static const char *type_name(uint8_t type)
 {
 	switch (type) {
@@ -124,12 +131,12 @@ static json_t *key_json(struct bytes k)
 
 static json_t *trailer_json(const struct hfile_trailer *t)
 {
-	return json_pack("{s:o, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:o, s:I, s:I, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "version", json_sprintf("%u.%u", t->major, t->minor),
 			 "file_bytes", (json_int_t)t->file_bytes,
 			 "cells", (json_int_t)t->entry_count,
 			 "compression", codec_name((enum codec)t->codec),
-			 "comparator", t->comparator,
+			 "comparator", text_json(bytes_str(t->comparator)),
 			 "index_levels", (json_int_t)t->index_levels,
 			 "root_index_entries", (json_int_t)t->data_index_count,
 			 "meta_index_entries", (json_int_t)t->meta_index_count,
@@ -154,7 +161,6 @@ static enum info_type info_type_of(struct bytes key, struct bytes value)
 
 static json_t *info_value(enum info_type type, struct bytes v)
 {
-	json_t *text;
 	switch (type) {
 	case INFO_I32: return json_integer((int32_t)get_be32(v.ptr));
 	case INFO_I64:
@@ -162,9 +168,7 @@ static json_t *info_value(enum info_type type, struct bytes v)
 	case INFO_RANGE:
 		return json_pack("[I, I]", (json_int_t)get_be64(v.ptr), (json_int_t)get_be64(v.ptr + 8));
 	case INFO_BOOL: return json_boolean(v.ptr[0] != 0);
-	case INFO_TEXT:
-		text = json_stringn(v.len ? (const char *)v.ptr : "", v.len);
-		return text ? text : inspect_bytes(v);
+	case INFO_TEXT: return text_json(v);
 	case INFO_KEY: return key_json(v);
 	default: return inspect_bytes(v);
 	}

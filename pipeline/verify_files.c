@@ -107,18 +107,24 @@ static void check_row(struct file_check *c, const char *which, struct bytes foun
 	buf_release(&b);
 }
 
-/* The parts of a flat key (hfile-v3.md 3.1) that matter here; hfile_verify has seen it to be well formed. */
-static struct bytes row_of(const struct buf *flat)
+/* All cells have the family of the last key (hfile_verify saw to it), a flat key (hfile-v3.md 3.1). */
+static void check_family(struct file_check *c, const char *full)
 {
-	return flat->len < 2 ? (struct bytes){0} : bytes_of(flat->ptr + 2, get_be16(flat->ptr));
-}
-
-static struct bytes family_of(const struct buf *flat)
-{
-	struct bytes row = row_of(flat);
-	if (flat->len < 3 + row.len)
-		return (struct bytes){0};
-	return bytes_of(row.ptr + row.len + 1, row.ptr[row.len]);
+	struct hfile *f;
+	struct bytes key = {0};
+	struct error err = {0};
+	if (hfile_open(&f, full, &err)) {
+		problem(c, "%s", err.msg);
+		return;
+	}
+	size_t at = 0, len = 0;
+	if (hfile_info_get(f, "hfile.LASTKEY", &key) && key.len > 2) {
+		at = 3 + (size_t)get_be16(key.ptr);
+		len = at <= key.len ? key.ptr[at - 1] : 0;
+	}
+	if (at + len > key.len || !bytes_eq(bytes_of(key.ptr + at, len), bytes_str(c->file->family)))
+		problem(c, "its cells are not of family %s", c->file->family);
+	hfile_close(f);
 }
 
 static void check_bounds(struct file_check *c, struct bytes first, struct bytes last)
@@ -156,7 +162,7 @@ static void check_path(struct file_check *c)
 static void check_summary(struct file_check *c, const struct hfile_summary *s)
 {
 	const struct manifest_file *f = c->file;
-	struct bytes first = row_of(&s->first_row), last = row_of(&s->last_row);
+	struct bytes first = buf_bytes(&s->first_row), last = buf_bytes(&s->last_row);
 	check_count(c, "rows", s->rows, f->rows);
 	check_count(c, "cells", s->cells, f->cells);
 	check_count(c, "bytes of cells", s->cell_bytes, f->cell_bytes);
@@ -166,8 +172,6 @@ static void check_summary(struct file_check *c, const struct hfile_summary *s)
 	check_time(c, "largest", s->max_ts, f->max_ts);
 	if (s->cells_digest != f->cells_digest)
 		problem(c, "the digest of its cells is not the one in the manifest");
-	if (!bytes_eq(family_of(&s->first_row), bytes_str(f->family)))
-		problem(c, "its cells are not of family %s", f->family);
 	check_bounds(c, first, last);
 }
 
@@ -184,11 +188,13 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 	check_path(c);
 	if (check_content(all, c, full)) {
 		size_t n = strlen(full);
-		if (hfile_verify(full, &sum, &bad) == RC_OK)
+		if (hfile_verify(full, &sum, &bad) == RC_OK) {
 			check_summary(c, &sum);
-		else /* its path stands in front of the finding already */
+			check_family(c, full);
+		} else { /* its path stands in front of the finding already */
 			problem(c, "%s", strncmp(bad.msg, full, n) ? bad.msg
 								   : bad.msg + n + strspn(bad.msg + n, ": "));
+		}
 		hfile_summary_release(&sum);
 	}
 	if (c->findings.problems == 0)

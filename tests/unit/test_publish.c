@@ -14,8 +14,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -471,6 +473,48 @@ static void test_rejects_none(void **state)
 	mem_free(missing);
 }
 
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes ? bytes : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, bytes ? SIG_IGN : SIG_DFL);
+}
+
+/* No room for the spool, or only for the spool: an error, and no rejects.jsonl. */
+static void test_rejects_no_room(void **state)
+{
+	const struct place *p = *state;
+	struct error err = {0};
+	struct rejects *r;
+	struct reject why = {.reason = "bad"};
+	struct reject_line l = {.file = "f", .raw = bytes_str("raw"), .why = &why};
+	int rc = RC_OK;
+	assert_int_equal(rejects_new(&r, p->root, 1, &err), RC_OK);
+	limit_files(100000);
+	for (; rc == RC_OK && l.seq < 100000; l.seq++)
+		rc = rejects_add(r, 0, &l, &err);
+	limit_files(0);
+	assert_int_equal(rc, RC_IO);
+	rejects_free(r);
+
+	assert_int_equal(rejects_new(&r, p->root, 1, &err), RC_OK);
+	for (l.seq = 0; l.seq < 5000; l.seq++)
+		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
+	struct buf sentence = {0};
+	assert_int_equal(rejects_nth(r, 0, &sentence, &err), RC_OK); /* the spool is written out */
+	buf_release(&sentence);
+	char *path = mem_format("%s/r", p->root);
+	limit_files(100000);
+	rc = rejects_write(r, path, &err);
+	limit_files(0);
+	assert_int_equal(rc, RC_IO);
+	assert_false(there(path));
+	mem_free(path);
+	rejects_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -486,6 +530,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rejects_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_raw, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rejects_no_room, setup, teardown),
 	};
 	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);
 }

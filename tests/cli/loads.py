@@ -1,0 +1,77 @@
+"""A small load for the tests of verify and inspect, and what is in it by an account of its own."""
+
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
+
+JOB = """\
+source:
+  csv:
+    files: [events.csv]
+fields:
+  id:   {type: u32}
+  when: {type: time, unit: s}
+tables:
+  - name: events
+    rowkey:
+      - {field: id, as: u32}
+    timestamp: when
+    families:
+      f: {compression: ZSTD, bloomfilter: ROW}
+      g: {compression: NONE, bloomfilter: ROWCOL}
+    cells:
+      - {family: f, qualifier: name, value: {field: name}}
+      - {family: g, qualifier: id, value: {field: id, as: text}}
+    regions: {split: sampled, count: 4}
+"""
+EVENTS = 3000
+REJECTED = 2
+DUPLICATES = 1
+
+
+def run(*args):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=120)
+
+
+def events():
+    """(id, seconds, name), ids spread over all of 32 bits; one event comes twice."""
+    for i in range(EVENTS):
+        yield (i * 1431655 + 7, 1400000000 + i * 61, f"name {i % 97}\u5317")
+    yield (7, 1400000000, "name again")
+
+
+def escaped(raw):
+    """HBase's \\xHH form of bytes, everything outside [0-9A-Za-z_.-]."""
+    plain = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.-"
+    return "".join(chr(b) if b in plain else f"\\x{b:02X}" for b in raw)
+
+
+def expected_cells():
+    """{(row, column, ms): value}, escaped; of duplicates the later one."""
+    cells = {}
+    for ident, seconds, name in events():
+        row = escaped(ident.to_bytes(4, "big"))
+        cells[row, "f:name", seconds * 1000] = escaped(name.encode())
+        cells[row, "g:id", seconds * 1000] = str(ident)
+    return cells
+
+
+def make_load(folder):
+    """Load the events into folder/out and return that; two lines are bad."""
+    job = folder / "events.yaml"
+    job.write_text(JOB)
+    lines = ["id,when,name"]
+    for n, (ident, seconds, name) in enumerate(events()):
+        lines.append(f"{ident},{seconds},{name}")
+        if n == 100:
+            lines.append("not a number,1400000000,x")
+        if n == 200:
+            lines.append("5,never,y")
+    (folder / "events.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out = folder / "out"
+    done = run("load", job, "-o", out, "--max-rejects", "5", "--quiet")
+    assert done.returncode == 3, done.stderr
+    return out
