@@ -603,9 +603,9 @@ static void test_merge_passes(void **state)
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = build(&rows, &tiny, &budget);
 	struct sorter_totals t = sorter_totals(s);
-	/* No budget: the smallest fan-in, 8.  Hundreds of runs take more than one pass. */
+	/* No budget: the smallest fan-in, 8.  One pass writes no byte twice: so this took several. */
 	assert_in_range(t.spilled_runs, 1, 8);
-	assert_true(t.spilled_bytes > 3 * t.run_bytes);
+	assert_true(t.spilled_bytes > 2 * t.run_bytes);
 	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n, 8);
 	drop(s, &budget);
 	mem_free(want);
@@ -640,9 +640,10 @@ static int spill_some(const struct rows *rows, bool stop, struct error *err)
 	struct budget budget = {.limit = 1};
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
 	struct adding a = {sorter_new(&opt), rows};
-	assert_int_equal(pool_run(1, 1, add_part, &a, err), RC_OK);
+	int rc = pool_run(1, 1, add_part, &a, err);
 	stop_flag = stop;
-	int rc = sorter_finish(a.s, err);
+	if (rc == RC_OK)
+		rc = sorter_finish(a.s, err);
 	stop_flag = 0;
 	drop(a.s, &budget);
 	return rc;
