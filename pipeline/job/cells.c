@@ -1,0 +1,175 @@
+#include "sections.h"
+
+static int read_family_use(struct reader *r, const struct node *n, const struct table *t,
+			   size_t *index)
+{
+	const struct key key = {.name = "family"};
+	const char *name, *known[64];
+	size_t nknown = t->nfamilies < 64 ? t->nfamilies : 64;
+	int rc = read_text(r, n, &key, &name);
+	if (rc)
+		return rc;
+	for (*index = 0; *index < t->nfamilies; ++*index)
+		if (strcmp(t->families[*index].name, name) == 0)
+			return RC_OK;
+	for (size_t i = 0; i < nknown; i++)
+		known[i] = t->families[i].name;
+	return unknown_name(r, n->pos, "family", name, known, nknown);
+}
+
+/* The constant parts as one: what a reader of struct cell_spec, and the twin check, want. */
+static void join_constants(struct arena *a, struct cell_spec *c)
+{
+	struct bytes all = {NULL, 0};
+	size_t len = 0;
+	c->qualifier_constant = true;
+	for (size_t i = 0; i < c->nqualifier; i++) {
+		c->qualifier_constant &= c->qualifier[i].kind == PART_CONST;
+		len += c->qualifier[i].constant.len;
+	}
+	if (!c->qualifier_constant || c->nqualifier < 2)
+		return;
+	uint8_t *out = arena_alloc(a, len);
+	all = bytes_of(out, len);
+	for (size_t i = 0; i < c->nqualifier; i++) {
+		memcpy(out, c->qualifier[i].constant.ptr, c->qualifier[i].constant.len);
+		out += c->qualifier[i].constant.len;
+	}
+	c->qualifier[0].constant = all;
+	c->nqualifier = 1;
+}
+
+static int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct cell_spec *c = slot;
+	struct bytes text;
+	int rc;
+	if (n->kind == NODE_SEQUENCE)
+		return read_parts(r, n, key->name, false, &c->qualifier, &c->nqualifier);
+	c->qualifier = arena_alloc(&r->job->arena, sizeof(*c->qualifier));
+	if (n->kind == NODE_MAPPING) {
+		c->nqualifier = 1;
+		return read_part(r, n, false, c->qualifier);
+	}
+	rc = read_escaped(r, n, key, &text);
+	if (rc || text.len == 0)
+		return rc;
+	*c->qualifier = (struct key_part){.kind = PART_CONST,
+					  .pos = n->pos,
+					  .constant = text,
+					  .terminator = NO_TERMINATOR};
+	c->nqualifier = 1;
+	return RC_OK;
+}
+
+static int read_as(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct key choice = {.name = key->name,
+				   .choices = encoding_choices,
+				   .nchoices = encoding_count};
+	return read_choice(r, n, &choice, slot);
+}
+
+static const struct key value_field_keys[] = {
+	{.name = "field", .read = read_field_use, .offset = offsetof(struct cell_spec, field)},
+	{.name = "as", .read = read_as, .offset = offsetof(struct cell_spec, as)},
+	{.name = "const", .read = read_escaped, .offset = offsetof(struct cell_spec, constant)},
+	{.name = "hex", .read = read_hex, .offset = offsetof(struct cell_spec, constant)},
+};
+static const struct schema value_schema = SCHEMA("value", value_field_keys);
+
+static int read_value(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct cell_spec *c = slot;
+	c->as = AS_TEXT;
+	if (n->kind == NODE_SCALAR) /* value: rating */
+		return read_field_use(r, n, key, &c->field);
+	int rc = read_mapping(r, n, &value_schema, c);
+	if (rc)
+		return rc;
+	const struct node *field = node_get(n, "field"), *as = node_get(n, "as");
+	const struct node *text = node_get(n, "const"), *hex = node_get(n, "hex");
+	if (!!field + !!text + !!hex != 1)
+		return fault(r, n->pos, "value: expected one of `field`, `const` and `hex`");
+	if (as && !field)
+		return fault(r, as->pos, "as: found with a constant, expected it with `field`");
+	c->kind = field ? VALUE_FIELD : VALUE_CONST;
+	return field ? encoding_check(r, as ? as->pos : n->pos, c->field, c->as) : RC_OK;
+}
+
+static int skip_family(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	(void)r, (void)n, (void)key, (void)slot; /* read by read_cell, which knows the table */
+	return RC_OK;
+}
+
+static const struct key cell_keys[] = {
+	{.name = "family", .read = skip_family, .required = true},
+	{.name = "qualifier", .read = read_qualifier},
+	{.name = "value", .read = read_value, .required = true},
+	{.name = "optional", .read = read_bool, .offset = offsetof(struct cell_spec, optional)},
+};
+static const struct schema cell_schema = SCHEMA("a cell", cell_keys);
+
+static struct bytes constant_qualifier(const struct cell_spec *c)
+{
+	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
+}
+
+static int check_twin(struct reader *r, const struct job_table *t, const struct cell_spec *c)
+{
+	for (const struct cell_spec *o = t->cells; o < c; o++)
+		if (c->qualifier_constant && o->qualifier_constant && o->family == c->family &&
+		    bytes_eq(constant_qualifier(o), constant_qualifier(c)))
+			return fault(
+				r, c->pos,
+				"the cell of line %u has the same family and qualifier, expected "
+				"another qualifier: one would hide the other",
+				o->pos.line);
+	return RC_OK;
+}
+
+static int read_cell(struct reader *r, const struct node *n, struct job_table *t,
+		     struct cell_spec *c)
+{
+	c->pos = n->pos;
+	int rc = read_mapping(r, n, &cell_schema, c);
+	if (!rc)
+		rc = read_family_use(r, node_get(n, "family"), &t->schema, &c->family);
+	if (rc)
+		return rc;
+	join_constants(&r->job->arena, c);
+	return check_twin(r, t, c);
+}
+
+static int check_families_used(struct reader *r, const struct job_table *t)
+{
+	for (size_t f = 0; f < t->schema.nfamilies; f++) {
+		size_t i = 0;
+		while (i < t->ncells && t->cells[i].family != f)
+			i++;
+		if (i == t->ncells)
+			return fault(
+				r, t->schema.families[f].pos,
+				"family `%.60s` has no cell, expected one under `cells` (an empty "
+				"family still costs a store in each region)",
+				t->schema.families[f].name);
+	}
+	return RC_OK;
+}
+
+int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job_table *t = slot;
+	if (n->kind != NODE_SEQUENCE || n->count == 0)
+		return expected(r, n, key->name,
+				"a list like [{family: f, qualifier: q, value: rating}]");
+	t->cells = arena_alloc(&r->job->arena, n->count * sizeof(*t->cells));
+	for (size_t i = 0; i < n->count; i++) {
+		int rc = read_cell(r, n->items[i], t, &t->cells[i]);
+		if (rc)
+			return rc;
+		t->ncells++;
+	}
+	return check_families_used(r, t);
+}

@@ -1,0 +1,197 @@
+/*
+ * The fields: what an event's values must be.  A name that is used and not listed is text from
+ * the column of that name, so most jobs list few.
+ */
+#include "sections.h"
+
+static const struct choice types[] = {
+	{"text", FIELD_TEXT}, {"bytes", FIELD_BYTES}, {"hex", FIELD_HEX},
+	{"u32", FIELD_U32},   {"u64", FIELD_U64},     {"i64", FIELD_I64},
+	{"f64", FIELD_F64},   {"bool", FIELD_BOOL},   {"time", FIELD_TIME},
+};
+static const struct choice units[] = {{"s", TIME_S},
+				      {"ms", TIME_MS},
+				      {"us", TIME_US},
+				      {"ns", TIME_NS}};
+
+const char *field_type_name(enum field_type t)
+{
+	return types[t].name;
+}
+
+static int read_zone(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (!rc && zone_load(slot, name, &r->job->arena, r->err))
+		rc = error_prefix(r->err, "%s:%u:%u: ", r->job->path, n->pos.line, n->pos.column);
+	return rc;
+}
+
+static int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	int rc = read_texts(r, n, key->name, false, &f->columns, &f->ncolumns);
+	if (!rc && f->ncolumns == 0)
+		rc = fault(r, n->pos, "from: found an empty list, expected column names");
+	return rc;
+}
+
+static int read_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	return read_texts(r, n, key->name, true, &f->nulls, &f->nnulls);
+}
+
+static const struct key keys[] = {
+	{.name = "type",
+	 .read = read_choice,
+	 .offset = offsetof(struct field, type),
+	 CHOICES(types)},
+	{.name = "unit",
+	 .read = read_choice,
+	 .offset = offsetof(struct field, unit),
+	 CHOICES(units)},
+	{.name = "format", .read = read_text, .offset = offsetof(struct field, format)},
+	{.name = "zone", .read = read_zone, .offset = offsetof(struct field, zone)},
+	{.name = "from", .read = read_from},
+	{.name = "join", .read = read_any_text, .offset = offsetof(struct field, join)},
+	{.name = "null", .read = read_nulls},
+};
+static const struct schema field_schema = SCHEMA("a field", keys);
+
+/* What a time format says; each conversion is one of a struct tm, by letter. */
+static bool format_has(const char *format, const char *letters)
+{
+	for (const char *p = format; *p; p++) {
+		if (*p != '%')
+			continue;
+		p++;
+		if (*p == 0)
+			return false;
+		if (strchr(letters, *p))
+			return true;
+	}
+	return false;
+}
+
+static int check_format(struct reader *r, const struct node *at, const char *format)
+{
+	for (const char *p = format; *p; p++) {
+		if (*p != '%')
+			continue;
+		p++;
+		if (*p == 0 || !strchr("YmdHMSfzbByjepIs%", *p))
+			return fault(
+				r, at->pos,
+				"format: found `%%%.1s`, expected one of %%Y %%m %%d %%H %%M %%S "
+				"%%f %%z %%b %%B %%y %%j %%e %%p %%I %%s %%%%",
+				p);
+	}
+	if (!format_has(format, "Yys"))
+		return fault(r, at->pos,
+			     "format: found `%.60s` without a year, expected %%Y, %%y or %%s",
+			     format);
+	if (format_has(format, "I") != format_has(format, "p"))
+		return fault(r, at->pos,
+			     "format: found one of %%I and %%p, expected both (or %%H, 0 to 23)");
+	return RC_OK;
+}
+
+static int check_time(struct reader *r, const struct node *n, const struct field *f)
+{
+	const struct node *unit = node_get(n, "unit"), *format = node_get(n, "format");
+	const struct node *zone = node_get(n, "zone");
+	if (!unit && !format)
+		return fault(r, n->pos,
+			     "time field `%.60s` lacks its form, expected `unit: s` (or ms, us, ns "
+			     "since "
+			     "1970) or `format: \"%%Y-%%m-%%d %%H:%%M:%%S\"`",
+			     f->name);
+	if (unit && format)
+		return fault(r, unit->pos, "found `unit` and `format`, expected one of them");
+	if (unit && zone)
+		return fault(r, zone->pos,
+			     "found `zone` with `unit`, expected none: seconds since 1970 are "
+			     "the same in every zone");
+	if (unit)
+		return RC_OK;
+	if (zone && format_has(f->format, "zs"))
+		return fault(r, zone->pos,
+			     "found `zone` with %%z or %%s in the format, expected one of them");
+	return check_format(r, format, f->format);
+}
+
+static int check_field(struct reader *r, const struct node *n, const struct field *f)
+{
+	static const char *const of_time[] = {"unit", "format", "zone"};
+	if (node_get(n, "join") && f->ncolumns < 2)
+		return fault(
+			r, node_get(n, "join")->pos,
+			"found `join` for one column, expected `from: [a, b]` with two or more");
+	if (f->type == FIELD_TIME)
+		return check_time(r, n, f);
+	for (size_t i = 0; i < 3; i++)
+		if (node_get(n, of_time[i]))
+			return fault(r, node_get(n, of_time[i])->pos,
+				     "found `%s` in a field of type %s, expected it only with "
+				     "type: time",
+				     of_time[i], field_type_name(f->type));
+	return RC_OK;
+}
+
+static struct field *add_field(struct reader *r, const char *name, struct pos pos)
+{
+	struct job *job = r->job;
+	if (job->nfields == r->field_room) {
+		r->field_room = r->field_room ? 2 * r->field_room : 16;
+		struct field *grown = arena_alloc(&job->arena, r->field_room * sizeof(*grown));
+		if (job->nfields)
+			memcpy(grown, job->fields, job->nfields * sizeof(*grown));
+		job->fields = grown;
+	}
+	struct field *f = &job->fields[job->nfields++];
+	*f = (struct field){.name = name, .pos = pos, .join = " ", .ncolumns = 1};
+	f->columns = arena_alloc(&job->arena, sizeof(*f->columns));
+	f->columns[0] = name;
+	return f;
+}
+
+int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	(void)slot;
+	if (n->kind != NODE_MAPPING)
+		return expected(r, n, key->name, "a mapping of field names");
+	for (size_t i = 0; i < n->count; i++) {
+		const struct key name_key = {.name = "field name"};
+		const char *name;
+		int rc = read_text(r, n->keys[i], &name_key, &name);
+		if (rc)
+			return rc;
+		struct field *f = add_field(r, name, n->keys[i]->pos);
+		if (n->items[i]->kind == NODE_SCALAR) /* userId: u32 */
+			rc = read_choice(r, n->items[i], &keys[0], &f->type);
+		else
+			rc = read_mapping(r, n->items[i], &field_schema, f);
+		if (!rc)
+			rc = check_field(r, n->items[i], f);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (rc)
+		return rc;
+	size_t i = 0;
+	while (i < r->job->nfields && strcmp(r->job->fields[i].name, name) != 0)
+		i++;
+	if (i == r->job->nfields)
+		add_field(r, name, n->pos);
+	memcpy(slot, &i, sizeof(i));
+	return RC_OK;
+}

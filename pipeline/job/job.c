@@ -1,0 +1,106 @@
+/*
+ * A job file becomes a struct job in three steps: libyaml's events to a tree of nodes that know
+ * their place (tree.c), tables of keys that walk the tree and fill structs (read.c and a file a
+ * section), and the checks the HBase master would make (ddl_check).
+ */
+#include "sections.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "ddl.h"
+#include "io.h"
+
+#define LARGEST_JOB (1u << 20)
+
+static const struct key keys[] = {
+	{.name = "source", .read = read_source, .required = true},
+	{.name = "fields", .read = read_fields},
+	{.name = "tables", .read = read_tables, .required = true},
+};
+static const struct schema job_schema = SCHEMA("the job", keys);
+
+const char *job_path(struct job *job, const char *name)
+{
+	char *full;
+	if (name[0] == '/' || strcmp(name, "-") == 0 || strcmp(job->dir, ".") == 0)
+		return name;
+	full = mem_format("%s/%s", job->dir, name);
+	const char *kept = arena_strdup(&job->arena, full);
+	mem_free(full);
+	return kept;
+}
+
+static void set_paths(struct job *job, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	job->path = arena_strdup(&job->arena, path);
+	job->dir = slash ? arena_strndup(&job->arena, path, (size_t)(slash - path)) : ".";
+	if (slash == path)
+		job->dir = "/";
+}
+
+static void set_digest(struct job *job, struct bytes text)
+{
+	XXH128_canonical_t canonical;
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.ptr, text.len));
+	memcpy(job->digest, canonical.digest, sizeof(job->digest));
+}
+
+static int check_tables(struct job *job, struct error *err)
+{
+	for (size_t i = 0; i < job->ntables; i++) {
+		struct table *t = &job->tables[i].schema;
+		struct pos at = t->pos;
+		int rc = ddl_check(t, &job->arena, &at, err);
+		if (rc) {
+			if (at.line == 0)
+				at = t->pos;
+			return error_prefix(err, "%s:%u:%u: ", job->path, at.line, at.column);
+		}
+	}
+	return RC_OK;
+}
+
+static int read_job(struct job *job, struct bytes text, struct error *err)
+{
+	struct reader r = {.job = job, .err = err};
+	struct node *root;
+	if (text.len > LARGEST_JOB)
+		return error_set(err, RC_CONFIG,
+				 "%s: found %zu bytes, expected a job file of at most 1 MiB",
+				 job->path, text.len);
+	set_digest(job, text);
+	int rc = tree_read(&root, text, job->path, &job->arena, err);
+	if (rc)
+		return rc;
+	if (!root)
+		return error_set(
+			err, RC_CONFIG,
+			"%s:1:1: found an empty file, expected a job: source, fields, tables",
+			job->path);
+	rc = read_mapping(&r, root, &job_schema, job);
+	if (!rc)
+		rc = check_columns(&r);
+	return rc ? rc : check_tables(job, err);
+}
+
+int job_load(struct job *job, const char *path, struct error *err)
+{
+	struct buf text = {0};
+	*job = (struct job){0};
+	set_paths(job, path);
+	int rc = io_read_file(path, &text, err);
+	if (rc) /* a wrong name on the command line, not a broken disk */
+		err->code = rc = RC_CONFIG;
+	else
+		rc = read_job(job, buf_bytes(&text), err);
+	buf_release(&text);
+	return rc;
+}
+
+void job_release(struct job *job)
+{
+	arena_release(&job->arena);
+	*job = (struct job){0};
+}

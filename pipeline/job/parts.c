@@ -1,0 +1,299 @@
+/*
+ * Parts of a row key or of a computed qualifier: {salt}, {field}, {const}, {hex} or {hash}.
+ */
+#include "sections.h"
+
+#define LONGEST_KEY 32767 /* HBase: Short.MAX_VALUE */
+
+static const struct choice salt_hashes[] = {{"murmur3", HASH_MURMUR3},
+					    {"phoenix", HASH_PHOENIX},
+					    {"opentsdb", HASH_OPENTSDB},
+					    {"hbasewd", HASH_HBASEWD}};
+static const struct choice prefix_hashes[] = {{"md5", HASH_MD5}, {"murmur3", HASH_MURMUR3}};
+
+static int read_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct key choice = {.name = key->name,
+				   .choices = encoding_choices,
+				   .nchoices = encoding_count};
+	return read_choice(r, n, &choice, slot);
+}
+
+static int read_of(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct key_part *p = slot;
+	const struct node *one = n;
+	if (n->kind == NODE_MAPPING)
+		return expected(r, n, key->name, "a list of field names");
+	p->nof = n->kind == NODE_SEQUENCE ? n->count : 1;
+	p->of = arena_alloc(&r->job->arena, (p->nof + 1) * sizeof(*p->of));
+	for (size_t i = 0; i < p->nof; i++) {
+		const struct node *item = n->kind == NODE_SEQUENCE ? n->items[i] : one;
+		int rc = read_field_use(r, item, key, &p->of[i]);
+		if (rc)
+			return rc;
+		for (size_t j = 0; j < i; j++)
+			if (p->of[j] == p->of[i])
+				return fault(r, item->pos, "of: found `%.60s` twice", item->text);
+	}
+	return p->nof ? RC_OK
+		      : fault(r, n->pos, "of: found an empty list, expected names of fields");
+}
+
+static int read_side(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	static const struct choice sides[] = {{"left", 1}, {"right", 0}};
+	const struct key choice = {.name = key->name, CHOICES(sides)};
+	unsigned left;
+	int rc = read_choice(r, n, &choice, &left);
+	if (!rc)
+		((struct key_part *)slot)->pad_left = left;
+	return rc;
+}
+
+static int read_terminator(struct reader *r, const struct node *n, const struct key *key,
+			   void *slot)
+{
+	uint8_t byte;
+	int rc = read_byte(r, n, key, &byte);
+	if (!rc)
+		((struct key_part *)slot)->terminator = byte;
+	return rc;
+}
+
+static const struct key salt_keys[] = {
+	{.name = "salt",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, buckets),
+	 .required = true,
+	 .min = 1,
+	 .max = 65536},
+	{.name = "hash",
+	 .read = read_choice,
+	 .offset = offsetof(struct key_part, hash),
+	 CHOICES(salt_hashes)},
+	{.name = "of", .read = read_of},
+	{.name = "width",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, width),
+	 .min = 1,
+	 .max = 2},
+};
+static const struct key field_keys[] = {
+	{.name = "field",
+	 .read = read_field_use,
+	 .offset = offsetof(struct key_part, field),
+	 .required = true},
+	{.name = "as", .read = read_encoding, .offset = offsetof(struct key_part, as)},
+	{.name = "width",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, width),
+	 .min = 1,
+	 .max = LONGEST_KEY},
+	{.name = "pad", .read = read_byte, .offset = offsetof(struct key_part, pad)},
+	{.name = "side", .read = read_side},
+	{.name = "terminator", .read = read_terminator},
+};
+static const struct key const_keys[] = {{.name = "const",
+					 .read = read_escaped,
+					 .offset = offsetof(struct key_part, constant),
+					 .required = true}};
+static const struct key hex_keys[] = {{.name = "hex",
+				       .read = read_hex,
+				       .offset = offsetof(struct key_part, constant),
+				       .required = true}};
+static const struct key hash_keys[] = {
+	{.name = "hash",
+	 .read = read_choice,
+	 .offset = offsetof(struct key_part, hash),
+	 .required = true,
+	 CHOICES(prefix_hashes)},
+	{.name = "of", .read = read_of, .required = true},
+	{.name = "bytes",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, width),
+	 .min = 1,
+	 .max = 16},
+};
+
+/* The first key of each names the kind.  Salt first: its `hash` is not a hash part. */
+static const struct {
+	enum part_kind kind;
+	struct schema schema;
+} kinds[] = {
+	{PART_SALT, SCHEMA("a salt part", salt_keys)},
+	{PART_FIELD, SCHEMA("a field part", field_keys)},
+	{PART_CONST, SCHEMA("a const part", const_keys)},
+	{PART_CONST, SCHEMA("a hex part", hex_keys)},
+	{PART_HASH, SCHEMA("a hash part", hash_keys)},
+};
+#define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static int check_salt(struct reader *r, const struct node *n, struct key_part *p)
+{
+	bool whole_key = p->hash == HASH_PHOENIX || p->hash == HASH_HBASEWD;
+	if (!p->nof && !whole_key)
+		return fault(r, p->pos,
+			     "a salt lacks the key `of`, expected names of fields: "
+			     "`of: [userId]`");
+	if (whole_key && p->buckets > 256)
+		return fault(r, node_get(n, "salt")->pos,
+			     "salt: found %u buckets, expected 1 to 256 for this hash", p->buckets);
+	if (whole_key && p->width == 2)
+		return fault(r, node_get(n, "width")->pos,
+			     "width: found 2, expected 1: this hash writes one byte");
+	if (p->width == 1 && p->buckets > 256)
+		return fault(r, node_get(n, "width")->pos,
+			     "width: found 1 with %u buckets, expected 2", p->buckets);
+	if (!p->width)
+		p->width = p->buckets > 256 ? 2 : 1;
+	return RC_OK;
+}
+
+static bool is_number(enum field_type t)
+{
+	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64;
+}
+
+static int check_width(struct reader *r, const struct node *n, struct key_part *p)
+{
+	const struct node *pad = node_get(n, "pad"), *side = node_get(n, "side");
+	const struct node *terminator = node_get(n, "terminator"), *width = node_get(n, "width");
+	uint32_t fixed = encoding_bytes(p->as);
+	enum field_type type = r->job->fields[p->field].type;
+	if (fixed && width)
+		return fault(r, width->pos, "width: found with as: %s, which is always %u bytes",
+			     encoding_choices[p->as].name, fixed);
+	if (terminator && (fixed || width))
+		return fault(r, terminator->pos,
+			     "terminator: found on a part of fixed width, expected "
+			     "none");
+	if (!width && (pad || side))
+		return fault(r, pad ? pad->pos : side->pos,
+			     "%s: found without width, expected `width: n` too",
+			     pad ? "pad" : "side");
+	if (!width)
+		return RC_OK;
+	if (!side)
+		p->pad_left = is_number(type);
+	if (!pad)
+		p->pad = is_number(type) ? '0' : p->as == AS_BYTES ? 0 : ' ';
+	if ((type == FIELD_I64 || type == FIELD_F64) && p->pad_left && p->pad == '0')
+		return fault(r, width->pos,
+			     "width: found for `%.60s` of type %s, whose signs and fractions do "
+			     "not sort as "
+			     "padded text, expected as: %s without width, or type: u64",
+			     r->job->fields[p->field].name, field_type_name(type),
+			     field_type_name(type));
+	return RC_OK;
+}
+
+static int check_field_part(struct reader *r, const struct node *n, struct key_part *p)
+{
+	const struct node *as = node_get(n, "as");
+	enum field_type type = r->job->fields[p->field].type;
+	if (!as) /* a width asks for text: 000042 */
+		p->as = node_get(n, "width") && type != FIELD_BYTES && type != FIELD_HEX
+				? AS_TEXT
+				: encoding_natural(type);
+	int rc = encoding_check(r, as ? as->pos : p->pos, p->field, p->as);
+	return rc ? rc : check_width(r, n, p);
+}
+
+static int check_part(struct reader *r, const struct node *n, struct key_part *p)
+{
+	switch (p->kind) {
+	case PART_SALT: return check_salt(r, n, p);
+	case PART_FIELD: return check_field_part(r, n, p);
+	case PART_CONST:
+		if (p->constant.len == 0 || p->constant.len > LONGEST_KEY)
+			return fault(r, p->pos, "a constant part has %zu bytes, expected 1 to %d",
+				     p->constant.len, LONGEST_KEY);
+		return RC_OK;
+	case PART_HASH: break;
+	}
+	if (p->hash == HASH_MURMUR3 && p->width > 4)
+		return fault(r, node_get(n, "bytes")->pos,
+			     "bytes: found %u, expected 1 to 4: murmur3 has 4 bytes", p->width);
+	if (!p->width)
+		p->width = p->hash == HASH_MURMUR3 ? 4 : 16;
+	return RC_OK;
+}
+
+int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *p)
+{
+	static const char *const names[NKINDS] = {"salt", "field", "const", "hex", "hash"};
+	size_t k = 0;
+	if (n->kind != NODE_MAPPING)
+		return expected(r, n, "a part", "a mapping like {field: userId, as: u64}");
+	while (k < NKINDS && !node_get(n, names[k]))
+		k++;
+	if (k == NKINDS && n->count)
+		return unknown_name(r, n->keys[0]->pos, "kind of part", n->keys[0]->text, names,
+				    NKINDS);
+	if (k == NKINDS)
+		return fault(r, n->pos,
+			     "an empty part, expected a field, const, hex, hash or salt");
+	*p = (struct key_part){.kind = kinds[k].kind, .pos = n->pos, .terminator = NO_TERMINATOR};
+	if (p->kind == PART_SALT && !salt)
+		return fault(r, n->pos,
+			     "found a salt here, expected it as the first part of a row key");
+	int rc = read_mapping(r, n, &kinds[k].schema, p);
+	return rc ? rc : check_part(r, n, p);
+}
+
+uint32_t part_bytes(const struct key_part *p)
+{
+	if (p->kind == PART_CONST)
+		return (uint32_t)p->constant.len;
+	if (p->kind == PART_FIELD && !p->width)
+		return encoding_bytes(p->as);
+	return p->width;
+}
+
+int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
+	       struct key_part **parts, size_t *count)
+{
+	uint64_t bytes = 0;
+	if (n->kind != NODE_SEQUENCE)
+		return expected(r, n, what, "a list of parts: [{field: a, as: u32}, {field: b}]");
+	struct key_part *p = arena_alloc(&r->job->arena, (n->count + 1) * sizeof(*p));
+	for (size_t i = 0; i < n->count; i++) {
+		int rc = read_part(r, n->items[i], salt && i == 0, &p[i]);
+		if (rc)
+			return rc;
+		bytes += part_bytes(&p[i]);
+		if (i + 1 < n->count && !part_bytes(&p[i]) && p[i].terminator == NO_TERMINATOR)
+			return fault(r, p[i].pos,
+				     "%s: found `%.60s` of variable length before the last part, "
+				     "expected "
+				     "`width: n` or `terminator: \"\\x00\"`: else two different "
+				     "events could "
+				     "have one key",
+				     what, r->job->fields[p[i].field].name);
+	}
+	if (bytes > LONGEST_KEY)
+		return fault(r, n->pos, "%s: the parts have %llu bytes, expected at most %d", what,
+			     (unsigned long long)bytes, LONGEST_KEY);
+	*parts = p;
+	*count = n->count;
+	return RC_OK;
+}
+
+int read_rowkey(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job_table *t = slot;
+	bool varies = false;
+	int rc = read_parts(r, n, key->name, true, &t->rowkey, &t->nrowkey);
+	for (size_t i = 0; !rc && i < t->nrowkey; i++)
+		varies =
+			varies || t->rowkey[i].kind == PART_FIELD || t->rowkey[i].kind == PART_HASH;
+	if (!rc && t->nrowkey == 0)
+		rc = fault(r, n->pos,
+			   "rowkey: found an empty list, expected parts like {field: userId}");
+	else if (!rc && !varies)
+		rc = fault(r, n->pos,
+			   "rowkey: found no field in it, expected one: all events would be "
+			   "one row");
+	return rc;
+}

@@ -1,0 +1,171 @@
+/*
+ * Where the regions split.  How many there are is said once: by count, by size, or by servers.
+ */
+#include "sections.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_REGIONS 1000000
+
+static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"uniform", SPLIT_UNIFORM},
+				      {"hex", SPLIT_HEX},	  {"decimal", SPLIT_DECIMAL},
+				      {"file", SPLIT_FILE},	  {"none", SPLIT_NONE}};
+
+/* A decimal number; strtod alone would take "nan", "0x1p3" and the locale's comma. */
+static int read_ratio(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	char what[80], *end = NULL;
+	double v = -1;
+	if (n->kind == NODE_SCALAR && n->len && n->len < 32 &&
+	    strspn(n->text, "0123456789.") == n->len)
+		v = strtod(n->text, &end);
+	if (!end || *end || !(v >= (double)key->min) || !(v <= (double)key->max)) {
+		snprintf(what, sizeof(what), "a number from %llu to %llu like 1.1",
+			 (unsigned long long)key->min, (unsigned long long)key->max);
+		return expected(r, n, key->name, what);
+	}
+	memcpy(slot, &v, sizeof(v));
+	return RC_OK;
+}
+
+static int read_align(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	if (n->kind != NODE_SCALAR || strcmp(n->text, "salt") != 0)
+		return expected(r, n, key->name, "`salt`");
+	*(bool *)slot = true;
+	return RC_OK;
+}
+
+static int read_file(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (!rc)
+		((struct regions *)slot)->file = job_path(r->job, name);
+	return rc;
+}
+
+static const struct key keys[] = {
+	{.name = "split",
+	 .read = read_choice,
+	 .offset = offsetof(struct regions, split),
+	 CHOICES(kinds)},
+	{.name = "count",
+	 .read = read_number,
+	 .offset = offsetof(struct regions, count),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "size",
+	 .read = read_size,
+	 .offset = offsetof(struct regions, size_bytes),
+	 .min = 1},
+	{.name = "servers",
+	 .read = read_number,
+	 .offset = offsetof(struct regions, servers),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "per_server",
+	 .read = read_number,
+	 .offset = offsetof(struct regions, per_server),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "min",
+	 .read = read_number,
+	 .offset = offsetof(struct regions, min),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "max",
+	 .read = read_number,
+	 .offset = offsetof(struct regions, max),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "headroom",
+	 .read = read_ratio,
+	 .offset = offsetof(struct regions, headroom),
+	 .min = 0,
+	 .max = 100},
+	{.name = "tolerance",
+	 .read = read_ratio,
+	 .offset = offsetof(struct regions, tolerance),
+	 .min = 1,
+	 .max = 1000},
+	{.name = "align", .read = read_align, .offset = offsetof(struct regions, align_salt)},
+	{.name = "file", .read = read_file},
+	{.name = "first", .read = read_text, .offset = offsetof(struct regions, first)},
+	{.name = "last", .read = read_text, .offset = offsetof(struct regions, last)},
+};
+static const struct schema schema = SCHEMA("regions", keys);
+
+/* Which keys mean something for a kind of split; bits of enum split_kind. */
+#define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
+#define PLANNED	 (1u << SPLIT_SAMPLED | COMPUTED)
+
+static const struct {
+	const char *key;
+	unsigned splits;
+} meanings[] = {
+	{"count", PLANNED},	    {"size", PLANNED},	 {"servers", PLANNED},
+	{"per_server", PLANNED},    {"min", PLANNED},	 {"max", PLANNED},
+	{"headroom", PLANNED},	    {"tolerance", ~0u},	 {"align", 1u << SPLIT_SAMPLED},
+	{"file", 1u << SPLIT_FILE}, {"first", COMPUTED}, {"last", COMPUTED},
+};
+
+static int check_amount(struct reader *r, const struct node *n, const struct regions *g)
+{
+	const struct node *size = node_get(n, "size"), *servers = node_get(n, "servers");
+	if (g->count && (size || servers))
+		return fault(r, (size ? size : servers)->pos,
+			     "regions: found `count` and `%s`, expected one of them",
+			     size ? "size" : "servers");
+	if (size && servers)
+		return fault(r, servers->pos,
+			     "regions: found `size` and `servers`, expected one of them");
+	if (g->per_server && !servers)
+		return fault(r, node_get(n, "per_server")->pos,
+			     "per_server: found without `servers`, expected `servers: n` too");
+	if (g->max && g->min > g->max)
+		return fault(r, node_get(n, "min")->pos, "min: found %u, expected at most max (%u)",
+			     g->min, g->max);
+	if (g->count && (g->count < g->min || (g->max && g->count > g->max)))
+		return fault(r, node_get(n, "count")->pos,
+			     "count: found %u, expected a number within min and max", g->count);
+	return RC_OK;
+}
+
+static int check_regions(struct reader *r, const struct node *n, const struct regions *g)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		const struct node *item = node_get(n, meanings[i].key);
+		if (item && !(meanings[i].splits & 1u << g->split))
+			return fault(r, item->pos, "%s: means nothing with split: %s",
+				     meanings[i].key, kinds[g->split].name);
+	}
+	if (g->split == SPLIT_FILE && !g->file)
+		return fault(r, n->pos,
+			     "regions lacks the key `file`, expected the file of split keys");
+	return check_amount(r, n, g);
+}
+
+void regions_default(struct regions *g)
+{
+	*g = (struct regions){.split = SPLIT_SAMPLED, .size_bytes = UINT64_C(10) << 30};
+}
+
+int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job_table *t = slot;
+	struct regions *g = &t->regions;
+	(void)key;
+	*g = (struct regions){.pos = n->pos, .split = SPLIT_SAMPLED};
+	int rc = read_mapping(r, n, &schema, g);
+	if (!rc)
+		rc = check_regions(r, n, g);
+	if (!rc && g->align_salt && t->rowkey[0].kind != PART_SALT)
+		rc = fault(r, node_get(n, "align")->pos,
+			   "align: found salt, expected a salt as the first part of rowkey");
+	if (!rc && !g->count && !g->servers && !g->size_bytes && (PLANNED & 1u << g->split))
+		g->size_bytes = UINT64_C(10) << 30;
+	return rc;
+}

@@ -1,0 +1,60 @@
+/*
+ * sections.h - the parts of the job file: each file of this room reads one
+ *
+ * All have the form of struct key.read (read.h).
+ */
+#ifndef SALTMILL_JOB_SECTIONS_H
+#define SALTMILL_JOB_SECTIONS_H
+
+#include "read.h"
+
+/* source.c: slot struct job. */
+int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* After all is read: with `columns` every field must name one of them. */
+int check_columns(struct reader *r);
+
+/* fields.c: slot struct job. */
+int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Slot size_t: the index of the named field; one that is not listed is added as text. */
+int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
+const char *field_type_name(enum field_type t);
+
+/* zone.c: *out is NULL for UTC.  The sentence in err has no position yet. */
+int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
+
+/* encoding.c */
+extern const struct choice encoding_choices[];
+extern const size_t encoding_count;
+/* What a key stores when `as` is not given. */
+enum encode_as encoding_natural(enum field_type t);
+/* Bytes of an encoded value, 0: as long as the text. */
+uint32_t encoding_bytes(enum encode_as as);
+int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as as);
+
+/* parts.c: a list of key parts; salt: a salt may stand first. */
+int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
+	       struct key_part **parts, size_t *count);
+int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *part);
+/* Slot struct job_table. */
+int read_rowkey(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Bytes of a part, 0 when they vary. */
+uint32_t part_bytes(const struct key_part *p);
+
+/* families.c: slot struct table; attributes.c: slot struct attributes. */
+int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_table_attributes(struct reader *r, const struct node *n, const struct key *key,
+			  void *slot);
+/* One attribute by its key's name in upper case. */
+int read_attribute(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
+/* cells.c, regions.c, tables.c: slots struct job_table, struct job_table, struct job. */
+int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot);
+void regions_default(struct regions *g);
+int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
+/* job.c: a path of the job file against its folder; "-" and absolute paths stay. */
+const char *job_path(struct job *job, const char *name);
+
+#endif

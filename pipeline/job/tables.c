@@ -1,0 +1,107 @@
+#include "sections.h"
+
+#include "units.h"
+
+static const struct choice duplicate_rules[] = {{"last", DUPLICATES_LAST},
+						{"first", DUPLICATES_FIRST},
+						{"error", DUPLICATES_ERROR}};
+
+static int read_timestamp(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job_table *t = slot;
+	uint64_t ms;
+	if (n->kind == NODE_SCALAR && n->len && strspn(n->text, "0123456789") == n->len) {
+		if (!parse_size(n->text, &ms) || ms >= INT64_MAX) /* the last one means "now" */
+			return expected(r, n, key->name, "milliseconds below 2^63 - 1");
+		t->timestamp_constant = true;
+		t->timestamp_ms = (int64_t)ms;
+		return RC_OK;
+	}
+	if (n->kind == NODE_SCALAR && n->text[0] == '-')
+		return expected(r, n, key->name,
+				"milliseconds since 1970, or a field of type time");
+	int rc = read_field_use(r, n, key, &t->timestamp_field);
+	if (rc)
+		return rc;
+	const struct field *f = &r->job->fields[t->timestamp_field];
+	if (f->type != FIELD_TIME)
+		return fault(r, n->pos,
+			     "timestamp: found `%.60s` of type %s, expected a time field: declare "
+			     "it under "
+			     "fields: `%.60s: {type: time, unit: s}`",
+			     f->name, field_type_name(f->type), f->name);
+	return RC_OK;
+}
+
+static const struct key keys[] = {
+	{.name = "name",
+	 .read = read_text,
+	 .offset = offsetof(struct job_table, schema.name),
+	 .required = true},
+	{.name = "rowkey", .read = read_rowkey, .required = true},
+	{.name = "timestamp", .read = read_timestamp},
+	{.name = "families",
+	 .read = read_families,
+	 .offset = offsetof(struct job_table, schema),
+	 .required = true},
+	{.name = "cells", .read = read_cells, .required = true},
+	{.name = "duplicates",
+	 .read = read_choice,
+	 .offset = offsetof(struct job_table, duplicates),
+	 CHOICES(duplicate_rules)},
+	{.name = "max_hfile",
+	 .read = read_size,
+	 .offset = offsetof(struct job_table, max_hfile_bytes),
+	 .min = 1},
+	{.name = "attributes",
+	 .read = read_table_attributes,
+	 .offset = offsetof(struct job_table, schema.attributes)},
+	{.name = "configuration",
+	 .read = read_configuration,
+	 .offset = offsetof(struct job_table, schema.configuration)},
+	{.name = "metadata",
+	 .read = read_configuration,
+	 .offset = offsetof(struct job_table, schema.metadata)},
+	{.name = "regions", .read = read_regions},
+};
+static const struct schema table_schema = SCHEMA("a table", keys);
+
+static int read_table(struct reader *r, const struct node *n, struct job_table *t)
+{
+	regions_default(&t->regions);
+	t->schema.pos = n->pos;
+	int rc = read_mapping(r, n, &table_schema, t);
+	if (rc)
+		return rc;
+	t->schema.pos = node_get(n, "name")->pos;
+	if (!node_get(n, "timestamp"))
+		return fault(r, n->pos,
+			     "table `%.60s` lacks the key `timestamp`: cell timestamps never come "
+			     "from the "
+			     "clock; name a time field or a constant in milliseconds",
+			     t->schema.name);
+	return RC_OK;
+}
+
+int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job *job = slot;
+	if (n->kind != NODE_SEQUENCE || n->count == 0)
+		return expected(r, n, key->name, "a list: `- name: ratings` and so on");
+	job->tables = arena_alloc(&job->arena, n->count * sizeof(*job->tables));
+	for (size_t i = 0; i < n->count; i++) {
+		struct job_table *t = &job->tables[i];
+		int rc = read_table(r, n->items[i], t);
+		if (rc)
+			return rc;
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(job->tables[j].schema.name, t->schema.name) == 0)
+				return fault(
+					r, t->schema.pos,
+					"table `%.60s` stands twice, first in line %u, expected "
+					"different names",
+					t->schema.name, job->tables[j].schema.pos.line);
+		job->ntables++;
+	}
+	return RC_OK;
+}
