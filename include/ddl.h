@@ -9,18 +9,44 @@
 #include "splits.h"
 #include "table.h"
 
+struct arena;
+
 /*
  * Check names, limits and attribute values as the master would (RC_CONFIG, with the remedy, the
- * attribute's pos in *at), and put values into the form the script needs (in the arena).
+ * attribute's pos in *at), and put attributes into the form the script needs: key in HBase's
+ * spelling, value and quoted (in the arena).  Keys are taken in either case.
  */
-struct arena;
 int ddl_check(struct table *t, struct arena *a, struct pos *at, struct error *err);
+
+/*
+ * A TTL as HBase reads it, in seconds: "FOREVER", "86400", "1 DAY 2 HOURS", or describe's
+ * "93600 SECONDS (1 DAY 2 HOURS)" whose two numbers must agree; 1 to TTL_FOREVER.
+ */
+bool ttl_parse(const char *text, int32_t *ttl_s);
+
+struct ddl_options {
+	size_t inline_keys;       /* more split keys than this stay in splits_file; 0: 500 */
+	const char *splits_file;  /* in the script's folder; NULL: "splits.txt" */
+	enum split_algorithm algorithm;
+	uint32_t algorithm_regions; /* > 1: NUMREGIONS and SPLITALGO in place of keys */
+};
 
 /*
  * The script: namespace if needed, create with families and attributes apart, split keys in
  * single quotes with upper-case \xHH, a split policy that does not undo the splits; a second run
- * changes nothing.  Ends with `exit`.
+ * changes nothing.  Ends with `exit`.  t has passed ddl_check.
  */
 int ddl_create(struct buf *out, const struct table *t, const struct splits *s, struct error *err);
+/* The same with options; NULL: the defaults. */
+int ddl_create_with(struct buf *out, const struct table *t, const struct splits *s,
+		    const struct ddl_options *options, struct error *err);
+/*
+ * The script that brings an existing table to t's attributes: describe is what `describe` printed,
+ * name its file for messages.  What t does not mention stays.  RC_DATA: not such a text.
+ */
+int ddl_alter(struct buf *out, const struct table *t, const char *name, struct bytes describe,
+	      struct error *err);
+/* The script that disables and drops the table if it exists. */
+void ddl_drop(struct buf *out, const struct table *t);
 
 #endif

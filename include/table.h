@@ -69,6 +69,7 @@ struct family {
 	bool in_memory;
 	struct attributes more;          /* further family attributes */
 	struct attributes configuration; /* CONFIGURATION => {...} */
+	struct attributes metadata;      /* METADATA => {...} */
 };
 
 struct table {
@@ -78,6 +79,7 @@ struct table {
 	size_t nfamilies;
 	struct attributes attributes;    /* table attributes of the script */
 	struct attributes configuration;
+	struct attributes metadata;
 };
 
 /* Names as HBase spells them: "ROWCOL", "ZSTD", "FAST_DIFF". */

@@ -1,0 +1,309 @@
+/*
+ * check.c - what the master, or the shell without a word, would make of this table
+ *
+ * Follows TableName, ColumnFamilyDescriptorBuilder and the master's TableDescriptorChecker
+ * (hbase-shell.md 2.3 to 2.5), so that a script that was written is a script that runs.
+ */
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <wctype.h>
+
+#include "attributes.h"
+#include "bytes.h"
+#include "ddl.h"
+
+#define MAX_FAMILY_BYTES 127 /* a KeyValue's family length is one signed byte */
+#define MAX_BLOOM_PREFIX 32767
+
+static const char fifo_key[] = "hbase.hstore.defaultengine.compactionpolicy.class";
+static const char fifo_policy[] =
+	"org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
+static const char blocking_key[] = "hbase.hstore.blockingStoreFiles";
+
+/* The first character of name that is no letter, no digit and not in extra; 0 if there is none. */
+static uint32_t odd_character(struct bytes name, const char *extra)
+{
+	locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	uint32_t code = 0, odd = 0;
+
+	while (name.len && !odd) {
+		size_t n = utf8_decode(name, &code);
+		name = bytes_of(name.ptr + n, name.len - n);
+		bool good = code < 0x80 ? (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
+						  (code >= 'a' && code <= 'z') ||
+						  (code && strchr(extra, (int)code))
+					: code != 0xFFFD && (!unicode || iswalnum_l(code, unicode));
+		if (!good)
+			odd = code ? code : 0xFFFD;
+	}
+	if (unicode)
+		freelocale(unicode);
+	return odd;
+}
+
+static int check_table_name(const char *name, struct error *err)
+{
+	const char *colon = strchr(name, ':');
+	const char *qualifier = colon ? colon + 1 : name;
+	struct bytes namespace = bytes_of(name, colon ? (size_t)(colon - name) : 0);
+	uint32_t odd;
+
+	if (colon && namespace.len == 0)
+		return error_set(err, RC_CONFIG, "table name \"%.200s\" has an empty namespace", name);
+	if (*qualifier == '\0')
+		return error_set(err, RC_CONFIG, "table name \"%.200s\" is empty%s", name,
+				 colon ? " behind the namespace" : "");
+	if (*qualifier == '.' || *qualifier == '-')
+		return error_set(err, RC_CONFIG,
+				 "table name \"%.200s\" starts with '%c', expected a letter, a digit or _",
+				 name, *qualifier);
+	if ((odd = odd_character(namespace, "_")) != 0)
+		return error_set(err, RC_CONFIG,
+				 "namespace \"%.*s\" holds U+%04" PRIX32 ", expected letters, digits and _",
+				 namespace.len < 200 ? (int)namespace.len : 200, name, odd);
+	if ((odd = odd_character(bytes_str(qualifier), "_.-")) != 0)
+		return error_set(err, RC_CONFIG,
+				 "table name \"%.200s\" holds U+%04" PRIX32
+				 ", expected letters, digits, _ . and -",
+				 name, odd);
+	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
+		return error_set(err, RC_CONFIG,
+				 "table name \"%.200s\": the namespace hbase holds HBase's own tables", name);
+	return RC_OK;
+}
+
+static int check_family_name(const char *name, struct error *err)
+{
+	if (*name == '\0')
+		return error_set(err, RC_CONFIG, "a column family has an empty name");
+	if (*name == '.')
+		return error_set(err, RC_CONFIG, "column family \"%.200s\" starts with a dot", name);
+	if (strcmp(name, "recovered.edits") == 0)
+		return error_set(err, RC_CONFIG,
+				 "column family \"recovered.edits\": HBase keeps its own files there");
+	if (strlen(name) > MAX_FAMILY_BYTES)
+		return error_set(err, RC_CONFIG,
+				 "column family \"%.40s...\" has %zu bytes, a cell can hold %d", name,
+				 strlen(name), MAX_FAMILY_BYTES);
+	for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
+		if (*p < 0x20 || *p == 0x7F)
+			return error_set(err, RC_CONFIG,
+					 "column family \"%.200s\" holds control character 0x%02X", name, *p);
+		if (strchr(":\\/", *p))
+			return error_set(err, RC_CONFIG,
+					 "column family \"%.200s\" holds '%c', which HBase refuses", name,
+					 *p);
+	}
+	return RC_OK;
+}
+
+static int unknown_attribute(enum attribute_scope scope, const char *key, struct error *err)
+{
+	enum attribute_scope other = scope == SCOPE_FAMILY ? SCOPE_TABLE : SCOPE_FAMILY;
+	const struct attribute_def *d = attribute_find(other, key);
+
+	if (d && d->kind != KIND_REFUSED)
+		return error_set(err, RC_CONFIG,
+				 "%s belongs to the %s, not to the %s: the shell would ignore it here",
+				 d->name, other == SCOPE_FAMILY ? "family" : "table",
+				 other == SCOPE_FAMILY ? "table" : "family");
+	const char *near = attribute_near(scope, key);
+	const char *what = scope == SCOPE_FAMILY ? "family" : "table";
+	if (near)
+		return error_set(err, RC_CONFIG, "unknown %s attribute %.100s; did you mean %s?", what, key,
+				 near);
+	return error_set(err, RC_CONFIG, "unknown %s attribute %.100s", what, key);
+}
+
+/* Check one list of attributes and rewrite it in the script's form. */
+static int check_attributes(enum attribute_scope scope, struct attributes *list, struct arena *a,
+			    struct pos *at, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct attribute *it = &list->item[i];
+		const struct attribute_def *d = attribute_find(scope, it->key);
+		const char *key = it->key;
+
+		*at = it->pos;
+		if (!d)
+			return unknown_attribute(scope, it->key, err);
+		if (d->own_field)
+			return error_set(err, RC_CONFIG, "%s is given a second time", d->name);
+		int rc = attribute_read(d, it->value, a, it, err);
+		if (rc)
+			return rc;
+		if (d->kind == KIND_COPROCESSOR)
+			it->key = key; /* several may be given, with numbers */
+		for (size_t j = 0; j < i; j++)
+			if (strcasecmp(list->item[j].key, it->key) == 0)
+				return error_set(err, RC_CONFIG, "%s is given twice", it->key);
+	}
+	return RC_OK;
+}
+
+/* CONFIGURATION or METADATA: any key, any printable text. */
+static int check_hash(const char *what, struct attributes *list, struct pos *at, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct attribute *it = &list->item[i];
+
+		*at = it->pos;
+		it->quoted = true;
+		if (*it->key == '\0')
+			return error_set(err, RC_CONFIG, "%s has an empty key", what);
+		for (const char *p = it->key; *p; p++)
+			if ((unsigned char)*p <= 0x20 || *p == 0x7F)
+				return error_set(err, RC_CONFIG, "%s key \"%.100s\" holds byte 0x%02X",
+						 what, it->key, (unsigned char)*p);
+		for (const char *p = it->value; *p; p++)
+			if ((unsigned char)*p < 0x20 || *p == 0x7F)
+				return error_set(err, RC_CONFIG,
+						 "%s %.100s holds control character 0x%02X", what, it->key,
+						 (unsigned char)*p);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(list->item[j].key, it->key) == 0)
+				return error_set(err, RC_CONFIG, "%s %.100s is given twice", what, it->key);
+	}
+	return RC_OK;
+}
+
+static const struct attribute *find_key(const struct attributes *list, const char *key)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->item[i].key, key) == 0)
+			return &list->item[i];
+	return NULL;
+}
+
+/* The whole text as a number from min to max; -1 if it is anything else. */
+static long number_in(const char *text, long min, long max)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+	return *text && *end == '\0' && v >= min && v <= max ? v : -1;
+}
+
+/* ROWPREFIX_FIXED_LENGTH takes its length from a configuration key of the same family. */
+static int check_bloom(struct family *f, struct pos *at, struct error *err)
+{
+	const struct attribute *given = find_key(&f->configuration, BLOOM_PREFIX_KEY);
+
+	if (f->bloom != BLOOM_ROWPREFIX)
+		return RC_OK;
+	if (given) {
+		long n = number_in(given->value, 1, MAX_BLOOM_PREFIX);
+		*at = given->pos;
+		if (n < 0 || (f->bloom_prefix && f->bloom_prefix != (uint32_t)n))
+			return error_set(err, RC_CONFIG,
+					 "family %s: %s is %.100s, expected %s from 1 to %d", f->name,
+					 BLOOM_PREFIX_KEY, given->value,
+					 n < 0 ? "a whole number" : "the bloom filter's own prefix length",
+					 MAX_BLOOM_PREFIX);
+		f->bloom_prefix = (uint32_t)n;
+	}
+	if (f->bloom_prefix < 1 || f->bloom_prefix > MAX_BLOOM_PREFIX)
+		return error_set(err, RC_CONFIG,
+				 "family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
+				 ", expected 1 to %d (the master refuses the table otherwise)",
+				 f->name, f->bloom_prefix, MAX_BLOOM_PREFIX);
+	return RC_OK;
+}
+
+static int check_limits(const struct family *f, struct error *err)
+{
+	if (f->versions < 1)
+		return error_set(err, RC_CONFIG, "family %s: VERSIONS is %" PRId32 ", expected 1 or more",
+				 f->name, f->versions);
+	if (f->min_versions < 0 || f->min_versions > f->versions)
+		return error_set(err, RC_CONFIG,
+				 "family %s: MIN_VERSIONS is %" PRId32
+				 ", expected 0 to VERSIONS, which is %" PRId32,
+				 f->name, f->min_versions, f->versions);
+	if (f->ttl_s < 1)
+		return error_set(err, RC_CONFIG,
+				 "family %s: TTL is %" PRId32 " seconds, expected 1 to %d (forever)",
+				 f->name, f->ttl_s, TTL_FOREVER);
+	if (f->block_bytes < 1024 || f->block_bytes > 16 << 20)
+		return error_set(err, RC_CONFIG,
+				 "family %s: BLOCKSIZE is %" PRIu32 " bytes, expected 1024 to 16777216",
+				 f->name, f->block_bytes);
+	return RC_OK;
+}
+
+/* TableDescriptorChecker.checkCompactionPolicy */
+static int check_fifo(const struct table *t, const struct family *f, struct error *err)
+{
+	const struct attribute *policy = find_key(&f->configuration, fifo_key);
+	if (!policy)
+		policy = find_key(&t->configuration, fifo_key);
+	if (!policy || strcmp(policy->value, fifo_policy) != 0)
+		return RC_OK;
+	const struct attribute *files = find_key(&f->configuration, blocking_key);
+	if (!files)
+		files = find_key(&t->configuration, blocking_key);
+	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0)
+		return error_set(err, RC_CONFIG,
+				 "family %s: FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0", f->name);
+	if (!files || number_in(files->value, 1000, INT32_MAX) < 0)
+		return error_set(err, RC_CONFIG,
+				 "family %s: FIFOCompactionPolicy needs %s of 1000 or more", f->name,
+				 blocking_key);
+	return RC_OK;
+}
+
+/* Which of the two zstd codecs a server has is one setting for all its tables. */
+static int check_framing(const struct table *t, const struct family *f, struct error *err)
+{
+	for (const struct family *g = t->families; f->codec == CODEC_ZSTD && g < f; g++)
+		if (g->codec == CODEC_ZSTD && g->framing != f->framing)
+			return error_set(err, RC_CONFIG,
+					 "families %s and %s frame ZSTD blocks for different codecs; a "
+					 "region server has one (hbase.io.compress.zstd.codec)",
+					 g->name, f->name);
+	return RC_OK;
+}
+
+static int check_family(const struct table *t, struct family *f, struct arena *a, struct pos *at,
+			struct error *err)
+{
+	int rc;
+
+	*at = f->pos;
+	for (const struct family *g = t->families; g < f; g++)
+		if (strcmp(g->name, f->name) == 0)
+			return error_set(err, RC_CONFIG,
+					 "column family %s is given twice: the shell would keep the last",
+					 f->name);
+	if ((rc = check_family_name(f->name, err)) != 0 || (rc = check_limits(f, err)) != 0 ||
+	    (rc = check_framing(t, f, err)) != 0)
+		return rc;
+	if ((rc = check_hash("CONFIGURATION", &f->configuration, at, err)) != 0 ||
+	    (rc = check_hash("METADATA", &f->metadata, at, err)) != 0 ||
+	    (rc = check_attributes(SCOPE_FAMILY, &f->more, a, at, err)) != 0)
+		return rc == RC_OK ? rc : error_prefix(err, "family %s: ", f->name);
+	*at = f->pos;
+	rc = check_bloom(f, at, err);
+	return rc ? rc : check_fifo(t, f, err);
+}
+
+int ddl_check(struct table *t, struct arena *a, struct pos *at, struct error *err)
+{
+	int rc;
+
+	*at = t->pos;
+	if ((rc = check_table_name(t->name, err)) != 0)
+		return rc;
+	if (t->nfamilies == 0)
+		return error_set(err, RC_CONFIG, "table %s has no column family, expected one at least",
+				 t->name);
+	if ((rc = check_attributes(SCOPE_TABLE, &t->attributes, a, at, err)) != 0 ||
+	    (rc = check_hash("CONFIGURATION", &t->configuration, at, err)) != 0 ||
+	    (rc = check_hash("METADATA", &t->metadata, at, err)) != 0)
+		return rc;
+	for (size_t i = 0; rc == RC_OK && i < t->nfamilies; i++)
+		rc = check_family(t, &t->families[i], a, at, err);
+	return rc;
+}

@@ -1,0 +1,186 @@
+/*
+ * describe.c - read what `describe 'table'` printed
+ *
+ *   Table t is ENABLED
+ *   t, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '10737418240 B (10GB)', METADATA => {'k' => 'v'}}}
+ *   COLUMN FAMILIES DESCRIPTION
+ *   {NAME => 'f', VERSIONS => '1', TTL => '86400 SECONDS (1 DAY)', CONFIGURATION => {'a' => 'b'}}
+ *
+ * A terminal's shell breaks long lines anywhere, so inside a Hash line breaks do not count.  HBase
+ * does not escape quotes in values: one ends at the quote that a comma or a brace follows.
+ */
+#include "describe.h"
+
+struct scanner {
+	struct buf text; /* line breaks removed; a NUL behind it */
+	const char *p;
+	struct arena *arena;
+};
+
+static void skip_blanks(struct scanner *s)
+{
+	s->p += strspn(s->p, " \t,");
+}
+
+/* The end of a quoted text that starts behind its opening quote. */
+static const char *closing_quote(const char *p)
+{
+	for (; *p; p++) {
+		if (*p != '\'')
+			continue;
+		const char *next = p + 1 + strspn(p + 1, " ");
+		if (*next == ',' || *next == '}' || *next == '\0' || strncmp(next, "=>", 2) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+/* 'text' or a bare word; NULL if neither is there. */
+static const char *take_word(struct scanner *s)
+{
+	const char *start = s->p, *end;
+
+	skip_blanks(s);
+	if (*s->p == '\'') {
+		start = s->p + 1;
+		end = closing_quote(start);
+		if (!end)
+			return NULL;
+		s->p = end + 1;
+	} else {
+		start = s->p;
+		end = start + strcspn(start, " ,{}=");
+		s->p = end;
+		if (end == start)
+			return NULL;
+	}
+	return arena_strndup(s->arena, start, (size_t)(end - start));
+}
+
+static void append(struct arena *a, struct attributes *list, const char *key, const char *value)
+{
+	if ((list->count & (list->count - 1)) == 0) { /* full at each power of two */
+		struct attribute *bigger = arena_alloc(a, (list->count * 2 + 1) * sizeof(*bigger));
+		if (list->count)
+			memcpy(bigger, list->item, list->count * sizeof(*bigger));
+		list->item = bigger;
+	}
+	list->item[list->count++] = (struct attribute){.key = key, .value = value, .quoted = true};
+}
+
+static bool take_arrow(struct scanner *s)
+{
+	skip_blanks(s);
+	if (strncmp(s->p, "=>", 2) != 0)
+		return false;
+	s->p += 2;
+	skip_blanks(s);
+	return true;
+}
+
+/* {key => value, ...} with plain values only, behind its brace. */
+static bool take_flat(struct scanner *s, struct attributes *list)
+{
+	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
+		const char *key = take_word(s);
+		const char *value = key && take_arrow(s) ? take_word(s) : NULL;
+		if (!value)
+			return false;
+		append(s->arena, list, key, value);
+	}
+	s->p++;
+	return true;
+}
+
+/* A family's Hash or that of TABLE_ATTRIBUTES, behind its brace. */
+static bool take_described(struct scanner *s, struct described *d)
+{
+	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
+		const char *key = take_word(s);
+		if (!key || !take_arrow(s))
+			return false;
+		if (*s->p == '{') {
+			s->p++;
+			bool outer = strcmp(key, "TABLE_ATTRIBUTES") == 0;
+			struct attributes *list = strcmp(key, "CONFIGURATION") == 0 ? &d->configuration
+										    : &d->metadata;
+			if (!(outer ? take_described(s, d) : take_flat(s, list)))
+				return false;
+			continue;
+		}
+		const char *value = take_word(s);
+		if (!value)
+			return false;
+		if (strcmp(key, "NAME") == 0)
+			d->name = value;
+		else
+			append(s->arena, &d->items, key, value);
+	}
+	s->p++;
+	return true;
+}
+
+const char *attributes_get(const struct attributes *list, const char *key)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->item[i].key, key) == 0)
+			return list->item[i].value;
+	return NULL;
+}
+
+static void add_family(struct description *d, struct arena *a, const struct described *f)
+{
+	if ((d->nfamilies & (d->nfamilies - 1)) == 0) {
+		struct described *bigger = arena_alloc(a, (d->nfamilies * 2 + 1) * sizeof(*bigger));
+		if (d->nfamilies)
+			memcpy(bigger, d->families, d->nfamilies * sizeof(*bigger));
+		d->families = bigger;
+	}
+	d->families[d->nfamilies++] = *f;
+}
+
+static int take_all(struct scanner *s, struct description *d, const char *name, struct error *err)
+{
+	while ((s->p = strchr(s->p, '{')) != NULL) {
+		struct described found = {0};
+		size_t at = (size_t)(s->p - (const char *)s->text.ptr);
+		s->p++;
+		if (!take_described(s, &found))
+			return error_set(err, RC_DATA,
+					 "%s: \"%.60s\" is not the output of `describe`: expected "
+					 "{KEY => 'value', ...}",
+					 name, (const char *)s->text.ptr + at);
+		if (found.name)
+			add_family(d, s->arena, &found);
+		else
+			d->table = found;
+	}
+	if (d->nfamilies == 0)
+		return error_set(err, RC_DATA,
+				 "%s: no {NAME => 'family', ...} found, expected the output of `describe`",
+				 name);
+	return RC_OK;
+}
+
+int description_parse(struct description *d, struct arena *a, const char *name, struct bytes text,
+		      struct error *err)
+{
+	struct scanner s = {.arena = a};
+	unsigned depth = 0;
+
+	*d = (struct description){0};
+	for (size_t i = 0; i < text.len; i++) {
+		uint8_t c = text.ptr[i];
+		depth += c == '{';
+		depth -= c == '}' && depth;
+		if (c == 0)
+			return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name, i);
+		if (c != '\r' && (c != '\n' || !depth))
+			buf_put(&s.text, c);
+	}
+	buf_put(&s.text, 0);
+	s.p = (const char *)s.text.ptr;
+	int rc = take_all(&s, d, name, err);
+	buf_release(&s.text);
+	return rc;
+}

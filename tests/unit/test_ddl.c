@@ -1,0 +1,626 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ddl.h"
+#include "mem.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+#define FAMILY_DEFAULTS                                                                            \
+	.versions = 1, .ttl_s = TTL_FOREVER, .bloom = BLOOM_ROW, .codec = CODEC_NONE,            \
+	.level = LEVEL_DEFAULT, .block_bytes = 65536
+
+#define POLICY_COMMENT                                                                             \
+	"  # HBase's default, SteppingSplitPolicy, splits a region that is alone on its server "   \
+	"at\n"                                                                                     \
+	"  # twice the memstore flush size (256 MB): it would undo this plan right after the "     \
+	"load.\n"                                                                                  \
+	"  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n"
+#define POLICY                                                                                     \
+	"    {SPLIT_POLICY => "                                                                    \
+	"'org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy'"
+#define AGAIN                                                                                      \
+	"# Run with: hbase shell -n THIS_FILE\n"                                                   \
+	"# Running it again changes nothing: a table that exists is left alone.\n"
+#define EXISTS "\n  puts 'The table exists already, nothing was changed.'\nelse\n"
+
+static struct family plain(const char *name)
+{
+	return (struct family){.name = name, FAMILY_DEFAULTS};
+}
+
+static void add_keys(struct splits *s, size_t n)
+{
+	struct error err;
+	for (size_t i = 1; i <= n; i++) {
+		uint8_t key[2];
+		put_be16(key, (uint16_t)i);
+		assert_int_equal(splits_add(s, bytes_of(key, 2), &err), 0);
+	}
+}
+
+/* Check t, write its script, and compare. */
+static void expect_script(struct table *t, const struct splits *s, const struct ddl_options *o,
+			  const char *want)
+{
+	struct arena a = {0};
+	struct buf out = {0};
+	struct pos at;
+	struct error err = {0};
+	if (ddl_check(t, &a, &at, &err) != RC_OK)
+		fail_msg("%s", err.msg);
+	assert_int_equal(ddl_create_with(&out, t, s, o, &err), 0);
+	buf_put(&out, 0);
+	assert_string_equal((char *)out.ptr, want);
+	buf_release(&out);
+	arena_release(&a);
+}
+
+static void script_of_a_plain_table(void **state)
+{
+	struct family f = plain("f");
+	struct table t = {.name = "ratings", .families = &f, .nfamilies = 1};
+	struct splits none = {0};
+	(void)state;
+	expect_script(&t, &none, NULL,
+		      "# Table ratings: 1 region, 1 column family\n" AGAIN
+		      "\nif exists('ratings')" EXISTS
+		      "  create 'ratings',\n"
+		      "    {NAME => 'f', VERSIONS => 1, BLOOMFILTER => 'ROW', COMPRESSION => 'NONE',\n"
+		      "     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536}\n"
+		      "end\nexit\n");
+}
+
+static void script_with_everything(void **state)
+{
+	struct attribute more[] = {{.key = "replication_scope", .value = "1"},
+				   {.key = "KEEP_DELETED_CELLS", .value = "ttl"}};
+	struct attribute table_more[] = {{.key = "max_filesize", .value = "10G"},
+					 {.key = "DURABILITY", .value = "async_wal"},
+					 {.key = "READONLY", .value = "False"},
+					 {.key = "coprocessor$1", .value = "|a.b.C|1001|"}};
+	struct attribute conf[] = {{.key = "hbase.it's", .value = "a\\b'c"}};
+	struct attribute meta[] = {{.key = "owner", .value = "rai"}};
+	struct family f[2] = {plain("f"), plain("a'b")};
+	f[0].codec = CODEC_ZSTD;
+	f[0].ttl_s = 86400;
+	f[0].min_versions = 1;
+	f[0].versions = 3;
+	f[0].in_memory = true;
+	f[0].bloom = BLOOM_ROWPREFIX;
+	f[0].bloom_prefix = 8;
+	f[0].encoding = ENCODING_FAST_DIFF;
+	f[0].more = (struct attributes){more, COUNT(more)};
+	f[1].bloom = BLOOM_NONE;
+	f[1].configuration = (struct attributes){conf, 1};
+	struct table t = {.name = "ns:wide",
+			  .families = f,
+			  .nfamilies = 2,
+			  .attributes = {table_more, COUNT(table_more)},
+			  .metadata = {meta, 1}};
+	struct splits s = {0};
+	struct error err;
+	(void)state;
+	assert_int_equal(splits_add(&s, bytes_of("\0\x80", 2), &err), 0);
+	assert_int_equal(splits_add(&s, bytes_of("a'b\\\xff", 5), &err), 0);
+	expect_script(
+		&t, &s, NULL,
+		"# Table ns:wide: 3 regions, 2 column families\n" AGAIN
+		"#\n# ZSTD: the files are framed for one of HBase's two codecs, which cannot read each "
+		"other's.\n"
+		"# Master and region servers need, in hbase-site.xml:\n"
+		"#   hbase.io.compress.zstd.codec = org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec\n"
+		"\nif exists('ns:wide')" EXISTS
+		"  begin\n    create_namespace 'ns'\n"
+		"  rescue StandardError => e\n"
+		"    raise unless e.to_s.include?('NamespaceExist') || "
+		"e.to_s.include?('already exists')\n  end\n" POLICY_COMMENT
+		"  create 'ns:wide',\n"
+		"    {NAME => 'f', VERSIONS => 3, MIN_VERSIONS => 1, TTL => 86400,\n"
+		"     BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', COMPRESSION => 'ZSTD',\n"
+		"     DATA_BLOCK_ENCODING => 'FAST_DIFF', BLOCKSIZE => 65536, IN_MEMORY => true,\n"
+		"     REPLICATION_SCOPE => 1, KEEP_DELETED_CELLS => 'TTL',\n"
+		"     CONFIGURATION => {'RowPrefixBloomFilter.prefix_length' => '8'}},\n"
+		"    {NAME => 'a\\'b', VERSIONS => 1, BLOOMFILTER => 'NONE', COMPRESSION => 'NONE',\n"
+		"     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536,\n"
+		"     CONFIGURATION => {'hbase.it\\'s' => 'a\\\\b\\'c'}},\n" POLICY ",\n"
+		"     MAX_FILESIZE => 10737418240, DURABILITY => 'ASYNC_WAL', READONLY => false,\n"
+		"     METADATA => {'owner' => 'rai'}},\n"
+		"    {SPLITS => ['\\x00\\x80', 'a\\x27b\\x5C\\xFF']}\n"
+		"  alter 'ns:wide', {'coprocessor$1' => '|a.b.C|1001|'}\n"
+		"end\nexit\n");
+	splits_release(&s);
+}
+
+static void policy_of_the_job_is_kept(void **state)
+{
+	struct attribute policy[] = {{.key = "SPLIT_POLICY", .value = "DisabledRegionSplitPolicy"}};
+	struct attribute disabled[] = {{.key = "SPLIT_ENABLED", .value = "false"}};
+	struct family f = plain("f");
+	struct table t = {.name = "default:t", .families = &f, .nfamilies = 1};
+	struct splits s = {0};
+	(void)state;
+	add_keys(&s, 1);
+	t.attributes = (struct attributes){policy, 1};
+	expect_script(&t, &s, NULL,
+		      "# Table default:t: 2 regions, 1 column family\n" AGAIN
+		      "\nif exists('default:t')" EXISTS
+		      "  create 'default:t',\n"
+		      "    {NAME => 'f', VERSIONS => 1, BLOOMFILTER => 'ROW', COMPRESSION => 'NONE',\n"
+		      "     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536},\n"
+		      "    {SPLIT_POLICY => "
+		      "'org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy'},\n"
+		      "    {SPLITS => ['\\x00\\x01']}\n"
+		      "end\nexit\n");
+	t.attributes = (struct attributes){disabled, 1};
+	t.name = "t";
+	expect_script(&t, &s, NULL,
+		      "# Table t: 2 regions, 1 column family\n" AGAIN "\nif exists('t')" EXISTS
+		      "  create 't',\n"
+		      "    {NAME => 'f', VERSIONS => 1, BLOOMFILTER => 'ROW', COMPRESSION => 'NONE',\n"
+		      "     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536},\n"
+		      "    {SPLIT_ENABLED => false},\n"
+		      "    {SPLITS => ['\\x00\\x01']}\n"
+		      "end\nexit\n");
+	splits_release(&s);
+}
+
+static void many_keys_come_from_the_file(void **state)
+{
+	const struct ddl_options few = {.inline_keys = 9, .splits_file = "o'clock.txt"};
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	struct splits s = {0};
+	(void)state;
+	add_keys(&s, 10);
+	expect_script(&t, &s, &few,
+		      "# Table t: 11 regions, 1 column family\n" AGAIN "\nif exists('t')" EXISTS
+			      POLICY_COMMENT
+		      "  # Read here and passed as SPLITS: SPLITS_FILE would look in the shell's working\n"
+		      "  # directory and stay in the table's metadata.\n"
+		      "  folder = File.dirname(File.expand_path(__FILE__))\n"
+		      "  split_keys = File.readlines(File.join(folder, 'o\\'clock.txt'))"
+		      ".map { |line| line.chomp }\n"
+		      "  raise 'the splits file has other than 10 lines' unless split_keys.size == 10\n"
+		      "  create 't',\n"
+		      "    {NAME => 'f', VERSIONS => 1, BLOOMFILTER => 'ROW', COMPRESSION => 'NONE',\n"
+		      "     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536},\n" POLICY "},\n"
+		      "    {SPLITS => split_keys}\n"
+		      "end\nexit\n");
+	splits_release(&s);
+}
+
+static void algorithm_instead_of_keys(void **state)
+{
+	const struct ddl_options o = {.algorithm = SPLIT_ALGORITHM_HEX, .algorithm_regions = 16};
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	struct splits none = {0};
+	(void)state;
+	expect_script(&t, &none, &o,
+		      "# Table t: 16 regions, 1 column family\n" AGAIN "\nif exists('t')" EXISTS
+			      POLICY_COMMENT
+		      "  create 't',\n"
+		      "    {NAME => 'f', VERSIONS => 1, BLOOMFILTER => 'ROW', COMPRESSION => 'NONE',\n"
+		      "     DATA_BLOCK_ENCODING => 'NONE', BLOCKSIZE => 65536},\n" POLICY "},\n"
+		      "    {NUMREGIONS => 16, SPLITALGO => 'HexStringSplit'}\n"
+		      "end\nexit\n");
+}
+
+/* Lines of at most 100 columns, no byte outside ASCII, each key there once and in order. */
+static void five_hundred_keys_inline(void **state)
+{
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	struct splits s = {0};
+	struct buf out = {0};
+	struct error err;
+	size_t column = 0;
+	(void)state;
+	add_keys(&s, 500);
+	assert_int_equal(ddl_create(&out, &t, &s, &err), 0);
+	for (size_t i = 0; i < out.len; i++) {
+		column = out.ptr[i] == '\n' ? 0 : column + 1;
+		assert_true(column <= 100);
+		assert_true(out.ptr[i] == '\n' || (out.ptr[i] >= 0x20 && out.ptr[i] < 0x7F));
+	}
+	buf_put(&out, 0);
+	const char *p = (const char *)out.ptr;
+	for (unsigned i = 1; i <= 500; i++) {
+		struct buf key = {0};
+		bytes_escape(&key, s.keys[i - 1]);
+		char *quoted = mem_format("'%s'", (char *)key.ptr);
+		p = strstr(p, quoted);
+		assert_non_null(p);
+		assert_null(strstr(p + 1, quoted));
+		mem_free(quoted);
+		buf_release(&key);
+	}
+	buf_release(&out);
+	splits_release(&s);
+}
+
+struct fault {
+	const char *table, *family;
+	void (*spoil)(struct table *t, struct family *f);
+	const char *says;
+};
+
+static void twice(struct table *t, struct family *f)
+{
+	f[1] = plain(f->name);
+	t->nfamilies = 2;
+}
+
+static void no_family(struct table *t, struct family *f)
+{
+	(void)f;
+	t->nfamilies = 0;
+}
+
+static void two_framings(struct table *t, struct family *f)
+{
+	f[1] = plain("g");
+	t->nfamilies = 2;
+	f[0].codec = f[1].codec = CODEC_ZSTD;
+	f[1].framing = ZSTD_FRAMING_HADOOP;
+}
+
+#define SPOIL(name, change)                                                                        \
+	static void name(struct table *t, struct family *f)                                        \
+	{                                                                                          \
+		(void)t;                                                                           \
+		change;                                                                            \
+	}
+SPOIL(fine, (void)f)
+SPOIL(zero_versions, f->versions = 0)
+SPOIL(min_over_max, f->min_versions = 2)
+SPOIL(min_negative, f->min_versions = -1)
+SPOIL(zero_ttl, f->ttl_s = 0)
+SPOIL(small_block, f->block_bytes = 1023)
+SPOIL(large_block, f->block_bytes = (16 << 20) + 1)
+SPOIL(prefix_without_length, f->bloom = BLOOM_ROWPREFIX)
+SPOIL(prefix_too_long, (f->bloom = BLOOM_ROWPREFIX, f->bloom_prefix = 32768))
+
+static void faults_of_names_and_limits(void **state)
+{
+	static const struct fault cases[] = {
+		{"", "f", fine, "table name \"\" is empty"},
+		{"n:", "f", fine, "empty behind the namespace"},
+		{":t", "f", fine, "empty namespace"},
+		{"-t", "f", fine, "starts with '-'"},
+		{".META.", "f", fine, "starts with '.'"},
+		{"a b", "f", fine, "holds U+0020"},
+		{"a'b", "f", fine, "holds U+0027"},
+		{"a:b:c", "f", fine, "holds U+003A"},
+		{"n.s:t", "f", fine, "namespace \"n.s\" holds U+002E"},
+		{"t\xe2\x80\x94", "f", fine, "holds U+2014"},
+		{"t\xff", "f", fine, "holds U+FFFD"},
+		{"hbase:t", "f", fine, "HBase's own tables"},
+		{"t", "", fine, "empty name"},
+		{"t", ".f", fine, "starts with a dot"},
+		{"t", "recovered.edits", fine, "keeps its own files"},
+		{"t", "a:b", fine, "holds ':'"},
+		{"t", "a/b", fine, "holds '/'"},
+		{"t", "a\\b", fine, "holds '\\'"},
+		{"t", "a\nb", fine, "control character 0x0A"},
+		{"t", "f", twice, "given twice"},
+		{"t", "f", no_family, "no column family"},
+		{"t", "f", zero_versions, "VERSIONS is 0, expected 1"},
+		{"t", "f", min_over_max, "MIN_VERSIONS is 2, expected 0 to VERSIONS, which is 1"},
+		{"t", "f", min_negative, "MIN_VERSIONS is -1"},
+		{"t", "f", zero_ttl, "TTL is 0 seconds"},
+		{"t", "f", small_block, "BLOCKSIZE is 1023 bytes, expected 1024 to 16777216"},
+		{"t", "f", large_block, "BLOCKSIZE is 16777217"},
+		{"t", "f", prefix_without_length, "prefix length 0, expected 1 to 32767"},
+		{"t", "f", prefix_too_long, "prefix length 32768"},
+		{"t", "f", two_framings, "hbase.io.compress.zstd.codec"},
+		{"t", "_f", fine, NULL},
+		{"_n:9.-_", "f.g", fine, NULL},
+		{"\xe8\xa1\xa8", "\xe5\x88\x97", fine, NULL}, /* letters of any script */
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct family f[2] = {plain(cases[i].family)};
+		struct table t = {.name = cases[i].table, .families = f, .nfamilies = 1};
+		struct arena a = {0};
+		struct pos at;
+		struct error err = {0};
+		cases[i].spoil(&t, f);
+		int rc = ddl_check(&t, &a, &at, &err);
+		if (rc != (cases[i].says ? RC_CONFIG : RC_OK))
+			fail_msg("case %zu: %d %s", i, rc, err.msg);
+		if (cases[i].says && !strstr(err.msg, cases[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", err.msg, cases[i].says);
+		arena_release(&a);
+	}
+}
+
+enum place { MORE, TABLE, FAMILY_CONF, TABLE_CONF };
+
+/* value: what it becomes, or NULL and says. */
+static void attribute_values(void **state)
+{
+	static const struct {
+		enum place place;
+		const char *key, *text, *value, *says;
+	} cases[] = {
+		{MORE, "BLOCKCACHE", "FALSE", "false", NULL},
+		{MORE, "blockcache", "yes", NULL, "BLOCKCACHE is yes, expected true or false"},
+		{MORE, "IN_MEMORY_COMPACTION", "basic", "BASIC", NULL},
+		{MORE, "IN_MEMORY_COMPACTION", "BASICS", NULL, "did you mean BASIC?"},
+		{MORE, "COMPRESSION_COMPACT", "GZIP", NULL, "expected one of NONE, GZ,"},
+		{MORE, "COMPRESSION_COMPACT", "SNAPY", NULL, "did you mean SNAPPY?"},
+		{MORE, "COMPRESSION_COMPACT_MAJOR", "zstd", "ZSTD", NULL},
+		{MORE, "COMPRESSION_COMPACT_MINOR", "LZ4", "LZ4", NULL},
+		{MORE, "CACHE_DATA_ON_WRITE", "true", "true", NULL},
+		{MORE, "CACHE_INDEX_ON_WRITE", "true", "true", NULL},
+		{MORE, "CACHE_BLOOMS_ON_WRITE", "true", "true", NULL},
+		{MORE, "EVICT_BLOCKS_ON_CLOSE", "true", "true", NULL},
+		{MORE, "PREFETCH_BLOCKS_ON_OPEN", "true", "true", NULL},
+		{MORE, "COMPRESS_TAGS", "true", "true", NULL},
+		{MORE, "NEW_VERSION_BEHAVIOR", "true", "true", NULL},
+		{MORE, "KEEP_DELETED_CELLS", "TTL", "TTL", NULL},
+		{MORE, "REPLICATION_SCOPE", "1", "1", NULL},
+		{MORE, "REPLICATION_SCOPE", "2", NULL, "from 0 to 1"},
+		{MORE, "DFS_REPLICATION", "-1", NULL, "from 0 to 32767"},
+		{MORE, "STORAGE_POLICY", "one_ssd", "ONE_SSD", NULL},
+		{MORE, "ENCRYPTION", "AES", "AES", NULL},
+		{MORE, "ENCRYPTION_KEY", "k", "k", NULL},
+		{MORE, "ENCRYPTION_KEY", "", NULL, "is empty"},
+		{MORE, "ENCRYPTION_KEY", "a\tb", NULL, "control character 0x09"},
+		{MORE, "IS_MOB", "true", "true", NULL},
+		{MORE, "MOB_THRESHOLD", "100K", "102400", NULL},
+		{MORE, "MOB_COMPACT_PARTITION_POLICY", "weekly", "WEEKLY", NULL},
+		{MORE, "VERSIONS", "3", NULL, "VERSIONS is given a second time"},
+		{MORE, "MAX_FILESIZE", "10G", NULL, "MAX_FILESIZE belongs to the table"},
+		{MORE, "INDEX_BLOCK_ENCODING", "NONE", NULL, "no setter"},
+		{MORE, "NAME", "g", NULL, "NAME is not an attribute"},
+		{MORE, "BLOKCACHE", "true", NULL, "did you mean BLOCKCACHE?"},
+		{MORE, "XYZ", "1", NULL, "unknown family attribute XYZ"},
+		{TABLE, "COMPRESSION", "GZ", NULL, "COMPRESSION belongs to the family"},
+		{TABLE, "TTL", "1", NULL, "TTL belongs to the family"},
+		{TABLE, "MAX_FILESIZ", "1", NULL, "did you mean MAX_FILESIZE?"},
+		{TABLE, "MAX_FILESIZE", "1 GB 512 MB", "1610612736", NULL},
+		{TABLE, "MAX_FILESIZE", "512 MB 1 GB", NULL, "MAX_FILESIZE is 512 MB 1 GB"},
+		{TABLE, "MAX_FILESIZE", "2097152", "2097152", NULL},
+		{TABLE, "MAX_FILESIZE", "2097151", NULL, "at least 2097152 bytes"},
+		{TABLE, "MEMSTORE_FLUSHSIZE", "1M", "1048576", NULL},
+		{TABLE, "MEMSTORE_FLUSHSIZE", "1023K", NULL, "at least 1048576 bytes"},
+		{TABLE, "SPLIT_POLICY", "a.b.C", "a.b.C", NULL},
+		{TABLE, "SPLIT_POLICY", "C", NULL, "expected a class name with its package"},
+		{TABLE, "SPLIT_POLICY", "DisabledRegionSplitPolicie", NULL,
+		 "did you mean org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy?"},
+		{TABLE, "FLUSH_POLICY", "FlushAllStoresPolicy",
+		 "org.apache.hadoop.hbase.regionserver.FlushAllStoresPolicy", NULL},
+		{TABLE, "DURABILITY", "SKIP_WAL", "SKIP_WAL", NULL},
+		{TABLE, "DURABILITY", "SKIPWAL", NULL, "did you mean SKIP_WAL?"},
+		{TABLE, "READONLY", "true", "true", NULL},
+		{TABLE, "COMPACTION_ENABLED", "true", "true", NULL},
+		{TABLE, "SPLIT_ENABLED", "true", "true", NULL},
+		{TABLE, "MERGE_ENABLED", "true", "true", NULL},
+		{TABLE, "NORMALIZATION_ENABLED", "true", "true", NULL},
+		{TABLE, "NORMALIZER_TARGET_REGION_COUNT", "0", NULL, "from 1 to"},
+		{TABLE, "NORMALIZER_TARGET_REGION_SIZE_MB", "5", "5", NULL},
+		{TABLE, "REGION_REPLICATION", "0", NULL, "from 1 to"},
+		{TABLE, "REGION_REPLICATION", "3K", NULL, "REGION_REPLICATION is 3K"},
+		{TABLE, "REGION_MEMSTORE_REPLICATION", "true", "true", NULL},
+		{TABLE, "PRIORITY", "-5", "-5", NULL},
+		{TABLE, "ERASURE_CODING_POLICY", "RS-6-3-1024k", "RS-6-3-1024k", NULL},
+		{TABLE, "OWNER", "me", "me", NULL},
+		{TABLE, "COPROCESSOR", "a.b.C", NULL, "expected path|class|priority|arguments"},
+		{TABLE, "SPLITS", "a", NULL, "`regions:`"},
+		{TABLE, "SPLITS_FILE", "a", NULL, "`regions:`"},
+		{TABLE, "METHOD", "table_att", NULL, "METHOD is not an attribute"},
+		{FAMILY_CONF, "a b", "c", NULL, "CONFIGURATION key \"a b\" holds byte 0x20"},
+		{FAMILY_CONF, "a", "c\n", NULL, "control character 0x0A"},
+		{FAMILY_CONF, "hbase.hstore.defaultengine.compactionpolicy.class",
+		 "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy", NULL,
+		 "FIFOCompactionPolicy needs a TTL"},
+		{TABLE_CONF, "", "c", NULL, "empty key"},
+		{TABLE_CONF, "a", "c", "c", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct attribute it = {.key = cases[i].key, .value = cases[i].text, .pos = {7, 3}};
+		struct attributes list = {&it, 1};
+		struct family f = plain("f");
+		struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+		struct arena a = {0};
+		struct pos at = {0, 0};
+		struct error err = {0};
+		struct attributes *const slots[] = {&f.more, &t.attributes, &f.configuration,
+						    &t.configuration};
+		*slots[cases[i].place] = list;
+		int rc = ddl_check(&t, &a, &at, &err);
+		if (rc != (cases[i].value ? RC_OK : RC_CONFIG))
+			fail_msg("%s => %s: %d %s", it.key, cases[i].text, rc, err.msg);
+		if (cases[i].value)
+			assert_string_equal(it.value, cases[i].value);
+		else if (!strstr(err.msg, cases[i].says))
+			fail_msg("\"%s\" does not say \"%s\"", err.msg, cases[i].says);
+		if (!cases[i].value && !strstr(err.msg, "FIFO"))
+			assert_int_equal(at.line, 7);
+		arena_release(&a);
+	}
+}
+
+static void bloom_prefix_from_configuration(void **state)
+{
+	struct attribute conf = {.key = "RowPrefixBloomFilter.prefix_length", .value = "12"};
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	struct arena a = {0};
+	struct pos at;
+	struct error err;
+	(void)state;
+	f.bloom = BLOOM_ROWPREFIX;
+	f.configuration = (struct attributes){&conf, 1};
+	assert_int_equal(ddl_check(&t, &a, &at, &err), 0);
+	assert_int_equal(f.bloom_prefix, 12);
+	f.bloom_prefix = 13;
+	assert_int_equal(ddl_check(&t, &a, &at, &err), RC_CONFIG);
+	conf.value = "x";
+	f.bloom_prefix = 0;
+	assert_int_equal(ddl_check(&t, &a, &at, &err), RC_CONFIG);
+	arena_release(&a);
+}
+
+static void ttl_forms(void **state)
+{
+	static const struct {
+		const char *text;
+		int32_t ttl_s; /* 0: refused */
+	} cases[] = {
+		{"FOREVER", TTL_FOREVER},
+		{"forever", TTL_FOREVER},
+		{"86400", 86400},
+		{"1 DAY 2 HOURS 3 MINUTES 4 SECONDS", 93784},
+		{"1day2hours", 93600},
+		{"3 minutes 4 second", 184},
+		{"93784 SECONDS (1 DAY 2 HOURS 3 MINUTES 4 SECONDS)", 93784},
+		{"2147483647", TTL_FOREVER},
+		{"93785 SECONDS (1 DAY 2 HOURS 3 MINUTES 4 SECONDS)", 0},
+		{"86400 SECONDS (1 DAY", 0},
+		{"2 HOURS 1 DAY", 0},
+		{"1 DAY 1 DAY", 0},
+		{"1 WEEK", 0},
+		{"DAY", 0},
+		{"0", 0},
+		{"-1", 0},
+		{"2147483648", 0},
+		{"99999999999999999999", 0},
+		{"", 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int32_t got = 0;
+		assert_int_equal(ttl_parse(cases[i].text, &got), cases[i].ttl_s != 0);
+		assert_int_equal(got, cases[i].ttl_s);
+	}
+}
+
+static void expect_alter(struct table *t, const char *describe, const char *want)
+{
+	struct arena a = {0};
+	struct buf out = {0};
+	struct pos at;
+	struct error err = {0};
+	assert_int_equal(ddl_check(t, &a, &at, &err), 0);
+	if (ddl_alter(&out, t, "d.txt", bytes_str(describe), &err) != RC_OK)
+		fail_msg("%s", err.msg);
+	buf_put(&out, 0);
+	assert_string_equal((char *)out.ptr, want);
+	buf_release(&out);
+	arena_release(&a);
+}
+
+#define ALTER_HEAD                                                                                 \
+	"# Table t: bring it to the attributes of the job\n"                                       \
+	"# Run with: hbase shell -n THIS_FILE\n"                                                   \
+	"# What the job does not mention stays; a second run changes nothing.\n"                   \
+	"\nif exists('t')\n"
+#define ALTER_END "else\n  raise 'There is no such table.'\nend\nexit\n"
+
+static void alter_nothing(void **state)
+{
+	struct attribute size = {.key = "MAX_FILESIZE", .value = "10G"};
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1, .attributes = {&size, 1}};
+	(void)state;
+	f.ttl_s = 86400;
+	expect_alter(&t,
+		     "Table t is ENABLED\n"
+		     "t, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '10737418240 B (10GB)', METADATA => "
+		     "{'hbase.store.file-tracker.impl' => 'DEFAULT'}}}\n"
+		     "COLUMN FAMILIES DESCRIPTION\n"
+		     "{NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', "
+		     "KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => '86400 SECO\n"
+		     "NDS (1 DAY)', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => "
+		     "'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', "
+		     "BLOCKSIZE => '65536 B (64KB)'}\n\n1 row(s)\nQuota is disabled\nTook 0.2 seconds\n",
+		     ALTER_HEAD "  puts 'The table has all attributes of the job already.'\n" ALTER_END);
+}
+
+static void alter_differences(void **state)
+{
+	struct attribute table_more[] = {{.key = "READONLY", .value = "false"},
+					 {.key = "REGION_REPLICATION", .value = "2"}};
+	struct attribute conf[] = {{.key = "a", .value = "1"}, {.key = "b", .value = "2"}};
+	struct family f[2] = {plain("f"), plain("new")};
+	struct table t = {.name = "t",
+			  .families = f,
+			  .nfamilies = 2,
+			  .attributes = {table_more, 2},
+			  .configuration = {conf, 2}};
+	(void)state;
+	f[0].codec = CODEC_SNAPPY;
+	f[0].versions = 2;
+	expect_alter(&t,
+		     "t, {TABLE_ATTRIBUTES => {CONFIGURATION => {'a' => '1', 'b' => '3'}}}\n"
+		     "{NAME => 'f', VERSIONS => '1', TTL => '86400 SECONDS (1 DAY)', COMPRESSION => "
+		     "'NONE'}\n{NAME => 'other'}\n",
+		     ALTER_HEAD
+		     "  disable 't'\n"
+		     "  alter 't',\n"
+		     "    {NAME => 'f', VERSIONS => 2, TTL => 2147483647, COMPRESSION => 'SNAPPY'},\n"
+		     "    {NAME => 'new'},\n"
+		     "    {REGION_REPLICATION => 2, CONFIGURATION => {'b' => '2'}}\n"
+		     "  enable 't'\n" ALTER_END);
+}
+
+static void alter_refuses_other_text(void **state)
+{
+	static const char *const texts[] = {"", "hello", "{NAME => 'f", "{NAME 'f'}", "{NAME => 'f', A => {",
+					    "t, {TABLE_ATTRIBUTES => {A => '1'}}", "{}", "{=>}",
+					    "{'", "{NAME => }"};
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		struct buf out = {0};
+		struct error err = {0};
+		assert_int_equal(ddl_alter(&out, &t, "d.txt", bytes_str(texts[i]), &err), RC_DATA);
+		assert_non_null(strstr(err.msg, "d.txt: "));
+		buf_release(&out);
+	}
+}
+
+static void drop_script(void **state)
+{
+	struct table t = {.name = "ns:t"};
+	struct buf out = {0};
+	(void)state;
+	ddl_drop(&out, &t);
+	buf_put(&out, 0);
+	assert_string_equal((char *)out.ptr, "# Table ns:t: disable and drop, with all its data\n"
+					     "# Run with: hbase shell -n THIS_FILE\n"
+					     "# Running it again changes nothing.\n"
+					     "\nif exists('ns:t')\n  disable 'ns:t'\n  drop 'ns:t'\n"
+					     "else\n  puts 'There is no such table.'\nend\nexit\n");
+	buf_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(script_of_a_plain_table),
+		cmocka_unit_test(script_with_everything),
+		cmocka_unit_test(policy_of_the_job_is_kept),
+		cmocka_unit_test(many_keys_come_from_the_file),
+		cmocka_unit_test(algorithm_instead_of_keys),
+		cmocka_unit_test(five_hundred_keys_inline),
+		cmocka_unit_test(faults_of_names_and_limits),
+		cmocka_unit_test(attribute_values),
+		cmocka_unit_test(bloom_prefix_from_configuration),
+		cmocka_unit_test(ttl_forms),
+		cmocka_unit_test(alter_nothing),
+		cmocka_unit_test(alter_differences),
+		cmocka_unit_test(alter_refuses_other_text),
+		cmocka_unit_test(drop_script),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
