@@ -20,7 +20,7 @@ struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
 	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
-	uint64_t line;      /* CSV: lines of this piece before the event; the source knows the rest */
+	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
 	uint64_t offset;    /* CSV: byte offset in the (decompressed) file */
 	struct bytes raw;   /* the event's own bytes, without its line end */
 };

@@ -1,0 +1,377 @@
+/*
+ * csv.c - rows and fields
+ *
+ * The dialect is libcsv's with CSV_STRICT and no trimming of blanks.  A row without a quote
+ * character needs no state machine: it is split at the delimiters, which a 64-byte block shows as
+ * bits of one word (the first stage of simdjson and simdcsv, Langdale & Lemire 2019).  A row with
+ * one goes to libcsv line by line, so that a fault costs one line and not the rest of the input.
+ *
+ * scan_row is libcsv's automaton without its buffers and callbacks.  It finds borders of pieces
+ * under the source's lock, where libcsv would be the bottleneck of all threads, and tells which
+ * fields were quoted, which libcsv does not.  Each row libcsv has read is compared with it: if
+ * the two ever differed, pieces could be cut at a wrong place, so that stops the run.
+ */
+#include "csv.h"
+
+#include <csv.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "mem.h"
+
+#define BLOCK 64
+#define LIBCSV_GROW ((size_t)64 << 10)
+
+static int no_blank(unsigned char c)
+{
+	(void)c;
+	return 0;
+}
+
+void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only)
+{
+	*r = (struct csv_reader){.delimiter = delimiter, .quote = quote, .libcsv_only = libcsv_only};
+	r->libcsv = mem_calloc(1, sizeof(*r->libcsv));
+	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
+	csv_set_delim(r->libcsv, delimiter);
+	csv_set_quote(r->libcsv, quote);
+	csv_set_space_func(r->libcsv, no_blank);
+	csv_set_realloc_func(r->libcsv, mem_realloc);
+	csv_set_free_func(r->libcsv, mem_free);
+	csv_set_blk_size(r->libcsv, LIBCSV_GROW);
+}
+
+void csv_close(struct csv_reader *r)
+{
+	if (r->libcsv)
+		csv_free(r->libcsv);
+	mem_free(r->libcsv);
+	mem_free(r->columns);
+	buf_release(&r->text);
+	*r = (struct csv_reader){0};
+}
+
+void csv_expect(struct csv_reader *r, size_t n)
+{
+	r->columns = mem_realloc(r->columns, (n ? n : 1) * sizeof(*r->columns));
+	r->max_columns = n;
+}
+
+/* The start of the line behind the line end at p. */
+static const uint8_t *behind_line_end(const uint8_t *p, const uint8_t *end)
+{
+	return *p == '\r' && p + 1 < end && p[1] == '\n' ? p + 2 : p + 1;
+}
+
+static const uint8_t *find_line_end(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !csv_is_end(*p))
+		p++;
+	return p;
+}
+
+uint64_t csv_lines(const uint8_t *data, size_t len)
+{
+	const uint8_t *p = data, *end = data + len;
+	uint64_t lines = 0;
+
+#ifdef __SSE2__
+	const __m128i newline = _mm_set1_epi8('\n');
+	while (end - p >= 16) {
+		/* Each byte lane counts up to 255 before it must be added up. */
+		ptrdiff_t n = (end - p) / 16 < 255 ? (end - p) / 16 : 255;
+		__m128i lanes = _mm_setzero_si128();
+		for (; n > 0; n--, p += 16) {
+			__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+			lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(v, newline));
+		}
+		lanes = _mm_sad_epu8(lanes, _mm_setzero_si128());
+		lines += (uint64_t)_mm_extract_epi16(lanes, 0) +
+		         (uint64_t)_mm_extract_epi16(lanes, 4);
+	}
+#endif
+	for (; p < end; p++)
+		lines += *p == '\n';
+	for (p = data; p < end && (p = memchr(p, '\r', (size_t)(end - p))) != NULL; p++)
+		lines += p + 1 == end || p[1] != '\n';
+	return lines;
+}
+
+enum state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, IN_BAD };
+
+/* What one byte does to the automaton; a row's end is seen before it. */
+static enum state step(enum state state, uint8_t c, uint8_t delimiter, uint8_t quote)
+{
+	switch (state) {
+	case AT_FIELD: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_PLAIN;
+	case IN_PLAIN: return c == quote ? IN_BAD : c == delimiter ? AT_FIELD : IN_PLAIN;
+	case IN_QUOTES: return c == quote ? AT_QUOTE : IN_QUOTES;
+	case AT_QUOTE: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_BAD;
+	case IN_BAD: break;
+	}
+	return IN_BAD;
+}
+
+/*
+ * Find the end of the row at p < end.  Sets kind, end, next, ncolumns and columns[].quoted.
+ * Without a line end the row is CSV_OPEN, unless `final` says that the input ends here.
+ */
+static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+                     struct csv_row *row)
+{
+	uint8_t delimiter = r->delimiter, quote = r->quote;
+	enum state state = AT_FIELD;
+	size_t column = 0;
+
+	for (; p < end; p++) {
+		if (state == IN_QUOTES) {
+			p = memchr(p, quote, (size_t)(end - p));
+			if (!p)
+				p = end;
+			if (p == end)
+				break;
+		} else if (csv_is_end(*p)) {
+			break;
+		}
+		if (state == AT_FIELD && column < r->max_columns)
+			r->columns[column].quoted = *p == quote;
+		if (state != IN_QUOTES && state != IN_BAD && *p == delimiter)
+			column++;
+		state = step(state, *p, delimiter, quote);
+	}
+	if (state == AT_FIELD && column < r->max_columns)
+		r->columns[column].quoted = false;
+	row->end = p;
+	row->next = p < end ? behind_line_end(p, end) : end;
+	row->ncolumns = column + 1;
+	row->kind = state == IN_BAD ? CSV_BAD_QUOTE : CSV_ROW;
+	if (state == IN_QUOTES || (p == end && !final))
+		row->kind = CSV_OPEN;
+}
+
+static void take_field(void *field, size_t len, void *ctx)
+{
+	struct csv_reader *r = ctx;
+
+	buf_append(&r->text, field, len);
+	if (r->ncolumns < r->max_columns)
+		r->columns[r->ncolumns].len = (uint32_t)len;
+	r->ncolumns++;
+}
+
+static void take_row(int c, void *ctx)
+{
+	struct csv_reader *r = ctx;
+
+	(void)c;
+	r->row_done = true;
+}
+
+/* Forget an unfinished row; csv_fini alone refuses to while CSV_STRICT_FINI is set. */
+static void reset_libcsv(struct csv_reader *r)
+{
+	csv_set_opts(r->libcsv, CSV_STRICT);
+	csv_fini(r->libcsv, NULL, NULL, NULL);
+	csv_set_opts(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
+}
+
+static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *end,
+                      struct csv_row *row)
+{
+	row->kind = CSV_BAD_QUOTE;
+	row->bad_in_quotes = r->libcsv->quoted;
+	row->bad_byte = *at;
+	row->bad_column = r->ncolumns + 1;
+	row->end = find_line_end(at, end);
+	row->next = row->end < end ? behind_line_end(row->end, end) : end;
+	reset_libcsv(r);
+}
+
+/* The same as scan_row by libcsv itself; also takes the fields' text. */
+static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+                       struct csv_row *row)
+{
+	r->row_done = false;
+	r->ncolumns = 0;
+	r->text.len = 0;
+	row->kind = CSV_ROW;
+	while (p < end && !r->row_done) {
+		const uint8_t *stop = find_line_end(p, end);
+		size_t len = (size_t)(stop - p) + (stop < end);
+		size_t took = csv_parse(r->libcsv, p, len, take_field, take_row, r);
+		if (took < len) {
+			bad_quote(r, p + took, end, row);
+			if (row->end == end && !final)
+				row->kind = CSV_OPEN;
+			return;
+		}
+		row->end = stop;
+		row->next = stop < end ? behind_line_end(stop, end) : end;
+		p += len;
+	}
+	if (!r->row_done && (!final || csv_fini(r->libcsv, take_field, take_row, r) != 0)) {
+		row->end = row->next = end;
+		row->kind = CSV_OPEN;
+		reset_libcsv(r);
+	}
+	row->ncolumns = r->ncolumns;
+}
+
+size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len)
+{
+	const uint8_t *p = data, *end = data + len;
+	struct csv_row row;
+
+	while (p < end) {
+		/* Up to the line of the next quote every line end ends a row. */
+		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
+		const uint8_t *e = quote ? quote : end;
+		while (e > p && !csv_is_end(e[-1]))
+			e--;
+		p = e;
+		if (!quote)
+			break;
+		if (r->libcsv_only)
+			libcsv_row(r, p, end, false, &row);
+		else
+			scan_row(r, p, end, false, &row);
+		if (row.kind == CSV_OPEN)
+			break;
+		p = row.next;
+	}
+	return (size_t)(p - data);
+}
+
+/* A bit for each delimiter, quote, \n and \r of p[0..63]. */
+static inline uint64_t marks_of(const uint8_t *p, uint8_t delimiter, uint8_t quote)
+{
+	uint64_t bits = 0;
+
+#ifdef __SSE2__
+	const __m128i d = _mm_set1_epi8((char)delimiter), q = _mm_set1_epi8((char)quote);
+	const __m128i lf = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
+	for (unsigned i = 0; i < BLOCK; i += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		__m128i m = _mm_or_si128(
+		        _mm_or_si128(_mm_cmpeq_epi8(v, d), _mm_cmpeq_epi8(v, q)),
+		        _mm_or_si128(_mm_cmpeq_epi8(v, lf), _mm_cmpeq_epi8(v, cr)));
+		bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(m) << i;
+	}
+#else
+	for (unsigned i = 0; i < BLOCK; i++)
+		bits |= (uint64_t)(p[i] == delimiter || p[i] == quote || csv_is_end(p[i])) << i;
+#endif
+	return bits;
+}
+
+static void seek(struct csv_reader *r, const uint8_t *p)
+{
+	size_t at = (size_t)(p - r->data);
+
+	r->pos = p;
+	r->block = r->data + at / BLOCK * BLOCK;
+	r->bits = 0;
+	if (p < r->end)
+		r->bits = marks_of(r->block, r->delimiter, r->quote) & (~(uint64_t)0 << at % BLOCK);
+}
+
+/*
+ * A \n behind the data ends a last line that has no line end; it belongs to nobody.  The rest of
+ * the slack is cleared only so that nothing unset is looked at.
+ */
+void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
+{
+	memset(data + len, 0, CSV_SLACK);
+	data[len] = '\n';
+	r->data = data;
+	r->end = data + len;
+	r->line = 0;
+	seek(r, data);
+}
+
+static inline const uint8_t *next_mark(struct csv_reader *r)
+{
+	while (r->bits == 0) {
+		r->block += BLOCK;
+		r->bits = marks_of(r->block, r->delimiter, r->quote);
+	}
+	const uint8_t *mark = r->block + __builtin_ctzll(r->bits);
+	r->bits &= r->bits - 1;
+	return mark;
+}
+
+/* Split the line at r->pos; false, with nothing moved but the marks, if it has a quote. */
+static inline bool split_line(struct csv_reader *r, struct csv_row *row)
+{
+	const uint8_t *field = r->pos;
+	size_t n = 0;
+
+	for (;;) {
+		const uint8_t *mark = next_mark(r);
+		uint8_t c = *mark;
+		if (c == r->quote)
+			return false;
+		if (n < r->max_columns) {
+			struct column *column = &r->columns[n];
+			column->ptr = field;
+			column->len = (uint32_t)(mark - field);
+			column->quoted = false;
+			column->absent = false;
+		}
+		n++;
+		field = mark + 1;
+		if (c == r->delimiter)
+			continue;
+		if (c == '\r' && *field == '\n' && field < r->end)
+			field = next_mark(r) + 1;
+		row->kind = CSV_ROW;
+		row->start = r->pos;
+		row->end = mark;
+		row->next = mark < r->end ? field : r->end;
+		row->line = r->line;
+		row->ncolumns = n;
+		r->line += mark < r->end;
+		r->pos = row->next;
+		return true;
+	}
+}
+
+static void quoted_row(struct csv_reader *r, struct csv_row *row)
+{
+	const uint8_t *start = r->pos;
+	size_t n = 0;
+	struct csv_row scanned;
+
+	row->start = start;
+	row->line = r->line;
+	libcsv_row(r, start, r->end, true, row);
+	scan_row(r, start, r->end, true, &scanned);
+	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++) {
+		struct column *column = &r->columns[i];
+		column->ptr = r->text.len ? r->text.ptr + n : start;
+		column->absent = false;
+		n += column->len;
+	}
+	if (scanned.kind != row->kind || scanned.next != row->next || scanned.end != row->end ||
+	    (row->kind == CSV_ROW && scanned.ncolumns != row->ncolumns))
+		row->kind = CSV_CONFUSED;
+	r->line += csv_lines(start, (size_t)(row->next - start));
+	seek(r, row->next);
+}
+
+bool csv_next(struct csv_reader *r, struct csv_row *row)
+{
+	while (r->pos < r->end) {
+		if (csv_is_end(*r->pos)) {
+			seek(r, behind_line_end(r->pos, r->end));
+			r->blank_lines++;
+			r->line++;
+			continue;
+		}
+		if (r->libcsv_only || !split_line(r, row))
+			quoted_row(r, row);
+		return true;
+	}
+	return false;
+}

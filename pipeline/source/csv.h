@@ -1,0 +1,72 @@
+/*
+ * csv.h - the rows of a run of delimited text that starts at a row's start
+ */
+#ifndef SALTMILL_SOURCE_CSV_H
+#define SALTMILL_SOURCE_CSV_H
+
+#include "bytes.h"
+#include "event.h"
+
+/* Readable and writable bytes that must follow the data: a sentinel and a block of 64. */
+#define CSV_SLACK 128
+
+enum csv_kind {
+	CSV_ROW,
+	CSV_BAD_QUOTE, /* malformed; ends with the physical line of the fault */
+	CSV_OPEN,      /* the data ends inside of quotes, or before the row's line end */
+	CSV_CONFUSED   /* libcsv and scan_row differ: a bug of ours, never to be passed over */
+};
+
+struct csv_row {
+	enum csv_kind kind;
+	const uint8_t *start, *end, *next; /* end: before the line end; next: behind it */
+	uint64_t line;  /* line ends before the row, from csv_start on */
+	size_t ncolumns; /* fields found; only min(ncolumns, max_columns) are in reader.columns */
+	bool bad_in_quotes; /* CSV_BAD_QUOTE: text behind a closing quote, or a quote in plain text */
+	uint8_t bad_byte;
+	size_t bad_column; /* from 1 */
+};
+
+struct csv_parser;
+
+struct csv_reader {
+	struct csv_parser *libcsv;
+	struct column *columns;
+	size_t max_columns;
+	uint8_t delimiter, quote;
+	bool libcsv_only;
+	uint64_t blank_lines; /* skipped by csv_next since csv_open */
+	/* the run being read: see csv_start */
+	const uint8_t *data, *end, *pos;
+	const uint8_t *block; /* bits: the marks of block[0..63] at or behind pos */
+	uint64_t bits;
+	uint64_t line;
+	/* the row being read by libcsv */
+	struct buf text;
+	size_t ncolumns;
+	bool row_done;
+};
+
+void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only);
+void csv_close(struct csv_reader *r);
+/* Keep up to n columns of each row (0 after csv_open). */
+void csv_expect(struct csv_reader *r, size_t n);
+
+/* Read data[0, len) from now on; CSV_SLACK bytes behind it are written to. */
+void csv_start(struct csv_reader *r, uint8_t *data, size_t len);
+/* The next row that is not a blank line; false at the end. */
+bool csv_next(struct csv_reader *r, struct csv_row *row);
+/*
+ * Bytes up to the last true row end in data[0, len), 0 if there is none.  data starts at a row's
+ * start; its last byte is no \r (a \n could follow it in what is still to be read).
+ */
+size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len);
+/* Line ends (\n, \r\n, lone \r) in data[0, len). */
+uint64_t csv_lines(const uint8_t *data, size_t len);
+
+static inline bool csv_is_end(uint8_t c)
+{
+	return c == '\n' || c == '\r';
+}
+
+#endif

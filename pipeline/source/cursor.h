@@ -1,0 +1,71 @@
+/*
+ * cursor.h - a source, and the input it is reading; shared by cursor.c and source.c
+ */
+#ifndef SALTMILL_SOURCE_CURSOR_H
+#define SALTMILL_SOURCE_CURSOR_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "csv.h"
+#include "files.h"
+#include "mem.h"
+#include "source.h"
+
+/* Reading one input. */
+struct cursor {
+	struct input in;
+	struct buf rest;  /* read, decoded and not yet handed out; starts at a row's start */
+	uint64_t offset;  /* of rest in the decoded file */
+	uint64_t line;    /* line ends before rest */
+	bool open, eof;
+};
+
+struct source {
+	struct source_file *files;
+	bool *regular;
+	_Atomic uint64_t *rows; /* of each file */
+	size_t nfiles;
+	const char **columns;
+	size_t ncolumns;
+	bool has_header;
+	char *header; /* the first file's, as it stands */
+	bool libcsv_only;
+	uint8_t delimiter, quote;
+	size_t piece_bytes;
+	uint64_t max_row_bytes;
+	uint64_t bytes_total;
+	_Atomic uint64_t bytes_done;
+	struct arena arena;
+
+	pthread_mutex_t lock; /* all below */
+	struct csv_reader cutter;
+	size_t current; /* file */
+	struct cursor cursor;
+	uint64_t seq_base;   /* decoded bytes of the files before the current one */
+	uint64_t bytes_before; /* bytes on disk of them */
+	struct error failure;  /* code 0: none yet */
+};
+
+/* Open file i and go behind its byte order mark and header; the first header names the columns. */
+int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err);
+void cursor_close(struct cursor *c);
+/* Read up to `want` bytes behind what buf holds; sets eof. */
+int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *err);
+/*
+ * Length of the leading part of buf that holds whole rows only, 0 if a row's end is still to be
+ * read.  *limit: the row that starts at buf is already too long.
+ */
+size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
+                    const struct buf *buf, bool *limit);
+/* How much to read behind `have` bytes. */
+size_t source_more_bytes(const struct source *s, size_t have);
+
+/*
+ * The sentence on the row that starts at offset, behind `line` line ends, and cannot be read:
+ * RC_LIMIT if it is too long, otherwise RC_DATA, it never ends.
+ */
+int source_bad_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
+                   bool too_long, struct error *err);
+
+#endif
