@@ -20,9 +20,11 @@ int fault(struct reader *r, struct pos at, const char *fmt, ...)
 int expected(struct reader *r, const struct node *n, const char *key, const char *what)
 {
 	if (n->kind == NODE_SEQUENCE)
-		return fault(r, n->pos, "%s: found a list, expected %s", key, what);
+		return fault(r, n->pos, "%s: found %s list, expected %s", key,
+			     n->count ? "a" : "an empty", what);
 	if (n->kind == NODE_MAPPING)
-		return fault(r, n->pos, "%s: found a mapping, expected %s", key, what);
+		return fault(r, n->pos, "%s: found %s mapping, expected %s", key,
+			     n->count ? "a" : "an empty", what);
 	if (node_is_nothing(n))
 		return fault(r, n->pos, "%s: found nothing, expected %s", key, what);
 	return fault(r, n->pos, "%s: found `%.60s`, expected %s", key, n->text, what);

@@ -104,10 +104,10 @@ static void test_places(void **state)
 	} cases[] = {
 		{"", ":1:1: found an empty file"},
 		{"# nothing\n", ":1:1: found an empty file"},
-		{"[]", ":1:1: the job: found a list, expected a mapping"},
+		{"[]", ":1:1: the job: found an empty list, expected a mapping"},
 		{"word", ":1:1: the job: found `word`, expected a mapping"},
 		{"source: {csv: {}}\n", ":1:1: the job lacks the key `tables`"},
-		{"source: {csv: {}}\ntables: []\n", ":2:9: tables: found a list"},
+		{"source: {csv: {}}\ntables: []\n", ":2:9: tables: found an empty list"},
 		{"source: {}\ntables: []\n", ":1:9: source lacks the key `csv`"},
 		{"a: {b: [1, 2}\n", ":1:13: not YAML"},
 		{"source: {csv: {null: &n [NA], \xe4\xb8\xad: 1}}\n", ":1:31: unknown key"},
