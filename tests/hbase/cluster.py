@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
 
 START_SECONDS = 120
-STOP_SECONDS = 10
+STOP_SECONDS = 5  # nothing of the data is wanted
 ANSWER_SECONDS = 300
 
 # What HBase and Hadoop reach into on Java 17.
