@@ -45,6 +45,11 @@ static inline int64_t record_ts(const struct table_plan *t, const struct record 
 	return INT64_MAX - (int64_t)get_be64(r->minor);
 }
 
+int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r)
+{
+	return record_ts(&p->tables[table], r);
+}
+
 size_t row_cells(const struct row_plan *p, size_t table, const struct record *r, struct cell *cells)
 {
 	const struct table_plan *t = &p->tables[table];
