@@ -211,7 +211,7 @@ def test_killed_run(bench):
     r = bench.run()
     assert r.returncode == 0, r.stderr
     assert bench.left() == ["out"]
-    assert not left or b"removed out.saltmill-partial" in r.stderr
+    assert not left or b"out.saltmill-partial, left by a run that died" in r.stderr
 
 
 # --- the same input gives the same bytes ---
