@@ -162,6 +162,24 @@ static int bind_columns(struct row_plan *p, struct binding *b, const struct job 
 	return 0;
 }
 
+static void bind_quick(struct binding *b)
+{
+	const struct field *f = b->field;
+	b->quick_scale = 1;
+	b->quick_max = f->type == FIELD_U32   ? UINT32_MAX
+		       : f->type == FIELD_U64 ? UINT64_MAX
+					      : INT64_MAX;
+	if (f->type == FIELD_U32 || f->type == FIELD_U64 || f->type == FIELD_I64)
+		b->quick = QUICK_NUMBER;
+	if (f->type == FIELD_TEXT)
+		b->quick = QUICK_TEXT;
+	if (f->type == FIELD_TIME && (f->unit == TIME_S || f->unit == TIME_MS)) {
+		b->quick = QUICK_NUMBER;
+		b->quick_scale = f->unit == TIME_S ? 1000 : 1;
+		b->quick_max = INT64_MAX / b->quick_scale;
+	}
+}
+
 static int bind_field(struct row_plan *p, struct binding *b, const struct job *job,
 		      const char *const *columns, size_t ncolumns, struct error *err)
 {
@@ -170,6 +188,9 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	if (rc)
 		return rc;
 	bind_nulls(p, b, job);
+	bind_quick(b);
+	if (b->ncolumns > 1)
+		b->null_max = UINT32_MAX; /* every text is looked at closely */
 	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
 		return 0;
 	rc = time_format_new(&b->format, &p->arena, f->format, err);
@@ -190,8 +211,6 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 	for (size_t i = 0; i < job->nfields; i++) {
 		struct binding *b = &p->bindings[p->nbindings];
 		*b = (struct binding){.field = &job->fields[i],
-				      .type = job->fields[i].type,
-				      .unit = job->fields[i].unit,
 				      .need = uses[i].need,
 				      .needed_by = uses[i].by};
 		int rc = bind_field(p, b, job, columns, ncolumns, err);

@@ -131,6 +131,12 @@ static int bad_integer(const struct field *f, struct bytes text, enum number_fau
 			    "expected %s", range);
 }
 
+static int decode_unsigned(const struct field *f, struct value *v, uint64_t max, struct reject *why)
+{
+	enum number_fault fault = unsigned_number(v->text, &v->u);
+	return fault || v->u > max ? bad_integer(f, v->text, fault, why) : 0;
+}
+
 static int decode_signed(const struct field *f, struct value *v, struct reject *why)
 {
 	enum number_fault fault = signed_number(v->text, &v->u);
@@ -383,35 +389,35 @@ static int take_text(struct row_encoder *e, const struct binding *b, const struc
 	return 0;
 }
 
-static int decode_rare(struct row_encoder *e, const struct binding *b, struct value *v,
-		       struct reject *why)
+/* All that the quick way cannot take, and the words for what nobody can. */
+static int decode_slowly(struct row_encoder *e, const struct binding *b, struct value *v,
+			 struct reject *why)
 {
 	const struct field *f = b->field;
-	switch (b->type) {
+	switch (f->type) {
+	case FIELD_TEXT: return check_text(f, v, why);
+	case FIELD_BYTES: return 0;
 	case FIELD_HEX: return decode_hex(f, v, &e->scratch[b - e->plan->bindings].hex, why);
+	case FIELD_U32: return decode_unsigned(f, v, UINT32_MAX, why);
+	case FIELD_U64: return decode_unsigned(f, v, UINT64_MAX, why);
 	case FIELD_I64: return decode_signed(f, v, why);
 	case FIELD_F64: return decode_real(e, f, v, why);
 	case FIELD_BOOL: return decode_bool(f, v, why);
 	case FIELD_TIME: return decode_time(b, v, why);
-	default: return 0;
 	}
+	return 0;
 }
 
-static inline __attribute__((always_inline)) int decode_value(struct row_encoder *e,
-							      const struct binding *b,
-							      struct value *v, struct bytes text,
-							      struct reject *why)
+/* false: look closer. */
+static inline bool decode_quickly(const struct binding *b, struct value *v, struct bytes text)
 {
-	switch (b->type) {
-	case FIELD_TEXT: return is_plain_ascii(text) ? 0 : check_text(b->field, v, why);
-	case FIELD_U32:
-	case FIELD_U64: {
-		uint64_t max = b->type == FIELD_U32 ? UINT32_MAX : UINT64_MAX;
-		enum number_fault fault = unsigned_number(text, &v->u);
-		return fault || v->u > max ? bad_integer(b->field, text, fault, why) : 0;
-	}
-	default: return decode_rare(e, b, v, why);
-	}
+	uint64_t u;
+	if (b->quick == QUICK_TEXT)
+		return is_plain_ascii(text);
+	if (b->quick != QUICK_NUMBER || unsigned_number(text, &u) || u > b->quick_max)
+		return false;
+	v->u = u * b->quick_scale;
+	return true;
 }
 
 int values_decode(struct row_encoder *e, const struct event *ev, struct reject *why)
@@ -426,7 +432,7 @@ int values_decode(struct row_encoder *e, const struct event *ev, struct reject *
 		const struct column *c = &columns[b->column];
 		struct bytes text = {c->ptr, c->len};
 		v->text = text;
-		if (__builtin_expect(c->len <= b->null_max || c->absent || b->ncolumns > 1, 0)) {
+		if (__builtin_expect(c->len <= b->null_max || c->absent, 0)) {
 			int rc = take_text(e, b, ev, v, why);
 			if (rc)
 				return rc;
@@ -434,7 +440,7 @@ int values_decode(struct row_encoder *e, const struct event *ev, struct reject *
 				continue;
 			text = v->text;
 		}
-		if (decode_value(e, b, v, text, why))
+		if (!decode_quickly(b, v, text) && decode_slowly(e, b, v, why))
 			return RC_DATA;
 	}
 	return 0;

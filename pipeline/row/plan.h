@@ -33,11 +33,15 @@ struct value {
 /* What refuses a null; the strictest use wins. */
 enum need { NEED_NOTHING, NEED_CELL, NEED_TIMESTAMP, NEED_KEY };
 
+/* Texts that need no more than one look: digits up to quick_max, ASCII.  Others are SLOW. */
+enum quick { QUICK_SLOW, QUICK_NUMBER, QUICK_TEXT };
+
 struct binding {
-	enum field_type type;
-	enum time_unit unit;
+	enum quick quick;
 	uint32_t null_max; /* a longer unquoted text is no null spelling */
 	size_t column;	   /* columns[0] */
+	uint64_t quick_max;
+	uint64_t quick_scale; /* what a number is multiplied by */
 	size_t ncolumns;
 	const struct field *field;
 	size_t *columns; /* in the event */

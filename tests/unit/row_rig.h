@@ -1,0 +1,170 @@
+/*
+ * row_rig.h - a job of one table put together by hand, for the tests of pipeline/row
+ *
+ * To be included behind cmocka.h.
+ */
+#ifndef SALTMILL_TEST_ROW_RIG_H
+#define SALTMILL_TEST_ROW_RIG_H
+
+#include <stdlib.h>
+
+#include "row.h"
+
+#define MAX 12
+
+/* One table over up to MAX fields; a test fills what it needs. */
+struct rig {
+	struct job job;
+	struct field fields[MAX];
+	struct key_part key[MAX];
+	struct cell_spec cells[MAX];
+	struct key_part qualifiers[MAX];
+	struct family families[2];
+	struct job_table table;
+	const char *names[MAX];
+	const char *nulls[2];
+	struct row_plan *plan;
+	struct row_encoder *encoder;
+	struct record record;
+	struct reject why;
+	struct error err;
+};
+
+static inline void rig_init(struct rig *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->nulls[0] = "";
+	r->nulls[1] = "NULL";
+	r->families[0].name = "f";
+	r->families[1].name = "gg";
+	r->table.schema = (struct table){.name = "t", .families = r->families, .nfamilies = 2};
+	r->table.rowkey = r->key;
+	r->table.cells = r->cells;
+	r->table.timestamp_constant = true;
+	r->table.timestamp_ms = 77;
+	r->job = (struct job){.path = "job.yml",
+			      .fields = r->fields,
+			      .tables = &r->table,
+			      .ntables = 1};
+	r->job.csv.nulls = r->nulls;
+	r->job.csv.nnulls = 2;
+}
+
+static inline size_t add_field(struct rig *r, const char *name, enum field_type type)
+{
+	size_t i = r->job.nfields++;
+	r->fields[i] = (struct field){.name = name, .type = type, .unit = TIME_S};
+	r->names[i] = name;
+	return i;
+}
+
+static inline struct key_part *add_part(struct rig *r, enum part_kind kind)
+{
+	struct key_part *p = &r->key[r->table.nrowkey++];
+	p->kind = kind;
+	p->terminator = NO_TERMINATOR;
+	return p;
+}
+
+static inline struct key_part *add_key(struct rig *r, size_t field, enum encode_as as)
+{
+	struct key_part *p = add_part(r, PART_FIELD);
+	p->field = field;
+	p->as = as;
+	return p;
+}
+
+static inline struct key_part *add_const(struct rig *r, const char *text)
+{
+	struct key_part *p = add_part(r, PART_CONST);
+	p->constant = bytes_str(text);
+	return p;
+}
+
+static inline struct cell_spec *add_cell(struct rig *r, const char *qualifier, size_t field,
+					 enum encode_as as)
+{
+	size_t i = r->table.ncells++;
+	r->qualifiers[i] = (struct key_part){.kind = PART_CONST,
+					     .terminator = NO_TERMINATOR,
+					     .constant = bytes_str(qualifier)};
+	r->cells[i] = (struct cell_spec){.qualifier = &r->qualifiers[i],
+					 .nqualifier = 1,
+					 .qualifier_constant = true,
+					 .kind = VALUE_FIELD,
+					 .field = field,
+					 .as = as};
+	return &r->cells[i];
+}
+
+static inline struct cell_spec *add_wide(struct rig *r, size_t by, enum encode_as by_as,
+					 size_t field)
+{
+	struct cell_spec *c = add_cell(r, "", field, AS_TEXT);
+	c->qualifier->kind = PART_FIELD;
+	c->qualifier->field = by;
+	c->qualifier->as = by_as;
+	c->qualifier_constant = false;
+	return c;
+}
+
+static inline int rig_plan(struct rig *r)
+{
+	int rc = row_plan_new(&r->plan, &r->job, r->names, r->job.nfields, &r->err);
+	if (!rc)
+		r->encoder = row_encoder_new(r->plan);
+	return rc;
+}
+
+static inline void rig_start(struct rig *r)
+{
+	if (rig_plan(r))
+		fail_msg("%s", r->err.msg);
+}
+
+static inline void rig_release(struct rig *r)
+{
+	row_encoder_free(r->encoder);
+	row_plan_free(r->plan);
+}
+
+static inline int encode_columns(struct rig *r, const struct column *columns)
+{
+	struct event ev = {.columns = columns, .ncolumns = r->job.nfields, .seq = 42};
+	return row_encode(r->encoder, &ev, &r->record, &r->why);
+}
+
+/* Each text in its own heap block of its exact size, so that a sanitizer sees over-reads. */
+static inline int encode(struct rig *r, const char *const *texts)
+{
+	struct column columns[MAX] = {0};
+	void *blocks[MAX];
+	for (size_t i = 0; i < r->job.nfields; i++) {
+		size_t len = strlen(texts[i]);
+		blocks[i] = malloc(len ? len : 1);
+		memcpy(blocks[i], texts[i], len);
+		columns[i] = (struct column){.ptr = blocks[i], .len = (uint32_t)len};
+	}
+	int rc = encode_columns(r, columns);
+	for (size_t i = 0; i < r->job.nfields; i++)
+		free(blocks[i]);
+	return rc;
+}
+
+#define ENCODE(r, ...) encode(r, (const char *const[]){__VA_ARGS__})
+
+static inline void encode_ok(struct rig *r, const char *const *texts)
+{
+	if (encode(r, texts))
+		fail_msg("%s: %s", r->why.reason, r->why.detail);
+}
+
+#define ENCODE_OK(r, ...) encode_ok(r, (const char *const[]){__VA_ARGS__})
+
+static inline void assert_bytes(struct bytes v, const void *expect, size_t len)
+{
+	assert_int_equal(v.len, len);
+	assert_memory_equal(v.ptr, expect, len);
+}
+
+#endif
