@@ -15,6 +15,14 @@
 
 #define HFILE_PUT 4 /* KeyValue.Type.Put */
 
+/*
+ * What the writers of one thread share, open together or one after another: compression contexts
+ * and buffers, whose first touch costs more than their use.  It must outlive them.
+ */
+struct hfile_scratch;
+struct hfile_scratch *hfile_scratch_new(void);
+void hfile_scratch_free(struct hfile_scratch *s); /* NULL is fine */
+
 struct hfile_options {
 	struct bytes family;
 	enum codec codec;
@@ -32,6 +40,7 @@ struct hfile_options {
 	struct bytes source_task;    /* BULKLOAD_SOURCE_TASK */
 	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
 	bool tags;                   /* store an empty tag area a cell; golden tests */
+	struct hfile_scratch *scratch; /* NULL: the writer has its own */
 };
 
 struct hfile_cell {
@@ -40,13 +49,13 @@ struct hfile_cell {
 	uint8_t type; /* HFILE_PUT */
 };
 
-/* What was written; keys are flat keys (hfile-v3.md 3.1) and live in the summary's bufs. */
+/* What was written; release with hfile_summary_release. */
 struct hfile_summary {
 	uint64_t cells, rows;
 	uint64_t file_bytes;
-	uint64_t cell_bytes;       /* uncompressed KeyValues */
+	uint64_t cell_bytes;       /* uncompressed KeyValues, without tags and mvcc */
 	uint64_t data_blocks;
-	struct buf first_row, last_row;
+	struct buf first_row, last_row; /* row keys */
 	int64_t min_ts, max_ts;
 	uint8_t digest[16];        /* XXH3-128 of the file's bytes */
 	uint64_t cells_digest;     /* sum over cells of XXH3-64 of their KeyValue bytes: order-free */

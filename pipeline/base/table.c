@@ -1,0 +1,38 @@
+/* table.c - names of enumerations as HBase spells them */
+#include "table.h"
+
+const char *bloom_name(enum bloom_type b)
+{
+	switch (b) {
+	case BLOOM_NONE: return "NONE";
+	case BLOOM_ROW: return "ROW";
+	case BLOOM_ROWCOL: return "ROWCOL";
+	case BLOOM_ROWPREFIX: return "ROWPREFIX_FIXED_LENGTH";
+	}
+	return "unknown";
+}
+
+const char *codec_name(enum codec c)
+{
+	switch (c) {
+	case CODEC_LZO: return "LZO";
+	case CODEC_GZ: return "GZ";
+	case CODEC_NONE: return "NONE";
+	case CODEC_SNAPPY: return "SNAPPY";
+	case CODEC_LZ4: return "LZ4";
+	case CODEC_ZSTD: return "ZSTD";
+	}
+	return "unknown";
+}
+
+const char *encoding_name(enum block_encoding e)
+{
+	switch (e) {
+	case ENCODING_NONE: return "NONE";
+	case ENCODING_PREFIX: return "PREFIX";
+	case ENCODING_DIFF: return "DIFF";
+	case ENCODING_FAST_DIFF: return "FAST_DIFF";
+	case ENCODING_ROW_INDEX_V1: return "ROW_INDEX_V1";
+	}
+	return "unknown";
+}

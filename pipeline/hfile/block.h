@@ -1,0 +1,94 @@
+/*
+ * block.h - HFile blocks: header, compressed payload, checksums (hfile-v3.md 2)
+ *
+ *    0  magic                          8 bytes
+ *    8  onDiskSizeWithoutHeader        i32  stored payload and checksums
+ *   12  uncompressedSizeWithoutHeader  i32
+ *   16  prevBlockOffset                i64  of the same type, -1 if none
+ *   24  checksumType                   i8   2: CRC32C
+ *   25  bytesPerChecksum               i32  16384
+ *   29  onDiskDataSizeWithHeader       i32  header and stored payload
+ *   33  stored payload | CRC32C of each 16384 bytes from the header's first byte on
+ */
+#ifndef SALTMILL_HFILE_BLOCK_H
+#define SALTMILL_HFILE_BLOCK_H
+
+#include "bytes.h"
+#include "codec.h"
+#include "error.h"
+#include "io.h"
+
+#define HBLOCK_HEADER 33
+/* A block is a signed 32-bit size in the file; this leaves room for what compression adds. */
+#define HBLOCK_PLAIN_MAX (1u << 30)
+
+enum hblock_type {
+	HBLOCK_DATA,
+	HBLOCK_ENCODED,
+	HBLOCK_LEAF,
+	HBLOCK_BLOOM,
+	HBLOCK_META,
+	HBLOCK_INTERMEDIATE,
+	HBLOCK_ROOT,
+	HBLOCK_INFO,
+	HBLOCK_BLOOM_META,
+	HBLOCK_DELETE_BLOOM_META,
+	HBLOCK_TYPES
+};
+
+/* The 8 bytes that begin a block, NUL-terminated. */
+const char *hblock_magic(enum hblock_type t);
+
+/* CRC-32C (Castagnoli); of "123456789": E3069283. */
+uint32_t hblock_crc32c(const uint8_t *p, size_t n);
+
+struct hblock_place {
+	uint64_t offset;
+	uint32_t disk_bytes;  /* header, payload, checksums */
+	uint32_t plain_bytes; /* payload before compression */
+};
+
+/* Where blocks are written; previous[] is the last offset of each type, -1 at first. */
+struct hblock_out {
+	struct out_file *file;
+	struct hcodec *codec;
+	struct buf *disk; /* a compressed block in the making */
+	int64_t previous[HBLOCK_TYPES];
+};
+
+void hblock_out_init(struct hblock_out *o, struct out_file *file, struct hcodec *codec,
+		     struct buf *disk);
+/* Empty b and leave room for the header; the payload is appended behind. */
+void hblock_begin(struct buf *b);
+/* Write the block of the payload in b (begun by hblock_begin); b's content is spent. */
+int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
+		 struct hblock_place *place, struct error *err);
+
+/* Where blocks are read; limit is the end of the last block. */
+struct hblock_in {
+	int fd;
+	const char *path;
+	uint64_t limit;
+	enum codec codec;
+	struct hcodec state;
+};
+
+/* A block read, in its own buffers; payload is valid until the next read into it. */
+struct hblock {
+	enum hblock_type type;
+	struct hblock_place place;
+	int64_t previous;
+	struct bytes payload;
+	struct buf disk, plain;
+};
+
+/*
+ * Read and check the block at offset; disk_bytes is what the index says of its size, 0 when
+ * unknown.  RC_DATA names file, offset and what is wrong; b->place.disk_bytes is then 0 unless
+ * the header is sound.
+ */
+int hblock_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
+		struct error *err);
+void hblock_release(struct hblock *b);
+
+#endif

@@ -1,0 +1,247 @@
+/* bloom.c - bloom filters; see bloom.h and hfile-v3.md 6 */
+#include "bloom.h"
+
+#include <math.h>
+
+#include "kv.h"
+#include "mem.h"
+
+#define MAX_FOLD      7
+#define ERROR_RATE    0.01f
+#define META_VERSION  3
+#define META_FIXED    40
+#define HASH_MURMUR   1
+#define HASHES_MAX    64
+#define ROWCOL_ORDER  "org.apache.hadoop.hbase.CellComparatorImpl"
+#define MURMUR_FACTOR 0x5bd1e995u
+
+static uint32_t sign_extended(uint8_t b)
+{
+	return b & 0x80 ? b | 0xffffff00u : b;
+}
+
+uint32_t hbloom_murmur2(struct bytes key, uint32_t seed)
+{
+	const uint8_t *p = key.ptr;
+	size_t n = key.len;
+	uint32_t h = seed ^ (uint32_t)n;
+	for (; n >= 4; n -= 4, p += 4) {
+		uint32_t k;
+		memcpy(&k, p, 4);
+		k *= MURMUR_FACTOR;
+		k ^= k >> 24;
+		k *= MURMUR_FACTOR;
+		h = h * MURMUR_FACTOR ^ k;
+	}
+	/* Java's bytes are signed: a tail byte from 80 on also flips the bits above it. */
+	if (n == 3)
+		h ^= sign_extended(p[2]) << 16;
+	if (n >= 2)
+		h ^= sign_extended(p[1]) << 8;
+	if (n >= 1) {
+		h ^= sign_extended(p[0]);
+		h *= MURMUR_FACTOR;
+	}
+	h ^= h >> 13;
+	h *= MURMUR_FACTOR;
+	return h ^ h >> 15;
+}
+
+/* |s mod bits| with Java's sign rule is |s| mod bits; of 2^31 too, unsigned. */
+uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
+{
+	uint32_t s = h1 + i * h2;
+	uint32_t magnitude = s >> 31 ? 0 - s : s;
+	return magnitude % bits;
+}
+
+void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys)
+{
+	/* The rate goes through a float, as in HBase: it moves the last digits of max_keys. */
+	float rate = ERROR_RATE;
+	double bits = 8.0 * chunk_bytes, ln2 = log(2);
+	if (type == BLOOM_ROWCOL)
+		rate = (float)(1 - sqrt(1 - (double)rate));
+	double error = (double)rate, ideal = floor(bits * ln2 * ln2 / -log(error));
+	double k = ceil(ln2 * floor(bits / ideal));
+	*hashes = (uint32_t)k;
+	*max_keys = (uint32_t)floor(-bits / k * log(1 - exp(log(error) / k)));
+}
+
+struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
+			struct bytes qualifier, struct buf *store)
+{
+	if (type == BLOOM_ROWPREFIX && row.len > prefix)
+		row.len = prefix;
+	if (type != BLOOM_ROWCOL)
+		return row;
+	struct kv_key key = kv_key_first(row, qualifier);
+	store->len = 0;
+	kv_key_put(store, &key);
+	return buf_bytes(store);
+}
+
+void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
+		 struct hbloom_hash *pending, size_t cap)
+{
+	uint32_t unit = 1u << MAX_FOLD;
+	*b = (struct hbloom){.type = type, .prefix = prefix, .pending = pending, .cap = cap};
+	b->chunk_bytes = (block_bytes + unit - 1) / unit * unit;
+	hbloom_sizes(type, b->chunk_bytes, &b->hashes, &b->max_keys);
+}
+
+void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
+{
+	struct bytes key = hbloom_key(b->type, b->prefix, row, qualifier, &b->made);
+	if (b->npending == b->cap) {
+		b->cap = b->cap ? 2 * b->cap : 4096;
+		b->pending = mem_realloc(b->pending, b->cap * sizeof *b->pending);
+	}
+	if (b->in_chunk == 0)
+		hindex_list_add(&b->chunks, key, 0, 0);
+	uint32_t h1 = hbloom_murmur2(key, 0);
+	b->pending[b->npending++] = (struct hbloom_hash){h1, hbloom_murmur2(key, h1)};
+	b->keys++;
+	if (++b->in_chunk == b->max_keys)
+		b->in_chunk = 0;
+}
+
+bool hbloom_due(const struct hbloom *b, bool closing)
+{
+	return b->npending >= b->max_keys || (closing && b->npending);
+}
+
+static void set_bits(uint8_t *bitmap, uint64_t bits, uint32_t hashes, const struct hbloom_hash *h,
+		     size_t count)
+{
+	/* Sizes are almost always a power of two; a mask saves the division. */
+	uint64_t mask = bits & (bits - 1) ? 0 : bits - 1;
+	for (size_t n = 0; n < count; n++) {
+		uint32_t s = h[n].h1;
+		for (uint32_t i = 0; i < hashes; i++, s += h[n].h2) {
+			uint32_t magnitude = s >> 31 ? 0 - s : s;
+			uint64_t bit = mask ? magnitude & mask : magnitude % bits;
+			bitmap[bit >> 3] |= (uint8_t)(1u << (bit & 7));
+		}
+	}
+}
+
+int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+		       struct hblock_place *place, struct error *err)
+{
+	size_t keys = b->npending < b->max_keys ? b->npending : b->max_keys;
+	uint64_t bytes = b->chunk_bytes, max_keys = b->max_keys;
+	while (bytes % 2 == 0 && max_keys > 2 * keys) {
+		bytes /= 2;
+		max_keys /= 2;
+	}
+	hblock_begin(scratch);
+	memset(buf_reserve(scratch, bytes), 0, bytes);
+	set_bits(scratch->ptr + scratch->len, 8 * bytes, b->hashes, b->pending, keys);
+	scratch->len += bytes;
+	int rc = hblock_write(out, HBLOCK_BLOOM, scratch, place, err);
+	b->npending -= keys;
+	memmove(b->pending, b->pending + keys, b->npending * sizeof *b->pending);
+	struct hindex_entry *e = &b->chunks.entry[b->written++];
+	e->offset = place->offset;
+	e->disk_bytes = place->disk_bytes;
+	b->bytes += bytes;
+	b->max_total += max_keys;
+	return rc;
+}
+
+/*
+ * i32 version | i64 bytes | i32 hashes | i32 hash type | i64 keys | i64 max keys | i32 chunks
+ * | vint, comparator | chunks x (i64 offset | i32 diskBytes | vint, first key)
+ */
+int hbloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+		      struct hblock_place *place, struct error *err)
+{
+	const char *order = b->type == BLOOM_ROWCOL ? ROWCOL_ORDER : "";
+	hblock_begin(scratch);
+	buf_be32(scratch, META_VERSION);
+	buf_be64(scratch, b->bytes);
+	buf_be32(scratch, b->hashes);
+	buf_be32(scratch, HASH_MURMUR);
+	buf_be64(scratch, b->keys);
+	buf_be64(scratch, b->max_total);
+	buf_be32(scratch, (uint32_t)b->chunks.count);
+	buf_put(scratch, (uint8_t)strlen(order));
+	buf_append_str(scratch, order);
+	for (size_t i = 0; i < b->chunks.count; i++) {
+		struct bytes key = hindex_list_key(&b->chunks, i);
+		buf_be64(scratch, b->chunks.entry[i].offset);
+		buf_be32(scratch, b->chunks.entry[i].disk_bytes);
+		scratch->len += kv_vint_put(buf_reserve(scratch, 9), (int64_t)key.len);
+		buf_append(scratch, key.ptr, key.len);
+	}
+	return hblock_write(out, HBLOCK_BLOOM_META, scratch, place, err);
+}
+
+void hbloom_release(struct hbloom *b)
+{
+	buf_release(&b->made);
+	hindex_list_release(&b->chunks);
+}
+
+/* A vint length and so many bytes; advances *p. */
+static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out)
+{
+	int64_t len;
+	size_t n = kv_vint_get(*p, end, &len);
+	if (n == 0 || len < 0 || len > end - *p - (int64_t)n)
+		return false;
+	*out = bytes_of(*p + n, (size_t)len);
+	*p += n + (size_t)len;
+	return true;
+}
+
+static bool parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
+			 const uint8_t *end)
+{
+	struct bytes text;
+	if (!take_string(&p, end, &text)) /* the comparator: implied by the type */
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *place = p;
+		if (end - p < 12)
+			return false;
+		p += 12;
+		if (!take_string(&p, end, &text))
+			return false;
+		hindex_list_add(&m->chunks, text, get_be64(place), get_be32(place + 8));
+	}
+	return p == end;
+}
+
+int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err)
+{
+	const uint8_t *p = payload.ptr;
+	if (payload.len < META_FIXED)
+		return error_set(err, RC_DATA, "bloom meta of %zu bytes", payload.len);
+	uint32_t version = get_be32(p), hash = get_be32(p + 16);
+	if (version != META_VERSION || hash != HASH_MURMUR)
+		return error_set(err, RC_DATA,
+				 "bloom version %u, hash type %u; known are version 3, hash type 1",
+				 version, hash);
+	m->bytes = get_be64(p + 4);
+	m->hashes = get_be32(p + 12);
+	m->keys = get_be64(p + 20);
+	m->max_keys = get_be64(p + 28);
+	if (m->hashes == 0 || m->hashes > HASHES_MAX)
+		return error_set(err, RC_DATA, "a bloom filter of %u hashes", m->hashes);
+	if (!parse_chunks(m, get_be32(p + 36), p + META_FIXED, p + payload.len))
+		return error_set(err, RC_DATA, "the list of bloom chunks is damaged");
+	return 0;
+}
+
+bool hbloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key)
+{
+	uint32_t h1 = hbloom_murmur2(key, 0), h2 = hbloom_murmur2(key, h1);
+	for (uint32_t i = 0; i < hashes; i++) {
+		uint64_t bit = hbloom_bit(h1, h2, i, 8 * (uint64_t)chunk.len);
+		if (!(chunk.ptr[bit >> 3] & 1u << (bit & 7)))
+			return false;
+	}
+	return true;
+}

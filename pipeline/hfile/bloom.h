@@ -1,0 +1,65 @@
+/*
+ * bloom.h - compound bloom filters (hfile-v3.md 6)
+ *
+ * Keys are remembered by their two hashes and become bits when their chunk is written: then the
+ * size of the chunk is known, and a chunk that HBase would fold is made small at once.
+ */
+#ifndef SALTMILL_HFILE_BLOOM_H
+#define SALTMILL_HFILE_BLOOM_H
+
+#include "block.h"
+#include "index.h"
+#include "table.h"
+
+/* MurmurHash2 with signed tail bytes, HBase's hash type 1 (6.2). */
+uint32_t hbloom_murmur2(struct bytes key, uint32_t seed);
+/* Bit of probe i in a chunk of bits bits. */
+uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
+/* Hash count and keys a chunk holds, for a chunk of chunk_bytes (6.3). */
+void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
+		  uint32_t *max_keys);
+/* The key hashed for a row and qualifier; *store holds it when it must be made (ROWCOL). */
+struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
+			struct bytes qualifier, struct buf *store);
+
+struct hbloom_hash {
+	uint32_t h1, h2;
+};
+
+struct hbloom {
+	enum bloom_type type;
+	uint32_t prefix, chunk_bytes, hashes, max_keys;
+	struct hbloom_hash *pending; /* of chunks not yet written; kept in the scratch */
+	size_t npending, cap;
+	uint32_t in_chunk;           /* keys of the chunk that is open */
+	struct buf made;             /* a ROWCOL key */
+	struct hindex_list chunks;   /* place and first key; the last may not be written yet */
+	size_t written;
+	uint64_t keys, max_total, bytes;
+};
+
+/* pending of cap keys is taken over (NULL and 0: none yet). */
+void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
+		 struct hbloom_hash *pending, size_t cap);
+/* Add the key of a cell that differs from the key before it. */
+void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
+/* Is a chunk to be written now? */
+bool hbloom_due(const struct hbloom *b, bool closing);
+int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+		       struct hblock_place *place, struct error *err);
+/* Write the meta block of 6.5. */
+int hbloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+		      struct hblock_place *place, struct error *err);
+/* Frees all but pending. */
+void hbloom_release(struct hbloom *b);
+
+/* A bloom filter read from its meta block; chunks has each chunk's place and first key. */
+struct hbloom_meta {
+	uint32_t hashes;
+	uint64_t keys, max_keys, bytes;
+	struct hindex_list chunks;
+};
+int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err);
+bool hbloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * codec.h - compression of a block's payload in the containers HBase reads (hfile-v3.md 9)
+ *
+ *   style B  u32 plain bytes | chunks: u32 stored bytes, stored | ... [| u32 0]
+ *   style S  the codec's own stream: one gzip member, one zstd frame
+ *
+ * SNAPPY, LZ4 and HBase's ZSTD codec read style B, GZ and Hadoop's ZSTD codec style S.
+ */
+#ifndef SALTMILL_HFILE_CODEC_H
+#define SALTMILL_HFILE_CODEC_H
+
+#include "bytes.h"
+#include "error.h"
+#include "table.h"
+
+/*
+ * The contexts of the libraries, made when first used and kept: creating one costs more than a
+ * block.  {0} is empty.
+ */
+struct hcodec {
+	enum codec codec;
+	enum zstd_framing framing;
+	int gz_level;
+	void *zstd, *unzstd, *gunzip, *lz4;
+	void *gz[13]; /* by level */
+};
+
+/* Choose what hcodec_compress does.  RC_CONFIG for a codec or level that cannot be written. */
+int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
+		 struct error *err);
+/* Append what is stored for in (at most 1 GiB); always the codec's output, even if larger. */
+int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err);
+/* Fill out with exactly out_bytes; RC_DATA when in is anything else.  Any zstd framing. */
+int hcodec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
+		      size_t out_bytes, struct error *err);
+void hcodec_release(struct hcodec *h);
+
+#endif

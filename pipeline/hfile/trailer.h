@@ -1,0 +1,22 @@
+/*
+ * trailer.h - the last 4096 bytes of an HFile (hfile-v3.md 8)
+ *
+ *   "TRABLK\"$" | varint length | FileTrailerProto | zeros | version word 03 00 00 03
+ */
+#ifndef SALTMILL_HFILE_TRAILER_H
+#define SALTMILL_HFILE_TRAILER_H
+
+#include "hfile.h"
+
+#define HTRAILER_BYTES 4096
+/* What every HBase from 1.x on accepts. */
+#define HTRAILER_COMPARATOR "org.apache.hadoop.hbase.KeyValue$KVComparator"
+
+void htrailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES]);
+/*
+ * Parse the end of a file: tail holds its last bytes (HTRAILER_BYTES, or the whole file if that is
+ * shorter).  RC_DATA says what the file is instead: an older HFile, cut off, none.
+ */
+int htrailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err);
+
+#endif

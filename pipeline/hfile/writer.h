@@ -1,0 +1,62 @@
+/* writer.h - the state of an HFile writer, shared by writer.c and finish.c */
+#ifndef SALTMILL_HFILE_WRITER_H
+#define SALTMILL_HFILE_WRITER_H
+
+#include "bloom.h"
+#include "encode.h"
+#include "hfile.h"
+#include "index.h"
+
+/* What a writer holds from its first cell to its end; lent by the scratch. */
+struct desk {
+	struct desk *next; /* on the scratch's shelf */
+	struct buf cells;  /* the open block: room for a header, then cells */
+	struct buf last;   /* last flat key of the block before; spare bytes behind it */
+	struct hbloom_hash *hashes;
+	size_t hashes_cap;
+};
+
+struct hfile_scratch {
+	struct hcodec codec;
+	struct buf disk, work;
+	const struct hfile_writer *user; /* whose settings codec has */
+	struct desk *shelf;
+};
+
+struct hfile_writer {
+	/* touched for each cell */
+	struct desk *desk;
+	size_t previous_at;   /* the flat key of the last cell, in desk->cells; 0: in desk->last */
+	size_t previous_bytes;
+	size_t full_at;       /* cells.len that makes the block full */
+	struct cell_tail tail;
+	unsigned row_cost;    /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
+	struct buf family;    /* length and name */
+	uint64_t cells, rows, key_bytes, value_bytes, cells_digest;
+	int64_t min_ts, max_ts;
+	struct hbloom bloom;
+	/* touched for each block */
+	struct hfile_options opt;
+	struct hfile_scratch *scratch;
+	bool own_scratch;
+	struct out_file file;
+	struct hblock_out blocks;
+	struct hindex index;
+	struct buf task;      /* opt.source_task */
+	struct buf first_row;
+	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
+	uint64_t plain_bytes, disk_bytes;  /* of data blocks, for hfile_bytes_so_far */
+	uint64_t first_data, last_data;
+};
+
+/* The flat key of the last cell. */
+static inline struct bytes writer_last_key(const struct hfile_writer *w)
+{
+	const uint8_t *p = w->previous_at ? w->desk->cells.ptr + w->previous_at : w->desk->last.ptr;
+	return bytes_of(p, w->previous_bytes);
+}
+
+/* Write the open data block and what became due with it. */
+int writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
+
+#endif
