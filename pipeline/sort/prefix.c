@@ -36,13 +36,10 @@ size_t span_string_bytes(const struct key_span *s, size_t minor_bytes)
 	return s->min_len == s->max_len ? s->max_len + minor_bytes : s->max_len;
 }
 
-static uint8_t mask_at(const struct key_span *s, size_t pos, size_t string_bytes)
+/* pos is in a window that starts at or before the span's own, and so ends before its end. */
+static uint8_t mask_at(const struct key_span *s, size_t pos)
 {
-	if (pos < s->skip)
-		return 0;
-	if (pos - s->skip < SPAN_BYTES)
-		return s->mask[pos - s->skip];
-	return pos < string_bytes ? 0xff : 0;
+	return pos < s->skip ? 0 : s->mask[pos - s->skip];
 }
 
 static uint8_t byte_at(struct bytes b, size_t pos)
@@ -61,8 +58,6 @@ void span_merge(struct key_span *s, const struct key_span *other, size_t minor_b
 		memcpy(s->mask, other->mask, sizeof(s->mask));
 		return;
 	}
-	size_t s_bytes = span_string_bytes(s, minor_bytes);
-	size_t other_bytes = span_string_bytes(other, minor_bytes);
 	if (other->min_len < s->min_len)
 		s->min_len = other->min_len;
 	if (other->max_len > s->max_len)
@@ -78,8 +73,7 @@ void span_merge(struct key_span *s, const struct key_span *other, size_t minor_b
 			skip = i;
 	uint8_t mask[SPAN_BYTES];
 	for (size_t i = 0; i < SPAN_BYTES; i++)
-		mask[i] = (uint8_t)(mask_at(s, skip + i, s_bytes) |
-				    mask_at(other, skip + i, other_bytes) |
+		mask[i] = (uint8_t)(mask_at(s, skip + i) | mask_at(other, skip + i) |
 				    (byte_at(a, skip + i) ^ byte_at(b, skip + i)));
 	s->skip = skip;
 	memcpy(s->mask, mask, sizeof(mask));
