@@ -29,8 +29,8 @@ unit() { # FLAVOR
 		name=$1/$(basename "$t") out=$log/$1-$(basename "$t").log
 		"$t" >"$out" 2>&1
 		status=$?
-		p=$(grep -c '^\[       OK \]' "$out") f=$(grep -c '^\[  FAILED  \] [^0-9]*$' "$out")
-		report "$name" $status "$p" "$f" "$(grep -c '^\[  SKIPPED \] [^0-9]*$' "$out")" "$out"
+		p=$(grep -c '^\[       OK \]' "$out") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out" | sort -u | wc -l)
+		report "$name" $status "$p" "$f" "$(grep '^\[  SKIPPED \] [^0-9 ]' "$out" | sort -u | wc -l)" "$out"
 	done
 	for t in build/gcc-"$1"/tests/fuzz/*.replay; do
 		[ -x "$t" ] || continue
