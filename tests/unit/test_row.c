@@ -235,6 +235,28 @@ static void hash_inputs(void **state)
 	rig_release(&r);
 }
 
+/* A salt over all behind it covers a finished hash, not the room left for one. */
+static void salt_over_a_hash(void **state)
+{
+	(void)state;
+	struct rig r;
+	rig_init(&r);
+	size_t a = add_field(&r, "a", FIELD_TEXT);
+	struct key_part *salt = add_part(&r, PART_SALT), *hash = add_part(&r, PART_HASH);
+	salt->hash = HASH_PHOENIX;
+	salt->buckets = 251;
+	hash->width = 4;
+	add_key(&r, a, AS_TEXT);
+	add_cell(&r, "x", a, AS_TEXT);
+	rig_start(&r);
+	ENCODE_OK(&r, "hello");
+	uint8_t behind[] = {0x24, 0x8b, 0xfa, 0x47, 'h', 'e', 'l', 'l', 'o'};
+	int32_t h = java31(bytes_of(behind, sizeof(behind))) % 251;
+	assert_int_equal(r.record.key.ptr[0], abs(h));
+	assert_bytes(bytes_of(r.record.key.ptr + 1, r.record.key.len - 1), behind, sizeof(behind));
+	rig_release(&r);
+}
+
 static uint64_t random64(void)
 {
 	uint64_t v = 0;
@@ -420,9 +442,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ratings_key_by_hand), cmocka_unit_test(padded_key),
 		cmocka_unit_test(variable_parts),      cmocka_unit_test(foreign_salts),
-		cmocka_unit_test(hash_inputs),	       cmocka_unit_test(order_kept_i64),
-		cmocka_unit_test(order_kept_reals),    cmocka_unit_test(numbers_round_trip),
-		cmocka_unit_test(wide_rows),	       cmocka_unit_test(minor_bytes),
+		cmocka_unit_test(hash_inputs),	       cmocka_unit_test(salt_over_a_hash),
+		cmocka_unit_test(order_kept_i64),      cmocka_unit_test(order_kept_reals),
+		cmocka_unit_test(numbers_round_trip),  cmocka_unit_test(wide_rows),
+		cmocka_unit_test(minor_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
