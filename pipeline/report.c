@@ -150,6 +150,11 @@ void reporter_stop(struct reporter *r)
 
 /* --- summary --- */
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void print_bar(size_t region, const struct manifest_region *r, uint64_t largest)
 {
 	char bar[BAR_WIDTH * 3 + 1] = "", rows[28], bytes[16], start[28];
@@ -197,9 +202,9 @@ static void print_table(const struct manifest_table *t)
 		if (t->regions[i].bytes > largest)
 			largest = t->regions[i].bytes;
 	}
-	printf("table %s: %s rows, %s cells, %s in %zu files, %zu regions\n", t->name,
-	       format_count(a, t->rows), format_count(b, t->cells), format_bytes(c, bytes), t->nfiles,
-	       t->nregions);
+	printf("table %s: %s row%s, %s cells, %s in %zu file%s, %zu region%s\n", t->name,
+	       format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
+	       format_bytes(c, bytes), t->nfiles, plural(t->nfiles), t->nregions, plural(t->nregions));
 	printf("  loaded %s", format_count(a, t->loaded));
 	if (t->filtered)
 		printf(", without a cell %s", format_count(a, t->filtered));
@@ -233,7 +238,7 @@ void report_summary(const struct load_result *r, const char *output_dir)
 	for (size_t i = 0; i < m->ninputs; i++)
 		in += m->inputs[i].bytes;
 	printf("read %s events (%s) from %zu input%s", format_count(a, m->read), format_bytes(c, in),
-	       m->ninputs, m->ninputs == 1 ? "" : "s");
+	       m->ninputs, plural(m->ninputs));
 	if (r->blank_lines)
 		printf(", %s blank lines", format_count(b, r->blank_lines));
 	printf("\n");
