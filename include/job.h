@@ -153,12 +153,49 @@ struct csv_source {
 	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */
 };
 
+/*
+ * Messages of one topic.  The columns of an event are, for json, the paths that the fields name
+ * (user.id, items[0].sku, ["odd.name"]); for csv, struct job.csv's columns; for all formats also
+ * $key $partition $offset $timestamp $value $header.NAME.
+ */
+enum kafka_format { KAFKA_JSON, KAFKA_CSV, KAFKA_RAW };
+enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT };
+enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
+
+/* A librdkafka property.  One of value, file and env; the latter two are looked up when the client
+ * is made, and what they hold is shown nowhere. */
+struct kafka_property {
+	const char *name;
+	struct pos pos;
+	const char *value;
+	const char *file;  /* its content without the last line end */
+	const char *env;
+};
+
+struct kafka_source {
+	struct pos pos;
+	const char *brokers, *topic;
+	const char *group;     /* offsets are told to it; NULL: to none */
+	enum kafka_format format;
+	int32_t *partitions;   /* rising */
+	size_t npartitions;    /* 0: all of the topic */
+	enum kafka_start start; /* where there is no position yet */
+	int64_t start_ms;      /* KAFKA_TIME */
+	enum tombstones tombstones; /* messages without a value */
+	struct kafka_property *properties;
+	size_t nproperties;
+	uint64_t patience_s;   /* how long no broker may answer; DURATION_FOREVER */
+	/* stream: a load is cut when one of these is reached; 0: no limit */
+	uint64_t roll_bytes, roll_rows, roll_s;
+};
+
 struct job {
 	const char *path;      /* as given */
 	const char *dir;       /* folder of the job file */
 	uint8_t digest[16];    /* XXH3-128 of the job file's bytes */
 	enum source_kind source;
-	struct csv_source csv;
+	struct csv_source csv;     /* SOURCE_KAFKA: the dialect of its messages, no files */
+	struct kafka_source kafka;
 	struct field *fields;  /* those listed, then the columns used without being listed (text) */
 	size_t nfields;
 	struct job_table *tables;

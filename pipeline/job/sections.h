@@ -10,6 +10,10 @@
 
 /* source.c: slot struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* kafka.c: slot struct job; csv's parts of it: slot struct csv_source. */
+int read_kafka(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* After all is read: with `columns` every field must name one of them. */
 int check_columns(struct reader *r);
 

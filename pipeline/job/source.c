@@ -13,7 +13,7 @@ static int read_files(struct reader *r, const struct node *n, const struct key *
 	return rc;
 }
 
-static int read_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
+int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
 	int rc = read_texts(r, n, key->name, false, &c->columns, &c->ncolumns);
@@ -32,7 +32,7 @@ static int read_columns(struct reader *r, const struct node *n, const struct key
 	return RC_OK;
 }
 
-static int read_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
+int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
 	return read_texts(r, n, key->name, true, &c->nulls, &c->nnulls);
@@ -40,11 +40,11 @@ static int read_nulls(struct reader *r, const struct node *n, const struct key *
 
 static const struct key csv_keys[] = {
 	{.name = "files", .read = read_files},
-	{.name = "columns", .read = read_columns}, /* before header: it changes the default */
+	{.name = "columns", .read = read_csv_columns}, /* before header: it changes the default */
 	{.name = "header", .read = read_bool, .offset = offsetof(struct csv_source, header)},
 	{.name = "delimiter", .read = read_byte, .offset = offsetof(struct csv_source, delimiter)},
 	{.name = "quote", .read = read_byte, .offset = offsetof(struct csv_source, quote)},
-	{.name = "null", .read = read_nulls},
+	{.name = "null", .read = read_csv_nulls},
 	{.name = "quoted_nulls",
 	 .read = read_bool,
 	 .offset = offsetof(struct csv_source, quoted_nulls)},
@@ -93,13 +93,6 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 	return rc ? rc : check_csv(r, n, &job->csv);
 }
 
-static int read_kafka(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	(void)key;
-	(void)slot;
-	return fault(r, n->pos, "Kafka sources are not built in yet, expected `csv`");
-}
-
 static const struct key source_keys[] = {{.name = "csv", .read = read_csv},
 					 {.name = "kafka", .read = read_kafka}};
 static const struct schema source_schema = SCHEMA("source", source_keys);
@@ -111,7 +104,7 @@ int read_source(struct reader *r, const struct node *n, const struct key *key, v
 		return fault(r, n->pos, "source: found `csv` and `kafka`, expected one of them");
 	int rc = read_mapping(r, n, &source_schema, slot);
 	if (!rc && n->count == 0)
-		rc = fault(r, n->pos, "source lacks the key `csv`");
+		rc = fault(r, n->pos, "source lacks the key `csv` or `kafka`");
 	return rc;
 }
 
@@ -122,6 +115,8 @@ int check_columns(struct reader *r)
 		const struct field *f = &r->job->fields[i];
 		for (size_t k = 0; k < f->ncolumns; k++) {
 			size_t j = 0;
+			if (r->job->source == SOURCE_KAFKA && f->columns[k][0] == '$')
+				continue;
 			while (j < c->ncolumns && strcmp(c->columns[j], f->columns[k]) != 0)
 				j++;
 			if (j == c->ncolumns)

@@ -38,6 +38,8 @@ struct fault_case {
 #define CELL  "{family: f, qualifier: q, value: name}"
 #define REG   "{split: sampled, count: 4}"
 #define FILES "files: [a.csv, /b.csv, '-']"
+#define CSV   "  csv:\n    " FILES
+#define KAFKA "brokers: b, topic: t"
 #define SALT  "{salt: 16, of: [user]}"
 #define TIME  "{type: time, unit: s}"
 
@@ -58,7 +60,26 @@ static const struct fault_case faults[] = {
 	{"source:\n  csv:\n    " FILES, "source: ^[a]", "source: found a list, expected a mapping"},
 	/* source */
 	{"csv:", "^cvs:", "did you mean `csv`?"},
-	{"  csv:\n    " FILES, "  kafka: ^{brokers: b}", "Kafka sources are not built in yet"},
+	{CSV, "  kafka: ^{brokers: b}", "kafka lacks the key `topic`"},
+	{CSV, "  kafka: {topic: t, format: json, brokers: ^}", "brokers: found nothing"},
+	{CSV, "  kafka: {" KAFKA ", format: ^jsno}", "did you mean `json`?"},
+	{CSV, "  kafka: {brokers: b, format: raw, topic: ^a/b}", "a topic name"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, ^borkers: c}", "did you mean `brokers`?"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, partitions: ^[]}", "a list of partition numbers"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, partitions: [1, ^-1]}", "from 0 to 1000000"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, partitions: [3, 1, ^3]}", "found 3 twice"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, start: ^yesterday}", "earliest, latest or a time"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, start: ^2026-11-01T25:00:00Z}", "a time in UTC"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, tombstones: ^drop}", "one of filter, reject"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, roll: ^{}}", "expected bytes, rows or time"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, roll: {time: ^soon}}", "a time like 90s"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, patience: ^0}", "a time like 90s"},
+	{CSV, "  kafka: {" KAFKA ", format: json, delimiter: ^;}", "nothing without `format: csv`"},
+	{CSV, "  kafka: ^{" KAFKA ", format: csv}", "lacks the key `columns`"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, properties: {^group.id: g}}", "the key `group`"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, properties: {^isolation.level: x}}", "aborted"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, properties: {a: ^{}}}", "{file: NAME} or {env: NAME}"},
+	{CSV, "  kafka: {" KAFKA ", format: raw, properties: {a: ^{file: x, env: y}}}", "{file: NAME}"},
 	{"  csv:\n", "  ^kafka: {}\n  csv:\n", "found `csv` and `kafka`"},
 	{FILES, "^file: a.csv", "did you mean `files`?"},
 	{FILES, "files: ^{a: b}", "files: found a mapping, expected a list of texts"},

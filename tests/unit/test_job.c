@@ -445,6 +445,51 @@ static void test_examples(void **state)
 	job_release(&job);
 }
 
+static void test_kafka(void **state)
+{
+	char text[4096];
+	struct job job;
+	struct error err;
+	const struct kafka_source *k = &job.kafka;
+	(void)state;
+	load_example(&job, "clicks");
+	assert_int_equal(job.source, SOURCE_KAFKA);
+	assert_string_equal(k->brokers, "127.0.0.1:9092");
+	assert_string_equal(k->group, "saltmill-clicks");
+	assert_int_equal(k->roll_rows, 5 << 20);
+	assert_int_equal(k->roll_s, 300);
+	assert_int_equal(k->nproperties, 1);
+	assert_string_equal(job.fields[0].columns[0], "user.id");
+	assert_int_equal(job.csv.nnulls, 0);
+	job_release(&job);
+
+	edit(text, sizeof(text), CSV,
+	     "  kafka:\n    brokers: b\n    topic: t\n    format: csv\n"
+	     "    columns: [user, big, neg, real, time]\n    delimiter: '\\t'\n    null: [NA]\n"
+	     "    partitions: [5, 0, 2]\n    start: 2016-10-16T18:24:04Z\n    tombstones: reject\n"
+	     "    roll: {bytes: 1G}\n    patience: 10m\n"
+	     "    properties: {sasl.password: {env: X}, a: {file: s}, b.c: 1}\n");
+	char *name = strstr(text, "value: name"), *key = strstr(text, "{field: name}");
+	memcpy(name, "value: $key", 11);
+	memcpy(key, "{field: big} ", 13);
+	if (load_text(&job, text, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(k->format, KAFKA_CSV);
+	assert_int_equal(job.csv.delimiter, '\t');
+	assert_string_equal(job.csv.nulls[0], "NA");
+	assert_int_equal(k->npartitions, 3);
+	assert_int_equal(k->partitions[1], 2);
+	assert_int_equal(k->start, KAFKA_TIME);
+	assert_true(k->start_ms == 1476642244000);
+	assert_int_equal(k->tombstones, TOMBSTONES_REJECT);
+	assert_true(k->roll_bytes == 1u << 30 && k->roll_rows == 0 && k->roll_s == 0);
+	assert_int_equal(k->patience_s, 600);
+	assert_string_equal(k->properties[0].env, "X");
+	assert_non_null(strstr(k->properties[1].file, "/s"));
+	assert_string_equal(k->properties[2].value, "1");
+	job_release(&job);
+}
+
 static void test_aliases(void **state)
 {
 	char text[4096];
@@ -496,6 +541,7 @@ int main(void)
 		cmocka_unit_test(test_digest),		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_zones),		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_aliases),		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_kafka),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
