@@ -91,8 +91,7 @@ struct hfile_trailer {
 
 /*
  * Open: trailer, root index, file info, bloom meta, each block's checksums verified.  RC_DATA with
- * path and offset when something is not as the format says.  framing tells how ZSTD blocks are
- * stored when known; both forms are recognised from the first bytes of a block.
+ * path and offset when something is not as the format says.  Both framings of ZSTD are recognised.
  */
 int hfile_open(struct hfile **out, const char *path, struct error *err);
 void hfile_close(struct hfile *f);
@@ -113,7 +112,8 @@ struct hfile_block {
 };
 /*
  * Walk all blocks from offset 0 (*at = 0) to the trailer; checksums verified, payload
- * decompressed.  Advances *at; RC_END behind the last block.
+ * decompressed.  Advances *at, also over a damaged block if its header is sound (else *at stays);
+ * RC_END behind the last block.
  */
 int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, struct error *err);
 

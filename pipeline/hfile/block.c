@@ -11,16 +11,11 @@
 enum { CHECKSUM_NULL, CHECKSUM_CRC32, CHECKSUM_CRC32C };
 
 static const char magics[HBLOCK_TYPES][9] = {
-	[HBLOCK_DATA] = "DATABLK*",
-	[HBLOCK_ENCODED] = "DATABLKE",
-	[HBLOCK_LEAF] = "IDXLEAF2",
-	[HBLOCK_BLOOM] = "BLMFBLK2",
-	[HBLOCK_META] = "METABLKc",
-	[HBLOCK_INTERMEDIATE] = "IDXINTE2",
-	[HBLOCK_ROOT] = "IDXROOT2",
-	[HBLOCK_INFO] = "FILEINF2",
-	[HBLOCK_BLOOM_META] = "BLMFMET2",
-	[HBLOCK_DELETE_BLOOM_META] = "DFBLMET2",
+	[HBLOCK_DATA] = "DATABLK*",	  [HBLOCK_ENCODED] = "DATABLKE",
+	[HBLOCK_LEAF] = "IDXLEAF2",	  [HBLOCK_BLOOM] = "BLMFBLK2",
+	[HBLOCK_META] = "METABLKc",	  [HBLOCK_INTERMEDIATE] = "IDXINTE2",
+	[HBLOCK_ROOT] = "IDXROOT2",	  [HBLOCK_INFO] = "FILEINF2",
+	[HBLOCK_BLOOM_META] = "BLMFMET2", [HBLOCK_DELETE_BLOOM_META] = "DFBLMET2",
 };
 
 const char *hblock_magic(enum hblock_type t)
@@ -82,8 +77,8 @@ int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 	struct buf *disk = b;
 	size_t plain_bytes = b->len - HBLOCK_HEADER;
 	if (plain_bytes > HBLOCK_PLAIN_MAX)
-		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u", plain_bytes,
-				 HBLOCK_PLAIN_MAX);
+		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u",
+				 plain_bytes, HBLOCK_PLAIN_MAX);
 	if (o->codec->codec != CODEC_NONE) {
 		disk = o->disk;
 		hblock_begin(disk);
@@ -133,8 +128,8 @@ static int check_header(const struct hblock_in *in, uint64_t room, const struct 
 		return error_set(err, RC_DATA, "%u bytes per checksum", h->chunk_bytes);
 	uint64_t sums = 4 * (uint64_t)chunks_of(h->data_bytes, h->chunk_bytes);
 	if (h->data_bytes < HBLOCK_HEADER || h->data_bytes - HBLOCK_HEADER + sums != h->rest_bytes)
-		return error_set(err, RC_DATA, "its sizes disagree: %u, %u with header", h->rest_bytes,
-				 h->data_bytes);
+		return error_set(err, RC_DATA, "its sizes disagree: %u, %u with header",
+				 h->rest_bytes, h->data_bytes);
 	uint32_t stored = h->data_bytes - HBLOCK_HEADER;
 	if (in->codec == CODEC_NONE && h->plain_bytes != stored)
 		return error_set(err, RC_DATA, "%u bytes stored for %u without compression", stored,
@@ -184,8 +179,8 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 	if (type < 0)
 		return error_set(err, RC_DATA, "%02x%02x%02x%02x... begins no known block", p[0],
 				 p[1], p[2], p[3]);
-	*h = (struct header){get_be32(p + 8), get_be32(p + 12), get_be32(p + 25),
-			     get_be32(p + 29), p[24]};
+	*h = (struct header){get_be32(p + 8), get_be32(p + 12), get_be32(p + 25), get_be32(p + 29),
+			     p[24]};
 	b->type = (enum hblock_type)type;
 	b->previous = (int64_t)get_be64(p + 16);
 	b->disk.len = HBLOCK_HEADER;

@@ -16,8 +16,7 @@ uint32_t hbloom_murmur2(struct bytes key, uint32_t seed);
 /* Bit of probe i in a chunk of bits bits. */
 uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
 /* Hash count and keys a chunk holds, for a chunk of chunk_bytes (6.3). */
-void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
-		  uint32_t *max_keys);
+void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys);
 /* The key hashed for a row and qualifier; *store holds it when it must be made (ROWCOL). */
 struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
 			struct bytes qualifier, struct buf *store);
@@ -31,9 +30,9 @@ struct hbloom {
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
 	struct hbloom_hash *pending; /* of chunks not yet written; kept in the scratch */
 	size_t npending, cap;
-	uint32_t in_chunk;           /* keys of the chunk that is open */
-	struct buf made;             /* a ROWCOL key */
-	struct hindex_list chunks;   /* place and first key; the last may not be written yet */
+	uint32_t in_chunk;	   /* keys of the chunk that is open */
+	struct buf made;	   /* a ROWCOL key */
+	struct hindex_list chunks; /* place and first key; the last may not be written yet */
 	size_t written;
 	uint64_t keys, max_total, bytes;
 };

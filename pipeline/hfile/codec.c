@@ -13,9 +13,9 @@
 
 #include "mem.h"
 
-#define CHUNK_BYTES 218422 /* 262144 - (262144 / 6 + 32) */
-#define ZSTD_LEVEL  3
-#define GZ_LEVEL    6
+#define CHUNK_BYTES  218422 /* 262144 - (262144 / 6 + 32) */
+#define ZSTD_LEVEL   3
+#define GZ_LEVEL     6
 #define GZ_LEVEL_MAX 12
 
 static const uint8_t empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3};
@@ -88,7 +88,9 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out)
 		n = (size_t)LZ4_compress_fast_extState(h->lz4, from, (char *)to, (int)in.len,
 						       (int)n, 1);
 		break;
-	case CODEC_GZ: n = libdeflate_gzip_compress(h->gz[h->gz_level], in.ptr, in.len, to, n); break;
+	case CODEC_GZ:
+		n = libdeflate_gzip_compress(h->gz[h->gz_level], in.ptr, in.len, to, n);
+		break;
 	default:
 		n = ZSTD_compress2(h->zstd, to, n, in.ptr, in.len);
 		if (ZSTD_isError(n))
@@ -131,8 +133,8 @@ int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct e
 		return 0;
 	}
 	if (put_piece(h, in, out) == 0)
-		return error_set(err, RC_DATA, "%s cannot compress %zu bytes",
-				 codec_name(h->codec), in.len);
+		return error_set(err, RC_DATA, "%s cannot compress %zu bytes", codec_name(h->codec),
+				 in.len);
 	return 0;
 }
 

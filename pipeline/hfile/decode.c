@@ -19,11 +19,11 @@ struct delta {
 	struct in in;
 	struct buf *store;
 	struct cell_tail tail;
-	uint64_t left;     /* of the declared unencoded size */
+	uint64_t left; /* of the declared unencoded size */
 	bool first;
 	size_t key_at, value_at;
 	uint32_t key_bytes, value_bytes;
-	uint64_t ts;       /* previous cell */
+	uint64_t ts; /* previous cell */
 	uint8_t type;
 	struct bytes family; /* DIFF: length and name, stored once a block */
 };

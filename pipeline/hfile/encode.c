@@ -16,7 +16,7 @@
 /* A cell taken apart; sizes in bytes. */
 struct view {
 	struct bytes key, value;
-	size_t row, family;   /* lengths */
+	size_t row, family; /* lengths */
 	const uint8_t *qualifier, *ts, *type;
 	size_t qualifier_bytes;
 };
@@ -178,7 +178,8 @@ static void encode_fast_diff(struct buf *out, const struct view *p, const struct
 static void encode_deltas(enum block_encoding e, struct bytes cells, struct cell_tail tail,
 			  struct buf *out)
 {
-	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc, out_tail = (size_t)tail.tags + tail.mvcc;
+	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc,
+	       out_tail = (size_t)tail.tags + tail.mvcc;
 	struct view previous, current;
 	const struct view *p = NULL;
 	buf_be32(out, (uint32_t)cells.len);

@@ -71,8 +71,8 @@ static bool parse_pairs(struct hinfo *h, struct bytes message)
 		if (!take_field(&p, end, FIELD_1, &pair))
 			return false;
 		const uint8_t *q = pair.ptr, *stop = q + pair.len;
-		if (!take_field(&q, stop, FIELD_1, &key) || !take_field(&q, stop, FIELD_2, &value) ||
-		    q != stop)
+		if (!take_field(&q, stop, FIELD_1, &key) ||
+		    !take_field(&q, stop, FIELD_2, &value) || q != stop)
 			return false;
 		h->entry = mem_realloc(h->entry, (h->count + 1) * sizeof *h->entry);
 		h->entry[h->count++] = (struct hinfo_entry){key, value};

@@ -93,8 +93,8 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 		.entry_count = w->cells,
 		.first_data_block = w->first_data,
 		.last_data_block = w->last_data,
-		.data_index_count =
-			(uint32_t)(w->index.levels == 1 ? w->index.leaf.count : w->index.root.count),
+		.data_index_count = (uint32_t)(w->index.levels == 1 ? w->index.leaf.count
+								    : w->index.root.count),
 		.index_levels = w->index.levels,
 		.codec = (uint32_t)w->opt.codec,
 		.major = 3,

@@ -18,7 +18,7 @@ struct hindex_entry {
 	uint64_t offset;
 	uint32_t disk_bytes;
 	size_t key_at, key_bytes; /* in the list's keys */
-	uint64_t below;           /* data blocks up to and with this entry (leaves only) */
+	uint64_t below;		  /* data blocks up to and with this entry (leaves only) */
 };
 
 /* Entries of one index block or of a level in the making. */
@@ -29,8 +29,7 @@ struct hindex_list {
 	uint64_t root_bytes, entry_bytes; /* as root entries; as non-root entries */
 };
 
-void hindex_list_add(struct hindex_list *l, struct bytes key, uint64_t offset,
-		     uint32_t disk_bytes);
+void hindex_list_add(struct hindex_list *l, struct bytes key, uint64_t offset, uint32_t disk_bytes);
 struct bytes hindex_list_key(const struct hindex_list *l, size_t i);
 void hindex_list_release(struct hindex_list *l);
 

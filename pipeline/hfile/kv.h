@@ -9,12 +9,12 @@
 
 #include "bytes.h"
 
-#define KV_LENGTHS   8  /* keyLength and valueLength */
+#define KV_LENGTHS   8	/* keyLength and valueLength */
 #define KEY_FIXED    12 /* a flat key without row, family and qualifier */
-#define KV_TAIL_MAX  3  /* empty tags and a zero mvcc */
-#define TS_MAX       INT64_MAX
+#define KV_TAIL_MAX  3	/* empty tags and a zero mvcc */
+#define TS_MAX	     INT64_MAX
 #define TYPE_MAXIMUM 255 /* of search keys and shortened index keys: before every real cell */
-#define ROW_MAX      32767
+#define ROW_MAX	     32767
 #define FAMILY_MAX   127
 
 struct kv_key {
@@ -25,7 +25,7 @@ struct kv_key {
 
 struct kv {
 	struct bytes key, value; /* key is flat */
-	size_t size;             /* of the cell without tags and mvcc */
+	size_t size;		 /* of the cell without tags and mvcc */
 };
 
 /* False when the lengths inside do not fit the key's length. */

@@ -39,8 +39,9 @@ static int read_trailer(struct hfile *f, struct error *err)
 	f->in.limit = f->file_bytes - HTRAILER_BYTES;
 	f->in.codec = (enum codec)f->trailer.codec;
 	if (f->trailer.load_on_open_offset >= f->in.limit)
-		return error_set(err, RC_DATA, "%s: trailer: load-on-open offset %llu of %llu bytes",
-				 f->path, (unsigned long long)f->trailer.load_on_open_offset,
+		return error_set(err, RC_DATA,
+				 "%s: trailer: load-on-open offset %llu of %llu bytes", f->path,
+				 (unsigned long long)f->trailer.load_on_open_offset,
 				 (unsigned long long)f->file_bytes);
 	return 0;
 }
@@ -116,10 +117,12 @@ static int read_info(struct hfile *f, struct error *err)
 		return rc;
 	if (!info_be32(f, "hfile.AVG_KEY_LEN", &average) ||
 	    !info_be32(f, "hfile.AVG_VALUE_LEN", &average))
-		return error_set(err, RC_DATA, "hfile.AVG_KEY_LEN or hfile.AVG_VALUE_LEN is missing");
+		return error_set(err, RC_DATA,
+				 "hfile.AVG_KEY_LEN or hfile.AVG_VALUE_LEN is missing");
 	f->tail.tags = hinfo_get(&f->info, "hfile.MAX_TAGS_LEN", &v);
 	f->tail.mvcc = info_be32(f, "KEY_VALUE_VERSION", &version) && version == 1;
-	if (f->tail.tags && hinfo_get(&f->info, "hfile.TAGS_COMPRESSED", &v) && v.len == 1 && *v.ptr)
+	if (f->tail.tags && hinfo_get(&f->info, "hfile.TAGS_COMPRESSED", &v) && v.len == 1 &&
+	    *v.ptr)
 		return error_set(err, RC_DATA, "compressed tags are not supported");
 	rc = read_encoding(f, err);
 	return rc ? rc : read_bloom_type(f, err);
@@ -162,7 +165,8 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 		at += f->walk.place.disk_bytes;
 	}
 	if (f->has_bloom && f->bloom_type == BLOOM_NONE)
-		return error_set(err, RC_DATA, "%s: a bloom filter but no BLOOM_FILTER_TYPE", f->path);
+		return error_set(err, RC_DATA, "%s: a bloom filter but no BLOOM_FILTER_TYPE",
+				 f->path);
 	return 0;
 }
 

@@ -34,8 +34,8 @@ struct hfile {
 	struct hblock data;
 	struct buf decoded;
 	struct bytes cells;
-	size_t cell_at;        /* in cells: the next cell */
-	uint64_t next_offset;  /* of the block to look at when cells are used up */
+	size_t cell_at;	      /* in cells: the next cell */
+	uint64_t next_offset; /* of the block to look at when cells are used up */
 };
 
 /* Read the data block at offset into f->data and its cells into f->cells. */

@@ -29,8 +29,8 @@ int reader_take_cell(struct bytes cells, size_t *at, struct kv *kv, struct kv_ke
 {
 	if (*at >= cells.len)
 		return RC_END;
-	if (!kv_parse(cells.ptr + *at, cells.ptr + cells.len, kv) ||
-	    !kv_key_parse(kv->key, key) || key->row.len == 0)
+	if (!kv_parse(cells.ptr + *at, cells.ptr + cells.len, kv) || !kv_key_parse(kv->key, key) ||
+	    key->row.len == 0)
 		return error_set(err, RC_DATA, "the cell at byte %zu of %zu is damaged", *at,
 				 cells.len);
 	if (key->ts < 0 || !known_type(key->type))
@@ -239,14 +239,16 @@ static int load_chunk(struct hfile *f, const struct hindex_entry *e, struct erro
 		return 0;
 	f->chunk_offset = UINT64_MAX;
 	if (e->offset >= f->trailer.load_on_open_offset)
-		return error_set(err, RC_DATA, "%s: a bloom chunk is said to be at %llu, behind the data",
+		return error_set(err, RC_DATA,
+				 "%s: a bloom chunk is said to be at %llu, behind the data",
 				 f->path, (unsigned long long)e->offset);
 	int rc = hblock_read(&f->in, e->offset, e->disk_bytes, &f->chunk, err);
 	if (rc)
 		return rc;
 	if (f->chunk.type != HBLOCK_BLOOM || f->chunk.payload.len == 0)
-		return error_set(err, RC_DATA, "%s: block at %llu: %s of %zu bytes is no bloom chunk",
-				 f->path, (unsigned long long)e->offset, hblock_magic(f->chunk.type),
+		return error_set(err, RC_DATA,
+				 "%s: block at %llu: %s of %zu bytes is no bloom chunk", f->path,
+				 (unsigned long long)e->offset, hblock_magic(f->chunk.type),
 				 f->chunk.payload.len);
 	f->chunk_offset = e->offset;
 	return 0;

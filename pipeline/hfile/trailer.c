@@ -136,13 +136,17 @@ static int not_ours(struct bytes tail, struct error *err)
 	uint32_t version = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) & 0xffffff : 0;
 	if (has_magic(tail) && (version == 1 || version == 2))
 		return error_set(err, RC_DATA,
-				 "v%u HFile (trailer version %u): saltmill reads version 3", version,
-				 version);
+				 "v%u HFile (trailer version %u): saltmill reads version 3",
+				 version, version);
 	if (has_magic(tail))
-		return error_set(err, RC_DATA, "the trailer is not %d bytes before the end: the "
-				 "file is cut off or has something behind it", HTRAILER_BYTES);
-	return error_set(err, RC_DATA, "no HFile trailer in the last %zu bytes: not an HFile, or "
-			 "truncated", tail.len);
+		return error_set(err, RC_DATA,
+				 "the trailer is not %d bytes before the end: the "
+				 "file is cut off or has something behind it",
+				 HTRAILER_BYTES);
+	return error_set(err, RC_DATA,
+			 "no HFile trailer in the last %zu bytes: not an HFile, or "
+			 "truncated",
+			 tail.len);
 }
 
 static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err)
@@ -159,8 +163,7 @@ static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err
 	case CODEC_SNAPPY:
 	case CODEC_LZ4:
 	case CODEC_ZSTD: return 0;
-	default:
-		return error_set(err, RC_DATA, "compression codec %u is not supported", t->codec);
+	default: return error_set(err, RC_DATA, "compression codec %u is not supported", t->codec);
 	}
 }
 

@@ -15,15 +15,15 @@
 struct verify {
 	struct hfile *f;
 	struct hfile_summary *sum;
-	struct hindex_list blocks;         /* data blocks as the index has them */
+	struct hindex_list blocks;	       /* data blocks as the index has them */
 	uint64_t level_end[HINDEX_LEVELS_MAX]; /* end of the last index block of each level */
-	size_t block;                      /* how many of blocks were met */
-	int64_t previous;                  /* offset of the last data block */
-	uint64_t total_bytes, index_bytes; /* as the trailer counts them */
+	size_t block;			       /* how many of blocks were met */
+	int64_t previous;		       /* offset of the last data block */
+	uint64_t total_bytes, index_bytes;     /* as the trailer counts them */
 	uint64_t bloom_bytes, bloom_keys, bloom_chunks;
 	uint64_t key_bytes, value_bytes;
 	int64_t earliest_put;
-	struct buf last;                   /* flat key of the last cell */
+	struct buf last; /* flat key of the last cell */
 };
 
 static int fault(const struct verify *v, struct error *err, const char *what, uint64_t found,
@@ -44,8 +44,8 @@ static int check_level(struct verify *v, uint32_t level, const struct hindex_ent
 	return 0;
 }
 
-static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e,
-		   struct bytes key, struct error *err);
+static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e, struct bytes key,
+		   struct error *err);
 
 static int collect_node(struct verify *v, uint32_t level, const struct hindex_node *node,
 			struct bytes parent_key, struct error *err)
@@ -59,7 +59,8 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 		if (i == 0 && !bytes_eq(key, parent_key))
 			return error_set(err, RC_DATA,
 					 "%s: an index block begins with another key than its "
-					 "parent entry has", v->f->path);
+					 "parent entry has",
+					 v->f->path);
 		rc = collect(v, level, &e, key, err);
 		if (rc)
 			return rc;
@@ -68,8 +69,8 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 }
 
 /* level 0: entries of the root; the deepest level's entries are data blocks. */
-static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e,
-		   struct bytes key, struct error *err)
+static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e, struct bytes key,
+		   struct error *err)
 {
 	struct hblock b = {0};
 	struct hindex_node node;
@@ -104,6 +105,8 @@ static int check_mid_key(struct verify *v, struct error *err)
 	struct hfile *f = v->f;
 	if (f->root_rest.len == 0)
 		return 0;
+	if (v->blocks.count == 0)
+		return fault(v, err, "the count of data blocks below a mid-key", 0, 1);
 	struct hindex_entry leaf = {.offset = get_be64(f->root_tail),
 				    .disk_bytes = get_be32(f->root_tail + 8)};
 	struct hindex_entry e = {0};
@@ -130,8 +133,8 @@ static int check_bloom(struct verify *v, const struct kv_key *last, const struct
 	struct buf a = {0}, b = {0};
 	bool found, same = false;
 	if (last) {
-		struct bytes x = hbloom_key(f->bloom_type, f->bloom_prefix, last->row,
-					    last->qualifier, &a);
+		struct bytes x =
+			hbloom_key(f->bloom_type, f->bloom_prefix, last->row, last->qualifier, &a);
 		struct bytes y =
 			hbloom_key(f->bloom_type, f->bloom_prefix, key->row, key->qualifier, &b);
 		same = bytes_eq(x, y);
@@ -257,8 +260,8 @@ static int verify_block(struct verify *v, const struct hfile_block *b, struct er
 	bool scanned = type == HBLOCK_DATA || type == HBLOCK_ENCODED || type == HBLOCK_LEAF ||
 		       type == HBLOCK_BLOOM || type == HBLOCK_META || type == HBLOCK_INTERMEDIATE;
 	if (scanned == tail)
-		return error_set(err, RC_DATA, "%s: block at %llu: %s does not belong there", f->path,
-				 (unsigned long long)b->offset, b->type);
+		return error_set(err, RC_DATA, "%s: block at %llu: %s does not belong there",
+				 f->path, (unsigned long long)b->offset, b->type);
 	if (!data_root && type != HBLOCK_INTERMEDIATE)
 		v->total_bytes += HBLOCK_HEADER + (uint64_t)b->plain_bytes;
 	if (data_root || type == HBLOCK_INTERMEDIATE || type == HBLOCK_LEAF)
@@ -339,8 +342,7 @@ static int check_info(const struct verify *v, struct error *err)
 		{"hfile.AVG_KEY_LEN", info_number(v, "hfile.AVG_KEY_LEN", 0), v->key_bytes / cells},
 		{"hfile.AVG_VALUE_LEN", info_number(v, "hfile.AVG_VALUE_LEN", 0),
 		 v->value_bytes / cells},
-		{"EARLIEST_PUT_TS",
-		 info_number(v, "EARLIEST_PUT_TS", (uint64_t)v->earliest_put),
+		{"EARLIEST_PUT_TS", info_number(v, "EARLIEST_PUT_TS", (uint64_t)v->earliest_put),
 		 (uint64_t)v->earliest_put},
 	};
 	put_be64(expected, (uint64_t)s->min_ts);
@@ -349,7 +351,8 @@ static int check_info(const struct verify *v, struct error *err)
 	if (hinfo_get(&v->f->info, "TIMERANGE", &range) &&
 	    (range.len != 16 || memcmp(range.ptr + 8, expected + 8, 8) != 0 ||
 	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
-		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells", v->f->path);
+		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells",
+				 v->f->path);
 	return check_numbers(v, all, sizeof all / sizeof *all, err);
 }
 

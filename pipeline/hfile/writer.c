@@ -19,9 +19,9 @@
 #define BLOOM_BYTES   131072
 #define INDEX_ENTRIES 16
 /* Short copies write up to this many bytes; room for them behind the block and the last key. */
-#define SLACK         32
+#define SLACK 32
 /* Index root, file info, bloom meta and trailer of a file that has little else. */
-#define FIXED_BYTES   5120
+#define FIXED_BYTES 5120
 
 struct hfile_scratch *hfile_scratch_new(void)
 {

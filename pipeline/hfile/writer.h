@@ -26,12 +26,12 @@ struct hfile_scratch {
 struct hfile_writer {
 	/* touched for each cell */
 	struct desk *desk;
-	size_t previous_at;   /* the flat key of the last cell, in desk->cells; 0: in desk->last */
+	size_t previous_at; /* the flat key of the last cell, in desk->cells; 0: in desk->last */
 	size_t previous_bytes;
-	size_t full_at;       /* cells.len that makes the block full */
+	size_t full_at; /* cells.len that makes the block full */
 	struct cell_tail tail;
-	unsigned row_cost;    /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
-	struct buf family;    /* length and name */
+	unsigned row_cost; /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
+	struct buf family; /* length and name */
 	uint64_t cells, rows, key_bytes, value_bytes, cells_digest;
 	int64_t min_ts, max_ts;
 	struct hbloom bloom;
@@ -42,7 +42,7 @@ struct hfile_writer {
 	struct out_file file;
 	struct hblock_out blocks;
 	struct hindex index;
-	struct buf task;      /* opt.source_task */
+	struct buf task; /* opt.source_task */
 	struct buf first_row;
 	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
 	uint64_t plain_bytes, disk_bytes;  /* of data blocks, for hfile_bytes_so_far */

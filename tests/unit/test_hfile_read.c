@@ -74,7 +74,7 @@ static int cell_order(const void *a, const void *b)
 	return c ? c : (x->ts < y->ts) - (x->ts > y->ts);
 }
 
-/* Rows of few letters share prefixes; equal keys come up too. */
+/* Rows of few letters share prefixes; every 40th cell has the key of the one made before it. */
 static void make_cells(struct cells *c, size_t count, uint64_t seed)
 {
 	*c = (struct cells){.cell = mem_calloc(count, sizeof *c->cell), .count = count};
@@ -89,6 +89,12 @@ static void make_cells(struct cells *c, size_t count, uint64_t seed)
 		if (k->ts == INT64_MAX)
 			k->ts--;
 		k->type = HFILE_PUT;
+		if (i % 40 == 39) {
+			k->row = k[-1].row;
+			k->qualifier = k[-1].qualifier;
+			k->ts = k[-1].ts;
+			k->value = k[-1].value;
+		}
 	}
 	qsort(c->cell, count, sizeof *c->cell, cell_order);
 }
@@ -523,7 +529,8 @@ static void hbase_fixture(void **state)
 		assert_int_equal(cell.row.len, 3);
 		if (cells == 0) {
 			memcpy(row, cell.row.ptr, 3);
-			before = (unsigned)((row[0] - 'a') * 676 + (row[1] - 'a') * 26 + row[2] - 'a');
+			before = (unsigned)((row[0] - 'a') * 676 + (row[1] - 'a') * 26 + row[2] -
+					    'a');
 		}
 		assert_memory_equal(cell.row.ptr, row, 3);
 		next_row(row);
@@ -542,15 +549,14 @@ static void version_1_refused(void **state)
 	if (!path)
 		skip();
 	assert_int_equal(hfile_open(&f, path, &err), RC_DATA);
-	assert_non_null(
-		strstr(err.msg, "v1 HFile (trailer version 1): saltmill reads version 3"));
+	assert_non_null(strstr(err.msg, "v1 HFile (trailer version 1): saltmill reads version 3"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_then_read), cmocka_unit_test(shared_scratch),
-		cmocka_unit_test(index_trees),       cmocka_unit_test(bloom_answers),
+		cmocka_unit_test(index_trees),	     cmocka_unit_test(bloom_answers),
 		cmocka_unit_test(damage_noticed),    cmocka_unit_test(cut_files),
 		cmocka_unit_test(hbase_fixture),     cmocka_unit_test(version_1_refused),
 	};
