@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bytes.h"
 #include "error.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTS = 3 };
@@ -45,8 +46,11 @@ int options_parse(int argc, char **argv, struct options *o, const struct option 
 
 /* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
 int command_fail(const char *name, const struct error *err);
+/* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
+int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);
+int cmd_split(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 

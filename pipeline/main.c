@@ -11,6 +11,14 @@ const struct command commands[] = {
 	 "  -o, --output DIR        where the load appears; must not exist\n"
 	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n",
 	 cmd_load},
+	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
+	 "the split keys of HBase's own algorithms, no data needed",
+	 "  ALGORITHM               UniformSplit, HexStringSplit or DecimalStringSplit\n"
+	 "  --first T, --last T     the first and last row, as RegionSplitter's --firstrow and --lastrow\n"
+	 "  --format text|escaped|hex|json|ddl\n"
+	 "                          default: text, escaped for UniformSplit; with TABLE the whole create script\n"
+	 "  -c N, -f FAMILY         RegionSplitter's own form: regions and column families of TABLE\n",
+	 cmd_split},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",

@@ -140,3 +140,12 @@ int command_fail(const char *name, const struct error *err)
 	fprintf(stderr, "saltmill %s: %s\n", name, err->msg);
 	return err->code == RC_CONFIG ? EXIT_USAGE : EXIT_FAILED;
 }
+
+int command_print(const char *name, const struct buf *text)
+{
+	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))
+		return EXIT_DONE;
+	struct error err;
+	error_errno(&err, "standard output");
+	return command_fail(name, &err);
+}
