@@ -182,7 +182,11 @@ static void write_rows(const char *path, const struct hfile_options *opt)
 		struct hfile_cell c = cell_of(row, qualifier, 1700000000000 - r * q % 1000, value);
 		assert_int_equal(hfile_add(w, &c, &err), 0);
 	}
+	/* The estimate that files are rolled by is near the truth. */
+	double estimate = (double)hfile_bytes_so_far(w);
 	assert_int_equal(hfile_finish(w, &sum, &err), 0);
+	assert_true(estimate > 0.97 * (double)sum.file_bytes);
+	assert_true(estimate < 1.03 * (double)sum.file_bytes);
 	hfile_summary_release(&sum);
 }
 
