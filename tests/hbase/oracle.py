@@ -82,6 +82,15 @@ class Cells:
         self.cells += len(values)
         self.rows[key] = "\t".join(sorted(":".join(c) for c in values.items()))
 
+    def bloom_keys(self, family, bloom):
+        """How many keys a filter of this kind holds: a row or a column of a row counts once."""
+        columns = 0 if bloom == "ROW" else 1
+        keys = 0
+        for cells in self.rows.values():
+            parts = (c.split(":") for c in cells.split("\t"))
+            keys += len({p[columns] for p in parts if p[0] == family})
+        return keys
+
     def differences(self, file, most=5):
         """Compare with a scan's file; at most so many sentences, none when all is equal."""
         found, seen, last = [], 0, ""

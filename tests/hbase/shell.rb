@@ -215,7 +215,8 @@ class StandIn
   end
 
   def refuse_rest(what, arg)
-    raise ArgumentError, "the shell would ignore #{arg.keys.join(', ')} of #{what}" unless arg.empty?
+    return if arg.empty?
+    raise ArgumentError, "the shell would ignore #{arg.keys.join(', ')} of #{what}"
   end
 
   def family(arg, old = nil)

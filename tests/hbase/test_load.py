@@ -5,6 +5,7 @@ import datetime
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 
@@ -63,7 +64,7 @@ class Load:
         splits = self._create(name, families)
         if regions:
             assert len(splits) + 1 == regions
-        files = self._check_files(name)
+        files = self._check_files(name, expected, families)
         self._bulk_load(name, files, splits)
         stores = self._check_stores(name, files)
         if balance:
@@ -101,13 +102,21 @@ class Load:
                 or have["table"].get("SPLIT_ENABLED") == "false"
         return splits
 
-    def _check_files(self, name):
+    def _check_files(self, name, expected, families):
         """HBase's own inspection; (family, bytes) of each HFile."""
-        files = []
+        files, cells, bloom_keys = [], 0, dict.fromkeys(families, 0)
         for file in sorted((self.folder_of(name) / "hfiles").glob("*/*")):
-            _, warnings = self.hbase.pretty(file)
+            text, warnings = self.hbase.pretty(file)
             assert warnings == [], file
+            cells += int(re.search(r"Scanned kv count -> (\d+)", text)[1])
+            bloom = re.search(r"No of Keys in bloom: (\d+)", text)
+            bloom_keys[file.parent.name] += int(bloom[1]) if bloom else 0
             files.append((file.parent.name, file.stat().st_size))
+        assert cells == expected.cells
+        for family, attributes in families.items():
+            bloom = attributes["BLOOMFILTER"]
+            wanted = 0 if bloom == "NONE" else expected.bloom_keys(family, bloom)
+            assert bloom_keys[family] == wanted, family
         listed = [(f["family"], f["bytes"]) for f in self.table(name)["files"]]
         assert sorted(listed) == sorted(files)
         return files
@@ -130,7 +139,8 @@ class Load:
     def _check_cells(self, name, expected):
         scan = self.folder / "scan"
         counts = self.hbase.scan(name, out=str(scan), raw=True)
-        assert expected.differences(scan) == []
+        differences = expected.differences(scan)
+        assert not differences, "\n".join(differences)
         assert counts == {"rows": len(expected.rows), "cells": expected.cells}
         scan.unlink()
 
@@ -257,8 +267,8 @@ def test_files(load, hbase):
                      ("f", b"category", ts, text["category"])])
     load.run(job)
     assert [t["name"] for t in load.manifest["tables"]] == ["files", "files_by_time"]
-    load.check("files", files, {"f": {}}, 10, regions=1)
-    load.check("files_by_time", by_time, {"f": {}}, 10, regions=1)
+    load.check("files", files, {"f": {"BLOOMFILTER": "ROW"}}, 10, regions=1)
+    load.check("files_by_time", by_time, {"f": {"BLOOMFILTER": "ROW"}}, 10, regions=1)
 
     keys = [line.split("\t")[0] for line in hbase.scan("files")]
     assert keys == [k.encode().hex() for k in (
@@ -359,10 +369,9 @@ def test_loans(load, hbase):
     load.run(CONF / "loans.yaml")
     # the source of truth comes first
     assert [t["name"] for t in load.manifest["tables"]] == ["student_loans", "book_loans"]
-    load.check("student_loans", students, {"info": {"VERSIONS": "1"}, "borrow": {"VERSIONS": "3"}},
-               len(rows))
-    load.check("book_loans", books, {"info": {"VERSIONS": "1"}, "borrowed": {"VERSIONS": "3"}},
-               len(rows))
+    one, three = ({"VERSIONS": v, "BLOOMFILTER": "ROW"} for v in "13")
+    load.check("student_loans", students, {"info": one, "borrow": three}, len(rows))
+    load.check("book_loans", books, {"info": one, "borrowed": three}, len(rows))
 
     returned = 0
     for (student, book), (_, last) in state.items():
@@ -377,6 +386,7 @@ def test_loans(load, hbase):
 
 # --- every byte in keys and split points -----------------------------------------------------
 
+EVERY_BYTE = "saltmill_test:every_byte"
 BYTES_JOB = """\
 source:
   csv: {{files: [keys.csv]}}
@@ -418,8 +428,8 @@ def test_every_byte_as_split_key(load, tmp_path):
     keys = [k for s in splits for k in (s, s + b"\x00", s + s, s + b"'\\\"#{}\n", s + b"\xff\xff")]
     keys = sorted(set(keys))
     expected = run_every_byte(load, tmp_path, "{split: file, file: keys.txt}", keys)
-    name = "saltmill_test:every_byte"
-    load.check(name, expected, {"f": {"COMPRESSION": "NONE"}}, len(keys), regions=257)
+    load.check(EVERY_BYTE, expected, {"f": {"COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}},
+               len(keys), regions=257)
 
 
 def test_every_byte_sampled(load, tmp_path):
@@ -428,7 +438,7 @@ def test_every_byte_sampled(load, tmp_path):
     keys = list({bytes([b]) + chance.randbytes(chance.randint(4, 12))
                  for b in range(256) for _ in range(60)})
     expected = run_every_byte(load, tmp_path, "{split: sampled, count: 256}", keys)
-    name = "saltmill_test:every_byte"
-    load.check(name, expected, {"f": {"COMPRESSION": "NONE"}}, len(keys), regions=256)
-    rows = [r["rows"] for r in load.table(name)["regions"]]
+    load.check(EVERY_BYTE, expected, {"f": {"COMPRESSION": "NONE", "BLOOMFILTER": "ROW"}},
+               len(keys), regions=256)
+    rows = [r["rows"] for r in load.table(EVERY_BYTE)["regions"]]
     assert sum(rows) == len(keys) and max(rows) <= 1.5 * len(keys) / 256

@@ -45,4 +45,5 @@ def test_differences(cells, tmp_path, text, difference):
     scan.write_text(text)
     found = "; ".join(cells.differences(scan))
     assert cells.cells == 3
+    assert cells.bloom_keys("f", "ROW") == 2 and cells.bloom_keys("f", "ROWCOL") == 3
     assert difference in found if difference else not found
