@@ -21,7 +21,7 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 INC  := -Iinclude
 LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lisal -lxxhash -lmd -lpthread -lm
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
-LINK    = $(CC) $(OPT_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
+LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 # $(sort) fixes the link order, so the binary does not depend on the file system.
 LIB  := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
@@ -43,7 +43,8 @@ $(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(COMPILE) -MMD -MP -c -o $@ $<
+	@echo '  CC    $<'
+	@$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(SRC:%.c=$(B)/%.d)
 
 ## deps: install what building, testing and the demo need (apt packages, jars, a data set)

@@ -57,12 +57,6 @@ static int make_table_dirs(const struct load_table *t, struct error *err)
 	return rc;
 }
 
-static int reopen_range(void *ctx, struct bytes lo, struct bytes hi, struct record_iter *out,
-			struct error *err)
-{
-	return sorter_range(ctx, lo, hi, out, err);
-}
-
 /* Tables share the budget: what a thread gathers before it sorts. */
 static size_t run_bytes(const struct load *l)
 {
@@ -88,7 +82,8 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
 	t->cut = (struct cut_table){.plan = l->reading.plan, .index = i, .table = t->job,
 				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
-				    .reopen = reopen_range, .reopen_ctx = t->sorter,
+				    .rows = t->sorter, .budget = &l->budget,
+				    .temp_dir = l->temp_dir,
 				    .gather_bytes = l->budget.limit / 32};
 	return make_table_dirs(t, err);
 }

@@ -6,7 +6,7 @@
 
 #include "cut/cut.h"
 #include "load.h"
-#include "sort/sorter.h"
+#include "sorter.h"
 #include "splits.h"
 
 /* One table on its way. */

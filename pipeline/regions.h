@@ -5,7 +5,7 @@
 #define SALTMILL_REGIONS_H
 
 #include "cut/cut.h"
-#include "sort/sorter.h"
+#include "sorter.h"
 #include "splits.h"
 
 /*
@@ -16,5 +16,12 @@
  */
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		   const char *work_dir, struct splits *out, struct error *err);
+
+/* What of it needs no data; RC_END: the data decides.  Nothing is added to *out then. */
+int regions_without_data(const struct regions *r, struct splits *out, struct error *err);
+/* HBase's algorithm that the job names; false: none. */
+bool regions_algorithm(const struct regions *r, enum split_algorithm *a);
+/* A file of split keys, one a line in the \xHH form. */
+int regions_read(const char *path, struct splits *out, struct error *err);
 
 #endif

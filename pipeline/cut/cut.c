@@ -3,7 +3,7 @@
  *
  * Most rows are one event.  Such a row is written straight from its record; only when the next
  * record has the same key are records gathered (gather.c), and only a row larger than memory
- * allows is read again column by column (giant.c).
+ * allows is sorted by a sorter of its own (giant.c).
  */
 #include "cut.h"
 
@@ -135,7 +135,7 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 		more = rows->next(rows->self, &r, err);
 		if (more != RC_OK || !bytes_eq(r.key, row_key(g)))
 			rc = more < 0 ? more : write_row(k, err);
-		else if (k->constant_columns && g->bytes.len > k->gather_bytes)
+		else if (g->bytes.len > k->gather_bytes)
 			rc = write_giant(k, rows, &r, &more, err);
 	}
 	return rc ? rc : more < 0 ? more : RC_OK;

@@ -12,6 +12,7 @@
 #include "hfile.h"
 #include "job.h"
 #include "row.h"
+#include "sorter.h"
 
 /* What all regions of a table share; read-only while cutting. */
 struct cut_table {
@@ -20,10 +21,9 @@ struct cut_table {
 	const struct job_table *table;
 	const char *hfiles_dir;        /* holds one folder a family, made by the caller */
 	int64_t created_ms;            /* stamped into the files */
-	/* Open an iterator over lo <= key < hi again, for rows too large to gather. */
-	int (*reopen)(void *ctx, struct bytes lo, struct bytes hi, struct record_iter *out,
-		      struct error *err);
-	void *reopen_ctx;
+	struct sorter *rows;           /* all records of the table, for rows too large to gather */
+	struct budget *budget;
+	const char *temp_dir;
 	uint64_t gather_bytes;         /* a row's records are gathered in memory up to this; 0: 8 MiB */
 };
 

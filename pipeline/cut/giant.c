@@ -1,162 +1,219 @@
 /*
- * giant.c - records of one row come newest first, and those of one timestamp (a version) in input
- * order.  HBase wants all versions of the first column before the second.  So each column is
- * a pass of its own over the row, and within a version only the winning value is kept.  A pass
- * that stores nothing counts the events: an event is shadowed when all its cells are, and at most
- * one event a column can be alive in a version, so counting needs one slot a column.
+ * giant.c - one row whose records do not fit: its cells are sorted outside of memory
+ *
+ * Records of a row come newest first, HBase wants them by column.  So each cell becomes a record
+ * of a second sorter, and cells of the same place lie side by side when it is read:
+ *
+ *   key      family (2 bytes), qualifier
+ *   minor    Long.MAX_VALUE - timestamp
+ *   seq      the event's seq * cells of the table + number of the cell: input order
+ *   payload  varint cells of the event, value
+ *
+ * An event counts as deduplicated when all its cells are shadowed.  Each shadowed cell puts its
+ * event's seq into a third sorter, where an event that lost all of them is a run of equal keys.
  */
 #include "giant.h"
 
 #include "gather.h"
 #include "mem.h"
 
-/* One version: for each column the winner so far. */
-struct version {
-	struct cell cell;   /* value borrows from value */
-	struct buf value;
-	bool present;
-	uint64_t owner;     /* seq of the winner's event */
-};
-
 struct giant {
 	const struct cut_table *t;
-	struct version *columns; /* [job_table.ncells] */
-	size_t ncolumns;
-	struct cell *cells;      /* scratch for row_cells */
-	struct cut_result *out;  /* NULL in the passes that store */
+	struct bytes key;
+	size_t most;             /* cells of an event */
+	struct cell *cells;      /* scratch */
+	struct sorter *sorted;   /* all cells */
+	struct sorter *shadowed; /* seq of events, once a shadowed cell */
+	struct buf scratch;
+	struct cut_result *out;
+	int (*emit)(void *ctx, const struct cell *c, struct error *err);
+	void *ctx;
 };
 
-static size_t cells_owned(const struct giant *g, uint64_t owner)
+static struct sorter *new_sorter(const struct cut_table *t, size_t minor_bytes)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < g->ncolumns; i++)
-		n += g->columns[i].present && g->columns[i].owner == owner;
-	return n;
+	struct sorter_options so = {.budget = t->budget, .temp_dir = t->temp_dir, .threads = 1,
+				    .minor_bytes = minor_bytes};
+	return sorter_new(&so);
 }
 
-static void keep(struct version *v, const struct cell *c)
+static int put_cell(struct giant *g, const struct cell *c, uint64_t seq, size_t ncells,
+		    struct error *err)
 {
-	v->value.len = 0;
-	buf_append(&v->value, c->value.ptr, c->value.len);
-	v->cell = *c;
-	v->cell.value = buf_bytes(&v->value);
-	v->present = true;
-	v->owner = c->seq;
+	struct buf *b = &g->scratch;
+	b->len = 0;
+	put_be16(buf_reserve(b, 2), (uint16_t)c->family);
+	b->len += 2;
+	buf_append(b, c->qualifier.ptr, c->qualifier.len);
+	size_t key_len = b->len;
+	buf_be64(b, (uint64_t)(INT64_MAX - c->ts));
+	size_t minor_end = b->len;
+	b->len += put_varint(buf_reserve(b, 10), ncells);
+	buf_append(b, c->value.ptr, c->value.len);
+	struct record r = {
+		.key = bytes_of(b->ptr, key_len),
+		.minor = b->ptr + key_len,
+		.payload = bytes_of(b->ptr + minor_end, b->len - minor_end),
+		.seq = seq,
+	};
+	return run_builder_add(sorter_builder(g->sorted, 0), &r, err);
 }
 
-/* Take one event's cells into the version; only = NULL or the one column that matters. */
-static int version_add(struct giant *g, const struct record *r, const size_t *only, struct error *err)
-{
-	size_t n = row_cells(g->t->plan, g->t->index, r, g->cells), kept = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct cell *c = &g->cells[i];
-		struct version *v = &g->columns[c->column];
-		if (only && c->column != *only)
-			continue;
-		if (v->present && g->t->table->duplicates == DUPLICATES_ERROR)
-			return duplicate_error(g->t, &v->cell, c, err);
-		if (g->out && v->present)
-			g->out->cells_deduplicated++;
-		if (v->present && g->t->table->duplicates == DUPLICATES_FIRST)
-			continue;
-		if (g->out && v->present && cells_owned(g, v->owner) == 1) {
-			g->out->deduplicated++;
-			g->out->loaded--;
-		}
-		keep(v, c);
-		kept++;
-	}
-	if (g->out && kept)
-		g->out->loaded++;
-	else if (g->out)
-		g->out->deduplicated++;
-	return RC_OK;
-}
-
-static void version_clear(struct giant *g)
-{
-	for (size_t i = 0; i < g->ncolumns; i++)
-		g->columns[i].present = false;
-}
-
-/* One pass; calls emit for column *only, or counts when only is NULL. */
-static int pass(struct giant *g, struct bytes key, const size_t *only,
-		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
-		struct error *err)
+/* All cells of the row into the second sorter. */
+static int sort_cells(struct giant *g, struct error *err)
 {
 	struct buf end = {0};
-	buf_append(&end, key.ptr, key.len);
+	buf_append(&end, g->key.ptr, g->key.len);
 	buf_put(&end, 0);
-	struct record_iter it;
-	int rc = g->t->reopen(g->t->reopen_ctx, key, buf_bytes(&end), &it, err);
+	struct record_iter rows;
+	int rc = sorter_range(g->t->rows, g->key, buf_bytes(&end), &rows, err);
 	buf_release(&end);
 	if (rc)
 		return rc;
-	size_t minor_bytes = row_minor_bytes(g->t->plan, g->t->index);
-	uint8_t minor[8] = {0};
-	struct version *v = only ? &g->columns[*only] : NULL;
 	struct record r;
-	version_clear(g);
-	while ((rc = it.next(it.self, &r, err)) == RC_OK) {
-		if (minor_bytes && memcmp(minor, r.minor, minor_bytes) != 0) {
-			memcpy(minor, r.minor, minor_bytes);
-			if (v && v->present && (rc = emit(ctx, &v->cell, err)) != RC_OK)
-				break;
-			version_clear(g);
-		}
-		/* the row of a kept cell must outlive the record: the caller's key is the same bytes */
-		r.key = key;
-		if ((rc = version_add(g, &r, only, err)) != RC_OK)
+	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
+		size_t n = row_cells(g->t->plan, g->t->index, &r, g->cells);
+		for (size_t i = 0; rc == RC_OK && i < n; i++)
+			rc = put_cell(g, &g->cells[i], r.seq * g->most + i, n, err);
+		if (rc)
 			break;
+		g->out->loaded++;
 	}
-	it.close(it.self);
-	if (rc == RC_END)
-		rc = v && v->present ? emit(ctx, &v->cell, err) : RC_OK;
+	rows.close(rows.self);
+	return rc == RC_END ? sorter_finish(g->sorted, err) : rc;
+}
+
+/* What a record of the second sorter stands for; borrows from it. */
+static struct cell cell_of(const struct giant *g, const struct record *r, uint64_t *ncells)
+{
+	size_t n = get_varint(r->payload.ptr, r->payload.ptr + r->payload.len, ncells);
+	return (struct cell){
+		.family = get_be16(r->key.ptr),
+		.row = g->key,
+		.qualifier = bytes_of(r->key.ptr + 2, r->key.len - 2),
+		.value = bytes_of(r->payload.ptr + n, r->payload.len - n),
+		.ts = INT64_MAX - (int64_t)get_be64(r->minor),
+		.seq = r->seq / g->most,
+	};
+}
+
+static int drop(struct giant *g, uint64_t seq, uint64_t ncells, struct error *err)
+{
+	uint8_t key[8], count[10];
+	put_be64(key, seq);
+	struct record r = {.key = bytes_of(key, sizeof key), .minor = key,
+			   .payload = bytes_of(count, put_varint(count, ncells))};
+	g->out->cells_deduplicated++;
+	return run_builder_add(sorter_builder(g->shadowed, 0), &r, err);
+}
+
+/* The cell that is kept of those met so far in one place. */
+struct winner {
+	struct buf bytes; /* qualifier, then value */
+	struct cell cell;
+	uint64_t ncells = 0;
+	bool present;
+};
+
+static void keep(struct winner *w, const struct cell *c, uint64_t ncells)
+{
+	w->bytes.len = 0;
+	buf_append(&w->bytes, c->qualifier.ptr, c->qualifier.len);
+	buf_append(&w->bytes, c->value.ptr, c->value.len);
+	w->cell = *c;
+	w->cell.qualifier = bytes_of(w->bytes.ptr, c->qualifier.len);
+	w->cell.value = bytes_of(w->bytes.ptr + c->qualifier.len, c->value.len);
+	w->ncells = ncells;
+	w->present = true;
+}
+
+static bool same_place(const struct cell *a, const struct cell *b)
+{
+	return a->family == b->family && a->ts == b->ts && bytes_eq(a->qualifier, b->qualifier);
+}
+
+static int take(struct giant *g, struct winner *w, const struct record *r, struct error *err)
+{
+	uint64_t ncells = 0;
+	struct cell c = cell_of(g, r, &ncells);
+	int rc = RC_OK;
+	if (!w->present || !same_place(&w->cell, &c)) {
+		if (w->present)
+			rc = g->emit(g->ctx, &w->cell, err);
+		keep(w, &c, ncells);
+		return rc;
+	}
+	if (g->t->table->duplicates == DUPLICATES_ERROR)
+		return duplicate_error(g->t, &w->cell, &c, err);
+	if (g->t->table->duplicates == DUPLICATES_FIRST)
+		return drop(g, c.seq, ncells, err);
+	rc = drop(g, w->cell.seq, w->ncells, err);
+	keep(w, &c, ncells);
 	return rc;
 }
 
-/* Columns of constant qualifiers in file order: the order row_cells gives them in. */
-static size_t *columns_in_order(const struct job_table *t)
+static int emit_cells(struct giant *g, struct error *err)
 {
-	size_t *order = mem_alloc(t->ncells * sizeof *order);
-	struct buf a = {0}, b = {0};
-	for (size_t i = 0; i < t->ncells; i++) {
-		size_t k = i;
-		for (; k > 0; k--) {
-			const struct cell_spec *x = &t->cells[order[k - 1]], *y = &t->cells[i];
-			a.len = b.len = 0;
-			for (size_t p = 0; p < x->nqualifier; p++)
-				buf_append(&a, x->qualifier[p].constant.ptr, x->qualifier[p].constant.len);
-			for (size_t p = 0; p < y->nqualifier; p++)
-				buf_append(&b, y->qualifier[p].constant.ptr, y->qualifier[p].constant.len);
-			if (x->family < y->family ||
-			    (x->family == y->family && bytes_cmp(buf_bytes(&a), buf_bytes(&b)) < 0))
-				break;
-			order[k] = order[k - 1];
+	struct bytes none = {0};
+	struct record_iter cells;
+	struct winner w = {0};
+	struct record r;
+	int rc = sorter_range(g->sorted, none, none, &cells, err);
+	if (rc)
+		return rc;
+	while ((rc = cells.next(cells.self, &r, err)) == RC_OK)
+		if ((rc = take(g, &w, &r, err)) != RC_OK)
+			break;
+	cells.close(cells.self);
+	if (rc == RC_END)
+		rc = w.present ? g->emit(g->ctx, &w.cell, err) : RC_OK;
+	buf_release(&w.bytes);
+	return rc;
+}
+
+/* Events all of whose cells were shadowed. */
+static int count_shadowed(struct giant *g, struct error *err)
+{
+	struct bytes none = {0};
+	struct record_iter it;
+	struct record r;
+	uint64_t seq = 0, lost = 0, ncells = 0;
+	int rc = sorter_finish(g->shadowed, err);
+	if (rc == RC_OK)
+		rc = sorter_range(g->shadowed, none, none, &it, err);
+	if (rc)
+		return rc;
+	while ((rc = it.next(it.self, &r, err)) == RC_OK) {
+		uint64_t this = get_be64(r.key.ptr);
+		lost = lost && this == seq ? lost + 1 : 1;
+		seq = this;
+		get_varint(r.payload.ptr, r.payload.ptr + r.payload.len, &ncells);
+		if (lost == ncells) {
+			g->out->deduplicated++;
+			g->out->loaded--;
 		}
-		order[k] = i;
 	}
-	buf_release(&a);
-	buf_release(&b);
-	return order;
+	it.close(it.self);
+	return rc == RC_END ? RC_OK : rc;
 }
 
 int giant_row(const struct cut_table *t, struct bytes key,
 	      int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
 	      struct cut_result *out, struct error *err)
 {
-	struct giant g = {.t = t, .ncolumns = t->table->ncells, .out = out};
-	g.columns = mem_calloc(g.ncolumns, sizeof *g.columns);
-	g.cells = mem_alloc(row_max_cells(t->plan, t->index) * sizeof *g.cells);
-	size_t *order = columns_in_order(t->table);
-	int rc = pass(&g, key, NULL, NULL, NULL, err);
-	g.out = NULL;
-	for (size_t i = 0; rc == RC_OK && i < g.ncolumns; i++)
-		rc = pass(&g, key, &order[i], emit, ctx, err);
-	for (size_t i = 0; i < g.ncolumns; i++)
-		buf_release(&g.columns[i].value);
-	mem_free(order);
-	mem_free(g.columns);
+	struct giant g = {.t = t, .key = key, .most = row_max_cells(t->plan, t->index), .out = out,
+			  .emit = emit, .ctx = ctx};
+	g.cells = mem_alloc(g.most * sizeof *g.cells);
+	g.sorted = new_sorter(t, 8);
+	g.shadowed = new_sorter(t, 0);
+	int rc = sort_cells(&g, err);
+	if (rc == RC_OK)
+		rc = emit_cells(&g, err);
+	if (rc == RC_OK)
+		rc = count_shadowed(&g, err);
+	sorter_free(g.sorted);
+	sorter_free(g.shadowed);
+	buf_release(&g.scratch);
 	mem_free(g.cells);
 	return rc;
 }

@@ -7,8 +7,8 @@
 #include "cut.h"
 
 /*
- * Emit and count all cells of the row `key`, whose table has constant columns only, in memory of
- * one version of the row: one pass over the row's records a column, and one to count.
+ * Emit and count all cells of the row `key` within the memory budget: its cells are sorted by a
+ * sorter of their own, which spills.
  */
 int giant_row(const struct cut_table *t, struct bytes key,
 	      int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,

@@ -1,7 +1,7 @@
 /*
  * test_cut.c - the cut against an oracle: a plain list of all cells, last (or first) input wins
  *
- * Events go through row_encode into records, are sorted with qsort, cut into files, and the
+ * Events go through row_encode into records, are sorted, cut into files, and the
  * files' cells are read back.
  */
 #include <setjmp.h>
@@ -120,49 +120,19 @@ static void encode(struct fixture *f, const struct input *in, size_t n)
 	row_encoder_free(e);
 }
 
-static size_t minor_bytes;
-
-static int record_cmp(const void *pa, const void *pb)
+/* The records in a sorter, as in a load; *it runs over all of them. */
+static struct sorter *sort_records(const struct fixture *f, struct budget *budget, struct record_iter *it)
 {
-	const struct record *a = pa, *b = pb;
-	int c = bytes_cmp(a->key, b->key);
-	if (c == 0)
-		c = memcmp(a->minor, b->minor, minor_bytes);
-	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
-}
-
-struct array_iter {
-	const struct fixture *f;
-	size_t at, end;
-};
-
-static int array_next(void *self, struct record *out, struct error *err)
-{
-	(void)err;
-	struct array_iter *it = self;
-	if (it->at == it->end)
-		return RC_END;
-	*out = it->f->records[it->at++];
-	return RC_OK;
-}
-
-static void array_close(void *self)
-{
-	mem_free(self);
-}
-
-static int array_range(void *ctx, struct bytes lo, struct bytes hi, struct record_iter *out, struct error *err)
-{
-	(void)err;
-	const struct fixture *f = ctx;
-	struct array_iter *it = mem_calloc(1, sizeof *it);
-	*it = (struct array_iter){f, 0, f->nrecords};
-	while (it->at < it->end && bytes_cmp(f->records[it->at].key, lo) < 0)
-		it->at++;
-	while (hi.len && it->end > it->at && bytes_cmp(f->records[it->end - 1].key, hi) >= 0)
-		it->end--;
-	*out = (struct record_iter){array_next, array_close, it};
-	return RC_OK;
+	struct sorter_options so = {.budget = budget, .temp_dir = f->dir, .threads = 1,
+				    .minor_bytes = row_minor_bytes(f->plan, 0), .run_bytes = 4096};
+	struct sorter *s = sorter_new(&so);
+	struct bytes none = {0};
+	struct error err;
+	for (size_t i = 0; i < f->nrecords; i++)
+		assert_int_equal(run_builder_add(sorter_builder(s, 0), &f->records[i], &err), 0);
+	assert_int_equal(sorter_finish(s, &err), 0);
+	assert_int_equal(sorter_range(s, none, none, it, &err), 0);
+	return s;
 }
 
 /* --- the oracle --- */
@@ -264,16 +234,14 @@ static void cut_case(const struct input *in, size_t n, bool computed, enum dupli
 	static struct stored want[3 * MOST], got[3 * MOST];
 	setup_job(&f, computed, d);
 	encode(&f, in, n);
-	minor_bytes = row_minor_bytes(f.plan, 0);
-	qsort(f.records, f.nrecords, sizeof *f.records, record_cmp);
-	struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir, .created_ms = 1,
-			      .reopen = array_range, .reopen_ctx = &f, .gather_bytes = gather_bytes};
+	struct budget budget = {.limit = 1 << 20};
 	struct record_iter it;
 	struct error err;
-	struct bytes none = {0};
 	struct cut_result r;
 	struct cutter *c = cutter_new();
-	array_range(&f, none, none, &it, &err);
+	struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir, .created_ms = 1,
+			      .rows = sort_records(&f, &budget, &it), .budget = &budget, .temp_dir = f.dir,
+			      .gather_bytes = gather_bytes};
 	assert_int_equal(cut_region(c, &t, 0, &it, &r, &err), 0);
 	size_t dropped, wanted = oracle(in, n, computed, d == DUPLICATES_FIRST, want, &dropped);
 	size_t found = read_back(&f, &r, got);
@@ -286,6 +254,7 @@ static void cut_case(const struct input *in, size_t n, bool computed, enum dupli
 	assert_int_equal(r.loaded + r.deduplicated, f.nrecords);
 	cut_result_release(&r);
 	cutter_free(c);
+	sorter_free(t.rows);
 	teardown_job(&f);
 }
 
@@ -335,18 +304,19 @@ static void test_duplicates_error(void **state)
 		static struct fixture f;
 		setup_job(&f, false, DUPLICATES_ERROR);
 		encode(&f, in, 3);
-		struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir,
-				      .reopen = array_range, .reopen_ctx = &f, .gather_bytes = giant ? 1 : 0};
+		struct budget budget = {.limit = 1 << 20};
 		struct record_iter it;
 		struct error err;
-		struct bytes none = {0};
 		struct cut_result r;
 		struct cutter *c = cutter_new();
-		array_range(&f, none, none, &it, &err);
+		struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir,
+				      .rows = sort_records(&f, &budget, &it), .budget = &budget, .temp_dir = f.dir,
+				      .gather_bytes = giant ? 1 : 0};
 		assert_int_equal(cut_region(c, &t, 0, &it, &r, &err), RC_DATA);
 		assert_non_null(strstr(err.msg, "row r2, column f:a, timestamp 5"));
 		assert_non_null(strstr(err.msg, "1 and 2"));
 		cutter_free(c);
+		sorter_free(t.rows);
 		teardown_job(&f);
 	}
 }

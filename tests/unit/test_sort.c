@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "pipeline/sort/prefix.h"
-#include "pipeline/sort/sorter.h"
+#include "sorter.h"
 #include "pool.h"
 
 struct row {
