@@ -111,7 +111,7 @@ static int drop(struct giant *g, uint64_t seq, uint64_t ncells, struct error *er
 struct winner {
 	struct buf bytes; /* qualifier, then value */
 	struct cell cell;
-	uint64_t ncells = 0;
+	uint64_t ncells;
 	bool present;
 };
 
