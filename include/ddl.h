@@ -37,6 +37,8 @@ struct ddl_options {
  * changes nothing.  Ends with `exit`.  t has passed ddl_check.
  */
 int ddl_create(struct buf *out, const struct table *t, const struct splits *s, struct error *err);
+/* Does the script hold the split keys itself, or none at all? */
+bool ddl_keys_inline(const struct splits *s, const struct ddl_options *options);
 /* The same with options; NULL: the defaults. */
 int ddl_create_with(struct buf *out, const struct table *t, const struct splits *s,
 		    const struct ddl_options *options, struct error *err);

@@ -210,5 +210,8 @@ struct job {
  */
 int job_load(struct job *job, const char *path, struct error *err);
 void job_release(struct job *job);
+/* The table of that name; NULL: the only one.  RC_CONFIG when there is none or the name is needed. */
+int job_find_table(const struct job *job, const char *name, const struct job_table **out,
+		   struct error *err);
 
 #endif

@@ -19,6 +19,12 @@ const struct command commands[] = {
 	 "                          default: text, escaped for UniformSplit; with TABLE the whole create script\n"
 	 "  -c N, -f FAMILY         RegionSplitter's own form: regions and column families of TABLE\n",
 	 cmd_split},
+	{"ddl", "JOB [options]", "the script that creates, alters or drops a table of the job",
+	 "  --splits FILE           split keys, one a line (splits.txt of `plan` or `load`)\n"
+	 "  --table NAME            which table, when the job has several\n"
+	 "  --alter FILE            bring the existing table to the job; FILE is what `describe` printed\n"
+	 "  --drop                  disable and drop it\n",
+	 cmd_ddl},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",

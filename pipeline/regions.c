@@ -10,6 +10,7 @@
 
 #define SAMPLES 16
 #define SAMPLE_BYTES (1u << 20)
+#define PER_SERVER 10 /* regions to start with (hbase-shell.md 2.4) */
 
 /* Ends a record stream after so much weight: one sample. */
 struct limited {
@@ -98,24 +99,29 @@ static uint32_t clamp_count(const struct regions *r, double n)
 	return n < 1 ? 1 : n > 1e6 ? 1000000 : (uint32_t)n;
 }
 
+/* How many regions the job asks for; 0: the data decides. */
+static uint32_t stated_count(const struct regions *r)
+{
+	if (r->count)
+		return r->count;
+	if (!r->servers)
+		return 0;
+	return clamp_count(r, (double)r->servers * (r->per_server ? r->per_server : PER_SERVER));
+}
+
 static int count_regions(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 			 const char *work_dir, uint32_t *count, struct error *err)
 {
 	const struct regions *r = &t->table->regions;
-	double n = 0;
-	if (r->count) {
-		n = r->count;
-	} else if (r->servers && r->per_server) {
-		n = (double)r->servers * r->per_server;
-	} else {
-		double ratio;
-		int rc = measure_ratio(t, sorter, threads, work_dir, &ratio, err);
-		if (rc)
-			return rc;
-		double bytes = (double)sorter_totals(sorter).weight * ratio * (1 + r->headroom);
-		n = ceil(bytes / (double)r->size_bytes);
-	}
-	*count = clamp_count(r, n);
+	double ratio;
+	*count = stated_count(r);
+	if (*count)
+		return RC_OK;
+	int rc = measure_ratio(t, sorter, threads, work_dir, &ratio, err);
+	if (rc)
+		return rc;
+	double bytes = (double)sorter_totals(sorter).weight * ratio * (1 + r->headroom);
+	*count = clamp_count(r, ceil(bytes / (double)r->size_bytes));
 	return RC_OK;
 }
 
@@ -149,7 +155,7 @@ static int cut_exactly(struct sorter *sorter, unsigned threads, uint32_t count, 
 	return rc;
 }
 
-static int read_splits(const char *path, struct splits *out, struct error *err)
+int regions_read(const char *path, struct splits *out, struct error *err)
 {
 	struct buf text = {0};
 	int rc = io_read_file(path, &text, err);
@@ -159,25 +165,48 @@ static int read_splits(const char *path, struct splits *out, struct error *err)
 	return rc;
 }
 
+bool regions_algorithm(const struct regions *r, enum split_algorithm *a)
+{
+	switch (r->split) {
+	case SPLIT_UNIFORM: *a = SPLIT_ALGORITHM_UNIFORM; return true;
+	case SPLIT_HEX: *a = SPLIT_ALGORITHM_HEX; return true;
+	case SPLIT_DECIMAL: *a = SPLIT_ALGORITHM_DECIMAL; return true;
+	default: return false;
+	}
+}
+
+static int compute(const struct regions *r, enum split_algorithm a, uint32_t count,
+		   struct splits *out, struct error *err)
+{
+	return count < 2 ? RC_OK : splits_compute(out, a, count, r->first, r->last, err);
+}
+
+int regions_without_data(const struct regions *r, struct splits *out, struct error *err)
+{
+	enum split_algorithm a;
+	if (r->split == SPLIT_NONE)
+		return RC_OK;
+	if (r->split == SPLIT_FILE)
+		return regions_read(r->file, out, err);
+	if (regions_algorithm(r, &a) && stated_count(r))
+		return compute(r, a, stated_count(r), out, err);
+	return RC_END;
+}
+
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		   const char *work_dir, struct splits *out, struct error *err)
 {
 	const struct regions *r = &t->table->regions;
+	enum split_algorithm a;
 	uint32_t count = 1;
-	int rc;
-	switch (r->split) {
-	case SPLIT_NONE: return RC_OK;
-	case SPLIT_FILE: return read_splits(r->file, out, err);
-	case SPLIT_UNIFORM:
-		return splits_compute(out, SPLIT_ALGORITHM_UNIFORM, r->count, r->first, r->last, err);
-	case SPLIT_HEX:
-		return splits_compute(out, SPLIT_ALGORITHM_HEX, r->count, r->first, r->last, err);
-	case SPLIT_DECIMAL:
-		return splits_compute(out, SPLIT_ALGORITHM_DECIMAL, r->count, r->first, r->last, err);
-	case SPLIT_SAMPLED: break;
-	}
+	int rc = regions_without_data(r, out, err);
+	if (rc != RC_END)
+		return rc;
 	if (sorter_totals(sorter).records == 0)
 		return RC_OK;
 	rc = count_regions(t, sorter, threads, work_dir, &count, err);
-	return rc ? rc : cut_exactly(sorter, threads, count, out, err);
+	if (rc)
+		return rc;
+	return regions_algorithm(r, &a) ? compute(r, a, count, out, err)
+					: cut_exactly(sorter, threads, count, out, err);
 }

@@ -189,12 +189,16 @@ static void put_coprocessors(struct buf *out, const struct table *t)
 	}
 }
 
+bool ddl_keys_inline(const struct splits *s, const struct ddl_options *o)
+{
+	return o->algorithm_regions > 1 || s->count <= (o->inline_keys ? o->inline_keys : INLINE_KEYS);
+}
+
 static void put_create(struct buf *out, const struct table *t, const struct splits *s,
 		       const struct ddl_options *o)
 {
-	size_t limit = o->inline_keys ? o->inline_keys : INLINE_KEYS;
 	bool by_name = o->algorithm_regions > 1;
-	bool from_file = !by_name && s->count > limit;
+	bool from_file = !ddl_keys_inline(s, o);
 
 	put_namespace(out, t->name);
 	policy_comment(out, t, by_name || s->count);

@@ -10,6 +10,7 @@
 
 #include "ddl.h"
 #include "io.h"
+#include "units.h"
 
 #define LARGEST_JOB (1u << 20)
 
@@ -103,4 +104,31 @@ void job_release(struct job *job)
 {
 	arena_release(&job->arena);
 	*job = (struct job){0};
+}
+
+int job_find_table(const struct job *job, const char *name, const struct job_table **out,
+		   struct error *err)
+{
+	const char **known = mem_alloc(job->ntables * sizeof(*known));
+	struct buf list = {0};
+	*out = !name && job->ntables == 1 ? job->tables : NULL;
+	for (size_t i = 0; i < job->ntables; i++) {
+		known[i] = job->tables[i].schema.name;
+		buf_printf(&list, "%s%s", i ? ", " : "", known[i]);
+		if (name && strcmp(name, known[i]) == 0)
+			*out = &job->tables[i];
+	}
+	int rc = RC_OK;
+	const char *near = name ? near_miss(name, known, job->ntables) : NULL;
+	if (!*out && near)
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`; did you mean %s?", job->path, name, near);
+	else if (!*out && name)
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`, expected one of: %.*s", job->path, name,
+			       (int)list.len, (const char *)list.ptr);
+	else if (!*out)
+		rc = error_set(err, RC_CONFIG, "%s has several tables, expected --table with one of: %.*s",
+			       job->path, (int)list.len, (const char *)list.ptr);
+	buf_release(&list);
+	mem_free(known);
+	return rc;
 }
