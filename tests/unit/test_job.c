@@ -410,7 +410,7 @@ static void test_examples(void **state)
 	assert_int_equal(job.tables[0].nrowkey, 4);
 	assert_int_equal(job.tables[0].rowkey[1].as, AS_U64);
 	assert_int_equal(job.tables[0].rowkey[2].as, AS_REVERSED_MILLIS);
-	assert_int_equal(job.tables[0].schema.families[0].ttl_s, 315360000);
+	assert_int_equal(job.tables[0].schema.families[0].ttl_s, 20000 * 86400);
 	assert_int_equal(job.tables[0].schema.families[0].codec, CODEC_ZSTD);
 	assert_int_equal(job.tables[0].regions.count, 16);
 	job_release(&job);
