@@ -58,7 +58,6 @@ struct hfile_summary {
 	struct buf first_row, last_row; /* row keys */
 	int64_t min_ts, max_ts;
 	uint8_t digest[16];        /* XXH3-128 of the file's bytes */
-	uint64_t cells_digest;     /* sum over cells of XXH3-64 of their KeyValue bytes: order-free */
 };
 void hfile_summary_release(struct hfile_summary *s);
 

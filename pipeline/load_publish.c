@@ -57,7 +57,6 @@ static void describe_file(struct load_result *res, const struct load_table *t, s
 		.last_row = keep_bytes(&res->arena, buf_bytes(&f->sum.last_row)),
 		.min_ts = f->sum.min_ts,
 		.max_ts = f->sum.max_ts,
-		.cells_digest = f->sum.cells_digest,
 	};
 	memcpy(m->digest, f->sum.digest, sizeof m->digest);
 	mem_free(full);

@@ -115,7 +115,6 @@ static void summarize(const struct hfile_writer *w, struct hfile_summary *sum)
 		.data_blocks = w->data_blocks,
 		.min_ts = w->min_ts,
 		.max_ts = w->max_ts,
-		.cells_digest = w->cells_digest,
 	};
 	buf_append(&sum->first_row, w->first_row.ptr, w->first_row.len);
 	buf_append(&sum->last_row, last.ptr, last.len);

@@ -6,9 +6,6 @@
  * link back to the one before it and hold cells in order that lie in its key range; each cell's
  * key must be in the bloom filter.  At the end the sums are held against trailer and file info.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "reader.h"
 #include "trailer.h"
 
@@ -179,7 +176,6 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct kv_ke
 	s->rows += first || !bytes_eq(last.row, key->row);
 	s->cells++;
 	s->cell_bytes += kv->size;
-	s->cells_digest += XXH3_64bits(kv->key.ptr - KV_LENGTHS, kv->size);
 	s->min_ts = key->ts < s->min_ts ? key->ts : s->min_ts;
 	s->max_ts = key->ts > s->max_ts ? key->ts : s->max_ts;
 	if (key->type == HFILE_PUT && key->ts < v->earliest_put)

@@ -8,9 +8,6 @@
  */
 #include "writer.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "kv.h"
 #include "mem.h"
 
@@ -325,7 +322,6 @@ static void append_cell(struct hfile_writer *w, const struct hfile_cell *c)
 	put_be64(p, (uint64_t)c->ts);
 	p[8] = c->type;
 	p = put_bytes(p + 9, c->value.ptr, c->value.len);
-	w->cells_digest += XXH3_64bits(cell, size);
 	w->previous_at = b->len + KV_LENGTHS;
 	w->previous_bytes = key_bytes;
 	memset(p, 0, KV_TAIL_MAX);

@@ -32,7 +32,7 @@ struct hfile_writer {
 	struct cell_tail tail;
 	unsigned row_cost; /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
 	struct buf family; /* length and name */
-	uint64_t cells, rows, key_bytes, value_bytes, cells_digest;
+	uint64_t cells, rows, key_bytes, value_bytes;
 	int64_t min_ts, max_ts;
 	struct hbloom bloom;
 	/* touched for each block */

@@ -4,8 +4,8 @@
  * Each struct of publish.h has a table: JSON key, kind, offset in the struct.  Writing and reading
  * both walk the tables, so they cannot disagree, and the order of a table is the order of the keys.
  *
- *   digests, cells_digest  lower-case hex (a 64-bit number is more than JSON numbers hold safely)
- *   row keys               \xHH form, as in splits.txt
+ *   digests   lower-case hex
+ *   row keys  \xHH form, as in splits.txt
  */
 #include "publish.h"
 
@@ -22,7 +22,6 @@ enum kind {
 	INDEX,   /* size_t */
 	MILLIS,  /* int64_t */
 	DIGEST,  /* uint8_t[16] */
-	HASH,    /* uint64_t as hex */
 	ROW_KEY, /* struct bytes */
 	LIST     /* pointer to structs of `items`; how many: the size_t at count_at */
 };
@@ -58,7 +57,6 @@ static const struct member file_members[] = {
 	{.key = "min_ts", MILLIS, AT(manifest_file, min_ts)},
 	{.key = "max_ts", MILLIS, AT(manifest_file, max_ts)},
 	{.key = "digest", DIGEST, AT(manifest_file, digest)},
-	{.key = "cells_digest", HASH, AT(manifest_file, cells_digest)},
 };
 SHAPE(manifest_file, file_members);
 
@@ -124,13 +122,6 @@ static json_t *hex_json(const void *ptr, size_t len)
 	return out;
 }
 
-static json_t *hash_json(uint64_t v)
-{
-	uint8_t big_endian[8];
-	put_be64(big_endian, v);
-	return hex_json(big_endian, 8);
-}
-
 static json_t *row_key_json(struct bytes key)
 {
 	struct buf text = {0};
@@ -166,7 +157,6 @@ static json_t *member_json(const struct member *m, const char *base)
 	case INDEX: return json_integer((json_int_t) * (const size_t *)at);
 	case MILLIS: return json_integer(*(const int64_t *)at);
 	case DIGEST: return hex_json(at, 16);
-	case HASH: return hash_json(*(const uint64_t *)at);
 	case ROW_KEY: return row_key_json(*(const struct bytes *)at);
 	case LIST: return list_json(m, base);
 	}
@@ -233,7 +223,6 @@ static const char *kind_name(enum kind k)
 	case INDEX: return "a number, 0 or more";
 	case MILLIS: return "a number";
 	case DIGEST: return "32 hex digits";
-	case HASH: return "16 hex digits";
 	case ROW_KEY: return "a row key in \\xHH form";
 	case LIST: return "a list";
 	}
@@ -265,18 +254,12 @@ static void read_row_key(const char *text, struct bytes *out, struct arena *a)
 static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a)
 {
 	const char *text = json_string_value(v);
-	uint8_t hash[8];
 	if (!text)
 		return false;
 	switch (kind) {
 	case TEXT: *(const char **)at = arena_strdup(a, text); return true;
 	case ROW_KEY: read_row_key(text, at, a); return true;
-	case DIGEST: return text_unhex(at, 16, text);
-	default:
-		if (!text_unhex(hash, 8, text))
-			return false;
-		*(uint64_t *)at = get_be64(hash);
-		return true;
+	default: return text_unhex(at, 16, text);
 	}
 }
 

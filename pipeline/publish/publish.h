@@ -65,7 +65,6 @@ struct manifest_file {
 	struct bytes first_row, last_row;
 	int64_t min_ts, max_ts;
 	uint8_t digest[16];   /* XXH3-128 of the file */
-	uint64_t cells_digest;
 };
 struct manifest_region {
 	struct bytes start, end;  /* row keys, empty at the ends */

@@ -179,7 +179,6 @@ def test_edited_manifest(load, change, path, text):
         ("min_ts", 0, "smallest timestamp 14.*, the manifest says 0$"),
         ("max_ts", 0, "largest timestamp 14.*, the manifest says 0$"),
         ("digest", "0" * 32, "changed"),
-        ("cells_digest", "0" * 16, "digest of its cells"),
         ("region", 1, "is outside region 1"),
         ("region", 77, "region 77, the manifest has 4 regions"),
         ("family", "g", "not in events/hfiles/g/"),
