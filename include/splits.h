@@ -61,4 +61,26 @@ const char *split_algorithm_name(enum split_algorithm a);
 /* The shortest key s with a < s <= b, for neighbouring rows a < b; a prefix of b. */
 struct bytes shortest_separator(struct bytes a, struct bytes b);
 
+/* --- the regions of a live table, as the shell prints them --- */
+
+#define EXISTING_UNKNOWN UINT64_MAX
+
+/* Everything is owned.  Release: existing_release. */
+struct existing {
+	struct splits splits;
+	struct existing_region {
+		char *encoded;       /* what merge_region takes; NULL: not printed */
+		uint64_t size_bytes; /* of its store files, in whole MiB; EXISTING_UNKNOWN: not printed */
+	} *regions;                  /* splits.count + 1 */
+	char *table;                 /* NULL: not printed */
+};
+
+/*
+ * Read what `get_splits 't'` or `list_regions 't'` printed, prompts and timings around it
+ * included; name is for messages.  RC_DATA, with name and line: neither of them, keys that do not
+ * come out as many as were announced, regions that leave a gap or overlap.
+ */
+int existing_parse(struct existing *e, const char *name, struct bytes text, struct error *err);
+void existing_release(struct existing *e);
+
 #endif

@@ -8,11 +8,12 @@
 #include "load.h"
 #include "report.h"
 
-enum { OPT_MAX_REJECTS = 500 };
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING };
 
 struct load_arguments {
 	const char *output_dir;
 	struct reject_limit limit;
+	struct live live;
 };
 
 static int parse_limit(const char *text, struct reject_limit *out, struct error *err)
@@ -36,7 +37,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct load_arguments *a = ctx;
 	if (opt == OPT_MAX_REJECTS)
 		return parse_limit(arg, &a->limit, err);
-	a->output_dir = arg;
+	if (opt == OPT_EXISTING)
+		live_add(&a->live, arg);
+	else
+		a->output_dir = arg;
 	return RC_OK;
 }
 
@@ -61,7 +65,7 @@ static void print_result(const struct options *o, const struct load_result *r, c
 		report_summary(r, dir);
 }
 
-static int run(const struct options *o, const struct load_arguments *a, const char *job_path,
+static int run(const struct options *o, struct load_arguments *a, const char *job_path,
 	       char **files, size_t nfiles)
 {
 	struct error err;
@@ -72,9 +76,12 @@ static int run(const struct options *o, const struct load_arguments *a, const ch
 	if (rc)
 		return command_fail("load", &err);
 	rc = job_load(&job, job_path, &err);
+	if (rc == RC_OK)
+		rc = live_read(&a->live, &job, &err);
 	if (rc == RC_OK) {
 		struct load_options opt = {.common = o, .files = (const char *const *)files, .nfiles = nfiles,
-					   .output_dir = a->output_dir, .limit = a->limit};
+					   .output_dir = a->output_dir, .limit = a->limit,
+					   .live = &a->live};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = load_run(&job, &opt, &progress, &result, &err);
 		reporter_stop(reporter);
@@ -95,6 +102,7 @@ int cmd_load(int argc, char **argv)
 {
 	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
 					    {"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {0}};
 	struct options o;
 	struct load_arguments a = {0};
@@ -105,5 +113,7 @@ int cmd_load(int argc, char **argv)
 		fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n", stderr);
 		return EXIT_USAGE;
 	}
-	return run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+	int status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+	live_release(&a.live);
+	return status;
 }

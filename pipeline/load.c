@@ -156,6 +156,14 @@ static int read_all(struct load *l, struct error *err)
 
 /* --- split: region borders, known only now that all keys are --- */
 
+static int live_splits(const struct existing *live, struct splits *out, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < live->splits.count; i++)
+		rc = splits_add(out, live->splits.keys[i], err);
+	return rc;
+}
+
 static int split_all(struct load *l, struct error *err)
 {
 	char *work = mem_format("%s/.samples", staging_path(l->staging));
@@ -163,7 +171,9 @@ static int split_all(struct load *l, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++) {
 		struct load_table *t = &l->tables[i];
 		t->cut.created_ms = l->result->manifest.created_ms;
-		rc = regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits, err);
+		const struct existing *live = live_table(l->opt->live, i);
+		rc = live ? live_splits(live, &t->splits, err)
+			  : regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits, err);
 		t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
 		l->ntasks += t->splits.count + 1;
 	}

@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "job.h"
+#include "live.h"
 #include "publish/publish.h"
 #include "read.h"
 
@@ -17,6 +18,7 @@ struct load_options {
 	size_t nfiles;
 	const char *output_dir;
 	struct reject_limit limit;
+	const struct live *live; /* regions that tables have already, in place of the job's; NULL: none */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

@@ -9,7 +9,8 @@
 const struct command commands[] = {
 	{"load", "JOB [FILE...] -o DIR [options]", "events to HFiles, split file, create-table script",
 	 "  -o, --output DIR        where the load appears; must not exist\n"
-	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n",
+	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or list_regions printed\n",
 	 cmd_load},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
 	 "the split keys of HBase's own algorithms, no data needed",

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "keytext.h"
 #include "mem.h"
 
 #define MAX_ROW_BYTES 32767 /* HConstants.MAX_ROW_LENGTH */
@@ -70,8 +71,8 @@ void splits_format(const struct splits *s, struct buf *out)
 	}
 }
 
-/* The next line as File.foreach and chomp give it; moves text behind it. */
-static struct bytes take_line(struct bytes *text)
+/* As File.foreach and chomp do. */
+struct bytes keytext_line(struct bytes *text)
 {
 	const uint8_t *end = memchr(text->ptr, '\n', text->len);
 	size_t len = end ? (size_t)(end - text->ptr) : text->len;
@@ -113,19 +114,24 @@ static int check_line(struct bytes line, struct error *err)
 	return RC_OK;
 }
 
+int keytext_parse(struct buf *key, struct bytes line, struct error *err)
+{
+	int rc = check_line(line, err);
+	if (rc == RC_OK)
+		bytes_unescape(key, line);
+	return rc;
+}
+
 int splits_parse(struct splits *s, const char *name, struct bytes text, struct error *err)
 {
 	struct buf key = {0};
 	int rc = RC_OK;
 
 	for (uint64_t number = 1; rc == RC_OK && text.len; number++) {
-		struct bytes line = take_line(&text);
-		rc = check_line(line, err);
-		if (rc == RC_OK) {
-			key.len = 0;
-			bytes_unescape(&key, line);
+		key.len = 0;
+		rc = keytext_parse(&key, keytext_line(&text), err);
+		if (rc == RC_OK)
 			rc = splits_add(s, buf_bytes(&key), err);
-		}
 		if (rc) {
 			err->code = rc = RC_DATA;
 			error_prefix(err, "%s:%" PRIu64 ": ", name, number);

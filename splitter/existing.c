@@ -1,0 +1,373 @@
+/*
+ * existing.c - the regions of a live table from what the shell printed
+ *
+ *   get_splits     Total number of splits = 3        regions, not keys
+ *                  \x01                              one key a line, Bytes.toStringBinary
+ *                  b c
+ *
+ *   list_regions    SERVER_NAME |           REGION_NAME | START_KEY | END_KEY |  SIZE | ...
+ *                   ----------- | --------------------- | --------- | ------- | ----- | ...
+ *                          h,1  | t,,1700000000000.0c3f. |           |    \x01 |   120 | ...
+ *                   3 rows
+ *
+ * Keys are printed with their blanks and bars, so columns are cut where the header's bars stand.
+ * list_regions strips the blanks at a key's ends; inside REGION_NAME, `table,start key,time.name.`,
+ * the start key is whole, so it is taken from there where that column was asked for.
+ */
+#include "splits.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "keytext.h"
+#include "mem.h"
+
+enum column { SERVER_NAME, REGION_NAME, START_KEY, END_KEY, SIZE, REQ, LOCALITY, COLUMNS };
+
+static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY",
+						  "SIZE",	 "REQ",		"LOCALITY"};
+
+struct reader {
+	const char *name;
+	struct bytes text;
+	uint64_t line; /* of the line taken last */
+	struct error *err;
+};
+
+struct span {
+	size_t at, len; /* len 0: no such column */
+};
+
+struct row {
+	struct buf start;
+	struct bytes start_text, end_text; /* blanks at the ends removed */
+	struct bytes encoded, table;       /* len 0: not known */
+	uint64_t size_bytes;
+	uint64_t line;
+	bool replica;
+};
+
+struct listing {
+	struct span columns[COLUMNS];
+	size_t line_bytes;
+	struct row *rows;
+	size_t count, cap;
+};
+
+static bool next_line(struct reader *r, struct bytes *line)
+{
+	if (r->text.len == 0)
+		return false;
+	*line = keytext_line(&r->text);
+	r->line++;
+	return true;
+}
+
+static int fault(struct reader *r, uint64_t line, const char *what)
+{
+	return error_set(r->err, RC_DATA, "%s:%" PRIu64 ": %s", r->name, line, what);
+}
+
+static int in_line(struct reader *r, uint64_t line, int rc)
+{
+	if (rc) {
+		r->err->code = RC_DATA;
+		error_prefix(r->err, "%s:%" PRIu64 ": ", r->name, line);
+	}
+	return rc ? RC_DATA : RC_OK;
+}
+
+static struct bytes trim(struct bytes b)
+{
+	while (b.len && b.ptr[0] == ' ')
+		b = bytes_of(b.ptr + 1, b.len - 1);
+	while (b.len && b.ptr[b.len - 1] == ' ')
+		b.len--;
+	return b;
+}
+
+static bool starts_with(struct bytes b, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return b.len >= n && memcmp(b.ptr, prefix, n) == 0;
+}
+
+/* All digits, and behind them nothing. */
+static bool parse_number(struct bytes b, uint64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < b.len; i++) {
+		if (b.ptr[i] < '0' || b.ptr[i] > '9' || *out > UINT32_MAX)
+			return false;
+		*out = *out * 10 + (uint64_t)(b.ptr[i] - '0');
+	}
+	return b.len > 0;
+}
+
+/* --- get_splits --- */
+
+static const char total[] = "Total number of splits = ";
+
+/* What the shell prints behind a command's own output. */
+static bool is_trailer(struct bytes line)
+{
+	return trim(line).len == 0 || starts_with(line, "Took ") || starts_with(line, "=> ") ||
+	       starts_with(line, "hbase") || starts_with(line, "0 row(s)");
+}
+
+static int read_keys(struct reader *r, struct existing *e, struct bytes count)
+{
+	struct buf key = {0};
+	struct bytes line;
+	uint64_t regions;
+	int rc = RC_OK;
+	if (!parse_number(trim(count), &regions) || regions == 0)
+		return fault(r, r->line, "expected a number of splits, 1 or more");
+	for (uint64_t i = 1; rc == RC_OK && i < regions; i++) {
+		key.len = 0;
+		if (!next_line(r, &line)) {
+			rc = fault(r, r->line, "the text ends before the last of the announced splits");
+			break;
+		}
+		rc = keytext_parse(&key, line, r->err);
+		if (rc == RC_OK)
+			rc = splits_add(&e->splits, buf_bytes(&key), r->err);
+		rc = in_line(r, r->line, rc);
+	}
+	while (rc == RC_OK && next_line(r, &line))
+		if (!is_trailer(line))
+			rc = fault(r, r->line, "more lines than the announced splits");
+	buf_release(&key);
+	return rc;
+}
+
+/* --- list_regions --- */
+
+/* The header's columns; false: this line is not one. */
+static bool read_header(struct bytes line, struct listing *l)
+{
+	size_t from = 0, found = 0;
+	memset(l->columns, 0, sizeof l->columns);
+	for (size_t i = 0; i < line.len; i++) {
+		if (line.ptr[i] != '|')
+			continue;
+		struct bytes name = trim(bytes_of(line.ptr + from, i - from));
+		int c = 0;
+		while (c < COLUMNS && !bytes_eq(name, bytes_str(column_names[c])))
+			c++;
+		if (c == COLUMNS)
+			return false;
+		l->columns[c] = (struct span){from, i - from};
+		from = i + 1;
+		found++;
+	}
+	l->line_bytes = line.len;
+	return found && from == line.len;
+}
+
+static bool fits(const struct listing *l, struct bytes line)
+{
+	if (line.len != l->line_bytes)
+		return false;
+	for (int c = 0; c < COLUMNS; c++)
+		if (l->columns[c].len && line.ptr[l->columns[c].at + l->columns[c].len] != '|')
+			return false;
+	return true;
+}
+
+static struct bytes cell(const struct listing *l, struct bytes line, enum column c)
+{
+	return trim(bytes_of(line.ptr + l->columns[c].at, l->columns[c].len));
+}
+
+static const uint8_t *last_of(struct bytes b, int c)
+{
+	return b.len ? memrchr(b.ptr, c, b.len) : NULL;
+}
+
+/* table,start key,time[_replica].encoded. */
+static bool read_region_name(struct bytes name, struct row *row)
+{
+	if (name.len == 0 || name.ptr[name.len - 1] != '.')
+		return false;
+	struct bytes head = bytes_of(name.ptr, name.len - 1);
+	const uint8_t *dot = last_of(head, '.');
+	const uint8_t *first = memchr(name.ptr, ',', name.len);
+	if (!dot || !first)
+		return false;
+	row->encoded = bytes_of(dot + 1, (size_t)(name.ptr + name.len - 1 - (dot + 1)));
+	head.len = (size_t)(dot - name.ptr);
+	const uint8_t *second = last_of(head, ',');
+	if (!second || second <= first || row->encoded.len == 0)
+		return false;
+	row->table = bytes_of(name.ptr, (size_t)(first - name.ptr));
+	row->start_text = bytes_of(first + 1, (size_t)(second - first - 1));
+	row->replica = memchr(second, '_', (size_t)(dot - second)) != NULL;
+	return true;
+}
+
+static int read_row(struct reader *r, struct listing *l, struct bytes line)
+{
+	struct row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
+	int rc = RC_OK;
+	if (l->columns[REGION_NAME].len && !read_region_name(cell(l, line, REGION_NAME), &row))
+		return fault(r, r->line, "the REGION_NAME is not `table,start key,time.encoded name.`");
+	if (!l->columns[REGION_NAME].len)
+		row.start_text = cell(l, line, START_KEY);
+	row.end_text = cell(l, line, END_KEY);
+	if (l->columns[SIZE].len) {
+		if (!parse_number(cell(l, line, SIZE), &row.size_bytes))
+			return fault(r, r->line, "the SIZE is not a number of MB");
+		row.size_bytes <<= 20;
+	}
+	if (row.start_text.len)
+		rc = in_line(r, r->line, keytext_parse(&row.start, row.start_text, r->err));
+	row.start_text = trim(row.start_text);
+	if (l->count == l->cap) {
+		l->cap = l->cap ? l->cap * 2 : 64;
+		l->rows = mem_realloc(l->rows, l->cap * sizeof *l->rows);
+	}
+	l->rows[l->count++] = row;
+	return rc;
+}
+
+static int read_rows(struct reader *r, struct listing *l)
+{
+	struct bytes line = {0};
+	uint64_t announced = 0;
+	int rc = RC_OK;
+	if (!l->columns[REGION_NAME].len && !l->columns[START_KEY].len)
+		return fault(r, r->line, "expected a column START_KEY or REGION_NAME");
+	if (!next_line(r, &line) || !fits(l, line) || !starts_with(trim(line), "--"))
+		return fault(r, r->line, "expected a line of dashes below the header");
+	while (rc == RC_OK && next_line(r, &line) && fits(l, line))
+		rc = read_row(r, l, line);
+	struct bytes last = trim(line);
+	if (rc == RC_OK && last.len > 5 && starts_with(bytes_of(last.ptr + last.len - 5, 5), " rows"))
+		last.len -= 5;
+	if (rc == RC_OK && (!parse_number(last, &announced) || announced != l->count))
+		rc = fault(r, r->line, "expected a region within the header's columns, or `N rows` with the "
+				       "number of regions above");
+	return rc;
+}
+
+/* Primary replicas first. */
+static int by_start(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int c = bytes_cmp(buf_bytes(&x->start), buf_bytes(&y->start));
+	return c ? c : (x->replica > y->replica) - (x->replica < y->replica);
+}
+
+static void drop_replicas(struct listing *l)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < l->count; i++) {
+		struct row *row = &l->rows[i];
+		bool twin = kept && bytes_eq(buf_bytes(&l->rows[kept - 1].start), buf_bytes(&row->start)) &&
+			    bytes_eq(l->rows[kept - 1].end_text, row->end_text);
+		if (twin)
+			buf_release(&row->start);
+		else
+			l->rows[kept++] = *row;
+	}
+	l->count = kept;
+}
+
+static int check_chain(struct reader *r, const struct listing *l)
+{
+	if (l->count == 0 || l->rows[0].start.len)
+		return fault(r, l->count ? l->rows[0].line : r->line,
+			     "no region without a start key: was list_regions given a filter?");
+	for (size_t i = 0; l->columns[END_KEY].len && i < l->count; i++) {
+		struct bytes none = {0};
+		struct bytes next = i + 1 < l->count ? l->rows[i + 1].start_text : none;
+		if (!bytes_eq(l->rows[i].end_text, next))
+			return fault(r, l->rows[i].line,
+				     "this region does not end where the next one starts: was list_regions "
+				     "given a filter, or is the table being split or merged?");
+	}
+	return RC_OK;
+}
+
+/* NULL for nothing.  A table's name may hold letters that HBase prints as \xHH. */
+static char *keep(struct bytes b)
+{
+	struct buf text = {0};
+	if (b.len == 0)
+		return NULL;
+	bytes_unescape(&text, b);
+	char *kept = mem_format("%.*s", (int)text.len, (const char *)text.ptr);
+	buf_release(&text);
+	return kept;
+}
+
+static int take_rows(struct reader *r, const struct listing *l, struct existing *e)
+{
+	e->regions = mem_calloc(l->count, sizeof *e->regions);
+	e->table = keep(l->rows[0].table);
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < l->count; i++) {
+		const struct row *row = &l->rows[i];
+		if (i)
+			rc = in_line(r, row->line, splits_add(&e->splits, buf_bytes(&row->start), r->err));
+		e->regions[i] = (struct existing_region){rc ? NULL : keep(row->encoded), row->size_bytes};
+	}
+	return rc;
+}
+
+static int read_listing(struct reader *r, struct listing *l, struct existing *e)
+{
+	int rc = read_rows(r, l);
+	if (rc == RC_OK && l->count) {
+		qsort(l->rows, l->count, sizeof *l->rows, by_start);
+		drop_replicas(l);
+	}
+	if (rc == RC_OK)
+		rc = check_chain(r, l);
+	if (rc == RC_OK)
+		rc = take_rows(r, l, e);
+	for (size_t i = 0; i < l->count; i++)
+		buf_release(&l->rows[i].start);
+	mem_free(l->rows);
+	return rc;
+}
+
+static int read_unsized(struct reader *r, struct existing *e, struct bytes count)
+{
+	int rc = read_keys(r, e, count);
+	e->regions = mem_calloc(e->splits.count + 1, sizeof *e->regions);
+	for (size_t i = 0; i <= e->splits.count; i++)
+		e->regions[i].size_bytes = EXISTING_UNKNOWN;
+	return rc;
+}
+
+int existing_parse(struct existing *e, const char *name, struct bytes text, struct error *err)
+{
+	struct reader r = {.name = name, .text = text, .err = err};
+	struct listing l = {0};
+	struct bytes line;
+
+	*e = (struct existing){0};
+	while (next_line(&r, &line)) {
+		size_t n = sizeof total - 1;
+		if (starts_with(line, total))
+			return read_unsized(&r, e, bytes_of(line.ptr + n, line.len - n));
+		if (read_header(line, &l))
+			return read_listing(&r, &l, e);
+	}
+	return error_set(err, RC_DATA,
+			 "%s: neither `%s` nor a table with START_KEY found, expected what `get_splits` or "
+			 "`list_regions` printed",
+			 name, total);
+}
+
+void existing_release(struct existing *e)
+{
+	for (size_t i = 0; e->regions && i <= e->splits.count; i++)
+		mem_free(e->regions[i].encoded);
+	mem_free(e->regions);
+	mem_free(e->table);
+	splits_release(&e->splits);
+	*e = (struct existing){0};
+}
