@@ -4,7 +4,8 @@
  * Each cursor packs the varying bits of its record's key into one word (prefix.h), with one plan
  * for all runs of the merge; the tree's nodes hold that word, so a match is one compare without a
  * branch on its result, and only equal words look at the records.  This takes the place of
- * offset-value codes: the words are as good at telling keys apart and need no upkeep.
+ * offset-value codes: the words are as good at telling keys apart and need no upkeep.  A cursor
+ * unpacks one record ahead, so that a match never waits for that.
  *
  * Where each run's part of [lo, hi) starts and ends is found when the merge opens: reading on
  * compares with no bound.
@@ -12,19 +13,21 @@
 #include "parts.h"
 
 struct cursor {
-	struct record rec;
-	const uint8_t *next, *end; /* the records behind rec that are at hand */
+	struct record recs[2];     /* recs[turn], and the one behind it if there is one ahead */
+	uint64_t words[2];         /* their packed keys */
+	unsigned turn;
+	bool ahead, done;
+	const uint8_t *next, *end; /* the records at hand that are not in recs */
 	const struct run *run;
 	size_t block;              /* the next one to read */
 	uint64_t stop;             /* offset in the run where the range ends */
 	struct buf buf;            /* spilled runs only */
 	uint64_t held_bytes;       /* accounted for buf */
-	bool done;
 };
 
 struct node {
 	uint64_t prefix;
-	size_t who;
+	uint32_t who;
 };
 
 struct merge {
@@ -34,6 +37,7 @@ struct merge {
 	size_t n;
 	size_t minor_bytes;
 	bool started;
+	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
 	uint64_t held_bytes;
@@ -80,21 +84,39 @@ static int cursor_refill(struct cursor *c, const struct sorter *s, struct error 
 	return RC_OK;
 }
 
-static int cursor_advance(struct cursor *c, const struct sorter *s, struct error *err)
+/* Unpack the record at next into recs[slot]. */
+static inline int cursor_unpack(struct cursor *c, unsigned slot, const struct key_plan *plan,
+				struct error *err)
 {
-	if (c->next == c->end && !c->done) {
-		int rc = cursor_refill(c, s, err);
-		if (rc)
-			return rc;
-	}
-	if (c->done)
-		return RC_OK;
+	struct record *r = &c->recs[slot];
 	const uint8_t *p = c->next;
-	c->next = record_read(&c->run->codec, p, &c->rec);
-	if ((size_t)(c->next - p) > (size_t)(c->end - p))
+	c->next = record_read(&c->run->codec, p, r);
+	if (__builtin_expect((size_t)(c->next - p) > (size_t)(c->end - p), 0))
 		return run_damaged(c->run, err);
+	c->words[slot] = plan->pack(plan, r->key.ptr, r->key.len);
 	__builtin_prefetch(c->next + 512);
 	return RC_OK;
+}
+
+/*
+ * The record behind the current one, if it is at hand: what was read is only replaced once the
+ * current record is not needed any more.
+ */
+static inline int cursor_look_ahead(struct cursor *c, const struct key_plan *plan,
+				    struct error *err)
+{
+	c->ahead = c->next < c->end;
+	return c->ahead ? cursor_unpack(c, c->turn ^ 1, plan, err) : RC_OK;
+}
+
+/* With no record ahead: read on, or be done. */
+static __attribute__((noinline)) int cursor_go_on(struct cursor *c, const struct merge *m,
+						  struct error *err)
+{
+	int rc = c->next == c->end ? cursor_refill(c, m->sorter, err) : RC_OK;
+	if (c->done)
+		c->words[c->turn] = UINT64_MAX;
+	return rc || c->done ? rc : cursor_unpack(c, c->turn, &m->plan, err);
 }
 
 /* Stand before the first record of [lo, hi). */
@@ -129,7 +151,7 @@ static __attribute__((noinline)) bool before_in_full(const struct merge *m, size
 	const struct cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
 	if (ca->done || cb->done)
 		return cb->done && (!ca->done || a < b);
-	int c = record_compare(&ca->rec, &cb->rec, m->minor_bytes);
+	int c = record_compare(&ca->recs[ca->turn], &cb->recs[cb->turn], m->minor_bytes);
 	return c ? c < 0 : a < b;
 }
 
@@ -143,8 +165,7 @@ static inline bool before(const struct merge *m, struct node a, struct node b)
 static inline struct node leaf(const struct merge *m, size_t i)
 {
 	const struct cursor *c = &m->cursors[i];
-	return (struct node){c->done ? UINT64_MAX : m->plan.pack(&m->plan, c->rec.key.ptr, c->rec.key.len),
-			     i};
+	return (struct node){c->words[c->turn], (uint32_t)i};
 }
 
 /* Node i's winner; the losers stay in the nodes.  Cursor j is the leaf n + j. */
@@ -158,34 +179,72 @@ static struct node build_tree(struct merge *m, size_t i)
 	return first ? a : b;
 }
 
-/* The winner's cursor moved: play its path again. */
+/* The least word that the winner was matched with: the least of all but its own. */
+static uint64_t find_rival(const struct merge *m)
+{
+	uint64_t least = UINT64_MAX;
+	for (size_t i = (m->n + m->nodes[0].who) / 2; i > 0; i /= 2)
+		if (m->nodes[i].prefix < least)
+			least = m->nodes[i].prefix;
+	return least;
+}
+
+/*
+ * The winner's cursor moved: play its path again.  Who wins twice may go on winning, as when the
+ * input was in order and runs hardly overlap: then the rival is worth knowing.
+ */
 static inline void replay(struct merge *m)
 {
-	struct node up = leaf(m, m->nodes[0].who);
+	size_t moved = m->nodes[0].who;
+	struct node up = leaf(m, moved);
 	for (size_t i = (m->n + up.who) / 2; i > 0; i /= 2) {
 		struct node here = m->nodes[i];
-		uint64_t swap = -(uint64_t)before(m, here, up);
-		uint64_t prefix = (here.prefix ^ up.prefix) & swap, who = (here.who ^ up.who) & swap;
-		m->nodes[i] = (struct node){here.prefix ^ prefix, here.who ^ who};
+		uint32_t swap = -(uint32_t)before(m, here, up);
+		uint64_t prefix = (here.prefix ^ up.prefix) & (uint64_t)(int32_t)swap;
+		uint32_t who = (here.who ^ up.who) & swap;
+		m->nodes[i].prefix = here.prefix ^ prefix;
+		m->nodes[i].who = here.who ^ who;
 		up.prefix ^= prefix;
 		up.who ^= who;
 	}
 	m->nodes[0] = up;
+	m->rival = up.who == moved ? find_rival(m) : 0;
+}
+
+/* The winner's record was taken. */
+static inline int step_on(struct merge *m, struct cursor *c, struct error *err)
+{
+	int rc = RC_OK;
+	if (__builtin_expect(c->ahead, 1))
+		c->turn ^= 1;
+	else
+		rc = cursor_go_on(c, m, err);
+	if (rc)
+		return rc;
+	if (c->words[c->turn] < m->rival)
+		m->nodes[0].prefix = c->words[c->turn];
+	else
+		replay(m);
+	return c->done ? RC_OK : cursor_look_ahead(c, &m->plan, err);
+}
+
+static inline int next_record(struct merge *m, const struct record **out, struct error *err)
+{
+	struct cursor *c = &m->cursors[m->nodes[0].who];
+	if (m->started && !c->done) {
+		int rc = step_on(m, c, err);
+		if (rc)
+			return rc;
+		c = &m->cursors[m->nodes[0].who];
+	}
+	m->started = true;
+	*out = &c->recs[c->turn];
+	return c->done ? RC_END : RC_OK;
 }
 
 int merge_next(struct merge *m, const struct record **out, struct error *err)
 {
-	struct cursor *c = &m->cursors[m->nodes[0].who];
-	if (m->started && !c->done) {
-		int rc = cursor_advance(c, m->sorter, err);
-		if (rc)
-			return rc;
-		replay(m);
-		c = &m->cursors[m->nodes[0].who];
-	}
-	m->started = true;
-	*out = &c->rec;
-	return c->done ? RC_END : RC_OK;
+	return next_record(m, out, err);
 }
 
 static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, struct bytes lo,
@@ -195,7 +254,9 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 		struct cursor *c = &m->cursors[m->n++];
 		int rc = cursor_open(c, m->sorter, runs[i], lo, hi, err);
 		if (rc == RC_OK)
-			rc = cursor_advance(c, m->sorter, err);
+			rc = cursor_go_on(c, m, err);
+		if (rc == RC_OK && !c->done)
+			rc = cursor_look_ahead(c, &m->plan, err);
 		if (rc)
 			return rc;
 		if (c->done) { /* nothing of this run is in the range */
@@ -254,7 +315,7 @@ const struct key_span *merge_span(const struct merge *m)
 static int range_next(void *self, struct record *out, struct error *err)
 {
 	const struct record *r;
-	int rc = merge_next(self, &r, err);
+	int rc = next_record(self, &r, err);
 	if (rc == RC_OK)
 		*out = *r;
 	return rc;
