@@ -344,7 +344,7 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 {
 	t->table = table;
 	t->ncells = table->ncells;
-	t->constant_columns = true;
+	t->constant_columns = t->all_present = true;
 	t->cells = arena_alloc(&p->arena, (table->ncells + 1) * sizeof(*t->cells));
 	int rc = parts_compile(p, &t->key, table->rowkey, table->nrowkey, err);
 	if (!rc && t->key.fixed > ROW_KEY_MAX)
@@ -356,7 +356,11 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 		rc = ts_compile(p, t, err);
 	for (size_t i = 0; i < table->ncells && !rc; i++) {
 		rc = cell_compile(p, &t->cells[i], table, i, err);
-		t->constant_columns = t->constant_columns && !t->cells[i].computed;
+		const struct cell_step *s = &t->cells[i];
+		t->constant_columns = t->constant_columns && !s->computed;
+		t->all_present = t->all_present && !s->optional;
+		t->whole_weight += s->weight;
+		t->nslices += (size_t)s->computed + !s->constant;
 	}
 	if (!rc)
 		cells_sort(t->cells, t->ncells);

@@ -136,6 +136,9 @@ struct table_plan {
 	struct cell_step *cells;
 	size_t ncells;
 	bool constant_columns;
+	bool all_present;    /* no cell is optional */
+	size_t whole_weight; /* then: KeyValue bytes without row keys and what the record stores */
+	size_t nslices;	     /* then: in the payload */
 };
 
 struct row_plan {
