@@ -49,6 +49,12 @@ struct hfile_cell {
 	uint8_t type; /* HFILE_PUT */
 };
 
+/* One cell of a row; all are Put. */
+struct hfile_column {
+	struct bytes qualifier, value;
+	int64_t ts; /* ms, 0 .. Long.MAX_VALUE - 1 */
+};
+
 /* What was written; release with hfile_summary_release. */
 struct hfile_summary {
 	uint64_t cells, rows;
@@ -71,6 +77,9 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
  * RC_LIMIT if a part is too long for the format.  Write errors may show only in hfile_finish.
  */
 int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *err);
+/* The same for several cells of one row, which is compared with the row before it only once. */
+int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_column *cells,
+		  size_t count, struct error *err);
 /* Bytes on disk if it were finished about now; for rolling at a size limit. */
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 /* Write index, file info, bloom, trailer; fsync; fill *sum.  Frees w whatever the result. */

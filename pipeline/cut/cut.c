@@ -60,7 +60,7 @@ void cut_result_release(struct cut_result *r)
 
 static int emit_cell(void *ctx, const struct cell *c, struct error *err)
 {
-	return region_files_add(ctx, c, err);
+	return region_files_add(ctx, c, 1, err);
 }
 
 static struct bytes row_key(const struct gather *g)
@@ -79,13 +79,8 @@ static int write_single(struct cutting *k, struct error *err)
 		.seq = g->records[0].seq,
 	};
 	size_t n = row_cells(k->t->plan, k->t->index, &r, k->c->cells);
-	for (size_t i = 0; i < n; i++) {
-		int rc = region_files_add(&k->files, &k->c->cells[i], err);
-		if (rc)
-			return rc;
-	}
 	k->out->loaded++;
-	return RC_OK;
+	return region_files_add(&k->files, k->c->cells, n, err);
 }
 
 static int write_row(struct cutting *k, struct error *err)

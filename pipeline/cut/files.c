@@ -9,6 +9,8 @@
 
 #include "mem.h"
 
+#define BATCH 16 /* cells handed to a writer at once */
+
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result)
 {
@@ -67,18 +69,25 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 	return rc;
 }
 
-int region_files_add(struct region_files *f, const struct cell *c, struct error *err)
+int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
+		     struct error *err)
 {
-	struct family_file *file = &f->families[c->family];
-	if (!file->writer) {
-		int rc = file_open(f, c->family, err);
+	struct hfile_column columns[BATCH];
+	while (count) {
+		size_t family = cells->family, n = 0;
+		struct family_file *file = &f->families[family];
+		for (; n < count && n < BATCH && cells[n].family == family; n++)
+			columns[n] = (struct hfile_column){cells[n].qualifier, cells[n].value, cells[n].ts};
+		int rc = file->writer ? RC_OK : file_open(f, family, err);
+		if (rc == RC_OK)
+			rc = hfile_add_row(file->writer, cells->row, columns, n, err);
 		if (rc)
 			return rc;
+		f->result->cells += n;
+		cells += n;
+		count -= n;
 	}
-	struct hfile_cell cell = {
-		.row = c->row, .qualifier = c->qualifier, .value = c->value, .ts = c->ts, .type = HFILE_PUT};
-	f->result->cells++;
-	return hfile_add(file->writer, &cell, err);
+	return RC_OK;
 }
 
 int region_files_row_end(struct region_files *f, struct error *err)

@@ -18,7 +18,9 @@ struct region_files {
 
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result);
-int region_files_add(struct region_files *f, const struct cell *c, struct error *err);
+/* Cells of one row, a family's cells together; any number of calls a row. */
+int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
+		     struct error *err);
 /* Between rows: close files that reached the size limit. */
 int region_files_row_end(struct region_files *f, struct error *err);
 int region_files_finish(struct region_files *f, struct error *err);

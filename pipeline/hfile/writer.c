@@ -1,10 +1,9 @@
 /*
- * writer.c - cells to blocks
+ * writer.c - blocks to a file
  *
- * hfile_add is the hot path.  A cell is copied once, into the open block, whose last cell is also
- * the "previous cell" of the order check: nothing else is kept per cell.  When a block is full it
- * is encoded, compressed and written, then the index leaf and bloom chunks that are due, in the
- * order of HBase's writer (hfile-v3.md 1.1), so that the bytes are the same.
+ * add.c fills a block with cells.  When it is full it is encoded, compressed and written, then the
+ * index leaf and bloom chunks that are due, in the order of HBase's writer (hfile-v3.md 1.1), so
+ * that the bytes are the same.
  */
 #include "writer.h"
 
@@ -15,8 +14,6 @@
 #define INDEX_BYTES   131072
 #define BLOOM_BYTES   131072
 #define INDEX_ENTRIES 16
-/* Short copies write up to this many bytes; room for them behind the block and the last key. */
-#define SLACK 32
 /* Index root, file info, bloom meta and trailer of a file that has little else. */
 #define FIXED_BYTES 5120
 
@@ -89,12 +86,12 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
 	w->desk = take_desk(w->scratch);
 	w->desk->last.len = 0;
-	buf_reserve(&w->desk->last, SLACK);
+	buf_reserve(&w->desk->last, WRITER_SLACK);
 	w->tail = (struct cell_tail){o->tags, o->mvcc};
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
 	buf_put(&w->family, (uint8_t)o->family.len);
 	buf_append(&w->family, o->family.ptr, o->family.len);
-	buf_reserve(&w->family, SLACK);
+	buf_reserve(&w->family, WRITER_SLACK);
 	w->min_ts = TS_MAX;
 	w->index.max_bytes = o->index_block_bytes;
 	w->index.min_entries = o->index_min_entries;
@@ -213,168 +210,11 @@ int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 	struct bytes last = writer_last_key(w);
 	w->desk->last.len = 0;
 	buf_append(&w->desk->last, last.ptr, last.len);
-	buf_reserve(&w->desk->last, SLACK);
+	buf_reserve(&w->desk->last, WRITER_SLACK);
 	w->previous_at = 0;
 	rc = write_inline(w, closing, err);
 	begin_block(w);
 	return rc;
-}
-
-/* How a cell stands to the one before it. */
-enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
-
-static int out_of_order(struct bytes last, const struct hfile_cell *c, struct error *err)
-{
-	struct buf a = {0}, b = {0}, q = {0};
-	struct kv_key k = {0};
-	kv_key_parse(last, &k);
-	bytes_escape(&a, k.row);
-	bytes_escape(&b, c->row);
-	bytes_escape(&q, c->qualifier);
-	error_set(err, RC_ORDER,
-		  "cell %.200s/%.100s at %lld sorts before the cell of row %.200s that precedes it",
-		  b.ptr ? (char *)b.ptr : "", q.ptr ? (char *)q.ptr : "", (long long)c->ts,
-		  a.ptr ? (char *)a.ptr : "");
-	buf_release(&a);
-	buf_release(&b);
-	buf_release(&q);
-	return RC_ORDER;
-}
-
-static int check_limits(const struct hfile_cell *c, struct error *err)
-{
-	if (c->row.len < 1 || c->row.len > ROW_MAX)
-		return error_set(err, RC_LIMIT, "a row key of %zu bytes; 1 to %d are possible",
-				 c->row.len, ROW_MAX);
-	if (c->ts < 0 || c->ts == TS_MAX)
-		return error_set(err, RC_LIMIT, "timestamp %lld is not in 0 to %lld",
-				 (long long)c->ts, (long long)TS_MAX - 1);
-	if (c->qualifier.len > HBLOCK_PLAIN_MAX / 4 || c->value.len > HBLOCK_PLAIN_MAX / 4)
-		return error_set(err, RC_LIMIT,
-				 "a qualifier of %zu and a value of %zu bytes; the limit is %u",
-				 c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
-	if (c->type != HFILE_PUT)
-		return error_set(err, RC_DATA, "a cell of type %u; only Put (4) is written",
-				 c->type);
-	return 0;
-}
-
-static int compare(const struct hfile_writer *w, const struct hfile_cell *c, enum step *step,
-		   struct error *err)
-{
-	if (w->cells == 0) {
-		*step = STEP_ROW;
-		return 0;
-	}
-	struct bytes last = writer_last_key(w), row = kv_key_row(last);
-	int order = bytes_cmp(row, c->row);
-	*step = STEP_ROW;
-	if (order == 0) {
-		size_t head = 2 + row.len + w->family.len;
-		struct bytes qualifier = {last.ptr + head, last.len - head - 9};
-		order = bytes_cmp(qualifier, c->qualifier);
-		*step = STEP_COLUMN;
-		if (order == 0) {
-			int64_t ts = (int64_t)get_be64(last.ptr + last.len - 9);
-			order = (ts < c->ts) - (ts > c->ts);
-			*step = order ? STEP_CELL : STEP_SAME;
-		}
-	}
-	return order > 0 ? out_of_order(last, c, err) : 0;
-}
-
-/* Copy n bytes; up to SLACK bytes behind them may be overwritten in to, none are read in from. */
-static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
-{
-	if (n > 32) {
-		memcpy(to, from, n);
-	} else if (n >= 16) {
-		memcpy(to + n - 16, from + n - 16, 16);
-		memcpy(to, from, 16);
-	} else if (n >= 8) {
-		memcpy(to + n - 8, from + n - 8, 8);
-		memcpy(to, from, 8);
-	} else if (n >= 4) {
-		memcpy(to + n - 4, from + n - 4, 4);
-		memcpy(to, from, 4);
-	} else if (n) {
-		to[0] = from[0];
-		to[n / 2] = from[n / 2];
-		to[n - 1] = from[n - 1];
-	}
-	return to + n;
-}
-
-static void append_cell(struct hfile_writer *w, const struct hfile_cell *c)
-{
-	struct buf *b = &w->desk->cells;
-	size_t key_bytes = KEY_FIXED - 1 + c->row.len + w->family.len + c->qualifier.len;
-	size_t size = KV_LENGTHS + key_bytes + c->value.len;
-	if (b->cap - b->len < size + KV_TAIL_MAX + SLACK)
-		buf_reserve(b, size + KV_TAIL_MAX + SLACK);
-	uint8_t *cell = b->ptr + b->len, *p = cell + KV_LENGTHS;
-	put_be32(cell, (uint32_t)key_bytes);
-	put_be32(cell + 4, (uint32_t)c->value.len);
-	put_be16(p, (uint16_t)c->row.len);
-	p = put_bytes(p + 2, c->row.ptr, c->row.len);
-	p = put_bytes(p, w->family.ptr, w->family.len);
-	p = put_bytes(p, c->qualifier.ptr, c->qualifier.len);
-	put_be64(p, (uint64_t)c->ts);
-	p[8] = c->type;
-	p = put_bytes(p + 9, c->value.ptr, c->value.len);
-	w->previous_at = b->len + KV_LENGTHS;
-	w->previous_bytes = key_bytes;
-	memset(p, 0, KV_TAIL_MAX);
-	b->len += size + (w->tail.tags ? 2u : 0u) + w->tail.mvcc;
-	w->key_bytes += key_bytes;
-	w->value_bytes += c->value.len;
-}
-
-/* Count a new row or column; the bloom filter hears of it before the block may end (1.1). */
-static void note_bloom(struct hfile_writer *w, const struct hfile_cell *c, enum step step)
-{
-	struct hbloom *b = &w->bloom;
-	if (b->type == BLOOM_ROWPREFIX && w->cells) {
-		struct bytes before = kv_key_row(writer_last_key(w)), now = c->row;
-		before = hbloom_key(b->type, b->prefix, before, before, NULL);
-		now = hbloom_key(b->type, b->prefix, now, now, NULL);
-		if (bytes_eq(before, now))
-			return;
-	}
-	if (step == STEP_ROW || b->type == BLOOM_ROWCOL)
-		hbloom_add(b, c->row, c->qualifier);
-}
-
-int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *err)
-{
-	enum step step;
-	int rc = check_limits(c, err);
-	if (rc == 0)
-		rc = compare(w, c, &step, err);
-	if (rc)
-		return rc;
-	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN)
-		note_bloom(w, c, step);
-	if (w->desk->cells.len >= w->full_at && step != STEP_SAME) {
-		rc = writer_end_block(w, false, err);
-		if (rc)
-			return rc;
-	}
-	bool row_starts = step == STEP_ROW || w->desk->cells.len == HBLOCK_HEADER;
-	if (step == STEP_ROW)
-		w->rows++;
-	if (w->cells == 0)
-		buf_append(&w->first_row, c->row.ptr, c->row.len);
-	if (row_starts && w->row_cost)
-		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
-	append_cell(w, c);
-	w->cells++;
-	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
-	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
-	if (w->desk->cells.len > HBLOCK_PLAIN_MAX)
-		return error_set(err, RC_LIMIT, "equal cells fill more than one block of %u bytes",
-				 HBLOCK_PLAIN_MAX);
-	return 0;
 }
 
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w)

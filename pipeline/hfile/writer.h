@@ -7,6 +7,9 @@
 #include "hfile.h"
 #include "index.h"
 
+/* Short copies write up to this many bytes; room for them behind the block and the last key. */
+#define WRITER_SLACK 32
+
 /* What a writer holds from its first cell to its end; lent by the scratch. */
 struct desk {
 	struct desk *next; /* on the scratch's shelf */

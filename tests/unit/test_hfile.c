@@ -338,6 +338,28 @@ static void refused_cells(void **state)
 	hfile_summary_release(&sum);
 }
 
+/* The same within one row: what may not stand behind q/100 in one call. */
+static void refused_in_a_row(void **state)
+{
+	struct hfile_options opt = golden_options();
+	struct hfile_writer *w;
+	struct hfile_summary sum;
+	struct error err;
+	(void)state;
+	assert_int_equal(hfile_writer_new(&w, path_of("row"), &opt, &err), 0);
+	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+		char row[] = {(char)('a' + i), 0};
+		struct hfile_column c[] = {{bytes_str("q"), bytes_str("v"), 100},
+					   {bytes_str(refusals[i].qualifier), {0}, refusals[i].ts}};
+		if (strcmp(refusals[i].row, "r") == 0 && refusals[i].type == HFILE_PUT)
+			assert_int_equal(hfile_add_row(w, bytes_str(row), c, 2, &err), refusals[i].rc);
+	}
+	assert_int_equal(hfile_finish(w, &sum, &err), 0);
+	assert_int_equal(sum.cells, 8 + 3); /* the first of each pair, and three pairs */
+	assert_int_equal(sum.rows, 8);
+	hfile_summary_release(&sum);
+}
+
 static void refused_files(void **state)
 {
 	struct hfile_options opt = golden_options();
@@ -376,7 +398,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(golden_file),	 cmocka_unit_test(golden_encodings),
 		cmocka_unit_test(same_as_hbase), cmocka_unit_test(refused_cells),
-		cmocka_unit_test(refused_files),
+		cmocka_unit_test(refused_in_a_row), cmocka_unit_test(refused_files),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

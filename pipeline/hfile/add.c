@@ -1,0 +1,210 @@
+/*
+ * add.c - cells to the open block: the hot path
+ *
+ * A cell is copied once, into the open block, whose last cell is also the "previous cell" of the
+ * order check: nothing else is kept per cell.  Within one call the row is the same by contract, so
+ * only its first cell is held against the block; the others are held against their neighbour in
+ * the caller's list, which costs no reading of bytes just written.
+ */
+#include "kv.h"
+#include "writer.h"
+
+/* How a cell stands to the one before it. */
+enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
+
+static int out_of_order(const struct hfile_writer *w, struct bytes row,
+			const struct hfile_column *c, struct error *err)
+{
+	struct buf a = {0}, b = {0}, q = {0};
+	struct kv_key k = {0};
+	kv_key_parse(writer_last_key(w), &k);
+	bytes_escape(&a, k.row);
+	bytes_escape(&b, row);
+	bytes_escape(&q, c->qualifier);
+	error_set(err, RC_ORDER,
+		  "cell %.200s/%.100s at %lld sorts before the cell of row %.200s that precedes it",
+		  b.ptr ? (char *)b.ptr : "", q.ptr ? (char *)q.ptr : "", (long long)c->ts,
+		  a.ptr ? (char *)a.ptr : "");
+	buf_release(&a);
+	buf_release(&b);
+	buf_release(&q);
+	return RC_ORDER;
+}
+
+static int check_limits(const struct hfile_column *c, struct error *err)
+{
+	if (c->ts < 0 || c->ts == TS_MAX)
+		return error_set(err, RC_LIMIT, "timestamp %lld is not in 0 to %lld",
+				 (long long)c->ts, (long long)TS_MAX - 1);
+	if (c->qualifier.len > HBLOCK_PLAIN_MAX / 4 || c->value.len > HBLOCK_PLAIN_MAX / 4)
+		return error_set(err, RC_LIMIT,
+				 "a qualifier of %zu and a value of %zu bytes; the limit is %u",
+				 c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
+	return 0;
+}
+
+/* bytes_cmp; most qualifiers differ in their first byte or are one constant. */
+static inline int qualifier_cmp(struct bytes a, struct bytes b)
+{
+	if (a.len && b.len && a.ptr[0] != b.ptr[0])
+		return a.ptr[0] < b.ptr[0] ? -1 : 1;
+	return a.ptr == b.ptr && a.len == b.len ? 0 : bytes_cmp(a, b);
+}
+
+/* Order of two cells of one row, and *step from the first to the second. */
+static inline int compare_in_row(struct bytes qualifier, int64_t ts, const struct hfile_column *c,
+				 enum step *step)
+{
+	int order = qualifier_cmp(qualifier, c->qualifier);
+	*step = STEP_COLUMN;
+	if (order == 0) {
+		order = (ts < c->ts) - (ts > c->ts);
+		*step = order ? STEP_CELL : STEP_SAME;
+	}
+	return order;
+}
+
+/* The same for the last cell of the file and the first of a row. */
+static int compare_to_last(const struct hfile_writer *w, struct bytes row,
+			   const struct hfile_column *c, enum step *step)
+{
+	*step = STEP_ROW;
+	if (w->cells == 0)
+		return -1;
+	struct bytes last = writer_last_key(w), last_row = kv_key_row(last);
+	int order = bytes_cmp(last_row, row);
+	if (order)
+		return order;
+	size_t head = 2 + row.len + w->family.len;
+	struct bytes qualifier = {last.ptr + head, last.len - head - 9};
+	return compare_in_row(qualifier, (int64_t)get_be64(last.ptr + last.len - 9), c, step);
+}
+
+/* Copy n bytes; up to WRITER_SLACK bytes behind them may be overwritten, none are read. */
+static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n > 32) {
+		memcpy(to, from, n);
+	} else if (n >= 16) {
+		memcpy(to + n - 16, from + n - 16, 16);
+		memcpy(to, from, 16);
+	} else if (n >= 8) {
+		memcpy(to + n - 8, from + n - 8, 8);
+		memcpy(to, from, 8);
+	} else if (n >= 4) {
+		memcpy(to + n - 4, from + n - 4, 4);
+		memcpy(to, from, 4);
+	} else if (n) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+	return to + n;
+}
+
+/* Length and name of the family, behind which the writer keeps WRITER_SLACK bytes. */
+static inline uint8_t *put_family(uint8_t *to, const struct buf *family)
+{
+	if (family->len > 16)
+		return put_bytes(to, family->ptr, family->len);
+	memcpy(to, family->ptr, 16);
+	return to + family->len;
+}
+
+static inline void append_cell(struct hfile_writer *w, struct bytes row,
+			       const struct hfile_column *c)
+{
+	struct buf *b = &w->desk->cells;
+	size_t key_bytes = KEY_FIXED - 1 + row.len + w->family.len + c->qualifier.len;
+	size_t size = KV_LENGTHS + key_bytes + c->value.len;
+	if (b->cap - b->len < size + KV_TAIL_MAX + WRITER_SLACK)
+		buf_reserve(b, size + KV_TAIL_MAX + WRITER_SLACK);
+	uint8_t *p = b->ptr + b->len;
+	put_be64(p, (uint64_t)key_bytes << 32 | c->value.len);
+	put_be16(p + KV_LENGTHS, (uint16_t)row.len);
+	p = put_bytes(p + KV_LENGTHS + 2, row.ptr, row.len);
+	p = put_family(p, &w->family);
+	p = put_bytes(p, c->qualifier.ptr, c->qualifier.len);
+	put_be64(p, (uint64_t)c->ts);
+	p[8] = HFILE_PUT;
+	p = put_bytes(p + 9, c->value.ptr, c->value.len);
+	memset(p, 0, KV_TAIL_MAX);
+	w->previous_at = b->len + KV_LENGTHS;
+	w->previous_bytes = key_bytes;
+	b->len += size + (w->tail.tags ? 2u : 0u) + w->tail.mvcc;
+	w->key_bytes += key_bytes;
+	w->value_bytes += c->value.len;
+}
+
+/* The bloom filter hears of a new row or column before the block may end (1.1). */
+static void note_bloom(struct hfile_writer *w, struct bytes row, const struct hfile_column *c,
+		       enum step step)
+{
+	struct hbloom *b = &w->bloom;
+	if (b->type == BLOOM_ROWPREFIX && w->cells) {
+		struct bytes before = kv_key_row(writer_last_key(w)), now = row;
+		before = hbloom_key(b->type, b->prefix, before, before, NULL);
+		now = hbloom_key(b->type, b->prefix, now, now, NULL);
+		if (bytes_eq(before, now))
+			return;
+	}
+	if (step == STEP_ROW || b->type == BLOOM_ROWCOL)
+		hbloom_add(b, row, c->qualifier);
+}
+
+static inline int add_cell(struct hfile_writer *w, struct bytes row, const struct hfile_column *c,
+			   enum step step, struct error *err)
+{
+	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN)
+		note_bloom(w, row, c, step);
+	if (w->desk->cells.len >= w->full_at && step != STEP_SAME) {
+		int rc = writer_end_block(w, false, err);
+		if (rc)
+			return rc;
+	}
+	if (step == STEP_ROW)
+		w->rows++;
+	if (w->cells == 0)
+		buf_append(&w->first_row, row.ptr, row.len);
+	if (w->row_cost && (step == STEP_ROW || w->desk->cells.len == HBLOCK_HEADER))
+		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
+	append_cell(w, row, c);
+	w->cells++;
+	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
+	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
+	if (w->desk->cells.len > HBLOCK_PLAIN_MAX)
+		return error_set(err, RC_LIMIT, "equal cells fill more than one block of %u bytes",
+				 HBLOCK_PLAIN_MAX);
+	return 0;
+}
+
+int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_column *cells,
+		  size_t count, struct error *err)
+{
+	if (row.len < 1 || row.len > ROW_MAX)
+		return error_set(err, RC_LIMIT, "a row key of %zu bytes; 1 to %d are possible",
+				 row.len, ROW_MAX);
+	for (const struct hfile_column *c = cells; c < cells + count; c++) {
+		enum step step;
+		int rc = check_limits(c, err);
+		if (rc)
+			return rc;
+		int order = c == cells ? compare_to_last(w, row, c, &step)
+				       : compare_in_row(c[-1].qualifier, c[-1].ts, c, &step);
+		if (order > 0)
+			return out_of_order(w, row, c, err);
+		rc = add_cell(w, row, c, step, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *err)
+{
+	if (c->type != HFILE_PUT)
+		return error_set(err, RC_DATA, "a cell of type %u; only Put (4) is written",
+				 c->type);
+	struct hfile_column column = {c->qualifier, c->value, c->ts};
+	return hfile_add_row(w, c->row, &column, 1, err);
+}
