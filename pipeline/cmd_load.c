@@ -91,7 +91,10 @@ static int run(const struct options *o, struct load_arguments *a, const char *jo
 		status = command_fail("load", &err);
 	} else {
 		print_result(o, &result, a->output_dir);
-		status = result.manifest.rejected ? EXIT_REJECTS : EXIT_DONE;
+		if (!o->quiet)
+			report_hidden(&result, &job);
+		bool kept = report_promises(&result);
+		status = result.manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	}
 	load_result_release(&result);
 	job_release(&job);

@@ -173,7 +173,10 @@ static int split_all(struct load *l, struct error *err)
 		t->cut.created_ms = l->result->manifest.created_ms;
 		const struct existing *live = live_table(l->opt->live, i);
 		rc = live ? live_splits(live, &t->splits, err)
-			  : regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits, err);
+			  : regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits,
+					   &t->wanted, err);
+		if (t->wanted < t->splits.count + 1)
+			t->wanted = t->splits.count + 1;
 		t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
 		l->ntasks += t->splits.count + 1;
 	}

@@ -23,10 +23,17 @@ struct load_options {
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
 
+/* What the job was promised of a table's regions.  Sizes that were predicted belong here too. */
+struct load_promise {
+	double tolerance; /* largest region / target that is fine; 0: not asked */
+	bool broken;
+};
+
 /* What happened, for the summary and the exit status. */
 struct load_result {
 	struct manifest manifest;
-	struct arena arena;       /* what the manifest points to */
+	struct arena arena;       /* what the manifest and the promises point to */
+	struct load_promise *promises; /* [manifest.ntables] */
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
 	bool stale_removed;       /* a sibling of a run that died was removed */

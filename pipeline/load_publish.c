@@ -102,6 +102,23 @@ static void describe_table(struct load_result *res, const struct load_table *t, 
 		describe_region(res, t, r, m);
 }
 
+/* Bytes on disk: what HBase splits regions by. */
+static void judge_sizes(const struct load_table *t, struct manifest_table *m,
+			struct load_promise *p)
+{
+	uint64_t bytes = 0, largest = 0;
+	for (size_t r = 0; r < m->nregions; r++) {
+		bytes += m->regions[r].bytes;
+		if (m->regions[r].bytes > largest)
+			largest = m->regions[r].bytes;
+	}
+	m->target_bytes = bytes / t->wanted;
+	if (bytes)
+		m->largest_over_target = (double)largest * (double)t->wanted / (double)bytes;
+	p->tolerance = t->job->regions.tolerance;
+	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
+}
+
 /* read = loaded + rejected + filtered + deduplicated, for every table. */
 static int check_law(const struct manifest *m, struct error *err)
 {
@@ -146,9 +163,11 @@ int load_publish(struct load *l, struct error *err)
 			arena_strdup(a, reasons[m->nreasons].reason), reasons[m->nreasons].count};
 	m->ntables = l->job->ntables;
 	m->tables = arena_alloc(a, m->ntables * sizeof *m->tables);
+	l->result->promises = arena_alloc(a, m->ntables * sizeof *l->result->promises);
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < m->ntables; i++) {
 		describe_table(l->result, &l->tables[i], l->reading.filtered[i], &m->tables[i]);
+		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
 		rc = write_scripts(&l->tables[i], &m->tables[i], err);
 	}
 	if (rc == RC_OK)

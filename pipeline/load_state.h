@@ -17,6 +17,7 @@ struct load_table {
 	char *dir;                 /* below the staging folder */
 	struct cut_table cut;
 	struct splits splits;
+	size_t wanted;              /* regions; fewer come out when rows are heavier than a region */
 	struct cut_result *results; /* [splits.count + 1] */
 };
 

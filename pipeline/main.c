@@ -56,7 +56,7 @@ static void print_commands(FILE *to)
 		fprintf(to, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
 	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
 	      "Exit status: 0 done; 1 failed, nothing published; 2 wrong usage or job file;\n"
-	      "3 done and published, but some input was rejected.\n",
+	      "3 done and published, but some input was rejected or a promise on sizes was not kept.\n",
 	      to);
 }
 

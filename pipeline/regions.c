@@ -194,12 +194,13 @@ int regions_without_data(const struct regions *r, struct splits *out, struct err
 }
 
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		   const char *work_dir, struct splits *out, struct error *err)
+		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err)
 {
 	const struct regions *r = &t->table->regions;
 	enum split_algorithm a;
 	uint32_t count = 1;
 	int rc = regions_without_data(r, out, err);
+	*wanted = 0;
 	if (rc != RC_END)
 		return rc;
 	if (sorter_totals(sorter).records == 0)
@@ -207,6 +208,7 @@ int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned th
 	rc = count_regions(t, sorter, threads, work_dir, &count, err);
 	if (rc)
 		return rc;
+	*wanted = count;
 	return regions_algorithm(r, &a) ? compute(r, a, count, out, err)
 					: cut_exactly(sorter, threads, count, out, err);
 }

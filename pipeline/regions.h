@@ -9,13 +9,14 @@
 #include "splits.h"
 
 /*
- * Fill *out.  `sampled` cuts exactly: the sorter knows every key, so region borders lie at the
+ * Fill *out; *wanted is how many regions the job and the data ask for, 0 when *out says it all.
+ * `sampled` cuts exactly: the sorter knows every key, so region borders lie at the
  * weight quantiles of all rows.  With a size the number of regions comes from compressing
  * samples with the table's own codec and encoding in work_dir (a folder that is made and
  * removed).
  */
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		   const char *work_dir, struct splits *out, struct error *err);
+		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err);
 
 /* What of it needs no data; RC_END: the data decides.  Nothing is added to *out then. */
 int regions_without_data(const struct regions *r, struct splits *out, struct error *err);

@@ -193,7 +193,7 @@ static void print_extremes(const struct manifest_table *t)
 	mem_free(order);
 }
 
-static void print_table(const struct manifest_table *t)
+static void print_table(const struct manifest_table *t, const struct load_promise *p)
 {
 	char a[28], b[28], c[16], d[28];
 	uint64_t bytes = 0, largest = 0;
@@ -218,8 +218,10 @@ static void print_table(const struct manifest_table *t)
 	for (size_t i = 0; t->nregions <= BARS_MOST && i < t->nregions; i++)
 		print_bar(i, &t->regions[i], largest);
 	if (bytes && t->nregions > 1)
-		printf("  largest region is %.2f times the mean\n",
-		       (double)largest * (double)t->nregions / (double)bytes);
+		printf("  largest region is %.2f times the target of %s%s\n", t->largest_over_target,
+		       format_bytes(c, t->target_bytes), p->broken ? ": PROMISE NOT KEPT" : "");
+	if (p->broken)
+		printf("  the job tolerates %g times (regions: tolerance)\n", p->tolerance);
 }
 
 static double total_seconds(const struct load_result *r)
@@ -243,7 +245,7 @@ void report_summary(const struct load_result *r, const char *output_dir)
 		printf(", %s blank lines", format_count(b, r->blank_lines));
 	printf("\n");
 	for (size_t i = 0; i < m->ntables; i++)
-		print_table(&m->tables[i]);
+		print_table(&m->tables[i], &r->promises[i]);
 	printf("rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
 	for (size_t i = 0; i < m->nreasons; i++)
 		printf(" %s %s%s", format_count(a, m->reasons[i].count), m->reasons[i].reason,
@@ -272,11 +274,13 @@ void report_json(const struct load_result *r, const char *output_dir)
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
 		json_array_append_new(
-			tables, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", t->name, "rows",
+			tables, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "name", t->name, "rows",
 					  (json_int_t)t->rows, "cells", (json_int_t)t->cells, "loaded",
 					  (json_int_t)t->loaded, "filtered", (json_int_t)t->filtered,
 					  "deduplicated", (json_int_t)t->deduplicated, "files",
-					  (json_int_t)t->nfiles, "regions", (json_int_t)t->nregions));
+					  (json_int_t)t->nfiles, "regions", (json_int_t)t->nregions, "target_bytes",
+					  (json_int_t)t->target_bytes, "largest_over_target",
+					  t->largest_over_target, "promise_kept", !r->promises[i].broken));
 	}
 	json_t *out = json_pack("{s:s, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output", output_dir,
 				"read", (json_int_t)m->read, "rejected", (json_int_t)m->rejected, "tables",
@@ -288,4 +292,50 @@ void report_json(const struct load_result *r, const char *output_dir)
 	puts(text);
 	free(text);
 	json_decref(out);
+}
+
+bool report_promises(const struct load_result *r)
+{
+	bool kept = true;
+	for (size_t i = 0; i < r->manifest.ntables; i++) {
+		const struct manifest_table *t = &r->manifest.tables[i];
+		if (!r->promises[i].broken)
+			continue;
+		kept = false;
+		fprintf(stderr,
+			"saltmill load: table %s: the largest region is %.4f times the target, the job tolerates "
+			"%g; published all the same\n",
+			t->name, t->largest_over_target, r->promises[i].tolerance);
+	}
+	return kept;
+}
+
+void report_ttl(const char *command, const struct table *t, size_t family, int64_t newest_ms)
+{
+	const struct family *f = &t->families[family];
+	time_t newest = (time_t)(newest_ms / 1000), now = time(NULL);
+	struct tm day;
+	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || now - newest <= f->ttl_s ||
+	    !gmtime_r(&newest, &day))
+		return;
+	fprintf(stderr,
+		"saltmill %s: warning: table %s, family %s: the newest cell is of %04d-%02d-%02d, older than its "
+		"TTL of %d s: HBase will show none of them\n",
+		command, t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
+}
+
+void report_hidden(const struct load_result *r, const struct job *job)
+{
+	for (size_t i = 0; i < r->manifest.ntables; i++) {
+		const struct manifest_table *m = &r->manifest.tables[i];
+		const struct table *t = &job->tables[i].schema;
+		for (size_t f = 0; f < t->nfamilies; f++) {
+			int64_t newest = INT64_MIN;
+			for (size_t k = 0; k < m->nfiles; k++)
+				if (!strcmp(m->files[k].family, t->families[f].name) && m->files[k].max_ts > newest)
+					newest = m->files[k].max_ts;
+			if (newest != INT64_MIN)
+				report_ttl("load", t, f, newest);
+		}
+	}
 }

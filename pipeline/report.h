@@ -19,6 +19,13 @@ void report_summary(const struct load_result *r, const char *output_dir);
 /* The same for programs, one JSON object. */
 void report_json(const struct load_result *r, const char *output_dir);
 
+/* Say which tables' promises are broken, on standard error; false when any is. */
+bool report_promises(const struct load_result *r);
+/* Warn on standard error when a family's newest cell is already older than its TTL by the clock. */
+void report_ttl(const char *command, const struct table *t, size_t family, int64_t newest_ms);
+/* The same for every family of a load. */
+void report_hidden(const struct load_result *r, const struct job *job);
+
 /* "12.3 MB"; text holds at least 16 bytes. */
 char *format_bytes(char *text, uint64_t bytes);
 /* "8,000,320"; text holds at least 28 bytes. */

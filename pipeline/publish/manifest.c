@@ -17,6 +17,7 @@
 #include "text.h"
 
 enum kind {
+	RATIO,   /* double, 0 or more */
 	TEXT,    /* const char * */
 	COUNT,   /* uint64_t */
 	INDEX,   /* size_t */
@@ -76,6 +77,8 @@ static const struct member table_members[] = {
 	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
 	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
 	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},
+	{.key = "target_bytes", COUNT, AT(manifest_table, target_bytes)},
+	{.key = "largest_over_target", RATIO, AT(manifest_table, largest_over_target)},
 	{.key = "rows", COUNT, AT(manifest_table, rows)},
 	{.key = "cells", COUNT, AT(manifest_table, cells)},
 	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
@@ -152,6 +155,7 @@ static json_t *member_json(const struct member *m, const char *base)
 {
 	const void *at = base + m->at;
 	switch (m->kind) {
+	case RATIO: return json_real(*(const double *)at);
 	case TEXT: return text_json(bytes_str(*(const char *const *)at));
 	case COUNT: return json_integer((json_int_t) * (const uint64_t *)at);
 	case INDEX: return json_integer((json_int_t) * (const size_t *)at);
@@ -197,7 +201,7 @@ void manifest_format(const struct manifest *m, struct buf *out)
 	}
 	json_t *json = shape_json(&manifest_shape, (const char *)&named);
 	size_t before = out->len;
-	if (text_dump(out, json, JSON_INDENT(2)))
+	if (text_dump(out, json, JSON_INDENT(2) | JSON_REAL_PRECISION(6)))
 		buf_put(out, '\n');
 	else
 		out->len = before;
@@ -218,6 +222,7 @@ int manifest_write(const struct manifest *m, const char *path, struct error *err
 static const char *kind_name(enum kind k)
 {
 	switch (k) {
+	case RATIO: return "a ratio, 0 or more";
 	case TEXT: return "a text";
 	case COUNT:
 	case INDEX: return "a number, 0 or more";
@@ -251,9 +256,17 @@ static void read_row_key(const char *text, struct bytes *out, struct arena *a)
 	buf_release(&key);
 }
 
+static bool read_ratio(const json_t *v, double *at)
+{
+	*at = json_number_value(v);
+	return json_is_number(v) && *at >= 0;
+}
+
 static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a)
 {
 	const char *text = json_string_value(v);
+	if (kind == RATIO)
+		return read_ratio(v, at);
 	if (!text)
 		return false;
 	switch (kind) {

@@ -75,6 +75,8 @@ struct manifest_table {
 	const char *dir;      /* its folder, relative to DIR; NULL: name, with '/' for ':' */
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells, cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
+	uint64_t target_bytes; /* of a region: all bytes of its files / the regions that were wanted */
+	double largest_over_target; /* the largest region's bytes / target_bytes; 0: no bytes */
 	struct manifest_region *regions;
 	size_t nregions;
 	struct manifest_file *files;

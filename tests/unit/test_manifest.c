@@ -49,7 +49,8 @@ static struct manifest sample(void)
 		.digest = {0x01, [15] = 0xfe}};
 	tables[0] = (struct manifest_table){
 		.name = "n:r", .dir = "n-r", .loaded = 99998, .filtered = 1, .deduplicated = 2, .rows = 7,
-		.cells = 14, .cells_deduplicated = 4, .regions = regions, .nregions = 2, .files = files,
+		.cells = 14, .cells_deduplicated = 4, .target_bytes = 2500,
+		.largest_over_target = 1.0123456789, .regions = regions, .nregions = 2, .files = files,
 		.nfiles = 1, .splits_digest = {0x11}, .create_digest = {0x22}};
 	tables[1] = (struct manifest_table){.name = "ns:empty"};
 	return (struct manifest){.job_path = "conf/\"x\".yaml", .job_digest = {0x77}, .inputs = inputs,
@@ -71,6 +72,7 @@ static void test_manifest_format(void **state)
 		"          \"first_row\": \"\\\\x00z\",\n          \"last_row\": \"\\\\x07\\\\xFF\",\n"
 		"          \"min_ts\": -5,\n          \"max_ts\": 9223372036854775806,\n"
 		"          \"digest\": \"010000000000000000000000000000fe\"\n",
+		"      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",
 		"      \"name\": \"ns:empty\",\n      \"dir\": \"ns/empty\",\n",
 		"      \"regions\": [],\n      \"files\": []\n    }\n  ]\n}\n",
 	};
@@ -106,6 +108,8 @@ static void test_manifest_round_trip(void **state)
 	assert_int_equal(back.ntables, 2);
 	assert_string_equal(back.tables[0].dir, "n-r");
 	assert_string_equal(back.tables[1].dir, "ns/empty");
+	assert_int_equal(back.tables[0].target_bytes, 2500);
+	assert_true(back.tables[0].largest_over_target > 1.0123 && back.tables[0].largest_over_target < 1.0124);
 	assert_int_equal(back.tables[0].splits_digest[0], 0x11);
 	assert_int_equal(back.tables[0].create_digest[0], 0x22);
 	const struct manifest_file *x = m.tables[0].files, *y = back.tables[0].files;
@@ -137,6 +141,7 @@ static void test_manifest_damaged(void **state)
 		{"\"reasons\"", "\"seasons\"", "reasons is missing"},
 		{"0000fe\"", "000fe\"", "tables[0].files[0].digest"},
 		{"abcd0000", "ABCD0000", "inputs[0].digest"},
+		{"\"largest_over_target\": 1", "\"largest_over_target\": -1", "largest_over_target"},
 		{"\"files\": []", "\"files\": {}", "tables[1].files"},
 		{"\"rejected\"", "\"read\"", "duplicate"},
 	};
