@@ -1,9 +1,11 @@
 #!/bin/sh
-# deps.sh build|test: install what is missing, quickly and silently when nothing is.
+# deps.sh build|test|bench: install what is missing, quickly and silently when nothing is.
 #
 #   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase, a Python
 #           environment with pytest, the flights data
+#   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
+#           peer, DuckDB in the Python environment
 #
 # The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
 # than apt is left alone.
@@ -85,17 +87,19 @@ test_packages() {
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 }
 
-# The jars, anew when the pom changes.
+# jars NAME MB WHAT: the jars of tests/NAME/pom.xml, anew when the pom changes.
 jars() {
-	stamp=$(sha256sum <"$here/hbase/pom.xml")
-	[ "$(cat "$cache/hbase-lib/.pom" 2>/dev/null || :)" != "$stamp" ] || return 0
-	say "downloading the jars of HBase (160 MB) to $cache/hbase-lib"
-	rm -rf "$cache/hbase-lib" "$cache/hbase-lib.part"
-	mvn -q -B -f "$here/hbase/pom.xml" dependency:copy-dependencies \
-		-DincludeScope=runtime -DoutputDirectory="$cache/hbase-lib.part" >&2
-	rm -f "$cache"/hbase-lib.part/*reload4j*.jar # Hadoop's logger fights log4j 2
-	echo "$stamp" >"$cache/hbase-lib.part/.pom"
-	mv "$cache/hbase-lib.part" "$cache/hbase-lib"
+	stamp=$(sha256sum <"$here/$1/pom.xml")
+	lib=$cache/$1-lib
+	[ "$(cat "$lib/.pom" 2>/dev/null || :)" != "$stamp" ] || return 0
+	say "downloading the jars of $3 ($2 MB) to $lib"
+	rm -rf "$lib" "$lib.part"
+	mvn -q -B -f "$here/$1/pom.xml" dependency:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory="$lib.part" >&2
+	# Hadoop's logger fights log4j 2, which the tests log with
+	[ "$1" = bench ] || rm -f "$lib.part"/*reload4j*.jar
+	echo "$stamp" >"$lib.part/.pom"
+	mv "$lib.part" "$lib"
 }
 
 python_environment() {
@@ -106,6 +110,14 @@ python_environment() {
 	python3 -m venv "$cache/venv"
 	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
 	echo "$wanted" >"$cache/venv/.wanted"
+}
+
+duckdb() {
+	wanted=duckdb==2.0.0
+	[ "$(cat "$cache/venv/.duckdb" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/venv"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	echo "$wanted" >"$cache/venv/.duckdb"
 }
 
 # 336,776 flights of 2013; the package is only the carrier of its CSV file.
@@ -135,12 +147,22 @@ test)
 	mkdir -p "$cache"
 	exec 9>"$cache/.lock"
 	flock 9 # two runs at once share the cache
-	jars
+	jars hbase 160 HBase
 	python_environment
 	flights
 	;;
+bench)
+	build_packages
+	test_packages
+	mkdir -p "$cache"
+	exec 9>"$cache/.lock"
+	flock 9
+	jars bench 142 "the Java peer"
+	python_environment
+	duckdb
+	;;
 *)
-	echo "usage: deps.sh build|test" >&2
+	echo "usage: deps.sh build|test|bench" >&2
 	exit 2
 	;;
 esac

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Measure saltmill: against its peers, stage by stage, by size, by memory, by shape of data.
+
+Prints a table a part and what was promised next to what was measured; writes all numbers to
+build/bench/bench.json.  A full run takes about 40 minutes on two cores, --quick a few.  The machine
+should have nothing else to do: ratios are taken between runs in turns, but noise is noise.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import traceback
+
+import parts
+import peers
+from inputs import Inputs, Jobs
+from rig import ROOT, Checks, Failure, Saltmill, count, machine
+
+PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
+         "memory": parts.memory, "shapes": parts.shapes}
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("parts", nargs="*", metavar="PART",
+                   help=f"{', '.join(PARTS)}; default: all")
+    p.add_argument("--quick", action="store_true", help="one million rows, two rounds")
+    p.add_argument("--full", action="store_true", help="sizes up to 100 million rows")
+    p.add_argument("--rounds", type=int, help="rounds of each comparison (5)")
+    p.add_argument("--rows", type=int, metavar="MILLIONS", help="rows of parts that name none (8)")
+    p.add_argument("--sizes", metavar="MILLIONS,...", help="rows for scaling and memory (1,8,64)")
+    p.add_argument("--program", default=ROOT / "build" / "saltmill", type=pathlib.Path)
+    p.add_argument("--stages", type=pathlib.Path, help="the program made of tests/bench/*.c",
+                   default=ROOT / "build/gcc-release/tests/bench/stages")
+    p.add_argument("--folder", default=ROOT / "build" / "bench", type=pathlib.Path,
+                   help="for data, output and bench.json")
+    a = p.parse_args()
+    unknown = set(a.parts) - set(PARTS)
+    if unknown:
+        p.error(f"no part {unknown.pop()}; there are {', '.join(PARTS)}")
+    return a
+
+
+class Bench:
+    def __init__(self, a):
+        self.folder = a.folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "out").mkdir(exist_ok=True)
+        self.quick = a.quick
+        self.rounds = a.rounds or (2 if a.quick else 5)
+        self.times = 10 * (a.rows or (1 if a.quick else 8))
+        wanted = a.sizes or ("1,2" if a.quick else "1,8,64,100" if a.full else "1,8,64")
+        self.sizes = sorted(int(n) for n in wanted.split(","))
+        self.mill = Saltmill(a.program.resolve(), self.folder)
+        self.stages = a.stages.resolve()
+        self.inputs, self.jobs, self.checks = Inputs(self.folder), Jobs(self.folder), Checks()
+        self.machine = machine()
+        self.cores = self.machine["cores"]
+
+    def about(self):
+        def first_line(*command):
+            return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+        version = first_line(self.mill.program, "--version")
+        commit = first_line("git", "-C", ROOT, "describe", "--always", "--dirty")
+        return {"program": version, "commit": commit, "data": self.inputs.kind,
+                "rounds": self.rounds, "machine": self.machine}
+
+
+def main():
+    a = arguments()
+    bench = Bench(a)
+    about, m = bench.about(), bench.machine
+    print(f"{about['program']} ({about['commit']}), {m['date']}; {m['model']}, {m['cores']} cores, "
+          f"{count(m['memory_mib'] / 1024)} GiB, load {m['load_average']}; data: {about['data']}")
+    done, failed = {}, False
+    for name in a.parts or PARTS:
+        try:
+            done[name] = PARTS[name](bench)
+        except (Failure, OSError, subprocess.SubprocessError) as e:
+            if not isinstance(e, Failure):
+                traceback.print_exc()
+            print(f"\n{name}: {e}", file=sys.stderr, flush=True)
+            failed = True
+    if bench.checks.lines:
+        bench.checks.show()
+    report = {**about, "parts": done, "checks": bench.checks.lines}
+    path = bench.folder / "bench.json"
+    path.write_text(json.dumps(report, indent=1) + "\n")
+    print(f"\n{path} written")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

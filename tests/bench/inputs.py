@@ -1,0 +1,145 @@
+"""Data sets and job files of the benchmark, made when first asked for and kept in build/bench."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+from rig import HERE, ROOT, Failure, warm
+
+RATINGS_JOB = ROOT / "conf" / "ratings.yaml"
+
+THREE_FAMILIES = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  userId:    {type: u32}
+  movieId:   {type: u32}
+  timestamp: {type: time, unit: s}
+tables:
+  - name: ratings3
+    rowkey:
+      - {salt: 16, of: [userId]}
+      - {field: userId, as: u64}
+      - {field: timestamp, as: reversed_millis}
+      - {field: movieId, as: u32}
+    timestamp: timestamp
+    families:
+      a: {compression: ZSTD}
+      b: {compression: ZSTD}
+      c: {compression: ZSTD}
+    cells:
+      - {family: a, qualifier: m, value: {field: movieId, as: text}}
+      - {family: b, qualifier: r, value: {field: rating}}
+      - {family: c, qualifier: t, value: {field: timestamp, as: millis}}
+    regions: {split: sampled, count: 16}
+"""
+
+HUGE = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  id: {type: hex}
+tables:
+  - name: huge
+    rowkey:
+      - {field: id, as: bytes}
+    timestamp: 1700000000000
+    families:
+      f: {compression: ZSTD}
+    cells:
+      - {family: f, qualifier: note, value: note}
+      - {family: f, qualifier: value, value: value}
+    regions: {split: sampled, count: 4}
+"""
+
+WIDE = """\
+source: {{csv: {{files: [in.csv]}}}}
+fields:
+  id: {{type: hex}}
+tables:
+  - name: wide
+    rowkey:
+      - {{field: id, as: bytes}}
+    timestamp: 1700000000000
+    families:
+      f: {{compression: ZSTD}}
+    cells:
+{cells}
+    regions: {{split: sampled, count: 16}}
+"""
+
+
+class Inputs:
+    def __init__(self, folder):
+        self.folder = folder / "data"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        shared = pathlib.Path(os.environ.get("SALTMILL_DATA") or ROOT.parent / "shared" / "data")
+        self.source = shared / "ratings.csv"
+        self.kind = "ratings" if self.source.exists() else "made-up"
+
+    def _make(self, name, *arguments):
+        """Run data.py once for a file; it appears under its name only when it is whole."""
+        path = self.folder / name
+        if not path.exists():
+            print(f"making {path.name}", file=sys.stderr, flush=True)
+            part = path.with_suffix(".part")
+            command = [sys.executable, HERE / "data.py", *arguments, part]
+            if subprocess.run([str(c) for c in command]).returncode != 0:
+                raise Failure(f"cannot make {path}")
+            part.rename(path)
+        return path
+
+    def ratings(self, times):
+        """CSV of so many repetitions, rows as generated."""
+        source = self.source if self.kind == "ratings" else "-"
+        return self._make(f"{self.kind}-{times}.csv", "ratings", source, times)
+
+    def shuffled(self, times):
+        return self._make(f"{self.kind}-{times}-shuffled.csv", "shuffle", self.ratings(times))
+
+    def wide(self, rows, columns):
+        return self._make(f"wide-{rows}-{columns}.csv", "wide", rows, columns)
+
+    def huge(self, rows, size):
+        return self._make(f"huge-{rows}-{size}.csv", "huge", rows, size)
+
+    def rows(self, csv):
+        """Rows below the header; reads the file into the page cache."""
+        return warm(csv) - 1
+
+
+class Jobs:
+    def __init__(self, folder):
+        self.folder = folder / "jobs"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _write(self, name, text):
+        path = self.folder / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    def _ratings(self, name, old, new):
+        text = RATINGS_JOB.read_text()
+        if text.count(old) != 1:
+            raise Failure(f"{RATINGS_JOB} has no `{old}` any more: bench and example differ")
+        return self._write(name, text.replace(old, new))
+
+    def ratings(self):
+        """The example itself: ZSTD at its default level 3, 16 regions."""
+        return RATINGS_JOB
+
+    def auto(self):
+        return self._ratings("auto", "compression: ZSTD", "compression: {codec: ZSTD, level: auto}")
+
+    def regions(self, n):
+        return self._ratings(f"regions-{n}", "count: 16", f"count: {n}")
+
+    def three_families(self):
+        return self._write("families", THREE_FAMILIES)
+
+    def wide(self, columns):
+        cells = "\n".join(f"      - {{family: f, qualifier: c{i}, value: c{i}}}"
+                          for i in range(columns))
+        return self._write(f"wide-{columns}", WIDE.format(cells=cells))
+
+    def huge(self):
+        return self._write("huge", HUGE)

@@ -1,0 +1,553 @@
+/*
+ * stages.c - each stage of a load by itself, on one thread
+ *
+ *   stages run CSV JOB FOLDER HFILE...   time every stage; a line of JSON each
+ *   stages digest SKIP HFILE...          rows, cells and an order-free digest of the cells, without
+ *                                        the first SKIP bytes of their row keys
+ *
+ * A stage is run in saltmill's own code ("own") and hard-wired for conf/ratings.yaml, or by the
+ * library alone ("limit").  CSV is a file of ratings, JOB conf/ratings.yaml, the HFILEs what a load
+ * of CSV wrote, FOLDER a place for files.  What a stage needs is made outside its time.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "hfile.h"
+#include "io.h"
+#include "limits.h"
+#include "mem.h"
+#include "pipeline/hfile/block.h"
+#include "pipeline/hfile/bloom.h"
+#include "pipeline/hfile/codec.h"
+#include "pipeline/source/source.h"
+#include "row.h"
+#include "sorter.h"
+
+enum { BATCH = 256, ZSTD_LEVEL = 3, WRITE_BYTES = 1 << 20 };
+
+struct rows {
+	struct record *record;
+	size_t count, cap;
+	struct arena arena;
+};
+
+struct bench {
+	const char *csv, *folder;
+	char **files;
+	size_t nfiles;
+	struct job job;
+	struct source *source;
+	struct row_plan *plan;
+	struct row_encoder *encoder;
+	bool keep; /* encoded records, in rows */
+	struct rows rows;
+	struct error err;
+};
+
+/* --- time --- */
+
+struct watch {
+	double wall, cpu, user; /* user: to 4 ms, the others exact */
+};
+
+static double clock_now(clockid_t which)
+{
+	struct timespec t;
+	clock_gettime(which, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct watch now(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_THREAD, &u);
+	return (struct watch){clock_now(CLOCK_MONOTONIC), clock_now(CLOCK_THREAD_CPUTIME_ID),
+			      (double)u.ru_utime.tv_sec + (double)u.ru_utime.tv_usec / 1e6};
+}
+
+static void since(struct watch *sum, struct watch start)
+{
+	struct watch end = now();
+	sum->wall += end.wall - start.wall;
+	sum->cpu += end.cpu - start.cpu;
+	sum->user += end.user - start.user;
+}
+
+static void report(const char *stage, const char *form, struct watch w, uint64_t bytes)
+{
+	printf("{\"stage\": \"%s\", \"form\": \"%s\", \"wall\": %.4f, \"cpu\": %.4f, "
+	       "\"bytes\": %llu}\n",
+	       stage, form, w.wall, w.cpu, (unsigned long long)bytes);
+	fflush(stdout);
+}
+
+static int fail(const struct bench *b)
+{
+	fprintf(stderr, "stages: %s\n", b->err.msg);
+	return 1;
+}
+
+/* --- read, parse, encode --- */
+
+static void keep_record(struct rows *rows, const struct record *r, size_t minor_bytes)
+{
+	if (rows->count == rows->cap) {
+		rows->cap = rows->cap ? 2 * rows->cap : 1 << 16;
+		rows->record = mem_realloc(rows->record, rows->cap * sizeof *rows->record);
+	}
+	/* as the sorter's own buffers: some bytes behind a record can be read */
+	uint8_t *p = arena_alloc(&rows->arena, r->key.len + minor_bytes + r->payload.len + 32);
+	struct record *to = &rows->record[rows->count++];
+	*to = *r;
+	memcpy(p, r->key.ptr, r->key.len);
+	to->key.ptr = p;
+	to->minor = p + r->key.len;
+	memcpy(p + r->key.len, r->minor, minor_bytes);
+	to->payload.ptr = to->minor + minor_bytes;
+	memcpy(p + r->key.len + minor_bytes, r->payload.ptr, r->payload.len);
+}
+
+static void rows_release(struct rows *rows)
+{
+	mem_free(rows->record);
+	arena_release(&rows->arena);
+	*rows = (struct rows){0};
+}
+
+static int encode_event(void *ctx, const struct event *ev, struct reject *why)
+{
+	struct bench *b = ctx;
+	struct record r;
+	int rc = row_encode(b->encoder, ev, &r, why);
+	if (rc == 0 && b->keep)
+		keep_record(&b->rows, &r, row_minor_bytes(b->plan, 0));
+	return rc;
+}
+
+static int read_csv(struct bench *b, bool encode, struct watch *w)
+{
+	const char *files[] = {b->csv};
+	struct source_options so = {.job = &b->job, .files = files, .nfiles = 1};
+	struct source_sink sink = {.ctx = b, .event = encode ? encode_event : NULL};
+	size_t ncolumns;
+	struct watch start = now();
+	int rc = source_open(&b->source, &so, &b->err);
+	if (rc)
+		return rc;
+	const char *const *columns = source_columns(b->source, &ncolumns);
+	if (!b->plan) {
+		rc = row_plan_new(&b->plan, &b->job, columns, ncolumns, &b->err);
+		b->encoder = rc ? NULL : row_encoder_new(b->plan);
+	}
+	struct source_worker *worker = source_worker_new(b->source);
+	while (rc == RC_OK)
+		rc = source_work(worker, &sink, &b->err);
+	source_worker_free(worker);
+	source_close(b->source);
+	since(w, start);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+static int stage_read(struct bench *b)
+{
+	struct watch tokens = {0}, encode = {0}, kept = {0};
+	int rc = read_csv(b, false, &tokens);
+	if (rc == RC_OK)
+		rc = read_csv(b, true, &encode);
+	b->keep = true;
+	if (rc == RC_OK)
+		rc = read_csv(b, true, &kept);
+	report("read and split into fields", "part", tokens, 0);
+	report("parse and encode", "own", encode, 0);
+	return rc;
+}
+
+/* --- sort --- */
+
+static int stage_sort(struct bench *b, struct rows *sorted)
+{
+	struct budget budget = {.limit = UINT64_MAX / 2};
+	struct sorter_options so = {.budget = &budget,
+				    .temp_dir = b->folder,
+				    .threads = 1,
+				    .minor_bytes = row_minor_bytes(b->plan, 0)};
+	struct sorter *s = sorter_new(&so);
+	struct watch runs = {0}, merge = {0}, start = now();
+	struct record_iter it;
+	struct record r;
+	uint64_t order = 0;
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i++)
+		rc = run_builder_add(sorter_builder(s, 0), &b->rows.record[i], &b->err);
+	if (rc == RC_OK)
+		rc = sorter_finish(s, &b->err);
+	since(&runs, start);
+	uint64_t bytes = sorter_totals(s).run_bytes;
+	struct bytes all = {0};
+	for (int copy = 0; rc == RC_OK && copy < 2; copy++) {
+		start = now();
+		rc = sorter_range(s, all, all, &it, &b->err);
+		while (rc == RC_OK && (rc = it.next(it.self, &r, &b->err)) == RC_OK) {
+			order += r.seq;
+			if (copy)
+				keep_record(sorted, &r, so.minor_bytes);
+		}
+		rc = rc == RC_END ? RC_OK : rc;
+		if (rc == RC_OK)
+			it.close(it.self);
+		if (!copy)
+			since(&merge, start);
+	}
+	sorter_free(s);
+	report("sort into runs", "part", runs, bytes);
+	report("merge runs", "part", merge, order ? bytes : 0);
+	report("sort", "own", (struct watch){runs.wall + merge.wall, runs.cpu + merge.cpu, 0},
+	       bytes);
+	return rc;
+}
+
+/* --- expand: rows to blocks, neither compressed nor hashed for the bloom filter --- */
+
+static int write_cells(struct bench *b, const struct rows *rows, const char *path,
+		       const struct hfile_options *opt, struct watch *w, uint64_t *bytes)
+{
+	struct cell cells[64];
+	struct hfile_writer *out;
+	struct hfile_summary sum = {0};
+	struct watch start = now();
+	int rc = hfile_writer_new(&out, path, opt, &b->err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; rc == RC_OK && i < rows->count; i++) {
+		size_t n = row_cells(b->plan, 0, &rows->record[i], cells);
+		for (size_t k = 0; rc == RC_OK && k < n; k++) {
+			struct hfile_cell c = {.row = cells[k].row,
+					       .qualifier = cells[k].qualifier,
+					       .value = cells[k].value,
+					       .ts = cells[k].ts,
+					       .type = HFILE_PUT};
+			rc = hfile_add(out, &c, &b->err);
+		}
+	}
+	since(w, start);
+	rc = rc ? rc : hfile_finish(out, &sum, &b->err);
+	*bytes = sum.cell_bytes;
+	hfile_summary_release(&sum);
+	unlink(path);
+	return rc;
+}
+
+static int stage_expand(struct bench *b, const struct rows *sorted)
+{
+	struct hfile_options opt = {.family = bytes_str("f"),
+				    .codec = CODEC_NONE,
+				    .bloom = BLOOM_NONE};
+	struct watch w = {0};
+	uint64_t bytes = 0;
+	char *path = mem_format("%s/plain", b->folder);
+	int rc = row_max_cells(b->plan, 0) > 64
+			 ? error_set(&b->err, RC_LIMIT, "more than 64 cells a row")
+			 : write_cells(b, sorted, path, &opt, &w, &bytes);
+	mem_free(path);
+	/* what the kernel does with 4 times the bytes of a real load is not this stage's */
+	report("expand", "own", (struct watch){w.user, w.user, w.user}, bytes);
+	return rc;
+}
+
+/* --- zstd: the blocks of the load, again --- */
+
+static void compress_batch(struct hcodec *own, ZSTD_CCtx *ctx, const struct buf *blocks, size_t n,
+			   struct buf *out, struct watch w[2])
+{
+	struct error err;
+	struct watch start = now();
+	for (size_t i = 0; i < n; i++) {
+		out->len = 0;
+		hcodec_compress(own, buf_bytes(&blocks[i]), out, &err);
+	}
+	since(&w[0], start);
+	start = now();
+	for (size_t i = 0; i < n; i++) {
+		out->len = 0;
+		uint8_t *to = buf_reserve(out, ZSTD_compressBound(blocks[i].len));
+		ZSTD_compressCCtx(ctx, to, out->cap, blocks[i].ptr, blocks[i].len, ZSTD_LEVEL);
+	}
+	since(&w[1], start);
+}
+
+static int stage_compress(struct bench *b)
+{
+	struct hcodec own = {0};
+	ZSTD_CCtx *ctx = ZSTD_createCCtx();
+	struct buf blocks[BATCH] = {0}, out = {0};
+	struct watch w[2] = {0};
+	struct hfile_block block;
+	uint64_t bytes = 0;
+	int rc = hcodec_setup(&own, CODEC_ZSTD, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
+	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
+		struct hfile *in;
+		uint64_t at = 0;
+		rc = hfile_open(&in, b->files[f], &b->err);
+		if (rc)
+			break;
+		while (rc == RC_OK) {
+			size_t n = 0;
+			while (n < BATCH &&
+			       (rc = hfile_next_block(in, &at, &block, &b->err)) == RC_OK) {
+				blocks[n].len = 0;
+				buf_append(&blocks[n++], block.payload.ptr, block.payload.len);
+				bytes += block.payload.len;
+			}
+			compress_batch(&own, ctx, blocks, n, &out, w);
+		}
+		hfile_close(in);
+		rc = rc == RC_END ? RC_OK : rc;
+	}
+	for (size_t i = 0; i < BATCH; i++)
+		buf_release(&blocks[i]);
+	buf_release(&out);
+	hcodec_release(&own);
+	ZSTD_freeCCtx(ctx);
+	report("zstd", "own", w[0], bytes);
+	report("zstd", "limit", w[1], bytes);
+	return rc;
+}
+
+/* --- bloom: keys to chunks --- */
+
+static int bloom_chunks(struct hbloom *bloom, const struct rows *sorted, struct hblock_out *out,
+			struct error *err)
+{
+	struct bytes none = {0};
+	struct buf chunk = {0};
+	struct hblock_place place;
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < sorted->count; i++) {
+		hbloom_add(bloom, sorted->record[i].key, none);
+		if (hbloom_due(bloom, false))
+			rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
+	}
+	while (rc == RC_OK && hbloom_due(bloom, true))
+		rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
+	buf_release(&chunk);
+	return rc;
+}
+
+static int stage_bloom(struct bench *b, const struct rows *sorted)
+{
+	struct hbloom bloom;
+	struct hcodec codec = {0};
+	struct hblock_out out;
+	struct out_file file;
+	struct buf disk = {0};
+	struct watch w = {0};
+	char *path = mem_format("%s/bloom", b->folder);
+	int rc = out_open(&file, path, 0, &b->err);
+	if (rc == RC_OK)
+		rc = hcodec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
+	if (rc == RC_OK) {
+		hblock_out_init(&out, &file, &codec, &disk);
+		hbloom_init(&bloom, BLOOM_ROW, 0, 131072, NULL, 0);
+		struct watch start = now();
+		rc = bloom_chunks(&bloom, sorted, &out, &b->err);
+		since(&w, start);
+		mem_free(bloom.pending);
+		hbloom_release(&bloom);
+	}
+	out_abort(&file);
+	hcodec_release(&codec);
+	buf_release(&disk);
+	mem_free(path);
+	report("bloom", "own", w, 0);
+	return rc;
+}
+
+/* --- write: the bytes of the load to new files, synced --- */
+
+static int write_limit(struct bench *b, const char *path, const struct buf *data)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	size_t at = 0;
+	while (fd >= 0 && at < data->len) {
+		size_t n = data->len - at < WRITE_BYTES ? data->len - at : WRITE_BYTES;
+		ssize_t done = write(fd, data->ptr + at, n);
+		if (done < 0)
+			break;
+		at += (size_t)done;
+	}
+	if (fd < 0 || at < data->len || fsync(fd) < 0 || close(fd) < 0)
+		return error_errno(&b->err, "cannot write %s", path);
+	return RC_OK;
+}
+
+static int write_own(struct bench *b, const char *path, const struct buf *data)
+{
+	struct out_file out;
+	int rc = out_open(&out, path, 0, &b->err);
+	if (rc)
+		return rc;
+	for (size_t at = 0; at < data->len; at += 1 << 14) /* about a compressed block */
+		out_write(&out, data->ptr + at,
+			  data->len - at < 1 << 14 ? data->len - at : 1 << 14);
+	return out_finish(&out, &b->err);
+}
+
+static int stage_write(struct bench *b)
+{
+	struct watch w[2] = {0};
+	struct buf data = {0};
+	uint64_t bytes = 0;
+	char *path = mem_format("%s/copy", b->folder);
+	int rc = RC_OK;
+	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
+		buf_release(&data);
+		rc = io_read_file(b->files[f], &data, &b->err);
+		for (int limit = 0; rc == RC_OK && limit < 2; limit++) {
+			struct watch start = now();
+			rc = limit ? write_limit(b, path, &data) : write_own(b, path, &data);
+			since(&w[limit], start);
+			unlink(path);
+		}
+		bytes += data.len;
+	}
+	buf_release(&data);
+	mem_free(path);
+	report("write and fsync", "own", w[0], bytes);
+	report("write and fsync", "limit", w[1], bytes);
+	return rc;
+}
+
+/* --- the hard-wired stages --- */
+
+static int stage_limits(struct bench *b)
+{
+	struct limit_rows rows[LIMIT_SALTS] = {0};
+	struct watch encode = {0}, sort = {0}, expand = {0}, bloom = {0}, start = now();
+	uint64_t bytes = 0, unsorted = 0;
+	if (limit_encode(b->csv, rows))
+		return error_set(&b->err, RC_DATA, "%s: not a file of ratings", b->csv);
+	since(&encode, start);
+	for (int i = 0; i < LIMIT_SALTS; i++) {
+		struct limit_row *sorted = mem_alloc((rows[i].count + 1) * sizeof *sorted);
+		start = now();
+		limit_sort(&rows[i], sorted);
+		since(&sort, start);
+		for (size_t k = 1; k < rows[i].count; k++)
+			if (memcmp(sorted[k - 1].key, sorted[k].key, LIMIT_KEY) > 0)
+				unsorted++;
+		start = now();
+		bytes += limit_expand(sorted, rows[i].count);
+		since(&expand, start);
+		start = now();
+		limit_bloom(sorted, rows[i].count);
+		since(&bloom, start);
+		mem_free(sorted);
+	}
+	limit_rows_release(rows);
+	if (unsorted)
+		return error_set(&b->err, RC_ORDER,
+				 "the hard-wired sort left %llu rows out of order",
+				 (unsigned long long)unsorted);
+	report("parse and encode", "limit", encode, 0);
+	report("sort", "limit", sort, 0);
+	report("expand", "limit", expand, bytes);
+	report("bloom", "limit", bloom, 0);
+	return RC_OK;
+}
+
+/* --- commands --- */
+
+static int run(struct bench *b, const char *job)
+{
+	struct rows sorted = {0};
+	int rc = job_load(&b->job, job, &b->err);
+	if (rc == RC_OK)
+		rc = stage_read(b);
+	if (rc == RC_OK)
+		rc = stage_limits(b);
+	if (rc == RC_OK)
+		rc = stage_sort(b, &sorted);
+	rows_release(&b->rows);
+	if (rc == RC_OK)
+		rc = stage_expand(b, &sorted);
+	if (rc == RC_OK)
+		rc = stage_bloom(b, &sorted);
+	rows_release(&sorted);
+	if (rc == RC_OK)
+		rc = stage_compress(b);
+	if (rc == RC_OK)
+		rc = stage_write(b);
+	row_encoder_free(b->encoder);
+	row_plan_free(b->plan);
+	job_release(&b->job);
+	return rc ? fail(b) : 0;
+}
+
+static uint64_t cell_digest(const struct hfile_cell *c, size_t skip)
+{
+	uint64_t h = XXH3_64bits(c->row.ptr + skip, c->row.len - skip);
+	h = XXH3_64bits_withSeed(c->qualifier.ptr, c->qualifier.len, h);
+	h = XXH3_64bits_withSeed(c->value.ptr, c->value.len, h);
+	return XXH3_64bits_withSeed(&c->ts, sizeof c->ts, h);
+}
+
+static int digest(struct bench *b, size_t skip)
+{
+	uint64_t cells = 0, sum = 0, rows = 0;
+	struct hfile_cell c;
+	struct hfile *in;
+	struct buf last = {0};
+	int rc = RC_OK;
+	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
+		rc = hfile_open(&in, b->files[f], &b->err);
+		if (rc)
+			break;
+		hfile_rewind(in);
+		last.len = 0;
+		while ((rc = hfile_next_cell(in, &c, &b->err)) == RC_OK) {
+			cells++;
+			sum += cell_digest(&c, skip < c.row.len ? skip : 0);
+			if (bytes_eq(c.row, buf_bytes(&last)))
+				continue;
+			rows++;
+			last.len = 0;
+			buf_append(&last, c.row.ptr, c.row.len);
+		}
+		hfile_close(in);
+		rc = rc == RC_END ? RC_OK : rc;
+	}
+	buf_release(&last);
+	if (rc)
+		return fail(b);
+	printf("{\"rows\": %llu, \"cells\": %llu, \"digest\": \"%016llx\"}\n",
+	       (unsigned long long)rows, (unsigned long long)cells, (unsigned long long)sum);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench b = {0};
+	if (argc >= 5 && strcmp(argv[1], "run") == 0) {
+		b.csv = argv[2];
+		b.folder = argv[4];
+		b.files = argv + 5;
+		b.nfiles = (size_t)(argc - 5);
+		return run(&b, argv[3]);
+	}
+	if (argc >= 3 && strcmp(argv[1], "digest") == 0) {
+		b.files = argv + 3;
+		b.nfiles = (size_t)(argc - 3);
+		return digest(&b, strtoul(argv[2], NULL, 10));
+	}
+	fputs("usage: stages run CSV JOB FOLDER HFILE... | digest SKIP HFILE...\n", stderr);
+	return 2;
+}
