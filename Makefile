@@ -29,7 +29,8 @@ CLI  := $(sort $(wildcard pipeline/*.c))
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*.h pipeline/*/*.h splitter/*.h))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay.c
+BENCH := $(sort $(wildcard tests/bench/*.c))
+SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay.c $(BENCH)
 REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
 UNIT_BIN := $(UNIT:%.c=$(B)/%)
 
@@ -39,6 +40,7 @@ all: $(B)/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN): LDLIBS += -lcmocka
 $(UNIT_BIN): %: %.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
+$(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
 $(B)/%.o: %.c
@@ -82,6 +84,12 @@ server-test: deps
 	@$(SUB) all
 	@tests/run.sh hbase
 
+## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
+bench:
+	@tests/deps.sh bench
+	@$(SUB) all $(B)/tests/bench/stages
+	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
+
 ## demo: load 336,776 real flights and look at the result
 demo: deps
 	@$(SUB) all
@@ -118,4 +126,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test demo headers layers fuzz tidy format install uninstall clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test bench demo headers layers fuzz tidy format install uninstall clean help
