@@ -21,8 +21,24 @@ struct event {
 	size_t ncolumns;
 	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
 	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
-	uint64_t offset;    /* CSV: byte offset in the (decompressed) file */
+	uint64_t offset;    /* CSV: byte offset in the (decompressed) file; Kafka: of the message */
 	struct bytes raw;   /* the event's own bytes, without its line end */
+};
+
+/* Kafka: a message as the broker gave it. */
+struct message_header {
+	const char *name;
+	struct bytes value; /* ptr NULL: null */
+};
+
+struct message {
+	const char *topic;
+	int32_t partition;
+	int64_t offset;
+	int64_t timestamp_ms;    /* -1: none */
+	struct bytes key, value; /* ptr NULL: null */
+	const struct message_header *headers;
+	size_t nheaders;
 };
 
 /* Why an event was not taken.  reason is a fixed slug for counting ("bad_number"). */

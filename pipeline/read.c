@@ -23,7 +23,8 @@ int reading_open(struct reading *r, const struct job *job, unsigned threads,
 {
 	r->job = job;
 	r->threads = threads;
-	struct source_options so = {.job = job, .files = files, .nfiles = nfiles};
+	struct source_options so = {.job = job, .files = files, .nfiles = nfiles,
+				    .kafka = r->kafka, .ranges = r->ranges, .nranges = r->nranges};
 	int rc = source_open(&r->source, &so, err);
 	if (rc)
 		return rc;
@@ -68,7 +69,8 @@ static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
 {
 	struct reader *r = ctx;
 	struct reject_line line = {.file = bad->file, .line = bad->line, .offset = bad->offset,
-				   .seq = bad->seq, .raw = bad->raw, .why = &bad->why};
+				   .seq = bad->seq, .raw = bad->raw,
+				   .message = bad->message, .why = &bad->why};
 	return rejects_add(r->reading->rejects, r->number, &line, err);
 }
 
@@ -172,7 +174,7 @@ static void readers_end(struct reading *all, struct reader *readers)
 		if (r->newest_ms > all->newest_ms)
 			all->newest_ms = r->newest_ms;
 		for (size_t t = 0; t < all->job->ntables; t++)
-			all->filtered[t] += r->filtered[t];
+			all->filtered[t] += r->filtered[t] + c.tombstones;
 		source_worker_free(r->source);
 		row_encoder_free(r->encoder);
 		mem_free(r->records);

@@ -45,14 +45,18 @@ struct reading {
 	struct reject_limit limit;
 	struct progress *progress;
 	struct record_sink sink;
+	/* for reading_open: of a kafka source what to read, with a client of the caller */
+	struct kafka *kafka;
+	const struct offset_range *ranges;
+	size_t nranges;
 	/* after reading_run */
 	uint64_t events, rejected, blank_lines;
-	uint64_t *filtered;        /* [ntables]: events without a cell for that table */
+	uint64_t *filtered;        /* [ntables]: events without a cell for that table, tombstones */
 	int64_t newest_ms;         /* the newest cell timestamp; 0 when there is none */
 };
 
 /* Open the source and bind the job to its columns; everything that can be refused is.  *r is {0}
- * before; reading_close is due whatever the result. */
+ * before, but for kafka and its ranges; reading_close is due whatever the result. */
 int reading_open(struct reading *r, const struct job *job, unsigned threads,
 		 const char *const *files, size_t nfiles, struct error *err);
 /*

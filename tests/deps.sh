@@ -2,7 +2,7 @@
 # deps.sh build|test|bench: install what is missing, quickly and silently when nothing is.
 #
 #   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
-#   test    also Java, Maven and Python, and into the cache folder: the jars of HBase, a Python
+#   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
 #           environment with pytest, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer, DuckDB in the Python environment
@@ -73,7 +73,7 @@ build_packages() {
 		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
 		libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev \
 		libdeflate-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
-		libmd-dev tzdata)
+		libmd-dev librdkafka-dev tzdata)
 	# clang's sanitizers and fuzzer are a package of their own, named by its version
 	rt=$(clang -print-resource-dir)/lib/linux
 	if ! ls "$rt"/libclang_rt.asan-*.a >/dev/null 2>&1; then
@@ -148,6 +148,7 @@ test)
 	exec 9>"$cache/.lock"
 	flock 9 # two runs at once share the cache
 	jars hbase 160 HBase
+	jars kafka 120 Kafka
 	python_environment
 	flights
 	;;

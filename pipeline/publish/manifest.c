@@ -23,6 +23,7 @@ enum kind {
 	INDEX,   /* size_t */
 	MILLIS,  /* int64_t */
 	DIGEST,  /* uint8_t[16] */
+	PARTITION, /* int32_t */
 	ROW_KEY, /* struct bytes */
 	LIST     /* pointer to structs of `items`; how many: the size_t at count_at */
 };
@@ -34,6 +35,7 @@ struct member {
 	size_t at;
 	const struct shape *items;
 	size_t count_at;
+	bool optional; /* TEXT that is NULL and LIST that is empty are not written */
 };
 
 struct shape {
@@ -84,9 +86,10 @@ static const struct member table_members[] = {
 	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
 	{.key = "splits_digest", DIGEST, AT(manifest_table, splits_digest)},
 	{.key = "create_digest", DIGEST, AT(manifest_table, create_digest)},
-	{"regions", LIST, AT(manifest_table, regions), &manifest_region_shape,
-	 AT(manifest_table, nregions)},
-	{"files", LIST, AT(manifest_table, files), &manifest_file_shape, AT(manifest_table, nfiles)},
+	{.key = "regions", LIST, AT(manifest_table, regions), .items = &manifest_region_shape,
+	 .count_at = AT(manifest_table, nregions)},
+	{.key = "files", LIST, AT(manifest_table, files), .items = &manifest_file_shape,
+	 .count_at = AT(manifest_table, nfiles)},
 };
 SHAPE(manifest_table, table_members);
 
@@ -104,15 +107,31 @@ static const struct member reason_members[] = {
 };
 SHAPE(reject_reason, reason_members);
 
+static const struct member offset_members[] = {
+	{.key = "partition", PARTITION, AT(offset_range, partition)},
+	{.key = "start", MILLIS, AT(offset_range, start)},
+	{.key = "end", MILLIS, AT(offset_range, end)},
+	{.key = "events", MILLIS, AT(offset_range, events)},
+};
+SHAPE(offset_range, offset_members);
+
 static const struct member manifest_members[] = {
 	{.key = "job", TEXT, AT(manifest, job_path)},
 	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
 	{.key = "created_ms", MILLIS, AT(manifest, created_ms)},
-	{"inputs", LIST, AT(manifest, inputs), &manifest_input_shape, AT(manifest, ninputs)},
+	{.key = "inputs", LIST, AT(manifest, inputs), .items = &manifest_input_shape,
+	 .count_at = AT(manifest, ninputs)},
+	{.key = "cluster", TEXT, AT(manifest, cluster), .optional = true},
+	{.key = "topic", TEXT, AT(manifest, topic), .optional = true},
+	{.key = "load", TEXT, AT(manifest, load), .optional = true},
+	{.key = "offsets", LIST, AT(manifest, offsets), .items = &offset_range_shape,
+	 .count_at = AT(manifest, noffsets), .optional = true},
 	{.key = "read", COUNT, AT(manifest, read)},
 	{.key = "rejected", COUNT, AT(manifest, rejected)},
-	{"reasons", LIST, AT(manifest, reasons), &reject_reason_shape, AT(manifest, nreasons)},
-	{"tables", LIST, AT(manifest, tables), &manifest_table_shape, AT(manifest, ntables)},
+	{.key = "reasons", LIST, AT(manifest, reasons), .items = &reject_reason_shape,
+	 .count_at = AT(manifest, nreasons)},
+	{.key = "tables", LIST, AT(manifest, tables), .items = &manifest_table_shape,
+	 .count_at = AT(manifest, ntables)},
 };
 SHAPE(manifest, manifest_members);
 
@@ -160,6 +179,7 @@ static json_t *member_json(const struct member *m, const char *base)
 	case COUNT: return json_integer((json_int_t) * (const uint64_t *)at);
 	case INDEX: return json_integer((json_int_t) * (const size_t *)at);
 	case MILLIS: return json_integer(*(const int64_t *)at);
+	case PARTITION: return json_integer(*(const int32_t *)at);
 	case DIGEST: return hex_json(at, 16);
 	case ROW_KEY: return row_key_json(*(const struct bytes *)at);
 	case LIST: return list_json(m, base);
@@ -167,11 +187,21 @@ static json_t *member_json(const struct member *m, const char *base)
 	return NULL;
 }
 
+static bool is_left_out(const struct member *m, const char *base)
+{
+	const void *at = base + (m->kind == LIST ? m->count_at : m->at);
+	if (!m->optional)
+		return false;
+	return m->kind == LIST ? *(const size_t *)at == 0 : !*(const char *const *)at;
+}
+
 /* NULL: out of memory */
 static json_t *shape_json(const struct shape *s, const char *base)
 {
 	json_t *object = json_object();
 	for (size_t i = 0; i < s->count; i++) {
+		if (is_left_out(&s->members[i], base))
+			continue;
 		json_t *value = member_json(&s->members[i], base);
 		if (json_object_set_new(object, s->members[i].key, value) < 0) {
 			json_decref(object);
@@ -226,7 +256,8 @@ static const char *kind_name(enum kind k)
 	case TEXT: return "a text";
 	case COUNT:
 	case INDEX: return "a number, 0 or more";
-	case MILLIS: return "a number";
+	case MILLIS:
+	case PARTITION: return "a number";
 	case DIGEST: return "32 hex digits";
 	case ROW_KEY: return "a row key in \\xHH form";
 	case LIST: return "a list";
@@ -237,9 +268,11 @@ static const char *kind_name(enum kind k)
 static bool read_number(const json_t *v, enum kind kind, void *at)
 {
 	json_int_t n = json_integer_value(v);
-	if (!json_is_integer(v) || (kind != MILLIS && n < 0))
+	if (!json_is_integer(v) || (kind != MILLIS && n < 0) || (kind == PARTITION && n > INT32_MAX))
 		return false;
-	if (kind == COUNT)
+	if (kind == PARTITION)
+		*(int32_t *)at = (int32_t)n;
+	else if (kind == COUNT)
 		*(uint64_t *)at = (uint64_t)n;
 	else if (kind == INDEX)
 		*(size_t *)at = (size_t)n;
@@ -303,9 +336,12 @@ static int shape_read(const struct shape *s, const json_t *object, char *base, c
 		const struct member *m = &s->members[i];
 		const json_t *v = json_object_get(object, m->key);
 		bool ok;
+		if (!v && m->optional)
+			continue;
 		if (m->kind == LIST)
 			ok = json_is_array(v);
-		else if (m->kind == COUNT || m->kind == INDEX || m->kind == MILLIS)
+		else if (m->kind == COUNT || m->kind == INDEX || m->kind == MILLIS ||
+			 m->kind == PARTITION)
 			ok = read_number(v, m->kind, base + m->at);
 		else
 			ok = read_text(v, m->kind, base + m->at, a);

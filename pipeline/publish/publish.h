@@ -9,6 +9,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "event.h"
+#include "offsets.h"
 
 /* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
 struct staging;
@@ -34,6 +35,7 @@ struct reject_line {
 	uint64_t line, offset; /* 1-based line; byte offset in the decompressed file */
 	uint64_t seq;
 	struct bytes raw;
+	const struct message *message; /* Kafka: says where instead of file and line; else NULL */
 	const struct reject *why;
 };
 struct reject_reason {
@@ -93,6 +95,11 @@ struct manifest {
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
+	/* Kafka; otherwise NULL and none, and not written */
+	const char *topic, *cluster;
+	const char *load;     /* its name in the state folder; NULL: without one */
+	struct offset_range *offsets;
+	size_t noffsets;
 	uint64_t read, rejected;
 	int64_t created_ms; /* the time stamped into the files: newest cell, or SOURCE_DATE_EPOCH */
 	struct reject_reason *reasons;

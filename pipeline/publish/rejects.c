@@ -111,26 +111,61 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 	rs->item[i].count += count;
 }
 
+/* name: the bytes as text, or name_base64 where they are not UTF-8; null where there are none. */
+static void set_bytes(json_t *object, const char *name, struct bytes v)
+{
+	json_t *text = v.ptr ? json_stringn((const char *)v.ptr, v.len) : json_null();
+	if (text) {
+		json_object_set_new(object, name, text);
+		return;
+	}
+	struct buf coded = {0};
+	char *coded_name = mem_format("%s_base64", name);
+	text_base64(&coded, v);
+	json_object_set_new(object, coded_name, json_stringn((const char *)coded.ptr, coded.len));
+	mem_free(coded_name);
+	buf_release(&coded);
+}
+
+/* All of a message, so that it can be replayed from here. */
+static void set_message(json_t *line, const struct message *m)
+{
+	json_object_set_new(line, "topic", text_json(bytes_str(m->topic)));
+	json_object_set_new(line, "partition", json_integer(m->partition));
+	json_object_set_new(line, "offset", json_integer(m->offset));
+	if (m->timestamp_ms >= 0)
+		json_object_set_new(line, "timestamp", json_integer(m->timestamp_ms));
+	set_bytes(line, "key", m->key);
+	if (!m->nheaders)
+		return;
+	json_t *headers = json_array();
+	for (size_t i = 0; i < m->nheaders; i++) {
+		json_t *header = json_object();
+		json_object_set_new(header, "name", text_json(bytes_str(m->headers[i].name)));
+		set_bytes(header, "value", m->headers[i].value);
+		json_array_append_new(headers, header);
+	}
+	json_object_set_new(line, "headers", headers);
+}
+
 static json_t *line_json(const struct reject_line *l)
 {
 	const struct reject *why = l->why;
-	json_t *line = json_pack("{s:o, s:o, s:o, s:I, s:I, s:o}",
-				 "reason", text_json(bytes_str(why->reason)),
-				 "field", why->field ? text_json(bytes_str(why->field)) : json_null(),
-				 "file", text_json(bytes_str(l->file)),
-				 "line", (json_int_t)l->line,
-				 "offset", (json_int_t)l->offset,
-				 "detail", text_json(bytes_str(why->detail)));
-	const char *raw = l->raw.len ? (const char *)l->raw.ptr : "";
-	json_t *text = json_stringn(raw, l->raw.len);
-	if (text) {
-		json_object_set_new(line, "raw", text);
-		return line;
+	struct bytes raw = l->raw;
+	json_t *line = json_object();
+	json_object_set_new(line, "reason", text_json(bytes_str(why->reason)));
+	json_object_set_new(line, "field", why->field ? text_json(bytes_str(why->field)) : json_null());
+	if (l->message) {
+		set_message(line, l->message);
+	} else {
+		json_object_set_new(line, "file", text_json(bytes_str(l->file)));
+		json_object_set_new(line, "line", json_integer((json_int_t)l->line));
+		json_object_set_new(line, "offset", json_integer((json_int_t)l->offset));
+		if (!raw.ptr)
+			raw = bytes_str("");
 	}
-	struct buf coded = {0};
-	text_base64(&coded, l->raw);
-	json_object_set_new(line, "raw_base64", json_stringn((const char *)coded.ptr, coded.len));
-	buf_release(&coded);
+	json_object_set_new(line, "detail", text_json(bytes_str(why->detail)));
+	set_bytes(line, "raw", raw);
 	return line;
 }
 
@@ -237,6 +272,27 @@ static int read_line(struct rejects *r, const struct entry *e, struct buf *out, 
 	return rc;
 }
 
+/* "file:line (byte N)" or "topic/partition at offset N", then ": reason: field: detail". */
+static bool line_sentence(json_t *json, struct buf *sentence)
+{
+	const char *reason, *detail, *file = NULL, *topic = NULL;
+	json_t *field;
+	json_int_t line = 0, offset, partition = 0;
+	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I}", "reason", &reason, "field",
+			&field, "detail", &detail, "offset", &offset, "file", &file, "line", &line,
+			"topic", &topic, "partition", &partition) != 0 ||
+	    (!file && !topic))
+		return false;
+	const char *name = json_string_value(field);
+	if (topic)
+		buf_printf(sentence, "%s/%lld at offset %lld", topic, (long long)partition,
+			   (long long)offset);
+	else
+		buf_printf(sentence, "%s:%lld (byte %lld)", file, (long long)line, (long long)offset);
+	buf_printf(sentence, ": %s: %s%s%s", reason, name ? name : "", name ? ": " : "", detail);
+	return true;
+}
+
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err)
 {
 	seal(r);
@@ -248,20 +304,10 @@ int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct erro
 		buf_release(&text);
 		return rc;
 	}
-	const char *reason, *file, *detail;
-	json_t *field;
-	json_int_t line, offset;
 	json_error_t bad;
 	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
-	if (json && json_unpack(json, "{s:s, s:o, s:s, s:I, s:I, s:s}", "reason", &reason, "field",
-				&field, "file", &file, "line", &line, "offset", &offset, "detail",
-				&detail) == 0) {
-		const char *name = json_string_value(field);
-		buf_printf(sentence, "%s:%lld (byte %lld): %s: %s%s%s", file, (long long)line,
-			   (long long)offset, reason, name ? name : "", name ? ": " : "", detail);
-	} else {
+	if (!json || !line_sentence(json, sentence))
 		rc = error_set(err, RC_IO, "the temporary file of rejected lines was damaged");
-	}
 	json_decref(json);
 	buf_release(&text);
 	return rc;

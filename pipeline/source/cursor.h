@@ -21,7 +21,10 @@ struct cursor {
 	bool open, eof;
 };
 
+struct messages;
+
 struct source {
+	struct messages *messages; /* NULL: files, as all below */
 	struct source_file *files;
 	bool *regular;
 	_Atomic uint64_t *rows; /* of each file */

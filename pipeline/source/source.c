@@ -13,11 +13,13 @@
 #include <stdio.h>
 
 #include "cursor.h"
+#include "messages.h"
 #include "pool.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
 struct source_worker {
+	struct messages_worker *messages; /* NULL: files, as all below */
 	struct source *source;
 	struct csv_reader reader;
 	struct buf piece;
@@ -64,8 +66,23 @@ static int begin(struct source *s, struct error *err)
 	return rc;
 }
 
+static int open_messages(struct source **out, const struct source_options *options,
+                         struct error *err)
+{
+	struct messages *m;
+	int rc = messages_open(&m, options, err);
+
+	if (rc != 0)
+		return rc;
+	*out = mem_calloc(1, sizeof(**out));
+	(*out)->messages = m;
+	return RC_OK;
+}
+
 int source_open(struct source **out, const struct source_options *options, struct error *err)
 {
+	if (options->job->source == SOURCE_KAFKA)
+		return open_messages(out, options, err);
 	const struct csv_source *csv = &options->job->csv;
 	const char *const *paths = options->nfiles ? options->files : csv->files;
 	size_t n = options->nfiles ? options->nfiles : csv->nfiles;
@@ -107,6 +124,11 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
+	if (s->messages) {
+		messages_close(s->messages);
+		mem_free(s);
+		return;
+	}
 	cursor_close(&s->cursor);
 	csv_close(&s->cutter);
 	pthread_mutex_destroy(&s->lock);
@@ -116,6 +138,8 @@ void source_close(struct source *s)
 
 const char *const *source_columns(const struct source *s, size_t *n)
 {
+	if (s->messages)
+		return messages_columns(s->messages, n);
 	*n = s->ncolumns;
 	return s->columns;
 }
@@ -128,8 +152,19 @@ const struct source_file *source_files(struct source *s, size_t *n)
 	return s->files;
 }
 
+const struct offset_range *source_ranges(struct source *s, size_t *n)
+{
+	*n = 0;
+	return s->messages ? messages_ranges(s->messages, n) : NULL;
+}
+
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total)
 {
+	*bytes_total = 0;
+	if (s->messages) {
+		messages_progress(s->messages, bytes_done);
+		return;
+	}
 	*bytes_done = atomic_load_explicit(&s->bytes_done, memory_order_relaxed);
 	*bytes_total = s->bytes_total;
 }
@@ -138,6 +173,10 @@ struct source_worker *source_worker_new(struct source *s)
 {
 	struct source_worker *w = mem_calloc(1, sizeof(*w));
 
+	if (s->messages) {
+		w->messages = messages_worker_new(s->messages);
+		return w;
+	}
 	w->source = s;
 	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
 	csv_expect(&w->reader, s->ncolumns);
@@ -148,6 +187,7 @@ void source_worker_free(struct source_worker *w)
 {
 	if (!w)
 		return;
+	messages_worker_free(w->messages);
 	csv_close(&w->reader);
 	buf_release(&w->piece);
 	mem_free(w);
@@ -155,6 +195,10 @@ void source_worker_free(struct source_worker *w)
 
 void source_worker_counts(const struct source_worker *w, struct source_counts *counts)
 {
+	if (w->messages) {
+		messages_worker_counts(w->messages, counts);
+		return;
+	}
 	*counts = w->counts;
 	counts->blank_lines = w->reader.blank_lines;
 }
@@ -339,6 +383,8 @@ int source_work(struct source_worker *w, const struct source_sink *sink, struct 
 	struct csv_row row;
 	uint64_t rows = 0;
 
+	if (w->messages)
+		return messages_work(w->messages, sink, err);
 	pthread_mutex_lock(&s->lock);
 	int rc = take_piece_locked(s, w, err);
 	pthread_mutex_unlock(&s->lock);

@@ -1,5 +1,5 @@
 /*
- * source.h - the events of delimited text, from one or many inputs, for any number of threads
+ * source.h - the events of delimited text or of Kafka messages, for any number of threads
  *
  *   source_open, source_worker_new (one a thread), source_work* until RC_END, source_worker_free,
  *   source_files, source_close
@@ -15,9 +15,11 @@
 #include "error.h"
 #include "event.h"
 #include "job.h"
+#include "offsets.h"
 
 struct source;
 struct source_worker;
+struct kafka; /* kafka.h */
 
 struct source_options {
 	const struct job *job;
@@ -25,6 +27,11 @@ struct source_options {
 	size_t nfiles;            /* 0: the job's files */
 	size_t piece_bytes;       /* decoded bytes a worker takes at once; 0: 1 MiB */
 	bool libcsv_only;         /* every row through libcsv, and borders too; for tests */
+	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
+	 * topic to read, by partition */
+	struct kafka *kafka;
+	const struct offset_range *ranges;
+	size_t nranges;
 };
 
 struct source_file {
@@ -37,11 +44,12 @@ struct source_file {
 
 /* A row that was not taken.  Borrowed until the callback returns. */
 struct rejected {
-	const char *file;
+	const char *file; /* Kafka: topic/partition */
 	uint64_t line;   /* of the row's first byte, from 1, in the decoded file */
 	uint64_t offset; /* of the row's first byte in the decoded file */
 	uint64_t seq;
 	struct bytes raw; /* without its line end */
+	const struct message *message; /* Kafka; NULL: from a file */
 	struct reject why;
 };
 
@@ -60,6 +68,7 @@ struct source_counts {
 	uint64_t events;      /* rows read, rejected ones included */
 	uint64_t rejects;     /* of them: by the source or by the sink */
 	uint64_t blank_lines; /* skipped */
+	uint64_t tombstones;  /* of the events: messages without a value, filtered */
 };
 
 /*
@@ -77,6 +86,8 @@ void source_close(struct source *s);
 const char *const *source_columns(const struct source *s, size_t *n);
 /* Call it when no worker runs; digests and stream sizes are complete once RC_END was seen. */
 const struct source_file *source_files(struct source *s, size_t *n);
+/* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
+const struct offset_range *source_ranges(struct source *s, size_t *n);
 /* Bytes on disk read so far, and of all inputs (0: unknown).  Any thread, any time. */
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total);
 
@@ -86,7 +97,8 @@ void source_worker_counts(const struct source_worker *w, struct source_counts *c
 
 /*
  * Take the next piece and hand its rows to sink in input order.  RC_END: the input is at its end.
- * Reasons of its own rejects: "bad_quote" and "field_count".  Fatal, because what follows cannot
+ * Reasons of its own rejects: "bad_quote" and "field_count"; of messages also "bad_json",
+ * "several_rows", "tombstone" and "too_long".  Fatal, because what follows cannot
  * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row (RC_LIMIT); both with
  * file, line and offset of the row's start.  RC_IO: unreadable, or its size changed while it was
  * read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.

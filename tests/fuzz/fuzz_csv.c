@@ -47,7 +47,9 @@ static void run(const char *path, uint8_t choice, size_t piece_bytes, bool libcs
 	struct job job = {.csv = {.header = choice & 4, .columns = columns,
 	                          .ncolumns = 1 + (choice & 3), .delimiter = ',', .quote = '"',
 	                          .max_row_bytes = 200}};
-	struct source_options options = {&job, &path, 1, piece_bytes, libcsv_only};
+	struct source_options options = {.job = &job, .files = &path, .nfiles = 1,
+	                                 .piece_bytes = piece_bytes,
+	                                 .libcsv_only = libcsv_only};
 	struct source_sink sink = {log, on_event, on_reject};
 	struct source *s;
 	struct error err;

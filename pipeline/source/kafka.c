@@ -1,0 +1,604 @@
+/*
+ * kafka.c - the only file that knows librdkafka
+ *
+ * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance
+ * can happen.  A range ends when its last offset was seen, or a later one, or when the broker says
+ * that the partition ends at or behind it: the last offset may be a transaction's marker or
+ * compacted away, and is then never delivered.
+ *
+ * Why a gap in the offsets is not taken for loss: a client cannot tell what compaction or an
+ * aborted transaction left out from what is missing.  But a broker never answers a fetch below its
+ * log start with later messages: that is OFFSET_OUT_OF_RANGE, which auto.offset.reset=error makes
+ * an error here.  So everything that retention, DeleteRecords or a topic made anew takes away from
+ * a range ends the run (lost_position); every gap within an answered fetch is one the broker
+ * vouches for.  How many offsets held no event is in the manifest (end - start - events).
+ */
+#include "kafka.h"
+
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "mem.h"
+#include "pool.h"
+#include "properties.h"
+#include "units.h"
+
+#define REQUEST_MS  5000
+#define PAUSE_MS    200
+#define TAKE_MS	    20	  /* librdkafka waits so long for a batch to get full */
+#define BATCH_MOST  4096  /* messages */
+#define BATCH_BYTES (1u << 20)
+#define SAY_AGAIN_S 30
+
+struct reading_range {
+	struct offset_range range;
+	int64_t next;
+	bool done;
+};
+
+struct kafka {
+	const struct job *job;
+	struct kafka_log log;
+	rd_kafka_t *client;
+	rd_kafka_topic_t *topic;
+	rd_kafka_queue_t *queue;
+	/* waiting for brokers */
+	double silent_since; /* 0: they answer */
+	double said_at;
+	struct error fatal;  /* code 0: none */
+	char reason[200];
+	/* reading */
+	struct reading_range *ranges;
+	size_t nranges, nleft;
+	uint64_t mean_bytes; /* of a message, lately */
+};
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- configuration --- */
+
+static int set_property(void *ctx, const struct property *p, struct error *err)
+{
+	char why[300];
+	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof(why));
+	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
+			 p->secret ? "" : ": ", p->secret ? "" : why);
+}
+
+/* --- brokers that do not answer --- */
+
+/* Errors that go away by themselves when the cluster is well again. */
+static bool is_passing(rd_kafka_resp_err_t e)
+{
+#define E(name) RD_KAFKA_RESP_ERR_##name
+	static const rd_kafka_resp_err_t passing[] = {
+		E(_TRANSPORT), E(_ALL_BROKERS_DOWN), E(_RESOLVE), E(_TIMED_OUT), E(_TIMED_OUT_QUEUE),
+		E(_MSG_TIMED_OUT), E(_WAIT_COORD), E(_WAIT_CACHE), E(_IN_PROGRESS), E(_NODE_UPDATE),
+		E(_OUTDATED), E(REQUEST_TIMED_OUT), E(NETWORK_EXCEPTION), E(LEADER_NOT_AVAILABLE),
+		E(NOT_LEADER_FOR_PARTITION), E(BROKER_NOT_AVAILABLE), E(REPLICA_NOT_AVAILABLE),
+		E(OFFSET_NOT_AVAILABLE), E(KAFKA_STORAGE_ERROR), E(FENCED_LEADER_EPOCH),
+		E(UNKNOWN_LEADER_EPOCH), E(COORDINATOR_LOAD_IN_PROGRESS), E(COORDINATOR_NOT_AVAILABLE),
+		E(NOT_COORDINATOR),
+	};
+#undef E
+	for (size_t i = 0; i < sizeof(passing) / sizeof(*passing); i++)
+		if (passing[i] == e)
+			return true;
+	return false;
+}
+
+static void say(struct kafka *k, const char *sentence)
+{
+	if (k->log.line)
+		k->log.line(k->log.ctx, sentence);
+}
+
+static void brokers_silent(struct kafka *k)
+{
+	char text[400];
+	double now = seconds_now();
+	if (k->silent_since == 0) {
+		k->silent_since = now;
+		k->said_at = 0;
+	}
+	if (k->said_at != 0 && now - k->said_at < SAY_AGAIN_S)
+		return;
+	k->said_at = now;
+	snprintf(text, sizeof(text), "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far",
+		 k->job->kafka.brokers, *k->reason ? " (" : "", k->reason, *k->reason ? ")" : "",
+		 now - k->silent_since);
+	say(k, text);
+}
+
+static void brokers_answer(struct kafka *k)
+{
+	if (k->silent_since == 0)
+		return;
+	k->silent_since = 0;
+	say(k, "the brokers answer again");
+}
+
+/* librdkafka's own complaints; called by the thread that takes messages or polls. */
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
+{
+	struct kafka *k = opaque;
+	(void)client;
+	snprintf(k->reason, sizeof(k->reason), "%s", reason);
+	if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL ||
+	    code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
+		error_set(&k->fatal, RC_IO, "the brokers at %.80s refuse us: %.300s",
+			  k->job->kafka.brokers, reason);
+	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+		brokers_silent(k);
+}
+
+static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+{
+	/* on_error tells what matters; this would print from librdkafka's threads */
+	(void)client, (void)level, (void)facility, (void)text;
+}
+
+/* RC_OK: try again. */
+static int check_patience(struct kafka *k, struct error *err)
+{
+	uint64_t limit = k->job->kafka.patience_s;
+	if (k->fatal.code) {
+		*err = k->fatal;
+		return err->code;
+	}
+	if (limit != DURATION_FOREVER && k->silent_since != 0 &&
+	    seconds_now() - k->silent_since > (double)limit)
+		return error_set(err, RC_IO, "no broker answered at %.80s for %llu s (%s)",
+				 k->job->kafka.brokers, (unsigned long long)limit, k->reason);
+	return stop_check(err);
+}
+
+/* After a request that failed with e: RC_OK to send it again. */
+static int wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err)
+{
+	if (!is_passing(e))
+		return error_set(err, RC_IO, "topic %s: %s: %s", k->job->kafka.topic, what,
+				 rd_kafka_err2str(e));
+	if (!*k->reason)
+		snprintf(k->reason, sizeof(k->reason), "%s", rd_kafka_err2str(e));
+	brokers_silent(k);
+	for (int waited = 0; waited < 1000; waited += PAUSE_MS) {
+		int rc = check_patience(k, err);
+		if (rc)
+			return rc;
+		rd_kafka_poll(k->client, PAUSE_MS);
+	}
+	return RC_OK;
+}
+
+/* --- life --- */
+
+int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
+	       const struct kafka_log *log, struct error *err)
+{
+	char why[300];
+	struct kafka *k = mem_calloc(1, sizeof(*k));
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	k->job = job;
+	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
+	if (log)
+		k->log = *log;
+	rd_kafka_conf_set_opaque(conf, k);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_log_cb(conf, on_log);
+	int rc = properties_each(job, memory_bytes, set_property, conf, err);
+	if (!rc)
+		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
+	if (!k->client) {
+		rd_kafka_conf_destroy(conf);
+		mem_free(k);
+		return rc ? rc : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
+					   job->kafka.pos.line, job->kafka.pos.column, why);
+	}
+	rd_kafka_poll_set_consumer(k->client);
+	k->queue = rd_kafka_queue_get_consumer(k->client);
+	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
+	*out = k;
+	return RC_OK;
+}
+
+void kafka_close(struct kafka *k)
+{
+	if (!k)
+		return;
+	rd_kafka_queue_destroy(k->queue);
+	rd_kafka_topic_destroy(k->topic);
+	rd_kafka_destroy_flags(k->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	mem_free(k->ranges);
+	mem_free(k);
+}
+
+/* --- looking at the topic --- */
+
+static rd_kafka_topic_partition_list_t *list_new(const struct kafka *k,
+						 const struct offset_range *r, size_t n)
+{
+	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
+	for (size_t i = 0; i < n; i++)
+		rd_kafka_topic_partition_list_add(l, k->job->kafka.topic, r[i].partition);
+	return l;
+}
+
+/* Ask for the offset of a time, or of OFFSET_BEGINNING or OFFSET_END: into r[i].start. */
+static int list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
+			struct error *err)
+{
+	for (;;) {
+		rd_kafka_topic_partition_list_t *l = list_new(k, r, n);
+		for (size_t i = 0; i < n; i++)
+			l->elems[i].offset = time;
+		rd_kafka_resp_err_t e = rd_kafka_offsets_for_times(k->client, l, REQUEST_MS);
+		for (size_t i = 0; !e && i < n; i++) {
+			e = l->elems[i].err;
+			r[i].start = l->elems[i].offset;
+		}
+		rd_kafka_topic_partition_list_destroy(l);
+		if (!e) {
+			brokers_answer(k);
+			return RC_OK;
+		}
+		int rc = wait_or_fail(k, e, "cannot ask for its offsets", err);
+		if (rc)
+			return rc;
+	}
+}
+
+int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
+		     struct error *err)
+{
+	int rc = list_offsets(k, time_ms, ranges, n, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		if (ranges[i].start < 0 || ranges[i].start > ranges[i].end)
+			ranges[i].start = ranges[i].end;
+	return rc;
+}
+
+static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
+{
+	for (;;) {
+		const struct rd_kafka_metadata *m = NULL;
+		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, k->topic, &m, REQUEST_MS);
+		if (!e)
+			e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+		*n = e ? 0 : m->topics[0].partition_cnt;
+		if (m)
+			rd_kafka_metadata_destroy(m);
+		if (!e)
+			return RC_OK;
+		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+		    e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, "
+					 "what was not loaded yet is lost",
+					 k->job->path, k->job->kafka.pos.line, k->job->kafka.pos.column,
+					 k->job->kafka.brokers, k->job->kafka.topic);
+		int rc = wait_or_fail(k, e, "cannot look at it", err);
+		if (rc)
+			return rc;
+	}
+}
+
+static int name_partitions(struct kafka *k, struct kafka_topic *t, struct error *err)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	t->count = s->npartitions ? s->npartitions : (size_t)t->npartitions;
+	t->partitions = mem_calloc(t->count, sizeof(*t->partitions));
+	for (size_t i = 0; i < t->count; i++) {
+		t->partitions[i].id = s->npartitions ? s->partitions[i] : (int32_t)i;
+		if (t->partitions[i].id >= t->npartitions)
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
+					 "`partitions`",
+					 k->job->path, s->pos.line, s->pos.column, s->topic,
+					 t->npartitions - 1, t->partitions[i].id);
+	}
+	return RC_OK;
+}
+
+int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err)
+{
+	*out = (struct kafka_topic){0};
+	int rc = count_partitions(k, &out->npartitions, err);
+	if (!rc)
+		rc = name_partitions(k, out, err);
+	struct offset_range *r = mem_calloc(out->count + 1, sizeof(*r));
+	for (size_t i = 0; i < out->count; i++)
+		r[i].partition = out->partitions[i].id;
+	/* the end first: a partition is never seen to end before it begins */
+	if (!rc)
+		rc = list_offsets(k, RD_KAFKA_OFFSET_END, r, out->count, err);
+	for (size_t i = 0; !rc && i < out->count; i++)
+		out->partitions[i].high = r[i].start;
+	if (!rc)
+		rc = list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, r, out->count, err);
+	for (size_t i = 0; !rc && i < out->count; i++)
+		out->partitions[i].low = r[i].start;
+	mem_free(r);
+	if (rc)
+		kafka_topic_release(out);
+	char *cluster = rc ? NULL : rd_kafka_clusterid(k->client, REQUEST_MS);
+	if (cluster) {
+		snprintf(out->cluster, sizeof(out->cluster), "%s", cluster);
+		rd_kafka_mem_free(k->client, cluster);
+	}
+	return rc;
+}
+
+/* --- the group's notes --- */
+
+int kafka_committed(struct kafka *k, struct offset_range *ranges, size_t n, struct error *err)
+{
+	for (;;) {
+		rd_kafka_topic_partition_list_t *l = list_new(k, ranges, n);
+		rd_kafka_resp_err_t e = rd_kafka_committed(k->client, l, REQUEST_MS);
+		for (size_t i = 0; !e && i < n; i++) {
+			e = l->elems[i].err;
+			ranges[i].start = l->elems[i].offset < 0 ? -1 : l->elems[i].offset;
+		}
+		rd_kafka_topic_partition_list_destroy(l);
+		if (!e)
+			return RC_OK;
+		int rc = wait_or_fail(k, e, "cannot ask for the group's offsets", err);
+		if (rc)
+			return rc;
+	}
+}
+
+int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *l = list_new(k, ranges, n);
+	for (size_t i = 0; i < n; i++)
+		l->elems[i].offset = ranges[i].end;
+	rd_kafka_resp_err_t e = rd_kafka_commit(k->client, l, 0);
+	for (size_t i = 0; !e && i < n; i++)
+		e = l->elems[i].err;
+	rd_kafka_topic_partition_list_destroy(l);
+	return e ? error_set(err, RC_IO, "cannot commit offsets to group %s: %s", k->job->kafka.group,
+			     rd_kafka_err2str(e))
+		 : RC_OK;
+}
+
+/* --- reading ranges --- */
+
+static int assign(struct kafka *k, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)k->nranges);
+	for (size_t i = 0; i < k->nranges; i++)
+		if (!k->ranges[i].done)
+			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic,
+							  k->ranges[i].range.partition)
+				->offset = k->ranges[i].next;
+	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
+	if (!e && l->cnt) /* end_range's pause of an earlier reading outlives its assignment */
+		rd_kafka_resume_partitions(k->client, l);
+	rd_kafka_topic_partition_list_destroy(l);
+	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s", k->job->kafka.topic,
+			     rd_kafka_err2str(e))
+		 : RC_OK;
+}
+
+int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
+{
+	mem_free(k->ranges);
+	k->ranges = mem_calloc(n + 1, sizeof(*k->ranges));
+	k->nranges = n;
+	k->nleft = 0;
+	for (size_t i = 0; i < n; i++) {
+		k->ranges[i] = (struct reading_range){.range = ranges[i], .next = ranges[i].start};
+		k->ranges[i].range.events = 0;
+		k->ranges[i].done = ranges[i].start >= ranges[i].end;
+		k->nleft += !k->ranges[i].done;
+	}
+	return assign(k, err);
+}
+
+void kafka_taken(const struct kafka *k, struct offset_range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n && i < k->nranges; i++)
+		ranges[i].events = k->ranges[i].range.events;
+}
+
+static struct reading_range *find_range(struct kafka *k, int32_t partition)
+{
+	size_t lo = 0, hi = k->nranges;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (k->ranges[mid].range.partition < partition)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < k->nranges && k->ranges[lo].range.partition == partition ? &k->ranges[lo] : NULL;
+}
+
+static void end_range(struct kafka *k, struct reading_range *r)
+{
+	if (r->done)
+		return;
+	r->done = true;
+	k->nleft--;
+	/* what stands behind the range is not to be fetched */
+	rd_kafka_topic_partition_list_t *l = list_new(k, &r->range, 1);
+	rd_kafka_pause_partitions(k->client, l);
+	rd_kafka_topic_partition_list_destroy(l);
+}
+
+/*
+ * The broker has not what we ask for, or its log ends before our range does.  RC_OK: it has, after
+ * all (a leader that was behind for a moment): read on.
+ */
+static int lost_position(struct kafka *k, struct reading_range *r, struct error *err)
+{
+	struct offset_range low = r->range, high = r->range;
+	const char *topic = k->job->kafka.topic;
+	int32_t p = r->range.partition;
+	long long next = r->next, end = r->range.end;
+	int rc = list_offsets(k, RD_KAFKA_OFFSET_END, &high, 1, err);
+	if (!rc)
+		rc = list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, &low, 1, err);
+	if (rc)
+		return rc;
+	if (next < low.start)
+		return error_set(err, RC_DATA,
+				 "%s/%d: the next offset to load is %lld, but the broker keeps only what "
+				 "begins at %lld: %lld offsets are lost (deleted by retention or by hand) "
+				 "before they were loaded; `saltmill seek --state DIR %d=%lld` goes on "
+				 "without them",
+				 topic, p, next, (long long)low.start, (long long)low.start - next, p,
+				 (long long)low.start);
+	if (end > high.start)
+		return error_set(err, RC_DATA,
+				 "%s/%d: offsets up to %lld were there, now the partition ends at %lld: the "
+				 "topic was deleted and made anew, or the brokers lost data; what was "
+				 "loaded is safe; to load what is there now from its beginning: `saltmill "
+				 "seek --state DIR %d=%lld`",
+				 topic, p, end, (long long)high.start, p, (long long)low.start);
+	return assign(k, err);
+}
+
+static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error *err)
+{
+	struct reading_range *r = find_range(k, m->partition);
+	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && r) {
+		brokers_answer(k);
+		if (m->offset >= r->range.end)
+			end_range(k, r);
+		else if (!r->done)
+			return lost_position(k, r, err);
+		return RC_OK;
+	}
+	if ((m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+	     m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) && r && !r->done)
+		return lost_position(k, r, err);
+	/* the group's own troubles are none of ours: nothing is asked of it but to note offsets */
+	if (is_passing(m->err) ||
+	    ((!r || r->done) && m->err != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
+		return RC_OK;
+	return error_set(err, RC_IO, "%s/%d at offset %lld: %s", k->job->kafka.topic, m->partition,
+			 r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
+}
+
+/* *keep: the message belongs to its range. */
+static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, uint32_t *range,
+		    struct error *err)
+{
+	*keep = false;
+	if (m->err)
+		return take_error(k, m, err);
+	struct reading_range *r = find_range(k, m->partition);
+	if (!r || r->done || m->offset < r->next)
+		return RC_OK; /* of before an assignment or a pause */
+	if (m->offset < r->range.end) {
+		*keep = true;
+		*range = (uint32_t)(r - k->ranges);
+		r->next = m->offset + 1;
+		r->range.events++;
+		k->mean_bytes += (m->len + m->key_len) / 16 - k->mean_bytes / 16;
+	}
+	if (m->offset + 1 >= r->range.end)
+		end_range(k, r);
+	return RC_OK;
+}
+
+static size_t batch_size(const struct kafka *k)
+{
+	size_t n = BATCH_BYTES / (k->mean_bytes + 32);
+	return n < 4 ? 4 : n > BATCH_MOST ? BATCH_MOST : n;
+}
+
+int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
+{
+	kafka_batch_clear(b);
+	if (k->nleft == 0)
+		return RC_END;
+	int rc = check_patience(k, err);
+	if (rc)
+		return rc;
+	if (!b->cap) {
+		b->cap = BATCH_MOST;
+		b->messages = mem_alloc(b->cap * sizeof(*b->messages));
+		b->range = mem_alloc(b->cap * sizeof(*b->range));
+	}
+	rd_kafka_message_t **m = (rd_kafka_message_t **)b->messages;
+	ssize_t n = rd_kafka_consume_batch_queue(k->queue, TAKE_MS, m, batch_size(k));
+	for (ssize_t i = 0; i < n; i++) {
+		bool keep = false;
+		rd_kafka_message_t *one = m[i];
+		if (!rc)
+			rc = take_one(k, one, &keep, &b->range[b->count], err);
+		if (keep)
+			m[b->count++] = one;
+		else
+			rd_kafka_message_destroy(one);
+	}
+	if (b->count)
+		brokers_answer(k);
+	return rc;
+}
+
+/* --- messages --- */
+
+static size_t read_headers(const rd_kafka_message_t *m, struct message_header **room, size_t *nroom)
+{
+	rd_kafka_headers_t *h;
+	if (rd_kafka_message_headers(m, &h) != RD_KAFKA_RESP_ERR_NO_ERROR)
+		return 0;
+	size_t n = rd_kafka_header_cnt(h);
+	if (*nroom < n) {
+		*nroom = n;
+		*room = mem_realloc(*room, n * sizeof(**room));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const void *value;
+		size_t len;
+		rd_kafka_header_get_all(h, i, &(*room)[i].name, &value, &len);
+		(*room)[i].value = bytes_of(value, len);
+	}
+	return n;
+}
+
+void kafka_message(const struct kafka_batch *b, size_t i, bool headers, struct message *out,
+		   struct message_header **room, size_t *nroom)
+{
+	const rd_kafka_message_t *m = b->messages[i];
+	rd_kafka_timestamp_type_t type;
+	*out = (struct message){
+		.partition = m->partition,
+		.offset = m->offset,
+		.timestamp_ms = rd_kafka_message_timestamp(m, &type),
+		.key = bytes_of(m->key, m->key ? m->key_len : 0),
+		.value = bytes_of(m->payload, m->payload ? m->len : 0),
+	};
+	if (headers) {
+		out->nheaders = read_headers(m, room, nroom);
+		out->headers = *room;
+	}
+}
+
+void kafka_batch_clear(struct kafka_batch *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		rd_kafka_message_destroy(b->messages[i]);
+	b->count = 0;
+}
+
+void kafka_batch_release(struct kafka_batch *b)
+{
+	kafka_batch_clear(b);
+	mem_free(b->messages);
+	mem_free(b->range);
+	*b = (struct kafka_batch){0};
+}

@@ -1,0 +1,228 @@
+/*
+ * messages.c - ranges of a topic as events, for any number of threads
+ *
+ * A worker takes a batch of messages under the lock and decodes it outside.  An event's seq is the
+ * number of offsets of the ranges in front of its own, plus its place in its range: the same
+ * whichever worker takes it and however the brokers interleave the partitions.
+ */
+#include "messages.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "decode.h"
+#include "kafka.h"
+#include "mem.h"
+
+struct messages {
+	const struct job *job;
+	struct kafka *kafka; /* of the caller */
+	struct decoding *decoding;
+	struct offset_range *ranges;
+	uint64_t *seq_base; /* of each range */
+	char **names;	    /* "topic/partition" of each range */
+	size_t nranges;
+	_Atomic uint64_t bytes_done;
+	struct arena arena;
+
+	pthread_mutex_t lock; /* kafka, and below */
+	struct error failure; /* code 0: none yet */
+};
+
+struct messages_worker {
+	struct messages *all;
+	struct decoder *decoder;
+	struct kafka_batch batch;
+	struct message_header *headers;
+	size_t nheaders;
+	struct source_counts counts;
+	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
+};
+
+int messages_open(struct messages **out, const struct source_options *o, struct error *err)
+{
+	uint64_t seq = 0;
+	if (!o->kafka)
+		return error_set(err, RC_CONFIG,
+				 "%s:%u:%u: this command reads files only, found a kafka source",
+				 o->job->path, o->job->kafka.pos.line, o->job->kafka.pos.column);
+	struct messages *m = mem_calloc(1, sizeof(*m));
+	m->job = o->job;
+	m->kafka = o->kafka;
+	m->nranges = o->nranges;
+	m->ranges = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->ranges));
+	m->seq_base = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->seq_base));
+	m->names = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->names));
+	pthread_mutex_init(&m->lock, NULL);
+	for (size_t i = 0; i < m->nranges; i++) {
+		char name[300];
+		m->ranges[i] = o->ranges[i];
+		m->seq_base[i] = seq;
+		seq += (uint64_t)(m->ranges[i].end - m->ranges[i].start);
+		snprintf(name, sizeof(name), "%s/%d", o->job->kafka.topic, m->ranges[i].partition);
+		m->names[i] = arena_strdup(&m->arena, name);
+	}
+	int rc = decoding_new(&m->decoding, o->job, err);
+	if (!rc)
+		rc = kafka_read(m->kafka, m->ranges, m->nranges, err);
+	if (rc) {
+		messages_close(m);
+		return rc;
+	}
+	*out = m;
+	return RC_OK;
+}
+
+void messages_close(struct messages *m)
+{
+	if (!m)
+		return;
+	decoding_free(m->decoding);
+	pthread_mutex_destroy(&m->lock);
+	arena_release(&m->arena);
+	mem_free(m);
+}
+
+const char *const *messages_columns(const struct messages *m, size_t *n)
+{
+	return decoding_columns(m->decoding, n);
+}
+
+const struct offset_range *messages_ranges(struct messages *m, size_t *n)
+{
+	kafka_taken(m->kafka, m->ranges, m->nranges);
+	*n = m->nranges;
+	return m->ranges;
+}
+
+void messages_progress(const struct messages *m, uint64_t *bytes_done)
+{
+	*bytes_done = atomic_load_explicit(&m->bytes_done, memory_order_relaxed);
+}
+
+struct messages_worker *messages_worker_new(struct messages *m)
+{
+	struct messages_worker *w = mem_calloc(1, sizeof(*w));
+	w->all = m;
+	w->decoder = decoder_new(m->decoding);
+	return w;
+}
+
+void messages_worker_free(struct messages_worker *w)
+{
+	if (!w)
+		return;
+	kafka_batch_release(&w->batch);
+	decoder_free(w->decoder);
+	mem_free(w->headers);
+	mem_free(w);
+}
+
+void messages_worker_counts(const struct messages_worker *w, struct source_counts *counts)
+{
+	*counts = w->counts;
+}
+
+static int take_batch(struct messages_worker *w, struct error *err)
+{
+	struct messages *m = w->all;
+	int rc;
+	kafka_batch_clear(&w->batch);
+	pthread_mutex_lock(&m->lock);
+	if (m->failure.code) {
+		*err = m->failure;
+		rc = err->code;
+	} else {
+		rc = kafka_take(m->kafka, &w->batch, err);
+		if (rc < 0)
+			m->failure = *err;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return rc;
+}
+
+static int reject_message(struct messages_worker *w, size_t i, const struct event *event,
+			  const struct reject *why, const struct source_sink *sink,
+			  struct error *err)
+{
+	struct messages *m = w->all;
+	struct message full;
+	w->counts.rejects++;
+	if (!sink->reject)
+		return RC_OK;
+	kafka_message(&w->batch, i, true, &full, &w->headers, &w->nheaders);
+	full.topic = m->job->kafka.topic;
+	struct rejected rejected = {
+		.file = m->names[w->batch.range[i]],
+		.offset = event->offset,
+		.seq = event->seq,
+		.raw = event->raw,
+		.message = &full,
+		.why = *why,
+	};
+	return sink->reject(sink->ctx, &rejected, err);
+}
+
+/* RC_END: it has no value and is filtered. */
+static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
+		  struct reject *why)
+{
+	if (msg->value.ptr)
+		return decoder_run(w->decoder, msg, &event->columns, why);
+	if (w->all->job->kafka.tombstones == TOMBSTONES_FILTER)
+		return RC_END;
+	why->reason = "tombstone";
+	why->field = NULL;
+	snprintf(why->detail, sizeof(why->detail), "found a message without a value, expected one");
+	return RC_DATA;
+}
+
+static int take_message(struct messages_worker *w, size_t i, const struct source_sink *sink,
+			struct error *err)
+{
+	struct messages *m = w->all;
+	const struct offset_range *r = &m->ranges[w->batch.range[i]];
+	struct message msg;
+	struct reject why;
+	kafka_message(&w->batch, i, decoding_headers(m->decoding), &msg, &w->headers, &w->nheaders);
+	struct event event = {
+		.seq = m->seq_base[w->batch.range[i]] + (uint64_t)(msg.offset - r->start),
+		.offset = (uint64_t)msg.offset,
+		.raw = msg.value,
+	};
+	messages_columns(m, &event.ncolumns);
+	int rc = decode(w, &msg, &event, &why);
+	if (rc == RC_END) {
+		w->counts.tombstones++;
+		return RC_OK;
+	}
+	if (rc == RC_OK && sink->event)
+		rc = sink->event(sink->ctx, &event, &why);
+	return rc == RC_DATA ? reject_message(w, i, &event, &why, sink, err) : rc;
+}
+
+int messages_work(struct messages_worker *w, const struct source_sink *sink, struct error *err)
+{
+	struct messages *m = w->all;
+	uint64_t bytes = 0;
+	int rc = take_batch(w, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < w->batch.count; i++) {
+		struct message msg;
+		kafka_message(&w->batch, i, false, &msg, NULL, NULL);
+		bytes += msg.key.len + msg.value.len;
+		w->counts.events++;
+		rc = take_message(w, i, sink, err);
+	}
+	kafka_batch_clear(&w->batch);
+	atomic_fetch_add_explicit(&m->bytes_done, bytes, memory_order_relaxed);
+	if (rc) {
+		pthread_mutex_lock(&m->lock);
+		if (!m->failure.code)
+			error_set(&m->failure, rc, "another thread's messages could not be taken");
+		pthread_mutex_unlock(&m->lock);
+	}
+	return rc;
+}

@@ -1,0 +1,22 @@
+/*
+ * messages.h - the Kafka half of source.h: the same calls, for ranges of a topic
+ */
+#ifndef SALTMILL_SOURCE_MESSAGES_H
+#define SALTMILL_SOURCE_MESSAGES_H
+
+#include "source.h"
+
+struct messages;
+int messages_open(struct messages **out, const struct source_options *o, struct error *err);
+void messages_close(struct messages *m); /* NULL is fine */
+const char *const *messages_columns(const struct messages *m, size_t *n);
+const struct offset_range *messages_ranges(struct messages *m, size_t *n);
+void messages_progress(const struct messages *m, uint64_t *bytes_done);
+
+struct messages_worker;
+struct messages_worker *messages_worker_new(struct messages *m);
+void messages_worker_free(struct messages_worker *w);
+void messages_worker_counts(const struct messages_worker *w, struct source_counts *counts);
+int messages_work(struct messages_worker *w, const struct source_sink *sink, struct error *err);
+
+#endif

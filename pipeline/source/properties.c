@@ -1,0 +1,130 @@
+/*
+ * properties.c - librdkafka's settings
+ *
+ * Memory: librdkafka keeps at most queued.max.messages.kbytes of values and keys, and some 400
+ * bytes beside each message, hence both limits; one fetch may come on top.
+ */
+#include "properties.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "io.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+struct setter {
+	int (*set)(void *ctx, const struct property *p, struct error *err);
+	void *ctx;
+};
+
+static int set_own(const struct setter *s, const char *name, const char *value, struct error *err)
+{
+	struct property p = {.name = name, .value = value};
+	return s->set(s->ctx, &p, err);
+}
+
+static int set_number(const struct setter *s, const char *name, uint64_t value, struct error *err)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	return set_own(s, name, text, err);
+}
+
+static uint64_t within(uint64_t v, uint64_t min, uint64_t max)
+{
+	return v < min ? min : v > max ? max : v;
+}
+
+static int set_limits(const struct setter *s, uint64_t memory_bytes, struct error *err)
+{
+	uint64_t queued = within(memory_bytes / 2, MIB, 256 * MIB);
+	int rc = set_number(s, "queued.max.messages.kbytes", queued / 1024, err);
+	if (!rc)
+		rc = set_number(s, "queued.min.messages", queued / 512, err);
+	if (!rc)
+		rc = set_number(s, "fetch.max.bytes", within(queued / 4, MIB, 16 * MIB), err);
+	if (!rc)
+		rc = set_number(s, "fetch.message.max.bytes", MIB, err);
+	/* with small queues the default of a second is a stall of a second (ingest.md 2.4); before
+	 * librdkafka 2.2 it cannot be set */
+	struct property backoff = {.name = "fetch.queue.backoff.ms", .value = "5", .optional = true};
+	return rc ? rc : s->set(s->ctx, &backoff, err);
+}
+
+/* What shows in no message, even when it stands in the job file. */
+static bool is_secret(const struct kafka_property *p)
+{
+	static const char *const parts[] = {"password", "secret", "pem", "jaas", "oauthbearer.config",
+					    "token"};
+	bool secret = p->file || p->env;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		secret = secret || strstr(p->name, parts[i]);
+	return secret;
+}
+
+static int property_value(const struct kafka_property *p, struct buf *out, struct error *err)
+{
+	int rc = RC_OK;
+	if (p->value) {
+		buf_append_str(out, p->value);
+	} else if (p->env) {
+		const char *v = getenv(p->env);
+		if (!v)
+			return error_set(err, RC_CONFIG, "%s: the environment variable %s is not set",
+					 p->name, p->env);
+		buf_append_str(out, v);
+	} else {
+		rc = io_read_file(p->file, out, err);
+		while (out->len && strchr("\r\n", out->ptr[out->len - 1]))
+			out->len--;
+	}
+	buf_put(out, 0);
+	return rc;
+}
+
+static int set_property(const struct setter *s, const struct kafka_property *p, struct error *err)
+{
+	struct buf value = {0};
+	int rc = property_value(p, &value, err);
+	struct property set = {
+		.name = p->name, .value = (const char *)value.ptr, .secret = is_secret(p)};
+	if (!rc)
+		rc = s->set(s->ctx, &set, err);
+	if (value.ptr)
+		explicit_bzero(value.ptr, value.cap);
+	buf_release(&value);
+	return rc;
+}
+
+int properties_each(const struct job *job, uint64_t memory_bytes,
+		    int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		    struct error *err)
+{
+	static const char *const own[][2] = {
+		{"enable.auto.commit", "false"},  {"enable.auto.offset.store", "false"},
+		{"auto.offset.reset", "error"},	  {"isolation.level", "read_committed"},
+		{"enable.partition.eof", "true"}, {"check.crcs", "true"},
+		{"client.id", "saltmill"},	  {"reconnect.backoff.max.ms", "2000"},
+	};
+	const struct kafka_source *k = &job->kafka;
+	const struct setter s = {set, ctx};
+	int rc = set_limits(&s, memory_bytes, err);
+	for (size_t i = 0; !rc && i < sizeof(own) / sizeof(*own); i++)
+		rc = set_own(&s, own[i][0], own[i][1], err);
+	if (!rc)
+		rc = set_own(&s, "bootstrap.servers", k->brokers, err);
+	/* librdkafka assigns partitions through its group code; without commits the name says nothing */
+	if (!rc)
+		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
+	for (size_t i = 0; !rc && i < k->nproperties; i++) {
+		const struct pos *at = &k->properties[i].pos;
+		rc = set_property(&s, &k->properties[i], err);
+		if (rc) {
+			err->code = rc = RC_CONFIG;
+			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);
+		}
+	}
+	return rc;
+}

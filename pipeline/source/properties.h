@@ -1,0 +1,24 @@
+/*
+ * properties.h - what librdkafka is told: our own settings, then the job's properties
+ */
+#ifndef SALTMILL_SOURCE_PROPERTIES_H
+#define SALTMILL_SOURCE_PROPERTIES_H
+
+#include "error.h"
+#include "job.h"
+
+struct property {
+	const char *name, *value;
+	bool secret;   /* its value is shown nowhere */
+	bool optional; /* older librdkafkas do not have it */
+};
+
+/*
+ * Call set for each property in order.  Secrets are looked up here, and wiped afterwards; RC_CONFIG
+ * when one is not where the job says.  memory_bytes: what fetched messages may take.
+ */
+int properties_each(const struct job *job, uint64_t memory_bytes,
+		    int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		    struct error *err);
+
+#endif
