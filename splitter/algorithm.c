@@ -95,8 +95,9 @@ static int number_parse(struct number *n, const char *what, struct bytes text, s
 	size_t len = text.len - sign;
 
 	if (len == 0)
-		return error_set(err, RC_CONFIG, "the %s row has no digits, expected a number in base %u",
-				 what, n->base);
+		return error_set(err, RC_CONFIG,
+				 "the %s row has no digits, expected a number in base %u", what,
+				 n->base);
 	for (size_t i = 0; i < len; i++) {
 		uint8_t c = p[i];
 		uint32_t digit = c >= '0' && c <= '9'	? (uint32_t)(c - '0')
@@ -106,8 +107,8 @@ static int number_parse(struct number *n, const char *what, struct bytes text, s
 		if (digit >= n->base)
 			return error_set(err, RC_CONFIG,
 					 "the %s row \"%.*s\" is not a number in base %u", what,
-					 text.len < 200 ? (int)text.len : 200, (const char *)text.ptr,
-					 n->base);
+					 text.len < 200 ? (int)text.len : 200,
+					 (const char *)text.ptr, n->base);
 		n->digits[n->width - len + i] = (uint8_t)digit;
 	}
 	return RC_OK;
@@ -145,14 +146,15 @@ static int split_range(struct splits *s, struct number *first, struct number *la
 {
 	if (number_cmp(last, first) <= 0)
 		return error_set(err, RC_CONFIG,
-				 "last row (%.200s) is configured less than first row (%.200s)", text[1],
-				 text[0]);
+				 "last row (%.200s) is configured less than first row (%.200s)",
+				 text[1], text[0]);
 	number_subtract(last, first);
 	number_increment(last); /* the last row is inclusive */
 	uint64_t range = number_small(last);
 	if (range < n)
 		return error_set(err, RC_CONFIG,
-				 "split granularity (%" PRIu32 ") is greater than the range (%" PRIu64
+				 "split granularity (%" PRIu32
+				 ") is greater than the range (%" PRIu64
 				 "): ask for fewer regions or longer rows",
 				 n, range);
 	number_divide(last, n);
@@ -199,9 +201,10 @@ static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, b
 		struct number first = number_row(a, width), size = number_row(b, width);
 		int rc = RC_END;
 		if (number_cmp(&size, &first) <= 0) {
-			rc = error_set(err, RC_CONFIG,
-				       "b <= a: the last row, padded with zero bytes to the length of "
-				       "the first, must be above it");
+			rc = error_set(
+				err, RC_CONFIG,
+				"b <= a: the last row, padded with zero bytes to the length of "
+				"the first, must be above it");
 		} else {
 			number_subtract(&size, &first);
 			if (inclusive)
@@ -231,8 +234,10 @@ static int split_uniform(struct splits *s, uint32_t n, const char *first, const 
 			       "last row (%.200s) is configured less than first row (%.200s)",
 			       last ? last : "8 bytes FF", first ? first : "");
 	else if (n < 2)
-		rc = error_set(err, RC_CONFIG,
-			       "num cannot be <= 0: UniformSplit makes 2 regions or more, not %" PRIu32, n);
+		rc = error_set(
+			err, RC_CONFIG,
+			"num cannot be <= 0: UniformSplit makes 2 regions or more, not %" PRIu32,
+			n);
 	else
 		rc = iterate_on_splits(s, buf_bytes(&a), buf_bytes(&b), true, n - 1, err);
 	buf_release(&a);
@@ -249,7 +254,8 @@ int splits_compute(struct splits *s, enum split_algorithm a, uint32_t n, const c
 	switch (a) {
 	case SPLIT_ALGORITHM_UNIFORM: return split_uniform(s, n, first, last, err);
 	case SPLIT_ALGORITHM_HEX:
-		return split_numbers(s, 16, n, first ? first : "00000000", last ? last : "FFFFFFFF", err);
+		return split_numbers(s, 16, n, first ? first : "00000000", last ? last : "FFFFFFFF",
+				     err);
 	case SPLIT_ALGORITHM_DECIMAL: break;
 	}
 	return split_numbers(s, 10, n, first ? first : "00000000", last ? last : "99999999", err);
@@ -260,7 +266,8 @@ int splits_between(struct splits *s, struct bytes start, struct bytes end, uint3
 {
 	if (n < 3 || n > INT32_MAX)
 		return error_set(err, RC_CONFIG,
-				 "%" PRIu32 " regions asked, expected 3 or more (one before the start "
+				 "%" PRIu32
+				 " regions asked, expected 3 or more (one before the start "
 				 "key, one from the end key)",
 				 n);
 	int rc = splits_add(s, start, err);
@@ -300,7 +307,8 @@ int splits_midpoint(struct splits *s, enum split_algorithm a, struct bytes start
 {
 	if (a == SPLIT_ALGORITHM_UNIFORM)
 		return iterate_on_splits(s, start, end, false, 1, err);
-	return midpoint_number(s, a == SPLIT_ALGORITHM_HEX ? 16 : 10, start, end, last_inclusive, err);
+	return midpoint_number(s, a == SPLIT_ALGORITHM_HEX ? 16 : 10, start, end, last_inclusive,
+			       err);
 }
 
 static const char *const names[] = {"UniformSplit", "HexStringSplit", "DecimalStringSplit"};

@@ -49,8 +49,8 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 static size_t put_hash_changes(struct buf *out, const char *key, const struct attributes *want,
 			       const struct attributes *there, struct arena *a)
 {
-	struct attributes changed = {.item = arena_alloc(a, (want->count + 1) *
-								    sizeof(*changed.item))};
+	struct attributes changed = {
+		.item = arena_alloc(a, (want->count + 1) * sizeof(*changed.item))};
 
 	for (size_t i = 0; i < want->count; i++) {
 		const char *old = attributes_get(there, want->item[i].key);

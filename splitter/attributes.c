@@ -18,17 +18,18 @@
 
 #define MIB (INT64_C(1) << 20)
 
-static const char *const codecs[] = {"NONE", "GZ",    "SNAPPY", "LZ4",    "ZSTD",
-				     "LZO",  "BZIP2", "LZMA",   "BROTLI", NULL};
-static const char *const encodings[] = {"NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1", NULL};
+static const char *const codecs[] = {"NONE", "GZ",    "SNAPPY", "LZ4",	  "ZSTD",
+				     "LZO",  "BZIP2", "LZMA",	"BROTLI", NULL};
+static const char *const encodings[] = {"NONE",	     "PREFIX",	     "DIFF",
+					"FAST_DIFF", "ROW_INDEX_V1", NULL};
 static const char *const blooms[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH", NULL};
 static const char *const memory_compactions[] = {"NONE", "BASIC", "EAGER", "ADAPTIVE", NULL};
 static const char *const deleted_cells[] = {"FALSE", "TRUE", "TTL", NULL};
-static const char *const durabilities[] = {"USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL",
-					   "FSYNC_WAL",   NULL};
-static const char *const storage_policies[] = {"HOT",	  "WARM",	  "COLD",     "ALL_SSD",
-					       "ONE_SSD", "LAZY_PERSIST", "PROVIDED", "ALL_NVDIMM",
-					       NULL};
+static const char *const durabilities[] = {"USE_DEFAULT", "SKIP_WAL",  "ASYNC_WAL",
+					   "SYNC_WAL",	  "FSYNC_WAL", NULL};
+static const char *const storage_policies[] = {"HOT",	   "WARM",	 "COLD",
+					       "ALL_SSD",  "ONE_SSD",	 "LAZY_PERSIST",
+					       "PROVIDED", "ALL_NVDIMM", NULL};
 static const char *const mob_partitions[] = {"DAILY", "WEEKLY", "MONTHLY", NULL};
 
 static const char from_regions[] = "split keys come from the job's `regions:`";
@@ -64,8 +65,8 @@ static const struct attribute_def family_defs[] = {
 	{"MOB_THRESHOLD", KIND_BYTES, "102400", 0, INT64_MAX, NULL, false},
 	{"MOB_COMPACT_PARTITION_POLICY", KIND_WORD, "DAILY", 0, 0, mob_partitions, false},
 	{"NAME", KIND_REFUSED, "the family's name is its key in `families:`", 0, 0, NULL, false},
-	{"INDEX_BLOCK_ENCODING", KIND_REFUSED, "the shell has no setter for it and would ignore it", 0,
-	 0, NULL, false},
+	{"INDEX_BLOCK_ENCODING", KIND_REFUSED, "the shell has no setter for it and would ignore it",
+	 0, 0, NULL, false},
 };
 
 static const struct attribute_def table_defs[] = {
@@ -87,7 +88,8 @@ static const struct attribute_def table_defs[] = {
 	{"ERASURE_CODING_POLICY", KIND_TEXT, NULL, 0, 0, NULL, false},
 	{"OWNER", KIND_TEXT, NULL, 0, 0, NULL, false},
 	{"COPROCESSOR", KIND_COPROCESSOR, NULL, 0, 0, NULL, false},
-	{"NAME", KIND_REFUSED, "a Hash with NAME is a column family to the shell", 0, 0, NULL, false},
+	{"NAME", KIND_REFUSED, "a Hash with NAME is a column family to the shell", 0, 0, NULL,
+	 false},
 	{"METHOD", KIND_REFUSED, "`create` ignores or refuses it", 0, 0, NULL, false},
 	{"SPLITS", KIND_REFUSED, from_regions, 0, 0, NULL, false},
 	{"SPLITS_FILE", KIND_REFUSED, from_regions, 0, 0, NULL, false},
@@ -134,11 +136,11 @@ struct unit {
 	uint64_t factor;
 };
 
-static const struct unit time_units[] = {
-	{"DAYS", 86400}, {"DAY", 86400},   {"HOURS", 3600}, {"HOUR", 3600},
-	{"MINUTES", 60}, {"MINUTE", 60},   {"SECONDS", 1},  {"SECOND", 1}};
-static const struct unit byte_units[] = {{"TB", UINT64_C(1) << 40}, {"GB", 1 << 30}, {"MB", 1 << 20},
-					 {"KB", 1 << 10},	    {"B", 1}};
+static const struct unit time_units[] = {{"DAYS", 86400}, {"DAY", 86400},  {"HOURS", 3600},
+					 {"HOUR", 3600},  {"MINUTES", 60}, {"MINUTE", 60},
+					 {"SECONDS", 1},  {"SECOND", 1}};
+static const struct unit byte_units[] = {
+	{"TB", UINT64_C(1) << 40}, {"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}};
 
 /*
  * "1 DAY 2 HOURS" at *text: numbers with units that fall strictly, spaces optional; a number alone
@@ -243,14 +245,17 @@ static int read_number(const struct attribute_def *d, const char *text, struct a
 	if (d->kind == KIND_TTL)
 		v = ttl_s;
 	if (!good || v < d->min || v > d->max) {
-		const char *what = d->kind == KIND_BYTES ? " bytes" : d->kind == KIND_TTL ? " seconds" : "";
+		const char *what = d->kind == KIND_BYTES ? " bytes"
+				   : d->kind == KIND_TTL ? " seconds"
+							 : "";
 		if (d->max == INT64_MAX)
-			return error_set(err, RC_CONFIG, "%s is %.100s, expected a whole number of at "
-							 "least %" PRId64 "%s",
+			return error_set(err, RC_CONFIG,
+					 "%s is %.100s, expected a whole number of at "
+					 "least %" PRId64 "%s",
 					 d->name, text, d->min, what);
 		return error_set(err, RC_CONFIG,
-				 "%s is %.100s, expected a whole number from %" PRId64 " to %" PRId64
-				 "%s",
+				 "%s is %.100s, expected a whole number from %" PRId64
+				 " to %" PRId64 "%s",
 				 d->name, text, d->min, d->max, what);
 	}
 	out->value = arena_number(a, v);
@@ -273,8 +278,8 @@ static int read_word(const struct attribute_def *d, const char *text, struct att
 	}
 	const char *near = near_miss(text, d->words, n);
 	if (near)
-		return error_set(err, RC_CONFIG, "%s is %.100s; did you mean %s? (one of %s)", d->name,
-				 text, near, list);
+		return error_set(err, RC_CONFIG, "%s is %.100s; did you mean %s? (one of %s)",
+				 d->name, text, near, list);
 	return error_set(err, RC_CONFIG, "%s is %.100s, expected one of %s", d->name, text, list);
 }
 
@@ -314,8 +319,9 @@ static int read_class(const struct attribute_def *d, const char *text, struct ar
 		return error_set(err, RC_CONFIG, "%s is %.200s; did you mean %s%s?", d->name, text,
 				 package, near);
 	return last ? RC_OK
-		    : error_set(err, RC_CONFIG, "%s is %.200s, expected a class name with its package",
-				d->name, text);
+		    : error_set(err, RC_CONFIG,
+				"%s is %.200s, expected a class name with its package", d->name,
+				text);
 }
 
 static int read_bool(const struct attribute_def *d, const char *text, struct attribute *out,
@@ -325,7 +331,8 @@ static int read_bool(const struct attribute_def *d, const char *text, struct att
 
 	/* Java's Boolean.valueOf would take any other word for false */
 	if (!yes && strcasecmp(text, "false") != 0)
-		return error_set(err, RC_CONFIG, "%s is %.100s, expected true or false", d->name, text);
+		return error_set(err, RC_CONFIG, "%s is %.100s, expected true or false", d->name,
+				 text);
 	out->value = yes ? "true" : "false";
 	out->quoted = false;
 	return RC_OK;
@@ -337,8 +344,8 @@ static int read_text(const struct attribute_def *d, const char *text, struct err
 		return error_set(err, RC_CONFIG, "%s is empty, expected a value", d->name);
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7F)
-			return error_set(err, RC_CONFIG, "%s holds control character 0x%02X", d->name,
-					 (unsigned char)*p);
+			return error_set(err, RC_CONFIG, "%s holds control character 0x%02X",
+					 d->name, (unsigned char)*p);
 	return RC_OK;
 }
 
@@ -362,8 +369,8 @@ int attribute_read(const struct attribute_def *d, const char *text, struct arena
 		const char *bar = strchr(text, '|');
 		if (!bar || bar[1] == '|' || bar[1] == '\0')
 			return error_set(err, RC_CONFIG,
-					 "%s is %.200s, expected path|class|priority|arguments", d->name,
-					 text);
+					 "%s is %.200s, expected path|class|priority|arguments",
+					 d->name, text);
 		return RC_OK;
 	}
 	case KIND_REFUSED:
@@ -401,8 +408,10 @@ struct attributes family_configuration(struct arena *a, const struct family *f)
 
 	all.item = arena_alloc(a, (f->configuration.count + 1) * sizeof(*all.item));
 	if (f->bloom == BLOOM_ROWPREFIX)
-		all.item[all.count++] = (struct attribute){
-			.key = BLOOM_PREFIX_KEY, .value = arena_number(a, f->bloom_prefix), .quoted = true};
+		all.item[all.count++] =
+			(struct attribute){.key = BLOOM_PREFIX_KEY,
+					   .value = arena_number(a, f->bloom_prefix),
+					   .quoted = true};
 	for (size_t i = 0; i < f->configuration.count; i++)
 		if (all.count == 0 || strcmp(f->configuration.item[i].key, BLOOM_PREFIX_KEY) != 0)
 			all.item[all.count++] = f->configuration.item[i];

@@ -1,5 +1,6 @@
 /*
- * attributes.h - every attribute the shell knows, with its kind and limits (hbase-shell.md 2.3, 2.4)
+ * attributes.h - every attribute the shell knows, with its kind and limits
+ * (hbase-shell.md 2.3, 2.4)
  */
 #ifndef SALTMILL_SPLITTER_ATTRIBUTES_H
 #define SALTMILL_SPLITTER_ATTRIBUTES_H
@@ -14,14 +15,14 @@ enum attribute_scope { SCOPE_FAMILY, SCOPE_TABLE };
 
 enum attribute_kind {
 	KIND_TEXT,
-	KIND_CLASS,       /* a full class name; those of HBase may go by their last part */
+	KIND_CLASS, /* a full class name; those of HBase may go by their last part */
 	KIND_BOOL,
 	KIND_INT,
-	KIND_BYTES,       /* a number of bytes, also "10G" or "1 MB 512 KB" */
+	KIND_BYTES, /* a number of bytes, also "10G" or "1 MB 512 KB" */
 	KIND_TTL,
-	KIND_WORD,        /* one of words, in upper case */
+	KIND_WORD,	  /* one of words, in upper case */
 	KIND_COPROCESSOR, /* "path|class|priority|arguments"; only `alter` takes it */
-	KIND_REFUSED      /* known, but not an attribute; initial is the reason */
+	KIND_REFUSED	  /* known, but not an attribute; initial is the reason */
 };
 
 struct attribute_def {
@@ -30,7 +31,7 @@ struct attribute_def {
 	const char *initial; /* HBase's default as the script would write it; NULL: none */
 	int64_t min, max;
 	const char *const *words; /* NULL-terminated */
-	bool own_field;           /* has a field of its own in struct family */
+	bool own_field;		  /* has a field of its own in struct family */
 };
 
 /* In either case of letters; NULL if there is none of that name in this scope. */

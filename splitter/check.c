@@ -32,7 +32,8 @@ static uint32_t odd_character(struct bytes name, const char *extra)
 	while (name.len && !odd) {
 		size_t n = utf8_decode(name, &code);
 		name = bytes_of(name.ptr + n, name.len - n);
-		bool good = code < 0x80 ? (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
+		bool good = code < 0x80 ? (code >= '0' && code <= '9') ||
+						  (code >= 'A' && code <= 'Z') ||
 						  (code >= 'a' && code <= 'z') ||
 						  (code && strchr(extra, (int)code))
 					: code != 0xFFFD && (!unicode || iswalnum_l(code, unicode));
@@ -52,17 +53,20 @@ static int check_table_name(const char *name, struct error *err)
 	uint32_t odd;
 
 	if (colon && namespace.len == 0)
-		return error_set(err, RC_CONFIG, "table name \"%.200s\" has an empty namespace", name);
+		return error_set(err, RC_CONFIG, "table name \"%.200s\" has an empty namespace",
+				 name);
 	if (*qualifier == '\0')
 		return error_set(err, RC_CONFIG, "table name \"%.200s\" is empty%s", name,
 				 colon ? " behind the namespace" : "");
 	if (*qualifier == '.' || *qualifier == '-')
-		return error_set(err, RC_CONFIG,
-				 "table name \"%.200s\" starts with '%c', expected a letter, a digit or _",
-				 name, *qualifier);
+		return error_set(
+			err, RC_CONFIG,
+			"table name \"%.200s\" starts with '%c', expected a letter, a digit or _",
+			name, *qualifier);
 	if ((odd = odd_character(namespace, "_")) != 0)
 		return error_set(err, RC_CONFIG,
-				 "namespace \"%.*s\" holds U+%04" PRIX32 ", expected letters, digits and _",
+				 "namespace \"%.*s\" holds U+%04" PRIX32
+				 ", expected letters, digits and _",
 				 namespace.len < 200 ? (int)namespace.len : 200, name, odd);
 	if ((odd = odd_character(bytes_str(qualifier), "_.-")) != 0)
 		return error_set(err, RC_CONFIG,
@@ -70,8 +74,10 @@ static int check_table_name(const char *name, struct error *err)
 				 ", expected letters, digits, _ . and -",
 				 name, odd);
 	if (namespace.len == 5 && memcmp(name, "hbase", 5) == 0)
-		return error_set(err, RC_CONFIG,
-				 "table name \"%.200s\": the namespace hbase holds HBase's own tables", name);
+		return error_set(
+			err, RC_CONFIG,
+			"table name \"%.200s\": the namespace hbase holds HBase's own tables",
+			name);
 	return RC_OK;
 }
 
@@ -80,22 +86,25 @@ static int check_family_name(const char *name, struct error *err)
 	if (*name == '\0')
 		return error_set(err, RC_CONFIG, "a column family has an empty name");
 	if (*name == '.')
-		return error_set(err, RC_CONFIG, "column family \"%.200s\" starts with a dot", name);
+		return error_set(err, RC_CONFIG, "column family \"%.200s\" starts with a dot",
+				 name);
 	if (strcmp(name, "recovered.edits") == 0)
-		return error_set(err, RC_CONFIG,
-				 "column family \"recovered.edits\": HBase keeps its own files there");
+		return error_set(
+			err, RC_CONFIG,
+			"column family \"recovered.edits\": HBase keeps its own files there");
 	if (strlen(name) > MAX_FAMILY_BYTES)
 		return error_set(err, RC_CONFIG,
-				 "column family \"%.40s...\" has %zu bytes, a cell can hold %d", name,
-				 strlen(name), MAX_FAMILY_BYTES);
+				 "column family \"%.40s...\" has %zu bytes, a cell can hold %d",
+				 name, strlen(name), MAX_FAMILY_BYTES);
 	for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
 		if (*p < 0x20 || *p == 0x7F)
 			return error_set(err, RC_CONFIG,
-					 "column family \"%.200s\" holds control character 0x%02X", name, *p);
+					 "column family \"%.200s\" holds control character 0x%02X",
+					 name, *p);
 		if (strchr(":\\/", *p))
 			return error_set(err, RC_CONFIG,
-					 "column family \"%.200s\" holds '%c', which HBase refuses", name,
-					 *p);
+					 "column family \"%.200s\" holds '%c', which HBase refuses",
+					 name, *p);
 	}
 	return RC_OK;
 }
@@ -106,15 +115,16 @@ static int unknown_attribute(enum attribute_scope scope, const char *key, struct
 	const struct attribute_def *d = attribute_find(other, key);
 
 	if (d && d->kind != KIND_REFUSED)
-		return error_set(err, RC_CONFIG,
-				 "%s belongs to the %s, not to the %s: the shell would ignore it here",
-				 d->name, other == SCOPE_FAMILY ? "family" : "table",
-				 other == SCOPE_FAMILY ? "table" : "family");
+		return error_set(
+			err, RC_CONFIG,
+			"%s belongs to the %s, not to the %s: the shell would ignore it here",
+			d->name, other == SCOPE_FAMILY ? "family" : "table",
+			other == SCOPE_FAMILY ? "table" : "family");
 	const char *near = attribute_near(scope, key);
 	const char *what = scope == SCOPE_FAMILY ? "family" : "table";
 	if (near)
-		return error_set(err, RC_CONFIG, "unknown %s attribute %.100s; did you mean %s?", what, key,
-				 near);
+		return error_set(err, RC_CONFIG, "unknown %s attribute %.100s; did you mean %s?",
+				 what, key, near);
 	return error_set(err, RC_CONFIG, "unknown %s attribute %.100s", what, key);
 }
 
@@ -156,16 +166,18 @@ static int check_hash(const char *what, struct attributes *list, struct pos *at,
 			return error_set(err, RC_CONFIG, "%s has an empty key", what);
 		for (const char *p = it->key; *p; p++)
 			if ((unsigned char)*p <= 0x20 || *p == 0x7F)
-				return error_set(err, RC_CONFIG, "%s key \"%.100s\" holds byte 0x%02X",
-						 what, it->key, (unsigned char)*p);
+				return error_set(err, RC_CONFIG,
+						 "%s key \"%.100s\" holds byte 0x%02X", what,
+						 it->key, (unsigned char)*p);
 		for (const char *p = it->value; *p; p++)
 			if ((unsigned char)*p < 0x20 || *p == 0x7F)
 				return error_set(err, RC_CONFIG,
-						 "%s %.100s holds control character 0x%02X", what, it->key,
-						 (unsigned char)*p);
+						 "%s %.100s holds control character 0x%02X", what,
+						 it->key, (unsigned char)*p);
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(list->item[j].key, it->key) == 0)
-				return error_set(err, RC_CONFIG, "%s %.100s is given twice", what, it->key);
+				return error_set(err, RC_CONFIG, "%s %.100s is given twice", what,
+						 it->key);
 	}
 	return RC_OK;
 }
@@ -198,25 +210,28 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 		*at = given->pos;
 		if (n < 0 || (f->bloom_prefix && f->bloom_prefix != (uint32_t)n))
 			return error_set(err, RC_CONFIG,
-					 "family %s: %s is %.100s, expected %s from 1 to %d", f->name,
-					 BLOOM_PREFIX_KEY, given->value,
-					 n < 0 ? "a whole number" : "the bloom filter's own prefix length",
+					 "family %s: %s is %.100s, expected %s from 1 to %d",
+					 f->name, BLOOM_PREFIX_KEY, given->value,
+					 n < 0 ? "a whole number"
+					       : "the bloom filter's own prefix length",
 					 MAX_BLOOM_PREFIX);
 		f->bloom_prefix = (uint32_t)n;
 	}
 	if (f->bloom_prefix < 1 || f->bloom_prefix > MAX_BLOOM_PREFIX)
-		return error_set(err, RC_CONFIG,
-				 "family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
-				 ", expected 1 to %d (the master refuses the table otherwise)",
-				 f->name, f->bloom_prefix, MAX_BLOOM_PREFIX);
+		return error_set(
+			err, RC_CONFIG,
+			"family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
+			", expected 1 to %d (the master refuses the table otherwise)",
+			f->name, f->bloom_prefix, MAX_BLOOM_PREFIX);
 	return RC_OK;
 }
 
 static int check_limits(const struct family *f, struct error *err)
 {
 	if (f->versions < 1)
-		return error_set(err, RC_CONFIG, "family %s: VERSIONS is %" PRId32 ", expected 1 or more",
-				 f->name, f->versions);
+		return error_set(err, RC_CONFIG,
+				 "family %s: VERSIONS is %" PRId32 ", expected 1 or more", f->name,
+				 f->versions);
 	if (f->min_versions < 0 || f->min_versions > f->versions)
 		return error_set(err, RC_CONFIG,
 				 "family %s: MIN_VERSIONS is %" PRId32
@@ -224,11 +239,13 @@ static int check_limits(const struct family *f, struct error *err)
 				 f->name, f->min_versions, f->versions);
 	if (f->ttl_s < 1)
 		return error_set(err, RC_CONFIG,
-				 "family %s: TTL is %" PRId32 " seconds, expected 1 to %d (forever)",
+				 "family %s: TTL is %" PRId32
+				 " seconds, expected 1 to %d (forever)",
 				 f->name, f->ttl_s, TTL_FOREVER);
 	if (f->block_bytes < 1024 || f->block_bytes > 16 << 20)
 		return error_set(err, RC_CONFIG,
-				 "family %s: BLOCKSIZE is %" PRIu32 " bytes, expected 1024 to 16777216",
+				 "family %s: BLOCKSIZE is %" PRIu32
+				 " bytes, expected 1024 to 16777216",
 				 f->name, f->block_bytes);
 	return RC_OK;
 }
@@ -246,11 +263,12 @@ static int check_fifo(const struct table *t, const struct family *f, struct erro
 		files = find_key(&t->configuration, blocking_key);
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0)
 		return error_set(err, RC_CONFIG,
-				 "family %s: FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0", f->name);
+				 "family %s: FIFOCompactionPolicy needs a TTL and MIN_VERSIONS 0",
+				 f->name);
 	if (!files || number_in(files->value, 1000, INT32_MAX) < 0)
 		return error_set(err, RC_CONFIG,
-				 "family %s: FIFOCompactionPolicy needs %s of 1000 or more", f->name,
-				 blocking_key);
+				 "family %s: FIFOCompactionPolicy needs %s of 1000 or more",
+				 f->name, blocking_key);
 	return RC_OK;
 }
 
@@ -259,10 +277,11 @@ static int check_framing(const struct table *t, const struct family *f, struct e
 {
 	for (const struct family *g = t->families; f->codec == CODEC_ZSTD && g < f; g++)
 		if (g->codec == CODEC_ZSTD && g->framing != f->framing)
-			return error_set(err, RC_CONFIG,
-					 "families %s and %s frame ZSTD blocks for different codecs; a "
-					 "region server has one (hbase.io.compress.zstd.codec)",
-					 g->name, f->name);
+			return error_set(
+				err, RC_CONFIG,
+				"families %s and %s frame ZSTD blocks for different codecs; a "
+				"region server has one (hbase.io.compress.zstd.codec)",
+				g->name, f->name);
 	return RC_OK;
 }
 
@@ -274,9 +293,10 @@ static int check_family(const struct table *t, struct family *f, struct arena *a
 	*at = f->pos;
 	for (const struct family *g = t->families; g < f; g++)
 		if (strcmp(g->name, f->name) == 0)
-			return error_set(err, RC_CONFIG,
-					 "column family %s is given twice: the shell would keep the last",
-					 f->name);
+			return error_set(
+				err, RC_CONFIG,
+				"column family %s is given twice: the shell would keep the last",
+				f->name);
 	if ((rc = check_family_name(f->name, err)) != 0 || (rc = check_limits(f, err)) != 0 ||
 	    (rc = check_framing(t, f, err)) != 0)
 		return rc;
@@ -297,8 +317,8 @@ int ddl_check(struct table *t, struct arena *a, struct pos *at, struct error *er
 	if ((rc = check_table_name(t->name, err)) != 0)
 		return rc;
 	if (t->nfamilies == 0)
-		return error_set(err, RC_CONFIG, "table %s has no column family, expected one at least",
-				 t->name);
+		return error_set(err, RC_CONFIG,
+				 "table %s has no column family, expected one at least", t->name);
 	if ((rc = check_attributes(SCOPE_TABLE, &t->attributes, a, at, err)) != 0 ||
 	    (rc = check_hash("CONFIGURATION", &t->configuration, at, err)) != 0 ||
 	    (rc = check_hash("METADATA", &t->metadata, at, err)) != 0)

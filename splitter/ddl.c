@@ -47,9 +47,10 @@ static void zstd_note(struct buf *out, const struct table *t)
 		bool hbase = f->framing == ZSTD_FRAMING_HBASE;
 		if (f->codec != CODEC_ZSTD)
 			continue;
-		buf_append_str(out, "#\n# ZSTD: the files are framed for one of HBase's two codecs, which "
-				    "cannot read each other's.\n"
-				    "# Master and region servers need, in hbase-site.xml:\n");
+		buf_append_str(
+			out, "#\n# ZSTD: the files are framed for one of HBase's two codecs, which "
+			     "cannot read each other's.\n"
+			     "# Master and region servers need, in hbase-site.xml:\n");
 		buf_printf(out, "#   hbase.io.compress.zstd.codec = %s\n",
 			   hbase ? "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec"
 				 : "org.apache.hadoop.io.compress.ZStandardCodec (the default)");
@@ -114,11 +115,11 @@ static void policy_comment(struct buf *out, const struct table *t, bool presplit
 {
 	if (!needs_policy(t, presplit))
 		return;
-	buf_append_str(
-		out,
-		"  # HBase's default, SteppingSplitPolicy, splits a region that is alone on its server at\n"
-		"  # twice the memstore flush size (256 MB): it would undo this plan right after the load.\n"
-		"  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n");
+	buf_append_str(out, "  # HBase's default, SteppingSplitPolicy, splits a region that is "
+			    "alone on its server at\n"
+			    "  # twice the memstore flush size (256 MB): it would undo this plan "
+			    "right after the load.\n"
+			    "  # ConstantSizeRegionSplitPolicy splits at MAX_FILESIZE only.\n");
 }
 
 static void put_table_options(struct buf *out, const struct table *t, bool presplit)
@@ -165,13 +166,16 @@ static void put_split_keys(struct buf *out, const struct splits *s)
 /* In front of `create`: split_keys from the file beside the script. */
 static void read_split_keys(struct buf *out, const struct splits *s, const char *file)
 {
-	buf_append_str(out, "  # Read here and passed as SPLITS: SPLITS_FILE would look in the shell's working\n"
+	buf_append_str(out, "  # Read here and passed as SPLITS: SPLITS_FILE would look in the "
+			    "shell's working\n"
 			    "  # directory and stay in the table's metadata.\n"
 			    "  folder = File.dirname(File.expand_path(__FILE__))\n"
 			    "  split_keys = File.readlines(File.join(folder, ");
 	ruby_quote(out, file);
 	buf_append_str(out, ")).map { |line| line.chomp }\n");
-	buf_printf(out, "  raise 'the splits file has other than %zu lines' unless split_keys.size == %zu\n",
+	buf_printf(out,
+		   "  raise 'the splits file has other than %zu lines' unless split_keys.size == "
+		   "%zu\n",
 		   s->count, s->count);
 }
 
@@ -191,7 +195,8 @@ static void put_coprocessors(struct buf *out, const struct table *t)
 
 bool ddl_keys_inline(const struct splits *s, const struct ddl_options *o)
 {
-	return o->algorithm_regions > 1 || s->count <= (o->inline_keys ? o->inline_keys : INLINE_KEYS);
+	return o->algorithm_regions > 1 ||
+	       s->count <= (o->inline_keys ? o->inline_keys : INLINE_KEYS);
 }
 
 static void put_create(struct buf *out, const struct table *t, const struct splits *s,
@@ -229,8 +234,9 @@ int ddl_create_with(struct buf *out, const struct table *t, const struct splits 
 
 	for (size_t i = 1; i < s->count; i++)
 		if (bytes_cmp(s->keys[i - 1], s->keys[i]) >= 0)
-			return error_set(err, RC_ORDER, "split key %zu of table %s is not above the one "
-							"before it",
+			return error_set(err, RC_ORDER,
+					 "split key %zu of table %s is not above the one "
+					 "before it",
 					 i + 1, t->name);
 	size_t regions = o->algorithm_regions > 1 ? o->algorithm_regions : s->count + 1;
 	buf_printf(&what, "%zu region%s, %zu column famil%s", regions, regions == 1 ? "" : "s",

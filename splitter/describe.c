@@ -102,8 +102,9 @@ static bool take_described(struct scanner *s, struct described *d)
 		if (*s->p == '{') {
 			s->p++;
 			bool outer = strcmp(key, "TABLE_ATTRIBUTES") == 0;
-			struct attributes *list = strcmp(key, "CONFIGURATION") == 0 ? &d->configuration
-										    : &d->metadata;
+			struct attributes *list = strcmp(key, "CONFIGURATION") == 0
+							  ? &d->configuration
+							  : &d->metadata;
 			if (!(outer ? take_described(s, d) : take_flat(s, list)))
 				return false;
 			continue;
@@ -156,9 +157,10 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 			d->table = found;
 	}
 	if (d->nfamilies == 0)
-		return error_set(err, RC_DATA,
-				 "%s: no {NAME => 'family', ...} found, expected the output of `describe`",
-				 name);
+		return error_set(
+			err, RC_DATA,
+			"%s: no {NAME => 'family', ...} found, expected the output of `describe`",
+			name);
 	return RC_OK;
 }
 
@@ -174,7 +176,8 @@ int description_parse(struct description *d, struct arena *a, const char *name, 
 		depth += c == '{';
 		depth -= c == '}' && depth;
 		if (c == 0)
-			return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name, i);
+			return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name,
+					 i);
 		if (c != '\r' && (c != '\n' || !depth))
 			buf_put(&s.text, c);
 	}

@@ -16,7 +16,8 @@ void ruby_quote(struct buf *out, const char *text);
 void script_piece(struct buf *out, const char *indent, const struct buf *piece);
 /* "KEY => value" or "'key' => 'value'" (hash), as a piece. */
 void script_pair(struct buf *out, const char *indent, const struct attribute *it, bool hash);
-/* "KEY => {'a' => 'b'}" as pieces, behind `, ` unless it is the first; nothing for an empty list. */
+/* "KEY => {'a' => 'b'}" as pieces, behind `, ` unless it is the first; nothing for an empty list.
+ */
 void script_hash(struct buf *out, const char *indent, const char *key,
 		 const struct attributes *list);
 /* The comment lines on top: what the script does to t, and how it is run. */

@@ -19,13 +19,15 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 	if (key.len == 0)
 		return error_set(err, RC_ORDER, "split key %zu is empty", s->count + 1);
 	if (key.len > MAX_ROW_BYTES)
-		return error_set(err, RC_LIMIT, "split key %zu has %zu bytes, at most %d are allowed",
+		return error_set(err, RC_LIMIT,
+				 "split key %zu has %zu bytes, at most %d are allowed",
 				 s->count + 1, key.len, MAX_ROW_BYTES);
 	if (s->count) {
 		int c = bytes_cmp(s->keys[s->count - 1], key);
 		if (c >= 0)
-			return error_set(err, RC_ORDER, c ? "split key %zu is below the one before it"
-							  : "split key %zu equals the one before it",
+			return error_set(err, RC_ORDER,
+					 c ? "split key %zu is below the one before it"
+					   : "split key %zu equals the one before it",
 					 s->count + 1);
 	}
 	if (s->count == s->cap) {
@@ -42,7 +44,8 @@ void splits_release(struct splits *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		void *owned;
-		memcpy(&owned, &s->keys[i].ptr, sizeof(owned)); /* drops the const of a borrowed slice */
+		memcpy(&owned, &s->keys[i].ptr,
+		       sizeof(owned)); /* drops the const of a borrowed slice */
 		mem_free(owned);
 	}
 	mem_free(s->keys);
@@ -94,22 +97,24 @@ static bool is_hex(uint8_t c)
 static int check_line(struct bytes line, struct error *err)
 {
 	if (line.len == 0)
-		return error_set(err, RC_DATA, "the line is empty, which is an empty split key; "
-					       "expected a key");
+		return error_set(err, RC_DATA,
+				 "the line is empty, which is an empty split key; "
+				 "expected a key");
 	for (size_t i = 0; i < line.len; i++) {
 		uint8_t c = line.ptr[i];
 		if (c < 0x20 || c > 0x7E)
 			return error_set(err, RC_DATA,
-					 "byte 0x%02X in column %zu, expected it written \\x%02X", c, i + 1,
-					 c);
+					 "byte 0x%02X in column %zu, expected it written \\x%02X",
+					 c, i + 1, c);
 		if (c != '\\' || i + 1 == line.len || line.ptr[i + 1] != 'x')
 			continue;
 		if (line.len - i < 4 || !is_hex(line.ptr[i + 2]) || !is_hex(line.ptr[i + 3]))
-			return error_set(err, RC_DATA,
-					 "\"%.*s\" in column %zu, expected \\x and two hex digits in upper "
-					 "case (the shell takes others for text)",
-					 (int)(line.len - i < 4 ? line.len - i : 4),
-					 (const char *)line.ptr + i, i + 1);
+			return error_set(
+				err, RC_DATA,
+				"\"%.*s\" in column %zu, expected \\x and two hex digits in upper "
+				"case (the shell takes others for text)",
+				(int)(line.len - i < 4 ? line.len - i : 4),
+				(const char *)line.ptr + i, i + 1);
 	}
 	return RC_OK;
 }

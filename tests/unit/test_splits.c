@@ -80,7 +80,8 @@ static void published_vectors(void **state)
 		struct splits s = {0};
 		struct buf first = {0}, last = {0};
 		struct error err = {0};
-		int rc = splits_compute(&s, v->algorithm, v->n, row_text(v->algorithm, v->first, &first),
+		int rc = splits_compute(&s, v->algorithm, v->n,
+					row_text(v->algorithm, v->first, &first),
 					row_text(v->algorithm, v->last, &last), &err);
 		assert_int_equal(rc, v->keys ? RC_OK : RC_CONFIG);
 		if (v->keys) {
@@ -105,7 +106,8 @@ static void admin_vectors(void **state)
 		struct error err;
 		from_hex(&start, v->start, strlen(v->start));
 		from_hex(&end, v->end, strlen(v->end));
-		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), v->n, &err), 0);
+		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), v->n, &err),
+				 0);
 		check_keys(&s, UNIFORM, v->keys);
 		splits_release(&s);
 		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), 2, &err),
@@ -130,8 +132,8 @@ static void midpoints(void **state)
 			buf_append_str(&start, v->start);
 			buf_append_str(&end, v->end);
 		}
-		assert_int_equal(splits_midpoint(&s, v->algorithm, buf_bytes(&start), buf_bytes(&end),
-						 i % 2, &err),
+		assert_int_equal(splits_midpoint(&s, v->algorithm, buf_bytes(&start),
+						 buf_bytes(&end), i % 2, &err),
 				 0);
 		check_keys(&s, v->algorithm, i % 2 ? v->now : v->before);
 		splits_release(&s);
@@ -255,15 +257,36 @@ static void unescape_vectors(void **state)
 	static const struct {
 		const char *text, *hex;
 	} cases[] = {
-		{"\\x80", "80"},	     {"\\xAB", "ab"},	  {"\\xab", "786162"},
-		{"\\x0", "5c7830"},	     {"\\x", "5c78"},	  {"\\", "5c"},
-		{"a\\x5Cx41", "615c783431"}, {"\\\\x41", "5c41"}, {"a\\b", "615c62"},
-		{"\\xA", "5c7841"},	     {"\\xAg", "784167"}, {"\\xgA", "786741"},
-		{"\\x\\x41", "7841"},	     {"", ""},		  {"\x80", "fd"},
-		{"\xff", "fd"},		     {"\xff\xfe", "fdfd"}, {"\x01\x80", "01fd"},
-		{"\xc2\x80", "80"},	     {"\xc3\xa9", "e9"},  {"\xe2\x82\xac", "ac"},
-		{"\xf0\x9f\x98\x80", "3d00"}, {"\xe2\x82" "a", "fd61"}, {"\xed\xa0\x80", "fdfdfd"},
-		{"\\x\xc3\xa9", "5c78e9"},   {"\\x\xc3\xa9" "A", "78e941"},
+		{"\\x80", "80"},
+		{"\\xAB", "ab"},
+		{"\\xab", "786162"},
+		{"\\x0", "5c7830"},
+		{"\\x", "5c78"},
+		{"\\", "5c"},
+		{"a\\x5Cx41", "615c783431"},
+		{"\\\\x41", "5c41"},
+		{"a\\b", "615c62"},
+		{"\\xA", "5c7841"},
+		{"\\xAg", "784167"},
+		{"\\xgA", "786741"},
+		{"\\x\\x41", "7841"},
+		{"", ""},
+		{"\x80", "fd"},
+		{"\xff", "fd"},
+		{"\xff\xfe", "fdfd"},
+		{"\x01\x80", "01fd"},
+		{"\xc2\x80", "80"},
+		{"\xc3\xa9", "e9"},
+		{"\xe2\x82\xac", "ac"},
+		{"\xf0\x9f\x98\x80", "3d00"},
+		{"\xe2\x82"
+		 "a",
+		 "fd61"},
+		{"\xed\xa0\x80", "fdfdfd"},
+		{"\\x\xc3\xa9", "5c78e9"},
+		{"\\x\xc3\xa9"
+		 "A",
+		 "78e941"},
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -289,9 +312,10 @@ static void escape_keeps_only_safe_bytes(void **state)
 	out.len = 0;
 	bytes_escape(&out, bytes_of(all, 256));
 	for (size_t i = 0; i < out.len; i++)
-		assert_non_null(strchr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				       "_.-\\",
-				       out.ptr[i]));
+		assert_non_null(
+			strchr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+			       "_.-\\",
+			       out.ptr[i]));
 	bytes_unescape(&back, buf_bytes(&out));
 	assert_true(bytes_eq(buf_bytes(&back), bytes_of(all, 256)));
 	buf_release(&out);
