@@ -1,0 +1,40 @@
+/*
+ * frame.h - a checksummed envelope for what the splitter keeps in files
+ *
+ *   offset  bytes
+ *   0       8      magic, which says what is inside
+ *   8       4      version
+ *   12      8      n, length of the content
+ *   20      n      content
+ *   20 + n  8      XXH3-64 of all bytes before
+ *
+ * Numbers are big-endian.  Frames may stand one behind the other.
+ */
+#ifndef SALTMILL_SPLITTER_FRAME_H
+#define SALTMILL_SPLITTER_FRAME_H
+
+#include "bytes.h"
+#include "error.h"
+
+/* Start a frame in out; returns where it starts, for frame_end. */
+size_t frame_begin(struct buf *out, const char magic[8], uint32_t version);
+void frame_end(struct buf *out, size_t start);
+/*
+ * Take the frame that file starts with: *content gets its content, *file what follows.  RC_DATA:
+ * another magic or version, cut short, or the checksum does not fit.
+ */
+int frame_take(struct bytes *file, const char magic[8], uint32_t version, const char *name,
+	       struct bytes *content, struct error *err);
+
+/* Reading content piece by piece; past the end everything is 0 and bad is set. */
+struct cursor {
+	struct bytes rest;
+	bool bad;
+};
+
+struct bytes cursor_bytes(struct cursor *c, size_t len);
+uint16_t cursor_be16(struct cursor *c);
+uint32_t cursor_be32(struct cursor *c);
+uint64_t cursor_be64(struct cursor *c);
+
+#endif

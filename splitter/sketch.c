@@ -1,0 +1,395 @@
+/*
+ * sketch.c - a byte-weighted KLL quantile sketch (Karnin, Lang, Liberty, FOCS 2016)
+ *
+ * An item at level e stands for 2^e bytes.  A compaction sorts a level and passes every second
+ * item up, at double weight, starting with the first or the second by a coin.  Level `top` is the
+ * one at which all bytes so far fit in k items; the level j below it holds k(2/3)^j, and nothing
+ * is compacted while the sum of these is not exceeded.  Below the lowest level, 2^base bytes have
+ * one random byte sampled, whose row goes to that level: a fixed stride would meet rows of equal
+ * size in step with a cycling salt.  base stays DEPTH below top, so a large input feeds only a
+ * part of its rows; while base is 0 every byte counts, and until the first compaction all is exact.
+ *
+ * A row of b bytes that is sampled brings 2^base / b rows along, and in a compaction an item takes
+ * over the rows of the one it is kept for: so the rows of a range come out with the bytes.
+ *
+ * Error.  For a fixed key range a compaction at level e errs by -2^e, 0 or 2^e, the sign by a fair
+ * coin: all such errors together are sub-Gaussian with variance V = sum of 4^e, which is counted
+ * as they happen.  Sampling from windows of S = 2^base bytes has variance S * m at most for a range
+ * of m bytes, and steps of at most S.  By Bernstein's inequality
+ *     |error| <= sqrt(2 L (V + S m)) + 2 S L / 3,   L = ln(2 / risk).
+ * With k = 32768 sqrt(V) is 1.2 to 1.5 / k of all bytes.  t-digest has no such bound and needs
+ * numbers; DataSketches' KLL has it for unit weights (splits.md, 3.1).
+ *
+ * Keys longer than the state allows lower k (k_now), and with it raise V: the bound stays true.
+ */
+#include "sketch_state.h"
+
+#include <math.h>
+
+#include "mem.h"
+
+#define DEPTH	       8
+#define MIN_CAPACITY   8
+#define KEEP_ITEMS     4096 /* what an emptied level keeps allocated */
+#define KEEP_KEY_BYTES (128u << 10)
+/* Growth by a quarter and sorting come on top of this, and stay below SKETCH_STATE_BYTES. */
+#define BUDGET_BYTES (10u << 20)
+
+/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
+static uint64_t random_next(struct sketch *s)
+{
+	uint64_t z = s->random += UINT64_C(0x9E3779B97F4A7C15);
+	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+	return z ^ z >> 31;
+}
+
+static void start_window(struct sketch *s, uint64_t at)
+{
+	s->window = at;
+	s->stride = s->base;
+	s->next = at + (random_next(s) & ((UINT64_C(1) << s->base) - 1));
+}
+
+struct sketch *sketch_new(uint32_t k, uint64_t seed)
+{
+	struct sketch *s = mem_calloc(1, sizeof(*s));
+	s->k = k < SKETCH_K_MIN ? SKETCH_K_MIN : k > SKETCH_K_MAX ? SKETCH_K_MAX : k;
+	s->k_now = s->k;
+	s->random = seed;
+	sketch_set_limit(s);
+	start_window(s, 0);
+	return s;
+}
+
+void sketch_free(struct sketch *s)
+{
+	if (!s)
+		return;
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++) {
+		mem_free(s->level[e].items);
+		mem_free(s->level[e].keys);
+	}
+	mem_free(s->scratch);
+	mem_free(s);
+}
+
+static uint64_t key_prefix(struct bytes key)
+{
+	uint8_t first[8] = {0};
+	if (key.len >= 8)
+		return get_be64(key.ptr);
+	if (key.len)
+		memcpy(first, key.ptr, key.len);
+	return get_be64(first);
+}
+
+static size_t grown(size_t cap, size_t need)
+{
+	size_t more = cap + cap / 4 + 16;
+	return more < need ? need : more;
+}
+
+void sketch_append(struct sketch *s, unsigned level, struct bytes key, float rows)
+{
+	struct level *l = &s->level[level];
+
+	if (l->count == l->cap) {
+		l->cap = grown(l->cap, 0);
+		l->items = mem_realloc(l->items, l->cap * sizeof(*l->items));
+	}
+	if (l->keys_cap - l->keys_len < key.len) {
+		l->keys_cap = grown(l->keys_cap, l->keys_len + key.len);
+		l->keys = mem_realloc(l->keys, l->keys_cap);
+	}
+	l->items[l->count++] = (struct item){.prefix = key_prefix(key),
+					     .offset = (uint32_t)l->keys_len,
+					     .rows = rows,
+					     .len = (uint16_t)key.len};
+	if (key.len)
+		memcpy(l->keys + l->keys_len, key.ptr, key.len);
+	l->keys_len += key.len;
+	s->key_bytes += key.len;
+	s->nitems++;
+}
+
+/* What level e should hold; without end from top on, where all bytes fit in k_now items. */
+static size_t capacity(const struct sketch *s, unsigned e)
+{
+	double cap = s->k_now;
+
+	if (e >= s->top)
+		return SIZE_MAX;
+	for (; e < s->top; e++)
+		cap *= 2.0 / 3.0;
+	return cap < MIN_CAPACITY ? MIN_CAPACITY : (size_t)cap;
+}
+
+void sketch_set_limit(struct sketch *s)
+{
+	s->limit = s->k_now;
+	for (unsigned e = s->base; e < s->top; e++)
+		s->limit += capacity(s, e);
+}
+
+/* Give back what a level has more than it holds. */
+static void trim(struct level *l)
+{
+	l->cap = l->count;
+	l->keys_cap = l->keys_len;
+	if (l->cap == 0) {
+		mem_free(l->items);
+		mem_free(l->keys);
+		*l = (struct level){0};
+		return;
+	}
+	l->items = mem_realloc(l->items, l->cap * sizeof(*l->items));
+	if (l->keys_cap)
+		l->keys = mem_realloc(l->keys, l->keys_cap);
+}
+
+/* Only the item at `keep` stays, or none for l->count. */
+static void empty_level(struct sketch *s, struct level *l, size_t keep)
+{
+	size_t kept = keep < l->count;
+
+	s->nitems -= l->count - kept;
+	s->key_bytes -= l->keys_len;
+	l->keys_len = 0;
+	l->count = kept;
+	if (kept) {
+		struct item it = l->items[keep];
+		memmove(l->keys, l->keys + it.offset, it.len);
+		it.offset = 0;
+		l->items[0] = it;
+		l->keys_len = it.len;
+		s->key_bytes += it.len;
+	}
+	if (l->cap > KEEP_ITEMS || l->keys_cap > KEEP_KEY_BYTES)
+		trim(l);
+}
+
+/* Every second item of level e goes up; an odd one stays.  V grows by the squared weight. */
+static void compact(struct sketch *s, unsigned e)
+{
+	struct level *l = &s->level[e];
+	size_t pairs = l->count / 2 * 2;
+
+	if (pairs == 0)
+		return;
+	level_sort(s, l);
+	size_t coin = random_next(s) >> 63;
+	for (size_t i = 0; i < pairs; i += 2)
+		sketch_append(s, e + 1, item_key(l, &l->items[i + coin]),
+			      l->items[i].rows + l->items[i + 1].rows);
+	s->variance += ldexp(1.0, 2 * (int)e);
+	empty_level(s, l, pairs);
+}
+
+/* The lowest level goes up, and so does the stride.  An odd item counts double or nothing. */
+static void raise_base(struct sketch *s)
+{
+	struct level *l = &s->level[s->base];
+
+	compact(s, s->base);
+	if (l->count) {
+		if (random_next(s) >> 63)
+			sketch_append(s, s->base + 1, item_key(l, l->items), 2 * l->items[0].rows);
+		s->variance += ldexp(1.0, 2 * (int)s->base);
+		empty_level(s, l, l->count);
+	}
+	trim(l);
+	s->base++;
+}
+
+/* Bring top, base and limit to the bytes and the k_now there are. */
+static void set_levels(struct sketch *s)
+{
+	while (s->top < SKETCH_LEVELS - 2 && s->bytes >> s->top > s->k_now)
+		s->top++;
+	while (s->base + DEPTH < s->top)
+		raise_base(s);
+	sketch_set_limit(s);
+}
+
+size_t sketch_state_bytes(const struct sketch *s)
+{
+	size_t sum = sizeof(*s) + s->scratch_cap * sizeof(*s->scratch);
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
+		sum += s->level[e].cap * sizeof(struct item) + s->level[e].keys_cap;
+	return sum;
+}
+
+static bool over_budget(const struct sketch *s)
+{
+	return s->nitems * sizeof(struct item) + s->key_bytes > BUDGET_BYTES;
+}
+
+/* The lowest level that holds more than it should; SKETCH_LEVELS if none does. */
+static unsigned overfull_level(const struct sketch *s)
+{
+	for (unsigned e = s->base; e < s->top; e++)
+		if (s->level[e].count > capacity(s, e))
+			return e;
+	return SKETCH_LEVELS;
+}
+
+static void shrink(struct sketch *s)
+{
+	bool over = over_budget(s);
+
+	set_levels(s);
+	while (over || s->nitems > s->limit) {
+		unsigned e = overfull_level(s);
+		if (e < SKETCH_LEVELS) {
+			compact(s, e);
+		} else if (s->k_now > SKETCH_K_MIN) {
+			s->k_now /= 2;
+			set_levels(s);
+		} else {
+			return;
+		}
+		over = over && over_budget(s);
+	}
+}
+
+/*
+ * The sample of a window that began before base grew weighs less than 2^base: it counts 2^base
+ * with the probability that makes up for it.
+ */
+static bool promote_sample(struct sketch *s)
+{
+	if (s->stride == s->base)
+		return true;
+	s->variance += ldexp(0.25, 2 * (int)s->base);
+	return random_next(s) >> (64 - (s->base - s->stride)) == 0;
+}
+
+/* How many sampled bytes lie from s->next below s->bytes; moves the window on. */
+static uint64_t take_samples(struct sketch *s)
+{
+	uint64_t after = s->window + (UINT64_C(1) << s->stride);
+	uint64_t count = promote_sample(s);
+
+	if (s->bytes > after) { /* windows inside the row: one sample each, wherever it lies */
+		count += (s->bytes - after) >> s->base;
+		after += (s->bytes - after) >> s->base << s->base;
+	}
+	start_window(s, after);
+	if (s->next < s->bytes) {
+		count++;
+		start_window(s, after + (UINT64_C(1) << s->base));
+	}
+	return count;
+}
+
+void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes)
+{
+	s->rows++;
+	s->bytes += bytes;
+	if (s->next >= s->bytes)
+		return;
+	uint64_t count = take_samples(s);
+	for (unsigned e = s->base; count; e++, count >>= 1)
+		if (count & 1)
+			sketch_append(s, e, key, (float)(ldexp(1.0, (int)e) / (double)bytes));
+	if (s->bytes >> s->top > s->k_now || s->nitems > s->limit || over_budget(s))
+		shrink(s);
+}
+
+void sketch_merge(struct sketch *into, const struct sketch *from)
+{
+	/* a window cut short, in each: sampled with probability share of the window, or not */
+	into->variance += from->variance + ldexp(0.25, 2 * (int)into->base) +
+			  ldexp(0.25, 2 * (int)from->base);
+	into->bytes += from->bytes;
+	into->rows += from->rows;
+	if (from->k_now < into->k_now)
+		into->k_now = from->k_now;
+	if (from->base < into->base)
+		into->base = from->base;
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++) {
+		const struct level *l = &from->level[e];
+		for (size_t i = 0; i < l->count; i++)
+			sketch_append(into, e, item_key(l, &l->items[i]), l->items[i].rows);
+	}
+	shrink(into);
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
+		trim(&into->level[e]);
+	start_window(into, into->bytes);
+}
+
+uint64_t sketch_bytes(const struct sketch *s)
+{
+	return s->bytes;
+}
+
+uint64_t sketch_rows(const struct sketch *s)
+{
+	return s->rows;
+}
+
+double sketch_error(const struct sketch *s, uint64_t bytes, double risk)
+{
+	double l = log(2 / risk), stride = s->base ? ldexp(1.0, (int)s->base) : 0;
+	double m = (double)bytes, rest = (double)s->bytes - m;
+
+	if (rest >= 0 && rest < m)
+		m = rest;
+	/* m itself is an estimate: take its own upper bound */
+	double t = sqrt(2 * l * (s->variance + stride * m)) + 2 * stride * l / 3;
+	return sqrt(2 * l * (s->variance + stride * (m + t))) + 2 * stride * l / 3;
+}
+
+/* The level whose next item has the lowest key; at[e] counts what is taken of each. */
+static unsigned lowest_head(const struct sketch *s, const size_t *at)
+{
+	unsigned best = SKETCH_LEVELS;
+
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++) {
+		const struct level *l = &s->level[e];
+		if (at[e] == l->count)
+			continue;
+		const struct item *it = &l->items[at[e]];
+		if (best < SKETCH_LEVELS) {
+			const struct level *m = &s->level[best];
+			const struct item *low = &m->items[at[best]];
+			if (it->prefix > low->prefix ||
+			    (it->prefix == low->prefix &&
+			     bytes_cmp(item_key(l, it), item_key(m, low)) >= 0))
+				continue;
+		}
+		best = e;
+	}
+	return best;
+}
+
+void sketch_view_open(struct sketch_view *v, struct sketch *s)
+{
+	size_t at[SKETCH_LEVELS] = {0};
+
+	*v = (struct sketch_view){0};
+	v->points = mem_alloc((s->nitems + 1) * sizeof(*v->points));
+	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
+		level_sort(s, &s->level[e]);
+	for (;;) {
+		unsigned e = lowest_head(s, at);
+		if (e == SKETCH_LEVELS)
+			break;
+		const struct item *it = &s->level[e].items[at[e]++];
+		struct bytes key = item_key(&s->level[e], it);
+		uint64_t weight = UINT64_C(1) << e;
+		if (v->count == 0 || !bytes_eq(v->points[v->count - 1].key, key))
+			v->points[v->count++] = (struct sketch_point){.key = key};
+		struct sketch_point *p = &v->points[v->count - 1];
+		p->bytes += weight;
+		p->rows += (double)it->rows;
+		v->bytes += weight;
+	}
+}
+
+void sketch_view_close(struct sketch_view *v)
+{
+	mem_free(v->points);
+	*v = (struct sketch_view){0};
+}

@@ -1,0 +1,57 @@
+/*
+ * sketch_state.h - what a sketch holds; for sketch.c, sketch_sort.c and sketch_file.c
+ */
+#ifndef SALTMILL_SPLITTER_SKETCH_STATE_H
+#define SALTMILL_SPLITTER_SKETCH_STATE_H
+
+#include "sketch.h"
+
+#define SKETCH_LEVELS 64
+
+struct item {
+	uint64_t prefix; /* first 8 bytes of the key, big-endian: most comparisons end here */
+	uint32_t offset; /* of the key in its level's keys */
+	float rows;	 /* that it stands for */
+	uint16_t len;
+};
+
+/* Items that stand for 2^level bytes each, in any order. */
+struct level {
+	struct item *items;
+	size_t count, cap;
+	uint8_t *keys;
+	size_t keys_len, keys_cap;
+};
+
+struct sketch {
+	uint32_t k;	/* as asked */
+	uint32_t k_now; /* less when keys are long */
+	unsigned base;	/* the lowest level in use; one byte of 2^base is sampled */
+	unsigned top;	/* the level that would hold all bytes in k_now items */
+	uint64_t bytes, rows;
+	uint64_t window; /* where the current window of 2^stride bytes starts... */
+	uint64_t next;	 /* ...and which byte of it is sampled */
+	unsigned stride; /* base, or less until the window that base grew in is over */
+	uint64_t random;
+	double variance; /* sum of squared weights of all coin flips */
+	size_t nitems, key_bytes;
+	size_t limit; /* nitems above this are compacted */
+	struct level level[SKETCH_LEVELS];
+	struct item *scratch; /* for sorting */
+	size_t scratch_cap;
+};
+
+/* sketch_load of what *file starts with; *file gets what follows. */
+int sketch_take(struct sketch **out, const char *name, struct bytes *file, struct error *err);
+/* Set limit, for a sketch whose other fields are there. */
+void sketch_set_limit(struct sketch *s);
+static inline struct bytes item_key(const struct level *l, const struct item *it)
+{
+	return bytes_of(l->keys + it->offset, it->len);
+}
+
+/* Put l's items in the order of their keys (sketch_sort.c). */
+void level_sort(struct sketch *s, struct level *l);
+void sketch_append(struct sketch *s, unsigned level, struct bytes key, float rows);
+
+#endif
