@@ -1,0 +1,113 @@
+/*
+ * plan.h - from a stream of row keys and sizes to split keys, with predicted region sizes
+ *
+ *   sample_new, sample_add*, [sample_merge*], plan_make, plan_release, sample_free
+ *
+ * Implemented in splitter/.  A sample is one thread's; threads have their own and merge them.
+ */
+#ifndef SALTMILL_PLAN_H
+#define SALTMILL_PLAN_H
+
+#include "heavy.h"
+#include "mem.h"
+#include "sketch.h"
+#include "splits.h"
+
+#define SHAPE_MAX_PARTS 16
+
+/*
+ * Where the parts of a row key end.  A part has a fixed width, or ends with (and includes) its
+ * terminator, or is the rest of the key.  {0}: nothing is known.
+ */
+struct key_shape {
+	struct {
+		uint32_t width; /* bytes; 0: not fixed */
+		int terminator; /* byte; below 0: the rest of the key */
+	} parts[SHAPE_MAX_PARTS];
+	size_t nparts;
+	uint32_t salt_bytes; /* of a salt in front, big-endian; 0: not salted */
+	uint32_t buckets;    /* its values are 0 to buckets - 1 */
+};
+
+/* Where the parts end, rising; at most SHAPE_MAX_PARTS.  A part that is not all there ends none. */
+size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS]);
+
+/* What planning needs to know of the rows: a sketch, and heavy rows and prefixes. */
+struct sample;
+/* shape is copied; NULL: {0}.  k: SKETCH_K. */
+struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape);
+void sample_free(struct sample *s);
+/* A row of key and bytes (> 0), in the measure to balance: cells as stored, say. */
+void sample_add(struct sample *s, struct bytes key, uint64_t bytes);
+/* RC_CONFIG if the two were taken with different key shapes. */
+int sample_merge(struct sample *into, const struct sample *from, struct error *err);
+struct sketch *sample_sketch(struct sample *s);
+/* File form, as sketch_save and sketch_load. */
+void sample_save(const struct sample *s, struct buf *out);
+int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err);
+
+struct plan_options {
+	/* how many regions: the first of these that is given, else size_bytes of 10 GiB */
+	uint32_t count;
+	uint64_t size_bytes;	      /* of a region on disk */
+	uint32_t servers, per_server; /* per_server 0: 10 */
+	uint32_t min, max;	      /* bounds on the number; 0: none */
+	double headroom;	      /* with size_bytes: 0.5 leaves room for half as much again */
+	bool align_salt;	      /* a boundary at each salt bucket */
+	double disk_per_byte;	      /* bytes on disk for one of the sample's; 0: 1 */
+	uint64_t max_filesize;	      /* where HBase splits a region; 0: 10 GiB */
+	uint64_t max_hfile_bytes;     /* files are rolled there; 0: one file a family and region */
+	double risk;		      /* of a stated bound not to hold; 0: 0.01 */
+};
+
+struct plan_region {
+	uint64_t bytes;	    /* in the sample's measure */
+	double bytes_error; /* sketch_error: a bound that holds but with probability risk */
+	double rows;
+	double rows_error;   /* the same share of rows: an estimate, since row sizes differ */
+	uint64_t disk_bytes; /* bytes * disk_per_byte */
+};
+
+/* The same rows under one of HBase's own algorithms and its default rows. */
+struct plan_rival {
+	enum split_algorithm algorithm;
+	size_t regions, empty;
+	double largest_share; /* of all bytes */
+};
+#define PLAN_RIVALS 3
+
+/* A row (part == SHAPE_ROW) or a key prefix through part `part` that exceeds its share alone. */
+#define SHAPE_ROW SHAPE_MAX_PARTS
+struct plan_heavy {
+	size_t part;
+	struct bytes key;
+	uint64_t at_least, at_most; /* bytes, for certain */
+	uint32_t salts;		    /* how many salt values would bring it below a region */
+};
+
+struct plan {
+	struct splits splits;
+	struct plan_region *regions; /* splits.count + 1 */
+	size_t wanted;		     /* regions before limits of the data */
+	double target_bytes;	     /* all bytes / wanted */
+	size_t largest, smallest;    /* index in regions */
+	struct plan_rival rivals[PLAN_RIVALS];
+	size_t nrivals;
+	struct plan_heavy *heavy;
+	size_t nheavy;
+	const char **warnings; /* sentences */
+	size_t nwarnings;
+	struct arena arena;
+};
+
+/* RC_DATA: the sample is empty.  Release with plan_release whatever the result. */
+int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err);
+void plan_release(struct plan *p);
+/*
+ * The sample under any splits: out has splits->count + 1 places.  Of o only disk_per_byte and
+ * risk are read.
+ */
+void plan_evaluate(struct plan_region *out, struct sample *s, const struct splits *splits,
+		   const struct plan_options *o);
+
+#endif

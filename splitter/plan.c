@@ -1,0 +1,303 @@
+/*
+ * plan.c - how many regions, where, how large, and what is wrong with the key
+ */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "divide.h"
+#include "sample.h"
+
+#define GIB		     (UINT64_C(1) << 30)
+#define DEFAULT_REGION_BYTES (10 * GIB)
+#define DEFAULT_PER_SERVER   10
+#define MAX_PER_SERVER	     200 /* hbase-shell.md 2.4: 20 to 200 are reasonable */
+#define MAX_FILES	     32	 /* bulk-load.md: hfiles.perRegion.perFamily */
+#define MAX_REGIONS	     1000000
+#define MAX_HEAVY	     20
+#define UNEVEN_BUCKET	     2 /* times the fair share */
+
+static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void warn(struct plan *p, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	const char **more = arena_alloc(&p->arena, (p->nwarnings + 1) * sizeof(*more));
+	if (p->nwarnings)
+		memcpy(more, p->warnings, p->nwarnings * sizeof(*more));
+	more[p->nwarnings++] = arena_strdup(&p->arena, text);
+	p->warnings = more;
+}
+
+static double disk_per_byte(const struct plan_options *o)
+{
+	return o->disk_per_byte > 0 ? o->disk_per_byte : 1;
+}
+
+static size_t wanted_regions(const struct plan_options *o, uint64_t bytes)
+{
+	double n;
+
+	if (o->count) {
+		n = o->count;
+	} else if (!o->size_bytes && o->servers) {
+		n = (double)o->servers * (o->per_server ? o->per_server : DEFAULT_PER_SERVER);
+	} else {
+		uint64_t size = o->size_bytes ? o->size_bytes : DEFAULT_REGION_BYTES;
+		n = ceil((double)bytes * disk_per_byte(o) * (1 + o->headroom) / (double)size);
+	}
+	if (o->max && n > o->max)
+		n = o->max;
+	if (n < o->min)
+		n = o->min;
+	return n < 1 ? 1 : n > MAX_REGIONS ? MAX_REGIONS : (size_t)n;
+}
+
+static void close_region(struct plan_region *r, const struct sketch *sketch,
+			 const struct plan_options *o)
+{
+	double bytes = (double)r->bytes, rows = r->rows;
+
+	if (r->bytes == 0) { /* what was missed is like the rest */
+		bytes = (double)sketch_bytes(sketch);
+		rows = (double)sketch_rows(sketch);
+	}
+	r->bytes_error = sketch_error(sketch, r->bytes, o->risk > 0 ? o->risk : 0.01);
+	r->rows_error = bytes > 0 ? r->bytes_error * rows / bytes : 0;
+	r->disk_bytes = (uint64_t)((double)r->bytes * disk_per_byte(o));
+}
+
+static void evaluate(struct plan_region *out, const struct sketch_view *v,
+		     const struct sketch *sketch, const struct splits *splits,
+		     const struct plan_options *o)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i <= splits->count; i++) {
+		out[i] = (struct plan_region){0};
+		for (; j < v->count; j++) {
+			const struct sketch_point *p = &v->points[j];
+			if (i < splits->count && bytes_cmp(p->key, splits->keys[i]) >= 0)
+				break;
+			out[i].bytes += p->bytes;
+			out[i].rows += p->rows;
+		}
+		close_region(&out[i], sketch, o);
+	}
+}
+
+void plan_evaluate(struct plan_region *out, struct sample *s, const struct splits *splits,
+		   const struct plan_options *o)
+{
+	struct sketch_view v;
+
+	sketch_view_open(&v, s->sketch);
+	evaluate(out, &v, s->sketch, splits, o);
+	sketch_view_close(&v);
+}
+
+static void compare_rivals(struct plan *p, const struct sketch_view *v, const struct sketch *sketch,
+			   const struct plan_options *o)
+{
+	static const enum split_algorithm all[PLAN_RIVALS] = {SPLIT_ALGORITHM_UNIFORM,
+							      SPLIT_ALGORITHM_HEX,
+							      SPLIT_ALGORITHM_DECIMAL};
+	size_t regions = p->splits.count + 1;
+
+	if (regions < 2)
+		return;
+	struct plan_region *r = mem_alloc(regions * sizeof(*r));
+	for (size_t i = 0; i < PLAN_RIVALS; i++) {
+		struct splits s = {0};
+		struct error ignored;
+		if (splits_compute(&s, all[i], (uint32_t)regions, NULL, NULL, &ignored) == RC_OK) {
+			struct plan_rival *rival = &p->rivals[p->nrivals++];
+			uint64_t most = 0;
+			evaluate(r, v, sketch, &s, o);
+			*rival = (struct plan_rival){.algorithm = all[i], .regions = regions};
+			for (size_t k = 0; k < regions; k++) {
+				rival->empty += r[k].bytes == 0;
+				most = r[k].bytes > most ? r[k].bytes : most;
+			}
+			rival->largest_share = (double)most / (double)v->bytes;
+		}
+		splits_release(&s);
+	}
+	mem_free(r);
+}
+
+static void add_heavy(struct plan *p, size_t part, const struct heavy *h, double threshold)
+{
+	struct heavy_key *keys;
+	size_t n = heavy_list(h, threshold < 1 ? 1 : (uint64_t)ceil(threshold), &keys);
+
+	n = n < MAX_HEAVY ? n : MAX_HEAVY;
+	struct plan_heavy *all = arena_alloc(&p->arena, (p->nheavy + n + 1) * sizeof(*all));
+	if (p->nheavy)
+		memcpy(all, p->heavy, p->nheavy * sizeof(*all));
+	for (size_t i = 0; i < n; i++) {
+		double salts = ceil((double)keys[i].at_most / p->target_bytes);
+		const char *copy =
+			arena_strndup(&p->arena, (const char *)keys[i].key.ptr, keys[i].key.len);
+		all[p->nheavy++] = (struct plan_heavy){.part = part,
+						       .key = bytes_of(copy, keys[i].key.len),
+						       .at_least = keys[i].at_least,
+						       .at_most = keys[i].at_most,
+						       .salts = salts < UINT32_MAX ? (uint32_t)salts
+										   : UINT32_MAX};
+	}
+	p->heavy = all;
+	mem_free(keys);
+}
+
+/* Rows first, then prefixes from the longest to the shortest. */
+static void find_heavy(struct plan *p, const struct sample *s)
+{
+	double all = (double)heavy_bytes(s->rows);
+
+	/* strictly more than a region: with one region asked, everything would be heavy */
+	add_heavy(p, SHAPE_ROW, s->rows, p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2);
+	for (size_t i = SAMPLE_PREFIXES; i-- > 0;) {
+		bool salt = i == 0 && s->shape.salt_bytes && s->shape.buckets > 1;
+		double threshold =
+			salt ? UNEVEN_BUCKET * all / s->shape.buckets : p->target_bytes * 1.0001;
+		if (s->prefixes[i] && (salt || p->wanted > 1))
+			add_heavy(p, i, s->prefixes[i], threshold);
+	}
+}
+
+static void warn_heavy(struct plan *p, const struct sample *s)
+{
+	double all = (double)sketch_bytes(s->sketch);
+
+	for (size_t i = 0; i < p->nheavy; i++) {
+		const struct plan_heavy *h = &p->heavy[i];
+		struct buf text = {0};
+		bool cut = h->key.len > 64;
+		bytes_escape(&text, bytes_of(h->key.ptr, cut ? 64 : h->key.len));
+		const char *key = (const char *)text.ptr, *dots = cut ? "..." : "";
+		double share = 100 * (double)h->at_least / all;
+		if (h->part == SHAPE_ROW)
+			warn(p,
+			     "row %s%s holds %.1f%% of the bytes, %.1f regions' worth: HBase "
+			     "cannot split "
+			     "inside a row, so no split can help; a salt of %" PRIu32
+			     " values or a longer key would",
+			     key, dots, share, (double)h->at_least / p->target_bytes, h->salts);
+		else if (h->part == 0 && s->shape.salt_bytes)
+			warn(p,
+			     "salt bucket %s holds %.1f%% of the bytes, where %.1f%% would be its "
+			     "share: "
+			     "the salted fields are uneven",
+			     key, share, 100.0 / s->shape.buckets);
+		else
+			warn(p,
+			     "keys that start with %s%s hold %.1f%% of the bytes, %.1f regions' "
+			     "worth: "
+			     "their writes and scans meet on few servers; a salt of %" PRIu32
+			     " values in front of it would spread them",
+			     key, dots, share, (double)h->at_least / p->target_bytes, h->salts);
+		buf_release(&text);
+	}
+}
+
+static void warn_limits(struct plan *p, const struct plan_options *o)
+{
+	uint64_t limit = o->max_filesize ? o->max_filesize : DEFAULT_REGION_BYTES;
+	size_t regions = p->splits.count + 1, over = 0, files_over = 0;
+
+	if (o->servers && regions > (size_t)o->servers * MAX_PER_SERVER)
+		warn(p,
+		     "%zu regions on %" PRIu32
+		     " servers are %zu a server; more than %d cost memory and "
+		     "slow recovery",
+		     regions, o->servers, regions / o->servers, MAX_PER_SERVER);
+	for (size_t i = 0; i < regions; i++) {
+		over += p->regions[i].disk_bytes > limit;
+		files_over += o->max_hfile_bytes &&
+			      p->regions[i].disk_bytes > MAX_FILES * o->max_hfile_bytes;
+	}
+	if (over)
+		warn(p,
+		     "%zu regions would be larger than hbase.hregion.max.filesize (%" PRIu64
+		     " bytes; the largest has %" PRIu64
+		     "): HBase would split them after the load; plan more regions",
+		     over, limit, p->regions[p->largest].disk_bytes);
+	if (files_over)
+		warn(p,
+		     "%zu regions may get more than %d files a family: the bulk load refuses them; "
+		     "raise the file size limit or plan more regions",
+		     files_over, MAX_FILES);
+	if (regions < p->wanted)
+		warn(p,
+		     "%zu regions were asked, %zu can be made: rows heavier than a region, or too "
+		     "few "
+		     "distinct keys",
+		     p->wanted, regions);
+	if (regions > p->wanted)
+		warn(p, "%zu regions were asked, %zu are made: one at least for each salt bucket",
+		     p->wanted, regions);
+}
+
+static int cut(struct plan *p, const struct sketch_view *v, const struct sample *s,
+	       const struct plan_options *o, struct error *err)
+{
+	struct divider c;
+
+	divider_open(&c, v, &s->shape, p->target_bytes);
+	int rc = o->align_salt && c.bucket_at ? divide_aligned(&c, p->wanted, &p->splits, err)
+					      : divide_freely(&c, p->wanted, &p->splits, err);
+	divider_close(&c);
+	return rc;
+}
+
+static void find_extremes(struct plan *p)
+{
+	for (size_t i = 1; i <= p->splits.count; i++) {
+		if (p->regions[i].bytes > p->regions[p->largest].bytes)
+			p->largest = i;
+		if (p->regions[i].bytes < p->regions[p->smallest].bytes)
+			p->smallest = i;
+	}
+}
+
+int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err)
+{
+	struct sketch_view v;
+
+	*p = (struct plan){0};
+	sketch_view_open(&v, s->sketch);
+	if (v.bytes == 0) {
+		sketch_view_close(&v);
+		return error_set(err, RC_DATA, "there are no rows to plan from");
+	}
+	p->wanted = wanted_regions(o, sketch_bytes(s->sketch));
+	p->target_bytes = (double)v.bytes / (double)p->wanted;
+	int rc = cut(p, &v, s, o, err);
+	if (rc == RC_OK) {
+		p->regions = arena_alloc(&p->arena, (p->splits.count + 1) * sizeof(*p->regions));
+		evaluate(p->regions, &v, s->sketch, &p->splits, o);
+		find_extremes(p);
+		compare_rivals(p, &v, s->sketch, o);
+		find_heavy(p, s);
+		warn_heavy(p, s);
+		warn_limits(p, o);
+	}
+	sketch_view_close(&v);
+	return rc;
+}
+
+void plan_release(struct plan *p)
+{
+	splits_release(&p->splits);
+	arena_release(&p->arena);
+	*p = (struct plan){0};
+}

@@ -1,0 +1,176 @@
+/*
+ * sample.c - one pass over the rows: sketch and heavy keys together
+ *
+ * File form: a frame with magic "SMsample", version 1, then the frames of the sketch, of the heavy
+ * rows, and of the heavy prefixes.  Content of the first, big-endian: 4 salt bytes, 4 buckets,
+ * 4 parts, and for each part 4 width, 4 terminator (FFFFFFFF: none).
+ */
+#include "sample.h"
+
+#include "frame.h"
+#include "heavy_state.h"
+#include "sketch_state.h"
+
+#define COUNTERS 8192
+#define VERSION	 1
+
+static const char magic[8] = {'S', 'M', 's', 'a', 'm', 'p', 'l', 'e'};
+
+size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS])
+{
+	size_t at = 0, n = 0;
+
+	for (; n < shape->nparts; n++) {
+		uint32_t width = shape->parts[n].width;
+		int terminator = shape->parts[n].terminator;
+		if (width) {
+			if (width > key.len - at)
+				return n;
+			at += width;
+		} else if (terminator >= 0) {
+			const uint8_t *end =
+				at < key.len ? memchr(key.ptr + at, terminator, key.len - at)
+					     : NULL;
+			if (!end)
+				return n;
+			at = (size_t)(end - key.ptr) + 1;
+		} else {
+			at = key.len;
+		}
+		ends[n] = at;
+	}
+	return n;
+}
+
+/* Through the last part a prefix is the row itself. */
+static size_t prefix_count(const struct key_shape *shape)
+{
+	size_t n = shape->nparts ? shape->nparts - 1 : 0;
+	return n < SAMPLE_PREFIXES ? n : SAMPLE_PREFIXES;
+}
+
+struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape)
+{
+	struct sample *s = mem_calloc(1, sizeof(*s));
+
+	if (shape)
+		s->shape = *shape;
+	s->sketch = sketch_new(k, seed);
+	s->rows = heavy_new(COUNTERS);
+	for (size_t i = 0; i < prefix_count(&s->shape); i++)
+		s->prefixes[i] = heavy_new(COUNTERS);
+	return s;
+}
+
+void sample_free(struct sample *s)
+{
+	if (!s)
+		return;
+	sketch_free(s->sketch);
+	heavy_free(s->rows);
+	for (size_t i = 0; i < SAMPLE_PREFIXES; i++)
+		heavy_free(s->prefixes[i]);
+	mem_free(s);
+}
+
+void sample_add(struct sample *s, struct bytes key, uint64_t bytes)
+{
+	size_t ends[SHAPE_MAX_PARTS];
+	size_t n = s->prefixes[0] ? shape_ends(&s->shape, key, ends) : 0;
+
+	sketch_add(s->sketch, key, bytes);
+	heavy_add(s->rows, key, bytes);
+	for (size_t i = 0; i < n && i < SAMPLE_PREFIXES && s->prefixes[i]; i++)
+		heavy_add(s->prefixes[i], bytes_of(key.ptr, ends[i]), bytes);
+}
+
+static bool same_shape(const struct key_shape *a, const struct key_shape *b)
+{
+	if (a->nparts != b->nparts || a->salt_bytes != b->salt_bytes || a->buckets != b->buckets)
+		return false;
+	for (size_t i = 0; i < a->nparts; i++)
+		if (a->parts[i].width != b->parts[i].width ||
+		    a->parts[i].terminator != b->parts[i].terminator)
+			return false;
+	return true;
+}
+
+int sample_merge(struct sample *into, const struct sample *from, struct error *err)
+{
+	if (!same_shape(&into->shape, &from->shape))
+		return error_set(err, RC_CONFIG,
+				 "the samples are of different row keys: parts or salt "
+				 "differ");
+	sketch_merge(into->sketch, from->sketch);
+	heavy_merge(into->rows, from->rows);
+	for (size_t i = 0; i < SAMPLE_PREFIXES; i++)
+		if (into->prefixes[i])
+			heavy_merge(into->prefixes[i], from->prefixes[i]);
+	return RC_OK;
+}
+
+struct sketch *sample_sketch(struct sample *s)
+{
+	return s->sketch;
+}
+
+void sample_save(const struct sample *s, struct buf *out)
+{
+	size_t start = frame_begin(out, magic, VERSION);
+
+	buf_be32(out, s->shape.salt_bytes);
+	buf_be32(out, s->shape.buckets);
+	buf_be32(out, (uint32_t)s->shape.nparts);
+	for (size_t i = 0; i < s->shape.nparts; i++) {
+		buf_be32(out, s->shape.parts[i].width);
+		buf_be32(out, (uint32_t)s->shape.parts[i].terminator);
+	}
+	frame_end(out, start);
+	sketch_save(s->sketch, out);
+	heavy_save(s->rows, out);
+	for (size_t i = 0; i < prefix_count(&s->shape); i++)
+		heavy_save(s->prefixes[i], out);
+}
+
+static int take_shape(struct key_shape *shape, const char *name, struct bytes *file,
+		      struct error *err)
+{
+	struct cursor c = {0};
+
+	int rc = frame_take(file, magic, VERSION, name, &c.rest, err);
+	if (rc)
+		return rc;
+	shape->salt_bytes = cursor_be32(&c);
+	shape->buckets = cursor_be32(&c);
+	shape->nparts = cursor_be32(&c);
+	for (size_t i = 0; i < shape->nparts && i < SHAPE_MAX_PARTS; i++) {
+		shape->parts[i].width = cursor_be32(&c);
+		shape->parts[i].terminator = (int)cursor_be32(&c);
+	}
+	if (c.bad || c.rest.len || shape->nparts > SHAPE_MAX_PARTS || shape->salt_bytes > 8)
+		return error_set(err, RC_DATA, "%s: the key shape inside does not hold together",
+				 name);
+	return RC_OK;
+}
+
+int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err)
+{
+	struct sample *s = mem_calloc(1, sizeof(*s));
+
+	*out = NULL;
+	int rc = take_shape(&s->shape, name, &file, err);
+	if (rc == RC_OK)
+		rc = sketch_take(&s->sketch, name, &file, err);
+	if (rc == RC_OK)
+		rc = heavy_take(&s->rows, name, &file, err);
+	for (size_t i = 0; rc == RC_OK && i < prefix_count(&s->shape); i++)
+		rc = heavy_take(&s->prefixes[i], name, &file, err);
+	if (rc == RC_OK && file.len)
+		rc = error_set(err, RC_DATA, "%s: %zu bytes too many at the end", name, file.len);
+	if (rc) {
+		sample_free(s);
+		return rc;
+	}
+	*out = s;
+	return RC_OK;
+}
