@@ -52,6 +52,7 @@ int command_print(const char *name, const struct buf *text);
 int cmd_load(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_ddl(int argc, char **argv);
+int cmd_drift(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 

@@ -26,6 +26,11 @@ const struct command commands[] = {
 	 "  --alter FILE            bring the existing table to the job; FILE is what `describe` printed\n"
 	 "  --drop                  disable and drop it\n",
 	 cmd_ddl},
+	{"drift", "--existing FILE JOB [FILE...] [options]",
+	 "how events fall on the regions a table has, and the commands that mend it",
+	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells sizes and names\n"
+	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, or 10G)\n",
+	 cmd_drift},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",

@@ -59,9 +59,8 @@ static int sample_one(struct cutter *c, const struct cut_table *t, struct sorter
 	return RC_OK;
 }
 
-/* Disk bytes per uncompressed cell byte, from samples evenly spread over the key space. */
-static int measure_ratio(const struct cut_table *table, struct sorter *sorter, unsigned threads,
-			 const char *work_dir, double *ratio, struct error *err)
+int regions_disk_ratio(const struct cut_table *table, struct sorter *sorter, unsigned threads,
+		       const char *work_dir, double *ratio, struct error *err)
 {
 	struct cut_table t = *table;
 	t.hfiles_dir = work_dir;
@@ -117,7 +116,7 @@ static int count_regions(const struct cut_table *t, struct sorter *sorter, unsig
 	*count = stated_count(r);
 	if (*count)
 		return RC_OK;
-	int rc = measure_ratio(t, sorter, threads, work_dir, &ratio, err);
+	int rc = regions_disk_ratio(t, sorter, threads, work_dir, &ratio, err);
 	if (rc)
 		return rc;
 	double bytes = (double)sorter_totals(sorter).weight * ratio * (1 + r->headroom);

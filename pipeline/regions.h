@@ -18,6 +18,12 @@
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err);
 
+/*
+ * Disk bytes per byte of uncompressed cells: 16 samples, evenly spread over the rows' weight, are
+ * written as HFiles in work_dir (made and removed).
+ */
+int regions_disk_ratio(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+		       const char *work_dir, double *ratio, struct error *err);
 /* What of it needs no data; RC_END: the data decides.  Nothing is added to *out then. */
 int regions_without_data(const struct regions *r, struct splits *out, struct error *err);
 /* HBase's algorithm that the job names; false: none. */

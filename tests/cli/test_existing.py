@@ -92,7 +92,7 @@ def test_several_tables(tmp_path, saltmill):
     (get_splits(KEYS[::-1]), 1, ["live.txt:3", "below"]),
     (get_splits(KEYS).replace("= 6", "= 7"), 1, ["live.txt:6", "ends"]),
     (get_splits(KEYS).replace("= 6", "= 5"), 1, ["live.txt:6", "more lines"]),
-])
+], ids=["other-table", "other-namespace", "not-regions", "disorder", "cut-off", "too-many"])
 def test_refused(bench, text, status, words):
     bench.input(text.encode(), "live.txt")
     bench.refused(bench.run("--existing", "live.txt"), status, *words)
