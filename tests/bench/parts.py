@@ -136,7 +136,8 @@ def sizes(bench):
         base = rig.middle([r.wall / r.rows * 1e9 for r in runs[bench.sizes[0], name]])
         growth = rig.middle(per_row) / base - 1
         lines.append([f"{millions} million, {name}", spread(r.wall for r in done),
-                      spread(per_row, 0), f"{growth:+.0%}", most(done), count(done[-1].spilled / 1e6)])
+                      spread(per_row, 0), f"{growth:+.0%}", most(done),
+                      count(done[-1].spilled / 1e6)])
         out[f"{millions}m {name}"] = {
             "runs": [r.numbers() for r in done], "ns_a_row": summary(per_row),
             "growth": round(growth, 4), "spilled_bytes": done[-1].spilled}
