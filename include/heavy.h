@@ -17,6 +17,7 @@ struct heavy;
  */
 struct heavy *heavy_new(uint32_t counters);
 void heavy_free(struct heavy *h);
+/* key: 65,535 bytes at most. */
 void heavy_add(struct heavy *h, struct bytes key, uint64_t bytes);
 /* As if what from was given had been added to into. */
 void heavy_merge(struct heavy *into, const struct heavy *from);

@@ -22,7 +22,10 @@ struct sketch;
 /* k: keys kept at the top, SKETCH_K_MIN to SKETCH_K_MAX; about 3k are kept in all. */
 struct sketch *sketch_new(uint32_t k, uint64_t seed);
 void sketch_free(struct sketch *s);
-/* A row of key and `bytes` bytes (more than 0) in whatever measure the plan is to balance. */
+/*
+ * A row of key (65,535 bytes at most) and `bytes` bytes (more than 0) in whatever measure the plan is
+ * to balance.
+ */
 void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes);
 /* As if the rows of from had been added to into.  from is unchanged. */
 void sketch_merge(struct sketch *into, const struct sketch *from);
