@@ -16,9 +16,13 @@ struct column {
 	bool absent; /* the message has no such value (Kafka); CSV: never */
 };
 
+/* A word is loaded whole where the text of a column may be shorter. */
+#define EVENT_ROOM_BYTES 16
+
 struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
+	bool roomy;         /* EVENT_ROOM_BYTES behind each column's text may be read */
 	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
 	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
 	uint64_t offset;    /* CSV: byte offset in the (decompressed) file; Kafka: of the message */

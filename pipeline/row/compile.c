@@ -162,6 +162,7 @@ static int derived_compile(struct row_plan *p, struct derived *d, const struct k
 		rc = op_compile(&h->natural, p, self->of[i],
 				natural_as(p->job->fields[self->of[i]].type), true, self->pos, err);
 	}
+	d->number = p->nsalts++;
 	d->byte_of_part = self->kind == PART_SALT && self->hash == HASH_MURMUR3 && d->width == 1 &&
 			  d->nof == 1 && d->of[0].in_parts;
 	return rc;
@@ -203,6 +204,26 @@ static int part_compile(struct row_plan *p, struct parts *out, const struct key_
 	return 0;
 }
 
+/* What a simple key takes, laid close together. */
+static void numbers_compile(struct row_plan *p, struct parts *out)
+{
+	out->numbers = arena_alloc(&p->arena, (out->nops + 1) * sizeof(*out->numbers));
+	for (size_t i = 0; i < out->nops; i++) {
+		const struct op *op = &out->ops[i];
+		if (op->kind == OP_NUMBER)
+			out->numbers[out->nnumbers++] = (struct number){
+				.bias = op->bias, .span = op->span, .flip = op->flip,
+				.slot = (uint32_t)op->slot, .at = (uint16_t)op->at,
+				.shift = (uint16_t)(64 - 8 * op->width)};
+	}
+	for (size_t i = 0; i < out->nderived; i++) {
+		struct derived *d = &out->derived[i];
+		uint32_t width = d->byte_of_part ? out->ops[d->of[0].part].width : 0;
+		if (width >= 1 && width <= 8)
+			d->keep = UINT64_MAX >> (64 - 8 * width);
+	}
+}
+
 int parts_compile(struct row_plan *p, struct parts *out, const struct key_part *part, size_t n,
 		  struct error *err)
 {
@@ -215,6 +236,9 @@ int parts_compile(struct row_plan *p, struct parts *out, const struct key_part *
 		p->max_ops = n;
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = part_compile(p, out, part, n, i, err);
+	out->simple = out->simple && out->fixed <= ROW_KEY_MAX;
+	if (!rc && out->simple)
+		numbers_compile(p, out);
 	return rc;
 }
 

@@ -17,6 +17,8 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 {
 	struct row_encoder *e = mem_calloc(1, sizeof(*e));
 	e->plan = p;
+	e->decode_roomy = choose_decode();
+	e->salted = mem_calloc(p->nsalts + 1, sizeof(*e->salted));
 	e->values = mem_calloc(p->nbindings + 1, sizeof(*e->values));
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
 	e->spans = mem_calloc(p->max_ops + 1, sizeof(*e->spans));
@@ -39,6 +41,7 @@ void row_encoder_free(struct row_encoder *e)
 	buf_release(&e->hash_input);
 	buf_release(&e->qualifier);
 	buf_release(&e->number);
+	mem_free(e->salted);
 	mem_free(e->values);
 	mem_free(e->scratch);
 	mem_free(e->spans);
@@ -152,26 +155,29 @@ static int encode_cell(struct row_encoder *e, const struct table_plan *t, const 
 }
 
 /* Short text is laid down here, without a call; a null has passed decoding: it is optional. */
-static inline bool encode_short(const struct value *v, struct buf *out, bool *any)
+static inline bool encode_short(const struct value *v, struct buf *out, bool roomy, bool *any)
 {
 	size_t len = v->text.len;
 	if (!v->text.ptr || len > 120)
 		return false;
 	uint8_t *to = buf_room(out, 128);
 	*to = (uint8_t)(len + 1);
-	copy_short(to + 1, v->text.ptr, len);
+	if (roomy && len <= EVENT_ROOM_BYTES)
+		memcpy(to + 1, v->text.ptr, EVENT_ROOM_BYTES);
+	else
+		copy_short(to + 1, v->text.ptr, len);
 	out->len += len + 1;
 	*any = true;
 	return true;
 }
 
 /* *any: some cell is there. */
-static inline int encode_cells(struct row_encoder *e, const struct table_plan *t, struct buf *out,
-			       bool *any, struct reject *why)
+static inline int encode_cells(struct row_encoder *e, const struct table_plan *t, bool roomy,
+			       struct buf *out, bool *any, struct reject *why)
 {
 	out->len = 0;
 	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end; s++) {
-		if (s->plain && encode_short(&e->values[s->op.slot], out, any))
+		if (s->plain && encode_short(&e->values[s->op.slot], out, roomy, any))
 			continue;
 		if (encode_cell(e, t, s, out, any, why))
 			return RC_DATA;
@@ -192,7 +198,7 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 		if (!rc)
 			rc = encode_ts(e, t, o->minor, why);
 		if (!rc)
-			rc = encode_cells(e, t, &o->payload, &any, why);
+			rc = encode_cells(e, t, ev->roomy, &o->payload, &any, why);
 		out[i] = (struct record){.key = bytes_of(o->key.ptr, any ? o->key.len : 0),
 					 .minor = o->minor,
 					 .seq = ev->seq,

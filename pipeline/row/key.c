@@ -45,6 +45,17 @@ static inline int put_number(const struct op *op, const struct value *v, uint8_t
 	return 0;
 }
 
+/* The first value that is out of its range. */
+static int number_fault(const struct row_encoder *e, const struct parts *parts, struct reject *why)
+{
+	for (const struct op *op = parts->ops; op < parts->ops + parts->nops; op++) {
+		const struct value *v = &e->values[op->slot];
+		if (op->kind == OP_NUMBER && v->u - op->bias > op->span)
+			return bad_range(op, v, why);
+	}
+	return 0;
+}
+
 static double as_real(const struct op *op, const struct value *v)
 {
 	return op->from == FIELD_F64   ? v->f
@@ -202,16 +213,20 @@ static int hash_input(struct row_encoder *e, const struct derived *d, const stru
 	return 0;
 }
 
-static inline int fill_derived(struct row_encoder *e, const struct parts *parts,
-			       const struct span *s, struct buf *out, struct reject *why)
+static uint8_t salt_of(const struct derived *d, struct bytes in)
+{
+	return (uint8_t)(murmur3_32(in, 0) % d->part->buckets);
+}
+
+static int fill_derived(struct row_encoder *e, const struct parts *parts, const struct span *s,
+			struct buf *out, struct reject *why)
 {
 	for (size_t i = parts->nderived; i-- > 0;) {
 		const struct derived *d = &parts->derived[i];
 		struct bytes in;
 		if (d->byte_of_part) {
 			const struct span *of = &s[d->of[0].part];
-			uint32_t hash = murmur3_32(bytes_of(out->ptr + of->at, of->len), 0);
-			out->ptr[s[d->at].at] = (uint8_t)(hash % d->part->buckets);
+			out->ptr[s[d->at].at] = salt_of(d, bytes_of(out->ptr + of->at, of->len));
 			continue;
 		}
 		int rc = hash_input(e, d, s, out, &in, why);
@@ -222,6 +237,19 @@ static inline int fill_derived(struct row_encoder *e, const struct parts *parts,
 	return 0;
 }
 
+/* The usual salt over a part of at most 8 bytes, behind which 8 may be read. */
+static inline uint8_t salt_of_number(struct row_encoder *e, const struct derived *d,
+				     const uint8_t *part, size_t len)
+{
+	struct salted *last = &e->salted[d->number];
+	uint64_t word;
+	memcpy(&word, part, 8);
+	word &= d->keep;
+	if (word != last->input || !last->known)
+		*last = (struct salted){word, salt_of(d, bytes_of(part, len)), true};
+	return last->salt;
+}
+
 /* Numbers alone: every part has its place, a key is a few stores. */
 static inline int build_simple(struct row_encoder *e, const struct parts *parts, struct buf *out,
 			       struct reject *why)
@@ -229,12 +257,21 @@ static inline int build_simple(struct row_encoder *e, const struct parts *parts,
 	const struct value *values = e->values;
 	out->len = 0;
 	uint8_t *to = buf_room(out, parts->fixed + 8);
-	for (const struct op *op = parts->ops, *end = op + parts->nops; op < end; op++) {
-		if (op->kind == OP_NUMBER && put_number(op, &values[op->slot], to + op->at, why))
-			return RC_DATA;
+	bool bad = false;
+	for (const struct number *n = parts->numbers, *end = n + parts->nnumbers; n < end; n++) {
+		uint64_t u = values[n->slot].u;
+		bad |= u - n->bias > n->span;
+		put_be64(to + n->at, (u ^ n->flip) << n->shift);
 	}
+	if (__builtin_expect(bad, 0))
+		return number_fault(e, parts, why);
 	out->len = parts->fixed;
-	return parts->nderived ? fill_derived(e, parts, parts->spans, out, why) : 0;
+	if (parts->nderived != 1 || !parts->derived->keep)
+		return parts->nderived ? fill_derived(e, parts, parts->spans, out, why) : 0;
+	const struct derived *d = parts->derived;
+	const struct span *of = &parts->spans[d->of[0].part];
+	to[parts->spans[d->at].at] = salt_of_number(e, d, to + of->at, of->len);
+	return 0;
 }
 
 int parts_build(struct row_encoder *e, const struct parts *parts, struct buf *out,

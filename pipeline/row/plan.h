@@ -95,6 +95,8 @@ struct derived {
 	} * of;
 	size_t nof;	   /* 0: all bytes behind this part */
 	bool byte_of_part; /* the usual salt: one byte, murmur3 over one part */
+	uint64_t keep;	   /* then, if the part has 1..8 bytes: which bits of a word it is, else 0 */
+	size_t number;	   /* of its struct salted */
 };
 
 struct parts {
@@ -105,6 +107,13 @@ struct parts {
 	size_t fixed;	    /* bytes of all parts whose length is known, and terminators */
 	bool simple;	    /* nothing but numbers and derived parts: spans never change */
 	struct span *spans; /* then */
+	struct number {	    /* then: OP_NUMBER in few words */
+		uint64_t bias, span, flip;
+		uint32_t slot;
+		uint16_t at;
+		uint16_t shift;
+	} * numbers;
+	size_t nnumbers;
 };
 
 struct cell_step {
@@ -150,12 +159,25 @@ struct row_plan {
 	struct table_plan *tables;
 	size_t ntables;
 	size_t max_ops;
+	size_t nsalts;
 	locale_t c_locale; /* for strtod_l */
 	struct arena arena;
 };
 
+struct row_encoder;
+typedef int decode_values(struct row_encoder *e, const struct event *ev, struct reject *why);
+
+/* The input and the result of a salt, kept: the next row has often the same. */
+struct salted {
+	uint64_t input;
+	uint8_t salt;
+	bool known;
+};
+
 struct row_encoder {
 	const struct row_plan *plan;
+	decode_values *decode_roomy;
+	struct salted *salted; /* [nsalts] */
 	struct value *values; /* by binding */
 	struct field_scratch {
 		struct buf joined, hex;
@@ -181,7 +203,9 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 		size_t ncolumns, struct error *err);
 
 /* decode.c: all used fields of an event into e->values */
-int values_decode(struct row_encoder *e, const struct event *ev, struct reject *why);
+decode_values values_decode;
+/* The best one for events with room behind their texts. */
+decode_values *choose_decode(void);
 
 /* key.c */
 int parts_build(struct row_encoder *e, const struct parts *parts, struct buf *out,

@@ -346,6 +346,7 @@ static void quoted_row(struct csv_reader *r, struct csv_row *row)
 	row->start = start;
 	row->line = r->line;
 	libcsv_row(r, start, r->end, true, row);
+	buf_reserve(&r->text, EVENT_ROOM_BYTES);
 	scan_row(r, start, r->end, true, &scanned);
 	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++) {
 		struct column *column = &r->columns[i];

@@ -357,6 +357,7 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	struct event event = {
 	        .columns = w->reader.columns,
 	        .ncolumns = row->ncolumns,
+	        .roomy = true,
 	        .seq = w->seq + at,
 	        .line = w->line + row->line + 1,
 	        .offset = w->offset + at,

@@ -134,20 +134,49 @@ static inline int encode_columns(struct rig *r, const struct column *columns)
 	return row_encode(r->encoder, &ev, &r->record, &r->why);
 }
 
-/* Each text in its own heap block of its exact size, so that a sanitizer sees over-reads. */
-static inline int encode(struct rig *r, const char *const *texts)
+/* Each text in its own heap block, with nothing behind it but the room, so that a sanitizer sees
+ * over-reads.  The room is full of digits: they must not count. */
+static inline int encode_texts(struct rig *r, const char *const *texts, size_t room)
 {
 	struct column columns[MAX] = {0};
-	void *blocks[MAX];
+	uint8_t *blocks[MAX];
 	for (size_t i = 0; i < r->job.nfields; i++) {
 		size_t len = strlen(texts[i]);
-		blocks[i] = malloc(len ? len : 1);
+		blocks[i] = malloc(len + room ? len + room : 1);
 		memcpy(blocks[i], texts[i], len);
+		memset(blocks[i] + len, '7', room);
 		columns[i] = (struct column){.ptr = blocks[i], .len = (uint32_t)len};
 	}
-	int rc = encode_columns(r, columns);
+	struct event ev = {.columns = columns, .ncolumns = r->job.nfields, .seq = 42,
+			   .roomy = room > 0};
+	int rc = row_encode(r->encoder, &ev, &r->record, &r->why);
 	for (size_t i = 0; i < r->job.nfields; i++)
 		free(blocks[i]);
+	return rc;
+}
+
+/* With and without room behind the texts: the same must come out. */
+static inline int encode(struct rig *r, const char *const *texts)
+{
+	struct buf plain = {0};
+	int rc = encode_texts(r, texts, 0);
+	if (!rc) {
+		buf_append(&plain, r->record.key.ptr, r->record.key.len);
+		buf_append(&plain, r->record.payload.ptr, r->record.payload.len);
+	} else {
+		buf_append_str(&plain, r->why.detail);
+	}
+	assert_int_equal(encode_texts(r, texts, EVENT_ROOM_BYTES), rc);
+	if (!rc) {
+		struct bytes key = r->record.key;
+		assert_int_equal(key.len + r->record.payload.len, plain.len);
+		assert_true(key.len == 0 || memcmp(key.ptr, plain.ptr, key.len) == 0);
+		assert_true(r->record.payload.len == 0 ||
+			    memcmp(r->record.payload.ptr, plain.ptr + key.len, r->record.payload.len) == 0);
+	} else {
+		assert_true(bytes_eq(bytes_str(r->why.detail), buf_bytes(&plain)));
+	}
+	buf_release(&plain);
 	return rc;
 }
 
