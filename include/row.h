@@ -46,6 +46,14 @@ struct cell {
 	uint64_t seq;      /* of its event */
 };
 
+/* A part of the table's row key: bytes, its terminator among them, or 0 when they vary. */
+struct row_key_part {
+	uint32_t width;
+	int terminator; /* byte behind it, or NO_TERMINATOR */
+};
+/* The parts in order; returns how many, at most `most`. */
+size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts, size_t most);
+
 /* Bytes of struct record.minor for this table: 0 or 8. */
 size_t row_minor_bytes(const struct row_plan *p, size_t table);
 /* The cell timestamp of a record, ms. */

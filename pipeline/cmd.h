@@ -50,6 +50,7 @@ int command_fail(const char *name, const struct error *err);
 int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_ddl(int argc, char **argv);
 int cmd_drift(int argc, char **argv);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "crash.h"
 #include "io.h"
 #include "pool.h"
 #include "regions.h"
@@ -37,16 +38,21 @@ char *load_table_dir(const char *root, const char *name)
 	return dir;
 }
 
-static int make_table_dirs(const struct load_table *t, struct error *err)
+int load_make_table_dir(const char *dir, const char *name, struct error *err)
 {
 	struct error ignored;
-	if (strchr(t->job->schema.name, ':')) {
-		char *parent = mem_strdup(t->dir);
+	if (strchr(name, ':')) {
+		char *parent = mem_strdup(dir);
 		*strrchr(parent, '/') = 0;
 		io_make_dir(parent, &ignored); /* two tables may share a namespace */
 		mem_free(parent);
 	}
-	int rc = io_make_dir(t->dir, err);
+	return io_make_dir(dir, err);
+}
+
+static int make_table_dirs(const struct load_table *t, struct error *err)
+{
+	int rc = load_make_table_dir(t->dir, t->job->schema.name, err);
 	if (rc == RC_OK)
 		rc = io_make_dir(t->cut.hfiles_dir, err);
 	for (size_t i = 0; rc == RC_OK && i < t->job->schema.nfamilies; i++) {
@@ -91,6 +97,12 @@ static int open_table(struct load *l, size_t i, struct error *err)
 static int open_all(struct load *l, struct error *err)
 {
 	const struct options *o = l->opt->common;
+	if (l->opt->kafka) {
+		l->reading.kafka = l->opt->kafka->client;
+		l->reading.ranges = l->opt->kafka->ranges;
+		l->reading.nranges = l->opt->kafka->nranges;
+		budget_force(&l->budget, l->opt->kafka->memory_bytes);
+	}
 	int rc = reading_open(&l->reading, l->job, o->threads, l->opt->files, l->opt->nfiles, err);
 	if (rc)
 		return rc;
@@ -114,8 +126,9 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 }
 
 /* Between pieces is a good time to sort: no other thread waits for this one. */
-static int sort_full_runs(void *ctx, unsigned worker, struct error *err)
+static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
+	(void)piece;
 	struct load *l = ctx;
 	int rc = RC_OK;
 	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
@@ -139,7 +152,7 @@ static int read_all(struct load *l, struct error *err)
 	l->reading.rejects = l->rejects;
 	l->reading.limit = l->opt->limit;
 	l->reading.progress = l->progress;
-	l->reading.sink = (struct record_sink){l, take_record, sort_full_runs};
+	l->reading.sink = (struct record_sink){l, take_record, sort_full_runs, NULL};
 	int rc = reading_run(&l->reading, err);
 	m->read = l->reading.events;
 	m->rejected = l->reading.rejected;
@@ -254,6 +267,8 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 {
 	static int (*const phases[PHASES])(struct load *, struct error *) = {
 		open_all, read_all, split_all, write_all_regions, load_publish};
+	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
+						  "load-written", "published"};
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result,
 			 .budget = {.limit = opt->common->memory_bytes}};
 	*result = (struct load_result){0};
@@ -264,6 +279,7 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 		progress->phase = i;
 		rc = phases[i](&l, err);
 		result->seconds[i] = seconds_now() - start;
+		crash_at(steps[i]);
 	}
 	close_all(&l);
 	return rc;

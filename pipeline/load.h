@@ -12,6 +12,19 @@
 #include "publish/publish.h"
 #include "read.h"
 
+/* A kafka source: what to read, and what goes on around the commit. */
+struct load_kafka {
+	struct kafka *client;
+	const char *cluster;
+	const struct offset_range *ranges;
+	size_t nranges;
+	uint64_t memory_bytes; /* what the client may hold, of the run's memory */
+	const char *name;      /* of the load; NULL: it has none */
+	/* All is written and synced; the next step makes it visible.  NULL: nothing to do. */
+	int (*before_publish)(void *ctx, struct error *err);
+	void *ctx;
+};
+
 struct load_options {
 	const struct options *common;
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
@@ -19,6 +32,7 @@ struct load_options {
 	const char *output_dir;
 	struct reject_limit limit;
 	const struct live *live; /* regions that tables have already, in place of the job's; NULL: none */
+	const struct load_kafka *kafka; /* NULL: files */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
@@ -43,5 +57,10 @@ struct load_result {
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err);
 void load_result_release(struct load_result *r);
+
+/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller. */
+char *load_table_dir(const char *root, const char *name);
+/* Make such a folder, that of its namespace too. */
+int load_make_table_dir(const char *dir, const char *name, struct error *err);
 
 #endif

@@ -38,9 +38,6 @@ struct load {
 	struct cutter **cutters;
 };
 
-/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller. */
-char *load_table_dir(const char *root, const char *name);
-
 /* Scripts, counts, manifest; then the one rename that publishes. */
 int load_publish(struct load *l, struct error *err);
 

@@ -12,6 +12,13 @@ const struct command commands[] = {
 	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or list_regions printed\n",
 	 cmd_load},
+	{"plan", "JOB [FILE...] [-o DIR] [options]",
+	 "region splits and their predicted sizes from the events, no HFiles",
+	 "  -o, --output DIR        split file and create-table script appear there; must not exist\n"
+	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
+	 "  --save FILE             keep what was learned of the keys\n"
+	 "  --from FILE             plan from such a file, without events; several are merged\n",
+	 cmd_plan},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
 	 "the split keys of HBase's own algorithms, no data needed",
 	 "  ALGORITHM               UniformSplit, HexStringSplit or DecimalStringSplit\n"

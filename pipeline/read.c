@@ -24,7 +24,7 @@ int reading_open(struct reading *r, const struct job *job, unsigned threads,
 	r->job = job;
 	r->threads = threads;
 	struct source_options so = {.job = job, .files = files, .nfiles = nfiles,
-				    .kafka = r->kafka, .ranges = r->ranges, .nranges = r->nranges};
+				    .fraction = r->fraction, .kafka = r->kafka, .ranges = r->ranges, .nranges = r->nranges};
 	int rc = source_open(&r->source, &so, err);
 	if (rc)
 		return rc;
@@ -109,7 +109,7 @@ static int read_pieces(struct reader *r, struct error *err)
 		}
 		show_progress(r);
 		if (rc == RC_OK && all->sink.piece_end)
-			rc = all->sink.piece_end(all->sink.ctx, r->number, err);
+			rc = all->sink.piece_end(all->sink.ctx, r->number, source_worker_piece(r->source), err);
 		if (rc)
 			break;
 	}
@@ -120,7 +120,11 @@ static int read_task(void *ctx, unsigned worker, size_t index, struct error *err
 {
 	(void)worker;
 	struct reader *readers = ctx;
-	return read_pieces(&readers[index], err);
+	const struct record_sink *sink = &readers[index].reading->sink;
+	int rc = read_pieces(&readers[index], err);
+	if (rc && sink->abandon)
+		sink->abandon(sink->ctx);
+	return rc;
 }
 
 /* The sentence for a run that ends because of bad input. */

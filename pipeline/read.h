@@ -32,8 +32,10 @@ struct record_sink {
 	void *ctx;
 	int (*record)(void *ctx, unsigned worker, size_t table, const struct record *r,
 		      struct error *err);
-	/* After each piece of input; may be NULL. */
-	int (*piece_end)(void *ctx, unsigned worker, struct error *err);
+	/* After each piece of input (source_worker_piece); may be NULL. */
+	int (*piece_end)(void *ctx, unsigned worker, uint64_t piece, struct error *err);
+	/* A thread ends without its piece_end: nobody may wait for it.  May be NULL. */
+	void (*abandon)(void *ctx);
 };
 
 struct reading {
@@ -45,6 +47,7 @@ struct reading {
 	struct reject_limit limit;
 	struct progress *progress;
 	struct record_sink sink;
+	double fraction;           /* for reading_open: of the input to read; 0: all */
 	/* for reading_open: of a kafka source what to read, with a client of the caller */
 	struct kafka *kafka;
 	const struct offset_range *ranges;

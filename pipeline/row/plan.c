@@ -32,6 +32,18 @@ void row_plan_free(struct row_plan *p)
 	mem_free(p);
 }
 
+size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts, size_t most)
+{
+	const struct parts *key = &p->tables[table].key;
+	size_t n = key->nops < most ? key->nops : most;
+	for (size_t i = 0; i < n; i++) {
+		const struct op *op = &key->ops[i];
+		uint32_t end = op->terminator != NO_TERMINATOR;
+		parts[i] = (struct row_key_part){op->width ? op->width + end : 0, op->terminator};
+	}
+	return n;
+}
+
 size_t row_minor_bytes(const struct row_plan *p, size_t table)
 {
 	return p->tables[table].ts == TS_MINOR ? 8 : 0;

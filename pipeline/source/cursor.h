@@ -36,6 +36,7 @@ struct source {
 	bool libcsv_only;
 	uint8_t delimiter, quote;
 	size_t piece_bytes;
+	double fraction; /* of the pieces that are handed out; 1: all */
 	uint64_t max_row_bytes;
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
@@ -43,6 +44,8 @@ struct source {
 
 	pthread_mutex_t lock; /* all below */
 	struct csv_reader cutter;
+	uint64_t cut;   /* pieces so far */
+	uint64_t taken; /* of them handed out */
 	size_t current; /* file */
 	struct cursor cursor;
 	uint64_t seq_base;   /* decoded bytes of the files before the current one */

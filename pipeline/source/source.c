@@ -25,6 +25,7 @@ struct source_worker {
 	struct buf piece;
 	size_t file;
 	uint64_t offset, line, seq; /* of the piece's first byte; line ends before it */
+	uint64_t number;            /* of the piece */
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
 };
@@ -100,6 +101,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 	s->delimiter = csv->delimiter;
 	s->quote = csv->quote;
 	s->libcsv_only = options->libcsv_only;
+	s->fraction = options->fraction > 0 ? options->fraction : 1;
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
@@ -278,6 +280,19 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 	}
 }
 
+/* The next piece of the wanted share: pieces that do not raise the share's whole number are passed. */
+static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
+{
+	int rc;
+
+	do {
+		rc = take_piece_locked(s, w, err);
+		s->cut++;
+	} while (rc == RC_OK && (uint64_t)((double)s->cut * s->fraction) == s->taken && s->fraction < 1);
+	w->number = s->taken++;
+	return rc;
+}
+
 /* Let the other workers end as this one does. */
 static int fail(struct source *s, int code, const char *sentence)
 {
@@ -378,6 +393,11 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	return reject_row(w, sink, &event, &why, err);
 }
 
+uint64_t source_worker_piece(const struct source_worker *w)
+{
+	return w->number;
+}
+
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err)
 {
 	struct source *s = w->source;
@@ -387,7 +407,7 @@ int source_work(struct source_worker *w, const struct source_sink *sink, struct 
 	if (w->messages)
 		return messages_work(w->messages, sink, err);
 	pthread_mutex_lock(&s->lock);
-	int rc = take_piece_locked(s, w, err);
+	int rc = take_wanted_locked(s, w, err);
 	pthread_mutex_unlock(&s->lock);
 	if (rc != 0)
 		return rc;

@@ -26,6 +26,7 @@ struct source_options {
 	const char *const *files; /* replace the job's */
 	size_t nfiles;            /* 0: the job's files */
 	size_t piece_bytes;       /* decoded bytes a worker takes at once; 0: 1 MiB */
+	double fraction;          /* of the pieces to hand out, evenly spread; 0: all.  Not for Kafka */
 	bool libcsv_only;         /* every row through libcsv, and borders too; for tests */
 	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
 	 * topic to read, by partition */
@@ -94,6 +95,12 @@ void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *byt
 struct source_worker *source_worker_new(struct source *s);
 void source_worker_free(struct source_worker *w);
 void source_worker_counts(const struct source_worker *w, struct source_counts *counts);
+
+/*
+ * The number of the piece last taken, from 0 and without gaps over all workers; the same rows are
+ * in it whatever the threads.  Of a Kafka topic neither holds.
+ */
+uint64_t source_worker_piece(const struct source_worker *w);
 
 /*
  * Take the next piece and hand its rows to sink in input order.  RC_END: the input is at its end.
