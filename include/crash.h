@@ -1,0 +1,24 @@
+/*
+ * crash.h - places where a test may let the process die
+ *
+ * With SALTMILL_CRASH_AT=STEP in the environment the process ends by SIGKILL when it gets to STEP;
+ * the steps are those of publishing a load from Kafka (ingest.md 2.3), in order:
+ *
+ *   intent-temp intent load-opened load-read load-split load-written described
+ *   publishing-temp publishing published record-temp recorded intent-removed committed
+ */
+#ifndef SALTMILL_CRASH_H
+#define SALTMILL_CRASH_H
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void crash_at(const char *step)
+{
+	const char *at = getenv("SALTMILL_CRASH_AT");
+	if (at && strcmp(at, step) == 0)
+		raise(SIGKILL);
+}
+
+#endif
