@@ -27,6 +27,7 @@ struct hfile_options {
 	struct bytes family;
 	enum codec codec;
 	int level;                   /* LEVEL_DEFAULT: ZSTD 3, GZ 6 */
+	uint32_t hash_log;           /* ZSTD: log2 of the hash table's entries; 0: of the level */
 	enum zstd_framing framing;
 	enum block_encoding encoding;
 	enum bloom_type bloom;
@@ -86,6 +87,19 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
 /* Unlink the file and free w.  NULL is fine. */
 void hfile_abort(struct hfile_writer *w);
+
+/* ZSTD settings that were found by trying. */
+struct hfile_tuning {
+	int level;
+	uint32_t hash_log;
+	uint64_t plain_bytes, stored_bytes; /* the blocks tried, before and after */
+};
+/*
+ * Try settings on the data blocks of the file at path, which was written without compression, and
+ * take the best for the aim.  No clock is asked: time is estimated from sizes, so that every
+ * machine chooses the same.
+ */
+int hfile_tune(const char *path, enum codec_aim aim, struct hfile_tuning *out, struct error *err);
 
 /* A file opened for reading.  One thread at a time. */
 struct hfile;

@@ -26,6 +26,9 @@ enum codec { CODEC_LZO = 0, CODEC_GZ = 1, CODEC_NONE = 2, CODEC_SNAPPY = 3, CODE
  */
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 
+/* What `level: auto` looks for; AIM_NONE: the level is given. */
+enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE };
+
 /* The numbers are those stored in encoded blocks (hfile-v3.md 4). */
 enum block_encoding {
 	ENCODING_NONE = 0,
@@ -63,6 +66,8 @@ struct family {
 	uint32_t bloom_prefix;     /* bytes, for ROWPREFIX */
 	enum codec codec;          /* default NONE */
 	int level;                 /* LEVEL_DEFAULT: the codec's own */
+	uint32_t hash_log;         /* ZSTD: log2 of the hash table's entries; 0: of the level */
+	enum codec_aim aim;        /* level and hash_log are found by trying (hfile_tune) */
 	enum zstd_framing framing;
 	uint32_t block_bytes;      /* default 65536 */
 	enum block_encoding encoding;

@@ -18,6 +18,7 @@
 #include "io.h"
 #include "pool.h"
 #include "regions.h"
+#include "tuning.h"
 
 #define RUN_BYTES (8u << 20) /* sorts inside the caches (speed.md 8) */
 
@@ -177,22 +178,29 @@ static int live_splits(const struct existing *live, struct splits *out, struct e
 	return rc;
 }
 
+static int split_table(struct load *l, size_t i, const char *work, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
+	unsigned threads = l->opt->common->threads;
+	t->cut.created_ms = l->result->manifest.created_ms;
+	int rc = tuning_decide(&t->cut, t->sorter, threads, work, &l->result->arena, &t->tuned, err);
+	const struct existing *live = live_table(l->opt->live, i);
+	if (rc == RC_OK)
+		rc = live ? live_splits(live, &t->splits, err)
+			  : regions_decide(&t->cut, t->sorter, threads, work, &t->splits, &t->wanted, err);
+	if (t->wanted < t->splits.count + 1)
+		t->wanted = t->splits.count + 1;
+	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
+	l->ntasks += t->splits.count + 1;
+	return rc;
+}
+
 static int split_all(struct load *l, struct error *err)
 {
 	char *work = mem_format("%s/.samples", staging_path(l->staging));
 	int rc = RC_OK;
-	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++) {
-		struct load_table *t = &l->tables[i];
-		t->cut.created_ms = l->result->manifest.created_ms;
-		const struct existing *live = live_table(l->opt->live, i);
-		rc = live ? live_splits(live, &t->splits, err)
-			  : regions_decide(&t->cut, t->sorter, l->opt->common->threads, work, &t->splits,
-					   &t->wanted, err);
-		if (t->wanted < t->splits.count + 1)
-			t->wanted = t->splits.count + 1;
-		t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
-		l->ntasks += t->splits.count + 1;
-	}
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
+		rc = split_table(l, i, work, err);
 	mem_free(work);
 	return rc;
 }

@@ -87,11 +87,31 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	m->deduplicated += r->deduplicated;
 }
 
+static void describe_tuning(struct load_result *res, const struct load_table *t,
+			    struct manifest_table *m)
+{
+	const struct table *schema = &t->job->schema;
+	m->tuned = arena_alloc(&res->arena, schema->nfamilies * sizeof *m->tuned);
+	for (size_t i = 0; t->tuned && i < schema->nfamilies; i++) {
+		const struct hfile_tuning *found = &t->tuned[i];
+		if (found->level)
+			m->tuned[m->ntuned++] = (struct manifest_tuning){
+				.family = arena_strdup(&res->arena, schema->families[i].name),
+				.aim = schema->families[i].aim == AIM_SIZE ? "size" : "speed",
+				.level = (size_t)found->level,
+				.hash_log = found->hash_log,
+				.plain_bytes = found->plain_bytes,
+				.stored_bytes = found->stored_bytes,
+			};
+	}
+}
+
 static void describe_table(struct load_result *res, const struct load_table *t, uint64_t filtered,
 			   struct manifest_table *m)
 {
 	m->name = arena_strdup(&res->arena, t->job->schema.name);
 	m->filtered = filtered;
+	describe_tuning(res, t, m);
 	m->nregions = t->splits.count + 1;
 	m->regions = arena_alloc(&res->arena, m->nregions * sizeof *m->regions);
 	size_t nfiles = 0;

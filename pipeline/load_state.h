@@ -16,6 +16,7 @@ struct load_table {
 	struct sorter *sorter;
 	char *dir;                 /* below the staging folder */
 	struct cut_table cut;
+	struct hfile_tuning *tuned; /* [families] in the result's arena; NULL: none asked */
 	struct splits splits;
 	size_t wanted;              /* regions; fewer come out when rows are heavier than a region */
 	struct cut_result *results; /* [splits.count + 1] */

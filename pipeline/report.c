@@ -193,6 +193,15 @@ static void print_extremes(const struct manifest_table *t)
 	mem_free(order);
 }
 
+static void print_tuning(const struct manifest_tuning *t)
+{
+	printf("  family %s: ZSTD level %zu", t->family, t->level);
+	if (t->hash_log)
+		printf(", hash log %zu", t->hash_log);
+	printf(", best for %s: %.1f%% of the cells' bytes\n", t->aim,
+	       100 * (double)t->stored_bytes / (double)t->plain_bytes);
+}
+
 static void print_table(const struct manifest_table *t, const struct load_promise *p)
 {
 	char a[28], b[28], c[16], d[28];
@@ -213,6 +222,8 @@ static void print_table(const struct manifest_table *t, const struct load_promis
 	if (t->cells_deduplicated)
 		printf(" (%s cells shadowed by duplicates)", format_count(d, t->cells_deduplicated));
 	printf("\n");
+	for (size_t i = 0; i < t->ntuned; i++)
+		print_tuning(&t->tuned[i]);
 	if (t->nregions > BARS_MOST)
 		print_extremes(t);
 	for (size_t i = 0; t->nregions <= BARS_MOST && i < t->nregions; i++)

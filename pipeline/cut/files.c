@@ -28,6 +28,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.family = bytes_str(fam->name),
 		.codec = fam->codec,
 		.level = fam->level,
+		.hash_log = fam->hash_log,
 		.framing = fam->framing,
 		.encoding = fam->encoding,
 		.bloom = fam->bloom,

@@ -30,6 +30,16 @@ static int setup_zstd(struct hcodec *h, int level, struct error *err)
 	return 0;
 }
 
+int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
+{
+	if (h->codec != CODEC_ZSTD)
+		return 0;
+	size_t rc = ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_hashLog, (int)hash_log);
+	if (ZSTD_isError(rc))
+		return error_set(err, RC_CONFIG, "ZSTD has no hash log %u", hash_log);
+	return 0;
+}
+
 static int setup_gz(struct hcodec *h, int level, struct error *err)
 {
 	if (level < 1 || level > GZ_LEVEL_MAX)
@@ -45,6 +55,7 @@ int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framin
 		 struct error *err)
 {
 	bool standard = level == LEVEL_DEFAULT;
+	int rc;
 	h->codec = codec;
 	h->framing = framing;
 	switch (codec) {
@@ -55,7 +66,9 @@ int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framin
 			h->lz4 = mem_alloc((size_t)LZ4_sizeofState());
 		return 0;
 	case CODEC_GZ: return setup_gz(h, standard ? GZ_LEVEL : level, err);
-	case CODEC_ZSTD: return setup_zstd(h, standard ? ZSTD_LEVEL : level, err);
+	case CODEC_ZSTD:
+		rc = setup_zstd(h, standard ? ZSTD_LEVEL : level, err);
+		return rc ? rc : hcodec_tune(h, 0, err);
 	case CODEC_LZO: break;
 	}
 	return error_set(err, RC_CONFIG, "blocks cannot be compressed with codec %d (%s)",

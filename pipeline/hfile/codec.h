@@ -28,6 +28,8 @@ struct hcodec {
 /* Choose what hcodec_compress does.  RC_CONFIG for a codec or level that cannot be written. */
 int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
 		 struct error *err);
+/* For ZSTD, behind hcodec_setup: another hash table size; 0: what the level has.  RC_CONFIG. */
+int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err);
 /* Append what is stored for in (at most 1 GiB); always the codec's output, even if larger. */
 int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err);
 /* Fill out with exactly out_bytes; RC_DATA when in is anything else.  Any zstd framing. */

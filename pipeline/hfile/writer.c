@@ -107,6 +107,19 @@ static void begin_block(struct hfile_writer *w)
 	w->full_at = HBLOCK_HEADER + w->opt.block_bytes;
 }
 
+/* Give the scratch's codec this writer's settings. */
+static int take_codec(struct hfile_writer *w, struct error *err)
+{
+	const struct hfile_options *o = &w->opt;
+	if (w->scratch->user == w)
+		return 0;
+	int rc = hcodec_setup(&w->scratch->codec, o->codec, o->level, o->framing, err);
+	if (rc == 0)
+		rc = hcodec_tune(&w->scratch->codec, o->hash_log, err);
+	w->scratch->user = rc ? NULL : w;
+	return rc;
+}
+
 int hfile_writer_new(struct hfile_writer **out, const char *path, const struct hfile_options *opt,
 		     struct error *err)
 {
@@ -118,14 +131,13 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 		return rc;
 	struct hfile_writer *w = writer_make(&o);
 	begin_block(w);
-	rc = hcodec_setup(&w->scratch->codec, o.codec, o.level, o.framing, err);
+	rc = take_codec(w, err);
 	if (rc == 0)
 		rc = out_open(&w->file, path, 0, err);
 	if (rc) {
 		hfile_abort(w);
 		return rc;
 	}
-	w->scratch->user = w;
 	*out = w;
 	return 0;
 }
@@ -197,14 +209,9 @@ static int write_data(struct hfile_writer *w, struct error *err)
 
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 {
-	struct hfile_scratch *s = w->scratch;
-	if (s->user != w) {
-		int rc = hcodec_setup(&s->codec, w->opt.codec, w->opt.level, w->opt.framing, err);
-		if (rc)
-			return rc;
-		s->user = w;
-	}
-	int rc = write_data(w, err);
+	int rc = take_codec(w, err);
+	if (rc == 0)
+		rc = write_data(w, err);
 	if (rc)
 		return rc;
 	struct bytes last = writer_last_key(w);

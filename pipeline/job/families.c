@@ -20,8 +20,11 @@ static const struct choice block_encodings[] = {{"NONE", ENCODING_NONE},
 						{"DIFF", ENCODING_DIFF},
 						{"FAST_DIFF", ENCODING_FAST_DIFF},
 						{"ROW_INDEX_V1", ENCODING_ROW_INDEX_V1}};
+static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}};
 static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
 					 {"hadoop", ZSTD_FRAMING_HADOOP}};
+
+#define LEVEL_AUTO (LEVEL_DEFAULT - 1) /* until the mapping is read */
 
 static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
@@ -55,6 +58,10 @@ static int read_codec_name(struct reader *r, const struct node *n, const struct 
 static int read_level(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	uint32_t level;
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "auto") == 0) {
+		*(int *)slot = LEVEL_AUTO;
+		return RC_OK;
+	}
 	int rc = read_number(r, n, key, &level);
 	if (!rc)
 		*(int *)slot = (int)level;
@@ -72,12 +79,33 @@ static const struct key codec_keys[] = {
 	 .offset = offsetof(struct family, level),
 	 .min = 1,
 	 .max = 22},
+	{.name = "aim",
+	 .read = read_choice,
+	 .offset = offsetof(struct family, aim),
+	 CHOICES(aims)},
 	{.name = "framing",
 	 .read = read_choice,
 	 .offset = offsetof(struct family, framing),
 	 CHOICES(framings)},
 };
 static const struct schema codec_schema = SCHEMA("compression", codec_keys);
+
+static int check_level(struct reader *r, const struct node *n, struct family *f)
+{
+	const struct node *level = node_get(n, "level"), *aim = node_get(n, "aim");
+	bool automatic = f->level == LEVEL_AUTO;
+	if (level && f->codec != CODEC_ZSTD && f->codec != CODEC_GZ)
+		return fault(r, level->pos, "level: found without ZSTD or GZ, expected none");
+	if (level && f->codec == CODEC_GZ && (automatic || f->level > 9))
+		return fault(r, level->pos, "level: found %s, expected 1 to 9 for GZ", level->text);
+	if (aim && !automatic)
+		return fault(r, aim->pos, "aim: found without `level: auto`");
+	if (automatic) {
+		f->level = LEVEL_DEFAULT;
+		f->aim = aim ? f->aim : AIM_SPEED;
+	}
+	return RC_OK;
+}
 
 static int read_compression(struct reader *r, const struct node *n, const struct key *key,
 			    void *slot)
@@ -89,14 +117,10 @@ static int read_compression(struct reader *r, const struct node *n, const struct
 	int rc = read_mapping(r, n, &codec_schema, f);
 	if (rc)
 		return rc;
-	const struct node *level = node_get(n, "level"), *framing = node_get(n, "framing");
+	const struct node *framing = node_get(n, "framing");
 	if (framing && f->codec != CODEC_ZSTD)
 		return fault(r, framing->pos, "framing: found without ZSTD, expected none");
-	if (level && f->codec != CODEC_ZSTD && f->codec != CODEC_GZ)
-		return fault(r, level->pos, "level: found without ZSTD or GZ, expected none");
-	if (level && f->codec == CODEC_GZ && f->level > 9)
-		return fault(r, level->pos, "level: found %d, expected 1 to 9 for GZ", f->level);
-	return RC_OK;
+	return check_level(r, n, f);
 }
 
 static int read_block_bytes(struct reader *r, const struct node *n, const struct key *key,

@@ -73,6 +73,16 @@ static const struct member region_members[] = {
 };
 SHAPE(manifest_region, region_members);
 
+static const struct member tuning_members[] = {
+	{.key = "family", TEXT, AT(manifest_tuning, family)},
+	{.key = "aim", TEXT, AT(manifest_tuning, aim)},
+	{.key = "level", INDEX, AT(manifest_tuning, level)},
+	{.key = "hash_log", INDEX, AT(manifest_tuning, hash_log)},
+	{.key = "plain_bytes", COUNT, AT(manifest_tuning, plain_bytes)},
+	{.key = "stored_bytes", COUNT, AT(manifest_tuning, stored_bytes)},
+};
+SHAPE(manifest_tuning, tuning_members);
+
 static const struct member table_members[] = {
 	{.key = "name", TEXT, AT(manifest_table, name)},
 	{.key = "dir", TEXT, AT(manifest_table, dir)},
@@ -86,6 +96,8 @@ static const struct member table_members[] = {
 	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
 	{.key = "splits_digest", DIGEST, AT(manifest_table, splits_digest)},
 	{.key = "create_digest", DIGEST, AT(manifest_table, create_digest)},
+	{.key = "tuned", LIST, AT(manifest_table, tuned), .items = &manifest_tuning_shape,
+	 .count_at = AT(manifest_table, ntuned), .optional = true},
 	{.key = "regions", LIST, AT(manifest_table, regions), .items = &manifest_region_shape,
 	 .count_at = AT(manifest_table, nregions)},
 	{.key = "files", LIST, AT(manifest_table, files), .items = &manifest_file_shape,

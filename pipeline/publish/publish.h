@@ -72,6 +72,12 @@ struct manifest_region {
 	struct bytes start, end;  /* row keys, empty at the ends */
 	uint64_t rows, cells, bytes, cell_bytes;
 };
+/* Compression settings found by `level: auto`, and what they made of the sample. */
+struct manifest_tuning {
+	const char *family, *aim;
+	size_t level, hash_log; /* hash_log 0: of the level */
+	uint64_t plain_bytes, stored_bytes;
+};
 struct manifest_table {
 	const char *name;
 	const char *dir;      /* its folder, relative to DIR; NULL: name, with '/' for ':' */
@@ -79,6 +85,8 @@ struct manifest_table {
 	uint64_t rows, cells, cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
 	uint64_t target_bytes; /* of a region: all bytes of its files / the regions that were wanted */
 	double largest_over_target; /* the largest region's bytes / target_bytes; 0: no bytes */
+	struct manifest_tuning *tuned; /* none: not written */
+	size_t ntuned;
 	struct manifest_region *regions;
 	size_t nregions;
 	struct manifest_file *files;

@@ -61,6 +61,29 @@ static void edit(char *out, size_t size, const char *find, const char *replace)
 	assert_true(n > 0 && (size_t)n < size);
 }
 
+static void test_auto_level(void **state)
+{
+	static const struct {
+		const char *family;
+		enum codec_aim aim;
+	} cases[] = {{"{compression: {codec: ZSTD, level: auto}}", AIM_SPEED},
+		     {"{compression: {aim: speed, level: auto, codec: ZSTD}}", AIM_SPEED},
+		     {"{compression: {codec: ZSTD, level: auto, aim: size}}", AIM_SIZE},
+		     {"{compression: {codec: ZSTD}}", AIM_NONE}};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[4096];
+		struct job job;
+		struct error err;
+		edit(text, sizeof(text), "{versions: 2}", cases[i].family);
+		assert_int_equal(load_text(&job, text, &err), RC_OK);
+		const struct family *f = &job.tables[0].schema.families[0];
+		assert_int_equal(f->aim, cases[i].aim);
+		assert_int_equal(f->level, LEVEL_DEFAULT);
+		job_release(&job);
+	}
+}
+
 static bool check_fault(const struct fault_case *c)
 {
 	char text[4096], want[128] = "";
@@ -541,7 +564,7 @@ int main(void)
 		cmocka_unit_test(test_digest),		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_zones),		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_aliases),		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_kafka),
+		cmocka_unit_test(test_kafka),		cmocka_unit_test(test_auto_level),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

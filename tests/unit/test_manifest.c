@@ -39,6 +39,7 @@ static struct manifest sample(void)
 	static struct manifest_region regions[2];
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
+	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 200, 50}};
 	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1), .rows = 7, .cells = 14,
 					      .bytes = 5000, .cell_bytes = 700};
 	regions[1] = (struct manifest_region){.start = bytes_of("\x08", 1)};
@@ -50,7 +51,8 @@ static struct manifest sample(void)
 	tables[0] = (struct manifest_table){
 		.name = "n:r", .dir = "n-r", .loaded = 99998, .filtered = 1, .deduplicated = 2, .rows = 7,
 		.cells = 14, .cells_deduplicated = 4, .target_bytes = 2500,
-		.largest_over_target = 1.0123456789, .regions = regions, .nregions = 2, .files = files,
+		.largest_over_target = 1.0123456789, .tuned = tuned, .ntuned = 1,
+		.regions = regions, .nregions = 2, .files = files,
 		.nfiles = 1, .splits_digest = {0x11}, .create_digest = {0x22}};
 	tables[1] = (struct manifest_table){.name = "ns:empty"};
 	return (struct manifest){.job_path = "conf/\"x\".yaml", .job_digest = {0x77}, .inputs = inputs,
@@ -72,6 +74,9 @@ static void test_manifest_format(void **state)
 		"          \"first_row\": \"\\\\x00z\",\n          \"last_row\": \"\\\\x07\\\\xFF\",\n"
 		"          \"min_ts\": -5,\n          \"max_ts\": 9223372036854775806,\n"
 		"          \"digest\": \"010000000000000000000000000000fe\"\n",
+		"      \"tuned\": [\n        {\n          \"family\": \"f\",\n"
+		"          \"aim\": \"size\",\n          \"level\": 7,\n          \"hash_log\": 10,\n"
+		"          \"plain_bytes\": 200,\n          \"stored_bytes\": 50\n        }\n      ],\n",
 		"      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",
 		"      \"name\": \"ns:empty\",\n      \"dir\": \"ns/empty\",\n",
 		"      \"regions\": [],\n      \"files\": []\n    }\n  ]\n}\n",
