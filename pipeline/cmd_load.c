@@ -5,15 +5,17 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
+#include "ingest.h"
 #include "load.h"
 #include "report.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_EXISTING };
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE };
 
 struct load_arguments {
 	const char *output_dir;
 	struct reject_limit limit;
 	struct live live;
+	const char *state_dir;
 };
 
 static int parse_limit(const char *text, struct reject_limit *out, struct error *err)
@@ -37,7 +39,9 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct load_arguments *a = ctx;
 	if (opt == OPT_MAX_REJECTS)
 		return parse_limit(arg, &a->limit, err);
-	if (opt == OPT_EXISTING)
+	if (opt == OPT_STATE)
+		a->state_dir = arg;
+	else if (opt == OPT_EXISTING)
 		live_add(&a->live, arg);
 	else
 		a->output_dir = arg;
@@ -65,6 +69,26 @@ static void print_result(const struct options *o, const struct load_result *r, c
 		report_summary(r, dir);
 }
 
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "saltmill load: %s\n", sentence);
+}
+
+static int load(const struct job *job, const struct load_options *opt, const char *state_dir,
+		struct progress *progress, struct load_result *result, struct error *err)
+{
+	const struct kafka_log log = {print_line, NULL};
+	if (job->source == SOURCE_KAFKA && opt->nfiles == 0)
+		return ingest_batch(job, opt, state_dir, &log, progress, result, err);
+	if (job->source == SOURCE_KAFKA)
+		return error_set(err, RC_CONFIG, "found file `%s`, expected none: the job reads topic %s",
+				 opt->files[0], job->kafka.topic);
+	if (state_dir)
+		return error_set(err, RC_CONFIG, "--state is for a kafka source, found files in the job");
+	return load_run(job, opt, progress, result, err);
+}
+
 static int run(const struct options *o, struct load_arguments *a, const char *job_path,
 	       char **files, size_t nfiles)
 {
@@ -83,7 +107,7 @@ static int run(const struct options *o, struct load_arguments *a, const char *jo
 					   .output_dir = a->output_dir, .limit = a->limit,
 					   .live = &a->live};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
-		rc = load_run(&job, &opt, &progress, &result, &err);
+		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
 	}
 	int status = EXIT_DONE;
@@ -106,6 +130,7 @@ int cmd_load(int argc, char **argv)
 	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
 					    {"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"state", required_argument, NULL, OPT_STATE},
 					    {0}};
 	struct options o;
 	struct load_arguments a = {0};

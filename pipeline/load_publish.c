@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "crash.h"
 #include "ddl.h"
 #include "io.h"
 #include "load_state.h"
@@ -168,6 +169,34 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
+static void describe_topic(struct load *l, struct manifest *m)
+{
+	struct arena *a = &l->result->arena;
+	const struct load_kafka *k = l->opt->kafka;
+	const struct offset_range *r = source_ranges(l->reading.source, &m->noffsets);
+	if (!k)
+		return;
+	m->cluster = arena_strdup(a, k->cluster);
+	m->topic = arena_strdup(a, l->job->kafka.topic);
+	m->load = k->name ? arena_strdup(a, k->name) : NULL;
+	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
+	if (m->noffsets)
+		memcpy(m->offsets, r, m->noffsets * sizeof *r);
+}
+
+/* The last step but for what must know of it. */
+static int make_visible(struct load *l, struct error *err)
+{
+	const struct load_kafka *k = l->opt->kafka;
+	crash_at("described");
+	int rc = k && k->before_publish ? k->before_publish(k->ctx, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = staging_publish(l->staging, err);
+	if (rc == RC_OK)
+		l->staging = NULL;
+	return rc;
+}
+
 int load_publish(struct load *l, struct error *err)
 {
 	struct manifest *m = &l->result->manifest;
@@ -175,6 +204,7 @@ int load_publish(struct load *l, struct error *err)
 	m->job_path = l->job->path;
 	memcpy(m->job_digest, l->job->digest, sizeof m->job_digest);
 	describe_inputs(l, m);
+	describe_topic(l, m);
 	size_t nreasons;
 	const struct reject_reason *reasons = rejects_by_reason(l->rejects, &nreasons);
 	m->reasons = arena_alloc(a, nreasons * sizeof *m->reasons);
@@ -200,9 +230,5 @@ int load_publish(struct load *l, struct error *err)
 	if (rc == RC_OK)
 		rc = manifest_write(m, path, err);
 	mem_free(path);
-	if (rc == RC_OK)
-		rc = staging_publish(l->staging, err);
-	if (rc == RC_OK)
-		l->staging = NULL;
-	return rc;
+	return rc ? rc : make_visible(l, err);
 }

@@ -442,31 +442,14 @@ static void end_range(struct kafka *k, struct reading_range *r)
  */
 static int lost_position(struct kafka *k, struct reading_range *r, struct error *err)
 {
-	struct offset_range low = r->range, high = r->range;
-	const char *topic = k->job->kafka.topic;
-	int32_t p = r->range.partition;
-	long long next = r->next, end = r->range.end;
+	struct offset_range low = r->range, high = r->range, left = r->range;
 	int rc = list_offsets(k, RD_KAFKA_OFFSET_END, &high, 1, err);
 	if (!rc)
 		rc = list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, &low, 1, err);
-	if (rc)
-		return rc;
-	if (next < low.start)
-		return error_set(err, RC_DATA,
-				 "%s/%d: the next offset to load is %lld, but the broker keeps only what "
-				 "begins at %lld: %lld offsets are lost (deleted by retention or by hand) "
-				 "before they were loaded; `saltmill seek --state DIR %d=%lld` goes on "
-				 "without them",
-				 topic, p, next, (long long)low.start, (long long)low.start - next, p,
-				 (long long)low.start);
-	if (end > high.start)
-		return error_set(err, RC_DATA,
-				 "%s/%d: offsets up to %lld were there, now the partition ends at %lld: the "
-				 "topic was deleted and made anew, or the brokers lost data; what was "
-				 "loaded is safe; to load what is there now from its beginning: `saltmill "
-				 "seek --state DIR %d=%lld`",
-				 topic, p, end, (long long)high.start, p, (long long)low.start);
-	return assign(k, err);
+	left.start = r->next;
+	if (!rc)
+		rc = kafka_check_range(k->job->kafka.topic, &left, low.start, high.start, err);
+	return rc ? rc : assign(k, err);
 }
 
 static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error *err)

@@ -56,6 +56,10 @@ static inline void kafka_topic_release(struct kafka_topic *t)
 	*t = (struct kafka_topic){0};
 }
 
+/* RC_DATA: the range is not within low..high; the sentence says what is lost and what to do. */
+int kafka_check_range(const char *topic, const struct offset_range *r, int64_t low, int64_t high,
+		      struct error *err);
+
 /* Set start to the first offset whose message is not older; end where there is none. */
 int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
 		     struct error *err);

@@ -1,0 +1,61 @@
+/*
+ * ingest.h - loads from Kafka: positions, ranges, and the protocol that ties both to a load
+ *
+ *   ingest_open, ingest_recover, [ingest_look -> ingest_load]*, ingest_close
+ *
+ * The conductor of the Kafka client (source/kafka.h), the state folder (state/state.h) and load_run.
+ */
+#ifndef SALTMILL_INGEST_H
+#define SALTMILL_INGEST_H
+
+#include "load.h"
+#include "source/kafka.h"
+#include "state/state.h"
+
+struct ingest {
+	const struct job *job;
+	struct load_options load; /* of the caller, and kafka */
+	struct progress *progress;
+	struct kafka_log log;
+	struct kafka *client;
+	struct state *state;      /* NULL: no state folder */
+	uint64_t client_bytes;
+	char cluster[64];
+	/* what can be loaded now: from the position to the end, by partition */
+	struct offset_range *ranges;
+	size_t nranges;
+	uint64_t available;       /* offsets in them */
+};
+
+/*
+ * load: output_dir is not looked at.  state_dir: NULL for none.  Everything that can be refused is:
+ * another process on the state, another topic, a position that is gone.  *in is {0} before;
+ * ingest_close is due whatever the result.
+ */
+int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
+		const char *state_dir, const struct kafka_log *log, struct progress *progress,
+		struct error *err);
+void ingest_close(struct ingest *in);
+
+/*
+ * Finish the load that a crash interrupted: publish it, or see that it is published.  *dir is its
+ * folder, NULL when there was none; *result is to be released either way.
+ */
+int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
+		   struct error *err);
+
+/* Ask the brokers what there is: ranges and available. */
+int ingest_look(struct ingest *in, struct error *err);
+/* Publish the ranges as dir; a range may have been cut shorter than ingest_look left it. */
+int ingest_load(struct ingest *in, const char *dir, struct load_result *result, struct error *err);
+
+/*
+ * `saltmill load` of a topic: finish what a crash left, then load what is there now as
+ * load->output_dir.  When the former was that very folder it is the result, and what came later is
+ * for the next run.
+ */
+int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
+		 const struct kafka_log *log, struct progress *progress, struct load_result *result,
+		 struct error *err);
+
+#endif

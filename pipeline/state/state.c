@@ -1,0 +1,481 @@
+/*
+ * state.c - the state's life, and the protocol that puts each offset into exactly one load
+ *
+ * The rename of the load's folder is the commit (ingest.md 2.3).  An intent is written before any
+ * message is read, so that after a crash exactly its ranges are read again; that its folder is
+ * about to be renamed is noted before, so that a folder which is not there afterwards can be told
+ * from one that was never published.
+ */
+#include "state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crash.h"
+#include "files.h"
+#include "io.h"
+
+struct position {
+	int32_t partition;
+	int64_t offset;
+};
+
+struct state {
+	char *dir;
+	int lock_fd; /* -1: only looking */
+	struct state_topic topic; /* topic NULL: not bound */
+	struct state_load intent; /* name NULL: none */
+	struct state_load *loads;
+	size_t nloads, room;
+	struct position *positions; /* by partition */
+	size_t npositions;
+	struct arena arena;
+};
+
+/* --- positions --- */
+
+static struct position *find_position(const struct state *s, int32_t partition)
+{
+	for (size_t i = 0; i < s->npositions; i++)
+		if (s->positions[i].partition == partition)
+			return &s->positions[i];
+	return NULL;
+}
+
+static void set_position(struct state *s, int32_t partition, int64_t offset)
+{
+	struct position *p = find_position(s, partition);
+	if (!p) {
+		s->positions =
+			mem_realloc(s->positions, (s->npositions + 1) * sizeof(*s->positions));
+		p = &s->positions[s->npositions++];
+	}
+	*p = (struct position){partition, offset};
+}
+
+bool state_position(const struct state *s, int32_t partition, int64_t *offset)
+{
+	const struct position *p = find_position(s, partition);
+	if (p)
+		*offset = p->offset;
+	return p != NULL;
+}
+
+bool state_is_new(const struct state *s)
+{
+	return s->npositions == 0;
+}
+
+/* A new record: its ranges' ends are the positions now. */
+static int add_load(struct state *s, const struct state_load *l, struct error *err)
+{
+	int64_t at;
+	for (size_t i = 0; i < l->nranges; i++) {
+		const struct offset_range *r = &l->ranges[i];
+		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) && at != r->start)
+			return error_set(err, RC_ORDER,
+					 "%s: load %s begins partition %d at %lld, expected %lld, where the "
+					 "one before ends",
+					 s->dir, l->name, r->partition, (long long)r->start,
+					 (long long)at);
+		set_position(s, r->partition, r->end);
+	}
+	if (s->nloads == s->room) {
+		s->room = s->room ? 2 * s->room : 64;
+		s->loads = mem_realloc(s->loads, s->room * sizeof(*s->loads));
+	}
+	s->loads[s->nloads++] = *l;
+	return RC_OK;
+}
+
+/* --- opening --- */
+
+static char *path_of(const struct state *s, const char *name)
+{
+	return mem_format("%s/%s", s->dir, name);
+}
+
+static int make_folder(const char *path, struct error *err)
+{
+	if (mkdir(path, 0777) == 0 || errno == EEXIST)
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "cannot create %s: %s", path, strerror(errno));
+}
+
+static int make_folders(struct state *s, struct error *err)
+{
+	static const char *const names[] = {"loads", "handed", "published"};
+	int rc = make_folder(s->dir, err);
+	for (size_t i = 0; !rc && i < 3; i++) {
+		char *path = path_of(s, names[i]);
+		rc = make_folder(path, err);
+		mem_free(path);
+	}
+	return rc ? rc : io_sync_dir(s->dir, err);
+}
+
+static int refuse_second(const struct state *s, struct error *err)
+{
+	char owner[128] = "";
+	ssize_t n = pread(s->lock_fd, owner, sizeof(owner) - 1, 0);
+	owner[n > 0 ? n : 0] = 0;
+	return error_set(err, RC_CONFIG,
+			 "%s is in use by process %s; one state folder is for one process at a time "
+			 "(several share a topic by `partitions:` and a folder each)",
+			 s->dir, owner);
+}
+
+static int lock_folder(struct state *s, struct error *err)
+{
+	char host[64] = "", *path = path_of(s, "lock"), *owner;
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	mem_free(path);
+	if (s->lock_fd < 0)
+		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return refuse_second(s, err);
+	gethostname(host, sizeof(host) - 1);
+	owner = mem_format("%ld on %s", (long)getpid(), host);
+	/* who holds it is for people; the lock itself is the kernel's */
+	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, owner, strlen(owner), 0) < 0)
+		error_errno(err, "cannot write the lock");
+	mem_free(owner);
+	return RC_OK;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_record(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+	return n > 5 && strcmp(e->d_name + n - 5, ".json") == 0;
+}
+
+static bool was_handed(const struct state *s, const char *name)
+{
+	char *path = mem_format("%s/handed/%s", s->dir, name);
+	bool there = access(path, F_OK) == 0;
+	mem_free(path);
+	return there;
+}
+
+static int read_loads(struct state *s, struct error *err)
+{
+	struct dirent **names;
+	char *folder = path_of(s, "loads");
+	int n = scandir(folder, &names, is_record, by_name), rc = RC_OK;
+	if (n < 0)
+		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s", s->dir,
+			       folder, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		struct state_load l;
+		char *path = mem_format("%s/%s", folder, names[i]->d_name);
+		if (!rc)
+			rc = load_read(path, &l, &s->arena, err);
+		if (!rc) {
+			l.handed = was_handed(s, l.name);
+			rc = add_load(s, &l, err);
+		}
+		mem_free(path);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	mem_free(folder);
+	return rc;
+}
+
+/* A crash between record and removal left an intent whose load is recorded. */
+static int read_intent(struct state *s, struct error *err)
+{
+	char *path = path_of(s, "intent.json");
+	int rc = RC_OK;
+	if (access(path, F_OK) == 0)
+		rc = load_read(path, &s->intent, &s->arena, err);
+	mem_free(path);
+	bool recorded = s->intent.name && s->nloads &&
+			strcmp(s->loads[s->nloads - 1].name, s->intent.name) == 0;
+	if (!rc && recorded)
+		s->intent = (struct state_load){0};
+	return rc;
+}
+
+static int read_topic(struct state *s, struct error *err)
+{
+	char *path = path_of(s, "topic.json");
+	int rc = RC_OK;
+	if (access(path, F_OK) == 0)
+		rc = topic_read(path, &s->topic, &s->arena, err);
+	mem_free(path);
+	return rc;
+}
+
+int state_open(struct state **out, const char *dir, bool write, struct error *err)
+{
+	struct state *s = mem_calloc(1, sizeof(*s));
+	s->lock_fd = -1;
+	s->dir = mem_strdup(dir);
+	int rc = write ? make_folders(s, err) : RC_OK;
+	if (!rc && write)
+		rc = lock_folder(s, err);
+	if (!rc)
+		rc = read_loads(s, err);
+	if (!rc)
+		rc = read_intent(s, err);
+	if (!rc)
+		rc = read_topic(s, err);
+	if (rc) {
+		state_close(s);
+		return rc;
+	}
+	*out = s;
+	return RC_OK;
+}
+
+void state_close(struct state *s)
+{
+	if (!s)
+		return;
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	mem_free(s->dir);
+	mem_free(s->loads);
+	mem_free(s->positions);
+	arena_release(&s->arena);
+	mem_free(s);
+}
+
+/* --- what it is of --- */
+
+const struct state_topic *state_topic(const struct state *s)
+{
+	return s->topic.topic ? &s->topic : NULL;
+}
+
+static int write_topic(struct state *s, const struct state_topic *t, struct error *err)
+{
+	char *path = path_of(s, "topic.json");
+	int rc = topic_write(path, t, err);
+	mem_free(path);
+	if (!rc)
+		s->topic = (struct state_topic){arena_strdup(&s->arena, t->cluster),
+						arena_strdup(&s->arena, t->topic), t->npartitions};
+	return rc;
+}
+
+/* Every partition of the topic has a position: those that were added were taken in by a seek. */
+static bool all_known(const struct state *s, int32_t npartitions)
+{
+	for (int32_t p = 0; p < npartitions; p++)
+		if (!find_position(s, p))
+			return false;
+	return true;
+}
+
+static int refuse_partitions(const struct state *s, const struct state_topic *t, struct error *err)
+{
+	struct buf list = {0};
+	if (t->npartitions < s->topic.npartitions)
+		return error_set(err, RC_DATA,
+				 "topic %s had %d partitions, now it has %d: it was deleted and made anew; "
+				 "what was loaded is safe; load it with a new state folder",
+				 t->topic, s->topic.npartitions, t->npartitions);
+	for (int32_t p = 0; p < t->npartitions && list.len < 200; p++)
+		if (!find_position(s, p))
+			buf_printf(&list, " %d=0", p);
+	error_set(err, RC_DATA,
+		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new ones from "
+		  "their beginning: `saltmill seek --state %s%.*s`",
+		  t->topic, s->topic.npartitions, t->npartitions, s->dir, (int)list.len,
+		  list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_DATA;
+}
+
+int state_bind(struct state *s, const struct state_topic *t, bool listed, struct error *err)
+{
+	const struct state_topic *old = &s->topic;
+	if (!old->topic)
+		return write_topic(s, t, err);
+	if (strcmp(old->topic, t->topic) != 0)
+		return error_set(err, RC_CONFIG,
+				 "%s is the state of topic %s, found %s in the job; use another folder",
+				 s->dir, old->topic, t->topic);
+	if (strcmp(old->cluster, t->cluster) != 0)
+		return error_set(err, RC_DATA,
+				 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
+				 "cluster mean nothing in another; use a new state folder and `start:`",
+				 t->topic, t->cluster, s->dir, old->cluster);
+	if (old->npartitions == t->npartitions)
+		return RC_OK;
+	if (t->npartitions < old->npartitions ||
+	    (!listed && !state_is_new(s) && !all_known(s, t->npartitions)))
+		return refuse_partitions(s, t, err);
+	return write_topic(s, t, err);
+}
+
+/* --- one load --- */
+
+const struct state_load *state_intent(const struct state *s)
+{
+	return s->intent.name ? &s->intent : NULL;
+}
+
+const char *state_next_name(struct state *s)
+{
+	unsigned long long last = s->nloads ? strtoull(s->loads[s->nloads - 1].name, NULL, 10) : 0;
+	char *text = mem_format("%08llu", last + 1);
+	const char *kept = arena_strdup(&s->arena, text);
+	mem_free(text);
+	return kept;
+}
+
+static struct offset_range *copy_ranges(struct state *s, const struct offset_range *r, size_t n)
+{
+	struct offset_range *copy = arena_alloc(&s->arena, (n + 1) * sizeof(*copy));
+	if (n)
+		memcpy(copy, r, n * sizeof(*copy));
+	return copy;
+}
+
+static int write_intent(struct state *s, const char *crash, struct error *err)
+{
+	char *path = path_of(s, "intent.json");
+	int rc = load_write(path, &s->intent, crash, err);
+	mem_free(path);
+	return rc;
+}
+
+int state_intend(struct state *s, const char *name, const char *dir,
+		 const struct offset_range *ranges, size_t n, struct error *err)
+{
+	s->intent = (struct state_load){.name = arena_strdup(&s->arena, name),
+					.dir = arena_strdup(&s->arena, dir),
+					.phase = STATE_READING,
+					.ranges = copy_ranges(s, ranges, n),
+					.nranges = n};
+	int rc = write_intent(s, "intent-temp", err);
+	if (rc)
+		s->intent = (struct state_load){0};
+	else
+		crash_at("intent");
+	return rc;
+}
+
+int state_publishing(struct state *s, struct error *err)
+{
+	s->intent.phase = STATE_PUBLISHING;
+	int rc = write_intent(s, "publishing-temp", err);
+	if (!rc)
+		crash_at("publishing");
+	return rc;
+}
+
+static int remove_intent(struct state *s, struct error *err)
+{
+	char *path = path_of(s, "intent.json");
+	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path) : 0;
+	mem_free(path);
+	s->intent = (struct state_load){0};
+	return rc ? rc : io_sync_dir(s->dir, err);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int record(struct state *s, const struct state_load *l, struct error *err)
+{
+	char *path = mem_format("%s/loads/%s.json", s->dir, l->name);
+	int rc = load_write(path, l, "record-temp", err);
+	mem_free(path);
+	if (!rc)
+		crash_at("recorded");
+	return rc ? rc : add_load(s, l, err);
+}
+
+int state_published(struct state *s, const struct offset_range *ranges, uint64_t read,
+		    uint64_t rejected, struct error *err)
+{
+	struct state_load l = s->intent;
+	if (ranges)
+		l.ranges = copy_ranges(s, ranges, l.nranges);
+	l.phase = STATE_PUBLISHED;
+	l.read = read;
+	l.rejected = rejected;
+	l.published_ms = now_ms();
+	int rc = record(s, &l, err);
+	if (!rc)
+		rc = remove_intent(s, err);
+	if (!rc)
+		crash_at("intent-removed");
+	return rc;
+}
+
+int state_drop(struct state *s, struct error *err)
+{
+	return remove_intent(s, err);
+}
+
+/* --- by hand --- */
+
+int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err)
+{
+	if (s->intent.name)
+		return error_set(err, RC_CONFIG,
+				 "%s: load %s is not finished; run the load or the stream once more first, or "
+				 "remove %s/intent.json and %s",
+				 s->dir, s->intent.name, s->dir, s->intent.dir);
+	struct state_load l = {.name = state_next_name(s),
+			       .dir = "",
+			       .phase = STATE_SEEK,
+			       .ranges = copy_ranges(s, to, n),
+			       .nranges = n,
+			       .published_ms = now_ms()};
+	for (size_t i = 0; i < n; i++) {
+		int64_t at;
+		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;
+	}
+	return record(s, &l, err);
+}
+
+const struct state_load *state_loads(const struct state *s, size_t *n)
+{
+	*n = s->nloads;
+	return s->loads;
+}
+
+int state_hand_over(struct state *s, const char *name, struct error *err)
+{
+	size_t i = 0;
+	while (i < s->nloads &&
+	       (strcmp(s->loads[i].name, name) != 0 || s->loads[i].phase == STATE_SEEK))
+		i++;
+	if (i == s->nloads)
+		return error_set(err, RC_CONFIG, "%s has no load %s; `saltmill loads --state %s` lists them",
+				 s->dir, name, s->dir);
+	if (s->loads[i].handed)
+		return RC_OK;
+	char *path = mem_format("%s/handed/%s", s->dir, name), *folder = path_of(s, "handed");
+	int rc = io_write_file(path, (struct bytes){0}, err);
+	if (!rc)
+		rc = io_sync_dir(folder, err);
+	if (!rc)
+		s->loads[i].handed = true;
+	mem_free(path);
+	mem_free(folder);
+	return rc;
+}

@@ -1,0 +1,92 @@
+/*
+ * state.h - which offsets of a topic are in which load: the memory of a Kafka source
+ *
+ *   state_open, state_bind, [state_intend -> state_publishing -> state_published | state_drop]*,
+ *   state_close
+ *
+ * The folder (every file is written beside its name, synced and renamed):
+ *
+ *   lock               held by flock while a process uses the folder; its number and host
+ *   topic.json         cluster, topic and number of partitions
+ *   intent.json        the load that is being made: name, folder, ranges, phase
+ *   loads/NAME.json    a load that was published, or positions that were set by hand
+ *   handed/NAME        was given to HBase, says the user
+ *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
+ *
+ * The position of a partition is the end of its range in the last loads/NAME.json.
+ */
+#ifndef SALTMILL_STATE_H
+#define SALTMILL_STATE_H
+
+#include <stdbool.h>
+
+#include "error.h"
+#include "offsets.h"
+
+enum state_phase {
+	STATE_READING,    /* an intent; its folder is certainly not published */
+	STATE_PUBLISHING, /* an intent; its folder may be published */
+	STATE_PUBLISHED,
+	STATE_SEEK        /* no load: positions set by hand */
+};
+
+struct state_load {
+	const char *name;   /* a number with leading zeros: 00000042 */
+	const char *dir;    /* its folder, absolute; "" of STATE_SEEK */
+	enum state_phase phase;
+	struct offset_range *ranges; /* by partition, empty ones too */
+	size_t nranges;
+	uint64_t read, rejected;     /* events */
+	int64_t published_ms;        /* wall clock */
+	bool handed;
+};
+
+struct state_topic {
+	const char *cluster, *topic;
+	int32_t npartitions;
+};
+
+struct state;
+/*
+ * write: create the folder if need be and hold its lock; RC_CONFIG when another process does.
+ * Otherwise only look at it; RC_CONFIG when it is not there.
+ */
+int state_open(struct state **out, const char *dir, bool write, struct error *err);
+void state_close(struct state *s); /* NULL is fine */
+
+/* NULL when nothing was bound yet. */
+const struct state_topic *state_topic(const struct state *s);
+/*
+ * The first time remember what the state is of; later RC_DATA when it is of something else, with
+ * what to do.  listed: the job names its partitions, so that others may have been added.
+ */
+int state_bind(struct state *s, const struct state_topic *topic, bool listed, struct error *err);
+
+bool state_is_new(const struct state *s); /* there are no positions */
+/* False: no position for that partition. */
+bool state_position(const struct state *s, int32_t partition, int64_t *offset);
+
+/* What a crash left unfinished, or NULL. */
+const struct state_load *state_intent(const struct state *s);
+/* The name of the next load; valid until state_close. */
+const char *state_next_name(struct state *s);
+/* Write the intent to load the ranges into dir. */
+int state_intend(struct state *s, const char *name, const char *dir,
+		 const struct offset_range *ranges, size_t n, struct error *err);
+/* From now on the intent's folder may be published. */
+int state_publishing(struct state *s, struct error *err);
+/* It is: remember it and remove the intent.  ranges: with their events; NULL: the intent's. */
+int state_published(struct state *s, const struct offset_range *ranges, uint64_t read,
+		    uint64_t rejected, struct error *err);
+/* It is not and will not be. */
+int state_drop(struct state *s, struct error *err);
+
+/* Set positions by hand; partitions that have none yet come in. */
+int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err);
+
+/* Oldest first; valid until the next change. */
+const struct state_load *state_loads(const struct state *s, size_t *n);
+/* Mark a load as given to HBase; needs no lock.  RC_CONFIG: no such load. */
+int state_hand_over(struct state *s, const char *name, struct error *err);
+
+#endif

@@ -1,0 +1,182 @@
+"""One real Kafka broker (KRaft, one node) in a folder of its own, and a producer beside it.
+
+    with Broker(folder) as kafka:
+        kafka.create("clicks", partitions=6)
+        kafka.produce("clicks", [(0, b"key", b"value"), ...])
+
+Nothing waits without a bound, and every failure shows the end of the log that explains it.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "hbase"))
+
+from cluster import CACHE, free_ports, stop, tail  # noqa: E402  (needs the path above)
+
+HERE = pathlib.Path(__file__).resolve().parent
+START_SECONDS = 60
+TOOL_SECONDS = 120
+
+SERVER = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={folder}/data
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+log.cleaner.backoff.ms=100
+log.initial.task.delay.ms=100
+log.retention.check.interval.ms=500
+log.segment.delete.delay.ms=100
+log.retention.ms=-1
+auto.create.topics.enable=false
+"""
+
+LOG4J = """\
+Configuration:
+  Appenders:
+    Console: {name: err, target: SYSTEM_ERR, PatternLayout: {pattern: "%d{HH:mm:ss.SSS} %p %c{1}: %m%n"}}
+  Loggers:
+    Root: {level: WARN, AppenderRef: [{ref: err}]}
+"""
+
+
+class KafkaError(Exception):
+    """A tool's or the broker's refusal, with the end of its log."""
+
+
+def jars():
+    lib = CACHE / "kafka-lib"
+    if not lib.is_dir():
+        raise KafkaError(f"no jars in {lib}: run `make deps` (tests/deps.sh test)")
+    return f"{lib}/*"
+
+
+class Broker:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.log = self.folder / "server.log"
+        self.port, self.controller = free_ports(2)
+        self.brokers = f"127.0.0.1:{self.port}"
+        self.server = self.driver = None
+        self.properties = self.folder / "server.properties"
+        self.properties.write_text(
+            SERVER.format(port=self.port, controller=self.controller, folder=self.folder))
+        (self.folder / "log4j2.yaml").write_text(LOG4J)
+
+    def __enter__(self):
+        try:
+            self._java("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
+                       str(self.properties))
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        stop(self.driver)
+        self.stop()
+
+    def _command(self, main, *arguments, memory="256m"):
+        return ["java", f"-Xmx{memory}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                f"-Dlog4j2.configurationFile={self.folder}/log4j2.yaml", "-cp",
+                jars(), main, *arguments]
+
+    def _java(self, main, *arguments):
+        done = subprocess.run(self._command(main, *arguments), capture_output=True, text=True,
+                              timeout=TOOL_SECONDS, check=False)
+        if done.returncode:
+            raise KafkaError(f"{main} {arguments}:\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def start(self):
+        """Start the broker (again) on its ports and its data."""
+        with open(self.log, "ab") as log:
+            self.server = subprocess.Popen(
+                self._command("kafka.Kafka", str(self.properties), memory="512m"), stdout=log,
+                stderr=log)
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            if self.server.poll() is not None:
+                raise KafkaError("the broker ended\n" + tail(self.log))
+            done = subprocess.run(["kcat", "-b", self.brokers, "-L", "-m", "1"],
+                                  capture_output=True, check=False)
+            if done.returncode == 0 and b" broker 1 at" in done.stdout:
+                return
+            time.sleep(0.1)
+        raise KafkaError("the broker does not answer\n" + tail(self.log))
+
+    def stop(self):
+        stop(self.server)
+        self.server = None
+
+    def kill(self):
+        """As a power cut: no flush, no goodbye."""
+        self.server.kill()
+        self.server.wait()
+        self.server = None
+
+    # --- what the driver does: one JVM for all commands of a session ---
+
+    def call(self, *words):
+        """One command of Driver.java; the answer's words."""
+        if self.driver is None:
+            self.driver = subprocess.Popen(
+                self._command(str(HERE / "Driver.java"), self.brokers), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=open(self.folder / "driver.log", "ab"), text=True)
+        self.driver.stdin.write("\t".join(str(w) for w in words) + "\n")
+        self.driver.stdin.flush()
+        answer = self.driver.stdout.readline().rstrip("\n").split("\t")
+        if answer[0] != "ok":
+            raise KafkaError(f"{words}: {answer}\n" + tail(self.folder / "driver.log"))
+        return answer[1:]
+
+    def create(self, topic, partitions=1, **config):
+        self.call("create", topic, partitions,
+                  *(f"{k.replace('_', '.')}={v}" for k, v in config.items()))
+
+    def produce(self, topic, messages, codec="none", transaction="", commit=True):
+        """messages: (partition, key, value[, timestamp]) with bytes or None; in order, all acknowledged."""
+        file = self.folder / f"batch-{os.urandom(6).hex()}"
+        with open(file, "w") as out:
+            for m in messages:
+                partition, key, value, ts = (*m, None)[:4] if len(m) == 3 else m
+                out.write(f"{partition}\t{ts if ts is not None else 1476640644000}\t"
+                          f"{'-' if key is None else key.hex() or '='}\t"
+                          f"{'-' if value is None else value.hex() or '='}\n")
+        self.call("produce", topic, file, codec, transaction or "-", int(commit))
+        file.unlink()
+
+    def records(self, topic):
+        """What a committed reader of Kafka's own sees: {(partition, offset): (key, value, ts)}."""
+        file = self.folder / f"records-{os.urandom(6).hex()}"
+        self.call("records", topic, file)
+        seen = {}
+        for line in open(file):
+            p, o, ts, key, value = line.rstrip("\n").split("\t")
+            seen[int(p), int(o)] = tuple(
+                None if t == "-" else bytes.fromhex(t.strip("=")) for t in (key, value)) + (int(ts),)
+        file.unlink()
+        return seen
+
+    def ends(self, topic):
+        """[(low, high)] of each partition."""
+        words = self.call("ends", topic)
+        return [tuple(int(n) for n in w.split(":")) for w in words]
+
+    def committed(self, group, topic):
+        return {int(p): int(o) for p, o in (w.split(":") for w in self.call("committed", group, topic))}
