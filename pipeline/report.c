@@ -250,8 +250,13 @@ void report_summary(const struct load_result *r, const char *output_dir)
 	uint64_t in = 0;
 	for (size_t i = 0; i < m->ninputs; i++)
 		in += m->inputs[i].bytes;
-	printf("read %s events (%s) from %zu input%s", format_count(a, m->read), format_bytes(c, in),
-	       m->ninputs, plural(m->ninputs));
+	printf("read %s events", format_count(a, m->read));
+	if (m->topic)
+		printf(" from %zu partition%s of topic %s", m->noffsets, m->noffsets == 1 ? "" : "s",
+		       m->topic);
+	else
+		printf(" (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
+		       m->ninputs == 1 ? "" : "s");
 	if (r->blank_lines)
 		printf(", %s blank lines", format_count(b, r->blank_lines));
 	printf("\n");

@@ -26,6 +26,8 @@ static void check_law(struct findings *out, const struct manifest *m)
 	uint64_t rows = 0;
 	for (size_t i = 0; i < m->ninputs; i++)
 		rows += m->inputs[i].rows;
+	for (size_t i = 0; i < m->noffsets; i++)
+		rows += (uint64_t)m->offsets[i].events;
 	if (rows != m->read)
 		findings_add(out, true, "manifest.json",
 			     "the inputs have %" PRIu64 " rows, read says %" PRIu64, rows, m->read);
