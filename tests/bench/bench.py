@@ -2,8 +2,9 @@
 """Measure saltmill: against its peers, stage by stage, by size, by memory, by shape of data.
 
 Prints a table a part and what was promised next to what was measured; writes all numbers to
-build/bench/bench.json.  A full run takes about 40 minutes on two cores, --quick a few.  The machine
-should have nothing else to do: ratios are taken between runs in turns, but noise is noise.
+build/bench/bench.json.  A full run takes about half an hour on two cores, --quick a few minutes.
+The machine should have nothing else to do: ratios are taken between runs in turns, but noise is
+noise.
 """
 
 import argparse
@@ -41,6 +42,9 @@ def arguments():
     unknown = set(a.parts) - set(PARTS)
     if unknown:
         p.error(f"no part {unknown.pop()}; there are {', '.join(PARTS)}")
+    for program in (a.program, a.stages):
+        if not program.exists():
+            p.error(f"{program} is missing: run `make bench`")
     return a
 
 
@@ -74,8 +78,10 @@ def main():
     a = arguments()
     bench = Bench(a)
     about, m = bench.about(), bench.machine
-    print(f"{about['program']} ({about['commit']}), {m['date']}; {m['model']}, {m['cores']} cores, "
-          f"{count(m['memory_mib'] / 1024)} GiB, load {m['load_average']}; data: {about['data']}")
+    print(f"{about['program']} {about['commit']}, {m['date']}; {m['model']}, {m['cores']} cores, "
+          f"{count(m['memory_mib'] / 1024)} GiB; data: {about['data']}")
+    if m["load_average"] > 0.5:
+        print(f"The machine has other work (load {m['load_average']}): times below mean little.")
     done, failed = {}, False
     for name in a.parts or PARTS:
         try:
@@ -86,7 +92,7 @@ def main():
             print(f"\n{name}: {e}", file=sys.stderr, flush=True)
             failed = True
     if bench.checks.lines:
-        bench.checks.show()
+        bench.checks.show(f"What was promised for 8 million rows, here on {bench.times // 10}")
     report = {**about, "parts": done, "checks": bench.checks.lines}
     path = bench.folder / "bench.json"
     path.write_text(json.dumps(report, indent=1) + "\n")

@@ -191,7 +191,7 @@ class Checks:
     def _add(self, what, value, wanted, ok):
         self.lines.append({"what": what, "value": round(value, 3), "wanted": wanted, "ok": ok})
 
-    def show(self):
-        table("What was promised", ["what", "measured", "wanted", ""],
+    def show(self, title):
+        table(title, ["what", "measured", "wanted", ""],
               [[c["what"], f"{c['value']:.2f}", c["wanted"], "yes" if c["ok"] else "NO"]
                for c in self.lines])
