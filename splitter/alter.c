@@ -29,7 +29,7 @@ static bool same_value(const struct attribute_def *d, const struct attribute *wa
 
 /* Items of want that differ, as pieces behind what stands in out; coprocessors stay as they are. */
 static size_t put_changes(struct buf *out, enum attribute_scope scope,
-			  const struct attributes *want, const struct attributes *there,
+			  const struct attributes *want, const struct described *there,
 			  struct arena *a)
 {
 	size_t n = 0;
@@ -37,8 +37,10 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 	for (size_t i = 0; i < want->count; i++) {
 		const struct attribute *it = &want->item[i];
 		const struct attribute_def *d = attribute_find(scope, it->key);
-		if (d->kind == KIND_COPROCESSOR ||
-		    same_value(d, it, attributes_get(there, it->key), a))
+		const char *old = attributes_get(&there->items, it->key);
+		if (!old) /* 2.6 lists some of a table's own there, NORMALIZATION_ENABLED for one */
+			old = attributes_get(&there->metadata, it->key);
+		if (d->kind == KIND_COPROCESSOR || same_value(d, it, old, a))
 			continue;
 		script_pair(out, indent, it, false);
 		n++;
@@ -75,7 +77,7 @@ static size_t put_family_changes(struct buf *out, const struct family *f,
 	size_t n = !there; /* a new family is a change, all defaults or not */
 	if (!there)
 		there = &nothing;
-	n += put_changes(out, SCOPE_FAMILY, &items, &there->items, a);
+	n += put_changes(out, SCOPE_FAMILY, &items, there, a);
 	n += put_hash_changes(out, "CONFIGURATION", &configuration, &there->configuration, a);
 	n += put_hash_changes(out, "METADATA", &f->metadata, &there->metadata, a);
 	buf_put(out, '}');
@@ -90,7 +92,7 @@ static size_t put_table_changes(struct buf *out, const struct table *t,
 	size_t start = out->len, n;
 
 	buf_append_str(out, ",\n    {");
-	n = put_changes(out, SCOPE_TABLE, &t->attributes, &there->items, a);
+	n = put_changes(out, SCOPE_TABLE, &t->attributes, there, a);
 	n += put_hash_changes(out, "CONFIGURATION", &t->configuration, &there->configuration, a);
 	n += put_hash_changes(out, "METADATA", &t->metadata, &there->metadata, a);
 	buf_put(out, '}');

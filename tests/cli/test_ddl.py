@@ -16,6 +16,7 @@ tables:
   - name: {name}
     rowkey: [{{field: id, as: u32}}]
     timestamp: at
+    attributes: {{{attributes}}}
     families:
       f: {{{family}}}
     cells:
@@ -35,8 +36,8 @@ SECOND = """\
 
 @pytest.fixture
 def ddl(saltmill, tmp_path):
-    def run(*args, name="ns:t", family="versions: 1", regions="{split: none}", more=""):
-        text = JOB.format(name=f'"{name}"', family=family, regions=regions) + more
+    def run(*args, name="ns:t", family="versions: 1", regions="{split: none}", more="", attributes=""):
+        text = JOB.format(name=f'"{name}"', family=family, regions=regions, attributes=attributes) + more
         (tmp_path / "job.yaml").write_text(text)
         return subprocess.run([saltmill, "ddl", "job.yaml", *map(str, args)], cwd=tmp_path,
                               capture_output=True, text=True, timeout=60, check=False)
@@ -127,10 +128,10 @@ def test_bad_splits_file(ddl, tmp_path, text, words):
     (["--table", "nt"], {}, ["no table `nt`", "ns:t"]),
     ([], {"more": SECOND}, ["several tables", "ns:t, other"]),
     (["--table", "othre"], {"more": SECOND}, ["did you mean other?"]),
-    ([], {"family": "compression: GZIP"}, ["job.yaml:11", "GZIP"]),
-    ([], {"family": "ttl: 2 fortnights"}, ["job.yaml:11", "fortnights"]),
-    ([], {"family": "min_versions: 3, versions: 2"}, ["job.yaml:11", "min_versions"]),
-    ([], {"family": "bloomfilter: ROWPREFIX_FIXED_LENGTH"}, ["job.yaml:11", "prefix"]),
+    ([], {"family": "compression: GZIP"}, ["job.yaml:12", "GZIP"]),
+    ([], {"family": "ttl: 2 fortnights"}, ["job.yaml:12", "fortnights"]),
+    ([], {"family": "min_versions: 3, versions: 2"}, ["job.yaml:12", "min_versions"]),
+    ([], {"family": "bloomfilter: ROWPREFIX_FIXED_LENGTH"}, ["job.yaml:12", "prefix"]),
     ([], {"name": "hbase:t"}, ["job.yaml:7", "hbase"]),
 ])
 def test_refused(ddl, args, how, words):
@@ -174,6 +175,17 @@ def test_alter(ddl, tmp_path):
     assert "alter 'ns:t', {NAME => 'f', VERSIONS => 3, COMPRESSION => 'ZSTD'}" in flat
     same = ddl("--alter", "now.txt", family="ttl: 1d")
     assert "alter" not in same.stdout and "has all attributes" in same.stdout
+
+
+@pytest.mark.parametrize("there,same", [("true", True), ("false", False)])
+def test_alter_finds_attributes_among_the_metadata(ddl, tmp_path, there, same):
+    """Where HBase 2.6 prints NORMALIZATION_ENABLED."""
+    (tmp_path / "now.txt").write_text(
+        DESCRIBE.replace("METADATA => {", f"METADATA => {{'NORMALIZATION_ENABLED' => '{there}', "))
+    done = ddl("--alter", "now.txt", family="ttl: 1d", attributes="normalization_enabled: true")
+    assert done.returncode == 0, done.stderr
+    assert ("has all attributes" in done.stdout) == same
+    assert ("NORMALIZATION_ENABLED => true" in done.stdout) != same
 
 
 def test_alter_wants_describe(ddl, tmp_path):
