@@ -44,12 +44,20 @@ typedef int options_own(void *ctx, int opt, const char *arg, struct error *err);
 int options_parse(int argc, char **argv, struct options *o, const struct option *own,
 		  const char *own_short, options_own *take, void *ctx, int *first);
 
+/* --max-rejects: "100" or "0.1%". */
+struct reject_limit;
+int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err);
+
 /* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
 int command_fail(const char *name, const struct error *err);
 /* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
 int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);
+int cmd_stream(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_loads(int argc, char **argv);
+int cmd_seek(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_ddl(int argc, char **argv);

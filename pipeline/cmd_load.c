@@ -18,7 +18,7 @@ struct load_arguments {
 	const char *state_dir;
 };
 
-static int parse_limit(const char *text, struct reject_limit *out, struct error *err)
+int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err)
 {
 	char *end;
 	if (text[0] >= '0' && text[0] <= '9') {
@@ -38,7 +38,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
 	if (opt == OPT_MAX_REJECTS)
-		return parse_limit(arg, &a->limit, err);
+		return parse_reject_limit(arg, &a->limit, err);
 	if (opt == OPT_STATE)
 		a->state_dir = arg;
 	else if (opt == OPT_EXISTING)

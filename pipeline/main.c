@@ -10,8 +10,27 @@ const struct command commands[] = {
 	{"load", "JOB [FILE...] -o DIR [options]", "events to HFiles, split file, create-table script",
 	 "  -o, --output DIR        where the load appears; must not exist\n"
 	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the run)\n"
-	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or list_regions printed\n",
+	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or list_regions printed\n"
+	 "  --state DIR             of a kafka source: go on where the last load ended\n",
 	 cmd_load},
+	{"stream", "JOB --state DIR [options]", "Kafka without end: one published load after the other",
+	 "  --state DIR             which offsets are loaded; one process at a time\n"
+	 "  -o, --output DIR        parent of the loads (default: DIR/published)\n"
+	 "  --max-rejects N|P%      bad events to tolerate in each load (default 1000)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
+	 cmd_stream},
+	{"status", "--state DIR [--json]", "positions, last load and lag of a Kafka source",
+	 "  --state DIR             the state folder of load and stream\n",
+	 cmd_status},
+	{"loads", "--state DIR [--loaded NAME]", "the published loads of a state, oldest first",
+	 "  --state DIR             the state folder of load and stream\n"
+	 "  --loaded NAME           mark a load as given to HBase\n"
+	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"
+	 "  --discard NAME          of an interrupted load: it does not, its offsets are loaded again\n",
+	 cmd_loads},
+	{"seek", "--state DIR PARTITION=OFFSET...", "set positions by hand",
+	 "  --state DIR             the state folder of load and stream\n",
+	 cmd_seek},
 	{"plan", "JOB [FILE...] [-o DIR] [options]",
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not exist\n"

@@ -252,11 +252,11 @@ void report_summary(const struct load_result *r, const char *output_dir)
 		in += m->inputs[i].bytes;
 	printf("read %s events", format_count(a, m->read));
 	if (m->topic)
-		printf(" from %zu partition%s of topic %s", m->noffsets, m->noffsets == 1 ? "" : "s",
+		printf(" from %zu partition%s of topic %s", m->noffsets, plural(m->noffsets),
 		       m->topic);
 	else
 		printf(" (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
-		       m->ninputs == 1 ? "" : "s");
+		       plural(m->ninputs));
 	if (r->blank_lines)
 		printf(", %s blank lines", format_count(b, r->blank_lines));
 	printf("\n");

@@ -12,5 +12,7 @@ int load_write(const char *path, const struct state_load *l, const char *crash, 
 int load_read(const char *path, struct state_load *l, struct arena *a, struct error *err);
 int topic_write(const char *path, const struct state_topic *t, struct error *err);
 int topic_read(const char *path, struct state_topic *t, struct arena *a, struct error *err);
+int note_write(const char *path, const struct state_note *n, struct error *err);
+int note_read(const char *path, struct state_note *n, struct error *err);
 
 #endif

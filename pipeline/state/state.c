@@ -36,6 +36,7 @@ struct state {
 	size_t nloads, room;
 	struct position *positions; /* by partition */
 	size_t npositions;
+	int64_t noted_ms;
 	struct arena arena;
 };
 
@@ -139,8 +140,14 @@ static int lock_folder(struct state *s, struct error *err)
 	mem_free(path);
 	if (s->lock_fd < 0)
 		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return refuse_second(s, err);
+	/* state_in_use of another process holds it for a moment */
+	const struct timespec pause = {.tv_nsec = 20000000};
+	int tries = 5;
+	while (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		if (--tries == 0)
+			return refuse_second(s, err);
+		else
+			nanosleep(&pause, NULL);
 	gethostname(host, sizeof(host) - 1);
 	owner = mem_format("%ld on %s", (long)getpid(), host);
 	/* who holds it is for people; the lock itself is the kernel's */
@@ -434,11 +441,17 @@ int state_drop(struct state *s, struct error *err)
 
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err)
 {
-	if (s->intent.name)
+	if (s->intent.name && s->intent.phase == STATE_PUBLISHING)
 		return error_set(err, RC_CONFIG,
-				 "%s: load %s is not finished; run the load or the stream once more first, or "
-				 "remove %s/intent.json and %s",
-				 s->dir, s->intent.name, s->dir, s->intent.dir);
+				 "%s: load %s may be published as %s; run the load or the stream once more "
+				 "first, or say what became of it: `saltmill loads --state %s --published %s` "
+				 "or `--discard %s`",
+				 s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
+				 s->intent.name);
+	/* one that is certainly not published would begin at the old positions */
+	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
+	if (rc)
+		return rc;
 	struct state_load l = {.name = state_next_name(s),
 			       .dir = "",
 			       .phase = STATE_SEEK,
@@ -450,6 +463,46 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;
 	}
 	return record(s, &l, err);
+}
+
+int state_settle(struct state *s, const char *name, bool published, struct error *err)
+{
+	if (!s->intent.name || strcmp(s->intent.name, name) != 0)
+		return error_set(err, RC_CONFIG, "%s: load %s is not one that was interrupted", s->dir, name);
+	return published ? state_published(s, NULL, 0, 0, err) : state_drop(s, err);
+}
+
+/* --- for people --- */
+
+void state_note(struct state *s, const struct state_note *note)
+{
+	struct error ignored;
+	if (note->time_ms - s->noted_ms < 1000)
+		return;
+	char *path = path_of(s, "status.json");
+	note_write(path, note, &ignored);
+	mem_free(path);
+	s->noted_ms = note->time_ms;
+}
+
+bool state_noted(const struct state *s, struct state_note *note)
+{
+	struct error ignored;
+	char *path = path_of(s, "status.json");
+	bool there = note_read(path, note, &ignored) == RC_OK;
+	mem_free(path);
+	return there;
+}
+
+bool state_in_use(const struct state *s)
+{
+	char *path = path_of(s, "lock");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool used = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+	if (fd >= 0)
+		close(fd);
+	mem_free(path);
+	return used;
 }
 
 const struct state_load *state_loads(const struct state *s, size_t *n)

@@ -11,6 +11,7 @@
  *   intent.json        the load that is being made: name, folder, ranges, phase
  *   loads/NAME.json    a load that was published, or positions that were set by hand
  *   handed/NAME        was given to HBase, says the user
+ *   status.json        what a running stream saw last; for people, not synced
  *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
  *
  * The position of a partition is the end of its range in the last loads/NAME.json.
@@ -83,6 +84,24 @@ int state_drop(struct state *s, struct error *err);
 
 /* Set positions by hand; partitions that have none yet come in. */
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err);
+
+/*
+ * Say what became of an intent whose folder is gone: published and moved away, or never published
+ * (its offsets are loaded again).  RC_CONFIG: there is no such intent.
+ */
+int state_settle(struct state *s, const char *name, bool published, struct error *err);
+
+struct state_note {
+	int64_t time_ms;
+	uint64_t lag, cut; /* offsets not loaded yet; those of the load that is being made */
+	uint64_t loads, events, rejected; /* since the stream began */
+};
+/* Leave a note for `saltmill status`, at most one a second.  Failing is no harm. */
+void state_note(struct state *s, const struct state_note *note);
+/* False: there is none. */
+bool state_noted(const struct state *s, struct state_note *note);
+/* Some process has the folder locked. */
+bool state_in_use(const struct state *s);
 
 /* Oldest first; valid until the next change. */
 const struct state_load *state_loads(const struct state *s, size_t *n);

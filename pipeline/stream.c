@@ -1,0 +1,168 @@
+#include "stream.h"
+
+#include <time.h>
+
+#include "pool.h"
+
+#define LOOK_MS		  200
+#define EVENT_BYTES_GUESS 1024 /* until a load was read */
+
+struct stream {
+	const struct stream_options *opt;
+	struct ingest in;
+	double waiting_since; /* the open cut's first event was seen; 0: it is empty */
+	double event_bytes;   /* of the last load */
+};
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int64_t wall_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The most offsets of one cut, UINT64_MAX: any. */
+static uint64_t cut_limit(const struct stream *s)
+{
+	const struct kafka_source *k = &s->in.job->kafka;
+	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
+	/* how large messages are is known only from those that were read */
+	uint64_t by_bytes = k->roll_bytes ? (uint64_t)((double)k->roll_bytes / s->event_bytes) + 1
+					  : UINT64_MAX;
+	return by_bytes < limit ? by_bytes : limit;
+}
+
+/* Leave `limit` offsets in the cut, of each partition its share. */
+static void shorten(struct ingest *in, uint64_t limit)
+{
+	uint64_t all = in->available;
+	in->available = 0;
+	for (size_t i = 0; i < in->nranges; i++) {
+		struct offset_range *r = &in->ranges[i];
+		double share = (double)(r->end - r->start) * (double)limit / (double)all;
+		int64_t take = (int64_t)share + (share > (double)(int64_t)share);
+		if (take < r->end - r->start)
+			r->end = r->start + take;
+		in->available += (uint64_t)(r->end - r->start);
+	}
+}
+
+/* Is it time to cut?  The ranges are then the cut. */
+static bool is_due(struct stream *s)
+{
+	const struct kafka_source *k = &s->in.job->kafka;
+	uint64_t limit = cut_limit(s);
+	if (s->in.available == 0) {
+		s->waiting_since = 0;
+		return false;
+	}
+	if (s->waiting_since == 0)
+		s->waiting_since = seconds_now();
+	if (s->in.available >= limit) {
+		shorten(&s->in, limit);
+		return true;
+	}
+	return k->roll_s && seconds_now() - s->waiting_since >= (double)k->roll_s;
+}
+
+static void tell_published(struct stream *s, const char *dir, const struct load_result *r)
+{
+	struct stream_gauges *g = s->opt->gauges;
+	const struct progress *p = s->in.progress;
+	g->loads++;
+	g->events += r->manifest.read;
+	g->rejected += r->manifest.rejected;
+	g->published_ms = wall_ms();
+	if (r->manifest.read && p->bytes)
+		s->event_bytes = (double)p->bytes / (double)r->manifest.read;
+	if (s->opt->published)
+		s->opt->published(s->opt->ctx, dir, r);
+}
+
+static void note(struct stream *s)
+{
+	const struct stream_gauges *g = s->opt->gauges;
+	struct state_note n = {.time_ms = wall_ms(),
+			       .lag = g->lag,
+			       .cut = g->cut,
+			       .loads = g->loads,
+			       .events = g->events,
+			       .rejected = g->rejected};
+	state_note(s->in.state, &n);
+}
+
+static int load_cut(struct stream *s, struct error *err)
+{
+	struct load_result result;
+	struct stream_gauges *g = s->opt->gauges;
+	const char *name = state_next_name(s->in.state);
+	char *dir = s->opt->load->output_dir
+			    ? mem_format("%s/%s", s->opt->load->output_dir, name)
+			    : mem_format("%s/published/%s", s->opt->state_dir, name);
+	g->cut = s->in.available;
+	g->loading = 1;
+	note(s);
+	*s->in.progress = (struct progress){0};
+	int rc = ingest_load(&s->in, dir, &result, err);
+	g->loading = 0;
+	g->cut = 0;
+	if (rc == RC_OK)
+		tell_published(s, dir, &result);
+	s->waiting_since = 0;
+	load_result_release(&result);
+	mem_free(dir);
+	return rc;
+}
+
+static int recover(struct stream *s, struct error *err)
+{
+	struct load_result result;
+	const char *dir;
+	int rc = ingest_recover(&s->in, &dir, &result, err);
+	if (rc == RC_OK && dir)
+		tell_published(s, dir, &result);
+	load_result_release(&result);
+	return rc;
+}
+
+static void wait_a_moment(void)
+{
+	const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
+	nanosleep(&t, NULL);
+}
+
+static int cut_after_cut(struct stream *s, struct error *err)
+{
+	int rc;
+	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
+		s->opt->gauges->lag = s->in.available;
+		if (is_due(s))
+			rc = load_cut(s, err);
+		else
+			wait_a_moment();
+		if (rc)
+			break;
+		note(s);
+	}
+	return rc;
+}
+
+int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
+	       struct error *err)
+{
+	struct stream s = {.opt = opt, .event_bytes = EVENT_BYTES_GUESS};
+	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->log, progress, err);
+	if (rc == RC_OK)
+		rc = recover(&s, err);
+	if (rc == RC_OK)
+		rc = cut_after_cut(&s, err);
+	ingest_close(&s.in);
+	return rc;
+}

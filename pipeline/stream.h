@@ -1,0 +1,37 @@
+/*
+ * stream.h - `saltmill stream`: one complete, published load after the other, without end
+ */
+#ifndef SALTMILL_STREAM_H
+#define SALTMILL_STREAM_H
+
+#include "ingest.h"
+
+/* What can be seen from outside; any thread reads. */
+struct stream_gauges {
+	_Atomic uint64_t lag;      /* offsets behind the end of the topic, at the last look */
+	_Atomic uint64_t loads, events, rejected; /* published since the start */
+	_Atomic int64_t published_ms; /* wall clock of the last publication; 0: none */
+	_Atomic int loading;       /* a cut is being loaded */
+	_Atomic uint64_t cut;      /* offsets in it */
+};
+
+struct stream_options {
+	const struct load_options *load; /* output_dir: the parent of the loads; NULL: in the state */
+	const char *state_dir;
+	struct kafka_log log;
+	struct stream_gauges *gauges;
+	/* Called behind each publication. */
+	void (*published)(void *ctx, const char *dir, const struct load_result *result);
+	void *ctx;
+};
+
+/*
+ * A cut is made of what the topic holds behind the positions, when it reaches roll.rows or
+ * roll.bytes, or when its first event has waited for roll.time.  It is written down as the intent
+ * before a message of it is read, so that the clock decides nothing twice.  Ends with RC_STOPPED
+ * after a signal, nothing half done: the open cut is dropped and its offsets are for the next run.
+ */
+int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
+	       struct error *err);
+
+#endif
