@@ -124,16 +124,6 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 	return run_writer_end(w, err);
 }
 
-static void list_entries(struct run_builder *b, const struct record_codec *codec)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < b->records; i++) {
-		struct record r;
-		b->radix->entries[i].at = (uint32_t)at;
-		at = (size_t)(record_read(codec, b->data + at, &r) - b->data);
-	}
-}
-
 static struct record_codec builder_codec(const struct run_builder *b)
 {
 	return (struct record_codec){.seq_base = b->first_seq & ~(uint64_t)UINT32_MAX,
@@ -153,6 +143,18 @@ static void shrink_buffer(struct run_builder *b)
 	b->cap = 0;
 }
 
+/*
+ * The last record is looked at when the next one comes: its bytes, just written in other pieces,
+ * could not be read back without a stall.
+ */
+static inline void watch_last(struct run_builder *b)
+{
+	const uint8_t *string = b->data + b->last_at;
+	if (b->records == 1)
+		watch_start(&b->watch, string, b->last_key_len, b->sorter->opt.minor_bytes);
+	watch_add(&b->watch, string, b->last_key_len);
+}
+
 int run_builder_flush(struct run_builder *b, struct error *err)
 {
 	int rc = stop_check(err);
@@ -162,11 +164,11 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
 	run->codec = builder_codec(b);
 	reserve_entries(b);
-	list_entries(b, &run->codec);
+	watch_last(b);
 	b->radix->base = b->data;
 	b->radix->codec = run->codec;
 	b->radix->seq_rises = b->seq_rises;
-	radix_sort(b->radix, b->records, &run->span);
+	radix_sort(b->radix, b->records, &b->watch, &run->span);
 	struct run_writer w;
 	rc = begin_run(b, &w, run, err);
 	if (rc == RC_OK)
@@ -242,6 +244,10 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	b->seq_rises &= r->seq >= b->last_seq;
 	b->last_seq = r->seq;
 	uint8_t *p = record_write_header(&codec, r, b->data + b->used);
+	if (b->records > 0)
+		watch_last(b);
+	b->last_at = (size_t)(p - b->data);
+	b->last_key_len = r->key.len;
 	p = append_short(p, r->key.ptr, r->key.len);
 	p = append_short(p, r->minor, codec.minor_bytes);
 	append_short(p, r->payload.ptr, r->payload.len);

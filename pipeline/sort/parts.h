@@ -39,6 +39,8 @@ struct run_builder {
 	size_t records, records_max;
 	uint64_t first_seq, last_seq;
 	bool seq_rises;
+	struct span_watch watch;    /* over the records in data but the last */
+	size_t last_at, last_key_len; /* where its key and minor lie in data */
 	struct radix *radix;        /* entries hold entries_cap each */
 	size_t entries_cap;
 	uint8_t *spill_buf;

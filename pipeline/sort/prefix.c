@@ -31,6 +31,21 @@ void span_start(struct key_span *s, struct bytes key, const uint8_t *minor, size
 	memset(s->mask, 0, sizeof(s->mask));
 }
 
+void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len, size_t minor_bytes)
+{
+	size_t bytes = key_len + minor_bytes;
+	*w = (struct span_watch){.key_len = key_len, .lost = bytes > SPAN_BYTES};
+	w->nwords = w->lost ? 0 : (bytes + 7) / 8;
+	memcpy(w->first, string, 8 * w->nwords);
+}
+
+void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
+		  size_t minor_bytes)
+{
+	span_start(s, bytes_of(string, w->key_len), string + w->key_len, minor_bytes);
+	memcpy(s->mask, w->varies, w->key_len + minor_bytes); /* what was behind it is left out */
+}
+
 size_t span_string_bytes(const struct key_span *s, size_t minor_bytes)
 {
 	return s->min_len == s->max_len ? s->max_len + minor_bytes : s->max_len;

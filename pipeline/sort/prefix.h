@@ -30,6 +30,30 @@ void span_release(struct key_span *s);
 void span_start(struct key_span *s, struct bytes key, const uint8_t *minor, size_t minor_bytes);
 /* The union of two sets; may say that a bit varies which does not (that is harmless). */
 void span_merge(struct key_span *s, const struct key_span *other, size_t minor_bytes);
+/*
+ * The same found out record by record, while they are hot in the cache.  Only for strings of at
+ * most SPAN_BYTES with keys of one length: other sets are lost, and must be scanned.
+ */
+struct span_watch {
+	size_t key_len, nwords;
+	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS]; /* as they lie in memory */
+	bool lost;
+};
+/* string: key and minor, with SLACK_BYTES readable behind it, here and below. */
+void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len, size_t minor_bytes);
+static inline void watch_add(struct span_watch *w, const uint8_t *string, size_t key_len)
+{
+	w->lost |= key_len != w->key_len;
+	for (size_t i = 0; i < w->nwords; i++) {
+		uint64_t word;
+		memcpy(&word, string + 8 * i, 8);
+		w->varies[i] |= word ^ w->first[i];
+	}
+}
+/* The span of a watch that is not lost, from one of its strings. */
+void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
+		  size_t minor_bytes);
+
 /* Length of the strings of a span, padding left out. */
 size_t span_string_bytes(const struct key_span *s, size_t minor_bytes);
 

@@ -1,11 +1,12 @@
 /*
  * radix.c - the fastest sort of speed.md 3: varying key bits packed into a u64, LSD radix with
- * 11-bit digits on {u64, offset}, then repair of what the 64 bits could not tell apart
+ * 11-bit digits on {u64, offset}, then repair of what the digits could not tell apart
  *
- * Groups of equal words: short ones by insertion, long ones by the same method again on the bits
- * in which the group varies (shared long text, wide random tails), and by merge sort when that is
- * not to be had.  Insertion and merge sort compare key, minor and seq in full, so the order never
- * depends on where the records stood.
+ * Five digits: a sixth for the last 9 bits costs more than to compare words in the few groups that
+ * are equal so far.  Groups of equal digits: short ones by insertion, long ones by the same method
+ * again on the bits in which the group varies (shared long text, wide random tails), and by merge
+ * sort when that is not to be had.  Insertion and merge sort compare word, key, minor and seq, so
+ * the order never depends on where the records stood.
  */
 #include "radix.h"
 
@@ -145,15 +146,41 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 	}
 }
 
-static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, unsigned passes,
-			 unsigned width)
+/* The same for all records of the buffer, in the order in which they lie there. */
+static void walk_prefixes(const struct radix *x, const struct key_plan *plan, size_t n,
+			  struct sort_entry *to)
 {
-	uint64_t low = (UINT64_C(1) << width) - 1;
-	memset(x->counts, 0, passes * sizeof(x->counts[0]));
+	const uint8_t *p = x->base;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t v = e[i].prefix;
-		for (unsigned d = 0; d < passes; d++, v >>= width)
-			x->counts[d][v & low]++;
+		struct record r;
+		uint32_t at = (uint32_t)(p - x->base);
+		p = record_read(&x->codec, p, &r);
+		to[i] = (struct sort_entry){plan ? plan->pack(plan, r.key.ptr, r.key.len) : 0, at};
+	}
+}
+
+/* How the bits of the words are cut into digits; the last `drop` bits are in none. */
+struct digits {
+	unsigned passes, width, drop;
+};
+
+static struct digits cut_digits(unsigned bits)
+{
+	struct digits d = {.drop = bits > DIGITS_MAX * DIGIT_BITS ? bits - DIGITS_MAX * DIGIT_BITS : 0};
+	bits -= d.drop;
+	d.passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+	d.width = (bits + d.passes - 1) / d.passes;
+	return d;
+}
+
+static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, struct digits d)
+{
+	uint64_t low = (UINT64_C(1) << d.width) - 1;
+	memset(x->counts, 0, d.passes * sizeof(x->counts[0]));
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = e[i].prefix >> d.drop;
+		for (unsigned k = 0; k < d.passes; k++, v >>= d.width)
+			x->counts[k][v & low]++;
 	}
 }
 
@@ -174,17 +201,14 @@ static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_
 	return true;
 }
 
-/* Stable; the result is in a. */
-static void lsd_sort(struct radix *x, const struct key_plan *plan, struct group *g)
+/* The words are in g->a or g->b, whichever `from` is.  Stable; the result is in a. */
+static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct sort_entry *from)
 {
-	unsigned passes = (plan->bits + DIGIT_BITS - 1) / DIGIT_BITS;
-	unsigned width = (plan->bits + passes - 1) / passes;
-	struct sort_entry *from = passes % 2 ? g->b : g->a, *to = passes % 2 ? g->a : g->b;
-	fill_prefixes(x, plan, g, from);
-	count_digits(x, from, g->n, passes, width);
-	for (unsigned d = 0; d < passes; d++) {
-		uint64_t low = (UINT64_C(1) << width) - 1;
-		if (!scatter(x->counts[d], from, to, g->n, d * width, low))
+	struct sort_entry *to = from == g->a ? g->b : g->a;
+	uint64_t low = (UINT64_C(1) << d.width) - 1;
+	count_digits(x, from, g->n, d);
+	for (unsigned k = 0; k < d.passes; k++) {
+		if (!scatter(x->counts[k], from, to, g->n, d.drop + k * d.width, low))
 			continue;
 		struct sort_entry *swap = from;
 		from = to;
@@ -196,16 +220,19 @@ static void lsd_sort(struct radix *x, const struct key_plan *plan, struct group 
 
 static void sort_group(struct radix *x, struct group g, struct key_span *span, unsigned depth);
 
-/* Put groups of equal words in order. */
-static void repair(struct radix *x, const struct key_plan *plan, struct group g, unsigned depth)
+/* Put groups of equal digits in order. */
+static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, struct group g,
+		   unsigned depth)
 {
-	if (plan->complete && x->seq_rises)
+	bool told_apart = plan->complete && drop == 0;
+	if (told_apart && x->seq_rises)
 		return; /* equal key and minor, and the radix sort is stable */
 	for (size_t i = 0, end; i < g.n; i = end) {
-		for (end = i + 1; end < g.n && g.a[end].prefix == g.a[i].prefix;)
+		uint64_t digits = g.a[i].prefix >> drop;
+		for (end = i + 1; end < g.n && g.a[end].prefix >> drop == digits;)
 			end++;
 		struct group sub = {g.a + i, g.b + i, end - i};
-		if (sub.n < RADIX_MIN || plan->complete || depth == DEPTH_MAX) {
+		if (sub.n < RADIX_MIN || told_apart || depth == DEPTH_MAX) {
 			if (sub.n > 1)
 				merge_sort(x, sub.a, sub.b, sub.n);
 			continue;
@@ -222,8 +249,11 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 	scan_span(x, &g, span);
 	plan_init(&plan, span, x->codec.minor_bytes);
 	if (plan.bits > 0 && g.n >= RADIX_MIN) {
-		lsd_sort(x, &plan, &g);
-		repair(x, &plan, g, depth);
+		struct digits d = cut_digits(plan.bits);
+		struct sort_entry *from = d.passes % 2 ? g.b : g.a;
+		fill_prefixes(x, &plan, &g, from);
+		lsd_sort(x, d, &g, from);
+		repair(x, &plan, d.drop, g, depth);
 		return;
 	}
 	if (plan.complete && plan.bits == 0 && x->seq_rises)
@@ -232,7 +262,22 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 	merge_sort(x, g.a, g.b, g.n);
 }
 
-void radix_sort(struct radix *x, size_t n, struct key_span *span)
+void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span)
 {
-	sort_group(x, (struct group){x->entries, x->other, n}, span, 0);
+	struct group g = {x->entries, x->other, n};
+	struct key_plan plan;
+	struct record first;
+	record_read(&x->codec, x->base, &first);
+	if (w->lost || n < RADIX_MIN) {
+		walk_prefixes(x, NULL, n, g.a);
+		sort_group(x, g, span, 0);
+		return;
+	}
+	span_watched(span, w, first.key.ptr, x->codec.minor_bytes);
+	plan_init(&plan, span, x->codec.minor_bytes);
+	struct digits d = plan.bits ? cut_digits(plan.bits) : (struct digits){0};
+	struct sort_entry *from = d.passes % 2 ? g.b : g.a;
+	walk_prefixes(x, &plan, n, from);
+	lsd_sort(x, d, &g, from);
+	repair(x, &plan, d.drop, g, 0);
 }

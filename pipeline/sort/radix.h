@@ -11,7 +11,7 @@ struct sort_entry {
 	uint32_t at;     /* of the record in the buffer */
 };
 
-enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 6 };
+enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 5 };
 
 struct radix {
 	const uint8_t *base;
@@ -22,9 +22,9 @@ struct radix {
 };
 
 /*
- * Sort entries[0..n), whose `at` are filled in, rising.  other is scratch.  *span becomes the span
- * of all records.  n >= 1.
+ * Sort the n >= 1 records that lie one behind the other from base on; entries[0..n) become their
+ * order.  *span becomes the span of all records, of which w may know what it takes.
  */
-void radix_sort(struct radix *x, size_t n, struct key_span *span);
+void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span);
 
 #endif
