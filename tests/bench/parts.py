@@ -55,16 +55,21 @@ def print_stages(bench, name, csv, loads, rounds):
     def total(form, what="wall"):
         return [sum(of(s, form, what)[i] for s in STAGES) for i in range(len(rounds))]
 
-    def line(text, own, limit):
-        return [text, spread(own, 3), spread(limit, 3), f"{rig.middle(ratios(own, limit)):.2f}"]
+    def line(text, own, limit, own_cpu, limit_cpu):
+        return [text, spread(own, 3), spread(limit, 3), f"{rig.middle(ratios(own, limit)):.2f}",
+                f"{rig.middle(own_cpu):.3f}", f"{rig.middle(limit_cpu):.3f}"]
 
     own, limit = total("own"), total("limit")
-    lines = [line(s, of(s, "own"), of(s, "limit")) for s in STAGES] + [line("sum", own, limit)]
+    lines = [line(s, of(s, "own"), of(s, "limit"), of(s, "own", "cpu"), of(s, "limit", "cpu"))
+             for s in STAGES]
+    lines.append(line("sum", own, limit, total("own", "cpu"), total("limit", "cpu")))
     parts = [s["stage"] for s in rounds[0] if s["form"] == "part"]
-    lines += [[f"of it: {s}", spread(of(s, "part"), 3), "", ""] for s in parts]
+    lines += [[f"of it: {s}", spread(of(s, "part"), 3), "", "",
+               f"{rig.middle(of(s, 'part', 'cpu')):.3f}", ""] for s in parts]
     rig.table(f"(b) each stage alone on one thread, {name}, {count(csv.stat().st_size)} bytes in; "
-              f"s, median of {len(rounds)} (min..max)",
-              ["stage", "saltmill's", "limit: hard-wired or library", "ratio"], lines)
+              f"s, median of {len(rounds)} (min..max); limit: hard-wired or the library alone",
+              ["stage", "saltmill's wall", "limit's wall", "ratio", "saltmill's cpu", "limit's cpu"],
+              lines)
     walls, cpus = [r.wall for r in loads], [r.cpu for r in loads]
     result = {
         "wall_s": walls,
@@ -81,7 +86,8 @@ def print_stages(bench, name, csv, loads, rounds):
     bench.checks.at_most(f"wall / (stage limits / cores), {name}",
                          rig.middle(result["wall_over_limits"]), 1.25)
     return {**{k: summary(v) for k, v in result.items()},
-            "stages": {s: {f: summary(of(s, f)) for f in ("own", "limit")} for s in STAGES},
+            "stages": {s: {f: {w: summary(of(s, f, w)) for w in ("wall", "cpu")}
+                           for f in ("own", "limit")} for s in STAGES},
             "parts": {s: summary(of(s, "part")) for s in parts}}
 
 
