@@ -24,12 +24,14 @@ struct sorter_options {
 	record_weigh *weigh;     /* > 0; NULL: each weighs 1; called from any thread */
 	const void *weigh_ctx;   /* borrowed */
 	size_t run_bytes;        /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
+	struct budget *quota;    /* what temporary files may hold; NULL: no limit */
 };
 
 struct sorter_totals {
 	uint64_t records;
 	uint64_t weight;
-	uint64_t run_bytes;      /* of all runs, in memory and on disk */
+	uint64_t run_bytes;      /* of all runs, in memory and on disk, large payloads included */
+	uint64_t largest_bytes;  /* payload */
 	uint64_t spilled_bytes;  /* ever written to temporary files, merge passes included */
 	size_t runs;             /* left to merge */
 	size_t spilled_runs;     /* of those, on disk */
@@ -56,7 +58,7 @@ struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
 
 /*
  * Copy a record in; flushes by itself when the buffer is full.  RC_LIMIT: key longer than
- * ROW_KEY_MAX or a record above 1 GiB.  RC_IO: the temporary folder is full or not there.
+ * ROW_KEY_MAX, a record above 1 GiB, the quota.  RC_IO: the temporary folder is full or not there.
  */
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
 /* The buffer holds a run's worth: the next add would sort it first. */
@@ -64,9 +66,12 @@ bool run_builder_full(const struct run_builder *b);
 /* Sort what is there and emit it as a run.  Nothing there: nothing happens. */
 int run_builder_flush(struct run_builder *b, struct error *err);
 
+/* Flush all builders and release their buffers. */
+int sorter_flush(struct sorter *s, struct error *err);
 /*
- * Flush all builders and release their buffers; then, when there are more spilled runs than
- * block buffers of all threads fit in the budget, merge some into larger ones.
+ * The same; then, when there are more spilled runs than
+ * block buffers of all threads fit in the budget, merge some into larger ones.  What the caller
+ * will need while it reads is best forced on the budget before.
  */
 int sorter_finish(struct sorter *s, struct error *err);
 

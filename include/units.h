@@ -18,6 +18,9 @@
  */
 bool parse_size(const char *text, uint64_t *bytes);
 
+/* "3.4 GB", "950 KB", "12 B"; powers of 1000.  Returns text, which has room for 16 bytes. */
+char *format_bytes(char *text, uint64_t bytes);
+
 /* "3600", "90s", "15m", "24h", "30d", "2w" or "forever" (DURATION_FOREVER), in seconds. */
 bool parse_duration_s(const char *text, uint64_t *seconds);
 

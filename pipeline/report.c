@@ -16,17 +16,6 @@
 static const char *const phase_names[PHASES] = {"opening", "reading", "choosing splits", "writing",
 						"publishing"};
 
-char *format_bytes(char *text, uint64_t bytes)
-{
-	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
-	double v = (double)bytes;
-	size_t u = 0;
-	for (; v >= 1000 && u < 5; u++)
-		v /= 1000;
-	snprintf(text, 16, u == 0 || v >= 99.95 ? "%.0f %s" : "%.1f %s", v, units[u]);
-	return text;
-}
-
 char *format_count(char *text, uint64_t n)
 {
 	char plain[24];

@@ -5,6 +5,7 @@
 #define SALTMILL_REPORT_H
 
 #include "load.h"
+#include "units.h"
 
 /*
  * A thread that shows progress: a line rewritten twice a second on a terminal, otherwise one
@@ -26,8 +27,6 @@ void report_ttl(const char *command, const struct table *t, size_t family, int64
 /* The same for every family of a load. */
 void report_hidden(const struct load_result *r, const struct job *job);
 
-/* "12.3 MB"; text holds at least 16 bytes. */
-char *format_bytes(char *text, uint64_t bytes);
 /* "8,000,320"; text holds at least 28 bytes. */
 char *format_count(char *text, uint64_t n);
 

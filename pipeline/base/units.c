@@ -1,6 +1,7 @@
 #include "units.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -37,6 +38,17 @@ bool parse_size(const char *text, uint64_t *bytes)
 			text = "";
 	}
 	return *text == 0 && !__builtin_mul_overflow(v, unit, bytes);
+}
+
+char *format_bytes(char *text, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+	double v = (double)bytes;
+	size_t u = 0;
+	for (; v >= 1000 && u < 5; u++)
+		v /= 1000;
+	snprintf(text, 16, u == 0 || v >= 99.95 ? "%.0f %s" : "%.1f %s", v, units[u]);
+	return text;
 }
 
 bool parse_duration_s(const char *text, uint64_t *seconds)

@@ -179,6 +179,24 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	return rc;
 }
 
+int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err)
+{
+	struct budget *budget = b->sorter->opt.budget;
+	int rc = RC_OK;
+	while (rc == RC_OK && atomic_load(&budget->used) + room > budget->limit) {
+		rc = aside_evict(b->aside, budget, b->spill, err);
+		if (rc != RC_END)
+			continue;
+		while (b->evicted < b->nruns && !b->runs[b->evicted]->data)
+			b->evicted++;
+		if (b->evicted == b->nruns)
+			return RC_OK;
+		b->spilled_bytes += b->runs[b->evicted]->bytes;
+		rc = run_evict(b->runs[b->evicted], b->spill, budget, err);
+	}
+	return rc;
+}
+
 bool run_builder_full(const struct run_builder *b)
 {
 	return b->used >= b->sorter->opt.run_bytes || b->records >= b->records_max;
@@ -226,7 +244,7 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 	return RC_OK;
 }
 
-int run_builder_add(struct run_builder *b, const struct record *r, struct error *err)
+static inline int add(struct run_builder *b, const struct record *r, bool aside, struct error *err)
 {
 	struct record_codec codec = builder_codec(b);
 	size_t len = record_header_bytes(&codec, r) + record_body_bytes(&codec, r);
@@ -244,6 +262,8 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	b->seq_rises &= r->seq >= b->last_seq;
 	b->last_seq = r->seq;
 	uint8_t *p = record_write_header(&codec, r, b->data + b->used);
+	if (aside)
+		record_mark_aside(&codec, b->data + b->used);
 	if (b->records > 0)
 		watch_last(b);
 	b->last_at = (size_t)(p - b->data);
@@ -254,4 +274,31 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	b->used += len;
 	b->records++;
 	return RC_OK;
+}
+
+/* A large payload: what others hold in memory because of it may leave the builder too much. */
+static int add_aside(struct run_builder *b, const struct record *r, struct error *err)
+{
+	struct sorter *s = b->sorter;
+	uint8_t ref[ASIDE_BYTES];
+	uint64_t weight = s->opt.weigh ? s->opt.weigh(s->opt.weigh_ctx, r) : 1;
+	struct record small = *r;
+	if (r->payload.len > record_limit_bytes)
+		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu",
+				 r->payload.len, record_limit_bytes);
+	if (r->payload.len > b->largest)
+		b->largest = r->payload.len;
+	int rc = run_builder_evict(b, 0, err);
+	if (rc == RC_OK)
+		rc = aside_put(b->aside, (uint32_t)(b - s->builders), r->payload, weight, s->opt.budget,
+			       b->spill, ref, err);
+	small.payload = bytes_of(ref, sizeof ref);
+	return rc ? rc : add(b, &small, true, err);
+}
+
+int run_builder_add(struct run_builder *b, const struct record *r, struct error *err)
+{
+	if (__builtin_expect(r->payload.len >= b->sorter->aside_bytes, 0))
+		return add_aside(b, r, err);
+	return add(b, r, false, err);
 }

@@ -141,13 +141,23 @@ static size_t count_spilled(const struct sorter *s)
 	return n;
 }
 
+/* What a cursor reads at least: a whole block. */
+static size_t widest_block(const struct sorter *s)
+{
+	size_t widest = BLOCK_BYTES;
+	for (size_t i = 0; i < s->nruns; i++)
+		if (!s->runs[i]->data && s->runs[i]->widest > widest)
+			widest = s->runs[i]->widest;
+	return widest;
+}
+
 int sorter_compact(struct sorter *s, struct error *err)
 {
 	for (;;) {
 		size_t nspilled = count_spilled(s);
 		uint64_t used = atomic_load(&s->opt.budget->used), limit = s->opt.budget->limit;
 		uint64_t room = used < limit ? (limit - used) / 4 * 3 / s->opt.threads : 0;
-		size_t fan_in = (size_t)(room / BLOCK_BUFFER_BYTES);
+		size_t fan_in = (size_t)(room / (widest_block(s) + 1024));
 		if (fan_in < FAN_IN_MIN)
 			fan_in = FAN_IN_MIN;
 		if (nspilled <= fan_in) {

@@ -40,7 +40,8 @@ struct merge {
 	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
-	uint64_t held_bytes;
+	struct buf aside; /* the large payload last read back */
+	uint64_t held_bytes, aside_held_bytes;
 };
 
 static void cursor_release(struct cursor *c, struct budget *budget)
@@ -301,6 +302,8 @@ void merge_close(struct merge *m)
 	budget_give(m->sorter->opt.budget, m->held_bytes);
 	for (size_t i = 0; i < m->n; i++)
 		cursor_release(&m->cursors[i], m->sorter->opt.budget);
+	budget_give(m->sorter->opt.budget, m->aside_held_bytes);
+	buf_release(&m->aside);
 	span_release(&m->span);
 	mem_free(m->cursors);
 	mem_free(m->nodes);
@@ -312,13 +315,34 @@ const struct key_span *merge_span(const struct merge *m)
 	return &m->span;
 }
 
+static void drop_aside(struct merge *m)
+{
+	budget_give(m->sorter->opt.budget, m->aside_held_bytes);
+	buf_release(&m->aside);
+	m->aside_held_bytes = 0;
+}
+
+static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record *r,
+						 struct error *err)
+{
+	struct sorter *s = m->sorter;
+	int rc = aside_get(s->asides, s->spills, r->payload, &m->aside, &r->payload, err);
+	m->aside_held_bytes = m->aside.cap;
+	budget_force(s->opt.budget, m->aside_held_bytes);
+	return rc;
+}
+
 static int range_next(void *self, struct record *out, struct error *err)
 {
+	struct merge *m = self;
 	const struct record *r;
-	int rc = next_record(self, &r, err);
-	if (rc == RC_OK)
-		*out = *r;
-	return rc;
+	if (__builtin_expect(m->aside.cap > 0, 0))
+		drop_aside(m);
+	int rc = next_record(m, &r, err);
+	if (rc)
+		return rc;
+	*out = *r;
+	return __builtin_expect(record_is_aside(r), 0) ? fetch_aside(m, out, err) : RC_OK;
 }
 
 static void range_close(void *self)

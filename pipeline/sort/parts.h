@@ -7,15 +7,19 @@
  *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
  *                  runs in memory: their bytes                                taken, else spilled
  *                  indexes: about 24 bytes and a key for 16 KiB of run        forced
+ *                  large payloads (aside.h): their bytes                      taken, else spilled
  *   while reading  iterators x spilled runs x read_bytes                      forced
+ *                  iterators x one large payload                              forced
  *
  * run_bytes is 8 MiB or limit / (4 x threads): builders hold at most half of the limit, and what
- * they give back in sorter_finish is where the read buffers live.  sorter_finish merges spilled
- * runs until threads x runs x read_bytes is at most 3/4 of what is free then.
+ * they give back in sorter_finish is where the read buffers live.  What is in memory is spilled
+ * after all when others have forced the account over its limit meanwhile.  sorter_finish merges
+ * spilled runs until threads x runs x read_bytes is at most 3/4 of what is free then.
  */
 #ifndef SALTMILL_SORT_PARTS_H
 #define SALTMILL_SORT_PARTS_H
 
+#include "aside.h"
 #include "radix.h"
 #include "run.h"
 #include "sorter.h"
@@ -26,7 +30,8 @@ enum {
 	RUN_BYTES_LIMIT = 1 << 30, /* with a giant record of 1 GiB behind, offsets fit in u32 */
 	SPILL_BUFFER_BYTES = 128 << 10,
 	READ_BYTES_MAX = 64 << 10,
-	BLOCK_BUFFER_BYTES = BLOCK_BYTES + 1024, /* a cursor of a spilled run */
+	ASIDE_MIN = 64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
+	ASIDE_MAX = 1 << 20,
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };
 
@@ -34,6 +39,7 @@ enum {
 struct run_builder {
 	struct sorter *sorter;
 	struct spill *spill;
+	struct aside *aside;
 	uint8_t *data;              /* SLACK_BYTES longer than cap */
 	size_t used, cap;
 	size_t records, records_max;
@@ -47,17 +53,23 @@ struct run_builder {
 	uint64_t held_bytes;        /* accounted */
 	struct run **runs;          /* owned until sorter_finish takes them */
 	size_t nruns, runs_cap;
+	size_t evicted;             /* no run before this one is in memory */
 	uint64_t spilled_bytes;
+	uint64_t largest;           /* payload */
 	char apart[128];
 };
 /* Release the buffers, keep the runs. */
 void run_builder_release(struct run_builder *b);
+/* Spill what the builder has in memory until the budget has this much left, or nothing is there. */
+int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err);
 
 struct sorter {
 	struct sorter_options opt;
 	char *temp_dir;
 	struct run_builder *builders; /* threads */
 	struct spill *spills;         /* threads; builders and merge passes append */
+	struct aside *asides;         /* threads */
+	size_t aside_bytes;           /* payloads from here on are put aside */
 	struct run **runs;            /* after sorter_finish */
 	size_t nruns;
 	uint64_t spilled_bytes;

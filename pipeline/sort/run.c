@@ -9,16 +9,45 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "units.h"
 
 void spill_close(struct spill *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	if (s->quota)
+		budget_give(s->quota, s->held_bytes);
+	s->held_bytes = 0;
 }
 
-static int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err)
+int spill_open(struct spill *s, struct error *err)
 {
+	if (s->fd < 0)
+		s->fd = io_open_temp(s->dir, err);
+	return s->fd < 0 ? RC_IO : RC_OK;
+}
+
+static int take_quota(struct spill *s, size_t len, struct error *err)
+{
+	char limit[16], used[16];
+	if (!s->quota)
+		return RC_OK;
+	if (!budget_take(s->quota, len))
+		return error_set(err, RC_LIMIT,
+				 "the temporary files may hold %s (--temp-quota), %s of sorted rows are in them and "
+				 "more are to come: raise --temp-quota, or --memory so that less is spilled",
+				 format_bytes(limit, s->quota->limit),
+				 format_bytes(used, atomic_load(&s->quota->used)));
+	s->held_bytes += len;
+	return RC_OK;
+}
+
+int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err)
+{
+	int rc = take_quota(s, len, err);
+	if (rc)
+		return rc;
 	while (len > 0) {
 		ssize_t n = pwrite(s->fd, p, len, (off_t)s->end);
 		if (n < 0 && errno == EINTR)
@@ -50,9 +79,31 @@ void run_free(struct run *r, struct budget *budget)
 void run_punch(const struct run *r)
 {
 	/* A file system that cannot do it keeps the bytes until the file is closed: no fault. */
-	if (!r->data && r->bytes > 0)
-		(void)!fallocate(r->spill->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				 (off_t)r->spill_at, (off_t)r->bytes);
+	struct spill *s = r->spill;
+	if (r->data || r->bytes == 0 ||
+	    fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->spill_at,
+		      (off_t)r->bytes) < 0)
+		return;
+	if (s->quota)
+		budget_give(s->quota, r->bytes);
+	s->held_bytes -= s->quota ? r->bytes : 0;
+}
+
+int run_evict(struct run *r, struct spill *spill, struct budget *budget, struct error *err)
+{
+	int rc = spill_open(spill, err);
+	uint64_t at = spill->end;
+	if (rc == RC_OK)
+		rc = spill_write(spill, r->data, r->bytes, err);
+	if (rc)
+		return rc;
+	mem_free(r->data);
+	r->data = NULL;
+	r->spill = spill;
+	r->spill_at = at;
+	budget_give(budget, r->bytes);
+	r->held_bytes -= r->bytes;
+	return RC_OK;
 }
 
 static void writer_init(struct run_writer *w, struct run *run)
@@ -77,11 +128,9 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
 		     size_t cap, struct error *err)
 {
 	writer_init(w, run);
-	if (spill->fd < 0) {
-		spill->fd = io_open_temp(spill->dir, err);
-		if (spill->fd < 0)
-			return RC_IO;
-	}
+	int rc = spill_open(spill, err);
+	if (rc)
+		return rc;
 	w->spill = spill;
 	w->buf = buf;
 	w->cap = cap;
@@ -97,6 +146,8 @@ static void index_add(struct run_writer *w, uint64_t offset, struct bytes key)
 		run->blocks_cap = run->blocks_cap ? 2 * run->blocks_cap : 64;
 		run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof(*run->blocks));
 	}
+	if (run->nblocks > 0 && offset - run->blocks[run->nblocks - 1].offset > run->widest)
+		run->widest = offset - run->blocks[run->nblocks - 1].offset;
 	run->blocks[run->nblocks++] = (struct block){offset, w->weight, run->keys.len};
 	buf_append(&run->keys, key.ptr, key.len);
 }
@@ -139,6 +190,8 @@ int run_writer_put(struct run_writer *w, const struct record *r, struct error *e
 			return put_giant(w, r, body, err);
 	}
 	uint8_t *p = record_write_header(codec, r, w->buf + w->used);
+	if (__builtin_expect(record_is_aside(r), 0))
+		record_mark_aside(codec, w->buf + w->used);
 	copy_with_slack(p, r->key.ptr, body);
 	w->used += len;
 	return RC_OK;

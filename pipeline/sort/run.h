@@ -6,6 +6,9 @@
  * Little-endian, unaligned.  A run holds the high part of its seqs; only a merged run whose
  * inputs differ in it stores u64 seqs.  A run is cut into blocks of up to BLOCK_BYTES or one
  * larger record; blocks are the unit of seeking and of reading back.
+ *
+ * A large payload does not go through runs: it is put aside once (aside.h), and the record has in
+ * its place ASIDE_BYTES that say where; the highest bit of key bytes tells such a record.
  */
 #ifndef SALTMILL_RUN_H
 #define SALTMILL_RUN_H
@@ -14,7 +17,7 @@
 #include "prefix.h"
 #include "record.h"
 
-enum { BLOCK_BYTES = 16384 };
+enum { BLOCK_BYTES = 16384, ASIDE_BYTES = 24, ASIDE_BIT = 0x80 };
 
 struct record_codec {
 	uint64_t seq_base;
@@ -47,6 +50,18 @@ static inline uint8_t *record_write_header(const struct record_codec *c, const s
 	return p + 2 + put_varint(p + 2, r->payload.len);
 }
 
+/* The header at p is of a record whose payload is ASIDE_BYTES. */
+static inline void record_mark_aside(const struct record_codec *c, uint8_t *p)
+{
+	p[c->seq_bytes + 1] |= ASIDE_BIT;
+}
+
+/* Of a record that record_read gave: a payload of this length has a varint of one byte. */
+static inline bool record_is_aside(const struct record *r)
+{
+	return r->payload.len == ASIDE_BYTES && (r->key.ptr[-2] & ASIDE_BIT) != 0;
+}
+
 /* Returns where the next record starts.  Reads at most SLACK_BYTES behind a damaged one. */
 static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
 					 struct record *r)
@@ -70,8 +85,8 @@ static inline const uint8_t *record_read(const struct record_codec *c, const uin
 		}
 	}
 	r->seq = c->seq_base + seq;
-	r->key = bytes_of(p, key_len);
-	r->minor = p + key_len;
+	r->key = bytes_of(p, key_len & 0x7fff);
+	r->minor = p + r->key.len;
 	r->payload = bytes_of(r->minor + c->minor_bytes, payload);
 	return r->payload.ptr + payload;
 }
@@ -101,7 +116,12 @@ struct spill {
 	int fd;
 	const char *dir;
 	uint64_t end;
+	struct budget *quota; /* of disk space; NULL: none */
+	_Atomic uint64_t held_bytes; /* accounted there */
 };
+int spill_open(struct spill *s, struct error *err);
+/* Append.  RC_LIMIT: the quota does not allow it. */
+int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err);
 void spill_close(struct spill *s);
 
 /* An entry of the seek index.  One more stands behind the last block and holds the totals. */
@@ -115,9 +135,10 @@ struct run {
 	struct record_codec codec;
 	struct key_span span;
 	uint8_t *data;             /* SLACK_BYTES longer; NULL: spilled */
-	const struct spill *spill;
+	struct spill *spill;
 	uint64_t spill_at;         /* offset of the run in its file */
 	uint64_t bytes, records;
+	size_t widest;             /* block */
 	struct block *blocks;
 	size_t nblocks, blocks_cap;
 	struct buf keys;
@@ -126,6 +147,8 @@ struct run {
 void run_free(struct run *r, struct budget *budget);
 /* Give a spilled run's disk space back, where the file system can. */
 void run_punch(const struct run *r);
+/* Move a run from memory to disk.  Nothing reads it meanwhile. */
+int run_evict(struct run *r, struct spill *spill, struct budget *budget, struct error *err);
 
 static inline struct bytes run_block_key(const struct run *r, size_t block)
 {
@@ -152,9 +175,14 @@ struct weigher {
 	record_weigh *weigh; /* NULL: 1 */
 	const void *ctx;
 };
+/* Of a record that record_read gave. */
 static inline uint64_t weigh_record(const struct weigher *w, const struct record *r)
 {
-	return w->weigh ? w->weigh(w->ctx, r) : 1;
+	uint64_t weight;
+	if (!record_is_aside(r))
+		return w->weigh ? w->weigh(w->ctx, r) : 1;
+	memcpy(&weight, r->payload.ptr + 16, 8);
+	return weight;
 }
 /*
  * Find key.  w NULL: weights are not wanted.  below (or NULL) becomes the largest key of the run

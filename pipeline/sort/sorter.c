@@ -13,6 +13,12 @@ static size_t choose_run_bytes(const struct sorter_options *opt)
 	return n < RUN_BYTES_MIN ? RUN_BYTES_MIN : (size_t)n;
 }
 
+static size_t choose_aside_bytes(const struct budget *budget)
+{
+	uint64_t n = budget->limit / 1024;
+	return n < ASIDE_MIN ? ASIDE_MIN : n > ASIDE_MAX ? ASIDE_MAX : (size_t)n;
+}
+
 struct sorter *sorter_new(const struct sorter_options *opt)
 {
 	struct sorter *s = mem_calloc(1, sizeof(*s));
@@ -27,11 +33,14 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 	s->read_bytes = BLOCK_BYTES;
 	s->builders = mem_calloc(s->opt.threads, sizeof(*s->builders));
 	s->spills = mem_calloc(s->opt.threads, sizeof(*s->spills));
+	s->asides = mem_calloc(s->opt.threads, sizeof(*s->asides));
+	s->aside_bytes = choose_aside_bytes(opt->budget);
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
-		s->spills[i] = (struct spill){.fd = -1, .dir = s->temp_dir};
+		s->spills[i] = (struct spill){.fd = -1, .dir = s->temp_dir, .quota = opt->quota};
 		b->sorter = s;
 		b->spill = &s->spills[i];
+		b->aside = &s->asides[i];
 		b->records_max = s->opt.run_bytes / RECORD_BYTES_MIN + 1;
 	}
 	return s;
@@ -50,8 +59,11 @@ void sorter_free(struct sorter *s)
 	}
 	for (size_t i = 0; i < s->nruns; i++)
 		run_free(s->runs[i], s->opt.budget);
-	for (unsigned i = 0; i < s->opt.threads; i++)
+	for (unsigned i = 0; i < s->opt.threads; i++) {
 		spill_close(&s->spills[i]);
+		aside_release(&s->asides[i], s->opt.budget);
+	}
+	mem_free(s->asides);
 	mem_free(s->runs);
 	mem_free(s->builders);
 	mem_free(s->spills);
@@ -74,9 +86,34 @@ static int flush_builder(void *ctx, unsigned worker, size_t index, struct error 
 	return rc;
 }
 
+/*
+ * Spill what is in memory after all, if others have need of it, or if the read buffers of what is
+ * spilled would have no room.
+ */
+static int make_room(struct sorter *s, struct error *err)
+{
+	const struct budget *budget = s->opt.budget;
+	bool spilled = false;
+	for (unsigned i = 0; i < s->opt.threads; i++)
+		spilled |= s->spills[i].fd >= 0;
+	if (!spilled && atomic_load(&budget->used) <= budget->limit)
+		return RC_OK;
+	int rc = RC_OK;
+	for (unsigned i = 0; rc == RC_OK && i < s->opt.threads; i++)
+		rc = run_builder_evict(&s->builders[i], budget->limit / 4, err);
+	return rc;
+}
+
+int sorter_flush(struct sorter *s, struct error *err)
+{
+	return pool_run(s->opt.threads, s->opt.threads, flush_builder, s, err);
+}
+
 int sorter_finish(struct sorter *s, struct error *err)
 {
-	int rc = pool_run(s->opt.threads, s->opt.threads, flush_builder, s, err);
+	int rc = sorter_flush(s, err);
+	if (rc == RC_OK)
+		rc = make_room(s, err);
 	if (rc)
 		return rc;
 	size_t cap = 0;
@@ -85,7 +122,7 @@ int sorter_finish(struct sorter *s, struct error *err)
 		for (size_t k = 0; k < b->nruns; k++)
 			run_list_add(&s->runs, &s->nruns, &cap, b->runs[k]);
 		b->nruns = 0;
-		s->spilled_bytes += b->spilled_bytes;
+		s->spilled_bytes += b->spilled_bytes + b->aside->spilled_bytes;
 	}
 	return sorter_compact(s, err);
 }
@@ -99,6 +136,11 @@ struct sorter_totals sorter_totals(const struct sorter *s)
 		t.weight += r->blocks[r->nblocks].weight;
 		t.run_bytes += r->bytes;
 		t.spilled_runs += r->data ? 0 : 1;
+	}
+	for (unsigned i = 0; i < s->opt.threads; i++) {
+		t.run_bytes += s->asides[i].bytes;
+		if (s->builders[i].largest > t.largest_bytes)
+			t.largest_bytes = s->builders[i].largest;
 	}
 	return t;
 }
