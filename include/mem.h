@@ -12,6 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Once, at the start: large blocks go back to the system when they are freed.  The C library
+ * would after the first such one take those to come from its heap, where holes between them stay.
+ */
+void mem_setup(void);
 void *mem_alloc(size_t size);
 void *mem_calloc(size_t count, size_t size);
 void *mem_realloc(void *ptr, size_t size);

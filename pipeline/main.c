@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "mem.h"
 #include "pool.h"
 
 const struct command commands[] = {
@@ -93,6 +94,7 @@ static void print_commands(FILE *to)
 
 int main(int argc, char **argv)
 {
+	mem_setup();
 	catch_signals();
 	if (argc < 2) {
 		print_commands(stderr);

@@ -1,5 +1,6 @@
 #include "mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #define ARENA_BLOCK 16384
+#define LARGE_BLOCK (256 << 10)
 
 struct arena_block {
 	struct arena_block *next;
@@ -22,6 +24,12 @@ static void die_out_of_memory(size_t size)
 	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
 		_exit(1);
 	_exit(1);
+}
+
+void mem_setup(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+	(void)mallopt(M_TRIM_THRESHOLD, 4 * LARGE_BLOCK);
 }
 
 void *mem_alloc(size_t size)
