@@ -37,6 +37,9 @@ void row_encoder_free(struct row_encoder *e);
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why);
 
+/* Release what a long event made the encoder hold; records it gave are gone. */
+void row_encoder_trim(struct row_encoder *e);
+
 /* A cell of a record.  row, qualifier and value borrow from the record (or the plan). */
 struct cell {
 	size_t family;     /* index in table.families */

@@ -5,6 +5,10 @@
 #include "mem.h"
 #include "pool.h"
 
+#define PIECE_MIN (64u << 10)
+#define PIECE_MAX (1u << 20)
+#define LONG_EVENT (1u << 20) /* an encoder does not keep room for such a one */
+
 /* One reading thread.  128 bytes apart: no two threads write to one cache line. */
 struct reader {
 	_Alignas(128) struct reading *reading;
@@ -18,13 +22,23 @@ struct reader {
 	struct error fatal;     /* code 0: none */
 };
 
+/* A piece a thread, what it becomes, and what was read behind it: little of a small budget. */
+static size_t piece_bytes(const struct reading *r)
+{
+	uint64_t share = r->budget ? r->budget->limit / (16 * r->threads) : PIECE_MAX;
+	return share > PIECE_MAX ? PIECE_MAX : share < PIECE_MIN ? PIECE_MIN : (size_t)share;
+}
+
 int reading_open(struct reading *r, const struct job *job, unsigned threads,
 		 const char *const *files, size_t nfiles, struct error *err)
 {
 	r->job = job;
 	r->threads = threads;
+	r->piece_bytes = piece_bytes(r);
 	struct source_options so = {.job = job, .files = files, .nfiles = nfiles,
-				    .fraction = r->fraction, .kafka = r->kafka, .ranges = r->ranges, .nranges = r->nranges};
+				    .piece_bytes = r->piece_bytes, .budget = r->budget,
+				    .fraction = r->fraction,
+				    .kafka = r->kafka, .ranges = r->ranges, .nranges = r->nranges};
 	int rc = source_open(&r->source, &so, err);
 	if (rc)
 		return rc;
@@ -62,6 +76,8 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 		if (rc)
 			return RC_STOPPED; /* not the event's fault: r->fatal says what happened */
 	}
+	if (ev->raw.len > LONG_EVENT)
+		row_encoder_trim(r->encoder);
 	return RC_OK;
 }
 
@@ -191,7 +207,12 @@ static void readers_end(struct reading *all, struct reader *readers)
 int reading_run(struct reading *r, struct error *err)
 {
 	struct reader *readers = readers_new(r);
+	uint64_t held = 3 * (uint64_t)r->threads * r->piece_bytes;
+	if (r->budget)
+		budget_force(r->budget, held);
 	int rc = pool_run(r->threads, r->threads, read_task, readers, err);
 	readers_end(r, readers);
+	if (r->budget)
+		budget_give(r->budget, held);
 	return rc ? rc : check_rejects(r, err);
 }

@@ -46,12 +46,14 @@ struct reading {
 	struct rejects *rejects;   /* of the caller */
 	struct reject_limit limit;
 	struct progress *progress;
+	size_t piece_bytes;        /* of input that a thread takes at once */
 	struct record_sink sink;
 	double fraction;           /* for reading_open: of the input to read; 0: all */
 	/* for reading_open: of a kafka source what to read, with a client of the caller */
 	struct kafka *kafka;
 	const struct offset_range *ranges;
 	size_t nranges;
+	struct budget *budget;     /* before reading_open; what reading holds is forced on it; or NULL */
 	/* after reading_run */
 	uint64_t events, rejected, blank_lines;
 	uint64_t *filtered;        /* [ntables]: events without a cell for that table, tombstones */

@@ -26,21 +26,26 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	return e;
 }
 
-void row_encoder_free(struct row_encoder *e)
+void row_encoder_trim(struct row_encoder *e)
 {
-	if (!e)
-		return;
 	for (size_t i = 0; i < e->plan->nbindings; i++) {
 		buf_release(&e->scratch[i].joined);
 		buf_release(&e->scratch[i].hex);
 	}
-	for (size_t i = 0; i < e->plan->ntables; i++) {
-		buf_release(&e->out[i].key);
+	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].payload);
-	}
 	buf_release(&e->hash_input);
 	buf_release(&e->qualifier);
 	buf_release(&e->number);
+}
+
+void row_encoder_free(struct row_encoder *e)
+{
+	if (!e)
+		return;
+	row_encoder_trim(e);
+	for (size_t i = 0; i < e->plan->ntables; i++)
+		buf_release(&e->out[i].key);
 	mem_free(e->salted);
 	mem_free(e->values);
 	mem_free(e->scratch);

@@ -50,12 +50,12 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 	return cut;
 }
 
-/* As much again as there is, so that looking again for a long row's end stays linear. */
+/* A fourth of what there is, so that looking again for a long row's end stays linear. */
 size_t source_more_bytes(const struct source *s, size_t have)
 {
 	size_t most = have < s->max_row_bytes ? have : (size_t)s->max_row_bytes;
 
-	return most > s->piece_bytes ? most : s->piece_bytes;
+	return most / 4 > s->piece_bytes ? most / 4 : s->piece_bytes;
 }
 
 /* Drop n bytes at the start of rest. */

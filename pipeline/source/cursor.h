@@ -37,6 +37,8 @@ struct source {
 	uint8_t delimiter, quote;
 	size_t piece_bytes;
 	double fraction; /* of the pieces that are handed out; 1: all */
+	size_t alone_bytes; /* pieces from here on are worked on one at a time */
+	struct budget *budget;
 	uint64_t max_row_bytes;
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;

@@ -17,6 +17,8 @@
 #include "pool.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
+#define ALONE_PIECES 4
+#define ALONE_COPIES 3 /* of a long row: the piece, what was read behind it, the record */
 
 struct source_worker {
 	struct messages_worker *messages; /* NULL: files, as all below */
@@ -103,6 +105,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 	s->libcsv_only = options->libcsv_only;
 	s->fraction = options->fraction > 0 ? options->fraction : 1;
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
+	s->alone_bytes = ALONE_PIECES * s->piece_bytes;
+	s->budget = options->budget;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
 	csv_open(&s->cutter, s->delimiter, s->quote, s->libcsv_only);
@@ -229,8 +233,14 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 	size_t cut = 0;
 
 	piece->len = 0;
-	buf_append(piece, c->rest.ptr, c->rest.len);
-	c->rest.len = 0;
+	if (c->rest.len > s->piece_bytes) { /* behind a long row: no copy, and no two large buffers */
+		struct buf swap = *piece;
+		*piece = c->rest;
+		c->rest = swap;
+	} else {
+		buf_append(piece, c->rest.ptr, c->rest.len);
+		c->rest.len = 0;
+	}
 	do {
 		size_t want = source_more_bytes(s, piece->len);
 		int rc = cursor_more(c, piece, want, err);
@@ -294,12 +304,14 @@ static int take_wanted_locked(struct source *s, struct source_worker *w, struct 
 }
 
 /* Let the other workers end as this one does. */
-static int fail(struct source *s, int code, const char *sentence)
+static int fail(struct source *s, bool locked, int code, const char *sentence)
 {
-	pthread_mutex_lock(&s->lock);
+	if (!locked)
+		pthread_mutex_lock(&s->lock);
 	if (s->failure.code == 0)
 		error_set(&s->failure, code, "%s", sentence);
-	pthread_mutex_unlock(&s->lock);
+	if (!locked)
+		pthread_mutex_unlock(&s->lock);
 	return code;
 }
 
@@ -398,31 +410,70 @@ uint64_t source_worker_piece(const struct source_worker *w)
 	return w->number;
 }
 
-int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err)
+/* locked: the source is this worker's alone meanwhile. */
+static int work_on_piece(struct source_worker *w, bool locked, const struct source_sink *sink,
+                         struct error *err)
 {
 	struct source *s = w->source;
 	struct csv_row row;
 	uint64_t rows = 0;
+	int rc = RC_OK;
 
-	if (w->messages)
-		return messages_work(w->messages, sink, err);
-	pthread_mutex_lock(&s->lock);
-	int rc = take_wanted_locked(s, w, err);
-	pthread_mutex_unlock(&s->lock);
-	if (rc != 0)
-		return rc;
 	buf_reserve(&w->piece, CSV_SLACK);
 	csv_start(&w->reader, w->piece.ptr, w->piece.len);
 	while (rc == 0 && csv_next(&w->reader, &row)) {
 		rc = fatal_row(w, &row, err);
 		if (rc != 0)
-			return fail(s, rc, err->msg);
+			return fail(s, locked, rc, err->msg);
 		rows++;
 		rc = take_row(w, &row, sink, err);
 	}
 	w->counts.events += rows;
 	atomic_fetch_add(&s->rows[w->file], rows);
 	if (rc != 0)
-		return fail(s, rc, "another thread's rows could not be taken");
+		return fail(s, locked, rc, "another thread's rows could not be taken");
 	return RC_OK;
+}
+
+/* Copies of a long row that the worker would keep. */
+static void drop_large(struct source_worker *w)
+{
+	const struct source *s = w->source;
+	uint64_t blank_lines = w->reader.blank_lines;
+
+	buf_release(&w->piece);
+	csv_close(&w->reader);
+	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
+	csv_expect(&w->reader, s->ncolumns);
+	w->reader.blank_lines = blank_lines;
+}
+
+/* A piece with a long row: while others wait, there is one in memory and not one a thread. */
+static int work_alone(struct source_worker *w, const struct source_sink *sink, struct error *err)
+{
+	struct source *s = w->source;
+	uint64_t held = ALONE_COPIES * (uint64_t)w->piece.len;
+
+	if (s->budget)
+		budget_force(s->budget, held);
+	int rc = work_on_piece(w, true, sink, err);
+	drop_large(w);
+	if (s->budget)
+		budget_give(s->budget, held);
+	return rc;
+}
+
+int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err)
+{
+	struct source *s = w->source;
+
+	if (w->messages)
+		return messages_work(w->messages, sink, err);
+	pthread_mutex_lock(&s->lock);
+	int rc = take_wanted_locked(s, w, err);
+	bool alone = rc == 0 && w->piece.len > s->alone_bytes;
+	if (alone)
+		rc = work_alone(w, sink, err);
+	pthread_mutex_unlock(&s->lock);
+	return rc != 0 || alone ? rc : work_on_piece(w, false, sink, err);
 }

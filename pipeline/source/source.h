@@ -33,6 +33,7 @@ struct source_options {
 	struct kafka *kafka;
 	const struct offset_range *ranges;
 	size_t nranges;
+	struct budget *budget;    /* hears of pieces made large by a long row; NULL: nobody does */
 };
 
 struct source_file {

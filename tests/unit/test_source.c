@@ -231,8 +231,9 @@ static struct outcome run_with(const struct setup *setup, struct bytes naive, co
 	job.csv.delimiter = setup->delimiter ? setup->delimiter : ',';
 	job.csv.quote = '"';
 	job.csv.max_row_bytes = setup->max_row_bytes ? setup->max_row_bytes : 1 << 20;
-	struct source_options options = {&job, setup->files, setup->nfiles, setup->piece_bytes,
-	                                 setup->libcsv_only};
+	struct source_options options = {.job = &job, .files = setup->files, .nfiles = setup->nfiles,
+	                                 .piece_bytes = setup->piece_bytes,
+	                                 .libcsv_only = setup->libcsv_only};
 	struct source *s = NULL;
 	o.rc = source_open(&s, &options, &o.err);
 	if (o.rc != 0) {
