@@ -42,6 +42,7 @@ struct hfile_options {
 	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
 	bool tags;                   /* store an empty tag area a cell; golden tests */
 	struct hfile_scratch *scratch; /* NULL: the writer has its own */
+	size_t file_buffer_bytes;    /* 0: 1 MiB */
 };
 
 struct hfile_cell {

@@ -20,8 +20,6 @@
 #include "regions.h"
 #include "tuning.h"
 
-#define RUN_BYTES (8u << 20) /* sorts inside the caches (speed.md 8) */
-
 static double seconds_now(void)
 {
 	struct timespec t;
@@ -64,13 +62,6 @@ static int make_table_dirs(const struct load_table *t, struct error *err)
 	return rc;
 }
 
-/* Tables share the budget: what a thread gathers before it sorts. */
-static size_t run_bytes(const struct load *l)
-{
-	size_t share = l->budget.limit / (4 * l->opt->common->threads * l->job->ntables);
-	return share < RUN_BYTES ? share : RUN_BYTES;
-}
-
 static int open_table(struct load *l, size_t i, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
@@ -79,9 +70,9 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	struct sorter_options so = {
 		.budget = &l->budget,
 		.temp_dir = l->temp_dir,
-		.threads = l->opt->common->threads,
+		.threads = l->threads,
 		.minor_bytes = row_minor_bytes(l->reading.plan, i),
-		.run_bytes = run_bytes(l),
+		.run_bytes = load_run_bytes(l),
 		.weigh = row_weigh,
 		.weigh_ctx = &t->weigher,
 	};
@@ -90,8 +81,8 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	t->cut = (struct cut_table){.plan = l->reading.plan, .index = i, .table = t->job,
 				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
 				    .rows = t->sorter, .budget = &l->budget,
-				    .temp_dir = l->temp_dir,
-				    .gather_bytes = l->budget.limit / 32};
+				    .temp_dir = l->temp_dir};
+	load_share_writing(l, &t->cut);
 	return make_table_dirs(t, err);
 }
 
@@ -104,14 +95,16 @@ static int open_all(struct load *l, struct error *err)
 		l->reading.nranges = l->opt->kafka->nranges;
 		budget_force(&l->budget, l->opt->kafka->memory_bytes);
 	}
-	int rc = reading_open(&l->reading, l->job, o->threads, l->opt->files, l->opt->nfiles, err);
+	l->threads = load_threads(o);
+	l->reading.budget = &l->budget;
+	int rc = reading_open(&l->reading, l->job, l->threads, l->opt->files, l->opt->nfiles, err);
 	if (rc)
 		return rc;
 	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
 	if (rc)
 		return rc;
 	l->temp_dir = o->temp_dir ? o->temp_dir : staging_path(l->staging);
-	rc = rejects_new(&l->rejects, l->temp_dir, o->threads, err);
+	rc = rejects_new(&l->rejects, l->temp_dir, l->threads, err);
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = open_table(l, i, err);
 	return rc;
@@ -159,6 +152,10 @@ static int read_all(struct load *l, struct error *err)
 	m->rejected = l->reading.rejected;
 	m->created_ms = created_ms(l->reading.newest_ms);
 	l->result->blank_lines = l->reading.blank_lines;
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++)
+		rc = sorter_flush(l->tables[t].sorter, err);
+	if (rc == RC_OK)
+		load_reserve_writing(l);
 	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
 		rc = sorter_finish(l->tables[t].sorter, err);
 		struct sorter_totals totals = sorter_totals(l->tables[t].sorter);
@@ -181,13 +178,12 @@ static int live_splits(const struct existing *live, struct splits *out, struct e
 static int split_table(struct load *l, size_t i, const char *work, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
-	unsigned threads = l->opt->common->threads;
 	t->cut.created_ms = l->result->manifest.created_ms;
-	int rc = tuning_decide(&t->cut, t->sorter, threads, work, &l->result->arena, &t->tuned, err);
+	int rc = tuning_decide(&t->cut, t->sorter, l->threads, work, &l->result->arena, &t->tuned, err);
 	const struct existing *live = live_table(l->opt->live, i);
 	if (rc == RC_OK)
 		rc = live ? live_splits(live, &t->splits, err)
-			  : regions_decide(&t->cut, t->sorter, threads, work, &t->splits, &t->wanted, err);
+			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits, &t->wanted, err);
 	if (t->wanted < t->splits.count + 1)
 		t->wanted = t->splits.count + 1;
 	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
@@ -233,7 +229,7 @@ static int write_all_regions(struct load *l, struct error *err)
 {
 	l->task_table = mem_alloc(l->ntasks * sizeof *l->task_table);
 	l->task_region = mem_alloc(l->ntasks * sizeof *l->task_region);
-	l->cutters = mem_calloc(l->opt->common->threads, sizeof(void *));
+	l->cutters = mem_calloc(l->write_threads, sizeof(void *));
 	l->progress->regions_total = l->ntasks;
 	size_t n = 0;
 	for (size_t t = 0; t < l->job->ntables; t++)
@@ -241,14 +237,17 @@ static int write_all_regions(struct load *l, struct error *err)
 			l->task_table[n] = t;
 			l->task_region[n] = r;
 		}
-	return pool_run(l->opt->common->threads, l->ntasks, write_task, l, err);
+	int rc = pool_run(l->write_threads, l->ntasks, write_task, l, err);
+	if (rc == RC_OK)
+		load_end_writing(l);
+	return rc;
 }
 
 /* --- all phases --- */
 
 static void close_all(struct load *l)
 {
-	for (unsigned i = 0; l->cutters && i < l->opt->common->threads; i++)
+	for (unsigned i = 0; l->cutters && i < l->write_threads; i++)
 		cutter_free(l->cutters[i]);
 	mem_free(l->cutters);
 	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {

@@ -28,6 +28,8 @@ struct load {
 	struct progress *progress;
 	struct load_result *result;
 	struct budget budget;
+	unsigned threads, write_threads;
+	uint64_t reserved;     /* on the budget, for writing */
 	struct staging *staging;
 	const char *temp_dir;
 	struct rejects *rejects;
@@ -38,6 +40,16 @@ struct load {
 	size_t ntasks;
 	struct cutter **cutters;
 };
+
+/* The threads that the memory is enough for. */
+unsigned load_threads(const struct options *o);
+size_t load_run_bytes(const struct load *l);
+/* Set the memory that cutting a region may take. */
+void load_share_writing(const struct load *l, struct cut_table *t);
+/* All is read: decide write_threads and force what they need on the budget. */
+void load_reserve_writing(struct load *l);
+/* Release all that only writing needed. */
+void load_end_writing(struct load *l);
 
 /* Scripts, counts, manifest; then the one rename that publishes. */
 int load_publish(struct load *l, struct error *err);

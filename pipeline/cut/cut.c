@@ -14,6 +14,11 @@
 #include "pool.h"
 
 #define GATHER_BYTES (8u << 20)
+#define UNCOUNTED_CELLS 4096
+/* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
+#define WRITER_BYTES (384u << 10)
+#define BLOOM_BYTES (1u << 20)
+#define CODEC_BYTES (2u << 20)
 
 struct cutter {
 	struct hfile_scratch *scratch;
@@ -28,8 +33,9 @@ struct cutting {
 	const struct cut_table *t;
 	struct region_files files;
 	struct cut_result *out;
-	size_t minor_bytes;
+	size_t minor_bytes, most;      /* cells of a record */
 	uint64_t gather_bytes;
+	uint64_t counted;              /* cells of the current row, once there may be many */
 	bool constant_columns;
 };
 
@@ -48,6 +54,17 @@ void cutter_free(struct cutter *c)
 	gather_release(&c->row);
 	mem_free(c->cells);
 	mem_free(c);
+}
+
+uint64_t cut_memory(const struct cut_table *t)
+{
+	uint64_t file = t->file_buffer_bytes ? t->file_buffer_bytes : 1u << 20, sum = 0;
+	for (size_t i = 0; i < t->table->schema.nfamilies; i++) {
+		const struct family *f = &t->table->schema.families[i];
+		sum += file + WRITER_BYTES + 3 * (uint64_t)f->block_bytes;
+		sum += f->bloom == BLOOM_NONE ? 0 : BLOOM_BYTES;
+	}
+	return sum + CODEC_BYTES + 2 * (t->gather_bytes ? t->gather_bytes : GATHER_BYTES);
 }
 
 void cut_result_release(struct cut_result *r)
@@ -94,6 +111,8 @@ static int write_row(struct cutting *k, struct error *err)
 	if (rc)
 		return rc;
 	k->out->rows++;
+	if (g->bytes.cap > 2 * k->gather_bytes)
+		gather_release(g); /* a large value went by */
 	gather_reset(g);
 	return region_files_row_end(&k->files, err);
 }
@@ -118,6 +137,18 @@ static int write_giant(struct cutting *k, struct record_iter *rows, struct recor
 	return *more < 0 ? *more : region_files_row_end(&k->files, err);
 }
 
+/* Copy a record; false: with it the row takes more memory than it may. */
+static bool gather(struct cutting *k, const struct record *r)
+{
+	struct gather *g = &k->c->row;
+	if (g->nrecords == 0)
+		k->counted = 0;
+	gather_add(g, r, k->minor_bytes);
+	if (g->nrecords > 1 && g->nrecords * k->most > UNCOUNTED_CELLS)
+		k->counted += row_cells(k->t->plan, k->t->index, r, k->c->cells);
+	return gather_memory(g, k->counted) <= k->gather_bytes;
+}
+
 static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
 {
 	struct gather *g = &k->c->row;
@@ -126,11 +157,11 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 	for (uint64_t n = 0; more == RC_OK && rc == RC_OK; n++) {
 		if ((n & 0xffff) == 0 && (rc = stop_check(err)) != RC_OK)
 			break;
-		gather_add(g, &r, k->minor_bytes);
+		bool fits = gather(k, &r);
 		more = rows->next(rows->self, &r, err);
 		if (more != RC_OK || !bytes_eq(r.key, row_key(g)))
 			rc = more < 0 ? more : write_row(k, err);
-		else if (g->bytes.len > k->gather_bytes)
+		else if (!fits)
 			rc = write_giant(k, rows, &r, &more, err);
 	}
 	return rc ? rc : more < 0 ? more : RC_OK;
@@ -145,13 +176,13 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 		.t = t,
 		.out = out,
 		.minor_bytes = row_minor_bytes(t->plan, t->index),
+		.most = row_max_cells(t->plan, t->index),
 		.gather_bytes = t->gather_bytes ? t->gather_bytes : GATHER_BYTES,
 		.constant_columns = row_constant_columns(t->plan, t->index),
 	};
-	size_t most = row_max_cells(t->plan, t->index);
-	if (most > c->cells_cap) {
-		c->cells = mem_realloc(c->cells, most * sizeof *c->cells);
-		c->cells_cap = most;
+	if (k.most > c->cells_cap) {
+		c->cells = mem_realloc(c->cells, k.most * sizeof *c->cells);
+		c->cells_cap = k.most;
 	}
 	gather_reset(&c->row);
 	region_files_init(&k.files, t, region, c->scratch, out);

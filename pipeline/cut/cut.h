@@ -24,8 +24,13 @@ struct cut_table {
 	struct sorter *rows;           /* all records of the table, for rows too large to gather */
 	struct budget *budget;
 	const char *temp_dir;
-	uint64_t gather_bytes;         /* a row's records are gathered in memory up to this; 0: 8 MiB */
+	uint64_t gather_bytes;         /* a row is gathered in memory up to this; 0: 8 MiB */
+	size_t file_buffer_bytes;      /* of each open file; 0: 1 MiB */
+	struct budget *quota;          /* what temporary files may hold; NULL: no limit */
 };
+
+/* What cutting a region of values that are not large may take, read buffers left out. */
+uint64_t cut_memory(const struct cut_table *t);
 
 struct cut_file {
 	size_t family;

@@ -38,6 +38,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.bulkload_ms = t->created_ms,
 		.source_task = bytes_str("saltmill"),
 		.scratch = f->scratch,
+		.file_buffer_bytes = t->file_buffer_bytes,
 	};
 	file->path = mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
 	return hfile_writer_new(&file->writer, file->path, &opt, err);

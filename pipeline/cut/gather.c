@@ -35,14 +35,17 @@ void gather_add(struct gather *g, const struct record *r, size_t minor_bytes)
 	buf_append(&g->bytes, r->payload.ptr, r->payload.len);
 }
 
+uint64_t gather_memory(const struct gather *g, uint64_t cells)
+{
+	/* qsort takes two pointers an item beside the cells */
+	uint64_t each = sizeof *g->cells + 2 * sizeof(void *);
+	return g->bytes.len + g->nrecords * sizeof *g->records + cells * each;
+}
+
 /* Expand all records; their copies do not move any more. */
 static void expand(struct gather *g, const struct cut_table *t)
 {
 	size_t most = row_max_cells(t->plan, t->index);
-	if (g->cells_cap < g->nrecords * most) {
-		g->cells_cap = g->nrecords * most;
-		g->cells = mem_realloc(g->cells, g->cells_cap * sizeof *g->cells);
-	}
 	struct cell *cells = mem_alloc(most * sizeof *cells);
 	for (size_t i = 0; i < g->nrecords; i++) {
 		struct gathered *e = &g->records[i];
@@ -54,6 +57,10 @@ static void expand(struct gather *g, const struct cut_table *t)
 		};
 		size_t n = row_cells(t->plan, t->index, &r, cells);
 		e->cells_left = (uint32_t)n;
+		if (g->ncells + n > g->cells_cap) {
+			g->cells_cap = g->ncells + n + g->cells_cap / 2;
+			g->cells = mem_realloc(g->cells, g->cells_cap * sizeof *g->cells);
+		}
 		for (size_t c = 0; c < n; c++)
 			g->cells[g->ncells++] = (struct gathered_cell){cells[c], i};
 	}

@@ -25,6 +25,8 @@ struct gather {
 
 void gather_reset(struct gather *g);
 void gather_add(struct gather *g, const struct record *r, size_t minor_bytes);
+/* What the row takes once it is expanded to so many cells. */
+uint64_t gather_memory(const struct gather *g, uint64_t cells);
 /*
  * Expand, order and resolve; calls emit for each cell to be stored and counts in *out (loaded,
  * deduplicated, cells_deduplicated).

@@ -17,6 +17,8 @@
 #include "gather.h"
 #include "mem.h"
 
+#define RUN_BYTES_MIN (256u << 10)
+
 struct giant {
 	const struct cut_table *t;
 	struct bytes key;
@@ -30,10 +32,17 @@ struct giant {
 	void *ctx;
 };
 
+/* Every thread may have such a row at once. */
+static size_t run_bytes(const struct cut_table *t)
+{
+	return t->gather_bytes > RUN_BYTES_MIN ? (size_t)t->gather_bytes / 2 : RUN_BYTES_MIN / 2;
+}
+
 static struct sorter *new_sorter(const struct cut_table *t, size_t minor_bytes)
 {
 	struct sorter_options so = {.budget = t->budget, .temp_dir = t->temp_dir, .threads = 1,
-				    .minor_bytes = minor_bytes};
+				    .minor_bytes = minor_bytes, .quota = t->quota,
+				    .run_bytes = run_bytes(t)};
 	return sorter_new(&so);
 }
 

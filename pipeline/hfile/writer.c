@@ -16,6 +16,7 @@
 #define INDEX_ENTRIES 16
 /* Index root, file info, bloom meta and trailer of a file that has little else. */
 #define FIXED_BYTES 5120
+#define KEPT_BYTES  (1u << 20)
 
 struct hfile_scratch *hfile_scratch_new(void)
 {
@@ -133,7 +134,7 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 	begin_block(w);
 	rc = take_codec(w, err);
 	if (rc == 0)
-		rc = out_open(&w->file, path, 0, err);
+		rc = out_open(&w->file, path, o.file_buffer_bytes, err);
 	if (rc) {
 		hfile_abort(w);
 		return rc;
@@ -207,6 +208,13 @@ static int write_data(struct hfile_writer *w, struct error *err)
 	return rc;
 }
 
+/* A block with a large value went by: the room for it is not kept. */
+static void drop_large(struct buf *b, const struct hfile_writer *w)
+{
+	if (b->cap > KEPT_BYTES + 4 * (size_t)w->opt.block_bytes)
+		buf_release(b);
+}
+
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 {
 	int rc = take_codec(w, err);
@@ -219,6 +227,9 @@ int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 	buf_append(&w->desk->last, last.ptr, last.len);
 	buf_reserve(&w->desk->last, WRITER_SLACK);
 	w->previous_at = 0;
+	drop_large(&w->desk->cells, w);
+	drop_large(&w->scratch->work, w);
+	drop_large(&w->scratch->disk, w);
 	rc = write_inline(w, closing, err);
 	begin_block(w);
 	return rc;
