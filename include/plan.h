@@ -8,7 +8,6 @@
 #ifndef SALTMILL_PLAN_H
 #define SALTMILL_PLAN_H
 
-#include "heavy.h"
 #include "mem.h"
 #include "sketch.h"
 #include "splits.h"
@@ -32,7 +31,7 @@ struct key_shape {
 /* Where the parts end, rising; at most SHAPE_MAX_PARTS.  A part that is not all there ends none. */
 size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS]);
 
-/* What planning needs to know of the rows: a sketch, and heavy rows and prefixes. */
+/* What planning needs to know of the rows: a sketch of them. */
 struct sample;
 /* shape is copied; NULL: {0}.  k: SKETCH_K. */
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape);
@@ -58,6 +57,9 @@ struct plan_options {
 	uint64_t max_filesize;	      /* where HBase splits a region; 0: 10 GiB */
 	uint64_t max_hfile_bytes;     /* files are rolled there; 0: one file a family and region */
 	double risk;		      /* of a stated bound not to hold; 0: 0.01 */
+	/* Append what messages call a key or a prefix through a part; NULL: only its bytes. */
+	void (*name_key)(void *ctx, struct bytes key, size_t part, struct buf *out);
+	void *name_ctx;
 };
 
 struct plan_region {
@@ -76,13 +78,18 @@ struct plan_rival {
 };
 #define PLAN_RIVALS 3
 
-/* A row (part == SHAPE_ROW) or a key prefix through part `part` that exceeds its share alone. */
+/*
+ * A row (part == SHAPE_ROW) or a key prefix through part `part` that exceeds its share alone.  Its
+ * bytes are the sketch's, so they are as sure as those of a region: between at_least and at_most
+ * but with probability risk.
+ */
 #define SHAPE_ROW SHAPE_MAX_PARTS
 struct plan_heavy {
 	size_t part;
 	struct bytes key;
-	uint64_t at_least, at_most; /* bytes, for certain */
-	uint32_t salts;		    /* how many salt values would bring it below a region */
+	uint64_t bytes, at_least, at_most;
+	double rows;
+	uint32_t salts; /* how many salt values would bring it below a region */
 };
 
 struct plan {

@@ -27,6 +27,13 @@ void sketch_free(struct sketch *s);
  * to balance.
  */
 void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes);
+/*
+ * For streams too fast for that: a row that a picker took stands for `bytes` bytes and `rows` rows
+ * of the stream, whose sums sketch_count is told once its end (or that of a piece) is reached.
+ */
+void sketch_add_share(struct sketch *s, struct bytes key, uint64_t bytes, double rows);
+struct picker;
+void sketch_count(struct sketch *s, const struct picker *p);
 /* As if the rows of from had been added to into.  from is unchanged. */
 void sketch_merge(struct sketch *into, const struct sketch *from);
 
@@ -42,6 +49,31 @@ size_t sketch_state_bytes(const struct sketch *s);
  * probability `risk` (0.01, say) at most, for every input.  Derivation: head of sketch.c.
  */
 double sketch_error(const struct sketch *s, uint64_t bytes, double risk);
+
+/*
+ * Which rows of a stream are worth adding: those of a window's bytes or more, for what they have;
+ * and of the bytes of all others a random one in each window, whose row stands for the window
+ * (threshold sampling: Duffield, Lund, Thorup, 2005).  Known before a key is copied anywhere.
+ */
+struct picker {
+	uint64_t bytes, rows; /* of all rows so far */
+	uint64_t small;	      /* bytes of those below a window */
+	uint64_t start, next; /* of the small bytes: where the window starts, which one is picked */
+	uint64_t window;      /* a power of two; 1: every row is taken */
+	uint64_t random;
+};
+void picker_start(struct picker *p, uint64_t seed, unsigned window_log2);
+/* For the row that picker_wants has just said true of: the bytes that it stands for. */
+uint64_t picker_share(struct picker *p, uint64_t bytes);
+static inline bool picker_wants(struct picker *p, uint64_t bytes)
+{
+	p->rows++;
+	p->bytes += bytes;
+	if (bytes >= p->window)
+		return true;
+	p->small += bytes;
+	return p->next < p->small;
+}
 
 /* One distinct key that was kept, for the bytes and rows that it stands for. */
 struct sketch_point {

@@ -84,6 +84,7 @@ static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct 
 		return rc;
 	struct planning_options o = {.common = r->common, .files = (const char *const *)files,
 				     .nfiles = nfiles, .fraction = a->fraction, .work_dir = r->work_dir,
+				     .keep = a->save != NULL,
 				     .limit = {.share = 1, .is_share = true}};
 	struct progress progress = {.phase = PHASE_READ};
 	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);

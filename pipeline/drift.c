@@ -15,6 +15,8 @@
 #include "pool.h"
 #include "regions.h"
 
+#define SAMPLE_BYTES (16u << 20)
+
 #define MAX_FILESIZE (UINT64_C(10) << 30) /* hbase.hregion.max.filesize */
 #define FAIR 2.0
 #define PARTS_MOST 1000
@@ -136,11 +138,12 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 				.temp_dir = w->dir,
 				.gather_bytes = w->budget.limit / 32};
 	double ratio = 1;
-	char *samples = mem_format("%s/samples", w->dir);
+	char *dir = mem_format("%s/samples", w->dir);
+	struct disk_sample sample = {.bytes = SAMPLE_BYTES, .work_dir = dir};
 	int rc = sorter_totals(sorter).records
-			 ? regions_disk_ratio(&cut, sorter, o->threads, samples, &ratio, err)
+			 ? regions_disk_ratio(&cut, sorter, o->threads, &sample, &ratio, err)
 			 : RC_OK;
-	mem_free(samples);
+	mem_free(dir);
 	for (size_t i = 0; i < t->nregions; i++) {
 		struct drift_region *r = &t->regions[i];
 		r->bytes = (uint64_t)((double)r->weight * ratio + 0.5);

@@ -2,12 +2,14 @@
  * planning.c - the pass over the events
  *
  * Two runs must plan the same splits, so the rows must not meet in an order that depends on the
- * threads: the pieces of the input are dealt to a fixed number of lanes, each with a sample of its
- * own, and a lane takes its pieces in input order (a thread that is done early waits).  In the end
- * the lanes are merged in order.
+ * threads: each piece of the input picks its rows by windows that its place in the input decides,
+ * and the pieces are fed in input order (a thread that is done early waits).  The windows widen
+ * with the root of that place: a small input is fed whole, 8 million rows at a rate at which
+ * feeding them costs a fraction of parsing them, and a larger input with ever more rows.
  *
  * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
- * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.
+ * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
+ * that were chosen only while it was short are left out in the end.
  */
 #include "planning.h"
 
@@ -18,20 +20,39 @@
 #include "mem.h"
 #include "regions.h"
 
-#define LANES 4
-#define SEED  0x73616c74 /* of the samples; fixed, for the same plan every time */
+#define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
+#define PIECE_LOG2     20
+#define WHOLE_PIECES   4 /* are fed row by row */
+#define FULL_REGIONS   1000 /* that the widths are for */
+#define SPARE_LOG2_MOST 3
+#define PER_SERVER     10 /* as in splitter/plan.c */
+#define WINDOW_LOG2    8 /* of the next; KeyValue bytes */
+#define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
-#define NEIGHBOUR_BYTES (4u << 20)
+#define NEIGHBOUR_BYTES (512u << 10)
+#define NEIGHBOUR_MOST	8 /* times what a piece should keep: one neighbourhood may be all there is */
 
-/* The rows of one piece for one table. */
-struct piece_row {
-	uint64_t bytes;
+/* A row that was picked, and what it stands for. */
+struct picked_row {
+	uint64_t share;
+	double rows;
 	uint32_t key_len;
 };
 
-struct lane {
-	uint64_t next;           /* pieces of this lane that are in */
-	struct sample **samples; /* [ntables] */
+/* A thread's piece, for one table. */
+struct piece {
+	bool open;
+	uint64_t seq; /* of its first row: the bytes before it */
+	struct picker picker;
+	struct buf rows;       /* struct picked_row and key, packed */
+	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
+	uint64_t chosen_left;  /* bytes of key and payload */
+};
+
+/* What makes two rows of a table neighbours. */
+struct near {
+	const struct key_shape *shape;
+	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
 };
 
 struct planner {
@@ -41,11 +62,15 @@ struct planner {
 	struct rejects *rejects;
 	struct row_weigher *weighers; /* [ntables] */
 	struct key_shape *shapes;     /* [ntables] */
+	struct near *near;            /* [ntables] */
+	unsigned *spare;              /* [ntables] */
+	struct sample **samples;      /* [ntables] */
 	struct sorter **neighbours;   /* [ntables] */
-	struct buf *rows;             /* [threads * ntables]: struct piece_row and key, packed */
+	struct piece *pieces;         /* [threads * ntables] */
 	struct budget budget;
-	struct lane lanes[LANES];
-	pthread_mutex_t lock;         /* next of the lanes, abandoned */
+	uint64_t next;                /* pieces that are in */
+	uint64_t input_bytes;         /* up to the start of the last piece seen */
+	pthread_mutex_t lock;         /* samples, next, input_bytes, abandoned */
 	pthread_cond_t turn;
 	bool abandoned;
 };
@@ -76,82 +101,149 @@ static struct bytes neighbourhood(const struct key_shape *shape, struct bytes ke
 	return bytes_of(key.ptr, key.len > 2 ? key.len - 2 : 0);
 }
 
-static bool is_chosen(const struct key_shape *shape, const struct record *r)
+static inline uint64_t hash_ends(uint64_t first, uint64_t last)
 {
-	uint64_t share = r->seq / NEIGHBOUR_BYTES;
-	if (share == 0)
-		return true;
-	struct bytes near = neighbourhood(shape, r->key);
-	return XXH3_64bits(near.ptr, near.len) < UINT64_MAX / (share + 1);
+	return (first * UINT64_C(0x9E3779B97F4A7C15) ^ last) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* The length of all neighbourhoods; 0: they differ. */
+static size_t near_bytes(const struct key_shape *shape)
+{
+	size_t n = 0, parts = shape->nparts;
+	if (parts < 2)
+		return 0;
+	for (size_t i = 0; i < (parts >= 3 ? parts - 2 : 1); i++) {
+		if (!shape->parts[i].width)
+			return 0;
+		n += shape->parts[i].width;
+	}
+	return n;
+}
+
+/* Seen for each row of the input: most neighbourhoods are hashed in two words. */
+static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
+{
+	struct bytes near = n->bytes ? bytes_of(key.ptr, n->bytes) : neighbourhood(n->shape, key);
+	if (near.len >= 8 && near.len <= 16)
+		return hash_ends(get_be64(near.ptr), get_be64(near.ptr + near.len - 8));
+	return XXH3_64bits(near.ptr, near.len);
+}
+
+/* Hashes below this are kept after so much input. */
+static uint64_t chosen_below(uint64_t input_bytes)
+{
+	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
+}
+
+/* Fewer regions are as even with fewer rows: how much wider windows may be. */
+static unsigned spare_log2(const struct regions *r)
+{
+	unsigned log2 = 0;
+	uint64_t n = r->count;
+	if (!n && !r->size_bytes)
+		n = (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
+	while (n && log2 < SPARE_LOG2_MOST && n << (log2 + 1) <= FULL_REGIONS)
+		log2++;
+	return log2;
+}
+
+static unsigned window_log2(uint64_t piece)
+{
+	unsigned log2 = 0;
+	while (piece / WHOLE_PIECES >> (2 * log2 + 2))
+		log2++;
+	return WINDOW_LOG2 + log2;
 }
 
 /* --- reading --- */
+
+static void start_piece(struct piece *p, uint64_t seq, unsigned spare)
+{
+	uint64_t number = seq >> PIECE_LOG2;
+	p->open = true;
+	p->seq = seq;
+	picker_start(&p->picker, SEED ^ seq, number < WHOLE_PIECES ? 0 : window_log2(number) + spare);
+	p->chosen_below = chosen_below(seq);
+	double share = (double)p->chosen_below / (double)UINT64_MAX;
+	p->chosen_left = (uint64_t)(share * NEIGHBOUR_MOST * (1 << PIECE_LOG2));
+}
+
+static void pick(struct piece *p, struct bytes key, uint64_t bytes)
+{
+	uint64_t share = picker_share(&p->picker, bytes);
+	struct picked_row row = {share, (double)share / (double)bytes, (uint32_t)key.len};
+	uint8_t *to = buf_reserve(&p->rows, sizeof row + key.len);
+	memcpy(to, &row, sizeof row);
+	memcpy(to + sizeof row, key.ptr, key.len);
+	p->rows.len += sizeof row + key.len;
+}
+
+static int choose(struct planner *p, struct piece *piece, unsigned worker, size_t table,
+		  const struct record *r, struct error *err)
+{
+	size_t bytes = r->key.len + r->payload.len;
+	if (bytes > piece->chosen_left)
+		return RC_OK;
+	piece->chosen_left -= bytes;
+	return run_builder_add(sorter_builder(p->neighbours[table], worker), r, err);
+}
 
 static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
 		       struct error *err)
 {
 	struct planner *p = ctx;
-	struct buf *rows = &p->rows[worker * p->job->ntables + table];
-	struct piece_row row = {row_weigh(&p->weighers[table], r), (uint32_t)r->key.len};
-	buf_append(rows, &row, sizeof row);
-	buf_append(rows, r->key.ptr, r->key.len);
-	if (!is_chosen(&p->shapes[table], r))
+	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
+	if (!piece->open)
+		start_piece(piece, r->seq, p->spare[table]);
+	uint64_t bytes = row_weigh(&p->weighers[table], r);
+	if (picker_wants(&piece->picker, bytes))
+		pick(piece, r->key, bytes);
+	if (neighbourhood_hash(&p->near[table], r->key) > piece->chosen_below)
 		return RC_OK;
-	return run_builder_add(sorter_builder(p->neighbours[table], worker), r, err);
+	return choose(p, piece, worker, table, r, err);
 }
 
-static void feed(struct sample *s, struct buf *rows)
+static void feed(struct sample *s, struct piece *p)
 {
-	const uint8_t *at = rows->ptr, *end = rows->ptr + rows->len;
+	const uint8_t *at = p->rows.ptr, *end = p->rows.ptr + p->rows.len;
 	while (at < end) {
-		struct piece_row row;
+		struct picked_row row;
 		memcpy(&row, at, sizeof row);
 		at += sizeof row;
-		sample_add(s, bytes_of(at, row.key_len), row.bytes);
+		sketch_add_share(sample_sketch(s), bytes_of(at, row.key_len), row.share, row.rows);
 		at += row.key_len;
 	}
-	rows->len = 0;
+	sketch_count(sample_sketch(s), &p->picker);
+	p->rows.len = 0;
+	p->open = false;
 }
 
-/* False: another thread failed, and the piece before this one may never come. */
-static bool wait_for_turn(struct planner *p, struct lane *lane, uint64_t turn)
+static void feed_all(struct planner *p, unsigned worker)
 {
-	pthread_mutex_lock(&p->lock);
-	while (lane->next != turn && !p->abandoned)
-		pthread_cond_wait(&p->turn, &p->lock);
-	bool mine = !p->abandoned;
-	pthread_mutex_unlock(&p->lock);
-	return mine;
+	for (size_t t = 0; t < p->job->ntables; t++) {
+		struct piece *piece = &p->pieces[worker * p->job->ntables + t];
+		if (!piece->open)
+			continue;
+		if (piece->seq > p->input_bytes)
+			p->input_bytes = piece->seq;
+		feed(p->samples[t], piece);
+	}
 }
 
-static void end_turn(struct planner *p, struct lane *lane)
-{
-	pthread_mutex_lock(&p->lock);
-	lane->next++;
-	pthread_cond_broadcast(&p->turn);
-	pthread_mutex_unlock(&p->lock);
-}
-
-static void feed_all(struct planner *p, struct lane *lane, unsigned worker)
-{
-	for (size_t t = 0; t < p->job->ntables; t++)
-		feed(lane->samples[t], &p->rows[worker * p->job->ntables + t]);
-}
-
-static int take_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
+/* The pieces of a topic have no order: any must do. */
+static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
 {
 	(void)err;
 	struct planner *p = ctx;
-	struct lane *lane = &p->lanes[piece % LANES];
-	if (p->job->source == SOURCE_KAFKA) { /* its pieces have no order: any must do */
-		pthread_mutex_lock(&p->lock);
-		feed_all(p, lane, worker);
-		pthread_mutex_unlock(&p->lock);
-		return RC_OK;
-	}
-	if (wait_for_turn(p, lane, piece / LANES))
-		feed_all(p, lane, worker);
-	end_turn(p, lane);
+	bool ordered = p->job->source != SOURCE_KAFKA;
+	pthread_mutex_lock(&p->lock);
+	while (ordered && p->next != number && !p->abandoned)
+		pthread_cond_wait(&p->turn, &p->lock);
+	if (!p->abandoned)
+		feed_all(p, worker);
+	p->next++;
+	pthread_cond_broadcast(&p->turn);
+	pthread_mutex_unlock(&p->lock);
 	return RC_OK;
 }
 
@@ -170,39 +262,40 @@ static int open_planner(struct planner *p, struct error *err)
 	size_t n = p->job->ntables;
 	p->weighers = mem_calloc(n, sizeof *p->weighers);
 	p->shapes = mem_calloc(n, sizeof *p->shapes);
+	p->near = mem_calloc(n, sizeof *p->near);
+	p->spare = mem_calloc(n, sizeof *p->spare);
 	p->neighbours = mem_calloc(n, sizeof(void *));
-	p->rows = mem_calloc(threads * n, sizeof *p->rows);
+	p->samples = mem_calloc(n, sizeof(void *));
+	p->pieces = mem_calloc(threads * n, sizeof *p->pieces);
 	int rc = reading_open(&p->reading, p->job, threads, p->opt->files, p->opt->nfiles, err);
 	if (rc == RC_OK)
 		rc = rejects_new(&p->rejects, p->opt->work_dir, threads, err);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->weighers[t] = (struct row_weigher){p->reading.plan, t};
 		p->shapes[t] = shape_of(p->reading.plan, t, &p->job->tables[t]);
+		if (!p->opt->keep)
+			p->spare[t] = spare_log2(&p->job->tables[t].regions);
+		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
 		struct sorter_options so = {.budget = &p->budget, .temp_dir = p->opt->work_dir,
 					    .threads = threads, .weigh = row_weigh,
 					    .minor_bytes = row_minor_bytes(p->reading.plan, t),
 					    .weigh_ctx = &p->weighers[t], .run_bytes = 1 << 20};
 		p->neighbours[t] = sorter_new(&so);
-	}
-	for (size_t i = 0; rc == RC_OK && i < LANES; i++) {
-		p->lanes[i].samples = mem_calloc(n, sizeof(void *));
-		for (size_t t = 0; t < n; t++)
-			p->lanes[i].samples[t] = sample_new(SKETCH_K, SEED + i, &p->shapes[t]);
+		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
 	return rc;
 }
 
-/* The first lane's sample takes in the others and goes to the caller. */
-static int merge_lanes(struct planner *p, size_t table, struct table_sample *out, struct error *err)
+struct measured {
+	const struct near *near;
+	uint64_t chosen_below;
+};
+
+/* Chosen to the end, not only while the input was short. */
+static bool is_kept(const void *ctx, struct bytes key)
 {
-	for (size_t i = 1; i < LANES; i++) {
-		int rc = sample_merge(p->lanes[0].samples[table], p->lanes[i].samples[table], err);
-		if (rc)
-			return rc;
-	}
-	out->sample = p->lanes[0].samples[table];
-	p->lanes[0].samples[table] = NULL;
-	return RC_OK;
+	const struct measured *m = ctx;
+	return neighbourhood_hash(m->near, key) <= m->chosen_below;
 }
 
 /* Compress what was chosen. */
@@ -214,27 +307,29 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 		return rc;
 	struct cut_table t = {.plan = p->reading.plan, .index = table, .table = out->table, .rows = s,
 			      .budget = &p->budget, .temp_dir = p->opt->work_dir};
+	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
-	rc = regions_disk_ratio(&t, s, p->opt->common->threads, dir, &out->disk_per_byte, err);
-	out->measured_bytes = (double)sorter_totals(s).weight;
+	struct disk_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m, .work_dir = dir};
+	rc = regions_disk_ratio(&t, s, p->opt->common->threads, &d, &out->disk_per_byte, err);
 	mem_free(dir);
+	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;
 }
 
 static void close_planner(struct planner *p)
 {
 	size_t n = p->job->ntables;
-	for (size_t i = 0; i < LANES; i++) {
-		for (size_t t = 0; p->lanes[i].samples && t < n; t++)
-			sample_free(p->lanes[i].samples[t]);
-		mem_free(p->lanes[i].samples);
-	}
+	for (size_t t = 0; t < n; t++)
+		sample_free(p->samples[t]);
+	mem_free(p->samples);
 	for (size_t t = 0; t < n; t++)
 		sorter_free(p->neighbours[t]);
 	for (size_t i = 0; i < p->opt->common->threads * n; i++)
-		buf_release(&p->rows[i]);
-	mem_free(p->rows);
+		buf_release(&p->pieces[i].rows);
+	mem_free(p->pieces);
 	mem_free(p->neighbours);
+	mem_free(p->near);
+	mem_free(p->spare);
 	mem_free(p->shapes);
 	mem_free(p->weighers);
 	rejects_free(p->rejects);
@@ -259,9 +354,9 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 	}
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
 		samples[t].table = &job->tables[t];
-		rc = merge_lanes(&p, t, &samples[t], err);
-		if (rc == RC_OK)
-			rc = measure(&p, t, &samples[t], err);
+		samples[t].sample = p.samples[t];
+		p.samples[t] = NULL;
+		rc = measure(&p, t, &samples[t], err);
 	}
 	*counts = (struct planning_counts){p.reading.events, p.reading.rejected, p.reading.newest_ms};
 	close_planner(&p);

@@ -25,6 +25,7 @@ struct planning_options {
 	const char *const *files;
 	size_t nfiles;
 	double fraction;          /* of the input to look at; 1: all */
+	bool keep;                /* the sample will be saved: it must do for any number of regions */
 	struct reject_limit limit;
 	const char *work_dir;     /* a folder for what spills and what is compressed to be measured */
 };

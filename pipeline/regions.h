@@ -18,12 +18,20 @@
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err);
 
+/* What is compressed to foresee the size on disk. */
+struct disk_sample {
+	uint64_t bytes;       /* of uncompressed cells, about */
+	const char *work_dir; /* made and removed */
+	bool (*wanted)(const void *ctx, struct bytes key); /* rows that count; NULL: all */
+	const void *ctx;
+};
+
 /*
- * Disk bytes per byte of uncompressed cells: 16 samples, evenly spread over the rows' weight, are
- * written as HFiles in work_dir (made and removed).
+ * Disk bytes per byte of uncompressed cells: records from 16 places, evenly spread over the rows'
+ * weight, are written as one HFile a family.
  */
 int regions_disk_ratio(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		       const char *work_dir, double *ratio, struct error *err);
+		       const struct disk_sample *sample, double *ratio, struct error *err);
 /* What of it needs no data; RC_END: the data decides.  Nothing is added to *out then. */
 int regions_without_data(const struct regions *r, struct splits *out, struct error *err);
 /* HBase's algorithm that the job names; false: none. */

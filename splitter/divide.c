@@ -13,7 +13,7 @@
  */
 #include "divide.h"
 
-#define SLIVER 0.10
+#define SLIVER 0.04
 #define COST   0.01 /* a region has two ends */
 
 /* Bucket b's first possible key: its number in the salt's bytes. */

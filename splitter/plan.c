@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "divide.h"
 #include "sample.h"
@@ -19,6 +20,7 @@
 #define MAX_REGIONS	     1000000
 #define MAX_HEAVY	     20
 #define UNEVEN_BUCKET	     2 /* times the fair share */
+#define DEFAULT_RISK	     0.01
 
 static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -70,7 +72,7 @@ static void close_region(struct plan_region *r, const struct sketch *sketch,
 		bytes = (double)sketch_bytes(sketch);
 		rows = (double)sketch_rows(sketch);
 	}
-	r->bytes_error = sketch_error(sketch, r->bytes, o->risk > 0 ? o->risk : 0.01);
+	r->bytes_error = sketch_error(sketch, r->bytes, o->risk > 0 ? o->risk : DEFAULT_RISK);
 	r->rows_error = bytes > 0 ? r->bytes_error * rows / bytes : 0;
 	r->disk_bytes = (uint64_t)((double)r->bytes * disk_per_byte(o));
 }
@@ -134,77 +136,136 @@ static void compare_rivals(struct plan *p, const struct sketch_view *v, const st
 	mem_free(r);
 }
 
-static void add_heavy(struct plan *p, size_t part, const struct heavy *h, double threshold)
-{
-	struct heavy_key *keys;
-	size_t n = heavy_list(h, threshold < 1 ? 1 : (uint64_t)ceil(threshold), &keys);
+/* Points that share a key prefix, which is theirs alone: they are neighbours. */
+struct group {
+	struct bytes key;
+	uint64_t bytes;
+	double rows;
+};
 
-	n = n < MAX_HEAVY ? n : MAX_HEAVY;
-	struct plan_heavy *all = arena_alloc(&p->arena, (p->nheavy + n + 1) * sizeof(*all));
-	if (p->nheavy)
-		memcpy(all, p->heavy, p->nheavy * sizeof(*all));
-	for (size_t i = 0; i < n; i++) {
-		double salts = ceil((double)keys[i].at_most / p->target_bytes);
-		const char *copy =
-			arena_strndup(&p->arena, (const char *)keys[i].key.ptr, keys[i].key.len);
-		all[p->nheavy++] = (struct plan_heavy){.part = part,
-						       .key = bytes_of(copy, keys[i].key.len),
-						       .at_least = keys[i].at_least,
-						       .at_most = keys[i].at_most,
-						       .salts = salts < UINT32_MAX ? (uint32_t)salts
-										   : UINT32_MAX};
+static void add_heavy(struct plan *p, size_t part, const struct group *g,
+		      const struct sketch *sketch, double risk)
+{
+	const char *copy = arena_strndup(&p->arena, (const char *)g->key.ptr, g->key.len);
+	double error = sketch_error(sketch, g->bytes, risk), bytes = (double)g->bytes;
+	double most = fmin(bytes + error, (double)sketch_bytes(sketch));
+	double salts = ceil(most / p->target_bytes);
+
+	if ((p->nheavy & (p->nheavy + 1)) == 0) { /* full at 2^n - 1 */
+		struct plan_heavy *more =
+			arena_alloc(&p->arena, 2 * (p->nheavy + 1) * sizeof(*more));
+		if (p->nheavy)
+			memcpy(more, p->heavy, p->nheavy * sizeof(*more));
+		p->heavy = more;
 	}
-	p->heavy = all;
-	mem_free(keys);
+	p->heavy[p->nheavy++] = (struct plan_heavy){
+		.part = part,
+		.key = bytes_of(copy, g->key.len),
+		.bytes = g->bytes,
+		.rows = g->rows,
+		.at_least = bytes > error ? (uint64_t)(bytes - error) : 0,
+		.at_most = (uint64_t)most,
+		.salts = salts < UINT32_MAX ? (uint32_t)salts : UINT32_MAX};
 }
 
-/* Rows first, then prefixes from the longest to the shortest. */
-static void find_heavy(struct plan *p, const struct sample *s)
+static int compare_heavy(const void *a, const void *b)
 {
-	double all = (double)heavy_bytes(s->rows);
+	const struct plan_heavy *x = a, *y = b;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return bytes_cmp(x->key, y->key);
+}
 
+/* What is heavy among the prefixes through one part, or the rows; MAX_HEAVY of it at most. */
+static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const struct sample *s,
+			     size_t part, double threshold, double risk)
+{
+	size_t ends[SHAPE_MAX_PARTS], first = p->nheavy;
+	struct group g = {0};
+
+	for (size_t j = 0; j <= v->count; j++) {
+		const struct sketch_point *point = j < v->count ? &v->points[j] : NULL;
+		struct bytes key = {0};
+		if (point && part == SHAPE_ROW)
+			key = point->key;
+		else if (point && shape_ends(&s->shape, point->key, ends) > part)
+			key = bytes_of(point->key.ptr, ends[part]);
+		if (!point || !bytes_eq(key, g.key)) {
+			if (g.key.len && (double)g.bytes >= threshold)
+				add_heavy(p, part, &g, s->sketch, risk);
+			g = (struct group){.key = key};
+		}
+		if (point) {
+			g.bytes += point->bytes;
+			g.rows += point->rows;
+		}
+	}
+	if (p->nheavy > first)
+		qsort(p->heavy + first, p->nheavy - first, sizeof(*p->heavy), compare_heavy);
+	if (p->nheavy > first + MAX_HEAVY)
+		p->nheavy = first + MAX_HEAVY;
+}
+
+/* Rows first, then prefixes from the longest to the shortest; through the last part is the row. */
+static void find_heavy(struct plan *p, const struct sketch_view *v, const struct sample *s,
+		       double risk)
+{
+	double all = (double)v->bytes;
 	/* strictly more than a region: with one region asked, everything would be heavy */
-	add_heavy(p, SHAPE_ROW, s->rows, p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2);
-	for (size_t i = SAMPLE_PREFIXES; i-- > 0;) {
+	double region = p->wanted > 1 ? p->target_bytes * 1.0001 : all * 2;
+
+	find_heavy_parts(p, v, s, SHAPE_ROW, region, risk);
+	for (size_t i = s->shape.nparts ? s->shape.nparts - 1 : 0; i-- > 0;) {
 		bool salt = i == 0 && s->shape.salt_bytes && s->shape.buckets > 1;
-		double threshold =
-			salt ? UNEVEN_BUCKET * all / s->shape.buckets : p->target_bytes * 1.0001;
-		if (s->prefixes[i] && (salt || p->wanted > 1))
-			add_heavy(p, i, s->prefixes[i], threshold);
+		double threshold = salt ? UNEVEN_BUCKET * all / s->shape.buckets : region;
+		find_heavy_parts(p, v, s, i, threshold, risk);
 	}
 }
 
-static void warn_heavy(struct plan *p, const struct sample *s)
+/* How a message calls a key: by its fields if the caller can, and by its bytes. */
+static void name_key(struct buf *out, struct bytes key, size_t part, const struct plan_options *o)
+{
+	bool cut = key.len > 64;
+	size_t before = out->len;
+
+	if (o->name_key)
+		o->name_key(o->name_ctx, key, part, out);
+	bool named = out->len > before;
+	buf_append_str(out, named ? " (" : "");
+	bytes_escape(out, bytes_of(key.ptr, cut ? 64 : key.len));
+	buf_append_str(out, cut ? "..." : "");
+	buf_append_str(out, named ? ")" : "");
+	buf_put(out, 0);
+}
+
+static void warn_heavy(struct plan *p, const struct sample *s, const struct plan_options *o)
 {
 	double all = (double)sketch_bytes(s->sketch);
 
 	for (size_t i = 0; i < p->nheavy; i++) {
 		const struct plan_heavy *h = &p->heavy[i];
 		struct buf text = {0};
-		bool cut = h->key.len > 64;
-		bytes_escape(&text, bytes_of(h->key.ptr, cut ? 64 : h->key.len));
-		const char *key = (const char *)text.ptr, *dots = cut ? "..." : "";
-		double share = 100 * (double)h->at_least / all;
+		name_key(&text, h->key, h->part, o);
+		const char *key = (const char *)text.ptr;
+		double share = 100 * (double)h->bytes / all;
+		double regions = (double)h->bytes / p->target_bytes;
 		if (h->part == SHAPE_ROW)
 			warn(p,
-			     "row %s%s holds %.1f%% of the bytes, %.1f regions' worth: HBase "
-			     "cannot split "
-			     "inside a row, so no split can help; a salt of %" PRIu32
+			     "row %s has %.1f%% of the bytes, %.1f regions' worth: HBase cannot "
+			     "split inside a row, so no split can help; a salt of %" PRIu32
 			     " values or a longer key would",
-			     key, dots, share, (double)h->at_least / p->target_bytes, h->salts);
+			     key, share, regions, h->salts);
 		else if (h->part == 0 && s->shape.salt_bytes)
 			warn(p,
-			     "salt bucket %s holds %.1f%% of the bytes, where %.1f%% would be its "
-			     "share: "
-			     "the salted fields are uneven",
+			     "salt bucket %s has %.1f%% of the bytes, where %.1f%% would be its "
+			     "share: the salted fields are uneven",
 			     key, share, 100.0 / s->shape.buckets);
 		else
 			warn(p,
-			     "keys that start with %s%s hold %.1f%% of the bytes, %.1f regions' "
-			     "worth: "
-			     "their writes and scans meet on few servers; a salt of %" PRIu32
+			     "keys that start with %s have %.1f%% of the bytes, %.1f regions' "
+			     "worth: their writes and scans meet on few servers; a salt of %" PRIu32
 			     " values in front of it would spread them",
-			     key, dots, share, (double)h->at_least / p->target_bytes, h->salts);
+			     key, share, regions, h->salts);
 		buf_release(&text);
 	}
 }
@@ -287,8 +348,8 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 		evaluate(p->regions, &v, s->sketch, &p->splits, o);
 		find_extremes(p);
 		compare_rivals(p, &v, s->sketch, o);
-		find_heavy(p, s);
-		warn_heavy(p, s);
+		find_heavy(p, &v, s, o->risk > 0 ? o->risk : DEFAULT_RISK);
+		warn_heavy(p, s, o);
 		warn_limits(p, o);
 	}
 	sketch_view_close(&v);

@@ -1,18 +1,16 @@
 /*
- * sample.c - one pass over the rows: sketch and heavy keys together
+ * sample.c - one pass over the rows: a sketch, and the shape of the keys in it
  *
- * File form: a frame with magic "SMsample", version 1, then the frames of the sketch, of the heavy
- * rows, and of the heavy prefixes.  Content of the first, big-endian: 4 salt bytes, 4 buckets,
- * 4 parts, and for each part 4 width, 4 terminator (FFFFFFFF: none).
+ * File form: a frame with magic "SMsample", version 2, then the frame of the sketch.  Content of
+ * the first, big-endian: 4 salt bytes, 4 buckets, 4 parts, and for each part 4 width, 4 terminator
+ * (FFFFFFFF: none).
  */
 #include "sample.h"
 
 #include "frame.h"
-#include "heavy_state.h"
 #include "sketch_state.h"
 
-#define COUNTERS 8192
-#define VERSION	 1
+#define VERSION 2
 
 static const char magic[8] = {'S', 'M', 's', 'a', 'm', 'p', 'l', 'e'};
 
@@ -42,13 +40,6 @@ size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[S
 	return n;
 }
 
-/* Through the last part a prefix is the row itself. */
-static size_t prefix_count(const struct key_shape *shape)
-{
-	size_t n = shape->nparts ? shape->nparts - 1 : 0;
-	return n < SAMPLE_PREFIXES ? n : SAMPLE_PREFIXES;
-}
-
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape)
 {
 	struct sample *s = mem_calloc(1, sizeof(*s));
@@ -56,9 +47,6 @@ struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *sha
 	if (shape)
 		s->shape = *shape;
 	s->sketch = sketch_new(k, seed);
-	s->rows = heavy_new(COUNTERS);
-	for (size_t i = 0; i < prefix_count(&s->shape); i++)
-		s->prefixes[i] = heavy_new(COUNTERS);
 	return s;
 }
 
@@ -67,21 +55,12 @@ void sample_free(struct sample *s)
 	if (!s)
 		return;
 	sketch_free(s->sketch);
-	heavy_free(s->rows);
-	for (size_t i = 0; i < SAMPLE_PREFIXES; i++)
-		heavy_free(s->prefixes[i]);
 	mem_free(s);
 }
 
 void sample_add(struct sample *s, struct bytes key, uint64_t bytes)
 {
-	size_t ends[SHAPE_MAX_PARTS];
-	size_t n = s->prefixes[0] ? shape_ends(&s->shape, key, ends) : 0;
-
 	sketch_add(s->sketch, key, bytes);
-	heavy_add(s->rows, key, bytes);
-	for (size_t i = 0; i < n && i < SAMPLE_PREFIXES && s->prefixes[i]; i++)
-		heavy_add(s->prefixes[i], bytes_of(key.ptr, ends[i]), bytes);
 }
 
 static bool same_shape(const struct key_shape *a, const struct key_shape *b)
@@ -102,10 +81,6 @@ int sample_merge(struct sample *into, const struct sample *from, struct error *e
 				 "the samples are of different row keys: parts or salt "
 				 "differ");
 	sketch_merge(into->sketch, from->sketch);
-	heavy_merge(into->rows, from->rows);
-	for (size_t i = 0; i < SAMPLE_PREFIXES; i++)
-		if (into->prefixes[i])
-			heavy_merge(into->prefixes[i], from->prefixes[i]);
 	return RC_OK;
 }
 
@@ -127,9 +102,6 @@ void sample_save(const struct sample *s, struct buf *out)
 	}
 	frame_end(out, start);
 	sketch_save(s->sketch, out);
-	heavy_save(s->rows, out);
-	for (size_t i = 0; i < prefix_count(&s->shape); i++)
-		heavy_save(s->prefixes[i], out);
 }
 
 static int take_shape(struct key_shape *shape, const char *name, struct bytes *file,
@@ -161,10 +133,6 @@ int sample_load(struct sample **out, const char *name, struct bytes file, struct
 	int rc = take_shape(&s->shape, name, &file, err);
 	if (rc == RC_OK)
 		rc = sketch_take(&s->sketch, name, &file, err);
-	if (rc == RC_OK)
-		rc = heavy_take(&s->rows, name, &file, err);
-	for (size_t i = 0; rc == RC_OK && i < prefix_count(&s->shape); i++)
-		rc = heavy_take(&s->prefixes[i], name, &file, err);
 	if (rc == RC_OK && file.len)
 		rc = error_set(err, RC_DATA, "%s: %zu bytes too many at the end", name, file.len);
 	if (rc) {

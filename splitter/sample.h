@@ -6,14 +6,9 @@
 
 #include "plan.h"
 
-/* Prefixes are counted through the first parts only: salt, entity, and one more. */
-#define SAMPLE_PREFIXES 3
-
 struct sample {
 	struct key_shape shape;
 	struct sketch *sketch;
-	struct heavy *rows;
-	struct heavy *prefixes[SAMPLE_PREFIXES]; /* through part 0, 1, ...; NULL if there is none */
 };
 
 #endif

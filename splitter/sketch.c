@@ -21,6 +21,8 @@
  * thousandth of them is 8 to 9 % of it at a risk of 1 %.  t-digest has no such bound and needs
  * numbers; DataSketches' KLL counts rows only (splits.md, 3.1).
  *
+ * Windows of a picker in front are like those of 2^base bytes: S is the wider one.
+ *
  * Keys longer than the state allows lower k (k_now), and with it raise V: the bound stays true.
  */
 #include "sketch_state.h"
@@ -37,12 +39,17 @@
 #define BUDGET_BYTES (10u << 20)
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
-static uint64_t random_next(struct sketch *s)
+static uint64_t splitmix(uint64_t *state)
 {
-	uint64_t z = s->random += UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
 	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
 	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
 	return z ^ z >> 31;
+}
+
+static uint64_t random_next(struct sketch *s)
+{
+	return splitmix(&s->random);
 }
 
 static void start_window(struct sketch *s, uint64_t at)
@@ -75,14 +82,18 @@ void sketch_free(struct sketch *s)
 	mem_free(s);
 }
 
-static uint64_t key_prefix(struct bytes key)
+static void set_words(struct item *it, struct bytes key)
 {
-	uint8_t first[8] = {0};
-	if (key.len >= 8)
-		return get_be64(key.ptr);
-	if (key.len)
-		memcpy(first, key.ptr, key.len);
-	return get_be64(first);
+	uint8_t first[8 * ITEM_WORDS] = {0};
+	const uint8_t *from = key.ptr;
+
+	if (key.len < sizeof(first)) {
+		if (key.len)
+			memcpy(first, key.ptr, key.len);
+		from = first;
+	}
+	for (size_t i = 0; i < ITEM_WORDS; i++)
+		it->word[i] = get_be64(from + 8 * i);
 }
 
 static size_t grown(size_t cap, size_t need)
@@ -103,10 +114,10 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 		l->keys_cap = grown(l->keys_cap, l->keys_len + key.len);
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 	}
-	l->items[l->count++] = (struct item){.prefix = key_prefix(key),
-					     .offset = (uint32_t)l->keys_len,
-					     .rows = rows,
-					     .len = (uint16_t)key.len};
+	struct item *it = &l->items[l->count++];
+	*it = (struct item){
+		.offset = (uint32_t)l->keys_len, .rows = rows, .len = (uint16_t)key.len};
+	set_words(it, key);
 	if (key.len)
 		memcpy(l->keys + l->keys_len, key.ptr, key.len);
 	l->keys_len += key.len;
@@ -284,18 +295,58 @@ static uint64_t take_samples(struct sketch *s)
 	return count;
 }
 
-void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes)
+void sketch_add_share(struct sketch *s, struct bytes key, uint64_t bytes, double rows)
 {
-	s->rows++;
 	s->bytes += bytes;
 	if (s->next >= s->bytes)
 		return;
 	uint64_t count = take_samples(s);
+	double each = rows / (double)bytes;
 	for (unsigned e = s->base; count; e++, count >>= 1)
 		if (count & 1)
-			sketch_append(s, e, key, (float)(ldexp(1.0, (int)e) / (double)bytes));
+			sketch_append(s, e, key, (float)(each * (double)(UINT64_C(1) << e)));
 	if (s->bytes >> s->top > s->k_now || s->nitems > s->limit || over_budget(s))
 		shrink(s);
+}
+
+void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes)
+{
+	s->rows++;
+	s->all += bytes;
+	sketch_add_share(s, key, bytes, 1);
+}
+
+void sketch_count(struct sketch *s, const struct picker *p)
+{
+	s->rows += p->rows;
+	s->all += p->bytes;
+	if (p->window > 1 && p->window > s->picked)
+		s->picked = p->window;
+	if (p->window > 1) /* the last window was cut short */
+		s->variance += (double)p->window * (double)p->window / 4;
+}
+
+static void open_window(struct picker *p, uint64_t at)
+{
+	p->start = at;
+	p->next = at + (splitmix(&p->random) & (p->window - 1));
+}
+
+void picker_start(struct picker *p, uint64_t seed, unsigned window_log2)
+{
+	*p = (struct picker){.window = UINT64_C(1) << window_log2, .random = seed};
+	open_window(p, 0);
+}
+
+uint64_t picker_share(struct picker *p, uint64_t bytes)
+{
+	if (bytes >= p->window)
+		return bytes;
+	open_window(p, p->start + p->window);
+	if (p->next >= p->small)
+		return p->window;
+	open_window(p, p->start + p->window); /* the row reaches into the next one, and is picked there too */
+	return 2 * p->window;
 }
 
 void sketch_merge(struct sketch *into, const struct sketch *from)
@@ -304,7 +355,10 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
 	into->variance += from->variance + ldexp(0.25, 2 * (int)into->base) +
 			  ldexp(0.25, 2 * (int)from->base);
 	into->bytes += from->bytes;
+	into->all += from->all;
 	into->rows += from->rows;
+	if (from->picked > into->picked)
+		into->picked = from->picked;
 	if (from->k_now < into->k_now)
 		into->k_now = from->k_now;
 	if (from->base < into->base)
@@ -322,7 +376,7 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
 
 uint64_t sketch_bytes(const struct sketch *s)
 {
-	return s->bytes;
+	return s->all;
 }
 
 uint64_t sketch_rows(const struct sketch *s)
@@ -333,8 +387,10 @@ uint64_t sketch_rows(const struct sketch *s)
 double sketch_error(const struct sketch *s, uint64_t bytes, double risk)
 {
 	double l = log(2 / risk), stride = s->base ? ldexp(1.0, (int)s->base) : 0;
-	double m = (double)bytes, rest = (double)s->bytes - m;
+	double m = (double)bytes, rest = (double)s->all - m;
 
+	if (stride < (double)s->picked)
+		stride = (double)s->picked;
 	if (rest >= 0 && rest < m)
 		m = rest;
 	/* m itself is an estimate: take its own upper bound */
@@ -347,20 +403,12 @@ static unsigned lowest_head(const struct sketch *s, const size_t *at)
 {
 	unsigned best = SKETCH_LEVELS;
 
-	for (unsigned e = 0; e < SKETCH_LEVELS; e++) {
-		const struct level *l = &s->level[e];
+	for (unsigned e = s->base; e < SKETCH_LEVELS; e++) {
+		const struct level *l = &s->level[e], *m = &s->level[best % SKETCH_LEVELS];
 		if (at[e] == l->count)
 			continue;
-		const struct item *it = &l->items[at[e]];
-		if (best < SKETCH_LEVELS) {
-			const struct level *m = &s->level[best];
-			const struct item *low = &m->items[at[best]];
-			if (it->prefix > low->prefix ||
-			    (it->prefix == low->prefix &&
-			     bytes_cmp(item_key(l, it), item_key(m, low)) >= 0))
-				continue;
-		}
-		best = e;
+		if (best == SKETCH_LEVELS || item_below(l, &l->items[at[e]], m, &m->items[at[best]]))
+			best = e;
 	}
 	return best;
 }

@@ -1,14 +1,15 @@
 /*
  * sketch_file.c - a sketch in a file
  *
- * A frame (frame.h) with magic "SMsketch", version 1.  Content, big-endian:
+ * A frame (frame.h) with magic "SMsketch", version 2.  Content, big-endian:
  *
- *   4  k                          8  the window's start
- *   4  k_now                      8  the sampled byte
- *   4  base                       4  log2 of its width
- *   4  top                        8  state of the random numbers
- *   8  bytes                      8  variance, an IEEE 754 double
- *   8  rows
+ *   4  k                          8  a picker's widest window
+ *   4  k_now                      8  the window's start
+ *   4  base                       8  the sampled byte
+ *   4  top                        4  log2 of its width
+ *   8  bytes                      8  state of the random numbers
+ *   8  bytes of the stream        8  variance, an IEEE 754 double
+ *   8  rows of the stream
  *   then for each level from base to 63: 4 count, and for each item
  *   4  rows, an IEEE 754 float    2  length of the key, key
  */
@@ -20,7 +21,7 @@
 #include "mem.h"
 
 static const char magic[8] = {'S', 'M', 's', 'k', 'e', 't', 'c', 'h'};
-#define VERSION 1
+#define VERSION 2
 
 void sketch_save(const struct sketch *s, struct buf *out)
 {
@@ -33,7 +34,9 @@ void sketch_save(const struct sketch *s, struct buf *out)
 	buf_be32(out, s->base);
 	buf_be32(out, s->top);
 	buf_be64(out, s->bytes);
+	buf_be64(out, s->all);
 	buf_be64(out, s->rows);
+	buf_be64(out, s->picked);
 	buf_be64(out, s->window);
 	buf_be64(out, s->next);
 	buf_be32(out, s->stride);
@@ -64,7 +67,9 @@ static void read_head(struct sketch *s, struct cursor *c)
 	s->base = cursor_be32(c);
 	s->top = cursor_be32(c);
 	s->bytes = cursor_be64(c);
+	s->all = cursor_be64(c);
 	s->rows = cursor_be64(c);
+	s->picked = cursor_be64(c);
 	s->window = cursor_be64(c);
 	s->next = cursor_be64(c);
 	s->stride = cursor_be32(c);

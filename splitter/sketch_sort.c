@@ -1,9 +1,9 @@
 /*
  * sketch_sort.c - put a level's items in order
  *
- * A level is one of two kinds.  The lowest ones hold rows as they came: a radix sort by the eight
- * bytes of the key that an item carries, and then the few groups that are equal in these.  The
- * others hold a few sorted runs from below: a natural merge sort, linear for them.
+ * A level is one of two kinds.  The lowest ones hold rows as they came: a radix sort by the words
+ * of the key that an item carries, and then the few groups that are equal in these.  The others
+ * hold a few sorted runs from below: a natural merge sort, linear for them.
  */
 #include "mem.h"
 #include "sketch_state.h"
@@ -11,12 +11,12 @@
 #define MIN_RUN	    16
 #define RADIX_ITEMS 256 /* below this clearing the histograms costs more than merging */
 
-/* Order behind equal prefixes, in words; the last one may overlap what was compared before. */
+/* Order behind equal words; the last word of a key may overlap what was compared before. */
 static bool tail_below(struct bytes x, struct bytes y)
 {
 	size_t n = x.len < y.len ? x.len : y.len;
 
-	for (size_t i = 8; i < n; i += 8) {
+	for (size_t i = 8 * ITEM_WORDS; i < n; i += 8) {
 		size_t at = i + 8 <= n ? i : n - 8;
 		uint64_t p = get_be64(x.ptr + at), q = get_be64(y.ptr + at);
 		if (p != q)
@@ -25,11 +25,19 @@ static bool tail_below(struct bytes x, struct bytes y)
 	return x.len < y.len;
 }
 
-static inline bool item_below(const struct level *l, const struct item *a, const struct item *b)
+static inline bool below(const struct level *l, const struct item *a, const struct level *m,
+			 const struct item *b)
 {
-	if (a->prefix != b->prefix)
-		return a->prefix < b->prefix;
-	return tail_below(item_key(l, a), item_key(l, b));
+	for (size_t i = 0; i < ITEM_WORDS; i++)
+		if (a->word[i] != b->word[i])
+			return a->word[i] < b->word[i];
+	return tail_below(item_key(l, a), item_key(m, b));
+}
+
+bool item_below(const struct level *l, const struct item *a, const struct level *m,
+		const struct item *b)
+{
+	return below(l, a, m, b);
 }
 
 /* The length of the ascending run that a starts with, made MIN_RUN by insertion if it is short. */
@@ -37,12 +45,12 @@ static size_t take_run(const struct level *l, struct item *a, size_t left)
 {
 	size_t n = 1;
 
-	while (n < left && !item_below(l, &a[n], &a[n - 1]))
+	while (n < left && !below(l, &a[n], l, &a[n - 1]))
 		n++;
 	for (; n < left && n < MIN_RUN; n++) {
 		struct item it = a[n];
 		size_t i = n;
-		for (; i && item_below(l, &it, &a[i - 1]); i--)
+		for (; i && below(l, &it, l, &a[i - 1]); i--)
 			a[i] = a[i - 1];
 		a[i] = it;
 	}
@@ -55,11 +63,11 @@ static void merge_runs(const struct level *l, struct item *a, size_t n, size_t m
 {
 	size_t i = 0, j = n, out = 0;
 
-	if (!item_below(l, &a[n], &a[n - 1]))
+	if (!below(l, &a[n], l, &a[n - 1]))
 		return;
 	memcpy(scratch, a, n * sizeof(*a));
 	while (i < n && j < n + m)
-		a[out++] = item_below(l, &a[j], &scratch[i]) ? a[j++] : scratch[i++];
+		a[out++] = below(l, &a[j], l, &scratch[i]) ? a[j++] : scratch[i++];
 	memcpy(a + out, scratch + i, (n - i) * sizeof(*a));
 }
 
@@ -82,32 +90,51 @@ static void merge_sort(const struct level *l, struct item *a, size_t count, stru
 	}
 }
 
-/* Least significant byte first; a byte that is the same in all items takes no pass. */
+/* One pass over a byte; none if it is the same in all items. */
+static bool radix_pass(const struct item *from, struct item *to, size_t count, unsigned word,
+		       unsigned shift, uint32_t h[256])
+{
+	uint32_t sum = 0;
+
+	if (h[from[0].word[word] >> shift & 0xFF] == count)
+		return false;
+	for (unsigned v = 0; v < 256; v++) {
+		uint32_t n = h[v];
+		h[v] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[h[from[i].word[word] >> shift & 0xFF]++] = from[i];
+	return true;
+}
+
+/* Least significant byte first. */
 static void radix_sort(struct item *a, size_t count, struct item *scratch)
 {
-	uint32_t histogram[8][256] = {{0}};
 	struct item *from = a, *to = scratch;
 
-	for (size_t i = 0; i < count; i++)
-		for (unsigned byte = 0; byte < 8; byte++)
-			histogram[byte][a[i].prefix >> (8 * byte) & 0xFF]++;
-	for (unsigned byte = 0; byte < 8; byte++) {
-		uint32_t *h = histogram[byte], sum = 0;
-		if (h[a[0].prefix >> (8 * byte) & 0xFF] == count)
-			continue;
-		for (unsigned v = 0; v < 256; v++) {
-			uint32_t n = h[v];
-			h[v] = sum;
-			sum += n;
-		}
+	for (unsigned word = ITEM_WORDS; word-- > 0;) {
+		uint32_t histogram[8][256] = {{0}};
 		for (size_t i = 0; i < count; i++)
-			to[h[from[i].prefix >> (8 * byte) & 0xFF]++] = from[i];
-		struct item *t = from;
-		from = to;
-		to = t;
+			for (unsigned byte = 0; byte < 8; byte++)
+				histogram[byte][a[i].word[word] >> (8 * byte) & 0xFF]++;
+		for (unsigned byte = 0; byte < 8; byte++) {
+			if (!radix_pass(from, to, count, word, 8 * byte, histogram[byte]))
+				continue;
+			struct item *t = from;
+			from = to;
+			to = t;
+		}
+		if (from != a)
+			memcpy(a, from, count * sizeof(*a));
+		from = a;
+		to = scratch;
 	}
-	if (from != a)
-		memcpy(a, from, count * sizeof(*a));
+}
+
+static bool same_words(const struct item *a, const struct item *b)
+{
+	return memcmp(a->word, b->word, sizeof(a->word)) == 0;
 }
 
 /* More runs than a few from below: rows as they came. */
@@ -116,7 +143,9 @@ static bool is_unsorted(const struct level *l)
 	size_t descents = 0;
 
 	for (size_t i = 1; i < l->count; i++)
-		descents += l->items[i].prefix < l->items[i - 1].prefix;
+		descents += l->items[i].word[0] < l->items[i - 1].word[0] ||
+			    (l->items[i].word[0] == l->items[i - 1].word[0] &&
+			     l->items[i].word[1] < l->items[i - 1].word[1]);
 	return descents > l->count / MIN_RUN;
 }
 
@@ -137,7 +166,7 @@ void level_sort(struct sketch *s, struct level *l)
 	}
 	radix_sort(a, l->count, s->scratch);
 	for (size_t i = 0, n; i < l->count; i += n) {
-		for (n = 1; i + n < l->count && a[i + n].prefix == a[i].prefix;)
+		for (n = 1; i + n < l->count && same_words(&a[i + n], &a[i]);)
 			n++;
 		if (n > 1)
 			merge_sort(l, a + i, n, s->scratch);

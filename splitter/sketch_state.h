@@ -7,9 +7,10 @@
 #include "sketch.h"
 
 #define SKETCH_LEVELS 64
+#define ITEM_WORDS    2
 
 struct item {
-	uint64_t prefix; /* first 8 bytes of the key, big-endian: most comparisons end here */
+	uint64_t word[ITEM_WORDS]; /* the key's first 16 bytes, big-endian: comparisons end here */
 	uint32_t offset; /* of the key in its level's keys */
 	float rows;	 /* that it stands for */
 	uint16_t len;
@@ -28,7 +29,9 @@ struct sketch {
 	uint32_t k_now; /* less when keys are long */
 	unsigned base;	/* the lowest level in use; one byte of 2^base is sampled */
 	unsigned top;	/* the level that would hold all bytes in k_now items */
-	uint64_t bytes, rows;
+	uint64_t bytes;	     /* added */
+	uint64_t all, rows;  /* of the stream; all is bytes up to what pickers left out */
+	uint64_t picked;     /* the widest window of a picker; 0: none */
 	uint64_t window; /* where the current window of 2^stride bytes starts... */
 	uint64_t next;	 /* ...and which byte of it is sampled */
 	unsigned stride; /* base, or less until the window that base grew in is over */
@@ -50,6 +53,9 @@ static inline struct bytes item_key(const struct level *l, const struct item *it
 	return bytes_of(l->keys + it->offset, it->len);
 }
 
+/* Does item a of level l come before item b of level m? */
+bool item_below(const struct level *l, const struct item *a, const struct level *m,
+		const struct item *b);
 /* Put l's items in the order of their keys (sketch_sort.c). */
 void level_sort(struct sketch *s, struct level *l);
 void sketch_append(struct sketch *s, unsigned level, struct bytes key, float rows);
