@@ -11,7 +11,7 @@
 
 #include "pool.h"
 
-enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES = 20 };
+enum { BUFFER_START_BYTES = 1 << 20, PREFETCH_ENTRIES = 20 };
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
@@ -97,7 +97,6 @@ static int begin_run(struct run_builder *b, struct run_writer *w, struct run *ru
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	if (budget_take(s->opt.budget, b->used)) {
 		run_writer_memory(w, run, b->used);
-		advise_huge(run->data, b->used);
 		return RC_OK;
 	}
 	if (!b->spill_buf) {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -115,11 +117,24 @@ static void writer_init(struct run_writer *w, struct run *run)
 	w->block_end = 0;
 }
 
+/*
+ * Huge pages cost a fault where others cost 512 (speed.md 7).  The start is aligned, and what does
+ * not fill a huge page at the end stays in small ones: nothing is touched in vain.
+ */
+static void *alloc_in_huge_pages(size_t bytes)
+{
+	void *p = NULL;
+	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes) != 0)
+		return mem_alloc(bytes);
+	(void)madvise(p, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+	return p;
+}
+
 void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 {
 	writer_init(w, run);
 	w->spill = NULL;
-	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
+	w->buf = run->data = alloc_in_huge_pages(bytes + SLACK_BYTES);
 	w->cap = bytes;
 	run->held_bytes = bytes;
 }

@@ -17,7 +17,7 @@
 #include "prefix.h"
 #include "record.h"
 
-enum { BLOCK_BYTES = 16384, ASIDE_BYTES = 24, ASIDE_BIT = 0x80 };
+enum { BLOCK_BYTES = 16384, ASIDE_BYTES = 24, ASIDE_BIT = 0x80, HUGE_PAGE_BYTES = 2 << 20 };
 
 struct record_codec {
 	uint64_t seq_base;
