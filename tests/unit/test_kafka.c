@@ -74,14 +74,19 @@ static void need(struct cluster *c, const char *column)
 
 static void produce(struct cluster *c, int partition, const char *key, const char *value)
 {
-	rd_kafka_resp_err_t e = rd_kafka_producev(
-		c->producer, RD_KAFKA_V_TOPIC("events"), RD_KAFKA_V_PARTITION(partition),
-		RD_KAFKA_V_KEY(key, key ? strlen(key) : 0),
-		RD_KAFKA_V_VALUE((void *)(uintptr_t)value, value ? strlen(value) : 0),
-		RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_TIMESTAMP(1476640644000),
-		RD_KAFKA_V_HEADER("kind", "x", 1), RD_KAFKA_V_HEADER("kind", key, key ? (ssize_t)strlen(key) : 0),
-		RD_KAFKA_V_END);
-	assert_int_equal(e, 0);
+	size_t key_len = key ? strlen(key) : 0;
+	rd_kafka_vu_t parts[] = {
+		{.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = "events"},
+		{.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition},
+		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)key, key_len}},
+		{.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)value, value ? strlen(value) : 0}},
+		{.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+		{.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = 1476640644000},
+		{.vtype = RD_KAFKA_VTYPE_HEADER, .u.header = {"kind", "x", 1}},
+		{.vtype = RD_KAFKA_VTYPE_HEADER, .u.header = {"kind", key, (ssize_t)key_len}},
+	};
+	rd_kafka_error_t *e = rd_kafka_produceva(c->producer, parts, sizeof parts / sizeof *parts);
+	assert_null(e);
 }
 
 static void produced(struct cluster *c)
