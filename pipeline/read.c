@@ -117,15 +117,18 @@ static int read_pieces(struct reader *r, struct error *err)
 	struct reading *all = r->reading;
 	struct source_sink sink = {r, take_event, take_reject};
 	int rc;
-	while ((rc = stop_check(err)) == RC_OK && !over_limit(all)) {
+	while ((rc = stop_check(err)) == RC_OK && !over_limit(all) && !all->failed) {
 		rc = source_work(r->source, &sink, err);
 		if (r->fatal.code) {
 			*err = r->fatal;
 			return err->code;
 		}
 		show_progress(r);
-		if (rc == RC_OK && all->sink.piece_end)
+		if (rc == RC_OK && all->sink.piece_end) {
 			rc = all->sink.piece_end(all->sink.ctx, r->number, source_worker_piece(r->source), err);
+			if (rc)
+				r->fatal = *err;
+		}
 		if (rc)
 			break;
 	}
@@ -138,6 +141,8 @@ static int read_task(void *ctx, unsigned worker, size_t index, struct error *err
 	struct reader *readers = ctx;
 	const struct record_sink *sink = &readers[index].reading->sink;
 	int rc = read_pieces(&readers[index], err);
+	if (rc)
+		readers[index].reading->failed = true;
 	if (rc && sink->abandon)
 		sink->abandon(sink->ctx);
 	return rc;
@@ -204,6 +209,14 @@ static void readers_end(struct reading *all, struct reader *readers)
 	free(readers);
 }
 
+/* What went wrong in the sink, not that other threads' rows could then not be taken any more. */
+static void find_cause(const struct reading *all, const struct reader *readers, struct error *err)
+{
+	for (unsigned i = all->threads; i-- > 0;)
+		if (readers[i].fatal.code)
+			*err = readers[i].fatal;
+}
+
 int reading_run(struct reading *r, struct error *err)
 {
 	struct reader *readers = readers_new(r);
@@ -211,8 +224,10 @@ int reading_run(struct reading *r, struct error *err)
 	if (r->budget)
 		budget_force(r->budget, held);
 	int rc = pool_run(r->threads, r->threads, read_task, readers, err);
+	if (rc)
+		find_cause(r, readers, err);
 	readers_end(r, readers);
 	if (r->budget)
 		budget_give(r->budget, held);
-	return rc ? rc : check_rejects(r, err);
+	return rc ? err->code : check_rejects(r, err);
 }

@@ -54,6 +54,7 @@ struct reading {
 	const struct offset_range *ranges;
 	size_t nranges;
 	struct budget *budget;     /* before reading_open; what reading holds is forced on it; or NULL */
+	_Atomic bool failed;       /* one thread has: the others may stop */
 	/* after reading_run */
 	uint64_t events, rejected, blank_lines;
 	uint64_t *filtered;        /* [ntables]: events without a cell for that table, tombstones */
