@@ -75,13 +75,14 @@ static int open_table(struct load *l, size_t i, struct error *err)
 		.run_bytes = load_run_bytes(l),
 		.weigh = row_weigh,
 		.weigh_ctx = &t->weigher,
+		.quota = &l->quota,
 	};
 	t->sorter = sorter_new(&so);
 	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
 	t->cut = (struct cut_table){.plan = l->reading.plan, .index = i, .table = t->job,
 				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
 				    .rows = t->sorter, .budget = &l->budget,
-				    .temp_dir = l->temp_dir};
+				    .temp_dir = l->temp_dir, .quota = &l->quota};
 	load_share_writing(l, &t->cut);
 	return make_table_dirs(t, err);
 }
@@ -124,7 +125,7 @@ static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct err
 {
 	(void)piece;
 	struct load *l = ctx;
-	int rc = RC_OK;
+	int rc = load_space_reading(l, err);
 	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
 		struct run_builder *b = sorter_builder(l->tables[t].sorter, worker);
 		if (run_builder_full(b))
@@ -197,6 +198,8 @@ static int split_all(struct load *l, struct error *err)
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = split_table(l, i, work, err);
+	if (rc == RC_OK)
+		rc = load_space_writing(l, work, err);
 	mem_free(work);
 	return rc;
 }
@@ -277,7 +280,10 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
 						  "load-written", "published"};
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result,
-			 .budget = {.limit = opt->common->memory_bytes}};
+			 .budget = {.limit = opt->common->memory_bytes},
+			 .quota = {.limit = opt->common->temp_quota_bytes}};
+	if (l.quota.limit == 0)
+		l.quota.limit = UINT64_MAX;
 	*result = (struct load_result){0};
 	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
 	int rc = RC_OK;

@@ -30,6 +30,13 @@ struct load {
 	struct budget budget;
 	unsigned threads, write_threads;
 	uint64_t reserved;     /* on the budget, for writing */
+	struct budget quota;   /* of temporary files; without --temp-quota it only counts */
+	struct {
+		atomic_flag busy;       /* for what is below */
+		_Atomic bool checked;
+		bool begun;
+		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
+	} space;
 	struct staging *staging;
 	const char *temp_dir;
 	struct rejects *rejects;
@@ -50,6 +57,11 @@ void load_share_writing(const struct load *l, struct cut_table *t);
 void load_reserve_writing(struct load *l);
 /* Release all that only writing needed. */
 void load_end_writing(struct load *l);
+
+/* Once enough was spilled to predict the rest: will the temporary folder hold it?  Any thread. */
+int load_space_reading(struct load *l, struct error *err);
+/* All is read: will the output's disk hold the HFiles?  Samples may be written in work_dir. */
+int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
 /* Scripts, counts, manifest; then the one rename that publishes. */
 int load_publish(struct load *l, struct error *err);

@@ -9,11 +9,12 @@
 #include "mem.h"
 #include "units.h"
 
-enum { OPT_THREADS = 1000, OPT_MEMORY, OPT_TEMP, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_VERSION };
+enum { OPT_THREADS = 1000, OPT_MEMORY, OPT_TEMP, OPT_QUOTA, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_VERSION };
 
 static const struct option shared[] = {
 	{"threads", required_argument, NULL, OPT_THREADS}, {"memory", required_argument, NULL, OPT_MEMORY},
-	{"temp-dir", required_argument, NULL, OPT_TEMP},   {"quiet", no_argument, NULL, OPT_QUIET},
+	{"temp-dir", required_argument, NULL, OPT_TEMP},   {"temp-quota", required_argument, NULL, OPT_QUOTA},
+	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"json", no_argument, NULL, OPT_JSON},             {"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},       {0},
 };
@@ -57,6 +58,7 @@ static void print_help(const char *name)
 	       "  --threads N             default: the processors (%u)\n"
 	       "  --memory SIZE           what the run may hold (64M, 2G; default: a quarter of the memory)\n"
 	       "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"
+	       "  --temp-quota SIZE       what they may take there at any time (default: what is free)\n"
 	       "  --quiet                 errors only\n"
 	       "  --json                  the result as JSON on standard output\n"
 	       "  --help, --version\n",
@@ -81,6 +83,10 @@ static int take_shared(struct options *o, int opt, const char *arg, struct error
 			return error_set(err, RC_CONFIG, "--memory: %s is too little, expected at least 16M", arg);
 		return RC_OK;
 	case OPT_TEMP: o->temp_dir = arg; return RC_OK;
+	case OPT_QUOTA:
+		if (!parse_size(arg, &o->temp_quota_bytes) || o->temp_quota_bytes == 0)
+			return error_set(err, RC_CONFIG, "--temp-quota: found `%s`, expected a size like 20G", arg);
+		return RC_OK;
 	case OPT_QUIET: o->quiet = true; return RC_OK;
 	default: o->json = true; return RC_OK;
 	}
