@@ -54,6 +54,7 @@ struct plan_options {
 	double headroom;	      /* with size_bytes: 0.5 leaves room for half as much again */
 	bool align_salt;	      /* a boundary at each salt bucket */
 	double disk_per_byte;	      /* bytes on disk for one of the sample's; 0: 1 */
+	uint64_t disk_per_region;     /* bytes on disk of a region besides its rows' */
 	uint64_t max_filesize;	      /* where HBase splits a region; 0: 10 GiB */
 	uint64_t max_hfile_bytes;     /* files are rolled there; 0: one file a family and region */
 	double risk;		      /* of a stated bound not to hold; 0: 0.01 */
@@ -67,7 +68,7 @@ struct plan_region {
 	double bytes_error; /* sketch_error: a bound that holds but with probability risk */
 	double rows;
 	double rows_error;   /* the same share of rows: an estimate, since row sizes differ */
-	uint64_t disk_bytes; /* bytes * disk_per_byte */
+	uint64_t disk_bytes; /* bytes * disk_per_byte + disk_per_region; 0 without rows */
 };
 
 /* The same rows under one of HBase's own algorithms and its default rows. */
@@ -111,8 +112,8 @@ struct plan {
 int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, struct error *err);
 void plan_release(struct plan *p);
 /*
- * The sample under any splits: out has splits->count + 1 places.  Of o only disk_per_byte and
- * risk are read.
+ * The sample under any splits: out has splits->count + 1 places.  Of o only disk_per_byte,
+ * disk_per_region and risk are read.
  */
 void plan_evaluate(struct plan_region *out, struct sample *s, const struct splits *splits,
 		   const struct plan_options *o);

@@ -20,6 +20,8 @@
 #include "regions.h"
 #include "tuning.h"
 
+#define PREDICT_BYTES (2u << 20) /* of cells: less than 1 % of a load that takes a second */
+
 static double seconds_now(void)
 {
 	struct timespec t;
@@ -176,6 +178,15 @@ static int live_splits(const struct existing *live, struct splits *out, struct e
 	return rc;
 }
 
+/* What a region will take on disk is told before it is written, from a sample. */
+static int predict(struct load *l, struct load_table *t, const char *work, struct error *err)
+{
+	struct disk_sample sample = {.bytes = PREDICT_BYTES, .work_dir = work};
+	if (sorter_totals(t->sorter).records == 0)
+		return RC_OK;
+	return regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, &t->disk_per_byte, err);
+}
+
 static int split_table(struct load *l, size_t i, const char *work, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
@@ -185,6 +196,8 @@ static int split_table(struct load *l, size_t i, const char *work, struct error 
 	if (rc == RC_OK)
 		rc = live ? live_splits(live, &t->splits, err)
 			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits, &t->wanted, err);
+	if (rc == RC_OK)
+		rc = predict(l, t, work, err);
 	if (t->wanted < t->splits.count + 1)
 		t->wanted = t->splits.count + 1;
 	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);

@@ -37,7 +37,7 @@ struct load_options {
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
 
-/* What the job was promised of a table's regions.  Sizes that were predicted belong here too. */
+/* What the job was promised of a table's regions; predicted sizes are in the manifest. */
 struct load_promise {
 	double tolerance; /* largest region / target that is fine; 0: not asked */
 	bool broken;

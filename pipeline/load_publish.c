@@ -7,6 +7,7 @@
 #include "ddl.h"
 #include "io.h"
 #include "load_state.h"
+#include "regions.h"
 
 static int write_text(const char *dir, const char *name, const struct buf *text, uint8_t digest[16],
 		      struct error *err)
@@ -81,6 +82,9 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 		out->bytes += r->files[i].sum.file_bytes;
 		out->cell_bytes += r->files[i].sum.cell_bytes;
 	}
+	out->predicted_bytes = (uint64_t)((double)out->cell_bytes * t->disk_per_byte) +
+			       r->nfiles * DISK_FILE_BYTES;
+	m->predicted_bytes += out->predicted_bytes;
 	m->rows += r->rows;
 	m->cells += r->cells;
 	m->cells_deduplicated += r->cells_deduplicated;

@@ -19,6 +19,7 @@ struct load_table {
 	struct hfile_tuning *tuned; /* [families] in the result's arena; NULL: none asked */
 	struct splits splits;
 	size_t wanted;              /* regions; fewer come out when rows are heavier than a region */
+	double disk_per_byte;       /* predicted before anything is written; 0: no rows */
 	struct cut_result *results; /* [splits.count + 1] */
 };
 

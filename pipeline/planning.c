@@ -390,6 +390,7 @@ int planning_make(struct plan *p, struct table_sample *s, struct error *err)
 		.headroom = r->headroom,
 		.align_salt = r->align_salt,
 		.disk_per_byte = s->disk_per_byte,
+		.disk_per_region = s->table->schema.nfamilies * DISK_FILE_BYTES,
 		.max_filesize = max_filesize(&s->table->schema),
 		.max_hfile_bytes = s->table->max_hfile_bytes,
 	};

@@ -10,7 +10,6 @@
 
 #define SAMPLES 16
 #define SAMPLE_BYTES (16u << 20)
-#define TRAILER_BYTES 4096 /* no measure of the rows */
 #define PER_SERVER 10 /* regions to start with (hbase-shell.md 2.4) */
 
 /* Records from SAMPLES places, one after the other. */
@@ -99,7 +98,7 @@ static int write_sampled(const struct cut_table *t, struct sampled *s, double *r
 		return rc;
 	for (size_t i = 0; i < r.nfiles; i++) {
 		plain += r.files[i].sum.cell_bytes;
-		disk += r.files[i].sum.file_bytes - TRAILER_BYTES;
+		disk += r.files[i].sum.file_bytes - DISK_FILE_BYTES;
 	}
 	cut_result_release(&r);
 	*ratio = plain ? (double)disk / (double)plain : 1;

@@ -18,6 +18,9 @@
 int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err);
 
+/* Of each HFile, whatever is in it: the trailer.  The rest grows with the cells. */
+#define DISK_FILE_BYTES 4096
+
 /* What is compressed to foresee the size on disk. */
 struct disk_sample {
 	uint64_t bytes;       /* of uncompressed cells, about */
@@ -27,7 +30,7 @@ struct disk_sample {
 };
 
 /*
- * Disk bytes per byte of uncompressed cells: records from 16 places, evenly spread over the rows'
+ * Disk bytes per byte of uncompressed cells, DISK_FILE_BYTES a file left aside: records from 16 places, evenly spread over the rows'
  * weight, are written as one HFile a family.
  */
 int regions_disk_ratio(const struct cut_table *t, struct sorter *sorter, unsigned threads,

@@ -191,6 +191,21 @@ static void print_tuning(const struct manifest_tuning *t)
 	       100 * (double)t->stored_bytes / (double)t->plain_bytes);
 }
 
+/* The promise of the sample against what was written. */
+static void print_prediction(const struct manifest_table *t, uint64_t bytes)
+{
+	char a[16], b[16];
+	double worst = 0;
+	for (size_t i = 0; i < t->nregions; i++) {
+		const struct manifest_region *r = &t->regions[i];
+		double off = (double)r->predicted_bytes - (double)r->bytes;
+		off = r->bytes ? 100 * (off < 0 ? -off : off) / (double)r->bytes : 0;
+		worst = off > worst ? off : worst;
+	}
+	printf("  predicted %s, achieved %s; regions within %.1f%% of their prediction\n",
+	       format_bytes(a, t->predicted_bytes), format_bytes(b, bytes), worst);
+}
+
 static void print_table(const struct manifest_table *t, const struct load_promise *p)
 {
 	char a[28], b[28], c[16], d[28];
@@ -220,6 +235,8 @@ static void print_table(const struct manifest_table *t, const struct load_promis
 	if (bytes && t->nregions > 1)
 		printf("  largest region is %.2f times the target of %s%s\n", t->largest_over_target,
 		       format_bytes(c, t->target_bytes), p->broken ? ": PROMISE NOT KEPT" : "");
+	if (bytes)
+		print_prediction(t, bytes);
 	if (p->broken)
 		printf("  the job tolerates %g times (regions: tolerance)\n", p->tolerance);
 }
@@ -279,11 +296,12 @@ void report_json(const struct load_result *r, const char *output_dir)
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
 		json_array_append_new(
-			tables, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "name", t->name, "rows",
+			tables, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}", "name", t->name, "rows",
 					  (json_int_t)t->rows, "cells", (json_int_t)t->cells, "loaded",
 					  (json_int_t)t->loaded, "filtered", (json_int_t)t->filtered,
 					  "deduplicated", (json_int_t)t->deduplicated, "files",
-					  (json_int_t)t->nfiles, "regions", (json_int_t)t->nregions, "target_bytes",
+					  (json_int_t)t->nfiles, "regions", (json_int_t)t->nregions,
+					  "predicted_bytes", (json_int_t)t->predicted_bytes, "target_bytes",
 					  (json_int_t)t->target_bytes, "largest_over_target",
 					  t->largest_over_target, "promise_kept", !r->promises[i].broken));
 	}

@@ -75,6 +75,7 @@ static void close_region(struct plan_region *r, const struct sketch *sketch,
 	r->bytes_error = sketch_error(sketch, r->bytes, o->risk > 0 ? o->risk : DEFAULT_RISK);
 	r->rows_error = bytes > 0 ? r->bytes_error * rows / bytes : 0;
 	r->disk_bytes = (uint64_t)((double)r->bytes * disk_per_byte(o));
+	r->disk_bytes += r->bytes ? o->disk_per_region : 0;
 }
 
 static void evaluate(struct plan_region *out, const struct sketch_view *v,

@@ -70,6 +70,7 @@ static const struct member region_members[] = {
 	{.key = "cells", COUNT, AT(manifest_region, cells)},
 	{.key = "bytes", COUNT, AT(manifest_region, bytes)},
 	{.key = "cell_bytes", COUNT, AT(manifest_region, cell_bytes)},
+	{.key = "predicted_bytes", COUNT, AT(manifest_region, predicted_bytes)},
 };
 SHAPE(manifest_region, region_members);
 
@@ -89,6 +90,7 @@ static const struct member table_members[] = {
 	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
 	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
 	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},
+	{.key = "predicted_bytes", COUNT, AT(manifest_table, predicted_bytes)},
 	{.key = "target_bytes", COUNT, AT(manifest_table, target_bytes)},
 	{.key = "largest_over_target", RATIO, AT(manifest_table, largest_over_target)},
 	{.key = "rows", COUNT, AT(manifest_table, rows)},

@@ -71,6 +71,7 @@ struct manifest_file {
 struct manifest_region {
 	struct bytes start, end;  /* row keys, empty at the ends */
 	uint64_t rows, cells, bytes, cell_bytes;
+	uint64_t predicted_bytes; /* of its files: cell_bytes times a ratio that a sample gave before */
 };
 /* Compression settings found by `level: auto`, and what they made of the sample. */
 struct manifest_tuning {
@@ -83,6 +84,7 @@ struct manifest_table {
 	const char *dir;      /* its folder, relative to DIR; NULL: name, with '/' for ':' */
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells, cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
+	uint64_t predicted_bytes; /* of all regions */
 	uint64_t target_bytes; /* of a region: all bytes of its files / the regions that were wanted */
 	double largest_over_target; /* the largest region's bytes / target_bytes; 0: no bytes */
 	struct manifest_tuning *tuned; /* none: not written */

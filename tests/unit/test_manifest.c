@@ -41,7 +41,7 @@ static struct manifest sample(void)
 	static struct manifest_table tables[2];
 	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 200, 50}};
 	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1), .rows = 7, .cells = 14,
-					      .bytes = 5000, .cell_bytes = 700};
+					      .bytes = 5000, .cell_bytes = 700, .predicted_bytes = 4900};
 	regions[1] = (struct manifest_region){.start = bytes_of("\x08", 1)};
 	files[0] = (struct manifest_file){
 		.path = "n-r/hfiles/f/00ff", .family = "f", .region = 1, .rows = 7, .cells = 14,
@@ -50,7 +50,7 @@ static struct manifest sample(void)
 		.digest = {0x01, [15] = 0xfe}};
 	tables[0] = (struct manifest_table){
 		.name = "n:r", .dir = "n-r", .loaded = 99998, .filtered = 1, .deduplicated = 2, .rows = 7,
-		.cells = 14, .cells_deduplicated = 4, .target_bytes = 2500,
+		.cells = 14, .cells_deduplicated = 4, .predicted_bytes = 4900, .target_bytes = 2500,
 		.largest_over_target = 1.0123456789, .tuned = tuned, .ntuned = 1,
 		.regions = regions, .nregions = 2, .files = files,
 		.nfiles = 1, .splits_digest = {0x11}, .create_digest = {0x22}};
@@ -77,7 +77,8 @@ static void test_manifest_format(void **state)
 		"      \"tuned\": [\n        {\n          \"family\": \"f\",\n"
 		"          \"aim\": \"size\",\n          \"level\": 7,\n          \"hash_log\": 10,\n"
 		"          \"plain_bytes\": 200,\n          \"stored_bytes\": 50\n        }\n      ],\n",
-		"      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",
+		"          \"cell_bytes\": 700,\n          \"predicted_bytes\": 4900\n",
+		"      \"predicted_bytes\": 4900,\n      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",
 		"      \"name\": \"ns:empty\",\n      \"dir\": \"ns/empty\",\n",
 		"      \"regions\": [],\n      \"files\": []\n    }\n  ]\n}\n",
 	};
