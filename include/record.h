@@ -18,6 +18,7 @@ struct record {
 	const uint8_t *minor; /* minor_bytes of the table */
 	uint64_t seq;         /* event.seq */
 	struct bytes payload;
+	bool new_key; /* from an iterator: the record before has surely another key; false: unknown */
 };
 
 /*

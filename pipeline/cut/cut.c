@@ -159,7 +159,7 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 			break;
 		bool fits = gather(k, &r);
 		more = rows->next(rows->self, &r, err);
-		if (more != RC_OK || !bytes_eq(r.key, row_key(g)))
+		if (more != RC_OK || r.new_key || !bytes_eq(r.key, row_key(g)))
 			rc = more < 0 ? more : write_row(k, err);
 		else if (!fits)
 			rc = write_giant(k, rows, &r, &more, err);

@@ -40,7 +40,8 @@ struct merge {
 	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
-	struct buf aside; /* the large payload last read back */
+	uint64_t last_word; /* of the record before */
+	struct buf aside;   /* the large payload last read back */
 	uint64_t held_bytes, aside_held_bytes;
 };
 
@@ -338,10 +339,14 @@ static int range_next(void *self, struct record *out, struct error *err)
 	const struct record *r;
 	if (__builtin_expect(m->aside.cap > 0, 0))
 		drop_aside(m);
+	bool first = !m->started;
 	int rc = next_record(m, &r, err);
 	if (rc)
 		return rc;
 	*out = *r;
+	/* Words pack minors too: those of one key may differ. */
+	out->new_key = m->nodes[0].prefix != m->last_word && m->minor_bytes == 0 && !first;
+	m->last_word = m->nodes[0].prefix;
 	return __builtin_expect(record_is_aside(r), 0) ? fetch_aside(m, out, err) : RC_OK;
 }
 

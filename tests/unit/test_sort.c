@@ -326,6 +326,15 @@ static void expect_row(const struct record *r, const struct row *want, size_t mi
 		assert_memory_equal(r->payload.ptr, want->payload, want->payload_len);
 }
 
+/* new_key may be left out, but never be wrong. */
+static void expect_new_key(const struct record *r, const struct row *before)
+{
+	if (!r->new_key)
+		return;
+	assert_non_null(before);
+	assert_false(bytes_eq(r->key, bytes_of(before->key, before->key_len)));
+}
+
 /* The range gives want[from..to) and ends. */
 static void expect_range(struct sorter *s, struct bytes lo, struct bytes hi, const struct row *want,
 			 size_t from, size_t to, size_t minor_bytes)
@@ -338,6 +347,7 @@ static void expect_range(struct sorter *s, struct bytes lo, struct bytes hi, con
 	for (size_t i = from; i < to; i++) {
 		assert_int_equal(it.next(it.self, &r, &err), RC_OK);
 		expect_row(&r, &want[i], minor_bytes);
+		expect_new_key(&r, i > from ? &want[i - 1] : NULL);
 	}
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
