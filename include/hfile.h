@@ -43,6 +43,10 @@ struct hfile_options {
 	bool tags;                   /* store an empty tag area a cell; golden tests */
 	struct hfile_scratch *scratch; /* NULL: the writer has its own */
 	size_t file_buffer_bytes;    /* 0: 1 MiB */
+	/* Who helps to compress, NULL: nobody; the bytes are the same.  What that takes is taken from
+	 * the budget (NULL: no limit) or not used.  Both outlive the scratch. */
+	struct crew *crew;
+	struct budget *budget;
 };
 
 struct hfile_cell {
@@ -82,8 +86,13 @@ int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *
 /* The same for several cells of one row, which is compared with the row before it only once. */
 int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_column *cells,
 		  size_t count, struct error *err);
-/* Bytes on disk if it were finished about now; for rolling at a size limit. */
+/* Bytes on disk if it were finished about now, as far as blocks are written. */
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
+/*
+ * Whether hfile_bytes_so_far is bytes or more when all blocks that are full are written, as they
+ * are first if need be: the same answer with and without a crew.
+ */
+int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err);
 /* Write index, file info, bloom, trailer; fsync; fill *sum.  Frees w whatever the result. */
 int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
 /* Unlink the file and free w.  NULL is fine. */

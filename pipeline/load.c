@@ -219,9 +219,8 @@ static int split_all(struct load *l, struct error *err)
 
 /* --- write: a task a region --- */
 
-static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
+static int write_region(struct load *l, unsigned worker, size_t index, struct error *err)
 {
-	struct load *l = ctx;
 	struct load_table *t = &l->tables[l->task_table[index]];
 	size_t region = l->task_region[index];
 	struct bytes none = {0};
@@ -241,19 +240,37 @@ static int write_task(void *ctx, unsigned worker, size_t index, struct error *er
 	return RC_OK;
 }
 
+/* Behind the regions stand tasks that help: a thread that gets one has no region to begin. */
+static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct load *l = ctx;
+	if (index >= l->ntasks) {
+		crew_serve(l->crew);
+		return RC_OK;
+	}
+	int rc = write_region(l, worker, index, err);
+	if (rc || --l->regions_left == 0)
+		crew_close(l->crew);
+	return rc;
+}
+
 static int write_all_regions(struct load *l, struct error *err)
 {
 	l->task_table = mem_alloc(l->ntasks * sizeof *l->task_table);
 	l->task_region = mem_alloc(l->ntasks * sizeof *l->task_region);
 	l->cutters = mem_calloc(l->write_threads, sizeof(void *));
 	l->progress->regions_total = l->ntasks;
+	l->crew = crew_new();
+	l->regions_left = l->ntasks;
 	size_t n = 0;
-	for (size_t t = 0; t < l->job->ntables; t++)
+	for (size_t t = 0; t < l->job->ntables; t++) {
+		l->tables[t].cut.crew = l->crew;
 		for (size_t r = 0; r <= l->tables[t].splits.count; r++, n++) {
 			l->task_table[n] = t;
 			l->task_region[n] = r;
 		}
-	int rc = pool_run(l->write_threads, l->ntasks, write_task, l, err);
+	}
+	int rc = pool_run(l->write_threads, l->ntasks + l->write_threads - 1, write_task, l, err);
 	if (rc == RC_OK)
 		load_end_writing(l);
 	return rc;
@@ -266,6 +283,7 @@ static void close_all(struct load *l)
 	for (unsigned i = 0; l->cutters && i < l->write_threads; i++)
 		cutter_free(l->cutters[i]);
 	mem_free(l->cutters);
+	crew_free(l->crew);
 	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {
 		struct load_table *t = &l->tables[i];
 		for (size_t r = 0; t->results && r <= t->splits.count; r++)

@@ -47,6 +47,8 @@ struct load {
 	size_t *task_region;
 	size_t ntasks;
 	struct cutter **cutters;
+	struct crew *crew;            /* threads without a region help those with one */
+	_Atomic size_t regions_left;
 };
 
 /* The threads that the memory is enough for. */

@@ -39,6 +39,8 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.source_task = bytes_str("saltmill"),
 		.scratch = f->scratch,
 		.file_buffer_bytes = t->file_buffer_bytes,
+		.crew = t->crew,
+		.budget = t->budget,
 	};
 	file->path = mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
 	return hfile_writer_new(&file->writer, file->path, &opt, err);
@@ -97,11 +99,12 @@ int region_files_row_end(struct region_files *f, struct error *err)
 	uint64_t limit = f->table->table->max_hfile_bytes;
 	for (size_t i = 0; limit && i < f->table->table->schema.nfamilies; i++) {
 		struct hfile_writer *w = f->families[i].writer;
-		if (w && hfile_bytes_so_far(w) >= limit) {
-			int rc = file_finish(f, i, err);
-			if (rc)
-				return rc;
-		}
+		bool reached = false;
+		int rc = w ? hfile_reached(w, limit, &reached, err) : RC_OK;
+		if (rc == RC_OK && reached)
+			rc = file_finish(f, i, err);
+		if (rc)
+			return rc;
 	}
 	return RC_OK;
 }

@@ -71,22 +71,32 @@ static void put_header(uint8_t *h, enum hblock_type type, int64_t previous, size
 	put_be32(h + 29, (uint32_t)data_bytes);
 }
 
-int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
-		 struct hblock_place *place, struct error *err)
+int hblock_pack(struct hcodec *codec, const struct buf *b, struct buf *disk, struct error *err)
 {
-	struct buf *disk = b;
 	size_t plain_bytes = b->len - HBLOCK_HEADER;
 	if (plain_bytes > HBLOCK_PLAIN_MAX)
 		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u",
 				 plain_bytes, HBLOCK_PLAIN_MAX);
-	if (o->codec->codec != CODEC_NONE) {
-		disk = o->disk;
-		hblock_begin(disk);
-		int rc = hcodec_compress(o->codec, bytes_of(b->ptr + HBLOCK_HEADER, plain_bytes),
-					 disk, err);
-		if (rc)
-			return rc;
-	}
+	if (disk == b)
+		return 0;
+	hblock_begin(disk);
+	return hcodec_compress(codec, bytes_of(b->ptr + HBLOCK_HEADER, plain_bytes), disk, err);
+}
+
+int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
+		 struct hblock_place *place, struct error *err)
+{
+	struct buf *disk = o->codec->codec == CODEC_NONE ? b : o->disk;
+	size_t plain_bytes = b->len - HBLOCK_HEADER;
+	int rc = hblock_pack(o->codec, b, disk, err);
+	if (rc == 0)
+		hblock_put(o, type, disk, plain_bytes, place);
+	return rc;
+}
+
+void hblock_put(struct hblock_out *o, enum hblock_type type, struct buf *disk, size_t plain_bytes,
+		struct hblock_place *place)
+{
 	*place = (struct hblock_place){.offset = o->file->offset,
 				       .plain_bytes = (uint32_t)plain_bytes};
 	size_t data_bytes = disk->len;
@@ -99,7 +109,6 @@ int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 	out_write(o->file, disk->ptr, disk->len);
 	place->disk_bytes = (uint32_t)disk->len;
 	o->previous[type] = (int64_t)place->offset;
-	return 0;
 }
 
 static int find_type(const uint8_t *magic)

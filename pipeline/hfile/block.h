@@ -60,7 +60,15 @@ void hblock_out_init(struct hblock_out *o, struct out_file *file, struct hcodec 
 		     struct buf *disk);
 /* Empty b and leave room for the header; the payload is appended behind. */
 void hblock_begin(struct buf *b);
-/* Write the block of the payload in b (begun by hblock_begin); b's content is spent. */
+/*
+ * Compress the payload in b (begun by hblock_begin) into disk, which is the same buffer when there
+ * is no compression.  Needs no file: any thread.
+ */
+int hblock_pack(struct hcodec *codec, const struct buf *b, struct buf *disk, struct error *err);
+/* Give what hblock_pack made a header and checksums and write it. */
+void hblock_put(struct hblock_out *o, enum hblock_type type, struct buf *disk, size_t plain_bytes,
+		struct hblock_place *place);
+/* Both; b's content is spent. */
 int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 		 struct hblock_place *place, struct error *err);
 

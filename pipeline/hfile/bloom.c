@@ -106,9 +106,10 @@ void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 		b->in_chunk = 0;
 }
 
-bool hbloom_due(const struct hbloom *b, bool closing)
+size_t hbloom_due(const struct hbloom *b, size_t before, bool closing)
 {
-	return b->npending >= b->max_keys || (closing && b->npending);
+	size_t keys = b->npending - before * b->max_keys;
+	return (keys + (closing ? b->max_keys - 1 : 0)) / b->max_keys;
 }
 
 static void set_bits(uint8_t *bitmap, uint64_t bits, uint32_t hashes, const struct hbloom_hash *h,

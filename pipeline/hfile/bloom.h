@@ -42,8 +42,8 @@ void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32
 		 struct hbloom_hash *pending, size_t cap);
 /* Add the key of a cell that differs from the key before it. */
 void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
-/* Is a chunk to be written now? */
-bool hbloom_due(const struct hbloom *b, bool closing);
+/* Chunks to be written now, without those (full ones) that were due before and are not written. */
+size_t hbloom_due(const struct hbloom *b, size_t before, bool closing);
 int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
 		       struct hblock_place *place, struct error *err);
 /* Write the meta block of 6.5. */

@@ -35,6 +35,8 @@ void hfile_scratch_free(struct hfile_scratch *s)
 		mem_free(d->hashes);
 		mem_free(d);
 	}
+	ring_slots_free(s->slots);
+	ring_codecs_release(&s->codecs);
 	hcodec_release(&s->codec);
 	buf_release(&s->disk);
 	buf_release(&s->work);
@@ -108,15 +110,18 @@ static void begin_block(struct hfile_writer *w)
 	w->full_at = HBLOCK_HEADER + w->opt.block_bytes;
 }
 
+int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err)
+{
+	int rc = hcodec_setup(codec, o->codec, o->level, o->framing, err);
+	return rc ? rc : hcodec_tune(codec, o->hash_log, err);
+}
+
 /* Give the scratch's codec this writer's settings. */
 static int take_codec(struct hfile_writer *w, struct error *err)
 {
-	const struct hfile_options *o = &w->opt;
 	if (w->scratch->user == w)
 		return 0;
-	int rc = hcodec_setup(&w->scratch->codec, o->codec, o->level, o->framing, err);
-	if (rc == 0)
-		rc = hcodec_tune(&w->scratch->codec, o->hash_log, err);
+	int rc = writer_setup_codec(&w->opt, &w->scratch->codec, err);
 	w->scratch->user = rc ? NULL : w;
 	return rc;
 }
@@ -147,6 +152,7 @@ void hfile_abort(struct hfile_writer *w)
 {
 	if (!w)
 		return;
+	ring_drop(&w->ring, w);
 	out_abort(&w->file);
 	w->desk->hashes = w->bloom.pending;
 	w->desk->hashes_cap = w->bloom.cap;
@@ -164,7 +170,7 @@ void hfile_abort(struct hfile_writer *w)
 }
 
 /* Index leaves first, then bloom chunks, as HBase's inline writers. */
-static int write_inline(struct hfile_writer *w, bool closing, struct error *err)
+static int write_inline(struct hfile_writer *w, bool closing, size_t chunks, struct error *err)
 {
 	struct hblock_place place;
 	int rc = 0;
@@ -172,39 +178,61 @@ static int write_inline(struct hfile_writer *w, bool closing, struct error *err)
 		rc = hindex_write_leaf(&w->index, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
-	while (rc == 0 && hbloom_due(&w->bloom, closing)) {
+	for (; rc == 0 && chunks; chunks--) {
 		rc = hbloom_write_chunk(&w->bloom, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
 	return rc;
 }
 
-static int write_data(struct hfile_writer *w, struct error *err)
+struct buf *writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work)
 {
-	struct buf *payload = &w->desk->cells;
+	if (o->encoding == ENCODING_NONE)
+		return cells;
+	hblock_begin(work);
+	hblock_encode(o->encoding, bytes_of(cells->ptr + HBLOCK_HEADER, cells->len - HBLOCK_HEADER),
+		      (struct cell_tail){o->tags, o->mvcc}, work);
+	return work;
+}
+
+static void put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
+		     size_t cell_bytes, struct bytes key)
+{
 	struct hblock_place place;
-	enum hblock_type type = HBLOCK_DATA;
-	if (w->opt.encoding != ENCODING_NONE) {
-		struct bytes cells = {payload->ptr + HBLOCK_HEADER, payload->len - HBLOCK_HEADER};
-		payload = &w->scratch->work;
-		type = HBLOCK_ENCODED;
-		hblock_begin(payload);
-		hblock_encode(w->opt.encoding, cells, w->tail, payload);
-	}
-	struct buf key = {0};
-	struct bytes first = kv_at(w->desk->cells.ptr + HBLOCK_HEADER).key;
-	hindex_key(&key, buf_bytes(&w->desk->last), first);
-	int rc = hblock_write(&w->blocks, type, payload, &place, err);
-	if (rc == 0) {
-		hindex_add(&w->index, buf_bytes(&key), &place);
-		w->first_data = w->data_blocks ? w->first_data : place.offset;
-		w->last_data = place.offset;
-		w->data_blocks++;
-		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
-		w->plain_bytes += w->desk->cells.len;
-		w->disk_bytes += place.disk_bytes;
-	}
-	buf_release(&key);
+	hblock_put(&w->blocks, w->opt.encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED, disk,
+		   plain_bytes, &place);
+	hindex_add(&w->index, key, &place);
+	w->first_data = w->data_blocks ? w->first_data : place.offset;
+	w->last_data = place.offset;
+	w->data_blocks++;
+	w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
+	w->plain_bytes += cell_bytes;
+	w->disk_bytes += place.disk_bytes;
+}
+
+int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
+		    struct bytes key, size_t chunks, struct error *err)
+{
+	int rc = take_codec(w, err);
+	if (rc)
+		return rc;
+	put_data(w, disk, plain_bytes, cell_bytes, key);
+	return write_inline(w, false, chunks, err);
+}
+
+/* The open block, on this thread. */
+static int write_data(struct hfile_writer *w, struct bytes key, struct error *err)
+{
+	struct hfile_scratch *s = w->scratch;
+	struct buf *cells = &w->desk->cells;
+	struct buf *payload = writer_payload(&w->opt, cells, &s->work);
+	struct buf *disk = w->opt.codec == CODEC_NONE ? payload : &s->disk;
+	size_t plain_bytes = payload->len - HBLOCK_HEADER;
+	int rc = take_codec(w, err);
+	if (rc == 0)
+		rc = hblock_pack(&s->codec, payload, disk, err);
+	if (rc == 0)
+		put_data(w, disk, plain_bytes, cells->len, key);
 	return rc;
 }
 
@@ -217,20 +245,29 @@ static void drop_large(struct buf *b, const struct hfile_writer *w)
 
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 {
-	int rc = take_codec(w, err);
-	if (rc == 0)
-		rc = write_data(w, err);
-	if (rc)
-		return rc;
+	struct buf *cells = &w->desk->cells;
 	struct bytes last = writer_last_key(w);
+	struct buf key = {0};
+	hindex_key(&key, buf_bytes(&w->desk->last), kv_at(cells->ptr + HBLOCK_HEADER).key);
 	w->desk->last.len = 0;
 	buf_append(&w->desk->last, last.ptr, last.len);
 	buf_reserve(&w->desk->last, WRITER_SLACK);
 	w->previous_at = 0;
-	drop_large(&w->desk->cells, w);
+	size_t chunks = hbloom_due(&w->bloom, w->ring.chunks, closing);
+	int rc;
+	if (!closing && ring_take(&w->ring, w, cells, &key, chunks)) {
+		rc = ring_collect(&w->ring, w, false, err);
+	} else {
+		rc = ring_collect(&w->ring, w, true, err);
+		if (rc == 0)
+			rc = write_data(w, buf_bytes(&key), err);
+		if (rc == 0)
+			rc = write_inline(w, closing, chunks, err);
+	}
+	buf_release(&key);
+	drop_large(cells, w);
 	drop_large(&w->scratch->work, w);
 	drop_large(&w->scratch->disk, w);
-	rc = write_inline(w, closing, err);
 	begin_block(w);
 	return rc;
 }
@@ -243,4 +280,17 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
 	return w->file.offset + (uint64_t)(open + bloom) + index + FIXED_BYTES;
+}
+
+int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)
+{
+	/* Far more than the blocks in the ring can add, so most calls need not wait for them. */
+	uint64_t most = hfile_bytes_so_far(w) + 2 * w->desk->cells.len + 4 * w->ring.bytes +
+			w->ring.chunks * 2 * (uint64_t)w->bloom.chunk_bytes + 4096;
+	*reached = false;
+	if (w->ring.count && most < bytes)
+		return 0;
+	int rc = ring_collect(&w->ring, w, true, err);
+	*reached = rc == 0 && hfile_bytes_so_far(w) >= bytes;
+	return rc;
 }

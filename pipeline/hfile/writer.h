@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "hfile.h"
 #include "index.h"
+#include "ring.h"
 
 /* Short copies write up to this many bytes; room for them behind the block and the last key. */
 #define WRITER_SLACK 32
@@ -24,6 +25,8 @@ struct hfile_scratch {
 	struct buf disk, work;
 	const struct hfile_writer *user; /* whose settings codec has */
 	struct desk *shelf;
+	struct ring_slot *slots; /* not in use */
+	struct ring_codecs codecs;
 };
 
 struct hfile_writer {
@@ -45,6 +48,7 @@ struct hfile_writer {
 	struct out_file file;
 	struct hblock_out blocks;
 	struct hindex index;
+	struct ring ring;
 	struct buf task; /* opt.source_task */
 	struct buf first_row;
 	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
@@ -61,5 +65,18 @@ static inline struct bytes writer_last_key(const struct hfile_writer *w)
 
 /* Write the open data block and what became due with it. */
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
+
+/* --- for ring.c --- */
+
+/* Set a codec to this writer's settings. */
+int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err);
+/* The payload of a data block: the cells, or work with the cells encoded. */
+struct buf *writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work);
+/*
+ * Write the data block that hblock_pack made of payload, and the inline blocks behind it: index
+ * leaves, and chunks of the bloom filter.
+ */
+int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
+		    struct bytes key, size_t chunks, struct error *err);
 
 #endif

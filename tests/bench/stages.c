@@ -385,10 +385,10 @@ static int bloom_chunks(struct hbloom *bloom, const struct rows *sorted, struct 
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < sorted->count; i++) {
 		hbloom_add(bloom, sorted->record[i].key, none);
-		if (hbloom_due(bloom, false))
+		if (hbloom_due(bloom, 0, false))
 			rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
 	}
-	while (rc == RC_OK && hbloom_due(bloom, true))
+	while (rc == RC_OK && hbloom_due(bloom, 0, true))
 		rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
 	buf_release(&chunk);
 	return rc;

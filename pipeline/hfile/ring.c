@@ -1,0 +1,188 @@
+/* ring.c - see ring.h */
+#include "ring.h"
+
+#include <stdatomic.h>
+
+#include "mem.h"
+#include "pool.h"
+#include "writer.h"
+
+/* zstd's context at the levels of everyday use, for blocks of 64 KB. */
+#define CONTEXT_BYTES (1u << 20)
+
+struct ring_slot {
+	struct crew_task task; /* first: a task is its slot */
+	struct ring_slot *next;
+	const struct hfile_options *opt; /* of the block that is in here */
+	struct ring_codecs *codecs;
+	struct buf cells, work, disk, key;
+	struct buf *packed; /* disk, or what it would be made of */
+	size_t chunks, plain_bytes;
+	int rc;
+	struct error err;
+	struct budget *budget; /* what it was taken from */
+	uint64_t budget_bytes;
+};
+
+static struct hcodec *take_codec(struct ring_codecs *c)
+{
+	for (int i = 0; i < RING_CODECS; i++) {
+		struct hcodec *h = atomic_exchange(&c->spare[i], NULL);
+		if (h)
+			return h;
+	}
+	return mem_calloc(1, sizeof(struct hcodec));
+}
+
+static void free_codec(struct hcodec *h)
+{
+	if (!h)
+		return;
+	hcodec_release(h);
+	mem_free(h);
+}
+
+static void give_codec(struct ring_codecs *c, struct hcodec *h)
+{
+	for (int i = 0; i < RING_CODECS; i++) {
+		struct hcodec *empty = NULL;
+		if (atomic_compare_exchange_strong(&c->spare[i], &empty, h))
+			return;
+	}
+	free_codec(h);
+}
+
+void ring_codecs_release(struct ring_codecs *c)
+{
+	for (int i = 0; i < RING_CODECS; i++)
+		free_codec(atomic_exchange(&c->spare[i], NULL));
+}
+
+static int pack_with(struct ring_slot *s, struct hcodec *codec)
+{
+	int rc = writer_setup_codec(s->opt, codec, &s->err);
+	if (rc)
+		return rc;
+	struct buf *payload = writer_payload(s->opt, &s->cells, &s->work);
+	s->packed = s->opt->codec == CODEC_NONE ? payload : &s->disk;
+	s->plain_bytes = payload->len - HBLOCK_HEADER;
+	return hblock_pack(codec, payload, s->packed, &s->err);
+}
+
+static void pack(struct crew_task *t)
+{
+	struct ring_slot *s = (struct ring_slot *)(void *)t;
+	struct hcodec *codec = take_codec(s->codecs);
+	s->rc = pack_with(s, codec);
+	give_codec(s->codecs, codec);
+}
+
+/* A slot from the scratch or a new one; NULL: the budget has no room. */
+static struct ring_slot *take_slot(struct hfile_writer *w)
+{
+	struct ring_slot *s = w->scratch->slots;
+	if (s) {
+		w->scratch->slots = s->next;
+		return s;
+	}
+	uint64_t bytes = CONTEXT_BYTES + 4 * (uint64_t)w->opt.block_bytes;
+	if (w->opt.budget && !budget_take(w->opt.budget, bytes))
+		return NULL;
+	s = mem_calloc(1, sizeof *s);
+	s->budget = w->opt.budget;
+	s->budget_bytes = bytes;
+	return s;
+}
+
+static void swap(struct buf *a, struct buf *b)
+{
+	struct buf t = *a;
+	*a = *b;
+	*b = t;
+}
+
+bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
+	       size_t chunks)
+{
+	unsigned helpers = w->opt.crew ? crew_helpers(w->opt.crew) : 0;
+	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
+		return false;
+	struct ring_slot *s = take_slot(w);
+	if (!s)
+		return false;
+	swap(&s->cells, cells);
+	swap(&s->key, key);
+	s->opt = &w->opt;
+	s->codecs = &w->scratch->codecs;
+	s->chunks = chunks;
+	s->next = NULL;
+	s->task.run = pack;
+	if (r->last)
+		r->last->next = s;
+	else
+		r->first = s;
+	r->last = s;
+	r->count++;
+	r->chunks += chunks;
+	r->bytes += s->cells.len;
+	crew_submit(w->opt.crew, &s->task);
+	return true;
+}
+
+/* Take the first block, which is packed, out of the ring; its slot goes back to the scratch. */
+static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
+{
+	struct ring_slot *s = r->first;
+	r->first = s->next;
+	if (!r->first)
+		r->last = NULL;
+	r->count--;
+	r->chunks -= s->chunks;
+	r->bytes -= s->cells.len;
+	s->next = w->scratch->slots;
+	w->scratch->slots = s;
+	return s;
+}
+
+int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err)
+{
+	int rc = 0;
+	while (rc == 0 && r->first) {
+		/* enough on the way for helpers to stay busy while this thread packs one itself */
+		bool wait = all || r->count > 2 * crew_helpers(w->opt.crew) + 4;
+		if (!wait && !crew_done(w->opt.crew, &r->first->task))
+			break;
+		crew_wait(w->opt.crew, &r->first->task);
+		struct ring_slot *s = pop(r, w);
+		rc = s->rc;
+		if (rc)
+			*err = s->err;
+		else
+			rc = writer_put_data(w, s->packed, s->plain_bytes, s->cells.len,
+					     buf_bytes(&s->key), s->chunks, err);
+	}
+	return rc;
+}
+
+void ring_drop(struct ring *r, struct hfile_writer *w)
+{
+	while (r->first) {
+		crew_wait(w->opt.crew, &r->first->task);
+		pop(r, w);
+	}
+}
+
+void ring_slots_free(struct ring_slot *s)
+{
+	while (s) {
+		struct ring_slot *next = s->next;
+		if (s->budget)
+			budget_give(s->budget, s->budget_bytes);
+		buf_release(&s->cells);
+		buf_release(&s->work);
+		buf_release(&s->disk);
+		buf_release(&s->key);
+		mem_free(s);
+		s = next;
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * ring.h - data blocks of one file on their way through a crew (pool.h)
+ *
+ * Full blocks are handed over, packed (encoded, compressed) by whoever is free, and written in
+ * order by the thread that adds the cells.  What a block's place decides (offsets, checksums, the
+ * inline blocks behind it) is done when it is written, so the bytes are those of one thread.
+ */
+#ifndef SALTMILL_HFILE_RING_H
+#define SALTMILL_HFILE_RING_H
+
+#include "block.h"
+
+struct hfile_writer;
+struct ring_slot;
+
+/* Codecs of the blocks being packed.  Few and taken first to last: they stay in the caches. */
+#define RING_CODECS 8
+struct ring_codecs {
+	_Atomic(struct hcodec *) spare[RING_CODECS];
+};
+void ring_codecs_release(struct ring_codecs *c);
+
+struct ring { /* {0}: empty */
+	struct ring_slot *first, *last; /* in file order */
+	unsigned count;
+	size_t chunks;  /* bloom chunks that are to follow blocks in here */
+	uint64_t bytes; /* of their cells */
+};
+
+/*
+ * Hand over a full block: cells and key are swapped for empty buffers.  False, and nothing is
+ * touched, when nobody would help or there is no room.
+ */
+bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
+	       size_t chunks);
+/* Write the blocks that are packed, in order; all: wait for the others too. */
+int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
+/* Forget the blocks. */
+void ring_drop(struct ring *r, struct hfile_writer *w);
+void ring_slots_free(struct ring_slot *s);
+
+#endif
