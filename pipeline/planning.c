@@ -3,9 +3,10 @@
  *
  * Two runs must plan the same splits, so the rows must not meet in an order that depends on the
  * threads: each piece of the input picks its rows by windows that its place in the input decides,
- * and the pieces are fed in input order (a thread that is done early waits).  The windows widen
- * with the root of that place: a small input is fed whole, 8 million rows at a rate at which
- * feeding them costs a fraction of parsing them, and a larger input with ever more rows.
+ * and the pieces are fed in input order (a thread that is done early waits).  What an input of tens
+ * of megabytes has is fed whole, the rest at a rate at which feeding costs a fraction of parsing;
+ * less when few regions are asked, and from gigabytes on in windows that widen with the root of the
+ * place.
  *
  * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
  * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
@@ -22,11 +23,12 @@
 
 #define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
 #define PIECE_LOG2     20
-#define WHOLE_PIECES   4 /* are fed row by row */
+#define WHOLE_PIECES   64u /* are fed row by row */
+#define LARGE_PIECES   4096u /* from here on windows widen */
+#define WINDOW_LOG2    8 /* KeyValue bytes */
 #define FULL_REGIONS   1000 /* that the widths are for */
-#define SPARE_LOG2_MOST 3
+#define DISK_PER_INPUT 16 /* bytes; more than any input makes of itself, compressed ones too */
 #define PER_SERVER     10 /* as in splitter/plan.c */
-#define WINDOW_LOG2    8 /* of the next; KeyValue bytes */
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
@@ -135,34 +137,49 @@ static uint64_t chosen_below(uint64_t input_bytes)
 	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
 }
 
-/* Fewer regions are as even with fewer rows: how much wider windows may be. */
-static unsigned spare_log2(const struct regions *r)
+/* The regions that will be asked of the sample, at most; 0: anything. */
+static uint64_t regions_at_most(const struct planner *p, const struct regions *r)
+{
+	uint64_t done, total;
+	if (r->count)
+		return r->count;
+	if (!r->size_bytes)
+		return (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
+	source_progress(p->reading.source, &done, &total);
+	double disk = (double)total * DISK_PER_INPUT * (1 + r->headroom);
+	uint64_t n = total ? 1 + (uint64_t)(disk / (double)r->size_bytes) : 0;
+	return n && n < r->min ? r->min : n;
+}
+
+/* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
+static unsigned spare_log2(const struct planner *p, const struct regions *r)
 {
 	unsigned log2 = 0;
-	uint64_t n = r->count;
-	if (!n && !r->size_bytes)
-		n = (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
-	while (n && log2 < SPARE_LOG2_MOST && n << (log2 + 1) <= FULL_REGIONS)
+	uint64_t n = p->opt->keep ? 0 : regions_at_most(p, r);
+	while (n && n << (log2 + 1) <= FULL_REGIONS)
 		log2++;
 	return log2;
 }
 
-static unsigned window_log2(uint64_t piece)
+/* See the head of this file. */
+static unsigned window_log2(uint64_t piece, unsigned spare)
 {
-	unsigned log2 = 0;
-	while (piece / WHOLE_PIECES >> (2 * log2 + 2))
+	unsigned log2 = WINDOW_LOG2 + (spare ? spare - 1 : 0);
+	if (piece < WHOLE_PIECES >> spare)
+		return 0;
+	log2 += piece >= 4 * WHOLE_PIECES ? 2 : piece >= 2 * WHOLE_PIECES;
+	for (; piece >= LARGE_PIECES; piece /= 4)
 		log2++;
-	return WINDOW_LOG2 + log2;
+	return log2;
 }
 
 /* --- reading --- */
 
 static void start_piece(struct piece *p, uint64_t seq, unsigned spare)
 {
-	uint64_t number = seq >> PIECE_LOG2;
 	p->open = true;
 	p->seq = seq;
-	picker_start(&p->picker, SEED ^ seq, number < WHOLE_PIECES ? 0 : window_log2(number) + spare);
+	picker_start(&p->picker, SEED ^ seq, window_log2(seq >> PIECE_LOG2, spare));
 	p->chosen_below = chosen_below(seq);
 	double share = (double)p->chosen_below / (double)UINT64_MAX;
 	p->chosen_left = (uint64_t)(share * NEIGHBOUR_MOST * (1 << PIECE_LOG2));
@@ -273,8 +290,7 @@ static int open_planner(struct planner *p, struct error *err)
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->weighers[t] = (struct row_weigher){p->reading.plan, t};
 		p->shapes[t] = shape_of(p->reading.plan, t, &p->job->tables[t]);
-		if (!p->opt->keep)
-			p->spare[t] = spare_log2(&p->job->tables[t].regions);
+		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
 		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
 		struct sorter_options so = {.budget = &p->budget, .temp_dir = p->opt->work_dir,
 					    .threads = threads, .weigh = row_weigh,
