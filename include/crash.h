@@ -4,8 +4,8 @@
  * With SALTMILL_CRASH_AT=STEP in the environment the process ends by SIGKILL when it gets to STEP;
  * the steps are those of publishing a load from Kafka (ingest.md 2.3), in order:
  *
- *   intent-temp intent load-opened load-read load-split load-written described
- *   publishing-temp publishing published record-temp recorded intent-removed committed
+ *   position-temp position intent-temp intent load-opened load-read load-split
+ *   load-written described publishing-temp publishing published record-temp recorded intent-removed committed
  */
 #ifndef SALTMILL_CRASH_H
 #define SALTMILL_CRASH_H

@@ -203,7 +203,6 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 		return rc ? rc : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
 					   job->kafka.pos.line, job->kafka.pos.column, why);
 	}
-	rd_kafka_poll_set_consumer(k->client);
 	k->queue = rd_kafka_queue_get_consumer(k->client);
 	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
 	*out = k;
@@ -515,6 +514,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		b->messages = mem_alloc(b->cap * sizeof(*b->messages));
 		b->range = mem_alloc(b->cap * sizeof(*b->range));
 	}
+	rd_kafka_poll(k->client, 0); /* on_error */
 	rd_kafka_message_t **m = (rd_kafka_message_t **)b->messages;
 	ssize_t n = rd_kafka_consume_batch_queue(k->queue, TAKE_MS, m, batch_size(k));
 	for (ssize_t i = 0; i < n; i++) {

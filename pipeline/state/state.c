@@ -407,10 +407,11 @@ static int64_t now_ms(void)
 static int record(struct state *s, const struct state_load *l, struct error *err)
 {
 	char *path = mem_format("%s/loads/%s.json", s->dir, l->name);
-	int rc = load_write(path, l, "record-temp", err);
+	bool seek = l->phase == STATE_SEEK;
+	int rc = load_write(path, l, seek ? "position-temp" : "record-temp", err);
 	mem_free(path);
 	if (!rc)
-		crash_at("recorded");
+		crash_at(seek ? "position" : "recorded");
 	return rc ? rc : add_load(s, l, err);
 }
 

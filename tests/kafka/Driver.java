@@ -38,6 +38,8 @@ public class Driver {
 		p.put("bootstrap.servers", brokers);
 		p.put("compression.type", w[3]);
 		p.put("linger.ms", "5");
+		p.put("delivery.timeout.ms", "20000");
+		p.put("request.timeout.ms", "10000");
 		boolean transaction = !w[4].equals("-");
 		if (transaction)
 			p.put("transactional.id", w[4]);
@@ -63,12 +65,28 @@ public class Driver {
 			else if (transaction)
 				producer.close(Duration.ZERO); // left open
 		}
+		if (transaction && !w[5].equals("2"))
+			settle(w[1]);
+	}
+
+	// The coordinator writes the markers behind a transaction after it has answered the producer.
+	static void settle(String topic) throws Exception {
+		try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted");
+				KafkaConsumer<byte[], byte[]> stable = consumer("read_committed")) {
+			List<TopicPartition> l = partitions(all, topic);
+			for (int i = 0; i < 200 && !all.endOffsets(l).equals(stable.endOffsets(l)); i++)
+				Thread.sleep(20);
+		}
 	}
 
 	static KafkaConsumer<byte[], byte[]> consumer() {
+		return consumer("read_committed");
+	}
+
+	static KafkaConsumer<byte[], byte[]> consumer(String isolation) {
 		Properties p = new Properties();
 		p.put("bootstrap.servers", brokers);
-		p.put("isolation.level", "read_committed");
+		p.put("isolation.level", isolation);
 		return new KafkaConsumer<>(p, new ByteArrayDeserializer(), new ByteArrayDeserializer());
 	}
 

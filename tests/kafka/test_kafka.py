@@ -1,0 +1,329 @@
+"""Loads from a real broker: all of it, once, whatever happens."""
+
+import json
+import os
+import pathlib
+import random
+import time
+
+import pytest
+
+from broker import Broker
+from rig import STEPS, Rig, tree, value
+
+START = 1476640000000  # ms; segments roll by the messages' own time
+
+
+def test_all_kinds_of_messages(rig, kafka):
+    """Six partitions, every codec, transactions, some of them aborted, tombstones, keys."""
+    kafka.create(rig.topic, 6)
+    n = 0
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        kafka.produce(rig.topic, [(i % 6, None, value(n + i)) for i in range(3000)], codec)
+        n += 3000
+    for k in range(6):
+        messages = [(random.Random(k).randrange(6), b"k", value(n + i)) for i in range(500)]
+        kafka.produce(rig.topic, messages, "lz4", transaction=f"{rig.topic}-{k}", commit=k % 2 == 0)
+        n += 500
+    kafka.produce(rig.topic, [(0, b"gone", None), (1, b"gone", None)])
+    _, out = rig.load()
+    cells = rig.check()
+    assert len(cells) == 16500
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["read"] == 16502 and manifest["tables"][0]["filtered"] == 2
+    assert [(o["start"], o["end"]) for o in manifest["offsets"]] == kafka.ends(rig.topic)
+    assert sum(o["events"] for o in manifest["offsets"]) == 16502
+    rig.run("verify", out)
+
+
+def test_compacted(rig, kafka):
+    """What compaction leaves, with the gaps it makes."""
+    kafka.create(rig.topic, 1, cleanup_policy="compact", segment_ms=100,
+                 min_cleanable_dirty_ratio=0.01, max_compaction_lag_ms=100)
+    for n in range(0, 3000, 500):
+        kafka.produce(rig.topic, [(0, b"key%d" % (i % 7), value(n + i), START + n * 10) for i in range(500)])
+    end = time.monotonic() + 60
+    while len(kafka.records(rig.topic)) > 1000:
+        assert time.monotonic() < end, "the broker does not compact"
+        time.sleep(0.5)
+        n += 1000
+        kafka.produce(rig.topic, [(0, b"again", value(9), START + n * 10)])
+    time.sleep(1)
+    before = kafka.records(rig.topic)
+    _, out = rig.load()
+    if kafka.records(rig.topic) == before:
+        rig.check()
+    offsets = json.loads((out / "manifest.json").read_text())["offsets"][0]
+    assert offsets["events"] < offsets["end"] - offsets["start"]
+
+
+def test_nightly(rig, kafka):
+    """Load after load; an open transaction is for the load after its commit."""
+    kafka.create(rig.topic, 3)
+    for night in range(3):
+        kafka.produce(rig.topic, [(i % 3, None, value(night * 1000 + i)) for i in range(300)])
+        rig.load()
+    rig.load()  # nothing new: an empty load
+    kafka.produce(rig.topic, [(1, None, value(7000))], transaction=rig.topic, commit=2)
+    kafka.produce(rig.topic, [(1, None, value(7001)), (0, None, value(7002))])
+    done, _ = rig.load()
+    assert "read 1 events" in done.stdout
+    # the transaction is aborted as soon as its producer comes back
+    kafka.produce(rig.topic, [(1, None, value(7003))], transaction=rig.topic)
+    rig.load()
+    rig.check()
+    assert [l["read"] for l in rig.loads()] == [300, 300, 300, 0, 1, 2]
+
+
+def test_start(rig, kafka):
+    """latest and a time; the state keeps what either meant in its first run."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(i % 2, None, value(i), START + i * 1000) for i in range(100)])
+    for start, first in (("2016-10-16T17:47:30Z", [25, 25]), ("latest", [51, 50])):
+        rig.state = rig.folder / start[:4]
+        rig.configure(f"start: {start}")
+        _, out = rig.load()
+        assert [o["start"] for o in rig.loads()[0]["offsets"]] == first
+        assert len(rig.cells(out)) == (50 if start != "latest" else 0)
+        kafka.produce(rig.topic, [(0, None, value(1), START)])
+        _, out = rig.load()
+        assert len(rig.cells(out)) == 1
+
+
+@pytest.fixture(scope="module")
+def reference(saltmill, kafka, tmp_path_factory):
+    """A topic that does not change, and two loads of it that nothing disturbed."""
+    r = Rig(saltmill, kafka, tmp_path_factory.mktemp("reference"), "reference", "group: reference")
+    kafka.create(r.topic, 4)
+    kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(4000)], "zstd")
+    kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(400)], transaction="ref", commit=False)
+    _, r.first = r.load()
+    return r
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_step(saltmill, kafka, tmp_path, reference, step):
+    """Killed at one step, run again: the very bytes of a load that was not killed."""
+    rig = Rig(saltmill, kafka, tmp_path, reference.topic, f"group: {step}")
+    rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
+    published = (tmp_path / "out1").exists()
+    assert published == (STEPS.index(step) >= STEPS.index("published"))
+    done, _ = rig.load(output=tmp_path / "out2")
+    loads = rig.loads()
+    if STEPS.index(step) <= STEPS.index("intent-temp"):  # nothing was promised: the second run is the first
+        assert [pathlib.Path(l["output"]).name for l in loads] == ["out2"]
+    else:
+        assert [pathlib.Path(l["output"]).name for l in loads] == ["out1", "out2"]
+        assert loads[1]["read"] == 0
+    first = pathlib.Path(loads[0]["output"])
+    rig.check()
+    ours, theirs = tree(first), tree(reference.first)
+    manifest = json.loads((first / "manifest.json").read_text())
+    wanted = json.loads((reference.first / "manifest.json").read_text())
+    for m in (manifest, wanted):  # the group's name is in the job
+        del m["job"], m["job_digest"]
+    assert manifest == wanted
+    del ours["manifest.json"], theirs["manifest.json"]
+    assert ours == theirs
+    assert not list(tmp_path.glob("*.saltmill-partial"))
+    assert kafka.committed(step, rig.topic) == {p: e for p, (_, e) in enumerate(kafka.ends(rig.topic))}
+
+
+def test_moved_away(rig, kafka):
+    """A load that may have been published and is gone: only the user can tell."""
+    kafka.create(rig.topic, 1)
+    kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
+    _, out = rig.load(env={"SALTMILL_CRASH_AT": "published"}, status=-9)
+    out.rename(rig.folder / "elsewhere")
+    done, _ = rig.load(status=1)
+    assert "--published 00000002" in done.stderr and "--discard 00000002" in done.stderr
+    rig.run("loads", "--state", rig.state, "--published", "00000002")
+    _, out = rig.load()
+    assert rig.cells(out) == {}
+    rig.check([rig.folder / "elsewhere"])
+
+
+def test_stream_killed(rig, kafka):
+    """SIGKILL at random moments while messages keep coming; 200 times with SALTMILL_KILLS=200."""
+    kills = int(os.environ.get("SALTMILL_KILLS", "25"))
+    chance = random.Random(kills)
+    rig.configure("start: earliest\n    group: killed\n    roll: {rows: 700, time: 1s}")
+    kafka.create(rig.topic, 6)
+    n = 0
+    for _ in range(kills):
+        for _ in range(chance.randrange(3)):
+            messages = [(chance.randrange(6), None, value(n + i)) for i in range(chance.randrange(1500))]
+            n += len(messages)
+            kafka.produce(rig.topic, messages, chance.choice(["none", "lz4"]),
+                          transaction="killed" if chance.random() < 0.3 else "",
+                          commit=chance.random() < 0.6)
+        process = rig.stream()
+        time.sleep(chance.random() ** 2 * 1.2)
+        process.kill()
+        process.communicate()
+    process = rig.stream()
+    target = [e for _, e in kafka.ends(rig.topic)]
+    end = time.monotonic() + 60
+    while True:
+        status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
+        if [p["offset"] for p in status["positions"]] == target:
+            break
+        assert time.monotonic() < end and process.poll() is None, (status, process.stderr.read())
+        time.sleep(0.2)
+    rig.end(process)
+    rig.check()
+    for l in rig.loads()[-3:]:
+        rig.run("verify", l["output"])
+
+
+def test_stream_stops(rig, kafka):
+    """Rolled by rows and by time; SIGTERM; a second process; the loads one by one to HBase."""
+    rig.configure("start: earliest\n    roll: {rows: 1000, time: 1s}")
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(2500)])
+    process = rig.stream("--json")
+    lines = [json.loads(process.stdout.readline()) for _ in range(3)]
+    assert [l["read"] for l in lines] == [1000, 1000, 500]
+    done = rig.run("stream", rig.job, "--state", rig.state, status=2)
+    assert f"in use by process {process.pid} on" in done.stderr
+    assert json.loads(rig.run("status", "--state", rig.state, "--json").stdout)["running"]
+    rig.end(process)
+    rig.check()
+    name = rig.loads()[0]["load"]
+    rig.run("loads", "--state", rig.state, "--loaded", name)
+    assert [l["loaded"] for l in rig.loads()] == [True, False, False]
+    rig.run("loads", "--state", rig.state, "--loaded", "00000099", status=2)
+
+
+def test_broker_stopped(saltmill, tmp_path):
+    """The broker goes away in the middle and comes back; a broker of its own for that."""
+    with Broker(tmp_path / "broker") as kafka:
+        rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
+                  "start: earliest\n    roll: {rows: 20000, time: 1s}")
+        kafka.create("t", 3)
+        kafka.produce("t", [(i % 3, None, value(i)) for i in range(60000)])
+        process = rig.stream()
+        process.stdout.readline()
+        kafka.kill()
+        time.sleep(3)
+        assert process.poll() is None
+        kafka.start()
+        kafka.produce("t", [(i % 3, None, value(i)) for i in range(100)])
+        end = time.monotonic() + 60
+        while sum(l["read"] for l in rig.loads()) < 60100:
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.3)
+        _, err = rig.end(process)
+        assert "no broker answers at" in err and "answer again" in err
+        rig.check()
+
+
+class TestRefusals:
+    def prepare(self, rig, kafka, partitions=2, more="start: earliest"):
+        rig.configure(more)
+        kafka.create(rig.topic, partitions)
+        kafka.produce(rig.topic, [(i % partitions, None, value(i)) for i in range(100)])
+        rig.load()
+
+    def test_lost(self, rig, kafka):
+        self.prepare(rig, kafka)
+        kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
+        kafka.call("truncate", rig.topic, 1, 70)
+        done, _ = rig.load(status=1)
+        assert "20 offsets are lost" in done.stderr and "1=70" in done.stderr
+        rig.run("seek", "--state", rig.state, "1=70")
+        rig.load()
+        # the first load still has what the topic has no more
+        folders = [pathlib.Path(l["output"]) for l in rig.loads()]
+        assert len(rig.union(folders)) == 180
+
+    def test_made_anew(self, rig, kafka):
+        self.prepare(rig, kafka)
+        kafka.call("delete", rig.topic)
+        time.sleep(1)
+        done, _ = rig.load(status=2)
+        assert "has no topic" in done.stderr
+        kafka.create(rig.topic, 2)
+        kafka.produce(rig.topic, [(0, None, value(1))])
+        done, _ = rig.load(status=1)
+        assert "deleted and made anew" in done.stderr and "0=0" in done.stderr
+        rig.run("seek", "--state", rig.state, "0=0", "1=0")
+        _, out = rig.load()
+        assert rig.cells(out) == rig.expected()
+
+    def test_partitions_added(self, rig, kafka):
+        self.prepare(rig, kafka)
+        kafka.call("grow", rig.topic, 4)
+        time.sleep(0.5)
+        kafka.produce(rig.topic, [(3, None, value(3))])
+        done, _ = rig.load(status=1)
+        assert "had 2 partitions, now it has 4; nothing is lost" in done.stderr
+        assert "2=0 3=0" in done.stderr
+        rig.run("seek", "--state", rig.state, "2=0", "3=0")
+        rig.load()
+        rig.check()
+
+    def test_group_ahead(self, rig, kafka):
+        self.prepare(rig, kafka, more="group: ahead")
+        rig.state = rig.folder / "lost"
+        done, _ = rig.load(status=1)
+        assert "group ahead has noted offset 50, this state is at 0" in done.stderr
+        rig.run("seek", "--state", rig.state, "0=50", "1=50")
+        _, out = rig.load()
+        assert rig.cells(out) == {}
+
+    def test_other_topic(self, rig, kafka):
+        self.prepare(rig, kafka)
+        kafka.create(rig.topic + "2", 2)
+        rig.configure("start: earliest", rig.topic + "2")
+        done, _ = rig.load(status=2)
+        assert f"is the state of topic {rig.topic}" in done.stderr
+
+
+def test_poison(rig, kafka):
+    """A message that is none goes to rejects, with all that is needed to load it after all."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(0, None, value(1)), (1, b"k\xff", b'{"v": oops}', 1476640644123),
+                              (0, b"", b"\xff\xfe"), (0, None, value(2))])
+    done, out = rig.load(status=1)
+    assert f"{rig.topic}/0 at offset 1: bad_json" in done.stderr
+    assert not out.exists() and rig.loads() == []
+    _, out = rig.load("--max-rejects", "2", status=3)
+    lines = [json.loads(l) for l in (out / "rejects.jsonl").read_text().splitlines()]
+    assert lines[0] == {"reason": "bad_json", "field": None, "topic": rig.topic, "partition": 0,
+                        "offset": 1, "timestamp": 1476640644000, "key": "", "raw_base64": "//4=",
+                        "detail": "byte 0: found \\xFF, expected a value"}
+    assert lines[1]["key_base64"] == "a/8=" and lines[1]["raw"] == '{"v": oops}'
+    assert lines[1]["offset"] == 0 and lines[1]["timestamp"] == 1476640644123
+    assert sorted(v for v, _ in rig.cells(out).values()) == ["x1", "x2"]
+    rig.run("verify", out)
+
+
+def test_secrets_stay_secret(rig, kafka):
+    """A password from the environment or a file is in no message and no file."""
+    kafka.create(rig.topic, 1)
+    (rig.folder / "secret").write_text("hush-file\n")
+    rig.configure("patience: 3s\n    properties: {sasl.username: {file: secret}, sasl.password: {env: HUSH}, "
+                  "security.protocol: SASL_PLAINTEXT, sasl.mechanism: PLAIN}")
+    done, _ = rig.load(status=1, env={"HUSH": "hush-env"})
+    texts = [done.stdout, done.stderr] + [p.read_text() for p in rig.state.rglob("*") if p.is_file()]
+    assert "hush" not in "".join(texts)
+
+
+def test_two_instances(saltmill, kafka, tmp_path, topic):
+    """A topic shared by partition lists: each has its own state, together they have all."""
+    kafka.create(topic, 4)
+    rigs = [Rig(saltmill, kafka, tmp_path / str(i), topic, f"partitions: {p}\n    roll: {{time: 1s}}")
+            for i, p in enumerate(("[0, 3]", "[1, 2]"))]
+    processes = [r.stream() for r in rigs]
+    for n in range(0, 2000, 500):
+        kafka.produce(topic, [(i % 4, None, value(n + i)) for i in range(500)])
+        time.sleep(0.3)
+    end = time.monotonic() + 30
+    while any(sum(l["read"] for l in r.loads()) < 1000 for r in rigs):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    for r, p in zip(rigs, processes):
+        r.end(p)
+    folders = [pathlib.Path(l["output"]) for r in rigs for l in r.loads()]
+    assert rigs[0].union(folders) == rigs[0].expected()
