@@ -41,6 +41,7 @@ void sample_add(struct sample *s, struct bytes key, uint64_t bytes);
 /* RC_CONFIG if the two were taken with different key shapes. */
 int sample_merge(struct sample *into, const struct sample *from, struct error *err);
 struct sketch *sample_sketch(struct sample *s);
+const struct key_shape *sample_shape(const struct sample *s);
 /* File form, as sketch_save and sketch_load. */
 void sample_save(const struct sample *s, struct buf *out);
 int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err);

@@ -80,6 +80,8 @@ static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct 
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < a->nfrom; i++)
 		rc = samples_merge(&r->job, r->samples, a->from[i], err);
+	for (size_t i = 0; rc == RC_OK && a->nfrom && i < nfiles; i++)
+		rc = samples_merge(&r->job, r->samples, files[i], err);
 	if (rc || a->nfrom)
 		return rc;
 	struct planning_options o = {.common = r->common, .files = (const char *const *)files,
@@ -162,7 +164,7 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 	if (rc == RC_OK && r->args->save)
 		rc = samples_save(&r->job, r->samples, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
-		rc = planning_make(&r->plans[t], &r->samples[t], err);
+		rc = planning_make(&r->plans[t], &r->job, &r->samples[t], err);
 	if (rc == RC_OK && r->staging)
 		rc = publish(r, err);
 	return rc;

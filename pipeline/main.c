@@ -37,7 +37,7 @@ const struct command commands[] = {
 	 "  -o, --output DIR        split file and create-table script appear there; must not exist\n"
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
 	 "  --save FILE             keep what was learned of the keys\n"
-	 "  --from FILE             plan from such a file, without events; several are merged\n",
+	 "  --from FILE...          plan from such files, merged, without events\n",
 	 cmd_plan},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
 	 "the split keys of HBase's own algorithms, no data needed",

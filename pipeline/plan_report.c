@@ -3,12 +3,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "key_text.h"
 #include "mem.h"
 #include "report.h"
 
 #define BAR_WIDTH  40
 #define LINES_MOST 48 /* of regions; more are shown as the first, the last and the extremes */
-#define HEAVY_MOST 10
 
 static uint64_t total_disk(const struct plan *p)
 {
@@ -75,28 +75,9 @@ static void put_rivals(struct buf *out, const struct plan *p)
 {
 	for (size_t i = 0; i < p->nrivals; i++) {
 		const struct plan_rival *r = &p->rivals[i];
-		buf_printf(out, "  %s would put %.0f%% of the bytes in one of its %zu regions, %zu empty\n",
-			   split_algorithm_name(r->algorithm), r->largest_share * 100, r->regions, r->empty);
+		buf_printf(out, "  %s would put %.0f%% of the bytes in one region, %zu of its %zu empty\n",
+			   split_algorithm_name(r->algorithm), r->largest_share * 100, r->empty, r->regions);
 	}
-}
-
-static void put_heavy(struct buf *out, const struct plan *p, uint64_t all)
-{
-	for (size_t i = 0; i < p->nheavy && i < HEAVY_MOST; i++) {
-		const struct plan_heavy *h = &p->heavy[i];
-		buf_append_str(out, h->part == SHAPE_ROW ? "  heavy row " : "  heavy prefix ");
-		struct buf text = {0};
-		bytes_escape(&text, h->key);
-		buf_printf(out, "%.*s: %.1f%% of the bytes; ", (int)text.len, (const char *)text.ptr,
-			   all ? (double)h->at_least * 100 / (double)all : 0);
-		buf_release(&text);
-		if (h->part == SHAPE_ROW)
-			buf_append_str(out, "no split can help, it is one row\n");
-		else
-			buf_printf(out, "a salt of %u would bring it below a region\n", h->salts);
-	}
-	if (p->nheavy > HEAVY_MOST)
-		buf_printf(out, "  and %zu more heavy keys (--json lists them)\n", p->nheavy - HEAVY_MOST);
 }
 
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
@@ -116,7 +97,6 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 			   samples[t].disk_per_byte, n, n == 1 ? "" : "s", format_bytes(d, disk / n));
 		put_regions(out, p);
 		put_rivals(out, p);
-		put_heavy(out, p, sketch_bytes(s));
 		for (size_t i = 0; i < p->nwarnings; i++)
 			buf_printf(out, "  warning: %s\n", p->warnings[i]);
 	}
@@ -163,20 +143,27 @@ static json_t *json_rivals(const struct plan *p)
 	return list;
 }
 
-static json_t *json_heavy(const struct plan *p)
+static json_t *json_heavy(const struct job *job, const struct plan *p, const struct table_sample *s)
 {
+	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
 	json_t *list = json_array();
 	for (size_t i = 0; i < p->nheavy; i++) {
 		const struct plan_heavy *h = &p->heavy[i];
-		json_array_append_new(list, json_pack("{s:b, s:o, s:I, s:I, s:I}", "row", h->part == SHAPE_ROW,
-						      "key", json_key(h->key), "at_least", (json_int_t)h->at_least,
-						      "at_most", (json_int_t)h->at_most, "salts",
-						      (json_int_t)h->salts));
+		struct buf name = {0};
+		key_text(&namer, h->key, h->part, &name);
+		json_array_append_new(
+			list, json_pack("{s:b, s:o, s:s%, s:I, s:I, s:I, s:I, s:I}", "row",
+					h->part == SHAPE_ROW, "key", json_key(h->key), "name",
+					name.ptr ? (const char *)name.ptr : "", name.len, "rows",
+					(json_int_t)(h->rows + 0.5), "cell_bytes", (json_int_t)h->bytes,
+					"at_least", (json_int_t)h->at_least, "at_most",
+					(json_int_t)h->at_most, "salts", (json_int_t)h->salts));
+		buf_release(&name);
 	}
 	return list;
 }
 
-static json_t *json_table(const struct job_table *t, const struct plan *p, const struct table_sample *s)
+static json_t *json_table(const struct job *job, const struct job_table *t, const struct plan *p, const struct table_sample *s)
 {
 	json_t *warnings = json_array();
 	for (size_t i = 0; i < p->nwarnings; i++)
@@ -188,7 +175,7 @@ static json_t *json_table(const struct job_table *t, const struct plan *p, const
 			 p->target_bytes, "largest_over_target", over_target(p, p->largest),
 			 "smallest_over_target", over_target(p, p->smallest), "error_over_target",
 			 error_share(p, p->largest), "regions", json_regions(p), "rivals", json_rivals(p),
-			 "heavy", json_heavy(p), "warnings", warnings);
+			 "heavy", json_heavy(job, p, s), "warnings", warnings);
 }
 
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
@@ -196,7 +183,7 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
 {
 	json_t *tables = json_array();
 	for (size_t t = 0; t < job->ntables; t++)
-		json_array_append_new(tables, json_table(&job->tables[t], &plans[t], &samples[t]));
+		json_array_append_new(tables, json_table(job, &job->tables[t], &plans[t], &samples[t]));
 	json_t *all = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)counts->events, "rejected",
 				(json_int_t)counts->rejected, "tables", tables);
 	char *text = json_dumps(all, JSON_INDENT(2));

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#include "key_text.h"
 #include "mem.h"
 #include "regions.h"
 
@@ -393,8 +394,9 @@ static uint64_t max_filesize(const struct table *t)
 	return 0;
 }
 
-int planning_make(struct plan *p, struct table_sample *s, struct error *err)
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err)
 {
+	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
 	const struct regions *r = &s->table->regions;
 	struct plan_options o = {
 		.count = r->count,
@@ -409,6 +411,8 @@ int planning_make(struct plan *p, struct table_sample *s, struct error *err)
 		.disk_per_region = s->table->schema.nfamilies * DISK_FILE_BYTES,
 		.max_filesize = max_filesize(&s->table->schema),
 		.max_hfile_bytes = s->table->max_hfile_bytes,
+		.name_key = key_text,
+		.name_ctx = &namer,
 	};
 	return plan_make(p, s->sample, &o, err);
 }

@@ -44,7 +44,7 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 		  struct table_sample *samples, struct planning_counts *counts, struct error *err);
 
 /* plan_make with what the job's `regions:` and attributes ask for. */
-int planning_make(struct plan *p, struct table_sample *s, struct error *err);
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err);
 
 /*
  * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what

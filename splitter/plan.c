@@ -250,23 +250,27 @@ static void warn_heavy(struct plan *p, const struct sample *s, const struct plan
 		const char *key = (const char *)text.ptr;
 		double share = 100 * (double)h->bytes / all;
 		double regions = (double)h->bytes / p->target_bytes;
+		uint64_t rows = (uint64_t)(h->rows + 0.5);
 		if (h->part == SHAPE_ROW)
 			warn(p,
-			     "row %s has %.1f%% of the bytes, %.1f regions' worth: HBase cannot "
+			     "row %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
+			     " events), %.1f regions' worth: HBase cannot "
 			     "split inside a row, so no split can help; a salt of %" PRIu32
 			     " values or a longer key would",
-			     key, share, regions, h->salts);
+			     key, share, h->bytes, rows, regions, h->salts);
 		else if (h->part == 0 && s->shape.salt_bytes)
 			warn(p,
-			     "salt bucket %s has %.1f%% of the bytes, where %.1f%% would be its "
+			     "salt bucket %s has %.1f%% of the bytes (%" PRIu64 ", in %" PRIu64
+			     " rows), where %.1f%% would be its "
 			     "share: the salted fields are uneven",
-			     key, share, 100.0 / s->shape.buckets);
+			     key, share, h->bytes, rows, 100.0 / s->shape.buckets);
 		else
 			warn(p,
-			     "keys that start with %s have %.1f%% of the bytes, %.1f regions' "
+			     "keys that start with %s have %.1f%% of the bytes (%" PRIu64
+			     ", in %" PRIu64 " rows), %.1f regions' "
 			     "worth: their writes and scans meet on few servers; a salt of %" PRIu32
 			     " values in front of it would spread them",
-			     key, share, regions, h->salts);
+			     key, share, h->bytes, rows, regions, h->salts);
 		buf_release(&text);
 	}
 }
