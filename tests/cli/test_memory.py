@@ -1,0 +1,117 @@
+"""--memory is a limit: whatever the input's shape, the peak is at most the budget plus 32 MB."""
+
+import random
+import subprocess
+
+import pytest
+
+from load_help import Bench
+
+MIB = 1 << 20
+SLACK_MIB = 32
+
+JOB = """\
+source:
+  csv: {files: [in.csv], max_row: 64M}
+fields:
+  id: {type: u32}
+  at: {type: time, unit: s}
+  seq: {type: u32}
+tables:
+  - name: t
+    rowkey: [{field: id, as: u32}]
+    timestamp: at
+    families:
+      f: {compression: ZSTD, versions: 10000000}
+      g: {compression: NONE, bloomfilter: NONE}
+    cells:
+      - {family: f, qualifier: QUALIFIER, value: {field: value}}
+      - {family: g, qualifier: s, value: {field: seq}}
+    regions: {split: sampled, count: COUNT}
+"""
+HEADER = b"id,at,seq,value\n"
+
+
+def job(qualifier="v", count=4):
+    return JOB.replace("QUALIFIER", qualifier).replace("COUNT", str(count))
+
+
+@pytest.fixture
+def make(tmp_path, saltmill):
+    return lambda text: Bench(tmp_path, saltmill, text)
+
+
+def peak_mib(bench, memory, *args):
+    """The peak as the kernel counts it, asked by a small process: a child's count starts at its parent's."""
+    command = ["/usr/bin/time", "-f", "%M", str(bench.program), "load", "job.yaml", "-o", "out", "--quiet",
+               "--memory", f"{memory}M", *args]
+    r = subprocess.run(command, cwd=bench.folder, capture_output=True, timeout=300)
+    assert r.returncode in (0, 3), r.stderr
+    return int(r.stderr.split()[-1]) / 1024
+
+
+def stays_within(bench, memory, *args):
+    peak = peak_mib(bench, memory, *args)
+    assert peak <= memory + SLACK_MIB, f"{peak:.0f} MiB at --memory {memory}M"
+    return bench.manifest()["tables"][0]
+
+
+def write_rows(bench, n, head=HEADER):
+    """n rows with distinct, scattered ids."""
+    block = b"".join(b"%05d,%d,%d,v%d\n" % (i * 7919 % 100_000, 1_500_000_000 + i, i, i) for i in range(100_000))
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(head)
+        for k in range(1, n // 100_000 + 1):
+            f.write(b"%d" % k + block[:-1].replace(b"\n", b"\n%d" % k) + b"\n")
+
+
+@pytest.mark.parametrize("memory,threads", [(16, 2), (64, 2), (64, 16)])
+def test_more_rows_than_memory(make, memory, threads):
+    bench = make(job())
+    write_rows(bench, 5_000_000)
+    assert stays_within(bench, memory, "--threads", str(threads))["rows"] == 5_000_000
+
+
+@pytest.mark.parametrize("quote", [b"", b'"'])
+def test_large_values(make, quote):
+    """Values of 10 MB, with rows between them and alone, all of them more than memory."""
+    bench = make(job())
+    text = random.Random(3).randbytes(5 * MIB).hex().encode()
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER)
+        for i in range(24):
+            f.write(b"%d,1500000000,1,%s%s%s\n" % (i * 100_000, quote, text[i:] + text[:i], quote))
+            if i % 2:
+                f.write(b"".join(b"%d,1500000000,1,%d\n" % (i * 100_000 + k, k) for k in range(1, 20_000)))
+    t = stays_within(bench, 64, "--threads", "2")
+    assert t["rows"] == 24 + 12 * 19_999
+    assert max(f["bytes"] for f in t["files"]) > 10 * MIB
+
+
+def test_two_thousand_regions(make):
+    bench = make(job(count=2000))
+    write_rows(bench, 1_000_000)
+    t = stays_within(bench, 64, "--threads", "2")
+    assert len(t["regions"]) == 2000 and len(t["files"]) == 4000
+
+
+@pytest.mark.parametrize("qualifier", ["v", "[{field: seq, as: u32}]"])
+def test_one_giant_row(make, qualifier):
+    bench = make(job(qualifier))
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER)
+        for k in range(10):
+            f.write(b"".join(b"7,%d,%d,value of an event\n" % (1_500_000_000 + i % 50_000, i)
+                             for i in range(k * 100_000, (k + 1) * 100_000)))
+    t = stays_within(bench, 32, "--threads", "2")
+    assert t["rows"] == 1 and t["loaded"] + t["deduplicated"] == 1_000_000
+
+
+def test_rows_of_many_events(make):
+    """Each just below what is gathered in memory, or just above."""
+    bench = make(job("[{field: seq, as: u32}]"))
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER)
+        for k in range(60):
+            f.write(b"".join(b"%d,1500000000,%d,x\n" % (k, i) for i in range(k * 500)))
+    assert stays_within(bench, 32, "--threads", "2")["rows"] == 59
