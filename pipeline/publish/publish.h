@@ -42,7 +42,7 @@ struct reject_reason {
 	const char *reason;
 	uint64_t count;
 };
-/* Lines are spooled to unlinked temporary files in temp_dir, one a worker; memory is 24 bytes a line. */
+/* A few MB of lines are kept in memory, the others in unlinked temporary files in temp_dir. */
 int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, struct error *err);
 void rejects_free(struct rejects *r);
 /* One thread a worker number. */

@@ -1,36 +1,24 @@
 /*
  * rejects.c - rejected events, kept until the load is done, written in input order
  *
- * Each worker appends finished JSON lines to a spool of its own (an unlinked temporary file) and
- * keeps 24 bytes a line in memory.  When the workers have ended the entries are sorted by seq and
- * the lines copied in that order, so rejects.jsonl is the same for any number of threads.  Finished
- * lines are spooled, not the events, because nothing then needs decoding when they are written;
- * only the few that go into messages (rejects_nth) are parsed again.
+ * Each worker puts finished JSON lines, with the event's seq as the key, into a sorter: it keeps a
+ * few in memory and the rest in unlinked temporary files, however many there are, and gives them
+ * back in input order, so rejects.jsonl is the same for any number of threads.  Finished lines are
+ * kept, not the events, because nothing then needs decoding when they are written; only the few
+ * that go into messages (rejects_nth) are parsed again.
  */
 #include "publish.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "io.h"
 #include "mem.h"
+#include "sorter.h"
 #include "text.h"
 
-enum { SPOOL_BUFFER = 1 << 16, MAX_WORKERS = 1 << 16 };
-
-struct entry {
-	uint64_t seq;
-	uint64_t worker : 16, at : 48; /* where the line starts in that worker's spool */
-	uint64_t len;                  /* with its line end */
-};
-_Static_assert(sizeof(struct entry) == 24, "the memory a rejected line takes");
-
-struct entries {
-	struct entry *item;
-	size_t count, cap;
-};
+enum { MEMORY_BYTES = 4 << 20, RUN_BYTES = 512 << 10, LINE_KEPT = 64 << 10, MAX_WORKERS = 1 << 16 };
 
 struct reasons {
 	struct reject_reason *item;
@@ -39,21 +27,29 @@ struct reasons {
 };
 
 struct spool {
-	int fd;
-	uint64_t bytes;  /* all lines so far, those in buf included */
-	struct buf buf;  /* the tail, not yet written */
-	struct entries entries;
+	struct buf line; /* the last one */
 	struct reasons reasons;
 };
 
 struct rejects {
+	struct budget budget;
+	struct sorter *lines;
 	struct spool *spools;
 	unsigned workers;
 	_Atomic uint64_t count;
-	bool sealed; /* the workers ended: all is in the two below */
-	struct entries all;
+	bool sorted, counted; /* the workers ended */
 	struct reasons reasons;
 };
+
+/* Does the folder take files?  The sorter would ask only when memory is full. */
+static int try_folder(const char *dir, struct error *err)
+{
+	int fd = io_open_temp(dir, err);
+	if (fd < 0)
+		return err->code;
+	close(fd);
+	return RC_OK;
+}
 
 int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, struct error *err)
 {
@@ -61,16 +57,16 @@ int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, st
 	if (workers > MAX_WORKERS)
 		return error_set(err, RC_LIMIT, "%u workers asked for, %d is the limit", workers,
 				 MAX_WORKERS);
+	int rc = try_folder(temp_dir, err);
+	if (rc)
+		return rc;
 	struct rejects *r = mem_calloc(1, sizeof *r);
+	r->budget.limit = MEMORY_BYTES;
 	r->spools = mem_calloc(workers, sizeof *r->spools);
-	for (; r->workers < workers; r->workers++) {
-		int fd = io_open_temp(temp_dir, err);
-		if (fd < 0) {
-			rejects_free(r);
-			return err->code;
-		}
-		r->spools[r->workers].fd = fd;
-	}
+	r->workers = workers;
+	struct sorter_options so = {.budget = &r->budget, .temp_dir = temp_dir, .threads = workers,
+				    .run_bytes = RUN_BYTES};
+	r->lines = sorter_new(&so);
 	*out = r;
 	return RC_OK;
 }
@@ -86,14 +82,11 @@ void rejects_free(struct rejects *r)
 	if (!r)
 		return;
 	for (unsigned i = 0; i < r->workers; i++) {
-		struct spool *s = &r->spools[i];
-		close(s->fd);
-		buf_release(&s->buf);
-		mem_free(s->entries.item);
-		reasons_release(&s->reasons);
+		buf_release(&r->spools[i].line);
+		reasons_release(&r->spools[i].reasons);
 	}
+	sorter_free(r->lines);
 	reasons_release(&r->reasons);
-	mem_free(r->all.item);
 	mem_free(r->spools);
 	mem_free(r);
 }
@@ -169,62 +162,31 @@ static json_t *line_json(const struct reject_line *l)
 	return line;
 }
 
-static int spool_flush(struct spool *s, struct error *err)
-{
-	const uint8_t *p = s->buf.ptr;
-	size_t left = s->buf.len;
-	while (left) {
-		ssize_t n = write(s->fd, p, left);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_errno(err, "cannot write rejected lines to a temporary file");
-		p += n;
-		left -= (size_t)n;
-	}
-	s->buf.len = 0;
-	return RC_OK;
-}
-
-static void entries_add(struct entries *e, struct entry item)
-{
-	if (e->count == e->cap) {
-		e->cap = e->cap ? e->cap * 2 : 64;
-		e->item = mem_realloc(e->item, e->cap * sizeof *e->item);
-	}
-	e->item[e->count++] = item;
-}
-
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err)
 {
 	struct spool *s = &r->spools[worker];
-	size_t before = s->buf.len;
+	uint8_t key[8];
+	s->line.len = 0;
 	json_t *line = line_json(l);
-	bool ok = text_dump(&s->buf, line, JSON_COMPACT);
+	bool ok = text_dump(&s->line, line, JSON_COMPACT);
 	json_decref(line);
 	if (!ok)
 		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", l->file);
-	buf_put(&s->buf, '\n');
-	uint64_t len = s->buf.len - before;
-	entries_add(&s->entries, (struct entry){.seq = l->seq,
-						.worker = worker & 0xffff,
-						.at = s->bytes & 0xffffffffffff,
-						.len = len});
-	s->bytes += len;
+	buf_put(&s->line, '\n');
+	put_be64(key, l->seq);
+	struct record record = {.key = bytes_of(key, sizeof key), .minor = key, .seq = l->seq,
+				.payload = buf_bytes(&s->line)};
+	int rc = run_builder_add(sorter_builder(r->lines, worker), &record, err);
+	if (s->line.cap > LINE_KEPT)
+		buf_release(&s->line);
 	reasons_add(&s->reasons, l->why->reason, 1);
 	atomic_fetch_add(&r->count, 1);
-	return s->buf.len < SPOOL_BUFFER ? RC_OK : spool_flush(s, err);
+	return rc;
 }
 
 uint64_t rejects_count(const struct rejects *r)
 {
 	return atomic_load(&r->count);
-}
-
-static int by_seq(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
 static int by_count(const void *a, const void *b)
@@ -235,41 +197,29 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->reason, y->reason);
 }
 
-/* Bring the workers' entries and counts together, once. */
-static void seal(struct rejects *r)
+/* Bring the workers' counts together, once. */
+static void count_reasons(struct rejects *r)
 {
-	if (r->sealed)
+	if (r->counted)
 		return;
-	r->sealed = true;
-	r->all.item = mem_alloc((size_t)r->count * sizeof *r->all.item);
+	r->counted = true;
 	for (unsigned i = 0; i < r->workers; i++) {
-		struct spool *s = &r->spools[i];
-		if (s->entries.count)
-			memcpy(r->all.item + r->all.count, s->entries.item,
-			       s->entries.count * sizeof *r->all.item);
-		r->all.count += s->entries.count;
-		mem_free(s->entries.item);
-		s->entries = (struct entries){0};
-		for (size_t k = 0; k < s->reasons.count; k++)
-			reasons_add(&r->reasons, s->reasons.item[k].reason, s->reasons.item[k].count);
+		const struct reasons *rs = &r->spools[i].reasons;
+		for (size_t k = 0; k < rs->count; k++)
+			reasons_add(&r->reasons, rs->item[k].reason, rs->item[k].count);
 	}
-	qsort(r->all.item, r->all.count, sizeof *r->all.item, by_seq);
 	if (r->reasons.count)
 		qsort(r->reasons.item, r->reasons.count, sizeof *r->reasons.item, by_count);
 }
 
-/* Replace *out by the line of an entry, its line end included. */
-static int read_line(struct rejects *r, const struct entry *e, struct buf *out, struct error *err)
+/* All lines in input order. */
+static int open_lines(struct rejects *r, struct record_iter *lines, struct error *err)
 {
-	struct spool *s = &r->spools[e->worker];
-	int rc = spool_flush(s, err);
+	int rc = r->sorted ? RC_OK : sorter_finish(r->lines, err);
 	if (rc)
 		return rc;
-	out->len = 0;
-	uint8_t *at = buf_reserve(out, e->len);
-	rc = io_pread(s->fd, at, e->len, e->at, "a temporary file of rejected lines", err);
-	out->len = rc ? 0 : e->len;
-	return rc;
+	r->sorted = true;
+	return sorter_range(r->lines, bytes_of(NULL, 0), bytes_of(NULL, 0), lines, err);
 }
 
 /* "file:line (byte N)" or "topic/partition at offset N", then ": reason: field: detail". */
@@ -293,46 +243,62 @@ static bool line_sentence(json_t *json, struct buf *sentence)
 	return true;
 }
 
-int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err)
+static int say_line(struct bytes text, struct buf *sentence, struct error *err)
 {
-	seal(r);
-	if (n >= r->all.count)
-		return RC_END;
-	struct buf text = {0};
-	int rc = read_line(r, &r->all.item[n], &text, err);
-	if (rc) {
-		buf_release(&text);
-		return rc;
-	}
 	json_error_t bad;
 	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
+	int rc = RC_OK;
 	if (!json || !line_sentence(json, sentence))
 		rc = error_set(err, RC_IO, "the temporary file of rejected lines was damaged");
 	json_decref(json);
-	buf_release(&text);
+	return rc;
+}
+
+int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err)
+{
+	struct record_iter lines;
+	struct record line;
+	if (n >= rejects_count(r))
+		return RC_END;
+	int rc = open_lines(r, &lines, err);
+	if (rc)
+		return rc;
+	rc = lines.next(lines.self, &line, err);
+	for (; rc == RC_OK && n > 0; n--)
+		rc = lines.next(lines.self, &line, err);
+	if (rc == RC_OK)
+		rc = say_line(line.payload, sentence, err);
+	lines.close(lines.self);
 	return rc;
 }
 
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n)
 {
-	seal(r);
+	count_reasons(r);
 	*n = r->reasons.count;
 	return r->reasons.item;
 }
 
+static int write_lines(struct rejects *r, struct out_file *o, struct error *err)
+{
+	struct record_iter lines;
+	struct record line;
+	int rc = open_lines(r, &lines, err);
+	if (rc)
+		return rc;
+	while ((rc = lines.next(lines.self, &line, err)) == RC_OK)
+		out_write(o, line.payload.ptr, line.payload.len);
+	lines.close(lines.self);
+	return rc == RC_END ? RC_OK : rc;
+}
+
 int rejects_write(struct rejects *r, const char *path, struct error *err)
 {
-	seal(r);
 	struct out_file o;
 	int rc = out_open(&o, path, 0, err);
 	if (rc)
 		return rc;
-	struct buf line = {0};
-	for (size_t i = 0; !rc && i < r->all.count; i++) {
-		rc = read_line(r, &r->all.item[i], &line, err);
-		out_write(&o, line.ptr, line.len);
-	}
-	buf_release(&line);
+	rc = write_lines(r, &o, err);
 	if (rc) {
 		out_abort(&o);
 		return rc;

@@ -115,3 +115,14 @@ def test_rows_of_many_events(make):
         for k in range(60):
             f.write(b"".join(b"%d,1500000000,%d,x\n" % (k, i) for i in range(k * 500)))
     assert stays_within(bench, 32, "--threads", "2")["rows"] == 59
+
+
+def test_all_rows_rejected(make):
+    bench = make(job())
+    write_rows(bench, 1_500_000, b"id,at,value,seq\n")
+    peak = peak_mib(bench, 32, "--threads", "2", "--max-rejects", "100%")
+    assert peak <= 32 + SLACK_MIB, f"{peak:.0f} MiB"
+    assert bench.manifest()["rejected"] == 1_500_000
+    with open(bench.out / "rejects.jsonl", "rb") as f:
+        offsets = [int(line.split(b'"offset":')[1].split(b",")[0]) for line in f]
+    assert len(offsets) == 1_500_000 and offsets == sorted(offsets)
