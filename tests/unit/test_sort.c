@@ -680,6 +680,55 @@ static void test_stop_and_disk_full(void **state)
 	rows_release(&rows);
 }
 
+/* ---- memory that others need, and the disk quota ---- */
+
+static void test_room_for_others(void **state)
+{
+	(void)state;
+	struct rows rows;
+	struct error err = {0};
+	struct budget budget = {.limit = 64u << 20}, quota = {.limit = 1u << 30};
+	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 2,
+				     .minor_bytes = 8, .run_bytes = 100000, .quota = &quota};
+	rows_make(&rows, &shapes[SHAPE_MINORS], 8);
+	struct row *want = rows_sorted(&rows);
+	struct adding a = {sorter_new(&opt), &rows};
+	assert_int_equal(pool_run(2, ADD_TASKS, add_part, &a, &err), RC_OK);
+	assert_int_equal(sorter_flush(a.s, &err), RC_OK);
+	uint64_t data = atomic_load(&budget.used);
+	assert_int_equal(atomic_load(&quota.used), 0);
+	budget_force(&budget, budget.limit - data / 2); /* what is there does not fit any more */
+	assert_int_equal(sorter_finish(a.s, &err), RC_OK);
+	struct sorter_totals t = sorter_totals(a.s);
+	assert_int_equal(t.spilled_runs, t.runs);
+	assert_true(atomic_load(&quota.used) >= t.run_bytes);
+	assert_true(atomic_load(&budget.used) < budget.limit);
+	budget_give(&budget, budget.limit - data / 2);
+	expect_range(a.s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n, 8);
+	drop(a.s, &budget);
+	assert_int_equal(atomic_load(&quota.used), 0);
+	mem_free(want);
+	rows_release(&rows);
+}
+
+static void test_quota(void **state)
+{
+	(void)state;
+	struct rows rows;
+	struct error err = {0};
+	struct budget budget = {.limit = 1}, quota = {.limit = 200000};
+	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1,
+				     .minor_bytes = 8, .run_bytes = 50000, .quota = &quota};
+	rows_make(&rows, &shapes[SHAPE_MINORS], 9);
+	struct adding a = {sorter_new(&opt), &rows};
+	assert_int_equal(pool_run(1, ADD_TASKS, add_part, &a, &err), RC_LIMIT);
+	assert_non_null(strstr(err.msg, "--temp-quota"));
+	assert_in_range(atomic_load(&quota.used), 100000, 200000);
+	drop(a.s, &budget);
+	assert_int_equal(atomic_load(&quota.used), 0);
+	rows_release(&rows);
+}
+
 /* ---- packing: the portable compression equals PEXT, and both keep the order ---- */
 
 static void test_packing(void **state)
@@ -723,6 +772,8 @@ int main(void)
 		cmocka_unit_test(test_merge_passes),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_stop_and_disk_full),
+		cmocka_unit_test(test_room_for_others),
+		cmocka_unit_test(test_quota),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
