@@ -25,6 +25,8 @@
 #define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
 #define PIECE_LOG2     20
 #define WHOLE_PIECES   64u /* are fed row by row */
+#define WHOLE_LEAST    2u /* and when few regions are asked */
+#define START_LOG2     7 /* windows behind these widen with the place, up to */
 #define LARGE_PIECES   4096u /* from here on windows widen */
 #define WINDOW_LOG2    8 /* KeyValue bytes */
 #define FULL_REGIONS   1000 /* that the widths are for */
@@ -165,13 +167,16 @@ static unsigned spare_log2(const struct planner *p, const struct regions *r)
 /* See the head of this file. */
 static unsigned window_log2(uint64_t piece, unsigned spare)
 {
-	unsigned log2 = WINDOW_LOG2 + (spare ? spare - 1 : 0);
-	if (piece < WHOLE_PIECES >> spare)
+	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
+	uint64_t whole = WHOLE_PIECES >> spare;
+	if (piece < whole || piece < WHOLE_LEAST)
 		return 0;
-	log2 += piece >= 4 * WHOLE_PIECES ? 2 : piece >= 2 * WHOLE_PIECES;
-	for (; piece >= LARGE_PIECES; piece /= 4)
-		log2++;
-	return log2;
+	most += piece >= 4 * WHOLE_PIECES ? 2 : piece >= 2 * WHOLE_PIECES;
+	for (uint64_t p = piece; p >= LARGE_PIECES; p /= 4)
+		most++;
+	for (; piece > 1 && start < most; piece /= 2)
+		start++;
+	return start;
 }
 
 /* --- reading --- */
