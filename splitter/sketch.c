@@ -33,8 +33,8 @@
 
 #define DEPTH	       8
 #define MIN_CAPACITY   8
-#define KEEP_ITEMS     4096 /* what an emptied level keeps allocated */
-#define KEEP_KEY_BYTES (128u << 10)
+#define KEEP_ITEMS     16384 /* what an emptied level keeps allocated */
+#define KEEP_KEY_BYTES (384u << 10)
 /* Growth by a quarter and sorting come on top of this, and stay below SKETCH_STATE_BYTES. */
 #define BUDGET_BYTES (10u << 20)
 
