@@ -17,19 +17,17 @@
 
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "mem.h"
 #include "pool.h"
 #include "properties.h"
-#include "units.h"
+#include "silence.h"
 
 #define REQUEST_MS  5000
 #define PAUSE_MS    200
 #define TAKE_MS	    20	  /* librdkafka waits so long for a batch to get full */
 #define BATCH_MOST  4096  /* messages */
 #define BATCH_BYTES (1u << 20)
-#define SAY_AGAIN_S 30
 
 struct reading_range {
 	struct offset_range range;
@@ -39,27 +37,18 @@ struct reading_range {
 
 struct kafka {
 	const struct job *job;
-	struct kafka_log log;
 	rd_kafka_t *client;
 	rd_kafka_topic_t *topic;
 	rd_kafka_queue_t *queue;
 	/* waiting for brokers */
-	double silent_since; /* 0: they answer */
-	double said_at;
-	struct error fatal;  /* code 0: none */
-	char reason[200];
+	struct silence silence;
+	struct error fatal; /* code 0: none */
 	/* reading */
 	struct reading_range *ranges;
 	size_t nranges, nleft;
 	uint64_t mean_bytes; /* of a message, lately */
+	double woken_at;
 };
-
-static double seconds_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* --- configuration --- */
 
@@ -95,70 +84,35 @@ static bool is_passing(rd_kafka_resp_err_t e)
 	return false;
 }
 
-static void say(struct kafka *k, const char *sentence)
-{
-	if (k->log.line)
-		k->log.line(k->log.ctx, sentence);
-}
-
-static void brokers_silent(struct kafka *k)
-{
-	char text[400];
-	double now = seconds_now();
-	if (k->silent_since == 0) {
-		k->silent_since = now;
-		k->said_at = 0;
-	}
-	if (k->said_at != 0 && now - k->said_at < SAY_AGAIN_S)
-		return;
-	k->said_at = now;
-	snprintf(text, sizeof(text), "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far",
-		 k->job->kafka.brokers, *k->reason ? " (" : "", k->reason, *k->reason ? ")" : "",
-		 now - k->silent_since);
-	say(k, text);
-}
-
-static void brokers_answer(struct kafka *k)
-{
-	if (k->silent_since == 0)
-		return;
-	k->silent_since = 0;
-	say(k, "the brokers answer again");
-}
-
 /* librdkafka's own complaints; called by the thread that takes messages or polls. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
 	struct kafka *k = opaque;
 	(void)client;
-	snprintf(k->reason, sizeof(k->reason), "%s", reason);
+	snprintf(k->silence.reason, sizeof(k->silence.reason), "%s", reason);
 	if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL ||
 	    code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
 		error_set(&k->fatal, RC_IO, "the brokers at %.80s refuse us: %.300s",
 			  k->job->kafka.brokers, reason);
 	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
-		brokers_silent(k);
+		silence_begin(&k->silence);
 }
 
+/* on_error tells what matters; librdkafka's own would print from its threads. */
 static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
-	/* on_error tells what matters; this would print from librdkafka's threads */
 	(void)client, (void)level, (void)facility, (void)text;
 }
 
 /* RC_OK: try again. */
 static int check_patience(struct kafka *k, struct error *err)
 {
-	uint64_t limit = k->job->kafka.patience_s;
 	if (k->fatal.code) {
 		*err = k->fatal;
 		return err->code;
 	}
-	if (limit != DURATION_FOREVER && k->silent_since != 0 &&
-	    seconds_now() - k->silent_since > (double)limit)
-		return error_set(err, RC_IO, "no broker answered at %.80s for %llu s (%s)",
-				 k->job->kafka.brokers, (unsigned long long)limit, k->reason);
-	return stop_check(err);
+	int rc = silence_check(&k->silence, k->job->kafka.patience_s, err);
+	return rc ? rc : stop_check(err);
 }
 
 /* After a request that failed with e: RC_OK to send it again. */
@@ -167,9 +121,9 @@ static int wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what
 	if (!is_passing(e))
 		return error_set(err, RC_IO, "topic %s: %s: %s", k->job->kafka.topic, what,
 				 rd_kafka_err2str(e));
-	if (!*k->reason)
-		snprintf(k->reason, sizeof(k->reason), "%s", rd_kafka_err2str(e));
-	brokers_silent(k);
+	if (!*k->silence.reason)
+		snprintf(k->silence.reason, sizeof(k->silence.reason), "%s", rd_kafka_err2str(e));
+	silence_begin(&k->silence);
 	for (int waited = 0; waited < 1000; waited += PAUSE_MS) {
 		int rc = check_patience(k, err);
 		if (rc)
@@ -185,12 +139,13 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err)
 {
 	char why[300];
-	struct kafka *k = mem_calloc(1, sizeof(*k));
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	struct kafka *k = mem_calloc(1, sizeof(*k));
 	k->job = job;
 	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
+	k->silence.brokers = job->kafka.brokers;
 	if (log)
-		k->log = *log;
+		k->silence.log = *log;
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);
@@ -231,6 +186,18 @@ static rd_kafka_topic_partition_list_t *list_new(const struct kafka *k,
 	return l;
 }
 
+/* The ranges that are being read, where the next message is expected. */
+static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
+{
+	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)k->nranges);
+	for (size_t i = 0; i < k->nranges; i++)
+		if (!k->ranges[i].done)
+			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic,
+							  k->ranges[i].range.partition)
+				->offset = k->ranges[i].next;
+	return l;
+}
+
 /* Ask for the offset of a time, or of OFFSET_BEGINNING or OFFSET_END: into r[i].start. */
 static int list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 			struct error *err)
@@ -246,7 +213,7 @@ static int list_offsets(struct kafka *k, int64_t time, struct offset_range *r, s
 		}
 		rd_kafka_topic_partition_list_destroy(l);
 		if (!e) {
-			brokers_answer(k);
+			silence_end(&k->silence);
 			return RC_OK;
 		}
 		int rc = wait_or_fail(k, e, "cannot ask for its offsets", err);
@@ -374,12 +341,7 @@ int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, s
 
 static int assign(struct kafka *k, struct error *err)
 {
-	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)k->nranges);
-	for (size_t i = 0; i < k->nranges; i++)
-		if (!k->ranges[i].done)
-			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic,
-							  k->ranges[i].range.partition)
-				->offset = k->ranges[i].next;
+	rd_kafka_topic_partition_list_t *l = list_left(k);
 	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
 	if (!e && l->cnt) /* end_range's pause of an earlier reading outlives its assignment */
 		rd_kafka_resume_partitions(k->client, l);
@@ -455,7 +417,7 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 {
 	struct reading_range *r = find_range(k, m->partition);
 	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && r) {
-		brokers_answer(k);
+		silence_end(&k->silence);
 		if (m->offset >= r->range.end)
 			end_range(k, r);
 		else if (!r->done)
@@ -501,6 +463,24 @@ static size_t batch_size(const struct kafka *k)
 	return n < 4 ? 4 : n > BATCH_MOST ? BATCH_MOST : n;
 }
 
+/*
+ * librdkafka before 2.2 looks at a queue that was full again after a second.  Any request wakes its
+ * thread up earlier; this one's answer is not waited for.
+ */
+static void wake_fetcher(struct kafka *k)
+{
+	double now = silence_clock();
+	if (rd_kafka_version() >= 0x02020000 || k->silence.since != 0 || now - k->woken_at < 0.005 ||
+	    rd_kafka_queue_length(k->queue) >= batch_size(k))
+		return;
+	k->woken_at = now;
+	rd_kafka_topic_partition_list_t *l = list_left(k);
+	for (int i = 0; i < l->cnt; i++)
+		l->elems[i].offset = RD_KAFKA_OFFSET_END;
+	rd_kafka_offsets_for_times(k->client, l, 0);
+	rd_kafka_topic_partition_list_destroy(l);
+}
+
 int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 {
 	kafka_batch_clear(b);
@@ -515,6 +495,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		b->range = mem_alloc(b->cap * sizeof(*b->range));
 	}
 	rd_kafka_poll(k->client, 0); /* on_error */
+	wake_fetcher(k);
 	rd_kafka_message_t **m = (rd_kafka_message_t **)b->messages;
 	ssize_t n = rd_kafka_consume_batch_queue(k->queue, TAKE_MS, m, batch_size(k));
 	for (ssize_t i = 0; i < n; i++) {
@@ -528,7 +509,7 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 			rd_kafka_message_destroy(one);
 	}
 	if (b->count)
-		brokers_answer(k);
+		silence_end(&k->silence);
 	return rc;
 }
 

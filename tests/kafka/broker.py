@@ -37,6 +37,7 @@ transaction.state.log.num.partitions=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.cleaner.backoff.ms=100
+log.cleaner.dedupe.buffer.size=8388608
 log.initial.task.delay.ms=100
 log.retention.check.interval.ms=500
 log.segment.delete.delay.ms=100

@@ -95,7 +95,7 @@ def reference(saltmill, kafka, tmp_path_factory):
     """A topic that does not change, and two loads of it that nothing disturbed."""
     r = Rig(saltmill, kafka, tmp_path_factory.mktemp("reference"), "reference", "group: reference")
     kafka.create(r.topic, 4)
-    kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(4000)], "zstd")
+    kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(4000)], "lz4")
     kafka.produce(r.topic, [(i % 4, None, value(i)) for i in range(400)], transaction="ref", commit=False)
     _, r.first = r.load()
     return r
