@@ -91,12 +91,21 @@ static int order_cmp(const void *pa, const void *pb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
+#define SHOWN_BYTES 60 /* of a key: what is behind it must fit the sentence */
+
+static void show(struct buf *out, struct bytes v)
+{
+	bytes_escape(out, bytes_of(v.ptr, v.len < SHOWN_BYTES ? v.len : SHOWN_BYTES));
+	if (v.len > SHOWN_BYTES)
+		buf_printf(out, "...");
+}
+
 int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
 		    struct error *err)
 {
 	struct buf row = {0}, qualifier = {0};
-	bytes_escape(&row, a->row);
-	bytes_escape(&qualifier, a->qualifier);
+	show(&row, a->row);
+	show(&qualifier, a->qualifier);
 	int rc = error_set(err, RC_DATA,
 			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld (input bytes %llu "
 			   "and %llu); `duplicates: error` forbids that",

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "io.h"
-#include "pipeline/cut/cut.h"
+#include "pipeline/cut/gather.h"
 
 #define MOST 4000
 
@@ -321,8 +321,30 @@ static void test_duplicates_error(void **state)
 	}
 }
 
+/* Keys longer than a message can be leave the rest of the sentence readable. */
+static void test_duplicates_of_long_keys(void **state)
+{
+	(void)state;
+	static struct fixture f;
+	static uint8_t key[32767];
+	struct error err;
+	memset(key, 0x01, sizeof key);
+	setup_job(&f, false, DUPLICATES_ERROR);
+	struct cut_table t = {.plan = f.plan, .table = &f.table};
+	struct cell a = {.row = bytes_of(key, sizeof key), .qualifier = bytes_of(key, sizeof key), .ts = 5, .seq = 17};
+	struct cell b = a;
+	b.seq = 39;
+	assert_int_equal(duplicate_error(&t, &a, &b, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "row \\x01\\x01"));
+	assert_non_null(strstr(err.msg, "timestamp 5"));
+	assert_non_null(strstr(err.msg, "17 and 39"));
+	assert_non_null(strstr(err.msg, "duplicates: error"));
+	teardown_job(&f);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle), cmocka_unit_test(test_duplicates_error)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle), cmocka_unit_test(test_duplicates_error),
+					   cmocka_unit_test(test_duplicates_of_long_keys)};
 	return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }
