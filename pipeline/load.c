@@ -10,6 +10,7 @@
  */
 #include "load_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,9 +40,25 @@ char *load_table_dir(const char *root, const char *name)
 	return dir;
 }
 
+/* The names of a load's own files, beside the tables' folders or inside one. */
+static bool is_own_name(const char *name)
+{
+	static const char *const beside[] = {"manifest.json", "rejects.jsonl", "plan.json"};
+	static const char *const inside[] = {"hfiles", "create.rb", "splits.txt"};
+	const char *colon = strchr(name, ':'), *const *own = colon ? inside : beside;
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(colon ? colon + 1 : name, own[i]) == 0)
+			return true;
+	return false;
+}
+
 int load_make_table_dir(const char *dir, const char *name, struct error *err)
 {
 	struct error ignored;
+	if (is_own_name(name))
+		return error_set(err, RC_CONFIG,
+				 "table %s: its folder would take the place of one of the load's own files, "
+				 "expected another name", name);
 	if (strchr(name, ':')) {
 		char *parent = mem_strdup(dir);
 		*strrchr(parent, '/') = 0;
@@ -89,6 +106,26 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	return make_table_dirs(t, err);
 }
 
+/*
+ * Never the clock: the same input gives the same bytes on any day.  What is no number is refused,
+ * as reproducible-builds.org/specs/source-date-epoch asks.
+ */
+static int read_epoch(struct load *l, struct error *err)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	l->epoch_ms = -1;
+	if (!text || !*text)
+		return RC_OK;
+	char *end;
+	errno = 0;
+	long long s = strtoll(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || s > INT64_MAX / 1000)
+		return error_set(err, RC_CONFIG,
+				 "SOURCE_DATE_EPOCH: found `%.60s`, expected whole seconds since 1970", text);
+	l->epoch_ms = s * 1000;
+	return RC_OK;
+}
+
 static int open_all(struct load *l, struct error *err)
 {
 	const struct options *o = l->opt->common;
@@ -100,7 +137,10 @@ static int open_all(struct load *l, struct error *err)
 	}
 	l->threads = load_threads(o);
 	l->reading.budget = &l->budget;
-	int rc = reading_open(&l->reading, l->job, l->threads, l->opt->files, l->opt->nfiles, err);
+	int rc = read_epoch(l, err);
+	if (rc)
+		return rc;
+	rc = reading_open(&l->reading, l->job, l->threads, l->opt->files, l->opt->nfiles, err);
 	if (rc)
 		return rc;
 	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
@@ -136,13 +176,6 @@ static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct err
 	return rc;
 }
 
-/* Never the clock: the same input gives the same bytes on any day. */
-static int64_t created_ms(int64_t newest_ms)
-{
-	const char *epoch = getenv("SOURCE_DATE_EPOCH");
-	return epoch && *epoch ? (int64_t)strtoll(epoch, NULL, 10) * 1000 : newest_ms;
-}
-
 static int read_all(struct load *l, struct error *err)
 {
 	struct manifest *m = &l->result->manifest;
@@ -153,7 +186,7 @@ static int read_all(struct load *l, struct error *err)
 	int rc = reading_run(&l->reading, err);
 	m->read = l->reading.events;
 	m->rejected = l->reading.rejected;
-	m->created_ms = created_ms(l->reading.newest_ms);
+	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->reading.newest_ms;
 	l->result->blank_lines = l->reading.blank_lines;
 	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++)
 		rc = sorter_flush(l->tables[t].sorter, err);

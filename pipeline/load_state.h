@@ -40,6 +40,7 @@ struct load {
 	} space;
 	struct staging *staging;
 	const char *temp_dir;
+	int64_t epoch_ms;      /* SOURCE_DATE_EPOCH; -1: none */
 	struct rejects *rejects;
 	struct reading reading;
 	struct load_table *tables;

@@ -1,0 +1,197 @@
+"""`saltmill load` where inputs, names and numbers are at their limits."""
+
+import gzip
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+
+import hfile_py
+from load_help import HEADER, JOB, Bench, rows
+
+OPTIONAL = JOB.replace("{field: value}}", "{field: value}, optional: true}")
+PLAIN = """\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: %s
+    rowkey: [{field: value}]
+    timestamp: 5
+    families: {%s}
+    cells: [%s]
+    regions: {%s}
+"""
+
+
+def plain(name="t", families=("f",), regions="split: none"):
+    cells = ", ".join(f"{{family: {f}, qualifier: v, value: id}}" for f in families)
+    return PLAIN % (name, ", ".join(f"{f}: {{}}" for f in families), cells, regions)
+
+
+def verified(bench, out=None):
+    r = subprocess.run([bench.program, "verify", out or bench.out], cwd=bench.folder, capture_output=True)
+    assert r.returncode == 0, r.stderr
+    return bench.manifest() if out is None else json.loads((out / "manifest.json").read_text())
+
+
+def cells(bench):
+    return [c for p in sorted(bench.out.glob("**/hfiles/*/*")) for c in hfile_py.read(p)]
+
+
+# --- few or no rows ---
+
+@pytest.mark.parametrize("data,status,counts", [
+    (HEADER, 0, (0, 0, 0, 0)),
+    (rows(1), 0, (1, 1, 0, 0)),
+    (HEADER + b"x,1,a\ny,1,b\n", 3, (2, 0, 2, 0)),
+    (HEADER + b"1,1,\n2,1,\n", 0, (2, 0, 0, 2)),
+    (HEADER + b"1,1,\nx,1,a\n3,1,c\n", 3, (3, 1, 1, 1)),
+    (HEADER + b"\n\n\r\n", 0, (0, 0, 0, 0)),
+])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_few_rows(tmp_path, saltmill, data, status, counts, threads):
+    bench = Bench(tmp_path, saltmill, OPTIONAL)
+    bench.input(data)
+    r = bench.run("--max-rejects", "100%", "--threads", threads)
+    assert r.returncode == status, r.stderr
+    m = verified(bench)
+    [t] = m["tables"]
+    assert (m["read"], t["loaded"], m["rejected"], t["filtered"]) == counts
+    assert len(cells(bench)) == t["cells"] == t["loaded"]
+    assert sum(r["rows"] for r in t["regions"]) == t["rows"]
+
+
+def test_all_rows_in_one_region_of_a_file(tmp_path, saltmill):
+    """No file for the regions without rows, wherever they are."""
+    for keys, region in (("a\nb\nv0\n", 3), ("x\ny\nz\n", 0), ("a\n~\n", 1), ("", 0)):
+        bench = Bench(tmp_path, saltmill, plain(regions="split: file, file: splits.txt"))
+        (tmp_path / "splits.txt").write_text(keys)
+        bench.input(rows(10))
+        out = tmp_path / f"out{region}{len(keys)}"
+        r = bench.run(out=out)
+        assert r.returncode == 0, r.stderr
+        [t] = verified(bench, out)["tables"]
+        assert [f["region"] for f in t["files"]] == [region] and t["files"][0]["rows"] == 10
+        assert len(t["regions"]) == keys.count("\n") + 1
+
+
+# --- the largest keys ---
+
+@pytest.mark.parametrize("encoding", ["NONE", "FAST_DIFF", "ROW_INDEX_V1"])
+def test_the_longest_row_keys(tmp_path, saltmill, encoding):
+    """So long that a small file has an index of three levels."""
+    family = f"f: {{data_block_encoding: {encoding}, bloomfilter: ROWCOL, blocksize: 1K}}"
+    bench = Bench(tmp_path, saltmill, plain().replace("f: {}", family))
+    keys = [b"k" * 32760 + b"%07d" % i for i in range(120)]
+    bench.input(HEADER + b"".join(b"%d,1,%s\n" % (i, k) for i, k in enumerate(keys)) + b"999,1," + b"k" * 32768 + b"\n")
+    assert bench.run("--max-rejects", "1").returncode == 3
+    assert bench.rejects()[0]["reason"] == "key_too_long"
+    [f] = verified(bench)["tables"][0]["files"]
+    file = hfile_py.HFile(bench.out / f["path"])
+    assert file.trailer[8] == 3
+    assert [(c.row, c.value) for c in file.cells] == [(k, b"%d" % i) for i, k in enumerate(keys)]
+
+
+def test_many_families(tmp_path, saltmill):
+    names = [f"f{i}" for i in range(200)]
+    bench = Bench(tmp_path, saltmill, plain(families=names, regions="split: sampled, count: 2"))
+    bench.input(rows(2))
+    r = bench.run("--memory", "16M", "--threads", "2")
+    assert r.returncode == 0, r.stderr
+    verified(bench)
+    found = cells(bench)
+    assert sorted(c.family.decode() for c in found) == sorted(names * 2)
+
+
+# --- names ---
+
+@pytest.mark.parametrize("name,own", [
+    ("manifest.json", True), ("rejects.jsonl", True), ("plan.json", True), ("t:hfiles", True), ("t:create.rb", True),
+    ("t:splits.txt", True), ("hfiles", False), ("create.rb", False), ("t:manifest.json", False)])
+def test_tables_named_like_files_of_a_load(tmp_path, saltmill, name, own):
+    bench = Bench(tmp_path, saltmill, plain(name))
+    bench.input(rows(3))
+    r = bench.run()
+    if own:
+        bench.refused(r, 2, name, "another name")
+    else:
+        assert r.returncode == 0, r.stderr
+        verified(bench)
+
+
+@pytest.mark.parametrize("out", ["out/", "out//", "./out", "{}/out", "sub/../out"])
+def test_spellings_of_the_output_folder(tmp_path, saltmill, out):
+    bench = Bench(tmp_path, saltmill)
+    (tmp_path / "sub").mkdir()
+    bench.input(rows(3))
+    r = bench.run(out=out.format(tmp_path))
+    assert r.returncode == 0, r.stderr
+    verified(bench)
+    assert bench.left() == ["out"]
+
+
+@pytest.mark.parametrize("out", ["", ".", "/", "out/.", "out/..", "in.csv", "in.csv/out", "nowhere/out", "gone"])
+def test_impossible_output_folders(tmp_path, saltmill, out):
+    bench = Bench(tmp_path, saltmill)
+    (tmp_path / "gone").symlink_to("nothing")
+    bench.input(rows(3))
+    before = sorted(p.name for p in tmp_path.iterdir())
+    command = [saltmill, "load", "job.yaml", "-o", out]
+    r = subprocess.run(command, cwd=tmp_path, capture_output=True)
+    assert r.returncode == 2 and r.stderr, r.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+
+
+def test_a_job_in_another_folder(tmp_path, saltmill):
+    """Its files are found beside it; those of the command line from where the user is."""
+    bench = Bench(tmp_path, saltmill)
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "job.yaml").rename(tmp_path / "jobs" / "job.yaml")
+    (tmp_path / "jobs" / "in.csv").write_bytes(rows(7))
+    bench.input(rows(3))
+    for files, want in (([], 7), (["in.csv"], 3), ([tmp_path / "jobs" / "in.csv"], 7)):
+        out = tmp_path / f"out{len(files)}{want}"
+        r = subprocess.run([saltmill, "load", "jobs/job.yaml", *files, "-o", out], cwd=tmp_path, capture_output=True)
+        assert r.returncode == 0, r.stderr
+        assert verified(bench, out)["read"] == want
+
+
+# --- inputs that can be read once ---
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_fifo(tmp_path, saltmill, packed):
+    bench = Bench(tmp_path, saltmill)
+    data = rows(50_000)
+    bench.input(data)
+    assert bench.run().returncode == 0
+    want = [f["digest"] for f in bench.manifest()["tables"][0]["files"]]
+    os.mkfifo(tmp_path / "pipe")
+    sent = gzip.compress(data, 1) if packed else data
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(sent))
+    writer.start()
+    r = bench.run("pipe", out=tmp_path / "out2")
+    writer.join()
+    assert r.returncode == 0, r.stderr
+    assert [f["digest"] for f in verified(bench, tmp_path / "out2")["tables"][0]["files"]] == want
+
+
+# --- the day that stands in the files ---
+
+@pytest.mark.parametrize("epoch,ms", [("1700000000", 1_700_000_000_000), ("0", 0), ("", 1_500_000_002_000),
+                                      ("9223372036854775", 9223372036854775000)])
+def test_source_date_epoch(tmp_path, saltmill, epoch, ms):
+    bench = Bench(tmp_path, saltmill)
+    bench.input(rows(3))
+    r = bench.run(env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
+    assert r.returncode == 0, r.stderr
+    assert verified(bench)["created_ms"] == ms
+
+
+@pytest.mark.parametrize("epoch", ["garbage", "12x", "-5", " 7", "+7", "1.5", "9223372036854776", "9" * 20])
+def test_source_date_epoch_that_is_none(tmp_path, saltmill, epoch):
+    bench = Bench(tmp_path, saltmill)
+    bench.input(rows(3))
+    r = bench.run(env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
+    bench.refused(r, 2, "SOURCE_DATE_EPOCH", epoch, "whole seconds")
