@@ -31,6 +31,7 @@
 #define WINDOW_LOG2    8 /* KeyValue bytes */
 #define FULL_REGIONS   1000 /* that the widths are for */
 #define DISK_PER_INPUT 16 /* bytes; more than any input makes of itself, compressed ones too */
+#define MESSAGE_BYTES  64 /* of a topic, whose seq counts messages */
 #define PER_SERVER     10 /* as in splitter/plan.c */
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
@@ -47,7 +48,7 @@ struct picked_row {
 /* A thread's piece, for one table. */
 struct piece {
 	bool open;
-	uint64_t seq; /* of its first row: the bytes before it */
+	uint64_t place; /* bytes of input before its first row */
 	struct picker picker;
 	struct buf rows;       /* struct picked_row and key, packed */
 	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
@@ -73,6 +74,7 @@ struct planner {
 	struct sorter **neighbours;   /* [ntables] */
 	struct piece *pieces;         /* [threads * ntables] */
 	struct budget budget;
+	uint64_t seq_bytes;           /* of input that a step of record.seq stands for */
 	uint64_t next;                /* pieces that are in */
 	uint64_t input_bytes;         /* up to the start of the last piece seen */
 	pthread_mutex_t lock;         /* samples, next, input_bytes, abandoned */
@@ -181,12 +183,12 @@ static unsigned window_log2(uint64_t piece, unsigned spare)
 
 /* --- reading --- */
 
-static void start_piece(struct piece *p, uint64_t seq, unsigned spare)
+static void start_piece(struct piece *p, uint64_t place, unsigned spare)
 {
 	p->open = true;
-	p->seq = seq;
-	picker_start(&p->picker, SEED ^ seq, window_log2(seq >> PIECE_LOG2, spare));
-	p->chosen_below = chosen_below(seq);
+	p->place = place;
+	picker_start(&p->picker, SEED ^ place, window_log2(place >> PIECE_LOG2, spare));
+	p->chosen_below = chosen_below(place);
 	double share = (double)p->chosen_below / (double)UINT64_MAX;
 	p->chosen_left = (uint64_t)(share * NEIGHBOUR_MOST * (1 << PIECE_LOG2));
 }
@@ -217,7 +219,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	struct planner *p = ctx;
 	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
 	if (!piece->open)
-		start_piece(piece, r->seq, p->spare[table]);
+		start_piece(piece, r->seq * p->seq_bytes, p->spare[table]);
 	uint64_t bytes = row_weigh(&p->weighers[table], r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -247,8 +249,8 @@ static void feed_all(struct planner *p, unsigned worker)
 		struct piece *piece = &p->pieces[worker * p->job->ntables + t];
 		if (!piece->open)
 			continue;
-		if (piece->seq > p->input_bytes)
-			p->input_bytes = piece->seq;
+		if (piece->place > p->input_bytes)
+			p->input_bytes = piece->place;
 		feed(p->samples[t], piece);
 	}
 }
@@ -366,6 +368,7 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 	struct planner p = {.job = job, .opt = o, .budget = {.limit = o->common->memory_bytes},
 			    .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 	p.reading.fraction = o->fraction;
+	p.seq_bytes = job->source == SOURCE_KAFKA ? MESSAGE_BYTES : 1;
 	int rc = open_planner(&p, err);
 	if (rc == RC_OK) {
 		p.reading.rejects = p.rejects;
