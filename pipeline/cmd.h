@@ -56,6 +56,7 @@ int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_loads(int argc, char **argv);
 int cmd_seek(int argc, char **argv);

@@ -9,13 +9,15 @@
 #include "load.h"
 #include "report.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE };
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
 
 struct load_arguments {
 	const char *output_dir;
 	struct reject_limit limit;
 	struct live live;
 	const char *state_dir;
+	bool rejects; /* replay */
+	const char *rejects_file, *job;
 };
 
 int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err)
@@ -37,14 +39,17 @@ int parse_reject_limit(const char *text, struct reject_limit *out, struct error 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
-	if (opt == OPT_MAX_REJECTS)
-		return parse_reject_limit(arg, &a->limit, err);
-	if (opt == OPT_STATE)
-		a->state_dir = arg;
-	else if (opt == OPT_EXISTING)
-		live_add(&a->live, arg);
-	else
-		a->output_dir = arg;
+	switch (opt) {
+	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
+	case OPT_EXISTING: live_add(&a->live, arg); break;
+	case OPT_STATE: a->state_dir = arg; break;
+	case OPT_JOB: a->job = arg; break;
+	case OPT_REJECTS:
+		a->rejects = true;
+		a->rejects_file = arg;
+		break;
+	default: a->output_dir = arg;
+	}
 	return RC_OK;
 }
 
@@ -81,11 +86,8 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 	const struct kafka_log log = {print_line, NULL};
 	if (job->source == SOURCE_KAFKA && opt->nfiles == 0)
 		return ingest_batch(job, opt, state_dir, &log, progress, result, err);
-	if (job->source == SOURCE_KAFKA)
-		return error_set(err, RC_CONFIG, "found file `%s`, expected none: the job reads topic %s",
-				 opt->files[0], job->kafka.topic);
 	if (state_dir)
-		return error_set(err, RC_CONFIG, "--state is for a kafka source, found files in the job");
+		return error_set(err, RC_CONFIG, "--state is for a kafka source, found files to load");
 	return load_run(job, opt, progress, result, err);
 }
 
@@ -142,6 +144,51 @@ int cmd_load(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	int status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+	live_release(&a.live);
+	return status;
+}
+
+static int replay(const struct options *o, struct load_arguments *a, const char *dir)
+{
+	struct error err;
+	struct manifest m;
+	struct arena arena = {0};
+	char *manifest = mem_format("%s/manifest.json", dir);
+	char *file = a->rejects_file ? mem_strdup(a->rejects_file) : mem_format("%s/rejects.jsonl", dir);
+	int status, rc = manifest_read(&m, manifest, &arena, &err);
+	if (rc == RC_OK && !m.topic)
+		rc = error_set(&err, RC_CONFIG,
+			       "%s was not loaded from Kafka; repair its rejects in a file of the source's "
+			       "format and load that", dir);
+	if (rc == RC_OK)
+		status = run(o, a, a->job ? a->job : m.job_path, &file, 1);
+	else
+		status = command_fail("replay", &err);
+	mem_free(file);
+	mem_free(manifest);
+	arena_release(&arena);
+	return status;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"rejects", optional_argument, NULL, OPT_REJECTS},
+					    {"job", required_argument, NULL, OPT_JOB},
+					    {0}};
+	struct options o;
+	struct load_arguments a = {0};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first != argc - 1 || !a.rejects) {
+		fputs("saltmill replay: expected a published load; usage: saltmill replay DIR "
+		      "--rejects[=FILE] -o DIR\n", stderr);
+		return EXIT_USAGE;
+	}
+	int status = replay(&o, &a, argv[first]);
 	live_release(&a.live);
 	return status;
 }

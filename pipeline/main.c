@@ -29,6 +29,14 @@ const struct command commands[] = {
 	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"
 	 "  --discard NAME          of an interrupted load: it does not, its offsets are loaded again\n",
 	 cmd_loads},
+	{"replay", "DIR --rejects[=FILE] -o DIR [options]",
+	 "load the repaired rejects of a load from Kafka",
+	 "  --rejects[=FILE]        the messages to load (default: DIR/rejects.jsonl as it is now)\n"
+	 "  --job JOB               the job file (default: the one that DIR was made by)\n"
+	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
+	 cmd_replay},
 	{"seek", "--state DIR PARTITION=OFFSET...", "set positions by hand",
 	 "  --state DIR             the state folder of load and stream\n",
 	 cmd_seek},

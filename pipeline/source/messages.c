@@ -14,10 +14,15 @@
 #include "decode.h"
 #include "kafka.h"
 #include "mem.h"
+#include "replay.h"
+
+#define REPLAY_BATCH 256
 
 struct messages {
 	const struct job *job;
-	struct kafka *kafka; /* of the caller */
+	struct kafka *kafka; /* of the caller; NULL: replay */
+	struct replay replay;
+	size_t replayed;     /* messages that were taken; under the lock */
 	struct decoding *decoding;
 	struct offset_range *ranges;
 	uint64_t *seq_base; /* of each range */
@@ -34,8 +39,11 @@ struct messages_worker {
 	struct messages *all;
 	struct decoder *decoder;
 	struct kafka_batch batch;
+	const struct message *replay; /* replay_count of them */
+	size_t replay_count, replay_seq;
 	struct message_header *headers;
 	size_t nheaders;
+	uint64_t bytes; /* of the batch */
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
 };
@@ -43,7 +51,9 @@ struct messages_worker {
 int messages_open(struct messages **out, const struct source_options *o, struct error *err)
 {
 	uint64_t seq = 0;
-	if (!o->kafka)
+	if (o->nfiles > 1)
+		return error_set(err, RC_CONFIG, "found %zu files, expected one rejects.jsonl", o->nfiles);
+	if (!o->kafka && !o->nfiles)
 		return error_set(err, RC_CONFIG,
 				 "%s:%u:%u: this command reads files only, found a kafka source",
 				 o->job->path, o->job->kafka.pos.line, o->job->kafka.pos.column);
@@ -64,8 +74,10 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 		m->names[i] = arena_strdup(&m->arena, name);
 	}
 	int rc = decoding_new(&m->decoding, o->job, err);
-	if (!rc)
+	if (!rc && m->kafka)
 		rc = kafka_read(m->kafka, m->ranges, m->nranges, err);
+	else if (!rc)
+		rc = replay_open(&m->replay, o->files[0], o->job->kafka.topic, err);
 	if (rc) {
 		messages_close(m);
 		return rc;
@@ -79,6 +91,7 @@ void messages_close(struct messages *m)
 	if (!m)
 		return;
 	decoding_free(m->decoding);
+	replay_close(&m->replay);
 	pthread_mutex_destroy(&m->lock);
 	arena_release(&m->arena);
 	mem_free(m);
@@ -91,9 +104,16 @@ const char *const *messages_columns(const struct messages *m, size_t *n)
 
 const struct offset_range *messages_ranges(struct messages *m, size_t *n)
 {
-	kafka_taken(m->kafka, m->ranges, m->nranges);
+	if (m->kafka)
+		kafka_taken(m->kafka, m->ranges, m->nranges);
 	*n = m->nranges;
 	return m->ranges;
+}
+
+const struct source_file *messages_files(const struct messages *m, size_t *n)
+{
+	*n = m->kafka ? 0 : 1;
+	return &m->replay.file;
 }
 
 void messages_progress(const struct messages *m, uint64_t *bytes_done)
@@ -124,6 +144,17 @@ void messages_worker_counts(const struct messages_worker *w, struct source_count
 	*counts = w->counts;
 }
 
+static int take_replay(struct messages_worker *w)
+{
+	struct messages *m = w->all;
+	size_t left = m->replay.count - m->replayed;
+	w->replay = m->replay.messages + m->replayed;
+	w->replay_seq = m->replayed;
+	w->replay_count = left < REPLAY_BATCH ? left : REPLAY_BATCH;
+	m->replayed += w->replay_count;
+	return w->replay_count ? RC_OK : RC_END;
+}
+
 static int take_batch(struct messages_worker *w, struct error *err)
 {
 	struct messages *m = w->all;
@@ -134,12 +165,31 @@ static int take_batch(struct messages_worker *w, struct error *err)
 		*err = m->failure;
 		rc = err->code;
 	} else {
-		rc = kafka_take(m->kafka, &w->batch, err);
+		rc = m->kafka ? kafka_take(m->kafka, &w->batch, err) : take_replay(w);
 		if (rc < 0)
 			m->failure = *err;
 	}
 	pthread_mutex_unlock(&m->lock);
 	return rc;
+}
+
+static void get_message(struct messages_worker *w, size_t i, bool headers, struct message *out)
+{
+	if (!w->all->kafka) {
+		*out = w->replay[i];
+		return;
+	}
+	kafka_message(&w->batch, i, headers, out, &w->headers, &w->nheaders);
+	out->topic = w->all->job->kafka.topic;
+}
+
+static uint64_t seq_of(const struct messages_worker *w, size_t i, const struct message *m)
+{
+	const struct messages *all = w->all;
+	if (!all->kafka)
+		return w->replay_seq + i;
+	size_t r = w->batch.range[i];
+	return all->seq_base[r] + (uint64_t)(m->offset - all->ranges[r].start);
 }
 
 static int reject_message(struct messages_worker *w, size_t i, const struct event *event,
@@ -151,10 +201,9 @@ static int reject_message(struct messages_worker *w, size_t i, const struct even
 	w->counts.rejects++;
 	if (!sink->reject)
 		return RC_OK;
-	kafka_message(&w->batch, i, true, &full, &w->headers, &w->nheaders);
-	full.topic = m->job->kafka.topic;
+	get_message(w, i, true, &full);
 	struct rejected rejected = {
-		.file = m->names[w->batch.range[i]],
+		.file = m->kafka ? m->names[w->batch.range[i]] : m->replay.file.path,
 		.offset = event->offset,
 		.seq = event->seq,
 		.raw = event->raw,
@@ -182,15 +231,12 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 			struct error *err)
 {
 	struct messages *m = w->all;
-	const struct offset_range *r = &m->ranges[w->batch.range[i]];
 	struct message msg;
 	struct reject why;
-	kafka_message(&w->batch, i, decoding_headers(m->decoding), &msg, &w->headers, &w->nheaders);
+	get_message(w, i, decoding_headers(m->decoding), &msg);
+	w->bytes += msg.key.len + msg.value.len;
 	struct event event = {
-		.seq = m->seq_base[w->batch.range[i]] + (uint64_t)(msg.offset - r->start),
-		.offset = (uint64_t)msg.offset,
-		.raw = msg.value,
-	};
+		.seq = seq_of(w, i, &msg), .offset = (uint64_t)msg.offset, .raw = msg.value};
 	messages_columns(m, &event.ncolumns);
 	int rc = decode(w, &msg, &event, &why);
 	if (rc == RC_END) {
@@ -205,19 +251,17 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 int messages_work(struct messages_worker *w, const struct source_sink *sink, struct error *err)
 {
 	struct messages *m = w->all;
-	uint64_t bytes = 0;
 	int rc = take_batch(w, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; !rc && i < w->batch.count; i++) {
-		struct message msg;
-		kafka_message(&w->batch, i, false, &msg, NULL, NULL);
-		bytes += msg.key.len + msg.value.len;
+	size_t n = m->kafka ? w->batch.count : w->replay_count;
+	w->bytes = 0;
+	for (size_t i = 0; !rc && i < n; i++) {
 		w->counts.events++;
 		rc = take_message(w, i, sink, err);
 	}
 	kafka_batch_clear(&w->batch);
-	atomic_fetch_add_explicit(&m->bytes_done, bytes, memory_order_relaxed);
+	atomic_fetch_add_explicit(&m->bytes_done, w->bytes, memory_order_relaxed);
 	if (rc) {
 		pthread_mutex_lock(&m->lock);
 		if (!m->failure.code)

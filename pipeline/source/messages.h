@@ -1,5 +1,5 @@
 /*
- * messages.h - the Kafka half of source.h: the same calls, for ranges of a topic
+ * messages.h - the Kafka half of source.h: the same calls, for ranges of a topic or its rejects
  */
 #ifndef SALTMILL_SOURCE_MESSAGES_H
 #define SALTMILL_SOURCE_MESSAGES_H
@@ -11,6 +11,8 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 void messages_close(struct messages *m); /* NULL is fine */
 const char *const *messages_columns(const struct messages *m, size_t *n);
 const struct offset_range *messages_ranges(struct messages *m, size_t *n);
+/* The file that is replayed, if one is. */
+const struct source_file *messages_files(const struct messages *m, size_t *n);
 void messages_progress(const struct messages *m, uint64_t *bytes_done);
 
 struct messages_worker;

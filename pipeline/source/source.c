@@ -152,6 +152,8 @@ const char *const *source_columns(const struct source *s, size_t *n)
 
 const struct source_file *source_files(struct source *s, size_t *n)
 {
+	if (s->messages)
+		return messages_files(s->messages, n);
 	for (size_t i = 0; i < s->nfiles; i++)
 		s->files[i].rows = atomic_load(&s->rows[i]);
 	*n = s->nfiles;

@@ -299,6 +299,28 @@ def test_poison(rig, kafka):
     rig.run("verify", out)
 
 
+def test_replay(rig, kafka):
+    """Rejects, repaired in place or in a copy, become a load with their own offsets and times."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(1, b"k", b'{"v": oops}', START + 123), (0, None, value(1)),
+                              (0, b"k", b"\xff", START + 5)])
+    _, out = rig.load("--max-rejects", "9", status=3)
+    done = rig.run("replay", out, "--rejects", "-o", rig.folder / "same", status=1)
+    assert f"{rig.topic}/0 at offset 1: bad_json" in done.stderr
+    lines = [json.loads(l) for l in (out / "rejects.jsonl").read_text().splitlines()]
+    assert lines[0].pop("raw_base64") == "/w=="
+    lines[0]["raw"], lines[1]["raw"] = '{"v":"x7"}', '{"v":"x8"}'
+    repaired = rig.folder / "repaired.jsonl"
+    repaired.write_text("".join(json.dumps(l) + "\n" for l in lines))
+    again = rig.folder / "again"
+    rig.run("replay", out, f"--rejects={repaired}", "-o", again)
+    assert rig.cells(again) == {(0, 1): ("x7", START + 5), (1, 0): ("x8", START + 123)}
+    rig.run("verify", again)
+    repaired.write_text('{"raw": "1"}\n')
+    done = rig.run("replay", out, f"--rejects={repaired}", "-o", rig.folder / "bad", status=1)
+    assert f"{repaired}:1: expected a message of the job's topic" in done.stderr
+
+
 def test_secrets_stay_secret(rig, kafka):
     """A password from the environment or a file is in no message and no file."""
     kafka.create(rig.topic, 1)
