@@ -12,6 +12,8 @@
 #include "error.h"
 
 #define ROW_KEY_MAX 32767 /* HConstants.MAX_ROW_LENGTH */
+/* Ours: the cells of a row beyond memory are sorted by 2 bytes of family and the qualifier. */
+#define QUALIFIER_MAX (ROW_KEY_MAX - 2)
 
 struct record {
 	struct bytes key;     /* the row key */

@@ -1,3 +1,4 @@
+#include "record.h"
 #include "sections.h"
 
 static int read_family_use(struct reader *r, const struct node *n, const struct table *t,
@@ -139,6 +140,10 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 	if (rc)
 		return rc;
 	join_constants(&r->job->arena, c);
+	if (constant_qualifier(c).len > QUALIFIER_MAX)
+		return fault(r, node_get(n, "qualifier")->pos,
+			     "a qualifier has %zu bytes, expected at most %d",
+			     constant_qualifier(c).len, QUALIFIER_MAX);
 	return check_twin(r, t, c);
 }
 

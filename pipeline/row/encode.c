@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "reject.h"
 
-#define FLAT_MAX ((size_t)INT32_MAX) /* a KeyValue's key and value lengths are Java ints */
+#define VALUE_MAX ((size_t)INT32_MAX) /* a KeyValue's lengths are Java ints */
 
 struct row_encoder *row_encoder_new(const struct row_plan *p)
 {
@@ -112,10 +112,10 @@ static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
 	if (rc)
 		return rc;
 	size_t len = e->qualifier.len;
-	if (len > FLAT_MAX - ROW_KEY_MAX - 12 - 127)
+	if (len > QUALIFIER_MAX)
 		return reject_set(why, "qualifier_too_long", NULL,
-				  "a qualifier of table %s has %zu bytes, expected less than 2 GiB",
-				  t->table->schema.name, len);
+				  "a qualifier of table %s has %zu bytes, expected at most %d",
+				  t->table->schema.name, len, QUALIFIER_MAX);
 	put_slice(out, buf_bytes(&e->qualifier));
 	return 0;
 }
@@ -131,7 +131,7 @@ static int encode_value(const struct row_encoder *e, const struct cell_step *s, 
 		out->len++;
 		return op_put(op, v, out, why);
 	}
-	if (slice.len > FLAT_MAX)
+	if (slice.len > VALUE_MAX)
 		return reject_set(why, "value_too_long", op->spec->name,
 				  "found %zu bytes, expected less than 2 GiB", slice.len);
 	if (op->kind != OP_REVERSED) {

@@ -94,6 +94,24 @@ def test_the_longest_row_keys(tmp_path, saltmill, encoding):
     assert [(c.row, c.value) for c in file.cells] == [(k, b"%d" % i) for i, k in enumerate(keys)]
 
 
+def test_the_longest_qualifiers(tmp_path, saltmill):
+    """All in one row, so that its cells are more than may be gathered in memory."""
+    job = plain().replace("[{field: value}]", "[{field: at}]").replace("qualifier: v", "qualifier: {field: value}")
+    bench = Bench(tmp_path, saltmill, job)
+    names = [b"q" * 32758 + b"%07d" % i for i in range(60)]
+    lines = [b"%d,row,%s\n" % (i, q) for i, q in enumerate(reversed(names))]
+    bench.input(HEADER + b"".join(lines) + b"999,row," + b"q" * 32766 + b"\n")
+    assert bench.run("--max-rejects", "1", "--memory", "16M").returncode == 3
+    [reject] = bench.rejects()
+    assert reject["reason"] == "qualifier_too_long" and "at most 32765" in reject["detail"]
+    verified(bench)
+    assert [(c.row, c.qualifier, c.value) for c in cells(bench)] == [
+        (b"row", q, b"%d" % (59 - i)) for i, q in enumerate(names)]
+    (tmp_path / "job.yaml").write_text(plain().replace("qualifier: v", "qualifier: " + "q" * 32766))
+    refused = bench.run(out=tmp_path / "out2")
+    assert refused.returncode == 2 and b"at most 32765" in refused.stderr
+
+
 def test_many_families(tmp_path, saltmill):
     names = [f"f{i}" for i in range(200)]
     bench = Bench(tmp_path, saltmill, plain(families=names, regions="split: sampled, count: 2"))

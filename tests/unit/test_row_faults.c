@@ -117,6 +117,30 @@ static void key_rejects(void **state)
 	rig_release(&r);
 }
 
+static void qualifiers_end_at_their_limit(void **state)
+{
+	(void)state;
+	struct rig r;
+	char *text = malloc(QUALIFIER_MAX + 1);
+	memset(text, 'q', QUALIFIER_MAX + 1);
+	rig_init(&r);
+	size_t k = add_field(&r, "k", FIELD_TEXT), q = add_field(&r, "q", FIELD_TEXT);
+	add_key(&r, k, AS_TEXT);
+	add_wide(&r, q, AS_TEXT, k);
+	rig_start(&r);
+	struct column c[] = {{.ptr = (const uint8_t *)"k", .len = 1},
+			     {.ptr = (const uint8_t *)text, .len = QUALIFIER_MAX}};
+	assert_int_equal(encode_columns(&r, c), 0);
+	struct cell cell;
+	assert_int_equal(row_cells(r.plan, 0, &r.record, &cell), 1);
+	assert_bytes(cell.qualifier, text, QUALIFIER_MAX);
+	c[1].len++;
+	assert_int_equal(encode_columns(&r, c), RC_DATA);
+	assert_string_equal(r.why.reason, "qualifier_too_long");
+	free(text);
+	rig_release(&r);
+}
+
 static void details_are_short(void **state)
 {
 	(void)state;
@@ -237,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rejects),	     cmocka_unit_test(key_rejects),
+		cmocka_unit_test(qualifiers_end_at_their_limit),
 		cmocka_unit_test(details_are_short), cmocka_unit_test(nulls_and_optional_cells),
 		cmocka_unit_test(quoted_and_absent), cmocka_unit_test(plan_faults),
 		cmocka_unit_test(bad_combinations),
