@@ -1,0 +1,284 @@
+"""What a load of some events must leave: cells, counts and rejects, computed by other means.
+
+It takes the texts of the events, and of the job only what random_jobs.py wrote there.
+"""
+
+import hashlib
+import json
+import re
+import struct
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+from oracle import LONG_MAX, murmur3_32, unescape
+
+INTEGERS = {"u32": (0, (1 << 32) - 1), "u64": (0, (1 << 64) - 1), "i64": (-(1 << 63), (1 << 63) - 1)}
+
+
+class Reject(Exception):
+    """The event goes to no table."""
+
+
+def refuse(condition, why):
+    if condition:
+        raise Reject(why)
+
+
+class Value:
+    """A decoded field; None where the event has none."""
+
+    def __init__(self, text, plain):
+        self.text, self.plain = text, plain
+
+
+def decode_time(f, text):
+    if f.unit:
+        refuse(not re.fullmatch(rb"-?[0-9]+", text), "time")
+        n = int(text)
+        refuse(not -(1 << 63) <= n < 1 << 63, "time")
+        ms = n * 1000 if f.unit == "s" else n // {"ms": 1, "us": 1000, "ns": 10**6}[f.unit]
+        refuse(not -(1 << 63) <= ms < 1 << 63, "time")
+        return ms
+    try:
+        t = datetime.strptime(text.decode(), f.format)
+    except ValueError:
+        raise Reject("time") from None
+    refuse("%j" in f.format and t.year != int(text[:4]), "day 366 of a year of 365")
+    if not f.offset:
+        zone = ZoneInfo(f.zone or "UTC")
+        local, t = t, t.replace(tzinfo=zone)
+        back = t.astimezone(timezone.utc).astimezone(zone).replace(tzinfo=None)
+        refuse(back != local, "the clocks jumped over it")
+    return (t - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+
+
+def decode(f, text):
+    t = f.type
+    if t == "text":
+        refuse(b"\0" in text, "NUL")
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            raise Reject("UTF-8") from None
+        return text
+    if t == "hex":
+        refuse(len(text) % 2 or not re.fullmatch(rb"[0-9a-fA-F]*", text), "hex")
+        return bytes.fromhex(text.decode())
+    if t in INTEGERS:
+        low, high = INTEGERS[t]
+        refuse(not re.fullmatch(rb"-?[0-9]+" if low else rb"[0-9]+", text), "number")
+        refuse(not low <= int(text) <= high, "range")
+        return int(text)
+    if t == "f64":
+        refuse(not re.fullmatch(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text), "real")
+        d = float(text)
+        refuse(abs(d) == float("inf"), "real")
+        return d
+    if t == "bool":
+        words = {b"true": 1, b"t": 1, b"yes": 1, b"1": 1, b"false": 0, b"f": 0, b"no": 0, b"0": 0}
+        refuse(text.lower() not in words, "bool")
+        return words[text.lower()]
+    return decode_time(f, text) if t == "time" else text
+
+
+def flip_bits(data):
+    """So that signed numbers sort as bytes: the sign bit, of negative reals all bits."""
+    n, bits = int.from_bytes(data, "big"), 8 * len(data)
+    return (n ^ 1 << bits - 1).to_bytes(len(data), "big")
+
+
+def lay_down(v, how, key):
+    """The bytes of a value; key: in a key or a qualifier, where order counts."""
+    if how == "text":
+        return v.text
+    if how == "bytes":
+        return v.plain if isinstance(v.plain, bytes) else v.text
+    if how == "reversed":
+        refuse(any(b > 127 for b in v.text), "ASCII")
+        return v.text[::-1]
+    if how == "bool":
+        return b"\xff" if v.plain else b"\0"
+    if how in ("f32", "f64"):
+        try:
+            data = struct.pack(">f" if how == "f32" else ">d", float(v.plain))
+        except OverflowError:
+            raise Reject("f32") from None
+        if key:
+            return bytes(255 - b for b in data) if data[0] & 128 else flip_bits(data)
+        return data
+    if how in ("millis", "reversed_millis"):
+        refuse(v.plain < 0 and (key or how == "reversed_millis"), "before 1970")
+        return struct.pack(">q", LONG_MAX - v.plain if how == "reversed_millis" else v.plain)
+    size = int(how[1:]) // 8
+    try:
+        data = v.plain.to_bytes(size, "big", signed=how[0] == "i")
+    except OverflowError:
+        raise Reject(how) from None
+    return flip_bits(data) if key and how[0] == "i" else data
+
+
+NATURAL = {"text": "text", "bytes": "bytes", "hex": "bytes", "u32": "u32", "u64": "u64", "i64": "i64", "f64": "f64",
+           "bool": "bool", "time": "millis"}
+
+
+def java31(data):
+    h = 1
+    for b in data:
+        h = (31 * h + (b - 256 if b > 127 else b)) & 0xFFFFFFFF
+    return h - (1 << 32) if h >> 31 else h
+
+
+def java_rem(a, b):
+    return a % b if a >= 0 else -(-a % b)
+
+
+def salt_of(part, data):
+    kind, n = part.get("hash", "murmur3"), part["salt"]
+    width = part.get("width", 2 if n > 256 else 1)
+    if kind == "murmur3":
+        s = murmur3_32(data) % n
+    elif kind == "hbasewd":
+        h = java31(data)
+        s = java_rem(h if h == -(1 << 31) else abs(h), n)
+    else:
+        s = abs(java_rem(java31(data), n))
+    return (s & (1 << 8 * width) - 1).to_bytes(width, "big")
+
+
+def field_bytes(f, p, v):
+    """A field part of a key, without its terminator."""
+    data = lay_down(v, p["as"], True)
+    if "width" in p:
+        number = f.type in INTEGERS or f.type == "f64"
+        left = p["side"] == "left" if "side" in p else number
+        pad = p.get("pad", "0" if number else "\\x00" if p["as"] == "bytes" else " ")
+        fill = unescape(pad) * (p["width"] - len(data))
+        refuse(len(data) > p["width"], "width")
+        data = fill + data if left else data + fill
+    refuse("terminator" in p and unescape(p["terminator"]) in data, "terminator")
+    return data
+
+
+def share(f, encode):
+    """Of the field's pool, how much can be encoded."""
+    good = 0
+    for text in f.pool:
+        try:
+            encode(Value(text, decode(f, text)))
+            good += 1
+        except Reject:
+            pass
+    return good / len(f.pool)
+
+
+class Oracle:
+    """All that a load of some events must leave."""
+
+    def __init__(self, job):
+        self.job = job
+        used = json.dumps([[t["rowkey"], t["timestamp"], t["cells"]] for t in job.tables])
+        self.used = [f for f in job.fields if f'"{f.name}"' in used]
+        self.kept = [{} for _ in job.tables]  # (family, row, qualifier, -ts) -> (value, event)
+        self.events, self.rejected, self.shadowed = 0, [], [0] * len(job.tables)
+        self.filtered = [0] * len(job.tables)
+        self.cells_of = [{} for _ in job.tables]  # event -> cells it brought
+        self.twins = False
+
+    def values(self, columns):
+        texts = {f.column: c for f, c in zip(self.job.columns, columns)}
+        values = {}
+        for f in self.used:
+            own = [texts[name] for name in f.columns]
+            nulls = f.nulls if f.nulls is not None else self.job.nulls if self.job.nulls is not None else [""]
+            null = any(t in [n.encode() for n in nulls] and (not q or self.job.quoted_nulls) for t, q in own)
+            text = f.join.encode().join(t for t, _ in own)
+            values[f.name] = None if null else Value(text, decode(f, text))
+        return values
+
+    def part_body(self, p, values):
+        refuse(values[p["field"]] is None, "null")
+        return field_bytes(self.job.by_name[p["field"]], p, values[p["field"]])
+
+    def hash_input(self, p, parts, values):
+        data = b""
+        for name in p["of"]:
+            inside = next((q for q in parts if q.get("field") == name), None)
+            refuse(values[name] is None, "null")
+            data += (self.part_body(inside, values) if inside
+                     else lay_down(values[name], NATURAL[self.job.by_name[name].type], True))
+        return data
+
+    def lay_parts(self, parts, values):
+        behind = b""
+        for p in reversed(parts):
+            if "field" in p:
+                data = self.part_body(p, values) + (unescape(p["terminator"]) if "terminator" in p else b"")
+            elif "const" in p:
+                data = unescape(p["const"])
+            elif "hex" in p:
+                data = bytes.fromhex(p["hex"])
+            elif "salt" in p:
+                data = salt_of(p, self.hash_input(p, parts, values) if "of" in p else behind)
+            else:
+                whole = self.hash_input(p, parts, values)
+                data = hashlib.md5(whole).digest() if p["hash"] == "md5" else murmur3_32(whole).to_bytes(4, "big")
+                data = data[:p["bytes"]]
+            behind = data + behind
+        return behind
+
+    def cell(self, c, values):
+        """(qualifier, value) or None."""
+        q = c["qualifier"]
+        parts = [{"const": q}] if isinstance(q, str) else [q] if isinstance(q, dict) else q
+        v = c["value"]
+        v = {"field": v} if isinstance(v, str) else v
+        names = [n for p in parts for n in [p.get("field"), *p.get("of", [])] if n]
+        names += [v["field"]] if "field" in v else []
+        if any(values[n] is None for n in names):
+            refuse(not c.get("optional"), "null")
+            return None
+        qualifier = self.lay_parts(parts, values) if q != "" else b""
+        refuse(len(qualifier) > 32765, "qualifier length")
+        if "const" in v:
+            return qualifier, unescape(v["const"]) if v["const"] else b""
+        return qualifier, lay_down(values[v["field"]], v.get("as", "text"), False)
+
+    def table_cells(self, t, values):
+        row, ts = self.lay_parts(t["rowkey"], values), t["timestamp"]
+        refuse(not 1 <= len(row) <= 32767, "key length")
+        if isinstance(ts, str):
+            refuse(values[ts] is None or not 0 <= values[ts].plain < LONG_MAX, "timestamp")
+            ts = values[ts].plain
+        found = [(c, self.cell(c, values)) for c in t["cells"]]
+        return [((c["family"], row, qv[0], -ts), qv[1]) for c, qv in found if qv]
+
+    def take(self, columns, name, line, offset, raw):
+        event, self.events = self.events, self.events + 1
+        try:
+            refuse(columns is None, "not the header's number of columns")
+            values = self.values(columns)
+            brought = [self.table_cells(t, values) for t in self.job.tables]
+        except Reject:
+            self.rejected.append((name, line, offset, raw))
+            return
+        for i, (t, cells) in enumerate(zip(self.job.tables, brought)):
+            self.filtered[i] += not cells
+            if cells:
+                self.cells_of[i][event] = len(cells)
+            for place, value in cells:
+                self.keep(i, t, place, value, event)
+
+    def keep(self, i, t, place, value, event):
+        kept = self.kept[i]
+        if place in kept:
+            self.shadowed[i] += 1
+            self.twins |= t.get("duplicates") == "error"
+            if t.get("duplicates") == "first":
+                return
+        kept[place] = value, event
+
+    def counts(self, i):
+        alive = {event for _, event in self.kept[i].values()}
+        return {"loaded": len(alive), "filtered": self.filtered[i], "deduplicated": len(self.cells_of[i]) - len(alive),
+                "cells": len(self.kept[i]), "cells_deduplicated": self.shadowed[i],
+                "rows": len({place[1] for place in self.kept[i]})}
