@@ -123,6 +123,19 @@ def test_many_families(tmp_path, saltmill):
     assert sorted(c.family.decode() for c in found) == sorted(names * 2)
 
 
+@pytest.mark.parametrize("share", ["29%", "57%", "58%", "0.7%", "1.1%", "100%"])
+def test_an_exact_share_of_rejects(tmp_path, saltmill, share):
+    """What floating point makes of 0.29 * 100 is not 29; the share is meant exactly."""
+    bench, bad = Bench(tmp_path, saltmill), round(float(share[:-1]) * 10)
+    bench.input(rows(1000 - bad) + b"x,1,a\n" * bad)
+    r = bench.run("--max-rejects", share)
+    assert r.returncode == 3, r.stderr
+    assert bench.manifest()["rejected"] == bad
+    if bad < 1000:
+        bench.input(rows(1000 - bad - 1) + b"x,1,a\n" * (bad + 1))
+        assert bench.run("--max-rejects", share, out=tmp_path / "out2").returncode == 1
+
+
 # --- names ---
 
 @pytest.mark.parametrize("name,own", [
