@@ -19,7 +19,7 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # One include path.  A file sees its own folder and include/, so a room cannot reach another room
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
-LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lisal -lxxhash -lmd -lrdkafka -lpthread -lm
+LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
@@ -104,6 +104,7 @@ layers:
 	  grep -rnE '#include "[^"]*/' include splitter pipeline/*/; \
 	  grep -rnE '#include <(zstd|snappy|lz4|libdeflate)' include pipeline splitter | grep -vE '^pipeline/(hfile/codec|source/files)\.c:'; \
 	  grep -rn '#include <librdkafka' include pipeline splitter | grep -v '^pipeline/source/kafka.c:'; \
+	  grep -rn '#include <microhttpd' include pipeline splitter | grep -v '^pipeline/metrics.c:'; \
 	  grep -rn '#include <csv' include pipeline splitter | grep -v '^pipeline/source/csv.c:'; \
 	  grep -rn '#include <yaml' include pipeline splitter | grep -vE '^pipeline/job/[a-z]*\.c:'; \
 	  grep -rnE '#include "(event|record|row|job|hfile)\.h"' splitter); \

@@ -3,17 +3,18 @@
 #include <stdlib.h>
 
 #include "cmd.h"
+#include "metrics.h"
 #include "report.h"
 #include "stream.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE };
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 
 /* A stream that stopped at its first poison message would stop there for ever. */
 #define REJECTS_A_LOAD 1000
 
 struct stream_arguments {
 	const struct options *options;
-	const char *output_dir, *state_dir;
+	const char *output_dir, *state_dir, *metrics;
 	struct reject_limit limit;
 	struct live live;
 };
@@ -25,6 +26,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
 	case OPT_EXISTING: live_add(&a->live, arg); return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_METRICS: a->metrics = arg; return RC_OK;
 	default: a->output_dir = arg; return RC_OK;
 	}
 }
@@ -57,6 +59,7 @@ static int run(const struct options *o, struct stream_arguments *a, const char *
 	struct job job;
 	struct progress progress = {0};
 	struct stream_gauges gauges = {0};
+	struct metrics *metrics = NULL;
 	int rc = job_load(&job, job_path, &err);
 	if (rc == RC_OK && job.source != SOURCE_KAFKA)
 		rc = error_set(&err, RC_CONFIG, "%s: found a source of files, expected kafka", job_path);
@@ -64,6 +67,8 @@ static int run(const struct options *o, struct stream_arguments *a, const char *
 		rc = error_set(&err, RC_CONFIG, "no state folder: give --state DIR");
 	if (rc == RC_OK)
 		rc = live_read(&a->live, &job, &err);
+	if (rc == RC_OK && a->metrics)
+		rc = metrics_start(&metrics, a->metrics, &gauges, &progress, &err);
 	if (rc == RC_OK) {
 		struct load_options load = {.common = o, .output_dir = a->output_dir,
 					    .limit = a->limit, .live = &a->live};
@@ -72,6 +77,7 @@ static int run(const struct options *o, struct stream_arguments *a, const char *
 					     .published = print_published, .ctx = a};
 		rc = stream_run(&job, &opt, &progress, &err);
 	}
+	metrics_stop(metrics);
 	job_release(&job);
 	/* a signal is how a stream ends */
 	if (rc && rc != RC_STOPPED)
@@ -85,6 +91,7 @@ int cmd_stream(int argc, char **argv)
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"metrics", required_argument, NULL, OPT_METRICS},
 					    {0}};
 	struct options o;
 	struct stream_arguments a = {.options = &o, .limit = {.count = REJECTS_A_LOAD}};

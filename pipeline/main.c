@@ -18,7 +18,8 @@ const struct command commands[] = {
 	 "  --state DIR             which offsets are loaded; one process at a time\n"
 	 "  -o, --output DIR        parent of the loads (default: DIR/published)\n"
 	 "  --max-rejects N|P%      bad events to tolerate in each load (default 1000)\n"
-	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
+	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
 	 cmd_stream},
 	{"status", "--state DIR [--json]", "positions, last load and lag of a Kafka source",
 	 "  --state DIR             the state folder of load and stream\n",

@@ -109,7 +109,8 @@ static int load_cut(struct stream *s, struct error *err)
 	g->cut = s->in.available;
 	g->loading = 1;
 	note(s);
-	*s->in.progress = (struct progress){0};
+	s->in.progress->events = 0; /* of this cut; others may look meanwhile */
+	s->in.progress->bytes = 0;
 	int rc = ingest_load(&s->in, dir, &result, err);
 	g->loading = 0;
 	g->cut = 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print one line a part
-# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase or all.
+# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka or all.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
@@ -54,7 +54,7 @@ pytests() { # FOLDER
 
 case $suite in
 unit) unit "$flavor" ;;
-cli | hbase) pytests "$suite" ;;
+cli | hbase | kafka) pytests "$suite" ;;
 all)
 	for f in dev asan tsan; do
 		echo "unit tests, $f"
@@ -68,6 +68,7 @@ all)
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	pytests cli
 	pytests hbase
+	pytests kafka
 	;;
 *) echo "run.sh: no suite $suite" >&2; exit 2 ;;
 esac

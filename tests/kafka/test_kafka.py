@@ -5,10 +5,13 @@ import os
 import pathlib
 import random
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
 from broker import Broker
+from cluster import free_ports
 from rig import STEPS, Rig, tree, value
 
 START = 1476640000000  # ms; segments roll by the messages' own time
@@ -181,9 +184,14 @@ def test_stream_stops(rig, kafka):
     rig.configure("start: earliest\n    roll: {rows: 1000, time: 1s}")
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(2500)])
-    process = rig.stream("--json")
+    port = free_ports(1)[0]
+    process = rig.stream("--json", "--metrics", f"127.0.0.1:{port}")
     lines = [json.loads(process.stdout.readline()) for _ in range(3)]
     assert [l["read"] for l in lines] == [1000, 1000, 500]
+    page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+    assert "\nsaltmill_events_total 2500\n" in page and "\nsaltmill_loads_total 3\n" in page
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5)
     done = rig.run("stream", rig.job, "--state", rig.state, status=2)
     assert f"in use by process {process.pid} on" in done.stderr
     assert json.loads(rig.run("status", "--state", rig.state, "--json").stdout)["running"]

@@ -1,0 +1,255 @@
+/*
+ * The state folder: each offset in one load, whatever the order of events
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "mem.h"
+#include "pipeline/state/state.h"
+
+static const struct state_topic clicks = {"cluster", "clicks", 2};
+
+static int setup(void **state)
+{
+	char *root = mem_strdup("/tmp/saltmill-state-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	*state = root;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct error err;
+	assert_int_equal(io_remove_tree(*state, &err), RC_OK);
+	mem_free(*state);
+	return 0;
+}
+
+static struct state *open_state(const char *dir)
+{
+	struct state *s;
+	struct error err;
+	if (state_open(&s, dir, true, &err))
+		fail_msg("%s", err.msg);
+	return s;
+}
+
+static int64_t position(const struct state *s, int32_t partition)
+{
+	int64_t at = -1;
+	return state_position(s, partition, &at) ? at : -1;
+}
+
+/* From the positions to `end` of partition 0; partition 1 stays. */
+static void intend(struct state *s, int64_t end)
+{
+	struct error err;
+	bool new = state_is_new(s);
+	struct offset_range r[] = {{.partition = 0, .start = new ? 0 : position(s, 0), .end = end},
+				   {.partition = 1, .start = new ? 0 : position(s, 1)}};
+	r[1].end = r[1].start;
+	if (state_intend(s, state_next_name(s), "/out/a", r, 2, &err))
+		fail_msg("%s", err.msg);
+}
+
+static void test_load_after_load(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	assert_true(state_is_new(s));
+	assert_null(state_topic(s));
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	for (int64_t end = 10; end <= 30; end += 10) {
+		intend(s, end);
+		assert_int_equal(state_publishing(s, &err), 0);
+		assert_int_equal(state_published(s, NULL, 10, 1, &err), 0);
+		assert_null(state_intent(s));
+		assert_int_equal(position(s, 0), end);
+		state_close(s); /* the next process sees the same */
+		s = open_state(*state);
+		assert_int_equal(position(s, 0), end);
+		assert_int_equal(position(s, 1), 0);
+	}
+	size_t n;
+	const struct state_load *l = state_loads(s, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(l[2].name, "00000003");
+	assert_true(l[2].ranges[0].start == 20 && l[2].read == 10 && l[2].rejected == 1);
+	assert_false(l[1].handed);
+	assert_int_equal(state_hand_over(s, "00000002", &err), 0);
+	assert_int_equal(state_hand_over(s, "00000002", &err), 0);
+	assert_int_equal(state_hand_over(s, "00000009", &err), RC_CONFIG);
+	state_close(s);
+	s = open_state(*state);
+	l = state_loads(s, &n);
+	assert_true(!l[0].handed && l[1].handed && !l[2].handed);
+	state_close(s);
+}
+
+/* An intent outlives its process; what may be published is told from what is not. */
+static void test_intents(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	intend(s, 10);
+	state_close(s);
+	s = open_state(*state);
+	assert_non_null(state_intent(s));
+	assert_int_equal(state_intent(s)->phase, STATE_READING);
+	assert_string_equal(state_intent(s)->dir, "/out/a");
+	assert_true(state_intent(s)->ranges[0].end == 10 && state_is_new(s));
+	assert_int_equal(state_drop(s, &err), 0);
+	intend(s, 20);
+	assert_int_equal(state_publishing(s, &err), 0);
+	state_close(s);
+	s = open_state(*state);
+	assert_int_equal(state_intent(s)->phase, STATE_PUBLISHING);
+	struct offset_range to = {.partition = 0, .end = 5};
+	assert_int_equal(state_seek(s, &to, 1, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "--published 00000001"));
+	assert_int_equal(state_settle(s, "00000007", true, &err), RC_CONFIG);
+	assert_int_equal(state_settle(s, "00000001", true, &err), 0);
+	assert_int_equal(position(s, 0), 20);
+	intend(s, 30);
+	assert_int_equal(state_publishing(s, &err), 0);
+	assert_int_equal(state_settle(s, "00000002", false, &err), 0);
+	assert_int_equal(position(s, 0), 20);
+	state_close(s);
+}
+
+static void test_seek(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	struct offset_range to[] = {{.partition = 0, .end = 7}, {.partition = 3, .end = 9}};
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	intend(s, 10);
+	/* an intent that is certainly not published would start at the old position: it goes */
+	assert_int_equal(state_seek(s, to, 2, &err), 0);
+	assert_null(state_intent(s));
+	state_close(s);
+	s = open_state(*state);
+	assert_true(position(s, 0) == 7 && position(s, 3) == 9 && position(s, 1) == -1);
+	state_close(s);
+}
+
+static void test_bind(void **state)
+{
+	static const struct {
+		struct state_topic topic;
+		bool listed;
+		int rc;
+		const char *message;
+	} cases[] = {
+		{{"cluster", "clicks", 2}, false, RC_OK, NULL},
+		{{"cluster", "other", 2}, false, RC_CONFIG, "is the state of topic clicks"},
+		{{"moved", "clicks", 2}, false, RC_DATA, "is now of cluster moved"},
+		{{"cluster", "clicks", 1}, true, RC_DATA, "deleted and made anew"},
+		{{"cluster", "clicks", 4}, false, RC_DATA, " 2=0 3=0`"},
+		{{"cluster", "clicks", 4}, true, RC_OK, NULL},
+	};
+	struct error err;
+	struct state *s = open_state(*state);
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	intend(s, 1);
+	assert_int_equal(state_published(s, NULL, 0, 0, &err), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(state_bind(s, &cases[i].topic, cases[i].listed, &err), cases[i].rc);
+		if (cases[i].message && !strstr(err.msg, cases[i].message))
+			fail_msg("%zu: %s", i, err.msg);
+	}
+	state_close(s);
+}
+
+static void test_one_process(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state), *other;
+	assert_int_equal(state_open(&other, *state, true, &err), RC_CONFIG);
+	char pid[40];
+	snprintf(pid, sizeof(pid), "in use by process %ld on ", (long)getpid());
+	assert_non_null(strstr(err.msg, pid));
+	assert_int_equal(state_open(&other, *state, false, &err), 0); /* looking is free */
+	assert_true(state_in_use(other));
+	state_close(other);
+	state_close(s);
+	assert_int_equal(state_open(&other, "/nowhere/state", false, &err), RC_CONFIG);
+}
+
+/* Killed at each of its steps: the old content or the new one, never another. */
+static void test_killed(void **state)
+{
+	static const struct {
+		const char *step;
+		bool intent, recorded;
+	} cases[] = {{"intent-temp", false, false},	{"intent", true, false},
+		     {"publishing-temp", true, false}, {"publishing", true, false},
+		     {"record-temp", true, false},	{"recorded", false, true},
+		     {"intent-removed", false, true}};
+	struct error err;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *dir = mem_format("%s/%zu", (const char *)*state, i);
+		pid_t child = fork();
+		if (child == 0) {
+			setenv("SALTMILL_CRASH_AT", cases[i].step, 1);
+			struct state *s = open_state(dir);
+			intend(s, 10);
+			state_publishing(s, &err);
+			state_published(s, NULL, 0, 0, &err);
+			_exit(0);
+		}
+		int status;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		struct state *s = open_state(dir);
+		assert_int_equal(state_intent(s) != NULL, cases[i].intent);
+		assert_int_equal(position(s, 0), cases[i].recorded ? 10 : -1);
+		state_close(s);
+		mem_free(dir);
+	}
+}
+
+/* A record that does not begin where the one before ends, and one that is no record. */
+static void test_damaged(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	intend(s, 10);
+	assert_int_equal(state_published(s, NULL, 0, 0, &err), 0);
+	state_close(s);
+	char *path = mem_format("%s/loads/00000002.json", (const char *)*state);
+	static const char *const bad[] = {
+		"", "[]", "{\"name\": 1}",
+		("{\"name\":\"00000002\",\"phase\":\"published\",\"dir\":\"/x\",\"read\":0,\"rejected\":0,"
+		"\"published_ms\":0,\"offsets\":[{\"partition\":0,\"start\":9,\"end\":12,\"events\":0}]}")};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		unlink(path);
+		assert_int_equal(io_write_file(path, bytes_str(bad[i]), &err), 0);
+		assert_true(state_open(&s, *state, true, &err) < 0);
+		assert_non_null(strstr(err.msg, i == 3 ? "begins partition 0 at 9" : path));
+	}
+	mem_free(path);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_load_after_load), TEST(test_intents),	   TEST(test_seek),
+		TEST(test_bind),	    TEST(test_one_process), TEST(test_killed),
+		TEST(test_damaged),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
