@@ -31,6 +31,24 @@ static void say(const struct ingest *in, const char *fmt, ...)
 	in->log.line(in->log.ctx, text);
 }
 
+/* Who writes a sentence below does not know the state's name: put it in for DIR. */
+static int name_state(const struct ingest *in, int rc, struct error *err)
+{
+	static const char word[] = "--state DIR";
+	struct buf b = {0};
+	if (rc >= 0 || !in->state_dir || !strstr(err->msg, word))
+		return rc;
+	const char *from = err->msg;
+	for (const char *at; (at = strstr(from, word)); from = at + strlen(word)) {
+		buf_append(&b, from, (size_t)(at - from));
+		buf_printf(&b, "--state %s", in->state_dir);
+	}
+	buf_append_str(&b, from);
+	error_set(err, rc, "%.*s", (int)b.len, (const char *)b.ptr);
+	buf_release(&b);
+	return rc;
+}
+
 /* --- positions --- */
 
 static int start_new(struct ingest *in, const struct kafka_topic *t, struct error *err)
@@ -93,7 +111,7 @@ int ingest_look(struct ingest *in, struct error *err)
 	if (rc == RC_OK)
 		rc = set_ranges(in, &t, err);
 	kafka_topic_release(&t);
-	return rc;
+	return name_state(in, rc, err);
 }
 
 /* Invariant 5 of ingest.md 2.2: a group that is ahead has seen loads that this state has not. */
@@ -141,6 +159,7 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	in->job = job;
 	in->load = *load;
 	in->log = *log;
+	in->state_dir = state_dir;
 	in->progress = progress;
 	in->client_bytes = load->common->memory_bytes / 4;
 	int rc = state_dir ? state_open(&in->state, state_dir, true, err) : RC_OK;
@@ -152,7 +171,9 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 		rc = ingest_look(in, err);
 	if (rc == RC_OK)
 		rc = check_group(in, err);
-	return rc ? rc : keep_start(in, err);
+	if (rc == RC_OK)
+		rc = keep_start(in, err);
+	return name_state(in, rc, err);
 }
 
 void ingest_close(struct ingest *in)
@@ -256,7 +277,7 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
 	if (rc == RC_OK)
 		rc = run_load(in, name, full, in->ranges, in->nranges, result, err);
 	mem_free(full);
-	return rc;
+	return name_state(in, rc, err);
 }
 
 /* --- what a crash left --- */
@@ -344,7 +365,9 @@ int ingest_recover(struct ingest *in, const char **dir, struct load_result *resu
 	int rc = finish_intent(in, result, err);
 	if (rc == RC_OK)
 		rc = ingest_look(in, err);
-	return rc ? rc : check_group(in, err);
+	if (rc == RC_OK)
+		rc = check_group(in, err);
+	return name_state(in, rc, err);
 }
 
 static bool same_folder(const char *full, const char *dir)

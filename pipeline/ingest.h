@@ -19,6 +19,7 @@ struct ingest {
 	struct kafka_log log;
 	struct kafka *client;
 	struct state *state;      /* NULL: no state folder */
+	const char *state_dir;
 	uint64_t client_bytes;
 	char cluster[64];
 	/* what can be loaded now: from the position to the end, by partition */
