@@ -13,6 +13,7 @@ struct out_file {
 	int fd;          /* -1 when closed */
 	char *path;      /* owned */
 	uint64_t offset; /* bytes written so far, those in buf included */
+	uint64_t written, started; /* bytes given to the system; of them, writing to disk was asked */
 	struct buf buf;
 	size_t buffer_bytes;
 	int errnum;      /* the first failure; later writes do nothing */

@@ -12,6 +12,7 @@
 #include "mem.h"
 
 #define OUT_BUFFER (1u << 20)
+#define WRITEBACK_BYTES (4u << 20)
 
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err)
 {
@@ -48,6 +49,13 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 		return;
 	XXH3_128bits_update(o->digest, p, len);
 	o->errnum = write_all(o->fd, p, len);
+	o->written += len;
+	/* let the disk begin now: the fsync at the end is short then.  Only a hint, errors show there */
+	if (o->written - o->started >= WRITEBACK_BYTES) {
+		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
+				SYNC_FILE_RANGE_WRITE);
+		o->started = o->written;
+	}
 }
 
 void out_write(struct out_file *o, const void *ptr, size_t len)
