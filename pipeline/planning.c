@@ -25,7 +25,7 @@
 #define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
 #define PIECE_LOG2     20
 #define WHOLE_PIECES   64u /* are fed row by row */
-#define WHOLE_LEAST    1u /* and when few regions are asked */
+#define WHOLE_LEAST    2u /* and when few regions are asked */
 #define START_LOG2     7 /* windows behind these widen with the place, up to */
 #define LARGE_PIECES   4096u /* from here on windows widen */
 #define WINDOW_LOG2    8 /* KeyValue bytes */
@@ -33,7 +33,7 @@
 #define DISK_PER_INPUT 16 /* bytes; more than any input makes of itself, compressed ones too */
 #define MESSAGE_BYTES  64 /* of a topic, whose seq counts messages */
 #define PER_SERVER     10 /* as in splitter/plan.c */
-#define SAMPLE_BYTES   (2u << 20) /* KeyValues to compress */
+#define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
 #define NEIGHBOUR_MOST	8 /* times what a piece should keep: one neighbourhood may be all there is */
@@ -169,7 +169,7 @@ static unsigned spare_log2(const struct planner *p, const struct regions *r)
 /* See the head of this file. */
 static unsigned window_log2(uint64_t piece, unsigned spare)
 {
-	unsigned start = START_LOG2 + spare / 2, most = WINDOW_LOG2 + spare;
+	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
 	uint64_t whole = WHOLE_PIECES >> spare;
 	if (piece < whole || piece < WHOLE_LEAST)
 		return 0;
