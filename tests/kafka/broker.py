@@ -162,6 +162,14 @@ class Broker:
         self.call("produce", topic, file, codec, transaction or "-", int(commit))
         file.unlink()
 
+    def pour(self, topic, partition, values, codec):
+        """Values without keys by kcat: another client's batches, and its compression."""
+        done = subprocess.run(["kcat", "-P", "-b", self.brokers, "-t", topic, "-p", str(partition),
+                               "-z", codec], input=b"\n".join(values), capture_output=True,
+                              timeout=TOOL_SECONDS, check=False)
+        if done.returncode:
+            raise KafkaError(f"kcat: {done.stderr.decode()}\n" + tail(self.log))
+
     def records(self, topic):
         """What a committed reader of Kafka's own sees: {(partition, offset): (key, value, ts)}."""
         file = self.folder / f"records-{os.urandom(6).hex()}"
