@@ -22,16 +22,21 @@ report() { # NAME STATUS PASSED FAILED SKIPPED LOG
 	[ "$2" -eq 0 ] || tail -n 60 "$6"
 }
 
-unit() { # FLAVOR
+unit() { # FLAVOR: one test program a processor at a time
 	for t in build/gcc-"$1"/tests/unit/test_*; do
 		case $t in *.*) continue ;; esac
 		[ -f "${t#build/gcc-"$1"/}.c" ] || continue # of a test that is no more
-		name=$1/$(basename "$t") out=$log/$1-$(basename "$t").log
-		"$t" >"$out" 2>&1
-		status=$?
-		p=$(grep -c '^\[       OK \]' "$out") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out" | sort -u | wc -l)
-		report "$name" $status "$p" "$f" "$(grep '^\[  SKIPPED \] [^0-9 ]' "$out" | sort -u | wc -l)" "$out"
-	done
+		echo "$t"
+	done >"$log/$1.programs"
+	xargs -P "$(nproc)" -I{} sh -c \
+		'out=$1/$2-${3##*/}; "$3" >"$out.log" 2>&1; echo $? >"$out.status"' \
+		sh "$log" "$1" {} <"$log/$1.programs"
+	while read -r t; do
+		out=$log/$1-${t##*/}
+		p=$(grep -c '^\[       OK \]' "$out.log") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out.log" | sort -u | wc -l)
+		report "$1/${t##*/}" "$(cat "$out.status")" "$p" "$f" \
+			"$(grep '^\[  SKIPPED \] [^0-9 ]' "$out.log" | sort -u | wc -l)" "$out.log"
+	done <"$log/$1.programs"
 	for t in build/gcc-"$1"/tests/fuzz/*.replay; do
 		[ -x "$t" ] || continue
 		name=$(basename "$t" .replay) out=$log/$1-$(basename "$t").log
