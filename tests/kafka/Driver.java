@@ -41,6 +41,8 @@ public class Driver {
 		p.put("delivery.timeout.ms", "20000");
 		p.put("request.timeout.ms", "10000");
 		boolean transaction = !w[4].equals("-");
+		// the messages' times are old: to the broker their producers are long expired
+		p.put("enable.idempotence", String.valueOf(transaction));
 		if (transaction)
 			p.put("transactional.id", w[4]);
 		List<Future<RecordMetadata>> sent = new ArrayList<>();

@@ -108,7 +108,7 @@ class Broker:
         """Start the broker (again) on its ports and its data."""
         with open(self.log, "ab") as log:
             self.server = subprocess.Popen(
-                self._command("kafka.Kafka", str(self.properties), memory="512m"), stdout=log,
+                self._command("kafka.Kafka", str(self.properties), memory="1g"), stdout=log,
                 stderr=log)
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
