@@ -51,6 +51,27 @@ static inline bool bytes_eq(struct bytes a, struct bytes b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Up to 32 bytes go without a call; source and target do not overlap. */
+static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n > 32) {
+		memcpy(to, from, n);
+	} else if (n >= 16) {
+		memcpy(to, from, 16);
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+}
+
 /* Room for extra more bytes; returns where they go.  len is unchanged. */
 uint8_t *buf_reserve(struct buf *b, size_t extra);
 void buf_append(struct buf *b, const void *ptr, size_t len);

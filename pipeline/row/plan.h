@@ -218,22 +218,4 @@ static inline uint8_t *buf_room(struct buf *b, size_t extra)
 	return b->cap - b->len >= extra ? b->ptr + b->len : buf_reserve(b, extra);
 }
 
-/* At most 16 bytes go without a call; source and target do not overlap. */
-static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
-{
-	if (n > 16) {
-		memcpy(to, from, n);
-	} else if (n >= 8) {
-		memcpy(to, from, 8);
-		memcpy(to + n - 8, from + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(to, from, 4);
-		memcpy(to + n - 4, from + n - 4, 4);
-	} else if (n) {
-		to[0] = from[0];
-		to[n / 2] = from[n / 2];
-		to[n - 1] = from[n - 1];
-	}
-}
-
 #endif

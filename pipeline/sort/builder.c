@@ -201,24 +201,9 @@ bool run_builder_full(const struct run_builder *b)
 	return b->used >= b->sorter->opt.run_bytes || b->records >= b->records_max;
 }
 
-/* Without a call for the few bytes of a key. */
 static inline uint8_t *append_short(uint8_t *to, const uint8_t *from, size_t n)
 {
-	if (n > 32) {
-		memcpy(to, from, n);
-	} else if (n >= 16) {
-		memcpy(to, from, 16);
-		memcpy(to + n - 16, from + n - 16, 16);
-	} else if (n >= 8) {
-		memcpy(to, from, 8);
-		memcpy(to + n - 8, from + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(to, from, 4);
-		memcpy(to + n - 4, from + n - 4, 4);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			to[i] = from[i];
-	}
+	copy_short(to, from, n);
 	return to + n;
 }
 
