@@ -14,6 +14,7 @@
 #include "hfile.h"
 #include "io.h"
 #include "tests/unit/hex.h"
+#include "tests/unit/temp_dir.h"
 
 /* hfile-v3.md 14.1: the file up to its trailer. */
 static const char golden_blocks[] =
@@ -43,28 +44,6 @@ static const char golden_trailer[] =
 	"746f726002";
 
 #define GOLDEN_BYTES 4906
-
-static char dir[] = "/tmp/saltmill-hfile-XXXXXX";
-
-static int setup(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct error err;
-	(void)state;
-	return io_remove_tree(dir, &err);
-}
-
-static char *path_of(const char *name)
-{
-	static char path[200];
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	return path;
-}
 
 static struct hfile_cell cell_of(const char *row, const char *qualifier, int64_t ts,
 				 const char *value)

@@ -14,30 +14,9 @@
 #include "hfile.h"
 #include "io.h"
 #include "mem.h"
+#include "tests/unit/temp_dir.h"
 
 #define VALUE_MAX 40
-
-static char dir[] = "/tmp/saltmill-hfile-XXXXXX";
-
-static int setup(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct error err;
-	(void)state;
-	return io_remove_tree(dir, &err);
-}
-
-static char *path_of(const char *name)
-{
-	static char path[200];
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	return path;
-}
 
 /* splitmix64 */
 static uint64_t next_random(uint64_t *seed)
