@@ -6,9 +6,9 @@
  * distances wants a larger one.  So a few settings are tried.
  *
  * How long they take is not measured: files must not depend on how busy a machine was.  What zstd
- * needs for a block follows closely from what comes out, a picoseconds a plain byte + b a stored
- * one (fitted on an EPYC to 64 KB blocks of ratings, two kinds of logs and film titles: within
- * 15 %).  STORE_COST stands for what comes after: checksums, digest, writing, sending.
+ * needs for a block follows roughly from what comes out, a picoseconds a plain byte + b a stored
+ * one (fitted by hand on an EPYC to 64 KB blocks of ratings, two kinds of logs and film titles; how
+ * far it is off was not checked).  STORE_COST stands for what comes after: checksums, digest, writing, sending.
  */
 #include "reader.h"
 
