@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -67,6 +68,7 @@ static void print_help(const char *name)
 
 static int take_shared(struct options *o, int opt, const char *arg, struct error *err)
 {
+	struct stat st;
 	switch (opt) {
 	case OPT_THREADS: {
 		char *end;
@@ -82,7 +84,11 @@ static int take_shared(struct options *o, int opt, const char *arg, struct error
 		if (o->memory_bytes < 16u << 20)
 			return error_set(err, RC_CONFIG, "--memory: %s is too little, expected at least 16M", arg);
 		return RC_OK;
-	case OPT_TEMP: o->temp_dir = arg; return RC_OK;
+	case OPT_TEMP:
+		if (stat(arg, &st) < 0 || !S_ISDIR(st.st_mode))
+			return error_set(err, RC_CONFIG, "--temp-dir: %s is not a folder", arg);
+		o->temp_dir = arg;
+		return RC_OK;
 	case OPT_QUOTA:
 		if (!parse_size(arg, &o->temp_quota_bytes) || o->temp_quota_bytes == 0)
 			return error_set(err, RC_CONFIG, "--temp-quota: found `%s`, expected a size like 20G", arg);

@@ -161,7 +161,9 @@ def test_unwritable_parent(bench):
 
 def test_wrong_usage(bench, saltmill):
     for args in (["load"], ["load", "job.yaml"], ["frobnicate"], ["load", "--threads", "x", "job.yaml", "-o", "o"],
-                 ["load", "--max-rejects", "many", "job.yaml", "-o", "o"], ["load", "missing.yaml", "-o", "o"]):
+                 ["load", "--max-rejects", "many", "job.yaml", "-o", "o"], ["load", "missing.yaml", "-o", "o"],
+                 ["load", "--temp-dir", "missing", "job.yaml", "-o", "o"],
+                 ["load", "--temp-dir", "job.yaml", "job.yaml", "-o", "o"]):
         r = subprocess.run([saltmill, *args], cwd=bench.folder, capture_output=True)
         assert r.returncode == 2, args
         assert r.stderr and not r.stdout
