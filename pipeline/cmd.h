@@ -21,7 +21,7 @@ struct options {
 	unsigned threads;      /* default: the processors this process may use */
 	uint64_t memory_bytes; /* default: a quarter of the memory */
 	const char *temp_dir;  /* NULL: beside the output */
-	uint64_t temp_quota_bytes; /* what temporary files may hold; 0: no limit */
+	uint64_t temp_quota_bytes; /* what temporary files may hold; UINT64_MAX: any */
 	bool quiet, json;
 };
 

@@ -25,7 +25,7 @@ struct drift_work {
 	struct drift *drift;
 	const struct job *job;
 	const struct drift_options *opt;
-	struct budget budget;
+	struct budget budget, quota; /* of memory, of temporary files */
 	char *dir; /* of temporary files */
 	struct reading reading;
 	struct rejects *rejects;
@@ -56,7 +56,7 @@ static int open_work(struct drift_work *w, struct error *err)
 	}
 	int rc = reading_open(&w->reading, w->job, o->threads, w->opt->files, w->opt->nfiles, err);
 	if (rc == RC_OK)
-		rc = rejects_new(&w->rejects, w->dir, o->threads, err);
+		rc = rejects_new(&w->rejects, w->dir, &w->quota, o->threads, err);
 	for (size_t t = 0; rc == RC_OK && t < w->job->ntables; t++) {
 		w->weighers[t] = (struct row_weigher){w->reading.plan, t};
 		struct sorter_options so = {.budget = &w->budget,
@@ -64,7 +64,8 @@ static int open_work(struct drift_work *w, struct error *err)
 					    .threads = o->threads,
 					    .minor_bytes = row_minor_bytes(w->reading.plan, t),
 					    .weigh = row_weigh,
-					    .weigh_ctx = &w->weighers[t]};
+					    .weigh_ctx = &w->weighers[t],
+					    .quota = &w->quota};
 		w->sorters[t] = live_table(w->opt->live, t) ? sorter_new(&so) : NULL;
 	}
 	return rc;
@@ -136,6 +137,7 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 				.rows = sorter,
 				.budget = &w->budget,
 				.temp_dir = w->dir,
+				.quota = &w->quota,
 				.gather_bytes = w->budget.limit / 32};
 	double ratio = 1;
 	char *dir = mem_format("%s/samples", w->dir);
@@ -281,7 +283,8 @@ int drift_run(struct drift *d, const struct job *job, const struct drift_options
 	      struct progress *progress, struct error *err)
 {
 	struct drift_work w = {.drift = d, .job = job, .opt = opt,
-			       .budget = {.limit = opt->common->memory_bytes}};
+			       .budget = {.limit = opt->common->memory_bytes},
+			       .quota = {.limit = opt->common->temp_quota_bytes}};
 	*d = (struct drift){.ntables = job->ntables};
 	d->tables = mem_calloc(job->ntables, sizeof *d->tables);
 	w.sorters = mem_calloc(job->ntables, sizeof(void *));

@@ -147,7 +147,7 @@ static int open_all(struct load *l, struct error *err)
 	if (rc)
 		return rc;
 	l->temp_dir = o->temp_dir ? o->temp_dir : staging_path(l->staging);
-	rc = rejects_new(&l->rejects, l->temp_dir, l->threads, err);
+	rc = rejects_new(&l->rejects, l->temp_dir, &l->quota, l->threads, err);
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = open_table(l, i, err);
 	return rc;
@@ -346,8 +346,6 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result,
 			 .budget = {.limit = opt->common->memory_bytes},
 			 .quota = {.limit = opt->common->temp_quota_bytes}};
-	if (l.quota.limit == 0)
-		l.quota.limit = UINT64_MAX;
 	*result = (struct load_result){0};
 	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
 	int rc = RC_OK;

@@ -48,7 +48,7 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 	double more = per_byte * (double)(total - done), need = more + (double)spilled;
 	uint64_t there, limit = l->quota.limit;
 	char text[16], most[16];
-	if (l->opt->common->temp_quota_bytes && need * MARGIN > (double)limit)
+	if (limit != UINT64_MAX && need * MARGIN > (double)limit)
 		return error_set(err, RC_LIMIT,
 				 "the sorted rows of this input need about %s of temporary files, %s are "
 				 "allowed: raise --temp-quota, or --memory so that less is spilled",

@@ -113,7 +113,8 @@ static struct option *all_options(const struct option *own)
 int options_parse(int argc, char **argv, struct options *o, const struct option *own,
 		  const char *own_short, options_own *take, void *ctx, int *first)
 {
-	*o = (struct options){.threads = usable_processors(), .memory_bytes = quarter_of_memory()};
+	*o = (struct options){.threads = usable_processors(), .memory_bytes = quarter_of_memory(),
+			     .temp_quota_bytes = UINT64_MAX};
 	struct option *all = all_options(own);
 	char *shorts = mem_format(":h%s", own_short ? own_short : "");
 	struct error err;

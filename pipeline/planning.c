@@ -73,7 +73,7 @@ struct planner {
 	struct sample **samples;      /* [ntables] */
 	struct sorter **neighbours;   /* [ntables] */
 	struct piece *pieces;         /* [threads * ntables] */
-	struct budget budget;
+	struct budget budget, quota; /* of memory, of temporary files */
 	uint64_t seq_bytes;           /* of input that a step of record.seq stands for */
 	uint64_t next;                /* pieces that are in */
 	uint64_t input_bytes;         /* up to the start of the last piece seen */
@@ -294,7 +294,7 @@ static int open_planner(struct planner *p, struct error *err)
 	p->pieces = mem_calloc(threads * n, sizeof *p->pieces);
 	int rc = reading_open(&p->reading, p->job, threads, p->opt->files, p->opt->nfiles, err);
 	if (rc == RC_OK)
-		rc = rejects_new(&p->rejects, p->opt->work_dir, threads, err);
+		rc = rejects_new(&p->rejects, p->opt->work_dir, &p->quota, threads, err);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->weighers[t] = (struct row_weigher){p->reading.plan, t};
 		p->shapes[t] = shape_of(p->reading.plan, t, &p->job->tables[t]);
@@ -303,7 +303,8 @@ static int open_planner(struct planner *p, struct error *err)
 		struct sorter_options so = {.budget = &p->budget, .temp_dir = p->opt->work_dir,
 					    .threads = threads, .weigh = row_weigh,
 					    .minor_bytes = row_minor_bytes(p->reading.plan, t),
-					    .weigh_ctx = &p->weighers[t], .run_bytes = 1 << 20};
+					    .weigh_ctx = &p->weighers[t], .run_bytes = 1 << 20,
+					    .quota = &p->quota};
 		p->neighbours[t] = sorter_new(&so);
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
@@ -330,7 +331,7 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	if (rc || sorter_totals(s).records == 0)
 		return rc;
 	struct cut_table t = {.plan = p->reading.plan, .index = table, .table = out->table, .rows = s,
-			      .budget = &p->budget, .temp_dir = p->opt->work_dir};
+			      .budget = &p->budget, .temp_dir = p->opt->work_dir, .quota = &p->quota};
 	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	struct disk_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m, .work_dir = dir};
@@ -366,6 +367,7 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 		  struct table_sample *samples, struct planning_counts *counts, struct error *err)
 {
 	struct planner p = {.job = job, .opt = o, .budget = {.limit = o->common->memory_bytes},
+			    .quota = {.limit = o->common->temp_quota_bytes},
 			    .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 	p.reading.fraction = o->fraction;
 	p.seq_bytes = job->source == SOURCE_KAFKA ? MESSAGE_BYTES : 1;

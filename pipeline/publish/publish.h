@@ -9,6 +9,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "event.h"
+#include "mem.h"
 #include "offsets.h"
 
 /* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
@@ -42,8 +43,12 @@ struct reject_reason {
 	const char *reason;
 	uint64_t count;
 };
-/* A few MB of lines are kept in memory, the others in unlinked temporary files in temp_dir. */
-int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, struct error *err);
+/*
+ * A few MB of lines are kept in memory, the others in unlinked temporary files in temp_dir, as many
+ * as quota allows (NULL: any).
+ */
+int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota, unsigned workers,
+		struct error *err);
 void rejects_free(struct rejects *r);
 /* One thread a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);

@@ -51,7 +51,8 @@ static int try_folder(const char *dir, struct error *err)
 	return RC_OK;
 }
 
-int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, struct error *err)
+int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota, unsigned workers,
+		struct error *err)
 {
 	*out = NULL;
 	if (workers > MAX_WORKERS)
@@ -65,7 +66,7 @@ int rejects_new(struct rejects **out, const char *temp_dir, unsigned workers, st
 	r->spools = mem_calloc(workers, sizeof *r->spools);
 	r->workers = workers;
 	struct sorter_options so = {.budget = &r->budget, .temp_dir = temp_dir, .threads = workers,
-				    .run_bytes = RUN_BYTES};
+				    .run_bytes = RUN_BYTES, .quota = quota};
 	r->lines = sorter_new(&so);
 	*out = r;
 	return RC_OK;

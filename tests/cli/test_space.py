@@ -102,6 +102,24 @@ def names(folder):
         return []
 
 
+def test_rejects_count_too(bench):
+    """A long tail of bad events must not fill the disk of somebody who set a quota."""
+    bench.input(HEADER + b"".join(b"not-a-user,%d,%s\n" % (i, b"x" * 200) for i in range(100_000)))
+    all_of_them = ("--memory", "64M", "--max-rejects", "100%")
+    bench.refused(bench.run(*all_of_them, "--temp-quota", "4M"), 1, "may hold 4.2 MB (--temp-quota)")
+    assert bench.run(*all_of_them, "--temp-quota", "400M").returncode == 3
+
+
+def test_quota_of_drift(bench):
+    bench.input(scattered(300_000))
+    (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x08\n")
+    args = [bench.program, "drift", "job.yaml", "in.csv", "--existing", "live.txt", "--memory", "16M", "--temp-quota"]
+    r = subprocess.run([*args, "4M"], cwd=bench.folder, capture_output=True, text=True)
+    assert r.returncode == 1 and "may hold 4.2 MB (--temp-quota)" in r.stderr, r.stderr
+    r = subprocess.run([*args, "400M"], cwd=bench.folder, capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+
+
 @pytest.mark.parametrize("text", ["0", "12X", "-1", ""])
 def test_quota_is_a_size(bench, text):
     bench.input(rows(3))

@@ -352,7 +352,7 @@ static void test_rejects_in_order(void **state)
 	struct error err = {0};
 	struct rejects *r;
 	struct adder adders[WORKERS];
-	assert_int_equal(rejects_new(&r, p->root, WORKERS, &err), RC_OK);
+	assert_int_equal(rejects_new(&r, p->root, NULL, WORKERS, &err), RC_OK);
 	assert_int_equal(entries_in(p->root), 0); /* spools have no names */
 	for (unsigned i = 0; i < WORKERS; i++) {
 		adders[i] = (struct adder){.rejects = r, .worker = i};
@@ -424,7 +424,7 @@ static void test_rejects_raw(void **state)
 	};
 	struct error err = {0};
 	struct rejects *r;
-	assert_int_equal(rejects_new(&r, p->root, 1, &err), RC_OK);
+	assert_int_equal(rejects_new(&r, p->root, NULL, 1, &err), RC_OK);
 	/* a detail cut in the middle of a character is still text */
 	struct reject why = {.reason = "bad", .detail = "ends in \xe5\x8c"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -455,7 +455,7 @@ static void test_rejects_none(void **state)
 	struct error err = {0};
 	struct rejects *r;
 	size_t n = 1;
-	assert_int_equal(rejects_new(&r, p->root, 2, &err), RC_OK);
+	assert_int_equal(rejects_new(&r, p->root, NULL, 2, &err), RC_OK);
 	rejects_by_reason(r, &n);
 	assert_int_equal(n, 0);
 	char *path = mem_format("%s/r", p->root);
@@ -468,7 +468,7 @@ static void test_rejects_none(void **state)
 	rejects_free(r);
 	rejects_free(NULL);
 	char *missing = mem_format("%s/none", p->root);
-	assert_int_equal(rejects_new(&r, missing, 2, &err), RC_IO);
+	assert_int_equal(rejects_new(&r, missing, NULL, 2, &err), RC_IO);
 	assert_null(r);
 	mem_free(missing);
 }
@@ -491,7 +491,7 @@ static void test_rejects_no_room(void **state)
 	struct reject why = {.reason = "bad"};
 	struct reject_line l = {.file = "f", .raw = bytes_str("raw"), .why = &why};
 	int rc = RC_OK;
-	assert_int_equal(rejects_new(&r, p->root, 1, &err), RC_OK);
+	assert_int_equal(rejects_new(&r, p->root, NULL, 1, &err), RC_OK);
 	limit_files(100000);
 	for (; rc == RC_OK && l.seq < 100000; l.seq++)
 		rc = rejects_add(r, 0, &l, &err);
@@ -499,7 +499,7 @@ static void test_rejects_no_room(void **state)
 	assert_int_equal(rc, RC_IO);
 	rejects_free(r);
 
-	assert_int_equal(rejects_new(&r, p->root, 1, &err), RC_OK);
+	assert_int_equal(rejects_new(&r, p->root, NULL, 1, &err), RC_OK);
 	for (l.seq = 0; l.seq < 5000; l.seq++)
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	struct buf sentence = {0};
