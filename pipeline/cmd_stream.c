@@ -38,17 +38,17 @@ static void print_line(void *ctx, const char *sentence)
 }
 
 /* A line a load, written out at once: a program may wait for it. */
-static void print_published(void *ctx, const char *dir, const struct load_result *r)
+static void print_published(void *ctx, const char *name, const char *dir,
+			    const struct load_result *r)
 {
 	const struct stream_arguments *a = ctx;
 	const struct manifest *m = &r->manifest;
 	char events[28];
 	if (a->options->json)
 		printf("{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": \"%s\"}\n",
-		       m->load ? m->load : "", (unsigned long long)m->read,
-		       (unsigned long long)m->rejected, dir);
+		       name, (unsigned long long)m->read, (unsigned long long)m->rejected, dir);
 	else if (!a->options->quiet)
-		printf("%s: %s events, %llu rejected, published as %s\n", m->load ? m->load : "",
+		printf("%s: %s events, %llu rejected, published as %s\n", name,
 		       format_count(events, m->read), (unsigned long long)m->rejected, dir);
 	fflush(stdout);
 }

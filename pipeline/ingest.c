@@ -98,20 +98,34 @@ static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct err
 	return rc;
 }
 
-int ingest_look(struct ingest *in, struct error *err)
+/* At the job's partitions, whoever's client it is. */
+static int look(struct ingest *in, struct kafka_topic *t, struct error *err)
 {
-	struct kafka_topic t;
-	int rc = kafka_look(in->client, &t, err);
-	if (rc)
-		return rc;
-	struct state_topic of = {t.cluster, in->job->kafka.topic, t.npartitions};
-	memcpy(in->cluster, t.cluster, sizeof in->cluster);
+	const struct kafka_source *k = &in->job->kafka;
+	return kafka_look_at(in->client, k->partitions, k->npartitions, t, err);
+}
+
+int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	struct state_topic of = {t->cluster, in->job->kafka.topic, t->npartitions};
+	int rc = RC_OK;
+	memcpy(in->cluster, t->cluster, sizeof in->cluster);
 	if (in->state)
 		rc = state_bind(in->state, &of, in->job->kafka.npartitions > 0, err);
 	if (rc == RC_OK)
-		rc = set_ranges(in, &t, err);
-	kafka_topic_release(&t);
+		rc = set_ranges(in, t, err);
 	return name_state(in, rc, err);
+}
+
+int ingest_look(struct ingest *in, struct error *err)
+{
+	struct kafka_topic t;
+	int rc = look(in, &t, err);
+	if (rc)
+		return rc;
+	rc = ingest_see(in, &t, err);
+	kafka_topic_release(&t);
+	return rc;
 }
 
 /* Invariant 5 of ingest.md 2.2: a group that is ahead has seen loads that this state has not. */
@@ -126,8 +140,9 @@ static int check_group(struct ingest *in, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < in->nranges; i++)
 		if (noted[i].start > in->ranges[i].start)
 			rc = error_set(err, RC_DATA,
-				       "%s/%d: group %s has noted offset %lld, this state is at %lld: somebody "
-				       "loaded more with another state folder, or this one is an old copy; "
+				       "%s/%d: group %s has noted offset %lld, this state is at %lld: another "
+				       "instance loads this partition with another state folder, or this "
+				       "folder is an old copy; "
 				       "nothing is lost; to go on where the group is: `saltmill seek --state "
 				       "DIR %d=%lld`, to load it again use another `group:`",
 				       in->job->kafka.topic, noted[i].partition, in->job->kafka.group,
@@ -163,7 +178,8 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	in->progress = progress;
 	in->client_bytes = load->common->memory_bytes / 4;
 	int rc = state_dir ? state_open(&in->state, state_dir, true, err) : RC_OK;
-	if (rc == RC_OK)
+	in->borrowed = in->client != NULL;
+	if (rc == RC_OK && !in->borrowed)
 		rc = kafka_open(&in->client, job, in->client_bytes, log, err);
 	if (rc == RC_OK && in->state && state_intent(in->state))
 		return RC_OK; /* ingest_recover looks at its own ranges first */
@@ -178,7 +194,8 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 
 void ingest_close(struct ingest *in)
 {
-	kafka_close(in->client);
+	if (!in->borrowed)
+		kafka_close(in->client);
 	state_close(in->state);
 	mem_free(in->ranges);
 	*in = (struct ingest){0};
@@ -189,7 +206,9 @@ void ingest_close(struct ingest *in)
 static int before_publish(void *ctx, struct error *err)
 {
 	struct ingest *in = ctx;
-	return in->state ? state_publishing(in->state, err) : RC_OK;
+	/* two that began the same ranges at once: the second one to come here sees the first */
+	int rc = in->borrowed ? RC_OK : check_group(in, err);
+	return rc == RC_OK && in->state ? state_publishing(in->state, err) : rc;
 }
 
 /* The state's own words on a load that did not come about. */
@@ -207,7 +226,8 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 	struct error err;
 	if (!in->job->kafka.group)
 		return;
-	if (kafka_commit(in->client, ranges, n, &err))
+	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
+		     : kafka_commit(in->client, ranges, n, &err))
 		say(in, "%s; the load is complete all the same, and the next one tells the group again",
 		    err.msg);
 	else
@@ -271,7 +291,9 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
 		return run_load(in, NULL, dir, in->ranges, in->nranges, result, err);
 	char *full = NULL;
 	const char *name = state_next_name(in->state);
-	int rc = absolute_dir(dir, &full, err);
+	int rc = check_group(in, err);
+	if (rc == RC_OK)
+		rc = absolute_dir(dir, &full, err);
 	if (rc == RC_OK)
 		rc = state_intend(in->state, name, full, in->ranges, in->nranges, err);
 	if (rc == RC_OK)
@@ -320,7 +342,7 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 	say(in, "load %s was interrupted; the same offsets are loaded again, into %s", l.name, l.dir);
 	/* the topic must be the same; what can be loaded beside the intent comes later */
 	struct kafka_topic t;
-	int rc = kafka_look(in->client, &t, err);
+	int rc = look(in, &t, err);
 	if (rc)
 		return rc;
 	struct state_topic of = {t.cluster, in->job->kafka.topic, t.npartitions};

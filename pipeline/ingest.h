@@ -18,6 +18,10 @@ struct ingest {
 	struct progress *progress;
 	struct kafka_log log;
 	struct kafka *client;
+	bool borrowed;            /* client: it serves others too */
+	/* Tell the group in place of the client; NULL: the client does. */
+	int (*tell)(void *ctx, const struct offset_range *ranges, size_t n, struct error *err);
+	void *tell_ctx;
 	struct state *state;      /* NULL: no state folder */
 	const char *state_dir;
 	uint64_t client_bytes;
@@ -30,8 +34,8 @@ struct ingest {
 
 /*
  * load: output_dir is not looked at.  state_dir: NULL for none.  Everything that can be refused is:
- * another process on the state, another topic, a position that is gone.  *in is {0} before;
- * ingest_close is due whatever the result.
+ * another process on the state, another topic, a position that is gone.  *in is {0} before, but
+ * for a client to borrow and tell; ingest_close is due whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct kafka_log *log, struct progress *progress,
@@ -47,6 +51,8 @@ int ingest_recover(struct ingest *in, const char **dir, struct load_result *resu
 
 /* Ask the brokers what there is: ranges and available. */
 int ingest_look(struct ingest *in, struct error *err);
+/* The same from what they have answered for the job's partitions. */
+int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err);
 /* Publish the ranges as dir; a range may have been cut shorter than ingest_look left it. */
 int ingest_load(struct ingest *in, const char *dir, struct load_result *result, struct error *err);
 

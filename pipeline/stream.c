@@ -7,13 +7,6 @@
 #define LOOK_MS		  200
 #define EVENT_BYTES_GUESS 1024 /* until a load was read */
 
-struct stream {
-	const struct stream_options *opt;
-	struct ingest in;
-	double waiting_since; /* the open cut's first event was seen; 0: it is empty */
-	double event_bytes;   /* of the last load */
-};
-
 static double seconds_now(void)
 {
 	struct timespec t;
@@ -34,7 +27,8 @@ static uint64_t cut_limit(const struct stream *s)
 	const struct kafka_source *k = &s->in.job->kafka;
 	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
 	/* how large messages are is known only from those that were read */
-	uint64_t by_bytes = k->roll_bytes ? (uint64_t)((double)k->roll_bytes / s->event_bytes) + 1
+	double event_bytes = s->event_bytes > 0 ? s->event_bytes : EVENT_BYTES_GUESS;
+	uint64_t by_bytes = k->roll_bytes ? (uint64_t)((double)k->roll_bytes / event_bytes) + 1
 					  : UINT64_MAX;
 	return by_bytes < limit ? by_bytes : limit;
 }
@@ -54,8 +48,7 @@ static void shorten(struct ingest *in, uint64_t limit)
 	}
 }
 
-/* Is it time to cut?  The ranges are then the cut. */
-static bool is_due(struct stream *s)
+bool stream_is_due(struct stream *s)
 {
 	const struct kafka_source *k = &s->in.job->kafka;
 	uint64_t limit = cut_limit(s);
@@ -74,46 +67,45 @@ static bool is_due(struct stream *s)
 
 static void tell_published(struct stream *s, const char *dir, const struct load_result *r)
 {
+	const char *load = r->manifest.load ? r->manifest.load : "";
 	struct stream_gauges *g = s->opt->gauges;
 	const struct progress *p = s->in.progress;
 	g->loads++;
 	g->events += r->manifest.read;
 	g->rejected += r->manifest.rejected;
 	g->published_ms = wall_ms();
+	s->seen.loads++;
+	s->seen.events += r->manifest.read;
+	s->seen.rejected += r->manifest.rejected;
 	if (r->manifest.read && p->bytes)
 		s->event_bytes = (double)p->bytes / (double)r->manifest.read;
-	if (s->opt->published)
-		s->opt->published(s->opt->ctx, dir, r);
+	if (!s->opt->published)
+		return;
+	char *name = mem_format("%s%s", s->prefix ? s->prefix : "", load);
+	s->opt->published(s->opt->ctx, name, dir, r);
+	mem_free(name);
 }
 
-static void note(struct stream *s)
+void stream_note(struct stream *s)
 {
-	const struct stream_gauges *g = s->opt->gauges;
-	struct state_note n = {.time_ms = wall_ms(),
-			       .lag = g->lag,
-			       .cut = g->cut,
-			       .loads = g->loads,
-			       .events = g->events,
-			       .rejected = g->rejected};
-	state_note(s->in.state, &n);
+	s->seen.time_ms = wall_ms();
+	state_note(s->in.state, &s->seen);
 }
 
-static int load_cut(struct stream *s, struct error *err)
+int stream_load_cut(struct stream *s, struct error *err)
 {
 	struct load_result result;
 	struct stream_gauges *g = s->opt->gauges;
 	const char *name = state_next_name(s->in.state);
-	char *dir = s->opt->load->output_dir
-			    ? mem_format("%s/%s", s->opt->load->output_dir, name)
-			    : mem_format("%s/published/%s", s->opt->state_dir, name);
-	g->cut = s->in.available;
+	char *dir = mem_format("%s/%s", s->parent, name);
+	g->cut = s->seen.cut = s->in.available;
 	g->loading = 1;
-	note(s);
+	stream_note(s);
 	s->in.progress->events = 0; /* of this cut; others may look meanwhile */
 	s->in.progress->bytes = 0;
 	int rc = ingest_load(&s->in, dir, &result, err);
 	g->loading = 0;
-	g->cut = 0;
+	g->cut = s->seen.cut = 0;
 	if (rc == RC_OK)
 		tell_published(s, dir, &result);
 	s->waiting_since = 0;
@@ -122,7 +114,7 @@ static int load_cut(struct stream *s, struct error *err)
 	return rc;
 }
 
-static int recover(struct stream *s, struct error *err)
+int stream_recover(struct stream *s, struct error *err)
 {
 	struct load_result result;
 	const char *dir;
@@ -143,14 +135,14 @@ static int cut_after_cut(struct stream *s, struct error *err)
 {
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
-		s->opt->gauges->lag = s->in.available;
-		if (is_due(s))
-			rc = load_cut(s, err);
+		s->opt->gauges->lag = s->seen.lag = s->in.available;
+		if (stream_is_due(s))
+			rc = stream_load_cut(s, err);
 		else
 			wait_a_moment();
 		if (rc)
 			break;
-		note(s);
+		stream_note(s);
 	}
 	return rc;
 }
@@ -158,12 +150,15 @@ static int cut_after_cut(struct stream *s, struct error *err)
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err)
 {
-	struct stream s = {.opt = opt, .event_bytes = EVENT_BYTES_GUESS};
+	struct stream s = {.opt = opt};
+	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
+					 : mem_format("%s/published", opt->state_dir);
 	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->log, progress, err);
 	if (rc == RC_OK)
-		rc = recover(&s, err);
+		rc = stream_recover(&s, err);
 	if (rc == RC_OK)
 		rc = cut_after_cut(&s, err);
 	ingest_close(&s.in);
+	mem_free(s.parent);
 	return rc;
 }

@@ -20,8 +20,9 @@ struct stream_options {
 	const char *state_dir;
 	struct kafka_log log;
 	struct stream_gauges *gauges;
-	/* Called behind each publication. */
-	void (*published)(void *ctx, const char *dir, const struct load_result *result);
+	/* Called behind each publication; name: as `saltmill loads` lists it. */
+	void (*published)(void *ctx, const char *name, const char *dir,
+			  const struct load_result *result);
 	void *ctx;
 };
 
@@ -33,5 +34,24 @@ struct stream_options {
  */
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err);
+
+/* One sequence of loads: of a topic, or of one partition that is shared by a group (share.h). */
+struct stream {
+	const struct stream_options *opt;
+	struct ingest in;
+	const char *prefix;   /* of the loads' names, "p00003/" */
+	char *parent;         /* of the loads, owned */
+	double waiting_since; /* the open cut's first event was seen; 0: it is empty */
+	double event_bytes;   /* of the last load */
+	struct state_note seen;
+};
+
+/* Finish what a crash left. */
+int stream_recover(struct stream *s, struct error *err);
+/* Is it time to cut?  The ranges are then the cut. */
+bool stream_is_due(struct stream *s);
+int stream_load_cut(struct stream *s, struct error *err);
+/* For `saltmill status`. */
+void stream_note(struct stream *s);
 
 #endif

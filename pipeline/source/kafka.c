@@ -43,6 +43,7 @@ struct kafka {
 	/* waiting for brokers */
 	struct silence silence;
 	struct error fatal; /* code 0: none */
+	const atomic_int *stop; /* another's stop_flag, or NULL */
 	/* reading */
 	struct reading_range *ranges;
 	size_t nranges, nleft;
@@ -112,6 +113,8 @@ static int check_patience(struct kafka *k, struct error *err)
 		return err->code;
 	}
 	int rc = silence_check(&k->silence, k->job->kafka.patience_s, err);
+	if (!rc && k->stop && *k->stop)
+		return error_set(err, RC_STOPPED, "stopped: the partition is given up");
 	return rc ? rc : stop_check(err);
 }
 
@@ -162,6 +165,11 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
 	*out = k;
 	return RC_OK;
+}
+
+void kafka_stop_by(struct kafka *k, const atomic_int *flag)
+{
+	k->stop = flag;
 }
 
 void kafka_close(struct kafka *k)
@@ -257,13 +265,14 @@ static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
 	}
 }
 
-static int name_partitions(struct kafka *k, struct kafka_topic *t, struct error *err)
+static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
+			   struct error *err)
 {
 	const struct kafka_source *s = &k->job->kafka;
-	t->count = s->npartitions ? s->npartitions : (size_t)t->npartitions;
+	t->count = n ? n : (size_t)t->npartitions;
 	t->partitions = mem_calloc(t->count, sizeof(*t->partitions));
 	for (size_t i = 0; i < t->count; i++) {
-		t->partitions[i].id = s->npartitions ? s->partitions[i] : (int32_t)i;
+		t->partitions[i].id = n ? wanted[i] : (int32_t)i;
 		if (t->partitions[i].id >= t->npartitions)
 			return error_set(err, RC_CONFIG,
 					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
@@ -276,10 +285,16 @@ static int name_partitions(struct kafka *k, struct kafka_topic *t, struct error 
 
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err)
 {
+	return kafka_look_at(k, k->job->kafka.partitions, k->job->kafka.npartitions, out, err);
+}
+
+int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
+		  struct error *err)
+{
 	*out = (struct kafka_topic){0};
 	int rc = count_partitions(k, &out->npartitions, err);
 	if (!rc)
-		rc = name_partitions(k, out, err);
+		rc = name_partitions(k, partitions, n, out, err);
 	struct offset_range *r = mem_calloc(out->count + 1, sizeof(*r));
 	for (size_t i = 0; i < out->count; i++)
 		r[i].partition = out->partitions[i].id;

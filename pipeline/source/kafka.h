@@ -12,6 +12,8 @@
 #ifndef SALTMILL_SOURCE_KAFKA_H
 #define SALTMILL_SOURCE_KAFKA_H
 
+#include <stdatomic.h>
+
 #include "bytes.h"
 #include "error.h"
 #include "event.h"
@@ -34,6 +36,8 @@ struct kafka;
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err);
 void kafka_close(struct kafka *k); /* NULL is fine */
+/* From now on calls end with RC_STOPPED while *flag is not 0.  It outlives the client. */
+void kafka_stop_by(struct kafka *k, const atomic_int *flag);
 
 /* A partition as the broker has it: offsets low..high-1; high is where open transactions begin. */
 struct kafka_partition {
@@ -50,6 +54,9 @@ struct kafka_topic {
 
 /* RC_CONFIG: no such topic, or it lacks a partition that the job names. */
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
+/* The same of other partitions than the job's, rising; n 0: all of the topic. */
+int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
+		  struct error *err);
 static inline void kafka_topic_release(struct kafka_topic *t)
 {
 	mem_free(t->partitions);
