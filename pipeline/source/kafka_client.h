@@ -1,0 +1,45 @@
+/*
+ * kafka_client.h - what the files that know librdkafka share: kafka.c and kafka_topic.c
+ */
+#ifndef SALTMILL_SOURCE_KAFKA_CLIENT_H
+#define SALTMILL_SOURCE_KAFKA_CLIENT_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "kafka.h"
+#include "silence.h"
+
+#define REQUEST_MS 5000
+
+struct reading_range {
+	struct offset_range range;
+	int64_t next;
+	bool done;
+};
+
+struct kafka {
+	const struct job *job;
+	rd_kafka_t *client;
+	rd_kafka_topic_t *topic;
+	rd_kafka_queue_t *queue;
+	/* waiting for brokers */
+	struct silence silence;
+	struct error fatal; /* code 0: none */
+	const atomic_int *stop; /* another's stop_flag, or NULL */
+	/* reading */
+	struct reading_range *ranges;
+	size_t nranges, nleft;
+	uint64_t mean_bytes; /* of a message, lately */
+	double woken_at;
+};
+
+/* After a request that failed with e: RC_OK to send it again. */
+int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
+/* The ranges' partitions, without offsets; owned by the caller. */
+rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
+					   size_t n);
+/* Ask for the offset of a time, or of OFFSET_BEGINNING or OFFSET_END: into r[i].start. */
+int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,158 @@
+/* kafka_topic.c - what a topic holds, and the offsets that a group has noted */
+#include <stdio.h>
+
+#include "kafka_client.h"
+
+rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
+					   size_t n)
+{
+	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
+	for (size_t i = 0; i < n; i++)
+		rd_kafka_topic_partition_list_add(l, k->job->kafka.topic, r[i].partition);
+	return l;
+}
+
+int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
+		       struct error *err)
+{
+	for (;;) {
+		rd_kafka_topic_partition_list_t *l = kafka_list(k, r, n);
+		for (size_t i = 0; i < n; i++)
+			l->elems[i].offset = time;
+		rd_kafka_resp_err_t e = rd_kafka_offsets_for_times(k->client, l, REQUEST_MS);
+		for (size_t i = 0; !e && i < n; i++) {
+			e = l->elems[i].err;
+			r[i].start = l->elems[i].offset;
+		}
+		rd_kafka_topic_partition_list_destroy(l);
+		if (!e) {
+			silence_end(&k->silence);
+			return RC_OK;
+		}
+		int rc = kafka_wait_or_fail(k, e, "cannot ask for its offsets", err);
+		if (rc)
+			return rc;
+	}
+}
+
+int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
+		     struct error *err)
+{
+	int rc = kafka_list_offsets(k, time_ms, ranges, n, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		if (ranges[i].start < 0 || ranges[i].start > ranges[i].end)
+			ranges[i].start = ranges[i].end;
+	return rc;
+}
+
+static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
+{
+	for (;;) {
+		const struct rd_kafka_metadata *m = NULL;
+		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, k->topic, &m, REQUEST_MS);
+		if (!e)
+			e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+		*n = e ? 0 : m->topics[0].partition_cnt;
+		if (m)
+			rd_kafka_metadata_destroy(m);
+		if (!e)
+			return RC_OK;
+		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+		    e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, "
+					 "what was not loaded yet is lost",
+					 k->job->path, k->job->kafka.pos.line, k->job->kafka.pos.column,
+					 k->job->kafka.brokers, k->job->kafka.topic);
+		int rc = kafka_wait_or_fail(k, e, "cannot look at it", err);
+		if (rc)
+			return rc;
+	}
+}
+
+static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
+			   struct error *err)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	t->count = n ? n : (size_t)t->npartitions;
+	t->partitions = mem_calloc(t->count, sizeof(*t->partitions));
+	for (size_t i = 0; i < t->count; i++) {
+		t->partitions[i].id = n ? wanted[i] : (int32_t)i;
+		if (t->partitions[i].id >= t->npartitions)
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
+					 "`partitions`",
+					 k->job->path, s->pos.line, s->pos.column, s->topic,
+					 t->npartitions - 1, t->partitions[i].id);
+	}
+	return RC_OK;
+}
+
+int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err)
+{
+	return kafka_look_at(k, k->job->kafka.partitions, k->job->kafka.npartitions, out, err);
+}
+
+int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
+		  struct error *err)
+{
+	*out = (struct kafka_topic){0};
+	int rc = count_partitions(k, &out->npartitions, err);
+	if (!rc)
+		rc = name_partitions(k, partitions, n, out, err);
+	struct offset_range *r = mem_calloc(out->count + 1, sizeof(*r));
+	for (size_t i = 0; i < out->count; i++)
+		r[i].partition = out->partitions[i].id;
+	/* the end first: a partition is never seen to end before it begins */
+	if (!rc)
+		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, r, out->count, err);
+	for (size_t i = 0; !rc && i < out->count; i++)
+		out->partitions[i].high = r[i].start;
+	if (!rc)
+		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, r, out->count, err);
+	for (size_t i = 0; !rc && i < out->count; i++)
+		out->partitions[i].low = r[i].start;
+	mem_free(r);
+	if (rc)
+		kafka_topic_release(out);
+	char *cluster = rc ? NULL : rd_kafka_clusterid(k->client, REQUEST_MS);
+	if (cluster) {
+		snprintf(out->cluster, sizeof(out->cluster), "%s", cluster);
+		rd_kafka_mem_free(k->client, cluster);
+	}
+	return rc;
+}
+
+/* --- the group's notes --- */
+
+int kafka_committed(struct kafka *k, struct offset_range *ranges, size_t n, struct error *err)
+{
+	for (;;) {
+		rd_kafka_topic_partition_list_t *l = kafka_list(k, ranges, n);
+		rd_kafka_resp_err_t e = rd_kafka_committed(k->client, l, REQUEST_MS);
+		for (size_t i = 0; !e && i < n; i++) {
+			e = l->elems[i].err;
+			ranges[i].start = l->elems[i].offset < 0 ? -1 : l->elems[i].offset;
+		}
+		rd_kafka_topic_partition_list_destroy(l);
+		if (!e)
+			return RC_OK;
+		int rc = kafka_wait_or_fail(k, e, "cannot ask for the group's offsets", err);
+		if (rc)
+			return rc;
+	}
+}
+
+int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *l = kafka_list(k, ranges, n);
+	for (size_t i = 0; i < n; i++)
+		l->elems[i].offset = ranges[i].end;
+	rd_kafka_resp_err_t e = rd_kafka_commit(k->client, l, 0);
+	for (size_t i = 0; !e && i < n; i++)
+		e = l->elems[i].err;
+	rd_kafka_topic_partition_list_destroy(l);
+	return e ? error_set(err, RC_IO, "cannot commit offsets to group %s: %s", k->job->kafka.group,
+			     rd_kafka_err2str(e))
+		 : RC_OK;
+}
