@@ -60,12 +60,17 @@ int aside_evict(struct aside *a, struct budget *budget, struct spill *spill, str
 	return RC_OK;
 }
 
-int aside_get(const struct aside *asides, const struct spill *spills, struct bytes ref,
+int aside_get(const struct aside *asides, unsigned n, const struct spill *spills, struct bytes ref,
 	      struct buf *scratch, struct bytes *payload, struct error *err)
 {
 	uint32_t builder, number;
 	memcpy(&builder, ref.ptr, 4);
 	memcpy(&number, ref.ptr + 4, 4);
+	if (builder >= n || number >= asides[builder].count)
+		return error_set(err, RC_IO,
+				 "a temporary file does not hold the sorted rows that were written to it: large "
+				 "value %u of thread %u is not there",
+				 number, builder);
 	const struct aside_item *item = &asides[builder].items[number];
 	const struct spill *spill = &spills[builder];
 	if (item->data) {

@@ -29,8 +29,11 @@ int aside_put(struct aside *a, uint32_t builder, struct bytes payload, uint64_t 
 	      struct error *err);
 /* Move one payload from memory to disk; RC_END: none is left there. */
 int aside_evict(struct aside *a, struct budget *budget, struct spill *spill, struct error *err);
-/* The payload of a record for which record_is_aside; in memory, or read into scratch. */
-int aside_get(const struct aside *asides, const struct spill *spills, struct bytes ref,
+/*
+ * The payload that ref stands for, of n builders; in memory, or read into scratch.  RC_IO: ref is
+ * not what was written.
+ */
+int aside_get(const struct aside *asides, unsigned n, const struct spill *spills, struct bytes ref,
 	      struct buf *scratch, struct bytes *payload, struct error *err);
 void aside_release(struct aside *a, struct budget *budget);
 

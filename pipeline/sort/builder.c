@@ -95,15 +95,15 @@ static int begin_run(struct run_builder *b, struct run_writer *w, struct run *ru
 {
 	struct sorter *s = b->sorter;
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
-	if (budget_take(s->opt.budget, b->used)) {
-		run_writer_memory(w, run, b->used);
+	size_t most = b->used + PACKED_EXTRA_BYTES * b->records;
+	if (budget_take(s->opt.budget, most)) {
+		run_writer_memory(w, run, most, b->records);
 		return RC_OK;
 	}
 	if (!b->spill_buf) {
 		b->spill_buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
 		hold(b, SPILL_BUFFER_BYTES);
 	}
-	b->spilled_bytes += b->used;
 	return run_writer_spill(w, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
 }
 
@@ -114,9 +114,10 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 	for (size_t i = 0; i < b->records; i++) {
 		if (i + PREFETCH_ENTRIES < b->records)
 			__builtin_prefetch(x->base + e[i + PREFETCH_ENTRIES].at);
-		struct record r;
-		record_read(&x->codec, x->base + e[i].at, &r);
-		int rc = run_writer_put(w, &r, err);
+		const uint8_t *p = x->base + e[i].at;
+		struct item it = {.aside = record_is_aside(p)};
+		record_read(&x->codec, p, &it.rec);
+		int rc = run_writer_put(w, &it, err);
 		if (rc)
 			return rc;
 	}
@@ -126,7 +127,6 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 static struct record_codec builder_codec(const struct run_builder *b)
 {
 	return (struct record_codec){.seq_base = b->first_seq & ~(uint64_t)UINT32_MAX,
-				     .seq_bytes = 4,
 				     .minor_bytes = b->sorter->opt.minor_bytes};
 }
 
@@ -161,17 +161,20 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 		return rc;
 	struct run *run = mem_calloc(1, sizeof(*run));
 	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
-	run->codec = builder_codec(b);
 	reserve_entries(b);
 	watch_last(b);
 	b->radix->base = b->data;
-	b->radix->codec = run->codec;
+	b->radix->codec = builder_codec(b);
 	b->radix->seq_rises = b->seq_rises;
 	radix_sort(b->radix, b->records, &b->watch, &run->span);
+	run_codec_init(&run->codec, &run->span, b->sorter->opt.minor_bytes, b->least_seq,
+		       b->largest_seq);
 	struct run_writer w;
 	rc = begin_run(b, &w, run, err);
 	if (rc == RC_OK)
 		rc = write_sorted(b, &w, err);
+	run_writer_release(&w);
+	b->spilled_bytes += run->data ? 0 : run->bytes;
 	b->used = 0;
 	b->records = 0;
 	shrink_buffer(b);
@@ -231,7 +234,7 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 static inline int add(struct run_builder *b, const struct record *r, bool aside, struct error *err)
 {
 	struct record_codec codec = builder_codec(b);
-	size_t len = record_header_bytes(&codec, r) + record_body_bytes(&codec, r);
+	size_t len = record_bytes(&codec, r);
 	if (b->used + len > b->cap || b->records >= b->records_max || r->key.len > ROW_KEY_MAX ||
 	    r->seq >> 32 != b->first_seq >> 32) {
 		int rc = make_room(b, r, len, err);
@@ -239,15 +242,14 @@ static inline int add(struct run_builder *b, const struct record *r, bool aside,
 			return rc;
 	}
 	if (b->records == 0) {
-		b->first_seq = b->last_seq = r->seq;
+		b->first_seq = b->last_seq = b->least_seq = b->largest_seq = r->seq;
 		b->seq_rises = true;
-		codec = builder_codec(b);
 	}
 	b->seq_rises &= r->seq >= b->last_seq;
 	b->last_seq = r->seq;
-	uint8_t *p = record_write_header(&codec, r, b->data + b->used);
-	if (aside)
-		record_mark_aside(&codec, b->data + b->used);
+	b->least_seq = r->seq < b->least_seq ? r->seq : b->least_seq;
+	b->largest_seq = r->seq > b->largest_seq ? r->seq : b->largest_seq;
+	uint8_t *p = record_write_header(r, aside, b->data + b->used);
 	if (b->records > 0)
 		watch_last(b);
 	b->last_at = (size_t)(p - b->data);

@@ -22,27 +22,27 @@ struct pass {
 	size_t ngroups;
 };
 
-static struct record_codec common_codec(struct run *const *runs, size_t n)
+/* The merged run's span is set. */
+static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t minor_bytes)
 {
-	struct record_codec c = runs[0]->codec;
-	for (size_t i = 1; i < n; i++) {
-		if (runs[i]->codec.seq_base != c.seq_base || runs[i]->codec.seq_bytes != c.seq_bytes) {
-			c.seq_base = 0;
-			c.seq_bytes = 8;
-		}
+	uint64_t least = UINT64_MAX, largest = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct run_codec *c = &runs[i]->codec;
+		least = c->seq_base < least ? c->seq_base : least;
+		largest = c->seq_last > largest ? c->seq_last : largest;
 	}
-	return c;
+	run_codec_init(&merged->codec, &merged->span, minor_bytes, least, largest);
 }
 
 static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 {
 	for (size_t i = 1;; i++) {
-		const struct record *r;
-		int rc = merge_next(m, &r, err);
+		const struct item *it;
+		int rc = merge_next(m, &it, err);
 		if (rc == RC_END)
 			return run_writer_end(w, err);
 		if (rc == RC_OK)
-			rc = run_writer_put(w, r, err);
+			rc = run_writer_put(w, it, err);
 		if (rc == RC_OK && i % STOP_CHECK_RECORDS == 0)
 			rc = stop_check(err);
 		if (rc)
@@ -63,12 +63,13 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 	uint8_t *buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
 	budget_force(s->opt.budget, SPILL_BUFFER_BYTES);
 	g->merged = mem_calloc(1, sizeof(*g->merged));
-	g->merged->codec = common_codec(runs, g->n);
 	span_merge(&g->merged->span, merge_span(m), s->opt.minor_bytes);
+	set_codec(g->merged, runs, g->n, s->opt.minor_bytes);
 	struct run_writer w = {.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	rc = run_writer_spill(&w, g->merged, &s->spills[worker], buf, SPILL_BUFFER_BYTES, err);
 	if (rc == RC_OK)
 		rc = copy_merged(m, &w, err);
+	run_writer_release(&w);
 	merge_close(m);
 	mem_free(buf);
 	budget_give(s->opt.budget, SPILL_BUFFER_BYTES);
@@ -141,14 +142,18 @@ static size_t count_spilled(const struct sorter *s)
 	return n;
 }
 
-/* What a cursor reads at least: a whole block. */
-static size_t widest_block(const struct sorter *s)
+/* What a cursor takes at least: a whole block, two keys. */
+static size_t cursor_bytes(const struct sorter *s)
 {
-	size_t widest = BLOCK_BYTES;
-	for (size_t i = 0; i < s->nruns; i++)
-		if (!s->runs[i]->data && s->runs[i]->widest > widest)
-			widest = s->runs[i]->widest;
-	return widest;
+	size_t widest = BLOCK_BYTES, longest = 0;
+	for (size_t i = 0; i < s->nruns; i++) {
+		const struct run *r = s->runs[i];
+		if (!r->data && r->widest > widest)
+			widest = r->widest;
+		if (!r->data && r->codec.string_max > longest)
+			longest = r->codec.string_max;
+	}
+	return widest + 2 * longest + 1024;
 }
 
 int sorter_compact(struct sorter *s, struct error *err)
@@ -157,7 +162,7 @@ int sorter_compact(struct sorter *s, struct error *err)
 		size_t nspilled = count_spilled(s);
 		uint64_t used = atomic_load(&s->opt.budget->used), limit = s->opt.budget->limit;
 		uint64_t room = used < limit ? (limit - used) / 4 * 3 / s->opt.threads : 0;
-		size_t fan_in = (size_t)(room / (widest_block(s) + 1024));
+		size_t fan_in = (size_t)(room / cursor_bytes(s));
 		if (fan_in < FAN_IN_MIN)
 			fan_in = FAN_IN_MIN;
 		if (nspilled <= fan_in) {

@@ -5,7 +5,7 @@
  * for all runs of the merge; the tree's nodes hold that word, so a match is one compare without a
  * branch on its result, and only equal words look at the records.  This takes the place of
  * offset-value codes: the words are as good at telling keys apart and need no upkeep.  A cursor
- * unpacks one record ahead, so that a match never waits for that.
+ * reads one record ahead, so that a match never waits for that.
  *
  * Where each run's part of [lo, hi) starts and ends is found when the merge opens: reading on
  * compares with no bound.
@@ -13,16 +13,12 @@
 #include "parts.h"
 
 struct cursor {
-	struct record recs[2];     /* recs[turn], and the one behind it if there is one ahead */
-	uint64_t words[2];         /* their packed keys */
-	unsigned turn;
-	bool ahead, done;
-	const uint8_t *next, *end; /* the records at hand that are not in recs */
-	const struct run *run;
-	size_t block;              /* the next one to read */
-	uint64_t stop;             /* offset in the run where the range ends */
-	struct buf buf;            /* spilled runs only */
-	uint64_t held_bytes;       /* accounted for buf */
+	struct run_reader reader;
+	uint64_t words[2];   /* the packed keys of the reader's items */
+	bool ahead, done;    /* ahead: the current record is the last but one that was read */
+	size_t block;        /* the next one to read */
+	uint64_t stop;       /* offset in the run where the range ends */
+	uint64_t held_bytes; /* accounted for the reader's buffers */
 };
 
 struct node {
@@ -41,110 +37,120 @@ struct merge {
 	struct key_span span;
 	struct key_plan plan;
 	uint64_t last_word; /* of the record before */
+	uint32_t last_who;  /* gave it */
 	struct buf aside;   /* the large payload last read back */
 	uint64_t held_bytes, aside_held_bytes;
 };
 
-static void cursor_release(struct cursor *c, struct budget *budget)
+/* The current record's place in items and words. */
+static inline unsigned cursor_turn(const struct cursor *c)
 {
-	buf_release(&c->buf);
-	budget_give(budget, c->held_bytes);
-	c->held_bytes = 0;
+	return c->reader.turn ^ (unsigned)c->ahead;
 }
 
-static int cursor_load(struct cursor *c, size_t end, struct budget *budget, struct error *err)
+static inline const struct item *cursor_item(const struct cursor *c)
 {
-	int rc = run_load(c->run, c->block, end, &c->buf, &c->next, err);
-	if (c->buf.cap > c->held_bytes) {
-		budget_force(budget, c->buf.cap - c->held_bytes);
-		c->held_bytes = c->buf.cap;
-	}
-	return rc;
+	return &c->reader.items[cursor_turn(c)];
+}
+
+static void cursor_hold(struct cursor *c, struct budget *budget)
+{
+	uint64_t bytes = c->reader.blocks.cap + 2 * c->reader.string_cap;
+	if (bytes > c->held_bytes)
+		budget_force(budget, bytes - c->held_bytes);
+	else
+		budget_give(budget, c->held_bytes - bytes);
+	c->held_bytes = bytes;
+}
+
+static void cursor_release(struct cursor *c, struct budget *budget)
+{
+	reader_release(&c->reader);
+	cursor_hold(c, budget);
 }
 
 /* Read as many whole blocks as the buffer is meant to hold; at least one. */
 static int cursor_refill(struct cursor *c, const struct sorter *s, struct error *err)
 {
-	const struct run *run = c->run;
+	struct run_reader *rd = &c->reader;
+	const struct run *run = rd->run;
 	uint64_t at = run->blocks[c->block].offset;
 	size_t end = c->block + 1;
-	if (c->run->data || c->block == run->nblocks || at >= c->stop) {
+	if (run->data || c->block == run->nblocks || at >= c->stop) {
 		c->done = true;
 		return RC_OK;
 	}
 	while (end < run->nblocks && run->blocks[end].offset < c->stop &&
 	       run->blocks[end + 1].offset - at <= s->read_bytes)
 		end++;
-	if (c->buf.cap > 2 * s->read_bytes)
-		cursor_release(c, s->opt.budget); /* a giant record went by */
-	int rc = cursor_load(c, end, s->opt.budget, err);
+	if (rd->blocks.cap > 2 * s->read_bytes)
+		buf_release(&rd->blocks); /* a giant record went by */
+	int rc = reader_load(rd, c->block, end, err);
+	cursor_hold(c, s->opt.budget);
 	if (rc)
 		return rc;
-	uint64_t stop = run->blocks[end].offset < c->stop ? run->blocks[end].offset : c->stop;
-	c->end = c->next + (stop - at);
+	if (run->blocks[end].offset > c->stop)
+		rd->end = rd->next + (c->stop - at);
 	c->block = end;
 	return RC_OK;
 }
 
-/* Unpack the record at next into recs[slot]. */
-static inline int cursor_unpack(struct cursor *c, unsigned slot, const struct key_plan *plan,
-				struct error *err)
+static inline int cursor_read(struct cursor *c, const struct key_plan *plan, struct error *err)
 {
-	struct record *r = &c->recs[slot];
-	const uint8_t *p = c->next;
-	c->next = record_read(&c->run->codec, p, r);
-	if (__builtin_expect((size_t)(c->next - p) > (size_t)(c->end - p), 0))
-		return run_damaged(c->run, err);
-	c->words[slot] = plan->pack(plan, r->key.ptr, r->key.len);
-	__builtin_prefetch(c->next + 512);
+	int rc = reader_read(&c->reader, err);
+	const struct record *r = &c->reader.items[c->reader.turn].rec;
+	if (__builtin_expect(rc, 0))
+		return rc;
+	c->words[c->reader.turn] = plan->pack(plan, r->key.ptr, r->key.len);
+	__builtin_prefetch(c->reader.next + 512);
 	return RC_OK;
 }
 
 /*
- * The record behind the current one, if it is at hand: what was read is only replaced once the
- * current record is not needed any more.
+ * The record behind the current one, if it is at hand: what was read back is only replaced once
+ * the current record is not needed any more.
  */
 static inline int cursor_look_ahead(struct cursor *c, const struct key_plan *plan,
 				    struct error *err)
 {
-	c->ahead = c->next < c->end;
-	return c->ahead ? cursor_unpack(c, c->turn ^ 1, plan, err) : RC_OK;
+	c->ahead = c->reader.next < c->reader.end;
+	return c->ahead ? cursor_read(c, plan, err) : RC_OK;
 }
 
 /* With no record ahead: read on, or be done. */
 static __attribute__((noinline)) int cursor_go_on(struct cursor *c, const struct merge *m,
 						  struct error *err)
 {
-	int rc = c->next == c->end ? cursor_refill(c, m->sorter, err) : RC_OK;
+	int rc = c->reader.next == c->reader.end ? cursor_refill(c, m->sorter, err) : RC_OK;
 	if (c->done)
-		c->words[c->turn] = UINT64_MAX;
-	return rc || c->done ? rc : cursor_unpack(c, c->turn, &m->plan, err);
+		c->words[c->reader.turn] = UINT64_MAX;
+	return rc || c->done ? rc : cursor_read(c, &m->plan, err);
 }
 
 /* Stand before the first record of [lo, hi). */
 static int cursor_open(struct cursor *c, const struct sorter *s, const struct run *run,
 		       struct bytes lo, struct bytes hi, struct error *err)
 {
+	struct run_reader *rd = &c->reader;
 	struct run_position from = {0}, to = {.offset = run->bytes};
-	c->run = run;
+	reader_start(rd, run);
 	if (!run->data)
-		buf_reserve(&c->buf, s->read_bytes + SLACK_BYTES);
-	int rc = hi.len ? run_seek(run, hi, NULL, &c->buf, &to, NULL, err) : RC_OK;
-	if (rc == RC_OK && lo.len)
-		rc = run_seek(run, lo, NULL, &c->buf, &from, NULL, err);
+		buf_reserve(&rd->blocks, s->read_bytes + SLACK_BYTES);
+	int rc = hi.len ? run_seek(rd, hi, NULL, &to, NULL, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = run_seek(rd, lo, NULL, &from, NULL, err);
+	cursor_hold(c, s->opt.budget);
 	if (rc)
 		return rc;
 	c->stop = from.offset < to.offset ? to.offset : 0; /* 0: nothing of this run */
-	if (run->data) {
-		c->next = run->data + from.offset;
-		c->end = c->stop ? run->data + c->stop : c->next;
-		return RC_OK;
-	}
-	c->block = from.block;
-	rc = cursor_refill(c, s, err);
-	if (rc == RC_OK && !c->done)
-		c->next += from.offset - run->blocks[from.block].offset;
-	return rc;
+	c->block = from.block + (rd->next < rd->end ? 1 : 0);
+	if (!c->stop)
+		rd->end = rd->next;
+	else if (run->data)
+		rd->end = run->data + c->stop;
+	else if (c->stop - from.offset < (size_t)(rd->end - rd->next))
+		rd->end = rd->next + (c->stop - from.offset);
+	return RC_OK;
 }
 
 /* Equal words: compare in full.  An exhausted cursor is behind all. */
@@ -153,7 +159,7 @@ static __attribute__((noinline)) bool before_in_full(const struct merge *m, size
 	const struct cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
 	if (ca->done || cb->done)
 		return cb->done && (!ca->done || a < b);
-	int c = record_compare(&ca->recs[ca->turn], &cb->recs[cb->turn], m->minor_bytes);
+	int c = record_compare(&cursor_item(ca)->rec, &cursor_item(cb)->rec, m->minor_bytes);
 	return c ? c < 0 : a < b;
 }
 
@@ -167,7 +173,7 @@ static inline bool before(const struct merge *m, struct node a, struct node b)
 static inline struct node leaf(const struct merge *m, size_t i)
 {
 	const struct cursor *c = &m->cursors[i];
-	return (struct node){c->words[c->turn], (uint32_t)i};
+	return (struct node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
 /* Node i's winner; the losers stay in the nodes.  Cursor j is the leaf n + j. */
@@ -218,19 +224,20 @@ static inline int step_on(struct merge *m, struct cursor *c, struct error *err)
 {
 	int rc = RC_OK;
 	if (__builtin_expect(c->ahead, 1))
-		c->turn ^= 1;
+		c->ahead = false;
 	else
 		rc = cursor_go_on(c, m, err);
 	if (rc)
 		return rc;
-	if (c->words[c->turn] < m->rival)
-		m->nodes[0].prefix = c->words[c->turn];
+	uint64_t word = c->words[c->reader.turn];
+	if (word < m->rival)
+		m->nodes[0].prefix = word;
 	else
 		replay(m);
 	return c->done ? RC_OK : cursor_look_ahead(c, &m->plan, err);
 }
 
-static inline int next_record(struct merge *m, const struct record **out, struct error *err)
+static inline int next_item(struct merge *m, const struct item **out, struct error *err)
 {
 	struct cursor *c = &m->cursors[m->nodes[0].who];
 	if (m->started && !c->done) {
@@ -240,13 +247,13 @@ static inline int next_record(struct merge *m, const struct record **out, struct
 		c = &m->cursors[m->nodes[0].who];
 	}
 	m->started = true;
-	*out = &c->recs[c->turn];
+	*out = cursor_item(c);
 	return c->done ? RC_END : RC_OK;
 }
 
-int merge_next(struct merge *m, const struct record **out, struct error *err)
+int merge_next(struct merge *m, const struct item **out, struct error *err)
 {
-	return next_record(m, out, err);
+	return next_item(m, out, err);
 }
 
 static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, struct bytes lo,
@@ -327,7 +334,8 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 						 struct error *err)
 {
 	struct sorter *s = m->sorter;
-	int rc = aside_get(s->asides, s->spills, r->payload, &m->aside, &r->payload, err);
+	int rc = aside_get(s->asides, s->opt.threads, s->spills, r->payload, &m->aside, &r->payload,
+			   err);
 	m->aside_held_bytes = m->aside.cap;
 	budget_force(s->opt.budget, m->aside_held_bytes);
 	return rc;
@@ -336,18 +344,22 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 static int range_next(void *self, struct record *out, struct error *err)
 {
 	struct merge *m = self;
-	const struct record *r;
+	const struct item *it;
 	if (__builtin_expect(m->aside.cap > 0, 0))
 		drop_aside(m);
 	bool first = !m->started;
-	int rc = next_record(m, &r, err);
+	int rc = next_item(m, &it, err);
 	if (rc)
 		return rc;
-	*out = *r;
-	/* Words pack minors too: those of one key may differ. */
-	out->new_key = m->nodes[0].prefix != m->last_word && m->minor_bytes == 0 && !first;
-	m->last_word = m->nodes[0].prefix;
-	return __builtin_expect(record_is_aside(r), 0) ? fetch_aside(m, out, err) : RC_OK;
+	struct node top = m->nodes[0];
+	*out = it->rec;
+	/* A run knows when its own key changes.  Words pack minors too: those of one key may differ. */
+	if (top.who != m->last_who || !out->new_key)
+		out->new_key = top.prefix != m->last_word && m->minor_bytes == 0;
+	out->new_key &= !first;
+	m->last_word = top.prefix;
+	m->last_who = top.who;
+	return __builtin_expect(it->aside, 0) ? fetch_aside(m, out, err) : RC_OK;
 }
 
 static void range_close(void *self)

@@ -5,10 +5,12 @@
  *
  *   while adding   threads x (buffer run_bytes + sort entries <= run_bytes)  forced: 2 x run_bytes
  *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
- *                  runs in memory: their bytes                                taken, else spilled
+ *                  runs in memory: their bytes (while written: the most       taken, else spilled
+ *                  that those of the buffer may become)
  *                  indexes: about 24 bytes and a key for 16 KiB of run        forced
  *                  large payloads (aside.h): their bytes                      taken, else spilled
  *   while reading  iterators x spilled runs x read_bytes                      forced
+ *                  iterators x runs x two keys                                forced
  *                  iterators x one large payload                              forced
  *
  * run_bytes is 8 MiB or limit / (4 x threads): builders hold at most half of the limit, and what
@@ -44,6 +46,7 @@ struct run_builder {
 	size_t used, cap;
 	size_t records, records_max;
 	uint64_t first_seq, last_seq;
+	uint64_t least_seq, largest_seq;
 	bool seq_rises;
 	struct span_watch watch;    /* over the records in data but the last */
 	size_t last_at, last_key_len; /* where its key and minor lie in data */
@@ -88,7 +91,7 @@ void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *ru
 struct merge;
 int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
 	       struct bytes lo, struct bytes hi, struct error *err);
-int merge_next(struct merge *m, const struct record **out, struct error *err);
+int merge_next(struct merge *m, const struct item **out, struct error *err);
 /* NULL is fine. */
 void merge_close(struct merge *m);
 /* The union of the runs' spans, as merge_open computed it. */

@@ -96,16 +96,17 @@ static int probe(const struct select *q, struct bytes key, uint64_t *weight, str
 		 struct error *err)
 {
 	struct weigher w = sorter_weigher(q->s);
-	struct buf scratch = {0};
+	struct run_reader reader = {0};
 	int rc = stop_check(err);
 	*weight = 0;
 	below->len = 0;
 	for (size_t i = 0; rc == RC_OK && i < q->s->nruns; i++) {
 		struct run_position at;
-		rc = run_seek(q->s->runs[i], key, &w, &scratch, &at, below, err);
+		reader_start(&reader, q->s->runs[i]);
+		rc = run_seek(&reader, key, &w, &at, below, err);
 		*weight += at.weight_below;
 	}
-	buf_release(&scratch);
+	reader_release(&reader);
 	return rc;
 }
 
@@ -217,13 +218,14 @@ static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struc
 {
 	struct weigher w = sorter_weigher(k->q->s);
 	for (size_t n = 1; k->next < k->end; n++) {
-		const struct record *r;
-		int rc = merge_next(m, &r, err);
+		const struct item *it;
+		int rc = merge_next(m, &it, err);
 		if (rc)
 			return rc;
-		if (!k->started || !bytes_eq(r->key, buf_bytes(&k->key)))
-			walk_key(k, r->key, *weight);
-		*weight += weigh_record(&w, r);
+		struct bytes key = it->rec.key;
+		if (!k->started || !bytes_eq(key, buf_bytes(&k->key)))
+			walk_key(k, key, *weight);
+		*weight += weigh_item(&w, it);
 		rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;
 		if (rc)
 			return rc;

@@ -1,5 +1,5 @@
 /*
- * run.c - write a run, its seek index, and find a key in it again
+ * run.c - write a run and its seek index
  */
 #include "run.h"
 
@@ -115,40 +115,53 @@ static void writer_init(struct run_writer *w, struct run *run)
 	w->flushed = 0;
 	w->weight = 0;
 	w->block_end = 0;
+	w->last = mem_calloc(1, run->codec.string_max + SLACK_BYTES);
+	w->last_bytes = 0;
+}
+
+void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes, size_t records)
+{
+	void *p = NULL;
+	writer_init(w, run);
+	w->spill = NULL;
+	w->cap = bytes;
+	w->records = records;
+	/* The start is aligned for huge pages: see advise_huge. */
+	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes + SLACK_BYTES) != 0)
+		p = mem_alloc(bytes + SLACK_BYTES);
+	w->huge_end = bytes < HUGE_PAGE_BYTES ? SIZE_MAX : 0;
+	w->buf = run->data = p;
+	run->held_bytes = bytes;
 }
 
 /*
- * Huge pages cost a fault where others cost 512 (speed.md 7).  The start is aligned, and what does
- * not fill a huge page at the end stays in small ones: nothing is touched in vain.
+ * Huge pages cost a fault where others cost 512 (speed.md 7), but what is behind the end of the
+ * run would be touched in vain: one by one, as long as the rest is likely to fill the next.
  */
-static void *alloc_in_huge_pages(size_t bytes)
+static void advise_huge(struct run_writer *w)
 {
-	void *p = NULL;
-	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes) != 0)
-		return mem_alloc(bytes);
-	(void)madvise(p, bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
-	return p;
-}
-
-void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
-{
-	writer_init(w, run);
-	w->spill = NULL;
-	w->buf = run->data = alloc_in_huge_pages(bytes + SLACK_BYTES);
-	w->cap = bytes;
-	run->held_bytes = bytes;
+	const struct run *run = w->run;
+	double expected = run->records ? (double)w->used / (double)run->records * (double)w->records
+				       : (double)w->cap / 2;
+	if (expected < (double)(w->huge_end + HUGE_PAGE_BYTES)) {
+		w->huge_end = SIZE_MAX;
+		return;
+	}
+	(void)madvise(w->buf + w->huge_end, HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+	w->huge_end += HUGE_PAGE_BYTES;
 }
 
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err)
 {
 	writer_init(w, run);
-	int rc = spill_open(spill, err);
-	if (rc)
-		return rc;
 	w->spill = spill;
 	w->buf = buf;
 	w->cap = cap;
+	w->huge_end = SIZE_MAX;
+	int rc = spill_open(spill, err);
+	if (rc)
+		return rc;
 	run->spill = spill;
 	run->spill_at = spill->end;
 	return RC_OK;
@@ -175,41 +188,69 @@ static int writer_flush(struct run_writer *w, struct error *err)
 	return rc;
 }
 
-/* A record that is larger than the buffer. */
-static int put_giant(struct run_writer *w, const struct record *r, size_t body, struct error *err)
+/* A record that is larger than the buffer: its payload goes around it. */
+static int put_giant(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
 {
-	uint8_t *end = record_write_header(&w->run->codec, r, w->buf);
 	w->used = (size_t)(end - w->buf);
 	int rc = writer_flush(w, err);
-	w->flushed += body;
-	return rc ? rc : spill_write(w->spill, r->key.ptr, body, err);
+	w->flushed += r->payload.len;
+	return rc ? rc : spill_write(w->spill, r->payload.ptr, r->payload.len, err);
 }
 
-int run_writer_put(struct run_writer *w, const struct record *r, struct error *err)
+static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 {
-	const struct record_codec *codec = &w->run->codec;
-	size_t body = record_body_bytes(codec, r);
-	size_t len = record_header_bytes(codec, r) + body;
+	index_add(w, offset, key);
+	w->block_end = offset + BLOCK_BYTES;
+	if (w->block_end + SLACK_BYTES > w->huge_end)
+		advise_huge(w);
+}
+
+int run_writer_put(struct run_writer *w, const struct item *it, struct error *err)
+{
+	const struct run_codec *codec = &w->run->codec;
+	const struct record *r = &it->rec;
+	struct bytes string = bytes_of(r->key.ptr, r->key.len + codec->minor_bytes);
+	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
 	uint64_t offset = w->flushed + w->used;
+	size_t body = string.len + r->payload.len; /* less what is shared */
+	size_t len = packed_header_bytes(codec, it, shared) + body - shared;
 	if (offset + len > w->block_end) {
-		index_add(w, offset, r->key);
-		w->block_end = offset + BLOCK_BYTES;
+		start_block(w, offset, r->key);
+		shared = 0;
+		len = packed_header_bytes(codec, it, 0) + body;
 	}
-	w->weight += weigh_record(&w->weigher, r);
+	w->weight += weigh_item(&w->weigher, it);
 	w->run->records++;
 	if (w->used + len > w->cap) {
 		int rc = writer_flush(w, err);
 		if (rc)
 			return rc;
-		if (len > w->cap)
-			return put_giant(w, r, body, err);
 	}
-	uint8_t *p = record_write_header(codec, r, w->buf + w->used);
-	if (__builtin_expect(record_is_aside(r), 0))
-		record_mark_aside(codec, w->buf + w->used);
-	copy_with_slack(p, r->key.ptr, body);
+	uint8_t *p = packed_write_header(codec, it, shared, w->buf + w->used);
+	copy_with_slack(p, string.ptr + shared, string.len - shared);
+	p += string.len - shared;
+	copy_with_slack(w->last, string.ptr, string.len);
+	w->last_bytes = string.len;
+	if (len > w->cap)
+		return put_giant(w, r, p, err);
+	copy_with_slack(p, r->payload.ptr, r->payload.len);
 	w->used += len;
 	return RC_OK;
+}
+
+/* The untouched rest never took memory, but it was accounted. */
+static void give_rest(struct run_writer *w)
+{
+	struct run *run = w->run;
+	run->data = mem_realloc(run->data, run->bytes + SLACK_BYTES);
+	budget_give(w->budget, w->cap - run->bytes);
+	run->held_bytes -= w->cap - run->bytes;
+}
+
+void run_writer_release(struct run_writer *w)
+{
+	mem_free(w->last);
+	w->last = NULL;
 }
 
 int run_writer_end(struct run_writer *w, struct error *err)
@@ -217,6 +258,8 @@ int run_writer_end(struct run_writer *w, struct error *err)
 	struct run *run = w->run;
 	int rc = w->spill ? writer_flush(w, err) : RC_OK;
 	run->bytes = w->flushed + w->used;
+	if (!w->spill)
+		give_rest(w);
 	index_add(w, run->bytes, bytes_of(NULL, 0));
 	run->nblocks--;
 	run->blocks_cap = run->nblocks + 1;
@@ -226,82 +269,4 @@ int run_writer_end(struct run_writer *w, struct error *err)
 	budget_force(w->budget, index_bytes);
 	run->held_bytes += index_bytes;
 	return rc;
-}
-
-size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal)
-{
-	size_t lo = 0, hi = r->nblocks;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = bytes_cmp(run_block_key(r, mid), key);
-		if (c < 0 || (c == 0 && or_equal))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-int run_load(const struct run *r, size_t first, size_t end, struct buf *buf, const uint8_t **out,
-	     struct error *err)
-{
-	uint64_t at = r->blocks[first].offset;
-	size_t len = (size_t)(r->blocks[end].offset - at);
-	if (r->data) {
-		*out = r->data + at;
-		return RC_OK;
-	}
-	buf->len = 0;
-	*out = buf_reserve(buf, len + SLACK_BYTES);
-	return io_pread(r->spill->fd, buf->ptr, len, r->spill_at + at, r->spill->dir, err);
-}
-
-int run_damaged(const struct run *r, struct error *err)
-{
-	return error_set(err, RC_IO,
-			 "a temporary file in %s does not hold the sorted rows that were written to it",
-			 r->data ? "memory" : r->spill->dir);
-}
-
-static void keep_larger(struct buf *below, struct bytes key)
-{
-	if (bytes_cmp(key, buf_bytes(below)) <= 0)
-		return;
-	below->len = 0;
-	buf_append(below, key.ptr, key.len);
-}
-
-int run_seek(const struct run *r, struct bytes key, const struct weigher *w, struct buf *scratch,
-	     struct run_position *out, struct buf *below, struct error *err)
-{
-	/* Records equal to key may end the last block that starts below it: look there. */
-	size_t block = run_blocks_below(r, key, false);
-	*out = (struct run_position){0};
-	if (block == 0)
-		return RC_OK;
-	block--;
-	const uint8_t *p;
-	int rc = run_load(r, block, block + 1, scratch, &p, err);
-	if (rc)
-		return rc;
-	const uint8_t *start = p, *end = p + (r->blocks[block + 1].offset - r->blocks[block].offset);
-	struct bytes last = run_block_key(r, block);
-	uint64_t weight = r->blocks[block].weight;
-	while (p < end) {
-		struct record rec;
-		const uint8_t *next = record_read(&r->codec, p, &rec);
-		if ((size_t)(next - p) > (size_t)(end - p))
-			return run_damaged(r, err);
-		if (bytes_cmp(rec.key, key) >= 0)
-			break;
-		last = rec.key;
-		weight += w ? weigh_record(w, &rec) : 0;
-		p = next;
-	}
-	if (below)
-		keep_larger(below, last);
-	out->offset = r->blocks[block].offset + (uint64_t)(p - start);
-	out->block = p < end ? block : block + 1;
-	out->weight_below = weight;
-	return RC_OK;
 }

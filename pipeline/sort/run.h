@@ -1,115 +1,16 @@
 /*
- * run.h - records as bytes, and sorted runs of them in memory or in a temporary file
+ * run.h - sorted runs of records in memory or in a temporary file
  *
- *   record: seq low bits u32 | key bytes u16 | payload bytes varint | key | minor | payload
- *
- * Little-endian, unaligned.  A run holds the high part of its seqs; only a merged run whose
- * inputs differ in it stores u64 seqs.  A run is cut into blocks of up to BLOCK_BYTES or one
- * larger record; blocks are the unit of seeking and of reading back.
- *
- * A large payload does not go through runs: it is put aside once (aside.h), and the record has in
- * its place ASIDE_BYTES that say where; the highest bit of key bytes tells such a record.
+ * A run is cut into blocks of up to BLOCK_BYTES or one larger record; blocks are the unit of
+ * seeking and of reading back.  What a record looks like there is in codec.h.
  */
 #ifndef SALTMILL_RUN_H
 #define SALTMILL_RUN_H
 
+#include "codec.h"
 #include "mem.h"
-#include "prefix.h"
-#include "record.h"
 
-enum { BLOCK_BYTES = 16384, ASIDE_BYTES = 24, ASIDE_BIT = 0x80, HUGE_PAGE_BYTES = 2 << 20 };
-
-struct record_codec {
-	uint64_t seq_base;
-	size_t seq_bytes; /* 4 or 8 */
-	size_t minor_bytes;
-};
-
-/* Key, minor and payload lie together behind the header. */
-static inline size_t record_body_bytes(const struct record_codec *c, const struct record *r)
-{
-	return r->key.len + c->minor_bytes + r->payload.len;
-}
-
-static inline size_t record_header_bytes(const struct record_codec *c, const struct record *r)
-{
-	size_t n = c->seq_bytes + 3;
-	for (size_t v = r->payload.len; v >= 0x80; v >>= 7)
-		n++;
-	return n;
-}
-
-static inline uint8_t *record_write_header(const struct record_codec *c, const struct record *r,
-					   uint8_t *p)
-{
-	uint64_t seq = r->seq - c->seq_base;
-	uint16_t key_len = (uint16_t)r->key.len;
-	memcpy(p, &seq, 8); /* little-endian; the next fields overwrite what is too much */
-	p += c->seq_bytes;
-	memcpy(p, &key_len, 2);
-	return p + 2 + put_varint(p + 2, r->payload.len);
-}
-
-/* The header at p is of a record whose payload is ASIDE_BYTES. */
-static inline void record_mark_aside(const struct record_codec *c, uint8_t *p)
-{
-	p[c->seq_bytes + 1] |= ASIDE_BIT;
-}
-
-/* Of a record that record_read gave: a payload of this length has a varint of one byte. */
-static inline bool record_is_aside(const struct record *r)
-{
-	return r->payload.len == ASIDE_BYTES && (r->key.ptr[-2] & ASIDE_BIT) != 0;
-}
-
-/* Returns where the next record starts.  Reads at most SLACK_BYTES behind a damaged one. */
-static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
-					 struct record *r)
-{
-	uint64_t seq = 0;
-	uint16_t key_len;
-	if (c->seq_bytes == 4)
-		memcpy(&seq, p, 4);
-	else
-		memcpy(&seq, p, 8);
-	p += c->seq_bytes;
-	memcpy(&key_len, p, 2);
-	p += 2;
-	uint64_t payload = *p++;
-	if (payload >= 0x80) {
-		payload &= 0x7f;
-		for (unsigned shift = 7; shift < 63; shift += 7) {
-			payload |= (uint64_t)(*p & 0x7f) << shift;
-			if (*p++ < 0x80)
-				break;
-		}
-	}
-	r->seq = c->seq_base + seq;
-	r->key = bytes_of(p, key_len & 0x7fff);
-	r->minor = p + r->key.len;
-	r->payload = bytes_of(r->minor + c->minor_bytes, payload);
-	return r->payload.ptr + payload;
-}
-
-/* Copy in whole 32-byte pieces: reads and writes up to 31 bytes too many. */
-static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
-{
-	if (len > 256) {
-		memcpy(to, from, len);
-		return;
-	}
-	for (size_t i = 0; i < len; i += 32)
-		memcpy(to + i, from + i, 32);
-}
-
-static inline int record_compare(const struct record *a, const struct record *b,
-				 size_t minor_bytes)
-{
-	int c = bytes_cmp(a->key, b->key);
-	if (c == 0 && minor_bytes > 0)
-		c = memcmp(a->minor, b->minor, minor_bytes);
-	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
-}
+enum { BLOCK_BYTES = 16384, HUGE_PAGE_BYTES = 2 << 20 };
 
 /* A temporary file, appended to by one thread at a time.  {.fd = -1} is closed. */
 struct spill {
@@ -132,7 +33,7 @@ struct block {
 };
 
 struct run {
-	struct record_codec codec;
+	struct run_codec codec;
 	struct key_span span;
 	uint8_t *data;             /* SLACK_BYTES longer; NULL: spilled */
 	struct spill *spill;
@@ -159,12 +60,43 @@ static inline struct bytes run_block_key(const struct run *r, size_t block)
 /* Blocks whose first key is < key (or <= key). */
 size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal);
 
-/* Read blocks [first, end) into buf (or point into memory); valid up to SLACK_BYTES behind. */
-int run_load(const struct run *r, size_t first, size_t end, struct buf *buf, const uint8_t **out,
-	     struct error *err);
-
-/* A record does not end where its block does. */
+/* A record is not what was written there. */
 int run_damaged(const struct run *r, struct error *err);
+
+/*
+ * Reads a run in order, from a block on.  items[turn] is the record read last, and the other one
+ * that before it: both keep their key and minor here, and their payload until the next load.
+ */
+struct run_reader {
+	const struct run *run;
+	const uint8_t *next, *end; /* the records at hand that were not read */
+	struct item items[2];
+	uint8_t *strings[2];       /* of the items, string_cap each, SLACK_BYTES included */
+	size_t string_cap;
+	size_t last_bytes;         /* of the last string; 0: nothing was read since the load */
+	unsigned turn;
+	struct buf blocks;         /* of a spilled run, what was read back */
+};
+/* Turn to a run; {0} before the first.  Then load. */
+void reader_start(struct run_reader *rd, const struct run *r);
+void reader_release(struct run_reader *rd);
+/* Read blocks [first, end) back, or point into memory. */
+int reader_load(struct run_reader *rd, size_t first, size_t end, struct error *err);
+
+/* Read the record at next, which is before end; whole words of its string may be loaded at once. */
+static inline int reader_read(struct run_reader *rd, struct error *err)
+{
+	const struct run_codec *c = &rd->run->codec;
+	unsigned last = rd->turn, turn = last ^ 1;
+	const uint8_t *next = packed_read(c, rd->next, rd->end, rd->strings[last], rd->last_bytes,
+					  rd->strings[turn], &rd->items[turn]);
+	if (__builtin_expect(!next, 0))
+		return run_damaged(rd->run, err);
+	rd->next = next;
+	rd->last_bytes = rd->items[turn].rec.key.len + c->minor_bytes;
+	rd->turn = turn;
+	return RC_OK;
+}
 
 struct run_position {
 	uint64_t offset;        /* in the run, of the first record with key >= the one sought */
@@ -175,20 +107,20 @@ struct weigher {
 	record_weigh *weigh; /* NULL: 1 */
 	const void *ctx;
 };
-/* Of a record that record_read gave. */
-static inline uint64_t weigh_record(const struct weigher *w, const struct record *r)
+static inline uint64_t weigh_item(const struct weigher *w, const struct item *it)
 {
 	uint64_t weight;
-	if (!record_is_aside(r))
-		return w->weigh ? w->weigh(w->ctx, r) : 1;
-	memcpy(&weight, r->payload.ptr + 16, 8);
+	if (!it->aside)
+		return w->weigh ? w->weigh(w->ctx, &it->rec) : 1;
+	memcpy(&weight, it->rec.payload.ptr + 16, 8);
 	return weight;
 }
 /*
- * Find key.  w NULL: weights are not wanted.  below (or NULL) becomes the largest key of the run
- * that is < key, if that is larger than what is there.
+ * Find key in rd's run and stand before the record that was found, with the rest of its block at
+ * hand.  w NULL: weights are not wanted.  below (or NULL) becomes the largest key of the run that
+ * is < key, if that is larger than what is there.
  */
-int run_seek(const struct run *r, struct bytes key, const struct weigher *w, struct buf *scratch,
+int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	     struct run_position *out, struct buf *below, struct error *err);
 
 /* Writes one run, records in order. */
@@ -202,15 +134,27 @@ struct run_writer {
 	uint64_t flushed;
 	uint64_t weight;
 	uint64_t block_end;    /* offset that ends the block if it is filled */
+	uint8_t *last;         /* the string before, of last_bytes */
+	size_t last_bytes;
+	size_t records;        /* of the whole run; in memory only */
+	size_t huge_end;       /* up to here buf is meant to lie in huge pages */
 };
-/* A run in memory of exactly `bytes` bytes, which the caller has taken from the budget. */
-void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes);
-/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's. */
+/*
+ * A run in memory of at most `bytes` bytes, which the caller has taken from the budget, and of so
+ * many records.  run->codec is set.
+ */
+void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes, size_t records);
+/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is ROW_KEY_MAX + 64. */
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err);
-/* Append.  r's key, minor and payload lie together, with SLACK_BYTES readable behind them. */
-int run_writer_put(struct run_writer *w, const struct record *r, struct error *err);
-/* Flush and close the index. */
+/*
+ * Append.  The record's key and minor lie together; SLACK_BYTES behind them and behind the payload
+ * are readable.
+ */
+int run_writer_put(struct run_writer *w, const struct item *it, struct error *err);
+/* Flush, give back what the run does not take, and close the index. */
 int run_writer_end(struct run_writer *w, struct error *err);
+/* Whether it has come to an end or not. */
+void run_writer_release(struct run_writer *w);
 
 #endif

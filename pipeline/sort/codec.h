@@ -1,0 +1,253 @@
+/*
+ * codec.h - records as bytes
+ *
+ * In a builder's buffer they lie whole, so that a sort entry may point at any of them:
+ *
+ *   seq low half u32 | key bytes u16 | payload bytes varint | key | minor | payload
+ *
+ * In a run, which is read in order, key and minor are one string, and only what tells it from the
+ * string before is there (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ *
+ *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
+ *
+ * The string is the first `shared` bytes of the one before, then the tail; the first record of a
+ * block shares nothing.  The tail's length is only there when the strings of the run differ in
+ * length.  seq counts from the least of the run, in as many bytes as the run's largest needs.
+ * Little-endian, unaligned.
+ *
+ * A large payload does not go through runs: it is put aside once (aside.h), and the record has in
+ * its place ASIDE_BYTES that say where.  In a buffer the highest bit of key bytes tells such a
+ * record, in a run 0 in the place of payload bytes + 1.
+ */
+#ifndef SALTMILL_SORT_CODEC_H
+#define SALTMILL_SORT_CODEC_H
+
+#include "prefix.h"
+#include "record.h"
+
+enum {
+	ASIDE_BYTES = 24,
+	ASIDE_BIT = 0x80,
+	PACKED_EXTRA_BYTES = 3, /* a record takes at most so much more in a run than in a buffer */
+	MERGED_BYTES = 64       /* strings up to here are put together word by word */
+};
+
+struct item {
+	struct record rec; /* new_key: against the record before in the run */
+	bool aside;        /* the payload is ASIDE_BYTES that stand for it */
+};
+
+static inline int record_compare(const struct record *a, const struct record *b,
+				 size_t minor_bytes)
+{
+	int c = bytes_cmp(a->key, b->key);
+	if (c == 0 && minor_bytes > 0)
+		c = memcmp(a->minor, b->minor, minor_bytes);
+	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* Copy in whole 32-byte pieces: reads and writes up to 31 bytes too many. */
+static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len > 256) {
+		memcpy(to, from, len);
+		return;
+	}
+	for (size_t i = 0; i < len; i += 32)
+		memcpy(to + i, from + i, 32);
+}
+
+static inline size_t varint_bytes(uint64_t v)
+{
+	size_t n = 1;
+	for (; v >= 0x80; v >>= 7)
+		n++;
+	return n;
+}
+
+/* Of at most 9 bytes, whatever is there. */
+static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
+{
+	uint64_t v = *p++;
+	if (__builtin_expect(v >= 0x80, 0)) {
+		v &= 0x7f;
+		for (unsigned shift = 7; shift < 63; shift += 7) {
+			v |= (uint64_t)(*p & 0x7f) << shift;
+			if (*p++ < 0x80)
+				break;
+		}
+	}
+	*out = v;
+	return p;
+}
+
+/* ---- whole, in a builder's buffer ---- */
+
+struct record_codec {
+	uint64_t seq_base; /* the high half of all seqs */
+	size_t minor_bytes;
+};
+
+static inline size_t record_bytes(const struct record_codec *c, const struct record *r)
+{
+	return 6 + varint_bytes(r->payload.len) + r->key.len + c->minor_bytes + r->payload.len;
+}
+
+/* Returns where the key goes; minor and payload follow. */
+static inline uint8_t *record_write_header(const struct record *r, bool aside, uint8_t *p)
+{
+	uint32_t seq = (uint32_t)r->seq;
+	uint16_t key_len = (uint16_t)r->key.len;
+	memcpy(p, &seq, 4);
+	memcpy(p + 4, &key_len, 2);
+	p[5] |= aside ? ASIDE_BIT : 0;
+	return p + 6 + put_varint(p + 6, r->payload.len);
+}
+
+/* Returns where the next record starts. */
+static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
+					 struct record *r)
+{
+	uint32_t seq;
+	uint16_t key_len;
+	uint64_t payload;
+	memcpy(&seq, p, 4);
+	memcpy(&key_len, p + 4, 2);
+	p = read_varint(p + 6, &payload);
+	r->seq = c->seq_base + seq;
+	r->key = bytes_of(p, key_len & 0x7fff);
+	r->minor = p + r->key.len;
+	r->payload = bytes_of(r->minor + c->minor_bytes, payload);
+	return r->payload.ptr + payload;
+}
+
+/* Of the record at p. */
+static inline bool record_is_aside(const uint8_t *p)
+{
+	return (p[5] & ASIDE_BIT) != 0;
+}
+
+/* ---- packed, in a run ---- */
+
+struct run_codec {
+	uint64_t seq_base, seq_last; /* the least and the largest */
+	uint64_t seq_mask;
+	size_t seq_bytes; /* 0..8 */
+	size_t minor_bytes;
+	size_t string_max;
+	bool fixed;       /* all strings have string_max bytes */
+};
+
+static inline void run_codec_init(struct run_codec *c, const struct key_span *s,
+				  size_t minor_bytes, uint64_t seq_base, uint64_t seq_last)
+{
+	*c = (struct run_codec){.seq_base = seq_base,
+				.seq_last = seq_last,
+				.minor_bytes = minor_bytes,
+				.string_max = s->max_len + minor_bytes,
+				.fixed = s->min_len == s->max_len};
+	for (; c->seq_bytes < 8 && (seq_last - seq_base) & ~c->seq_mask; c->seq_bytes++)
+		c->seq_mask = c->seq_mask << 8 | 0xff;
+}
+
+/* How many first bytes two strings share; reads up to 7 bytes behind the shorter. */
+static inline size_t shared_bytes(struct bytes a, struct bytes b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	for (size_t i = 0; i < n; i += 8) {
+		uint64_t x, y;
+		memcpy(&x, a.ptr + i, 8);
+		memcpy(&y, b.ptr + i, 8);
+		if (x != y) {
+			i += (size_t)__builtin_ctzll(x ^ y) / 8;
+			return i < n ? i : n;
+		}
+	}
+	return n;
+}
+
+static inline size_t packed_header_bytes(const struct run_codec *c, const struct item *it,
+					 size_t shared)
+{
+	size_t tail = it->rec.key.len + c->minor_bytes - shared;
+	return varint_bytes(shared) + (c->fixed ? 0 : varint_bytes(tail)) +
+	       varint_bytes(it->aside ? 0 : it->rec.payload.len + 1) + c->seq_bytes;
+}
+
+/* Returns where the tail goes; overwrites up to 8 bytes behind that. */
+static inline uint8_t *packed_write_header(const struct run_codec *c, const struct item *it,
+					   size_t shared, uint8_t *p)
+{
+	uint64_t seq = it->rec.seq - c->seq_base;
+	p += put_varint(p, shared);
+	if (!c->fixed)
+		p += put_varint(p, it->rec.key.len + c->minor_bytes - shared);
+	p += put_varint(p, it->aside ? 0 : it->rec.payload.len + 1);
+	memcpy(p, &seq, 8);
+	return p + c->seq_bytes;
+}
+
+/* MERGED_BYTES of ones, then as many of zeros. */
+extern const uint8_t codec_mask[2 * MERGED_BYTES];
+
+/*
+ * A string from the one before it and its tail.  Whole words are stored, so that who loads them at
+ * once need not wait for the store.  The bytes in front of the tail, as many as are shared, can be
+ * read: their strings have been put there, too.
+ */
+static inline void merge_string(uint8_t *to, const uint8_t *before, size_t shared,
+				const uint8_t *tail, size_t bytes)
+{
+	if (__builtin_expect(bytes > MERGED_BYTES, 0)) {
+		memcpy(to, before, shared);
+		memcpy(to + shared, tail, bytes - shared);
+		return;
+	}
+	const uint8_t *from = tail - shared, *mask = codec_mask + MERGED_BYTES - shared;
+	for (size_t i = 0; i < bytes; i += 8) {
+		uint64_t old, new, keep;
+		memcpy(&old, before + i, 8);
+		memcpy(&new, from + i, 8);
+		memcpy(&keep, mask + i, 8);
+		new = (old & keep) | (new & ~keep);
+		memcpy(to + i, &new, 8);
+	}
+}
+
+/*
+ * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
+ * SLACK_BYTES behind them.  before: the string of the record in front, of before_bytes; 0: the
+ * record is the first that is at hand.  Returns where the next one starts; NULL: the record does
+ * not fit between p and end or does not go with the one before.  Reads at most SLACK_BYTES behind
+ * end.
+ */
+static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
+					 const uint8_t *end, const uint8_t *before,
+					 size_t before_bytes, uint8_t *string, struct item *out)
+{
+	uint64_t shared, tail, payload, seq;
+	p = read_varint(p, &shared);
+	tail = c->string_max - shared;
+	if (!c->fixed)
+		p = read_varint(p, &tail);
+	p = read_varint(p, &payload);
+	memcpy(&seq, p, 8);
+	p += c->seq_bytes;
+	out->aside = payload == 0;
+	payload = payload ? payload - 1 : ASIDE_BYTES;
+	if (shared > before_bytes || tail > c->string_max - shared ||
+	    shared + tail < c->minor_bytes || p > end || tail > (size_t)(end - p) ||
+	    payload > (size_t)(end - p) - tail)
+		return NULL;
+	size_t bytes = shared + tail, key_len = bytes - c->minor_bytes;
+	merge_string(string, before, shared, p, bytes);
+	out->rec = (struct record){.key = bytes_of(string, key_len),
+				   .minor = string + key_len,
+				   .seq = c->seq_base + (seq & c->seq_mask),
+				   .payload = bytes_of(p + tail, payload)};
+	/* That nothing is shared says nothing where a block begins. */
+	out->rec.new_key = shared > 0 && (shared < key_len || bytes != before_bytes);
+	return out->rec.payload.ptr + payload;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * reader.c - read a run in order, and find a key in it
+ */
+#include "run.h"
+
+#include <inttypes.h>
+
+#include "io.h"
+
+const uint8_t codec_mask[2 * MERGED_BYTES] = {
+#define ONES_8 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+	ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8,
+#undef ONES_8
+};
+
+void reader_start(struct run_reader *rd, const struct run *r)
+{
+	size_t cap = r->codec.string_max + SLACK_BYTES;
+	rd->run = r;
+	rd->next = rd->end = NULL;
+	rd->turn = 0;
+	rd->last_bytes = 0;
+	if (cap <= rd->string_cap)
+		return;
+	mem_free(rd->strings[0]);
+	/* What is behind a string is loaded, and has no effect. */
+	rd->strings[0] = mem_calloc(2, cap);
+	rd->strings[1] = rd->strings[0] + cap;
+	rd->string_cap = cap;
+}
+
+void reader_release(struct run_reader *rd)
+{
+	mem_free(rd->strings[0]);
+	buf_release(&rd->blocks);
+	*rd = (struct run_reader){0};
+}
+
+int reader_load(struct run_reader *rd, size_t first, size_t end, struct error *err)
+{
+	const struct run *r = rd->run;
+	uint64_t at = r->blocks[first].offset;
+	size_t len = (size_t)(r->blocks[end].offset - at);
+	rd->last_bytes = 0;
+	if (r->data) {
+		rd->next = r->data + at;
+		rd->end = rd->next + len;
+		return RC_OK;
+	}
+	rd->blocks.len = 0;
+	rd->next = buf_reserve(&rd->blocks, len + SLACK_BYTES);
+	rd->end = rd->next + len;
+	return io_pread(r->spill->fd, rd->blocks.ptr, len, r->spill_at + at, r->spill->dir, err);
+}
+
+int run_damaged(const struct run *r, struct error *err)
+{
+	return error_set(err, RC_IO,
+			 "a temporary file in %s does not hold the sorted rows that were written to it",
+			 r->data ? "memory" : r->spill->dir);
+}
+
+size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal)
+{
+	size_t lo = 0, hi = r->nblocks;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = bytes_cmp(run_block_key(r, mid), key);
+		if (c < 0 || (c == 0 && or_equal))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void keep_larger(struct buf *below, struct bytes key)
+{
+	if (bytes_cmp(key, buf_bytes(below)) <= 0)
+		return;
+	below->len = 0;
+	buf_append(below, key.ptr, key.len);
+}
+
+/* Read the block at hand up to the first record with key >= the one sought, and stand before it. */
+static int scan_block(struct run_reader *rd, struct bytes key, const struct weigher *w,
+		      uint64_t *weight, struct error *err)
+{
+	while (rd->next < rd->end) {
+		const uint8_t *here = rd->next;
+		size_t bytes = rd->last_bytes;
+		int rc = reader_read(rd, err);
+		if (rc)
+			return rc;
+		const struct item *it = &rd->items[rd->turn];
+		if (bytes_cmp(it->rec.key, key) >= 0) {
+			rd->next = here;
+			rd->last_bytes = bytes;
+			rd->turn ^= 1;
+			return RC_OK;
+		}
+		*weight += w ? weigh_item(w, it) : 0;
+	}
+	return RC_OK;
+}
+
+int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
+	     struct run_position *out, struct buf *below, struct error *err)
+{
+	/* Records equal to key may end the last block that starts below it: look there. */
+	const struct run *r = rd->run;
+	size_t block = run_blocks_below(r, key, false);
+	*out = (struct run_position){0};
+	if (block == 0)
+		return r->nblocks ? reader_load(rd, 0, 1, err) : RC_OK;
+	block--;
+	int rc = reader_load(rd, block, block + 1, err);
+	if (rc)
+		return rc;
+	const uint8_t *start = rd->next;
+	out->weight_below = r->blocks[block].weight;
+	rc = scan_block(rd, key, w, &out->weight_below, err);
+	if (rc)
+		return rc;
+	if (below)
+		keep_larger(below, rd->next == start ? run_block_key(r, block)
+						     : rd->items[rd->turn].rec.key);
+	out->offset = r->blocks[block].offset + (uint64_t)(rd->next - start);
+	out->block = rd->next < rd->end ? block : block + 1;
+	return RC_OK;
+}
