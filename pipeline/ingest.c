@@ -72,6 +72,7 @@ static int start_positions(struct ingest *in, const struct kafka_topic *t, struc
 					 "from its beginning: `saltmill seek --state DIR %d=%lld`",
 					 r->partition, in->job->kafka.topic, r->partition,
 					 (long long)t->partitions[i].low);
+		r->last = state_last(in->state, r->partition);
 	}
 	return RC_OK;
 }

@@ -116,3 +116,32 @@ void bytes_unescape(struct buf *b, struct bytes text)
 		i += 3;
 	}
 }
+
+void bytes_hex(struct buf *b, struct bytes v)
+{
+	static const char digit[] = "0123456789abcdef";
+	for (size_t i = 0; i < v.len; i++) {
+		buf_put(b, (uint8_t)digit[v.ptr[i] >> 4]);
+		buf_put(b, (uint8_t)digit[v.ptr[i] & 15]);
+	}
+}
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool bytes_unhex(uint8_t *out, size_t len, const char *hex)
+{
+	if (strlen(hex) != 2 * len)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}

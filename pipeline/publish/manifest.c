@@ -25,6 +25,7 @@ enum kind {
 	DIGEST,  /* uint8_t[16] */
 	PARTITION, /* int32_t */
 	ROW_KEY, /* struct bytes */
+	PART,    /* a struct of `items`; its first member tells whether it is there (bool) */
 	LIST     /* pointer to structs of `items`; how many: the size_t at count_at */
 };
 
@@ -35,7 +36,7 @@ struct member {
 	size_t at;
 	const struct shape *items;
 	size_t count_at;
-	bool optional; /* TEXT that is NULL and LIST that is empty are not written */
+	bool optional; /* TEXT that is NULL, PART that is not there, empty LIST: not written */
 };
 
 struct shape {
@@ -121,11 +122,19 @@ static const struct member reason_members[] = {
 };
 SHAPE(reject_reason, reason_members);
 
+static const struct member anchor_members[] = {
+	{.key = "offset", MILLIS, AT(anchor, offset)},
+	{.key = "timestamp_ms", MILLIS, AT(anchor, timestamp_ms)},
+	{.key = "digest", DIGEST, AT(anchor, digest)},
+};
+SHAPE(anchor, anchor_members);
+
 static const struct member offset_members[] = {
 	{.key = "partition", PARTITION, AT(offset_range, partition)},
 	{.key = "start", MILLIS, AT(offset_range, start)},
 	{.key = "end", MILLIS, AT(offset_range, end)},
 	{.key = "events", MILLIS, AT(offset_range, events)},
+	{.key = "last", PART, AT(offset_range, last), .items = &anchor_shape, .optional = true},
 };
 SHAPE(offset_range, offset_members);
 
@@ -152,7 +161,7 @@ SHAPE(manifest, manifest_members);
 static json_t *hex_json(const void *ptr, size_t len)
 {
 	struct buf hex = {0};
-	text_hex(&hex, bytes_of(ptr, len));
+	bytes_hex(&hex, bytes_of(ptr, len));
 	json_t *out = json_stringn((const char *)hex.ptr, hex.len);
 	buf_release(&hex);
 	return out;
@@ -196,6 +205,7 @@ static json_t *member_json(const struct member *m, const char *base)
 	case PARTITION: return json_integer(*(const int32_t *)at);
 	case DIGEST: return hex_json(at, 16);
 	case ROW_KEY: return row_key_json(*(const struct bytes *)at);
+	case PART: return shape_json(m->items, at);
 	case LIST: return list_json(m, base);
 	}
 	return NULL;
@@ -206,6 +216,8 @@ static bool is_left_out(const struct member *m, const char *base)
 	const void *at = base + (m->kind == LIST ? m->count_at : m->at);
 	if (!m->optional)
 		return false;
+	if (m->kind == PART)
+		return !*(const bool *)at;
 	return m->kind == LIST ? *(const size_t *)at == 0 : !*(const char *const *)at;
 }
 
@@ -274,6 +286,7 @@ static const char *kind_name(enum kind k)
 	case PARTITION: return "a number";
 	case DIGEST: return "32 hex digits";
 	case ROW_KEY: return "a row key in \\xHH form";
+	case PART: return "an object";
 	case LIST: return "a list";
 	}
 	return "";
@@ -319,7 +332,7 @@ static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a
 	switch (kind) {
 	case TEXT: *(const char **)at = arena_strdup(a, text); return true;
 	case ROW_KEY: read_row_key(text, at, a); return true;
-	default: return text_unhex(at, 16, text);
+	default: return bytes_unhex(at, 16, text);
 	}
 }
 
@@ -343,6 +356,16 @@ static int list_read(const struct member *m, const json_t *list, char *base, con
 	return rc;
 }
 
+static int part_read(const struct member *m, const json_t *object, char *base, const char *where,
+		     struct arena *a, struct error *err)
+{
+	char *name = mem_format("%s%s.", where, m->key);
+	*(bool *)base = true;
+	int rc = shape_read(m->items, object, base, name, a, err);
+	mem_free(name);
+	return rc;
+}
+
 static int shape_read(const struct shape *s, const json_t *object, char *base, const char *where,
 		      struct arena *a, struct error *err)
 {
@@ -354,6 +377,8 @@ static int shape_read(const struct shape *s, const json_t *object, char *base, c
 			continue;
 		if (m->kind == LIST)
 			ok = json_is_array(v);
+		else if (m->kind == PART)
+			ok = json_is_object(v);
 		else if (m->kind == COUNT || m->kind == INDEX || m->kind == MILLIS ||
 			 m->kind == PARTITION)
 			ok = read_number(v, m->kind, base + m->at);
@@ -362,7 +387,11 @@ static int shape_read(const struct shape *s, const json_t *object, char *base, c
 		if (!ok)
 			return error_set(err, RC_DATA, "%s%s is %s, expected %s", where, m->key,
 					 v ? "something else" : "missing", kind_name(m->kind));
-		int rc = m->kind == LIST ? list_read(m, v, base, where, a, err) : RC_OK;
+		int rc = RC_OK;
+		if (m->kind == LIST)
+			rc = list_read(m, v, base, where, a, err);
+		else if (m->kind == PART)
+			rc = part_read(m, v, base + m->at, where, a, err);
 		if (rc)
 			return rc;
 	}

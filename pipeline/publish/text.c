@@ -58,35 +58,6 @@ void text_base64(struct buf *out, struct bytes v)
 	}
 }
 
-void text_hex(struct buf *out, struct bytes v)
-{
-	static const char digit[] = "0123456789abcdef";
-	for (size_t i = 0; i < v.len; i++) {
-		buf_put(out, (uint8_t)digit[v.ptr[i] >> 4]);
-		buf_put(out, (uint8_t)digit[v.ptr[i] & 15]);
-	}
-}
-
-static int nibble(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool text_unhex(uint8_t *out, size_t len, const char *hex)
-{
-	if (strlen(hex) != 2 * len)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
-		if (high < 0 || low < 0)
-			return false;
-		out[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 static int dump_piece(const char *piece, size_t len, void *out)
 {
 	buf_append(out, piece, len);

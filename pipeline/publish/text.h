@@ -11,9 +11,6 @@
 /* A JSON string; bytes that are not UTF-8 become \xHH.  NULL: out of memory. */
 json_t *text_json(struct bytes v);
 void text_base64(struct buf *out, struct bytes v);
-void text_hex(struct buf *out, struct bytes v);
-/* Exactly len bytes from 2 * len lower-case hex digits and nothing behind them. */
-bool text_unhex(uint8_t *out, size_t len, const char *hex);
 /* Append the JSON text; false: out of memory. */
 bool text_dump(struct buf *out, const json_t *json, size_t flags);
 

@@ -12,6 +12,9 @@
  * an error here.  So everything that retention, DeleteRecords or a topic made anew takes away from
  * a range ends the run (lost_position); every gap within an answered fetch is one the broker
  * vouches for.  How many offsets held no event is in the manifest (end - start - events).
+ *
+ * A topic that was made anew and has outgrown the position shows in no offset, and in no id that
+ * librdkafka 2.0 tells: see ranges.h.
  */
 #include <stdio.h>
 
@@ -151,7 +154,7 @@ void kafka_close(struct kafka *k)
 	rd_kafka_queue_destroy(k->queue);
 	rd_kafka_topic_destroy(k->topic);
 	rd_kafka_destroy_flags(k->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
-	mem_free(k->ranges);
+	ranges_release(&k->ranges);
 	mem_free(k);
 }
 
@@ -160,12 +163,13 @@ void kafka_close(struct kafka *k)
 /* The ranges that are being read, where the next message is expected. */
 static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 {
-	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)k->nranges);
-	for (size_t i = 0; i < k->nranges; i++)
-		if (!k->ranges[i].done)
+	const struct ranges *s = &k->ranges;
+	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)s->count);
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->item[i].done)
 			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic,
-							  k->ranges[i].range.partition)
-				->offset = k->ranges[i].next;
+							  s->item[i].range.partition)
+				->offset = s->item[i].next;
 	return l;
 }
 
@@ -183,58 +187,66 @@ static int assign(struct kafka *k, struct error *err)
 
 int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
 {
-	mem_free(k->ranges);
-	k->ranges = mem_calloc(n + 1, sizeof(*k->ranges));
-	k->nranges = n;
-	k->nleft = 0;
-	for (size_t i = 0; i < n; i++) {
-		k->ranges[i] = (struct reading_range){.range = ranges[i], .next = ranges[i].start};
-		k->ranges[i].range.events = 0;
-		k->ranges[i].done = ranges[i].start >= ranges[i].end;
-		k->nleft += !k->ranges[i].done;
-	}
+	ranges_begin(&k->ranges, ranges, n);
 	return assign(k, err);
 }
 
 void kafka_taken(const struct kafka *k, struct offset_range *ranges, size_t n)
 {
-	for (size_t i = 0; i < n && i < k->nranges; i++)
-		ranges[i].events = k->ranges[i].range.events;
-}
-
-static struct reading_range *find_range(struct kafka *k, int32_t partition)
-{
-	size_t lo = 0, hi = k->nranges;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (k->ranges[mid].range.partition < partition)
-			lo = mid + 1;
-		else
-			hi = mid;
+	for (size_t i = 0; i < n && i < k->ranges.count; i++) {
+		ranges[i].events = k->ranges.item[i].range.events;
+		ranges[i].last = k->ranges.item[i].range.last;
 	}
-	return lo < k->nranges && k->ranges[lo].range.partition == partition ? &k->ranges[lo] : NULL;
 }
 
 static void end_range(struct kafka *k, struct reading_range *r)
 {
-	if (r->done)
+	if (!ranges_end(&k->ranges, r))
 		return;
-	r->done = true;
-	k->nleft--;
 	/* what stands behind the range is not to be fetched */
 	rd_kafka_topic_partition_list_t *l = kafka_list(k, &r->range, 1);
 	rd_kafka_pause_partitions(k->client, l);
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
+/* Where the partitions begin that are being read: start of each; owned by the caller. */
+static int find_lows(struct kafka *k, struct offset_range **low, struct error *err)
+{
+	size_t n = k->ranges.count;
+	*low = mem_calloc(n, sizeof(**low));
+	for (size_t i = 0; i < n; i++)
+		(*low)[i].partition = k->ranges.item[i].range.partition;
+	return kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, *low, n, err);
+}
+
+/* The messages that were loaded last may be gone by now, without harm to what is to be read. */
+static int miss_deleted(struct kafka *k, struct error *err)
+{
+	struct ranges *s = &k->ranges;
+	struct offset_range *low;
+	int rc = find_lows(k, &low, err);
+	for (size_t i = 0; !rc && i < s->count; i++) {
+		struct reading_range *r = &s->item[i];
+		if (r->unchecked && r->before.offset < low[i].start)
+			ranges_miss(s, r);
+		if (r->next >= r->range.end)
+			end_range(k, r);
+	}
+	mem_free(low);
+	return rc;
+}
+
 /*
  * The broker has not what we ask for, or its log ends before our range does.  RC_OK: it has, after
- * all (a leader that was behind for a moment): read on.
+ * all (a leader that was behind for a moment), or can do without: read on.
  */
 static int lost_position(struct kafka *k, struct reading_range *r, struct error *err)
 {
+	int rc = r->unchecked ? miss_deleted(k, err) : RC_OK;
 	struct offset_range low = r->range, high = r->range, left = r->range;
-	int rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, &high, 1, err);
+	if (rc || r->done)
+		return rc ? rc : assign(k, err);
+	rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, &high, 1, err);
 	if (!rc)
 		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, &low, 1, err);
 	left.start = r->next;
@@ -245,7 +257,7 @@ static int lost_position(struct kafka *k, struct reading_range *r, struct error 
 
 static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error *err)
 {
-	struct reading_range *r = find_range(k, m->partition);
+	struct reading_range *r = ranges_find(&k->ranges, m->partition);
 	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && r) {
 		silence_end(&k->silence);
 		if (m->offset >= r->range.end)
@@ -265,6 +277,19 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 			 r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
 }
 
+/* All but its headers. */
+static void describe(const rd_kafka_message_t *m, struct message *out)
+{
+	rd_kafka_timestamp_type_t type;
+	*out = (struct message){
+		.partition = m->partition,
+		.offset = m->offset,
+		.timestamp_ms = rd_kafka_message_timestamp(m, &type),
+		.key = bytes_of(m->key, m->key ? m->key_len : 0),
+		.value = bytes_of(m->payload, m->payload ? m->len : 0),
+	};
+}
+
 /* *keep: the message belongs to its range. */
 static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, uint32_t *range,
 		    struct error *err)
@@ -272,17 +297,20 @@ static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, ui
 	*keep = false;
 	if (m->err)
 		return take_error(k, m, err);
-	struct reading_range *r = find_range(k, m->partition);
+	struct reading_range *r = ranges_find(&k->ranges, m->partition);
 	if (!r || r->done || m->offset < r->next)
 		return RC_OK; /* of before an assignment or a pause */
-	if (m->offset < r->range.end) {
-		*keep = true;
-		*range = (uint32_t)(r - k->ranges);
-		r->next = m->offset + 1;
-		r->range.events++;
+	if (r->unchecked) {
+		struct message msg;
+		describe(m, &msg);
+		ranges_check(&k->ranges, r, &msg);
+	}
+	*keep = ranges_see(&k->ranges, r, m->offset);
+	if (*keep) {
+		*range = (uint32_t)(r - k->ranges.item);
 		k->mean_bytes += (m->len + m->key_len) / 16 - k->mean_bytes / 16;
 	}
-	if (m->offset + 1 >= r->range.end)
+	if (m->offset + 1 >= r->range.end || k->ranges.wrong)
 		end_range(k, r);
 	return RC_OK;
 }
@@ -311,10 +339,44 @@ static void wake_fetcher(struct kafka *k)
 	rd_kafka_topic_partition_list_destroy(l);
 }
 
+/* Backwards: only the last message of each range is looked at closely. */
+static void keep_last(struct kafka *k, const struct kafka_batch *b)
+{
+	for (size_t i = b->count; i-- > 0;) {
+		const rd_kafka_message_t *m = b->messages[i];
+		struct reading_range *r = &k->ranges.item[b->range[i]];
+		struct message msg;
+		if (r->range.last.known && m->offset <= r->range.last.offset)
+			continue;
+		describe(m, &msg);
+		ranges_last(r, &msg);
+	}
+}
+
+/* Is it the topic whose messages were loaded? */
+static int settle(struct kafka *k, struct error *err)
+{
+	const char *topic = k->job->kafka.topic;
+	char *note;
+	int rc = ranges_settle(&k->ranges, topic, &note);
+	if (note && !k->noted && k->silence.log.line)
+		k->silence.log.line(k->silence.log.ctx, note);
+	k->noted = k->noted || note;
+	mem_free(note);
+	if (!rc)
+		return RC_OK;
+	struct offset_range *low;
+	rc = find_lows(k, &low, err);
+	if (!rc)
+		rc = ranges_refuse(&k->ranges, topic, low, err);
+	mem_free(low);
+	return rc;
+}
+
 int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 {
 	kafka_batch_clear(b);
-	if (k->nleft == 0)
+	if (k->ranges.left == 0)
 		return RC_END;
 	int rc = check_patience(k, err);
 	if (rc)
@@ -340,7 +402,8 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 	}
 	if (b->count)
 		silence_end(&k->silence);
-	return rc;
+	keep_last(k, b);
+	return rc ? rc : settle(k, err);
 }
 
 /* --- messages --- */
@@ -368,14 +431,7 @@ void kafka_message(const struct kafka_batch *b, size_t i, bool headers, struct m
 		   struct message_header **room, size_t *nroom)
 {
 	const rd_kafka_message_t *m = b->messages[i];
-	rd_kafka_timestamp_type_t type;
-	*out = (struct message){
-		.partition = m->partition,
-		.offset = m->offset,
-		.timestamp_ms = rd_kafka_message_timestamp(m, &type),
-		.key = bytes_of(m->key, m->key ? m->key_len : 0),
-		.value = bytes_of(m->payload, m->payload ? m->len : 0),
-	};
+	describe(m, out);
 	if (headers) {
 		out->nheaders = read_headers(m, room, nroom);
 		out->headers = *room;

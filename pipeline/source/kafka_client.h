@@ -7,15 +7,10 @@
 #include <librdkafka/rdkafka.h>
 
 #include "kafka.h"
+#include "ranges.h"
 #include "silence.h"
 
 #define REQUEST_MS 5000
-
-struct reading_range {
-	struct offset_range range;
-	int64_t next;
-	bool done;
-};
 
 struct kafka {
 	const struct job *job;
@@ -27,8 +22,8 @@ struct kafka {
 	struct error fatal; /* code 0: none */
 	const atomic_int *stop; /* another's stop_flag, or NULL */
 	/* reading */
-	struct reading_range *ranges;
-	size_t nranges, nleft;
+	struct ranges ranges;
+	bool noted;	     /* that something could not be checked */
 	uint64_t mean_bytes; /* of a message, lately */
 	double woken_at;
 };

@@ -66,22 +66,59 @@ static int read_json(const char *path, json_t **out, struct error *err)
 	return rc;
 }
 
+/* NULL where there is none: json_pack leaves it out. */
+static json_t *digest_json(bool known, const uint8_t digest[16])
+{
+	struct buf hex = {0};
+	bytes_hex(&hex, bytes_of(digest, 16));
+	json_t *out = known ? json_stringn((const char *)hex.ptr, hex.len) : NULL;
+	buf_release(&hex);
+	return out;
+}
+
+static json_t *anchor_json(const struct anchor *a)
+{
+	return a->known ? json_pack("{s:I, s:I, s:o*}", "offset", (json_int_t)a->offset, "timestamp_ms",
+				    (json_int_t)a->timestamp_ms, "digest", digest_json(true, a->digest))
+			: NULL;
+}
+
+static json_t *range_json(const struct offset_range *r)
+{
+	return json_pack("{s:i, s:I, s:I, s:I, s:o*}", "partition", r->partition, "start",
+			 (json_int_t)r->start, "end", (json_int_t)r->end, "events",
+			 (json_int_t)r->events, "last", anchor_json(&r->last));
+}
+
 int load_write(const char *path, const struct state_load *l, const char *crash, struct error *err)
 {
 	json_t *ranges = json_array();
-	for (size_t i = 0; i < l->nranges; i++) {
-		const struct offset_range *r = &l->ranges[i];
-		json_array_append_new(ranges, json_pack("{s:i, s:I, s:I, s:I}", "partition",
-							r->partition, "start", (json_int_t)r->start,
-							"end", (json_int_t)r->end, "events",
-							(json_int_t)r->events));
-	}
+	for (size_t i = 0; i < l->nranges; i++)
+		json_array_append_new(ranges, range_json(&l->ranges[i]));
 	return write_json(path,
 			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "name", l->name, "phase",
 				    phase_names[l->phase], "dir", l->dir, "read", (json_int_t)l->read,
 				    "rejected", (json_int_t)l->rejected, "published_ms",
 				    (json_int_t)l->published_ms, "offsets", ranges),
 			  crash, err);
+}
+
+/* NULL, in a folder of before there were any, or no message was loaded yet: not known. */
+static bool read_anchor(json_t *json, struct anchor *a)
+{
+	json_int_t offset, timestamp;
+	const char *digest;
+	*a = (struct anchor){0};
+	if (!json)
+		return true;
+	if (json_unpack(json, "{s:I, s:I, s:s}", "offset", &offset, "timestamp_ms", &timestamp,
+			"digest", &digest) ||
+	    !bytes_unhex(a->digest, sizeof(a->digest), digest))
+		return false;
+	a->known = true;
+	a->offset = offset;
+	a->timestamp_ms = timestamp;
+	return true;
 }
 
 static bool read_ranges(const json_t *list, struct state_load *l, struct arena *a)
@@ -91,12 +128,17 @@ static bool read_ranges(const json_t *list, struct state_load *l, struct arena *
 	for (size_t i = 0; i < l->nranges; i++) {
 		struct offset_range *r = &l->ranges[i];
 		json_int_t start, end, events;
+		json_t *last = NULL;
 		int partition;
-		if (json_unpack(json_array_get(list, i), "{s:i, s:I, s:I, s:I}", "partition",
-				&partition, "start", &start, "end", &end, "events", &events) ||
-		    (i && r[-1].partition >= partition))
+		if (json_unpack(json_array_get(list, i), "{s:i, s:I, s:I, s:I, s?:o}", "partition",
+				&partition, "start", &start, "end", &end, "events", &events, "last",
+				&last) ||
+		    (i && r[-1].partition >= partition) || !read_anchor(last, &r->last))
 			return false;
-		*r = (struct offset_range){partition, start, end, events};
+		r->partition = partition;
+		r->start = start;
+		r->end = end;
+		r->events = events;
 	}
 	return true;
 }

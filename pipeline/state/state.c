@@ -25,6 +25,7 @@
 struct position {
 	int32_t partition;
 	int64_t offset;
+	struct anchor last;
 };
 
 struct state {
@@ -50,15 +51,15 @@ static struct position *find_position(const struct state *s, int32_t partition)
 	return NULL;
 }
 
-static void set_position(struct state *s, int32_t partition, int64_t offset)
+static void set_position(struct state *s, const struct offset_range *r)
 {
-	struct position *p = find_position(s, partition);
+	struct position *p = find_position(s, r->partition);
 	if (!p) {
 		s->positions =
 			mem_realloc(s->positions, (s->npositions + 1) * sizeof(*s->positions));
 		p = &s->positions[s->npositions++];
 	}
-	*p = (struct position){partition, offset};
+	*p = (struct position){r->partition, r->end, r->last};
 }
 
 bool state_position(const struct state *s, int32_t partition, int64_t *offset)
@@ -67,6 +68,12 @@ bool state_position(const struct state *s, int32_t partition, int64_t *offset)
 	if (p)
 		*offset = p->offset;
 	return p != NULL;
+}
+
+struct anchor state_last(const struct state *s, int32_t partition)
+{
+	const struct position *p = find_position(s, partition);
+	return p ? p->last : (struct anchor){0};
 }
 
 bool state_is_new(const struct state *s)
@@ -86,7 +93,7 @@ static int add_load(struct state *s, const struct state_load *l, struct error *e
 					 "one before ends",
 					 s->dir, l->name, r->partition, (long long)r->start,
 					 (long long)at);
-		set_position(s, r->partition, r->end);
+		set_position(s, r);
 	}
 	if (s->nloads == s->room) {
 		s->room = s->room ? 2 * s->room : 64;
@@ -462,6 +469,8 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 	for (size_t i = 0; i < n; i++) {
 		int64_t at;
 		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;
+		/* what stands in front of the new position was never looked at, or is known to be wrong */
+		l.ranges[i].last = (struct anchor){0};
 	}
 	return record(s, &l, err);
 }

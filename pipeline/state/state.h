@@ -14,7 +14,8 @@
  *   status.json        what a running stream saw last; for people, not synced
  *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
  *
- * The position of a partition is the end of its range in the last loads/NAME.json.
+ * The position of a partition is the end of its range in the last loads/NAME.json, which also holds
+ * the message that was loaded last, to know the topic again by.
  */
 #ifndef SALTMILL_STATE_H
 #define SALTMILL_STATE_H
@@ -66,6 +67,8 @@ int state_bind(struct state *s, const struct state_topic *topic, bool listed, st
 bool state_is_new(const struct state *s); /* there are no positions */
 /* False: no position for that partition. */
 bool state_position(const struct state *s, int32_t partition, int64_t *offset);
+/* The last message that was loaded of it; not known: none, or the position was set by hand. */
+struct anchor state_last(const struct state *s, int32_t partition);
 
 /* What a crash left unfinished, or NULL. */
 const struct state_load *state_intent(const struct state *s);
