@@ -16,13 +16,16 @@
  * A topic that was made anew and has outgrown the position shows in no offset, and in no id that
  * librdkafka 2.0 tells: see ranges.h.
  */
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "kafka_client.h"
 #include "pool.h"
 #include "properties.h"
 
 #define PAUSE_MS    200
+#define CLOSE_S     3
 #define TAKE_MS	    20	  /* librdkafka waits so long for a batch to get full */
 #define BATCH_MOST  4096  /* messages */
 #define BATCH_BYTES (1u << 20)
@@ -147,13 +150,40 @@ void kafka_stop_by(struct kafka *k, const atomic_int *flag)
 	k->stop = flag;
 }
 
+static void *destroy_client(void *client)
+{
+	rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	return NULL;
+}
+
+/*
+ * librdkafka (2.0 at least) waits for ever for its own threads where a partition that it was
+ * assigned has just gone away with its topic: they are left alone then.  False: some live on.
+ */
+static bool destroy_in_time(rd_kafka_t *client)
+{
+	pthread_t thread;
+	struct timespec until;
+	if (pthread_create(&thread, NULL, destroy_client, client) != 0) {
+		destroy_client(client);
+		return true;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += CLOSE_S;
+	bool ended = pthread_timedjoin_np(thread, NULL, &until) == 0;
+	if (!ended)
+		pthread_detach(thread);
+	return ended;
+}
+
 void kafka_close(struct kafka *k)
 {
 	if (!k)
 		return;
 	rd_kafka_queue_destroy(k->queue);
 	rd_kafka_topic_destroy(k->topic);
-	rd_kafka_destroy_flags(k->client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	if (!destroy_in_time(k->client))
+		return; /* its threads may still look at *k */
 	ranges_release(&k->ranges);
 	mem_free(k);
 }

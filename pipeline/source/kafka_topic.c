@@ -12,6 +12,18 @@ rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct 
 	return l;
 }
 
+static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
+			  struct error *err)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+		return error_set(err, RC_CONFIG,
+				 "%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
+				 "not loaded yet is lost",
+				 k->job->path, s->pos.line, s->pos.column, s->brokers, s->topic);
+	return kafka_wait_or_fail(k, e, what, err);
+}
+
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err)
 {
@@ -29,7 +41,7 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 			silence_end(&k->silence);
 			return RC_OK;
 		}
-		int rc = kafka_wait_or_fail(k, e, "cannot ask for its offsets", err);
+		int rc = wait_for_topic(k, e, "cannot ask for its offsets", err);
 		if (rc)
 			return rc;
 	}
@@ -57,14 +69,7 @@ static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
 			rd_kafka_metadata_destroy(m);
 		if (!e)
 			return RC_OK;
-		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-		    e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-			return error_set(err, RC_CONFIG,
-					 "%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, "
-					 "what was not loaded yet is lost",
-					 k->job->path, k->job->kafka.pos.line, k->job->kafka.pos.column,
-					 k->job->kafka.brokers, k->job->kafka.topic);
-		int rc = kafka_wait_or_fail(k, e, "cannot look at it", err);
+		int rc = wait_for_topic(k, e, "cannot look at it", err);
 		if (rc)
 			return rc;
 	}

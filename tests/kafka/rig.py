@@ -86,6 +86,14 @@ class Rig:
         assert time.monotonic() - start < 10
         return out, err
 
+    def wait(self, process, seconds=30):
+        """Its end, which comes by itself; what it said on standard error."""
+        try:
+            return process.communicate(timeout=seconds)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError(f"still running: {process.communicate()}") from None
+
     def loads(self):
         """The published loads, oldest first, seeks left out."""
         done = self.run("loads", "--state", self.state, "--json")
