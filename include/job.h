@@ -176,6 +176,7 @@ struct kafka_source {
 	struct pos pos;
 	const char *brokers, *topic;
 	const char *group;     /* offsets are told to it; NULL: to none */
+	bool share;            /* its members share the topic by partition */
 	enum kafka_format format;
 	int32_t *partitions;   /* rising */
 	size_t npartitions;    /* 0: all of the topic */

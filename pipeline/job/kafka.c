@@ -27,6 +27,7 @@ static const struct {
 	{"auto.offset.reset", "a lost position stops the run, it is never reset silently"},
 	{"isolation.level", "events of aborted transactions are never loaded"},
 	{"enable.partition.eof", "it tells where a partition ends"},
+	{"partition.assignment.strategy", "`share: true` stands on cooperative-sticky"},
 };
 
 static int read_topic(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -194,6 +195,7 @@ static const struct key kafka_keys[] = {
 	 .required = true,
 	 CHOICES(formats)},
 	{.name = "group", .read = read_text, .offset = offsetof(struct kafka_source, group)},
+	{.name = "share", .read = read_bool, .offset = offsetof(struct kafka_source, share)},
 	{.name = "partitions", .read = read_partitions},
 	{.name = "start", .read = read_start},
 	{.name = "tombstones",
@@ -240,6 +242,21 @@ static int check_dialect(struct reader *r, const struct node *n)
 	return RC_OK;
 }
 
+static int check_share(struct reader *r, const struct node *n)
+{
+	const struct kafka_source *k = &r->job->kafka;
+	const struct node *item = node_get(n, "share");
+	if (!k->share)
+		return RC_OK;
+	if (!k->group)
+		return fault(r, item->pos, "share: found no `group`, expected the consumer group whose "
+					   "members share the topic");
+	if (k->npartitions)
+		return fault(r, item->pos, "share: found `partitions` too, expected one of the two: the "
+					   "group decides who has which partition");
+	return RC_OK;
+}
+
 /* Both lists are one to the user: the dialect goes to one struct, the rest to another. */
 static int read_both(struct reader *r, const struct node *n)
 {
@@ -271,6 +288,8 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 	int rc = read_both(r, n);
 	if (!rc)
 		rc = check_dialect(r, n);
+	if (!rc)
+		rc = check_share(r, n);
 	if (job->kafka.format != KAFKA_CSV) {
 		/* JSON says null itself; a field's own spellings count for strings too */
 		job->csv.nnulls = 0;

@@ -156,11 +156,7 @@ static void *destroy_client(void *client)
 	return NULL;
 }
 
-/*
- * librdkafka (2.0 at least) waits for ever for its own threads where a partition that it was
- * assigned has just gone away with its topic: they are left alone then.  False: some live on.
- */
-static bool destroy_in_time(rd_kafka_t *client)
+bool kafka_destroy_in_time(rd_kafka_t *client)
 {
 	pthread_t thread;
 	struct timespec until;
@@ -182,7 +178,7 @@ void kafka_close(struct kafka *k)
 		return;
 	rd_kafka_queue_destroy(k->queue);
 	rd_kafka_topic_destroy(k->topic);
-	if (!destroy_in_time(k->client))
+	if (!kafka_destroy_in_time(k->client))
 		return; /* its threads may still look at *k */
 	ranges_release(&k->ranges);
 	mem_free(k);

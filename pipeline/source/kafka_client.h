@@ -1,5 +1,5 @@
 /*
- * kafka_client.h - what the files that know librdkafka share: kafka.c and kafka_topic.c
+ * kafka_client.h - what the files that know librdkafka share: kafka.c, kafka_topic.c, member.c
  */
 #ifndef SALTMILL_SOURCE_KAFKA_CLIENT_H
 #define SALTMILL_SOURCE_KAFKA_CLIENT_H
@@ -28,6 +28,12 @@ struct kafka {
 	double woken_at;
 };
 
+/*
+ * librdkafka (2.0 at least) waits for ever for its own threads where a partition that it was
+ * assigned has just gone away with its topic: they are left alone then, some seconds later.
+ * False: some live on.
+ */
+bool kafka_destroy_in_time(rd_kafka_t *client);
 /* After a request that failed with e: RC_OK to send it again. */
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
 /* The ranges' partitions, without offsets; owned by the caller. */

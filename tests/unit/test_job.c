@@ -484,6 +484,7 @@ static void test_kafka(void **state)
 	assert_int_equal(k->nproperties, 1);
 	assert_string_equal(job.fields[0].columns[0], "user.id");
 	assert_int_equal(job.csv.nnulls, 0);
+	assert_false(k->share);
 	job_release(&job);
 
 	edit(text, sizeof(text), CSV,
@@ -510,6 +511,14 @@ static void test_kafka(void **state)
 	assert_string_equal(k->properties[0].env, "X");
 	assert_non_null(strstr(k->properties[1].file, "/s"));
 	assert_string_equal(k->properties[2].value, "1");
+	assert_false(k->share);
+	job_release(&job);
+	edit(text, sizeof(text), CSV,
+	     "  kafka: {brokers: b, topic: t, format: csv, columns: [user, big, neg, real, time, name], "
+	     "group: g, share: true}\n");
+	if (load_text(&job, text, &err))
+		fail_msg("%s", err.msg);
+	assert_true(k->share && k->npartitions == 0);
 	job_release(&job);
 }
 

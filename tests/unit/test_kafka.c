@@ -586,6 +586,37 @@ static void test_group(void **state)
 	kafka_close(k);
 }
 
+/* The group's coordinator is another broker, and the old one is gone: asked and told all the same. */
+static void test_coordinator_moved(void **state)
+{
+	struct cluster *c = *state;
+	struct offset_range r = {.partition = 0, .end = 7};
+	struct error err;
+	rd_kafka_mock_cluster_t *mock = rd_kafka_mock_cluster_new(c->producer, 3);
+	rd_kafka_mock_topic_create(mock, "events", PARTITIONS, 1);
+	for (int p = 0; p < PARTITIONS; p++)
+		rd_kafka_mock_partition_set_leader(mock, "events", p, 3);
+	rd_kafka_mock_coordinator_set(mock, "group", "g", 1);
+	c->job.kafka.brokers = rd_kafka_mock_cluster_bootstraps(mock);
+	c->job.kafka.group = "g";
+	struct kafka *k = open_client(c);
+	for (int round = 1; round < 3; round++, r.end++) {
+		struct offset_range got = {.partition = 0};
+		if (kafka_commit(k, &r, 1, &err) || kafka_committed(k, &got, 1, &err))
+			fail_msg("%s", err.msg);
+		assert_int_equal(got.start, r.end);
+		rd_kafka_mock_coordinator_set(mock, "group", "g", round + 1);
+		if (round == 2)
+			rd_kafka_mock_broker_set_down(mock, 2);
+	}
+	struct offset_range got = {.partition = 0};
+	assert_int_equal(kafka_committed(k, &got, 1, &err), RC_OK);
+	assert_int_equal(got.start, 8);
+	assert_string_equal(c->said, ""); /* librdkafka finds the new one: nothing to tell anybody */
+	kafka_close(k);
+	rd_kafka_mock_cluster_destroy(mock);
+}
+
 /* librdkafka makes its threads by C11's thrd_create, which ThreadSanitizer does not know of. */
 static void test_nothing(void **state)
 {
@@ -609,7 +640,7 @@ int main(void)
 		TEST(test_csv_and_raw),	   TEST(test_passing_errors),
 		TEST(test_broker_away),	   TEST(test_lost_positions),
 		TEST(test_anchors),	   TEST(test_refusals),
-		TEST(test_group),
+		TEST(test_group),	   TEST(test_coordinator_moved),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(test_nothing)};
 	return SKIP_ALL ? cmocka_run_group_tests(none, NULL, NULL)
