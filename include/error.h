@@ -17,7 +17,8 @@ enum {
 	RC_ORDER = -4,   /* keys out of order: a bug of ours or a damaged file */
 	RC_LIMIT = -5,   /* larger than a documented limit */
 	RC_CONFIG = -6,  /* the job file or the command line is wrong: exit status 2 */
-	RC_STOPPED = -7  /* SIGINT or SIGTERM */
+	RC_STOPPED = -7, /* SIGINT or SIGTERM */
+	RC_BUSY = -8     /* another process has it: exit status 2 */
 };
 
 struct error {

@@ -8,7 +8,7 @@
 
 #include "cmd.h"
 #include "report.h"
-#include "state/state.h"
+#include "view.h"
 
 enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD };
 
@@ -37,27 +37,25 @@ static const struct option own[] = {{"state", required_argument, NULL, OPT_STATE
 				    {"discard", required_argument, NULL, OPT_DISCARD},
 				    {0}};
 
-/* EXIT_DONE with *s NULL: --help was answered. */
-static int open_state(int argc, char **argv, struct options *o, struct state_arguments *a,
-		      struct state **s, int *first)
+/* False: *status is what the command ends with. */
+static bool parse(int argc, char **argv, struct options *o, struct state_arguments *a, int *first,
+		  int *status)
 {
-	struct error err;
 	bool loads = strcmp(argv[0], "loads") == 0, seek = strcmp(argv[0], "seek") == 0;
 	struct option known[5] = {own[0]};
 	if (loads)
 		memcpy(known, own, sizeof(known));
 	int rc = options_parse(argc, argv, o, known, NULL, take_option, a, first);
-	*s = NULL;
+	*status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (!a->state_dir || (!seek && *first != argc)) {
-		fprintf(stderr, "saltmill %s: %s\n", argv[0],
-			a->state_dir ? "found an operand, expected options only"
-				     : "no state folder: give --state DIR");
-		return EXIT_USAGE;
-	}
-	rc = state_open(s, a->state_dir, seek || a->published || a->discard, &err);
-	return rc ? command_fail(argv[0], &err) : EXIT_DONE;
+		return false;
+	*status = EXIT_USAGE;
+	if (a->state_dir && (seek || *first == argc))
+		return true;
+	fprintf(stderr, "saltmill %s: %s\n", argv[0],
+		a->state_dir ? "found an operand, expected options only"
+			     : "no state folder: give --state DIR");
+	return false;
 }
 
 /* "2026-11-01T06:30:00Z"; text holds at least 32 bytes. */
@@ -82,24 +80,24 @@ static const struct state_load *last_published(const struct state *s)
 	return NULL;
 }
 
-static json_t *positions_json(const struct state *s)
+static json_t *positions_json(const struct state *s, int32_t npartitions)
 {
 	json_t *list = json_array();
 	int64_t at;
-	for (int32_t p = 0; p < state_topic(s)->npartitions; p++)
+	for (int32_t p = 0; p < npartitions; p++)
 		if (state_position(s, p, &at))
 			json_array_append_new(list, json_pack("{s:i, s:I}", "partition", p, "offset",
 							      (json_int_t)at));
 	return list;
 }
 
-static void status_json(const struct state *s)
+static json_t *state_json(const struct state *s)
 {
 	const struct state_load *last = last_published(s), *intent = state_intent(s);
 	struct state_note n;
 	json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "cluster", state_topic(s)->cluster, "topic",
 				state_topic(s)->topic, "running", state_in_use(s), "positions",
-				positions_json(s));
+				positions_json(s, state_topic(s)->npartitions));
 	if (intent)
 		json_object_set_new(out, "making", json_string(intent->name));
 	if (last)
@@ -114,6 +112,29 @@ static void status_json(const struct state *s)
 					      (json_int_t)n.time_ms, "lag", (json_int_t)n.lag, "cut",
 					      (json_int_t)n.cut, "loads", (json_int_t)n.loads, "events",
 					      (json_int_t)n.events));
+	return out;
+}
+
+/* Of a shared folder: what is so of all, and each partition's own under `partitions`. */
+static json_t *shared_json(const struct view *v)
+{
+	json_t *positions = json_array(), *each = json_array();
+	bool running = false;
+	for (size_t i = 0; i < v->n; i++) {
+		json_t *at = positions_json(v->states[i], v->shared.topic.npartitions);
+		json_array_extend(positions, at);
+		json_decref(at);
+		running = running || state_in_use(v->states[i]);
+		if (state_topic(v->states[i]))
+			json_array_append_new(each, state_json(v->states[i]));
+	}
+	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "cluster", v->shared.topic.cluster, "topic",
+			 v->shared.topic.topic, "running", running, "positions", positions, "partitions",
+			 each);
+}
+
+static void print_json(json_t *out)
+{
 	char *text = json_dumps(out, JSON_INDENT(2));
 	puts(text);
 	free(text);
@@ -143,33 +164,64 @@ static void status_text(const struct state *s)
 		       format_time(when, n.time_ms), format_count(count, n.lag), n.cut, n.loads);
 }
 
+/* A line a partition. */
+static void shared_text(const struct view *v)
+{
+	const struct state_topic *t = &v->shared.topic;
+	printf("topic %s of cluster %s, shared by partition\n", t->topic, t->cluster);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct state *s = v->states[i];
+		const struct state_load *last = last_published(s), *intent = state_intent(s);
+		struct state_note n;
+		char when[32], count[28];
+		int64_t at = 0;
+		state_position(s, (int32_t)i, &at);
+		printf("  partition %zu: next offset %" PRId64 ", %s", i, at,
+		       state_in_use(s) ? "in use" : "nobody has it");
+		if (state_noted(s, &n))
+			printf(", lag %s", format_count(count, n.lag));
+		if (intent)
+			printf(", making %s%s", v->prefixes[i], intent->name);
+		if (last)
+			printf(", last load %s%s of %s", v->prefixes[i], last->name,
+			       format_time(when, last->published_ms));
+		putchar('\n');
+	}
+}
+
 int cmd_status(int argc, char **argv)
 {
 	struct options o;
 	struct state_arguments a = {0};
-	struct state *s;
-	int first, status = open_state(argc, argv, &o, &a, &s, &first);
-	if (!s)
+	struct error err;
+	struct view v;
+	int first, status;
+	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
-	if (!state_topic(s))
+	int rc = view_open(&v, a.state_dir, VIEW_ALL, false, &err);
+	if (!rc && v.is_shared && o.json)
+		print_json(shared_json(&v));
+	else if (!rc && v.is_shared)
+		shared_text(&v);
+	else if (!rc && !state_topic(v.states[0]))
 		puts(o.json ? "{}" : "nothing was loaded yet");
-	else if (o.json)
-		status_json(s);
-	else
-		status_text(s);
-	state_close(s);
-	return EXIT_DONE;
+	else if (!rc && o.json)
+		print_json(state_json(v.states[0]));
+	else if (!rc)
+		status_text(v.states[0]);
+	view_close(&v);
+	return rc ? command_fail("status", &err) : EXIT_DONE;
 }
 
 /* --- loads --- */
 
-static void print_load(const struct state_load *l)
+static void print_load(const char *prefix, const struct state_load *l)
 {
 	char when[32], count[28];
 	if (l->phase == STATE_SEEK)
-		printf("%s  %s  positions set:", l->name, format_time(when, l->published_ms));
+		printf("%s%s  %s  positions set:", prefix, l->name, format_time(when, l->published_ms));
 	else
-		printf("%s  %s  %-8s %s events, %" PRIu64 " rejected  %s ", l->name,
+		printf("%s%s  %s  %-8s %s events, %" PRIu64 " rejected  %s ", prefix, l->name,
 		       format_time(when, l->published_ms), l->handed ? "loaded" : "waiting",
 		       format_count(count, l->read), l->rejected, l->dir);
 	for (size_t i = 0; i < l->nranges; i++)
@@ -178,8 +230,9 @@ static void print_load(const struct state_load *l)
 	putchar('\n');
 }
 
-static void print_load_json(const struct state_load *l)
+static void print_load_json(const char *prefix, const struct state_load *l)
 {
+	char *name = mem_format("%s%s", prefix, l->name);
 	json_t *ranges = json_array();
 	for (size_t i = 0; i < l->nranges; i++)
 		json_array_append_new(
@@ -187,7 +240,7 @@ static void print_load_json(const struct state_load *l)
 					  "start", (json_int_t)l->ranges[i].start, "end",
 					  (json_int_t)l->ranges[i].end, "events",
 					  (json_int_t)l->ranges[i].events));
-	json_t *out = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "load", l->name, "output",
+	json_t *out = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "load", name, "output",
 				l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed, "read",
 				(json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				"published_ms", (json_int_t)l->published_ms, "offsets", ranges);
@@ -195,6 +248,42 @@ static void print_load_json(const struct state_load *l)
 	puts(text);
 	free(text);
 	json_decref(out);
+	mem_free(name);
+}
+
+static int list_loads(const struct options *o, const char *dir, struct error *err)
+{
+	struct view v;
+	size_t n;
+	int rc = view_open(&v, dir, VIEW_ALL, false, err);
+	struct view_load *all = rc ? NULL : view_loads(&v, &n);
+	for (size_t i = 0; all && i < n; i++)
+		if (o->json)
+			print_load_json(all[i].prefix, all[i].load);
+		else
+			print_load(all[i].prefix, all[i].load);
+	mem_free(all);
+	view_close(&v);
+	return rc;
+}
+
+enum mark { MARK_LOADED, MARK_PUBLISHED, MARK_DISCARDED };
+
+/* Say something of the load of that name. */
+static int mark_load(const char *dir, const char *name, enum mark m, struct error *err)
+{
+	struct view v;
+	int32_t partition = VIEW_ALL;
+	const char *in_state = shared_is(dir) ? shared_name(name, &partition) : name;
+	if (!in_state)
+		return error_set(err, RC_CONFIG, "found `%s`, expected a load as `saltmill loads --state %s` "
+				 "lists it, like p00003/00000042", name, dir);
+	int rc = view_open(&v, dir, partition, m != MARK_LOADED, err);
+	if (!rc)
+		rc = m == MARK_LOADED ? state_hand_over(v.states[0], in_state, err)
+				      : state_settle(v.states[0], in_state, m == MARK_PUBLISHED, err);
+	view_close(&v);
+	return rc;
 }
 
 int cmd_loads(int argc, char **argv)
@@ -202,23 +291,17 @@ int cmd_loads(int argc, char **argv)
 	struct options o;
 	struct state_arguments a = {0};
 	struct error err;
-	struct state *s;
-	int first, rc = RC_OK, status = open_state(argc, argv, &o, &a, &s, &first);
-	size_t n;
-	if (!s)
+	int first, rc = RC_OK, status;
+	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
 	if (a.loaded)
-		rc = state_hand_over(s, a.loaded, &err);
-	if (!rc && (a.published || a.discard))
-		rc = state_settle(s, a.published ? a.published : a.discard, a.published != NULL, &err);
-	const struct state_load *l = state_loads(s, &n);
-	bool list = !rc && !a.loaded && !a.published && !a.discard;
-	for (size_t i = 0; list && i < n; i++)
-		if (o.json)
-			print_load_json(&l[i]);
-		else
-			print_load(&l[i]);
-	state_close(s);
+		rc = mark_load(a.state_dir, a.loaded, MARK_LOADED, &err);
+	if (!rc && a.published)
+		rc = mark_load(a.state_dir, a.published, MARK_PUBLISHED, &err);
+	else if (!rc && a.discard)
+		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
+	if (!rc && !a.loaded && !a.published && !a.discard)
+		rc = list_loads(&o, a.state_dir, &err);
 	return rc ? command_fail("loads", &err) : EXIT_DONE;
 }
 
@@ -243,14 +326,24 @@ static bool parse_position(const char *text, struct offset_range *out)
 	return offset[0] >= '0' && offset[0] <= '9' && *end == 0;
 }
 
+static int seek_in(const char *dir, int32_t partition, const struct offset_range *to, size_t n,
+		   struct error *err)
+{
+	struct view v;
+	int rc = view_open(&v, dir, partition, true, err);
+	if (!rc)
+		rc = state_seek(v.states[0], to, n, err);
+	view_close(&v);
+	return rc;
+}
+
 int cmd_seek(int argc, char **argv)
 {
 	struct options o;
 	struct state_arguments a = {0};
 	struct error err;
-	struct state *s;
-	int first, status = open_state(argc, argv, &o, &a, &s, &first), rc = RC_OK;
-	if (!s)
+	int first, status, rc = RC_OK;
+	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
 	size_t n = (size_t)(argc - first);
 	struct offset_range *to = calloc(n + 1, sizeof *to);
@@ -266,9 +359,11 @@ int cmd_seek(int argc, char **argv)
 				       to[i].partition);
 	if (!rc && n == 0)
 		rc = error_set(&err, RC_CONFIG, "found no position, expected PARTITION=OFFSET like 3=1200");
-	if (!rc)
-		rc = state_seek(s, to, n, &err);
+	bool shared = !rc && shared_is(a.state_dir);
+	if (!rc && !shared)
+		rc = seek_in(a.state_dir, VIEW_ALL, to, n, &err);
+	for (size_t i = 0; !rc && shared && i < n; i++)
+		rc = seek_in(a.state_dir, to[i].partition, &to[i], 1, &err);
 	free(to);
-	state_close(s);
 	return rc ? command_fail("seek", &err) : EXIT_DONE;
 }

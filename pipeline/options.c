@@ -151,7 +151,7 @@ int options_parse(int argc, char **argv, struct options *o, const struct option 
 int command_fail(const char *name, const struct error *err)
 {
 	fprintf(stderr, "saltmill %s: %s\n", name, err->msg);
-	return err->code == RC_CONFIG ? EXIT_USAGE : EXIT_FAILED;
+	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
 }
 
 int command_print(const char *name, const struct buf *text)

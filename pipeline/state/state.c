@@ -21,6 +21,7 @@
 #include "crash.h"
 #include "files.h"
 #include "io.h"
+#include "shared.h"
 
 struct position {
 	int32_t partition;
@@ -134,9 +135,10 @@ static int refuse_second(const struct state *s, struct error *err)
 	char owner[128] = "";
 	ssize_t n = pread(s->lock_fd, owner, sizeof(owner) - 1, 0);
 	owner[n > 0 ? n : 0] = 0;
-	return error_set(err, RC_CONFIG,
+	return error_set(err, RC_BUSY,
 			 "%s is in use by process %s; one state folder is for one process at a time "
-			 "(several share a topic by `partitions:` and a folder each)",
+			 "(several share a topic by `share: true`, or by `partitions:` and a folder "
+			 "each)",
 			 s->dir, owner);
 }
 
@@ -234,12 +236,22 @@ static int read_topic(struct state *s, struct error *err)
 	return rc;
 }
 
+static int refuse_shared(const char *dir, struct error *err)
+{
+	return error_set(err, RC_CONFIG,
+			 "%s is shared by the members of a group, a state a partition in it; use it with "
+			 "`saltmill stream` and a job that says `share: true`",
+			 dir);
+}
+
 int state_open(struct state **out, const char *dir, bool write, struct error *err)
 {
 	struct state *s = mem_calloc(1, sizeof(*s));
 	s->lock_fd = -1;
 	s->dir = mem_strdup(dir);
-	int rc = write ? make_folders(s, err) : RC_OK;
+	int rc = write && shared_is(dir) ? refuse_shared(dir, err) : RC_OK;
+	if (!rc && write)
+		rc = make_folders(s, err);
 	if (!rc && write)
 		rc = lock_folder(s, err);
 	if (!rc)

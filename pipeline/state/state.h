@@ -50,7 +50,7 @@ struct state_topic {
 
 struct state;
 /*
- * write: create the folder if need be and hold its lock; RC_CONFIG when another process does.
+ * write: create the folder if need be and hold its lock; RC_BUSY when another process does.
  * Otherwise only look at it; RC_CONFIG when it is not there.
  */
 int state_open(struct state **out, const char *dir, bool write, struct error *err);

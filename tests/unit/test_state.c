@@ -176,7 +176,7 @@ static void test_one_process(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state), *other;
-	assert_int_equal(state_open(&other, *state, true, &err), RC_CONFIG);
+	assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
 	char pid[40];
 	snprintf(pid, sizeof(pid), "in use by process %ld on ", (long)getpid());
 	assert_non_null(strstr(err.msg, pid));

@@ -1,0 +1,172 @@
+/*
+ * A state folder that several instances share: who may open what, and where partitions begin
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pipeline/state/shared.h"
+#include "temp_dir.h"
+
+static const struct state_topic three = {.cluster = "c", .topic = "clicks", .npartitions = 3};
+static const int64_t starts[] = {7, 0, 9, 100, 200};
+
+static struct shared open_shared(const char *path)
+{
+	struct shared s;
+	struct error err;
+	if (shared_open(&s, path, true, &err))
+		fail_msg("%s", err.msg);
+	return s;
+}
+
+static int64_t position(const char *path, int32_t partition)
+{
+	struct state *s;
+	struct error err;
+	int64_t at = -1;
+	char *folder = shared_dir(path, partition);
+	if (state_open(&s, folder, false, &err) == RC_OK) {
+		state_position(s, partition, &at);
+		state_close(s);
+	}
+	mem_free(folder);
+	return at;
+}
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *name, *rest;
+		int32_t partition;
+	} cases[] = {{"p00003/00000042", "00000042", 3}, {"p123456/1", "1", 123456},
+		     {"00000042", NULL, 0},		 {"p3/00000042", NULL, 0},
+		     {"p00003", NULL, 0},		 {"p0000x/1", NULL, 0},
+		     {"p99999999999/1", NULL, 0},	 {"", NULL, 0}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int32_t p = 0;
+		const char *rest = shared_name(cases[i].name, &p);
+		if (!cases[i].rest)
+			assert_null(rest);
+		else
+			assert_string_equal(rest, cases[i].rest);
+		assert_int_equal(p, cases[i].partition);
+	}
+	char *folder = shared_dir("var", 12);
+	assert_string_equal(folder, "var/p00012");
+	mem_free(folder);
+}
+
+static void test_take_in(void **state)
+{
+	char *path = mem_strdup(path_of("take"));
+	struct error err;
+	(void)state;
+	assert_false(shared_is(path));
+	struct shared s = open_shared(path);
+	assert_null(s.topic.topic);
+	if (shared_take_in(&s, &three, starts, &err))
+		fail_msg("%s", err.msg);
+	shared_close(&s);
+	assert_true(shared_is(path));
+	for (int32_t p = 0; p < 3; p++)
+		assert_int_equal(position(path, p), starts[p]);
+	/* again, with two partitions more: the others stay where they are */
+	static const int64_t later[] = {1, 2, 3, 4, 5};
+	const struct state_topic five = {.cluster = "c", .topic = "clicks", .npartitions = 5};
+	s = open_shared(path);
+	assert_int_equal(s.topic.npartitions, 3);
+	assert_int_equal(shared_check(&s, &five, &err), RC_OK);
+	assert_int_equal(shared_take_in(&s, &five, later, &err), RC_OK);
+	shared_close(&s);
+	for (int32_t p = 0; p < 5; p++)
+		assert_int_equal(position(path, p), p < 3 ? starts[p] : later[p]);
+	mem_free(path);
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		struct state_topic now;
+		int rc;
+		const char *want;
+	} cases[] = {
+		{{.cluster = "c", .topic = "views", .npartitions = 3}, RC_CONFIG, "state of topic clicks"},
+		{{.cluster = "d", .topic = "clicks", .npartitions = 3}, RC_DATA, "now of cluster d"},
+		{{.cluster = "c", .topic = "clicks", .npartitions = 2}, RC_DATA, "had 3 partitions, now"},
+	};
+	char *path = mem_strdup(path_of("refuse"));
+	struct error err;
+	struct shared s = open_shared(path), other;
+	struct state *one;
+	(void)state;
+	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
+	assert_int_equal(shared_open(&other, path, true, &err), RC_BUSY);
+	shared_close(&other);
+	assert_int_equal(shared_open(&other, path, false, &err), RC_OK); /* looking is free */
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(shared_check(&other, &cases[i].now, &err), cases[i].rc);
+		if (!strstr(err.msg, cases[i].want))
+			fail_msg("%s", err.msg);
+	}
+	shared_close(&other);
+	shared_close(&s);
+	/* neither kind is taken for the other */
+	assert_int_equal(state_open(&one, path, true, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "is shared by the members of a group"));
+	char *own = shared_dir(path, 1);
+	assert_int_equal(state_open(&one, own, true, &err), RC_OK);
+	assert_int_equal(state_bind(one, &three, true, &err), RC_OK);
+	state_close(one);
+	assert_int_equal(shared_open(&other, own, true, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "is a state that is not shared"));
+	shared_close(&other);
+	mem_free(own);
+	mem_free(path);
+}
+
+/* Killed before the folder says what it is: done again, what had a position keeps it. */
+static void test_killed(void **state)
+{
+	static const int64_t later[] = {1000, 1000, 1000};
+	char *path = mem_strdup(path_of("killed"));
+	struct error err;
+	int status;
+	(void)state;
+	pid_t child = fork();
+	if (child == 0) {
+		setenv("SALTMILL_CRASH_AT", "taken-in", 1);
+		struct shared s = open_shared(path);
+		shared_take_in(&s, &three, starts, &err);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_false(shared_is(path));
+	struct shared s = open_shared(path);
+	assert_int_equal(shared_take_in(&s, &three, later, &err), RC_OK);
+	shared_close(&s);
+	for (int32_t p = 0; p < 3; p++)
+		assert_int_equal(position(path, p), starts[p]);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_take_in),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_killed),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
