@@ -410,6 +410,11 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 	const char *dir = NULL;
 	bool done = false;
 	*result = (struct load_result){0};
+	if (job->kafka.share)
+		return error_set(err, RC_CONFIG,
+				 "%s:%u:%u: kafka: found `share: true`, which is for `saltmill stream`; a load "
+				 "reads all of the topic, or the `partitions` of a list",
+				 job->path, job->kafka.pos.line, job->kafka.pos.column);
 	int rc = ingest_open(&in, job, load, state_dir, log, progress, err);
 	if (rc == RC_OK)
 		rc = ingest_recover(&in, &dir, result, err);

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "pool.h"
+#include "share.h"
 
 #define LOOK_MS		  200
 #define EVENT_BYTES_GUESS 1024 /* until a load was read */
@@ -150,6 +151,8 @@ static int cut_after_cut(struct stream *s, struct error *err)
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err)
 {
+	if (job->kafka.share)
+		return share_run(job, opt, progress, err);
 	struct stream s = {.opt = opt};
 	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
 					 : mem_format("%s/published", opt->state_dir);

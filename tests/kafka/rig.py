@@ -24,7 +24,7 @@ tables:
     timestamp: ts
     families: {{f: {{compression: NONE}}}}
     cells: [{{family: f, qualifier: v, value: v}}]
-    regions: {{split: sampled, count: 2}}
+    regions: {regions}
 """
 
 STEPS = ("position-temp position intent-temp intent load-opened load-read load-split "
@@ -53,9 +53,9 @@ class Rig:
         self.configure(more)
         self.outputs = 0
 
-    def configure(self, more, topic=None):
+    def configure(self, more, topic=None, regions="{split: sampled, count: 2}"):
         self.job.write_text(JOB.format(brokers=self.kafka.brokers, topic=topic or self.topic,
-                                       more=more))
+                                       more=more, regions=regions))
 
     def run(self, *words, status=0, env=None, seconds=60):
         done = subprocess.run([self.saltmill, *map(str, words)], capture_output=True, text=True,

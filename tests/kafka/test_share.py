@@ -1,0 +1,284 @@
+"""A topic that several instances share by a consumer group: they come, go, die and freeze."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from broker import Broker
+from rig import Rig, tree, value
+
+SESSION = "properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}"
+
+
+class Instances:
+    """Processes that stream one job into one state folder."""
+
+    def __init__(self, rig, group, more="start: earliest\n    roll: {rows: 400, time: 1s}"):
+        self.rig, self.running, self.said = rig, [], []
+        (rig.folder / "splits.txt").write_text("1-\n4-\n")
+        rig.configure(f"group: {group}\n    share: true\n    {more}\n    {SESSION}",
+                      regions=f"{{split: file, file: {rig.folder}/splits.txt}}")
+
+    def start(self):
+        log = open(self.rig.folder / f"said{len(self.said)}", "w+")
+        process = subprocess.Popen(
+            [self.rig.saltmill, "stream", self.rig.job, "--state", self.rig.state, "--memory", "64M"],
+            stdout=subprocess.DEVNULL, stderr=log)
+        process.log = log
+        self.said.append(log)
+        self.running.append(process)
+        return process
+
+    def text(self, process):
+        process.log.flush()
+        return open(process.log.name).read()
+
+    def end(self, process, how=signal.SIGTERM):
+        self.running.remove(process)
+        start = time.monotonic()
+        process.send_signal(how)
+        status = process.wait(timeout=30)
+        assert status == (0 if how == signal.SIGTERM else -how), (status, self.text(process))
+        assert time.monotonic() - start < 10
+
+    def end_all(self):
+        for p in list(self.running):
+            self.end(p)
+
+    def check_alive(self):
+        for p in self.running:
+            assert p.poll() is None, self.text(p)
+
+    def status(self):
+        return json.loads(self.rig.run("status", "--state", self.rig.state, "--json").stdout)
+
+    def positions(self):
+        return {p["partition"]: p["offset"] for p in self.status()["positions"]}
+
+    def wait(self, condition, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.check_alive()
+            assert time.monotonic() < end, [self.text(p) for p in self.running]
+            time.sleep(0.2)
+
+    def wait_for_all(self):
+        ends = {p: e for p, (_, e) in enumerate(self.rig.kafka.ends(self.rig.topic))}
+        self.wait(lambda: (self.rig.state / "shared.json").exists() and self.positions() == ends)
+
+    def kill_all(self):
+        for p in self.running:
+            p.kill()
+            p.wait()
+
+
+@pytest.fixture
+def instances(rig):
+    i = Instances(rig, rig.topic)
+    yield i
+    i.kill_all()
+
+
+def test_join_and_leave(rig, kafka, instances):
+    """Three instances come and go, by SIGTERM and by SIGKILL, while messages keep coming."""
+    moves = int(os.environ.get("SALTMILL_MOVES", "14"))
+    chance = random.Random(moves)
+    kafka.create(rig.topic, 6)
+    n = 0
+    for _ in range(moves):
+        if len(instances.running) < 3 and (not instances.running or chance.random() < 0.6):
+            instances.start()
+        else:
+            instances.end(chance.choice(instances.running),
+                          chance.choice([signal.SIGTERM, signal.SIGKILL]))
+        for _ in range(3):
+            messages = [(chance.randrange(6), None, value(n + i)) for i in range(chance.randrange(900))]
+            n += len(messages)
+            kafka.produce(rig.topic, messages, chance.choice(["none", "lz4"]),
+                          transaction=rig.topic if chance.random() < 0.3 else "",
+                          commit=chance.random() < 0.6)
+            time.sleep(chance.random() * 1.2)
+            instances.check_alive()
+    instances.start()
+    instances.wait_for_all()
+    instances.end_all()
+    assert len(rig.check()) > 0
+    for l in rig.loads()[-3:]:
+        rig.run("verify", l["output"])
+        assert l["load"].startswith("p0000") and f"/{l['load'].split('/')[0]}/" in l["output"]
+
+
+def test_zombies(rig, kafka, instances):
+    """Frozen beyond the session's end, then alive again: who has the lock loads, and nobody else."""
+    rounds = int(os.environ.get("SALTMILL_ZOMBIES", "2"))
+    chance = random.Random(rounds)
+    kafka.create(rig.topic, 4)
+    first, second = instances.start(), instances.start()
+    n = 0
+    for frozen, other in [(first, second), (second, first)] * (rounds // 2):
+        instances.wait(lambda f=frozen: "gave partitions" in instances.text(f))
+        for _ in range(4):
+            kafka.produce(rig.topic, [(i % 4, None, value(n + i)) for i in range(800)])
+            n += 800
+        time.sleep(chance.random())
+        frozen.send_signal(signal.SIGSTOP)
+        held = f"in use by process {frozen.pid} on"
+        instances.wait(lambda o=other, h=held: h in instances.text(o))
+        kafka.produce(rig.topic, [(i % 4, None, value(n + i)) for i in range(800)])
+        n += 800
+        time.sleep(2)
+        frozen.send_signal(signal.SIGCONT)
+        instances.wait(lambda f=frozen: "has given up on us" in instances.text(f))
+        instances.wait_for_all()
+    instances.end_all()
+    assert len(rig.check()) == n
+
+
+def test_start_is_one_moment(rig, kafka, instances):
+    """`start: latest` is when the first of them began, for all partitions; also after a crash."""
+    Instances.__init__(instances, rig, rig.topic, "start: latest\n    roll: {time: 1s}")
+    kafka.create(rig.topic, 3)
+    kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
+    done = subprocess.run([rig.saltmill, "stream", rig.job, "--state", rig.state], check=False,
+                          env={**os.environ, "SALTMILL_CRASH_AT": "taken-in"}, timeout=30)
+    assert done.returncode == -9 and not (rig.state / "shared.json").exists()
+    kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(30)])
+    for _ in range(3):
+        instances.start()
+    instances.wait_for_all()
+    instances.end_all()
+    loads = [l for l in rig.loads() if l["read"]]
+    assert sorted((l["offsets"][0]["partition"], l["offsets"][0]["start"]) for l in loads) == [
+        (0, 100), (1, 100), (2, 100)]
+
+
+def test_partitions_added(rig, kafka, instances):
+    """A partition that comes later is somebody's from its first message on."""
+    more = "start: latest\n    roll: {time: 1s}"
+    Instances.__init__(instances, rig, rig.topic, more)
+    rig.job.write_text(rig.job.read_text().replace(
+        "properties: {", "properties: {topic.metadata.refresh.interval.ms: 500, "))
+    kafka.create(rig.topic, 2)
+    processes = [instances.start() for _ in range(2)]
+    instances.wait_for_all()
+    kafka.call("grow", rig.topic, 4)
+    kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
+    instances.wait_for_all()
+    assert any("has 4 partitions, it had 2; the new ones begin at 0" in instances.text(p)
+               for p in processes)
+    instances.end_all()
+    assert len(rig.check()) == 400
+
+
+def test_seen_from_outside(rig, kafka, instances):
+    """status, loads, --loaded and seek over all partitions; every load has the same regions."""
+    kafka.create(rig.topic, 6)
+    kafka.produce(rig.topic, [(i % 6, None, value(i)) for i in range(600)])
+    process = instances.start()
+    instances.wait_for_all()
+    status = instances.status()
+    assert status["running"] and len(status["partitions"]) == 6
+    text = rig.run("status", "--state", rig.state).stdout
+    assert "  partition 5: next offset 100, in use" in text
+    done = rig.run("seek", "--state", rig.state, "3=50", status=2)
+    assert f"in use by process {process.pid} on" in done.stderr
+    instances.wait(lambda: len(kafka.committed(rig.topic, rig.topic)) == 6)
+    assert set(kafka.committed(rig.topic, rig.topic).values()) == {100}
+    instances.end_all()
+    name = next(l["load"] for l in rig.loads() if l["load"].startswith("p00003/"))
+    rig.run("loads", "--state", rig.state, "--loaded", name)
+    assert [l["load"] for l in rig.loads() if l["loaded"]] == [name]
+    done = rig.run("loads", "--state", rig.state, "--loaded", "00000002", status=2)
+    assert "like p00003/00000042" in done.stderr
+    for l in rig.loads():
+        splits = open(f"{l['output']}/t/splits.txt").read()
+        assert splits == (rig.folder / "splits.txt").read_text()
+    rig.run("seek", "--state", rig.state, "3=50", "0=40")
+    assert instances.positions() == {0: 40, 1: 100, 2: 100, 3: 50, 4: 100, 5: 100}
+    rig.run("seek", "--state", rig.state, "6=0", status=2)
+    # the group has seen more of 0 and 3 than this state now says
+    done = rig.run("stream", rig.job, "--state", rig.state, status=1)
+    assert f"group {rig.topic} has noted offset 100, this state is at" in done.stderr
+
+
+def test_leaving_is_quick(rig, kafka, instances):
+    """What SIGTERM sets free another has at once, not after the session's end."""
+    kafka.create(rig.topic, 4)
+    first = instances.start()
+    instances.wait(lambda: "4 here now" in instances.text(first))
+    second = instances.start()
+    instances.wait(lambda: "2 here now" in instances.text(second))
+    instances.end(first)
+    start = time.monotonic()
+    instances.wait(lambda: "4 here now" in instances.text(second))
+    assert time.monotonic() - start < 4
+    instances.end_all()
+
+
+def test_static_member(rig, kafka, instances):
+    """A second instance with the same group.instance.id takes the place of the first, and says so."""
+    kafka.create(rig.topic, 1)
+    rig.job.write_text(rig.job.read_text().replace("properties: {", "properties: {group.instance.id: a, "))
+    first = instances.start()
+    instances.wait(lambda: "gave partitions 0" in instances.text(first))
+    second = instances.start()
+    assert first.wait(timeout=30) == 1 and "fenced" in instances.text(first)
+    instances.running.remove(first)
+    instances.wait(lambda: "gave partitions 0" in instances.text(second))
+    kafka.produce(rig.topic, [(0, None, value(i)) for i in range(10)])
+    instances.wait_for_all()
+    instances.end_all()
+
+
+class TestRefusals:
+    def test_regions(self, rig, kafka):
+        kafka.create(rig.topic, 1)
+        rig.configure("group: g\n    share: true")
+        done = rig.run("stream", rig.job, "--state", rig.state, status=2)
+        assert "every load would choose its own regions" in done.stderr
+
+    def test_folders(self, rig, kafka, instances):
+        kafka.create(rig.topic, 2)
+        instances.start()
+        instances.wait_for_all()
+        instances.end_all()
+        done = rig.run("load", rig.job, "-o", rig.folder / "o", "--state", rig.state, status=2)
+        assert "`share: true`, which is for `saltmill stream`" in done.stderr
+        shared = rig.job.read_text()
+        rig.configure("group: g")
+        for words in (["load", rig.job, "-o", rig.folder / "o"], ["stream", rig.job]):
+            done = rig.run(*words, "--state", rig.state, status=2)
+            assert "is shared by the members of a group" in done.stderr
+        rig.run("load", rig.job, "-o", rig.folder / "o", "--state", rig.folder / "own")
+        rig.job.write_text(shared)
+        done = rig.run("stream", rig.job, "--state", rig.folder / "own", status=2)
+        assert "is a state that is not shared" in done.stderr
+        (rig.state / "p00001").rename(rig.folder / "elsewhere")
+        done = rig.run("stream", rig.job, "--state", rig.state, status=1)
+        assert f"`saltmill seek --state {rig.state} 1=OFFSET`" in done.stderr
+
+    def test_two_lists_overlap(self, saltmill, kafka, tmp_path, topic):
+        """Without locks in common only the group's offsets tell: before the next load, at the latest."""
+        kafka.create(topic, 3)
+        rigs = [Rig(saltmill, kafka, tmp_path / str(i), topic,
+                    f"group: {topic}\n    partitions: {p}\n    roll: {{time: 1s}}")
+                for i, p in enumerate(("[0, 1]", "[1, 2]"))]
+        processes = [r.stream() for r in rigs]
+        n, end = 0, time.monotonic() + 40
+        while all(p.poll() is None for p in processes):
+            assert time.monotonic() < end
+            kafka.produce(topic, [(i % 3, None, value(n + i)) for i in range(30)])
+            n += 30
+            time.sleep(0.3)
+        ended = [p for p in processes if p.poll() is not None][0]
+        assert ended.wait() == 1
+        assert "another instance loads this partition" in ended.stderr.read()
+        for p in processes:
+            p.kill()
+            p.communicate()
