@@ -6,53 +6,18 @@
 #include "kv.h"
 #include "mem.h"
 
-#define MAX_FOLD      7
-#define ERROR_RATE    0.01f
-#define META_VERSION  3
-#define META_FIXED    40
-#define HASH_MURMUR   1
-#define HASHES_MAX    64
-#define ROWCOL_ORDER  "org.apache.hadoop.hbase.CellComparatorImpl"
-#define MURMUR_FACTOR 0x5bd1e995u
+#define MAX_FOLD     7
+#define ERROR_RATE   0.01f
+#define META_VERSION 3
+#define META_FIXED   40
+#define HASH_MURMUR  1
+#define HASHES_MAX   64
+#define ROWCOL_ORDER "org.apache.hadoop.hbase.CellComparatorImpl"
 
-static uint32_t sign_extended(uint8_t b)
+static struct hbloom_hash hash_key(struct bytes key)
 {
-	return b & 0x80 ? b | 0xffffff00u : b;
-}
-
-uint32_t hbloom_murmur2(struct bytes key, uint32_t seed)
-{
-	const uint8_t *p = key.ptr;
-	size_t n = key.len;
-	uint32_t h = seed ^ (uint32_t)n;
-	for (; n >= 4; n -= 4, p += 4) {
-		uint32_t k;
-		memcpy(&k, p, 4);
-		k *= MURMUR_FACTOR;
-		k ^= k >> 24;
-		k *= MURMUR_FACTOR;
-		h = h * MURMUR_FACTOR ^ k;
-	}
-	/* Java's bytes are signed: a tail byte from 80 on also flips the bits above it. */
-	if (n == 3)
-		h ^= sign_extended(p[2]) << 16;
-	if (n >= 2)
-		h ^= sign_extended(p[1]) << 8;
-	if (n >= 1) {
-		h ^= sign_extended(p[0]);
-		h *= MURMUR_FACTOR;
-	}
-	h ^= h >> 13;
-	h *= MURMUR_FACTOR;
-	return h ^ h >> 15;
-}
-
-/* |s mod bits| with Java's sign rule is |s| mod bits; of 2^31 too, unsigned. */
-uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
-{
-	uint32_t s = h1 + i * h2;
-	uint32_t magnitude = s >> 31 ? 0 - s : s;
-	return magnitude % bits;
+	uint32_t h1 = hbloom_murmur2(key, 0);
+	return (struct hbloom_hash){h1, hbloom_murmur2(key, h1)};
 }
 
 void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys)
@@ -86,45 +51,61 @@ void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32
 {
 	uint32_t unit = 1u << MAX_FOLD;
 	*b = (struct hbloom){.type = type, .prefix = prefix, .pending = pending, .cap = cap};
+	b->kernel = hbloom_kernel_choose();
 	b->chunk_bytes = (block_bytes + unit - 1) / unit * unit;
 	hbloom_sizes(type, b->chunk_bytes, &b->hashes, &b->max_keys);
+}
+
+static void hash_lanes(struct hbloom *b)
+{
+	struct hbloom_hash *to = b->pending + b->npending - b->nlanes;
+	if (b->nlanes == HBLOOM_LANES)
+		b->kernel->hash(&b->lanes, b->lane_bytes, to);
+	for (size_t i = 0; i < b->nlanes % HBLOOM_LANES; i++)
+		to[i] = hash_key(bytes_of(b->lanes.key[i], b->lane_bytes));
+	b->nlanes = 0;
+}
+
+static __attribute__((noinline)) void grow(struct hbloom *b)
+{
+	b->cap = b->cap ? 2 * b->cap : 4096;
+	b->pending = mem_realloc(b->pending, b->cap * sizeof *b->pending);
+}
+
+/* A key of another length than those in lanes, or too long for one. */
+static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct bytes key)
+{
+	hash_lanes(b);
+	b->lane_bytes = key.len;
+	if (key.len > HBLOOM_LANE_BYTES)
+		b->pending[b->npending++] = hash_key(key);
 }
 
 void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 {
 	struct bytes key = hbloom_key(b->type, b->prefix, row, qualifier, &b->made);
-	if (b->npending == b->cap) {
-		b->cap = b->cap ? 2 * b->cap : 4096;
-		b->pending = mem_realloc(b->pending, b->cap * sizeof *b->pending);
-	}
+	if (b->npending == b->cap)
+		grow(b);
 	if (b->in_chunk == 0)
 		hindex_list_add(&b->chunks, key, 0, 0);
-	uint32_t h1 = hbloom_murmur2(key, 0);
-	b->pending[b->npending++] = (struct hbloom_hash){h1, hbloom_murmur2(key, h1)};
 	b->keys++;
 	if (++b->in_chunk == b->max_keys)
 		b->in_chunk = 0;
+	if (key.len != b->lane_bytes || key.len > HBLOOM_LANE_BYTES)
+		change_lanes(b, key);
+	if (key.len > HBLOOM_LANE_BYTES)
+		return;
+	/* Not as soon as they are eight: reading what was just written in smaller pieces stalls. */
+	if (b->nlanes == HBLOOM_LANES)
+		hash_lanes(b);
+	copy_short(b->lanes.key[b->nlanes++], key.ptr, key.len);
+	b->npending++;
 }
 
 size_t hbloom_due(const struct hbloom *b, size_t before, bool closing)
 {
 	size_t keys = b->npending - before * b->max_keys;
 	return (keys + (closing ? b->max_keys - 1 : 0)) / b->max_keys;
-}
-
-static void set_bits(uint8_t *bitmap, uint64_t bits, uint32_t hashes, const struct hbloom_hash *h,
-		     size_t count)
-{
-	/* Sizes are almost always a power of two; a mask saves the division. */
-	uint64_t mask = bits & (bits - 1) ? 0 : bits - 1;
-	for (size_t n = 0; n < count; n++) {
-		uint32_t s = h[n].h1;
-		for (uint32_t i = 0; i < hashes; i++, s += h[n].h2) {
-			uint32_t magnitude = s >> 31 ? 0 - s : s;
-			uint64_t bit = mask ? magnitude & mask : magnitude % bits;
-			bitmap[bit >> 3] |= (uint8_t)(1u << (bit & 7));
-		}
-	}
 }
 
 int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
@@ -138,7 +119,8 @@ int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scr
 	}
 	hblock_begin(scratch);
 	memset(buf_reserve(scratch, bytes), 0, bytes);
-	set_bits(scratch->ptr + scratch->len, 8 * bytes, b->hashes, b->pending, keys);
+	hash_lanes(b);
+	b->kernel->set(scratch->ptr + scratch->len, 8 * bytes, b->hashes, b->pending, keys);
 	scratch->len += bytes;
 	int rc = hblock_write(out, HBLOCK_BLOOM, scratch, place, err);
 	b->npending -= keys;
@@ -238,9 +220,9 @@ int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error 
 
 bool hbloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key)
 {
-	uint32_t h1 = hbloom_murmur2(key, 0), h2 = hbloom_murmur2(key, h1);
+	struct hbloom_hash h = hash_key(key);
 	for (uint32_t i = 0; i < hashes; i++) {
-		uint64_t bit = hbloom_bit(h1, h2, i, 8 * (uint64_t)chunk.len);
+		uint64_t bit = hbloom_bit(h.h1, h.h2, i, 8 * (uint64_t)chunk.len);
 		if (!(chunk.ptr[bit >> 3] & 1u << (bit & 7)))
 			return false;
 	}

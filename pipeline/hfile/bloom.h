@@ -8,33 +8,29 @@
 #define SALTMILL_HFILE_BLOOM_H
 
 #include "block.h"
+#include "bloom_bits.h"
 #include "index.h"
 #include "table.h"
 
-/* MurmurHash2 with signed tail bytes, HBase's hash type 1 (6.2). */
-uint32_t hbloom_murmur2(struct bytes key, uint32_t seed);
-/* Bit of probe i in a chunk of bits bits. */
-uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
 /* Hash count and keys a chunk holds, for a chunk of chunk_bytes (6.3). */
 void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys);
 /* The key hashed for a row and qualifier; *store holds it when it must be made (ROWCOL). */
 struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
 			struct bytes qualifier, struct buf *store);
 
-struct hbloom_hash {
-	uint32_t h1, h2;
-};
-
 struct hbloom {
 	enum bloom_type type;
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
 	struct hbloom_hash *pending; /* of chunks not yet written; kept in the scratch */
-	size_t npending, cap;
+	size_t npending, cap;	   /* the last nlanes of pending are yet to be hashed */
+	size_t nlanes, lane_bytes;
+	const struct hbloom_kernel *kernel;
 	uint32_t in_chunk;	   /* keys of the chunk that is open */
 	struct buf made;	   /* a ROWCOL key */
 	struct hindex_list chunks; /* place and first key; the last may not be written yet */
 	size_t written;
 	uint64_t keys, max_total, bytes;
+	struct hbloom_lanes lanes; /* keys of lane_bytes, hashed when there are enough */
 };
 
 /* pending of cap keys is taken over (NULL and 0: none yet). */

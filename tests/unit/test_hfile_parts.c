@@ -47,6 +47,61 @@ static void bloom_hash(void **state)
 	assert_int_equal(hbloom_bit(0x80000000, 0, 0, 1000), 2147483648u % 1000);
 }
 
+/* Every kernel's hashes are those of the plain function, whatever stands behind the keys. */
+static void bloom_lanes(void **state)
+{
+	const struct hbloom_kernel *kernels[] = {hbloom_kernel_portable(), hbloom_kernel_choose()};
+	struct hbloom_lanes lanes;
+	(void)state;
+	srand(11);
+	for (size_t bytes = 0; bytes <= HBLOOM_LANE_BYTES; bytes++) {
+		for (size_t i = 0; i < sizeof lanes; i++)
+			((uint8_t *)&lanes)[i] = (uint8_t)(rand() >> 7);
+		for (size_t k = 0; k < 2; k++) {
+			struct hbloom_hash found[HBLOOM_LANES + 1] = {[HBLOOM_LANES] = {5, 6}};
+			kernels[k]->hash(&lanes, bytes, found);
+			for (size_t i = 0; i < HBLOOM_LANES; i++) {
+				struct bytes key = {lanes.key[i], bytes};
+				uint32_t h1 = hbloom_murmur2(key, 0);
+				assert_int_equal(found[i].h1, h1);
+				assert_int_equal(found[i].h2, hbloom_murmur2(key, h1));
+			}
+			assert_int_equal(found[HBLOOM_LANES].h1, 5);
+			assert_int_equal(found[HBLOOM_LANES].h2, 6);
+		}
+	}
+}
+
+/* Every kernel sets the bits of hbloom_bit and no others. */
+static void bloom_bits(void **state)
+{
+	static const uint64_t sizes[] = {8, 1024, 1000, 24, 65536, 131072 * 8};
+	static uint8_t want[131072], found[131072];
+	const struct hbloom_kernel *kernels[] = {hbloom_kernel_portable(), hbloom_kernel_choose()};
+	struct hbloom_hash h[21];
+	(void)state;
+	srand(12);
+	for (size_t n = 0; n < 6 * 22; n++) {
+		uint64_t bits = sizes[n % 6];
+		uint32_t count = (uint32_t)(n / 6), hashes = n % 5 ? 7 + n % 2 : 20;
+		memset(want, 0, sizeof want);
+		for (uint32_t i = 0; i < count; i++) {
+			h[i] = (struct hbloom_hash){(uint32_t)rand() * 3, (uint32_t)rand() * 3};
+			if (i == 1)
+				h[i] = (struct hbloom_hash){0x80000000, 0}; /* |INT_MIN| */
+			for (uint32_t k = 0; k < hashes; k++) {
+				uint64_t bit = hbloom_bit(h[i].h1, h[i].h2, k, bits);
+				want[bit / 8] |= (uint8_t)(1u << bit % 8);
+			}
+		}
+		for (size_t k = 0; k < 2; k++) {
+			memset(found, 0, sizeof found);
+			kernels[k]->set(found, bits, hashes, h, count);
+			assert_memory_equal(found, want, sizeof want);
+		}
+	}
+}
+
 static void bloom_sizes(void **state)
 {
 	uint32_t hashes, keys;
@@ -245,7 +300,8 @@ static void index_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bloom_hash),  cmocka_unit_test(bloom_sizes),
+		cmocka_unit_test(bloom_hash),  cmocka_unit_test(bloom_lanes),
+		cmocka_unit_test(bloom_bits),  cmocka_unit_test(bloom_sizes),
 		cmocka_unit_test(vint),	       cmocka_unit_test(crc),
 		cmocka_unit_test(zstd_styles), cmocka_unit_test(codec_containers),
 		cmocka_unit_test(index_keys),

@@ -1,0 +1,40 @@
+/*
+ * bloom_bits.h - from bloom keys to bits: the two hashes of a key, the bits of two hashes
+ *
+ * Keys of one length are hashed eight at a time where the processor can (speed.md 2); the bits are
+ * the same everywhere.
+ */
+#ifndef SALTMILL_HFILE_BLOOM_BITS_H
+#define SALTMILL_HFILE_BLOOM_BITS_H
+
+#include "bytes.h"
+
+/* MurmurHash2 with signed tail bytes, HBase's hash type 1 (6.2). */
+uint32_t hbloom_murmur2(struct bytes key, uint32_t seed);
+/* Bit of probe i in a chunk of bits bits. */
+uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
+
+struct hbloom_hash {
+	uint32_t h1, h2;
+};
+
+#define HBLOOM_LANES	  8
+#define HBLOOM_LANE_BYTES 64
+
+/* Keys of one length side by side; what is behind them does not count. */
+struct hbloom_lanes {
+	uint8_t key[HBLOOM_LANES][HBLOOM_LANE_BYTES];
+};
+
+struct hbloom_kernel {
+	/* The hashes of HBLOOM_LANES keys of key_bytes each. */
+	void (*hash)(const struct hbloom_lanes *keys, size_t key_bytes, struct hbloom_hash *out);
+	/* Set the bits of count keys. */
+	void (*set)(uint8_t *bitmap, uint64_t bits, uint32_t hashes, const struct hbloom_hash *h,
+		    size_t count);
+};
+const struct hbloom_kernel *hbloom_kernel_portable(void);
+/* The fastest that this processor has. */
+const struct hbloom_kernel *hbloom_kernel_choose(void);
+
+#endif
