@@ -39,6 +39,9 @@ struct hfile_options {
 	int64_t create_ms;           /* hfile.CREATE_TIME_TS */
 	int64_t bulkload_ms;         /* BULKLOAD_TIMESTAMP */
 	struct bytes source_task;    /* BULKLOAD_SOURCE_TASK */
+	/* Columns in order, for hfile_add_values; at most 65535; copied. */
+	const struct bytes *qualifiers;
+	size_t nqualifiers;
 	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
 	bool tags;                   /* store an empty tag area a cell; golden tests */
 	struct hfile_scratch *scratch; /* NULL: the writer has its own */
@@ -60,6 +63,15 @@ struct hfile_column {
 	struct bytes qualifier, value;
 	int64_t ts; /* ms, 0 .. Long.MAX_VALUE - 1 */
 };
+
+/* A value for column number `column` of hfile_options.qualifiers. */
+struct hfile_value {
+	const uint8_t *ptr;
+	uint32_t len;
+	uint16_t column;
+	bool roomy; /* HFILE_ROOM_BYTES from ptr on may be read, however short it is */
+};
+#define HFILE_ROOM_BYTES 32
 
 /* What was written; release with hfile_summary_release. */
 struct hfile_summary {
@@ -86,6 +98,12 @@ int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *
 /* The same for several cells of one row, which is compared with the row before it only once. */
 int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_column *cells,
 		  size_t count, struct error *err);
+/*
+ * The same for values of known columns, all of one time: the quickest way.  HFILE_ROOM_BYTES from
+ * row.ptr on may be read.
+ */
+int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
+		     const struct hfile_value *values, size_t count, struct error *err);
 /* Bytes on disk if it were finished about now, as far as blocks are written. */
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 /*

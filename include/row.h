@@ -63,6 +63,8 @@ size_t row_minor_bytes(const struct row_plan *p, size_t table);
 int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r);
 /* All qualifiers of the table are constant: row_cells gives every row's cells in one fixed order. */
 bool row_constant_columns(const struct row_plan *p, size_t table);
+/* Then: family, column and qualifier of what row_cells may give, in its order; returns how many. */
+size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns);
 /* The largest number of cells that row_cells gives for a record of this table. */
 size_t row_max_cells(const struct row_plan *p, size_t table);
 /*

@@ -15,10 +15,17 @@
 
 #define GATHER_BYTES (8u << 20)
 #define UNCOUNTED_CELLS 4096
+#define HELD_BYTES 512
 /* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES (1u << 20)
 #define CODEC_BYTES (2u << 20)
+
+/* A copy of a record that may be the only one of its key. */
+struct held {
+	struct record record;
+	uint8_t bytes[HELD_BYTES + HFILE_ROOM_BYTES]; /* key, minor, payload */
+};
 
 struct cutter {
 	struct hfile_scratch *scratch;
@@ -36,7 +43,8 @@ struct cutting {
 	size_t minor_bytes, most;      /* cells of a record */
 	uint64_t gather_bytes;
 	uint64_t counted;              /* cells of the current row, once there may be many */
-	bool constant_columns;
+	bool may_hold;
+	struct held held;
 };
 
 struct cutter *cutter_new(void)
@@ -86,28 +94,42 @@ static struct bytes row_key(const struct gather *g)
 }
 
 /* A row of one event whose cells come in order by themselves. */
-static int write_single(struct cutting *k, struct error *err)
+static inline int write_single(struct cutting *k, const struct record *r, struct bytes room,
+			       struct error *err)
+{
+	size_t n = row_cells(k->t->plan, k->t->index, r, k->c->cells);
+	k->out->loaded++;
+	return region_files_add_row(&k->files, k->c->cells, n, room, err);
+}
+
+static int write_held(struct cutting *k, struct error *err)
+{
+	int rc = write_single(k, &k->held.record, bytes_of(k->held.bytes, HELD_BYTES), err);
+	if (rc)
+		return rc;
+	k->out->rows++;
+	return region_files_row_end(&k->files, err);
+}
+
+static int write_gathered(struct cutting *k, struct error *err)
 {
 	const struct gather *g = &k->c->row;
+	if (g->nrecords > 1 || !k->may_hold)
+		return gather_emit(&k->c->row, k->t, emit_cell, &k->files, k->out, err);
+	buf_reserve(&k->c->row.bytes, HFILE_ROOM_BYTES); /* may move it */
 	struct record r = {
 		.key = row_key(g),
 		.minor = g->bytes.ptr + g->records[0].minor_at,
 		.payload = bytes_of(g->bytes.ptr + g->records[0].payload_at, g->records[0].payload_len),
 		.seq = g->records[0].seq,
 	};
-	size_t n = row_cells(k->t->plan, k->t->index, &r, k->c->cells);
-	k->out->loaded++;
-	return region_files_add(&k->files, k->c->cells, n, err);
+	return write_single(k, &r, buf_bytes(&g->bytes), err);
 }
 
 static int write_row(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
-	int rc;
-	if (g->nrecords == 1 && k->constant_columns)
-		rc = write_single(k, err);
-	else
-		rc = gather_emit(g, k->t, emit_cell, &k->files, k->out, err);
+	int rc = write_gathered(k, err);
 	if (rc)
 		return rc;
 	k->out->rows++;
@@ -149,6 +171,24 @@ static bool gather(struct cutting *k, const struct record *r)
 	return gather_memory(g, k->counted) <= k->gather_bytes;
 }
 
+/* Copy the first record of a row; false: it is too large, or needs more than row_cells. */
+static inline bool hold(struct cutting *k, const struct record *r)
+{
+	struct held *h = &k->held;
+	if (!k->may_hold || k->c->row.nrecords ||
+	    r->key.len + k->minor_bytes + r->payload.len > HELD_BYTES)
+		return false;
+	uint8_t *minor = h->bytes + r->key.len, *payload = minor + k->minor_bytes;
+	copy_short(h->bytes, r->key.ptr, r->key.len);
+	copy_short(minor, r->minor, k->minor_bytes);
+	copy_short(payload, r->payload.ptr, r->payload.len);
+	h->record.key = bytes_of(h->bytes, r->key.len);
+	h->record.minor = minor;
+	h->record.payload = bytes_of(payload, r->payload.len);
+	h->record.seq = r->seq;
+	return true;
+}
+
 static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
 {
 	struct gather *g = &k->c->row;
@@ -157,11 +197,14 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 	for (uint64_t n = 0; more == RC_OK && rc == RC_OK; n++) {
 		if ((n & 0xffff) == 0 && (rc = stop_check(err)) != RC_OK)
 			break;
-		bool fits = gather(k, &r);
+		bool held = hold(k, &r), fits = held || gather(k, &r);
+		struct bytes key = held ? k->held.record.key : row_key(g);
 		more = rows->next(rows->self, &r, err);
-		if (more != RC_OK || r.new_key || !bytes_eq(r.key, row_key(g)))
-			rc = more < 0 ? more : write_row(k, err);
-		else if (!fits)
+		if (more < 0)
+			rc = more;
+		else if (more != RC_OK || r.new_key || !bytes_eq(r.key, key))
+			rc = held ? write_held(k, err) : write_row(k, err);
+		else if (!(held ? gather(k, &k->held.record) : fits))
 			rc = write_giant(k, rows, &r, &more, err);
 	}
 	return rc ? rc : more < 0 ? more : RC_OK;
@@ -178,7 +221,6 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 		.minor_bytes = row_minor_bytes(t->plan, t->index),
 		.most = row_max_cells(t->plan, t->index),
 		.gather_bytes = t->gather_bytes ? t->gather_bytes : GATHER_BYTES,
-		.constant_columns = row_constant_columns(t->plan, t->index),
 	};
 	if (k.most > c->cells_cap) {
 		c->cells = mem_realloc(c->cells, k.most * sizeof *c->cells);
@@ -186,6 +228,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 	}
 	gather_reset(&c->row);
 	region_files_init(&k.files, t, region, c->scratch, out);
+	k.may_hold = region_files_known(&k.files);
 	int rc = cut_rows(&k, rows, err);
 	if (rc == RC_OK)
 		rc = region_files_finish(&k.files, err);

@@ -9,7 +9,26 @@
 
 #include "mem.h"
 
-#define BATCH 16 /* cells handed to a writer at once */
+#define BATCH	    16 /* cells handed to a writer at once */
+#define LARGE_BYTES (1u << 20)
+
+/* row_cells' order is that of the files, so a family's qualifiers are a part of all. */
+static void know_columns(struct region_files *f)
+{
+	const struct cut_table *t = f->table;
+	size_t most = row_max_cells(t->plan, t->index);
+	struct cell *cells = mem_calloc(most + 1, sizeof *cells);
+	f->qualifiers = mem_calloc(most + 1, sizeof *f->qualifiers);
+	f->place = mem_calloc(t->table->ncells + 1, sizeof *f->place);
+	size_t n = row_columns(t->plan, t->index, cells);
+	for (size_t i = 0; i < n; i++) {
+		struct family_file *file = &f->families[cells[i].family];
+		file->first = file->columns ? file->first : i;
+		f->qualifiers[i] = cells[i].qualifier;
+		f->place[cells[i].column] = (uint16_t)file->columns++;
+	}
+	mem_free(cells);
+}
 
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result)
@@ -17,6 +36,14 @@ void region_files_init(struct region_files *f, const struct cut_table *t, size_t
 	*f = (struct region_files){
 		.table = t, .region = region, .scratch = scratch, .result = result};
 	f->families = mem_calloc(t->table->schema.nfamilies, sizeof *f->families);
+	f->limit = t->table->max_hfile_bytes;
+	if (row_constant_columns(t->plan, t->index) && t->table->ncells <= UINT16_MAX)
+		know_columns(f);
+}
+
+bool region_files_known(const struct region_files *f)
+{
+	return f->place;
 }
 
 static int file_open(struct region_files *f, size_t family, struct error *err)
@@ -34,6 +61,8 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.bloom = fam->bloom,
 		.bloom_prefix = fam->bloom_prefix,
 		.block_bytes = fam->block_bytes,
+		.qualifiers = f->qualifiers ? f->qualifiers + file->first : NULL,
+		.nqualifiers = file->columns,
 		.create_ms = t->created_ms,
 		.bulkload_ms = t->created_ms,
 		.source_task = bytes_str("saltmill"),
@@ -94,13 +123,41 @@ int region_files_add(struct region_files *f, const struct cell *cells, size_t co
 	return RC_OK;
 }
 
-int region_files_row_end(struct region_files *f, struct error *err)
+int region_files_add_row(struct region_files *f, const struct cell *cells, size_t count,
+			 struct bytes room, struct error *err)
 {
-	uint64_t limit = f->table->table->max_hfile_bytes;
-	for (size_t i = 0; limit && i < f->table->table->schema.nfamilies; i++) {
+	struct hfile_value values[BATCH];
+	const uint8_t *room_end = room.ptr + room.len;
+	while (count) {
+		size_t family = cells->family, n = 0;
+		struct family_file *file = &f->families[family];
+		for (; n < count && n < BATCH && cells[n].family == family; n++) {
+			const uint8_t *p = cells[n].value.ptr;
+			if (cells[n].value.len > LARGE_BYTES)
+				return region_files_add(f, cells, count, err);
+			values[n] = (struct hfile_value){.ptr = p,
+							 .len = (uint32_t)cells[n].value.len,
+							 .column = f->place[cells[n].column],
+							 .roomy = p >= room.ptr && p < room_end};
+		}
+		int rc = file->writer ? RC_OK : file_open(f, family, err);
+		if (rc == RC_OK)
+			rc = hfile_add_values(file->writer, cells->row, cells->ts, values, n, err);
+		if (rc)
+			return rc;
+		f->result->cells += n;
+		cells += n;
+		count -= n;
+	}
+	return RC_OK;
+}
+
+int region_files_roll(struct region_files *f, struct error *err)
+{
+	for (size_t i = 0; i < f->table->table->schema.nfamilies; i++) {
 		struct hfile_writer *w = f->families[i].writer;
 		bool reached = false;
-		int rc = w ? hfile_reached(w, limit, &reached, err) : RC_OK;
+		int rc = w ? hfile_reached(w, f->limit, &reached, err) : RC_OK;
 		if (rc == RC_OK && reached)
 			rc = file_finish(f, i, err);
 		if (rc)
@@ -128,5 +185,7 @@ void region_files_release(struct region_files *f)
 		mem_free(f->families[i].path);
 	}
 	mem_free(f->families);
+	mem_free(f->qualifiers);
+	mem_free(f->place);
 	f->families = NULL;
 }

@@ -12,7 +12,11 @@ struct region_files {
 		struct hfile_writer *writer; /* NULL: nothing written yet */
 		char *path;                  /* temporary name of the open file */
 		unsigned part;
+		size_t first, columns;       /* in qualifiers, when they are constant */
 	} *families;                         /* [nfamilies] */
+	struct bytes *qualifiers;            /* of the table's cells, in row_cells' order */
+	uint16_t *place;                     /* by column: in its family's qualifiers */
+	uint64_t limit;                      /* of a file's bytes; 0: none */
 	struct cut_result *result;
 };
 
@@ -21,8 +25,20 @@ void region_files_init(struct region_files *f, const struct cut_table *t, size_t
 /* Cells of one row, a family's cells together; any number of calls a row. */
 int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
 		     struct error *err);
+/* Whether region_files_add_row may be used: all columns are constant, and not too many. */
+bool region_files_known(const struct region_files *f);
+/*
+ * All cells of a row whose columns are constant, with one timestamp.  They are quickest that lie,
+ * as the row key must, in room: HFILE_ROOM_BYTES behind it may be read.
+ */
+int region_files_add_row(struct region_files *f, const struct cell *cells, size_t count,
+			 struct bytes room, struct error *err);
+int region_files_roll(struct region_files *f, struct error *err);
 /* Between rows: close files that reached the size limit. */
-int region_files_row_end(struct region_files *f, struct error *err);
+static inline int region_files_row_end(struct region_files *f, struct error *err)
+{
+	return f->limit ? region_files_roll(f, err) : RC_OK;
+}
 int region_files_finish(struct region_files *f, struct error *err);
 /* Drop what is open and release; also after a finish. */
 void region_files_release(struct region_files *f);

@@ -131,7 +131,7 @@ static inline void append_cell(struct hfile_writer *w, struct bytes row,
 	memset(p, 0, KV_TAIL_MAX);
 	w->previous_at = b->len + KV_LENGTHS;
 	w->previous_bytes = key_bytes;
-	b->len += size + (w->tail.tags ? 2u : 0u) + w->tail.mvcc;
+	b->len += size + w->tail_bytes;
 	w->key_bytes += key_bytes;
 	w->value_bytes += c->value.len;
 }
@@ -152,6 +152,13 @@ static void note_bloom(struct hfile_writer *w, struct bytes row, const struct hf
 		hbloom_add(b, row, c->qualifier);
 }
 
+/* ROW_INDEX_V1: a new row of the block takes bytes of its own. */
+static inline void charge_row(struct hfile_writer *w, enum step step)
+{
+	if (w->row_cost && (step == STEP_ROW || w->desk->cells.len == HBLOCK_HEADER))
+		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
+}
+
 static inline int add_cell(struct hfile_writer *w, struct bytes row, const struct hfile_column *c,
 			   enum step step, struct error *err)
 {
@@ -166,8 +173,7 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 		w->rows++;
 	if (w->cells == 0)
 		buf_append(&w->first_row, row.ptr, row.len);
-	if (w->row_cost && (step == STEP_ROW || w->desk->cells.len == HBLOCK_HEADER))
-		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
+	charge_row(w, step);
 	append_cell(w, row, c);
 	w->cells++;
 	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
@@ -197,6 +203,172 @@ int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_c
 		if (rc)
 			return rc;
 	}
+	return 0;
+}
+
+/* --- rows of known columns --- */
+
+/* Longer values are worth a look at their limit. */
+#define QUICK_BYTES (1u << 16)
+
+/* Whether row sorts behind the row last; both have 8 readable bytes behind them. */
+static inline bool row_follows(struct bytes last, struct bytes row)
+{
+	size_t n = last.len < row.len ? last.len : row.len;
+	for (size_t at = 0; at < n; at += 8) {
+		uint64_t a = get_be64(last.ptr + at), b = get_be64(row.ptr + at);
+		if (n - at < 8) { /* what is behind the shorter one does not count */
+			a >>= 64 - 8 * (n - at);
+			b >>= 64 - 8 * (n - at);
+		}
+		if (a != b)
+			return a < b;
+	}
+	return last.len < row.len;
+}
+
+/* A cell in the block. */
+struct quick_cell {
+	size_t at, key_bytes, end;
+};
+
+/* put_bytes for what has HFILE_ROOM_BYTES to read: no branch on lengths that vary. */
+static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (__builtin_expect(n > HFILE_ROOM_BYTES, 0))
+		return put_bytes(to, from, n);
+	memcpy(to, from, 16);
+	if (n > 16)
+		memcpy(to + 16, from + 16, 16);
+	return to + n;
+}
+
+/* The cell at `at` of the block, whose lengths are not brought up to date. */
+static inline struct quick_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
+					  struct bytes row, uint64_t ts,
+					  const struct hfile_value *v)
+{
+	const struct column_head *head = &w->heads[v->column];
+	size_t key_bytes = KEY_FIXED - 1 + row.len + head->all.len;
+	size_t end = at + KV_LENGTHS + key_bytes + v->len;
+	if (__builtin_expect(end + KV_TAIL_MAX + WRITER_SLACK > b->cap, 0)) {
+		b->len = at;
+		buf_reserve(b, end - at + KV_TAIL_MAX + WRITER_SLACK);
+	}
+	uint8_t *p = b->ptr + at;
+	put_be64(p, (uint64_t)key_bytes << 32 | v->len);
+	put_be16(p + KV_LENGTHS, (uint16_t)row.len);
+	p = put_roomy(p + KV_LENGTHS + 2, row.ptr, row.len);
+	memcpy(p, head->start, sizeof head->start);
+	if (head->all.len > sizeof head->start)
+		put_bytes(p, head->all.ptr, head->all.len);
+	p += head->all.len;
+	put_be64(p, ts);
+	p[8] = HFILE_PUT;
+	p = v->roomy ? put_roomy(p + 9, v->ptr, v->len) : put_bytes(p + 9, v->ptr, v->len);
+	memset(p, 0, KV_TAIL_MAX);
+	return (struct quick_cell){at, key_bytes, end + w->tail_bytes};
+}
+
+static struct hfile_column column_of(const struct hfile_writer *w, int64_t ts,
+				     const struct hfile_value *v)
+{
+	struct bytes head = w->heads[v->column].all;
+	return (struct hfile_column){
+		.qualifier = bytes_of(head.ptr + w->family.len, head.len - w->family.len),
+		.value = bytes_of(v->ptr, v->len),
+		.ts = ts};
+}
+
+/* Whatever the quick way leaves: the first row, long values, what may not be. */
+static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row, int64_t ts,
+						const struct hfile_value *values, size_t count,
+						struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < count; i++) {
+		struct hfile_column c = column_of(w, ts, &values[i]);
+		rc = hfile_add_row(w, row, &c, 1, err);
+	}
+	return rc;
+}
+
+/* The order of rows and columns, and all limits; the first row of a file is not quick. */
+static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, int64_t ts,
+				const struct hfile_value *values, size_t count)
+{
+	if (count == 0 || w->cells == 0 || row.len - 1 >= ROW_MAX || ts < 0 || ts == TS_MAX)
+		return false;
+	size_t next = 0; /* column */
+	bool fine = row_follows(kv_key_row(writer_last_key(w)), row);
+	for (size_t i = 0; i < count; i++) {
+		fine &= values[i].column >= next && values[i].len <= QUICK_BYTES;
+		next = values[i].column + 1u;
+	}
+	return fine;
+}
+
+/* Bring the block's length and what is known of its last cell up to date. */
+static inline void note_cell(struct hfile_writer *w, const struct quick_cell *last)
+{
+	w->desk->cells.len = last->end;
+	if (last->key_bytes) {
+		w->previous_at = last->at + KV_LENGTHS;
+		w->previous_bytes = last->key_bytes;
+	}
+}
+
+/* The block is full, or each cell counts in some way.  *last is where the row is so far. */
+static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct quick_cell *last,
+						  struct bytes row, int64_t ts,
+						  const struct hfile_value *v, enum step step,
+						  struct error *err)
+{
+	struct hfile_column c = column_of(w, ts, v);
+	note_cell(w, last);
+	if (w->bloom.type == BLOOM_ROWCOL)
+		note_bloom(w, row, &c, step);
+	if (w->desk->cells.len >= w->full_at) {
+		int rc = writer_end_block(w, false, err);
+		if (rc)
+			return rc;
+	}
+	charge_row(w, step);
+	last->end = w->desk->cells.len;
+	return 0;
+}
+
+int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
+		     const struct hfile_value *values, size_t count, struct error *err)
+{
+	if (!may_be_quick(w, row, ts, values, count))
+		return add_slowly(w, row, ts, values, count, err);
+	bool each = w->bloom.type == BLOOM_ROWCOL || w->row_cost;
+	if (w->bloom.type == BLOOM_ROW)
+		hbloom_add(&w->bloom, row, (struct bytes){0});
+	else if (w->bloom.type == BLOOM_ROWPREFIX)
+		note_bloom(w, row, &(struct hfile_column){0}, STEP_ROW);
+	size_t keys = 0, bytes = 0;
+	struct buf *b = &w->desk->cells;
+	struct quick_cell c = {.end = b->len};
+	for (const struct hfile_value *v = values; v < values + count; v++) {
+		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
+			enum step step = v == values ? STEP_ROW : STEP_COLUMN;
+			int rc = before_value(w, &c, row, ts, v, step, err);
+			if (rc)
+				return rc;
+		}
+		c = put_value(w, b, c.end, row, (uint64_t)ts, v);
+		keys += c.key_bytes;
+		bytes += v->len;
+	}
+	note_cell(w, &c);
+	w->rows++;
+	w->cells += count;
+	w->key_bytes += keys;
+	w->value_bytes += bytes;
+	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
+	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
 	return 0;
 }
 

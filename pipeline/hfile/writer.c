@@ -71,10 +71,34 @@ static int check_options(const struct hfile_options *o, struct error *err)
 	if (o->bloom_block_bytes > HBLOCK_PLAIN_MAX / 16)
 		return error_set(err, RC_LIMIT, "a bloom block size of %u bytes; the limit is %u",
 				 o->bloom_block_bytes, HBLOCK_PLAIN_MAX / 16);
+	for (size_t i = 0; i < o->nqualifiers; i++) {
+		if (o->nqualifiers > UINT16_MAX || o->qualifiers[i].len > HBLOCK_PLAIN_MAX / 4)
+			return error_set(err, RC_LIMIT, "%zu columns, or one of %zu bytes",
+					 o->nqualifiers, o->qualifiers[i].len);
+		if (i && bytes_cmp(o->qualifiers[i - 1], o->qualifiers[i]) >= 0)
+			return error_set(err, RC_ORDER, "columns that are not in order");
+	}
 	if (o->bloom == BLOOM_ROWPREFIX && (o->bloom_prefix < 1 || o->bloom_prefix > ROW_MAX))
 		return error_set(err, RC_CONFIG, "a bloom prefix of %u bytes; 1 to %d are possible",
 				 o->bloom_prefix, ROW_MAX);
 	return 0;
+}
+
+static void make_heads(struct hfile_writer *w, const struct bytes *qualifiers, size_t count)
+{
+	struct buf *b = &w->head_bytes;
+	for (size_t i = 0; i < count; i++) {
+		buf_append(b, w->family.ptr, w->family.len);
+		buf_append(b, qualifiers[i].ptr, qualifiers[i].len);
+	}
+	memset(buf_reserve(b, WRITER_SLACK), 0, WRITER_SLACK);
+	w->heads = mem_calloc(count + 1, sizeof *w->heads);
+	const uint8_t *at = b->ptr;
+	for (size_t i = 0; i < count; i++) {
+		w->heads[i].all = bytes_of(at, w->family.len + qualifiers[i].len);
+		memcpy(w->heads[i].start, at, sizeof w->heads[i].start);
+		at += w->heads[i].all.len;
+	}
 }
 
 static struct hfile_writer *writer_make(const struct hfile_options *o)
@@ -82,6 +106,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	struct hfile_writer *w = mem_calloc(1, sizeof *w);
 	w->opt = *o;
 	w->opt.family = (struct bytes){NULL, 0};
+	w->opt.qualifiers = NULL;
 	buf_append(&w->task, o->source_task.ptr, o->source_task.len);
 	w->opt.source_task = buf_bytes(&w->task);
 	w->file.fd = -1;
@@ -90,11 +115,12 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	w->desk = take_desk(w->scratch);
 	w->desk->last.len = 0;
 	buf_reserve(&w->desk->last, WRITER_SLACK);
-	w->tail = (struct cell_tail){o->tags, o->mvcc};
+	w->tail_bytes = (o->tags ? 2u : 0u) + (o->mvcc ? 1u : 0u);
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
 	buf_put(&w->family, (uint8_t)o->family.len);
 	buf_append(&w->family, o->family.ptr, o->family.len);
 	buf_reserve(&w->family, WRITER_SLACK);
+	make_heads(w, o->qualifiers, o->nqualifiers);
 	w->min_ts = TS_MAX;
 	w->index.max_bytes = o->index_block_bytes;
 	w->index.min_entries = o->index_min_entries;
@@ -165,6 +191,8 @@ void hfile_abort(struct hfile_writer *w)
 	hindex_release(&w->index);
 	buf_release(&w->family);
 	buf_release(&w->task);
+	buf_release(&w->head_bytes);
+	mem_free(w->heads);
 	buf_release(&w->first_row);
 	mem_free(w);
 }

@@ -29,15 +29,22 @@ struct hfile_scratch {
 	struct ring_codecs codecs;
 };
 
+/* What stands between row key and timestamp: family and qualifier.  Spare bytes behind all. */
+struct column_head {
+	uint8_t start[16];
+	struct bytes all;
+};
+
 struct hfile_writer {
 	/* touched for each cell */
 	struct desk *desk;
 	size_t previous_at; /* the flat key of the last cell, in desk->cells; 0: in desk->last */
 	size_t previous_bytes;
 	size_t full_at; /* cells.len that makes the block full */
-	struct cell_tail tail;
+	size_t tail_bytes; /* behind each value: empty tags, mvcc */
 	unsigned row_cost; /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
 	struct buf family; /* length and name */
+	struct column_head *heads; /* of opt.qualifiers */
 	uint64_t cells, rows, key_bytes, value_bytes;
 	int64_t min_ts, max_ts;
 	struct hbloom bloom;
@@ -50,6 +57,7 @@ struct hfile_writer {
 	struct hindex index;
 	struct ring ring;
 	struct buf task; /* opt.source_task */
+	struct buf head_bytes;
 	struct buf first_row;
 	uint64_t data_blocks, total_bytes; /* total_bytes: headers and plain payloads */
 	uint64_t plain_bytes, disk_bytes;  /* of data blocks, for hfile_bytes_so_far */

@@ -54,6 +54,17 @@ bool row_constant_columns(const struct row_plan *p, size_t table)
 	return p->tables[table].constant_columns;
 }
 
+size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns)
+{
+	const struct table_plan *t = &p->tables[table];
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+		columns[i] = (struct cell){
+			.family = s->family, .column = s->column, .qualifier = s->qualifier};
+	}
+	return t->ncells;
+}
+
 size_t row_max_cells(const struct row_plan *p, size_t table)
 {
 	return p->tables[table].ncells;

@@ -94,13 +94,10 @@ class Rig:
             process.kill()
             raise AssertionError(f"still running: {process.communicate()}") from None
 
-    def loads_of(self, status):
-        """The published loads, oldest first, seeks left out."""
-        done = self.run("loads", "--state", self.state, "--json", status=status)
-        return [l for l in map(json.loads, done.stdout.splitlines()) if not l["seek"]]
-
     def loads(self):
-        return self.loads_of(status=0)
+        """The published loads, oldest first, seeks left out."""
+        done = self.run("loads", "--state", self.state, "--json")
+        return [l for l in map(json.loads, done.stdout.splitlines()) if not l["seek"]]
 
     def cells(self, folder):
         """{(partition, offset): (value, timestamp)} of one published load."""

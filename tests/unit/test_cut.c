@@ -17,13 +17,15 @@
 
 #define MOST 4000
 
+#define ROW_BYTES 640 /* more than the cut holds beside others */
+
 /* One event of the test: three columns as text. */
 struct input {
-	char row[8], ts[8], a[8], b[8], extra[8];
+	char row[ROW_BYTES], ts[12], a[8], b[8], extra[8];
 };
 
 struct stored { /* a cell as the oracle and the files give it */
-	char row[8], family[4], qualifier[12], value[8];
+	char row[ROW_BYTES], family[4], qualifier[12], value[8];
 	long long ts;
 };
 
@@ -266,10 +268,13 @@ static uint32_t random_below(uint32_t n)
 	return (random_state >> 8) % n;
 }
 
-static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t times)
+/* longest: of row keys, which all depend on their number alone */
+static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t times, uint32_t longest)
 {
 	for (size_t i = 0; i < n; i++) {
-		snprintf(in[i].row, sizeof in[i].row, "r%u", random_below(rows));
+		uint32_t number = random_below(rows);
+		int wide = longest ? (int)(number * 7919 % longest) : 1;
+		snprintf(in[i].row, sizeof in[i].row, "r%0*u", wide, number);
 		snprintf(in[i].ts, sizeof in[i].ts, "%u", 100 + random_below(times));
 		in[i].a[0] = in[i].b[0] = 0;
 		if (random_below(4))
@@ -284,13 +289,15 @@ static void test_against_oracle(void **state)
 {
 	(void)state;
 	static struct input in[MOST];
-	static const struct { uint32_t n, rows, times; } shapes[] = {
-		{1, 1, 1}, {300, 1000, 50}, {400, 5, 3}, {500, 1, 1}, {500, 1, 400}, {600, 40, 4}};
+	static const struct { uint32_t n, rows, times, longest; } shapes[] = {
+		{1, 1, 1, 0}, {300, 1000, 50, 0}, {400, 5, 3, 0}, {500, 1, 1, 0}, {500, 1, 400, 0}, {600, 40, 4, 0},
+		{300, 1000, 50, 60}, {300, 300, 50, ROW_BYTES - 2}};
 	for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
 		for (int computed = 0; computed < 2; computed++)
 			for (int first = 0; first < 2; first++)
 				for (int giant = 0; giant < 2; giant++) {
-					random_inputs(in, shapes[s].n, shapes[s].rows, shapes[s].times);
+					random_inputs(in, shapes[s].n, shapes[s].rows, shapes[s].times,
+						      shapes[s].longest);
 					cut_case(in, shapes[s].n, computed, first ? DUPLICATES_FIRST : DUPLICATES_LAST,
 						 giant ? 40 : 0);
 				}

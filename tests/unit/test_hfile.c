@@ -339,6 +339,153 @@ static void refused_in_a_row(void **state)
 	hfile_summary_release(&sum);
 }
 
+/* --- hfile_add_values: the same file as cell by cell --- */
+
+#define SHORT_ROWS 3000
+
+static uint32_t random_below(uint32_t n)
+{
+	static uint32_t random_state = 5;
+	random_state = random_state * 1664525u + 1013904223u;
+	return (random_state >> 8) % n;
+}
+
+/* Rows of a number and up to 60 more bytes; each column is there or not, its value short or not. */
+struct made_row {
+	size_t len, count;
+	uint8_t key[80 + HFILE_ROOM_BYTES];
+	struct hfile_value values[4];
+};
+
+static void make_row(struct made_row *m, uint32_t number)
+{
+	static uint8_t text[70000];
+	if (!text[0])
+		memset(text, 'v', sizeof text);
+	memset(m, 0, sizeof *m);
+	put_be32(m->key, number / 3 * 3); /* neighbours are prefixes of one another */
+	m->len = number % 3 == 0 ? 4 : number % 3 == 1 ? 5 + random_below(9) : 15 + random_below(50);
+	for (uint16_t c = 0; c < 4; c++) {
+		uint32_t len = random_below(1000) ? random_below(40) : 60000 + random_below(10000);
+		if (random_below(4) || (c == 3 && m->count == 0))
+			m->values[m->count++] = (struct hfile_value){
+				.ptr = text, .len = len, .column = c, .roomy = len % 2};
+	}
+}
+
+static void write_made(const char *path, const struct hfile_options *opt, bool quick,
+		       const struct made_row *rows, struct hfile_summary *sum)
+{
+	struct hfile_writer *w;
+	struct error err;
+	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
+	for (const struct made_row *m = rows; m < rows + SHORT_ROWS; m++) {
+		int64_t ts = 1700000000000 + (m - rows) * 7919 % 1000;
+		struct bytes row = {m->key, m->len};
+		if (quick)
+			assert_int_equal(hfile_add_values(w, row, ts, m->values, m->count, &err), 0);
+		for (size_t i = 0; !quick && i < m->count; i++) {
+			struct hfile_cell c = {.row = row,
+					       .qualifier = opt->qualifiers[m->values[i].column],
+					       .value = bytes_of(m->values[i].ptr, m->values[i].len),
+					       .ts = ts,
+					       .type = HFILE_PUT};
+			assert_int_equal(hfile_add(w, &c, &err), 0);
+		}
+	}
+	assert_int_equal(hfile_finish(w, sum, &err), 0);
+	unlink(path);
+}
+
+static void values_as_cells(void **state)
+{
+	static struct made_row rows[SHORT_ROWS];
+	static const char *const families[] = {"d", "a family of 20 bytes", "another that has more than 32 bytes"};
+	const struct bytes qualifiers[] = {bytes_str(""), bytes_str("a"), bytes_str("a longer one, 23 bytes."),
+					   bytes_str("b")};
+	(void)state;
+	for (uint32_t i = 0; i < SHORT_ROWS; i++)
+		make_row(&rows[i], i);
+	for (size_t i = 0; i < sizeof hbase_files / sizeof *hbase_files; i++) {
+		struct hfile_options opt = golden_options();
+		struct hfile_summary cells, values;
+		opt.family = bytes_str(families[i % 3]);
+		opt.encoding = hbase_files[i].encoding;
+		opt.bloom = hbase_files[i].bloom;
+		opt.bloom_prefix = 6;
+		opt.bloom_block_bytes = 2000;
+		opt.block_bytes = hbase_files[i].block_bytes;
+		opt.tags = opt.mvcc = hbase_files[i].tails;
+		opt.qualifiers = qualifiers;
+		opt.nqualifiers = 4;
+		write_made(path_of("made"), &opt, false, rows, &cells);
+		write_made(path_of("made"), &opt, true, rows, &values);
+		assert_memory_equal(cells.digest, values.digest, sizeof cells.digest);
+		assert_int_equal(cells.file_bytes, values.file_bytes);
+		assert_int_equal(cells.cells, values.cells);
+		assert_int_equal(cells.rows, values.rows);
+		assert_int_equal(cells.cell_bytes, values.cell_bytes);
+		assert_int_equal(cells.min_ts, values.min_ts);
+		assert_int_equal(cells.max_ts, values.max_ts);
+		hfile_summary_release(&cells);
+		hfile_summary_release(&values);
+	}
+}
+
+/* What is refused behind row m, columns 0 and 1, time 100. */
+static const struct {
+	const char *row;
+	int64_t ts;
+	uint16_t columns[2];
+	int rc;
+} refused_rows[] = {
+	{"l", 100, {0, 1}, RC_ORDER},	   {"l9", 100, {0, 1}, RC_ORDER},
+	{"", 100, {0, 1}, RC_LIMIT},	   {"m", 100, {0, 1}, RC_ORDER},
+	{"m", 101, {1, 2}, RC_ORDER},	   {"m", 100, {1, 2}, 0},
+	{"n", -1, {0, 1}, RC_LIMIT},	   {"n", INT64_MAX, {0, 1}, RC_LIMIT},
+	{"n", 100, {1, 0}, RC_ORDER},	   {"o", 100, {2, 2}, 0},
+	{"o", 99, {2, 3}, 0},		   {"o0123456", 1, {0, 3}, 0},
+	{"o0123456", 1, {0, 3}, RC_ORDER}, {"o01234567", 1, {0, 3}, 0},
+	{"o01234566", 1, {0, 3}, RC_ORDER},
+};
+
+static void refused_values(void **state)
+{
+	struct hfile_options opt = golden_options();
+	const struct bytes qualifiers[] = {bytes_str("a"), bytes_str("b"), bytes_str("c"), bytes_str("d")};
+	const struct bytes mixed[] = {bytes_str("b"), bytes_str("a")};
+	const struct bytes same[] = {bytes_str("b"), bytes_str("b")};
+	struct hfile_value v[] = {{.column = 0}, {.column = 1}};
+	char row[32 + HFILE_ROOM_BYTES] = "m";
+	struct hfile_writer *w;
+	struct hfile_summary sum;
+	struct error err;
+	(void)state;
+	opt.nqualifiers = 2;
+	opt.qualifiers = mixed;
+	assert_int_equal(hfile_writer_new(&w, path_of("values"), &opt, &err), RC_ORDER);
+	opt.qualifiers = same;
+	assert_int_equal(hfile_writer_new(&w, path_of("values"), &opt, &err), RC_ORDER);
+	opt.nqualifiers = 4;
+	opt.qualifiers = qualifiers;
+	assert_int_equal(hfile_writer_new(&w, path_of("values"), &opt, &err), 0);
+	assert_int_equal(hfile_add_values(w, bytes_of(row, 1), 100, v, 2, &err), 0);
+	for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
+		memset(row, 0xff, sizeof row); /* behind a row stands anything */
+		memcpy(row, refused_rows[i].row, strlen(refused_rows[i].row));
+		v[0].column = refused_rows[i].columns[0];
+		v[1].column = refused_rows[i].columns[1];
+		assert_int_equal(hfile_add_values(w, bytes_of(row, strlen(refused_rows[i].row)),
+						  refused_rows[i].ts, v, 2, &err),
+				 refused_rows[i].rc);
+	}
+	assert_int_equal(hfile_finish(w, &sum, &err), 0);
+	assert_int_equal(sum.rows, 5);
+	hfile_summary_release(&sum);
+	assert_int_equal(hfile_verify(path_of("values"), &sum, &err), 0);
+	hfile_summary_release(&sum);
+}
+
 static void refused_files(void **state)
 {
 	struct hfile_options opt = golden_options();
@@ -378,6 +525,7 @@ int main(void)
 		cmocka_unit_test(golden_file),	 cmocka_unit_test(golden_encodings),
 		cmocka_unit_test(same_as_hbase), cmocka_unit_test(refused_cells),
 		cmocka_unit_test(refused_in_a_row), cmocka_unit_test(refused_files),
+		cmocka_unit_test(values_as_cells), cmocka_unit_test(refused_values),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
