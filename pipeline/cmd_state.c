@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "chain.h"
 #include "cmd.h"
 #include "report.h"
 #include "view.h"
@@ -215,7 +216,8 @@ int cmd_status(int argc, char **argv)
 
 /* --- loads --- */
 
-static void print_load(const char *prefix, const struct state_load *l)
+/* problem: of its place in the chain, or NULL. */
+static void print_load(const char *prefix, const struct state_load *l, const char *problem)
 {
 	char when[32], count[28];
 	if (l->phase == STATE_SEEK)
@@ -228,9 +230,11 @@ static void print_load(const char *prefix, const struct state_load *l)
 		printf(" %d:%" PRId64 "-%" PRId64, l->ranges[i].partition, l->ranges[i].start,
 		       l->ranges[i].end);
 	putchar('\n');
+	if (problem)
+		printf("  BROKEN: %s\n", problem);
 }
 
-static void print_load_json(const char *prefix, const struct state_load *l)
+static void print_load_json(const char *prefix, const struct state_load *l, const char *problem)
 {
 	char *name = mem_format("%s%s", prefix, l->name);
 	json_t *ranges = json_array();
@@ -244,6 +248,8 @@ static void print_load_json(const char *prefix, const struct state_load *l)
 				l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed, "read",
 				(json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				"published_ms", (json_int_t)l->published_ms, "offsets", ranges);
+	if (problem)
+		json_object_set_new(out, "problem", json_string(problem));
 	char *text = json_dumps(out, JSON_COMPACT);
 	puts(text);
 	free(text);
@@ -251,17 +257,27 @@ static void print_load_json(const char *prefix, const struct state_load *l)
 	mem_free(name);
 }
 
-static int list_loads(const struct options *o, const char *dir, struct error *err)
+static bool list_load(const struct options *o, const struct view_load *l)
+{
+	char *problem = chain_check(l->load);
+	bool good = !problem;
+	if (o->json)
+		print_load_json(l->prefix, l->load, problem);
+	else
+		print_load(l->prefix, l->load, problem);
+	mem_free(problem);
+	return good;
+}
+
+/* *broken: those that are not what was published, or do not follow the one before. */
+static int list_loads(const struct options *o, const char *dir, size_t *broken, struct error *err)
 {
 	struct view v;
 	size_t n;
 	int rc = view_open(&v, dir, VIEW_ALL, false, err);
 	struct view_load *all = rc ? NULL : view_loads(&v, &n);
 	for (size_t i = 0; all && i < n; i++)
-		if (o->json)
-			print_load_json(all[i].prefix, all[i].load);
-		else
-			print_load(all[i].prefix, all[i].load);
+		*broken += !list_load(o, &all[i]);
 	mem_free(all);
 	view_close(&v);
 	return rc;
@@ -292,6 +308,7 @@ int cmd_loads(int argc, char **argv)
 	struct state_arguments a = {0};
 	struct error err;
 	int first, rc = RC_OK, status;
+	size_t broken = 0;
 	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
 	if (a.loaded)
@@ -301,8 +318,10 @@ int cmd_loads(int argc, char **argv)
 	else if (!rc && a.discard)
 		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
 	if (!rc && !a.loaded && !a.published && !a.discard)
-		rc = list_loads(&o, a.state_dir, &err);
-	return rc ? command_fail("loads", &err) : EXIT_DONE;
+		rc = list_loads(&o, a.state_dir, &broken, &err);
+	if (rc)
+		return command_fail("loads", &err);
+	return broken ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* --- seek --- */

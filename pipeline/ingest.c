@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "crash.h"
+#include "io.h"
 
 static void say(const struct ingest *in, const char *fmt, ...) ERROR_FORMAT(2, 3);
 
@@ -235,6 +236,37 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		crash_at("committed");
 }
 
+/* The load is published as dir. */
+static int record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
+{
+	struct error ignored;
+	uint8_t digest[16];
+	uint64_t size;
+	char *path = mem_format("%s/manifest.json", dir);
+	/* somebody may have moved it already: no reason not to record it */
+	bool known = io_digest_file(path, digest, &size, &ignored) == RC_OK;
+	struct state_result result = {.ranges = m->offsets,
+				      .read = m->read,
+				      .rejected = m->rejected,
+				      .manifest = known ? digest : NULL};
+	mem_free(path);
+	int rc = state_published(in->state, &result, err);
+	if (rc == RC_OK)
+		tell_group(in, m->offsets, m->noffsets);
+	return rc;
+}
+
+static struct manifest_link link_to(const struct state_load *l)
+{
+	struct manifest_link link = {0};
+	if (!l || !l->manifest_known)
+		return link;
+	link.known = true;
+	link.load = l->name;
+	memcpy(link.digest, l->manifest, sizeof link.digest);
+	return link;
+}
+
 /* The intent is written, or there is no state. */
 static int run_load(struct ingest *in, const char *name, const char *dir,
 		    const struct offset_range *ranges, size_t n, struct load_result *result,
@@ -251,15 +283,12 @@ static int run_load(struct ingest *in, const char *name, const char *dir,
 	struct load_options opt = in->load;
 	opt.kafka = &k;
 	opt.output_dir = dir;
+	if (in->state)
+		k.previous = link_to(state_newest(in->state));
 	int rc = load_run(in->job, &opt, in->progress, result, err);
-	const struct manifest *m = &result->manifest;
 	if (rc && in->state)
 		forget_intent(in);
-	if (rc == RC_OK && in->state)
-		rc = state_published(in->state, m->offsets, m->read, m->rejected, err);
-	if (rc == RC_OK && in->state)
-		tell_group(in, m->offsets, m->noffsets);
-	return rc;
+	return rc || !in->state ? rc : record(in, dir, &result->manifest, err);
 }
 
 /* dir as the state keeps it: the next run may have another working directory. */
@@ -331,10 +360,7 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 				 "away",
 				 intent->dir, intent->name, in->job->kafka.topic);
 	say(in, "load %s was published as %s before the crash; recorded", intent->name, intent->dir);
-	rc = state_published(in->state, m->offsets, m->read, m->rejected, err);
-	if (rc == RC_OK)
-		tell_group(in, m->offsets, m->noffsets);
-	return rc;
+	return record(in, intent->dir, m, err);
 }
 
 static int load_again(struct ingest *in, struct load_result *result, struct error *err)

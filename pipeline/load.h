@@ -20,6 +20,7 @@ struct load_kafka {
 	size_t nranges;
 	uint64_t memory_bytes; /* what the client may hold, of the run's memory */
 	const char *name;      /* of the load; NULL: it has none */
+	struct manifest_link previous;
 	/* All is written and synced; the next step makes it visible.  NULL: nothing to do. */
 	int (*before_publish)(void *ctx, struct error *err);
 	void *ctx;

@@ -183,6 +183,9 @@ static void describe_topic(struct load *l, struct manifest *m)
 	m->cluster = arena_strdup(a, k->cluster);
 	m->topic = arena_strdup(a, l->job->kafka.topic);
 	m->load = k->name ? arena_strdup(a, k->name) : NULL;
+	m->previous = k->previous;
+	if (m->previous.known)
+		m->previous.load = arena_strdup(a, k->previous.load);
 	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
 	if (m->noffsets)
 		memcpy(m->offsets, r, m->noffsets * sizeof *r);

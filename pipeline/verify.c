@@ -1,7 +1,8 @@
 /*
  * verify.c - what can be proved of a published load without its input
  *
- *   manifest.json  readable; the law read = loaded + rejected + filtered + deduplicated
+ *   manifest.json  readable; the law read = loaded + rejected + filtered + deduplicated; of a load
+ *                  from Kafka the load before it, where it stands beside DIR under its name
  *   scripts        splits.txt and create.rb as they were written; splits.txt gives the regions
  *   files          see verify_files.c
  *   regions        sums of the files give the regions, sums of the regions the table
@@ -301,10 +302,33 @@ static int check_folder(struct findings *out, const char *dir, const struct mani
 	return rc;
 }
 
+/* Where the loads of a state stand side by side, as a stream's do, the one before it tells. */
+static void check_link(struct findings *out, const char *dir, const struct manifest *m)
+{
+	const struct manifest_link *link = &m->previous;
+	struct error ignored;
+	uint8_t digest[16];
+	uint64_t size;
+	if (!link->known || !m->load)
+		return;
+	char *path = mem_format("%s/../%s/manifest.json", dir, link->load);
+	if (io_digest_file(path, digest, &size, &ignored))
+		findings_add(out, false, "manifest.json", "load %s, says to follow load %s", m->load,
+			     link->load);
+	else if (memcmp(digest, link->digest, sizeof digest) == 0)
+		findings_add(out, false, "manifest.json", "load %s, follows load %s beside it", m->load,
+			     link->load);
+	else
+		findings_add(out, true, "manifest.json",
+			     "load %s follows another load %s than the one beside it", m->load, link->load);
+	mem_free(path);
+}
+
 static int verify_parts(struct verify_result *out, const char *dir, const struct manifest *m,
 			struct arena *a, unsigned threads, struct error *err)
 {
 	check_law(&out->findings, m);
+	check_link(&out->findings, dir, m);
 	for (size_t i = 0; i < m->ntables; i++)
 		check_scripts(&out->findings, dir, &m->tables[i]);
 	int rc = verify_files(&out->findings, dir, m, threads, err);

@@ -138,6 +138,12 @@ static const struct member offset_members[] = {
 };
 SHAPE(offset_range, offset_members);
 
+static const struct member link_members[] = {
+	{.key = "load", TEXT, AT(manifest_link, load)},
+	{.key = "digest", DIGEST, AT(manifest_link, digest)},
+};
+SHAPE(manifest_link, link_members);
+
 static const struct member manifest_members[] = {
 	{.key = "job", TEXT, AT(manifest, job_path)},
 	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
@@ -147,6 +153,8 @@ static const struct member manifest_members[] = {
 	{.key = "cluster", TEXT, AT(manifest, cluster), .optional = true},
 	{.key = "topic", TEXT, AT(manifest, topic), .optional = true},
 	{.key = "load", TEXT, AT(manifest, load), .optional = true},
+	{.key = "previous", PART, AT(manifest, previous), .items = &manifest_link_shape,
+	 .optional = true},
 	{.key = "offsets", LIST, AT(manifest, offsets), .items = &offset_range_shape,
 	 .count_at = AT(manifest, noffsets), .optional = true},
 	{.key = "read", COUNT, AT(manifest, read)},

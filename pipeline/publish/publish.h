@@ -105,6 +105,12 @@ struct manifest_input {
 	uint64_t bytes, rows;
 	uint8_t digest[16];
 };
+/* Kafka: the load before this one, of the same state folder. */
+struct manifest_link {
+	bool known;
+	const char *load;
+	uint8_t digest[16];   /* XXH3-128 of its manifest.json */
+};
 struct manifest {
 	const char *job_path;
 	uint8_t job_digest[16];
@@ -113,6 +119,7 @@ struct manifest {
 	/* Kafka; otherwise NULL and none, and not written */
 	const char *topic, *cluster;
 	const char *load;     /* its name in the state folder; NULL: without one */
+	struct manifest_link previous;
 	struct offset_range *offsets;
 	size_t noffsets;
 	uint64_t read, rejected;

@@ -96,10 +96,11 @@ int load_write(const char *path, const struct state_load *l, const char *crash, 
 	for (size_t i = 0; i < l->nranges; i++)
 		json_array_append_new(ranges, range_json(&l->ranges[i]));
 	return write_json(path,
-			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "name", l->name, "phase",
+			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:o}", "name", l->name, "phase",
 				    phase_names[l->phase], "dir", l->dir, "read", (json_int_t)l->read,
 				    "rejected", (json_int_t)l->rejected, "published_ms",
-				    (json_int_t)l->published_ms, "offsets", ranges),
+				    (json_int_t)l->published_ms, "manifest",
+				    digest_json(l->manifest_known, l->manifest), "offsets", ranges),
 			  crash, err);
 }
 
@@ -146,15 +147,16 @@ static bool read_ranges(const json_t *list, struct state_load *l, struct arena *
 int load_read(const char *path, struct state_load *l, struct arena *a, struct error *err)
 {
 	json_t *json = NULL, *ranges;
-	const char *name, *phase, *dir;
+	const char *name, *phase, *dir, *manifest = NULL;
 	json_int_t read, rejected, published;
 	int rc = read_json(path, &json, err);
 	if (rc)
 		return rc;
 	size_t p = 0;
-	bool good = json_unpack(json, "{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "name", &name, "phase",
-				&phase, "dir", &dir, "read", &read, "rejected", &rejected,
-				"published_ms", &published, "offsets", &ranges) == 0;
+	bool good = json_unpack(json, "{s:s, s:s, s:s, s:I, s:I, s:I, s?:s, s:o}", "name", &name,
+				"phase", &phase, "dir", &dir, "read", &read, "rejected", &rejected,
+				"published_ms", &published, "manifest", &manifest, "offsets",
+				&ranges) == 0;
 	while (good && p < 4 && strcmp(phase, phase_names[p]) != 0)
 		p++;
 	if (good && p < 4) {
@@ -164,7 +166,9 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 					 .read = (uint64_t)read,
 					 .rejected = (uint64_t)rejected,
 					 .published_ms = published};
-		good = read_ranges(ranges, l, a);
+		l->manifest_known = manifest != NULL;
+		good = read_ranges(ranges, l, a) &&
+		       (!manifest || bytes_unhex(l->manifest, sizeof(l->manifest), manifest));
 	}
 	json_decref(json);
 	return good && p < 4 ? RC_OK

@@ -82,6 +82,15 @@ bool state_is_new(const struct state *s)
 	return s->npositions == 0;
 }
 
+/* Of the first n loads. */
+static const struct state_load *newest(const struct state *s, size_t n)
+{
+	while (n > 0)
+		if (s->loads[--n].phase == STATE_PUBLISHED)
+			return &s->loads[n];
+	return NULL;
+}
+
 /* A new record: its ranges' ends are the positions now. */
 static int add_load(struct state *s, const struct state_load *l, struct error *err)
 {
@@ -100,7 +109,14 @@ static int add_load(struct state *s, const struct state_load *l, struct error *e
 		s->room = s->room ? 2 * s->room : 64;
 		s->loads = mem_realloc(s->loads, s->room * sizeof(*s->loads));
 	}
-	s->loads[s->nloads++] = *l;
+	struct state_load *kept = &s->loads[s->nloads++];
+	const struct state_load *before = newest(s, s->nloads - 1);
+	*kept = *l;
+	if (before) {
+		kept->before = before->name;
+		kept->before_known = before->manifest_known;
+		memcpy(kept->before_manifest, before->manifest, sizeof kept->before_manifest);
+	}
 	return RC_OK;
 }
 
@@ -352,6 +368,11 @@ int state_bind(struct state *s, const struct state_topic *t, bool listed, struct
 
 /* --- one load --- */
 
+const struct state_load *state_newest(const struct state *s)
+{
+	return newest(s, s->nloads);
+}
+
 const struct state_load *state_intent(const struct state *s)
 {
 	return s->intent.name ? &s->intent : NULL;
@@ -434,16 +455,18 @@ static int record(struct state *s, const struct state_load *l, struct error *err
 	return rc ? rc : add_load(s, l, err);
 }
 
-int state_published(struct state *s, const struct offset_range *ranges, uint64_t read,
-		    uint64_t rejected, struct error *err)
+int state_published(struct state *s, const struct state_result *result, struct error *err)
 {
 	struct state_load l = s->intent;
-	if (ranges)
-		l.ranges = copy_ranges(s, ranges, l.nranges);
+	if (result->ranges)
+		l.ranges = copy_ranges(s, result->ranges, l.nranges);
 	l.phase = STATE_PUBLISHED;
-	l.read = read;
-	l.rejected = rejected;
+	l.read = result->read;
+	l.rejected = result->rejected;
 	l.published_ms = now_ms();
+	l.manifest_known = result->manifest != NULL;
+	if (result->manifest)
+		memcpy(l.manifest, result->manifest, sizeof l.manifest);
 	int rc = record(s, &l, err);
 	if (!rc)
 		rc = remove_intent(s, err);
@@ -491,7 +514,8 @@ int state_settle(struct state *s, const char *name, bool published, struct error
 {
 	if (!s->intent.name || strcmp(s->intent.name, name) != 0)
 		return error_set(err, RC_CONFIG, "%s: load %s is not one that was interrupted", s->dir, name);
-	return published ? state_published(s, NULL, 0, 0, err) : state_drop(s, err);
+	const struct state_result nothing = {0};
+	return published ? state_published(s, &nothing, err) : state_drop(s, err);
 }
 
 /* --- for people --- */

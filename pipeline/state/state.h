@@ -41,6 +41,12 @@ struct state_load {
 	uint64_t read, rejected;     /* events */
 	int64_t published_ms;        /* wall clock */
 	bool handed;
+	bool manifest_known;         /* no: recorded before there was one, or its folder was gone */
+	uint8_t manifest[16];        /* XXH3-128 of its manifest.json */
+	/* the same of the load before it; before NULL: it is the first */
+	const char *before;
+	bool before_known;
+	uint8_t before_manifest[16];
 };
 
 struct state_topic {
@@ -70,6 +76,8 @@ bool state_position(const struct state *s, int32_t partition, int64_t *offset);
 /* The last message that was loaded of it; not known: none, or the position was set by hand. */
 struct anchor state_last(const struct state *s, int32_t partition);
 
+/* The load that was published last, or NULL. */
+const struct state_load *state_newest(const struct state *s);
 /* What a crash left unfinished, or NULL. */
 const struct state_load *state_intent(const struct state *s);
 /* The name of the next load; valid until state_close. */
@@ -79,9 +87,14 @@ int state_intend(struct state *s, const char *name, const char *dir,
 		 const struct offset_range *ranges, size_t n, struct error *err);
 /* From now on the intent's folder may be published. */
 int state_publishing(struct state *s, struct error *err);
-/* It is: remember it and remove the intent.  ranges: with their events; NULL: the intent's. */
-int state_published(struct state *s, const struct offset_range *ranges, uint64_t read,
-		    uint64_t rejected, struct error *err);
+/* What is known of a load once it is published. */
+struct state_result {
+	const struct offset_range *ranges; /* with their events; NULL: the intent's */
+	uint64_t read, rejected;
+	const uint8_t *manifest;           /* digest of 16 bytes; NULL: not known */
+};
+/* It is: remember it and remove the intent. */
+int state_published(struct state *s, const struct state_result *result, struct error *err);
 /* It is not and will not be. */
 int state_drop(struct state *s, struct error *err);
 

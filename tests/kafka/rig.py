@@ -94,10 +94,13 @@ class Rig:
             process.kill()
             raise AssertionError(f"still running: {process.communicate()}") from None
 
-    def loads(self):
+    def loads_of(self, status):
         """The published loads, oldest first, seeks left out."""
-        done = self.run("loads", "--state", self.state, "--json")
+        done = self.run("loads", "--state", self.state, "--json", status=status)
         return [l for l in map(json.loads, done.stdout.splitlines()) if not l["seek"]]
+
+    def loads(self):
+        return self.loads_of(status=0)
 
     def cells(self, folder):
         """{(partition, offset): (value, timestamp)} of one published load."""

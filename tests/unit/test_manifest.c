@@ -104,12 +104,26 @@ static void test_manifest_round_trip(void **state)
 	struct error err = {0};
 	struct arena a = {0};
 	struct manifest m = sample(), back;
+	struct offset_range offsets[] = {{.partition = 3, .start = 1, .end = 9, .events = 7,
+					  .last = {true, 8, -1, {0x33, [15] = 0x44}}},
+					 {.partition = 4}};
+	m.topic = m.cluster = "t";
+	m.load = "00000002";
+	m.previous = (struct manifest_link){true, "00000001", {0x55, [15] = 0x66}};
+	m.offsets = offsets;
+	m.noffsets = 2;
 	char *path = mem_format("%s/manifest.json", root);
 	assert_int_equal(manifest_write(&m, path, &err), RC_OK);
 	assert_int_equal(manifest_read(&back, path, &a, &err), RC_OK);
 	assert_string_equal(back.job_path, m.job_path);
 	assert_int_equal(back.ninputs, 1);
 	assert_int_equal(back.nreasons, 2);
+	assert_int_equal(back.noffsets, 2);
+	assert_true(back.offsets[0].end == 9 && back.offsets[0].last.offset == 8);
+	assert_memory_equal(back.offsets[0].last.digest, offsets[0].last.digest, 16);
+	assert_false(back.offsets[1].last.known);
+	assert_string_equal(back.previous.load, "00000001");
+	assert_memory_equal(back.previous.digest, m.previous.digest, 16);
 	assert_int_equal(back.reasons[0].count, 3);
 	assert_int_equal(back.ntables, 2);
 	assert_string_equal(back.tables[0].dir, "n-r");

@@ -18,6 +18,7 @@
 #include "pipeline/state/state.h"
 
 static const struct state_topic clicks = {"cluster", "clicks", 2};
+static const struct state_result nothing = {0}, ten = {.read = 10, .rejected = 1};
 
 static int setup(void **state)
 {
@@ -72,7 +73,7 @@ static void test_load_after_load(void **state)
 	for (int64_t end = 10; end <= 30; end += 10) {
 		intend(s, end);
 		assert_int_equal(state_publishing(s, &err), 0);
-		assert_int_equal(state_published(s, NULL, 10, 1, &err), 0);
+		assert_int_equal(state_published(s, &ten, &err), 0);
 		assert_null(state_intent(s));
 		assert_int_equal(position(s, 0), end);
 		state_close(s); /* the next process sees the same */
@@ -163,7 +164,7 @@ static void test_bind(void **state)
 	struct state *s = open_state(*state);
 	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
 	intend(s, 1);
-	assert_int_equal(state_published(s, NULL, 0, 0, &err), 0);
+	assert_int_equal(state_published(s, &nothing, &err), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(state_bind(s, &cases[i].topic, cases[i].listed, &err), cases[i].rc);
 		if (cases[i].message && !strstr(err.msg, cases[i].message))
@@ -206,7 +207,7 @@ static void test_killed(void **state)
 			struct state *s = open_state(dir);
 			intend(s, 10);
 			state_publishing(s, &err);
-			state_published(s, NULL, 0, 0, &err);
+			state_published(s, &nothing, &err);
 			_exit(0);
 		}
 		int status;
@@ -226,7 +227,7 @@ static void test_damaged(void **state)
 	struct error err;
 	struct state *s = open_state(*state);
 	intend(s, 10);
-	assert_int_equal(state_published(s, NULL, 0, 0, &err), 0);
+	assert_int_equal(state_published(s, &nothing, &err), 0);
 	state_close(s);
 	char *path = mem_format("%s/loads/00000002.json", (const char *)*state);
 	static const char *const bad[] = {
@@ -242,6 +243,64 @@ static void test_damaged(void **state)
 	mem_free(path);
 }
 
+/* What a record says of a load comes back, and what came before there was that is no fault. */
+static void test_recorded(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	const uint8_t digest[16] = {0xab, [15] = 0xcd};
+	struct offset_range r = {.partition = 0, .end = 10, .events = 9,
+				 .last = {true, 8, -1, {0x01, [15] = 0xfe}}};
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_null(state_newest(s));
+	assert_false(state_last(s, 0).known);
+	assert_int_equal(state_intend(s, state_next_name(s), "/out/a", &r, 1, &err), 0);
+	struct state_result result = {.ranges = &r, .manifest = digest};
+	assert_int_equal(state_published(s, &result, &err), 0);
+	state_close(s);
+	s = open_state(*state);
+	const struct state_load *l = state_newest(s);
+	assert_true(l->manifest_known);
+	assert_memory_equal(l->manifest, digest, 16);
+	struct anchor last = state_last(s, 0);
+	assert_memory_equal(&last, &r.last, sizeof(last));
+	/* what stands in front of a position set by hand is not known; it is no load either */
+	struct offset_range to = {.partition = 0, .end = 10, .last = r.last};
+	assert_int_equal(state_seek(s, &to, 1, &err), 0);
+	assert_false(state_last(s, 0).known);
+	assert_string_equal(state_newest(s)->name, "00000001");
+	state_close(s);
+	char *path = mem_format("%s/loads/00000003.json", (const char *)*state);
+	static const struct {
+		const char *manifest, *last;
+		bool good;
+	} cases[] = {
+		{"", "", true},
+		{"\"manifest\":\"0123456789abcdef0123456789abcdef\",", "", true},
+		{"\"manifest\":\"0123\",", "", false},
+		{"", ",\"last\":{\"offset\":3}", false},
+		{"", ",\"last\":{\"offset\":3,\"timestamp_ms\":4,\"digest\":\"xy\"}", false},
+		{"", ",\"last\":7", false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = mem_format("{\"name\":\"00000003\",\"phase\":\"published\",\"dir\":\"/x\","
+					"\"read\":0,\"rejected\":0,\"published_ms\":0,%s\"offsets\":"
+					"[{\"partition\":0,\"start\":10,\"end\":12,\"events\":0%s}]}",
+					cases[i].manifest, cases[i].last);
+		unlink(path);
+		assert_int_equal(io_write_file(path, bytes_str(text), &err), 0);
+		mem_free(text);
+		int rc = state_open(&s, *state, true, &err);
+		assert_int_equal(rc == 0, cases[i].good);
+		if (rc)
+			continue;
+		assert_int_equal(state_newest(s)->manifest_known, *cases[i].manifest != 0);
+		assert_false(state_last(s, 0).known);
+		state_close(s);
+	}
+	mem_free(path);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -249,7 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_load_after_load), TEST(test_intents),	   TEST(test_seek),
 		TEST(test_bind),	    TEST(test_one_process), TEST(test_killed),
-		TEST(test_damaged),
+		TEST(test_damaged),	    TEST(test_recorded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,122 @@
+"""Each manifest names the one before it: a load that was changed or exchanged shows."""
+
+import ctypes
+import json
+import pathlib
+import shutil
+
+import pytest
+
+from rig import STEPS, tree, value
+
+
+def manifest(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+class Hash128(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+
+def digest(folder):
+    """XXH3-128 by xxHash's own library."""
+    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
+    xxh3.argtypes, xxh3.restype = [ctypes.c_char_p, ctypes.c_size_t], Hash128
+    text = (folder / "manifest.json").read_bytes()
+    h = xxh3(text, len(text))
+    return f"{h.high:016x}{h.low:016x}"
+
+
+@pytest.fixture
+def loads(rig, kafka):
+    """Four loads, positions set by hand between the second and the third."""
+    kafka.create(rig.topic, 2)
+    outs = []
+    for n in range(4):
+        kafka.produce(rig.topic, [(i % 2, None, value(n * 100 + i)) for i in range(20)])
+        if n == 2:
+            rig.run("seek", "--state", rig.state, "0=20")
+        outs.append(rig.load()[1])
+    return outs
+
+
+def test_names_the_one_before(rig, loads):
+    names = [l["load"] for l in rig.loads()]
+    assert "previous" not in manifest(loads[0])
+    for before, name, after in zip(loads, names, loads[1:]):
+        assert manifest(after)["previous"] == {"load": name, "digest": digest(before)}
+    rig.run("verify", loads[2])
+    # one whose folder went its way is no break
+    shutil.move(loads[1], rig.folder / "elsewhere")
+    assert "BROKEN" not in rig.run("loads", "--state", rig.state).stdout
+
+
+def broken(rig, status=1):
+    """The loads that are listed as broken, with the reason."""
+    lines = rig.run("loads", "--state", rig.state, status=status).stdout.splitlines()
+    text = {a.split()[0]: b for a, b in zip(lines, lines[1:]) if "BROKEN" in b}
+    done = rig.run("loads", "--state", rig.state, "--json", status=status)
+    listed = {l["load"]: l["problem"] for l in map(json.loads, done.stdout.splitlines()) if "problem" in l}
+    assert {k: v.strip() for k, v in text.items()} == {k: f"BROKEN: {v}" for k, v in listed.items()}
+    return listed
+
+
+def test_changed(rig, loads):
+    assert broken(rig, status=0) == {}
+    path = loads[1] / "manifest.json"
+    path.write_text(path.read_text().replace('"rejected": 0', '"rejected": 1', 1))
+    name = [l["load"] for l in rig.loads_of(status=1)][1]
+    assert list(broken(rig)) == [name] and "another digest" in broken(rig)[name]
+
+
+def test_exchanged(rig, loads):
+    shutil.rmtree(loads[2])
+    shutil.copytree(loads[3], loads[2])
+    assert "another digest" in broken(rig)[rig.loads_of(status=1)[2]["load"]]
+
+
+def test_old_copy_of_the_state(rig, kafka, loads):
+    """A state folder that was put back made its fourth load twice: only one of them fits."""
+    copy = rig.folder / "copy"
+    shutil.copytree(rig.state, copy)
+    third = sorted((copy / "loads").glob("*.json"))[-2]
+    record = json.loads(third.read_text())
+    record["manifest"] = "0" * 32  # of some other load
+    third.write_text(json.dumps(record))
+    rig.state = copy
+    found = broken(rig)
+    assert [v for v in found.values() if "does not follow load" in v] and len(found) == 2
+
+
+def test_beside_each_other(rig, kafka):
+    """A stream's loads stand side by side: there verify looks too."""
+    rig.configure("start: earliest\n    roll: {rows: 100}")
+    kafka.create(rig.topic, 1)
+    kafka.produce(rig.topic, [(0, None, value(i)) for i in range(200)])
+    process = rig.stream()
+    for _ in range(2):
+        process.stdout.readline()
+    rig.end(process)
+    first, second = (pathlib.Path(l["output"]) for l in rig.loads())
+    assert "beside it" in rig.run("verify", second).stdout
+    (first / "manifest.json").write_text((first / "manifest.json").read_text() + "\n")
+    done = rig.run("verify", second, status=1)
+    assert "another load" in done.stdout
+
+
+@pytest.mark.parametrize("step", STEPS[STEPS.index("load-read"):-1])
+def test_the_same_after_a_crash(rig, kafka, step):
+    """The same ranges behind the same loads: the same bytes, the link among them."""
+    kafka.create(rig.topic, 2)
+    trees = []
+    for n in range(2):
+        kafka.produce(rig.topic, [(i % 2, None, value(n * 100 + i)) for i in range(200)])
+        for state in ("plain", "killed"):
+            rig.state = rig.folder / state
+            if n and state == "killed":
+                rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
+            rig.load()
+            published = pathlib.Path(rig.loads()[n]["output"])
+            trees.append(tree(published))
+    assert trees[0] == trees[1] and trees[2] == trees[3]
+    assert manifest(published)["previous"]["load"] == rig.loads()[0]["load"]
