@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "report.h"
 #include "view.h"
+#include "monitor.h"
 
 enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD };
 
@@ -71,16 +72,6 @@ static const char *format_time(char *text, int64_t ms)
 
 /* --- status --- */
 
-static const struct state_load *last_published(const struct state *s)
-{
-	size_t n;
-	const struct state_load *l = state_loads(s, &n);
-	for (size_t i = n; i > 0; i--)
-		if (l[i - 1].phase == STATE_PUBLISHED)
-			return &l[i - 1];
-	return NULL;
-}
-
 static json_t *positions_json(const struct state *s, int32_t npartitions)
 {
 	json_t *list = json_array();
@@ -94,7 +85,7 @@ static json_t *positions_json(const struct state *s, int32_t npartitions)
 
 static json_t *state_json(const struct state *s)
 {
-	const struct state_load *last = last_published(s), *intent = state_intent(s);
+	const struct state_load *last = state_newest(s), *intent = state_intent(s);
 	struct state_note n;
 	json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "cluster", state_topic(s)->cluster, "topic",
 				state_topic(s)->topic, "running", state_in_use(s), "positions",
@@ -109,10 +100,12 @@ static json_t *state_json(const struct state *s)
 					      (json_int_t)last->published_ms));
 	if (state_noted(s, &n))
 		json_object_set_new(out, "stream",
-				    json_pack("{s:I, s:I, s:I, s:I, s:I}", "time_ms",
-					      (json_int_t)n.time_ms, "lag", (json_int_t)n.lag, "cut",
-					      (json_int_t)n.cut, "loads", (json_int_t)n.loads, "events",
-					      (json_int_t)n.events));
+				    json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}", "time_ms",
+					      (json_int_t)n.time_ms, "lag", (json_int_t)n.lag, "rate",
+					      n.rate, "cut", (json_int_t)n.cut, "cut_age_ms",
+					      (json_int_t)n.cut_age_ms, "loads", (json_int_t)n.loads,
+					      "events", (json_int_t)n.events, "rejected",
+					      (json_int_t)n.rejected));
 	return out;
 }
 
@@ -142,9 +135,28 @@ static void print_json(json_t *out)
 	json_decref(out);
 }
 
+/* As the stream's own progress line says it, at the time of the note. */
+static void print_note(const struct state_note *n, const struct state_load *last)
+{
+	char when[32];
+	struct buf line = {0};
+	struct monitored w = {.lag = n->lag,
+			    .loads = n->loads,
+			    .rate = n->rate,
+			    .cut = n->cut,
+			    .cut_age_s = (double)n->cut_age_ms / 1000,
+			    .published_s = -1};
+	if (last && n->time_ms >= last->published_ms)
+		w.published_s = (double)(n->time_ms - last->published_ms) / 1000;
+	monitor_format(&line, &w);
+	printf("stream, seen %s: %.*s\n", format_time(when, n->time_ms), (int)line.len,
+	       (const char *)line.ptr);
+	buf_release(&line);
+}
+
 static void status_text(const struct state *s)
 {
-	const struct state_load *last = last_published(s), *intent = state_intent(s);
+	const struct state_load *last = state_newest(s), *intent = state_intent(s);
 	struct state_note n;
 	char when[32], count[28];
 	int64_t at;
@@ -160,9 +172,7 @@ static void status_text(const struct state *s)
 		       format_count(count, last->read), last->rejected,
 		       format_time(when, last->published_ms), last->dir);
 	if (state_noted(s, &n))
-		printf("stream, seen %s: lag %s offsets, %" PRIu64 " in the open cut, %" PRIu64
-		       " loads since its start\n",
-		       format_time(when, n.time_ms), format_count(count, n.lag), n.cut, n.loads);
+		print_note(&n, last);
 }
 
 /* A line a partition. */
@@ -172,7 +182,7 @@ static void shared_text(const struct view *v)
 	printf("topic %s of cluster %s, shared by partition\n", t->topic, t->cluster);
 	for (size_t i = 0; i < v->n; i++) {
 		const struct state *s = v->states[i];
-		const struct state_load *last = last_published(s), *intent = state_intent(s);
+		const struct state_load *last = state_newest(s), *intent = state_intent(s);
 		struct state_note n;
 		char when[32], count[28];
 		int64_t at = 0;

@@ -6,6 +6,7 @@
 #include "metrics.h"
 #include "report.h"
 #include "stream.h"
+#include "monitor.h"
 
 enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 
@@ -17,6 +18,7 @@ struct stream_arguments {
 	const char *output_dir, *state_dir, *metrics;
 	struct reject_limit limit;
 	struct live live;
+	struct monitor *monitor; /* NULL with --quiet */
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
@@ -33,8 +35,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 
 static void print_line(void *ctx, const char *sentence)
 {
-	(void)ctx;
-	fprintf(stderr, "saltmill stream: %s\n", sentence);
+	const struct stream_arguments *a = ctx;
+	monitor_print(a->monitor, stderr, "saltmill stream: %s", sentence);
 }
 
 /* A line a load, written out at once: a program may wait for it. */
@@ -45,12 +47,12 @@ static void print_published(void *ctx, const char *name, const char *dir,
 	const struct manifest *m = &r->manifest;
 	char events[28];
 	if (a->options->json)
-		printf("{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": \"%s\"}\n",
-		       name, (unsigned long long)m->read, (unsigned long long)m->rejected, dir);
+		monitor_print(a->monitor, stdout,
+			    "{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": \"%s\"}",
+			    name, (unsigned long long)m->read, (unsigned long long)m->rejected, dir);
 	else if (!a->options->quiet)
-		printf("%s: %s events, %llu rejected, published as %s\n", name,
-		       format_count(events, m->read), (unsigned long long)m->rejected, dir);
-	fflush(stdout);
+		monitor_print(a->monitor, stdout, "%s: %s events, %llu rejected, published as %s", name,
+			    format_count(events, m->read), (unsigned long long)m->rejected, dir);
 }
 
 static int run(const struct options *o, struct stream_arguments *a, const char *job_path)
@@ -73,9 +75,11 @@ static int run(const struct options *o, struct stream_arguments *a, const char *
 		struct load_options load = {.common = o, .output_dir = a->output_dir,
 					    .limit = a->limit, .live = &a->live};
 		struct stream_options opt = {.load = &load, .state_dir = a->state_dir,
-					     .log = {print_line, NULL}, .gauges = &gauges,
+					     .log = {print_line, a}, .gauges = &gauges,
 					     .published = print_published, .ctx = a};
+		a->monitor = o->quiet ? NULL : monitor_start(&gauges, &progress);
 		rc = stream_run(&job, &opt, &progress, &err);
+		monitor_stop(a->monitor);
 	}
 	metrics_stop(metrics);
 	job_release(&job);

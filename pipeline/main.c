@@ -21,10 +21,10 @@ const struct command commands[] = {
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
 	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
 	 cmd_stream},
-	{"status", "--state DIR [--json]", "positions, last load and lag of a Kafka source",
+	{"status", "--state DIR [--json]", "positions, last load, lag and rate of a Kafka source",
 	 "  --state DIR             the state folder of load and stream\n",
 	 cmd_status},
-	{"loads", "--state DIR [--loaded NAME]", "the published loads of a state, oldest first",
+	{"loads", "--state DIR [--loaded NAME]", "the published loads of a state, oldest first, checked against each other",
 	 "  --state DIR             the state folder of load and stream\n"
 	 "  --loaded NAME           mark a load as given to HBase\n"
 	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"

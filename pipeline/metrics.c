@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 struct metrics {
 	struct MHD_Daemon *daemon;
@@ -18,12 +19,23 @@ static void put(struct buf *b, const char *name, const char *type, const char *h
 		   type, name, value);
 }
 
+static double cut_age_s(const struct stream_gauges *g)
+{
+	struct timespec now;
+	int64_t since = g->cut_since_ms;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return since ? (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)since / 1000 : 0;
+}
+
 static void format(const struct metrics *m, struct buf *b)
 {
 	const struct stream_gauges *g = m->gauges;
 	put(b, "lag_offsets", "gauge", "Offsets of the topic that are in no published load.",
 	    (double)g->lag);
-	put(b, "cut_offsets", "gauge", "Offsets of the load that is being made.", (double)g->cut);
+	put(b, "cut_offsets", "gauge", "Offsets of the open cut: not due yet, or being loaded.",
+	    (double)g->cut);
+	put(b, "cut_age_seconds", "gauge", "Since the open cut's first event was seen; 0: it is empty.",
+	    cut_age_s(g));
 	put(b, "cut_events_read", "gauge", "Events of the load that is being made, read so far.",
 	    g->loading ? (double)m->progress->events : 0);
 	put(b, "loading", "gauge", "1 while a load is being made.", g->loading);

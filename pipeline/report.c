@@ -1,7 +1,6 @@
 #include "report.h"
 
 #include <jansson.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "mem.h"
+#include "ticker.h"
 
 #define BAR_WIDTH 40
 #define BARS_MOST 48 /* more regions than this are shown as largest, smallest and middle */
@@ -33,10 +33,8 @@ char *format_count(char *text, uint64_t n)
 
 struct reporter {
 	struct progress *progress;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop, started, terminal;
+	struct ticker *ticker;
+	bool terminal;
 	struct timespec start;
 	int shown_phase;
 };
@@ -69,8 +67,9 @@ static void show_writing(const struct reporter *r, char *line, size_t size)
 		 (unsigned long long)done, (unsigned long long)all);
 }
 
-static void show_progress(struct reporter *r)
+static void show_progress(void *ctx)
 {
+	struct reporter *r = ctx;
 	char line[200];
 	int phase = r->progress->phase;
 	if (!r->terminal && phase == r->shown_phase)
@@ -89,24 +88,6 @@ static void show_progress(struct reporter *r)
 	r->shown_phase = phase;
 }
 
-static void *report_loop(void *arg)
-{
-	struct reporter *r = arg;
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += 250000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&r->wake, &r->lock, &until);
-		if (!r->stop)
-			show_progress(r);
-	}
-	pthread_mutex_unlock(&r->lock);
-	return NULL;
-}
-
 struct reporter *reporter_start(struct progress *progress)
 {
 	struct reporter *r = mem_calloc(1, sizeof *r);
@@ -114,9 +95,7 @@ struct reporter *reporter_start(struct progress *progress)
 	r->terminal = isatty(STDERR_FILENO);
 	r->shown_phase = -1;
 	clock_gettime(CLOCK_MONOTONIC, &r->start);
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->wake, NULL);
-	r->started = pthread_create(&r->thread, NULL, report_loop, r) == 0;
+	r->ticker = ticker_start(250, show_progress, r);
 	return r;
 }
 
@@ -124,16 +103,9 @@ void reporter_stop(struct reporter *r)
 {
 	if (!r)
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
-	if (r->started)
-		pthread_join(r->thread, NULL);
+	ticker_stop(r->ticker);
 	if (r->terminal)
 		fputs("\r\033[K", stderr);
-	pthread_cond_destroy(&r->wake);
-	pthread_mutex_destroy(&r->lock);
 	mem_free(r);
 }
 

@@ -408,6 +408,7 @@ static int32_t *open_ids(struct share *s, size_t *n)
 static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 {
 	uint64_t lag = 0;
+	double since = 0;
 	int rc = RC_OK;
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
@@ -420,9 +421,11 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 		rc = ingest_see(&p->stream.in, &one, err);
 		p->stream.seen.lag = p->stream.in.available;
 		lag += p->stream.in.available;
+		if (p->stream.waiting_since > 0 && (since == 0 || p->stream.waiting_since < since))
+			since = p->stream.waiting_since;
 		stream_note(&p->stream);
 	}
-	s->opt->gauges->lag = lag;
+	stream_show(s->opt->gauges, lag, since);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }

@@ -87,9 +87,21 @@ static void tell_published(struct stream *s, const char *dir, const struct load_
 	mem_free(name);
 }
 
+void stream_show(struct stream_gauges *g, uint64_t lag, double since)
+{
+	g->lag = lag;
+	g->cut = lag;
+	g->cut_since_ms = (int64_t)(since * 1000);
+	g->looked = 1;
+}
+
 void stream_note(struct stream *s)
 {
+	double now = seconds_now();
 	s->seen.time_ms = wall_ms();
+	s->seen.cut = s->in.available;
+	s->seen.cut_age_ms = s->waiting_since > 0 ? (int64_t)((now - s->waiting_since) * 1000) : 0;
+	s->seen.rate = meter_rate(&s->meter, (int64_t)(now * 1000), s->seen.events);
 	state_note(s->in.state, &s->seen);
 }
 
@@ -99,16 +111,21 @@ int stream_load_cut(struct stream *s, struct error *err)
 	struct stream_gauges *g = s->opt->gauges;
 	const char *name = state_next_name(s->in.state);
 	char *dir = mem_format("%s/%s", s->parent, name);
-	g->cut = s->seen.cut = s->in.available;
-	g->loading = 1;
-	stream_note(s);
 	s->in.progress->events = 0; /* of this cut; others may look meanwhile */
 	s->in.progress->bytes = 0;
+	g->cut = s->in.available;
+	g->cut_since_ms = (int64_t)(s->waiting_since * 1000);
+	g->loading = 1;
+	stream_note(s);
 	int rc = ingest_load(&s->in, dir, &result, err);
 	g->loading = 0;
-	g->cut = s->seen.cut = 0;
-	if (rc == RC_OK)
+	g->cut = 0;
+	g->cut_since_ms = 0;
+	if (rc == RC_OK) {
+		s->seen.lag -= s->in.available; /* until the next look */
 		tell_published(s, dir, &result);
+	}
+	s->in.available = 0;
 	s->waiting_since = 0;
 	load_result_release(&result);
 	mem_free(dir);
@@ -136,8 +153,10 @@ static int cut_after_cut(struct stream *s, struct error *err)
 {
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
-		s->opt->gauges->lag = s->seen.lag = s->in.available;
-		if (stream_is_due(s))
+		s->seen.lag = s->in.available;
+		bool due = stream_is_due(s);
+		stream_show(s->opt->gauges, s->seen.lag, s->waiting_since);
+		if (due)
 			rc = stream_load_cut(s, err);
 		else
 			wait_a_moment();

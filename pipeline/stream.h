@@ -5,14 +5,17 @@
 #define SALTMILL_STREAM_H
 
 #include "ingest.h"
+#include "meter.h"
 
 /* What can be seen from outside; any thread reads. */
 struct stream_gauges {
 	_Atomic uint64_t lag;      /* offsets behind the end of the topic, at the last look */
 	_Atomic uint64_t loads, events, rejected; /* published since the start */
 	_Atomic int64_t published_ms; /* wall clock of the last publication; 0: none */
+	_Atomic int looked;        /* the topic was looked at: the others are set */
 	_Atomic int loading;       /* a cut is being loaded */
-	_Atomic uint64_t cut;      /* offsets in it */
+	_Atomic uint64_t cut;      /* offsets of the open cut, be it loaded or be it not due yet */
+	_Atomic int64_t cut_since_ms; /* monotonic clock, its first event was seen; 0: it is empty */
 };
 
 struct stream_options {
@@ -44,6 +47,7 @@ struct stream {
 	double waiting_since; /* the open cut's first event was seen; 0: it is empty */
 	double event_bytes;   /* of the last load */
 	struct state_note seen;
+	struct meter meter;   /* of its events */
 };
 
 /* Finish what a crash left. */
@@ -51,6 +55,8 @@ int stream_recover(struct stream *s, struct error *err);
 /* Is it time to cut?  The ranges are then the cut. */
 bool stream_is_due(struct stream *s);
 int stream_load_cut(struct stream *s, struct error *err);
+/* After a look: what all streams together wait for, since when (waiting_since; 0: for nothing). */
+void stream_show(struct stream_gauges *g, uint64_t lag, double since);
 /* For `saltmill status`. */
 void stream_note(struct stream *s);
 

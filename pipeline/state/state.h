@@ -109,7 +109,9 @@ int state_settle(struct state *s, const char *name, bool published, struct error
 
 struct state_note {
 	int64_t time_ms;
-	uint64_t lag, cut; /* offsets not loaded yet; those of the load that is being made */
+	uint64_t lag, cut; /* offsets not loaded yet; those of the open cut */
+	int64_t cut_age_ms; /* since its first event was seen */
+	double rate;       /* events loaded a second, over the last minute */
 	uint64_t loads, events, rejected; /* since the stream began */
 };
 /* Leave a note for `saltmill status`, at most one a second.  Failing is no harm. */

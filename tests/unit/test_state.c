@@ -301,6 +301,31 @@ static void test_recorded(void **state)
 	mem_free(path);
 }
 
+/* The note for `saltmill status`; one of before there was a rate is one all the same. */
+static void test_note(void **state)
+{
+	struct error err;
+	struct state *s = open_state(*state);
+	struct state_note n = {.time_ms = 5000, .lag = 7, .cut = 6, .cut_age_ms = 250, .rate = 12.5,
+			       .loads = 3, .events = 4, .rejected = 1}, back;
+	assert_false(state_noted(s, &back));
+	state_note(s, &n);
+	assert_true(state_noted(s, &back));
+	assert_true(back.time_ms == 5000 && back.lag == 7 && back.cut == 6 && back.cut_age_ms == 250);
+	assert_true(back.rate > 12.4 && back.rate < 12.6 && back.loads == 3 && back.events == 4);
+	n.time_ms += 999; /* too soon */
+	n.lag = 8;
+	state_note(s, &n);
+	assert_true(state_noted(s, &back) && back.lag == 7);
+	char *path = mem_format("%s/status.json", (const char *)*state);
+	static const char old[] = "{\"time_ms\":1,\"lag\":2,\"cut\":3,\"loads\":4,\"events\":5,\"rejected\":6}";
+	unlink(path);
+	assert_int_equal(io_write_file(path, bytes_str(old), &err), 0);
+	assert_true(state_noted(s, &back) && back.lag == 2 && back.rejected == 6);
+	mem_free(path);
+	state_close(s);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -309,6 +334,7 @@ int main(void)
 		TEST(test_load_after_load), TEST(test_intents),	   TEST(test_seek),
 		TEST(test_bind),	    TEST(test_one_process), TEST(test_killed),
 		TEST(test_damaged),	    TEST(test_recorded),
+		TEST(test_note),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

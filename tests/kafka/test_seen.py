@@ -1,0 +1,142 @@
+"""A stream seen from outside: its line on standard error, its metrics, its status on disk."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+import urllib.request
+
+from cluster import free_ports
+from rig import value
+
+LINE = re.compile(r"lag ([\d,]+) offsets, ([\d,]+) events/s, "
+                  r"(?:no open cut|(open cut|loading) ([\d,]+) offsets \((?:([\d,]+) read, )?(\d+) s\)), "
+                  r"(\d+) loads?(?:, the last (\d+) s ago)?")
+
+
+def fill(rig, kafka, count, first=0):
+    kafka.produce(rig.topic, [(i % 2, None, value(first + i)) for i in range(count)])
+
+
+def metrics(port):
+    page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+    return {n: float(v) for n, v in re.findall(r"^saltmill_(\w+) (\S+)$", page, re.M)}
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return found
+
+
+def offsets(rig):
+    """How many were loaded."""
+    status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout or "{}")
+    return sum(p["offset"] for p in status.get("positions", []))
+
+
+class Terminal:
+    """A stream whose standard error is a terminal."""
+
+    def __init__(self, rig):
+        self.master, slave = pty.openpty()
+        self.process = subprocess.Popen([rig.saltmill, "stream", rig.job, "--state", rig.state,
+                                         "--memory", "64M"], stdout=subprocess.PIPE, stderr=slave,
+                                        text=True)
+        os.close(slave)
+        self.text = ""
+
+    def read(self, seconds):
+        """What came until then."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                try:
+                    self.text += os.read(self.master, 65536).decode()
+                except OSError:
+                    break
+        return self.text
+
+    def lines(self):
+        return [LINE.fullmatch(l.strip()) for l in self.text.split("\r\x1b[K")[1:]
+                if l.startswith("lag")]
+
+
+def test_on_a_terminal(rig, kafka):
+    """Rewritten in place: an open cut that grows older, then a load."""
+    rig.configure("start: earliest\n    roll: {rows: 5000}")
+    kafka.create(rig.topic, 2)
+    fill(rig, kafka, 1200)
+    t = Terminal(rig)
+    t.read(3.5)
+    assert "\n" not in t.text and all(t.lines()) and len(t.lines()) >= 8
+    assert {(m[1], m[2], m[3], m[4], m[7], m[8]) for m in t.lines()} == \
+        {("1,200", "0", "open cut", "1,200", "0", None)}
+    ages = [int(m[6]) for m in t.lines()]
+    assert ages == sorted(ages) and ages[0] <= 1 and 2 <= ages[-1] <= 4
+    t.text = ""
+    fill(rig, kafka, 3800, 1200)
+    assert "5,000 events" in t.process.stdout.readline()
+    t.read(1.5)
+    assert all(t.lines())
+    last = t.lines()[-1]
+    assert "no open cut" in last[0] and last[1] == "0" and last[7] == "1" and int(last[8]) <= 3
+    assert 5000 / 12 < int(last[2].replace(",", "")) < 5000
+    t.process.send_signal(signal.SIGTERM)
+    t.read(1)
+    assert t.process.wait(10) == 0 and t.text.endswith("\r\x1b[K")
+
+
+def test_into_a_file(rig, kafka):
+    """A line at once and then not before half a minute is over; none with --quiet."""
+    rig.configure("start: earliest\n    roll: {rows: 100}")
+    kafka.create(rig.topic, 2)
+    for n, more in enumerate(([], ["--quiet"], ["--json"])):
+        fill(rig, kafka, 250)
+        process = rig.stream(*more)
+        wait_until(lambda: rig.state.exists() and offsets(rig) >= [200, 500, 700][n])
+        time.sleep(1)
+        out, err = rig.end(process)
+        lines = [l for l in err.splitlines() if l.startswith("saltmill stream: lag")]
+        assert len(lines) == (more != ["--quiet"]) and len(err.splitlines()) == len(lines)
+        assert all(LINE.fullmatch(l[len("saltmill stream: "):]) for l in lines)
+        assert len(out.splitlines()) == (0 if more == ["--quiet"] else [2, 0, 2][n])
+
+
+def test_metrics_and_status(rig, kafka):
+    """The same numbers over HTTP, on disk, and what the topic has."""
+    port = free_ports(1)[0]
+    rig.configure("start: earliest\n    roll: {rows: 1000}")
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(0, None, b"poison"), (1, None, value(0))])
+    fill(rig, kafka, 2400)
+    start = time.time()
+    process = rig.stream("--metrics", f"127.0.0.1:{port}")
+    for _ in range(2):
+        process.stdout.readline()
+    time.sleep(2.5)  # the note is written once a second
+    seen, now = metrics(port), time.time()
+    status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
+    text = rig.run("status", "--state", rig.state).stdout
+    assert seen["lag_offsets"] == seen["cut_offsets"] == 402
+    assert 2 < seen["cut_age_seconds"] < now - start
+    assert seen["loading"] == 0 and seen["cut_events_read"] == 0
+    assert seen["loads_total"] == 2 and seen["events_total"] == 2000
+    assert seen["rejected_total"] == 1
+    assert start < seen["last_published_timestamp_seconds"] < now - 2
+    noted = status["stream"]
+    assert {k: noted[k] for k in ("lag", "cut", "loads", "events", "rejected")} == \
+        {"lag": 402, "cut": 402, "loads": 2, "events": 2000, "rejected": 1}
+    assert 1000 < noted["cut_age_ms"] < (now - start) * 1000
+    assert 2000 / 10 < noted["rate"] < 2000 / 1
+    line = text[text.index("stream, seen "):].strip().split(": ", 1)[1]
+    m = LINE.fullmatch(line)
+    assert m and (m[1], m[3], m[4], m[7]) == ("402", "open cut", "402", "2"), text
+    assert abs(int(m[2].replace(",", "")) - noted["rate"]) < 0.5 * noted["rate"]
+    rig.end(process, status=3)
