@@ -19,10 +19,13 @@ struct column {
 /* A word is loaded whole where the text of a column may be shorter. */
 #define EVENT_ROOM_BYTES 16
 
+#define EVENT_BATCH 16 /* events that are handed on at once, at most */
+
 struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
 	bool roomy;         /* EVENT_ROOM_BYTES behind each column's text may be read */
+	bool plain;         /* roomy, and no column is quoted or absent */
 	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
 	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
 	uint64_t offset;    /* CSV: byte offset in the (decompressed) file; Kafka: of the message */

@@ -2,9 +2,9 @@
  * csv.c - rows and fields
  *
  * The dialect is libcsv's with CSV_STRICT and no trimming of blanks.  A row without a quote
- * character needs no state machine: it is split at the delimiters, which a 64-byte block shows as
- * bits of one word (the first stage of simdjson and simdcsv, Langdale & Lemire 2019).  A row with
- * one goes to libcsv line by line, so that a fault costs one line and not the rest of the input.
+ * character needs no state machine: it is split at its marks (marks.c), and rows of the expected
+ * number of fields many at a time.  A row with one goes to libcsv line by line, so that a fault
+ * costs one line and not the rest of the input.
  *
  * scan_row is libcsv's automaton without its buffers and callbacks.  It finds borders of pieces
  * under the source's lock, where libcsv would be the bottleneck of all threads, and tells which
@@ -20,7 +20,7 @@
 
 #include "mem.h"
 
-#define BLOCK 64
+#define BATCH_COLUMNS 256 /* of all rows that are split at once: they stay in cache */
 #define LIBCSV_GROW ((size_t)64 << 10)
 
 static int no_blank(unsigned char c)
@@ -32,6 +32,7 @@ static int no_blank(unsigned char c)
 void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only)
 {
 	*r = (struct csv_reader){.delimiter = delimiter, .quote = quote, .libcsv_only = libcsv_only};
+	marks_open(&r->marks, delimiter, quote);
 	r->libcsv = mem_calloc(1, sizeof(*r->libcsv));
 	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
 	csv_set_delim(r->libcsv, delimiter);
@@ -48,13 +49,19 @@ void csv_close(struct csv_reader *r)
 		csv_free(r->libcsv);
 	mem_free(r->libcsv);
 	mem_free(r->columns);
+	marks_close(&r->marks);
 	buf_release(&r->text);
 	*r = (struct csv_reader){0};
 }
 
-void csv_expect(struct csv_reader *r, size_t n)
+void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 {
-	r->columns = mem_realloc(r->columns, (n ? n : 1) * sizeof(*r->columns));
+	size_t batch = n == 0 ? 0 : BATCH_COLUMNS / n + 1;
+
+	r->batch = batch > EVENT_BATCH ? EVENT_BATCH : batch;
+	if (r->libcsv_only || max_row_bytes < MARKS_WINDOW)
+		r->batch = 0;
+	r->columns = mem_realloc(r->columns, (n + 1) * (r->batch + 1) * sizeof(*r->columns));
 	r->max_columns = n;
 }
 
@@ -243,39 +250,6 @@ size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len)
 	return (size_t)(p - data);
 }
 
-/* A bit for each delimiter, quote, \n and \r of p[0..63]. */
-static inline uint64_t marks_of(const uint8_t *p, uint8_t delimiter, uint8_t quote)
-{
-	uint64_t bits = 0;
-
-#ifdef __SSE2__
-	const __m128i d = _mm_set1_epi8((char)delimiter), q = _mm_set1_epi8((char)quote);
-	const __m128i lf = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
-	for (unsigned i = 0; i < BLOCK; i += 16) {
-		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-		__m128i m = _mm_or_si128(
-		        _mm_or_si128(_mm_cmpeq_epi8(v, d), _mm_cmpeq_epi8(v, q)),
-		        _mm_or_si128(_mm_cmpeq_epi8(v, lf), _mm_cmpeq_epi8(v, cr)));
-		bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(m) << i;
-	}
-#else
-	for (unsigned i = 0; i < BLOCK; i++)
-		bits |= (uint64_t)(p[i] == delimiter || p[i] == quote || csv_is_end(p[i])) << i;
-#endif
-	return bits;
-}
-
-static void seek(struct csv_reader *r, const uint8_t *p)
-{
-	size_t at = (size_t)(p - r->data);
-
-	r->pos = p;
-	r->block = r->data + at / BLOCK * BLOCK;
-	r->bits = 0;
-	if (p < r->end)
-		r->bits = marks_of(r->block, r->delimiter, r->quote) & (~(uint64_t)0 << at % BLOCK);
-}
-
 /*
  * A \n behind the data ends a last line that has no line end; it belongs to nobody.  The rest of
  * the slack is cleared only so that nothing unset is looked at.
@@ -287,18 +261,30 @@ void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
 	r->data = data;
 	r->end = data + len;
 	r->line = 0;
-	seek(r, data);
+	r->pos = data;
+	marks_scan(&r->marks, data, r->end);
+}
+
+static void seek(struct csv_reader *r, const uint8_t *p)
+{
+	r->pos = p;
+	marks_pass(&r->marks, p);
 }
 
 static inline const uint8_t *next_mark(struct csv_reader *r)
 {
-	while (r->bits == 0) {
-		r->block += BLOCK;
-		r->bits = marks_of(r->block, r->delimiter, r->quote);
-	}
-	const uint8_t *mark = r->block + __builtin_ctzll(r->bits);
-	r->bits &= r->bits - 1;
-	return mark;
+	struct marks *m = &r->marks;
+
+	while (m->next == m->n)
+		marks_scan(m, m->scanned, r->end);
+	return m->base + m->at[m->next++];
+}
+
+static inline void put_column(struct column *column, const uint8_t *field, const uint8_t *mark)
+{
+	column->ptr = field;
+	column->len = (uint32_t)(mark - field);
+	column->quoted = column->absent = false;
 }
 
 /* Split the line at r->pos; false, with nothing moved but the marks, if it has a quote. */
@@ -312,13 +298,8 @@ static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 		uint8_t c = *mark;
 		if (c == r->quote)
 			return false;
-		if (n < r->max_columns) {
-			struct column *column = &r->columns[n];
-			column->ptr = field;
-			column->len = (uint32_t)(mark - field);
-			column->quoted = false;
-			column->absent = false;
-		}
+		if (n < r->max_columns)
+			put_column(&r->columns[n], field, mark);
 		n++;
 		field = mark + 1;
 		if (c == r->delimiter)
@@ -335,6 +316,73 @@ static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 		r->pos = row->next;
 		return true;
 	}
+}
+
+/* The window begins at the row again, so that all marks of a row are in one. */
+static void reach(struct csv_reader *r)
+{
+	struct marks *m = &r->marks;
+
+	if (m->n - m->next <= r->max_columns && m->scanned <= r->end)
+		marks_scan(m, r->pos, r->end);
+}
+
+/* Behind the \r\n at the last mark of a row and the next one, which is seen; NULL: there is none. */
+static const uint8_t *behind_crlf(const uint8_t *mark, const uint16_t *next, const uint16_t *stop)
+{
+	return *mark == '\r' && mark[1] == '\n' && next < stop ? mark + 2 : NULL;
+}
+
+/* The data's last mark is none of the data. */
+static const uint16_t *marks_stop(const struct csv_reader *r)
+{
+	const struct marks *m = &r->marks;
+	const uint16_t *stop = m->at + m->n;
+
+	while (stop > m->at + m->next && m->base + stop[-1] >= r->end)
+		stop--;
+	return stop;
+}
+
+size_t csv_plain(struct csv_reader *r, struct csv_line *lines)
+{
+	const uint8_t *pos = r->pos, delimiter = r->delimiter;
+	struct column *column = r->columns;
+	struct csv_line *line = lines, *most = lines + r->batch;
+	size_t n = r->max_columns;
+
+	if (r->batch == 0)
+		return 0;
+	reach(r);
+	const uint8_t *base = r->marks.base;
+	const uint16_t *at = r->marks.at + r->marks.next, *stop = marks_stop(r);
+	for (; line < most && stop - at >= (ptrdiff_t)n; line++) {
+		const uint8_t *field = pos, *mark = base + *at;
+		const uint16_t *next = at + 1;
+		unsigned wrong = mark == pos && n == 1; /* a blank line */
+		for (; next < at + n; next++) {
+			wrong |= *mark ^ delimiter;
+			put_column(column++, field, mark);
+			field = mark + 1;
+			mark = base + *next;
+		}
+		put_column(column++, field, mark);
+		if (__builtin_expect(wrong || *mark != '\n', 0)) {
+			field = wrong ? NULL : behind_crlf(mark, next, stop);
+			if (!field)
+				break;
+			next++;
+		} else {
+			field = mark + 1;
+		}
+		*line = (struct csv_line){pos, mark};
+		at = next;
+		pos = field;
+	}
+	r->marks.next = (size_t)(at - r->marks.at);
+	r->pos = pos;
+	r->line += (size_t)(line - lines);
+	return (size_t)(line - lines);
 }
 
 static void quoted_row(struct csv_reader *r, struct csv_row *row)

@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "event.h"
+#include "marks.h"
 
 /* Readable and writable bytes that must follow the data: a sentinel and a block of 64. */
 #define CSV_SLACK 128
@@ -32,14 +33,13 @@ struct csv_parser;
 struct csv_reader {
 	struct csv_parser *libcsv;
 	struct column *columns;
-	size_t max_columns;
+	size_t max_columns, batch;
 	uint8_t delimiter, quote;
 	bool libcsv_only;
 	uint64_t blank_lines; /* skipped by csv_next since csv_open */
 	/* the run being read: see csv_start */
 	const uint8_t *data, *end, *pos;
-	const uint8_t *block; /* bits: the marks of block[0..63] at or behind pos */
-	uint64_t bits;
+	struct marks marks; /* the next one is the first at or behind pos */
 	uint64_t line;
 	/* the row being read by libcsv */
 	struct buf text;
@@ -49,13 +49,23 @@ struct csv_reader {
 
 void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only);
 void csv_close(struct csv_reader *r);
-/* Keep up to n columns of each row (0 after csv_open). */
-void csv_expect(struct csv_reader *r, size_t n);
+/* Keep up to n columns of each row (0 after csv_open); csv_plain takes no row above max_row_bytes. */
+void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes);
 
 /* Read data[0, len) from now on; CSV_SLACK bytes behind it are written to. */
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len);
 /* The next row that is not a blank line; false at the end. */
 bool csv_next(struct csv_reader *r, struct csv_row *row);
+/* A row of csv_plain; end: before the line end. */
+struct csv_line {
+	const uint8_t *start, *end;
+};
+/*
+ * The next rows that have the expected number of fields, no quote and a line end: up to EVENT_BATCH,
+ * each the line behind the one before.  Row i has columns[i * max_columns] and so on.  0: the next
+ * row is not such a one, or not seen whole: csv_next has it.
+ */
+size_t csv_plain(struct csv_reader *r, struct csv_line *lines);
 /*
  * Bytes up to the last true row end in data[0, len), 0 if there is none.  data starts at a row's
  * start; its last byte is no \r (a \n could follow it in what is still to be read).

@@ -131,7 +131,7 @@ static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut
 	for (size_t k = 0; k < cut; k++)
 		columns += head.ptr[k] == s->delimiter;
 	csv_open(&r, s->delimiter, s->quote, s->libcsv_only);
-	csv_expect(&r, columns);
+	csv_expect(&r, columns, 0);
 	csv_start(&r, head.ptr, cut);
 	*found = csv_next(&r, &row);
 	if (*found) {

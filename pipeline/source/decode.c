@@ -187,7 +187,7 @@ struct decoder *decoder_new(const struct decoding *plan)
 	d->plan = plan;
 	d->columns = mem_calloc(plan->ncolumns + 1, sizeof(*d->columns));
 	csv_open(&d->csv, csv->delimiter, csv->quote, false);
-	csv_expect(&d->csv, plan->nvalues);
+	csv_expect(&d->csv, plan->nvalues, 0);
 	return d;
 }
 

@@ -177,6 +177,14 @@ void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *byt
 	*bytes_total = s->bytes_total;
 }
 
+static void open_reader(struct source_worker *w)
+{
+	const struct source *s = w->source;
+
+	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
+	csv_expect(&w->reader, s->ncolumns, s->max_row_bytes);
+}
+
 struct source_worker *source_worker_new(struct source *s)
 {
 	struct source_worker *w = mem_calloc(1, sizeof(*w));
@@ -186,8 +194,7 @@ struct source_worker *source_worker_new(struct source *s)
 		return w;
 	}
 	w->source = s;
-	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
-	csv_expect(&w->reader, s->ncolumns);
+	open_reader(w);
 	return w;
 }
 
@@ -378,33 +385,69 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 	return RC_OK;
 }
 
+/* In place, since a whole event made of parts just written could not be read without a stall. */
+static inline void set_event(const struct source_worker *w, struct event *event, size_t row,
+                             const uint8_t *start, const uint8_t *end, uint64_t line)
+{
+	uint64_t at = (uint64_t)(start - w->piece.ptr);
+
+	event->columns = w->reader.columns + row * w->source->ncolumns;
+	event->ncolumns = w->source->ncolumns;
+	event->roomy = true;
+	event->plain = true;
+	event->seq = w->seq + at;
+	event->line = w->line + line + 1;
+	event->offset = w->offset + at;
+	event->raw.ptr = start;
+	event->raw.len = (size_t)(end - start);
+}
+
+static int take_one(struct source_worker *w, const struct event *event,
+                    const struct source_sink *sink, struct error *err)
+{
+	struct reject why;
+	int rc = sink->event(sink->ctx, event, &why);
+
+	return rc == RC_DATA ? reject_row(w, sink, event, &why, err) : rc;
+}
+
 static int take_row(struct source_worker *w, const struct csv_row *row,
                     const struct source_sink *sink, struct error *err)
 {
 	const struct source *s = w->source;
-	uint64_t at = (uint64_t)(row->start - w->piece.ptr);
-	struct event event = {
-	        .columns = w->reader.columns,
-	        .ncolumns = row->ncolumns,
-	        .roomy = true,
-	        .seq = w->seq + at,
-	        .line = w->line + row->line + 1,
-	        .offset = w->offset + at,
-	        .raw = bytes_of(row->start, (size_t)(row->end - row->start)),
-	};
+	struct event event;
 	struct reject why;
-	int rc = RC_OK;
 
-	if (row->kind == CSV_ROW && row->ncolumns == s->ncolumns) {
-		if (sink->event)
-			rc = sink->event(sink->ctx, &event, &why);
-		return rc == RC_DATA ? reject_row(w, sink, &event, &why, err) : rc;
-	}
+	set_event(w, &event, 0, row->start, row->end, row->line);
+	event.ncolumns = row->ncolumns;
+	event.plain = false;
+	if (row->kind == CSV_ROW && row->ncolumns == s->ncolumns)
+		return sink->event ? take_one(w, &event, sink, err) : RC_OK;
 	if (row->kind == CSV_BAD_QUOTE)
 		why_bad_quote(s, row, &why);
 	else
 		why_field_count(s, row, &why);
 	return reject_row(w, sink, &event, &why, err);
+}
+
+/* Rows that are split already. */
+static int take_lines(struct source_worker *w, const struct csv_line *lines, size_t n,
+                      const struct source_sink *sink, struct error *err)
+{
+	struct event events[EVENT_BATCH];
+	uint64_t first = w->reader.line - n;
+	bool taken = false;
+	int rc = RC_OK;
+
+	if (!sink->event)
+		return RC_OK;
+	for (size_t i = 0; i < n; i++)
+		set_event(w, &events[i], i, lines[i].start, lines[i].end, first + i);
+	if (sink->events)
+		rc = sink->events(sink->ctx, events, n, &taken);
+	for (size_t i = 0; !taken && i < n && rc == RC_OK; i++)
+		rc = take_one(w, &events[i], sink, err);
+	return rc;
 }
 
 uint64_t source_worker_piece(const struct source_worker *w)
@@ -417,13 +460,21 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
                          struct error *err)
 {
 	struct source *s = w->source;
+	struct csv_line lines[EVENT_BATCH];
 	struct csv_row row;
 	uint64_t rows = 0;
+	size_t n;
 	int rc = RC_OK;
 
 	buf_reserve(&w->piece, CSV_SLACK);
 	csv_start(&w->reader, w->piece.ptr, w->piece.len);
-	while (rc == 0 && csv_next(&w->reader, &row)) {
+	while (rc == 0) {
+		while (rc == 0 && (n = csv_plain(&w->reader, lines)) > 0) {
+			rows += n;
+			rc = take_lines(w, lines, n, sink, err);
+		}
+		if (rc != 0 || !csv_next(&w->reader, &row))
+			break;
 		rc = fatal_row(w, &row, err);
 		if (rc != 0)
 			return fail(s, locked, rc, err->msg);
@@ -440,13 +491,11 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 /* Copies of a long row that the worker would keep. */
 static void drop_large(struct source_worker *w)
 {
-	const struct source *s = w->source;
 	uint64_t blank_lines = w->reader.blank_lines;
 
 	buf_release(&w->piece);
 	csv_close(&w->reader);
-	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
-	csv_expect(&w->reader, s->ncolumns);
+	open_reader(w);
 	w->reader.blank_lines = blank_lines;
 }
 

@@ -1,7 +1,8 @@
 /*
  * fuzz_csv.c - any input gives the same rows through the fast path, libcsv alone, and any pieces
  *
- * The first byte chooses columns, header and the size of small pieces; the rest is the input.
+ * The first byte chooses columns, header, the size of small pieces and of the longest row; the rest
+ * is the input.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -46,11 +47,11 @@ static void run(const char *path, uint8_t choice, size_t piece_bytes, bool libcs
 	static const char *columns[] = {"a", "b", "c", "d"};
 	struct job job = {.csv = {.header = choice & 4, .columns = columns,
 	                          .ncolumns = 1 + (choice & 3), .delimiter = ',', .quote = '"',
-	                          .max_row_bytes = 200}};
+	                          .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
 	struct source_options options = {.job = &job, .files = &path, .nfiles = 1,
 	                                 .piece_bytes = piece_bytes,
 	                                 .libcsv_only = libcsv_only};
-	struct source_sink sink = {log, on_event, on_reject};
+	struct source_sink sink = {.ctx = log, .event = on_event, .reject = on_reject};
 	struct source *s;
 	struct error err;
 

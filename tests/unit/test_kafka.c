@@ -169,7 +169,7 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 static void *work(void *ctx)
 {
 	struct seen *s = ctx;
-	struct source_sink sink = {s, take_event, take_reject};
+	struct source_sink sink = {.ctx = s, .event = take_event, .reject = take_reject};
 	struct source_worker *w = source_worker_new(s->source);
 	struct source_counts c;
 	struct error err;

@@ -169,7 +169,7 @@ static void *thread_main(void *arg)
 {
 	struct seen *t = arg;
 	struct source_worker *w = source_worker_new(t->source);
-	struct source_sink sink = {t, on_event, on_reject};
+	struct source_sink sink = {.ctx = t, .event = on_event, .reject = on_reject};
 
 	while ((t->rc = source_work(w, &sink, &t->err)) == 0)
 		;
@@ -568,7 +568,7 @@ static void test_file_changed(void **state)
 	                          .max_row_bytes = 100}};
 	const char *file = path;
 	struct source_options options = {.job = &job, .files = &file, .nfiles = 1, .piece_bytes = 8};
-	struct source_sink sink = {path, grow, NULL};
+	struct source_sink sink = {.ctx = path, .event = grow};
 	struct source *s;
 	struct error err;
 	int rc;
@@ -931,6 +931,79 @@ static void test_well_formed(void **state)
 	buf_release(&log);
 }
 
+/* Write a row of n plain fields and what it means to log; odd: a field is missing. */
+static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n, unsigned most,
+                      bool odd)
+{
+	struct buf fields = {0};
+	size_t start = text->len;
+
+	for (unsigned k = odd; k < n; k++) {
+		unsigned len = pick(most) + (n - odd == 1);
+		buf_append_str(&fields, " [");
+		for (unsigned i = 0; i < len; i++) {
+			uint8_t c = (uint8_t)"ab c\tz"[pick(6)];
+			buf_put(text, c);
+			show(&fields, bytes_of(&c, 1));
+		}
+		buf_put(&fields, ']');
+		if (k + 1 < n)
+			buf_put(text, ',');
+	}
+	buf_printf(log, "%zu:%zu", line, start);
+	if (odd) {
+		buf_printf(log, " field_count (found %u field%s, expected %u) <", n - 1,
+		           n == 2 ? "" : "s", n);
+		show(log, bytes_of(text->ptr + start, text->len - start));
+		buf_put(log, '>');
+	} else {
+		buf_append(log, fields.ptr, fields.len);
+	}
+	buf_put(log, '\n');
+	buf_release(&fields);
+}
+
+/*
+ * Rows that are split many at a time: windows of marks end anywhere, in the middle of a line end
+ * too, rows are longer than a window, and now and then one is not for this way.
+ */
+static void test_windows(void **state)
+{
+	static const char *const ends[] = {"\n", "\r\n", "\r"};
+	struct buf text = {0}, log = {0};
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		unsigned n = 1 + pick(6), most = round % 10 ? 2 + pick(12) : 5000, end = pick(3), mix = pick(2);
+		size_t lines = 0;
+		struct outcome want = {0};
+		text.len = log.len = 0;
+		while (text.len < 20000) {
+			plain_row(&text, &log, lines + 1, n, most, n > 1 && mix && pick(40) == 0);
+			for (unsigned blank = mix && pick(60) == 0 ? 0 : 1; blank < 2; blank++) {
+				const char *e = ends[mix && pick(9) == 0 ? pick(3) : end];
+				bool joins = *e == '\n' && text.ptr[text.len - 1] == '\r';
+				buf_append_str(&text, joins ? "\r" : e);
+				lines++;
+				if (blank == 0)
+					want.counts.blank_lines++;
+			}
+		}
+		const uint8_t *last = text.ptr + text.len - 2;
+		if (last[1] == '\n' && last[0] != '\n' && last[0] != '\r' && pick(2))
+			text.len--;
+		buf_put(&log, 0);
+		want.log = log;
+		struct setup setup = {.ncolumns = n};
+		for (setup.piece_bytes = 100000; setup.piece_bytes > 50; setup.piece_bytes /= 7)
+			expect_same(&setup, buf_bytes(&text), &want);
+		setup.libcsv_only = true;
+		expect_same(&setup, buf_bytes(&text), &want);
+	}
+	buf_release(&text);
+	buf_release(&log);
+}
+
 static void test_threads(void **state)
 {
 	struct buf text = many_rows(20000);
@@ -989,6 +1062,7 @@ int main(void)
 	        cmocka_unit_test(test_standard_input),
 	        cmocka_unit_test(test_random),
 	        cmocka_unit_test(test_well_formed),
+	        cmocka_unit_test(test_windows),
 	        cmocka_unit_test(test_threads),
 	};
 

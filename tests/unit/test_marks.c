@@ -1,0 +1,104 @@
+/* Marks against a loop over the bytes: every way that the CPU has, windows and places in them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "pipeline/source/marks.h"
+
+#define TEXT_BYTES 20000
+
+static uint64_t random_state = 20261121;
+
+/* xorshift64* (Vigna 2016) */
+static unsigned pick(unsigned below)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return (unsigned)((random_state * 0x2545f4914f6cdd1dULL) >> 33) % below;
+}
+
+static bool is_mark(uint8_t c, uint8_t delimiter)
+{
+	return c == delimiter || c == '"' || c == '\n' || c == '\r';
+}
+
+/* One byte of `rare` is a mark; the others are any, or near a mark. */
+static void fill(uint8_t *text, size_t len, uint8_t delimiter, unsigned rare)
+{
+	const uint8_t marks[] = {delimiter, '"', '\n', '\r'};
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned near = marks[pick(4)] ^ (1u << pick(8));
+		text[i] = pick(rare) == 0 ? marks[pick(4)] : (uint8_t)(pick(2) ? pick(256) : near);
+	}
+}
+
+static void every_way(void **state)
+{
+	scan_marks *ways[MARKS_WAYS];
+	size_t nways = marks_ways(ways);
+
+	(void)state;
+	assert_true(nways >= 1 && nways <= MARKS_WAYS);
+	for (unsigned round = 0; round < 2000; round++) {
+		size_t len = (1 + pick(20)) * (size_t)MARKS_BLOCK;
+		uint8_t *text = malloc(len), delimiter = pick(2) ? ',' : (uint8_t)(128 + pick(128));
+		uint16_t *at = malloc((len + MARKS_SLACK) * sizeof(*at));
+		fill(text, len, delimiter, round % 4 ? 1 + pick(40) : 1);
+		for (size_t way = 0; way < nways; way++) {
+			size_t n = ways[way](at, text, len, delimiter, '"'), k = 0;
+			for (size_t i = 0; i < len; i++) {
+				if (!is_mark(text[i], delimiter))
+					continue;
+				assert_true(k < n);
+				assert_int_equal(at[k++], i);
+			}
+			assert_int_equal(k, n);
+		}
+		free(at);
+		free(text);
+	}
+}
+
+/* Windows one behind the other give all marks, whatever is passed over. */
+static void windows(void **state)
+{
+	uint8_t *text = malloc(TEXT_BYTES + MARKS_BLOCK);
+
+	(void)state;
+	for (unsigned round = 0; round < 100; round++) {
+		struct marks m;
+		size_t from = pick(5000);
+		marks_open(&m, ',', '"');
+		fill(text, TEXT_BYTES + MARKS_BLOCK, ',', 1 + pick(30));
+		text[TEXT_BYTES - 1] = '\n';
+		marks_scan(&m, text + from, text + TEXT_BYTES - 1);
+		for (size_t i = from; i < TEXT_BYTES; i++) {
+			if (pick(500) == 0) {
+				i += pick(pick(4) ? 30 : 12000);
+				marks_pass(&m, text + i);
+			}
+			if (i >= TEXT_BYTES || !is_mark(text[i], ','))
+				continue;
+			while (m.next == m.n)
+				marks_scan(&m, m.scanned, text + TEXT_BYTES - 1);
+			assert_ptr_equal(m.base + m.at[m.next++], text + i);
+		}
+		marks_close(&m);
+	}
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_way),
+		cmocka_unit_test(windows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
