@@ -37,8 +37,18 @@ void row_encoder_free(struct row_encoder *e);
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why);
 
+/*
+ * The same for n events of one source, 1..EVENT_BATCH, all plain: out[i * job.ntables + t] holds
+ * what row_encode gives for event i.  false: not for these, which may be faulty or just unusual;
+ * nothing is done, row_encode has them.
+ */
+bool row_encode_batch(struct row_encoder *e, const struct event *ev, size_t n, struct record *out);
+
 /* Release what a long event made the encoder hold; records it gave are gone. */
 void row_encoder_trim(struct row_encoder *e);
+
+/* The newest cell timestamp of all records so far, ms; 0: none. */
+int64_t row_encoder_newest(const struct row_encoder *e);
 
 /* A cell of a record.  row, qualifier and value borrow from the record (or the plan). */
 struct cell {

@@ -15,9 +15,8 @@ struct reader {
 	unsigned number;
 	struct source_worker *source;
 	struct row_encoder *encoder;
-	struct record *records; /* [ntables] */
+	struct record *records; /* [ntables] for each event of a batch */
 	uint64_t *filtered;     /* [ntables] */
-	int64_t newest_ms;
 	uint64_t events_seen;
 	struct error fatal;     /* code 0: none */
 };
@@ -56,29 +55,41 @@ void reading_close(struct reading *r)
 	*r = (struct reading){0};
 }
 
+static int take_record(struct reader *r, size_t table, const struct record *rec)
+{
+	const struct record_sink *sink = &r->reading->sink;
+	if (rec->key.len == 0) {
+		r->filtered[table]++;
+		return RC_OK;
+	}
+	/* not the event's fault: r->fatal says what happened */
+	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
+}
+
+static int take_events(void *ctx, const struct event *events, size_t n, bool *taken)
+{
+	struct reader *r = ctx;
+	const struct record *rec = r->records;
+	size_t ntables = r->reading->job->ntables;
+	int rc = RC_OK;
+	*taken = row_encode_batch(r->encoder, events, n, r->records);
+	for (size_t i = 0; *taken && i < n; i++)
+		for (size_t t = 0; t < ntables && rc == RC_OK; t++)
+			rc = take_record(r, t, rec++);
+	return rc;
+}
+
 static int take_event(void *ctx, const struct event *ev, struct reject *why)
 {
 	struct reader *r = ctx;
-	const struct reading *all = r->reading;
 	int rc = row_encode(r->encoder, ev, r->records, why);
 	if (rc)
 		return rc;
-	for (size_t t = 0; t < all->job->ntables; t++) {
-		const struct record *rec = &r->records[t];
-		if (rec->key.len == 0) {
-			r->filtered[t]++;
-			continue;
-		}
-		int64_t ts = row_timestamp(all->plan, t, rec);
-		if (ts > r->newest_ms)
-			r->newest_ms = ts;
-		rc = all->sink.record(all->sink.ctx, r->number, t, rec, &r->fatal);
-		if (rc)
-			return RC_STOPPED; /* not the event's fault: r->fatal says what happened */
-	}
+	for (size_t t = 0; t < r->reading->job->ntables && rc == RC_OK; t++)
+		rc = take_record(r, t, &r->records[t]);
 	if (ev->raw.len > LONG_EVENT)
 		row_encoder_trim(r->encoder);
-	return RC_OK;
+	return rc;
 }
 
 static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
@@ -115,7 +126,7 @@ static void show_progress(struct reader *r)
 static int read_pieces(struct reader *r, struct error *err)
 {
 	struct reading *all = r->reading;
-	struct source_sink sink = {r, take_event, take_reject};
+	struct source_sink sink = {r, take_event, take_reject, take_events};
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && !over_limit(all) && !all->failed) {
 		rc = source_work(r->source, &sink, err);
@@ -187,7 +198,7 @@ static struct reader *readers_new(struct reading *all)
 		*r = (struct reader){.reading = all, .number = i};
 		r->source = source_worker_new(all->source);
 		r->encoder = row_encoder_new(all->plan);
-		r->records = mem_calloc(all->job->ntables, sizeof *r->records);
+		r->records = mem_calloc(EVENT_BATCH * all->job->ntables, sizeof *r->records);
 		r->filtered = mem_calloc(all->job->ntables, sizeof *r->filtered);
 	}
 	return readers;
@@ -202,8 +213,9 @@ static void readers_end(struct reading *all, struct reader *readers)
 		source_worker_counts(r->source, &c);
 		all->events += c.events;
 		all->blank_lines += c.blank_lines;
-		if (r->newest_ms > all->newest_ms)
-			all->newest_ms = r->newest_ms;
+		int64_t newest_ms = row_encoder_newest(r->encoder);
+		if (newest_ms > all->newest_ms)
+			all->newest_ms = newest_ms;
 		for (size_t t = 0; t < all->job->ntables; t++)
 			all->filtered[t] += r->filtered[t] + c.tombstones;
 		source_worker_free(r->source);

@@ -219,9 +219,14 @@ static void numbers_compile(struct row_plan *p, struct parts *out)
 	for (size_t i = 0; i < out->nderived; i++) {
 		struct derived *d = &out->derived[i];
 		uint32_t width = d->byte_of_part ? out->ops[d->of[0].part].width : 0;
-		if (width >= 1 && width <= 8)
-			d->keep = UINT64_MAX >> (64 - 8 * width);
+		if (width < 1 || width > 8)
+			continue;
+		d->keep = UINT64_MAX >> (64 - 8 * width);
+		d->of_at = out->spans[d->of[0].part].at;
+		d->of_bytes = width;
+		d->to = out->spans[d->at].at;
 	}
+	out->one_salt = out->nderived == 1 && out->derived->keep;
 }
 
 int parts_compile(struct row_plan *p, struct parts *out, const struct key_part *part, size_t n,
@@ -363,6 +368,18 @@ static int ts_compile(struct row_plan *p, struct table_plan *t, struct error *er
 	return 0;
 }
 
+/* A value of no bytes must not look like one in the record. */
+static void frames_compile(struct row_plan *p, struct table_plan *t)
+{
+	t->frames = arena_alloc(&p->arena, (t->ncells + 1) * sizeof(*t->frames));
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+		t->frames[i] = (struct cell_frame){s->family, s->column, s->qualifier, {0}};
+		if (s->constant)
+			t->frames[i].value = bytes_of(s->value.len ? (const void *)s->value.ptr : "", s->value.len);
+	}
+}
+
 int table_compile(struct row_plan *p, struct table_plan *t, const struct job_table *table,
 		  struct error *err)
 {
@@ -386,7 +403,9 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 		t->whole_weight += s->weight;
 		t->nslices += (size_t)s->computed + !s->constant;
 	}
-	if (!rc)
-		cells_sort(t->cells, t->ncells);
-	return rc;
+	if (rc)
+		return rc;
+	cells_sort(t->cells, t->ncells);
+	frames_compile(p, t);
+	return 0;
 }

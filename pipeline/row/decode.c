@@ -1,108 +1,14 @@
 /*
  * decode.c - column text to typed values
  *
- * The good path of a whole number is two or three loads: up to eight digits are gathered into one
- * word, filled with '0' on the left, tested and converted together.  Text is tested for UTF-8
- * and NUL eight bytes at a time; only a word that holds something else than 01..7F is looked at
- * byte by byte.  Where a source lets us read behind the text (event.h) and the CPU has SSE4.1, up
- * to sixteen digits are one load, with no branch on their number.  Words that explain a fault are
- * put together only after one was found.
+ * The good path is digits.h; text that is not plain there is looked at byte by byte.  Words that
+ * explain a fault are put together only after one was found.
  */
+#include "digits.h"
 #include "plan.h"
 #include "reject.h"
 
 #include <stdlib.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#define ZEROS 0x3030303030303030u
-#define HIGHS 0x8080808080808080u
-#define ONES  0x0101010101010101u
-
-enum number_fault { NUMBER_FINE, NUMBER_BAD, NUMBER_LARGE };
-
-static inline uint64_t load64(const uint8_t *p)
-{
-	uint64_t x;
-	memcpy(&x, p, 8);
-	return x;
-}
-
-/* 4..8 bytes as a word whose last byte is the text's last, '0' in front.  Reads only the text. */
-static inline uint64_t load_short(const uint8_t *p, size_t n)
-{
-	uint64_t gap = 64 - 8 * n;
-	uint32_t head, tail;
-	memcpy(&head, p, 4);
-	memcpy(&tail, p + n - 4, 4);
-	return (uint64_t)head << gap | (uint64_t)tail << 32 | (ZEROS & (((uint64_t)1 << gap) - 1));
-}
-
-/* High half of each byte is 3, and still is with 6 added. */
-static inline bool all_digits(uint64_t x)
-{
-	uint64_t high = 0xf0f0f0f0f0f0f0f0u;
-	return ((x & high) | ((x + 0x0606060606060606u) & high) >> 4) == 0x3333333333333333u;
-}
-
-/* Pairs of digits, then of pairs, then of fours. */
-static inline uint64_t eight_digits(uint64_t x)
-{
-	x -= ZEROS;
-	x = x * 10 + (x >> 8);
-	return ((x & 0x000000ff000000ffu) * 0x000f424000000064u +
-		(x >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
-	       32;
-}
-
-static enum number_fault long_number(const uint8_t *p, size_t n, uint64_t *out)
-{
-	uint64_t v = 0;
-	bool large = false;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t digit = (uint64_t)p[i] - '0';
-		if (digit > 9)
-			return NUMBER_BAD;
-		large = large || __builtin_mul_overflow(v, 10u, &v) ||
-			__builtin_add_overflow(v, digit, &v);
-	}
-	*out = v;
-	return large ? NUMBER_LARGE : NUMBER_FINE;
-}
-
-/* A few digits, one by one; NUMBER_BAD as well for none. */
-static inline enum number_fault few_digits(const uint8_t *p, size_t n, uint64_t *out)
-{
-	uint64_t v = 0;
-	uint32_t bad = n == 0;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t digit = (uint32_t)p[i] - '0';
-		bad |= digit > 9;
-		v = v * 10 + digit;
-	}
-	*out = v;
-	return bad ? NUMBER_BAD : NUMBER_FINE;
-}
-
-static inline __attribute__((always_inline)) enum number_fault unsigned_number(struct bytes t,
-									       uint64_t *out)
-{
-	if (t.len < 4)
-		return few_digits(t.ptr, t.len, out);
-	if (t.len <= 8) {
-		uint64_t x = load_short(t.ptr, t.len);
-		*out = eight_digits(x);
-		return all_digits(x) ? NUMBER_FINE : NUMBER_BAD;
-	}
-	if (t.len <= 16) {
-		uint64_t hi, lo = load64(t.ptr + t.len - 8);
-		enum number_fault fault = few_digits(t.ptr, t.len - 8, &hi);
-		*out = hi * 100000000 + eight_digits(lo);
-		return all_digits(lo) ? fault : NUMBER_BAD;
-	}
-	return long_number(t.ptr, t.len, out);
-}
 
 static inline enum number_fault signed_number(struct bytes t, uint64_t *out)
 {
@@ -184,29 +90,6 @@ static inline int decode_time(const struct binding *b, struct value *v, struct r
 		t = floor_div(t, 1000000);
 	v->u = (uint64_t)t;
 	return 0;
-}
-
-/* A high bit is left by 80..FF and, borrowing, by 00; by 01..7F never. */
-static inline bool plain_word(uint64_t x)
-{
-	return !(((x - ONES) | x) & HIGHS);
-}
-
-/* All bytes are 01..7F, so that nothing else is to be tested. */
-static inline bool is_plain_ascii(struct bytes t)
-{
-	size_t at = 0;
-	for (; t.len - at >= 8; at += 8)
-		if (!plain_word(load64(t.ptr + at)))
-			return false;
-	if (t.len >= 8)
-		return plain_word(load64(t.ptr + t.len - 8));
-	if (t.len >= 4)
-		return plain_word(load_short(t.ptr, t.len));
-	for (; at < t.len; at++)
-		if ((uint8_t)(t.ptr[at] - 1) >= 0x7f)
-			return false;
-	return true;
 }
 
 /* The first byte that is NUL or not UTF-8; t.len: none. */
@@ -418,42 +301,12 @@ static int decode_slowly(struct row_encoder *e, const struct binding *b, struct 
 
 typedef bool parse_digits(struct bytes t, uint64_t *out);
 
-/* No text is roomy. */
-static inline bool digits_portable(struct bytes t, uint64_t *out)
-{
-	return unsigned_number(t, out) == NUMBER_FINE;
-}
-
-#if defined(__x86_64__)
-/*
- * Up to 16 digits, of text with room behind it: moved to the right end of the register, then
- * pairs, fours and eights of them are joined.  slide + n moves n bytes, with 0 in front.
- */
-static inline __attribute__((target("sse4.1"))) bool digits_sse41(struct bytes t, uint64_t *out)
-{
-	static const uint8_t slide[] = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
-				       "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17";
-	if (__builtin_expect(t.len - 1 >= 16, 0))
-		return digits_portable(t, out);
-	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)t.ptr);
-	__m128i to = _mm_loadu_si128((const __m128i *)(const void *)(slide + t.len));
-	x = _mm_shuffle_epi8(_mm_sub_epi8(x, _mm_set1_epi8('0')), to);
-	__m128i over = _mm_subs_epu8(x, _mm_set1_epi8(9));
-	x = _mm_maddubs_epi16(x, _mm_set1_epi16(1 << 8 | 10));
-	x = _mm_madd_epi16(x, _mm_set1_epi32(1 << 16 | 100));
-	x = _mm_madd_epi16(_mm_packus_epi32(x, x), _mm_set1_epi32(1 << 16 | 10000));
-	uint64_t halves = (uint64_t)_mm_cvtsi128_si64(x);
-	*out = (halves & UINT32_MAX) * 100000000 + (halves >> 32);
-	return _mm_testz_si128(over, over);
-}
-#endif
-
 /* false: look closer. */
 static inline __attribute__((always_inline)) bool
 decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, bool roomy)
 {
 	struct bytes text = v->text;
-	uint64_t u;
+	uint64_t u = 0;
 	if (b->quick == QUICK_TEXT)
 		return roomy && text.len < 8 ? plain_word(load64(text.ptr) | ONES << 8 * text.len)
 					     : is_plain_ascii(text);
@@ -492,7 +345,7 @@ static int decode_portable(struct row_encoder *e, const struct event *ev, struct
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.1"))) static int
+static SSE41 int
 decode_sse41(struct row_encoder *e, const struct event *ev, struct reject *why)
 {
 	return decode_with(e, ev, why, digits_sse41, true);

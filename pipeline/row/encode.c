@@ -23,6 +23,7 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
 	e->spans = mem_calloc(p->max_ops + 1, sizeof(*e->spans));
 	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
+	quick_start(e);
 	return e;
 }
 
@@ -44,8 +45,11 @@ void row_encoder_free(struct row_encoder *e)
 	if (!e)
 		return;
 	row_encoder_trim(e);
-	for (size_t i = 0; i < e->plan->ntables; i++)
+	for (size_t i = 0; i < e->plan->ntables; i++) {
 		buf_release(&e->out[i].key);
+		buf_release(&e->out[i].keys);
+	}
+	mem_free(e->numbers);
 	mem_free(e->salted);
 	mem_free(e->values);
 	mem_free(e->scratch);
@@ -190,6 +194,13 @@ static inline int encode_cells(struct row_encoder *e, const struct table_plan *t
 	return 0;
 }
 
+static void note_newest(struct row_encoder *e, const struct table_plan *t)
+{
+	int64_t ts = t->ts == TS_CONSTANT ? t->ts_constant : (int64_t)e->values[t->ts_slot].u;
+	if (e->newest_ms < ts)
+		e->newest_ms = ts;
+}
+
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why)
 {
@@ -209,5 +220,13 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 					 .seq = ev->seq,
 					 .payload = buf_bytes(&o->payload)};
 	}
+	for (size_t i = 0; i < p->ntables && !rc; i++)
+		if (out[i].key.len > 0)
+			note_newest(e, &p->tables[i]);
 	return rc;
+}
+
+int64_t row_encoder_newest(const struct row_encoder *e)
+{
+	return e->newest_ms;
 }

@@ -5,9 +5,9 @@
  * part stands is noted.  Then the salts and hashes are computed from the last to the first, so
  * that one over "all behind it" sees the others finished (salts.md 4.1, 5.1, 5.2).
  */
-#include "hash.h"
 #include "plan.h"
 #include "reject.h"
+#include "simple.h"
 
 static const char *const names[] = {
 	[AS_TEXT] = "text",	    [AS_BYTES] = "bytes",
@@ -213,11 +213,6 @@ static int hash_input(struct row_encoder *e, const struct derived *d, const stru
 	return 0;
 }
 
-static uint8_t salt_of(const struct derived *d, struct bytes in)
-{
-	return (uint8_t)(murmur3_32(in, 0) % d->part->buckets);
-}
-
 static int fill_derived(struct row_encoder *e, const struct parts *parts, const struct span *s,
 			struct buf *out, struct reject *why)
 {
@@ -237,40 +232,18 @@ static int fill_derived(struct row_encoder *e, const struct parts *parts, const 
 	return 0;
 }
 
-/* The usual salt over a part of at most 8 bytes, behind which 8 may be read. */
-static inline uint8_t salt_of_number(struct row_encoder *e, const struct derived *d,
-				     const uint8_t *part, size_t len)
-{
-	struct salted *last = &e->salted[d->number];
-	uint64_t word;
-	memcpy(&word, part, 8);
-	word &= d->keep;
-	if (word != last->input || !last->known)
-		*last = (struct salted){word, salt_of(d, bytes_of(part, len)), true};
-	return last->salt;
-}
-
 /* Numbers alone: every part has its place, a key is a few stores. */
-static inline int build_simple(struct row_encoder *e, const struct parts *parts, struct buf *out,
-			       struct reject *why)
+static int build_simple(struct row_encoder *e, const struct parts *parts, struct buf *out,
+			struct reject *why)
 {
-	const struct value *values = e->values;
 	out->len = 0;
 	uint8_t *to = buf_room(out, parts->fixed + 8);
-	bool bad = false;
-	for (const struct number *n = parts->numbers, *end = n + parts->nnumbers; n < end; n++) {
-		uint64_t u = values[n->slot].u;
-		bad |= u - n->bias > n->span;
-		put_be64(to + n->at, (u ^ n->flip) << n->shift);
-	}
-	if (__builtin_expect(bad, 0))
+	if (!numbers_put(e->values, parts, to))
 		return number_fault(e, parts, why);
 	out->len = parts->fixed;
-	if (parts->nderived != 1 || !parts->derived->keep)
+	if (!parts->one_salt)
 		return parts->nderived ? fill_derived(e, parts, parts->spans, out, why) : 0;
-	const struct derived *d = parts->derived;
-	const struct span *of = &parts->spans[d->of[0].part];
-	to[parts->spans[d->at].at] = salt_of_number(e, d, to + of->at, of->len);
+	salt_put(e, parts, to);
 	return 0;
 }
 

@@ -17,6 +17,8 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	if (rc) {
 		row_plan_free(p);
 		p = NULL;
+	} else {
+		quick_compile(p);
 	}
 	*out = p;
 	return rc;

@@ -96,6 +96,7 @@ struct derived {
 	size_t nof;	   /* 0: all bytes behind this part */
 	bool byte_of_part; /* the usual salt: one byte, murmur3 over one part */
 	uint64_t keep;	   /* then, if the part has 1..8 bytes: which bits of a word it is, else 0 */
+	size_t of_at, of_bytes, to; /* then: where the part stands, and where the salt goes */
 	size_t number;	   /* of its struct salted */
 };
 
@@ -114,6 +115,7 @@ struct parts {
 		uint16_t shift;
 	} * numbers;
 	size_t nnumbers;
+	bool one_salt; /* then: one derived part, with keep */
 };
 
 struct cell_step {
@@ -131,6 +133,33 @@ struct cell_step {
 	size_t weight; /* KeyValue bytes without row key and what the record stores */
 };
 
+/* What row_cells needs of a step with a constant qualifier. */
+struct cell_frame {
+	size_t family, column;
+	struct bytes qualifier;
+	struct bytes value; /* ptr NULL: in the record */
+};
+
+/* A cell that is laid down without a look at its kind: short text, or a number. */
+struct quick_cell {
+	bool text;
+	uint32_t width; /* of the number */
+	size_t column;	/* of the text, in the event */
+	size_t slot;
+	uint64_t bias, span, flip;
+};
+
+/* A column of whole numbers, and one of texts. */
+struct quick_number {
+	size_t column, slot;
+	uint64_t max, scale;
+};
+struct quick_text {
+	size_t column;
+	uint64_t null_lengths;
+	const struct binding *binding;
+};
+
 enum ts_source { TS_CONSTANT, TS_KEY, TS_MINOR };
 
 struct table_plan {
@@ -143,11 +172,15 @@ struct table_plan {
 	size_t ts_offset; /* TS_KEY: in the key */
 	uint64_t ts_flip; /* TS_KEY */
 	struct cell_step *cells;
+	struct cell_frame *frames; /* of the cells, with constant_columns */
 	size_t ncells;
 	bool constant_columns;
 	bool all_present;    /* no cell is optional */
 	size_t whole_weight; /* then: KeyValue bytes without row keys and what the record stores */
 	size_t nslices;	     /* then: in the payload */
+	struct quick_cell *quick_cells; /* without the constant ones */
+	size_t nquick_cells;
+	size_t quick_bytes; /* of a payload, and what is written behind it, at most */
 };
 
 struct row_plan {
@@ -161,11 +194,21 @@ struct row_plan {
 	size_t max_ops;
 	size_t nsalts;
 	locale_t c_locale; /* for strtod_l */
+	bool quick;	   /* all of it can go through quick.c: */
+	struct quick_number *quick_numbers;
+	struct quick_text *quick_texts;
+	size_t nquick_numbers, nquick_texts;
 	struct arena arena;
 };
 
 struct row_encoder;
 typedef int decode_values(struct row_encoder *e, const struct event *ev, struct reject *why);
+/*
+ * A column's numbers, scaled, into u, which has EVENT_BATCH; false: some may be no number of 1..16
+ * digits, or too large.
+ */
+typedef bool take_numbers(const struct quick_number *q, const struct event *ev, size_t n,
+			  uint64_t *u);
 
 /* The input and the result of a salt, kept: the next row has often the same. */
 struct salted {
@@ -177,6 +220,11 @@ struct salted {
 struct row_encoder {
 	const struct row_plan *plan;
 	decode_values *decode_roomy;
+	int64_t newest_ms; /* of the records so far */
+	/* quick.c */
+	take_numbers *take_numbers;
+	uint64_t *numbers; /* by binding, EVENT_BATCH each */
+	unsigned wait, pause;
 	struct salted *salted; /* [nsalts] */
 	struct value *values; /* by binding */
 	struct field_scratch {
@@ -187,6 +235,8 @@ struct row_encoder {
 	struct table_output {
 		struct buf key, payload;
 		uint8_t minor[8];
+		struct buf keys; /* of a batch; its payloads are all in `payload` */
+		uint8_t minors[EVENT_BATCH][8];
 	} * out; /* by table */
 };
 
@@ -206,6 +256,13 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 decode_values values_decode;
 /* The best one for events with room behind their texts. */
 decode_values *choose_decode(void);
+
+/* quick.c */
+void quick_compile(struct row_plan *p);
+void quick_start(struct row_encoder *e);
+#define QUICK_WAYS 3
+/* All ways that this CPU can go, the best last: the one that is taken. */
+size_t quick_ways(take_numbers *ways[QUICK_WAYS]);
 
 /* key.c */
 int parts_build(struct row_encoder *e, const struct parts *parts, struct buf *out,

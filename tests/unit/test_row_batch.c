@@ -1,0 +1,317 @@
+/* Batches of events against one event at a time without room behind its texts, over random plans;
+ * keys and values by hand; every way of taking numbers that the CPU has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "hash.h"
+#include "pipeline/row/plan.h"
+#include "tests/unit/row_rig.h"
+
+#define TEXT_BYTES 160
+
+/* A batch: its texts, each with nothing behind it but the room. */
+struct batch {
+	size_t n, ncolumns;
+	struct column columns[EVENT_BATCH][MAX];
+	uint8_t *blocks[EVENT_BATCH][MAX];
+	struct event events[EVENT_BATCH];
+};
+
+static void batch_start(struct batch *b, size_t n, size_t ncolumns)
+{
+	*b = (struct batch){.n = n, .ncolumns = ncolumns};
+	for (size_t i = 0; i < n; i++)
+		b->events[i] = (struct event){.columns = b->columns[i], .ncolumns = ncolumns,
+					      .roomy = true, .plain = true, .seq = 1000 + i};
+}
+
+static void batch_put(struct batch *b, size_t event, size_t column, struct bytes text)
+{
+	uint8_t *block = malloc(text.len + EVENT_ROOM_BYTES);
+	memcpy(block, text.ptr, text.len);
+	memset(block + text.len, '7', EVENT_ROOM_BYTES);
+	b->blocks[event][column] = block;
+	b->columns[event][column] = (struct column){.ptr = block, .len = (uint32_t)text.len};
+}
+
+static void batch_release(struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t k = 0; k < b->ncolumns; k++)
+			free(b->blocks[i][k]);
+}
+
+static uint64_t random_state = 20261121;
+
+/* xorshift64* (Vigna 2016) */
+static uint64_t roll(void)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+static unsigned pick(unsigned below)
+{
+	return (unsigned)(roll() >> 33) % below;
+}
+
+static void ratings_rig(struct rig *r)
+{
+	static size_t of[] = {0};
+	rig_init(r);
+	size_t user = add_field(r, "userId", FIELD_U32), movie = add_field(r, "movieId", FIELD_U32);
+	size_t rating = add_field(r, "rating", FIELD_TEXT),
+	       ts = add_field(r, "timestamp", FIELD_TIME);
+	struct key_part *salt = add_part(r, PART_SALT);
+	salt->of = of;
+	salt->nof = 1;
+	salt->buckets = 16;
+	salt->width = 1;
+	add_key(r, user, AS_U64);
+	add_key(r, ts, AS_REVERSED_MILLIS);
+	add_key(r, movie, AS_U32);
+	add_cell(r, "r", rating, AS_TEXT);
+	add_cell(r, "m", movie, AS_U32);
+	r->table.timestamp_constant = false;
+	r->table.timestamp_field = ts;
+	rig_start(r);
+}
+
+/* Each of the batch by hand: key, value as text, value as number. */
+static void ratings_by_hand(void **state)
+{
+	(void)state;
+	take_numbers *ways[QUICK_WAYS];
+	size_t nways = quick_ways(ways);
+	struct rig r;
+	ratings_rig(&r);
+	for (unsigned round = 0; round < 3000; round++) {
+		struct batch b;
+		struct record records[EVENT_BATCH];
+		uint8_t keys[EVENT_BATCH][21], values[EVENT_BATCH][TEXT_BYTES];
+		size_t lens[EVENT_BATCH];
+		uint64_t newest = (uint64_t)row_encoder_newest(r.encoder);
+		r.encoder->take_numbers = ways[round % nways];
+		batch_start(&b, 1 + pick(EVENT_BATCH), 4);
+		for (size_t i = 0; i < b.n; i++) {
+			uint64_t user = roll() >> (32 + pick(32)), movie = roll() >> (32 + pick(32)),
+				 ts = roll() >> (24 + pick(30));
+			char text[TEXT_BYTES];
+			int rating = pick(30) ? (int)pick(20) : 100 + (int)pick(20);
+			newest = ts * 1000 > newest ? ts * 1000 : newest;
+			batch_put(&b, i, 0, bytes_of(text, (size_t)snprintf(text, 20, "%llu", (unsigned long long)user)));
+			batch_put(&b, i, 1, bytes_of(text, (size_t)snprintf(text, 20, "%0*llu", (int)pick(12), (unsigned long long)movie)));
+			batch_put(&b, i, 3, bytes_of(text, (size_t)snprintf(text, 20, "%llu", (unsigned long long)ts)));
+			for (int k = 0; k <= rating; k++)
+				text[k] = (char)(1 + pick(127));
+			batch_put(&b, i, 2, bytes_of(text, (size_t)rating + 1));
+			put_be64(keys[i] + 1, user);
+			put_be64(keys[i] + 9, INT64_MAX - ts * 1000);
+			put_be32(keys[i] + 17, (uint32_t)movie);
+			keys[i][0] = (uint8_t)(murmur3_32(bytes_of(keys[i] + 1, 8), 0) % 16);
+			values[i][0] = 5;
+			put_be32(values[i] + 1, (uint32_t)movie);
+			values[i][5] = (uint8_t)(rating + 2);
+			memcpy(values[i] + 6, text, (size_t)rating + 1);
+			lens[i] = 6 + (size_t)rating + 1;
+		}
+		assert_true(row_encode_batch(r.encoder, b.events, b.n, records));
+		for (size_t i = 0; i < b.n; i++) {
+			assert_bytes(records[i].key, keys[i], 21);
+			assert_bytes(records[i].payload, values[i], lens[i]);
+			assert_int_equal(records[i].seq, 1000 + i);
+			assert_false(records[i].new_key);
+		}
+		assert_int_equal(row_encoder_newest(r.encoder), newest);
+		batch_release(&b);
+	}
+	rig_release(&r);
+}
+
+/* --- random plans --- */
+
+static enum encode_as pick_as(enum field_type type)
+{
+	static const enum encode_as integers[] = {AS_U8, AS_U16, AS_U32, AS_U64, AS_I32, AS_I64},
+				    times[] = {AS_MILLIS, AS_REVERSED_MILLIS};
+	return type == FIELD_TIME ? times[pick(2)] : integers[pick(6)];
+}
+
+static void pick_key(struct rig *r)
+{
+	static size_t of[1];
+	size_t parts = 1 + pick(3);
+	of[0] = MAX;
+	for (size_t i = 0; i < parts; i++) {
+		size_t f = pick((unsigned)r->job.nfields);
+		if (r->fields[f].type == FIELD_TEXT)
+			continue;
+		add_key(r, f, pick_as(r->fields[f].type));
+		of[0] = f;
+	}
+	if (of[0] == MAX || pick(2)) {
+		struct key_part *salt = add_part(r, PART_SALT);
+		salt->buckets = 1 + pick(40);
+		salt->width = 1;
+		salt->of = of;
+		salt->nof = of[0] < MAX && pick(8);
+	}
+	if (of[0] == MAX)
+		add_const(r, "k");
+}
+
+static void pick_plan(struct rig *r)
+{
+	static const enum field_type types[] = {FIELD_U32, FIELD_U64, FIELD_I64, FIELD_TIME,
+						FIELD_TEXT};
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+	rig_init(r);
+	size_t n = 1 + pick(6), ntimes = 0, times[MAX];
+	r->nulls[1] = pick(4) ? "NULL" : pick(2) ? "17" : "x";
+	for (size_t i = 0; i < n; i++) {
+		enum field_type type = types[pick(5)];
+		add_field(r, names[i], type);
+		r->fields[i].unit = pick(2) ? TIME_S : TIME_MS;
+		if (type == FIELD_TIME)
+			times[ntimes++] = i;
+	}
+	pick_key(r);
+	for (size_t i = 0; i < 1 + pick(3); i++) {
+		size_t f = pick((unsigned)n);
+		bool text = r->fields[f].type == FIELD_TEXT || pick(2);
+		struct cell_spec *c = add_cell(r, names[i], f, text ? AS_TEXT : pick_as(r->fields[f].type));
+		c->optional = pick(4) == 0;
+		if (pick(8) == 0) {
+			c->kind = VALUE_CONST;
+			c->constant = bytes_str(pick(2) ? "yes" : "");
+		}
+	}
+	if (ntimes > 0 && pick(2)) {
+		r->table.timestamp_constant = false;
+		r->table.timestamp_field = times[pick((unsigned)ntimes)];
+	}
+	rig_start(r);
+}
+
+static struct bytes odd_text(void)
+{
+	static const char *const odd[] = {
+		"", "NULL", "17", "x", "-1", "-", "+5", " 5", "1.5", "4294967295", "4294967296", "65536",
+		"9999999999999999", "00000000000000000001", "99999999999999999999", "9223372036854775807",
+		"9223372036854775806", "9223372036854775", "9223372036854776", "18446744073709551615", "1a",
+		"/", ":", "caf\xc3\xa9", "\xff", "a rather long text of more than thirty-two bytes, all plain"};
+	return bytes_str(odd[pick(sizeof(odd) / sizeof(*odd))]);
+}
+
+static void fill(struct batch *b, const struct rig *r, unsigned oddness)
+{
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t k = 0; k < b->ncolumns; k++) {
+			char text[TEXT_BYTES];
+			size_t len = pick(40) ? pick(20) : pick(TEXT_BYTES);
+			for (size_t at = 0; at < len; at++)
+				text[at] = (char)(' ' + pick(90));
+			if (r->fields[k].type != FIELD_TEXT)
+				len = (size_t)snprintf(text, 24, "%llu", (unsigned long long)(roll() >> (32 + pick(32))));
+			batch_put(b, i, k, pick(1000) < oddness ? odd_text() : bytes_of(text, len));
+		}
+}
+
+/* true: the batch was taken. */
+static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct batch *b)
+{
+	struct record records[EVENT_BATCH];
+	size_t minor_bytes = row_minor_bytes(r->plan, 0);
+	int64_t newest = row_encoder_newest(batches);
+	if (!row_encode_batch(batches, b->events, b->n, records)) {
+		assert_int_equal(row_encoder_newest(batches), newest);
+		return false;
+	}
+	row_encoder_free(r->encoder);
+	r->encoder = row_encoder_new(r->plan);
+	for (size_t i = 0; i < b->n; i++) {
+		struct event ev = b->events[i];
+		ev.roomy = ev.plain = false;
+		assert_int_equal(row_encode(r->encoder, &ev, &r->record, &r->why), 0);
+		assert_bytes(records[i].key, r->record.key.ptr, r->record.key.len);
+		assert_bytes(records[i].payload, r->record.payload.ptr, r->record.payload.len);
+		assert_memory_equal(records[i].minor, r->record.minor, minor_bytes);
+		assert_int_equal(records[i].seq, r->record.seq);
+	}
+	int64_t each = row_encoder_newest(r->encoder);
+	assert_int_equal(row_encoder_newest(batches), each > newest ? each : newest);
+	return true;
+}
+
+static void random_plans(void **state)
+{
+	(void)state;
+	take_numbers *ways[QUICK_WAYS];
+	size_t nways = quick_ways(ways), taken = 0, quick = 0;
+	for (unsigned round = 0; round < 2000; round++) {
+		struct rig r;
+		pick_plan(&r);
+		struct row_encoder *batches = row_encoder_new(r.plan);
+		for (unsigned i = 0; i < 12; i++) {
+			struct batch b;
+			batches->take_numbers = ways[i % nways];
+			batches->wait = 0;
+			batch_start(&b, 1 + pick(EVENT_BATCH), r.job.nfields);
+			fill(&b, &r, i < 6 ? 0 : 30);
+			taken += same_one_by_one(&r, batches, &b);
+			quick += r.plan->quick;
+			batch_release(&b);
+		}
+		row_encoder_free(batches);
+		rig_release(&r);
+	}
+	/* some plans are not for batches, and some numbers are out of their part's range */
+	assert_true(quick > 8000);
+	assert_true(taken > 3000);
+}
+
+/* Behind faults batches are tried less often, and again each time once all is well. */
+static void pauses(void **state)
+{
+	(void)state;
+	struct rig r;
+	struct batch good, bad;
+	struct record records[EVENT_BATCH];
+	ratings_rig(&r);
+	batch_start(&good, 2, 4);
+	batch_start(&bad, 2, 4);
+	for (size_t i = 0; i < 8; i++) {
+		batch_put(&good, i / 4, i % 4, bytes_str("5"));
+		batch_put(&bad, i / 4, i % 4, bytes_str(i == 5 ? "x" : "5"));
+	}
+	assert_true(row_encode_batch(r.encoder, good.events, 2, records));
+	assert_false(row_encode_batch(r.encoder, bad.events, 2, records));
+	assert_true(row_encode_batch(r.encoder, good.events, 2, records));
+	for (unsigned i = 0; i < 100; i++)
+		assert_false(row_encode_batch(r.encoder, bad.events, 2, records));
+	unsigned tries = 1;
+	while (!row_encode_batch(r.encoder, good.events, 2, records))
+		assert_true(++tries < 30);
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(row_encode_batch(r.encoder, good.events, 2, records));
+	batch_release(&good);
+	batch_release(&bad);
+	rig_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ratings_by_hand),
+		cmocka_unit_test(random_plans),
+		cmocka_unit_test(pauses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
