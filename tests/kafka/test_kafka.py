@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import random
+import threading
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 
-from broker import Broker
+from broker import Broker, KafkaError
 from cluster import free_ports
 from rig import STEPS, Rig, tree, value
 
@@ -226,6 +227,59 @@ def test_broker_stopped(saltmill, tmp_path):
             time.sleep(0.3)
         _, err = rig.end(process)
         assert "no broker answers at" in err and "answer again" in err
+        rig.check()
+
+
+class Pouring(threading.Thread):
+    """Batch after batch until it is told to stop; those that fail may be there all the same."""
+
+    def __init__(self, kafka, topic, partitions):
+        super().__init__()
+        self.kafka, self.topic, self.partitions = kafka, topic, partitions
+        self.enough, self.sent, self.failed = threading.Event(), 0, 0
+
+    def run(self):
+        while not self.enough.wait(0.05):
+            batch = [(i % self.partitions, None, value(self.sent + i)) for i in range(500)]
+            self.sent += 500
+            try:
+                self.kafka.produce(self.topic, batch)
+            except KafkaError:
+                self.failed += 1
+
+
+def test_broker_stopped_twice(saltmill, tmp_path):
+    """Killed twice while events come in and loads are made; Kafka's own view is the oracle."""
+    with Broker(tmp_path / "broker") as kafka:
+        rig = Rig(saltmill, kafka, tmp_path / "rig", "t",
+                  "start: earliest\n    roll: {rows: 3000, time: 1s}")
+        kafka.create("t", 3)
+        producer = Pouring(kafka, "t", 3)
+        producer.start()
+        process = rig.stream()
+        try:
+            for wait in (1.5, 3):
+                process.stdout.readline()
+                time.sleep(wait)
+                kafka.kill()
+                time.sleep(wait)
+                assert process.poll() is None
+                kafka.start()
+            process.stdout.readline()
+        finally:
+            producer.enough.set()
+            producer.join(60)
+        target, end = [e for _, e in kafka.ends("t")], time.monotonic() + 60
+        assert sum(target) > 6000
+        while True:
+            status = json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
+            if [p["offset"] for p in status["positions"]] == target:
+                break
+            assert time.monotonic() < end and process.poll() is None, status
+            time.sleep(0.3)
+        _, err = rig.end(process)
+        assert err.count("no broker answers at") >= 2 and err.count("answer again") >= 2, err
+        assert "another message" not in err
         rig.check()
 
 
