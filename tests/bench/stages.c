@@ -132,11 +132,23 @@ static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 	return rc;
 }
 
+/* As the load does it. */
+static int encode_events(void *ctx, const struct event *events, size_t n, bool *taken)
+{
+	struct bench *b = ctx;
+	struct record r[EVENT_BATCH];
+	*taken = row_encode_batch(b->encoder, events, n, r);
+	for (size_t i = 0; *taken && b->keep && i < n; i++)
+		keep_record(&b->rows, &r[i], row_minor_bytes(b->plan, 0));
+	return RC_OK;
+}
+
 static int read_csv(struct bench *b, bool encode, struct watch *w)
 {
 	const char *files[] = {b->csv};
 	struct source_options so = {.job = &b->job, .files = files, .nfiles = 1};
-	struct source_sink sink = {.ctx = b, .event = encode ? encode_event : NULL};
+	struct source_sink sink = {.ctx = b, .event = encode ? encode_event : NULL,
+				   .events = encode ? encode_events : NULL};
 	size_t ncolumns;
 	struct watch start = now();
 	int rc = source_open(&b->source, &so, &b->err);
