@@ -190,7 +190,7 @@ static void shared_text(const struct view *v)
 		printf("  partition %zu: next offset %" PRId64 ", %s", i, at,
 		       state_in_use(s) ? "in use" : "nobody has it");
 		if (state_noted(s, &n))
-			printf(", lag %s", format_count(count, n.lag));
+			printf(", lag %s, %.0f events/s", format_count(count, n.lag), n.rate);
 		if (intent)
 			printf(", making %s%s", v->prefixes[i], intent->name);
 		if (last)
