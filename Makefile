@@ -102,7 +102,7 @@ headers:
 layers:
 	@bad=$$(grep -rnE '#include "([^"]*/)?\.\./' include pipeline splitter; \
 	  grep -rnE '#include "[^"]*/' include splitter pipeline/*/; \
-	  grep -rnE '#include <(zstd|snappy|lz4|libdeflate)' include pipeline splitter | grep -vE '^pipeline/(hfile/codec|source/files)\.c:'; \
+	  grep -rnE '#include <(zstd|snappy|lz4|libdeflate)' include pipeline splitter | grep -vE '^pipeline/(hfile/(codec|sequences)|source/files)\.c:'; \
 	  grep -rn '#include <librdkafka' include pipeline splitter | grep -vE '^pipeline/source/kafka(_client\.h|_topic\.c|\.c):'; \
 	  grep -rn '#include <microhttpd' include pipeline splitter | grep -v '^pipeline/metrics.c:'; \
 	  grep -rn '#include <csv' include pipeline splitter | grep -v '^pipeline/source/csv.c:'; \

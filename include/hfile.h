@@ -28,6 +28,7 @@ struct hfile_options {
 	enum codec codec;
 	int level;                   /* LEVEL_DEFAULT: ZSTD 3, GZ 6 */
 	uint32_t hash_log;           /* ZSTD: log2 of the hash table's entries; 0: of the level */
+	uint32_t min_match;          /* ZSTD: of ready-made sequences, 4 to 8; 0: zstd looks for matches */
 	enum zstd_framing framing;
 	enum block_encoding encoding;
 	enum bloom_type bloom;
@@ -119,7 +120,7 @@ void hfile_abort(struct hfile_writer *w);
 /* ZSTD settings that were found by trying. */
 struct hfile_tuning {
 	int level;
-	uint32_t hash_log;
+	uint32_t hash_log, min_match;
 	uint64_t plain_bytes, stored_bytes; /* the blocks tried, before and after */
 };
 /*

@@ -67,7 +67,8 @@ struct family {
 	enum codec codec;          /* default NONE */
 	int level;                 /* LEVEL_DEFAULT: the codec's own */
 	uint32_t hash_log;         /* ZSTD: log2 of the hash table's entries; 0: of the level */
-	enum codec_aim aim;        /* level and hash_log are found by trying (hfile_tune) */
+	uint32_t min_match;        /* ZSTD: of ready-made sequences; 0: zstd looks for matches */
+	enum codec_aim aim;        /* level, hash_log, min_match are found by trying (hfile_tune) */
 	enum zstd_framing framing;
 	uint32_t block_bytes;      /* default 65536 */
 	enum block_encoding encoding;

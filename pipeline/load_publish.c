@@ -105,6 +105,7 @@ static void describe_tuning(struct load_result *res, const struct load_table *t,
 				.aim = schema->families[i].aim == AIM_SIZE ? "size" : "speed",
 				.level = (size_t)found->level,
 				.hash_log = found->hash_log,
+				.min_match = found->min_match,
 				.plain_bytes = found->plain_bytes,
 				.stored_bytes = found->stored_bytes,
 			};

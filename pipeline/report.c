@@ -159,6 +159,8 @@ static void print_tuning(const struct manifest_tuning *t)
 	printf("  family %s: ZSTD level %zu", t->family, t->level);
 	if (t->hash_log)
 		printf(", hash log %zu", t->hash_log);
+	if (t->min_match)
+		printf(", ready-made sequences from %zu bytes", t->min_match);
 	printf(", best for %s: %.1f%% of the cells' bytes\n", t->aim,
 	       100 * (double)t->stored_bytes / (double)t->plain_bytes);
 }

@@ -157,6 +157,7 @@ int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		if ((*tuned)[i].level) {
 			best->schema.families[i].level = (*tuned)[i].level;
 			best->schema.families[i].hash_log = (*tuned)[i].hash_log;
+			best->schema.families[i].min_match = (*tuned)[i].min_match;
 		}
 	t->table = best;
 	return rc ? rc : rm;

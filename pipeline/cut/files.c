@@ -56,6 +56,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.codec = fam->codec,
 		.level = fam->level,
 		.hash_log = fam->hash_log,
+		.min_match = fam->min_match,
 		.framing = fam->framing,
 		.encoding = fam->encoding,
 		.bloom = fam->bloom,

@@ -71,16 +71,19 @@ static void put_header(uint8_t *h, enum hblock_type type, int64_t previous, size
 	put_be32(h + 29, (uint32_t)data_bytes);
 }
 
-int hblock_pack(struct hcodec *codec, const struct buf *b, struct buf *disk, struct error *err)
+int hblock_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b, struct buf *disk,
+		struct error *err)
 {
-	size_t plain_bytes = b->len - HBLOCK_HEADER;
-	if (plain_bytes > HBLOCK_PLAIN_MAX)
+	struct bytes payload = {b->ptr + HBLOCK_HEADER, b->len - HBLOCK_HEADER};
+	if (payload.len > HBLOCK_PLAIN_MAX)
 		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u",
-				 plain_bytes, HBLOCK_PLAIN_MAX);
+				 payload.len, HBLOCK_PLAIN_MAX);
 	if (disk == b)
 		return 0;
 	hblock_begin(disk);
-	return hcodec_compress(codec, bytes_of(b->ptr + HBLOCK_HEADER, plain_bytes), disk, err);
+	if (type == HBLOCK_DATA)
+		return hcodec_compress_cells(codec, payload, disk, err);
+	return hcodec_compress(codec, payload, disk, err);
 }
 
 int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
@@ -88,7 +91,7 @@ int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 {
 	struct buf *disk = o->codec->codec == CODEC_NONE ? b : o->disk;
 	size_t plain_bytes = b->len - HBLOCK_HEADER;
-	int rc = hblock_pack(o->codec, b, disk, err);
+	int rc = hblock_pack(o->codec, type, b, disk, err);
 	if (rc == 0)
 		hblock_put(o, type, disk, plain_bytes, place);
 	return rc;

@@ -64,7 +64,8 @@ void hblock_begin(struct buf *b);
  * Compress the payload in b (begun by hblock_begin) into disk, which is the same buffer when there
  * is no compression.  Needs no file: any thread.
  */
-int hblock_pack(struct hcodec *codec, const struct buf *b, struct buf *disk, struct error *err);
+int hblock_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b, struct buf *disk,
+		struct error *err);
 /* Give what hblock_pack made a header and checksums and write it. */
 void hblock_put(struct hblock_out *o, enum hblock_type type, struct buf *disk, size_t plain_bytes,
 		struct hblock_place *place);

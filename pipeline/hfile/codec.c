@@ -3,6 +3,10 @@
  *
  * A chunk of style B has at most CHUNK_BYTES of input: HBase and Hadoop decompress it in buffers
  * of 262144 bytes, and a longer one can end the region server's process (hfile-v3.md 9.3).
+ *
+ * libzstd's door for ready-made sequences is young and was seen to write frames that nobody reads
+ * (speed.md 4): it checks them itself, those it refuses are compressed without them, and some of
+ * the frames are read back.  Which ones their size decides, so it does not depend on threads.
  */
 #include "codec.h"
 
@@ -17,6 +21,7 @@
 #define ZSTD_LEVEL   3
 #define GZ_LEVEL     6
 #define GZ_LEVEL_MAX 12
+#define READ_BACK    16 /* one frame of so many, each costing a third of its making */
 
 static const uint8_t empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3};
 
@@ -40,6 +45,20 @@ int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 	return 0;
 }
 
+int hcodec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err)
+{
+	h->min_match = 0;
+	if (h->codec != CODEC_ZSTD || min_match == 0)
+		return 0;
+	if (min_match < SEQUENCE_MIN || min_match > SEQUENCE_MAX)
+		return error_set(err, RC_CONFIG, "sequences have matches of %d to %d bytes, not %u",
+				 SEQUENCE_MIN, SEQUENCE_MAX, min_match);
+	h->min_match = min_match;
+	h->tail_bytes = tail_bytes;
+	sequences_setup(h->zstd);
+	return 0;
+}
+
 static int setup_gz(struct hcodec *h, int level, struct error *err)
 {
 	if (level < 1 || level > GZ_LEVEL_MAX)
@@ -58,6 +77,7 @@ int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framin
 	int rc;
 	h->codec = codec;
 	h->framing = framing;
+	h->min_match = 0;
 	switch (codec) {
 	case CODEC_NONE:
 	case CODEC_SNAPPY: return 0;
@@ -113,6 +133,12 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out)
 	return n;
 }
 
+static bool is_stream(const struct hcodec *h)
+{
+	return h->codec == CODEC_GZ ||
+	       (h->codec == CODEC_ZSTD && h->framing == ZSTD_FRAMING_HADOOP);
+}
+
 static int compress_chunks(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
 	buf_be32(out, (uint32_t)in.len);
@@ -133,13 +159,11 @@ static int compress_chunks(struct hcodec *h, struct bytes in, struct buf *out, s
 
 int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
-	bool stream = h->codec == CODEC_GZ ||
-		      (h->codec == CODEC_ZSTD && h->framing == ZSTD_FRAMING_HADOOP);
 	if (h->codec == CODEC_NONE) {
 		buf_append(out, in.ptr, in.len);
 		return 0;
 	}
-	if (!stream)
+	if (!is_stream(h))
 		return compress_chunks(h, in, out, err);
 	if (h->codec == CODEC_GZ && in.len == 0) {
 		buf_append(out, empty_gzip, sizeof empty_gzip);
@@ -177,6 +201,43 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 		return false;
 	*out_bytes = plain;
 	return true;
+}
+
+/* Whether a frame of sequences is the cells, if it is one of those to look at. */
+static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
+{
+	if (!h->read_all && frame.len % READ_BACK)
+		return true;
+	size_t plain = cells.len;
+	uint8_t *back = buf_reserve(&h->back, cells.len);
+	return get_piece(h, CODEC_ZSTD, frame, back, &plain) && plain == cells.len &&
+	       memcmp(back, cells.ptr, plain) == 0;
+}
+
+int hcodec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out, struct error *err)
+{
+	size_t begin = out->len, head = is_stream(h) ? 0 : 8, n = 0;
+	h->sequenced = false;
+	if (h->min_match && cells.len <= CHUNK_BYTES) {
+		size_t room = ZSTD_compressBound(cells.len);
+		uint8_t *to = buf_reserve(out, head + room);
+		n = sequences_compress(&h->sequencer, h->zstd, cells, h->tail_bytes, h->min_match,
+				       to + head, room);
+	}
+	if (n == 0)
+		return hcodec_compress(h, cells, out, err);
+	if (head) {
+		buf_be32(out, (uint32_t)cells.len);
+		buf_be32(out, (uint32_t)n);
+	}
+	out->len += n;
+	h->sequenced = true;
+	if (!reads_back(h, cells, bytes_of(out->ptr + begin + head, n)))
+		return error_set(err, RC_DATA,
+				 "libzstd made a frame of sequences for %zu bytes of cells that it "
+				 "cannot read; a level other than auto does without them",
+				 cells.len);
+	return 0;
 }
 
 /* The chunks of one group; advances *p.  False when damaged. */
@@ -264,5 +325,7 @@ void hcodec_release(struct hcodec *h)
 	if (h->gunzip)
 		libdeflate_free_decompressor(h->gunzip);
 	mem_free(h->lz4);
+	sequencer_release(&h->sequencer);
+	buf_release(&h->back);
 	*h = (struct hcodec){0};
 }

@@ -11,6 +11,7 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "sequences.h"
 #include "table.h"
 
 /*
@@ -21,6 +22,12 @@ struct hcodec {
 	enum codec codec;
 	enum zstd_framing framing;
 	int gz_level;
+	unsigned min_match; /* of ready-made sequences; 0: none are made */
+	size_t tail_bytes;  /* behind each cell */
+	bool read_all;	    /* read back each frame of sequences, not one in READ_BACK */
+	bool sequenced;	    /* the last cells became such a frame */
+	struct sequencer sequencer;
+	struct buf back;
 	void *zstd, *unzstd, *gunzip, *lz4;
 	void *gz[13]; /* by level */
 };
@@ -30,8 +37,18 @@ int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framin
 		 struct error *err);
 /* For ZSTD, behind hcodec_setup: another hash table size; 0: what the level has.  RC_CONFIG. */
 int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err);
+/*
+ * For ZSTD, behind hcodec_setup: let hcodec_compress_cells make sequences with matches of min_match
+ * bytes or more (sequences.h).  RC_CONFIG.
+ */
+int hcodec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err);
 /* Append what is stored for in (at most 1 GiB); always the codec's output, even if larger. */
 int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err);
+/*
+ * The same for the cells of a block, from sequences if that was asked for and can be.  RC_DATA also
+ * if a frame of them that is read back is not the cells.
+ */
+int hcodec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out, struct error *err);
 /* Fill out with exactly out_bytes; RC_DATA when in is anything else.  Any zstd framing. */
 int hcodec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 		      size_t out_bytes, struct error *err);

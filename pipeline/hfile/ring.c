@@ -66,7 +66,7 @@ static int pack_with(struct ring_slot *s, struct hcodec *codec)
 	struct buf *payload = writer_payload(s->opt, &s->cells, &s->work);
 	s->packed = s->opt->codec == CODEC_NONE ? payload : &s->disk;
 	s->plain_bytes = payload->len - HBLOCK_HEADER;
-	return hblock_pack(codec, payload, s->packed, &s->err);
+	return hblock_pack(codec, writer_data_type(s->opt), payload, s->packed, &s->err);
 }
 
 static void pack(struct crew_task *t)

@@ -139,7 +139,11 @@ static void begin_block(struct hfile_writer *w)
 int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err)
 {
 	int rc = hcodec_setup(codec, o->codec, o->level, o->framing, err);
-	return rc ? rc : hcodec_tune(codec, o->hash_log, err);
+	if (rc == 0)
+		rc = hcodec_tune(codec, o->hash_log, err);
+	if (rc == 0)
+		rc = hcodec_sequence(codec, o->min_match, (o->tags ? 2u : 0u) + o->mvcc, err);
+	return rc;
 }
 
 /* Give the scratch's codec this writer's settings. */
@@ -227,8 +231,7 @@ static void put_data(struct hfile_writer *w, struct buf *disk, size_t plain_byte
 		     size_t cell_bytes, struct bytes key)
 {
 	struct hblock_place place;
-	hblock_put(&w->blocks, w->opt.encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED, disk,
-		   plain_bytes, &place);
+	hblock_put(&w->blocks, writer_data_type(&w->opt), disk, plain_bytes, &place);
 	hindex_add(&w->index, key, &place);
 	w->first_data = w->data_blocks ? w->first_data : place.offset;
 	w->last_data = place.offset;
@@ -258,7 +261,7 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	size_t plain_bytes = payload->len - HBLOCK_HEADER;
 	int rc = take_codec(w, err);
 	if (rc == 0)
-		rc = hblock_pack(&s->codec, payload, disk, err);
+		rc = hblock_pack(&s->codec, writer_data_type(&w->opt), payload, disk, err);
 	if (rc == 0)
 		put_data(w, disk, plain_bytes, cells->len, key);
 	return rc;

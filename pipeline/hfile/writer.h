@@ -71,6 +71,11 @@ static inline struct bytes writer_last_key(const struct hfile_writer *w)
 	return bytes_of(p, w->previous_bytes);
 }
 
+static inline enum hblock_type writer_data_type(const struct hfile_options *o)
+{
+	return o->encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
+}
+
 /* Write the open data block and what became due with it. */
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
 

@@ -36,7 +36,7 @@ struct member {
 	size_t at;
 	const struct shape *items;
 	size_t count_at;
-	bool optional; /* TEXT that is NULL, PART that is not there, empty LIST: not written */
+	bool optional; /* not written: NULL TEXT, INDEX 0, a PART that is not there, an empty LIST */
 };
 
 struct shape {
@@ -80,6 +80,7 @@ static const struct member tuning_members[] = {
 	{.key = "aim", TEXT, AT(manifest_tuning, aim)},
 	{.key = "level", INDEX, AT(manifest_tuning, level)},
 	{.key = "hash_log", INDEX, AT(manifest_tuning, hash_log)},
+	{.key = "min_match", INDEX, AT(manifest_tuning, min_match), .optional = true},
 	{.key = "plain_bytes", COUNT, AT(manifest_tuning, plain_bytes)},
 	{.key = "stored_bytes", COUNT, AT(manifest_tuning, stored_bytes)},
 };
@@ -226,7 +227,9 @@ static bool is_left_out(const struct member *m, const char *base)
 		return false;
 	if (m->kind == PART)
 		return !*(const bool *)at;
-	return m->kind == LIST ? *(const size_t *)at == 0 : !*(const char *const *)at;
+	if (m->kind == LIST || m->kind == INDEX)
+		return *(const size_t *)at == 0;
+	return !*(const char *const *)at;
 }
 
 /* NULL: out of memory */

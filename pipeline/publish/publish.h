@@ -82,6 +82,7 @@ struct manifest_region {
 struct manifest_tuning {
 	const char *family, *aim;
 	size_t level, hash_log; /* hash_log 0: of the level */
+	size_t min_match;       /* of ready-made sequences; 0: zstd looks for matches */
 	uint64_t plain_bytes, stored_bytes;
 };
 struct manifest_table {

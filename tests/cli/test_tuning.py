@@ -35,7 +35,9 @@ def test_chosen_alike_by_any_threads(tmp_path, saltmill, aim):
     assert seen[0] == seen[1] == seen[2]
     (tuned,) = seen[0][0]
     assert (tuned["family"], tuned["aim"]) == ("f", "size" if "size" in aim else "speed")
-    assert f"ZSTD level {tuned['level']}, hash log {tuned['hash_log']}, best for" in r.stdout.decode()
+    made = f", ready-made sequences from {tuned['min_match']} bytes" if "min_match" in tuned else ""
+    assert ("size" not in aim) == bool(made)  # rows that resemble one another
+    assert f"ZSTD level {tuned['level']}, hash log {tuned['hash_log']}{made}, best for" in r.stdout.decode()
     assert 0 < tuned["stored_bytes"] < tuned["plain_bytes"] <= 3 << 20
     # the sample speaks for the table
     assert table["regions"][0]["bytes"] < 1.5 * table["regions"][0]["cell_bytes"] * tuned["stored_bytes"] / tuned["plain_bytes"]

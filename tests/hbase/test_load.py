@@ -235,9 +235,10 @@ def test_flights(load, flights, flights_csv, tmp_path, family, attributes):
 # --- ratings ---------------------------------------------------------------------------------
 
 
-def test_ratings(load, shared_data):
+@pytest.mark.parametrize("compression", ["ZSTD", "{codec: ZSTD, level: auto}"], ids=["3", "auto"])
+def test_ratings(load, shared_data, tmp_path, compression):
     file = shared_data / "ratings.csv"
-    job = CONF / "ratings.yaml"
+    job = derive(tmp_path, "ratings.yaml", ("compression: ZSTD", f"compression: {compression}"))
     expected, rows = Cells(), read_csv(file)
     for r in rows:
         ts, user, film = int(r["timestamp"]) * 1000, u64(int(r["userId"])), int(r["movieId"])
@@ -245,6 +246,8 @@ def test_ratings(load, shared_data):
                      [("f", b"m", ts, r["movieId"].encode()),
                       ("f", b"r", ts, r["rating"].encode())])
     load.run(job, file)
+    if "auto" in compression:  # frames of ready-made sequences: has HBase's libzstd no objection?
+        assert load.table("ratings")["tuned"][0]["min_match"]
     load.check("ratings", expected, {"f": {**ZSTD_ROW, "TTL": str(20000 * 86400)}}, len(rows),
                regions=16, balance=1.2)
 

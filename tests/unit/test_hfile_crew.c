@@ -134,6 +134,7 @@ static struct hfile_options options(unsigned i)
 	return (struct hfile_options){.family = bytes_str("f"),
 				      .codec = codecs[i % 5],
 				      .level = LEVEL_DEFAULT,
+				      .min_match = i / 15 ? 4 + i / 15 : 0,
 				      .encoding = encodings[i / 5 % 3],
 				      .bloom = blooms[i / 5 % 3],
 				      .block_bytes = i % 2 ? 1500 : 300,

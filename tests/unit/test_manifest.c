@@ -39,7 +39,7 @@ static struct manifest sample(void)
 	static struct manifest_region regions[2];
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
-	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 200, 50}};
+	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 6, 200, 50}};
 	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1), .rows = 7, .cells = 14,
 					      .bytes = 5000, .cell_bytes = 700, .predicted_bytes = 4900};
 	regions[1] = (struct manifest_region){.start = bytes_of("\x08", 1)};
@@ -76,6 +76,7 @@ static void test_manifest_format(void **state)
 		"          \"digest\": \"010000000000000000000000000000fe\"\n",
 		"      \"tuned\": [\n        {\n          \"family\": \"f\",\n"
 		"          \"aim\": \"size\",\n          \"level\": 7,\n          \"hash_log\": 10,\n"
+		"          \"min_match\": 6,\n"
 		"          \"plain_bytes\": 200,\n          \"stored_bytes\": 50\n        }\n      ],\n",
 		"          \"cell_bytes\": 700,\n          \"predicted_bytes\": 4900\n",
 		"      \"predicted_bytes\": 4900,\n      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",

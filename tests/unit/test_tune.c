@@ -117,21 +117,28 @@ static void chosen(void **state)
 	static const struct {
 		bool text;
 		enum codec_aim aim;
-		bool small_table;
-	} cases[] = {{false, AIM_SPEED, true}, {true, AIM_SPEED, false}, {false, AIM_SIZE, true},
-		     {true, AIM_SIZE, false}};
+		bool small_table, sequences;
+		enum block_encoding encoding;
+	} cases[] = {{false, AIM_SPEED, true, true, ENCODING_NONE},
+		     {true, AIM_SPEED, false, false, ENCODING_NONE},
+		     {false, AIM_SIZE, true, false, ENCODING_NONE},
+		     {true, AIM_SIZE, false, false, ENCODING_NONE},
+		     {false, AIM_SPEED, true, false, ENCODING_ROW_INDEX_V1}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct hfile_options plain = {.codec = CODEC_NONE};
+		struct hfile_options plain = {.codec = CODEC_NONE, .encoding = cases[i].encoding};
 		struct hfile_tuning t, again;
 		struct error err;
 		write_file(r->plain, cases[i].text, plain);
 		assert_int_equal(hfile_tune(r->plain, cases[i].aim, &t, &err), 0);
 		assert_int_equal(hfile_tune(r->plain, cases[i].aim, &again, &err), 0);
-		assert_true(t.level == again.level && t.hash_log == again.hash_log);
+		assert_true(t.level == again.level && t.hash_log == again.hash_log &&
+			    t.min_match == again.min_match);
+		assert_int_equal(t.min_match != 0, cases[i].sequences);
 		assert_int_equal(t.hash_log == 8, cases[i].small_table);
 		/* what it promises is what the writer stores */
 		struct hfile_options opt = {.codec = CODEC_ZSTD, .level = t.level,
-					    .hash_log = t.hash_log};
+					    .hash_log = t.hash_log, .min_match = t.min_match,
+					    .encoding = cases[i].encoding};
 		write_file(r->packed, cases[i].text, opt);
 		struct sizes s = measure(r->packed, t.level);
 		assert_int_equal(t.plain_bytes, s.plain);
