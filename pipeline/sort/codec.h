@@ -46,15 +46,18 @@ static inline int record_compare(const struct record *a, const struct record *b,
 	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-/* Copy in whole 32-byte pieces: reads and writes up to 31 bytes too many. */
+/*
+ * Copy in whole 16-byte pieces: reads and writes up to 15 bytes too many.  Larger pieces would
+ * touch cache lines for nothing.
+ */
 static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (len > 256) {
 		memcpy(to, from, len);
 		return;
 	}
-	for (size_t i = 0; i < len; i += 32)
-		memcpy(to + i, from + i, 32);
+	for (size_t i = 0; i < len; i += 16)
+		memcpy(to + i, from + i, 16);
 }
 
 static inline size_t varint_bytes(uint64_t v)
@@ -150,42 +153,57 @@ static inline void run_codec_init(struct run_codec *c, const struct key_span *s,
 		c->seq_mask = c->seq_mask << 8 | 0xff;
 }
 
-/* How many first bytes two strings share; reads up to 7 bytes behind the shorter. */
+static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x, y;
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	return x ^ y;
+}
+
+/* How many first bytes two strings share; reads up to 23 bytes behind the shorter. */
 static inline size_t shared_bytes(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
-	for (size_t i = 0; i < n; i += 8) {
-		uint64_t x, y;
-		memcpy(&x, a.ptr + i, 8);
-		memcpy(&y, b.ptr + i, 8);
-		if (x != y) {
-			i += (size_t)__builtin_ctzll(x ^ y) / 8;
-			return i < n ? i : n;
+	for (size_t i = 0; i < n; i += 24) {
+		/* Three words without a branch on which of them it is. */
+		uint64_t first = differing_bits(a.ptr + i, b.ptr + i);
+		uint64_t second = differing_bits(a.ptr + i + 8, b.ptr + i + 8);
+		uint64_t third = differing_bits(a.ptr + i + 16, b.ptr + i + 16);
+		uint64_t bits = first ? first : second ? second : third;
+		size_t at = first ? i : second ? i + 8 : i + 16;
+		if (bits) {
+			at += (size_t)__builtin_ctzll(bits) / 8;
+			return at < n ? at : n;
 		}
 	}
 	return n;
 }
 
-static inline size_t packed_header_bytes(const struct run_codec *c, const struct item *it,
-					 size_t shared)
+static inline size_t packed_header_bytes(const struct run_codec *c, size_t shared, size_t tail,
+					 size_t payload_code)
 {
-	size_t tail = it->rec.key.len + c->minor_bytes - shared;
-	return varint_bytes(shared) + (c->fixed ? 0 : varint_bytes(tail)) +
-	       varint_bytes(it->aside ? 0 : it->rec.payload.len + 1) + c->seq_bytes;
+	size_t fixed = (c->fixed ? 2 : 3) + c->seq_bytes;
+	if (__builtin_expect((shared | tail | payload_code) < 0x80, 1))
+		return fixed;
+	return fixed + varint_bytes(shared) + (c->fixed ? 1 : varint_bytes(tail)) +
+	       varint_bytes(payload_code) - 3;
 }
 
 /* Returns where the tail goes; overwrites up to 8 bytes behind that. */
-static inline uint8_t *packed_write_header(const struct run_codec *c, const struct item *it,
-					   size_t shared, uint8_t *p)
+static inline uint8_t *packed_write_header(const struct run_codec *c, size_t shared, size_t tail,
+					   size_t payload_code, uint64_t seq, uint8_t *p)
 {
-	uint64_t seq = it->rec.seq - c->seq_base;
 	p += put_varint(p, shared);
 	if (!c->fixed)
-		p += put_varint(p, it->rec.key.len + c->minor_bytes - shared);
-	p += put_varint(p, it->aside ? 0 : it->rec.payload.len + 1);
+		p += put_varint(p, tail);
+	p += put_varint(p, payload_code);
+	seq -= c->seq_base;
 	memcpy(p, &seq, 8);
 	return p + c->seq_bytes;
 }
+
+typedef uint64_t codec_word __attribute__((vector_size(16)));
 
 /* MERGED_BYTES of ones, then as many of zeros. */
 extern const uint8_t codec_mask[2 * MERGED_BYTES];
@@ -204,13 +222,13 @@ static inline void merge_string(uint8_t *to, const uint8_t *before, size_t share
 		return;
 	}
 	const uint8_t *from = tail - shared, *mask = codec_mask + MERGED_BYTES - shared;
-	for (size_t i = 0; i < bytes; i += 8) {
-		uint64_t old, new, keep;
-		memcpy(&old, before + i, 8);
-		memcpy(&new, from + i, 8);
-		memcpy(&keep, mask + i, 8);
+	for (size_t i = 0; i < bytes; i += sizeof(codec_word)) {
+		codec_word old, new, keep;
+		memcpy(&old, before + i, sizeof(old));
+		memcpy(&new, from + i, sizeof(new));
+		memcpy(&keep, mask + i, sizeof(keep));
 		new = (old & keep) | (new & ~keep);
-		memcpy(to + i, &new, 8);
+		memcpy(to + i, &new, sizeof(new));
 	}
 }
 
@@ -235,19 +253,19 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 	p += c->seq_bytes;
 	out->aside = payload == 0;
 	payload = payload ? payload - 1 : ASIDE_BYTES;
+	/* Lengths below 2^63: the sum does not wrap for the tail that the first two allow. */
 	if (shared > before_bytes || tail > c->string_max - shared ||
-	    shared + tail < c->minor_bytes || p > end || tail > (size_t)(end - p) ||
-	    payload > (size_t)(end - p) - tail)
+	    shared + tail < c->minor_bytes || payload + tail > (uint64_t)(end - p) || p > end)
 		return NULL;
 	size_t bytes = shared + tail, key_len = bytes - c->minor_bytes;
 	merge_string(string, before, shared, p, bytes);
-	out->rec = (struct record){.key = bytes_of(string, key_len),
-				   .minor = string + key_len,
-				   .seq = c->seq_base + (seq & c->seq_mask),
-				   .payload = bytes_of(p + tail, payload)};
+	out->rec.key = bytes_of(string, key_len);
+	out->rec.minor = string + key_len;
+	out->rec.seq = c->seq_base + (seq & c->seq_mask);
+	out->rec.payload = bytes_of(p + tail, payload);
 	/* That nothing is shared says nothing where a block begins. */
-	out->rec.new_key = shared > 0 && (shared < key_len || bytes != before_bytes);
-	return out->rec.payload.ptr + payload;
+	out->rec.new_key = (shared > 0) & ((shared < key_len) | (bytes != before_bytes));
+	return p + tail + payload;
 }
 
 #endif

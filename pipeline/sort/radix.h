@@ -11,7 +11,7 @@ struct sort_entry {
 	uint32_t at;     /* of the record in the buffer */
 };
 
-enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 5 };
+enum { DIGIT_BITS = 10, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 5 };
 
 struct radix {
 	const uint8_t *base;

@@ -211,13 +211,13 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 	const struct record *r = &it->rec;
 	struct bytes string = bytes_of(r->key.ptr, r->key.len + codec->minor_bytes);
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
-	uint64_t offset = w->flushed + w->used;
-	size_t body = string.len + r->payload.len; /* less what is shared */
-	size_t len = packed_header_bytes(codec, it, shared) + body - shared;
-	if (offset + len > w->block_end) {
-		start_block(w, offset, r->key);
+	size_t code = it->aside ? 0 : r->payload.len + 1, tail = string.len - shared;
+	size_t len = packed_header_bytes(codec, shared, tail, code) + tail + r->payload.len;
+	if (w->flushed + w->used + len > w->block_end) {
+		start_block(w, w->flushed + w->used, r->key);
 		shared = 0;
-		len = packed_header_bytes(codec, it, 0) + body;
+		tail = string.len;
+		len = packed_header_bytes(codec, 0, tail, code) + tail + r->payload.len;
 	}
 	w->weight += weigh_item(&w->weigher, it);
 	w->run->records++;
@@ -226,14 +226,13 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 		if (rc)
 			return rc;
 	}
-	uint8_t *p = packed_write_header(codec, it, shared, w->buf + w->used);
-	copy_with_slack(p, string.ptr + shared, string.len - shared);
-	p += string.len - shared;
+	uint8_t *p = packed_write_header(codec, shared, tail, code, r->seq, w->buf + w->used);
+	copy_with_slack(p, string.ptr + shared, tail);
 	copy_with_slack(w->last, string.ptr, string.len);
 	w->last_bytes = string.len;
 	if (len > w->cap)
-		return put_giant(w, r, p, err);
-	copy_with_slack(p, r->payload.ptr, r->payload.len);
+		return put_giant(w, r, p + tail, err);
+	copy_with_slack(p + tail, r->payload.ptr, r->payload.len);
 	w->used += len;
 	return RC_OK;
 }
