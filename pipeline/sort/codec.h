@@ -232,40 +232,62 @@ static inline void merge_string(uint8_t *to, const uint8_t *before, size_t share
 	}
 }
 
+struct packed_head {
+	uint64_t shared, tail, payload; /* bytes */
+	uint64_t seq;
+	bool aside;
+};
+
+/*
+ * Read the header at p.  Returns where the tail starts; NULL: the record does not fit between p
+ * and end, or is longer than the longest.  Reads at most SLACK_BYTES behind end.
+ */
+static inline const uint8_t *packed_read_header(const struct run_codec *c, const uint8_t *p,
+						const uint8_t *end, struct packed_head *h)
+{
+	uint64_t seq;
+	p = read_varint(p, &h->shared);
+	h->tail = c->string_max - h->shared;
+	if (!c->fixed)
+		p = read_varint(p, &h->tail);
+	p = read_varint(p, &h->payload);
+	memcpy(&seq, p, 8);
+	p += c->seq_bytes;
+	h->seq = c->seq_base + (seq & c->seq_mask);
+	h->aside = h->payload == 0;
+	h->payload = h->payload ? h->payload - 1 : ASIDE_BYTES;
+	/* Lengths are below 2^63: with a tail that the first two allow, the sum does not wrap. */
+	if (h->shared > c->string_max || h->tail > c->string_max - h->shared ||
+	    h->shared + h->tail < c->minor_bytes || h->tail + h->payload > (uint64_t)(end - p) ||
+	    p > end)
+		return NULL;
+	return p;
+}
+
 /*
  * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
  * SLACK_BYTES behind them.  before: the string of the record in front, of before_bytes; 0: the
- * record is the first that is at hand.  Returns where the next one starts; NULL: the record does
- * not fit between p and end or does not go with the one before.  Reads at most SLACK_BYTES behind
- * end.
+ * record is the first that is at hand.  Returns where the next one starts; NULL: as above, or the
+ * record does not go with the one before.
  */
 static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
 					 const uint8_t *end, const uint8_t *before,
 					 size_t before_bytes, uint8_t *string, struct item *out)
 {
-	uint64_t shared, tail, payload, seq;
-	p = read_varint(p, &shared);
-	tail = c->string_max - shared;
-	if (!c->fixed)
-		p = read_varint(p, &tail);
-	p = read_varint(p, &payload);
-	memcpy(&seq, p, 8);
-	p += c->seq_bytes;
-	out->aside = payload == 0;
-	payload = payload ? payload - 1 : ASIDE_BYTES;
-	/* Lengths below 2^63: the sum does not wrap for the tail that the first two allow. */
-	if (shared > before_bytes || tail > c->string_max - shared ||
-	    shared + tail < c->minor_bytes || payload + tail > (uint64_t)(end - p) || p > end)
+	struct packed_head h;
+	p = packed_read_header(c, p, end, &h);
+	if (!p || h.shared > before_bytes)
 		return NULL;
-	size_t bytes = shared + tail, key_len = bytes - c->minor_bytes;
-	merge_string(string, before, shared, p, bytes);
+	size_t bytes = h.shared + h.tail, key_len = bytes - c->minor_bytes;
+	merge_string(string, before, h.shared, p, bytes);
+	out->aside = h.aside;
 	out->rec.key = bytes_of(string, key_len);
 	out->rec.minor = string + key_len;
-	out->rec.seq = c->seq_base + (seq & c->seq_mask);
-	out->rec.payload = bytes_of(p + tail, payload);
+	out->rec.seq = h.seq;
+	out->rec.payload = bytes_of(p + h.tail, h.payload);
 	/* That nothing is shared says nothing where a block begins. */
-	out->rec.new_key = (shared > 0) & ((shared < key_len) | (bytes != before_bytes));
-	return p + tail + payload;
+	out->rec.new_key = (h.shared > 0) & ((h.shared < key_len) | (bytes != before_bytes));
+	return p + h.tail + h.payload;
 }
 
 #endif

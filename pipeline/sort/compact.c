@@ -145,7 +145,7 @@ static size_t count_spilled(const struct sorter *s)
 /* What a cursor takes at least: a whole block, two keys. */
 static size_t cursor_bytes(const struct sorter *s)
 {
-	size_t widest = BLOCK_BYTES, longest = 0;
+	size_t widest = READ_BYTES_MIN, longest = 0;
 	for (size_t i = 0; i < s->nruns; i++) {
 		const struct run *r = s->runs[i];
 		if (!r->data && r->widest > widest)
@@ -167,7 +167,7 @@ int sorter_compact(struct sorter *s, struct error *err)
 			fan_in = FAN_IN_MIN;
 		if (nspilled <= fan_in) {
 			size_t fits = nspilled ? (size_t)(room / nspilled) : READ_BYTES_MAX;
-			s->read_bytes = fits < BLOCK_BYTES	? BLOCK_BYTES
+			s->read_bytes = fits < READ_BYTES_MIN	? READ_BYTES_MIN
 					: fits < READ_BYTES_MAX ? fits
 								: READ_BYTES_MAX;
 			return RC_OK;

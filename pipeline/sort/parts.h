@@ -7,7 +7,7 @@
  *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
  *                  runs in memory: their bytes (while written: the most       taken, else spilled
  *                  that those of the buffer may become)
- *                  indexes: about 24 bytes and a key for 16 KiB of run        forced
+ *                  indexes: about 24 bytes and a key for 8 KiB of run         forced
  *                  large payloads (aside.h): their bytes                      taken, else spilled
  *   while reading  iterators x spilled runs x read_bytes                      forced
  *                  iterators x runs x two keys                                forced
@@ -31,6 +31,7 @@ enum {
 	RUN_BYTES_MIN = 64 << 10,
 	RUN_BYTES_LIMIT = 1 << 30, /* with a giant record of 1 GiB behind, offsets fit in u32 */
 	SPILL_BUFFER_BYTES = 128 << 10,
+	READ_BYTES_MIN = 16 << 10, /* at once from disk */
 	READ_BYTES_MAX = 64 << 10,
 	ASIDE_MIN = 64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
 	ASIDE_MAX = 1 << 20,

@@ -83,8 +83,8 @@ static void keep_larger(struct buf *below, struct bytes key)
 }
 
 /* Read the block at hand up to the first record with key >= the one sought, and stand before it. */
-static int scan_block(struct run_reader *rd, struct bytes key, const struct weigher *w,
-		      uint64_t *weight, struct error *err)
+static int scan_in_full(struct run_reader *rd, struct bytes key, const struct weigher *w,
+			uint64_t *weight, struct error *err)
 {
 	while (rd->next < rd->end) {
 		const uint8_t *here = rd->next;
@@ -104,6 +104,57 @@ static int scan_block(struct run_reader *rd, struct bytes key, const struct weig
 	return RC_OK;
 }
 
+/* The key of a record, whose first bytes are those of `key`, goes on with rest. */
+static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
+{
+	struct bytes want = bytes_of(key.ptr + *match, key.len - *match);
+	size_t n = rest.len < want.len ? rest.len : want.len, i = 0;
+	while (i < n && rest.ptr[i] == want.ptr[i])
+		i++;
+	*match += i;
+	return i < n ? rest.ptr[i] < want.ptr[i] : rest.len < want.len;
+}
+
+/*
+ * The same with few comparisons (offset-value coding; Conner, IBM TDB 20(7), 1977): the record last
+ * passed is below the key and shares `match` first bytes with it.  A record that shares more with
+ * that one is below, too; one that shares less is above; only one that shares as much is compared,
+ * from there on.
+ *
+ * Not for keys of several lengths with minors: there a minor may stand where another has key.
+ */
+static int scan_by_match(struct run_reader *rd, struct bytes key, const struct weigher *w,
+			 uint64_t *weight, struct error *err)
+{
+	const struct run_codec *c = &rd->run->codec;
+	struct item *it = &rd->items[rd->turn];
+	uint8_t *string = rd->strings[rd->turn];
+	size_t match = 0, passed = 0; /* bytes of string */
+	while (rd->next < rd->end) {
+		struct packed_head h;
+		const uint8_t *tail = packed_read_header(c, rd->next, rd->end, &h);
+		if (!tail || h.shared > passed)
+			return run_damaged(rd->run, err);
+		size_t bytes = h.shared + h.tail, key_len = bytes - c->minor_bytes;
+		if (h.shared < match)
+			break;
+		if (h.shared == match &&
+		    !rest_is_below(bytes_of(tail, key_len - match), key, &match))
+			break;
+		copy_with_slack(string + h.shared, tail, h.tail);
+		it->aside = h.aside;
+		it->rec = (struct record){.key = bytes_of(string, key_len),
+					  .minor = string + key_len,
+					  .seq = h.seq,
+					  .payload = bytes_of(tail + h.tail, h.payload)};
+		*weight += w ? weigh_item(w, it) : 0;
+		rd->next = tail + h.tail + h.payload;
+		passed = bytes;
+	}
+	rd->last_bytes = passed;
+	return RC_OK;
+}
+
 int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	     struct run_position *out, struct buf *below, struct error *err)
 {
@@ -119,7 +170,10 @@ int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 		return rc;
 	const uint8_t *start = rd->next;
 	out->weight_below = r->blocks[block].weight;
-	rc = scan_block(rd, key, w, &out->weight_below, err);
+	if (r->codec.fixed || r->codec.minor_bytes == 0)
+		rc = scan_by_match(rd, key, w, &out->weight_below, err);
+	else
+		rc = scan_in_full(rd, key, w, &out->weight_below, err);
 	if (rc)
 		return rc;
 	if (below)

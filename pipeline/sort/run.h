@@ -10,7 +10,7 @@
 #include "codec.h"
 #include "mem.h"
 
-enum { BLOCK_BYTES = 16384, HUGE_PAGE_BYTES = 2 << 20 };
+enum { BLOCK_BYTES = 8192, HUGE_PAGE_BYTES = 2 << 20 };
 
 /* A temporary file, appended to by one thread at a time.  {.fd = -1} is closed. */
 struct spill {

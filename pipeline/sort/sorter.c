@@ -30,7 +30,7 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 	if (s->opt.run_bytes > RUN_BYTES_LIMIT)
 		s->opt.run_bytes = RUN_BYTES_LIMIT;
 	s->temp_dir = mem_strdup(opt->temp_dir);
-	s->read_bytes = BLOCK_BYTES;
+	s->read_bytes = READ_BYTES_MIN;
 	s->builders = mem_calloc(s->opt.threads, sizeof(*s->builders));
 	s->spills = mem_calloc(s->opt.threads, sizeof(*s->spills));
 	s->asides = mem_calloc(s->opt.threads, sizeof(*s->asides));
