@@ -3,7 +3,7 @@
 #
 #   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
-#           environment with pytest, the flights data
+#           environment with pytest, a newer librdkafka, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer, DuckDB in the Python environment
 #
@@ -112,6 +112,19 @@ python_environment() {
 	echo "$wanted" >"$cache/venv/.wanted"
 }
 
+# Debian 12's librdkafka is too old for the SCRAM of Kafka 4; the package only carries a newer one.
+rdkafka() {
+	wanted=confluent-kafka==2.11.1
+	[ "$(cat "$cache/rdkafka/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/rdkafka"
+	rm -rf "$cache/rdkafka"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check --no-deps \
+		--target "$cache/rdkafka/package" "$wanted" >&2
+	cp "$cache"/rdkafka/package/confluent_kafka.libs/librdkafka-*.so.1 "$cache/rdkafka/librdkafka.so.1"
+	rm -rf "$cache/rdkafka/package"
+	echo "$wanted" >"$cache/rdkafka/.wanted"
+}
+
 duckdb() {
 	wanted=duckdb==2.0.0
 	[ "$(cat "$cache/venv/.duckdb" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -150,6 +163,7 @@ test)
 	jars hbase 160 HBase
 	jars kafka 120 Kafka
 	python_environment
+	rdkafka
 	flights
 	;;
 bench)

@@ -28,6 +28,11 @@ static const struct {
 	{"isolation.level", "events of aborted transactions are never loaded"},
 	{"enable.partition.eof", "it tells where a partition ends"},
 	{"partition.assignment.strategy", "`share: true` stands on cooperative-sticky"},
+	{"auto.commit.enable", "offsets are committed after a load is published"},
+	{"offset.store.method", "offsets are committed after a load is published"},
+	{"check.crcs", "what was damaged on its way is never loaded"},
+	{"allow.auto.create.topics", "a topic that is not there stops the run"},
+	{"log.queue", "what librdkafka says is shown by the program"},
 };
 
 static int read_topic(struct reader *r, const struct node *n, const struct key *key, void *slot)

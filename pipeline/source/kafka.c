@@ -18,11 +18,13 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <syslog.h>
 #include <time.h>
 
 #include "kafka_client.h"
 #include "pool.h"
 #include "properties.h"
+#include "units.h"
 
 #define PAUSE_MS    200
 #define CLOSE_S     3
@@ -32,10 +34,22 @@
 
 /* --- configuration --- */
 
+struct setting {
+	struct kafka *kafka;
+	rd_kafka_conf_t *conf;
+};
+
 static int set_property(void *ctx, const struct property *p, struct error *err)
 {
 	char why[300];
-	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof(why));
+	struct setting *s = ctx;
+	struct kafka *k = s->kafka;
+	rd_kafka_conf_res_t r = rd_kafka_conf_set(s->conf, p->name, p->value, why, sizeof(why));
+	k->shows_log = k->shows_log || (strcmp(p->name, "debug") == 0 && *p->value);
+	if (p->secret && *p->value) {
+		k->secrets = mem_realloc(k->secrets, (k->nsecrets + 1) * sizeof(*k->secrets));
+		k->secrets[k->nsecrets++] = mem_strdup(p->value);
+	}
 	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
 		return RC_OK;
 	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
@@ -64,33 +78,66 @@ static bool is_passing(rd_kafka_resp_err_t e)
 	return false;
 }
 
+/*
+ * Before 2.6.1 librdkafka's SCRAM repeats the nonce, which brokers have ceased to take (its issue
+ * 4895, CVE-2024-56128), and they call that wrong credentials.
+ */
+static const char *scram_advice(const char *reason)
+{
+	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
+		       ? "; if name and password are right: this librdkafka's SCRAM is refused by Kafka "
+			 "3.8.1 and later, use librdkafka 2.6.1 or later"
+		       : "";
+}
+
+/* What librdkafka says, without the secrets; they all serve as long as the client lives. */
+static const char *without_secrets(const struct kafka *k, char *text)
+{
+	for (size_t i = 0; i < k->nsecrets; i++) {
+		size_t len = strlen(k->secrets[i]);
+		for (char *at = text; (at = strstr(at, k->secrets[i])); at += len)
+			memset(at, '*', len);
+	}
+	return text;
+}
+
 /* librdkafka's own complaints; called by the thread that takes messages or polls. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
+	char text[600];
 	struct kafka *k = opaque;
+	bool login = code == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
+		     code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED;
 	(void)client;
-	snprintf(k->silence.reason, sizeof(k->silence.reason), "%s", reason);
-	if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL ||
-	    code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED)
-		error_set(&k->fatal, RC_IO, "the brokers at %.80s refuse us: %.300s",
-			  k->job->kafka.brokers, reason);
-	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
 		silence_begin(&k->silence);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.350s%s", reason, login ? scram_advice(reason) : "");
+	silence_complaint(&k->silence, without_secrets(k, text), login);
 }
 
-/* on_error tells what matters; librdkafka's own would print from its threads. */
-static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
+/*
+ * Called as on_error is (log.queue).  librdkafka from 2.1 on calls a broker that hangs up no error
+ * and only logs it.  What `debug` asks for is shown.
+ */
+static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
 {
-	(void)client, (void)level, (void)facility, (void)text;
+	char text[2000];
+	struct kafka *k = rd_kafka_opaque(client);
+	snprintf(text, sizeof(text), "librdkafka: %s: %s", facility, said);
+	without_secrets(k, text);
+	if (k->shows_log && k->silence.log.line)
+		k->silence.log.line(k->silence.log.ctx, text);
+	const char *thread_end = strstr(text, "]: ");
+	if (level < LOG_DEBUG && thread_end && strcmp(facility, "FAIL") == 0 &&
+	    strstr(text, "Disconnected"))
+		silence_complaint(&k->silence, thread_end + 3, false);
 }
 
 /* RC_OK: try again. */
 static int check_patience(struct kafka *k, struct error *err)
 {
-	if (k->fatal.code) {
-		*err = k->fatal;
-		return err->code;
-	}
 	int rc = silence_check(&k->silence, k->job->kafka.patience_s, err);
 	if (!rc && k->stop && *k->stop)
 		return error_set(err, RC_STOPPED, "stopped: the partition is given up");
@@ -102,6 +149,10 @@ int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
 	if (!is_passing(e))
 		return error_set(err, RC_IO, "topic %s: %s: %s", k->job->kafka.topic, what,
 				 rd_kafka_err2str(e));
+	rd_kafka_poll(k->client, 0); /* on_error knows more */
+	int known = silence_check(&k->silence, DURATION_FOREVER, err);
+	if (known)
+		return known;
 	if (!*k->silence.reason)
 		snprintf(k->silence.reason, sizeof(k->silence.reason), "%s", rd_kafka_err2str(e));
 	silence_begin(&k->silence);
@@ -115,6 +166,15 @@ int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
 }
 
 /* --- life --- */
+
+static void forget_secrets(struct kafka *k)
+{
+	for (size_t i = 0; i < k->nsecrets; i++) {
+		explicit_bzero(k->secrets[i], strlen(k->secrets[i]));
+		mem_free(k->secrets[i]);
+	}
+	mem_free(k->secrets);
+}
 
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err)
@@ -130,15 +190,17 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);
-	int rc = properties_each(job, memory_bytes, set_property, conf, err);
+	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
 	if (!rc)
 		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
 	if (!k->client) {
 		rd_kafka_conf_destroy(conf);
+		forget_secrets(k);
 		mem_free(k);
 		return rc ? rc : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
 					   job->kafka.pos.line, job->kafka.pos.column, why);
 	}
+	rd_kafka_set_log_queue(k->client, NULL);
 	k->queue = rd_kafka_queue_get_consumer(k->client);
 	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
 	*out = k;
@@ -180,6 +242,7 @@ void kafka_close(struct kafka *k)
 	rd_kafka_topic_destroy(k->topic);
 	if (!kafka_destroy_in_time(k->client))
 		return; /* its threads may still look at *k */
+	forget_secrets(k);
 	ranges_release(&k->ranges);
 	mem_free(k);
 }

@@ -19,7 +19,9 @@ struct kafka {
 	rd_kafka_queue_t *queue;
 	/* waiting for brokers */
 	struct silence silence;
-	struct error fatal; /* code 0: none */
+	bool shows_log; /* the job sets `debug` */
+	char **secrets; /* not to be shown, whoever says them */
+	size_t nsecrets;
 	const atomic_int *stop; /* another's stop_flag, or NULL */
 	/* reading */
 	struct ranges ranges;

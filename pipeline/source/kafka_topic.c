@@ -3,6 +3,8 @@
 
 #include "kafka_client.h"
 
+#define FIRST_MS 1000
+
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					   size_t n)
 {
@@ -59,16 +61,19 @@ int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *rang
 
 static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
 {
-	for (;;) {
+	/* the first request: what is wrong with the connection shall show soon */
+	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		const struct rd_kafka_metadata *m = NULL;
-		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, k->topic, &m, REQUEST_MS);
+		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, k->topic, &m, ms);
 		if (!e)
 			e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 		*n = e ? 0 : m->topics[0].partition_cnt;
 		if (m)
 			rd_kafka_metadata_destroy(m);
-		if (!e)
+		if (!e) {
+			silence_end(&k->silence);
 			return RC_OK;
+		}
 		int rc = wait_for_topic(k, e, "cannot look at it", err);
 		if (rc)
 			return rc;

@@ -1,11 +1,14 @@
 #include "silence.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "units.h"
 
-#define SAY_AGAIN_S 30
+#define SAY_AGAIN_S   30
+#define DOUBT_S	      6  /* a refusal that may be a connection that broke */
+#define AFTER_ANSWERS 60 /* seconds */
 
 double silence_clock(void)
 {
@@ -20,6 +23,12 @@ static void say(const struct silence *s, const char *sentence)
 		s->log.line(s->log.ctx, sentence);
 }
 
+static bool is_refused(const struct silence *s)
+{
+	double patience = s->answered ? AFTER_ANSWERS : s->certain ? 0 : DOUBT_S;
+	return s->refused_since != 0 && silence_clock() - s->refused_since >= patience;
+}
+
 void silence_begin(struct silence *s)
 {
 	char text[400];
@@ -28,6 +37,8 @@ void silence_begin(struct silence *s)
 		s->since = now;
 		s->said_at = 0;
 	}
+	if (is_refused(s)) /* the error says it */
+		return;
 	if (s->said_at != 0 && now - s->said_at < SAY_AGAIN_S)
 		return;
 	s->said_at = now;
@@ -38,14 +49,52 @@ void silence_begin(struct silence *s)
 
 void silence_end(struct silence *s)
 {
+	s->answered = true;
+	s->refused_since = 0;
 	if (s->since == 0)
 		return;
 	s->since = 0;
 	say(s, "the brokers answer again");
 }
 
+static bool says(const char *reason, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(reason, words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * A broker that wants TLS, a login or a certificate just hangs up, so only librdkafka's sentences
+ * tell; one that hangs up whenever we connect, and has never answered, will not have us.
+ */
+void silence_complaint(struct silence *s, const char *reason, bool login)
+{
+	static const char *const sure[] = {"verify failed", "alert bad certificate", "alert certificate",
+					   "certificate required", "alert unknown ca", "alert handshake"};
+	static const char *const likely[] = {"security.protocol", "state SSL_HANDSHAKE", "Disconnected",
+					     "state APIVERSION_QUERY"};
+	static const char *const away[] = {"Connect to", "resolve"};
+	bool certain = login || says(reason, sure, sizeof(sure) / sizeof(*sure));
+	snprintf(s->reason, sizeof(s->reason), "%s", reason);
+	if (!certain && !says(reason, likely, sizeof(likely) / sizeof(*likely))) {
+		if (says(reason, away, sizeof(away) / sizeof(*away)))
+			s->refused_since = 0;
+		return;
+	}
+	if (s->refused_since == 0)
+		s->refused_since = silence_clock();
+	s->certain = certain;
+	snprintf(s->refusal, sizeof(s->refusal), "%s", reason);
+}
+
 int silence_check(const struct silence *s, uint64_t patience_s, struct error *err)
 {
+	if (is_refused(s))
+		return error_set(err, RC_IO, "the brokers at %.80s refuse us%s: %s", s->brokers,
+				 s->certain ? "" : " (do they want another `security.protocol`?)",
+				 s->refusal);
 	if (patience_s == DURATION_FOREVER || s->since == 0 ||
 	    silence_clock() - s->since <= (double)patience_s)
 		return RC_OK;

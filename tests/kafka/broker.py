@@ -80,8 +80,7 @@ class Broker:
 
     def __enter__(self):
         try:
-            self._java("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
-                       str(self.properties))
+            self.format()
             self.start()
         except BaseException:
             self.stop()
@@ -103,6 +102,10 @@ class Broker:
         if done.returncode:
             raise KafkaError(f"{main} {arguments}:\n{done.stdout}\n{done.stderr}")
         return done.stdout
+
+    def format(self, *more):
+        self._java("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qg", "-c",
+                   str(self.properties), *more)
 
     def start(self):
         """Start the broker (again) on its ports and its data."""

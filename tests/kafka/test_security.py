@@ -1,0 +1,213 @@
+"""TLS, SASL and client certificates on a real broker; what is refused ends soon, and secrets stay in."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from cluster import CACHE
+from rig import Rig, value
+from secure import KEY_PASSWORD, PASSWORD, USER, SecureBroker
+
+N = 1000
+WRONG = "Wr0ng-passw0rd"
+ENV = {"LOADER_PASSWORD": PASSWORD, "KEY_PASSWORD": KEY_PASSWORD, "WRONG": WRONG}
+SECRETS = (PASSWORD, KEY_PASSWORD, WRONG)
+
+
+@pytest.fixture(scope="module")
+def secure(tmp_path_factory):
+    with SecureBroker(tmp_path_factory.mktemp("secure")) as broker:
+        broker.create("t", 2)
+        broker.produce("t", [(i % 2, None, value(i)) for i in range(N)])
+        yield broker
+
+
+@pytest.fixture
+def rig(saltmill, secure, tmp_path):
+    return Rig(saltmill, secure, tmp_path / "rig", "t")
+
+
+def modern():
+    """A librdkafka whose SCRAM the brokers of today take; that of Debian 12 is older."""
+    folder = CACHE / "rdkafka"
+    if not (folder / "librdkafka.so.1").exists():
+        pytest.fail(f"no librdkafka in {folder}: run `make deps` (tests/deps.sh test)")
+    return {"LD_LIBRARY_PATH": str(folder)}
+
+
+def properties(secure, protocol, mechanism=None, password="{env: LOADER_PASSWORD}", ca="ca", user=USER, **more):
+    p = {"security.protocol": protocol}
+    if mechanism:
+        p |= {"sasl.mechanism": mechanism, "sasl.username": user, "sasl.password": password}
+    if "SSL" in protocol:
+        p["ssl.ca.location"] = secure.tls / f"{ca}.crt"
+    return p | {k.replace("_", "."): v for k, v in more.items()}
+
+
+def configure(rig, listener, p, more=""):
+    """The job on that listener."""
+    text = ", ".join(f"{k}: {v}" for k, v in p.items())
+    rig.configure(f"start: earliest\n    {more}\n    properties: {{{text}}}")
+    rig.job.write_text(rig.job.read_text().replace(rig.kafka.brokers, rig.kafka.listeners.get(listener, listener)))
+
+
+def certificate(secure, name="client", key="client.locked"):
+    return {"ssl_certificate_location": secure.tls / f"{name}.crt", "ssl_key_location": secure.tls / f"{key}.key",
+            **({"ssl_key_password": "{env: KEY_PASSWORD}"} if "locked" in key else {})}
+
+
+def no_secret_in(rig, *done):
+    """Neither said nor written."""
+    text = "".join(d.stdout + d.stderr for d in done)
+    files = [p for p in rig.folder.rglob("*") if p.is_file() and "secret" not in p.name]
+    assert files
+    for s in SECRETS:
+        assert s not in text
+        for p in files:
+            assert s.encode() not in p.read_bytes(), p
+
+
+def check_load(rig, env, *more):
+    done, out = rig.load(*more, env={**ENV, **env})
+    assert len(rig.check()) == N
+    rig.run("verify", out)
+    no_secret_in(rig, done)
+    return done
+
+
+def test_plain(rig, secure):
+    configure(rig, "plain", properties(secure, "SASL_PLAINTEXT", "PLAIN"))
+    check_load(rig, {})
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_scram_over_tls(rig, secure, mechanism):
+    configure(rig, "scram", properties(secure, "SASL_SSL", mechanism))
+    check_load(rig, modern())
+
+
+def test_client_certificate(rig, secure):
+    configure(rig, "tls", properties(secure, "SSL", **certificate(secure)))
+    done = check_load(rig, {}, "--json")
+    assert json.loads(done.stdout)["read"] == N
+
+
+def test_certificate_and_password_from_files(rig, secure):
+    """PEM itself from files, as mounted secrets are; the client's key is in no file of the load."""
+    (rig.folder / "secret-user").write_text(USER + "\n")
+    (rig.folder / "secret-password").write_text(PASSWORD + "\r\n")
+    p = properties(secure, "SASL_SSL", "SCRAM-SHA-512", password="{file: secret-password}",
+                   user="{file: secret-user}")
+    configure(rig, "scram", p)
+    check_load(rig, modern())
+    p = properties(secure, "SSL", ssl_certificate_pem=f"{{file: {secure.tls}/client.crt}}",
+                   ssl_key_pem=f"{{file: {secure.tls}/client.key}}")
+    configure(rig, "tls", p)
+    rig.state = rig.folder / "again"
+    check_load(rig, {})
+
+
+@pytest.mark.parametrize("listener", ["scram", "plain", "tls"])
+def test_debug_shows_no_secret(rig, secure, listener):
+    """All that librdkafka can say, which is shown; and what the system shows of the process."""
+    p = {"scram": lambda: properties(secure, "SASL_SSL", "SCRAM-SHA-256", user="{env: LOADER_PASSWORD}"),
+         "plain": lambda: properties(secure, "SASL_PLAINTEXT", "PLAIN"),
+         "tls": lambda: properties(secure, "SSL", **certificate(secure))}[listener]()
+    configure(rig, listener, {**p, "debug": "all"}, "patience: 3s")
+    env = {**os.environ, **ENV, "SALTMILL_CRASH_AT": ""}
+    process = subprocess.Popen([rig.saltmill, "load", rig.job, "-o", rig.folder / "out", "--state", rig.state],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    words = open(f"/proc/{process.pid}/cmdline").read()
+    out, err = process.communicate(timeout=60)
+    assert "librdkafka: " in err and "sasl" in err if listener != "tls" else "SSL" in err
+    no_secret_in(rig, subprocess.CompletedProcess([], 0, out + words, err))
+
+
+@pytest.fixture(params=["system", "modern"])
+def library(request):
+    return modern() if request.param == "modern" else {}
+
+
+REFUSED = {
+    "wrong password": ("plain", "SASL_PLAINTEXT", {"mechanism": "PLAIN", "password": "{env: WRONG}"},
+                       "Authentication failed", 5),
+    "wrong password, SCRAM": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-256", "password": "{env: WRONG}"},
+                              "invalid credentials", 5),
+    "unknown user": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-512", "user": "nobody"},
+                     "invalid credentials", 5),
+    "another mechanism": ("plain", "SASL_PLAINTEXT", {"mechanism": "SCRAM-SHA-512"}, "mechanisms: PLAIN", 5),
+    "wrong authority": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-512", "ca": "other"},
+                        "certificate verify failed", 5),
+    "no client certificate": ("tls", "SSL", {}, "certificate", 5),
+    "no TLS": ("tls", "PLAINTEXT", {}, "Disconnected", 15),
+    "no login": ("plain", "PLAINTEXT", {}, "Disconnected", 15),
+    "TLS to a plain port": (None, "SSL", {}, "SSL", 15),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(rig, secure, library, case):
+    """Soon, with the brokers' word, and nothing is published."""
+    listener, protocol, how, word, seconds = REFUSED[case]
+    configure(rig, listener or secure.brokers, properties(secure, protocol, **how))
+    start = time.monotonic()
+    done, out = rig.load(status=1, env={**ENV, **library})
+    assert time.monotonic() - start < seconds
+    last = done.stderr.splitlines()[-1]
+    assert "refuse us" in last and word in last
+    assert not out.exists() and rig.loads() == []
+    no_secret_in(rig, done)
+
+
+def test_stranger(rig, secure, library):
+    """A client's certificate by an authority that the broker does not know."""
+    configure(rig, "tls", properties(secure, "SSL", **certificate(secure, "stranger", "stranger")))
+    done, out = rig.load(status=1, env={**ENV, **library})
+    assert "refuse us: " in done.stderr and "alert" in done.stderr
+    assert not out.exists()
+
+
+def test_old_scram_is_explained(rig, secure):
+    """Brokers call it wrong credentials when librdkafka is too old for them."""
+    version = subprocess.run(["kcat", "-V"], capture_output=True, text=True, check=True).stdout
+    configure(rig, "scram", properties(secure, "SASL_SSL", "SCRAM-SHA-256"))
+    if "librdkafka 2.0" in version:
+        done, _ = rig.load(status=1, env=ENV)
+        assert "use librdkafka 2.6.1 or later" in done.stderr
+    done, _ = rig.load(status=1, env={**ENV, **modern(), "LOADER_PASSWORD": WRONG})
+    assert "2.6.1" not in done.stderr
+
+
+@pytest.mark.parametrize("p,word", [
+    ({"ssl_key_password": "{env: WRONG}"}, "ssl.key.location"),
+    ({"ssl_ca_location": "/nowhere/ca.crt"}, "ssl.ca.location"),
+    ({"ssl_key_password": "{env: UNSET}"}, "the environment variable UNSET is not set"),
+    ({"ssl_key_password": "{file: nowhere}"}, "nowhere"),
+], ids=["key", "authority", "environment", "file"])
+def test_wrong_usage(rig, secure, p, word):
+    configure(rig, "tls", properties(secure, "SSL", **{**certificate(secure), **p}))
+    done, out = rig.load(status=2, env=ENV)
+    assert word in done.stderr and f"{rig.job}:" in done.stderr
+    assert not out.exists()
+    no_secret_in(rig, done)
+
+
+def test_broker_comes_back(rig, secure):
+    """A stream with TLS outlives its broker: a handshake that breaks is no refusal by then."""
+    configure(rig, "tls", properties(secure, "SSL", **certificate(secure)), "roll: {time: 1s}")
+    process = rig.stream(env=ENV)
+    process.stdout.readline()
+    secure.stop()
+    time.sleep(2)
+    secure.start()
+    secure.produce("t", [(0, None, value(1))])
+    end = time.monotonic() + 60
+    while sum(l["read"] for l in rig.loads()) < N + 1:
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.3)
+    out, err = rig.end(process)
+    rig.check()
+    no_secret_in(rig, subprocess.CompletedProcess([], 0, out, err))
