@@ -10,16 +10,18 @@
 
 #include "cmd.h"
 #include "drift.h"
+#include "ingest.h"
 #include "report.h"
 #include "units.h"
 
 #define BAR_WIDTH 30
 
-enum { OPT_EXISTING = 500, OPT_MAX_FILESIZE };
+enum { OPT_EXISTING = 500, OPT_MAX_FILESIZE, OPT_STATE };
 
 struct drift_arguments {
 	struct live live;
 	uint64_t max_filesize;
+	const char *state_dir;
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
@@ -27,6 +29,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct drift_arguments *a = ctx;
 	if (opt == OPT_EXISTING) {
 		live_add(&a->live, arg);
+		return RC_OK;
+	}
+	if (opt == OPT_STATE) {
+		a->state_dir = arg;
 		return RC_OK;
 	}
 	if (!parse_size(arg, &a->max_filesize) || a->max_filesize == 0)
@@ -216,18 +222,29 @@ static void put_script(struct buf *out, const struct drift *d)
 	buf_append_str(out, "exit\n");
 }
 
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "saltmill drift: %s\n", sentence);
+}
+
 static int run(const struct options *o, struct drift_arguments *a, const char *job_path, char **files,
 	       size_t nfiles, struct buf *out, struct error *err)
 {
 	struct job job;
 	struct drift d = {0};
 	struct progress progress = {.phase = PHASE_READ};
+	struct ingest topic = {0};
+	const struct kafka_log log = {print_line, NULL};
 	int rc = job_load(&job, job_path, err);
 	if (rc == RC_OK)
 		rc = live_read(&a->live, &job, err);
+	if (rc == RC_OK)
+		rc = ingest_peek(&topic, &job, nfiles, o->memory_bytes, a->state_dir, &log, err);
 	if (rc == RC_OK) {
+		struct load_kafka view = ingest_view(&topic);
 		struct drift_options opt = {.common = o, .files = (const char *const *)files, .nfiles = nfiles,
-					    .live = &a->live, .max_filesize = a->max_filesize};
+					    .kafka = topic.client ? &view : NULL, .live = &a->live, .max_filesize = a->max_filesize};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = drift_run(&d, &job, &opt, &progress, err);
 		reporter_stop(reporter);
@@ -241,6 +258,7 @@ static int run(const struct options *o, struct drift_arguments *a, const char *j
 			(unsigned long long)d.rejected, (unsigned long long)d.events);
 	int status = rc ? command_fail("drift", err) : d.rejected ? EXIT_REJECTS : EXIT_DONE;
 	drift_release(&d);
+	ingest_close(&topic);
 	job_release(&job);
 	return status;
 }
@@ -249,6 +267,7 @@ int cmd_drift(int argc, char **argv)
 {
 	static const struct option own[] = {{"existing", required_argument, NULL, OPT_EXISTING},
 					    {"max-filesize", required_argument, NULL, OPT_MAX_FILESIZE},
+					    {"state", required_argument, NULL, OPT_STATE},
 					    {0}};
 	struct options o;
 	struct error err;

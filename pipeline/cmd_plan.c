@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "ddl.h"
+#include "ingest.h"
 #include "io.h"
 #include "load.h"
 #include "mem.h"
@@ -13,10 +14,10 @@
 #include "planning.h"
 #include "report.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM };
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE };
 
 struct plan_arguments {
-	const char *output_dir, *save;
+	const char *output_dir, *save, *state_dir;
 	const char **from;
 	size_t nfrom;
 	double fraction;
@@ -37,6 +38,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 			return error_set(err, RC_CONFIG, "--sample: found `%s`, expected a share like 5%% or 0.05", arg);
 		return RC_OK;
 	case OPT_SAVE: a->save = arg; return RC_OK;
+	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_FROM:
 		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
 		a->from[a->nfrom++] = arg;
@@ -74,6 +76,28 @@ static int make_work_dir(struct plan_run *r, struct error *err)
 	return RC_OK;
 }
 
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "saltmill plan: %s\n", sentence);
+}
+
+static int read_events(struct plan_run *r, char **files, size_t nfiles, const struct ingest *topic,
+		       struct error *err)
+{
+	const struct plan_arguments *a = r->args;
+	struct load_kafka view = ingest_view(topic);
+	struct planning_options o = {.common = r->common, .files = (const char *const *)files,
+				     .nfiles = nfiles, .fraction = a->fraction, .work_dir = r->work_dir,
+				     .keep = a->save != NULL, .kafka = topic->client ? &view : NULL,
+				     .limit = {.share = 1, .is_share = true}};
+	struct progress progress = {.phase = PHASE_READ};
+	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
+	int rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
+	reporter_stop(reporter);
+	return rc;
+}
+
 static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct error *err)
 {
 	const struct plan_arguments *a = r->args;
@@ -84,14 +108,12 @@ static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct 
 		rc = samples_merge(&r->job, r->samples, files[i], err);
 	if (rc || a->nfrom)
 		return rc;
-	struct planning_options o = {.common = r->common, .files = (const char *const *)files,
-				     .nfiles = nfiles, .fraction = a->fraction, .work_dir = r->work_dir,
-				     .keep = a->save != NULL,
-				     .limit = {.share = 1, .is_share = true}};
-	struct progress progress = {.phase = PHASE_READ};
-	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
-	rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
-	reporter_stop(reporter);
+	struct ingest topic = {0};
+	const struct kafka_log log = {print_line, NULL};
+	rc = ingest_peek(&topic, &r->job, nfiles, r->common->memory_bytes, a->state_dir, &log, err);
+	if (rc == RC_OK)
+		rc = read_events(r, files, nfiles, &topic, err);
+	ingest_close(&topic);
 	return rc;
 }
 
@@ -192,6 +214,7 @@ int cmd_plan(int argc, char **argv)
 					    {"sample", required_argument, NULL, OPT_SAMPLE},
 					    {"save", required_argument, NULL, OPT_SAVE},
 					    {"from", required_argument, NULL, OPT_FROM},
+					    {"state", required_argument, NULL, OPT_STATE},
 					    {0}};
 	struct options o;
 	struct plan_arguments a = {.fraction = 1};

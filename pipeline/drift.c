@@ -293,6 +293,12 @@ int drift_run(struct drift *d, const struct job *job, const struct drift_options
 		d->tables[t].schema = &job->tables[t].schema;
 		d->tables[t].live = live_table(opt->live, t);
 	}
+	if (opt->kafka) {
+		w.reading.kafka = opt->kafka->client;
+		w.reading.ranges = opt->kafka->ranges;
+		w.reading.nranges = opt->kafka->nranges;
+		budget_force(&w.budget, opt->kafka->memory_bytes);
+	}
 	int rc = open_work(&w, err);
 	if (rc == RC_OK)
 		rc = read_all(&w, progress, err);

@@ -11,12 +11,14 @@
 
 #include "cmd.h"
 #include "live.h"
+#include "load.h"
 #include "read.h"
 
 struct drift_options {
 	const struct options *common;
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
 	size_t nfiles;
+	const struct load_kafka *kafka; /* what of a topic to read; NULL: files */
 	const struct live *live;
 	uint64_t max_filesize;    /* where HBase splits a region; 0: the table's MAX_FILESIZE, or 10 GiB */
 };

@@ -194,6 +194,32 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	return name_state(in, rc, err);
 }
 
+int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
+		const char *state_dir, const struct kafka_log *log, struct error *err)
+{
+	if (job->source != SOURCE_KAFKA || nfiles)
+		return state_dir ? error_set(err, RC_CONFIG,
+					     "--state is for a kafka source, found files to read")
+				 : RC_OK;
+	in->job = job;
+	in->log = *log;
+	in->state_dir = state_dir;
+	in->client_bytes = memory_bytes / 4;
+	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = kafka_open(&in->client, job, in->client_bytes, log, err);
+	return rc ? rc : ingest_look(in, err);
+}
+
+struct load_kafka ingest_view(const struct ingest *in)
+{
+	return (struct load_kafka){.client = in->client,
+				   .cluster = in->cluster,
+				   .ranges = in->ranges,
+				   .nranges = in->nranges,
+				   .memory_bytes = in->client_bytes};
+}
+
 void ingest_close(struct ingest *in)
 {
 	if (!in->borrowed)

@@ -49,6 +49,17 @@ void ingest_close(struct ingest *in);
 int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
 		   struct error *err);
 
+/*
+ * For who only looks: the ranges that a load would take now, of a kafka source; of others, and with
+ * files in its place (nfiles), nothing is opened and in->client stays NULL.  Nothing is written, locked, nor told to
+ * the group; a state must be there already.  memory_bytes: of the command; the client takes a
+ * part.  As with ingest_open, *in is {0} before and ingest_close is due.
+ */
+int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
+		const char *state_dir, const struct kafka_log *log, struct error *err);
+/* Its client and ranges. */
+struct load_kafka ingest_view(const struct ingest *in);
+
 /* Ask the brokers what there is: ranges and available. */
 int ingest_look(struct ingest *in, struct error *err);
 /* The same from what they have answered for the job's partitions. */

@@ -45,6 +45,7 @@ const struct command commands[] = {
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not exist\n"
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
+	 "  --state DIR             of a kafka source: what the next load would read; only looked at\n"
 	 "  --save FILE             keep what was learned of the keys\n"
 	 "  --from FILE...          plan from such files, merged, without events\n",
 	 cmd_plan},
@@ -65,6 +66,7 @@ const struct command commands[] = {
 	{"drift", "--existing FILE JOB [FILE...] [options]",
 	 "how events fall on the regions a table has, and the commands that mend it",
 	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells sizes and names\n"
+	 "  --state DIR             of a kafka source: what the next load would read; only looked at\n"
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, or 10G)\n",
 	 cmd_drift},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",

@@ -31,7 +31,6 @@
 #define WINDOW_LOG2    8 /* KeyValue bytes */
 #define FULL_REGIONS   1000 /* that the widths are for */
 #define DISK_PER_INPUT 16 /* bytes; more than any input makes of itself, compressed ones too */
-#define MESSAGE_BYTES  64 /* of a topic, whose seq counts messages */
 #define PER_SERVER     10 /* as in splitter/plan.c */
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
@@ -74,7 +73,6 @@ struct planner {
 	struct sorter **neighbours;   /* [ntables] */
 	struct piece *pieces;         /* [threads * ntables] */
 	struct budget budget, quota; /* of memory, of temporary files */
-	uint64_t seq_bytes;           /* of input that a step of record.seq stands for */
 	uint64_t next;                /* pieces that are in */
 	uint64_t input_bytes;         /* up to the start of the last piece seen */
 	pthread_mutex_t lock;         /* samples, next, input_bytes, abandoned */
@@ -213,13 +211,27 @@ static int choose(struct planner *p, struct piece *piece, unsigned worker, size_
 	return run_builder_add(sorter_builder(p->neighbours[table], worker), r, err);
 }
 
+/*
+ * Input bytes in front of the piece that r begins.  A topic's seq counts offsets, of which
+ * compaction may have left few: there it is what was read so far, and of two threads that may be
+ * the same, hence the byte that differs.
+ */
+static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
+{
+	uint64_t done, total;
+	if (p->job->source != SOURCE_KAFKA)
+		return r->seq;
+	source_progress(p->reading.source, &done, &total);
+	return (done & ~UINT64_C(255)) | (worker & 255);
+}
+
 static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
 		       struct error *err)
 {
 	struct planner *p = ctx;
 	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
 	if (!piece->open)
-		start_piece(piece, r->seq * p->seq_bytes, p->spare[table]);
+		start_piece(piece, place_of(p, worker, r), p->spare[table]);
 	uint64_t bytes = row_weigh(&p->weighers[table], r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -370,7 +382,12 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 			    .quota = {.limit = o->common->temp_quota_bytes},
 			    .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 	p.reading.fraction = o->fraction;
-	p.seq_bytes = job->source == SOURCE_KAFKA ? MESSAGE_BYTES : 1;
+	if (o->kafka) {
+		p.reading.kafka = o->kafka->client;
+		p.reading.ranges = o->kafka->ranges;
+		p.reading.nranges = o->kafka->nranges;
+		budget_force(&p.budget, o->kafka->memory_bytes);
+	}
 	int rc = open_planner(&p, err);
 	if (rc == RC_OK) {
 		p.reading.rejects = p.rejects;

@@ -8,6 +8,7 @@
 #define SALTMILL_PLANNING_H
 
 #include "cmd.h"
+#include "load.h"
 #include "plan.h"
 #include "read.h"
 
@@ -27,6 +28,7 @@ struct planning_options {
 	double fraction;          /* of the input to look at; 1: all */
 	bool keep;                /* the sample will be saved: it must do for any number of regions */
 	struct reject_limit limit;
+	const struct load_kafka *kafka; /* what of a topic to read; NULL: files */
 	const char *work_dir;     /* a folder for what spills and what is compressed to be measured */
 };
 
@@ -37,8 +39,9 @@ struct planning_counts {
 };
 
 /*
- * Read the events into samples[ntables].  The same input gives the same samples, whatever the
- * threads.  Release the samples whatever the result.
+ * Read the events into samples[ntables].  The same files give the same samples, whatever the
+ * threads; a topic's partitions meet as the brokers send them, so its samples may differ from run to
+ * run, within their stated error.  Release the samples whatever the result.
  */
 int planning_read(const struct job *job, const struct planning_options *o, struct progress *progress,
 		  struct table_sample *samples, struct planning_counts *counts, struct error *err);

@@ -17,6 +17,7 @@
 #include "replay.h"
 
 #define REPLAY_BATCH 256
+#define SHARE_BLOCK  256 /* offsets that are looked at together, or not */
 
 struct messages {
 	const struct job *job;
@@ -29,6 +30,7 @@ struct messages {
 	char **names;	    /* "topic/partition" of each range */
 	size_t nranges;
 	_Atomic uint64_t bytes_done;
+	double fraction;
 	struct arena arena;
 
 	pthread_mutex_t lock; /* kafka, and below */
@@ -60,6 +62,7 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 	struct messages *m = mem_calloc(1, sizeof(*m));
 	m->job = o->job;
 	m->kafka = o->kafka;
+	m->fraction = o->fraction > 0 ? o->fraction : 1;
 	m->nranges = o->nranges;
 	m->ranges = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->ranges));
 	m->seq_base = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->seq_base));
@@ -213,6 +216,15 @@ static int reject_message(struct messages_worker *w, size_t i, const struct even
 	return sink->reject(sink->ctx, &rejected, err);
 }
 
+/* Blocks that raise the share's whole number are wanted. */
+static bool is_wanted(const struct messages *m, const struct message *msg)
+{
+	if (!(m->fraction < 1))
+		return true;
+	double block = (double)(msg->offset / SHARE_BLOCK);
+	return (uint64_t)((block + 1) * m->fraction) != (uint64_t)(block * m->fraction);
+}
+
 /* RC_END: it has no value and is filtered. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
 		  struct reject *why)
@@ -235,6 +247,9 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 	struct reject why;
 	get_message(w, i, decoding_headers(m->decoding), &msg);
 	w->bytes += msg.key.len + msg.value.len;
+	if (!is_wanted(m, &msg))
+		return RC_OK;
+	w->counts.events++;
 	struct event event = {
 		.seq = seq_of(w, i, &msg), .offset = (uint64_t)msg.offset, .raw = msg.value};
 	messages_columns(m, &event.ncolumns);
@@ -256,10 +271,8 @@ int messages_work(struct messages_worker *w, const struct source_sink *sink, str
 		return rc;
 	size_t n = m->kafka ? w->batch.count : w->replay_count;
 	w->bytes = 0;
-	for (size_t i = 0; !rc && i < n; i++) {
-		w->counts.events++;
+	for (size_t i = 0; !rc && i < n; i++)
 		rc = take_message(w, i, sink, err);
-	}
 	kafka_batch_clear(&w->batch);
 	atomic_fetch_add_explicit(&m->bytes_done, w->bytes, memory_order_relaxed);
 	if (rc) {

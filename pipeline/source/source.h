@@ -26,7 +26,7 @@ struct source_options {
 	const char *const *files; /* replace the job's */
 	size_t nfiles;            /* 0: the job's files */
 	size_t piece_bytes;       /* decoded bytes a worker takes at once; 0: 1 MiB */
-	double fraction;          /* of the pieces to hand out, evenly spread; 0: all.  Not for Kafka */
+	double fraction;          /* of the pieces to hand out, evenly spread; 0: all */
 	bool libcsv_only;         /* every row through libcsv, and borders too; for tests */
 	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
 	 * topic to read, by partition */

@@ -306,6 +306,8 @@ const struct state_topic *state_topic(const struct state *s)
 
 static int write_topic(struct state *s, const struct state_topic *t, struct error *err)
 {
+	if (s->lock_fd < 0) /* only looking */
+		return RC_OK;
 	char *path = path_of(s, "topic.json");
 	int rc = topic_write(path, t, err);
 	mem_free(path);
