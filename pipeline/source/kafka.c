@@ -190,6 +190,7 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);
+	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0); /* on_log is called where we poll */
 	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
 	if (!rc)
 		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));

@@ -107,7 +107,7 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 		{"auto.offset.reset", "error"},	  {"isolation.level", "read_committed"},
 		{"enable.partition.eof", "true"}, {"check.crcs", "true"},
 		{"client.id", "saltmill"},	  {"reconnect.backoff.max.ms", "2000"},
-		{"fetch.wait.max.ms", "100"},	  {"log.queue", "true"},
+		{"fetch.wait.max.ms", "100"},
 	};
 	const struct kafka_source *k = &job->kafka;
 	const struct setter s = {set, ctx};
