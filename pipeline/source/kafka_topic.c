@@ -3,7 +3,8 @@
 
 #include "kafka_client.h"
 
-#define FIRST_MS 1000
+#define FIRST_MS    1000
+#define START_TRIES 15 /* a second each */
 
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					   size_t n)
@@ -29,7 +30,7 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *wh
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err)
 {
-	for (;;) {
+	for (int tries = 0;; tries++) {
 		rd_kafka_topic_partition_list_t *l = kafka_list(k, r, n);
 		for (size_t i = 0; i < n; i++)
 			l->elems[i].offset = time;
@@ -43,6 +44,9 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 			silence_end(&k->silence);
 			return RC_OK;
 		}
+		/* a broker that has just started may not know its partitions yet */
+		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && tries < START_TRIES)
+			e = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 		int rc = wait_for_topic(k, e, "cannot ask for its offsets", err);
 		if (rc)
 			return rc;

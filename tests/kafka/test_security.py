@@ -206,7 +206,8 @@ def test_broker_comes_back(rig, secure):
     secure.produce("t", [(0, None, value(1))])
     end = time.monotonic() + 60
     while sum(l["read"] for l in rig.loads()) < N + 1:
-        assert time.monotonic() < end and process.poll() is None
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < end
         time.sleep(0.3)
     out, err = rig.end(process)
     rig.check()
