@@ -27,6 +27,17 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *wh
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
+/*
+ * A broker that has just started may not know its partitions yet, and librdkafka keeps its answer
+ * until it is asked again.
+ */
+static void refresh(struct kafka *k)
+{
+	const struct rd_kafka_metadata *m = NULL;
+	if (rd_kafka_metadata(k->client, 0, k->topic, &m, REQUEST_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
+		rd_kafka_metadata_destroy(m);
+}
+
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err)
 {
@@ -44,9 +55,10 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 			silence_end(&k->silence);
 			return RC_OK;
 		}
-		/* a broker that has just started may not know its partitions yet */
-		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && tries < START_TRIES)
+		if (e == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION && tries < START_TRIES) {
+			refresh(k);
 			e = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+		}
 		int rc = wait_for_topic(k, e, "cannot ask for its offsets", err);
 		if (rc)
 			return rc;
