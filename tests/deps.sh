@@ -5,7 +5,7 @@
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
 #           environment with pytest, a newer librdkafka, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
-#           peer, DuckDB in the Python environment
+#           peer and of Kafka, DuckDB in the Python environment
 #
 # The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
 # than apt is left alone.
@@ -173,6 +173,7 @@ bench)
 	exec 9>"$cache/.lock"
 	flock 9
 	jars bench 142 "the Java peer"
+	jars kafka 120 Kafka
 	python_environment
 	duckdb
 	;;

@@ -16,11 +16,12 @@ import traceback
 
 import parts
 import peers
+import topic
 from inputs import Inputs, Jobs
 from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
-         "memory": parts.memory, "shapes": parts.shapes}
+         "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part}
 
 
 def arguments():
