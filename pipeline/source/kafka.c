@@ -266,9 +266,14 @@ static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 static int assign(struct kafka *k, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *l = list_left(k);
-	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
-	if (!e && l->cnt) /* end_range's pause of an earlier reading outlives its assignment */
+	/*
+	 * end_range's pause of an earlier reading outlives its assignment.  Behind the assignment
+	 * resuming could be overtaken by librdkafka's own start of the fetch, is then taken for outdated
+	 * and dropped, and nothing is ever fetched.
+	 */
+	if (l->cnt)
 		rd_kafka_resume_partitions(k->client, l);
+	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
 	rd_kafka_topic_partition_list_destroy(l);
 	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s", k->job->kafka.topic,
 			     rd_kafka_err2str(e))

@@ -87,6 +87,8 @@ static void take_on(struct member *m, rd_kafka_topic_partition_list_t *l)
 	/* the end: no offset of the group is looked up, and there is nothing to fetch */
 	for (int i = 0; i < l->cnt; i++)
 		l->elems[i].offset = RD_KAFKA_OFFSET_END;
+	/* either of the two may come at the wrong time and be dropped; paused twice is paused */
+	rd_kafka_pause_partitions(m->client, l);
 	check(m, rd_kafka_incremental_assign(m->client, l));
 	rd_kafka_pause_partitions(m->client, l);
 	add_all(m->owned, l);
