@@ -21,6 +21,7 @@
 #include "crash.h"
 #include "files.h"
 #include "io.h"
+#include "lock.h"
 #include "shared.h"
 
 struct position {
@@ -31,7 +32,7 @@ struct position {
 
 struct state {
 	char *dir;
-	int lock_fd; /* -1: only looking */
+	struct lock lock; /* not held: only looking */
 	struct state_topic topic; /* topic NULL: not bound */
 	struct state_load intent; /* name NULL: none */
 	struct state_load *loads;
@@ -146,42 +147,6 @@ static int make_folders(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-static int refuse_second(const struct state *s, struct error *err)
-{
-	char owner[128] = "";
-	ssize_t n = pread(s->lock_fd, owner, sizeof(owner) - 1, 0);
-	owner[n > 0 ? n : 0] = 0;
-	return error_set(err, RC_BUSY,
-			 "%s is in use by process %s; one state folder is for one process at a time "
-			 "(several share a topic by `share: true`, or by `partitions:` and a folder "
-			 "each)",
-			 s->dir, owner);
-}
-
-static int lock_folder(struct state *s, struct error *err)
-{
-	char host[64] = "", *path = path_of(s, "lock"), *owner;
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	mem_free(path);
-	if (s->lock_fd < 0)
-		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
-	/* state_in_use of another process holds it for a moment */
-	const struct timespec pause = {.tv_nsec = 20000000};
-	int tries = 5;
-	while (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		if (--tries == 0)
-			return refuse_second(s, err);
-		else
-			nanosleep(&pause, NULL);
-	gethostname(host, sizeof(host) - 1);
-	owner = mem_format("%ld on %s", (long)getpid(), host);
-	/* who holds it is for people; the lock itself is the kernel's */
-	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, owner, strlen(owner), 0) < 0)
-		error_errno(err, "cannot write the lock");
-	mem_free(owner);
-	return RC_OK;
-}
-
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -252,6 +217,11 @@ static int read_topic(struct state *s, struct error *err)
 	return rc;
 }
 
+static bool is_publishing(const struct state *s)
+{
+	return s->intent.name && s->intent.phase == STATE_PUBLISHING;
+}
+
 static int refuse_shared(const char *dir, struct error *err)
 {
 	return error_set(err, RC_CONFIG,
@@ -263,19 +233,23 @@ static int refuse_shared(const char *dir, struct error *err)
 int state_open(struct state **out, const char *dir, bool write, struct error *err)
 {
 	struct state *s = mem_calloc(1, sizeof(*s));
-	s->lock_fd = -1;
+	s->lock.fd = -1;
 	s->dir = mem_strdup(dir);
 	int rc = write && shared_is(dir) ? refuse_shared(dir, err) : RC_OK;
 	if (!rc && write)
 		rc = make_folders(s, err);
 	if (!rc && write)
-		rc = lock_folder(s, err);
+		rc = lock_take(&s->lock, dir, err);
 	if (!rc)
 		rc = read_loads(s, err);
 	if (!rc)
 		rc = read_intent(s, err);
 	if (!rc)
 		rc = read_topic(s, err);
+	if (!rc && write)
+		rc = lock_check(&s->lock, dir, s->nloads, is_publishing(s), err);
+	if (!rc)
+		lock_note(&s->lock, s->nloads, is_publishing(s));
 	if (rc) {
 		state_close(s);
 		return rc;
@@ -288,8 +262,7 @@ void state_close(struct state *s)
 {
 	if (!s)
 		return;
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
+	lock_release(&s->lock);
 	mem_free(s->dir);
 	mem_free(s->loads);
 	mem_free(s->positions);
@@ -306,7 +279,7 @@ const struct state_topic *state_topic(const struct state *s)
 
 static int write_topic(struct state *s, const struct state_topic *t, struct error *err)
 {
-	if (s->lock_fd < 0) /* only looking */
+	if (s->lock.fd < 0) /* only looking */
 		return RC_OK;
 	char *path = path_of(s, "topic.json");
 	int rc = topic_write(path, t, err);
@@ -425,14 +398,17 @@ int state_publishing(struct state *s, struct error *err)
 {
 	s->intent.phase = STATE_PUBLISHING;
 	int rc = write_intent(s, "publishing-temp", err);
-	if (!rc)
-		crash_at("publishing");
-	return rc;
+	if (rc)
+		return rc;
+	lock_note(&s->lock, s->nloads, true);
+	crash_at("publishing");
+	return RC_OK;
 }
 
 static int remove_intent(struct state *s, struct error *err)
 {
 	char *path = path_of(s, "intent.json");
+	lock_note(&s->lock, s->nloads, false);
 	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path) : 0;
 	mem_free(path);
 	s->intent = (struct state_load){0};
@@ -454,7 +430,11 @@ static int record(struct state *s, const struct state_load *l, struct error *err
 	mem_free(path);
 	if (!rc)
 		crash_at(seek ? "position" : "recorded");
-	return rc ? rc : add_load(s, l, err);
+	if (!rc)
+		rc = add_load(s, l, err);
+	if (!rc)
+		lock_note(&s->lock, s->nloads, false);
+	return rc;
 }
 
 int state_published(struct state *s, const struct state_result *result, struct error *err)

@@ -6,7 +6,7 @@
  *
  * The folder (every file is written beside its name, synced and renamed):
  *
- *   lock               held by flock while a process uses the folder; its number and host
+ *   lock               held by flock while a process uses the folder (lock.h)
  *   topic.json         cluster, topic and number of partitions
  *   intent.json        the load that is being made: name, folder, ranges, phase
  *   loads/NAME.json    a load that was published, or positions that were set by hand
@@ -56,7 +56,8 @@ struct state_topic {
 
 struct state;
 /*
- * write: create the folder if need be and hold its lock; RC_BUSY when another process does.
+ * write: create the folder if need be and hold its lock; RC_BUSY when another process does,
+ * or when the folder is shown older than it is (lock.h).
  * Otherwise only look at it; RC_CONFIG when it is not there.
  */
 int state_open(struct state **out, const char *dir, bool write, struct error *err);

@@ -326,6 +326,52 @@ static void test_note(void **state)
 	state_close(s);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+	struct buf text = {0};
+	struct error err;
+	assert_int_equal(io_read_file(from, &text, &err), 0);
+	unlink(to);
+	assert_int_equal(io_write_file(to, buf_bytes(&text), &err), 0);
+	buf_release(&text);
+}
+
+/* A folder that is shown as it was before somebody else's last change: not used. */
+static void test_seen_too_old(void **state)
+{
+	static const char *const gone[] = {"loads/00000002.json", "intent.json"};
+	struct error err;
+	for (int i = 0; i < 2; i++) {
+		struct state *s = open_state(*state), *other;
+		char *path = mem_format("%s/%s", (const char *)*state, gone[i]);
+		char *kept = mem_format("%s/kept", (const char *)*state);
+		for (int n = 0; n < 2 - i; n++) {
+			intend(s, state_is_new(s) ? 1 : position(s, 0) + 1);
+			assert_int_equal(state_published(s, &nothing, &err), 0);
+		}
+		if (i == 1) {
+			intend(s, 100);
+			assert_int_equal(state_publishing(s, &err), 0);
+		}
+		state_close(s);
+		copy_file(path, kept);
+		unlink(path);
+		assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
+		if (!strstr(err.msg, i ? "its lock says 3 and a load that may be" : "its lock says 2:"))
+			fail_msg("%s", err.msg);
+		copy_file(kept, path);
+		s = open_state(*state);
+		state_close(s);
+		mem_free(path);
+		mem_free(kept);
+	}
+	/* what was dropped on purpose is not missed */
+	struct state *s = open_state(*state);
+	assert_int_equal(state_settle(s, state_intent(s)->name, false, &err), 0);
+	state_close(s);
+	state_close(open_state(*state));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -335,6 +381,7 @@ int main(void)
 		TEST(test_bind),	    TEST(test_one_process), TEST(test_killed),
 		TEST(test_damaged),	    TEST(test_recorded),
 		TEST(test_note),
+		TEST(test_seen_too_old),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

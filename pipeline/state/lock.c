@@ -1,0 +1,89 @@
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mem.h"
+
+#define TEXT_BYTES 256
+
+static void read_text(struct lock *l, char *text)
+{
+	ssize_t n = pread(l->fd, text, TEXT_BYTES - 1, 0);
+	text[n > 0 ? n : 0] = 0;
+	const char *line = strchr(text, '\n');
+	char word[16] = "";
+	l->records = 0;
+	if (line && sscanf(line + 1, "at %llu %15s", &l->records, word) >= 1)
+		l->publishing = strcmp(word, "publishing") == 0;
+	text[strcspn(text, "\n")] = 0;
+}
+
+static int refuse(const char *dir, const char *owner, struct error *err)
+{
+	return error_set(err, RC_BUSY,
+			 "%s is in use by process %s; one state folder is for one process at a time "
+			 "(several share a topic by `share: true`, or by `partitions:` and a folder each)",
+			 dir, owner);
+}
+
+int lock_take(struct lock *l, const char *dir, struct error *err)
+{
+	char text[TEXT_BYTES];
+	char *path = mem_format("%s/lock", dir);
+	*l = (struct lock){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+	mem_free(path);
+	if (l->fd < 0)
+		return error_set(err, RC_CONFIG, "cannot lock %s: %s", dir, strerror(errno));
+	/* state_in_use of another process holds it for a moment */
+	const struct timespec pause = {.tv_nsec = 20000000};
+	for (int tries = 5; flock(l->fd, LOCK_EX | LOCK_NB) < 0; nanosleep(&pause, NULL)) {
+		if (--tries)
+			continue;
+		read_text(l, text);
+		return refuse(dir, text, err);
+	}
+	read_text(l, text);
+	lock_note(l, l->records, l->publishing);
+	return RC_OK;
+}
+
+void lock_release(struct lock *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+int lock_check(const struct lock *l, const char *dir, unsigned long long records, bool publishing,
+	       struct error *err)
+{
+	if (records > l->records || (records == l->records && publishing >= l->publishing))
+		return RC_OK;
+	return error_set(err, RC_BUSY,
+			 "%s shows %llu records%s, its lock says %llu%s: either this machine sees the folder "
+			 "as it was before, which passes, or it is an old copy; if that is meant, remove "
+			 "%s/lock",
+			 dir, records, publishing ? " and a load that may be published" : "", l->records,
+			 l->publishing ? " and a load that may be published" : "", dir);
+}
+
+void lock_note(struct lock *l, unsigned long long records, bool publishing)
+{
+	char host[64] = "", text[TEXT_BYTES];
+	if (l->fd < 0)
+		return;
+	gethostname(host, sizeof(host) - 1);
+	int n = snprintf(text, sizeof(text), "%ld on %s\nat %llu%s\n", (long)getpid(), host, records,
+			 publishing ? " publishing" : "");
+	bool less = records < l->records || (records == l->records && publishing < l->publishing);
+	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
+		fdatasync(l->fd); /* before the folder itself goes back */
+	l->records = records;
+	l->publishing = publishing;
+}
