@@ -15,7 +15,8 @@ const struct command commands[] = {
 	 "  --state DIR             of a kafka source: go on where the last load ended\n",
 	 cmd_load},
 	{"stream", "JOB --state DIR [options]", "Kafka without end: one published load after the other",
-	 "  --state DIR             which offsets are loaded; one process at a time\n"
+	 "  --state DIR             which offsets are loaded; one process at a time, several where the job\n"
+	 "                          says `share: true`\n"
 	 "  -o, --output DIR        parent of the loads (default: DIR/published)\n"
 	 "  --max-rejects N|P%      bad events to tolerate in each load (default 1000)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
@@ -26,7 +27,7 @@ const struct command commands[] = {
 	 cmd_status},
 	{"loads", "--state DIR [--loaded NAME]", "the published loads of a state, oldest first, checked against each other",
 	 "  --state DIR             the state folder of load and stream\n"
-	 "  --loaded NAME           mark a load as given to HBase\n"
+	 "  --loaded NAME           mark a load as given to HBase (p00003/00000042 where instances share)\n"
 	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"
 	 "  --discard NAME          of an interrupted load: it does not, its offsets are loaded again\n",
 	 cmd_loads},

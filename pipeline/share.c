@@ -29,6 +29,7 @@
 #define POLL_MS	     100
 #define TRY_AGAIN_MS 100 /* then twice as long each time */
 #define TRY_MOST_MS  2000
+#define SAY_FIRST_MS 2000
 #define SAY_AGAIN_MS 30000
 
 struct part {
@@ -203,7 +204,7 @@ static void on_taken(void *ctx, const int32_t *ids, size_t n, bool lost)
 			s->stop = 1;
 	}
 	if (n)
-		say_change(s, lost ? "has given up on us; left partitions" : "took partitions", ids, n);
+		say_change(s, lost ? "had to do without us; left partitions" : "took partitions", ids, n);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -304,9 +305,14 @@ static int take_in_new(struct share *s, struct shared *shared, struct error *err
 static int take_in(struct share *s, struct error *err)
 {
 	struct shared shared;
+	int64_t say_ms = now_ms() + SAY_FIRST_MS;
 	int rc;
 	while ((rc = shared_open(&shared, s->opt->state_dir, true, err)) == RC_BUSY) {
 		shared_close(&shared);
+		if (now_ms() > say_ms) {
+			say(s, err->msg);
+			say_ms = now_ms() + SAY_AGAIN_MS;
+		}
 		rc = check_member(s, err);
 		if (rc)
 			return rc;

@@ -56,7 +56,8 @@ static int lock(struct shared *s, struct error *err)
 		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
 		return RC_OK;
-	return error_set(err, RC_BUSY, "%s: another process takes partitions in", s->dir);
+	return error_set(err, RC_BUSY, "%s is being made ready by another process; waiting for its shared.lock",
+			 s->dir);
 }
 
 int shared_open(struct shared *s, const char *dir, bool write, struct error *err)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -39,6 +40,10 @@ class Instances:
         process.log.flush()
         return open(process.log.name).read()
 
+    def has(self, process):
+        """How many partitions it says that it has."""
+        return int((["0"] + re.findall(r"(\d+) here now", self.text(process)))[-1])
+
     def end(self, process, how=signal.SIGTERM):
         self.running.remove(process)
         start = time.monotonic()
@@ -65,7 +70,8 @@ class Instances:
         end = time.monotonic() + seconds
         while not condition():
             self.check_alive()
-            assert time.monotonic() < end, [self.text(p) for p in self.running]
+            if time.monotonic() > end:
+                pytest.fail("\n--\n".join([str(self.positions())] + [self.text(p) for p in self.running]))
             time.sleep(0.2)
 
     def wait_for_all(self):
@@ -121,20 +127,25 @@ def test_zombies(rig, kafka, instances):
     kafka.create(rig.topic, 4)
     first, second = instances.start(), instances.start()
     n = 0
-    for frozen, other in [(first, second), (second, first)] * (rounds // 2):
-        instances.wait(lambda f=frozen: "gave partitions" in instances.text(f))
+    for round in range(rounds):
+        frozen, other = (first, second) if round % 2 == 0 else (second, first)
+        instances.wait(lambda: instances.has(first) == instances.has(second) == 2)
+        time.sleep(1)
+        instances.wait(lambda: instances.has(first) == instances.has(second) == 2)
+        given_up = instances.text(frozen).count("had to do without us")
         for _ in range(4):
             kafka.produce(rig.topic, [(i % 4, None, value(n + i)) for i in range(800)])
             n += 800
         time.sleep(chance.random())
         frozen.send_signal(signal.SIGSTOP)
         held = f"in use by process {frozen.pid} on"
-        instances.wait(lambda o=other, h=held: h in instances.text(o))
+        waited = instances.text(other).count(held)
+        instances.wait(lambda o=other, h=held, w=waited: instances.text(o).count(h) > w)
         kafka.produce(rig.topic, [(i % 4, None, value(n + i)) for i in range(800)])
         n += 800
         time.sleep(2)
         frozen.send_signal(signal.SIGCONT)
-        instances.wait(lambda f=frozen: "has given up on us" in instances.text(f))
+        instances.wait(lambda f=frozen, g=given_up: instances.text(f).count("had to do without us") > g)
         instances.wait_for_all()
     instances.end_all()
     assert len(rig.check()) == n
@@ -211,12 +222,12 @@ def test_leaving_is_quick(rig, kafka, instances):
     """What SIGTERM sets free another has at once, not after the session's end."""
     kafka.create(rig.topic, 4)
     first = instances.start()
-    instances.wait(lambda: "4 here now" in instances.text(first))
+    instances.wait(lambda: instances.has(first) == 4)
     second = instances.start()
-    instances.wait(lambda: "2 here now" in instances.text(second))
+    instances.wait(lambda: instances.has(second) == 2)
     instances.end(first)
     start = time.monotonic()
-    instances.wait(lambda: "4 here now" in instances.text(second))
+    instances.wait(lambda: instances.has(second) == 4)
     assert time.monotonic() - start < 4
     instances.end_all()
 
@@ -282,3 +293,39 @@ class TestRefusals:
         for p in processes:
             p.kill()
             p.communicate()
+
+
+def test_broker_stopped(saltmill, tmp_path):
+    """The broker is away for longer than a session: all is lost but the states, and comes back."""
+    with Broker(tmp_path / "broker") as kafka:
+        rig = Rig(saltmill, kafka, tmp_path / "rig", "t")
+        kafka.create("t", 4)
+        instances = Instances(rig, "g")
+        try:
+            kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
+            processes = [instances.start() for _ in range(2)]
+            instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
+            kafka.kill()
+            instances.wait(lambda: all("had to do without us" in instances.text(p) or
+                                       "gave partitions" not in instances.text(p) for p in processes))
+            kafka.start()
+            kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
+            instances.wait_for_all()
+            assert any("no broker answers at" in instances.text(p) for p in processes)
+            instances.end_all()
+            assert len(rig.check()) == 8000
+        finally:
+            instances.kill_all()
+
+
+def test_topic_deleted(rig, kafka, instances):
+    """Under running instances: refused by all, in time."""
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
+    processes = [instances.start() for _ in range(2)]
+    instances.wait_for_all()
+    kafka.call("delete", rig.topic)
+    for p in processes:
+        assert p.wait(timeout=30) == 2, instances.text(p)
+        assert "has no topic" in instances.text(p)
+        instances.running.remove(p)
