@@ -144,7 +144,7 @@ struct run_writer {
  * many records.  run->codec is set.
  */
 void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes, size_t records);
-/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is ROW_KEY_MAX + 64. */
+/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is at least ROW_KEY_MAX + 64. */
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err);
 /*
