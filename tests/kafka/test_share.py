@@ -306,8 +306,8 @@ def test_broker_stopped(saltmill, tmp_path):
             processes = [instances.start() for _ in range(2)]
             instances.wait(lambda: (rig.state / "shared.json").exists() and rig.loads())
             kafka.kill()
-            instances.wait(lambda: all("had to do without us" in instances.text(p) or
-                                       "gave partitions" not in instances.text(p) for p in processes))
+            time.sleep(8)  # not in every state of a group librdkafka says that the session is over
+            instances.check_alive()
             kafka.start()
             kafka.produce("t", [(i % 4, None, value(i)) for i in range(4000)])
             instances.wait_for_all()
