@@ -18,7 +18,9 @@ def kafka(tmp_path_factory):
 
 @pytest.fixture
 def topic(request):
-    return request.node.name.replace("[", ".").replace("]", "")[:100]
+    """The broker lives through all files: two may have tests of one name."""
+    name = f"{request.path.stem}.{request.node.name}"
+    return name.replace("[", ".").replace("]", "")[:100]
 
 
 @pytest.fixture

@@ -210,4 +210,27 @@ static inline void assert_bytes(struct bytes v, const void *expect, size_t len)
 	assert_memory_equal(v.ptr, expect, len);
 }
 
+/* userId,movieId,rating,timestamp, as conf/ratings.yaml has them; the movie is also a cell. */
+static inline void rig_ratings(struct rig *r, enum encode_as movie_as)
+{
+	static size_t of[] = {0};
+	rig_init(r);
+	size_t user = add_field(r, "userId", FIELD_U32), movie = add_field(r, "movieId", FIELD_U32);
+	size_t rating = add_field(r, "rating", FIELD_TEXT),
+	       ts = add_field(r, "timestamp", FIELD_TIME);
+	struct key_part *salt = add_part(r, PART_SALT);
+	salt->of = of;
+	salt->nof = 1;
+	salt->buckets = 16;
+	salt->width = 1;
+	add_key(r, user, AS_U64);
+	add_key(r, ts, AS_REVERSED_MILLIS);
+	add_key(r, movie, AS_U32);
+	add_cell(r, "r", rating, AS_TEXT);
+	add_cell(r, "m", movie, movie_as);
+	r->table.timestamp_constant = false;
+	r->table.timestamp_field = ts;
+	rig_start(r);
+}
+
 #endif

@@ -19,6 +19,7 @@
 #include "pipeline/source/kafka.h"
 #include "pipeline/source/source.h"
 #include "pool.h"
+#include "tests/unit/mock_main.h"
 #include "units.h"
 
 #define PARTITIONS 3
@@ -617,20 +618,6 @@ static void test_coordinator_moved(void **state)
 	rd_kafka_mock_cluster_destroy(mock);
 }
 
-/* librdkafka makes its threads by C11's thrd_create, which ThreadSanitizer does not know of. */
-static void test_nothing(void **state)
-{
-	(void)state;
-	print_message("librdkafka's threads do not run under ThreadSanitizer\n");
-	skip();
-}
-
-#ifdef __SANITIZE_THREAD__
-#define SKIP_ALL true
-#else
-#define SKIP_ALL false
-#endif
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_cluster, drop_cluster)
 
 int main(void)
@@ -642,7 +629,5 @@ int main(void)
 		TEST(test_anchors),	   TEST(test_refusals),
 		TEST(test_group),	   TEST(test_coordinator_moved),
 	};
-	const struct CMUnitTest none[] = {cmocka_unit_test(test_nothing)};
-	return SKIP_ALL ? cmocka_run_group_tests(none, NULL, NULL)
-			: cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_ON_MOCK(tests);
 }

@@ -15,6 +15,7 @@
 
 #include "mem.h"
 #include "pipeline/source/member.h"
+#include "tests/unit/mock_main.h"
 #include "units.h"
 
 #define PARTITIONS 6
@@ -243,20 +244,6 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(err.msg, "job.yaml:3:5: librdkafka refuses property no.such"));
 }
 
-/* librdkafka makes its threads by C11's thrd_create, which ThreadSanitizer does not know of. */
-static void test_nothing(void **state)
-{
-	(void)state;
-	print_message("librdkafka's threads do not run under ThreadSanitizer\n");
-	skip();
-}
-
-#ifdef __SANITIZE_THREAD__
-#define SKIP_ALL true
-#else
-#define SKIP_ALL false
-#endif
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_cluster, drop_cluster)
 
 int main(void)
@@ -266,7 +253,5 @@ int main(void)
 		TEST(test_coordinator_moved),
 		TEST(test_refusals),
 	};
-	const struct CMUnitTest none[] = {cmocka_unit_test(test_nothing)};
-	return SKIP_ALL ? cmocka_run_group_tests(none, NULL, NULL)
-			: cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_ON_MOCK(tests);
 }

@@ -12,34 +12,12 @@
 #include "hash.h"
 #include "tests/unit/row_rig.h"
 
-static void ratings_rig(struct rig *r)
-{
-	static size_t of[] = {0};
-	rig_init(r);
-	size_t user = add_field(r, "userId", FIELD_U32), movie = add_field(r, "movieId", FIELD_U32);
-	size_t rating = add_field(r, "rating", FIELD_TEXT),
-	       ts = add_field(r, "timestamp", FIELD_TIME);
-	struct key_part *salt = add_part(r, PART_SALT);
-	salt->of = of;
-	salt->nof = 1;
-	salt->buckets = 16;
-	salt->width = 1;
-	add_key(r, user, AS_U64);
-	add_key(r, ts, AS_REVERSED_MILLIS);
-	add_key(r, movie, AS_U32);
-	add_cell(r, "r", rating, AS_TEXT);
-	add_cell(r, "m", movie, AS_TEXT);
-	r->table.timestamp_constant = false;
-	r->table.timestamp_field = ts;
-	rig_start(r);
-}
-
 static void ratings_key_by_hand(void **state)
 {
 	(void)state;
 	struct rig r;
 	struct cell cells[2];
-	ratings_rig(&r);
+	rig_ratings(&r, AS_TEXT);
 	assert_int_equal(row_minor_bytes(r.plan, 0), 0);
 	assert_true(row_constant_columns(r.plan, 0));
 	assert_int_equal(row_max_cells(r.plan, 0), 2);

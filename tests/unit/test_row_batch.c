@@ -62,28 +62,6 @@ static unsigned pick(unsigned below)
 	return (unsigned)(roll() >> 33) % below;
 }
 
-static void ratings_rig(struct rig *r)
-{
-	static size_t of[] = {0};
-	rig_init(r);
-	size_t user = add_field(r, "userId", FIELD_U32), movie = add_field(r, "movieId", FIELD_U32);
-	size_t rating = add_field(r, "rating", FIELD_TEXT),
-	       ts = add_field(r, "timestamp", FIELD_TIME);
-	struct key_part *salt = add_part(r, PART_SALT);
-	salt->of = of;
-	salt->nof = 1;
-	salt->buckets = 16;
-	salt->width = 1;
-	add_key(r, user, AS_U64);
-	add_key(r, ts, AS_REVERSED_MILLIS);
-	add_key(r, movie, AS_U32);
-	add_cell(r, "r", rating, AS_TEXT);
-	add_cell(r, "m", movie, AS_U32);
-	r->table.timestamp_constant = false;
-	r->table.timestamp_field = ts;
-	rig_start(r);
-}
-
 /* Each of the batch by hand: key, value as text, value as number. */
 static void ratings_by_hand(void **state)
 {
@@ -91,7 +69,7 @@ static void ratings_by_hand(void **state)
 	take_numbers *ways[QUICK_WAYS];
 	size_t nways = quick_ways(ways);
 	struct rig r;
-	ratings_rig(&r);
+	rig_ratings(&r, AS_U32);
 	for (unsigned round = 0; round < 3000; round++) {
 		struct batch b;
 		struct record records[EVENT_BATCH];
@@ -284,7 +262,7 @@ static void pauses(void **state)
 	struct rig r;
 	struct batch good, bad;
 	struct record records[EVENT_BATCH];
-	ratings_rig(&r);
+	rig_ratings(&r, AS_U32);
 	batch_start(&good, 2, 4);
 	batch_start(&bad, 2, 4);
 	for (size_t i = 0; i < 8; i++) {

@@ -14,6 +14,7 @@
 #include "pipeline/sort/prefix.h"
 #include "sorter.h"
 #include "pool.h"
+#include "tests/unit/draw.h"
 
 struct row {
 	uint8_t *key;
@@ -29,22 +30,6 @@ struct rows {
 	size_t n;
 	size_t minor_bytes;
 };
-
-static uint64_t random_state;
-
-static uint64_t draw(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-static void draw_bytes(uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		p[i] = (uint8_t)(draw() >> 24);
-}
 
 /* ---- shapes of keys: fill key, return its length ---- */
 

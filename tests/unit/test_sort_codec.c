@@ -14,22 +14,7 @@
 
 #include "pipeline/sort/aside.h"
 #include "pipeline/sort/run.h"
-
-static uint64_t random_state;
-
-static uint64_t draw(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-static void draw_bytes(uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		p[i] = (uint8_t)(draw() >> 24);
-}
+#include "tests/unit/draw.h"
 
 /* ---- records: key, minor and payload lie together, as in a builder's buffer ---- */
 
