@@ -11,6 +11,11 @@
 
 #define SAMPLES	     16
 #define SAMPLE_BYTES (128u << 10) /* two blocks */
+/*
+ * A row that fills several blocks by itself is left out: settings are about rows beside each other,
+ * and the samples stay small whatever the rows are.
+ */
+#define ROW_BYTES_MOST (256u << 10)
 
 /* The records of all samples, one stream in key order. */
 struct samples {
@@ -52,7 +57,9 @@ static int samples_next(void *self, struct record *out, struct error *err)
 		if (rc == RC_OK) {
 			uint64_t w = row_weigh(&s->weigher, out);
 			s->left -= w < s->left ? w : s->left;
-			return RC_OK;
+			if (w <= ROW_BYTES_MOST)
+				return RC_OK;
+			continue;
 		}
 		samples_close(s);
 		if (rc != RC_END || s->next == SAMPLES)

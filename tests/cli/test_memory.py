@@ -72,10 +72,10 @@ def test_more_rows_than_memory(make, memory, threads):
     assert stays_within(bench, memory, "--threads", str(threads))["rows"] == 5_000_000
 
 
-@pytest.mark.parametrize("quote", [b"", b'"'])
-def test_large_values(make, quote):
+@pytest.mark.parametrize("quote,level", [(b"", "3"), (b'"', "3"), (b"", "auto")])
+def test_large_values(make, quote, level):
     """Values of 10 MB, with rows between them and alone, all of them more than memory."""
-    bench = make(job())
+    bench = make(job().replace("compression: ZSTD", f"compression: {{codec: ZSTD, level: {level}}}"))
     text = random.Random(3).randbytes(5 * MIB).hex().encode()
     with open(bench.folder / "in.csv", "wb") as f:
         f.write(HEADER)
@@ -86,6 +86,14 @@ def test_large_values(make, quote):
     t = stays_within(bench, 64, "--threads", "2")
     assert t["rows"] == 24 + 12 * 19_999
     assert max(f["bytes"] for f in t["files"]) > 10 * MIB
+
+
+def test_settings_tried_on_nothing_but_large_values(make):
+    bench = make(job().replace("compression: ZSTD", "compression: {codec: ZSTD, level: auto}"))
+    text = random.Random(3).randbytes(5 * MIB).hex().encode()
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER + b"".join(b"%d,1500000000,1,%s\n" % (i, text[i:] + text[:i]) for i in range(24)))
+    assert stays_within(bench, 64, "--threads", "2")["rows"] == 24
 
 
 def test_two_thousand_regions(make):
