@@ -2,7 +2,7 @@
  * properties.c - librdkafka's settings
  *
  * Memory: librdkafka keeps at most queued.max.messages.kbytes of values and keys, and some 400
- * bytes beside each message, hence both limits; one fetch may come on top.
+ * bytes beside each message, hence both limits.
  */
 #include "properties.h"
 
@@ -43,10 +43,14 @@ static int set_limits(const struct setter *s, uint64_t memory_bytes, struct erro
 	int rc = set_number(s, "queued.max.messages.kbytes", queued / 1024, err);
 	if (!rc)
 		rc = set_number(s, "queued.min.messages", queued / 512, err);
+	/* what one fetch brings comes on top, and may be many times as much once it is unpacked */
+	uint64_t fetch = within(queued / 16, MIB / 2, 16 * MIB);
+	if (!rc && fetch < MIB) /* librdkafka raises fetch.max.bytes to this one */
+		rc = set_number(s, "message.max.bytes", fetch, err);
 	if (!rc)
-		rc = set_number(s, "fetch.max.bytes", within(queued / 4, MIB, 16 * MIB), err);
+		rc = set_number(s, "fetch.max.bytes", fetch, err);
 	if (!rc)
-		rc = set_number(s, "fetch.message.max.bytes", MIB, err);
+		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
 	/* with small queues the default of a second is a stall of a second (ingest.md 2.4); before
 	 * librdkafka 2.2 it cannot be set */
 	struct property backoff = {.name = "fetch.queue.backoff.ms", .value = "5", .optional = true};
