@@ -151,6 +151,18 @@ pack_padded_with(const struct key_plan *p, const uint8_t *key, size_t len, extra
 	return packed;
 }
 
+static inline __attribute__((always_inline)) uint32_t
+pack_rest_with(const struct key_plan *p, const uint8_t *key, size_t len, extract_bits *extract)
+{
+	uint64_t packed = 0;
+	for (unsigned i = 0; i < p->nrest; i++) {
+		const struct plan_word *w = &p->rest[i];
+		uint64_t word = p->fixed ? get_be64(key + w->at) : padded_word(key, len, w->at);
+		packed = packed << w->bits | extract(word, w);
+	}
+	return (uint32_t)packed;
+}
+
 static uint64_t pack_fixed_portable(const struct key_plan *p, const uint8_t *key, size_t len)
 {
 	(void)len;
@@ -160,6 +172,20 @@ static uint64_t pack_fixed_portable(const struct key_plan *p, const uint8_t *key
 static uint64_t pack_padded_portable(const struct key_plan *p, const uint8_t *key, size_t len)
 {
 	return pack_padded_with(p, key, len, extract_portable);
+}
+
+static struct packed_key pack_long_portable(const struct key_plan *p, const uint8_t *key,
+					    size_t len)
+{
+	uint64_t word = p->fixed ? pack_fixed_with(p, key, extract_portable)
+				 : pack_padded_with(p, key, len, extract_portable);
+	return (struct packed_key){word, pack_rest_with(p, key, len, extract_portable)};
+}
+
+static void choose_portable(struct key_plan *p)
+{
+	p->pack = p->fixed ? pack_fixed_portable : pack_padded_portable;
+	p->pack_long = pack_long_portable;
 }
 
 #if defined(__x86_64__)
@@ -184,47 +210,73 @@ pack_padded_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 	return pack_padded_with(p, key, len, extract_pext);
 }
 
-static key_pack *choose_pack(bool fixed)
+__attribute__((target("bmi2"))) static struct packed_key
+pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+{
+	uint64_t word = p->fixed ? pack_fixed_with(p, key, extract_pext)
+				 : pack_padded_with(p, key, len, extract_pext);
+	return (struct packed_key){word, pack_rest_with(p, key, len, extract_pext)};
+}
+
+static void choose_pack(struct key_plan *p)
 {
 	if (!__builtin_cpu_supports("bmi2") || __builtin_cpu_is("znver1") ||
-	    __builtin_cpu_is("znver2"))
-		return fixed ? pack_fixed_portable : pack_padded_portable;
-	return fixed ? pack_fixed_pext : pack_padded_pext;
+	    __builtin_cpu_is("znver2")) {
+		choose_portable(p);
+		return;
+	}
+	p->pack = p->fixed ? pack_fixed_pext : pack_padded_pext;
+	p->pack_long = pack_long_pext;
 }
 #else
-static key_pack *choose_pack(bool fixed)
+static void choose_pack(struct key_plan *p)
 {
-	return fixed ? pack_fixed_portable : pack_padded_portable;
+	choose_portable(p);
 }
 #endif
+
+/* The first `room` of the bits that are set. */
+static uint64_t first_bits(uint64_t mask, unsigned room)
+{
+	for (unsigned n = (unsigned)__builtin_popcountll(mask); n > room; n--)
+		mask &= mask - 1;
+	return mask;
+}
+
+static void plan_take(struct plan_word *words, unsigned *n, unsigned *bits, size_t at, uint64_t mask)
+{
+	if (mask == 0)
+		return;
+	struct plan_word *w = &words[(*n)++];
+	*w = (struct plan_word){.at = at, .mask = mask,
+				.bits = (unsigned)__builtin_popcountll(mask)};
+	compress_moves(mask, w->moves);
+	*bits += w->bits;
+}
 
 void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
 {
 	size_t string_bytes = span_string_bytes(s, minor_bytes);
 	*p = (struct key_plan){.fixed = s->min_len == s->max_len};
-	p->complete = p->fixed && s->skip + SPAN_BYTES >= string_bytes;
-	p->pack = choose_pack(p->fixed);
+	p->complete = p->whole = p->fixed && s->skip + SPAN_BYTES >= string_bytes;
+	choose_pack(p);
 	for (size_t i = 0; i < SPAN_WORDS && s->skip + 8 * i < string_bytes; i++) {
 		uint64_t mask = get_be64(s->mask + 8 * i);
 		size_t behind = s->skip + 8 * (i + 1);
 		if (behind > string_bytes)
 			mask &= UINT64_MAX << (8 * (behind - string_bytes));
-		unsigned bits = (unsigned)__builtin_popcountll(mask);
-		for (; p->bits + bits > 64; bits--) {
-			mask &= mask - 1;
-			p->complete = false;
-		}
-		if (bits == 0)
-			continue;
-		struct plan_word *w = &p->words[p->nwords++];
-		*w = (struct plan_word){.at = s->skip + 8 * i, .mask = mask, .bits = bits};
-		compress_moves(mask, w->moves);
-		p->bits += bits;
+		size_t at = s->skip + 8 * i;
+		uint64_t now = first_bits(mask, 64 - p->bits);
+		uint64_t later = first_bits(mask ^ now, REST_BITS - p->rest_bits);
+		p->complete &= now == mask;
+		p->whole &= (now | later) == mask;
+		plan_take(p->words, &p->nwords, &p->bits, at, now);
+		plan_take(p->rest, &p->nrest, &p->rest_bits, at, later);
 	}
 }
 
 void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
 {
 	plan_init(p, s, minor_bytes);
-	p->pack = p->fixed ? pack_fixed_portable : pack_padded_portable;
+	choose_portable(p);
 }

@@ -2,7 +2,8 @@
  * prefix.h - the bits in which keys differ, packed into one u64 that sorts as the keys do
  *
  * A span says which bits vary in a set of records; a plan made from it packs the first 64 of
- * them.  Equal packed words need a full comparison, different ones never do.
+ * them, and for a sort the next 32.  Equal packed bits need a full comparison unless the plan has
+ * all, different ones never do.
  */
 #ifndef SALTMILL_PREFIX_H
 #define SALTMILL_PREFIX_H
@@ -12,6 +13,7 @@
 enum {
 	SPAN_WORDS = 8,
 	SPAN_BYTES = 8 * SPAN_WORDS,
+	REST_BITS = 32,
 	SLACK_BYTES = 64 /* readable behind every record: words are loaded whole */
 };
 
@@ -64,16 +66,26 @@ struct plan_word {
 	unsigned bits;
 };
 
+struct packed_key {
+	uint64_t word;
+	uint32_t rest; /* the bits behind it */
+};
+
 struct key_plan;
 typedef uint64_t key_pack(const struct key_plan *p, const uint8_t *key, size_t key_len);
+typedef struct packed_key key_pack_long(const struct key_plan *p, const uint8_t *key,
+					size_t key_len);
 
 struct key_plan {
-	struct plan_word words[SPAN_WORDS];
-	unsigned nwords;
+	struct plan_word words[SPAN_WORDS], rest[SPAN_WORDS];
+	unsigned nwords, nrest;
 	unsigned bits;      /* 0..64 */
+	unsigned rest_bits; /* 0..REST_BITS; 0 while bits < 64 */
 	bool fixed;         /* all keys have one length: strings include the minor */
 	bool complete;      /* equal packed words mean equal key and minor */
+	bool whole;         /* equal words and rests do */
 	key_pack *pack;     /* reads up to SLACK_BYTES behind the key */
+	key_pack_long *pack_long; /* the same */
 };
 void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
 /* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT. */

@@ -3,11 +3,13 @@
  * digits on {u64, offset}, then repair of what the digits could not tell apart
  *
  * Five digits: a sixth for the last bits costs more than to compare words in the few groups that
- * are equal so far.  Of 10 bits: the 1024 places that a pass writes to stay in the first and second
- * cache beside what it reads; 9, 11 and 12 bits were slower (2^18 records of 16 bytes).  Groups of equal digits: short ones by insertion, long ones by the same method
- * again on the bits in which the group varies (shared long text, wide random tails), and by merge
- * sort when that is not to be had.  Insertion and merge sort compare word, key, minor and seq, so
- * the order never depends on where the records stood.
+ * are equal so far.  An entry has room for 32 bits more behind the word: where those are the rest of
+ * the key, as with most tables, no record is looked at again.  Digits of 10 bits: the 1024 places
+ * that a pass writes to stay in the first and second cache beside what it reads; 9, 11 and 12 bits
+ * were slower (2^18 records of 16 bytes).  Groups of equal digits: short ones by insertion, long
+ * ones by the same method again on the bits in which the group varies (shared long text, wide
+ * random tails), and by merge sort when that is not to be had.  Insertion and merge sort compare
+ * word, rest, key, minor and seq, so the order never depends on where the records stood.
  */
 #include "radix.h"
 
@@ -37,7 +39,11 @@ static bool less_in_full(const struct radix *x, const struct sort_entry *a,
 static inline bool less(const struct radix *x, const struct sort_entry *a,
 			const struct sort_entry *b)
 {
-	return a->prefix != b->prefix ? a->prefix < b->prefix : less_in_full(x, a, b);
+	if (a->prefix != b->prefix)
+		return a->prefix < b->prefix;
+	if (a->rest != b->rest)
+		return a->rest < b->rest;
+	return !x->by_place && less_in_full(x, a, b);
 }
 
 static void insertion_sort(const struct radix *x, struct sort_entry *a, size_t n)
@@ -143,7 +149,8 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 		struct bytes key;
 		uint32_t at = g->a[i].at;
 		read_key(x, &g->a[i], &key);
-		to[i] = (struct sort_entry){plan->pack(plan, key.ptr, key.len), at};
+		struct packed_key k = plan->pack_long(plan, key.ptr, key.len);
+		to[i] = (struct sort_entry){k.word, k.rest, at};
 	}
 }
 
@@ -155,8 +162,11 @@ static void walk_prefixes(const struct radix *x, const struct key_plan *plan, si
 	for (size_t i = 0; i < n; i++) {
 		struct record r;
 		uint32_t at = (uint32_t)(p - x->base);
+		struct packed_key k = {0};
 		p = record_read(&x->codec, p, &r);
-		to[i] = (struct sort_entry){plan ? plan->pack(plan, r.key.ptr, r.key.len) : 0, at};
+		if (plan)
+			k = plan->pack_long(plan, r.key.ptr, r.key.len);
+		to[i] = (struct sort_entry){k.word, k.rest, at};
 	}
 }
 
@@ -234,6 +244,7 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 			end++;
 		struct group sub = {g.a + i, g.b + i, end - i};
 		if (sub.n < RADIX_MIN || told_apart || depth == DEPTH_MAX) {
+			x->by_place = plan->whole && x->seq_rises;
 			if (sub.n > 1)
 				merge_sort(x, sub.a, sub.b, sub.n);
 			continue;
@@ -260,6 +271,7 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 	if (plan.complete && plan.bits == 0 && x->seq_rises)
 		return;
 	fill_prefixes(x, &plan, &g, g.a);
+	x->by_place = plan.whole && x->seq_rises;
 	merge_sort(x, g.a, g.b, g.n);
 }
 

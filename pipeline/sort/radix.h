@@ -8,6 +8,7 @@
 
 struct sort_entry {
 	uint64_t prefix; /* packed key bits */
+	uint32_t rest;   /* the bits behind those */
 	uint32_t at;     /* of the record in the buffer */
 };
 
@@ -17,6 +18,7 @@ struct radix {
 	const uint8_t *base;
 	struct record_codec codec;
 	bool seq_rises;            /* records stand in the buffer in order of seq */
+	bool by_place;             /* entries of equal bits are in order as they stand */
 	struct sort_entry *entries, *other; /* n each */
 	uint32_t counts[DIGITS_MAX][DIGIT_VALUES];
 };

@@ -716,6 +716,30 @@ static void test_quota(void **state)
 
 /* ---- packing: the portable compression equals PEXT, and both keep the order ---- */
 
+static int compare_packed(struct packed_key a, struct packed_key b)
+{
+	if (a.word != b.word)
+		return a.word < b.word ? -1 : 1;
+	return (a.rest > b.rest) - (a.rest < b.rest);
+}
+
+/* More bits of two keys of one length, with their word before them. */
+static void check_long(const struct key_plan *fast, const struct key_plan *portable,
+		       const uint8_t *const keys[2], size_t len)
+{
+	struct packed_key got[2];
+	for (int i = 0; i < 2; i++) {
+		got[i] = fast->pack_long(fast, keys[i], len);
+		assert_int_equal(compare_packed(got[i], portable->pack_long(portable, keys[i], len)), 0);
+		assert_true(got[i].word == fast->pack(fast, keys[i], len));
+	}
+	int c = memcmp(keys[0], keys[1], len), packed = compare_packed(got[0], got[1]);
+	assert_true(c < 0 ? packed <= 0 : c > 0 ? packed >= 0 : packed == 0);
+	assert_true(!fast->whole || (packed == 0) == (c == 0));
+	assert_true(fast->whole || fast->rest_bits == REST_BITS);
+	assert_true(!fast->complete || (fast->whole && fast->rest_bits == 0));
+}
+
 static void test_packing(void **state)
 {
 	(void)state;
@@ -740,6 +764,7 @@ static void test_packing(void **state)
 		int c = memcmp(keys[0], keys[1], len);
 		assert_true(c < 0 ? a <= b : c > 0 ? a >= b : a == b);
 		assert_true(!fast.complete || (a == b) == (c == 0));
+		check_long(&fast, &portable, (const uint8_t *const[]){keys[0], keys[1]}, len);
 		span_release(&span);
 	}
 }
