@@ -9,7 +9,7 @@
  * takes follows from what was made, in picoseconds: of a plain byte and a stored one where zstd
  * looks for matches; of a plain byte, a sequence and a literal where it is given sequences.  Fitted
  * on an EPYC to 64 KB blocks of ratings, flights, film titles and two logs; the first kind is off
- * by up to 18 %, the second by 3.  STORE_COST is what comes after: checksums, digest, writing,
+ * by up to 22 %, the second by 3.  STORE_COST is what comes after: checksums, digest, writing,
  * three copies in HDFS.
  */
 #include "reader.h"
