@@ -6,7 +6,9 @@
  * the cell before (the whole row key, the time).  64 bytes are compared at once to a mask with a
  * bit for each byte that is equal; runs of enough ones are matches, of which the longer is taken,
  * first to last.  Neighbours begin at the same place, so where all lengths are the same all parts
- * lie side by side; else what follows the row key is laid side by side by the keys' ends.
+ * lie side by side; else what follows the row key is laid side by side by the keys' ends.  Most
+ * cells are short and have keys as long as their neighbours': those two masks tell that too, and
+ * whether a cell is of the row before, so no length is compared.
  *
  * Nothing depends on the bytes being cells but the ratio: a match is only what was seen to be
  * equal.
@@ -15,8 +17,8 @@
 #include "sequences.h"
 
 #include <zstd.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 #include "kv.h"
@@ -29,7 +31,8 @@
 #define ROW_IN_CELL (KV_LENGTHS + 2)
 
 /* Distances and counts in registers: half the time of calls. */
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE	 static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 /* Where the next sequence goes. */
 struct cursor {
@@ -41,6 +44,7 @@ struct cursor {
 /* What stays the same for a block. */
 struct frame {
 	const uint8_t *base, *end;
+	size_t tail_bytes;
 	unsigned step; /* shortest match, less SEQUENCE_MIN */
 };
 
@@ -60,33 +64,57 @@ struct shape {
 	size_t size; /* with its tail */
 };
 
-#ifdef __SSE2__
+/* Bit i: a[i] == b[i], of SPAN bytes. */
+#if defined(__x86_64__)
 INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
 {
 	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
 	__m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
 	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
 }
+
+INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
+{
+	return equal_16(a, b) | equal_16(a + 16, b + 16) << 16 | equal_16(a + 32, b + 32) << 32 |
+	       equal_16(a + 48, b + 48) << 48;
+}
+
+#define AVX2 __attribute__((target("avx2,bmi,bmi2")))
+
+INLINE AVX2 uint64_t equal_32(const uint8_t *a, const uint8_t *b)
+{
+	__m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a);
+	__m256i y = _mm256_loadu_si256((const __m256i *)(const void *)b);
+	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
+}
+
+INLINE AVX2 uint64_t equal_span_avx2(const uint8_t *a, const uint8_t *b)
+{
+	return equal_32(a, b) | equal_32(a + 32, b + 32) << 32;
+}
 #else
-INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
+INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t m = 0;
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < SPAN; i++)
 		m |= (uint64_t)(a[i] == b[i]) << i;
 	return m;
 }
 #endif
 
-/* Bit i: a[i] == b[i]; b is before a, end behind both. */
-INLINE uint64_t equal_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
+/* The same where less than that is left of the block; b is before a. */
+static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
-	if (end - a >= SPAN)
-		return equal_16(a, b) | equal_16(a + 16, b + 16) << 16 |
-		       equal_16(a + 32, b + 32) << 32 | equal_16(a + 48, b + 48) << 48;
 	uint64_t m = 0;
 	for (ptrdiff_t i = 0; i < end - a; i++)
 		m |= (uint64_t)(a[i] == b[i]) << i;
 	return m;
+}
+
+/* Bit i: a[i] == b[i]; b is before a, end behind both. */
+INLINE uint64_t equal_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
+{
+	return end - a >= SPAN ? equal_span(a, b) : equal_end(a, b, end);
 }
 
 INLINE uint64_t low_bits(size_t n)
@@ -102,32 +130,38 @@ INLINE uint64_t run_starts(uint64_t m, unsigned step)
 	return m & m >> step;
 }
 
+/* The first zero of m at or behind the bit. */
+INLINE uint64_t first_zero(uint64_t m, uint64_t bit)
+{
+	return (m + bit) & ~m;
+}
+
 /* Matches of the bytes at `at`; up and left have a bit for each that equals the one so far back. */
 INLINE struct cursor put_matches(struct cursor c, const struct frame *f, uint32_t at,
 				 struct distance d, uint64_t up, uint64_t left)
 {
 	/* The last match may go on here, however short. */
 	uint64_t same = c.offset == d.up ? up : c.offset == d.left ? left : 0;
-	unsigned more = (unsigned)__builtin_ctzll(~(c.anchor == at ? same : 0));
-	c.next[-1].matchLength += more;
-	c.anchor += more;
+	uint64_t stop = first_zero(c.anchor == at ? same : 0, 1);
+	unsigned end = (unsigned)__builtin_ctzll(stop);
+	c.next[-1].matchLength += end;
+	c.anchor += end;
 	uint64_t starts = run_starts(up, f->step) | run_starts(left, f->step);
-	starts &= UINT64_MAX << more;
-	while (starts) {
-		unsigned i = (unsigned)__builtin_ctzll(starts);
-		unsigned u = (unsigned)__builtin_ctzll(~(up >> i));
-		unsigned l = (unsigned)__builtin_ctzll(~(left >> i));
-		unsigned n = l > u ? l : u;
+	for (starts &= -stop; starts; starts &= -stop) {
+		uint64_t bit = starts & -starts;
+		uint64_t u = first_zero(up, bit), l = first_zero(left, bit);
+		unsigned i = (unsigned)__builtin_ctzll(bit);
+		stop = l > u ? l : u;
+		end = (unsigned)__builtin_ctzll(stop);
 		bool behind = i > d.head;
 		uint32_t up_to = d.up + (behind ? d.more_up : 0);
 		uint32_t left_to = d.left + (behind ? d.more_left : 0);
 		c.offset = l > u ? left_to : up_to;
 		c.next->offset = (uint32_t)c.offset;
 		c.next->litLength = at + i - (uint32_t)c.anchor;
-		c.next->matchLength = n;
+		c.next->matchLength = end - i;
 		c.next++;
-		c.anchor = (uint64_t)at + i + n;
-		starts &= UINT64_MAX << (i + n);
+		c.anchor = (uint64_t)at + end;
 	}
 	return c;
 }
@@ -148,29 +182,28 @@ INLINE struct cursor put_part(struct cursor c, const struct frame *f, const uint
 	return c;
 }
 
-INLINE bool read_shape(const uint8_t *p, const uint8_t *end, size_t tail_bytes, struct shape *out)
+INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct shape *out)
 {
-	if (end - p < ROW_IN_CELL)
+	if (f->end - p < ROW_IN_CELL)
 		return false;
-	out->key_bytes = get_be32(p);
+	uint64_t lengths = get_be64(p);
+	out->key_bytes = (uint32_t)(lengths >> 32);
 	out->row_bytes = get_be16(p + KV_LENGTHS);
-	out->size = KV_LENGTHS + (size_t)out->key_bytes + get_be32(p + 4) + tail_bytes;
-	return out->size <= (size_t)(end - p) && out->row_bytes + KEY_FIXED <= out->key_bytes;
+	out->size = KV_LENGTHS + (size_t)out->key_bytes + (uint32_t)lengths + f->tail_bytes;
+	return out->size <= (size_t)(f->end - p) && out->row_bytes + KEY_FIXED <= out->key_bytes;
 }
 
-/* Whether two cells are of one row; equal is equal_bytes of them. */
-INLINE bool same_row(const uint8_t *a, const struct shape *x, const uint8_t *b,
-		     const struct shape *y, uint64_t equal)
+/* Whether the cell at q and the one before it are of one row; equal is equal_bytes of them. */
+INLINE bool same_row(const uint8_t *q, const struct shape *s, uint32_t back, uint64_t equal)
 {
-	if (x->row_bytes != y->row_bytes)
-		return false;
-	if (ROW_IN_CELL + x->row_bytes > CHUNK)
-		return memcmp(a + ROW_IN_CELL, b + ROW_IN_CELL, x->row_bytes) == 0;
-	uint64_t row = low_bits(x->row_bytes) << ROW_IN_CELL;
+	unsigned head = ROW_IN_CELL + s->row_bytes;
+	if (__builtin_expect(head > CHUNK, 0))
+		return memcmp(q + KV_LENGTHS, q - back + KV_LENGTHS, 2 + s->row_bytes) == 0;
+	uint64_t row = ((uint64_t)1 << head) - (1 << KV_LENGTHS); /* with its length */
 	return (equal & row) == row;
 }
 
-/* The bytes of a short cell that equal those `back` before, behind head those `back + more` before. */
+/* The bytes of a short cell that equal those `back` before, behind head `back + more` before. */
 INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t back, uint32_t more,
 			      unsigned head, uint64_t equal)
 {
@@ -186,20 +219,17 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 }
 
 /*
- * Matches of a cell; equal is equal_bytes of it and the one to the left.  What follows the row key
- * is compared with what lies as far before the other keys' ends.  (The family's length, between the
- * two, is in no match then.)
+ * Matches of a long cell, or of one whose key is not as long as the others'; up and left are
+ * equal_bytes of it and those.  What follows the row key is compared with what lies as far before
+ * the other keys' ends.  (The family's length, between the two, is in no match then.)
  */
-INLINE struct cursor put_cell(struct cursor c, const struct frame *f, const uint8_t *q,
-			      const struct shape *s, struct distance d, uint64_t equal)
+static NOINLINE struct cursor put_uneven(struct cursor c, const struct frame *f, const uint8_t *q,
+					 const struct shape *s, struct distance d, uint64_t up,
+					 uint64_t left)
 {
 	uint32_t at = (uint32_t)(q - f->base);
 	uint32_t more_up = s->key_bytes - get_be32(q - d.up);
 	uint32_t more_left = s->key_bytes - get_be32(q - d.left);
-	uint64_t used = low_bits(s->size);
-	if ((more_up | more_left) == 0 && s->size <= CHUNK)
-		return put_matches(c, f, at, d, equal_bytes(q, q - d.up, f->end) & used,
-				   d.left ? equal & used : 0);
 	if ((more_up | more_left) == 0)
 		return put_part(c, f, q, s->size, d);
 	unsigned head = ROW_IN_CELL + s->row_bytes;
@@ -209,10 +239,23 @@ INLINE struct cursor put_cell(struct cursor c, const struct frame *f, const uint
 		d.left += more_left;
 		return put_part(c, f, q + head, s->size - head, d);
 	}
-	uint64_t up = equal_shifted(f, q, d.up, more_up, head, equal_bytes(q, q - d.up, f->end));
-	uint64_t left = equal_shifted(f, q, d.left, more_left, head, equal);
+	uint64_t used = low_bits(s->size);
+	up = equal_shifted(f, q, d.up, more_up, head, up);
+	left = equal_shifted(f, q, d.left, more_left, head, left);
 	d = (struct distance){d.up, d.left, more_up, more_left, head};
 	return put_matches(c, f, at, d, up & used, left & used);
+}
+
+/* Matches of a cell; up and left are equal_bytes of it and those, if there are. */
+INLINE struct cursor put_cell(struct cursor c, const struct frame *f, const uint8_t *q,
+			      const struct shape *s, struct distance d, uint64_t up, uint64_t left)
+{
+	const uint64_t key_bytes = 0xf; /* where its length is */
+	uint64_t even = d.left ? up & left : up;
+	if (__builtin_expect((even & key_bytes) != key_bytes || s->size > CHUNK, 0))
+		return put_uneven(c, f, q, s, d, up, left);
+	uint64_t used = ((uint64_t)1 << s->size) - 1;
+	return put_matches(c, f, (uint32_t)(q - f->base), d, up & used, d.left ? left & used : 0);
 }
 
 /* Literals up to at, and the end of a zstd block. */
@@ -224,58 +267,96 @@ static struct cursor put_end(struct cursor c, uint32_t at)
 
 /* The walk over a block. */
 struct walk {
-	struct shape last;    /* the cell before; size 0: none */
-	uint32_t before, now; /* cells known of the row before, of this one */
+	uint32_t *row_before, *row; /* where cells are: of the row before, of this one */
+	uint32_t before, now;	    /* how many are known */
+	uint32_t back;		    /* bytes of the cell before; 0: none */
+	uint32_t block;		    /* where the zstd block begins */
 };
 
-/* What the cell at `at` is compared with, and *equal: equal_bytes of it and the cell before. */
-INLINE struct distance meet(struct walk *w, struct sequencer *s, const struct frame *f, uint32_t at,
-			    const struct shape *shape, uint64_t *equal)
+/* Read the cell at `at`, and end the zstd block if it has no room for it; false: it cannot be. */
+INLINE bool arrive(struct walk *w, const struct frame *f, uint32_t at, struct shape *shape,
+		   struct cursor *c)
 {
-	const uint8_t *q = f->base + at;
-	uint32_t back = (uint32_t)w->last.size;
+	if (!read_shape(f, f->base + at, shape))
+		return false;
+	if (__builtin_expect(at + shape->size - w->block > ZSTD_BLOCK, 0)) {
+		*c = put_end(*c, at);
+		w->block = at;
+		return shape->size <= ZSTD_BLOCK;
+	}
+	return true;
+}
+
+/* What the cell at q is compared with; equal: equal_bytes of it and the cell before. */
+INLINE struct distance meet(struct walk *w, const struct frame *f, const uint8_t *q,
+			    const struct shape *shape, uint64_t equal)
+{
+	uint32_t at = (uint32_t)(q - f->base);
 	struct distance d = {0};
-	*equal = equal_bytes(q, q - back, f->end);
-	if (back && same_row(q, shape, q - back, &w->last, *equal)) {
-		d.up = w->now < w->before ? at - s->before[w->now] : back;
-		d.left = back;
+	if (w->back && same_row(q, shape, w->back, equal)) {
+		d.up = w->now < w->before ? at - w->row_before[w->now] : w->back;
+		d.left = w->back;
 	} else {
-		uint32_t *swap = s->before;
-		s->before = s->now;
-		s->now = swap;
+		uint32_t *swap = w->row_before;
+		w->row_before = w->row;
+		w->row = swap;
 		w->before = w->now;
 		w->now = 0;
-		d.up = back ? at - s->before[0] : 0;
+		d.up = w->back ? at - w->row_before[0] : 0;
 	}
 	if (w->now < PLACES)
-		s->now[w->now++] = at;
-	w->last = *shape;
+		w->row[w->now++] = at;
+	w->back = (uint32_t)shape->size;
 	return d;
 }
 
-/* Sequences of all cells; returns their end.  NULL: these cannot be. */
-static ZSTD_Sequence *find(struct sequencer *s, struct bytes cells, size_t tail_bytes,
+/*
+ * The body of the two below: sequences of all cells; returns their end, or NULL: these cannot be.
+ * A macro, as what is made for AVX2 is put in line only in functions that are made for it too.
+ */
+#define FIND(s, f, list, span)                                                                     \
+	struct walk w = {.row_before = (s)->before, .row = (s)->now};                              \
+	struct cursor c = {list, 0, 0};                                                            \
+	struct shape shape;                                                                        \
+	for (const uint8_t *q = (f)->base; q < (f)->end; q += shape.size) {                        \
+		if (!arrive(&w, f, (uint32_t)(q - (f)->base), &shape, &c))                         \
+			return NULL;                                                               \
+		bool all = (f)->end - q >= SPAN;                                                   \
+		const uint8_t *b = q - w.back;                                                     \
+		uint64_t left = all ? span(q, b) : equal_end(q, b, (f)->end);                      \
+		struct distance d = meet(&w, f, q, &shape, left);                                  \
+		b = q - d.up;                                                                      \
+		uint64_t up = all ? span(q, b) : equal_end(q, b, (f)->end);                        \
+		if (d.up)                                                                          \
+			c = put_cell(c, f, q, &shape, d, up, left);                                \
+	}                                                                                          \
+	return put_end(c, (uint32_t)((f)->end - (f)->base)).next
+
+static ZSTD_Sequence *find_portable(const struct sequencer *s, const struct frame *f,
+				    ZSTD_Sequence *list)
+{
+	FIND(s, f, list, equal_span);
+}
+
+#if defined(__x86_64__)
+static AVX2 ZSTD_Sequence *find_avx2(const struct sequencer *s, const struct frame *f,
+				     ZSTD_Sequence *list)
+{
+	FIND(s, f, list, equal_span_avx2);
+}
+#endif
+
+static ZSTD_Sequence *find(const struct sequencer *s, struct bytes cells, size_t tail_bytes,
 			   unsigned min_match, ZSTD_Sequence *list)
 {
-	const struct frame f = {cells.ptr, cells.ptr + cells.len, min_match - SEQUENCE_MIN};
-	struct walk w = {0};
-	struct cursor c = {list, 0, 0};
-	struct shape shape;
-	uint32_t block = 0;
-	for (uint32_t at = 0; at < cells.len; at += (uint32_t)shape.size) {
-		const uint8_t *q = f.base + at;
-		uint64_t equal;
-		if (!read_shape(q, f.end, tail_bytes, &shape) || shape.size > ZSTD_BLOCK)
-			return NULL;
-		if (at + shape.size - block > ZSTD_BLOCK) {
-			c = put_end(c, at);
-			block = at;
-		}
-		struct distance d = meet(&w, s, &f, at, &shape, &equal);
-		if (at)
-			c = put_cell(c, &f, q, &shape, d, equal);
-	}
-	return put_end(c, (uint32_t)cells.len).next;
+	const struct frame f = {cells.ptr, cells.ptr + cells.len, tail_bytes,
+				min_match - SEQUENCE_MIN};
+#if defined(__x86_64__)
+	if (!s->portable && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	    __builtin_cpu_supports("bmi2"))
+		return find_avx2(s, &f, list);
+#endif
+	return find_portable(s, &f, list);
 }
 
 void sequences_setup(void *zstd)
@@ -315,9 +396,11 @@ size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, s
 					  cells.len);
 	if (ZSTD_isError(n))
 		return 0;
-	s->made += (uint64_t)(end - list);
-	for (; list < end; list++)
-		s->literals += list->litLength;
+	if (s->counts) {
+		s->made += (uint64_t)(end - list);
+		for (; list < end; list++)
+			s->literals += list->litLength;
+	}
 	return n;
 }
 

@@ -18,7 +18,9 @@ struct sequencer {
 	void *list;
 	size_t cap;		 /* sequences it has room for */
 	uint32_t *before, *now;	 /* where the cells of two rows are */
-	uint64_t made, literals; /* sequences, and bytes in no match; ever */
+	uint64_t made, literals; /* sequences, and bytes in no match; ever, if counts */
+	bool counts;
+	bool portable;		 /* use nothing that not every processor has; the same sequences */
 };
 
 /* Prepare a compression context of libzstd, which keeps its other settings. */

@@ -81,6 +81,7 @@ static int try_one(struct hcodec *codec, const struct trial *t, const struct sam
 		rc = hcodec_sequence(codec, t->min_match, s->tail_bytes, err);
 	codec->read_all = true;
 	codec->sequencer.made = codec->sequencer.literals = 0;
+	codec->sequencer.counts = true;
 	*stored_bytes = 0;
 	*made = true;
 	for (size_t i = 0, at = 0; rc == 0 && i < s->count; at = s->ends[i++]) {
