@@ -39,8 +39,8 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 
 /*
  * The same for n events of one source, 1..EVENT_BATCH, all plain: out[i * job.ntables + t] holds
- * what row_encode gives for event i.  false: not for these, which may be faulty or just unusual;
- * nothing is done, row_encode has them.
+ * what row_encode gives for event i, and no key is empty.  false: not for these, which may be faulty
+ * or just unusual; nothing is done, row_encode has them.
  */
 bool row_encode_batch(struct row_encoder *e, const struct event *ev, size_t n, struct record *out);
 

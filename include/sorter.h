@@ -61,6 +61,9 @@ struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
  * ROW_KEY_MAX, a record above 1 GiB, the quota.  RC_IO: the temporary folder is full or not there.
  */
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
+/* The same for r[0], r[step] ... of n records, one after the other. */
+int run_builder_add_many(struct run_builder *b, const struct record *r, size_t n, size_t step,
+			 struct error *err);
 /* The buffer holds a run's worth: the next add would sort it first. */
 bool run_builder_full(const struct run_builder *b);
 /* Sort what is there and emit it as a run.  Nothing there: nothing happens. */

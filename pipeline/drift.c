@@ -76,7 +76,7 @@ static int read_all(struct drift_work *w, struct progress *progress, struct erro
 	w->reading.rejects = w->rejects;
 	w->reading.limit = (struct reject_limit){.share = 1, .is_share = true};
 	w->reading.progress = progress;
-	w->reading.sink = (struct record_sink){w, take_record, NULL, NULL};
+	w->reading.sink = (struct record_sink){.ctx = w, .record = take_record};
 	int rc = reading_run(&w->reading, err);
 	w->drift->events = w->reading.events;
 	w->drift->rejected = w->reading.rejected;

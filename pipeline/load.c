@@ -162,6 +162,13 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	return run_builder_add(sorter_builder(l->tables[table].sorter, worker), r, err);
 }
 
+static int take_records(void *ctx, unsigned worker, size_t table, const struct record *r, size_t n,
+			size_t step, struct error *err)
+{
+	struct load *l = ctx;
+	return run_builder_add_many(sorter_builder(l->tables[table].sorter, worker), r, n, step, err);
+}
+
 /* Between pieces is a good time to sort: no other thread waits for this one. */
 static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
@@ -182,7 +189,7 @@ static int read_all(struct load *l, struct error *err)
 	l->reading.rejects = l->rejects;
 	l->reading.limit = l->opt->limit;
 	l->reading.progress = l->progress;
-	l->reading.sink = (struct record_sink){l, take_record, sort_full_runs, NULL};
+	l->reading.sink = (struct record_sink){l, take_record, take_records, sort_full_runs, NULL};
 	int rc = reading_run(&l->reading, err);
 	m->read = l->reading.events;
 	m->rejected = l->reading.rejected;

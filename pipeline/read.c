@@ -66,16 +66,27 @@ static int take_record(struct reader *r, size_t table, const struct record *rec)
 	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
 }
 
+/* The records of a table that stand `ntables` apart.  None is empty. */
+static int take_records(struct reader *r, size_t table, size_t n)
+{
+	const struct record_sink *sink = &r->reading->sink;
+	size_t ntables = r->reading->job->ntables;
+	const struct record *rec = r->records + table;
+	int rc = RC_OK;
+	if (sink->records && sink->records(sink->ctx, r->number, table, rec, n, ntables, &r->fatal))
+		return RC_STOPPED; /* as in take_record */
+	for (size_t i = 0; !sink->records && i < n && rc == RC_OK; i++)
+		rc = take_record(r, table, rec + i * ntables);
+	return rc;
+}
+
 static int take_events(void *ctx, const struct event *events, size_t n, bool *taken)
 {
 	struct reader *r = ctx;
-	const struct record *rec = r->records;
-	size_t ntables = r->reading->job->ntables;
 	int rc = RC_OK;
 	*taken = row_encode_batch(r->encoder, events, n, r->records);
-	for (size_t i = 0; *taken && i < n; i++)
-		for (size_t t = 0; t < ntables && rc == RC_OK; t++)
-			rc = take_record(r, t, rec++);
+	for (size_t t = 0; *taken && t < r->reading->job->ntables && rc == RC_OK; t++)
+		rc = take_records(r, t, n);
 	return rc;
 }
 

@@ -150,15 +150,22 @@ static void shrink_buffer(struct run_builder *b)
 }
 
 /*
- * The last record is looked at when the next one comes: its bytes, just written in other pieces,
- * could not be read back without a stall.
+ * Records are looked at some later: their bytes, just written in other pieces, could not be read
+ * back without a stall.
  */
-static inline void watch_last(struct run_builder *b)
+static inline void watch_unseen(struct run_builder *b)
 {
-	const uint8_t *string = b->data + b->last_at;
-	if (b->records == 1)
-		watch_start(&b->watch, string, b->last_key_len, b->sorter->opt.minor_bytes);
-	watch_add(&b->watch, string, b->last_key_len);
+	watch_strings(&b->watch, b->data, b->unseen, b->nunseen);
+	b->nunseen = 0;
+}
+
+/* The string was just written. */
+static inline void watch_later(struct run_builder *b, const uint8_t *string, size_t key_len)
+{
+	if (b->nunseen == UNSEEN_MAX)
+		watch_unseen(b);
+	watch_key_len(&b->watch, key_len);
+	b->unseen[b->nunseen++] = (uint32_t)(string - b->data);
 }
 
 int run_builder_flush(struct run_builder *b, struct error *err)
@@ -169,7 +176,7 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	struct run *run = mem_calloc(1, sizeof(*run));
 	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
 	reserve_entries(b);
-	watch_last(b);
+	watch_unseen(b);
 	b->radix->base = b->data;
 	b->radix->codec = builder_codec(b);
 	b->radix->seq_rises = b->seq_rises;
@@ -217,6 +224,13 @@ static inline uint8_t *append_short(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
+static inline void write_strings(uint8_t *p, const struct record *r, size_t minor_bytes)
+{
+	p = append_short(p, r->key.ptr, r->key.len);
+	p = append_short(p, r->minor, minor_bytes);
+	append_short(p, r->payload.ptr, r->payload.len);
+}
+
 static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
 {
 	if (r->key.len > ROW_KEY_MAX)
@@ -256,14 +270,11 @@ static inline int add(struct run_builder *b, const struct record *r, bool aside,
 	b->last_seq = r->seq;
 	b->least_seq = r->seq < b->least_seq ? r->seq : b->least_seq;
 	b->largest_seq = r->seq > b->largest_seq ? r->seq : b->largest_seq;
-	uint8_t *p = record_write_header(r, aside, b->data + b->used);
-	if (b->records > 0)
-		watch_last(b);
-	b->last_at = (size_t)(p - b->data);
-	b->last_key_len = r->key.len;
-	p = append_short(p, r->key.ptr, r->key.len);
-	p = append_short(p, r->minor, codec.minor_bytes);
-	append_short(p, r->payload.ptr, r->payload.len);
+	uint8_t *string = record_write_header(r, aside, b->data + b->used);
+	write_strings(string, r, codec.minor_bytes);
+	if (b->records == 0)
+		watch_start(&b->watch, string, r->key.len, codec.minor_bytes);
+	watch_later(b, string, r->key.len);
 	b->used += len;
 	b->records++;
 	return RC_OK;
@@ -294,4 +305,49 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	if (__builtin_expect(r->payload.len >= b->sorter->aside_bytes, 0))
 		return add_aside(b, r, err);
 	return add(b, r, false, err);
+}
+
+/* It goes behind the one before with nothing to be settled. */
+static inline bool is_usual(const struct run_builder *b, const struct record *r, uint64_t last_seq,
+			    size_t end)
+{
+	return (end <= b->cap) & (r->payload.len < 0x80) & (r->key.len == b->watch.key_len) &
+	       (r->seq >= last_seq) & (r->seq >> 32 == b->first_seq >> 32);
+}
+
+/* Add records as long as they are short and fit; returns how many.  Not the first of a run. */
+static size_t add_usual(struct run_builder *b, const struct record *r, size_t n, size_t step)
+{
+	const size_t minor_bytes = b->sorter->opt.minor_bytes;
+	size_t used = b->used, done = 0;
+	uint64_t last_seq = b->last_seq;
+	if (b->records == 0 || n > b->records_max - b->records)
+		return 0;
+	for (; done < n; done++, r += step) {
+		size_t end = used + 7 + r->key.len + minor_bytes + r->payload.len;
+		if (!is_usual(b, r, last_seq, end))
+			break;
+		uint8_t *string = record_write_header(r, false, b->data + used);
+		write_strings(string, r, minor_bytes);
+		watch_later(b, string, r->key.len);
+		used = end;
+		last_seq = r->seq;
+	}
+	b->used = used;
+	b->records += done;
+	b->last_seq = last_seq;
+	b->largest_seq = last_seq > b->largest_seq ? last_seq : b->largest_seq;
+	return done;
+}
+
+int run_builder_add_many(struct run_builder *b, const struct record *r, size_t n, size_t step,
+			 struct error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		i += add_usual(b, r + i * step, n - i, step);
+		int rc = i < n ? run_builder_add(b, r + i * step, err) : RC_OK;
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
 }

@@ -35,6 +35,7 @@ enum {
 	READ_BYTES_MAX = 64 << 10,
 	ASIDE_MIN = 64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
 	ASIDE_MAX = 1 << 20,
+	UNSEEN_MAX = 16,
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };
 
@@ -49,8 +50,9 @@ struct run_builder {
 	uint64_t first_seq, last_seq;
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
-	struct span_watch watch;    /* over the records in data but the last */
-	size_t last_at, last_key_len; /* where its key and minor lie in data */
+	struct span_watch watch;    /* over the records in data, but of the strings at unseen */
+	uint32_t unseen[UNSEEN_MAX]; /* where in data the last ones lie */
+	size_t nunseen;
 	struct radix *radix;        /* entries hold entries_cap each */
 	size_t entries_cap;
 	uint8_t *spill_buf;

@@ -43,13 +43,22 @@ struct span_watch {
 };
 /* string: key and minor, with SLACK_BYTES readable behind it, here and below. */
 void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len, size_t minor_bytes);
-static inline void watch_add(struct span_watch *w, const uint8_t *string, size_t key_len)
+static inline void watch_key_len(struct span_watch *w, size_t key_len)
 {
 	w->lost |= key_len != w->key_len;
-	for (size_t i = 0; i < w->nwords; i++) {
-		uint64_t word;
-		memcpy(&word, string + 8 * i, 8);
-		w->varies[i] |= word ^ w->first[i];
+}
+/* n strings, which lie at base + at[i]. */
+static inline void watch_strings(struct span_watch *w, const uint8_t *base, const uint32_t *at,
+				 size_t n)
+{
+	for (size_t k = 0; k < w->nwords; k++, base += 8) {
+		uint64_t first = w->first[k], varies = w->varies[k];
+		for (size_t i = 0; i < n; i++) {
+			uint64_t word;
+			memcpy(&word, base + at[i], 8);
+			varies |= word ^ first;
+		}
+		w->varies[k] = varies;
 	}
 }
 /* The span of a watch that is not lost, from one of its strings. */

@@ -239,7 +239,7 @@ static const struct setting settings[] = {
 	{3, 2u << 20, 10000},      /* few in memory */
 };
 
-enum { ADD_TASKS = 7 };
+enum { ADD_TASKS = 7, ADD_MAX = 37 };
 
 struct adding {
 	struct sorter *s;
@@ -254,14 +254,24 @@ static struct record row_record(const struct row *r)
 			       .payload = bytes_of(r->payload, r->payload_len)};
 }
 
+/* One alone, others with gaps between them. */
+static int add_some(struct run_builder *b, const struct row *rows, size_t n, struct error *err)
+{
+	struct record r[2 * ADD_MAX] = {0};
+	for (size_t i = 0; i < n; i++)
+		r[2 * i] = row_record(&rows[i]);
+	return n == 1 ? run_builder_add(b, r, err) : run_builder_add_many(b, r, n, 2, err);
+}
+
 static int add_part(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct adding *a = ctx;
 	struct run_builder *b = sorter_builder(a->s, worker);
-	size_t n = a->rows->n;
-	for (size_t i = n * index / ADD_TASKS; i < n * (index + 1) / ADD_TASKS; i++) {
-		struct record r = row_record(&a->rows->v[i]);
-		int rc = run_builder_add(b, &r, err);
+	size_t n = a->rows->n, end = n * (index + 1) / ADD_TASKS;
+	for (size_t i = n * index / ADD_TASKS, some; i < end; i += some) {
+		some = index % 2 ? 1 + i % ADD_MAX : 1;
+		some = some < end - i ? some : end - i;
+		int rc = add_some(b, &a->rows->v[i], some, err);
 		if (rc)
 			return rc;
 	}
