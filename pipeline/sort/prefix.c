@@ -218,6 +218,31 @@ pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 	return (struct packed_key){word, pack_rest_with(p, key, len, extract_pext)};
 }
 
+/* Of up to three words, and of one behind: those that are not there have no bits. */
+__attribute__((target("bmi2"))) static inline uint64_t three_pext(const struct key_plan *p,
+								  const uint8_t *key)
+{
+	const struct plan_word *w = p->words;
+	uint64_t packed = _pext_u64(get_be64(key + w[0].at), w[0].mask);
+	packed = packed << w[1].bits | _pext_u64(get_be64(key + w[1].at), w[1].mask);
+	return packed << w[2].bits | _pext_u64(get_be64(key + w[2].at), w[2].mask);
+}
+
+__attribute__((target("bmi2"))) static uint64_t
+pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+{
+	(void)len;
+	return three_pext(p, key);
+}
+
+__attribute__((target("bmi2"))) static struct packed_key
+pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+{
+	(void)len;
+	uint64_t rest = _pext_u64(get_be64(key + p->rest[0].at), p->rest[0].mask);
+	return (struct packed_key){three_pext(p, key), (uint32_t)rest};
+}
+
 static void choose_pack(struct key_plan *p)
 {
 	if (!__builtin_cpu_supports("bmi2") || __builtin_cpu_is("znver1") ||
@@ -225,8 +250,9 @@ static void choose_pack(struct key_plan *p)
 		choose_portable(p);
 		return;
 	}
-	p->pack = p->fixed ? pack_fixed_pext : pack_padded_pext;
-	p->pack_long = pack_long_pext;
+	bool is_short = p->fixed && p->nwords <= 3 && p->nrest <= 1;
+	p->pack = is_short ? pack_short_pext : p->fixed ? pack_fixed_pext : pack_padded_pext;
+	p->pack_long = is_short ? pack_short_long_pext : pack_long_pext;
 }
 #else
 static void choose_pack(struct key_plan *p)
@@ -259,7 +285,6 @@ void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
 	size_t string_bytes = span_string_bytes(s, minor_bytes);
 	*p = (struct key_plan){.fixed = s->min_len == s->max_len};
 	p->complete = p->whole = p->fixed && s->skip + SPAN_BYTES >= string_bytes;
-	choose_pack(p);
 	for (size_t i = 0; i < SPAN_WORDS && s->skip + 8 * i < string_bytes; i++) {
 		uint64_t mask = get_be64(s->mask + 8 * i);
 		size_t behind = s->skip + 8 * (i + 1);
@@ -273,6 +298,7 @@ void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
 		plan_take(p->words, &p->nwords, &p->bits, at, now);
 		plan_take(p->rest, &p->nrest, &p->rest_bits, at, later);
 	}
+	choose_pack(p);
 }
 
 void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
