@@ -51,6 +51,7 @@ struct hfile_options {
 	 * the budget (NULL: no limit) or not used.  Both outlive the scratch. */
 	struct crew *crew;
 	struct budget *budget;
+	struct syncer *syncer; /* syncs the finished file (io.h); NULL: hfile_finish waits for it */
 };
 
 struct hfile_cell {
@@ -112,7 +113,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
  * are first if need be: the same answer with and without a crew.
  */
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err);
-/* Write index, file info, bloom, trailer; fsync; fill *sum.  Frees w whatever the result. */
+/* Write index, file info, bloom, trailer; fsync, or leave it to the syncer; fill *sum.  Frees w whatever the result. */
 int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
 /* Unlink the file and free w.  NULL is fine. */
 void hfile_abort(struct hfile_writer *w);
@@ -128,7 +129,8 @@ struct hfile_tuning {
  * take the best for the aim.  No clock is asked: time is estimated from sizes, so that every
  * machine chooses the same.
  */
-int hfile_tune(const char *path, enum codec_aim aim, struct hfile_tuning *out, struct error *err);
+int hfile_tune(const char *path, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
+	       struct error *err);
 
 /* A file opened for reading.  One thread at a time. */
 struct hfile;

@@ -6,6 +6,8 @@
 #ifndef SALTMILL_IO_H
 #define SALTMILL_IO_H
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "error.h"
 
@@ -26,10 +28,26 @@ int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct e
 void out_write(struct out_file *o, const void *ptr, size_t len);
 /* Flush, fsync, close.  Reports the first failure, with path and offset. */
 int out_finish(struct out_file *o, struct error *err);
+/*
+ * The same, but fsync and close may be left to s (NULL: they are not); what fails there is told by
+ * syncer_finish.
+ */
+struct syncer;
+int out_finish_later(struct out_file *o, struct syncer *s, struct error *err);
 /* XXH3-128 of all bytes written, canonical (big-endian) form; before out_finish or out_abort. */
 void out_digest(const struct out_file *o, uint8_t digest[16]);
 /* Close and unlink.  Harmless on a file that is finished or {.fd = -1}. */
 void out_abort(struct out_file *o);
+
+/*
+ * A thread that makes written files durable while others go on: an fsync waits for the disk, not for
+ * a processor.
+ */
+struct syncer *syncer_new(void);
+/* Any thread: take over fd to sync and close it; false: it has enough to do, do it yourself. */
+bool syncer_take(struct syncer *s, int fd, const char *path);
+/* Wait until all that was taken is on disk; free s (NULL is fine).  Reports the first failure. */
+int syncer_finish(struct syncer *s, struct error *err);
 
 /* Read exactly len bytes at offset; a short file is RC_IO. */
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);

@@ -302,15 +302,25 @@ static int write_all_regions(struct load *l, struct error *err)
 	l->progress->regions_total = l->ntasks;
 	l->crew = crew_new();
 	l->regions_left = l->ntasks;
+	struct syncer *syncer = syncer_new();
 	size_t n = 0;
 	for (size_t t = 0; t < l->job->ntables; t++) {
 		l->tables[t].cut.crew = l->crew;
+		l->tables[t].cut.syncer = syncer;
 		for (size_t r = 0; r <= l->tables[t].splits.count; r++, n++) {
 			l->task_table[n] = t;
 			l->task_region[n] = r;
 		}
 	}
 	int rc = pool_run(l->write_threads, l->ntasks + l->write_threads - 1, write_task, l, err);
+	struct error unsynced;
+	int synced = syncer_finish(syncer, &unsynced);
+	for (size_t t = 0; t < l->job->ntables; t++)
+		l->tables[t].cut.syncer = NULL;
+	if (rc == RC_OK && synced) {
+		*err = unsynced;
+		rc = synced;
+	}
 	if (rc == RC_OK)
 		load_end_writing(l);
 	return rc;

@@ -103,7 +103,7 @@ static int write_samples(const struct cut_table *t, struct sorter *sorter, unsig
 	return rc;
 }
 
-static int try_files(const struct cut_table *t, const struct cut_result *files,
+static int try_files(const struct cut_table *t, const struct cut_result *files, unsigned threads,
 		     struct hfile_tuning *tuned, struct error *err)
 {
 	int rc = RC_OK;
@@ -112,7 +112,7 @@ static int try_files(const struct cut_table *t, const struct cut_result *files,
 		if (f->aim == AIM_NONE)
 			continue;
 		char *path = mem_format("%s/%s/%s", t->hfiles_dir, f->name, files->files[i].name);
-		rc = hfile_tune(path, f->aim, &tuned[files->files[i].family], err);
+		rc = hfile_tune(path, f->aim, threads, &tuned[files->files[i].family], err);
 		mem_free(path);
 	}
 	return rc;
@@ -157,7 +157,7 @@ int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		plain->schema.families[i].codec = CODEC_NONE;
 	int rc = write_samples(&sample, sorter, threads, &files, err);
 	if (rc == RC_OK)
-		rc = try_files(&sample, &files, *tuned, err);
+		rc = try_files(&sample, &files, threads, *tuned, err);
 	cut_result_release(&files);
 	int rm = io_remove_tree(work_dir, rc ? &ignored : err);
 	for (size_t i = 0; i < n; i++)

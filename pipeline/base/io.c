@@ -109,6 +109,16 @@ int out_finish(struct out_file *o, struct error *err)
 	return rc;
 }
 
+int out_finish_later(struct out_file *o, struct syncer *s, struct error *err)
+{
+	out_put(o, o->buf.ptr, o->buf.len);
+	o->buf.len = 0;
+	if (o->errnum || !syncer_take(s, o->fd, o->path))
+		return out_finish(o, err);
+	out_release(o);
+	return RC_OK;
+}
+
 void out_abort(struct out_file *o)
 {
 	if (o->fd < 0 || !o->path)

@@ -24,6 +24,7 @@ struct cut_table {
 	struct sorter *rows;           /* all records of the table, for rows too large to gather */
 	struct budget *budget;
 	struct crew *crew;             /* helps to write files; NULL: nobody */
+	struct syncer *syncer;         /* syncs finished files; NULL: at once */
 	const char *temp_dir;
 	uint64_t gather_bytes;         /* a row is gathered in memory up to this; 0: 8 MiB */
 	size_t file_buffer_bytes;      /* of each open file; 0: 1 MiB */

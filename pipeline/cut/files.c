@@ -70,6 +70,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.scratch = f->scratch,
 		.file_buffer_bytes = t->file_buffer_bytes,
 		.crew = t->crew,
+		.syncer = t->syncer,
 		.budget = t->budget,
 	};
 	file->path = mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);

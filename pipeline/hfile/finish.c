@@ -136,7 +136,7 @@ static int finish(struct hfile_writer *w, struct hfile_summary *sum, struct erro
 	htrailer_put(&t, trailer);
 	out_write(&w->file, trailer, sizeof trailer);
 	summarize(w, sum);
-	rc = out_finish(&w->file, err);
+	rc = out_finish_later(&w->file, w->opt.syncer, err);
 	if (rc)
 		hfile_summary_release(sum);
 	return rc;

@@ -15,6 +15,7 @@
 #include "reader.h"
 
 #include "mem.h"
+#include "pool.h"
 
 #define STORE_COST    8000 /* picoseconds a stored byte: 125 MB/s */
 #define SEQUENCE_COST 16500
@@ -105,30 +106,56 @@ static uint64_t cost_of(const struct trial *t, enum codec_aim aim, uint64_t plai
 	       s->made * SEQUENCE_COST + s->literals * LITERAL_COST;
 }
 
-int hfile_tune(const char *path, enum codec_aim aim, struct hfile_tuning *out, struct error *err)
+enum { TRIALS_MOST = 8 };
+_Static_assert(sizeof for_speed <= TRIALS_MOST * sizeof *for_speed, "room for all outcomes");
+_Static_assert(sizeof for_size <= TRIALS_MOST * sizeof *for_size, "room for all outcomes");
+
+struct tuning {
+	const struct sample *sample;
+	const struct trial *trials;
+	enum codec_aim aim;
+	struct outcome {
+		uint64_t stored, cost; /* cost UINT64_MAX: cannot be had */
+	} outcomes[TRIALS_MOST];
+};
+
+static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err)
 {
-	const struct trial *trials = aim == AIM_SIZE ? for_size : for_speed;
+	struct tuning *t = ctx;
+	const struct trial *trial = &t->trials[index];
+	struct outcome *o = &t->outcomes[index];
+	struct hcodec codec = {0};
+	bool made;
+	(void)worker;
+	o->cost = UINT64_MAX;
+	if (trial->min_match && t->sample->encoded)
+		return 0;
+	int rc = try_one(&codec, trial, t->sample, &o->stored, &made, err);
+	if (rc == 0 && made)
+		o->cost = cost_of(trial, t->aim, t->sample->bytes.len, o->stored, &codec.sequencer);
+	hcodec_release(&codec);
+	return rc;
+}
+
+int hfile_tune(const char *path, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
+	       struct error *err)
+{
+	struct sample s = {0};
+	struct tuning t = {&s, aim == AIM_SIZE ? for_size : for_speed, aim, {{0}}};
 	size_t count = aim == AIM_SIZE ? sizeof for_size / sizeof *for_size
 				       : sizeof for_speed / sizeof *for_speed;
-	uint64_t best = UINT64_MAX;
-	struct hcodec codec = {0};
-	struct sample s = {0};
 	int rc = sample_read(&s, path, err);
+	if (rc == 0)
+		rc = pool_run(threads, count, one_trial, &t, err);
+	uint64_t best = UINT64_MAX;
 	for (size_t i = 0; rc == 0 && i < count; i++) {
-		const struct trial *t = &trials[i];
-		uint64_t stored;
-		bool made;
-		if (t->min_match && s.encoded)
+		const struct trial *trial = &t.trials[i];
+		if (t.outcomes[i].cost >= best)
 			continue;
-		rc = try_one(&codec, t, &s, &stored, &made, err);
-		uint64_t cost = cost_of(t, aim, s.bytes.len, stored, &codec.sequencer);
-		if (rc || !made || cost >= best)
-			continue;
-		best = cost;
-		*out = (struct hfile_tuning){t->level, t->hash_log, t->min_match, s.bytes.len,
-					     stored};
+		best = t.outcomes[i].cost;
+		*out = (struct hfile_tuning){trial->level, trial->hash_log, trial->min_match,
+					     s.bytes.len, t.outcomes[i].stored};
 	}
-	hcodec_release(&codec);
 	buf_release(&s.bytes);
 	mem_free(s.ends);
 	return rc;

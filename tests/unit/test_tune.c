@@ -129,8 +129,8 @@ static void chosen(void **state)
 		struct hfile_tuning t, again;
 		struct error err;
 		write_file(r->plain, cases[i].text, plain);
-		assert_int_equal(hfile_tune(r->plain, cases[i].aim, &t, &err), 0);
-		assert_int_equal(hfile_tune(r->plain, cases[i].aim, &again, &err), 0);
+		assert_int_equal(hfile_tune(r->plain, cases[i].aim, 1, &t, &err), 0);
+		assert_int_equal(hfile_tune(r->plain, cases[i].aim, 3, &again, &err), 0);
 		assert_true(t.level == again.level && t.hash_log == again.hash_log &&
 			    t.min_match == again.min_match);
 		assert_int_equal(t.min_match != 0, cases[i].sequences);
@@ -160,7 +160,7 @@ static void refused(void **state)
 	struct hfile_tuning t;
 	struct error err;
 	assert_int_equal(hfile_writer_new(&w, r->packed, &opt, &err), RC_CONFIG);
-	assert_int_equal(hfile_tune(r->plain, AIM_SPEED, &t, &err), RC_IO);
+	assert_int_equal(hfile_tune(r->plain, AIM_SPEED, 2, &t, &err), RC_IO);
 }
 
 int main(void)
