@@ -8,7 +8,7 @@ CC     := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 FLAVOR ?= release
 B      := build/$(notdir $(CC))-$(FLAVOR)
 
-OPT_release := -O2 -g
+OPT_release := -O3 -g
 OPT_dev     := -O1 -g -Werror
 OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
