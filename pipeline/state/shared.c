@@ -84,15 +84,9 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 	const struct state_topic *was = &s->topic;
 	if (!was->topic)
 		return RC_OK;
-	if (strcmp(was->topic, now->topic) != 0)
-		return error_set(err, RC_CONFIG,
-				 "%s is the state of topic %s, found %s in the job; use another folder",
-				 s->dir, was->topic, now->topic);
-	if (strcmp(was->cluster, now->cluster) != 0)
-		return error_set(err, RC_DATA,
-				 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
-				 "cluster mean nothing in another; use a new state folder and `start:`",
-				 now->topic, now->cluster, s->dir, was->cluster);
+	int rc = state_same_topic(s->dir, was, now, err);
+	if (rc)
+		return rc;
 	if (now->npartitions < was->npartitions)
 		return error_set(err, RC_DATA,
 				 "topic %s had %d partitions, now it has %d: it was deleted and made anew; "

@@ -319,20 +319,29 @@ static int refuse_partitions(const struct state *s, const struct state_topic *t,
 	return RC_DATA;
 }
 
+int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
+		     struct error *err)
+{
+	if (strcmp(was->topic, now->topic) != 0)
+		return error_set(err, RC_CONFIG,
+				 "%s is the state of topic %s, found %s in the job; use another folder",
+				 dir, was->topic, now->topic);
+	if (strcmp(was->cluster, now->cluster) != 0)
+		return error_set(err, RC_DATA,
+				 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
+				 "cluster mean nothing in another; use a new state folder and `start:`",
+				 now->topic, now->cluster, dir, was->cluster);
+	return RC_OK;
+}
+
 int state_bind(struct state *s, const struct state_topic *t, bool listed, struct error *err)
 {
 	const struct state_topic *old = &s->topic;
 	if (!old->topic)
 		return write_topic(s, t, err);
-	if (strcmp(old->topic, t->topic) != 0)
-		return error_set(err, RC_CONFIG,
-				 "%s is the state of topic %s, found %s in the job; use another folder",
-				 s->dir, old->topic, t->topic);
-	if (strcmp(old->cluster, t->cluster) != 0)
-		return error_set(err, RC_DATA,
-				 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
-				 "cluster mean nothing in another; use a new state folder and `start:`",
-				 t->topic, t->cluster, s->dir, old->cluster);
+	int rc = state_same_topic(s->dir, old, t, err);
+	if (rc)
+		return rc;
 	if (old->npartitions == t->npartitions)
 		return RC_OK;
 	if (t->npartitions < old->npartitions ||

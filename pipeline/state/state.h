@@ -54,6 +54,10 @@ struct state_topic {
 	int32_t npartitions;
 };
 
+/* RC_CONFIG: another topic; RC_DATA: of another cluster.  dir: of the state, for the sentence. */
+int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
+		     struct error *err);
+
 struct state;
 /*
  * write: create the folder if need be and hold its lock; RC_BUSY when another process does,

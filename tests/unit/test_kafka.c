@@ -395,6 +395,17 @@ static void test_broker_away(void **state)
 	kafka_close(k);
 }
 
+/* A mock partition keeps 5 MiB: older messages of partition 0 go. */
+static void push_out(struct cluster *c)
+{
+	char *large = mem_calloc(1, 600001);
+	memset(large, 'x', 600000);
+	for (int i = 0; i < 20; i++)
+		produce(c, 0, NULL, large);
+	produced(c);
+	mem_free(large);
+}
+
 /* Positions that the broker does not have. */
 static void test_lost_positions(void **state)
 {
@@ -414,13 +425,7 @@ static void test_lost_positions(void **state)
 	    !strstr(s->err.msg, "seek --state DIR 0=0"))
 		fail_msg("%s", s->err.msg);
 	seen_free(s);
-	/* a mock partition keeps 5 MiB: older messages go */
-	char *large = mem_calloc(1, 600001);
-	memset(large, 'x', 600000);
-	for (int i = 0; i < 20; i++)
-		produce(c, 0, NULL, large);
-	produced(c);
-	mem_free(large);
+	push_out(c);
 	r[0] = (struct offset_range){.partition = 0, .start = 2, .end = 10};
 	s = read_ranges(c, k, r, 1);
 	assert_int_equal(s->rc, RC_DATA);
@@ -493,12 +498,7 @@ static void test_anchors(void **state)
 	assert_int_equal(read_on(c, k, &p1, 2, why, sizeof(why)), 0);
 	assert_memory_not_equal(empty_key.digest, p1.last.digest, 16);
 	/* gone, as the offsets in front of it: that is said, and once */
-	char *large = mem_calloc(1, 600001);
-	memset(large, 'x', 600000);
-	for (int i = 0; i < 20; i++)
-		produce(c, 0, NULL, large);
-	produced(c);
-	mem_free(large);
+	push_out(c);
 	struct kafka_topic t;
 	struct error err;
 	assert_int_equal(kafka_look(k, &t, &err), 0);
