@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
+#include "digest.h"
 #include "mem.h"
 
 #define OUT_BUFFER (1u << 20)

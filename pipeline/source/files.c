@@ -13,10 +13,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "digest.h"
 #include "mem.h"
 #include "pool.h"
 
