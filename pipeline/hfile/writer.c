@@ -38,6 +38,7 @@ void hfile_scratch_free(struct hfile_scratch *s)
 	ring_slots_free(s->slots);
 	ring_codecs_release(&s->codecs);
 	hcodec_release(&s->codec);
+	hcodec_release(&s->other_codec);
 	buf_release(&s->disk);
 	buf_release(&s->work);
 	mem_free(s);
@@ -126,7 +127,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	w->index.min_entries = o->index_min_entries;
 	hbloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes, w->desk->hashes,
 		    w->desk->hashes_cap);
-	hblock_out_init(&w->blocks, &w->file, &w->scratch->codec, &w->scratch->disk);
+	hblock_out_init(&w->blocks, &w->file, &w->scratch->other_codec, &w->scratch->disk);
 	return w;
 }
 
@@ -146,13 +147,16 @@ int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, stru
 	return rc;
 }
 
-/* Give the scratch's codec this writer's settings. */
-static int take_codec(struct hfile_writer *w, struct error *err)
+/* Give the scratch's codecs this writer's settings. */
+static int take_codecs(struct hfile_writer *w, struct error *err)
 {
-	if (w->scratch->user == w)
+	struct hfile_scratch *s = w->scratch;
+	if (s->user == w)
 		return 0;
-	int rc = writer_setup_codec(&w->opt, &w->scratch->codec, err);
-	w->scratch->user = rc ? NULL : w;
+	int rc = writer_setup_codec(&w->opt, &s->codec, err);
+	if (rc == 0)
+		rc = writer_setup_codec(&w->opt, &s->other_codec, err);
+	s->user = rc ? NULL : w;
 	return rc;
 }
 
@@ -167,7 +171,7 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 		return rc;
 	struct hfile_writer *w = writer_make(&o);
 	begin_block(w);
-	rc = take_codec(w, err);
+	rc = take_codecs(w, err);
 	if (rc == 0)
 		rc = out_open(&w->file, path, o.file_buffer_bytes, err);
 	if (rc) {
@@ -244,7 +248,7 @@ static void put_data(struct hfile_writer *w, struct buf *disk, size_t plain_byte
 int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
 		    struct bytes key, size_t chunks, struct error *err)
 {
-	int rc = take_codec(w, err);
+	int rc = take_codecs(w, err);
 	if (rc)
 		return rc;
 	put_data(w, disk, plain_bytes, cell_bytes, key);
@@ -259,7 +263,7 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	struct buf *payload = writer_payload(&w->opt, cells, &s->work);
 	struct buf *disk = w->opt.codec == CODEC_NONE ? payload : &s->disk;
 	size_t plain_bytes = payload->len - HBLOCK_HEADER;
-	int rc = take_codec(w, err);
+	int rc = take_codecs(w, err);
 	if (rc == 0)
 		rc = hblock_pack(&s->codec, writer_data_type(&w->opt), payload, disk, err);
 	if (rc == 0)

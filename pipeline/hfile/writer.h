@@ -21,9 +21,13 @@ struct desk {
 };
 
 struct hfile_scratch {
-	struct hcodec codec;
+	/*
+	 * Of data blocks, and of all others: libzstd sizes a context for the input at hand, so one for
+	 * both would be given back and taken anew several times a file.
+	 */
+	struct hcodec codec, other_codec;
 	struct buf disk, work;
-	const struct hfile_writer *user; /* whose settings codec has */
+	const struct hfile_writer *user; /* whose settings the codecs have */
 	struct desk *shelf;
 	struct ring_slot *slots; /* not in use */
 	struct ring_codecs codecs;
