@@ -46,7 +46,8 @@ struct hfile_options {
 	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
 	bool tags;                   /* store an empty tag area a cell; golden tests */
 	struct hfile_scratch *scratch; /* NULL: the writer has its own */
-	size_t file_buffer_bytes;    /* 0: 1 MiB */
+	size_t file_buffer_bytes;    /* 0: 256 KiB */
+	bool temporary;              /* the file need not be on disk when it is finished */
 	/* Who helps to compress, NULL: nobody; the bytes are the same.  What that takes is taken from
 	 * the budget (NULL: no limit) or not used.  Both outlive the scratch. */
 	struct crew *crew;

@@ -18,15 +18,16 @@ struct out_file {
 	uint64_t written, started; /* bytes given to the system; of them, writing to disk was asked */
 	struct buf buf;
 	size_t buffer_bytes;
+	bool temporary;  /* removed before long: nothing waits for the disk */
 	int errnum;      /* the first failure; later writes do nothing */
 	void *digest;    /* XXH3 state over everything written */
 };
 
-/* Create path (it must not exist).  buffer_bytes 0 means 1 MiB. */
+/* Create path (it must not exist).  buffer_bytes 0 means 256 KiB. */
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err);
 /* Append.  A failure is remembered and reported by out_finish. */
 void out_write(struct out_file *o, const void *ptr, size_t len);
-/* Flush, fsync, close.  Reports the first failure, with path and offset. */
+/* Flush, fsync (but what is temporary), close.  Reports the first failure, with path and offset. */
 int out_finish(struct out_file *o, struct error *err);
 /*
  * The same, but fsync and close may be left to s (NULL: they are not); what fails there is told by

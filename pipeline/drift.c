@@ -141,9 +141,9 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 				.gather_bytes = w->budget.limit / 32};
 	double ratio = 1;
 	char *dir = mem_format("%s/samples", w->dir);
-	struct disk_sample sample = {.bytes = SAMPLE_BYTES, .work_dir = dir};
+	struct excerpt sample = {.bytes = SAMPLE_BYTES};
 	int rc = sorter_totals(sorter).records
-			 ? regions_disk_ratio(&cut, sorter, o->threads, &sample, &ratio, err)
+			 ? regions_disk_ratio(&cut, sorter, o->threads, &sample, dir, &ratio, err)
 			 : RC_OK;
 	mem_free(dir);
 	for (size_t i = 0; i < t->nregions; i++) {

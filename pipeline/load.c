@@ -21,7 +21,7 @@
 #include "regions.h"
 #include "tuning.h"
 
-#define PREDICT_BYTES (2u << 20) /* of cells: less than 1 % of a load that takes a second */
+#define PREDICT_BYTES (1u << 20) /* of cells, a block a place: less than 1 % of a load of a second */
 
 static double seconds_now(void)
 {
@@ -221,10 +221,11 @@ static int live_splits(const struct existing *live, struct splits *out, struct e
 /* What a region will take on disk is told before it is written, from a sample. */
 static int predict(struct load *l, struct load_table *t, const char *work, struct error *err)
 {
-	struct disk_sample sample = {.bytes = PREDICT_BYTES, .work_dir = work};
+	struct excerpt sample = {.bytes = PREDICT_BYTES};
 	if (sorter_totals(t->sorter).records == 0)
 		return RC_OK;
-	return regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, &t->disk_per_byte, err);
+	return regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work,
+				  &t->disk_per_byte, err);
 }
 
 static int split_table(struct load *l, size_t i, const char *work, struct error *err)

@@ -101,10 +101,9 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err)
 		return RC_OK;
 	for (size_t i = 0; i < l->job->ntables; i++) {
 		const struct load_table *t = &l->tables[i];
-		struct disk_sample sample = {.bytes = there / 4 < SAMPLE_BYTES ? there / 4 : SAMPLE_BYTES,
-					     .work_dir = work_dir};
+		struct excerpt sample = {.bytes = there / 4 < SAMPLE_BYTES ? there / 4 : SAMPLE_BYTES};
 		double ratio;
-		int rc = regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, &ratio, err);
+		int rc = regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work_dir, &ratio, err);
 		if (rc)
 			return rc;
 		need += ratio * (double)sorter_totals(t->sorter).weight;

@@ -346,8 +346,9 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 			      .budget = &p->budget, .temp_dir = p->opt->work_dir, .quota = &p->quota};
 	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
-	struct disk_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m, .work_dir = dir};
-	rc = regions_disk_ratio(&t, s, p->opt->common->threads, &d, &out->disk_per_byte, err);
+	struct excerpt d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
+	rc = regions_disk_ratio(&t, s, p->opt->common->threads, &d, dir, &out->disk_per_byte,
+				err);
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;

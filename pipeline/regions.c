@@ -8,122 +8,32 @@
 #include "io.h"
 #include "mem.h"
 
-#define SAMPLES 16
 #define SAMPLE_BYTES (16u << 20)
 #define PER_SERVER 10 /* regions to start with (hbase-shell.md 2.4) */
 
-/* Records from SAMPLES places, one after the other. */
-struct sampled {
-	struct sorter *sorter;
-	const struct disk_sample *sample;
-	struct row_weigher weigher;
-	struct split_point points[SAMPLES];
-	size_t next;            /* place */
-	bool open;
-	struct record_iter in;
-	uint64_t each, left;    /* weight to take from a place */
-};
-
-static int open_place(struct sampled *s, struct error *err)
+static double disk_ratio(const struct cut_result *r)
 {
-	if (s->next == SAMPLES)
-		return RC_END;
-	struct bytes from = buf_bytes(&s->points[s->next].key), to = {0};
-	if (++s->next < SAMPLES)
-		to = buf_bytes(&s->points[s->next].key);
-	if (to.len && bytes_cmp(from, to) >= 0)
-		return RC_OK; /* a row that heavy: it was seen from the place before */
-	int rc = sorter_range(s->sorter, from, to, &s->in, err);
-	s->open = rc == RC_OK;
-	s->left = s->each;
-	return rc;
-}
-
-static void close_place(struct sampled *s)
-{
-	if (s->open)
-		s->in.close(s->in.self);
-	s->open = false;
-}
-
-static int sampled_next(void *self, struct record *out, struct error *err)
-{
-	struct sampled *s = self;
-	for (;;) {
-		int rc = s->open ? s->in.next(s->in.self, out, err) : RC_END;
-		if (rc == RC_END || (rc == RC_OK && s->left == 0)) {
-			close_place(s);
-			rc = open_place(s, err);
-			if (rc)
-				return rc;
-			continue;
-		}
-		if (rc)
-			return rc;
-		if (s->sample->wanted && !s->sample->wanted(s->sample->ctx, out->key))
-			continue;
-		uint64_t w = row_weigh(&s->weigher, out);
-		s->left -= w < s->left ? w : s->left;
-		return RC_OK;
-	}
-}
-
-static void sampled_close(void *self)
-{
-	close_place(self);
-}
-
-static int make_folders(const struct cut_table *t, struct error *err)
-{
-	int rc = io_make_dir(t->hfiles_dir, err);
-	for (size_t i = 0; rc == RC_OK && i < t->table->schema.nfamilies; i++) {
-		char *dir = mem_format("%s/%s", t->hfiles_dir, t->table->schema.families[i].name);
-		rc = io_make_dir(dir, err);
-		mem_free(dir);
-	}
-	return rc;
-}
-
-/* One file a family, so that what each file has besides its rows hardly counts. */
-static int write_sampled(const struct cut_table *t, struct sampled *s, double *ratio,
-			 struct error *err)
-{
-	struct record_iter it = {sampled_next, sampled_close, s};
-	struct cut_result r;
 	uint64_t plain = 0, disk = 0;
-	struct cutter *c = cutter_new();
-	int rc = cut_region(c, t, 0, &it, &r, err);
-	cutter_free(c);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < r.nfiles; i++) {
-		plain += r.files[i].sum.cell_bytes;
-		disk += r.files[i].sum.file_bytes - DISK_FILE_BYTES;
+	for (size_t i = 0; i < r->nfiles; i++) {
+		plain += r->files[i].sum.cell_bytes;
+		disk += r->files[i].sum.file_bytes - DISK_FILE_BYTES;
 	}
-	cut_result_release(&r);
-	*ratio = plain ? (double)disk / (double)plain : 1;
-	return RC_OK;
+	return plain ? (double)disk / (double)plain : 1;
 }
 
 int regions_disk_ratio(const struct cut_table *table, struct sorter *sorter, unsigned threads,
-		       const struct disk_sample *sample, double *ratio, struct error *err)
+		       const struct excerpt *sample, const char *work_dir, double *ratio,
+		       struct error *err)
 {
 	struct cut_table t = *table;
-	t.hfiles_dir = sample->work_dir;
-	uint64_t targets[SAMPLES], weight = sorter_totals(sorter).weight;
-	struct sampled s = {.sorter = sorter, .sample = sample, .weigher = {t.plan, t.index},
-			    .each = sample->bytes / SAMPLES};
-	for (size_t i = 0; i < SAMPLES; i++)
-		targets[i] = weight / SAMPLES * i;
-	int rc = make_folders(&t, err);
+	struct cut_result files = {0};
+	t.hfiles_dir = work_dir;
+	int rc = excerpt_write(&t, sorter, threads, sample, &files, err);
 	if (rc == RC_OK)
-		rc = sorter_select(sorter, threads, targets, SAMPLES, s.points, err);
-	if (rc == RC_OK)
-		rc = write_sampled(&t, &s, ratio, err);
-	for (size_t i = 0; i < SAMPLES; i++)
-		split_point_release(&s.points[i]);
+		*ratio = disk_ratio(&files);
+	cut_result_release(&files);
 	struct error ignored;
-	int rm = io_remove_tree(sample->work_dir, rc ? &ignored : err);
+	int rm = io_remove_tree(work_dir, rc ? &ignored : err);
 	return rc ? rc : rm;
 }
 
@@ -154,8 +64,8 @@ static int count_regions(const struct cut_table *t, struct sorter *sorter, unsig
 	*count = stated_count(r);
 	if (*count)
 		return RC_OK;
-	struct disk_sample sample = {.bytes = SAMPLE_BYTES, .work_dir = work_dir};
-	int rc = regions_disk_ratio(t, sorter, threads, &sample, &ratio, err);
+	struct excerpt sample = {.bytes = SAMPLE_BYTES};
+	int rc = regions_disk_ratio(t, sorter, threads, &sample, work_dir, &ratio, err);
 	if (rc)
 		return rc;
 	double bytes = (double)sorter_totals(sorter).weight * ratio * (1 + r->headroom);

@@ -4,8 +4,7 @@
 #ifndef SALTMILL_REGIONS_H
 #define SALTMILL_REGIONS_H
 
-#include "cut/cut.h"
-#include "sorter.h"
+#include "excerpt.h"
 #include "splits.h"
 
 /*
@@ -21,20 +20,13 @@ int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned th
 /* Of each HFile, whatever is in it: the trailer.  The rest grows with the cells. */
 #define DISK_FILE_BYTES 4096
 
-/* What is compressed to foresee the size on disk. */
-struct disk_sample {
-	uint64_t bytes;       /* of uncompressed cells, about */
-	const char *work_dir; /* made and removed */
-	bool (*wanted)(const void *ctx, struct bytes key); /* rows that count; NULL: all */
-	const void *ctx;
-};
-
 /*
- * Disk bytes per byte of uncompressed cells, DISK_FILE_BYTES a file left aside: records from 16 places, evenly spread over the rows'
- * weight, are written as one HFile a family.
+ * Disk bytes per byte of uncompressed cells, DISK_FILE_BYTES a file left aside, from a sample that
+ * is written in work_dir, a folder that is made and removed.
  */
 int regions_disk_ratio(const struct cut_table *t, struct sorter *sorter, unsigned threads,
-		       const struct disk_sample *sample, double *ratio, struct error *err);
+		       const struct excerpt *sample, const char *work_dir, double *ratio,
+		       struct error *err);
 /* What of it needs no data; RC_END: the data decides.  Nothing is added to *out then. */
 int regions_without_data(const struct regions *r, struct splits *out, struct error *err);
 /* HBase's algorithm that the job names; false: none. */

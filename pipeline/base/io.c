@@ -11,7 +11,7 @@
 #include "digest.h"
 #include "mem.h"
 
-#define OUT_BUFFER (1u << 20)
+#define OUT_BUFFER (256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
 
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err)
@@ -51,7 +51,7 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 	o->errnum = write_all(o->fd, p, len);
 	o->written += len;
 	/* let the disk begin now: the fsync at the end is short then.  Only a hint, errors show there */
-	if (o->written - o->started >= WRITEBACK_BYTES) {
+	if (!o->temporary && o->written - o->started >= WRITEBACK_BYTES) {
 		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
 				SYNC_FILE_RANGE_WRITE);
 		o->started = o->written;
@@ -94,7 +94,7 @@ static void out_release(struct out_file *o)
 int out_finish(struct out_file *o, struct error *err)
 {
 	out_put(o, o->buf.ptr, o->buf.len);
-	if (!o->errnum && fsync(o->fd) < 0)
+	if (!o->errnum && !o->temporary && fsync(o->fd) < 0)
 		o->errnum = errno;
 	if (close(o->fd) < 0 && !o->errnum)
 		o->errnum = errno;
@@ -113,7 +113,7 @@ int out_finish_later(struct out_file *o, struct syncer *s, struct error *err)
 {
 	out_put(o, o->buf.ptr, o->buf.len);
 	o->buf.len = 0;
-	if (o->errnum || !syncer_take(s, o->fd, o->path))
+	if (o->errnum || o->temporary || !syncer_take(s, o->fd, o->path))
 		return out_finish(o, err);
 	out_release(o);
 	return RC_OK;

@@ -66,7 +66,7 @@ void cutter_free(struct cutter *c)
 
 uint64_t cut_memory(const struct cut_table *t)
 {
-	uint64_t file = t->file_buffer_bytes ? t->file_buffer_bytes : 1u << 20, sum = 0;
+	uint64_t file = t->file_buffer_bytes ? t->file_buffer_bytes : 256u << 10, sum = 0;
 	for (size_t i = 0; i < t->table->schema.nfamilies; i++) {
 		const struct family *f = &t->table->schema.families[i];
 		sum += file + WRITER_BYTES + 3 * (uint64_t)f->block_bytes;

@@ -27,7 +27,8 @@ struct cut_table {
 	struct syncer *syncer;         /* syncs finished files; NULL: at once */
 	const char *temp_dir;
 	uint64_t gather_bytes;         /* a row is gathered in memory up to this; 0: 8 MiB */
-	size_t file_buffer_bytes;      /* of each open file; 0: 1 MiB */
+	size_t file_buffer_bytes;      /* of each open file; 0: 256 KiB */
+	bool temporary;                /* files to be looked at and removed: not synced */
 	struct budget *quota;          /* what temporary files may hold; NULL: no limit */
 };
 

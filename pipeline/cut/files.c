@@ -69,6 +69,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.source_task = bytes_str("saltmill"),
 		.scratch = f->scratch,
 		.file_buffer_bytes = t->file_buffer_bytes,
+		.temporary = t->temporary,
 		.crew = t->crew,
 		.syncer = t->syncer,
 		.budget = t->budget,

@@ -174,6 +174,7 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 	rc = take_codecs(w, err);
 	if (rc == 0)
 		rc = out_open(&w->file, path, o.file_buffer_bytes, err);
+	w->file.temporary = o.temporary;
 	if (rc) {
 		hfile_abort(w);
 		return rc;
