@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "digest.h"
 #include "mem.h"
+#include "xxhash_fast.h"
 
 #define OUT_BUFFER (256u << 10)
 #define WRITEBACK_BYTES (4u << 20)

@@ -16,9 +16,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "digest.h"
 #include "mem.h"
 #include "pool.h"
+#include "xxhash_fast.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
 

@@ -217,8 +217,10 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	uint64_t order = touch_records(&b->rows, &touch);
 	int rc = RC_OK;
 	start = now();
-	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i++)
-		rc = run_builder_add(sorter_builder(s, 0), &b->rows.record[i], &b->err);
+	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i += EVENT_BATCH) {
+		size_t left = b->rows.count - i, n = left < EVENT_BATCH ? left : EVENT_BATCH;
+		rc = run_builder_add_many(sorter_builder(s, 0), &b->rows.record[i], n, 1, &b->err);
+	}
 	if (rc == RC_OK)
 		rc = sorter_finish(s, &b->err);
 	since(&runs, start);
@@ -249,10 +251,30 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 
 /* --- expand: rows to blocks, neither compressed nor hashed for the bloom filter --- */
 
-static int write_cells(struct bench *b, const struct rows *rows, const char *path,
-		       const struct hfile_options *opt, struct watch *w, uint64_t *bytes)
+/* The qualifiers of the table's one family, and the place of each column among them. */
+static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *place, size_t *count)
 {
 	struct cell cells[CELLS_MAX];
+	*count = 0;
+	if (row_max_cells(b->plan, 0) > CELLS_MAX || b->job.tables[0].ncells > CELLS_MAX ||
+	    b->job.tables[0].schema.nfamilies > 1 || !row_constant_columns(b->plan, 0))
+		return error_set(&b->err, RC_LIMIT,
+				 "expected one family and at most %d cells a row, of known columns",
+				 CELLS_MAX);
+	*count = row_columns(b->plan, 0, cells);
+	for (size_t i = 0; i < *count; i++) {
+		qualifiers[i] = cells[i].qualifier;
+		place[cells[i].column] = (uint16_t)i;
+	}
+	return RC_OK;
+}
+
+static int write_cells(struct bench *b, const struct rows *rows, const char *path,
+		       const struct hfile_options *opt, const uint16_t *place, struct watch *w,
+		       uint64_t *bytes)
+{
+	struct cell cells[CELLS_MAX];
+	struct hfile_value values[CELLS_MAX];
 	struct hfile_writer *out;
 	struct hfile_summary sum = {0};
 	struct watch start = now();
@@ -261,14 +283,12 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 		return rc;
 	for (size_t i = 0; rc == RC_OK && i < rows->count; i++) {
 		size_t n = row_cells(b->plan, 0, &rows->record[i], cells);
-		for (size_t k = 0; rc == RC_OK && k < n; k++) {
-			struct hfile_cell c = {.row = cells[k].row,
-					       .qualifier = cells[k].qualifier,
-					       .value = cells[k].value,
-					       .ts = cells[k].ts,
-					       .type = HFILE_PUT};
-			rc = hfile_add(out, &c, &b->err);
-		}
+		for (size_t k = 0; k < n; k++)
+			values[k] = (struct hfile_value){.ptr = cells[k].value.ptr,
+							 .len = (uint32_t)cells[k].value.len,
+							 .column = place[cells[k].column],
+							 .roomy = true};
+		rc = hfile_add_values(out, cells->row, cells->ts, values, n, &b->err);
 	}
 	since(w, start);
 	rc = rc ? rc : hfile_finish(out, &sum, &b->err);
@@ -308,15 +328,18 @@ static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struc
 
 static int stage_expand(struct bench *b, const struct rows *sorted)
 {
+	struct bytes qualifiers[CELLS_MAX];
+	uint16_t place[CELLS_MAX];
 	struct hfile_options opt = {.family = bytes_str("f"),
 				    .codec = CODEC_NONE,
-				    .bloom = BLOOM_NONE};
+				    .bloom = BLOOM_NONE,
+				    .qualifiers = qualifiers};
 	struct watch all = {0}, blocks = {0}, touch = {0};
 	uint64_t bytes = 0;
 	char *path = mem_format("%s/plain", b->folder);
-	int rc = row_max_cells(b->plan, 0) > CELLS_MAX
-			 ? error_set(&b->err, RC_LIMIT, "more than %d cells a row", CELLS_MAX)
-			 : write_cells(b, sorted, path, &opt, &all, &bytes);
+	int rc = know_columns(b, qualifiers, place, &opt.nqualifiers);
+	if (rc == RC_OK)
+		rc = write_cells(b, sorted, path, &opt, place, &all, &bytes);
 	if (rc == RC_OK)
 		rc = write_blocks(b, path, bytes, &blocks);
 	mem_free(path);
