@@ -2,11 +2,13 @@
  * builder.c - one thread's buffer of records, sorted into runs
  *
  * The buffer, the sort entries and the write buffer are reused from run to run: fresh memory costs
- * more than sorting it (speed.md 7).  The buffer starts small and doubles, so that a small table
- * takes little of the budget.
+ * more than sorting it (speed.md 7).  Each is asked for once, as large as it may become, but touched
+ * and accounted only as far as it is used: a small table takes little of the budget, and nothing is
+ * ever moved or given back to be taken again.
  */
 #include "parts.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "pool.h"
@@ -15,13 +17,25 @@ enum { BUFFER_START_BYTES = 1 << 20, PREFETCH_ENTRIES = 20 };
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
-/* Fewer page faults (speed.md 7).  Only whole huge pages inside: nothing is touched in vain. */
-static void advise_huge(void *ptr, size_t bytes)
+/* On a huge page's border, so that all of it can lie in such. */
+static void *alloc_aligned(size_t bytes)
 {
-	uintptr_t from = ((uintptr_t)ptr + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-	uintptr_t to = ((uintptr_t)ptr + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-	if (from < to)
-		(void)madvise((uint8_t *)ptr + (from - (uintptr_t)ptr), to - from, MADV_HUGEPAGE);
+	void *p = NULL;
+	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes) != 0)
+		p = mem_alloc(bytes);
+	return p;
+}
+
+/*
+ * Fewer page faults (speed.md 7) for what will be written of [from, to) of the memory at ptr.  A
+ * huge page of which less than half is wanted would be touched in vain.
+ */
+static void advise_huge(uint8_t *ptr, size_t from, size_t to)
+{
+	from = (from + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	to = (to + HUGE_PAGE_BYTES / 2) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	if (from < to && (uintptr_t)ptr % HUGE_PAGE_BYTES == 0)
+		(void)madvise(ptr + from, to - from, MADV_HUGEPAGE);
 }
 
 static void hold(struct run_builder *b, uint64_t bytes)
@@ -32,21 +46,29 @@ static void hold(struct run_builder *b, uint64_t bytes)
 
 static void grow_buffer(struct run_builder *b, size_t need)
 {
-	size_t cap = b->cap ? 2 * b->cap : BUFFER_START_BYTES;
-	if (cap > b->sorter->opt.run_bytes)
-		cap = b->sorter->opt.run_bytes;
+	const size_t run_bytes = b->sorter->opt.run_bytes;
+	size_t cap = b->cap ? 2 * b->cap : BUFFER_START_BYTES, from = b->cap;
+	if (cap > run_bytes)
+		cap = run_bytes;
 	if (cap < need)
 		cap = need;
 	hold(b, cap - b->cap);
 	b->cap = cap;
-	b->data = mem_realloc(b->data, cap + SLACK_BYTES);
-	advise_huge(b->data, cap);
+	if (!b->data)
+		b->data = alloc_aligned((cap > run_bytes ? cap : run_bytes) + SLACK_BYTES);
+	else if (cap > run_bytes)
+		b->data = mem_realloc(b->data, cap + SLACK_BYTES);
+	if (cap <= run_bytes)
+		advise_huge(b->data, from, cap);
 }
 
 static void reserve_entries(struct run_builder *b)
 {
+	const size_t each = sizeof(struct sort_entry);
 	if (!b->radix) {
 		b->radix = mem_calloc(1, sizeof(*b->radix));
+		b->radix->entries = alloc_aligned(b->records_max * each);
+		b->radix->other = alloc_aligned(b->records_max * each);
 		hold(b, sizeof(*b->radix));
 	}
 	if (b->records <= b->entries_cap)
@@ -54,14 +76,9 @@ static void reserve_entries(struct run_builder *b)
 	size_t cap = b->records + b->records / 16; /* runs differ a little */
 	if (cap > b->records_max)
 		cap = b->records_max;
-	size_t bytes = cap * sizeof(struct sort_entry);
-	hold(b, 2 * (bytes - b->entries_cap * sizeof(struct sort_entry)));
-	mem_free(b->radix->entries);
-	mem_free(b->radix->other);
-	b->radix->entries = mem_alloc(bytes);
-	b->radix->other = mem_alloc(bytes);
-	advise_huge(b->radix->entries, bytes);
-	advise_huge(b->radix->other, bytes);
+	hold(b, 2 * each * (cap - b->entries_cap));
+	advise_huge((uint8_t *)b->radix->entries, b->entries_cap * each, cap * each);
+	advise_huge((uint8_t *)b->radix->other, b->entries_cap * each, cap * each);
 	b->entries_cap = cap;
 }
 
