@@ -36,4 +36,21 @@ struct record_iter {
 /* Bytes that a record will take as uncompressed KeyValues; what regions are balanced by. */
 typedef uint64_t record_weigh(const void *ctx, const struct record *r);
 
+/*
+ * What a weigher gives for most records, so that they need no call: those with fewer payload bytes
+ * than payload_below (0: none) weigh base + per_key_byte * key bytes + payload bytes.
+ */
+struct usual_weight {
+	uint64_t base, per_key_byte;
+	size_t payload_below;
+};
+static inline bool weight_is_usual(const struct usual_weight *u, const struct record *r)
+{
+	return r->payload.len < u->payload_below;
+}
+static inline uint64_t weigh_usual(const struct usual_weight *u, const struct record *r)
+{
+	return u->base + u->per_key_byte * r->key.len + r->payload.len;
+}
+
 #endif

@@ -89,5 +89,7 @@ struct row_weigher {
 	size_t table;
 };
 uint64_t row_weigh(const void *row_weigher, const struct record *r);
+/* What row_weigh gives for most records of the table. */
+struct usual_weight row_usual_weight(const struct row_plan *p, size_t table);
 
 #endif

@@ -23,6 +23,7 @@ struct sorter_options {
 	size_t minor_bytes;      /* 0 or 8 */
 	record_weigh *weigh;     /* > 0; NULL: each weighs 1; called from any thread */
 	const void *weigh_ctx;   /* borrowed */
+	struct usual_weight usual; /* {0}, or what weigh gives for these records */
 	size_t run_bytes;        /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
 	struct budget *quota;    /* what temporary files may hold; NULL: no limit */
 };

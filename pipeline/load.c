@@ -94,6 +94,7 @@ static int open_table(struct load *l, size_t i, struct error *err)
 		.run_bytes = load_run_bytes(l),
 		.weigh = row_weigh,
 		.weigh_ctx = &t->weigher,
+		.usual = row_usual_weight(l->reading.plan, i),
 		.quota = &l->quota,
 	};
 	t->sorter = sorter_new(&so);

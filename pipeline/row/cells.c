@@ -108,13 +108,17 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 	return n != NOT_SHORT ? n : any_cells(t, r, cells);
 }
 
+struct usual_weight row_usual_weight(const struct row_plan *p, size_t table)
+{
+	return p->tables[table].usual;
+}
+
 uint64_t row_weigh(const void *row_weigher, const struct record *r)
 {
 	const struct row_weigher *w = row_weigher;
 	const struct table_plan *t = &w->plan->tables[w->table];
-	/* Nothing is absent, and no slice so long that its length takes two bytes. */
-	if (t->all_present && r->payload.len < 0x80)
-		return t->whole_weight + t->ncells * r->key.len + r->payload.len - t->nslices;
+	if (weight_is_usual(&t->usual, r))
+		return weigh_usual(&t->usual, r);
 	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	uint64_t sum = 0;
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {

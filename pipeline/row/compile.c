@@ -380,12 +380,28 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 	}
 }
 
+/*
+ * Nothing is absent, and the payload too short for a slice whose length takes two bytes: then it is
+ * the bytes of all slices and one byte for each.
+ */
+static struct usual_weight usual_weight(const struct table_plan *t)
+{
+	struct usual_weight u = {.per_key_byte = t->ncells, .payload_below = 0x80};
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+		u.base += s->weight - (size_t)s->computed - !s->constant;
+		if (s->optional)
+			u.payload_below = 0;
+	}
+	return u;
+}
+
 int table_compile(struct row_plan *p, struct table_plan *t, const struct job_table *table,
 		  struct error *err)
 {
 	t->table = table;
 	t->ncells = table->ncells;
-	t->constant_columns = t->all_present = true;
+	t->constant_columns = true;
 	t->cells = arena_alloc(&p->arena, (table->ncells + 1) * sizeof(*t->cells));
 	int rc = parts_compile(p, &t->key, table->rowkey, table->nrowkey, err);
 	if (!rc && t->key.fixed > ROW_KEY_MAX)
@@ -399,12 +415,10 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 		rc = cell_compile(p, &t->cells[i], table, i, err);
 		const struct cell_step *s = &t->cells[i];
 		t->constant_columns = t->constant_columns && !s->computed;
-		t->all_present = t->all_present && !s->optional;
-		t->whole_weight += s->weight;
-		t->nslices += (size_t)s->computed + !s->constant;
 	}
 	if (rc)
 		return rc;
+	t->usual = usual_weight(t);
 	cells_sort(t->cells, t->ncells);
 	frames_compile(p, t);
 	return 0;

@@ -175,9 +175,7 @@ struct table_plan {
 	struct cell_frame *frames; /* of the cells, with constant_columns */
 	size_t ncells;
 	bool constant_columns;
-	bool all_present;    /* no cell is optional */
-	size_t whole_weight; /* then: KeyValue bytes without row keys and what the record stores */
-	size_t nslices;	     /* then: in the payload */
+	struct usual_weight usual; /* of a record without absent cells and long slices */
 	struct quick_cell *quick_cells; /* without the constant ones */
 	size_t nquick_cells;
 	size_t quick_bytes; /* of a payload, and what is written behind it, at most */

@@ -85,7 +85,7 @@ struct sorter {
 
 static inline struct weigher sorter_weigher(const struct sorter *s)
 {
-	return (struct weigher){s->opt.weigh, s->opt.weigh_ctx};
+	return (struct weigher){s->opt.weigh, s->opt.weigh_ctx, s->opt.usual};
 }
 
 void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run);

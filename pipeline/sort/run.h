@@ -106,10 +106,13 @@ struct run_position {
 struct weigher {
 	record_weigh *weigh; /* NULL: 1 */
 	const void *ctx;
+	struct usual_weight usual;
 };
 static inline uint64_t weigh_item(const struct weigher *w, const struct item *it)
 {
 	uint64_t weight;
+	if (!it->aside && weight_is_usual(&w->usual, &it->rec))
+		return weigh_usual(&w->usual, &it->rec);
 	if (!it->aside)
 		return w->weigh ? w->weigh(w->ctx, &it->rec) : 1;
 	memcpy(&weight, it->rec.payload.ptr + 16, 8);

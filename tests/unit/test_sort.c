@@ -296,6 +296,7 @@ static struct sorter *build(const struct rows *rows, const struct setting *set,
 				     .minor_bytes = rows->minor_bytes,
 				     .weigh = weigh_row,
 				     .weigh_ctx = &weight_base,
+				     .usual = {weight_base, 1, set->threads > 1 ? 80 : 0},
 				     .run_bytes = set->run_bytes};
 	struct adding a = {sorter_new(&opt), rows};
 	if (pool_run(set->threads, ADD_TASKS, add_part, &a, &err) || sorter_finish(a.s, &err))
