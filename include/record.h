@@ -31,7 +31,14 @@ struct record_iter {
 	int (*next)(void *self, struct record *out, struct error *err);
 	void (*close)(void *self);
 	void *self;
+	/*
+	 * NULL, or the next records at once, 1 to `most` of them, which are valid together until the
+	 * next call of either: 0, RC_END or an error.  RECORD_ROOM_BYTES behind key and payload may be
+	 * read.
+	 */
+	int (*next_many)(void *self, struct record *out, size_t most, size_t *n, struct error *err);
 };
+#define RECORD_ROOM_BYTES 32
 
 /* Bytes that a record will take as uncompressed KeyValues; what regions are balanced by. */
 typedef uint64_t record_weigh(const void *ctx, const struct record *r);

@@ -89,7 +89,7 @@ static int write_task(void *ctx, unsigned worker, size_t index, struct error *er
 		crew_serve(w->table.crew);
 		return RC_OK;
 	}
-	struct record_iter it = {places_next, places_close, w->places};
+	struct record_iter it = {.next = places_next, .close = places_close, .self = w->places};
 	struct cutter *c = cutter_new();
 	int rc = cut_region(c, &w->table, 0, &it, w->files, err);
 	cutter_free(c);

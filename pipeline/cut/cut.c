@@ -1,9 +1,10 @@
 /*
  * cut.c - records in order -> rows -> cells -> files
  *
- * Most rows are one event.  Such a row is written straight from its record; only when the next
- * record has the same key are records gathered (gather.c), and only a row larger than memory
- * allows is sorted by a sorter of its own (giant.c).
+ * Most rows are one event.  Such a row is written straight from its record, when the one behind it
+ * is at hand and has another key.  The last record at hand waits for its next in a copy; only when
+ * that has the same key are records gathered (gather.c), and only a row larger than memory allows
+ * is sorted by a sorter of its own (giant.c).
  */
 #include "cut.h"
 
@@ -16,6 +17,8 @@
 #define GATHER_BYTES (8u << 20)
 #define UNCOUNTED_CELLS 4096
 #define HELD_BYTES 512
+#define RECORDS_AT_ONCE 32
+#define STOP_CHECK_BATCHES 4096
 /* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES (1u << 20)
@@ -44,7 +47,10 @@ struct cutting {
 	uint64_t gather_bytes;
 	uint64_t counted;              /* cells of the current row, once there may be many */
 	bool may_hold;
-	struct held held;
+	bool fits;                     /* the gathered row takes no more than it may */
+	bool holds;
+	struct held held;              /* then: waits */
+	struct buf giant;              /* key of the row that was written by giant.c last */
 };
 
 struct cutter *cutter_new(void)
@@ -102,11 +108,8 @@ static inline int write_single(struct cutting *k, const struct record *r, struct
 	return region_files_add_row(&k->files, k->c->cells, n, room, err);
 }
 
-static int write_held(struct cutting *k, struct error *err)
+static inline int end_row(struct cutting *k, struct error *err)
 {
-	int rc = write_single(k, &k->held.record, bytes_of(k->held.bytes, HELD_BYTES), err);
-	if (rc)
-		return rc;
 	k->out->rows++;
 	return region_files_row_end(&k->files, err);
 }
@@ -132,31 +135,22 @@ static int write_row(struct cutting *k, struct error *err)
 	int rc = write_gathered(k, err);
 	if (rc)
 		return rc;
-	k->out->rows++;
 	if (g->bytes.cap > 2 * k->gather_bytes)
 		gather_release(g); /* a large value went by */
 	gather_reset(g);
-	return region_files_row_end(&k->files, err);
+	return end_row(k, err);
 }
 
-/* The gathered row is too large: forget the copies, write it from the runs, skip its records. */
-static int write_giant(struct cutting *k, struct record_iter *rows, struct record *r, int *more,
-		       struct error *err)
+/* The gathered row is too large: forget the copies, write it from the runs. */
+static int write_giant(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
-	struct buf key = {0};
-	struct bytes first = row_key(g);
-	buf_append(&key, first.ptr, first.len);
+	struct bytes key = row_key(g);
+	k->giant.len = 0;
+	buf_append(&k->giant, key.ptr, key.len);
 	gather_release(g);
-	int rc = giant_row(k->t, buf_bytes(&key), emit_cell, &k->files, k->out, err);
-	while (rc == RC_OK && (*more = rows->next(rows->self, r, err)) == RC_OK)
-		if (!bytes_eq(r->key, buf_bytes(&key)))
-			break;
-	buf_release(&key);
-	if (rc)
-		return rc;
-	k->out->rows++;
-	return *more < 0 ? *more : region_files_row_end(&k->files, err);
+	int rc = giant_row(k->t, buf_bytes(&k->giant), emit_cell, &k->files, k->out, err);
+	return rc ? rc : end_row(k, err);
 }
 
 /* Copy a record; false: with it the row takes more memory than it may. */
@@ -189,25 +183,88 @@ static inline bool hold(struct cutting *k, const struct record *r)
 	return true;
 }
 
+/* Is r of the row that waits? */
+static inline bool same_row(const struct cutting *k, const struct record *r)
+{
+	struct bytes key = k->holds ? k->held.record.key : row_key(&k->c->row);
+	return !r->new_key && bytes_eq(r->key, key);
+}
+
+static inline bool waits(const struct cutting *k)
+{
+	return k->holds || k->c->row.nrecords;
+}
+
+static int write_waiting(struct cutting *k, struct error *err)
+{
+	if (!k->holds)
+		return write_row(k, err);
+	k->holds = false;
+	int rc = write_single(k, &k->held.record, bytes_of(k->held.bytes, HELD_BYTES), err);
+	return rc ? rc : end_row(k, err);
+}
+
+/* r is of the row that waits. */
+static int go_on(struct cutting *k, const struct record *r, struct error *err)
+{
+	if (k->holds)
+		k->fits = gather(k, &k->held.record);
+	k->holds = false;
+	if (!k->fits)
+		return write_giant(k, err);
+	k->fits = gather(k, r);
+	return RC_OK;
+}
+
+/* The first record of a row that does not wait yet.  known: the next record is r[1]. */
+static inline int start_row(struct cutting *k, const struct record *r, bool known,
+			    struct error *err)
+{
+	if (known && k->may_hold && (r[1].new_key || !bytes_eq(r->key, r[1].key))) {
+		int rc = write_single(k, r, r->payload, err);
+		return rc ? rc : end_row(k, err);
+	}
+	k->holds = hold(k, r);
+	k->fits = k->holds || gather(k, r);
+	return RC_OK;
+}
+
+/* Records that are valid together. */
+static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct error *err)
+{
+	int rc = RC_OK;
+	for (const struct record *last = r + n - 1; r <= last && rc == RC_OK; r++) {
+		bool waiting = waits(k);
+		if (waiting && same_row(k, r)) {
+			rc = go_on(k, r, err);
+			continue;
+		}
+		if (waiting)
+			rc = write_waiting(k, err);
+		if (rc || (k->giant.len && bytes_eq(r->key, buf_bytes(&k->giant))))
+			continue; /* it was written with its row */
+		rc = start_row(k, r, r < last, err);
+	}
+	return rc;
+}
+
 static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
 {
-	struct gather *g = &k->c->row;
-	struct record r;
-	int more = rows->next(rows->self, &r, err), rc = RC_OK;
-	for (uint64_t n = 0; more == RC_OK && rc == RC_OK; n++) {
-		if ((n & 0xffff) == 0 && (rc = stop_check(err)) != RC_OK)
-			break;
-		bool held = hold(k, &r), fits = held || gather(k, &r);
-		struct bytes key = held ? k->held.record.key : row_key(g);
-		more = rows->next(rows->self, &r, err);
-		if (more < 0)
-			rc = more;
-		else if (more != RC_OK || r.new_key || !bytes_eq(r.key, key))
-			rc = held ? write_held(k, err) : write_row(k, err);
-		else if (!(held ? gather(k, &k->held.record) : fits))
-			rc = write_giant(k, rows, &r, &more, err);
+	struct record r[RECORDS_AT_ONCE];
+	int rc = RC_OK;
+	for (uint64_t i = 0; rc == RC_OK; i++) {
+		size_t n = 1;
+		rc = i % STOP_CHECK_BATCHES == 0 ? stop_check(err) : RC_OK;
+		if (rc == RC_OK && rows->next_many)
+			rc = rows->next_many(rows->self, r, RECORDS_AT_ONCE, &n, err);
+		else if (rc == RC_OK)
+			rc = rows->next(rows->self, r, err);
+		if (rc == RC_OK)
+			rc = cut_batch(k, r, n, err);
 	}
-	return rc ? rc : more < 0 ? more : RC_OK;
+	if (rc == RC_END)
+		rc = waits(k) ? write_waiting(k, err) : RC_OK;
+	return rc;
 }
 
 int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
@@ -233,6 +290,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 	if (rc == RC_OK)
 		rc = region_files_finish(&k.files, err);
 	region_files_release(&k.files);
+	buf_release(&k.giant);
 	rows->close(rows->self);
 	if (rc)
 		cut_result_release(out);

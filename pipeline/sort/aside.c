@@ -39,7 +39,7 @@ int aside_put(struct aside *a, uint32_t builder, struct bytes payload, uint64_t 
 	memcpy(ref + 16, &weight, 8);
 	if (!budget_take(budget, payload.len))
 		return write_item(a, item, payload.ptr, spill, err);
-	item->data = mem_alloc(payload.len);
+	item->data = mem_alloc(payload.len + SLACK_BYTES);
 	memcpy(item->data, payload.ptr, payload.len);
 	return RC_OK;
 }
@@ -78,7 +78,7 @@ int aside_get(const struct aside *asides, unsigned n, const struct spill *spills
 		return RC_OK;
 	}
 	scratch->len = 0;
-	uint8_t *to = buf_reserve(scratch, item->len);
+	uint8_t *to = buf_reserve(scratch, item->len + SLACK_BYTES);
 	*payload = bytes_of(to, item->len);
 	return io_pread(spill->fd, to, item->len, item->at, spill->dir, err);
 }

@@ -142,7 +142,7 @@ static size_t count_spilled(const struct sorter *s)
 	return n;
 }
 
-/* What a cursor takes at least: a whole block, two keys. */
+/* What a cursor takes at least: a whole block, some keys. */
 static size_t cursor_bytes(const struct sorter *s)
 {
 	size_t widest = READ_BYTES_MIN, longest = 0;
@@ -153,7 +153,7 @@ static size_t cursor_bytes(const struct sorter *s)
 		if (!r->data && r->codec.string_max > longest)
 			longest = r->codec.string_max;
 	}
-	return widest + 2 * longest + 1024;
+	return widest + reader_strings_bytes(longest) + 1024;
 }
 
 int sorter_compact(struct sorter *s, struct error *err)

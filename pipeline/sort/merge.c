@@ -5,16 +5,22 @@
  * for all runs of the merge; the tree's nodes hold that word, so a match is one compare without a
  * branch on its result, and only equal words look at the records.  This takes the place of
  * offset-value codes: the words are as good at telling keys apart and need no upkeep.  A cursor
- * reads one record ahead, so that a match never waits for that.
+ * reads one record ahead, so that a match never waits for that.  Who wins twice may go on winning,
+ * as when the input was in order and runs hardly overlap: then the rival, the least word of the
+ * others, is found, and as long as words are below it records are taken without a match (drain).
  *
  * Where each run's part of [lo, hi) starts and ends is found when the merge opens: reading on
  * compares with no bound.
  */
 #include "parts.h"
 
+#define INLINED __attribute__((always_inline))
+
+enum { PREFETCH_BYTES = 512 };
+
 struct cursor {
 	struct run_reader reader;
-	uint64_t words[2];   /* the packed keys of the reader's items */
+	uint64_t words[2];   /* the packed keys of the reader's items, of even turns and of odd ones */
 	bool ahead, done;    /* ahead: the current record is the last but one that was read */
 	size_t block;        /* the next one to read */
 	uint64_t stop;       /* offset in the run where the range ends */
@@ -32,7 +38,9 @@ struct merge {
 	struct node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
 	size_t n;
 	size_t minor_bytes;
-	bool started;
+	size_t most;    /* records whose strings are kept */
+	bool any;       /* record was given out */
+	bool given;     /* the winner's record was given out */
 	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
@@ -45,7 +53,7 @@ struct merge {
 /* The current record's place in items and words. */
 static inline unsigned cursor_turn(const struct cursor *c)
 {
-	return c->reader.turn ^ (unsigned)c->ahead;
+	return (c->reader.turn ^ (unsigned)c->ahead) & 1;
 }
 
 static inline const struct item *cursor_item(const struct cursor *c)
@@ -53,9 +61,15 @@ static inline const struct item *cursor_item(const struct cursor *c)
 	return &c->reader.items[cursor_turn(c)];
 }
 
+/* The word of the record read last. */
+static inline uint64_t *cursor_word(struct cursor *c)
+{
+	return &c->words[c->reader.turn & 1];
+}
+
 static void cursor_hold(struct cursor *c, struct budget *budget)
 {
-	uint64_t bytes = c->reader.blocks.cap + 2 * c->reader.string_cap;
+	uint64_t bytes = c->reader.blocks.cap + c->reader.strings_bytes;
 	if (bytes > c->held_bytes)
 		budget_force(budget, bytes - c->held_bytes);
 	else
@@ -95,14 +109,15 @@ static int cursor_refill(struct cursor *c, const struct sorter *s, struct error 
 	return RC_OK;
 }
 
-static inline int cursor_read(struct cursor *c, const struct key_plan *plan, struct error *err)
+static inline INLINED int cursor_read(struct cursor *c, const struct key_plan *plan, key_pack *pack,
+				      struct error *err)
 {
 	int rc = reader_read(&c->reader, err);
-	const struct record *r = &c->reader.items[c->reader.turn].rec;
+	const struct record *r = &reader_item(&c->reader, c->reader.turn)->rec;
 	if (__builtin_expect(rc, 0))
 		return rc;
-	c->words[c->reader.turn] = plan->pack(plan, r->key.ptr, r->key.len);
-	__builtin_prefetch(c->reader.next + 512);
+	*cursor_word(c) = pack(plan, r->key.ptr, r->key.len);
+	__builtin_prefetch(c->reader.next + PREFETCH_BYTES);
 	return RC_OK;
 }
 
@@ -110,11 +125,11 @@ static inline int cursor_read(struct cursor *c, const struct key_plan *plan, str
  * The record behind the current one, if it is at hand: what was read back is only replaced once
  * the current record is not needed any more.
  */
-static inline int cursor_look_ahead(struct cursor *c, const struct key_plan *plan,
-				    struct error *err)
+static inline INLINED int cursor_look_ahead(struct cursor *c, const struct key_plan *plan,
+					    key_pack *pack, struct error *err)
 {
 	c->ahead = c->reader.next < c->reader.end;
-	return c->ahead ? cursor_read(c, plan, err) : RC_OK;
+	return c->ahead ? cursor_read(c, plan, pack, err) : RC_OK;
 }
 
 /* With no record ahead: read on, or be done. */
@@ -123,8 +138,8 @@ static __attribute__((noinline)) int cursor_go_on(struct cursor *c, const struct
 {
 	int rc = c->reader.next == c->reader.end ? cursor_refill(c, m->sorter, err) : RC_OK;
 	if (c->done)
-		c->words[c->reader.turn] = UINT64_MAX;
-	return rc || c->done ? rc : cursor_read(c, &m->plan, err);
+		*cursor_word(c) = UINT64_MAX;
+	return rc || c->done ? rc : cursor_read(c, &m->plan, m->plan.pack, err);
 }
 
 /* Stand before the first record of [lo, hi). */
@@ -197,10 +212,7 @@ static uint64_t find_rival(const struct merge *m)
 	return least;
 }
 
-/*
- * The winner's cursor moved: play its path again.  Who wins twice may go on winning, as when the
- * input was in order and runs hardly overlap: then the rival is worth knowing.
- */
+/* The winner's cursor moved: play its path again. */
 static inline void replay(struct merge *m)
 {
 	size_t moved = m->nodes[0].who;
@@ -219,8 +231,12 @@ static inline void replay(struct merge *m)
 	m->rival = up.who == moved ? find_rival(m) : 0;
 }
 
-/* The winner's record was taken. */
-static inline int step_on(struct merge *m, struct cursor *c, struct error *err)
+/*
+ * Give the winner's record out, and find the next winner.  With `drains` the cursor does not look
+ * ahead when it wins again.
+ */
+static inline INLINED int step_on(struct merge *m, struct cursor *c, bool drains, key_pack *pack,
+				  struct error *err)
 {
 	int rc = RC_OK;
 	if (__builtin_expect(c->ahead, 1))
@@ -229,31 +245,29 @@ static inline int step_on(struct merge *m, struct cursor *c, struct error *err)
 		rc = cursor_go_on(c, m, err);
 	if (rc)
 		return rc;
-	uint64_t word = c->words[c->reader.turn];
+	uint64_t word = *cursor_word(c);
+	m->given = false;
 	if (word < m->rival)
 		m->nodes[0].prefix = word;
 	else
 		replay(m);
-	return c->done ? RC_OK : cursor_look_ahead(c, &m->plan, err);
-}
-
-static inline int next_item(struct merge *m, const struct item **out, struct error *err)
-{
-	struct cursor *c = &m->cursors[m->nodes[0].who];
-	if (m->started && !c->done) {
-		int rc = step_on(m, c, err);
-		if (rc)
-			return rc;
-		c = &m->cursors[m->nodes[0].who];
-	}
-	m->started = true;
-	*out = cursor_item(c);
-	return c->done ? RC_END : RC_OK;
+	if (c->done || (drains && word < m->rival))
+		return RC_OK;
+	return cursor_look_ahead(c, &m->plan, pack, err);
 }
 
 int merge_next(struct merge *m, const struct item **out, struct error *err)
 {
-	return next_item(m, out, err);
+	struct cursor *c = &m->cursors[m->nodes[0].who];
+	if (m->given && !c->done) {
+		int rc = step_on(m, c, false, m->plan.pack, err);
+		if (rc)
+			return rc;
+		c = &m->cursors[m->nodes[0].who];
+	}
+	m->given = true;
+	*out = cursor_item(c);
+	return c->done ? RC_END : RC_OK;
 }
 
 static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, struct bytes lo,
@@ -265,9 +279,11 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 		if (rc == RC_OK)
 			rc = cursor_go_on(c, m, err);
 		if (rc == RC_OK && !c->done)
-			rc = cursor_look_ahead(c, &m->plan, err);
+			rc = cursor_look_ahead(c, &m->plan, m->plan.pack, err);
 		if (rc)
 			return rc;
+		if (c->reader.nstrings - 1 < m->most)
+			m->most = c->reader.nstrings - 1;
 		if (c->done) { /* nothing of this run is in the range */
 			cursor_release(c, m->sorter->opt.budget);
 			*c = (struct cursor){0};
@@ -283,6 +299,7 @@ int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, si
 	struct merge *m = mem_calloc(1, sizeof(*m));
 	m->sorter = s;
 	m->minor_bytes = s->opt.minor_bytes;
+	m->most = SIZE_MAX;
 	m->cursors = mem_calloc(nruns + 1, sizeof(*m->cursors));
 	m->nodes = mem_calloc(nruns + 1, sizeof(*m->nodes));
 	for (size_t i = 0; i < nruns; i++)
@@ -341,25 +358,137 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 	return rc;
 }
 
-static int range_next(void *self, struct record *out, struct error *err)
+/* The winner's record becomes *out. */
+static inline void give(struct merge *m, const struct record *r, struct record *out)
 {
-	struct merge *m = self;
-	const struct item *it;
-	if (__builtin_expect(m->aside.cap > 0, 0))
-		drop_aside(m);
-	bool first = !m->started;
-	int rc = next_item(m, &it, err);
-	if (rc)
-		return rc;
 	struct node top = m->nodes[0];
-	*out = it->rec;
+	*out = *r;
 	/* A run knows when its own key changes.  Words pack minors too: those of one key may differ. */
 	if (top.who != m->last_who || !out->new_key)
 		out->new_key = top.prefix != m->last_word && m->minor_bytes == 0;
-	out->new_key &= !first;
+	out->new_key &= m->any;
+	m->any = m->given = true;
 	m->last_word = top.prefix;
 	m->last_who = top.who;
-	return __builtin_expect(it->aside, 0) ? fetch_aside(m, out, err) : RC_OK;
+}
+
+/* Records that are read straight into out. */
+struct drain {
+	struct record *out;
+	size_t most, n;
+};
+
+/*
+ * The winner's record was given out, the rival is known, and the cursor has not looked ahead: take
+ * its records as long as they win, but no large one.  The record that ends it is the current one.
+ */
+static inline INLINED int drain(struct merge *m, struct cursor *c, struct drain *d, key_pack *pack,
+				struct error *err)
+{
+	struct run_reader *rd = &c->reader;
+	const struct run_codec codec = rd->run->codec;
+	const uint8_t *next = rd->next, *end = rd->end, *before = reader_string(rd, rd->turn);
+	size_t n = d->n, most = d->most, last_bytes = rd->last_bytes;
+	uint64_t last_word = m->last_word, word = 0, rival = m->rival;
+	unsigned turn = rd->turn;
+	struct item it = {.aside = true};
+	bool stays = true;
+	while (n < most && next < end) {
+		uint8_t *string = reader_string(rd, ++turn);
+		next = packed_read(&codec, next, end, before, last_bytes, string, &it);
+		if (__builtin_expect(!next, 0))
+			return run_damaged(rd->run, err);
+		__builtin_prefetch(next + PREFETCH_BYTES);
+		before = string;
+		last_bytes = it.rec.key.len + codec.minor_bytes;
+		word = pack(&m->plan, string, it.rec.key.len);
+		stays = word < rival && !it.aside;
+		if (!stays)
+			break;
+		it.rec.new_key |= (word != last_word) & (codec.minor_bytes == 0);
+		d->out[n++] = it.rec;
+		last_word = word;
+	}
+	d->n = n;
+	m->last_word = last_word;
+	rd->next = next;
+	rd->turn = turn;
+	rd->last_bytes = last_bytes;
+	if (stays)
+		return RC_OK;
+	m->given = false;
+	*reader_item(rd, turn) = it;
+	*cursor_word(c) = word;
+	if (word < rival) {
+		m->nodes[0].prefix = word;
+		return RC_OK;
+	}
+	replay(m);
+	return cursor_look_ahead(c, &m->plan, pack, err);
+}
+
+static inline INLINED int fill(struct merge *m, struct drain *d, key_pack *pack, struct error *err)
+{
+	int rc = RC_OK;
+	while (d->n < d->most && rc == RC_OK) {
+		struct cursor *c = &m->cursors[m->nodes[0].who];
+		if (m->given && !c->done && !c->ahead) {
+			if (c->reader.next < c->reader.end) {
+				rc = drain(m, c, d, pack, err);
+				continue;
+			}
+			if (d->n > 0)
+				break; /* what was read back is in use */
+		}
+		if (m->given && !c->done) {
+			rc = step_on(m, c, true, pack, err);
+			if (rc)
+				break;
+			c = &m->cursors[m->nodes[0].who];
+		}
+		if (c->done)
+			break;
+		const struct item *it = cursor_item(c);
+		give(m, &it->rec, &d->out[d->n++]);
+		if (__builtin_expect(it->aside, 0)) {
+			rc = fetch_aside(m, &d->out[d->n - 1], err);
+			break;
+		}
+	}
+	return rc;
+}
+
+static int fill_any(struct merge *m, struct drain *d, struct error *err)
+{
+	return fill(m, d, m->plan.pack, err);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct drain *d,
+						     struct error *err)
+{
+	return fill(m, d, pack_short_pext, err);
+}
+#else
+#define fill_pext fill_any
+#endif
+
+static int range_next_many(void *self, struct record *out, size_t most, size_t *n,
+			   struct error *err)
+{
+	struct merge *m = self;
+	struct drain d = {out, most < m->most ? most : m->most, 0};
+	if (__builtin_expect(m->aside.cap > 0, 0))
+		drop_aside(m);
+	int rc = m->plan.short_pext ? fill_pext(m, &d, err) : fill_any(m, &d, err);
+	*n = d.n;
+	return rc ? rc : d.n ? RC_OK : RC_END;
+}
+
+static int range_next(void *self, struct record *out, struct error *err)
+{
+	size_t n;
+	return range_next_many(self, out, 1, &n, err);
 }
 
 static void range_close(void *self)
@@ -373,6 +502,6 @@ int sorter_range(struct sorter *s, struct bytes lo, struct bytes hi, struct reco
 	struct merge *m;
 	int rc = merge_open(&m, s, s->runs, s->nruns, lo, hi, err);
 	if (rc == RC_OK)
-		*out = (struct record_iter){range_next, range_close, m};
+		*out = (struct record_iter){range_next, range_close, m, range_next_many};
 	return rc;
 }

@@ -10,7 +10,7 @@
  *                  indexes: about 24 bytes and a key for 8 KiB of run         forced
  *                  large payloads (aside.h): their bytes                      taken, else spilled
  *   while reading  iterators x spilled runs x read_bytes                      forced
- *                  iterators x runs x two keys                                forced
+ *                  iterators x runs x 4 KiB, or two keys                      forced
  *                  iterators x one large payload                              forced
  *
  * run_bytes is 8 MiB or limit / (4 x threads): builders hold at most half of the limit, and what

@@ -184,6 +184,7 @@ static struct packed_key pack_long_portable(const struct key_plan *p, const uint
 
 static void choose_portable(struct key_plan *p)
 {
+	p->short_pext = false;
 	p->pack = p->fixed ? pack_fixed_portable : pack_padded_portable;
 	p->pack_long = pack_long_portable;
 }
@@ -218,29 +219,11 @@ pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 	return (struct packed_key){word, pack_rest_with(p, key, len, extract_pext)};
 }
 
-/* Of up to three words, and of one behind: those that are not there have no bits. */
-__attribute__((target("bmi2"))) static inline uint64_t three_pext(const struct key_plan *p,
-								  const uint8_t *key)
-{
-	const struct plan_word *w = p->words;
-	uint64_t packed = _pext_u64(get_be64(key + w[0].at), w[0].mask);
-	packed = packed << w[1].bits | _pext_u64(get_be64(key + w[1].at), w[1].mask);
-	return packed << w[2].bits | _pext_u64(get_be64(key + w[2].at), w[2].mask);
-}
-
-__attribute__((target("bmi2"))) static uint64_t
-pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
-{
-	(void)len;
-	return three_pext(p, key);
-}
-
 __attribute__((target("bmi2"))) static struct packed_key
 pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
-	(void)len;
 	uint64_t rest = _pext_u64(get_be64(key + p->rest[0].at), p->rest[0].mask);
-	return (struct packed_key){three_pext(p, key), (uint32_t)rest};
+	return (struct packed_key){pack_short_pext(p, key, len), (uint32_t)rest};
 }
 
 static void choose_pack(struct key_plan *p)
@@ -251,6 +234,7 @@ static void choose_pack(struct key_plan *p)
 		return;
 	}
 	bool is_short = p->fixed && p->nwords <= 3 && p->nrest <= 1;
+	p->short_pext = is_short;
 	p->pack = is_short ? pack_short_pext : p->fixed ? pack_fixed_pext : pack_padded_pext;
 	p->pack_long = is_short ? pack_short_long_pext : pack_long_pext;
 }

@@ -93,12 +93,26 @@ struct key_plan {
 	bool fixed;         /* all keys have one length: strings include the minor */
 	bool complete;      /* equal packed words mean equal key and minor */
 	bool whole;         /* equal words and rests do */
+	bool short_pext;    /* pack is pack_short_pext */
 	key_pack *pack;     /* reads up to SLACK_BYTES behind the key */
 	key_pack_long *pack_long; /* the same */
 };
 void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
 /* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT. */
 void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
+
+#if defined(__x86_64__)
+/* Of up to three words of a fixed string: those that are not there have no bits. */
+__attribute__((target("bmi2"))) static inline uint64_t
+pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+{
+	const struct plan_word *w = p->words;
+	(void)len;
+	uint64_t packed = __builtin_ia32_pext_di(get_be64(key + w[0].at), w[0].mask);
+	packed = packed << w[1].bits | __builtin_ia32_pext_di(get_be64(key + w[1].at), w[1].mask);
+	return packed << w[2].bits | __builtin_ia32_pext_di(get_be64(key + w[2].at), w[2].mask);
+}
+#endif
 
 /* The word at byte `at` of a key of key_len bytes, zero-padded. */
 static inline uint64_t padded_word(const uint8_t *key, size_t key_len, size_t at)

@@ -7,31 +7,48 @@
 
 #include "io.h"
 
+enum { STRINGS_MAX = 16, STRINGS_BYTES = 4096 };
+
 const uint8_t codec_mask[2 * MERGED_BYTES] = {
 #define ONES_8 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
 	ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8, ONES_8,
 #undef ONES_8
 };
 
+/* As many as stay in the nearest cache; the one before is needed to read a string. */
+static unsigned strings_kept(size_t string_max)
+{
+	unsigned n = STRINGS_MAX;
+	while (n > 2 && n * (string_max + SLACK_BYTES) > STRINGS_BYTES)
+		n /= 2;
+	return n;
+}
+
+size_t reader_strings_bytes(size_t string_max)
+{
+	return strings_kept(string_max) * (string_max + SLACK_BYTES);
+}
+
 void reader_start(struct run_reader *rd, const struct run *r)
 {
-	size_t cap = r->codec.string_max + SLACK_BYTES;
+	size_t string_max = r->codec.string_max, bytes = reader_strings_bytes(string_max);
 	rd->run = r;
 	rd->next = rd->end = NULL;
 	rd->turn = 0;
 	rd->last_bytes = 0;
-	if (cap <= rd->string_cap)
+	rd->nstrings = strings_kept(string_max);
+	rd->string_cap = string_max + SLACK_BYTES;
+	if (bytes <= rd->strings_bytes)
 		return;
-	mem_free(rd->strings[0]);
+	mem_free(rd->strings);
 	/* What is behind a string is loaded, and has no effect. */
-	rd->strings[0] = mem_calloc(2, cap);
-	rd->strings[1] = rd->strings[0] + cap;
-	rd->string_cap = cap;
+	rd->strings = mem_calloc(1, bytes);
+	rd->strings_bytes = bytes;
 }
 
 void reader_release(struct run_reader *rd)
 {
-	mem_free(rd->strings[0]);
+	mem_free(rd->strings);
 	buf_release(&rd->blocks);
 	*rd = (struct run_reader){0};
 }
@@ -92,11 +109,11 @@ static int scan_in_full(struct run_reader *rd, struct bytes key, const struct we
 		int rc = reader_read(rd, err);
 		if (rc)
 			return rc;
-		const struct item *it = &rd->items[rd->turn];
+		const struct item *it = reader_item(rd, rd->turn);
 		if (bytes_cmp(it->rec.key, key) >= 0) {
 			rd->next = here;
 			rd->last_bytes = bytes;
-			rd->turn ^= 1;
+			rd->turn--;
 			return RC_OK;
 		}
 		*weight += w ? weigh_item(w, it) : 0;
@@ -127,8 +144,8 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 			 uint64_t *weight, struct error *err)
 {
 	const struct run_codec *c = &rd->run->codec;
-	struct item *it = &rd->items[rd->turn];
-	uint8_t *string = rd->strings[rd->turn];
+	struct item *it = reader_item(rd, rd->turn);
+	uint8_t *string = reader_string(rd, rd->turn);
 	size_t match = 0, passed = 0; /* bytes of string */
 	while (rd->next < rd->end) {
 		struct packed_head h;
@@ -178,7 +195,7 @@ int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 		return rc;
 	if (below)
 		keep_larger(below, rd->next == start ? run_block_key(r, block)
-						     : rd->items[rd->turn].rec.key);
+						     : reader_item(rd, rd->turn)->rec.key);
 	out->offset = r->blocks[block].offset + (uint64_t)(rd->next - start);
 	out->block = rd->next < rd->end ? block : block + 1;
 	return RC_OK;

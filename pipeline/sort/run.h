@@ -64,37 +64,50 @@ size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal);
 int run_damaged(const struct run *r, struct error *err);
 
 /*
- * Reads a run in order, from a block on.  items[turn] is the record read last, and the other one
- * that before it: both keep their key and minor here, and their payload until the next load.
+ * Reads a run in order, from a block on.  Of the record read last and of that before it the items
+ * are kept; key and minor of the last `nstrings` records, their payload until the next load.
  */
 struct run_reader {
 	const struct run *run;
 	const uint8_t *next, *end; /* the records at hand that were not read */
-	struct item items[2];
-	uint8_t *strings[2];       /* of the items, string_cap each, SLACK_BYTES included */
+	unsigned turn;             /* of the record read last; counts them */
+	unsigned nstrings;         /* a power of 2 */
+	struct item items[2];      /* of even turns, and of odd ones */
+	uint8_t *strings;          /* by turn, string_cap each, SLACK_BYTES included */
 	size_t string_cap;
+	size_t strings_bytes;      /* of all */
 	size_t last_bytes;         /* of the last string; 0: nothing was read since the load */
-	unsigned turn;
 	struct buf blocks;         /* of a spilled run, what was read back */
 };
+/* What a reader takes for its strings, none of them longer than that. */
+size_t reader_strings_bytes(size_t string_max);
 /* Turn to a run; {0} before the first.  Then load. */
 void reader_start(struct run_reader *rd, const struct run *r);
 void reader_release(struct run_reader *rd);
 /* Read blocks [first, end) back, or point into memory. */
 int reader_load(struct run_reader *rd, size_t first, size_t end, struct error *err);
 
+static inline struct item *reader_item(struct run_reader *rd, unsigned turn)
+{
+	return &rd->items[turn & 1];
+}
+static inline uint8_t *reader_string(const struct run_reader *rd, unsigned turn)
+{
+	return rd->strings + (turn & (rd->nstrings - 1)) * rd->string_cap;
+}
+
 /* Read the record at next, which is before end; whole words of its string may be loaded at once. */
 static inline int reader_read(struct run_reader *rd, struct error *err)
 {
 	const struct run_codec *c = &rd->run->codec;
-	unsigned last = rd->turn, turn = last ^ 1;
-	const uint8_t *next = packed_read(c, rd->next, rd->end, rd->strings[last], rd->last_bytes,
-					  rd->strings[turn], &rd->items[turn]);
+	struct item *it = reader_item(rd, rd->turn + 1);
+	const uint8_t *next = packed_read(c, rd->next, rd->end, reader_string(rd, rd->turn),
+					  rd->last_bytes, reader_string(rd, rd->turn + 1), it);
 	if (__builtin_expect(!next, 0))
 		return run_damaged(rd->run, err);
 	rd->next = next;
-	rd->last_bytes = rd->items[turn].rec.key.len + c->minor_bytes;
-	rd->turn = turn;
+	rd->last_bytes = it->rec.key.len + c->minor_bytes;
+	rd->turn++;
 	return RC_OK;
 }
 

@@ -331,6 +331,38 @@ static void expect_new_key(const struct record *r, const struct row *before)
 	assert_false(bytes_eq(r->key, bytes_of(before->key, before->key_len)));
 }
 
+/* The same with several records at once, sometimes one: all are valid when the last one is there. */
+static void expect_batches(struct sorter *s, struct bytes lo, struct bytes hi,
+			   const struct row *want, size_t from, size_t to, size_t minor_bytes)
+{
+	enum { MOST = 40 };
+	struct error err = {0};
+	struct record_iter it;
+	struct record r[MOST];
+	uint8_t touched = 0;
+	assert_int_equal(sorter_range(s, lo, hi, &it, &err), RC_OK);
+	for (size_t i = from, n = 1; i < to; i += n) {
+		size_t most = 1 + i % 7 * (i % 5);
+		if (i % 11 == 0)
+			assert_int_equal(it.next(it.self, r, &err), RC_OK);
+		else
+			assert_int_equal(it.next_many(it.self, r, most, &n, &err), RC_OK);
+		n = i % 11 == 0 ? 1 : n;
+		assert_in_range(n, 1, most < to - i ? most : to - i);
+		for (size_t k = 0; k < n; k++) {
+			expect_row(&r[k], &want[i + k], minor_bytes);
+			expect_new_key(&r[k], i + k > from ? &want[i + k - 1] : NULL);
+			touched ^= r[k].key.ptr[r[k].key.len + RECORD_ROOM_BYTES - 1] ^
+				   r[k].payload.ptr[r[k].payload.len + RECORD_ROOM_BYTES - 1];
+		}
+	}
+	size_t n;
+	assert_int_equal(it.next_many(it.self, r, MOST, &n, &err), RC_END);
+	assert_int_equal(it.next_many(it.self, r, 1, &n, &err), RC_END);
+	assert_in_range(touched, 0, UINT8_MAX); /* the sanitizer judges */
+	it.close(it.self);
+}
+
 /* The range gives want[from..to) and ends. */
 static void expect_range(struct sorter *s, struct bytes lo, struct bytes hi, const struct row *want,
 			 size_t from, size_t to, size_t minor_bytes)
@@ -348,6 +380,7 @@ static void expect_range(struct sorter *s, struct bytes lo, struct bytes hi, con
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
 	it.close(it.self);
+	expect_batches(s, lo, hi, want, from, to, minor_bytes);
 }
 
 static void each_shape(void (*check)(const struct shape *, const struct setting *))

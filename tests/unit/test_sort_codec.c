@@ -278,12 +278,12 @@ static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t
 	for (; rd->next < rd->end; i++, first = false) {
 		assert_true(i < f->n);
 		assert_int_equal(reader_read(rd, &err), RC_OK);
-		const struct item *it = &rd->items[rd->turn];
+		const struct item *it = reader_item(rd, rd->turn);
 		expect_item(it, &f->rows[i]);
 		if (it->rec.new_key)
 			assert_false(same_key(&f->rows[i], &f->rows[i - 1]));
 		if (!first) /* the one before is kept */
-			expect_item(&rd->items[rd->turn ^ 1], &f->rows[i - 1]);
+			expect_item(reader_item(rd, rd->turn - 1), &f->rows[i - 1]);
 	}
 	return i;
 }
@@ -398,12 +398,12 @@ static int read_damaged(struct fixture *f, struct run_reader *rd, size_t first, 
 		rc = reader_read(rd, err);
 		if (rc)
 			break;
-		const struct record *r = &rd->items[rd->turn].rec;
+		const struct record *r = &reader_item(rd, rd->turn)->rec;
 		size_t string = r->key.len + f->shape->minor_bytes;
 		assert_true(string <= f->run->codec.string_max);
-		assert_ptr_equal(r->key.ptr, rd->strings[rd->turn]);
+		assert_ptr_equal(r->key.ptr, reader_string(rd, rd->turn));
 		assert_true(within(r->payload, rd->blocks.ptr, len));
-		assert_true(!rd->items[rd->turn].aside || r->payload.len == ASIDE_BYTES);
+		assert_true(!reader_item(rd, rd->turn)->aside || r->payload.len == ASIDE_BYTES);
 	}
 	return rc;
 }
