@@ -83,6 +83,14 @@ size_t row_max_cells(const struct row_plan *p, size_t table);
  */
 size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 		 struct cell *cells);
+/*
+ * The same for constant columns, of which there are at most 65536, as the quickest way to a file
+ * takes them: out holds row_max_cells, column counts in row_columns' order.  *ts is that of all.
+ * HFILE_ROOM_BYTES behind the payload may be read.
+ */
+struct hfile_value;
+size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
+		  struct hfile_value *out);
 /* record_weigh over a struct row_weigher: bytes as uncompressed KeyValues (hfile-v3.md 3.1). */
 struct row_weigher {
 	const struct row_plan *plan;

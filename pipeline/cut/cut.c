@@ -34,7 +34,8 @@ struct cutter {
 	struct hfile_scratch *scratch;
 	struct gather row;       /* the records of the current row key */
 	struct cell *cells;
-	size_t cells_cap;
+	struct hfile_value *values;
+	size_t cells_cap;        /* of both */
 };
 
 /* One region being cut. */
@@ -67,6 +68,7 @@ void cutter_free(struct cutter *c)
 	hfile_scratch_free(c->scratch);
 	gather_release(&c->row);
 	mem_free(c->cells);
+	mem_free(c->values);
 	mem_free(c);
 }
 
@@ -99,13 +101,16 @@ static struct bytes row_key(const struct gather *g)
 	return bytes_of(g->bytes.ptr + g->records[0].key_at, g->records[0].key_len);
 }
 
-/* A row of one event whose cells come in order by themselves. */
-static inline int write_single(struct cutting *k, const struct record *r, struct bytes room,
-			       struct error *err)
+/*
+ * A row of one event whose cells come in order by themselves.  HFILE_ROOM_BYTES behind key and
+ * payload may be read.
+ */
+static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
-	size_t n = row_cells(k->t->plan, k->t->index, r, k->c->cells);
+	int64_t ts;
+	size_t n = row_values(k->t->plan, k->t->index, r, &ts, k->c->values);
 	k->out->loaded++;
-	return region_files_add_row(&k->files, k->c->cells, n, room, err);
+	return region_files_add_values(&k->files, r->key, ts, k->c->values, n, err);
 }
 
 static inline int end_row(struct cutting *k, struct error *err)
@@ -126,7 +131,7 @@ static int write_gathered(struct cutting *k, struct error *err)
 		.payload = bytes_of(g->bytes.ptr + g->records[0].payload_at, g->records[0].payload_len),
 		.seq = g->records[0].seq,
 	};
-	return write_single(k, &r, buf_bytes(&g->bytes), err);
+	return write_single(k, &r, err);
 }
 
 static int write_row(struct cutting *k, struct error *err)
@@ -200,7 +205,7 @@ static int write_waiting(struct cutting *k, struct error *err)
 	if (!k->holds)
 		return write_row(k, err);
 	k->holds = false;
-	int rc = write_single(k, &k->held.record, bytes_of(k->held.bytes, HELD_BYTES), err);
+	int rc = write_single(k, &k->held.record, err);
 	return rc ? rc : end_row(k, err);
 }
 
@@ -221,7 +226,7 @@ static inline int start_row(struct cutting *k, const struct record *r, bool know
 			    struct error *err)
 {
 	if (known && k->may_hold && (r[1].new_key || !bytes_eq(r->key, r[1].key))) {
-		int rc = write_single(k, r, r->payload, err);
+		int rc = write_single(k, r, err);
 		return rc ? rc : end_row(k, err);
 	}
 	k->holds = hold(k, r);
@@ -281,6 +286,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 	};
 	if (k.most > c->cells_cap) {
 		c->cells = mem_realloc(c->cells, k.most * sizeof *c->cells);
+		c->values = mem_realloc(c->values, k.most * sizeof *c->values);
 		c->cells_cap = k.most;
 	}
 	gather_reset(&c->row);

@@ -9,23 +9,23 @@
 
 #include "mem.h"
 
-#define BATCH	    16 /* cells handed to a writer at once */
-#define LARGE_BYTES (1u << 20)
+#define BATCH 16 /* cells handed to a writer at once */
 
-/* row_cells' order is that of the files, so a family's qualifiers are a part of all. */
+/* row_values' order is that of the files, so a family's qualifiers are a part of all. */
 static void know_columns(struct region_files *f)
 {
 	const struct cut_table *t = f->table;
 	size_t most = row_max_cells(t->plan, t->index);
 	struct cell *cells = mem_calloc(most + 1, sizeof *cells);
 	f->qualifiers = mem_calloc(most + 1, sizeof *f->qualifiers);
-	f->place = mem_calloc(t->table->ncells + 1, sizeof *f->place);
-	size_t n = row_columns(t->plan, t->index, cells);
-	for (size_t i = 0; i < n; i++) {
+	f->owners = mem_calloc(most + 1, sizeof *f->owners);
+	f->columns = row_columns(t->plan, t->index, cells);
+	for (size_t i = 0; i < f->columns; i++) {
 		struct family_file *file = &f->families[cells[i].family];
-		file->first = file->columns ? file->first : i;
+		file->first = file->end ? file->first : i;
+		file->end = i + 1;
 		f->qualifiers[i] = cells[i].qualifier;
-		f->place[cells[i].column] = (uint16_t)file->columns++;
+		f->owners[i] = file;
 	}
 	mem_free(cells);
 }
@@ -43,7 +43,7 @@ void region_files_init(struct region_files *f, const struct cut_table *t, size_t
 
 bool region_files_known(const struct region_files *f)
 {
-	return f->place;
+	return f->owners;
 }
 
 static int file_open(struct region_files *f, size_t family, struct error *err)
@@ -63,7 +63,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 		.bloom_prefix = fam->bloom_prefix,
 		.block_bytes = fam->block_bytes,
 		.qualifiers = f->qualifiers ? f->qualifiers + file->first : NULL,
-		.nqualifiers = file->columns,
+		.nqualifiers = file->end - file->first,
 		.create_ms = t->created_ms,
 		.bulkload_ms = t->created_ms,
 		.source_task = bytes_str("saltmill"),
@@ -92,6 +92,7 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 		return rc;
 	}
 	r->nfiles++;
+	r->cells += done->sum.cells;
 	for (int i = 0; i < 16; i++)
 		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
 	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
@@ -119,38 +120,33 @@ int region_files_add(struct region_files *f, const struct cell *cells, size_t co
 			rc = hfile_add_row(file->writer, cells->row, columns, n, err);
 		if (rc)
 			return rc;
-		f->result->cells += n;
 		cells += n;
 		count -= n;
 	}
 	return RC_OK;
 }
 
-int region_files_add_row(struct region_files *f, const struct cell *cells, size_t count,
-			 struct bytes room, struct error *err)
+/* How many of the values are the file's; they become its columns. */
+static inline size_t take_own(const struct family_file *file, struct hfile_value *values,
+			      size_t count)
 {
-	struct hfile_value values[BATCH];
-	const uint8_t *room_end = room.ptr + room.len;
-	while (count) {
-		size_t family = cells->family, n = 0;
-		struct family_file *file = &f->families[family];
-		for (; n < count && n < BATCH && cells[n].family == family; n++) {
-			const uint8_t *p = cells[n].value.ptr;
-			if (cells[n].value.len > LARGE_BYTES)
-				return region_files_add(f, cells, count, err);
-			values[n] = (struct hfile_value){.ptr = p,
-							 .len = (uint32_t)cells[n].value.len,
-							 .column = f->place[cells[n].column],
-							 .roomy = p >= room.ptr && p < room_end};
-		}
-		int rc = file->writer ? RC_OK : file_open(f, family, err);
+	size_t n = 0;
+	for (; n < count && values[n].column < file->end; n++)
+		values[n].column = (uint16_t)(values[n].column - file->first);
+	return n;
+}
+
+int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
+			    struct hfile_value *values, size_t count, struct error *err)
+{
+	for (size_t n; count; values += n, count -= n) {
+		struct family_file *file = f->owners[values->column];
+		n = file->end - file->first == f->columns ? count : take_own(file, values, count);
+		int rc = file->writer ? RC_OK : file_open(f, (size_t)(file - f->families), err);
 		if (rc == RC_OK)
-			rc = hfile_add_values(file->writer, cells->row, cells->ts, values, n, err);
+			rc = hfile_add_values(file->writer, row, ts, values, n, err);
 		if (rc)
 			return rc;
-		f->result->cells += n;
-		cells += n;
-		count -= n;
 	}
 	return RC_OK;
 }
@@ -189,6 +185,6 @@ void region_files_release(struct region_files *f)
 	}
 	mem_free(f->families);
 	mem_free(f->qualifiers);
-	mem_free(f->place);
+	mem_free(f->owners);
 	f->families = NULL;
 }

@@ -12,10 +12,11 @@ struct region_files {
 		struct hfile_writer *writer; /* NULL: nothing written yet */
 		char *path;                  /* temporary name of the open file */
 		unsigned part;
-		size_t first, columns;       /* in qualifiers, when they are constant */
+		size_t first, end;           /* in qualifiers, when they are constant */
 	} *families;                         /* [nfamilies] */
 	struct bytes *qualifiers;            /* of the table's cells, in row_cells' order */
-	uint16_t *place;                     /* by column: in its family's qualifiers */
+	struct family_file **owners;         /* theirs, by place; NULL: they are not constant */
+	size_t columns;
 	uint64_t limit;                      /* of a file's bytes; 0: none */
 	struct cut_result *result;
 };
@@ -25,14 +26,14 @@ void region_files_init(struct region_files *f, const struct cut_table *t, size_t
 /* Cells of one row, a family's cells together; any number of calls a row. */
 int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
 		     struct error *err);
-/* Whether region_files_add_row may be used: all columns are constant, and not too many. */
+/* Whether region_files_add_values may be used: all columns are constant, and not too many. */
 bool region_files_known(const struct region_files *f);
 /*
- * All cells of a row whose columns are constant, with one timestamp.  They are quickest that lie,
- * as the row key must, in room: HFILE_ROOM_BYTES behind it may be read.
+ * All cells of a row as row_values gave them, whose column numbers become those of their family.
+ * HFILE_ROOM_BYTES from the row key's first on may be read.
  */
-int region_files_add_row(struct region_files *f, const struct cell *cells, size_t count,
-			 struct bytes room, struct error *err);
+int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
+			    struct hfile_value *values, size_t count, struct error *err);
 int region_files_roll(struct region_files *f, struct error *err);
 /* Between rows: close files that reached the size limit. */
 static inline int region_files_row_end(struct region_files *f, struct error *err)

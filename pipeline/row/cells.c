@@ -3,6 +3,8 @@
  */
 #include "plan.h"
 
+#include "hfile.h"
+
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -106,6 +108,46 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 	const struct table_plan *t = &p->tables[table];
 	size_t n = t->constant_columns ? short_cells(t, r, cells) : NOT_SHORT;
 	return n != NOT_SHORT ? n : any_cells(t, r, cells);
+}
+
+static __attribute__((noinline)) size_t any_values(const struct table_plan *t,
+						   const struct record *r, struct hfile_value *out)
+{
+	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	struct hfile_value *to = out;
+	for (size_t i = 0; i < t->ncells; i++) {
+		struct bytes value = t->frames[i].value;
+		bool constant = value.ptr;
+		if (constant || take_slice(&c, &value))
+			*to++ = (struct hfile_value){value.ptr, (uint32_t)value.len, (uint16_t)i, !constant};
+	}
+	return (size_t)(to - out);
+}
+
+size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
+		  struct hfile_value *out)
+{
+	const struct table_plan *t = &p->tables[table];
+	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
+	struct hfile_value *to = out;
+	*ts = record_ts(t, r);
+	for (size_t i = 0; i < t->ncells; i++) {
+		struct bytes value = t->frames[i].value;
+		if (__builtin_expect(value.ptr != NULL, 0)) {
+			*to++ = (struct hfile_value){value.ptr, (uint32_t)value.len, (uint16_t)i, false};
+			continue;
+		}
+		size_t len = at < stop ? *at : NOT_SHORT;
+		if (__builtin_expect(len - 1 < 0x7f, 1)) {
+			*to++ = (struct hfile_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
+			at += len;
+			continue;
+		}
+		if (len > 0)
+			return any_values(t, r, out);
+		at++; /* absent */
+	}
+	return at <= stop ? (size_t)(to - out) : any_values(t, r, out);
 }
 
 struct usual_weight row_usual_weight(const struct row_plan *p, size_t table)

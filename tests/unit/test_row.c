@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "hash.h"
+#include "hfile.h"
 #include "tests/unit/row_rig.h"
 
 /* Usual: it can be known without a look at the payload; then that must be the same. */
@@ -21,6 +22,13 @@ static void expect_weight(const struct rig *r, bool usual, uint64_t want)
 	assert_int_equal(weight_is_usual(&u, &r->record), usual);
 	if (usual)
 		assert_int_equal(weigh_usual(&u, &r->record), want);
+}
+
+static void value_is(const struct hfile_value *v, unsigned column, const char *text, size_t len)
+{
+	assert_int_equal(v->column, column);
+	assert_int_equal(v->len, len);
+	assert_memory_equal(v->ptr, text, len);
 }
 
 static void ratings_key_by_hand(void **state)
@@ -76,6 +84,50 @@ static void weight_of_long_text(void **state)
 		ENCODE_OK(&r, "1", "1234567", text, "1260759144");
 		/* the payload: 1 + 7, 1 + n */
 		expect_weight(&r, n + 9 < 128, 2 * (4 + 4 + 2 + 21 + 1 + 1 + 1 + 8 + 1) + 7 + n);
+	}
+	rig_release(&r);
+}
+
+/* Columns a (may be absent), b (constant) and c: short and long texts, none, and empty ones. */
+static void values_of_constant_columns(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = {0, 1, 2, 31, 32, 33, 125, 126, 127, 128, 300, 20000};
+	enum { N = sizeof(lengths) / sizeof(*lengths) };
+	static char text[2][20001];
+	struct rig r;
+	struct hfile_value v[3];
+	int64_t time;
+	rig_init(&r);
+	size_t id = add_field(&r, "id", FIELD_TEXT), ts = add_field(&r, "ts", FIELD_TIME);
+	size_t one = add_field(&r, "one", FIELD_TEXT), two = add_field(&r, "two", FIELD_TEXT);
+	r.fields[ts].unit = TIME_MS;
+	add_key(&r, id, AS_TEXT);
+	add_cell(&r, "c", two, AS_TEXT)->optional = true;
+	add_cell(&r, "a", one, AS_TEXT)->optional = true;
+	struct cell_spec *flag = add_cell(&r, "b", two, AS_TEXT);
+	flag->kind = VALUE_CONST;
+	flag->constant = bytes_str("on");
+	r.table.timestamp_constant = false;
+	r.table.timestamp_field = ts;
+	rig_start(&r);
+	assert_true(row_constant_columns(r.plan, 0));
+	for (size_t i = 0; i < N * N; i++) {
+		size_t len[] = {lengths[i / N], lengths[i % N]}, k = 0;
+		for (int c = 0; c < 2; c++) {
+			memset(text[c], 'a' + c, len[c]);
+			text[c][len[c]] = 0;
+		}
+		ENCODE_OK(&r, "u1", "1260759144123", text[0], text[1]);
+		size_t n = row_values(r.plan, 0, &r.record, &time, v);
+		assert_int_equal(n, (len[0] > 0) + 1 + (len[1] > 0));
+		assert_int_equal(time, 1260759144123);
+		if (len[0])
+			value_is(&v[k++], 0, text[0], len[0]);
+		assert_false(v[k].roomy);
+		value_is(&v[k++], 1, "on", 2);
+		if (len[1])
+			value_is(&v[k++], 2, text[1], len[1]);
 	}
 	rig_release(&r);
 }
@@ -443,7 +495,8 @@ static void minor_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ratings_key_by_hand), cmocka_unit_test(weight_of_long_text), cmocka_unit_test(padded_key),
+		cmocka_unit_test(ratings_key_by_hand), cmocka_unit_test(weight_of_long_text),
+		cmocka_unit_test(values_of_constant_columns), cmocka_unit_test(padded_key),
 		cmocka_unit_test(variable_parts),      cmocka_unit_test(foreign_salts),
 		cmocka_unit_test(hash_inputs),	       cmocka_unit_test(salt_over_a_hash),
 		cmocka_unit_test(order_kept_i64),      cmocka_unit_test(order_kept_reals),
