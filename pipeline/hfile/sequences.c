@@ -2,13 +2,14 @@
  * sequences.c - see sequences.h
  *
  * A cell is compared with two others: the one of the same place in the row before (its lengths,
- * the first bytes of its row key, family, qualifier and time, often its value) and, inside a row,
- * the cell before (the whole row key, the time).  64 bytes are compared at once to a mask with a
- * bit for each byte that is equal; runs of enough ones are matches, of which the longer is taken,
- * first to last.  Neighbours begin at the same place, so where all lengths are the same all parts
- * lie side by side; else what follows the row key is laid side by side by the keys' ends.  Most
- * cells are short and have keys as long as their neighbours': those two masks tell that too, and
- * whether a cell is of the row before, so no length is compared.
+ * the first bytes of its row key, family, qualifier and time, often its value) and the one before
+ * (the whole row key and the time inside a row; lengths that the row before does not have).  64
+ * bytes are compared at once to a mask with a bit for each byte that is equal; runs of enough ones
+ * are matches, of which the longer is taken, first to last.  One that begins with the cell also
+ * takes the end of the cell before, if that is equal.  Neighbours begin at the same place, so where
+ * all lengths are the same all parts lie side by side; else what follows the row key is laid side
+ * by side by the keys' ends.  Most cells are short and have keys as long as their neighbours':
+ * those two masks tell that too, and whether a cell is of the row before, so no length is compared.
  *
  * Nothing depends on the bytes being cells but the ratio: a match is only what was seen to be
  * equal.
@@ -24,11 +25,12 @@
 #include "kv.h"
 #include "mem.h"
 
-#define PLACES	    1024 /* cells of a row that are remembered */
-#define SPAN	    64	 /* bytes compared at once */
-#define CHUNK	    63	 /* of which used: a mask then always has a zero */
+#define SPAN	    64 /* bytes compared at once */
+#define CHUNK	    63 /* of which used: a mask then always has a zero */
 #define ZSTD_BLOCK  ZSTD_BLOCKSIZE_MAX
 #define ROW_IN_CELL (KV_LENGTHS + 2)
+#define ROW_LENGTH  ((uint64_t)3 << KV_LENGTHS) /* bits of a mask */
+#define CELL_MIN    (KV_LENGTHS + KEY_FIXED)
 
 /* Distances and counts in registers: half the time of calls. */
 #define INLINE	 static inline __attribute__((always_inline))
@@ -36,9 +38,8 @@
 
 /* Where the next sequence goes. */
 struct cursor {
-	ZSTD_Sequence *next; /* next[-1] can be written to */
-	uint64_t anchor;     /* literals begin here */
-	uint64_t offset;     /* of next[-1]; 0: it is no match */
+	ZSTD_Sequence *next;   /* next[-1] can be written to; of offset 0 if it is no match */
+	const uint8_t *anchor; /* literals begin here */
 };
 
 /* What stays the same for a block. */
@@ -50,8 +51,7 @@ struct frame {
 
 /*
  * How far back the cells are that one is compared with: up is the one of the same place in the row
- * before, left the cell before in its row; 0: there is none.  Behind byte `head` it is so much
- * more, modulo 2^32.
+ * before, left the one just before.  Behind byte `head` it is so much more, modulo 2^32.
  */
 struct distance {
 	uint32_t up, left, more_up, more_left;
@@ -136,33 +136,57 @@ INLINE uint64_t first_zero(uint64_t m, uint64_t bit)
 	return (m + bit) & ~m;
 }
 
-/* Matches of the bytes at `at`; up and left have a bit for each that equals the one so far back. */
-INLINE struct cursor put_matches(struct cursor c, const struct frame *f, uint32_t at,
+/* The match before q goes on at q, however short; returns the first zero behind it. */
+INLINE uint64_t go_on(struct cursor *c, struct distance d, uint64_t up, uint64_t left)
+{
+	uint32_t offset = c->next[-1].offset;
+	uint64_t stop = first_zero(offset == d.up ? up : offset == d.left ? left : 0, 1);
+	unsigned end = (unsigned)__builtin_ctzll(stop);
+	c->next[-1].matchLength += end;
+	c->anchor += end;
+	return stop;
+}
+
+/* A match that begins at q takes of the literals before it those that are equal too, up to 7. */
+INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, const uint8_t *base)
+{
+	const uint64_t top = (uint64_t)1 << 63;
+	if (__builtin_expect((size_t)(q - base) < (size_t)m->offset + 8, 0))
+		return;
+	uint64_t differ = get_be64(q - 8) ^ get_be64(q - 8 - m->offset);
+	uint32_t n = (uint32_t)__builtin_ctzll(differ | top) / 8;
+	n = n < literals ? n : literals;
+	m->litLength = literals - n;
+	m->matchLength += n;
+}
+
+/* Matches of the bytes at q; up and left have a bit for each that equals the one so far back. */
+INLINE struct cursor put_matches(struct cursor c, const struct frame *f, const uint8_t *q,
 				 struct distance d, uint64_t up, uint64_t left)
 {
-	/* The last match may go on here, however short. */
-	uint64_t same = c.offset == d.up ? up : c.offset == d.left ? left : 0;
-	uint64_t stop = first_zero(c.anchor == at ? same : 0, 1);
-	unsigned end = (unsigned)__builtin_ctzll(stop);
-	c.next[-1].matchLength += end;
-	c.anchor += end;
 	uint64_t starts = run_starts(up, f->step) | run_starts(left, f->step);
-	for (starts &= -stop; starts; starts &= -stop) {
+	if (c.anchor == q)
+		starts &= -go_on(&c, d, up, left);
+	ZSTD_Sequence *first = c.next;
+	bool at_once = starts & 1;
+	uint32_t literals = (uint32_t)(q - c.anchor);
+	while (starts) {
 		uint64_t bit = starts & -starts;
 		uint64_t u = first_zero(up, bit), l = first_zero(left, bit);
-		unsigned i = (unsigned)__builtin_ctzll(bit);
-		stop = l > u ? l : u;
-		end = (unsigned)__builtin_ctzll(stop);
+		uint64_t stop = l > u ? l : u;
+		unsigned i = (unsigned)__builtin_ctzll(bit), end = (unsigned)__builtin_ctzll(stop);
 		bool behind = i > d.head;
 		uint32_t up_to = d.up + (behind ? d.more_up : 0);
 		uint32_t left_to = d.left + (behind ? d.more_left : 0);
-		c.offset = l > u ? left_to : up_to;
-		c.next->offset = (uint32_t)c.offset;
-		c.next->litLength = at + i - (uint32_t)c.anchor;
+		c.next->offset = l > u ? left_to : up_to;
+		c.next->litLength = (uint32_t)(q + i - c.anchor);
 		c.next->matchLength = end - i;
 		c.next++;
-		c.anchor = (uint64_t)at + end;
+		c.anchor = q + end;
+		starts &= -stop;
 	}
+	if (at_once)
+		reach_back(first, q, literals, f->base);
 	return c;
 }
 
@@ -177,9 +201,16 @@ INLINE struct cursor put_part(struct cursor c, const struct frame *f, const uint
 		uint64_t used = low_bits(n - i);
 		uint64_t up = has_up ? equal_bytes(at, at - d.up, f->end) & used : 0;
 		uint64_t left = has_left ? equal_bytes(at, at - d.left, f->end) & used : 0;
-		c = put_matches(c, f, (uint32_t)(at - f->base), d, up, left);
+		c = put_matches(c, f, at, d, up, left);
 	}
 	return c;
+}
+
+/* Of the cell at p with its tail, if it is one; 8 bytes can be read. */
+INLINE size_t cell_size(const struct frame *f, const uint8_t *p)
+{
+	uint64_t lengths = get_be64(p);
+	return KV_LENGTHS + (size_t)(lengths >> 32) + (uint32_t)lengths + f->tail_bytes;
 }
 
 INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct shape *out)
@@ -193,23 +224,11 @@ INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct shape *ou
 	return out->size <= (size_t)(f->end - p) && out->row_bytes + KEY_FIXED <= out->key_bytes;
 }
 
-/* Whether the cell at q and the one before it are of one row; equal is equal_bytes of them. */
-INLINE bool same_row(const uint8_t *q, const struct shape *s, uint32_t back, uint64_t equal)
-{
-	unsigned head = ROW_IN_CELL + s->row_bytes;
-	if (__builtin_expect(head > CHUNK, 0))
-		return memcmp(q + KV_LENGTHS, q - back + KV_LENGTHS, 2 + s->row_bytes) == 0;
-	uint64_t row = ((uint64_t)1 << head) - (1 << KV_LENGTHS); /* with its length */
-	return (equal & row) == row;
-}
-
 /* The bytes of a short cell that equal those `back` before, behind head `back + more` before. */
 INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t back, uint32_t more,
 			      unsigned head, uint64_t equal)
 {
 	const uint8_t *tail = q + head + 1;
-	if (back == 0)
-		return 0;
 	if (more == 0)
 		return equal;
 	equal &= low_bits(head);
@@ -220,14 +239,13 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 
 /*
  * Matches of a long cell, or of one whose key is not as long as the others'; up and left are
- * equal_bytes of it and those.  What follows the row key is compared with what lies as far before
- * the other keys' ends.  (The family's length, between the two, is in no match then.)
+ * equal_bytes of it and those, if it is short.  What follows the row key is compared with what lies
+ * as far before the other keys' ends.  (The family's length, between the two, is in no match then.)
  */
-static NOINLINE struct cursor put_uneven(struct cursor c, const struct frame *f, const uint8_t *q,
-					 const struct shape *s, struct distance d, uint64_t up,
-					 uint64_t left)
+INLINE struct cursor put_uneven(struct cursor c, const struct frame *f, const uint8_t *q,
+				const struct shape *s, struct distance d, uint64_t up,
+				uint64_t left)
 {
-	uint32_t at = (uint32_t)(q - f->base);
 	uint32_t more_up = s->key_bytes - get_be32(q - d.up);
 	uint32_t more_left = s->key_bytes - get_be32(q - d.left);
 	if ((more_up | more_left) == 0)
@@ -243,71 +261,99 @@ static NOINLINE struct cursor put_uneven(struct cursor c, const struct frame *f,
 	up = equal_shifted(f, q, d.up, more_up, head, up);
 	left = equal_shifted(f, q, d.left, more_left, head, left);
 	d = (struct distance){d.up, d.left, more_up, more_left, head};
-	return put_matches(c, f, at, d, up & used, left & used);
-}
-
-/* Matches of a cell; up and left are equal_bytes of it and those, if there are. */
-INLINE struct cursor put_cell(struct cursor c, const struct frame *f, const uint8_t *q,
-			      const struct shape *s, struct distance d, uint64_t up, uint64_t left)
-{
-	const uint64_t key_bytes = 0xf; /* where its length is */
-	uint64_t even = d.left ? up & left : up;
-	if (__builtin_expect((even & key_bytes) != key_bytes || s->size > CHUNK, 0))
-		return put_uneven(c, f, q, s, d, up, left);
-	uint64_t used = ((uint64_t)1 << s->size) - 1;
-	return put_matches(c, f, (uint32_t)(q - f->base), d, up & used, d.left ? left & used : 0);
+	return put_matches(c, f, q, d, up & used, left & used);
 }
 
 /* Literals up to at, and the end of a zstd block. */
-static struct cursor put_end(struct cursor c, uint32_t at)
+static struct cursor put_end(struct cursor c, const uint8_t *at)
 {
-	*c.next++ = (ZSTD_Sequence){.litLength = at - (uint32_t)c.anchor};
-	return (struct cursor){c.next, at, 0};
+	*c.next++ = (ZSTD_Sequence){.litLength = (uint32_t)(at - c.anchor)};
+	return (struct cursor){c.next, at};
 }
 
-/* The walk over a block. */
+/* The walk over a block.  Neighbours in here are not used together: registers, not vectors. */
 struct walk {
-	uint32_t *row_before, *row; /* where cells are: of the row before, of this one */
-	uint32_t before, now;	    /* how many are known */
-	uint32_t back;		    /* bytes of the cell before; 0: none */
-	uint32_t block;		    /* where the zstd block begins */
+	struct cursor c;
+	const uint8_t *q;      /* the cell; NULL: it cannot be */
+	const uint8_t *before; /* the cell before; NULL: none */
+	const uint8_t **above; /* in the list of cells: of the same place in the row before */
+	const uint8_t *block;  /* where the zstd block begins */
+	const uint8_t **row;   /* in the list: the first of this row */
+	uint64_t row_mask;     /* where the row key is in a mask, with its length */
+	const uint8_t **now;   /* in the list: the end */
+	const uint8_t *last;   /* up to here SPAN bytes are in the block, both kinds */
 };
 
-/* Read the cell at `at`, and end the zstd block if it has no room for it; false: it cannot be. */
-INLINE bool arrive(struct walk *w, const struct frame *f, uint32_t at, struct shape *shape,
-		   struct cursor *c)
+/* List the cell; returns the one of the same place in the row before, or the cell before. */
+INLINE const uint8_t *meet(struct walk *w, bool in_row)
 {
-	if (!read_shape(f, f->base + at, shape))
-		return false;
-	if (__builtin_expect(at + shape->size - w->block > ZSTD_BLOCK, 0)) {
-		*c = put_end(*c, at);
-		w->block = at;
-		return shape->size <= ZSTD_BLOCK;
+	if (!in_row) {
+		w->above = w->row;
+		w->row = w->now;
 	}
-	return true;
+	*w->now++ = w->q;
+	return w->above < w->row ? *w->above++ : w->before;
 }
 
-/* What the cell at q is compared with; equal: equal_bytes of it and the cell before. */
-INLINE struct distance meet(struct walk *w, const struct frame *f, const uint8_t *q,
-			    const struct shape *shape, uint64_t equal)
+/* A cell of this shape in the zstd block, or in the next if there is no room. */
+static void enter(struct walk *w, const struct frame *f, const struct shape *s)
 {
-	uint32_t at = (uint32_t)(q - f->base);
-	struct distance d = {0};
-	if (w->back && same_row(q, shape, w->back, equal)) {
-		d.up = w->now < w->before ? at - w->row_before[w->now] : w->back;
-		d.left = w->back;
-	} else {
-		uint32_t *swap = w->row_before;
-		w->row_before = w->row;
-		w->row = swap;
-		w->before = w->now;
-		w->now = 0;
-		d.up = w->back ? at - w->row_before[0] : 0;
+	if ((size_t)(w->q - w->block) + s->size > ZSTD_BLOCK) {
+		w->c = put_end(w->c, w->q);
+		w->block = w->q;
 	}
-	if (w->now < PLACES)
-		w->row[w->now++] = at;
-	w->back = (uint32_t)shape->size;
-	return d;
+	size_t bytes = (size_t)(f->end - w->block);
+	if (bytes > ZSTD_BLOCK)
+		bytes = ZSTD_BLOCK;
+	w->last = bytes < SPAN ? NULL : w->block + bytes - SPAN;
+	w->row_mask = low_bits(ROW_IN_CELL + s->row_bytes) & ~low_bits(KV_LENGTHS);
+}
+
+/* The next cell, whatever it is. */
+static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
+{
+	const uint8_t *q = w.q;
+	struct shape s;
+	if (!read_shape(f, q, &s) || s.size > ZSTD_BLOCK) {
+		w.q = NULL;
+		return w;
+	}
+	enter(&w, f, &s);
+	bool in_row =
+		w.before && memcmp(q + KV_LENGTHS, w.before + KV_LENGTHS, 2 + s.row_bytes) == 0;
+	const uint8_t *above = meet(&w, in_row);
+	if (above) {
+		struct distance d = {.up = (uint32_t)(q - above), .left = (uint32_t)(q - w.before)};
+		bool is_short = s.size <= CHUNK;
+		uint64_t up = is_short ? equal_bytes(q, above, f->end) : 0;
+		uint64_t left = is_short ? equal_bytes(q, w.before, f->end) : 0;
+		w.c = put_uneven(w.c, f, q, &s, d, up, left);
+	}
+	w.before = q;
+	w.q += s.size;
+	return w;
+}
+
+/* The next cell, short and with a row key as long as that of the one before. */
+INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
+			      const uint8_t *above, uint64_t up, uint64_t left)
+{
+	const uint64_t key_bytes = 0xf; /* where its length is */
+	struct distance d = {.up = (uint32_t)(w.q - above), .left = (uint32_t)(w.q - w.before)};
+	if (__builtin_expect((up & left & key_bytes) == key_bytes, 1)) {
+		uint64_t used = ((uint64_t)1 << size) - 1;
+		w.c = put_matches(w.c, f, w.q, d, up & used, left & used);
+	} else {
+		struct shape s;
+		if (!read_shape(f, w.q, &s)) {
+			w.q = NULL;
+			return w;
+		}
+		w.c = put_uneven(w.c, f, w.q, &s, d, up, left);
+	}
+	w.before = w.q;
+	w.q += size;
+	return w;
 }
 
 /*
@@ -315,22 +361,21 @@ INLINE struct distance meet(struct walk *w, const struct frame *f, const uint8_t
  * A macro, as what is made for AVX2 is put in line only in functions that are made for it too.
  */
 #define FIND(s, f, list, span)                                                                     \
-	struct walk w = {.row_before = (s)->before, .row = (s)->now};                              \
-	struct cursor c = {list, 0, 0};                                                            \
-	struct shape shape;                                                                        \
-	for (const uint8_t *q = (f)->base; q < (f)->end; q += shape.size) {                        \
-		if (!arrive(&w, f, (uint32_t)(q - (f)->base), &shape, &c))                         \
-			return NULL;                                                               \
-		bool all = (f)->end - q >= SPAN;                                                   \
-		const uint8_t *b = q - w.back;                                                     \
-		uint64_t left = all ? span(q, b) : equal_end(q, b, (f)->end);                      \
-		struct distance d = meet(&w, f, q, &shape, left);                                  \
-		b = q - d.up;                                                                      \
-		uint64_t up = all ? span(q, b) : equal_end(q, b, (f)->end);                        \
-		if (d.up)                                                                          \
-			c = put_cell(c, f, q, &shape, d, up, left);                                \
+	struct walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};              \
+	w.above = w.row = w.now = (s)->cells;                                                      \
+	while (w.q && w.q < (f)->end) {                                                            \
+		size_t size = 0;                                                                   \
+		uint64_t left = 0;                                                                 \
+		if (w.q <= w.last && (size = cell_size(f, w.q)) <= CHUNK)                          \
+			left = span(w.q, w.before);                                                \
+		if ((left & ROW_LENGTH) != ROW_LENGTH) {                                           \
+			w = step_any(w, f);                                                        \
+			continue;                                                                  \
+		}                                                                                  \
+		const uint8_t *above = meet(&w, (w.row_mask & ~left) == 0);                        \
+		w = step_short(w, f, size, above, span(w.q, above), left);                         \
 	}                                                                                          \
-	return put_end(c, (uint32_t)((f)->end - (f)->base)).next
+	return w.q ? put_end(w.c, (f)->end).next : NULL
 
 static ZSTD_Sequence *find_portable(const struct sequencer *s, const struct frame *f,
 				    ZSTD_Sequence *list)
@@ -371,14 +416,12 @@ static void make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/* one before the first; ends of zstd blocks, any two of which have over ZSTD_BLOCK bytes */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
-	if (!s->before) {
-		s->before = mem_alloc(PLACES * sizeof *s->before);
-		s->now = mem_alloc(PLACES * sizeof *s->now);
-	}
 	if (most <= s->cap)
 		return;
 	mem_free(s->list);
+	mem_free(s->cells);
 	s->list = mem_calloc(most, sizeof(ZSTD_Sequence));
+	s->cells = mem_alloc((plain_bytes / CELL_MIN + 1) * sizeof *s->cells);
 	s->cap = most;
 }
 
@@ -407,7 +450,6 @@ size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, s
 void sequencer_release(struct sequencer *s)
 {
 	mem_free(s->list);
-	mem_free(s->before);
-	mem_free(s->now);
+	mem_free(s->cells);
 	*s = (struct sequencer){0};
 }

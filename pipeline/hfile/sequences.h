@@ -13,11 +13,11 @@
 #define SEQUENCE_MIN 4
 #define SEQUENCE_MAX 8
 
-/* Buffers, kept from block to block: 4 bytes a byte of the largest.  {0} is empty. */
+/* Buffers, kept from block to block: 4.4 bytes a byte of the largest.  {0} is empty. */
 struct sequencer {
 	void *list;
+	const uint8_t **cells;	 /* where those of a block are */
 	size_t cap;		 /* sequences it has room for */
-	uint32_t *before, *now;	 /* where the cells of two rows are */
 	uint64_t made, literals; /* sequences, and bytes in no match; ever, if counts */
 	bool counts;
 	bool portable;		 /* use nothing that not every processor has; the same sequences */

@@ -205,6 +205,58 @@ static void no_cells(void **state)
 	hcodec_release(&h);
 }
 
+/*
+ * How many bytes of a row are in no match, counted by hand.  New in each row are the last byte of
+ * its key, two of the time, and the values but their ends; the type between time and value is too
+ * short for a match, and the second cell's qualifier is not that of the first.
+ */
+static void literals(void **state)
+{
+	enum { VALUE = 10, END = 5, LENGTHS = 8 };
+	static const struct {
+		unsigned cells, same_end; /* bytes that all values end with */
+		bool shorter;		  /* every other row begins with a cell that lacks a byte */
+		double most;
+	} cases[] = {
+		{1, 0, false, 1 + 2 + 1 + VALUE},
+		{1, END, false, 1 + 2 + 1 + VALUE - END},
+		{2, END, false, 1 + 2 + 1 + VALUE - END + 1 + VALUE - END},
+		/*
+		 * The cell before has lengths that the row before has not, every other time.  The
+		 * other time lengths are new and the end before them is lost, and what is left of
+		 * the second cell's key (3) is too short; then one byte more of an end differs.
+		 */
+		{2, END, true, 1 + 2 + 1 + VALUE - END + 1 + VALUE - END + (LENGTHS + END + 4) / 2.0},
+	};
+	struct hcodec h = {.sequencer = {.counts = true}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf b = {0};
+		uint32_t rows = 0;
+		for (; b.len < 60000; rows++) {
+			uint8_t row[8] = {0}, value[VALUE];
+			put_be32(row + 4, rows);
+			memset(value, 'x', sizeof value);
+			for (unsigned k = 0; k < cases[i].cells; k++) {
+				bool cut = cases[i].shorter && k == 0 && rows % 2;
+				for (unsigned j = 0; j < VALUE - cases[i].same_end; j++)
+					value[j] = (uint8_t)any(256);
+				put_cell(&b, bytes_of(row, 8), bytes_str(k ? "b" : "a"),
+					 1500000000000 + (rows % 2 ? 999 : 555),
+					 bytes_of(value, VALUE - cut), 0);
+			}
+		}
+		prepare(&h, SEQUENCE_MAX, 0);
+		h.sequencer.literals = 0;
+		prove(&h, &b); /* twice: the portable ones too */
+		double a_row = (double)h.sequencer.literals / 2 / rows;
+		if (a_row > cases[i].most + 0.1)
+			fail_msg("case %zu: %.2f literals a row, expected %.2f", i, a_row, cases[i].most);
+		buf_release(&b);
+	}
+	hcodec_release(&h);
+}
+
 /* Film ratings as conf/ratings.yaml stores them. */
 static struct buf make_ratings(uint32_t *user, uint32_t *left)
 {
@@ -310,7 +362,7 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(nasty),    cmocka_unit_test(random_tables),
-					   cmocka_unit_test(no_cells), cmocka_unit_test(small),
+					   cmocka_unit_test(no_cells), cmocka_unit_test(small), cmocka_unit_test(literals),
 					   cmocka_unit_test(in_files), cmocka_unit_test(refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
