@@ -19,13 +19,42 @@ struct column {
 /* A word is loaded whole where the text of a column may be shorter. */
 #define EVENT_ROOM_BYTES 16
 
-#define EVENT_BATCH 16 /* events that are handed on at once, at most */
+#define EVENT_BATCH 64 /* events that are handed on at once, at most */
+
+/*
+ * Some events of delimited text without quotes, one row right behind the other.  Field k of row i
+ * ends before text[ends[i * stride + k]]; it starts behind the end in front of that one, which is
+ * ends[-1] for the very first, in arithmetic of 16 bits: row_field.
+ */
+struct event_rows {
+	const uint8_t *text; /* EVENT_ROOM_BYTES behind each field may be read */
+	const uint16_t *ends;
+	size_t n, ncolumns;
+	size_t stride;  /* ncolumns, and one more where line ends have two bytes */
+	size_t longest; /* row, in bytes */
+	uint64_t seq;   /* of an event that starts at text: see struct event */
+};
+
+struct row_field {
+	size_t at, len;
+};
+
+/* end: in ends. */
+static inline struct row_field row_field(const uint16_t *end)
+{
+	uint16_t at = (uint16_t)(end[-1] + 1);
+	return (struct row_field){at, (uint16_t)(*end - at)};
+}
+
+static inline size_t rows_start(const struct event_rows *r, size_t row)
+{
+	return row_field(r->ends + row * r->stride).at;
+}
 
 struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
 	bool roomy;         /* EVENT_ROOM_BYTES behind each column's text may be read */
-	bool plain;         /* roomy, and no column is quoted or absent */
 	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
 	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
 	uint64_t offset;    /* CSV: byte offset in the (decompressed) file; Kafka: of the message */

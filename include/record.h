@@ -23,6 +23,42 @@ struct record {
 	bool new_key; /* from an iterator: the record before has surely another key; false: unknown */
 };
 
+#define RECORD_BATCH 64
+#define RECORD_SLACK 32 /* bytes behind a batch that are written to as well */
+#define RECORD_HEAD  6u /* bytes in front of the payload's length */
+#define RECORD_PAYLOAD (1u << 14) /* all payloads of a batch are shorter */
+
+/*
+ * Some records as bytes, written where they are to stay.  Each is
+ *
+ *   seq low half u32 | key bytes u16 | payload bytes varint | key | minor | payload
+ *
+ * little-endian, unaligned; the varint may have more bytes than it needs.  All keys have one length;
+ * the seqs rise, and their high halves are the same.
+ */
+struct record_batch {
+	uint8_t *to;
+	size_t n;
+	uint32_t at[RECORD_BATCH + 1]; /* of each, from `to`; and where the last one ends */
+	size_t head;                   /* bytes in front of a key */
+	size_t key_len;
+	uint64_t first_seq, last_seq;
+};
+
+/* Record i. */
+static inline struct record record_of_batch(const struct record_batch *b, size_t i,
+					    size_t minor_bytes)
+{
+	const uint8_t *p = b->to + b->at[i], *end = b->to + b->at[i + 1];
+	uint32_t seq;
+	memcpy(&seq, p, 4);
+	struct record r = {.key = bytes_of(p + b->head, b->key_len),
+			   .seq = (b->first_seq & ~(uint64_t)UINT32_MAX) + seq};
+	r.minor = r.key.ptr + b->key_len;
+	r.payload = bytes_of(r.minor + minor_bytes, (size_t)(end - r.minor) - minor_bytes);
+	return r;
+}
+
 /*
  * Records in order.  next returns 0, RC_END or an error; *out is valid until the next call.
  * close releases the iterator itself.

@@ -38,11 +38,14 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 	       struct reject *why);
 
 /*
- * The same for n events of one source, 1..EVENT_BATCH, all plain: out[i * job.ntables + t] holds
- * what row_encode gives for event i, and no key is empty.  false: not for these, which may be faulty
- * or just unusual; nothing is done, row_encode has them.
+ * The same for 1..EVENT_BATCH rows at once: out[t] becomes what row_encode gives for each, none with
+ * an empty key, written to out[t].to, where the caller has row_batch_bytes and RECORD_SLACK more.
+ * false: not for these, which may be faulty or just unusual; row_encode has them.
  */
-bool row_encode_batch(struct row_encoder *e, const struct event *ev, size_t n, struct record *out);
+bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
+		      struct record_batch *out);
+/* What the rows take in a table, at most; 0: not for this plan. */
+size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct event_rows *rows);
 
 /* Release what a long event made the encoder hold; records it gave are gone. */
 void row_encoder_trim(struct row_encoder *e);

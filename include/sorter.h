@@ -62,9 +62,14 @@ struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
  * ROW_KEY_MAX, a record above 1 GiB, the quota.  RC_IO: the temporary folder is full or not there.
  */
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
-/* The same for r[0], r[step] ... of n records, one after the other. */
-int run_builder_add_many(struct run_builder *b, const struct record *r, size_t n, size_t step,
-			 struct error *err);
+/*
+ * Without a copy: `bytes` bytes, and RECORD_SLACK, at *to for a batch whose seqs are all in
+ * [first_seq, last_seq]; good until something else is done with the builder.  *to NULL: not for
+ * these, run_builder_add has them.  run_builder_take then adds what was written there.
+ */
+int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, uint64_t last_seq,
+		     uint8_t **to, struct error *err);
+void run_builder_take(struct run_builder *b, const struct record_batch *r);
 /* The buffer holds a run's worth: the next add would sort it first. */
 bool run_builder_full(const struct run_builder *b);
 /* Sort what is there and emit it as a run.  Nothing there: nothing happens. */

@@ -163,11 +163,18 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	return run_builder_add(sorter_builder(l->tables[table].sorter, worker), r, err);
 }
 
-static int take_records(void *ctx, unsigned worker, size_t table, const struct record *r, size_t n,
-			size_t step, struct error *err)
+static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
+		     uint64_t last_seq, uint8_t **to, struct error *err)
 {
 	struct load *l = ctx;
-	return run_builder_add_many(sorter_builder(l->tables[table].sorter, worker), r, n, step, err);
+	struct run_builder *b = sorter_builder(l->tables[table].sorter, worker);
+	return run_builder_room(b, bytes, first_seq, last_seq, to, err);
+}
+
+static void take_batch(void *ctx, unsigned worker, size_t table, const struct record_batch *r)
+{
+	struct load *l = ctx;
+	run_builder_take(sorter_builder(l->tables[table].sorter, worker), r);
 }
 
 /* Between pieces is a good time to sort: no other thread waits for this one. */
@@ -190,7 +197,8 @@ static int read_all(struct load *l, struct error *err)
 	l->reading.rejects = l->rejects;
 	l->reading.limit = l->opt->limit;
 	l->reading.progress = l->progress;
-	l->reading.sink = (struct record_sink){l, take_record, take_records, sort_full_runs, NULL};
+	l->reading.sink = (struct record_sink){.ctx = l, .record = take_record, .room = find_room, .take = take_batch,
+					       .piece_end = sort_full_runs};
 	int rc = reading_run(&l->reading, err);
 	m->read = l->reading.events;
 	m->rejected = l->reading.rejected;

@@ -394,7 +394,8 @@ int planning_read(const struct job *job, const struct planning_options *o, struc
 		p.reading.rejects = p.rejects;
 		p.reading.limit = o->limit;
 		p.reading.progress = progress;
-		p.reading.sink = (struct record_sink){&p, take_record, NULL, take_piece, abandon};
+		p.reading.sink = (struct record_sink){
+			.ctx = &p, .record = take_record, .piece_end = take_piece, .abandon = abandon};
 		rc = reading_run(&p.reading, err);
 	}
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {

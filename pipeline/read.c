@@ -15,7 +15,9 @@ struct reader {
 	unsigned number;
 	struct source_worker *source;
 	struct row_encoder *encoder;
-	struct record *records; /* [ntables] for each event of a batch */
+	struct record *records;       /* [ntables] */
+	struct record_batch *batches; /* [ntables] */
+	struct buf *rooms;	      /* [ntables], for a sink that has none */
 	uint64_t *filtered;     /* [ntables] */
 	uint64_t events_seen;
 	struct error fatal;     /* code 0: none */
@@ -66,27 +68,59 @@ static int take_record(struct reader *r, size_t table, const struct record *rec)
 	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
 }
 
-/* The records of a table that stand `ntables` apart.  None is empty. */
-static int take_records(struct reader *r, size_t table, size_t n)
+/* Of one table, into memory of the reader's. */
+static int take_each(struct reader *r, size_t table)
 {
-	const struct record_sink *sink = &r->reading->sink;
-	size_t ntables = r->reading->job->ntables;
-	const struct record *rec = r->records + table;
+	const struct record_batch *b = &r->batches[table];
+	size_t minor_bytes = row_minor_bytes(r->reading->plan, table);
 	int rc = RC_OK;
-	if (sink->records && sink->records(sink->ctx, r->number, table, rec, n, ntables, &r->fatal))
-		return RC_STOPPED; /* as in take_record */
-	for (size_t i = 0; !sink->records && i < n && rc == RC_OK; i++)
-		rc = take_record(r, table, rec + i * ntables);
+	for (size_t i = 0; i < b->n && rc == RC_OK; i++) {
+		struct record rec = record_of_batch(b, i, minor_bytes);
+		rc = take_record(r, table, &rec);
+	}
 	return rc;
 }
 
-static int take_events(void *ctx, const struct event *events, size_t n, bool *taken)
+/* Where the rows' records of a table are to stand; batches[table].to NULL: there is no place. */
+static int find_room(struct reader *r, size_t table, const struct event_rows *rows)
+{
+	const struct record_sink *sink = &r->reading->sink;
+	struct record_batch *b = &r->batches[table];
+	size_t bytes = row_batch_bytes(r->encoder, table, rows);
+	uint64_t first = rows->seq + rows_start(rows, 0);
+	b->to = NULL;
+	if (bytes > 0 && !sink->room) {
+		r->rooms[table].len = 0;
+		b->to = buf_reserve(&r->rooms[table], bytes + RECORD_SLACK);
+	} else if (bytes > 0) {
+		/* as in take_record */
+		return sink->room(sink->ctx, r->number, table, bytes, first,
+				  rows->seq + rows_start(rows, rows->n - 1), &b->to, &r->fatal)
+			       ? RC_STOPPED
+			       : RC_OK;
+	}
+	return RC_OK;
+}
+
+static int take_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
 	struct reader *r = ctx;
+	const struct record_sink *sink = &r->reading->sink;
+	size_t ntables = r->reading->job->ntables;
 	int rc = RC_OK;
-	*taken = row_encode_batch(r->encoder, events, n, r->records);
-	for (size_t t = 0; *taken && t < r->reading->job->ntables && rc == RC_OK; t++)
-		rc = take_records(r, t, n);
+	*taken = false;
+	for (size_t t = 0; t < ntables; t++) {
+		rc = find_room(r, t, rows);
+		if (rc || !r->batches[t].to)
+			return rc;
+	}
+	*taken = row_encode_batch(r->encoder, rows, r->batches);
+	for (size_t t = 0; *taken && t < ntables && rc == RC_OK; t++) {
+		if (sink->take)
+			sink->take(sink->ctx, r->number, t, &r->batches[t]);
+		else
+			rc = take_each(r, t);
+	}
 	return rc;
 }
 
@@ -137,7 +171,7 @@ static void show_progress(struct reader *r)
 static int read_pieces(struct reader *r, struct error *err)
 {
 	struct reading *all = r->reading;
-	struct source_sink sink = {r, take_event, take_reject, take_events};
+	struct source_sink sink = {r, take_event, take_reject, take_rows};
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && !over_limit(all) && !all->failed) {
 		rc = source_work(r->source, &sink, err);
@@ -209,7 +243,9 @@ static struct reader *readers_new(struct reading *all)
 		*r = (struct reader){.reading = all, .number = i};
 		r->source = source_worker_new(all->source);
 		r->encoder = row_encoder_new(all->plan);
-		r->records = mem_calloc(EVENT_BATCH * all->job->ntables, sizeof *r->records);
+		r->records = mem_calloc(all->job->ntables, sizeof *r->records);
+		r->batches = mem_calloc(all->job->ntables, sizeof *r->batches);
+		r->rooms = mem_calloc(all->job->ntables, sizeof *r->rooms);
 		r->filtered = mem_calloc(all->job->ntables, sizeof *r->filtered);
 	}
 	return readers;
@@ -229,9 +265,13 @@ static void readers_end(struct reading *all, struct reader *readers)
 			all->newest_ms = newest_ms;
 		for (size_t t = 0; t < all->job->ntables; t++)
 			all->filtered[t] += r->filtered[t] + c.tombstones;
+		for (size_t t = 0; t < all->job->ntables; t++)
+			buf_release(&r->rooms[t]);
 		source_worker_free(r->source);
 		row_encoder_free(r->encoder);
 		mem_free(r->records);
+		mem_free(r->batches);
+		mem_free(r->rooms);
 		mem_free(r->filtered);
 	}
 	all->rejected = rejects_count(all->rejects);

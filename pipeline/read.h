@@ -32,9 +32,13 @@ struct record_sink {
 	void *ctx;
 	int (*record)(void *ctx, unsigned worker, size_t table, const struct record *r,
 		      struct error *err);
-	/* r[0], r[step] ... of n records, as record would one by one.  May be NULL. */
-	int (*records)(void *ctx, unsigned worker, size_t table, const struct record *r, size_t n,
-		       size_t step, struct error *err);
+	/*
+	 * Many at once: where the table has room for a batch, as run_builder_room, and one that was
+	 * written there.  May be NULL: record has them all.
+	 */
+	int (*room)(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
+		    uint64_t last_seq, uint8_t **to, struct error *err);
+	void (*take)(void *ctx, unsigned worker, size_t table, const struct record_batch *r);
 	/* After each piece of input (source_worker_piece); may be NULL. */
 	int (*piece_end)(void *ctx, unsigned worker, uint64_t piece, struct error *err);
 	/* A thread ends without its piece_end: nobody may wait for it.  May be NULL. */

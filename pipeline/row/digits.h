@@ -178,15 +178,22 @@ static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
 }
 
-/* All of up to 16 bytes, with room behind them, are 01..7F. */
-static inline bool plain_short(const uint8_t *p, size_t n)
+/* All bytes are 01..7F; the last ones are looked at together with others in front of them. */
+static inline bool plain_run(const uint8_t *p, size_t n)
 {
-	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-	unsigned plain = (unsigned)_mm_movemask_epi8(_mm_cmpgt_epi8(x, _mm_setzero_si128()));
-	return (~plain & ((1u << n) - 1)) == 0;
+	__m128i plain = _mm_set1_epi8(-1), zero = _mm_setzero_si128();
+	if (n < 16)
+		return is_plain_ascii(bytes_of(p, n));
+	for (const uint8_t *last = p + n - 16;; p += 16) {
+		p = p < last ? p : last;
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+		plain = _mm_and_si128(plain, _mm_cmpgt_epi8(x, zero));
+		if (p == last)
+			return _mm_movemask_epi8(plain) == 0xffff;
+	}
 }
 #else
-static inline bool plain_short(const uint8_t *p, size_t n)
+static inline bool plain_run(const uint8_t *p, size_t n)
 {
 	return is_plain_ascii(bytes_of(p, n));
 }

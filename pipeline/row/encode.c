@@ -45,10 +45,8 @@ void row_encoder_free(struct row_encoder *e)
 	if (!e)
 		return;
 	row_encoder_trim(e);
-	for (size_t i = 0; i < e->plan->ntables; i++) {
+	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].key);
-		buf_release(&e->out[i].keys);
-	}
 	mem_free(e->numbers);
 	mem_free(e->salted);
 	mem_free(e->values);

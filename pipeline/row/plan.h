@@ -178,7 +178,8 @@ struct table_plan {
 	struct usual_weight usual; /* of a record without absent cells and long slices */
 	struct quick_cell *quick_cells; /* without the constant ones */
 	size_t nquick_cells;
-	size_t quick_bytes; /* of a payload, and what is written behind it, at most */
+	size_t quick_bytes; /* of a payload, without the texts */
+	size_t quick_copies; /* of one text in it, at most */
 };
 
 struct row_plan {
@@ -205,7 +206,7 @@ typedef int decode_values(struct row_encoder *e, const struct event *ev, struct 
  * A column's numbers, scaled, into u, which has EVENT_BATCH; false: some may be no number of 1..16
  * digits, or too large.
  */
-typedef bool take_numbers(const struct quick_number *q, const struct event *ev, size_t n,
+typedef bool take_numbers(const struct quick_number *q, const struct event_rows *rows,
 			  uint64_t *u);
 
 /* The input and the result of a salt, kept: the next row has often the same. */
@@ -233,8 +234,6 @@ struct row_encoder {
 	struct table_output {
 		struct buf key, payload;
 		uint8_t minor[8];
-		struct buf keys; /* of a batch; its payloads are all in `payload` */
-		uint8_t minors[EVENT_BATCH][8];
 	} * out; /* by table */
 };
 

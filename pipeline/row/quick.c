@@ -13,8 +13,7 @@
 
 #define SHORT_BYTES EVENT_ROOM_BYTES
 #define TEXT_MAX    120 /* its length + 1 is a varint of one byte */
-#define NUMBER_ROOM (1 + 8)
-#define ROOM_MAX    ((size_t)1 << 20) /* for the payloads of all events; wider tables go the long way */
+#define HEAD_MAX    (RECORD_HEAD + 2)
 #define PAUSE_MAX   16
 
 /* A null spelling that would pass for a number. */
@@ -51,6 +50,15 @@ static bool compile_bindings(struct row_plan *p)
 	return true;
 }
 
+/* The cells before this one with the text of the same column. */
+static size_t count_copies(const struct table_plan *t, size_t column)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->nquick_cells; i++)
+		n += t->quick_cells[i].text && t->quick_cells[i].column == column;
+	return n;
+}
+
 static bool compile_cells(struct row_plan *p, struct table_plan *t)
 {
 	t->quick_cells = arena_alloc(&p->arena, (t->ncells + 1) * sizeof(*t->quick_cells));
@@ -59,12 +67,14 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 			return false;
 		if (s->constant)
 			continue;
+		size_t copies = s->plain ? 1 + count_copies(t, p->bindings[s->op.slot].column) : 0;
+		t->quick_copies = copies > t->quick_copies ? copies : t->quick_copies;
 		t->quick_cells[t->nquick_cells++] =
 			(struct quick_cell){s->plain, s->op.width, p->bindings[s->op.slot].column,
 					    s->op.slot, s->op.bias, s->op.span, s->op.flip};
-		t->quick_bytes += s->plain ? 1 + TEXT_MAX + SHORT_BYTES : NUMBER_ROOM;
+		t->quick_bytes += s->plain ? 1 : 1 + s->op.width;
 	}
-	return t->ncells > 0 && t->quick_bytes <= ROOM_MAX / EVENT_BATCH;
+	return t->ncells > 0;
 }
 
 void quick_compile(struct row_plan *p)
@@ -77,12 +87,13 @@ void quick_compile(struct row_plan *p)
 	}
 }
 
-static bool numbers_portable(const struct quick_number *q, const struct event *ev, size_t n,
+static bool numbers_portable(const struct quick_number *q, const struct event_rows *rows,
 			     uint64_t *u)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct column *c = &ev[i].columns[q->column];
-		if (!digits_portable(bytes_of(c->ptr, c->len), &u[i]) || u[i] > q->max)
+	const uint16_t *end = rows->ends + q->column;
+	for (size_t i = 0; i < rows->n; i++, end += rows->stride) {
+		struct row_field f = row_field(end);
+		if (!digits_portable(bytes_of(rows->text + f.at, f.len), &u[i]) || u[i] > q->max)
 			return false;
 		u[i] *= q->scale;
 	}
@@ -90,39 +101,40 @@ static bool numbers_portable(const struct quick_number *q, const struct event *e
 }
 
 #if defined(__x86_64__)
-static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event *ev, size_t n,
+static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event_rows *rows,
 				uint64_t *u)
 {
+	const uint16_t *end = rows->ends + q->column;
 	__m128i over = _mm_setzero_si128();
 	bool bad = false;
-	for (size_t i = 0; i < n; i++) {
-		const struct column *c = &ev[i].columns[q->column];
-		size_t len = c->len;
-		if (len - 1 >= SHORT_BYTES)
+	for (size_t i = 0; i < rows->n; i++, end += rows->stride) {
+		struct row_field f = row_field(end);
+		if (f.len - 1 >= SHORT_BYTES)
 			return false;
-		uint64_t v = sixteen_sse41(c->ptr, len, &over);
+		uint64_t v = sixteen_sse41(rows->text + f.at, f.len, &over);
 		bad |= v > q->max;
 		u[i] = v * q->scale;
 	}
 	return !bad && _mm_testz_si128(over, over);
 }
 
-/* As sixteen_sse41, of two events. */
-static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event *ev, size_t n,
+/* As sixteen_sse41, of two rows. */
+static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_rows *rows,
 			      uint64_t *u)
 {
-	const size_t at = q->column;
+	const uint8_t *text = rows->text;
+	const uint16_t *end = rows->ends + q->column;
+	const size_t n = rows->n, stride = rows->stride;
 	const uint64_t scale = q->scale;
 	const __m256i max = _mm256_set1_epi64x(q->max < INT64_MAX ? (int64_t)q->max : INT64_MAX);
 	__m256i over = _mm256_setzero_si256();
-	for (size_t i = 0; i < n; i += 2) {
+	for (size_t i = 0; i < n; i += 2, end += 2 * stride) {
 		size_t k = i + (i + 1 < n);
-		const struct column *a = &ev[i].columns[at], *b = &ev[k].columns[at];
-		size_t len_a = a->len, len_b = b->len;
-		if (((len_a - 1) | (len_b - 1)) >= SHORT_BYTES)
+		struct row_field a = row_field(end), b = row_field(end + (k - i) * stride);
+		if (((a.len - 1) | (b.len - 1)) >= SHORT_BYTES)
 			return false;
-		__m256i x = load_two(a->ptr, b->ptr);
-		__m256i to = load_two(digit_slide + len_a, digit_slide + len_b);
+		__m256i x = load_two(text + a.at, text + b.at);
+		__m256i to = load_two(digit_slide + a.len, digit_slide + b.len);
 		x = _mm256_shuffle_epi8(_mm256_sub_epi8(x, _mm256_set1_epi8('0')), to);
 		over = _mm256_or_si256(over, _mm256_subs_epu8(x, _mm256_set1_epi8(9)));
 		x = _mm256_maddubs_epi16(x, _mm256_set1_epi16(1 << 8 | 10));
@@ -162,71 +174,65 @@ static bool spells_null(const struct binding *b, struct bytes text)
 	return false;
 }
 
-/* ASCII, and no null. */
-static inline bool test_text(const struct quick_text *q, const struct column *c)
+/* No null, of rows that are all ASCII or of a text that is. */
+static bool test_texts(const struct quick_text *q, const struct event_rows *rows, bool ascii)
 {
-	size_t len = c->len;
-	if (q->null_lengths >> (len < 63 ? len : 63) & 1 &&
-	    spells_null(q->binding, bytes_of(c->ptr, len)))
-		return false;
-	return len <= SHORT_BYTES ? plain_short(c->ptr, len) : is_plain_ascii(bytes_of(c->ptr, len));
+	const uint16_t *end = rows->ends + q->column;
+	for (size_t i = 0; i < rows->n; i++, end += rows->stride) {
+		struct row_field f = row_field(end);
+		struct bytes text = bytes_of(rows->text + f.at, f.len);
+		if (q->null_lengths >> (f.len < 63 ? f.len : 63) & 1 && spells_null(q->binding, text))
+			return false;
+		if (!ascii && !is_plain_ascii(text))
+			return false;
+	}
+	return true;
 }
 
-static bool take_columns(struct row_encoder *e, const struct event *ev, size_t n)
+/* From the first row's start to behind the last one's fields. */
+static struct bytes whole_text(const struct event_rows *rows)
+{
+	size_t at = rows_start(rows, 0);
+	size_t end = rows->ends[(rows->n - 1) * rows->stride + rows->ncolumns - 1];
+	return bytes_of(rows->text + at, end - at);
+}
+
+static bool take_columns(struct row_encoder *e, const struct event_rows *rows)
 {
 	const struct row_plan *p = e->plan;
 	for (const struct quick_number *q = p->quick_numbers, *end = q + p->nquick_numbers; q < end;
 	     q++)
-		if (!e->take_numbers(q, ev, n, e->numbers + q->slot * EVENT_BATCH))
+		if (!e->take_numbers(q, rows, e->numbers + q->slot * EVENT_BATCH))
 			return false;
+	if (p->nquick_texts == 0)
+		return true;
+	struct bytes text = whole_text(rows);
+	bool ascii = plain_run(text.ptr, text.len);
 	for (const struct quick_text *q = p->quick_texts, *end = q + p->nquick_texts; q < end; q++)
-		for (size_t i = 0; i < n; i++)
-			if (!test_text(q, &ev[i].columns[q->column]))
-				return false;
+		if (!test_texts(q, rows, ascii))
+			return false;
 	return true;
 }
 
-static size_t key_stride(const struct table_plan *t)
+static size_t minor_bytes(const struct table_plan *t)
 {
-	return t->key.fixed + 8; /* what is behind a number is written to */
-}
-
-static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct table_output *o,
-		     size_t n)
-{
-	const struct parts *parts = &t->key;
-	size_t stride = key_stride(t);
-	uint8_t *keys = buf_room(&o->keys, EVENT_BATCH * stride);
-	bool bad = false;
-	for (const struct number *x = parts->numbers, *end = x + parts->nnumbers; x < end; x++) {
-		const uint64_t *u = e->numbers + x->slot * EVENT_BATCH;
-		const struct number part = *x;
-		uint8_t *to = keys + part.at;
-		for (size_t i = 0; i < n; i++, to += stride) {
-			bad |= u[i] - part.bias > part.span;
-			put_be64(to, (u[i] ^ part.flip) << part.shift);
-		}
-	}
-	for (size_t i = 0; parts->nderived && i < n; i++)
-		salt_put(e, parts, keys + i * stride);
-	return !bad;
+	return t->ts == TS_MINOR ? 8 : 0;
 }
 
 /* Where the cell ends; NULL: it does not fit, or is out of its range. */
-static inline uint8_t *put_cell(const struct quick_cell *q, const struct column *columns,
-				const uint64_t *numbers, uint8_t *to)
+static inline uint8_t *put_cell(const struct quick_cell *q, const uint8_t *text,
+				const uint16_t *ends, const uint64_t *numbers, uint8_t *to)
 {
 	if (q->text) {
-		const struct column *c = &columns[q->column];
-		size_t len = c->len;
-		*to++ = (uint8_t)(len + 1);
-		if (__builtin_expect(len > TEXT_MAX, 0))
+		struct row_field f = row_field(ends + q->column);
+		*to++ = (uint8_t)(f.len + 1);
+		if (__builtin_expect(f.len > TEXT_MAX, 0))
 			return NULL;
-		if (len <= SHORT_BYTES)
-			memcpy(to, c->ptr, SHORT_BYTES);
+		if (f.len <= SHORT_BYTES)
+			memcpy(to, text + f.at, SHORT_BYTES);
 		else
-			copy_short(to, c->ptr, len);
-		return to + len;
+			copy_short(to, text + f.at, f.len);
+		return to + f.len;
 	}
 	uint64_t u = numbers[q->slot * EVENT_BATCH];
 	*to++ = (uint8_t)(q->width + 1);
@@ -234,61 +240,115 @@ static inline uint8_t *put_cell(const struct quick_cell *q, const struct column 
 	return u - q->bias > q->span ? NULL : to + q->width;
 }
 
-/* Keys stand already. */
-static bool put_records(struct row_encoder *e, const struct table_plan *t, struct table_output *o,
-			const struct event *ev, size_t n, struct record *out)
+/* What is written behind a payload is in front of the next one, which comes later. */
+static bool put_payloads(const struct row_encoder *e, const struct table_plan *t,
+			 const struct event_rows *rows, struct record_batch *out)
 {
-	size_t stride = key_stride(t), step = e->plan->ntables;
-	uint8_t *key = o->keys.ptr, *to = buf_room(&o->payload, EVENT_BATCH * t->quick_bytes);
+	const size_t before = out->head + t->key.fixed + minor_bytes(t);
 	const struct quick_cell *first = t->quick_cells, *end = first + t->nquick_cells;
-	for (size_t i = 0; i < n; i++, key += stride, out += step) {
-		const struct column *columns = ev[i].columns;
-		const uint8_t *payload = to;
+	const uint16_t *ends = rows->ends;
+	uint8_t *to = out->to;
+	for (size_t i = 0; i < rows->n; i++, ends += rows->stride) {
+		out->at[i] = (uint32_t)(to - out->to);
+		to += before;
 		for (const struct quick_cell *q = first; q < end; q++)
-			if (!(to = put_cell(q, columns, e->numbers + i, to)))
+			if (!(to = put_cell(q, rows->text, ends, e->numbers + i, to)))
 				return false;
-		*out = (struct record){.key = bytes_of(key, t->key.fixed),
-				       .minor = o->minors[i],
-				       .seq = ev[i].seq,
-				       .payload = bytes_of(payload, (size_t)(to - payload))};
 	}
+	out->at[rows->n] = (uint32_t)(to - out->to);
 	return true;
+}
+
+/* From the last part to the first: of each, eight bytes are written that end where it ends. */
+static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct record_batch *out)
+{
+	const struct parts *parts = &t->key;
+	uint8_t *keys = out->to + out->head;
+	bool bad = false;
+	for (size_t k = parts->nnumbers; k-- > 0;) {
+		const struct number part = parts->numbers[k];
+		const uint64_t *u = e->numbers + part.slot * EVENT_BATCH;
+		uint8_t *to = keys + part.at - part.shift / 8;
+		for (size_t i = 0; i < out->n; i++) {
+			bad |= u[i] - part.bias > part.span;
+			put_be64(to + out->at[i], u[i] ^ part.flip);
+		}
+	}
+	for (size_t i = 0; parts->nderived && i < out->n; i++)
+		salt_put(e, parts, keys + out->at[i]);
+	return !bad;
 }
 
 /* Raises *newest_ms; false: one means "now". */
 static bool put_times(const struct row_encoder *e, const struct table_plan *t,
-		      struct table_output *o, size_t n, int64_t *newest_ms)
+		      const struct record_batch *out, int64_t *newest_ms)
 {
 	const uint64_t *u = e->numbers + t->ts_slot * EVENT_BATCH;
 	int64_t newest = t->ts_constant;
 	if (t->ts != TS_CONSTANT) {
 		newest = 0;
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < out->n; i++)
 			newest = (int64_t)u[i] > newest ? (int64_t)u[i] : newest;
 		if (newest == INT64_MAX)
 			return false;
 	}
-	for (size_t i = 0; t->ts == TS_MINOR && i < n; i++)
-		put_be64(o->minors[i], (uint64_t)INT64_MAX - u[i]);
+	for (size_t i = 0; t->ts == TS_MINOR && i < out->n; i++)
+		put_be64(out->to + out->at[i] + out->head + out->key_len, (uint64_t)INT64_MAX - u[i]);
 	if (*newest_ms < newest)
 		*newest_ms = newest;
 	return true;
 }
 
-static bool encode_all(struct row_encoder *e, const struct event *ev, size_t n, struct record *out)
+/* The key's first part was written over them. */
+static void put_heads(const struct table_plan *t, const struct event_rows *rows,
+		      const struct record_batch *out)
+{
+	const size_t before = out->head + t->key.fixed + minor_bytes(t);
+	const uint16_t key_len = (uint16_t)t->key.fixed;
+	for (size_t i = 0; i < out->n; i++) {
+		uint8_t *p = out->to + out->at[i];
+		uint32_t seq = (uint32_t)(rows->seq + rows_start(rows, i));
+		size_t payload = out->at[i + 1] - out->at[i] - before, k = RECORD_HEAD;
+		memcpy(p, &seq, 4);
+		memcpy(p + 4, &key_len, 2);
+		for (; k + 1 < out->head; k++, payload >>= 7)
+			p[k] = (uint8_t)(payload | 0x80);
+		p[k] = (uint8_t)payload;
+	}
+}
+
+static size_t payload_most(const struct table_plan *t, size_t longest)
+{
+	return t->quick_bytes + t->quick_copies * longest;
+}
+
+static bool encode_table(struct row_encoder *e, const struct table_plan *t,
+			 const struct event_rows *rows, int64_t *newest_ms, struct record_batch *out)
+{
+	size_t most = payload_most(t, rows->longest);
+	out->n = rows->n;
+	out->head = RECORD_HEAD + (most < 1u << 7 ? 1u : 2u);
+	out->key_len = t->key.fixed;
+	out->first_seq = rows->seq + rows_start(rows, 0);
+	out->last_seq = rows->seq + rows_start(rows, rows->n - 1);
+	if (most >= RECORD_PAYLOAD || !put_payloads(e, t, rows, out) || !put_keys(e, t, out) ||
+	    !put_times(e, t, out, newest_ms))
+		return false;
+	put_heads(t, rows, out);
+	return true;
+}
+
+static bool encode_all(struct row_encoder *e, const struct event_rows *rows,
+		       struct record_batch *out)
 {
 	const struct row_plan *p = e->plan;
 	int64_t newest_ms = e->newest_ms;
-	if (!take_columns(e, ev, n))
+	_Static_assert(EVENT_BATCH <= RECORD_BATCH && SHORT_BYTES <= RECORD_SLACK, "there is room");
+	if (!take_columns(e, rows))
 		return false;
-	for (size_t i = 0; i < p->ntables; i++) {
-		const struct table_plan *t = &p->tables[i];
-		struct table_output *o = &e->out[i];
-		o->keys.len = o->payload.len = 0;
-		if (!put_keys(e, t, o, n) || !put_times(e, t, o, n, &newest_ms) ||
-		    !put_records(e, t, o, ev, n, out + i))
+	for (size_t i = 0; i < p->ntables; i++)
+		if (!encode_table(e, &p->tables[i], rows, &newest_ms, &out[i]))
 			return false;
-	}
 	e->newest_ms = newest_ms;
 	return true;
 }
@@ -300,16 +360,26 @@ void quick_start(struct row_encoder *e)
 	e->numbers = mem_calloc((e->plan->nbindings + 1) * EVENT_BATCH, sizeof(*e->numbers));
 }
 
-/* Where it has failed it is tried the less the more often it has failed. */
-bool row_encode_batch(struct row_encoder *e, const struct event *ev, size_t n, struct record *out)
+size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct event_rows *rows)
 {
-	if (!e->plan->quick || ev->ncolumns < e->plan->ncolumns)
+	const struct table_plan *t = &e->plan->tables[table];
+	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
+		return 0;
+	size_t each = HEAD_MAX + t->key.fixed + minor_bytes(t) + t->quick_bytes;
+	return rows->n * each + t->quick_copies * whole_text(rows).len;
+}
+
+/* Where it has failed it is tried the less the more often it has failed. */
+bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
+		      struct record_batch *out)
+{
+	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return false;
 	if (e->wait > 0) {
 		e->wait--;
 		return false;
 	}
-	if (encode_all(e, ev, n, out)) {
+	if (encode_all(e, rows, out)) {
 		e->pause = 0;
 		return true;
 	}

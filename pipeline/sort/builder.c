@@ -324,47 +324,49 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 	return add(b, r, false, err);
 }
 
-/* It goes behind the one before with nothing to be settled. */
-static inline bool is_usual(const struct run_builder *b, const struct record *r, uint64_t last_seq,
-			    size_t end)
+static bool goes_behind(const struct run_builder *b, uint64_t first_seq, uint64_t last_seq)
 {
-	return (end <= b->cap) & (r->payload.len < 0x80) & (r->key.len == b->watch.key_len) &
-	       (r->seq >= last_seq) & (r->seq >> 32 == b->first_seq >> 32);
+	return first_seq >> 32 == last_seq >> 32 &&
+	       (b->records == 0 ||
+		(first_seq >= b->last_seq && first_seq >> 32 == b->first_seq >> 32));
 }
 
-/* Add records as long as they are short and fit; returns how many.  Not the first of a run. */
-static size_t add_usual(struct run_builder *b, const struct record *r, size_t n, size_t step)
+int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, uint64_t last_seq,
+		     uint8_t **to, struct error *err)
 {
-	const size_t minor_bytes = b->sorter->opt.minor_bytes;
-	size_t used = b->used, done = 0;
-	uint64_t last_seq = b->last_seq;
-	if (b->records == 0 || n > b->records_max - b->records)
-		return 0;
-	for (; done < n; done++, r += step) {
-		size_t end = used + 7 + r->key.len + minor_bytes + r->payload.len;
-		if (!is_usual(b, r, last_seq, end))
-			break;
-		uint8_t *string = record_write_header(r, false, b->data + used);
-		write_strings(string, r, minor_bytes);
-		watch_later(b, string, r->key.len);
-		used = end;
-		last_seq = r->seq;
-	}
-	b->used = used;
-	b->records += done;
-	b->last_seq = last_seq;
-	b->largest_seq = last_seq > b->largest_seq ? last_seq : b->largest_seq;
-	return done;
-}
-
-int run_builder_add_many(struct run_builder *b, const struct record *r, size_t n, size_t step,
-			 struct error *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		i += add_usual(b, r + i * step, n - i, step);
-		int rc = i < n ? run_builder_add(b, r + i * step, err) : RC_OK;
+	const size_t run_bytes = b->sorter->opt.run_bytes;
+	*to = NULL;
+	if (bytes > run_bytes || b->records_max < RECORD_BATCH || !goes_behind(b, first_seq, last_seq))
+		return RC_OK;
+	if (b->used + bytes > run_bytes || b->records + RECORD_BATCH > b->records_max) {
+		int rc = run_builder_flush(b, err);
 		if (rc)
 			return rc;
 	}
+	if (b->used + bytes > b->cap)
+		grow_buffer(b, b->used + bytes);
+	*to = b->data + b->used;
 	return RC_OK;
+}
+
+void run_builder_take(struct run_builder *b, const struct record_batch *r)
+{
+	_Static_assert(RECORD_BATCH <= UNSEEN_MAX && RECORD_SLACK <= SLACK_BYTES &&
+			       (unsigned)ASIDE_MIN >= RECORD_PAYLOAD,
+		       "there is room, and no payload goes aside");
+	const uint32_t string = (uint32_t)(b->used + r->head);
+	if (b->records == 0) {
+		b->first_seq = b->least_seq = r->first_seq;
+		b->seq_rises = true;
+		watch_start(&b->watch, b->data + string, r->key_len, b->sorter->opt.minor_bytes);
+	}
+	watch_unseen(b);
+	watch_key_len(&b->watch, r->key_len);
+	for (size_t i = 0; i < r->n; i++)
+		b->unseen[i] = string + r->at[i];
+	b->nunseen = r->n;
+	b->used += r->at[r->n];
+	b->records += r->n;
+	b->last_seq = r->last_seq;
+	b->largest_seq = b->records == r->n || r->last_seq > b->largest_seq ? r->last_seq : b->largest_seq;
 }

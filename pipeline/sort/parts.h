@@ -35,7 +35,7 @@ enum {
 	READ_BYTES_MAX = 64 << 10,
 	ASIDE_MIN = 64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
 	ASIDE_MAX = 1 << 20,
-	UNSEEN_MAX = 16,
+	UNSEEN_MAX = 64,
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };
 

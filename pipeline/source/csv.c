@@ -20,7 +20,6 @@
 
 #include "mem.h"
 
-#define BATCH_COLUMNS 256 /* of all rows that are split at once: they stay in cache */
 #define LIBCSV_GROW ((size_t)64 << 10)
 
 static int no_blank(unsigned char c)
@@ -56,12 +55,10 @@ void csv_close(struct csv_reader *r)
 
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 {
-	size_t batch = n == 0 ? 0 : BATCH_COLUMNS / n + 1;
-
-	r->batch = batch > EVENT_BATCH ? EVENT_BATCH : batch;
+	r->batch = n == 0 ? 0 : EVENT_BATCH;
 	if (r->libcsv_only || max_row_bytes < MARKS_WINDOW)
 		r->batch = 0;
-	r->columns = mem_realloc(r->columns, (n + 1) * (r->batch + 1) * sizeof(*r->columns));
+	r->columns = mem_realloc(r->columns, (n + 1) * sizeof(*r->columns));
 	r->max_columns = n;
 }
 
@@ -327,12 +324,6 @@ static void reach(struct csv_reader *r)
 		marks_scan(m, r->pos, r->end);
 }
 
-/* Behind the \r\n at the last mark of a row and the next one, which is seen; NULL: there is none. */
-static const uint8_t *behind_crlf(const uint8_t *mark, const uint16_t *next, const uint16_t *stop)
-{
-	return *mark == '\r' && mark[1] == '\n' && next < stop ? mark + 2 : NULL;
-}
-
 /* The data's last mark is none of the data. */
 static const uint16_t *marks_stop(const struct csv_reader *r)
 {
@@ -344,45 +335,62 @@ static const uint16_t *marks_stop(const struct csv_reader *r)
 	return stop;
 }
 
-size_t csv_plain(struct csv_reader *r, struct csv_line *lines)
+/* The row whose marks start at `at` has the fields and the line end that it should have. */
+static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, bool crlf)
 {
-	const uint8_t *pos = r->pos, delimiter = r->delimiter;
-	struct column *column = r->columns;
-	struct csv_line *line = lines, *most = lines + r->batch;
-	size_t n = r->max_columns;
+	const uint8_t *base = r->marks.base;
+	size_t last = r->max_columns - 1;
+	unsigned wrong = 0;
 
+	for (size_t k = 0; k < last; k++)
+		wrong |= base[at[k]] ^ r->delimiter;
+	if (last == 0) /* a blank line? */
+		wrong |= row_field(at).len == 0;
+	if (crlf) {
+		wrong |= base[at[last]] ^ '\r';
+		wrong |= base[at[last + 1]] ^ '\n';
+		wrong |= at[last + 1] ^ (at[last] + 1u);
+	} else {
+		wrong |= base[at[last]] ^ '\n';
+	}
+	return !wrong;
+}
+
+size_t csv_plain(struct csv_reader *r, struct event_rows *rows)
+{
 	if (r->batch == 0)
 		return 0;
 	reach(r);
-	const uint8_t *base = r->marks.base;
-	const uint16_t *at = r->marks.at + r->marks.next, *stop = marks_stop(r);
-	for (; line < most && stop - at >= (ptrdiff_t)n; line++) {
-		const uint8_t *field = pos, *mark = base + *at;
-		const uint16_t *next = at + 1;
-		unsigned wrong = mark == pos && n == 1; /* a blank line */
-		for (; next < at + n; next++) {
-			wrong |= *mark ^ delimiter;
-			put_column(column++, field, mark);
-			field = mark + 1;
-			mark = base + *next;
-		}
-		put_column(column++, field, mark);
-		if (__builtin_expect(wrong || *mark != '\n', 0)) {
-			field = wrong ? NULL : behind_crlf(mark, next, stop);
-			if (!field)
-				break;
-			next++;
-		} else {
-			field = mark + 1;
-		}
-		*line = (struct csv_line){pos, mark};
-		at = next;
-		pos = field;
+	struct marks *m = &r->marks;
+	uint16_t *at = m->at + m->next;
+	const uint16_t *stop = marks_stop(r);
+	size_t n = r->max_columns, last = n - 1, count = 0;
+	if (stop - at < (ptrdiff_t)n)
+		return 0;
+	bool crlf = m->base[at[last]] == '\r';
+	*rows = (struct event_rows){.text = m->base, .ends = at, .ncolumns = n, .stride = n + crlf};
+	at[-1] = (uint16_t)(r->pos - m->base - 1);
+	for (; count < r->batch && stop - at >= (ptrdiff_t)rows->stride; at += rows->stride, count++) {
+		size_t bytes = at[last] - row_field(at).at;
+		if (!is_plain_row(r, at, crlf))
+			break;
+		rows->longest = bytes > rows->longest ? bytes : rows->longest;
 	}
-	r->marks.next = (size_t)(at - r->marks.at);
-	r->pos = pos;
-	r->line += (size_t)(line - lines);
-	return (size_t)(line - lines);
+	rows->n = count;
+	if (count == 0)
+		return 0;
+	m->next = (size_t)(at - m->at);
+	r->pos = m->base + at[-1] + 1;
+	r->line += count;
+	return count;
+}
+
+void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row)
+{
+	const uint16_t *end = rows->ends + row * rows->stride;
+
+	for (size_t k = 0; k < rows->ncolumns; k++, end++)
+		put_column(&r->columns[k], rows->text + row_field(end).at, rows->text + *end);
 }
 
 static void quoted_row(struct csv_reader *r, struct csv_row *row)

@@ -56,16 +56,15 @@ void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes);
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len);
 /* The next row that is not a blank line; false at the end. */
 bool csv_next(struct csv_reader *r, struct csv_row *row);
-/* A row of csv_plain; end: before the line end. */
-struct csv_line {
-	const uint8_t *start, *end;
-};
 /*
  * The next rows that have the expected number of fields, no quote and a line end: up to EVENT_BATCH,
- * each the line behind the one before.  Row i has columns[i * max_columns] and so on.  0: the next
- * row is not such a one, or not seen whole: csv_next has it.
+ * each the line behind the one before; all of rows but seq.  They are good until the next call of
+ * another function but csv_columns.  0: the next row is not such a one, or not seen whole: csv_next
+ * has it.
  */
-size_t csv_plain(struct csv_reader *r, struct csv_line *lines);
+size_t csv_plain(struct csv_reader *r, struct event_rows *rows);
+/* The fields of one of them, as columns. */
+void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row);
 /*
  * Bytes up to the last true row end in data[0, len), 0 if there is none.  data starts at a row's
  * start; its last byte is no \r (a \n could follow it in what is still to be read).

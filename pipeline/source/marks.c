@@ -122,7 +122,7 @@ void marks_open(struct marks *m, uint8_t delimiter, uint8_t quote)
 
 void marks_close(struct marks *m)
 {
-	mem_free(m->at);
+	mem_free(m->at ? m->at - 1 : NULL);
 	*m = (struct marks){0};
 }
 
@@ -133,7 +133,7 @@ void marks_scan(struct marks *m, const uint8_t *from, const uint8_t *last)
 	if (blocks > MARKS_WINDOW / MARKS_BLOCK)
 		blocks = MARKS_WINDOW / MARKS_BLOCK;
 	if (!m->at)
-		m->at = mem_alloc((MARKS_WINDOW + MARKS_SLACK) * sizeof(*m->at));
+		m->at = (uint16_t *)mem_alloc((1 + MARKS_WINDOW + MARKS_SLACK) * sizeof(*m->at)) + 1;
 	m->base = from;
 	m->scanned = from + blocks * MARKS_BLOCK;
 	m->next = 0;

@@ -16,7 +16,7 @@ typedef size_t scan_marks(uint16_t *at, const uint8_t *text, size_t len, uint8_t
                           uint8_t quote);
 
 struct marks {
-	uint16_t *at; /* of the window, rising, from base */
+	uint16_t *at; /* of the window, rising, from base; at[-1] is there, and nobody's */
 	size_t next, n;
 	const uint8_t *base, *scanned; /* the window */
 	uint8_t delimiter, quote;

@@ -18,6 +18,7 @@
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define ALONE_PIECES 4
+#define SOME_ROWS ((size_t)16)
 #define ALONE_COPIES 3 /* of a long row: the piece, what was read behind it, the record */
 
 struct source_worker {
@@ -385,21 +386,19 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 	return RC_OK;
 }
 
-/* In place, since a whole event made of parts just written could not be read without a stall. */
-static inline void set_event(const struct source_worker *w, struct event *event, size_t row,
-                             const uint8_t *start, const uint8_t *end, uint64_t line)
+/* Of the row in the reader's columns. */
+static struct event make_event(const struct source_worker *w, const uint8_t *start,
+                               const uint8_t *end, uint64_t line)
 {
 	uint64_t at = (uint64_t)(start - w->piece.ptr);
 
-	event->columns = w->reader.columns + row * w->source->ncolumns;
-	event->ncolumns = w->source->ncolumns;
-	event->roomy = true;
-	event->plain = true;
-	event->seq = w->seq + at;
-	event->line = w->line + line + 1;
-	event->offset = w->offset + at;
-	event->raw.ptr = start;
-	event->raw.len = (size_t)(end - start);
+	return (struct event){.columns = w->reader.columns,
+	                      .ncolumns = w->source->ncolumns,
+	                      .roomy = true,
+	                      .seq = w->seq + at,
+	                      .line = w->line + line + 1,
+	                      .offset = w->offset + at,
+	                      .raw = bytes_of(start, (size_t)(end - start))};
 }
 
 static int take_one(struct source_worker *w, const struct event *event,
@@ -415,12 +414,10 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
                     const struct source_sink *sink, struct error *err)
 {
 	const struct source *s = w->source;
-	struct event event;
+	struct event event = make_event(w, row->start, row->end, row->line);
 	struct reject why;
 
-	set_event(w, &event, 0, row->start, row->end, row->line);
 	event.ncolumns = row->ncolumns;
-	event.plain = false;
 	if (row->kind == CSV_ROW && row->ncolumns == s->ncolumns)
 		return sink->event ? take_one(w, &event, sink, err) : RC_OK;
 	if (row->kind == CSV_BAD_QUOTE)
@@ -430,23 +427,49 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	return reject_row(w, sink, &event, &why, err);
 }
 
-/* Rows that are split already. */
-static int take_lines(struct source_worker *w, const struct csv_line *lines, size_t n,
-                      const struct source_sink *sink, struct error *err)
+static int take_one_of(struct source_worker *w, const struct event_rows *rows, size_t i,
+                       const struct source_sink *sink, struct error *err)
 {
-	struct event events[EVENT_BATCH];
-	uint64_t first = w->reader.line - n;
+	const uint16_t *ends = rows->ends + i * rows->stride;
+	const uint8_t *end = rows->text + ends[rows->ncolumns - 1];
+
+	csv_columns(&w->reader, rows, i);
+	struct event event = make_event(w, rows->text + row_field(ends).at, end,
+	                                w->reader.line - rows->n + i);
+	return take_one(w, &event, sink, err);
+}
+
+/* Rows [from, end): together if sink takes them so, or else one by one. */
+static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from, size_t end,
+                     const struct source_sink *sink, struct error *err)
+{
+	struct event_rows some = *rows;
+	bool taken = false;
+	int rc = RC_OK;
+
+	some.ends += from * rows->stride;
+	some.n = end - from;
+	if (sink->rows)
+		rc = sink->rows(sink->ctx, &some, &taken);
+	for (; !taken && from < end && rc == RC_OK; from++)
+		rc = take_one_of(w, rows, from, sink, err);
+	return rc;
+}
+
+/* An odd row shall not keep many others from going together: fewer are tried next. */
+static int take_rows(struct source_worker *w, struct event_rows *rows,
+                     const struct source_sink *sink, struct error *err)
+{
 	bool taken = false;
 	int rc = RC_OK;
 
 	if (!sink->event)
 		return RC_OK;
-	for (size_t i = 0; i < n; i++)
-		set_event(w, &events[i], i, lines[i].start, lines[i].end, first + i);
-	if (sink->events)
-		rc = sink->events(sink->ctx, events, n, &taken);
-	for (size_t i = 0; !taken && i < n && rc == RC_OK; i++)
-		rc = take_one(w, &events[i], sink, err);
+	rows->seq = w->seq + (uint64_t)(rows->text - w->piece.ptr);
+	if (sink->rows && rows->n > SOME_ROWS)
+		rc = sink->rows(sink->ctx, rows, &taken);
+	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)
+		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink, err);
 	return rc;
 }
 
@@ -460,7 +483,7 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
                          struct error *err)
 {
 	struct source *s = w->source;
-	struct csv_line lines[EVENT_BATCH];
+	struct event_rows plain;
 	struct csv_row row;
 	uint64_t rows = 0;
 	size_t n;
@@ -469,9 +492,9 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 	buf_reserve(&w->piece, CSV_SLACK);
 	csv_start(&w->reader, w->piece.ptr, w->piece.len);
 	while (rc == 0) {
-		while (rc == 0 && (n = csv_plain(&w->reader, lines)) > 0) {
+		while (rc == 0 && (n = csv_plain(&w->reader, &plain)) > 0) {
 			rows += n;
-			rc = take_lines(w, lines, n, sink, err);
+			rc = take_rows(w, &plain, sink, err);
 		}
 		if (rc != 0 || !csv_next(&w->reader, &row))
 			break;

@@ -65,10 +65,10 @@ struct source_sink {
 	/* A result other than 0 stops source_work.  NULL: only count. */
 	int (*reject)(void *ctx, const struct rejected *rejected, struct error *err);
 	/*
-	 * Up to EVENT_BATCH plain events at once.  *taken: all; otherwise none, and each is handed to
-	 * event.  Any result but 0 stops source_work, as of event.  NULL: event has them all.
+	 * Up to EVENT_BATCH events at once.  *taken: all; otherwise none, and each is handed to event.
+	 * Any result but 0 stops source_work, as of event.  NULL: event has them all.
 	 */
-	int (*events)(void *ctx, const struct event *events, size_t n, bool *taken);
+	int (*rows)(void *ctx, const struct event_rows *rows, bool *taken);
 };
 
 struct source_counts {

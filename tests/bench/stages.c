@@ -49,6 +49,7 @@ struct bench {
 	struct row_encoder *encoder;
 	bool keep; /* encoded records, in rows */
 	struct rows rows;
+	struct buf batch;
 	struct error err;
 };
 
@@ -133,13 +134,19 @@ static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 }
 
 /* As the load does it. */
-static int encode_events(void *ctx, const struct event *events, size_t n, bool *taken)
+static int encode_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
 	struct bench *b = ctx;
-	struct record r[EVENT_BATCH];
-	*taken = row_encode_batch(b->encoder, events, n, r);
-	for (size_t i = 0; *taken && b->keep && i < n; i++)
-		keep_record(&b->rows, &r[i], row_minor_bytes(b->plan, 0));
+	struct record_batch out = {0};
+	size_t bytes = row_batch_bytes(b->encoder, 0, rows), minor_bytes = row_minor_bytes(b->plan, 0);
+	if (bytes == 0)
+		return RC_OK;
+	out.to = buf_reserve(&b->batch, bytes + RECORD_SLACK);
+	*taken = row_encode_batch(b->encoder, rows, &out);
+	for (size_t i = 0; *taken && b->keep && i < rows->n; i++) {
+		struct record r = record_of_batch(&out, i, minor_bytes);
+		keep_record(&b->rows, &r, minor_bytes);
+	}
 	return RC_OK;
 }
 
@@ -148,7 +155,7 @@ static int read_csv(struct bench *b, bool encode, struct watch *w)
 	const char *files[] = {b->csv};
 	struct source_options so = {.job = &b->job, .files = files, .nfiles = 1};
 	struct source_sink sink = {.ctx = b, .event = encode ? encode_event : NULL,
-				   .events = encode ? encode_events : NULL};
+				   .rows = encode ? encode_rows : NULL};
 	size_t ncolumns;
 	struct watch start = now();
 	int rc = source_open(&b->source, &so, &b->err);
@@ -203,6 +210,54 @@ static struct watch less(struct watch a, struct watch b)
 	return (struct watch){a.wall - b.wall, a.cpu - b.cpu, a.user - b.user};
 }
 
+/* What a load's encoder writes in place is copied here. */
+static void write_batch(struct record_batch *out, const struct record *r, size_t n,
+			size_t minor_bytes)
+{
+	uint8_t *p = out->to;
+	out->n = n;
+	out->head = RECORD_HEAD + 1;
+	out->key_len = r->key.len;
+	out->first_seq = r[0].seq;
+	out->last_seq = r[n - 1].seq;
+	for (size_t i = 0; i < n; i++, r++) {
+		uint32_t seq = (uint32_t)r->seq;
+		uint16_t key_len = (uint16_t)r->key.len;
+		out->at[i] = (uint32_t)(p - out->to);
+		memcpy(p, &seq, sizeof(seq));
+		memcpy(p + 4, &key_len, sizeof(key_len));
+		p[RECORD_HEAD] = (uint8_t)r->payload.len;
+		memcpy(p + out->head, r->key.ptr, key_len);
+		p += out->head + key_len;
+		memcpy(p, r->minor, minor_bytes);
+		memcpy(p + minor_bytes, r->payload.ptr, r->payload.len);
+		p += minor_bytes + r->payload.len;
+	}
+	out->at[n] = (uint32_t)(p - out->to);
+}
+
+static int add_batch(struct bench *b, struct run_builder *to, const struct record *r, size_t n)
+{
+	struct record_batch out = {0};
+	size_t minor_bytes = row_minor_bytes(b->plan, 0), bytes = 0;
+	bool plain = true;
+	int rc = RC_OK;
+	for (size_t i = 0; i < n; i++) {
+		plain &= r[i].payload.len < 0x80 && r[i].key.len == r->key.len;
+		bytes += RECORD_HEAD + 1 + r[i].key.len + minor_bytes + r[i].payload.len;
+	}
+	if (plain)
+		rc = run_builder_room(to, bytes, r[0].seq, r[n - 1].seq, &out.to, &b->err);
+	if (rc == RC_OK && out.to) {
+		write_batch(&out, r, n, minor_bytes);
+		run_builder_take(to, &out);
+		return RC_OK;
+	}
+	for (size_t i = 0; i < n && rc == RC_OK; i++)
+		rc = run_builder_add(to, &r[i], &b->err);
+	return rc;
+}
+
 static int stage_sort(struct bench *b, struct rows *sorted)
 {
 	struct budget budget = {.limit = UINT64_MAX / 2};
@@ -219,7 +274,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	start = now();
 	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i += EVENT_BATCH) {
 		size_t left = b->rows.count - i, n = left < EVENT_BATCH ? left : EVENT_BATCH;
-		rc = run_builder_add_many(sorter_builder(s, 0), &b->rows.record[i], n, 1, &b->err);
+		rc = add_batch(b, sorter_builder(s, 0), &b->rows.record[i], n);
 	}
 	if (rc == RC_OK)
 		rc = sorter_finish(s, &b->err);
@@ -563,6 +618,7 @@ static int run(struct bench *b, const char *job)
 		rc = stage_limits(b);
 	if (rc == RC_OK)
 		rc = stage_sort(b, &sorted);
+	buf_release(&b->batch);
 	rows_release(&b->rows);
 	if (rc == RC_OK)
 		rc = stage_expand(b, &sorted);

@@ -27,7 +27,7 @@ static void batch_start(struct batch *b, size_t n, size_t ncolumns)
 	*b = (struct batch){.n = n, .ncolumns = ncolumns};
 	for (size_t i = 0; i < n; i++)
 		b->events[i] = (struct event){.columns = b->columns[i], .ncolumns = ncolumns,
-					      .roomy = true, .plain = true, .seq = 1000 + i};
+					      .seq = 1000 + i};
 }
 
 static void batch_put(struct batch *b, size_t event, size_t column, struct bytes text)
@@ -37,6 +37,30 @@ static void batch_put(struct batch *b, size_t event, size_t column, struct bytes
 	memset(block + text.len, '7', EVENT_ROOM_BYTES);
 	b->blocks[event][column] = block;
 	b->columns[event][column] = (struct column){.ptr = block, .len = (uint32_t)text.len};
+}
+
+/* The same as rows, with either line end. */
+static void batch_rows(const struct batch *b, struct rig_rows *out)
+{
+	struct bytes fields[EVENT_BATCH * MAX];
+	for (size_t i = 0; i < b->n * b->ncolumns; i++) {
+		const struct column *c = &b->columns[i / b->ncolumns][i % b->ncolumns];
+		fields[i] = bytes_of(c->ptr, c->len);
+	}
+	rig_rows_init(out, fields, b->n, b->ncolumns, b->n % 2);
+	out->rows.seq = 1000;
+}
+
+/* Where row i starts, by its fields and what is between them. */
+static size_t start_of(const struct batch *b, size_t row)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < row; i++) {
+		for (size_t k = 0; k < b->ncolumns; k++)
+			at += b->columns[i][k].len + 1;
+		at += b->n % 2;
+	}
+	return at;
 }
 
 static void batch_release(struct batch *b)
@@ -72,7 +96,8 @@ static void ratings_by_hand(void **state)
 	rig_ratings(&r, AS_U32);
 	for (unsigned round = 0; round < 3000; round++) {
 		struct batch b;
-		struct record records[EVENT_BATCH];
+		struct record_batch records;
+		struct rig_rows rows;
 		uint8_t keys[EVENT_BATCH][21], values[EVENT_BATCH][TEXT_BYTES];
 		size_t lens[EVENT_BATCH];
 		uint64_t newest = (uint64_t)row_encoder_newest(r.encoder);
@@ -100,14 +125,30 @@ static void ratings_by_hand(void **state)
 			memcpy(values[i] + 6, text, (size_t)rating + 1);
 			lens[i] = 6 + (size_t)rating + 1;
 		}
-		assert_true(row_encode_batch(r.encoder, b.events, b.n, records));
+		batch_rows(&b, &rows);
+		assert_true(encode_rows(r.encoder, &rows.rows, &records));
+		assert_int_equal(records.n, b.n);
+		assert_int_equal(records.at[0], 0);
+		assert_true(records.at[b.n] <= row_batch_bytes(r.encoder, 0, &rows.rows));
 		for (size_t i = 0; i < b.n; i++) {
-			assert_bytes(records[i].key, keys[i], 21);
-			assert_bytes(records[i].payload, values[i], lens[i]);
-			assert_int_equal(records[i].seq, 1000 + i);
-			assert_false(records[i].new_key);
+			const uint8_t *p = records.to + records.at[i];
+			uint64_t payload_len;
+			assert_int_equal(p[0] | p[1] << 8 | p[2] << 16, 1000 + start_of(&b, i));
+			assert_int_equal(p[3], 0);
+			assert_int_equal(p[4] | p[5] << 8, 21);
+			p += 6 + get_varint(p + 6, p + 9, &payload_len);
+			assert_int_equal(payload_len, lens[i]);
+			assert_memory_equal(p, keys[i], 21);
+			assert_memory_equal(p + 21, values[i], lens[i]);
+			assert_ptr_equal(p + 21 + lens[i], records.to + records.at[i + 1]);
+			struct record r1 = record_of_batch(&records, i, 0);
+			assert_bytes(r1.key, keys[i], 21);
+			assert_bytes(r1.payload, values[i], lens[i]);
+			assert_int_equal(r1.seq, 1000 + start_of(&b, i));
 		}
 		assert_int_equal(row_encoder_newest(r.encoder), newest);
+		free(records.to);
+		rig_rows_release(&rows);
 		batch_release(&b);
 	}
 	rig_release(&r);
@@ -205,27 +246,30 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 /* true: the batch was taken. */
 static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct batch *b)
 {
-	struct record records[EVENT_BATCH];
+	struct record_batch records;
+	struct rig_rows rows;
 	size_t minor_bytes = row_minor_bytes(r->plan, 0);
 	int64_t newest = row_encoder_newest(batches);
-	if (!row_encode_batch(batches, b->events, b->n, records)) {
+	batch_rows(b, &rows);
+	bool taken = encode_rows(batches, &rows.rows, &records);
+	if (!taken)
 		assert_int_equal(row_encoder_newest(batches), newest);
-		return false;
-	}
 	row_encoder_free(r->encoder);
 	r->encoder = row_encoder_new(r->plan);
-	for (size_t i = 0; i < b->n; i++) {
-		struct event ev = b->events[i];
-		ev.roomy = ev.plain = false;
-		assert_int_equal(row_encode(r->encoder, &ev, &r->record, &r->why), 0);
-		assert_bytes(records[i].key, r->record.key.ptr, r->record.key.len);
-		assert_bytes(records[i].payload, r->record.payload.ptr, r->record.payload.len);
-		assert_memory_equal(records[i].minor, r->record.minor, minor_bytes);
-		assert_int_equal(records[i].seq, r->record.seq);
+	for (size_t i = 0; taken && i < b->n; i++) {
+		struct record one = record_of_batch(&records, i, minor_bytes);
+		assert_int_equal(row_encode(r->encoder, &b->events[i], &r->record, &r->why), 0);
+		assert_bytes(one.key, r->record.key.ptr, r->record.key.len);
+		assert_bytes(one.payload, r->record.payload.ptr, r->record.payload.len);
+		assert_memory_equal(one.minor, r->record.minor, minor_bytes);
+		assert_int_equal(one.seq, 1000 + start_of(b, i));
 	}
 	int64_t each = row_encoder_newest(r->encoder);
-	assert_int_equal(row_encoder_newest(batches), each > newest ? each : newest);
-	return true;
+	if (taken)
+		assert_int_equal(row_encoder_newest(batches), each > newest ? each : newest);
+	free(records.to);
+	rig_rows_release(&rows);
+	return taken;
 }
 
 static void random_plans(void **state)
@@ -255,32 +299,39 @@ static void random_plans(void **state)
 	assert_true(taken > 3000);
 }
 
+static bool is_taken(struct rig *r, const struct rig_rows *rows)
+{
+	struct record_batch out;
+	bool taken = encode_rows(r->encoder, &rows->rows, &out);
+	free(out.to);
+	return taken;
+}
+
 /* Behind faults batches are tried less often, and again each time once all is well. */
 static void pauses(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct batch good, bad;
-	struct record records[EVENT_BATCH];
+	struct rig_rows good, bad;
+	struct bytes fields[8];
 	rig_ratings(&r, AS_U32);
-	batch_start(&good, 2, 4);
-	batch_start(&bad, 2, 4);
-	for (size_t i = 0; i < 8; i++) {
-		batch_put(&good, i / 4, i % 4, bytes_str("5"));
-		batch_put(&bad, i / 4, i % 4, bytes_str(i == 5 ? "x" : "5"));
-	}
-	assert_true(row_encode_batch(r.encoder, good.events, 2, records));
-	assert_false(row_encode_batch(r.encoder, bad.events, 2, records));
-	assert_true(row_encode_batch(r.encoder, good.events, 2, records));
+	for (size_t i = 0; i < 8; i++)
+		fields[i] = bytes_str("5");
+	rig_rows_init(&good, fields, 2, 4, false);
+	fields[5] = bytes_str("x");
+	rig_rows_init(&bad, fields, 2, 4, false);
+	assert_true(is_taken(&r, &good));
+	assert_false(is_taken(&r, &bad));
+	assert_true(is_taken(&r, &good));
 	for (unsigned i = 0; i < 100; i++)
-		assert_false(row_encode_batch(r.encoder, bad.events, 2, records));
+		assert_false(is_taken(&r, &bad));
 	unsigned tries = 1;
-	while (!row_encode_batch(r.encoder, good.events, 2, records))
+	while (!is_taken(&r, &good))
 		assert_true(++tries < 30);
 	for (unsigned i = 0; i < 10; i++)
-		assert_true(row_encode_batch(r.encoder, good.events, 2, records));
-	batch_release(&good);
-	batch_release(&bad);
+		assert_true(is_taken(&r, &good));
+	rig_rows_release(&good);
+	rig_rows_release(&bad);
 	rig_release(&r);
 }
 

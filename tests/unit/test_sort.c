@@ -239,11 +239,12 @@ static const struct setting settings[] = {
 	{3, 2u << 20, 10000},      /* few in memory */
 };
 
-enum { ADD_TASKS = 7, ADD_MAX = 37 };
+enum { ADD_TASKS = 7, ADD_MAX = 90 };
 
 struct adding {
 	struct sorter *s;
 	const struct rows *rows;
+	_Atomic size_t batched; /* rows that went in as batches */
 };
 
 static struct record row_record(const struct row *r)
@@ -254,28 +255,102 @@ static struct record row_record(const struct row *r)
 			       .payload = bytes_of(r->payload, r->payload_len)};
 }
 
-/* One alone, others with gaps between them. */
-static int add_some(struct run_builder *b, const struct row *rows, size_t n, struct error *err)
+/* As a batch: in place, with more bytes for a length than it needs. */
+static size_t write_batch(struct record_batch *out, const struct row *rows, size_t n,
+			  size_t minor_bytes)
 {
-	struct record r[2 * ADD_MAX] = {0};
-	for (size_t i = 0; i < n; i++)
-		r[2 * i] = row_record(&rows[i]);
-	return n == 1 ? run_builder_add(b, r, err) : run_builder_add_many(b, r, n, 2, err);
+	uint8_t *p = out->to;
+	out->head = 7 + n % 2;
+	out->key_len = rows->key_len;
+	for (out->n = 0; out->n < n; out->n++) {
+		const struct row *r = &rows[out->n];
+		uint8_t head[8] = {(uint8_t)r->seq, (uint8_t)(r->seq >> 8), (uint8_t)(r->seq >> 16),
+				   (uint8_t)(r->seq >> 24), (uint8_t)r->key_len,
+				   (uint8_t)(r->key_len >> 8), (uint8_t)r->payload_len};
+		head[6] = (uint8_t)(head[6] | (n % 2 ? 0x80 : 0));
+		out->at[out->n] = (uint32_t)(p - out->to);
+		memcpy(p, head, out->head);
+		p += out->head;
+		memcpy(p, r->key, r->key_len);
+		memcpy(p + r->key_len, r->minor, minor_bytes);
+		memcpy(p + r->key_len + minor_bytes, r->payload, r->payload_len);
+		p += r->key_len + minor_bytes + r->payload_len;
+	}
+	memset(p, 0xee, RECORD_SLACK);
+	out->at[n] = (uint32_t)(p - out->to);
+	out->first_seq = rows[0].seq;
+	out->last_seq = rows[n - 1].seq;
+	return out->at[n];
+}
+
+/* How many of the rows can be a batch. */
+static size_t batch_of(const struct row *rows, size_t n, size_t *bytes)
+{
+	size_t k = 0;
+	for (*bytes = 0; k < n && k < RECORD_BATCH && rows[k].payload_len < 0x80 &&
+			 rows[k].key_len == rows[0].key_len && (!k || rows[k].seq >= rows[k - 1].seq);
+	     k++)
+		*bytes += 16 + rows[k].key_len + rows[k].payload_len;
+	return k;
+}
+
+/* One alone, others as batches where there is room for them. */
+static int add_some(struct adding *a, struct run_builder *b, const struct row *rows, size_t n,
+		    struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t some, bytes; n > 0 && rc == RC_OK; rows += some, n -= some) {
+		struct record_batch batch = {0};
+		some = batch_of(rows, n, &bytes);
+		if (some > 1)
+			rc = run_builder_room(b, bytes, rows[0].seq, rows[some - 1].seq, &batch.to, err);
+		if (rc == RC_OK && batch.to) {
+			assert_true(write_batch(&batch, rows, some, a->rows->minor_bytes) <= bytes);
+			run_builder_take(b, &batch);
+			a->batched += some;
+			continue;
+		}
+		struct record r = row_record(rows);
+		some = 1;
+		if (rc == RC_OK)
+			rc = run_builder_add(b, &r, err);
+	}
+	return rc;
+}
+
+static int compare_seq(const void *a, const void *b)
+{
+	uint64_t x = ((const struct row *)a)->seq, y = ((const struct row *)b)->seq;
+	return (x > y) - (x < y);
+}
+
+/* As an input gives them, many at once. */
+static int add_in_order(struct adding *a, struct run_builder *b, size_t from, size_t end,
+			struct error *err)
+{
+	struct row *v = mem_alloc((end - from) * sizeof(*v));
+	size_t some;
+	int rc = run_builder_flush(b, err);
+	for (size_t i = from; i < end; i++)
+		v[i - from] = a->rows->v[i];
+	qsort(v, end - from, sizeof(*v), compare_seq);
+	for (size_t i = 0; i < end - from && rc == RC_OK; i += some) {
+		some = 1 + i % ADD_MAX < end - from - i ? 1 + i % ADD_MAX : end - from - i;
+		rc = add_some(a, b, v + i, some, err);
+	}
+	mem_free(v);
+	return rc;
 }
 
 static int add_part(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct adding *a = ctx;
 	struct run_builder *b = sorter_builder(a->s, worker);
-	size_t n = a->rows->n, end = n * (index + 1) / ADD_TASKS;
-	for (size_t i = n * index / ADD_TASKS, some; i < end; i += some) {
-		some = index % 2 ? 1 + i % ADD_MAX : 1;
-		some = some < end - i ? some : end - i;
-		int rc = add_some(b, &a->rows->v[i], some, err);
-		if (rc)
-			return rc;
-	}
-	return index % 3 == 2 ? run_builder_flush(b, err) : RC_OK;
+	size_t n = a->rows->n, from = n * index / ADD_TASKS, end = n * (index + 1) / ADD_TASKS;
+	int rc = index % 2 && from < end ? add_in_order(a, b, from, end, err) : RC_OK;
+	for (size_t i = from; index % 2 == 0 && i < end && rc == RC_OK; i++)
+		rc = add_some(a, b, &a->rows->v[i], 1, err);
+	return rc == RC_OK && index % 3 == 2 ? run_builder_flush(b, err) : rc;
 }
 
 static uint64_t weigh_row(const void *ctx, const struct record *r)
@@ -298,9 +373,11 @@ static struct sorter *build(const struct rows *rows, const struct setting *set,
 				     .weigh_ctx = &weight_base,
 				     .usual = {weight_base, 1, set->threads > 1 ? 80 : 0},
 				     .run_bytes = set->run_bytes};
-	struct adding a = {sorter_new(&opt), rows};
+	struct adding a = {.s = sorter_new(&opt), .rows = rows};
 	if (pool_run(set->threads, ADD_TASKS, add_part, &a, &err) || sorter_finish(a.s, &err))
 		fail_msg("%s", err.msg);
+	if (rows->n > 5000 && rows->v[0].key_len == 21)
+		assert_true(a.batched > rows->n / 4);
 	return a.s;
 }
 
@@ -612,6 +689,44 @@ static void test_select_by_probes(void **state)
 
 /* ---- seq: high halves that differ, between runs and inside a merged one ---- */
 
+/* Batches go behind what is there, or nowhere. */
+static void test_room(void **state)
+{
+	(void)state;
+	struct budget budget = {.limit = 1 << 20};
+	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1, .run_bytes = 4096};
+	struct sorter *s = sorter_new(&opt);
+	struct run_builder *b = sorter_builder(s, 0);
+	struct error err;
+	const uint64_t half = UINT64_C(1) << 32;
+	static const struct {
+		size_t bytes;
+		uint64_t first, last;
+		bool room;
+	} cases[] = {
+		{100, half - 1, half, false}, {4097, 5, 6, false}, {4096, half + 5, half + 6, true},
+		{100, 7, 8, false},           {100, half + 4, half + 9, false},
+		{100, 2 * half, 2 * half + 1, false}, {100, half + 6, half + 6, true},
+		{100, 2 * half - 1, 2 * half, false}, {4000, half + 7, half + 9, true},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint8_t key[] = {1, 2, 3, 4}, payload[300] = {0};
+		struct record r = {.key = bytes_of(key, 4), .minor = key, .seq = half + 6,
+				   .payload = bytes_of(payload, sizeof(payload))};
+		struct record_batch batch = {0};
+		assert_int_equal(run_builder_room(b, cases[i].bytes, cases[i].first, cases[i].last,
+						  &batch.to, &err), RC_OK);
+		assert_int_equal(batch.to != NULL, cases[i].room);
+		if (batch.to) /* all of it is ours */
+			memset(batch.to, 0xff, cases[i].bytes + RECORD_SLACK);
+		if (batch.to && i == 2)
+			assert_int_equal(run_builder_add(b, &r, &err), RC_OK);
+	}
+	assert_int_equal(sorter_finish(s, &err), RC_OK);
+	assert_int_equal(sorter_totals(s).records, 1);
+	drop(s, &budget);
+}
+
 static void test_seq_of_64_bits(void **state)
 {
 	(void)state;
@@ -678,7 +793,7 @@ static int spill_some(const struct rows *rows, bool stop, struct error *err)
 {
 	struct budget budget = {.limit = 1};
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
-	struct adding a = {sorter_new(&opt), rows};
+	struct adding a = {.s = sorter_new(&opt), .rows = rows};
 	int rc = pool_run(1, 1, add_part, &a, err);
 	stop_flag = stop;
 	if (rc == RC_OK)
@@ -721,7 +836,7 @@ static void test_room_for_others(void **state)
 				     .minor_bytes = 8, .run_bytes = 100000, .quota = &quota};
 	rows_make(&rows, &shapes[SHAPE_MINORS], 8);
 	struct row *want = rows_sorted(&rows);
-	struct adding a = {sorter_new(&opt), &rows};
+	struct adding a = {.s = sorter_new(&opt), .rows = &rows};
 	assert_int_equal(pool_run(2, ADD_TASKS, add_part, &a, &err), RC_OK);
 	assert_int_equal(sorter_flush(a.s, &err), RC_OK);
 	uint64_t data = atomic_load(&budget.used);
@@ -749,7 +864,7 @@ static void test_quota(void **state)
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1,
 				     .minor_bytes = 8, .run_bytes = 50000, .quota = &quota};
 	rows_make(&rows, &shapes[SHAPE_MINORS], 9);
-	struct adding a = {sorter_new(&opt), &rows};
+	struct adding a = {.s = sorter_new(&opt), .rows = &rows};
 	assert_int_equal(pool_run(1, ADD_TASKS, add_part, &a, &err), RC_LIMIT);
 	assert_non_null(strstr(err.msg, "--temp-quota"));
 	assert_in_range(atomic_load(&quota.used), 100000, 200000);
@@ -822,6 +937,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_from_several_threads),
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_select_by_probes),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_seq_of_64_bits),
 		cmocka_unit_test(test_merge_passes),
 		cmocka_unit_test(test_errors),
