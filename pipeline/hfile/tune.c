@@ -3,13 +3,14 @@
  *
  * A block of cells repeats its neighbours: with a small hash table the newest candidate is the
  * nearest row, which is both faster to find and shorter to write.  Text that repeats over longer
- * distances wants a larger one.  So a few settings are tried.
+ * distances wants a larger one.  So a few settings are tried: all on a quarter of the blocks,
+ * spread evenly, and on the others those that came close to the best.
  *
  * How long they take is not measured: files must not depend on how busy a machine was.  What it
  * takes follows from what was made, in picoseconds: of a plain byte and a stored one where zstd
  * looks for matches; of a plain byte, a sequence and a literal where it is given sequences.  Fitted
  * on an EPYC to 64 KB blocks of ratings, flights, film titles and two logs; the first kind is off
- * by up to 22 %, the second by 3.  STORE_COST is what comes after: checksums, digest, writing,
+ * by up to 22 %, the second by 9.  STORE_COST is what comes after: checksums, digest, writing,
  * three copies in HDFS.
  */
 #include "reader.h"
@@ -18,8 +19,12 @@
 #include "pool.h"
 
 #define STORE_COST    8000 /* picoseconds a stored byte: 125 MB/s */
-#define SEQUENCE_COST 16500
-#define LITERAL_COST  1150
+#define SEQUENCE_COST 17000
+#define LITERAL_COST  1500
+
+#define QUARTER	    4  /* of so many blocks each trial sees one */
+#define BLOCKS_MANY 16 /* of fewer it sees all */
+#define CLOSE	    3  /* percent; neighbours in a table differ by less from block to block */
 
 struct trial {
 	int level;
@@ -28,7 +33,7 @@ struct trial {
 };
 
 /* On a tie the first wins. */
-static const struct trial for_speed[] = {{2, 8, 8, 365, 0},    {2, 8, 4, 365, 0},
+static const struct trial for_speed[] = {{2, 8, 8, 290, 0},    {2, 8, 4, 290, 0},
 					 {2, 8, 0, 440, 6100}, {2, 10, 0, 290, 7600},
 					 {2, 0, 0, 140, 9100}, {3, 0, 0, 80, 11000}};
 static const struct trial for_size[] = {{2, 8, 0, 0, 0}, {2, 0, 0, 0, 0},  {3, 0, 0, 0, 0},
@@ -70,41 +75,14 @@ static int sample_read(struct sample *s, const char *path, struct error *err)
 	return rc == RC_END ? 0 : rc;
 }
 
-/* Compress the sample; *made false: some of it not in the way of the trial. */
-static int try_one(struct hcodec *codec, const struct trial *t, const struct sample *s,
-		   uint64_t *stored_bytes, bool *made, struct error *err)
-{
-	struct buf out = {0};
-	int rc = hcodec_setup(codec, CODEC_ZSTD, t->level, ZSTD_FRAMING_HBASE, err);
-	if (rc == 0)
-		rc = hcodec_tune(codec, t->hash_log, err);
-	if (rc == 0)
-		rc = hcodec_sequence(codec, t->min_match, s->tail_bytes, err);
-	codec->read_all = true;
-	codec->sequencer.made = codec->sequencer.literals = 0;
-	codec->sequencer.counts = true;
-	*stored_bytes = 0;
-	*made = true;
-	for (size_t i = 0, at = 0; rc == 0 && i < s->count; at = s->ends[i++]) {
-		struct bytes cells = {s->bytes.ptr + at, s->ends[i] - at};
-		out.len = 0;
-		rc = hcodec_compress_cells(codec, cells, &out, err);
-		*stored_bytes += out.len;
-		*made &= codec->sequenced || t->min_match == 0;
-	}
-	buf_release(&out);
-	return rc;
-}
-
-/* Picoseconds or, for size, bytes. */
-static uint64_t cost_of(const struct trial *t, enum codec_aim aim, uint64_t plain, uint64_t stored,
-			const struct sequencer *s)
-{
-	if (aim == AIM_SIZE)
-		return stored;
-	return plain * t->plain_cost + stored * (t->stored_cost + STORE_COST) +
-	       s->made * SEQUENCE_COST + s->literals * LITERAL_COST;
-}
+/* What came of a trial so far. */
+struct outcome {
+	uint64_t plain, stored, made, literals;
+	uint64_t first_cost; /* of the blocks that all trials see */
+	bool possible;	     /* all was made in the way of the trial */
+	bool wanted;	     /* in the next round */
+	bool whole;	     /* it has seen all blocks */
+};
 
 enum { TRIALS_MOST = 8 };
 _Static_assert(sizeof for_speed <= TRIALS_MOST * sizeof *for_speed, "room for all outcomes");
@@ -113,11 +91,50 @@ _Static_assert(sizeof for_size <= TRIALS_MOST * sizeof *for_size, "room for all 
 struct tuning {
 	const struct sample *sample;
 	const struct trial *trials;
+	size_t count;
 	enum codec_aim aim;
-	struct outcome {
-		uint64_t stored, cost; /* cost UINT64_MAX: cannot be had */
-	} outcomes[TRIALS_MOST];
+	bool rest; /* this round is of the blocks that not all trials see */
+	struct outcome outcomes[TRIALS_MOST];
 };
+
+static bool seen_by_all(const struct sample *s, size_t block)
+{
+	return s->count < BLOCKS_MANY || block % QUARTER == 0;
+}
+
+/* Compress the blocks of this round. */
+static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outcome *o,
+		      struct error *err)
+{
+	const struct sample *s = t->sample;
+	struct buf out = {0};
+	int rc = 0;
+	codec->read_all = true;
+	codec->sequencer.counts = true;
+	for (size_t i = 0, at = 0; rc == 0 && i < s->count; at = s->ends[i++]) {
+		struct bytes cells = {s->bytes.ptr + at, s->ends[i] - at};
+		if (seen_by_all(s, i) == t->rest)
+			continue;
+		out.len = 0;
+		rc = hcodec_compress_cells(codec, cells, &out, err);
+		o->plain += cells.len;
+		o->stored += out.len;
+		o->possible &= codec->sequenced || codec->min_match == 0;
+	}
+	o->made += codec->sequencer.made;
+	o->literals += codec->sequencer.literals;
+	buf_release(&out);
+	return rc;
+}
+
+/* Picoseconds or, for size, bytes. */
+static uint64_t cost_of(const struct tuning *t, const struct trial *trial, const struct outcome *o)
+{
+	if (t->aim == AIM_SIZE)
+		return o->stored;
+	return o->plain * trial->plain_cost + o->stored * (trial->stored_cost + STORE_COST) +
+	       o->made * SEQUENCE_COST + o->literals * LITERAL_COST;
+}
 
 static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err)
 {
@@ -125,15 +142,50 @@ static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err
 	const struct trial *trial = &t->trials[index];
 	struct outcome *o = &t->outcomes[index];
 	struct hcodec codec = {0};
-	bool made;
 	(void)worker;
-	o->cost = UINT64_MAX;
-	if (trial->min_match && t->sample->encoded)
+	if (!o->wanted)
 		return 0;
-	int rc = try_one(&codec, trial, t->sample, &o->stored, &made, err);
-	if (rc == 0 && made)
-		o->cost = cost_of(trial, t->aim, t->sample->bytes.len, o->stored, &codec.sequencer);
+	int rc = hcodec_setup(&codec, CODEC_ZSTD, trial->level, ZSTD_FRAMING_HBASE, err);
+	if (rc == 0)
+		rc = hcodec_tune(&codec, trial->hash_log, err);
+	if (rc == 0)
+		rc = hcodec_sequence(&codec, trial->min_match, t->sample->tail_bytes, err);
+	if (rc == 0)
+		rc = try_blocks(&codec, t, o, err);
+	if (!t->rest)
+		o->first_cost = cost_of(t, trial, o);
+	o->whole = t->rest;
 	hcodec_release(&codec);
+	return rc;
+}
+
+/* Want those close to the best that have not seen all blocks; false: there are none. */
+static bool want_close(struct tuning *t)
+{
+	uint64_t best = UINT64_MAX;
+	bool any = false;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->outcomes[i].possible && t->outcomes[i].first_cost < best)
+			best = t->outcomes[i].first_cost;
+	for (size_t i = 0; i < t->count; i++) {
+		struct outcome *o = &t->outcomes[i];
+		o->wanted = o->possible && !o->whole && o->first_cost <= best + best / 100 * CLOSE;
+		any |= o->wanted;
+	}
+	return any;
+}
+
+/* All trials on some blocks; then, until the best are among them, the close ones on the others. */
+static int try_all(struct tuning *t, unsigned threads, struct error *err)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		struct outcome *o = &t->outcomes[i];
+		o->possible = o->wanted = t->trials[i].min_match == 0 || !t->sample->encoded;
+	}
+	int rc = pool_run(threads, t->count, one_trial, t, err);
+	t->rest = true;
+	while (rc == 0 && want_close(t))
+		rc = pool_run(threads, t->count, one_trial, t, err);
 	return rc;
 }
 
@@ -141,20 +193,24 @@ int hfile_tune(const char *path, enum codec_aim aim, unsigned threads, struct hf
 	       struct error *err)
 {
 	struct sample s = {0};
-	struct tuning t = {&s, aim == AIM_SIZE ? for_size : for_speed, aim, {{0}}};
-	size_t count = aim == AIM_SIZE ? sizeof for_size / sizeof *for_size
-				       : sizeof for_speed / sizeof *for_speed;
+	struct tuning t = {.sample = &s, .trials = for_speed, .aim = aim};
+	t.count = sizeof for_speed / sizeof *for_speed;
+	if (aim == AIM_SIZE) {
+		t.trials = for_size;
+		t.count = sizeof for_size / sizeof *for_size;
+	}
 	int rc = sample_read(&s, path, err);
 	if (rc == 0)
-		rc = pool_run(threads, count, one_trial, &t, err);
+		rc = try_all(&t, threads, err);
 	uint64_t best = UINT64_MAX;
-	for (size_t i = 0; rc == 0 && i < count; i++) {
+	for (size_t i = 0; rc == 0 && i < t.count; i++) {
 		const struct trial *trial = &t.trials[i];
-		if (t.outcomes[i].cost >= best)
+		const struct outcome *o = &t.outcomes[i];
+		if (!o->possible || !o->whole || cost_of(&t, trial, o) >= best)
 			continue;
-		best = t.outcomes[i].cost;
+		best = cost_of(&t, trial, o);
 		*out = (struct hfile_tuning){trial->level, trial->hash_log, trial->min_match,
-					     s.bytes.len, t.outcomes[i].stored};
+					     s.bytes.len, o->stored};
 	}
 	buf_release(&s.bytes);
 	mem_free(s.ends);
