@@ -15,7 +15,7 @@
 #include "io.h"
 #include "mem.h"
 
-/* Numbers make few blocks, which all trials see; text makes over 16, of which they see a quarter. */
+/* Numbers make few blocks, which all trials see; text makes over 16, they see a quarter. */
 #define ROWS 12000
 
 struct rig {
