@@ -219,12 +219,11 @@ static inline void replay(struct merge *m)
 	struct node up = leaf(m, moved);
 	for (size_t i = (m->n + up.who) / 2; i > 0; i /= 2) {
 		struct node here = m->nodes[i];
-		uint32_t swap = -(uint32_t)before(m, here, up);
-		uint64_t prefix = (here.prefix ^ up.prefix) & (uint64_t)(int32_t)swap;
-		uint32_t who = (here.who ^ up.who) & swap;
-		m->nodes[i].prefix = here.prefix ^ prefix;
+		uint32_t who = (here.who ^ up.who) & -(uint32_t)before(m, here, up);
+		bool less = here.prefix < up.prefix;
+		m->nodes[i].prefix = less ? up.prefix : here.prefix;
 		m->nodes[i].who = here.who ^ who;
-		up.prefix ^= prefix;
+		up.prefix = less ? here.prefix : up.prefix; /* each match waits for this */
 		up.who ^= who;
 	}
 	m->nodes[0] = up;
