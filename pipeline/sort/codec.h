@@ -264,30 +264,65 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 	return p;
 }
 
+/* A header unpacked: the string and the record.  Returns where the next one starts. */
+static inline const uint8_t *packed_take(const struct run_codec *c, const struct packed_head *h,
+					 const uint8_t *tail, const uint8_t *before,
+					 size_t before_bytes, uint8_t *string, struct item *out)
+{
+	size_t bytes = h->shared + h->tail, key_len = bytes - c->minor_bytes;
+	merge_string(string, before, h->shared, tail, bytes);
+	out->aside = h->aside;
+	out->rec.key = bytes_of(string, key_len);
+	out->rec.minor = string + key_len;
+	out->rec.seq = h->seq;
+	out->rec.payload = bytes_of(tail + h->tail, h->payload);
+	/* That nothing is shared says nothing where a block begins. */
+	out->rec.new_key = (h->shared > 0) & ((h->shared < key_len) | (bytes != before_bytes));
+	return tail + h->tail + h->payload;
+}
+
+/* packed_read, whatever is there. */
+const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
+			       const uint8_t *before, size_t before_bytes, uint8_t *string,
+			       struct item *out);
+
 /*
  * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
  * SLACK_BYTES behind them.  before: the string of the record in front, of before_bytes; 0: the
  * record is the first that is at hand.  Returns where the next one starts; NULL: as above, or the
  * record does not go with the one before.
+ *
+ * Here are the usual ones: of lengths below 128, with a payload of their own.
  */
 static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
 					 const uint8_t *end, const uint8_t *before,
 					 size_t before_bytes, uint8_t *string, struct item *out)
 {
-	struct packed_head h;
-	p = packed_read_header(c, p, end, &h);
-	if (!p || h.shared > before_bytes)
-		return NULL;
-	size_t bytes = h.shared + h.tail, key_len = bytes - c->minor_bytes;
-	merge_string(string, before, h.shared, p, bytes);
-	out->aside = h.aside;
-	out->rec.key = bytes_of(string, key_len);
-	out->rec.minor = string + key_len;
-	out->rec.seq = h.seq;
-	out->rec.payload = bytes_of(p + h.tail, h.payload);
-	/* That nothing is shared says nothing where a block begins. */
-	out->rec.new_key = (h.shared > 0) & ((h.shared < key_len) | (bytes != before_bytes));
-	return p + h.tail + h.payload;
+	struct packed_head h = {.shared = p[0]};
+	uint64_t code = p[1], seq, least = c->minor_bytes, long_bits = h.shared;
+	const uint8_t *tail = p + 2;
+	h.tail = c->string_max - h.shared;
+	if (!c->fixed) {
+		h.tail = code;
+		long_bits |= code;
+		code = *tail++;
+	}
+	h.payload = code - 1;
+	long_bits |= code | h.payload; /* all bits when there is none */
+	memcpy(&seq, tail, 8);
+	tail += c->seq_bytes;
+	h.seq = c->seq_base + (seq & c->seq_mask);
+	if (__builtin_expect(long_bits >= 0x80 || h.shared > before_bytes ||
+			     h.shared + h.tail - least > c->string_max - least ||
+			     (int64_t)(h.tail + h.payload) > end - tail, 0)) {
+		/* Copies: codec and item of the caller may live in registers. */
+		struct run_codec codec = *c;
+		struct item it = {0};
+		p = packed_read_any(&codec, p, end, before, before_bytes, string, &it);
+		*out = it;
+		return p;
+	}
+	return packed_take(c, &h, tail, before, before_bytes, string, out);
 }
 
 #endif

@@ -15,6 +15,17 @@ const uint8_t codec_mask[2 * MERGED_BYTES] = {
 #undef ONES_8
 };
 
+const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
+			       const uint8_t *before, size_t before_bytes, uint8_t *string,
+			       struct item *out)
+{
+	struct packed_head h;
+	const uint8_t *tail = packed_read_header(c, p, end, &h);
+	if (!tail || h.shared > before_bytes)
+		return NULL;
+	return packed_take(c, &h, tail, before, before_bytes, string, out);
+}
+
 /* As many as stay in the nearest cache; the one before is needed to read a string. */
 static unsigned strings_kept(size_t string_max)
 {
