@@ -19,14 +19,15 @@ static void know_columns(struct region_files *f)
 	struct cell *cells = mem_calloc(most + 1, sizeof *cells);
 	f->qualifiers = mem_calloc(most + 1, sizeof *f->qualifiers);
 	f->owners = mem_calloc(most + 1, sizeof *f->owners);
-	f->columns = row_columns(t->plan, t->index, cells);
-	for (size_t i = 0; i < f->columns; i++) {
+	size_t n = row_columns(t->plan, t->index, cells);
+	for (size_t i = 0; i < n; i++) {
 		struct family_file *file = &f->families[cells[i].family];
 		file->first = file->end ? file->first : i;
 		file->end = i + 1;
 		f->qualifiers[i] = cells[i].qualifier;
 		f->owners[i] = file;
 	}
+	f->only = n && f->owners[0] == f->owners[n - 1] ? f->owners[0] : NULL;
 	mem_free(cells);
 }
 
@@ -136,12 +137,12 @@ static inline size_t take_own(const struct family_file *file, struct hfile_value
 	return n;
 }
 
-int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
-			    struct hfile_value *values, size_t count, struct error *err)
+int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
+			      struct hfile_value *values, size_t count, struct error *err)
 {
 	for (size_t n; count; values += n, count -= n) {
 		struct family_file *file = f->owners[values->column];
-		n = file->end - file->first == f->columns ? count : take_own(file, values, count);
+		n = take_own(file, values, count);
 		int rc = file->writer ? RC_OK : file_open(f, (size_t)(file - f->families), err);
 		if (rc == RC_OK)
 			rc = hfile_add_values(file->writer, row, ts, values, n, err);

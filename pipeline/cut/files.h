@@ -16,7 +16,7 @@ struct region_files {
 	} *families;                         /* [nfamilies] */
 	struct bytes *qualifiers;            /* of the table's cells, in row_cells' order */
 	struct family_file **owners;         /* theirs, by place; NULL: they are not constant */
-	size_t columns;
+	struct family_file *only;            /* of all of them; NULL: of several */
 	uint64_t limit;                      /* of a file's bytes; 0: none */
 	struct cut_result *result;
 };
@@ -32,8 +32,17 @@ bool region_files_known(const struct region_files *f);
  * All cells of a row as row_values gave them, whose column numbers become those of their family.
  * HFILE_ROOM_BYTES from the row key's first on may be read.
  */
-int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
-			    struct hfile_value *values, size_t count, struct error *err);
+int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
+			      struct hfile_value *values, size_t count, struct error *err);
+static inline int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
+					  struct hfile_value *values, size_t count,
+					  struct error *err)
+{
+	const struct family_file *only = f->only;
+	if (only && only->writer)
+		return hfile_add_values(only->writer, row, ts, values, count, err);
+	return region_files_share_values(f, row, ts, values, count, err);
+}
 int region_files_roll(struct region_files *f, struct error *err);
 /* Between rows: close files that reached the size limit. */
 static inline int region_files_row_end(struct region_files *f, struct error *err)
