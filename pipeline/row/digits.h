@@ -184,7 +184,13 @@ static inline bool plain_run(const uint8_t *p, size_t n)
 	__m128i plain = _mm_set1_epi8(-1), zero = _mm_setzero_si128();
 	if (n < 16)
 		return is_plain_ascii(bytes_of(p, n));
-	for (const uint8_t *last = p + n - 16;; p += 16) {
+	const uint8_t *last = p + n - 16;
+	for (; last - p >= 64; p += 64)
+		for (size_t k = 0; k < 64; k += 16) {
+			__m128i x = _mm_loadu_si128((const __m128i *)(const void *)(p + k));
+			plain = _mm_and_si128(plain, _mm_cmpgt_epi8(x, zero));
+		}
+	for (;; p += 16) {
 		p = p < last ? p : last;
 		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
 		plain = _mm_and_si128(plain, _mm_cmpgt_epi8(x, zero));

@@ -118,6 +118,44 @@ static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event
 	return !bad && _mm_testz_si128(over, over);
 }
 
+/* 1..8 digits behind a word of zeros, as they lie in memory; others become more than 9. */
+static inline uint64_t eight_of(const uint8_t *p, size_t len)
+{
+	return (load64(p) ^ ZEROS) << (64 - 8 * len);
+}
+
+/* Numbers of up to eight digits, of four rows; false: some may be longer, or as of take_numbers. */
+static AVX2 bool eights_avx2(const struct quick_number *q, const struct event_rows *rows,
+			     uint64_t *u)
+{
+	const uint8_t *text = rows->text;
+	const uint16_t *end = rows->ends + q->column;
+	const size_t stride = rows->stride;
+	const __m256i max = _mm256_set1_epi64x(q->max < INT64_MAX ? (int64_t)q->max : INT64_MAX);
+	const __m256i scale = _mm256_set1_epi64x((int64_t)q->scale);
+	__m256i over = _mm256_setzero_si256();
+	if (rows->n % 4 || q->scale > UINT32_MAX)
+		return false;
+	for (size_t i = 0; i < rows->n; i += 4, end += 4 * stride) {
+		struct row_field a = row_field(end), b = row_field(end + stride),
+				 c = row_field(end + 2 * stride), d = row_field(end + 3 * stride);
+		if (((a.len - 1) | (b.len - 1) | (c.len - 1) | (d.len - 1)) >= 8)
+			return false;
+		__m256i x = _mm256_set_epi64x((int64_t)eight_of(text + d.at, d.len),
+					      (int64_t)eight_of(text + c.at, c.len),
+					      (int64_t)eight_of(text + b.at, b.len),
+					      (int64_t)eight_of(text + a.at, a.len));
+		over = _mm256_or_si256(over, _mm256_subs_epu8(x, _mm256_set1_epi8(9)));
+		x = _mm256_maddubs_epi16(x, _mm256_set1_epi16(1 << 8 | 10));
+		x = _mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16 | 100));
+		x = _mm256_add_epi64(_mm256_mul_epu32(x, _mm256_set1_epi64x(10000)),
+				     _mm256_srli_epi64(x, 32));
+		over = _mm256_or_si256(over, _mm256_cmpgt_epi64(x, max));
+		_mm256_storeu_si256((__m256i *)(void *)(u + i), _mm256_mul_epu32(x, scale));
+	}
+	return _mm256_testz_si256(over, over);
+}
+
 /* As sixteen_sse41, of two rows. */
 static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_rows *rows,
 			      uint64_t *u)
@@ -128,6 +166,8 @@ static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_r
 	const uint64_t scale = q->scale;
 	const __m256i max = _mm256_set1_epi64x(q->max < INT64_MAX ? (int64_t)q->max : INT64_MAX);
 	__m256i over = _mm256_setzero_si256();
+	if (row_field(end).len <= 8 && eights_avx2(q, rows, u))
+		return true;
 	for (size_t i = 0; i < n; i += 2, end += 2 * stride) {
 		size_t k = i + (i + 1 < n);
 		struct row_field a = row_field(end), b = row_field(end + (k - i) * stride);
@@ -259,24 +299,40 @@ static bool put_payloads(const struct row_encoder *e, const struct table_plan *t
 	return true;
 }
 
+/* No number that was taken can be out of the part's range. */
+static bool always_fits(const struct row_plan *p, const struct number *part)
+{
+	const struct binding *b = &p->bindings[part->slot];
+	uint64_t most;
+	return part->bias == 0 && !__builtin_mul_overflow(b->quick_max, b->quick_scale, &most) &&
+	       most <= part->span;
+}
+
+static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
+{
+	bool bad = false;
+	for (size_t i = 0; i < n; i++)
+		bad |= u[i] - part->bias > part->span;
+	return !bad;
+}
+
 /* From the last part to the first: of each, eight bytes are written that end where it ends. */
 static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct record_batch *out)
 {
 	const struct parts *parts = &t->key;
 	uint8_t *keys = out->to + out->head;
-	bool bad = false;
 	for (size_t k = parts->nnumbers; k-- > 0;) {
 		const struct number part = parts->numbers[k];
 		const uint64_t *u = e->numbers + part.slot * EVENT_BATCH;
 		uint8_t *to = keys + part.at - part.shift / 8;
-		for (size_t i = 0; i < out->n; i++) {
-			bad |= u[i] - part.bias > part.span;
+		if (!always_fits(e->plan, &part) && !all_fit(u, out->n, &part))
+			return false;
+		for (size_t i = 0, n = out->n; i < n; i++)
 			put_be64(to + out->at[i], u[i] ^ part.flip);
-		}
 	}
 	for (size_t i = 0; parts->nderived && i < out->n; i++)
 		salt_put(e, parts, keys + out->at[i]);
-	return !bad;
+	return true;
 }
 
 /* Raises *newest_ms; false: one means "now". */
