@@ -39,8 +39,8 @@ struct merge {
 	size_t n;
 	size_t minor_bytes;
 	size_t most;    /* records whose strings are kept */
-	bool any;       /* record was given out */
-	bool given;     /* the winner's record was given out */
+	bool begun;     /* some record was given out */
+	bool given;     /* the winner's was */
 	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
@@ -365,29 +365,44 @@ static inline void give(struct merge *m, const struct record *r, struct record *
 	/* A run knows when its own key changes.  Words pack minors too: those of one key may differ. */
 	if (top.who != m->last_who || !out->new_key)
 		out->new_key = top.prefix != m->last_word && m->minor_bytes == 0;
-	out->new_key &= m->any;
-	m->any = m->given = true;
+	out->new_key &= m->begun;
+	m->begun = m->given = true;
 	m->last_word = top.prefix;
 	m->last_who = top.who;
 }
 
-/* Records that are read straight into out. */
-struct drain {
+/* Records for the caller. */
+struct batch {
 	struct record *out;
 	size_t most, n;
 };
 
+/* The record read last becomes the current one: a large one, or it does not win for sure. */
+static inline INLINED int end_drain(struct merge *m, struct cursor *c, const struct item *it,
+				    uint64_t word, key_pack *pack, struct error *err)
+{
+	*reader_item(&c->reader, c->reader.turn) = *it;
+	*cursor_word(c) = word;
+	m->given = false;
+	if (word < m->rival) {
+		m->nodes[0].prefix = word;
+		return RC_OK;
+	}
+	replay(m);
+	return cursor_look_ahead(c, &m->plan, pack, err);
+}
+
 /*
  * The winner's record was given out, the rival is known, and the cursor has not looked ahead: take
- * its records as long as they win, but no large one.  The record that ends it is the current one.
+ * its records as long as they win, but no large one.
  */
-static inline INLINED int drain(struct merge *m, struct cursor *c, struct drain *d, key_pack *pack,
+static inline INLINED int drain(struct merge *m, struct cursor *c, struct batch *b, key_pack *pack,
 				struct error *err)
 {
 	struct run_reader *rd = &c->reader;
 	const struct run_codec codec = rd->run->codec;
 	const uint8_t *next = rd->next, *end = rd->end, *before = reader_string(rd, rd->turn);
-	size_t n = d->n, most = d->most, last_bytes = rd->last_bytes;
+	size_t n = b->n, most = b->most, last_bytes = rd->last_bytes;
 	uint64_t last_word = m->last_word, word = 0, rival = m->rival;
 	unsigned turn = rd->turn;
 	struct item it = {.aside = true};
@@ -405,38 +420,28 @@ static inline INLINED int drain(struct merge *m, struct cursor *c, struct drain 
 		if (!stays)
 			break;
 		it.rec.new_key |= (word != last_word) & (codec.minor_bytes == 0);
-		d->out[n++] = it.rec;
+		b->out[n++] = it.rec;
 		last_word = word;
 	}
-	d->n = n;
+	b->n = n;
 	m->last_word = last_word;
 	rd->next = next;
 	rd->turn = turn;
 	rd->last_bytes = last_bytes;
-	if (stays)
-		return RC_OK;
-	m->given = false;
-	*reader_item(rd, turn) = it;
-	*cursor_word(c) = word;
-	if (word < rival) {
-		m->nodes[0].prefix = word;
-		return RC_OK;
-	}
-	replay(m);
-	return cursor_look_ahead(c, &m->plan, pack, err);
+	return stays ? RC_OK : end_drain(m, c, &it, word, pack, err);
 }
 
-static inline INLINED int fill(struct merge *m, struct drain *d, key_pack *pack, struct error *err)
+static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack, struct error *err)
 {
 	int rc = RC_OK;
-	while (d->n < d->most && rc == RC_OK) {
+	while (b->n < b->most && rc == RC_OK) {
 		struct cursor *c = &m->cursors[m->nodes[0].who];
 		if (m->given && !c->done && !c->ahead) {
 			if (c->reader.next < c->reader.end) {
-				rc = drain(m, c, d, pack, err);
+				rc = drain(m, c, b, pack, err);
 				continue;
 			}
-			if (d->n > 0)
+			if (b->n > 0)
 				break; /* what was read back is in use */
 		}
 		if (m->given && !c->done) {
@@ -448,25 +453,25 @@ static inline INLINED int fill(struct merge *m, struct drain *d, key_pack *pack,
 		if (c->done)
 			break;
 		const struct item *it = cursor_item(c);
-		give(m, &it->rec, &d->out[d->n++]);
+		give(m, &it->rec, &b->out[b->n++]);
 		if (__builtin_expect(it->aside, 0)) {
-			rc = fetch_aside(m, &d->out[d->n - 1], err);
+			rc = fetch_aside(m, &b->out[b->n - 1], err);
 			break;
 		}
 	}
 	return rc;
 }
 
-static int fill_any(struct merge *m, struct drain *d, struct error *err)
+static int fill_any(struct merge *m, struct batch *b, struct error *err)
 {
-	return fill(m, d, m->plan.pack, err);
+	return fill(m, b, m->plan.pack, err);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct drain *d,
+__attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct batch *b,
 						     struct error *err)
 {
-	return fill(m, d, pack_short_pext, err);
+	return fill(m, b, pack_short_pext, err);
 }
 #else
 #define fill_pext fill_any
@@ -476,12 +481,12 @@ static int range_next_many(void *self, struct record *out, size_t most, size_t *
 			   struct error *err)
 {
 	struct merge *m = self;
-	struct drain d = {out, most < m->most ? most : m->most, 0};
+	struct batch b = {out, most < m->most ? most : m->most, 0};
 	if (__builtin_expect(m->aside.cap > 0, 0))
 		drop_aside(m);
-	int rc = m->plan.short_pext ? fill_pext(m, &d, err) : fill_any(m, &d, err);
-	*n = d.n;
-	return rc ? rc : d.n ? RC_OK : RC_END;
+	int rc = m->plan.short_pext ? fill_pext(m, &b, err) : fill_any(m, &b, err);
+	*n = b.n;
+	return rc ? rc : b.n ? RC_OK : RC_END;
 }
 
 static int range_next(void *self, struct record *out, struct error *err)
