@@ -6,6 +6,10 @@
  * What the plan says is so read once for all events.  If one of them is not as usual - a null, a
  * sign, a fault, a very long text - all are left to decode.c, key.c and encode.c, which judge them
  * from their start; both ways give the same bytes.
+ *
+ * Records are written where they stay, each field in one store of fixed size: what that is too long
+ * by lies where something else is written later.  So payloads come first, from left to right; then
+ * keys, from the last part to the first; then what is in front of the keys.
  */
 #include "digits.h"
 #include "plan.h"

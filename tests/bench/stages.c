@@ -29,15 +29,10 @@
 #include "pipeline/hfile/codec.h"
 #include "pipeline/source/source.h"
 #include "row.h"
+#include "rows.h"
 #include "sorter.h"
 
 enum { BATCH = 256, ZSTD_LEVEL = 3, BLOCK_BYTES = 65536, CELLS_MAX = 64, WRITE_BYTES = 1 << 20 };
-
-struct rows {
-	struct record *record;
-	size_t count, cap;
-	struct arena arena;
-};
 
 struct bench {
 	const char *csv, *folder;
@@ -97,31 +92,6 @@ static int fail(const struct bench *b)
 }
 
 /* --- read, parse, encode --- */
-
-static void keep_record(struct rows *rows, const struct record *r, size_t minor_bytes)
-{
-	if (rows->count == rows->cap) {
-		rows->cap = rows->cap ? 2 * rows->cap : 1 << 16;
-		rows->record = mem_realloc(rows->record, rows->cap * sizeof *rows->record);
-	}
-	/* as the sorter's own buffers: some bytes behind a record can be read */
-	uint8_t *p = arena_alloc(&rows->arena, r->key.len + minor_bytes + r->payload.len + 32);
-	struct record *to = &rows->record[rows->count++];
-	*to = *r;
-	memcpy(p, r->key.ptr, r->key.len);
-	to->key.ptr = p;
-	to->minor = p + r->key.len;
-	memcpy(p + r->key.len, r->minor, minor_bytes);
-	to->payload.ptr = to->minor + minor_bytes;
-	memcpy(p + r->key.len + minor_bytes, r->payload.ptr, r->payload.len);
-}
-
-static void rows_release(struct rows *rows)
-{
-	mem_free(rows->record);
-	arena_release(&rows->arena);
-	*rows = (struct rows){0};
-}
 
 static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 {
@@ -210,54 +180,6 @@ static struct watch less(struct watch a, struct watch b)
 	return (struct watch){a.wall - b.wall, a.cpu - b.cpu, a.user - b.user};
 }
 
-/* What a load's encoder writes in place is copied here. */
-static void write_batch(struct record_batch *out, const struct record *r, size_t n,
-			size_t minor_bytes)
-{
-	uint8_t *p = out->to;
-	out->n = n;
-	out->head = RECORD_HEAD + 1;
-	out->key_len = r->key.len;
-	out->first_seq = r[0].seq;
-	out->last_seq = r[n - 1].seq;
-	for (size_t i = 0; i < n; i++, r++) {
-		uint32_t seq = (uint32_t)r->seq;
-		uint16_t key_len = (uint16_t)r->key.len;
-		out->at[i] = (uint32_t)(p - out->to);
-		memcpy(p, &seq, sizeof(seq));
-		memcpy(p + 4, &key_len, sizeof(key_len));
-		p[RECORD_HEAD] = (uint8_t)r->payload.len;
-		memcpy(p + out->head, r->key.ptr, key_len);
-		p += out->head + key_len;
-		memcpy(p, r->minor, minor_bytes);
-		memcpy(p + minor_bytes, r->payload.ptr, r->payload.len);
-		p += minor_bytes + r->payload.len;
-	}
-	out->at[n] = (uint32_t)(p - out->to);
-}
-
-static int add_batch(struct bench *b, struct run_builder *to, const struct record *r, size_t n)
-{
-	struct record_batch out = {0};
-	size_t minor_bytes = row_minor_bytes(b->plan, 0), bytes = 0;
-	bool plain = true;
-	int rc = RC_OK;
-	for (size_t i = 0; i < n; i++) {
-		plain &= r[i].payload.len < 0x80 && r[i].key.len == r->key.len;
-		bytes += RECORD_HEAD + 1 + r[i].key.len + minor_bytes + r[i].payload.len;
-	}
-	if (plain)
-		rc = run_builder_room(to, bytes, r[0].seq, r[n - 1].seq, &out.to, &b->err);
-	if (rc == RC_OK && out.to) {
-		write_batch(&out, r, n, minor_bytes);
-		run_builder_take(to, &out);
-		return RC_OK;
-	}
-	for (size_t i = 0; i < n && rc == RC_OK; i++)
-		rc = run_builder_add(to, &r[i], &b->err);
-	return rc;
-}
-
 static int stage_sort(struct bench *b, struct rows *sorted)
 {
 	struct budget budget = {.limit = UINT64_MAX / 2};
@@ -274,7 +196,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	start = now();
 	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i += EVENT_BATCH) {
 		size_t left = b->rows.count - i, n = left < EVENT_BATCH ? left : EVENT_BATCH;
-		rc = add_batch(b, sorter_builder(s, 0), &b->rows.record[i], n);
+		rc = add_records(sorter_builder(s, 0), &b->rows.record[i], n, so.minor_bytes, &b->err);
 	}
 	if (rc == RC_OK)
 		rc = sorter_finish(s, &b->err);
