@@ -1,0 +1,122 @@
+/*
+ * test_kafka_events.c - ranges of a topic as events: JSON, CSV and raw values, rejects, tombstones
+ *
+ * What is expected is computed from what was produced.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/kafka_rig.h"
+
+static void test_whole_topic(void **state)
+{
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	char text[80];
+	static const char *const columns[] = {"user.id", "page", "$key", "$partition", "$offset",
+					      "$timestamp", "$header.kind", "$header.none"};
+	for (size_t i = 0; i < 8; i++)
+		need(c, columns[i]);
+	for (int p = 0; p < PARTITIONS; p++)
+		for (int i = 0; i < 500 + 100 * p; i++) {
+			snprintf(text, sizeof(text), "{\"page\":\"/%d\",\"user\":{\"id\":%d}}", p, i);
+			produce(c, p, i % 2 ? "k" : NULL, text);
+		}
+	produced(c);
+	struct kafka *k = open_client(c);
+	assert_int_equal(whole(k, r), PARTITIONS);
+	assert_int_equal(r[2].end, 700);
+	r[0].start = 10;
+	r[2].end = 650;
+	struct seen *s = read_ranges(c, k, r, PARTITIONS);
+	assert_int_equal(s->rc, 0);
+	assert_true(s->counts.events == 490 + 600 + 650);
+	assert_true(r[0].events == 490 && r[1].events == 600 && r[2].events == 650);
+	for (int p = 0, seq = 0; p < PARTITIONS; p++)
+		for (int64_t i = r[p].start; i < r[p].end; i++, seq++) {
+			snprintf(text, sizeof(text), "%d|/%d|%s|%d|%d|1476640644000|%s|-", (int)i, p,
+				 i % 2 ? "k" : "-", p, (int)i, i % 2 ? "k" : "-");
+			expect(s, (size_t)seq, text);
+		}
+	assert_null(s->lines[490 + 600 + 650]);
+	assert_string_equal(c->said, "");
+	seen_free(s);
+	kafka_close(k);
+}
+
+static void test_rejects_and_tombstones(void **state)
+{
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	need(c, "a");
+	produce(c, 1, NULL, "{\"a\":1}");
+	produce(c, 1, "gone", NULL);
+	produce(c, 1, NULL, "{\"a\":");
+	produce(c, 1, NULL, "");
+	produce(c, 1, NULL, "{\"a\":\x01}");
+	produced(c);
+	struct kafka *k = open_client(c);
+	whole(k, r);
+	struct seen *s = read_ranges(c, k, r, PARTITIONS);
+	assert_true(s->counts.events == 5 && s->counts.tombstones == 1 && s->counts.rejects == 3);
+	expect(s, 0, "1");
+	assert_null(s->lines[1]);
+	expect(s, 2, "! bad_json events/1@2 byte 5: found the end, expected a value");
+	expect(s, 3, "! bad_json events/1@3 byte 0: found the end, expected a value");
+	expect(s, 4, "! bad_json events/1@4 byte 5: found \\x01, expected a value");
+	seen_free(s);
+	c->job.kafka.tombstones = TOMBSTONES_REJECT;
+	s = read_ranges(c, k, r, PARTITIONS);
+	assert_true(s->counts.tombstones == 0 && s->counts.rejects == 4);
+	expect(s, 1, "! tombstone events/1@1 found a message without a value, expected one");
+	seen_free(s);
+	kafka_close(k);
+}
+
+static void test_csv_and_raw(void **state)
+{
+	static const char *names[] = {"x", "y"};
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	c->job.kafka.format = KAFKA_CSV;
+	c->job.csv.columns = names;
+	c->job.csv.ncolumns = 2;
+	need(c, "y");
+	need(c, "$offset");
+	produce(c, 0, NULL, "1,2");
+	produce(c, 0, NULL, "\"a,\"\"b\",c\n");
+	produce(c, 0, NULL, "1,2,3");
+	produce(c, 0, NULL, "\"open,1");
+	produce(c, 0, NULL, "1,2\n3,4\n");
+	produced(c);
+	struct kafka *k = open_client(c);
+	whole(k, r);
+	struct seen *s = read_ranges(c, k, r, PARTITIONS);
+	expect(s, 0, "1|2|0");
+	expect(s, 1, "a,\"b|c|1");
+	expect(s, 2, "! field_count events/0@2 found 3 fields, expected 2");
+	assert_non_null(strstr(s->lines[3], "! bad_quote events/0@3 found no closing quote"));
+	assert_non_null(strstr(s->lines[4], "! several_rows events/0@4 found a second row at byte 4"));
+	seen_free(s);
+	c->job.kafka.format = KAFKA_RAW;
+	c->job.nfields = 0;
+	need(c, "$value");
+	s = read_ranges(c, k, r, PARTITIONS);
+	expect(s, 3, "\"open,1");
+	seen_free(s);
+	kafka_close(k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_whole_topic),
+		TEST(test_rejects_and_tombstones),
+		TEST(test_csv_and_raw),
+	};
+	return RUN_ON_MOCK(tests);
+}
