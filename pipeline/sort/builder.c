@@ -13,7 +13,7 @@
 
 #include "pool.h"
 
-enum { BUFFER_START_BYTES = 1 << 20, PREFETCH_ENTRIES = 20 };
+enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES = 20 };
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
@@ -114,7 +114,7 @@ static int begin_run(struct run_builder *b, struct run_writer *w, struct run *ru
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	size_t most = b->used + PACKED_EXTRA_BYTES * b->records;
 	if (budget_take(s->opt.budget, most)) {
-		run_writer_memory(w, run, most, b->records);
+		run_writer_memory(w, run, most);
 		return RC_OK;
 	}
 	if (!b->spill_buf) {

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -119,36 +117,17 @@ static void writer_init(struct run_writer *w, struct run *run)
 	w->last_bytes = 0;
 }
 
-void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes, size_t records)
+void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 {
-	void *p = NULL;
 	writer_init(w, run);
 	w->spill = NULL;
 	w->cap = bytes;
-	w->records = records;
-	/* The start is aligned for huge pages: see advise_huge. */
-	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes + SLACK_BYTES) != 0)
-		p = mem_alloc(bytes + SLACK_BYTES);
-	w->huge_end = bytes < HUGE_PAGE_BYTES ? SIZE_MAX : 0;
-	w->buf = run->data = p;
+	/*
+	 * In pages of the usual size.  Huge ones save up to 3 % of a load where memory is at hand, but
+	 * cost 3 to 10 % on a virtual machine whose host takes free ones back, and only those (speed.md 7).
+	 */
+	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
 	run->held_bytes = bytes;
-}
-
-/*
- * Huge pages cost a fault where others cost 512 (speed.md 7), but what is behind the end of the
- * run would be touched in vain: one by one, as long as the rest is likely to fill the next.
- */
-static void advise_huge(struct run_writer *w)
-{
-	const struct run *run = w->run;
-	double expected = run->records ? (double)w->used / (double)run->records * (double)w->records
-				       : (double)w->cap / 2;
-	if (expected < (double)(w->huge_end + HUGE_PAGE_BYTES)) {
-		w->huge_end = SIZE_MAX;
-		return;
-	}
-	(void)madvise(w->buf + w->huge_end, HUGE_PAGE_BYTES, MADV_HUGEPAGE);
-	w->huge_end += HUGE_PAGE_BYTES;
 }
 
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
@@ -158,7 +137,6 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
 	w->spill = spill;
 	w->buf = buf;
 	w->cap = cap;
-	w->huge_end = SIZE_MAX;
 	int rc = spill_open(spill, err);
 	if (rc)
 		return rc;
@@ -201,8 +179,6 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 {
 	index_add(w, offset, key);
 	w->block_end = offset + BLOCK_BYTES;
-	if (w->block_end + SLACK_BYTES > w->huge_end)
-		advise_huge(w);
 }
 
 int run_writer_put(struct run_writer *w, const struct item *it, struct error *err)

@@ -10,7 +10,7 @@
 #include "codec.h"
 #include "mem.h"
 
-enum { BLOCK_BYTES = 8192, HUGE_PAGE_BYTES = 2 << 20 };
+enum { BLOCK_BYTES = 8192 };
 
 /* A temporary file, appended to by one thread at a time.  {.fd = -1} is closed. */
 struct spill {
@@ -152,14 +152,12 @@ struct run_writer {
 	uint64_t block_end;    /* offset that ends the block if it is filled */
 	uint8_t *last;         /* the string before, of last_bytes */
 	size_t last_bytes;
-	size_t records;        /* of the whole run; in memory only */
-	size_t huge_end;       /* up to here buf is meant to lie in huge pages */
 };
 /*
- * A run in memory of at most `bytes` bytes, which the caller has taken from the budget, and of so
- * many records.  run->codec is set.
+ * A run in memory of at most `bytes` bytes, which the caller has taken from the budget.  run->codec
+ * is set.
  */
-void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes, size_t records);
+void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes);
 /* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is at least ROW_KEY_MAX + 64. */
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err);

@@ -220,7 +220,7 @@ static void setup(struct fixture *f, const struct shape *shape, bool spilled)
 		assert_int_equal(run_writer_spill(&w, f->run, &f->spill, buf, CAP, &err), RC_OK);
 	} else {
 		budget_force(&f->budget, f->most_bytes);
-		run_writer_memory(&w, f->run, f->most_bytes, f->n);
+		run_writer_memory(&w, f->run, f->most_bytes);
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		struct item it = row_item(&f->rows[i]);
