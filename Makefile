@@ -112,9 +112,9 @@ layers:
 
 ## fuzz: make fuzz T=name [SECS=60], with libFuzzer
 fuzz:
-	@mkdir -p build/fuzz tests/fuzz/corpus/$(T)
+	@mkdir -p build/fuzz/found/$(T) tests/fuzz/corpus/$(T)
 	clang $(STD) $(INC) -I. -g -O1 -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_$(T).c $(LIB) $(LDLIBS) -o build/fuzz/$(T)
-	build/fuzz/$(T) -max_total_time=$(or $(SECS),60) build/fuzz tests/fuzz/corpus/$(T)
+	build/fuzz/$(T) -max_total_time=$(or $(SECS),60) build/fuzz/found/$(T) tests/fuzz/corpus/$(T)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(LIB) $(CLI) -- $(STD) $(INC)
 ## format: lay the sources out by .clang-format

@@ -1,5 +1,6 @@
 /*
- * fuzz_csv.c - any input gives the same rows through the fast path, libcsv alone, and any pieces
+ * fuzz_csv.c - any input gives the same rows through the fast path, libcsv alone, any pieces, and
+ * handed on together
  *
  * The first byte chooses columns, header, the size of small pieces and of the longest row; the rest
  * is the input.
@@ -15,34 +16,67 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What came, in order.  brief: of rows only what those that come together have, too. */
+struct log {
+	struct buf text;
+	bool brief;
+	unsigned batches;
+};
+
+static void put_field(struct log *log, bool quoted, struct bytes field)
+{
+	buf_printf(&log->text, " %zu%d:", field.len, quoted);
+	buf_append(&log->text, field.ptr, field.len);
+}
+
 static int on_event(void *ctx, const struct event *e, struct reject *why)
 {
-	struct buf *log = ctx;
+	struct log *log = ctx;
 
 	(void)why;
-	buf_printf(log, "%llu %llu %llu", (unsigned long long)e->seq, (unsigned long long)e->line,
-	           (unsigned long long)e->offset);
-	for (size_t i = 0; i < e->ncolumns; i++) {
-		buf_printf(log, " %u%d:", e->columns[i].len, e->columns[i].quoted);
-		buf_append(log, e->columns[i].ptr, e->columns[i].len);
+	buf_printf(&log->text, "%llu", (unsigned long long)e->seq);
+	for (size_t i = 0; i < e->ncolumns; i++)
+		put_field(log, e->columns[i].quoted && !log->brief,
+			  bytes_of(e->columns[i].ptr, e->columns[i].len));
+	if (log->brief)
+		return RC_OK;
+	buf_printf(&log->text, " %llu %llu", (unsigned long long)e->line,
+		   (unsigned long long)e->offset);
+	buf_append(&log->text, e->raw.ptr, e->raw.len);
+	return RC_OK;
+}
+
+/* Some are refused: they are to come one by one. */
+static int on_rows(void *ctx, const struct event_rows *r, bool *taken)
+{
+	struct log *log = ctx;
+
+	*taken = ++log->batches % 4 != 0;
+	for (size_t i = 0; *taken && i < r->n; i++) {
+		buf_printf(&log->text, "%llu", (unsigned long long)(r->seq + rows_start(r, i)));
+		for (size_t k = 0; k < r->ncolumns; k++) {
+			struct row_field f = row_field(r->ends + i * r->stride + k);
+			put_field(log, false, bytes_of(r->text + f.at, f.len));
+		}
 	}
-	buf_append(log, e->raw.ptr, e->raw.len);
 	return RC_OK;
 }
 
 static int on_reject(void *ctx, const struct rejected *r, struct error *err)
 {
-	struct buf *log = ctx;
+	struct log *log = ctx;
 
 	(void)err;
-	buf_printf(log, "%llu %llu %llu %s", (unsigned long long)r->seq, (unsigned long long)r->line,
+	buf_printf(&log->text, "%llu %llu %llu %s", (unsigned long long)r->seq, (unsigned long long)r->line,
 	           (unsigned long long)r->offset, r->why.detail);
-	buf_append(log, r->raw.ptr, r->raw.len);
+	buf_append(&log->text, r->raw.ptr, r->raw.len);
 	return RC_OK;
 }
 
-static void run(const char *path, uint8_t choice, size_t piece_bytes, bool libcsv_only,
-                struct buf *log)
+enum { WHOLE = 1 << 16 }; /* piece: all that libFuzzer makes */
+enum way { FAST, LIBCSV, TOGETHER };
+
+static void run(const char *path, uint8_t choice, size_t piece_bytes, enum way way, struct log *log)
 {
 	static const char *columns[] = {"a", "b", "c", "d"};
 	struct job job = {.csv = {.header = choice & 4, .columns = columns,
@@ -50,8 +84,9 @@ static void run(const char *path, uint8_t choice, size_t piece_bytes, bool libcs
 	                          .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
 	struct source_options options = {.job = &job, .files = &path, .nfiles = 1,
 	                                 .piece_bytes = piece_bytes,
-	                                 .libcsv_only = libcsv_only};
-	struct source_sink sink = {.ctx = log, .event = on_event, .reject = on_reject};
+	                                 .libcsv_only = way == LIBCSV};
+	struct source_sink sink = {.ctx = log, .event = on_event, .reject = on_reject,
+				   .rows = way == TOGETHER ? on_rows : NULL};
 	struct source *s;
 	struct error err;
 
@@ -64,12 +99,19 @@ static void run(const char *path, uint8_t choice, size_t piece_bytes, bool libcs
 		source_close(s);
 	}
 	if (rc < 0)
-		buf_append_str(log, err.msg);
+		buf_append_str(&log->text, err.msg);
+}
+
+static void expect_equal(const struct log *a, const struct log *b)
+{
+	if (!bytes_eq(buf_bytes(&a->text), buf_bytes(&b->text)))
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct buf want = {0}, small = {0}, alone = {0};
+	struct log want = {0}, small = {0}, alone = {0};
+	struct log brief = {.brief = true}, together = {.brief = true};
 	char path[64];
 	int fd = memfd_create("csv", 0);
 
@@ -81,15 +123,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	run(path, data[0], 0, false, &want);
-	run(path, data[0], 1 + (data[0] >> 3), false, &small);
-	run(path, data[0], 1 + (data[0] >> 2), true, &alone);
-	if (!bytes_eq(buf_bytes(&want), buf_bytes(&small)) ||
-	    !bytes_eq(buf_bytes(&want), buf_bytes(&alone)))
-		abort();
-	buf_release(&want);
-	buf_release(&small);
-	buf_release(&alone);
+	run(path, data[0], WHOLE, FAST, &want);
+	run(path, data[0], 1 + (data[0] >> 3), FAST, &small);
+	run(path, data[0], 1 + (data[0] >> 2), LIBCSV, &alone);
+	run(path, data[0], WHOLE, LIBCSV, &brief);
+	run(path, data[0], data[0] >> 4 ? 1u << (data[0] >> 4) : WHOLE, TOGETHER, &together);
+	expect_equal(&want, &small);
+	expect_equal(&want, &alone);
+	expect_equal(&brief, &together);
+	struct log *all[] = {&want, &small, &alone, &brief, &together};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		buf_release(&all[i]->text);
 	close(fd);
 	return 0;
 }
