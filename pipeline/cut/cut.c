@@ -107,6 +107,7 @@ static struct bytes row_key(const struct gather *g)
  */
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
+	_Static_assert(RECORD_ROOM_BYTES >= HFILE_ROOM_BYTES, "records lie in room");
 	int64_t ts;
 	size_t n = row_values(k->t->plan, k->t->index, r, &ts, k->c->values);
 	k->out->loaded++;

@@ -480,6 +480,7 @@ __attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct bat
 static int range_next_many(void *self, struct record *out, size_t most, size_t *n,
 			   struct error *err)
 {
+	_Static_assert((int)SLACK_BYTES >= RECORD_ROOM_BYTES, "so much can be read behind a record");
 	struct merge *m = self;
 	struct batch b = {out, most < m->most ? most : m->most, 0};
 	if (__builtin_expect(m->aside.cap > 0, 0))
