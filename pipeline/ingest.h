@@ -19,6 +19,7 @@ struct ingest {
 	struct kafka_log log;
 	struct kafka *client;
 	bool borrowed;            /* client: it serves others too */
+	bool claimed;             /* the group has noted positions by this client */
 	/* Tell the group in place of the client; NULL: the client does. */
 	int (*tell)(void *ctx, const struct offset_range *ranges, size_t n, struct error *err);
 	void *tell_ctx;

@@ -18,8 +18,10 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <syslog.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kafka_client.h"
 #include "pool.h"
@@ -176,6 +178,18 @@ static void forget_secrets(struct kafka *k)
 	mem_free(k->secrets);
 }
 
+static void name_client(struct kafka *k)
+{
+	char host[65] = "";
+	uint64_t random = 0;
+	gethostname(host, sizeof(host) - 1);
+	/* process 1 of two containers with one name are two */
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = (uint64_t)(silence_clock() * 1e9);
+	snprintf(k->name, sizeof(k->name), "saltmill, process %ld on %s, %016llx", (long)getpid(), host,
+		 (unsigned long long)random);
+}
+
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err)
 {
@@ -204,6 +218,7 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	rd_kafka_set_log_queue(k->client, NULL);
 	k->queue = rd_kafka_queue_get_consumer(k->client);
 	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
+	name_client(k);
 	*out = k;
 	return RC_OK;
 }

@@ -71,9 +71,17 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
 		     struct error *err);
 
-/* What job.kafka.group has noted: start of each range, -1 for nothing. */
-int kafka_committed(struct kafka *k, struct offset_range *ranges, size_t n, struct error *err);
-/* Note the ends of the ranges. */
+/* What a group has noted of a partition. */
+struct group_note {
+	int32_t partition;
+	int64_t offset; /* -1: nothing */
+	bool ours;	/* by this very client */
+	char by[160];	/* who it was, in words; "": does not say */
+};
+
+/* What job.kafka.group has noted of each partition. */
+int kafka_committed(struct kafka *k, struct group_note *notes, size_t n, struct error *err);
+/* Note the ends of the ranges, and that it was this client. */
 int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
 
 /* Start to fetch the ranges (by partition); ends what was begun before. */

@@ -23,6 +23,7 @@ struct kafka {
 	char **secrets; /* not to be shown, whoever says them */
 	size_t nsecrets;
 	const atomic_int *stop; /* another's stop_flag, or NULL */
+	char name[120];		/* of this client and no other, beside the offsets that it notes */
 	/* reading */
 	struct ranges ranges;
 	bool noted;	     /* that something could not be checked */

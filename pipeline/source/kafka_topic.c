@@ -1,5 +1,6 @@
 /* kafka_topic.c - what a topic holds, and the offsets that a group has noted */
 #include <stdio.h>
+#include <string.h>
 
 #include "kafka_client.h"
 
@@ -151,14 +152,30 @@ int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct k
 
 /* --- the group's notes --- */
 
-int kafka_committed(struct kafka *k, struct offset_range *ranges, size_t n, struct error *err)
+static void take_note(const struct kafka *k, const rd_kafka_topic_partition_t *from,
+		      struct group_note *to)
+{
+	const char *by = from->metadata;
+	size_t len = by ? from->metadata_size : 0, own = strlen(k->name);
+	to->offset = from->offset < 0 ? -1 : from->offset;
+	to->ours = to->offset >= 0 && len == own && memcmp(by, k->name, own) == 0;
+	len = len < sizeof(to->by) ? len : sizeof(to->by) - 1;
+	/* any client may have written anything */
+	for (size_t i = 0; i < len; i++)
+		to->by[i] = by[i] >= ' ' && by[i] <= '~' ? by[i] : '?';
+	to->by[len] = 0;
+}
+
+int kafka_committed(struct kafka *k, struct group_note *notes, size_t n, struct error *err)
 {
 	for (;;) {
-		rd_kafka_topic_partition_list_t *l = kafka_list(k, ranges, n);
+		rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
+		for (size_t i = 0; i < n; i++)
+			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic, notes[i].partition);
 		rd_kafka_resp_err_t e = rd_kafka_committed(k->client, l, REQUEST_MS);
 		for (size_t i = 0; !e && i < n; i++) {
 			e = l->elems[i].err;
-			ranges[i].start = l->elems[i].offset < 0 ? -1 : l->elems[i].offset;
+			take_note(k, &l->elems[i], &notes[i]);
 		}
 		rd_kafka_topic_partition_list_destroy(l);
 		if (!e)
@@ -172,8 +189,12 @@ int kafka_committed(struct kafka *k, struct offset_range *ranges, size_t n, stru
 int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *l = kafka_list(k, ranges, n);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		l->elems[i].offset = ranges[i].end;
+		l->elems[i].metadata_size = strlen(k->name);
+		l->elems[i].metadata = rd_kafka_mem_malloc(k->client, l->elems[i].metadata_size);
+		memcpy(l->elems[i].metadata, k->name, l->elems[i].metadata_size);
+	}
 	rd_kafka_resp_err_t e = rd_kafka_commit(k->client, l, 0);
 	for (size_t i = 0; !e && i < n; i++)
 		e = l->elems[i].err;

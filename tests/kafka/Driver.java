@@ -141,6 +141,10 @@ public class Driver {
 			admin.listConsumerGroupOffsets(w[1]).partitionsToOffsetAndMetadata().get().forEach(
 					(t, o) -> s.append("\t").append(t.partition()).append(":").append(o.offset()));
 			return s.toString();
+		case "commit":
+			admin.alterConsumerGroupOffsets(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),
+					new OffsetAndMetadata(Long.parseLong(w[4]), "by hand\n"))).all().get();
+			return "";
 		default: throw new IllegalArgumentException("no command " + w[0]);
 		}
 	}

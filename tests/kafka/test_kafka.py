@@ -333,7 +333,8 @@ class TestRefusals:
         self.prepare(rig, kafka, more="group: ahead")
         rig.state = rig.folder / "lost"
         done, _ = rig.load(status=1)
-        assert "group ahead has noted offset 50, this state is at 0" in done.stderr
+        assert "group ahead has noted offset 50 by saltmill, process " in done.stderr
+        assert ", this state is at 0: another instance" in done.stderr
         rig.run("seek", "--state", rig.state, "0=50", "1=50")
         _, out = rig.load()
         assert rig.cells(out) == {}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -282,17 +283,56 @@ class TestRefusals:
                 for i, p in enumerate(("[0, 1]", "[1, 2]"))]
         processes = [r.stream() for r in rigs]
         n, end = 0, time.monotonic() + 40
-        while all(p.poll() is None for p in processes):
-            assert time.monotonic() < end
-            kafka.produce(topic, [(i % 3, None, value(n + i)) for i in range(30)])
-            n += 30
-            time.sleep(0.3)
-        ended = [p for p in processes if p.poll() is not None][0]
-        assert ended.wait() == 1
-        assert "another instance loads this partition" in ended.stderr.read()
-        for p in processes:
-            p.kill()
-            p.communicate()
+        try:
+            while all(p.poll() is None for p in processes) or not any(r.loads() for r in rigs):
+                assert time.monotonic() < end
+                kafka.produce(topic, [(i % 3, None, value(n + i)) for i in range(30)])
+                n += 30
+                time.sleep(0.3)
+            ended = [i for i, p in enumerate(processes) if p.poll() is not None]
+            assert len(ended) == 1, "one goes on"
+            i = ended[0]
+            assert processes[i].wait() == 1
+            said = processes[i].stderr.read()
+            assert "another instance loads this partition" in said
+            assert f"by saltmill, process {processes[1 - i].pid} on " in said
+            rigs[1 - i].end(processes[1 - i])
+        finally:
+            for p in processes:
+                p.kill()
+                p.communicate()
+        rigs[0].union([pathlib.Path(l["output"]) for r in rigs for l in r.loads()])
+
+    def test_group_set_by_others(self, rig, kafka):
+        """While a stream runs: behind it that is no harm, at its own offset another one is at work."""
+        kafka.create(rig.topic, 1)
+        rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{time: 1s}}")
+        process, loaded = rig.stream(), 0
+
+        def go_on():
+            nonlocal loaded
+            kafka.produce(rig.topic, [(0, None, value(loaded + i)) for i in range(10)])
+            loaded += 10
+            end = time.monotonic() + 30
+            while kafka.committed(rig.topic, rig.topic) != {0: loaded}:
+                assert process.poll() is None and time.monotonic() < end
+                time.sleep(0.1)
+
+        try:
+            go_on()
+            kafka.call("commit", rig.topic, rig.topic, 0, 3)
+            go_on()
+            kafka.call("commit", rig.topic, rig.topic, 0, 20)
+            kafka.produce(rig.topic, [(0, None, value(20))])
+            said = rig.wait(process)
+            assert process.returncode == 1
+            assert "has noted offset 20 by by hand?, this state is at 20: another instance" in said
+        finally:
+            process.kill()
+            process.communicate()
+        # who starts takes over
+        rig.load()
+        assert len(rig.check()) == 21
 
 
 def test_broker_stopped(saltmill, tmp_path):
