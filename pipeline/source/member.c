@@ -33,6 +33,7 @@ struct member {
 	rd_kafka_t *client;
 	rd_kafka_topic_partition_list_t *owned, *taken;
 	bool closing;
+	bool answered; /* the group has said once what we are to have */
 	bool joining; /* something was taken, and what we are to have now was not said yet */
 	/* what the group is to be told */
 	pthread_mutex_t lock;
@@ -93,6 +94,7 @@ static void take_on(struct member *m, rd_kafka_topic_partition_list_t *l)
 	rd_kafka_pause_partitions(m->client, l);
 	add_all(m->owned, l);
 	m->joining = false;
+	m->answered = true;
 	int32_t *n = numbers(l);
 	m->calls.given(m->calls.ctx, n, (size_t)l->cnt);
 	mem_free(n);
@@ -311,13 +313,24 @@ static void leave(struct member *m)
 	rd_kafka_queue_destroy(q);
 }
 
+/*
+ * librdkafka before 2.3 aborts the process when a client is destroyed that was not given anything
+ * yet (its issue 4312): such a one is left alone, it has left the group.
+ */
+static bool destroy(struct member *m)
+{
+	if (!m->answered && rd_kafka_version() < 0x02030000)
+		return false;
+	return kafka_destroy_in_time(m->client);
+}
+
 void member_close(struct member *m)
 {
 	if (!m)
 		return;
 	if (m->client)
 		leave(m);
-	if (m->client && !kafka_destroy_in_time(m->client))
+	if (m->client && !destroy(m))
 		return; /* its threads may still look at *m */
 	rd_kafka_topic_partition_list_destroy(m->owned);
 	rd_kafka_topic_partition_list_destroy(m->taken);

@@ -233,6 +233,28 @@ static void test_coordinator_moved(void **state)
 	kafka_close(k);
 }
 
+/*
+ * Told to leave while the group agrees and nothing was given yet: librdkafka before 2.3 aborts the
+ * process when such a client is destroyed (its issue 4312).
+ */
+static void test_leave_before_given(void **state)
+{
+	enum { SYNC_GROUP = 14 };
+	struct cluster *c = *state;
+	rd_kafka_resp_err_t busy[200];
+	for (size_t i = 0; i < 200; i++)
+		busy[i] = RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+	rd_kafka_mock_push_request_errors_array(c->mock, SYNC_GROUP, 200, busy);
+	join(c, 0);
+	for (time_t end = time(NULL) + 6; time(NULL) < end;)
+		poll_all(c);
+	assert_int_equal(c->hands[0].given, 0);
+	leave(c, 0);
+	rd_kafka_mock_clear_request_errors(c->mock, SYNC_GROUP);
+	join(c, 1);
+	settle(c, 0, 6);
+}
+
 static void test_refusals(void **state)
 {
 	struct cluster *c = *state;
@@ -251,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_come_and_go),
 		TEST(test_coordinator_moved),
+		TEST(test_leave_before_given),
 		TEST(test_refusals),
 	};
 	return RUN_ON_MOCK(tests);
