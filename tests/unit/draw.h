@@ -17,6 +17,12 @@ static inline uint64_t draw(void)
 	return random_state;
 }
 
+/* 0..below-1 */
+static inline unsigned pick(unsigned below)
+{
+	return (unsigned)(draw() >> 33) % below;
+}
+
 static inline void draw_bytes(uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

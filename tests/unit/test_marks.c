@@ -8,19 +8,9 @@
 #include <stdlib.h>
 
 #include "pipeline/source/marks.h"
+#include "tests/unit/draw.h"
 
 #define TEXT_BYTES 20000
-
-static uint64_t random_state = 20261121;
-
-/* xorshift64* (Vigna 2016) */
-static unsigned pick(unsigned below)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (unsigned)((random_state * 0x2545f4914f6cdd1dULL) >> 33) % below;
-}
 
 static bool is_mark(uint8_t c, uint8_t delimiter)
 {
@@ -100,5 +90,6 @@ int main(void)
 		cmocka_unit_test(every_way),
 		cmocka_unit_test(windows),
 	};
+	random_state = 20261121;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

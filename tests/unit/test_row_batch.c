@@ -10,6 +10,7 @@
 
 #include "hash.h"
 #include "pipeline/row/plan.h"
+#include "tests/unit/draw.h"
 #include "tests/unit/row_rig.h"
 
 #define TEXT_BYTES 160
@@ -70,22 +71,6 @@ static void batch_release(struct batch *b)
 			free(b->blocks[i][k]);
 }
 
-static uint64_t random_state = 20261121;
-
-/* xorshift64* (Vigna 2016) */
-static uint64_t roll(void)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
-
-static unsigned pick(unsigned below)
-{
-	return (unsigned)(roll() >> 33) % below;
-}
-
 /* Each of the batch by hand: key, value as text, value as number. */
 static void ratings_by_hand(void **state)
 {
@@ -104,8 +89,8 @@ static void ratings_by_hand(void **state)
 		r.encoder->take_numbers = ways[round % nways];
 		batch_start(&b, 1 + pick(EVENT_BATCH), 4);
 		for (size_t i = 0; i < b.n; i++) {
-			uint64_t user = roll() >> (32 + pick(32)), movie = roll() >> (32 + pick(32)),
-				 ts = roll() >> (24 + pick(30));
+			uint64_t user = draw() >> (32 + pick(32)), movie = draw() >> (32 + pick(32)),
+				 ts = draw() >> (24 + pick(30));
 			char text[TEXT_BYTES];
 			int rating = pick(30) ? (int)pick(20) : 100 + (int)pick(20);
 			newest = ts * 1000 > newest ? ts * 1000 : newest;
@@ -238,7 +223,7 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 			for (size_t at = 0; at < len; at++)
 				text[at] = (char)(' ' + pick(90));
 			if (r->fields[k].type != FIELD_TEXT)
-				len = (size_t)snprintf(text, 24, "%llu", (unsigned long long)(roll() >> (32 + pick(32))));
+				len = (size_t)snprintf(text, 24, "%llu", (unsigned long long)(draw() >> (32 + pick(32))));
 			batch_put(b, i, k, pick(1000) < oddness ? odd_text() : bytes_of(text, len));
 		}
 }
@@ -342,5 +327,6 @@ int main(void)
 		cmocka_unit_test(random_plans),
 		cmocka_unit_test(pauses),
 	};
+	random_state = 20261121;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

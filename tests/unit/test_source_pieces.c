@@ -11,18 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/draw.h"
 #include "tests/unit/source_rig.h"
-
-static uint64_t random_state = 20240229;
-
-/* xorshift64* (Vigna 2016) */
-static unsigned pick(unsigned below)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (unsigned)((random_state * 0x2545f4914f6cdd1dULL) >> 33) % below;
-}
 
 static void expect_same(const struct setup *setup, struct bytes text, const struct outcome *want)
 {
@@ -235,5 +225,6 @@ int main(void)
 	        cmocka_unit_test(test_threads),
 	};
 
+	random_state = 20240229;
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
