@@ -23,8 +23,11 @@ def saltmill():
 @pytest.fixture(scope="session")
 def shared_data():
     """The folder of real data that is not part of the project."""
-    folder = pathlib.Path(os.environ.get("SALTMILL_DATA") or ROOT.parent / "shared" / "data")
+    named = os.environ.get("SALTMILL_DATA")
+    folder = pathlib.Path(named or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
+        if named:
+            pytest.fail(f"SALTMILL_DATA names {named}, which is no folder")
         pytest.skip("no shared data: set SALTMILL_DATA to its folder")
     return folder
 

@@ -36,6 +36,8 @@ unit() { # FLAVOR: one test program a processor at a time
 		p=$(grep -c '^\[       OK \]' "$out.log") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out.log" | sort -u | wc -l)
 		report "$1/${t##*/}" "$(cat "$out.status")" "$p" "$f" \
 			"$(grep '^\[  SKIPPED \] [^0-9 ]' "$out.log" | sort -u | wc -l)" "$out.log"
+		# why: the line that the test printed before it
+		grep -B 1 '^\[  SKIPPED \] [^0-9 ]' "$out.log" | grep -v '^\[\|^--$' | sed 's/^/    skipped: /'
 	done <"$log/$1.programs"
 	for t in build/gcc-"$1"/tests/fuzz/*.replay; do
 		[ -x "$t" ] || continue

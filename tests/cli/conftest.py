@@ -16,8 +16,10 @@ def disk_of(tmp_path):
     def make(megabytes):
         disk = tmp_path / f"disk{len(disks)}"
         disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk]).returncode:
-            pytest.skip("cannot mount a tmpfs here")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk],
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            pytest.skip(f"cannot mount a tmpfs here: {done.stderr.strip()}")
         disks.append(disk)
         return disk
 

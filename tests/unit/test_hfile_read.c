@@ -440,7 +440,9 @@ static const char *data_path(const char *name)
 	snprintf(path, sizeof path, "%s/hbase/%s", root ? root : "../shared/data", name);
 	if (access(path, R_OK) == 0)
 		return path;
-	print_message("%s is not there (SALTMILL_DATA)\n", path);
+	if (root)
+		fail_msg("SALTMILL_DATA is set, and %s is not there", path);
+	print_message("no shared data: %s is not there\n", path);
 	return NULL;
 }
 
