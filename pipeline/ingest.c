@@ -134,33 +134,37 @@ int ingest_look(struct ingest *in, struct error *err)
  * Invariant 5 of ingest.md 2.2: a group that is ahead has seen loads that this state has not.  Two
  * that load in step stand at the same offset: they show by who noted it last.
  */
-static int check_note(const struct ingest *in, const struct group_note *note, int64_t position,
-		      struct error *err)
+static int check_note(const struct ingest *in, const struct offset_range *r,
+		      const struct group_note *note, struct error *err)
 {
 	const struct kafka_source *k = &in->job->kafka;
-	bool ahead = note->offset > position;
-	if (!ahead && (note->offset < position || !in->claimed || note->ours))
+	bool ahead = note->offset > r->start;
+	bool in_step = note->offset == r->start && in->claimed && !note->ours;
+	if (!ahead && !in_step)
 		return RC_OK;
 	char advice[400] = "run only one of them, or give each `partitions:` of its own";
 	if (ahead)
 		snprintf(advice, sizeof advice,
 			 "to go on where the group is: `saltmill seek --state DIR %d=%lld`, to load it again "
 			 "use another `group:`",
-			 note->partition, (long long)note->offset);
+			 r->partition, (long long)note->offset);
 	return error_set(err, RC_DATA,
 			 "%s/%d: group %s has noted offset %lld%s%s, this state is at %lld: another instance "
 			 "loads this partition with another state folder%s; nothing is lost; %s",
-			 k->topic, note->partition, k->group, (long long)note->offset,
-			 *note->by ? " by " : "", note->by, (long long)position,
+			 k->topic, r->partition, k->group, (long long)note->offset,
+			 *note->by ? " by " : "", note->by, (long long)r->start,
 			 ahead ? ", or this folder is an old copy" : "", advice);
 }
 
-static void positions(const struct ingest *in, struct offset_range *at)
+/* The positions as empty ranges; the caller's. */
+static struct offset_range *positions(const struct ingest *in)
 {
+	struct offset_range *at = mem_calloc(in->nranges + 1, sizeof *at);
 	for (size_t i = 0; i < in->nranges; i++) {
 		at[i] = in->ranges[i];
 		at[i].end = at[i].start;
 	}
+	return at;
 }
 
 /* Members of a group need no claim: its generations tell them apart. */
@@ -169,8 +173,7 @@ static void claim(struct ingest *in)
 	struct error err;
 	if (in->claimed || in->borrowed || !in->nranges)
 		return;
-	struct offset_range *at = mem_calloc(in->nranges, sizeof *at);
-	positions(in, at);
+	struct offset_range *at = positions(in);
 	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
 	if (!in->claimed)
 		say(in, "%s; tried again before the next load", err.msg);
@@ -182,11 +185,9 @@ static int check_group(struct ingest *in, struct error *err)
 	if (!in->job->kafka.group || !in->state)
 		return RC_OK;
 	struct group_note *notes = mem_calloc(in->nranges + 1, sizeof *notes);
-	for (size_t i = 0; i < in->nranges; i++)
-		notes[i].partition = in->ranges[i].partition;
-	int rc = kafka_committed(in->client, notes, in->nranges, err);
+	int rc = kafka_committed(in->client, in->ranges, notes, in->nranges, err);
 	for (size_t i = 0; rc == RC_OK && i < in->nranges; i++)
-		rc = check_note(in, &notes[i], in->ranges[i].start, err);
+		rc = check_note(in, &in->ranges[i], &notes[i], err);
 	mem_free(notes);
 	if (rc == RC_OK)
 		claim(in);
@@ -198,8 +199,7 @@ static int keep_start(struct ingest *in, struct error *err)
 {
 	if (!in->state || !state_is_new(in->state))
 		return RC_OK;
-	struct offset_range *at = mem_calloc(in->nranges + 1, sizeof *at);
-	positions(in, at);
+	struct offset_range *at = positions(in);
 	int rc = state_seek(in->state, at, in->nranges, err);
 	mem_free(at);
 	return rc;

@@ -35,8 +35,9 @@ struct ingest {
 
 /*
  * load: output_dir is not looked at.  state_dir: NULL for none.  Everything that can be refused is:
- * another process on the state, another topic, a position that is gone.  *in is {0} before, but
- * for a client to borrow and tell; ingest_close is due whatever the result.
+ * another process on the state, another topic, a position that is gone, a group that is ahead.  The
+ * group is told the positions, so that others at work on them show.  *in is {0} before, but for a
+ * client to borrow and tell; ingest_close is due whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct kafka_log *log, struct progress *progress,

@@ -123,8 +123,9 @@ void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 	w->spill = NULL;
 	w->cap = bytes;
 	/*
-	 * In pages of the usual size.  Huge ones save up to 3 % of a load where memory is at hand, but
-	 * cost 3 to 10 % on a virtual machine whose host takes free ones back, and only those (speed.md 7).
+	 * In pages of the usual size.  Huge ones (speed.md 7) save up to 3 % of a load where memory is at
+	 * hand, but cost 3 to 10 % on a virtual machine whose host takes free huge pages back, and only
+	 * those: measured in turns with other programs.
 	 */
 	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
 	run->held_bytes = bytes;

@@ -73,15 +73,15 @@ int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *rang
 
 /* What a group has noted of a partition. */
 struct group_note {
-	int32_t partition;
-	int64_t offset; /* -1: nothing */
+	int64_t offset; /* the next one to load; -1: nothing is noted */
 	bool ours;	/* by this very client */
 	char by[160];	/* who it was, in words; "": does not say */
 };
 
-/* What job.kafka.group has noted of each partition. */
-int kafka_committed(struct kafka *k, struct group_note *notes, size_t n, struct error *err);
-/* Note the ends of the ranges, and that it was this client. */
+/* What job.kafka.group has noted of the ranges' partitions: one note each, the caller's room. */
+int kafka_committed(struct kafka *k, const struct offset_range *ranges, struct group_note *notes,
+		    size_t n, struct error *err);
+/* Note the ends of the ranges, and that it was this client.  RC_IO: the group did not take it. */
 int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
 
 /* Start to fetch the ranges (by partition); ends what was begun before. */

@@ -166,12 +166,11 @@ static void take_note(const struct kafka *k, const rd_kafka_topic_partition_t *f
 	to->by[len] = 0;
 }
 
-int kafka_committed(struct kafka *k, struct group_note *notes, size_t n, struct error *err)
+int kafka_committed(struct kafka *k, const struct offset_range *ranges, struct group_note *notes,
+		    size_t n, struct error *err)
 {
 	for (;;) {
-		rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
-		for (size_t i = 0; i < n; i++)
-			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic, notes[i].partition);
+		rd_kafka_topic_partition_list_t *l = kafka_list(k, ranges, n);
 		rd_kafka_resp_err_t e = rd_kafka_committed(k->client, l, REQUEST_MS);
 		for (size_t i = 0; !e && i < n; i++) {
 			e = l->elems[i].err;

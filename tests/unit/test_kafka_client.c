@@ -136,21 +136,21 @@ static void test_group(void **state)
 	struct error err;
 	c->job.kafka.group = "g";
 	struct kafka *k = open_client(c);
-	struct group_note got[2] = {{.partition = 0}, {.partition = 2}};
-	if (kafka_committed(k, got, 2, &err))
+	struct group_note got[2];
+	if (kafka_committed(k, r, got, 2, &err))
 		fail_msg("%s", err.msg);
 	assert_true(got[0].offset == -1 && got[1].offset == -1 && !got[0].ours);
 	if (kafka_commit(k, r, 2, &err))
 		fail_msg("%s", err.msg);
-	if (kafka_committed(k, got, 2, &err))
+	if (kafka_committed(k, r, got, 2, &err))
 		fail_msg("%s", err.msg);
 	assert_true(got[0].offset == 7 && got[1].offset == 9 && got[0].ours && got[1].ours);
 	/* another one of the same machine and process */
 	struct kafka *other = open_client(c);
-	if (kafka_committed(other, got, 2, &err))
+	if (kafka_committed(other, r, got, 2, &err))
 		fail_msg("%s", err.msg);
 	assert_true(got[0].offset == 7 && !got[0].ours && strstr(got[0].by, "saltmill, process "));
-	if (kafka_commit(other, r, 1, &err) || kafka_committed(k, got, 2, &err))
+	if (kafka_commit(other, r, 1, &err) || kafka_committed(k, r, got, 2, &err))
 		fail_msg("%s", err.msg);
 	assert_true(!got[0].ours && got[1].ours);
 	kafka_close(other);
@@ -172,16 +172,16 @@ static void test_coordinator_moved(void **state)
 	c->job.kafka.group = "g";
 	struct kafka *k = open_client(c);
 	for (int round = 1; round < 3; round++, r.end++) {
-		struct group_note got = {.partition = 0};
-		if (kafka_commit(k, &r, 1, &err) || kafka_committed(k, &got, 1, &err))
+		struct group_note got;
+		if (kafka_commit(k, &r, 1, &err) || kafka_committed(k, &r, &got, 1, &err))
 			fail_msg("%s", err.msg);
 		assert_int_equal(got.offset, r.end);
 		rd_kafka_mock_coordinator_set(mock, "group", "g", round + 1);
 		if (round == 2)
 			rd_kafka_mock_broker_set_down(mock, 2);
 	}
-	struct group_note got = {.partition = 0};
-	assert_int_equal(kafka_committed(k, &got, 1, &err), RC_OK);
+	struct group_note got;
+	assert_int_equal(kafka_committed(k, &r, &got, 1, &err), RC_OK);
 	assert_int_equal(got.offset, 8);
 	assert_string_equal(c->said, ""); /* librdkafka finds the new one: nothing to tell anybody */
 	kafka_close(k);

@@ -174,9 +174,10 @@ static void expect_own_notes(struct cluster *c)
 	for (int i = 0; i < 50; i++)
 		poll_all(c);
 	for (int32_t p = 0; p < PARTITIONS; p++) {
-		struct group_note r = {.partition = p};
-		assert_int_equal(kafka_committed(k, &r, 1, &err), RC_OK);
-		assert_int_equal(r.offset, c->hands[0].has[p] ? 10 + p : -1);
+		struct offset_range r = {.partition = p};
+		struct group_note note;
+		assert_int_equal(kafka_committed(k, &r, &note, 1, &err), RC_OK);
+		assert_int_equal(note.offset, c->hands[0].has[p] ? 10 + p : -1);
 	}
 	kafka_close(k);
 }
@@ -200,15 +201,16 @@ static void test_come_and_go(void **state)
 static void expect_committed(struct cluster *c, struct kafka *k, int64_t want)
 {
 	struct error err;
-	struct group_note r = {.partition = 2};
+	const struct offset_range r = {.partition = 2};
+	struct group_note note;
 	time_t end = time(NULL) + 30;
 	do {
 		poll_all(c);
-		if (kafka_committed(k, &r, 1, &err))
+		if (kafka_committed(k, &r, &note, 1, &err))
 			fail_msg("%s", err.msg);
 		if (time(NULL) > end)
-			fail_msg("committed %lld, said %s", (long long)r.offset, c->said);
-	} while (r.offset != want);
+			fail_msg("committed %lld, said %s", (long long)note.offset, c->said);
+	} while (note.offset != want);
 }
 
 /* Another broker is the coordinator: the members find it, and so does a client that only asks. */
