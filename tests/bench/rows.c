@@ -1,3 +1,4 @@
+/* rows.c - records in an arena, and batches of them as the encoder writes them */
 #include "rows.h"
 
 void keep_record(struct rows *rows, const struct record *r, size_t minor_bytes)
@@ -6,8 +7,8 @@ void keep_record(struct rows *rows, const struct record *r, size_t minor_bytes)
 		rows->cap = rows->cap ? 2 * rows->cap : 1 << 16;
 		rows->record = mem_realloc(rows->record, rows->cap * sizeof *rows->record);
 	}
-	/* as the sorter's own buffers: some bytes behind a record can be read */
-	uint8_t *p = arena_alloc(&rows->arena, r->key.len + minor_bytes + r->payload.len + 32);
+	size_t bytes = r->key.len + minor_bytes + r->payload.len;
+	uint8_t *p = arena_alloc(&rows->arena, bytes + RECORD_ROOM_BYTES);
 	struct record *to = &rows->record[rows->count++];
 	*to = *r;
 	memcpy(p, r->key.ptr, r->key.len);
