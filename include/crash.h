@@ -5,7 +5,8 @@
  * the steps are those of publishing a load from Kafka (ingest.md 2.3), in order:
  *
  *   position-temp position intent-temp intent load-opened load-read load-split
- *   load-written described publishing-temp publishing published record-temp recorded intent-removed committed
+ *   load-written described publishing-temp publishing published record-temp recorded intent-removed
+ * committed
  */
 #ifndef SALTMILL_CRASH_H
 #define SALTMILL_CRASH_H

@@ -1,5 +1,5 @@
 /*
- * ddl.h - the create-table script for `hbase shell -n`, and the checks the master would make
+ * ddl.h - the create-table script for `hbase shell -n`,
  *
  * Implemented in splitter/.  Grammar and traps: hbase-shell.md.
  */
@@ -9,24 +9,11 @@
 #include "splits.h"
 #include "table.h"
 
-struct arena;
-
-/*
- * Check names, limits and attribute values as the master would (RC_CONFIG, with the remedy, the
- * attribute's pos in *at), and put attributes into the form the script needs: key in HBase's
- * spelling, value and quoted (in the arena).  Keys are taken in either case.
- */
-int ddl_check(struct table *t, struct arena *a, struct pos *at, struct error *err);
-
-/*
- * A TTL as HBase reads it, in seconds: "FOREVER", "86400", "1 DAY 2 HOURS", or describe's
- * "93600 SECONDS (1 DAY 2 HOURS)" whose two numbers must agree; 1 to TTL_FOREVER.
- */
-bool ttl_parse(const char *text, int32_t *ttl_s);
+struct error;
 
 struct ddl_options {
-	size_t inline_keys;       /* more split keys than this stay in splits_file; 0: 500 */
-	const char *splits_file;  /* in the script's folder; NULL: "splits.txt" */
+	size_t inline_keys;	 /* more split keys than this stay in splits_file; 0: 500 */
+	const char *splits_file; /* in the script's folder; NULL: "splits.txt" */
 	enum split_algorithm algorithm;
 	uint32_t algorithm_regions; /* > 1: NUMREGIONS and SPLITALGO in place of keys */
 };
@@ -34,7 +21,7 @@ struct ddl_options {
 /*
  * The script: namespace if needed, create with families and attributes apart, split keys in
  * single quotes with upper-case \xHH, a split policy that does not undo the splits; a second run
- * changes nothing.  Ends with `exit`.  t has passed ddl_check.
+ * changes nothing.  Ends with `exit`.  t has passed table_check.
  */
 int ddl_create(struct buf *out, const struct table *t, const struct splits *s, struct error *err);
 /* Does the script hold the split keys itself, or none at all? */

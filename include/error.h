@@ -11,14 +11,14 @@
 
 enum {
 	RC_OK = 0,
-	RC_END = 1,      /* iterators: nothing more */
-	RC_IO = -1,      /* the system refused: disk, file, network */
-	RC_DATA = -3,    /* the input is not what the job says; a row's fault is a reject */
-	RC_ORDER = -4,   /* keys out of order: a bug of ours or a damaged file */
-	RC_LIMIT = -5,   /* larger than a documented limit */
-	RC_CONFIG = -6,  /* the job file or the command line is wrong: exit status 2 */
+	RC_END = 1,	 /* iterators: nothing more */
+	RC_IO = -1,	 /* the system refused: disk, file, network */
+	RC_DATA = -3,	 /* the input is not what the job says; a row's fault is a reject */
+	RC_ORDER = -4,	 /* keys out of order: a bug of ours or a damaged file */
+	RC_LIMIT = -5,	 /* larger than a documented limit */
+	RC_CONFIG = -6,	 /* the job file or the command line is wrong: exit status 2 */
 	RC_STOPPED = -7, /* SIGINT or SIGTERM */
-	RC_BUSY = -8     /* another process has it: exit status 2 */
+	RC_BUSY = -8	 /* another process has it: exit status 2 */
 };
 
 struct error {

@@ -30,9 +30,9 @@ struct event_rows {
 	const uint8_t *text; /* EVENT_ROOM_BYTES behind each field may be read */
 	const uint16_t *ends;
 	size_t n, ncolumns;
-	size_t stride;  /* ncolumns, and one more where line ends have two bytes */
+	size_t stride;	/* ncolumns, and one more where line ends have two bytes */
 	size_t longest; /* row, in bytes */
-	uint64_t seq;   /* of an event that starts at text: see struct event */
+	uint64_t seq;	/* of an event that starts at text: see struct event */
 };
 
 struct row_field {
@@ -54,11 +54,11 @@ static inline size_t rows_start(const struct event_rows *r, size_t row)
 struct event {
 	const struct column *columns; /* in the order of the source's column names */
 	size_t ncolumns;
-	bool roomy;         /* EVENT_ROOM_BYTES behind each column's text may be read */
-	uint64_t seq;       /* rank among all input of the run, rising in input order; breaks ties */
-	uint64_t line;      /* CSV: of the event's first byte in its (decompressed) file, from 1 */
-	uint64_t offset;    /* CSV: byte offset in the (decompressed) file; Kafka: of the message */
-	struct bytes raw;   /* the event's own bytes, without its line end */
+	bool roomy;	  /* EVENT_ROOM_BYTES behind each column's text may be read */
+	uint64_t seq;	  /* rank among all input of the run, rising in input order; breaks ties */
+	uint64_t line;	  /* CSV: of the event's first byte in its (decompressed) file, from 1 */
+	uint64_t offset;  /* CSV: byte offset in the (decompressed) file; Kafka: of the message */
+	struct bytes raw; /* the event's own bytes, without its line end */
 };
 
 /* Kafka: a message as the broker gave it. */
@@ -71,7 +71,7 @@ struct message {
 	const char *topic;
 	int32_t partition;
 	int64_t offset;
-	int64_t timestamp_ms;    /* -1: none */
+	int64_t timestamp_ms;	 /* -1: none */
 	struct bytes key, value; /* ptr NULL: null */
 	const struct message_header *headers;
 	size_t nheaders;

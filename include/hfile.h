@@ -26,39 +26,40 @@ void hfile_scratch_free(struct hfile_scratch *s); /* NULL is fine */
 struct hfile_options {
 	struct bytes family;
 	enum codec codec;
-	int level;                   /* LEVEL_DEFAULT: ZSTD 3, GZ 6 */
-	uint32_t hash_log;           /* ZSTD: log2 of the hash table's entries; 0: of the level */
-	uint32_t min_match;          /* ZSTD: of ready-made sequences, 4 to 8; 0: zstd looks for matches */
+	int level;	    /* LEVEL_DEFAULT: ZSTD 3, GZ 6 */
+	uint32_t hash_log;  /* ZSTD: log2 of the hash table's entries; 0: of the level */
+	uint32_t min_match; /* ZSTD: of ready-made sequences, 4 to 8; 0: zstd looks for matches */
 	enum zstd_framing framing;
 	enum block_encoding encoding;
 	enum bloom_type bloom;
-	uint32_t bloom_prefix;       /* for BLOOM_ROWPREFIX */
-	uint32_t block_bytes;        /* 0: 65536 */
-	uint32_t index_block_bytes;  /* 0: 131072 (hfile.index.block.max.size) */
-	uint32_t bloom_block_bytes;  /* 0: 131072 (io.storefile.bloom.block.size) */
-	uint32_t index_min_entries;  /* 0: 16 (hfile.index.block.min.entries) */
-	int64_t create_ms;           /* hfile.CREATE_TIME_TS */
-	int64_t bulkload_ms;         /* BULKLOAD_TIMESTAMP */
-	struct bytes source_task;    /* BULKLOAD_SOURCE_TASK */
+	uint32_t bloom_prefix;	    /* for BLOOM_ROWPREFIX */
+	uint32_t block_bytes;	    /* 0: 65536 */
+	uint32_t index_block_bytes; /* 0: 131072 (hfile.index.block.max.size) */
+	uint32_t bloom_block_bytes; /* 0: 131072 (io.storefile.bloom.block.size) */
+	uint32_t index_min_entries; /* 0: 16 (hfile.index.block.min.entries) */
+	int64_t create_ms;	    /* hfile.CREATE_TIME_TS */
+	int64_t bulkload_ms;	    /* BULKLOAD_TIMESTAMP */
+	struct bytes source_task;   /* BULKLOAD_SOURCE_TASK */
 	/* Columns in order, for hfile_add_values; at most 65535; copied. */
 	const struct bytes *qualifiers;
 	size_t nqualifiers;
-	bool mvcc;                   /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
-	bool tags;                   /* store an empty tag area a cell; golden tests */
+	bool mvcc; /* store a zero mvcc a cell, as HFileOutputFormat2 does; golden tests */
+	bool tags; /* store an empty tag area a cell; golden tests */
 	struct hfile_scratch *scratch; /* NULL: the writer has its own */
-	size_t file_buffer_bytes;    /* 0: 256 KiB */
-	bool temporary;              /* the file need not be on disk when it is finished */
-	/* Who helps to compress, NULL: nobody; the bytes are the same.  What that takes is taken from
-	 * the budget (NULL: no limit) or not used.  Both outlive the scratch. */
-	struct crew *crew;
+	size_t file_buffer_bytes;      /* 0: 256 KiB */
+	bool temporary;		       /* the file need not be on disk when it is finished */
+	/* Who helps to compress, NULL: nobody; the bytes are the same.  What that takes is taken
+	 * from the budget (NULL: no limit) or not used.  Both outlive the scratch. */
+	struct helpers *helpers;
 	struct budget *budget;
 	struct syncer *syncer; /* syncs the finished file (io.h); NULL: hfile_finish waits for it */
 };
 
 struct hfile_cell {
-	struct bytes row, family, qualifier, value; /* the writer takes its own family, not this one */
-	int64_t ts;   /* ms, 0 .. Long.MAX_VALUE - 1 */
-	uint8_t type; /* HFILE_PUT */
+	struct bytes row, family, qualifier,
+		value; /* the writer takes its own family, not this one */
+	int64_t ts;    /* ms, 0 .. Long.MAX_VALUE - 1 */
+	uint8_t type;  /* HFILE_PUT */
 };
 
 /* One cell of a row; all are Put. */
@@ -80,11 +81,11 @@ struct hfile_value {
 struct hfile_summary {
 	uint64_t cells, rows;
 	uint64_t file_bytes;
-	uint64_t cell_bytes;       /* uncompressed KeyValues, without tags and mvcc */
+	uint64_t cell_bytes; /* uncompressed KeyValues, without tags and mvcc */
 	uint64_t data_blocks;
 	struct buf first_row, last_row; /* row keys */
 	int64_t min_ts, max_ts;
-	uint8_t digest[16];        /* XXH3-128 of the file's bytes */
+	uint8_t digest[16]; /* XXH3-128 of the file's bytes */
 };
 void hfile_summary_release(struct hfile_summary *s);
 
@@ -111,10 +112,11 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 /*
  * Whether hfile_bytes_so_far is bytes or more when all blocks that are full are written, as they
- * are first if need be: the same answer with and without a crew.
+ * are first if need be: the same answer with and without a helpers.
  */
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err);
-/* Write index, file info, bloom, trailer; fsync, or leave it to the syncer; fill *sum.  Frees w whatever the result. */
+/* Write index, file info, bloom, trailer; fsync, or leave it to the syncer; fill *sum.  Frees w
+ * whatever the result. */
 int hfile_finish(struct hfile_writer *w, struct hfile_summary *sum, struct error *err);
 /* Unlink the file and free w.  NULL is fine. */
 void hfile_abort(struct hfile_writer *w);
@@ -138,8 +140,9 @@ struct hfile;
 
 struct hfile_trailer {
 	uint64_t file_info_offset, load_on_open_offset, uncompressed_index_bytes,
-		total_uncompressed_bytes, entry_count, first_data_block, last_data_block, file_bytes;
-	uint32_t data_index_count, meta_index_count, index_levels, codec, major, minor;
+		total_uncompressed_bytes, entry_count, first_data_block, last_data_block,
+		file_bytes;
+	uint32_t data_index_count, meta_index_count, index_levels, codec, major, secondary;
 	char comparator[160];
 };
 
@@ -158,11 +161,11 @@ bool hfile_info_get(const struct hfile *f, const char *key, struct bytes *value)
 
 struct hfile_block {
 	uint64_t offset;
-	char type[9];             /* magic, NUL-terminated: "DATABLK*" */
-	uint32_t disk_bytes;      /* whole block: header, payload, checksums */
-	uint32_t plain_bytes;     /* payload, decompressed */
-	int64_t previous;         /* prevBlockOffset */
-	struct bytes payload;     /* decompressed; valid until the next call */
+	char type[9];	      /* magic, NUL-terminated: "DATABLK*" */
+	uint32_t disk_bytes;  /* whole block: header, payload, checksums */
+	uint32_t plain_bytes; /* payload, decompressed */
+	int64_t previous;     /* prevBlockOffset */
+	struct bytes payload; /* decompressed; valid until the next call */
 };
 /*
  * Walk all blocks from offset 0 (*at = 0) to the trailer; checksums verified, payload

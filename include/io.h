@@ -12,15 +12,16 @@
 #include "error.h"
 
 struct out_file {
-	int fd;          /* -1 when closed */
-	char *path;      /* owned */
+	int fd;		 /* -1 when closed */
+	char *path;	 /* owned */
 	uint64_t offset; /* bytes written so far, those in buf included */
-	uint64_t written, started; /* bytes given to the system; of them, writing to disk was asked */
+	uint64_t written,
+		started; /* bytes given to the system; of them, writing to disk was asked */
 	struct buf buf;
 	size_t buffer_bytes;
-	bool temporary;  /* removed before long: nothing waits for the disk */
-	int errnum;      /* the first failure; later writes do nothing */
-	void *digest;    /* XXH3 state over everything written */
+	bool temporary; /* removed before long: nothing waits for the disk */
+	int errnum;	/* the first failure; later writes do nothing */
+	void *digest;	/* XXH3 state over everything written */
 };
 
 /* Create path (it must not exist).  buffer_bytes 0 means 256 KiB. */
@@ -41,8 +42,8 @@ void out_digest(const struct out_file *o, uint8_t digest[16]);
 void out_abort(struct out_file *o);
 
 /*
- * A thread that makes written files durable while others go on: an fsync waits for the disk, not for
- * a processor.
+ * A thread that makes written files durable while others go on: an fsync waits for the disk, not
+ * for a processor.
  */
 struct syncer *syncer_new(void);
 /* Any thread: take over fd to sync and close it; false: it has enough to do, do it yourself. */

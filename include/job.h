@@ -20,7 +20,7 @@ enum field_type {
 	FIELD_U64,
 	FIELD_I64,
 	FIELD_F64,
-	FIELD_BOOL,  /* true/false, t/f, yes/no, 1/0 in any case */
+	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
 	FIELD_TIME
 };
 
@@ -32,7 +32,7 @@ struct zone {
 	struct zone_span {
 		int64_t from_s; /* UTC second */
 		int32_t offset_s;
-	} *spans;
+	} * spans;
 	size_t nspans;
 };
 
@@ -44,13 +44,14 @@ struct field {
 	const char *name;
 	struct pos pos;
 	enum field_type type;
-	enum time_unit unit;      /* FIELD_TIME */
-	const char *format;       /* FIELD_TIME with TIME_FORMAT: %Y %m %d %H %M %S %f %z %b %y %j %e %p %I %s %% */
-	const struct zone *zone;  /* TIME_FORMAT without %z; NULL: UTC */
-	const char **columns;     /* source column names; by default the field's own name */
+	enum time_unit unit; /* FIELD_TIME */
+	const char *format;  /* FIELD_TIME with TIME_FORMAT: %Y %m %d %H %M %S %f %z %b %y %j %e %p
+				%I %s %% */
+	const struct zone *zone; /* TIME_FORMAT without %z; NULL: UTC */
+	const char **columns;	 /* source column names; by default the field's own name */
 	size_t ncolumns;
-	const char *join;         /* " " by default */
-	const char **nulls;       /* null spellings of this field; NULL: the source's */
+	const char *join;   /* " " by default */
+	const char **nulls; /* null spellings of this field; NULL: the source's */
 	size_t nnulls;
 };
 
@@ -59,12 +60,19 @@ enum encode_as {
 	AS_TEXT,     /* the field's text as it came */
 	AS_BYTES,    /* the field's bytes (hex decoded) */
 	AS_REVERSED, /* the text backwards, by bytes; ASCII only */
-	AS_U8, AS_U16, AS_U32, AS_U64, /* big-endian */
-	AS_I32, AS_I64, /* key and qualifier: sign bit flipped, so that order is kept; value: Bytes.toBytes */
-	AS_F32, AS_F64, /* the same for IEEE numbers */
-	AS_BOOL,        /* FF or 00 (Bytes.toBytes(boolean)) */
-	AS_MILLIS,          /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative times are in use: never here, times before 1970 are refused in keys */
-	AS_REVERSED_MILLIS  /* Long.MAX_VALUE - ms, 8 bytes big-endian */
+	AS_U8,
+	AS_U16,
+	AS_U32,
+	AS_U64, /* big-endian */
+	AS_I32,
+	AS_I64, /* key and qualifier: sign bit flipped, so that order is kept; value: Bytes.toBytes
+		 */
+	AS_F32,
+	AS_F64,	   /* the same for IEEE numbers */
+	AS_BOOL,   /* FF or 00 (Bytes.toBytes(boolean)) */
+	AS_MILLIS, /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative
+		      times are in use: never here, times before 1970 are refused in keys */
+	AS_REVERSED_MILLIS /* Long.MAX_VALUE - ms, 8 bytes big-endian */
 };
 
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
@@ -81,29 +89,30 @@ struct key_part {
 	size_t *of;
 	size_t nof;
 	enum hash_kind hash;
-	uint32_t buckets;    /* PART_SALT: 1..; value 0..buckets-1 */
-	uint32_t width;      /* bytes: of a salt (1, big-endian), a hash prefix, a padded text; 0: free */
+	uint32_t buckets; /* PART_SALT: 1..; value 0..buckets-1 */
+	uint32_t
+		width; /* bytes: of a salt (1, big-endian), a hash prefix, a padded text; 0: free */
 	struct bytes constant; /* PART_CONST */
-	size_t field;        /* PART_FIELD: index in job.fields */
+	size_t field;	       /* PART_FIELD: index in job.fields */
 	enum encode_as as;
-	uint8_t pad;         /* with width: what fills it, '0' left for numbers, ' ' right for text */
+	uint8_t pad; /* with width: what fills it, '0' left for numbers, ' ' right for text */
 	bool pad_left;
-	int terminator;      /* byte behind a variable-length part, or NO_TERMINATOR */
+	int terminator; /* byte behind a variable-length part, or NO_TERMINATOR */
 };
 
 enum value_kind { VALUE_FIELD, VALUE_CONST };
 
 struct cell_spec {
 	struct pos pos;
-	size_t family;              /* index in table.families */
+	size_t family;		    /* index in table.families */
 	struct key_part *qualifier; /* parts; all PART_CONST when the qualifier is constant */
-	size_t nqualifier;          /* 0: the empty qualifier */
+	size_t nqualifier;	    /* 0: the empty qualifier */
 	bool qualifier_constant;
 	enum value_kind kind;
 	struct bytes constant;
 	size_t field;
 	enum encode_as as;
-	bool optional;              /* a null value or qualifier field: no cell; otherwise a reject */
+	bool optional; /* a null value or qualifier field: no cell; otherwise a reject */
 };
 
 enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
@@ -112,14 +121,14 @@ enum duplicates { DUPLICATES_LAST, DUPLICATES_FIRST, DUPLICATES_ERROR };
 struct regions {
 	struct pos pos;
 	enum split_kind split;
-	uint32_t count;        /* 0: not given */
-	uint64_t size_bytes;   /* target on disk; 0: not given */
+	uint32_t count;		      /* 0: not given */
+	uint64_t size_bytes;	      /* target on disk; 0: not given */
 	uint32_t servers, per_server; /* 0: not given */
-	uint32_t min, max;     /* bounds on the number of regions; 0: none */
-	double headroom;       /* growth, 0.5 = half as much again; 0: none */
-	double tolerance;      /* largest region / target that is still fine, e.g. 1.1; 0: not asked */
+	uint32_t min, max;	      /* bounds on the number of regions; 0: none */
+	double headroom;	      /* growth, 0.5 = half as much again; 0: none */
+	double tolerance; /* largest region / target that is still fine, e.g. 1.1; 0: not asked */
 	bool align_salt;
-	const char *file;      /* SPLIT_FILE, absolute or relative to the working directory */
+	const char *file;	  /* SPLIT_FILE, absolute or relative to the working directory */
 	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL: HBase's defaults */
 };
 
@@ -128,7 +137,7 @@ struct job_table {
 	struct key_part *rowkey;
 	size_t nrowkey;
 	bool timestamp_constant;
-	int64_t timestamp_ms;  /* when constant */
+	int64_t timestamp_ms; /* when constant */
 	size_t timestamp_field;
 	struct cell_spec *cells;
 	size_t ncells;
@@ -140,16 +149,16 @@ struct job_table {
 enum source_kind { SOURCE_CSV, SOURCE_KAFKA };
 
 struct csv_source {
-	const char **files;    /* resolved against the job file's folder; "-" is standard input */
+	const char **files; /* resolved against the job file's folder; "-" is standard input */
 	size_t nfiles;
 	bool header;
-	const char **columns;  /* when there is no header; NULL otherwise */
+	const char **columns; /* when there is no header; NULL otherwise */
 	size_t ncolumns;
 	uint8_t delimiter;
-	uint8_t quote;         /* '"' */
-	const char **nulls;    /* unquoted spellings of "no value" */
+	uint8_t quote;	    /* '"' */
+	const char **nulls; /* unquoted spellings of "no value" */
 	size_t nnulls;
-	bool quoted_nulls;     /* a quoted spelling is a null too; default false */
+	bool quoted_nulls;	/* a quoted spelling is a null too; default false */
 	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */
 };
 
@@ -168,36 +177,36 @@ struct kafka_property {
 	const char *name;
 	struct pos pos;
 	const char *value;
-	const char *file;  /* its content without the last line end */
+	const char *file; /* its content without the last line end */
 	const char *env;
 };
 
 struct kafka_source {
 	struct pos pos;
 	const char *brokers, *topic;
-	const char *group;     /* offsets are told to it; NULL: to none */
-	bool share;            /* its members share the topic by partition */
+	const char *group; /* offsets are told to it; NULL: to none */
+	bool share;	   /* its members share the topic by partition */
 	enum kafka_format format;
-	int32_t *partitions;   /* rising */
-	size_t npartitions;    /* 0: all of the topic */
-	enum kafka_start start; /* where there is no position yet */
-	int64_t start_ms;      /* KAFKA_TIME */
+	int32_t *partitions;	    /* rising */
+	size_t npartitions;	    /* 0: all of the topic */
+	enum kafka_start start;	    /* where there is no position yet */
+	int64_t start_ms;	    /* KAFKA_TIME */
 	enum tombstones tombstones; /* messages without a value */
 	struct kafka_property *properties;
 	size_t nproperties;
-	uint64_t patience_s;   /* how long no broker may answer; DURATION_FOREVER */
+	uint64_t patience_s; /* how long no broker may answer; DURATION_FOREVER */
 	/* stream: a load is cut when one of these is reached; 0: no limit */
 	uint64_t roll_bytes, roll_rows, roll_s;
 };
 
 struct job {
-	const char *path;      /* as given */
-	const char *dir;       /* folder of the job file */
-	uint8_t digest[16];    /* XXH3-128 of the job file's bytes */
+	const char *path;   /* as given */
+	const char *dir;    /* folder of the job file */
+	uint8_t digest[16]; /* XXH3-128 of the job file's bytes */
 	enum source_kind source;
-	struct csv_source csv;     /* SOURCE_KAFKA: the dialect of its messages, no files */
+	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files */
 	struct kafka_source kafka;
-	struct field *fields;  /* those listed, then the columns used without being listed (text) */
+	struct field *fields; /* those listed, then the columns used without being listed (text) */
 	size_t nfields;
 	struct job_table *tables;
 	size_t ntables;
@@ -211,7 +220,8 @@ struct job {
  */
 int job_load(struct job *job, const char *path, struct error *err);
 void job_release(struct job *job);
-/* The table of that name; NULL: the only one.  RC_CONFIG when there is none or the name is needed. */
+/* The table of that name; NULL: the only one.  RC_CONFIG when there is none or the name is needed.
+ */
 int job_find_table(const struct job *job, const char *name, const struct job_table **out,
 		   struct error *err);
 

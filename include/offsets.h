@@ -27,8 +27,8 @@ struct offset_range {
 	 */
 	int64_t events;
 	/*
-	 * The last message that was loaded: in front of start until the range was read, then the last
-	 * one in front of end.
+	 * The last message that was loaded: in front of start until the range was read, then the
+	 * last one in front of end.
 	 */
 	struct anchor last;
 };

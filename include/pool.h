@@ -20,33 +20,33 @@ typedef int pool_task(void *ctx, unsigned worker, size_t index, struct error *er
 int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct error *err);
 
 /*
- * A crew: threads that have nothing else to do serve; threads in need of help submit small tasks
- * and wait for them.  No task is left undone: crew_wait does itself what nobody has begun.
+ * A helpers: threads that have nothing else to do serve; threads in need of help submit small tasks
+ * and wait for them.  No task is left undone: helpers_wait does itself what nobody has begun.
  *
- *   helpers: crew_serve             others: crew_submit, then crew_wait
+ *   helpers: helpers_serve             others: helpers_submit, then helpers_wait
  */
-struct crew;
-struct crew_task { /* part of something larger; free for reuse when it is done */
-	void (*run)(struct crew_task *t);
-	struct crew_task *next; /* of the crew */
+struct helpers;
+struct helper_task { /* part of something larger; free for reuse when it is done */
+	void (*run)(struct helper_task *t);
+	struct helper_task *next; /* of the helpers */
 	int state;
 };
 
-struct crew *crew_new(void);
+struct helpers *helpers_new(void);
 /* Nobody may be serving.  NULL is fine. */
-void crew_free(struct crew *c);
-/* Do tasks until crew_close. */
-void crew_serve(struct crew *c);
+void helpers_free(struct helpers *c);
+/* Do tasks until helpers_close. */
+void helpers_serve(struct helpers *c);
 /* Let all who serve go, now and later. */
-void crew_close(struct crew *c);
+void helpers_close(struct helpers *c);
 /* How many serve now. */
-unsigned crew_helpers(const struct crew *c);
-/* t->run will be called once, on any thread, before crew_wait(t) returns. */
-void crew_submit(struct crew *c, struct crew_task *t);
-/* Meanwhile tasks of the crew are done on this thread, others' too. */
-void crew_wait(struct crew *c, struct crew_task *t);
-/* Would crew_wait return at once? */
-bool crew_done(struct crew *c, const struct crew_task *t);
+unsigned helpers_count(const struct helpers *c);
+/* t->run will be called once, on any thread, before helpers_wait(t) returns. */
+void helpers_submit(struct helpers *c, struct helper_task *t);
+/* Meanwhile tasks of the helpers are done on this thread, others' too. */
+void helpers_wait(struct helpers *c, struct helper_task *t);
+/* Would helpers_wait return at once? */
+bool helpers_done(struct helpers *c, const struct helper_task *t);
 
 /* Set by SIGINT and SIGTERM; long loops look at it and return stop_check's RC_STOPPED. */
 extern volatile sig_atomic_t stop_flag;

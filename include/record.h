@@ -1,7 +1,7 @@
 /*
  * record.h - what is sorted: one compact record a row (speed.md 8), not one a cell
  *
- * Order: key (bytes_cmp), then minor (memcmp), then seq.  minor has the same length in all
+ * Order: key (bytes_cmp), then secondary (memcmp), then seq.  secondary has the same length in all
  * records of one table: 0, or 8 bytes of Long.MAX_VALUE - cell timestamp (big-endian), so that
  * records of one row key come newest first.  payload is row/'s own; sort/ does not look inside.
  */
@@ -16,46 +16,48 @@
 #define QUALIFIER_MAX (ROW_KEY_MAX - 2)
 
 struct record {
-	struct bytes key;     /* the row key */
-	const uint8_t *minor; /* minor_bytes of the table */
-	uint64_t seq;         /* event.seq */
+	struct bytes key;	  /* the row key */
+	const uint8_t *secondary; /* secondary_bytes of the table */
+	uint64_t seq;		  /* event.seq */
 	struct bytes payload;
-	bool new_key; /* from an iterator: the record before has surely another key; false: unknown */
+	bool new_key; /* from an iterator: the record before has surely another key; false: unknown
+		       */
 };
 
-#define RECORD_BATCH 64
-#define RECORD_SLACK 32 /* bytes behind a batch that are written to as well */
-#define RECORD_HEAD  6u /* bytes in front of the payload's length */
+#define RECORD_BATCH   64
+#define RECORD_SLACK   32	  /* bytes behind a batch that are written to as well */
+#define RECORD_HEAD    6u	  /* bytes in front of the payload's length */
 #define RECORD_PAYLOAD (1u << 14) /* all payloads of a batch are shorter */
 
 /*
  * Some records as bytes, written where they are to stay.  Each is
  *
- *   seq low half u32 | key bytes u16 | payload bytes varint | key | minor | payload
+ *   seq low half u32 | key bytes u16 | payload bytes varint | key | secondary | payload
  *
- * little-endian, unaligned; the varint may have more bytes than it needs.  All keys have one length;
- * the seqs rise, and their high halves are the same.
+ * little-endian, unaligned; the varint may have more bytes than it needs.  All keys have one
+ * length; the seqs rise, and their high halves are the same.
  */
 struct record_batch {
 	uint8_t *to;
 	size_t n;
 	uint32_t at[RECORD_BATCH + 1]; /* of each, from `to`; and where the last one ends */
-	size_t head;                   /* bytes in front of a key */
+	size_t head;		       /* bytes in front of a key */
 	size_t key_len;
 	uint64_t first_seq, last_seq;
 };
 
 /* Record i. */
 static inline struct record record_of_batch(const struct record_batch *b, size_t i,
-					    size_t minor_bytes)
+					    size_t secondary_bytes)
 {
 	const uint8_t *p = b->to + b->at[i], *end = b->to + b->at[i + 1];
 	uint32_t seq;
 	memcpy(&seq, p, 4);
 	struct record r = {.key = bytes_of(p + b->head, b->key_len),
 			   .seq = (b->first_seq & ~(uint64_t)UINT32_MAX) + seq};
-	r.minor = r.key.ptr + b->key_len;
-	r.payload = bytes_of(r.minor + minor_bytes, (size_t)(end - r.minor) - minor_bytes);
+	r.secondary = r.key.ptr + b->key_len;
+	r.payload = bytes_of(r.secondary + secondary_bytes,
+			     (size_t)(end - r.secondary) - secondary_bytes);
 	return r;
 }
 
@@ -68,9 +70,9 @@ struct record_iter {
 	void (*close)(void *self);
 	void *self;
 	/*
-	 * NULL, or the next records at once, 1 to `most` of them, which are valid together until the
-	 * next call of either: 0, RC_END or an error.  RECORD_ROOM_BYTES behind key and payload may be
-	 * read.
+	 * NULL, or the next records at once, 1 to `most` of them, which are valid together until
+	 * the next call of either: 0, RC_END or an error.  RECORD_ROOM_BYTES behind key and payload
+	 * may be read.
 	 */
 	int (*next_many)(void *self, struct record *out, size_t most, size_t *n, struct error *err);
 };

@@ -38,9 +38,9 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 	       struct reject *why);
 
 /*
- * The same for 1..EVENT_BATCH rows at once: out[t] becomes what row_encode gives for each, none with
- * an empty key, written to out[t].to, where the caller has row_batch_bytes and RECORD_SLACK more.
- * false: not for these, which may be faulty or just unusual; row_encode has them.
+ * The same for 1..EVENT_BATCH rows at once: out[t] becomes what row_encode gives for each, none
+ * with an empty key, written to out[t].to, where the caller has row_batch_bytes and RECORD_SLACK
+ * more. false: not for these, which may be faulty or just unusual; row_encode has them.
  */
 bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
 		      struct record_batch *out);
@@ -55,11 +55,11 @@ int64_t row_encoder_newest(const struct row_encoder *e);
 
 /* A cell of a record.  row, qualifier and value borrow from the record (or the plan). */
 struct cell {
-	size_t family;     /* index in table.families */
-	size_t column;     /* index in job_table.cells */
+	size_t family; /* index in table.families */
+	size_t column; /* index in job_table.cells */
 	struct bytes row, qualifier, value;
-	int64_t ts;        /* ms */
-	uint64_t seq;      /* of its event */
+	int64_t ts;   /* ms */
+	uint64_t seq; /* of its event */
 };
 
 /* A part of the table's row key: bytes, its terminator among them, or 0 when they vary. */
@@ -68,13 +68,15 @@ struct row_key_part {
 	int terminator; /* byte behind it, or NO_TERMINATOR */
 };
 /* The parts in order; returns how many, at most `most`. */
-size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts, size_t most);
+size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts,
+		     size_t most);
 
-/* Bytes of struct record.minor for this table: 0 or 8. */
-size_t row_minor_bytes(const struct row_plan *p, size_t table);
+/* Bytes of struct record.secondary for this table: 0 or 8. */
+size_t row_secondary_bytes(const struct row_plan *p, size_t table);
 /* The cell timestamp of a record, ms. */
 int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r);
-/* All qualifiers of the table are constant: row_cells gives every row's cells in one fixed order. */
+/* All qualifiers of the table are constant: row_cells gives every row's cells in one fixed order.
+ */
 bool row_constant_columns(const struct row_plan *p, size_t table);
 /* Then: family, column and qualifier of what row_cells may give, in its order; returns how many. */
 size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns);

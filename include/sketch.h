@@ -23,8 +23,8 @@ struct sketch;
 struct sketch *sketch_new(uint32_t k, uint64_t seed);
 void sketch_free(struct sketch *s);
 /*
- * A row of key (65,535 bytes at most) and `bytes` bytes (more than 0) in whatever measure the plan is
- * to balance.
+ * A row of key (65,535 bytes at most) and `bytes` bytes (more than 0) in whatever measure the plan
+ * is to balance.
  */
 void sketch_add(struct sketch *s, struct bytes key, uint64_t bytes);
 /*

@@ -8,7 +8,7 @@
  *   sorter_free
  *
  * Sorted runs stay in memory while the budget lasts, then go raw to unlinked temporary files: a
- * crash leaves nothing.  Order: key, minor, seq (record.h), whatever thread added what when.
+ * crash leaves nothing.  Order: key, secondary, seq (record.h), whatever thread added what when.
  */
 #ifndef SALTMILL_SORTER_H
 #define SALTMILL_SORTER_H
@@ -18,31 +18,31 @@
 
 struct sorter_options {
 	struct budget *budget;
-	const char *temp_dir;    /* used when the budget is too small; copied */
-	unsigned threads;        /* builders, and iterators that are open at once */
-	size_t minor_bytes;      /* 0 or 8 */
-	record_weigh *weigh;     /* > 0; NULL: each weighs 1; called from any thread */
-	const void *weigh_ctx;   /* borrowed */
+	const char *temp_dir;	   /* used when the budget is too small; copied */
+	unsigned threads;	   /* builders, and iterators that are open at once */
+	size_t secondary_bytes;	   /* 0 or 8 */
+	record_weigh *weigh;	   /* > 0; NULL: each weighs 1; called from any thread */
+	const void *weigh_ctx;	   /* borrowed */
 	struct usual_weight usual; /* {0}, or what weigh gives for these records */
-	size_t run_bytes;        /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
-	struct budget *quota;    /* what temporary files may hold; NULL: no limit */
+	size_t run_bytes;     /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
+	struct budget *quota; /* what temporary files may hold; NULL: no limit */
 };
 
 struct sorter_totals {
 	uint64_t records;
 	uint64_t weight;
-	uint64_t run_bytes;      /* of all runs, in memory and on disk, large payloads included */
-	uint64_t largest_bytes;  /* payload */
-	uint64_t spilled_bytes;  /* ever written to temporary files, merge passes included */
-	size_t runs;             /* left to merge */
-	size_t spilled_runs;     /* of those, on disk */
+	uint64_t run_bytes;	/* of all runs, in memory and on disk, large payloads included */
+	uint64_t largest_bytes; /* payload */
+	uint64_t spilled_bytes; /* ever written to temporary files, merge passes included */
+	size_t runs;		/* left to merge */
+	size_t spilled_runs;	/* of those, on disk */
 };
 
 /* A place between two row keys. */
 struct split_point {
-	struct buf below;        /* the row key just below; empty (len 0) when key is the first */
-	struct buf key;          /* the first row key at or above; empty when there are no records */
-	uint64_t weight_below;   /* of all records with a smaller key */
+	struct buf below;      /* the row key just below; empty (len 0) when key is the first */
+	struct buf key;	       /* the first row key at or above; empty when there are no records */
+	uint64_t weight_below; /* of all records with a smaller key */
 };
 void split_point_release(struct split_point *p);
 
@@ -89,7 +89,7 @@ struct sorter_totals sorter_totals(const struct sorter *s);
 /*
  * Exact boundaries.  For each target weight: the distinct row key whose weight_below is nearest,
  * the smaller on a tie.  Depends only on the multiset of records.  Targets in any order; several
- * may give the same key (a giant row).  out has n entries, {0} before; the caller releases them.
+ * may give the same key (a huge row).  out has n entries, {0} before; the caller releases them.
  */
 int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, size_t n,
 		  struct split_point *out, struct error *err);

@@ -69,10 +69,11 @@ struct bytes shortest_separator(struct bytes a, struct bytes b);
 struct existing {
 	struct splits splits;
 	struct existing_region {
-		char *encoded;       /* what merge_region takes; NULL: not printed */
-		uint64_t size_bytes; /* of its store files, in whole MiB; EXISTING_UNKNOWN: not printed */
-	} *regions;                  /* splits.count + 1 */
-	char *table;                 /* NULL: not printed */
+		char *encoded;	     /* what merge_region takes; NULL: not printed */
+		uint64_t size_bytes; /* of its store files, in whole MiB; EXISTING_UNKNOWN: not
+					printed */
+	} * regions;		     /* splits.count + 1 */
+	char *table;		     /* NULL: not printed */
 };
 
 /*

@@ -18,7 +18,14 @@ struct pos {
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
 /* The numbers are those of the HFile trailer (hfile-v3.md 8). */
-enum codec { CODEC_LZO = 0, CODEC_GZ = 1, CODEC_NONE = 2, CODEC_SNAPPY = 3, CODEC_LZ4 = 4, CODEC_ZSTD = 6 };
+enum codec {
+	CODEC_LZO = 0,
+	CODEC_GZ = 1,
+	CODEC_NONE = 2,
+	CODEC_SNAPPY = 3,
+	CODEC_LZ4 = 4,
+	CODEC_ZSTD = 6
+};
 
 /*
  * How ZSTD blocks are stored (hfile-v3.md 9.4): HBase's own codec (ZstdCodec of
@@ -38,7 +45,7 @@ enum block_encoding {
 	ENCODING_ROW_INDEX_V1 = 7
 };
 
-#define TTL_FOREVER 2147483647
+#define TTL_FOREVER   2147483647
 #define LEVEL_DEFAULT (-1000)
 
 /*
@@ -59,31 +66,31 @@ struct attributes {
 struct family {
 	const char *name;
 	struct pos pos;
-	int32_t versions;          /* default 1 */
-	int32_t min_versions;      /* default 0 */
-	int32_t ttl_s;             /* seconds; TTL_FOREVER */
-	enum bloom_type bloom;     /* default ROW */
-	uint32_t bloom_prefix;     /* bytes, for ROWPREFIX */
-	enum codec codec;          /* default NONE */
-	int level;                 /* LEVEL_DEFAULT: the codec's own */
-	uint32_t hash_log;         /* ZSTD: log2 of the hash table's entries; 0: of the level */
-	uint32_t min_match;        /* ZSTD: of ready-made sequences; 0: zstd looks for matches */
-	enum codec_aim aim;        /* level, hash_log, min_match are found by trying (hfile_tune) */
+	int32_t versions;      /* default 1 */
+	int32_t min_versions;  /* default 0 */
+	int32_t ttl_s;	       /* seconds; TTL_FOREVER */
+	enum bloom_type bloom; /* default ROW */
+	uint32_t bloom_prefix; /* bytes, for ROWPREFIX */
+	enum codec codec;      /* default NONE */
+	int level;	       /* LEVEL_DEFAULT: the codec's own */
+	uint32_t hash_log;     /* ZSTD: log2 of the hash table's entries; 0: of the level */
+	uint32_t min_match;    /* ZSTD: of ready-made sequences; 0: zstd looks for matches */
+	enum codec_aim aim;    /* level, hash_log, min_match are found by trying (hfile_tune) */
 	enum zstd_framing framing;
-	uint32_t block_bytes;      /* default 65536 */
+	uint32_t block_bytes; /* default 65536 */
 	enum block_encoding encoding;
 	bool in_memory;
-	struct attributes more;          /* further family attributes */
+	struct attributes more;		 /* further family attributes */
 	struct attributes configuration; /* CONFIGURATION => {...} */
-	struct attributes metadata;      /* METADATA => {...} */
+	struct attributes metadata;	 /* METADATA => {...} */
 };
 
 struct table {
-	const char *name;          /* "ns:table" or "table" */
+	const char *name; /* "ns:table" or "table" */
 	struct pos pos;
-	struct family *families;   /* in the order of the job file */
+	struct family *families; /* in the order of the job file */
 	size_t nfamilies;
-	struct attributes attributes;    /* table attributes of the script */
+	struct attributes attributes; /* table attributes of the script */
 	struct attributes configuration;
 	struct attributes metadata;
 };

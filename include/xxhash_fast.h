@@ -1,5 +1,6 @@
 /*
- * xxhash_fast.h - XXH3 by the widest instructions of the processor at hand, chosen by libxxhash itself
+ * xxhash_fast.h - XXH3 by the widest instructions of the processor at hand, chosen by libxxhash
+ * itself
  *
  * Plain xxhash.h has what every processor of the kind has: half the speed.  The digests are equal.
  */

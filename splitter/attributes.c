@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "ddl.h"
+#include "table_check.h"
 #include "units.h"
 
 #define MIB (INT64_C(1) << 20)

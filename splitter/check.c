@@ -14,6 +14,7 @@
 #include "attributes.h"
 #include "bytes.h"
 #include "ddl.h"
+#include "table_check.h"
 
 #define MAX_FAMILY_BYTES 127 /* a KeyValue's family length is one signed byte */
 #define MAX_BLOOM_PREFIX 32767
@@ -309,7 +310,7 @@ static int check_family(const struct table *t, struct family *f, struct arena *a
 	return rc ? rc : check_fifo(t, f, err);
 }
 
-int ddl_check(struct table *t, struct arena *a, struct pos *at, struct error *err)
+int table_check(struct table *t, struct arena *a, struct pos *at, struct error *err)
 {
 	int rc;
 

@@ -24,8 +24,9 @@
 
 enum column { SERVER_NAME, REGION_NAME, START_KEY, END_KEY, SIZE, REQ, LOCALITY, COLUMNS };
 
-static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY",
-						  "SIZE",	 "REQ",		"LOCALITY"};
+static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", "START_KEY",
+						  "END_KEY",	 "SIZE",	"REQ",
+						  "LOCALITY"};
 
 struct reader {
 	const char *name;
@@ -41,7 +42,7 @@ struct span {
 struct row {
 	struct buf start;
 	struct bytes start_text, end_text; /* blanks at the ends removed */
-	struct bytes encoded, table;       /* len 0: not known */
+	struct bytes encoded, table;	   /* len 0: not known */
 	uint64_t size_bytes;
 	uint64_t line;
 	bool replica;
@@ -126,7 +127,8 @@ static int read_keys(struct reader *r, struct existing *e, struct bytes count)
 	for (uint64_t i = 1; rc == RC_OK && i < regions; i++) {
 		key.len = 0;
 		if (!next_line(r, &line)) {
-			rc = fault(r, r->line, "the text ends before the last of the announced splits");
+			rc = fault(r, r->line,
+				   "the text ends before the last of the announced splits");
 			break;
 		}
 		rc = keytext_parse(&key, line, r->err);
@@ -211,7 +213,8 @@ static int read_row(struct reader *r, struct listing *l, struct bytes line)
 	struct row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
 	int rc = RC_OK;
 	if (l->columns[REGION_NAME].len && !read_region_name(cell(l, line, REGION_NAME), &row))
-		return fault(r, r->line, "the REGION_NAME is not `table,start key,time.encoded name.`");
+		return fault(r, r->line,
+			     "the REGION_NAME is not `table,start key,time.encoded name.`");
 	if (!l->columns[REGION_NAME].len)
 		row.start_text = cell(l, line, START_KEY);
 	row.end_text = cell(l, line, END_KEY);
@@ -243,11 +246,13 @@ static int read_rows(struct reader *r, struct listing *l)
 	while (rc == RC_OK && next_line(r, &line) && fits(l, line))
 		rc = read_row(r, l, line);
 	struct bytes last = trim(line);
-	if (rc == RC_OK && last.len > 5 && starts_with(bytes_of(last.ptr + last.len - 5, 5), " rows"))
+	if (rc == RC_OK && last.len > 5 &&
+	    starts_with(bytes_of(last.ptr + last.len - 5, 5), " rows"))
 		last.len -= 5;
 	if (rc == RC_OK && (!parse_number(last, &announced) || announced != l->count))
-		rc = fault(r, r->line, "expected a region within the header's columns, or `N rows` with the "
-				       "number of regions above");
+		rc = fault(r, r->line,
+			   "expected a region within the header's columns, or `N rows` with the "
+			   "number of regions above");
 	return rc;
 }
 
@@ -264,7 +269,8 @@ static void drop_replicas(struct listing *l)
 	size_t kept = 0;
 	for (size_t i = 0; i < l->count; i++) {
 		struct row *row = &l->rows[i];
-		bool twin = kept && bytes_eq(buf_bytes(&l->rows[kept - 1].start), buf_bytes(&row->start)) &&
+		bool twin = kept &&
+			    bytes_eq(buf_bytes(&l->rows[kept - 1].start), buf_bytes(&row->start)) &&
 			    bytes_eq(l->rows[kept - 1].end_text, row->end_text);
 		if (twin)
 			buf_release(&row->start);
@@ -284,7 +290,8 @@ static int check_chain(struct reader *r, const struct listing *l)
 		struct bytes next = i + 1 < l->count ? l->rows[i + 1].start_text : none;
 		if (!bytes_eq(l->rows[i].end_text, next))
 			return fault(r, l->rows[i].line,
-				     "this region does not end where the next one starts: was list_regions "
+				     "this region does not end where the next one starts: was "
+				     "list_regions "
 				     "given a filter, or is the table being split or merged?");
 	}
 	return RC_OK;
@@ -310,8 +317,10 @@ static int take_rows(struct reader *r, const struct listing *l, struct existing 
 	for (size_t i = 0; rc == RC_OK && i < l->count; i++) {
 		const struct row *row = &l->rows[i];
 		if (i)
-			rc = in_line(r, row->line, splits_add(&e->splits, buf_bytes(&row->start), r->err));
-		e->regions[i] = (struct existing_region){rc ? NULL : keep(row->encoded), row->size_bytes};
+			rc = in_line(r, row->line,
+				     splits_add(&e->splits, buf_bytes(&row->start), r->err));
+		e->regions[i] =
+			(struct existing_region){rc ? NULL : keep(row->encoded), row->size_bytes};
 	}
 	return rc;
 }
@@ -356,10 +365,11 @@ int existing_parse(struct existing *e, const char *name, struct bytes text, stru
 		if (read_header(line, &l))
 			return read_listing(&r, &l, e);
 	}
-	return error_set(err, RC_DATA,
-			 "%s: neither `%s` nor a table with START_KEY found, expected what `get_splits` or "
-			 "`list_regions` printed",
-			 name, total);
+	return error_set(
+		err, RC_DATA,
+		"%s: neither `%s` nor a table with START_KEY found, expected what `get_splits` or "
+		"`list_regions` printed",
+		name, total);
 }
 
 void existing_release(struct existing *e)

@@ -159,14 +159,14 @@ static void add_heavy(struct plan *p, size_t part, const struct group *g,
 			memcpy(more, p->heavy, p->nheavy * sizeof(*more));
 		p->heavy = more;
 	}
-	p->heavy[p->nheavy++] = (struct plan_heavy){
-		.part = part,
-		.key = bytes_of(copy, g->key.len),
-		.bytes = g->bytes,
-		.rows = g->rows,
-		.at_least = bytes > error ? (uint64_t)(bytes - error) : 0,
-		.at_most = (uint64_t)most,
-		.salts = salts < UINT32_MAX ? (uint32_t)salts : UINT32_MAX};
+	p->heavy[p->nheavy++] =
+		(struct plan_heavy){.part = part,
+				    .key = bytes_of(copy, g->key.len),
+				    .bytes = g->bytes,
+				    .rows = g->rows,
+				    .at_least = bytes > error ? (uint64_t)(bytes - error) : 0,
+				    .at_most = (uint64_t)most,
+				    .salts = salts < UINT32_MAX ? (uint32_t)salts : UINT32_MAX};
 }
 
 static int compare_heavy(const void *a, const void *b)

@@ -115,8 +115,9 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 	}
 	struct item *it = &l->items[l->count++];
-	*it = (struct item){
-		.offset = (uint32_t)l->keys_len, .rows = rows, .len = (uint16_t)key.len};
+	*it = (struct item){.offset = (uint32_t)l->keys_len,
+			    .rows = rows,
+			    .len = (uint16_t)key.len};
 	set_words(it, key);
 	if (key.len)
 		memcpy(l->keys + l->keys_len, key.ptr, key.len);
@@ -345,7 +346,10 @@ uint64_t picker_share(struct picker *p, uint64_t bytes)
 	open_window(p, p->start + p->window);
 	if (p->next >= p->small)
 		return p->window;
-	open_window(p, p->start + p->window); /* the row reaches into the next one, and is picked there too */
+	open_window(
+		p,
+		p->start +
+			p->window); /* the row reaches into the next one, and is picked there too */
 	return 2 * p->window;
 }
 
@@ -407,7 +411,8 @@ static unsigned lowest_head(const struct sketch *s, const size_t *at)
 		const struct level *l = &s->level[e], *m = &s->level[best % SKETCH_LEVELS];
 		if (at[e] == l->count)
 			continue;
-		if (best == SKETCH_LEVELS || item_below(l, &l->items[at[e]], m, &m->items[at[best]]))
+		if (best == SKETCH_LEVELS ||
+		    item_below(l, &l->items[at[e]], m, &m->items[at[best]]))
 			best = e;
 	}
 	return best;

@@ -11,8 +11,8 @@
 
 struct item {
 	uint64_t word[ITEM_WORDS]; /* the key's first 16 bytes, big-endian: comparisons end here */
-	uint32_t offset; /* of the key in its level's keys */
-	float rows;	 /* that it stands for */
+	uint32_t offset;	   /* of the key in its level's keys */
+	float rows;		   /* that it stands for */
 	uint16_t len;
 };
 
@@ -25,16 +25,16 @@ struct level {
 };
 
 struct sketch {
-	uint32_t k;	/* as asked */
-	uint32_t k_now; /* less when keys are long */
-	unsigned base;	/* the lowest level in use; one byte of 2^base is sampled */
-	unsigned top;	/* the level that would hold all bytes in k_now items */
-	uint64_t bytes;	     /* added */
-	uint64_t all, rows;  /* of the stream; all is bytes up to what pickers left out */
-	uint64_t picked;     /* the widest window of a picker; 0: none */
-	uint64_t window; /* where the current window of 2^stride bytes starts... */
-	uint64_t next;	 /* ...and which byte of it is sampled */
-	unsigned stride; /* base, or less until the window that base grew in is over */
+	uint32_t k;	    /* as asked */
+	uint32_t k_now;	    /* less when keys are long */
+	unsigned base;	    /* the lowest level in use; one byte of 2^base is sampled */
+	unsigned top;	    /* the level that would hold all bytes in k_now items */
+	uint64_t bytes;	    /* added */
+	uint64_t all, rows; /* of the stream; all is bytes up to what pickers left out */
+	uint64_t picked;    /* the widest window of a picker; 0: none */
+	uint64_t window;    /* where the current window of 2^stride bytes starts... */
+	uint64_t next;	    /* ...and which byte of it is sampled */
+	unsigned stride;    /* base, or less until the window that base grew in is over */
 	uint64_t random;
 	double variance; /* sum of squared weights of all coin flips */
 	size_t nitems, key_bytes;

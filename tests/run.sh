@@ -69,8 +69,8 @@ all)
 			{ report "build $f" 1 0 1 0 "$log/build-$f.log"; continue; }
 		unit $f
 	done
-	make --no-print-directory headers layers >"$log/layers.log" 2>&1
-	report "headers and layers" $? 1 0 0 "$log/layers.log"
+	make --no-print-directory headers layers format-check >"$log/layers.log" 2>&1
+	report "headers, layers, format" $? 1 0 0 "$log/layers.log"
 	make --no-print-directory -j"$(nproc)" FLAVOR=dev CC=clang objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	pytests cli

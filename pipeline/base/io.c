@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "xxhash_fast.h"
 
-#define OUT_BUFFER (256u << 10)
+#define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
 
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err)
@@ -50,7 +50,8 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 	XXH3_128bits_update(o->digest, p, len);
 	o->errnum = write_all(o->fd, p, len);
 	o->written += len;
-	/* let the disk begin now: the fsync at the end is short then.  Only a hint, errors show there */
+	/* let the disk begin now: the fsync at the end is short then.  Only a hint, errors show
+	 * there */
 	if (!o->temporary && o->written - o->started >= WRITEBACK_BYTES) {
 		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
 				SYNC_FILE_RANGE_WRITE);
@@ -136,10 +137,11 @@ int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, s
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_errno(err, "cannot read %s at %llu", path, (unsigned long long)offset);
+			return error_errno(err, "cannot read %s at %llu", path,
+					   (unsigned long long)offset);
 		if (n == 0)
-			return error_set(err, RC_IO, "%s ends at byte %llu, %zu more were expected", path,
-					 (unsigned long long)offset, len);
+			return error_set(err, RC_IO, "%s ends at byte %llu, %zu more were expected",
+					 path, (unsigned long long)offset, len);
 		p += n;
 		len -= (size_t)n;
 		offset += (uint64_t)n;

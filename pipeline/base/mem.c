@@ -20,7 +20,8 @@ static void die_out_of_memory(size_t size)
 {
 	char msg[128];
 	int n = snprintf(msg, sizeof msg,
-			 "saltmill: out of memory (asked for %zu bytes); nothing was published\n", size);
+			 "saltmill: out of memory (asked for %zu bytes); nothing was published\n",
+			 size);
 	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
 		_exit(1);
 	_exit(1);

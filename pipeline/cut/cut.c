@@ -4,38 +4,38 @@
  * Most rows are one event.  Such a row is written straight from its record, when the one behind it
  * is at hand and has another key.  The last record at hand waits for its next in a copy; only when
  * that has the same key are records gathered (gather.c), and only a row larger than memory allows
- * is sorted by a sorter of its own (giant.c).
+ * is sorted by a sorter of its own (huge_row.c).
  */
 #include "cut.h"
 
-#include "files.h"
+#include "region_files.h"
 #include "gather.h"
-#include "giant.h"
+#include "huge_row.h"
 #include "mem.h"
 #include "pool.h"
 
-#define GATHER_BYTES (8u << 20)
-#define UNCOUNTED_CELLS 4096
-#define HELD_BYTES 512
-#define RECORDS_AT_ONCE 32
+#define GATHER_BYTES	   (8u << 20)
+#define UNCOUNTED_CELLS	   4096
+#define HELD_BYTES	   512
+#define RECORDS_AT_ONCE	   32
 #define STOP_CHECK_BATCHES 4096
 /* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
 #define WRITER_BYTES (384u << 10)
-#define BLOOM_BYTES (1u << 20)
-#define CODEC_BYTES (2u << 20)
+#define BLOOM_BYTES  (1u << 20)
+#define CODEC_BYTES  (2u << 20)
 
 /* A copy of a record that may be the only one of its key. */
 struct held {
 	struct record record;
-	uint8_t bytes[HELD_BYTES + HFILE_ROOM_BYTES]; /* key, minor, payload */
+	uint8_t bytes[HELD_BYTES + HFILE_ROOM_BYTES]; /* key, secondary, payload */
 };
 
 struct cutter {
 	struct hfile_scratch *scratch;
-	struct gather row;       /* the records of the current row key */
+	struct gather row; /* the records of the current row key */
 	struct cell *cells;
 	struct hfile_value *values;
-	size_t cells_cap;        /* of both */
+	size_t cells_cap; /* of both */
 };
 
 /* One region being cut. */
@@ -44,14 +44,14 @@ struct cutting {
 	const struct cut_table *t;
 	struct region_files files;
 	struct cut_result *out;
-	size_t minor_bytes, most;      /* cells of a record */
+	size_t secondary_bytes, most; /* cells of a record */
 	uint64_t gather_bytes;
-	uint64_t counted;              /* cells of the current row, once there may be many */
+	uint64_t counted; /* cells of the current row, once there may be many */
 	bool may_hold;
-	bool fits;                     /* the gathered row takes no more than it may */
+	bool fits; /* the gathered row takes no more than it may */
 	bool holds;
-	struct held held;              /* then: waits */
-	struct buf giant;              /* key of the row that was written by giant.c last */
+	struct held held; /* then: waits */
+	struct buf huge;  /* key of the row that was written by huge_row.c last */
 };
 
 struct cutter *cutter_new(void)
@@ -128,8 +128,9 @@ static int write_gathered(struct cutting *k, struct error *err)
 	buf_reserve(&k->c->row.bytes, HFILE_ROOM_BYTES); /* may move it */
 	struct record r = {
 		.key = row_key(g),
-		.minor = g->bytes.ptr + g->records[0].minor_at,
-		.payload = bytes_of(g->bytes.ptr + g->records[0].payload_at, g->records[0].payload_len),
+		.secondary = g->bytes.ptr + g->records[0].minor_at,
+		.payload = bytes_of(g->bytes.ptr + g->records[0].payload_at,
+				    g->records[0].payload_len),
 		.seq = g->records[0].seq,
 	};
 	return write_single(k, &r, err);
@@ -152,10 +153,10 @@ static int write_giant(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
 	struct bytes key = row_key(g);
-	k->giant.len = 0;
-	buf_append(&k->giant, key.ptr, key.len);
+	k->huge.len = 0;
+	buf_append(&k->huge, key.ptr, key.len);
 	gather_release(g);
-	int rc = giant_row(k->t, buf_bytes(&k->giant), emit_cell, &k->files, k->out, err);
+	int rc = huge_row_write(k->t, buf_bytes(&k->huge), emit_cell, &k->files, k->out, err);
 	return rc ? rc : end_row(k, err);
 }
 
@@ -165,7 +166,7 @@ static bool gather(struct cutting *k, const struct record *r)
 	struct gather *g = &k->c->row;
 	if (g->nrecords == 0)
 		k->counted = 0;
-	gather_add(g, r, k->minor_bytes);
+	gather_add(g, r, k->secondary_bytes);
 	if (g->nrecords > 1 && g->nrecords * k->most > UNCOUNTED_CELLS)
 		k->counted += row_cells(k->t->plan, k->t->index, r, k->c->cells);
 	return gather_memory(g, k->counted) <= k->gather_bytes;
@@ -176,14 +177,14 @@ static inline bool hold(struct cutting *k, const struct record *r)
 {
 	struct held *h = &k->held;
 	if (!k->may_hold || k->c->row.nrecords ||
-	    r->key.len + k->minor_bytes + r->payload.len > HELD_BYTES)
+	    r->key.len + k->secondary_bytes + r->payload.len > HELD_BYTES)
 		return false;
-	uint8_t *minor = h->bytes + r->key.len, *payload = minor + k->minor_bytes;
+	uint8_t *secondary = h->bytes + r->key.len, *payload = secondary + k->secondary_bytes;
 	copy_short(h->bytes, r->key.ptr, r->key.len);
-	copy_short(minor, r->minor, k->minor_bytes);
+	copy_short(secondary, r->secondary, k->secondary_bytes);
 	copy_short(payload, r->payload.ptr, r->payload.len);
 	h->record.key = bytes_of(h->bytes, r->key.len);
-	h->record.minor = minor;
+	h->record.secondary = secondary;
 	h->record.payload = bytes_of(payload, r->payload.len);
 	h->record.seq = r->seq;
 	return true;
@@ -247,7 +248,7 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 		}
 		if (waiting)
 			rc = write_waiting(k, err);
-		if (rc || (k->giant.len && bytes_eq(r->key, buf_bytes(&k->giant))))
+		if (rc || (k->huge.len && bytes_eq(r->key, buf_bytes(&k->huge))))
 			continue; /* it was written with its row */
 		rc = start_row(k, r, r < last, err);
 	}
@@ -273,15 +274,15 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 	return rc;
 }
 
-int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
-	       struct record_iter *rows, struct cut_result *out, struct error *err)
+int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struct record_iter *rows,
+	       struct cut_result *out, struct error *err)
 {
 	*out = (struct cut_result){0};
 	struct cutting k = {
 		.c = c,
 		.t = t,
 		.out = out,
-		.minor_bytes = row_minor_bytes(t->plan, t->index),
+		.secondary_bytes = row_secondary_bytes(t->plan, t->index),
 		.most = row_max_cells(t->plan, t->index),
 		.gather_bytes = t->gather_bytes ? t->gather_bytes : GATHER_BYTES,
 	};
@@ -297,7 +298,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region,
 	if (rc == RC_OK)
 		rc = region_files_finish(&k.files, err);
 	region_files_release(&k.files);
-	buf_release(&k.giant);
+	buf_release(&k.huge);
 	rows->close(rows->self);
 	if (rc)
 		cut_result_release(out);

@@ -19,7 +19,7 @@ void gather_release(struct gather *g)
 	*g = (struct gather){0};
 }
 
-void gather_add(struct gather *g, const struct record *r, size_t minor_bytes)
+void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes)
 {
 	if (g->nrecords == g->cap) {
 		g->cap = g->cap ? g->cap * 2 : 16;
@@ -30,7 +30,7 @@ void gather_add(struct gather *g, const struct record *r, size_t minor_bytes)
 	e->key_at = g->bytes.len;
 	buf_append(&g->bytes, r->key.ptr, r->key.len);
 	e->minor_at = g->bytes.len;
-	buf_append(&g->bytes, r->minor, minor_bytes);
+	buf_append(&g->bytes, r->secondary, secondary_bytes);
 	e->payload_at = g->bytes.len;
 	buf_append(&g->bytes, r->payload.ptr, r->payload.len);
 }
@@ -51,7 +51,7 @@ static void expand(struct gather *g, const struct cut_table *t)
 		struct gathered *e = &g->records[i];
 		struct record r = {
 			.key = bytes_of(g->bytes.ptr + e->key_at, e->key_len),
-			.minor = g->bytes.ptr + e->minor_at,
+			.secondary = g->bytes.ptr + e->minor_at,
 			.payload = bytes_of(g->bytes.ptr + e->payload_at, e->payload_len),
 			.seq = e->seq,
 		};
@@ -107,7 +107,8 @@ int duplicate_error(const struct cut_table *t, const struct cell *a, const struc
 	show(&row, a->row);
 	show(&qualifier, a->qualifier);
 	int rc = error_set(err, RC_DATA,
-			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld (input bytes %llu "
+			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld "
+			   "(input bytes %llu "
 			   "and %llu); `duplicates: error` forbids that",
 			   t->table->schema.name, (int)row.len, (const char *)row.ptr,
 			   t->table->schema.families[a->family].name, (int)qualifier.len,

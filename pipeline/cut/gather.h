@@ -8,23 +8,23 @@
 
 /* Records of one row key, copied.  {0} is empty; memory is kept from row to row. */
 struct gather {
-	struct buf bytes;          /* copies of key, minor and payload */
+	struct buf bytes; /* copies of key, secondary and payload */
 	struct gathered {
 		size_t key_at, minor_at, payload_at; /* in bytes */
 		size_t key_len, payload_len;
 		uint64_t seq;
 		uint32_t cells_left; /* not shadowed */
-	} *records;
+	} * records;
 	size_t nrecords, cap;
 	struct gathered_cell {
 		struct cell cell;
 		size_t record;
-	} *cells;
+	} * cells;
 	size_t ncells, cells_cap;
 };
 
 void gather_reset(struct gather *g);
-void gather_add(struct gather *g, const struct record *r, size_t minor_bytes);
+void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes);
 /* What the row takes once it is expanded to so many cells. */
 uint64_t gather_memory(const struct gather *g, uint64_t cells);
 /*

@@ -114,7 +114,7 @@ static inline uint8_t *put_family(uint8_t *to, const struct buf *family)
 static inline void append_cell(struct hfile_writer *w, struct bytes row,
 			       const struct hfile_column *c)
 {
-	struct buf *b = &w->desk->cells;
+	struct buf *b = &w->buffers->cells;
 	size_t key_bytes = KEY_FIXED - 1 + row.len + w->family.len + c->qualifier.len;
 	size_t size = KV_LENGTHS + key_bytes + c->value.len;
 	if (b->cap - b->len < size + KV_TAIL_MAX + WRITER_SLACK)
@@ -155,7 +155,7 @@ static void note_bloom(struct hfile_writer *w, struct bytes row, const struct hf
 /* ROW_INDEX_V1: a new row of the block takes bytes of its own. */
 static inline void charge_row(struct hfile_writer *w, enum step step)
 {
-	if (w->row_cost && (step == STEP_ROW || w->desk->cells.len == HBLOCK_HEADER))
+	if (w->row_cost && (step == STEP_ROW || w->buffers->cells.len == HBLOCK_HEADER))
 		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
 }
 
@@ -164,7 +164,7 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 {
 	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN)
 		note_bloom(w, row, c, step);
-	if (w->desk->cells.len >= w->full_at && step != STEP_SAME) {
+	if (w->buffers->cells.len >= w->full_at && step != STEP_SAME) {
 		int rc = writer_end_block(w, false, err);
 		if (rc)
 			return rc;
@@ -178,7 +178,7 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 	w->cells++;
 	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
 	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
-	if (w->desk->cells.len > HBLOCK_PLAIN_MAX)
+	if (w->buffers->cells.len > HBLOCK_PLAIN_MAX)
 		return error_set(err, RC_LIMIT, "equal cells fill more than one block of %u bytes",
 				 HBLOCK_PLAIN_MAX);
 	return 0;
@@ -274,16 +274,16 @@ static struct hfile_column column_of(const struct hfile_writer *w, int64_t ts,
 				     const struct hfile_value *v)
 {
 	struct bytes head = w->heads[v->column].all;
-	return (struct hfile_column){
-		.qualifier = bytes_of(head.ptr + w->family.len, head.len - w->family.len),
-		.value = bytes_of(v->ptr, v->len),
-		.ts = ts};
+	return (struct hfile_column){.qualifier = bytes_of(head.ptr + w->family.len,
+							   head.len - w->family.len),
+				     .value = bytes_of(v->ptr, v->len),
+				     .ts = ts};
 }
 
 /* Whatever the quick way leaves: the first row, long values, what may not be. */
-static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row, int64_t ts,
-						const struct hfile_value *values, size_t count,
-						struct error *err)
+static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row,
+						int64_t ts, const struct hfile_value *values,
+						size_t count, struct error *err)
 {
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < count; i++) {
@@ -311,7 +311,7 @@ static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, 
 /* Bring the block's length and what is known of its last cell up to date. */
 static inline void note_cell(struct hfile_writer *w, const struct quick_cell *last)
 {
-	w->desk->cells.len = last->end;
+	w->buffers->cells.len = last->end;
 	if (last->key_bytes) {
 		w->previous_at = last->at + KV_LENGTHS;
 		w->previous_bytes = last->key_bytes;
@@ -328,13 +328,13 @@ static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct
 	note_cell(w, last);
 	if (w->bloom.type == BLOOM_ROWCOL)
 		note_bloom(w, row, &c, step);
-	if (w->desk->cells.len >= w->full_at) {
+	if (w->buffers->cells.len >= w->full_at) {
 		int rc = writer_end_block(w, false, err);
 		if (rc)
 			return rc;
 	}
 	charge_row(w, step);
-	last->end = w->desk->cells.len;
+	last->end = w->buffers->cells.len;
 	return 0;
 }
 
@@ -349,7 +349,7 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 	else if (w->bloom.type == BLOOM_ROWPREFIX)
 		note_bloom(w, row, &(struct hfile_column){0}, STEP_ROW);
 	size_t keys = 0, bytes = 0;
-	struct buf *b = &w->desk->cells;
+	struct buf *b = &w->buffers->cells;
 	struct quick_cell c = {.end = b->len};
 	for (const struct hfile_value *v = values; v < values + count; v++) {
 		if (__builtin_expect(c.end >= w->full_at || each, 0)) {

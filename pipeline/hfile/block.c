@@ -4,7 +4,7 @@
 #include <isa-l/crc.h>
 #include <zlib.h>
 
-#include "encode.h"
+#include "block_encode.h"
 
 #define CHUNK_BYTES 16384
 

@@ -14,7 +14,7 @@
 #define SALTMILL_HFILE_BLOCK_H
 
 #include "bytes.h"
-#include "codec.h"
+#include "compress.h"
 #include "error.h"
 #include "io.h"
 

@@ -22,7 +22,7 @@ struct hbloom {
 	enum bloom_type type;
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
 	struct hbloom_hash *pending; /* of chunks not yet written; kept in the scratch */
-	size_t npending, cap;	   /* the last nlanes of pending are yet to be hashed */
+	size_t npending, cap;	     /* the last nlanes of pending are yet to be hashed */
 	size_t nlanes, lane_bytes;
 	const struct hbloom_kernel *kernel;
 	uint32_t in_chunk;	   /* keys of the chunk that is open */

@@ -98,17 +98,19 @@ static inline AVX2 __m256i load_lane(const struct hbloom_lanes *keys, size_t lan
 static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m256i words[8])
 {
 	__m256i pair[8], four[8];
-	UNROLL for (size_t i = 0; i < 8; i += 2) {
+	UNROLL for (size_t i = 0; i < 8; i += 2)
+	{
 		__m256i a = load_lane(keys, i, at), b = load_lane(keys, i + 1, at);
 		pair[i] = _mm256_unpacklo_epi32(a, b);
 		pair[i + 1] = _mm256_unpackhi_epi32(a, b);
 	}
-	UNROLL for (size_t i = 0; i < 8; i += 4)
-		UNROLL for (size_t k = 0; k < 2; k++) {
-			four[i + 2 * k] = _mm256_unpacklo_epi64(pair[i + k], pair[i + 2 + k]);
-			four[i + 2 * k + 1] = _mm256_unpackhi_epi64(pair[i + k], pair[i + 2 + k]);
-		}
-	UNROLL for (size_t i = 0; i < 4; i++) {
+	UNROLL for (size_t i = 0; i < 8; i += 4) UNROLL for (size_t k = 0; k < 2; k++)
+	{
+		four[i + 2 * k] = _mm256_unpacklo_epi64(pair[i + k], pair[i + 2 + k]);
+		four[i + 2 * k + 1] = _mm256_unpackhi_epi64(pair[i + k], pair[i + 2 + k]);
+	}
+	UNROLL for (size_t i = 0; i < 4; i++)
+	{
 		words[i] = _mm256_permute2x128_si256(four[i], four[4 + i], 0x20);
 		words[4 + i] = _mm256_permute2x128_si256(four[i], four[4 + i], 0x31);
 	}
@@ -147,7 +149,8 @@ static AVX2 void hash_avx2(const struct hbloom_lanes *keys, size_t key_bytes,
 		words_at(keys, at, words + at / 4);
 	for (size_t i = 0; i < count; i++) {
 		__m256i k = _mm256_mullo_epi32(words[i], factor);
-		words[i] = _mm256_mullo_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(k, 24)), factor);
+		words[i] =
+			_mm256_mullo_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(k, 24)), factor);
 	}
 	if (tail_bytes)
 		words[count] = tail_of(words[count], tail_bytes);

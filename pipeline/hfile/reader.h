@@ -3,7 +3,7 @@
 #define SALTMILL_HFILE_READER_H
 
 #include "bloom.h"
-#include "encode.h"
+#include "block_encode.h"
 #include "fileinfo.h"
 #include "hfile.h"
 #include "index.h"

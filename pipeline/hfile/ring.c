@@ -11,7 +11,7 @@
 #define CONTEXT_BYTES (1u << 20)
 
 struct ring_slot {
-	struct crew_task task; /* first: a task is its slot */
+	struct helper_task task; /* first: a task is its slot */
 	struct ring_slot *next;
 	const struct hfile_options *opt; /* of the block that is in here */
 	struct ring_codecs *codecs;
@@ -69,7 +69,7 @@ static int pack_with(struct ring_slot *s, struct hcodec *codec)
 	return hblock_pack(codec, writer_data_type(s->opt), payload, s->packed, &s->err);
 }
 
-static void pack(struct crew_task *t)
+static void pack(struct helper_task *t)
 {
 	struct ring_slot *s = (struct ring_slot *)(void *)t;
 	struct hcodec *codec = take_codec(s->codecs);
@@ -104,7 +104,7 @@ static void swap(struct buf *a, struct buf *b)
 bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
 	       size_t chunks)
 {
-	unsigned helpers = w->opt.crew ? crew_helpers(w->opt.crew) : 0;
+	unsigned helpers = w->opt.helpers ? helpers_count(w->opt.helpers) : 0;
 	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
 		return false;
 	struct ring_slot *s = take_slot(w);
@@ -125,7 +125,7 @@ bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct
 	r->count++;
 	r->chunks += chunks;
 	r->bytes += s->cells.len;
-	crew_submit(w->opt.crew, &s->task);
+	helpers_submit(w->opt.helpers, &s->task);
 	return true;
 }
 
@@ -149,10 +149,10 @@ int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error 
 	int rc = 0;
 	while (rc == 0 && r->first) {
 		/* enough on the way for helpers to stay busy while this thread packs one itself */
-		bool wait = all || r->count > 2 * crew_helpers(w->opt.crew) + 4;
-		if (!wait && !crew_done(w->opt.crew, &r->first->task))
+		bool wait = all || r->count > 2 * helpers_count(w->opt.helpers) + 4;
+		if (!wait && !helpers_done(w->opt.helpers, &r->first->task))
 			break;
-		crew_wait(w->opt.crew, &r->first->task);
+		helpers_wait(w->opt.helpers, &r->first->task);
 		struct ring_slot *s = pop(r, w);
 		rc = s->rc;
 		if (rc)
@@ -167,7 +167,7 @@ int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error 
 void ring_drop(struct ring *r, struct hfile_writer *w)
 {
 	while (r->first) {
-		crew_wait(w->opt.crew, &r->first->task);
+		helpers_wait(w->opt.helpers, &r->first->task);
 		pop(r, w);
 	}
 }

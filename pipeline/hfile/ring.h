@@ -1,5 +1,5 @@
 /*
- * ring.h - data blocks of one file on their way through a crew (pool.h)
+ * ring.h - data blocks of one file on their way through a helpers (pool.h)
  *
  * Full blocks are handed over, packed (encoded, compressed) by whoever is free, and written in
  * order by the thread that adds the cells.  What a block's place decides (offsets, checksums, the
@@ -20,10 +20,10 @@ struct ring_codecs {
 };
 void ring_codecs_release(struct ring_codecs *c);
 
-struct ring { /* {0}: empty */
+struct ring {				/* {0}: empty */
 	struct ring_slot *first, *last; /* in file order */
 	unsigned count;
-	size_t chunks;  /* bloom chunks that are to follow blocks in here */
+	size_t chunks;	/* bloom chunks that are to follow blocks in here */
 	uint64_t bytes; /* of their cells */
 };
 

@@ -20,7 +20,7 @@ struct sequencer {
 	size_t cap;		 /* sequences it has room for */
 	uint64_t made, literals; /* sequences, and bytes in no match; ever, if counts */
 	bool counts;
-	bool portable;		 /* use nothing that not every processor has; the same sequences */
+	bool portable; /* use nothing that not every processor has; the same sequences */
 };
 
 /* Prepare a compression context of libzstd, which keeps its other settings. */

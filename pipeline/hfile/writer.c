@@ -27,9 +27,9 @@ void hfile_scratch_free(struct hfile_scratch *s)
 {
 	if (!s)
 		return;
-	while (s->shelf) {
-		struct desk *d = s->shelf;
-		s->shelf = d->next;
+	while (s->idle) {
+		struct write_buffers *d = s->idle;
+		s->idle = d->next;
 		buf_release(&d->cells);
 		buf_release(&d->last);
 		mem_free(d->hashes);
@@ -44,12 +44,12 @@ void hfile_scratch_free(struct hfile_scratch *s)
 	mem_free(s);
 }
 
-static struct desk *take_desk(struct hfile_scratch *s)
+static struct write_buffers *take_buffers(struct hfile_scratch *s)
 {
-	struct desk *d = s->shelf;
+	struct write_buffers *d = s->idle;
 	if (!d)
 		return mem_calloc(1, sizeof *d);
-	s->shelf = d->next;
+	s->idle = d->next;
 	return d;
 }
 
@@ -113,9 +113,9 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	w->file.fd = -1;
 	w->own_scratch = !o->scratch;
 	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
-	w->desk = take_desk(w->scratch);
-	w->desk->last.len = 0;
-	buf_reserve(&w->desk->last, WRITER_SLACK);
+	w->buffers = take_buffers(w->scratch);
+	w->buffers->last.len = 0;
+	buf_reserve(&w->buffers->last, WRITER_SLACK);
 	w->tail_bytes = (o->tags ? 2u : 0u) + (o->mvcc ? 1u : 0u);
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
 	buf_put(&w->family, (uint8_t)o->family.len);
@@ -125,15 +125,15 @@ static struct hfile_writer *writer_make(const struct hfile_options *o)
 	w->min_ts = TS_MAX;
 	w->index.max_bytes = o->index_block_bytes;
 	w->index.min_entries = o->index_min_entries;
-	hbloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes, w->desk->hashes,
-		    w->desk->hashes_cap);
+	hbloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes, w->buffers->hashes,
+		    w->buffers->hashes_cap);
 	hblock_out_init(&w->blocks, &w->file, &w->scratch->other_codec, &w->scratch->disk);
 	return w;
 }
 
 static void begin_block(struct hfile_writer *w)
 {
-	hblock_begin(&w->desk->cells);
+	hblock_begin(&w->buffers->cells);
 	w->full_at = HBLOCK_HEADER + w->opt.block_bytes;
 }
 
@@ -189,10 +189,10 @@ void hfile_abort(struct hfile_writer *w)
 		return;
 	ring_drop(&w->ring, w);
 	out_abort(&w->file);
-	w->desk->hashes = w->bloom.pending;
-	w->desk->hashes_cap = w->bloom.cap;
-	w->desk->next = w->scratch->shelf;
-	w->scratch->shelf = w->desk;
+	w->buffers->hashes = w->bloom.pending;
+	w->buffers->hashes_cap = w->bloom.cap;
+	w->buffers->next = w->scratch->idle;
+	w->scratch->idle = w->buffers;
 	w->scratch->user = NULL;
 	if (w->own_scratch)
 		hfile_scratch_free(w->scratch);
@@ -260,7 +260,7 @@ int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes
 static int write_data(struct hfile_writer *w, struct bytes key, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
-	struct buf *cells = &w->desk->cells;
+	struct buf *cells = &w->buffers->cells;
 	struct buf *payload = writer_payload(&w->opt, cells, &s->work);
 	struct buf *disk = w->opt.codec == CODEC_NONE ? payload : &s->disk;
 	size_t plain_bytes = payload->len - HBLOCK_HEADER;
@@ -281,13 +281,13 @@ static void drop_large(struct buf *b, const struct hfile_writer *w)
 
 int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 {
-	struct buf *cells = &w->desk->cells;
+	struct buf *cells = &w->buffers->cells;
 	struct bytes last = writer_last_key(w);
 	struct buf key = {0};
-	hindex_key(&key, buf_bytes(&w->desk->last), kv_at(cells->ptr + HBLOCK_HEADER).key);
-	w->desk->last.len = 0;
-	buf_append(&w->desk->last, last.ptr, last.len);
-	buf_reserve(&w->desk->last, WRITER_SLACK);
+	hindex_key(&key, buf_bytes(&w->buffers->last), kv_at(cells->ptr + HBLOCK_HEADER).key);
+	w->buffers->last.len = 0;
+	buf_append(&w->buffers->last, last.ptr, last.len);
+	buf_reserve(&w->buffers->last, WRITER_SLACK);
 	w->previous_at = 0;
 	size_t chunks = hbloom_due(&w->bloom, w->ring.chunks, closing);
 	int rc;
@@ -311,7 +311,7 @@ int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 {
 	double ratio = w->plain_bytes ? (double)w->disk_bytes / (double)w->plain_bytes : 1.0;
-	double open = ratio * (double)w->desk->cells.len;
+	double open = ratio * (double)w->buffers->cells.len;
 	/* A bloom key takes chunk_bytes / max_keys bytes on average. */
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
@@ -321,7 +321,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)
 {
 	/* Far more than the blocks in the ring can add, so most calls need not wait for them. */
-	uint64_t most = hfile_bytes_so_far(w) + 2 * w->desk->cells.len + 4 * w->ring.bytes +
+	uint64_t most = hfile_bytes_so_far(w) + 2 * w->buffers->cells.len + 4 * w->ring.bytes +
 			w->ring.chunks * 2 * (uint64_t)w->bloom.chunk_bytes + 4096;
 	*reached = false;
 	if (w->ring.count && most < bytes)

@@ -3,7 +3,7 @@
 #define SALTMILL_HFILE_WRITER_H
 
 #include "bloom.h"
-#include "encode.h"
+#include "block_encode.h"
 #include "hfile.h"
 #include "index.h"
 #include "ring.h"
@@ -12,23 +12,23 @@
 #define WRITER_SLACK 32
 
 /* What a writer holds from its first cell to its end; lent by the scratch. */
-struct desk {
-	struct desk *next; /* on the scratch's shelf */
-	struct buf cells;  /* the open block: room for a header, then cells */
-	struct buf last;   /* last flat key of the block before; spare bytes behind it */
+struct write_buffers {
+	struct write_buffers *next; /* on the scratch's idle */
+	struct buf cells;	    /* the open block: room for a header, then cells */
+	struct buf last;	    /* last flat key of the block before; spare bytes behind it */
 	struct hbloom_hash *hashes;
 	size_t hashes_cap;
 };
 
 struct hfile_scratch {
 	/*
-	 * Of data blocks, and of all others: libzstd sizes a context for the input at hand, so one for
-	 * both would be given back and taken anew several times a file.
+	 * Of data blocks, and of all others: libzstd sizes a context for the input at hand, so one
+	 * for both would be given back and taken anew several times a file.
 	 */
 	struct hcodec codec, other_codec;
 	struct buf disk, work;
 	const struct hfile_writer *user; /* whose settings the codecs have */
-	struct desk *shelf;
+	struct write_buffers *idle;
 	struct ring_slot *slots; /* not in use */
 	struct ring_codecs codecs;
 };
@@ -41,13 +41,14 @@ struct column_head {
 
 struct hfile_writer {
 	/* touched for each cell */
-	struct desk *desk;
-	size_t previous_at; /* the flat key of the last cell, in desk->cells; 0: in desk->last */
+	struct write_buffers *buffers;
+	size_t previous_at; /* the flat key of the last cell, in buffers->cells; 0: in buffers->last
+			     */
 	size_t previous_bytes;
-	size_t full_at; /* cells.len that makes the block full */
-	size_t tail_bytes; /* behind each value: empty tags, mvcc */
-	unsigned row_cost; /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
-	struct buf family; /* length and name */
+	size_t full_at;		   /* cells.len that makes the block full */
+	size_t tail_bytes;	   /* behind each value: empty tags, mvcc */
+	unsigned row_cost;	   /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
+	struct buf family;	   /* length and name */
 	struct column_head *heads; /* of opt.qualifiers */
 	uint64_t cells, rows, key_bytes, value_bytes;
 	int64_t min_ts, max_ts;
@@ -71,7 +72,8 @@ struct hfile_writer {
 /* The flat key of the last cell. */
 static inline struct bytes writer_last_key(const struct hfile_writer *w)
 {
-	const uint8_t *p = w->previous_at ? w->desk->cells.ptr + w->previous_at : w->desk->last.ptr;
+	const uint8_t *p =
+		w->previous_at ? w->buffers->cells.ptr + w->previous_at : w->buffers->last.ptr;
 	return bytes_of(p, w->previous_bytes);
 }
 

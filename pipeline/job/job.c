@@ -1,14 +1,14 @@
 /*
  * A job file becomes a struct job in three steps: libyaml's events to a tree of nodes that know
  * their place (tree.c), tables of keys that walk the tree and fill structs (read.c and a file a
- * section), and the checks the HBase master would make (ddl_check).
+ * section), and the checks the HBase master would make (table_check).
  */
 #include "sections.h"
 
 #include <stdio.h>
 #include <xxhash.h>
 
-#include "ddl.h"
+#include "table_check.h"
 #include "io.h"
 #include "units.h"
 
@@ -53,7 +53,7 @@ static int check_tables(struct job *job, struct error *err)
 	for (size_t i = 0; i < job->ntables; i++) {
 		struct table *t = &job->tables[i].schema;
 		struct pos at = t->pos;
-		int rc = ddl_check(t, &job->arena, &at, err);
+		int rc = table_check(t, &job->arena, &at, err);
 		if (rc) {
 			if (at.line == 0)
 				at = t->pos;
@@ -121,12 +121,14 @@ int job_find_table(const struct job *job, const char *name, const struct job_tab
 	int rc = RC_OK;
 	const char *near = name ? near_miss(name, known, job->ntables) : NULL;
 	if (!*out && near)
-		rc = error_set(err, RC_CONFIG, "%s has no table `%s`; did you mean %s?", job->path, name, near);
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`; did you mean %s?", job->path,
+			       name, near);
 	else if (!*out && name)
-		rc = error_set(err, RC_CONFIG, "%s has no table `%s`, expected one of: %.*s", job->path, name,
-			       (int)list.len, (const char *)list.ptr);
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`, expected one of: %.*s",
+			       job->path, name, (int)list.len, (const char *)list.ptr);
 	else if (!*out)
-		rc = error_set(err, RC_CONFIG, "%s has several tables, expected --table with one of: %.*s",
+		rc = error_set(err, RC_CONFIG,
+			       "%s has several tables, expected --table with one of: %.*s",
 			       job->path, (int)list.len, (const char *)list.ptr);
 	buf_release(&list);
 	mem_free(known);

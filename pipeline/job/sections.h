@@ -6,7 +6,7 @@
 #ifndef SALTMILL_JOB_SECTIONS_H
 #define SALTMILL_JOB_SECTIONS_H
 
-#include "read.h"
+#include "schema.h"
 
 /* source.c: slot struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);

@@ -17,16 +17,16 @@
 #include "text.h"
 
 enum kind {
-	RATIO,   /* double, 0 or more */
-	TEXT,    /* const char * */
-	COUNT,   /* uint64_t */
-	INDEX,   /* size_t */
-	MILLIS,  /* int64_t */
-	DIGEST,  /* uint8_t[16] */
+	RATIO,	   /* double, 0 or more */
+	TEXT,	   /* const char * */
+	COUNT,	   /* uint64_t */
+	INDEX,	   /* size_t */
+	MILLIS,	   /* int64_t */
+	DIGEST,	   /* uint8_t[16] */
 	PARTITION, /* int32_t */
-	ROW_KEY, /* struct bytes */
-	PART,    /* a struct of `items`; its first member tells whether it is there (bool) */
-	LIST     /* pointer to structs of `items`; how many: the size_t at count_at */
+	ROW_KEY,   /* struct bytes */
+	PART,	   /* a struct of `items`; its first member tells whether it is there (bool) */
+	LIST	   /* pointer to structs of `items`; how many: the size_t at count_at */
 };
 
 struct shape;
@@ -36,7 +36,8 @@ struct member {
 	size_t at;
 	const struct shape *items;
 	size_t count_at;
-	bool optional; /* not written: NULL TEXT, INDEX 0, a PART that is not there, an empty LIST */
+	bool optional; /* not written: NULL TEXT, INDEX 0, a PART that is not there, an empty LIST
+			*/
 };
 
 struct shape {
@@ -45,7 +46,8 @@ struct shape {
 };
 
 #define SHAPE(S, table)                                                                            \
-	static const struct shape S##_shape = {table, sizeof(table) / sizeof *(table), sizeof(struct S)}
+	static const struct shape S##_shape = {table, sizeof(table) / sizeof *(table),             \
+					       sizeof(struct S)}
 #define AT(S, name) offsetof(struct S, name)
 
 static const struct member file_members[] = {
@@ -100,11 +102,21 @@ static const struct member table_members[] = {
 	{.key = "cells_deduplicated", COUNT, AT(manifest_table, cells_deduplicated)},
 	{.key = "splits_digest", DIGEST, AT(manifest_table, splits_digest)},
 	{.key = "create_digest", DIGEST, AT(manifest_table, create_digest)},
-	{.key = "tuned", LIST, AT(manifest_table, tuned), .items = &manifest_tuning_shape,
-	 .count_at = AT(manifest_table, ntuned), .optional = true},
-	{.key = "regions", LIST, AT(manifest_table, regions), .items = &manifest_region_shape,
+	{.key = "tuned",
+	 LIST,
+	 AT(manifest_table, tuned),
+	 .items = &manifest_tuning_shape,
+	 .count_at = AT(manifest_table, ntuned),
+	 .optional = true},
+	{.key = "regions",
+	 LIST,
+	 AT(manifest_table, regions),
+	 .items = &manifest_region_shape,
 	 .count_at = AT(manifest_table, nregions)},
-	{.key = "files", LIST, AT(manifest_table, files), .items = &manifest_file_shape,
+	{.key = "files",
+	 LIST,
+	 AT(manifest_table, files),
+	 .items = &manifest_file_shape,
 	 .count_at = AT(manifest_table, nfiles)},
 };
 SHAPE(manifest_table, table_members);
@@ -149,20 +161,36 @@ static const struct member manifest_members[] = {
 	{.key = "job", TEXT, AT(manifest, job_path)},
 	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
 	{.key = "created_ms", MILLIS, AT(manifest, created_ms)},
-	{.key = "inputs", LIST, AT(manifest, inputs), .items = &manifest_input_shape,
+	{.key = "inputs",
+	 LIST,
+	 AT(manifest, inputs),
+	 .items = &manifest_input_shape,
 	 .count_at = AT(manifest, ninputs)},
 	{.key = "cluster", TEXT, AT(manifest, cluster), .optional = true},
 	{.key = "topic", TEXT, AT(manifest, topic), .optional = true},
 	{.key = "load", TEXT, AT(manifest, load), .optional = true},
-	{.key = "previous", PART, AT(manifest, previous), .items = &manifest_link_shape,
+	{.key = "previous",
+	 PART,
+	 AT(manifest, previous),
+	 .items = &manifest_link_shape,
 	 .optional = true},
-	{.key = "offsets", LIST, AT(manifest, offsets), .items = &offset_range_shape,
-	 .count_at = AT(manifest, noffsets), .optional = true},
+	{.key = "offsets",
+	 LIST,
+	 AT(manifest, offsets),
+	 .items = &offset_range_shape,
+	 .count_at = AT(manifest, noffsets),
+	 .optional = true},
 	{.key = "read", COUNT, AT(manifest, read)},
 	{.key = "rejected", COUNT, AT(manifest, rejected)},
-	{.key = "reasons", LIST, AT(manifest, reasons), .items = &reject_reason_shape,
+	{.key = "reasons",
+	 LIST,
+	 AT(manifest, reasons),
+	 .items = &reject_reason_shape,
 	 .count_at = AT(manifest, nreasons)},
-	{.key = "tables", LIST, AT(manifest, tables), .items = &manifest_table_shape,
+	{.key = "tables",
+	 LIST,
+	 AT(manifest, tables),
+	 .items = &manifest_table_shape,
 	 .count_at = AT(manifest, ntables)},
 };
 SHAPE(manifest, manifest_members);
@@ -306,7 +334,8 @@ static const char *kind_name(enum kind k)
 static bool read_number(const json_t *v, enum kind kind, void *at)
 {
 	json_int_t n = json_integer_value(v);
-	if (!json_is_integer(v) || (kind != MILLIS && n < 0) || (kind == PARTITION && n > INT32_MAX))
+	if (!json_is_integer(v) || (kind != MILLIS && n < 0) ||
+	    (kind == PARTITION && n > INT32_MAX))
 		return false;
 	if (kind == PARTITION)
 		*(int32_t *)at = (int32_t)n;
@@ -360,8 +389,8 @@ static int list_read(const struct member *m, const json_t *list, char *base, con
 	int rc = RC_OK;
 	for (size_t i = 0; !rc && i < count; i++) {
 		char *name = mem_format("%s%s[%zu].", where, m->key, i);
-		rc = shape_read(m->items, json_array_get(list, i), items + i * m->items->bytes, name, a,
-				err);
+		rc = shape_read(m->items, json_array_get(list, i), items + i * m->items->bytes,
+				name, a, err);
 		mem_free(name);
 	}
 	return rc;
@@ -419,11 +448,11 @@ int manifest_read(struct manifest *m, const char *path, struct arena *a, struct 
 		return rc;
 	}
 	json_error_t bad;
-	json_t *json =
-		json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
+	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
 	buf_release(&text);
 	if (!json)
-		return error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column, bad.text);
+		return error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column,
+				 bad.text);
 	rc = shape_read(&manifest_shape, json, (char *)m, "", a, err);
 	if (rc)
 		error_prefix(err, "%s is not a manifest: ", path);

@@ -65,8 +65,11 @@ int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota
 	r->budget.limit = MEMORY_BYTES;
 	r->spools = mem_calloc(workers, sizeof *r->spools);
 	r->workers = workers;
-	struct sorter_options so = {.budget = &r->budget, .temp_dir = temp_dir, .threads = workers,
-				    .run_bytes = RUN_BYTES, .quota = quota};
+	struct sorter_options so = {.budget = &r->budget,
+				    .temp_dir = temp_dir,
+				    .threads = workers,
+				    .run_bytes = RUN_BYTES,
+				    .quota = quota};
 	r->lines = sorter_new(&so);
 	*out = r;
 	return RC_OK;
@@ -99,8 +102,8 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 		i++;
 	if (i == rs->count) {
 		rs->item = mem_realloc(rs->item, (rs->count + 1) * sizeof *rs->item);
-		rs->item[rs->count++] = (struct reject_reason){
-			.reason = arena_strdup(&rs->names, reason)};
+		rs->item[rs->count++] =
+			(struct reject_reason){.reason = arena_strdup(&rs->names, reason)};
 	}
 	rs->item[i].count += count;
 }
@@ -148,7 +151,8 @@ static json_t *line_json(const struct reject_line *l)
 	struct bytes raw = l->raw;
 	json_t *line = json_object();
 	json_object_set_new(line, "reason", text_json(bytes_str(why->reason)));
-	json_object_set_new(line, "field", why->field ? text_json(bytes_str(why->field)) : json_null());
+	json_object_set_new(line, "field",
+			    why->field ? text_json(bytes_str(why->field)) : json_null());
 	if (l->message) {
 		set_message(line, l->message);
 	} else {
@@ -175,7 +179,9 @@ int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l,
 		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", l->file);
 	buf_put(&s->line, '\n');
 	put_be64(key, l->seq);
-	struct record record = {.key = bytes_of(key, sizeof key), .minor = key, .seq = l->seq,
+	struct record record = {.key = bytes_of(key, sizeof key),
+				.secondary = key,
+				.seq = l->seq,
 				.payload = buf_bytes(&s->line)};
 	int rc = run_builder_add(sorter_builder(r->lines, worker), &record, err);
 	if (s->line.cap > LINE_KEPT)
@@ -229,9 +235,9 @@ static bool line_sentence(json_t *json, struct buf *sentence)
 	const char *reason, *detail, *file = NULL, *topic = NULL;
 	json_t *field;
 	json_int_t line = 0, offset, partition = 0;
-	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I}", "reason", &reason, "field",
-			&field, "detail", &detail, "offset", &offset, "file", &file, "line", &line,
-			"topic", &topic, "partition", &partition) != 0 ||
+	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I}", "reason", &reason,
+			"field", &field, "detail", &detail, "offset", &offset, "file", &file,
+			"line", &line, "topic", &topic, "partition", &partition) != 0 ||
 	    (!file && !topic))
 		return false;
 	const char *name = json_string_value(field);
@@ -239,7 +245,8 @@ static bool line_sentence(json_t *json, struct buf *sentence)
 		buf_printf(sentence, "%s/%lld at offset %lld", topic, (long long)partition,
 			   (long long)offset);
 	else
-		buf_printf(sentence, "%s:%lld (byte %lld)", file, (long long)line, (long long)offset);
+		buf_printf(sentence, "%s:%lld (byte %lld)", file, (long long)line,
+			   (long long)offset);
 	buf_printf(sentence, ": %s: %s%s%s", reason, name ? name : "", name ? ": " : "", detail);
 	return true;
 }

@@ -82,14 +82,14 @@ static int check_parent(const struct staging *s, struct error *err)
 {
 	struct stat st;
 	if (stat(s->parent, &st) < 0)
-		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s", s->dir,
-				 s->parent, strerror(errno));
+		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
+				 s->dir, s->parent, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return error_set(err, RC_CONFIG, "cannot create %s: %s is not a folder", s->dir,
 				 s->parent);
 	if (access(s->parent, W_OK | X_OK) < 0)
-		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s", s->dir,
-				 s->parent, strerror(errno));
+		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
+				 s->dir, s->parent, strerror(errno));
 	return RC_OK;
 }
 
@@ -99,10 +99,12 @@ static int make_partial(const struct staging *s, bool *found, struct error *err)
 	if (mkdir(s->partial, 0777) == 0)
 		return RC_OK;
 	if (errno != EEXIST)
-		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->partial, strerror(errno));
+		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->partial,
+				 strerror(errno));
 	struct stat st;
 	if (lstat(s->partial, &st) == 0 && !S_ISDIR(st.st_mode))
-		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder", s->partial);
+		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder",
+				 s->partial);
 	*found = true;
 	return RC_OK;
 }
@@ -163,7 +165,8 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 		case LOCK_RETRY: nanosleep(&pause, NULL);
 		}
 	}
-	return error_set(err, RC_CONFIG, "cannot lock %s: it comes and goes; another run is busy there",
+	return error_set(err, RC_CONFIG,
+			 "cannot lock %s: it comes and goes; another run is busy there",
 			 s->partial);
 }
 
@@ -176,7 +179,8 @@ static int empty_partial(const struct staging *s, struct error *err)
 	int rc = RC_OK;
 	struct dirent *e;
 	while (!rc && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, "lock"))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    !strcmp(e->d_name, "lock"))
 			continue;
 		char *path = mem_format("%s/%s", s->partial, e->d_name);
 		rc = io_remove_tree(path, err);
@@ -224,7 +228,8 @@ static int sync_folders(const char *path, struct error *err)
 	while (!rc && (errno = 0, e = fts_read(walk))) {
 		if (e->fts_info == FTS_DP)
 			rc = io_sync_dir(e->fts_path, err);
-		else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS) {
+		else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR ||
+			 e->fts_info == FTS_NS) {
 			errno = e->fts_errno;
 			rc = error_errno(err, "cannot read %s", e->fts_path);
 		}

@@ -4,7 +4,7 @@
  * Only used fields are bound, hence decoded and checked; but the columns of every listed field
  * must be there, since a misspelt name is a mistake even before the field is used.
  */
-#include "plan.h"
+#include "compiled.h"
 
 #include <stdio.h>
 #include <strings.h>

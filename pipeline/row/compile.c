@@ -1,7 +1,7 @@
 /*
  * compile.c - key parts, qualifiers and cells of a job table as flat arrays of ops
  */
-#include "plan.h"
+#include "compiled.h"
 
 #define LONG_MAX_VALUE ((uint64_t)INT64_MAX)
 
@@ -211,10 +211,13 @@ static void numbers_compile(struct row_plan *p, struct parts *out)
 	for (size_t i = 0; i < out->nops; i++) {
 		const struct op *op = &out->ops[i];
 		if (op->kind == OP_NUMBER)
-			out->numbers[out->nnumbers++] = (struct number){
-				.bias = op->bias, .span = op->span, .flip = op->flip,
-				.slot = (uint32_t)op->slot, .at = (uint16_t)op->at,
-				.shift = (uint16_t)(64 - 8 * op->width)};
+			out->numbers[out->nnumbers++] =
+				(struct number){.bias = op->bias,
+						.span = op->span,
+						.flip = op->flip,
+						.slot = (uint32_t)op->slot,
+						.at = (uint16_t)op->at,
+						.shift = (uint16_t)(64 - 8 * op->width)};
 	}
 	for (size_t i = 0; i < out->nderived; i++) {
 		struct derived *d = &out->derived[i];
@@ -376,7 +379,9 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 		const struct cell_step *s = &t->cells[i];
 		t->frames[i] = (struct cell_frame){s->family, s->column, s->qualifier, {0}};
 		if (s->constant)
-			t->frames[i].value = bytes_of(s->value.len ? (const void *)s->value.ptr : "", s->value.len);
+			t->frames[i].value =
+				bytes_of(s->value.len ? (const void *)s->value.ptr : "",
+					 s->value.len);
 	}
 }
 

@@ -139,16 +139,16 @@ static inline bool digits_portable(struct bytes t, uint64_t *out)
 
 static const uint8_t digit_slide[32] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 					0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-					0,    1,    2,    3,    4,    5,    6,    7,
-					8,    9,    10,   11,   12,   13,   14,   15};
+					0,    1,    2,	  3,	4,    5,    6,	  7,
+					8,    9,    10,	  11,	12,   13,   14,	  15};
 
 /*
  * 1..16 digits, of text with room behind it: moved to the right end of the register, then pairs,
- * fours and eights of them are joined.  digit_slide + n moves n bytes, with 0 in front.  *over gets a
- * bit where something is no digit.
+ * fours and eights of them are joined.  digit_slide + n moves n bytes, with 0 in front.  *over gets
+ * a bit where something is no digit.
  */
-static inline SSE41 __attribute__((always_inline)) uint64_t sixteen_sse41(const uint8_t *p, size_t n,
-									  __m128i *over)
+static inline SSE41 __attribute__((always_inline)) uint64_t sixteen_sse41(const uint8_t *p,
+									  size_t n, __m128i *over)
 {
 	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
 	__m128i to = _mm_loadu_si128((const __m128i *)(const void *)(digit_slide + n));
@@ -171,7 +171,7 @@ static inline SSE41 bool digits_sse41(struct bytes t, uint64_t *out)
 }
 
 static inline AVX2 __attribute__((always_inline)) __m256i load_two(const uint8_t *a,
-								    const uint8_t *b)
+								   const uint8_t *b)
 {
 	__m128i lo = _mm_loadu_si128((const __m128i *)(const void *)a);
 	__m128i hi = _mm_loadu_si128((const __m128i *)(const void *)b);

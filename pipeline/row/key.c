@@ -5,7 +5,7 @@
  * part stands is noted.  Then the salts and hashes are computed from the last to the first, so
  * that one over "all behind it" sees the others finished (salts.md 4.1, 5.1, 5.2).
  */
-#include "plan.h"
+#include "compiled.h"
 #include "reject.h"
 #include "simple.h"
 

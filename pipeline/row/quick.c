@@ -12,7 +12,7 @@
  * keys, from the last part to the first; then what is in front of the keys.
  */
 #include "digits.h"
-#include "plan.h"
+#include "compiled.h"
 #include "simple.h"
 
 #define SHORT_BYTES EVENT_ROOM_BYTES
@@ -25,7 +25,8 @@ static bool some_null_is_digits(const struct binding *b)
 {
 	for (size_t i = 0; i < b->nnulls; i++) {
 		size_t n = 0;
-		while (n < b->nulls[i].len && b->nulls[i].ptr[n] >= '0' && b->nulls[i].ptr[n] <= '9')
+		while (n < b->nulls[i].len && b->nulls[i].ptr[n] >= '0' &&
+		       b->nulls[i].ptr[n] <= '9')
 			n++;
 		if (n > 0 && n == b->nulls[i].len)
 			return true;
@@ -74,8 +75,9 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 		size_t copies = s->plain ? 1 + count_copies(t, p->bindings[s->op.slot].column) : 0;
 		t->quick_copies = copies > t->quick_copies ? copies : t->quick_copies;
 		t->quick_cells[t->nquick_cells++] =
-			(struct quick_cell){s->plain, s->op.width, p->bindings[s->op.slot].column,
-					    s->op.slot, s->op.bias, s->op.span, s->op.flip};
+			(struct quick_cell){s->plain,	s->op.width, p->bindings[s->op.slot].column,
+					    s->op.slot, s->op.bias,  s->op.span,
+					    s->op.flip};
 		t->quick_bytes += s->plain ? 1 : 1 + s->op.width;
 	}
 	return t->ncells > 0;
@@ -183,7 +185,8 @@ static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_r
 		over = _mm256_or_si256(over, _mm256_subs_epu8(x, _mm256_set1_epi8(9)));
 		x = _mm256_maddubs_epi16(x, _mm256_set1_epi16(1 << 8 | 10));
 		x = _mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16 | 100));
-		x = _mm256_madd_epi16(_mm256_packus_epi32(x, x), _mm256_set1_epi32(1 << 16 | 10000));
+		x = _mm256_madd_epi16(_mm256_packus_epi32(x, x),
+				      _mm256_set1_epi32(1 << 16 | 10000));
 		x = _mm256_add_epi64(_mm256_mul_epu32(x, _mm256_set1_epi64x(100000000)),
 				     _mm256_srli_epi64(x, 32));
 		over = _mm256_or_si256(over, _mm256_cmpgt_epi64(x, max));
@@ -225,7 +228,8 @@ static bool test_texts(const struct quick_text *q, const struct event_rows *rows
 	for (size_t i = 0; i < rows->n; i++, end += rows->stride) {
 		struct row_field f = row_field(end);
 		struct bytes text = bytes_of(rows->text + f.at, f.len);
-		if (q->null_lengths >> (f.len < 63 ? f.len : 63) & 1 && spells_null(q->binding, text))
+		if (q->null_lengths >> (f.len < 63 ? f.len : 63) & 1 &&
+		    spells_null(q->binding, text))
 			return false;
 		if (!ascii && !is_plain_ascii(text))
 			return false;
@@ -258,7 +262,7 @@ static bool take_columns(struct row_encoder *e, const struct event_rows *rows)
 	return true;
 }
 
-static size_t minor_bytes(const struct table_plan *t)
+static size_t secondary_bytes(const struct table_plan *t)
 {
 	return t->ts == TS_MINOR ? 8 : 0;
 }
@@ -288,7 +292,7 @@ static inline uint8_t *put_cell(const struct quick_cell *q, const uint8_t *text,
 static bool put_payloads(const struct row_encoder *e, const struct table_plan *t,
 			 const struct event_rows *rows, struct record_batch *out)
 {
-	const size_t before = out->head + t->key.fixed + minor_bytes(t);
+	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
 	const struct quick_cell *first = t->quick_cells, *end = first + t->nquick_cells;
 	const uint16_t *ends = rows->ends;
 	uint8_t *to = out->to;
@@ -353,7 +357,8 @@ static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 			return false;
 	}
 	for (size_t i = 0; t->ts == TS_MINOR && i < out->n; i++)
-		put_be64(out->to + out->at[i] + out->head + out->key_len, (uint64_t)INT64_MAX - u[i]);
+		put_be64(out->to + out->at[i] + out->head + out->key_len,
+			 (uint64_t)INT64_MAX - u[i]);
 	if (*newest_ms < newest)
 		*newest_ms = newest;
 	return true;
@@ -363,7 +368,7 @@ static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 static void put_heads(const struct table_plan *t, const struct event_rows *rows,
 		      const struct record_batch *out)
 {
-	const size_t before = out->head + t->key.fixed + minor_bytes(t);
+	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
 	const uint16_t key_len = (uint16_t)t->key.fixed;
 	for (size_t i = 0; i < out->n; i++) {
 		uint8_t *p = out->to + out->at[i];
@@ -383,7 +388,8 @@ static size_t payload_most(const struct table_plan *t, size_t longest)
 }
 
 static bool encode_table(struct row_encoder *e, const struct table_plan *t,
-			 const struct event_rows *rows, int64_t *newest_ms, struct record_batch *out)
+			 const struct event_rows *rows, int64_t *newest_ms,
+			 struct record_batch *out)
 {
 	size_t most = payload_most(t, rows->longest);
 	out->n = rows->n;
@@ -425,7 +431,7 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	const struct table_plan *t = &e->plan->tables[table];
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
-	size_t each = HEAD_MAX + t->key.fixed + minor_bytes(t) + t->quick_bytes;
+	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
 	return rows->n * each + t->quick_copies * whole_text(rows).len;
 }
 

@@ -5,7 +5,7 @@
 #define SALTMILL_ROW_SIMPLE_H
 
 #include "hash.h"
-#include "plan.h"
+#include "compiled.h"
 
 /* false: a value is out of its range.  Writes up to 8 bytes behind the key. */
 static inline bool numbers_put(const struct value *values, const struct parts *parts, uint8_t *to)
@@ -33,7 +33,8 @@ static inline void salt_put(struct row_encoder *e, const struct parts *parts, ui
 	memcpy(&word, to + d->of_at, 8);
 	word &= d->keep;
 	if (__builtin_expect(word != last->input || !last->known, 0))
-		*last = (struct salted){word, salt_of(d, bytes_of(to + d->of_at, d->of_bytes)), true};
+		*last = (struct salted){word, salt_of(d, bytes_of(to + d->of_at, d->of_bytes)),
+					true};
 	to[d->to] = last->salt;
 }
 

@@ -2,9 +2,9 @@
  * builder.c - one thread's buffer of records, sorted into runs
  *
  * The buffer, the sort entries and the write buffer are reused from run to run: fresh memory costs
- * more than sorting it (speed.md 7).  Each is asked for once, as large as it may become, but touched
- * and accounted only as far as it is used: a small table takes little of the budget, and nothing is
- * ever moved or given back to be taken again.
+ * more than sorting it (speed.md 7).  Each is asked for once, as large as it may become, but
+ * touched and accounted only as far as it is used: a small table takes little of the budget, and
+ * nothing is ever moved or given back to be taken again.
  */
 #include "parts.h"
 
@@ -139,7 +139,7 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 		if (i + PREFETCH_ENTRIES < b->records)
 			prefetch_record(x->base + e[i + PREFETCH_ENTRIES].at);
 		const uint8_t *p = x->base + e[i].at;
-		struct item it = {.aside = record_is_aside(p)};
+		struct item it = {.large = record_is_aside(p)};
 		record_read(&x->codec, p, &it.rec);
 		int rc = run_writer_put(w, &it, err);
 		if (rc)
@@ -151,10 +151,10 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 static struct record_codec builder_codec(const struct run_builder *b)
 {
 	return (struct record_codec){.seq_base = b->first_seq & ~(uint64_t)UINT32_MAX,
-				     .minor_bytes = b->sorter->opt.minor_bytes};
+				     .secondary_bytes = b->sorter->opt.secondary_bytes};
 }
 
-/* A giant record went through: runs shall not grow to its size. */
+/* A huge record went through: runs shall not grow to its size. */
 static void shrink_buffer(struct run_builder *b)
 {
 	if (b->cap <= b->sorter->opt.run_bytes)
@@ -198,7 +198,7 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	b->radix->codec = builder_codec(b);
 	b->radix->seq_rises = b->seq_rises;
 	radix_sort(b->radix, b->records, &b->watch, &run->span);
-	run_codec_init(&run->codec, &run->span, b->sorter->opt.minor_bytes, b->least_seq,
+	run_codec_init(&run->codec, &run->span, b->sorter->opt.secondary_bytes, b->least_seq,
 		       b->largest_seq);
 	struct run_writer w;
 	rc = begin_run(b, &w, run, err);
@@ -217,7 +217,7 @@ int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err)
 	struct budget *budget = b->sorter->opt.budget;
 	int rc = RC_OK;
 	while (rc == RC_OK && atomic_load(&budget->used) + room > budget->limit) {
-		rc = aside_evict(b->aside, budget, b->spill, err);
+		rc = large_evict(b->large, budget, b->spill, err);
 		if (rc != RC_END)
 			continue;
 		while (b->evicted < b->nruns && !b->runs[b->evicted]->data)
@@ -241,18 +241,18 @@ static inline uint8_t *append_short(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-static inline void write_strings(uint8_t *p, const struct record *r, size_t minor_bytes)
+static inline void write_strings(uint8_t *p, const struct record *r, size_t secondary_bytes)
 {
 	p = append_short(p, r->key.ptr, r->key.len);
-	p = append_short(p, r->minor, minor_bytes);
+	p = append_short(p, r->secondary, secondary_bytes);
 	append_short(p, r->payload.ptr, r->payload.len);
 }
 
 static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
 {
 	if (r->key.len > ROW_KEY_MAX)
-		return error_set(err, RC_LIMIT, "a row key has %zu bytes, the limit is %d", r->key.len,
-				 ROW_KEY_MAX);
+		return error_set(err, RC_LIMIT, "a row key has %zu bytes, the limit is %d",
+				 r->key.len, ROW_KEY_MAX);
 	if (len > record_limit_bytes)
 		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu", len,
 				 record_limit_bytes);
@@ -269,7 +269,7 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 	return RC_OK;
 }
 
-static inline int add(struct run_builder *b, const struct record *r, bool aside, struct error *err)
+static inline int add(struct run_builder *b, const struct record *r, bool large, struct error *err)
 {
 	struct record_codec codec = builder_codec(b);
 	size_t len = record_bytes(&codec, r);
@@ -287,10 +287,10 @@ static inline int add(struct run_builder *b, const struct record *r, bool aside,
 	b->last_seq = r->seq;
 	b->least_seq = r->seq < b->least_seq ? r->seq : b->least_seq;
 	b->largest_seq = r->seq > b->largest_seq ? r->seq : b->largest_seq;
-	uint8_t *string = record_write_header(r, aside, b->data + b->used);
-	write_strings(string, r, codec.minor_bytes);
+	uint8_t *string = record_write_header(r, large, b->data + b->used);
+	write_strings(string, r, codec.secondary_bytes);
 	if (b->records == 0)
-		watch_start(&b->watch, string, r->key.len, codec.minor_bytes);
+		watch_start(&b->watch, string, r->key.len, codec.secondary_bytes);
 	watch_later(b, string, r->key.len);
 	b->used += len;
 	b->records++;
@@ -301,7 +301,7 @@ static inline int add(struct run_builder *b, const struct record *r, bool aside,
 static int add_aside(struct run_builder *b, const struct record *r, struct error *err)
 {
 	struct sorter *s = b->sorter;
-	uint8_t ref[ASIDE_BYTES];
+	uint8_t ref[LARGE_REF_BYTES];
 	uint64_t weight = s->opt.weigh ? s->opt.weigh(s->opt.weigh_ctx, r) : 1;
 	struct record small = *r;
 	if (r->payload.len > record_limit_bytes)
@@ -311,15 +311,15 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 		b->largest = r->payload.len;
 	int rc = run_builder_evict(b, 0, err);
 	if (rc == RC_OK)
-		rc = aside_put(b->aside, (uint32_t)(b - s->builders), r->payload, weight, s->opt.budget,
-			       b->spill, ref, err);
+		rc = large_put(b->large, (uint32_t)(b - s->builders), r->payload, weight,
+			       s->opt.budget, b->spill, ref, err);
 	small.payload = bytes_of(ref, sizeof ref);
 	return rc ? rc : add(b, &small, true, err);
 }
 
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err)
 {
-	if (__builtin_expect(r->payload.len >= b->sorter->aside_bytes, 0))
+	if (__builtin_expect(r->payload.len >= b->sorter->large_bytes, 0))
 		return add_aside(b, r, err);
 	return add(b, r, false, err);
 }
@@ -336,7 +336,8 @@ int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, ui
 {
 	const size_t run_bytes = b->sorter->opt.run_bytes;
 	*to = NULL;
-	if (bytes > run_bytes || b->records_max < RECORD_BATCH || !goes_behind(b, first_seq, last_seq))
+	if (bytes > run_bytes || b->records_max < RECORD_BATCH ||
+	    !goes_behind(b, first_seq, last_seq))
 		return RC_OK;
 	if (b->used + bytes > run_bytes || b->records + RECORD_BATCH > b->records_max) {
 		int rc = run_builder_flush(b, err);
@@ -352,13 +353,14 @@ int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, ui
 void run_builder_take(struct run_builder *b, const struct record_batch *r)
 {
 	_Static_assert(RECORD_BATCH <= UNSEEN_MAX && RECORD_SLACK <= SLACK_BYTES &&
-			       (unsigned)ASIDE_MIN >= RECORD_PAYLOAD,
+			       (unsigned)LARGE_MIN >= RECORD_PAYLOAD,
 		       "there is room, and no payload goes aside");
 	const uint32_t string = (uint32_t)(b->used + r->head);
 	if (b->records == 0) {
 		b->first_seq = b->least_seq = r->first_seq;
 		b->seq_rises = true;
-		watch_start(&b->watch, b->data + string, r->key_len, b->sorter->opt.minor_bytes);
+		watch_start(&b->watch, b->data + string, r->key_len,
+			    b->sorter->opt.secondary_bytes);
 	}
 	watch_unseen(b);
 	watch_key_len(&b->watch, r->key_len);
@@ -368,5 +370,6 @@ void run_builder_take(struct run_builder *b, const struct record_batch *r)
 	b->used += r->at[r->n];
 	b->records += r->n;
 	b->last_seq = r->last_seq;
-	b->largest_seq = b->records == r->n || r->last_seq > b->largest_seq ? r->last_seq : b->largest_seq;
+	b->largest_seq =
+		b->records == r->n || r->last_seq > b->largest_seq ? r->last_seq : b->largest_seq;
 }

@@ -11,19 +11,19 @@
 enum { FAN_IN_MIN = 8, STOP_CHECK_RECORDS = 1 << 14 };
 
 struct group {
-	size_t first, n;        /* in runs */
+	size_t first, n; /* in runs */
 	struct run *merged;
 };
 
 struct pass {
 	struct sorter *s;
-	struct run **runs;      /* the spilled ones; those that were merged become NULL */
+	struct run **runs; /* the spilled ones; those that were merged become NULL */
 	struct group *groups;
 	size_t ngroups;
 };
 
 /* The merged run's span is set. */
-static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t minor_bytes)
+static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t secondary_bytes)
 {
 	uint64_t least = UINT64_MAX, largest = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -31,7 +31,7 @@ static void set_codec(struct run *merged, struct run *const *runs, size_t n, siz
 		least = c->seq_base < least ? c->seq_base : least;
 		largest = c->seq_last > largest ? c->seq_last : largest;
 	}
-	run_codec_init(&merged->codec, &merged->span, minor_bytes, least, largest);
+	run_codec_init(&merged->codec, &merged->span, secondary_bytes, least, largest);
 }
 
 static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
@@ -63,8 +63,8 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 	uint8_t *buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
 	budget_force(s->opt.budget, SPILL_BUFFER_BYTES);
 	g->merged = mem_calloc(1, sizeof(*g->merged));
-	span_merge(&g->merged->span, merge_span(m), s->opt.minor_bytes);
-	set_codec(g->merged, runs, g->n, s->opt.minor_bytes);
+	span_merge(&g->merged->span, merge_span(m), s->opt.secondary_bytes);
+	set_codec(g->merged, runs, g->n, s->opt.secondary_bytes);
 	struct run_writer w = {.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	rc = run_writer_spill(&w, g->merged, &s->spills[worker], buf, SPILL_BUFFER_BYTES, err);
 	if (rc == RC_OK)

@@ -20,10 +20,11 @@ enum { PREFETCH_BYTES = 512 };
 
 struct cursor {
 	struct run_reader reader;
-	uint64_t words[2];   /* the packed keys of the reader's items, of even turns and of odd ones */
-	bool ahead, done;    /* ahead: the current record is the last but one that was read */
-	size_t block;        /* the next one to read */
-	uint64_t stop;       /* offset in the run where the range ends */
+	uint64_t
+		words[2]; /* the packed keys of the reader's items, of even turns and of odd ones */
+	bool ahead, done; /* ahead: the current record is the last but one that was read */
+	size_t block;	  /* the next one to read */
+	uint64_t stop;	  /* offset in the run where the range ends */
 	uint64_t held_bytes; /* accounted for the reader's buffers */
 };
 
@@ -37,17 +38,17 @@ struct merge {
 	struct cursor *cursors;
 	struct node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
 	size_t n;
-	size_t minor_bytes;
-	size_t most;    /* records whose strings are kept */
-	bool begun;     /* some record was given out */
-	bool given;     /* the winner's was */
+	size_t secondary_bytes;
+	size_t most;	/* records whose strings are kept */
+	bool begun;	/* some record was given out */
+	bool given;	/* the winner's was */
 	uint64_t rival; /* the least word of all but the winner, or 0: not known */
 	struct key_span span;
 	struct key_plan plan;
 	uint64_t last_word; /* of the record before */
 	uint32_t last_who;  /* gave it */
-	struct buf aside;   /* the large payload last read back */
-	uint64_t held_bytes, aside_held_bytes;
+	struct buf large;   /* the large payload last read back */
+	uint64_t held_bytes, large_held_bytes;
 };
 
 /* The current record's place in items and words. */
@@ -98,7 +99,7 @@ static int cursor_refill(struct cursor *c, const struct sorter *s, struct error 
 	       run->blocks[end + 1].offset - at <= s->read_bytes)
 		end++;
 	if (rd->blocks.cap > 2 * s->read_bytes)
-		buf_release(&rd->blocks); /* a giant record went by */
+		buf_release(&rd->blocks); /* a huge record went by */
 	int rc = reader_load(rd, c->block, end, err);
 	cursor_hold(c, s->opt.budget);
 	if (rc)
@@ -174,7 +175,7 @@ static __attribute__((noinline)) bool before_in_full(const struct merge *m, size
 	const struct cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
 	if (ca->done || cb->done)
 		return cb->done && (!ca->done || a < b);
-	int c = record_compare(&cursor_item(ca)->rec, &cursor_item(cb)->rec, m->minor_bytes);
+	int c = record_compare(&cursor_item(ca)->rec, &cursor_item(cb)->rec, m->secondary_bytes);
 	return c ? c < 0 : a < b;
 }
 
@@ -297,13 +298,13 @@ int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, si
 {
 	struct merge *m = mem_calloc(1, sizeof(*m));
 	m->sorter = s;
-	m->minor_bytes = s->opt.minor_bytes;
+	m->secondary_bytes = s->opt.secondary_bytes;
 	m->most = SIZE_MAX;
 	m->cursors = mem_calloc(nruns + 1, sizeof(*m->cursors));
 	m->nodes = mem_calloc(nruns + 1, sizeof(*m->nodes));
 	for (size_t i = 0; i < nruns; i++)
-		span_merge(&m->span, &runs[i]->span, m->minor_bytes);
-	plan_init(&m->plan, &m->span, m->minor_bytes);
+		span_merge(&m->span, &runs[i]->span, m->secondary_bytes);
+	plan_init(&m->plan, &m->span, m->secondary_bytes);
 	m->held_bytes = (nruns + 1) * (sizeof(*m->cursors) + sizeof(*m->nodes));
 	budget_force(s->opt.budget, m->held_bytes);
 	int rc = open_cursors(m, runs, nruns, lo, hi, err);
@@ -326,8 +327,8 @@ void merge_close(struct merge *m)
 	budget_give(m->sorter->opt.budget, m->held_bytes);
 	for (size_t i = 0; i < m->n; i++)
 		cursor_release(&m->cursors[i], m->sorter->opt.budget);
-	budget_give(m->sorter->opt.budget, m->aside_held_bytes);
-	buf_release(&m->aside);
+	budget_give(m->sorter->opt.budget, m->large_held_bytes);
+	buf_release(&m->large);
 	span_release(&m->span);
 	mem_free(m->cursors);
 	mem_free(m->nodes);
@@ -341,19 +342,19 @@ const struct key_span *merge_span(const struct merge *m)
 
 static void drop_aside(struct merge *m)
 {
-	budget_give(m->sorter->opt.budget, m->aside_held_bytes);
-	buf_release(&m->aside);
-	m->aside_held_bytes = 0;
+	budget_give(m->sorter->opt.budget, m->large_held_bytes);
+	buf_release(&m->large);
+	m->large_held_bytes = 0;
 }
 
 static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record *r,
 						 struct error *err)
 {
 	struct sorter *s = m->sorter;
-	int rc = aside_get(s->asides, s->opt.threads, s->spills, r->payload, &m->aside, &r->payload,
+	int rc = large_get(s->large, s->opt.threads, s->spills, r->payload, &m->large, &r->payload,
 			   err);
-	m->aside_held_bytes = m->aside.cap;
-	budget_force(s->opt.budget, m->aside_held_bytes);
+	m->large_held_bytes = m->large.cap;
+	budget_force(s->opt.budget, m->large_held_bytes);
 	return rc;
 }
 
@@ -362,9 +363,10 @@ static inline void give(struct merge *m, const struct record *r, struct record *
 {
 	struct node top = m->nodes[0];
 	*out = *r;
-	/* A run knows when its own key changes.  Words pack minors too: those of one key may differ. */
+	/* A run knows when its own key changes.  Words pack minors too: those of one key may
+	 * differ. */
 	if (top.who != m->last_who || !out->new_key)
-		out->new_key = top.prefix != m->last_word && m->minor_bytes == 0;
+		out->new_key = top.prefix != m->last_word && m->secondary_bytes == 0;
 	out->new_key &= m->begun;
 	m->begun = m->given = true;
 	m->last_word = top.prefix;
@@ -405,7 +407,7 @@ static inline INLINED int drain(struct merge *m, struct cursor *c, struct batch 
 	size_t n = b->n, most = b->most, last_bytes = rd->last_bytes;
 	uint64_t last_word = m->last_word, word = 0, rival = m->rival;
 	unsigned turn = rd->turn;
-	struct item it = {.aside = true};
+	struct item it = {.large = true};
 	bool stays = true;
 	while (n < most && next < end) {
 		uint8_t *string = reader_string(rd, ++turn);
@@ -414,12 +416,12 @@ static inline INLINED int drain(struct merge *m, struct cursor *c, struct batch 
 			return run_damaged(rd->run, err);
 		__builtin_prefetch(next + PREFETCH_BYTES);
 		before = string;
-		last_bytes = it.rec.key.len + codec.minor_bytes;
+		last_bytes = it.rec.key.len + codec.secondary_bytes;
 		word = pack(&m->plan, string, it.rec.key.len);
-		stays = word < rival && !it.aside;
+		stays = word < rival && !it.large;
 		if (!stays)
 			break;
-		it.rec.new_key |= (word != last_word) & (codec.minor_bytes == 0);
+		it.rec.new_key |= (word != last_word) & (codec.secondary_bytes == 0);
 		b->out[n++] = it.rec;
 		last_word = word;
 	}
@@ -454,7 +456,7 @@ static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack,
 			break;
 		const struct item *it = cursor_item(c);
 		give(m, &it->rec, &b->out[b->n++]);
-		if (__builtin_expect(it->aside, 0)) {
+		if (__builtin_expect(it->large, 0)) {
 			rc = fetch_aside(m, &b->out[b->n - 1], err);
 			break;
 		}
@@ -480,10 +482,11 @@ __attribute__((target("bmi2"))) static int fill_pext(struct merge *m, struct bat
 static int range_next_many(void *self, struct record *out, size_t most, size_t *n,
 			   struct error *err)
 {
-	_Static_assert((int)SLACK_BYTES >= RECORD_ROOM_BYTES, "so much can be read behind a record");
+	_Static_assert((int)SLACK_BYTES >= RECORD_ROOM_BYTES,
+		       "so much can be read behind a record");
 	struct merge *m = self;
 	struct batch b = {out, most < m->most ? most : m->most, 0};
-	if (__builtin_expect(m->aside.cap > 0, 0))
+	if (__builtin_expect(m->large.cap > 0, 0))
 		drop_aside(m);
 	int rc = m->plan.short_pext ? fill_pext(m, &b, err) : fill_any(m, &b, err);
 	*n = b.n;

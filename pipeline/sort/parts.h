@@ -8,8 +8,8 @@
  *                  runs in memory: their bytes (while written: the most       taken, else spilled
  *                  that those of the buffer may become)
  *                  indexes: about 24 bytes and a key for 8 KiB of run         forced
- *                  large payloads (aside.h): their bytes                      taken, else spilled
- *   while reading  iterators x spilled runs x read_bytes                      forced
+ *                  large payloads (large_values.h): their bytes                      taken, else
+ * spilled while reading  iterators x spilled runs x read_bytes                      forced
  *                  iterators x runs x 4 KiB, or two keys                      forced
  *                  iterators x one large payload                              forced
  *
@@ -21,7 +21,7 @@
 #ifndef SALTMILL_SORT_PARTS_H
 #define SALTMILL_SORT_PARTS_H
 
-#include "aside.h"
+#include "large_values.h"
 #include "radix.h"
 #include "run.h"
 #include "sorter.h"
@@ -29,12 +29,13 @@
 enum {
 	RUN_BYTES_MAX = 8 << 20,
 	RUN_BYTES_MIN = 64 << 10,
-	RUN_BYTES_LIMIT = 1 << 30, /* with a giant record of 1 GiB behind, offsets fit in u32 */
+	RUN_BYTES_LIMIT = 1 << 30, /* with a huge record of 1 GiB behind, offsets fit in u32 */
 	SPILL_BUFFER_BYTES = 128 << 10,
 	READ_BYTES_MIN = 16 << 10, /* at once from disk */
 	READ_BYTES_MAX = 64 << 10,
-	ASIDE_MIN = 64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
-	ASIDE_MAX = 1 << 20,
+	LARGE_MIN =
+		64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
+	LARGE_MAX = 1 << 20,
 	UNSEEN_MAX = 64,
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };
@@ -43,25 +44,25 @@ enum {
 struct run_builder {
 	struct sorter *sorter;
 	struct spill *spill;
-	struct aside *aside;
-	uint8_t *data;              /* SLACK_BYTES longer than cap */
+	struct large_values *large;
+	uint8_t *data; /* SLACK_BYTES longer than cap */
 	size_t used, cap;
 	size_t records, records_max;
 	uint64_t first_seq, last_seq;
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
-	struct span_watch watch;    /* over the records in data, but of the strings at unseen */
+	struct span_watch watch;     /* over the records in data, but of the strings at unseen */
 	uint32_t unseen[UNSEEN_MAX]; /* where in data the last ones lie */
 	size_t nunseen;
-	struct radix *radix;        /* entries hold entries_cap each */
+	struct radix *radix; /* entries hold entries_cap each */
 	size_t entries_cap;
 	uint8_t *spill_buf;
-	uint64_t held_bytes;        /* accounted */
-	struct run **runs;          /* owned until sorter_finish takes them */
+	uint64_t held_bytes; /* accounted */
+	struct run **runs;   /* owned until sorter_finish takes them */
 	size_t nruns, runs_cap;
-	size_t evicted;             /* no run before this one is in memory */
+	size_t evicted; /* no run before this one is in memory */
 	uint64_t spilled_bytes;
-	uint64_t largest;           /* payload */
+	uint64_t largest; /* payload */
 	char apart[128];
 };
 /* Release the buffers, keep the runs. */
@@ -73,13 +74,13 @@ struct sorter {
 	struct sorter_options opt;
 	char *temp_dir;
 	struct run_builder *builders; /* threads */
-	struct spill *spills;         /* threads; builders and merge passes append */
-	struct aside *asides;         /* threads */
-	size_t aside_bytes;           /* payloads from here on are put aside */
-	struct run **runs;            /* after sorter_finish */
+	struct spill *spills;	      /* threads; builders and merge passes append */
+	struct large_values *large;   /* threads */
+	size_t large_bytes;	      /* payloads from here on are put aside */
+	struct run **runs;	      /* after sorter_finish */
 	size_t nruns;
 	uint64_t spilled_bytes;
-	size_t read_bytes;            /* of a block buffer */
+	size_t read_bytes; /* of a block buffer */
 	bool finished;
 };
 

@@ -20,35 +20,38 @@ void span_release(struct key_span *s)
 	*s = (struct key_span){0};
 }
 
-void span_start(struct key_span *s, struct bytes key, const uint8_t *minor, size_t minor_bytes)
+void span_start(struct key_span *s, struct bytes key, const uint8_t *secondary,
+		size_t secondary_bytes)
 {
 	s->sample.len = 0;
 	buf_append(&s->sample, key.ptr, key.len);
-	if (minor_bytes > 0)
-		buf_append(&s->sample, minor, minor_bytes);
+	if (secondary_bytes > 0)
+		buf_append(&s->sample, secondary, secondary_bytes);
 	s->min_len = s->max_len = key.len;
 	s->skip = 0;
 	memset(s->mask, 0, sizeof(s->mask));
 }
 
-void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len, size_t minor_bytes)
+void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len,
+		 size_t secondary_bytes)
 {
-	size_t bytes = key_len + minor_bytes;
+	size_t bytes = key_len + secondary_bytes;
 	*w = (struct span_watch){.key_len = key_len, .lost = bytes > SPAN_BYTES};
 	w->nwords = w->lost ? 0 : (bytes + 7) / 8;
 	memcpy(w->first, string, 8 * w->nwords);
 }
 
 void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
-		  size_t minor_bytes)
+		  size_t secondary_bytes)
 {
-	span_start(s, bytes_of(string, w->key_len), string + w->key_len, minor_bytes);
-	memcpy(s->mask, w->varies, w->key_len + minor_bytes); /* what was behind it is left out */
+	span_start(s, bytes_of(string, w->key_len), string + w->key_len, secondary_bytes);
+	memcpy(s->mask, w->varies,
+	       w->key_len + secondary_bytes); /* what was behind it is left out */
 }
 
-size_t span_string_bytes(const struct key_span *s, size_t minor_bytes)
+size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes)
 {
-	return s->min_len == s->max_len ? s->max_len + minor_bytes : s->max_len;
+	return s->min_len == s->max_len ? s->max_len + secondary_bytes : s->max_len;
 }
 
 /* pos is in a window that starts at or before the span's own, and so ends before its end. */
@@ -62,11 +65,11 @@ static uint8_t byte_at(struct bytes b, size_t pos)
 	return pos < b.len ? b.ptr[pos] : 0;
 }
 
-void span_merge(struct key_span *s, const struct key_span *other, size_t minor_bytes)
+void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes)
 {
 	if (s->sample.len == 0) {
-		struct bytes key = bytes_of(other->sample.ptr, other->sample.len - minor_bytes);
-		span_start(s, key, other->sample.ptr + key.len, minor_bytes);
+		struct bytes key = bytes_of(other->sample.ptr, other->sample.len - secondary_bytes);
+		span_start(s, key, other->sample.ptr + key.len, secondary_bytes);
 		s->min_len = other->min_len;
 		s->max_len = other->max_len;
 		s->skip = other->skip;
@@ -79,8 +82,8 @@ void span_merge(struct key_span *s, const struct key_span *other, size_t minor_b
 		s->max_len = other->max_len;
 	struct bytes a = buf_bytes(&s->sample), b = buf_bytes(&other->sample);
 	if (s->min_len != s->max_len) {
-		a.len -= minor_bytes;
-		b.len -= minor_bytes;
+		a.len -= secondary_bytes;
+		b.len -= secondary_bytes;
 	}
 	size_t skip = s->skip < other->skip ? s->skip : other->skip;
 	for (size_t i = 0; i < skip; i++)
@@ -198,15 +201,15 @@ __attribute__((target("bmi2"))) static inline uint64_t extract_pext(uint64_t wor
 	return _pext_u64(word, w->mask);
 }
 
-__attribute__((target("bmi2"))) static uint64_t
-pack_fixed_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+__attribute__((target("bmi2"))) static uint64_t pack_fixed_pext(const struct key_plan *p,
+								const uint8_t *key, size_t len)
 {
 	(void)len;
 	return pack_fixed_with(p, key, extract_pext);
 }
 
-__attribute__((target("bmi2"))) static uint64_t
-pack_padded_pext(const struct key_plan *p, const uint8_t *key, size_t len)
+__attribute__((target("bmi2"))) static uint64_t pack_padded_pext(const struct key_plan *p,
+								 const uint8_t *key, size_t len)
 {
 	return pack_padded_with(p, key, len, extract_pext);
 }
@@ -253,20 +256,22 @@ static uint64_t first_bits(uint64_t mask, unsigned room)
 	return mask;
 }
 
-static void plan_take(struct plan_word *words, unsigned *n, unsigned *bits, size_t at, uint64_t mask)
+static void plan_take(struct plan_word *words, unsigned *n, unsigned *bits, size_t at,
+		      uint64_t mask)
 {
 	if (mask == 0)
 		return;
 	struct plan_word *w = &words[(*n)++];
-	*w = (struct plan_word){.at = at, .mask = mask,
+	*w = (struct plan_word){.at = at,
+				.mask = mask,
 				.bits = (unsigned)__builtin_popcountll(mask)};
 	compress_moves(mask, w->moves);
 	*bits += w->bits;
 }
 
-void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
+void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes)
 {
-	size_t string_bytes = span_string_bytes(s, minor_bytes);
+	size_t string_bytes = span_string_bytes(s, secondary_bytes);
 	*p = (struct key_plan){.fixed = s->min_len == s->max_len};
 	p->complete = p->whole = p->fixed && s->skip + SPAN_BYTES >= string_bytes;
 	for (size_t i = 0; i < SPAN_WORDS && s->skip + 8 * i < string_bytes; i++) {
@@ -285,8 +290,8 @@ void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
 	choose_pack(p);
 }
 
-void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes)
+void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t secondary_bytes)
 {
-	plan_init(p, s, minor_bytes);
+	plan_init(p, s, secondary_bytes);
 	choose_portable(p);
 }

@@ -18,20 +18,22 @@ enum {
 };
 
 /*
- * Records as strings: key followed by minor while all keys have one length; else the key alone,
+ * Records as strings: key followed by secondary while all keys have one length; else the key alone,
  * padded with zero bytes without end (then a key and its zero-padded twin look equal).
  */
 struct key_span {
-	struct buf sample;     /* key and minor of one record of the set; len 0: empty set */
-	size_t min_len, max_len; /* of the keys */
-	size_t skip;           /* the strings agree in this many first bytes */
-	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is the same in all strings, from skip on */
+	struct buf sample;	  /* key and secondary of one record of the set; len 0: empty set */
+	size_t min_len, max_len;  /* of the keys */
+	size_t skip;		  /* the strings agree in this many first bytes */
+	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is the same in all strings, from skip on
+				   */
 };
 void span_release(struct key_span *s);
 /* Start with one record; the window begins at skip, which must be a common prefix. */
-void span_start(struct key_span *s, struct bytes key, const uint8_t *minor, size_t minor_bytes);
+void span_start(struct key_span *s, struct bytes key, const uint8_t *secondary,
+		size_t secondary_bytes);
 /* The union of two sets; may say that a bit varies which does not (that is harmless). */
-void span_merge(struct key_span *s, const struct key_span *other, size_t minor_bytes);
+void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes);
 /*
  * The same found out record by record, while they are hot in the cache.  Only for strings of at
  * most SPAN_BYTES with keys of one length: other sets are lost, and must be scanned.
@@ -41,8 +43,9 @@ struct span_watch {
 	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS]; /* as they lie in memory */
 	bool lost;
 };
-/* string: key and minor, with SLACK_BYTES readable behind it, here and below. */
-void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len, size_t minor_bytes);
+/* string: key and secondary, with SLACK_BYTES readable behind it, here and below. */
+void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len,
+		 size_t secondary_bytes);
 static inline void watch_key_len(struct span_watch *w, size_t key_len)
 {
 	w->lost |= key_len != w->key_len;
@@ -63,15 +66,15 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 }
 /* The span of a watch that is not lost, from one of its strings. */
 void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
-		  size_t minor_bytes);
+		  size_t secondary_bytes);
 
 /* Length of the strings of a span, padding left out. */
-size_t span_string_bytes(const struct key_span *s, size_t minor_bytes);
+size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes);
 
 struct plan_word {
-	size_t at;          /* byte offset in the string */
-	uint64_t mask;      /* big-endian word's bits to take */
-	uint64_t moves[6];  /* of the portable bit compression */
+	size_t at;	   /* byte offset in the string */
+	uint64_t mask;	   /* big-endian word's bits to take */
+	uint64_t moves[6]; /* of the portable bit compression */
 	unsigned bits;
 };
 
@@ -88,18 +91,19 @@ typedef struct packed_key key_pack_long(const struct key_plan *p, const uint8_t 
 struct key_plan {
 	struct plan_word words[SPAN_WORDS], rest[SPAN_WORDS];
 	unsigned nwords, nrest;
-	unsigned bits;      /* 0..64 */
-	unsigned rest_bits; /* 0..REST_BITS; 0 while bits < 64 */
-	bool fixed;         /* all keys have one length: strings include the minor */
-	bool complete;      /* equal packed words mean equal key and minor */
-	bool whole;         /* equal words and rests do */
-	bool short_pext;    /* pack is pack_short_pext */
-	key_pack *pack;     /* reads up to SLACK_BYTES behind the key */
+	unsigned bits;		  /* 0..64 */
+	unsigned rest_bits;	  /* 0..REST_BITS; 0 while bits < 64 */
+	bool fixed;		  /* all keys have one length: strings include the secondary */
+	bool complete;		  /* equal packed words mean equal key and secondary */
+	bool whole;		  /* equal words and rests do */
+	bool short_pext;	  /* pack is pack_short_pext */
+	key_pack *pack;		  /* reads up to SLACK_BYTES behind the key */
 	key_pack_long *pack_long; /* the same */
 };
-void plan_init(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
-/* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT. */
-void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t minor_bytes);
+void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
+/* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT.
+ */
+void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
 
 #if defined(__x86_64__)
 /* Of up to three words of a fixed string: those that are not there have no bits. */

@@ -3,13 +3,13 @@
  * digits on {u64, offset}, then repair of what the digits could not tell apart
  *
  * Five digits: a sixth for the last bits costs more than to compare words in the few groups that
- * are equal so far.  An entry has room for 32 bits more behind the word: where those are the rest of
- * the key, as with most tables, no record is looked at again.  Digits of 10 bits: the 1024 places
- * that a pass writes to stay in the first and second cache beside what it reads; 9, 11 and 12 bits
- * were slower (2^18 records of 16 bytes).  Groups of equal digits: short ones by insertion, long
- * ones by the same method again on the bits in which the group varies (shared long text, wide
+ * are equal so far.  An entry has room for 32 bits more behind the word: where those are the rest
+ * of the key, as with most tables, no record is looked at again.  Digits of 10 bits: the 1024
+ * places that a pass writes to stay in the first and second cache beside what it reads; 9, 11 and
+ * 12 bits were slower (2^18 records of 16 bytes).  Groups of equal digits: short ones by insertion,
+ * long ones by the same method again on the bits in which the group varies (shared long text, wide
  * random tails), and by merge sort when that is not to be had.  Insertion and merge sort compare
- * word, rest, key, minor and seq, so the order never depends on where the records stood.
+ * word, rest, key, secondary and seq, so the order never depends on where the records stood.
  */
 #include "radix.h"
 
@@ -33,7 +33,7 @@ static bool less_in_full(const struct radix *x, const struct sort_entry *a,
 	struct record ra, rb;
 	record_read(&x->codec, x->base + a->at, &ra);
 	record_read(&x->codec, x->base + b->at, &rb);
-	return record_compare(&ra, &rb, x->codec.minor_bytes) < 0;
+	return record_compare(&ra, &rb, x->codec.secondary_bytes) < 0;
 }
 
 static inline bool less(const struct radix *x, const struct sort_entry *a,
@@ -83,7 +83,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 static void scan_window(const struct radix *x, const struct group *g, struct key_span *s,
 			size_t skip)
 {
-	size_t bytes = span_string_bytes(s, x->codec.minor_bytes);
+	size_t bytes = span_string_bytes(s, x->codec.secondary_bytes);
 	bool fixed = s->min_len == s->max_len;
 	size_t nwords = (bytes - skip + 7) / 8;
 	if (nwords > SPAN_WORDS)
@@ -122,7 +122,7 @@ static void scan_span(const struct radix *x, const struct group *g, struct key_s
 {
 	struct record r;
 	record_read(&x->codec, x->base + g->a[0].at, &r);
-	span_start(s, r.key, r.minor, x->codec.minor_bytes);
+	span_start(s, r.key, r.secondary, x->codec.secondary_bytes);
 	for (size_t i = 1; i < g->n; i++) {
 		struct bytes key;
 		read_key(x, &g->a[i], &key);
@@ -131,7 +131,7 @@ static void scan_span(const struct radix *x, const struct group *g, struct key_s
 		if (key.len > s->max_len)
 			s->max_len = key.len;
 	}
-	size_t bytes = span_string_bytes(s, x->codec.minor_bytes);
+	size_t bytes = span_string_bytes(s, x->codec.secondary_bytes);
 	size_t skip = 0, same;
 	do {
 		scan_window(x, g, s, skip);
@@ -177,7 +177,8 @@ struct digits {
 
 static struct digits cut_digits(unsigned bits)
 {
-	struct digits d = {.drop = bits > DIGITS_MAX * DIGIT_BITS ? bits - DIGITS_MAX * DIGIT_BITS : 0};
+	struct digits d = {.drop = bits > DIGITS_MAX * DIGIT_BITS ? bits - DIGITS_MAX * DIGIT_BITS
+								  : 0};
 	bits -= d.drop;
 	d.passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
 	d.width = (bits + d.passes - 1) / d.passes;
@@ -243,7 +244,7 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 {
 	bool told_apart = plan->complete && drop == 0;
 	if (told_apart && x->seq_rises)
-		return; /* equal key and minor, and the radix sort is stable */
+		return; /* equal key and secondary, and the radix sort is stable */
 	for (size_t i = 0, end; i < g.n; i = end) {
 		uint64_t digits = g.a[i].prefix >> drop;
 		for (end = i + 1; end < g.n && g.a[end].prefix >> drop == digits;)
@@ -265,7 +266,7 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 {
 	struct key_plan plan;
 	scan_span(x, &g, span);
-	plan_init(&plan, span, x->codec.minor_bytes);
+	plan_init(&plan, span, x->codec.secondary_bytes);
 	if (plan.bits > 0 && g.n >= RADIX_MIN) {
 		struct digits d = cut_digits(plan.bits);
 		struct sort_entry *from = d.passes % 2 ? g.b : g.a;
@@ -292,8 +293,8 @@ void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct ke
 		sort_group(x, g, span, 0);
 		return;
 	}
-	span_watched(span, w, first.key.ptr, x->codec.minor_bytes);
-	plan_init(&plan, span, x->codec.minor_bytes);
+	span_watched(span, w, first.key.ptr, x->codec.secondary_bytes);
+	plan_init(&plan, span, x->codec.secondary_bytes);
 	struct digits d = plan.bits ? cut_digits(plan.bits) : (struct digits){0};
 	struct sort_entry *from = d.passes % 2 ? g.b : g.a;
 	walk_prefixes(x, &plan, n, from);

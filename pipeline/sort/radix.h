@@ -8,8 +8,8 @@
 
 struct sort_entry {
 	uint64_t prefix; /* packed key bits */
-	uint32_t rest;   /* the bits behind those */
-	uint32_t at;     /* of the record in the buffer */
+	uint32_t rest;	 /* the bits behind those */
+	uint32_t at;	 /* of the record in the buffer */
 };
 
 enum { DIGIT_BITS = 10, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 5 };
@@ -17,8 +17,8 @@ enum { DIGIT_BITS = 10, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS_MAX = 5 };
 struct radix {
 	const uint8_t *base;
 	struct record_codec codec;
-	bool seq_rises;            /* records stand in the buffer in order of seq */
-	bool by_place;             /* entries of equal bits are in order as they stand */
+	bool seq_rises;			    /* records stand in the buffer in order of seq */
+	bool by_place;			    /* entries of equal bits are in order as they stand */
 	struct sort_entry *entries, *other; /* n each */
 	uint32_t counts[DIGITS_MAX][DIGIT_VALUES];
 };

@@ -30,10 +30,10 @@ struct select {
 	struct sorter *s;
 	struct sample *samples; /* distinct keys, rising */
 	size_t nsamples;
-	uint64_t *targets;      /* rising */
-	size_t *places;         /* of targets[i] in out */
+	uint64_t *targets; /* rising */
+	size_t *places;	   /* of targets[i] in out */
 	size_t ntargets;
-	size_t chunk;           /* targets a task */
+	size_t chunk; /* targets a task */
 	struct split_point *out;
 };
 
@@ -63,8 +63,10 @@ static void collect_samples(struct select *q, size_t stride)
 	const struct sorter *s = q->s;
 	for (size_t i = 0; i < s->nruns; i++)
 		for (size_t b = 0; b < s->runs[i]->nblocks; b += stride)
-			q->samples[q->nsamples++] = (struct sample){
-				.key = run_block_key(s->runs[i], b), .run = s->runs[i], .block = b};
+			q->samples[q->nsamples++] =
+				(struct sample){.key = run_block_key(s->runs[i], b),
+						.run = s->runs[i],
+						.block = b};
 	qsort(q->samples, q->nsamples, sizeof(*q->samples), compare_samples);
 }
 
@@ -179,10 +181,10 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 /* Walks the distinct keys of a bracket and settles targets as they are passed. */
 struct walk {
 	struct select *q;
-	size_t next, end;       /* targets */
+	size_t next, end; /* targets */
 	bool started;
-	struct buf below, key;  /* the two distinct keys last seen */
-	uint64_t weight;        /* below key */
+	struct buf below, key; /* the two distinct keys last seen */
+	uint64_t weight;       /* below key */
 };
 
 static void settle(struct walk *k, struct bytes below, struct bytes key, uint64_t weight)
@@ -263,7 +265,8 @@ static int select_chunk(void *ctx, unsigned worker, size_t index, struct error *
 	k.end = k.next + q->chunk < q->ntargets ? k.next + q->chunk : q->ntargets;
 	uint64_t first = q->targets[k.next], last = q->targets[k.end - 1];
 	/* The first sample has nothing below it, so there is always one. */
-	struct bracket b = {.i = samples_up_to(q, first, true) - 1, .j = samples_up_to(q, last, false)};
+	struct bracket b = {.i = samples_up_to(q, first, true) - 1,
+			    .j = samples_up_to(q, last, false)};
 	int rc = k.end - k.next == 1 ? narrow(q, &b, first, err) : RC_OK;
 	if (rc == RC_OK && !b.exact)
 		rc = probe(q, q->samples[b.i].key, &b.weight, &b.below, err);
@@ -309,8 +312,8 @@ int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, s
 		return RC_OK;
 	size_t stride = 1 + nblocks / SAMPLES_MAX;
 	size_t samples_max = nblocks / stride + s->nruns;
-	uint64_t held = samples_max * sizeof(struct sample) +
-			n * (sizeof(uint64_t) + sizeof(size_t));
+	uint64_t held =
+		samples_max * sizeof(struct sample) + n * (sizeof(uint64_t) + sizeof(size_t));
 	budget_force(s->opt.budget, held);
 	struct select q = {.s = s,
 			   .samples = mem_alloc(samples_max * sizeof(*q.samples)),

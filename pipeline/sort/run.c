@@ -34,11 +34,13 @@ static int take_quota(struct spill *s, size_t len, struct error *err)
 	if (!s->quota)
 		return RC_OK;
 	if (!budget_take(s->quota, len))
-		return error_set(err, RC_LIMIT,
-				 "the temporary files may hold %s (--temp-quota), %s of sorted rows are in them and "
-				 "more are to come: raise --temp-quota, or --memory so that less is spilled",
-				 format_bytes(limit, s->quota->limit),
-				 format_bytes(used, atomic_load(&s->quota->used)));
+		return error_set(
+			err, RC_LIMIT,
+			"the temporary files may hold %s (--temp-quota), %s of sorted rows are in "
+			"them and "
+			"more are to come: raise --temp-quota, or --memory so that less is spilled",
+			format_bytes(limit, s->quota->limit),
+			format_bytes(used, atomic_load(&s->quota->used)));
 	s->held_bytes += len;
 	return RC_OK;
 }
@@ -53,10 +55,11 @@ int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_errno(err,
-					   "cannot write %zu more bytes of sorted rows to a temporary file in "
-					   "%s, after %" PRIu64 " bytes",
-					   len, s->dir, s->end);
+			return error_errno(
+				err,
+				"cannot write %zu more bytes of sorted rows to a temporary file in "
+				"%s, after %" PRIu64 " bytes",
+				len, s->dir, s->end);
 		p += n;
 		len -= (size_t)n;
 		s->end += (uint64_t)n;
@@ -123,9 +126,9 @@ void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 	w->spill = NULL;
 	w->cap = bytes;
 	/*
-	 * In pages of the usual size.  Huge ones (speed.md 7) save up to 3 % of a load where memory is at
-	 * hand, but cost 3 to 10 % on a virtual machine whose host takes free huge pages back, and only
-	 * those: measured in turns with other programs.
+	 * In pages of the usual size.  Huge ones (speed.md 7) save up to 3 % of a load where memory
+	 * is at hand, but cost 3 to 10 % on a virtual machine whose host takes free huge pages
+	 * back, and only those: measured in turns with other programs.
 	 */
 	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
 	run->held_bytes = bytes;
@@ -186,9 +189,9 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 {
 	const struct run_codec *codec = &w->run->codec;
 	const struct record *r = &it->rec;
-	struct bytes string = bytes_of(r->key.ptr, r->key.len + codec->minor_bytes);
+	struct bytes string = bytes_of(r->key.ptr, r->key.len + codec->secondary_bytes);
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
-	size_t code = it->aside ? 0 : r->payload.len + 1, tail = string.len - shared;
+	size_t code = it->large ? 0 : r->payload.len + 1, tail = string.len - shared;
 	size_t len = packed_header_bytes(codec, shared, tail, code) + tail + r->payload.len;
 	if (w->flushed + w->used + len > w->block_end) {
 		start_block(w, w->flushed + w->used, r->key);

@@ -7,7 +7,7 @@
 #ifndef SALTMILL_RUN_H
 #define SALTMILL_RUN_H
 
-#include "codec.h"
+#include "record_bytes.h"
 #include "mem.h"
 
 enum { BLOCK_BYTES = 8192 };
@@ -17,7 +17,7 @@ struct spill {
 	int fd;
 	const char *dir;
 	uint64_t end;
-	struct budget *quota; /* of disk space; NULL: none */
+	struct budget *quota;	     /* of disk space; NULL: none */
 	_Atomic uint64_t held_bytes; /* accounted there */
 };
 int spill_open(struct spill *s, struct error *err);
@@ -29,21 +29,21 @@ void spill_close(struct spill *s);
 struct block {
 	uint64_t offset; /* in the run */
 	uint64_t weight; /* of the run's records before this block */
-	size_t key_at;   /* of its first key, in run.keys */
+	size_t key_at;	 /* of its first key, in run.keys */
 };
 
 struct run {
 	struct run_codec codec;
 	struct key_span span;
-	uint8_t *data;             /* SLACK_BYTES longer; NULL: spilled */
+	uint8_t *data; /* SLACK_BYTES longer; NULL: spilled */
 	struct spill *spill;
-	uint64_t spill_at;         /* offset of the run in its file */
+	uint64_t spill_at; /* offset of the run in its file */
 	uint64_t bytes, records;
-	size_t widest;             /* block */
+	size_t widest; /* block */
 	struct block *blocks;
 	size_t nblocks, blocks_cap;
 	struct buf keys;
-	uint64_t held_bytes;       /* accounted for data and index */
+	uint64_t held_bytes; /* accounted for data and index */
 };
 void run_free(struct run *r, struct budget *budget);
 /* Give a spilled run's disk space back, where the file system can. */
@@ -65,19 +65,19 @@ int run_damaged(const struct run *r, struct error *err);
 
 /*
  * Reads a run in order, from a block on.  Of the record read last and of that before it the items
- * are kept; key and minor of the last `nstrings` records, their payload until the next load.
+ * are kept; key and secondary of the last `nstrings` records, their payload until the next load.
  */
 struct run_reader {
 	const struct run *run;
 	const uint8_t *next, *end; /* the records at hand that were not read */
-	unsigned turn;             /* of the record read last; counts them */
-	unsigned nstrings;         /* a power of 2 */
-	struct item items[2];      /* of even turns, and of odd ones */
-	uint8_t *strings;          /* by turn, string_cap each, SLACK_BYTES included */
+	unsigned turn;		   /* of the record read last; counts them */
+	unsigned nstrings;	   /* a power of 2 */
+	struct item items[2];	   /* of even turns, and of odd ones */
+	uint8_t *strings;	   /* by turn, string_cap each, SLACK_BYTES included */
 	size_t string_cap;
-	size_t strings_bytes;      /* of all */
-	size_t last_bytes;         /* of the last string; 0: nothing was read since the load */
-	struct buf blocks;         /* of a spilled run, what was read back */
+	size_t strings_bytes; /* of all */
+	size_t last_bytes;    /* of the last string; 0: nothing was read since the load */
+	struct buf blocks;    /* of a spilled run, what was read back */
 };
 /* What a reader takes for its strings, none of them longer than that. */
 size_t reader_strings_bytes(size_t string_max);
@@ -106,15 +106,15 @@ static inline int reader_read(struct run_reader *rd, struct error *err)
 	if (__builtin_expect(!next, 0))
 		return run_damaged(rd->run, err);
 	rd->next = next;
-	rd->last_bytes = it->rec.key.len + c->minor_bytes;
+	rd->last_bytes = it->rec.key.len + c->secondary_bytes;
 	rd->turn++;
 	return RC_OK;
 }
 
 struct run_position {
-	uint64_t offset;        /* in the run, of the first record with key >= the one sought */
-	size_t block;           /* that holds it; nblocks: none does */
-	uint64_t weight_below;  /* of the run's records before it; when a weigher was given */
+	uint64_t offset;       /* in the run, of the first record with key >= the one sought */
+	size_t block;	       /* that holds it; nblocks: none does */
+	uint64_t weight_below; /* of the run's records before it; when a weigher was given */
 };
 struct weigher {
 	record_weigh *weigh; /* NULL: 1 */
@@ -124,9 +124,9 @@ struct weigher {
 static inline uint64_t weigh_item(const struct weigher *w, const struct item *it)
 {
 	uint64_t weight;
-	if (!it->aside && weight_is_usual(&w->usual, &it->rec))
+	if (!it->large && weight_is_usual(&w->usual, &it->rec))
 		return weigh_usual(&w->usual, &it->rec);
-	if (!it->aside)
+	if (!it->large)
 		return w->weigh ? w->weigh(w->ctx, &it->rec) : 1;
 	memcpy(&weight, it->rec.payload.ptr + 16, 8);
 	return weight;
@@ -142,15 +142,15 @@ int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 /* Writes one run, records in order. */
 struct run_writer {
 	struct run *run;
-	struct spill *spill;   /* NULL: in memory */
+	struct spill *spill; /* NULL: in memory */
 	struct weigher weigher;
 	struct budget *budget;
-	uint8_t *buf;          /* SLACK_BYTES longer than cap */
+	uint8_t *buf; /* SLACK_BYTES longer than cap */
 	size_t used, cap;
 	uint64_t flushed;
 	uint64_t weight;
-	uint64_t block_end;    /* offset that ends the block if it is filled */
-	uint8_t *last;         /* the string before, of last_bytes */
+	uint64_t block_end; /* offset that ends the block if it is filled */
+	uint8_t *last;	    /* the string before, of last_bytes */
 	size_t last_bytes;
 };
 /*
@@ -158,12 +158,13 @@ struct run_writer {
  * is set.
  */
 void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes);
-/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is at least ROW_KEY_MAX + 64. */
+/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is at least ROW_KEY_MAX
+ * + 64. */
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err);
 /*
- * Append.  The record's key and minor lie together; SLACK_BYTES behind them and behind the payload
- * are readable.
+ * Append.  The record's key and secondary lie together; SLACK_BYTES behind them and behind the
+ * payload are readable.
  */
 int run_writer_put(struct run_writer *w, const struct item *it, struct error *err);
 /* Flush, give back what the run does not take, and close the index. */

@@ -16,7 +16,7 @@ static size_t choose_run_bytes(const struct sorter_options *opt)
 static size_t choose_aside_bytes(const struct budget *budget)
 {
 	uint64_t n = budget->limit / 1024;
-	return n < ASIDE_MIN ? ASIDE_MIN : n > ASIDE_MAX ? ASIDE_MAX : (size_t)n;
+	return n < LARGE_MIN ? LARGE_MIN : n > LARGE_MAX ? LARGE_MAX : (size_t)n;
 }
 
 struct sorter *sorter_new(const struct sorter_options *opt)
@@ -33,14 +33,14 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 	s->read_bytes = READ_BYTES_MIN;
 	s->builders = mem_calloc(s->opt.threads, sizeof(*s->builders));
 	s->spills = mem_calloc(s->opt.threads, sizeof(*s->spills));
-	s->asides = mem_calloc(s->opt.threads, sizeof(*s->asides));
-	s->aside_bytes = choose_aside_bytes(opt->budget);
+	s->large = mem_calloc(s->opt.threads, sizeof(*s->large));
+	s->large_bytes = choose_aside_bytes(opt->budget);
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
 		s->spills[i] = (struct spill){.fd = -1, .dir = s->temp_dir, .quota = opt->quota};
 		b->sorter = s;
 		b->spill = &s->spills[i];
-		b->aside = &s->asides[i];
+		b->large = &s->large[i];
 		b->records_max = s->opt.run_bytes / RECORD_BYTES_MIN + 1;
 	}
 	return s;
@@ -61,9 +61,9 @@ void sorter_free(struct sorter *s)
 		run_free(s->runs[i], s->opt.budget);
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		spill_close(&s->spills[i]);
-		aside_release(&s->asides[i], s->opt.budget);
+		large_release(&s->large[i], s->opt.budget);
 	}
-	mem_free(s->asides);
+	mem_free(s->large);
 	mem_free(s->runs);
 	mem_free(s->builders);
 	mem_free(s->spills);
@@ -122,7 +122,7 @@ int sorter_finish(struct sorter *s, struct error *err)
 		for (size_t k = 0; k < b->nruns; k++)
 			run_list_add(&s->runs, &s->nruns, &cap, b->runs[k]);
 		b->nruns = 0;
-		s->spilled_bytes += b->spilled_bytes + b->aside->spilled_bytes;
+		s->spilled_bytes += b->spilled_bytes + b->large->spilled_bytes;
 	}
 	return sorter_compact(s, err);
 }
@@ -138,7 +138,7 @@ struct sorter_totals sorter_totals(const struct sorter *s)
 		t.spilled_runs += r->data ? 0 : 1;
 	}
 	for (unsigned i = 0; i < s->opt.threads; i++) {
-		t.run_bytes += s->asides[i].bytes;
+		t.run_bytes += s->large[i].bytes;
 		if (s->builders[i].largest > t.largest_bytes)
 			t.largest_bytes = s->builders[i].largest;
 	}

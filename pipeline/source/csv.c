@@ -30,7 +30,9 @@ static int no_blank(unsigned char c)
 
 void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only)
 {
-	*r = (struct csv_reader){.delimiter = delimiter, .quote = quote, .libcsv_only = libcsv_only};
+	*r = (struct csv_reader){.delimiter = delimiter,
+				 .quote = quote,
+				 .libcsv_only = libcsv_only};
 	marks_open(&r->marks, delimiter, quote);
 	r->libcsv = mem_calloc(1, sizeof(*r->libcsv));
 	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
@@ -92,7 +94,7 @@ uint64_t csv_lines(const uint8_t *data, size_t len)
 		}
 		lanes = _mm_sad_epu8(lanes, _mm_setzero_si128());
 		lines += (uint64_t)_mm_extract_epi16(lanes, 0) +
-		         (uint64_t)_mm_extract_epi16(lanes, 4);
+			 (uint64_t)_mm_extract_epi16(lanes, 4);
 	}
 #endif
 	for (; p < end; p++)
@@ -122,7 +124,7 @@ static enum state step(enum state state, uint8_t c, uint8_t delimiter, uint8_t q
  * Without a line end the row is CSV_OPEN, unless `final` says that the input ends here.
  */
 static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
-                     struct csv_row *row)
+		     struct csv_row *row)
 {
 	uint8_t delimiter = r->delimiter, quote = r->quote;
 	enum state state = AT_FIELD;
@@ -181,7 +183,7 @@ static void reset_libcsv(struct csv_reader *r)
 }
 
 static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *end,
-                      struct csv_row *row)
+		      struct csv_row *row)
 {
 	row->kind = CSV_BAD_QUOTE;
 	row->bad_in_quotes = r->libcsv->quoted;
@@ -194,7 +196,7 @@ static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *en
 
 /* The same as scan_row by libcsv itself; also takes the fields' text. */
 static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
-                       struct csv_row *row)
+		       struct csv_row *row)
 {
 	r->row_done = false;
 	r->ncolumns = 0;
@@ -370,7 +372,8 @@ size_t csv_plain(struct csv_reader *r, struct event_rows *rows)
 	bool crlf = m->base[at[last]] == '\r';
 	*rows = (struct event_rows){.text = m->base, .ends = at, .ncolumns = n, .stride = n + crlf};
 	at[-1] = (uint16_t)(r->pos - m->base - 1);
-	for (; count < r->batch && stop - at >= (ptrdiff_t)rows->stride; at += rows->stride, count++) {
+	for (; count < r->batch && stop - at >= (ptrdiff_t)rows->stride;
+	     at += rows->stride, count++) {
 		size_t bytes = at[last] - row_field(at).at;
 		if (!is_plain_row(r, at, crlf))
 			break;

@@ -21,9 +21,10 @@ enum csv_kind {
 struct csv_row {
 	enum csv_kind kind;
 	const uint8_t *start, *end, *next; /* end: before the line end; next: behind it */
-	uint64_t line;  /* line ends before the row, from csv_start on */
+	uint64_t line;			   /* line ends before the row, from csv_start on */
 	size_t ncolumns; /* fields found; only min(ncolumns, max_columns) are in reader.columns */
-	bool bad_in_quotes; /* CSV_BAD_QUOTE: text behind a closing quote, or a quote in plain text */
+	bool bad_in_quotes; /* CSV_BAD_QUOTE: text behind a closing quote, or a quote in plain text
+			     */
 	uint8_t bad_byte;
 	size_t bad_column; /* from 1 */
 };
@@ -49,7 +50,8 @@ struct csv_reader {
 
 void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only);
 void csv_close(struct csv_reader *r);
-/* Keep up to n columns of each row (0 after csv_open); csv_plain takes no row above max_row_bytes. */
+/* Keep up to n columns of each row (0 after csv_open); csv_plain takes no row above max_row_bytes.
+ */
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes);
 
 /* Read data[0, len) from now on; CSV_SLACK bytes behind it are written to. */
@@ -57,10 +59,10 @@ void csv_start(struct csv_reader *r, uint8_t *data, size_t len);
 /* The next row that is not a blank line; false at the end. */
 bool csv_next(struct csv_reader *r, struct csv_row *row);
 /*
- * The next rows that have the expected number of fields, no quote and a line end: up to EVENT_BATCH,
- * each the line behind the one before; all of rows but seq.  They are good until the next call of
- * another function but csv_columns.  0: the next row is not such a one, or not seen whole: csv_next
- * has it.
+ * The next rows that have the expected number of fields, no quote and a line end: up to
+ * EVENT_BATCH, each the line behind the one before; all of rows but seq.  They are good until the
+ * next call of another function but csv_columns.  0: the next row is not such a one, or not seen
+ * whole: csv_next has it.
  */
 size_t csv_plain(struct csv_reader *r, struct event_rows *rows);
 /* The fields of one of them, as columns. */

@@ -8,19 +8,19 @@
 #define HEAD_BYTES ((size_t)64 << 10)
 
 int source_bad_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
-                   bool too_long, struct error *err)
+		   bool too_long, struct error *err)
 {
 	if (too_long)
 		error_set(err, RC_LIMIT,
-		          "a row longer than %llu bytes starts here: unclosed quote? "
-		          "or raise source.csv.max_row",
-		          (unsigned long long)s->max_row_bytes);
+			  "a row longer than %llu bytes starts here: unclosed quote? "
+			  "or raise source.csv.max_row",
+			  (unsigned long long)s->max_row_bytes);
 	else
 		error_set(err, RC_DATA,
-		          "found the end of the input inside the quotes of the row that starts "
-		          "here, expected a closing quote: unclosed quote?");
+			  "found the end of the input inside the quotes of the row that starts "
+			  "here, expected a closing quote: unclosed quote?");
 	return error_prefix(err, "%s:%llu (byte %llu): ", input_name(s->files[file].path),
-	                    (unsigned long long)line + 1, (unsigned long long)offset);
+			    (unsigned long long)line + 1, (unsigned long long)offset);
 }
 
 int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *err)
@@ -37,7 +37,7 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
 }
 
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
-                    const struct buf *buf, bool *limit)
+		    const struct buf *buf, bool *limit)
 {
 	size_t len = buf->len;
 
@@ -71,7 +71,8 @@ static bool same_columns(const struct source *s, const struct csv_reader *r, siz
 	if (n != s->ncolumns)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!bytes_eq(bytes_str(s->columns[i]), bytes_of(r->columns[i].ptr, r->columns[i].len)))
+		if (!bytes_eq(bytes_str(s->columns[i]),
+			      bytes_of(r->columns[i].ptr, r->columns[i].len)))
 			return false;
 	return true;
 }
@@ -82,13 +83,12 @@ static void set_columns(struct source *s, const struct csv_reader *r, size_t n)
 	s->columns = arena_alloc(&s->arena, n * sizeof(*s->columns));
 	for (size_t i = 0; i < n; i++)
 		s->columns[i] = arena_strndup(&s->arena, (const char *)r->columns[i].ptr,
-		                              r->columns[i].len);
+					      r->columns[i].len);
 }
 
 /* Judge the header row of file i, at line and offset; the first file's gives the names. */
 static int take_header(struct source *s, size_t i, const struct csv_reader *r,
-                       const struct csv_row *row, uint64_t line, uint64_t offset,
-                       struct error *err)
+		       const struct csv_row *row, uint64_t line, uint64_t offset, struct error *err)
 {
 	size_t len = (size_t)(row->end - row->start);
 	const char *name = input_name(s->files[i].path);
@@ -97,28 +97,28 @@ static int take_header(struct source *s, size_t i, const struct csv_reader *r,
 		return source_bad_row(s, i, line, offset, len > s->max_row_bytes, err);
 	if (row->kind != CSV_ROW)
 		return error_set(err, RC_DATA,
-		                 "%s:%llu: found a misplaced quote in column %zu of the header, "
-		                 "expected column names",
-		                 name, (unsigned long long)line + 1, row->bad_column);
+				 "%s:%llu: found a misplaced quote in column %zu of the header, "
+				 "expected column names",
+				 name, (unsigned long long)line + 1, row->bad_column);
 	if (memchr(row->start, 0, len))
 		return error_set(err, RC_DATA,
-		                 "%s:%llu: found a NUL byte in the header, expected column names",
-		                 name, (unsigned long long)line + 1);
+				 "%s:%llu: found a NUL byte in the header, expected column names",
+				 name, (unsigned long long)line + 1);
 	if (!s->header) {
 		s->header = arena_strndup(&s->arena, (const char *)row->start, len);
 		set_columns(s, r, row->ncolumns);
 	} else if (!same_columns(s, r, row->ncolumns)) {
 		return error_set(err, RC_DATA,
-		                 "%s: found the header \"%.*s\", expected \"%.200s\" as in %s", name,
-		                 len < 200 ? (int)len : 200, (const char *)row->start, s->header,
-		                 input_name(s->files[0].path));
+				 "%s: found the header \"%.*s\", expected \"%.200s\" as in %s",
+				 name, len < 200 ? (int)len : 200, (const char *)row->start,
+				 s->header, input_name(s->files[0].path));
 	}
 	return RC_OK;
 }
 
 /* Parse a copy of the first `cut` bytes of rest; *found: there was more than blank lines. */
 static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut, bool *found,
-                        struct error *err)
+			struct error *err)
 {
 	struct csv_reader r;
 	struct csv_row row;
@@ -136,7 +136,7 @@ static int parse_header(struct source *s, struct cursor *c, size_t i, size_t cut
 	*found = csv_next(&r, &row);
 	if (*found) {
 		rc = take_header(s, i, &r, &row, c->line + row.line,
-		                 c->offset + (uint64_t)(row.start - head.ptr), err);
+				 c->offset + (uint64_t)(row.start - head.ptr), err);
 		cut = (size_t)(row.next - head.ptr);
 	}
 	c->line += csv_lines(head.ptr, cut);
@@ -161,7 +161,7 @@ static int read_header(struct source *s, struct cursor *c, size_t i, struct erro
 			rc = parse_header(s, c, i, cut, &found, err);
 		} else if (c->eof) {
 			rc = error_set(err, RC_DATA, "%s: empty, expected a header line",
-			               input_name(s->files[i].path));
+				       input_name(s->files[i].path));
 		} else {
 			rc = cursor_more(c, &c->rest, source_more_bytes(s, c->rest.len), err);
 		}
@@ -190,8 +190,8 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 		return rc;
 	if (c->in.size != file->size)
 		return error_set(err, RC_IO, "%s: changed: %llu bytes when checked, now %llu",
-		                 c->in.name, (unsigned long long)file->size,
-		                 (unsigned long long)c->in.size);
+				 c->in.name, (unsigned long long)file->size,
+				 (unsigned long long)c->in.size);
 	file->compressed = c->in.kind != INPUT_PLAIN;
 	rc = cursor_more(c, &c->rest, want > sizeof(mark) ? want : sizeof(mark), err);
 	if (rc != 0)

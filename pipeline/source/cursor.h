@@ -8,16 +8,16 @@
 #include <stdatomic.h>
 
 #include "csv.h"
-#include "files.h"
+#include "input.h"
 #include "mem.h"
 #include "source.h"
 
 /* Reading one input. */
 struct cursor {
 	struct input in;
-	struct buf rest;  /* read, decoded and not yet handed out; starts at a row's start */
-	uint64_t offset;  /* of rest in the decoded file */
-	uint64_t line;    /* line ends before rest */
+	struct buf rest; /* read, decoded and not yet handed out; starts at a row's start */
+	uint64_t offset; /* of rest in the decoded file */
+	uint64_t line;	 /* line ends before rest */
 	bool open, eof;
 };
 
@@ -36,7 +36,7 @@ struct source {
 	bool libcsv_only;
 	uint8_t delimiter, quote;
 	size_t piece_bytes;
-	double fraction; /* of the pieces that are handed out; 1: all */
+	double fraction;    /* of the pieces that are handed out; 1: all */
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */
 	struct budget *budget;
 	uint64_t max_row_bytes;
@@ -46,11 +46,11 @@ struct source {
 
 	pthread_mutex_t lock; /* all below */
 	struct csv_reader cutter;
-	uint64_t cut;   /* pieces so far */
+	uint64_t cut;	/* pieces so far */
 	uint64_t taken; /* of them handed out */
 	size_t current; /* file */
 	struct cursor cursor;
-	uint64_t seq_base;   /* decoded bytes of the files before the current one */
+	uint64_t seq_base;     /* decoded bytes of the files before the current one */
 	uint64_t bytes_before; /* bytes on disk of them */
 	struct error failure;  /* code 0: none yet */
 };
@@ -65,7 +65,7 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
  * read.  *limit: the row that starts at buf is already too long.
  */
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
-                    const struct buf *buf, bool *limit);
+		    const struct buf *buf, bool *limit);
 /* How much to read behind `have` bytes. */
 size_t source_more_bytes(const struct source *s, size_t have);
 
@@ -74,6 +74,6 @@ size_t source_more_bytes(const struct source *s, size_t have);
  * RC_LIMIT if it is too long, otherwise RC_DATA, it never ends.
  */
 int source_bad_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
-                   bool too_long, struct error *err);
+		   bool too_long, struct error *err);
 
 #endif

@@ -48,7 +48,8 @@ static inline const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
 		memcpy(&x, p, 8);
 		/* exact up to the lowest byte that is marked, which is all that is asked */
 		uint64_t marks = (equal_bytes(x, '"') | equal_bytes(x, '\\') |
-				  ((x - ONES * 0x20) & ~x) | x) & HIGHS;
+				  ((x - ONES * 0x20) & ~x) | x) &
+				 HIGHS;
 		if (marks)
 			return p + __builtin_ctzll(marks) / 8;
 		p += 8;
@@ -135,7 +136,8 @@ static bool scan_escape(struct scan *s, uint8_t **out)
 	if (c == 'u')
 		return scan_unicode(s, out);
 	if (!at)
-		return fail(s, s->p - 2, "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash");
+		return fail(s, s->p - 2,
+			    "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash");
 	*(*out)++ = (uint8_t)to[at - from];
 	return true;
 }
@@ -248,7 +250,8 @@ static inline const struct json_node *member_node(struct scan *s, const struct j
 						  struct bytes key)
 {
 	for (const struct json_node *c = n ? n->child : NULL; c; c = c->next)
-		if (c->key.len == key.len && c->key.ptr && memcmp(c->key.ptr, key.ptr, key.len) == 0) {
+		if (c->key.len == key.len && c->key.ptr &&
+		    memcmp(c->key.ptr, key.ptr, key.len) == 0) {
 			forget(s, c);
 			return c;
 		}
@@ -361,8 +364,10 @@ static bool scan_value(struct scan *s, const struct json_node *n)
 		return fine;
 	if (!string)
 		text = bytes_of(start, (size_t)(s->p - start));
-	s->columns[n->column] = (struct column){
-		.ptr = text.ptr, .len = (uint32_t)text.len, .quoted = string, .absent = absent};
+	s->columns[n->column] = (struct column){.ptr = text.ptr,
+						.len = (uint32_t)text.len,
+						.quoted = string,
+						.absent = absent};
 	return true;
 }
 
@@ -375,7 +380,9 @@ bool json_extract(const struct json_paths *p, struct json_scratch *scratch, stru
 		scratch->room = text.len + 1 + text.len / 2;
 		scratch->text = mem_realloc(scratch->text, scratch->room);
 	}
-	struct scan s = {.p = text.ptr, .end = text.ptr + text.len, .columns = columns,
+	struct scan s = {.p = text.ptr,
+			 .end = text.ptr + text.len,
+			 .columns = columns,
 			 .scratch = scratch->text};
 	for (size_t i = 0; i < p->ncolumns; i++)
 		columns[i] = (struct column){.absent = true};

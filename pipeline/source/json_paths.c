@@ -40,12 +40,14 @@ static struct json_node *find_child(struct json_paths *p, struct json_node *n, s
 				    size_t index)
 {
 	for (struct json_node *c = n->child; c; c = c->next)
-		if (!c->key.ptr == !key.ptr && (key.ptr ? bytes_eq(c->key, key) : c->index == index))
+		if (!c->key.ptr == !key.ptr &&
+		    (key.ptr ? bytes_eq(c->key, key) : c->index == index))
 			return c;
 	struct json_node *c = arena_alloc(&p->arena, sizeof(*c));
 	*c = (struct json_node){.index = index, .column = NO_COLUMN, .next = n->child};
 	if (key.ptr)
-		c->key = bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len), key.len);
+		c->key =
+			bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len), key.len);
 	n->child = c;
 	return c;
 }

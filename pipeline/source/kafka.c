@@ -29,9 +29,9 @@
 #include "units.h"
 
 #define PAUSE_MS    200
-#define CLOSE_S     3
-#define TAKE_MS	    20	  /* librdkafka waits so long for a batch to get full */
-#define BATCH_MOST  4096  /* messages */
+#define CLOSE_S	    3
+#define TAKE_MS	    20	 /* librdkafka waits so long for a batch to get full */
+#define BATCH_MOST  4096 /* messages */
 #define BATCH_BYTES (1u << 20)
 
 /* --- configuration --- */
@@ -65,12 +65,29 @@ static bool is_passing(rd_kafka_resp_err_t e)
 {
 #define E(name) RD_KAFKA_RESP_ERR_##name
 	static const rd_kafka_resp_err_t passing[] = {
-		E(_TRANSPORT), E(_ALL_BROKERS_DOWN), E(_RESOLVE), E(_TIMED_OUT), E(_TIMED_OUT_QUEUE),
-		E(_MSG_TIMED_OUT), E(_WAIT_COORD), E(_WAIT_CACHE), E(_IN_PROGRESS), E(_NODE_UPDATE),
-		E(_OUTDATED), E(REQUEST_TIMED_OUT), E(NETWORK_EXCEPTION), E(LEADER_NOT_AVAILABLE),
-		E(NOT_LEADER_FOR_PARTITION), E(BROKER_NOT_AVAILABLE), E(REPLICA_NOT_AVAILABLE),
-		E(OFFSET_NOT_AVAILABLE), E(KAFKA_STORAGE_ERROR), E(FENCED_LEADER_EPOCH),
-		E(UNKNOWN_LEADER_EPOCH), E(COORDINATOR_LOAD_IN_PROGRESS), E(COORDINATOR_NOT_AVAILABLE),
+		E(_TRANSPORT),
+		E(_ALL_BROKERS_DOWN),
+		E(_RESOLVE),
+		E(_TIMED_OUT),
+		E(_TIMED_OUT_QUEUE),
+		E(_MSG_TIMED_OUT),
+		E(_WAIT_COORD),
+		E(_WAIT_CACHE),
+		E(_IN_PROGRESS),
+		E(_NODE_UPDATE),
+		E(_OUTDATED),
+		E(REQUEST_TIMED_OUT),
+		E(NETWORK_EXCEPTION),
+		E(LEADER_NOT_AVAILABLE),
+		E(NOT_LEADER_FOR_PARTITION),
+		E(BROKER_NOT_AVAILABLE),
+		E(REPLICA_NOT_AVAILABLE),
+		E(OFFSET_NOT_AVAILABLE),
+		E(KAFKA_STORAGE_ERROR),
+		E(FENCED_LEADER_EPOCH),
+		E(UNKNOWN_LEADER_EPOCH),
+		E(COORDINATOR_LOAD_IN_PROGRESS),
+		E(COORDINATOR_NOT_AVAILABLE),
 		E(NOT_COORDINATOR),
 	};
 #undef E
@@ -87,7 +104,8 @@ static bool is_passing(rd_kafka_resp_err_t e)
 static const char *scram_advice(const char *reason)
 {
 	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
-		       ? "; if name and password are right: this librdkafka's SCRAM is refused by Kafka "
+		       ? "; if name and password are right: this librdkafka's SCRAM is refused by "
+			 "Kafka "
 			 "3.8.1 and later, use librdkafka 2.6.1 or later"
 		       : "";
 }
@@ -186,8 +204,8 @@ static void name_client(struct kafka *k)
 	/* process 1 of two containers with one name are two */
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		random = (uint64_t)(silence_clock() * 1e9);
-	snprintf(k->name, sizeof(k->name), "saltmill, process %ld on %s, %016llx", (long)getpid(), host,
-		 (unsigned long long)random);
+	snprintf(k->name, sizeof(k->name), "saltmill, process %ld on %s, %016llx", (long)getpid(),
+		 host, (unsigned long long)random);
 }
 
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
@@ -212,8 +230,9 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 		rd_kafka_conf_destroy(conf);
 		forget_secrets(k);
 		mem_free(k);
-		return rc ? rc : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
-					   job->kafka.pos.line, job->kafka.pos.column, why);
+		return rc ? rc
+			  : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
+				      job->kafka.pos.line, job->kafka.pos.column, why);
 	}
 	rd_kafka_set_log_queue(k->client, NULL);
 	k->queue = rd_kafka_queue_get_consumer(k->client);
@@ -283,8 +302,8 @@ static int assign(struct kafka *k, struct error *err)
 	rd_kafka_topic_partition_list_t *l = list_left(k);
 	/*
 	 * end_range's pause of an earlier reading outlives its assignment.  Behind the assignment
-	 * resuming could be overtaken by librdkafka's own start of the fetch, is then taken for outdated
-	 * and dropped, and nothing is ever fetched.
+	 * resuming could be overtaken by librdkafka's own start of the fetch, is then taken for
+	 * outdated and dropped, and nothing is ever fetched.
 	 */
 	if (l->cnt)
 		rd_kafka_resume_partitions(k->client, l);
@@ -377,7 +396,8 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 		return RC_OK;
 	}
 	if ((m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
-	     m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) && r && !r->done)
+	     m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) &&
+	    r && !r->done)
 		return lost_position(k, r, err);
 	/* the group's own troubles are none of ours: nothing is asked of it but to note offsets */
 	if (is_passing(m->err) ||
@@ -438,8 +458,8 @@ static size_t batch_size(const struct kafka *k)
 static void wake_fetcher(struct kafka *k)
 {
 	double now = silence_clock();
-	if (rd_kafka_version() >= 0x02020000 || k->silence.since != 0 || now - k->woken_at < 0.005 ||
-	    rd_kafka_queue_length(k->queue) >= batch_size(k))
+	if (rd_kafka_version() >= 0x02020000 || k->silence.since != 0 ||
+	    now - k->woken_at < 0.005 || rd_kafka_queue_length(k->queue) >= batch_size(k))
 		return;
 	k->woken_at = now;
 	rd_kafka_topic_partition_list_t *l = list_left(k);

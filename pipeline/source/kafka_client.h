@@ -41,7 +41,7 @@ bool kafka_destroy_in_time(rd_kafka_t *client);
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
 /* The ranges' partitions, without offsets; owned by the caller. */
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
-					   size_t n);
+					    size_t n);
 /* Ask for the offset of a time, or of OFFSET_BEGINNING or OFFSET_END: into r[i].start. */
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err);

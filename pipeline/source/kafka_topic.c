@@ -8,7 +8,7 @@
 #define START_TRIES 15 /* a second each */
 
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
-					   size_t n)
+					    size_t n)
 {
 	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
 	for (size_t i = 0; i < n; i++)
@@ -21,10 +21,11 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *wh
 {
 	const struct kafka_source *s = &k->job->kafka;
 	if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-		return error_set(err, RC_CONFIG,
-				 "%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
-				 "not loaded yet is lost",
-				 k->job->path, s->pos.line, s->pos.column, s->brokers, s->topic);
+		return error_set(
+			err, RC_CONFIG,
+			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
+			"not loaded yet is lost",
+			k->job->path, s->pos.line, s->pos.column, s->brokers, s->topic);
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
@@ -106,11 +107,12 @@ static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, str
 	for (size_t i = 0; i < t->count; i++) {
 		t->partitions[i].id = n ? wanted[i] : (int32_t)i;
 		if (t->partitions[i].id >= t->npartitions)
-			return error_set(err, RC_CONFIG,
-					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
-					 "`partitions`",
-					 k->job->path, s->pos.line, s->pos.column, s->topic,
-					 t->npartitions - 1, t->partitions[i].id);
+			return error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
+				"`partitions`",
+				k->job->path, s->pos.line, s->pos.column, s->topic,
+				t->npartitions - 1, t->partitions[i].id);
 	}
 	return RC_OK;
 }
@@ -198,7 +200,7 @@ int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, s
 	for (size_t i = 0; !e && i < n; i++)
 		e = l->elems[i].err;
 	rd_kafka_topic_partition_list_destroy(l);
-	return e ? error_set(err, RC_IO, "cannot commit offsets to group %s: %s", k->job->kafka.group,
-			     rd_kafka_err2str(e))
+	return e ? error_set(err, RC_IO, "cannot commit offsets to group %s: %s",
+			     k->job->kafka.group, rd_kafka_err2str(e))
 		 : RC_OK;
 }

@@ -15,7 +15,7 @@
 #endif
 
 static size_t scan_portable(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
-                            uint8_t quote)
+			    uint8_t quote)
 {
 	size_t n = 0;
 
@@ -35,16 +35,16 @@ static inline uint64_t bits_sse2(const uint8_t *p, __m128i d, __m128i q)
 
 	for (unsigned i = 0; i < MARKS_BLOCK; i += 16) {
 		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-		__m128i m = _mm_or_si128(
-		        _mm_or_si128(_mm_cmpeq_epi8(v, d), _mm_cmpeq_epi8(v, q)),
-		        _mm_or_si128(_mm_cmpeq_epi8(v, lf), _mm_cmpeq_epi8(v, cr)));
+		__m128i m =
+			_mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, d), _mm_cmpeq_epi8(v, q)),
+				     _mm_or_si128(_mm_cmpeq_epi8(v, lf), _mm_cmpeq_epi8(v, cr)));
 		bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(m) << i;
 	}
 	return bits;
 }
 
 static size_t scan_sse2(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
-                        uint8_t quote)
+			uint8_t quote)
 {
 	const __m128i d = _mm_set1_epi8((char)delimiter), q = _mm_set1_epi8((char)quote);
 	size_t n = 0;
@@ -61,9 +61,10 @@ static inline AVX2 uint32_t bits_avx2(const uint8_t *p, __m256i d, __m256i q)
 {
 	const __m256i lf = _mm256_set1_epi8('\n'), cr = _mm256_set1_epi8('\r');
 	__m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
-	__m256i m = _mm256_or_si256(
-	        _mm256_or_si256(_mm256_cmpeq_epi8(v, d), _mm256_cmpeq_epi8(v, q)),
-	        _mm256_or_si256(_mm256_cmpeq_epi8(v, lf), _mm256_cmpeq_epi8(v, cr)));
+	__m256i m =
+		_mm256_or_si256(_mm256_or_si256(_mm256_cmpeq_epi8(v, d), _mm256_cmpeq_epi8(v, q)),
+				_mm256_or_si256(_mm256_cmpeq_epi8(v, lf),
+						_mm256_cmpeq_epi8(v, cr)));
 
 	return (uint32_t)_mm256_movemask_epi8(m);
 }
@@ -78,14 +79,14 @@ static inline AVX2 uint64_t put_eight(uint16_t *at, uint64_t bits, size_t i)
 }
 
 static AVX2 size_t scan_avx2(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
-                             uint8_t quote)
+			     uint8_t quote)
 {
 	const __m256i d = _mm256_set1_epi8((char)delimiter), q = _mm256_set1_epi8((char)quote);
 	uint16_t *to = at;
 
 	for (size_t i = 0; i < len; i += MARKS_BLOCK) {
-		uint64_t bits = (uint64_t)bits_avx2(text + i + 32, d, q) << 32 |
-		                bits_avx2(text + i, d, q);
+		uint64_t bits =
+			(uint64_t)bits_avx2(text + i + 32, d, q) << 32 | bits_avx2(text + i, d, q);
 		uint16_t *next = to + _mm_popcnt_u64(bits);
 		do {
 			bits = put_eight(to, bits, i);
@@ -102,7 +103,7 @@ size_t marks_ways(scan_marks *ways[MARKS_WAYS])
 	ways[1] = scan_sse2;
 	ways[2] = scan_avx2;
 	return 2 + (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-	            __builtin_cpu_supports("popcnt"));
+		    __builtin_cpu_supports("popcnt"));
 }
 #else
 size_t marks_ways(scan_marks *ways[MARKS_WAYS])
@@ -133,7 +134,8 @@ void marks_scan(struct marks *m, const uint8_t *from, const uint8_t *last)
 	if (blocks > MARKS_WINDOW / MARKS_BLOCK)
 		blocks = MARKS_WINDOW / MARKS_BLOCK;
 	if (!m->at)
-		m->at = (uint16_t *)mem_alloc((1 + MARKS_WINDOW + MARKS_SLACK) * sizeof(*m->at)) + 1;
+		m->at = (uint16_t *)mem_alloc((1 + MARKS_WINDOW + MARKS_SLACK) * sizeof(*m->at)) +
+			1;
 	m->base = from;
 	m->scanned = from + blocks * MARKS_BLOCK;
 	m->next = 0;

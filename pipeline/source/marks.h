@@ -13,7 +13,7 @@ enum { MARKS_BLOCK = 64, MARKS_WINDOW = 8192, MARKS_SLACK = 8, MARKS_WAYS = 3 };
  * has room for len + MARKS_SLACK.
  */
 typedef size_t scan_marks(uint16_t *at, const uint8_t *text, size_t len, uint8_t delimiter,
-                          uint8_t quote);
+			  uint8_t quote);
 
 struct marks {
 	uint16_t *at; /* of the window, rising, from base; at[-1] is there, and nobody's */

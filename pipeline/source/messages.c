@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "decode.h"
+#include "message_columns.h"
 #include "kafka.h"
 #include "mem.h"
 #include "replay.h"
@@ -23,7 +23,7 @@ struct messages {
 	const struct job *job;
 	struct kafka *kafka; /* of the caller; NULL: replay */
 	struct replay replay;
-	size_t replayed;     /* messages that were taken; under the lock */
+	size_t replayed; /* messages that were taken; under the lock */
 	struct decoding *decoding;
 	struct offset_range *ranges;
 	uint64_t *seq_base; /* of each range */
@@ -54,7 +54,8 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 {
 	uint64_t seq = 0;
 	if (o->nfiles > 1)
-		return error_set(err, RC_CONFIG, "found %zu files, expected one rejects.jsonl", o->nfiles);
+		return error_set(err, RC_CONFIG, "found %zu files, expected one rejects.jsonl",
+				 o->nfiles);
 	if (!o->kafka && !o->nfiles)
 		return error_set(err, RC_CONFIG,
 				 "%s:%u:%u: this command reads files only, found a kafka source",
@@ -250,8 +251,9 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 	if (!is_wanted(m, &msg))
 		return RC_OK;
 	w->counts.events++;
-	struct event event = {
-		.seq = seq_of(w, i, &msg), .offset = (uint64_t)msg.offset, .raw = msg.value};
+	struct event event = {.seq = seq_of(w, i, &msg),
+			      .offset = (uint64_t)msg.offset,
+			      .raw = msg.value};
 	messages_columns(m, &event.ncolumns);
 	int rc = decode(w, &msg, &event, &why);
 	if (rc == RC_END) {

@@ -9,18 +9,20 @@ int kafka_check_range(const char *topic, const struct offset_range *r, int64_t l
 	int p = r->partition;
 	long long start = r->start, end = r->end, first = low, last = high;
 	if (start < first)
-		return error_set(err, RC_DATA,
-				 "%s/%d: the next offset to load is %lld, but the brokers keep only what "
-				 "begins at %lld: %lld offsets are lost, deleted by retention or by hand "
-				 "before they were loaded; to go on without them: `saltmill seek --state "
-				 "DIR %d=%lld`",
-				 topic, p, start, first, first - start, p, first);
+		return error_set(
+			err, RC_DATA,
+			"%s/%d: the next offset to load is %lld, but the brokers keep only what "
+			"begins at %lld: %lld offsets are lost, deleted by retention or by hand "
+			"before they were loaded; to go on without them: `saltmill seek --state "
+			"DIR %d=%lld`",
+			topic, p, start, first, first - start, p, first);
 	if (end > last)
-		return error_set(err, RC_DATA,
-				 "%s/%d: there were offsets up to %lld, now the partition ends at %lld: the "
-				 "topic was deleted and made anew, or the brokers lost data; what was "
-				 "loaded is safe, what was not is lost; to load what is there now: "
-				 "`saltmill seek --state DIR %d=%lld`",
-				 topic, p, end, last, p, first);
+		return error_set(
+			err, RC_DATA,
+			"%s/%d: there were offsets up to %lld, now the partition ends at %lld: the "
+			"topic was deleted and made anew, or the brokers lost data; what was "
+			"loaded is safe, what was not is lost; to load what is there now: "
+			"`saltmill seek --state DIR %d=%lld`",
+			topic, p, end, last, p, first);
 	return RC_OK;
 }

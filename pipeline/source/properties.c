@@ -53,15 +53,17 @@ static int set_limits(const struct setter *s, uint64_t memory_bytes, struct erro
 		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
 	/* with small queues the default of a second is a stall of a second (ingest.md 2.4); before
 	 * librdkafka 2.2 it cannot be set */
-	struct property backoff = {.name = "fetch.queue.backoff.ms", .value = "5", .optional = true};
+	struct property backoff = {.name = "fetch.queue.backoff.ms",
+				   .value = "5",
+				   .optional = true};
 	return rc ? rc : s->set(s->ctx, &backoff, err);
 }
 
 /* What shows in no message, even when it stands in the job file. */
 static bool is_secret(const struct kafka_property *p)
 {
-	static const char *const parts[] = {"password", "secret", "pem", "jaas", "oauthbearer.config",
-					    "token"};
+	static const char *const parts[] = {"password",		  "secret", "pem", "jaas",
+					    "oauthbearer.config", "token"};
 	bool secret = p->file || p->env;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		secret = secret || strstr(p->name, parts[i]);
@@ -76,8 +78,9 @@ static int property_value(const struct kafka_property *p, struct buf *out, struc
 	} else if (p->env) {
 		const char *v = getenv(p->env);
 		if (!v)
-			return error_set(err, RC_CONFIG, "%s: the environment variable %s is not set",
-					 p->name, p->env);
+			return error_set(err, RC_CONFIG,
+					 "%s: the environment variable %s is not set", p->name,
+					 p->env);
 		buf_append_str(out, v);
 	} else {
 		rc = io_read_file(p->file, out, err);
@@ -92,8 +95,9 @@ static int set_property(const struct setter *s, const struct kafka_property *p, 
 {
 	struct buf value = {0};
 	int rc = property_value(p, &value, err);
-	struct property set = {
-		.name = p->name, .value = (const char *)value.ptr, .secret = is_secret(p)};
+	struct property set = {.name = p->name,
+			       .value = (const char *)value.ptr,
+			       .secret = is_secret(p)};
 	if (!rc)
 		rc = s->set(s->ctx, &set, err);
 	if (value.ptr)
@@ -120,7 +124,8 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 		rc = set_own(&s, own[i][0], own[i][1], err);
 	if (!rc)
 		rc = set_own(&s, "bootstrap.servers", k->brokers, err);
-	/* librdkafka assigns partitions through its group code; without commits the name says nothing */
+	/* librdkafka assigns partitions through its group code; without commits the name says
+	 * nothing */
 	if (!rc)
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
 	for (size_t i = 0; !rc && i < k->nproperties; i++) {

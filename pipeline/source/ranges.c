@@ -151,9 +151,10 @@ int ranges_settle(struct ranges *s, const char *topic, char **note)
 	if (s->gone == 0)
 		return RC_OK;
 	list(s, false, PARTITIONS, NULL, &b);
-	*note = mem_format("topic %s, partition%s%s: the brokers do not keep the message that was loaded "
-			   "last, so it cannot be checked whether the topic was made anew since; going on",
-			   topic, s->gone == 1 ? "" : "s", (const char *)b.ptr);
+	*note = mem_format(
+		"topic %s, partition%s%s: the brokers do not keep the message that was loaded "
+		"last, so it cannot be checked whether the topic was made anew since; going on",
+		topic, s->gone == 1 ? "" : "s", (const char *)b.ptr);
 	buf_release(&b);
 	return RC_OK;
 }
@@ -169,10 +170,14 @@ int ranges_refuse(const struct ranges *s, const char *topic, const struct offset
 	list(s, true, LOWS, lows, &anew);
 	list(s, true, POSITIONS, NULL, &on);
 	error_set(err, RC_DATA,
-		  "topic %s, partition%s%s: another message than the one that was loaded last is at its "
-		  "place now (%d: offset %lld): the topic was deleted and made anew, or the brokers lost "
-		  "data; what was loaded is safe, what was not is lost; to load all that is there now: "
-		  "`saltmill seek --state DIR%s`, or only what is behind the positions: `saltmill seek "
+		  "topic %s, partition%s%s: another message than the one that was loaded last is "
+		  "at its "
+		  "place now (%d: offset %lld): the topic was deleted and made anew, or the "
+		  "brokers lost "
+		  "data; what was loaded is safe, what was not is lost; to load all that is there "
+		  "now: "
+		  "`saltmill seek --state DIR%s`, or only what is behind the positions: `saltmill "
+		  "seek "
 		  "--state DIR%s`",
 		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr, first->range.partition,
 		  (long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);

@@ -16,9 +16,9 @@ struct reading_range {
 	struct anchor before; /* to be seen first */
 	int64_t next;
 	bool done;
-	bool unchecked;       /* `before` was not seen yet */
-	bool gone;            /* it is not there any more, neither is another in its place */
-	bool wrong;           /* another is */
+	bool unchecked; /* `before` was not seen yet */
+	bool gone;	/* it is not there any more, neither is another in its place */
+	bool wrong;	/* another is */
 };
 
 struct ranges {
@@ -26,7 +26,7 @@ struct ranges {
 	size_t count, left; /* left: not done */
 	size_t unchecked;
 	size_t gone, wrong;
-	bool told;          /* ranges_settle has found that nothing is wrong */
+	bool told; /* ranges_settle has found that nothing is wrong */
 };
 
 void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n);
@@ -51,6 +51,7 @@ void ranges_last(struct reading_range *r, const struct message *m);
  * in start.
  */
 int ranges_settle(struct ranges *s, const char *topic, char **note);
-int ranges_refuse(const struct ranges *s, const char *topic, const struct offset_range *lows, struct error *err);
+int ranges_refuse(const struct ranges *s, const char *topic, const struct offset_range *lows,
+		  struct error *err);
 
 #endif

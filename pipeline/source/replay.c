@@ -13,7 +13,8 @@
 
 static int digit64(char c)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *at = c ? strchr(digits, c) : NULL;
 	return at ? (int)(at - digits) : -1;
 }
@@ -41,7 +42,8 @@ static bool decode64(const char *text, struct bytes *out, struct arena *a)
 static bool get_bytes(const json_t *object, const char *name, struct bytes *out, struct arena *a)
 {
 	char *coded = mem_format("%s_base64", name);
-	const json_t *text = json_object_get(object, name), *base64 = json_object_get(object, coded);
+	const json_t *text = json_object_get(object, name),
+		     *base64 = json_object_get(object, coded);
 	mem_free(coded);
 	*out = (struct bytes){0};
 	if (json_is_string(text)) {
@@ -86,7 +88,8 @@ static const char *get_message(const json_t *line, const char *topic, struct mes
 			      .timestamp_ms = timestamp ? json_integer_value(timestamp) : -1};
 	if (!get_bytes(line, "key", &m->key, a) || !get_bytes(line, "raw", &m->value, a))
 		return "key and raw as text, or key_base64 and raw_base64";
-	return get_headers(json_object_get(line, "headers"), m, a) ? NULL : "headers: name and value";
+	return get_headers(json_object_get(line, "headers"), m, a) ? NULL
+								   : "headers: name and value";
 }
 
 static int read_lines(struct replay *r, struct bytes text, const char *topic, struct error *err)
@@ -105,7 +108,8 @@ static int read_lines(struct replay *r, struct bytes text, const char *topic, st
 			     : "a JSON object";
 		json_decref(json);
 		if (expected)
-			return error_set(err, RC_DATA, "%s:%zu: expected %s", r->file.path, line, expected);
+			return error_set(err, RC_DATA, "%s:%zu: expected %s", r->file.path, line,
+					 expected);
 		at += len + 1;
 	}
 	return RC_OK;

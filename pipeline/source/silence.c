@@ -7,7 +7,7 @@
 #include "units.h"
 
 #define SAY_AGAIN_S   30
-#define DOUBT_S	      6  /* a refusal that may be a connection that broke */
+#define DOUBT_S	      6	 /* a refusal that may be a connection that broke */
 #define AFTER_ANSWERS 60 /* seconds */
 
 double silence_clock(void)
@@ -43,7 +43,8 @@ void silence_begin(struct silence *s)
 		return;
 	s->said_at = now;
 	snprintf(text, sizeof(text), "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far",
-		 s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "", now - s->since);
+		 s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
+		 now - s->since);
 	say(s, text);
 }
 
@@ -71,10 +72,11 @@ static bool says(const char *reason, const char *const *words, size_t n)
  */
 void silence_complaint(struct silence *s, const char *reason, bool login)
 {
-	static const char *const sure[] = {"verify failed", "alert bad certificate", "alert certificate",
-					   "certificate required", "alert unknown ca", "alert handshake"};
-	static const char *const likely[] = {"security.protocol", "state SSL_HANDSHAKE", "Disconnected",
-					     "state APIVERSION_QUERY"};
+	static const char *const sure[] = {"verify failed",	"alert bad certificate",
+					   "alert certificate", "certificate required",
+					   "alert unknown ca",	"alert handshake"};
+	static const char *const likely[] = {"security.protocol", "state SSL_HANDSHAKE",
+					     "Disconnected", "state APIVERSION_QUERY"};
 	static const char *const away[] = {"Connect to", "resolve"};
 	bool certain = login || says(reason, sure, sizeof(sure) / sizeof(*sure));
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);

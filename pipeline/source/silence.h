@@ -10,12 +10,12 @@ struct silence {
 	struct kafka_log log;
 	const char *brokers;
 	char reason[200]; /* the last complaint */
-	double since;     /* silence_clock; 0: they answer */
+	double since;	  /* silence_clock; 0: they answer */
 	double said_at;
 	/* brokers that will not have us */
 	double refused_since; /* 0: none */
-	bool certain;         /* no broken connection looks like it */
-	bool answered;        /* some broker, ever */
+	bool certain;	      /* no broken connection looks like it */
+	bool answered;	      /* some broker, ever */
 	char refusal[560];
 };
 
@@ -29,7 +29,8 @@ void silence_complaint(struct silence *s, const char *reason, bool login);
 /*
  * RC_IO after patience_s (DURATION_FOREVER: never) without an answer.  RC_IO, too, when the brokers
  * refuse us: at once when they never answered and it is certain; soon when it may be a broker that
- * is being stopped; later when they have answered before, for one that starts may refuse for a while.
+ * is being stopped; later when they have answered before, for one that starts may refuse for a
+ * while.
  */
 int silence_check(const struct silence *s, uint64_t patience_s, struct error *err);
 

@@ -16,9 +16,9 @@
 #include "messages.h"
 #include "pool.h"
 
-#define PIECE_BYTES ((size_t)1 << 20)
+#define PIECE_BYTES  ((size_t)1 << 20)
 #define ALONE_PIECES 4
-#define SOME_ROWS ((size_t)16)
+#define SOME_ROWS    ((size_t)16)
 #define ALONE_COPIES 3 /* of a long row: the piece, what was read behind it, the record */
 
 struct source_worker {
@@ -28,7 +28,7 @@ struct source_worker {
 	struct buf piece;
 	size_t file;
 	uint64_t offset, line, seq; /* of the piece's first byte; line ends before it */
-	uint64_t number;            /* of the piece */
+	uint64_t number;	    /* of the piece */
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
 };
@@ -52,7 +52,7 @@ static int check_files(struct source *s, struct error *err)
 		s->bytes_total = 0;
 	if (nstandard > 1)
 		return error_set(err, RC_CONFIG, "standard input is named %zu times, expected once",
-		                 nstandard);
+				 nstandard);
 	return RC_OK;
 }
 
@@ -71,7 +71,7 @@ static int begin(struct source *s, struct error *err)
 }
 
 static int open_messages(struct source **out, const struct source_options *options,
-                         struct error *err)
+			 struct error *err)
 {
 	struct messages *m;
 	int rc = messages_open(&m, options, err);
@@ -243,7 +243,8 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 	size_t cut = 0;
 
 	piece->len = 0;
-	if (c->rest.len > s->piece_bytes) { /* behind a long row: no copy, and no two large buffers */
+	if (c->rest.len >
+	    s->piece_bytes) { /* behind a long row: no copy, and no two large buffers */
 		struct buf swap = *piece;
 		*piece = c->rest;
 		c->rest = swap;
@@ -257,7 +258,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 		if (rc != 0)
 			return rc;
 		atomic_store_explicit(&s->bytes_done, s->bytes_before + c->in.raw_read,
-		                      memory_order_relaxed);
+				      memory_order_relaxed);
 		cut = cursor_whole(s, &s->cutter, c, piece, &limit);
 		if (limit)
 			return source_bad_row(s, s->current, c->line, c->offset, true, err);
@@ -300,7 +301,8 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 	}
 }
 
-/* The next piece of the wanted share: pieces that do not raise the share's whole number are passed. */
+/* The next piece of the wanted share: pieces that do not raise the share's whole number are passed.
+ */
 static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
 {
 	int rc;
@@ -308,7 +310,8 @@ static int take_wanted_locked(struct source *s, struct source_worker *w, struct 
 	do {
 		rc = take_piece_locked(s, w, err);
 		s->cut++;
-	} while (rc == RC_OK && (uint64_t)((double)s->cut * s->fraction) == s->taken && s->fraction < 1);
+	} while (rc == RC_OK && (uint64_t)((double)s->cut * s->fraction) == s->taken &&
+		 s->fraction < 1);
 	w->number = s->taken++;
 	return rc;
 }
@@ -335,14 +338,14 @@ static void why_bad_quote(const struct source *s, const struct csv_row *row, str
 	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
 	if (row->bad_in_quotes)
 		snprintf(why->detail, sizeof(why->detail),
-		         "column %zu: found %s behind the closing quote, expected a delimiter or "
-		         "the line's end",
-		         row->bad_column, found);
+			 "column %zu: found %s behind the closing quote, expected a delimiter or "
+			 "the line's end",
+			 row->bad_column, found);
 	else
 		snprintf(why->detail, sizeof(why->detail),
-		         "column %zu: found a quote inside an unquoted value, expected the whole "
-		         "value in quotes and the quote doubled",
-		         row->bad_column);
+			 "column %zu: found a quote inside an unquoted value, expected the whole "
+			 "value in quotes and the quote doubled",
+			 row->bad_column);
 }
 
 static void why_field_count(const struct source *s, const struct csv_row *row, struct reject *why)
@@ -350,19 +353,19 @@ static void why_field_count(const struct source *s, const struct csv_row *row, s
 	why->reason = "field_count";
 	why->field = NULL;
 	snprintf(why->detail, sizeof(why->detail), "found %zu field%s, expected %zu", row->ncolumns,
-	         row->ncolumns == 1 ? "" : "s", s->ncolumns);
+		 row->ncolumns == 1 ? "" : "s", s->ncolumns);
 }
 
 static int reject_row(struct source_worker *w, const struct source_sink *sink,
-                      const struct event *event, const struct reject *why, struct error *err)
+		      const struct event *event, const struct reject *why, struct error *err)
 {
 	struct rejected rejected = {
-	        .file = w->source->files[w->file].path,
-	        .line = event->line,
-	        .offset = event->offset,
-	        .seq = event->seq,
-	        .raw = event->raw,
-	        .why = *why,
+		.file = w->source->files[w->file].path,
+		.line = event->line,
+		.offset = event->offset,
+		.seq = event->seq,
+		.raw = event->raw,
+		.why = *why,
 	};
 
 	w->counts.rejects++;
@@ -381,28 +384,28 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 		return source_bad_row(s, w->file, line, offset, too_long, err);
 	if (row->kind == CSV_CONFUSED)
 		return error_set(err, RC_ORDER,
-		                 "%s:%llu: libcsv and the scanner of row ends disagree (a bug)",
-		                 input_name(s->files[w->file].path), (unsigned long long)line + 1);
+				 "%s:%llu: libcsv and the scanner of row ends disagree (a bug)",
+				 input_name(s->files[w->file].path), (unsigned long long)line + 1);
 	return RC_OK;
 }
 
 /* Of the row in the reader's columns. */
 static struct event make_event(const struct source_worker *w, const uint8_t *start,
-                               const uint8_t *end, uint64_t line)
+			       const uint8_t *end, uint64_t line)
 {
 	uint64_t at = (uint64_t)(start - w->piece.ptr);
 
 	return (struct event){.columns = w->reader.columns,
-	                      .ncolumns = w->source->ncolumns,
-	                      .roomy = true,
-	                      .seq = w->seq + at,
-	                      .line = w->line + line + 1,
-	                      .offset = w->offset + at,
-	                      .raw = bytes_of(start, (size_t)(end - start))};
+			      .ncolumns = w->source->ncolumns,
+			      .roomy = true,
+			      .seq = w->seq + at,
+			      .line = w->line + line + 1,
+			      .offset = w->offset + at,
+			      .raw = bytes_of(start, (size_t)(end - start))};
 }
 
 static int take_one(struct source_worker *w, const struct event *event,
-                    const struct source_sink *sink, struct error *err)
+		    const struct source_sink *sink, struct error *err)
 {
 	struct reject why;
 	int rc = sink->event(sink->ctx, event, &why);
@@ -411,7 +414,7 @@ static int take_one(struct source_worker *w, const struct event *event,
 }
 
 static int take_row(struct source_worker *w, const struct csv_row *row,
-                    const struct source_sink *sink, struct error *err)
+		    const struct source_sink *sink, struct error *err)
 {
 	const struct source *s = w->source;
 	struct event event = make_event(w, row->start, row->end, row->line);
@@ -428,20 +431,20 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 }
 
 static int take_one_of(struct source_worker *w, const struct event_rows *rows, size_t i,
-                       const struct source_sink *sink, struct error *err)
+		       const struct source_sink *sink, struct error *err)
 {
 	const uint16_t *ends = rows->ends + i * rows->stride;
 	const uint8_t *end = rows->text + ends[rows->ncolumns - 1];
 
 	csv_columns(&w->reader, rows, i);
-	struct event event = make_event(w, rows->text + row_field(ends).at, end,
-	                                w->reader.line - rows->n + i);
+	struct event event =
+		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
 	return take_one(w, &event, sink, err);
 }
 
 /* Rows [from, end): together if sink takes them so, or else one by one. */
-static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from, size_t end,
-                     const struct source_sink *sink, struct error *err)
+static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from,
+		     size_t end, const struct source_sink *sink, struct error *err)
 {
 	struct event_rows some = *rows;
 	bool taken = false;
@@ -458,7 +461,7 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 
 /* An odd row shall not keep many others from going together: fewer are tried next. */
 static int take_rows(struct source_worker *w, struct event_rows *rows,
-                     const struct source_sink *sink, struct error *err)
+		     const struct source_sink *sink, struct error *err)
 {
 	bool taken = false;
 	int rc = RC_OK;
@@ -469,7 +472,8 @@ static int take_rows(struct source_worker *w, struct event_rows *rows,
 	if (sink->rows && rows->n > SOME_ROWS)
 		rc = sink->rows(sink->ctx, rows, &taken);
 	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)
-		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink, err);
+		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink,
+			       err);
 	return rc;
 }
 
@@ -480,7 +484,7 @@ uint64_t source_worker_piece(const struct source_worker *w)
 
 /* locked: the source is this worker's alone meanwhile. */
 static int work_on_piece(struct source_worker *w, bool locked, const struct source_sink *sink,
-                         struct error *err)
+			 struct error *err)
 {
 	struct source *s = w->source;
 	struct event_rows plain;

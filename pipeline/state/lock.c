@@ -26,10 +26,11 @@ static void read_text(struct lock *l, char *text)
 
 static int refuse(const char *dir, const char *owner, struct error *err)
 {
-	return error_set(err, RC_BUSY,
-			 "%s is in use by process %s; one state folder is for one process at a time "
-			 "(several share a topic by `share: true`, or by `partitions:` and a folder each)",
-			 dir, owner);
+	return error_set(
+		err, RC_BUSY,
+		"%s is in use by process %s; one state folder is for one process at a time "
+		"(several share a topic by `share: true`, or by `partitions:` and a folder each)",
+		dir, owner);
 }
 
 int lock_take(struct lock *l, const char *dir, struct error *err)
@@ -65,12 +66,14 @@ int lock_check(const struct lock *l, const char *dir, unsigned long long records
 {
 	if (records > l->records || (records == l->records && publishing >= l->publishing))
 		return RC_OK;
-	return error_set(err, RC_BUSY,
-			 "%s shows %llu records%s, its lock says %llu%s: either this machine sees the folder "
-			 "as it was before, which passes, or it is an old copy; if that is meant, remove "
-			 "%s/lock",
-			 dir, records, publishing ? " and a load that may be published" : "", l->records,
-			 l->publishing ? " and a load that may be published" : "", dir);
+	return error_set(
+		err, RC_BUSY,
+		"%s shows %llu records%s, its lock says %llu%s: either this machine sees the "
+		"folder "
+		"as it was before, which passes, or it is an old copy; if that is meant, remove "
+		"%s/lock",
+		dir, records, publishing ? " and a load that may be published" : "", l->records,
+		l->publishing ? " and a load that may be published" : "", dir);
 }
 
 void lock_note(struct lock *l, unsigned long long records, bool publishing)
@@ -79,8 +82,8 @@ void lock_note(struct lock *l, unsigned long long records, bool publishing)
 	if (l->fd < 0)
 		return;
 	gethostname(host, sizeof(host) - 1);
-	int n = snprintf(text, sizeof(text), "%ld on %s\nat %llu%s\n", (long)getpid(), host, records,
-			 publishing ? " publishing" : "");
+	int n = snprintf(text, sizeof(text), "%ld on %s\nat %llu%s\n", (long)getpid(), host,
+			 records, publishing ? " publishing" : "");
 	bool less = records < l->records || (records == l->records && publishing < l->publishing);
 	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
 		fdatasync(l->fd); /* before the folder itself goes back */

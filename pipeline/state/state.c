@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "crash.h"
-#include "files.h"
+#include "state_files.h"
 #include "io.h"
 #include "lock.h"
-#include "shared.h"
+#include "shared_state.h"
 
 struct position {
 	int32_t partition;
@@ -32,7 +32,7 @@ struct position {
 
 struct state {
 	char *dir;
-	struct lock lock; /* not held: only looking */
+	struct lock lock;	  /* not held: only looking */
 	struct state_topic topic; /* topic NULL: not bound */
 	struct state_load intent; /* name NULL: none */
 	struct state_load *loads;
@@ -98,12 +98,13 @@ static int add_load(struct state *s, const struct state_load *l, struct error *e
 	int64_t at;
 	for (size_t i = 0; i < l->nranges; i++) {
 		const struct offset_range *r = &l->ranges[i];
-		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) && at != r->start)
-			return error_set(err, RC_ORDER,
-					 "%s: load %s begins partition %d at %lld, expected %lld, where the "
-					 "one before ends",
-					 s->dir, l->name, r->partition, (long long)r->start,
-					 (long long)at);
+		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) &&
+		    at != r->start)
+			return error_set(
+				err, RC_ORDER,
+				"%s: load %s begins partition %d at %lld, expected %lld, where the "
+				"one before ends",
+				s->dir, l->name, r->partition, (long long)r->start, (long long)at);
 		set_position(s, r);
 	}
 	if (s->nloads == s->room) {
@@ -172,8 +173,8 @@ static int read_loads(struct state *s, struct error *err)
 	char *folder = path_of(s, "loads");
 	int n = scandir(folder, &names, is_record, by_name), rc = RC_OK;
 	if (n < 0)
-		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s", s->dir,
-			       folder, strerror(errno));
+		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s",
+			       s->dir, folder, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		struct state_load l;
 		char *path = mem_format("%s/%s", folder, names[i]->d_name);
@@ -224,10 +225,11 @@ static bool is_publishing(const struct state *s)
 
 static int refuse_shared(const char *dir, struct error *err)
 {
-	return error_set(err, RC_CONFIG,
-			 "%s is shared by the members of a group, a state a partition in it; use it with "
-			 "`saltmill stream` and a job that says `share: true`",
-			 dir);
+	return error_set(
+		err, RC_CONFIG,
+		"%s is shared by the members of a group, a state a partition in it; use it with "
+		"`saltmill stream` and a job that says `share: true`",
+		dir);
 }
 
 int state_open(struct state **out, const char *dir, bool write, struct error *err)
@@ -303,15 +305,17 @@ static int refuse_partitions(const struct state *s, const struct state_topic *t,
 {
 	struct buf list = {0};
 	if (t->npartitions < s->topic.npartitions)
-		return error_set(err, RC_DATA,
-				 "topic %s had %d partitions, now it has %d: it was deleted and made anew; "
-				 "what was loaded is safe; load it with a new state folder",
-				 t->topic, s->topic.npartitions, t->npartitions);
+		return error_set(
+			err, RC_DATA,
+			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
+			"what was loaded is safe; load it with a new state folder",
+			t->topic, s->topic.npartitions, t->npartitions);
 	for (int32_t p = 0; p < t->npartitions && list.len < 200; p++)
 		if (!find_position(s, p))
 			buf_printf(&list, " %d=0", p);
 	error_set(err, RC_DATA,
-		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new ones from "
+		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new "
+		  "ones from "
 		  "their beginning: `saltmill seek --state %s%.*s`",
 		  t->topic, s->topic.npartitions, t->npartitions, s->dir, (int)list.len,
 		  list.ptr ? (const char *)list.ptr : "");
@@ -323,14 +327,16 @@ int state_same_topic(const char *dir, const struct state_topic *was, const struc
 		     struct error *err)
 {
 	if (strcmp(was->topic, now->topic) != 0)
-		return error_set(err, RC_CONFIG,
-				 "%s is the state of topic %s, found %s in the job; use another folder",
-				 dir, was->topic, now->topic);
+		return error_set(
+			err, RC_CONFIG,
+			"%s is the state of topic %s, found %s in the job; use another folder", dir,
+			was->topic, now->topic);
 	if (strcmp(was->cluster, now->cluster) != 0)
-		return error_set(err, RC_DATA,
-				 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
-				 "cluster mean nothing in another; use a new state folder and `start:`",
-				 now->topic, now->cluster, dir, was->cluster);
+		return error_set(
+			err, RC_DATA,
+			"topic %s is now of cluster %s, %s is the state of %s: offsets of one "
+			"cluster mean nothing in another; use a new state folder and `start:`",
+			now->topic, now->cluster, dir, was->cluster);
 	return RC_OK;
 }
 
@@ -418,7 +424,8 @@ static int remove_intent(struct state *s, struct error *err)
 {
 	char *path = path_of(s, "intent.json");
 	lock_note(&s->lock, s->nloads, false);
-	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path) : 0;
+	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path)
+						     : 0;
 	mem_free(path);
 	s->intent = (struct state_load){0};
 	return rc ? rc : io_sync_dir(s->dir, err);
@@ -476,12 +483,14 @@ int state_drop(struct state *s, struct error *err)
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err)
 {
 	if (s->intent.name && s->intent.phase == STATE_PUBLISHING)
-		return error_set(err, RC_CONFIG,
-				 "%s: load %s may be published as %s; run the load or the stream once more "
-				 "first, or say what became of it: `saltmill loads --state %s --published %s` "
-				 "or `--discard %s`",
-				 s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
-				 s->intent.name);
+		return error_set(
+			err, RC_CONFIG,
+			"%s: load %s may be published as %s; run the load or the stream once more "
+			"first, or say what became of it: `saltmill loads --state %s --published "
+			"%s` "
+			"or `--discard %s`",
+			s->dir, s->intent.name, s->intent.dir, s->dir, s->intent.name,
+			s->intent.name);
 	/* one that is certainly not published would begin at the old positions */
 	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
 	if (rc)
@@ -495,7 +504,8 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 	for (size_t i = 0; i < n; i++) {
 		int64_t at;
 		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;
-		/* what stands in front of the new position was never looked at, or is known to be wrong */
+		/* what stands in front of the new position was never looked at, or is known to be
+		 * wrong */
 		l.ranges[i].last = (struct anchor){0};
 	}
 	return record(s, &l, err);
@@ -504,7 +514,8 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 int state_settle(struct state *s, const char *name, bool published, struct error *err)
 {
 	if (!s->intent.name || strcmp(s->intent.name, name) != 0)
-		return error_set(err, RC_CONFIG, "%s: load %s is not one that was interrupted", s->dir, name);
+		return error_set(err, RC_CONFIG, "%s: load %s is not one that was interrupted",
+				 s->dir, name);
 	const struct state_result nothing = {0};
 	return published ? state_published(s, &nothing, err) : state_drop(s, err);
 }
@@ -555,7 +566,8 @@ int state_hand_over(struct state *s, const char *name, struct error *err)
 	       (strcmp(s->loads[i].name, name) != 0 || s->loads[i].phase == STATE_SEEK))
 		i++;
 	if (i == s->nloads)
-		return error_set(err, RC_CONFIG, "%s has no load %s; `saltmill loads --state %s` lists them",
+		return error_set(err, RC_CONFIG,
+				 "%s has no load %s; `saltmill loads --state %s` lists them",
 				 s->dir, name, s->dir);
 	if (s->loads[i].handed)
 		return RC_OK;

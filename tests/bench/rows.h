@@ -14,11 +14,11 @@ struct rows {
 };
 
 /* A copy, with some bytes behind it that can be read. */
-void keep_record(struct rows *rows, const struct record *r, size_t minor_bytes);
+void keep_record(struct rows *rows, const struct record *r, size_t secondary_bytes);
 void rows_release(struct rows *rows);
 
 /* Add n <= RECORD_BATCH records, as a batch if they can be one. */
-int add_records(struct run_builder *to, const struct record *r, size_t n, size_t minor_bytes,
+int add_records(struct run_builder *to, const struct record *r, size_t n, size_t secondary_bytes,
 		struct error *err);
 
 #endif

@@ -26,8 +26,8 @@
 #include "mem.h"
 #include "pipeline/hfile/block.h"
 #include "pipeline/hfile/bloom.h"
-#include "pipeline/hfile/codec.h"
-#include "pipeline/source/source.h"
+#include "pipeline/hfile/compress.h"
+#include "source.h"
 #include "row.h"
 #include "rows.h"
 #include "sorter.h"
@@ -99,7 +99,7 @@ static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 	struct record r;
 	int rc = row_encode(b->encoder, ev, &r, why);
 	if (rc == 0 && b->keep)
-		keep_record(&b->rows, &r, row_minor_bytes(b->plan, 0));
+		keep_record(&b->rows, &r, row_secondary_bytes(b->plan, 0));
 	return rc;
 }
 
@@ -108,14 +108,15 @@ static int encode_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
 	struct bench *b = ctx;
 	struct record_batch out = {0};
-	size_t bytes = row_batch_bytes(b->encoder, 0, rows), minor_bytes = row_minor_bytes(b->plan, 0);
+	size_t bytes = row_batch_bytes(b->encoder, 0, rows),
+	       secondary_bytes = row_secondary_bytes(b->plan, 0);
 	if (bytes == 0)
 		return RC_OK;
 	out.to = buf_reserve(&b->batch, bytes + RECORD_SLACK);
 	*taken = row_encode_batch(b->encoder, rows, &out);
 	for (size_t i = 0; *taken && b->keep && i < rows->n; i++) {
-		struct record r = record_of_batch(&out, i, minor_bytes);
-		keep_record(&b->rows, &r, minor_bytes);
+		struct record r = record_of_batch(&out, i, secondary_bytes);
+		keep_record(&b->rows, &r, secondary_bytes);
 	}
 	return RC_OK;
 }
@@ -124,7 +125,8 @@ static int read_csv(struct bench *b, bool encode, struct watch *w)
 {
 	const char *files[] = {b->csv};
 	struct source_options so = {.job = &b->job, .files = files, .nfiles = 1};
-	struct source_sink sink = {.ctx = b, .event = encode ? encode_event : NULL,
+	struct source_sink sink = {.ctx = b,
+				   .event = encode ? encode_event : NULL,
 				   .rows = encode ? encode_rows : NULL};
 	size_t ncolumns;
 	struct watch start = now();
@@ -186,7 +188,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	struct sorter_options so = {.budget = &budget,
 				    .temp_dir = b->folder,
 				    .threads = 1,
-				    .minor_bytes = row_minor_bytes(b->plan, 0)};
+				    .secondary_bytes = row_secondary_bytes(b->plan, 0)};
 	struct sorter *s = sorter_new(&so);
 	struct watch runs = {0}, merge = {0}, touch = {0}, start;
 	struct record_iter it;
@@ -196,7 +198,8 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	start = now();
 	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i += EVENT_BATCH) {
 		size_t left = b->rows.count - i, n = left < EVENT_BATCH ? left : EVENT_BATCH;
-		rc = add_records(sorter_builder(s, 0), &b->rows.record[i], n, so.minor_bytes, &b->err);
+		rc = add_records(sorter_builder(s, 0), &b->rows.record[i], n, so.secondary_bytes,
+				 &b->err);
 	}
 	if (rc == RC_OK)
 		rc = sorter_finish(s, &b->err);
@@ -210,7 +213,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 		while (rc == RC_OK && (rc = it.next(it.self, &r, &b->err)) == RC_OK) {
 			order += r.seq;
 			if (copy)
-				keep_record(sorted, &r, so.minor_bytes);
+				keep_record(sorted, &r, so.secondary_bytes);
 		}
 		rc = rc == RC_END ? RC_OK : rc;
 		if (rc == RC_OK)

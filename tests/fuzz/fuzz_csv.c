@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "mem.h"
-#include "pipeline/source/source.h"
+#include "source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,8 +67,8 @@ static int on_reject(void *ctx, const struct rejected *r, struct error *err)
 	struct log *log = ctx;
 
 	(void)err;
-	buf_printf(&log->text, "%llu %llu %llu %s", (unsigned long long)r->seq, (unsigned long long)r->line,
-	           (unsigned long long)r->offset, r->why.detail);
+	buf_printf(&log->text, "%llu %llu %llu %s", (unsigned long long)r->seq,
+		   (unsigned long long)r->line, (unsigned long long)r->offset, r->why.detail);
 	buf_append(&log->text, r->raw.ptr, r->raw.len);
 	return RC_OK;
 }
@@ -79,13 +79,20 @@ enum way { FAST, LIBCSV, TOGETHER };
 static void run(const char *path, uint8_t choice, size_t piece_bytes, enum way way, struct log *log)
 {
 	static const char *columns[] = {"a", "b", "c", "d"};
-	struct job job = {.csv = {.header = choice & 4, .columns = columns,
-	                          .ncolumns = 1 + (choice & 3), .delimiter = ',', .quote = '"',
-	                          .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
-	struct source_options options = {.job = &job, .files = &path, .nfiles = 1,
-	                                 .piece_bytes = piece_bytes,
-	                                 .libcsv_only = way == LIBCSV};
-	struct source_sink sink = {.ctx = log, .event = on_event, .reject = on_reject,
+	struct job job = {.csv = {.header = choice & 4,
+				  .columns = columns,
+				  .ncolumns = 1 + (choice & 3),
+				  .delimiter = ',',
+				  .quote = '"',
+				  .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
+	struct source_options options = {.job = &job,
+					 .files = &path,
+					 .nfiles = 1,
+					 .piece_bytes = piece_bytes,
+					 .libcsv_only = way == LIBCSV};
+	struct source_sink sink = {.ctx = log,
+				   .event = on_event,
+				   .reject = on_reject,
 				   .rows = way == TOGETHER ? on_rows : NULL};
 	struct source *s;
 	struct error err;
@@ -118,7 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* How many rows come before damaged compressed data depends on the piece: not that. */
 	bool compressed = size > 1 && (data[1] == 0x1f || data[1] == 0x28 || data[1] >> 4 == 5);
 
-	if (size == 0 || compressed || fd < 0 || write(fd, data + 1, size - 1) != (ssize_t)(size - 1)) {
+	if (size == 0 || compressed || fd < 0 ||
+	    write(fd, data + 1, size - 1) != (ssize_t)(size - 1)) {
 		close(fd);
 		return 0;
 	}

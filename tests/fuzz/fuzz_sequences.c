@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
-#include "pipeline/hfile/codec.h"
+#include "pipeline/hfile/compress.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

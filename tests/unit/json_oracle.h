@@ -13,14 +13,15 @@
 
 #include "pipeline/source/json.h"
 
-static const char *const oracle_paths[] = {"a",	     "a.b",  "a.b.c", "a[0]", "a[1].b", "[0]",
-					   "[1].a", "[2][0]", "b",    "[\"\"]", "['x.y']", "\xc3\xa9"};
+static const char *const oracle_paths[] = {"a",	     "a.b",    "a.b.c",	  "a[0]",
+					   "a[1].b", "[0]",    "[1].a",	  "[2][0]",
+					   "b",	     "[\"\"]", "['x.y']", "\xc3\xa9"};
 #define ORACLE_PATHS (sizeof(oracle_paths) / sizeof(*oracle_paths))
 
 /* The same paths once more, by hand: keys, or '#n'. */
 static const char *const oracle_steps[ORACLE_PATHS][4] = {
-	{"a"},	      {"a", "b"},     {"a", "b", "c"}, {"a", "#0"}, {"a", "#1", "b"}, {"#0"},
-	{"#1", "a"}, {"#2", "#0"}, {"b"},	       {""},	    {"x.y"},	      {"\xc3\xa9"}};
+	{"a"},	     {"a", "b"},   {"a", "b", "c"}, {"a", "#0"}, {"a", "#1", "b"}, {"#0"},
+	{"#1", "a"}, {"#2", "#0"}, {"b"},	    {""},	 {"x.y"},	   {"\xc3\xa9"}};
 
 static json_t *oracle_find(json_t *root, const char *const *steps)
 {

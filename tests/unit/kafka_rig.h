@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 #include "mem.h"
-#include "pipeline/source/kafka.h"
-#include "pipeline/source/source.h"
+#include "kafka.h"
+#include "source.h"
 #include "pool.h"
 #include "tests/unit/mock_main.h"
 #include "units.h"
@@ -76,7 +76,8 @@ static inline void produce(struct cluster *c, int partition, const char *key, co
 		{.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = "events"},
 		{.vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition},
 		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)key, key_len}},
-		{.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)value, value ? strlen(value) : 0}},
+		{.vtype = RD_KAFKA_VTYPE_VALUE,
+		 .u.mem = {(void *)(uintptr_t)value, value ? strlen(value) : 0}},
 		{.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
 		{.vtype = RD_KAFKA_VTYPE_TIMESTAMP, .u.i64 = 1476640644000},
 		{.vtype = RD_KAFKA_VTYPE_HEADER, .u.header = {"kind", "x", 1}},
@@ -124,7 +125,8 @@ static inline size_t whole(struct kafka *k, struct offset_range *ranges)
 	return n;
 }
 
-/* What came out, a line an event in the order of seq: "seq: column|column" or "seq! reason detail". */
+/* What came out, a line an event in the order of seq: "seq: column|column" or "seq! reason detail".
+ */
 struct seen {
 	char *lines[4096];
 	struct source_counts counts;
@@ -140,7 +142,8 @@ static inline int take_event(void *ctx, const struct event *e, struct reject *wh
 	struct buf b = {0};
 	(void)why;
 	for (size_t i = 0; i < e->ncolumns; i++)
-		buf_printf(&b, "%s%.*s", i ? "|" : "", e->columns[i].absent ? 1 : (int)e->columns[i].len,
+		buf_printf(&b, "%s%.*s", i ? "|" : "",
+			   e->columns[i].absent ? 1 : (int)e->columns[i].len,
 			   e->columns[i].absent ? "-" : (const char *)e->columns[i].ptr);
 	pthread_mutex_lock(&s->lock);
 	assert_null(s->lines[e->seq]);
@@ -219,8 +222,8 @@ static inline void seen_free(struct seen *s)
 static inline void expect(const struct seen *s, size_t seq, const char *want)
 {
 	if (!s->lines[seq] || strcmp(s->lines[seq], want) != 0)
-		fail_msg("event %zu: got %s, want %s", seq, s->lines[seq] ? s->lines[seq] : "nothing",
-			 want);
+		fail_msg("event %zu: got %s, want %s", seq,
+			 s->lines[seq] ? s->lines[seq] : "nothing", want);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_cluster, drop_cluster)

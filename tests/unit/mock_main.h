@@ -22,8 +22,8 @@ static void skip_under_tsan(void **state)
 
 static const struct CMUnitTest only_skip[] = {cmocka_unit_test(skip_under_tsan)};
 
-#define RUN_ON_MOCK(tests)                                              \
-	(SKIP_ALL ? cmocka_run_group_tests(only_skip, NULL, NULL)       \
+#define RUN_ON_MOCK(tests)                                                                         \
+	(SKIP_ALL ? cmocka_run_group_tests(only_skip, NULL, NULL)                                  \
 		  : cmocka_run_group_tests(tests, NULL, NULL))
 
 #endif

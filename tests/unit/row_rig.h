@@ -150,12 +150,17 @@ static inline void rig_rows_init(struct rig_rows *out, const struct bytes *field
 	for (size_t i = 0; i < n * ncolumns; i++)
 		bytes += fields[i].len + 1 + crlf;
 	*out = (struct rig_rows){.text = malloc(bytes),
-				 .marks = malloc((1 + n * (ncolumns + crlf)) * sizeof(*out->marks))};
+				 .marks =
+					 malloc((1 + n * (ncolumns + crlf)) * sizeof(*out->marks))};
 	uint16_t *mark = out->marks;
 	memset(out->text, '7', bytes);
 	*mark++ = UINT16_MAX;
-	out->rows = (struct event_rows){.text = out->text, .ends = mark, .n = n, .seq = 42,
-					.ncolumns = ncolumns, .stride = ncolumns + crlf};
+	out->rows = (struct event_rows){.text = out->text,
+					.ends = mark,
+					.n = n,
+					.seq = 42,
+					.ncolumns = ncolumns,
+					.stride = ncolumns + crlf};
 	for (size_t i = 0; i < n * ncolumns; i++) {
 		if (fields[i].len)
 			memcpy(out->text + at, fields[i].ptr, fields[i].len);
@@ -197,7 +202,7 @@ static inline bool encode_as_rows(struct rig *r, const char *const *texts, uint8
 	rig_rows_init(&rows, fields, 1, r->job.nfields, false);
 	bool taken = encode_rows(r->encoder, &rows.rows, &out);
 	if (taken)
-		r->record = record_of_batch(&out, 0, row_minor_bytes(r->plan, 0));
+		r->record = record_of_batch(&out, 0, row_secondary_bytes(r->plan, 0));
 	rig_rows_release(&rows);
 	*memory = out.to;
 	return taken;
@@ -216,7 +221,9 @@ static inline int encode_texts(struct rig *r, const char *const *texts, size_t r
 		memset(blocks[i] + len, '7', room);
 		columns[i] = (struct column){.ptr = blocks[i], .len = (uint32_t)len};
 	}
-	struct event ev = {.columns = columns, .ncolumns = r->job.nfields, .seq = 42,
+	struct event ev = {.columns = columns,
+			   .ncolumns = r->job.nfields,
+			   .seq = 42,
 			   .roomy = room > 0};
 	int rc = row_encode(r->encoder, &ev, &r->record, &r->why);
 	for (size_t i = 0; i < r->job.nfields; i++)
@@ -236,7 +243,7 @@ static inline void note_outcome(const struct rig *r, int rc, struct buf *out)
 	buf_be64(out, r->record.seq);
 	buf_be64(out, r->record.key.len);
 	buf_append(out, r->record.key.ptr, r->record.key.len);
-	buf_append(out, r->record.minor, row_minor_bytes(r->plan, 0));
+	buf_append(out, r->record.secondary, row_secondary_bytes(r->plan, 0));
 	buf_append(out, r->record.payload.ptr, r->record.payload.len);
 }
 

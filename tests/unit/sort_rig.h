@@ -19,11 +19,11 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-	{1, 1u << 30, 0},          /* in memory */
-	{3, 1u << 30, 40000},      /* many runs in memory */
-	{1, 1, 30000},             /* all spilled; more runs than the smallest fan-in: merge passes */
-	{2, 300000, 20000},        /* some in memory, some spilled */
-	{3, 2u << 20, 10000},      /* few in memory */
+	{1, 1u << 30, 0},     /* in memory */
+	{3, 1u << 30, 40000}, /* many runs in memory */
+	{1, 1, 30000},	      /* all spilled; more runs than the smallest fan-in: merge passes */
+	{2, 300000, 20000},   /* some in memory, some spilled */
+	{3, 2u << 20, 10000}, /* few in memory */
 };
 
 enum { ADD_TASKS = 7, ADD_MAX = 90 };
@@ -37,31 +37,32 @@ struct adding {
 static inline struct record row_record(const struct row *r)
 {
 	return (struct record){.key = bytes_of(r->key, r->key_len),
-			       .minor = r->minor,
+			       .secondary = r->secondary,
 			       .seq = r->seq,
 			       .payload = bytes_of(r->payload, r->payload_len)};
 }
 
 /* As a batch: in place, with more bytes for a length than it needs. */
 static inline size_t write_batch(struct record_batch *out, const struct row *rows, size_t n,
-				 size_t minor_bytes)
+				 size_t secondary_bytes)
 {
 	uint8_t *p = out->to;
 	out->head = 7 + n % 2;
 	out->key_len = rows->key_len;
 	for (out->n = 0; out->n < n; out->n++) {
 		const struct row *r = &rows[out->n];
-		uint8_t head[8] = {(uint8_t)r->seq, (uint8_t)(r->seq >> 8), (uint8_t)(r->seq >> 16),
-				   (uint8_t)(r->seq >> 24), (uint8_t)r->key_len,
-				   (uint8_t)(r->key_len >> 8), (uint8_t)r->payload_len};
+		uint8_t head[8] = {(uint8_t)r->seq,	    (uint8_t)(r->seq >> 8),
+				   (uint8_t)(r->seq >> 16), (uint8_t)(r->seq >> 24),
+				   (uint8_t)r->key_len,	    (uint8_t)(r->key_len >> 8),
+				   (uint8_t)r->payload_len};
 		head[6] = (uint8_t)(head[6] | (n % 2 ? 0x80 : 0));
 		out->at[out->n] = (uint32_t)(p - out->to);
 		memcpy(p, head, out->head);
 		p += out->head;
 		memcpy(p, r->key, r->key_len);
-		memcpy(p + r->key_len, r->minor, minor_bytes);
-		memcpy(p + r->key_len + minor_bytes, r->payload, r->payload_len);
-		p += r->key_len + minor_bytes + r->payload_len;
+		memcpy(p + r->key_len, r->secondary, secondary_bytes);
+		memcpy(p + r->key_len + secondary_bytes, r->payload, r->payload_len);
+		p += r->key_len + secondary_bytes + r->payload_len;
 	}
 	memset(p, 0xee, RECORD_SLACK);
 	out->at[n] = (uint32_t)(p - out->to);
@@ -74,8 +75,9 @@ static inline size_t write_batch(struct record_batch *out, const struct row *row
 static inline size_t batch_of(const struct row *rows, size_t n, size_t *bytes)
 {
 	size_t k = 0;
-	for (*bytes = 0; k < n && k < RECORD_BATCH && rows[k].payload_len < 0x80 &&
-			 rows[k].key_len == rows[0].key_len && (!k || rows[k].seq >= rows[k - 1].seq);
+	for (*bytes = 0;
+	     k < n && k < RECORD_BATCH && rows[k].payload_len < 0x80 &&
+	     rows[k].key_len == rows[0].key_len && (!k || rows[k].seq >= rows[k - 1].seq);
 	     k++)
 		*bytes += 16 + rows[k].key_len + rows[k].payload_len;
 	return k;
@@ -90,9 +92,11 @@ static inline int add_some(struct adding *a, struct run_builder *b, const struct
 		struct record_batch batch = {0};
 		some = batch_of(rows, n, &bytes);
 		if (some > 1)
-			rc = run_builder_room(b, bytes, rows[0].seq, rows[some - 1].seq, &batch.to, err);
+			rc = run_builder_room(b, bytes, rows[0].seq, rows[some - 1].seq, &batch.to,
+					      err);
 		if (rc == RC_OK && batch.to) {
-			assert_true(write_batch(&batch, rows, some, a->rows->minor_bytes) <= bytes);
+			assert_true(write_batch(&batch, rows, some, a->rows->secondary_bytes) <=
+				    bytes);
 			run_builder_take(b, &batch);
 			a->batched += some;
 			continue;
@@ -155,7 +159,7 @@ static inline struct sorter *build(const struct rows *rows, const struct setting
 	struct sorter_options opt = {.budget = budget,
 				     .temp_dir = "/tmp",
 				     .threads = set->threads,
-				     .minor_bytes = rows->minor_bytes,
+				     .secondary_bytes = rows->secondary_bytes,
 				     .weigh = weigh_row,
 				     .weigh_ctx = &weight_base,
 				     .usual = {weight_base, 1, set->threads > 1 ? 80 : 0},
@@ -176,12 +180,13 @@ static inline void drop(struct sorter *s, struct budget *budget)
 
 /* ---- what a range of a sorter gives ---- */
 
-static inline void expect_row(const struct record *r, const struct row *want, size_t minor_bytes)
+static inline void expect_row(const struct record *r, const struct row *want,
+			      size_t secondary_bytes)
 {
 	assert_int_equal(r->key.len, want->key_len);
 	assert_memory_equal(r->key.ptr, want->key, want->key_len);
-	if (minor_bytes)
-		assert_memory_equal(r->minor, want->minor, minor_bytes);
+	if (secondary_bytes)
+		assert_memory_equal(r->secondary, want->secondary, secondary_bytes);
 	assert_true(r->seq == want->seq);
 	assert_int_equal(r->payload.len, want->payload_len);
 	if (want->payload_len)
@@ -197,10 +202,11 @@ static inline void expect_new_key(const struct record *r, const struct row *befo
 	assert_false(bytes_eq(r->key, bytes_of(before->key, before->key_len)));
 }
 
-/* The same with several records at once, sometimes one: all are valid when the last one is there. */
+/* The same with several records at once, sometimes one: all are valid when the last one is there.
+ */
 static inline void expect_batches(struct sorter *s, struct bytes lo, struct bytes hi,
 				  const struct row *want, size_t from, size_t to,
-				  size_t minor_bytes)
+				  size_t secondary_bytes)
 {
 	enum { MOST = 40 };
 	struct error err = {0};
@@ -217,7 +223,7 @@ static inline void expect_batches(struct sorter *s, struct bytes lo, struct byte
 		n = i % 11 == 0 ? 1 : n;
 		assert_in_range(n, 1, most < to - i ? most : to - i);
 		for (size_t k = 0; k < n; k++) {
-			expect_row(&r[k], &want[i + k], minor_bytes);
+			expect_row(&r[k], &want[i + k], secondary_bytes);
 			expect_new_key(&r[k], i + k > from ? &want[i + k - 1] : NULL);
 			touched ^= r[k].key.ptr[r[k].key.len + RECORD_ROOM_BYTES - 1] ^
 				   r[k].payload.ptr[r[k].payload.len + RECORD_ROOM_BYTES - 1];
@@ -232,7 +238,8 @@ static inline void expect_batches(struct sorter *s, struct bytes lo, struct byte
 
 /* The range gives want[from..to) and ends. */
 static inline void expect_range(struct sorter *s, struct bytes lo, struct bytes hi,
-				const struct row *want, size_t from, size_t to, size_t minor_bytes)
+				const struct row *want, size_t from, size_t to,
+				size_t secondary_bytes)
 {
 	struct error err = {0};
 	struct record_iter it;
@@ -241,13 +248,13 @@ static inline void expect_range(struct sorter *s, struct bytes lo, struct bytes 
 		fail_msg("%s", err.msg);
 	for (size_t i = from; i < to; i++) {
 		assert_int_equal(it.next(it.self, &r, &err), RC_OK);
-		expect_row(&r, &want[i], minor_bytes);
+		expect_row(&r, &want[i], secondary_bytes);
 		expect_new_key(&r, i > from ? &want[i - 1] : NULL);
 	}
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
 	assert_int_equal(it.next(it.self, &r, &err), RC_END);
 	it.close(it.self);
-	expect_batches(s, lo, hi, want, from, to, minor_bytes);
+	expect_batches(s, lo, hi, want, from, to, secondary_bytes);
 }
 
 static inline void each_shape(void (*check)(const struct shape *, const struct setting *))

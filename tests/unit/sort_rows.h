@@ -14,7 +14,7 @@
 struct row {
 	uint8_t *key;
 	size_t key_len;
-	uint8_t minor[8];
+	uint8_t secondary[8];
 	uint64_t seq;
 	uint8_t *payload;
 	size_t payload_len;
@@ -23,7 +23,7 @@ struct row {
 struct rows {
 	struct row *v;
 	size_t n;
-	size_t minor_bytes;
+	size_t secondary_bytes;
 };
 
 /* ---- shapes of keys: fill key, return its length ---- */
@@ -121,7 +121,7 @@ static inline size_t key_longest(uint8_t *key)
 struct shape {
 	const char *name;
 	draw_key *key;
-	size_t minor_bytes;
+	size_t secondary_bytes;
 	size_t n;
 	size_t giants; /* records with a payload of 3 MB */
 };
@@ -144,7 +144,7 @@ static const struct shape shapes[] = {
 	{"few keys", key_few, 0, 5000, 0},
 	{"ones", key_ones, 8, 5000, 0},
 	{"longest keys", key_longest, 8, 60, 0},
-	{"giant records", key_fixed21, 8, 1000, 3},
+	{"huge records", key_fixed21, 8, 1000, 3},
 	{"one record", key_fixed21, 0, 1, 0},
 	{"nothing", key_fixed21, 0, 0, 0},
 };
@@ -154,14 +154,14 @@ static inline void rows_make(struct rows *rows, const struct shape *shape, uint6
 	static uint8_t key[ROW_KEY_MAX];
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	rows->n = shape->n;
-	rows->minor_bytes = shape->minor_bytes;
+	rows->secondary_bytes = shape->secondary_bytes;
 	rows->v = mem_calloc(shape->n, sizeof(*rows->v));
 	for (size_t i = 0; i < shape->n; i++) {
 		struct row *r = &rows->v[i];
 		r->key_len = shape->key(key);
 		r->key = mem_alloc(r->key_len);
 		memcpy(r->key, key, r->key_len);
-		put_be64(r->minor, INT64_MAX - draw() % 50);
+		put_be64(r->secondary, INT64_MAX - draw() % 50);
 		r->payload_len = i < shape->giants ? 3000000 + draw() % 1000 : draw() % 160;
 		r->payload = mem_alloc(r->payload_len);
 		draw_bytes(r->payload, r->payload_len < 160 ? r->payload_len : 160);
@@ -204,7 +204,7 @@ static inline int compare_with_minor(const void *a, const void *b)
 	const struct row *ra = a, *rb = b;
 	int c = compare_keys(ra, rb);
 	if (c == 0)
-		c = memcmp(ra->minor, rb->minor, 8);
+		c = memcmp(ra->secondary, rb->secondary, 8);
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
 }
 
@@ -214,7 +214,8 @@ static inline struct row *rows_sorted(const struct rows *rows)
 	struct row *v = mem_alloc(rows->n * sizeof(*v));
 	if (rows->n)
 		memcpy(v, rows->v, rows->n * sizeof(*v));
-	qsort(v, rows->n, sizeof(*v), rows->minor_bytes ? compare_with_minor : compare_without_minor);
+	qsort(v, rows->n, sizeof(*v),
+	      rows->secondary_bytes ? compare_with_minor : compare_without_minor);
 	return v;
 }
 

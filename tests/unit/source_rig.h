@@ -14,7 +14,7 @@
 
 #include "io.h"
 #include "mem.h"
-#include "pipeline/source/source.h"
+#include "source.h"
 
 static char dir[96];
 
@@ -22,8 +22,8 @@ struct setup {
 	const char *files[4]; /* paths; by default one file "in" in dir */
 	size_t nfiles;
 	bool header;
-	size_t ncolumns; /* without a header; up to 8 */
-	uint8_t delimiter; /* 0: comma */
+	size_t ncolumns;	/* without a header; up to 8 */
+	uint8_t delimiter;	/* 0: comma */
 	uint64_t max_row_bytes; /* 0: 1 MiB */
 	size_t piece_bytes;
 	bool libcsv_only;
@@ -49,7 +49,7 @@ struct seen {
 
 struct outcome {
 	struct buf log; /* one line an event or reject, in order of seq */
-	int rc;         /* of source_open or source_work; RC_END is 0 */
+	int rc;		/* of source_open or source_work; RC_END is 0 */
 	struct error err;
 	struct source_counts counts;
 	struct source_file file[4];
@@ -103,12 +103,13 @@ static inline uint64_t naive_line(struct bytes all, uint64_t offset)
 	uint64_t line = 1;
 
 	for (uint64_t i = 0; i < offset; i++)
-		line += all.ptr[i] == '\n' ? !(i > 0 && all.ptr[i - 1] == '\r') : all.ptr[i] == '\r';
+		line += all.ptr[i] == '\n' ? !(i > 0 && all.ptr[i - 1] == '\r')
+					   : all.ptr[i] == '\r';
 	return line;
 }
 
 static inline void check_place(const struct seen *t, uint64_t line, uint64_t offset,
-                               struct bytes raw)
+			       struct bytes raw)
 {
 	if (!t->naive.ptr)
 		return;
@@ -150,7 +151,7 @@ static inline int on_reject(void *ctx, const struct rejected *r, struct error *e
 	if (t->stop_reject)
 		return error_set(err, RC_IO, "%s", t->stop_reject);
 	buf_printf(&b, "%llu:%llu %s (%s) <", (unsigned long long)r->line,
-	           (unsigned long long)r->offset, r->why.reason, r->why.detail);
+		   (unsigned long long)r->offset, r->why.reason, r->why.detail);
 	show(&b, r->raw);
 	buf_put(&b, '>');
 	keep(t, r->seq, &b);
@@ -185,7 +186,8 @@ static inline void gather(struct outcome *o, struct seen *t, unsigned n)
 			assert_true(k == 0 || t[i].records[k].seq > t[i].records[k - 1].seq);
 			if (all.n == all.cap) {
 				all.cap = all.cap ? 2 * all.cap : 64;
-				all.records = mem_realloc(all.records, all.cap * sizeof(*all.records));
+				all.records =
+					mem_realloc(all.records, all.cap * sizeof(*all.records));
 			}
 			all.records[all.n++] = t[i].records[k];
 		}
@@ -207,7 +209,7 @@ static inline void gather(struct outcome *o, struct seen *t, unsigned n)
 }
 
 static inline struct outcome run_with(const struct setup *setup, struct bytes naive,
-                                      const char *stop)
+				      const char *stop)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 	const char *columns[8];
@@ -224,9 +226,11 @@ static inline struct outcome run_with(const struct setup *setup, struct bytes na
 	job.csv.delimiter = setup->delimiter ? setup->delimiter : ',';
 	job.csv.quote = '"';
 	job.csv.max_row_bytes = setup->max_row_bytes ? setup->max_row_bytes : 1 << 20;
-	struct source_options options = {.job = &job, .files = setup->files, .nfiles = setup->nfiles,
-	                                 .piece_bytes = setup->piece_bytes,
-	                                 .libcsv_only = setup->libcsv_only};
+	struct source_options options = {.job = &job,
+					 .files = setup->files,
+					 .nfiles = setup->nfiles,
+					 .piece_bytes = setup->piece_bytes,
+					 .libcsv_only = setup->libcsv_only};
 	struct source *s = NULL;
 	o.rc = source_open(&s, &options, &o.err);
 	if (o.rc != 0) {
@@ -284,7 +288,7 @@ static inline void drop(struct outcome *o)
 #define LOG(o) ((o).log.ptr ? (const char *)(o).log.ptr : "")
 
 static inline void expect_failure(const struct setup *setup, int rc, const char *part,
-                                  const char *log)
+				  const char *log)
 {
 	struct outcome o = run(setup);
 
@@ -302,7 +306,7 @@ static inline struct buf many_rows(unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		buf_printf(&b, i % 50 ? "%u,value %x\n" : "%u,\"line\n\"\"%x\"\r\n", i,
-		           i * 2654435761u);
+			   i * 2654435761u);
 	return b;
 }
 

@@ -50,24 +50,66 @@ static void setup_job(struct fixture *f, bool computed, enum duplicates duplicat
 	static const char *nulls[] = {""};
 	memset(f, 0, sizeof *f);
 	for (size_t i = 0; i < 5; i++)
-		f->fields[i] = (struct field){.name = columns[i], .type = FIELD_TEXT, .columns = &((const char **)(uintptr_t)columns)[i],
-					      .ncolumns = 1, .join = " "};
+		f->fields[i] = (struct field){.name = columns[i],
+					      .type = FIELD_TEXT,
+					      .columns = &((const char **)(uintptr_t)columns)[i],
+					      .ncolumns = 1,
+					      .join = " "};
 	f->fields[1].type = FIELD_TIME;
 	f->fields[1].unit = TIME_MS;
-	f->families[0] = (struct family){.name = "f", .codec = CODEC_NONE, .bloom = BLOOM_ROW, .block_bytes = 512};
-	f->families[1] = (struct family){.name = "g", .codec = CODEC_NONE, .bloom = BLOOM_NONE, .block_bytes = 512};
-	f->rowkey[0] = (struct key_part){.kind = PART_FIELD, .field = 0, .as = AS_TEXT, .terminator = NO_TERMINATOR};
+	f->families[0] = (struct family){.name = "f",
+					 .codec = CODEC_NONE,
+					 .bloom = BLOOM_ROW,
+					 .block_bytes = 512};
+	f->families[1] = (struct family){.name = "g",
+					 .codec = CODEC_NONE,
+					 .bloom = BLOOM_NONE,
+					 .block_bytes = 512};
+	f->rowkey[0] = (struct key_part){.kind = PART_FIELD,
+					 .field = 0,
+					 .as = AS_TEXT,
+					 .terminator = NO_TERMINATOR};
 	f->qualifiers[0] = (struct key_part){.kind = PART_CONST, .constant = bytes_str("b")};
 	f->qualifiers[1] = (struct key_part){.kind = PART_CONST, .constant = bytes_str("a")};
-	f->qualifiers[2] = computed ? (struct key_part){.kind = PART_FIELD, .field = 4, .as = AS_TEXT, .terminator = NO_TERMINATOR}
-				    : (struct key_part){.kind = PART_CONST, .constant = bytes_str("x")};
-	f->cells[0] = (struct cell_spec){.family = 0, .qualifier = &f->qualifiers[0], .nqualifier = 1, .qualifier_constant = true, .field = 3, .as = AS_TEXT, .optional = true};
-	f->cells[1] = (struct cell_spec){.family = 0, .qualifier = &f->qualifiers[1], .nqualifier = 1, .qualifier_constant = true, .field = 2, .as = AS_TEXT, .optional = true};
-	f->cells[2] = (struct cell_spec){.family = 1, .qualifier = &f->qualifiers[2], .nqualifier = 1, .qualifier_constant = !computed, .field = 2, .as = AS_TEXT, .optional = true};
-	f->table = (struct job_table){.schema = {.name = "t", .families = f->families, .nfamilies = 2},
-				      .rowkey = f->rowkey, .nrowkey = 1, .timestamp_field = 1,
-				      .cells = f->cells, .ncells = 3, .duplicates = duplicates};
-	f->job = (struct job){.fields = f->fields, .nfields = 5, .tables = &f->table, .ntables = 1,
+	f->qualifiers[2] =
+		computed ? (struct key_part){.kind = PART_FIELD,
+					     .field = 4,
+					     .as = AS_TEXT,
+					     .terminator = NO_TERMINATOR}
+			 : (struct key_part){.kind = PART_CONST, .constant = bytes_str("x")};
+	f->cells[0] = (struct cell_spec){.family = 0,
+					 .qualifier = &f->qualifiers[0],
+					 .nqualifier = 1,
+					 .qualifier_constant = true,
+					 .field = 3,
+					 .as = AS_TEXT,
+					 .optional = true};
+	f->cells[1] = (struct cell_spec){.family = 0,
+					 .qualifier = &f->qualifiers[1],
+					 .nqualifier = 1,
+					 .qualifier_constant = true,
+					 .field = 2,
+					 .as = AS_TEXT,
+					 .optional = true};
+	f->cells[2] = (struct cell_spec){.family = 1,
+					 .qualifier = &f->qualifiers[2],
+					 .nqualifier = 1,
+					 .qualifier_constant = !computed,
+					 .field = 2,
+					 .as = AS_TEXT,
+					 .optional = true};
+	f->table =
+		(struct job_table){.schema = {.name = "t", .families = f->families, .nfamilies = 2},
+				   .rowkey = f->rowkey,
+				   .nrowkey = 1,
+				   .timestamp_field = 1,
+				   .cells = f->cells,
+				   .ncells = 3,
+				   .duplicates = duplicates};
+	f->job = (struct job){.fields = f->fields,
+			      .nfields = 5,
+			      .tables = &f->table,
+			      .ntables = 1,
 			      .csv = {.delimiter = ',', .quote = '"', .nulls = nulls, .nnulls = 1}};
 	struct error err;
 	assert_int_equal(row_plan_new(&f->plan, &f->job, columns, 5, &err), 0);
@@ -86,7 +128,7 @@ static void teardown_job(struct fixture *f)
 	for (size_t i = 0; i < f->nrecords; i++) {
 		mem_free((void *)(uintptr_t)f->records[i].key.ptr);
 		mem_free((void *)(uintptr_t)f->records[i].payload.ptr);
-		mem_free((void *)(uintptr_t)f->records[i].minor);
+		mem_free((void *)(uintptr_t)f->records[i].secondary);
 	}
 	row_plan_free(f->plan);
 	assert_int_equal(io_remove_tree(f->dir, &err), 0);
@@ -103,30 +145,38 @@ static void *copy(const void *p, size_t n)
 static void encode(struct fixture *f, const struct input *in, size_t n)
 {
 	struct row_encoder *e = row_encoder_new(f->plan);
-	size_t minor = row_minor_bytes(f->plan, 0);
+	size_t secondary = row_secondary_bytes(f->plan, 0);
 	for (size_t i = 0; i < n; i++) {
 		const char *text[] = {in[i].row, in[i].ts, in[i].a, in[i].b, in[i].extra};
 		struct column c[5];
 		for (size_t k = 0; k < 5; k++)
-			c[k] = (struct column){.ptr = (const uint8_t *)text[k], .len = (uint32_t)strlen(text[k])};
+			c[k] = (struct column){.ptr = (const uint8_t *)text[k],
+					       .len = (uint32_t)strlen(text[k])};
 		struct event ev = {.columns = c, .ncolumns = 5, .seq = i};
 		struct record r;
 		struct reject why;
 		assert_int_equal(row_encode(e, &ev, &r, &why), 0);
 		if (r.key.len == 0)
 			continue;
-		f->records[f->nrecords++] = (struct record){
-			.key = bytes_of(copy(r.key.ptr, r.key.len), r.key.len), .minor = copy(r.minor, minor),
-			.payload = bytes_of(copy(r.payload.ptr, r.payload.len), r.payload.len), .seq = i};
+		f->records[f->nrecords++] =
+			(struct record){.key = bytes_of(copy(r.key.ptr, r.key.len), r.key.len),
+					.secondary = copy(r.secondary, secondary),
+					.payload = bytes_of(copy(r.payload.ptr, r.payload.len),
+							    r.payload.len),
+					.seq = i};
 	}
 	row_encoder_free(e);
 }
 
 /* The records in a sorter, as in a load; *it runs over all of them. */
-static struct sorter *sort_records(const struct fixture *f, struct budget *budget, struct record_iter *it)
+static struct sorter *sort_records(const struct fixture *f, struct budget *budget,
+				   struct record_iter *it)
 {
-	struct sorter_options so = {.budget = budget, .temp_dir = f->dir, .threads = 1,
-				    .minor_bytes = row_minor_bytes(f->plan, 0), .run_bytes = 4096};
+	struct sorter_options so = {.budget = budget,
+				    .temp_dir = f->dir,
+				    .threads = 1,
+				    .secondary_bytes = row_secondary_bytes(f->plan, 0),
+				    .run_bytes = 4096};
 	struct sorter *s = sorter_new(&so);
 	struct bytes none = {0};
 	struct error err;
@@ -141,11 +191,12 @@ static struct sorter *sort_records(const struct fixture *f, struct budget *budge
 
 static bool same_cell(const struct stored *a, const struct stored *b)
 {
-	return !strcmp(a->row, b->row) && !strcmp(a->family, b->family) && !strcmp(a->qualifier, b->qualifier) && a->ts == b->ts;
+	return !strcmp(a->row, b->row) && !strcmp(a->family, b->family) &&
+	       !strcmp(a->qualifier, b->qualifier) && a->ts == b->ts;
 }
 
-static size_t oracle(const struct input *in, size_t n, bool computed, bool first_wins, struct stored *out,
-		     size_t *dropped_events)
+static size_t oracle(const struct input *in, size_t n, bool computed, bool first_wins,
+		     struct stored *out, size_t *dropped_events)
 {
 	static size_t owner[3 * MOST];
 	static int left[MOST];
@@ -155,11 +206,14 @@ static size_t oracle(const struct input *in, size_t n, bool computed, bool first
 		int k = 0;
 		memset(c, 0, sizeof c);
 		if (*in[i].b)
-			strcpy(c[k].qualifier, "b"), strcpy(c[k].family, "f"), strcpy(c[k++].value, in[i].b);
+			strcpy(c[k].qualifier, "b"), strcpy(c[k].family, "f"),
+				strcpy(c[k++].value, in[i].b);
 		if (*in[i].a)
-			strcpy(c[k].qualifier, "a"), strcpy(c[k].family, "f"), strcpy(c[k++].value, in[i].a);
+			strcpy(c[k].qualifier, "a"), strcpy(c[k].family, "f"),
+				strcpy(c[k++].value, in[i].a);
 		if (*in[i].a && (!computed || *in[i].extra))
-			strcpy(c[k].qualifier, computed ? in[i].extra : "x"), strcpy(c[k].family, "g"), strcpy(c[k++].value, in[i].a);
+			strcpy(c[k].qualifier, computed ? in[i].extra : "x"),
+				strcpy(c[k].family, "g"), strcpy(c[k++].value, in[i].a);
 		left[i] = 0;
 		for (int j = 0; j < k; j++) {
 			strcpy(c[j].row, in[i].row);
@@ -231,8 +285,8 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 }
 
 /* alone: records come one by one. */
-static void cut_case(const struct input *in, size_t n, bool computed, enum duplicates d, uint64_t gather_bytes,
-		     bool alone)
+static void cut_case(const struct input *in, size_t n, bool computed, enum duplicates d,
+		     uint64_t gather_bytes, bool alone)
 {
 	static struct fixture f;
 	static struct stored want[3 * MOST], got[3 * MOST];
@@ -243,8 +297,13 @@ static void cut_case(const struct input *in, size_t n, bool computed, enum dupli
 	struct error err;
 	struct cut_result r;
 	struct cutter *c = cutter_new();
-	struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir, .created_ms = 1,
-			      .rows = sort_records(&f, &budget, &it), .budget = &budget, .temp_dir = f.dir,
+	struct cut_table t = {.plan = f.plan,
+			      .table = &f.table,
+			      .hfiles_dir = f.dir,
+			      .created_ms = 1,
+			      .rows = sort_records(&f, &budget, &it),
+			      .budget = &budget,
+			      .temp_dir = f.dir,
 			      .gather_bytes = gather_bytes};
 	if (alone)
 		it.next_many = NULL;
@@ -255,7 +314,8 @@ static void cut_case(const struct input *in, size_t n, bool computed, enum dupli
 	assert_int_equal(found, wanted);
 	assert_int_equal(r.cells, wanted);
 	for (size_t i = 0; i < wanted; i++)
-		assert_memory_equal(&got[i], &want[i], sizeof got[i]); /* file order is HBase's order */
+		assert_memory_equal(&got[i], &want[i],
+				    sizeof got[i]); /* file order is HBase's order */
 	assert_int_equal(r.deduplicated, dropped);
 	assert_int_equal(r.loaded + r.deduplicated, f.nrecords);
 	cut_result_release(&r);
@@ -273,7 +333,8 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* longest: of row keys, which all depend on their number alone */
-static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t times, uint32_t longest)
+static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t times,
+			  uint32_t longest)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = random_below(rows);
@@ -293,16 +354,20 @@ static void test_against_oracle(void **state)
 {
 	(void)state;
 	static struct input in[MOST];
-	static const struct { uint32_t n, rows, times, longest; } shapes[] = {
-		{1, 1, 1, 0}, {300, 1000, 50, 0}, {400, 5, 3, 0}, {500, 1, 1, 0}, {500, 1, 400, 0}, {600, 40, 4, 0},
-		{300, 1000, 50, 60}, {300, 300, 50, ROW_BYTES - 2}};
+	static const struct {
+		uint32_t n, rows, times, longest;
+	} shapes[] = {{1, 1, 1, 0},	   {300, 1000, 50, 0},
+		      {400, 5, 3, 0},	   {500, 1, 1, 0},
+		      {500, 1, 400, 0},	   {600, 40, 4, 0},
+		      {300, 1000, 50, 60}, {300, 300, 50, ROW_BYTES - 2}};
 	for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
 		for (int computed = 0; computed < 2; computed++)
 			for (int first = 0; first < 2; first++)
 				for (int way = 0; way < 4; way++) {
-					random_inputs(in, shapes[s].n, shapes[s].rows, shapes[s].times,
-						      shapes[s].longest);
-					cut_case(in, shapes[s].n, computed, first ? DUPLICATES_FIRST : DUPLICATES_LAST,
+					random_inputs(in, shapes[s].n, shapes[s].rows,
+						      shapes[s].times, shapes[s].longest);
+					cut_case(in, shapes[s].n, computed,
+						 first ? DUPLICATES_FIRST : DUPLICATES_LAST,
 						 way & 1 ? 40 : 0, way & 2);
 				}
 }
@@ -310,8 +375,10 @@ static void test_against_oracle(void **state)
 static void test_duplicates_error(void **state)
 {
 	(void)state;
-	static const struct input in[] = {{"r1", "5", "x", "y", "q"}, {"r2", "5", "x", "", "q"}, {"r2", "5", "z", "", "q"}};
-	for (int giant = 0; giant < 2; giant++) {
+	static const struct input in[] = {{"r1", "5", "x", "y", "q"},
+					  {"r2", "5", "x", "", "q"},
+					  {"r2", "5", "z", "", "q"}};
+	for (int huge = 0; huge < 2; huge++) {
 		static struct fixture f;
 		setup_job(&f, false, DUPLICATES_ERROR);
 		encode(&f, in, 3);
@@ -320,9 +387,13 @@ static void test_duplicates_error(void **state)
 		struct error err;
 		struct cut_result r;
 		struct cutter *c = cutter_new();
-		struct cut_table t = {.plan = f.plan, .table = &f.table, .hfiles_dir = f.dir,
-				      .rows = sort_records(&f, &budget, &it), .budget = &budget, .temp_dir = f.dir,
-				      .gather_bytes = giant ? 1 : 0};
+		struct cut_table t = {.plan = f.plan,
+				      .table = &f.table,
+				      .hfiles_dir = f.dir,
+				      .rows = sort_records(&f, &budget, &it),
+				      .budget = &budget,
+				      .temp_dir = f.dir,
+				      .gather_bytes = huge ? 1 : 0};
 		assert_int_equal(cut_region(c, &t, 0, &it, &r, &err), RC_DATA);
 		assert_non_null(strstr(err.msg, "row r2, column f:a, timestamp 5"));
 		assert_non_null(strstr(err.msg, "1 and 2"));
@@ -342,7 +413,10 @@ static void test_duplicates_of_long_keys(void **state)
 	memset(key, 0x01, sizeof key);
 	setup_job(&f, false, DUPLICATES_ERROR);
 	struct cut_table t = {.plan = f.plan, .table = &f.table};
-	struct cell a = {.row = bytes_of(key, sizeof key), .qualifier = bytes_of(key, sizeof key), .ts = 5, .seq = 17};
+	struct cell a = {.row = bytes_of(key, sizeof key),
+			 .qualifier = bytes_of(key, sizeof key),
+			 .ts = 5,
+			 .seq = 17};
 	struct cell b = a;
 	b.seq = 39;
 	assert_int_equal(duplicate_error(&t, &a, &b, &err), RC_DATA);
@@ -355,7 +429,8 @@ static void test_duplicates_of_long_keys(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle), cmocka_unit_test(test_duplicates_error),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle),
+					   cmocka_unit_test(test_duplicates_error),
 					   cmocka_unit_test(test_duplicates_of_long_keys)};
 	return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "ddl.h"
+#include "table_check.h"
 #include "mem.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -50,7 +51,7 @@ static void expect_script(struct table *t, const struct splits *s, const struct 
 	struct buf out = {0};
 	struct pos at;
 	struct error err = {0};
-	if (ddl_check(t, &a, &at, &err) != RC_OK)
+	if (table_check(t, &a, &at, &err) != RC_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(ddl_create_with(&out, t, s, o, &err), 0);
 	buf_put(&out, 0);
@@ -253,7 +254,7 @@ static void expect_alter(struct table *t, const char *describe, const char *want
 	struct buf out = {0};
 	struct pos at;
 	struct error err = {0};
-	assert_int_equal(ddl_check(t, &a, &at, &err), 0);
+	assert_int_equal(table_check(t, &a, &at, &err), 0);
 	if (ddl_alter(&out, t, "d.txt", bytes_str(describe), &err) != RC_OK)
 		fail_msg("%s", err.msg);
 	buf_put(&out, 0);

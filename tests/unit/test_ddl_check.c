@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "ddl.h"
+#include "table_check.h"
 #include "mem.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -106,7 +107,7 @@ static void faults_of_names_and_limits(void **state)
 		struct pos at;
 		struct error err = {0};
 		cases[i].spoil(&t, f);
-		int rc = ddl_check(&t, &a, &at, &err);
+		int rc = table_check(&t, &a, &at, &err);
 		if (rc != (cases[i].says ? RC_CONFIG : RC_OK))
 			fail_msg("case %zu: %d %s", i, rc, err.msg);
 		if (cases[i].says && !strstr(err.msg, cases[i].says))
@@ -211,7 +212,7 @@ static void attribute_values(void **state)
 		struct attributes *const slots[] = {&f.more, &t.attributes, &f.configuration,
 						    &t.configuration};
 		*slots[cases[i].place] = list;
-		int rc = ddl_check(&t, &a, &at, &err);
+		int rc = table_check(&t, &a, &at, &err);
 		if (rc != (cases[i].value ? RC_OK : RC_CONFIG))
 			fail_msg("%s => %s: %d %s", it.key, cases[i].text, rc, err.msg);
 		if (cases[i].value)
@@ -235,13 +236,13 @@ static void bloom_prefix_from_configuration(void **state)
 	(void)state;
 	f.bloom = BLOOM_ROWPREFIX;
 	f.configuration = (struct attributes){&conf, 1};
-	assert_int_equal(ddl_check(&t, &a, &at, &err), 0);
+	assert_int_equal(table_check(&t, &a, &at, &err), 0);
 	assert_int_equal(f.bloom_prefix, 12);
 	f.bloom_prefix = 13;
-	assert_int_equal(ddl_check(&t, &a, &at, &err), RC_CONFIG);
+	assert_int_equal(table_check(&t, &a, &at, &err), RC_CONFIG);
 	conf.value = "x";
 	f.bloom_prefix = 0;
-	assert_int_equal(ddl_check(&t, &a, &at, &err), RC_CONFIG);
+	assert_int_equal(table_check(&t, &a, &at, &err), RC_CONFIG);
 	arena_release(&a);
 }
 

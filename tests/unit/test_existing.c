@@ -56,8 +56,10 @@ static void print_table(struct buf *out, const char *const *cells, size_t column
 		for (size_t c = 0; c < columns; c++) {
 			char dashes[400];
 			snprintf(dashes, sizeof dashes, "%.*s", (int)width[c],
-				 "----------------------------------------------------------------------------"
-				 "----------------------------------------------------------------------------");
+				 "-----------------------------------------------------------------"
+				 "-----------"
+				 "-----------------------------------------------------------------"
+				 "-----------");
 			buf_printf(out, " %*s |", (int)width[c],
 				   r == 1 ? dashes : cells[(r ? r - 1 : 0) * columns + c]);
 		}
@@ -69,7 +71,8 @@ static void print_table(struct buf *out, const char *const *cells, size_t column
 /* Every byte value alone, and keys that blanks and bars make hard. */
 static void hard_keys(struct splits *s)
 {
-	static const char *const hard[] = {"\x7f ", "\x7f  |  ", "\x7f , 5.x", "\x7f=>", "\x80 Took 1 s"};
+	static const char *const hard[] = {"\x7f ", "\x7f  |  ", "\x7f , 5.x", "\x7f=>",
+					   "\x80 Took 1 s"};
 	struct error err;
 	for (unsigned i = 0; i < 256; i++) {
 		uint8_t b = (uint8_t)i;
@@ -92,8 +95,10 @@ static void test_get_splits(void **state)
 	(void)state;
 	static const char *const around[][2] = {
 		{"", ""},
-		{"hbase:001:0> get_splits 't'\n", "Took 0.0510 seconds\n=> [\"\\\\x00\", \"a\"]\nhbase:002:0> \n"},
-		{"SLF4J: some words\nhbase(main):001:0> get_splits 't'\n", "0 row(s) in 0.0510 seconds\n\n=> [\"a\"]\n"},
+		{"hbase:001:0> get_splits 't'\n",
+		 "Took 0.0510 seconds\n=> [\"\\\\x00\", \"a\"]\nhbase:002:0> \n"},
+		{"SLF4J: some words\nhbase(main):001:0> get_splits 't'\n",
+		 "0 row(s) in 0.0510 seconds\n\n=> [\"a\"]\n"},
 	};
 	for (size_t i = 0; i < 6; i++) {
 		struct splits want = {0};
@@ -102,7 +107,8 @@ static void test_get_splits(void **state)
 		struct buf text = {0};
 		const char *eol = i % 2 ? "\r\n" : "\n";
 		hard_keys(&want);
-		buf_printf(&text, "%sTotal number of splits = %zu%s", around[i / 2][0], want.count + 1, eol);
+		buf_printf(&text, "%sTotal number of splits = %zu%s", around[i / 2][0],
+			   want.count + 1, eol);
 		for (size_t k = 0; k < want.count; k++) {
 			to_string_binary(&text, want.keys[k]);
 			buf_append_str(&text, eol);
@@ -125,14 +131,16 @@ static void test_one_region(void **state)
 	(void)state;
 	struct existing e;
 	struct error err;
-	assert_int_equal(existing_parse(&e, "f", bytes_str("Total number of splits = 1\n\n"), &err), 0);
+	assert_int_equal(existing_parse(&e, "f", bytes_str("Total number of splits = 1\n\n"), &err),
+			 0);
 	assert_int_equal(e.splits.count, 0);
 	assert_non_null(e.regions);
 	existing_release(&e);
 }
 
 /* cells: [7 * (regions + 1)], the header first; those of row r at order[r]. */
-static void fill_cells(const char **cells, const struct splits *s, const size_t *order, size_t replicas)
+static void fill_cells(const char **cells, const struct splits *s, const size_t *order,
+		       size_t replicas)
 {
 	static const char *const head[] = {"SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY",
 					   "SIZE",	  "REQ",	 "LOCALITY"};
@@ -144,7 +152,8 @@ static void fill_cells(const char **cells, const struct splits *s, const size_t 
 			struct bytes none = {0};
 			char *start = text_of(r ? s->keys[r - 1] : none);
 			row[0] = mem_strdup("host-1.example,16020,1700000000000");
-			row[1] = mem_format("ns:t,%s,1700000000%03zu%s.%032zx.", start, r, k ? "_0001" : "", r + 4096 * k);
+			row[1] = mem_format("ns:t,%s,1700000000%03zu%s.%032zx.", start, r,
+					    k ? "_0001" : "", r + 4096 * k);
 			row[2] = stripped(start);
 			row[3] = stripped(text_of(r < s->count ? s->keys[r] : none));
 			row[4] = mem_format("%zu", r * 7);
@@ -185,7 +194,8 @@ static void check_listing(const struct existing *e, const struct splits *want, u
 			assert_string_equal(e->regions[r].encoded, encoded);
 		else
 			assert_null(e->regions[r].encoded);
-		assert_true(e->regions[r].size_bytes == (mask & 16 ? (uint64_t)r * 7 << 20 : EXISTING_UNKNOWN));
+		assert_true(e->regions[r].size_bytes ==
+			    (mask & 16 ? (uint64_t)r * 7 << 20 : EXISTING_UNKNOWN));
 	}
 	if (mask & 2)
 		assert_string_equal(e->table, "ns:t");
@@ -195,8 +205,10 @@ static void test_list_regions(void **state)
 {
 	(void)state;
 	/* all columns; name alone; no name; without sizes, twice as many for replicas */
-	static const struct { unsigned mask; size_t replicas; } cases[] = {
-		{0x7f, 1}, {0x7f, 2}, {0x02, 1}, {0x02, 2}, {0x0a, 1}, {0x1b, 1}, {0x12, 1}};
+	static const struct {
+		unsigned mask;
+		size_t replicas;
+	} cases[] = {{0x7f, 1}, {0x7f, 2}, {0x02, 1}, {0x02, 2}, {0x0a, 1}, {0x1b, 1}, {0x12, 1}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct splits want = {0};
 		struct existing e;
@@ -206,7 +218,8 @@ static void test_list_regions(void **state)
 		size_t n = want.count + 1, rows = 1 + n * cases[i].replicas;
 		size_t *order = mem_alloc(n * sizeof *order);
 		for (size_t r = 0; r < n; r++)
-			order[r] = (r * 101) % n; /* n is no multiple of 101: the shell promises no order */
+			order[r] = (r * 101) %
+				   n; /* n is no multiple of 101: the shell promises no order */
 		const char **cells = mem_calloc(7 * rows, sizeof *cells);
 		fill_cells(cells, &want, order, cases[i].replicas);
 		buf_append_str(&text, "hbase:001:0> list_regions 'ns:t'\n");
@@ -249,18 +262,27 @@ static void test_faults(void **state)
 		{" START_KEY  |\n            |\n 1 rows\n", "dashes"},
 		{" SIZE  |\n ----- |\n     3 |\n 1 rows\n", "START_KEY or REGION_NAME"},
 		{HEAD "            |          b |     3 |\n", "f:3: "},
-		{HEAD "            |          b |     3 |\n          b |            |     3 |\n 3 rows\n", "f:5: "},
-		{HEAD "            |          b |     3 |\n          c |            |     3 |\n 2 rows\n",
+		{HEAD "            |          b |     3 |\n          b |            |     3 |\n 3 "
+		      "rows\n",
+		 "f:5: "},
+		{HEAD "            |          b |     3 |\n          c |            |     3 |\n 2 "
+		      "rows\n",
 		 "f:3: this region does not end"},
-		{HEAD "          b |            |     3 |\n 1 rows\n", "f:3: no region without a start key"},
-		{HEAD "            |          b |     3 |\n 1 rows\n", "f:3: this region does not end"},
+		{HEAD "          b |            |     3 |\n 1 rows\n",
+		 "f:3: no region without a start key"},
+		{HEAD "            |          b |     3 |\n 1 rows\n",
+		 "f:3: this region does not end"},
 		{HEAD "            |            |     3 |\n            |          b |     3 |\n"
-		      "          b |            |     3 |\n 3 rows\n", "f:4: "},
+		      "          b |            |     3 |\n 3 rows\n",
+		 "f:4: "},
 		{HEAD "            |            |   3.5 |\n 1 rows\n", "f:3: the SIZE"},
 		{" REGION_NAME  |\n ------------ |\n     t,,1.ab. |\n 1 rows\n", NULL},
-		{" REGION_NAME  |\n ------------ |\n      t,1.ab. |\n 1 rows\n", "f:3: the REGION_NAME"},
-		{" REGION_NAME  |\n ------------ |\n      t,,1.ab |\n 1 rows\n", "f:3: the REGION_NAME"},
-		{" REGION_NAME  |\n ------------ |\n        t,,1. |\n 1 rows\n", "f:3: the REGION_NAME"},
+		{" REGION_NAME  |\n ------------ |\n      t,1.ab. |\n 1 rows\n",
+		 "f:3: the REGION_NAME"},
+		{" REGION_NAME  |\n ------------ |\n      t,,1.ab |\n 1 rows\n",
+		 "f:3: the REGION_NAME"},
+		{" REGION_NAME  |\n ------------ |\n        t,,1. |\n 1 rows\n",
+		 "f:3: the REGION_NAME"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct existing e;

@@ -331,7 +331,8 @@ static void refused_in_a_row(void **state)
 		struct hfile_column c[] = {{bytes_str("q"), bytes_str("v"), 100},
 					   {bytes_str(refusals[i].qualifier), {0}, refusals[i].ts}};
 		if (strcmp(refusals[i].row, "r") == 0 && refusals[i].type == HFILE_PUT)
-			assert_int_equal(hfile_add_row(w, bytes_str(row), c, 2, &err), refusals[i].rc);
+			assert_int_equal(hfile_add_row(w, bytes_str(row), c, 2, &err),
+					 refusals[i].rc);
 	}
 	assert_int_equal(hfile_finish(w, &sum, &err), 0);
 	assert_int_equal(sum.cells, 8 + 3); /* the first of each pair, and three pairs */
@@ -364,12 +365,16 @@ static void make_row(struct made_row *m, uint32_t number)
 		memset(text, 'v', sizeof text);
 	memset(m, 0, sizeof *m);
 	put_be32(m->key, number / 3 * 3); /* neighbours are prefixes of one another */
-	m->len = number % 3 == 0 ? 4 : number % 3 == 1 ? 5 + random_below(9) : 15 + random_below(50);
+	m->len = number % 3 == 0   ? 4
+		 : number % 3 == 1 ? 5 + random_below(9)
+				   : 15 + random_below(50);
 	for (uint16_t c = 0; c < 4; c++) {
 		uint32_t len = random_below(1000) ? random_below(40) : 60000 + random_below(10000);
 		if (random_below(4) || (c == 3 && m->count == 0))
-			m->values[m->count++] = (struct hfile_value){
-				.ptr = text, .len = len, .column = c, .roomy = len % 2};
+			m->values[m->count++] = (struct hfile_value){.ptr = text,
+								     .len = len,
+								     .column = c,
+								     .roomy = len % 2};
 	}
 }
 
@@ -383,11 +388,13 @@ static void write_made(const char *path, const struct hfile_options *opt, bool q
 		int64_t ts = 1700000000000 + (m - rows) * 7919 % 1000;
 		struct bytes row = {m->key, m->len};
 		if (quick)
-			assert_int_equal(hfile_add_values(w, row, ts, m->values, m->count, &err), 0);
+			assert_int_equal(hfile_add_values(w, row, ts, m->values, m->count, &err),
+					 0);
 		for (size_t i = 0; !quick && i < m->count; i++) {
 			struct hfile_cell c = {.row = row,
 					       .qualifier = opt->qualifiers[m->values[i].column],
-					       .value = bytes_of(m->values[i].ptr, m->values[i].len),
+					       .value =
+						       bytes_of(m->values[i].ptr, m->values[i].len),
 					       .ts = ts,
 					       .type = HFILE_PUT};
 			assert_int_equal(hfile_add(w, &c, &err), 0);
@@ -400,9 +407,10 @@ static void write_made(const char *path, const struct hfile_options *opt, bool q
 static void values_as_cells(void **state)
 {
 	static struct made_row rows[SHORT_ROWS];
-	static const char *const families[] = {"d", "a family of 20 bytes", "another that has more than 32 bytes"};
-	const struct bytes qualifiers[] = {bytes_str(""), bytes_str("a"), bytes_str("a longer one, 23 bytes."),
-					   bytes_str("b")};
+	static const char *const families[] = {"d", "a family of 20 bytes",
+					       "another that has more than 32 bytes"};
+	const struct bytes qualifiers[] = {bytes_str(""), bytes_str("a"),
+					   bytes_str("a longer one, 23 bytes."), bytes_str("b")};
 	(void)state;
 	for (uint32_t i = 0; i < SHORT_ROWS; i++)
 		make_row(&rows[i], i);
@@ -439,20 +447,28 @@ static const struct {
 	uint16_t columns[2];
 	int rc;
 } refused_rows[] = {
-	{"l", 100, {0, 1}, RC_ORDER},	   {"l9", 100, {0, 1}, RC_ORDER},
-	{"", 100, {0, 1}, RC_LIMIT},	   {"m", 100, {0, 1}, RC_ORDER},
-	{"m", 101, {1, 2}, RC_ORDER},	   {"m", 100, {1, 2}, 0},
-	{"n", -1, {0, 1}, RC_LIMIT},	   {"n", INT64_MAX, {0, 1}, RC_LIMIT},
-	{"n", 100, {1, 0}, RC_ORDER},	   {"o", 100, {2, 2}, 0},
-	{"o", 99, {2, 3}, 0},		   {"o0123456", 1, {0, 3}, 0},
-	{"o0123456", 1, {0, 3}, RC_ORDER}, {"o01234567", 1, {0, 3}, 0},
+	{"l", 100, {0, 1}, RC_ORDER},
+	{"l9", 100, {0, 1}, RC_ORDER},
+	{"", 100, {0, 1}, RC_LIMIT},
+	{"m", 100, {0, 1}, RC_ORDER},
+	{"m", 101, {1, 2}, RC_ORDER},
+	{"m", 100, {1, 2}, 0},
+	{"n", -1, {0, 1}, RC_LIMIT},
+	{"n", INT64_MAX, {0, 1}, RC_LIMIT},
+	{"n", 100, {1, 0}, RC_ORDER},
+	{"o", 100, {2, 2}, 0},
+	{"o", 99, {2, 3}, 0},
+	{"o0123456", 1, {0, 3}, 0},
+	{"o0123456", 1, {0, 3}, RC_ORDER},
+	{"o01234567", 1, {0, 3}, 0},
 	{"o01234566", 1, {0, 3}, RC_ORDER},
 };
 
 static void refused_values(void **state)
 {
 	struct hfile_options opt = golden_options();
-	const struct bytes qualifiers[] = {bytes_str("a"), bytes_str("b"), bytes_str("c"), bytes_str("d")};
+	const struct bytes qualifiers[] = {bytes_str("a"), bytes_str("b"), bytes_str("c"),
+					   bytes_str("d")};
 	const struct bytes mixed[] = {bytes_str("b"), bytes_str("a")};
 	const struct bytes same[] = {bytes_str("b"), bytes_str("b")};
 	struct hfile_value v[] = {{.column = 0}, {.column = 1}};
@@ -522,10 +538,10 @@ static void refused_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_file),	 cmocka_unit_test(golden_encodings),
-		cmocka_unit_test(same_as_hbase), cmocka_unit_test(refused_cells),
+		cmocka_unit_test(golden_file),	    cmocka_unit_test(golden_encodings),
+		cmocka_unit_test(same_as_hbase),    cmocka_unit_test(refused_cells),
 		cmocka_unit_test(refused_in_a_row), cmocka_unit_test(refused_files),
-		cmocka_unit_test(values_as_cells), cmocka_unit_test(refused_values),
+		cmocka_unit_test(values_as_cells),  cmocka_unit_test(refused_values),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

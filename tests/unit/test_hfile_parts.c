@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "pipeline/hfile/bloom.h"
-#include "pipeline/hfile/codec.h"
+#include "pipeline/hfile/compress.h"
 #include "pipeline/hfile/index.h"
 #include "pipeline/hfile/kv.h"
 #include "tests/unit/hex.h"

@@ -514,7 +514,8 @@ static void test_kafka(void **state)
 	assert_false(k->share);
 	job_release(&job);
 	edit(text, sizeof(text), CSV,
-	     "  kafka: {brokers: b, topic: t, format: csv, columns: [user, big, neg, real, time, name], "
+	     "  kafka: {brokers: b, topic: t, format: csv, columns: [user, big, neg, real, time, "
+	     "name], "
 	     "group: g, share: true}\n");
 	if (load_text(&job, text, &err))
 		fail_msg("%s", err.msg);

@@ -75,8 +75,10 @@ static void test_values(void **state)
 		{"a", "{\"a\":\"\\uD83D\\uDE00!\"}", "'\xf0\x9f\x98\x80!"},
 		{"ab", "{\"\\u0061\\u0062\":1}", "1"},
 		{"a", "{\"\\u0061\":\"\\u0062\",\"c\":\"\\u0064\"}", "'b"},
-		{"a", "{\"a\":\"\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80\"}", "'\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80"},
-		{"a", "{\"a\":\"0123456789abcdef\\n0123456789abcdef\"}", "'0123456789abcdef\n0123456789abcdef"},
+		{"a", "{\"a\":\"\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80\"}",
+		 "'\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80"},
+		{"a", "{\"a\":\"0123456789abcdef\\n0123456789abcdef\"}",
+		 "'0123456789abcdef\n0123456789abcdef"},
 		/* faults: at which byte, what was expected */
 		{"a", "", "!0 a value"},
 		{"a", "  ", "!2 a value"},
@@ -99,7 +101,8 @@ static void test_values(void **state)
 		{"a", "NaN", "!0 a value"},
 		{"a", "\"abc", "!4 the end of the string"},
 		{"a", "\"a\nb\"", "!2 no control characters in a string"},
-		{"a", "\"a\\x\"", "!2 one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash"},
+		{"a", "\"a\\x\"",
+		 "!2 one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash"},
 		{"a", "\"a\\", "!3 the end of the string"},
 		{"a", "\"\\u12g4\"", "!1 four hex digits behind \\u"},
 		{"a", "\"\\ud800\"", "!1 both halves of a surrogate pair"},
@@ -119,8 +122,8 @@ static void test_values(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		look(cases[i].path, cases[i].text, strlen(cases[i].text), got, sizeof(got));
 		if (strcmp(got, cases[i].want) != 0) {
-			print_error("%s of %s: got %s, want %s\n", cases[i].path, cases[i].text, got,
-				    cases[i].want);
+			print_error("%s of %s: got %s, want %s\n", cases[i].path, cases[i].text,
+				    got, cases[i].want);
 			wrong++;
 		}
 	}
@@ -129,8 +132,9 @@ static void test_values(void **state)
 
 static void test_paths(void **state)
 {
-	static const char *const bad[] = {"",	 ".",	 ".a",	  "a.",	     "a..b", "a[", "a[]",
-					  "a[x]", "a[-1]", "a[\"b]", "a[0]b", "a]",   "[1234567890]"};
+	static const char *const bad[] = {"",	   ".",	  ".a",		 "a.",	  "a..b",
+					  "a[",	   "a[]", "a[x]",	 "a[-1]", "a[\"b]",
+					  "a[0]b", "a]",  "[1234567890]"};
 	struct json_paths *p;
 	struct error err;
 	size_t at;
@@ -166,10 +170,17 @@ static uint64_t next_random(uint64_t *x)
 /* A text made of pieces that nearly are JSON, so that many are. */
 static void make_text(uint64_t *seed, struct buf *b, int depth)
 {
-	static const char *const scalars[] = {"1",	"-0.5e3", "true",	"null",	 "\"\"",  "\"a\\u00e9\"",
-					      "\"\xc3\xa9 long enough for a word\"", "0", "\"\\ud83d\\ude00\""};
-	static const char *const keys[] = {"\"a\"", "\"b\"", "\"c\"", "\"\"", "\"x.y\"", "\"\\u0061\"",
-					   "\"\xc3\xa9\""};
+	static const char *const scalars[] = {"1",
+					      "-0.5e3",
+					      "true",
+					      "null",
+					      "\"\"",
+					      "\"a\\u00e9\"",
+					      "\"\xc3\xa9 long enough for a word\"",
+					      "0",
+					      "\"\\ud83d\\ude00\""};
+	static const char *const keys[] = {"\"a\"",   "\"b\"",	     "\"c\"",	    "\"\"",
+					   "\"x.y\"", "\"\\u0061\"", "\"\xc3\xa9\""};
 	uint64_t kind = next_random(seed) % (depth > 4 ? 1 : 3);
 	if (kind == 0) {
 		buf_append_str(b, scalars[next_random(seed) % 9]);
@@ -201,7 +212,7 @@ static void test_against_jansson(void **state)
 		make_text(&seed, &b, 0);
 		for (uint64_t k = next_random(&seed) % 3; k > 0; k--) /* damage */
 			b.ptr[next_random(&seed) % b.len] =
-				(uint8_t)"\"\\{}[],:0\x80\x1f\xc3"[next_random(&seed) % 12];
+				(uint8_t) "\"\\{}[],:0\x80\x1f\xc3"[next_random(&seed) % 12];
 		const char *differs = oracle_differs(p, &s, buf_bytes(&b));
 		if (differs)
 			fail_msg("%s: %.*s", differs, (int)b.len, (char *)b.ptr);

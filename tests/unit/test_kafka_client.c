@@ -24,7 +24,8 @@ static void test_passing_errors(void **state)
 	struct kafka *k = open_client(c);
 	rd_kafka_mock_push_request_errors(c->mock, 3, 2, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
 					  RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
-	rd_kafka_mock_push_request_errors(c->mock, 2, 1, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+	rd_kafka_mock_push_request_errors(c->mock, 2, 1,
+					  RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
 	whole(k, r);
 	rd_kafka_mock_push_request_errors(c->mock, 1, 4, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
 					  RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
@@ -98,10 +99,12 @@ static void test_refusals(void **state)
 		const char *want;
 	} cases[] = {
 		{{.name = "no.such", .value = "1"}, "No such configuration property"},
-		{{.name = "sasl.password", .env = "SALTMILL_TEST_NOT_SET"}, "SALTMILL_TEST_NOT_SET is not"},
+		{{.name = "sasl.password", .env = "SALTMILL_TEST_NOT_SET"},
+		 "SALTMILL_TEST_NOT_SET is not"},
 		{{.name = "sasl.password", .file = "/nowhere/s"}, "/nowhere/s"},
 		{{.name = "session.timeout.ms", .value = "hush"}, "Invalid value"},
-		{{.name = "session.timeout.ms", .env = "SALTMILL_TEST_SECRET"}, "session.timeout.ms"},
+		{{.name = "session.timeout.ms", .env = "SALTMILL_TEST_SECRET"},
+		 "session.timeout.ms"},
 	};
 	setenv("SALTMILL_TEST_SECRET", "hush", 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -132,7 +135,8 @@ static void test_refusals(void **state)
 static void test_group(void **state)
 {
 	struct cluster *c = *state;
-	struct offset_range r[PARTITIONS] = {{.partition = 0, .end = 7}, {.partition = 2, .end = 9}};
+	struct offset_range r[PARTITIONS] = {{.partition = 0, .end = 7},
+					     {.partition = 2, .end = 9}};
 	struct error err;
 	c->job.kafka.group = "g";
 	struct kafka *k = open_client(c);
@@ -157,7 +161,8 @@ static void test_group(void **state)
 	kafka_close(k);
 }
 
-/* The group's coordinator is another broker, and the old one is gone: asked and told all the same. */
+/* The group's coordinator is another broker, and the old one is gone: asked and told all the same.
+ */
 static void test_coordinator_moved(void **state)
 {
 	struct cluster *c = *state;
@@ -183,7 +188,8 @@ static void test_coordinator_moved(void **state)
 	struct group_note got;
 	assert_int_equal(kafka_committed(k, &r, &got, 1, &err), RC_OK);
 	assert_int_equal(got.offset, 8);
-	assert_string_equal(c->said, ""); /* librdkafka finds the new one: nothing to tell anybody */
+	assert_string_equal(c->said,
+			    ""); /* librdkafka finds the new one: nothing to tell anybody */
 	kafka_close(k);
 	rd_kafka_mock_cluster_destroy(mock);
 }
@@ -191,11 +197,8 @@ static void test_coordinator_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_passing_errors),
-		TEST(test_broker_away),
-		TEST(test_refusals),
-		TEST(test_group),
-		TEST(test_coordinator_moved),
+		TEST(test_passing_errors), TEST(test_broker_away),	 TEST(test_refusals),
+		TEST(test_group),	   TEST(test_coordinator_moved),
 	};
 	return RUN_ON_MOCK(tests);
 }

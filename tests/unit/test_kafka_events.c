@@ -17,13 +17,15 @@ static void test_whole_topic(void **state)
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
 	char text[80];
-	static const char *const columns[] = {"user.id", "page", "$key", "$partition", "$offset",
-					      "$timestamp", "$header.kind", "$header.none"};
+	static const char *const columns[] = {"user.id",      "page",	     "$key",
+					      "$partition",   "$offset",     "$timestamp",
+					      "$header.kind", "$header.none"};
 	for (size_t i = 0; i < 8; i++)
 		need(c, columns[i]);
 	for (int p = 0; p < PARTITIONS; p++)
 		for (int i = 0; i < 500 + 100 * p; i++) {
-			snprintf(text, sizeof(text), "{\"page\":\"/%d\",\"user\":{\"id\":%d}}", p, i);
+			snprintf(text, sizeof(text), "{\"page\":\"/%d\",\"user\":{\"id\":%d}}", p,
+				 i);
 			produce(c, p, i % 2 ? "k" : NULL, text);
 		}
 	produced(c);
@@ -38,8 +40,8 @@ static void test_whole_topic(void **state)
 	assert_true(r[0].events == 490 && r[1].events == 600 && r[2].events == 650);
 	for (int p = 0, seq = 0; p < PARTITIONS; p++)
 		for (int64_t i = r[p].start; i < r[p].end; i++, seq++) {
-			snprintf(text, sizeof(text), "%d|/%d|%s|%d|%d|1476640644000|%s|-", (int)i, p,
-				 i % 2 ? "k" : "-", p, (int)i, i % 2 ? "k" : "-");
+			snprintf(text, sizeof(text), "%d|/%d|%s|%d|%d|1476640644000|%s|-", (int)i,
+				 p, i % 2 ? "k" : "-", p, (int)i, i % 2 ? "k" : "-");
 			expect(s, (size_t)seq, text);
 		}
 	assert_null(s->lines[490 + 600 + 650]);
@@ -100,7 +102,8 @@ static void test_csv_and_raw(void **state)
 	expect(s, 1, "a,\"b|c|1");
 	expect(s, 2, "! field_count events/0@2 found 3 fields, expected 2");
 	assert_non_null(strstr(s->lines[3], "! bad_quote events/0@3 found no closing quote"));
-	assert_non_null(strstr(s->lines[4], "! several_rows events/0@4 found a second row at byte 4"));
+	assert_non_null(
+		strstr(s->lines[4], "! several_rows events/0@4 found a second row at byte 4"));
 	seen_free(s);
 	c->job.kafka.format = KAFKA_RAW;
 	c->job.nfields = 0;

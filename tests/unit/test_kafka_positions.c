@@ -82,7 +82,8 @@ static void test_anchors(void **state)
 	produced(c);
 	struct kafka *k = open_client(c);
 	assert_int_equal(read_on(c, k, r, 4, why, sizeof(why)), 0);
-	assert_true(r[0].last.known && r[0].last.offset == 3 && r[0].last.timestamp_ms == 1476640644000);
+	assert_true(r[0].last.known && r[0].last.offset == 3 &&
+		    r[0].last.timestamp_ms == 1476640644000);
 	last = r[0].last;
 	/* an empty range looks too, and keeps what it knew */
 	assert_int_equal(read_on(c, k, r, 4, why, sizeof(why)), 0);

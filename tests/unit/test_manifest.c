@@ -14,7 +14,7 @@
 
 #include "io.h"
 #include "mem.h"
-#include "pipeline/publish/publish.h"
+#include "publish.h"
 
 static int setup(void **state)
 {
@@ -40,46 +40,84 @@ static struct manifest sample(void)
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
 	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 6, 200, 50}};
-	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1), .rows = 7, .cells = 14,
-					      .bytes = 5000, .cell_bytes = 700, .predicted_bytes = 4900};
+	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1),
+					      .rows = 7,
+					      .cells = 14,
+					      .bytes = 5000,
+					      .cell_bytes = 700,
+					      .predicted_bytes = 4900};
 	regions[1] = (struct manifest_region){.start = bytes_of("\x08", 1)};
-	files[0] = (struct manifest_file){
-		.path = "n-r/hfiles/f/00ff", .family = "f", .region = 1, .rows = 7, .cells = 14,
-		.bytes = 5000, .cell_bytes = 700, .first_row = bytes_of("\x00z", 2),
-		.last_row = bytes_of("\x07\xff", 2), .min_ts = -5, .max_ts = INT64_MAX - 1,
-		.digest = {0x01, [15] = 0xfe}};
-	tables[0] = (struct manifest_table){
-		.name = "n:r", .dir = "n-r", .loaded = 99998, .filtered = 1, .deduplicated = 2, .rows = 7,
-		.cells = 14, .cells_deduplicated = 4, .predicted_bytes = 4900, .target_bytes = 2500,
-		.largest_over_target = 1.0123456789, .tuned = tuned, .ntuned = 1,
-		.regions = regions, .nregions = 2, .files = files,
-		.nfiles = 1, .splits_digest = {0x11}, .create_digest = {0x22}};
+	files[0] = (struct manifest_file){.path = "n-r/hfiles/f/00ff",
+					  .family = "f",
+					  .region = 1,
+					  .rows = 7,
+					  .cells = 14,
+					  .bytes = 5000,
+					  .cell_bytes = 700,
+					  .first_row = bytes_of("\x00z", 2),
+					  .last_row = bytes_of("\x07\xff", 2),
+					  .min_ts = -5,
+					  .max_ts = INT64_MAX - 1,
+					  .digest = {0x01, [15] = 0xfe}};
+	tables[0] = (struct manifest_table){.name = "n:r",
+					    .dir = "n-r",
+					    .loaded = 99998,
+					    .filtered = 1,
+					    .deduplicated = 2,
+					    .rows = 7,
+					    .cells = 14,
+					    .cells_deduplicated = 4,
+					    .predicted_bytes = 4900,
+					    .target_bytes = 2500,
+					    .largest_over_target = 1.0123456789,
+					    .tuned = tuned,
+					    .ntuned = 1,
+					    .regions = regions,
+					    .nregions = 2,
+					    .files = files,
+					    .nfiles = 1,
+					    .splits_digest = {0x11},
+					    .create_digest = {0x22}};
 	tables[1] = (struct manifest_table){.name = "ns:empty"};
-	return (struct manifest){.job_path = "conf/\"x\".yaml", .job_digest = {0x77}, .inputs = inputs,
-				 .ninputs = 1, .read = 100005, .rejected = 4,
-				 .created_ms = 1476640644000, .reasons = reasons, .nreasons = 2,
-				 .tables = tables, .ntables = 2};
+	return (struct manifest){.job_path = "conf/\"x\".yaml",
+				 .job_digest = {0x77},
+				 .inputs = inputs,
+				 .ninputs = 1,
+				 .read = 100005,
+				 .rejected = 4,
+				 .created_ms = 1476640644000,
+				 .reasons = reasons,
+				 .nreasons = 2,
+				 .tables = tables,
+				 .ntables = 2};
 }
 
 static void test_manifest_format(void **state)
 {
 	(void)state;
 	static const char *const fragments[] = {
-		"{\n  \"job\": \"conf/\\\"x\\\".yaml\",\n  \"job_digest\": \"77000000000000000000000000000000\",\n"
-		"  \"created_ms\": 1476640644000,\n  \"inputs\": [\n    {\n      \"path\": \"ratings.csv\",\n"
+		"{\n  \"job\": \"conf/\\\"x\\\".yaml\",\n  \"job_digest\": "
+		"\"77000000000000000000000000000000\",\n"
+		"  \"created_ms\": 1476640644000,\n  \"inputs\": [\n    {\n      \"path\": "
+		"\"ratings.csv\",\n"
 		"      \"bytes\": 2438266,\n      \"rows\": 100004,\n"
 		"      \"digest\": \"abcd0000000000000000000000000000\"\n    }\n  ],\n",
 		"\n  \"read\": 100005,\n  \"rejected\": 4,\n  \"reasons\": [",
-		"          \"start\": \"\",\n          \"end\": \"\\\\x08\",\n          \"rows\": 7,\n",
-		"          \"first_row\": \"\\\\x00z\",\n          \"last_row\": \"\\\\x07\\\\xFF\",\n"
+		"          \"start\": \"\",\n          \"end\": \"\\\\x08\",\n          \"rows\": "
+		"7,\n",
+		"          \"first_row\": \"\\\\x00z\",\n          \"last_row\": "
+		"\"\\\\x07\\\\xFF\",\n"
 		"          \"min_ts\": -5,\n          \"max_ts\": 9223372036854775806,\n"
 		"          \"digest\": \"010000000000000000000000000000fe\"\n",
 		"      \"tuned\": [\n        {\n          \"family\": \"f\",\n"
-		"          \"aim\": \"size\",\n          \"level\": 7,\n          \"hash_log\": 10,\n"
+		"          \"aim\": \"size\",\n          \"level\": 7,\n          \"hash_log\": "
+		"10,\n"
 		"          \"min_match\": 6,\n"
-		"          \"plain_bytes\": 200,\n          \"stored_bytes\": 50\n        }\n      ],\n",
+		"          \"plain_bytes\": 200,\n          \"stored_bytes\": 50\n        }\n      "
+		"],\n",
 		"          \"cell_bytes\": 700,\n          \"predicted_bytes\": 4900\n",
-		"      \"predicted_bytes\": 4900,\n      \"target_bytes\": 2500,\n      \"largest_over_target\": 1.01235,\n",
+		"      \"predicted_bytes\": 4900,\n      \"target_bytes\": 2500,\n      "
+		"\"largest_over_target\": 1.01235,\n",
 		"      \"name\": \"ns:empty\",\n      \"dir\": \"ns/empty\",\n",
 		"      \"regions\": [],\n      \"files\": []\n    }\n  ]\n}\n",
 	};
@@ -105,7 +143,10 @@ static void test_manifest_round_trip(void **state)
 	struct error err = {0};
 	struct arena a = {0};
 	struct manifest m = sample(), back;
-	struct offset_range offsets[] = {{.partition = 3, .start = 1, .end = 9, .events = 7,
+	struct offset_range offsets[] = {{.partition = 3,
+					  .start = 1,
+					  .end = 9,
+					  .events = 7,
 					  .last = {true, 8, -1, {0x33, [15] = 0x44}}},
 					 {.partition = 4}};
 	m.topic = m.cluster = "t";
@@ -130,7 +171,8 @@ static void test_manifest_round_trip(void **state)
 	assert_string_equal(back.tables[0].dir, "n-r");
 	assert_string_equal(back.tables[1].dir, "ns/empty");
 	assert_int_equal(back.tables[0].target_bytes, 2500);
-	assert_true(back.tables[0].largest_over_target > 1.0123 && back.tables[0].largest_over_target < 1.0124);
+	assert_true(back.tables[0].largest_over_target > 1.0123 &&
+		    back.tables[0].largest_over_target < 1.0124);
 	assert_int_equal(back.tables[0].splits_digest[0], 0x11);
 	assert_int_equal(back.tables[0].create_digest[0], 0x22);
 	const struct manifest_file *x = m.tables[0].files, *y = back.tables[0].files;
@@ -162,7 +204,8 @@ static void test_manifest_damaged(void **state)
 		{"\"reasons\"", "\"seasons\"", "reasons is missing"},
 		{"0000fe\"", "000fe\"", "tables[0].files[0].digest"},
 		{"abcd0000", "ABCD0000", "inputs[0].digest"},
-		{"\"largest_over_target\": 1", "\"largest_over_target\": -1", "largest_over_target"},
+		{"\"largest_over_target\": 1", "\"largest_over_target\": -1",
+		 "largest_over_target"},
 		{"\"files\": []", "\"files\": {}", "tables[1].files"},
 		{"\"rejected\"", "\"read\"", "duplicate"},
 	};

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "mem.h"
-#include "pipeline/source/member.h"
+#include "group_member.h"
 #include "tests/unit/mock_main.h"
 #include "units.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "pipeline/meter.h"
+#include "meter.h"
 
 /* Something steady is seen at its rate from the second look on, however often one looks. */
 static void test_steady(void **state)
@@ -20,7 +20,8 @@ static void test_steady(void **state)
 		for (int64_t i = 0; i < 3000; i++) {
 			double r = meter_rate(&m, 5 + i * every, (uint64_t)(i * every * 4));
 			if (fabs(r - (i ? 4000 : 0)) > 1e-6)
-				fail_msg("every %lld ms, look %lld: %g", (long long)every, (long long)i, r);
+				fail_msg("every %lld ms, look %lld: %g", (long long)every,
+					 (long long)i, r);
 		}
 	}
 }

@@ -197,7 +197,8 @@ static void equal_keys_make_one_region(void **state)
 	assert_true(p.heavy[0].at_least > d.bytes - d.bytes / 1000);
 	assert_int_equal(p.heavy[0].at_most, d.bytes);
 	assert_int_equal(p.heavy[0].salts, 1000);
-	assert_true(warned(&p, "has 100.0% of the bytes (5000000, in 50000 events), 1000.0 regions' worth"));
+	assert_true(warned(
+		&p, "has 100.0% of the bytes (5000000, in 50000 events), 1000.0 regions' worth"));
 	assert_true(warned(&p, "no split can help"));
 	assert_true(warned(&p, "1000 regions were asked, 1 can be made"));
 	plan_release(&p);

@@ -55,12 +55,12 @@ static void lowest_failure(void **state)
 }
 
 struct square {
-	struct crew_task task;
+	struct helper_task task;
 	uint64_t in, out;
 	unsigned runs;
 };
 
-static void run_square(struct crew_task *t)
+static void run_square(struct helper_task *t)
 {
 	struct square *s = (struct square *)(void *)t;
 	for (unsigned i = 0; i < 1000; i++)
@@ -69,7 +69,7 @@ static void run_square(struct crew_task *t)
 }
 
 struct band {
-	struct crew *crew;
+	struct helpers *helpers;
 	unsigned owners;
 	_Atomic unsigned left;
 	bool hurry; /* wait for each task at once */
@@ -81,26 +81,28 @@ static int play(void *ctx, unsigned worker, size_t index, struct error *err)
 	struct band *b = ctx;
 	(void)worker;
 	if (index >= b->owners) {
-		crew_serve(b->crew);
+		helpers_serve(b->helpers);
 		return RC_OK;
 	}
 	struct square ring[7] = {0};
 	for (uint64_t n = 0; n < 300 + 7; n++) {
 		struct square *s = &ring[n % 7];
 		if (n >= 7) {
-			crew_wait(b->crew, &s->task);
-			if (!crew_done(b->crew, &s->task) || s->out != (n - 7) * (n - 7) || s->runs != 1)
-				return error_set(err, RC_DATA, "square %llu", (unsigned long long)n);
+			helpers_wait(b->helpers, &s->task);
+			if (!helpers_done(b->helpers, &s->task) || s->out != (n - 7) * (n - 7) ||
+			    s->runs != 1)
+				return error_set(err, RC_DATA, "square %llu",
+						 (unsigned long long)n);
 		}
 		if (n >= 300)
 			continue;
 		*s = (struct square){.task = {.run = run_square}, .in = n};
-		crew_submit(b->crew, &s->task);
+		helpers_submit(b->helpers, &s->task);
 		if (b->hurry)
-			crew_wait(b->crew, &s->task);
+			helpers_wait(b->helpers, &s->task);
 	}
 	if (--b->left == 0)
-		crew_close(b->crew);
+		helpers_close(b->helpers);
 	return RC_OK;
 }
 
@@ -109,20 +111,21 @@ static void crews(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4 * 4 * 2; i++) {
 		unsigned owners = 1 + i % 4, helpers = i / 4 % 4;
-		struct band b = {crew_new(), owners, owners, i / 16};
+		struct band b = {helpers_new(), owners, owners, i / 16};
 		struct error err = {0};
 		int rc = pool_run(owners + helpers, owners + helpers, play, &b, &err);
 		if (rc)
 			fail_msg("%s", err.msg);
-		assert_int_equal(crew_helpers(b.crew), 0);
-		crew_serve(b.crew); /* closed: returns */
-		crew_free(b.crew);
+		assert_int_equal(helpers_count(b.helpers), 0);
+		helpers_serve(b.helpers); /* closed: returns */
+		helpers_free(b.helpers);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_once),
-					   cmocka_unit_test(lowest_failure), cmocka_unit_test(crews)};
+					   cmocka_unit_test(lowest_failure),
+					   cmocka_unit_test(crews)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

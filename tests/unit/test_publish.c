@@ -25,7 +25,7 @@
 
 #include "io.h"
 #include "mem.h"
-#include "pipeline/publish/publish.h"
+#include "publish.h"
 
 static int fsync_fails_at; /* 1: the next call; 0: never */
 static unsigned fsync_calls;
@@ -132,7 +132,8 @@ static void test_publish_whole(void **state)
 	assert_false(there(p->dir));
 	fsync_calls = 0;
 	assert_int_equal(staging_publish(s, &err), RC_OK);
-	assert_in_range(fsync_calls, 4, 5); /* deep, the sibling (without the lock again), the parent */
+	assert_in_range(fsync_calls, 4,
+			5); /* deep, the sibling (without the lock again), the parent */
 	assert_int_equal(entries_in(p->root), 1);
 	assert_int_equal(entries_in(p->dir), 2); /* the lock is gone */
 	char *path = mem_format("%s/deep/file", p->dir);
@@ -170,8 +171,11 @@ static void test_bad_names(void **state)
 {
 	const struct place *p = *state;
 	put(p->root, "file", "");
-	const char *const cases[][2] = {
-		{"%s/none/out", "none"}, {"%s/file/out", "file"}, {"%s/..", "name"}, {"/", "name"}, {"", "name"}};
+	const char *const cases[][2] = {{"%s/none/out", "none"},
+					{"%s/file/out", "file"},
+					{"%s/..", "name"},
+					{"/", "name"},
+					{"", "name"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct error err = {0};
 		struct staging *s;
@@ -269,7 +273,8 @@ static void test_publish_never_replaces(void **state)
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
 		struct error err = {0};
 		struct staging *s = open_ok(p);
-		assert_int_equal(mkdir(p->dir, 0777), 0); /* empty: a plain rename would replace it */
+		assert_int_equal(mkdir(p->dir, 0777),
+				 0); /* empty: a plain rename would replace it */
 		rename_errno = answers[i];
 		assert_int_equal(staging_publish(s, &err), RC_IO);
 		assert_non_null(strstr(err.msg, strerror(EEXIST)));
@@ -338,8 +343,12 @@ static void *add_many(void *arg)
 		struct reject why = {.reason = seq % 10 ? "bad_number" : "too_long",
 				     .field = seq % 2 ? "userId" : NULL};
 		snprintf(why.detail, sizeof why.detail, "found %u", seq);
-		struct reject_line l = {.file = "in.csv", .line = seq + 2, .offset = seq * 10ull,
-					.seq = seq, .raw = bytes_str(raw), .why = &why};
+		struct reject_line l = {.file = "in.csv",
+					.line = seq + 2,
+					.offset = seq * 10ull,
+					.seq = seq,
+					.raw = bytes_str(raw),
+					.why = &why};
 		struct error err;
 		a->rc = rejects_add(a->rejects, a->worker, &l, &err);
 	}
@@ -391,10 +400,11 @@ static void test_rejects_in_order(void **state)
 	unsigned seq = 0;
 	for (; fgets(line, sizeof line, f); seq++) {
 		snprintf(expected, sizeof expected,
-			 "{\"reason\":\"%s\",\"field\":%s,\"file\":\"in.csv\",\"line\":%u,\"offset\":%u,"
+			 "{\"reason\":\"%s\",\"field\":%s,\"file\":\"in.csv\",\"line\":%u,"
+			 "\"offset\":%u,"
 			 "\"detail\":\"found %u\",\"raw\":\"event %u\"}\n",
-			 seq % 10 ? "bad_number" : "too_long", seq % 2 ? "\"userId\"" : "null", seq + 2,
-			 seq * 10, seq, seq);
+			 seq % 10 ? "bad_number" : "too_long", seq % 2 ? "\"userId\"" : "null",
+			 seq + 2, seq * 10, seq, seq);
 		assert_string_equal(line, expected);
 	}
 	fclose(f);
@@ -419,8 +429,8 @@ static void test_rejects_raw(void **state)
 		{"\xff", 1, "\"raw_base64\":\"/w==\"}\n"},
 		{"\xffo", 2, "\"raw_base64\":\"/28=\"}\n"},
 		{"\x14\xfb\x9c\x03\xd9\x7e", 6, "\"raw_base64\":\"FPucA9l+\"}\n"},
-		{"\xc0\x80", 2, "\"raw_base64\":\"wIA=\"}\n"},         /* overlong */
-		{"\xed\xa0\x80", 3, "\"raw_base64\":\"7aCA\"}\n"},     /* surrogate */
+		{"\xc0\x80", 2, "\"raw_base64\":\"wIA=\"}\n"},	   /* overlong */
+		{"\xed\xa0\x80", 3, "\"raw_base64\":\"7aCA\"}\n"}, /* surrogate */
 	};
 	struct error err = {0};
 	struct rejects *r;
@@ -428,7 +438,9 @@ static void test_rejects_raw(void **state)
 	/* a detail cut in the middle of a character is still text */
 	struct reject why = {.reason = "bad", .detail = "ends in \xe5\x8c"};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct reject_line l = {.file = "f", .seq = i, .raw = bytes_of(cases[i].raw, cases[i].len),
+		struct reject_line l = {.file = "f",
+					.seq = i,
+					.raw = bytes_of(cases[i].raw, cases[i].len),
 					.why = &why};
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	}
@@ -436,8 +448,9 @@ static void test_rejects_raw(void **state)
 	assert_int_equal(rejects_write(r, path, &err), RC_OK);
 	char *text = slurp(path), *at = text;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		static const char start[] = "{\"reason\":\"bad\",\"field\":null,\"file\":\"f\",\"line\":0,"
-					    "\"offset\":0,\"detail\":\"ends in \\\\xE5\\\\x8C\",";
+		static const char start[] =
+			"{\"reason\":\"bad\",\"field\":null,\"file\":\"f\",\"line\":0,"
+			"\"offset\":0,\"detail\":\"ends in \\\\xE5\\\\x8C\",";
 		assert_memory_equal(at, start, strlen(start));
 		at += strlen(start);
 		assert_memory_equal(at, cases[i].expected, strlen(cases[i].expected));

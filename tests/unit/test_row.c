@@ -37,7 +37,7 @@ static void ratings_key_by_hand(void **state)
 	struct rig r;
 	struct cell cells[2];
 	rig_ratings(&r, AS_TEXT);
-	assert_int_equal(row_minor_bytes(r.plan, 0), 0);
+	assert_int_equal(row_secondary_bytes(r.plan, 0), 0);
 	assert_true(row_constant_columns(r.plan, 0));
 	assert_int_equal(row_max_cells(r.plan, 0), 2);
 	for (unsigned user = 0; user < 3000; user += 7) {
@@ -433,12 +433,12 @@ static void wide_rows(void **state)
 	r.table.timestamp_constant = false;
 	r.table.timestamp_field = ts;
 	rig_start(&r);
-	assert_int_equal(row_minor_bytes(r.plan, 0), 8);
+	assert_int_equal(row_secondary_bytes(r.plan, 0), 8);
 	assert_false(row_constant_columns(r.plan, 0));
 	ENCODE_OK(&r, "u1", "1260759144123", "book", "red");
 	uint8_t reversed[8];
 	put_be64(reversed, INT64_MAX - 1260759144123u);
-	assert_memory_equal(r.record.minor, reversed, 8);
+	assert_memory_equal(r.record.secondary, reversed, 8);
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
 	assert_bytes(cells[0].qualifier, "z", 1);
 	assert_bytes(cells[1].qualifier, reversed, 8);
@@ -456,14 +456,14 @@ static void wide_rows(void **state)
 	rig_release(&r);
 }
 
-/* Where the timestamp is stored: in the key at a fixed place, or as minor. */
-static void minor_bytes(void **state)
+/* Where the timestamp is stored: in the key at a fixed place, or as secondary. */
+static void secondary_bytes(void **state)
 {
 	(void)state;
 	static const struct {
 		enum encode_as lead, as;
 		uint32_t width;
-		size_t minor;
+		size_t secondary;
 	} cases[] = {{AS_TEXT, AS_MILLIS, 0, 8},
 		     {AS_TEXT, AS_MILLIS, 6, 0},
 		     {AS_U32, AS_REVERSED_MILLIS, 0, 0},
@@ -484,7 +484,7 @@ static void minor_bytes(void **state)
 		r.table.timestamp_constant = false;
 		r.table.timestamp_field = ts;
 		rig_start(&r);
-		assert_int_equal(row_minor_bytes(r.plan, 0), cases[i].minor);
+		assert_int_equal(row_secondary_bytes(r.plan, 0), cases[i].secondary);
 		ENCODE_OK(&r, "17", "1260759144123456");
 		assert_int_equal(row_cells(r.plan, 0, &r.record, &c), 1);
 		assert_int_equal(c.ts, 1260759144123);
@@ -495,13 +495,19 @@ static void minor_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ratings_key_by_hand), cmocka_unit_test(weight_of_long_text),
-		cmocka_unit_test(values_of_constant_columns), cmocka_unit_test(padded_key),
-		cmocka_unit_test(variable_parts),      cmocka_unit_test(foreign_salts),
-		cmocka_unit_test(hash_inputs),	       cmocka_unit_test(salt_over_a_hash),
-		cmocka_unit_test(order_kept_i64),      cmocka_unit_test(order_kept_reals),
-		cmocka_unit_test(numbers_round_trip),  cmocka_unit_test(wide_rows),
-		cmocka_unit_test(minor_bytes),
+		cmocka_unit_test(ratings_key_by_hand),
+		cmocka_unit_test(weight_of_long_text),
+		cmocka_unit_test(values_of_constant_columns),
+		cmocka_unit_test(padded_key),
+		cmocka_unit_test(variable_parts),
+		cmocka_unit_test(foreign_salts),
+		cmocka_unit_test(hash_inputs),
+		cmocka_unit_test(salt_over_a_hash),
+		cmocka_unit_test(order_kept_i64),
+		cmocka_unit_test(order_kept_reals),
+		cmocka_unit_test(numbers_round_trip),
+		cmocka_unit_test(wide_rows),
+		cmocka_unit_test(secondary_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "hash.h"
-#include "pipeline/row/plan.h"
+#include "pipeline/row/compiled.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/row_rig.h"
 
@@ -27,7 +27,8 @@ static void batch_start(struct batch *b, size_t n, size_t ncolumns)
 {
 	*b = (struct batch){.n = n, .ncolumns = ncolumns};
 	for (size_t i = 0; i < n; i++)
-		b->events[i] = (struct event){.columns = b->columns[i], .ncolumns = ncolumns,
+		b->events[i] = (struct event){.columns = b->columns[i],
+					      .ncolumns = ncolumns,
 					      .seq = 1000 + i};
 }
 
@@ -89,14 +90,20 @@ static void ratings_by_hand(void **state)
 		r.encoder->take_numbers = ways[round % nways];
 		batch_start(&b, 1 + pick(EVENT_BATCH), 4);
 		for (size_t i = 0; i < b.n; i++) {
-			uint64_t user = draw() >> (32 + pick(32)), movie = draw() >> (32 + pick(32)),
-				 ts = draw() >> (24 + pick(30));
+			uint64_t user = draw() >> (32 + pick(32)),
+				 movie = draw() >> (32 + pick(32)), ts = draw() >> (24 + pick(30));
 			char text[TEXT_BYTES];
 			int rating = pick(30) ? (int)pick(20) : 100 + (int)pick(20);
 			newest = ts * 1000 > newest ? ts * 1000 : newest;
-			batch_put(&b, i, 0, bytes_of(text, (size_t)snprintf(text, 20, "%llu", (unsigned long long)user)));
-			batch_put(&b, i, 1, bytes_of(text, (size_t)snprintf(text, 20, "%0*llu", (int)pick(12), (unsigned long long)movie)));
-			batch_put(&b, i, 3, bytes_of(text, (size_t)snprintf(text, 20, "%llu", (unsigned long long)ts)));
+			batch_put(&b, i, 0,
+				  bytes_of(text, (size_t)snprintf(text, 20, "%llu",
+								  (unsigned long long)user)));
+			batch_put(&b, i, 1,
+				  bytes_of(text, (size_t)snprintf(text, 20, "%0*llu", (int)pick(12),
+								  (unsigned long long)movie)));
+			batch_put(&b, i, 3,
+				  bytes_of(text, (size_t)snprintf(text, 20, "%llu",
+								  (unsigned long long)ts)));
 			for (int k = 0; k <= rating; k++)
 				text[k] = (char)(1 + pick(127));
 			batch_put(&b, i, 2, bytes_of(text, (size_t)rating + 1));
@@ -190,7 +197,8 @@ static void pick_plan(struct rig *r)
 	for (size_t i = 0; i < 1 + pick(3); i++) {
 		size_t f = pick((unsigned)n);
 		bool text = r->fields[f].type == FIELD_TEXT || pick(2);
-		struct cell_spec *c = add_cell(r, names[i], f, text ? AS_TEXT : pick_as(r->fields[f].type));
+		struct cell_spec *c =
+			add_cell(r, names[i], f, text ? AS_TEXT : pick_as(r->fields[f].type));
 		c->optional = pick(4) == 0;
 		if (pick(8) == 0) {
 			c->kind = VALUE_CONST;
@@ -207,10 +215,32 @@ static void pick_plan(struct rig *r)
 static struct bytes odd_text(void)
 {
 	static const char *const odd[] = {
-		"", "NULL", "17", "x", "-1", "-", "+5", " 5", "1.5", "4294967295", "4294967296", "65536",
-		"9999999999999999", "00000000000000000001", "99999999999999999999", "9223372036854775807",
-		"9223372036854775806", "9223372036854775", "9223372036854776", "18446744073709551615", "1a",
-		"/", ":", "caf\xc3\xa9", "\xff", "a rather long text of more than thirty-two bytes, all plain"};
+		"",
+		"NULL",
+		"17",
+		"x",
+		"-1",
+		"-",
+		"+5",
+		" 5",
+		"1.5",
+		"4294967295",
+		"4294967296",
+		"65536",
+		"9999999999999999",
+		"00000000000000000001",
+		"99999999999999999999",
+		"9223372036854775807",
+		"9223372036854775806",
+		"9223372036854775",
+		"9223372036854776",
+		"18446744073709551615",
+		"1a",
+		"/",
+		":",
+		"caf\xc3\xa9",
+		"\xff",
+		"a rather long text of more than thirty-two bytes, all plain"};
 	return bytes_str(odd[pick(sizeof(odd) / sizeof(*odd))]);
 }
 
@@ -223,7 +253,9 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 			for (size_t at = 0; at < len; at++)
 				text[at] = (char)(' ' + pick(90));
 			if (r->fields[k].type != FIELD_TEXT)
-				len = (size_t)snprintf(text, 24, "%llu", (unsigned long long)(draw() >> (32 + pick(32))));
+				len = (size_t)snprintf(text, 24, "%llu",
+						       (unsigned long long)(draw() >>
+									    (32 + pick(32))));
 			batch_put(b, i, k, pick(1000) < oddness ? odd_text() : bytes_of(text, len));
 		}
 }
@@ -233,7 +265,7 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 {
 	struct record_batch records;
 	struct rig_rows rows;
-	size_t minor_bytes = row_minor_bytes(r->plan, 0);
+	size_t secondary_bytes = row_secondary_bytes(r->plan, 0);
 	int64_t newest = row_encoder_newest(batches);
 	batch_rows(b, &rows);
 	bool taken = encode_rows(batches, &rows.rows, &records);
@@ -242,11 +274,11 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	row_encoder_free(r->encoder);
 	r->encoder = row_encoder_new(r->plan);
 	for (size_t i = 0; taken && i < b->n; i++) {
-		struct record one = record_of_batch(&records, i, minor_bytes);
+		struct record one = record_of_batch(&records, i, secondary_bytes);
 		assert_int_equal(row_encode(r->encoder, &b->events[i], &r->record, &r->why), 0);
 		assert_bytes(one.key, r->record.key.ptr, r->record.key.len);
 		assert_bytes(one.payload, r->record.payload.ptr, r->record.payload.len);
-		assert_memory_equal(one.minor, r->record.minor, minor_bytes);
+		assert_memory_equal(one.secondary, r->record.secondary, secondary_bytes);
 		assert_int_equal(one.seq, 1000 + start_of(b, i));
 	}
 	int64_t each = row_encoder_newest(r->encoder);

@@ -260,10 +260,13 @@ static void bad_combinations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rejects),	     cmocka_unit_test(key_rejects),
+		cmocka_unit_test(rejects),
+		cmocka_unit_test(key_rejects),
 		cmocka_unit_test(qualifiers_end_at_their_limit),
-		cmocka_unit_test(details_are_short), cmocka_unit_test(nulls_and_optional_cells),
-		cmocka_unit_test(quoted_and_absent), cmocka_unit_test(plan_faults),
+		cmocka_unit_test(details_are_short),
+		cmocka_unit_test(nulls_and_optional_cells),
+		cmocka_unit_test(quoted_and_absent),
+		cmocka_unit_test(plan_faults),
 		cmocka_unit_test(bad_combinations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Rows that are handed on together: each row of the text is seen once, with its own fields, whatever
- * is taken together, and whatever stands between them. */
+/* Rows that are handed on together: each row of the text is seen once, with its own fields,
+ * whatever is taken together, and whatever stands between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "pipeline/source/source.h"
+#include "source.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/temp_dir.h"
 
@@ -37,7 +37,8 @@ static void put_row(struct text *t, size_t i, unsigned odd, bool crlf)
 			buf_put(&t->buf, ',');
 		if (!t->plain[i] && k == 0)
 			buf_append_str(&t->buf, "\"q\"");
-		for (size_t n = draw() % 12 + (t->ncolumns == 1); (t->plain[i] || k > 0) && n > 0; n--)
+		for (size_t n = draw() % 12 + (t->ncolumns == 1); (t->plain[i] || k > 0) && n > 0;
+		     n--)
 			buf_put(&t->buf, (uint8_t)('0' + draw() % 75));
 	}
 	buf_append_str(&t->buf, crlf ? "\r\n" : "\n");
@@ -120,9 +121,14 @@ static void check(struct text *t, size_t piece_bytes, unsigned refuse)
 	assert_int_equal(fwrite(t->buf.ptr, 1, t->buf.len, f), t->buf.len);
 	assert_int_equal(fclose(f), 0);
 	const char *files[] = {path};
-	struct job job = {.csv = {.delimiter = ',', .quote = '"', .max_row_bytes = 1 << 20,
-				  .ncolumns = t->ncolumns, .columns = names}};
-	struct source_options options = {.job = &job, .files = files, .nfiles = 1,
+	struct job job = {.csv = {.delimiter = ',',
+				  .quote = '"',
+				  .max_row_bytes = 1 << 20,
+				  .ncolumns = t->ncolumns,
+				  .columns = names}};
+	struct source_options options = {.job = &job,
+					 .files = files,
+					 .nfiles = 1,
 					 .piece_bytes = piece_bytes};
 	struct seen seen = {.text = t, .refuse = refuse};
 	struct source_sink sink = {.ctx = &seen, .event = on_event, .rows = on_rows};

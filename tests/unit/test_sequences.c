@@ -13,7 +13,7 @@
 
 #include "hfile.h"
 #include "mem.h"
-#include "pipeline/hfile/codec.h"
+#include "pipeline/hfile/compress.h"
 #include "pipeline/hfile/kv.h"
 
 #define ZSTD_BLOCK 131072 /* RFC 8878: no block is longer */
@@ -43,8 +43,8 @@ static void put_cell(struct buf *b, struct bytes row, struct bytes qualifier, in
 struct shape {
 	const char *name;
 	uint32_t rows, cells, row_bytes, qualifier_bytes, value_bytes, change;
-	bool varied;    /* lengths up to these, not just these */
-	bool possible;  /* no cell is longer than a zstd block */
+	bool varied;   /* lengths up to these, not just these */
+	bool possible; /* no cell is longer than a zstd block */
 };
 
 static uint32_t length(const struct shape *s, uint32_t n)
@@ -63,12 +63,14 @@ static struct buf make_block(const struct shape *s, size_t tail_bytes)
 		put_be32(row + row_bytes - 4, i);
 		for (uint32_t k = 0; k < s->cells; k++) {
 			uint32_t value_bytes = length(s, s->value_bytes);
-			size_t n = (size_t)sprintf(qualifier, "%u", k) + length(s, s->qualifier_bytes);
+			size_t n =
+				(size_t)sprintf(qualifier, "%u", k) + length(s, s->qualifier_bytes);
 			for (uint32_t j = 0; j < value_bytes; j++)
 				if (any(1000) < s->change)
 					value[j] = (uint8_t)any(256);
 			put_cell(&b, bytes_of(row, row_bytes), bytes_of(qualifier, n),
-				 1500000000000 + any(1000), bytes_of(value, value_bytes), tail_bytes);
+				 1500000000000 + any(1000), bytes_of(value, value_bytes),
+				 tail_bytes);
 		}
 	}
 	mem_free(row);
@@ -100,12 +102,14 @@ static size_t prove(struct hcodec *h, const struct buf *block)
 	memcpy(cells, block->ptr, block->len);
 	if (hcodec_compress_cells(h, bytes_of(cells, block->len), &out, &err))
 		fail_msg("%s", err.msg);
-	assert_int_equal(hcodec_decompress(h, CODEC_ZSTD, buf_bytes(&out), back, block->len, &err), 0);
+	assert_int_equal(hcodec_decompress(h, CODEC_ZSTD, buf_bytes(&out), back, block->len, &err),
+			 0);
 	assert_memory_equal(back, block->ptr, block->len);
 	if (h->sequenced) {
 		size_t head = h->framing == ZSTD_FRAMING_HADOOP ? 0 : 8;
 		memset(back, 0, block->len);
-		assert_int_equal(ZSTD_getFrameContentSize(out.ptr + head, out.len - head), block->len);
+		assert_int_equal(ZSTD_getFrameContentSize(out.ptr + head, out.len - head),
+				 block->len);
 		assert_int_equal(ZSTD_decompress(back, block->len, out.ptr + head, out.len - head),
 				 block->len);
 		assert_memory_equal(back, block->ptr, block->len);
@@ -156,7 +160,8 @@ static void nasty(void **state)
 			prepare(&h, min, tail_bytes);
 			prove(&h, &b);
 			if (h.sequenced != shapes[i].possible)
-				fail_msg("%s, %zu bytes: sequenced %d", shapes[i].name, b.len, h.sequenced);
+				fail_msg("%s, %zu bytes: sequenced %d", shapes[i].name, b.len,
+					 h.sequenced);
 			buf_release(&b);
 		}
 	hcodec_release(&h);
@@ -168,9 +173,12 @@ static void random_tables(void **state)
 	unsigned made = 0;
 	(void)state;
 	for (unsigned i = 0; i < 1500; i++) {
-		struct shape s = {.cells = 1 + any(1 + any(40)), .row_bytes = any(1 + any(200)),
-				  .qualifier_bytes = any(30), .value_bytes = any(1 + any(300)),
-				  .change = any(3) ? any(60) : any(1001), .varied = any(2)};
+		struct shape s = {.cells = 1 + any(1 + any(40)),
+				  .row_bytes = any(1 + any(200)),
+				  .qualifier_bytes = any(30),
+				  .value_bytes = any(1 + any(300)),
+				  .change = any(3) ? any(60) : any(1001),
+				  .varied = any(2)};
 		uint32_t cell = 60 + s.row_bytes + s.qualifier_bytes + s.value_bytes;
 		s.rows = 1 + any(1 + 65536 / (cell * s.cells));
 		size_t tail_bytes = any(4);
@@ -226,7 +234,8 @@ static void literals(void **state)
 		 * other time lengths are new and the end before them is lost, and what is left of
 		 * the second cell's key (3) is too short; then one byte more of an end differs.
 		 */
-		{2, END, true, 1 + 2 + 1 + VALUE - END + 1 + VALUE - END + (LENGTHS + END + 4) / 2.0},
+		{2, END, true,
+		 1 + 2 + 1 + VALUE - END + 1 + VALUE - END + (LENGTHS + END + 4) / 2.0},
 	};
 	struct hcodec h = {.sequencer = {.counts = true}};
 	(void)state;
@@ -251,7 +260,8 @@ static void literals(void **state)
 		prove(&h, &b); /* twice: the portable ones too */
 		double a_row = (double)h.sequencer.literals / 2 / rows;
 		if (a_row > cases[i].most + 0.1)
-			fail_msg("case %zu: %.2f literals a row, expected %.2f", i, a_row, cases[i].most);
+			fail_msg("case %zu: %.2f literals a row, expected %.2f", i, a_row,
+				 cases[i].most);
 		buf_release(&b);
 	}
 	hcodec_release(&h);
@@ -320,10 +330,15 @@ static void in_files(void **state)
 		static const enum block_encoding encodings[] = {ENCODING_NONE, ENCODING_PREFIX,
 								ENCODING_DIFF, ENCODING_FAST_DIFF,
 								ENCODING_ROW_INDEX_V1};
-		struct hfile_options opt = {.family = bytes_str("f"), .codec = CODEC_ZSTD, .level = 2,
-					    .hash_log = 8, .min_match = 4 + i % 5,
-					    .encoding = encodings[i % 5], .mvcc = i / 5 % 2,
-					    .tags = i / 10, .source_task = bytes_str("t")};
+		struct hfile_options opt = {.family = bytes_str("f"),
+					    .codec = CODEC_ZSTD,
+					    .level = 2,
+					    .hash_log = 8,
+					    .min_match = 4 + i % 5,
+					    .encoding = encodings[i % 5],
+					    .mvcc = i / 5 % 2,
+					    .tags = i / 10,
+					    .source_task = bytes_str("t")};
 		struct hfile_writer *w;
 		struct hfile_summary sum, read;
 		struct error err;
@@ -361,8 +376,12 @@ static void refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nasty),    cmocka_unit_test(random_tables),
-					   cmocka_unit_test(no_cells), cmocka_unit_test(small), cmocka_unit_test(literals),
-					   cmocka_unit_test(in_files), cmocka_unit_test(refused)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nasty),
+					   cmocka_unit_test(random_tables),
+					   cmocka_unit_test(no_cells),
+					   cmocka_unit_test(small),
+					   cmocka_unit_test(literals),
+					   cmocka_unit_test(in_files),
+					   cmocka_unit_test(refused)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

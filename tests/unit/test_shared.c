@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipeline/state/shared.h"
+#include "shared_state.h"
 #include "temp_dir.h"
 
 static const struct state_topic three = {.cluster = "c", .topic = "clicks", .npartitions = 3};
@@ -47,10 +47,14 @@ static void test_names(void **state)
 	static const struct {
 		const char *name, *rest;
 		int32_t partition;
-	} cases[] = {{"p00003/00000042", "00000042", 3}, {"p123456/1", "1", 123456},
-		     {"00000042", NULL, 0},		 {"p3/00000042", NULL, 0},
-		     {"p00003", NULL, 0},		 {"p0000x/1", NULL, 0},
-		     {"p99999999999/1", NULL, 0},	 {"", NULL, 0}};
+	} cases[] = {{"p00003/00000042", "00000042", 3},
+		     {"p123456/1", "1", 123456},
+		     {"00000042", NULL, 0},
+		     {"p3/00000042", NULL, 0},
+		     {"p00003", NULL, 0},
+		     {"p0000x/1", NULL, 0},
+		     {"p99999999999/1", NULL, 0},
+		     {"", NULL, 0}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int32_t p = 0;
@@ -100,9 +104,15 @@ static void test_refusals(void **state)
 		int rc;
 		const char *want;
 	} cases[] = {
-		{{.cluster = "c", .topic = "views", .npartitions = 3}, RC_CONFIG, "state of topic clicks"},
-		{{.cluster = "d", .topic = "clicks", .npartitions = 3}, RC_DATA, "now of cluster d"},
-		{{.cluster = "c", .topic = "clicks", .npartitions = 2}, RC_DATA, "had 3 partitions, now"},
+		{{.cluster = "c", .topic = "views", .npartitions = 3},
+		 RC_CONFIG,
+		 "state of topic clicks"},
+		{{.cluster = "d", .topic = "clicks", .npartitions = 3},
+		 RC_DATA,
+		 "now of cluster d"},
+		{{.cluster = "c", .topic = "clicks", .npartitions = 2},
+		 RC_DATA,
+		 "had 3 partitions, now"},
 	};
 	char *path = mem_strdup(path_of("refuse"));
 	struct error err;

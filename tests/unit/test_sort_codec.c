@@ -12,17 +12,17 @@
 
 #include <cmocka.h>
 
-#include "pipeline/sort/aside.h"
+#include "pipeline/sort/large_values.h"
 #include "pipeline/sort/run.h"
 #include "tests/unit/draw.h"
 
-/* ---- records: key, minor and payload lie together, as in a builder's buffer ---- */
+/* ---- records: key, secondary and payload lie together, as in a builder's buffer ---- */
 
 struct row {
 	uint8_t *bytes; /* SLACK_BYTES longer */
-	size_t key_len, minor_bytes, payload_len;
+	size_t key_len, secondary_bytes, payload_len;
 	uint64_t seq;
-	bool aside;
+	bool large;
 };
 
 typedef size_t draw_key(uint8_t *key);
@@ -44,7 +44,7 @@ static size_t key_random(uint8_t *key)
 	return n;
 }
 
-/* Zero bytes and empty keys: prefixes of one another, also of key and minor together. */
+/* Zero bytes and empty keys: prefixes of one another, also of key and secondary together. */
 static size_t key_zeros(uint8_t *key)
 {
 	size_t n = draw() % 12;
@@ -87,7 +87,7 @@ static size_t key_same(uint8_t *key)
 struct shape {
 	const char *name;
 	draw_key *key;
-	size_t n, minor_bytes, payload_max;
+	size_t n, secondary_bytes, payload_max;
 	unsigned seq_bits;
 };
 
@@ -113,27 +113,28 @@ static void draw_row(struct row *r, const struct shape *shape)
 {
 	static uint8_t key[ROW_KEY_MAX];
 	size_t len = shape->key(key);
-	*r = (struct row){.key_len = len, .minor_bytes = shape->minor_bytes};
-	r->aside = draw() % 50 == 0;
-	r->payload_len = r->aside ? ASIDE_BYTES : draw() % (shape->payload_max + 1);
+	*r = (struct row){.key_len = len, .secondary_bytes = shape->secondary_bytes};
+	r->large = draw() % 50 == 0;
+	r->payload_len = r->large ? LARGE_REF_BYTES : draw() % (shape->payload_max + 1);
 	r->seq = draw() >> (64 - shape->seq_bits);
-	r->bytes = mem_calloc(len + r->minor_bytes + r->payload_len + SLACK_BYTES, 1);
+	r->bytes = mem_calloc(len + r->secondary_bytes + r->payload_len + SLACK_BYTES, 1);
 	memcpy(r->bytes, key, len);
-	if (r->minor_bytes)
+	if (r->secondary_bytes)
 		put_be64(r->bytes + len, draw() % 5 << (draw() % 8 * 8));
-	draw_bytes(r->bytes + len + r->minor_bytes, r->payload_len);
-	if (r->aside) /* the weight: it may not wrap in sums */
-		memset(r->bytes + len + r->minor_bytes + 20, 0, 4);
+	draw_bytes(r->bytes + len + r->secondary_bytes, r->payload_len);
+	if (r->large) /* the weight: it may not wrap in sums */
+		memset(r->bytes + len + r->secondary_bytes + 20, 0, 4);
 }
 
 static struct item row_item(const struct row *r)
 {
-	const uint8_t *minor = r->bytes + r->key_len;
+	const uint8_t *secondary = r->bytes + r->key_len;
 	return (struct item){.rec = {.key = bytes_of(r->bytes, r->key_len),
-				     .minor = minor,
+				     .secondary = secondary,
 				     .seq = r->seq,
-				     .payload = bytes_of(minor + r->minor_bytes, r->payload_len)},
-			     .aside = r->aside};
+				     .payload = bytes_of(secondary + r->secondary_bytes,
+							 r->payload_len)},
+			     .large = r->large};
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -144,7 +145,7 @@ static int compare_rows(const void *a, const void *b)
 	if (c == 0)
 		c = (ra->key_len > rb->key_len) - (ra->key_len < rb->key_len);
 	if (c == 0)
-		c = memcmp(ra->bytes + ra->key_len, rb->bytes + rb->key_len, ra->minor_bytes);
+		c = memcmp(ra->bytes + ra->key_len, rb->bytes + rb->key_len, ra->secondary_bytes);
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
 }
 
@@ -154,8 +155,8 @@ struct fixture {
 	const struct shape *shape;
 	struct row *rows;
 	size_t n;
-	uint64_t *weights;  /* of the rows before each, and of all */
-	size_t most_bytes;  /* that a run may take */
+	uint64_t *weights; /* of the rows before each, and of all */
+	size_t most_bytes; /* that a run may take */
 	struct budget budget;
 	struct spill spill;
 	struct run *run;
@@ -170,7 +171,7 @@ static uint64_t weigh(const void *ctx, const struct record *r)
 
 static void make_rows(struct fixture *f)
 {
-	struct record_codec whole = {.minor_bytes = f->shape->minor_bytes};
+	struct record_codec whole = {.secondary_bytes = f->shape->secondary_bytes};
 	f->n = f->shape->n;
 	f->rows = mem_calloc(f->n, sizeof(*f->rows));
 	f->weights = mem_calloc(f->n + 1, sizeof(*f->weights));
@@ -180,7 +181,7 @@ static void make_rows(struct fixture *f)
 	for (size_t i = 0; i < f->n; i++) {
 		struct item it = row_item(&f->rows[i]);
 		uint64_t weight = weigh(NULL, &it.rec);
-		if (it.aside)
+		if (it.large)
 			memcpy(&weight, it.rec.payload.ptr + 16, 8);
 		f->weights[i + 1] = f->weights[i] + weight;
 		f->most_bytes += record_bytes(&whole, &it.rec) + PACKED_EXTRA_BYTES +
@@ -200,7 +201,7 @@ static void set_codec(struct fixture *f)
 		least = r->seq < least ? r->seq : least;
 		largest = r->seq > largest ? r->seq : largest;
 	}
-	run_codec_init(&f->run->codec, s, f->shape->minor_bytes, least, largest);
+	run_codec_init(&f->run->codec, s, f->shape->secondary_bytes, least, largest);
 }
 
 static void setup(struct fixture *f, const struct shape *shape, bool spilled)
@@ -258,11 +259,11 @@ static void expect_item(const struct item *it, const struct row *want)
 	const struct record *r = &it->rec;
 	assert_int_equal(r->key.len, want->key_len);
 	assert_memory_equal(r->key.ptr, want->bytes, want->key_len);
-	assert_memory_equal(r->minor, want->bytes + want->key_len, want->minor_bytes);
+	assert_memory_equal(r->secondary, want->bytes + want->key_len, want->secondary_bytes);
 	assert_true(r->seq == want->seq);
-	assert_int_equal(it->aside, want->aside);
+	assert_int_equal(it->large, want->large);
 	assert_int_equal(r->payload.len, want->payload_len);
-	assert_memory_equal(r->payload.ptr, want->bytes + want->key_len + want->minor_bytes,
+	assert_memory_equal(r->payload.ptr, want->bytes + want->key_len + want->secondary_bytes,
 			    want->payload_len);
 }
 
@@ -399,11 +400,11 @@ static int read_damaged(struct fixture *f, struct run_reader *rd, size_t first, 
 		if (rc)
 			break;
 		const struct record *r = &reader_item(rd, rd->turn)->rec;
-		size_t string = r->key.len + f->shape->minor_bytes;
+		size_t string = r->key.len + f->shape->secondary_bytes;
 		assert_true(string <= f->run->codec.string_max);
 		assert_ptr_equal(r->key.ptr, reader_string(rd, rd->turn));
 		assert_true(within(r->payload, rd->blocks.ptr, len));
-		assert_true(!reader_item(rd, rd->turn)->aside || r->payload.len == ASIDE_BYTES);
+		assert_true(!reader_item(rd, rd->turn)->large || r->payload.len == LARGE_REF_BYTES);
 	}
 	return rc;
 }
@@ -471,18 +472,26 @@ static void test_fields(void **state)
 		{"longer than the longest", {2, 3, 1, 9, 'c', 'd', 'e'}, 7, 4, false, false},
 		{"tail beyond the end", {0, 4, 1, 9, 'a', 'b', 'c'}, 7, 0, false, false},
 		{"payload beyond the end", {2, 2, 4, 9, 'c', 'd', 'x', 'y'}, 8, 4, false, false},
-		{"no end of a length", {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, 9, 4,
-		 false, false},
+		{"no end of a length",
+		 {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		 9,
+		 4,
+		 false,
+		 false},
 		{"put aside, beyond the end", {4, 0, 0, 9, 'x', 'y'}, 6, 4, false, false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		uint8_t p[128] = {0}, before[128] = "abcd", string[128] = {0};
-		struct run_codec c = {.seq_base = 1000, .seq_mask = 0xff, .seq_bytes = 1,
-				      .string_max = 4, .fixed = cases[i].fixed};
+		struct run_codec c = {.seq_base = 1000,
+				      .seq_mask = 0xff,
+				      .seq_bytes = 1,
+				      .string_max = 4,
+				      .fixed = cases[i].fixed};
 		struct item it;
 		memcpy(p + 32, cases[i].bytes, sizeof(cases[i].bytes));
 		const uint8_t *end = p + 32 + cases[i].len;
-		const uint8_t *next = packed_read(&c, p + 32, end, before, cases[i].before, string, &it);
+		const uint8_t *next =
+			packed_read(&c, p + 32, end, before, cases[i].before, string, &it);
 		if (!cases[i].good != !next)
 			fail_msg("%s", cases[i].name);
 		if (!next)
@@ -497,25 +506,26 @@ static void test_fields(void **state)
 static void test_large_value_that_is_not_there(void **state)
 {
 	(void)state;
-	struct aside asides[2] = {{0}, {0}};
+	struct large_values large[2] = {{0}, {0}};
 	struct budget budget = {.limit = UINT64_MAX};
 	struct spill spills[2] = {{.fd = -1, .dir = "/tmp"}, {.fd = -1, .dir = "/tmp"}};
 	struct error err = {0};
 	struct buf scratch = {0};
 	struct bytes got;
-	uint8_t ref[ASIDE_BYTES];
-	assert_int_equal(aside_put(&asides[1], 1, bytes_str("large"), 7, &budget, &spills[1], ref, &err),
+	uint8_t ref[LARGE_REF_BYTES];
+	assert_int_equal(large_put(&large[1], 1, bytes_str("large"), 7, &budget, &spills[1], ref,
+				   &err),
 			 RC_OK);
 	struct bytes r = bytes_of(ref, sizeof ref);
-	assert_int_equal(aside_get(asides, 2, spills, r, &scratch, &got, &err), RC_OK);
+	assert_int_equal(large_get(large, 2, spills, r, &scratch, &got, &err), RC_OK);
 	assert_true(bytes_eq(got, bytes_str("large")));
 	ref[4] = 1;
-	assert_int_equal(aside_get(asides, 2, spills, r, &scratch, &got, &err), RC_IO);
+	assert_int_equal(large_get(large, 2, spills, r, &scratch, &got, &err), RC_IO);
 	ref[4] = 0;
 	ref[0] = 2;
-	assert_int_equal(aside_get(asides, 2, spills, r, &scratch, &got, &err), RC_IO);
+	assert_int_equal(large_get(large, 2, spills, r, &scratch, &got, &err), RC_IO);
 	buf_release(&scratch);
-	aside_release(&asides[1], &budget);
+	large_release(&large[1], &budget);
 	assert_int_equal(atomic_load(&budget.used), 0);
 }
 

@@ -17,7 +17,10 @@ static void test_room(void **state)
 {
 	(void)state;
 	struct budget budget = {.limit = 1 << 20};
-	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1, .run_bytes = 4096};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 1,
+				     .run_bytes = 4096};
 	struct sorter *s = sorter_new(&opt);
 	struct run_builder *b = sorter_builder(s, 0);
 	struct error err;
@@ -27,18 +30,22 @@ static void test_room(void **state)
 		uint64_t first, last;
 		bool room;
 	} cases[] = {
-		{100, half - 1, half, false}, {4097, 5, 6, false}, {4096, half + 5, half + 6, true},
-		{100, 7, 8, false},           {100, half + 4, half + 9, false},
-		{100, 2 * half, 2 * half + 1, false}, {100, half + 6, half + 6, true},
-		{100, 2 * half - 1, 2 * half, false}, {4000, half + 7, half + 9, true},
+		{100, half - 1, half, false},	  {4097, 5, 6, false},
+		{4096, half + 5, half + 6, true}, {100, 7, 8, false},
+		{100, half + 4, half + 9, false}, {100, 2 * half, 2 * half + 1, false},
+		{100, half + 6, half + 6, true},  {100, 2 * half - 1, 2 * half, false},
+		{4000, half + 7, half + 9, true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		uint8_t key[] = {1, 2, 3, 4}, payload[300] = {0};
-		struct record r = {.key = bytes_of(key, 4), .minor = key, .seq = half + 6,
+		struct record r = {.key = bytes_of(key, 4),
+				   .secondary = key,
+				   .seq = half + 6,
 				   .payload = bytes_of(payload, sizeof(payload))};
 		struct record_batch batch = {0};
 		assert_int_equal(run_builder_room(b, cases[i].bytes, cases[i].first, cases[i].last,
-						  &batch.to, &err), RC_OK);
+						  &batch.to, &err),
+				 RC_OK);
 		assert_int_equal(batch.to != NULL, cases[i].room);
 		if (batch.to) /* all of it is ours */
 			memset(batch.to, 0xff, cases[i].bytes + RECORD_SLACK);
@@ -57,8 +64,9 @@ static void test_errors(void **state)
 	(void)state;
 	struct error err = {0};
 	struct budget budget = {.limit = 1};
-	struct sorter_options opt = {
-		.budget = &budget, .temp_dir = "/nonexistent-folder", .threads = 1};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/nonexistent-folder",
+				     .threads = 1};
 	struct sorter *s = sorter_new(&opt);
 	struct run_builder *b = sorter_builder(s, 0);
 	uint8_t *key = mem_calloc(ROW_KEY_MAX + 1, 1);
@@ -116,8 +124,12 @@ static void test_room_for_others(void **state)
 	struct rows rows;
 	struct error err = {0};
 	struct budget budget = {.limit = 64u << 20}, quota = {.limit = 1u << 30};
-	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 2,
-				     .minor_bytes = 8, .run_bytes = 100000, .quota = &quota};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 2,
+				     .secondary_bytes = 8,
+				     .run_bytes = 100000,
+				     .quota = &quota};
 	rows_make(&rows, &shapes[SHAPE_MINORS], 8);
 	struct row *want = rows_sorted(&rows);
 	struct adding a = {.s = sorter_new(&opt), .rows = &rows};
@@ -145,8 +157,12 @@ static void test_quota(void **state)
 	struct rows rows;
 	struct error err = {0};
 	struct budget budget = {.limit = 1}, quota = {.limit = 200000};
-	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1,
-				     .minor_bytes = 8, .run_bytes = 50000, .quota = &quota};
+	struct sorter_options opt = {.budget = &budget,
+				     .temp_dir = "/tmp",
+				     .threads = 1,
+				     .secondary_bytes = 8,
+				     .run_bytes = 50000,
+				     .quota = &quota};
 	rows_make(&rows, &shapes[SHAPE_MINORS], 9);
 	struct adding a = {.s = sorter_new(&opt), .rows = &rows};
 	assert_int_equal(pool_run(1, ADD_TASKS, add_part, &a, &err), RC_LIMIT);

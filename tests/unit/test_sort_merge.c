@@ -24,7 +24,8 @@ static void check_sorted(const struct shape *shape, const struct setting *set)
 	assert_int_equal(t.records, rows.n);
 	assert_true(set->budget > 1 || t.spilled_runs == t.runs);
 	assert_true(set->budget < (1u << 30) || t.spilled_bytes == 0);
-	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n, rows.minor_bytes);
+	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n,
+		     rows.secondary_bytes);
 	drop(s, &budget);
 	mem_free(want);
 	rows_release(&rows);
@@ -68,7 +69,7 @@ static void check_ranges(const struct shape *shape, const struct setting *set)
 		size_t from = i ? lower_bound(want, rows.n, cuts[i]) : 0;
 		size_t to = i < CUTS ? lower_bound(want, rows.n, cuts[i + 1]) : rows.n;
 		expect_range(s, cuts[i], cuts[i + 1], want, from, to < from ? from : to,
-			     rows.minor_bytes);
+			     rows.secondary_bytes);
 	}
 	drop(s, &budget);
 	mem_free(want);
@@ -152,7 +153,8 @@ static void test_merge_passes(void **state)
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = build(&rows, &tiny, &budget);
 	struct sorter_totals t = sorter_totals(s);
-	/* No budget: the smallest fan-in, 8.  One pass writes no byte twice: so this took several. */
+	/* No budget: the smallest fan-in, 8.  One pass writes no byte twice: so this took several.
+	 */
 	assert_in_range(t.spilled_runs, 1, 8);
 	assert_true(t.spilled_bytes > 2 * t.run_bytes);
 	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, rows.n, 8);

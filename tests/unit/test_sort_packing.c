@@ -26,7 +26,9 @@ static void check_long(const struct key_plan *fast, const struct key_plan *porta
 	struct packed_key got[2];
 	for (int i = 0; i < 2; i++) {
 		got[i] = fast->pack_long(fast, keys[i], len);
-		assert_int_equal(compare_packed(got[i], portable->pack_long(portable, keys[i], len)), 0);
+		assert_int_equal(compare_packed(got[i],
+						portable->pack_long(portable, keys[i], len)),
+				 0);
 		assert_true(got[i].word == fast->pack(fast, keys[i], len));
 	}
 	int c = memcmp(keys[0], keys[1], len), packed = compare_packed(got[0], got[1]);
@@ -51,7 +53,8 @@ static void test_packing(void **state)
 			keys[1][draw() % len] = (uint8_t)draw();
 		span_start(&span, bytes_of(keys[0], len), NULL, 0);
 		for (size_t i = 0; i < len; i++) /* a superset of what varies */
-			span.mask[i] = (uint8_t)((keys[0][i] ^ keys[1][i]) | (draw() & draw() & draw()));
+			span.mask[i] =
+				(uint8_t)((keys[0][i] ^ keys[1][i]) | (draw() & draw() & draw()));
 		plan_init(&fast, &span, 0);
 		plan_init_portable(&portable, &span, 0);
 		uint64_t a = fast.pack(&fast, keys[0], len), b = fast.pack(&fast, keys[1], len);

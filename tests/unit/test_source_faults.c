@@ -19,23 +19,23 @@ static void test_fatal_rows(void **state)
 		int rc;
 		const char *part;
 	} t[] = {
-	        {"a,b\n\"c,d\ne,f\n", RC_DATA, "in:2 (byte 4): found the end"},
-	        {"a,b\n\r\nc,\"", RC_DATA, "in:3 (byte 6): found the end"},
-	        {"a,b\n\n12345678901,3", RC_LIMIT, "in:3 (byte 5): a row longer than 12 bytes"},
-	        {"a,b\n12345678901,3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
-	        {"a,b\n\"234567890\",3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
-	        {"a,b\n\"\n\n\n\n\n\n\n\n\n\n\n\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer"},
-	        {"a,b\nx\"45678901234\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
+		{"a,b\n\"c,d\ne,f\n", RC_DATA, "in:2 (byte 4): found the end"},
+		{"a,b\n\r\nc,\"", RC_DATA, "in:3 (byte 6): found the end"},
+		{"a,b\n\n12345678901,3", RC_LIMIT, "in:3 (byte 5): a row longer than 12 bytes"},
+		{"a,b\n12345678901,3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
+		{"a,b\n\"234567890\",3\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
+		{"a,b\n\"\n\n\n\n\n\n\n\n\n\n\n\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer"},
+		{"a,b\nx\"45678901234\nc,d\n", RC_LIMIT, "in:2 (byte 4): a row longer than 12"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
 		for (size_t k = 0; k < 12; k++) {
 			struct setup setup = {.ncolumns = 2,
-			                      .max_row_bytes = 12,
-			                      .piece_bytes = piece_sizes[k / 2],
-			                      .libcsv_only = k % 2,
-			                      .nfiles = 1};
+					      .max_row_bytes = 12,
+					      .piece_bytes = piece_sizes[k / 2],
+					      .libcsv_only = k % 2,
+					      .nfiles = 1};
 			setup.files[0] = put_file("in", t[i].text, strlen(t[i].text));
 			expect_failure(&setup, t[i].rc, t[i].part, "1:0 [a] [b]\n");
 		}
@@ -104,10 +104,16 @@ static void test_file_changed(void **state)
 {
 	static const char *columns[] = {"a", "b"};
 	char path[128];
-	struct job job = {.csv = {.columns = columns, .ncolumns = 2, .delimiter = ',', .quote = '"',
-	                          .max_row_bytes = 100}};
+	struct job job = {.csv = {.columns = columns,
+				  .ncolumns = 2,
+				  .delimiter = ',',
+				  .quote = '"',
+				  .max_row_bytes = 100}};
 	const char *file = path;
-	struct source_options options = {.job = &job, .files = &file, .nfiles = 1, .piece_bytes = 8};
+	struct source_options options = {.job = &job,
+					 .files = &file,
+					 .nfiles = 1,
+					 .piece_bytes = 8};
 	struct source_sink sink = {.ctx = path, .event = grow};
 	struct source *s;
 	struct error err;
@@ -147,11 +153,9 @@ static void test_sink_stops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_fatal_rows),
-	        cmocka_unit_test(test_endless_line),
-	        cmocka_unit_test(test_bad_files),
-	        cmocka_unit_test(test_file_changed),
-	        cmocka_unit_test(test_sink_stops),
+		cmocka_unit_test(test_fatal_rows), cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_bad_files),  cmocka_unit_test(test_file_changed),
+		cmocka_unit_test(test_sink_stops),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

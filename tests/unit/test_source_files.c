@@ -142,8 +142,8 @@ static void test_several_files(void **state)
 		struct outcome o = run(&setup);
 		assert_int_equal(o.rc, 0);
 		assert_string_equal(LOG(o),
-		                    "2:4 [1] [2]\n3:8 sink (no) <bad,4>\n2:5 [5] [6]\n2:8 [7] [8]\n"
-		                    "4:13 field_count (found 1 field, expected 2) <9>\n");
+				    "2:4 [1] [2]\n3:8 sink (no) <bad,4>\n2:5 [5] [6]\n2:8 [7] [8]\n"
+				    "4:13 field_count (found 1 field, expected 2) <9>\n");
 		assert_int_equal(o.file[0].rows, 2);
 		assert_int_equal(o.file[1].rows, 0);
 		assert_int_equal(o.file[2].rows, 1);
@@ -214,10 +214,10 @@ static void test_standard_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_compressed),
-	        cmocka_unit_test(test_damaged),
-	        cmocka_unit_test(test_several_files),
-	        cmocka_unit_test(test_standard_input),
+		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_several_files),
+		cmocka_unit_test(test_standard_input),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -24,7 +24,7 @@ static void expect_same(const struct setup *setup, struct bytes text, const stru
 		show(&b, text);
 		buf_put(&b, 0);
 		fail_msg("input <%s> pieces of %zu: %d\n%s\nexpected %d\n%s", (char *)b.ptr,
-		         setup->piece_bytes, o.rc, LOG(o), want->rc, LOG(*want));
+			 setup->piece_bytes, o.rc, LOG(o), want->rc, LOG(*want));
 	}
 	/* but for the name, which is another one each time */
 	if (o.rc < 0)
@@ -99,7 +99,8 @@ static void test_well_formed(void **state)
 		text.len = log.len = 0;
 		for (unsigned i = 0; i < rows; i++) {
 			buf_printf(&log, "%llu:%zu",
-			           (unsigned long long)naive_line(buf_bytes(&text), text.len), text.len);
+				   (unsigned long long)naive_line(buf_bytes(&text), text.len),
+				   text.len);
 			for (int k = 0; k < 3; k++) {
 				random_field(&text, &log);
 				if (k < 2)
@@ -122,7 +123,7 @@ static void test_well_formed(void **state)
 
 /* Write a row of n plain fields and what it means to log; odd: a field is missing. */
 static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n, unsigned most,
-                      bool odd)
+		      bool odd)
 {
 	struct buf fields = {0};
 	size_t start = text->len;
@@ -131,7 +132,7 @@ static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n
 		unsigned len = pick(most) + (n - odd == 1);
 		buf_append_str(&fields, " [");
 		for (unsigned i = 0; i < len; i++) {
-			uint8_t c = (uint8_t)"ab c\tz"[pick(6)];
+			uint8_t c = (uint8_t) "ab c\tz"[pick(6)];
 			buf_put(text, c);
 			show(&fields, bytes_of(&c, 1));
 		}
@@ -142,7 +143,7 @@ static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n
 	buf_printf(log, "%zu:%zu", line, start);
 	if (odd) {
 		buf_printf(log, " field_count (found %u field%s, expected %u) <", n - 1,
-		           n == 2 ? "" : "s", n);
+			   n == 2 ? "" : "s", n);
 		show(log, bytes_of(text->ptr + start, text->len - start));
 		buf_put(log, '>');
 	} else {
@@ -163,7 +164,8 @@ static void test_windows(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 20; round++) {
-		unsigned n = 1 + pick(6), most = round % 10 ? 2 + pick(12) : 5000, end = pick(3), mix = pick(2);
+		unsigned n = 1 + pick(6), most = round % 10 ? 2 + pick(12) : 5000, end = pick(3),
+			 mix = pick(2);
 		size_t lines = 0;
 		struct outcome want = {0};
 		text.len = log.len = 0;
@@ -219,10 +221,10 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_random),
-	        cmocka_unit_test(test_well_formed),
-	        cmocka_unit_test(test_windows),
-	        cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_well_formed),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_threads),
 	};
 
 	random_state = 20240229;

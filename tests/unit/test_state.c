@@ -15,7 +15,7 @@
 
 #include "io.h"
 #include "mem.h"
-#include "pipeline/state/state.h"
+#include "state.h"
 
 static const struct state_topic clicks = {"cluster", "clicks", 2};
 static const struct state_result nothing = {0}, ten = {.read = 10, .rejected = 1};
@@ -166,7 +166,8 @@ static void test_bind(void **state)
 	intend(s, 1);
 	assert_int_equal(state_published(s, &nothing, &err), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(state_bind(s, &cases[i].topic, cases[i].listed, &err), cases[i].rc);
+		assert_int_equal(state_bind(s, &cases[i].topic, cases[i].listed, &err),
+				 cases[i].rc);
 		if (cases[i].message && !strstr(err.msg, cases[i].message))
 			fail_msg("%zu: %s", i, err.msg);
 	}
@@ -194,9 +195,9 @@ static void test_killed(void **state)
 	static const struct {
 		const char *step;
 		bool intent, recorded;
-	} cases[] = {{"intent-temp", false, false},	{"intent", true, false},
+	} cases[] = {{"intent-temp", false, false},    {"intent", true, false},
 		     {"publishing-temp", true, false}, {"publishing", true, false},
-		     {"record-temp", true, false},	{"recorded", false, true},
+		     {"record-temp", true, false},     {"recorded", false, true},
 		     {"intent-removed", false, true}};
 	struct error err;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -230,10 +231,11 @@ static void test_damaged(void **state)
 	assert_int_equal(state_published(s, &nothing, &err), 0);
 	state_close(s);
 	char *path = mem_format("%s/loads/00000002.json", (const char *)*state);
-	static const char *const bad[] = {
-		"", "[]", "{\"name\": 1}",
-		("{\"name\":\"00000002\",\"phase\":\"published\",\"dir\":\"/x\",\"read\":0,\"rejected\":0,"
-		"\"published_ms\":0,\"offsets\":[{\"partition\":0,\"start\":9,\"end\":12,\"events\":0}]}")};
+	static const char *const bad[] = {"", "[]", "{\"name\": 1}",
+					  ("{\"name\":\"00000002\",\"phase\":\"published\",\"dir\":"
+					   "\"/x\",\"read\":0,\"rejected\":0,"
+					   "\"published_ms\":0,\"offsets\":[{\"partition\":0,"
+					   "\"start\":9,\"end\":12,\"events\":0}]}")};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		unlink(path);
 		assert_int_equal(io_write_file(path, bytes_str(bad[i]), &err), 0);
@@ -249,7 +251,9 @@ static void test_recorded(void **state)
 	struct error err;
 	struct state *s = open_state(*state);
 	const uint8_t digest[16] = {0xab, [15] = 0xcd};
-	struct offset_range r = {.partition = 0, .end = 10, .events = 9,
+	struct offset_range r = {.partition = 0,
+				 .end = 10,
+				 .events = 9,
 				 .last = {true, 8, -1, {0x01, [15] = 0xfe}}};
 	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
 	assert_null(state_newest(s));
@@ -283,10 +287,11 @@ static void test_recorded(void **state)
 		{"", ",\"last\":7", false},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *text = mem_format("{\"name\":\"00000003\",\"phase\":\"published\",\"dir\":\"/x\","
-					"\"read\":0,\"rejected\":0,\"published_ms\":0,%s\"offsets\":"
-					"[{\"partition\":0,\"start\":10,\"end\":12,\"events\":0%s}]}",
-					cases[i].manifest, cases[i].last);
+		char *text =
+			mem_format("{\"name\":\"00000003\",\"phase\":\"published\",\"dir\":\"/x\","
+				   "\"read\":0,\"rejected\":0,\"published_ms\":0,%s\"offsets\":"
+				   "[{\"partition\":0,\"start\":10,\"end\":12,\"events\":0%s}]}",
+				   cases[i].manifest, cases[i].last);
 		unlink(path);
 		assert_int_equal(io_write_file(path, bytes_str(text), &err), 0);
 		mem_free(text);
@@ -306,19 +311,28 @@ static void test_note(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state);
-	struct state_note n = {.time_ms = 5000, .lag = 7, .cut = 6, .cut_age_ms = 250, .rate = 12.5,
-			       .loads = 3, .events = 4, .rejected = 1}, back;
+	struct state_note n = {.time_ms = 5000,
+			       .lag = 7,
+			       .cut = 6,
+			       .cut_age_ms = 250,
+			       .rate = 12.5,
+			       .loads = 3,
+			       .events = 4,
+			       .rejected = 1},
+			  back;
 	assert_false(state_noted(s, &back));
 	state_note(s, &n);
 	assert_true(state_noted(s, &back));
-	assert_true(back.time_ms == 5000 && back.lag == 7 && back.cut == 6 && back.cut_age_ms == 250);
+	assert_true(back.time_ms == 5000 && back.lag == 7 && back.cut == 6 &&
+		    back.cut_age_ms == 250);
 	assert_true(back.rate > 12.4 && back.rate < 12.6 && back.loads == 3 && back.events == 4);
 	n.time_ms += 999; /* too soon */
 	n.lag = 8;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && back.lag == 7);
 	char *path = mem_format("%s/status.json", (const char *)*state);
-	static const char old[] = "{\"time_ms\":1,\"lag\":2,\"cut\":3,\"loads\":4,\"events\":5,\"rejected\":6}";
+	static const char old[] =
+		"{\"time_ms\":1,\"lag\":2,\"cut\":3,\"loads\":4,\"events\":5,\"rejected\":6}";
 	unlink(path);
 	assert_int_equal(io_write_file(path, bytes_str(old), &err), 0);
 	assert_true(state_noted(s, &back) && back.lag == 2 && back.rejected == 6);
@@ -357,7 +371,8 @@ static void test_seen_too_old(void **state)
 		copy_file(path, kept);
 		unlink(path);
 		assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
-		if (!strstr(err.msg, i ? "its lock says 3 and a load that may be" : "its lock says 2:"))
+		if (!strstr(err.msg,
+			    i ? "its lock says 3 and a load that may be" : "its lock says 2:"))
 			fail_msg("%s", err.msg);
 		copy_file(kept, path);
 		s = open_state(*state);
@@ -377,9 +392,14 @@ static void test_seen_too_old(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_load_after_load), TEST(test_intents),	   TEST(test_seek),
-		TEST(test_bind),	    TEST(test_one_process), TEST(test_killed),
-		TEST(test_damaged),	    TEST(test_recorded),
+		TEST(test_load_after_load),
+		TEST(test_intents),
+		TEST(test_seek),
+		TEST(test_bind),
+		TEST(test_one_process),
+		TEST(test_killed),
+		TEST(test_damaged),
+		TEST(test_recorded),
 		TEST(test_note),
 		TEST(test_seen_too_old),
 	};

@@ -137,14 +137,17 @@ static void chosen(void **state)
 		assert_int_equal(t.min_match != 0, cases[i].sequences);
 		assert_int_equal(t.hash_log == 8, cases[i].small_table);
 		/* what it promises is what the writer stores */
-		struct hfile_options opt = {.codec = CODEC_ZSTD, .level = t.level,
-					    .hash_log = t.hash_log, .min_match = t.min_match,
+		struct hfile_options opt = {.codec = CODEC_ZSTD,
+					    .level = t.level,
+					    .hash_log = t.hash_log,
+					    .min_match = t.min_match,
 					    .encoding = cases[i].encoding};
 		write_file(r->packed, cases[i].text, opt);
 		struct sizes s = measure(r->packed, t.level);
 		assert_int_equal(t.plain_bytes, s.plain);
 		assert_int_equal(t.stored_bytes, s.stored);
-		/* hash_log 0 is the level as libzstd has it; for size none of its levels is better */
+		/* hash_log 0 is the level as libzstd has it; for size none of its levels is better
+		 */
 		if (t.hash_log == 0)
 			assert_int_equal(s.stored, s.zstd);
 		for (int level = 2; cases[i].aim == AIM_SIZE && level <= 9; level += 5)
@@ -155,7 +158,9 @@ static void chosen(void **state)
 static void refused(void **state)
 {
 	const struct rig *r = *state;
-	struct hfile_options opt = {.family = bytes_str("f"), .codec = CODEC_ZSTD, .level = 3,
+	struct hfile_options opt = {.family = bytes_str("f"),
+				    .codec = CODEC_ZSTD,
+				    .level = 3,
 				    .hash_log = 99};
 	struct hfile_writer *w;
 	struct hfile_tuning t;
@@ -167,6 +172,7 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(chosen, setup, teardown),
-					   cmocka_unit_test_setup_teardown(refused, setup, teardown)};
+					   cmocka_unit_test_setup_teardown(refused, setup,
+									   teardown)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,64 @@
+/*
+ * cut.h - one region's records become the region's HFiles
+ *
+ *   cutter_new (one a thread), cut_region*, cutter_free
+ *
+ * Records of one row key are gathered, their cells put in HBase's order, duplicates (same row,
+ * family, qualifier, timestamp) resolved as the job says and counted.
+ */
+#ifndef SALTMILL_CUT_H
+#define SALTMILL_CUT_H
+
+#include "hfile.h"
+#include "job.h"
+#include "row.h"
+#include "sorter.h"
+
+/* What all regions of a table share; read-only while cutting. */
+struct cut_table {
+	const struct row_plan *plan;
+	size_t index; /* of the table in the job */
+	const struct job_table *table;
+	const char *hfiles_dir; /* holds one folder a family, made by the caller */
+	int64_t created_ms;	/* stamped into the files */
+	struct sorter *rows;	/* all records of the table, for rows too large to gather */
+	struct budget *budget;
+	struct helpers *helpers; /* helps to write files; NULL: nobody */
+	struct syncer *syncer;	 /* syncs finished files; NULL: at once */
+	const char *temp_dir;
+	uint64_t gather_bytes;	  /* a row is gathered in memory up to this; 0: 8 MiB */
+	size_t file_buffer_bytes; /* of each open file; 0: 256 KiB */
+	bool temporary;		  /* files to be looked at and removed: not synced */
+	struct budget *quota;	  /* what temporary files may hold; NULL: no limit */
+};
+
+/* What cutting a region of values that are not large may take, read buffers left out. */
+uint64_t cut_memory(const struct cut_table *t);
+
+struct cut_file {
+	size_t family;
+	char name[33]; /* the digest of its bytes, in hex */
+	struct hfile_summary sum;
+};
+
+struct cut_result {
+	struct cut_file *files;
+	size_t nfiles;
+	uint64_t rows; /* distinct row keys */
+	uint64_t cells, cells_deduplicated;
+	uint64_t loaded, deduplicated; /* events: with a cell stored; with every cell shadowed */
+};
+void cut_result_release(struct cut_result *r);
+
+struct cutter;
+struct cutter *cutter_new(void);
+void cutter_free(struct cutter *c);
+
+/*
+ * Write the files of region number `region` from its records in order; rows is closed.  A family
+ * without a cell gets no file.  RC_DATA names both events when the job forbids duplicates.
+ */
+int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struct record_iter *rows,
+	       struct cut_result *out, struct error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * existing_regions.h - `--existing FILE` or `--existing TABLE=FILE`: regions that tables of the job
+ * have today
+ *
+ *   existing_regions_add (while options are parsed), existing_regions_read,
+ * existing_regions_release
+ */
+#ifndef SALTMILL_LIVE_H
+#define SALTMILL_LIVE_H
+
+#include "job.h"
+#include "splits.h"
+
+struct existing_regions {
+	const char **specs; /* borrowed texts */
+	size_t nspecs;
+	struct existing *tables; /* [ntables of the job], after existing_regions_read */
+	bool *given;		 /* [ntables] */
+	size_t ntables;
+};
+
+void existing_regions_add(struct existing_regions *l, const char *spec);
+/*
+ * Read the files.  A FILE without TABLE is the job's only table's, or says in list_regions' form
+ * which table's it is.  RC_CONFIG: no such table, two files for one, another table's regions.
+ */
+int existing_regions_read(struct existing_regions *l, const struct job *job, struct error *err);
+/* NULL: not given for this table. */
+const struct existing *existing_regions_table(const struct existing_regions *l, size_t table);
+void existing_regions_release(struct existing_regions *l);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * kafka.h - one topic of a Kafka cluster, by explicit partitions and offsets
+ *
+ *   kafka_open, kafka_look, kafka_offsets_at, kafka_read, kafka_take* until RC_END, kafka_commit,
+ *   kafka_close
+ *
+ * Nothing is asked of a consumer group but to note offsets (kafka_commit).  While no broker
+ * answers, every call waits and says so through the log, until job.kafka.patience_s or a signal
+ * (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented in kafka.c and
+ * kafka_topic.c; they and member.c are the only files that know librdkafka.
+ */
+#ifndef SALTMILL_SOURCE_KAFKA_H
+#define SALTMILL_SOURCE_KAFKA_H
+
+#include <stdatomic.h>
+
+#include "bytes.h"
+#include "error.h"
+#include "event.h"
+#include "job.h"
+#include "mem.h"
+#include "offsets.h"
+
+/* Where sentences about the connection go.  line NULL: nowhere. */
+struct kafka_log {
+	void (*line)(void *ctx, const char *sentence);
+	void *ctx;
+};
+
+struct kafka;
+/*
+ * A client for job->kafka; nothing is sent yet.  memory_bytes: what fetched messages may take.
+ * The job must outlive it.  RC_CONFIG: a property that librdkafka refuses, a secret that is not
+ * where the job says; the sentence never holds a secret.
+ */
+int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
+	       const struct kafka_log *log, struct error *err);
+void kafka_close(struct kafka *k); /* NULL is fine */
+/* From now on calls end with RC_STOPPED while *flag is not 0.  It outlives the client. */
+void kafka_stop_by(struct kafka *k, const atomic_int *flag);
+
+/* A partition as the broker has it: offsets low..high-1; high is where open transactions begin. */
+struct kafka_partition {
+	int32_t id;
+	int64_t low, high;
+};
+
+struct kafka_topic {
+	char cluster[64];
+	int32_t npartitions;		    /* of the topic */
+	struct kafka_partition *partitions; /* those of the job, by id */
+	size_t count;
+};
+
+/* RC_CONFIG: no such topic, or it lacks a partition that the job names. */
+int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
+/* The same of other partitions than the job's, rising; n 0: all of the topic. */
+int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
+		  struct error *err);
+static inline void kafka_topic_release(struct kafka_topic *t)
+{
+	mem_free(t->partitions);
+	*t = (struct kafka_topic){0};
+}
+
+/* RC_DATA: the range is not within low..high; the sentence says what is lost and what to do. */
+int kafka_check_range(const char *topic, const struct offset_range *r, int64_t low, int64_t high,
+		      struct error *err);
+
+/* Set start to the first offset whose message is not older; end where there is none. */
+int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
+		     struct error *err);
+
+/* What a group has noted of a partition. */
+struct group_note {
+	int64_t offset; /* the next one to load; -1: nothing is noted */
+	bool ours;	/* by this very client */
+	char by[160];	/* who it was, in words; "": does not say */
+};
+
+/* What job.kafka.group has noted of the ranges' partitions: one note each, the caller's room. */
+int kafka_committed(struct kafka *k, const struct offset_range *ranges, struct group_note *notes,
+		    size_t n, struct error *err);
+/* Note the ends of the ranges, and that it was this client.  RC_IO: the group did not take it. */
+int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
+
+/* Start to fetch the ranges (by partition); ends what was begun before. */
+int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
+
+struct kafka_batch {
+	void **messages;
+	uint32_t *range; /* of each message: its index in the ranges */
+	size_t count, cap;
+};
+
+/*
+ * The next messages of the ranges, of each partition in order; there may be none yet.  RC_END: all
+ * ranges are read.  RC_DATA: a position that the broker does not have any more, or never had, with
+ * what is lost and what to do.
+ */
+int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err);
+/* Of each range how many messages were taken. */
+void kafka_taken(const struct kafka *k, struct offset_range *ranges, size_t n);
+
+/* Message i of a batch; any thread.  It borrows from the batch; headers only if asked for. */
+void kafka_message(const struct kafka_batch *b, size_t i, bool headers, struct message *out,
+		   struct message_header **room, size_t *nroom);
+/* Let the messages go; any thread.  The batch can be filled again. */
+void kafka_batch_clear(struct kafka_batch *b);
+void kafka_batch_release(struct kafka_batch *b);
+
+#endif

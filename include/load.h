@@ -1,0 +1,69 @@
+/*
+ * load.h - the conductor: events -> row records -> sorted runs -> regions -> HFiles -> published
+ *
+ * load_run is the whole path of `saltmill load`; its stages are on one page each in load.c.
+ */
+#ifndef SALTMILL_LOAD_H
+#define SALTMILL_LOAD_H
+
+#include "job.h"
+#include "existing_regions.h"
+#include "publish.h"
+#include "pass.h"
+#include "run.h"
+
+/* A kafka source: what to read, and what goes on around the commit. */
+struct load_kafka {
+	struct kafka *client;
+	const char *cluster;
+	const struct offset_range *ranges;
+	size_t nranges;
+	uint64_t memory_bytes; /* what the client may hold, of the run's memory */
+	const char *name;      /* of the load; NULL: it has none */
+	struct manifest_link previous;
+	/* All is written and synced; the next step makes it visible.  NULL: nothing to do. */
+	int (*before_publish)(void *ctx, struct error *err);
+	void *ctx;
+};
+
+struct load_options {
+	const struct run_options *common;
+	const char *const *files; /* replace the job's; nfiles 0: the job's */
+	size_t nfiles;
+	const char *output_dir;
+	struct reject_limit limit;
+	const struct existing_regions
+		*live; /* regions that tables have already, in place of the job's; NULL: none */
+	const struct load_kafka *kafka; /* NULL: files */
+};
+
+enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
+
+/* What the job was promised of a table's regions; predicted sizes are in the manifest. */
+struct load_promise {
+	double tolerance; /* largest region / target that is fine; 0: not asked */
+	bool broken;
+};
+
+/* What happened, for the summary and the exit status. */
+struct load_result {
+	struct manifest manifest;
+	struct arena arena;	       /* what the manifest and the promises point to */
+	struct load_promise *promises; /* [manifest.ntables] */
+	double seconds[PHASES];
+	uint64_t blank_lines, runs, spilled_bytes;
+	bool stale_removed; /* a sibling of a run that died was removed */
+};
+
+/* Rejects within the limit are no failure: look at result->manifest.rejected. */
+int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
+	     struct load_result *result, struct error *err);
+void load_result_release(struct load_result *r);
+
+/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller.
+ */
+char *load_table_dir(const char *root, const char *name);
+/* Make such a folder, that of its namespace too. */
+int load_make_table_dir(const char *dir, const char *name, struct error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * manifest_chain.h - does each published load follow the one before it?
+ *
+ * A load's manifest names the digest of the manifest before it, and the state keeps the digest of
+ * each: a load that was changed, exchanged, or made with another copy of the state shows.
+ */
+#ifndef SALTMILL_CHAIN_H
+#define SALTMILL_CHAIN_H
+
+#include "state.h"
+
+/*
+ * A load of a state against its folder and the load before it: what is wrong, as a sentence owned
+ * by the caller, or NULL.  Nothing is, when the folder is not there any more or is of before
+ * manifests named each other.
+ */
+char *manifest_chain_check(const struct state_load *l);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * planning.h - `saltmill plan`: events -> row keys -> sample -> splits, without an HFile
+ *
+ * One pass.  Each table gets a sample of its row keys (include/plan.h) and, to foresee the size on
+ * disk, some whole neighbourhoods of rows, which are compressed with the table's own codec.
+ */
+#ifndef SALTMILL_PLANNING_H
+#define SALTMILL_PLANNING_H
+
+#include "load.h"
+#include "plan.h"
+#include "pass.h"
+#include "run.h"
+
+/* What a pass over the events leaves of one table; can be saved and merged. */
+struct table_sample {
+	const struct job_table *table;
+	struct sample *sample;
+	double disk_per_byte;  /* bytes on disk for one of an uncompressed KeyValue */
+	double measured_bytes; /* of KeyValues, that the ratio stands on */
+};
+void table_sample_release(struct table_sample *s);
+
+struct planning_options {
+	const struct run_options *common;
+	const char *const *files;
+	size_t nfiles;
+	double fraction; /* of the input to look at; 1: all */
+	bool keep;	 /* the sample will be saved: it must do for any number of regions */
+	struct reject_limit limit;
+	const struct load_kafka *kafka; /* what of a topic to read; NULL: files */
+	const char *work_dir; /* a folder for what spills and what is compressed to be measured */
+};
+
+/* What was read. */
+struct planning_counts {
+	uint64_t events, rejected;
+	int64_t newest_ms;
+};
+
+/*
+ * Read the events into samples[ntables].  The same files give the same samples, whatever the
+ * threads; a topic's partitions meet as the brokers send them, so its samples may differ from run
+ * to run, within their stated error.  Release the samples whatever the result.
+ */
+int planning_read(const struct job *job, const struct planning_options *o,
+		  struct progress *progress, struct table_sample *samples,
+		  struct planning_counts *counts, struct error *err);
+
+/* plan_make with what the job's `regions:` and attributes ask for. */
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err);
+
+/*
+ * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what
+ * samples hold ({0} before the first).  RC_DATA: not such a file, damaged, or of other tables.
+ */
+int samples_save(const struct job *job, const struct table_sample *samples, const char *path,
+		 struct error *err);
+int samples_merge(const struct job *job, struct table_sample *samples, const char *path,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * publish.h - results become visible, all or nothing
+ *
+ *   staging_open -> write below staging_path -> staging_publish (or staging_abort)
+ */
+#ifndef SALTMILL_PUBLISH_H
+#define SALTMILL_PUBLISH_H
+
+#include "bytes.h"
+#include "error.h"
+#include "event.h"
+#include "mem.h"
+#include "offsets.h"
+
+/* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
+struct staging;
+/*
+ * Create the sibling and lock it (flock on its file `lock`).  dir must not exist (RC_CONFIG).  A
+ * sibling left by a run that died is removed, and *removed says so; one whose owner lives is
+ * RC_CONFIG.  A parent that is missing or not writable is RC_CONFIG.
+ */
+int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
+const char *staging_path(const struct staging *s);
+/*
+ * Make everything durable (files were synced by their writers; folders bottom up), rename to DIR
+ * without replacing, sync the parent.  Frees s on success; on failure staging_abort is still due.
+ */
+int staging_publish(struct staging *s, struct error *err);
+/* Remove the sibling and free s.  NULL is fine. */
+void staging_abort(struct staging *s);
+
+/* Rejected events, collected by several workers, written in input order. */
+struct rejects;
+struct reject_line {
+	const char *file;
+	uint64_t line, offset; /* 1-based line; byte offset in the decompressed file */
+	uint64_t seq;
+	struct bytes raw;
+	const struct message *message; /* Kafka: says where instead of file and line; else NULL */
+	const struct reject *why;
+};
+struct reject_reason {
+	const char *reason;
+	uint64_t count;
+};
+/*
+ * A few MB of lines are kept in memory, the others in unlinked temporary files in temp_dir, as many
+ * as quota allows (NULL: any).
+ */
+int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota, unsigned workers,
+		struct error *err);
+void rejects_free(struct rejects *r);
+/* One thread a worker number. */
+int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
+uint64_t rejects_count(const struct rejects *r); /* any thread */
+/*
+ * After all workers ended: the n-th (0-based) in input order as "file:line (byte N): reason: field:
+ * detail", behind what is in *sentence.  RC_END when there are not that many.
+ */
+int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);
+/* Counts by reason, most frequent first, ties by name; valid until rejects_free. */
+const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
+/* Write rejects.jsonl: one JSON object a line, in input order (interface.md).  Empty file when
+ * none. */
+int rejects_write(struct rejects *r, const char *path, struct error *err);
+
+/* manifest.json (interface.md): what a load is made of.  Plain data, no clock, no thread count. */
+struct manifest_file {
+	const char *path; /* relative to DIR: "ratings/hfiles/f/<hex>" */
+	const char *family;
+	size_t region; /* 0-based */
+	uint64_t rows, cells, bytes, cell_bytes;
+	struct bytes first_row, last_row;
+	int64_t min_ts, max_ts;
+	uint8_t digest[16]; /* XXH3-128 of the file */
+};
+struct manifest_region {
+	struct bytes start, end; /* row keys, empty at the ends */
+	uint64_t rows, cells, bytes, cell_bytes;
+	uint64_t predicted_bytes; /* of its files: cell_bytes times a ratio that a sample gave
+				     before */
+};
+/* Compression settings found by `level: auto`, and what they made of the sample. */
+struct manifest_tuning {
+	const char *family, *aim;
+	size_t level, hash_log; /* hash_log 0: of the level */
+	size_t min_match;	/* of ready-made sequences; 0: zstd looks for matches */
+	uint64_t plain_bytes, stored_bytes;
+};
+struct manifest_table {
+	const char *name;
+	const char *dir; /* its folder, relative to DIR; NULL: name, with '/' for ':' */
+	uint64_t loaded, filtered, deduplicated; /* events */
+	uint64_t rows, cells,
+		cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
+	uint64_t predicted_bytes;   /* of all regions */
+	uint64_t target_bytes; /* of a region: all bytes of its files / the regions that were wanted
+				*/
+	double largest_over_target;    /* the largest region's bytes / target_bytes; 0: no bytes */
+	struct manifest_tuning *tuned; /* none: not written */
+	size_t ntuned;
+	struct manifest_region *regions;
+	size_t nregions;
+	struct manifest_file *files;
+	size_t nfiles;
+	uint8_t splits_digest[16], create_digest[16]; /* XXH3-128 of splits.txt and create.rb */
+};
+struct manifest_input {
+	const char *path;
+	uint64_t bytes, rows;
+	uint8_t digest[16];
+};
+/* Kafka: the load before this one, of the same state folder. */
+struct manifest_link {
+	bool known;
+	const char *load;
+	uint8_t digest[16]; /* XXH3-128 of its manifest.json */
+};
+struct manifest {
+	const char *job_path;
+	uint8_t job_digest[16];
+	struct manifest_input *inputs;
+	size_t ninputs;
+	/* Kafka; otherwise NULL and none, and not written */
+	const char *topic, *cluster;
+	const char *load; /* its name in the state folder; NULL: without one */
+	struct manifest_link previous;
+	struct offset_range *offsets;
+	size_t noffsets;
+	uint64_t read, rejected;
+	int64_t created_ms; /* the time stamped into the files: newest cell, or SOURCE_DATE_EPOCH */
+	struct reject_reason *reasons;
+	size_t nreasons;
+	struct manifest_table *tables;
+	size_t ntables;
+};
+/* The JSON text, keys in a fixed order, two spaces of indent, a final newline. */
+void manifest_format(const struct manifest *m, struct buf *out);
+/* Write DIR-relative manifest.json durably. */
+int manifest_write(const struct manifest *m, const char *path, struct error *err);
+/* Read it back; every string and array lives in *a.  RC_DATA when it is not a manifest. */
+struct arena;
+int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err);
+
+#endif

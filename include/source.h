@@ -1,0 +1,122 @@
+/*
+ * source.h - the events of delimited text or of Kafka messages, for any number of threads
+ *
+ *   source_open, source_worker_new (one a thread), source_work* until RC_END, source_worker_free,
+ *   source_files, source_close
+ *
+ * Inputs are files in the order given, plain or compressed (gzip and zstd, told by their magic
+ * bytes), and "-", standard input.  Whatever the number of threads and the piece size, the events
+ * are the same, each with the same seq, line and offset; only the order between threads differs.
+ */
+#ifndef SALTMILL_SOURCE_H
+#define SALTMILL_SOURCE_H
+
+#include "bytes.h"
+#include "error.h"
+#include "event.h"
+#include "job.h"
+#include "offsets.h"
+
+struct source;
+struct source_worker;
+struct kafka; /* kafka.h */
+
+struct source_options {
+	const struct job *job;
+	const char *const *files; /* replace the job's */
+	size_t nfiles;		  /* 0: the job's files */
+	size_t piece_bytes;	  /* decoded bytes a worker takes at once; 0: 1 MiB */
+	double fraction;	  /* of the pieces to hand out, evenly spread; 0: all */
+	bool libcsv_only;	  /* every row through libcsv, and borders too; for tests */
+	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
+	 * topic to read, by partition */
+	struct kafka *kafka;
+	const struct offset_range *ranges;
+	size_t nranges;
+	struct budget *budget; /* hears of pieces made large by a long row; NULL: nobody does */
+};
+
+struct source_file {
+	const char *path;
+	uint64_t size;	    /* bytes on disk; of a stream: bytes read */
+	uint8_t digest[16]; /* XXH3-128 of those bytes, big-endian; set when the input is at its end
+			     */
+	uint64_t rows;	    /* rows read, rejected ones included; neither header nor blank lines */
+	bool compressed;
+};
+
+/* A row that was not taken.  Borrowed until the callback returns. */
+struct rejected {
+	const char *file; /* Kafka: topic/partition */
+	uint64_t line;	  /* of the row's first byte, from 1, in the decoded file */
+	uint64_t offset;  /* of the row's first byte in the decoded file */
+	uint64_t seq;
+	struct bytes raw;	       /* without its line end */
+	const struct message *message; /* Kafka; NULL: from a file */
+	struct reject why;
+};
+
+struct source_sink {
+	void *ctx;
+	/*
+	 * Returns 0, or RC_DATA with *why filled: the row is then handed to reject.  Any other
+	 * value stops source_work, which returns it and leaves its err alone.  NULL: only count.
+	 */
+	int (*event)(void *ctx, const struct event *event, struct reject *why);
+	/* A result other than 0 stops source_work.  NULL: only count. */
+	int (*reject)(void *ctx, const struct rejected *rejected, struct error *err);
+	/*
+	 * Up to EVENT_BATCH events at once.  *taken: all; otherwise none, and each is handed to
+	 * event. Any result but 0 stops source_work, as of event.  NULL: event has them all.
+	 */
+	int (*rows)(void *ctx, const struct event_rows *rows, bool *taken);
+};
+
+struct source_counts {
+	uint64_t events;      /* rows read, rejected ones included */
+	uint64_t rejects;     /* of them: by the source or by the sink */
+	uint64_t blank_lines; /* skipped */
+	uint64_t tombstones;  /* of the events: messages without a value, filtered */
+};
+
+/*
+ * Check all inputs, and read and compare the headers of all files, so that nothing is begun that
+ * must fail.  (Streams, "-" and pipes, are looked at when their turn comes; the first input is
+ * read at once.)  *out is set only on success.  Errors: RC_IO for what cannot be read, RC_DATA
+ * for a missing or different header, RC_LIMIT for a header longer than source.csv.max_row,
+ * RC_CONFIG for no input at all or standard input named twice.
+ */
+int source_open(struct source **out, const struct source_options *options, struct error *err);
+/* After all workers are freed.  NULL is allowed. */
+void source_close(struct source *s);
+
+/* Names from the header or from the job, valid until source_close. */
+const char *const *source_columns(const struct source *s, size_t *n);
+/* Call it when no worker runs; digests and stream sizes are complete once RC_END was seen. */
+const struct source_file *source_files(struct source *s, size_t *n);
+/* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
+const struct offset_range *source_ranges(struct source *s, size_t *n);
+/* Bytes on disk read so far, and of all inputs (0: unknown).  Any thread, any time. */
+void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total);
+
+struct source_worker *source_worker_new(struct source *s);
+void source_worker_free(struct source_worker *w);
+void source_worker_counts(const struct source_worker *w, struct source_counts *counts);
+
+/*
+ * The number of the piece last taken, from 0 and without gaps over all workers; the same rows are
+ * in it whatever the threads.  Of a Kafka topic neither holds.
+ */
+uint64_t source_worker_piece(const struct source_worker *w);
+
+/*
+ * Take the next piece and hand its rows to sink in input order.  RC_END: the input is at its end.
+ * Reasons of its own rejects: "bad_quote" and "field_count"; of messages also "bad_json",
+ * "several_rows", "tombstone" and "too_long".  Fatal, because what follows cannot
+ * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row (RC_LIMIT); both with
+ * file, line and offset of the row's start.  RC_IO: unreadable, or its size changed while it was
+ * read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.
+ */
+int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * state.h - which offsets of a topic are in which load: the memory of a Kafka source
+ *
+ *   state_open, state_bind, [state_intend -> state_publishing -> state_published | state_drop]*,
+ *   state_close
+ *
+ * The folder (every file is written beside its name, synced and renamed):
+ *
+ *   lock               held by flock while a process uses the folder (lock.h)
+ *   topic.json         cluster, topic and number of partitions
+ *   intent.json        the load that is being made: name, folder, ranges, phase
+ *   loads/NAME.json    a load that was published, or positions that were set by hand
+ *   handed/NAME        was given to HBase, says the user
+ *   status.json        what a running stream saw last; for people, not synced
+ *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
+ *
+ * The position of a partition is the end of its range in the last loads/NAME.json, which also holds
+ * the message that was loaded last, to know the topic again by.
+ */
+#ifndef SALTMILL_STATE_H
+#define SALTMILL_STATE_H
+
+#include <stdbool.h>
+
+#include "error.h"
+#include "offsets.h"
+
+enum state_phase {
+	STATE_READING,	  /* an intent; its folder is certainly not published */
+	STATE_PUBLISHING, /* an intent; its folder may be published */
+	STATE_PUBLISHED,
+	STATE_SEEK /* no load: positions set by hand */
+};
+
+struct state_load {
+	const char *name; /* a number with leading zeros: 00000042 */
+	const char *dir;  /* its folder, absolute; "" of STATE_SEEK */
+	enum state_phase phase;
+	struct offset_range *ranges; /* by partition, empty ones too */
+	size_t nranges;
+	uint64_t read, rejected; /* events */
+	int64_t published_ms;	 /* wall clock */
+	bool handed;
+	bool manifest_known;  /* no: recorded before there was one, or its folder was gone */
+	uint8_t manifest[16]; /* XXH3-128 of its manifest.json */
+	/* the same of the load before it; before NULL: it is the first */
+	const char *before;
+	bool before_known;
+	uint8_t before_manifest[16];
+};
+
+struct state_topic {
+	const char *cluster, *topic;
+	int32_t npartitions;
+};
+
+/* RC_CONFIG: another topic; RC_DATA: of another cluster.  dir: of the state, for the sentence. */
+int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
+		     struct error *err);
+
+struct state;
+/*
+ * write: create the folder if need be and hold its lock; RC_BUSY when another process does,
+ * or when the folder is shown older than it is (lock.h).
+ * Otherwise only look at it; RC_CONFIG when it is not there.
+ */
+int state_open(struct state **out, const char *dir, bool write, struct error *err);
+void state_close(struct state *s); /* NULL is fine */
+
+/* NULL when nothing was bound yet. */
+const struct state_topic *state_topic(const struct state *s);
+/*
+ * The first time remember what the state is of; later RC_DATA when it is of something else, with
+ * what to do.  listed: the job names its partitions, so that others may have been added.
+ */
+int state_bind(struct state *s, const struct state_topic *topic, bool listed, struct error *err);
+
+bool state_is_new(const struct state *s); /* there are no positions */
+/* False: no position for that partition. */
+bool state_position(const struct state *s, int32_t partition, int64_t *offset);
+/* The last message that was loaded of it; not known: none, or the position was set by hand. */
+struct anchor state_last(const struct state *s, int32_t partition);
+
+/* The load that was published last, or NULL. */
+const struct state_load *state_newest(const struct state *s);
+/* What a crash left unfinished, or NULL. */
+const struct state_load *state_intent(const struct state *s);
+/* The name of the next load; valid until state_close. */
+const char *state_next_name(struct state *s);
+/* Write the intent to load the ranges into dir. */
+int state_intend(struct state *s, const char *name, const char *dir,
+		 const struct offset_range *ranges, size_t n, struct error *err);
+/* From now on the intent's folder may be published. */
+int state_publishing(struct state *s, struct error *err);
+/* What is known of a load once it is published. */
+struct state_result {
+	const struct offset_range *ranges; /* with their events; NULL: the intent's */
+	uint64_t read, rejected;
+	const uint8_t *manifest; /* digest of 16 bytes; NULL: not known */
+};
+/* It is: remember it and remove the intent. */
+int state_published(struct state *s, const struct state_result *result, struct error *err);
+/* It is not and will not be. */
+int state_drop(struct state *s, struct error *err);
+
+/* Set positions by hand; partitions that have none yet come in. */
+int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err);
+
+/*
+ * Say what became of an intent whose folder is gone: published and moved away, or never published
+ * (its offsets are loaded again).  RC_CONFIG: there is no such intent.
+ */
+int state_settle(struct state *s, const char *name, bool published, struct error *err);
+
+struct state_note {
+	int64_t time_ms;
+	uint64_t lag, cut;		  /* offsets not loaded yet; those of the open cut */
+	int64_t cut_age_ms;		  /* since its first event was seen */
+	double rate;			  /* events loaded a second, over the last minute */
+	uint64_t loads, events, rejected; /* since the stream began */
+};
+/* Leave a note for `saltmill status`, at most one a second.  Failing is no harm. */
+void state_note(struct state *s, const struct state_note *note);
+/* False: there is none. */
+bool state_noted(const struct state *s, struct state_note *note);
+/* Some process has the folder locked. */
+bool state_in_use(const struct state *s);
+
+/* Oldest first; valid until the next change. */
+const struct state_load *state_loads(const struct state *s, size_t *n);
+/* Mark a load as given to HBase; needs no lock.  RC_CONFIG: no such load. */
+int state_hand_over(struct state *s, const char *name, struct error *err);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * cmd.h - the program's commands and what they share
+ *
+ * A command takes its own argument vector (argv[0] is its name) and returns the exit status of
+ * interface.md.  Only files of this room print results.
+ */
+#ifndef SALTMILL_CMD_H
+#define SALTMILL_CMD_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "commands.h"
+#include "error.h"
+#include "run.h"
+
+struct command {
+	const char *name;
+	const char *usage;   /* "JOB [FILE...] -o DIR [options]" */
+	const char *summary; /* one line */
+	const char *help;    /* what --help prints below usage: the command's own options */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+/*
+ * Parse argv: the shared options into *o, the command's own through own(ctx, value of
+ * option.val, optarg) which returns 0 or RC_CONFIG with *err set.  Operands are moved to the end;
+ * *first is the index of the first.  Returns 0, RC_END when --help or --version was answered,
+ * RC_CONFIG after printing what is wrong.
+ */
+typedef int options_own(void *ctx, int opt, const char *arg, struct error *err);
+int options_parse(int argc, char **argv, struct run_options *o, const struct option *own,
+		  const char *own_short, options_own *take, void *ctx, int *first);
+
+/* --max-rejects: "100" or "0.1%". */
+int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err);
+
+/* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
+int command_fail(const char *name, const struct error *err);
+/* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
+int command_print(const char *name, const struct buf *text);
+
+int cmd_load(int argc, char **argv);
+int cmd_stream(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_loads(int argc, char **argv);
+int cmd_seek(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_split(int argc, char **argv);
+int cmd_ddl(int argc, char **argv);
+int cmd_drift(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+
+#endif

@@ -1,0 +1,209 @@
+/* cmd_load.c - `saltmill load JOB [FILE...] -o DIR` */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd.h"
+#include "ingest.h"
+#include "load.h"
+#include "report.h"
+
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
+
+struct load_arguments {
+	const char *output_dir;
+	struct reject_limit limit;
+	struct existing_regions live;
+	const char *state_dir;
+	bool rejects; /* replay */
+	const char *rejects_file, *job;
+};
+
+int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err)
+{
+	char *end;
+	if (text[0] >= '0' && text[0] <= '9') {
+		out->share = strtod(text, &end) / 100;
+		out->is_share = *end == '%' && end[1] == 0 && out->share <= 1;
+		if (out->is_share)
+			return RC_OK;
+		out->count = strtoull(text, &end, 10);
+		if (*end == 0)
+			return RC_OK;
+	}
+	return error_set(err, RC_CONFIG,
+			 "--max-rejects: found `%s`, expected a number or a share like 0.1%%",
+			 text);
+}
+
+static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+{
+	struct load_arguments *a = ctx;
+	switch (opt) {
+	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
+	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
+	case OPT_STATE: a->state_dir = arg; break;
+	case OPT_JOB: a->job = arg; break;
+	case OPT_REJECTS:
+		a->rejects = true;
+		a->rejects_file = arg;
+		break;
+	default: a->output_dir = arg;
+	}
+	return RC_OK;
+}
+
+static int check_output(const char *dir, struct error *err)
+{
+	struct stat st;
+	if (!dir)
+		return error_set(err, RC_CONFIG, "no output folder: give -o DIR");
+	if (lstat(dir, &st) == 0)
+		return error_set(err, RC_CONFIG,
+				 "%s exists; a load never touches what is there: name a new folder",
+				 dir);
+	return RC_OK;
+}
+
+static void print_result(const struct run_options *o, const struct load_result *r, const char *dir)
+{
+	if (r->stale_removed && !o->quiet)
+		fprintf(stderr,
+			"saltmill load: removed %s.saltmill-partial, left by a run that died\n",
+			dir);
+	if (o->json)
+		report_json(r, dir);
+	else if (!o->quiet)
+		report_summary(r, dir);
+}
+
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "saltmill load: %s\n", sentence);
+}
+
+static int load(const struct job *job, const struct load_options *opt, const char *state_dir,
+		struct progress *progress, struct load_result *result, struct error *err)
+{
+	const struct kafka_log log = {print_line, NULL};
+	if (job->source == SOURCE_KAFKA && opt->nfiles == 0)
+		return ingest_batch(job, opt, state_dir, &log, progress, result, err);
+	if (state_dir)
+		return error_set(err, RC_CONFIG,
+				 "--state is for a kafka source, found files to load");
+	return load_run(job, opt, progress, result, err);
+}
+
+static int run(const struct run_options *o, struct load_arguments *a, const char *job_path,
+	       char **files, size_t nfiles)
+{
+	struct error err;
+	struct job job;
+	struct load_result result = {0};
+	struct progress progress = {0};
+	int rc = check_output(a->output_dir, &err);
+	if (rc)
+		return command_fail("load", &err);
+	rc = job_load(&job, job_path, &err);
+	if (rc == RC_OK)
+		rc = existing_regions_read(&a->live, &job, &err);
+	if (rc == RC_OK) {
+		struct load_options opt = {.common = o,
+					   .files = (const char *const *)files,
+					   .nfiles = nfiles,
+					   .output_dir = a->output_dir,
+					   .limit = a->limit,
+					   .live = &a->live};
+		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
+		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
+		reporter_stop(reporter);
+	}
+	int status = EXIT_DONE;
+	if (rc) {
+		status = command_fail("load", &err);
+	} else {
+		print_result(o, &result, a->output_dir);
+		if (!o->quiet)
+			report_hidden(&result, &job);
+		bool kept = report_promises(&result);
+		status = result.manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
+	}
+	load_result_release(&result);
+	job_release(&job);
+	return status;
+}
+
+int cmd_load(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"max-rejects", required_argument, NULL,
+					     OPT_MAX_REJECTS},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"state", required_argument, NULL, OPT_STATE},
+					    {0}};
+	struct run_options o;
+	struct load_arguments a = {0};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first >= argc) {
+		fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	int status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+	existing_regions_release(&a.live);
+	return status;
+}
+
+static int replay(const struct run_options *o, struct load_arguments *a, const char *dir)
+{
+	struct error err;
+	struct manifest m;
+	struct arena arena = {0};
+	char *manifest = mem_format("%s/manifest.json", dir);
+	char *file =
+		a->rejects_file ? mem_strdup(a->rejects_file) : mem_format("%s/rejects.jsonl", dir);
+	int status, rc = manifest_read(&m, manifest, &arena, &err);
+	if (rc == RC_OK && !m.topic)
+		rc = error_set(&err, RC_CONFIG,
+			       "%s was not loaded from Kafka; repair its rejects in a file of the "
+			       "source's "
+			       "format and load that",
+			       dir);
+	if (rc == RC_OK)
+		status = run(o, a, a->job ? a->job : m.job_path, &file, 1);
+	else
+		status = command_fail("replay", &err);
+	mem_free(file);
+	mem_free(manifest);
+	arena_release(&arena);
+	return status;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"max-rejects", required_argument, NULL,
+					     OPT_MAX_REJECTS},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"rejects", optional_argument, NULL, OPT_REJECTS},
+					    {"job", required_argument, NULL, OPT_JOB},
+					    {0}};
+	struct run_options o;
+	struct load_arguments a = {0};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first != argc - 1 || !a.rejects) {
+		fputs("saltmill replay: expected a published load; usage: saltmill replay DIR "
+		      "--rejects[=FILE] -o DIR\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	int status = replay(&o, &a, argv[first]);
+	existing_regions_release(&a.live);
+	return status;
+}

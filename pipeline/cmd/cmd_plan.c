@@ -1,0 +1,250 @@
+/* cmd_plan.c - `saltmill plan JOB [FILE...]` */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "ddl.h"
+#include "ingest.h"
+#include "io.h"
+#include "load.h"
+#include "mem.h"
+#include "plan_report.h"
+#include "planning.h"
+#include "report.h"
+
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE };
+
+struct plan_arguments {
+	const char *output_dir, *save, *state_dir;
+	const char **from;
+	size_t nfrom;
+	double fraction;
+};
+
+static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+{
+	struct plan_arguments *a = ctx;
+	char *end;
+	switch (opt) {
+	case OPT_SAMPLE:
+		a->fraction = strtod(arg, &end);
+		if (*end == '%' && end[1] == 0)
+			a->fraction /= 100;
+		else if (*end)
+			a->fraction = 0;
+		if (!(a->fraction > 0 && a->fraction <= 1))
+			return error_set(err, RC_CONFIG,
+					 "--sample: found `%s`, expected a share like 5%% or 0.05",
+					 arg);
+		return RC_OK;
+	case OPT_SAVE: a->save = arg; return RC_OK;
+	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_FROM:
+		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
+		a->from[a->nfrom++] = arg;
+		return RC_OK;
+	default: a->output_dir = arg; return RC_OK;
+	}
+}
+
+/* One run of the command. */
+struct plan_run {
+	const struct run_options *common;
+	const struct plan_arguments *args;
+	struct job job;
+	struct table_sample *samples; /* [ntables] */
+	struct plan *plans;	      /* [ntables] */
+	struct planning_counts counts;
+	struct staging *staging; /* NULL without -o */
+	char *work_dir;		 /* removed at the end */
+};
+
+static int make_work_dir(struct plan_run *r, struct error *err)
+{
+	bool stale;
+	if (r->args->output_dir) {
+		int rc = staging_open(&r->staging, r->args->output_dir, &stale, err);
+		if (rc)
+			return rc;
+		r->work_dir = mem_format("%s/.work", staging_path(r->staging));
+		return io_make_dir(r->work_dir, err);
+	}
+	const char *tmp = r->common->temp_dir ? r->common->temp_dir : getenv("TMPDIR");
+	r->work_dir = mem_format("%s/saltmill-plan-XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(r->work_dir))
+		return error_errno(err, "cannot create folder %s", r->work_dir);
+	return RC_OK;
+}
+
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	fprintf(stderr, "saltmill plan: %s\n", sentence);
+}
+
+static int read_events(struct plan_run *r, char **files, size_t nfiles, const struct ingest *topic,
+		       struct error *err)
+{
+	const struct plan_arguments *a = r->args;
+	struct load_kafka view = ingest_view(topic);
+	struct planning_options o = {.common = r->common,
+				     .files = (const char *const *)files,
+				     .nfiles = nfiles,
+				     .fraction = a->fraction,
+				     .work_dir = r->work_dir,
+				     .keep = a->save != NULL,
+				     .kafka = topic->client ? &view : NULL,
+				     .limit = {.share = 1, .is_share = true}};
+	struct progress progress = {.phase = PHASE_READ};
+	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
+	int rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
+	reporter_stop(reporter);
+	return rc;
+}
+
+static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct error *err)
+{
+	const struct plan_arguments *a = r->args;
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < a->nfrom; i++)
+		rc = samples_merge(&r->job, r->samples, a->from[i], err);
+	for (size_t i = 0; rc == RC_OK && a->nfrom && i < nfiles; i++)
+		rc = samples_merge(&r->job, r->samples, files[i], err);
+	if (rc || a->nfrom)
+		return rc;
+	struct ingest topic = {0};
+	const struct kafka_log log = {print_line, NULL};
+	rc = ingest_peek(&topic, &r->job, nfiles, r->common->memory_bytes, a->state_dir, &log, err);
+	if (rc == RC_OK)
+		rc = read_events(r, files, nfiles, &topic, err);
+	ingest_close(&topic);
+	return rc;
+}
+
+static int write_table(struct plan_run *r, size_t t, struct error *err)
+{
+	const struct table *schema = &r->job.tables[t].schema;
+	const struct splits *splits = &r->plans[t].splits;
+	char *dir = load_table_dir(staging_path(r->staging), schema->name);
+	struct buf text = {0};
+	int rc = load_make_table_dir(dir, schema->name, err);
+	char *path = mem_format("%s/splits.txt", dir);
+	splits_format(splits, &text);
+	if (rc == RC_OK)
+		rc = io_write_file(path, buf_bytes(&text), err);
+	mem_free(path);
+	path = mem_format("%s/create.rb", dir);
+	text.len = 0;
+	if (rc == RC_OK)
+		rc = ddl_create(&text, schema, splits, err);
+	if (rc == RC_OK)
+		rc = io_write_file(path, buf_bytes(&text), err);
+	mem_free(path);
+	buf_release(&text);
+	mem_free(dir);
+	return rc;
+}
+
+static int publish(struct plan_run *r, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
+		rc = write_table(r, t, err);
+	struct buf text = {0};
+	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts);
+	char *path = mem_format("%s/plan.json", staging_path(r->staging));
+	if (rc == RC_OK)
+		rc = io_write_file(path, buf_bytes(&text), err);
+	mem_free(path);
+	buf_release(&text);
+	if (rc == RC_OK)
+		rc = io_remove_tree(r->work_dir, err);
+	if (rc == RC_OK)
+		rc = staging_publish(r->staging, err);
+	if (rc == RC_OK)
+		r->staging = NULL;
+	return rc;
+}
+
+static void print(const struct plan_run *r)
+{
+	struct buf text = {0};
+	if (r->common->json)
+		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts);
+	else if (!r->common->quiet)
+		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts);
+	fwrite(text.ptr, 1, text.len, stdout);
+	buf_release(&text);
+	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
+		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
+			report_ttl("plan", &r->job.tables[t].schema, f, r->counts.newest_ms);
+}
+
+static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *err)
+{
+	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
+	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
+	int rc = make_work_dir(r, err);
+	if (rc == RC_OK)
+		rc = take_samples(r, files, nfiles, err);
+	if (rc == RC_OK && r->args->save)
+		rc = samples_save(&r->job, r->samples, r->args->save, err);
+	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
+		rc = planning_make(&r->plans[t], &r->job, &r->samples[t], err);
+	if (rc == RC_OK && r->staging)
+		rc = publish(r, err);
+	return rc;
+}
+
+static void close_run(struct plan_run *r)
+{
+	struct error ignored;
+	for (size_t t = 0; r->samples && t < r->job.ntables; t++) {
+		table_sample_release(&r->samples[t]);
+		plan_release(&r->plans[t]);
+	}
+	mem_free(r->samples);
+	mem_free(r->plans);
+	if (r->work_dir && !r->args->output_dir)
+		io_remove_tree(r->work_dir, &ignored);
+	mem_free(r->work_dir);
+	staging_abort(r->staging);
+	job_release(&r->job);
+}
+
+int cmd_plan(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"sample", required_argument, NULL, OPT_SAMPLE},
+					    {"save", required_argument, NULL, OPT_SAVE},
+					    {"from", required_argument, NULL, OPT_FROM},
+					    {"state", required_argument, NULL, OPT_STATE},
+					    {0}};
+	struct run_options o;
+	struct plan_arguments a = {.fraction = 1};
+	struct error err;
+	int first, status = EXIT_DONE,
+		   rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first >= argc) {
+		fputs("saltmill plan: no job file; usage: saltmill plan JOB [FILE...] [-o DIR]\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	struct plan_run r = {.common = &o, .args = &a};
+	rc = job_load(&r.job, argv[first], &err);
+	if (rc == RC_OK)
+		rc = plan(&r, argv + first + 1, (size_t)(argc - first - 1), &err);
+	if (rc) {
+		status = command_fail("plan", &err);
+	} else {
+		print(&r);
+		status = r.counts.rejected ? EXIT_REJECTS : EXIT_DONE;
+	}
+	close_run(&r);
+	mem_free(a.from);
+	return status;
+}

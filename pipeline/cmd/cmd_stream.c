@@ -1,0 +1,124 @@
+/* cmd_stream.c - `saltmill stream JOB --state DIR` */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd.h"
+#include "metrics.h"
+#include "report.h"
+#include "stream.h"
+#include "monitor.h"
+
+enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
+
+/* A stream that stopped at its first poison message would stop there for ever. */
+#define REJECTS_A_LOAD 1000
+
+struct stream_arguments {
+	const struct run_options *options;
+	const char *output_dir, *state_dir, *metrics;
+	struct reject_limit limit;
+	struct existing_regions live;
+	struct monitor *monitor; /* NULL with --quiet */
+};
+
+static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+{
+	struct stream_arguments *a = ctx;
+	switch (opt) {
+	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
+	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
+	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_METRICS: a->metrics = arg; return RC_OK;
+	default: a->output_dir = arg; return RC_OK;
+	}
+}
+
+static void print_line(void *ctx, const char *sentence)
+{
+	const struct stream_arguments *a = ctx;
+	monitor_print(a->monitor, stderr, "saltmill stream: %s", sentence);
+}
+
+/* A line a load, written out at once: a program may wait for it. */
+static void print_published(void *ctx, const char *name, const char *dir,
+			    const struct load_result *r)
+{
+	const struct stream_arguments *a = ctx;
+	const struct manifest *m = &r->manifest;
+	char events[28];
+	if (a->options->json)
+		monitor_print(a->monitor, stdout,
+			      "{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": "
+			      "\"%s\"}",
+			      name, (unsigned long long)m->read, (unsigned long long)m->rejected,
+			      dir);
+	else if (!a->options->quiet)
+		monitor_print(a->monitor, stdout, "%s: %s events, %llu rejected, published as %s",
+			      name, format_count(events, m->read), (unsigned long long)m->rejected,
+			      dir);
+}
+
+static int run(const struct run_options *o, struct stream_arguments *a, const char *job_path)
+{
+	struct error err;
+	struct job job;
+	struct progress progress = {0};
+	struct stream_gauges gauges = {0};
+	struct metrics *metrics = NULL;
+	int rc = job_load(&job, job_path, &err);
+	if (rc == RC_OK && job.source != SOURCE_KAFKA)
+		rc = error_set(&err, RC_CONFIG, "%s: found a source of files, expected kafka",
+			       job_path);
+	if (rc == RC_OK && !a->state_dir)
+		rc = error_set(&err, RC_CONFIG, "no state folder: give --state DIR");
+	if (rc == RC_OK)
+		rc = existing_regions_read(&a->live, &job, &err);
+	if (rc == RC_OK && a->metrics)
+		rc = metrics_start(&metrics, a->metrics, &gauges, &progress, &err);
+	if (rc == RC_OK) {
+		struct load_options load = {.common = o,
+					    .output_dir = a->output_dir,
+					    .limit = a->limit,
+					    .live = &a->live};
+		struct stream_options opt = {.load = &load,
+					     .state_dir = a->state_dir,
+					     .log = {print_line, a},
+					     .gauges = &gauges,
+					     .published = print_published,
+					     .ctx = a};
+		a->monitor = o->quiet ? NULL : monitor_start(&gauges, &progress);
+		rc = stream_run(&job, &opt, &progress, &err);
+		monitor_stop(a->monitor);
+	}
+	metrics_stop(metrics);
+	job_release(&job);
+	/* a signal is how a stream ends */
+	if (rc && rc != RC_STOPPED)
+		return command_fail("stream", &err);
+	return gauges.rejected ? EXIT_REJECTS : EXIT_DONE;
+}
+
+int cmd_stream(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"state", required_argument, NULL, OPT_STATE},
+					    {"max-rejects", required_argument, NULL,
+					     OPT_MAX_REJECTS},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"metrics", required_argument, NULL, OPT_METRICS},
+					    {0}};
+	struct run_options o;
+	struct stream_arguments a = {.options = &o, .limit = {.count = REJECTS_A_LOAD}};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	if (rc)
+		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (first != argc - 1) {
+		fputs("saltmill stream: expected one job file; usage: saltmill stream JOB --state "
+		      "DIR\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	int status = run(&o, &a, argv[first]);
+	existing_regions_release(&a.live);
+	return status;
+}

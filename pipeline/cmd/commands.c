@@ -1,0 +1,127 @@
+/* commands.c - the table of commands */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+
+const struct command commands[] = {
+	{"load", "JOB [FILE...] -o DIR [options]",
+	 "events to HFiles, split file, create-table script",
+	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the "
+	 "run)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
+	 "list_regions printed\n"
+	 "  --state DIR             of a kafka source: go on where the last load ended\n",
+	 cmd_load},
+	{"stream", "JOB --state DIR [options]",
+	 "Kafka without end: one published load after the other",
+	 "  --state DIR             which offsets are loaded; one process at a time, several where "
+	 "the job\n"
+	 "                          says `share: true`\n"
+	 "  -o, --output DIR        parent of the loads (default: DIR/published)\n"
+	 "  --max-rejects N|P%      bad events to tolerate in each load (default 1000)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
+	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
+	 cmd_stream},
+	{"status", "--state DIR [--json]", "positions, last load, lag and rate of a Kafka source",
+	 "  --state DIR             the state folder of load and stream\n", cmd_status},
+	{"loads", "--state DIR [--loaded NAME]",
+	 "the published loads of a state, oldest first, checked against each other",
+	 "  --state DIR             the state folder of load and stream\n"
+	 "  --loaded NAME           mark a load as given to HBase (p00003/00000042 where instances "
+	 "share)\n"
+	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"
+	 "  --discard NAME          of an interrupted load: it does not, its offsets are loaded "
+	 "again\n",
+	 cmd_loads},
+	{"replay", "DIR --rejects[=FILE] -o DIR [options]",
+	 "load the repaired rejects of a load from Kafka",
+	 "  --rejects[=FILE]        the messages to load (default: DIR/rejects.jsonl as it is "
+	 "now)\n"
+	 "  --job JOB               the job file (default: the one that DIR was made by)\n"
+	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
+	 cmd_replay},
+	{"seek", "--state DIR PARTITION=OFFSET...", "set positions by hand",
+	 "  --state DIR             the state folder of load and stream\n", cmd_seek},
+	{"plan", "JOB [FILE...] [-o DIR] [options]",
+	 "region splits and their predicted sizes from the events, no HFiles",
+	 "  -o, --output DIR        split file and create-table script appear there; must not "
+	 "exist\n"
+	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
+	 "  --state DIR             of a kafka source: what the next load would read; only looked "
+	 "at\n"
+	 "  --save FILE             keep what was learned of the keys\n"
+	 "  --from FILE...          plan from such files, merged, without events\n",
+	 cmd_plan},
+	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
+	 "the split keys of HBase's own algorithms, no data needed",
+	 "  ALGORITHM               UniformSplit, HexStringSplit or DecimalStringSplit\n"
+	 "  --first T, --last T     the first and last row, as RegionSplitter's --firstrow and "
+	 "--lastrow\n"
+	 "  --format text|escaped|hex|json|ddl\n"
+	 "                          default: text, escaped for UniformSplit; with TABLE the whole "
+	 "create script\n"
+	 "  -c N, -f FAMILY         RegionSplitter's own form: regions and column families of "
+	 "TABLE\n",
+	 cmd_split},
+	{"ddl", "JOB [options]", "the script that creates, alters or drops a table of the job",
+	 "  --splits FILE           split keys, one a line (splits.txt of `plan` or `load`)\n"
+	 "  --table NAME            which table, when the job has several\n"
+	 "  --alter FILE            bring the existing table to the job; FILE is what `describe` "
+	 "printed\n"
+	 "  --drop                  disable and drop it\n",
+	 cmd_ddl},
+	{"drift", "--existing FILE JOB [FILE...] [options]",
+	 "how events fall on the regions a table has, and the commands that mend it",
+	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells "
+	 "sizes and names\n"
+	 "  --state DIR             of a kafka source: what the next load would read; only looked "
+	 "at\n"
+	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
+	 "or 10G)\n",
+	 cmd_drift},
+	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
+	 "  --cells                 print every cell\n"
+	 "  --blocks                print every block\n",
+	 cmd_inspect},
+	{"verify", "DIR [--json]", "prove a published load from its files alone", "", cmd_verify},
+	{0},
+};
+
+static void print_commands(FILE *to)
+{
+	fputs("saltmill - bulk loader for HBase: events in, sorted HFiles and a create-table "
+	      "script out\n\n",
+	      to);
+	for (const struct command *c = commands; c->name; c++)
+		fprintf(to, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
+	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
+	      "Exit status: 0 done; 1 failed, nothing published; 2 wrong usage or job file;\n"
+	      "3 done and published, but some input was rejected or a promise on sizes was not "
+	      "kept.\n",
+	      to);
+}
+
+int commands_run(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_commands(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_commands(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("saltmill " SALTMILL_VERSION);
+		return EXIT_DONE;
+	}
+	for (const struct command *c = commands; c->name; c++)
+		if (!strcmp(argv[1], c->name))
+			return c->run(argc - 1, argv + 1);
+	fprintf(stderr, "saltmill: no command `%s`; `saltmill --help` lists them\n", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,185 @@
+/* options.c - the options that all commands share */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "mem.h"
+#include "units.h"
+
+enum {
+	OPT_THREADS = 1000,
+	OPT_MEMORY,
+	OPT_TEMP,
+	OPT_QUOTA,
+	OPT_QUIET,
+	OPT_JSON,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option shared[] = {
+	{"threads", required_argument, NULL, OPT_THREADS},
+	{"memory", required_argument, NULL, OPT_MEMORY},
+	{"temp-dir", required_argument, NULL, OPT_TEMP},
+	{"temp-quota", required_argument, NULL, OPT_QUOTA},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{0},
+};
+
+static unsigned usable_processors(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (unsigned)CPU_COUNT(&set);
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+/* What a container allows, when less than the machine has. */
+static uint64_t cgroup_limit(void)
+{
+	uint64_t limit = UINT64_MAX;
+	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+	if (!f)
+		return limit;
+	char text[32];
+	if (fgets(text, sizeof text, f) && text[0] >= '0' && text[0] <= '9')
+		limit = strtoull(text, NULL, 10);
+	fclose(f);
+	return limit;
+}
+
+static uint64_t quarter_of_memory(void)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t all = pages * size, limit = cgroup_limit();
+	return (limit < all ? limit : all) / 4;
+}
+
+static void print_help(const char *name)
+{
+	const struct command *c = commands;
+	while (c->name && strcmp(c->name, name))
+		c++;
+	printf("usage: saltmill %s %s\n\n%s\n\n%s"
+	       "  --threads N             default: the processors (%u)\n"
+	       "  --memory SIZE           what the run may hold (64M, 2G; default: a quarter of "
+	       "the memory)\n"
+	       "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"
+	       "  --temp-quota SIZE       what they may take there at any time (default: what is "
+	       "free)\n"
+	       "  --quiet                 errors only\n"
+	       "  --json                  the result as JSON on standard output\n"
+	       "  --help, --version\n",
+	       c->name, c->usage, c->summary, c->help, usable_processors());
+}
+
+static int take_shared(struct run_options *o, int opt, const char *arg, struct error *err)
+{
+	struct stat st;
+	switch (opt) {
+	case OPT_THREADS: {
+		char *end;
+		unsigned long n = strtoul(arg, &end, 10);
+		if (*end || end == arg || n < 1 || n > 1024)
+			return error_set(err, RC_CONFIG, "--threads: found `%s`, expected 1..1024",
+					 arg);
+		o->threads = (unsigned)n;
+		return RC_OK;
+	}
+	case OPT_MEMORY:
+		if (!parse_size(arg, &o->memory_bytes))
+			return error_set(err, RC_CONFIG,
+					 "--memory: found `%s`, expected a size like 256M", arg);
+		if (o->memory_bytes < 16u << 20)
+			return error_set(err, RC_CONFIG,
+					 "--memory: %s is too little, expected at least 16M", arg);
+		return RC_OK;
+	case OPT_TEMP:
+		if (stat(arg, &st) < 0 || !S_ISDIR(st.st_mode))
+			return error_set(err, RC_CONFIG, "--temp-dir: %s is not a folder", arg);
+		o->temp_dir = arg;
+		return RC_OK;
+	case OPT_QUOTA:
+		if (!parse_size(arg, &o->temp_quota_bytes) || o->temp_quota_bytes == 0)
+			return error_set(err, RC_CONFIG,
+					 "--temp-quota: found `%s`, expected a size like 20G", arg);
+		return RC_OK;
+	case OPT_QUIET: o->quiet = true; return RC_OK;
+	default: o->json = true; return RC_OK;
+	}
+}
+
+static struct option *all_options(const struct option *own)
+{
+	size_t n = 0, ns = sizeof shared / sizeof *shared;
+	while (own && own[n].name)
+		n++;
+	struct option *all = mem_calloc(n + ns, sizeof *all);
+	if (n)
+		memcpy(all, own, n * sizeof *all);
+	memcpy(all + n, shared, ns * sizeof *all);
+	return all;
+}
+
+int options_parse(int argc, char **argv, struct run_options *o, const struct option *own,
+		  const char *own_short, options_own *take, void *ctx, int *first)
+{
+	*o = (struct run_options){.threads = usable_processors(),
+				  .memory_bytes = quarter_of_memory(),
+				  .temp_quota_bytes = UINT64_MAX};
+	struct option *all = all_options(own);
+	char *shorts = mem_format(":h%s", own_short ? own_short : "");
+	struct error err;
+	int rc = RC_OK, opt;
+	optind = 0;
+	opterr = 0;
+	while (rc == RC_OK && (opt = getopt_long(argc, argv, shorts, all, NULL)) != -1) {
+		if (opt == '?')
+			rc = error_set(&err, RC_CONFIG, "unknown option `%s`", argv[optind - 1]);
+		else if (opt == ':')
+			rc = error_set(&err, RC_CONFIG, "option `%s` needs a value",
+				       argv[optind - 1]);
+		else if (opt == OPT_HELP || opt == 'h')
+			rc = RC_END;
+		else if (opt == OPT_VERSION)
+			rc = RC_END + 1;
+		else if (opt >= OPT_THREADS)
+			rc = take_shared(o, opt, optarg, &err);
+		else
+			rc = take(ctx, opt, optarg, &err);
+	}
+	*first = optind;
+	mem_free(all);
+	mem_free(shorts);
+	if (rc == RC_END)
+		print_help(argv[0]);
+	if (rc == RC_END + 1)
+		puts("saltmill " SALTMILL_VERSION);
+	if (rc < 0)
+		fprintf(stderr, "saltmill %s: %s\n`saltmill %s --help` lists the options\n",
+			argv[0], err.msg, argv[0]);
+	return rc > 0 ? RC_END : rc;
+}
+
+int command_fail(const char *name, const struct error *err)
+{
+	fprintf(stderr, "saltmill %s: %s\n", name, err->msg);
+	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int command_print(const char *name, const struct buf *text)
+{
+	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))
+		return EXIT_DONE;
+	struct error err;
+	error_errno(&err, "standard output");
+	return command_fail(name, &err);
+}

@@ -1,0 +1,17 @@
+/*
+ * huge_row.h - a row with more events than may be gathered in memory
+ */
+#ifndef SALTMILL_CUT_GIANT_H
+#define SALTMILL_CUT_GIANT_H
+
+#include "cut.h"
+
+/*
+ * Emit and count all cells of the row `key` within the memory budget: its cells are sorted by a
+ * sorter of their own, which spills.
+ */
+int huge_row_write(const struct cut_table *t, struct bytes key,
+		   int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		   struct cut_result *out, struct error *err);
+
+#endif

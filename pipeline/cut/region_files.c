@@ -1,0 +1,195 @@
+/*
+ * region_files.c - a file is written under a hidden name and renamed to the digest of its own
+ * bytes: a name that HBase accepts (32 hex digits), that does not depend on chance, and that tells
+ * two nights' files apart.
+ */
+#include "region_files.h"
+
+#include <stdio.h>
+
+#include "mem.h"
+
+#define BATCH 16 /* cells handed to a writer at once */
+
+/* row_values' order is that of the files, so a family's qualifiers are a part of all. */
+static void know_columns(struct region_files *f)
+{
+	const struct cut_table *t = f->table;
+	size_t most = row_max_cells(t->plan, t->index);
+	struct cell *cells = mem_calloc(most + 1, sizeof *cells);
+	f->qualifiers = mem_calloc(most + 1, sizeof *f->qualifiers);
+	f->owners = mem_calloc(most + 1, sizeof *f->owners);
+	size_t n = row_columns(t->plan, t->index, cells);
+	for (size_t i = 0; i < n; i++) {
+		struct family_file *file = &f->families[cells[i].family];
+		file->first = file->end ? file->first : i;
+		file->end = i + 1;
+		f->qualifiers[i] = cells[i].qualifier;
+		f->owners[i] = file;
+	}
+	f->only = n && f->owners[0] == f->owners[n - 1] ? f->owners[0] : NULL;
+	mem_free(cells);
+}
+
+void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
+		       struct hfile_scratch *scratch, struct cut_result *result)
+{
+	*f = (struct region_files){.table = t,
+				   .region = region,
+				   .scratch = scratch,
+				   .result = result};
+	f->families = mem_calloc(t->table->schema.nfamilies, sizeof *f->families);
+	f->limit = t->table->max_hfile_bytes;
+	if (row_constant_columns(t->plan, t->index) && t->table->ncells <= UINT16_MAX)
+		know_columns(f);
+}
+
+bool region_files_known(const struct region_files *f)
+{
+	return f->owners;
+}
+
+static int file_open(struct region_files *f, size_t family, struct error *err)
+{
+	const struct cut_table *t = f->table;
+	const struct family *fam = &t->table->schema.families[family];
+	struct family_file *file = &f->families[family];
+	struct hfile_options opt = {
+		.family = bytes_str(fam->name),
+		.codec = fam->codec,
+		.level = fam->level,
+		.hash_log = fam->hash_log,
+		.min_match = fam->min_match,
+		.framing = fam->framing,
+		.encoding = fam->encoding,
+		.bloom = fam->bloom,
+		.bloom_prefix = fam->bloom_prefix,
+		.block_bytes = fam->block_bytes,
+		.qualifiers = f->qualifiers ? f->qualifiers + file->first : NULL,
+		.nqualifiers = file->end - file->first,
+		.create_ms = t->created_ms,
+		.bulkload_ms = t->created_ms,
+		.source_task = bytes_str("saltmill"),
+		.scratch = f->scratch,
+		.file_buffer_bytes = t->file_buffer_bytes,
+		.temporary = t->temporary,
+		.helpers = t->helpers,
+		.syncer = t->syncer,
+		.budget = t->budget,
+	};
+	file->path =
+		mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
+	return hfile_writer_new(&file->writer, file->path, &opt, err);
+}
+
+static int file_finish(struct region_files *f, size_t family, struct error *err)
+{
+	struct family_file *file = &f->families[family];
+	struct cut_result *r = f->result;
+	r->files = mem_realloc(r->files, (r->nfiles + 1) * sizeof *r->files);
+	struct cut_file *done = &r->files[r->nfiles];
+	*done = (struct cut_file){.family = family};
+	int rc = hfile_finish(file->writer, &done->sum, err);
+	file->writer = NULL;
+	if (rc) {
+		hfile_summary_release(&done->sum);
+		return rc;
+	}
+	r->nfiles++;
+	r->cells += done->sum.cells;
+	for (int i = 0; i < 16; i++)
+		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
+	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
+				f->table->table->schema.families[family].name, done->name);
+	if (rename(file->path, name) < 0)
+		rc = error_errno(err, "cannot rename %s to %s", file->path, name);
+	mem_free(name);
+	mem_free(file->path);
+	file->path = NULL;
+	file->part++;
+	return rc;
+}
+
+int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
+		     struct error *err)
+{
+	struct hfile_column columns[BATCH];
+	while (count) {
+		size_t family = cells->family, n = 0;
+		struct family_file *file = &f->families[family];
+		for (; n < count && n < BATCH && cells[n].family == family; n++)
+			columns[n] = (struct hfile_column){cells[n].qualifier, cells[n].value,
+							   cells[n].ts};
+		int rc = file->writer ? RC_OK : file_open(f, family, err);
+		if (rc == RC_OK)
+			rc = hfile_add_row(file->writer, cells->row, columns, n, err);
+		if (rc)
+			return rc;
+		cells += n;
+		count -= n;
+	}
+	return RC_OK;
+}
+
+/* How many of the values are the file's; they become its columns. */
+static inline size_t take_own(const struct family_file *file, struct hfile_value *values,
+			      size_t count)
+{
+	size_t n = 0;
+	for (; n < count && values[n].column < file->end; n++)
+		values[n].column = (uint16_t)(values[n].column - file->first);
+	return n;
+}
+
+int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
+			      struct hfile_value *values, size_t count, struct error *err)
+{
+	for (size_t n; count; values += n, count -= n) {
+		struct family_file *file = f->owners[values->column];
+		n = take_own(file, values, count);
+		int rc = file->writer ? RC_OK : file_open(f, (size_t)(file - f->families), err);
+		if (rc == RC_OK)
+			rc = hfile_add_values(file->writer, row, ts, values, n, err);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+int region_files_roll(struct region_files *f, struct error *err)
+{
+	for (size_t i = 0; i < f->table->table->schema.nfamilies; i++) {
+		struct hfile_writer *w = f->families[i].writer;
+		bool reached = false;
+		int rc = w ? hfile_reached(w, f->limit, &reached, err) : RC_OK;
+		if (rc == RC_OK && reached)
+			rc = file_finish(f, i, err);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+int region_files_finish(struct region_files *f, struct error *err)
+{
+	for (size_t i = 0; i < f->table->table->schema.nfamilies; i++) {
+		if (!f->families[i].writer)
+			continue;
+		int rc = file_finish(f, i, err);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+void region_files_release(struct region_files *f)
+{
+	for (size_t i = 0; f->families && i < f->table->table->schema.nfamilies; i++) {
+		hfile_abort(f->families[i].writer);
+		mem_free(f->families[i].path);
+	}
+	mem_free(f->families);
+	mem_free(f->qualifiers);
+	mem_free(f->owners);
+	f->families = NULL;
+}

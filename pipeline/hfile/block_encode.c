@@ -1,0 +1,235 @@
+/*
+ * block_encode.c - PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1 data blocks (hfile-v3.md 4)
+ *
+ * The delta encodings describe a cell by what it shares with the cell before it in the block:
+ *
+ *   PREFIX     v7 rest of key | v7 value | v7 common | rest of flat key | value
+ *   DIFF       flag | [v7 key] | [v7 value] | v7 common | remainder | time | [type] | value
+ *   FAST_DIFF  flag | [v7 key] | [v7 value] | v7 common | remainder | time | [type] | [value]
+ *
+ * each followed by v7 tagsLength and vlong mvcc when the file has them.
+ */
+#include "block_encode.h"
+
+#include "kv.h"
+
+/* A cell taken apart; sizes in bytes. */
+struct state_view {
+	struct bytes key, value;
+	size_t row, family; /* lengths */
+	const uint8_t *qualifier, *ts, *type;
+	size_t qualifier_bytes;
+};
+
+static struct state_view view_of(const struct kv *kv)
+{
+	struct state_view v = {.key = kv->key, .value = kv->value};
+	v.row = get_be16(v.key.ptr);
+	v.family = v.key.ptr[2 + v.row];
+	v.qualifier = v.key.ptr + 3 + v.row + v.family;
+	v.qualifier_bytes = v.key.len - KEY_FIXED - v.row - v.family;
+	v.ts = v.qualifier + v.qualifier_bytes;
+	v.type = v.ts + 8;
+	return v;
+}
+
+static size_t common(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
+{
+	size_t n = a_bytes < b_bytes ? a_bytes : b_bytes, i = 0;
+	for (uint64_t x, y; i + 8 <= n; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			return i + (size_t)__builtin_ctzll(x ^ y) / 8;
+	}
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* Bytes of the flat key shared with the cell before, timestamp and type left out (4.2). */
+static size_t common_key(const struct state_view *p, const struct state_view *c)
+{
+	if (p->row != c->row)
+		return p->key.ptr[0] == c->key.ptr[0];
+	size_t n = common(p->key.ptr + 2, p->row, c->key.ptr + 2, c->row);
+	if (n < c->row)
+		return 2 + n;
+	return 3 + c->row + c->family +
+	       common(p->qualifier, p->qualifier_bytes, c->qualifier, c->qualifier_bytes);
+}
+
+static void put_v7(struct buf *out, uint64_t v)
+{
+	out->len += put_varint(buf_reserve(out, 10), v);
+}
+
+/* Row length and row beyond the common part and the whole qualifier, or the qualifier's rest. */
+static void put_remainder(struct buf *out, const struct state_view *c, size_t shared)
+{
+	if (shared < 2 + c->row) {
+		buf_append(out, c->key.ptr + shared, 2 + c->row - shared);
+		buf_append(out, c->qualifier, c->qualifier_bytes);
+		return;
+	}
+	size_t known = shared - 3 - c->row - c->family;
+	buf_append(out, c->qualifier + known, c->qualifier_bytes - known);
+}
+
+static void encode_prefix(struct buf *out, const struct state_view *p, const struct state_view *c)
+{
+	size_t shared = p ? common_key(p, c) : 0;
+	if (p && p->key.len == c->key.len && shared == c->key.len - 9) {
+		size_t n = common(p->ts, 8, c->ts, 8);
+		shared += n + (n == 8 && *p->type == *c->type);
+	}
+	put_v7(out, c->key.len - shared);
+	put_v7(out, c->value.len);
+	put_v7(out, shared);
+	buf_append(out, c->key.ptr + shared, c->key.len - shared);
+	buf_append(out, c->value.ptr, c->value.len);
+}
+
+static unsigned width_of(uint64_t v)
+{
+	return v ? 8 - (unsigned)__builtin_clzll(v) / 8 : 1;
+}
+
+/* The time field: little-endian, of the fewest bytes; the difference only if it is shorter. */
+static unsigned diff_time(const struct state_view *p, const struct state_view *c, uint64_t *field)
+{
+	uint64_t ts = get_be64(c->ts);
+	unsigned width = width_of(ts), flag = 0;
+	*field = ts;
+	if (p) {
+		uint64_t difference = get_be64(p->ts) - ts;
+		bool minus = (int64_t)difference < 0;
+		if (minus)
+			difference = 0 - difference;
+		if (width_of(difference) < width) {
+			width = width_of(difference);
+			*field = difference;
+			flag = minus ? 0x88 : 0x08;
+		}
+	}
+	return flag | (width - 1) << 4;
+}
+
+static void encode_diff(struct buf *out, const struct state_view *p, const struct state_view *c)
+{
+	uint64_t field;
+	unsigned flag = diff_time(p, c, &field), width = (flag >> 4 & 7) + 1;
+	size_t shared = p ? common_key(p, c) : 0;
+	if (p)
+		flag |= (unsigned)(p->key.len == c->key.len) |
+			(unsigned)(p->value.len == c->value.len) << 1 |
+			(unsigned)(*p->type == *c->type) << 2;
+	else
+		buf_append(out, c->key.ptr + 2 + c->row, 1 + c->family);
+	buf_put(out, (uint8_t)flag);
+	if (!(flag & 1))
+		put_v7(out, c->key.len);
+	if (!(flag & 2))
+		put_v7(out, c->value.len);
+	put_v7(out, shared);
+	put_remainder(out, c, shared);
+	for (unsigned i = 0; i < width; i++)
+		buf_put(out, (uint8_t)(field >> 8 * i));
+	if (!(flag & 4))
+		buf_put(out, *c->type);
+	buf_append(out, c->value.ptr, c->value.len);
+}
+
+static void encode_fast_first(struct buf *out, const struct state_view *c)
+{
+	buf_put(out, 0);
+	put_v7(out, c->key.len);
+	put_v7(out, c->value.len);
+	put_v7(out, 0);
+	buf_append(out, c->key.ptr, c->key.len);
+	buf_append(out, c->value.ptr, c->value.len);
+}
+
+static void encode_fast_diff(struct buf *out, const struct state_view *p,
+			     const struct state_view *c)
+{
+	if (!p) {
+		encode_fast_first(out, c);
+		return;
+	}
+	size_t shared = common_key(p, c), same_time = common(p->ts, 7, c->ts, 7);
+	bool same_value = bytes_eq(p->value, c->value);
+	unsigned flag = (unsigned)same_time | (unsigned)(p->key.len == c->key.len) << 3 |
+			(unsigned)(p->value.len == c->value.len) << 4 |
+			(unsigned)(*p->type == *c->type) << 5 | (unsigned)same_value << 6;
+	buf_put(out, (uint8_t)flag);
+	if (!(flag & 0x08))
+		put_v7(out, c->key.len);
+	if (!(flag & 0x10))
+		put_v7(out, c->value.len);
+	put_v7(out, shared);
+	put_remainder(out, c, shared);
+	buf_append(out, c->ts + same_time, 8 - same_time);
+	if (!(flag & 0x20))
+		buf_put(out, *c->type);
+	if (!same_value)
+		buf_append(out, c->value.ptr, c->value.len);
+}
+
+static void encode_deltas(enum block_encoding e, struct bytes cells, struct cell_tail tail,
+			  struct buf *out)
+{
+	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc,
+	       out_tail = (size_t)tail.tags + tail.mvcc;
+	struct state_view previous, current;
+	const struct state_view *p = NULL;
+	buf_be32(out, (uint32_t)cells.len);
+	for (size_t at = 0; at < cells.len;) {
+		struct kv kv = kv_at(cells.ptr + at);
+		current = view_of(&kv);
+		if (e == ENCODING_PREFIX)
+			encode_prefix(out, p, &current);
+		else if (e == ENCODING_DIFF)
+			encode_diff(out, p, &current);
+		else
+			encode_fast_diff(out, p, &current);
+		buf_append(out, "\0\0", out_tail);
+		previous = current;
+		p = &previous;
+		at += kv.size + in_tail;
+	}
+}
+
+/* cells | i32 rows | i32 offset of each row's first cell | i32 bytes of cells (4.1) */
+static void encode_row_index(struct bytes cells, struct cell_tail tail, struct buf *out)
+{
+	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc;
+	buf_append(out, cells.ptr, cells.len);
+	size_t count_at = out->len;
+	uint32_t rows = 0;
+	struct bytes row = {NULL, 0};
+	buf_be32(out, 0);
+	for (size_t at = 0; at < cells.len;) {
+		struct kv kv = kv_at(cells.ptr + at);
+		struct bytes r = kv_key_row(kv.key);
+		if (rows == 0 || !bytes_eq(r, row)) {
+			buf_be32(out, (uint32_t)at);
+			rows++;
+		}
+		row = r;
+		at += kv.size + in_tail;
+	}
+	put_be32(out->ptr + count_at, rows);
+	buf_be32(out, (uint32_t)cells.len);
+}
+
+void hblock_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
+		   struct buf *out)
+{
+	buf_put(out, 0);
+	buf_put(out, (uint8_t)e);
+	if (e == ENCODING_ROW_INDEX_V1)
+		encode_row_index(cells, tail, out);
+	else
+		encode_deltas(e, cells, tail, out);
+}

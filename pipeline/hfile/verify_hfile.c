@@ -1,0 +1,420 @@
+/*
+ * verify_hfile.c - prove a whole HFile
+ *
+ * First the index is read from the root down into a list of (offset, size, key) of data blocks.
+ * Then all blocks are walked from offset 0, and each data block must be the next of that list,
+ * link back to the one before it and hold cells in order that lie in its key range; each cell's
+ * key must be in the bloom filter.  At the end the sums are held against trailer and file info.
+ */
+#include "reader.h"
+#include "trailer.h"
+
+struct verify {
+	struct hfile *f;
+	struct hfile_summary *sum;
+	struct hindex_list blocks;	       /* data blocks as the index has them */
+	uint64_t level_end[HINDEX_LEVELS_MAX]; /* end of the last index block of each level */
+	size_t block;			       /* how many of blocks were met */
+	int64_t previous;		       /* offset of the last data block */
+	uint64_t total_bytes, index_bytes;     /* as the trailer counts them */
+	uint64_t bloom_bytes, bloom_keys, bloom_chunks;
+	uint64_t key_bytes, value_bytes;
+	int64_t earliest_put;
+	struct buf last; /* flat key of the last cell */
+};
+
+static int fault(const struct verify *v, struct error *err, const char *what, uint64_t found,
+		 uint64_t expected)
+{
+	return error_set(err, RC_DATA, "%s: %s is %llu, expected %llu", v->f->path, what,
+			 (unsigned long long)found, (unsigned long long)expected);
+}
+
+/* Index blocks of a level lie one behind the other: also what ends a loop in a hostile file. */
+static int check_level(struct verify *v, uint32_t level, const struct hindex_entry *e,
+		       struct error *err)
+{
+	if (e->offset < v->level_end[level])
+		return error_set(err, RC_DATA, "%s: index entries of level %u are not in order",
+				 v->f->path, level);
+	v->level_end[level] = e->offset + e->disk_bytes;
+	return 0;
+}
+
+static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e, struct bytes key,
+		   struct error *err);
+
+static int collect_node(struct verify *v, uint32_t level, const struct hindex_node *node,
+			struct bytes parent_key, struct error *err)
+{
+	for (uint32_t i = 0; i < node->count; i++) {
+		struct hindex_entry e;
+		struct bytes key;
+		int rc = hindex_node_entry(node, i, &e, &key, err);
+		if (rc)
+			return error_prefix(err, "%s: ", v->f->path);
+		if (i == 0 && !bytes_eq(key, parent_key))
+			return error_set(err, RC_DATA,
+					 "%s: an index block begins with another key than its "
+					 "parent entry has",
+					 v->f->path);
+		rc = collect(v, level, &e, key, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* level 0: entries of the root; the deepest level's entries are data blocks. */
+static int collect(struct verify *v, uint32_t level, const struct hindex_entry *e, struct bytes key,
+		   struct error *err)
+{
+	struct hblock b = {0};
+	struct hindex_node node;
+	int rc = check_level(v, level, e, err);
+	if (rc)
+		return rc;
+	if (level + 1 == v->f->trailer.index_levels) {
+		hindex_list_add(&v->blocks, key, e->offset, e->disk_bytes);
+		return 0;
+	}
+	rc = reader_load_node(v->f, level + 1, e, &b, &node, err);
+	if (rc == 0)
+		rc = collect_node(v, level + 1, &node, key, err);
+	hblock_release(&b);
+	return rc;
+}
+
+static int collect_index(struct verify *v, struct error *err)
+{
+	const struct hindex_list *root = &v->f->root;
+	for (size_t i = 0; i < root->count; i++) {
+		int rc = collect(v, 0, &root->entry[i], hindex_list_key(root, i), err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* The mid-key metadata must name the middle data block: leaf, leaf size, entry in the leaf. */
+static int check_mid_key(struct verify *v, struct error *err)
+{
+	struct hfile *f = v->f;
+	if (f->root_rest.len == 0)
+		return 0;
+	if (v->blocks.count == 0)
+		return fault(v, err, "the count of data blocks below a mid-key", 0, 1);
+	struct hindex_entry leaf = {.offset = get_be64(f->root_tail),
+				    .disk_bytes = get_be32(f->root_tail + 8)};
+	struct hindex_entry e = {0};
+	struct hindex_node node;
+	struct bytes key;
+	uint32_t i = get_be32(f->root_tail + 12);
+	int rc = reader_load_node(f, f->trailer.index_levels - 1, &leaf, &f->node, &node, err);
+	if (rc)
+		return rc;
+	if (i < node.count)
+		rc = hindex_node_entry(&node, i, &e, &key, err);
+	if (rc)
+		return error_prefix(err, "%s: ", f->path);
+	uint64_t middle = v->blocks.entry[(v->blocks.count - 1) / 2].offset;
+	return i < node.count && e.offset == middle
+		       ? 0
+		       : fault(v, err, "the middle data block's offset", e.offset, middle);
+}
+
+static int check_bloom(struct verify *v, const struct kv_key *last, const struct kv_key *key,
+		       struct error *err)
+{
+	struct hfile *f = v->f;
+	struct buf a = {0}, b = {0};
+	bool found, same = false;
+	if (last) {
+		struct bytes x =
+			hbloom_key(f->bloom_type, f->bloom_prefix, last->row, last->qualifier, &a);
+		struct bytes y =
+			hbloom_key(f->bloom_type, f->bloom_prefix, key->row, key->qualifier, &b);
+		same = bytes_eq(x, y);
+	}
+	buf_release(&a);
+	buf_release(&b);
+	if (same)
+		return 0;
+	v->bloom_keys++;
+	int rc = hfile_may_contain(f, key->row, key->qualifier, &found, err);
+	if (rc == 0 && !found)
+		rc = error_set(err, RC_DATA, "%s: the bloom filter lacks the key of cell %llu",
+			       f->path, (unsigned long long)v->sum->cells);
+	return rc;
+}
+
+static int check_order(struct verify *v, const struct kv_key *last, const struct kv_key *key,
+		       struct error *err)
+{
+	if (kv_key_cmp(last, key) > 0)
+		return error_set(err, RC_ORDER, "%s: cell %llu sorts before the cell it follows",
+				 v->f->path, (unsigned long long)v->sum->cells);
+	if (!bytes_eq(last->family, key->family))
+		return error_set(err, RC_DATA, "%s: cell %llu is of another family than the first",
+				 v->f->path, (unsigned long long)v->sum->cells);
+	return 0;
+}
+
+static int verify_cell(struct verify *v, const struct kv *kv, const struct kv_key *key,
+		       struct error *err)
+{
+	struct hfile_summary *s = v->sum;
+	struct kv_key last;
+	bool first = s->cells == 0 || !kv_key_parse(buf_bytes(&v->last), &last);
+	int rc = first ? 0 : check_order(v, &last, key, err);
+	if (rc == 0 && v->f->has_bloom)
+		rc = check_bloom(v, first ? NULL : &last, key, err);
+	if (rc)
+		return rc;
+	if (first)
+		buf_append(&s->first_row, key->row.ptr, key->row.len);
+	s->rows += first || !bytes_eq(last.row, key->row);
+	s->cells++;
+	s->cell_bytes += kv->size;
+	s->min_ts = key->ts < s->min_ts ? key->ts : s->min_ts;
+	s->max_ts = key->ts > s->max_ts ? key->ts : s->max_ts;
+	if (key->type == HFILE_PUT && key->ts < v->earliest_put)
+		v->earliest_put = key->ts;
+	v->key_bytes += kv->key.len;
+	v->value_bytes += kv->value.len;
+	v->last.len = 0;
+	buf_append(&v->last, kv->key.ptr, kv->key.len);
+	return 0;
+}
+
+/* lastKey(block before) < index key <= first key; the first block's index key is its own. */
+static int check_index_key(struct verify *v, struct bytes first, struct error *err)
+{
+	struct kv_key index_key, f, last;
+	struct bytes flat = hindex_list_key(&v->blocks, v->block);
+	bool ok = kv_key_parse(flat, &index_key) && kv_key_parse(first, &f);
+	if (ok && v->block == 0)
+		ok = bytes_eq(flat, first);
+	else if (ok)
+		ok = kv_key_parse(buf_bytes(&v->last), &last) &&
+		     kv_key_cmp(&last, &index_key) < 0 && kv_key_cmp(&index_key, &f) <= 0;
+	if (!ok)
+		return error_set(err, RC_DATA,
+				 "%s: index key %zu is not between its block and the one before",
+				 v->f->path, v->block);
+	return 0;
+}
+
+static int verify_cells(struct verify *v, struct error *err)
+{
+	struct bytes cells;
+	size_t at = 0;
+	struct kv kv;
+	struct kv_key key;
+	int rc = reader_block_cells(v->f, &v->f->walk, &cells, err);
+	while (rc == 0) {
+		bool first = at == 0;
+		rc = reader_take_cell(cells, &at, &kv, &key, err);
+		if (rc < 0)
+			error_prefix(err, "%s: block at %llu: ", v->f->path,
+				     (unsigned long long)v->f->walk.place.offset);
+		if (rc == 0 && first)
+			rc = check_index_key(v, kv.key, err);
+		if (rc == 0)
+			rc = verify_cell(v, &kv, &key, err);
+	}
+	return rc == RC_END ? 0 : rc;
+}
+
+static int verify_data(struct verify *v, const struct hfile_block *b, struct error *err)
+{
+	if (v->block >= v->blocks.count)
+		return fault(v, err, "a data block that the index lacks", b->offset, 0);
+	const struct hindex_entry *e = &v->blocks.entry[v->block];
+	if (e->offset != b->offset)
+		return fault(v, err, "the next data block's offset in the index", e->offset,
+			     b->offset);
+	if (e->disk_bytes != b->disk_bytes)
+		return fault(v, err, "a data block's size in the index", e->disk_bytes,
+			     b->disk_bytes);
+	if (b->previous != v->previous)
+		return fault(v, err, "prevBlockOffset of a data block", (uint64_t)b->previous,
+			     (uint64_t)v->previous);
+	int rc = verify_cells(v, err);
+	v->previous = (int64_t)b->offset;
+	v->block++;
+	return rc;
+}
+
+/* What the trailer counts, and where each type may stand. */
+static int verify_block(struct verify *v, const struct hfile_block *b, struct error *err)
+{
+	const struct hfile *f = v->f;
+	enum hblock_type type = f->walk.type;
+	bool tail = b->offset >= f->trailer.load_on_open_offset;
+	bool data_root = b->offset == f->root_place.offset;
+	bool scanned = type == HBLOCK_DATA || type == HBLOCK_ENCODED || type == HBLOCK_LEAF ||
+		       type == HBLOCK_BLOOM || type == HBLOCK_META || type == HBLOCK_INTERMEDIATE;
+	if (scanned == tail)
+		return error_set(err, RC_DATA, "%s: block at %llu: %s does not belong there",
+				 f->path, (unsigned long long)b->offset, b->type);
+	if (!data_root && type != HBLOCK_INTERMEDIATE)
+		v->total_bytes += HBLOCK_HEADER + (uint64_t)b->plain_bytes;
+	if (data_root || type == HBLOCK_INTERMEDIATE || type == HBLOCK_LEAF)
+		v->index_bytes += b->plain_bytes;
+	v->bloom_chunks += type == HBLOCK_BLOOM;
+	if (type == HBLOCK_BLOOM)
+		v->bloom_bytes += b->plain_bytes;
+	if (type == HBLOCK_DATA || type == HBLOCK_ENCODED)
+		return verify_data(v, b, err);
+	return 0;
+}
+
+static int walk(struct verify *v, struct error *err)
+{
+	struct hfile_block b;
+	uint64_t at = 0;
+	int rc;
+	while ((rc = hfile_next_block(v->f, &at, &b, err)) == 0) {
+		rc = verify_block(v, &b, err);
+		if (rc)
+			return rc;
+	}
+	return rc == RC_END ? 0 : rc;
+}
+
+struct number {
+	const char *what;
+	uint64_t found, expected;
+};
+
+static int check_numbers(const struct verify *v, const struct number *n, size_t count,
+			 struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (n[i].found != n[i].expected)
+			return fault(v, err, n[i].what, n[i].found, n[i].expected);
+	return 0;
+}
+
+static int check_trailer(const struct verify *v, struct error *err)
+{
+	const struct hfile_trailer *t = &v->f->trailer;
+	const struct hindex_list *b = &v->blocks;
+	uint64_t none = UINT64_MAX;
+	const struct number all[] = {
+		{"data blocks met", v->block, b->count},
+		{"the trailer's count of cells", t->entry_count, v->sum->cells},
+		{"the trailer's first data block", t->first_data_block,
+		 b->count ? b->entry[0].offset : none},
+		{"the trailer's last data block", t->last_data_block,
+		 b->count ? b->entry[b->count - 1].offset : none},
+		{"the trailer's file info offset", t->file_info_offset, v->f->info_place.offset},
+		{"the trailer's index bytes", t->uncompressed_index_bytes, v->index_bytes},
+		{"the trailer's uncompressed bytes", t->total_uncompressed_bytes,
+		 v->total_bytes + HTRAILER_BYTES},
+		{"the trailer's meta block count", t->meta_index_count, 0},
+		{"the trailer's secondary version", t->secondary, 3},
+	};
+	return check_numbers(v, all, sizeof all / sizeof *all, err);
+}
+
+/* An integer of the file info; absent is what is expected. */
+static uint64_t info_number(const struct verify *v, const char *name, uint64_t absent)
+{
+	struct bytes b;
+	if (!hinfo_get(&v->f->info, name, &b))
+		return absent;
+	return b.len == 4 ? get_be32(b.ptr) : b.len == 8 ? get_be64(b.ptr) : UINT64_MAX;
+}
+
+static int check_info(const struct verify *v, struct error *err)
+{
+	const struct hfile_summary *s = v->sum;
+	uint64_t cells = s->cells ? s->cells : 1;
+	struct bytes range;
+	uint8_t expected[16];
+	const struct number all[] = {
+		{"hfile.AVG_KEY_LEN", info_number(v, "hfile.AVG_KEY_LEN", 0), v->key_bytes / cells},
+		{"hfile.AVG_VALUE_LEN", info_number(v, "hfile.AVG_VALUE_LEN", 0),
+		 v->value_bytes / cells},
+		{"EARLIEST_PUT_TS", info_number(v, "EARLIEST_PUT_TS", (uint64_t)v->earliest_put),
+		 (uint64_t)v->earliest_put},
+	};
+	put_be64(expected, (uint64_t)s->min_ts);
+	put_be64(expected + 8, (uint64_t)s->max_ts);
+	/* With deletes of columns HBase begins the range at 0: then only Puts' times are known. */
+	if (hinfo_get(&v->f->info, "TIMERANGE", &range) &&
+	    (range.len != 16 || memcmp(range.ptr + 8, expected + 8, 8) != 0 ||
+	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
+		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells",
+				 v->f->path);
+	return check_numbers(v, all, sizeof all / sizeof *all, err);
+}
+
+static int check_last(const struct verify *v, struct error *err)
+{
+	const struct hfile *f = v->f;
+	struct bytes key = {NULL, 0}, bloom;
+	struct kv_key last;
+	struct buf made = {0};
+	if (v->sum->cells == 0)
+		return 0;
+	hinfo_get(&f->info, "hfile.LASTKEY", &key);
+	if (!bytes_eq(key, buf_bytes(&v->last)) || !kv_key_parse(key, &last))
+		return error_set(err, RC_DATA, "%s: hfile.LASTKEY is not the last cell's key",
+				 f->path);
+	if (!f->has_bloom)
+		return 0;
+	key = hbloom_key(f->bloom_type, f->bloom_prefix, last.row, last.qualifier, &made);
+	bool ok = !hinfo_get(&f->info, "LAST_BLOOM_KEY", &bloom) || bytes_eq(key, bloom);
+	buf_release(&made);
+	if (!ok)
+		return error_set(err, RC_DATA, "%s: LAST_BLOOM_KEY is not the last key", f->path);
+	/* A delete-family bloom has chunks of the same type. */
+	if (f->has_delete_bloom)
+		return 0;
+	const struct number all[] = {
+		{"the bloom filter's key count", f->bloom.keys, v->bloom_keys},
+		{"the bloom filter's chunk count", f->bloom.chunks.count, v->bloom_chunks},
+		{"the bloom filter's size", f->bloom.bytes, v->bloom_bytes},
+	};
+	return check_numbers(v, all, sizeof all / sizeof *all, err);
+}
+
+static int verify_all(struct verify *v, struct error *err)
+{
+	int rc = collect_index(v, err);
+	if (rc == 0)
+		rc = walk(v, err);
+	if (rc == 0)
+		rc = check_trailer(v, err);
+	if (rc == 0)
+		rc = check_mid_key(v, err);
+	if (rc == 0)
+		rc = check_info(v, err);
+	return rc ? rc : check_last(v, err);
+}
+
+int hfile_verify(const char *path, struct hfile_summary *sum, struct error *err)
+{
+	struct verify v = {.sum = sum, .previous = -1, .earliest_put = TS_MAX};
+	*sum = (struct hfile_summary){.min_ts = TS_MAX};
+	int rc = hfile_open(&v.f, path, err);
+	if (rc)
+		return rc;
+	rc = verify_all(&v, err);
+	if (rc == 0) {
+		struct kv_key last;
+		if (kv_key_parse(buf_bytes(&v.last), &last))
+			buf_append(&sum->last_row, last.row.ptr, last.row.len);
+		sum->data_blocks = v.block;
+		rc = io_digest_file(path, sum->digest, &sum->file_bytes, err);
+	}
+	hindex_list_release(&v.blocks);
+	buf_release(&v.last);
+	hfile_close(v.f);
+	if (rc)
+		hfile_summary_release(sum);
+	return rc;
+}

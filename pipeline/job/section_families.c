@@ -1,0 +1,258 @@
+/*
+ * Column families: what the HFile writer must know goes into struct family, the rest to the
+ * create-table script.
+ */
+#include "sections.h"
+
+#include "units.h"
+
+static const struct choice blooms[] = {{"NONE", BLOOM_NONE},
+				       {"ROW", BLOOM_ROW},
+				       {"ROWCOL", BLOOM_ROWCOL},
+				       {"ROWPREFIX_FIXED_LENGTH", BLOOM_ROWPREFIX}};
+static const struct choice codecs[] = {{"NONE", CODEC_NONE},
+				       {"GZ", CODEC_GZ},
+				       {"SNAPPY", CODEC_SNAPPY},
+				       {"LZ4", CODEC_LZ4},
+				       {"ZSTD", CODEC_ZSTD}};
+static const struct choice block_encodings[] = {{"NONE", ENCODING_NONE},
+						{"PREFIX", ENCODING_PREFIX},
+						{"DIFF", ENCODING_DIFF},
+						{"FAST_DIFF", ENCODING_FAST_DIFF},
+						{"ROW_INDEX_V1", ENCODING_ROW_INDEX_V1}};
+static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}};
+static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
+					 {"hadoop", ZSTD_FRAMING_HADOOP}};
+
+#define LEVEL_AUTO (LEVEL_DEFAULT - 1) /* until the mapping is read */
+
+static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	uint64_t s;
+	if (n->kind != NODE_SCALAR || !parse_duration_s(n->text, &s))
+		return expected(r, n, key->name, "a time like 90s, 15m, 24h, 3650d or forever");
+	if (s == DURATION_FOREVER)
+		s = TTL_FOREVER;
+	if (s < 1 || s > TTL_FOREVER)
+		return expected(r, n, key->name, "1 to 2147483647 seconds");
+	int32_t narrow = (int32_t)s;
+	memcpy(slot, &narrow, sizeof(narrow));
+	return RC_OK;
+}
+
+static int read_codec_name(struct reader *r, const struct node *n, const struct key *key,
+			   void *slot)
+{
+	static const char *const others[] = {"LZO", "BZIP2", "LZMA", "BROTLI"};
+	const char *text = n->kind == NODE_SCALAR ? n->text : "";
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(text, others[i]) == 0)
+			return fault(r, n->pos,
+				     "%s: saltmill does not write %s; use ZSTD, GZ, SNAPPY or LZ4",
+				     key->name, text);
+	if (strcmp(text, "GZIP") == 0 || strcmp(text, "gzip") == 0)
+		return fault(r, n->pos, "%s: found `%s`; did you mean `GZ`?", key->name, text);
+	return read_choice(r, n, key, slot);
+}
+
+static int read_level(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	uint32_t level;
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "auto") == 0) {
+		*(int *)slot = LEVEL_AUTO;
+		return RC_OK;
+	}
+	int rc = read_number(r, n, key, &level);
+	if (!rc)
+		*(int *)slot = (int)level;
+	return rc;
+}
+
+static const struct key codec_keys[] = {
+	{.name = "codec",
+	 .read = read_codec_name,
+	 .offset = offsetof(struct family, codec),
+	 .required = true,
+	 CHOICES(codecs)},
+	{.name = "level",
+	 .read = read_level,
+	 .offset = offsetof(struct family, level),
+	 .min = 1,
+	 .max = 22},
+	{.name = "aim", .read = read_choice, .offset = offsetof(struct family, aim), CHOICES(aims)},
+	{.name = "framing",
+	 .read = read_choice,
+	 .offset = offsetof(struct family, framing),
+	 CHOICES(framings)},
+};
+static const struct schema codec_schema = SCHEMA("compression", codec_keys);
+
+static int check_level(struct reader *r, const struct node *n, struct family *f)
+{
+	const struct node *level = node_get(n, "level"), *aim = node_get(n, "aim");
+	bool automatic = f->level == LEVEL_AUTO;
+	if (level && f->codec != CODEC_ZSTD && f->codec != CODEC_GZ)
+		return fault(r, level->pos, "level: found without ZSTD or GZ, expected none");
+	if (level && f->codec == CODEC_GZ && (automatic || f->level > 9))
+		return fault(r, level->pos, "level: found %s, expected 1 to 9 for GZ", level->text);
+	if (aim && !automatic)
+		return fault(r, aim->pos, "aim: found without `level: auto`");
+	if (automatic) {
+		f->level = LEVEL_DEFAULT;
+		f->aim = aim ? f->aim : AIM_SPEED;
+	}
+	return RC_OK;
+}
+
+static int read_compression(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	struct family *f = slot;
+	const struct key name_key = {.name = key->name, CHOICES(codecs)};
+	if (n->kind != NODE_MAPPING)
+		return read_codec_name(r, n, &name_key, &f->codec);
+	int rc = read_mapping(r, n, &codec_schema, f);
+	if (rc)
+		return rc;
+	const struct node *framing = node_get(n, "framing");
+	if (framing && f->codec != CODEC_ZSTD)
+		return fault(r, framing->pos, "framing: found without ZSTD, expected none");
+	return check_level(r, n, f);
+}
+
+static int read_block_bytes(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	uint64_t bytes;
+	int rc = read_size(r, n, key, &bytes);
+	if (!rc)
+		*(uint32_t *)slot = (uint32_t)bytes;
+	return rc;
+}
+
+static int read_block_encoding(struct reader *r, const struct node *n, const struct key *key,
+			       void *slot)
+{
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "PREFIX_TREE") == 0)
+		return fault(r, n->pos, "%s: HBase 2 has no PREFIX_TREE; use FAST_DIFF", key->name);
+	return read_choice(r, n, key, slot);
+}
+
+#define MORE(key)                                                                                  \
+	{                                                                                          \
+		.name = key, .read = read_attribute, .offset = offsetof(struct family, more)       \
+	}
+
+static const struct key family_keys[] = {
+	{.name = "versions",
+	 .read = read_number,
+	 .offset = offsetof(struct family, versions),
+	 .min = 1,
+	 .max = INT32_MAX},
+	{.name = "min_versions",
+	 .read = read_number,
+	 .offset = offsetof(struct family, min_versions),
+	 .min = 0,
+	 .max = INT32_MAX},
+	{.name = "ttl", .read = read_ttl, .offset = offsetof(struct family, ttl_s)},
+	{.name = "bloomfilter",
+	 .read = read_choice,
+	 .offset = offsetof(struct family, bloom),
+	 CHOICES(blooms)},
+	{.name = "bloom_prefix",
+	 .read = read_number,
+	 .offset = offsetof(struct family, bloom_prefix),
+	 .min = 1,
+	 .max = 32767},
+	{.name = "compression", .read = read_compression},
+	{.name = "blocksize",
+	 .read = read_block_bytes,
+	 .offset = offsetof(struct family, block_bytes),
+	 .min = 1024,
+	 .max = 16u << 20},
+	{.name = "data_block_encoding",
+	 .read = read_block_encoding,
+	 .offset = offsetof(struct family, encoding),
+	 CHOICES(block_encodings)},
+	{.name = "in_memory", .read = read_bool, .offset = offsetof(struct family, in_memory)},
+	{.name = "configuration",
+	 .read = read_configuration,
+	 .offset = offsetof(struct family, configuration)},
+	{.name = "metadata",
+	 .read = read_configuration,
+	 .offset = offsetof(struct family, metadata)},
+	MORE("compression_compact"),
+	MORE("compression_compact_major"),
+	MORE("compression_compact_minor"),
+	MORE("blockcache"),
+	MORE("in_memory_compaction"),
+	MORE("cache_data_on_write"),
+	MORE("cache_index_on_write"),
+	MORE("cache_blooms_on_write"),
+	MORE("evict_blocks_on_close"),
+	MORE("prefetch_blocks_on_open"),
+	MORE("compress_tags"),
+	MORE("new_version_behavior"),
+	MORE("keep_deleted_cells"),
+	MORE("replication_scope"),
+	MORE("dfs_replication"),
+	MORE("storage_policy"),
+	MORE("encryption"),
+	MORE("encryption_key"),
+	MORE("is_mob"),
+	MORE("mob_threshold"),
+	MORE("mob_compact_partition_policy"),
+};
+static const struct schema family_schema = SCHEMA("a family", family_keys);
+
+static int check_family(struct reader *r, const struct node *n, const struct family *f)
+{
+	const struct node *prefix = node_get(n, "bloom_prefix");
+	if (f->min_versions > f->versions)
+		return fault(r, node_get(n, "min_versions")->pos,
+			     "min_versions: found %d, expected at most versions (%d)",
+			     f->min_versions, f->versions);
+	const struct node *hash =
+		node_get(n, "configuration"); /* HBase's own place for the length */
+	bool in_hash = hash && node_get(hash, "RowPrefixBloomFilter.prefix_length");
+	if (f->bloom == BLOOM_ROWPREFIX && !prefix && !in_hash)
+		return fault(r, node_get(n, "bloomfilter")->pos,
+			     "bloomfilter: found ROWPREFIX_FIXED_LENGTH alone, expected "
+			     "`bloom_prefix: n` "
+			     "(bytes) too");
+	if (f->bloom != BLOOM_ROWPREFIX && prefix)
+		return fault(r, prefix->pos,
+			     "bloom_prefix: found without `bloomfilter: ROWPREFIX_FIXED_LENGTH`");
+	return RC_OK;
+}
+
+int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct key name_key = {.name = "family name"};
+	struct table *t = slot;
+	if (n->kind != NODE_MAPPING || n->count == 0)
+		return expected(r, n, key->name, "a mapping like `f: {versions: 1}`");
+	t->families = arena_alloc(&r->job->arena, n->count * sizeof(*t->families));
+	for (size_t i = 0; i < n->count; i++) {
+		struct family *f = &t->families[t->nfamilies++];
+		*f = (struct family){.pos = n->keys[i]->pos,
+				     .versions = 1,
+				     .ttl_s = TTL_FOREVER,
+				     .bloom = BLOOM_ROW,
+				     .codec = CODEC_NONE,
+				     .level = LEVEL_DEFAULT,
+				     .block_bytes = 65536};
+		int rc = read_text(r, n->keys[i], &name_key, &f->name);
+		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone: all defaults */
+			if (rc)
+				return rc;
+			continue;
+		}
+		rc = read_mapping(r, n->items[i], &family_schema, f);
+		if (!rc)
+			rc = check_family(r, n->items[i], f);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}

@@ -1,0 +1,411 @@
+/*
+ * load.c - the data path on one page
+ *
+ *   source --> row --> sort --> (regions) --> cut --> hfile --> publish
+ *
+ * Two parallel phases.  Reading: every thread takes pieces of the input, encodes their events and
+ * puts the records into runs of its own.  Writing: every thread takes whole regions, merges the
+ * runs' records of that key range and writes its files.  Between them the region borders are
+ * chosen from all keys.  Nothing of the result depends on who did what, or when.
+ */
+#include "load_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crash.h"
+#include "io.h"
+#include "pool.h"
+#include "regions.h"
+#include "tuning.h"
+
+#define PREDICT_BYTES                                                                              \
+	(1u << 20) /* of cells, a block a place: less than 1 % of a load of a second */
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- open: everything that can be refused is refused here --- */
+
+char *load_table_dir(const char *root, const char *name)
+{
+	char *dir = mem_format("%s/%s", root, name), *colon = strchr(dir + strlen(root), ':');
+	if (colon)
+		*colon = '/';
+	return dir;
+}
+
+/* The names of a load's own files, beside the tables' folders or inside one. */
+static bool is_own_name(const char *name)
+{
+	static const char *const beside[] = {"manifest.json", "rejects.jsonl", "plan.json"};
+	static const char *const inside[] = {"hfiles", "create.rb", "splits.txt"};
+	const char *colon = strchr(name, ':'), *const *own = colon ? inside : beside;
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(colon ? colon + 1 : name, own[i]) == 0)
+			return true;
+	return false;
+}
+
+int load_make_table_dir(const char *dir, const char *name, struct error *err)
+{
+	struct error ignored;
+	if (is_own_name(name))
+		return error_set(
+			err, RC_CONFIG,
+			"table %s: its folder would take the place of one of the load's own files, "
+			"expected another name",
+			name);
+	if (strchr(name, ':')) {
+		char *parent = mem_strdup(dir);
+		*strrchr(parent, '/') = 0;
+		io_make_dir(parent, &ignored); /* two tables may share a namespace */
+		mem_free(parent);
+	}
+	return io_make_dir(dir, err);
+}
+
+static int make_table_dirs(const struct load_table *t, struct error *err)
+{
+	int rc = load_make_table_dir(t->dir, t->job->schema.name, err);
+	if (rc == RC_OK)
+		rc = io_make_dir(t->cut.hfiles_dir, err);
+	for (size_t i = 0; rc == RC_OK && i < t->job->schema.nfamilies; i++) {
+		char *dir = mem_format("%s/%s", t->cut.hfiles_dir, t->job->schema.families[i].name);
+		rc = io_make_dir(dir, err);
+		mem_free(dir);
+	}
+	return rc;
+}
+
+static int open_table(struct load *l, size_t i, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
+	t->job = &l->job->tables[i];
+	t->weigher = (struct row_weigher){l->reading.plan, i};
+	struct sorter_options so = {
+		.budget = &l->budget,
+		.temp_dir = l->temp_dir,
+		.threads = l->threads,
+		.secondary_bytes = row_secondary_bytes(l->reading.plan, i),
+		.run_bytes = load_run_bytes(l),
+		.weigh = row_weigh,
+		.weigh_ctx = &t->weigher,
+		.usual = row_usual_weight(l->reading.plan, i),
+		.quota = &l->quota,
+	};
+	t->sorter = sorter_new(&so);
+	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
+	t->cut = (struct cut_table){.plan = l->reading.plan,
+				    .index = i,
+				    .table = t->job,
+				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
+				    .rows = t->sorter,
+				    .budget = &l->budget,
+				    .temp_dir = l->temp_dir,
+				    .quota = &l->quota};
+	load_share_writing(l, &t->cut);
+	return make_table_dirs(t, err);
+}
+
+/*
+ * Never the clock: the same input gives the same bytes on any day.  What is no number is refused,
+ * as reproducible-builds.org/specs/source-date-epoch asks.
+ */
+static int read_epoch(struct load *l, struct error *err)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	l->epoch_ms = -1;
+	if (!text || !*text)
+		return RC_OK;
+	char *end;
+	errno = 0;
+	long long s = strtoll(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || s > INT64_MAX / 1000)
+		return error_set(
+			err, RC_CONFIG,
+			"SOURCE_DATE_EPOCH: found `%.60s`, expected whole seconds since 1970",
+			text);
+	l->epoch_ms = s * 1000;
+	return RC_OK;
+}
+
+static int open_all(struct load *l, struct error *err)
+{
+	const struct run_options *o = l->opt->common;
+	if (l->opt->kafka) {
+		l->reading.kafka = l->opt->kafka->client;
+		l->reading.ranges = l->opt->kafka->ranges;
+		l->reading.nranges = l->opt->kafka->nranges;
+		budget_force(&l->budget, l->opt->kafka->memory_bytes);
+	}
+	l->threads = load_threads(o);
+	l->reading.budget = &l->budget;
+	int rc = read_epoch(l, err);
+	if (rc)
+		return rc;
+	rc = reading_open(&l->reading, l->job, l->threads, l->opt->files, l->opt->nfiles, err);
+	if (rc)
+		return rc;
+	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
+	if (rc)
+		return rc;
+	l->temp_dir = o->temp_dir ? o->temp_dir : staging_path(l->staging);
+	rc = rejects_new(&l->rejects, l->temp_dir, &l->quota, l->threads, err);
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
+		rc = open_table(l, i, err);
+	return rc;
+}
+
+/* --- read: events become records in sorted runs --- */
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct load *l = ctx;
+	return run_builder_add(sorter_builder(l->tables[table].sorter, worker), r, err);
+}
+
+static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
+		     uint64_t last_seq, uint8_t **to, struct error *err)
+{
+	struct load *l = ctx;
+	struct run_builder *b = sorter_builder(l->tables[table].sorter, worker);
+	return run_builder_room(b, bytes, first_seq, last_seq, to, err);
+}
+
+static void take_batch(void *ctx, unsigned worker, size_t table, const struct record_batch *r)
+{
+	struct load *l = ctx;
+	run_builder_take(sorter_builder(l->tables[table].sorter, worker), r);
+}
+
+/* Between pieces is a good time to sort: no other thread waits for this one. */
+static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct error *err)
+{
+	(void)piece;
+	struct load *l = ctx;
+	int rc = load_space_reading(l, err);
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
+		struct run_builder *b = sorter_builder(l->tables[t].sorter, worker);
+		if (run_builder_full(b))
+			rc = run_builder_flush(b, err);
+	}
+	return rc;
+}
+
+static int read_all(struct load *l, struct error *err)
+{
+	struct manifest *m = &l->result->manifest;
+	l->reading.rejects = l->rejects;
+	l->reading.limit = l->opt->limit;
+	l->reading.progress = l->progress;
+	l->reading.sink = (struct record_sink){.ctx = l,
+					       .record = take_record,
+					       .room = find_room,
+					       .take = take_batch,
+					       .piece_end = sort_full_runs};
+	int rc = reading_run(&l->reading, err);
+	m->read = l->reading.events;
+	m->rejected = l->reading.rejected;
+	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->reading.newest_ms;
+	l->result->blank_lines = l->reading.blank_lines;
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++)
+		rc = sorter_flush(l->tables[t].sorter, err);
+	if (rc == RC_OK)
+		load_reserve_writing(l);
+	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
+		rc = sorter_finish(l->tables[t].sorter, err);
+		struct sorter_totals totals = sorter_totals(l->tables[t].sorter);
+		l->result->runs += totals.runs;
+		l->result->spilled_bytes += totals.spilled_bytes;
+	}
+	return rc;
+}
+
+/* --- split: region borders, known only now that all keys are --- */
+
+static int live_splits(const struct existing *live, struct splits *out, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < live->splits.count; i++)
+		rc = splits_add(out, live->splits.keys[i], err);
+	return rc;
+}
+
+/* What a region will take on disk is told before it is written, from a sample. */
+static int predict(struct load *l, struct load_table *t, const char *work, struct error *err)
+{
+	struct cell_sample sample = {.bytes = PREDICT_BYTES};
+	if (sorter_totals(t->sorter).records == 0)
+		return RC_OK;
+	return regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work, &t->disk_per_byte,
+				  err);
+}
+
+static int split_table(struct load *l, size_t i, const char *work, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
+	t->cut.created_ms = l->result->manifest.created_ms;
+	int rc = tuning_decide(&t->cut, t->sorter, l->threads, work, &l->result->arena, &t->tuned,
+			       err);
+	const struct existing *live = existing_regions_table(l->opt->live, i);
+	if (rc == RC_OK)
+		rc = live ? live_splits(live, &t->splits, err)
+			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits,
+					   &t->wanted, err);
+	if (rc == RC_OK)
+		rc = predict(l, t, work, err);
+	if (t->wanted < t->splits.count + 1)
+		t->wanted = t->splits.count + 1;
+	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
+	l->ntasks += t->splits.count + 1;
+	return rc;
+}
+
+static int split_all(struct load *l, struct error *err)
+{
+	char *work = mem_format("%s/.samples", staging_path(l->staging));
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
+		rc = split_table(l, i, work, err);
+	if (rc == RC_OK)
+		rc = load_space_writing(l, work, err);
+	mem_free(work);
+	return rc;
+}
+
+/* --- write: a task a region --- */
+
+static int write_region(struct load *l, unsigned worker, size_t index, struct error *err)
+{
+	struct load_table *t = &l->tables[l->task_table[index]];
+	size_t region = l->task_region[index];
+	struct bytes none = {0};
+	struct bytes lo = region ? t->splits.keys[region - 1] : none;
+	struct bytes hi = region < t->splits.count ? t->splits.keys[region] : none;
+	struct record_iter rows;
+	int rc = sorter_range(t->sorter, lo, hi, &rows, err);
+	if (rc)
+		return rc;
+	if (!l->cutters[worker])
+		l->cutters[worker] = cutter_new();
+	rc = cut_region(l->cutters[worker], &t->cut, region, &rows, &t->results[region], err);
+	if (rc)
+		return rc;
+	l->progress->cells += t->results[region].cells;
+	l->progress->regions++;
+	return RC_OK;
+}
+
+/* Behind the regions stand tasks that help: a thread that gets one has no region to begin. */
+static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct load *l = ctx;
+	if (index >= l->ntasks) {
+		helpers_serve(l->helpers);
+		return RC_OK;
+	}
+	int rc = write_region(l, worker, index, err);
+	if (rc || --l->regions_left == 0)
+		helpers_close(l->helpers);
+	return rc;
+}
+
+static int write_all_regions(struct load *l, struct error *err)
+{
+	l->task_table = mem_alloc(l->ntasks * sizeof *l->task_table);
+	l->task_region = mem_alloc(l->ntasks * sizeof *l->task_region);
+	l->cutters = mem_calloc(l->write_threads, sizeof(void *));
+	l->progress->regions_total = l->ntasks;
+	l->helpers = helpers_new();
+	l->regions_left = l->ntasks;
+	struct syncer *syncer = syncer_new();
+	size_t n = 0;
+	for (size_t t = 0; t < l->job->ntables; t++) {
+		l->tables[t].cut.helpers = l->helpers;
+		l->tables[t].cut.syncer = syncer;
+		for (size_t r = 0; r <= l->tables[t].splits.count; r++, n++) {
+			l->task_table[n] = t;
+			l->task_region[n] = r;
+		}
+	}
+	int rc = pool_run(l->write_threads, l->ntasks + l->write_threads - 1, write_task, l, err);
+	struct error unsynced;
+	int synced = syncer_finish(syncer, &unsynced);
+	for (size_t t = 0; t < l->job->ntables; t++)
+		l->tables[t].cut.syncer = NULL;
+	if (rc == RC_OK && synced) {
+		*err = unsynced;
+		rc = synced;
+	}
+	if (rc == RC_OK)
+		load_end_writing(l);
+	return rc;
+}
+
+/* --- all phases --- */
+
+static void close_all(struct load *l)
+{
+	for (unsigned i = 0; l->cutters && i < l->write_threads; i++)
+		cutter_free(l->cutters[i]);
+	mem_free(l->cutters);
+	helpers_free(l->helpers);
+	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {
+		struct load_table *t = &l->tables[i];
+		for (size_t r = 0; t->results && r <= t->splits.count; r++)
+			cut_result_release(&t->results[r]);
+		mem_free(t->results);
+		splits_release(&t->splits);
+		sorter_free(t->sorter);
+		char *hfiles_dir = (char *)(uintptr_t)t->cut.hfiles_dir;
+		mem_free(hfiles_dir);
+		mem_free(t->dir);
+	}
+	mem_free(l->tables);
+	mem_free(l->task_table);
+	mem_free(l->task_region);
+	rejects_free(l->rejects);
+	reading_close(&l->reading);
+	staging_abort(l->staging);
+}
+
+int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
+	     struct load_result *result, struct error *err)
+{
+	static int (*const phases[PHASES])(struct load *,
+					   struct error *) = {open_all, read_all, split_all,
+							      write_all_regions, load_publish};
+	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
+						  "load-written", "published"};
+	struct load l = {.job = job,
+			 .opt = opt,
+			 .progress = progress,
+			 .result = result,
+			 .budget = {.limit = opt->common->memory_bytes},
+			 .quota = {.limit = opt->common->temp_quota_bytes}};
+	*result = (struct load_result){0};
+	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
+	int rc = RC_OK;
+	for (int i = 0; rc == RC_OK && i < PHASES; i++) {
+		double start = seconds_now();
+		progress->phase = i;
+		rc = phases[i](&l, err);
+		result->seconds[i] = seconds_now() - start;
+		crash_at(steps[i]);
+	}
+	close_all(&l);
+	return rc;
+}
+
+void load_result_release(struct load_result *r)
+{
+	arena_release(&r->arena);
+}

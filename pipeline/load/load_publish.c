@@ -1,0 +1,247 @@
+/*
+ * load_publish.c - the last phase: what was written is described, checked and made visible
+ */
+#include <string.h>
+
+#include "crash.h"
+#include "ddl.h"
+#include "io.h"
+#include "load_state.h"
+#include "regions.h"
+
+static int write_text(const char *dir, const char *name, const struct buf *text, uint8_t digest[16],
+		      struct error *err)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	uint64_t size;
+	int rc = io_write_file(path, buf_bytes(text), err);
+	if (rc == RC_OK)
+		rc = io_digest_file(path, digest, &size, err);
+	mem_free(path);
+	return rc;
+}
+
+static int write_scripts(const struct load_table *t, struct manifest_table *m, struct error *err)
+{
+	struct buf text = {0};
+	splits_format(&t->splits, &text);
+	int rc = write_text(t->dir, "splits.txt", &text, m->splits_digest, err);
+	text.len = 0;
+	if (rc == RC_OK)
+		rc = ddl_create(&text, &t->job->schema, &t->splits, err);
+	if (rc == RC_OK)
+		rc = write_text(t->dir, "create.rb", &text, m->create_digest, err);
+	buf_release(&text);
+	return rc;
+}
+
+/* An owned copy in the result's arena: the manifest outlives the load. */
+static struct bytes keep_bytes(struct arena *a, struct bytes b)
+{
+	return bytes_of(arena_strndup(a, (const char *)b.ptr, b.len), b.len);
+}
+
+static void describe_file(struct load_result *res, const struct load_table *t, size_t region,
+			  const struct cut_file *f, struct manifest_file *m)
+{
+	const char *family = t->job->schema.families[f->family].name;
+	char *path = load_table_dir("", t->job->schema.name), *full;
+	full = mem_format("%s/hfiles/%s/%s", path + 1, family, f->name);
+	*m = (struct manifest_file){
+		.path = arena_strdup(&res->arena, full),
+		.family = arena_strdup(&res->arena, family),
+		.region = region,
+		.rows = f->sum.rows,
+		.cells = f->sum.cells,
+		.bytes = f->sum.file_bytes,
+		.cell_bytes = f->sum.cell_bytes,
+		.first_row = keep_bytes(&res->arena, buf_bytes(&f->sum.first_row)),
+		.last_row = keep_bytes(&res->arena, buf_bytes(&f->sum.last_row)),
+		.min_ts = f->sum.min_ts,
+		.max_ts = f->sum.max_ts,
+	};
+	memcpy(m->digest, f->sum.digest, sizeof m->digest);
+	mem_free(full);
+	mem_free(path);
+}
+
+static void describe_region(struct load_result *res, const struct load_table *t, size_t region,
+			    struct manifest_table *m)
+{
+	const struct cut_result *r = &t->results[region];
+	struct manifest_region *out = &m->regions[region];
+	struct bytes none = {0};
+	*out = (struct manifest_region){
+		.start = region ? keep_bytes(&res->arena, t->splits.keys[region - 1]) : none,
+		.end = region < t->splits.count ? keep_bytes(&res->arena, t->splits.keys[region])
+						: none,
+		.rows = r->rows,
+		.cells = r->cells,
+	};
+	for (size_t i = 0; i < r->nfiles; i++) {
+		describe_file(res, t, region, &r->files[i], &m->files[m->nfiles++]);
+		out->bytes += r->files[i].sum.file_bytes;
+		out->cell_bytes += r->files[i].sum.cell_bytes;
+	}
+	out->predicted_bytes = (uint64_t)((double)out->cell_bytes * t->disk_per_byte) +
+			       r->nfiles * DISK_FILE_BYTES;
+	m->predicted_bytes += out->predicted_bytes;
+	m->rows += r->rows;
+	m->cells += r->cells;
+	m->cells_deduplicated += r->cells_deduplicated;
+	m->loaded += r->loaded;
+	m->deduplicated += r->deduplicated;
+}
+
+static void describe_tuning(struct load_result *res, const struct load_table *t,
+			    struct manifest_table *m)
+{
+	const struct table *schema = &t->job->schema;
+	m->tuned = arena_alloc(&res->arena, schema->nfamilies * sizeof *m->tuned);
+	for (size_t i = 0; t->tuned && i < schema->nfamilies; i++) {
+		const struct hfile_tuning *found = &t->tuned[i];
+		if (found->level)
+			m->tuned[m->ntuned++] = (struct manifest_tuning){
+				.family = arena_strdup(&res->arena, schema->families[i].name),
+				.aim = schema->families[i].aim == AIM_SIZE ? "size" : "speed",
+				.level = (size_t)found->level,
+				.hash_log = found->hash_log,
+				.min_match = found->min_match,
+				.plain_bytes = found->plain_bytes,
+				.stored_bytes = found->stored_bytes,
+			};
+	}
+}
+
+static void describe_table(struct load_result *res, const struct load_table *t, uint64_t filtered,
+			   struct manifest_table *m)
+{
+	m->name = arena_strdup(&res->arena, t->job->schema.name);
+	m->filtered = filtered;
+	describe_tuning(res, t, m);
+	m->nregions = t->splits.count + 1;
+	m->regions = arena_alloc(&res->arena, m->nregions * sizeof *m->regions);
+	size_t nfiles = 0;
+	for (size_t r = 0; r < m->nregions; r++)
+		nfiles += t->results[r].nfiles;
+	m->files = arena_alloc(&res->arena, nfiles * sizeof *m->files);
+	for (size_t r = 0; r < m->nregions; r++)
+		describe_region(res, t, r, m);
+}
+
+/* Bytes on disk: what HBase splits regions by. */
+static void judge_sizes(const struct load_table *t, struct manifest_table *m,
+			struct load_promise *p)
+{
+	uint64_t bytes = 0, largest = 0;
+	for (size_t r = 0; r < m->nregions; r++) {
+		bytes += m->regions[r].bytes;
+		if (m->regions[r].bytes > largest)
+			largest = m->regions[r].bytes;
+	}
+	m->target_bytes = bytes / t->wanted;
+	if (bytes)
+		m->largest_over_target = (double)largest * (double)t->wanted / (double)bytes;
+	p->tolerance = t->job->regions.tolerance;
+	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
+}
+
+/* read = loaded + rejected + filtered + deduplicated, for every table. */
+static int check_law(const struct manifest *m, struct error *err)
+{
+	for (size_t i = 0; i < m->ntables; i++) {
+		const struct manifest_table *t = &m->tables[i];
+		if (m->read == t->loaded + m->rejected + t->filtered + t->deduplicated)
+			continue;
+		return error_set(
+			err, RC_ORDER,
+			"table %s: %llu events read, but %llu loaded + %llu rejected + %llu "
+			"filtered + "
+			"%llu deduplicated; this is a fault of saltmill, nothing was published",
+			t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
+			(unsigned long long)m->rejected, (unsigned long long)t->filtered,
+			(unsigned long long)t->deduplicated);
+	}
+	return RC_OK;
+}
+
+static void describe_inputs(struct load *l, struct manifest *m)
+{
+	struct arena *a = &l->result->arena;
+	const struct source_file *f = source_files(l->reading.source, &m->ninputs);
+	m->inputs = arena_alloc(a, m->ninputs * sizeof *m->inputs);
+	for (size_t i = 0; i < m->ninputs; i++) {
+		m->inputs[i] = (struct manifest_input){.path = arena_strdup(a, f[i].path),
+						       .bytes = f[i].size,
+						       .rows = f[i].rows};
+		memcpy(m->inputs[i].digest, f[i].digest, sizeof m->inputs[i].digest);
+	}
+}
+
+static void describe_topic(struct load *l, struct manifest *m)
+{
+	struct arena *a = &l->result->arena;
+	const struct load_kafka *k = l->opt->kafka;
+	const struct offset_range *r = source_ranges(l->reading.source, &m->noffsets);
+	if (!k)
+		return;
+	m->cluster = arena_strdup(a, k->cluster);
+	m->topic = arena_strdup(a, l->job->kafka.topic);
+	m->load = k->name ? arena_strdup(a, k->name) : NULL;
+	m->previous = k->previous;
+	if (m->previous.known)
+		m->previous.load = arena_strdup(a, k->previous.load);
+	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
+	if (m->noffsets)
+		memcpy(m->offsets, r, m->noffsets * sizeof *r);
+}
+
+/* The last step but for what must know of it. */
+static int make_visible(struct load *l, struct error *err)
+{
+	const struct load_kafka *k = l->opt->kafka;
+	crash_at("described");
+	int rc = k && k->before_publish ? k->before_publish(k->ctx, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = staging_publish(l->staging, err);
+	if (rc == RC_OK)
+		l->staging = NULL;
+	return rc;
+}
+
+int load_publish(struct load *l, struct error *err)
+{
+	struct manifest *m = &l->result->manifest;
+	struct arena *a = &l->result->arena;
+	m->job_path = l->job->path;
+	memcpy(m->job_digest, l->job->digest, sizeof m->job_digest);
+	describe_inputs(l, m);
+	describe_topic(l, m);
+	size_t nreasons;
+	const struct reject_reason *reasons = rejects_by_reason(l->rejects, &nreasons);
+	m->reasons = arena_alloc(a, nreasons * sizeof *m->reasons);
+	for (m->nreasons = 0; m->nreasons < nreasons; m->nreasons++)
+		m->reasons[m->nreasons] =
+			(struct reject_reason){arena_strdup(a, reasons[m->nreasons].reason),
+					       reasons[m->nreasons].count};
+	m->ntables = l->job->ntables;
+	m->tables = arena_alloc(a, m->ntables * sizeof *m->tables);
+	l->result->promises = arena_alloc(a, m->ntables * sizeof *l->result->promises);
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < m->ntables; i++) {
+		describe_table(l->result, &l->tables[i], l->reading.filtered[i], &m->tables[i]);
+		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
+		rc = write_scripts(&l->tables[i], &m->tables[i], err);
+	}
+	if (rc == RC_OK)
+		rc = check_law(m, err);
+	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
+	if (rc == RC_OK)
+		rc = rejects_write(l->rejects, path, err);
+	mem_free(path);
+	path = mem_format("%s/manifest.json", staging_path(l->staging));
+	if (rc == RC_OK)
+		rc = manifest_write(m, path, err);
+	mem_free(path);
+	return rc ? rc : make_visible(l, err);
+}

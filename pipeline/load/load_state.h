@@ -1,0 +1,73 @@
+/*
+ * load_state.h - what the phases of one load share; only load.c and load_publish.c see it
+ */
+#ifndef SALTMILL_LOAD_STATE_H
+#define SALTMILL_LOAD_STATE_H
+
+#include "cut.h"
+#include "load.h"
+#include "sorter.h"
+#include "splits.h"
+
+/* One table on its way. */
+struct load_table {
+	const struct job_table *job;
+	struct row_weigher weigher;
+	struct sorter *sorter;
+	char *dir; /* below the staging folder */
+	struct cut_table cut;
+	struct hfile_tuning *tuned; /* [families] in the result's arena; NULL: none asked */
+	struct splits splits;
+	size_t wanted;	      /* regions; fewer come out when rows are heavier than a region */
+	double disk_per_byte; /* predicted before anything is written; 0: no rows */
+	struct cut_result *results; /* [splits.count + 1] */
+};
+
+struct load {
+	const struct job *job;
+	const struct load_options *opt;
+	struct progress *progress;
+	struct load_result *result;
+	struct budget budget;
+	unsigned threads, write_threads;
+	uint64_t reserved;   /* on the budget, for writing */
+	struct budget quota; /* of temporary files; without --temp-quota it only counts */
+	struct {
+		atomic_flag busy; /* for what is below */
+		_Atomic bool checked;
+		bool begun;
+		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
+	} space;
+	struct staging *staging;
+	const char *temp_dir;
+	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
+	struct rejects *rejects;
+	struct reading reading;
+	struct load_table *tables;
+	size_t *task_table; /* writing: which table and region a task is */
+	size_t *task_region;
+	size_t ntasks;
+	struct cutter **cutters;
+	struct helpers *helpers; /* threads without a region help those with one */
+	_Atomic size_t regions_left;
+};
+
+/* The threads that the memory is enough for. */
+unsigned load_threads(const struct run_options *o);
+size_t load_run_bytes(const struct load *l);
+/* Set the memory that cutting a region may take. */
+void load_share_writing(const struct load *l, struct cut_table *t);
+/* All is read: decide write_threads and force what they need on the budget. */
+void load_reserve_writing(struct load *l);
+/* Release all that only writing needed. */
+void load_end_writing(struct load *l);
+
+/* Once enough was spilled to predict the rest: will the temporary folder hold it?  Any thread. */
+int load_space_reading(struct load *l, struct error *err);
+/* All is read: will the output's disk hold the HFiles?  Samples may be written in work_dir. */
+int load_space_writing(struct load *l, const char *work_dir, struct error *err);
+
+/* Scripts, counts, manifest; then the one rename that publishes. */
+int load_publish(struct load *l, struct error *err);
+
+#endif

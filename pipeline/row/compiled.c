@@ -1,0 +1,75 @@
+/*
+ * compiled.c - life of a plan
+ */
+#include "compiled.h"
+
+int row_plan_new(struct row_plan **out, const struct job *job, const char *const *columns,
+		 size_t ncolumns, struct error *err)
+{
+	struct row_plan *p = mem_calloc(1, sizeof(*p));
+	p->job = job;
+	p->ntables = job->ntables;
+	p->tables = arena_alloc(&p->arena, (job->ntables + 1) * sizeof(*p->tables));
+	p->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	int rc = fields_bind(p, job, columns, ncolumns, err);
+	for (size_t i = 0; i < job->ntables && !rc; i++)
+		rc = table_compile(p, &p->tables[i], &job->tables[i], err);
+	if (rc) {
+		row_plan_free(p);
+		p = NULL;
+	} else {
+		quick_compile(p);
+	}
+	*out = p;
+	return rc;
+}
+
+void row_plan_free(struct row_plan *p)
+{
+	if (!p)
+		return;
+	if (p->c_locale)
+		freelocale(p->c_locale);
+	arena_release(&p->arena);
+	mem_free(p);
+}
+
+size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts,
+		     size_t most)
+{
+	const struct parts *key = &p->tables[table].key;
+	size_t n = key->nops < most ? key->nops : most;
+	for (size_t i = 0; i < n; i++) {
+		const struct op *op = &key->ops[i];
+		uint32_t end = op->terminator != NO_TERMINATOR;
+		parts[i] = (struct row_key_part){op->width ? op->width + end : 0, op->terminator};
+	}
+	return n;
+}
+
+size_t row_secondary_bytes(const struct row_plan *p, size_t table)
+{
+	return p->tables[table].ts == TS_MINOR ? 8 : 0;
+}
+
+bool row_constant_columns(const struct row_plan *p, size_t table)
+{
+	return p->tables[table].constant_columns;
+}
+
+size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns)
+{
+	const struct table_plan *t = &p->tables[table];
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+		columns[i] = (struct cell){.family = s->family,
+					   .column = s->column,
+					   .qualifier = s->qualifier};
+	}
+	return t->ncells;
+}
+
+size_t row_max_cells(const struct row_plan *p, size_t table)
+{
+	return p->tables[table].ncells;
+}

@@ -1,0 +1,230 @@
+/*
+ * pack.c - a decoded event as one compact record a table
+ *
+ * Payload, by cell in plan order (cells.c reads it):
+ *
+ *   constant qualifier, constant value   nothing
+ *   constant qualifier                   varint(value length + 1), value     0: no cell
+ *   computed qualifier, constant value   varint(length + 1), qualifier       0: no cell
+ *   computed qualifier                   the same, varint(value length + 1), value
+ */
+#include "compiled.h"
+#include "reject.h"
+
+#define VALUE_MAX ((size_t)INT32_MAX) /* a KeyValue's lengths are Java ints */
+
+struct row_encoder *row_encoder_new(const struct row_plan *p)
+{
+	struct row_encoder *e = mem_calloc(1, sizeof(*e));
+	e->plan = p;
+	e->decode_roomy = choose_decode();
+	e->salted = mem_calloc(p->nsalts + 1, sizeof(*e->salted));
+	e->values = mem_calloc(p->nbindings + 1, sizeof(*e->values));
+	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
+	e->spans = mem_calloc(p->max_ops + 1, sizeof(*e->spans));
+	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
+	quick_start(e);
+	return e;
+}
+
+void row_encoder_trim(struct row_encoder *e)
+{
+	for (size_t i = 0; i < e->plan->nbindings; i++) {
+		buf_release(&e->scratch[i].joined);
+		buf_release(&e->scratch[i].hex);
+	}
+	for (size_t i = 0; i < e->plan->ntables; i++)
+		buf_release(&e->out[i].payload);
+	buf_release(&e->hash_input);
+	buf_release(&e->qualifier);
+	buf_release(&e->number);
+}
+
+void row_encoder_free(struct row_encoder *e)
+{
+	if (!e)
+		return;
+	row_encoder_trim(e);
+	for (size_t i = 0; i < e->plan->ntables; i++)
+		buf_release(&e->out[i].key);
+	mem_free(e->numbers);
+	mem_free(e->salted);
+	mem_free(e->values);
+	mem_free(e->scratch);
+	mem_free(e->spans);
+	mem_free(e->out);
+	mem_free(e);
+}
+
+static int encode_key(struct row_encoder *e, const struct table_plan *t, struct buf *key,
+		      struct reject *why)
+{
+	int rc = parts_build(e, &t->key, key, why);
+	if (rc)
+		return rc;
+	if (key->len - 1 < ROW_KEY_MAX)
+		return 0;
+	if (key->len == 0)
+		return reject_set(why, "empty_key", NULL,
+				  "the row key of table %s is empty, expected at least one byte",
+				  t->table->schema.name);
+	return reject_set(why, "key_too_long", NULL,
+			  "the row key of table %s has %zu bytes, expected at most %d",
+			  t->table->schema.name, key->len, ROW_KEY_MAX);
+}
+
+/* Long.MAX_VALUE itself means "now" to a region server. */
+static int encode_ts(const struct row_encoder *e, const struct table_plan *t, uint8_t secondary[8],
+		     struct reject *why)
+{
+	if (t->ts == TS_CONSTANT)
+		return 0;
+	const struct value *v = &e->values[t->ts_slot];
+	if (v->u > INT64_MAX - 1)
+		return reject_value(
+			why, "out_of_range", t->ts_spec->name, v->text,
+			"expected a cell timestamp in 0..9223372036854775806 ms since 1970");
+	if (t->ts == TS_MINOR)
+		put_be64(secondary, INT64_MAX - v->u);
+	return 0;
+}
+
+static bool is_absent(const struct row_encoder *e, const struct cell_step *s)
+{
+	if (!s->constant && !e->values[s->op.slot].text.ptr)
+		return true;
+	for (size_t i = 0; i < s->nqualifier_slots; i++)
+		if (!e->values[s->qualifier_slots[i]].text.ptr)
+			return true;
+	return false;
+}
+
+static inline void put_slice(struct buf *out, struct bytes v)
+{
+	uint8_t *to = buf_room(out, v.len + 10);
+	size_t n = put_varint(to, v.len + 1);
+	copy_short(to + n, v.ptr, v.len);
+	out->len += n + v.len;
+}
+
+static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
+			    const struct cell_step *s, struct buf *out, struct reject *why)
+{
+	int rc = parts_build(e, &s->parts, &e->qualifier, why);
+	if (rc)
+		return rc;
+	size_t len = e->qualifier.len;
+	if (len > QUALIFIER_MAX)
+		return reject_set(why, "qualifier_too_long", NULL,
+				  "a qualifier of table %s has %zu bytes, expected at most %d",
+				  t->table->schema.name, len, QUALIFIER_MAX);
+	put_slice(out, buf_bytes(&e->qualifier));
+	return 0;
+}
+
+static int encode_value(const struct row_encoder *e, const struct cell_step *s, struct buf *out,
+			struct reject *why)
+{
+	const struct op *op = &s->op;
+	const struct value *v = &e->values[op->slot];
+	struct bytes slice = op->kind == OP_BYTES ? v->bytes : v->text;
+	if (op->width) {
+		*buf_room(out, 1) = (uint8_t)(op->width + 1);
+		out->len++;
+		return op_put(op, v, out, why);
+	}
+	if (slice.len > VALUE_MAX)
+		return reject_set(why, "value_too_long", op->spec->name,
+				  "found %zu bytes, expected less than 2 GiB", slice.len);
+	if (op->kind != OP_REVERSED) {
+		put_slice(out, slice);
+		return 0;
+	}
+	out->len += put_varint(buf_room(out, 10), slice.len + 1);
+	return op_put(op, v, out, why);
+}
+
+static int encode_cell(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		       struct buf *out, bool *any, struct reject *why)
+{
+	int rc = 0;
+	if (s->optional && is_absent(e, s)) {
+		*buf_room(out, 1) = 0;
+		out->len++;
+		return 0;
+	}
+	*any = true;
+	if (s->computed)
+		rc = encode_qualifier(e, t, s, out, why);
+	if (!rc && !s->constant)
+		rc = encode_value(e, s, out, why);
+	return rc;
+}
+
+/* Short text is laid down here, without a call; a null has passed decoding: it is optional. */
+static inline bool encode_short(const struct value *v, struct buf *out, bool roomy, bool *any)
+{
+	size_t len = v->text.len;
+	if (!v->text.ptr || len > 120)
+		return false;
+	uint8_t *to = buf_room(out, 128);
+	*to = (uint8_t)(len + 1);
+	if (roomy && len <= EVENT_ROOM_BYTES)
+		memcpy(to + 1, v->text.ptr, EVENT_ROOM_BYTES);
+	else
+		copy_short(to + 1, v->text.ptr, len);
+	out->len += len + 1;
+	*any = true;
+	return true;
+}
+
+/* *any: some cell is there. */
+static inline int encode_cells(struct row_encoder *e, const struct table_plan *t, bool roomy,
+			       struct buf *out, bool *any, struct reject *why)
+{
+	out->len = 0;
+	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end; s++) {
+		if (s->plain && encode_short(&e->values[s->op.slot], out, roomy, any))
+			continue;
+		if (encode_cell(e, t, s, out, any, why))
+			return RC_DATA;
+	}
+	return 0;
+}
+
+static void note_newest(struct row_encoder *e, const struct table_plan *t)
+{
+	int64_t ts = t->ts == TS_CONSTANT ? t->ts_constant : (int64_t)e->values[t->ts_slot].u;
+	if (e->newest_ms < ts)
+		e->newest_ms = ts;
+}
+
+int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
+	       struct reject *why)
+{
+	const struct row_plan *p = e->plan;
+	int rc = values_decode(e, ev, why);
+	for (size_t i = 0; i < p->ntables && !rc; i++) {
+		const struct table_plan *t = &p->tables[i];
+		struct table_output *o = &e->out[i];
+		bool any = false;
+		rc = encode_key(e, t, &o->key, why);
+		if (!rc)
+			rc = encode_ts(e, t, o->secondary, why);
+		if (!rc)
+			rc = encode_cells(e, t, ev->roomy, &o->payload, &any, why);
+		out[i] = (struct record){.key = bytes_of(o->key.ptr, any ? o->key.len : 0),
+					 .secondary = o->secondary,
+					 .seq = ev->seq,
+					 .payload = buf_bytes(&o->payload)};
+	}
+	for (size_t i = 0; i < p->ntables && !rc; i++)
+		if (out[i].key.len > 0)
+			note_newest(e, &p->tables[i]);
+	return rc;
+}
+
+int64_t row_encoder_newest(const struct row_encoder *e)
+{
+	return e->newest_ms;
+}

@@ -1,0 +1,211 @@
+#include "plan_report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "key_text.h"
+#include "mem.h"
+#include "report.h"
+
+#define BAR_WIDTH  40
+#define LINES_MOST 48 /* of regions; more are shown as the first, the last and the extremes */
+
+static uint64_t total_disk(const struct plan *p)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i <= p->splits.count; i++)
+		n += p->regions[i].disk_bytes;
+	return n;
+}
+
+static double over_target(const struct plan *p, size_t region)
+{
+	return p->target_bytes > 0 ? (double)p->regions[region].bytes / p->target_bytes : 0;
+}
+
+/* The risk-bounded error of a region, as a share of the target. */
+static double error_share(const struct plan *p, size_t region)
+{
+	return p->target_bytes > 0 ? p->regions[region].bytes_error / p->target_bytes : 0;
+}
+
+static void put_key(struct buf *out, struct bytes key, size_t width)
+{
+	struct buf text = {0};
+	bytes_escape(&text, key);
+	if (text.len > width)
+		buf_printf(out, "%.*s...", (int)(width - 3), (const char *)text.ptr);
+	else
+		buf_printf(out, "%-*.*s", (int)width, (int)text.len,
+			   text.ptr ? (const char *)text.ptr : "");
+	buf_release(&text);
+}
+
+static void put_region(struct buf *out, const struct plan *p, size_t i)
+{
+	char rows[28], bytes[16];
+	const struct plan_region *r = &p->regions[i];
+	struct bytes none = {0};
+	buf_printf(out, "  %4zu  ", i);
+	put_key(out, i ? p->splits.keys[i - 1] : none, 27);
+	buf_printf(out, " %13s rows  %8s  ", format_count(rows, (uint64_t)(r->rows + 0.5)),
+		   format_bytes(bytes, r->disk_bytes));
+	uint64_t largest = p->regions[p->largest].bytes;
+	int n = largest ? (int)((double)r->bytes / (double)largest * BAR_WIDTH + 0.5) : 0;
+	for (int k = 0; k < n; k++)
+		buf_append_str(out, "▇");
+	buf_append_str(out, "\n");
+}
+
+static void put_regions(struct buf *out, const struct plan *p)
+{
+	size_t n = p->splits.count + 1;
+	for (size_t i = 0; i < n; i++) {
+		bool shown = n <= LINES_MOST || i < 8 || i + 8 >= n || i == p->largest ||
+			     i == p->smallest;
+		if (shown)
+			put_region(out, p, i);
+		else if (i == 8)
+			buf_printf(out, "   ...  (%zu regions in all)\n", n);
+	}
+	buf_printf(out,
+		   "  largest %.3f, smallest %.3f of the target (+- %.3f, with 99%% confidence for "
+		   "one region)\n",
+		   over_target(p, p->largest), over_target(p, p->smallest),
+		   error_share(p, p->largest));
+}
+
+static void put_rivals(struct buf *out, const struct plan *p)
+{
+	for (size_t i = 0; i < p->nrivals; i++) {
+		const struct plan_rival *r = &p->rivals[i];
+		buf_printf(
+			out,
+			"  %s would put %.0f%% of the bytes in one region, %zu of its %zu empty\n",
+			split_algorithm_name(r->algorithm), r->largest_share * 100, r->empty,
+			r->regions);
+	}
+}
+
+void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
+		      const struct table_sample *samples, const struct planning_counts *counts)
+{
+	char a[28], b[28], c[16], d[16];
+	if (counts->events)
+		buf_printf(out, "looked at %s events, %s of them bad\n",
+			   format_count(a, counts->events), format_count(b, counts->rejected));
+	for (size_t t = 0; t < job->ntables; t++) {
+		const struct plan *p = &plans[t];
+		struct sketch *s = sample_sketch(samples[t].sample);
+		uint64_t disk = total_disk(p);
+		size_t n = p->splits.count + 1;
+		buf_printf(out,
+			   "table %s: %s rows, %s predicted on disk (%.3f of the cells' bytes), "
+			   "%zu region%s of %s\n",
+			   job->tables[t].schema.name, format_count(a, sketch_rows(s)),
+			   format_bytes(c, disk), samples[t].disk_per_byte, n, n == 1 ? "" : "s",
+			   format_bytes(d, disk / n));
+		put_regions(out, p);
+		put_rivals(out, p);
+		for (size_t i = 0; i < p->nwarnings; i++)
+			buf_printf(out, "  warning: %s\n", p->warnings[i]);
+	}
+}
+
+/* --- JSON --- */
+
+static json_t *json_key(struct bytes key)
+{
+	struct buf text = {0};
+	bytes_escape(&text, key);
+	json_t *j = json_stringn(text.ptr ? (const char *)text.ptr : "", text.len);
+	buf_release(&text);
+	return j;
+}
+
+static json_t *json_regions(const struct plan *p)
+{
+	json_t *list = json_array();
+	struct bytes none = {0};
+	size_t n = p->splits.count + 1;
+	for (size_t i = 0; i < n; i++) {
+		const struct plan_region *r = &p->regions[i];
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:I, s:I, s:I, s:f}", "start",
+						json_key(i ? p->splits.keys[i - 1] : none), "end",
+						json_key(i + 1 < n ? p->splits.keys[i] : none),
+						"rows", (json_int_t)(r->rows + 0.5), "cell_bytes",
+						(json_int_t)r->bytes, "disk_bytes",
+						(json_int_t)r->disk_bytes, "cell_bytes_error",
+						r->bytes_error));
+	}
+	return list;
+}
+
+static json_t *json_rivals(const struct plan *p)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < p->nrivals; i++)
+		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:f}", "algorithm",
+						      split_algorithm_name(p->rivals[i].algorithm),
+						      "regions", (json_int_t)p->rivals[i].regions,
+						      "empty", (json_int_t)p->rivals[i].empty,
+						      "largest_share", p->rivals[i].largest_share));
+	return list;
+}
+
+static json_t *json_heavy(const struct job *job, const struct plan *p, const struct table_sample *s)
+{
+	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
+	json_t *list = json_array();
+	for (size_t i = 0; i < p->nheavy; i++) {
+		const struct plan_heavy *h = &p->heavy[i];
+		struct buf name = {0};
+		key_text(&namer, h->key, h->part, &name);
+		json_array_append_new(list,
+				      json_pack("{s:b, s:o, s:s%, s:I, s:I, s:I, s:I, s:I}", "row",
+						h->part == SHAPE_ROW, "key", json_key(h->key),
+						"name", name.ptr ? (const char *)name.ptr : "",
+						name.len, "rows", (json_int_t)(h->rows + 0.5),
+						"cell_bytes", (json_int_t)h->bytes, "at_least",
+						(json_int_t)h->at_least, "at_most",
+						(json_int_t)h->at_most, "salts",
+						(json_int_t)h->salts));
+		buf_release(&name);
+	}
+	return list;
+}
+
+static json_t *json_table(const struct job *job, const struct job_table *t, const struct plan *p,
+			  const struct table_sample *s)
+{
+	json_t *warnings = json_array();
+	for (size_t i = 0; i < p->nwarnings; i++)
+		json_array_append_new(warnings, json_string(p->warnings[i]));
+	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+			 "name", t->schema.name, "rows",
+			 (json_int_t)sketch_rows(sample_sketch(s->sample)), "cell_bytes",
+			 (json_int_t)sketch_bytes(sample_sketch(s->sample)), "disk_bytes",
+			 (json_int_t)total_disk(p), "disk_per_byte", s->disk_per_byte,
+			 "target_cell_bytes", p->target_bytes, "largest_over_target",
+			 over_target(p, p->largest), "smallest_over_target",
+			 over_target(p, p->smallest), "error_over_target",
+			 error_share(p, p->largest), "regions", json_regions(p), "rivals",
+			 json_rivals(p), "heavy", json_heavy(job, p, s), "warnings", warnings);
+}
+
+void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
+		      const struct table_sample *samples, const struct planning_counts *counts)
+{
+	json_t *tables = json_array();
+	for (size_t t = 0; t < job->ntables; t++)
+		json_array_append_new(tables,
+				      json_table(job, &job->tables[t], &plans[t], &samples[t]));
+	json_t *all = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)counts->events, "rejected",
+				(json_int_t)counts->rejected, "tables", tables);
+	char *text = json_dumps(all, JSON_INDENT(2));
+	buf_append_str(out, text);
+	buf_append_str(out, "\n");
+	free(text);
+	json_decref(all);
+}

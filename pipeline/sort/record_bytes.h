@@ -1,0 +1,329 @@
+/*
+ * record_bytes.h - records as bytes
+ *
+ * In a builder's buffer they lie whole, so that a sort entry may point at any of them:
+ *
+ *   seq low half u32 | key bytes u16 | payload bytes varint | key | secondary | payload
+ *
+ * In a run, which is read in order, key and secondary are one string, and only what tells it from
+ * the string before is there (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ *
+ *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
+ *
+ * The string is the first `shared` bytes of the one before, then the tail; the first record of a
+ * block shares nothing.  The tail's length is only there when the strings of the run differ in
+ * length.  seq counts from the least of the run, in as many bytes as the run's largest needs.
+ * Little-endian, unaligned.
+ *
+ * A large payload does not go through runs: it is put aside once (large_values.h), and the record
+ * has in its place LARGE_REF_BYTES that say where.  In a buffer the highest bit of key bytes tells
+ * such a record, in a run 0 in the place of payload bytes + 1.
+ */
+#ifndef SALTMILL_SORT_CODEC_H
+#define SALTMILL_SORT_CODEC_H
+
+#include "prefix.h"
+#include "record.h"
+
+enum {
+	LARGE_REF_BYTES = 24,
+	LARGE_BIT = 0x80,
+	PACKED_EXTRA_BYTES = 3, /* a record takes at most so much more in a run than in a buffer */
+	MERGED_BYTES = 64	/* strings up to here are put together word by word */
+};
+
+struct item {
+	struct record rec; /* new_key: against the record before in the run */
+	bool large;	   /* the payload is LARGE_REF_BYTES that stand for it */
+};
+
+static inline int record_compare(const struct record *a, const struct record *b,
+				 size_t secondary_bytes)
+{
+	int c = bytes_cmp(a->key, b->key);
+	if (c == 0 && secondary_bytes > 0)
+		c = memcmp(a->secondary, b->secondary, secondary_bytes);
+	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/*
+ * Copy in whole 16-byte pieces: reads and writes up to 15 bytes too many.  Larger pieces would
+ * touch cache lines for nothing.
+ */
+static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len > 256) {
+		memcpy(to, from, len);
+		return;
+	}
+	for (size_t i = 0; i < len; i += 16)
+		memcpy(to + i, from + i, 16);
+}
+
+static inline size_t varint_bytes(uint64_t v)
+{
+	size_t n = 1;
+	for (; v >= 0x80; v >>= 7)
+		n++;
+	return n;
+}
+
+/* Of at most 9 bytes, whatever is there. */
+static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
+{
+	uint64_t v = *p++;
+	if (__builtin_expect(v >= 0x80, 0)) {
+		v &= 0x7f;
+		for (unsigned shift = 7; shift < 63; shift += 7) {
+			v |= (uint64_t)(*p & 0x7f) << shift;
+			if (*p++ < 0x80)
+				break;
+		}
+	}
+	*out = v;
+	return p;
+}
+
+/* ---- whole, in a builder's buffer ---- */
+
+struct record_codec {
+	uint64_t seq_base; /* the high half of all seqs */
+	size_t secondary_bytes;
+};
+
+static inline size_t record_bytes(const struct record_codec *c, const struct record *r)
+{
+	return 6 + varint_bytes(r->payload.len) + r->key.len + c->secondary_bytes + r->payload.len;
+}
+
+/* Returns where the key goes; secondary and payload follow. */
+static inline uint8_t *record_write_header(const struct record *r, bool large, uint8_t *p)
+{
+	uint32_t seq = (uint32_t)r->seq;
+	uint16_t key_len = (uint16_t)r->key.len;
+	memcpy(p, &seq, 4);
+	memcpy(p + 4, &key_len, 2);
+	p[5] |= large ? LARGE_BIT : 0;
+	return p + 6 + put_varint(p + 6, r->payload.len);
+}
+
+/* Returns where the next record starts. */
+static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
+					 struct record *r)
+{
+	uint32_t seq;
+	uint16_t key_len;
+	uint64_t payload;
+	memcpy(&seq, p, 4);
+	memcpy(&key_len, p + 4, 2);
+	p = read_varint(p + 6, &payload);
+	r->seq = c->seq_base + seq;
+	r->key = bytes_of(p, key_len & 0x7fff);
+	r->secondary = p + r->key.len;
+	r->payload = bytes_of(r->secondary + c->secondary_bytes, payload);
+	return r->payload.ptr + payload;
+}
+
+/* Of the record at p. */
+static inline bool record_is_aside(const uint8_t *p)
+{
+	return (p[5] & LARGE_BIT) != 0;
+}
+
+/* ---- packed, in a run ---- */
+
+struct run_codec {
+	uint64_t seq_base, seq_last; /* the least and the largest */
+	uint64_t seq_mask;
+	size_t seq_bytes; /* 0..8 */
+	size_t secondary_bytes;
+	size_t string_max;
+	bool fixed; /* all strings have string_max bytes */
+};
+
+static inline void run_codec_init(struct run_codec *c, const struct key_span *s,
+				  size_t secondary_bytes, uint64_t seq_base, uint64_t seq_last)
+{
+	*c = (struct run_codec){.seq_base = seq_base,
+				.seq_last = seq_last,
+				.secondary_bytes = secondary_bytes,
+				.string_max = s->max_len + secondary_bytes,
+				.fixed = s->min_len == s->max_len};
+	for (; c->seq_bytes < 8 && (seq_last - seq_base) & ~c->seq_mask; c->seq_bytes++)
+		c->seq_mask = c->seq_mask << 8 | 0xff;
+}
+
+static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x, y;
+	memcpy(&x, a, 8);
+	memcpy(&y, b, 8);
+	return x ^ y;
+}
+
+/* How many first bytes two strings share; reads up to 23 bytes behind the shorter. */
+static inline size_t shared_bytes(struct bytes a, struct bytes b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	for (size_t i = 0; i < n; i += 24) {
+		/* Three words without a branch on which of them it is. */
+		uint64_t first = differing_bits(a.ptr + i, b.ptr + i);
+		uint64_t second = differing_bits(a.ptr + i + 8, b.ptr + i + 8);
+		uint64_t third = differing_bits(a.ptr + i + 16, b.ptr + i + 16);
+		uint64_t bits = first ? first : second ? second : third;
+		size_t at = first ? i : second ? i + 8 : i + 16;
+		if (bits) {
+			at += (size_t)__builtin_ctzll(bits) / 8;
+			return at < n ? at : n;
+		}
+	}
+	return n;
+}
+
+static inline size_t packed_header_bytes(const struct run_codec *c, size_t shared, size_t tail,
+					 size_t payload_code)
+{
+	size_t fixed = (c->fixed ? 2 : 3) + c->seq_bytes;
+	if (__builtin_expect((shared | tail | payload_code) < 0x80, 1))
+		return fixed;
+	return fixed + varint_bytes(shared) + (c->fixed ? 1 : varint_bytes(tail)) +
+	       varint_bytes(payload_code) - 3;
+}
+
+/* Returns where the tail goes; overwrites up to 8 bytes behind that. */
+static inline uint8_t *packed_write_header(const struct run_codec *c, size_t shared, size_t tail,
+					   size_t payload_code, uint64_t seq, uint8_t *p)
+{
+	p += put_varint(p, shared);
+	if (!c->fixed)
+		p += put_varint(p, tail);
+	p += put_varint(p, payload_code);
+	seq -= c->seq_base;
+	memcpy(p, &seq, 8);
+	return p + c->seq_bytes;
+}
+
+typedef uint64_t codec_word __attribute__((vector_size(16)));
+
+/* MERGED_BYTES of ones, then as many of zeros. */
+extern const uint8_t codec_mask[2 * MERGED_BYTES];
+
+/*
+ * A string from the one before it and its tail.  Whole words are stored, so that who loads them at
+ * once need not wait for the store.  The bytes in front of the tail, as many as are shared, can be
+ * read: their strings have been put there, too.
+ */
+static inline void merge_string(uint8_t *to, const uint8_t *before, size_t shared,
+				const uint8_t *tail, size_t bytes)
+{
+	if (__builtin_expect(bytes > MERGED_BYTES, 0)) {
+		memcpy(to, before, shared);
+		memcpy(to + shared, tail, bytes - shared);
+		return;
+	}
+	const uint8_t *from = tail - shared, *mask = codec_mask + MERGED_BYTES - shared;
+	for (size_t i = 0; i < bytes; i += sizeof(codec_word)) {
+		codec_word old, new, keep;
+		memcpy(&old, before + i, sizeof(old));
+		memcpy(&new, from + i, sizeof(new));
+		memcpy(&keep, mask + i, sizeof(keep));
+		new = (old & keep) | (new & ~keep);
+		memcpy(to + i, &new, sizeof(new));
+	}
+}
+
+struct packed_head {
+	uint64_t shared, tail, payload; /* bytes */
+	uint64_t seq;
+	bool large;
+};
+
+/*
+ * Read the header at p.  Returns where the tail starts; NULL: the record does not fit between p
+ * and end, or is longer than the longest.  Reads at most SLACK_BYTES behind end.
+ */
+static inline const uint8_t *packed_read_header(const struct run_codec *c, const uint8_t *p,
+						const uint8_t *end, struct packed_head *h)
+{
+	uint64_t seq;
+	p = read_varint(p, &h->shared);
+	h->tail = c->string_max - h->shared;
+	if (!c->fixed)
+		p = read_varint(p, &h->tail);
+	p = read_varint(p, &h->payload);
+	memcpy(&seq, p, 8);
+	p += c->seq_bytes;
+	h->seq = c->seq_base + (seq & c->seq_mask);
+	h->large = h->payload == 0;
+	h->payload = h->payload ? h->payload - 1 : LARGE_REF_BYTES;
+	/* Lengths are below 2^63: with a tail that the first two allow, the sum does not wrap. */
+	if (h->shared > c->string_max || h->tail > c->string_max - h->shared ||
+	    h->shared + h->tail < c->secondary_bytes ||
+	    h->tail + h->payload > (uint64_t)(end - p) || p > end)
+		return NULL;
+	return p;
+}
+
+/* A header unpacked: the string and the record.  Returns where the next one starts. */
+static inline const uint8_t *packed_take(const struct run_codec *c, const struct packed_head *h,
+					 const uint8_t *tail, const uint8_t *before,
+					 size_t before_bytes, uint8_t *string, struct item *out)
+{
+	size_t bytes = h->shared + h->tail, key_len = bytes - c->secondary_bytes;
+	merge_string(string, before, h->shared, tail, bytes);
+	out->large = h->large;
+	out->rec.key = bytes_of(string, key_len);
+	out->rec.secondary = string + key_len;
+	out->rec.seq = h->seq;
+	out->rec.payload = bytes_of(tail + h->tail, h->payload);
+	/* That nothing is shared says nothing where a block begins. */
+	out->rec.new_key = (h->shared > 0) & ((h->shared < key_len) | (bytes != before_bytes));
+	return tail + h->tail + h->payload;
+}
+
+/* packed_read, whatever is there. */
+const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
+			       const uint8_t *before, size_t before_bytes, uint8_t *string,
+			       struct item *out);
+
+/*
+ * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
+ * SLACK_BYTES behind them.  before: the string of the record in front, of before_bytes; 0: the
+ * record is the first that is at hand.  Returns where the next one starts; NULL: as above, or the
+ * record does not go with the one before.
+ *
+ * Here are the usual ones: of lengths below 128, with a payload of their own.
+ */
+static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
+					 const uint8_t *end, const uint8_t *before,
+					 size_t before_bytes, uint8_t *string, struct item *out)
+{
+	struct packed_head h = {.shared = p[0]};
+	uint64_t code = p[1], seq, least = c->secondary_bytes, long_bits = h.shared;
+	const uint8_t *tail = p + 2;
+	h.tail = c->string_max - h.shared;
+	if (!c->fixed) {
+		h.tail = code;
+		long_bits |= code;
+		code = *tail++;
+	}
+	h.payload = code - 1;
+	long_bits |= code | h.payload; /* all bits when there is none */
+	memcpy(&seq, tail, 8);
+	tail += c->seq_bytes;
+	h.seq = c->seq_base + (seq & c->seq_mask);
+	if (__builtin_expect(long_bits >= 0x80 || h.shared > before_bytes ||
+				     h.shared + h.tail - least > c->string_max - least ||
+				     (int64_t)(h.tail + h.payload) > end - tail,
+			     0)) {
+		/* Copies: codec and item of the caller may live in registers. */
+		struct run_codec codec = *c;
+		struct item it = {0};
+		p = packed_read_any(&codec, p, end, before, before_bytes, string, &it);
+		*out = it;
+		return p;
+	}
+	return packed_take(c, &h, tail, before, before_bytes, string, out);
+}
+
+#endif

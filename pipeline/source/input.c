@@ -1,0 +1,287 @@
+/*
+ * input.c - inputs: raw bytes are read and digested in one place, then handed on or decoded
+ *
+ * Plain data goes from read(2) into the caller's buffer; only what was read to look at the magic
+ * bytes is copied.  Concatenated gzip members (RFC 1952, 2.2) and zstd frames (RFC 8878, 3.1) are
+ * one stream, as gzip and zstd read them.  Zeros behind a gzip member are padding (tapes, block
+ * devices); anything else there is refused, because it may be a damaged member whose rows would
+ * be lost without a word.
+ */
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "mem.h"
+#include "pool.h"
+#include "xxhash_fast.h"
+
+#define RAW_BYTES ((size_t)64 << 10)
+
+const char *input_name(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+int input_check(const char *path, bool *regular, uint64_t *size, struct error *err)
+{
+	struct stat st;
+
+	*regular = false;
+	*size = 0;
+	if (strcmp(path, "-") == 0)
+		return RC_OK;
+	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+		return error_errno(err, "%s", path);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, RC_IO, "%s: is a folder, expected a file", path);
+	*regular = S_ISREG(st.st_mode);
+	*size = *regular ? (uint64_t)st.st_size : 0;
+	return RC_OK;
+}
+
+/* One read(2); sets raw_eof. */
+static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	ssize_t n;
+
+	do {
+		int rc = stop_check(err);
+		if (rc != 0)
+			return rc;
+		n = read(in->fd, dst, cap);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return error_errno(err, "%s: cannot read at byte %llu", in->name,
+				   (unsigned long long)in->raw_read);
+	XXH3_128bits_update(in->digest, dst, (size_t)n);
+	in->raw_eof = n == 0;
+	in->raw_read += (uint64_t)n;
+	*got = (size_t)n;
+	return RC_OK;
+}
+
+static int fill_raw(struct input *in, struct error *err)
+{
+	in->raw_pos = in->raw_len = 0;
+	return read_raw(in, in->raw, RAW_BYTES, &in->raw_len, err);
+}
+
+static enum input_kind kind_of(const uint8_t *p, size_t n)
+{
+	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+	static const uint8_t skippable[3] = {0x2a, 0x4d, 0x18}; /* behind 0x50..0x5f */
+
+	if (n >= 2 && p[0] == 0x1f && p[1] == 0x8b)
+		return INPUT_GZIP;
+	if (n >= 4 && (memcmp(p, zstd, 4) == 0 ||
+		       ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, skippable, 3) == 0)))
+		return INPUT_ZSTD;
+	return INPUT_PLAIN;
+}
+
+/* Read until the magic bytes can be told; a pipe may hand them on one by one. */
+static int detect(struct input *in, struct error *err)
+{
+	while (in->raw_len < 4 && !in->raw_eof) {
+		size_t got;
+		int rc = read_raw(in, in->raw + in->raw_len, RAW_BYTES - in->raw_len, &got, err);
+		if (rc != 0)
+			return rc;
+		in->raw_len += got;
+	}
+	in->kind = kind_of(in->raw, in->raw_len);
+	if (in->kind == INPUT_ZSTD) {
+		in->decoder = ZSTD_createDStream();
+		if (!in->decoder)
+			return error_set(err, RC_IO, "%s: cannot set up zstd", in->name);
+	} else if (in->kind == INPUT_GZIP) {
+		in->decoder = mem_calloc(1, sizeof(z_stream));
+		if (inflateInit2(in->decoder, 15 + 16) != Z_OK)
+			return error_set(err, RC_IO, "%s: cannot set up zlib", in->name);
+	}
+	return RC_OK;
+}
+
+int input_open(struct input *in, const char *path, struct error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	struct stat st;
+
+	*in = (struct input){.path = path, .name = input_name(path), .fd = -1};
+	in->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0 || fstat(in->fd, &st) != 0)
+		return error_errno(err, "%s", in->name);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, RC_IO, "%s: is a folder, expected a file", in->name);
+	in->regular = !standard && S_ISREG(st.st_mode);
+	in->size = in->regular ? (uint64_t)st.st_size : 0;
+	in->raw = mem_alloc(RAW_BYTES);
+	in->digest = XXH3_createState();
+	if (!in->digest)
+		return error_set(err, RC_IO, "%s: cannot set up a digest", in->name);
+	XXH3_128bits_reset(in->digest);
+	return detect(in, err);
+}
+
+static int damaged(const struct input *in, const char *format, const char *what, struct error *err)
+{
+	uint64_t at = in->raw_read - (in->raw_len - in->raw_pos);
+
+	return error_set(err, RC_DATA, "%s: damaged %s data near byte %llu of the file: %s",
+			 in->name, format, (unsigned long long)at, what);
+}
+
+static int truncated(const struct input *in, const char *format, struct error *err)
+{
+	return error_set(err, RC_DATA, "%s: truncated: the %s data does not end at byte %llu",
+			 in->name, format, (unsigned long long)in->raw_read);
+}
+
+static int read_plain(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	size_t n = in->raw_len - in->raw_pos;
+
+	if (n == 0)
+		return read_raw(in, dst, cap, got, err);
+	n = n < cap ? n : cap;
+	memcpy(dst, in->raw + in->raw_pos, n);
+	in->raw_pos += n;
+	*got = n;
+	return RC_OK;
+}
+
+/* Between members: step over zero padding, or begin the next member. */
+static int next_member(struct input *in, struct error *err)
+{
+	z_stream *z = in->decoder;
+
+	if (in->raw[in->raw_pos] == 0x1f) {
+		in->frame_open = true;
+		return inflateReset(z) == Z_OK ? RC_OK : damaged(in, "gzip", "cannot reset", err);
+	}
+	while (in->raw_pos < in->raw_len && in->raw[in->raw_pos] == 0)
+		in->raw_pos++;
+	if (in->raw_pos < in->raw_len && in->raw[in->raw_pos] != 0x1f)
+		return damaged(in, "gzip",
+			       "found bytes that are no gzip member behind the last one", err);
+	return RC_OK;
+}
+
+static int inflate_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	z_stream *z = in->decoder;
+	uInt room = cap < (1u << 30) ? (uInt)cap : 1u << 30;
+
+	z->next_in = in->raw + in->raw_pos;
+	z->avail_in = (uInt)(in->raw_len - in->raw_pos);
+	z->next_out = dst;
+	z->avail_out = room;
+	int zrc = inflate(z, Z_NO_FLUSH);
+	in->raw_pos = in->raw_len - z->avail_in;
+	*got = room - z->avail_out;
+	if (zrc != Z_OK && zrc != Z_STREAM_END && zrc != Z_BUF_ERROR)
+		return damaged(in, "gzip", z->msg ? z->msg : "needs a dictionary", err);
+	in->frame_open = zrc != Z_STREAM_END;
+	in->pending = in->frame_open && z->avail_out == 0;
+	return RC_OK;
+}
+
+static int unzstd_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	ZSTD_inBuffer src = {in->raw, in->raw_len, in->raw_pos};
+	ZSTD_outBuffer out = {dst, cap, 0};
+	size_t zrc = ZSTD_decompressStream(in->decoder, &out, &src);
+
+	in->raw_pos = src.pos;
+	*got = out.pos;
+	if (ZSTD_isError(zrc))
+		return damaged(in, "zstd", ZSTD_getErrorName(zrc), err);
+	in->frame_open = zrc != 0;
+	in->pending = in->frame_open && out.pos == cap;
+	return RC_OK;
+}
+
+/* One step of a decoder; may yield nothing. */
+static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	int rc = RC_OK;
+
+	*got = 0;
+	if (in->raw_pos == in->raw_len && !in->pending) {
+		rc = fill_raw(in, err);
+		if (rc == 0 && in->raw_eof && in->frame_open)
+			return truncated(in, in->kind == INPUT_GZIP ? "gzip" : "zstd", err);
+		if (rc != 0 || in->raw_eof)
+			return rc;
+	}
+	if (in->kind == INPUT_ZSTD)
+		return unzstd_some(in, dst, cap, got, err);
+	if (!in->frame_open)
+		rc = next_member(in, err);
+	if (rc == 0 && in->frame_open)
+		rc = inflate_some(in, dst, cap, got, err);
+	return rc;
+}
+
+/* All was read: is it what the file held when it was opened? */
+static int check_size(const struct input *in, struct error *err)
+{
+	struct stat st;
+
+	if (!in->regular)
+		return RC_OK;
+	if (fstat(in->fd, &st) != 0)
+		return error_errno(err, "%s", in->name);
+	if (in->raw_read != in->size || (uint64_t)st.st_size != in->size)
+		return error_set(err, RC_IO,
+				 "%s: changed while being read: %llu bytes when opened, %llu read",
+				 in->name, (unsigned long long)in->size,
+				 (unsigned long long)in->raw_read);
+	return RC_OK;
+}
+
+int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	size_t n = 0;
+
+	*got = 0;
+	while (*got < cap) {
+		if (in->raw_eof && in->raw_pos == in->raw_len && !in->pending && !in->frame_open)
+			return check_size(in, err);
+		int rc = in->kind == INPUT_PLAIN ? read_plain(in, dst + *got, cap - *got, &n, err)
+						 : decode(in, dst + *got, cap - *got, &n, err);
+		if (rc != 0)
+			return rc;
+		*got += n;
+	}
+	return RC_OK;
+}
+
+void input_digest(const struct input *in, uint8_t digest[16])
+{
+	XXH128_canonical_t canonical;
+
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(in->digest));
+	memcpy(digest, canonical.digest, 16);
+}
+
+void input_close(struct input *in)
+{
+	if (in->kind == INPUT_ZSTD)
+		ZSTD_freeDStream(in->decoder);
+	if (in->kind == INPUT_GZIP && in->decoder) {
+		inflateEnd(in->decoder);
+		mem_free(in->decoder);
+	}
+	if (in->digest)
+		XXH3_freeState(in->digest);
+	mem_free(in->raw);
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	*in = (struct input){.fd = -1};
+}

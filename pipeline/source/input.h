@@ -1,0 +1,44 @@
+/*
+ * input.h - an input as a stream of decoded bytes: plain, gzip or zstd, file or standard input
+ */
+#ifndef SALTMILL_SOURCE_FILES_H
+#define SALTMILL_SOURCE_FILES_H
+
+#include "bytes.h"
+#include "error.h"
+
+enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+
+struct input {
+	const char *path; /* borrowed */
+	const char *name; /* for messages */
+	int fd;		  /* -1: closed */
+	bool regular;
+	uint64_t size;	   /* bytes on disk when it was opened; 0 unless regular */
+	uint64_t raw_read; /* bytes read from fd so far */
+	enum input_kind kind;
+	bool raw_eof;
+	bool frame_open; /* a gzip member or zstd frame has begun and not ended */
+	bool pending;	 /* the decoder may hold output that did not fit */
+	uint8_t *raw;	 /* what was read and not yet decoded: [raw_pos, raw_len) */
+	size_t raw_pos, raw_len;
+	void *decoder; /* z_stream or ZSTD_DStream */
+	void *digest;  /* XXH3 state over all raw bytes */
+};
+
+/* Is path there, readable and no folder?  *regular and *size (0 unless regular) of it. */
+int input_check(const char *path, bool *regular, uint64_t *size, struct error *err);
+/* "standard input" for "-", otherwise path. */
+const char *input_name(const char *path);
+/* Open and find out the kind.  in is to be closed whatever the result. */
+int input_open(struct input *in, const char *path, struct error *err);
+/*
+ * Decode up to cap bytes; *got < cap only at the end.  The end is reported once all raw bytes
+ * were read and found whole.  RC_IO (system, size changed), RC_DATA (damaged, truncated).
+ */
+int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
+/* XXH3-128 of the raw bytes read so far, canonical form. */
+void input_digest(const struct input *in, uint8_t digest[16]);
+void input_close(struct input *in);
+
+#endif

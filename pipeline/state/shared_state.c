@@ -1,0 +1,132 @@
+#include "shared_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crash.h"
+#include "state_files.h"
+
+static bool has(const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	bool there = access(path, F_OK) == 0;
+	mem_free(path);
+	return there;
+}
+
+bool shared_is(const char *dir)
+{
+	return has(dir, "shared.json");
+}
+
+char *shared_dir(const char *dir, int32_t partition)
+{
+	return mem_format("%s/p%05d", dir, partition);
+}
+
+const char *shared_name(const char *name, int32_t *partition)
+{
+	char *end;
+	if (name[0] != 'p' || strspn(name + 1, "0123456789") < 5)
+		return NULL;
+	unsigned long p = strtoul(name + 1, &end, 10);
+	if (*end != '/' || p > INT32_MAX)
+		return NULL;
+	*partition = (int32_t)p;
+	return end + 1;
+}
+
+static int lock(struct shared *s, struct error *err)
+{
+	if (mkdir(s->dir, 0777) < 0 && errno != EEXIST)
+		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->dir, strerror(errno));
+	if (has(s->dir, "topic.json"))
+		return error_set(
+			err, RC_CONFIG,
+			"%s is a state that is not shared, found `share: true` in the job; use "
+			"another folder",
+			s->dir);
+	char *path = mem_format("%s/shared.lock", s->dir);
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	mem_free(path);
+	if (s->lock_fd < 0)
+		return error_set(err, RC_CONFIG, "cannot lock %s: %s", s->dir, strerror(errno));
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
+		return RC_OK;
+	return error_set(err, RC_BUSY,
+			 "%s is being made ready by another process; waiting for its shared.lock",
+			 s->dir);
+}
+
+int shared_open(struct shared *s, const char *dir, bool write, struct error *err)
+{
+	*s = (struct shared){.dir = dir, .lock_fd = -1};
+	int rc = write ? lock(s, err) : RC_OK;
+	char *path = mem_format("%s/shared.json", dir);
+	if (!rc && shared_is(dir))
+		rc = topic_read(path, &s->topic, &s->arena, err);
+	mem_free(path);
+	return rc;
+}
+
+void shared_close(struct shared *s)
+{
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	arena_release(&s->arena);
+	*s = (struct shared){.lock_fd = -1};
+}
+
+int shared_check(const struct shared *s, const struct state_topic *now, struct error *err)
+{
+	const struct state_topic *was = &s->topic;
+	if (!was->topic)
+		return RC_OK;
+	int rc = state_same_topic(s->dir, was, now, err);
+	if (rc)
+		return rc;
+	if (now->npartitions < was->npartitions)
+		return error_set(
+			err, RC_DATA,
+			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
+			"what was loaded is safe; load it with a new state folder",
+			now->topic, was->npartitions, now->npartitions);
+	return RC_OK;
+}
+
+/* Done again after a crash in between: what has a position keeps it. */
+static int take_in(const struct shared *s, int32_t partition, int64_t start, struct error *err)
+{
+	struct state *state = NULL;
+	char *dir = shared_dir(s->dir, partition);
+	const struct offset_range at = {.partition = partition, .start = start, .end = start};
+	int rc = state_open(&state, dir, true, err);
+	if (!rc && state_is_new(state))
+		rc = state_seek(state, &at, 1, err);
+	state_close(state);
+	mem_free(dir);
+	return rc;
+}
+
+int shared_take_in(struct shared *s, const struct state_topic *now, const int64_t *starts,
+		   struct error *err)
+{
+	int rc = RC_OK;
+	for (int32_t p = s->topic.npartitions; !rc && p < now->npartitions; p++)
+		rc = take_in(s, p, starts[p], err);
+	if (rc)
+		return rc;
+	crash_at("taken-in");
+	char *path = mem_format("%s/shared.json", s->dir);
+	rc = topic_write(path, now, err);
+	mem_free(path);
+	if (!rc)
+		s->topic =
+			(struct state_topic){arena_strdup(&s->arena, now->cluster),
+					     arena_strdup(&s->arena, now->topic), now->npartitions};
+	return rc;
+}

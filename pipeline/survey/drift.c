@@ -1,0 +1,326 @@
+/*
+ * drift.c - sum the new rows by live region, and find the keys that would even them out
+ *
+ * The sorter of `load` holds every row, so sums and split keys are exact: a region's share is read
+ * off a merge over its key range, and a region that needs k parts is cut at the k-quantiles of the
+ * new bytes in it, each key as short as it can be.  What the region holds already is taken to be
+ * spread as the new rows are; nothing else is known of it.
+ */
+#include "drift.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "pool.h"
+#include "regions.h"
+
+#define SAMPLE_BYTES (16u << 20)
+
+#define MAX_FILESIZE (UINT64_C(10) << 30) /* hbase.hregion.max.filesize */
+#define FAIR	     2.0
+#define PARTS_MOST   1000
+
+struct drift_work {
+	struct drift *drift;
+	const struct job *job;
+	const struct drift_options *opt;
+	struct budget budget, quota; /* of memory, of temporary files */
+	char *dir;		     /* of temporary files */
+	struct reading reading;
+	struct rejects *rejects;
+	struct row_weigher *weighers; /* [ntables] */
+	struct sorter **sorters;      /* [ntables]; NULL: not asked for */
+	size_t table;		      /* being summed */
+};
+
+/* --- read --- */
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct drift_work *w = ctx;
+	return w->sorters[table]
+		       ? run_builder_add(sorter_builder(w->sorters[table], worker), r, err)
+		       : RC_OK;
+}
+
+static int open_work(struct drift_work *w, struct error *err)
+{
+	const struct run_options *o = w->opt->common;
+	const char *temp = o->temp_dir ? o->temp_dir : getenv("TMPDIR");
+	w->dir = mem_format("%s/saltmill-drift-XXXXXX", temp && *temp ? temp : "/tmp");
+	if (!mkdtemp(w->dir)) {
+		int rc = error_errno(err, "cannot create %s", w->dir);
+		w->dir[0] = 0;
+		return rc;
+	}
+	int rc = reading_open(&w->reading, w->job, o->threads, w->opt->files, w->opt->nfiles, err);
+	if (rc == RC_OK)
+		rc = rejects_new(&w->rejects, w->dir, &w->quota, o->threads, err);
+	for (size_t t = 0; rc == RC_OK && t < w->job->ntables; t++) {
+		w->weighers[t] = (struct row_weigher){w->reading.plan, t};
+		struct sorter_options so = {.budget = &w->budget,
+					    .temp_dir = w->dir,
+					    .threads = o->threads,
+					    .secondary_bytes =
+						    row_secondary_bytes(w->reading.plan, t),
+					    .weigh = row_weigh,
+					    .weigh_ctx = &w->weighers[t],
+					    .quota = &w->quota};
+		w->sorters[t] = existing_regions_table(w->opt->live, t) ? sorter_new(&so) : NULL;
+	}
+	return rc;
+}
+
+static int read_all(struct drift_work *w, struct progress *progress, struct error *err)
+{
+	w->reading.rejects = w->rejects;
+	w->reading.limit = (struct reject_limit){.share = 1, .is_share = true};
+	w->reading.progress = progress;
+	w->reading.sink = (struct record_sink){.ctx = w, .record = take_record};
+	int rc = reading_run(&w->reading, err);
+	w->drift->events = w->reading.events;
+	w->drift->rejected = w->reading.rejected;
+	for (size_t t = 0; rc == RC_OK && t < w->job->ntables; t++)
+		rc = w->sorters[t] ? sorter_finish(w->sorters[t], err) : RC_OK;
+	return rc;
+}
+
+/* --- sum --- */
+
+static struct bytes region_start(const struct drift_table *t, size_t region)
+{
+	struct bytes none = {0};
+	return region ? t->live->splits.keys[region - 1] : none;
+}
+
+static struct bytes region_end(const struct drift_table *t, size_t region)
+{
+	struct bytes none = {0};
+	return region + 1 < t->nregions ? t->live->splits.keys[region] : none;
+}
+
+static int sum_region(void *ctx, unsigned worker, size_t region, struct error *err)
+{
+	struct drift_work *w = ctx;
+	struct drift_table *t = &w->drift->tables[w->table];
+	struct record_iter rows;
+	struct record r;
+	struct buf last = {0}; /* keys are never empty */
+	uint64_t count = 0, weight = 0;
+	(void)worker;
+	int rc = sorter_range(w->sorters[w->table], region_start(t, region), region_end(t, region),
+			      &rows, err);
+	if (rc)
+		return rc;
+	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
+		weight += row_weigh(&w->weighers[w->table], &r);
+		if (bytes_eq(r.key, buf_bytes(&last)))
+			continue;
+		last.len = 0;
+		buf_append(&last, r.key.ptr, r.key.len);
+		count++;
+	}
+	rows.close(rows.self);
+	buf_release(&last);
+	t->regions[region].rows = count;
+	t->regions[region].weight = weight;
+	return rc == RC_END ? RC_OK : rc;
+}
+
+static int predict_bytes(struct drift_work *w, struct drift_table *t, struct error *err)
+{
+	const struct run_options *o = w->opt->common;
+	struct sorter *sorter = w->sorters[w->table];
+	struct cut_table cut = {.plan = w->reading.plan,
+				.index = w->table,
+				.table = &w->job->tables[w->table],
+				.created_ms = w->reading.newest_ms,
+				.rows = sorter,
+				.budget = &w->budget,
+				.temp_dir = w->dir,
+				.quota = &w->quota,
+				.gather_bytes = w->budget.limit / 32};
+	double ratio = 1;
+	char *dir = mem_format("%s/samples", w->dir);
+	struct cell_sample sample = {.bytes = SAMPLE_BYTES};
+	int rc = sorter_totals(sorter).records
+			 ? regions_disk_ratio(&cut, sorter, o->threads, &sample, dir, &ratio, err)
+			 : RC_OK;
+	mem_free(dir);
+	for (size_t i = 0; i < t->nregions; i++) {
+		struct drift_region *r = &t->regions[i];
+		r->bytes = (uint64_t)((double)r->weight * ratio + 0.5);
+		t->bytes += r->bytes;
+		t->rows += r->rows;
+		if (r->bytes > t->largest)
+			t->largest = r->bytes;
+	}
+	return rc;
+}
+
+/* --- judge and mend --- */
+
+static uint64_t table_max_filesize(const struct drift_options *opt, const struct table *t)
+{
+	if (opt->max_filesize)
+		return opt->max_filesize;
+	for (size_t i = 0; i < t->attributes.count; i++)
+		if (!strcmp(t->attributes.item[i].key, "MAX_FILESIZE"))
+			return strtoull(t->attributes.item[i].value, NULL, 10);
+	return MAX_FILESIZE;
+}
+
+static uint64_t bytes_after(const struct drift_region *r)
+{
+	return r->bytes + (r->live_bytes == EXISTING_UNKNOWN ? 0 : r->live_bytes);
+}
+
+/* How many regions one should become. */
+static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
+{
+	double mean = (double)t->bytes / (double)t->nregions;
+	uint64_t parts = 1;
+	r->bursts = bytes_after(r) > t->max_filesize;
+	r->hot = (double)r->bytes > t->fair * mean;
+	if (r->bursts)
+		parts = bytes_after(r) / t->max_filesize + 1;
+	if (r->hot && (double)r->bytes / mean > (double)parts)
+		parts = (uint64_t)((double)r->bytes / mean + 0.5);
+	return parts < PARTS_MOST ? parts : PARTS_MOST;
+}
+
+static int cut_at(struct drift_table *t, size_t region, const struct split_point *p,
+		  struct error *err)
+{
+	struct bytes start = region_start(t, region), end = region_end(t, region);
+	struct bytes below = buf_bytes(&p->below), key = buf_bytes(&p->key);
+	/* nothing of the region is below, or nothing at or above */
+	if (!below.len || !key.len || bytes_cmp(below, start) < 0 ||
+	    (end.len && bytes_cmp(key, end) >= 0))
+		return RC_OK;
+	struct bytes s = shortest_separator(below, key);
+	if (t->cuts.count && bytes_cmp(s, t->cuts.keys[t->cuts.count - 1]) <= 0)
+		return RC_OK;
+	t->regions[region].ncuts++;
+	return splits_add(&t->cuts, s, err);
+}
+
+static int mend_region(struct drift_work *w, struct drift_table *t, size_t region, uint64_t below,
+		       struct error *err)
+{
+	struct drift_region *r = &t->regions[region];
+	size_t n = (size_t)parts_of(t, r) - 1;
+	r->cuts_at = t->cuts.count;
+	if (n == 0 || r->weight == 0)
+		return RC_OK;
+	uint64_t *targets = mem_alloc(n * sizeof *targets);
+	struct split_point *points = mem_calloc(n, sizeof *points);
+	for (size_t i = 0; i < n; i++)
+		targets[i] = below + (uint64_t)((__uint128_t)r->weight * (i + 1) / (n + 1));
+	int rc = sorter_select(w->sorters[w->table], w->opt->common->threads, targets, n, points,
+			       err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		rc = cut_at(t, region, &points[i], err);
+	for (size_t i = 0; i < n; i++)
+		split_point_release(&points[i]);
+	mem_free(points);
+	mem_free(targets);
+	return rc;
+}
+
+/* Neighbours that hold next to nothing together.  Only where the live sizes and names are known. */
+static void find_merges(struct drift_table *t)
+{
+	double all = 0;
+	for (size_t i = 0; i < t->nregions; i++) {
+		if (t->regions[i].live_bytes == EXISTING_UNKNOWN || !t->live->regions[i].encoded)
+			return;
+		all += (double)bytes_after(&t->regions[i]);
+	}
+	for (size_t i = 0; i + 1 < t->nregions; i++) {
+		struct drift_region *a = &t->regions[i], *b = a + 1;
+		double both = (double)bytes_after(a) + (double)bytes_after(b);
+		a->merge_next = !a->ncuts && !b->ncuts && both <= all / (double)t->nregions / 2;
+		i += a->merge_next;
+	}
+}
+
+static int judge_table(struct drift_work *w, struct error *err)
+{
+	struct drift_table *t = &w->drift->tables[w->table];
+	const struct job_table *job = &w->job->tables[w->table];
+	t->nregions = t->live->splits.count + 1;
+	t->regions = mem_calloc(t->nregions, sizeof *t->regions);
+	t->max_filesize = table_max_filesize(w->opt, t->schema);
+	t->fair = job->regions.tolerance > 0 ? job->regions.tolerance : FAIR;
+	for (size_t i = 0; i < t->nregions; i++)
+		t->regions[i].live_bytes = t->live->regions[i].size_bytes;
+	int rc = pool_run(w->opt->common->threads, t->nregions, sum_region, w, err);
+	if (rc == RC_OK)
+		rc = predict_bytes(w, t, err);
+	uint64_t below = 0;
+	for (size_t i = 0; rc == RC_OK && i < t->nregions; i++) {
+		rc = mend_region(w, t, i, below, err);
+		below += t->regions[i].weight;
+	}
+	find_merges(t);
+	return rc;
+}
+
+/* --- all --- */
+
+static int close_work(struct drift_work *w, int rc, struct error *err)
+{
+	struct error ignored;
+	for (size_t t = 0; t < w->job->ntables; t++)
+		sorter_free(w->sorters[t]);
+	rejects_free(w->rejects);
+	reading_close(&w->reading);
+	int rm = w->dir[0] ? io_remove_tree(w->dir, rc ? &ignored : err) : RC_OK;
+	mem_free(w->dir);
+	mem_free(w->sorters);
+	mem_free(w->weighers);
+	return rc ? rc : rm;
+}
+
+int drift_run(struct drift *d, const struct job *job, const struct drift_options *opt,
+	      struct progress *progress, struct error *err)
+{
+	struct drift_work w = {.drift = d,
+			       .job = job,
+			       .opt = opt,
+			       .budget = {.limit = opt->common->memory_bytes},
+			       .quota = {.limit = opt->common->temp_quota_bytes}};
+	*d = (struct drift){.ntables = job->ntables};
+	d->tables = mem_calloc(job->ntables, sizeof *d->tables);
+	w.sorters = mem_calloc(job->ntables, sizeof(void *));
+	w.weighers = mem_calloc(job->ntables, sizeof *w.weighers);
+	for (size_t t = 0; t < job->ntables; t++) {
+		d->tables[t].schema = &job->tables[t].schema;
+		d->tables[t].live = existing_regions_table(opt->live, t);
+	}
+	if (opt->kafka) {
+		w.reading.kafka = opt->kafka->client;
+		w.reading.ranges = opt->kafka->ranges;
+		w.reading.nranges = opt->kafka->nranges;
+		budget_force(&w.budget, opt->kafka->memory_bytes);
+	}
+	int rc = open_work(&w, err);
+	if (rc == RC_OK)
+		rc = read_all(&w, progress, err);
+	for (w.table = 0; rc == RC_OK && w.table < job->ntables; w.table++)
+		rc = d->tables[w.table].live ? judge_table(&w, err) : RC_OK;
+	return close_work(&w, rc, err);
+}
+
+void drift_release(struct drift *d)
+{
+	for (size_t t = 0; t < d->ntables; t++) {
+		mem_free(d->tables[t].regions);
+		splits_release(&d->tables[t].cuts);
+	}
+	mem_free(d->tables);
+	*d = (struct drift){0};
+}

@@ -1,0 +1,466 @@
+/*
+ * planning.c - the pass over the events
+ *
+ * Two runs must plan the same splits, so the rows must not meet in an order that depends on the
+ * threads: each piece of the input picks its rows by windows that its place in the input decides,
+ * and the pieces are fed in input order (a thread that is done early waits).  What an input of tens
+ * of megabytes has is fed whole, the rest at a rate at which feeding costs a fraction of parsing;
+ * less when few regions are asked, and from gigabytes on in windows that widen with the root of the
+ * place.
+ *
+ * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
+ * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
+ * that were chosen only while it was short are left out in the end.
+ */
+#include "planning.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "key_text.h"
+#include "mem.h"
+#include "regions.h"
+
+#define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
+#define PIECE_LOG2     20
+#define WHOLE_PIECES   64u   /* are fed row by row */
+#define WHOLE_LEAST    2u    /* and when few regions are asked */
+#define START_LOG2     7     /* windows behind these widen with the place, up to */
+#define LARGE_PIECES   4096u /* from here on windows widen */
+#define WINDOW_LOG2    8     /* KeyValue bytes */
+#define FULL_REGIONS   1000  /* that the widths are for */
+#define DISK_PER_INPUT 16    /* bytes; more than any input makes of itself, compressed ones too */
+#define PER_SERVER     10    /* as in splitter/plan.c */
+#define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
+/* Input bytes whose rows are all kept for the measure of compression. */
+#define NEIGHBOUR_BYTES (512u << 10)
+#define NEIGHBOUR_MOST                                                                             \
+	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
+	   */
+
+/* A row that was picked, and what it stands for. */
+struct picked_row {
+	uint64_t share;
+	double rows;
+	uint32_t key_len;
+};
+
+/* A thread's piece, for one table. */
+struct piece {
+	bool open;
+	uint64_t place; /* bytes of input before its first row */
+	struct picker picker;
+	struct buf rows;       /* struct picked_row and key, packed */
+	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
+	uint64_t chosen_left;  /* bytes of key and payload */
+};
+
+/* What makes two rows of a table neighbours. */
+struct near {
+	const struct key_shape *shape;
+	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
+};
+
+struct planner {
+	const struct job *job;
+	const struct planning_options *opt;
+	struct reading reading;
+	struct rejects *rejects;
+	struct row_weigher *weighers; /* [ntables] */
+	struct key_shape *shapes;     /* [ntables] */
+	struct near *near;	      /* [ntables] */
+	unsigned *spare;	      /* [ntables] */
+	struct sample **samples;      /* [ntables] */
+	struct sorter **neighbours;   /* [ntables] */
+	struct piece *pieces;	      /* [threads * ntables] */
+	struct budget budget, quota;  /* of memory, of temporary files */
+	uint64_t next;		      /* pieces that are in */
+	uint64_t input_bytes;	      /* up to the start of the last piece seen */
+	pthread_mutex_t lock;	      /* samples, next, input_bytes, abandoned */
+	pthread_cond_t turn;
+	bool abandoned;
+};
+
+static struct key_shape shape_of(const struct row_plan *plan, size_t table,
+				 const struct job_table *t)
+{
+	struct row_key_part parts[SHAPE_MAX_PARTS];
+	struct key_shape s = {.nparts = row_key_parts(plan, table, parts, SHAPE_MAX_PARTS)};
+	for (size_t i = 0; i < s.nparts; i++) {
+		s.parts[i].width = parts[i].width;
+		s.parts[i].terminator = parts[i].terminator;
+	}
+	if (t->rowkey[0].kind == PART_SALT) {
+		s.salt_bytes = s.parts[0].width;
+		s.buckets = t->rowkey[0].buckets;
+	}
+	return s;
+}
+
+/* The beginning that a row shares with its neighbours: the entity, not the time and what follows.
+ */
+static struct bytes neighbourhood(const struct key_shape *shape, struct bytes key)
+{
+	size_t ends[SHAPE_MAX_PARTS], n = shape_ends(shape, key, ends);
+	if (n >= 3)
+		return bytes_of(key.ptr, ends[n - 3]);
+	if (n == 2)
+		return bytes_of(key.ptr, ends[0]);
+	return bytes_of(key.ptr, key.len > 2 ? key.len - 2 : 0);
+}
+
+static inline uint64_t hash_ends(uint64_t first, uint64_t last)
+{
+	return (first * UINT64_C(0x9E3779B97F4A7C15) ^ last) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* The length of all neighbourhoods; 0: they differ. */
+static size_t near_bytes(const struct key_shape *shape)
+{
+	size_t n = 0, parts = shape->nparts;
+	if (parts < 2)
+		return 0;
+	for (size_t i = 0; i < (parts >= 3 ? parts - 2 : 1); i++) {
+		if (!shape->parts[i].width)
+			return 0;
+		n += shape->parts[i].width;
+	}
+	return n;
+}
+
+/* Seen for each row of the input: most neighbourhoods are hashed in two words. */
+static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
+{
+	struct bytes near = n->bytes ? bytes_of(key.ptr, n->bytes) : neighbourhood(n->shape, key);
+	if (near.len >= 8 && near.len <= 16)
+		return hash_ends(get_be64(near.ptr), get_be64(near.ptr + near.len - 8));
+	return XXH3_64bits(near.ptr, near.len);
+}
+
+/* Hashes below this are kept after so much input. */
+static uint64_t chosen_below(uint64_t input_bytes)
+{
+	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
+}
+
+/* The regions that will be asked of the sample, at most; 0: anything. */
+static uint64_t regions_at_most(const struct planner *p, const struct regions *r)
+{
+	uint64_t done, total;
+	if (r->count)
+		return r->count;
+	if (!r->size_bytes)
+		return (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
+	source_progress(p->reading.source, &done, &total);
+	double disk = (double)total * DISK_PER_INPUT * (1 + r->headroom);
+	uint64_t n = total ? 1 + (uint64_t)(disk / (double)r->size_bytes) : 0;
+	return n && n < r->min ? r->min : n;
+}
+
+/* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
+static unsigned spare_log2(const struct planner *p, const struct regions *r)
+{
+	unsigned log2 = 0;
+	uint64_t n = p->opt->keep ? 0 : regions_at_most(p, r);
+	while (n && n << (log2 + 1) <= FULL_REGIONS)
+		log2++;
+	return log2;
+}
+
+/* See the head of this file. */
+static unsigned window_log2(uint64_t piece, unsigned spare)
+{
+	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
+	uint64_t whole = WHOLE_PIECES >> spare;
+	if (piece < whole || piece < WHOLE_LEAST)
+		return 0;
+	most += piece >= 4 * WHOLE_PIECES ? 2 : piece >= 2 * WHOLE_PIECES;
+	for (uint64_t p = piece; p >= LARGE_PIECES; p /= 4)
+		most++;
+	for (; piece > 1 && start < most; piece /= 2)
+		start++;
+	return start;
+}
+
+/* --- reading --- */
+
+static void start_piece(struct piece *p, uint64_t place, unsigned spare)
+{
+	p->open = true;
+	p->place = place;
+	picker_start(&p->picker, SEED ^ place, window_log2(place >> PIECE_LOG2, spare));
+	p->chosen_below = chosen_below(place);
+	double share = (double)p->chosen_below / (double)UINT64_MAX;
+	p->chosen_left = (uint64_t)(share * NEIGHBOUR_MOST * (1 << PIECE_LOG2));
+}
+
+static void pick(struct piece *p, struct bytes key, uint64_t bytes)
+{
+	uint64_t share = picker_share(&p->picker, bytes);
+	struct picked_row row = {share, (double)share / (double)bytes, (uint32_t)key.len};
+	uint8_t *to = buf_reserve(&p->rows, sizeof row + key.len);
+	memcpy(to, &row, sizeof row);
+	memcpy(to + sizeof row, key.ptr, key.len);
+	p->rows.len += sizeof row + key.len;
+}
+
+static int choose(struct planner *p, struct piece *piece, unsigned worker, size_t table,
+		  const struct record *r, struct error *err)
+{
+	size_t bytes = r->key.len + r->payload.len;
+	if (bytes > piece->chosen_left)
+		return RC_OK;
+	piece->chosen_left -= bytes;
+	return run_builder_add(sorter_builder(p->neighbours[table], worker), r, err);
+}
+
+/*
+ * Input bytes in front of the piece that r begins.  A topic's seq counts offsets, of which
+ * compaction may have left few: there it is what was read so far, and of two threads that may be
+ * the same, hence the byte that differs.
+ */
+static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
+{
+	uint64_t done, total;
+	if (p->job->source != SOURCE_KAFKA)
+		return r->seq;
+	source_progress(p->reading.source, &done, &total);
+	return (done & ~UINT64_C(255)) | (worker & 255);
+}
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct planner *p = ctx;
+	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
+	if (!piece->open)
+		start_piece(piece, place_of(p, worker, r), p->spare[table]);
+	uint64_t bytes = row_weigh(&p->weighers[table], r);
+	if (picker_wants(&piece->picker, bytes))
+		pick(piece, r->key, bytes);
+	if (neighbourhood_hash(&p->near[table], r->key) > piece->chosen_below)
+		return RC_OK;
+	return choose(p, piece, worker, table, r, err);
+}
+
+static void feed(struct sample *s, struct piece *p)
+{
+	const uint8_t *at = p->rows.ptr, *end = p->rows.ptr + p->rows.len;
+	while (at < end) {
+		struct picked_row row;
+		memcpy(&row, at, sizeof row);
+		at += sizeof row;
+		sketch_add_share(sample_sketch(s), bytes_of(at, row.key_len), row.share, row.rows);
+		at += row.key_len;
+	}
+	sketch_count(sample_sketch(s), &p->picker);
+	p->rows.len = 0;
+	p->open = false;
+}
+
+static void feed_all(struct planner *p, unsigned worker)
+{
+	for (size_t t = 0; t < p->job->ntables; t++) {
+		struct piece *piece = &p->pieces[worker * p->job->ntables + t];
+		if (!piece->open)
+			continue;
+		if (piece->place > p->input_bytes)
+			p->input_bytes = piece->place;
+		feed(p->samples[t], piece);
+	}
+}
+
+/* The pieces of a topic have no order: any must do. */
+static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
+{
+	(void)err;
+	struct planner *p = ctx;
+	bool ordered = p->job->source != SOURCE_KAFKA;
+	pthread_mutex_lock(&p->lock);
+	while (ordered && p->next != number && !p->abandoned)
+		pthread_cond_wait(&p->turn, &p->lock);
+	if (!p->abandoned)
+		feed_all(p, worker);
+	p->next++;
+	pthread_cond_broadcast(&p->turn);
+	pthread_mutex_unlock(&p->lock);
+	return RC_OK;
+}
+
+static void abandon(void *ctx)
+{
+	struct planner *p = ctx;
+	pthread_mutex_lock(&p->lock);
+	p->abandoned = true;
+	pthread_cond_broadcast(&p->turn);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static int open_planner(struct planner *p, struct error *err)
+{
+	unsigned threads = p->opt->common->threads;
+	size_t n = p->job->ntables;
+	p->weighers = mem_calloc(n, sizeof *p->weighers);
+	p->shapes = mem_calloc(n, sizeof *p->shapes);
+	p->near = mem_calloc(n, sizeof *p->near);
+	p->spare = mem_calloc(n, sizeof *p->spare);
+	p->neighbours = mem_calloc(n, sizeof(void *));
+	p->samples = mem_calloc(n, sizeof(void *));
+	p->pieces = mem_calloc(threads * n, sizeof *p->pieces);
+	int rc = reading_open(&p->reading, p->job, threads, p->opt->files, p->opt->nfiles, err);
+	if (rc == RC_OK)
+		rc = rejects_new(&p->rejects, p->opt->work_dir, &p->quota, threads, err);
+	for (size_t t = 0; rc == RC_OK && t < n; t++) {
+		p->weighers[t] = (struct row_weigher){p->reading.plan, t};
+		p->shapes[t] = shape_of(p->reading.plan, t, &p->job->tables[t]);
+		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
+		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
+		struct sorter_options so = {.budget = &p->budget,
+					    .temp_dir = p->opt->work_dir,
+					    .threads = threads,
+					    .weigh = row_weigh,
+					    .secondary_bytes =
+						    row_secondary_bytes(p->reading.plan, t),
+					    .weigh_ctx = &p->weighers[t],
+					    .run_bytes = 1 << 20,
+					    .quota = &p->quota};
+		p->neighbours[t] = sorter_new(&so);
+		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
+	}
+	return rc;
+}
+
+struct measured {
+	const struct near *near;
+	uint64_t chosen_below;
+};
+
+/* Chosen to the end, not only while the input was short. */
+static bool is_kept(const void *ctx, struct bytes key)
+{
+	const struct measured *m = ctx;
+	return neighbourhood_hash(m->near, key) <= m->chosen_below;
+}
+
+/* Compress what was chosen. */
+static int measure(struct planner *p, size_t table, struct table_sample *out, struct error *err)
+{
+	struct sorter *s = p->neighbours[table];
+	int rc = sorter_finish(s, err);
+	if (rc || sorter_totals(s).records == 0)
+		return rc;
+	struct cut_table t = {.plan = p->reading.plan,
+			      .index = table,
+			      .table = out->table,
+			      .rows = s,
+			      .budget = &p->budget,
+			      .temp_dir = p->opt->work_dir,
+			      .quota = &p->quota};
+	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
+	char *dir = mem_format("%s/samples", p->opt->work_dir);
+	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
+	rc = regions_disk_ratio(&t, s, p->opt->common->threads, &d, dir, &out->disk_per_byte, err);
+	mem_free(dir);
+	out->measured_bytes = (double)sorter_totals(s).weight;
+	return rc;
+}
+
+static void close_planner(struct planner *p)
+{
+	size_t n = p->job->ntables;
+	for (size_t t = 0; t < n; t++)
+		sample_free(p->samples[t]);
+	mem_free(p->samples);
+	for (size_t t = 0; t < n; t++)
+		sorter_free(p->neighbours[t]);
+	for (size_t i = 0; i < p->opt->common->threads * n; i++)
+		buf_release(&p->pieces[i].rows);
+	mem_free(p->pieces);
+	mem_free(p->neighbours);
+	mem_free(p->near);
+	mem_free(p->spare);
+	mem_free(p->shapes);
+	mem_free(p->weighers);
+	rejects_free(p->rejects);
+	reading_close(&p->reading);
+	pthread_cond_destroy(&p->turn);
+	pthread_mutex_destroy(&p->lock);
+}
+
+int planning_read(const struct job *job, const struct planning_options *o,
+		  struct progress *progress, struct table_sample *samples,
+		  struct planning_counts *counts, struct error *err)
+{
+	struct planner p = {.job = job,
+			    .opt = o,
+			    .budget = {.limit = o->common->memory_bytes},
+			    .quota = {.limit = o->common->temp_quota_bytes},
+			    .lock = PTHREAD_MUTEX_INITIALIZER,
+			    .turn = PTHREAD_COND_INITIALIZER};
+	p.reading.fraction = o->fraction;
+	if (o->kafka) {
+		p.reading.kafka = o->kafka->client;
+		p.reading.ranges = o->kafka->ranges;
+		p.reading.nranges = o->kafka->nranges;
+		budget_force(&p.budget, o->kafka->memory_bytes);
+	}
+	int rc = open_planner(&p, err);
+	if (rc == RC_OK) {
+		p.reading.rejects = p.rejects;
+		p.reading.limit = o->limit;
+		p.reading.progress = progress;
+		p.reading.sink = (struct record_sink){.ctx = &p,
+						      .record = take_record,
+						      .piece_end = take_piece,
+						      .abandon = abandon};
+		rc = reading_run(&p.reading, err);
+	}
+	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
+		samples[t].table = &job->tables[t];
+		samples[t].sample = p.samples[t];
+		p.samples[t] = NULL;
+		rc = measure(&p, t, &samples[t], err);
+	}
+	*counts =
+		(struct planning_counts){p.reading.events, p.reading.rejected, p.reading.newest_ms};
+	close_planner(&p);
+	return rc;
+}
+
+void table_sample_release(struct table_sample *s)
+{
+	sample_free(s->sample);
+	*s = (struct table_sample){0};
+}
+
+static uint64_t max_filesize(const struct table *t)
+{
+	for (size_t i = 0; i < t->attributes.count; i++)
+		if (!strcmp(t->attributes.item[i].key, "MAX_FILESIZE"))
+			return strtoull(t->attributes.item[i].value, NULL, 10);
+	return 0;
+}
+
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err)
+{
+	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
+	const struct regions *r = &s->table->regions;
+	struct plan_options o = {
+		.count = r->count,
+		.size_bytes = r->size_bytes,
+		.servers = r->servers,
+		.per_server = r->per_server,
+		.min = r->min,
+		.max = r->max,
+		.headroom = r->headroom,
+		.align_salt = r->align_salt,
+		.disk_per_byte = s->disk_per_byte,
+		.disk_per_region = s->table->schema.nfamilies * DISK_FILE_BYTES,
+		.max_filesize = max_filesize(&s->table->schema),
+		.max_hfile_bytes = s->table->max_hfile_bytes,
+		.name_key = key_text,
+		.name_ctx = &namer,
+	};
+	return plan_make(p, s->sample, &o, err);
+}

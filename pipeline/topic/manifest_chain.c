@@ -1,0 +1,51 @@
+#include "manifest_chain.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "mem.h"
+#include "publish.h"
+
+static char *check_link(const struct state_load *l, const struct manifest_link *link)
+{
+	if (!l->before_known && !link->known)
+		return NULL;
+	if (!l->before_known)
+		return mem_format("its manifest follows a load %s that this state did not make",
+				  link->load);
+	if (link->known && memcmp(link->digest, l->before_manifest, sizeof(link->digest)) == 0)
+		return NULL;
+	return mem_format("its manifest does not follow load %s as this state made it", l->before);
+}
+
+static char *check_manifest(const struct state_load *l, const char *path)
+{
+	struct arena arena = {0};
+	struct manifest m;
+	struct error err;
+	uint8_t digest[16];
+	uint64_t size;
+	char *wrong;
+	if (io_digest_file(path, digest, &size, &err))
+		wrong = mem_strdup(err.msg);
+	else if (memcmp(digest, l->manifest, sizeof(digest)) != 0)
+		wrong = mem_format("%s is not what was published: it has another digest", path);
+	else if (manifest_read(&m, path, &arena, &err))
+		wrong = mem_strdup(err.msg);
+	else
+		wrong = check_link(l, &m.previous);
+	arena_release(&arena);
+	return wrong;
+}
+
+char *manifest_chain_check(const struct state_load *l)
+{
+	if (l->phase != STATE_PUBLISHED || !l->manifest_known)
+		return NULL;
+	char *path = mem_format("%s/manifest.json", l->dir), *wrong = NULL;
+	if (access(path, F_OK) == 0)
+		wrong = check_manifest(l, path);
+	mem_free(path);
+	return wrong;
+}

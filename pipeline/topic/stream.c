@@ -1,0 +1,186 @@
+#include "stream.h"
+
+#include <time.h>
+
+#include "pool.h"
+#include "partitions.h"
+
+#define LOOK_MS		  200
+#define EVENT_BYTES_GUESS 1024 /* until a load was read */
+
+static double seconds_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int64_t wall_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The most offsets of one cut, UINT64_MAX: any. */
+static uint64_t cut_limit(const struct stream *s)
+{
+	const struct kafka_source *k = &s->in.job->kafka;
+	uint64_t limit = k->roll_rows ? k->roll_rows : UINT64_MAX;
+	/* how large messages are is known only from those that were read */
+	double event_bytes = s->event_bytes > 0 ? s->event_bytes : EVENT_BYTES_GUESS;
+	uint64_t by_bytes =
+		k->roll_bytes ? (uint64_t)((double)k->roll_bytes / event_bytes) + 1 : UINT64_MAX;
+	return by_bytes < limit ? by_bytes : limit;
+}
+
+/* Leave `limit` offsets in the cut, of each partition its share. */
+static void shorten(struct ingest *in, uint64_t limit)
+{
+	uint64_t all = in->available;
+	in->available = 0;
+	for (size_t i = 0; i < in->nranges; i++) {
+		struct offset_range *r = &in->ranges[i];
+		double share = (double)(r->end - r->start) * (double)limit / (double)all;
+		int64_t take = (int64_t)share + (share > (double)(int64_t)share);
+		if (take < r->end - r->start)
+			r->end = r->start + take;
+		in->available += (uint64_t)(r->end - r->start);
+	}
+}
+
+bool stream_is_due(struct stream *s)
+{
+	const struct kafka_source *k = &s->in.job->kafka;
+	uint64_t limit = cut_limit(s);
+	if (s->in.available == 0) {
+		s->waiting_since = 0;
+		return false;
+	}
+	if (s->waiting_since == 0)
+		s->waiting_since = seconds_now();
+	if (s->in.available >= limit) {
+		shorten(&s->in, limit);
+		return true;
+	}
+	return k->roll_s && seconds_now() - s->waiting_since >= (double)k->roll_s;
+}
+
+static void tell_published(struct stream *s, const char *dir, const struct load_result *r)
+{
+	const char *load = r->manifest.load ? r->manifest.load : "";
+	struct stream_gauges *g = s->opt->gauges;
+	const struct progress *p = s->in.progress;
+	g->loads++;
+	g->events += r->manifest.read;
+	g->rejected += r->manifest.rejected;
+	g->published_ms = wall_ms();
+	s->seen.loads++;
+	s->seen.events += r->manifest.read;
+	s->seen.rejected += r->manifest.rejected;
+	if (r->manifest.read && p->bytes)
+		s->event_bytes = (double)p->bytes / (double)r->manifest.read;
+	if (!s->opt->published)
+		return;
+	char *name = mem_format("%s%s", s->prefix ? s->prefix : "", load);
+	s->opt->published(s->opt->ctx, name, dir, r);
+	mem_free(name);
+}
+
+void stream_show(struct stream_gauges *g, uint64_t lag, double since)
+{
+	g->lag = lag;
+	g->cut = lag;
+	g->cut_since_ms = (int64_t)(since * 1000);
+	g->looked = 1;
+}
+
+void stream_note(struct stream *s)
+{
+	double now = seconds_now();
+	s->seen.time_ms = wall_ms();
+	s->seen.cut = s->in.available;
+	s->seen.cut_age_ms = s->waiting_since > 0 ? (int64_t)((now - s->waiting_since) * 1000) : 0;
+	s->seen.rate = meter_rate(&s->meter, (int64_t)(now * 1000), s->seen.events);
+	state_note(s->in.state, &s->seen);
+}
+
+int stream_load_cut(struct stream *s, struct error *err)
+{
+	struct load_result result;
+	struct stream_gauges *g = s->opt->gauges;
+	const char *name = state_next_name(s->in.state);
+	char *dir = mem_format("%s/%s", s->parent, name);
+	s->in.progress->events = 0; /* of this cut; others may look meanwhile */
+	s->in.progress->bytes = 0;
+	g->cut = s->in.available;
+	g->cut_since_ms = (int64_t)(s->waiting_since * 1000);
+	g->loading = 1;
+	stream_note(s);
+	int rc = ingest_load(&s->in, dir, &result, err);
+	g->loading = 0;
+	g->cut = 0;
+	g->cut_since_ms = 0;
+	if (rc == RC_OK) {
+		s->seen.lag -= s->in.available; /* until the next look */
+		tell_published(s, dir, &result);
+	}
+	s->in.available = 0;
+	s->waiting_since = 0;
+	load_result_release(&result);
+	mem_free(dir);
+	return rc;
+}
+
+int stream_recover(struct stream *s, struct error *err)
+{
+	struct load_result result;
+	const char *dir;
+	int rc = ingest_recover(&s->in, &dir, &result, err);
+	if (rc == RC_OK && dir)
+		tell_published(s, dir, &result);
+	load_result_release(&result);
+	return rc;
+}
+
+static void wait_a_moment(void)
+{
+	const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
+	nanosleep(&t, NULL);
+}
+
+static int cut_after_cut(struct stream *s, struct error *err)
+{
+	int rc;
+	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
+		s->seen.lag = s->in.available;
+		bool due = stream_is_due(s);
+		stream_show(s->opt->gauges, s->seen.lag, s->waiting_since);
+		if (due)
+			rc = stream_load_cut(s, err);
+		else
+			wait_a_moment();
+		if (rc)
+			break;
+		stream_note(s);
+	}
+	return rc;
+}
+
+int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
+	       struct error *err)
+{
+	if (job->kafka.share)
+		return share_run(job, opt, progress, err);
+	struct stream s = {.opt = opt};
+	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
+					 : mem_format("%s/published", opt->state_dir);
+	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->log, progress, err);
+	if (rc == RC_OK)
+		rc = stream_recover(&s, err);
+	if (rc == RC_OK)
+		rc = cut_after_cut(&s, err);
+	ingest_close(&s.in);
+	mem_free(s.parent);
+	return rc;
+}
