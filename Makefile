@@ -119,14 +119,14 @@ survey: planning drift | bytes error mem io pool run job pass existing_regions r
 state: state shared_state | bytes error mem io crash offsets
 topic: ingest stream state_view manifest_chain | bytes error mem io pool crash meter run job load pass publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish
-show: report plan_report inspect monitor metrics | bytes error mem units ticker meter run job load planning hfile key_text stream
-cmd: commands | bytes error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report inspect monitor metrics publish
+show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
+cmd: commands | bytes error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
 endef
 
 # header: the files that may include it
 define LIBRARIES
 csv.h: source/csv.c
-jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_drift.c cmd/cmd_inspect.c cmd/cmd_split.c cmd/cmd_state.c cmd/cmd_verify.c include/inspect.h publish/text.h show/plan_report.c show/report.c source/replay.c state/state_files.c
+jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c include/inspect.h publish/text.h show/show_json.h source/replay.c state/state_files.c
 libdeflate.h: hfile/compress.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c

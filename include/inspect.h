@@ -1,5 +1,5 @@
 /*
- * inspect.h - an HFile described as JSON, which cmd_inspect.c prints as it is or as text
+ * inspect.h - an HFile described as JSON, and that as text
  */
 #ifndef SALTMILL_INSPECT_H
 #define SALTMILL_INSPECT_H
@@ -20,5 +20,13 @@ int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *er
 json_t *inspect_cell(const struct hfile_cell *c);
 /* \xHH form. */
 json_t *inspect_bytes(struct bytes v);
+
+/*
+ * A description as text: an object as aligned names and values, an array of objects as a table, of
+ * which the first rows alone are shown unless all is asked; appended to out.
+ */
+void inspect_text(struct buf *out, json_t *description, bool all);
+/* A cell as a line.  widths, {3, 6} at first, grow with what was seen: no cell is held back. */
+void inspect_cell_text(struct buf *out, const struct hfile_cell *c, int widths[2]);
 
 #endif

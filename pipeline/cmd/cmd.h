@@ -41,6 +41,8 @@ int parse_reject_limit(const char *text, struct reject_limit *out, struct error 
 
 /* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
 int command_fail(const char *name, const struct error *err);
+/* Print each line to standard error behind "saltmill NAME: ". */
+void command_warn(const char *name, const struct buf *lines);
 /* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
 int command_print(const char *name, const struct buf *text);
 

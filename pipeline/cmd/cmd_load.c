@@ -8,6 +8,7 @@
 #include "ingest.h"
 #include "load.h"
 #include "report.h"
+#include "reporter.h"
 
 enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
 
@@ -66,16 +67,27 @@ static int check_output(const char *dir, struct error *err)
 	return RC_OK;
 }
 
-static void print_result(const struct run_options *o, const struct load_result *r, const char *dir)
+static int print_result(const struct run_options *o, const struct job *job,
+			const struct load_result *r, const char *dir)
 {
+	struct buf text = {0}, warnings = {0};
 	if (r->stale_removed && !o->quiet)
-		fprintf(stderr,
-			"saltmill load: removed %s.saltmill-partial, left by a run that died\n",
-			dir);
+		buf_printf(&warnings, "removed %s.saltmill-partial, left by a run that died\n",
+			   dir);
 	if (o->json)
-		report_json(r, dir);
+		report_json(&text, r, dir);
 	else if (!o->quiet)
-		report_summary(r, dir);
+		report_text(&text, r, dir);
+	if (!o->quiet)
+		report_hidden(&warnings, r, job);
+	bool kept = report_promises(&warnings, r);
+	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
+	command_warn("load", &warnings);
+	if (command_print("load", &text) != EXIT_DONE)
+		status = EXIT_FAILED;
+	buf_release(&warnings);
+	buf_release(&text);
+	return status;
 }
 
 static void print_line(void *ctx, const char *sentence)
@@ -120,16 +132,8 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
 	}
-	int status = EXIT_DONE;
-	if (rc) {
-		status = command_fail("load", &err);
-	} else {
-		print_result(o, &result, a->output_dir);
-		if (!o->quiet)
-			report_hidden(&result, &job);
-		bool kept = report_promises(&result);
-		status = result.manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
-	}
+	int status =
+		rc ? command_fail("load", &err) : print_result(o, &job, &result, a->output_dir);
 	load_result_release(&result);
 	job_release(&job);
 	return status;

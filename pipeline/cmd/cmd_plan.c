@@ -13,6 +13,7 @@
 #include "plan_report.h"
 #include "planning.h"
 #include "report.h"
+#include "reporter.h"
 
 enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE };
 
@@ -168,18 +169,21 @@ static int publish(struct plan_run *r, struct error *err)
 	return rc;
 }
 
-static void print(const struct plan_run *r)
+static int print(const struct plan_run *r)
 {
-	struct buf text = {0};
+	struct buf text = {0}, warnings = {0};
 	if (r->common->json)
 		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts);
 	else if (!r->common->quiet)
 		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts);
-	fwrite(text.ptr, 1, text.len, stdout);
-	buf_release(&text);
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
-			report_ttl("plan", &r->job.tables[t].schema, f, r->counts.newest_ms);
+			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
+	int status = command_print("plan", &text);
+	command_warn("plan", &warnings);
+	buf_release(&warnings);
+	buf_release(&text);
+	return status;
 }
 
 static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *err)
@@ -241,8 +245,9 @@ int cmd_plan(int argc, char **argv)
 	if (rc) {
 		status = command_fail("plan", &err);
 	} else {
-		print(&r);
-		status = r.counts.rejected ? EXIT_REJECTS : EXIT_DONE;
+		status = print(&r);
+		if (status == EXIT_DONE && r.counts.rejected)
+			status = EXIT_REJECTS;
 	}
 	close_run(&r);
 	mem_free(a.from);

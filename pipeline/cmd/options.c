@@ -175,6 +175,17 @@ int command_fail(const char *name, const struct error *err)
 	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
 }
 
+void command_warn(const char *name, const struct buf *lines)
+{
+	for (size_t i = 0; i < lines->len;) {
+		const char *line = (const char *)lines->ptr + i;
+		const char *end = memchr(line, '\n', lines->len - i);
+		size_t n = end ? (size_t)(end - line) : lines->len - i;
+		fprintf(stderr, "saltmill %s: %.*s\n", name, (int)n, line);
+		i += n + 1;
+	}
+}
+
 int command_print(const char *name, const struct buf *text)
 {
 	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))

@@ -1,11 +1,11 @@
 #include "plan_report.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "key_text.h"
 #include "mem.h"
 #include "report.h"
+#include "show_json.h"
 
 #define BAR_WIDTH  40
 #define LINES_MOST 48 /* of regions; more are shown as the first, the last and the extremes */
@@ -203,9 +203,5 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
 				      json_table(job, &job->tables[t], &plans[t], &samples[t]));
 	json_t *all = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)counts->events, "rejected",
 				(json_int_t)counts->rejected, "tables", tables);
-	char *text = json_dumps(all, JSON_INDENT(2));
-	buf_append_str(out, text);
-	buf_append_str(out, "\n");
-	free(text);
-	json_decref(all);
+	show_json(out, all, JSON_INDENT(2));
 }

@@ -1,20 +1,15 @@
 #include "report.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "mem.h"
-#include "ticker.h"
+#include "show_json.h"
 
 #define BAR_WIDTH 40
 #define BARS_MOST 48 /* more regions than this are shown as largest, smallest and middle */
-
-static const char *const phase_names[PHASES] = {"opening", "reading", "choosing splits", "writing",
-						"publishing"};
 
 char *format_count(char *text, uint64_t n)
 {
@@ -29,89 +24,6 @@ char *format_count(char *text, uint64_t n)
 	return text;
 }
 
-/* --- progress --- */
-
-struct reporter {
-	struct progress *progress;
-	struct ticker *ticker;
-	bool terminal;
-	struct timespec start;
-	int shown_phase;
-};
-
-static double elapsed(const struct reporter *r)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - r->start.tv_sec) +
-	       (double)(now.tv_nsec - r->start.tv_nsec) / 1e9;
-}
-
-static void show_reading(const struct reporter *r, char *line, size_t size)
-{
-	char events[28], bytes[16], total[16], eta[32] = "";
-	uint64_t n = r->progress->events, done = r->progress->bytes, all = r->progress->bytes_total;
-	double t = elapsed(r);
-	format_count(events, n);
-	format_bytes(bytes, done);
-	if (all && done && done <= all)
-		snprintf(eta, sizeof eta, ", %.0f s left", t * (double)(all - done) / (double)done);
-	snprintf(line, size, "reading: %s events, %s%s%s, %.0f events/s%s", events, bytes,
-		 all ? " of " : "", all ? format_bytes(total, all) : "", t > 0 ? (double)n / t : 0,
-		 eta);
-}
-
-static void show_writing(const struct reporter *r, char *line, size_t size)
-{
-	char cells[28];
-	uint64_t done = r->progress->regions, all = r->progress->regions_total;
-	snprintf(line, size, "writing: %s cells, %llu of %llu regions",
-		 format_count(cells, r->progress->cells), (unsigned long long)done,
-		 (unsigned long long)all);
-}
-
-static void show_progress(void *ctx)
-{
-	struct reporter *r = ctx;
-	char line[200];
-	int phase = r->progress->phase;
-	if (!r->terminal && phase == r->shown_phase)
-		return;
-	if (phase == PHASE_READ && r->terminal)
-		show_reading(r, line, sizeof line);
-	else if (phase == PHASE_WRITE && r->terminal)
-		show_writing(r, line, sizeof line);
-	else
-		snprintf(line, sizeof line, "%s", phase_names[phase]);
-	if (r->terminal)
-		fprintf(stderr, "\r\033[K%s", line);
-	else
-		fprintf(stderr, "saltmill: %.1f s: %s\n", elapsed(r), line);
-	fflush(stderr);
-	r->shown_phase = phase;
-}
-
-struct reporter *reporter_start(struct progress *progress)
-{
-	struct reporter *r = mem_calloc(1, sizeof *r);
-	r->progress = progress;
-	r->terminal = isatty(STDERR_FILENO);
-	r->shown_phase = -1;
-	clock_gettime(CLOCK_MONOTONIC, &r->start);
-	r->ticker = ticker_start(250, show_progress, r);
-	return r;
-}
-
-void reporter_stop(struct reporter *r)
-{
-	if (!r)
-		return;
-	ticker_stop(r->ticker);
-	if (r->terminal)
-		fputs("\r\033[K", stderr);
-	mem_free(r);
-}
-
 /* --- summary --- */
 
 static const char *plural(uint64_t n)
@@ -119,7 +31,8 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void print_bar(size_t region, const struct manifest_region *r, uint64_t largest)
+static void put_bar(struct buf *out, size_t region, const struct manifest_region *r,
+		    uint64_t largest)
 {
 	char bar[BAR_WIDTH * 3 + 1] = "", rows[28], bytes[16], start[28];
 	int n = largest ? (int)((double)r->bytes / (double)largest * BAR_WIDTH + 0.5) : 0;
@@ -131,8 +44,8 @@ static void print_bar(size_t region, const struct manifest_region *r, uint64_t l
 	if (key.len >= sizeof start)
 		memcpy(start + sizeof start - 4, "...", 4);
 	buf_release(&key);
-	printf("  %4zu  %-27s %13s rows  %8s  %s\n", region, start, format_count(rows, r->rows),
-	       format_bytes(bytes, r->bytes), bar);
+	buf_printf(out, "  %4zu  %-27s %13s rows  %8s  %s\n", region, start,
+		   format_count(rows, r->rows), format_bytes(bytes, r->bytes), bar);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -142,7 +55,7 @@ static int by_bytes(const void *a, const void *b)
 	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-static void print_extremes(const struct manifest_table *t)
+static void put_extremes(struct buf *out, const struct manifest_table *t)
 {
 	const struct manifest_region **order = mem_alloc(t->nregions * sizeof *order);
 	for (size_t i = 0; i < t->nregions; i++)
@@ -151,25 +64,25 @@ static void print_extremes(const struct manifest_table *t)
 	static const char *const what[] = {"largest", "middle", "smallest"};
 	const size_t at[] = {0, t->nregions / 2, t->nregions - 1};
 	for (int i = 0; i < 3; i++) {
-		printf("  %s:\n", what[i]);
-		print_bar((size_t)(order[at[i]] - t->regions), order[at[i]], order[0]->bytes);
+		buf_printf(out, "  %s:\n", what[i]);
+		put_bar(out, (size_t)(order[at[i]] - t->regions), order[at[i]], order[0]->bytes);
 	}
 	mem_free(order);
 }
 
-static void print_tuning(const struct manifest_tuning *t)
+static void put_tuning(struct buf *out, const struct manifest_tuning *t)
 {
-	printf("  family %s: ZSTD level %zu", t->family, t->level);
+	buf_printf(out, "  family %s: ZSTD level %zu", t->family, t->level);
 	if (t->hash_log)
-		printf(", hash log %zu", t->hash_log);
+		buf_printf(out, ", hash log %zu", t->hash_log);
 	if (t->min_match)
-		printf(", ready-made sequences from %zu bytes", t->min_match);
-	printf(", best for %s: %.1f%% of the cells' bytes\n", t->aim,
-	       100 * (double)t->stored_bytes / (double)t->plain_bytes);
+		buf_printf(out, ", ready-made sequences from %zu bytes", t->min_match);
+	buf_printf(out, ", best for %s: %.1f%% of the cells' bytes\n", t->aim,
+		   100 * (double)t->stored_bytes / (double)t->plain_bytes);
 }
 
 /* The promise of the sample against what was written. */
-static void print_prediction(const struct manifest_table *t, uint64_t bytes)
+static void put_prediction(struct buf *out, const struct manifest_table *t, uint64_t bytes)
 {
 	char a[16], b[16];
 	double worst = 0;
@@ -179,11 +92,11 @@ static void print_prediction(const struct manifest_table *t, uint64_t bytes)
 		off = r->bytes ? 100 * (off < 0 ? -off : off) / (double)r->bytes : 0;
 		worst = off > worst ? off : worst;
 	}
-	printf("  predicted %s, achieved %s; regions within %.1f%% of their prediction\n",
-	       format_bytes(a, t->predicted_bytes), format_bytes(b, bytes), worst);
+	buf_printf(out, "  predicted %s, achieved %s; regions within %.1f%% of their prediction\n",
+		   format_bytes(a, t->predicted_bytes), format_bytes(b, bytes), worst);
 }
 
-static void print_table(const struct manifest_table *t, const struct load_promise *p)
+static void put_table(struct buf *out, const struct manifest_table *t, const struct load_promise *p)
 {
 	char a[28], b[28], c[16], d[28];
 	uint64_t bytes = 0, largest = 0;
@@ -192,33 +105,34 @@ static void print_table(const struct manifest_table *t, const struct load_promis
 		if (t->regions[i].bytes > largest)
 			largest = t->regions[i].bytes;
 	}
-	printf("table %s: %s row%s, %s cells, %s in %zu file%s, %zu region%s\n", t->name,
-	       format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
-	       format_bytes(c, bytes), t->nfiles, plural(t->nfiles), t->nregions,
-	       plural(t->nregions));
-	printf("  loaded %s", format_count(a, t->loaded));
+	buf_printf(out, "table %s: %s row%s, %s cells, %s in %zu file%s, %zu region%s\n", t->name,
+		   format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
+		   format_bytes(c, bytes), t->nfiles, plural(t->nfiles), t->nregions,
+		   plural(t->nregions));
+	buf_printf(out, "  loaded %s", format_count(a, t->loaded));
 	if (t->filtered)
-		printf(", without a cell %s", format_count(a, t->filtered));
+		buf_printf(out, ", without a cell %s", format_count(a, t->filtered));
 	if (t->deduplicated)
-		printf(", deduplicated %s", format_count(a, t->deduplicated));
+		buf_printf(out, ", deduplicated %s", format_count(a, t->deduplicated));
 	if (t->cells_deduplicated)
-		printf(" (%s cells shadowed by duplicates)",
-		       format_count(d, t->cells_deduplicated));
-	printf("\n");
+		buf_printf(out, " (%s cells shadowed by duplicates)",
+			   format_count(d, t->cells_deduplicated));
+	buf_printf(out, "\n");
 	for (size_t i = 0; i < t->ntuned; i++)
-		print_tuning(&t->tuned[i]);
+		put_tuning(out, &t->tuned[i]);
 	if (t->nregions > BARS_MOST)
-		print_extremes(t);
+		put_extremes(out, t);
 	for (size_t i = 0; t->nregions <= BARS_MOST && i < t->nregions; i++)
-		print_bar(i, &t->regions[i], largest);
+		put_bar(out, i, &t->regions[i], largest);
 	if (bytes && t->nregions > 1)
-		printf("  largest region is %.2f times the target of %s%s\n",
-		       t->largest_over_target, format_bytes(c, t->target_bytes),
-		       p->broken ? ": PROMISE NOT KEPT" : "");
+		buf_printf(out, "  largest region is %.2f times the target of %s%s\n",
+			   t->largest_over_target, format_bytes(c, t->target_bytes),
+			   p->broken ? ": PROMISE NOT KEPT" : "");
 	if (bytes)
-		print_prediction(t, bytes);
+		put_prediction(out, t, bytes);
 	if (p->broken)
-		printf("  the job tolerates %g times (regions: tolerance)\n", p->tolerance);
+		buf_printf(out, "  the job tolerates %g times (regions: tolerance)\n",
+			   p->tolerance);
 }
 
 static double total_seconds(const struct load_result *r)
@@ -229,48 +143,51 @@ static double total_seconds(const struct load_result *r)
 	return s;
 }
 
-void report_summary(const struct load_result *r, const char *output_dir)
+void report_text(struct buf *out, const struct load_result *r, const char *output_dir)
 {
 	const struct manifest *m = &r->manifest;
 	char a[28], b[28], c[16];
 	uint64_t in = 0;
 	for (size_t i = 0; i < m->ninputs; i++)
 		in += m->inputs[i].bytes;
-	printf("read %s events", format_count(a, m->read));
+	buf_printf(out, "read %s events", format_count(a, m->read));
 	if (m->topic)
-		printf(" from %zu partition%s of topic %s", m->noffsets, plural(m->noffsets),
-		       m->topic);
+		buf_printf(out, " from %zu partition%s of topic %s", m->noffsets,
+			   plural(m->noffsets), m->topic);
 	else
-		printf(" (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
-		       plural(m->ninputs));
+		buf_printf(out, " (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
+			   plural(m->ninputs));
 	if (r->blank_lines)
-		printf(", %s blank lines", format_count(b, r->blank_lines));
-	printf("\n");
+		buf_printf(out, ", %s blank lines", format_count(b, r->blank_lines));
+	buf_printf(out, "\n");
 	for (size_t i = 0; i < m->ntables; i++)
-		print_table(&m->tables[i], &r->promises[i]);
-	printf("rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
+		put_table(out, &m->tables[i], &r->promises[i]);
+	buf_printf(out, "rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
 	for (size_t i = 0; i < m->nreasons; i++)
-		printf(" %s %s%s", format_count(a, m->reasons[i].count), m->reasons[i].reason,
-		       i + 1 < m->nreasons ? "," : "; see rejects.jsonl\n");
+		buf_printf(out, " %s %s%s", format_count(a, m->reasons[i].count),
+			   m->reasons[i].reason,
+			   i + 1 < m->nreasons ? "," : "; see rejects.jsonl\n");
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
-		printf("%s: read %llu = loaded %llu + rejected %llu + filtered %llu + deduplicated "
-		       "%llu\n",
-		       t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
-		       (unsigned long long)m->rejected, (unsigned long long)t->filtered,
-		       (unsigned long long)t->deduplicated);
+		buf_printf(out,
+			   "%s: read %llu = loaded %llu + rejected %llu + filtered %llu + "
+			   "deduplicated "
+			   "%llu\n",
+			   t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
+			   (unsigned long long)m->rejected, (unsigned long long)t->filtered,
+			   (unsigned long long)t->deduplicated);
 	}
 	double all = total_seconds(r);
-	printf("%.2f s (read %.2f, splits %.2f, write %.2f, publish %.2f), %s events/s", all,
-	       r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], r->seconds[PHASE_SPLIT],
-	       r->seconds[PHASE_WRITE], r->seconds[PHASE_PUBLISH],
-	       format_count(a, all > 0 ? (uint64_t)((double)m->read / all) : 0));
+	buf_printf(out, "%.2f s (read %.2f, splits %.2f, write %.2f, publish %.2f), %s events/s",
+		   all, r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], r->seconds[PHASE_SPLIT],
+		   r->seconds[PHASE_WRITE], r->seconds[PHASE_PUBLISH],
+		   format_count(a, all > 0 ? (uint64_t)((double)m->read / all) : 0));
 	if (r->spilled_bytes)
-		printf(", %s spilled", format_bytes(c, r->spilled_bytes));
-	printf("\npublished as %s\n", output_dir);
+		buf_printf(out, ", %s spilled", format_bytes(c, r->spilled_bytes));
+	buf_printf(out, "\npublished as %s\n", output_dir);
 }
 
-void report_json(const struct load_result *r, const char *output_dir)
+void report_json(struct buf *out, const struct load_result *r, const char *output_dir)
 {
 	const struct manifest *m = &r->manifest;
 	json_t *tables = json_array();
@@ -288,20 +205,17 @@ void report_json(const struct load_result *r, const char *output_dir)
 				  (json_int_t)t->target_bytes, "largest_over_target",
 				  t->largest_over_target, "promise_kept", !r->promises[i].broken));
 	}
-	json_t *out = json_pack("{s:s, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
+	json_t *all = json_pack("{s:s, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
 				output_dir, "read", (json_int_t)m->read, "rejected",
 				(json_int_t)m->rejected, "tables", tables, "spilled_bytes",
 				(json_int_t)r->spilled_bytes, "seconds", "total", total_seconds(r),
 				"read", r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], "splits",
 				r->seconds[PHASE_SPLIT], "write", r->seconds[PHASE_WRITE],
 				"publish", r->seconds[PHASE_PUBLISH]);
-	char *text = json_dumps(out, JSON_INDENT(2));
-	puts(text);
-	free(text);
-	json_decref(out);
+	show_json(out, all, JSON_INDENT(2));
 }
 
-bool report_promises(const struct load_result *r)
+bool report_promises(struct buf *out, const struct load_result *r)
 {
 	bool kept = true;
 	for (size_t i = 0; i < r->manifest.ntables; i++) {
@@ -309,16 +223,15 @@ bool report_promises(const struct load_result *r)
 		if (!r->promises[i].broken)
 			continue;
 		kept = false;
-		fprintf(stderr,
-			"saltmill load: table %s: the largest region is %.4f times the target, the "
-			"job tolerates "
-			"%g; published all the same\n",
-			t->name, t->largest_over_target, r->promises[i].tolerance);
+		buf_printf(out,
+			   "table %s: the largest region is %.4f times the target, the job "
+			   "tolerates %g; published all the same\n",
+			   t->name, t->largest_over_target, r->promises[i].tolerance);
 	}
 	return kept;
 }
 
-void report_ttl(const char *command, const struct table *t, size_t family, int64_t newest_ms)
+void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t newest_ms)
 {
 	const struct family *f = &t->families[family];
 	time_t newest = (time_t)(newest_ms / 1000), now = time(NULL);
@@ -326,15 +239,13 @@ void report_ttl(const char *command, const struct table *t, size_t family, int64
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || now - newest <= f->ttl_s ||
 	    !gmtime_r(&newest, &day))
 		return;
-	fprintf(stderr,
-		"saltmill %s: warning: table %s, family %s: the newest cell is of %04d-%02d-%02d, "
-		"older than its "
-		"TTL of %d s: HBase will show none of them\n",
-		command, t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday,
-		f->ttl_s);
+	buf_printf(out,
+		   "warning: table %s, family %s: the newest cell is of %04d-%02d-%02d, older than "
+		   "its TTL of %d s: HBase will show none of them\n",
+		   t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
 }
 
-void report_hidden(const struct load_result *r, const struct job *job)
+void report_hidden(struct buf *out, const struct load_result *r, const struct job *job)
 {
 	for (size_t i = 0; i < r->manifest.ntables; i++) {
 		const struct manifest_table *m = &r->manifest.tables[i];
@@ -346,7 +257,7 @@ void report_hidden(const struct load_result *r, const struct job *job)
 				    m->files[k].max_ts > newest)
 					newest = m->files[k].max_ts;
 			if (newest != INT64_MIN)
-				report_ttl("load", t, f, newest);
+				report_ttl(out, t, f, newest);
 		}
 	}
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "meter.h"
-#include "report.h"
+#include "stream_text.h"
 #include "ticker.h"
 
 #define TICK_MS	 250
@@ -19,7 +19,7 @@ struct monitor {
 	bool terminal;
 	struct meter meter;
 	/* not a terminal: what was said last, and when */
-	struct monitored said;
+	struct stream_view said;
 	uint64_t said_events;
 	int64_t said_ms;
 };
@@ -31,55 +31,16 @@ static int64_t clock_ms(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void put_age(struct buf *out, double s)
-{
-	if (s < 120)
-		buf_printf(out, "%.0f s", s);
-	else if (s < 2 * 3600)
-		buf_printf(out, "%.0f min", s / 60);
-	else
-		buf_printf(out, "%.1f h", s / 3600);
-}
-
-static void put_cut(struct buf *out, const struct monitored *w)
-{
-	char count[28];
-	if (!w->cut) {
-		buf_append_str(out, "no open cut");
-		return;
-	}
-	buf_printf(out, "%s %s offsets (", w->loading ? "loading" : "open cut",
-		   format_count(count, w->cut));
-	if (w->loading)
-		buf_printf(out, "%s read, ", format_count(count, w->cut_read));
-	put_age(out, w->cut_age_s);
-	buf_put(out, ')');
-}
-
-void monitor_format(struct buf *out, const struct monitored *w)
-{
-	char lag[28], rate[28], loads[28];
-	buf_printf(out, "lag %s offsets, %s events/s, ", format_count(lag, w->lag),
-		   format_count(rate, (uint64_t)(w->rate + 0.5)));
-	put_cut(out, w);
-	buf_printf(out, ", %s load%s", format_count(loads, w->loads), w->loads == 1 ? "" : "s");
-	if (w->published_s < 0)
-		return;
-	buf_append_str(out, w->loads ? ", the last " : ", the last one before that ");
-	put_age(out, w->published_s);
-	buf_append_str(out, " ago");
-}
-
 /* *events: published ones and those of the open cut. */
-static struct monitored look(struct monitor *w, uint64_t *events)
+static struct stream_view look(struct monitor *w, uint64_t *events)
 {
 	const struct stream_gauges *g = w->gauges;
 	int64_t now = clock_ms(CLOCK_MONOTONIC), since = g->cut_since_ms,
 		published = g->published_ms;
-	struct monitored v = {.lag = g->lag,
-			      .loads = g->loads,
-			      .cut = g->cut,
-			      .loading = g->loading};
+	struct stream_view v = {.lag = g->lag,
+				.loads = g->loads,
+				.cut = g->cut,
+				.loading = g->loading};
 	if (v.loading)
 		v.cut_read = w->progress->events;
 	*events = g->events + v.cut_read;
@@ -90,7 +51,7 @@ static struct monitored look(struct monitor *w, uint64_t *events)
 }
 
 /* Nobody wants to read every half minute that nothing happens. */
-static bool is_news(const struct monitor *w, const struct monitored *v, uint64_t events)
+static bool is_news(const struct monitor *w, const struct stream_view *v, uint64_t events)
 {
 	return w->said_ms == 0 || v->lag != w->said.lag || v->loads != w->said.loads ||
 	       v->loading || events != w->said_events;
@@ -103,10 +64,10 @@ static void show(void *ctx)
 	uint64_t events;
 	pthread_mutex_lock(&w->lock);
 	int64_t now = clock_ms(CLOCK_MONOTONIC);
-	struct monitored v = look(w, &events);
+	struct stream_view v = look(w, &events);
 	bool due = w->said_ms == 0 || now - w->said_ms >= AGAIN_MS;
 	if (w->gauges->looked && (w->terminal || (due && is_news(w, &v, events)))) {
-		monitor_format(&line, &v);
+		stream_text(&line, &v);
 		fprintf(stderr, w->terminal ? "\r\033[K%.*s" : "saltmill stream: %.*s\n",
 			(int)line.len, (const char *)line.ptr);
 		fflush(stderr);

@@ -1,0 +1,21 @@
+/*
+ * stream_text.h - where a stream stands, in a line
+ */
+#ifndef SALTMILL_STREAM_TEXT_H
+#define SALTMILL_STREAM_TEXT_H
+
+#include "bytes.h"
+
+struct stream_view {
+	uint64_t lag, loads;
+	double rate;	    /* events a second, over the last minute */
+	uint64_t cut;	    /* offsets of the open cut; 0: it is empty */
+	double cut_age_s;   /* since its first event was seen */
+	int loading;	    /* it is being loaded, */
+	uint64_t cut_read;  /* and so many of its events were read */
+	double published_s; /* since the last publication; below 0: none */
+};
+/* "lag 1,200 offsets, 350 events/s, open cut 1,200 offsets (3 s), 4 loads, the last 8 s ago" */
+void stream_text(struct buf *out, const struct stream_view *w);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * monitor.h - what people see of a stream while it runs: a line on standard error (inside
+ * pipeline/cmd only)
+ */
+#ifndef SALTMILL_CMD_MONITOR_H
+#define SALTMILL_CMD_MONITOR_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "stream.h"
+
+/*
+ * Show the line: on a terminal rewritten in place, otherwise when something has changed, at most
+ * every 30 s.  gauges and progress must outlive it.
+ */
+struct monitor;
+struct monitor *monitor_start(const struct stream_gauges *gauges, const struct progress *progress);
+void monitor_stop(struct monitor *w);
+/* Print a line of text, above the progress line if there is one.  w may be NULL.  Any thread. */
+void monitor_print(struct monitor *w, FILE *to, const char *fmt, ...) ERROR_FORMAT(3, 4);
+
+#endif

@@ -1,0 +1,66 @@
+#include "reporter.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "progress_text.h"
+#include "ticker.h"
+
+#define TICK_MS 250
+
+struct reporter {
+	struct progress *progress;
+	struct ticker *ticker;
+	bool terminal;
+	struct timespec start;
+	int shown_phase;
+};
+
+static double elapsed(const struct reporter *r)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - r->start.tv_sec) +
+	       (double)(now.tv_nsec - r->start.tv_nsec) / 1e9;
+}
+
+static void show_progress(void *ctx)
+{
+	struct reporter *r = ctx;
+	struct buf line = {0};
+	int phase = r->progress->phase;
+	if (!r->terminal && phase == r->shown_phase)
+		return;
+	progress_text(&line, r->progress, elapsed(r), r->terminal);
+	if (r->terminal)
+		fprintf(stderr, "\r\033[K%.*s", (int)line.len, (const char *)line.ptr);
+	else
+		fprintf(stderr, "saltmill: %.1f s: %.*s\n", elapsed(r), (int)line.len,
+			(const char *)line.ptr);
+	fflush(stderr);
+	buf_release(&line);
+	r->shown_phase = phase;
+}
+
+struct reporter *reporter_start(struct progress *progress)
+{
+	struct reporter *r = mem_calloc(1, sizeof *r);
+	r->progress = progress;
+	r->terminal = isatty(STDERR_FILENO);
+	r->shown_phase = -1;
+	clock_gettime(CLOCK_MONOTONIC, &r->start);
+	r->ticker = ticker_start(TICK_MS, show_progress, r);
+	return r;
+}
+
+void reporter_stop(struct reporter *r)
+{
+	if (!r)
+		return;
+	ticker_stop(r->ticker);
+	if (r->terminal)
+		fputs("\r\033[K", stderr);
+	mem_free(r);
+}

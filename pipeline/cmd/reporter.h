@@ -1,0 +1,17 @@
+/*
+ * reporter.h - progress on standard error while a command runs (inside pipeline/cmd only)
+ */
+#ifndef SALTMILL_CMD_REPORTER_H
+#define SALTMILL_CMD_REPORTER_H
+
+#include "run.h"
+
+/*
+ * A thread that shows progress: a line rewritten four times a second on a terminal, otherwise one
+ * line a phase.  progress must outlive it.
+ */
+struct reporter;
+struct reporter *reporter_start(struct progress *progress);
+void reporter_stop(struct reporter *r); /* NULL is fine */
+
+#endif

@@ -1,0 +1,12 @@
+/* show_json.h - JSON made here, as text */
+#ifndef SALTMILL_SHOW_JSON_H
+#define SALTMILL_SHOW_JSON_H
+
+#include <jansson.h>
+
+#include "bytes.h"
+
+/* Append v and a line end to out, in the form of jansson's flags; v is released. */
+void show_json(struct buf *out, json_t *v, size_t flags);
+
+#endif

@@ -1,0 +1,218 @@
+#include "state_report.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "manifest_chain.h"
+#include "report.h"
+#include "show_json.h"
+#include "stream_text.h"
+
+/* "2026-11-01T06:30:00Z"; text holds at least 32 bytes. */
+static const char *format_time(char *text, int64_t ms)
+{
+	time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+	gmtime_r(&s, &tm);
+	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return text;
+}
+
+static json_t *positions_json(const struct state *s, int32_t npartitions)
+{
+	json_t *list = json_array();
+	int64_t at;
+	for (int32_t p = 0; p < npartitions; p++)
+		if (state_position(s, p, &at))
+			json_array_append_new(list, json_pack("{s:i, s:I}", "partition", p,
+							      "offset", (json_int_t)at));
+	return list;
+}
+
+static json_t *state_json(const struct state *s)
+{
+	const struct state_load *last = state_newest(s), *intent = state_intent(s);
+	struct state_note n;
+	json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "cluster", state_topic(s)->cluster, "topic",
+				state_topic(s)->topic, "running", state_in_use(s), "positions",
+				positions_json(s, state_topic(s)->npartitions));
+	if (intent)
+		json_object_set_new(out, "making", json_string(intent->name));
+	if (last)
+		json_object_set_new(out, "last",
+				    json_pack("{s:s, s:s, s:I, s:I, s:I}", "load", last->name,
+					      "output", last->dir, "read", (json_int_t)last->read,
+					      "rejected", (json_int_t)last->rejected,
+					      "published_ms", (json_int_t)last->published_ms));
+	if (state_noted(s, &n))
+		json_object_set_new(out, "stream",
+				    json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}", "time_ms",
+					      (json_int_t)n.time_ms, "lag", (json_int_t)n.lag,
+					      "rate", n.rate, "cut", (json_int_t)n.cut,
+					      "cut_age_ms", (json_int_t)n.cut_age_ms, "loads",
+					      (json_int_t)n.loads, "events", (json_int_t)n.events,
+					      "rejected", (json_int_t)n.rejected));
+	return out;
+}
+
+/* Of a shared folder: what is so of all, and each partition's own under `partitions`. */
+static json_t *shared_json(const struct state_view *v)
+{
+	json_t *positions = json_array(), *each = json_array();
+	bool running = false;
+	for (size_t i = 0; i < v->n; i++) {
+		json_t *at = positions_json(v->states[i], v->shared.topic.npartitions);
+		json_array_extend(positions, at);
+		json_decref(at);
+		running = running || state_in_use(v->states[i]);
+		if (state_topic(v->states[i]))
+			json_array_append_new(each, state_json(v->states[i]));
+	}
+	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "cluster", v->shared.topic.cluster, "topic",
+			 v->shared.topic.topic, "running", running, "positions", positions,
+			 "partitions", each);
+}
+
+/* As the stream's own progress line says it, at the time of the note. */
+static void put_note(struct buf *out, const struct state_note *n, const struct state_load *last)
+{
+	char when[32];
+	struct buf line = {0};
+	struct stream_view w = {.lag = n->lag,
+				.loads = n->loads,
+				.rate = n->rate,
+				.cut = n->cut,
+				.cut_age_s = (double)n->cut_age_ms / 1000,
+				.published_s = -1};
+	if (last && n->time_ms >= last->published_ms)
+		w.published_s = (double)(n->time_ms - last->published_ms) / 1000;
+	stream_text(&line, &w);
+	buf_printf(out, "stream, seen %s: %.*s\n", format_time(when, n->time_ms), (int)line.len,
+		   (const char *)line.ptr);
+	buf_release(&line);
+}
+
+static void put_state(struct buf *out, const struct state *s)
+{
+	const struct state_load *last = state_newest(s), *intent = state_intent(s);
+	struct state_note n;
+	char when[32], count[28];
+	int64_t at;
+	buf_printf(out, "topic %s of cluster %s, %s\n", state_topic(s)->topic,
+		   state_topic(s)->cluster,
+		   state_in_use(s) ? "in use by a running process" : "no process is running");
+	for (int32_t p = 0; p < state_topic(s)->npartitions; p++)
+		if (state_position(s, p, &at))
+			buf_printf(out, "  partition %d: next offset %" PRId64 "\n", p, at);
+	if (intent)
+		buf_printf(out, "making load %s as %s\n", intent->name, intent->dir);
+	if (last)
+		buf_printf(out,
+			   "last load %s: %s events, %" PRIu64 " rejected, published %s as %s\n",
+			   last->name, format_count(count, last->read), last->rejected,
+			   format_time(when, last->published_ms), last->dir);
+	if (state_noted(s, &n))
+		put_note(out, &n, last);
+}
+
+/* A line a partition. */
+static void put_shared(struct buf *out, const struct state_view *v)
+{
+	const struct state_topic *t = &v->shared.topic;
+	buf_printf(out, "topic %s of cluster %s, shared by partition\n", t->topic, t->cluster);
+	for (size_t i = 0; i < v->n; i++) {
+		const struct state *s = v->states[i];
+		const struct state_load *last = state_newest(s), *intent = state_intent(s);
+		struct state_note n;
+		char when[32], count[28];
+		int64_t at = 0;
+		state_position(s, (int32_t)i, &at);
+		buf_printf(out, "  partition %zu: next offset %" PRId64 ", %s", i, at,
+			   state_in_use(s) ? "in use" : "nobody has it");
+		if (state_noted(s, &n))
+			buf_printf(out, ", lag %s, %.0f events/s", format_count(count, n.lag),
+				   n.rate);
+		if (intent)
+			buf_printf(out, ", making %s%s", v->prefixes[i], intent->name);
+		if (last)
+			buf_printf(out, ", last load %s%s of %s", v->prefixes[i], last->name,
+				   format_time(when, last->published_ms));
+		buf_put(out, '\n');
+	}
+}
+
+void state_report_text(struct buf *out, const struct state_view *v)
+{
+	if (v->is_shared)
+		put_shared(out, v);
+	else if (!state_topic(v->states[0]))
+		buf_append_str(out, "nothing was loaded yet\n");
+	else
+		put_state(out, v->states[0]);
+}
+
+void state_report_json(struct buf *out, const struct state_view *v)
+{
+	if (v->is_shared)
+		show_json(out, shared_json(v), JSON_INDENT(2));
+	else if (!state_topic(v->states[0]))
+		buf_append_str(out, "{}\n");
+	else
+		show_json(out, state_json(v->states[0]), JSON_INDENT(2));
+}
+
+/* --- loads --- */
+
+/* problem: of its place in the chain, or NULL. */
+static void put_load(struct buf *out, const char *prefix, const struct state_load *l,
+		     const char *problem)
+{
+	char when[32], count[28];
+	if (l->phase == STATE_SEEK)
+		buf_printf(out, "%s%s  %s  positions set:", prefix, l->name,
+			   format_time(when, l->published_ms));
+	else
+		buf_printf(out, "%s%s  %s  %-8s %s events, %" PRIu64 " rejected  %s ", prefix,
+			   l->name, format_time(when, l->published_ms),
+			   l->handed ? "loaded" : "waiting", format_count(count, l->read),
+			   l->rejected, l->dir);
+	for (size_t i = 0; i < l->nranges; i++)
+		buf_printf(out, " %d:%" PRId64 "-%" PRId64, l->ranges[i].partition,
+			   l->ranges[i].start, l->ranges[i].end);
+	buf_put(out, '\n');
+	if (problem)
+		buf_printf(out, "  BROKEN: %s\n", problem);
+}
+
+static void put_load_json(struct buf *out, const char *prefix, const struct state_load *l,
+			  const char *problem)
+{
+	char *name = mem_format("%s%s", prefix, l->name);
+	json_t *ranges = json_array();
+	for (size_t i = 0; i < l->nranges; i++)
+		json_array_append_new(ranges, json_pack("{s:i, s:I, s:I, s:I}", "partition",
+							l->ranges[i].partition, "start",
+							(json_int_t)l->ranges[i].start, "end",
+							(json_int_t)l->ranges[i].end, "events",
+							(json_int_t)l->ranges[i].events));
+	json_t *load = json_pack("{s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:o}", "load", name, "output",
+				 l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed,
+				 "read", (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
+				 "published_ms", (json_int_t)l->published_ms, "offsets", ranges);
+	if (problem)
+		json_object_set_new(load, "problem", json_string(problem));
+	show_json(out, load, JSON_COMPACT);
+	mem_free(name);
+}
+
+bool state_report_load(struct buf *out, const struct state_view_load *l, bool as_json)
+{
+	char *problem = manifest_chain_check(l->load);
+	bool good = !problem;
+	if (as_json)
+		put_load_json(out, l->prefix, l->load, problem);
+	else
+		put_load(out, l->prefix, l->load, problem);
+	mem_free(problem);
+	return good;
+}

@@ -1,0 +1,42 @@
+#include "stream_text.h"
+
+#include "report.h"
+
+static void put_age(struct buf *out, double s)
+{
+	if (s < 120)
+		buf_printf(out, "%.0f s", s);
+	else if (s < 2 * 3600)
+		buf_printf(out, "%.0f min", s / 60);
+	else
+		buf_printf(out, "%.1f h", s / 3600);
+}
+
+static void put_cut(struct buf *out, const struct stream_view *w)
+{
+	char count[28];
+	if (!w->cut) {
+		buf_append_str(out, "no open cut");
+		return;
+	}
+	buf_printf(out, "%s %s offsets (", w->loading ? "loading" : "open cut",
+		   format_count(count, w->cut));
+	if (w->loading)
+		buf_printf(out, "%s read, ", format_count(count, w->cut_read));
+	put_age(out, w->cut_age_s);
+	buf_put(out, ')');
+}
+
+void stream_text(struct buf *out, const struct stream_view *w)
+{
+	char lag[28], rate[28], loads[28];
+	buf_printf(out, "lag %s offsets, %s events/s, ", format_count(lag, w->lag),
+		   format_count(rate, (uint64_t)(w->rate + 0.5)));
+	put_cut(out, w);
+	buf_printf(out, ", %s load%s", format_count(loads, w->loads), w->loads == 1 ? "" : "s");
+	if (w->published_s < 0)
+		return;
+	buf_append_str(out, w->loads ? ", the last " : ", the last one before that ");
+	put_age(out, w->published_s);
+	buf_append_str(out, " ago");
+}

@@ -1,0 +1,41 @@
+#include "verify_report.h"
+
+#include "show_json.h"
+
+void verify_report_text(struct buf *out, const struct verify_result *r, bool quiet)
+{
+	const struct findings *f = &r->findings;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->item[i].problem || !quiet)
+			buf_printf(out, "%-8s %s: %s\n", f->item[i].problem ? "PROBLEM" : "ok",
+				   f->item[i].path, f->item[i].text);
+	if (f->problems)
+		buf_printf(out, "%zu problem%s\n", f->problems, f->problems == 1 ? "" : "s");
+	else if (!quiet)
+		buf_printf(out, "verified: %llu files, %llu rows, %llu cells\n",
+			   (unsigned long long)r->files, (unsigned long long)r->rows,
+			   (unsigned long long)r->cells);
+}
+
+/* File names may be any bytes; JSON wants UTF-8. */
+static json_t *text_or_null(const char *text)
+{
+	json_t *s = json_string(text);
+	return s ? s : json_null();
+}
+
+void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir)
+{
+	const struct findings *f = &r->findings;
+	json_t *problems = json_array(), *checks = json_array();
+	for (size_t i = 0; i < f->count; i++)
+		json_array_append_new(f->item[i].problem ? problems : checks,
+				      json_pack("{s:o, s:o}", "path", text_or_null(f->item[i].path),
+						f->item[i].problem ? "problem" : "proved",
+						text_or_null(f->item[i].text)));
+	json_t *all = json_pack("{s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "dir", text_or_null(dir),
+				"ok", f->problems == 0, "files", (json_int_t)r->files, "rows",
+				(json_int_t)r->rows, "cells", (json_int_t)r->cells, "problems",
+				problems, "checks", checks);
+	show_json(out, all, JSON_INDENT(2));
+}
