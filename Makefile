@@ -30,7 +30,7 @@ UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h splitter/*.h))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(sort $(wildcard tests/bench/*.c))
-SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay.c $(BENCH)
+SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH)
 REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
 UNIT_BIN := $(UNIT:%.c=$(B)/%)
 
@@ -41,7 +41,7 @@ $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(UNIT_BIN): LDLIBS += -lcmocka
 $(UNIT_BIN): %: %.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
-$(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
+$(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
 $(B)/%.o: %.c
 	@mkdir -p $(@D)

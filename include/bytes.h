@@ -138,7 +138,7 @@ static inline void buf_be64(struct buf *b, uint64_t v)
 }
 
 /*
- * Little-endian base 128 (protobuf varint; "v7" of hfile-v3.md 4.2).  put_varint writes at most
+ * Little-endian base 128 (protobuf varint; "v7" of hfile/README.md 4.2).  put_varint writes at most
  * 10 bytes and returns how many; get_varint returns how many it read, 0 if the number does not
  * end before end.
  */
@@ -165,7 +165,7 @@ static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *
 }
 
 /*
- * HBase's Bytes.toStringBinary and toBytesBinary (hbase-shell.md 2.2).  `escaped` prints every
+ * HBase's Bytes.toStringBinary and toBytesBinary (splitter/README.md 2.2).  `escaped` prints every
  * byte outside [0-9A-Za-z_.-] as \xHH in upper case, the form that is safe in SPLITS_FILE and in
  * single quotes; the result is NUL-terminated text behind b's content.
  */

@@ -1,8 +1,8 @@
 /*
  * cell_sample.h - a small part of a table's rows, written to be looked at
  */
-#ifndef SALTMILL_EXCERPT_H
-#define SALTMILL_EXCERPT_H
+#ifndef SALTMILL_CELL_SAMPLE_H
+#define SALTMILL_CELL_SAMPLE_H
 
 #include "cut.h"
 #include "sorter.h"

@@ -2,7 +2,7 @@
  * crash.h - places where a test may let the process die
  *
  * With SALTMILL_CRASH_AT=STEP in the environment the process ends by SIGKILL when it gets to STEP;
- * the steps are those of publishing a load from Kafka (ingest.md 2.3), in order:
+ * the steps are those of publishing a load from Kafka (topic/README.md 2), in order:
  *
  *   position-temp position intent-temp intent load-opened load-read load-split
  *   load-written described publishing-temp publishing published record-temp recorded intent-removed

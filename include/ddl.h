@@ -1,7 +1,7 @@
 /*
  * ddl.h - the create-table script for `hbase shell -n`,
  *
- * Implemented in splitter/.  Grammar and traps: hbase-shell.md.
+ * Implemented in splitter/.  Grammar and traps: splitter/README.md.
  */
 #ifndef SALTMILL_DDL_H
 #define SALTMILL_DDL_H

@@ -5,8 +5,8 @@
  *   existing_regions_add (while options are parsed), existing_regions_read,
  * existing_regions_release
  */
-#ifndef SALTMILL_LIVE_H
-#define SALTMILL_LIVE_H
+#ifndef SALTMILL_EXISTING_REGIONS_H
+#define SALTMILL_EXISTING_REGIONS_H
 
 #include "job.h"
 #include "splits.h"

@@ -5,10 +5,10 @@
  *
  * No message comes this way, and no offset that the group knows is used: what is given to us is
  * read by kafka.h from where the partition's own state says.  One thread at a time, but for
- * member_note.  Implemented in member.c, which knows librdkafka as kafka.c does.
+ * member_note.  Implemented in group_member.c, which knows librdkafka as kafka.c does.
  */
-#ifndef SALTMILL_SOURCE_MEMBER_H
-#define SALTMILL_SOURCE_MEMBER_H
+#ifndef SALTMILL_GROUP_MEMBER_H
+#define SALTMILL_GROUP_MEMBER_H
 
 #include "kafka.h"
 

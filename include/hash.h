@@ -2,7 +2,7 @@
  * hash.h - the hashes that a key or a salt may name
  *
  * murmur3_32: MurmurHash3_x86_32 (A. Appleby).  java31: java.util.Arrays.hashCode(byte[]), bytes
- * signed, 32-bit wraparound (salts.md 4.1).
+ * signed, 32-bit wraparound (key/README.md 1).
  */
 #ifndef SALTMILL_HASH_H
 #define SALTMILL_HASH_H

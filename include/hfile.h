@@ -1,5 +1,5 @@
 /*
- * hfile.h - write and read HFile v3 (hfile-v3.md)
+ * hfile.h - write and read HFile v3 (hfile/README.md)
  *
  *   hfile_writer_new, hfile_add*, hfile_finish (or hfile_abort)
  *   hfile_open, hfile_info / hfile_blocks / hfile_cells, hfile_close

@@ -1,5 +1,5 @@
 /*
- * job.h - the job file, read and checked (interface.md)
+ * job.h - the job file, read and checked
  *
  * Built by pipeline/job, used by every room that needs to know what the user asked for.  Nothing
  * here changes after job_load.  Everything lives in the job's arena.

@@ -7,7 +7,7 @@
  * Nothing is asked of a consumer group but to note offsets (kafka_commit).  While no broker
  * answers, every call waits and says so through the log, until job.kafka.patience_s or a signal
  * (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented in kafka.c and
- * kafka_topic.c; they and member.c are the only files that know librdkafka.
+ * kafka_topic.c; they and group_member.c are the only files that know librdkafka.
  */
 #ifndef SALTMILL_SOURCE_KAFKA_H
 #define SALTMILL_SOURCE_KAFKA_H

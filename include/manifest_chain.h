@@ -4,8 +4,8 @@
  * A load's manifest names the digest of the manifest before it, and the state keeps the digest of
  * each: a load that was changed, exchanged, or made with another copy of the state shows.
  */
-#ifndef SALTMILL_CHAIN_H
-#define SALTMILL_CHAIN_H
+#ifndef SALTMILL_MANIFEST_CHAIN_H
+#define SALTMILL_MANIFEST_CHAIN_H
 
 #include "state.h"
 

@@ -5,8 +5,8 @@
  *
  * Every thread takes pieces of the input, encodes their events and hands the records to a sink.
  */
-#ifndef SALTMILL_READ_H
-#define SALTMILL_READ_H
+#ifndef SALTMILL_PASS_H
+#define SALTMILL_PASS_H
 
 #include "job.h"
 #include "publish.h"

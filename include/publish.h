@@ -60,11 +60,10 @@ uint64_t rejects_count(const struct rejects *r); /* any thread */
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);
 /* Counts by reason, most frequent first, ties by name; valid until rejects_free. */
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
-/* Write rejects.jsonl: one JSON object a line, in input order (interface.md).  Empty file when
- * none. */
+/* Write rejects.jsonl: one JSON object a line, in input order.  Empty file when none. */
 int rejects_write(struct rejects *r, const char *path, struct error *err);
 
-/* manifest.json (interface.md): what a load is made of.  Plain data, no clock, no thread count. */
+/* manifest.json: what a load is made of.  Plain data, no clock, no thread count. */
 struct manifest_file {
 	const char *path; /* relative to DIR: "ratings/hfiles/f/<hex>" */
 	const char *family;

@@ -1,5 +1,5 @@
 /*
- * record.h - what is sorted: one compact record a row (speed.md 8), not one a cell
+ * record.h - what is sorted: one compact record a row, not one a cell
  *
  * Order: key (bytes_cmp), then secondary (memcmp), then seq.  secondary has the same length in all
  * records of one table: 0, or 8 bytes of Long.MAX_VALUE - cell timestamp (big-endian), so that

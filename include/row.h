@@ -96,7 +96,7 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 struct hfile_value;
 size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
 		  struct hfile_value *out);
-/* record_weigh over a struct row_weigher: bytes as uncompressed KeyValues (hfile-v3.md 3.1). */
+/* record_weigh over a struct row_weigher: bytes as uncompressed KeyValues (hfile/README.md 3.1). */
 struct row_weigher {
 	const struct row_plan *plan;
 	size_t table;

@@ -10,8 +10,8 @@
  * `start: latest` means the same moment for all of them, whoever reads them.  A partition that
  * comes later begins at offset 0.  Behind that a partition without a state is one that lost it.
  */
-#ifndef SALTMILL_STATE_SHARED_H
-#define SALTMILL_STATE_SHARED_H
+#ifndef SALTMILL_SHARED_STATE_H
+#define SALTMILL_SHARED_STATE_H
 
 #include "mem.h"
 #include "state.h"

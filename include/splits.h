@@ -24,7 +24,7 @@ void splits_release(struct splits *s);
 /* Index of the region that holds row: how many split keys are <= row. */
 size_t splits_region(const struct splits *s, struct bytes row);
 
-/* One key a line, \xHH form (what SPLITS_FILE takes, hbase-shell.md 2.2). */
+/* One key a line, \xHH form (what SPLITS_FILE takes, splitter/README.md 2.2). */
 void splits_format(const struct splits *s, struct buf *out);
 /*
  * Read such text; name is for messages.  Empty lines, \x without two upper-case hex digits,
@@ -36,7 +36,7 @@ int splits_parse(struct splits *s, const char *name, struct bytes text, struct e
 enum split_algorithm { SPLIT_ALGORITHM_UNIFORM, SPLIT_ALGORITHM_HEX, SPLIT_ALGORITHM_DECIMAL };
 
 /*
- * Split keys for n regions, to the byte of HBase's RegionSplitter (splits.md 1.2 to 1.4), its
+ * Split keys for n regions, to the byte of HBase's RegionSplitter (splitter/README.md 1), its
  * errors included (RC_CONFIG).  first and last: the text that setFirstRow/setLastRow(String)
  * take; NULL: the defaults.
  */

@@ -1,9 +1,9 @@
 /*
  * state_view.h - a state folder as people look at it: one state, or one a partition
- * (state/shared.h)
+ * (shared_state.h)
  */
-#ifndef SALTMILL_VIEW_H
-#define SALTMILL_VIEW_H
+#ifndef SALTMILL_STATE_VIEW_H
+#define SALTMILL_STATE_VIEW_H
 
 #include "shared_state.h"
 

@@ -40,7 +40,8 @@ struct stream_options {
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err);
 
-/* One sequence of loads: of a topic, or of one partition that is shared by a group (share.h). */
+/* One sequence of loads: of a topic, or of one partition that is shared by a group (partitions.h).
+ */
 struct stream {
 	const struct stream_options *opt;
 	struct ingest in;

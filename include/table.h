@@ -1,7 +1,7 @@
 /*
  * table.h - a table as HBase knows it: name, column families, attributes
  *
- * All strings belong to the job's arena.  Names and limits: hbase-shell.md 2.3 to 2.5.
+ * All strings belong to the job's arena.  Names and limits: splitter/README.md 2.3 to 2.5.
  */
 #ifndef SALTMILL_TABLE_H
 #define SALTMILL_TABLE_H
@@ -17,7 +17,7 @@ struct pos {
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* The numbers are those of the HFile trailer (hfile-v3.md 8). */
+/* The numbers are those of the HFile trailer (hfile/README.md 8). */
 enum codec {
 	CODEC_LZO = 0,
 	CODEC_GZ = 1,
@@ -28,7 +28,7 @@ enum codec {
 };
 
 /*
- * How ZSTD blocks are stored (hfile-v3.md 9.4): HBase's own codec (ZstdCodec of
+ * How ZSTD blocks are stored (hfile/README.md 9.4): HBase's own codec (ZstdCodec of
  * hbase-compression-zstd) reads length-prefixed chunks, Hadoop's native codec a bare frame.
  */
 enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
@@ -36,7 +36,7 @@ enum zstd_framing { ZSTD_FRAMING_HBASE, ZSTD_FRAMING_HADOOP };
 /* What `level: auto` looks for; AIM_NONE: the level is given. */
 enum codec_aim { AIM_NONE, AIM_SPEED, AIM_SIZE };
 
-/* The numbers are those stored in encoded blocks (hfile-v3.md 4). */
+/* The numbers are those stored in encoded blocks (hfile/README.md 4). */
 enum block_encoding {
 	ENCODING_NONE = 0,
 	ENCODING_PREFIX = 2,

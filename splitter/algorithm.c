@@ -2,7 +2,7 @@
  * algorithm.c - UniformSplit, HexStringSplit and DecimalStringSplit, to the byte of HBase's
  *
  * All three cut an interval of whole numbers into n equal parts, rounded down, and give the rest
- * to the last (splits.md 1.2, 1.3).  They differ in the base their keys are written in: bytes,
+ * to the last (README.md 1.1, 1.2).  They differ in the base their keys are written in: bytes,
  * hex digits, decimal digits.  So a number here is an array of digits in that base, most
  * significant first and of one width: no radix conversion, and rows may be as long as they like.
  */

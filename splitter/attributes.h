@@ -1,6 +1,6 @@
 /*
  * attributes.h - every attribute the shell knows, with its kind and limits
- * (hbase-shell.md 2.3, 2.4)
+ * (README.md 2.3, 2.4)
  */
 #ifndef SALTMILL_SPLITTER_ATTRIBUTES_H
 #define SALTMILL_SPLITTER_ATTRIBUTES_H

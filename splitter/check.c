@@ -2,7 +2,7 @@
  * check.c - what the master, or the shell without a word, would make of this table
  *
  * Follows TableName, ColumnFamilyDescriptorBuilder and the master's TableDescriptorChecker
- * (hbase-shell.md 2.3 to 2.5), so that a script that was written is a script that runs.
+ * (README.md 2.3 to 2.5), so that a script that was written is a script that runs.
  */
 #include <inttypes.h>
 #include <locale.h>

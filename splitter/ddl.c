@@ -39,7 +39,7 @@ static bool is_coprocessor(const struct attribute *it)
 	return d && d->kind == KIND_COPROCESSOR;
 }
 
-/* hfile-v3.md 9.4: the two zstd codecs cannot read each other's blocks. */
+/* hfile/README.md 9.4: the two zstd codecs cannot read each other's blocks. */
 static void zstd_note(struct buf *out, const struct table *t)
 {
 	for (size_t i = 0; i < t->nfamilies; i++) {

@@ -15,8 +15,8 @@
 #define GIB		     (UINT64_C(1) << 30)
 #define DEFAULT_REGION_BYTES (10 * GIB)
 #define DEFAULT_PER_SERVER   10
-#define MAX_PER_SERVER	     200 /* hbase-shell.md 2.4: 20 to 200 are reasonable */
-#define MAX_FILES	     32	 /* bulk-load.md: hfiles.perRegion.perFamily */
+#define MAX_PER_SERVER	     200 /* README.md 2.4: 20 to 200 are reasonable */
+#define MAX_FILES	     32	 /* README.md 2.4 */
 #define MAX_REGIONS	     1000000
 #define MAX_HEAVY	     20
 #define UNEVEN_BUCKET	     2 /* times the fair share */

@@ -19,7 +19,7 @@
  *     |error| <= sqrt(2 L (V + S m)) + 2 S L / 3,   L = ln(2 / risk).
  * Measured with k = 32768: sqrt(V) is 0.7 / k of all bytes, and the bound for a region that holds a
  * thousandth of them is 8 to 9 % of it at a risk of 1 %.  t-digest has no such bound and needs
- * numbers; DataSketches' KLL counts rows only (splits.md, 3.1).
+ * numbers; DataSketches' KLL counts rows only (README.md 3.1).
  *
  * Windows of a picker in front are like those of 2^base bytes: S is the wider one.
  *

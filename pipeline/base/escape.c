@@ -2,7 +2,7 @@
  * escape.c - binary keys as text, the way HBase's shell reads and prints them
  *
  * toBytesBinary knows one escape, \xHH with upper-case digits.  Its odd corners are kept to the
- * byte (hbase-shell.md 2.2): of a \x that no two upper-case digits follow only the backslash
+ * byte (splitter/README.md 2.2): of a \x that no two upper-case digits follow only the backslash
  * goes; within three characters of the end even that stays.
  */
 #include "bytes.h"

@@ -109,7 +109,8 @@ static void check_row(struct file_check *c, const char *which, struct bytes foun
 	buf_release(&b);
 }
 
-/* All cells have the family of the last key (hfile_verify saw to it), a flat key (hfile-v3.md 3.1).
+/* All cells have the family of the last key (hfile_verify saw to it), a flat key
+ * (hfile/README.md 3.1).
  */
 static void check_family(struct file_check *c, const char *full)
 {

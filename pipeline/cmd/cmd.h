@@ -1,8 +1,8 @@
 /*
  * cmd.h - the program's commands and what they share
  *
- * A command takes its own argument vector (argv[0] is its name) and returns the exit status of
- * interface.md.  Only files of this room print results.
+ * A command takes its own argument vector (argv[0] is its name) and returns the exit status
+ * (commands.h).  Only files of this room print results.
  */
 #ifndef SALTMILL_CMD_H
 #define SALTMILL_CMD_H

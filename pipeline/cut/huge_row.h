@@ -1,8 +1,8 @@
 /*
  * huge_row.h - a row with more events than may be gathered in memory
  */
-#ifndef SALTMILL_CUT_GIANT_H
-#define SALTMILL_CUT_GIANT_H
+#ifndef SALTMILL_HUGE_ROW_H
+#define SALTMILL_HUGE_ROW_H
 
 #include "cut.h"
 

@@ -1,6 +1,6 @@
 /* region_files.h - the HFiles of one region: one writer a family, rolled at a size limit */
-#ifndef SALTMILL_CUT_FILES_H
-#define SALTMILL_CUT_FILES_H
+#ifndef SALTMILL_REGION_FILES_H
+#define SALTMILL_REGION_FILES_H
 
 #include "cut.h"
 

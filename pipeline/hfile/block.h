@@ -1,5 +1,5 @@
 /*
- * block.h - HFile blocks: header, compressed payload, checksums (hfile-v3.md 2)
+ * block.h - HFile blocks: header, compressed payload, checksums (README.md 2)
  *
  *    0  magic                          8 bytes
  *    8  onDiskSizeWithoutHeader        i32  stored payload and checksums

@@ -1,5 +1,5 @@
 /*
- * block_decode.c - data block payloads back to plain cells (hfile-v3.md 4)
+ * block_decode.c - data block payloads back to plain cells (README.md 4)
  *
  * Made for damaged and hostile payloads: every read goes through struct in, which turns bad at
  * the first read beyond the end, and every cell is bounded by the size the block declares before

@@ -1,5 +1,5 @@
 /*
- * block_encode.c - PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1 data blocks (hfile-v3.md 4)
+ * block_encode.c - PREFIX, DIFF, FAST_DIFF and ROW_INDEX_V1 data blocks (README.md 4)
  *
  * The delta encodings describe a cell by what it shares with the cell before it in the block:
  *

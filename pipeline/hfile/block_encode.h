@@ -1,11 +1,11 @@
 /*
- * block_encode.h - data block encodings: cells of a block to its payload and back (hfile-v3.md 4)
+ * block_encode.h - data block encodings: cells of a block to its payload and back (README.md 4)
  *
  * HBase encodes cell by cell; here a whole block is encoded when it closes.  That is the same:
  * every encoding starts afresh in each block.
  */
-#ifndef SALTMILL_HFILE_ENCODE_H
-#define SALTMILL_HFILE_ENCODE_H
+#ifndef SALTMILL_BLOCK_ENCODE_H
+#define SALTMILL_BLOCK_ENCODE_H
 
 #include "bytes.h"
 #include "error.h"

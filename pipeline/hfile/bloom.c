@@ -1,4 +1,4 @@
-/* bloom.c - bloom filters; see bloom.h and hfile-v3.md 6 */
+/* bloom.c - bloom filters; see bloom.h and README.md 6 */
 #include "bloom.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /*
- * bloom.h - compound bloom filters (hfile-v3.md 6)
+ * bloom.h - compound bloom filters (README.md 6)
  *
  * Keys are remembered by their two hashes and become bits when their chunk is written: then the
  * size of the chunk is known, and a chunk that HBase would fold is made small at once.

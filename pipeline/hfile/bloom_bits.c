@@ -1,5 +1,5 @@
 /*
- * bloom_bits.c - see bloom_bits.h and hfile-v3.md 6.2
+ * bloom_bits.c - see bloom_bits.h and README.md 6.2
  *
  * Eight keys are turned into eight-wide words, word i of every key.  Mixing a word does not depend
  * on the seed, so it is done once for both hashes, of which the second waits for the first.

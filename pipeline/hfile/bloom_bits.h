@@ -1,8 +1,8 @@
 /*
  * bloom_bits.h - from bloom keys to bits: the two hashes of a key, the bits of two hashes
  *
- * Keys of one length are hashed eight at a time where the processor can (speed.md 2); the bits are
- * the same everywhere.
+ * Keys of one length are hashed eight at a time where the processor can; the bits are the same
+ * everywhere.
  */
 #ifndef SALTMILL_HFILE_BLOOM_BITS_H
 #define SALTMILL_HFILE_BLOOM_BITS_H

@@ -1,12 +1,12 @@
 /*
- * compress.c - GZ, SNAPPY, LZ4, ZSTD in the containers of codec.h
+ * compress.c - GZ, SNAPPY, LZ4, ZSTD in the containers of compress.h
  *
  * A chunk of style B has at most CHUNK_BYTES of input: HBase and Hadoop decompress it in buffers
- * of 262144 bytes, and a longer one can end the region server's process (hfile-v3.md 9.3).
+ * of 262144 bytes, and a longer one can end the region server's process (README.md 9.3).
  *
- * libzstd's door for ready-made sequences is young and was seen to write frames that nobody reads
- * (speed.md 4): it checks them itself, those it refuses are compressed without them, and some of
- * the frames are read back.  Which ones their size decides, so it does not depend on threads.
+ * libzstd's door for ready-made sequences is young and was seen to write frames that nobody reads:
+ * it checks them itself, those it refuses are compressed without them, and some of the frames are
+ * read back.  Which ones their size decides, so it does not depend on threads.
  */
 #include "compress.h"
 

@@ -1,13 +1,13 @@
 /*
- * compress.h - compression of a block's payload in the containers HBase reads (hfile-v3.md 9)
+ * compress.h - compression of a block's payload in the containers HBase reads (README.md 9)
  *
  *   style B  u32 plain bytes | chunks: u32 stored bytes, stored | ... [| u32 0]
  *   style S  the codec's own stream: one gzip member, one zstd frame
  *
  * SNAPPY, LZ4 and HBase's ZSTD codec read style B, GZ and Hadoop's ZSTD codec style S.
  */
-#ifndef SALTMILL_HFILE_CODEC_H
-#define SALTMILL_HFILE_CODEC_H
+#ifndef SALTMILL_COMPRESS_H
+#define SALTMILL_COMPRESS_H
 
 #include "bytes.h"
 #include "error.h"

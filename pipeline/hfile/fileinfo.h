@@ -1,5 +1,5 @@
 /*
- * fileinfo.h - the file info block: names and values (hfile-v3.md 7)
+ * fileinfo.h - the file info block: names and values (README.md 7)
  *
  *   "PBUF" | varint length | message { repeated 1: { 1: name, 2: value } }
  */

@@ -1,5 +1,5 @@
 /*
- * index.h - the multi-level index of data blocks (hfile-v3.md 5)
+ * index.h - the multi-level index of data blocks (README.md 5)
  *
  *   root      n x (i64 offset | i32 diskBytes | vint keyLength | key) [| mid-key, 16 bytes]
  *   non-root  i32 n | n x i32 relOffset | i32 entriesBytes | n x (i64 offset | i32 diskBytes | key)

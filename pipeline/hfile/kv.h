@@ -1,5 +1,5 @@
 /*
- * kv.h - flat keys, the layout of a cell in a block, Hadoop's vint (hfile-v3.md 3)
+ * kv.h - flat keys, the layout of a cell in a block, Hadoop's vint (README.md 3)
  *
  *   cell      keyLength i32 | valueLength i32 | flat key | value [| tags | mvcc]
  *   flat key  rowLength i16 | row | familyLength i8 | family | qualifier | timestamp i64 | type i8

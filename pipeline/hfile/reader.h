@@ -1,4 +1,4 @@
-/* reader.h - the state of an open HFile, shared by reader.c, scan.c and verify.c */
+/* reader.h - the state of an open HFile, shared by hfile_open.c, scan.c and verify_hfile.c */
 #ifndef SALTMILL_HFILE_READER_H
 #define SALTMILL_HFILE_READER_H
 

@@ -9,7 +9,7 @@
 
 #include "bytes.h"
 
-/* Shortest match: 3 or less makes frames that libzstd writes and nobody reads (speed.md 4). */
+/* Shortest match: 3 or less makes frames that libzstd writes and nobody reads. */
 #define SEQUENCE_MIN 4
 #define SEQUENCE_MAX 8
 

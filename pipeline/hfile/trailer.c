@@ -25,7 +25,7 @@ enum {
 
 static const char magic[] = "TRABLK\"$";
 
-/* Comparators that mean the order of hfile-v3.md 3.4. */
+/* Comparators that mean the order of README.md 3.4. */
 static const char *const comparators[] = {
 	HTRAILER_COMPARATOR,
 	"org.apache.hadoop.hbase.CellComparator",

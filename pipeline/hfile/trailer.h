@@ -1,5 +1,5 @@
 /*
- * trailer.h - the last 4096 bytes of an HFile (hfile-v3.md 8)
+ * trailer.h - the last 4096 bytes of an HFile (README.md 8)
  *
  *   "TRABLK\"$" | varint length | FileTrailerProto | zeros | version word 03 00 00 03
  */

@@ -2,7 +2,7 @@
  * writer.c - blocks to a file
  *
  * add.c fills a block with cells.  When it is full it is encoded, compressed and written, then the
- * index leaf and bloom chunks that are due, in the order of HBase's writer (hfile-v3.md 1.1), so
+ * index leaf and bloom chunks that are due, in the order of HBase's writer (README.md 1.1), so
  * that the bytes are the same.
  */
 #include "writer.h"

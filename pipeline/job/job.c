@@ -1,6 +1,6 @@
 /*
  * A job file becomes a struct job in three steps: libyaml's events to a tree of nodes that know
- * their place (tree.c), tables of keys that walk the tree and fill structs (read.c and a file a
+ * their place (tree.c), tables of keys that walk the tree and fill structs (schema.c and a file a
  * section), and the checks the HBase master would make (table_check).
  */
 #include "sections.h"

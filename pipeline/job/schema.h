@@ -6,8 +6,8 @@
  * ones, then reads in the order of the schema, not of the file: a later part may rely on an
  * earlier one.
  */
-#ifndef SALTMILL_JOB_READ_H
-#define SALTMILL_JOB_READ_H
+#ifndef SALTMILL_SCHEMA_H
+#define SALTMILL_SCHEMA_H
 
 #include <limits.h>
 

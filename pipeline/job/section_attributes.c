@@ -1,5 +1,5 @@
 /*
- * Attributes that only the create-table script needs (hbase-shell.md 2.3, 2.4), by their HBase
+ * Attributes that only the create-table script needs (splitter/README.md 2.3, 2.4), by their HBase
  * names in lower case.  Their values are table_check's affair, which knows what the master takes.
  */
 #include <ctype.h>

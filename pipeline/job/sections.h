@@ -1,7 +1,7 @@
 /*
  * sections.h - the parts of the job file: each file of this room reads one
  *
- * All have the form of struct key.read (read.h).
+ * All have the form of struct key.read (schema.h).
  */
 #ifndef SALTMILL_JOB_SECTIONS_H
 #define SALTMILL_JOB_SECTIONS_H
@@ -17,7 +17,7 @@ int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key
 /* After all is read: with `columns` every field must name one of them. */
 int check_columns(struct reader *r);
 
-/* fields.c: slot struct job. */
+/* section_fields.c: slot struct job. */
 int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* Slot size_t: the index of the named field; one that is not listed is added as text. */
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
@@ -35,7 +35,7 @@ enum encode_as encoding_natural(enum field_type t);
 uint32_t encoding_bytes(enum encode_as as);
 int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as as);
 
-/* parts.c: a list of key parts; salt: a salt may stand first. */
+/* section_parts.c: a list of key parts; salt: a salt may stand first. */
 int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
 	       struct key_part **parts, size_t *count);
 int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *part);
@@ -44,7 +44,7 @@ int read_rowkey(struct reader *r, const struct node *n, const struct key *key, v
 /* Bytes of a part, 0 when they vary. */
 uint32_t part_bytes(const struct key_part *p);
 
-/* families.c: slot struct table; attributes.c: slot struct attributes. */
+/* section_families.c: slot struct table; section_attributes.c: slot struct attributes. */
 int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_table_attributes(struct reader *r, const struct node *n, const struct key *key,
 			  void *slot);
@@ -52,7 +52,8 @@ int read_table_attributes(struct reader *r, const struct node *n, const struct k
 int read_attribute(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
-/* cells.c, regions.c, tables.c: slots struct job_table, struct job_table, struct job. */
+/* section_cells.c, section_regions.c, section_tables.c: slots struct job_table, struct job_table,
+ * struct job. */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot);
 void regions_default(struct regions *g);

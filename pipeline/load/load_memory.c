@@ -1,7 +1,7 @@
 /*
  * load_memory.c - who may hold how much of --memory, and when
  *
- *   reading   pieces of input                 forced by read.c, at most 3/16 of the budget
+ *   reading   pieces of input                 forced by pass.c, at most 3/16 of the budget
  *             buffers of builders             forced by the sorters, at most half
  *             sorted runs, large values       what is left; on disk beyond it
  *   writing   writers, rows being gathered    forced here, before runs are merged
@@ -12,7 +12,7 @@
  */
 #include "load_state.h"
 
-#define RUN_BYTES	(8u << 20) /* sorts inside the caches (speed.md 8) */
+#define RUN_BYTES	(8u << 20) /* sorts inside the caches */
 #define RUN_BYTES_MIN	(64u << 10)
 #define THREAD_BYTES	(4u << 20)
 #define FILE_BUFFER_MIN (64u << 10)

@@ -9,7 +9,7 @@
 #include "mem.h"
 
 #define SAMPLE_BYTES (16u << 20)
-#define PER_SERVER   10 /* regions to start with (hbase-shell.md 2.4) */
+#define PER_SERVER   10 /* regions to start with (splitter/README.md 2.4) */
 
 static double disk_ratio(const struct cut_result *r)
 {

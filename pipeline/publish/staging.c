@@ -5,7 +5,7 @@
  * the kernel drops when the owner dies, so a sibling whose lock can be had is a leftover and is
  * emptied in place (the lock stays held meanwhile: two runs can never both think it theirs).
  *
- * Order of publishing (ingest.md 2.5): folders bottom up, lock away, sibling synced, rename
+ * Order of publishing (topic/README.md 3): folders bottom up, lock away, sibling synced, rename
  * without replacing, parent synced.  Between the moments when the lock file and the sibling
  * itself appear and disappear there is a short window without a lock file; who meets it waits a
  * second before the sibling counts as left behind.

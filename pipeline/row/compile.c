@@ -299,7 +299,8 @@ static int cell_compile(struct row_plan *p, struct cell_step *s, const struct jo
 	else if (!rc)
 		rc = op_compile(&s->op, p, c->field, c->as, false, c->pos, err);
 	s->plain = !s->computed && !s->constant && s->op.kind == OP_TEXT;
-	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile-v3.md 3.1) */
+	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
+	 */
 	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +
 		    s->qualifier.len + s->value.len;
 	return rc;

@@ -9,8 +9,8 @@
  * Everything that can be decided without an event is decided here, so that encoding a row is a
  * walk over flat arrays.
  */
-#ifndef SALTMILL_ROW_PLAN_H
-#define SALTMILL_ROW_PLAN_H
+#ifndef SALTMILL_COMPILED_H
+#define SALTMILL_COMPILED_H
 
 #include "row.h"
 #include "timefmt.h"
@@ -248,7 +248,7 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
 		size_t ncolumns, struct error *err);
 
-/* decode.c: all used fields of an event into e->values */
+/* values.c: all used fields of an event into e->values */
 decode_values values_decode;
 /* The best one for events with room behind their texts. */
 decode_values *choose_decode(void);

@@ -1,5 +1,5 @@
 /*
- * expand.c - a record back into its cells; the payload's layout is in encode.c
+ * expand.c - a record back into its cells; the payload's layout is in pack.c
  */
 #include "compiled.h"
 

@@ -3,7 +3,7 @@
  *
  * All parts are laid down in order with room left where a salt or a hash goes, and where each
  * part stands is noted.  Then the salts and hashes are computed from the last to the first, so
- * that one over "all behind it" sees the others finished (salts.md 4.1, 5.1, 5.2).
+ * that one over "all behind it" sees the others finished (key/README.md 1).
  */
 #include "compiled.h"
 #include "reject.h"

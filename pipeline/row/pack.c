@@ -1,7 +1,7 @@
 /*
  * pack.c - a decoded event as one compact record a table
  *
- * Payload, by cell in plan order (cells.c reads it):
+ * Payload, by cell in plan order (expand.c reads it):
  *
  *   constant qualifier, constant value   nothing
  *   constant qualifier                   varint(value length + 1), value     0: no cell

@@ -4,7 +4,7 @@
  * For plans of whole numbers and texts, keys of numbers and the usual salt, and cells of text or
  * numbers: every number is converted, every text tested, and what is wrong is only collected.
  * What the plan says is so read once for all events.  If one of them is not as usual - a null, a
- * sign, a fault, a very long text - all are left to decode.c, key.c and encode.c, which judge them
+ * sign, a fault, a very long text - all are left to values.c, key.c and pack.c, which judge them
  * from their start; both ways give the same bytes.
  *
  * Records are written where they stay, each field in one store of fixed size: what that is too long

@@ -1,8 +1,8 @@
 /*
  * inspect.c - what an HFile holds, decoded
  *
- * File info values have no type in the file; the known keys (hfile-v3.md 7.2) are in a table here.
- * Unknown ones are shown in \xHH form.
+ * File info values have no type in the file; the known keys (hfile/README.md 7.2) are in a table
+ * here. Unknown ones are shown in \xHH form.
  */
 #include "inspect.h"
 
@@ -102,7 +102,8 @@ static const char *type_name(uint8_t type)
 	}
 }
 
-/* A flat key (hfile-v3.md 3.1) as row/family:qualifier/timestamp/type; other bytes in \xHH form. */
+/* A flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type; other bytes in \xHH
+ * form. */
 static json_t *key_json(struct bytes k)
 {
 	size_t row = k.len >= 2 ? get_be16(k.ptr) : 0;

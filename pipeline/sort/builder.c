@@ -2,7 +2,7 @@
  * builder.c - one thread's buffer of records, sorted into runs
  *
  * The buffer, the sort entries and the write buffer are reused from run to run: fresh memory costs
- * more than sorting it (speed.md 7).  Each is asked for once, as large as it may become, but
+ * more than sorting it.  Each is asked for once, as large as it may become, but
  * touched and accounted only as far as it is used: a small table takes little of the budget, and
  * nothing is ever moved or given back to be taken again.
  */
@@ -27,7 +27,7 @@ static void *alloc_aligned(size_t bytes)
 }
 
 /*
- * Fewer page faults (speed.md 7) for what will be written of [from, to) of the memory at ptr.  A
+ * Fewer page faults for what will be written of [from, to) of the memory at ptr.  A
  * huge page of which less than half is wanted would be touched in vain.
  */
 static void advise_huge(uint8_t *ptr, size_t from, size_t to)

@@ -6,10 +6,10 @@
  *
  *   builder u32 | number u32 | payload bytes u64 | weight of the record u64
  */
-#ifndef SALTMILL_SORT_ASIDE_H
-#define SALTMILL_SORT_ASIDE_H
+#ifndef SALTMILL_LARGE_VALUES_H
+#define SALTMILL_LARGE_VALUES_H
 
-#include "run.h"
+#include "sorted_run.h"
 
 /* What one builder put aside. */
 struct large_values {

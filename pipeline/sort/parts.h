@@ -23,7 +23,7 @@
 
 #include "large_values.h"
 #include "radix.h"
-#include "run.h"
+#include "sorted_run.h"
 #include "sorter.h"
 
 enum {

@@ -2,9 +2,8 @@
  * prefix.c - spans, plans, and packing
  *
  * Taking any superset of the varying bits, first to last, keeps the order: the bits left out are
- * the same in all keys, and a cut behind the first 64 only makes ties.  That is the "key bits
- * compacted to u64" of speed.md 3, used by the sort of a run and again by the merge, where one
- * word then decides nearly every match.
+ * the same in all keys, and a cut behind the first 64 only makes ties.  The sort of
+ * a run uses the word, and so does the merge, where it decides nearly every match.
  *
  * PEXT does it in one instruction a word.  Zen 1 and 2 have it in microcode, slower than the
  * portable way: the parallel suffix "compress" of Warren, Hacker's Delight, 7-4, with the moves

@@ -1,6 +1,6 @@
 /*
- * radix.c - the fastest sort of speed.md 3: varying key bits packed into a u64, LSD radix with
- * digits on {u64, offset}, then repair of what the digits could not tell apart
+ * radix.c - varying key bits packed into a u64, LSD radix with digits on {u64, offset}, then
+ * repair of what the digits could not tell apart
  *
  * Five digits: a sixth for the last bits costs more than to compare words in the few groups that
  * are equal so far.  An entry has room for 32 bits more behind the word: where those are the rest

@@ -4,7 +4,7 @@
 #ifndef SALTMILL_RADIX_H
 #define SALTMILL_RADIX_H
 
-#include "run.h"
+#include "sorted_run.h"
 
 struct sort_entry {
 	uint64_t prefix; /* packed key bits */

@@ -6,8 +6,7 @@
  * straddle the key.  That brackets a target between two samples; the weight below a sample
  * becomes exact by reading the straddling block of each run (a probe); a few probes, guided by
  * the error of the last one, close the bracket to about a block's worth of records; merging those
- * settles it.  What comes out depends on the records only: samples just decide where to look
- * (speed.md 6, last paragraph).
+ * settles it.  What comes out depends on the records only: samples just decide where to look.
  *
  * Many targets near each other share one merge instead of probing each.
  */

@@ -19,8 +19,8 @@
  * has in its place LARGE_REF_BYTES that say where.  In a buffer the highest bit of key bytes tells
  * such a record, in a run 0 in the place of payload bytes + 1.
  */
-#ifndef SALTMILL_SORT_CODEC_H
-#define SALTMILL_SORT_CODEC_H
+#ifndef SALTMILL_RECORD_BYTES_H
+#define SALTMILL_RECORD_BYTES_H
 
 #include "prefix.h"
 #include "record.h"

@@ -1,7 +1,7 @@
 /*
  * run_reader.c - read a run in order, and find a key in it
  */
-#include "run.h"
+#include "sorted_run.h"
 
 #include <inttypes.h>
 

@@ -3,11 +3,11 @@
  *
  * Why a client of its own: the group may take a partition away at any moment, and a simple
  * consumer's position must not move when it does.  So membership only says who may try; the lock of
- * the partition's state says who does (share.c), and its position where.
+ * the partition's state says who does (topic/partitions.c), and its position where.
  *
- * librdkafka's rules (ingest.md 2.4): under the cooperative protocol only incremental_assign and
- * incremental_unassign; unassigning may wait for the application; no commit in a rebalance, which
- * before 2.10 could start another one or lose the assignment.
+ * librdkafka's rules (topic/README.md 4): under the cooperative protocol only incremental_assign
+ * and incremental_unassign; unassigning may wait for the application; no commit in a rebalance,
+ * which before 2.10 could start another one or lose the assignment.
  */
 #include "group_member.h"
 

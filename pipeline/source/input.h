@@ -1,8 +1,8 @@
 /*
  * input.h - an input as a stream of decoded bytes: plain, gzip or zstd, file or standard input
  */
-#ifndef SALTMILL_SOURCE_FILES_H
-#define SALTMILL_SOURCE_FILES_H
+#ifndef SALTMILL_INPUT_H
+#define SALTMILL_INPUT_H
 
 #include "bytes.h"
 #include "error.h"

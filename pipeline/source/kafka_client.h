@@ -1,5 +1,6 @@
 /*
- * kafka_client.h - what the files that know librdkafka share: kafka.c, kafka_topic.c, member.c
+ * kafka_client.h - what the files that know librdkafka share: kafka.c, kafka_topic.c,
+ * group_member.c
  */
 #ifndef SALTMILL_SOURCE_KAFKA_CLIENT_H
 #define SALTMILL_SOURCE_KAFKA_CLIENT_H

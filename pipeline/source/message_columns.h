@@ -3,8 +3,8 @@
  *
  *   decoding_new; decoder_new (one a thread), decoder_run*, decoder_free; decoding_free
  */
-#ifndef SALTMILL_SOURCE_DECODE_H
-#define SALTMILL_SOURCE_DECODE_H
+#ifndef SALTMILL_MESSAGE_COLUMNS_H
+#define SALTMILL_MESSAGE_COLUMNS_H
 
 #include "error.h"
 #include "event.h"

@@ -51,8 +51,8 @@ static int set_limits(const struct setter *s, uint64_t memory_bytes, struct erro
 		rc = set_number(s, "fetch.max.bytes", fetch, err);
 	if (!rc)
 		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
-	/* with small queues the default of a second is a stall of a second (ingest.md 2.4); before
-	 * librdkafka 2.2 it cannot be set */
+	/* with small queues the default of a second is a stall of a second (topic/README.md 4);
+	 * before librdkafka 2.2 it cannot be set */
 	struct property backoff = {.name = "fetch.queue.backoff.ms",
 				   .value = "5",
 				   .optional = true};

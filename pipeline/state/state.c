@@ -1,8 +1,8 @@
 /*
  * state.c - the state's life, and the protocol that puts each offset into exactly one load
  *
- * The rename of the load's folder is the commit (ingest.md 2.3).  An intent is written before any
- * message is read, so that after a crash exactly its ranges are read again; that its folder is
+ * The rename of the load's folder is the commit (topic/README.md 2).  An intent is written before
+ * any message is read, so that after a crash exactly its ranges are read again; that its folder is
  * about to be renamed is noted before, so that a folder which is not there afterwards can be told
  * from one that was never published.
  */

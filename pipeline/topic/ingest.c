@@ -1,5 +1,5 @@
 /*
- * ingest.c - the protocol of ingest.md 2.3, step by step
+ * ingest.c - the protocol of README.md 2, step by step
  *
  *   intent written -> load_run reads and writes -> "may be published" noted -> folder renamed (the
  *   commit) -> recorded in the state, intent removed -> offsets told to the group
@@ -132,7 +132,7 @@ int ingest_look(struct ingest *in, struct error *err)
 }
 
 /*
- * Invariant 5 of ingest.md 2.2: a group that is ahead has seen loads that this state has not.  Two
+ * Rule 5 of README.md 1: a group that is ahead has seen loads that this state has not.  Two
  * that load in step stand at the same offset: they show by who noted it last.
  */
 static int check_note(const struct ingest *in, const struct offset_range *r,

@@ -59,7 +59,7 @@ def test_description(paths):
         low, high = info["TIMERANGE"]
         assert 1400000000000 <= low < high <= 1400000000000 + loads.EVENTS * 61000
         assert f"/{family}:" in info["hfile.LASTKEY"] and info["hfile.LASTKEY"].endswith("/Put")
-        # blocks follow one another from 0 to the trailer (hfile-v3.md 1)
+        # blocks follow one another from 0 to the trailer (hfile/README.md 1)
         at = 0
         for block in shown["blocks"]:
             assert block["offset"] == at

@@ -1,5 +1,6 @@
 /*
- * split_vectors.h - HBase's split points (splits.md 1.4), which agree with HBase's own classes
+ * split_vectors.h - HBase's split points (splitter/README.md 1), which agree with HBase's own
+ * classes
  *
  * Rows and keys of UNIFORM are hex of the raw bytes, the others text.  "..." stands for keys left
  * out, NULL keys for an error.

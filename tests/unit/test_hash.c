@@ -1,4 +1,4 @@
-/* Hashes against their authors' and standards' vectors, and salts.md. */
+/* Hashes against their authors' and standards' vectors, and those of key/README.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /*
- * test_hfile.c - the HFile writer against the golden vectors of hfile-v3.md 14, which were taken
+ * test_hfile.c - the HFile writer against the golden vectors, which were taken
  * from HBase's own writer
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "tests/unit/hex.h"
 #include "tests/unit/temp_dir.h"
 
-/* hfile-v3.md 14.1: the file up to its trailer. */
+/* The file up to its trailer. */
 static const char golden_blocks[] =
 	"44415441424c4b2a0000005e0000005affffffffffffffff02000040000000007b0000001300000002000472"
 	"6f7731026366610000018bcfe5680004763100000014000000020004726f773102636661620000018bcfe568"
@@ -208,7 +208,7 @@ static void same_as_hbase(void **state)
 #define CELL_2 "00000014 00000002 0004726f773102636661620000018bcfe5680004 7631"
 #define CELL_3 "00000014 00000003 0005726f773232026366610000018bcfe567ff04 763333"
 
-/* hfile-v3.md 14.2: the payload of the only data block. */
+/* The payload of the only data block. */
 static const struct {
 	enum block_encoding encoding;
 	bool tails;

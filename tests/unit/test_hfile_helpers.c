@@ -1,5 +1,6 @@
 /*
- * test_hfile_crew.c - a file compressed by several threads is the file of one thread, byte by byte
+ * test_hfile_helpers.c - a file compressed by several threads is the file of one thread, byte by
+ * byte
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
  * test_hfile_parts.c - hashes, checksums, numbers, codecs and index keys of HFiles against the
- * vectors and rules of hfile-v3.md
+ * vectors and rules of hfile/README.md
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "pipeline/hfile/kv.h"
 #include "tests/unit/hex.h"
 
-/* hfile-v3.md 14.3 */
+/* Of the algorithm as HBase has it, run under Java's rules for integers. */
 static const struct {
 	const char *key;
 	uint32_t h1, h2;
@@ -122,7 +122,7 @@ static void bloom_sizes(void **state)
 	buf_release(&made);
 }
 
-/* hfile-v3.md 3.5; the last from Hadoop's rule: complement of the magnitude */
+/* hfile/README.md 3.5; the last from Hadoop's rule: complement of the magnitude */
 static const struct {
 	int64_t value;
 	const char *hex;
@@ -161,7 +161,7 @@ static void crc(void **state)
 	assert_int_equal(hblock_crc32c((const uint8_t *)"", 0), 0);
 }
 
-/* hfile-v3.md 14.5, from HBase's own unit test */
+/* From HBase's own unit test */
 static void zstd_styles(void **state)
 {
 	struct buf in = unhex("00000010 00000019 28b52ffd20108100004842617365206973"
@@ -262,7 +262,7 @@ static struct buf flat_key(const char *row, const char *qualifier, int64_t ts)
 	return b;
 }
 
-/* hfile-v3.md 5.6: last key before, first key of the block, what the index has */
+/* hfile/README.md 5.6: last key before, first key of the block, what the index has */
 static const struct {
 	const char *last_row, *last_qualifier, *row, *qualifier, *expected;
 } shortened[] = {

@@ -43,7 +43,7 @@ static struct bytes random_bytes(struct cells *c, uint64_t *seed, size_t min, si
 	return bytes_of(p, n);
 }
 
-/* The order of hfile-v3.md 3.4, written anew. */
+/* The order of hfile/README.md 3.4, written anew. */
 static int cell_order(const void *a, const void *b)
 {
 	const struct hfile_cell *x = a, *y = b;

@@ -1,4 +1,4 @@
-/* Events to records and back, judged by keys laid down by hand, hash vectors of salts.md, and
+/* Events to records and back, judged by keys laid down by hand, hash vectors of key/README.md, and
  * memcmp order against numeric order. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,7 +132,7 @@ static void values_of_constant_columns(void **state)
 	rig_release(&r);
 }
 
-/* patterns.md 1 */
+/* Owner and id padded to six digits with the day between them: files by owner and time. */
 static void padded_key(void **state)
 {
 	(void)state;
@@ -198,7 +198,7 @@ static void variable_parts(void **state)
 	rig_release(&r);
 }
 
-/* salts.md 4.1 and 5.2; the salt alone is the byte in front. */
+/* key/README.md 1; the salt alone is the byte in front. */
 static void foreign_salts(void **state)
 {
 	(void)state;

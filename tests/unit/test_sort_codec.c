@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "pipeline/sort/large_values.h"
-#include "pipeline/sort/run.h"
+#include "pipeline/sort/sorted_run.h"
 #include "tests/unit/draw.h"
 
 /* ---- records: key, secondary and payload lie together, as in a builder's buffer ---- */
@@ -452,7 +452,7 @@ static void test_truncated(void **state)
 	teardown(&f);
 }
 
-/* Each field by itself: bytes made by hand after the table in codec.h. */
+/* Each field by itself: bytes made by hand after the table in record_bytes.h. */
 static void test_fields(void **state)
 {
 	(void)state;

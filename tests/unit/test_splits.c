@@ -251,7 +251,7 @@ static void algorithm_names(void **state)
 	assert_string_equal(split_algorithm_name(HEX), "HexStringSplit");
 }
 
-/* hbase-shell.md 2.2, and what Java's decoder makes of text outside ASCII. */
+/* splitter/README.md 2.2, and what Java's decoder makes of text outside ASCII. */
 static void unescape_vectors(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /*
- * run.c - write a run and its seek index
+ * sorted_run.c - write a run and its seek index
  */
-#include "run.h"
+#include "sorted_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,7 +126,7 @@ void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 	w->spill = NULL;
 	w->cap = bytes;
 	/*
-	 * In pages of the usual size.  Huge ones (speed.md 7) save up to 3 % of a load where memory
+	 * In pages of the usual size.  Huge ones save up to 3 % of a load where memory
 	 * is at hand, but cost 3 to 10 % on a virtual machine whose host takes free huge pages
 	 * back, and only those: measured in turns with other programs.
 	 */

@@ -1,11 +1,11 @@
 /*
- * run.h - sorted runs of records in memory or in a temporary file
+ * sorted_run.h - sorted runs of records in memory or in a temporary file
  *
  * A run is cut into blocks of up to BLOCK_BYTES or one larger record; blocks are the unit of
- * seeking and of reading back.  What a record looks like there is in codec.h.
+ * seeking and of reading back.  What a record looks like there is in record_bytes.h.
  */
-#ifndef SALTMILL_RUN_H
-#define SALTMILL_RUN_H
+#ifndef SALTMILL_SORTED_RUN_H
+#define SALTMILL_SORTED_RUN_H
 
 #include "record_bytes.h"
 #include "mem.h"

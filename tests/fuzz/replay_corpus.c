@@ -1,4 +1,4 @@
-/* replay.c - run a fuzz target over files given as arguments, without libFuzzer */
+/* replay_corpus.c - run a fuzz target over files given as arguments, without libFuzzer */
 #include "error.h"
 #include "io.h"
 
