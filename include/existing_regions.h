@@ -3,7 +3,7 @@
  * have today
  *
  *   existing_regions_add (while options are parsed), existing_regions_read,
- * existing_regions_release
+ *   existing_regions_release
  */
 #ifndef SALTMILL_EXISTING_REGIONS_H
 #define SALTMILL_EXISTING_REGIONS_H

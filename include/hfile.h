@@ -112,7 +112,7 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w);
 /*
  * Whether hfile_bytes_so_far is bytes or more when all blocks that are full are written, as they
- * are first if need be: the same answer with and without a helpers.
+ * are first if need be: the same answer with and without helpers.
  */
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err);
 /* Write index, file info, bloom, trailer; fsync, or leave it to the syncer; fill *sum.  Frees w
@@ -142,7 +142,7 @@ struct hfile_trailer {
 	uint64_t file_info_offset, load_on_open_offset, uncompressed_index_bytes,
 		total_uncompressed_bytes, entry_count, first_data_block, last_data_block,
 		file_bytes;
-	uint32_t data_index_count, meta_index_count, index_levels, codec, major, secondary;
+	uint32_t data_index_count, meta_index_count, index_levels, codec, major, minor;
 	char comparator[160];
 };
 

@@ -20,10 +20,10 @@ typedef int pool_task(void *ctx, unsigned worker, size_t index, struct error *er
 int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct error *err);
 
 /*
- * A helpers: threads that have nothing else to do serve; threads in need of help submit small tasks
+ * Helpers: threads that have nothing else to do serve; threads in need of help submit small tasks
  * and wait for them.  No task is left undone: helpers_wait does itself what nobody has begun.
  *
- *   helpers: helpers_serve             others: helpers_submit, then helpers_wait
+ *   who helps: helpers_serve           who is helped: helpers_submit, then helpers_wait
  */
 struct helpers;
 struct helper_task { /* part of something larger; free for reuse when it is done */

@@ -98,7 +98,7 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 		.index_levels = w->index.levels,
 		.codec = (uint32_t)w->opt.codec,
 		.major = 3,
-		.secondary = 3,
+		.minor = 3,
 		.comparator = HTRAILER_COMPARATOR,
 	};
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * ring.h - data blocks of one file on their way through a helpers (pool.h)
+ * ring.h - data blocks of one file on their way through helpers (pool.h)
  *
  * Full blocks are handed over, packed (encoded, compressed) by whoever is free, and written in
  * order by the thread that adds the cells.  What a block's place decides (offsets, checksums, the

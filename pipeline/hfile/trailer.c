@@ -63,7 +63,7 @@ void htrailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES])
 	memcpy(out, magic, 8);
 	size_t at = 8 + put_varint(out + 8, n);
 	memcpy(out + at, message, n);
-	put_be32(out + HTRAILER_BYTES - 4, (uint32_t)t->secondary << 24 | t->major);
+	put_be32(out + HTRAILER_BYTES - 4, (uint32_t)t->minor << 24 | t->major);
 }
 
 static int set_number(struct hfile_trailer *t, uint64_t field, uint64_t v, struct error *err)
@@ -174,7 +174,7 @@ int htrailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err
 	uint32_t version = get_be32(tail.ptr + HTRAILER_BYTES - 4), seen = 0;
 	*t = (struct hfile_trailer){.codec = CODEC_NONE,
 				    .major = version & 0xffffff,
-				    .secondary = version >> 24};
+				    .minor = version >> 24};
 	if (t->major != VERSION_MAJOR)
 		return error_set(err, RC_DATA,
 				 "v%u HFile (trailer version %u): saltmill reads version 3",

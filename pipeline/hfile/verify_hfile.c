@@ -314,7 +314,7 @@ static int check_trailer(const struct verify *v, struct error *err)
 		{"the trailer's uncompressed bytes", t->total_uncompressed_bytes,
 		 v->total_bytes + HTRAILER_BYTES},
 		{"the trailer's meta block count", t->meta_index_count, 0},
-		{"the trailer's secondary version", t->secondary, 3},
+		{"the trailer's minor version", t->minor, 3},
 	};
 	return check_numbers(v, all, sizeof all / sizeof *all, err);
 }

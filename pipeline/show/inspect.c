@@ -130,7 +130,7 @@ static json_t *key_json(struct bytes k)
 static json_t *trailer_json(const struct hfile_trailer *t)
 {
 	return json_pack("{s:o, s:I, s:I, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "version", json_sprintf("%u.%u", t->major, t->secondary), "file_bytes",
+			 "version", json_sprintf("%u.%u", t->major, t->minor), "file_bytes",
 			 (json_int_t)t->file_bytes, "cells", (json_int_t)t->entry_count,
 			 "compression", codec_name((enum codec)t->codec), "comparator",
 			 text_json(bytes_str(t->comparator)), "index_levels",
