@@ -84,6 +84,11 @@ server-test: deps
 	@$(SUB) all
 	@tests/run.sh hbase
 
+## same: make same BEFORE=path/to/other/saltmill: the same bytes as another build, for conf/ and 50 random jobs
+same:
+	@$(SUB) all
+	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
+
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
@@ -160,4 +165,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test bench demo headers layers fuzz tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench demo headers layers fuzz tidy format format-check install uninstall clean help
