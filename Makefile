@@ -117,12 +117,12 @@ row: row | bytes error mem hash hfile job event record
 sort: record sorter | bytes error mem io pool units
 publish: publish | bytes error mem io sorter event offsets
 cut: cut | bytes error mem io pool hfile job row sorter record
-pass: pass cell_sample tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits publish
+pass: pass memory cell_sample tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits publish
 key: key_text | bytes error mem job plan
-load: load | bytes error mem io pool units crash run job pass cell_sample tuning existing_regions regions cut sorter splits ddl publish
-survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan load publish key_text
+load: load | bytes error mem io pool units crash run job pass memory cell_sample tuning existing_regions regions cut sorter splits ddl publish
+survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan publish key_text
 state: state shared_state | bytes error mem io crash offsets
-topic: ingest stream state_view manifest_chain | bytes error mem io pool crash meter run job load pass publish state shared_state kafka group_member regions
+topic: ingest stream state_view manifest_chain | bytes error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
 cmd: commands | bytes error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish

@@ -26,7 +26,6 @@ struct ingest {
 	void *tell_ctx;
 	struct state *state; /* NULL: no state folder */
 	const char *state_dir;
-	uint64_t client_bytes;
 	char cluster[64];
 	/* what can be loaded now: from the position to the end, by partition */
 	struct offset_range *ranges;
@@ -61,7 +60,7 @@ int ingest_recover(struct ingest *in, const char **dir, struct load_result *resu
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
 		const char *state_dir, const struct kafka_log *log, struct error *err);
 /* Its client and ranges. */
-struct load_kafka ingest_view(const struct ingest *in);
+struct pass_topic ingest_view(const struct ingest *in);
 
 /* Ask the brokers what there is: ranges and available. */
 int ingest_look(struct ingest *in, struct error *err);

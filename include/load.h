@@ -14,12 +14,9 @@
 
 /* A kafka source: what to read, and what goes on around the commit. */
 struct load_kafka {
-	struct kafka *client;
+	struct pass_topic topic;
 	const char *cluster;
-	const struct offset_range *ranges;
-	size_t nranges;
-	uint64_t memory_bytes; /* what the client may hold, of the run's memory */
-	const char *name;      /* of the load; NULL: it has none */
+	const char *name; /* of the load; NULL: it has none */
 	struct manifest_link previous;
 	/* All is written and synced; the next step makes it visible.  NULL: nothing to do. */
 	int (*before_publish)(void *ctx, struct error *err);

@@ -7,7 +7,6 @@
 #ifndef SALTMILL_PLANNING_H
 #define SALTMILL_PLANNING_H
 
-#include "load.h"
 #include "plan.h"
 #include "pass.h"
 #include "run.h"
@@ -28,7 +27,7 @@ struct planning_options {
 	double fraction; /* of the input to look at; 1: all */
 	bool keep;	 /* the sample will be saved: it must do for any number of regions */
 	struct reject_limit limit;
-	const struct load_kafka *kafka; /* what of a topic to read; NULL: files */
+	const struct pass_topic *topic; /* what of a topic to read; NULL: files */
 	const char *work_dir; /* a folder for what spills and what is compressed to be measured */
 };
 

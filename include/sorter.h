@@ -24,8 +24,9 @@ struct sorter_options {
 	record_weigh *weigh;	   /* > 0; NULL: each weighs 1; called from any thread */
 	const void *weigh_ctx;	   /* borrowed */
 	struct usual_weight usual; /* {0}, or what weigh gives for these records */
-	size_t run_bytes;     /* of a builder's buffer; 0: 8 MiB, less when the budget is small */
-	struct budget *quota; /* what temporary files may hold; NULL: no limit */
+	size_t run_bytes;	   /* of a builder's buffer, and as much for sorting it; 0: 8 MiB */
+	size_t large_bytes;	   /* payloads from here on are put aside; 64 KiB at least */
+	struct budget *quota;	   /* what temporary files may hold; NULL: no limit */
 };
 
 struct sorter_totals {

@@ -89,14 +89,14 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 		       struct error *err)
 {
 	const struct plan_arguments *a = r->args;
-	struct load_kafka view = ingest_view(topic);
+	struct pass_topic view = ingest_view(topic);
 	struct planning_options o = {.common = r->common,
 				     .files = (const char *const *)files,
 				     .nfiles = nfiles,
 				     .fraction = a->fraction,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
-				     .kafka = topic->client ? &view : NULL,
+				     .topic = topic->client ? &view : NULL,
 				     .limit = {.share = 1, .is_share = true}};
 	struct progress progress = {.phase = PHASE_READ};
 	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);

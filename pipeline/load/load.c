@@ -88,29 +88,10 @@ static int open_table(struct load *l, size_t i, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
 	t->job = &l->job->tables[i];
-	t->weigher = (struct row_weigher){l->reading.plan, i};
-	struct sorter_options so = {
-		.budget = &l->budget,
-		.temp_dir = l->temp_dir,
-		.threads = l->threads,
-		.secondary_bytes = row_secondary_bytes(l->reading.plan, i),
-		.run_bytes = load_run_bytes(l),
-		.weigh = row_weigh,
-		.weigh_ctx = &t->weigher,
-		.usual = row_usual_weight(l->reading.plan, i),
-		.quota = &l->quota,
-	};
-	t->sorter = sorter_new(&so);
+	t->sorter = l->pass.tables[i].sorter;
 	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
-	t->cut = (struct cut_table){.plan = l->reading.plan,
-				    .index = i,
-				    .table = t->job,
-				    .hfiles_dir = mem_format("%s/hfiles", t->dir),
-				    .rows = t->sorter,
-				    .budget = &l->budget,
-				    .temp_dir = l->temp_dir,
-				    .quota = &l->quota};
-	load_share_writing(l, &t->cut);
+	t->cut = pass_cut_table(&l->pass, i);
+	t->cut.hfiles_dir = mem_format("%s/hfiles", t->dir);
 	return make_table_dirs(t, err);
 }
 
@@ -136,28 +117,37 @@ static int read_epoch(struct load *l, struct error *err)
 	return RC_OK;
 }
 
+/* Is there room on the disk for what goes there? */
+static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
+{
+	(void)worker;
+	(void)piece;
+	return load_space_reading(ctx, err);
+}
+
 static int open_all(struct load *l, struct error *err)
 {
 	const struct run_options *o = l->opt->common;
-	if (l->opt->kafka) {
-		l->reading.kafka = l->opt->kafka->client;
-		l->reading.ranges = l->opt->kafka->ranges;
-		l->reading.nranges = l->opt->kafka->nranges;
-		budget_force(&l->budget, l->opt->kafka->memory_bytes);
-	}
-	l->threads = load_threads(o);
-	l->reading.budget = &l->budget;
+	const struct pass_options po = {.job = l->job,
+					.run = o,
+					.files = l->opt->files,
+					.nfiles = l->opt->nfiles,
+					.topic = l->opt->kafka ? &l->opt->kafka->topic : NULL,
+					.limit = l->opt->limit,
+					.progress = l->progress,
+					.ctx = l,
+					.piece_end = end_piece};
 	int rc = read_epoch(l, err);
 	if (rc)
 		return rc;
-	rc = reading_open(&l->reading, l->job, l->threads, l->opt->files, l->opt->nfiles, err);
+	rc = pass_open(&l->pass, &po, err);
 	if (rc)
 		return rc;
+	l->threads = l->pass.memory.threads;
 	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
 	if (rc)
 		return rc;
-	l->temp_dir = o->temp_dir ? o->temp_dir : staging_path(l->staging);
-	rc = rejects_new(&l->rejects, l->temp_dir, &l->quota, l->threads, err);
+	rc = pass_prepare(&l->pass, o->temp_dir ? o->temp_dir : staging_path(l->staging), err);
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = open_table(l, i, err);
 	return rc;
@@ -165,63 +155,19 @@ static int open_all(struct load *l, struct error *err)
 
 /* --- read: events become records in sorted runs --- */
 
-static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
-		       struct error *err)
-{
-	struct load *l = ctx;
-	return run_builder_add(sorter_builder(l->tables[table].sorter, worker), r, err);
-}
-
-static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
-		     uint64_t last_seq, uint8_t **to, struct error *err)
-{
-	struct load *l = ctx;
-	struct run_builder *b = sorter_builder(l->tables[table].sorter, worker);
-	return run_builder_room(b, bytes, first_seq, last_seq, to, err);
-}
-
-static void take_batch(void *ctx, unsigned worker, size_t table, const struct record_batch *r)
-{
-	struct load *l = ctx;
-	run_builder_take(sorter_builder(l->tables[table].sorter, worker), r);
-}
-
-/* Between pieces is a good time to sort: no other thread waits for this one. */
-static int sort_full_runs(void *ctx, unsigned worker, uint64_t piece, struct error *err)
-{
-	(void)piece;
-	struct load *l = ctx;
-	int rc = load_space_reading(l, err);
-	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
-		struct run_builder *b = sorter_builder(l->tables[t].sorter, worker);
-		if (run_builder_full(b))
-			rc = run_builder_flush(b, err);
-	}
-	return rc;
-}
-
 static int read_all(struct load *l, struct error *err)
 {
 	struct manifest *m = &l->result->manifest;
-	l->reading.rejects = l->rejects;
-	l->reading.limit = l->opt->limit;
-	l->reading.progress = l->progress;
-	l->reading.sink = (struct record_sink){.ctx = l,
-					       .record = take_record,
-					       .room = find_room,
-					       .take = take_batch,
-					       .piece_end = sort_full_runs};
-	int rc = reading_run(&l->reading, err);
-	m->read = l->reading.events;
-	m->rejected = l->reading.rejected;
-	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->reading.newest_ms;
-	l->result->blank_lines = l->reading.blank_lines;
-	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++)
-		rc = sorter_flush(l->tables[t].sorter, err);
-	if (rc == RC_OK)
-		load_reserve_writing(l);
+	int rc = pass_run(&l->pass, err);
+	m->read = l->pass.events;
+	m->rejected = l->pass.rejected;
+	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->pass.newest_ms;
+	l->result->blank_lines = l->pass.blank_lines;
+	if (rc)
+		return rc;
+	load_reserve_writing(l);
+	rc = pass_sort(&l->pass, err);
 	for (size_t t = 0; rc == RC_OK && t < l->job->ntables; t++) {
-		rc = sorter_finish(l->tables[t].sorter, err);
 		struct sorter_totals totals = sorter_totals(l->tables[t].sorter);
 		l->result->runs += totals.runs;
 		l->result->spilled_bytes += totals.spilled_bytes;
@@ -364,7 +310,6 @@ static void close_all(struct load *l)
 			cut_result_release(&t->results[r]);
 		mem_free(t->results);
 		splits_release(&t->splits);
-		sorter_free(t->sorter);
 		char *hfiles_dir = (char *)(uintptr_t)t->cut.hfiles_dir;
 		mem_free(hfiles_dir);
 		mem_free(t->dir);
@@ -372,8 +317,7 @@ static void close_all(struct load *l)
 	mem_free(l->tables);
 	mem_free(l->task_table);
 	mem_free(l->task_region);
-	rejects_free(l->rejects);
-	reading_close(&l->reading);
+	pass_close(&l->pass);
 	staging_abort(l->staging);
 }
 
@@ -385,12 +329,7 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 							      write_all_regions, load_publish};
 	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
 						  "load-written", "published"};
-	struct load l = {.job = job,
-			 .opt = opt,
-			 .progress = progress,
-			 .result = result,
-			 .budget = {.limit = opt->common->memory_bytes},
-			 .quota = {.limit = opt->common->temp_quota_bytes}};
+	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result};
 	*result = (struct load_result){0};
 	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
 	int rc = RC_OK;

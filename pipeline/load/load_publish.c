@@ -168,7 +168,7 @@ static int check_law(const struct manifest *m, struct error *err)
 static void describe_inputs(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
-	const struct source_file *f = source_files(l->reading.source, &m->ninputs);
+	const struct source_file *f = source_files(l->pass.source, &m->ninputs);
 	m->inputs = arena_alloc(a, m->ninputs * sizeof *m->inputs);
 	for (size_t i = 0; i < m->ninputs; i++) {
 		m->inputs[i] = (struct manifest_input){.path = arena_strdup(a, f[i].path),
@@ -182,7 +182,7 @@ static void describe_topic(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
 	const struct load_kafka *k = l->opt->kafka;
-	const struct offset_range *r = source_ranges(l->reading.source, &m->noffsets);
+	const struct offset_range *r = source_ranges(l->pass.source, &m->noffsets);
 	if (!k)
 		return;
 	m->cluster = arena_strdup(a, k->cluster);
@@ -218,7 +218,7 @@ int load_publish(struct load *l, struct error *err)
 	describe_inputs(l, m);
 	describe_topic(l, m);
 	size_t nreasons;
-	const struct reject_reason *reasons = rejects_by_reason(l->rejects, &nreasons);
+	const struct reject_reason *reasons = rejects_by_reason(l->pass.rejects, &nreasons);
 	m->reasons = arena_alloc(a, nreasons * sizeof *m->reasons);
 	for (m->nreasons = 0; m->nreasons < nreasons; m->nreasons++)
 		m->reasons[m->nreasons] =
@@ -229,7 +229,7 @@ int load_publish(struct load *l, struct error *err)
 	l->result->promises = arena_alloc(a, m->ntables * sizeof *l->result->promises);
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < m->ntables; i++) {
-		describe_table(l->result, &l->tables[i], l->reading.filtered[i], &m->tables[i]);
+		describe_table(l->result, &l->tables[i], l->pass.tables[i].filtered, &m->tables[i]);
 		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
 		rc = write_scripts(&l->tables[i], &m->tables[i], err);
 	}
@@ -237,7 +237,7 @@ int load_publish(struct load *l, struct error *err)
 		rc = check_law(m, err);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)
-		rc = rejects_write(l->rejects, path, err);
+		rc = rejects_write(l->pass.rejects, path, err);
 	mem_free(path);
 	path = mem_format("%s/manifest.json", staging_path(l->staging));
 	if (rc == RC_OK)

@@ -47,7 +47,7 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 {
 	double per_byte = (double)(spilled - l->space.spilled) / (double)(done - l->space.done);
 	double more = per_byte * (double)(total - done), need = more + (double)spilled;
-	uint64_t there, limit = l->quota.limit;
+	uint64_t there, limit = l->pass.quota.limit;
 	char text[16], most[16];
 	if (limit != UINT64_MAX && need * MARGIN > (double)limit)
 		return error_set(
@@ -55,19 +55,19 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 			"the sorted rows of this input need about %s of temporary files, %s are "
 			"allowed: raise --temp-quota, or --memory so that less is spilled",
 			format_bytes(text, (uint64_t)need), format_bytes(most, limit));
-	if (free_bytes(l->temp_dir, &there) && more * MARGIN > (double)there)
-		return refuse("the sorted rows still to be spilled", more, l->temp_dir, there,
+	if (free_bytes(l->pass.temp_dir, &there) && more * MARGIN > (double)there)
+		return refuse("the sorted rows still to be spilled", more, l->pass.temp_dir, there,
 			      "name another disk with --temp-dir, or raise --memory", err);
 	return RC_OK;
 }
 
 int load_space_reading(struct load *l, struct error *err)
 {
-	uint64_t spilled = atomic_load(&l->quota.used), done, total;
+	uint64_t spilled = atomic_load(&l->pass.quota.used), done, total;
 	int rc = RC_OK;
 	if (spilled == 0 || l->space.checked || atomic_flag_test_and_set(&l->space.busy))
 		return RC_OK;
-	source_progress(l->reading.source, &done, &total);
+	source_progress(l->pass.source, &done, &total);
 	if (!l->space.begun) {
 		l->space.begun = true;
 		l->space.spilled = spilled;

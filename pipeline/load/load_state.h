@@ -12,9 +12,8 @@
 /* One table on its way. */
 struct load_table {
 	const struct job_table *job;
-	struct row_weigher weigher;
-	struct sorter *sorter;
-	char *dir; /* below the staging folder */
+	struct sorter *sorter; /* of the pass; NULL once all is written */
+	char *dir;	       /* below the staging folder */
 	struct cut_table cut;
 	struct hfile_tuning *tuned; /* [families] in the result's arena; NULL: none asked */
 	struct splits splits;
@@ -28,10 +27,9 @@ struct load {
 	const struct load_options *opt;
 	struct progress *progress;
 	struct load_result *result;
-	struct budget budget;
-	unsigned threads, write_threads;
-	uint64_t reserved;   /* on the budget, for writing */
-	struct budget quota; /* of temporary files; without --temp-quota it only counts */
+	struct pass pass;
+	unsigned threads, write_threads; /* of the pass; of those, for writing */
+	uint64_t reserved;		 /* on the budget, for writing */
 	struct {
 		atomic_flag busy; /* for what is below */
 		_Atomic bool checked;
@@ -39,10 +37,7 @@ struct load {
 		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
 	} space;
 	struct staging *staging;
-	const char *temp_dir;
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
-	struct rejects *rejects;
-	struct reading reading;
 	struct load_table *tables;
 	size_t *task_table; /* writing: which table and region a task is */
 	size_t *task_region;
@@ -52,11 +47,6 @@ struct load {
 	_Atomic size_t regions_left;
 };
 
-/* The threads that the memory is enough for. */
-unsigned load_threads(const struct run_options *o);
-size_t load_run_bytes(const struct load *l);
-/* Set the memory that cutting a region may take. */
-void load_share_writing(const struct load *l, struct cut_table *t);
 /* All is read: decide write_threads and force what they need on the budget. */
 void load_reserve_writing(struct load *l);
 /* Release all that only writing needed. */

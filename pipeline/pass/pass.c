@@ -1,315 +1,170 @@
 #include "pass.h"
 
-#include <stdlib.h>
-
 #include "mem.h"
-#include "pool.h"
+#include "readers.h"
 
-#define PIECE_MIN  (64u << 10)
-#define PIECE_MAX  (1u << 20)
-#define LONG_EVENT (1u << 20) /* an encoder does not keep room for such a one */
+/* --- open and close --- */
 
-/* One reading thread.  128 bytes apart: no two threads write to one cache line. */
-struct reader {
-	_Alignas(128) struct reading *reading;
-	unsigned number;
-	struct source_worker *source;
-	struct row_encoder *encoder;
-	struct record *records;	      /* [ntables] */
-	struct record_batch *batches; /* [ntables] */
-	struct buf *rooms;	      /* [ntables], for a sink that has none */
-	uint64_t *filtered;	      /* [ntables] */
-	uint64_t events_seen;
-	struct error fatal; /* code 0: none */
-};
-
-/* A piece a thread, what it becomes, and what was read behind it: little of a small budget. */
-static size_t piece_bytes(const struct reading *r)
+int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 {
-	uint64_t share = r->budget ? r->budget->limit / (16 * r->threads) : PIECE_MAX;
-	return share > PIECE_MAX ? PIECE_MAX : share < PIECE_MIN ? PIECE_MIN : (size_t)share;
-}
-
-int reading_open(struct reading *r, const struct job *job, unsigned threads,
-		 const char *const *files, size_t nfiles, struct error *err)
-{
-	r->job = job;
-	r->threads = threads;
-	r->piece_bytes = piece_bytes(r);
+	const struct job *job = opt->job;
+	const struct memory_need need = {.limit = opt->run->memory_bytes,
+					 .threads = opt->run->threads,
+					 .tables = job->ntables,
+					 .topic = opt->topic != NULL,
+					 .even_pieces = opt->even_pieces};
+	*p = (struct pass){.opt = *opt,
+			   .memory = memory_plan_make(&need),
+			   .budget = {.limit = opt->run->memory_bytes},
+			   .quota = {.limit = opt->run->temp_quota_bytes}};
+	p->tables = mem_calloc(job->ntables, sizeof *p->tables);
+	budget_force(&p->budget, p->memory.topic_bytes);
 	struct source_options so = {.job = job,
-				    .files = files,
-				    .nfiles = nfiles,
-				    .piece_bytes = r->piece_bytes,
-				    .budget = r->budget,
-				    .fraction = r->fraction,
-				    .kafka = r->kafka,
-				    .ranges = r->ranges,
-				    .nranges = r->nranges};
-	int rc = source_open(&r->source, &so, err);
+				    .files = opt->files,
+				    .nfiles = opt->nfiles,
+				    .piece_bytes = p->memory.piece_bytes,
+				    .budget = &p->budget,
+				    .fraction = opt->fraction};
+	if (opt->topic) {
+		so.kafka = opt->topic->client;
+		so.ranges = opt->topic->ranges;
+		so.nranges = opt->topic->nranges;
+	}
+	int rc = source_open(&p->source, &so, err);
 	if (rc)
 		return rc;
 	size_t ncolumns;
-	const char *const *columns = source_columns(r->source, &ncolumns);
-	r->filtered = mem_calloc(job->ntables, sizeof *r->filtered);
-	return row_plan_new(&r->plan, job, columns, ncolumns, err);
+	const char *const *columns = source_columns(p->source, &ncolumns);
+	return row_plan_new(&p->plan, job, columns, ncolumns, err);
 }
 
-void reading_close(struct reading *r)
+int pass_prepare(struct pass *p, const char *temp_dir, struct error *err)
 {
-	row_plan_free(r->plan);
-	source_close(r->source);
-	mem_free(r->filtered);
-	*r = (struct reading){0};
-}
-
-static int take_record(struct reader *r, size_t table, const struct record *rec)
-{
-	const struct record_sink *sink = &r->reading->sink;
-	if (rec->key.len == 0) {
-		r->filtered[table]++;
-		return RC_OK;
+	p->temp_dir = temp_dir;
+	int rc = rejects_new(&p->rejects, temp_dir, &p->quota, p->memory.threads, err);
+	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++) {
+		struct pass_table *table = &p->tables[t];
+		table->weigher = (struct row_weigher){p->plan, t};
+		struct sorter_options so = {.budget = &p->budget,
+					    .temp_dir = temp_dir,
+					    .threads = p->memory.threads,
+					    .secondary_bytes = row_secondary_bytes(p->plan, t),
+					    .weigh = row_weigh,
+					    .weigh_ctx = &table->weigher,
+					    .usual = row_usual_weight(p->plan, t),
+					    .run_bytes = p->memory.run_bytes,
+					    .large_bytes = p->memory.large_bytes,
+					    .quota = &p->quota};
+		if (!p->opt.wanted || p->opt.wanted[t])
+			table->sorter = sorter_new(&so);
 	}
-	/* not the event's fault: r->fatal says what happened */
-	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
+	return rc;
 }
 
-/* Of one table, into memory of the reader's. */
-static int take_each(struct reader *r, size_t table)
+void pass_free_sorters(struct pass *p)
 {
-	const struct record_batch *b = &r->batches[table];
-	size_t secondary_bytes = row_secondary_bytes(r->reading->plan, table);
+	for (size_t t = 0; p->tables && t < p->opt.job->ntables; t++) {
+		sorter_free(p->tables[t].sorter);
+		p->tables[t].sorter = NULL;
+	}
+}
+
+void pass_close(struct pass *p)
+{
+	pass_free_sorters(p);
+	rejects_free(p->rejects);
+	row_plan_free(p->plan);
+	source_close(p->source);
+	mem_free(p->tables);
+	*p = (struct pass){0};
+}
+
+/* --- records into sorters --- */
+
+static struct run_builder *builder(struct pass *p, unsigned worker, size_t table)
+{
+	struct sorter *s = p->tables[table].sorter;
+	return s ? sorter_builder(s, worker) : NULL;
+}
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct run_builder *b = builder(ctx, worker, table);
+	return b ? run_builder_add(b, r, err) : RC_OK;
+}
+
+/* Into memory of the builder's own. */
+static int find_room(void *ctx, unsigned worker, size_t table, size_t bytes, uint64_t first_seq,
+		     uint64_t last_seq, uint8_t **to, struct error *err)
+{
+	struct run_builder *b = builder(ctx, worker, table);
+	return run_builder_room(b, bytes, first_seq, last_seq, to, err);
+}
+
+static void take_batch(void *ctx, unsigned worker, size_t table, const struct record_batch *r)
+{
+	run_builder_take(builder(ctx, worker, table), r);
+}
+
+static int hand_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct pass *p = ctx;
+	return p->tables[table].sorter ? p->opt.record(p->opt.ctx, worker, table, r, err) : RC_OK;
+}
+
+/* Between pieces is a good time to sort: no other thread waits for this one. */
+static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
+{
+	struct pass *p = ctx;
+	int rc = p->opt.piece_end ? p->opt.piece_end(p->opt.ctx, worker, piece, err) : RC_OK;
+	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++) {
+		struct run_builder *b = builder(p, worker, t);
+		if (b && run_builder_full(b))
+			rc = run_builder_flush(b, err);
+	}
+	return rc;
+}
+
+int pass_run(struct pass *p, struct error *err)
+{
+	struct record_sink sink = {.ctx = p, .record = take_record, .piece_end = end_piece};
+	if (p->opt.record) {
+		sink.record = hand_record;
+	} else if (!p->opt.wanted) {
+		sink.room = find_room;
+		sink.take = take_batch;
+	}
+	budget_force(&p->budget, p->memory.pieces_bytes);
+	int rc = readers_run(p, &sink, err);
+	budget_give(&p->budget, p->memory.pieces_bytes);
+	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++)
+		if (p->tables[t].sorter)
+			rc = sorter_flush(p->tables[t].sorter, err);
+	return rc;
+}
+
+int pass_sort(struct pass *p, struct error *err)
+{
 	int rc = RC_OK;
-	for (size_t i = 0; i < b->n && rc == RC_OK; i++) {
-		struct record rec = record_of_batch(b, i, secondary_bytes);
-		rc = take_record(r, table, &rec);
-	}
+	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++)
+		if (p->tables[t].sorter)
+			rc = sorter_finish(p->tables[t].sorter, err);
 	return rc;
 }
 
-/* Where the rows' records of a table are to stand; batches[table].to NULL: there is no place. */
-static int find_room(struct reader *r, size_t table, const struct event_rows *rows)
+struct cut_table pass_cut_table(struct pass *p, size_t table)
 {
-	const struct record_sink *sink = &r->reading->sink;
-	struct record_batch *b = &r->batches[table];
-	size_t bytes = row_batch_bytes(r->encoder, table, rows);
-	uint64_t first = rows->seq + rows_start(rows, 0);
-	b->to = NULL;
-	if (bytes > 0 && !sink->room) {
-		r->rooms[table].len = 0;
-		b->to = buf_reserve(&r->rooms[table], bytes + RECORD_SLACK);
-	} else if (bytes > 0) {
-		/* as in take_record */
-		return sink->room(sink->ctx, r->number, table, bytes, first,
-				  rows->seq + rows_start(rows, rows->n - 1), &b->to, &r->fatal)
-			       ? RC_STOPPED
-			       : RC_OK;
-	}
-	return RC_OK;
-}
-
-static int take_rows(void *ctx, const struct event_rows *rows, bool *taken)
-{
-	struct reader *r = ctx;
-	const struct record_sink *sink = &r->reading->sink;
-	size_t ntables = r->reading->job->ntables;
-	int rc = RC_OK;
-	*taken = false;
-	for (size_t t = 0; t < ntables; t++) {
-		rc = find_room(r, t, rows);
-		if (rc || !r->batches[t].to)
-			return rc;
-	}
-	*taken = row_encode_batch(r->encoder, rows, r->batches);
-	for (size_t t = 0; *taken && t < ntables && rc == RC_OK; t++) {
-		if (sink->take)
-			sink->take(sink->ctx, r->number, t, &r->batches[t]);
-		else
-			rc = take_each(r, t);
-	}
-	return rc;
-}
-
-static int take_event(void *ctx, const struct event *ev, struct reject *why)
-{
-	struct reader *r = ctx;
-	int rc = row_encode(r->encoder, ev, r->records, why);
-	if (rc)
-		return rc;
-	for (size_t t = 0; t < r->reading->job->ntables && rc == RC_OK; t++)
-		rc = take_record(r, t, &r->records[t]);
-	if (ev->raw.len > LONG_EVENT)
-		row_encoder_trim(r->encoder);
-	return rc;
-}
-
-static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
-{
-	struct reader *r = ctx;
-	struct reject_line line = {.file = bad->file,
-				   .line = bad->line,
-				   .offset = bad->offset,
-				   .seq = bad->seq,
-				   .raw = bad->raw,
-				   .message = bad->message,
-				   .why = &bad->why};
-	return rejects_add(r->reading->rejects, r->number, &line, err);
-}
-
-/*
- * More rejects than the limit?  Pieces are taken in input order and finished once taken, so the
- * first bad events of the input are all known when reading stops here.
- */
-static bool over_limit(const struct reading *r)
-{
-	return !r->limit.is_share && rejects_count(r->rejects) > r->limit.count;
-}
-
-static void show_progress(struct reader *r)
-{
-	struct progress *p = r->reading->progress;
-	struct source_counts c;
-	uint64_t done, total;
-	source_worker_counts(r->source, &c);
-	source_progress(r->reading->source, &done, &total);
-	p->events += c.events - r->events_seen;
-	r->events_seen = c.events;
-	p->bytes = done;
-	p->bytes_total = total;
-}
-
-static int read_pieces(struct reader *r, struct error *err)
-{
-	struct reading *all = r->reading;
-	struct source_sink sink = {r, take_event, take_reject, take_rows};
-	int rc;
-	while ((rc = stop_check(err)) == RC_OK && !over_limit(all) && !all->failed) {
-		rc = source_work(r->source, &sink, err);
-		if (r->fatal.code) {
-			*err = r->fatal;
-			return err->code;
-		}
-		show_progress(r);
-		if (rc == RC_OK && all->sink.piece_end) {
-			rc = all->sink.piece_end(all->sink.ctx, r->number,
-						 source_worker_piece(r->source), err);
-			if (rc)
-				r->fatal = *err;
-		}
-		if (rc)
-			break;
-	}
-	return rc == RC_END ? RC_OK : rc;
-}
-
-static int read_task(void *ctx, unsigned worker, size_t index, struct error *err)
-{
-	(void)worker;
-	struct reader *readers = ctx;
-	const struct record_sink *sink = &readers[index].reading->sink;
-	int rc = read_pieces(&readers[index], err);
-	if (rc)
-		readers[index].reading->failed = true;
-	if (rc && sink->abandon)
-		sink->abandon(sink->ctx);
-	return rc;
-}
-
-/* The sentence for a run that ends because of bad input. */
-static int too_many_rejects(struct reading *r, uint64_t allowed, struct error *err)
-{
-	struct buf s = {0};
-	int rc = rejects_nth(r->rejects, allowed, &s, err);
-	if (rc == RC_OK && allowed == 0)
-		rc = error_set(err, RC_DATA,
-			       "%.*s; nothing was published (--max-rejects N tolerates bad events)",
-			       (int)s.len, (const char *)s.ptr);
-	else if (rc == RC_OK)
-		rc = error_set(err, RC_DATA,
-			       "more than the %llu tolerated events are bad, the next is %.*s; "
-			       "nothing was published",
-			       (unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
-	buf_release(&s);
-	return rc;
-}
-
-/* 29% of 100 events is 28.99... as a double: the little more makes it 29, and never 30. */
-static uint64_t allowed_rejects(const struct reading *r)
-{
-	return r->limit.is_share ? (uint64_t)(r->limit.share * (double)r->events * (1 + 1e-13))
-				 : r->limit.count;
-}
-
-static int check_rejects(struct reading *r, struct error *err)
-{
-	uint64_t allowed = allowed_rejects(r);
-	return r->rejected > allowed ? too_many_rejects(r, allowed, err) : RC_OK;
-}
-
-static struct reader *readers_new(struct reading *all)
-{
-	struct reader *readers =
-		aligned_alloc(_Alignof(struct reader), all->threads * sizeof *readers);
-	if (!readers)
-		abort();
-	for (unsigned i = 0; i < all->threads; i++) {
-		struct reader *r = &readers[i];
-		*r = (struct reader){.reading = all, .number = i};
-		r->source = source_worker_new(all->source);
-		r->encoder = row_encoder_new(all->plan);
-		r->records = mem_calloc(all->job->ntables, sizeof *r->records);
-		r->batches = mem_calloc(all->job->ntables, sizeof *r->batches);
-		r->rooms = mem_calloc(all->job->ntables, sizeof *r->rooms);
-		r->filtered = mem_calloc(all->job->ntables, sizeof *r->filtered);
-	}
-	return readers;
-}
-
-/* Add up what the threads counted, and free them. */
-static void readers_end(struct reading *all, struct reader *readers)
-{
-	for (unsigned i = 0; i < all->threads; i++) {
-		struct reader *r = &readers[i];
-		struct source_counts c;
-		source_worker_counts(r->source, &c);
-		all->events += c.events;
-		all->blank_lines += c.blank_lines;
-		int64_t newest_ms = row_encoder_newest(r->encoder);
-		if (newest_ms > all->newest_ms)
-			all->newest_ms = newest_ms;
-		for (size_t t = 0; t < all->job->ntables; t++)
-			all->filtered[t] += r->filtered[t] + c.tombstones;
-		for (size_t t = 0; t < all->job->ntables; t++)
-			buf_release(&r->rooms[t]);
-		source_worker_free(r->source);
-		row_encoder_free(r->encoder);
-		mem_free(r->records);
-		mem_free(r->batches);
-		mem_free(r->rooms);
-		mem_free(r->filtered);
-	}
-	all->rejected = rejects_count(all->rejects);
-	free(readers);
-}
-
-/* What went wrong in the sink, not that other threads' rows could then not be taken any more. */
-static void find_cause(const struct reading *all, const struct reader *readers, struct error *err)
-{
-	for (unsigned i = all->threads; i-- > 0;)
-		if (readers[i].fatal.code)
-			*err = readers[i].fatal;
-}
-
-int reading_run(struct reading *r, struct error *err)
-{
-	struct reader *readers = readers_new(r);
-	uint64_t held = 3 * (uint64_t)r->threads * r->piece_bytes;
-	if (r->budget)
-		budget_force(r->budget, held);
-	int rc = pool_run(r->threads, r->threads, read_task, readers, err);
-	if (rc)
-		find_cause(r, readers, err);
-	readers_end(r, readers);
-	if (r->budget)
-		budget_give(r->budget, held);
-	return rc ? err->code : check_rejects(r, err);
+	const struct job_table *t = &p->opt.job->tables[table];
+	return (struct cut_table){.plan = p->plan,
+				  .index = table,
+				  .table = t,
+				  .rows = p->tables[table].sorter,
+				  .budget = &p->budget,
+				  .temp_dir = p->temp_dir,
+				  .gather_bytes = p->memory.gather_bytes,
+				  .file_buffer_bytes =
+					  memory_file_buffer(&p->memory, t->schema.nfamilies),
+				  .quota = &p->quota};
 }

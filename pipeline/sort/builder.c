@@ -353,7 +353,7 @@ int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, ui
 void run_builder_take(struct run_builder *b, const struct record_batch *r)
 {
 	_Static_assert(RECORD_BATCH <= UNSEEN_MAX && RECORD_SLACK <= SLACK_BYTES &&
-			       (unsigned)LARGE_MIN >= RECORD_PAYLOAD,
+			       (unsigned)LARGE_BYTES_LEAST >= RECORD_PAYLOAD,
 		       "there is room, and no payload goes aside");
 	const uint32_t string = (uint32_t)(b->used + r->head);
 	if (b->records == 0) {

@@ -8,15 +8,15 @@
  *                  runs in memory: their bytes (while written: the most       taken, else spilled
  *                  that those of the buffer may become)
  *                  indexes: about 24 bytes and a key for 8 KiB of run         forced
- *                  large payloads (large_values.h): their bytes                      taken, else
- * spilled while reading  iterators x spilled runs x read_bytes                      forced
+ *                  large payloads (large_values.h): their bytes               taken, else spilled
+ *   while reading  iterators x spilled runs x read_bytes                      forced
  *                  iterators x runs x 4 KiB, or two keys                      forced
  *                  iterators x one large payload                              forced
  *
- * run_bytes is 8 MiB or limit / (4 x threads): builders hold at most half of the limit, and what
- * they give back in sorter_finish is where the read buffers live.  What is in memory is spilled
- * after all when others have forced the account over its limit meanwhile.  sorter_finish merges
- * spilled runs until threads x runs x read_bytes is at most 3/4 of what is free then.
+ * What builders give back in sorter_finish is where the read buffers live.  What is in memory is
+ * spilled after all when others have forced the account over its limit meanwhile, or until a
+ * quarter of the budget is free once anything was spilled.  sorter_finish merges spilled runs until
+ * threads x runs x read_bytes is at most 3/4 of what is free then.
  */
 #ifndef SALTMILL_SORT_PARTS_H
 #define SALTMILL_SORT_PARTS_H
@@ -27,15 +27,12 @@
 #include "sorter.h"
 
 enum {
-	RUN_BYTES_MAX = 8 << 20,
-	RUN_BYTES_MIN = 64 << 10,
+	RUN_BYTES_USUAL = 8 << 20,
 	RUN_BYTES_LIMIT = 1 << 30, /* with a huge record of 1 GiB behind, offsets fit in u32 */
 	SPILL_BUFFER_BYTES = 128 << 10,
 	READ_BYTES_MIN = 16 << 10, /* at once from disk */
 	READ_BYTES_MAX = 64 << 10,
-	LARGE_MIN =
-		64 << 10, /* a payload is large from here on, or from a thousandth of the budget */
-	LARGE_MAX = 1 << 20,
+	LARGE_BYTES_LEAST = 64 << 10,
 	UNSEEN_MAX = 64,
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };

@@ -5,20 +5,6 @@
 
 #include "pool.h"
 
-static size_t choose_run_bytes(const struct sorter_options *opt)
-{
-	uint64_t n = opt->budget->limit / (4 * (uint64_t)opt->threads);
-	if (n > RUN_BYTES_MAX)
-		n = RUN_BYTES_MAX;
-	return n < RUN_BYTES_MIN ? RUN_BYTES_MIN : (size_t)n;
-}
-
-static size_t choose_aside_bytes(const struct budget *budget)
-{
-	uint64_t n = budget->limit / 1024;
-	return n < LARGE_MIN ? LARGE_MIN : n > LARGE_MAX ? LARGE_MAX : (size_t)n;
-}
-
 struct sorter *sorter_new(const struct sorter_options *opt)
 {
 	struct sorter *s = mem_calloc(1, sizeof(*s));
@@ -26,7 +12,7 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 	if (s->opt.threads == 0)
 		s->opt.threads = 1;
 	if (s->opt.run_bytes == 0)
-		s->opt.run_bytes = choose_run_bytes(&s->opt);
+		s->opt.run_bytes = RUN_BYTES_USUAL;
 	if (s->opt.run_bytes > RUN_BYTES_LIMIT)
 		s->opt.run_bytes = RUN_BYTES_LIMIT;
 	s->temp_dir = mem_strdup(opt->temp_dir);
@@ -34,7 +20,8 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 	s->builders = mem_calloc(s->opt.threads, sizeof(*s->builders));
 	s->spills = mem_calloc(s->opt.threads, sizeof(*s->spills));
 	s->large = mem_calloc(s->opt.threads, sizeof(*s->large));
-	s->large_bytes = choose_aside_bytes(opt->budget);
+	s->large_bytes =
+		opt->large_bytes > LARGE_BYTES_LEAST ? opt->large_bytes : LARGE_BYTES_LEAST;
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
 		s->spills[i] = (struct spill){.fd = -1, .dir = s->temp_dir, .quota = opt->quota};

@@ -25,29 +25,24 @@ struct drift_work {
 	struct drift *drift;
 	const struct job *job;
 	const struct drift_options *opt;
-	struct budget budget, quota; /* of memory, of temporary files */
-	char *dir;		     /* of temporary files */
-	struct reading reading;
-	struct rejects *rejects;
-	struct row_weigher *weighers; /* [ntables] */
-	struct sorter **sorters;      /* [ntables]; NULL: not asked for */
-	size_t table;		      /* being summed */
+	char *dir; /* of temporary files */
+	struct pass pass;
+	size_t table; /* being summed */
 };
 
 /* --- read --- */
 
-static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
-		       struct error *err)
-{
-	struct drift_work *w = ctx;
-	return w->sorters[table]
-		       ? run_builder_add(sorter_builder(w->sorters[table], worker), r, err)
-		       : RC_OK;
-}
-
-static int open_work(struct drift_work *w, struct error *err)
+static int open_work(struct drift_work *w, struct progress *progress, struct error *err)
 {
 	const struct run_options *o = w->opt->common;
+	const struct pass_options po = {.job = w->job,
+					.run = o,
+					.files = w->opt->files,
+					.nfiles = w->opt->nfiles,
+					.topic = w->opt->topic,
+					.limit = {.share = 1, .is_share = true},
+					.progress = progress,
+					.wanted = w->opt->live->given};
 	const char *temp = o->temp_dir ? o->temp_dir : getenv("TMPDIR");
 	w->dir = mem_format("%s/saltmill-drift-XXXXXX", temp && *temp ? temp : "/tmp");
 	if (!mkdtemp(w->dir)) {
@@ -55,36 +50,16 @@ static int open_work(struct drift_work *w, struct error *err)
 		w->dir[0] = 0;
 		return rc;
 	}
-	int rc = reading_open(&w->reading, w->job, o->threads, w->opt->files, w->opt->nfiles, err);
-	if (rc == RC_OK)
-		rc = rejects_new(&w->rejects, w->dir, &w->quota, o->threads, err);
-	for (size_t t = 0; rc == RC_OK && t < w->job->ntables; t++) {
-		w->weighers[t] = (struct row_weigher){w->reading.plan, t};
-		struct sorter_options so = {.budget = &w->budget,
-					    .temp_dir = w->dir,
-					    .threads = o->threads,
-					    .secondary_bytes =
-						    row_secondary_bytes(w->reading.plan, t),
-					    .weigh = row_weigh,
-					    .weigh_ctx = &w->weighers[t],
-					    .quota = &w->quota};
-		w->sorters[t] = existing_regions_table(w->opt->live, t) ? sorter_new(&so) : NULL;
-	}
-	return rc;
+	int rc = pass_open(&w->pass, &po, err);
+	return rc ? rc : pass_prepare(&w->pass, w->dir, err);
 }
 
-static int read_all(struct drift_work *w, struct progress *progress, struct error *err)
+static int read_all(struct drift_work *w, struct error *err)
 {
-	w->reading.rejects = w->rejects;
-	w->reading.limit = (struct reject_limit){.share = 1, .is_share = true};
-	w->reading.progress = progress;
-	w->reading.sink = (struct record_sink){.ctx = w, .record = take_record};
-	int rc = reading_run(&w->reading, err);
-	w->drift->events = w->reading.events;
-	w->drift->rejected = w->reading.rejected;
-	for (size_t t = 0; rc == RC_OK && t < w->job->ntables; t++)
-		rc = w->sorters[t] ? sorter_finish(w->sorters[t], err) : RC_OK;
-	return rc;
+	int rc = pass_run(&w->pass, err);
+	w->drift->events = w->pass.events;
+	w->drift->rejected = w->pass.rejected;
+	return rc ? rc : pass_sort(&w->pass, err);
 }
 
 /* --- sum --- */
@@ -110,12 +85,12 @@ static int sum_region(void *ctx, unsigned worker, size_t region, struct error *e
 	struct buf last = {0}; /* keys are never empty */
 	uint64_t count = 0, weight = 0;
 	(void)worker;
-	int rc = sorter_range(w->sorters[w->table], region_start(t, region), region_end(t, region),
-			      &rows, err);
+	int rc = sorter_range(w->pass.tables[w->table].sorter, region_start(t, region),
+			      region_end(t, region), &rows, err);
 	if (rc)
 		return rc;
 	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
-		weight += row_weigh(&w->weighers[w->table], &r);
+		weight += row_weigh(&w->pass.tables[w->table].weigher, &r);
 		if (bytes_eq(r.key, buf_bytes(&last)))
 			continue;
 		last.len = 0;
@@ -131,22 +106,15 @@ static int sum_region(void *ctx, unsigned worker, size_t region, struct error *e
 
 static int predict_bytes(struct drift_work *w, struct drift_table *t, struct error *err)
 {
-	const struct run_options *o = w->opt->common;
-	struct sorter *sorter = w->sorters[w->table];
-	struct cut_table cut = {.plan = w->reading.plan,
-				.index = w->table,
-				.table = &w->job->tables[w->table],
-				.created_ms = w->reading.newest_ms,
-				.rows = sorter,
-				.budget = &w->budget,
-				.temp_dir = w->dir,
-				.quota = &w->quota,
-				.gather_bytes = w->budget.limit / 32};
+	struct sorter *sorter = w->pass.tables[w->table].sorter;
+	struct cut_table cut = pass_cut_table(&w->pass, w->table);
+	cut.created_ms = w->pass.newest_ms;
 	double ratio = 1;
 	char *dir = mem_format("%s/samples", w->dir);
 	struct cell_sample sample = {.bytes = SAMPLE_BYTES};
 	int rc = sorter_totals(sorter).records
-			 ? regions_disk_ratio(&cut, sorter, o->threads, &sample, dir, &ratio, err)
+			 ? regions_disk_ratio(&cut, sorter, w->pass.memory.threads, &sample, dir,
+					      &ratio, err)
 			 : RC_OK;
 	mem_free(dir);
 	for (size_t i = 0; i < t->nregions; i++) {
@@ -219,8 +187,8 @@ static int mend_region(struct drift_work *w, struct drift_table *t, size_t regio
 	struct split_point *points = mem_calloc(n, sizeof *points);
 	for (size_t i = 0; i < n; i++)
 		targets[i] = below + (uint64_t)((__uint128_t)r->weight * (i + 1) / (n + 1));
-	int rc = sorter_select(w->sorters[w->table], w->opt->common->threads, targets, n, points,
-			       err);
+	int rc = sorter_select(w->pass.tables[w->table].sorter, w->pass.memory.threads, targets, n,
+			       points, err);
 	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = cut_at(t, region, &points[i], err);
 	for (size_t i = 0; i < n; i++)
@@ -257,7 +225,7 @@ static int judge_table(struct drift_work *w, struct error *err)
 	t->fair = job->regions.tolerance > 0 ? job->regions.tolerance : FAIR;
 	for (size_t i = 0; i < t->nregions; i++)
 		t->regions[i].live_bytes = t->live->regions[i].size_bytes;
-	int rc = pool_run(w->opt->common->threads, t->nregions, sum_region, w, err);
+	int rc = pool_run(w->pass.memory.threads, t->nregions, sum_region, w, err);
 	if (rc == RC_OK)
 		rc = predict_bytes(w, t, err);
 	uint64_t below = 0;
@@ -274,42 +242,25 @@ static int judge_table(struct drift_work *w, struct error *err)
 static int close_work(struct drift_work *w, int rc, struct error *err)
 {
 	struct error ignored;
-	for (size_t t = 0; t < w->job->ntables; t++)
-		sorter_free(w->sorters[t]);
-	rejects_free(w->rejects);
-	reading_close(&w->reading);
+	pass_close(&w->pass);
 	int rm = w->dir[0] ? io_remove_tree(w->dir, rc ? &ignored : err) : RC_OK;
 	mem_free(w->dir);
-	mem_free(w->sorters);
-	mem_free(w->weighers);
 	return rc ? rc : rm;
 }
 
 int drift_run(struct drift *d, const struct job *job, const struct drift_options *opt,
 	      struct progress *progress, struct error *err)
 {
-	struct drift_work w = {.drift = d,
-			       .job = job,
-			       .opt = opt,
-			       .budget = {.limit = opt->common->memory_bytes},
-			       .quota = {.limit = opt->common->temp_quota_bytes}};
+	struct drift_work w = {.drift = d, .job = job, .opt = opt};
 	*d = (struct drift){.ntables = job->ntables};
 	d->tables = mem_calloc(job->ntables, sizeof *d->tables);
-	w.sorters = mem_calloc(job->ntables, sizeof(void *));
-	w.weighers = mem_calloc(job->ntables, sizeof *w.weighers);
 	for (size_t t = 0; t < job->ntables; t++) {
 		d->tables[t].schema = &job->tables[t].schema;
 		d->tables[t].live = existing_regions_table(opt->live, t);
 	}
-	if (opt->kafka) {
-		w.reading.kafka = opt->kafka->client;
-		w.reading.ranges = opt->kafka->ranges;
-		w.reading.nranges = opt->kafka->nranges;
-		budget_force(&w.budget, opt->kafka->memory_bytes);
-	}
-	int rc = open_work(&w, err);
+	int rc = open_work(&w, progress, err);
 	if (rc == RC_OK)
-		rc = read_all(&w, progress, err);
+		rc = read_all(&w, err);
 	for (w.table = 0; rc == RC_OK && w.table < job->ntables; w.table++)
 		rc = d->tables[w.table].live ? judge_table(&w, err) : RC_OK;
 	return close_work(&w, rc, err);

@@ -65,19 +65,15 @@ struct near {
 struct planner {
 	const struct job *job;
 	const struct planning_options *opt;
-	struct reading reading;
-	struct rejects *rejects;
-	struct row_weigher *weighers; /* [ntables] */
-	struct key_shape *shapes;     /* [ntables] */
-	struct near *near;	      /* [ntables] */
-	unsigned *spare;	      /* [ntables] */
-	struct sample **samples;      /* [ntables] */
-	struct sorter **neighbours;   /* [ntables] */
-	struct piece *pieces;	      /* [threads * ntables] */
-	struct budget budget, quota;  /* of memory, of temporary files */
-	uint64_t next;		      /* pieces that are in */
-	uint64_t input_bytes;	      /* up to the start of the last piece seen */
-	pthread_mutex_t lock;	      /* samples, next, input_bytes, abandoned */
+	struct pass pass;	  /* its sorters have the neighbourhoods */
+	struct key_shape *shapes; /* [ntables] */
+	struct near *near;	  /* [ntables] */
+	unsigned *spare;	  /* [ntables] */
+	struct sample **samples;  /* [ntables] */
+	struct piece *pieces;	  /* [threads * ntables] */
+	uint64_t next;		  /* pieces that are in */
+	uint64_t input_bytes;	  /* up to the start of the last piece seen */
+	pthread_mutex_t lock;	  /* samples, next, input_bytes, abandoned */
 	pthread_cond_t turn;
 	bool abandoned;
 };
@@ -152,7 +148,7 @@ static uint64_t regions_at_most(const struct planner *p, const struct regions *r
 		return r->count;
 	if (!r->size_bytes)
 		return (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
-	source_progress(p->reading.source, &done, &total);
+	source_progress(p->pass.source, &done, &total);
 	double disk = (double)total * DISK_PER_INPUT * (1 + r->headroom);
 	uint64_t n = total ? 1 + (uint64_t)(disk / (double)r->size_bytes) : 0;
 	return n && n < r->min ? r->min : n;
@@ -212,7 +208,7 @@ static int choose(struct planner *p, struct piece *piece, unsigned worker, size_
 	if (bytes > piece->chosen_left)
 		return RC_OK;
 	piece->chosen_left -= bytes;
-	return run_builder_add(sorter_builder(p->neighbours[table], worker), r, err);
+	return run_builder_add(sorter_builder(p->pass.tables[table].sorter, worker), r, err);
 }
 
 /*
@@ -225,7 +221,7 @@ static uint64_t place_of(const struct planner *p, unsigned worker, const struct 
 	uint64_t done, total;
 	if (p->job->source != SOURCE_KAFKA)
 		return r->seq;
-	source_progress(p->reading.source, &done, &total);
+	source_progress(p->pass.source, &done, &total);
 	return (done & ~UINT64_C(255)) | (worker & 255);
 }
 
@@ -236,7 +232,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
 	if (!piece->open)
 		start_piece(piece, place_of(p, worker, r), p->spare[table]);
-	uint64_t bytes = row_weigh(&p->weighers[table], r);
+	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
 	if (neighbourhood_hash(&p->near[table], r->key) > piece->chosen_below)
@@ -297,35 +293,34 @@ static void abandon(void *ctx)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static int open_planner(struct planner *p, struct error *err)
+static int open_planner(struct planner *p, struct progress *progress, struct error *err)
 {
-	unsigned threads = p->opt->common->threads;
 	size_t n = p->job->ntables;
-	p->weighers = mem_calloc(n, sizeof *p->weighers);
+	const struct pass_options po = {.job = p->job,
+					.run = p->opt->common,
+					.files = p->opt->files,
+					.nfiles = p->opt->nfiles,
+					.topic = p->opt->topic,
+					.fraction = p->opt->fraction,
+					.even_pieces = true,
+					.limit = p->opt->limit,
+					.progress = progress,
+					.ctx = p,
+					.record = take_record,
+					.piece_end = take_piece,
+					.abandon = abandon};
+	int rc = pass_open(&p->pass, &po, err);
+	if (rc == RC_OK)
+		rc = pass_prepare(&p->pass, p->opt->work_dir, err);
 	p->shapes = mem_calloc(n, sizeof *p->shapes);
 	p->near = mem_calloc(n, sizeof *p->near);
 	p->spare = mem_calloc(n, sizeof *p->spare);
-	p->neighbours = mem_calloc(n, sizeof(void *));
 	p->samples = mem_calloc(n, sizeof(void *));
-	p->pieces = mem_calloc(threads * n, sizeof *p->pieces);
-	int rc = reading_open(&p->reading, p->job, threads, p->opt->files, p->opt->nfiles, err);
-	if (rc == RC_OK)
-		rc = rejects_new(&p->rejects, p->opt->work_dir, &p->quota, threads, err);
+	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
-		p->weighers[t] = (struct row_weigher){p->reading.plan, t};
-		p->shapes[t] = shape_of(p->reading.plan, t, &p->job->tables[t]);
+		p->shapes[t] = shape_of(p->pass.plan, t, &p->job->tables[t]);
 		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
 		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
-		struct sorter_options so = {.budget = &p->budget,
-					    .temp_dir = p->opt->work_dir,
-					    .threads = threads,
-					    .weigh = row_weigh,
-					    .secondary_bytes =
-						    row_secondary_bytes(p->reading.plan, t),
-					    .weigh_ctx = &p->weighers[t],
-					    .run_bytes = 1 << 20,
-					    .quota = &p->quota};
-		p->neighbours[t] = sorter_new(&so);
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
 	return rc;
@@ -346,21 +341,15 @@ static bool is_kept(const void *ctx, struct bytes key)
 /* Compress what was chosen. */
 static int measure(struct planner *p, size_t table, struct table_sample *out, struct error *err)
 {
-	struct sorter *s = p->neighbours[table];
-	int rc = sorter_finish(s, err);
-	if (rc || sorter_totals(s).records == 0)
-		return rc;
-	struct cut_table t = {.plan = p->reading.plan,
-			      .index = table,
-			      .table = out->table,
-			      .rows = s,
-			      .budget = &p->budget,
-			      .temp_dir = p->opt->work_dir,
-			      .quota = &p->quota};
+	struct sorter *s = p->pass.tables[table].sorter;
+	if (sorter_totals(s).records == 0)
+		return RC_OK;
+	struct cut_table t = pass_cut_table(&p->pass, table);
 	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
-	rc = regions_disk_ratio(&t, s, p->opt->common->threads, &d, dir, &out->disk_per_byte, err);
+	int rc = regions_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
+				    err);
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;
@@ -372,18 +361,13 @@ static void close_planner(struct planner *p)
 	for (size_t t = 0; t < n; t++)
 		sample_free(p->samples[t]);
 	mem_free(p->samples);
-	for (size_t t = 0; t < n; t++)
-		sorter_free(p->neighbours[t]);
-	for (size_t i = 0; i < p->opt->common->threads * n; i++)
+	for (size_t i = 0; i < p->pass.memory.threads * n; i++)
 		buf_release(&p->pieces[i].rows);
 	mem_free(p->pieces);
-	mem_free(p->neighbours);
 	mem_free(p->near);
 	mem_free(p->spare);
 	mem_free(p->shapes);
-	mem_free(p->weighers);
-	rejects_free(p->rejects);
-	reading_close(&p->reading);
+	pass_close(&p->pass);
 	pthread_cond_destroy(&p->turn);
 	pthread_mutex_destroy(&p->lock);
 }
@@ -394,36 +378,20 @@ int planning_read(const struct job *job, const struct planning_options *o,
 {
 	struct planner p = {.job = job,
 			    .opt = o,
-			    .budget = {.limit = o->common->memory_bytes},
-			    .quota = {.limit = o->common->temp_quota_bytes},
 			    .lock = PTHREAD_MUTEX_INITIALIZER,
 			    .turn = PTHREAD_COND_INITIALIZER};
-	p.reading.fraction = o->fraction;
-	if (o->kafka) {
-		p.reading.kafka = o->kafka->client;
-		p.reading.ranges = o->kafka->ranges;
-		p.reading.nranges = o->kafka->nranges;
-		budget_force(&p.budget, o->kafka->memory_bytes);
-	}
-	int rc = open_planner(&p, err);
-	if (rc == RC_OK) {
-		p.reading.rejects = p.rejects;
-		p.reading.limit = o->limit;
-		p.reading.progress = progress;
-		p.reading.sink = (struct record_sink){.ctx = &p,
-						      .record = take_record,
-						      .piece_end = take_piece,
-						      .abandon = abandon};
-		rc = reading_run(&p.reading, err);
-	}
+	int rc = open_planner(&p, progress, err);
+	if (rc == RC_OK)
+		rc = pass_run(&p.pass, err);
+	if (rc == RC_OK)
+		rc = pass_sort(&p.pass, err);
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
 		samples[t].table = &job->tables[t];
 		samples[t].sample = p.samples[t];
 		p.samples[t] = NULL;
 		rc = measure(&p, t, &samples[t], err);
 	}
-	*counts =
-		(struct planning_counts){p.reading.events, p.reading.rejected, p.reading.newest_ms};
+	*counts = (struct planning_counts){p.pass.events, p.pass.rejected, p.pass.newest_ms};
 	close_planner(&p);
 	return rc;
 }

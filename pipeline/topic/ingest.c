@@ -217,11 +217,11 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	in->log = *log;
 	in->state_dir = state_dir;
 	in->progress = progress;
-	in->client_bytes = load->common->memory_bytes / 4;
 	int rc = state_dir ? state_open(&in->state, state_dir, true, err) : RC_OK;
 	in->borrowed = in->client != NULL;
 	if (rc == RC_OK && !in->borrowed)
-		rc = kafka_open(&in->client, job, in->client_bytes, log, err);
+		rc = kafka_open(&in->client, job, memory_topic_bytes(load->common->memory_bytes),
+				log, err);
 	if (rc == RC_OK && in->state && state_intent(in->state))
 		return RC_OK; /* ingest_recover looks at its own ranges first */
 	if (rc == RC_OK)
@@ -243,20 +243,15 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 	in->job = job;
 	in->log = *log;
 	in->state_dir = state_dir;
-	in->client_bytes = memory_bytes / 4;
 	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
 	if (rc == RC_OK)
-		rc = kafka_open(&in->client, job, in->client_bytes, log, err);
+		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
 	return rc ? rc : ingest_look(in, err);
 }
 
-struct load_kafka ingest_view(const struct ingest *in)
+struct pass_topic ingest_view(const struct ingest *in)
 {
-	return (struct load_kafka){.client = in->client,
-				   .cluster = in->cluster,
-				   .ranges = in->ranges,
-				   .nranges = in->nranges,
-				   .memory_bytes = in->client_bytes};
+	return (struct pass_topic){in->client, in->ranges, in->nranges};
 }
 
 void ingest_close(struct ingest *in)
@@ -338,11 +333,8 @@ static int run_load(struct ingest *in, const char *name, const char *dir,
 		    const struct offset_range *ranges, size_t n, struct load_result *result,
 		    struct error *err)
 {
-	struct load_kafka k = {.client = in->client,
+	struct load_kafka k = {.topic = {in->client, ranges, n},
 			       .cluster = in->cluster,
-			       .ranges = ranges,
-			       .nranges = n,
-			       .memory_bytes = in->client_bytes,
 			       .name = name,
 			       .before_publish = before_publish,
 			       .ctx = in};

@@ -545,7 +545,8 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	if (rc)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
-	rc = kafka_open(&s.client, job, opt->load->common->memory_bytes / 4, &opt->log, err);
+	rc = kafka_open(&s.client, job, memory_topic_bytes(opt->load->common->memory_bytes),
+			&opt->log, err);
 	if (!rc) {
 		kafka_stop_by(s.client, &s.stop);
 		rc = take_in(&s, err);

@@ -41,10 +41,9 @@ def make(tmp_path, saltmill):
     return lambda text: Bench(tmp_path, saltmill, text)
 
 
-def peak_mib(bench, memory, *args):
+def peak_mib(bench, memory, *args, command=("load", "job.yaml", "-o", "out")):
     """The peak as the kernel counts it, asked by a small process: a child's count starts at its parent's."""
-    command = ["/usr/bin/time", "-f", "%M", str(bench.program), "load", "job.yaml", "-o", "out", "--quiet",
-               "--memory", f"{memory}M", *args]
+    command = ["/usr/bin/time", "-f", "%M", str(bench.program), *command, "--quiet", "--memory", f"{memory}M", *args]
     r = subprocess.run(command, cwd=bench.folder, capture_output=True, timeout=300)
     assert r.returncode in (0, 3), r.stderr
     return int(r.stderr.split()[-1]) / 1024
@@ -70,6 +69,16 @@ def test_more_rows_than_memory(make, memory, threads):
     bench = make(job())
     write_rows(bench, 5_000_000)
     assert stays_within(bench, memory, "--threads", str(threads))["rows"] == 5_000_000
+
+
+@pytest.mark.parametrize("command", [("plan",), ("drift", "--existing", "live.txt")])
+def test_commands_that_only_look(make, command):
+    """As many threads as asked for would take a piece of input each: fewer are started."""
+    bench = make(job())
+    write_rows(bench, 1_500_000)
+    (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x80\n")
+    peak = peak_mib(bench, 16, "--threads", "64", command=(*command, "job.yaml"))
+    assert peak <= 16 + SLACK_MIB, f"{peak:.0f} MiB"
 
 
 @pytest.mark.parametrize("quote,level", [(b"", "3"), (b'"', "3"), (b"", "auto")])
