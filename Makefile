@@ -95,6 +95,15 @@ bench:
 	@$(SUB) all $(B)/tests/bench/stages
 	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
 
+## faults: every allocation and system call of the commands fails in turn; minutes (ARGS="--only load --sample 50")
+faults:
+	@$(SUB) all build/preload.so
+	@python3 tests/faults/faults.py $(ARGS)
+build/preload.so: tests/faults/preload.c
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $<
+
 ## demo: load 336,776 real flights and look at the result
 demo: deps
 	@$(SUB) all
@@ -151,7 +160,7 @@ fuzz:
 	build/fuzz/$(T) -max_total_time=$(or $(SECS),60) build/fuzz/found/$(T) tests/fuzz/corpus/$(T)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(LIB) $(CLI) -- $(STD) $(INC)
-FORMATTED = $(SRC) $(HDR) $(sort $(wildcard tests/*/*.h))
+FORMATTED = $(SRC) tests/faults/preload.c $(HDR) $(sort $(wildcard tests/*/*.h))
 ## format: lay the sources out by .clang-format
 format: ; @clang-format -i $(FORMATTED)
 ## format-check: is every source laid out that way?
@@ -165,4 +174,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench demo headers layers fuzz tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults demo headers layers fuzz tidy format format-check install uninstall clean help

@@ -1,0 +1,339 @@
+"""Each allocation and each system call of saltmill's commands fails in turn; this judges what comes of it.
+
+A command runs once undisturbed, which tells how many calls it makes, how it ends and what it leaves.  Then call
+after call fails (preload.c), once or from there on, and the run must either
+
+  - end as the undisturbed one, with the same bytes on standard output and in its folder, or
+  - end with status 1 or 2 and a sentence, having published nothing and left nothing but DIR.saltmill-partial;
+    the next run then does as if nothing had been.
+
+A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) must not even be noticed.
+
+  python tests/faults/faults.py [--only NAME] [--sample N] [--jobs N]
+
+Of a Kafka source nothing fails here; those faults are those of tests/kafka.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import gzip
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
+PRELOAD = str(ROOT / "build" / "preload.so")
+TIMEOUT = 60  # seconds; a run takes some milliseconds
+
+Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
+CAMPAIGNS = [
+    Campaign("alloc", "ENOMEM", False, False),
+    Campaign("alloc", "ENOMEM", True, False),
+    Campaign("io", "EIO", False, False),
+    Campaign("io", "EIO", True, False),
+    Campaign("io", "ENOSPC", True, False),
+    Campaign("io", "EINVAL", False, False),  # as from a file system that cannot do it
+    Campaign("io", "EACCES", False, False),
+    Campaign("io", "EINTR", False, False),
+    Campaign("transfer", "EINTR", False, True),
+    Campaign("transfer", "short", False, True),
+    Campaign("transfer", "short", True, True),
+]
+
+# What a scenario runs; OUT is a folder of the run's own, all else is shared and only read.
+SCENARIOS = {
+    "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --json",
+    "load, spilling": "load plain.yaml long.csv -o OUT/out --max-rejects 5 --threads 1 --memory 16M --json",
+    "load, two threads": "load plain.yaml in.csv in.csv -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --json",
+    "plan": "plan job.yaml in.csv -o OUT/out --sample 100% --save OUT/out.sketch --threads 1 --json",
+    "plan from a sketch": "plan job.yaml --from keys.sketch -o OUT/out --json",
+    "verify": "verify published --json",
+    "inspect": "inspect published.hfile --cells --blocks --json",
+    "drift": "drift --existing live.txt job.yaml in.csv --threads 1 --json",
+    "ddl": "ddl job.yaml --splits splits.txt",
+    "split": "split HexStringSplit 16",
+}
+
+JOB = """\
+source:
+  csv:
+    files: [in.csv]
+fields:
+  id:   {type: u32}
+  when: {type: time, unit: s}
+tables:
+  - name: events
+    rowkey:
+      - {salt: 4, of: [id]}
+      - {field: id, as: u32}
+    timestamp: when
+    families:
+      f: {compression: ZSTD, bloomfilter: ROW, data_block_encoding: FAST_DIFF}
+      g: {compression: NONE, bloomfilter: ROWCOL}
+    cells:
+      - {family: f, qualifier: name, value: {field: name}}
+      - {family: g, qualifier: id, value: {field: id, as: text}}
+    regions: {split: sampled, count: 3}
+"""
+
+
+def write_inputs(folder):
+    """The jobs and events of all scenarios; some events are bad."""
+    rng = random.Random(1)
+    plain = JOB.replace("ZSTD", "NONE").replace(", data_block_encoding: FAST_DIFF", "")
+    (folder / "job.yaml").write_text(JOB)
+    (folder / "plain.yaml").write_text(plain)
+    head = "id,when,name\n"
+    rows = [f"{i * 14316557 % 2**32},{1400000000 + i * 61},name {i % 97}\n" for i in range(300)]
+    rows[3] = "5,never,bad\n"
+    rows[200] = f"7,1400000000,{'x' * 70_000}\n"
+    (folder / "in.csv").write_text(head + "".join(rows))
+    more = [f"{rng.randrange(2**32)},{1500000000 + i},\"quoted, {i}\"\n" for i in range(100)]
+    (folder / "more.csv.gz").write_bytes(gzip.compress((head + "".join(more) + "x,1,\n").encode(), mtime=0))
+    (folder / "long.csv").write_text(head + "".join(f"{rng.randrange(2**32)},{1400000000 + i},{str(i) * 150}\n"
+                                                    for i in range(16_000)) + "x,never,\n")
+    (folder / "splits.txt").write_text("\\x01\n\\x02\n")
+    (folder / "live.txt").write_text("Total number of splits = 4\n\\x01\n\\x02\n\\x03\n")
+    for line in ("load job.yaml in.csv -o published --max-rejects 5 --quiet",
+                 "plan job.yaml in.csv --sample 100% --save keys.sketch --quiet"):
+        done = subprocess.run([PROGRAM, *line.split()], cwd=folder, capture_output=True, text=True)
+        if done.returncode not in (0, 3):
+            raise SystemExit(f"{line}: {done.stderr}")
+    hfile = next((folder / "published" / "events" / "hfiles" / "f").iterdir())
+    shutil.copy(hfile, folder / "published.hfile")
+
+
+def stable(value):
+    """JSON without what a clock or the run's folder put into it."""
+    if isinstance(value, dict):
+        return {k: stable(v) for k, v in value.items() if k not in ("seconds", "output")}
+    return [stable(v) for v in value] if isinstance(value, list) else value
+
+
+def stable_text(data):
+    try:
+        return stable(json.loads(data))
+    except ValueError:
+        return data
+
+
+def tree(folder):
+    """{path: content}; folders have none."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        content = None if path.is_dir() else path.read_bytes()
+        found[name] = stable_text(content) if path.name == "manifest.json" else content
+    return found
+
+
+Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
+
+
+class Scenario:
+    def __init__(self, name, inputs, scratch):
+        self.name, self.line, self.inputs, self.scratch = name, SCENARIOS[name], inputs, scratch
+        self.want = self.run(scratch / "want")
+        if self.want.status not in (0, 3):
+            raise SystemExit(f"{name}: {self.want.stderr}")
+        if "spilling" in name and not self.want.stdout["spilled_bytes"]:
+            raise SystemExit(f"{name}: nothing was spilled")
+
+    def command(self, out):
+        return [PROGRAM, *self.line.replace("OUT", str(out)).split()]
+
+    def run(self, out, fault=None):
+        """fault: the variable of preload.c; what failed is in OUT.log then."""
+        out.mkdir(exist_ok=True)
+        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        if fault:
+            env.update(LD_PRELOAD=PRELOAD, FAULT=fault, FAULT_LOG=f"{out}.log")
+        try:
+            done = subprocess.run(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            return Outcome("no end", "", "", tree(out))
+        return Outcome(done.returncode, stable_text(done.stdout), done.stderr.decode(errors="replace"), tree(out))
+
+    def calls(self, campaign):
+        out = self.scratch / "counted"
+        self.run(out, f"{campaign.calls}:{campaign.kind}:0")
+        shutil.rmtree(out)
+        log = pathlib.Path(f"{out}.log")
+        count = int(re.search(r"calls (\d+)", log.read_text()).group(1))
+        log.unlink()
+        return count
+
+    def same(self, got):
+        return (got.status, got.stdout, got.tree) == (self.want.status, self.want.stdout, self.want.tree)
+
+    def wrong(self, got, campaign):
+        """What is wrong with this outcome; None: nothing."""
+        if got.status == self.want.status:
+            return None if self.same(got) else "ended as if nothing had been, with other bytes"
+        if got.status == "no end":
+            return f"did not end within {TIMEOUT} s"
+        if got.status not in (1, 2):
+            return f"ended with {got.status}"
+        if campaign.unnoticed:
+            return "failed"
+        return self.left_wrong(got) or self.said_wrong(got)
+
+    def left_wrong(self, got):
+        top = {name for name in got.tree if "/" not in name} - {"out.saltmill-partial"}
+        # what was learned of the keys is of use without the plan
+        if "out.sketch" in top and got.tree["out.sketch"] == self.want.tree["out.sketch"]:
+            top.discard("out.sketch")
+        return f"failed and left {sorted(top)}" if top else None
+
+    @staticmethod
+    def said_wrong(got):
+        if isinstance(got.stdout, dict) and got.stdout.get("problems"):
+            return None  # verify: the sentences are its result
+        sentence = got.stderr.strip()
+        bad = not sentence.startswith("saltmill") or len(sentence) < 20 or "(null)" in sentence
+        return "failed without a sentence" if bad else None
+
+    def judge(self, campaign, n):
+        """None, or (what is wrong, the fault, its callers, standard error)."""
+        fault = f"{campaign.calls}:{campaign.kind}:{n}{'+' if campaign.rest else ''}"
+        out = self.scratch / fault.replace(":", "-")
+        log = pathlib.Path(f"{out}.log")
+        got = self.run(out, fault)
+        wrong = self.wrong(got, campaign)
+        if not wrong and got.status != self.want.status and got.tree:
+            again = self.run(out)
+            if not self.same(again):
+                wrong = f"the next run did not do: {again.status}, {again.stderr.strip()}"
+        callers = log.read_text() if log.exists() else ""
+        shutil.rmtree(out)
+        log.unlink(missing_ok=True)
+        return (wrong, fault, callers, got.stderr.strip()) if wrong else None
+
+
+def names_of(callers):
+    """ "call < function < function", of the frames that lie in the program."""
+    call = re.search(r"failed \d+ (\w+)", callers)
+    frames = re.findall(rf"{re.escape(PROGRAM)}\(\+(0x[0-9a-f]+)\)|{re.escape(os.path.realpath(PROGRAM))}"
+                        r"\(\+(0x[0-9a-f]+)\)", callers)
+    at = [hex(int(a or b, 16) - 1) for a, b in frames]
+    if not at:
+        return call.group(1) if call else "?"
+    done = subprocess.run(["addr2line", "-f", "-s", "-e", PROGRAM, *at], capture_output=True, text=True)
+    lines = done.stdout.split("\n")
+    return " < ".join([call.group(1), *(f"{f} ({place.split(' ')[0]})" for f, place in zip(lines[::2], lines[1::2]))])
+
+
+def chosen(count, sample, seed):
+    """All calls, or about `sample` of them, evenly spread."""
+    if not sample or count <= sample:
+        return list(range(1, count + 1))
+    step = count / sample
+    phase = random.Random(seed).random()
+    return [1 + int((i + phase) * step) for i in range(sample)]
+
+
+def campaign_line(scenario, campaign):
+    how = "from one on" if campaign.rest else "once"
+    return f"{scenario.name}: {campaign.calls} {campaign.kind} {how}"
+
+
+def run_scenario(name, inputs, scratch, sample=0, seed=1, jobs=None, campaigns=None, say=print):
+    """Returns (runs, violations)."""
+    folder = scratch / name.replace(" ", "-").replace(",", "")
+    folder.mkdir()
+    scenario = Scenario(name, inputs, folder)
+    runs, violations = 0, []
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        for campaign in campaigns or CAMPAIGNS:
+            count = scenario.calls(campaign)
+            picked = chosen(count, sample, seed)
+            found = [v for v in pool.map(lambda n: scenario.judge(campaign, n), picked) if v]
+            runs += len(picked)
+            say(f"{campaign_line(scenario, campaign)}: {count} calls, {len(picked)} runs, {len(found)} violations")
+            violations += [(scenario, *v) for v in found]
+    shutil.rmtree(folder)
+    return runs, violations
+
+
+def report(violations):
+    """One paragraph for each place where something went wrong."""
+    places = collections.defaultdict(list)
+    for scenario, wrong, fault, callers, stderr in violations:
+        places[scenario.name, re.sub(r"[0-9a-f]{32}", "#", wrong), names_of(callers)].append((scenario, fault, stderr))
+    text = []
+    for (name, wrong, where), cases in places.items():
+        scenario, fault, stderr = cases[0]
+        text.append(f"{name}: {wrong} ({len(cases)} times)\n  {where}\n  FAULT={fault} LD_PRELOAD={PRELOAD} "
+                    f"{' '.join(scenario.command('OUT'))}\n  stderr: {stderr or '(nothing)'}")
+    return "\n".join(text)
+
+
+# Functions of libc that reach no system call that may fail, or whose failure the program cannot see.
+HARMLESS = set("""
+__ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
+__stack_chk_fail _exit abort clock_gettime exit exp explicit_bzero ferror fflush fmin fprintf fputc fputs free
+freeaddrinfo freelocale fts_close fwrite getaddrinfo getenv gethostname getopt_long getpid gmtime_r isatty iswalnum_l
+ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep newlocale printf
+pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_timedwait
+pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock
+pthread_mutex_unlock pthread_timedjoin_np putc putchar puts qsort raise sched_getaffinity setenv sigaction signal
+snprintf sqrt strcasecmp strcat strchr strcmp strcpy strcspn strerror strftime strlen strncasecmp strncmp strptime
+strrchr strspn strstr strtod strtod_l strtol strtoll strtoul strtoull sysconf time timegm tzset umask unsetenv
+vasprintf vfprintf vsnprintf
+""".split())
+
+
+def symbols(path, which):
+    """Names that a program takes from libc, or that a library gives."""
+    out = subprocess.run(["nm", "-D", which, path], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[-1] for line in out.splitlines()]
+    return {n.split("@")[0] for n in names if which == "--defined-only" or "@GLIBC" in n}
+
+
+def unknown_calls():
+    """What the program calls in libc that neither preload.c nor the list above knows."""
+    chk = {f"__{n}_chk" for n in HARMLESS}
+    return sorted(symbols(PROGRAM, "--undefined-only") - symbols(PRELOAD, "--defined-only") - HARMLESS - chk)
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    args.add_argument("--only", choices=sorted(SCENARIOS), action="append", help="this scenario")
+    args.add_argument("--sample", type=int, default=0, metavar="N", help="N calls of each kind, not all")
+    args.add_argument("--seed", type=int, default=1, help="which")
+    args.add_argument("--jobs", type=int, help="runs at a time")
+    args = args.parse_args()
+    runs, violations = 0, []
+    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="saltmill-faults-", dir=shm) as folder:
+        inputs = pathlib.Path(folder) / "inputs"
+        inputs.mkdir()
+        write_inputs(inputs)
+        before = tree(inputs)
+        for name in args.only or SCENARIOS:
+            n, found = run_scenario(name, inputs, pathlib.Path(folder), args.sample, args.seed, args.jobs,
+                                    say=lambda line: print(line, flush=True))
+            runs, violations = runs + n, violations + found
+        changed = before != tree(inputs)
+    if violations:
+        print(report(violations))
+    unknown = unknown_calls()
+    if unknown:
+        print(f"not known to tests/faults: {' '.join(unknown)}; add them to preload.c or to HARMLESS")
+    if changed:
+        print("a run changed what it was to read only")
+    print(f"{runs} runs, {len(violations)} violations")
+    return 1 if violations or unknown or changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

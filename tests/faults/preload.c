@@ -1,0 +1,387 @@
+/*
+ * preload.c - makes one call of the program fail, or all from one on: an LD_PRELOAD library
+ *
+ *   FAULT=CLASS:KIND:N[+]  fail the N-th call (the first is 1; 0: none) of CLASS, with + all from
+ * it FAULT_LOG=FILE         what failed, with its callers; last, how many calls of CLASS there were
+ *
+ * CLASS is alloc (heap), io (system calls of the program, a thread's start too) or transfer (those
+ * of io that read or write bytes).  KIND is an errno's name, or "short": half of the bytes go.
+ *
+ * Counted is what comes behind the entry into main.  Standard error is left alone: the judge needs
+ * the sentence.  A close() that fails has closed the descriptor, as in Linux.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <fts.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
+
+static struct {
+	unsigned classes; /* counted */
+	bool rest, shorten;
+	int errnum;
+	unsigned long at;
+	int log; /* -1: none */
+} fault = {.log = -1};
+
+static atomic_bool armed;
+static atomic_ulong calls;
+static _Thread_local bool inside; /* the log's own calls */
+
+static const struct {
+	const char *name;
+	int errnum;
+} kinds[] = {{"ENOMEM", ENOMEM}, {"EIO", EIO},	     {"ENOSPC", ENOSPC},
+	     {"EINTR", EINTR},	 {"EACCES", EACCES}, {"EINVAL", EINVAL},
+	     {"EMFILE", EMFILE}, {"ENOSYS", ENOSYS}, {"short", 0}};
+
+static void bad_setting(const char *text)
+{
+	dprintf(STDERR_FILENO, "preload: FAULT is \"%s\", expected CLASS:KIND:N[+]\n", text);
+	_exit(99);
+}
+
+static void read_setting(const char *text)
+{
+	char class[16], kind[16], rest[2] = "";
+	if (sscanf(text, "%15[a-z]:%15[A-Za-z]:%lu%1s", class, kind, &fault.at, rest) < 3)
+		bad_setting(text);
+	fault.rest = rest[0] == '+';
+	if (!strcmp(class, "alloc"))
+		fault.classes = ALLOC;
+	else if (!strcmp(class, "io"))
+		fault.classes = IO;
+	else if (!strcmp(class, "transfer"))
+		fault.classes = TRANSFER;
+	else
+		bad_setting(text);
+	size_t i = 0;
+	while (i < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[i].name) != 0)
+		i++;
+	if (i == sizeof kinds / sizeof *kinds)
+		bad_setting(text);
+	fault.errnum = kinds[i].errnum;
+	fault.shorten = fault.errnum == 0;
+}
+
+/* The descriptor is far above those that the program would get. */
+static void open_log(const char *path)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+	if (fd < 0)
+		return;
+	fault.log = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+	syscall(SYS_close, fd);
+}
+
+static void log_fault(const char *name, unsigned long n)
+{
+	void *callers[24];
+	if (fault.log < 0 || inside)
+		return;
+	inside = true;
+	dprintf(fault.log, "failed %lu %s\n", n, name);
+	backtrace_symbols_fd(callers, backtrace(callers, 24), fault.log);
+	inside = false;
+}
+
+/* Is this call to fail? */
+static bool fails(unsigned class, const char *name)
+{
+	if (!atomic_load(&armed) || inside || !(fault.classes & class))
+		return false;
+	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
+	if (fault.at == 0 || n < fault.at || (n > fault.at && !fault.rest))
+		return false;
+	if (n == fault.at)
+		log_fault(name, n);
+	if (!fault.shorten)
+		errno = fault.errnum;
+	return true;
+}
+
+static void at_end(void)
+{
+	if (fault.log >= 0)
+		dprintf(fault.log, "calls %lu\n", atomic_load(&calls));
+}
+
+static int (*program_main)(int, char **, char **);
+
+static int counted_main(int argc, char **argv, char **env)
+{
+	const char *setting = getenv("FAULT"), *log = getenv("FAULT_LOG");
+	void *callers[2];
+	if (setting) {
+		if (log)
+			open_log(log);
+		read_setting(setting);
+		backtrace(callers, 2); /* the first one loads a library */
+		atexit(at_end);
+		atomic_store(&armed, true);
+	}
+	return program_main(argc, argv, env);
+}
+
+/* POSIX lets what dlsym gives be a function; ISO C does not know of it. */
+#define NEXT(name) (__extension__(__typeof__(&name)) next(#name))
+
+static void *next(const char *name)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+	if (!f)
+		abort();
+	return f;
+}
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+		      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	program_main = main;
+	return NEXT(__libc_start_main)(counted_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+
+/* The heap: glibc's own names, as dlsym itself may allocate. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *ptr, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+
+void *malloc(size_t size)
+{
+	return fails(ALLOC, "malloc") ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails(ALLOC, "calloc") ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *ptr, size_t size)
+{
+	return fails(ALLOC, "realloc") ? NULL : __libc_realloc(ptr, size);
+}
+
+void *reallocarray(void *ptr, size_t count, size_t size)
+{
+	size_t bytes;
+	if (fails(ALLOC, "reallocarray") || __builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	return __libc_realloc(ptr, bytes);
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+	return fails(ALLOC, "aligned_alloc") ? NULL : __libc_memalign(align, size);
+}
+
+void *memalign(size_t align, size_t size)
+{
+	return fails(ALLOC, "memalign") ? NULL : __libc_memalign(align, size);
+}
+
+int posix_memalign(void **out, size_t align, size_t size)
+{
+	if (fails(ALLOC, "posix_memalign"))
+		return ENOMEM;
+	*out = __libc_memalign(align, size);
+	return *out ? 0 : ENOMEM;
+}
+
+/* Calls with fixed parameters: result, name, (parameters), (arguments), what a failure returns. */
+#define CALL(type, name, parameters, arguments, failed)                                            \
+	type name parameters                                                                       \
+	{                                                                                          \
+		if (!fault.shorten && fails(IO, #name))                                            \
+			return failed;                                                             \
+		return NEXT(name) arguments;                                                       \
+	}
+
+CALL(int, fsync, (int fd), (fd), -1)
+CALL(int, fdatasync, (int fd), (fd), -1)
+CALL(int, ftruncate, (int fd, off_t len), (fd, len), -1)
+CALL(int, fallocate, (int fd, int mode, off_t at, off_t len), (fd, mode, at, len), -1)
+CALL(int, sync_file_range, (int fd, off_t at, off_t len, unsigned flags), (fd, at, len, flags), -1)
+CALL(int, flock, (int fd, int how), (fd, how), -1)
+CALL(int, rename, (const char *from, const char *to), (from, to), -1)
+CALL(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), -1)
+CALL(int, renameat2, (int a, const char *from, int b, const char *to, unsigned flags),
+     (a, from, b, to, flags), -1)
+CALL(int, link, (const char *from, const char *to), (from, to), -1)
+CALL(int, linkat, (int a, const char *from, int b, const char *to, int flags),
+     (a, from, b, to, flags), -1)
+CALL(int, mkdir, (const char *path, mode_t mode), (path, mode), -1)
+CALL(int, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode), -1)
+CALL(int, rmdir, (const char *path), (path), -1)
+CALL(int, unlink, (const char *path), (path), -1)
+CALL(int, unlinkat, (int dir, const char *path, int flags), (dir, path, flags), -1)
+CALL(int, remove, (const char *path), (path), -1)
+CALL(int, stat, (const char *restrict path, struct stat *restrict st), (path, st), -1)
+CALL(int, lstat, (const char *restrict path, struct stat *restrict st), (path, st), -1)
+CALL(int, fstat, (int fd, struct stat *st), (fd, st), -1)
+CALL(int, fstatat, (int dir, const char *restrict path, struct stat *restrict st, int flags),
+     (dir, path, st, flags), -1)
+CALL(int, statvfs, (const char *restrict path, struct statvfs *restrict st), (path, st), -1)
+CALL(int, access, (const char *path, int mode), (path, mode), -1)
+CALL(int, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags), -1)
+CALL(int, mkostemp, (char *name, int flags), (name, flags), -1)
+CALL(char *, mkdtemp, (char *name), (name), NULL)
+CALL(char *, realpath, (const char *restrict path, char *restrict out), (path, out), NULL)
+CALL(DIR *, opendir, (const char *path), (path), NULL)
+CALL(DIR *, fdopendir, (int fd), (fd), NULL)
+CALL(struct dirent *, readdir, (DIR * d), (d), NULL)
+CALL(FILE *, fopen, (const char *restrict path, const char *restrict mode), (path, mode), NULL)
+CALL(FTS *, fts_open,
+     (char *const *roots, int options, int (*by)(const FTSENT **, const FTSENT **)),
+     (roots, options, by), NULL)
+CALL(FTSENT *, fts_read, (FTS * walk), (walk), NULL)
+CALL(int, nftw, (const char *path, __nftw_func_t each, int fds, int flags),
+     (path, each, fds, flags), -1)
+CALL(int, scandir,
+     (const char *restrict path, struct dirent ***restrict list,
+      int (*choose)(const struct dirent *),
+      int (*by)(const struct dirent **, const struct dirent **)),
+     (path, list, choose, by), -1)
+CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
+
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
+		   void *(*run)(void *), void *restrict arg)
+{
+	if (!fault.shorten && fails(IO, "pthread_create"))
+		return EAGAIN;
+	return NEXT(pthread_create)(thread, attr, run, arg);
+}
+
+static mode_t mode_of(int flags, va_list ap)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list ap;
+	va_start(ap, flags);
+	mode_t mode = mode_of(flags, ap);
+	va_end(ap);
+	return !fault.shorten && fails(IO, "open") ? -1 : NEXT(open)(path, flags, mode);
+}
+
+int openat(int dir, const char *path, int flags, ...)
+{
+	va_list ap;
+	va_start(ap, flags);
+	mode_t mode = mode_of(flags, ap);
+	va_end(ap);
+	return !fault.shorten && fails(IO, "openat") ? -1 : NEXT(openat)(dir, path, flags, mode);
+}
+
+int close(int fd)
+{
+	int rc = NEXT(close)(fd);
+	return rc == 0 && fd != STDERR_FILENO && !fault.shorten && fails(IO, "close") ? -1 : rc;
+}
+
+int closedir(DIR *d)
+{
+	int rc = NEXT(closedir)(d);
+	return rc == 0 && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
+}
+
+/* Half of the bytes, when that is asked for; false: the call fails. */
+static bool transfer(int fd, const char *name, size_t *len)
+{
+	if (fd == STDERR_FILENO || !fails(IO | TRANSFER, name))
+		return true;
+	if (fault.shorten && *len > 1)
+		*len /= 2;
+	return fault.shorten;
+}
+
+#define TRANSFER_CALL(name, parameters, arguments)                                                 \
+	ssize_t name parameters                                                                    \
+	{                                                                                          \
+		return transfer(fd, #name, &len) ? NEXT(name) arguments : -1;                      \
+	}
+
+TRANSFER_CALL(read, (int fd, void *ptr, size_t len), (fd, ptr, len))
+TRANSFER_CALL(pread, (int fd, void *ptr, size_t len, off_t at), (fd, ptr, len, at))
+TRANSFER_CALL(write, (int fd, const void *ptr, size_t len), (fd, ptr, len))
+TRANSFER_CALL(pwrite, (int fd, const void *ptr, size_t len, off_t at), (fd, ptr, len, at))
+
+/* Streams: what a failed read leaves behind, as ferror() tells it (glibc's _IO_ERR_SEEN). */
+static bool stream_fails(FILE *f, const char *name)
+{
+	enum { ERR_SEEN = 0x20 };
+	if (fault.shorten || !fails(IO, name))
+		return false;
+	f->_flags |= ERR_SEEN;
+	return true;
+}
+
+size_t fread(void *restrict ptr, size_t size, size_t n, FILE *restrict f)
+{
+	return stream_fails(f, "fread") ? 0 : NEXT(fread)(ptr, size, n, f);
+}
+
+char *fgets(char *restrict line, int size, FILE *restrict f)
+{
+	return stream_fails(f, "fgets") ? NULL : NEXT(fgets)(line, size, f);
+}
+
+ssize_t __getdelim(char **restrict line, size_t *restrict size, int end, FILE *restrict f)
+{
+	return stream_fails(f, "getdelim") ? -1 : NEXT(__getdelim)(line, size, end, f);
+}
+
+int fclose(FILE *f)
+{
+	int rc = NEXT(fclose)(f);
+	return rc == 0 && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
+}
+
+/* What a hardened build calls in their place. */
+int __open_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+ssize_t __read_chk(int fd, void *ptr, size_t len, size_t room);
+ssize_t __pread_chk(int fd, void *ptr, size_t len, off_t at, size_t room);
+char *__fgets_chk(char *line, size_t room, int size, FILE *f);
+size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *f);
+char *__realpath_chk(const char *path, char *out, size_t room);
+
+CALL(int, __open_2, (const char *path, int flags), (path, flags), -1)
+CALL(int, __openat_2, (int dir, const char *path, int flags), (dir, path, flags), -1)
+CALL(char *, __realpath_chk, (const char *path, char *out, size_t room), (path, out, room), NULL)
+TRANSFER_CALL(__read_chk, (int fd, void *ptr, size_t len, size_t room), (fd, ptr, len, room))
+TRANSFER_CALL(__pread_chk, (int fd, void *ptr, size_t len, off_t at, size_t room),
+	      (fd, ptr, len, at, room))
+
+char *__fgets_chk(char *line, size_t room, int size, FILE *f)
+{
+	return stream_fails(f, "fgets") ? NULL : NEXT(__fgets_chk)(line, room, size, f);
+}
+
+size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *f)
+{
+	return stream_fails(f, "fread") ? 0 : NEXT(__fread_chk)(ptr, room, size, n, f);
+}
