@@ -117,30 +117,30 @@ layers: ; @ROOMS="$$ROOMS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes error table mem io pool units hash crash ticker meter run xxhash_fast |
+base: bytes text clock error table mem io pool units hash crash ticker meter run xxhash_fast |
 hfile: hfile | bytes error table mem io pool
-splitter: table_check ddl splits plan sketch | bytes error mem io units table
+splitter: table_check ddl splits plan sketch | bytes text error mem io units table
 job: job | bytes error mem io units table table_check record
-source: event offsets source kafka group_member | bytes error mem io pool units xxhash_fast job
-row: row | bytes error mem hash hfile job event record
+source: event offsets source kafka group_member | bytes text clock error mem io pool units xxhash_fast job
+row: row | bytes text error mem hash hfile job event record
 sort: record sorter | bytes error mem io pool units
-publish: publish | bytes error mem io sorter event offsets
+publish: publish | bytes text clock error mem io sorter event offsets
 cut: cut | bytes error mem io pool hfile job row sorter record
 pass: pass memory cell_sample tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits publish
 key: key_text | bytes error mem job plan
-load: load | bytes error mem io pool units crash run job pass memory cell_sample tuning existing_regions regions cut sorter splits ddl publish
+load: load | bytes clock error mem io pool units crash run job pass memory cell_sample tuning existing_regions regions cut sorter splits ddl publish
 survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan publish key_text
-state: state shared_state | bytes error mem io crash offsets
-topic: ingest stream state_view manifest_chain | bytes error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
+state: state shared_state | bytes clock error mem io crash offsets
+topic: ingest stream state_view manifest_chain | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish
-show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
-cmd: commands | bytes error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
+show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes clock text error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
+cmd: commands | bytes clock text error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
 endef
 
 # header: the files that may include it
 define LIBRARIES
 csv.h: source/csv.c
-jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c include/inspect.h publish/text.h show/show_json.h source/replay.c state/state_files.c
+jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
 libdeflate.h: hfile/compress.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c

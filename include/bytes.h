@@ -179,10 +179,5 @@ void bytes_unescape(struct buf *b, struct bytes text);
 void bytes_hex(struct buf *b, struct bytes v);
 /* Exactly len bytes from 2 * len lower-case hex digits and nothing behind them. */
 bool bytes_unhex(uint8_t *out, size_t len, const char *hex);
-/*
- * The character at the start of s (not empty); returns its length in bytes.  Malformed UTF-8 gives
- * U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as Java decodes).
- */
-size_t utf8_decode(struct bytes s, uint32_t *code);
 
 #endif

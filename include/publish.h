@@ -13,6 +13,7 @@
 #include "offsets.h"
 
 /* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
+#define STAGING_SUFFIX ".saltmill-partial"
 struct staging;
 /*
  * Create the sibling and lock it (flock on its file `lock`).  dir must not exist (RC_CONFIG).  A

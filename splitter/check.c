@@ -15,6 +15,7 @@
 #include "bytes.h"
 #include "ddl.h"
 #include "table_check.h"
+#include "text.h"
 
 #define MAX_FAMILY_BYTES 127 /* a KeyValue's family length is one signed byte */
 #define MAX_BLOOM_PREFIX 32767

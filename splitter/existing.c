@@ -28,7 +28,7 @@ static const char *const column_names[COLUMNS] = {"SERVER_NAME", "REGION_NAME", 
 						  "END_KEY",	 "SIZE",	"REQ",
 						  "LOCALITY"};
 
-struct reader {
+struct line_reader {
 	const char *name;
 	struct bytes text;
 	uint64_t line; /* of the line taken last */
@@ -55,7 +55,7 @@ struct listing {
 	size_t count, cap;
 };
 
-static bool next_line(struct reader *r, struct bytes *line)
+static bool next_line(struct line_reader *r, struct bytes *line)
 {
 	if (r->text.len == 0)
 		return false;
@@ -64,12 +64,12 @@ static bool next_line(struct reader *r, struct bytes *line)
 	return true;
 }
 
-static int fault(struct reader *r, uint64_t line, const char *what)
+static int fault(struct line_reader *r, uint64_t line, const char *what)
 {
 	return error_set(r->err, RC_DATA, "%s:%" PRIu64 ": %s", r->name, line, what);
 }
 
-static int in_line(struct reader *r, uint64_t line, int rc)
+static int in_line(struct line_reader *r, uint64_t line, int rc)
 {
 	if (rc) {
 		r->err->code = RC_DATA;
@@ -116,7 +116,7 @@ static bool is_trailer(struct bytes line)
 	       starts_with(line, "hbase") || starts_with(line, "0 row(s)");
 }
 
-static int read_keys(struct reader *r, struct existing *e, struct bytes count)
+static int read_keys(struct line_reader *r, struct existing *e, struct bytes count)
 {
 	struct buf key = {0};
 	struct bytes line;
@@ -208,7 +208,7 @@ static bool read_region_name(struct bytes name, struct row *row)
 	return true;
 }
 
-static int read_row(struct reader *r, struct listing *l, struct bytes line)
+static int read_row(struct line_reader *r, struct listing *l, struct bytes line)
 {
 	struct row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
 	int rc = RC_OK;
@@ -234,7 +234,7 @@ static int read_row(struct reader *r, struct listing *l, struct bytes line)
 	return rc;
 }
 
-static int read_rows(struct reader *r, struct listing *l)
+static int read_rows(struct line_reader *r, struct listing *l)
 {
 	struct bytes line = {0};
 	uint64_t announced = 0;
@@ -280,7 +280,7 @@ static void drop_replicas(struct listing *l)
 	l->count = kept;
 }
 
-static int check_chain(struct reader *r, const struct listing *l)
+static int check_chain(struct line_reader *r, const struct listing *l)
 {
 	if (l->count == 0 || l->rows[0].start.len)
 		return fault(r, l->count ? l->rows[0].line : r->line,
@@ -309,7 +309,7 @@ static char *keep(struct bytes b)
 	return kept;
 }
 
-static int take_rows(struct reader *r, const struct listing *l, struct existing *e)
+static int take_rows(struct line_reader *r, const struct listing *l, struct existing *e)
 {
 	e->regions = mem_calloc(l->count, sizeof *e->regions);
 	e->table = keep(l->rows[0].table);
@@ -325,7 +325,7 @@ static int take_rows(struct reader *r, const struct listing *l, struct existing 
 	return rc;
 }
 
-static int read_listing(struct reader *r, struct listing *l, struct existing *e)
+static int read_listing(struct line_reader *r, struct listing *l, struct existing *e)
 {
 	int rc = read_rows(r, l);
 	if (rc == RC_OK && l->count) {
@@ -342,7 +342,7 @@ static int read_listing(struct reader *r, struct listing *l, struct existing *e)
 	return rc;
 }
 
-static int read_unsized(struct reader *r, struct existing *e, struct bytes count)
+static int read_unsized(struct line_reader *r, struct existing *e, struct bytes count)
 {
 	int rc = read_keys(r, e, count);
 	e->regions = mem_calloc(e->splits.count + 1, sizeof *e->regions);
@@ -353,7 +353,7 @@ static int read_unsized(struct reader *r, struct existing *e, struct bytes count
 
 int existing_parse(struct existing *e, const char *name, struct bytes text, struct error *err)
 {
-	struct reader r = {.name = name, .text = text, .err = err};
+	struct line_reader r = {.name = name, .text = text, .err = err};
 	struct listing l = {0};
 	struct bytes line;
 

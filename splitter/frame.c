@@ -50,7 +50,7 @@ int frame_take(struct bytes *file, const char magic[8], uint32_t version, const 
 	return RC_OK;
 }
 
-struct bytes cursor_bytes(struct cursor *c, size_t len)
+struct bytes frame_bytes(struct frame_reader *c, size_t len)
 {
 	if (len > c->rest.len) {
 		c->bad = true;
@@ -62,20 +62,20 @@ struct bytes cursor_bytes(struct cursor *c, size_t len)
 	return out;
 }
 
-uint16_t cursor_be16(struct cursor *c)
+uint16_t frame_be16(struct frame_reader *c)
 {
-	struct bytes b = cursor_bytes(c, 2);
+	struct bytes b = frame_bytes(c, 2);
 	return b.len ? get_be16(b.ptr) : 0;
 }
 
-uint32_t cursor_be32(struct cursor *c)
+uint32_t frame_be32(struct frame_reader *c)
 {
-	struct bytes b = cursor_bytes(c, 4);
+	struct bytes b = frame_bytes(c, 4);
 	return b.len ? get_be32(b.ptr) : 0;
 }
 
-uint64_t cursor_be64(struct cursor *c)
+uint64_t frame_be64(struct frame_reader *c)
 {
-	struct bytes b = cursor_bytes(c, 8);
+	struct bytes b = frame_bytes(c, 8);
 	return b.len ? get_be64(b.ptr) : 0;
 }

@@ -27,14 +27,14 @@ int frame_take(struct bytes *file, const char magic[8], uint32_t version, const 
 	       struct bytes *content, struct error *err);
 
 /* Reading content piece by piece; past the end everything is 0 and bad is set. */
-struct cursor {
+struct frame_reader {
 	struct bytes rest;
 	bool bad;
 };
 
-struct bytes cursor_bytes(struct cursor *c, size_t len);
-uint16_t cursor_be16(struct cursor *c);
-uint32_t cursor_be32(struct cursor *c);
-uint64_t cursor_be64(struct cursor *c);
+struct bytes frame_bytes(struct frame_reader *c, size_t len);
+uint16_t frame_be16(struct frame_reader *c);
+uint32_t frame_be32(struct frame_reader *c);
+uint64_t frame_be64(struct frame_reader *c);
 
 #endif

@@ -112,17 +112,17 @@ void sample_save(const struct sample *s, struct buf *out)
 static int take_shape(struct key_shape *shape, const char *name, struct bytes *file,
 		      struct error *err)
 {
-	struct cursor c = {0};
+	struct frame_reader c = {0};
 
 	int rc = frame_take(file, magic, VERSION, name, &c.rest, err);
 	if (rc)
 		return rc;
-	shape->salt_bytes = cursor_be32(&c);
-	shape->buckets = cursor_be32(&c);
-	shape->nparts = cursor_be32(&c);
+	shape->salt_bytes = frame_be32(&c);
+	shape->buckets = frame_be32(&c);
+	shape->nparts = frame_be32(&c);
 	for (size_t i = 0; i < shape->nparts && i < SHAPE_MAX_PARTS; i++) {
-		shape->parts[i].width = cursor_be32(&c);
-		shape->parts[i].terminator = (int)cursor_be32(&c);
+		shape->parts[i].width = frame_be32(&c);
+		shape->parts[i].terminator = (int)frame_be32(&c);
 	}
 	if (c.bad || c.rest.len || shape->nparts > SHAPE_MAX_PARTS || shape->salt_bytes > 8)
 		return error_set(err, RC_DATA, "%s: the key shape inside does not hold together",

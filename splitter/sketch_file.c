@@ -58,23 +58,23 @@ void sketch_save(const struct sketch *s, struct buf *out)
 	frame_end(out, start);
 }
 
-static void read_head(struct sketch *s, struct cursor *c)
+static void read_head(struct sketch *s, struct frame_reader *c)
 {
 	uint64_t variance;
 
-	s->k = cursor_be32(c);
-	s->k_now = cursor_be32(c);
-	s->base = cursor_be32(c);
-	s->top = cursor_be32(c);
-	s->bytes = cursor_be64(c);
-	s->all = cursor_be64(c);
-	s->rows = cursor_be64(c);
-	s->picked = cursor_be64(c);
-	s->window = cursor_be64(c);
-	s->next = cursor_be64(c);
-	s->stride = cursor_be32(c);
-	s->random = cursor_be64(c);
-	variance = cursor_be64(c);
+	s->k = frame_be32(c);
+	s->k_now = frame_be32(c);
+	s->base = frame_be32(c);
+	s->top = frame_be32(c);
+	s->bytes = frame_be64(c);
+	s->all = frame_be64(c);
+	s->rows = frame_be64(c);
+	s->picked = frame_be64(c);
+	s->window = frame_be64(c);
+	s->next = frame_be64(c);
+	s->stride = frame_be32(c);
+	s->random = frame_be64(c);
+	variance = frame_be64(c);
 	memcpy(&s->variance, &variance, sizeof(variance));
 }
 
@@ -87,13 +87,13 @@ static bool head_is_sane(const struct sketch *s)
 	       s->variance >= 0;
 }
 
-static void read_levels(struct sketch *s, struct cursor *c)
+static void read_levels(struct sketch *s, struct frame_reader *c)
 {
 	for (unsigned e = s->base; e < SKETCH_LEVELS && !c->bad; e++) {
-		uint32_t count = cursor_be32(c);
+		uint32_t count = frame_be32(c);
 		for (uint32_t i = 0; i < count && !c->bad; i++) {
-			uint32_t bits = cursor_be32(c);
-			struct bytes key = cursor_bytes(c, cursor_be16(c));
+			uint32_t bits = frame_be32(c);
+			struct bytes key = frame_bytes(c, frame_be16(c));
 			float rows;
 			memcpy(&rows, &bits, sizeof(rows));
 			if (!c->bad && isfinite(rows) && rows >= 0)
@@ -106,7 +106,7 @@ static void read_levels(struct sketch *s, struct cursor *c)
 
 int sketch_take(struct sketch **out, const char *name, struct bytes *file, struct error *err)
 {
-	struct cursor c = {0};
+	struct frame_reader c = {0};
 
 	*out = NULL;
 	int rc = frame_take(file, magic, VERSION, name, &c.rest, err);

@@ -3,7 +3,8 @@
 #
 # A file includes headers of its own room and the doors (include/) that its room opens or may use.
 # Each door belongs to one room, a contract includes what its room may, rooms use each other in no
-# circle, and a library's header stands only where its table says.
+# circle, nor do headers include each other in one; a library's header stands only where its table
+# says; and no two files have one name.
 set -u
 files=$(ls include/*.h pipeline/*/*.[ch] splitter/*.[ch])
 out=$(mktemp)
@@ -48,6 +49,11 @@ BEGIN {
 	for (i = 1; i <= n; i++) {
 		exists[all[i]] = 1
 		name = all[i]
+		sub(/.*\//, "", name)
+		if (name in named)
+			say(all[i] " has the name of " named[name])
+		named[name] = all[i]
+		name = all[i]
 		if (sub(/^include\//, "", name) && sub(/\.h$/, "", name) && owners[name] != 1)
 			say(all[i] " is the door of " owners[name] + 0 " rooms, expected one")
 		else if (!(room_of(all[i]) in known))
@@ -77,7 +83,10 @@ BEGIN {
 	}
 	bare = name
 	sub(/\.h$/, "", bare)
-	if (name !~ /\// && folder != "include/" && ((folder name) in exists))
+	target = name !~ /\// && folder != "include/" && ((folder name) in exists) ? folder name : "include/" name
+	if (file ~ /\.h$/ && (target in exists))
+		print "header", file, target
+	if (target == folder name && folder != "include/")
 		next
 	if ((room_of(file), bare) in may)
 		next
@@ -85,6 +94,10 @@ BEGIN {
 }' >"$out"
 [ -s "$out" ] || exit 1
 grep '^layers' "$out" >&2 && exit 1
+sed -n 's/^header //p' "$out" | tsort >/dev/null || {
+	echo "layers: headers include each other in a circle" >&2
+	exit 1
+}
 sed -n 's/^edge //p' "$out" | tsort >/dev/null || {
 	echo "layers: the rooms use each other in a circle" >&2
 	exit 1

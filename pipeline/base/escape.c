@@ -6,6 +6,7 @@
  * goes; within three characters of the end even that stays.
  */
 #include "bytes.h"
+#include "text.h"
 
 static int hex_upper(uint8_t c)
 {
@@ -35,32 +36,6 @@ void bytes_escape(struct buf *b, struct bytes v)
 		buf_append(b, escape, sizeof(escape));
 	}
 	*buf_reserve(b, 1) = '\0';
-}
-
-size_t utf8_decode(struct bytes s, uint32_t *code)
-{
-	uint8_t lead = s.ptr[0];
-	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
-	/* The second byte's range is what excludes overlong forms, surrogates, and > U+10FFFF. */
-	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-
-	*code = lead;
-	if (lead < 0x80)
-		return 1;
-	uint32_t v = lead & (0x3Fu >> need);
-	*code = 0xFFFD;
-	if (need == 0 || lead > 0xF4)
-		return 1;
-	for (size_t i = 1; i <= need; i++) {
-		if (i >= s.len || s.ptr[i] < low || s.ptr[i] > high)
-			return i;
-		v = v << 6 | (s.ptr[i] & 0x3F);
-		low = 0x80;
-		high = 0xBF;
-	}
-	*code = v;
-	return need + 1;
 }
 
 /* A character outside ASCII: Java casts each UTF-16 unit to a byte. */

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
+#include "clock.h"
 #include "mem.h"
 
 struct ticker {
@@ -21,11 +21,7 @@ static void *loop(void *arg)
 	struct ticker *t = arg;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
-		struct timespec until;
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += t->every_ms * 1000000L;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
+		const struct timespec until = clock_deadline(t->every_ms);
 		pthread_cond_timedwait(&t->wake, &t->lock, &until);
 		if (!t->stop)
 			t->tick(t->ctx);

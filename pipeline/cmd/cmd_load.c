@@ -72,7 +72,7 @@ static int print_result(const struct run_options *o, const struct job *job,
 {
 	struct buf text = {0}, warnings = {0};
 	if (r->stale_removed && !o->quiet)
-		buf_printf(&warnings, "removed %s.saltmill-partial, left by a run that died\n",
+		buf_printf(&warnings, "removed %s" STAGING_SUFFIX ", left by a run that died\n",
 			   dir);
 	if (o->json)
 		report_json(&text, r, dir);

@@ -1,9 +1,9 @@
 #include "monitor.h"
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "meter.h"
 #include "stream_text.h"
 #include "ticker.h"
@@ -24,19 +24,11 @@ struct monitor {
 	int64_t said_ms;
 };
 
-static int64_t clock_ms(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* *events: published ones and those of the open cut. */
 static struct stream_view look(struct monitor *w, uint64_t *events)
 {
 	const struct stream_gauges *g = w->gauges;
-	int64_t now = clock_ms(CLOCK_MONOTONIC), since = g->cut_since_ms,
-		published = g->published_ms;
+	int64_t now = clock_ms(), since = g->cut_since_ms, published = g->published_ms;
 	struct stream_view v = {.lag = g->lag,
 				.loads = g->loads,
 				.cut = g->cut,
@@ -46,7 +38,7 @@ static struct stream_view look(struct monitor *w, uint64_t *events)
 	*events = g->events + v.cut_read;
 	v.rate = meter_rate(&w->meter, now, *events);
 	v.cut_age_s = since ? (double)(now - since) / 1000 : 0;
-	v.published_s = published ? (double)(clock_ms(CLOCK_REALTIME) - published) / 1000 : -1;
+	v.published_s = published ? (double)(clock_wall_ms() - published) / 1000 : -1;
 	return v;
 }
 
@@ -63,7 +55,7 @@ static void show(void *ctx)
 	struct buf line = {0};
 	uint64_t events;
 	pthread_mutex_lock(&w->lock);
-	int64_t now = clock_ms(CLOCK_MONOTONIC);
+	int64_t now = clock_ms();
 	struct stream_view v = look(w, &events);
 	bool due = w->said_ms == 0 || now - w->said_ms >= AGAIN_MS;
 	if (w->gauges->looked && (w->terminal || (due && is_news(w, &v, events)))) {

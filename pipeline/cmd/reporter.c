@@ -1,9 +1,9 @@
 #include "reporter.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 #include "progress_text.h"
 #include "ticker.h"
@@ -14,16 +14,13 @@ struct reporter {
 	struct progress *progress;
 	struct ticker *ticker;
 	bool terminal;
-	struct timespec start;
+	double start; /* clock_seconds */
 	int shown_phase;
 };
 
 static double elapsed(const struct reporter *r)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - r->start.tv_sec) +
-	       (double)(now.tv_nsec - r->start.tv_nsec) / 1e9;
+	return clock_seconds() - r->start;
 }
 
 static void show_progress(void *ctx)
@@ -50,7 +47,7 @@ struct reporter *reporter_start(struct progress *progress)
 	r->progress = progress;
 	r->terminal = isatty(STDERR_FILENO);
 	r->shown_phase = -1;
-	clock_gettime(CLOCK_MONOTONIC, &r->start);
+	r->start = clock_seconds();
 	r->ticker = ticker_start(TICK_MS, show_progress, r);
 	return r;
 }

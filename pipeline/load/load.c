@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "crash.h"
 #include "io.h"
 #include "pool.h"
@@ -23,13 +23,6 @@
 
 #define PREDICT_BYTES                                                                              \
 	(1u << 20) /* of cells, a block a place: less than 1 % of a load of a second */
-
-static double seconds_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* --- open: everything that can be refused is refused here --- */
 
@@ -334,10 +327,10 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	l.tables = mem_calloc(job->ntables, sizeof *l.tables);
 	int rc = RC_OK;
 	for (int i = 0; rc == RC_OK && i < PHASES; i++) {
-		double start = seconds_now();
+		double start = clock_seconds();
 		progress->phase = i;
 		rc = phases[i](&l, err);
-		result->seconds[i] = seconds_now() - start;
+		result->seconds[i] = clock_seconds() - start;
 		crash_at(steps[i]);
 	}
 	close_all(&l);

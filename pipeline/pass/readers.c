@@ -8,7 +8,7 @@
 #define LONG_EVENT (1u << 20) /* an encoder does not keep room for such a one */
 
 /* One reading thread.  128 bytes apart: no two threads write to one cache line. */
-struct reader {
+struct event_reader {
 	_Alignas(128) struct pass *pass;
 	const struct record_sink *sink;
 	unsigned number;
@@ -22,7 +22,7 @@ struct reader {
 	struct error fatal; /* code 0: none */
 };
 
-static int take_record(struct reader *r, size_t table, const struct record *rec)
+static int take_record(struct event_reader *r, size_t table, const struct record *rec)
 {
 	const struct record_sink *sink = r->sink;
 	if (rec->key.len == 0) {
@@ -34,7 +34,7 @@ static int take_record(struct reader *r, size_t table, const struct record *rec)
 }
 
 /* Of one table, into memory of the reader's. */
-static int take_each(struct reader *r, size_t table)
+static int take_each(struct event_reader *r, size_t table)
 {
 	const struct record_batch *b = &r->batches[table];
 	size_t secondary_bytes = row_secondary_bytes(r->pass->plan, table);
@@ -47,7 +47,7 @@ static int take_each(struct reader *r, size_t table)
 }
 
 /* Where the rows' records of a table are to stand; batches[table].to NULL: there is no place. */
-static int find_room(struct reader *r, size_t table, const struct event_rows *rows)
+static int find_room(struct event_reader *r, size_t table, const struct event_rows *rows)
 {
 	const struct record_sink *sink = r->sink;
 	struct record_batch *b = &r->batches[table];
@@ -69,7 +69,7 @@ static int find_room(struct reader *r, size_t table, const struct event_rows *ro
 
 static int take_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
-	struct reader *r = ctx;
+	struct event_reader *r = ctx;
 	const struct record_sink *sink = r->sink;
 	size_t ntables = r->pass->opt.job->ntables;
 	int rc = RC_OK;
@@ -91,7 +91,7 @@ static int take_rows(void *ctx, const struct event_rows *rows, bool *taken)
 
 static int take_event(void *ctx, const struct event *ev, struct reject *why)
 {
-	struct reader *r = ctx;
+	struct event_reader *r = ctx;
 	int rc = row_encode(r->encoder, ev, r->records, why);
 	if (rc)
 		return rc;
@@ -104,7 +104,7 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 
 static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
 {
-	struct reader *r = ctx;
+	struct event_reader *r = ctx;
 	struct reject_line line = {.file = bad->file,
 				   .line = bad->line,
 				   .offset = bad->offset,
@@ -124,7 +124,7 @@ static bool over_limit(const struct pass *p)
 	return !p->opt.limit.is_share && rejects_count(p->rejects) > p->opt.limit.count;
 }
 
-static void show_progress(struct reader *r)
+static void show_progress(struct event_reader *r)
 {
 	struct progress *p = r->pass->opt.progress;
 	struct source_counts c;
@@ -137,7 +137,7 @@ static void show_progress(struct reader *r)
 	p->bytes_total = total;
 }
 
-static int read_pieces(struct reader *r, struct error *err)
+static int read_pieces(struct event_reader *r, struct error *err)
 {
 	struct pass *all = r->pass;
 	struct source_sink sink = {r, take_event, take_reject, take_rows};
@@ -164,7 +164,7 @@ static int read_pieces(struct reader *r, struct error *err)
 static int read_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
-	struct reader *readers = ctx;
+	struct event_reader *readers = ctx;
 	struct pass *all = readers[index].pass;
 	int rc = read_pieces(&readers[index], err);
 	if (rc)
@@ -206,16 +206,16 @@ static int check_rejects(struct pass *p, struct error *err)
 	return p->rejected > allowed ? too_many_rejects(p, allowed, err) : RC_OK;
 }
 
-static struct reader *readers_new(struct pass *p, const struct record_sink *sink)
+static struct event_reader *readers_new(struct pass *p, const struct record_sink *sink)
 {
 	size_t n = p->opt.job->ntables;
-	struct reader *readers =
-		aligned_alloc(_Alignof(struct reader), p->memory.threads * sizeof *readers);
+	struct event_reader *readers =
+		aligned_alloc(_Alignof(struct event_reader), p->memory.threads * sizeof *readers);
 	if (!readers)
 		abort();
 	for (unsigned i = 0; i < p->memory.threads; i++) {
-		struct reader *r = &readers[i];
-		*r = (struct reader){.pass = p, .sink = sink, .number = i};
+		struct event_reader *r = &readers[i];
+		*r = (struct event_reader){.pass = p, .sink = sink, .number = i};
 		r->source = source_worker_new(p->source);
 		r->encoder = row_encoder_new(p->plan);
 		r->records = mem_calloc(n, sizeof *r->records);
@@ -227,10 +227,10 @@ static struct reader *readers_new(struct pass *p, const struct record_sink *sink
 }
 
 /* Add up what the threads counted, and free them. */
-static void readers_end(struct pass *p, struct reader *readers)
+static void readers_end(struct pass *p, struct event_reader *readers)
 {
 	for (unsigned i = 0; i < p->memory.threads; i++) {
-		struct reader *r = &readers[i];
+		struct event_reader *r = &readers[i];
 		struct source_counts c;
 		source_worker_counts(r->source, &c);
 		p->events += c.events;
@@ -254,7 +254,7 @@ static void readers_end(struct pass *p, struct reader *readers)
 }
 
 /* What went wrong in the sink, not that other threads' rows could then not be taken any more. */
-static void find_cause(const struct pass *p, const struct reader *readers, struct error *err)
+static void find_cause(const struct pass *p, const struct event_reader *readers, struct error *err)
 {
 	for (unsigned i = p->memory.threads; i-- > 0;)
 		if (readers[i].fatal.code)
@@ -263,7 +263,7 @@ static void find_cause(const struct pass *p, const struct reader *readers, struc
 
 int readers_run(struct pass *p, const struct record_sink *sink, struct error *err)
 {
-	struct reader *readers = readers_new(p, sink);
+	struct event_reader *readers = readers_new(p, sink);
 	int rc = pool_run(p->memory.threads, p->memory.threads, read_task, readers, err);
 	if (rc)
 		find_cause(p, readers, err);

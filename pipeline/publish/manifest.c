@@ -14,7 +14,7 @@
 
 #include "io.h"
 #include "mem.h"
-#include "text.h"
+#include "json_text.h"
 
 enum kind {
 	RATIO,	   /* double, 0 or more */

@@ -16,7 +16,7 @@
 #include "io.h"
 #include "mem.h"
 #include "sorter.h"
-#include "text.h"
+#include "json_text.h"
 
 enum { MEMORY_BYTES = 4 << 20, RUN_BYTES = 512 << 10, LINE_KEPT = 64 << 10, MAX_WORKERS = 1 << 16 };
 

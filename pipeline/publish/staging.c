@@ -19,13 +19,11 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "io.h"
 #include "mem.h"
-
-#define SUFFIX ".saltmill-partial"
 
 enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
 
@@ -57,7 +55,7 @@ static int staging_names(struct staging *s, const char *dir, struct error *err)
 	    (base_len == 2 && base[0] == '.' && base[1] == '.'))
 		return error_set(err, RC_CONFIG, "\"%s\" cannot be the name of a new folder", dir);
 	s->dir = mem_format("%.*s", (int)n, dir);
-	s->partial = mem_format("%s" SUFFIX, s->dir);
+	s->partial = mem_format("%s" STAGING_SUFFIX, s->dir);
 	s->lock = mem_format("%s/lock", s->partial);
 	if (!slash)
 		s->parent = mem_strdup(".");
@@ -148,7 +146,6 @@ static enum lock_result try_lock(struct staging *s, bool create, struct error *e
 /* Hold the sibling and its lock.  *found: it was there before. */
 static int acquire(struct staging *s, bool *found, struct error *err)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
 	for (int try = 0; try < LOCK_TRIES; try++) {
 		*found = false;
 		int rc = refuse_existing(s, err);
@@ -162,7 +159,7 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 		switch (try_lock(s, create, err)) {
 		case LOCK_HELD: return RC_OK;
 		case LOCK_FAILED: return err->code;
-		case LOCK_RETRY: nanosleep(&pause, NULL);
+		case LOCK_RETRY: clock_sleep_ms(LOCK_PAUSE_MS);
 		}
 	}
 	return error_set(err, RC_CONFIG,

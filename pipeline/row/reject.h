@@ -12,7 +12,4 @@ int reject_set(struct reject *why, const char *reason, const char *field, const 
 int reject_value(struct reject *why, const char *reason, const char *field, struct bytes found,
 		 const char *fmt, ...) ERROR_FORMAT(5, 6);
 
-/* Bytes of the well-formed UTF-8 character at p; 0: there is none. */
-size_t utf8_char(const uint8_t *p, const uint8_t *end);
-
 #endif

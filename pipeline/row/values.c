@@ -7,6 +7,7 @@
 #include "digits.h"
 #include "compiled.h"
 #include "reject.h"
+#include "text.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,8 @@
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "clock.h"
 
 struct metrics {
 	struct MHD_Daemon *daemon;
@@ -21,10 +22,8 @@ static void put(struct buf *b, const char *name, const char *type, const char *h
 
 static double cut_age_s(const struct stream_gauges *g)
 {
-	struct timespec now;
 	int64_t since = g->cut_since_ms;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return since ? (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)since / 1000 : 0;
+	return since ? (double)(clock_ms() - since) / 1000 : 0;
 }
 
 static void format(const struct metrics *m, struct buf *b)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "mem.h"
 #include "show_json.h"
 
@@ -234,7 +235,7 @@ bool report_promises(struct buf *out, const struct load_result *r)
 void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t newest_ms)
 {
 	const struct family *f = &t->families[family];
-	time_t newest = (time_t)(newest_ms / 1000), now = time(NULL);
+	time_t newest = (time_t)(newest_ms / 1000), now = (time_t)(clock_wall_ms() / 1000);
 	struct tm day;
 	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || now - newest <= f->ttl_s ||
 	    !gmtime_r(&newest, &day))

@@ -18,7 +18,7 @@
 
 enum { PREFETCH_BYTES = 512 };
 
-struct cursor {
+struct run_cursor {
 	struct run_reader reader;
 	uint64_t
 		words[2]; /* the packed keys of the reader's items, of even turns and of odd ones */
@@ -35,7 +35,7 @@ struct node {
 
 struct merge {
 	struct sorter *sorter;
-	struct cursor *cursors;
+	struct run_cursor *cursors;
 	struct node *nodes; /* nodes[0] is the winner, nodes[1..n) the losers */
 	size_t n;
 	size_t secondary_bytes;
@@ -52,23 +52,23 @@ struct merge {
 };
 
 /* The current record's place in items and words. */
-static inline unsigned cursor_turn(const struct cursor *c)
+static inline unsigned cursor_turn(const struct run_cursor *c)
 {
 	return (c->reader.turn ^ (unsigned)c->ahead) & 1;
 }
 
-static inline const struct item *cursor_item(const struct cursor *c)
+static inline const struct item *cursor_item(const struct run_cursor *c)
 {
 	return &c->reader.items[cursor_turn(c)];
 }
 
 /* The word of the record read last. */
-static inline uint64_t *cursor_word(struct cursor *c)
+static inline uint64_t *cursor_word(struct run_cursor *c)
 {
 	return &c->words[c->reader.turn & 1];
 }
 
-static void cursor_hold(struct cursor *c, struct budget *budget)
+static void cursor_hold(struct run_cursor *c, struct budget *budget)
 {
 	uint64_t bytes = c->reader.blocks.cap + c->reader.strings_bytes;
 	if (bytes > c->held_bytes)
@@ -78,14 +78,14 @@ static void cursor_hold(struct cursor *c, struct budget *budget)
 	c->held_bytes = bytes;
 }
 
-static void cursor_release(struct cursor *c, struct budget *budget)
+static void cursor_release(struct run_cursor *c, struct budget *budget)
 {
 	reader_release(&c->reader);
 	cursor_hold(c, budget);
 }
 
 /* Read as many whole blocks as the buffer is meant to hold; at least one. */
-static int cursor_refill(struct cursor *c, const struct sorter *s, struct error *err)
+static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct error *err)
 {
 	struct run_reader *rd = &c->reader;
 	const struct run *run = rd->run;
@@ -110,8 +110,8 @@ static int cursor_refill(struct cursor *c, const struct sorter *s, struct error 
 	return RC_OK;
 }
 
-static inline INLINED int cursor_read(struct cursor *c, const struct key_plan *plan, key_pack *pack,
-				      struct error *err)
+static inline INLINED int cursor_read(struct run_cursor *c, const struct key_plan *plan,
+				      key_pack *pack, struct error *err)
 {
 	int rc = reader_read(&c->reader, err);
 	const struct record *r = &reader_item(&c->reader, c->reader.turn)->rec;
@@ -126,7 +126,7 @@ static inline INLINED int cursor_read(struct cursor *c, const struct key_plan *p
  * The record behind the current one, if it is at hand: what was read back is only replaced once
  * the current record is not needed any more.
  */
-static inline INLINED int cursor_look_ahead(struct cursor *c, const struct key_plan *plan,
+static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct key_plan *plan,
 					    key_pack *pack, struct error *err)
 {
 	c->ahead = c->reader.next < c->reader.end;
@@ -134,7 +134,7 @@ static inline INLINED int cursor_look_ahead(struct cursor *c, const struct key_p
 }
 
 /* With no record ahead: read on, or be done. */
-static __attribute__((noinline)) int cursor_go_on(struct cursor *c, const struct merge *m,
+static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const struct merge *m,
 						  struct error *err)
 {
 	int rc = c->reader.next == c->reader.end ? cursor_refill(c, m->sorter, err) : RC_OK;
@@ -144,7 +144,7 @@ static __attribute__((noinline)) int cursor_go_on(struct cursor *c, const struct
 }
 
 /* Stand before the first record of [lo, hi). */
-static int cursor_open(struct cursor *c, const struct sorter *s, const struct run *run,
+static int cursor_open(struct run_cursor *c, const struct sorter *s, const struct run *run,
 		       struct bytes lo, struct bytes hi, struct error *err)
 {
 	struct run_reader *rd = &c->reader;
@@ -172,7 +172,7 @@ static int cursor_open(struct cursor *c, const struct sorter *s, const struct ru
 /* Equal words: compare in full.  An exhausted cursor is behind all. */
 static __attribute__((noinline)) bool before_in_full(const struct merge *m, size_t a, size_t b)
 {
-	const struct cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
+	const struct run_cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
 	if (ca->done || cb->done)
 		return cb->done && (!ca->done || a < b);
 	int c = record_compare(&cursor_item(ca)->rec, &cursor_item(cb)->rec, m->secondary_bytes);
@@ -188,7 +188,7 @@ static inline bool before(const struct merge *m, struct node a, struct node b)
 
 static inline struct node leaf(const struct merge *m, size_t i)
 {
-	const struct cursor *c = &m->cursors[i];
+	const struct run_cursor *c = &m->cursors[i];
 	return (struct node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
@@ -235,8 +235,8 @@ static inline void replay(struct merge *m)
  * Give the winner's record out, and find the next winner.  With `drains` the cursor does not look
  * ahead when it wins again.
  */
-static inline INLINED int step_on(struct merge *m, struct cursor *c, bool drains, key_pack *pack,
-				  struct error *err)
+static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool drains,
+				  key_pack *pack, struct error *err)
 {
 	int rc = RC_OK;
 	if (__builtin_expect(c->ahead, 1))
@@ -258,7 +258,7 @@ static inline INLINED int step_on(struct merge *m, struct cursor *c, bool drains
 
 int merge_next(struct merge *m, const struct item **out, struct error *err)
 {
-	struct cursor *c = &m->cursors[m->nodes[0].who];
+	struct run_cursor *c = &m->cursors[m->nodes[0].who];
 	if (m->given && !c->done) {
 		int rc = step_on(m, c, false, m->plan.pack, err);
 		if (rc)
@@ -274,7 +274,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 			struct bytes hi, struct error *err)
 {
 	for (size_t i = 0; i < nruns; i++) {
-		struct cursor *c = &m->cursors[m->n++];
+		struct run_cursor *c = &m->cursors[m->n++];
 		int rc = cursor_open(c, m->sorter, runs[i], lo, hi, err);
 		if (rc == RC_OK)
 			rc = cursor_go_on(c, m, err);
@@ -286,7 +286,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 			m->most = c->reader.nstrings - 1;
 		if (c->done) { /* nothing of this run is in the range */
 			cursor_release(c, m->sorter->opt.budget);
-			*c = (struct cursor){0};
+			*c = (struct run_cursor){0};
 			m->n--;
 		}
 	}
@@ -380,7 +380,7 @@ struct batch {
 };
 
 /* The record read last becomes the current one: a large one, or it does not win for sure. */
-static inline INLINED int end_drain(struct merge *m, struct cursor *c, const struct item *it,
+static inline INLINED int end_drain(struct merge *m, struct run_cursor *c, const struct item *it,
 				    uint64_t word, key_pack *pack, struct error *err)
 {
 	*reader_item(&c->reader, c->reader.turn) = *it;
@@ -398,8 +398,8 @@ static inline INLINED int end_drain(struct merge *m, struct cursor *c, const str
  * The winner's record was given out, the rival is known, and the cursor has not looked ahead: take
  * its records as long as they win, but no large one.
  */
-static inline INLINED int drain(struct merge *m, struct cursor *c, struct batch *b, key_pack *pack,
-				struct error *err)
+static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct batch *b,
+				key_pack *pack, struct error *err)
 {
 	struct run_reader *rd = &c->reader;
 	const struct run_codec codec = rd->run->codec;
@@ -437,7 +437,7 @@ static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack,
 {
 	int rc = RC_OK;
 	while (b->n < b->most && rc == RC_OK) {
-		struct cursor *c = &m->cursors[m->nodes[0].who];
+		struct run_cursor *c = &m->cursors[m->nodes[0].who];
 		if (m->given && !c->done && !c->ahead) {
 			if (c->reader.next < c->reader.end) {
 				rc = drain(m, c, b, pack, err);

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "kafka_client.h"
 #include "properties.h"
 
@@ -163,7 +164,7 @@ static void on_commit(rd_kafka_t *client, rd_kafka_resp_err_t e, rd_kafka_topic_
 		      void *opaque)
 {
 	struct member *m = opaque;
-	double now = silence_clock();
+	double now = clock_seconds();
 	(void)client;
 	m->committing = false;
 	for (int i = 0; l && !e && i < l->cnt; i++)
@@ -202,7 +203,7 @@ static rd_kafka_topic_partition_list_t *take_notes(struct member *m)
 
 static void tell_group(struct member *m)
 {
-	if (m->committing || m->joining || silence_clock() < m->commit_at)
+	if (m->committing || m->joining || clock_seconds() < m->commit_at)
 		return;
 	rd_kafka_topic_partition_list_t *l = take_notes(m);
 	m->committing = l->cnt && rd_kafka_commit(m->client, l, 1) == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -300,15 +301,15 @@ int member_open(struct member **out, const struct job *job, const struct member_
 /* Bounded: a coordinator that does not answer finds out by the session's end. */
 static void leave(struct member *m)
 {
-	double end = silence_clock() + CLOSE_S;
+	double end = clock_seconds() + CLOSE_S;
 	struct error ignored;
-	while (m->committing && silence_clock() < end - CLOSE_S + 1)
+	while (m->committing && clock_seconds() < end - CLOSE_S + 1)
 		member_poll(m, 50, &ignored);
 	m->closing = true;
 	member_let_go(m);
 	rd_kafka_queue_t *q = rd_kafka_queue_get_consumer(m->client);
 	rd_kafka_error_t *e = rd_kafka_consumer_close_queue(m->client, q);
-	while (!e && !rd_kafka_consumer_closed(m->client) && silence_clock() < end) {
+	while (!e && !rd_kafka_consumer_closed(m->client) && clock_seconds() < end) {
 		rd_kafka_message_t *message = rd_kafka_consumer_poll(m->client, 50);
 		if (message)
 			rd_kafka_message_destroy(message);

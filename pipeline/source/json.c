@@ -8,6 +8,8 @@
  */
 #include "json_paths.h"
 
+#include "text.h"
+
 #define ONES  0x0101010101010101u
 #define HIGHS 0x8080808080808080u
 
@@ -144,10 +146,8 @@ static bool scan_escape(struct scan *s, uint8_t **out)
 
 static bool scan_utf8(struct scan *s)
 {
-	uint32_t code;
-	size_t n = utf8_decode(bytes_of(s->p, (size_t)(s->end - s->p)), &code);
-	/* U+FFFD itself is EF BF BD; any other bytes with that answer are malformed */
-	if (code == 0xfffd && (n != 3 || s->p[0] != 0xef))
+	size_t n = utf8_char(s->p, s->end);
+	if (!n)
 		return fail(s, s->p, "UTF-8");
 	s->p += n;
 	return true;

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "kafka_client.h"
+#include "clock.h"
 #include "pool.h"
 #include "properties.h"
 #include "units.h"
@@ -203,7 +204,7 @@ static void name_client(struct kafka *k)
 	gethostname(host, sizeof(host) - 1);
 	/* process 1 of two containers with one name are two */
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		random = (uint64_t)(silence_clock() * 1e9);
+		random = (uint64_t)(clock_seconds() * 1e9);
 	snprintf(k->name, sizeof(k->name), "saltmill, process %ld on %s, %016llx", (long)getpid(),
 		 host, (unsigned long long)random);
 }
@@ -256,13 +257,11 @@ static void *destroy_client(void *client)
 bool kafka_destroy_in_time(rd_kafka_t *client)
 {
 	pthread_t thread;
-	struct timespec until;
 	if (pthread_create(&thread, NULL, destroy_client, client) != 0) {
 		destroy_client(client);
 		return true;
 	}
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += CLOSE_S;
+	const struct timespec until = clock_deadline(CLOSE_S * 1000);
 	bool ended = pthread_timedjoin_np(thread, NULL, &until) == 0;
 	if (!ended)
 		pthread_detach(thread);
@@ -457,7 +456,7 @@ static size_t batch_size(const struct kafka *k)
  */
 static void wake_fetcher(struct kafka *k)
 {
-	double now = silence_clock();
+	double now = clock_seconds();
 	if (rd_kafka_version() >= 0x02020000 || k->silence.since != 0 ||
 	    now - k->woken_at < 0.005 || rd_kafka_queue_length(k->queue) >= batch_size(k))
 		return;

@@ -2,20 +2,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "units.h"
 
 #define SAY_AGAIN_S   30
 #define DOUBT_S	      6	 /* a refusal that may be a connection that broke */
 #define AFTER_ANSWERS 60 /* seconds */
-
-double silence_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void say(const struct silence *s, const char *sentence)
 {
@@ -26,13 +19,13 @@ static void say(const struct silence *s, const char *sentence)
 static bool is_refused(const struct silence *s)
 {
 	double patience = s->answered ? AFTER_ANSWERS : s->certain ? 0 : DOUBT_S;
-	return s->refused_since != 0 && silence_clock() - s->refused_since >= patience;
+	return s->refused_since != 0 && clock_seconds() - s->refused_since >= patience;
 }
 
 void silence_begin(struct silence *s)
 {
 	char text[400];
-	double now = silence_clock();
+	double now = clock_seconds();
 	if (s->since == 0) {
 		s->since = now;
 		s->said_at = 0;
@@ -86,7 +79,7 @@ void silence_complaint(struct silence *s, const char *reason, bool login)
 		return;
 	}
 	if (s->refused_since == 0)
-		s->refused_since = silence_clock();
+		s->refused_since = clock_seconds();
 	s->certain = certain;
 	snprintf(s->refusal, sizeof(s->refusal), "%s", reason);
 }
@@ -98,7 +91,7 @@ int silence_check(const struct silence *s, uint64_t patience_s, struct error *er
 				 s->certain ? "" : " (do they want another `security.protocol`?)",
 				 s->refusal);
 	if (patience_s == DURATION_FOREVER || s->since == 0 ||
-	    silence_clock() - s->since <= (double)patience_s)
+	    clock_seconds() - s->since <= (double)patience_s)
 		return RC_OK;
 	return error_set(err, RC_IO, "no broker answered at %.80s for %llu s (%s)", s->brokers,
 			 (unsigned long long)patience_s, s->reason);

@@ -10,7 +10,7 @@ struct silence {
 	struct kafka_log log;
 	const char *brokers;
 	char reason[200]; /* the last complaint */
-	double since;	  /* silence_clock; 0: they answer */
+	double since;	  /* clock_seconds; 0: they answer */
 	double said_at;
 	/* brokers that will not have us */
 	double refused_since; /* 0: none */
@@ -19,7 +19,6 @@ struct silence {
 	char refusal[560];
 };
 
-double silence_clock(void); /* seconds, monotonic */
 /* No answer: says it at once and then every 30 s. */
 void silence_begin(struct silence *s);
 /* An answer. */

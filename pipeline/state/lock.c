@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 
 #define TEXT_BYTES 256
@@ -42,8 +43,7 @@ int lock_take(struct lock *l, const char *dir, struct error *err)
 	if (l->fd < 0)
 		return error_set(err, RC_CONFIG, "cannot lock %s: %s", dir, strerror(errno));
 	/* state_in_use of another process holds it for a moment */
-	const struct timespec pause = {.tv_nsec = 20000000};
-	for (int tries = 5; flock(l->fd, LOCK_EX | LOCK_NB) < 0; nanosleep(&pause, NULL)) {
+	for (int tries = 5; flock(l->fd, LOCK_EX | LOCK_NB) < 0; clock_sleep_ms(20)) {
 		if (--tries)
 			continue;
 		read_text(l, text);

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "crash.h"
 #include "state_files.h"
 #include "io.h"
@@ -431,13 +431,6 @@ static int remove_intent(struct state *s, struct error *err)
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static int record(struct state *s, const struct state_load *l, struct error *err)
 {
 	char *path = mem_format("%s/loads/%s.json", s->dir, l->name);
@@ -461,7 +454,7 @@ int state_published(struct state *s, const struct state_result *result, struct e
 	l.phase = STATE_PUBLISHED;
 	l.read = result->read;
 	l.rejected = result->rejected;
-	l.published_ms = now_ms();
+	l.published_ms = clock_wall_ms();
 	l.manifest_known = result->manifest != NULL;
 	if (result->manifest)
 		memcpy(l.manifest, result->manifest, sizeof l.manifest);
@@ -500,7 +493,7 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 			       .phase = STATE_SEEK,
 			       .ranges = copy_ranges(s, to, n),
 			       .nranges = n,
-			       .published_ms = now_ms()};
+			       .published_ms = clock_wall_ms()};
 	for (size_t i = 0; i < n; i++) {
 		int64_t at;
 		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;

@@ -47,12 +47,12 @@ int samples_save(const struct job *job, const struct table_sample *samples, cons
 }
 
 /* What is left of a file being read; short when it ended too early. */
-struct reader {
+struct unread {
 	struct bytes rest;
 	bool cut;
 };
 
-static struct bytes take(struct reader *r, uint64_t len)
+static struct bytes take(struct unread *r, uint64_t len)
 {
 	struct bytes none = {0};
 	if (len > r->rest.len) {
@@ -64,7 +64,7 @@ static struct bytes take(struct reader *r, uint64_t len)
 	return out;
 }
 
-static uint64_t take_number(struct reader *r, size_t width)
+static uint64_t take_number(struct unread *r, size_t width)
 {
 	struct bytes b = take(r, width);
 	if (!b.ptr)
@@ -72,7 +72,7 @@ static uint64_t take_number(struct reader *r, size_t width)
 	return width == 4 ? get_be32(b.ptr) : get_be64(b.ptr);
 }
 
-static double take_double(struct reader *r)
+static double take_double(struct unread *r)
 {
 	uint64_t bits = take_number(r, 8);
 	double v;
@@ -89,7 +89,7 @@ static void merge_ratio(struct table_sample *s, double ratio, double measured)
 	s->measured_bytes = all;
 }
 
-static int take_table(struct reader *r, const struct job *job, size_t t, struct table_sample *s,
+static int take_table(struct unread *r, const struct job *job, size_t t, struct table_sample *s,
 		      const char *path, struct error *err)
 {
 	struct bytes name = take(r, take_number(r, 4));
@@ -121,7 +121,7 @@ int samples_merge(const struct job *job, struct table_sample *samples, const cha
 {
 	struct buf b = {0};
 	int rc = io_read_file(path, &b, err);
-	struct reader r = {.rest = buf_bytes(&b)};
+	struct unread r = {.rest = buf_bytes(&b)};
 	if (rc == RC_OK) {
 		struct bytes head = take(&r, sizeof magic);
 		if (!head.ptr || memcmp(head.ptr, magic, sizeof magic) != 0)

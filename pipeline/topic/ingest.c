@@ -445,7 +445,7 @@ static int finish_intent(struct ingest *in, struct load_result *result, struct e
 {
 	const struct state_load *intent = state_intent(in->state);
 	char *manifest = mem_format("%s/manifest.json", intent->dir);
-	char *partial = mem_format("%s.saltmill-partial", intent->dir);
+	char *partial = mem_format("%s" STAGING_SUFFIX, intent->dir);
 	int rc;
 	if (intent->phase == STATE_READING)
 		rc = load_again(in, result, err);

@@ -17,9 +17,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "pool.h"
 #include "regions.h"
 #include "group_member.h"
@@ -58,18 +58,6 @@ struct share {
 	int rc; /* of the thread that serves the group */
 	struct error err;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static void wait_ms(long ms)
-{
-	nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
-}
 
 static void say(const struct share *s, const char *text)
 {
@@ -308,18 +296,18 @@ static int take_in_new(struct share *s, struct shared *shared, struct error *err
 static int take_in(struct share *s, struct error *err)
 {
 	struct shared shared;
-	int64_t say_ms = now_ms() + SAY_FIRST_MS;
+	int64_t say_ms = clock_ms() + SAY_FIRST_MS;
 	int rc;
 	while ((rc = shared_open(&shared, s->opt->state_dir, true, err)) == RC_BUSY) {
 		shared_close(&shared);
-		if (now_ms() > say_ms) {
+		if (clock_ms() > say_ms) {
 			say(s, err->msg);
-			say_ms = now_ms() + SAY_AGAIN_MS;
+			say_ms = clock_ms() + SAY_AGAIN_MS;
 		}
 		rc = check_member(s, err);
 		if (rc)
 			return rc;
-		wait_ms(TRY_AGAIN_MS);
+		clock_sleep_ms(TRY_AGAIN_MS);
 	}
 	if (!rc)
 		rc = take_in_new(s, &shared, err);
@@ -345,12 +333,12 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 static int try_again(struct share *s, struct part *p, const char *why)
 {
 	char text[900];
-	if (p->delay_ms > TRY_AGAIN_MS && now_ms() >= p->say_ms) {
-		p->say_ms = now_ms() + SAY_AGAIN_MS;
+	if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {
+		p->say_ms = clock_ms() + SAY_AGAIN_MS;
 		snprintf(text, sizeof text, "partition %d waits: %s", p->id, why);
 		say(s, text);
 	}
-	p->try_ms = now_ms() + p->delay_ms;
+	p->try_ms = clock_ms() + p->delay_ms;
 	p->delay_ms = 2 * p->delay_ms < TRY_MOST_MS ? 2 * p->delay_ms : TRY_MOST_MS;
 	return RC_OK;
 }
@@ -388,7 +376,8 @@ static int open_given(struct share *s, struct error *err)
 	for (int32_t id = 0; rc == RC_OK; id++) {
 		pthread_mutex_lock(&s->lock);
 		struct part *p = s->parts;
-		while (p && (p->id < id || p->taken || p->stream.in.state || p->try_ms > now_ms()))
+		while (p &&
+		       (p->id < id || p->taken || p->stream.in.state || p->try_ms > clock_ms()))
 			p = p->next;
 		s->busy = p;
 		pthread_mutex_unlock(&s->lock);
@@ -483,7 +472,7 @@ static int load_in_turns(struct share *s, struct error *err)
 		if (p)
 			rc = let_go(s, stream_load_cut(&p->stream, err));
 		else
-			wait_ms(LOOK_MS);
+			clock_sleep_ms(LOOK_MS);
 		if (rc)
 			break;
 	}

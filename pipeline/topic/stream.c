@@ -1,26 +1,11 @@
 #include "stream.h"
 
-#include <time.h>
-
+#include "clock.h"
 #include "pool.h"
 #include "partitions.h"
 
 #define LOOK_MS		  200
 #define EVENT_BYTES_GUESS 1024 /* until a load was read */
-
-static double seconds_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static int64_t wall_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* The most offsets of one cut, UINT64_MAX: any. */
 static uint64_t cut_limit(const struct stream *s)
@@ -58,12 +43,12 @@ bool stream_is_due(struct stream *s)
 		return false;
 	}
 	if (s->waiting_since == 0)
-		s->waiting_since = seconds_now();
+		s->waiting_since = clock_seconds();
 	if (s->in.available >= limit) {
 		shorten(&s->in, limit);
 		return true;
 	}
-	return k->roll_s && seconds_now() - s->waiting_since >= (double)k->roll_s;
+	return k->roll_s && clock_seconds() - s->waiting_since >= (double)k->roll_s;
 }
 
 static void tell_published(struct stream *s, const char *dir, const struct load_result *r)
@@ -74,7 +59,7 @@ static void tell_published(struct stream *s, const char *dir, const struct load_
 	g->loads++;
 	g->events += r->manifest.read;
 	g->rejected += r->manifest.rejected;
-	g->published_ms = wall_ms();
+	g->published_ms = clock_wall_ms();
 	s->seen.loads++;
 	s->seen.events += r->manifest.read;
 	s->seen.rejected += r->manifest.rejected;
@@ -97,8 +82,8 @@ void stream_show(struct stream_gauges *g, uint64_t lag, double since)
 
 void stream_note(struct stream *s)
 {
-	double now = seconds_now();
-	s->seen.time_ms = wall_ms();
+	double now = clock_seconds();
+	s->seen.time_ms = clock_wall_ms();
 	s->seen.cut = s->in.available;
 	s->seen.cut_age_ms = s->waiting_since > 0 ? (int64_t)((now - s->waiting_since) * 1000) : 0;
 	s->seen.rate = meter_rate(&s->meter, (int64_t)(now * 1000), s->seen.events);
@@ -143,12 +128,6 @@ int stream_recover(struct stream *s, struct error *err)
 	return rc;
 }
 
-static void wait_a_moment(void)
-{
-	const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
-	nanosleep(&t, NULL);
-}
-
 static int cut_after_cut(struct stream *s, struct error *err)
 {
 	int rc;
@@ -159,7 +138,7 @@ static int cut_after_cut(struct stream *s, struct error *err)
 		if (due)
 			rc = stream_load_cut(s, err);
 		else
-			wait_a_moment();
+			clock_sleep_ms(LOOK_MS);
 		if (rc)
 			break;
 		stream_note(s);

@@ -1,8 +1,8 @@
 /*
- * text.h - bytes as JSON, within this room
+ * json_text.h - bytes as JSON, within this room
  */
-#ifndef SALTMILL_PUBLISH_TEXT_H
-#define SALTMILL_PUBLISH_TEXT_H
+#ifndef SALTMILL_PUBLISH_JSON_TEXT_H
+#define SALTMILL_PUBLISH_JSON_TEXT_H
 
 #include <jansson.h>
 

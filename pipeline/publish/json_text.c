@@ -1,26 +1,6 @@
-#include "text.h"
+#include "json_text.h"
 
-/*
- * Length of the UTF-8 sequence at p, 0 if it is none (Unicode 15, table 3-7: the second byte's
- * range excludes overlong forms, surrogates and what lies above U+10FFFF).
- */
-static size_t utf8_sequence(const uint8_t *p, size_t n)
-{
-	uint8_t c = p[0];
-	if (c < 0x80)
-		return 1;
-	if (c < 0xc2 || c > 0xf4)
-		return 0;
-	size_t len = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	uint8_t low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-	uint8_t high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-	if (n < len || p[1] < low || p[1] > high)
-		return 0;
-	for (size_t i = 2; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return len;
-}
+#include "text.h"
 
 json_t *text_json(struct bytes v)
 {
@@ -29,14 +9,7 @@ json_t *text_json(struct bytes v)
 	if (plain)
 		return plain;
 	struct buf b = {0};
-	for (size_t i = 0; i < v.len;) {
-		size_t n = utf8_sequence(v.ptr + i, v.len - i);
-		if (n)
-			buf_append(&b, v.ptr + i, n);
-		else
-			buf_printf(&b, "\\x%02X", v.ptr[i]);
-		i += n ? n : 1;
-	}
+	text_utf8(&b, v);
 	json_t *out = json_stringn((const char *)b.ptr, b.len);
 	buf_release(&b);
 	return out;

@@ -1,0 +1,22 @@
+/*
+ * clock.h - the only place that asks what time it is
+ *
+ * For people's eyes, timeouts and a stream's cuts.  What is written into HFiles and manifests never
+ * comes from here: the same input gives the same bytes on any day.
+ */
+#ifndef SALTMILL_CLOCK_H
+#define SALTMILL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Since some moment; never set back.  Never 0, so that 0 can mean "not yet". */
+double clock_seconds(void);
+int64_t clock_ms(void);
+/* Since 1970, as the machine believes. */
+int64_t clock_wall_ms(void);
+/* ms from now, for pthread_cond_timedwait and the like. */
+struct timespec clock_deadline(int64_t ms);
+void clock_sleep_ms(int64_t ms);
+
+#endif

@@ -1,0 +1,52 @@
+#include "clock.h"
+
+static struct timespec now(clockid_t which)
+{
+	struct timespec t;
+	clock_gettime(which, &t);
+	return t;
+}
+
+static struct timespec span(int64_t ms)
+{
+	return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+}
+
+double clock_seconds(void)
+{
+	struct timespec t = now(CLOCK_MONOTONIC);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int64_t in_ms(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t clock_ms(void)
+{
+	return in_ms(now(CLOCK_MONOTONIC));
+}
+
+int64_t clock_wall_ms(void)
+{
+	return in_ms(now(CLOCK_REALTIME));
+}
+
+struct timespec clock_deadline(int64_t ms)
+{
+	struct timespec t = now(CLOCK_REALTIME), s = span(ms);
+	t.tv_sec += s.tv_sec;
+	t.tv_nsec += s.tv_nsec;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return t;
+}
+
+void clock_sleep_ms(int64_t ms)
+{
+	struct timespec t = span(ms);
+	nanosleep(&t, NULL);
+}

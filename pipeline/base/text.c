@@ -1,0 +1,102 @@
+#include "text.h"
+
+#include <stdio.h>
+
+size_t utf8_decode(struct bytes s, uint32_t *code)
+{
+	uint8_t lead = s.ptr[0];
+	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
+	/* The second byte's range is what excludes overlong forms, surrogates, and > U+10FFFF. */
+	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+
+	*code = lead;
+	if (lead < 0x80)
+		return 1;
+	uint32_t v = lead & (0x3Fu >> need);
+	*code = 0xFFFD;
+	if (need == 0 || lead > 0xF4)
+		return 1;
+	for (size_t i = 1; i <= need; i++) {
+		if (i >= s.len || s.ptr[i] < low || s.ptr[i] > high)
+			return i;
+		v = v << 6 | (s.ptr[i] & 0x3F);
+		low = 0x80;
+		high = 0xBF;
+	}
+	*code = v;
+	return need + 1;
+}
+
+/* The same, but 0 where there is no character. */
+static size_t decode_good(const uint8_t *p, const uint8_t *end, uint32_t *code)
+{
+	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
+	/* U+FFFD itself is EF BF BD; any other bytes with that answer are malformed */
+	return *code == 0xFFFD && (n != 3 || p[0] != 0xEF) ? 0 : n;
+}
+
+size_t utf8_char(const uint8_t *p, const uint8_t *end)
+{
+	uint32_t code;
+	return *p < 0x80 ? 1 : decode_good(p, end, &code);
+}
+
+/* C0, DEL, C1; line and paragraph separator; embeddings, overrides and isolates of direction. */
+static bool commands(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
+/* How many bytes at p can stand as they are; 0: *p cannot. */
+static size_t visible(const uint8_t *p, const uint8_t *end)
+{
+	uint32_t code;
+	size_t n = decode_good(p, end, &code);
+	return n && !commands(code) ? n : 0;
+}
+
+void text_utf8(struct buf *b, struct bytes v)
+{
+	const uint8_t *p = v.ptr, *end = p + v.len;
+	for (size_t n; p < end; p += n ? n : 1) {
+		n = utf8_char(p, end);
+		if (n)
+			buf_append(b, p, n);
+		else
+			buf_printf(b, "\\x%02X", *p);
+	}
+}
+
+void text_visible(struct buf *b, struct bytes v)
+{
+	const uint8_t *p = v.ptr, *end = p + v.len;
+	for (size_t n; p < end; p += n ? n : 1) {
+		n = visible(p, end);
+		if (n)
+			buf_append(b, p, n);
+		else
+			buf_printf(b, "\\x%02X", *p);
+	}
+}
+
+void text_quote(char *out, size_t max, struct bytes v)
+{
+	const uint8_t *p = v.ptr, *end = p + v.len;
+	size_t at = 0;
+	for (size_t n; p < end; p += n ? n : 1) {
+		n = visible(p, end);
+		if (at + (n ? n : 4) > max) {
+			memcpy(out + at, "...", 3);
+			at += 3;
+			break;
+		}
+		if (n)
+			memcpy(out + at, p, n);
+		else
+			snprintf(out + at, 5, "\\x%02X", *p);
+		at += n ? n : 4;
+	}
+	out[at] = 0;
+}

@@ -1,0 +1,136 @@
+/* UTF-8 against iconv's, what a terminal gets against bytes by hand, the clock's arithmetic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <iconv.h>
+
+#include "clock.h"
+#include "text.h"
+
+/* Length of the first character as iconv decodes it, its code in *code; 0: it does not. */
+static size_t by_iconv(iconv_t cd, const uint8_t *p, size_t n, uint32_t *code)
+{
+	for (size_t len = 1; len <= n && len <= 4; len++) {
+		char *in = (char *)(uintptr_t)p, *out = (char *)code;
+		size_t in_left = len, out_left = 4;
+		iconv(cd, NULL, NULL, NULL, NULL);
+		if (iconv(cd, &in, &in_left, &out, &out_left) == 0 && out_left == 0)
+			return len;
+	}
+	return 0;
+}
+
+static void same_as_iconv(iconv_t cd, const uint8_t *p, size_t n)
+{
+	uint32_t code, theirs = 0;
+	size_t want = by_iconv(cd, p, n, &theirs);
+	size_t got = utf8_char(p, p + n);
+	if (got != want)
+		fail_msg("%02X %02X %02X %02X: length %zu, iconv %zu", p[0], p[1], p[2], p[3], got,
+			 want);
+	size_t read = utf8_decode(bytes_of(p, n), &code);
+	if (want)
+		assert_true(read == want && code == theirs);
+	else
+		assert_true(read >= 1 && read < 4 && code == 0xFFFD);
+}
+
+static void every_beginning(void **state)
+{
+	static const uint8_t last[] = {0, 0x41, 0x7F, 0x80, 0xBD, 0xBF, 0xC0, 0xFF};
+	iconv_t cd = iconv_open("UTF-32LE", "UTF-8");
+	(void)state;
+	assert_true(cd != (iconv_t)-1);
+	for (uint32_t three = 0; three < 1u << 24; three++) {
+		uint8_t p[4] = {(uint8_t)(three >> 16), (uint8_t)(three >> 8), (uint8_t)three, 0};
+		if (p[0] < 0xC0 && (p[1] || p[2]))
+			continue; /* one byte decides */
+		if (p[2] % 16 != 0 && p[2] % 16 != 15 && p[2] != 0xBD)
+			continue; /* both ends of each sixteen, and that of U+FFFD */
+		for (size_t i = 0; i < sizeof last; i++) {
+			p[3] = last[i];
+			same_as_iconv(cd, p, 4);
+		}
+		for (size_t n = 1; n < 4; n++)
+			same_as_iconv(cd, p, n);
+	}
+	iconv_close(cd);
+}
+
+static void shown(const char *text, size_t len, const char *want)
+{
+	struct buf b = {0};
+	text_visible(&b, bytes_of(text, len));
+	buf_put(&b, 0);
+	assert_string_equal((const char *)b.ptr, want);
+	buf_release(&b);
+}
+#define SHOWN(text, want) shown(text, sizeof(text) - 1, want)
+
+static void terminal_obeys_nothing(void **state)
+{
+	(void)state;
+	SHOWN("", "");
+	SHOWN("plain ~ äöü 中 \xF0\x9F\x98\x80", "plain ~ äöü 中 \xF0\x9F\x98\x80");
+	SHOWN("\033[2J\a\b\r\n\t\x7F", "\\x1B[2J\\x07\\x08\\x0D\\x0A\\x09\\x7F");
+	SHOWN("a\0b", "a\\x00b");
+	SHOWN("\xC2\x9B"
+	      "1m\xC2\xA0",
+	      "\\xC2\\x9B1m\xC2\xA0"); /* CSI of C1; a no-break space stays */
+	SHOWN("\xE2\x80\xAE"
+	      "txt.exe\xE2\x81\xA6\xE2\x80\xA8",
+	      "\\xE2\\x80\\xAEtxt.exe\\xE2\\x81\\xA6\\xE2\\x80\\xA8");
+	SHOWN("\x9B\xFF\xC0\x80", "\\x9B\\xFF\\xC0\\x80");
+
+	struct buf b = {0};
+	text_utf8(&b, bytes_of("\033a\xFF\xC3\xA4\0", 6));
+	assert_int_equal(b.len, 9);
+	assert_memory_equal(b.ptr, "\033a\\xFF\xC3\xA4\0", 9);
+	buf_release(&b);
+}
+
+static void quoted_within(void **state)
+{
+	char out[14];
+	(void)state;
+	text_quote(out, 10, bytes_str("0123456789"));
+	assert_string_equal(out, "0123456789");
+	text_quote(out, 10, bytes_str("0123456789a"));
+	assert_string_equal(out, "0123456789...");
+	text_quote(out, 10, bytes_str("01234567\xC3\xA4x")); /* no half characters */
+	assert_string_equal(out, "01234567\xC3\xA4...");
+	text_quote(out, 10, bytes_str("012345678\xC3\xA4"));
+	assert_string_equal(out, "012345678...");
+	text_quote(out, 10, bytes_str("0123456\n"));
+	assert_string_equal(out, "0123456...");
+}
+
+static void deadlines_carry(void **state)
+{
+	(void)state;
+	for (int64_t ms = 0; ms < 5000; ms += 333) {
+		int64_t before = clock_wall_ms();
+		struct timespec t = clock_deadline(ms);
+		int64_t after = clock_wall_ms();
+		int64_t at = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		assert_true(t.tv_nsec >= 0 && t.tv_nsec < 1000000000);
+		assert_true(at >= before + ms && at <= after + ms);
+	}
+	int64_t start = clock_ms();
+	clock_sleep_ms(20);
+	assert_true(clock_ms() - start >= 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_beginning),
+		cmocka_unit_test(terminal_obeys_nothing),
+		cmocka_unit_test(quoted_within),
+		cmocka_unit_test(deadlines_carry),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
