@@ -96,7 +96,7 @@ static void change_byte(const char *path, long at)
 static void test_a_changed_byte(void **state)
 {
 	static const char *const files[] = {"t/splits.txt", "t/create.rb", "manifest.json"};
-	char name[24], path[700];
+	char name[40], path[700];
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "changed%zu", i);
