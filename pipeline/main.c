@@ -1,5 +1,8 @@
-/* main.c - signals and memory are set up, then a command runs; nothing else */
+/* main.c - descriptors, memory and signals are set up, then a command runs; nothing else */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "mem.h"
@@ -19,8 +22,24 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/*
+ * Some schedulers start programs with descriptors 0, 1 or 2 closed.  The next file that is opened
+ * would get the number, and the progress line would be written into it.  Standard input cannot be
+ * read then: that there is none shall not look like an empty one.
+ */
+static bool fill_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDWR) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	if (!fill_standard_descriptors())
+		return EXIT_FAILED; /* nowhere to say so */
 	mem_setup();
 	catch_signals();
 	return commands_run(argc, argv);

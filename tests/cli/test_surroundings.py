@@ -1,0 +1,43 @@
+"""What the program is started with and what happens to it: descriptors, devices, limits, signals."""
+
+import subprocess
+
+import pytest
+
+from load_help import JOB, Bench, rows
+
+
+@pytest.fixture
+def bench(tmp_path, saltmill):
+    return Bench(tmp_path, saltmill)
+
+
+def published(folder):
+    """Every file of a load with its bytes; the manifest's seconds are in none of them."""
+    return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+# --- closed descriptors ---
+
+@pytest.mark.parametrize("closed", [(2,), (0, 1), (0, 1, 2)])
+def test_closed_descriptors(bench, closed):
+    """Files that are opened do not take their numbers: what is printed goes nowhere, and nothing else changes."""
+    # so slow to write that there is progress to tell meanwhile
+    (bench.folder / "job.yaml").write_text(JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: 19}"))
+    bench.input(rows(40_000))
+    assert b"writing" in bench.run("--threads", "1").stderr
+    redirect = " ".join(f"{fd}>&-" for fd in closed)
+    r = subprocess.run(["sh", "-c", f'exec "$0" load job.yaml -o shut --threads 1 {redirect}', bench.program],
+                       cwd=bench.folder, capture_output=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    assert published(bench.folder / "shut") == published(bench.out)
+    verified = subprocess.run([bench.program, "verify", "shut"], cwd=bench.folder, capture_output=True)
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_closed_input_is_not_an_empty_one(bench):
+    (bench.folder / "job.yaml").write_text((bench.folder / "job.yaml").read_text().replace(
+        "{files: [in.csv]}", "{files: ['-'], header: false, columns: [id, at, value]}"))
+    r = subprocess.run(["sh", "-c", 'exec "$0" load job.yaml -o out 0>&-', bench.program],
+                       cwd=bench.folder, capture_output=True, timeout=60)
+    bench.refused(r, 1, "Bad file descriptor")
