@@ -134,7 +134,7 @@ state: state shared_state | bytes clock error mem io crash offsets
 topic: ingest stream state_view manifest_chain | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes clock text error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
-cmd: commands | bytes clock text error mem io units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
+cmd: commands | bytes clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
 endef
 
 # header: the files that may include it

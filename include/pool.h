@@ -48,7 +48,8 @@ void helpers_wait(struct helpers *c, struct helper_task *t);
 /* Would helpers_wait return at once? */
 bool helpers_done(struct helpers *c, const struct helper_task *t);
 
-/* Set by SIGINT and SIGTERM; long loops look at it and return stop_check's RC_STOPPED. */
+/* 0, or the signal that came, SIGINT or SIGTERM; long loops look at it and return stop_check's
+ * RC_STOPPED. */
 extern volatile sig_atomic_t stop_flag;
 static inline int stop_check(struct error *err)
 {

@@ -10,8 +10,8 @@
 
 static void on_signal(int sig)
 {
-	(void)sig;
-	stop_flag = 1;
+	if (!stop_flag)
+		stop_flag = sig;
 }
 
 static void catch_signals(void)
@@ -19,7 +19,9 @@ static void catch_signals(void)
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	/* a write that fails is told in a sentence */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /*

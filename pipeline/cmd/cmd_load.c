@@ -83,8 +83,10 @@ static int print_result(const struct run_options *o, const struct job *job,
 	bool kept = report_promises(&warnings, r);
 	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
-	if (command_print("load", &text) != EXIT_DONE)
+	if (command_print("load", &text) != EXIT_DONE) {
 		status = EXIT_FAILED;
+		fprintf(stderr, "saltmill load: published all the same as %s\n", dir);
+	}
 	buf_release(&warnings);
 	buf_release(&text);
 	return status;

@@ -1,4 +1,5 @@
 /* commands.c - the table of commands */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,13 +100,16 @@ static void print_commands(FILE *to)
 	for (const struct command *c = commands; c->name; c++)
 		fprintf(to, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
 	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
-	      "Exit status: 0 done; 1 failed, nothing published; 2 wrong usage or job file;\n"
-	      "3 done and published, but some input was rejected or a promise on sizes was not "
-	      "kept.\n",
+	      "Exit status: 0 done; 1 failed, nothing published (or it says that only the result "
+	      "could not be\nprinted); 2 wrong usage or job file; 3 done and published, but some "
+	      "input was rejected or a\npromise on sizes was not kept; 130 or 143 stopped by "
+	      "SIGINT "
+	      "or SIGTERM, nothing published\n(`stream` goes on until then: it ends with 0 or "
+	      "3).\n",
 	      to);
 }
 
-int commands_run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_commands(stderr);
@@ -124,4 +128,20 @@ int commands_run(int argc, char **argv)
 			return c->run(argc - 1, argv + 1);
 	fprintf(stderr, "saltmill: no command `%s`; `saltmill --help` lists them\n", argv[1]);
 	return EXIT_USAGE;
+}
+
+/* What was printed and is not where it should be was not done. */
+static int finish(int status)
+{
+	bool failed = fflush(stdout) != 0;
+	const char *why = failed ? strerror(errno) : "not all could be written";
+	if ((!failed && !ferror(stdout)) || (status != EXIT_DONE && status != EXIT_REJECTS))
+		return status; /* or it is told already */
+	fprintf(stderr, "saltmill: standard output: %s\n", why);
+	return EXIT_FAILED;
+}
+
+int commands_run(int argc, char **argv)
+{
+	return finish(run_command(argc, argv));
 }

@@ -8,6 +8,7 @@
 
 #include "cmd.h"
 #include "mem.h"
+#include "pool.h"
 #include "units.h"
 
 enum {
@@ -172,6 +173,8 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 int command_fail(const char *name, const struct error *err)
 {
 	fprintf(stderr, "saltmill %s: %s\n", name, err->msg);
+	if (err->code == RC_STOPPED && stop_flag)
+		return EXIT_SIGNAL + stop_flag;
 	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
 }
 

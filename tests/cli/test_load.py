@@ -194,13 +194,14 @@ def test_killed_run(bench, step):
     assert b"out.saltmill-partial, left by a run that died" in r.stderr
 
 
-def test_terminated_run(bench):
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_terminated_run(bench, sig):
     command = [str(bench.program), "load", "job.yaml", "-", "-o", "out", "--quiet"]
     p = subprocess.Popen(command, cwd=bench.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdin.write(rows(200_000))  # more than a pipe holds: the run is under way
-    p.send_signal(signal.SIGTERM)
+    p.send_signal(sig)
     message = p.communicate(rows(200_000)[len(HEADER):])[1]
-    assert p.returncode == 1 and b"stopped by a signal" in message, message
+    assert p.returncode == 128 + sig and b"stopped by a signal" in message, message
     assert bench.left() == []
 
 

@@ -1,5 +1,6 @@
 """What the program is started with and what happens to it: descriptors, devices, limits, signals."""
 
+import resource
 import subprocess
 
 import pytest
@@ -41,3 +42,37 @@ def test_closed_input_is_not_an_empty_one(bench):
     r = subprocess.run(["sh", "-c", 'exec "$0" load job.yaml -o out 0>&-', bench.program],
                        cwd=bench.folder, capture_output=True, timeout=60)
     bench.refused(r, 1, "Bad file descriptor")
+
+
+# --- a device that is full ---
+
+COMMANDS = ["--help", "--version", "load --help", "load --version", "verify --help", "load job.yaml -o new",
+            "load job.yaml -o new --json", "plan job.yaml", "plan job.yaml --json", "ddl job.yaml --splits out/t/splits.txt", "verify out",
+            "verify out --json", "split HexStringSplit 4", "drift job.yaml --existing live.txt",
+            "inspect FILE", "inspect FILE --json", "inspect FILE --cells"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_result_that_cannot_be_printed(bench, command):
+    bench.input(rows(100))
+    (bench.folder / "live.txt").write_text("Total number of splits = 2\n\\x80\n")
+    assert bench.run().returncode == 0
+    [hfile, *_] = bench.out.rglob("hfiles/*/*")
+    args = [str(hfile) if a == "FILE" else a for a in command.split()]
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([bench.program, *args], cwd=bench.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert r.returncode == 1
+    assert r.stderr.count(b": standard output: ") == 1, r.stderr
+    if args[0] == "load" and "-o" in args:
+        assert b"published all the same as new\n" in r.stderr
+        assert (bench.folder / "new" / "manifest.json").exists()
+
+
+# --- a limit on the size of files ---
+
+def test_file_size_limit(bench):
+    """A sentence, not SIGXFSZ."""
+    bench.input(rows(20_000))
+    limit = 100_000
+    r = bench.run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    bench.refused(r, 1, "File too large")

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import subprocess
 import threading
 import time
 import urllib.error
@@ -205,6 +206,10 @@ def test_stream_stops(rig, kafka):
     rig.run("loads", "--state", rig.state, "--loaded", name)
     assert [l["loaded"] for l in rig.loads()] == [True, False, False]
     rig.run("loads", "--state", rig.state, "--loaded", "00000099", status=2)
+    for command in ("status", "loads"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([rig.saltmill, command, "--state", rig.state], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1 and b"standard output: No space left on device" in done.stderr
 
 
 def test_broker_stopped(saltmill, tmp_path):
