@@ -3,8 +3,8 @@
  *
  * Fallible functions return int: 0, RC_END (iterators only) or a negative RC_*.  Their last
  * parameter is a caller-owned struct error.  Who detects the fault writes the sentence (what was
- * found, what was expected); who knows more puts it in front (path, line).  Nobody below
- * pipeline/main.c and pipeline/cmd_*.c prints.
+ * found, what was expected); who knows more puts it in front (path, line).  Only
+ * pipeline/cmd prints.
  */
 #ifndef SALTMILL_ERROR_H
 #define SALTMILL_ERROR_H

@@ -34,19 +34,19 @@ struct helper_task { /* part of something larger; free for reuse when it is done
 
 struct helpers *helpers_new(void);
 /* Nobody may be serving.  NULL is fine. */
-void helpers_free(struct helpers *c);
+void helpers_free(struct helpers *h);
 /* Do tasks until helpers_close. */
-void helpers_serve(struct helpers *c);
+void helpers_serve(struct helpers *h);
 /* Let all who serve go, now and later. */
-void helpers_close(struct helpers *c);
+void helpers_close(struct helpers *h);
 /* How many serve now. */
-unsigned helpers_count(const struct helpers *c);
+unsigned helpers_count(const struct helpers *h);
 /* t->run will be called once, on any thread, before helpers_wait(t) returns. */
-void helpers_submit(struct helpers *c, struct helper_task *t);
+void helpers_submit(struct helpers *h, struct helper_task *t);
 /* Meanwhile tasks of the helpers are done on this thread, others' too. */
-void helpers_wait(struct helpers *c, struct helper_task *t);
+void helpers_wait(struct helpers *h, struct helper_task *t);
 /* Would helpers_wait return at once? */
-bool helpers_done(struct helpers *c, const struct helper_task *t);
+bool helpers_done(struct helpers *h, const struct helper_task *t);
 
 /* 0, or the signal that came, SIGINT or SIGTERM; long loops look at it and return stop_check's
  * RC_STOPPED. */

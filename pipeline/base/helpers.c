@@ -18,95 +18,95 @@ struct helpers {
 
 struct helpers *helpers_new(void)
 {
-	struct helpers *c = mem_calloc(1, sizeof *c);
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->work, NULL);
-	pthread_cond_init(&c->done, NULL);
-	return c;
+	struct helpers *h = mem_calloc(1, sizeof *h);
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->work, NULL);
+	pthread_cond_init(&h->done, NULL);
+	return h;
 }
 
-void helpers_free(struct helpers *c)
+void helpers_free(struct helpers *h)
 {
-	if (!c)
+	if (!h)
 		return;
-	pthread_cond_destroy(&c->work);
-	pthread_cond_destroy(&c->done);
-	pthread_mutex_destroy(&c->lock);
-	mem_free(c);
+	pthread_cond_destroy(&h->work);
+	pthread_cond_destroy(&h->done);
+	pthread_mutex_destroy(&h->lock);
+	mem_free(h);
 }
 
 /* Run the first task without the lock, which is held before and after. */
-static void run_first(struct helpers *c)
+static void run_first(struct helpers *h)
 {
-	struct helper_task *t = c->first;
-	c->first = t->next;
-	if (!c->first)
-		c->last = NULL;
+	struct helper_task *t = h->first;
+	h->first = t->next;
+	if (!h->first)
+		h->last = NULL;
 	t->state = TASK_RUNNING;
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&h->lock);
 	t->run(t);
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&h->lock);
 	t->state = TASK_DONE;
-	pthread_cond_broadcast(&c->done);
+	pthread_cond_broadcast(&h->done);
 }
 
-void helpers_serve(struct helpers *c)
+void helpers_serve(struct helpers *h)
 {
-	pthread_mutex_lock(&c->lock);
-	c->helpers++;
-	while (!c->closed) {
-		if (c->first)
-			run_first(c);
+	pthread_mutex_lock(&h->lock);
+	h->helpers++;
+	while (!h->closed) {
+		if (h->first)
+			run_first(h);
 		else
-			pthread_cond_wait(&c->work, &c->lock);
+			pthread_cond_wait(&h->work, &h->lock);
 	}
-	c->helpers--;
-	pthread_mutex_unlock(&c->lock);
+	h->helpers--;
+	pthread_mutex_unlock(&h->lock);
 }
 
-void helpers_close(struct helpers *c)
+void helpers_close(struct helpers *h)
 {
-	pthread_mutex_lock(&c->lock);
-	c->closed = true;
-	pthread_cond_broadcast(&c->work);
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&h->lock);
+	h->closed = true;
+	pthread_cond_broadcast(&h->work);
+	pthread_mutex_unlock(&h->lock);
 }
 
-unsigned helpers_count(const struct helpers *c)
+unsigned helpers_count(const struct helpers *h)
 {
-	return c->helpers;
+	return h->helpers;
 }
 
-void helpers_submit(struct helpers *c, struct helper_task *t)
+void helpers_submit(struct helpers *h, struct helper_task *t)
 {
 	t->next = NULL;
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&h->lock);
 	t->state = TASK_QUEUED;
-	if (c->last)
-		c->last->next = t;
+	if (h->last)
+		h->last->next = t;
 	else
-		c->first = t;
-	c->last = t;
-	pthread_cond_signal(&c->work);
-	pthread_mutex_unlock(&c->lock);
+		h->first = t;
+	h->last = t;
+	pthread_cond_signal(&h->work);
+	pthread_mutex_unlock(&h->lock);
 }
 
-void helpers_wait(struct helpers *c, struct helper_task *t)
+void helpers_wait(struct helpers *h, struct helper_task *t)
 {
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&h->lock);
 	while (t->state != TASK_DONE) {
-		if (c->first)
-			run_first(c);
+		if (h->first)
+			run_first(h);
 		else
-			pthread_cond_wait(&c->done, &c->lock);
+			pthread_cond_wait(&h->done, &h->lock);
 	}
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&h->lock);
 }
 
-bool helpers_done(struct helpers *c, const struct helper_task *t)
+bool helpers_done(struct helpers *h, const struct helper_task *t)
 {
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&h->lock);
 	bool done = t->state == TASK_DONE;
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&h->lock);
 	return done;
 }

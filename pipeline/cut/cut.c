@@ -149,7 +149,7 @@ static int write_row(struct cutting *k, struct error *err)
 }
 
 /* The gathered row is too large: forget the copies, write it from the runs. */
-static int write_giant(struct cutting *k, struct error *err)
+static int write_huge(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
 	struct bytes key = row_key(g);
@@ -218,7 +218,7 @@ static int go_on(struct cutting *k, const struct record *r, struct error *err)
 		k->fits = gather(k, &k->held.record);
 	k->holds = false;
 	if (!k->fits)
-		return write_giant(k, err);
+		return write_huge(k, err);
 	k->fits = gather(k, r);
 	return RC_OK;
 }

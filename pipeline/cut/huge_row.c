@@ -4,10 +4,10 @@
  * Records of a row come newest first, HBase wants them by column.  So each cell becomes a record
  * of a second sorter, and cells of the same place lie side by side when it is read:
  *
- *   key      family (2 bytes), qualifier
- *   secondary    Long.MAX_VALUE - timestamp
- *   seq      the event's seq * cells of the table + number of the cell: input order
- *   payload  varint cells of the event, value
+ *   key        family (2 bytes), qualifier
+ *   secondary  Long.MAX_VALUE - timestamp
+ *   seq        the event's seq * cells of the table + number of the cell: input order
+ *   payload    varint cells of the event, value
  *
  * An event counts as deduplicated when all its cells are shadowed.  Each shadowed cell puts its
  * event's seq into a third sorter, where an event that lost all of them is a run of equal keys.

@@ -1,5 +1,5 @@
 /*
- * cell_sample.c - see sample.h
+ * cell_sample.c - see cell_sample.h
  *
  * One file a family, so that what each file has besides its rows hardly counts.  It is one thread's
  * work; a second one packs blocks for it.

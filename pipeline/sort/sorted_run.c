@@ -171,7 +171,7 @@ static int writer_flush(struct run_writer *w, struct error *err)
 }
 
 /* A record that is larger than the buffer: its payload goes around it. */
-static int put_giant(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
+static int put_large(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
 {
 	w->used = (size_t)(end - w->buf);
 	int rc = writer_flush(w, err);
@@ -211,7 +211,7 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 	copy_with_slack(w->last, string.ptr, string.len);
 	w->last_bytes = string.len;
 	if (len > w->cap)
-		return put_giant(w, r, p + tail, err);
+		return put_large(w, r, p + tail, err);
 	copy_with_slack(p + tail, r->payload.ptr, r->payload.len);
 	w->used += len;
 	return RC_OK;

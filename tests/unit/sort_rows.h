@@ -123,7 +123,7 @@ struct shape {
 	draw_key *key;
 	size_t secondary_bytes;
 	size_t n;
-	size_t giants; /* records with a payload of 3 MB */
+	size_t large; /* records with a payload of 3 MB */
 };
 
 enum { SHAPE_FIXED, SHAPE_MINORS, SHAPE_FEW_KEYS = 12 };
@@ -162,7 +162,7 @@ static inline void rows_make(struct rows *rows, const struct shape *shape, uint6
 		r->key = mem_alloc(r->key_len);
 		memcpy(r->key, key, r->key_len);
 		put_be64(r->secondary, INT64_MAX - draw() % 50);
-		r->payload_len = i < shape->giants ? 3000000 + draw() % 1000 : draw() % 160;
+		r->payload_len = i < shape->large ? 3000000 + draw() % 1000 : draw() % 160;
 		r->payload = mem_alloc(r->payload_len);
 		draw_bytes(r->payload, r->payload_len < 160 ? r->payload_len : 160);
 		r->seq = i;

@@ -1,4 +1,4 @@
-/* test_pool.c - tasks on threads: each runs once, failures by index, crews; meant for tsan too */
+/* test_pool.c - tasks on threads: each runs once, failures by index, helpers; meant for tsan too */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -106,7 +106,7 @@ static int play(void *ctx, unsigned worker, size_t index, struct error *err)
 	return RC_OK;
 }
 
-static void crews(void **state)
+static void helpers(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 4 * 4 * 2; i++) {
@@ -126,6 +126,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_once),
 					   cmocka_unit_test(lowest_failure),
-					   cmocka_unit_test(crews)};
+					   cmocka_unit_test(helpers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
