@@ -117,23 +117,24 @@ layers: ; @ROOMS="$$ROOMS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes text clock error table mem io pool units hash crash ticker meter run xxhash_fast |
+base: bytes text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
+encoding: encoding | bytes error mem reject
 hfile: hfile | bytes error table mem io pool
 splitter: table_check ddl splits plan sketch | bytes text error mem io units table
-job: job | bytes error mem io units table table_check record
-source: event offsets source kafka group_member | bytes text clock error mem io pool units xxhash_fast job
-row: row | bytes text error mem hash hfile job event record
+job: job | bytes error mem io units table table_check record encoding
+source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
+row: row | bytes text error reject mem hash hfile encoding job key key_numbers event record
 sort: record sorter | bytes error mem io pool units
 publish: publish | bytes text clock error mem io sorter event offsets
 cut: cut | bytes error mem io pool hfile job row sorter record
 pass: pass memory cell_sample tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits publish
-key: key_text | bytes error mem job plan
+key: key key_numbers | bytes error reject mem hash encoding job plan record
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample tuning existing_regions regions cut sorter splits ddl publish
-survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan publish key_text
+survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan publish key
 state: state shared_state | bytes clock error mem io crash offsets
 topic: ingest stream state_view manifest_chain | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish
-show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes clock text error mem units run job load planning drift hfile key_text state_view manifest_chain stream verify
+show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes clock text error mem units run job load planning drift hfile state_view manifest_chain stream verify key
 cmd: commands | bytes clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
 endef
 

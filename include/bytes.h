@@ -74,6 +74,13 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t n)
 
 /* Room for extra more bytes; returns where they go.  len is unchanged. */
 uint8_t *buf_reserve(struct buf *b, size_t extra);
+
+/* The same, seldom with a call. */
+static inline uint8_t *buf_room(struct buf *b, size_t extra)
+{
+	return b->cap - b->len >= extra ? b->ptr + b->len : buf_reserve(b, extra);
+}
+
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "reject.h"
 
 struct column {
 	const uint8_t *ptr;
@@ -75,13 +76,6 @@ struct message {
 	struct bytes key, value; /* ptr NULL: null */
 	const struct message_header *headers;
 	size_t nheaders;
-};
-
-/* Why an event was not taken.  reason is a fixed slug for counting ("bad_number"). */
-struct reject {
-	const char *reason;
-	const char *field; /* field or column name, or NULL */
-	char detail[240];  /* what was found and what was expected */
 };
 
 #endif

@@ -8,21 +8,10 @@
 #define SALTMILL_JOB_H
 
 #include "bytes.h"
+#include "encoding.h"
 #include "error.h"
 #include "mem.h"
 #include "table.h"
-
-enum field_type {
-	FIELD_TEXT,  /* UTF-8, no NUL */
-	FIELD_BYTES, /* any bytes, as they are */
-	FIELD_HEX,   /* hex digits in the input, bytes inside */
-	FIELD_U32,
-	FIELD_U64,
-	FIELD_I64,
-	FIELD_F64,
-	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
-	FIELD_TIME
-};
 
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS };
 
@@ -55,30 +44,8 @@ struct field {
 	size_t nnulls;
 };
 
-/* How a value is laid down in a key, a qualifier or a cell value. */
-enum encode_as {
-	AS_TEXT,     /* the field's text as it came */
-	AS_BYTES,    /* the field's bytes (hex decoded) */
-	AS_REVERSED, /* the text backwards, by bytes; ASCII only */
-	AS_U8,
-	AS_U16,
-	AS_U32,
-	AS_U64, /* big-endian */
-	AS_I32,
-	AS_I64, /* key and qualifier: sign bit flipped, so that order is kept; value: Bytes.toBytes
-		 */
-	AS_F32,
-	AS_F64,	   /* the same for IEEE numbers */
-	AS_BOOL,   /* FF or 00 (Bytes.toBytes(boolean)) */
-	AS_MILLIS, /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative
-		      times are in use: never here, times before 1970 are refused in keys */
-	AS_REVERSED_MILLIS /* Long.MAX_VALUE - ms, 8 bytes big-endian */
-};
-
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
 enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
-
-#define NO_TERMINATOR (-1)
 
 /* One part of a row key or of a computed qualifier. */
 struct key_part {
@@ -99,6 +66,8 @@ struct key_part {
 	bool pad_left;
 	int terminator; /* byte behind a variable-length part, or NO_TERMINATOR */
 };
+/* Bytes of a part without its terminator; 0: they vary. */
+uint32_t key_part_bytes(const struct key_part *p);
 
 enum value_kind { VALUE_FIELD, VALUE_CONST };
 

@@ -28,6 +28,8 @@ struct key_shape {
 	uint32_t buckets;    /* its values are 0 to buckets - 1 */
 };
 
+/* Where the part that begins at `at` ends; SIZE_MAX: it is not all there. */
+size_t shape_part_end(uint32_t width, int terminator, struct bytes key, size_t at);
 /* Where the parts end, rising; at most SHAPE_MAX_PARTS.  A part that is not all there ends none. */
 size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS]);
 

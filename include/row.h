@@ -3,7 +3,7 @@
  *
  *   row_plan_new, row_encoder_new (one a thread), row_encode*, row_cells*, ..._free
  *
- * Implemented in pipeline/row.  The one place where key bytes and value bytes are defined.
+ * Implemented in pipeline/row.
  */
 #ifndef SALTMILL_ROW_H
 #define SALTMILL_ROW_H
@@ -61,15 +61,6 @@ struct cell {
 	int64_t ts;   /* ms */
 	uint64_t seq; /* of its event */
 };
-
-/* A part of the table's row key: bytes, its terminator among them, or 0 when they vary. */
-struct row_key_part {
-	uint32_t width;
-	int terminator; /* byte behind it, or NO_TERMINATOR */
-};
-/* The parts in order; returns how many, at most `most`. */
-size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts,
-		     size_t most);
 
 /* Bytes of struct record.secondary for this table: 0 or 8. */
 size_t row_secondary_bytes(const struct row_plan *p, size_t table);

@@ -63,17 +63,9 @@ static int read_qualifier(struct reader *r, const struct node *n, const struct k
 	return RC_OK;
 }
 
-static int read_as(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	const struct key choice = {.name = key->name,
-				   .choices = encoding_choices,
-				   .nchoices = encoding_count};
-	return read_choice(r, n, &choice, slot);
-}
-
 static const struct key value_field_keys[] = {
 	{.name = "field", .read = read_field_use, .offset = offsetof(struct cell_spec, field)},
-	{.name = "as", .read = read_as, .offset = offsetof(struct cell_spec, as)},
+	{.name = "as", .read = read_encoding, .offset = offsetof(struct cell_spec, as)},
 	{.name = "const", .read = read_escaped, .offset = offsetof(struct cell_spec, constant)},
 	{.name = "hex", .read = read_hex, .offset = offsetof(struct cell_spec, constant)},
 };

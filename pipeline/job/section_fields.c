@@ -4,20 +4,10 @@
  */
 #include "sections.h"
 
-static const struct choice types[] = {
-	{"text", FIELD_TEXT}, {"bytes", FIELD_BYTES}, {"hex", FIELD_HEX},
-	{"u32", FIELD_U32},   {"u64", FIELD_U64},     {"i64", FIELD_I64},
-	{"f64", FIELD_F64},   {"bool", FIELD_BOOL},   {"time", FIELD_TIME},
-};
 static const struct choice units[] = {{"s", TIME_S},
 				      {"ms", TIME_MS},
 				      {"us", TIME_US},
 				      {"ns", TIME_NS}};
-
-const char *field_type_name(enum field_type t)
-{
-	return types[t].name;
-}
 
 static int read_zone(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
@@ -44,10 +34,7 @@ static int read_nulls(struct reader *r, const struct node *n, const struct key *
 }
 
 static const struct key keys[] = {
-	{.name = "type",
-	 .read = read_choice,
-	 .offset = offsetof(struct field, type),
-	 CHOICES(types)},
+	{.name = "type", .read = read_field_type, .offset = offsetof(struct field, type)},
 	{.name = "unit",
 	 .read = read_choice,
 	 .offset = offsetof(struct field, unit),
@@ -170,7 +157,7 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 			return rc;
 		struct field *f = add_field(r, name, n->keys[i]->pos);
 		if (n->items[i]->kind == NODE_SCALAR) /* userId: u32 */
-			rc = read_choice(r, n->items[i], &keys[0], &f->type);
+			rc = read_field_type(r, n->items[i], &keys[0], &f->type);
 		else
 			rc = read_mapping(r, n->items[i], &field_schema, f);
 		if (!rc)

@@ -1,23 +1,14 @@
 /*
  * Parts of a row key or of a computed qualifier: {salt}, {field}, {const}, {hex} or {hash}.
  */
+#include "record.h"
 #include "sections.h"
-
-#define LONGEST_KEY 32767 /* HBase: Short.MAX_VALUE */
 
 static const struct choice salt_hashes[] = {{"murmur3", HASH_MURMUR3},
 					    {"phoenix", HASH_PHOENIX},
 					    {"opentsdb", HASH_OPENTSDB},
 					    {"hbasewd", HASH_HBASEWD}};
 static const struct choice prefix_hashes[] = {{"md5", HASH_MD5}, {"murmur3", HASH_MURMUR3}};
-
-static int read_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	const struct key choice = {.name = key->name,
-				   .choices = encoding_choices,
-				   .nchoices = encoding_count};
-	return read_choice(r, n, &choice, slot);
-}
 
 static int read_of(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
@@ -89,7 +80,7 @@ static const struct key field_keys[] = {
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
-	 .max = LONGEST_KEY},
+	 .max = ROW_KEY_MAX},
 	{.name = "pad", .read = read_byte, .offset = offsetof(struct key_part, pad)},
 	{.name = "side", .read = read_side},
 	{.name = "terminator", .read = read_terminator},
@@ -159,11 +150,11 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 {
 	const struct node *pad = node_get(n, "pad"), *side = node_get(n, "side");
 	const struct node *terminator = node_get(n, "terminator"), *width = node_get(n, "width");
-	uint32_t fixed = encoding_bytes(p->as);
+	uint32_t fixed = encodings[p->as].width;
 	enum field_type type = r->job->fields[p->field].type;
 	if (fixed && width)
 		return fault(r, width->pos, "width: found with as: %s, which is always %u bytes",
-			     encoding_choices[p->as].name, fixed);
+			     encodings[p->as].name, fixed);
 	if (terminator && (fixed || width))
 		return fault(r, terminator->pos,
 			     "terminator: found on a part of fixed width, expected "
@@ -206,9 +197,9 @@ static int check_part(struct reader *r, const struct node *n, struct key_part *p
 	case PART_SALT: return check_salt(r, n, p);
 	case PART_FIELD: return check_field_part(r, n, p);
 	case PART_CONST:
-		if (p->constant.len == 0 || p->constant.len > LONGEST_KEY)
+		if (p->constant.len == 0 || p->constant.len > ROW_KEY_MAX)
 			return fault(r, p->pos, "a constant part has %zu bytes, expected 1 to %d",
-				     p->constant.len, LONGEST_KEY);
+				     p->constant.len, ROW_KEY_MAX);
 		return RC_OK;
 	case PART_HASH: break;
 	}
@@ -242,12 +233,12 @@ int read_part(struct reader *r, const struct node *n, bool salt, struct key_part
 	return rc ? rc : check_part(r, n, p);
 }
 
-uint32_t part_bytes(const struct key_part *p)
+uint32_t key_part_bytes(const struct key_part *p)
 {
 	if (p->kind == PART_CONST)
 		return (uint32_t)p->constant.len;
 	if (p->kind == PART_FIELD && !p->width)
-		return encoding_bytes(p->as);
+		return encodings[p->as].width;
 	return p->width;
 }
 
@@ -262,8 +253,8 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 		int rc = read_part(r, n->items[i], salt && i == 0, &p[i]);
 		if (rc)
 			return rc;
-		bytes += part_bytes(&p[i]);
-		if (i + 1 < n->count && !part_bytes(&p[i]) && p[i].terminator == NO_TERMINATOR)
+		bytes += key_part_bytes(&p[i]) + (p[i].terminator != NO_TERMINATOR);
+		if (i + 1 < n->count && !key_part_bytes(&p[i]) && p[i].terminator == NO_TERMINATOR)
 			return fault(r, p[i].pos,
 				     "%s: found `%.60s` of variable length before the last part, "
 				     "expected "
@@ -272,9 +263,9 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 				     "have one key",
 				     what, r->job->fields[p[i].field].name);
 	}
-	if (bytes > LONGEST_KEY)
+	if (bytes > ROW_KEY_MAX)
 		return fault(r, n->pos, "%s: the parts have %llu bytes, expected at most %d", what,
-			     (unsigned long long)bytes, LONGEST_KEY);
+			     (unsigned long long)bytes, ROW_KEY_MAX);
 	*parts = p;
 	*count = n->count;
 	return RC_OK;

@@ -21,18 +21,13 @@ int check_columns(struct reader *r);
 int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* Slot size_t: the index of the named field; one that is not listed is added as text. */
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
-const char *field_type_name(enum field_type t);
 
 /* zone.c: *out is NULL for UTC.  The sentence in err has no position yet. */
 int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
 
-/* encoding.c */
-extern const struct choice encoding_choices[];
-extern const size_t encoding_count;
-/* What a key stores when `as` is not given. */
-enum encode_as encoding_natural(enum field_type t);
-/* Bytes of an encoded value, 0: as long as the text. */
-uint32_t encoding_bytes(enum encode_as as);
+/* section_encodings.c: slots enum encode_as, enum field_type. */
+int read_encoding(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_field_type(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as as);
 
 /* section_parts.c: a list of key parts; salt: a salt may stand first. */
@@ -41,8 +36,6 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *part);
 /* Slot struct job_table. */
 int read_rowkey(struct reader *r, const struct node *n, const struct key *key, void *slot);
-/* Bytes of a part, 0 when they vary. */
-uint32_t part_bytes(const struct key_part *p);
 
 /* section_families.c: slot struct table; section_attributes.c: slot struct attributes. */
 int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot);

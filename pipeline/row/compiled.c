@@ -12,6 +12,7 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	p->tables = arena_alloc(&p->arena, (job->ntables + 1) * sizeof(*p->tables));
 	p->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	int rc = fields_bind(p, job, columns, ncolumns, err);
+	p->maker = (struct key_maker){.job = job, .arena = &p->arena, .slots = p->slots};
 	for (size_t i = 0; i < job->ntables && !rc; i++)
 		rc = table_compile(p, &p->tables[i], &job->tables[i], err);
 	if (rc) {
@@ -32,19 +33,6 @@ void row_plan_free(struct row_plan *p)
 		freelocale(p->c_locale);
 	arena_release(&p->arena);
 	mem_free(p);
-}
-
-size_t row_key_parts(const struct row_plan *p, size_t table, struct row_key_part *parts,
-		     size_t most)
-{
-	const struct parts *key = &p->tables[table].key;
-	size_t n = key->nops < most ? key->nops : most;
-	for (size_t i = 0; i < n; i++) {
-		const struct op *op = &key->ops[i];
-		uint32_t end = op->terminator != NO_TERMINATOR;
-		parts[i] = (struct row_key_part){op->width ? op->width + end : 0, op->terminator};
-	}
-	return n;
 }
 
 size_t row_secondary_bytes(const struct row_plan *p, size_t table)

@@ -18,10 +18,9 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	struct row_encoder *e = mem_calloc(1, sizeof(*e));
 	e->plan = p;
 	e->decode_roomy = choose_decode();
-	e->salted = mem_calloc(p->nsalts + 1, sizeof(*e->salted));
+	key_scratch_init(&e->keys, &p->maker);
 	e->values = mem_calloc(p->nbindings + 1, sizeof(*e->values));
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
-	e->spans = mem_calloc(p->max_ops + 1, sizeof(*e->spans));
 	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
 	quick_start(e);
 	return e;
@@ -35,7 +34,7 @@ void row_encoder_trim(struct row_encoder *e)
 	}
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].payload);
-	buf_release(&e->hash_input);
+	buf_release(&e->keys.hash_input);
 	buf_release(&e->qualifier);
 	buf_release(&e->number);
 }
@@ -48,10 +47,9 @@ void row_encoder_free(struct row_encoder *e)
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].key);
 	mem_free(e->numbers);
-	mem_free(e->salted);
+	key_scratch_release(&e->keys);
 	mem_free(e->values);
 	mem_free(e->scratch);
-	mem_free(e->spans);
 	mem_free(e->out);
 	mem_free(e);
 }
@@ -59,18 +57,10 @@ void row_encoder_free(struct row_encoder *e)
 static int encode_key(struct row_encoder *e, const struct table_plan *t, struct buf *key,
 		      struct reject *why)
 {
-	int rc = parts_build(e, &t->key, key, why);
-	if (rc)
+	int rc = key_build(&t->key, &e->keys, e->values, key, why);
+	if (rc || __builtin_expect(key->len - 1 < ROW_KEY_MAX, 1))
 		return rc;
-	if (key->len - 1 < ROW_KEY_MAX)
-		return 0;
-	if (key->len == 0)
-		return reject_set(why, "empty_key", NULL,
-				  "the row key of table %s is empty, expected at least one byte",
-				  t->table->schema.name);
-	return reject_set(why, "key_too_long", NULL,
-			  "the row key of table %s has %zu bytes, expected at most %d",
-			  t->table->schema.name, key->len, ROW_KEY_MAX);
+	return key_check_length(t->table->schema.name, key->len, why);
 }
 
 /* Long.MAX_VALUE itself means "now" to a region server. */
@@ -91,7 +81,7 @@ static int encode_ts(const struct row_encoder *e, const struct table_plan *t, ui
 
 static bool is_absent(const struct row_encoder *e, const struct cell_step *s)
 {
-	if (!s->constant && !e->values[s->op.slot].text.ptr)
+	if (!s->constant && !e->values[s->layout.slot].text.ptr)
 		return true;
 	for (size_t i = 0; i < s->nqualifier_slots; i++)
 		if (!e->values[s->qualifier_slots[i]].text.ptr)
@@ -110,7 +100,7 @@ static inline void put_slice(struct buf *out, struct bytes v)
 static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
 			    const struct cell_step *s, struct buf *out, struct reject *why)
 {
-	int rc = parts_build(e, &s->parts, &e->qualifier, why);
+	int rc = key_build(&s->parts, &e->keys, e->values, &e->qualifier, why);
 	if (rc)
 		return rc;
 	size_t len = e->qualifier.len;
@@ -125,23 +115,23 @@ static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
 static int encode_value(const struct row_encoder *e, const struct cell_step *s, struct buf *out,
 			struct reject *why)
 {
-	const struct op *op = &s->op;
-	const struct value *v = &e->values[op->slot];
-	struct bytes slice = op->kind == OP_BYTES ? v->bytes : v->text;
-	if (op->width) {
-		*buf_room(out, 1) = (uint8_t)(op->width + 1);
+	const struct layout *l = &s->layout;
+	const struct value *v = &e->values[l->slot];
+	struct bytes slice = l->kind == LAY_BYTES ? v->bytes : v->text;
+	if (l->width) {
+		*buf_room(out, 1) = (uint8_t)(l->width + 1);
 		out->len++;
-		return op_put(op, v, out, why);
+		return layout_put(l, v, out, why);
 	}
 	if (slice.len > VALUE_MAX)
-		return reject_set(why, "value_too_long", op->spec->name,
+		return reject_set(why, "value_too_long", l->name,
 				  "found %zu bytes, expected less than 2 GiB", slice.len);
-	if (op->kind != OP_REVERSED) {
+	if (l->kind != LAY_REVERSED) {
 		put_slice(out, slice);
 		return 0;
 	}
 	out->len += put_varint(buf_room(out, 10), slice.len + 1);
-	return op_put(op, v, out, why);
+	return layout_put(l, v, out, why);
 }
 
 static int encode_cell(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
@@ -184,7 +174,7 @@ static inline int encode_cells(struct row_encoder *e, const struct table_plan *t
 {
 	out->len = 0;
 	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end; s++) {
-		if (s->plain && encode_short(&e->values[s->op.slot], out, roomy, any))
+		if (s->plain && encode_short(&e->values[s->layout.slot], out, roomy, any))
 			continue;
 		if (encode_cell(e, t, s, out, any, why))
 			return RC_DATA;

@@ -13,7 +13,7 @@
  */
 #include "digits.h"
 #include "compiled.h"
-#include "simple.h"
+#include "key_numbers.h"
 
 #define SHORT_BYTES EVENT_ROOM_BYTES
 #define TEXT_MAX    120 /* its length + 1 is a varint of one byte */
@@ -68,17 +68,18 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 {
 	t->quick_cells = arena_alloc(&p->arena, (t->ncells + 1) * sizeof(*t->quick_cells));
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
-		if (s->computed || (!s->constant && !s->plain && s->op.kind != OP_NUMBER))
+		if (s->computed || (!s->constant && !s->plain && s->layout.kind != LAY_NUMBER))
 			return false;
 		if (s->constant)
 			continue;
-		size_t copies = s->plain ? 1 + count_copies(t, p->bindings[s->op.slot].column) : 0;
+		size_t copies =
+			s->plain ? 1 + count_copies(t, p->bindings[s->layout.slot].column) : 0;
 		t->quick_copies = copies > t->quick_copies ? copies : t->quick_copies;
-		t->quick_cells[t->nquick_cells++] =
-			(struct quick_cell){s->plain,	s->op.width, p->bindings[s->op.slot].column,
-					    s->op.slot, s->op.bias,  s->op.span,
-					    s->op.flip};
-		t->quick_bytes += s->plain ? 1 : 1 + s->op.width;
+		t->quick_cells[t->nquick_cells++] = (struct quick_cell){
+			s->plain,	s->layout.width, p->bindings[s->layout.slot].column,
+			s->layout.slot, s->layout.bias,	 s->layout.span,
+			s->layout.flip};
+		t->quick_bytes += s->plain ? 1 : 1 + s->layout.width;
 	}
 	return t->ncells > 0;
 }
@@ -327,10 +328,10 @@ static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
 /* From the last part to the first: of each, eight bytes are written that end where it ends. */
 static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct record_batch *out)
 {
-	const struct parts *parts = &t->key;
+	const struct key_schema *key = &t->key;
 	uint8_t *keys = out->to + out->head;
-	for (size_t k = parts->nnumbers; k-- > 0;) {
-		const struct number part = parts->numbers[k];
+	for (size_t k = key->nnumbers; k-- > 0;) {
+		const struct number part = key->numbers[k];
 		const uint64_t *u = e->numbers + part.slot * EVENT_BATCH;
 		uint8_t *to = keys + part.at - part.shift / 8;
 		if (!always_fits(e->plan, &part) && !all_fit(u, out->n, &part))
@@ -338,8 +339,8 @@ static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct r
 		for (size_t i = 0, n = out->n; i < n; i++)
 			put_be64(to + out->at[i], u[i] ^ part.flip);
 	}
-	for (size_t i = 0; parts->nderived && i < out->n; i++)
-		salt_put(e, parts, keys + out->at[i]);
+	for (size_t i = 0; key->nderived && i < out->n; i++)
+		salt_put(&e->keys, key, keys + out->at[i]);
 	return true;
 }
 

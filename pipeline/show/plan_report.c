@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "key_text.h"
+#include "key.h"
 #include "mem.h"
 #include "report.h"
 #include "show_json.h"
@@ -156,12 +156,13 @@ static json_t *json_rivals(const struct plan *p)
 
 static json_t *json_heavy(const struct job *job, const struct plan *p, const struct table_sample *s)
 {
-	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
+	struct key_table keys;
 	json_t *list = json_array();
+	key_table_open(&keys, job, s->table);
 	for (size_t i = 0; i < p->nheavy; i++) {
 		const struct plan_heavy *h = &p->heavy[i];
 		struct buf name = {0};
-		key_text(&namer, h->key, h->part, &name);
+		key_name(&keys, h->key, h->part, &name);
 		json_array_append_new(list,
 				      json_pack("{s:b, s:o, s:s%, s:I, s:I, s:I, s:I, s:I}", "row",
 						h->part == SHAPE_ROW, "key", json_key(h->key),
@@ -173,6 +174,7 @@ static json_t *json_heavy(const struct job *job, const struct plan *p, const str
 						(json_int_t)h->salts));
 		buf_release(&name);
 	}
+	key_table_close(&keys);
 	return list;
 }
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "key_text.h"
+#include "key.h"
 #include "mem.h"
 #include "regions.h"
 
@@ -77,22 +77,6 @@ struct planner {
 	pthread_cond_t turn;
 	bool abandoned;
 };
-
-static struct key_shape shape_of(const struct row_plan *plan, size_t table,
-				 const struct job_table *t)
-{
-	struct row_key_part parts[SHAPE_MAX_PARTS];
-	struct key_shape s = {.nparts = row_key_parts(plan, table, parts, SHAPE_MAX_PARTS)};
-	for (size_t i = 0; i < s.nparts; i++) {
-		s.parts[i].width = parts[i].width;
-		s.parts[i].terminator = parts[i].terminator;
-	}
-	if (t->rowkey[0].kind == PART_SALT) {
-		s.salt_bytes = s.parts[0].width;
-		s.buckets = t->rowkey[0].buckets;
-	}
-	return s;
-}
 
 /* The beginning that a row shares with its neighbours: the entity, not the time and what follows.
  */
@@ -318,7 +302,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	p->samples = mem_calloc(n, sizeof(void *));
 	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
-		p->shapes[t] = shape_of(p->pass.plan, t, &p->job->tables[t]);
+		p->shapes[t] = key_shape(&p->job->tables[t]);
 		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
 		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
@@ -412,7 +396,7 @@ static uint64_t max_filesize(const struct table *t)
 
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err)
 {
-	struct key_namer namer = {job, s->table, sample_shape(s->sample)};
+	struct key_table keys;
 	const struct regions *r = &s->table->regions;
 	struct plan_options o = {
 		.count = r->count,
@@ -427,8 +411,11 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		.disk_per_region = s->table->schema.nfamilies * DISK_FILE_BYTES,
 		.max_filesize = max_filesize(&s->table->schema),
 		.max_hfile_bytes = s->table->max_hfile_bytes,
-		.name_key = key_text,
-		.name_ctx = &namer,
+		.name_key = key_name,
+		.name_ctx = &keys,
 	};
-	return plan_make(p, s->sample, &o, err);
+	key_table_open(&keys, job, s->table);
+	int rc = plan_make(p, s->sample, &o, err);
+	key_table_close(&keys);
+	return rc;
 }

@@ -301,6 +301,7 @@ static void salt_over_a_hash(void **state)
 	struct key_part *salt = add_part(&r, PART_SALT), *hash = add_part(&r, PART_HASH);
 	salt->hash = HASH_PHOENIX;
 	salt->buckets = 251;
+	salt->width = 1;
 	hash->width = 4;
 	add_key(&r, a, AS_TEXT);
 	add_cell(&r, "x", a, AS_TEXT);

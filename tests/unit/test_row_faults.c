@@ -238,25 +238,6 @@ static void plan_faults(void **state)
 	plan_fault((const char *const[]){"userId"}, 1, "no column `rating`");
 }
 
-static void bad_combinations(void **state)
-{
-	(void)state;
-	static const struct {
-		enum field_type type;
-		enum encode_as as;
-	} cases[] = {{FIELD_TEXT, AS_U32},
-		     {FIELD_F64, AS_I64},
-		     {FIELD_U32, AS_MILLIS},
-		     {FIELD_TEXT, AS_BOOL},
-		     {FIELD_TIME, AS_F64}};
-	for (size_t i = 0; i < 5; i++) {
-		struct rig r;
-		rig_init(&r);
-		add_key(&r, add_field(&r, "a", cases[i].type), cases[i].as);
-		assert_int_equal(rig_plan(&r), RC_CONFIG);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,7 +248,6 @@ int main(void)
 		cmocka_unit_test(nulls_and_optional_cells),
 		cmocka_unit_test(quoted_and_absent),
 		cmocka_unit_test(plan_faults),
-		cmocka_unit_test(bad_combinations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

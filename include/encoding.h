@@ -1,0 +1,144 @@
+/*
+ * encoding.h - what a field's value is, and how each encoding lays one down as bytes and reads it
+ * back
+ *
+ * Implemented in pipeline/encoding.  `encodings` is the one table: job/ refuses by it what does not
+ * fit, key/ lays down and reads back row keys and qualifiers by it, row/ cell values.
+ */
+#ifndef SALTMILL_ENCODING_H
+#define SALTMILL_ENCODING_H
+
+#include "bytes.h"
+#include "error.h"
+#include "mem.h"
+#include "reject.h"
+
+enum field_type {
+	FIELD_TEXT,  /* UTF-8, no NUL */
+	FIELD_BYTES, /* any bytes, as they are */
+	FIELD_HEX,   /* hex digits in the input, bytes inside */
+	FIELD_U32,
+	FIELD_U64,
+	FIELD_I64,
+	FIELD_F64,
+	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
+	FIELD_TIME
+};
+#define FIELD_TYPES (FIELD_TIME + 1)
+/* As the job file spells it. */
+const char *field_type_name(enum field_type t);
+
+/*
+ * A typed value; which member of the union counts follows from the field's type.  32 bytes, so
+ * that its address is a shift away from its number.
+ */
+struct value {
+	struct bytes text; /* as it came; joined columns: the joined text; ptr NULL: null */
+	union {
+		uint64_t u; /* integers (two's complement), time in ms, bool as FF or 00 */
+		double f;
+		struct bytes bytes; /* FIELD_HEX: decoded */
+	};
+};
+
+/* How a value is laid down in a key, a qualifier or a cell value. */
+enum encode_as {
+	AS_TEXT,     /* the field's text as it came */
+	AS_BYTES,    /* the field's bytes (hex decoded) */
+	AS_REVERSED, /* the text backwards, by bytes; ASCII only */
+	AS_U8,
+	AS_U16,
+	AS_U32,
+	AS_U64, /* big-endian */
+	AS_I32,
+	AS_I64, /* key and qualifier: sign bit flipped, so that order is kept; value: Bytes.toBytes
+		 */
+	AS_F32,
+	AS_F64,	   /* the same for IEEE numbers */
+	AS_BOOL,   /* FF or 00 (Bytes.toBytes(boolean)) */
+	AS_MILLIS, /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative
+		      times are in use: never here, times before 1970 are refused in keys */
+	AS_REVERSED_MILLIS /* Long.MAX_VALUE - ms, 8 bytes big-endian */
+};
+#define ENCODINGS (AS_REVERSED_MILLIS + 1)
+
+/* How bytes are made of a value and a value of bytes. */
+enum layout_kind {
+	LAY_NUMBER,
+	LAY_F64,
+	LAY_F32,
+	LAY_TEXT,
+	LAY_BYTES,
+	LAY_REVERSED,
+};
+
+/* LAY_NUMBER: which numbers it takes. */
+enum number_range {
+	RANGE_UNSIGNED,
+	RANGE_SIGNED,
+	RANGE_BOOL,
+	RANGE_TIME,	     /* from 1970 on in keys */
+	RANGE_TIME_REVERSED, /* from 1970 on */
+};
+
+/* The order of the bytes in a key, measured by that of the values. */
+enum key_order { ORDER_NONE, ORDER_RISING, ORDER_FALLING };
+
+struct encoding {
+	const char *name;
+	uint32_t width;	  /* bytes, 0: as many as the text has, or as the part says */
+	unsigned types;	  /* 1 << enum field_type of those that it takes */
+	const char *need; /* a type to declare for it */
+	enum layout_kind kind;
+	enum number_range range;
+	enum key_order order;
+};
+extern const struct encoding encodings[ENCODINGS]; /* by enum encode_as */
+
+static inline bool encoding_fits(enum encode_as as, enum field_type t)
+{
+	return encodings[as].types >> t & 1;
+}
+
+/* What a key stores when `as` is not given. */
+enum encode_as encoding_natural(enum field_type t);
+
+#define NO_TERMINATOR (-1)
+
+/*
+ * How the values of one field are laid down in one place.
+ *
+ * LAY_NUMBER: value u is in range if u - bias <= span (unsigned), and is stored as the low width
+ * bytes of u ^ flip, big-endian.  One form serves all integers, bool, millis (flip 0) and
+ * reversed millis (flip Long.MAX_VALUE, as MAX - ms == MAX ^ ms for ms >= 0).
+ */
+struct layout {
+	enum layout_kind kind;
+	uint32_t width; /* bytes laid down; 0: as long as the value */
+	size_t slot;	/* of the value, where the owner of the layout keeps its values */
+	uint64_t bias, span, flip;
+	bool ordered; /* as in keys: memcmp order is numeric order */
+	enum field_type from;
+	enum encode_as as;
+	int terminator;
+	uint8_t pad;
+	bool pad_left;
+	const char *name; /* of the field, for messages */
+};
+
+/* Without padding and terminator; the encoding must fit the type.  key: as in keys. */
+struct layout layout_of(const char *name, enum field_type t, enum encode_as as, bool key);
+/* Append a value without the terminator.  RC_DATA: it does not go there; out keeps what it has. */
+int layout_put(const struct layout *l, const struct value *v, struct buf *out, struct reject *why);
+/*
+ * The value of these bytes, which end in front of the terminator.  What the encoding keeps is what
+ * comes back: of text (whatever the type) v->text, without the padding; otherwise the typed member,
+ * and v->text is null.  Both borrow from in or from the arena.  RC_DATA: no value of the field is
+ * laid down like this.
+ */
+int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct value *v,
+		struct error *err);
+/* Append a value that was taken, as people read it: digits, times as ISO 8601, text with \xHH. */
+void layout_text(const struct layout *l, const struct value *v, struct buf *out);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * key.h - row keys and computed qualifiers: values to bytes, bytes to values, and their shape
+ *
+ *   key_table_open, key_shape, key_build, key_decode, key_table_close
+ *
+ * Implemented in pipeline/key.  A schema comes of a checked job alone; which column of a source a
+ * value is in, and how it was read, is none of its business (row/ knows).
+ *
+ * Parts that stand in a key are laid down by the table of encoding.h.  Salts and hashes are derived
+ * from them: the salt of murmur3 is its unsigned value modulo the buckets, phoenix is SaltingUtil
+ * (Math.abs(hash31 % buckets) over all behind the salt), opentsdb the same over the named parts in
+ * `width` bytes (RowKey.prefixKeyWithSalt), hbasewd OneByteSimpleHash (Math.abs(hash31) % buckets,
+ * negative for Integer.MIN_VALUE).
+ */
+#ifndef SALTMILL_KEY_H
+#define SALTMILL_KEY_H
+
+#include "encoding.h"
+#include "job.h"
+#include "plan.h"
+
+/* Where a part stands in the bytes of a key. */
+struct span {
+	size_t at, len;
+};
+
+/* A part as it is laid down.  Of a constant, a salt and a hash only the layout's width counts. */
+struct key_step {
+	enum part_kind kind;
+	struct layout layout; /* slot: of the value, as the schema was told */
+	size_t at;	      /* in the key, if all parts before it have fixed widths */
+	struct bytes constant;
+};
+
+/* A salt or hash part: computed when all other parts stand. */
+struct key_derived {
+	const struct key_part *part;
+	size_t at; /* its step */
+	uint32_t width;
+	struct hash_input {
+		bool in_parts; /* the bytes of step number `part`, else `natural` of the value */
+		size_t part;
+		struct layout natural;
+	} * of;
+	size_t nof;	   /* 0: all bytes behind this part */
+	bool byte_of_part; /* the usual salt: one byte, murmur3 over one part */
+	uint64_t keep; /* then, if the part has 1..8 bytes: which bits of a word it is, else 0 */
+	size_t of_at, of_bytes, to; /* then: where the part stands, and where the salt goes */
+	size_t number;		    /* of its struct salted */
+};
+
+struct key_schema {
+	const struct key_part *parts;
+	struct key_step *steps; /* one a part */
+	size_t nsteps;
+	struct key_derived *derived; /* in the order of their parts */
+	size_t nderived;
+	size_t fixed;	    /* bytes of all parts whose length is known, and terminators */
+	bool simple;	    /* nothing but numbers and derived parts: spans never change */
+	struct span *spans; /* then */
+	struct number {	    /* then: LAY_NUMBER in few words */
+		uint64_t bias, span, flip;
+		uint32_t slot;
+		uint16_t at;
+		uint16_t shift;
+	} * numbers;
+	size_t nnumbers;
+	bool one_salt; /* then: one derived part, with keep */
+};
+
+/*
+ * What schemas of one job have in common.  slots: by index in job.fields where the value of a field
+ * is among the values; NULL: at that index.  What schemas are made of lives in the arena.
+ */
+struct key_maker {
+	const struct job *job;
+	struct arena *arena;
+	const size_t *slots;
+	size_t max_steps, nsalts; /* of all schemas so far, for the scratch */
+};
+/* Of a row key's parts or a qualifier's. */
+void key_schema_make(struct key_schema *s, struct key_maker *m, const struct key_part *parts,
+		     size_t n);
+/* Of a field's value; key: as in keys. */
+struct layout key_layout(const struct key_maker *m, size_t field, enum encode_as as, bool key);
+
+/* The input and the result of a salt, kept: the next row has often the same. */
+struct salted {
+	uint64_t input;
+	uint8_t salt;
+	bool known;
+};
+/* What a thread needs to build keys of a maker's schemas. */
+struct key_scratch {
+	struct salted *salted;
+	struct span *spans;
+	struct buf hash_input;
+};
+void key_scratch_init(struct key_scratch *k, const struct key_maker *m);
+void key_scratch_release(struct key_scratch *k);
+
+/*
+ * The key of these values, instead of out's content.  RC_DATA: a value does not go there.  That a
+ * row key is neither empty nor too long is the caller's to see (key_check_length).
+ */
+int key_build(const struct key_schema *s, struct key_scratch *k, const struct value *values,
+	      struct buf *out, struct reject *why);
+/* RC_DATA: HBase takes no row key of so many bytes. */
+int key_check_length(const char *table, size_t len, struct reject *why);
+
+/* --- the other direction --- */
+
+/* A part of a key, read back. */
+struct key_piece {
+	struct bytes bytes; /* without its terminator */
+	size_t end;	    /* in the key, its terminator included */
+	uint64_t number;    /* of a salt */
+	struct value value; /* of a field; see layout_take */
+};
+/*
+ * Which bytes belong to which part: returns how many parts of the key, or of a prefix of one, are
+ * all there; pieces has s->nsteps places.
+ */
+size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece *pieces);
+/*
+ * The values of a whole key.  RC_DATA with a sentence on why it cannot be a key of this job: it
+ * ends within a part, has bytes left over, holds what no value of a field is, or a constant, salt
+ * or hash that does not belong to the others.
+ */
+int key_decode(const struct key_schema *s, struct bytes key, struct arena *a,
+	       struct key_piece *pieces, struct error *err);
+
+/* --- of a table --- */
+
+/* Where the parts of a table's row key end, as the splitter wants to know it. */
+struct key_shape key_shape(const struct job_table *t);
+
+/* A table's row key, by field index. */
+struct key_table {
+	const struct job *job;
+	const struct job_table *table;
+	struct key_maker maker;
+	struct key_schema schema;
+	struct key_scratch scratch;
+	struct arena arena;
+};
+void key_table_open(struct key_table *k, const struct job *job, const struct job_table *t);
+void key_table_close(struct key_table *k);
+
+/*
+ * plan_options.name_key with a struct key_table: append "userId 42, movieId 7" for a key or for its
+ * prefix through a part.  A salt is named only when it stands alone; hashes and constants never.
+ */
+void key_name(void *key_table, struct bytes key, size_t part, struct buf *out);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * encoding.c - the table of encodings
+ *
+ * A narrower integer than the type is fine here: each row's value is checked when it is laid down.
+ */
+#include "encoding.h"
+
+#define BIT(x)	 (1u << (x))
+#define INTEGERS (BIT(FIELD_U32) | BIT(FIELD_U64) | BIT(FIELD_I64))
+#define TEXTS	 (BIT(FIELD_TEXT) | BIT(FIELD_BYTES) | BIT(FIELD_HEX))
+#define NUMBERS	 (INTEGERS | BIT(FIELD_F64))
+
+#define TEXT(name, types, need, kind, order)                                                       \
+	{                                                                                          \
+		name, 0, types, need, kind, RANGE_UNSIGNED, order                                  \
+	}
+#define INTEGER(name, width, need, range)                                                          \
+	{                                                                                          \
+		name, width, INTEGERS, need, LAY_NUMBER, range, ORDER_RISING                       \
+	}
+#define REAL(name, width, kind)                                                                    \
+	{                                                                                          \
+		name, width, NUMBERS, "f64", kind, RANGE_UNSIGNED, ORDER_RISING                    \
+	}
+#define TIME(name, range, order)                                                                   \
+	{                                                                                          \
+		name, 8, BIT(FIELD_TIME), "time, unit: s", LAY_NUMBER, range, order                \
+	}
+
+const struct encoding encodings[ENCODINGS] = {
+	[AS_TEXT] = TEXT("text", ~0u, "", LAY_TEXT, ORDER_RISING),
+	[AS_BYTES] = TEXT("bytes", TEXTS, "bytes", LAY_BYTES, ORDER_RISING),
+	[AS_REVERSED] = TEXT("reversed", BIT(FIELD_TEXT) | BIT(FIELD_U32) | BIT(FIELD_U64), "text",
+			     LAY_REVERSED, ORDER_NONE),
+	[AS_U8] = INTEGER("u8", 1, "u32", RANGE_UNSIGNED),
+	[AS_U16] = INTEGER("u16", 2, "u32", RANGE_UNSIGNED),
+	[AS_U32] = INTEGER("u32", 4, "u32", RANGE_UNSIGNED),
+	[AS_U64] = INTEGER("u64", 8, "u64", RANGE_UNSIGNED),
+	[AS_I32] = INTEGER("i32", 4, "i64", RANGE_SIGNED),
+	[AS_I64] = INTEGER("i64", 8, "i64", RANGE_SIGNED),
+	[AS_F32] = REAL("f32", 4, LAY_F32),
+	[AS_F64] = REAL("f64", 8, LAY_F64),
+	[AS_BOOL] = {"bool", 1, BIT(FIELD_BOOL), "bool", LAY_NUMBER, RANGE_BOOL, ORDER_RISING},
+	[AS_MILLIS] = TIME("millis", RANGE_TIME, ORDER_RISING),
+	[AS_REVERSED_MILLIS] = TIME("reversed_millis", RANGE_TIME_REVERSED, ORDER_FALLING),
+};
+
+static const struct {
+	const char *name;
+	enum encode_as natural;
+} types[] = {
+	[FIELD_TEXT] = {"text", AS_TEXT},   [FIELD_BYTES] = {"bytes", AS_BYTES},
+	[FIELD_HEX] = {"hex", AS_BYTES},    [FIELD_U32] = {"u32", AS_U32},
+	[FIELD_U64] = {"u64", AS_U64},	    [FIELD_I64] = {"i64", AS_I64},
+	[FIELD_F64] = {"f64", AS_F64},	    [FIELD_BOOL] = {"bool", AS_BOOL},
+	[FIELD_TIME] = {"time", AS_MILLIS},
+};
+
+const char *field_type_name(enum field_type t)
+{
+	return types[t].name;
+}
+
+enum encode_as encoding_natural(enum field_type t)
+{
+	return types[t].natural;
+}

@@ -1,0 +1,158 @@
+/*
+ * layout.c - one value to bytes
+ */
+#include "encoding.h"
+
+#define LONG_MAX_VALUE ((uint64_t)INT64_MAX)
+
+static void set_range(struct layout *l)
+{
+	uint64_t max = UINT64_MAX >> (64 - 8 * l->width);
+	bool from_signed = l->from == FIELD_I64;
+	switch (encodings[l->as].range) {
+	case RANGE_TIME_REVERSED: l->span = l->flip = LONG_MAX_VALUE; return;
+	case RANGE_TIME: l->span = l->ordered ? LONG_MAX_VALUE : UINT64_MAX; return;
+	case RANGE_SIGNED:
+		l->bias = from_signed ? 0 - (max / 2 + 1) : 0;
+		l->span = from_signed ? max : max / 2;
+		l->flip = l->ordered ? max / 2 + 1 : 0;
+		return;
+	case RANGE_BOOL:
+	case RANGE_UNSIGNED: break;
+	}
+	/* a negative number, taken as unsigned, is beyond Long.MAX_VALUE */
+	l->span = from_signed && max > LONG_MAX_VALUE ? LONG_MAX_VALUE : max;
+}
+
+struct layout layout_of(const char *name, enum field_type t, enum encode_as as, bool key)
+{
+	const struct encoding *e = &encodings[as];
+	struct layout l = {.kind = e->kind == LAY_BYTES && t != FIELD_HEX ? LAY_TEXT : e->kind,
+			   .width = e->width,
+			   .ordered = key,
+			   .from = t,
+			   .as = as,
+			   .terminator = NO_TERMINATOR,
+			   .name = name};
+	if (l.kind == LAY_NUMBER)
+		set_range(&l);
+	return l;
+}
+
+static int bad_range(const struct layout *l, const struct value *v, struct reject *why)
+{
+	const struct encoding *e = &encodings[l->as];
+	if (e->range == RANGE_TIME || e->range == RANGE_TIME_REVERSED)
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected no time before 1970 (as %s)", e->name);
+	uint64_t max = l->width == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * l->width) - 1;
+	if (e->range != RANGE_SIGNED)
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected 0..%llu (as %s)", (unsigned long long)max, e->name);
+	long long top = (long long)(max >> 1);
+	return reject_value(why, "out_of_range", l->name, v->text, "expected %lld..%lld (as %s)",
+			    -top - 1, top, e->name);
+}
+
+/* Writes 8 bytes, of which l->width count: the caller has the room. */
+static inline int put_number(const struct layout *l, const struct value *v, uint8_t *to,
+			     struct reject *why)
+{
+	if (__builtin_expect(v->u - l->bias > l->span, 0))
+		return bad_range(l, v, why);
+	put_be64(to, (v->u ^ l->flip) << (64 - 8 * l->width));
+	return 0;
+}
+
+static double as_real(const struct layout *l, const struct value *v)
+{
+	return l->from == FIELD_F64   ? v->f
+	       : l->from == FIELD_I64 ? (double)(int64_t)v->u
+				      : (double)v->u;
+}
+
+static void put_f64(const struct layout *l, const struct value *v, uint8_t *to)
+{
+	double d = as_real(l, v);
+	uint64_t bits;
+	memcpy(&bits, &d, 8);
+	if (l->ordered)
+		bits ^= bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63;
+	put_be64(to, bits);
+}
+
+static int put_f32(const struct layout *l, const struct value *v, uint8_t *to, struct reject *why)
+{
+	float f = (float)as_real(l, v);
+	uint32_t bits;
+	if (f - f != 0)
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected a number that a 32-bit float can hold (as f32)");
+	memcpy(&bits, &f, 4);
+	if (l->ordered)
+		bits ^= bits >> 31 ? UINT32_MAX : (uint32_t)1 << 31;
+	put_be32(to, bits);
+	return 0;
+}
+
+static int check_slice(const struct layout *l, struct bytes in, struct reject *why)
+{
+	if (l->width && in.len > l->width)
+		return reject_value(why, "too_wide", l->name, in,
+				    "%zu bytes, expected at most %u (the part's width)", in.len,
+				    l->width);
+	if (l->terminator != NO_TERMINATOR && in.len && memchr(in.ptr, l->terminator, in.len))
+		return reject_value(
+			why, "terminator_in_value", l->name, in,
+			"which contains the byte %02X that ends this part, expected none",
+			(unsigned)l->terminator);
+	for (size_t i = 0; l->kind == LAY_REVERSED && i < in.len; i++)
+		if (in.ptr[i] & 0x80)
+			return reject_value(why, "not_ascii", l->name, in,
+					    "expected ASCII only (as reversed); byte %zu is not",
+					    i);
+	return 0;
+}
+
+static void put_body(const struct layout *l, struct bytes in, uint8_t *to)
+{
+	if (l->kind != LAY_REVERSED) {
+		copy_short(to, in.ptr, in.len);
+		return;
+	}
+	for (size_t i = 0; i < in.len; i++)
+		to[i] = in.ptr[in.len - 1 - i];
+}
+
+static int put_slice(const struct layout *l, const struct value *v, struct buf *out,
+		     struct reject *why)
+{
+	struct bytes in = l->kind == LAY_BYTES ? v->bytes : v->text;
+	if (l->kind == LAY_REVERSED || l->width || l->terminator != NO_TERMINATOR) {
+		int rc = check_slice(l, in, why);
+		if (rc)
+			return rc;
+	}
+	size_t width = l->width ? l->width : in.len, fill = width - in.len;
+	uint8_t *to = buf_room(out, width + 1);
+	if (fill)
+		memset(l->pad_left ? to : to + in.len, l->pad, fill);
+	put_body(l, in, l->pad_left ? to + fill : to);
+	out->len += width;
+	return 0;
+}
+
+int layout_put(const struct layout *l, const struct value *v, struct buf *out, struct reject *why)
+{
+	int rc = 0;
+	switch (l->kind) {
+	case LAY_NUMBER: rc = put_number(l, v, buf_room(out, 9), why); break;
+	case LAY_F64: put_f64(l, v, buf_room(out, 9)); break;
+	case LAY_F32: rc = put_f32(l, v, buf_room(out, 9), why); break;
+	case LAY_TEXT:
+	case LAY_BYTES:
+	case LAY_REVERSED: return put_slice(l, v, out, why);
+	}
+	out->len += l->width;
+	return rc;
+}
