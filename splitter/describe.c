@@ -92,8 +92,8 @@ static bool take_flat(struct scanner *s, struct attributes *list)
 	return true;
 }
 
-/* A family's Hash or that of TABLE_ATTRIBUTES, behind its brace. */
-static bool take_described(struct scanner *s, struct described *d)
+/* A family's Hash or that of TABLE_ATTRIBUTES (inner), behind its brace. */
+static bool take_described(struct scanner *s, struct described *d, bool inner)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
 		const char *key = take_word(s);
@@ -101,11 +101,11 @@ static bool take_described(struct scanner *s, struct described *d)
 			return false;
 		if (*s->p == '{') {
 			s->p++;
-			bool outer = strcmp(key, "TABLE_ATTRIBUTES") == 0;
+			bool attributes = !inner && strcmp(key, "TABLE_ATTRIBUTES") == 0;
 			struct attributes *list = strcmp(key, "CONFIGURATION") == 0
 							  ? &d->configuration
 							  : &d->metadata;
-			if (!(outer ? take_described(s, d) : take_flat(s, list)))
+			if (!(attributes ? take_described(s, d, true) : take_flat(s, list)))
 				return false;
 			continue;
 		}
@@ -146,7 +146,7 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 		struct described found = {0};
 		size_t at = (size_t)(s->p - (const char *)s->text.ptr);
 		s->p++;
-		if (!take_described(s, &found))
+		if (!take_described(s, &found, false))
 			return error_set(err, RC_DATA,
 					 "%s: \"%.60s\" is not the output of `describe`: expected "
 					 "{KEY => 'value', ...}",
@@ -168,16 +168,17 @@ int description_parse(struct description *d, struct arena *a, const char *name, 
 		      struct error *err)
 {
 	struct scanner s = {.arena = a};
+	const uint8_t *nul = text.len ? memchr(text.ptr, 0, text.len) : NULL;
 	unsigned depth = 0;
 
 	*d = (struct description){0};
+	if (nul)
+		return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name,
+				 (size_t)(nul - text.ptr));
 	for (size_t i = 0; i < text.len; i++) {
 		uint8_t c = text.ptr[i];
 		depth += c == '{';
 		depth -= c == '}' && depth;
-		if (c == 0)
-			return error_set(err, RC_DATA, "%s: byte %zu is NUL, expected text", name,
-					 i);
 		if (c != '\r' && (c != '\n' || !depth))
 			buf_put(&s.text, c);
 	}

@@ -343,6 +343,21 @@ static void alter_refuses_other_text(void **state)
 	}
 }
 
+/* As deep as the braces go, the stack would, too. */
+static void alter_refuses_nested_text(void **state)
+{
+	struct family f = plain("f");
+	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+	struct buf text = {0}, out = {0};
+	struct error err = {0};
+	(void)state;
+	for (size_t i = 0; i < 500000; i++)
+		buf_append_str(&text, "{TABLE_ATTRIBUTES=>");
+	assert_int_equal(ddl_alter(&out, &t, "d.txt", buf_bytes(&text), &err), RC_DATA);
+	buf_release(&text);
+	buf_release(&out);
+}
+
 static void drop_script(void **state)
 {
 	struct table t = {.name = "ns:t"};
@@ -371,6 +386,7 @@ int main(void)
 		cmocka_unit_test(alter_nothing),
 		cmocka_unit_test(alter_differences),
 		cmocka_unit_test(alter_refuses_other_text),
+		cmocka_unit_test(alter_refuses_nested_text),
 		cmocka_unit_test(drop_script),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
