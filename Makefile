@@ -12,6 +12,8 @@ OPT_release := -O3 -g
 OPT_dev     := -O1 -g -Werror
 OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
+OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
         -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
 VERSION := 0.1.0
@@ -154,11 +156,22 @@ zstd.h: hfile/compress.c hfile/sequences.c source/input.c
 endef
 export ROOMS LIBRARIES
 
+FUZZER := $(FUZZ:tests/fuzz/fuzz_%.c=build/fuzz/%)
+$(FUZZER): build/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(LIB:%.c=$(B)/%.o)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 ## fuzz: make fuzz T=name [SECS=60], with libFuzzer
 fuzz:
-	@mkdir -p build/fuzz/found/$(T) tests/fuzz/corpus/$(T)
-	clang $(STD) $(INC) -I. -g -O1 -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_$(T).c $(LIB) $(LDLIBS) -o build/fuzz/$(T)
-	build/fuzz/$(T) -max_total_time=$(or $(SECS),60) build/fuzz/found/$(T) tests/fuzz/corpus/$(T)
+	@$(SUB) FLAVOR=fuzz CC=clang build/fuzz/$(T)
+	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(T)
+## fuzz-all: make fuzz-all [SECS=60]: every target for so long; runs and findings of each
+fuzz-all:
+	@$(SUB) FLAVOR=fuzz CC=clang $(FUZZER)
+	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(notdir $(FUZZER))
+## fuzz-cover: make fuzz-cover T=name: what the inputs of a target reach in its room, file by file
+fuzz-cover:
+	@$(SUB) FLAVOR=cover CC=clang build/clang-cover/tests/fuzz/fuzz_$(T).replay
+	@tests/fuzz/cover.sh $(T)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(LIB) $(CLI) -- $(STD) $(INC)
 FORMATTED = $(SRC) tests/faults/preload.c $(HDR) $(sort $(wildcard tests/*/*.h))
@@ -175,4 +188,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults demo headers layers fuzz tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help

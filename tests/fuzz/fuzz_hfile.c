@@ -4,17 +4,11 @@
  * Checksums stop a fuzzer at the first block, so it also gets a file whose checksums are made
  * right: the first byte of the input chooses, the rest is the file.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "memory_file.h"
 
 #include "hfile.h"
 #include "mem.h"
 #include "pipeline/hfile/block.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Walk the blocks as a reader would and write the checksum each should have. */
 static void mend_checksums(uint8_t *p, size_t size)
@@ -60,15 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf file = {0};
 	struct error err;
 	char path[64];
-	int fd = memfd_create("hfile", 0);
 
 	if (size > 1)
 		buf_append(&file, data + 1, size - 1);
 	if (size && data[0] & 1)
 		mend_checksums(file.ptr, file.len);
-	if (fd < 0 || write(fd, file.ptr, file.len) != (ssize_t)file.len)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int fd = memory_file(buf_bytes(&file), path);
 	walk(path);
 	if (hfile_verify(path, &sum, &err) == 0)
 		hfile_summary_release(&sum);

@@ -1,0 +1,21 @@
+/* fuzz_job.c - any job file is read, or refused with a sentence that names it */
+#include "memory_file.h"
+
+#include "job.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct job job;
+	struct error err;
+	char path[64];
+	int fd = memory_file(bytes_of(data, size), path);
+	int rc = job_load(&job, path, &err);
+	expect_sentence(rc, &err);
+	if (rc && !strstr(err.msg, path))
+		abort();
+	if (!rc && (job.ntables == 0 || job.tables[0].schema.nfamilies == 0))
+		abort();
+	job_release(&job);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* fuzz_manifest.c - a manifest is read and written again as it was read, or refused */
+#include "memory_file.h"
+
+#include "mem.h"
+#include "publish.h"
+
+/* Append what manifest_format makes of the manifest in text. */
+static int read_and_format(struct bytes text, struct buf *out, struct error *err)
+{
+	struct manifest m;
+	struct arena a = {0};
+	char path[64];
+	int fd = memory_file(text, path);
+	int rc = manifest_read(&m, path, &a, err);
+	if (!rc)
+		manifest_format(&m, out);
+	arena_release(&a);
+	close(fd);
+	return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf once = {0}, twice = {0};
+	struct error err;
+	int rc = read_and_format(bytes_of(data, size), &once, &err);
+	expect_sentence(rc, &err);
+	if (!rc) {
+		if (read_and_format(buf_bytes(&once), &twice, &err))
+			abort();
+		expect_same(buf_bytes(&once), buf_bytes(&twice));
+	}
+	buf_release(&once);
+	buf_release(&twice);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * fuzz_state.c - the files of a state folder are read or refused
+ *
+ * The first byte says which: t for topic.json, n for status.json, anything else for a load.
+ */
+#include "memory_file.h"
+
+#include "pipeline/state/state_files.h"
+
+static int read_one(char kind, const char *path, struct arena *a, struct error *err)
+{
+	struct state_topic topic = {0};
+	struct state_note note = {0};
+	struct state_load load = {0};
+	int rc;
+	if (kind == 'n')
+		return note_read(path, &note, err);
+	if (kind == 't') {
+		rc = topic_read(path, &topic, a, err);
+		if (!rc && (!topic.topic || !topic.cluster))
+			abort();
+		return rc;
+	}
+	rc = load_read(path, &load, a, err);
+	if (!rc && (!load.dir || (load.nranges && !load.ranges) || load.phase > STATE_SEEK))
+		abort();
+	for (size_t i = 1; !rc && i < load.nranges; i++)
+		if (load.ranges[i - 1].partition >= load.ranges[i].partition)
+			abort();
+	return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct arena a = {0};
+	struct error err;
+	char path[64];
+	if (size == 0)
+		return 0;
+	int fd = memory_file(bytes_of(data + 1, size - 1), path);
+	int rc = read_one((char)data[0], path, &a, &err);
+	expect_sentence(rc, &err);
+	arena_release(&a);
+	close(fd);
+	return 0;
+}
