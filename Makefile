@@ -122,17 +122,17 @@ define ROOMS
 base: bytes text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes error table mem io pool
-splitter: table_check ddl splits plan sketch | bytes text error mem io units table
-job: job | bytes error mem io units table table_check record encoding
+splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
+job: job | bytes error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
 row: row | bytes text error reject mem hash hfile encoding job key key_numbers event record
-sort: record sorter | bytes error mem io pool units
+sort: record sorter | bytes error mem io pool units key_weights
 publish: publish | bytes text clock error mem io sorter event offsets
 cut: cut | bytes error mem io pool hfile job row sorter record
-pass: pass memory cell_sample tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits publish
-key: key key_numbers | bytes error reject mem hash encoding job plan record
-load: load | bytes clock error mem io pool units crash run job pass memory cell_sample tuning existing_regions regions cut sorter splits ddl publish
-survey: planning drift | bytes error mem io pool run job pass existing_regions regions cut sorter plan publish key
+pass: pass memory cell_sample measure tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits divide key publish
+key: key key_numbers | bytes error reject mem hash encoding job key_shape plan record
+load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile
+survey: planning drift | bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
 state: state shared_state | bytes clock error mem io crash offsets
 topic: ingest stream state_view manifest_chain | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes error mem io pool hfile splits publish

@@ -77,6 +77,10 @@ struct hfile_value {
 };
 #define HFILE_ROOM_BYTES 32
 
+/* Of each file, whatever is in it; and with index root, file info and bloom meta, about. */
+#define HFILE_TRAILER_BYTES 4096
+#define HFILE_FIXED_BYTES   (HFILE_TRAILER_BYTES + 1024)
+
 /* What was written; release with hfile_summary_release. */
 struct hfile_summary {
 	uint64_t cells, rows;

@@ -8,6 +8,7 @@
 #define SALTMILL_JOB_H
 
 #include "bytes.h"
+#include "divide.h"
 #include "encoding.h"
 #include "error.h"
 #include "mem.h"
@@ -90,13 +91,7 @@ enum duplicates { DUPLICATES_LAST, DUPLICATES_FIRST, DUPLICATES_ERROR };
 struct regions {
 	struct pos pos;
 	enum split_kind split;
-	uint32_t count;		      /* 0: not given */
-	uint64_t size_bytes;	      /* target on disk; 0: not given */
-	uint32_t servers, per_server; /* 0: not given */
-	uint32_t min, max;	      /* bounds on the number of regions; 0: none */
-	double headroom;	      /* growth, 0.5 = half as much again; 0: none */
-	double tolerance; /* largest region / target that is still fine, e.g. 1.1; 0: not asked */
-	bool align_salt;
+	struct region_rule rule;
 	const char *file;	  /* SPLIT_FILE, absolute or relative to the working directory */
 	const char *first, *last; /* SPLIT_UNIFORM/HEX/DECIMAL; NULL: HBase's defaults */
 };

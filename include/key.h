@@ -17,7 +17,7 @@
 
 #include "encoding.h"
 #include "job.h"
-#include "plan.h"
+#include "key_shape.h"
 
 /* Where a part stands in the bytes of a key. */
 struct span {

@@ -8,30 +8,9 @@
 #ifndef SALTMILL_PLAN_H
 #define SALTMILL_PLAN_H
 
+#include "divide.h"
 #include "mem.h"
 #include "sketch.h"
-#include "splits.h"
-
-#define SHAPE_MAX_PARTS 16
-
-/*
- * Where the parts of a row key end.  A part has a fixed width, or ends with (and includes) its
- * terminator, or is the rest of the key.  {0}: nothing is known.
- */
-struct key_shape {
-	struct {
-		uint32_t width; /* bytes; 0: not fixed */
-		int terminator; /* byte; below 0: the rest of the key */
-	} parts[SHAPE_MAX_PARTS];
-	size_t nparts;
-	uint32_t salt_bytes; /* of a salt in front, big-endian; 0: not salted */
-	uint32_t buckets;    /* its values are 0 to buckets - 1 */
-};
-
-/* Where the part that begins at `at` ends; SIZE_MAX: it is not all there. */
-size_t shape_part_end(uint32_t width, int terminator, struct bytes key, size_t at);
-/* Where the parts end, rising; at most SHAPE_MAX_PARTS.  A part that is not all there ends none. */
-size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS]);
 
 /* What planning needs to know of the rows: a sketch of them. */
 struct sample;
@@ -49,18 +28,13 @@ void sample_save(const struct sample *s, struct buf *out);
 int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err);
 
 struct plan_options {
-	/* how many regions: the first of these that is given, else size_bytes of 10 GiB */
-	uint32_t count;
-	uint64_t size_bytes;	      /* of a region on disk */
-	uint32_t servers, per_server; /* per_server 0: 10 */
-	uint32_t min, max;	      /* bounds on the number; 0: none */
-	double headroom;	      /* with size_bytes: 0.5 leaves room for half as much again */
-	bool align_salt;	      /* a boundary at each salt bucket */
-	double disk_per_byte;	      /* bytes on disk for one of the sample's; 0: 1 */
-	uint64_t disk_per_region;     /* bytes on disk of a region besides its rows' */
-	uint64_t max_filesize;	      /* where HBase splits a region; 0: 10 GiB */
-	uint64_t max_hfile_bytes;     /* files are rolled there; 0: one file a family and region */
-	double risk;		      /* of a stated bound not to hold; 0: 0.01 */
+	struct region_rule rule;
+	const struct splits *given; /* borders that are there already; NULL: rule decides */
+	double disk_per_byte;	    /* bytes on disk for one of the sample's; 0: 1 */
+	uint64_t disk_per_region;   /* bytes on disk of a region besides its rows' */
+	uint64_t max_filesize;	    /* where HBase splits a region; 0: REGION_BYTES */
+	uint64_t max_hfile_bytes;   /* files are rolled there; 0: one file a family and region */
+	double risk;		    /* of a stated bound not to hold; 0: 0.01 */
 	/* Append what messages call a key or a prefix through a part; NULL: only its bytes. */
 	void (*name_key)(void *ctx, struct bytes key, size_t part, struct buf *out);
 	void *name_ctx;

@@ -13,6 +13,7 @@
 #ifndef SALTMILL_SORTER_H
 #define SALTMILL_SORTER_H
 
+#include "key_weights.h"
 #include "mem.h"
 #include "record.h"
 
@@ -38,14 +39,6 @@ struct sorter_totals {
 	size_t runs;		/* left to merge */
 	size_t spilled_runs;	/* of those, on disk */
 };
-
-/* A place between two row keys. */
-struct split_point {
-	struct buf below;      /* the row key just below; empty (len 0) when key is the first */
-	struct buf key;	       /* the first row key at or above; empty when there are no records */
-	uint64_t weight_below; /* of all records with a smaller key */
-};
-void split_point_release(struct split_point *p);
 
 struct sorter;
 struct run_builder;
@@ -88,12 +81,15 @@ int sorter_finish(struct sorter *s, struct error *err);
 struct sorter_totals sorter_totals(const struct sorter *s);
 
 /*
- * Exact boundaries.  For each target weight: the distinct row key whose weight_below is nearest,
- * the smaller on a tie.  Depends only on the multiset of records.  Targets in any order; several
- * may give the same key (a huge row).  out has n entries, {0} before; the caller releases them.
+ * Exact boundaries, as key_weights.h asks for them; choice NULL: the nearest.  Depends only on the
+ * multiset of records.  A target costs the
+ * merge of what lies within choice->slack of it, and some blocks more.
  */
 int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, size_t n,
-		  struct split_point *out, struct error *err);
+		  const struct split_choice *choice, struct split_point *out, struct error *err);
+
+/* Both questions of key_weights.h, answered exactly on the sorter's threads; s is borrowed. */
+struct key_weights sorter_weights(struct sorter *s);
 
 /*
  * All records with lo <= key < hi in order; an empty lo starts at the first record, an empty hi

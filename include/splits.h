@@ -20,6 +20,8 @@ struct splits {
  * bytes.
  */
 int splits_add(struct splits *s, struct bytes key, struct error *err);
+/* Append copies of all of from's keys; RC_ORDER as above. */
+int splits_copy(struct splits *s, const struct splits *from, struct error *err);
 void splits_release(struct splits *s);
 /* Index of the region that holds row: how many split keys are <= row. */
 size_t splits_region(const struct splits *s, struct bytes row);
@@ -32,6 +34,9 @@ void splits_format(const struct splits *s, struct buf *out);
  * line.  \n or \r\n ends a line.
  */
 int splits_parse(struct splits *s, const char *name, struct bytes text, struct error *err);
+
+/* The same from the file `path`. */
+int splits_read(struct splits *s, const char *path, struct error *err);
 
 enum split_algorithm { SPLIT_ALGORITHM_UNIFORM, SPLIT_ALGORITHM_HEX, SPLIT_ALGORITHM_DECIMAL };
 

@@ -24,4 +24,9 @@ int table_check(struct table *t, struct arena *a, struct pos *at, struct error *
  */
 bool ttl_parse(const char *text, int32_t *ttl_s);
 
+/* Where HBase splits a region of the table that table_check has passed: MAX_FILESIZE or its
+ * default.
+ */
+uint64_t table_max_filesize(const struct table *t);
+
 #endif

@@ -10,10 +10,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "ddl.h"
+#include "divide.h"
 #include "table_check.h"
 #include "units.h"
 
@@ -417,4 +419,12 @@ struct attributes family_configuration(struct arena *a, const struct family *f)
 		if (all.count == 0 || strcmp(f->configuration.item[i].key, BLOOM_PREFIX_KEY) != 0)
 			all.item[all.count++] = f->configuration.item[i];
 	return all;
+}
+
+uint64_t table_max_filesize(const struct table *t)
+{
+	for (size_t i = 0; i < t->attributes.count; i++)
+		if (!strcmp(t->attributes.item[i].key, "MAX_FILESIZE"))
+			return strtoull(t->attributes.item[i].value, NULL, 10);
+	return REGION_BYTES;
 }

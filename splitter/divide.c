@@ -1,240 +1,267 @@
 /*
  * divide.c - cuts at weight quantiles, with respect for salt buckets and entities
  *
- * A cut at j puts the points before j to its left.  Its key is the shortest separator of points
- * j - 1 and j, so all that matters for the balance is j: the boundary nearest to the quantile.
- * From there it moves for two reasons.  To a bucket's first row, when it would leave less than
- * SLIVER of a region on the wrong side; the cuts around it share what that costs.  And, by COST of
- * a region at most, to where fewer parts of the key are cut through: between two entities rather
- * than inside one.
+ * First by weights alone: even shares, and those borders that come to lie near a salt bucket's are
+ * moved there; between them the others are spread anew, so that what one border moves is borne by
+ * many regions.  That may bring others near, so it is repeated; each time at least one more is
+ * fixed.  Then one selection finds the rows around the borders that are still free.
  *
- * A row heavier than a region takes several quantiles; they fall on the same two boundaries, and
- * the regions that would be empty are not made.
+ * Where a bucket begins is looked up exactly only when it may be near a border.
  */
 #include "divide.h"
+
+#include <math.h>
+
+#include "mem.h"
 
 #define SLIVER 0.04
 #define COST   0.01 /* a region has two ends */
 
-/* Bucket b's first possible key: its number in the salt's bytes. */
-static struct bytes bucket_key(const struct key_shape *shape, uint64_t b, uint8_t store[8])
-{
-	put_be64(store, b);
-	return bytes_of(store + 8 - shape->salt_bytes, shape->salt_bytes);
-}
+enum known { UNKNOWN, BOUNDED, EXACT };
 
-/* The first point at or above key. */
-static size_t lower_bound(const struct sketch_view *v, struct bytes key)
-{
-	size_t low = 0, high = v->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (bytes_cmp(v->points[mid].key, key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-void divider_open(struct divider *c, const struct sketch_view *view, const struct key_shape *shape,
-		  double target)
-{
-	uint8_t store[8];
-
-	*c = (struct divider){.view = view, .shape = shape, .target = target};
-	c->below = mem_alloc((view->count + 1) * sizeof(*c->below));
-	c->below[0] = 0;
-	for (size_t j = 0; j < view->count; j++)
-		c->below[j + 1] = c->below[j] + view->points[j].bytes;
-	if (shape->salt_bytes == 0 || shape->salt_bytes > 8 || shape->buckets < 2)
-		return;
-	c->nbuckets = shape->buckets;
-	c->bucket_at = mem_alloc((c->nbuckets + 1) * sizeof(*c->bucket_at));
-	for (size_t b = 1; b < c->nbuckets; b++)
-		c->bucket_at[b] = lower_bound(view, bucket_key(shape, b, store));
-	c->bucket_at[0] = 0;
-	c->bucket_at[c->nbuckets] = view->count;
-}
-
-void divider_close(struct divider *c)
-{
-	mem_free(c->below);
-	mem_free(c->bucket_at);
-}
-
-static double distance(const struct divider *c, size_t j, double at)
-{
-	double d = (double)c->below[j] - at;
-	return d < 0 ? -d : d;
-}
-
-/* The j in [from, to] at which below[j] is nearest to `at` bytes. */
-static size_t nearest(const struct divider *c, size_t from, size_t to, double at)
-{
-	size_t low = from, high = to;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if ((double)c->below[mid] < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low > from && distance(c, low - 1, at) <= distance(c, low, at) ? low - 1 : low;
-}
-
-/* How many whole parts lie before the byte in which points j - 1 and j differ: parts cut through.
- */
-static size_t depth(const struct divider *c, size_t j)
-{
-	size_t ends[SHAPE_MAX_PARTS], n, d = 0;
-	struct bytes left = c->view->points[j - 1].key, right = c->view->points[j].key;
-	size_t len = shortest_separator(left, right).len;
-
-	n = shape_ends(c->shape, right, ends);
-	while (d < n && ends[d] < len)
-		d++;
-	return d;
-}
-
-/* The least deep boundary of (from, to) that costs at most COST of a region; then the nearest. */
-static size_t shallowest(const struct divider *c, size_t from, size_t to, size_t j, double at)
-{
-	double limit = distance(c, j, at) + COST * c->target;
-	size_t best = j, best_depth = depth(c, j), low = j, high = j + 1;
-
-	while (low > from && distance(c, low, at) <= limit)
-		low--;
-	while (high < to && distance(c, high, at) <= limit)
-		high++;
-	for (size_t i = low + 1; i < high && best_depth; i++) {
-		size_t d = distance(c, i, at) <= limit ? depth(c, i) : best_depth + 1;
-		if (d < best_depth ||
-		    (d == best_depth && distance(c, i, at) < distance(c, best, at))) {
-			best = i;
-			best_depth = d;
-		}
-	}
-	return best;
-}
-
-/* The bucket whose first row a cut at j should move to; 0 if there is none that near. */
-static size_t snap_bucket(const struct divider *c, size_t j)
-{
-	size_t low = 1, high = c->nbuckets;
-
-	if (!c->bucket_at)
-		return 0;
-	while (low < high) { /* the first bucket that starts at j or behind */
-		size_t mid = low + (high - low) / 2;
-		if (c->bucket_at[mid] < j)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	size_t best = 0;
-	double least = SLIVER * c->target;
-	for (size_t b = low > 1 ? low - 1 : 1; b <= low && b < c->nbuckets; b++) {
-		double d = distance(c, c->bucket_at[b], (double)c->below[j]);
-		if (d < least || c->bucket_at[b] == j) {
-			least = d;
-			best = b;
-		}
-	}
-	return best;
-}
-
-/* A boundary of a range; j is fixed when it is a bucket's first row. */
-struct boundary {
-	size_t j, bucket;
-	double at; /* the bytes below that j is meant to have */
+/* The weight below a bucket's first possible key. */
+struct bucket {
+	enum known known;
+	uint64_t least,
+		most;	/* of what was known without reading rows: both rise with the bucket */
+	uint64_t below; /* when exact */
 };
 
-/* Boundaries first + 1 to last - 1 at even distances between the two. */
-static void spread_evenly(const struct divider *c, struct boundary *b, size_t first, size_t last)
-{
-	double start = (double)c->below[b[first].j], bytes = (double)c->below[b[last].j] - start;
+struct border {
+	uint64_t at;	 /* the weight below that it is meant to have */
+	uint32_t bucket; /* that starts there; 0: none, it is free */
+	uint64_t before; /* a free one must not pass this: where the next one is that is not */
+};
 
-	for (size_t i = first + 1; i < last; i++) {
-		b[i].at = start + bytes * (double)(i - first) / (double)(last - first);
-		b[i].j = nearest(c, b[first].j, b[last].j, b[i].at);
-	}
+struct divider {
+	const struct key_weights *weights;
+	const struct key_shape *shape;
+	uint64_t from, to;	/* weights of what is cut */
+	uint64_t sliver, slack; /* weights */
+	struct bucket *buckets; /* NULL: not salted */
+	uint32_t nbuckets;
+	struct border *borders; /* the first and the last are made by the caller */
+	size_t nborders;
+};
+
+/* Bucket b's first possible key: its number in the salt's bytes. */
+static struct bytes bucket_key(const struct divider *c, uint32_t b, uint8_t store[8])
+{
+	put_be64(store, b);
+	return bytes_of(store + 8 - c->shape->salt_bytes, c->shape->salt_bytes);
 }
 
-/*
- * Fix those boundaries that lie near a bucket's start there, and spread the others between them
- * anew, so that what one boundary moves is borne by many regions.  That may bring others near, so
- * it is repeated; each time at least one more is fixed.
- */
-static void settle(const struct divider *c, struct boundary *b, size_t parts)
+/* In one step or two: what is known without reading rows may be exact. */
+static int look_up(const struct divider *c, uint32_t b, enum known want, struct error *err)
 {
-	bool moved = true;
-
-	while (moved) {
-		moved = false;
-		for (size_t first = 0, i = 1; i <= parts; i++) {
-			if (i < parts && !b[i].bucket)
-				continue;
-			spread_evenly(c, b, first, i);
-			first = i;
-		}
-		for (size_t i = 1; i < parts; i++) {
-			size_t bucket = b[i].bucket ? 0 : snap_bucket(c, b[i].j);
-			size_t j = bucket ? c->bucket_at[bucket] : 0;
-			if (!bucket || j <= b[i - 1].j || j >= b[i + 1].j)
-				continue;
-			b[i].bucket = bucket;
-			b[i].j = j;
-			moved = true;
-		}
-	}
-}
-
-/*
- * Cut points [from, to) into `parts`; the boundaries at from and to are made by the caller.  A
- * boundary that falls on the one before it is left out.
- */
-static int cut_range(struct divider *c, size_t from, size_t to, size_t parts, struct splits *out,
-		     struct error *err)
-{
-	struct boundary *b = mem_calloc(parts + 1, sizeof(*b));
-	size_t last = from;
+	struct bucket *k = &c->buckets[b];
+	uint8_t store[8];
+	uint64_t least, most;
 	int rc = RC_OK;
 
-	b[0].j = from;
-	b[parts].j = to;
-	settle(c, b, parts);
-	for (size_t i = 1; rc == RC_OK && i < parts; i++) {
-		size_t j = b[i].j;
-		uint8_t store[8];
-		if (j <= last || j >= to)
-			continue;
-		if (b[i].bucket) {
-			rc = splits_add(out, bucket_key(c->shape, b[i].bucket, store), err);
-		} else {
-			if (c->shape->nparts)
-				j = shallowest(c, last, to, j, b[i].at);
-			rc = splits_add(out,
-					shortest_separator(c->view->points[j - 1].key,
-							   c->view->points[j].key),
-					err);
+	while (rc == RC_OK && k->known < want) {
+		enum known step = k->known;
+		rc = c->weights->below(c->weights->self, bucket_key(c, b, store), step == BOUNDED,
+				       &least, &most, err);
+		if (rc)
+			break;
+		if (step == UNKNOWN) {
+			k->least = least;
+			k->most = most;
 		}
-		last = j;
+		k->below = least;
+		k->known = least == most ? EXACT : BOUNDED;
 	}
-	mem_free(b);
 	return rc;
 }
 
-int divide_freely(struct divider *c, size_t regions, struct splits *out, struct error *err)
+/* The first of the buckets [low, high) whose weight below is `at` or more; high: none. */
+static int first_bucket(const struct divider *c, uint32_t low, uint32_t high, uint64_t at,
+			enum known known, uint32_t *out, struct error *err)
 {
-	return cut_range(c, 0, c->view->count, regions, out, err);
+	int rc = RC_OK;
+
+	while (rc == RC_OK && low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct bucket *k = &c->buckets[mid];
+		rc = look_up(c, mid, known, err);
+		if (rc == RC_OK && (known == EXACT ? k->below : k->most) < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*out = low;
+	return rc;
 }
 
-static uint64_t bucket_bytes(const struct divider *c, size_t b)
+static uint64_t apart(uint64_t a, uint64_t b)
 {
-	return c->below[c->bucket_at[b + 1]] - c->below[c->bucket_at[b]];
+	return a > b ? a - b : b - a;
+}
+
+/* The bucket that starts nearest to `at`, less than a sliver away; 0: none does. */
+static int near_bucket(const struct divider *c, uint64_t at, uint32_t *out, struct error *err)
+{
+	uint64_t low = at > c->sliver ? at - c->sliver : 0, high = at + c->sliver;
+	uint32_t first = 0, b = 0, end;
+
+	*out = 0;
+	if (!c->buckets || c->sliver == 0)
+		return RC_OK;
+	int rc = first_bucket(c, 1, c->nbuckets, low, BOUNDED, &first, err);
+	/* the last that may start before `high`: its lower bound is what rises, too */
+	for (end = first; rc == RC_OK && end < c->nbuckets; end++) {
+		rc = look_up(c, end, BOUNDED, err);
+		if (rc == RC_OK && c->buckets[end].least >= high)
+			break;
+	}
+	if (rc == RC_OK && first < end)
+		rc = first_bucket(c, first, end, at, EXACT, &b, err);
+	uint64_t least = c->sliver;
+	for (uint32_t k = b > first ? b - 1 : b; rc == RC_OK && first < end && k <= b && k < end;
+	     k++) {
+		rc = look_up(c, k, EXACT, err);
+		if (rc == RC_OK && apart(c->buckets[k].below, at) < least) {
+			least = apart(c->buckets[k].below, at);
+			*out = k;
+		}
+	}
+	return rc;
+}
+
+/* Borders first + 1 to last - 1 at even distances between the two. */
+static void spread_evenly(struct border *b, size_t first, size_t last)
+{
+	uint64_t start = b[first].at, weight = b[last].at - start;
+
+	for (size_t i = first + 1; i < last; i++)
+		b[i].at = start + (uint64_t)((__uint128_t)weight * (i - first) / (last - first));
+}
+
+/* Spread all that are free between those that are not. */
+static void spread(const struct divider *c)
+{
+	for (size_t first = 0, i = 1; i < c->nborders; i++) {
+		if (i + 1 < c->nborders && !c->borders[i].bucket)
+			continue;
+		spread_evenly(c->borders, first, i);
+		first = i;
+	}
+}
+
+/* See the head of this file. */
+static int settle(struct divider *c, struct error *err)
+{
+	struct border *b = c->borders;
+	bool moved = true;
+	int rc = RC_OK;
+
+	while (rc == RC_OK && moved) {
+		moved = false;
+		spread(c);
+		for (size_t i = 1; rc == RC_OK && i + 1 < c->nborders; i++) {
+			uint32_t bucket = 0;
+			if (!b[i].bucket)
+				rc = near_bucket(c, b[i].at, &bucket, err);
+			uint64_t at = bucket ? c->buckets[bucket].below : 0;
+			if (!bucket || at <= b[i - 1].at || at >= b[i + 1].at)
+				continue;
+			b[i] = (struct border){.at = at, .bucket = bucket};
+			moved = true;
+		}
+	}
+	return rc;
+}
+
+static unsigned depth_of(const void *shape, struct bytes below, struct bytes key)
+{
+	return shape_depth(shape, below, key);
+}
+
+/* Rows around the free borders; points has an entry a border. */
+static int select_free(const struct divider *c, struct split_point *points, struct error *err)
+{
+	struct split_choice choice = {.slack = c->slack, .depth = depth_of, .ctx = c->shape};
+	bool parts = c->shape && c->shape->nparts;
+	uint64_t *targets = mem_alloc(c->nborders * sizeof(*targets));
+	struct split_point *found = mem_calloc(c->nborders, sizeof(*found));
+	size_t n = 0;
+
+	for (size_t i = 1; i + 1 < c->nborders; i++)
+		if (!c->borders[i].bucket)
+			targets[n++] = c->borders[i].at;
+	int rc = n == 0 ? RC_OK
+			: c->weights->select(c->weights->self, targets, n, parts ? &choice : NULL,
+					     found, err);
+	for (size_t i = 1, next = 0; i + 1 < c->nborders; i++)
+		if (!c->borders[i].bucket)
+			points[i] = found[next++];
+	mem_free(found);
+	mem_free(targets);
+	return rc;
+}
+
+/*
+ * A free border; none if it falls on the one before or on the next: a heavy row lies there.  Where
+ * such a row keeps it far from its quantile, it may have come near a bucket after all.
+ */
+static int add_free(const struct divider *c, size_t i, const struct split_point *p, uint64_t *last,
+		    struct splits *out, struct error *err)
+{
+	uint64_t end = c->borders[i].before, at = p->weight_below;
+	uint32_t bucket = 0;
+	uint8_t store[8];
+	int rc = RC_OK;
+
+	if (at <= *last || at >= end)
+		return RC_OK;
+	if (apart(at, c->borders[i].at) > c->slack)
+		rc = near_bucket(c, at, &bucket, err);
+	if (rc)
+		return rc;
+	uint64_t moved = bucket ? c->buckets[bucket].below : at;
+	if (bucket && moved > *last && moved < end) {
+		*last = moved;
+		return splits_add(out, bucket_key(c, bucket, store), err);
+	}
+	*last = at;
+	return splits_add(out, shortest_separator(buf_bytes(&p->below), buf_bytes(&p->key)), err);
+}
+
+static int add_borders(const struct divider *c, struct splits *out, struct error *err)
+{
+	struct split_point *points = mem_calloc(c->nborders, sizeof(*points));
+	uint64_t last = c->from, before = c->to;
+	int rc = select_free(c, points, err);
+
+	for (size_t i = c->nborders; i-- > 0;) {
+		c->borders[i].before = before;
+		before = c->borders[i].bucket ? c->borders[i].at : before;
+	}
+	for (size_t i = 1; rc == RC_OK && i + 1 < c->nborders; i++) {
+		const struct border *b = &c->borders[i];
+		uint8_t store[8];
+		if (b->bucket) {
+			rc = splits_add(out, bucket_key(c, b->bucket, store), err);
+			last = b->at;
+		} else {
+			rc = add_free(c, i, &points[i], &last, out, err);
+		}
+	}
+	for (size_t i = 0; i < c->nborders; i++)
+		split_point_release(&points[i]);
+	mem_free(points);
+	return rc;
+}
+
+static int divide_freely(struct divider *c, size_t regions, struct splits *out, struct error *err)
+{
+	c->nborders = regions + 1;
+	c->borders = mem_calloc(c->nborders, sizeof(*c->borders));
+	c->borders[0].at = c->from;
+	c->borders[regions].at = c->to;
+	int rc = settle(c, err);
+	return rc ? rc : add_borders(c, out, err);
 }
 
 /*
@@ -245,9 +272,10 @@ static void share_regions(const struct divider *c, size_t regions, size_t *parts
 {
 	size_t n = c->nbuckets, rest = regions > n ? regions - n : 0, given = 0;
 	double *want = mem_calloc(n, sizeof(*want)), sum = 0;
+	double target = (double)c->weights->total / (double)regions;
 
 	for (size_t b = 0; b < n; b++) {
-		want[b] = (double)bucket_bytes(c, b) / c->target - 1;
+		want[b] = (double)(c->buckets[b + 1].below - c->buckets[b].below) / target - 1;
 		want[b] = want[b] > 0 ? want[b] : 0;
 		sum += want[b];
 	}
@@ -268,19 +296,71 @@ static void share_regions(const struct divider *c, size_t regions, size_t *parts
 	mem_free(want);
 }
 
-int divide_aligned(struct divider *c, size_t regions, struct splits *out, struct error *err)
+static int divide_aligned(struct divider *c, size_t regions, struct splits *out, struct error *err)
 {
-	size_t *parts = mem_alloc(c->nbuckets * sizeof(*parts));
-	uint8_t store[8];
+	size_t *parts = mem_alloc(c->nbuckets * sizeof(*parts)), all = 0;
 	int rc = RC_OK;
 
-	share_regions(c, regions, parts);
-	for (size_t b = 0; rc == RC_OK && b < c->nbuckets; b++) {
-		if (b)
-			rc = splits_add(out, bucket_key(c->shape, b, store), err);
-		if (rc == RC_OK)
-			rc = cut_range(c, c->bucket_at[b], c->bucket_at[b + 1], parts[b], out, err);
+	for (uint32_t b = 1; rc == RC_OK && b < c->nbuckets; b++)
+		rc = look_up(c, b, EXACT, err);
+	if (rc == RC_OK) {
+		share_regions(c, regions, parts);
+		for (uint32_t b = 0; b < c->nbuckets; b++)
+			all += parts[b];
+		c->nborders = all + 1;
+		c->borders = mem_calloc(c->nborders, sizeof(*c->borders));
+		for (uint32_t b = 0, at = 0; b <= c->nbuckets; b++) {
+			c->borders[at] = (struct border){.at = c->buckets[b].below, .bucket = b};
+			at += b < c->nbuckets ? (uint32_t)parts[b] : 0;
+		}
+		spread(c);
+		rc = add_borders(c, out, err);
 	}
 	mem_free(parts);
+	return rc;
+}
+
+static int weight_below(const struct key_weights *w, struct bytes key, uint64_t none, uint64_t *out,
+			struct error *err)
+{
+	uint64_t most;
+
+	*out = none;
+	return key.len ? w->below(w->self, key, true, out, &most, err) : RC_OK;
+}
+
+static void open_buckets(struct divider *c)
+{
+	const struct key_shape *s = c->shape;
+
+	if (!s || s->salt_bytes == 0 || s->salt_bytes > 8 || s->buckets < 2)
+		return;
+	c->nbuckets = s->buckets;
+	c->buckets = mem_calloc((size_t)c->nbuckets + 1, sizeof(*c->buckets));
+	c->buckets[0].known = c->buckets[c->nbuckets].known = EXACT;
+	c->buckets[c->nbuckets].below = c->weights->total;
+}
+
+int divide(const struct key_weights *w, const struct division *d, struct splits *out,
+	   struct error *err)
+{
+	struct divider c = {.weights = w, .shape = d->shape};
+
+	int rc = weight_below(w, d->start, 0, &c.from, err);
+	if (rc == RC_OK)
+		rc = weight_below(w, d->end, w->total, &c.to, err);
+	if (rc || c.from >= c.to)
+		return rc;
+	bool aligned = d->align_salt && !d->start.len && !d->end.len;
+	if (d->regions < 2 && !aligned)
+		return RC_OK;
+	double target = (double)(c.to - c.from) / (double)d->regions;
+	c.sliver = (uint64_t)ceil(SLIVER * target);
+	c.slack = (uint64_t)(COST * target);
+	open_buckets(&c);
+	rc = aligned && c.buckets ? divide_aligned(&c, d->regions, out, err)
+				  : divide_freely(&c, d->regions, out, err);
+	mem_free(c.borders);
+	mem_free(c.buckets);
 	return rc;
 }

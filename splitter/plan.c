@@ -11,16 +11,13 @@
 
 #include "divide.h"
 #include "sample.h"
+#include "view_weights.h"
 
-#define GIB		     (UINT64_C(1) << 30)
-#define DEFAULT_REGION_BYTES (10 * GIB)
-#define DEFAULT_PER_SERVER   10
-#define MAX_PER_SERVER	     200 /* README.md 2.4: 20 to 200 are reasonable */
-#define MAX_FILES	     32	 /* README.md 2.4 */
-#define MAX_REGIONS	     1000000
-#define MAX_HEAVY	     20
-#define UNEVEN_BUCKET	     2 /* times the fair share */
-#define DEFAULT_RISK	     0.01
+#define MAX_PER_SERVER 200 /* README.md 2.4: 20 to 200 are reasonable */
+#define MAX_FILES      32  /* README.md 2.4 */
+#define MAX_HEAVY      20
+#define UNEVEN_BUCKET  2 /* times the fair share */
+#define DEFAULT_RISK   0.01
 
 static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -42,25 +39,6 @@ static void warn(struct plan *p, const char *fmt, ...)
 static double disk_per_byte(const struct plan_options *o)
 {
 	return o->disk_per_byte > 0 ? o->disk_per_byte : 1;
-}
-
-static size_t wanted_regions(const struct plan_options *o, uint64_t bytes)
-{
-	double n;
-
-	if (o->count) {
-		n = o->count;
-	} else if (!o->size_bytes && o->servers) {
-		n = (double)o->servers * (o->per_server ? o->per_server : DEFAULT_PER_SERVER);
-	} else {
-		uint64_t size = o->size_bytes ? o->size_bytes : DEFAULT_REGION_BYTES;
-		n = ceil((double)bytes * disk_per_byte(o) * (1 + o->headroom) / (double)size);
-	}
-	if (o->max && n > o->max)
-		n = o->max;
-	if (n < o->min)
-		n = o->min;
-	return n < 1 ? 1 : n > MAX_REGIONS ? MAX_REGIONS : (size_t)n;
 }
 
 static void close_region(struct plan_region *r, const struct sketch *sketch,
@@ -277,15 +255,15 @@ static void warn_heavy(struct plan *p, const struct sample *s, const struct plan
 
 static void warn_limits(struct plan *p, const struct plan_options *o)
 {
-	uint64_t limit = o->max_filesize ? o->max_filesize : DEFAULT_REGION_BYTES;
+	uint64_t limit = o->max_filesize ? o->max_filesize : REGION_BYTES;
 	size_t regions = p->splits.count + 1, over = 0, files_over = 0;
 
-	if (o->servers && regions > (size_t)o->servers * MAX_PER_SERVER)
+	if (o->rule.servers && regions > (size_t)o->rule.servers * MAX_PER_SERVER)
 		warn(p,
 		     "%zu regions on %" PRIu32
 		     " servers are %zu a server; more than %d cost memory and "
 		     "slow recovery",
-		     regions, o->servers, regions / o->servers, MAX_PER_SERVER);
+		     regions, o->rule.servers, regions / o->rule.servers, MAX_PER_SERVER);
 	for (size_t i = 0; i < regions; i++) {
 		over += p->regions[i].disk_bytes > limit;
 		files_over += o->max_hfile_bytes &&
@@ -316,12 +294,17 @@ static void warn_limits(struct plan *p, const struct plan_options *o)
 static int cut(struct plan *p, const struct sketch_view *v, const struct sample *s,
 	       const struct plan_options *o, struct error *err)
 {
-	struct divider c;
+	const struct division d = {.shape = &s->shape,
+				   .regions = p->wanted,
+				   .align_salt = o->rule.align_salt};
+	struct view_weights points;
+	struct key_weights weights;
 
-	divider_open(&c, v, &s->shape, p->target_bytes);
-	int rc = o->align_salt && c.bucket_at ? divide_aligned(&c, p->wanted, &p->splits, err)
-					      : divide_freely(&c, p->wanted, &p->splits, err);
-	divider_close(&c);
+	if (o->given)
+		return splits_copy(&p->splits, o->given, err);
+	view_weights_open(&points, v, &weights);
+	int rc = divide(&weights, &d, &p->splits, err);
+	view_weights_close(&points);
 	return rc;
 }
 
@@ -345,7 +328,8 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 		sketch_view_close(&v);
 		return error_set(err, RC_DATA, "there are no rows to plan from");
 	}
-	p->wanted = wanted_regions(o, sketch_bytes(s->sketch));
+	double disk = (double)sketch_bytes(s->sketch) * disk_per_byte(o);
+	p->wanted = o->given ? o->given->count + 1 : region_rule_count(&o->rule, disk);
 	p->target_bytes = (double)v.bytes / (double)p->wanted;
 	int rc = cut(p, &v, s, o, err);
 	if (rc == RC_OK) {

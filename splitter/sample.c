@@ -14,29 +14,6 @@
 
 static const char magic[8] = {'S', 'M', 's', 'a', 'm', 'p', 'l', 'e'};
 
-size_t shape_part_end(uint32_t width, int terminator, struct bytes key, size_t at)
-{
-	if (width)
-		return width <= key.len - at ? at + width : SIZE_MAX;
-	if (terminator < 0)
-		return key.len;
-	const uint8_t *end = at < key.len ? memchr(key.ptr + at, terminator, key.len - at) : NULL;
-	return end ? (size_t)(end - key.ptr) + 1 : SIZE_MAX;
-}
-
-size_t shape_ends(const struct key_shape *shape, struct bytes key, size_t ends[SHAPE_MAX_PARTS])
-{
-	size_t at = 0, n = 0;
-
-	for (; n < shape->nparts; n++) {
-		at = shape_part_end(shape->parts[n].width, shape->parts[n].terminator, key, at);
-		if (at == SIZE_MAX)
-			break;
-		ends[n] = at;
-	}
-	return n;
-}
-
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape)
 {
 	struct sample *s = mem_calloc(1, sizeof(*s));

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "io.h"
 #include "keytext.h"
 #include "mem.h"
 
@@ -38,6 +39,15 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 	memcpy(copy, key.ptr, key.len);
 	s->keys[s->count++] = bytes_of(copy, key.len);
 	return RC_OK;
+}
+
+int splits_copy(struct splits *s, const struct splits *from, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < from->count; i++)
+		rc = splits_add(s, from->keys[i], err);
+	return rc;
 }
 
 void splits_release(struct splits *s)
@@ -143,6 +153,17 @@ int splits_parse(struct splits *s, const char *name, struct bytes text, struct e
 		}
 	}
 	buf_release(&key);
+	return rc;
+}
+
+int splits_read(struct splits *s, const char *path, struct error *err)
+{
+	struct buf text = {0};
+	int rc = io_read_file(path, &text, err);
+
+	if (rc == RC_OK)
+		rc = splits_parse(s, path, buf_bytes(&text), err);
+	buf_release(&text);
 	return rc;
 }
 

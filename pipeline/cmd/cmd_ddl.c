@@ -46,7 +46,7 @@ static int choose_splits(const struct ddl_arguments *a, const struct job_table *
 {
 	const struct regions *r = &t->regions;
 	const char *file = a->splits ? a->splits : r->split == SPLIT_FILE ? r->file : NULL;
-	int rc = a->splits ? regions_read(a->splits, s, err) : regions_without_data(r, s, err);
+	int rc = a->splits ? splits_read(s, a->splits, err) : regions_without_data(r, s, err);
 	if (rc == RC_END && r->split == SPLIT_SAMPLED)
 		return error_set(
 			err, RC_CONFIG,

@@ -14,9 +14,7 @@
 #define INDEX_BYTES   131072
 #define BLOOM_BYTES   131072
 #define INDEX_ENTRIES 16
-/* Index root, file info, bloom meta and trailer of a file that has little else. */
-#define FIXED_BYTES 5120
-#define KEPT_BYTES  (1u << 20)
+#define KEPT_BYTES    (1u << 20)
 
 struct hfile_scratch *hfile_scratch_new(void)
 {
@@ -315,7 +313,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 	/* A bloom key takes chunk_bytes / max_keys bytes on average. */
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
-	return w->file.offset + (uint64_t)(open + bloom) + index + FIXED_BYTES;
+	return w->file.offset + (uint64_t)(open + bloom) + index + HFILE_FIXED_BYTES;
 }
 
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)

@@ -54,44 +54,44 @@ static const struct key keys[] = {
 	 CHOICES(kinds)},
 	{.name = "count",
 	 .read = read_number,
-	 .offset = offsetof(struct regions, count),
+	 .offset = offsetof(struct regions, rule.count),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "size",
 	 .read = read_size,
-	 .offset = offsetof(struct regions, size_bytes),
+	 .offset = offsetof(struct regions, rule.size_bytes),
 	 .min = 1},
 	{.name = "servers",
 	 .read = read_number,
-	 .offset = offsetof(struct regions, servers),
+	 .offset = offsetof(struct regions, rule.servers),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "per_server",
 	 .read = read_number,
-	 .offset = offsetof(struct regions, per_server),
+	 .offset = offsetof(struct regions, rule.per_server),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "min",
 	 .read = read_number,
-	 .offset = offsetof(struct regions, min),
+	 .offset = offsetof(struct regions, rule.min),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "max",
 	 .read = read_number,
-	 .offset = offsetof(struct regions, max),
+	 .offset = offsetof(struct regions, rule.max),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "headroom",
 	 .read = read_ratio,
-	 .offset = offsetof(struct regions, headroom),
+	 .offset = offsetof(struct regions, rule.headroom),
 	 .min = 0,
 	 .max = 100},
 	{.name = "tolerance",
 	 .read = read_ratio,
-	 .offset = offsetof(struct regions, tolerance),
+	 .offset = offsetof(struct regions, rule.tolerance),
 	 .min = 1,
 	 .max = 1000},
-	{.name = "align", .read = read_align, .offset = offsetof(struct regions, align_salt)},
+	{.name = "align", .read = read_align, .offset = offsetof(struct regions, rule.align_salt)},
 	{.name = "file", .read = read_file},
 	{.name = "first", .read = read_text, .offset = offsetof(struct regions, first)},
 	{.name = "last", .read = read_text, .offset = offsetof(struct regions, last)},
@@ -112,7 +112,7 @@ static const struct {
 	{"file", 1u << SPLIT_FILE}, {"first", COMPUTED}, {"last", COMPUTED},
 };
 
-static int check_amount(struct reader *r, const struct node *n, const struct regions *g)
+static int check_amount(struct reader *r, const struct node *n, const struct region_rule *g)
 {
 	const struct node *size = node_get(n, "size"), *servers = node_get(n, "servers");
 	if (g->count && (size || servers))
@@ -145,12 +145,12 @@ static int check_regions(struct reader *r, const struct node *n, const struct re
 	if (g->split == SPLIT_FILE && !g->file)
 		return fault(r, n->pos,
 			     "regions lacks the key `file`, expected the file of split keys");
-	return check_amount(r, n, g);
+	return check_amount(r, n, &g->rule);
 }
 
 void regions_default(struct regions *g)
 {
-	*g = (struct regions){.split = SPLIT_SAMPLED, .size_bytes = UINT64_C(10) << 30};
+	*g = (struct regions){.split = SPLIT_SAMPLED};
 }
 
 int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -162,10 +162,8 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 	int rc = read_mapping(r, n, &schema, g);
 	if (!rc)
 		rc = check_regions(r, n, g);
-	if (!rc && g->align_salt && t->rowkey[0].kind != PART_SALT)
+	if (!rc && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)
 		rc = fault(r, node_get(n, "align")->pos,
 			   "align: found salt, expected a salt as the first part of rowkey");
-	if (!rc && !g->count && !g->servers && !g->size_bytes && (PLANNED & 1u << g->split))
-		g->size_bytes = UINT64_C(10) << 30;
 	return rc;
 }

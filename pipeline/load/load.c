@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "crash.h"
 #include "io.h"
+#include "measure.h"
 #include "pool.h"
 #include "regions.h"
 #include "tuning.h"
@@ -170,21 +171,13 @@ static int read_all(struct load *l, struct error *err)
 
 /* --- split: region borders, known only now that all keys are --- */
 
-static int live_splits(const struct existing *live, struct splits *out, struct error *err)
-{
-	int rc = RC_OK;
-	for (size_t i = 0; rc == RC_OK && i < live->splits.count; i++)
-		rc = splits_add(out, live->splits.keys[i], err);
-	return rc;
-}
-
 /* What a region will take on disk is told before it is written, from a sample. */
 static int predict(struct load *l, struct load_table *t, const char *work, struct error *err)
 {
 	struct cell_sample sample = {.bytes = PREDICT_BYTES};
 	if (sorter_totals(t->sorter).records == 0)
 		return RC_OK;
-	return regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work, &t->disk_per_byte,
+	return measure_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work, &t->disk_per_byte,
 				  err);
 }
 
@@ -196,7 +189,7 @@ static int split_table(struct load *l, size_t i, const char *work, struct error 
 			       err);
 	const struct existing *live = existing_regions_table(l->opt->live, i);
 	if (rc == RC_OK)
-		rc = live ? live_splits(live, &t->splits, err)
+		rc = live ? splits_copy(&t->splits, &live->splits, err)
 			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits,
 					   &t->wanted, err);
 	if (rc == RC_OK)

@@ -7,7 +7,6 @@
 #include "ddl.h"
 #include "io.h"
 #include "load_state.h"
-#include "regions.h"
 
 static int write_text(const char *dir, const char *name, const struct buf *text, uint8_t digest[16],
 		      struct error *err)
@@ -84,7 +83,7 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 		out->cell_bytes += r->files[i].sum.cell_bytes;
 	}
 	out->predicted_bytes = (uint64_t)((double)out->cell_bytes * t->disk_per_byte) +
-			       r->nfiles * DISK_FILE_BYTES;
+			       r->nfiles * HFILE_TRAILER_BYTES;
 	m->predicted_bytes += out->predicted_bytes;
 	m->rows += r->rows;
 	m->cells += r->cells;
@@ -142,7 +141,7 @@ static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 	m->target_bytes = bytes / t->wanted;
 	if (bytes)
 		m->largest_over_target = (double)largest * (double)t->wanted / (double)bytes;
-	p->tolerance = t->job->regions.tolerance;
+	p->tolerance = t->job->regions.rule.tolerance;
 	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
 }
 

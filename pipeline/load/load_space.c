@@ -13,14 +13,13 @@
 #include <sys/statvfs.h>
 
 #include "load_state.h"
-#include "regions.h"
+#include "measure.h"
 #include "units.h"
 
 #define STRETCH_BYTES (4u << 20) /* spilled: the least to predict from */
 #define STRETCHES     50	 /* of the input */
 #define MARGIN	      0.9
 #define SAMPLE_BYTES  (16u << 20)
-#define FILE_BYTES    8192 /* of an HFile that are no cells */
 
 static bool free_bytes(const char *dir, uint64_t *out)
 {
@@ -90,7 +89,7 @@ static double most_bytes(const struct load *l)
 		const struct load_table *t = &l->tables[i];
 		double files = (double)((t->splits.count + 1) * t->job->schema.nfamilies);
 		/* index, bloom filter and checksums take a few percent */
-		sum += 1.05 * (double)sorter_totals(t->sorter).weight + FILE_BYTES * files;
+		sum += 1.05 * (double)sorter_totals(t->sorter).weight + HFILE_FIXED_BYTES * files;
 	}
 	return sum;
 }
@@ -106,7 +105,7 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err)
 		struct cell_sample sample = {.bytes = there / 4 < SAMPLE_BYTES ? there / 4
 									       : SAMPLE_BYTES};
 		double ratio;
-		int rc = regions_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work_dir,
+		int rc = measure_disk_ratio(&t->cut, t->sorter, l->threads, &sample, work_dir,
 					    &ratio, err);
 		if (rc)
 			return rc;

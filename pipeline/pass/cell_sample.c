@@ -118,7 +118,7 @@ int cell_sample_write(const struct cut_table *t, struct sorter *sorter, unsigned
 		targets[i] = weight / PLACES * i;
 	int rc = make_folders(t, err);
 	if (rc == RC_OK)
-		rc = sorter_select(sorter, threads, targets, PLACES, p.points, err);
+		rc = sorter_select(sorter, threads, targets, PLACES, NULL, p.points, err);
 	if (rc == RC_OK) {
 		w.table.temporary = true;
 		w.table.helpers = helpers_new();

@@ -17,6 +17,7 @@
 #include "pool.h"
 
 enum { SAMPLES_MAX = 1 << 16, PROBES_MAX = 12, STOP_CHECK_RECORDS = 1 << 14 };
+#define NEAR(runs) (2 + (runs) / 8) /* samples that are not narrowed further */
 
 struct sample {
 	struct bytes key;
@@ -25,14 +26,23 @@ struct sample {
 	uint64_t low, high; /* bounds of the weight below key */
 };
 
+struct target {
+	uint64_t weight;
+	size_t place;	/* in out */
+	bool found;	/* out has a place within slack... */
+	unsigned depth; /* ...of this depth */
+};
+
 struct select {
 	struct sorter *s;
+	struct split_choice choice;
 	struct sample *samples; /* distinct keys, rising */
 	size_t nsamples;
-	uint64_t *targets; /* rising */
-	size_t *places;	   /* of targets[i] in out */
+	uint64_t end_low;	/* as low, of a key behind the last sample */
+	struct target *targets; /* rising */
 	size_t ntargets;
-	size_t chunk; /* targets a task */
+	size_t *tasks; /* [ntasks + 1]: the first target of each */
+	size_t ntasks;
 	struct split_point *out;
 };
 
@@ -43,13 +53,6 @@ struct bracket {
 	uint64_t weight;
 	struct buf below;
 };
-
-void split_point_release(struct split_point *p)
-{
-	buf_release(&p->below);
-	buf_release(&p->key);
-	p->weight_below = 0;
-}
 
 static int compare_samples(const void *a, const void *b)
 {
@@ -90,6 +93,7 @@ static void bound_samples(struct select *q, size_t stride)
 		q->samples[n++] = here;
 	}
 	q->nsamples = n;
+	q->end_low = low;
 }
 
 /* The exact weight of all records below key, and the largest key below it. */
@@ -150,7 +154,7 @@ static size_t clamp_between(size_t v, size_t first, size_t last)
 /* Close the bracket of one target by probes. */
 static int narrow(const struct select *q, struct bracket *b, uint64_t target, struct error *err)
 {
-	size_t near = 2 + q->s->nruns / 8;
+	size_t near = NEAR(q->s->nruns);
 	int64_t error = 0;
 	size_t step_up = 0, step_down = 0; /* over the guess, to catch the target from both sides */
 	struct buf below = {0};
@@ -180,30 +184,95 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 /* Walks the distinct keys of a bracket and settles targets as they are passed. */
 struct walk {
 	struct select *q;
-	size_t next, end; /* targets */
+	size_t next, end; /* targets that are not settled */
 	bool started;
-	struct buf below, key; /* the two distinct keys last seen */
+	struct buf below, key; /* the two distinct keys last seen: a place */
 	uint64_t weight;       /* below key */
+	uint64_t stop;	       /* no place with this weight below it can change targets[next] */
 };
 
-static void settle(struct walk *k, struct bytes below, struct bytes key, uint64_t weight)
+static uint64_t apart(uint64_t a, uint64_t b)
 {
-	struct split_point *p = &k->q->out[k->q->places[k->next++]];
+	return a > b ? a - b : b - a;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static void put_place(struct split_point *p, struct bytes below, struct bytes key, uint64_t weight)
+{
 	p->weight_below = weight;
+	p->below.len = p->key.len = 0;
 	buf_append(&p->below, below.ptr, below.len);
 	buf_append(&p->key, key.ptr, key.len);
+}
+
+/* The place last seen settles the first target, unless a better one was found for it. */
+static void settle(struct walk *k)
+{
+	const struct target *t = &k->q->targets[k->next++];
+	if (!t->found)
+		put_place(&k->q->out[t->place], buf_bytes(&k->below), buf_bytes(&k->key),
+			  k->weight);
+}
+
+static void update_stop(struct walk *k)
+{
+	if (k->next == k->end)
+		return;
+	const struct target *t = &k->q->targets[k->next];
+	if (t->found)
+		k->stop = plus(plus(t->weight, k->q->choice.slack), 1);
+	else if (k->started && k->weight <= t->weight)
+		k->stop = plus(t->weight, t->weight - k->weight);
+	else
+		k->stop = UINT64_MAX;
+}
+
+/* Is this place better for targets that it is within slack of? */
+static void consider(struct walk *k, struct bytes below, struct bytes key, uint64_t weight)
+{
+	const struct split_choice *c = &k->q->choice;
+	bool seen = false;
+	unsigned depth = 0;
+	for (size_t i = k->next; i < k->end; i++) {
+		struct target *t = &k->q->targets[i];
+		struct split_point *p = &k->q->out[t->place];
+		uint64_t gap = apart(weight, t->weight);
+		if (t->weight > plus(weight, c->slack))
+			return;
+		if (gap > c->slack)
+			continue;
+		if (!seen && c->depth && below.len)
+			depth = c->depth(c->ctx, below, key);
+		seen = true;
+		if (t->found && (depth > t->depth ||
+				 (depth == t->depth && gap >= apart(p->weight_below, t->weight))))
+			continue;
+		t->found = true;
+		t->depth = depth;
+		put_place(p, below, key, weight);
+	}
 }
 
 /* A new distinct key with this much weight below it. */
 static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 {
-	while (k->next < k->end && k->q->targets[k->next] <= weight) {
-		uint64_t target = k->q->targets[k->next];
-		if (k->started && target - k->weight <= weight - target)
-			settle(k, buf_bytes(&k->below), buf_bytes(&k->key), k->weight);
-		else
-			settle(k, buf_bytes(k->started ? &k->key : &k->below), key, weight);
+	struct bytes below = buf_bytes(k->started ? &k->key : &k->below);
+	while (k->next < k->end) {
+		const struct target *t = &k->q->targets[k->next];
+		if (plus(t->weight, k->q->choice.slack) >= weight)
+			break;
+		if (t->found || (k->started && apart(k->weight, t->weight) <= weight - t->weight)) {
+			settle(k);
+		} else {
+			put_place(&k->q->out[t->place], below, key, weight);
+			k->next++;
+		}
 	}
+	consider(k, below, key, weight);
 	if (k->started) {
 		struct buf swap = k->below;
 		k->below = k->key;
@@ -213,6 +282,7 @@ static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 	k->key.len = 0;
 	buf_append(&k->key, key.ptr, key.len);
 	k->weight = weight;
+	update_stop(k);
 }
 
 static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struct error *err)
@@ -227,6 +297,10 @@ static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struc
 		if (!k->started || !bytes_eq(key, buf_bytes(&k->key)))
 			walk_key(k, key, *weight);
 		*weight += weigh_item(&w, it);
+		while (k->next < k->end && *weight >= k->stop) {
+			settle(k);
+			update_stop(k);
+		}
 		rc = n % STOP_CHECK_RECORDS == 0 ? stop_check(err) : RC_OK;
 		if (rc)
 			return rc;
@@ -234,39 +308,81 @@ static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struc
 	return RC_END;
 }
 
+/*
+ * Where the index shows that the bracket's first key fills many blocks, its records need not be
+ * walked: what lies below the next key is looked up.
+ */
+static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from, uint64_t *weight,
+		      struct error *err)
+{
+	const struct select *q = k->q;
+	const struct sample *s = &q->samples[b->i];
+	uint64_t next_low = b->i + 1 < q->nsamples ? s[1].low : q->end_low;
+	buf_append(from, s->key.ptr, s->key.len);
+	if (next_low <= s->high + (s->high - s->low)) /* a probe reads as much */
+		return RC_OK;
+	struct buf ignored = {0};
+	walk_key(k, s->key, *weight);
+	buf_put(from, 0); /* the first key behind it */
+	int rc = probe(q, buf_bytes(from), weight, &ignored, err);
+	buf_release(&ignored);
+	while (rc == RC_OK && k->next < k->end && *weight >= k->stop) {
+		settle(k);
+		update_stop(k);
+	}
+	return rc;
+}
+
 static int walk_bracket(struct walk *k, struct bracket *b, struct error *err)
 {
 	struct select *q = k->q;
 	const struct sample *last = b->j < q->nsamples ? &q->samples[b->j] : NULL;
 	struct merge *m;
-	int rc = merge_open(&m, q->s, q->s->runs, q->s->nruns, q->samples[b->i].key,
-			    last ? last->key : bytes_of(NULL, 0), err);
-	if (rc)
-		return rc;
+	struct buf from = {0};
 	uint64_t weight = b->weight;
 	buf_append(&k->below, b->below.ptr, b->below.len);
-	rc = walk_records(k, m, &weight, err);
-	merge_close(m);
-	if (rc != RC_END)
+	int rc = skip_heavy(k, b, &from, &weight, err);
+	if (rc == RC_OK && k->next < k->end) {
+		rc = merge_open(&m, q->s, q->s->runs, q->s->nruns, buf_bytes(&from),
+				last ? last->key : bytes_of(NULL, 0), err);
+		if (rc == RC_OK) {
+			rc = walk_records(k, m, &weight, err);
+			merge_close(m);
+		}
+	}
+	buf_release(&from);
+	if (rc != RC_OK && rc != RC_END)
 		return rc;
 	if (last && k->next < k->end)
 		walk_key(k, last->key, weight);
-	while (k->next < k->end) /* beyond all records: the last key is nearest */
-		settle(k, buf_bytes(&k->below), buf_bytes(&k->key), k->weight);
+	while (k->next < k->end) /* beyond all that matters: the last place is nearest */
+		settle(k);
 	return RC_OK;
 }
 
-static int select_chunk(void *ctx, unsigned worker, size_t index, struct error *err)
+/* The samples between which all places lie that matter to targets [first, end). */
+static struct bracket bracket_of(const struct select *q, size_t first, size_t end)
+{
+	uint64_t low = q->targets[first].weight, high = q->targets[end - 1].weight;
+	low = low > q->choice.slack ? low - q->choice.slack : 0;
+	/* The first sample has nothing below it, so there is always one. */
+	return (struct bracket){.i = samples_up_to(q, low, true) - 1,
+				.j = samples_up_to(q, plus(high, q->choice.slack), false)};
+}
+
+static int select_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
 	struct select *q = ctx;
-	struct walk k = {.q = q, .next = index * q->chunk};
-	k.end = k.next + q->chunk < q->ntargets ? k.next + q->chunk : q->ntargets;
-	uint64_t first = q->targets[k.next], last = q->targets[k.end - 1];
-	/* The first sample has nothing below it, so there is always one. */
-	struct bracket b = {.i = samples_up_to(q, first, true) - 1,
-			    .j = samples_up_to(q, last, false)};
-	int rc = k.end - k.next == 1 ? narrow(q, &b, first, err) : RC_OK;
+	struct walk k = {.q = q, .next = q->tasks[index], .end = q->tasks[index + 1]};
+	struct bracket b = bracket_of(q, k.next, k.end);
+	uint64_t first = q->targets[k.next].weight, slack = q->choice.slack;
+	size_t j = b.j;
+	int rc = RC_OK;
+	if (k.end - k.next == 1) {
+		rc = narrow(q, &b, first > slack ? first - slack : 0, err);
+		b.j = slack ? j : b.j; /* the walk ends by itself */
+	}
 	if (rc == RC_OK && !b.exact)
 		rc = probe(q, q->samples[b.i].key, &b.weight, &b.below, err);
 	if (rc == RC_OK)
@@ -277,32 +393,44 @@ static int select_chunk(void *ctx, unsigned worker, size_t index, struct error *
 	return rc;
 }
 
-struct ranked {
-	uint64_t target;
-	size_t place;
-};
-
-static int compare_ranked(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
-	const struct ranked *ra = a, *rb = b;
-	return (ra->target > rb->target) - (ra->target < rb->target);
+	const struct target *ta = a, *tb = b;
+	return (ta->weight > tb->weight) - (ta->weight < tb->weight);
 }
 
-static void order_targets(struct select *q, const uint64_t *targets)
+static void order_targets(struct select *q, const uint64_t *weights)
 {
-	struct ranked *r = mem_alloc(q->ntargets * sizeof(*r));
 	for (size_t i = 0; i < q->ntargets; i++)
-		r[i] = (struct ranked){targets[i], i};
-	qsort(r, q->ntargets, sizeof(*r), compare_ranked);
+		q->targets[i] = (struct target){.weight = weights[i], .place = i};
+	qsort(q->targets, q->ntargets, sizeof(*q->targets), compare_targets);
+}
+
+/* Do both targets lie where the index can narrow no further: in one heavy row, say? */
+static bool same_place(const struct select *q, size_t a, size_t b)
+{
+	struct bracket x = bracket_of(q, a, a + 1), y = bracket_of(q, b, b + 1);
+	return x.i == y.i && x.j == y.j && x.j - x.i <= NEAR(q->s->nruns);
+}
+
+/*
+ * A probe reads a block of each run.  When targets are closer than that they share a merge; else
+ * they have a task each, but for those that would merge the same records again.
+ */
+static void make_tasks(struct select *q, unsigned threads)
+{
+	bool far = q->nsamples / q->ntargets > 4 * q->s->nruns;
+	size_t chunk = far ? 1 : 1 + (q->ntargets - 1) / (8 * (size_t)threads);
 	for (size_t i = 0; i < q->ntargets; i++) {
-		q->targets[i] = r[i].target;
-		q->places[i] = r[i].place;
+		size_t first = q->ntasks ? q->tasks[q->ntasks - 1] : 0;
+		if (i == 0 || (i - first >= chunk && !same_place(q, i - 1, i)))
+			q->tasks[q->ntasks++] = i;
 	}
-	mem_free(r);
+	q->tasks[q->ntasks] = q->ntargets;
 }
 
 int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, size_t n,
-		  struct split_point *out, struct error *err)
+		  const struct split_choice *choice, struct split_point *out, struct error *err)
 {
 	size_t nblocks = 0;
 	for (size_t i = 0; i < s->nruns; i++)
@@ -311,25 +439,63 @@ int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, s
 		return RC_OK;
 	size_t stride = 1 + nblocks / SAMPLES_MAX;
 	size_t samples_max = nblocks / stride + s->nruns;
-	uint64_t held =
-		samples_max * sizeof(struct sample) + n * (sizeof(uint64_t) + sizeof(size_t));
+	uint64_t held = samples_max * sizeof(struct sample) + n * sizeof(struct target) +
+			(n + 1) * sizeof(size_t);
 	budget_force(s->opt.budget, held);
 	struct select q = {.s = s,
 			   .samples = mem_alloc(samples_max * sizeof(*q.samples)),
 			   .targets = mem_alloc(n * sizeof(*q.targets)),
-			   .places = mem_alloc(n * sizeof(*q.places)),
+			   .tasks = mem_alloc((n + 1) * sizeof(*q.tasks)),
 			   .ntargets = n,
 			   .out = out};
+	if (choice)
+		q.choice = *choice;
 	order_targets(&q, targets);
 	collect_samples(&q, stride);
 	bound_samples(&q, stride);
-	/* A probe reads a block of each run: when targets are closer than that, merge once. */
-	bool apart = q.nsamples / n > 4 * s->nruns;
-	q.chunk = apart ? 1 : 1 + (n - 1) / (8 * (size_t)threads);
-	int rc = pool_run(threads, (n + q.chunk - 1) / q.chunk, select_chunk, &q, err);
+	make_tasks(&q, threads);
+	int rc = pool_run(threads, q.ntasks, select_task, &q, err);
 	mem_free(q.samples);
 	mem_free(q.targets);
-	mem_free(q.places);
+	mem_free(q.tasks);
 	budget_give(s->opt.budget, held);
 	return rc;
+}
+
+static int select_weights(void *self, const uint64_t *targets, size_t n,
+			  const struct split_choice *choice, struct split_point *out,
+			  struct error *err)
+{
+	struct sorter *s = self;
+	return sorter_select(s, s->opt.threads, targets, n, choice, out, err);
+}
+
+/* A run's index says it up to the block that may straddle the key. */
+static int weight_below(void *self, struct bytes key, bool exact, uint64_t *least, uint64_t *most,
+			struct error *err)
+{
+	const struct select q = {.s = self};
+	struct buf below = {0};
+	*least = *most = 0;
+	if (exact) {
+		int rc = probe(&q, key, least, &below, err);
+		buf_release(&below);
+		*most = *least;
+		return rc;
+	}
+	for (size_t i = 0; i < q.s->nruns; i++) {
+		const struct run *r = q.s->runs[i];
+		size_t n = run_blocks_below(r, key, false);
+		*least += n ? r->blocks[n - 1].weight : 0;
+		*most += n ? r->blocks[n].weight : 0;
+	}
+	return RC_OK;
+}
+
+struct key_weights sorter_weights(struct sorter *s)
+{
+	return (struct key_weights){.self = s,
+				    .total = sorter_totals(s).weight,
+				    .select = select_weights,
+				    .below = weight_below};
 }

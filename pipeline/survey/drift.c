@@ -2,8 +2,8 @@
  * drift.c - sum the new rows by live region, and find the keys that would even them out
  *
  * The sorter of `load` holds every row, so sums and split keys are exact: a region's share is read
- * off a merge over its key range, and a region that needs k parts is cut at the k-quantiles of the
- * new bytes in it, each key as short as it can be.  What the region holds already is taken to be
+ * off a merge over its key range, and a region that needs k parts is divided (divide.h) as if the
+ * new bytes in it were a table.  What the region holds already is taken to be
  * spread as the new rows are; nothing else is known of it.
  */
 #include "drift.h"
@@ -12,14 +12,16 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "key.h"
+#include "measure.h"
 #include "pool.h"
 #include "regions.h"
+#include "table_check.h"
 
 #define SAMPLE_BYTES (16u << 20)
 
-#define MAX_FILESIZE (UINT64_C(10) << 30) /* hbase.hregion.max.filesize */
-#define FAIR	     2.0
-#define PARTS_MOST   1000
+#define FAIR	   2.0
+#define PARTS_MOST 1000
 
 struct drift_work {
 	struct drift *drift;
@@ -113,7 +115,7 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 	char *dir = mem_format("%s/samples", w->dir);
 	struct cell_sample sample = {.bytes = SAMPLE_BYTES};
 	int rc = sorter_totals(sorter).records
-			 ? regions_disk_ratio(&cut, sorter, w->pass.memory.threads, &sample, dir,
+			 ? measure_disk_ratio(&cut, sorter, w->pass.memory.threads, &sample, dir,
 					      &ratio, err)
 			 : RC_OK;
 	mem_free(dir);
@@ -129,16 +131,6 @@ static int predict_bytes(struct drift_work *w, struct drift_table *t, struct err
 }
 
 /* --- judge and mend --- */
-
-static uint64_t table_max_filesize(const struct drift_options *opt, const struct table *t)
-{
-	if (opt->max_filesize)
-		return opt->max_filesize;
-	for (size_t i = 0; i < t->attributes.count; i++)
-		if (!strcmp(t->attributes.item[i].key, "MAX_FILESIZE"))
-			return strtoull(t->attributes.item[i].value, NULL, 10);
-	return MAX_FILESIZE;
-}
 
 static uint64_t bytes_after(const struct drift_region *r)
 {
@@ -159,42 +151,20 @@ static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
 	return parts < PARTS_MOST ? parts : PARTS_MOST;
 }
 
-static int cut_at(struct drift_table *t, size_t region, const struct split_point *p,
-		  struct error *err)
-{
-	struct bytes start = region_start(t, region), end = region_end(t, region);
-	struct bytes below = buf_bytes(&p->below), key = buf_bytes(&p->key);
-	/* nothing of the region is below, or nothing at or above */
-	if (!below.len || !key.len || bytes_cmp(below, start) < 0 ||
-	    (end.len && bytes_cmp(key, end) >= 0))
-		return RC_OK;
-	struct bytes s = shortest_separator(below, key);
-	if (t->cuts.count && bytes_cmp(s, t->cuts.keys[t->cuts.count - 1]) <= 0)
-		return RC_OK;
-	t->regions[region].ncuts++;
-	return splits_add(&t->cuts, s, err);
-}
-
-static int mend_region(struct drift_work *w, struct drift_table *t, size_t region, uint64_t below,
+/* The regions rise, so their cuts do. */
+static int mend_region(struct drift_work *w, struct drift_table *t, size_t region,
 		       struct error *err)
 {
 	struct drift_region *r = &t->regions[region];
-	size_t n = (size_t)parts_of(t, r) - 1;
+	struct key_shape shape = key_shape(&w->job->tables[w->table]);
+	struct key_weights weights = sorter_weights(w->pass.tables[w->table].sorter);
+	const struct division d = {.shape = &shape,
+				   .start = region_start(t, region),
+				   .end = region_end(t, region),
+				   .regions = (size_t)parts_of(t, r)};
 	r->cuts_at = t->cuts.count;
-	if (n == 0 || r->weight == 0)
-		return RC_OK;
-	uint64_t *targets = mem_alloc(n * sizeof *targets);
-	struct split_point *points = mem_calloc(n, sizeof *points);
-	for (size_t i = 0; i < n; i++)
-		targets[i] = below + (uint64_t)((__uint128_t)r->weight * (i + 1) / (n + 1));
-	int rc = sorter_select(w->pass.tables[w->table].sorter, w->pass.memory.threads, targets, n,
-			       points, err);
-	for (size_t i = 0; rc == RC_OK && i < n; i++)
-		rc = cut_at(t, region, &points[i], err);
-	for (size_t i = 0; i < n; i++)
-		split_point_release(&points[i]);
-	mem_free(points);
-	mem_free(targets);
+	int rc = d.regions > 1 ? divide(&weights, &d, &t->cuts, err) : RC_OK;
+	r->ncuts = t->cuts.count - r->cuts_at;
 	return rc;
 }
 
@@ -221,18 +191,16 @@ static int judge_table(struct drift_work *w, struct error *err)
 	const struct job_table *job = &w->job->tables[w->table];
 	t->nregions = t->live->splits.count + 1;
 	t->regions = mem_calloc(t->nregions, sizeof *t->regions);
-	t->max_filesize = table_max_filesize(w->opt, t->schema);
-	t->fair = job->regions.tolerance > 0 ? job->regions.tolerance : FAIR;
+	t->max_filesize =
+		w->opt->max_filesize ? w->opt->max_filesize : table_max_filesize(t->schema);
+	t->fair = job->regions.rule.tolerance > 0 ? job->regions.rule.tolerance : FAIR;
 	for (size_t i = 0; i < t->nregions; i++)
 		t->regions[i].live_bytes = t->live->regions[i].size_bytes;
 	int rc = pool_run(w->pass.memory.threads, t->nregions, sum_region, w, err);
 	if (rc == RC_OK)
 		rc = predict_bytes(w, t, err);
-	uint64_t below = 0;
-	for (size_t i = 0; rc == RC_OK && i < t->nregions; i++) {
-		rc = mend_region(w, t, i, below, err);
-		below += t->regions[i].weight;
-	}
+	for (size_t i = 0; rc == RC_OK && i < t->nregions; i++)
+		rc = mend_region(w, t, i, err);
 	find_merges(t);
 	return rc;
 }

@@ -19,8 +19,10 @@
 #include <xxhash.h>
 
 #include "key.h"
+#include "measure.h"
 #include "mem.h"
 #include "regions.h"
+#include "table_check.h"
 
 #define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
 #define PIECE_LOG2     20
@@ -31,7 +33,6 @@
 #define WINDOW_LOG2    8     /* KeyValue bytes */
 #define FULL_REGIONS   1000  /* that the widths are for */
 #define DISK_PER_INPUT 16    /* bytes; more than any input makes of itself, compressed ones too */
-#define PER_SERVER     10    /* as in splitter/plan.c */
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
@@ -125,21 +126,17 @@ static uint64_t chosen_below(uint64_t input_bytes)
 }
 
 /* The regions that will be asked of the sample, at most; 0: anything. */
-static uint64_t regions_at_most(const struct planner *p, const struct regions *r)
+static uint64_t regions_at_most(const struct planner *p, const struct region_rule *r)
 {
 	uint64_t done, total;
-	if (r->count)
-		return r->count;
-	if (!r->size_bytes)
-		return (uint64_t)r->servers * (r->per_server ? r->per_server : PER_SERVER);
+	if (region_rule_stated(r))
+		return region_rule_stated(r);
 	source_progress(p->pass.source, &done, &total);
-	double disk = (double)total * DISK_PER_INPUT * (1 + r->headroom);
-	uint64_t n = total ? 1 + (uint64_t)(disk / (double)r->size_bytes) : 0;
-	return n && n < r->min ? r->min : n;
+	return total ? region_rule_count(r, (double)total * DISK_PER_INPUT) : 0;
 }
 
 /* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
-static unsigned spare_log2(const struct planner *p, const struct regions *r)
+static unsigned spare_log2(const struct planner *p, const struct region_rule *r)
 {
 	unsigned log2 = 0;
 	uint64_t n = p->opt->keep ? 0 : regions_at_most(p, r);
@@ -303,7 +300,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->shapes[t] = key_shape(&p->job->tables[t]);
-		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
+		p->spare[t] = spare_log2(p, &p->job->tables[t].regions.rule);
 		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
@@ -332,7 +329,7 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
-	int rc = regions_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
+	int rc = measure_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
 				    err);
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
@@ -386,36 +383,42 @@ void table_sample_release(struct table_sample *s)
 	*s = (struct table_sample){0};
 }
 
-static uint64_t max_filesize(const struct table *t)
+/* Borders that the data does not decide; those of no data at all are the plan's own. */
+static int given_splits(const struct table_sample *s, struct splits *out, bool *given,
+			struct error *err)
 {
-	for (size_t i = 0; i < t->attributes.count; i++)
-		if (!strcmp(t->attributes.item[i].key, "MAX_FILESIZE"))
-			return strtoull(t->attributes.item[i].value, NULL, 10);
-	return 0;
+	const struct regions *r = &s->table->regions;
+	double disk = (double)sketch_bytes(sample_sketch(s->sample)) *
+		      (s->disk_per_byte > 0 ? s->disk_per_byte : 1);
+	int rc = regions_without_data(r, out, err);
+	if (rc == RC_END)
+		rc = regions_computed(r, region_rule_count(&r->rule, disk), out, err);
+	*given = rc == RC_OK;
+	return rc == RC_END ? RC_OK : rc;
 }
 
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err)
 {
 	struct key_table keys;
-	const struct regions *r = &s->table->regions;
+	struct splits splits = {0};
+	bool given;
 	struct plan_options o = {
-		.count = r->count,
-		.size_bytes = r->size_bytes,
-		.servers = r->servers,
-		.per_server = r->per_server,
-		.min = r->min,
-		.max = r->max,
-		.headroom = r->headroom,
-		.align_salt = r->align_salt,
+		.rule = s->table->regions.rule,
 		.disk_per_byte = s->disk_per_byte,
-		.disk_per_region = s->table->schema.nfamilies * DISK_FILE_BYTES,
-		.max_filesize = max_filesize(&s->table->schema),
+		.disk_per_region = s->table->schema.nfamilies * HFILE_TRAILER_BYTES,
+		.max_filesize = table_max_filesize(&s->table->schema),
 		.max_hfile_bytes = s->table->max_hfile_bytes,
 		.name_key = key_name,
 		.name_ctx = &keys,
 	};
+	*p = (struct plan){0};
+	int rc = given_splits(s, &splits, &given, err);
+	if (given)
+		o.given = &splits;
 	key_table_open(&keys, job, s->table);
-	int rc = plan_make(p, s->sample, &o, err);
+	if (rc == RC_OK)
+		rc = plan_make(p, s->sample, &o, err);
 	key_table_close(&keys);
+	splits_release(&splits);
 	return rc;
 }

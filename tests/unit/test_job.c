@@ -210,8 +210,8 @@ static void test_defaults(void **state)
 	assert_int_equal(f->pos.column, 7);
 	assert_int_equal(t->duplicates, DUPLICATES_LAST);
 	assert_int_equal(t->max_hfile_bytes, 0);
-	assert_int_equal(t->regions.count, 4);
-	assert_int_equal(t->regions.size_bytes, 0);
+	assert_int_equal(t->regions.rule.count, 4);
+	assert_int_equal(t->regions.rule.size_bytes, 0);
 	job_release(&job);
 }
 
@@ -347,8 +347,8 @@ static void test_everything(void **state)
 	assert_int_equal(c[3].as, AS_TEXT);
 	assert_true(c[3].optional);
 	assert_int_equal(t->regions.split, SPLIT_HEX);
-	assert_int_equal(t->regions.servers, 3);
-	assert_true(t->regions.headroom > 0.49 && t->regions.headroom < 0.51);
+	assert_int_equal(t->regions.rule.servers, 3);
+	assert_true(t->regions.rule.headroom > 0.49 && t->regions.rule.headroom < 0.51);
 	assert_string_equal(t->regions.last, "7f");
 	job_release(&job);
 }
@@ -435,7 +435,7 @@ static void test_examples(void **state)
 	assert_int_equal(job.tables[0].rowkey[2].as, AS_REVERSED_MILLIS);
 	assert_int_equal(job.tables[0].schema.families[0].ttl_s, 20000 * 86400);
 	assert_int_equal(job.tables[0].schema.families[0].codec, CODEC_ZSTD);
-	assert_int_equal(job.tables[0].regions.count, 16);
+	assert_int_equal(job.tables[0].regions.rule.count, 16);
 	job_release(&job);
 
 	load_example(&job, "flights");
@@ -444,7 +444,7 @@ static void test_examples(void **state)
 	assert_int_equal(offset_at(job.fields[1].zone, 1362898800), -14400);
 	assert_int_equal(job.tables[0].schema.nfamilies, 2);
 	assert_int_equal(job.tables[0].rowkey[0].nof, 2);
-	assert_int_equal(job.tables[0].regions.count, 8);
+	assert_int_equal(job.tables[0].regions.rule.count, 8);
 	job_release(&job);
 
 	load_example(&job, "files");

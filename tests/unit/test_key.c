@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "key.h"
+#include "plan.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/hex.h"
 #include "tests/unit/row_rig.h"

@@ -162,7 +162,7 @@ static struct data make_data(enum kind kind, size_t count)
 static void thousand_regions_are_even(void **state)
 {
 	static const enum kind kinds[] = {ZIPF, SEQUENTIAL, SALTED, UNEVEN};
-	const struct plan_options o = {.count = REGIONS};
+	const struct plan_options o = {.rule.count = REGIONS};
 	(void)state;
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		struct data d = make_data(kinds[i], MANY);
@@ -180,7 +180,7 @@ static void thousand_regions_are_even(void **state)
 
 static void equal_keys_make_one_region(void **state)
 {
-	const struct plan_options o = {.count = 1000};
+	const struct plan_options o = {.rule.count = 1000};
 	struct data d = data_new(50000);
 	struct plan p;
 	(void)state;
@@ -208,7 +208,7 @@ static void equal_keys_make_one_region(void **state)
 /* A row with a third of all bytes gets a region of its own; the others stay even. */
 static void heavy_row_is_set_apart(void **state)
 {
-	const struct plan_options o = {.count = 30};
+	const struct plan_options o = {.rule.count = 30};
 	struct data d = make_data(SALTED, 30000);
 	struct plan p;
 	struct error err;
@@ -229,7 +229,7 @@ static void heavy_row_is_set_apart(void **state)
 		assert_true(bytes_cmp(p.splits.keys[i - 1], p.splits.keys[i]) < 0);
 	mem_free(bytes);
 	plan_release(&p);
-	assert_int_equal(plan_make(&p, d.sample, &(struct plan_options){.count = 1}, &err), 0);
+	assert_int_equal(plan_make(&p, d.sample, &(struct plan_options){.rule.count = 1}, &err), 0);
 	assert_int_equal(p.nheavy, 0);
 	plan_release(&p);
 	data_release(&d);
@@ -257,7 +257,8 @@ static void aligned_cuts(void **state)
 	}
 	take_sample(&d, &salted_shape);
 	for (size_t c = 0; c < COUNT(counts); c++) {
-		const struct plan_options o = {.count = (uint32_t)counts[c], .align_salt = true};
+		const struct plan_options o = {.rule.count = (uint32_t)counts[c],
+					       .rule.align_salt = true};
 		size_t regions = counts[c] < 16 ? 16 : counts[c], in_bucket[16] = {0};
 		struct plan p;
 		make(&p, &d, &o);
@@ -292,7 +293,7 @@ static void no_slivers_across_buckets(void **state)
 	(void)state;
 	take_sample(&d, &salted_shape);
 	for (size_t c = 0; c < COUNT(counts); c++) {
-		const struct plan_options o = {.count = (uint32_t)counts[c]};
+		const struct plan_options o = {.rule.count = (uint32_t)counts[c]};
 		struct plan p;
 		make(&p, &d, &o);
 		assert_true(p.splits.count + 1 <= counts[c] && p.splits.count + 2 >= counts[c]);
@@ -322,7 +323,7 @@ static void no_slivers_across_buckets(void **state)
 /* 400 entities, each a quarter of a percent: most cuts can lie between two. */
 static void cuts_between_entities_where_cheap(void **state)
 {
-	const struct plan_options o = {.count = 8};
+	const struct plan_options o = {.rule.count = 8};
 	struct key_shape plain = salted_shape;
 	size_t inside[2] = {0, 0};
 	(void)state;
@@ -354,19 +355,19 @@ static void number_of_regions(void **state)
 		struct plan_options o;
 		size_t regions;
 	} cases[] = {
-		{{.count = 7}, 7},
-		{{.count = 7, .size_bytes = 1, .servers = 3}, 7},
-		{{.size_bytes = 100000}, 10},
-		{{.size_bytes = 99999}, 11},
-		{{.size_bytes = 100000, .headroom = 0.5}, 15},
-		{{.size_bytes = 100000, .disk_per_byte = 0.25}, 3},
-		{{.size_bytes = 100000, .max = 4}, 4},
-		{{.size_bytes = 100000, .min = 20}, 20},
-		{{.count = 9, .max = 4}, 4},
-		{{.servers = 3}, 30},
-		{{.servers = 3, .per_server = 4}, 12},
-		{{.servers = 3, .per_server = 4, .max = 10}, 10},
-		{{.headroom = 0}, 1}, /* 1 MB is not 10 GiB */
+		{{.rule.count = 7}, 7},
+		{{.rule.count = 7, .rule.size_bytes = 1, .rule.servers = 3}, 7},
+		{{.rule.size_bytes = 100000}, 10},
+		{{.rule.size_bytes = 99999}, 11},
+		{{.rule.size_bytes = 100000, .rule.headroom = 0.5}, 15},
+		{{.rule.size_bytes = 100000, .disk_per_byte = 0.25}, 3},
+		{{.rule.size_bytes = 100000, .rule.max = 4}, 4},
+		{{.rule.size_bytes = 100000, .rule.min = 20}, 20},
+		{{.rule.count = 9, .rule.max = 4}, 4},
+		{{.rule.servers = 3}, 30},
+		{{.rule.servers = 3, .rule.per_server = 4}, 12},
+		{{.rule.servers = 3, .rule.per_server = 4, .rule.max = 10}, 10},
+		{{.rule.headroom = 0}, 1}, /* 1 MB is not 10 GiB */
 	};
 	struct data d = data_new(10000);
 	(void)state;
@@ -390,13 +391,15 @@ static void warnings_at_the_limits(void **state)
 		struct plan_options o;
 		const char *says; /* NULL: nothing */
 	} cases[] = {
-		{{.count = 10, .servers = 1}, NULL},
-		{{.count = 401, .servers = 2}, "401 regions on 2 servers are 200 a server"},
-		{{.count = 10, .max_filesize = 90000},
+		{{.rule.count = 10, .rule.servers = 1}, NULL},
+		{{.rule.count = 401, .rule.servers = 2},
+		 "401 regions on 2 servers are 200 a server"},
+		{{.rule.count = 10, .max_filesize = 90000},
 		 "10 regions would be larger than hbase.hregion.max.filesize (90000 bytes"},
-		{{.count = 10, .max_filesize = 90000, .disk_per_byte = 0.5}, NULL},
-		{{.count = 10, .max_hfile_bytes = 3000}, "10 regions may get more than 32 files"},
-		{{.count = 10, .max_hfile_bytes = 3500}, NULL},
+		{{.rule.count = 10, .max_filesize = 90000, .disk_per_byte = 0.5}, NULL},
+		{{.rule.count = 10, .max_hfile_bytes = 3000},
+		 "10 regions may get more than 32 files"},
+		{{.rule.count = 10, .max_hfile_bytes = 3500}, NULL},
 	};
 	struct data d = data_new(10000);
 	(void)state;
@@ -416,7 +419,7 @@ static void warnings_at_the_limits(void **state)
 
 static void heavy_entity_and_bucket(void **state)
 {
-	const struct plan_options o = {.count = 50};
+	const struct plan_options o = {.rule.count = 50};
 	struct data d = make_data(SALTED, 40000);
 	struct plan p;
 	(void)state;
@@ -444,7 +447,7 @@ static void heavy_entity_and_bucket(void **state)
 static void rivals(void **state)
 {
 	enum { ROWS = 20000 };
-	const struct plan_options o = {.count = 20};
+	const struct plan_options o = {.rule.count = 20};
 	struct sample *s = sample_new(SKETCH_K, 1, NULL);
 	char(*keys)[8] = mem_alloc(ROWS * sizeof(*keys));
 	struct plan p;
@@ -507,7 +510,7 @@ static void shape_ends_vectors(void **state)
 
 static void samples_merge_and_load(void **state)
 {
-	const struct plan_options o = {.count = 25};
+	const struct plan_options o = {.rule.count = 25};
 	struct data d = make_data(SALTED, 20000);
 	struct sample *part[3], *back;
 	struct buf file = {0};
