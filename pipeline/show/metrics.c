@@ -1,17 +1,43 @@
-/* metrics.c - the only file that knows libmicrohttpd */
+/*
+ * metrics.c - the only file that knows libmicrohttpd
+ *
+ * A connection is for one request, and that has to come soon: libmicrohttpd's own timeout begins
+ * again with each byte, so clients that trickle would keep their places for ever, and there are
+ * only so many.  Here the oldest one makes room for a new one, and none grows old.
+ */
 #include "metrics.h"
 
 #include <microhttpd.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "clock.h"
 
+#include "ticker.h"
+
+#define PLACES	     32
+#define MOST_AT_ONCE 256 /* those that were hung up on and are not gone yet, too */
+#define LIFE_MS	     5000
+#define IDLE_S	     10 /* who does not fetch the answer */
+#define SWEEP_MS     500
+
+/* A connection that is open; the places are in the order of their coming. */
+struct place {
+	const struct MHD_Connection *connection;
+	int fd;
+	int64_t since_ms;
+};
+
 struct metrics {
 	struct MHD_Daemon *daemon;
 	const struct stream_gauges *gauges;
 	const struct progress *progress;
+	struct ticker *sweeper;
+	pthread_mutex_t lock;
+	struct place places[PLACES];
+	size_t nplaces;
 };
 
 static void put(struct buf *b, const char *name, const char *type, const char *help, double value)
@@ -47,6 +73,62 @@ static void format(const struct metrics *m, struct buf *b)
 	    "When a load was published last; 0: never.", (double)g->published_ms / 1000);
 }
 
+/* --- connections --- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void leave(struct metrics *m, size_t i)
+{
+	m->nplaces--;
+	memmove(&m->places[i], &m->places[i + 1], (m->nplaces - i) * sizeof(*m->places));
+}
+
+/* The server sees the end and closes it; its descriptor is valid until on_connection says so. */
+static void hang_up(struct metrics *m, size_t i)
+{
+	shutdown(m->places[i].fd, SHUT_RDWR);
+	leave(m, i);
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct metrics *m = ctx;
+	(void)context;
+	pthread_mutex_lock(&m->lock);
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		if (m->nplaces == PLACES)
+			hang_up(m, 0);
+		m->places[m->nplaces++] = (struct place){
+			c,
+			MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+			now_ms()};
+	} else {
+		for (size_t i = 0; i < m->nplaces; i++)
+			if (m->places[i].connection == c) {
+				leave(m, i);
+				break;
+			}
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void sweep(void *ctx)
+{
+	struct metrics *m = ctx;
+	pthread_mutex_lock(&m->lock);
+	while (m->nplaces && now_ms() - m->places[0].since_ms > LIFE_MS)
+		hang_up(m, 0);
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* --- answers --- */
+
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, struct buf *body)
 {
 	struct MHD_Response *r =
@@ -55,6 +137,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 	if (!r)
 		return MHD_NO;
 	MHD_add_response_header(r, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+	MHD_add_response_header(r, "Connection", "close");
 	enum MHD_Result done = MHD_queue_response(connection, status, r);
 	MHD_destroy_response(r);
 	return done;
@@ -104,19 +187,25 @@ int metrics_start(struct metrics **out, const char *address, const struct stream
 				 "127.0.0.1:9109",
 				 address);
 	struct metrics *m = mem_calloc(1, sizeof *m);
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD;
+	/* not select: a process with many partitions has descriptors beyond its 1024 */
+	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;
 	if (at->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
+	pthread_mutex_init(&m->lock, NULL);
 	m->gauges = gauges;
 	m->progress = progress;
-	m->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, m, MHD_OPTION_SOCK_ADDR,
-				     at->ai_addr, MHD_OPTION_CONNECTION_LIMIT, 16u,
-				     MHD_OPTION_CONNECTION_TIMEOUT, 10u, MHD_OPTION_END);
+	m->daemon =
+		MHD_start_daemon(flags, 0, NULL, NULL, on_request, m, MHD_OPTION_SOCK_ADDR,
+				 at->ai_addr, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_AT_ONCE,
+				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+				 MHD_OPTION_NOTIFY_CONNECTION, on_connection, m, MHD_OPTION_END);
 	freeaddrinfo(at);
 	if (!m->daemon) {
+		pthread_mutex_destroy(&m->lock);
 		mem_free(m);
 		return error_set(err, RC_CONFIG, "--metrics: cannot listen on %s", address);
 	}
+	m->sweeper = ticker_start(SWEEP_MS, sweep, m);
 	*out = m;
 	return RC_OK;
 }
@@ -125,6 +214,8 @@ void metrics_stop(struct metrics *m)
 {
 	if (!m)
 		return;
+	ticker_stop(m->sweeper);
 	MHD_stop_daemon(m->daemon);
+	pthread_mutex_destroy(&m->lock);
 	mem_free(m);
 }

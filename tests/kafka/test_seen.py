@@ -6,7 +6,9 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -140,3 +142,52 @@ def test_metrics_and_status(rig, kafka):
     assert m and (m[1], m[3], m[4], m[7]) == ("402", "open cut", "402", "2"), text
     assert abs(int(m[2].replace(",", "")) - noted["rate"]) < 0.5 * noted["rate"]
     rig.end(process, status=3)
+
+
+class Trickle(threading.Thread):
+    """Connections that send their request a byte at a time and never end it; closed ones come again."""
+
+    def __init__(self, port, count):
+        super().__init__()
+        self.port, self.count, self.again = port, count, 0
+        self.full, self.enough = threading.Event(), threading.Event()
+
+    def run(self):
+        open_ones = []
+        while not self.enough.wait(0.1):
+            while len(open_ones) < self.count:
+                s = socket.create_connection(("127.0.0.1", self.port), timeout=5)
+                s.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+                open_ones.append(s)
+                self.again += self.full.is_set()
+            self.full.set()
+            for s in list(open_ones):
+                try:
+                    s.sendall(b"x")
+                except OSError:
+                    open_ones.remove(s)
+        for s in open_ones:
+            s.close()
+
+
+def test_trickling_connections(rig, kafka):
+    """Forty that never come to the end of their request: /metrics is answered all the same."""
+    port = free_ports(1)[0]
+    kafka.create(rig.topic, 2)
+    process = rig.stream("--metrics", f"127.0.0.1:{port}")
+    wait_until(lambda: rig.state.exists() and socket.socket().connect_ex(("127.0.0.1", port)) == 0)
+    trickle = Trickle(port, 40)
+    trickle.start()
+    try:
+        assert trickle.full.wait(10)
+        end = time.monotonic() + 7  # longer than a connection is let live
+        while time.monotonic() < end:
+            start = time.monotonic()
+            assert metrics(port)["lag_offsets"] == 0
+            assert time.monotonic() - start < 1
+            time.sleep(0.2)
+        assert trickle.again > 0, "those that trickle are hung up on"
+    finally:
+        trickle.enough.set()
+        trickle.join()
+        rig.end(process)
