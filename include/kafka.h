@@ -39,6 +39,12 @@ void kafka_close(struct kafka *k); /* NULL is fine */
 /* From now on calls end with RC_STOPPED while *flag is not 0.  It outlives the client. */
 void kafka_stop_by(struct kafka *k, const atomic_int *flag);
 
+/*
+ * The job's topic was there in an earlier run: should it not be any more, that is no mistake in the
+ * job.
+ */
+void kafka_topic_is_known(struct kafka *k);
+
 /* A partition as the broker has it: offsets low..high-1; high is where open transactions begin. */
 struct kafka_partition {
 	int32_t id;
@@ -52,7 +58,10 @@ struct kafka_topic {
 	size_t count;
 };
 
-/* RC_CONFIG: no such topic, or it lacks a partition that the job names. */
+/*
+ * RC_CONFIG: no such topic, or it lacks a partition that the job names.  RC_DATA: there was such a
+ * topic (kafka_topic_is_known, or this client has seen it).
+ */
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
 /* The same of other partitions than the job's, rising; n 0: all of the topic. */
 int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,

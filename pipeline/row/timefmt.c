@@ -302,3 +302,86 @@ enum time_fault time_parse(const struct time_format *f, const struct zone *zone,
 	*ms = utc_s * 1000 + c.nanos / 1000000;
 	return TIME_FINE;
 }
+
+/* --- numbers of units --- */
+
+/* Digits of a number and where its point stands among them. */
+struct decimal {
+	bool minus;
+	const uint8_t *whole, *fraction;
+	size_t nwhole, nfraction;
+	int64_t exponent;
+};
+
+static size_t count_digits(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = 0;
+	while (p + n < end && p[n] >= '0' && p[n] <= '9')
+		n++;
+	return n;
+}
+
+/* "[+-]digits" behind the e; what is beyond any time is as good as 9999. */
+static bool take_exponent(const uint8_t **p, const uint8_t *end, int64_t *out)
+{
+	bool minus = *p < end && **p == '-';
+	*p += *p < end && (**p == '-' || **p == '+');
+	size_t n = count_digits(*p, end);
+	for (size_t i = 0; i < n; i++)
+		if (*out < 1000)
+			*out = *out * 10 + ((*p)[i] - '0');
+	*p += n;
+	*out = minus ? -*out : *out;
+	return n > 0;
+}
+
+static bool take_decimal(struct bytes text, struct decimal *d)
+{
+	const uint8_t *p = text.ptr, *end = p + text.len;
+	*d = (struct decimal){.minus = text.len && *p == '-'};
+	p += d->minus;
+	d->whole = p;
+	d->nwhole = count_digits(p, end);
+	p += d->nwhole;
+	if (p < end && *p == '.') {
+		d->fraction = ++p;
+		d->nfraction = count_digits(p, end);
+		p += d->nfraction;
+		if (!d->nfraction)
+			return false;
+	}
+	if (p < end && (*p | 0x20) == 'e') {
+		p++;
+		if (!take_exponent(&p, end, &d->exponent))
+			return false;
+	}
+	return d->nwhole && p == end;
+}
+
+enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, int64_t *ms)
+{
+	struct decimal d;
+	if (!take_decimal(text, &d))
+		return NUMBER_BAD;
+	int64_t shift = unit == TIME_S ? 3 : unit == TIME_US ? -3 : unit == TIME_NS ? -6 : 0;
+	/* so many of the digits, with zeros behind them, are whole milliseconds */
+	int64_t point = (int64_t)d.nwhole + d.exponent + shift;
+	size_t ndigits = d.nwhole + d.nfraction;
+	uint64_t v = 0;
+	bool rest = false;
+	for (size_t i = 0; i < ndigits; i++) {
+		uint8_t digit = (i < d.nwhole ? d.whole[i] : d.fraction[i - d.nwhole]) - '0';
+		if ((int64_t)i >= point)
+			rest = rest || digit;
+		else if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, digit, &v))
+			return NUMBER_LARGE;
+	}
+	for (int64_t i = (int64_t)ndigits; v && i < point; i++)
+		if (__builtin_mul_overflow(v, 10u, &v))
+			return NUMBER_LARGE;
+	v += d.minus && rest;
+	if (v > INT64_MAX)
+		return NUMBER_LARGE;
+	*ms = d.minus ? -(int64_t)v : (int64_t)v;
+	return NUMBER_FINE;
+}

@@ -4,6 +4,7 @@
 #ifndef SALTMILL_ROW_TIMEFMT_H
 #define SALTMILL_ROW_TIMEFMT_H
 
+#include "digits.h"
 #include "job.h"
 
 struct time_format;
@@ -23,5 +24,11 @@ static inline int64_t floor_div(int64_t v, int64_t by)
 {
 	return v / by - (v % by < 0);
 }
+
+/*
+ * A decimal number of units since 1970 as JSON writes numbers (5.0, -1.5, 1.476640644E12), exactly;
+ * what is finer than a millisecond is cut off, towards the past.
+ */
+enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, int64_t *ms);
 
 #endif

@@ -29,12 +29,11 @@ static int bad_integer(const struct field *f, struct bytes text, enum number_fau
 		       struct reject *why)
 {
 	uint64_t v;
-	const char *range =
-		f->type == FIELD_U32   ? "a whole number 0..4294967295"
-		: f->type == FIELD_U64 ? "a whole number 0..18446744073709551615"
-		: f->type == FIELD_I64
-			? "a whole number -9223372036854775808..9223372036854775807"
-			: "a whole number of time units since 1970 that fits 64 bits in ms";
+	const char *range = f->type == FIELD_U32   ? "a whole number 0..4294967295"
+			    : f->type == FIELD_U64 ? "a whole number 0..18446744073709551615"
+			    : f->type == FIELD_I64
+				    ? "a whole number -9223372036854775808..9223372036854775807"
+				    : "a number of time units since 1970 that fits 64 bits in ms";
 	/* a well-formed negative number in an unsigned field is out of range, not malformed */
 	if (fault == NUMBER_BAD && text.len > 1 && text.ptr[0] == '-' &&
 	    long_number(text.ptr + 1, text.len - 1, &v) != NUMBER_BAD)
@@ -80,9 +79,14 @@ static inline int decode_time(const struct binding *b, struct value *v, struct r
 		return fault ? bad_time(f, v->text, fault, why) : 0;
 	}
 	enum number_fault fault = signed_number(v->text, &v->u);
+	t = (int64_t)v->u;
+	if (fault == NUMBER_BAD) {
+		fault = time_of_decimal(f->unit, v->text, &t);
+		v->u = (uint64_t)t;
+		return fault ? bad_integer(f, v->text, fault, why) : 0;
+	}
 	if (fault)
 		return bad_integer(f, v->text, fault, why);
-	t = (int64_t)v->u;
 	if (f->unit == TIME_S && __builtin_mul_overflow(t, 1000, &t))
 		return bad_integer(f, v->text, NUMBER_LARGE, why);
 	if (f->unit == TIME_US)

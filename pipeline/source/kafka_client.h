@@ -18,6 +18,7 @@ struct kafka {
 	rd_kafka_t *client;
 	rd_kafka_topic_t *topic;
 	rd_kafka_queue_t *queue;
+	bool topic_known; /* it was there, once */
 	/* waiting for brokers */
 	struct silence silence;
 	bool shows_log; /* the job sets `debug` */

@@ -22,11 +22,16 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *wh
 	const struct kafka_source *s = &k->job->kafka;
 	if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
 		return error_set(
-			err, RC_CONFIG,
+			err, k->topic_known ? RC_DATA : RC_CONFIG,
 			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
 			"not loaded yet is lost",
 			k->job->path, s->pos.line, s->pos.column, s->brokers, s->topic);
 	return kafka_wait_or_fail(k, e, what, err);
+}
+
+void kafka_topic_is_known(struct kafka *k)
+{
+	k->topic_known = true;
 }
 
 /*
@@ -90,6 +95,7 @@ static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
 			rd_kafka_metadata_destroy(m);
 		if (!e) {
 			silence_end(&k->silence);
+			k->topic_known = true;
 			return RC_OK;
 		}
 		int rc = wait_for_topic(k, e, "cannot look at it", err);

@@ -32,6 +32,7 @@ struct decoding {
 	size_t ncolumns, nvalues; /* the first nvalues are the value's own */
 	enum beside *beside;	  /* of the others */
 	bool headers;
+	bool arrays; /* json: some path leads into an array, so that a message may be one */
 	struct json_paths *paths;
 	struct arena arena;
 };
@@ -153,6 +154,9 @@ int decoding_new(struct decoding **out, const struct job *job, struct error *err
 	for (size_t i = 0; !rc && i < job->nfields; i++)
 		rc = add_paths(d, &job->fields[i], err);
 	d->nvalues = d->ncolumns;
+	for (size_t i = 0; i < d->nvalues; i++)
+		d->arrays = d->arrays || (d->columns[i][0] == '[' && d->columns[i][1] >= '0' &&
+					  d->columns[i][1] <= '9');
 	for (size_t i = 0; !rc && i < job->nfields; i++)
 		rc = add_beside(d, &job->fields[i], err);
 	if (!rc)
@@ -216,6 +220,16 @@ static int refuse(struct reject *why, const char *reason)
 	return RC_DATA;
 }
 
+/* No field could be found in other values; that is a fault, not an event without fields. */
+static bool check_kind(const struct decoding *plan, struct bytes value, struct json_fault *fault)
+{
+	size_t at = 0;
+	while (at < value.len && strchr(" \t\r\n", value.ptr[at]))
+		at++;
+	*fault = (struct json_fault){at, plan->arrays ? "an object or an array" : "an object"};
+	return value.ptr[at] == '{' || (plan->arrays && value.ptr[at] == '[');
+}
+
 static int decode_json(struct decoder *d, struct bytes value, struct reject *why)
 {
 	struct json_fault fault;
@@ -224,7 +238,8 @@ static int decode_json(struct decoder *d, struct bytes value, struct reject *why
 			 "found %zu bytes, expected less than 4 GiB", value.len);
 		return refuse(why, "too_long");
 	}
-	if (json_extract(d->plan->paths, &d->scratch, value, d->columns, &fault))
+	if (json_extract(d->plan->paths, &d->scratch, value, d->columns, &fault) &&
+	    check_kind(d->plan, value, &fault))
 		return RC_OK;
 	if (fault.at < value.len && value.ptr[fault.at] >= 0x20 && value.ptr[fault.at] < 0x7f)
 		snprintf(why->detail, sizeof(why->detail), "byte %zu: found `%c`, expected %s",

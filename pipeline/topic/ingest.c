@@ -208,6 +208,14 @@ static int keep_start(struct ingest *in, struct error *err)
 	return rc;
 }
 
+/* The state has seen the topic. */
+static void recall_topic(const struct ingest *in)
+{
+	const struct state_topic *t = in->state ? state_topic(in->state) : NULL;
+	if (t && strcmp(t->topic, in->job->kafka.topic) == 0)
+		kafka_topic_is_known(in->client);
+}
+
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct kafka_log *log, struct progress *progress,
 		struct error *err)
@@ -222,6 +230,8 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	if (rc == RC_OK && !in->borrowed)
 		rc = kafka_open(&in->client, job, memory_topic_bytes(load->common->memory_bytes),
 				log, err);
+	if (rc == RC_OK)
+		recall_topic(in);
 	if (rc == RC_OK && in->state && state_intent(in->state))
 		return RC_OK; /* ingest_recover looks at its own ranges first */
 	if (rc == RC_OK)
@@ -246,7 +256,10 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
-	return rc ? rc : ingest_look(in, err);
+	if (rc)
+		return rc;
+	recall_topic(in);
+	return ingest_look(in, err);
 }
 
 struct pass_topic ingest_view(const struct ingest *in)

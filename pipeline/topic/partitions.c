@@ -269,6 +269,8 @@ static int take_in_new(struct share *s, struct shared *shared, struct error *err
 {
 	char text[300];
 	struct kafka_topic t;
+	if (shared->topic.topic && strcmp(shared->topic.topic, s->job->kafka.topic) == 0)
+		kafka_topic_is_known(s->client);
 	int rc = kafka_look_at(s->client, NULL, 0, &t, err);
 	if (rc)
 		return rc;

@@ -1,5 +1,9 @@
 #include "stream.h"
 
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "clock.h"
 #include "pool.h"
 #include "partitions.h"
@@ -90,9 +94,20 @@ void stream_note(struct stream *s)
 	state_note(s->in.state, &s->seen);
 }
 
+/* It was there when the stream began: that it is not now is nothing wrong in the call. */
+static int check_parent(const struct stream *s, struct error *err)
+{
+	return access(s->parent, F_OK) == 0
+		       ? RC_OK
+		       : error_set(err, RC_DATA,
+				   "%s, the folder of the loads, is gone; put it back, or make it "
+				   "anew, and start again: nothing that was not published is lost",
+				   s->parent);
+}
+
 int stream_load_cut(struct stream *s, struct error *err)
 {
-	struct load_result result;
+	struct load_result result = {0};
 	struct stream_gauges *g = s->opt->gauges;
 	const char *name = state_next_name(s->in.state);
 	char *dir = mem_format("%s/%s", s->parent, name);
@@ -102,7 +117,9 @@ int stream_load_cut(struct stream *s, struct error *err)
 	g->cut_since_ms = (int64_t)(s->waiting_since * 1000);
 	g->loading = 1;
 	stream_note(s);
-	int rc = ingest_load(&s->in, dir, &result, err);
+	int rc = check_parent(s, err);
+	if (rc == RC_OK)
+		rc = ingest_load(&s->in, dir, &result, err);
 	g->loading = 0;
 	g->cut = 0;
 	g->cut_since_ms = 0;
@@ -155,6 +172,9 @@ int stream_run(const struct job *job, const struct stream_options *opt, struct p
 	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
 					 : mem_format("%s/published", opt->state_dir);
 	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->log, progress, err);
+	if (rc == RC_OK && access(s.parent, W_OK | X_OK) < 0)
+		rc = error_set(err, RC_CONFIG, "cannot make loads in %s: %s", s.parent,
+			       strerror(errno));
 	if (rc == RC_OK)
 		rc = stream_recover(&s, err);
 	if (rc == RC_OK)

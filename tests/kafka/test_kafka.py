@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -212,6 +213,28 @@ def test_stream_stops(rig, kafka):
         assert done.returncode == 1 and b"standard output: No space left on device" in done.stderr
 
 
+@pytest.mark.parametrize("what", ["loads", "topic"])
+def test_deleted_under_a_stream(rig, kafka, what):
+    """The folder of the loads, or the topic: that is no wrong usage, and what it says is what is gone."""
+    rig.configure("start: earliest\n    roll: {time: 1s}")
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
+    process = rig.stream()
+    process.stdout.readline()
+    if what == "loads":
+        shutil.rmtree(rig.state / "published")
+        kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
+    else:
+        kafka.call("delete", rig.topic)
+    said = rig.wait(process)
+    assert process.returncode == 1, said
+    assert ("published, the folder of the loads, is gone" if what == "loads" else "has no topic") in said
+    if what == "loads":
+        _, out = rig.load()
+        assert len(rig.cells(out)) == 100
+        rig.run("stream", rig.job, "--state", rig.state, "-o", rig.folder / "nowhere", status=2)
+
+
 def test_broker_stopped(saltmill, tmp_path):
     """The broker goes away in the middle and comes back; a broker of its own for that."""
     with Broker(tmp_path / "broker") as kafka:
@@ -312,7 +335,9 @@ class TestRefusals:
         self.prepare(rig, kafka)
         kafka.call("delete", rig.topic)
         time.sleep(1)
-        done, _ = rig.load(status=2)
+        done, _ = rig.load(status=1)
+        assert "has no topic" in done.stderr
+        done, _ = rig.load(status=2, state=False)  # nothing says that there ever was one
         assert "has no topic" in done.stderr
         kafka.create(rig.topic, 2)
         kafka.produce(rig.topic, [(0, None, value(1))])

@@ -366,6 +366,6 @@ def test_topic_deleted(rig, kafka, instances):
     instances.wait_for_all()
     kafka.call("delete", rig.topic)
     for p in processes:
-        assert p.wait(timeout=30) == 2, instances.text(p)
+        assert p.wait(timeout=30) == 1, instances.text(p)
         assert "has no topic" in instances.text(p)
         instances.running.remove(p)

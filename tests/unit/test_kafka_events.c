@@ -79,6 +79,44 @@ static void test_rejects_and_tombstones(void **state)
 	kafka_close(k);
 }
 
+/* JSON in which no field could be is a reject, not an event that has none. */
+static void test_no_object(void **state)
+{
+	static const struct {
+		const char *value, *want, *want_arrays;
+	} cases[] = {
+		{"{}", "-", "-|-"},
+		{" \n{\"a\":1}", "1", "1|-"},
+		{"null", "! bad_json events/1@2 byte 0: found `n`, expected an object",
+		 "! bad_json events/1@2 byte 0: found `n`, expected an object or an array"},
+		{" 17", "! bad_json events/1@3 byte 1: found `1`, expected an object",
+		 "! bad_json events/1@3 byte 1: found `1`, expected an object or an array"},
+		{"\"{}\"", "! bad_json events/1@4 byte 0: found `\"`, expected an object",
+		 "! bad_json events/1@4 byte 0: found `\"`, expected an object or an array"},
+		{"[{\"a\":1}]", "! bad_json events/1@5 byte 0: found `[`, expected an object",
+		 "-|{\"a\":1}"},
+		{"true", "! bad_json events/1@6 byte 0: found `t`, expected an object",
+		 "! bad_json events/1@6 byte 0: found `t`, expected an object or an array"},
+	};
+	const size_t n = sizeof(cases) / sizeof(*cases);
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	need(c, "a");
+	for (size_t i = 0; i < n; i++)
+		produce(c, 1, NULL, cases[i].value);
+	produced(c);
+	struct kafka *k = open_client(c);
+	whole(k, r);
+	for (int arrays = 0; arrays < 2; arrays++) {
+		struct seen *s = read_ranges(c, k, r, PARTITIONS);
+		for (size_t i = 0; i < n; i++)
+			expect(s, i, arrays ? cases[i].want_arrays : cases[i].want);
+		seen_free(s);
+		need(c, "[0]"); /* of an array */
+	}
+	kafka_close(k);
+}
+
 static void test_csv_and_raw(void **state)
 {
 	static const char *names[] = {"x", "y"};
@@ -119,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_whole_topic),
 		TEST(test_rejects_and_tombstones),
+		TEST(test_no_object),
 		TEST(test_csv_and_raw),
 	};
 	return RUN_ON_MOCK(tests);

@@ -52,7 +52,7 @@ static void rejects(void **state)
 		{FIELD_TEXT, AS_REVERSED, "浙江", "not_ascii", "found `浙江`"},
 		{FIELD_TIME, AS_MILLIS, "-1", "out_of_range", "before 1970"},
 		{FIELD_TIME, AS_REVERSED_MILLIS, "-5", "out_of_range", "before 1970"},
-		{FIELD_TIME, AS_MILLIS, "1260759144.5", "bad_number", "1260759144.5"},
+		{FIELD_TIME, AS_MILLIS, "1260759144,5", "bad_number", "1260759144,5"},
 		{FIELD_TIME, AS_MILLIS, "9223372036854776", "out_of_range", "fits 64 bits"},
 		{FIELD_U32, AS_U32, "", "null_value", "row key of table t"},
 		{FIELD_TEXT, AS_TEXT, "NULL", "null_value", "found `NULL`"},

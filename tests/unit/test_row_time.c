@@ -133,14 +133,46 @@ static void time_units(void **state)
 		{TIME_US, "-1000", -1},
 		{TIME_NS, "1260759144123999999", 1260759144123},
 		{TIME_NS, "-1000001", -2},
-		{TIME_S, "1.5", INT64_MIN},
 		{TIME_MS, "x", INT64_MIN},
+		/* as JSON and Java write doubles */
+		{TIME_S, "1.5", 1500},
+		{TIME_S, "5.0", 5000},
+		{TIME_MS, "5.0", 5},
+		{TIME_MS, "1260759144123.0", 1260759144123},
+		{TIME_MS, "1.260759144123E12", 1260759144123},
+		{TIME_MS, "12e+2", 1200},
+		{TIME_MS, "12E-1", 1},
+		{TIME_S, "1260759144.123999", 1260759144123},
+		{TIME_S, "-0.0005", -1},
+		{TIME_S, "-1.000", -1000},
+		{TIME_S, "-0.0", 0},
+		{TIME_US, "1999.9", 1},
+		{TIME_US, "-1000.0", -1},
+		{TIME_US, "-1000.1", -2},
+		{TIME_NS, "1260759144123999999.0", 1260759144123},
+		{TIME_MS, "9223372036854775807.0", INT64_MAX},
+		{TIME_MS, "9223372036854775808.0", INT64_MIN},
+		{TIME_S, "9223372036854775.808", INT64_MIN},
+		{TIME_MS, "1e99999999999999999999", INT64_MIN},
+		{TIME_MS, "0e99999999999999999999", 0},
+		{TIME_MS, "1e-99999999999999999999", 0},
+		{TIME_MS, "-1e-5000", -1},
+		{TIME_S, "5.", INT64_MIN},
+		{TIME_S, ".5", INT64_MIN},
+		{TIME_S, "5.0x", INT64_MIN},
+		{TIME_S, "5e", INT64_MIN},
+		{TIME_S, "5e+", INT64_MIN},
+		{TIME_S, "-.0", INT64_MIN},
+		{TIME_S, "1.2.3", INT64_MIN},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct rig r;
 		time_rig(&r, NULL, cases[i].unit, NULL);
 		rig_start(&r);
-		assert_int_equal(time_of(&r, cases[i].text), cases[i].ms);
+		int64_t ms = time_of(&r, cases[i].text);
+		if (ms != cases[i].ms)
+			fail_msg("%s: %" PRId64 ", expected %" PRId64, cases[i].text, ms,
+				 cases[i].ms);
 		rig_release(&r);
 	}
 }
