@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 
 #include "clock.h"
-
 #include "ticker.h"
 
 #define PLACES	     32
@@ -75,13 +74,6 @@ static void format(const struct metrics *m, struct buf *b)
 
 /* --- connections --- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void leave(struct metrics *m, size_t i)
 {
 	m->nplaces--;
@@ -107,7 +99,7 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
 		m->places[m->nplaces++] = (struct place){
 			c,
 			MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-			now_ms()};
+			clock_ms()};
 	} else {
 		for (size_t i = 0; i < m->nplaces; i++)
 			if (m->places[i].connection == c) {
@@ -122,7 +114,7 @@ static void sweep(void *ctx)
 {
 	struct metrics *m = ctx;
 	pthread_mutex_lock(&m->lock);
-	while (m->nplaces && now_ms() - m->places[0].since_ms > LIFE_MS)
+	while (m->nplaces && clock_ms() - m->places[0].since_ms > LIFE_MS)
 		hang_up(m, 0);
 	pthread_mutex_unlock(&m->lock);
 }
