@@ -125,6 +125,7 @@ hfile: hfile | bytes error table mem io pool
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
 job: job | bytes error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
+question: question | bytes error mem
 row: row | bytes text error reject mem hash hfile encoding job key key_numbers event record
 sort: record sorter | bytes error mem io pool units key_weights
 publish: publish | bytes text clock error mem io sorter event offsets
