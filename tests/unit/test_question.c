@@ -189,7 +189,7 @@ static struct tree *grow(struct arena *a, int depth)
 static int logic(const struct tree *t)
 {
 	if (t->kind == QUESTION_CONDITION)
-		return given[t->leaf];
+		return (int)given[t->leaf];
 	int v = logic(t->of[0]);
 	if (t->kind == QUESTION_NOT)
 		return 2 - v;
