@@ -114,7 +114,7 @@ uint64_t source_worker_piece(const struct source_worker *w);
  * Reasons of its own rejects: "bad_quote" and "field_count"; of messages also "bad_json",
  * "several_rows", "tombstone" and "too_long".  Fatal, because what follows cannot
  * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row (RC_LIMIT); both with
- * file, line and offset of the row's start.  RC_IO: unreadable, or its size changed while it was
+ * file, line and offset of the row's start.  RC_IO: unreadable, or it changed while it was
  * read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.
  */
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);

@@ -188,10 +188,9 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 	int rc = input_open(&c->in, file->path, err);
 	if (rc != 0)
 		return rc;
-	if (c->in.size != file->size)
-		return error_set(err, RC_IO, "%s: changed: %llu bytes when checked, now %llu",
-				 c->in.name, (unsigned long long)file->size,
-				 (unsigned long long)c->in.size);
+	rc = input_same(&c->in, &s->stamps[i], err);
+	if (rc != 0)
+		return rc;
 	file->compressed = c->in.kind != INPUT_PLAIN;
 	rc = cursor_more(c, &c->rest, want > sizeof(mark) ? want : sizeof(mark), err);
 	if (rc != 0)

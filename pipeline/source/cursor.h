@@ -26,8 +26,8 @@ struct messages;
 struct source {
 	struct messages *messages; /* NULL: files, as all below */
 	struct source_file *files;
-	bool *regular;
-	_Atomic uint64_t *rows; /* of each file */
+	struct input_stamp *stamps; /* of each file */
+	_Atomic uint64_t *rows;	    /* of each file */
 	size_t nfiles;
 	const char **columns;
 	size_t ncolumns;

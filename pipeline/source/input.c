@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -21,27 +22,80 @@
 #include "xxhash_fast.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
+#define WAIT_MS	  200
 
 const char *input_name(const char *path)
 {
 	return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-int input_check(const char *path, bool *regular, uint64_t *size, struct error *err)
+static int64_t ns_of(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct input_stamp stamp_of(const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode))
+		return (struct input_stamp){0};
+	return (struct input_stamp){.regular = true,
+				    .size = (uint64_t)st->st_size,
+				    .device = st->st_dev,
+				    .inode = st->st_ino,
+				    .written_ns = ns_of(st->st_mtim),
+				    .changed_ns = ns_of(st->st_ctim)};
+}
+
+/* What is another now; NULL: nothing. */
+static const char *difference(const struct input_stamp *a, const struct input_stamp *b)
+{
+	if (a->regular != b->regular || a->device != b->device || a->inode != b->inode)
+		return "another file stands there";
+	if (a->written_ns != b->written_ns)
+		return "it was written to";
+	/* who writes may set the time of writing back, but not this one */
+	return a->changed_ns != b->changed_ns ? "it was changed (ctime)" : NULL;
+}
+
+int input_check(const char *path, struct input_stamp *stamp, struct error *err)
 {
 	struct stat st;
 
-	*regular = false;
-	*size = 0;
+	*stamp = (struct input_stamp){0};
 	if (strcmp(path, "-") == 0)
 		return RC_OK;
 	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
 		return error_errno(err, "%s", path);
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, RC_IO, "%s: is a folder, expected a file", path);
-	*regular = S_ISREG(st.st_mode);
-	*size = *regular ? (uint64_t)st.st_size : 0;
+	*stamp = stamp_of(&st);
 	return RC_OK;
+}
+
+int input_same(const struct input *in, const struct input_stamp *checked, struct error *err)
+{
+	const char *why = difference(checked, &in->stamp);
+
+	if (in->stamp.size != checked->size)
+		return error_set(err, RC_IO, "%s: changed: %llu bytes when checked, now %llu",
+				 in->name, (unsigned long long)checked->size,
+				 (unsigned long long)in->stamp.size);
+	return why ? error_set(err, RC_IO, "%s: changed since it was checked: %s", in->name, why)
+		   : RC_OK;
+}
+
+/* A pipe may be silent for hours: a signal ends the wait, whichever thread it went to. */
+static int wait_for_data(const struct input *in, struct error *err)
+{
+	struct pollfd p = {.fd = in->fd, .events = POLLIN};
+	int rc, n = in->stamp.regular;
+
+	while ((rc = stop_check(err)) == 0 && n == 0) {
+		n = poll(&p, 1, WAIT_MS);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+	}
+	return rc;
 }
 
 /* One read(2); sets raw_eof. */
@@ -50,7 +104,7 @@ static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, str
 	ssize_t n;
 
 	do {
-		int rc = stop_check(err);
+		int rc = wait_for_data(in, err);
 		if (rc != 0)
 			return rc;
 		n = read(in->fd, dst, cap);
@@ -118,8 +172,8 @@ int input_open(struct input *in, const char *path, struct error *err)
 		return error_errno(err, "%s", in->name);
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, RC_IO, "%s: is a folder, expected a file", in->name);
-	in->regular = !standard && S_ISREG(st.st_mode);
-	in->size = in->regular ? (uint64_t)st.st_size : 0;
+	if (!standard)
+		in->stamp = stamp_of(&st);
 	in->raw = mem_alloc(RAW_BYTES);
 	in->digest = XXH3_createState();
 	if (!in->digest)
@@ -229,19 +283,23 @@ static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struc
 }
 
 /* All was read: is it what the file held when it was opened? */
-static int check_size(const struct input *in, struct error *err)
+static int check_unchanged(const struct input *in, struct error *err)
 {
 	struct stat st;
 
-	if (!in->regular)
+	if (!in->stamp.regular)
 		return RC_OK;
 	if (fstat(in->fd, &st) != 0)
 		return error_errno(err, "%s", in->name);
-	if (in->raw_read != in->size || (uint64_t)st.st_size != in->size)
+	const struct input_stamp now = stamp_of(&st);
+	const char *why = difference(&in->stamp, &now);
+	if (in->raw_read != in->stamp.size || now.size != in->stamp.size)
 		return error_set(err, RC_IO,
 				 "%s: changed while being read: %llu bytes when opened, %llu read",
-				 in->name, (unsigned long long)in->size,
+				 in->name, (unsigned long long)in->stamp.size,
 				 (unsigned long long)in->raw_read);
+	if (why)
+		return error_set(err, RC_IO, "%s: changed while being read: %s", in->name, why);
 	return RC_OK;
 }
 
@@ -252,7 +310,7 @@ int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct e
 	*got = 0;
 	while (*got < cap) {
 		if (in->raw_eof && in->raw_pos == in->raw_len && !in->pending && !in->frame_open)
-			return check_size(in, err);
+			return check_unchanged(in, err);
 		int rc = in->kind == INPUT_PLAIN ? read_plain(in, dst + *got, cap - *got, &n, err)
 						 : decode(in, dst + *got, cap - *got, &n, err);
 		if (rc != 0)

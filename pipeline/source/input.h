@@ -9,13 +9,21 @@
 
 enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
 
-struct input {
-	const char *path; /* borrowed */
-	const char *name; /* for messages */
-	int fd;		  /* -1: closed */
+/* Which file it is and when it was last written; {0}, but for regular, unless it is a regular one.
+ */
+struct input_stamp {
 	bool regular;
-	uint64_t size;	   /* bytes on disk when it was opened; 0 unless regular */
-	uint64_t raw_read; /* bytes read from fd so far */
+	uint64_t size; /* bytes on disk */
+	uint64_t device, inode;
+	int64_t written_ns, changed_ns; /* mtime, ctime */
+};
+
+struct input {
+	const char *path;	  /* borrowed */
+	const char *name;	  /* for messages */
+	int fd;			  /* -1: closed */
+	struct input_stamp stamp; /* when it was opened */
+	uint64_t raw_read;	  /* bytes read from fd so far */
 	enum input_kind kind;
 	bool raw_eof;
 	bool frame_open; /* a gzip member or zstd frame has begun and not ended */
@@ -26,15 +34,17 @@ struct input {
 	void *digest;  /* XXH3 state over all raw bytes */
 };
 
-/* Is path there, readable and no folder?  *regular and *size (0 unless regular) of it. */
-int input_check(const char *path, bool *regular, uint64_t *size, struct error *err);
+/* Is path there, readable and no folder? */
+int input_check(const char *path, struct input_stamp *stamp, struct error *err);
+/* RC_IO when it is not the file that it was when it was checked. */
+int input_same(const struct input *in, const struct input_stamp *checked, struct error *err);
 /* "standard input" for "-", otherwise path. */
 const char *input_name(const char *path);
 /* Open and find out the kind.  in is to be closed whatever the result. */
 int input_open(struct input *in, const char *path, struct error *err);
 /*
  * Decode up to cap bytes; *got < cap only at the end.  The end is reported once all raw bytes
- * were read and found whole.  RC_IO (system, size changed), RC_DATA (damaged, truncated).
+ * were read and found whole.  RC_IO (system, file changed meanwhile), RC_DATA (damaged, truncated).
  */
 int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
 /* XXH3-128 of the raw bytes read so far, canonical form. */

@@ -41,11 +41,12 @@ static int check_files(struct source *s, struct error *err)
 
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct source_file *file = &s->files[i];
-		rc = input_check(file->path, &s->regular[i], &file->size, err);
+		rc = input_check(file->path, &s->stamps[i], err);
 		if (rc != 0)
 			return rc;
+		file->size = s->stamps[i].size;
 		nstandard += strcmp(file->path, "-") == 0;
-		known = known && s->regular[i];
+		known = known && s->stamps[i].regular;
 		s->bytes_total += file->size;
 	}
 	if (!known)
@@ -63,7 +64,7 @@ static int begin(struct source *s, struct error *err)
 
 	for (size_t i = 1; rc == 0 && i < s->nfiles; i++) {
 		struct cursor look = {0};
-		if (s->regular[i])
+		if (s->stamps[i].regular)
 			rc = cursor_open(s, &look, i, err);
 		cursor_close(&look);
 	}
@@ -96,7 +97,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 	struct source *s = mem_calloc(1, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
 	s->files = arena_alloc(&s->arena, n * sizeof(*s->files));
-	s->regular = arena_alloc(&s->arena, n * sizeof(*s->regular));
+	s->stamps = arena_alloc(&s->arena, n * sizeof(*s->stamps));
 	s->rows = arena_alloc(&s->arena, n * sizeof(*s->rows));
 	s->nfiles = n;
 	for (size_t i = 0; i < n; i++)

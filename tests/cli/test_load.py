@@ -205,6 +205,23 @@ def test_terminated_run(bench, sig):
     assert bench.left() == []
 
 
+@pytest.mark.parametrize("begun", [b"", rows(5)])
+def test_signal_while_waiting_for_input(bench, begun):
+    """A pipe that is silent does not keep the run from ending."""
+    command = [str(bench.program), "load", "job.yaml", "-", "-o", "out", "--quiet"]
+    p = subprocess.Popen(command, cwd=bench.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    p.stdin.write(begun)
+    p.stdin.flush()
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    try:
+        assert p.wait(10) == 130
+    finally:
+        p.kill()
+    assert b"stopped by a signal" in p.stderr.read()
+    assert bench.left() == []
+
+
 # --- the same input gives the same bytes ---
 
 def same_tree(a, b):

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "tests/unit/source_rig.h"
@@ -88,46 +89,132 @@ static void test_bad_files(void **state)
 	}
 }
 
-static int grow(void *ctx, const struct event *e, struct reject *why)
+/* How a file changes behind its reader's back, once its first row was handed out. */
+struct change {
+	void (*change)(const char *path);
+	const char *says;
+};
+static char changing[128]; /* its path */
+
+static void grow(const char *path)
 {
+	FILE *f = fopen(path, "ab");
+	assert_non_null(f);
+	fputs("more,rows\n", f);
+	fclose(f);
+}
+
+static void overwrite(const char *path)
+{
+	int fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, "x", 1, 16), 1);
+	close(fd);
+}
+
+/* As `cp -p` and rsync do. */
+static void overwrite_secretly(const char *path)
+{
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	overwrite(path);
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){st.st_atim, st.st_mtim}, 0),
+			 0);
+}
+
+static int change_once(void *ctx, const struct event *e, struct reject *why)
+{
+	const struct change *c = ctx;
 	(void)why;
-	if (e->line == 1) {
-		FILE *f = fopen(ctx, "ab");
-		assert_non_null(f);
-		fputs("more,rows\n", f);
-		fclose(f);
-	}
+	if (e->line == 1)
+		c->change(changing);
 	return RC_OK;
 }
 
-static void test_file_changed(void **state)
+static void expect_change(const struct change *c)
 {
 	static const char *columns[] = {"a", "b"};
-	char path[128];
 	struct job job = {.csv = {.columns = columns,
 				  .ncolumns = 2,
 				  .delimiter = ',',
 				  .quote = '"',
 				  .max_row_bytes = 100}};
-	const char *file = path;
+	const char *file = changing;
 	struct source_options options = {.job = &job,
 					 .files = &file,
 					 .nfiles = 1,
 					 .piece_bytes = 8};
-	struct source_sink sink = {.ctx = path, .event = grow};
+	struct source_sink sink = {.ctx = (void *)(uintptr_t)c, .event = change_once};
 	struct source *s;
 	struct error err;
 	int rc;
 
-	(void)state;
-	snprintf(path, sizeof(path), "%s", put_file("grows", "1,2\n3,4\n5,6\n7,8\n9,0\n", 20));
+	snprintf(changing, sizeof(changing), "%s",
+		 put_file("changes", "1,2\n3,4\n5,6\n7,8\n9,0\n", 20));
+	usleep(20000); /* more than a tick of the file system's clock */
 	assert_int_equal(source_open(&s, &options, &err), 0);
 	struct source_worker *w = source_worker_new(s);
 	while ((rc = source_work(w, &sink, &err)) == 0)
 		;
 	assert_int_equal(rc, RC_IO);
-	assert_non_null(strstr(err.msg, "changed while being read: 20 bytes when opened, 30 read"));
+	if (!strstr(err.msg, c->says))
+		fail_msg("%s", err.msg);
 	assert_int_equal(source_work(w, &sink, &err), RC_IO); /* and it stays so */
+	source_worker_free(w);
+	source_close(s);
+}
+
+static void test_file_changed(void **state)
+{
+	static const struct change changes[] = {
+		{grow, "changed while being read: 20 bytes when opened, 30 read"},
+		{overwrite, "changed while being read: it was written to"},
+		{overwrite_secretly, "changed while being read: it was changed (ctime)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		expect_change(&changes[i]);
+}
+
+/* The second of two files, between the look at its header and its turn. */
+static void replace(const char *path)
+{
+	char name[160];
+	(void)path;
+	snprintf(name, sizeof(name), "%s", put_file("new", "5,6\n7,9\n", 8));
+	assert_int_equal(rename(name, path_of("second")), 0);
+}
+
+static void test_file_replaced(void **state)
+{
+	static const char *columns[] = {"a", "b"};
+	static const struct change c = {.change = replace};
+	struct job job = {.csv = {.columns = columns,
+				  .ncolumns = 2,
+				  .delimiter = ',',
+				  .quote = '"',
+				  .max_row_bytes = 100}};
+	char first[128], second[128];
+	const char *files[] = {first, second};
+	struct source_options options = {.job = &job,
+					 .files = files,
+					 .nfiles = 2,
+					 .piece_bytes = 8};
+	struct source_sink sink = {.ctx = (void *)(uintptr_t)&c, .event = change_once};
+	struct source *s;
+	struct error err;
+	int rc;
+
+	(void)state;
+	snprintf(first, sizeof(first), "%s", put_file("first", "1,2\n3,4\n", 8));
+	snprintf(second, sizeof(second), "%s", put_file("second", "5,6\n7,8\n", 8));
+	assert_int_equal(source_open(&s, &options, &err), 0);
+	struct source_worker *w = source_worker_new(s);
+	while ((rc = source_work(w, &sink, &err)) == 0)
+		;
+	assert_int_equal(rc, RC_IO);
+	if (!strstr(err.msg, "second: changed since it was checked: another file stands there"))
+		fail_msg("%s", err.msg);
 	source_worker_free(w);
 	source_close(s);
 }
@@ -153,9 +240,9 @@ static void test_sink_stops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fatal_rows), cmocka_unit_test(test_endless_line),
-		cmocka_unit_test(test_bad_files),  cmocka_unit_test(test_file_changed),
-		cmocka_unit_test(test_sink_stops),
+		cmocka_unit_test(test_fatal_rows),    cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_file_changed),
+		cmocka_unit_test(test_file_replaced), cmocka_unit_test(test_sink_stops),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
