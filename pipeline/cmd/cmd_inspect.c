@@ -12,6 +12,7 @@
 #include "hfile.h"
 #include "inspect.h"
 #include "mem.h"
+#include "text.h"
 
 enum { OPT_CELLS = 1, OPT_BLOCKS };
 
@@ -66,10 +67,13 @@ static void print_json_open(json_t *d)
 
 static void print_json_error(const struct error *err)
 {
-	json_t *text = json_string(err->msg);
+	struct buf utf8 = {0};
+	text_utf8(&utf8, bytes_str(err->msg));
+	json_t *text = json_stringn((const char *)utf8.ptr, utf8.len);
 	fputs(",\n  \"error\": ", stdout);
-	json_dumpf(text ? text : json_null(), stdout, JSON_ENCODE_ANY);
+	json_dumpf(text, stdout, JSON_ENCODE_ANY);
 	json_decref(text);
+	buf_release(&utf8);
 }
 
 static void print_description(json_t *d, bool all)

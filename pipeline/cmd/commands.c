@@ -1,7 +1,9 @@
 /* commands.c - the table of commands */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd.h"
 
@@ -130,6 +132,13 @@ static int run_command(int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* As behind `| head -1`: who reads no more has what he wanted. */
+static bool nobody_reads(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
 /* What was printed and is not where it should be was not done. */
 static int finish(int status)
 {
@@ -137,7 +146,8 @@ static int finish(int status)
 	const char *why = failed ? strerror(errno) : "not all could be written";
 	if ((!failed && !ferror(stdout)) || (status != EXIT_DONE && status != EXIT_REJECTS))
 		return status; /* or it is told already */
-	fprintf(stderr, "saltmill: standard output: %s\n", why);
+	if (!nobody_reads())
+		fprintf(stderr, "saltmill: standard output: %s\n", why);
 	return EXIT_FAILED;
 }
 

@@ -206,8 +206,8 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 				  (json_int_t)t->target_bytes, "largest_over_target",
 				  t->largest_over_target, "promise_kept", !r->promises[i].broken));
 	}
-	json_t *all = json_pack("{s:s, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
-				output_dir, "read", (json_int_t)m->read, "rejected",
+	json_t *all = json_pack("{s:o, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
+				show_string(output_dir), "read", (json_int_t)m->read, "rejected",
 				(json_int_t)m->rejected, "tables", tables, "spilled_bytes",
 				(json_int_t)r->spilled_bytes, "seconds", "total", total_seconds(r),
 				"read", r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], "splits",

@@ -1,5 +1,16 @@
 #include "show_json.h"
 
+#include "text.h"
+
+json_t *show_string(const char *text)
+{
+	struct buf b = {0};
+	text_utf8(&b, bytes_str(text));
+	json_t *s = json_stringn(b.len ? (const char *)b.ptr : "", b.len);
+	buf_release(&b);
+	return s;
+}
+
 static int append(const char *text, size_t size, void *out)
 {
 	buf_append(out, text, size);

@@ -17,23 +17,16 @@ void verify_report_text(struct buf *out, const struct verify_result *r, bool qui
 			   (unsigned long long)r->cells);
 }
 
-/* File names may be any bytes; JSON wants UTF-8. */
-static json_t *text_or_null(const char *text)
-{
-	json_t *s = json_string(text);
-	return s ? s : json_null();
-}
-
 void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir)
 {
 	const struct findings *f = &r->findings;
 	json_t *problems = json_array(), *checks = json_array();
 	for (size_t i = 0; i < f->count; i++)
 		json_array_append_new(f->item[i].problem ? problems : checks,
-				      json_pack("{s:o, s:o}", "path", text_or_null(f->item[i].path),
+				      json_pack("{s:o, s:o}", "path", show_string(f->item[i].path),
 						f->item[i].problem ? "problem" : "proved",
-						text_or_null(f->item[i].text)));
-	json_t *all = json_pack("{s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "dir", text_or_null(dir),
+						show_string(f->item[i].text)));
+	json_t *all = json_pack("{s:o, s:b, s:I, s:I, s:I, s:o, s:o}", "dir", show_string(dir),
 				"ok", f->problems == 0, "files", (json_int_t)r->files, "rows",
 				(json_int_t)r->rows, "cells", (json_int_t)r->cells, "problems",
 				problems, "checks", checks);

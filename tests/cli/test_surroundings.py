@@ -1,5 +1,6 @@
 """What the program is started with and what happens to it: descriptors, devices, limits, signals."""
 
+import json
 import resource
 import subprocess
 
@@ -76,3 +77,28 @@ def test_file_size_limit(bench):
     limit = 100_000
     r = bench.run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     bench.refused(r, 1, "File too large")
+
+
+# --- names that are not UTF-8 ---
+
+def test_names_that_are_not_utf8(bench):
+    """Nothing is refused, and JSON stays JSON: such a byte is shown as \\xHH."""
+    name = b"n\xff\xc3".decode(errors="surrogateescape")
+    job, data, out = (bench.folder / f"{name}{end}" for end in (".yaml", ".csv", ""))
+    job.write_text(JOB)
+    data.write_bytes(rows(10))
+
+    def run(*command, status=0):
+        r = subprocess.run([bench.program, *command, "--json"], cwd=bench.folder, capture_output=True, timeout=60)
+        assert r.returncode == status, r.stderr
+        return json.loads(r.stdout)
+
+    assert run("load", job.name, data.name, "-o", out.name)["output"] == r"n\xFF\xC3"
+    assert json.loads((out / "manifest.json").read_text())["inputs"][0]["path"] == r"n\xFF\xC3.csv"
+    assert run("verify", out.name)["dir"] == r"n\xFF\xC3"
+    (out / "t" / f"{name}").write_bytes(b"")
+    [problem] = run("verify", out.name, status=1)["problems"]
+    assert problem["path"] == r"t/n\xFF\xC3"
+    assert run("plan", job.name, data.name)["events"] == 10
+    [f] = run("inspect", out.name, status=1)
+    assert "not a regular file" in f["error"] and r"n\xFF\xC3" in f["error"]
