@@ -101,6 +101,10 @@ bench:
 faults:
 	@$(SUB) all build/preload.so
 	@python3 tests/faults/faults.py $(ARGS)
+## power: the power goes at any moment of a load: what may then be on the disk, judged by the next run
+power:
+	@$(SUB) all
+	@python3 tests/faults/power.py $(ARGS)
 build/preload.so: tests/faults/preload.c
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
@@ -189,4 +193,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help
