@@ -126,9 +126,12 @@ static uint64_t chosen_below(uint64_t input_bytes)
 }
 
 /* The regions that will be asked of the sample, at most; 0: anything. */
-static uint64_t regions_at_most(const struct planner *p, const struct region_rule *r)
+static uint64_t regions_at_most(const struct planner *p, const struct regions *regions)
 {
+	const struct region_rule *r = &regions->rule;
 	uint64_t done, total;
+	if (regions->split == SPLIT_FILE || regions->split == SPLIT_NONE)
+		return 0;
 	if (region_rule_stated(r))
 		return region_rule_stated(r);
 	source_progress(p->pass.source, &done, &total);
@@ -136,7 +139,7 @@ static uint64_t regions_at_most(const struct planner *p, const struct region_rul
 }
 
 /* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
-static unsigned spare_log2(const struct planner *p, const struct region_rule *r)
+static unsigned spare_log2(const struct planner *p, const struct regions *r)
 {
 	unsigned log2 = 0;
 	uint64_t n = p->opt->keep ? 0 : regions_at_most(p, r);
@@ -300,7 +303,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->shapes[t] = key_shape(&p->job->tables[t]);
-		p->spare[t] = spare_log2(p, &p->job->tables[t].regions.rule);
+		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
 		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
 		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
 	}
