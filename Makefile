@@ -148,7 +148,7 @@ endef
 # header: the files that may include it
 define LIBRARIES
 csv.h: source/csv.c
-jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
+jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
 libdeflate.h: hfile/compress.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c

@@ -59,8 +59,10 @@ int io_write_file(const char *path, struct bytes content, struct error *err);
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
 int io_make_dir(const char *path, struct error *err);
 int io_sync_dir(const char *path, struct error *err);
-/* Remove a folder and all below it.  A missing folder is no error. */
+/* Remove a folder and all below it.  A missing folder is no error.  Links are not followed. */
 int io_remove_tree(const char *path, struct error *err);
+/* Remove all that is in an open folder, except the entry `but` (NULL: none); false: errno. */
+bool io_empty_dir(int folder, const char *but);
 /* An unlinked temporary file in dir; a crash leaves nothing.  Returns the fd or RC_IO. */
 int io_open_temp(const char *dir, struct error *err);
 

@@ -2,7 +2,8 @@
  * mem.h - allocation, arenas, and the memory budget of a run
  *
  * mem_* never return NULL: out of memory ends the process with one sentence and exit status 1.
- * That is safe by design: a run's output is a temporary folder until its last rename.
+ * That is safe by design: a run's output is a temporary folder until its last rename.  Behind it
+ * the sentence says so (mem_outcome).
  */
 #ifndef SALTMILL_MEM_H
 #define SALTMILL_MEM_H
@@ -20,9 +21,13 @@ void mem_setup(void);
 void *mem_alloc(size_t size);
 void *mem_calloc(size_t count, size_t size);
 void *mem_realloc(void *ptr, size_t size);
+void *mem_alloc_aligned(size_t alignment, size_t size);
 char *mem_strdup(const char *s);
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void mem_free(void *ptr);
+
+/* What to say behind "out of memory" from now on, copied; NULL: "nothing was published". */
+void mem_outcome(const char *what);
 
 /* Many small things that die together.  {0} is empty.  Not for several threads. */
 struct arena {

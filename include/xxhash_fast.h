@@ -7,6 +7,7 @@
 #ifndef SALTMILL_XXHASH_FAST_H
 #define SALTMILL_XXHASH_FAST_H
 
+#define XXH_STATIC_LINKING_ONLY /* states on the stack: nothing that can fail */
 #if defined(__x86_64__)
 #include <xxh_x86dispatch.h>
 #else

@@ -1,8 +1,8 @@
 #include "io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -225,19 +225,46 @@ int io_sync_dir(const char *path, struct error *err)
 	return rc;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+/* By descriptors and without following links: nothing outside can be meant by a name. */
+static bool remove_at(int folder, const char *name)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return true;
+	if (errno != EISDIR && errno != EPERM)
+		return false;
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool ok = io_empty_dir(fd, NULL);
+	int why = errno;
+	close(fd);
+	errno = why;
+	return ok && (unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
+}
+
+bool io_empty_dir(int folder, const char *but)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d) {
+		if (copy >= 0)
+			close(copy);
+		return false;
+	}
+	bool ok = true;
+	const struct dirent *e;
+	while (ok && (errno = 0, e = readdir(d)))
+		ok = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		     (but && !strcmp(e->d_name, but)) || remove_at(folder, e->d_name);
+	int why = errno;
+	closedir(d);
+	errno = why;
+	return ok && !why;
 }
 
 int io_remove_tree(const char *path, struct error *err)
 {
-	if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) < 0 && errno != ENOENT)
-		return error_errno(err, "cannot remove %s", path);
-	return RC_OK;
+	return remove_at(AT_FDCWD, path) ? RC_OK : error_errno(err, "cannot remove %s", path);
 }
 
 int io_open_temp(const char *dir, struct error *err)

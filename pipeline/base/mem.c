@@ -16,12 +16,18 @@ struct arena_block {
 	max_align_t data[];
 };
 
+static char outcome[4200] = "nothing was published";
+
+void mem_outcome(const char *what)
+{
+	snprintf(outcome, sizeof outcome, "%s", what ? what : "nothing was published");
+}
+
 static void die_out_of_memory(size_t size)
 {
-	char msg[128];
-	int n = snprintf(msg, sizeof msg,
-			 "saltmill: out of memory (asked for %zu bytes); nothing was published\n",
-			 size);
+	char msg[sizeof outcome + 100];
+	int n = snprintf(msg, sizeof msg, "saltmill: out of memory (asked for %zu bytes); %s\n",
+			 size, outcome);
 	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
 		_exit(1);
 	_exit(1);
@@ -52,6 +58,14 @@ void *mem_calloc(size_t count, size_t size)
 void *mem_realloc(void *ptr, size_t size)
 {
 	void *p = realloc(ptr, size ? size : 1);
+	if (!p)
+		die_out_of_memory(size);
+	return p;
+}
+
+void *mem_alloc_aligned(size_t alignment, size_t size)
+{
+	void *p = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 	if (!p)
 		die_out_of_memory(size);
 	return p;

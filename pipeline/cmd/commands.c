@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "cmd.h"
+#include "mem.h"
 
 const struct command commands[] = {
 	{"load", "JOB [FILE...] -o DIR [options]",
@@ -153,5 +156,7 @@ static int finish(int status)
 
 int commands_run(int argc, char **argv)
 {
+	/* one that fails must not make a member of an object go missing */
+	json_set_alloc_funcs(mem_alloc, mem_free);
 	return finish(run_command(argc, argv));
 }

@@ -209,10 +209,8 @@ static int check_rejects(struct pass *p, struct error *err)
 static struct event_reader *readers_new(struct pass *p, const struct record_sink *sink)
 {
 	size_t n = p->opt.job->ntables;
-	struct event_reader *readers =
-		aligned_alloc(_Alignof(struct event_reader), p->memory.threads * sizeof *readers);
-	if (!readers)
-		abort();
+	struct event_reader *readers = mem_alloc_aligned(_Alignof(struct event_reader),
+							 p->memory.threads * sizeof *readers);
 	for (unsigned i = 0; i < p->memory.threads; i++) {
 		struct event_reader *r = &readers[i];
 		*r = (struct event_reader){.pass = p, .sink = sink, .number = i};
@@ -250,7 +248,7 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 		mem_free(r->filtered);
 	}
 	p->rejected = rejects_count(p->rejects);
-	free(readers);
+	mem_free(readers);
 }
 
 /* What went wrong in the sink, not that other threads' rows could then not be taken any more. */

@@ -9,13 +9,15 @@
  * without replacing, parent synced.  Between the moments when the lock file and the sibling
  * itself appear and disappear there is a short window without a lock file; who meets it waits a
  * second before the sibling counts as left behind.
+ *
+ * A sibling of another user is refused, links are not followed: all goes by the folders'
+ * descriptors, so that nobody who may write beside DIR can make it mean another place.
  */
 #include "publish.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -25,21 +27,33 @@
 #include "io.h"
 #include "mem.h"
 
+#define LOCK "lock"
+
 enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
 
 struct staging {
-	char *dir, *partial, *parent, *lock;
-	int lock_fd;
+	char *dir, *partial, *parent; /* paths, as the user named them */
+	const char *name;	      /* of the sibling in its parent */
+	int parent_fd, fd, lock_fd;   /* fd: of the sibling; -1: not open */
 };
+
+/* errno stays. */
+static void close_if_open(int fd)
+{
+	int why = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+}
 
 static void staging_free(struct staging *s)
 {
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
+	close_if_open(s->lock_fd);
+	close_if_open(s->fd);
+	close_if_open(s->parent_fd);
 	mem_free(s->dir);
 	mem_free(s->partial);
 	mem_free(s->parent);
-	mem_free(s->lock);
 	mem_free(s);
 }
 
@@ -56,7 +70,7 @@ static int staging_names(struct staging *s, const char *dir, struct error *err)
 		return error_set(err, RC_CONFIG, "\"%s\" cannot be the name of a new folder", dir);
 	s->dir = mem_format("%.*s", (int)n, dir);
 	s->partial = mem_format("%s" STAGING_SUFFIX, s->dir);
-	s->lock = mem_format("%s/lock", s->partial);
+	s->name = s->partial + (base - dir);
 	if (!slash)
 		s->parent = mem_strdup(".");
 	else
@@ -65,10 +79,15 @@ static int staging_names(struct staging *s, const char *dir, struct error *err)
 	return RC_OK;
 }
 
+static const char *final_name(const struct staging *s)
+{
+	return s->dir + (s->name - s->partial);
+}
+
 static int refuse_existing(const struct staging *s, struct error *err)
 {
 	struct stat st;
-	if (lstat(s->dir, &st) == 0)
+	if (fstatat(s->parent_fd, final_name(s), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return error_set(err, RC_CONFIG,
 				 "%s exists already; remove it or name another folder", s->dir);
 	if (errno != ENOENT)
@@ -76,64 +95,95 @@ static int refuse_existing(const struct staging *s, struct error *err)
 	return RC_OK;
 }
 
-static int check_parent(const struct staging *s, struct error *err)
+static int open_parent(struct staging *s, struct error *err)
 {
-	struct stat st;
-	if (stat(s->parent, &st) < 0)
-		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
-				 s->dir, s->parent, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
+	s->parent_fd = open(s->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->parent_fd < 0 && errno == ENOTDIR)
 		return error_set(err, RC_CONFIG, "cannot create %s: %s is not a folder", s->dir,
 				 s->parent);
-	if (access(s->parent, W_OK | X_OK) < 0)
+	if (s->parent_fd < 0 || faccessat(s->parent_fd, ".", W_OK | X_OK, 0) < 0)
 		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
 				 s->dir, s->parent, strerror(errno));
 	return RC_OK;
 }
 
-/* The sibling exists behind this; *found says that it was there before. */
-static int make_partial(const struct staging *s, bool *found, struct error *err)
+/* What lies in the way and is not ours may be somebody's trap: they could change it meanwhile. */
+static int refuse_foreign(const char *path, const struct stat *st, struct error *err)
 {
-	if (mkdir(s->partial, 0777) == 0)
+	if (st->st_uid == geteuid())
 		return RC_OK;
-	if (errno != EEXIST)
-		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->partial,
-				 strerror(errno));
+	return error_set(err, RC_CONFIG,
+			 "%s is there already and belongs to user %u, not to user %u who runs "
+			 "this; have it removed or name another folder",
+			 path, (unsigned)st->st_uid, (unsigned)geteuid());
+}
+
+/* The sibling exists behind this and is open; *found says that it was there before. */
+static int make_partial(struct staging *s, bool *found, struct error *err)
+{
 	struct stat st;
-	if (lstat(s->partial, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (mkdirat(s->parent_fd, s->name, 0777) < 0) {
+		if (errno != EEXIST)
+			return error_set(err, RC_CONFIG, "cannot create %s: %s", s->partial,
+					 strerror(errno));
+		*found = true;
+	}
+	close_if_open(s->fd);
+	s->fd = openat(s->parent_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->fd < 0 && errno == ENOENT)
+		return RC_OK; /* it went meanwhile; try_lock says so */
+	if (s->fd < 0 && (errno == ENOTDIR || errno == ELOOP))
 		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder",
 				 s->partial);
-	*found = true;
-	return RC_OK;
+	if (s->fd < 0 || fstat(s->fd, &st) < 0)
+		return error_set(err, RC_CONFIG, "cannot open %s: %s", s->partial, strerror(errno));
+	return *found ? refuse_foreign(s->partial, &st, err) : RC_OK;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* The folder is still the one at its path. */
+static bool partial_in_place(const struct staging *s)
+{
+	struct stat mine, there;
+	return fstat(s->fd, &mine) == 0 &&
+	       fstatat(s->parent_fd, s->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       same_file(&mine, &there);
 }
 
 /* The locked file is still the one at its path, not one of a sibling that went meanwhile. */
 static bool lock_in_place(const struct staging *s)
 {
 	struct stat mine, there;
-	return fstat(s->lock_fd, &mine) == 0 && stat(s->lock, &there) == 0 &&
-	       mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+	return partial_in_place(s) && fstat(s->lock_fd, &mine) == 0 &&
+	       fstatat(s->fd, LOCK, &there, AT_SYMLINK_NOFOLLOW) == 0 && same_file(&mine, &there);
 }
 
 enum lock_result { LOCK_HELD, LOCK_RETRY, LOCK_FAILED };
 
 static enum lock_result try_lock(struct staging *s, bool create, struct error *err)
 {
-	s->lock_fd = open(s->lock, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
-	if (s->lock_fd < 0 && errno == ENOENT)
+	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0);
+	s->lock_fd = s->fd < 0 ? -1 : openat(s->fd, LOCK, flags, 0666);
+	if (s->lock_fd < 0 && (s->fd < 0 || errno == ENOENT))
 		return LOCK_RETRY;
 	if (s->lock_fd < 0) {
-		error_set(err, RC_CONFIG, "cannot lock %s: %s", s->lock, strerror(errno));
+		error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, LOCK,
+			  errno == ELOOP ? "it is a link" : strerror(errno));
 		return LOCK_FAILED;
 	}
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			error_set(err, RC_CONFIG,
-				  "another run is writing %s (it holds %s); wait for it or name "
-				  "another folder",
-				  s->dir, s->lock);
+				  "another run is writing %s (it holds %s/%s); wait for it or "
+				  "name another folder",
+				  s->dir, s->partial, LOCK);
 		else
-			error_set(err, RC_CONFIG, "cannot lock %s: %s", s->lock, strerror(errno));
+			error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, LOCK,
+				  strerror(errno));
 		return LOCK_FAILED;
 	}
 	if (lock_in_place(s))
@@ -170,21 +220,7 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 /* Remove all that is in the sibling, except the lock. */
 static int empty_partial(const struct staging *s, struct error *err)
 {
-	DIR *d = opendir(s->partial);
-	if (!d)
-		return error_errno(err, "cannot open folder %s", s->partial);
-	int rc = RC_OK;
-	struct dirent *e;
-	while (!rc && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    !strcmp(e->d_name, "lock"))
-			continue;
-		char *path = mem_format("%s/%s", s->partial, e->d_name);
-		rc = io_remove_tree(path, err);
-		mem_free(path);
-	}
-	closedir(d);
-	return rc;
+	return io_empty_dir(s->fd, LOCK) ? RC_OK : error_errno(err, "cannot empty %s", s->partial);
 }
 
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err)
@@ -193,10 +229,11 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 	*removed = false;
 	bool found = false;
 	struct staging *s = mem_calloc(1, sizeof *s);
-	s->lock_fd = -1;
+	s->parent_fd = s->fd = s->lock_fd = -1;
+	mem_outcome(NULL);
 	int rc = staging_names(s, dir, err);
 	if (!rc)
-		rc = check_parent(s, err);
+		rc = open_parent(s, err);
 	if (!rc)
 		rc = acquire(s, &found, err);
 	if (!rc && found)
@@ -215,66 +252,96 @@ const char *staging_path(const struct staging *s)
 	return s->partial;
 }
 
-static int sync_folders(const char *path, struct error *err)
+static bool sync_folders(int folder);
+
+/* A folder below, with all in it; other entries were synced by who wrote them. */
+static bool sync_entry(int folder, const char *name)
 {
-	char *top = mem_strdup(path);
-	char *roots[] = {top, NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	int rc = walk ? RC_OK : error_errno(err, "cannot walk folder %s", path);
-	FTSENT *e = NULL;
-	while (!rc && (errno = 0, e = fts_read(walk))) {
-		if (e->fts_info == FTS_DP)
-			rc = io_sync_dir(e->fts_path, err);
-		else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR ||
-			 e->fts_info == FTS_NS) {
-			errno = e->fts_errno;
-			rc = error_errno(err, "cannot read %s", e->fts_path);
-		}
+	struct stat st;
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return true;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		return true;
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool ok = sync_folders(fd);
+	close_if_open(fd);
+	return ok;
+}
+
+/* Bottom up; false: errno. */
+static bool sync_folders(int folder)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d) {
+		close_if_open(copy);
+		return false;
 	}
-	if (!rc && errno)
-		rc = error_errno(err, "cannot walk folder %s", path);
-	if (walk)
-		fts_close(walk);
-	mem_free(top);
-	return rc;
+	bool ok = true;
+	const struct dirent *e;
+	while (ok && (errno = 0, e = readdir(d)))
+		ok = sync_entry(folder, e->d_name);
+	int why = errno;
+	closedir(d);
+	errno = why;
+	return ok && !why && fsync(folder) == 0;
 }
 
 /* Rename without replacing.  File systems without that (NFS) get a look and a plain rename. */
-static int rename_new(const char *from, const char *to, struct error *err)
+static bool rename_new(int folder, const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return RC_OK;
-	if (errno == EINVAL || errno == ENOSYS) {
-		struct stat st;
-		if (lstat(to, &st) == 0)
-			errno = EEXIST;
-		else if (errno == ENOENT && rename(from, to) == 0)
-			return RC_OK;
+	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	struct stat st;
+	if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		errno = EEXIST;
+	return errno == ENOENT && renameat(folder, from, folder, to) == 0;
+}
+
+/* It is visible, but a power loss may undo that: take it back, or say so. */
+static int take_back(struct staging *s, struct error *err)
+{
+	int rc = error_errno(err, "cannot sync folder %s", s->parent);
+	if (rename_new(s->parent_fd, final_name(s), s->name)) {
+		mem_outcome(NULL);
+		return rc;
 	}
-	return error_errno(err, "cannot rename %s to %s", from, to);
+	return error_set(err, rc,
+			 "cannot sync folder %s, nor rename %s back: published all the same as %s, "
+			 "which a power loss may undo",
+			 s->parent, s->dir, s->dir);
 }
 
 int staging_publish(struct staging *s, struct error *err)
 {
-	int rc = sync_folders(s->partial, err);
-	if (rc)
-		return rc;
-	if (unlink(s->lock) < 0)
-		return error_errno(err, "cannot remove %s", s->lock);
-	rc = io_sync_dir(s->partial, err);
-	if (!rc)
-		rc = rename_new(s->partial, s->dir, err);
-	if (rc)
-		return rc;
-	rc = io_sync_dir(s->parent, err);
-	if (rc) {
-		/* what may not survive a crash is not published: take it back */
-		struct error ignored;
-		rename_new(s->dir, s->partial, &ignored);
-		return rc;
-	}
-	staging_free(s);
-	return RC_OK;
+	int rc = RC_OK;
+	if (!sync_folders(s->fd))
+		return error_errno(err, "cannot sync the folders of %s", s->partial);
+	if (!partial_in_place(s))
+		return error_set(err, RC_IO, "%s was exchanged for another folder meanwhile",
+				 s->partial);
+	if (unlinkat(s->fd, LOCK, 0) < 0)
+		return error_errno(err, "cannot remove %s/%s", s->partial, LOCK);
+	if (fsync(s->fd) < 0)
+		return error_errno(err, "cannot sync folder %s", s->partial);
+	char *published = mem_format("published all the same as %s", s->dir);
+	bool renamed = rename_new(s->parent_fd, s->name, final_name(s));
+	if (renamed)
+		mem_outcome(published);
+	else
+		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
+	mem_free(published);
+	if (renamed && fsync(s->parent_fd) < 0)
+		rc = take_back(s, err);
+	if (rc == RC_OK)
+		staging_free(s);
+	return rc;
 }
 
 void staging_abort(struct staging *s)
@@ -283,8 +350,10 @@ void staging_abort(struct staging *s)
 		return;
 	struct error ignored;
 	/* the lock goes last, so that nobody moves in while things are being removed */
-	empty_partial(s, &ignored);
-	unlink(s->lock);
-	rmdir(s->partial);
+	if (partial_in_place(s)) {
+		empty_partial(s, &ignored);
+		unlinkat(s->fd, LOCK, 0);
+		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
+	}
 	staging_free(s);
 }

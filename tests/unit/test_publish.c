@@ -1,8 +1,8 @@
 /*
  * test_publish.c - staging folder, rejects
  *
- * fsync and renameat2 are replaced here (the program's own calls meet these first), so that their
- * failures can be had on any file system.
+ * fsync, renameat2 and geteuid are replaced here (the program's own calls meet these first), so
+ * that their failures can be had on any file system.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,9 @@
 
 static int fsync_fails_at; /* 1: the next call; 0: never */
 static unsigned fsync_calls;
-static int rename_errno; /* what renameat2 fails with; 0: the real call */
+static int rename_errno;      /* what renameat2 fails with; 0: the real call */
+static int renames_left = -1; /* that do not fail so; -1: all do when rename_errno is set */
+static uid_t another;	      /* who runs the program; 0: who does */
 
 int fsync(int fd)
 {
@@ -43,11 +45,16 @@ int fsync(int fd)
 
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-	if (rename_errno) {
+	if (rename_errno && (renames_left < 0 || renames_left-- == 0)) {
 		errno = rename_errno;
 		return -1;
 	}
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+}
+
+uid_t geteuid(void)
+{
+	return another ? another : (uid_t)syscall(SYS_geteuid);
 }
 
 /* A folder of the test's own, and the names in it. */
@@ -63,6 +70,8 @@ static int setup(void **state)
 	snprintf(p->dir, sizeof p->dir, "%s/out", p->root);
 	snprintf(p->partial, sizeof p->partial, "%s.saltmill-partial", p->dir);
 	fsync_fails_at = rename_errno = 0;
+	renames_left = -1;
+	another = 0;
 	*state = p;
 	return 0;
 }
@@ -321,6 +330,91 @@ static void test_sync_failures(void **state)
 	assert_true(there(p->dir));
 }
 
+static int refused(const struct place *p, const char *word)
+{
+	struct error err = {0};
+	struct staging *s;
+	bool removed;
+	int rc = staging_open(&s, p->dir, &removed, &err);
+	assert_null(s);
+	if (!strstr(err.msg, word))
+		fail_msg("\"%s\" lacks \"%s\"", err.msg, word);
+	return rc;
+}
+
+/* Its owner could put files into it while it is being filled, or read what is. */
+static void test_foreign_refused(void **state)
+{
+	const struct place *p = *state;
+	leave_sibling(p);
+	size_t entries = entries_in(p->partial);
+	another = 4711;
+	assert_int_equal(refused(p, "belongs to user"), RC_CONFIG);
+	another = 0;
+	assert_int_equal(entries_in(p->partial), entries);
+	assert_false(there(p->dir));
+}
+
+static void test_links_not_followed(void **state)
+{
+	const struct place *p = *state;
+	char *victim = mem_format("%s/victim", p->root), *lock = mem_format("%s/lock", p->partial);
+	char *kept = mem_format("%s/kept", victim), *link = mem_format("%s/link", p->partial);
+	assert_int_equal(mkdir(p->partial, 0700), 0);
+	assert_int_equal(symlink(victim, lock), 0);
+	assert_int_equal(refused(p, "it is a link"), RC_CONFIG);
+	assert_false(there(victim)); /* the lock was not made there */
+	assert_int_equal(unlink(lock), 0);
+
+	assert_int_equal(mkdir(victim, 0700), 0);
+	assert_int_equal(mkdir(kept, 0700), 0);
+	assert_int_equal(symlink(victim, link), 0);
+	staging_abort(open_ok(p)); /* what is behind a link that lies in a leftover stays */
+	assert_true(there(kept));
+	assert_int_equal(symlink(victim, p->partial), 0);
+	assert_int_equal(refused(p, "is not a folder"), RC_CONFIG);
+	assert_int_equal(unlink(p->partial), 0);
+	mem_free(victim);
+	mem_free(lock);
+	mem_free(kept);
+	mem_free(link);
+}
+
+/* Somebody who may write to the parent puts another folder in its place. */
+static void test_exchanged_folder(void **state)
+{
+	const struct place *p = *state;
+	struct error err = {0};
+	struct staging *s = open_ok(p);
+	char *aside = mem_format("%s/elsewhere", p->root);
+	assert_int_equal(rename(p->partial, aside), 0);
+	assert_int_equal(mkdir(p->partial, 0700), 0);
+	put(p->partial, "file", "x");
+	assert_int_equal(staging_publish(s, &err), RC_IO);
+	assert_non_null(strstr(err.msg, "exchanged"));
+	staging_abort(s);
+	assert_false(there(p->dir));
+	assert_int_equal(entries_in(p->partial), 1);
+	mem_free(aside);
+}
+
+/* The sync behind the rename fails, and the rename back too: the sentence says what is there. */
+static void test_not_taken_back(void **state)
+{
+	const struct place *p = *state;
+	struct error err = {0};
+	struct staging *s = open_ok(p);
+	put(p->partial, "file", "x");
+	fsync_fails_at = 3;
+	rename_errno = EIO;
+	renames_left = 1;
+	assert_int_equal(staging_publish(s, &err), RC_IO);
+	assert_true(there(p->dir));
+	assert_non_null(strstr(err.msg, "published all the same as"));
+	staging_abort(s);
+	assert_true(there(p->dir));
+}
+
 /* ---- rejects ---- */
 
 enum { WORKERS = 3, PER_WORKER = 5000 };
@@ -540,6 +634,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_publish_never_replaces, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publish_without_renameat2, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sync_failures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_foreign_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_links_not_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_exchanged_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_taken_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_raw, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_none, setup, teardown),
