@@ -11,9 +11,10 @@
 
 /*
  * A load of a state against its folder and the load before it: what is wrong, as a sentence owned
- * by the caller, or NULL.  Nothing is, when the folder is not there any more or is of before
- * manifests named each other.
+ * by the caller, or NULL.  *gone: its folder is not there any more, which is wrong as long as
+ * nobody has said that it was handed over (--loaded) or moved (--published).  One of before
+ * manifests named each other is not looked into.
  */
-char *manifest_chain_check(const struct state_load *l);
+char *manifest_chain_check(const struct state_load *l, bool *gone);
 
 #endif

@@ -163,9 +163,16 @@ void state_report_json(struct buf *out, const struct state_view *v)
 
 /* --- loads --- */
 
-/* problem: of its place in the chain, or NULL. */
+static const char *where_it_is(const struct state_load *l, const char *problem, bool gone)
+{
+	if (l->handed)
+		return "loaded";
+	return !gone ? "waiting" : problem ? "gone" : "moved";
+}
+
+/* problem: of its place in the chain, or NULL; gone: its folder is not there. */
 static void put_load(struct buf *out, const char *prefix, const struct state_load *l,
-		     const char *problem)
+		     const char *problem, bool gone)
 {
 	char when[32], count[28];
 	if (l->phase == STATE_SEEK)
@@ -174,8 +181,8 @@ static void put_load(struct buf *out, const char *prefix, const struct state_loa
 	else
 		buf_printf(out, "%s%s  %s  %-8s %s events, %" PRIu64 " rejected  %s ", prefix,
 			   l->name, format_time(when, l->published_ms),
-			   l->handed ? "loaded" : "waiting", format_count(count, l->read),
-			   l->rejected, l->dir);
+			   where_it_is(l, problem, gone), format_count(count, l->read), l->rejected,
+			   l->dir);
 	for (size_t i = 0; i < l->nranges; i++)
 		buf_printf(out, " %d:%" PRId64 "-%" PRId64, l->ranges[i].partition,
 			   l->ranges[i].start, l->ranges[i].end);
@@ -185,7 +192,7 @@ static void put_load(struct buf *out, const char *prefix, const struct state_loa
 }
 
 static void put_load_json(struct buf *out, const char *prefix, const struct state_load *l,
-			  const char *problem)
+			  const char *problem, bool gone)
 {
 	char *name = mem_format("%s%s", prefix, l->name);
 	json_t *ranges = json_array();
@@ -199,6 +206,8 @@ static void put_load_json(struct buf *out, const char *prefix, const struct stat
 				 l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed,
 				 "read", (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				 "published_ms", (json_int_t)l->published_ms, "offsets", ranges);
+	if (gone)
+		json_object_set_new(load, "gone", json_true());
 	if (problem)
 		json_object_set_new(load, "problem", json_string(problem));
 	show_json(out, load, JSON_COMPACT);
@@ -207,12 +216,13 @@ static void put_load_json(struct buf *out, const char *prefix, const struct stat
 
 bool state_report_load(struct buf *out, const struct state_view_load *l, bool as_json)
 {
-	char *problem = manifest_chain_check(l->load);
+	bool gone;
+	char *problem = manifest_chain_check(l->load, &gone);
 	bool good = !problem;
 	if (as_json)
-		put_load_json(out, l->prefix, l->load, problem);
+		put_load_json(out, l->prefix, l->load, problem, gone);
 	else
-		put_load(out, l->prefix, l->load, problem);
+		put_load(out, l->prefix, l->load, problem, gone);
 	mem_free(problem);
 	return good;
 }

@@ -1,5 +1,6 @@
 #include "manifest_chain.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,13 +40,29 @@ static char *check_manifest(const struct state_load *l, const char *path)
 	return wrong;
 }
 
-char *manifest_chain_check(const struct state_load *l)
+/* What stands in no folder can be in HBase, or be lost. */
+static char *say_gone(const struct state_load *l)
 {
-	if (l->phase != STATE_PUBLISHED || !l->manifest_known)
+	return mem_format("%s is gone, and nobody has said that it was loaded; if it was: "
+			  "`--loaded`, else its events are in no load any more",
+			  l->dir);
+}
+
+char *manifest_chain_check(const struct state_load *l, bool *gone)
+{
+	*gone = false;
+	if (l->phase != STATE_PUBLISHED)
 		return NULL;
 	char *path = mem_format("%s/manifest.json", l->dir), *wrong = NULL;
 	if (access(path, F_OK) == 0)
-		wrong = check_manifest(l, path);
+		wrong = l->manifest_known ? check_manifest(l, path) : NULL;
+	else if (errno != ENOENT && errno != ENOTDIR)
+		wrong = mem_format("%s: %s", path, strerror(errno));
+	else
+		*gone = true;
+	/* of one that was moved before it was recorded nothing is known */
+	if (*gone && !l->handed && l->manifest_known)
+		wrong = say_gone(l);
 	mem_free(path);
 	return wrong;
 }

@@ -46,9 +46,45 @@ def test_names_the_one_before(rig, loads):
     for before, name, after in zip(loads, names, loads[1:]):
         assert manifest(after)["previous"] == {"load": name, "digest": digest(before)}
     rig.run("verify", loads[2])
-    # one whose folder went its way is no break
+    # one whose folder went its way behind HBase is no break
+    rig.run("loads", "--state", rig.state, "--loaded", names[1])
     shutil.move(loads[1], rig.folder / "elsewhere")
     assert "BROKEN" not in rig.run("loads", "--state", rig.state).stdout
+
+
+def test_gone(rig, loads):
+    """Published, deleted, and never said to be loaded: that is not waiting."""
+    names = [l["load"] for l in rig.loads()]
+    shutil.rmtree(loads[1])
+    (loads[2] / "manifest.json").unlink()
+    done = rig.run("loads", "--state", rig.state, status=1)
+    words = {l.split()[0]: l.split()[2] for l in done.stdout.splitlines() if not l.startswith(" ")}
+    assert [words[n] for n in names] == ["waiting", "gone", "gone", "waiting"]
+    assert done.stdout.count("BROKEN: ") == 2 and f"{loads[1]} is gone" in done.stdout
+    listed = rig.loads_of(status=1)
+    assert [l.get("gone", False) for l in listed] == [False, True, True, False]
+    for n in names[1:3]:
+        rig.run("loads", "--state", rig.state, "--loaded", n)
+    assert [l["loaded"] for l in rig.loads()] == [False, True, True, False]
+
+
+def test_without_a_group(rig, kafka):
+    """A copied state cannot be told from the first one: that is said, once a run, where there is no group."""
+    warning = "or one restored from a backup, would load events a second time"
+    kafka.create(rig.topic, 1)
+    kafka.produce(rig.topic, [(0, None, value(i)) for i in range(30)])
+    assert rig.load(state=False)[0].stderr.count(warning) == 0
+    assert rig.load()[0].stderr.count(warning) == 1
+    assert rig.load("--quiet")[0].stderr == ""
+    rig.configure("start: earliest\n    roll: {rows: 10}")
+    rig.state = rig.folder / "streamed"
+    process = rig.stream()
+    for _ in range(3):
+        process.stdout.readline()
+    assert rig.end(process)[1].count(warning) == 1
+    rig.configure(f"start: earliest\n    group: {rig.topic}")
+    rig.state = rig.folder / "grouped"
+    assert rig.load()[0].stderr.count(warning) == 0
 
 
 def broken(rig, status=1):

@@ -72,7 +72,7 @@ class Terminal:
 
 def test_on_a_terminal(rig, kafka):
     """Rewritten in place: an open cut that grows older, then a load."""
-    rig.configure("start: earliest\n    roll: {rows: 5000}")
+    rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{rows: 5000}}")
     kafka.create(rig.topic, 2)
     fill(rig, kafka, 1200)
     t = Terminal(rig)
@@ -97,7 +97,7 @@ def test_on_a_terminal(rig, kafka):
 
 def test_into_a_file(rig, kafka):
     """A line at once and then not before half a minute is over; none with --quiet."""
-    rig.configure("start: earliest\n    roll: {rows: 100}")
+    rig.configure(f"start: earliest\n    group: {rig.topic}\n    roll: {{rows: 100}}")
     kafka.create(rig.topic, 2)
     for n, more in enumerate(([], ["--quiet"], ["--json"])):
         fill(rig, kafka, 250)

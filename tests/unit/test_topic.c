@@ -98,6 +98,7 @@ static void test_load_after_load(void **state)
 
 	struct state_view v;
 	size_t n;
+	bool gone;
 	char *folder = mem_format("%s/state", dir);
 	if (state_view_open(&v, folder, VIEW_ALL, false, &err))
 		fail_msg("%s", err.msg);
@@ -107,14 +108,20 @@ static void test_load_after_load(void **state)
 	assert_int_equal(loads[0].load->phase, STATE_SEEK);
 	assert_true(loads[1].load->read == 35 && loads[2].load->read == 8);
 	for (size_t i = 0; i < n; i++)
-		assert_null(manifest_chain_check(loads[i].load));
+		assert_null(manifest_chain_check(loads[i].load, &gone));
 	/* what was published is changed: the chain shows it */
 	char *manifest = mem_format("%s/one/manifest.json", dir);
 	FILE *f = fopen(manifest, "a");
 	fputc('\n', f);
 	fclose(f);
-	char *problem = manifest_chain_check(loads[1].load);
+	char *problem = manifest_chain_check(loads[1].load, &gone);
 	assert_non_null(problem);
+	assert_false(gone);
+	mem_free(problem);
+	/* and without it, it is gone */
+	unlink(manifest);
+	problem = manifest_chain_check(loads[1].load, &gone);
+	assert_true(gone && strstr(problem, "/one is gone, "));
 	mem_free(problem);
 	mem_free(manifest);
 	mem_free(loads);
