@@ -19,6 +19,7 @@ struct ingest {
 	struct progress *progress;
 	struct kafka_log log;
 	struct kafka *client;
+	bool batch;    /* one load, not a stream: patient for minutes, not for ever */
 	bool borrowed; /* client: it serves others too */
 	bool claimed;  /* the group has noted positions by this client */
 	/* Tell the group in place of the client; NULL: the client does. */
@@ -36,8 +37,8 @@ struct ingest {
 /*
  * load: output_dir is not looked at.  state_dir: NULL for none.  Everything that can be refused is:
  * another process on the state, another topic, a position that is gone, a group that is ahead.  The
- * group is told the positions, so that others at work on them show.  *in is {0} before, but for a
- * client to borrow and tell; ingest_close is due whatever the result.
+ * group is told the positions, so that others at work on them show.  *in is {0} before, but for
+ * batch, a client to borrow and tell; ingest_close is due whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct kafka_log *log, struct progress *progress,

@@ -5,9 +5,9 @@
  *   kafka_close
  *
  * Nothing is asked of a consumer group but to note offsets (kafka_commit).  While no broker
- * answers, every call waits and says so through the log, until job.kafka.patience_s or a signal
- * (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented in kafka.c and
- * kafka_topic.c; they and group_member.c are the only files that know librdkafka.
+ * answers, every call waits and says so through the log, until the client's patience is at an end
+ * or a signal comes (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented
+ * in kafka.c and kafka_topic.c; they and group_member.c are the only files that know librdkafka.
  */
 #ifndef SALTMILL_SOURCE_KAFKA_H
 #define SALTMILL_SOURCE_KAFKA_H
@@ -38,6 +38,9 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 void kafka_close(struct kafka *k); /* NULL is fine */
 /* From now on calls end with RC_STOPPED while *flag is not 0.  It outlives the client. */
 void kafka_stop_by(struct kafka *k, const atomic_int *flag);
+
+/* How long no broker may answer where the job does not say; before this is called: for ever. */
+void kafka_patience(struct kafka *k, uint64_t seconds);
 
 /*
  * The job's topic was there in an earlier run: should it not be any more, that is no mistake in the

@@ -294,10 +294,7 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 				       .nulls = empty,
 				       .nnulls = 1,
 				       .max_row_bytes = 2048 * MIB};
-	job->kafka = (struct kafka_source){.pos = n->pos,
-					   .patience_s = DURATION_FOREVER,
-					   .roll_rows = 10000000,
-					   .roll_s = 300};
+	job->kafka = (struct kafka_source){.pos = n->pos, .roll_rows = 10000000, .roll_s = 300};
 	int rc = read_both(r, n);
 	if (!rc)
 		rc = check_dialect(r, n);

@@ -122,6 +122,12 @@ static const char *without_secrets(const struct kafka *k, char *text)
 	return text;
 }
 
+static uint64_t patience(const struct kafka *k)
+{
+	uint64_t said = k->job->kafka.patience_s;
+	return said ? said : k->patience_s;
+}
+
 /* librdkafka's own complaints; called by the thread that takes messages or polls. */
 static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
 {
@@ -131,7 +137,7 @@ static void on_error(rd_kafka_t *client, int code, const char *reason, void *opa
 		     code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED;
 	(void)client;
 	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-		silence_begin(&k->silence);
+		silence_begin(&k->silence, patience(k));
 		return;
 	}
 	snprintf(text, sizeof(text), "%.350s%s", reason, login ? scram_advice(reason) : "");
@@ -159,7 +165,7 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
 /* RC_OK: try again. */
 static int check_patience(struct kafka *k, struct error *err)
 {
-	int rc = silence_check(&k->silence, k->job->kafka.patience_s, err);
+	int rc = silence_check(&k->silence, patience(k), err);
 	if (!rc && k->stop && *k->stop)
 		return error_set(err, RC_STOPPED, "stopped: the partition is given up");
 	return rc ? rc : stop_check(err);
@@ -176,7 +182,7 @@ int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
 		return known;
 	if (!*k->silence.reason)
 		snprintf(k->silence.reason, sizeof(k->silence.reason), "%s", rd_kafka_err2str(e));
-	silence_begin(&k->silence);
+	silence_begin(&k->silence, patience(k));
 	for (int waited = 0; waited < 1000; waited += PAUSE_MS) {
 		int rc = check_patience(k, err);
 		if (rc)
@@ -217,6 +223,7 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	struct kafka *k = mem_calloc(1, sizeof(*k));
 	k->job = job;
 	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
+	k->patience_s = DURATION_FOREVER;
 	k->silence.brokers = job->kafka.brokers;
 	if (log)
 		k->silence.log = *log;
@@ -241,6 +248,11 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	name_client(k);
 	*out = k;
 	return RC_OK;
+}
+
+void kafka_patience(struct kafka *k, uint64_t seconds)
+{
+	k->patience_s = seconds;
 }
 
 void kafka_stop_by(struct kafka *k, const atomic_int *flag)

@@ -18,7 +18,8 @@ struct kafka {
 	rd_kafka_t *client;
 	rd_kafka_topic_t *topic;
 	rd_kafka_queue_t *queue;
-	bool topic_known; /* it was there, once */
+	bool topic_known;    /* it was there, once */
+	uint64_t patience_s; /* where the job does not say */
 	/* waiting for brokers */
 	struct silence silence;
 	bool shows_log; /* the job sets `debug` */

@@ -22,9 +22,9 @@ static bool is_refused(const struct silence *s)
 	return s->refused_since != 0 && clock_seconds() - s->refused_since >= patience;
 }
 
-void silence_begin(struct silence *s)
+void silence_begin(struct silence *s, uint64_t patience_s)
 {
-	char text[400];
+	char text[500], limit[60] = "without end";
 	double now = clock_seconds();
 	if (s->since == 0) {
 		s->since = now;
@@ -35,9 +35,13 @@ void silence_begin(struct silence *s)
 	if (s->said_at != 0 && now - s->said_at < SAY_AGAIN_S)
 		return;
 	s->said_at = now;
-	snprintf(text, sizeof(text), "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far",
+	if (patience_s != DURATION_FOREVER)
+		snprintf(limit, sizeof(limit), "%llu s at most", (unsigned long long)patience_s);
+	snprintf(text, sizeof(text),
+		 "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far, %s (the job's "
+		 "`patience`)",
 		 s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
-		 now - s->since);
+		 now - s->since, limit);
 	say(s, text);
 }
 

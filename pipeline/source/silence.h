@@ -19,8 +19,8 @@ struct silence {
 	char refusal[560];
 };
 
-/* No answer: says it at once and then every 30 s. */
-void silence_begin(struct silence *s);
+/* No answer: says it at once and then every 30 s, and until when that goes on. */
+void silence_begin(struct silence *s, uint64_t patience_s);
 /* An answer. */
 void silence_end(struct silence *s);
 /* A complaint of librdkafka's; login: that one failed. */

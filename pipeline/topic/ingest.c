@@ -18,6 +18,9 @@
 #include "crash.h"
 #include "io.h"
 
+/* What ends by itself should: whoever runs it every night learns nothing from one that waits. */
+#define BATCH_PATIENCE_S 300
+
 static void say(const struct ingest *in, const char *fmt, ...) ERROR_FORMAT(2, 3);
 
 static void say(const struct ingest *in, const char *fmt, ...)
@@ -216,6 +219,17 @@ static void recall_topic(const struct ingest *in)
 		kafka_topic_is_known(in->client);
 }
 
+/* A group's notes are all that tells a state from its copy. */
+static void say_no_group(const struct ingest *in)
+{
+	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
+		say(in,
+		    "the job names no `group:`, so a copy of %s, or one restored from a backup, "
+		    "would "
+		    "load events a second time unnoticed; with a group it is refused",
+		    in->state_dir);
+}
+
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
 		const char *state_dir, const struct kafka_log *log, struct progress *progress,
 		struct error *err)
@@ -230,8 +244,12 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	if (rc == RC_OK && !in->borrowed)
 		rc = kafka_open(&in->client, job, memory_topic_bytes(load->common->memory_bytes),
 				log, err);
+	if (rc == RC_OK && in->batch)
+		kafka_patience(in->client, BATCH_PATIENCE_S);
 	if (rc == RC_OK)
 		recall_topic(in);
+	if (rc == RC_OK)
+		say_no_group(in);
 	if (rc == RC_OK && in->state && state_intent(in->state))
 		return RC_OK; /* ingest_recover looks at its own ranges first */
 	if (rc == RC_OK)
@@ -258,6 +276,7 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
 	if (rc)
 		return rc;
+	kafka_patience(in->client, BATCH_PATIENCE_S);
 	recall_topic(in);
 	return ingest_look(in, err);
 }
@@ -510,7 +529,7 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 		 const struct kafka_log *log, struct progress *progress, struct load_result *result,
 		 struct error *err)
 {
-	struct ingest in = {0};
+	struct ingest in = {.batch = true};
 	const char *dir = NULL;
 	bool done = false;
 	*result = (struct load_result){0};

@@ -147,6 +147,7 @@ def test_moved_away(rig, kafka):
     done, _ = rig.load(status=1)
     assert "--published 00000002" in done.stderr and "--discard 00000002" in done.stderr
     rig.run("loads", "--state", rig.state, "--published", "00000002")
+    assert " moved " in rig.run("loads", "--state", rig.state).stdout
     _, out = rig.load()
     assert rig.cells(out) == {}
     rig.check([rig.folder / "elsewhere"])
@@ -233,6 +234,28 @@ def test_deleted_under_a_stream(rig, kafka, what):
         _, out = rig.load()
         assert len(rig.cells(out)) == 100
         rig.run("stream", rig.job, "--state", rig.state, "-o", rig.folder / "nowhere", status=2)
+
+
+def test_dead_broker(rig):
+    """Nothing listens there: a load says for how long it waits, a stream that it does so for ever."""
+    rig.kafka = type("Dead", (), {"brokers": f"127.0.0.1:{free_ports(1)[0]}"})
+    for more, load, stream in (("start: earliest", "300 s at most", "without end"),
+                               ("patience: 2s", "2 s at most", "2 s at most"),
+                               ("patience: forever", "without end", "without end")):
+        rig.configure(more)
+        words = ["-o", rig.folder / f"out{len(more)}", "--state", rig.folder / "state"]
+        for command, limit in (("load", load), ("stream", stream)):
+            process = subprocess.Popen([rig.saltmill, command, rig.job, *words[2 * (command == "stream"):]],
+                                       stderr=subprocess.PIPE, text=True)
+            lines = []
+            while not lines or "no broker answers at" not in lines[-1]:
+                assert (line := process.stderr.readline()), lines
+                lines.append(line)
+            assert f" so far, {limit} (the job's `patience`)" in lines[-1]
+            if "2 s" in limit:
+                assert process.wait(20) == 1 and "no broker answered at" in process.stderr.read()
+            process.kill()
+            process.communicate()
 
 
 def test_broker_stopped(saltmill, tmp_path):
