@@ -118,8 +118,12 @@ struct state_note {
 	int64_t cut_age_ms;		  /* since its first event was seen */
 	double rate;			  /* events loaded a second, over the last minute */
 	uint64_t loads, events, rejected; /* since the stream began */
+	char parked[400]; /* why its partition waits for somebody to mend it; "": it does not */
 };
-/* Leave a note for `saltmill status`, at most one a second.  Failing is no harm. */
+/*
+ * Leave a note for `saltmill status`, at most one a second but for one that says something new of
+ * parked.  Failing is no harm.
+ */
 void state_note(struct state *s, const struct state_note *note);
 /* False: there is none. */
 bool state_noted(const struct state *s, struct state_note *note);

@@ -13,6 +13,7 @@ struct stream_view {
 	double cut_age_s;   /* since its first event was seen */
 	int loading;	    /* it is being loaded, */
 	uint64_t cut_read;  /* and so many of its events were read */
+	uint64_t parked;    /* partitions */
 	double published_s; /* since the last publication; below 0: none */
 };
 /* "lag 1,200 offsets, 350 events/s, open cut 1,200 offsets (3 s), 4 loads, the last 8 s ago" */

@@ -95,7 +95,7 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 	/* a signal is how a stream ends */
 	if (rc && rc != RC_STOPPED)
 		return command_fail("stream", &err);
-	return gauges.rejected ? EXIT_REJECTS : EXIT_DONE;
+	return gauges.rejected || gauges.parked ? EXIT_REJECTS : EXIT_DONE;
 }
 
 int cmd_stream(int argc, char **argv)

@@ -107,7 +107,8 @@ static void print_commands(FILE *to)
 	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
 	      "Exit status: 0 done; 1 failed, nothing published (or it says that only the result "
 	      "could not be\nprinted); 2 wrong usage or job file; 3 done and published, but some "
-	      "input was rejected or a\npromise on sizes was not kept; 130 or 143 stopped by "
+	      "input was rejected, a\nstream's partition was parked, or a promise on sizes was not "
+	      "kept; 130 or 143 stopped by "
 	      "SIGINT "
 	      "or SIGTERM, nothing published\n(`stream` goes on until then: it ends with 0 or "
 	      "3).\n",

@@ -32,6 +32,7 @@ static struct stream_view look(struct monitor *w, uint64_t *events)
 	struct stream_view v = {.lag = g->lag,
 				.loads = g->loads,
 				.cut = g->cut,
+				.parked = g->parked,
 				.loading = g->loading};
 	if (v.loading)
 		v.cut_read = w->progress->events;
@@ -46,7 +47,7 @@ static struct stream_view look(struct monitor *w, uint64_t *events)
 static bool is_news(const struct monitor *w, const struct stream_view *v, uint64_t events)
 {
 	return w->said_ms == 0 || v->lag != w->said.lag || v->loads != w->said.loads ||
-	       v->loading || events != w->said_events;
+	       v->parked != w->said.parked || v->loading || events != w->said_events;
 }
 
 static void show(void *ctx)

@@ -62,6 +62,8 @@ static void format(const struct metrics *m, struct buf *b)
 	    "Since the open cut's first event was seen; 0: it is empty.", cut_age_s(g));
 	put(b, "cut_events_read", "gauge", "Events of the load that is being made, read so far.",
 	    g->loading ? (double)m->progress->events : 0);
+	put(b, "parked_partitions", "gauge",
+	    "Partitions that cannot go on and wait for somebody to mend them.", (double)g->parked);
 	put(b, "loading", "gauge", "1 while a load is being made.", g->loading);
 	put(b, "loads_total", "counter", "Loads published since the start.", (double)g->loads);
 	put(b, "events_total", "counter", "Events in published loads since the start.",

@@ -46,12 +46,14 @@ static json_t *state_json(const struct state *s)
 					      "published_ms", (json_int_t)last->published_ms));
 	if (state_noted(s, &n))
 		json_object_set_new(out, "stream",
-				    json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}", "time_ms",
-					      (json_int_t)n.time_ms, "lag", (json_int_t)n.lag,
-					      "rate", n.rate, "cut", (json_int_t)n.cut,
-					      "cut_age_ms", (json_int_t)n.cut_age_ms, "loads",
+				    json_pack("{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:o*}",
+					      "time_ms", (json_int_t)n.time_ms, "lag",
+					      (json_int_t)n.lag, "rate", n.rate, "cut",
+					      (json_int_t)n.cut, "cut_age_ms",
+					      (json_int_t)n.cut_age_ms, "loads",
 					      (json_int_t)n.loads, "events", (json_int_t)n.events,
-					      "rejected", (json_int_t)n.rejected));
+					      "rejected", (json_int_t)n.rejected, "parked",
+					      n.parked[0] ? json_string(n.parked) : NULL));
 	return out;
 }
 
@@ -129,7 +131,8 @@ static void put_shared(struct buf *out, const struct state_view *v)
 		state_position(s, (int32_t)i, &at);
 		buf_printf(out, "  partition %zu: next offset %" PRId64 ", %s", i, at,
 			   state_in_use(s) ? "in use" : "nobody has it");
-		if (state_noted(s, &n))
+		bool noted = state_noted(s, &n);
+		if (noted)
 			buf_printf(out, ", lag %s, %.0f events/s", format_count(count, n.lag),
 				   n.rate);
 		if (intent)
@@ -138,6 +141,9 @@ static void put_shared(struct buf *out, const struct state_view *v)
 			buf_printf(out, ", last load %s%s of %s", v->prefixes[i], last->name,
 				   format_time(when, last->published_ms));
 		buf_put(out, '\n');
+		if (noted && n.parked[0])
+			buf_printf(out, "    PARKED, seen %s: %s\n", format_time(when, n.time_ms),
+				   n.parked);
 	}
 }
 

@@ -34,9 +34,12 @@ void stream_text(struct buf *out, const struct stream_view *w)
 		   format_count(rate, (uint64_t)(w->rate + 0.5)));
 	put_cut(out, w);
 	buf_printf(out, ", %s load%s", format_count(loads, w->loads), w->loads == 1 ? "" : "s");
-	if (w->published_s < 0)
-		return;
-	buf_append_str(out, w->loads ? ", the last " : ", the last one before that ");
-	put_age(out, w->published_s);
-	buf_append_str(out, " ago");
+	if (w->published_s >= 0) {
+		buf_append_str(out, w->loads ? ", the last " : ", the last one before that ");
+		put_age(out, w->published_s);
+		buf_append_str(out, " ago");
+	}
+	if (w->parked)
+		buf_printf(out, ", %llu partition%s PARKED", (unsigned long long)w->parked,
+			   w->parked == 1 ? "" : "s");
 }

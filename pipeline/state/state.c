@@ -40,6 +40,7 @@ struct state {
 	struct position *positions; /* by partition */
 	size_t npositions;
 	int64_t noted_ms;
+	bool noted_parked;
 	struct arena arena;
 };
 
@@ -518,12 +519,14 @@ int state_settle(struct state *s, const char *name, bool published, struct error
 void state_note(struct state *s, const struct state_note *note)
 {
 	struct error ignored;
-	if (note->time_ms - s->noted_ms < 1000)
+	bool parked = note->parked[0];
+	if (note->time_ms - s->noted_ms < 1000 && parked == s->noted_parked)
 		return;
 	char *path = path_of(s, "status.json");
 	note_write(path, note, &ignored);
 	mem_free(path);
 	s->noted_ms = note->time_ms;
+	s->noted_parked = parked;
 }
 
 bool state_noted(const struct state *s, struct state_note *note)

@@ -207,11 +207,12 @@ int topic_read(const char *path, struct state_topic *t, struct arena *a, struct 
 
 int note_write(const char *path, const struct state_note *n, struct error *err)
 {
-	json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I}", "time_ms",
+	json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o*}", "time_ms",
 				 (json_int_t)n->time_ms, "lag", (json_int_t)n->lag, "cut",
 				 (json_int_t)n->cut, "cut_age_ms", (json_int_t)n->cut_age_ms,
 				 "rate", n->rate, "loads", (json_int_t)n->loads, "events",
-				 (json_int_t)n->events, "rejected", (json_int_t)n->rejected);
+				 (json_int_t)n->events, "rejected", (json_int_t)n->rejected,
+				 "parked", n->parked[0] ? json_string(n->parked) : NULL);
 	char *temp = mem_format("%s.temp", path);
 	int rc = json_dump_file(json, temp, JSON_INDENT(1)) || rename(temp, path)
 			 ? error_errno(err, "cannot write %s", path)
@@ -226,10 +227,12 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 	json_t *json = NULL;
 	json_int_t time, lag, cut, age = 0, loads, events, rejected;
 	double rate = 0;
+	const char *parked = "";
 	int rc = read_json(path, &json, err);
-	if (!rc && json_unpack(json, "{s:I, s:I, s:I, s?:I, s?:F, s:I, s:I, s:I}", "time_ms", &time,
-			       "lag", &lag, "cut", &cut, "cut_age_ms", &age, "rate", &rate, "loads",
-			       &loads, "events", &events, "rejected", &rejected))
+	if (!rc &&
+	    json_unpack(json, "{s:I, s:I, s:I, s?:I, s?:F, s:I, s:I, s:I, s?:s}", "time_ms", &time,
+			"lag", &lag, "cut", &cut, "cut_age_ms", &age, "rate", &rate, "loads",
+			&loads, "events", &events, "rejected", &rejected, "parked", &parked))
 		rc = error_set(err, RC_DATA, "%s: found something else than a status", path);
 	if (!rc)
 		*n = (struct state_note){.time_ms = time,
@@ -240,6 +243,8 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 					 .loads = (uint64_t)loads,
 					 .events = (uint64_t)events,
 					 .rejected = (uint64_t)rejected};
+	if (!rc)
+		snprintf(n->parked, sizeof(n->parked), "%s", parked);
 	json_decref(json);
 	return rc;
 }

@@ -23,6 +23,7 @@
 #include "pool.h"
 #include "regions.h"
 #include "group_member.h"
+#include "parking.h"
 #include "shared_state.h"
 
 #define LOOK_MS	     200
@@ -39,6 +40,7 @@ struct part {
 	struct stream stream; /* in.state NULL: not opened yet */
 	char *dir, *prefix;
 	bool taken; /* by the group: to be closed */
+	struct parking parking;
 	int64_t try_ms, delay_ms, say_ms;
 };
 
@@ -345,14 +347,10 @@ static int try_again(struct share *s, struct part *p, const char *why)
 	return RC_OK;
 }
 
-static int open_part(struct share *s, struct part *p, struct error *err)
+static int open_state(struct share *s, struct part *p, struct error *err)
 {
 	struct ingest *in = &p->stream.in;
-	int rc = p->id < s->known ? RC_OK : take_in(s, err);
-	if (!rc && p->id >= s->known)
-		return try_again(s, p, "the broker that was asked does not know it yet");
-	if (!rc)
-		rc = check_folder(s, p, err);
+	int rc = check_folder(s, p, err);
 	if (rc)
 		return rc;
 	*in = (struct ingest){.client = s->client, .tell = tell, .tell_ctx = s};
@@ -363,13 +361,37 @@ static int open_part(struct share *s, struct part *p, struct error *err)
 	}
 	if (!rc)
 		rc = stream_recover(&p->stream, err);
-	if (rc) {
-		ingest_close(in);
+	if (rc)
 		return rc;
-	}
 	/* who had it before may not have told */
 	const struct offset_range at = {.partition = p->id, .end = in->ranges[0].start};
 	return tell(s, &at, 1, err);
+}
+
+/* What is wrong with it alone does not stop the others. */
+static int settle(struct part *p, int rc, const struct error *err)
+{
+	if (parking_is_for(rc))
+		parking_put(&p->parking, &p->stream, p->dir, p->id, err->msg);
+	else if (rc)
+		ingest_close(&p->stream.in);
+	return parking_is_for(rc) ? RC_OK : rc;
+}
+
+static int open_part(struct share *s, struct part *p, struct error *err)
+{
+	int rc = p->id < s->known ? RC_OK : take_in(s, err);
+	if (rc)
+		return rc;
+	if (p->id >= s->known)
+		return try_again(s, p, "the broker that was asked does not know it yet");
+	return settle(p, open_state(s, p, err), err);
+}
+
+static bool is_to_open(struct part *p)
+{
+	return !p->taken && !p->stream.in.state && p->try_ms <= clock_ms() &&
+	       parking_may_try(&p->parking, p->dir);
 }
 
 static int open_given(struct share *s, struct error *err)
@@ -378,8 +400,7 @@ static int open_given(struct share *s, struct error *err)
 	for (int32_t id = 0; rc == RC_OK; id++) {
 		pthread_mutex_lock(&s->lock);
 		struct part *p = s->parts;
-		while (p &&
-		       (p->id < id || p->taken || p->stream.in.state || p->try_ms > clock_ms()))
+		while (p && (p->id < id || !is_to_open(p)))
 			p = p->next;
 		s->busy = p;
 		pthread_mutex_unlock(&s->lock);
@@ -393,40 +414,60 @@ static int open_given(struct share *s, struct error *err)
 	return rc;
 }
 
-/* The partitions that are open; owned by the caller. */
-static int32_t *open_ids(struct share *s, size_t *n)
+/* The partitions that are open or parked; owned by the caller. */
+static int32_t *seen_ids(struct share *s, size_t *n)
 {
 	pthread_mutex_lock(&s->lock);
 	int32_t *ids = mem_calloc(count(s) + 1, sizeof *ids);
 	*n = 0;
 	for (const struct part *p = s->parts; p; p = p->next)
-		if (p->stream.in.state && !p->taken)
+		if ((p->stream.in.state || p->parking.parked) && !p->taken)
 			ids[(*n)++] = p->id;
 	pthread_mutex_unlock(&s->lock);
 	return ids;
 }
 
+/* Of an open one what can be loaded; of a parked one what it would be. */
+static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_partition *at,
+		    struct error *err)
+{
+	struct kafka_topic one = *t;
+	struct stream *st = &p->stream;
+	one.partitions = at;
+	one.count = 1;
+	int rc = st->in.state ? settle(p, ingest_see(&st->in, &one, err), err) : RC_OK;
+	if (rc)
+		return rc;
+	if (!st->in.state) {
+		int64_t from = p->parking.position >= 0 ? p->parking.position : at->low;
+		st->seen.lag = at->high > from ? (uint64_t)(at->high - from) : 0;
+		return RC_OK;
+	}
+	st->seen.lag = st->in.available;
+	if (!st->in.available)
+		parking_end(&p->parking, st, p->id);
+	stream_note(st);
+	return RC_OK;
+}
+
 static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 {
-	uint64_t lag = 0;
+	uint64_t lag = 0, parked = 0;
 	double since = 0;
 	int rc = RC_OK;
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
 		struct part *p = find(s, t->partitions[i].id);
-		struct kafka_topic one = *t;
-		if (!p || p->taken || !p->stream.in.state)
+		if (!p || p->taken || !(p->stream.in.state || p->parking.parked))
 			continue;
-		one.partitions = &t->partitions[i];
-		one.count = 1;
-		rc = ingest_see(&p->stream.in, &one, err);
-		p->stream.seen.lag = p->stream.in.available;
-		lag += p->stream.in.available;
+		rc = see_part(p, t, &t->partitions[i], err);
+		lag += p->stream.seen.lag;
+		parked += p->parking.parked;
 		if (p->stream.waiting_since > 0 && (since == 0 || p->stream.waiting_since < since))
 			since = p->stream.waiting_since;
-		stream_note(&p->stream);
 	}
 	stream_show(s->opt->gauges, lag, since);
+	s->opt->gauges->parked = parked;
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -434,7 +475,7 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 static int look(struct share *s, struct error *err)
 {
 	size_t n;
-	int32_t *ids = open_ids(s, &n);
+	int32_t *ids = seen_ids(s, &n);
 	struct kafka_topic t = {0};
 	int rc = n ? kafka_look_at(s->client, ids, n, &t, err) : RC_OK;
 	if (!rc)
@@ -461,6 +502,16 @@ static struct part *next_due(struct share *s)
 	return found;
 }
 
+static int load_part(struct share *s, struct part *p, struct error *err)
+{
+	int rc = stream_load_cut(&p->stream, err);
+	if (!rc)
+		parking_end(&p->parking, &p->stream, p->id);
+	else if (parking_is_for(rc))
+		rc = settle(p, rc, err);
+	return let_go(s, rc);
+}
+
 static int load_in_turns(struct share *s, struct error *err)
 {
 	int rc;
@@ -472,7 +523,7 @@ static int load_in_turns(struct share *s, struct error *err)
 			break;
 		struct part *p = next_due(s);
 		if (p)
-			rc = let_go(s, stream_load_cut(&p->stream, err));
+			rc = load_part(s, p, err);
 		else
 			clock_sleep_ms(LOOK_MS);
 		if (rc)

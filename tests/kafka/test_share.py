@@ -9,10 +9,12 @@ import signal
 import subprocess
 import threading
 import time
+import urllib.request
 
 import pytest
 
 from broker import Broker
+from cluster import free_ports
 from rig import Rig, tree, value
 
 SESSION = "properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}"
@@ -27,11 +29,11 @@ class Instances:
         rig.configure(f"group: {group}\n    share: true\n    {more}\n    {SESSION}",
                       regions=f"{{split: file, file: {rig.folder}/splits.txt}}")
 
-    def start(self):
+    def start(self, *more):
         log = open(self.rig.folder / f"said{len(self.said)}", "w+")
         process = subprocess.Popen(
-            [self.rig.saltmill, "stream", self.rig.job, "--state", self.rig.state, "--memory", "64M"],
-            stdout=subprocess.DEVNULL, stderr=log)
+            [self.rig.saltmill, "stream", self.rig.job, "--state", self.rig.state, "--memory", "64M",
+             *more], stdout=subprocess.DEVNULL, stderr=log)
         process.log = log
         self.said.append(log)
         self.running.append(process)
@@ -45,12 +47,12 @@ class Instances:
         """How many partitions it says that it has."""
         return int((["0"] + re.findall(r"(\d+) here now", self.text(process)))[-1])
 
-    def end(self, process, how=signal.SIGTERM):
+    def end(self, process, how=signal.SIGTERM, expected=0):
         self.running.remove(process)
         start = time.monotonic()
         process.send_signal(how)
         status = process.wait(timeout=30)
-        assert status == (0 if how == signal.SIGTERM else -how), (status, self.text(process))
+        assert status == (expected if how == signal.SIGTERM else -how), (status, self.text(process))
         assert time.monotonic() - start < 10
 
     def end_all(self):
@@ -215,8 +217,57 @@ def test_seen_from_outside(rig, kafka, instances):
     assert instances.positions() == {0: 40, 1: 100, 2: 100, 3: 50, 4: 100, 5: 100}
     rig.run("seek", "--state", rig.state, "6=0", status=2)
     # the group has seen more of 0 and 3 than this state now says
-    done = rig.run("stream", rig.job, "--state", rig.state, status=1)
-    assert f"group {rig.topic} has noted offset 100, this state is at" in done.stderr
+    process = instances.start()
+    for partition, at in ((0, 40), (3, 50)):
+        parked = (f"partition {partition} is parked, the others go on: {rig.topic}/{partition}: "
+                  f"group {rig.topic} has noted offset 100, this state is at {at}")
+        instances.wait(lambda p=parked: p in instances.text(process))
+    instances.end(process, expected=3)
+
+
+def test_parked(rig, kafka, instances):
+    """One partition with too many bad messages, one with lost offsets: the others go on; seek mends both."""
+    kafka.create(rig.topic, 4)
+    kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
+    for p in [instances.start("--max-rejects", "10") for _ in range(2)]:
+        instances.wait(lambda p=p: instances.has(p) == 2)
+    instances.wait_for_all()
+    instances.end_all()
+    for n in range(2):
+        kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(400)])
+    kafka.produce(rig.topic, [(1, None, b"poison")] * 20)
+    kafka.call("truncate", rig.topic, 2, 150)
+    ports = free_ports(2)
+    processes = [instances.start("--max-rejects", "10", "--metrics", f"127.0.0.1:{port}") for port in ports]
+    said = lambda: "".join(instances.text(p) for p in processes)
+    instances.wait(lambda: "partition 1 is parked, the others go on: " in said() and
+                           "partition 2 is parked, the others go on: " in said())
+    assert "bad_json" in said() and "50 offsets are lost" in said()
+    instances.wait(lambda: (at := instances.positions())[0] == at[3] == 300)
+    kafka.produce(rig.topic, [(i % 4, None, value(i)) for i in range(40)])
+    instances.wait(lambda: (at := instances.positions())[0] == at[3] == 310)
+    assert (instances.positions()[1], instances.positions()[2]) == (100, 100)
+
+    def parked():
+        pages = [urllib.request.urlopen(f"http://127.0.0.1:{p}/metrics", timeout=5).read().decode() for p in ports]
+        return sum(int(re.search(r"^saltmill_parked_partitions (\d+)$", page, re.M)[1]) for page in pages)
+    assert parked() == 2
+    notes = {p["positions"][0]["partition"] if len(p["positions"]) == 1 else i: p["stream"].get("parked")
+             for i, p in enumerate(instances.status()["partitions"])}
+    assert [bool(notes[p]) for p in range(4)] == [False, True, True, False]
+    assert "PARKED, seen " in rig.run("status", "--state", rig.state).stdout
+    # its lock is free: it is mended while the others load
+    ends = [e for _, e in kafka.ends(rig.topic)]
+    rig.run("seek", "--state", rig.state, f"1={ends[1] - 10}", "2=150")
+    instances.wait_for_all()
+    instances.wait(lambda: parked() == 0)
+    assert "partition 1 goes on" in said() and "partition 2 goes on" in said()
+    assert "PARKED" not in rig.run("status", "--state", rig.state).stdout
+    instances.end_all()
+    cells = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
+    want = {(p, o) for p, e in enumerate(ends) for o in range(e)}
+    want -= {(1, o) for o in range(100, ends[1] - 10)} | {(2, o) for o in range(100, 150)}
+    assert set(cells) == want
 
 
 def test_leaving_is_quick(rig, kafka, instances):
@@ -272,8 +323,11 @@ class TestRefusals:
         done = rig.run("stream", rig.job, "--state", rig.folder / "own", status=2)
         assert "is a state that is not shared" in done.stderr
         (rig.state / "p00001").rename(rig.folder / "elsewhere")
-        done = rig.run("stream", rig.job, "--state", rig.state, status=1)
-        assert f"`saltmill seek --state {rig.state} 1=OFFSET`" in done.stderr
+        process = instances.start()
+        instances.wait(lambda: f"`saltmill seek --state {rig.state} 1=OFFSET`" in instances.text(process))
+        (rig.folder / "elsewhere").rename(rig.state / "p00001")
+        instances.wait(lambda: "partition 1 goes on" in instances.text(process))
+        instances.end(process)
 
     def test_two_lists_overlap(self, saltmill, kafka, tmp_path, topic):
         """Without locks in common only the group's offsets tell: before the next load, at the latest."""

@@ -330,12 +330,22 @@ static void test_note(void **state)
 	n.lag = 8;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && back.lag == 7);
+	/* that a partition is parked, and that it is not any more, is never too soon */
+	static const char why[] = "events/0: \"20\" offsets are lost";
+	snprintf(n.parked, sizeof(n.parked), "%s", why);
+	state_note(s, &n);
+	assert_true(state_noted(s, &back) && back.lag == 8);
+	assert_string_equal(back.parked, why);
+	n.parked[0] = 0;
+	state_note(s, &n);
+	assert_true(state_noted(s, &back) && !back.parked[0]);
 	char *path = mem_format("%s/status.json", (const char *)*state);
 	static const char old[] =
 		"{\"time_ms\":1,\"lag\":2,\"cut\":3,\"loads\":4,\"events\":5,\"rejected\":6}";
 	unlink(path);
 	assert_int_equal(io_write_file(path, bytes_str(old), &err), 0);
 	assert_true(state_noted(s, &back) && back.lag == 2 && back.rejected == 6);
+	assert_string_equal(back.parked, "");
 	mem_free(path);
 	state_close(s);
 }
