@@ -41,12 +41,20 @@ struct cut_file {
 	struct hfile_summary sum;
 };
 
+/* Two events one of which hides all cells of the other. */
+struct cut_collision {
+	bool found;
+	struct buf row;	     /* their row key */
+	uint64_t lost, kept; /* seq */
+};
+
 struct cut_result {
 	struct cut_file *files;
 	size_t nfiles;
 	uint64_t rows; /* distinct row keys */
 	uint64_t cells, cells_deduplicated;
-	uint64_t loaded, deduplicated; /* events: with a cell stored; with every cell shadowed */
+	uint64_t loaded, deduplicated;	/* events: with a cell stored; with every cell shadowed */
+	struct cut_collision collision; /* of those the first that was met */
 };
 void cut_result_release(struct cut_result *r);
 

@@ -28,7 +28,8 @@ struct load_options {
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
 	size_t nfiles;
 	const char *output_dir;
-	struct reject_limit limit;
+	struct event_limit limit;
+	const struct event_limit *max_duplicates; /* of each table's events; NULL: any */
 	const struct existing_regions
 		*live; /* regions that tables have already, in place of the job's; NULL: none */
 	const struct load_kafka *kafka; /* NULL: files */
@@ -47,6 +48,9 @@ struct load_result {
 	struct manifest manifest;
 	struct arena arena;	       /* what the manifest and the promises point to */
 	struct load_promise *promises; /* [manifest.ntables] */
+	/* [manifest.ntables]: a sentence where more than 1 % of a table's events are hidden by
+	 * others; NULL also when the load was published by an earlier run */
+	const char **collisions;
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
 	bool stale_removed; /* a sibling of a run that died was removed */

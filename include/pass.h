@@ -36,7 +36,7 @@ struct pass_options {
 	const struct pass_topic *topic; /* NULL: files */
 	double fraction;		/* of the input to read, evenly spread; 0: all */
 	bool even_pieces; /* who chooses by pieces of the input needs them alike on any machine */
-	struct reject_limit limit;
+	struct event_limit limit;
 	struct progress *progress;
 	const bool *wanted; /* [job->ntables]: tables with a sorter; NULL: all have one */
 	/* For the functions below; a worker number belongs to one thread. */

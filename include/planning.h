@@ -26,7 +26,7 @@ struct planning_options {
 	size_t nfiles;
 	double fraction; /* of the input to look at; 1: all */
 	bool keep;	 /* the sample will be saved: it must do for any number of regions */
-	struct reject_limit limit;
+	struct event_limit limit;
 	const struct pass_topic *topic; /* what of a topic to read; NULL: files */
 	const char *work_dir; /* a folder for what spills and what is compressed to be measured */
 };

@@ -12,6 +12,8 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 /* The same for programs, one JSON object. */
 void report_json(struct buf *out, const struct load_result *r, const char *output_dir);
 
+/* A line for each table of whose events too many are hidden by others. */
+void report_collisions(struct buf *out, const struct load_result *r);
 /* A line for each table whose promise is broken; false when any is. */
 bool report_promises(struct buf *out, const struct load_result *r);
 /* A line of warning when a family's newest cell is already older than its TTL by the clock. */

@@ -17,12 +17,21 @@ struct run_options {
 	bool quiet, json;
 };
 
-/* Rejected events a run tolerates: a number, or a share of what was read. */
-struct reject_limit {
+/* Events of a kind that a run tolerates: a number, or a share of what was read. */
+struct event_limit {
 	uint64_t count;
 	double share; /* 0..1; used when is_share */
 	bool is_share;
 };
+
+/*
+ * How many of `of` events that are.  29% of 100 is 28.99... as a double: the little more makes it
+ * 29, and never 30.
+ */
+static inline uint64_t event_limit_of(const struct event_limit *l, uint64_t of)
+{
+	return l->is_share ? (uint64_t)(l->share * (double)of * (1 + 1e-13)) : l->count;
+}
 
 /* What is going on, for the progress line; written by the stages, read by any thread. */
 struct progress {

@@ -96,6 +96,11 @@ const char *const *source_columns(const struct source *s, size_t *n);
 const struct source_file *source_files(struct source *s, size_t *n);
 /* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
 const struct offset_range *source_ranges(struct source *s, size_t *n);
+/*
+ * Append where the event of that seq stands: "FILE:LINE (byte N)" or "TOPIC/PARTITION at offset N";
+ * of what cannot be read again the line is left out.  Call it when no worker runs.
+ */
+void source_place(struct source *s, uint64_t seq, struct buf *out);
 /* Bytes on disk read so far, and of all inputs (0: unknown).  Any thread, any time. */
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total);
 

@@ -36,8 +36,9 @@ typedef int options_own(void *ctx, int opt, const char *arg, struct error *err);
 int options_parse(int argc, char **argv, struct run_options *o, const struct option *own,
 		  const char *own_short, options_own *take, void *ctx, int *first);
 
-/* --max-rejects: "100" or "0.1%". */
-int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err);
+/* Of such an option: "100" or "0.1%". */
+int parse_event_limit(const char *option, const char *text, struct event_limit *out,
+		      struct error *err);
 
 /* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
 int command_fail(const char *name, const struct error *err);

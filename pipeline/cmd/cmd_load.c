@@ -10,18 +10,20 @@
 #include "report.h"
 #include "reporter.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
+enum { OPT_MAX_REJECTS = 500, OPT_MAX_DUPLICATES, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
 
 struct load_arguments {
 	const char *output_dir;
-	struct reject_limit limit;
+	struct event_limit limit, duplicates;
+	bool limits_duplicates;
 	struct existing_regions live;
 	const char *state_dir;
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
 };
 
-int parse_reject_limit(const char *text, struct reject_limit *out, struct error *err)
+int parse_event_limit(const char *option, const char *text, struct event_limit *out,
+		      struct error *err)
 {
 	char *end;
 	if (text[0] >= '0' && text[0] <= '9') {
@@ -33,16 +35,18 @@ int parse_reject_limit(const char *text, struct reject_limit *out, struct error 
 		if (*end == 0)
 			return RC_OK;
 	}
-	return error_set(err, RC_CONFIG,
-			 "--max-rejects: found `%s`, expected a number or a share like 0.1%%",
-			 text);
+	return error_set(err, RC_CONFIG, "%s: found `%s`, expected a number or a share like 0.1%%",
+			 option, text);
 }
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
 	switch (opt) {
-	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
+	case OPT_MAX_REJECTS: return parse_event_limit("--max-rejects", arg, &a->limit, err);
+	case OPT_MAX_DUPLICATES:
+		a->limits_duplicates = true;
+		return parse_event_limit("--max-duplicates", arg, &a->duplicates, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
@@ -80,6 +84,7 @@ static int print_result(const struct run_options *o, const struct job *job,
 		report_text(&text, r, dir);
 	if (!o->quiet)
 		report_hidden(&warnings, r, job);
+	report_collisions(&warnings, r);
 	bool kept = report_promises(&warnings, r);
 	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
@@ -129,6 +134,8 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .nfiles = nfiles,
 					   .output_dir = a->output_dir,
 					   .limit = a->limit,
+					   .max_duplicates =
+						   a->limits_duplicates ? &a->duplicates : NULL,
 					   .live = &a->live};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
@@ -146,6 +153,8 @@ int cmd_load(int argc, char **argv)
 	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
 					    {"max-rejects", required_argument, NULL,
 					     OPT_MAX_REJECTS},
+					    {"max-duplicates", required_argument, NULL,
+					     OPT_MAX_DUPLICATES},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {0}};
@@ -194,6 +203,8 @@ int cmd_replay(int argc, char **argv)
 	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
 					    {"max-rejects", required_argument, NULL,
 					     OPT_MAX_REJECTS},
+					    {"max-duplicates", required_argument, NULL,
+					     OPT_MAX_DUPLICATES},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {"rejects", optional_argument, NULL, OPT_REJECTS},
 					    {"job", required_argument, NULL, OPT_JOB},

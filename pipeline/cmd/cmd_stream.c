@@ -16,7 +16,7 @@ enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 struct stream_arguments {
 	const struct run_options *options;
 	const char *output_dir, *state_dir, *metrics;
-	struct reject_limit limit;
+	struct event_limit limit;
 	struct existing_regions live;
 	struct monitor *monitor; /* NULL with --quiet */
 };
@@ -25,7 +25,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct stream_arguments *a = ctx;
 	switch (opt) {
-	case OPT_MAX_REJECTS: return parse_reject_limit(arg, &a->limit, err);
+	case OPT_MAX_REJECTS: return parse_event_limit("--max-rejects", arg, &a->limit, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_METRICS: a->metrics = arg; return RC_OK;
@@ -46,6 +46,12 @@ static void print_published(void *ctx, const char *name, const char *dir,
 	const struct stream_arguments *a = ctx;
 	const struct manifest *m = &r->manifest;
 	char events[28];
+	struct buf warnings = {0};
+	report_collisions(&warnings, r);
+	if (warnings.len)
+		monitor_print(a->monitor, stderr, "saltmill stream: %s: %.*s", name,
+			      (int)warnings.len - 1, (const char *)warnings.ptr);
+	buf_release(&warnings);
 	if (a->options->json)
 		monitor_print(a->monitor, stdout,
 			      "{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": "

@@ -16,6 +16,9 @@ const struct command commands[] = {
 	 "  -o, --output DIR        where the load appears; must not exist\n"
 	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the "
 	 "run)\n"
+	 "  --max-duplicates N|P%   events of a table to tolerate that others hide: same row key, "
+	 "columns, timestamp\n"
+	 "                          (default: any; more than 1% are told)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"
 	 "  --state DIR             of a kafka source: go on where the last load ended\n",
@@ -48,6 +51,7 @@ const struct command commands[] = {
 	 "  --job JOB               the job file (default: the one that DIR was made by)\n"
 	 "  -o, --output DIR        where the load appears; must not exist\n"
 	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
+	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
 	 cmd_replay},
 	{"seek", "--state DIR PARTITION=OFFSET...", "set positions by hand",

@@ -88,6 +88,7 @@ void cut_result_release(struct cut_result *r)
 	for (size_t i = 0; i < r->nfiles; i++)
 		hfile_summary_release(&r->files[i].sum);
 	mem_free(r->files);
+	buf_release(&r->collision.row);
 	*r = (struct cut_result){0};
 }
 

@@ -119,6 +119,30 @@ int duplicate_error(const struct cut_table *t, const struct cell *a, const struc
 	return rc;
 }
 
+void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uint64_t kept)
+{
+	struct cut_collision *c = &out->collision;
+	if (c->found)
+		return;
+	buf_append(&c->row, row.ptr, row.len);
+	c->found = true;
+	c->lost = lost;
+	c->kept = kept;
+}
+
+/* Cells first to next are of one place: count those that the winner shadows. */
+static void shadow(struct gather *g, size_t first, size_t next, size_t winner,
+		   struct cut_result *out)
+{
+	const struct cell *kept = &g->cells[winner].cell;
+	for (size_t k = first; k < next; k++) {
+		struct gathered *event = &g->records[g->cells[k].record];
+		if (k != winner && --event->cells_left == 0)
+			note_collision(out, kept->row, event->seq, kept->seq);
+	}
+	out->cells_deduplicated += next - first - 1;
+}
+
 int gather_emit(struct gather *g, const struct cut_table *t,
 		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
 		struct cut_result *out, struct error *err)
@@ -132,10 +156,7 @@ int gather_emit(struct gather *g, const struct cut_table *t,
 		if (next - i > 1 && t->table->duplicates == DUPLICATES_ERROR)
 			return duplicate_error(t, &g->cells[i].cell, &g->cells[i + 1].cell, err);
 		size_t winner = t->table->duplicates == DUPLICATES_FIRST ? i : next - 1;
-		for (size_t k = i; k < next; k++)
-			if (k != winner)
-				g->records[g->cells[k].record].cells_left--;
-		out->cells_deduplicated += next - i - 1;
+		shadow(g, i, next, winner, out);
 		int rc = emit(ctx, &g->cells[winner].cell, err);
 		if (rc)
 			return rc;

@@ -36,6 +36,9 @@ int gather_emit(struct gather *g, const struct cut_table *t,
 		struct cut_result *out, struct error *err);
 void gather_release(struct gather *g);
 
+/* Keep the first of a region. */
+void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uint64_t kept);
+
 /* The sentence for duplicates: error. */
 int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
 		    struct error *err);

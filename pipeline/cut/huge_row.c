@@ -10,7 +10,8 @@
  *   payload    varint cells of the event, value
  *
  * An event counts as deduplicated when all its cells are shadowed.  Each shadowed cell puts its
- * event's seq into a third sorter, where an event that lost all of them is a run of equal keys.
+ * event's seq into a third sorter, where an event that lost all of them is a run of equal keys; the
+ * seq there is that of the event that shadows it.
  */
 #include "huge_row.h"
 
@@ -109,12 +110,14 @@ static struct cell cell_of(const struct huge_row *g, const struct record *r, uin
 	};
 }
 
-static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, struct error *err)
+/* A cell of event seq, which has ncells, is shadowed by one of event `by`. */
+static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, struct error *err)
 {
 	uint8_t key[8], count[10];
 	put_be64(key, seq);
 	struct record r = {.key = bytes_of(key, sizeof key),
 			   .secondary = key,
+			   .seq = by,
 			   .payload = bytes_of(count, put_varint(count, ncells))};
 	g->out->cells_deduplicated++;
 	return run_builder_add(sorter_builder(g->shadowed, 0), &r, err);
@@ -159,8 +162,8 @@ static int take(struct huge_row *g, struct winner *w, const struct record *r, st
 	if (g->t->table->duplicates == DUPLICATES_ERROR)
 		return duplicate_error(g->t, &w->cell, &c, err);
 	if (g->t->table->duplicates == DUPLICATES_FIRST)
-		return drop(g, c.seq, ncells, err);
-	rc = drop(g, w->cell.seq, w->ncells, err);
+		return drop(g, c.seq, ncells, w->cell.seq, err);
+	rc = drop(g, w->cell.seq, w->ncells, c.seq, err);
 	keep(w, &c, ncells);
 	return rc;
 }
@@ -202,6 +205,7 @@ static int count_shadowed(struct huge_row *g, struct error *err)
 		seq = this;
 		get_varint(r.payload.ptr, r.payload.ptr + r.payload.len, &ncells);
 		if (lost == ncells) {
+			note_collision(g->out, g->key, seq, r.seq);
 			g->out->deduplicated++;
 			g->out->loaded--;
 		}

@@ -57,6 +57,9 @@ int load_space_reading(struct load *l, struct error *err);
 /* All is read: will the output's disk hold the HFiles?  Samples may be written in work_dir. */
 int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
+/* All is described: do more events hide each other than a sound row key lets them? */
+int load_check_duplicates(struct load *l, struct error *err);
+
 /* Scripts, counts, manifest; then the one rename that publishes. */
 int load_publish(struct load *l, struct error *err);
 

@@ -192,17 +192,9 @@ static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 	return rc;
 }
 
-/* 29% of 100 events is 28.99... as a double: the little more makes it 29, and never 30. */
-static uint64_t allowed_rejects(const struct pass *p)
-{
-	return p->opt.limit.is_share
-		       ? (uint64_t)(p->opt.limit.share * (double)p->events * (1 + 1e-13))
-		       : p->opt.limit.count;
-}
-
 static int check_rejects(struct pass *p, struct error *err)
 {
-	uint64_t allowed = allowed_rejects(p);
+	uint64_t allowed = event_limit_of(&p->opt.limit, p->events);
 	return p->rejected > allowed ? too_many_rejects(p, allowed, err) : RC_OK;
 }
 

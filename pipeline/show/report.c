@@ -216,6 +216,13 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 	show_json(out, all, JSON_INDENT(2));
 }
 
+void report_collisions(struct buf *out, const struct load_result *r)
+{
+	for (size_t i = 0; r->collisions && i < r->manifest.ntables; i++)
+		if (r->collisions[i])
+			buf_printf(out, "warning: %s\n", r->collisions[i]);
+}
+
 bool report_promises(struct buf *out, const struct load_result *r)
 {
 	bool kept = true;

@@ -9,6 +9,8 @@
 
 #include "csv.h"
 #include "input.h"
+#include "messages.h"
+#include "place.h"
 #include "mem.h"
 #include "source.h"
 
@@ -50,6 +52,7 @@ struct source {
 	uint64_t taken; /* of them handed out */
 	size_t current; /* file */
 	struct cursor cursor;
+	struct places places;
 	uint64_t seq_base;     /* decoded bytes of the files before the current one */
 	uint64_t bytes_before; /* bytes on disk of them */
 	struct error failure;  /* code 0: none yet */

@@ -320,6 +320,24 @@ int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct e
 	return RC_OK;
 }
 
+int input_skip(struct input *in, uint64_t bytes, struct error *err)
+{
+	if (in->kind == INPUT_PLAIN && in->stamp.regular) {
+		if (lseek(in->fd, (off_t)bytes, SEEK_SET) < 0)
+			return error_errno(err, "%s", in->name);
+		in->raw_read = bytes;
+		in->raw_pos = in->raw_len = 0;
+		return RC_OK;
+	}
+	uint8_t *passed = mem_alloc(RAW_BYTES);
+	int rc = RC_OK;
+	for (size_t got = 1; bytes > 0 && rc == RC_OK && got > 0; bytes -= got)
+		rc = input_read(in, passed, bytes < RAW_BYTES ? (size_t)bytes : RAW_BYTES, &got,
+				err);
+	mem_free(passed);
+	return rc;
+}
+
 void input_digest(const struct input *in, uint8_t digest[16])
 {
 	XXH128_canonical_t canonical;

@@ -120,6 +120,21 @@ const struct source_file *messages_files(const struct messages *m, size_t *n)
 	return &m->replay.file;
 }
 
+void messages_place(const struct messages *m, uint64_t seq, struct buf *out)
+{
+	size_t i = 0;
+	if (!m->kafka) {
+		const struct message *at = &m->replay.messages[seq];
+		buf_printf(out, "%s/%d at offset %lld", m->job->kafka.topic, (int)at->partition,
+			   (long long)at->offset);
+		return;
+	}
+	while (i + 1 < m->nranges && m->seq_base[i + 1] <= seq)
+		i++;
+	buf_printf(out, "%s at offset %lld", m->names[i],
+		   (long long)(m->ranges[i].start + (int64_t)(seq - m->seq_base[i])));
+}
+
 void messages_progress(const struct messages *m, uint64_t *bytes_done)
 {
 	*bytes_done = atomic_load_explicit(&m->bytes_done, memory_order_relaxed);

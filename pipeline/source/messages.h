@@ -13,6 +13,8 @@ const char *const *messages_columns(const struct messages *m, size_t *n);
 const struct offset_range *messages_ranges(struct messages *m, size_t *n);
 /* The file that is replayed, if one is. */
 const struct source_file *messages_files(const struct messages *m, size_t *n);
+/* As source_place. */
+void messages_place(const struct messages *m, uint64_t seq, struct buf *out);
 void messages_progress(const struct messages *m, uint64_t *bytes_done);
 
 struct messages_worker;

@@ -140,6 +140,7 @@ void source_close(struct source *s)
 	cursor_close(&s->cursor);
 	csv_close(&s->cutter);
 	pthread_mutex_destroy(&s->lock);
+	places_release(&s->places);
 	arena_release(&s->arena);
 	mem_free(s);
 }
@@ -270,6 +271,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 	w->line = c->line;
 	w->offset = c->offset;
 	w->seq = s->seq_base + c->offset;
+	places_note(&s->places, &(struct place){w->seq, w->line, w->offset, w->file});
 	c->line += csv_lines(piece->ptr, cut);
 	c->offset += cut;
 	return RC_OK;

@@ -84,6 +84,19 @@ def test_nightly(rig, kafka):
     assert [l["read"] for l in rig.loads()] == [300, 300, 300, 0, 1, 2]
 
 
+def test_key_that_is_not_unique(rig, kafka):
+    """Messages that hide each other are named by partition and offset; a limit publishes nothing."""
+    rig.job.write_text(rig.job.read_text().replace("{field: $offset, as: text}", "{const: k}")
+                       .replace("timestamp: ts", "timestamp: 5"))
+    kafka.create(rig.topic, 2)
+    kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(100)])
+    done, out = rig.load("--max-duplicates", "3%", status=1)
+    assert "table t: 98 of 100 events (98%)" in done.stderr and "nothing was published" in done.stderr
+    assert not out.exists()
+    done, _ = rig.load()
+    assert f"for example {rig.topic}/0 at offset 0 is hidden by {rig.topic}/0 at offset 49, both give" in done.stderr
+
+
 def test_start(rig, kafka):
     """latest and a time; the state keeps what either meant in its first run."""
     kafka.create(rig.topic, 2)

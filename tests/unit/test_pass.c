@@ -158,7 +158,7 @@ static void test_only_wanted_tables(void **state)
 static void test_rejects(void **state)
 {
 	static const struct {
-		struct reject_limit limit;
+		struct event_limit limit;
 		int rc;
 		const char *says;
 	} cases[] = {
