@@ -45,7 +45,7 @@ struct value {
 enum encode_as {
 	AS_TEXT,     /* the field's text as it came */
 	AS_BYTES,    /* the field's bytes (hex decoded) */
-	AS_REVERSED, /* the text backwards, by bytes; ASCII only */
+	AS_REVERSED, /* the text, filled up to its width, backwards by bytes; ASCII only */
 	AS_U8,
 	AS_U16,
 	AS_U32,
@@ -122,7 +122,7 @@ struct layout {
 	enum encode_as as;
 	int terminator;
 	uint8_t pad;
-	bool pad_left;
+	bool pad_left;	  /* in front of the text, before it is reversed */
 	const char *name; /* of the field, for messages */
 };
 

@@ -16,7 +16,14 @@
 
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS };
 
-/* Local time to UTC for one zone: offsets in force from a UTC second on, rising. */
+/*
+ * Local time to UTC for one zone: offsets in force from a UTC second on, rising.  The first one is
+ * the local mean time of before there were zones.  From 2100 on a zone's rule repeats itself every
+ * ZONE_CYCLE_S, 400 years of 20,871 weeks: the spans end behind the first round.
+ */
+#define ZONE_FIRST_S INT64_C(-5364662400) /* 1800-01-01 */
+#define ZONE_LAST_S  INT64_C(16756761600) /* 2501-01-01 */
+#define ZONE_CYCLE_S INT64_C(12622780800)
 struct zone {
 	const char *name;
 	struct zone_span {

@@ -1,6 +1,10 @@
 /*
  * layout.c - one value to bytes
  */
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
 #include "encoding.h"
 
 #define LONG_MAX_VALUE ((uint64_t)INT64_MAX)
@@ -81,9 +85,39 @@ static void put_f64(const struct layout *l, const struct value *v, uint8_t *to)
 	put_be64(to, bits);
 }
 
+/*
+ * Rounded once.  The text was rounded to a double; where that is halfway between two floats (or at
+ * the largest one) only the text knows which is nearer.
+ */
+static float text_f32(struct bytes text, float f)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	char *copy = mem_format("%.*s", (int)text.len, (const char *)text.ptr);
+	if (c) {
+		f = strtof_l(copy, NULL, c);
+		freelocale(c);
+	}
+	mem_free(copy);
+	return f;
+}
+
+static float as_f32(const struct layout *l, const struct value *v)
+{
+	if (l->from == FIELD_I64)
+		return (float)(int64_t)v->u;
+	if (l->from != FIELD_F64)
+		return (float)v->u;
+	float f = (float)v->f;
+	if ((double)f == v->f || !v->text.ptr)
+		return f;
+	double other = (double)nextafterf(f, v->f > (double)f ? INFINITY : -INFINITY);
+	bool halfway = other - v->f == v->f - (double)f || isinf(f);
+	return halfway ? text_f32(v->text, f) : f;
+}
+
 static int put_f32(const struct layout *l, const struct value *v, uint8_t *to, struct reject *why)
 {
-	float f = (float)as_real(l, v);
+	float f = as_f32(l, v);
 	uint32_t bits;
 	if (f - f != 0)
 		return reject_value(why, "out_of_range", l->name, v->text,
@@ -95,12 +129,29 @@ static int put_f32(const struct layout *l, const struct value *v, uint8_t *to, s
 	return 0;
 }
 
+/*
+ * A value whose own edge is the byte that fills a part up would be the key of a shorter one.  Zeros
+ * in front of a number are none of its own: 007 is 7.
+ */
+static bool edge_is_pad(const struct layout *l, struct bytes in)
+{
+	bool number = l->from == FIELD_U32 || l->from == FIELD_U64;
+	if (!l->width || !in.len || (number && l->pad == '0' && l->pad_left))
+		return false;
+	return in.ptr[l->pad_left ? 0 : in.len - 1] == l->pad;
+}
+
 static int check_slice(const struct layout *l, struct bytes in, struct reject *why)
 {
 	if (l->width && in.len > l->width)
 		return reject_value(why, "too_wide", l->name, in,
 				    "%zu bytes, expected at most %u (the part's width)", in.len,
 				    l->width);
+	if (edge_is_pad(l, in))
+		return reject_value(why, "pad_in_value", l->name, in,
+				    "which %s with the byte %02X that fills this part up, expected "
+				    "another there: else it has the key of a shorter value",
+				    l->pad_left ? "begins" : "ends", l->pad);
 	if (l->terminator != NO_TERMINATOR && in.len && memchr(in.ptr, l->terminator, in.len))
 		return reject_value(
 			why, "terminator_in_value", l->name, in,
@@ -135,9 +186,11 @@ static int put_slice(const struct layout *l, const struct value *v, struct buf *
 	}
 	size_t width = l->width ? l->width : in.len, fill = width - in.len;
 	uint8_t *to = buf_room(out, width + 1);
+	/* filled up first, then turned round */
+	bool front = l->pad_left != (l->kind == LAY_REVERSED);
 	if (fill)
-		memset(l->pad_left ? to : to + in.len, l->pad, fill);
-	put_body(l, in, l->pad_left ? to + fill : to);
+		memset(front ? to : to + in.len, l->pad, fill);
+	put_body(l, in, front ? to + fill : to);
 	out->len += width;
 	return 0;
 }

@@ -115,21 +115,21 @@ static struct bytes unpadded(const struct layout *l, struct bytes in)
 static int take_slice(const struct layout *l, struct bytes in, struct arena *a, struct value *v,
 		      struct error *err)
 {
-	struct bytes body = unpadded(l, in);
-	if (l->kind == LAY_BYTES) {
+	struct bytes body = in;
+	if (l->kind == LAY_REVERSED) {
+		uint8_t *to = arena_alloc(a, in.len + 1);
+		for (size_t i = 0; i < in.len; i++) {
+			to[i] = in.ptr[in.len - 1 - i];
+			if (to[i] & 0x80)
+				return bad_bytes(l, in, "ASCII only", err);
+		}
+		body = bytes_of(to, in.len);
+	}
+	body = unpadded(l, body);
+	if (l->kind == LAY_BYTES)
 		v->bytes = body;
-		return RC_OK;
-	}
-	v->text = body.len ? body : bytes_of("", 0);
-	if (l->kind != LAY_REVERSED)
-		return RC_OK;
-	uint8_t *to = arena_alloc(a, body.len + 1);
-	for (size_t i = 0; i < body.len; i++) {
-		to[i] = body.ptr[body.len - 1 - i];
-		if (to[i] & 0x80)
-			return bad_bytes(l, in, "ASCII only", err);
-	}
-	v->text = bytes_of(to, body.len);
+	else
+		v->text = body.len ? body : bytes_of("", 0);
 	return RC_OK;
 }
 

@@ -83,6 +83,29 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	return RC_OK;
 }
 
+/* HBase's own namespace may be left out: `t` is `default:t`. */
+static const char *without_default(const char *name)
+{
+	static const char prefix[] = "default:";
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0 ? name + sizeof(prefix) - 1 : name;
+}
+
+static int check_name(struct reader *r, const struct job_table *t)
+{
+	const char *name = without_default(t->schema.name);
+	for (const struct job_table *o = r->job->tables; o < t; o++) {
+		if (strcmp(without_default(o->schema.name), name) != 0)
+			continue;
+		bool alike = strcmp(o->schema.name, t->schema.name) == 0;
+		return fault(r, t->schema.pos,
+			     "table `%.60s` stands twice, first in line %u%s, expected different "
+			     "names",
+			     t->schema.name, o->schema.pos.line,
+			     alike ? "" : " (a name without a namespace is of `default`)");
+	}
+	return RC_OK;
+}
+
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;
@@ -92,15 +115,10 @@ int read_tables(struct reader *r, const struct node *n, const struct key *key, v
 	for (size_t i = 0; i < n->count; i++) {
 		struct job_table *t = &job->tables[i];
 		int rc = read_table(r, n->items[i], t);
+		if (!rc)
+			rc = check_name(r, t);
 		if (rc)
 			return rc;
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(job->tables[j].schema.name, t->schema.name) == 0)
-				return fault(
-					r, t->schema.pos,
-					"table `%.60s` stands twice, first in line %u, expected "
-					"different names",
-					t->schema.name, job->tables[j].schema.pos.line);
 		job->ntables++;
 	}
 	return RC_OK;

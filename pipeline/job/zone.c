@@ -1,8 +1,9 @@
 /*
  * A zone's rules are asked of glibc once, while the job is read, and kept as a list of offsets:
  * localtime_r in the loading threads would need a TZ of the whole process and a lock.  The list
- * is found by stepping from 1900 to 2200 and bisecting each step in which the offset changed; no
- * zone has two changes within a day that undo each other.
+ * is found by stepping from ZONE_FIRST_S to ZONE_LAST_S and bisecting each step in which the offset
+ * changed; no zone has two changes within a day that undo each other, and none that the rule at the
+ * end of its file makes (RFC 8536, 3.3) within a week.
  *
  * glibc takes a zone it does not know for UTC without a word.  So the zone's file must exist.
  */
@@ -13,9 +14,9 @@
 
 #include "sections.h"
 
-#define FIRST_S INT64_C(-2208988800) /* 1900-01-01 */
-#define LAST_S	INT64_C(7258118400)  /* 2200-01-01 */
-#define STEP_S	86400
+#define STEP_S	    86400
+#define RULE_S	    INT64_C(4102444800) /* 2100-01-01: no file's table reaches so far */
+#define RULE_STEP_S (7 * 86400)
 
 static int32_t offset_at(int64_t utc_s)
 {
@@ -51,12 +52,13 @@ static void add_span(struct arena *a, struct zone *z, int64_t from_s, int32_t of
 
 static void scan_zone(struct arena *a, struct zone *z)
 {
-	int32_t offset = offset_at(FIRST_S);
+	int32_t offset = offset_at(ZONE_FIRST_S);
 	add_span(a, z, INT64_MIN, offset);
-	for (int64_t t = FIRST_S; t < LAST_S; t += STEP_S) {
-		int32_t next = offset_at(t + STEP_S);
+	for (int64_t t = ZONE_FIRST_S, step = STEP_S; t < ZONE_LAST_S; t += step) {
+		step = t < RULE_S ? STEP_S : RULE_STEP_S;
+		int32_t next = offset_at(t + step);
 		if (next != offset)
-			add_span(a, z, bisect(t, t + STEP_S, next), next);
+			add_span(a, z, bisect(t, t + step, next), next);
 		offset = next;
 	}
 }

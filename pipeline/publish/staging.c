@@ -1,9 +1,10 @@
 /*
  * staging.c - a folder that becomes visible by one rename
  *
- * All is written into the sibling DIR.saltmill-partial.  Its file `lock` is held by flock, which
- * the kernel drops when the owner dies, so a sibling whose lock can be had is a leftover and is
- * emptied in place (the lock stays held meanwhile: two runs can never both think it theirs).
+ * All is written into the sibling DIR.saltmill-partial.  Its file `.lock` (no table's name begins
+ * with a dot) is held by flock, which the kernel drops when the owner dies, so a sibling whose lock
+ * can be had is a leftover and is emptied in place (the lock stays held meanwhile: two runs can
+ * never both think it theirs).
  *
  * Order of publishing (topic/README.md 3): folders bottom up, lock away, sibling synced, rename
  * without replacing, parent synced.  Between the moments when the lock file and the sibling
@@ -27,7 +28,7 @@
 #include "io.h"
 #include "mem.h"
 
-#define LOCK "lock"
+#define LOCK ".lock"
 
 enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
 

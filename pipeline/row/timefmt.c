@@ -10,6 +10,8 @@
 
 #include <strings.h>
 
+#define YEAR_S (INT64_C(365) * 86400)
+
 struct token {
 	char kind; /* directive letter; 0: a literal */
 	uint8_t literal;
@@ -264,11 +266,14 @@ static bool zone_to_utc(const struct zone *z, int64_t local_s, int64_t *utc_s)
 		*utc_s = local_s;
 		return true;
 	}
+	int64_t ahead = local_s - (ZONE_LAST_S - YEAR_S);
+	int64_t rounds = ahead < 0 ? 0 : ahead / ZONE_CYCLE_S + 1;
+	local_s -= rounds * ZONE_CYCLE_S;
 	for (size_t i = zone_first(z, local_s); i < z->nspans; i++) {
 		int64_t utc = local_s - z->spans[i].offset_s;
 		bool begun = i == 0 || utc >= z->spans[i].from_s;
 		if (begun && (i + 1 == z->nspans || utc < z->spans[i + 1].from_s)) {
-			*utc_s = utc;
+			*utc_s = utc + rounds * ZONE_CYCLE_S;
 			return true;
 		}
 	}

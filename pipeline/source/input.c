@@ -138,6 +138,26 @@ static enum input_kind kind_of(const uint8_t *p, size_t n)
 	return INPUT_PLAIN;
 }
 
+/* A file that says it is packed and is too short even for the magic bytes was cut there. */
+static int check_stub(const struct input *in, struct error *err)
+{
+	static const struct {
+		const char *ending, *format;
+		size_t magic;
+	} packed[] = {{".gz", "gzip", 2}, {".zst", "zstd", 4}};
+	size_t n = strlen(in->name);
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t len = strlen(packed[i].ending);
+		if (n > len && !strcmp(in->name + n - len, packed[i].ending) &&
+		    in->raw_len < packed[i].magic)
+			return error_set(err, RC_DATA,
+					 "%s: truncated: found %zu bytes, expected %s data",
+					 in->name, in->raw_len, packed[i].format);
+	}
+	return RC_OK;
+}
+
 /* Read until the magic bytes can be told; a pipe may hand them on one by one. */
 static int detect(struct input *in, struct error *err)
 {
@@ -149,6 +169,8 @@ static int detect(struct input *in, struct error *err)
 		in->raw_len += got;
 	}
 	in->kind = kind_of(in->raw, in->raw_len);
+	if (in->kind == INPUT_PLAIN)
+		return check_stub(in, err);
 	if (in->kind == INPUT_ZSTD) {
 		in->decoder = ZSTD_createDStream();
 		if (!in->decoder)

@@ -5,9 +5,11 @@ It takes the texts of the events, and of the job only what random_jobs.py wrote 
 
 import hashlib
 import json
+import math
 import re
 import struct
 from datetime import datetime, timedelta, timezone
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from oracle import LONG_MAX, murmur3_32, unescape
@@ -87,6 +89,19 @@ def flip_bits(data):
     return (n ^ 1 << bits - 1).to_bytes(len(data), "big")
 
 
+def nearest_f32(text):
+    """The bytes of the nearest 32-bit float, an even one of two: in exact fractions, rounded once."""
+    exact = Fraction(text)
+    size = abs(exact)
+    power = -149
+    while size >= Fraction(2) ** (power + 24):
+        power += 1
+    steps = round(size / Fraction(2) ** power)  # to even
+    refuse(steps * Fraction(2) ** power >= 2 ** 128, "f32")
+    f = math.ldexp(steps, power)
+    return struct.pack(">f", -f if text.startswith("-") else f)
+
+
 def lay_down(v, how, key):
     """The bytes of a value; key: in a key or a qualifier, where order counts."""
     if how == "text":
@@ -99,10 +114,7 @@ def lay_down(v, how, key):
     if how == "bool":
         return b"\xff" if v.plain else b"\0"
     if how in ("f32", "f64"):
-        try:
-            data = struct.pack(">f" if how == "f32" else ">d", float(v.plain))
-        except OverflowError:
-            raise Reject("f32") from None
+        data = nearest_f32(v.text.decode()) if how == "f32" else struct.pack(">d", float(v.plain))
         if key:
             return bytes(255 - b for b in data) if data[0] & 128 else flip_bits(data)
         return data
@@ -147,14 +159,19 @@ def salt_of(part, data):
 
 def field_bytes(f, p, v):
     """A field part of a key, without its terminator."""
-    data = lay_down(v, p["as"], True)
+    data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True)
+    refuse(p["as"] == "reversed" and any(b > 127 for b in data), "ASCII")
     if "width" in p:
         number = f.type in INTEGERS or f.type == "f64"
         left = p["side"] == "left" if "side" in p else number
         pad = p.get("pad", "0" if number else "\\x00" if p["as"] == "bytes" else " ")
         fill = unescape(pad) * (p["width"] - len(data))
         refuse(len(data) > p["width"], "width")
+        edge = data[:1] if left else data[-1:]
+        refuse(edge == unescape(pad) and not (left and pad == "0" and f.type in ("u32", "u64")), "pad")
         data = fill + data if left else data + fill
+    if p["as"] == "reversed":
+        data = data[::-1]
     refuse("terminator" in p and unescape(p["terminator"]) in data, "terminator")
     return data
 

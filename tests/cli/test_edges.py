@@ -226,3 +226,31 @@ def test_source_date_epoch_that_is_none(tmp_path, saltmill, epoch):
     bench.input(rows(3))
     r = bench.run(env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
     bench.refused(r, 2, "SOURCE_DATE_EPOCH", epoch, "whole seconds")
+
+
+# --- inputs that were cut to nothing ---
+
+@pytest.mark.parametrize("name", ["in.csv.gz", "in.csv.zst"])
+@pytest.mark.parametrize("data", [b"", b"\x1f", b"\x28"])
+def test_a_stub_of_packed_data(tmp_path, saltmill, name, data):
+    bench = Bench(tmp_path, saltmill)
+    bench.input(data, name)
+    bench.refused(bench.run(name), 1, name, f"truncated: found {len(data)} bytes")
+
+
+# --- names of tables ---
+
+def test_a_table_named_lock(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, plain("lock"))
+    bench.input(rows(3))
+    r = bench.run()
+    assert r.returncode == 0, r.stderr
+    assert verified(bench)["tables"][0]["rows"] == 3
+
+
+@pytest.mark.parametrize("first,second", [("t", "default:t"), ("default:t", "t"), ("default:t", "default:t")])
+def test_one_table_by_two_names(tmp_path, saltmill, first, second):
+    job = plain(first)
+    bench = Bench(tmp_path, saltmill, job + plain(second)[job.index("  - name"):])
+    bench.input(rows(3))
+    bench.refused(bench.run(), 2, f"job.yaml:10:11: table `{second}` stands twice, first in line 4")

@@ -376,6 +376,9 @@ static void test_zones(void **state)
 		{"America/New_York", 4088016000,
 		 -14400}, /* 2099-07-17: by rule, beyond the table */
 		{"America/New_York", -2000000000, -18000},
+		{"America/New_York", -2717650799, -18000},
+		{"America/New_York", -2717650801, -17762}, /* local mean time */
+		{"Asia/Shanghai", -2300000000, 29143},
 		{"Asia/Shanghai", 1356998400, 28800},
 		{"Asia/Shanghai", 508000000, 28800}, /* 1986-02-05 */
 		{"Asia/Shanghai", 550000000, 32400}, /* 1987-06-06: summer time */

@@ -48,6 +48,27 @@ static const struct golden goldens[] = {
 	 .text = "13812345678",
 	 .hex = "3837363534333231383331"},
 	{.type = FIELD_U32,
+	 .as = AS_REVERSED,
+	 .width = 6,
+	 .pad = '0',
+	 .pad_left = true,
+	 .text = "12",
+	 .hex = "323130303030"},
+	{.type = FIELD_U32,
+	 .as = AS_REVERSED,
+	 .width = 6,
+	 .pad = '0',
+	 .pad_left = true,
+	 .text = "120",
+	 .hex = "303231303030"},
+	{.type = FIELD_U32,
+	 .as = AS_REVERSED,
+	 .width = 6,
+	 .pad = '0',
+	 .pad_left = true,
+	 .text = "1200",
+	 .hex = "303032313030"},
+	{.type = FIELD_U32,
 	 .as = AS_TEXT,
 	 .width = 6,
 	 .pad = '0',
@@ -285,7 +306,7 @@ static void draw_field(struct rig *r, size_t i)
 	if (encodings[as].width)
 		return;
 	bool number = type == FIELD_U32 || type == FIELD_U64;
-	if (as != AS_REVERSED && pick(2)) {
+	if (pick(2)) {
 		p->width = 1 + pick(12);
 		p->pad = number ? '0' : ' ';
 		p->pad_left = number;

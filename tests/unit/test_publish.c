@@ -203,7 +203,7 @@ static void test_bad_names(void **state)
 static void leave_sibling(const struct place *p)
 {
 	assert_int_equal(mkdir(p->partial, 0777), 0);
-	put(p->partial, "lock", "");
+	put(p->partial, ".lock", "");
 	put(p->partial, "old", "stale");
 	char *sub = mem_format("%s/sub", p->partial);
 	assert_int_equal(mkdir(sub, 0777), 0);
@@ -214,7 +214,7 @@ static void leave_sibling(const struct place *p)
 static void test_stale_removed(void **state)
 {
 	const struct place *p = *state;
-	char *lock = mem_format("%s/lock", p->partial);
+	char *lock = mem_format("%s/.lock", p->partial);
 	for (int without_lock = 0; without_lock < 2; without_lock++) {
 		struct error err = {0};
 		struct staging *s;
@@ -358,7 +358,7 @@ static void test_foreign_refused(void **state)
 static void test_links_not_followed(void **state)
 {
 	const struct place *p = *state;
-	char *victim = mem_format("%s/victim", p->root), *lock = mem_format("%s/lock", p->partial);
+	char *victim = mem_format("%s/victim", p->root), *lock = mem_format("%s/.lock", p->partial);
 	char *kept = mem_format("%s/kept", victim), *link = mem_format("%s/link", p->partial);
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	assert_int_equal(symlink(victim, lock), 0);
