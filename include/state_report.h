@@ -5,6 +5,7 @@
 #define SALTMILL_STATE_REPORT_H
 
 #include "bytes.h"
+#include "seek.h"
 #include "state_view.h"
 
 /* `saltmill status`; appended to out. */
@@ -16,5 +17,7 @@ void state_report_json(struct buf *out, const struct state_view *v);
  * of JSON.  False: something is wrong with it, and the text says what.
  */
 bool state_report_load(struct buf *out, const struct state_view_load *l, bool as_json);
+/* What `saltmill seek` has done, a line a position. */
+void state_report_seek(struct buf *out, const struct seek_result *r, bool as_json);
 
 #endif

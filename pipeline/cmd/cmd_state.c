@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "job.h"
 #include "mem.h"
+#include "seek.h"
 #include "state_report.h"
 #include "state_view.h"
 
-enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD };
+enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD, OPT_JOB };
 
 struct state_arguments {
-	const char *state_dir, *loaded, *published, *discard;
+	const char *state_dir, *loaded, *published, *discard, *job;
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
@@ -24,25 +26,32 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		a->loaded = arg;
 	else if (opt == OPT_PUBLISHED)
 		a->published = arg;
+	else if (opt == OPT_JOB)
+		a->job = arg;
 	else
 		a->discard = arg;
 	return RC_OK;
 }
 
-static const struct option own[] = {{"state", required_argument, NULL, OPT_STATE},
-				    {"loaded", required_argument, NULL, OPT_LOADED},
-				    {"published", required_argument, NULL, OPT_PUBLISHED},
-				    {"discard", required_argument, NULL, OPT_DISCARD},
-				    {0}};
+#define STATE                                                                                      \
+	{                                                                                          \
+		"state", required_argument, NULL, OPT_STATE                                        \
+	}
+
+static const struct option status_options[] = {STATE, {0}};
+static const struct option loads_options[] = {STATE,
+					      {"loaded", required_argument, NULL, OPT_LOADED},
+					      {"published", required_argument, NULL, OPT_PUBLISHED},
+					      {"discard", required_argument, NULL, OPT_DISCARD},
+					      {0}};
+static const struct option seek_options[] = {STATE, {"job", required_argument, NULL, OPT_JOB}, {0}};
 
 /* False: *status is what the command ends with. */
 static bool parse(int argc, char **argv, struct run_options *o, struct state_arguments *a,
 		  int *first, int *status)
 {
 	bool loads = strcmp(argv[0], "loads") == 0, seek = strcmp(argv[0], "seek") == 0;
-	struct option known[5] = {own[0]};
-	if (loads)
-		memcpy(known, own, sizeof(known));
+	const struct option *known = loads ? loads_options : seek ? seek_options : status_options;
 	int rc = options_parse(argc, argv, o, known, NULL, take_option, a, first);
 	*status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (rc)
@@ -162,15 +171,69 @@ static bool parse_position(const char *text, struct offset_range *out)
 	return offset[0] >= '0' && offset[0] <= '9' && *end == 0;
 }
 
-static int seek_in(const char *dir, int32_t partition, const struct offset_range *to, size_t n,
-		   struct error *err)
+/* Rising, each partition once. */
+static int parse_positions(char **words, size_t n, struct offset_range *to, struct error *err)
 {
-	struct state_view v;
-	int rc = state_view_open(&v, dir, partition, true, err);
+	if (n == 0)
+		return error_set(err, RC_CONFIG,
+				 "found no position, expected PARTITION=OFFSET like 3=1200");
+	for (size_t i = 0; i < n; i++)
+		if (!parse_position(words[i], &to[i]))
+			return error_set(err, RC_CONFIG,
+					 "found `%s`, expected PARTITION=OFFSET like 3=1200",
+					 words[i]);
+	qsort(to, n, sizeof *to, by_partition);
+	for (size_t i = 1; i < n; i++)
+		if (to[i].partition == to[i - 1].partition)
+			return error_set(err, RC_CONFIG,
+					 "found partition %d twice, expected it once",
+					 to[i].partition);
+	return RC_OK;
+}
+
+/* The job whose brokers are asked; why: that there is none, when it was not named. */
+static int find_job(const struct state_arguments *a, struct job *job, bool *found, char *why,
+		    size_t size, struct error *err)
+{
+	char *path = a->job ? mem_strdup(a->job) : seek_job_path(a->state_dir);
+	int rc = path ? job_load(job, path, err) : RC_OK;
+	*found = path && !rc && job->source == SOURCE_KAFKA;
+	if (a->job && !rc && !*found)
+		rc = error_set(err, RC_CONFIG, "%s: found a source of files, expected kafka", path);
+	else if (!a->job && rc)
+		snprintf(why, size, "%s", err->msg);
+	else if (path && !*found)
+		snprintf(why, size, "%.700s reads files", path);
+	else if (!a->job && !path)
+		snprintf(why, size, "no load tells by which job it was made");
+	mem_free(path);
+	return a->job ? rc : RC_OK;
+}
+
+static int seek(const struct run_options *o, const struct state_arguments *a,
+		const struct offset_range *to, size_t n)
+{
+	struct error err;
+	struct job job = {0};
+	struct seek_result r = {0};
+	struct buf text = {0};
+	char why[760] = "";
+	bool found = false;
+	int rc = find_job(a, &job, &found, why, sizeof why, &err);
 	if (!rc)
-		rc = state_seek(v.states[0], to, n, err);
-	state_view_close(&v);
-	return rc;
+		rc = seek_run(a->state_dir, found ? &job : NULL, to, n, &r, &err);
+	const char *unasked = *why ? why : r.why_unasked;
+	if (!rc && *unasked)
+		fprintf(stderr,
+			"saltmill seek: the brokers were not asked whether they have these offsets "
+			"(%s); `--job JOB` says whom to ask\n",
+			unasked);
+	state_report_seek(&text, &r, o->json);
+	int status = command_print("seek", &text);
+	buf_release(&text);
+	seek_result_release(&r);
+	job_release(&job);
+	return rc ? command_fail("seek", &err) : status;
 }
 
 int cmd_seek(int argc, char **argv)
@@ -178,31 +241,13 @@ int cmd_seek(int argc, char **argv)
 	struct run_options o;
 	struct state_arguments a = {0};
 	struct error err;
-	int first, status, rc = RC_OK;
+	int first, status;
 	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
 	size_t n = (size_t)(argc - first);
-	struct offset_range *to = calloc(n + 1, sizeof *to);
-	for (size_t i = 0; !rc && to && i < n; i++)
-		if (!parse_position(argv[first + (int)i], &to[i]))
-			rc = error_set(&err, RC_CONFIG,
-				       "found `%s`, expected PARTITION=OFFSET like 3=1200",
-				       argv[first + (int)i]);
-	if (to && !rc)
-		qsort(to, n, sizeof *to, by_partition);
-	for (size_t i = 1; !rc && to && i < n; i++)
-		if (to[i].partition == to[i - 1].partition)
-			rc = error_set(&err, RC_CONFIG,
-				       "found partition %d twice, expected it once",
-				       to[i].partition);
-	if (!rc && n == 0)
-		rc = error_set(&err, RC_CONFIG,
-			       "found no position, expected PARTITION=OFFSET like 3=1200");
-	bool shared = !rc && shared_is(a.state_dir);
-	if (!rc && !shared)
-		rc = seek_in(a.state_dir, VIEW_ALL, to, n, &err);
-	for (size_t i = 0; !rc && shared && i < n; i++)
-		rc = seek_in(a.state_dir, to[i].partition, &to[i], 1, &err);
-	free(to);
-	return rc ? command_fail("seek", &err) : EXIT_DONE;
+	struct offset_range *to = mem_calloc(n + 1, sizeof *to);
+	status = parse_positions(argv + first, n, to, &err) ? command_fail("seek", &err)
+							    : seek(&o, &a, to, n);
+	mem_free(to);
+	return status;
 }

@@ -54,8 +54,14 @@ const struct command commands[] = {
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
 	 cmd_replay},
-	{"seek", "--state DIR PARTITION=OFFSET...", "set positions by hand",
-	 "  --state DIR             the state folder of load and stream\n", cmd_seek},
+	{"seek", "--state DIR PARTITION=OFFSET... [options]",
+	 "set positions by hand; says what that skips or repeats",
+	 "  --state DIR             the state folder of load and stream\n"
+	 "  --job JOB               whose brokers are asked whether they have the offsets "
+	 "(default: "
+	 "the\n"
+	 "                          one that the newest load was made by)\n",
+	 cmd_seek},
 	{"plan", "JOB [FILE...] [-o DIR] [options]",
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not "

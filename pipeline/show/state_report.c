@@ -232,3 +232,58 @@ bool state_report_load(struct buf *out, const struct state_view_load *l, bool as
 	mem_free(problem);
 	return good;
 }
+
+/* --- seek --- */
+
+static void put_step(struct buf *out, const struct seek_step *s)
+{
+	char count[28];
+	buf_printf(out, "partition %d: ", s->partition);
+	if (!s->was_set) {
+		buf_printf(out, "begins at %" PRId64 ", it had no position\n", s->to);
+		return;
+	}
+	if (s->from == s->to) {
+		buf_printf(out, "stays at %" PRId64 "\n", s->to);
+		return;
+	}
+	buf_printf(out, "from %" PRId64 " to %" PRId64 ": ", s->from, s->to);
+	if (s->to > s->from) {
+		buf_printf(out, "skips %s offsets, which no later load will have",
+			   format_count(count, (uint64_t)(s->to - s->from)));
+		if (s->lost)
+			buf_printf(out, " (the topic itself has no more %s of them)",
+				   format_count(count, s->lost));
+	} else {
+		buf_printf(out, "repeats %s offsets",
+			   format_count(count, (uint64_t)(s->from - s->to)));
+		if (s->nloads == 1)
+			buf_printf(out, ", which load %s has", s->first);
+		if (s->nloads > 1)
+			buf_printf(out, ", which %zu loads from %s to %s have", s->nloads, s->first,
+				   s->last);
+	}
+	buf_put(out, '\n');
+}
+
+static json_t *step_json(const struct seek_step *s)
+{
+	bool repeats = s->was_set && s->to < s->from, skips = s->was_set && s->to > s->from;
+	json_t *out =
+		json_pack("{s:i, s:I, s:I, s:I, s:I}", "partition", s->partition, "to",
+			  (json_int_t)s->to, "skipped", (json_int_t)(skips ? s->to - s->from : 0),
+			  "lost", (json_int_t)s->lost, "repeated",
+			  (json_int_t)(repeats ? s->from - s->to : 0));
+	if (s->was_set)
+		json_object_set_new(out, "from", json_integer(s->from));
+	return out;
+}
+
+void state_report_seek(struct buf *out, const struct seek_result *r, bool as_json)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (as_json)
+			show_json(out, step_json(&r->steps[i]), JSON_COMPACT);
+		else
+			put_step(out, &r->steps[i]);
+}

@@ -127,7 +127,7 @@ def test_deleted_under_a_stream(rig, kafka):
     process.stdout.readline()
     kafka.call("delete", rig.topic)
     err = rig.wait(process, 15)
-    assert process.returncode == 2 and "has no topic" in err, err
+    assert process.returncode == 1 and "has no topic" in err, err
 
 
 def test_silent(rig, kafka):

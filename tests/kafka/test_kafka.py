@@ -367,6 +367,42 @@ class TestRefusals:
         folders = [pathlib.Path(l["output"]) for l in rig.loads()]
         assert len(rig.union(folders)) == 180
 
+    def test_seek(self, rig, kafka):
+        """What it skips and repeats is said; what cannot be is refused, and nothing is set."""
+        self.prepare(rig, kafka)
+        seek = lambda *words, status=0: rig.run("seek", "--state", rig.state, *words, status=status)
+        records = lambda: sorted(p.name for p in (rig.state / "loads").iterdir())
+        before = records()
+        rig.run("seek", "--state", rig.folder / "mistyped", "0=1", status=2)
+        assert not (rig.folder / "mistyped").exists()
+        (rig.folder / "empty").mkdir()
+        rig.run("seek", "--state", rig.folder / "empty", "0=1", status=2)
+        assert "has the partitions 0 to 1, found 2" in seek("0=10", "2=0", status=2).stderr
+        assert "has the offsets 0 to 49, and 50 is where" in seek("0=51", "1=10", status=2).stderr
+        assert records() == before
+        done = seek("0=20", "1=50")
+        assert done.stderr == ""
+        assert done.stdout == ("partition 0: from 50 to 20: repeats 30 offsets, which load 00000002 has\n"
+                               "partition 1: stays at 50\n")
+        assert seek("0=50").stdout == "partition 0: from 20 to 50: skips 30 offsets, which no later load will have\n"
+        kafka.produce(rig.topic, [(1, None, value(i)) for i in range(50)])
+        kafka.call("truncate", rig.topic, 1, 70)
+        assert "has the offsets 70 to 99" in seek("1=69", status=2).stderr
+        done = seek("1=80", "--json")
+        assert json.loads(done.stdout) == {"partition": 1, "from": 50, "to": 80, "skipped": 30, "lost": 20,
+                                           "repeated": 0}
+        # by a job whose brokers do not answer, and by none: what the state knows is checked all the same
+        dead = rig.folder / "dead.yaml"
+        dead.write_text(rig.job.read_text().replace(kafka.brokers, f"127.0.0.1:{free_ports(1)[0]}")
+                        .replace("start: earliest", "patience: 1s"))
+        rig.job.rename(rig.folder / "moved.yaml")
+        for more, why in (["--job", dead], "no broker answered"), ([], "job.yaml"):
+            done = seek("1=1000", *more)
+            assert "the brokers were not asked" in done.stderr and why in done.stderr
+            assert "skips" in done.stdout or "stays" in done.stdout
+            assert "`--job JOB` asks" in seek("2=0", *more, status=2).stderr
+        assert "has the offsets 70 to 99" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr
+
     def test_made_anew(self, rig, kafka):
         self.prepare(rig, kafka)
         kafka.call("delete", rig.topic)
