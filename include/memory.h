@@ -30,6 +30,7 @@ struct memory_plan {
 	size_t piece_bytes;    /* of input that a thread takes at once */
 	uint64_t pieces_bytes; /* what all threads hold of it together, rows in the making too */
 	size_t run_bytes;   /* of records that a thread gathers for a table before it sorts them */
+	uint64_t row_bytes; /* of input: the copies of a longer row do not fit */
 	size_t large_bytes; /* payloads from here on are put aside while records are sorted */
 	uint64_t gather_bytes; /* of a row that a thread gathers before it writes it */
 };

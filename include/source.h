@@ -26,8 +26,9 @@ struct source_options {
 	const char *const *files; /* replace the job's */
 	size_t nfiles;		  /* 0: the job's files */
 	size_t piece_bytes;	  /* decoded bytes a worker takes at once; 0: 1 MiB */
-	double fraction;	  /* of the pieces to hand out, evenly spread; 0: all */
-	bool libcsv_only;	  /* every row through libcsv, and borders too; for tests */
+	uint64_t row_bytes; /* the memory holds no longer row; 0: any, up to the job's max_row */
+	double fraction;    /* of the pieces to hand out, evenly spread; 0: all */
+	bool libcsv_only;   /* every row through libcsv, and borders too; for tests */
 	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
 	 * topic to read, by partition */
 	struct kafka *kafka;
@@ -83,8 +84,8 @@ struct source_counts {
  * Check all inputs, and read and compare the headers of all files, so that nothing is begun that
  * must fail.  (Streams, "-" and pipes, are looked at when their turn comes; the first input is
  * read at once.)  *out is set only on success.  Errors: RC_IO for what cannot be read, RC_DATA
- * for a missing or different header, RC_LIMIT for a header longer than source.csv.max_row,
- * RC_CONFIG for no input at all or standard input named twice.
+ * for a missing or different header, RC_LIMIT for a header longer than source.csv.max_row or
+ * row_bytes, RC_CONFIG for no input at all or standard input named twice.
  */
 int source_open(struct source **out, const struct source_options *options, struct error *err);
 /* After all workers are freed.  NULL is allowed. */
@@ -118,9 +119,9 @@ uint64_t source_worker_piece(const struct source_worker *w);
  * Take the next piece and hand its rows to sink in input order.  RC_END: the input is at its end.
  * Reasons of its own rejects: "bad_quote" and "field_count"; of messages also "bad_json",
  * "several_rows", "tombstone" and "too_long".  Fatal, because what follows cannot
- * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row (RC_LIMIT); both with
- * file, line and offset of the row's start.  RC_IO: unreadable, or it changed while it was
- * read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.
+ * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row or row_bytes (RC_LIMIT);
+ * both with file, line and offset of the row's start.  RC_IO: unreadable, or it changed while it
+ * was read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.
  */
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);
 

@@ -6,6 +6,8 @@
  *   messages of a Kafka client             1/4                   fetching waits      pass.c
  *   pieces of input (3 a thread: the one   3/16                  -                   pass.c
  *     read, its rows, what lies behind)
+ *   a row longer than a piece (4 copies    1/4 each              it is refused       source/
+ *     while it is read, and written)
  *   builders (a buffer and sort entries)   1/2                   a run is sorted     sort/
  *   sorted runs, large values              what is left          go to disk          sort/
  *   -- reading ends: builders and pieces are given back --
@@ -31,6 +33,7 @@
 #define PIECE_COPIES	3
 #define PIECE_MIN	(64 * KIB)
 #define PIECE_MAX	MIB
+#define ROW_SHARE	4
 #define BUILDERS_SHARE	4 /* of buffers, and as much of sort entries */
 #define RUN_MIN		(64 * KIB)
 #define RUN_LEAST	(4 * KIB) /* when even one thread has too many tables for that */
@@ -74,6 +77,7 @@ struct memory_plan memory_plan_make(const struct memory_need *n)
 	m.topic_bytes = n->topic ? memory_topic_bytes(n->limit) : 0;
 	m.piece_bytes = (size_t)within(piece, PIECE_MIN, PIECE_MAX);
 	m.pieces_bytes = PIECE_COPIES * threads * m.piece_bytes;
+	m.row_bytes = n->limit / ROW_SHARE;
 	m.run_bytes = (size_t)within(run, threads > 1 ? RUN_MIN : RUN_LEAST, RUN_MAX);
 	m.large_bytes = (size_t)within(n->limit / LARGE_SHARE, LARGE_MIN, LARGE_MAX);
 	m.gather_bytes = n->limit / (GATHER_SHARE * threads);

@@ -23,6 +23,7 @@ int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 				    .files = opt->files,
 				    .nfiles = opt->nfiles,
 				    .piece_bytes = p->memory.piece_bytes,
+				    .row_bytes = p->memory.row_bytes,
 				    .budget = &p->budget,
 				    .fraction = opt->fraction};
 	if (opt->topic) {

@@ -10,7 +10,12 @@
 int source_bad_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
 		   bool too_long, struct error *err)
 {
-	if (too_long)
+	if (too_long && s->row_by_memory)
+		error_set(err, RC_LIMIT,
+			  "a row longer than %llu bytes starts here, a quarter of --memory, which "
+			  "cannot hold it: unclosed quote? or raise --memory",
+			  (unsigned long long)s->max_row_bytes);
+	else if (too_long)
 		error_set(err, RC_LIMIT,
 			  "a row longer than %llu bytes starts here: unclosed quote? "
 			  "or raise source.csv.max_row",

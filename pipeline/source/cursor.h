@@ -42,6 +42,7 @@ struct source {
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */
 	struct budget *budget;
 	uint64_t max_row_bytes;
+	bool row_by_memory; /* max_row_bytes is what the memory holds, less than the job allows */
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
 	struct arena arena;

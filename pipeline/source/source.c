@@ -111,6 +111,10 @@ int source_open(struct source **out, const struct source_options *options, struc
 	s->budget = options->budget;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
+	if (options->row_bytes && options->row_bytes < s->max_row_bytes) {
+		s->max_row_bytes = options->row_bytes;
+		s->row_by_memory = true;
+	}
 	csv_open(&s->cutter, s->delimiter, s->quote, s->libcsv_only);
 	s->has_header = csv->header;
 	if (!csv->header) {

@@ -97,6 +97,38 @@ def test_large_values(make, quote, level):
     assert max(f["bytes"] for f in t["files"]) > 10 * MIB
 
 
+@pytest.mark.parametrize("quote", [b"", b'"'])
+@pytest.mark.parametrize("head", ["in", "end"])
+def test_value_that_memory_cannot_hold(make, quote, head):
+    """200 MB in one row: refused with the figure before it is read, whatever the job allows."""
+    bench = make(job().replace("max_row: 64M", "max_row: 1G"))
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER + (b"1,1500000000,1,x\n" if head == "end" else b"") + b"2,1500000000,1," + quote)
+        for _ in range(200):
+            f.write(b"v" * 1_000_000)
+        f.write(quote + b"\n")
+    command = ["/usr/bin/time", "-f", "%M", str(bench.program), "load", "job.yaml", "-o", "out", "--memory", "16M"]
+    r = subprocess.run(command, cwd=bench.folder, capture_output=True, timeout=60)
+    assert r.returncode == 1 and not bench.out.exists()
+    assert f"in.csv:{3 if head == 'end' else 2} (byte " in r.stderr.decode()
+    assert b"a row longer than 4194304 bytes starts here, a quarter of --memory" in r.stderr
+    assert int(r.stderr.split()[-1]) / 1024 <= 16 + SLACK_MIB
+
+
+@pytest.mark.parametrize("memory", [16, 64])
+@pytest.mark.parametrize("quote,codec", [(b"", "ZSTD"), (b'"', "NONE")])
+def test_largest_value_that_memory_holds(make, memory, quote, codec):
+    """Just below the quarter: it is loaded, within the promise."""
+    bench = make(job().replace("ZSTD", codec))
+    text = random.Random(3).randbytes((memory << 20) // 8 - 50).hex().encode()
+    with open(bench.folder / "in.csv", "wb") as f:
+        f.write(HEADER)
+        for i in range(6):
+            f.write(b"%d,1500000000,1,%s%s%s\n" % (i * 100_000, quote, text, quote))
+            f.write(b"".join(b"%d,1500000000,1,%d\n" % (i * 100_000 + k, k) for k in range(1, 20_000)))
+    assert stays_within(bench, memory, "--threads", "2")["rows"] == 6 * 20_000
+
+
 def test_settings_tried_on_nothing_but_large_values(make):
     bench = make(job().replace("compression: ZSTD", "compression: {codec: ZSTD, level: auto}"))
     text = random.Random(3).randbytes(5 * MIB).hex().encode()
