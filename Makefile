@@ -61,7 +61,7 @@ SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 ## check: the quick part: headers, layers, format, unit tests and fuzz corpora, warnings as errors (gcc and clang)
 check: deps-build headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
-	@$(SUB) FLAVOR=dev CC=gcc unit-bins
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols
 	@tests/run.sh unit FLAVOR=dev
 objects: $(LIB:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
 unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
@@ -121,28 +121,31 @@ headers:
 ## layers: rooms include what the table below allows; third-party headers stay in their place
 layers: ; @ROOMS="$$ROOMS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 
+## symbols: pipeline/hfile defines nothing without its prefix and takes no memory that cannot fail
+symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @tests/symbols.sh $^
+
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
+base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
 encoding: encoding | bytes error mem reject
-hfile: hfile | bytes error table mem io pool
+hfile: hfile | bytes cell error table mem io pool
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
 job: job | bytes error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
 question: question | bytes error mem
-row: row | bytes text error reject mem hash hfile encoding job key key_numbers event record
+row: row | bytes cell text error reject mem hash encoding job key key_numbers event record
 sort: record sorter | bytes error mem io pool units key_weights
 publish: publish | bytes text clock error mem io sorter event offsets
-cut: cut | bytes error mem io pool hfile job row sorter record
-pass: pass memory cell_sample measure tuning existing_regions regions | bytes error mem io pool run job source row record cut sorter splits divide key publish
+cut: cut | bytes cell error mem io pool hfile job row sorter record
+pass: pass memory cell_sample measure tuning existing_regions regions | bytes cell error mem io pool run job source row record cut sorter splits divide key publish
 key: key key_numbers | bytes error reject mem hash encoding job key_shape plan record
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile
 survey: planning drift | bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
 state: state shared_state | bytes clock error mem io crash offsets
 topic: ingest stream state_view manifest_chain seek | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
-check: verify | bytes error mem io pool hfile splits publish
-show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key
-cmd: commands | bytes clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
+check: verify | bytes cell error mem io pool hfile splits publish
+show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
 endef
 
 # header: the files that may include it
@@ -193,4 +196,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help

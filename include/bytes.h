@@ -8,6 +8,7 @@
 #ifndef SALTMILL_BYTES_H
 #define SALTMILL_BYTES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,9 @@ static inline uint8_t *buf_room(struct buf *b, size_t extra)
 	return b->cap - b->len >= extra ? b->ptr + b->len : buf_reserve(b, extra);
 }
 
+/* The same; false: there is no memory, b is as it was. */
+bool buf_try_reserve(struct buf *b, size_t extra) __attribute__((warn_unused_result));
+bool buf_try_append(struct buf *b, const void *ptr, size_t len) __attribute__((warn_unused_result));
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -141,6 +145,35 @@ static inline void buf_be32(struct buf *b, uint32_t v)
 static inline void buf_be64(struct buf *b, uint64_t v)
 {
 	put_be64(buf_reserve(b, 8), v);
+	b->len += 8;
+}
+
+/* Append to room that was reserved before: no allocation, so it cannot fail. */
+static inline void buf_fill(struct buf *b, const void *ptr, size_t len)
+{
+	assert(b->cap - b->len >= len);
+	if (len)
+		memcpy(b->ptr + b->len, ptr, len);
+	b->len += len;
+}
+
+static inline void buf_fill_byte(struct buf *b, uint8_t byte)
+{
+	assert(b->cap > b->len);
+	b->ptr[b->len++] = byte;
+}
+
+static inline void buf_fill_be32(struct buf *b, uint32_t v)
+{
+	assert(b->cap - b->len >= 4);
+	put_be32(b->ptr + b->len, v);
+	b->len += 4;
+}
+
+static inline void buf_fill_be64(struct buf *b, uint64_t v)
+{
+	assert(b->cap - b->len >= 8);
+	put_be64(b->ptr + b->len, v);
 	b->len += 8;
 }
 

@@ -9,10 +9,13 @@
 #ifndef SALTMILL_ERROR_H
 #define SALTMILL_ERROR_H
 
+#include <stddef.h>
+
 enum {
 	RC_OK = 0,
 	RC_END = 1,	 /* iterators: nothing more */
 	RC_IO = -1,	 /* the system refused: disk, file, network */
+	RC_MEMORY = -2,	 /* an allocation failed, in a room that gives it back as an error */
 	RC_DATA = -3,	 /* the input is not what the job says; a row's fault is a reject */
 	RC_ORDER = -4,	 /* keys out of order: a bug of ours or a damaged file */
 	RC_LIMIT = -5,	 /* larger than a documented limit */
@@ -33,6 +36,9 @@ int error_set(struct error *err, int code, const char *fmt, ...) ERROR_FORMAT(3,
 
 /* The same with ": " and strerror(errno) behind it; always RC_IO. */
 int error_errno(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);
+
+/* "out of memory: so many bytes for WHAT"; always RC_MEMORY. */
+int error_memory(struct error *err, size_t bytes, const char *what);
 
 /* Put text in front of the sentence that is there; returns err->code. */
 int error_prefix(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);

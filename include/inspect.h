@@ -17,7 +17,7 @@
 int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *err);
 
 /* A cell as {row, column, timestamp, time, type, value}. */
-json_t *inspect_cell(const struct hfile_cell *c);
+json_t *inspect_cell(const struct cell *c);
 /* \xHH form. */
 json_t *inspect_bytes(struct bytes v);
 
@@ -27,6 +27,6 @@ json_t *inspect_bytes(struct bytes v);
  */
 void inspect_text(struct buf *out, json_t *description, bool all);
 /* A cell as a line.  widths, {3, 6} at first, grow with what was seen: no cell is held back. */
-void inspect_cell_text(struct buf *out, const struct hfile_cell *c, int widths[2]);
+void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2]);
 
 #endif

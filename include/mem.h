@@ -29,6 +29,15 @@ void mem_free(void *ptr);
 /* What to say behind "out of memory" from now on, copied; NULL: "nothing was published". */
 void mem_outcome(const char *what);
 
+/*
+ * The same, but NULL when there is no memory, for those who give that back as RC_MEMORY: pipeline/
+ * hfile takes all its memory here and by buf_try_*, which `make symbols` proves.
+ */
+void *mem_try_alloc(size_t size);
+void *mem_try_calloc(size_t count, size_t size);
+void *mem_try_realloc(void *ptr, size_t size);
+char *mem_try_strdup(const char *s);
+
 /* Many small things that die together.  {0} is empty.  Not for several threads. */
 struct arena {
 	struct arena_block *blocks;

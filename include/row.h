@@ -8,6 +8,7 @@
 #ifndef SALTMILL_ROW_H
 #define SALTMILL_ROW_H
 
+#include "cell.h"
 #include "event.h"
 #include "job.h"
 #include "record.h"
@@ -53,13 +54,12 @@ void row_encoder_trim(struct row_encoder *e);
 /* The newest cell timestamp of all records so far, ms; 0: none. */
 int64_t row_encoder_newest(const struct row_encoder *e);
 
-/* A cell of a record.  row, qualifier and value borrow from the record (or the plan). */
-struct cell {
-	size_t family; /* index in table.families */
-	size_t column; /* index in job_table.cells */
-	struct bytes row, qualifier, value;
-	int64_t ts;   /* ms */
-	uint64_t seq; /* of its event */
+/* A cell of a record, which borrows from the record (or the plan), and where it comes from. */
+struct row_cell {
+	struct cell cell;
+	uint32_t family; /* index in table.families */
+	uint32_t column; /* index in job_table.cells */
+	uint64_t seq;	 /* of its event */
 };
 
 /* Bytes of struct record.secondary for this table: 0 or 8. */
@@ -70,7 +70,7 @@ int64_t row_timestamp(const struct row_plan *p, size_t table, const struct recor
  */
 bool row_constant_columns(const struct row_plan *p, size_t table);
 /* Then: family, column and qualifier of what row_cells may give, in its order; returns how many. */
-size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns);
+size_t row_columns(const struct row_plan *p, size_t table, struct row_cell *columns);
 /* The largest number of cells that row_cells gives for a record of this table. */
 size_t row_max_cells(const struct row_plan *p, size_t table);
 /*
@@ -78,15 +78,14 @@ size_t row_max_cells(const struct row_plan *p, size_t table);
  * family, computed ones behind them.  Returns how many.
  */
 size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
-		 struct cell *cells);
+		 struct row_cell *cells);
 /*
  * The same for constant columns, of which there are at most 65536, as the quickest way to a file
  * takes them: out holds row_max_cells, column counts in row_columns' order.  *ts is that of all.
- * HFILE_ROOM_BYTES behind the payload may be read.
+ * CELL_ROOM_BYTES behind the payload may be read.
  */
-struct hfile_value;
 size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
-		  struct hfile_value *out);
+		  struct cell_value *out);
 /* record_weigh over a struct row_weigher: bytes as uncompressed KeyValues (hfile/README.md 3.1). */
 struct row_weigher {
 	const struct row_plan *plan;

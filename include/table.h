@@ -17,15 +17,8 @@ struct pos {
 
 enum bloom_type { BLOOM_NONE, BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX };
 
-/* The numbers are those of the HFile trailer (hfile/README.md 8). */
-enum codec {
-	CODEC_LZO = 0,
-	CODEC_GZ = 1,
-	CODEC_NONE = 2,
-	CODEC_SNAPPY = 3,
-	CODEC_LZ4 = 4,
-	CODEC_ZSTD = 6
-};
+/* LZO is known by its name only: a file of it is neither written nor read. */
+enum codec { CODEC_NONE, CODEC_LZO, CODEC_GZ, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD };
 
 /*
  * How ZSTD blocks are stored (hfile/README.md 9.4): HBase's own codec (ZstdCodec of
@@ -46,7 +39,7 @@ enum block_encoding {
 };
 
 #define TTL_FOREVER   2147483647
-#define LEVEL_DEFAULT (-1000)
+#define LEVEL_DEFAULT 0
 
 /*
  * An attribute that only the create-table script needs.  key is HBase's name (MAX_FILESIZE),

@@ -5,16 +5,43 @@
 
 #include "mem.h"
 
+static size_t grown(const struct buf *b, size_t extra)
+{
+	size_t cap = b->cap < 64 ? 64 : b->cap * 2;
+	return cap - b->len < extra ? b->len + extra : cap;
+}
+
 uint8_t *buf_reserve(struct buf *b, size_t extra)
 {
 	if (b->cap - b->len < extra) {
-		size_t cap = b->cap < 64 ? 64 : b->cap * 2;
-		if (cap - b->len < extra)
-			cap = b->len + extra;
+		size_t cap = grown(b, extra);
 		b->ptr = mem_realloc(b->ptr, cap);
 		b->cap = cap;
 	}
 	return b->ptr + b->len;
+}
+
+bool buf_try_reserve(struct buf *b, size_t extra)
+{
+	if (b->cap - b->len < extra) {
+		size_t cap = grown(b, extra);
+		uint8_t *p = mem_try_realloc(b->ptr, cap);
+		if (!p)
+			return false;
+		b->ptr = p;
+		b->cap = cap;
+	}
+	return true;
+}
+
+bool buf_try_append(struct buf *b, const void *ptr, size_t len)
+{
+	if (!buf_try_reserve(b, len))
+		return false;
+	if (len)
+		memcpy(b->ptr + b->len, ptr, len);
+	b->len += len;
+	return true;
 }
 
 void buf_append(struct buf *b, const void *ptr, size_t len)

@@ -28,6 +28,11 @@ int error_errno(struct error *err, const char *fmt, ...)
 	return RC_IO;
 }
 
+int error_memory(struct error *err, size_t bytes, const char *what)
+{
+	return error_set(err, RC_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
 int error_prefix(struct error *err, const char *fmt, ...)
 {
 	char old[sizeof err->msg];

@@ -9,10 +9,19 @@
 #include <unistd.h>
 
 #include "mem.h"
+#define XXH_STATIC_LINKING_ONLY /* a state on the stack */
 #include "xxhash_fast.h"
 
 #define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
+
+static void out_release(struct out_file *o)
+{
+	mem_free(o->path);
+	buf_release(&o->buf);
+	XXH3_freeState(o->digest);
+	*o = (struct out_file){.fd = -1};
+}
 
 int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct error *err)
 {
@@ -20,10 +29,16 @@ int out_open(struct out_file *o, const char *path, size_t buffer_bytes, struct e
 	o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (o->fd < 0)
 		return error_errno(err, "cannot create %s", path);
-	o->path = mem_strdup(path);
+	o->path = mem_try_strdup(path);
 	o->buffer_bytes = buffer_bytes ? buffer_bytes : OUT_BUFFER;
-	buf_reserve(&o->buf, o->buffer_bytes);
 	o->digest = XXH3_createState();
+	if (!o->path || !o->digest || !buf_try_reserve(&o->buf, o->buffer_bytes)) {
+		close(o->fd);
+		unlink(path);
+		size_t asked = o->buffer_bytes;
+		out_release(o);
+		return error_memory(err, asked, path);
+	}
 	XXH3_128bits_reset(o->digest);
 	return RC_OK;
 }
@@ -74,22 +89,13 @@ void out_write(struct out_file *o, const void *ptr, size_t len)
 
 void out_digest(const struct out_file *o, uint8_t digest[16])
 {
-	XXH3_state_t *s = XXH3_createState();
-	XXH3_copyState(s, o->digest);
+	XXH3_state_t s;
+	XXH3_copyState(&s, o->digest);
 	if (o->buf.len)
-		XXH3_128bits_update(s, o->buf.ptr, o->buf.len);
+		XXH3_128bits_update(&s, o->buf.ptr, o->buf.len);
 	XXH128_canonical_t c;
-	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s));
+	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(&s));
 	memcpy(digest, c.digest, 16);
-	XXH3_freeState(s);
-}
-
-static void out_release(struct out_file *o)
-{
-	mem_free(o->path);
-	buf_release(&o->buf);
-	XXH3_freeState(o->digest);
-	*o = (struct out_file){.fd = -1};
 }
 
 int out_finish(struct out_file *o, struct error *err)

@@ -39,9 +39,31 @@ void mem_setup(void)
 	(void)mallopt(M_TRIM_THRESHOLD, 4 * LARGE_BLOCK);
 }
 
+void *mem_try_alloc(size_t size)
+{
+	return malloc(size ? size : 1);
+}
+
+void *mem_try_calloc(size_t count, size_t size)
+{
+	return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *mem_try_realloc(void *ptr, size_t size)
+{
+	return realloc(ptr, size ? size : 1);
+}
+
+char *mem_try_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = mem_try_alloc(n);
+	return copy ? memcpy(copy, s, n) : NULL;
+}
+
 void *mem_alloc(size_t size)
 {
-	void *p = malloc(size ? size : 1);
+	void *p = mem_try_alloc(size);
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -49,7 +71,7 @@ void *mem_alloc(size_t size)
 
 void *mem_calloc(size_t count, size_t size)
 {
-	void *p = calloc(count ? count : 1, size ? size : 1);
+	void *p = mem_try_calloc(count, size);
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -57,7 +79,7 @@ void *mem_calloc(size_t count, size_t size)
 
 void *mem_realloc(void *ptr, size_t size)
 {
-	void *p = realloc(ptr, size ? size : 1);
+	void *p = mem_try_realloc(ptr, size);
 	if (!p)
 		die_out_of_memory(size);
 	return p;

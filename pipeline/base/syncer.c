@@ -72,14 +72,17 @@ struct syncer *syncer_new(void)
 
 bool syncer_take(struct syncer *s, int fd, const char *path)
 {
-	if (!s || !s->running)
+	char *name = s && s->running ? mem_try_strdup(path) : NULL;
+	if (!name)
 		return false;
 	pthread_mutex_lock(&s->lock);
 	bool taken = s->count < QUEUE;
 	if (taken)
-		s->queue[s->count++] = (struct waiting){fd, mem_strdup(path)};
+		s->queue[s->count++] = (struct waiting){fd, name};
 	pthread_cond_signal(&s->more);
 	pthread_mutex_unlock(&s->lock);
+	if (!taken)
+		mem_free(name);
 	return taken;
 }
 

@@ -26,7 +26,7 @@ static void print_text(struct buf *text)
 	buf_release(text);
 }
 
-static void print_cell(const struct hfile_cell *c, int widths[2])
+static void print_cell(const struct cell *c, int widths[2])
 {
 	struct buf line = {0};
 	inspect_cell_text(&line, c, widths);
@@ -35,7 +35,7 @@ static void print_cell(const struct hfile_cell *c, int widths[2])
 
 static int print_cells(struct hfile *f, bool as_json, struct error *err)
 {
-	struct hfile_cell c;
+	struct cell c;
 	int rc, widths[2] = {3, 6};
 	const char *between = "";
 	if (!as_json)

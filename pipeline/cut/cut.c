@@ -27,14 +27,14 @@
 /* A copy of a record that may be the only one of its key. */
 struct held {
 	struct record record;
-	uint8_t bytes[HELD_BYTES + HFILE_ROOM_BYTES]; /* key, secondary, payload */
+	uint8_t bytes[HELD_BYTES + CELL_ROOM_BYTES]; /* key, secondary, payload */
 };
 
 struct cutter {
 	struct hfile_scratch *scratch;
 	struct gather row; /* the records of the current row key */
-	struct cell *cells;
-	struct hfile_value *values;
+	struct row_cell *cells;
+	struct cell_value *values;
 	size_t cells_cap; /* of both */
 };
 
@@ -92,7 +92,7 @@ void cut_result_release(struct cut_result *r)
 	*r = (struct cut_result){0};
 }
 
-static int emit_cell(void *ctx, const struct cell *c, struct error *err)
+static int emit_cell(void *ctx, const struct row_cell *c, struct error *err)
 {
 	return region_files_add(ctx, c, 1, err);
 }
@@ -103,12 +103,12 @@ static struct bytes row_key(const struct gather *g)
 }
 
 /*
- * A row of one event whose cells come in order by themselves.  HFILE_ROOM_BYTES behind key and
+ * A row of one event whose cells come in order by themselves.  CELL_ROOM_BYTES behind key and
  * payload may be read.
  */
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
-	_Static_assert(RECORD_ROOM_BYTES >= HFILE_ROOM_BYTES, "records lie in room");
+	_Static_assert(RECORD_ROOM_BYTES >= CELL_ROOM_BYTES, "records lie in room");
 	int64_t ts;
 	size_t n = row_values(k->t->plan, k->t->index, r, &ts, k->c->values);
 	k->out->loaded++;
@@ -126,7 +126,7 @@ static int write_gathered(struct cutting *k, struct error *err)
 	const struct gather *g = &k->c->row;
 	if (g->nrecords > 1 || !k->may_hold)
 		return gather_emit(&k->c->row, k->t, emit_cell, &k->files, k->out, err);
-	buf_reserve(&k->c->row.bytes, HFILE_ROOM_BYTES); /* may move it */
+	buf_reserve(&k->c->row.bytes, CELL_ROOM_BYTES); /* may move it */
 	struct record r = {
 		.key = row_key(g),
 		.secondary = g->bytes.ptr + g->records[0].minor_at,

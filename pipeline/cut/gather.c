@@ -46,7 +46,7 @@ uint64_t gather_memory(const struct gather *g, uint64_t cells)
 static void expand(struct gather *g, const struct cut_table *t)
 {
 	size_t most = row_max_cells(t->plan, t->index);
-	struct cell *cells = mem_alloc(most * sizeof *cells);
+	struct row_cell *cells = mem_alloc(most * sizeof *cells);
 	for (size_t i = 0; i < g->nrecords; i++) {
 		struct gathered *e = &g->records[i];
 		struct record r = {
@@ -67,23 +67,12 @@ static void expand(struct gather *g, const struct cut_table *t)
 	mem_free(cells);
 }
 
-/* Same family, qualifier and timestamp? */
-static int identity_cmp(const struct cell *a, const struct cell *b)
-{
-	if (a->family != b->family)
-		return a->family < b->family ? -1 : 1;
-	int c = bytes_cmp(a->qualifier, b->qualifier);
-	if (c)
-		return c;
-	return a->ts == b->ts ? 0 : a->ts > b->ts ? -1 : 1; /* newest first */
-}
-
 /* HBase's order, then input order; within one event the cell that the job names later is later. */
 static int order_cmp(const void *pa, const void *pb)
 {
-	const struct cell *a = &((const struct gathered_cell *)pa)->cell;
-	const struct cell *b = &((const struct gathered_cell *)pb)->cell;
-	int c = identity_cmp(a, b);
+	const struct row_cell *a = &((const struct gathered_cell *)pa)->cell;
+	const struct row_cell *b = &((const struct gathered_cell *)pb)->cell;
+	int c = cell_in_row_cmp(&a->cell, &b->cell);
 	if (c)
 		return c;
 	if (a->seq != b->seq)
@@ -100,19 +89,19 @@ static void show(struct buf *out, struct bytes v)
 		buf_printf(out, "...");
 }
 
-int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
+int duplicate_error(const struct cut_table *t, const struct row_cell *a, const struct row_cell *b,
 		    struct error *err)
 {
 	struct buf row = {0}, qualifier = {0};
-	show(&row, a->row);
-	show(&qualifier, a->qualifier);
+	show(&row, a->cell.row);
+	show(&qualifier, a->cell.qualifier);
 	int rc = error_set(err, RC_DATA,
 			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld "
 			   "(input bytes %llu "
 			   "and %llu); `duplicates: error` forbids that",
 			   t->table->schema.name, (int)row.len, (const char *)row.ptr,
 			   t->table->schema.families[a->family].name, (int)qualifier.len,
-			   qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->ts,
+			   qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->cell.ts,
 			   (unsigned long long)a->seq, (unsigned long long)b->seq);
 	buf_release(&row);
 	buf_release(&qualifier);
@@ -134,24 +123,25 @@ void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uin
 static void shadow(struct gather *g, size_t first, size_t next, size_t winner,
 		   struct cut_result *out)
 {
-	const struct cell *kept = &g->cells[winner].cell;
+	const struct row_cell *kept = &g->cells[winner].cell;
 	for (size_t k = first; k < next; k++) {
 		struct gathered *event = &g->records[g->cells[k].record];
 		if (k != winner && --event->cells_left == 0)
-			note_collision(out, kept->row, event->seq, kept->seq);
+			note_collision(out, kept->cell.row, event->seq, kept->seq);
 	}
 	out->cells_deduplicated += next - first - 1;
 }
 
 int gather_emit(struct gather *g, const struct cut_table *t,
-		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		int (*emit)(void *ctx, const struct row_cell *c, struct error *err), void *ctx,
 		struct cut_result *out, struct error *err)
 {
 	expand(g, t);
 	qsort(g->cells, g->ncells, sizeof *g->cells, order_cmp);
 	for (size_t i = 0, next; i < g->ncells; i = next) {
 		next = i + 1;
-		while (next < g->ncells && !identity_cmp(&g->cells[i].cell, &g->cells[next].cell))
+		while (next < g->ncells &&
+		       cell_in_row_cmp(&g->cells[i].cell.cell, &g->cells[next].cell.cell) == 0)
 			next++;
 		if (next - i > 1 && t->table->duplicates == DUPLICATES_ERROR)
 			return duplicate_error(t, &g->cells[i].cell, &g->cells[i + 1].cell, err);

@@ -17,7 +17,7 @@ struct gather {
 	} * records;
 	size_t nrecords, cap;
 	struct gathered_cell {
-		struct cell cell;
+		struct row_cell cell;
 		size_t record;
 	} * cells;
 	size_t ncells, cells_cap;
@@ -32,7 +32,7 @@ uint64_t gather_memory(const struct gather *g, uint64_t cells);
  * deduplicated, cells_deduplicated).
  */
 int gather_emit(struct gather *g, const struct cut_table *t,
-		int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		int (*emit)(void *ctx, const struct row_cell *c, struct error *err), void *ctx,
 		struct cut_result *out, struct error *err);
 void gather_release(struct gather *g);
 
@@ -40,7 +40,7 @@ void gather_release(struct gather *g);
 void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uint64_t kept);
 
 /* The sentence for duplicates: error. */
-int duplicate_error(const struct cut_table *t, const struct cell *a, const struct cell *b,
+int duplicate_error(const struct cut_table *t, const struct row_cell *a, const struct row_cell *b,
 		    struct error *err);
 
 #endif

@@ -24,12 +24,12 @@ struct huge_row {
 	const struct cut_table *t;
 	struct bytes key;
 	size_t most;		 /* cells of an event */
-	struct cell *cells;	 /* scratch */
+	struct row_cell *cells;	 /* scratch */
 	struct sorter *sorted;	 /* all cells */
 	struct sorter *shadowed; /* seq of events, once a shadowed cell */
 	struct buf scratch;
 	struct cut_result *out;
-	int (*emit)(void *ctx, const struct cell *c, struct error *err);
+	int (*emit)(void *ctx, const struct row_cell *c, struct error *err);
 	void *ctx;
 };
 
@@ -50,19 +50,19 @@ static struct sorter *new_sorter(const struct cut_table *t, size_t secondary_byt
 	return sorter_new(&so);
 }
 
-static int put_cell(struct huge_row *g, const struct cell *c, uint64_t seq, size_t ncells,
+static int put_cell(struct huge_row *g, const struct row_cell *c, uint64_t seq, size_t ncells,
 		    struct error *err)
 {
 	struct buf *b = &g->scratch;
 	b->len = 0;
 	put_be16(buf_reserve(b, 2), (uint16_t)c->family);
 	b->len += 2;
-	buf_append(b, c->qualifier.ptr, c->qualifier.len);
+	buf_append(b, c->cell.qualifier.ptr, c->cell.qualifier.len);
 	size_t key_len = b->len;
-	buf_be64(b, (uint64_t)(INT64_MAX - c->ts));
+	buf_be64(b, (uint64_t)(INT64_MAX - c->cell.ts));
 	size_t minor_end = b->len;
 	b->len += put_varint(buf_reserve(b, 10), ncells);
-	buf_append(b, c->value.ptr, c->value.len);
+	buf_append(b, c->cell.value.ptr, c->cell.value.len);
 	struct record r = {
 		.key = bytes_of(b->ptr, key_len),
 		.secondary = b->ptr + key_len,
@@ -97,15 +97,18 @@ static int sort_cells(struct huge_row *g, struct error *err)
 }
 
 /* What a record of the second sorter stands for; borrows from it. */
-static struct cell cell_of(const struct huge_row *g, const struct record *r, uint64_t *ncells)
+static struct row_cell cell_of(const struct huge_row *g, const struct record *r, uint64_t *ncells)
 {
 	size_t n = get_varint(r->payload.ptr, r->payload.ptr + r->payload.len, ncells);
-	return (struct cell){
-		.family = get_be16(r->key.ptr),
-		.row = g->key,
-		.qualifier = bytes_of(r->key.ptr + 2, r->key.len - 2),
-		.value = bytes_of(r->payload.ptr + n, r->payload.len - n),
-		.ts = INT64_MAX - (int64_t)get_be64(r->secondary),
+	uint32_t family = get_be16(r->key.ptr);
+	return (struct row_cell){
+		.cell = {.row = g->key,
+			 .family = bytes_str(g->t->table->schema.families[family].name),
+			 .qualifier = bytes_of(r->key.ptr + 2, r->key.len - 2),
+			 .ts = INT64_MAX - (int64_t)get_be64(r->secondary),
+			 .value = bytes_of(r->payload.ptr + n, r->payload.len - n),
+			 .type = CELL_PUT},
+		.family = family,
 		.seq = r->seq / g->most,
 	};
 }
@@ -126,34 +129,30 @@ static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, 
 /* The cell that is kept of those met so far in one place. */
 struct winner {
 	struct buf bytes; /* qualifier, then value */
-	struct cell cell;
+	struct row_cell cell;
 	uint64_t ncells;
 	bool present;
 };
 
-static void keep(struct winner *w, const struct cell *c, uint64_t ncells)
+static void keep(struct winner *w, const struct row_cell *c, uint64_t ncells)
 {
+	const struct bytes qualifier = c->cell.qualifier, value = c->cell.value;
 	w->bytes.len = 0;
-	buf_append(&w->bytes, c->qualifier.ptr, c->qualifier.len);
-	buf_append(&w->bytes, c->value.ptr, c->value.len);
+	buf_append(&w->bytes, qualifier.ptr, qualifier.len);
+	buf_append(&w->bytes, value.ptr, value.len);
 	w->cell = *c;
-	w->cell.qualifier = bytes_of(w->bytes.ptr, c->qualifier.len);
-	w->cell.value = bytes_of(w->bytes.ptr + c->qualifier.len, c->value.len);
+	w->cell.cell.qualifier = bytes_of(w->bytes.ptr, qualifier.len);
+	w->cell.cell.value = bytes_of(w->bytes.ptr + qualifier.len, value.len);
 	w->ncells = ncells;
 	w->present = true;
-}
-
-static bool same_place(const struct cell *a, const struct cell *b)
-{
-	return a->family == b->family && a->ts == b->ts && bytes_eq(a->qualifier, b->qualifier);
 }
 
 static int take(struct huge_row *g, struct winner *w, const struct record *r, struct error *err)
 {
 	uint64_t ncells = 0;
-	struct cell c = cell_of(g, r, &ncells);
+	struct row_cell c = cell_of(g, r, &ncells);
 	int rc = RC_OK;
-	if (!w->present || !same_place(&w->cell, &c)) {
+	if (!w->present || cell_in_row_cmp(&w->cell.cell, &c.cell)) {
 		if (w->present)
 			rc = g->emit(g->ctx, &w->cell, err);
 		keep(w, &c, ncells);
@@ -215,7 +214,7 @@ static int count_shadowed(struct huge_row *g, struct error *err)
 }
 
 int huge_row_write(const struct cut_table *t, struct bytes key,
-		   int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		   int (*emit)(void *ctx, const struct row_cell *c, struct error *err), void *ctx,
 		   struct cut_result *out, struct error *err)
 {
 	struct huge_row g = {.t = t,

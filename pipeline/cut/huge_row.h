@@ -11,7 +11,7 @@
  * sorter of their own, which spills.
  */
 int huge_row_write(const struct cut_table *t, struct bytes key,
-		   int (*emit)(void *ctx, const struct cell *c, struct error *err), void *ctx,
+		   int (*emit)(void *ctx, const struct row_cell *c, struct error *err), void *ctx,
 		   struct cut_result *out, struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ static void know_columns(struct region_files *f)
 {
 	const struct cut_table *t = f->table;
 	size_t most = row_max_cells(t->plan, t->index);
-	struct cell *cells = mem_calloc(most + 1, sizeof *cells);
+	struct row_cell *cells = mem_calloc(most + 1, sizeof *cells);
 	f->qualifiers = mem_calloc(most + 1, sizeof *f->qualifiers);
 	f->owners = mem_calloc(most + 1, sizeof *f->owners);
 	size_t n = row_columns(t->plan, t->index, cells);
@@ -24,7 +24,7 @@ static void know_columns(struct region_files *f)
 		struct family_file *file = &f->families[cells[i].family];
 		file->first = file->end ? file->first : i;
 		file->end = i + 1;
-		f->qualifiers[i] = cells[i].qualifier;
+		f->qualifiers[i] = cells[i].cell.qualifier;
 		f->owners[i] = file;
 	}
 	f->only = n && f->owners[0] == f->owners[n - 1] ? f->owners[0] : NULL;
@@ -110,19 +110,18 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 	return rc;
 }
 
-int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
+int region_files_add(struct region_files *f, const struct row_cell *cells, size_t count,
 		     struct error *err)
 {
-	struct hfile_column columns[BATCH];
+	struct cell batch[BATCH];
 	while (count) {
 		size_t family = cells->family, n = 0;
 		struct family_file *file = &f->families[family];
 		for (; n < count && n < BATCH && cells[n].family == family; n++)
-			columns[n] = (struct hfile_column){cells[n].qualifier, cells[n].value,
-							   cells[n].ts};
+			batch[n] = cells[n].cell;
 		int rc = file->writer ? RC_OK : file_open(f, family, err);
 		if (rc == RC_OK)
-			rc = hfile_add_row(file->writer, cells->row, columns, n, err);
+			rc = hfile_add_row(file->writer, batch, n, err);
 		if (rc)
 			return rc;
 		cells += n;
@@ -132,7 +131,7 @@ int region_files_add(struct region_files *f, const struct cell *cells, size_t co
 }
 
 /* How many of the values are the file's; they become its columns. */
-static inline size_t take_own(const struct family_file *file, struct hfile_value *values,
+static inline size_t take_own(const struct family_file *file, struct cell_value *values,
 			      size_t count)
 {
 	size_t n = 0;
@@ -142,7 +141,7 @@ static inline size_t take_own(const struct family_file *file, struct hfile_value
 }
 
 int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
-			      struct hfile_value *values, size_t count, struct error *err)
+			      struct cell_value *values, size_t count, struct error *err)
 {
 	for (size_t n; count; values += n, count -= n) {
 		struct family_file *file = f->owners[values->column];

@@ -24,18 +24,18 @@ struct region_files {
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result);
 /* Cells of one row, a family's cells together; any number of calls a row. */
-int region_files_add(struct region_files *f, const struct cell *cells, size_t count,
+int region_files_add(struct region_files *f, const struct row_cell *cells, size_t count,
 		     struct error *err);
 /* Whether region_files_add_values may be used: all columns are constant, and not too many. */
 bool region_files_known(const struct region_files *f);
 /*
  * All cells of a row as row_values gave them, whose column numbers become those of their family.
- * HFILE_ROOM_BYTES from the row key's first on may be read.
+ * CELL_ROOM_BYTES from the row key's first on may be read.
  */
 int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
-			      struct hfile_value *values, size_t count, struct error *err);
+			      struct cell_value *values, size_t count, struct error *err);
 static inline int region_files_add_values(struct region_files *f, struct bytes row, int64_t ts,
-					  struct hfile_value *values, size_t count,
+					  struct cell_value *values, size_t count,
 					  struct error *err)
 {
 	const struct family_file *only = f->only;

@@ -6,40 +6,79 @@
  * only its first cell is held against the block; the others are held against their neighbour in
  * the caller's list, which costs no reading of bytes just written.
  */
+#include <stdio.h>
+
 #include "kv.h"
 #include "writer.h"
 
 /* How a cell stands to the one before it. */
 enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
 
-static int out_of_order(const struct hfile_writer *w, struct bytes row,
-			const struct hfile_column *c, struct error *err)
+/* A part of a message: escaped, cut when it is long. */
+static void show(char *out, size_t room, struct bytes v)
 {
-	struct buf a = {0}, b = {0}, q = {0};
-	struct kv_key k = {0};
-	kv_key_parse(writer_last_key(w), &k);
-	bytes_escape(&a, k.row);
-	bytes_escape(&b, row);
-	bytes_escape(&q, c->qualifier);
-	error_set(err, RC_ORDER,
-		  "cell %.200s/%.100s at %lld sorts before the cell of row %.200s that precedes it",
-		  b.ptr ? (char *)b.ptr : "", q.ptr ? (char *)q.ptr : "", (long long)c->ts,
-		  a.ptr ? (char *)a.ptr : "");
-	buf_release(&a);
-	buf_release(&b);
-	buf_release(&q);
-	return RC_ORDER;
+	size_t n = 0;
+	for (size_t i = 0; i < v.len && n + 8 < room; i++) {
+		bool plain = v.ptr[i] > 0x20 && v.ptr[i] < 0x7f && v.ptr[i] != '\\';
+		n += (size_t)snprintf(out + n, room - n, plain ? "%c" : "\\x%02X", v.ptr[i]);
+	}
+	out[n] = 0;
 }
 
-static int check_limits(const struct hfile_column *c, struct error *err)
+static int out_of_order(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
-	if (c->ts < 0 || c->ts == TS_MAX)
+	char before[200], row[200], qualifier[100];
+	struct cell k = {0};
+	hfile_kv_key_parse(hfile_writer_last_key(w), &k);
+	show(before, sizeof before, k.row);
+	show(row, sizeof row, c->row);
+	show(qualifier, sizeof qualifier, c->qualifier);
+	return error_set(err, RC_ORDER,
+			 "cell %s/%s at %lld sorts before the cell of row %s that precedes it", row,
+			 qualifier, (long long)c->ts, before);
+}
+
+static int other_family(const struct hfile_writer *w, const struct cell *c, struct error *err)
+{
+	char ours[200], other[200];
+	show(ours, sizeof ours, bytes_of(w->family.ptr + 1, w->family.len - 1));
+	show(other, sizeof other, c->family);
+	return error_set(err, RC_DATA, "a cell of family %s in a file of family %s", other, ours);
+}
+
+/* A cell's family is the file's, or not said; a file that was not told has its first cell's. */
+static int check_family(struct hfile_writer *w, const struct cell *c, struct error *err)
+{
+	struct bytes ours = {w->family.ptr + 1, w->family.len - 1};
+	if (w->cells == 0 && ours.len == 0) {
+		if (c->family.len < 1 || c->family.len > CELL_FAMILY_MAX)
+			return error_set(err, RC_LIMIT,
+					 "a family name of %zu bytes; 1 to %d are possible",
+					 c->family.len, CELL_FAMILY_MAX);
+		if (!hfile_writer_set_family(w, c->family))
+			return error_memory(err, c->family.len, "a family name");
+		return 0;
+	}
+	return c->family.len == 0 || bytes_eq(c->family, ours) ? 0 : other_family(w, c, err);
+}
+
+static int check_limits(const struct hfile_writer *w, const struct cell *c, struct error *err)
+{
+	if (c->ts < 0 || c->ts == CELL_TS_LATEST)
 		return error_set(err, RC_LIMIT, "timestamp %lld is not in 0 to %lld",
-				 (long long)c->ts, (long long)TS_MAX - 1);
+				 (long long)c->ts, (long long)CELL_TS_LATEST - 1);
+	if (!cell_type_known(c->type))
+		return error_set(err, RC_DATA, "a cell of type %u; known are 4, 8, 10, 12, 14",
+				 c->type);
 	if (c->qualifier.len > HBLOCK_PLAIN_MAX / 4 || c->value.len > HBLOCK_PLAIN_MAX / 4)
 		return error_set(err, RC_LIMIT,
 				 "a qualifier of %zu and a value of %zu bytes; the limit is %u",
 				 c->qualifier.len, c->value.len, HBLOCK_PLAIN_MAX / 4);
+	if (c->tags.len && !w->opt.tags)
+		return error_set(err, RC_DATA, "a cell with tags in a file without them");
+	if (c->tags.len > KV_TAGS_MAX || !hfile_kv_tags_fit(c->tags))
+		return error_set(err, RC_DATA, "%zu bytes of tags that are not whole tags",
+				 c->tags.len);
 	return 0;
 }
 
@@ -51,33 +90,34 @@ static inline int qualifier_cmp(struct bytes a, struct bytes b)
 	return a.ptr == b.ptr && a.len == b.len ? 0 : bytes_cmp(a, b);
 }
 
-/* Order of two cells of one row, and *step from the first to the second. */
-static inline int compare_in_row(struct bytes qualifier, int64_t ts, const struct hfile_column *c,
-				 enum step *step)
+/* Order of two cells of one row and family (cell.h), and *step from the first to the second. */
+static inline int compare_in_row(struct bytes qualifier, int64_t ts, uint8_t type,
+				 const struct cell *c, enum step *step)
 {
 	int order = qualifier_cmp(qualifier, c->qualifier);
 	*step = STEP_COLUMN;
 	if (order == 0) {
 		order = (ts < c->ts) - (ts > c->ts);
+		order = order ? order : (type < c->type) - (type > c->type);
 		*step = order ? STEP_CELL : STEP_SAME;
 	}
 	return order;
 }
 
 /* The same for the last cell of the file and the first of a row. */
-static int compare_to_last(const struct hfile_writer *w, struct bytes row,
-			   const struct hfile_column *c, enum step *step)
+static int compare_to_last(const struct hfile_writer *w, const struct cell *c, enum step *step)
 {
 	*step = STEP_ROW;
 	if (w->cells == 0)
 		return -1;
-	struct bytes last = writer_last_key(w), last_row = kv_key_row(last);
-	int order = bytes_cmp(last_row, row);
+	struct bytes last = hfile_writer_last_key(w), last_row = hfile_kv_key_row(last);
+	int order = bytes_cmp(last_row, c->row);
 	if (order)
 		return order;
-	size_t head = 2 + row.len + w->family.len;
+	size_t head = 2 + c->row.len + w->family.len;
 	struct bytes qualifier = {last.ptr + head, last.len - head - 9};
-	return compare_in_row(qualifier, (int64_t)get_be64(last.ptr + last.len - 9), c, step);
+	const uint8_t *end = last.ptr + last.len;
+	return compare_in_row(qualifier, (int64_t)get_be64(end - 9), end[-1], c, step);
 }
 
 /* Copy n bytes; up to WRITER_SLACK bytes behind them may be overwritten, none are read. */
@@ -111,14 +151,33 @@ static inline uint8_t *put_family(uint8_t *to, const struct buf *family)
 	return to + family->len;
 }
 
-static inline void append_cell(struct hfile_writer *w, struct bytes row,
-			       const struct hfile_column *c)
+static int no_room(size_t bytes, struct error *err)
+{
+	return error_memory(err, bytes, "a block of cells");
+}
+
+/* Tags and a zero mvcc, as far as the file has them. */
+static inline uint8_t *put_tail(uint8_t *p, const struct hfile_writer *w, struct bytes tags)
+{
+	if (tags.len) {
+		put_be16(p, (uint16_t)tags.len);
+		p = put_bytes(p + 2, tags.ptr, tags.len);
+		*p = 0;
+		return p + w->opt.mvcc;
+	}
+	memset(p, 0, KV_TAIL_MAX);
+	return p + w->tail_bytes;
+}
+
+static inline int append_cell(struct hfile_writer *w, struct bytes row, const struct cell *c,
+			      struct error *err)
 {
 	struct buf *b = &w->buffers->cells;
 	size_t key_bytes = KEY_FIXED - 1 + row.len + w->family.len + c->qualifier.len;
-	size_t size = KV_LENGTHS + key_bytes + c->value.len;
-	if (b->cap - b->len < size + KV_TAIL_MAX + WRITER_SLACK)
-		buf_reserve(b, size + KV_TAIL_MAX + WRITER_SLACK);
+	size_t size = KV_LENGTHS + key_bytes + c->value.len + c->tags.len;
+	if (b->cap - b->len < size + KV_TAIL_MAX + WRITER_SLACK &&
+	    !buf_try_reserve(b, size + KV_TAIL_MAX + WRITER_SLACK))
+		return no_room(size, err);
 	uint8_t *p = b->ptr + b->len;
 	put_be64(p, (uint64_t)key_bytes << 32 | c->value.len);
 	put_be16(p + KV_LENGTHS, (uint16_t)row.len);
@@ -126,30 +185,37 @@ static inline void append_cell(struct hfile_writer *w, struct bytes row,
 	p = put_family(p, &w->family);
 	p = put_bytes(p, c->qualifier.ptr, c->qualifier.len);
 	put_be64(p, (uint64_t)c->ts);
-	p[8] = HFILE_PUT;
+	p[8] = c->type;
 	p = put_bytes(p + 9, c->value.ptr, c->value.len);
-	memset(p, 0, KV_TAIL_MAX);
+	p = put_tail(p, w, c->tags);
 	w->previous_at = b->len + KV_LENGTHS;
 	w->previous_bytes = key_bytes;
-	b->len += size + w->tail_bytes;
+	b->len = (size_t)(p - b->ptr);
 	w->key_bytes += key_bytes;
 	w->value_bytes += c->value.len;
+	return 0;
 }
 
 /* The bloom filter hears of a new row or column before the block may end (1.1). */
-static void note_bloom(struct hfile_writer *w, struct bytes row, const struct hfile_column *c,
+static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qualifier,
 		       enum step step)
 {
 	struct hbloom *b = &w->bloom;
 	if (b->type == BLOOM_ROWPREFIX && w->cells) {
-		struct bytes before = kv_key_row(writer_last_key(w)), now = row;
-		before = hbloom_key(b->type, b->prefix, before, before, NULL);
-		now = hbloom_key(b->type, b->prefix, now, now, NULL);
+		struct bytes before = hfile_kv_key_row(hfile_writer_last_key(w)), now = row;
+		before.len = before.len < b->prefix ? before.len : b->prefix;
+		now.len = now.len < b->prefix ? now.len : b->prefix;
 		if (bytes_eq(before, now))
-			return;
+			return true;
 	}
 	if (step == STEP_ROW || b->type == BLOOM_ROWCOL)
-		hbloom_add(b, row, c->qualifier);
+		return hfile_bloom_add(b, row, qualifier);
+	return true;
+}
+
+static int bloom_full(struct error *err)
+{
+	return error_memory(err, 0, "the bloom filter");
 }
 
 /* ROW_INDEX_V1: a new row of the block takes bytes of its own. */
@@ -159,46 +225,65 @@ static inline void charge_row(struct hfile_writer *w, enum step step)
 		w->full_at -= w->full_at > w->row_cost ? w->row_cost : w->full_at;
 }
 
-static inline int add_cell(struct hfile_writer *w, struct bytes row, const struct hfile_column *c,
+static void count_cell(struct hfile_writer *w, const struct cell *c)
+{
+	w->cells++;
+	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
+	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
+	w->max_tags = c->tags.len > w->max_tags ? (uint32_t)c->tags.len : w->max_tags;
+	switch (c->type) {
+	case CELL_PUT: w->earliest_put = c->ts < w->earliest_put ? c->ts : w->earliest_put; break;
+	case CELL_DELETE_FAMILY: w->column_deletes = true; /* fall through */
+	case CELL_DELETE_FAMILY_VERSION: w->family_deletes++; break;
+	case CELL_DELETE_COLUMN: w->column_deletes = true; break;
+	default: break;
+	}
+}
+
+static inline int add_cell(struct hfile_writer *w, struct bytes row, const struct cell *c,
 			   enum step step, struct error *err)
 {
-	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN)
-		note_bloom(w, row, c, step);
+	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN &&
+	    !note_bloom(w, row, c->qualifier, step))
+		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at && step != STEP_SAME) {
-		int rc = writer_end_block(w, false, err);
+		int rc = hfile_writer_end_block(w, false, err);
 		if (rc)
 			return rc;
 	}
 	if (step == STEP_ROW)
 		w->rows++;
-	if (w->cells == 0)
-		buf_append(&w->first_row, row.ptr, row.len);
+	if (w->cells == 0 && !buf_try_append(&w->first_row, row.ptr, row.len))
+		return no_room(row.len, err);
 	charge_row(w, step);
-	append_cell(w, row, c);
-	w->cells++;
-	w->min_ts = c->ts < w->min_ts ? c->ts : w->min_ts;
-	w->max_ts = c->ts > w->max_ts ? c->ts : w->max_ts;
+	int rc = append_cell(w, row, c, err);
+	if (rc)
+		return rc;
+	count_cell(w, c);
 	if (w->buffers->cells.len > HBLOCK_PLAIN_MAX)
 		return error_set(err, RC_LIMIT, "equal cells fill more than one block of %u bytes",
 				 HBLOCK_PLAIN_MAX);
 	return 0;
 }
 
-int hfile_add_row(struct hfile_writer *w, struct bytes row, const struct hfile_column *cells,
-		  size_t count, struct error *err)
+int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count, struct error *err)
 {
-	if (row.len < 1 || row.len > ROW_MAX)
+	struct bytes row = count ? cells->row : (struct bytes){NULL, 1};
+	if (row.len < 1 || row.len > CELL_ROW_MAX)
 		return error_set(err, RC_LIMIT, "a row key of %zu bytes; 1 to %d are possible",
-				 row.len, ROW_MAX);
-	for (const struct hfile_column *c = cells; c < cells + count; c++) {
+				 row.len, CELL_ROW_MAX);
+	for (const struct cell *c = cells; c < cells + count; c++) {
 		enum step step;
-		int rc = check_limits(c, err);
+		int rc = check_limits(w, c, err);
+		if (rc == 0)
+			rc = check_family(w, c, err);
 		if (rc)
 			return rc;
-		int order = c == cells ? compare_to_last(w, row, c, &step)
-				       : compare_in_row(c[-1].qualifier, c[-1].ts, c, &step);
+		int order = c == cells ? compare_to_last(w, c, &step)
+				       : compare_in_row(c[-1].qualifier, c[-1].ts, c[-1].type, c,
+							&step);
 		if (order > 0)
-			return out_of_order(w, row, c, err);
+			return out_of_order(w, c, err);
 		rc = add_cell(w, row, c, step, err);
 		if (rc)
 			return rc;
@@ -232,10 +317,10 @@ struct quick_cell {
 	size_t at, key_bytes, end;
 };
 
-/* put_bytes for what has HFILE_ROOM_BYTES to read: no branch on lengths that vary. */
+/* put_bytes for what has CELL_ROOM_BYTES to read: no branch on lengths that vary. */
 static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 {
-	if (__builtin_expect(n > HFILE_ROOM_BYTES, 0))
+	if (__builtin_expect(n > CELL_ROOM_BYTES, 0))
 		return put_bytes(to, from, n);
 	memcpy(to, from, 16);
 	if (n > 16)
@@ -243,18 +328,26 @@ static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* The cell at `at` of the block, whose lengths are not brought up to date. */
+/* Room for so many bytes at `at` of the block. */
+static __attribute__((noinline)) bool grow_block(struct buf *b, size_t at, size_t bytes)
+{
+	b->len = at;
+	return buf_try_reserve(b, bytes);
+}
+
+/*
+ * The cell at `at` of the block, whose lengths are not brought up to date; .end 0: there is no
+ * memory.
+ */
 static inline struct quick_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
-					  struct bytes row, uint64_t ts,
-					  const struct hfile_value *v)
+					  struct bytes row, uint64_t ts, const struct cell_value *v)
 {
 	const struct column_head *head = &w->heads[v->column];
 	size_t key_bytes = KEY_FIXED - 1 + row.len + head->all.len;
 	size_t end = at + KV_LENGTHS + key_bytes + v->len;
-	if (__builtin_expect(end + KV_TAIL_MAX + WRITER_SLACK > b->cap, 0)) {
-		b->len = at;
-		buf_reserve(b, end - at + KV_TAIL_MAX + WRITER_SLACK);
-	}
+	if (__builtin_expect(end + KV_TAIL_MAX + WRITER_SLACK > b->cap, 0) &&
+	    !grow_block(b, at, end - at + KV_TAIL_MAX + WRITER_SLACK))
+		return (struct quick_cell){0};
 	uint8_t *p = b->ptr + at;
 	put_be64(p, (uint64_t)key_bytes << 32 | v->len);
 	put_be16(p + KV_LENGTHS, (uint16_t)row.len);
@@ -264,43 +357,46 @@ static inline struct quick_cell put_value(const struct hfile_writer *w, struct b
 		put_bytes(p, head->all.ptr, head->all.len);
 	p += head->all.len;
 	put_be64(p, ts);
-	p[8] = HFILE_PUT;
+	p[8] = CELL_PUT;
 	p = v->roomy ? put_roomy(p + 9, v->ptr, v->len) : put_bytes(p + 9, v->ptr, v->len);
 	memset(p, 0, KV_TAIL_MAX);
 	return (struct quick_cell){at, key_bytes, end + w->tail_bytes};
 }
 
-static struct hfile_column column_of(const struct hfile_writer *w, int64_t ts,
-				     const struct hfile_value *v)
+static struct cell cell_of(const struct hfile_writer *w, struct bytes row, int64_t ts,
+			   const struct cell_value *v)
 {
 	struct bytes head = w->heads[v->column].all;
-	return (struct hfile_column){.qualifier = bytes_of(head.ptr + w->family.len,
-							   head.len - w->family.len),
-				     .value = bytes_of(v->ptr, v->len),
-				     .ts = ts};
+	return (struct cell){.row = row,
+			     .qualifier =
+				     bytes_of(head.ptr + w->family.len, head.len - w->family.len),
+			     .ts = ts,
+			     .value = bytes_of(v->ptr, v->len),
+			     .type = CELL_PUT};
 }
 
 /* Whatever the quick way leaves: the first row, long values, what may not be. */
 static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row,
-						int64_t ts, const struct hfile_value *values,
+						int64_t ts, const struct cell_value *values,
 						size_t count, struct error *err)
 {
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < count; i++) {
-		struct hfile_column c = column_of(w, ts, &values[i]);
-		rc = hfile_add_row(w, row, &c, 1, err);
+		struct cell c = cell_of(w, row, ts, &values[i]);
+		rc = hfile_add_row(w, &c, 1, err);
 	}
 	return rc;
 }
 
 /* The order of rows and columns, and all limits; the first row of a file is not quick. */
 static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, int64_t ts,
-				const struct hfile_value *values, size_t count)
+				const struct cell_value *values, size_t count)
 {
-	if (count == 0 || w->cells == 0 || row.len - 1 >= ROW_MAX || ts < 0 || ts == TS_MAX)
+	if (count == 0 || w->cells == 0 || row.len - 1 >= CELL_ROW_MAX || ts < 0 ||
+	    ts == CELL_TS_LATEST)
 		return false;
 	size_t next = 0; /* column */
-	bool fine = row_follows(kv_key_row(writer_last_key(w)), row);
+	bool fine = row_follows(hfile_kv_key_row(hfile_writer_last_key(w)), row);
 	for (size_t i = 0; i < count; i++) {
 		fine &= values[i].column >= next && values[i].len <= QUICK_BYTES;
 		next = values[i].column + 1u;
@@ -321,15 +417,15 @@ static inline void note_cell(struct hfile_writer *w, const struct quick_cell *la
 /* The block is full, or each cell counts in some way.  *last is where the row is so far. */
 static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct quick_cell *last,
 						  struct bytes row, int64_t ts,
-						  const struct hfile_value *v, enum step step,
+						  const struct cell_value *v, enum step step,
 						  struct error *err)
 {
-	struct hfile_column c = column_of(w, ts, v);
+	struct cell c = cell_of(w, row, ts, v);
 	note_cell(w, last);
-	if (w->bloom.type == BLOOM_ROWCOL)
-		note_bloom(w, row, &c, step);
+	if (w->bloom.type == BLOOM_ROWCOL && !note_bloom(w, row, c.qualifier, step))
+		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at) {
-		int rc = writer_end_block(w, false, err);
+		int rc = hfile_writer_end_block(w, false, err);
 		if (rc)
 			return rc;
 	}
@@ -339,19 +435,22 @@ static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct
 }
 
 int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
-		     const struct hfile_value *values, size_t count, struct error *err)
+		     const struct cell_value *values, size_t count, struct error *err)
 {
 	if (!may_be_quick(w, row, ts, values, count))
 		return add_slowly(w, row, ts, values, count, err);
 	bool each = w->bloom.type == BLOOM_ROWCOL || w->row_cost;
+	bool fits = true;
 	if (w->bloom.type == BLOOM_ROW)
-		hbloom_add(&w->bloom, row, (struct bytes){0});
+		fits = hfile_bloom_add(&w->bloom, row, (struct bytes){0});
 	else if (w->bloom.type == BLOOM_ROWPREFIX)
-		note_bloom(w, row, &(struct hfile_column){0}, STEP_ROW);
+		fits = note_bloom(w, row, (struct bytes){0}, STEP_ROW);
+	if (__builtin_expect(!fits, 0))
+		return bloom_full(err);
 	size_t keys = 0, bytes = 0;
 	struct buf *b = &w->buffers->cells;
 	struct quick_cell c = {.end = b->len};
-	for (const struct hfile_value *v = values; v < values + count; v++) {
+	for (const struct cell_value *v = values; v < values + count; v++) {
 		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
 			enum step step = v == values ? STEP_ROW : STEP_COLUMN;
 			int rc = before_value(w, &c, row, ts, v, step, err);
@@ -359,6 +458,8 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 				return rc;
 		}
 		c = put_value(w, b, c.end, row, (uint64_t)ts, v);
+		if (__builtin_expect(c.end == 0, 0))
+			return no_room(v->len, err);
 		keys += c.key_bytes;
 		bytes += v->len;
 	}
@@ -369,14 +470,11 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 	w->value_bytes += bytes;
 	w->min_ts = ts < w->min_ts ? ts : w->min_ts;
 	w->max_ts = ts > w->max_ts ? ts : w->max_ts;
+	w->earliest_put = ts < w->earliest_put ? ts : w->earliest_put;
 	return 0;
 }
 
-int hfile_add(struct hfile_writer *w, const struct hfile_cell *c, struct error *err)
+int hfile_add(struct hfile_writer *w, const struct cell *c, struct error *err)
 {
-	if (c->type != HFILE_PUT)
-		return error_set(err, RC_DATA, "a cell of type %u; only Put (4) is written",
-				 c->type);
-	struct hfile_column column = {c->qualifier, c->value, c->ts};
-	return hfile_add_row(w, c->row, &column, 1, err);
+	return hfile_add_row(w, c, 1, err);
 }

@@ -18,7 +18,7 @@ static const char magics[HBLOCK_TYPES][9] = {
 	[HBLOCK_BLOOM_META] = "BLMFMET2", [HBLOCK_DELETE_BLOOM_META] = "DFBLMET2",
 };
 
-const char *hblock_magic(enum hblock_type t)
+const char *hfile_block_magic(enum hblock_type t)
 {
 	return magics[t];
 }
@@ -33,7 +33,7 @@ static uint32_t crc_part(const uint8_t *p, size_t n, uint32_t crc)
 	return crc32_iscsi(u.out, (int)n, crc);
 }
 
-uint32_t hblock_crc32c(const uint8_t *p, size_t n)
+uint32_t hfile_block_crc32c(const uint8_t *p, size_t n)
 {
 	return ~crc_part(p, n, 0xffffffff);
 }
@@ -43,19 +43,28 @@ static size_t chunks_of(size_t data_bytes, size_t chunk_bytes)
 	return chunk_bytes ? (data_bytes + chunk_bytes - 1) / chunk_bytes : 0;
 }
 
-void hblock_out_init(struct hblock_out *o, struct out_file *file, struct hcodec *codec,
-		     struct buf *disk)
+void hfile_block_out_init(struct hblock_out *o, const struct hfile_sink *sink, struct hcodec *codec,
+			  struct buf *disk)
 {
-	*o = (struct hblock_out){.file = file, .codec = codec, .disk = disk};
+	*o = (struct hblock_out){.sink = *sink, .codec = codec, .disk = disk};
 	for (int t = 0; t < HBLOCK_TYPES; t++)
 		o->previous[t] = -1;
 }
 
-void hblock_begin(struct buf *b)
+int hfile_block_out_append(struct hblock_out *o, const void *ptr, size_t len, struct error *err)
+{
+	int rc = o->sink.append(o->sink.self, ptr, len, err);
+	o->offset += len;
+	return rc;
+}
+
+int hfile_block_begin(struct buf *b, size_t payload_bytes, struct error *err)
 {
 	b->len = 0;
-	buf_reserve(b, HBLOCK_HEADER);
+	if (!buf_try_reserve(b, HBLOCK_HEADER + payload_bytes))
+		return error_memory(err, HBLOCK_HEADER + payload_bytes, "a block");
 	b->len = HBLOCK_HEADER;
+	return 0;
 }
 
 static void put_header(uint8_t *h, enum hblock_type type, int64_t previous, size_t plain_bytes,
@@ -71,8 +80,8 @@ static void put_header(uint8_t *h, enum hblock_type type, int64_t previous, size
 	put_be32(h + 29, (uint32_t)data_bytes);
 }
 
-int hblock_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b, struct buf *disk,
-		struct error *err)
+int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b,
+		     struct buf *disk, struct error *err)
 {
 	struct bytes payload = {b->ptr + HBLOCK_HEADER, b->len - HBLOCK_HEADER};
 	if (payload.len > HBLOCK_PLAIN_MAX)
@@ -80,38 +89,38 @@ int hblock_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b
 				 payload.len, HBLOCK_PLAIN_MAX);
 	if (disk == b)
 		return 0;
-	hblock_begin(disk);
+	int rc = hfile_block_begin(disk, 0, err);
+	if (rc)
+		return rc;
 	if (type == HBLOCK_DATA)
-		return hcodec_compress_cells(codec, payload, disk, err);
-	return hcodec_compress(codec, payload, disk, err);
+		return hfile_codec_compress_cells(codec, payload, disk, err);
+	return hfile_codec_compress(codec, payload, disk, err);
 }
 
-int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
-		 struct hblock_place *place, struct error *err)
+int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
+		      struct hblock_place *place, struct error *err)
 {
 	struct buf *disk = o->codec->codec == CODEC_NONE ? b : o->disk;
 	size_t plain_bytes = b->len - HBLOCK_HEADER;
-	int rc = hblock_pack(o->codec, type, b, disk, err);
-	if (rc == 0)
-		hblock_put(o, type, disk, plain_bytes, place);
-	return rc;
+	int rc = hfile_block_pack(o->codec, type, b, disk, err);
+	return rc ? rc : hfile_block_put(o, type, disk, plain_bytes, place, err);
 }
 
-void hblock_put(struct hblock_out *o, enum hblock_type type, struct buf *disk, size_t plain_bytes,
-		struct hblock_place *place)
+int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *disk,
+		    size_t plain_bytes, struct hblock_place *place, struct error *err)
 {
-	*place = (struct hblock_place){.offset = o->file->offset,
-				       .plain_bytes = (uint32_t)plain_bytes};
-	size_t data_bytes = disk->len;
+	*place = (struct hblock_place){.offset = o->offset, .plain_bytes = (uint32_t)plain_bytes};
+	size_t data_bytes = disk->len, sums = 4 * chunks_of(data_bytes, CHUNK_BYTES);
+	if (!buf_try_reserve(disk, sums))
+		return error_memory(err, sums, "checksums");
 	put_header(disk->ptr, type, o->previous[type], plain_bytes, data_bytes);
-	buf_reserve(disk, 4 * chunks_of(data_bytes, CHUNK_BYTES));
 	for (size_t at = 0; at < data_bytes; at += CHUNK_BYTES) {
 		size_t n = data_bytes - at < CHUNK_BYTES ? data_bytes - at : CHUNK_BYTES;
-		buf_be32(disk, hblock_crc32c(disk->ptr + at, n));
+		buf_fill_be32(disk, hfile_block_crc32c(disk->ptr + at, n));
 	}
-	out_write(o->file, disk->ptr, disk->len);
 	place->disk_bytes = (uint32_t)disk->len;
 	o->previous[type] = (int64_t)place->offset;
+	return hfile_block_out_append(o, disk->ptr, disk->len, err);
 }
 
 static int find_type(const uint8_t *magic)
@@ -146,7 +155,7 @@ static int check_header(const struct hblock_in *in, uint64_t room, const struct 
 	if (in->codec == CODEC_NONE && h->plain_bytes != stored)
 		return error_set(err, RC_DATA, "%u bytes stored for %u without compression", stored,
 				 h->plain_bytes);
-	if (!hblock_growth_fits(h->plain_bytes, stored))
+	if (!hfile_block_growth_fits(h->plain_bytes, stored))
 		return error_set(err, RC_DATA, "%u stored bytes claim to be %u", stored,
 				 h->plain_bytes);
 	return 0;
@@ -162,7 +171,7 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 		size_t n = left < h->chunk_bytes ? left : h->chunk_bytes;
 		uint32_t found = 0;
 		if (h->checksum == CHECKSUM_CRC32C)
-			found = hblock_crc32c(p, n);
+			found = hfile_block_crc32c(p, n);
 		else if (h->checksum == CHECKSUM_CRC32)
 			found = (uint32_t)crc32_z(0, p, n);
 		if (found != get_be32(sum))
@@ -175,18 +184,23 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 	return 0;
 }
 
-static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
-		      struct header *h, struct error *err)
+/* Bytes from..to of the block, behind those that are there. */
+static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, struct error *err)
 {
-	uint64_t room = offset < in->limit ? in->limit - offset : 0;
-	b->disk.len = 0;
-	b->place = (struct hblock_place){.offset = offset};
-	if (room < HBLOCK_HEADER)
-		return error_set(err, RC_DATA, "it begins beyond the last block");
-	uint8_t *p = buf_reserve(&b->disk, HBLOCK_HEADER);
-	int rc = io_pread(in->fd, p, HBLOCK_HEADER, offset, in->path, err);
-	if (rc)
-		return rc;
+	size_t from = b->disk.len;
+	if (to <= from)
+		return 0;
+	if (!buf_try_reserve(&b->disk, to - from))
+		return error_memory(err, to - from, "a block");
+	int rc = in->source->read(in->source->self, b->place.offset + from, b->disk.ptr + from,
+				  to - from, err);
+	b->disk.len = rc ? from : to;
+	return rc;
+}
+
+static int parse_header(struct hblock *b, struct header *h, struct error *err)
+{
+	const uint8_t *p = b->disk.ptr;
 	int type = find_type(p);
 	if (type < 0)
 		return error_set(err, RC_DATA, "%02x%02x%02x%02x... begins no known block", p[0],
@@ -195,43 +209,62 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 			     p[24]};
 	b->type = (enum hblock_type)type;
 	b->previous = (int64_t)get_be64(p + 16);
-	b->disk.len = HBLOCK_HEADER;
-	rc = check_header(in, room, h, err);
+	return 0;
+}
+
+static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
+		      struct header *h, struct error *err)
+{
+	uint64_t room = offset < in->limit ? in->limit - offset : 0;
+	b->disk.len = 0;
+	b->place = (struct hblock_place){.offset = offset};
+	if (room < HBLOCK_HEADER)
+		return error_set(err, RC_DATA, "it begins beyond the last block");
+	/* all at once where the size is known: a source may be far away */
+	bool known = disk_bytes > HBLOCK_HEADER && disk_bytes <= room;
+	int rc = read_more(in, b, known ? disk_bytes : HBLOCK_HEADER, err);
+	if (rc == 0)
+		rc = parse_header(b, h, err);
+	if (rc == 0)
+		rc = check_header(in, room, h, err);
 	if (rc)
 		return rc;
 	b->place = (struct hblock_place){offset, HBLOCK_HEADER + h->rest_bytes, h->plain_bytes};
 	if (disk_bytes && disk_bytes != b->place.disk_bytes)
 		return error_set(err, RC_DATA, "it has %u bytes, the index says %u",
 				 b->place.disk_bytes, disk_bytes);
-	p = buf_reserve(&b->disk, h->rest_bytes);
-	rc = io_pread(in->fd, p, h->rest_bytes, offset + HBLOCK_HEADER, in->path, err);
-	if (rc == 0)
-		rc = check_sums(b->disk.ptr, h, err);
+	rc = read_more(in, b, b->place.disk_bytes, err);
+	return rc ? rc : check_sums(b->disk.ptr, h, err);
+}
+
+static int unpack(struct hblock_in *in, struct hblock *b, const struct header *h, struct error *err)
+{
+	b->payload = bytes_of(b->disk.ptr + HBLOCK_HEADER, h->data_bytes - HBLOCK_HEADER);
+	if (in->codec == CODEC_NONE)
+		return 0;
+	b->plain.len = 0;
+	if (!buf_try_reserve(&b->plain, h->plain_bytes + (size_t)1))
+		return error_memory(err, h->plain_bytes, "a block");
+	int rc = hfile_codec_decompress(&in->state, in->codec, b->payload, b->plain.ptr,
+					h->plain_bytes, err);
+	b->payload = bytes_of(b->plain.ptr, h->plain_bytes);
 	return rc;
 }
 
-int hblock_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
-		struct error *err)
+int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
+		     struct error *err)
 {
 	struct header h = {0};
 	int rc = read_parts(in, offset, disk_bytes, b, &h, err);
-	if (rc == 0) {
-		b->payload = bytes_of(b->disk.ptr + HBLOCK_HEADER, h.data_bytes - HBLOCK_HEADER);
-		if (in->codec != CODEC_NONE) {
-			b->plain.len = 0;
-			uint8_t *plain = buf_reserve(&b->plain, h.plain_bytes + (size_t)1);
-			rc = hcodec_decompress(&in->state, in->codec, b->payload, plain,
-					       h.plain_bytes, err);
-			b->payload = bytes_of(plain, h.plain_bytes);
-		}
-	}
+	if (rc == 0)
+		rc = unpack(in, b, &h, err);
 	if (rc)
-		return error_prefix(err, "%s: block at %llu: ", in->path,
+		return error_prefix(err, "%s: block at %llu: ", in->source->name,
 				    (unsigned long long)offset);
 	return 0;
 }
 
-void hblock_release(struct hblock *b)
+void hfile_block_release(struct hblock *b)
 {
 	buf_release(&b->disk);
 	buf_release(&b->plain);

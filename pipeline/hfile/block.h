@@ -16,7 +16,7 @@
 #include "bytes.h"
 #include "compress.h"
 #include "error.h"
-#include "io.h"
+#include "hfile.h"
 
 #define HBLOCK_HEADER 33
 /* A block is a signed 32-bit size in the file; this leaves room for what compression adds. */
@@ -37,10 +37,10 @@ enum hblock_type {
 };
 
 /* The 8 bytes that begin a block, NUL-terminated. */
-const char *hblock_magic(enum hblock_type t);
+const char *hfile_block_magic(enum hblock_type t);
 
 /* CRC-32C (Castagnoli); of "123456789": E3069283. */
-uint32_t hblock_crc32c(const uint8_t *p, size_t n);
+uint32_t hfile_block_crc32c(const uint8_t *p, size_t n);
 
 struct hblock_place {
 	uint64_t offset;
@@ -50,33 +50,34 @@ struct hblock_place {
 
 /* Where blocks are written; previous[] is the last offset of each type, -1 at first. */
 struct hblock_out {
-	struct out_file *file;
+	struct hfile_sink sink;
+	uint64_t offset; /* bytes given to it */
 	struct hcodec *codec;
 	struct buf *disk; /* a compressed block in the making */
 	int64_t previous[HBLOCK_TYPES];
 };
 
-void hblock_out_init(struct hblock_out *o, struct out_file *file, struct hcodec *codec,
-		     struct buf *disk);
-/* Empty b and leave room for the header; the payload is appended behind. */
-void hblock_begin(struct buf *b);
+void hfile_block_out_init(struct hblock_out *o, const struct hfile_sink *sink, struct hcodec *codec,
+			  struct buf *disk);
+int hfile_block_out_append(struct hblock_out *o, const void *ptr, size_t len, struct error *err);
+/* Empty b and leave room for the header and so many bytes of payload behind it. */
+int hfile_block_begin(struct buf *b, size_t payload_bytes, struct error *err);
 /*
- * Compress the payload in b (begun by hblock_begin) into disk, which is the same buffer when there
- * is no compression.  Needs no file: any thread.
+ * Compress the payload in b (begun by hfile_block_begin) into disk, which is the same buffer when
+ * there is no compression.  Needs no file: any thread.
  */
-int hblock_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b, struct buf *disk,
-		struct error *err);
-/* Give what hblock_pack made a header and checksums and write it. */
-void hblock_put(struct hblock_out *o, enum hblock_type type, struct buf *disk, size_t plain_bytes,
-		struct hblock_place *place);
+int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b,
+		     struct buf *disk, struct error *err);
+/* Give what hfile_block_pack made a header and checksums and write it. */
+int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *disk,
+		    size_t plain_bytes, struct hblock_place *place, struct error *err);
 /* Both; b's content is spent. */
-int hblock_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
-		 struct hblock_place *place, struct error *err);
+int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
+		      struct hblock_place *place, struct error *err);
 
 /* Where blocks are read; limit is the end of the last block. */
 struct hblock_in {
-	int fd;
-	const char *path;
+	const struct hfile_source *source;
 	uint64_t limit;
 	enum codec codec;
 	struct hcodec state;
@@ -96,8 +97,8 @@ struct hblock {
  * unknown.  RC_DATA names file, offset and what is wrong; b->place.disk_bytes is then 0 unless
  * the header is sound.
  */
-int hblock_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
-		struct error *err);
-void hblock_release(struct hblock *b);
+int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
+		     struct error *err);
+void hfile_block_release(struct hblock *b);
 
 #endif

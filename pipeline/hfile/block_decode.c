@@ -8,6 +8,7 @@
 #include "block_encode.h"
 
 #include "kv.h"
+#include "tag_dictionary.h"
 
 struct in {
 	const uint8_t *p, *end;
@@ -19,8 +20,10 @@ struct delta {
 	struct in in;
 	struct buf *store;
 	struct cell_tail tail;
-	uint64_t left; /* of the declared unencoded size */
-	bool first;
+	struct tag_dictionary *tags; /* NULL: tags are not compressed */
+	uint64_t left;		     /* of the declared unencoded size */
+	bool first, no_memory;
+	size_t cell_end; /* where the cell in the making ends */
 	size_t key_at, value_at;
 	uint32_t key_bytes, value_bytes;
 	uint64_t ts; /* previous cell */
@@ -50,19 +53,33 @@ static uint32_t take_v7(struct in *in)
 	return (uint32_t)v;
 }
 
+/* Room of the cell in the making that is not used: its lengths may lie. */
+static bool has_room(struct delta *d, size_t n)
+{
+	if (n > d->cell_end - d->store->len)
+		d->in.bad = true;
+	return !d->in.bad;
+}
+
 /* Append n bytes of the input to the cell in the making. */
 static void copy_in(struct delta *d, size_t n)
 {
 	const uint8_t *p = take(&d->in, n);
-	if (p)
-		buf_append(d->store, p, n);
+	if (p && has_room(d, n))
+		buf_fill(d->store, p, n);
+}
+
+/* Append n bytes of what is stored from offset at on. */
+static void copy_stored(struct delta *d, size_t at, size_t n)
+{
+	if (has_room(d, n))
+		buf_fill(d->store, d->store->ptr + at, n);
 }
 
 /* Append n bytes of the previous key from offset at on. */
 static void copy_key(struct delta *d, size_t at, size_t n)
 {
-	buf_reserve(d->store, n);
-	buf_append(d->store, d->store->ptr + d->key_at + at, n);
+	copy_stored(d, d->key_at + at, n);
 }
 
 /* Begin a cell: its lengths, if it fits what the block declared. */
@@ -72,9 +89,13 @@ static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes
 	if (d->in.bad || key_bytes < KEY_FIXED || size > d->left)
 		return false;
 	d->left -= size;
-	buf_reserve(d->store, size);
-	buf_be32(d->store, key_bytes);
-	buf_be32(d->store, value_bytes);
+	if (!buf_try_reserve(d->store, size)) {
+		d->no_memory = true;
+		return false;
+	}
+	d->cell_end = d->store->len + size;
+	buf_fill_be32(d->store, key_bytes);
+	buf_fill_be32(d->store, value_bytes);
 	return true;
 }
 
@@ -82,10 +103,10 @@ static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes
 static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32_t value_bytes)
 {
 	struct kv kv;
-	struct kv_key key;
+	struct cell key;
 	const uint8_t *cell = d->store->ptr + cell_at, *end = d->store->ptr + d->store->len;
-	if (d->in.bad || !kv_parse(cell, end, &kv) || cell + kv.size != end ||
-	    !kv_key_parse(kv.key, &key))
+	if (d->in.bad || !hfile_kv_parse(cell, end, &kv) || cell + kv.size != end ||
+	    !hfile_kv_key_parse(kv.key, &key))
 		return false;
 	d->key_at = cell_at + KV_LENGTHS;
 	d->value_at = d->key_at + key_bytes;
@@ -101,9 +122,11 @@ static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32
 static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key_bytes)
 {
 	size_t family_at = d->store->len;
-	if (d->family.len)
-		buf_append(d->store, d->family.ptr, d->family.len);
-	else {
+	if (d->family.len) {
+		if (!has_room(d, d->family.len))
+			return false;
+		buf_fill(d->store, d->family.ptr, d->family.len);
+	} else {
 		size_t previous_row = get_be16(d->store->ptr + d->key_at);
 		copy_key(d, 2 + previous_row, 1 + d->store->ptr[d->key_at + 2 + previous_row]);
 	}
@@ -132,7 +155,7 @@ static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 		copy_in(d, 2 - shared);
 		if (d->in.bad)
 			return false;
-		row = get_be16(d->store->ptr + key_at);
+		row = get_be16(d->store->ptr + key_at); /* they are there: nothing is bad */
 		if (row > key_bytes)
 			return false;
 		copy_in(d, row);
@@ -176,7 +199,7 @@ static bool decode_diff(struct delta *d)
 {
 	if (d->first) {
 		const uint8_t *p = take(&d->in, 1);
-		if (!p || *p > FAMILY_MAX || !take(&d->in, *p))
+		if (!p || *p > CELL_FAMILY_MAX || !take(&d->in, *p))
 			return false;
 		d->family = bytes_of(p, 1 + (size_t)*p);
 	}
@@ -189,9 +212,12 @@ static bool decode_diff(struct delta *d)
 	size_t at = d->store->len;
 	if (!begin_cell(d, key, value) || !make_key(d, shared, key))
 		return false;
-	buf_be64(d->store, take_time(d, *flag));
+	uint64_t ts = take_time(d, *flag);
+	if (!has_room(d, 9))
+		return false;
+	buf_fill_be64(d->store, ts);
 	if (*flag & 4)
-		buf_put(d->store, d->type);
+		buf_fill_byte(d->store, d->type);
 	else
 		copy_in(d, 1);
 	copy_in(d, value);
@@ -204,8 +230,7 @@ static void copy_value(struct delta *d, bool same, uint32_t value)
 		copy_in(d, value);
 		return;
 	}
-	buf_reserve(d->store, value);
-	buf_append(d->store, d->store->ptr + d->value_at, value);
+	copy_stored(d, d->value_at, value);
 }
 
 static bool decode_fast_first(struct delta *d)
@@ -236,50 +261,78 @@ static bool decode_fast_diff(struct delta *d)
 	if (!begin_cell(d, key, value) || !make_key(d, shared, key))
 		return false;
 	put_be64(ts, d->ts);
-	buf_append(d->store, ts, same_time);
+	if (!has_room(d, 9))
+		return false;
+	buf_fill(d->store, ts, same_time);
 	copy_in(d, 8 - same_time);
 	if (*flag & 0x20)
-		buf_put(d->store, d->type);
+		buf_fill_byte(d->store, d->type);
 	else
 		copy_in(d, 1);
 	copy_value(d, *flag & 0x40, value);
 	return end_cell(d, at, key, value);
 }
 
-/* Skip tags and mvcc; lengths of tags are v7 here. */
-static bool skip_tail(struct delta *d)
+/* Tags, whose length is a v7 here, with the length they have in plain blocks. */
+static bool take_tags(struct delta *d)
 {
-	uint64_t size = 0;
-	if (d->tail.tags) {
-		uint32_t tags = take_v7(&d->in);
-		take(&d->in, tags);
-		size = 2 + (uint64_t)tags;
-	}
-	if (d->tail.mvcc && !d->in.bad) {
-		int64_t mvcc;
-		size_t n = kv_vint_get(d->in.p, d->in.end, &mvcc);
-		d->in.bad = n == 0;
-		d->in.p += n;
-		size += n;
-	}
-	if (d->in.bad || size > d->left)
+	uint32_t bytes = take_v7(&d->in);
+	uint64_t size = 2 + (uint64_t)bytes;
+	if (d->in.bad || bytes > KV_TAGS_MAX || size > d->left)
 		return false;
 	d->left -= size;
+	if (!buf_try_reserve(d->store, size)) {
+		d->no_memory = true;
+		return false;
+	}
+	d->cell_end = d->store->len + size;
+	uint8_t length[2];
+	put_be16(length, (uint16_t)bytes);
+	buf_fill(d->store, length, sizeof length);
+	size_t at = d->store->len;
+	if (!d->tags)
+		copy_in(d, bytes);
+	else if (!hfile_tags_unpack(d->tags, &d->in.p, d->in.end, bytes, d->store))
+		d->in.bad = true;
+	return !d->in.bad && hfile_kv_tags_fit(bytes_of(d->store->ptr + at, bytes));
+}
+
+static bool take_mvcc(struct delta *d)
+{
+	int64_t mvcc;
+	size_t n = hfile_kv_vint_get(d->in.p, d->in.end, &mvcc);
+	if (n == 0 || mvcc < 0 || n > d->left)
+		return false;
+	d->left -= n;
+	if (!buf_try_reserve(d->store, n)) {
+		d->no_memory = true;
+		return false;
+	}
+	buf_fill(d->store, d->in.p, n);
+	d->in.p += n;
 	return true;
 }
 
-static int decode_deltas(enum block_encoding e, struct bytes body, struct cell_tail tail,
-			 struct buf *store, struct error *err)
+static bool take_tail(struct delta *d)
 {
+	return (!d->tail.tags || take_tags(d)) && (!d->tail.mvcc || take_mvcc(d));
+}
+
+static int decode_deltas(const struct block_format *format, struct bytes body, struct buf *store,
+			 struct error *err)
+{
+	const enum block_encoding e = format->encoding;
+	struct tag_dictionary tags = {.count = 0};
 	if (body.len < 4)
 		return error_set(err, RC_DATA, "the encoded block ends within its size");
 	uint32_t plain = get_be32(body.ptr);
-	if (!hblock_growth_fits(plain, body.len))
+	if (!hfile_block_growth_fits(plain, body.len))
 		return error_set(err, RC_DATA, "%zu encoded bytes claim to be %u bytes of cells",
 				 body.len, plain);
 	struct delta d = {.in = {body.ptr + 4, body.ptr + body.len, false},
 			  .store = store,
-			  .tail = tail,
+			  .tail = format->tail,
+			  .tags = format->packed_tags ? &tags : NULL,
 			  .left = plain,
 			  .first = true};
 	bool ok = true;
@@ -287,53 +340,16 @@ static int decode_deltas(enum block_encoding e, struct bytes body, struct cell_t
 		ok = e == ENCODING_PREFIX ? decode_prefix(&d)
 		     : e == ENCODING_DIFF ? decode_diff(&d)
 					  : decode_fast_diff(&d);
-		ok = ok && skip_tail(&d);
+		ok = ok && take_tail(&d);
 	}
+	if (d.no_memory)
+		return error_memory(err, store->cap, "decoded cells");
 	if (!ok)
 		return error_set(err, RC_DATA, "an encoded cell before byte %zu of %zu is damaged",
 				 (size_t)(d.in.p - body.ptr), body.len);
 	if (d.left)
 		return error_set(err, RC_DATA, "the cells are %u bytes, the block says %u",
 				 plain - (uint32_t)d.left, plain);
-	return 0;
-}
-
-/* Bytes of an un-encoded cell's tags and mvcc at p, or SIZE_MAX. */
-static size_t tail_bytes(const uint8_t *p, const uint8_t *end, struct cell_tail tail)
-{
-	size_t n = 0, room = (size_t)(end - p);
-	if (tail.tags) {
-		if (room < 2)
-			return SIZE_MAX;
-		n = 2 + (size_t)get_be16(p);
-		if (n > room)
-			return SIZE_MAX;
-	}
-	if (tail.mvcc) {
-		int64_t mvcc;
-		size_t m = kv_vint_get(p + n, end, &mvcc);
-		if (m == 0)
-			return SIZE_MAX;
-		n += m;
-	}
-	return n;
-}
-
-static int strip_tails(struct bytes cells, struct cell_tail tail, struct buf *store,
-		       struct error *err)
-{
-	const uint8_t *end = cells.ptr + cells.len;
-	for (const uint8_t *p = cells.ptr; p < end;) {
-		struct kv kv;
-		size_t n = SIZE_MAX;
-		if (kv_parse(p, end, &kv))
-			n = tail_bytes(p + kv.size, end, tail);
-		if (n == SIZE_MAX)
-			return error_set(err, RC_DATA, "the cell at byte %zu of %zu is damaged",
-					 (size_t)(p - cells.ptr), cells.len);
-		buf_append(store, p, kv.size);
-		p += kv.size + n;
-	}
 	return 0;
 }
 
@@ -346,12 +362,14 @@ static bool row_index_fits(struct bytes cells, struct cell_tail tail, const uint
 	uint32_t seen = 0;
 	for (const uint8_t *p = cells.ptr; p < end;) {
 		struct kv kv;
-		if (!kv_parse(p, end, &kv))
+		if (!hfile_kv_parse(p, end, &kv))
 			return false;
-		size_t n = tail_bytes(p + kv.size, end, tail);
+		struct bytes tags;
+		uint64_t mvcc;
+		size_t n = hfile_kv_tail(p + kv.size, end, tail, &tags, &mvcc);
 		if (n == SIZE_MAX)
 			return false;
-		struct bytes r = kv_key_row(kv.key);
+		struct bytes r = hfile_kv_key_row(kv.key);
 		if (seen == 0 || !bytes_eq(r, row)) {
 			if (seen == rows ||
 			    get_be32(offsets + 4 * (size_t)seen) != (size_t)(p - cells.ptr))
@@ -383,28 +401,21 @@ static int row_index_cells(struct bytes body, struct cell_tail tail, struct byte
 	return 0;
 }
 
-int hblock_decode(enum block_encoding e, struct bytes payload, struct cell_tail tail,
-		  struct buf *store, struct bytes *out, struct error *err)
+int hfile_block_decode(const struct block_format *format, struct bytes payload, struct buf *store,
+		       struct bytes *out, struct error *err)
 {
-	int rc = 0;
+	const enum block_encoding e = format->encoding;
 	store->len = 0;
 	*out = payload;
-	if (e != ENCODING_NONE) {
-		if (payload.len < 2 || (get_be16(payload.ptr)) != (unsigned)e)
-			return error_set(err, RC_DATA, "the block's encoding is not %s (%d)",
-					 encoding_name(e), (int)e);
-		*out = bytes_of(payload.ptr + 2, payload.len - 2);
-	}
-	if (e != ENCODING_NONE && e != ENCODING_ROW_INDEX_V1) {
-		rc = decode_deltas(e, *out, tail, store, err);
-		*out = buf_bytes(store);
-		return rc;
-	}
+	if (e == ENCODING_NONE)
+		return 0;
+	if (payload.len < 2 || (get_be16(payload.ptr)) != (unsigned)e)
+		return error_set(err, RC_DATA, "the block's encoding is not %s (%d)",
+				 encoding_name(e), (int)e);
+	struct bytes body = {payload.ptr + 2, payload.len - 2};
 	if (e == ENCODING_ROW_INDEX_V1)
-		rc = row_index_cells(*out, tail, out, err);
-	if (rc || (!tail.tags && !tail.mvcc))
-		return rc;
-	rc = strip_tails(*out, tail, store, err);
+		return row_index_cells(body, format->tail, out, err);
+	int rc = decode_deltas(format, body, store, err);
 	*out = buf_bytes(store);
 	return rc;
 }

@@ -7,23 +7,23 @@
  *   DIFF       flag | [v7 key] | [v7 value] | v7 common | remainder | time | [type] | value
  *   FAST_DIFF  flag | [v7 key] | [v7 value] | v7 common | remainder | time | [type] | [value]
  *
- * each followed by v7 tagsLength and vlong mvcc when the file has them.
+ * each followed by v7 tagsLength, tags and vlong mvcc when the file has them.
  */
 #include "block_encode.h"
 
 #include "kv.h"
 
 /* A cell taken apart; sizes in bytes. */
-struct state_view {
+struct parts_of_cell {
 	struct bytes key, value;
 	size_t row, family; /* lengths */
 	const uint8_t *qualifier, *ts, *type;
 	size_t qualifier_bytes;
 };
 
-static struct state_view view_of(const struct kv *kv)
+static struct parts_of_cell view_of(const struct kv *kv)
 {
-	struct state_view v = {.key = kv->key, .value = kv->value};
+	struct parts_of_cell v = {.key = kv->key, .value = kv->value};
 	v.row = get_be16(v.key.ptr);
 	v.family = v.key.ptr[2 + v.row];
 	v.qualifier = v.key.ptr + 3 + v.row + v.family;
@@ -48,7 +48,7 @@ static size_t common(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t 
 }
 
 /* Bytes of the flat key shared with the cell before, timestamp and type left out (4.2). */
-static size_t common_key(const struct state_view *p, const struct state_view *c)
+static size_t common_key(const struct parts_of_cell *p, const struct parts_of_cell *c)
 {
 	if (p->row != c->row)
 		return p->key.ptr[0] == c->key.ptr[0];
@@ -61,22 +61,23 @@ static size_t common_key(const struct state_view *p, const struct state_view *c)
 
 static void put_v7(struct buf *out, uint64_t v)
 {
-	out->len += put_varint(buf_reserve(out, 10), v);
+	out->len += put_varint(out->ptr + out->len, v);
 }
 
 /* Row length and row beyond the common part and the whole qualifier, or the qualifier's rest. */
-static void put_remainder(struct buf *out, const struct state_view *c, size_t shared)
+static void put_remainder(struct buf *out, const struct parts_of_cell *c, size_t shared)
 {
 	if (shared < 2 + c->row) {
-		buf_append(out, c->key.ptr + shared, 2 + c->row - shared);
-		buf_append(out, c->qualifier, c->qualifier_bytes);
+		buf_fill(out, c->key.ptr + shared, 2 + c->row - shared);
+		buf_fill(out, c->qualifier, c->qualifier_bytes);
 		return;
 	}
 	size_t known = shared - 3 - c->row - c->family;
-	buf_append(out, c->qualifier + known, c->qualifier_bytes - known);
+	buf_fill(out, c->qualifier + known, c->qualifier_bytes - known);
 }
 
-static void encode_prefix(struct buf *out, const struct state_view *p, const struct state_view *c)
+static void encode_prefix(struct buf *out, const struct parts_of_cell *p,
+			  const struct parts_of_cell *c)
 {
 	size_t shared = p ? common_key(p, c) : 0;
 	if (p && p->key.len == c->key.len && shared == c->key.len - 9) {
@@ -86,8 +87,8 @@ static void encode_prefix(struct buf *out, const struct state_view *p, const str
 	put_v7(out, c->key.len - shared);
 	put_v7(out, c->value.len);
 	put_v7(out, shared);
-	buf_append(out, c->key.ptr + shared, c->key.len - shared);
-	buf_append(out, c->value.ptr, c->value.len);
+	buf_fill(out, c->key.ptr + shared, c->key.len - shared);
+	buf_fill(out, c->value.ptr, c->value.len);
 }
 
 static unsigned width_of(uint64_t v)
@@ -96,7 +97,8 @@ static unsigned width_of(uint64_t v)
 }
 
 /* The time field: little-endian, of the fewest bytes; the difference only if it is shorter. */
-static unsigned diff_time(const struct state_view *p, const struct state_view *c, uint64_t *field)
+static unsigned diff_time(const struct parts_of_cell *p, const struct parts_of_cell *c,
+			  uint64_t *field)
 {
 	uint64_t ts = get_be64(c->ts);
 	unsigned width = width_of(ts), flag = 0;
@@ -115,7 +117,8 @@ static unsigned diff_time(const struct state_view *p, const struct state_view *c
 	return flag | (width - 1) << 4;
 }
 
-static void encode_diff(struct buf *out, const struct state_view *p, const struct state_view *c)
+static void encode_diff(struct buf *out, const struct parts_of_cell *p,
+			const struct parts_of_cell *c)
 {
 	uint64_t field;
 	unsigned flag = diff_time(p, c, &field), width = (flag >> 4 & 7) + 1;
@@ -125,8 +128,8 @@ static void encode_diff(struct buf *out, const struct state_view *p, const struc
 			(unsigned)(p->value.len == c->value.len) << 1 |
 			(unsigned)(*p->type == *c->type) << 2;
 	else
-		buf_append(out, c->key.ptr + 2 + c->row, 1 + c->family);
-	buf_put(out, (uint8_t)flag);
+		buf_fill(out, c->key.ptr + 2 + c->row, 1 + c->family);
+	buf_fill_byte(out, (uint8_t)flag);
 	if (!(flag & 1))
 		put_v7(out, c->key.len);
 	if (!(flag & 2))
@@ -134,24 +137,24 @@ static void encode_diff(struct buf *out, const struct state_view *p, const struc
 	put_v7(out, shared);
 	put_remainder(out, c, shared);
 	for (unsigned i = 0; i < width; i++)
-		buf_put(out, (uint8_t)(field >> 8 * i));
+		buf_fill_byte(out, (uint8_t)(field >> 8 * i));
 	if (!(flag & 4))
-		buf_put(out, *c->type);
-	buf_append(out, c->value.ptr, c->value.len);
+		buf_fill_byte(out, *c->type);
+	buf_fill(out, c->value.ptr, c->value.len);
 }
 
-static void encode_fast_first(struct buf *out, const struct state_view *c)
+static void encode_fast_first(struct buf *out, const struct parts_of_cell *c)
 {
-	buf_put(out, 0);
+	buf_fill_byte(out, 0);
 	put_v7(out, c->key.len);
 	put_v7(out, c->value.len);
 	put_v7(out, 0);
-	buf_append(out, c->key.ptr, c->key.len);
-	buf_append(out, c->value.ptr, c->value.len);
+	buf_fill(out, c->key.ptr, c->key.len);
+	buf_fill(out, c->value.ptr, c->value.len);
 }
 
-static void encode_fast_diff(struct buf *out, const struct state_view *p,
-			     const struct state_view *c)
+static void encode_fast_diff(struct buf *out, const struct parts_of_cell *p,
+			     const struct parts_of_cell *c)
 {
 	if (!p) {
 		encode_fast_first(out, c);
@@ -162,30 +165,52 @@ static void encode_fast_diff(struct buf *out, const struct state_view *p,
 	unsigned flag = (unsigned)same_time | (unsigned)(p->key.len == c->key.len) << 3 |
 			(unsigned)(p->value.len == c->value.len) << 4 |
 			(unsigned)(*p->type == *c->type) << 5 | (unsigned)same_value << 6;
-	buf_put(out, (uint8_t)flag);
+	buf_fill_byte(out, (uint8_t)flag);
 	if (!(flag & 0x08))
 		put_v7(out, c->key.len);
 	if (!(flag & 0x10))
 		put_v7(out, c->value.len);
 	put_v7(out, shared);
 	put_remainder(out, c, shared);
-	buf_append(out, c->ts + same_time, 8 - same_time);
+	buf_fill(out, c->ts + same_time, 8 - same_time);
 	if (!(flag & 0x20))
-		buf_put(out, *c->type);
+		buf_fill_byte(out, *c->type);
 	if (!same_value)
-		buf_append(out, c->value.ptr, c->value.len);
+		buf_fill(out, c->value.ptr, c->value.len);
 }
 
-static void encode_deltas(enum block_encoding e, struct bytes cells, struct cell_tail tail,
-			  struct buf *out)
+/* More than any of the three adds to a cell: flag, three numbers, time, length of tags, mvcc. */
+#define CELL_ROOM 64
+
+/* A cell of the writer's own: its mvcc is one byte, a zero. */
+static struct bytes tags_of(const uint8_t *p, struct cell_tail tail)
 {
-	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc,
-	       out_tail = (size_t)tail.tags + tail.mvcc;
-	struct state_view previous, current;
-	const struct state_view *p = NULL;
-	buf_be32(out, (uint32_t)cells.len);
+	return tail.tags ? bytes_of(p + 2, get_be16(p)) : (struct bytes){NULL, 0};
+}
+
+static size_t tail_of(struct bytes tags, struct cell_tail tail)
+{
+	return (tail.tags ? 2 + tags.len : 0) + tail.mvcc;
+}
+
+static int full(const struct buf *out, struct error *err)
+{
+	return error_memory(err, out->len, "an encoded block");
+}
+
+static int encode_deltas(enum block_encoding e, struct bytes cells, struct cell_tail tail,
+			 struct buf *out, struct error *err)
+{
+	struct parts_of_cell previous, current;
+	const struct parts_of_cell *p = NULL;
+	if (!buf_try_reserve(out, 4))
+		return full(out, err);
+	buf_fill_be32(out, (uint32_t)cells.len);
 	for (size_t at = 0; at < cells.len;) {
-		struct kv kv = kv_at(cells.ptr + at);
+		struct kv kv = hfile_kv_at(cells.ptr + at);
+		struct bytes tags = tags_of(cells.ptr + at + kv.size, tail);
+		if (!buf_try_reserve(out, kv.size + tags.len + CELL_ROOM))
+			return full(out, err);
 		current = view_of(&kv);
 		if (e == ENCODING_PREFIX)
 			encode_prefix(out, p, &current);
@@ -193,43 +218,54 @@ static void encode_deltas(enum block_encoding e, struct bytes cells, struct cell
 			encode_diff(out, p, &current);
 		else
 			encode_fast_diff(out, p, &current);
-		buf_append(out, "\0\0", out_tail);
+		if (tail.tags)
+			put_v7(out, tags.len);
+		buf_fill(out, tags.ptr, tags.len);
+		if (tail.mvcc)
+			buf_fill_byte(out, 0);
 		previous = current;
 		p = &previous;
-		at += kv.size + in_tail;
+		at += kv.size + tail_of(tags, tail);
 	}
+	return 0;
 }
 
 /* cells | i32 rows | i32 offset of each row's first cell | i32 bytes of cells (4.1) */
-static void encode_row_index(struct bytes cells, struct cell_tail tail, struct buf *out)
+static int encode_row_index(struct bytes cells, struct cell_tail tail, struct buf *out,
+			    struct error *err)
 {
-	size_t in_tail = (tail.tags ? 2u : 0u) + tail.mvcc;
-	buf_append(out, cells.ptr, cells.len);
+	if (!buf_try_reserve(out, cells.len + 8))
+		return full(out, err);
+	buf_fill(out, cells.ptr, cells.len);
 	size_t count_at = out->len;
 	uint32_t rows = 0;
 	struct bytes row = {NULL, 0};
-	buf_be32(out, 0);
+	buf_fill_be32(out, 0);
 	for (size_t at = 0; at < cells.len;) {
-		struct kv kv = kv_at(cells.ptr + at);
-		struct bytes r = kv_key_row(kv.key);
+		struct kv kv = hfile_kv_at(cells.ptr + at);
+		struct bytes r = hfile_kv_key_row(kv.key);
+		if (!buf_try_reserve(out, 8))
+			return full(out, err);
 		if (rows == 0 || !bytes_eq(r, row)) {
-			buf_be32(out, (uint32_t)at);
+			buf_fill_be32(out, (uint32_t)at);
 			rows++;
 		}
 		row = r;
-		at += kv.size + in_tail;
+		at += kv.size + tail_of(tags_of(cells.ptr + at + kv.size, tail), tail);
 	}
 	put_be32(out->ptr + count_at, rows);
-	buf_be32(out, (uint32_t)cells.len);
+	buf_fill_be32(out, (uint32_t)cells.len);
+	return 0;
 }
 
-void hblock_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
-		   struct buf *out)
+int hfile_block_encode(enum block_encoding e, struct bytes cells, struct cell_tail tail,
+		       struct buf *out, struct error *err)
 {
-	buf_put(out, 0);
-	buf_put(out, (uint8_t)e);
+	if (!buf_try_reserve(out, 2))
+		return full(out, err);
+	buf_fill_byte(out, 0);
+	buf_fill_byte(out, (uint8_t)e);
 	if (e == ENCODING_ROW_INDEX_V1)
-		encode_row_index(cells, tail, out);
-	else
-		encode_deltas(e, cells, tail, out);
+		return encode_row_index(cells, tail, out, err);
+	return encode_deltas(e, cells, tail, out, err);
 }

@@ -16,11 +16,12 @@
 
 static struct hbloom_hash hash_key(struct bytes key)
 {
-	uint32_t h1 = hbloom_murmur2(key, 0);
-	return (struct hbloom_hash){h1, hbloom_murmur2(key, h1)};
+	uint32_t h1 = hfile_bloom_murmur2(key, 0);
+	return (struct hbloom_hash){h1, hfile_bloom_murmur2(key, h1)};
 }
 
-void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys)
+void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
+		       uint32_t *max_keys)
 {
 	/* The rate goes through a float, as in HBase: it moves the last digits of max_keys. */
 	float rate = ERROR_RATE;
@@ -33,27 +34,30 @@ void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, 
 	*max_keys = (uint32_t)floor(-bits / k * log(1 - exp(log(error) / k)));
 }
 
-struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
-			struct bytes qualifier, struct buf *store)
+bool hfile_bloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
+		     struct bytes qualifier, struct buf *store, struct bytes *key)
 {
 	if (type == BLOOM_ROWPREFIX && row.len > prefix)
 		row.len = prefix;
+	*key = row;
 	if (type != BLOOM_ROWCOL)
-		return row;
-	struct kv_key key = kv_key_first(row, qualifier);
+		return true;
+	struct cell k = cell_first(row, (struct bytes){NULL, 0}, qualifier);
 	store->len = 0;
-	kv_key_put(store, &key);
-	return buf_bytes(store);
+	if (!hfile_kv_key_append(store, &k))
+		return false;
+	*key = buf_bytes(store);
+	return true;
 }
 
-void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
-		 struct hbloom_hash *pending, size_t cap)
+void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
+		      struct hbloom_hash *pending, size_t cap)
 {
 	uint32_t unit = 1u << MAX_FOLD;
 	*b = (struct hbloom){.type = type, .prefix = prefix, .pending = pending, .cap = cap};
-	b->kernel = hbloom_kernel_choose();
+	b->kernel = hfile_bloom_kernel_choose();
 	b->chunk_bytes = (block_bytes + unit - 1) / unit * unit;
-	hbloom_sizes(type, b->chunk_bytes, &b->hashes, &b->max_keys);
+	hfile_bloom_sizes(type, b->chunk_bytes, &b->hashes, &b->max_keys);
 }
 
 static void hash_lanes(struct hbloom *b)
@@ -66,10 +70,15 @@ static void hash_lanes(struct hbloom *b)
 	b->nlanes = 0;
 }
 
-static __attribute__((noinline)) void grow(struct hbloom *b)
+static __attribute__((noinline)) bool grow(struct hbloom *b)
 {
-	b->cap = b->cap ? 2 * b->cap : 4096;
-	b->pending = mem_realloc(b->pending, b->cap * sizeof *b->pending);
+	size_t cap = b->cap ? 2 * b->cap : 4096;
+	struct hbloom_hash *p = mem_try_realloc(b->pending, cap * sizeof *b->pending);
+	if (!p)
+		return false;
+	b->pending = p;
+	b->cap = cap;
+	return true;
 }
 
 /* A key of another length than those in lanes, or too long for one. */
@@ -81,35 +90,38 @@ static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct byte
 		b->pending[b->npending++] = hash_key(key);
 }
 
-void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
+bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 {
-	struct bytes key = hbloom_key(b->type, b->prefix, row, qualifier, &b->made);
-	if (b->npending == b->cap)
-		grow(b);
-	if (b->in_chunk == 0)
-		hindex_list_add(&b->chunks, key, 0, 0);
+	struct bytes key;
+	if (!hfile_bloom_key(b->type, b->prefix, row, qualifier, &b->made, &key))
+		return false;
+	if (b->npending == b->cap && !grow(b))
+		return false;
+	if (b->in_chunk == 0 && !hfile_index_list_add(&b->chunks, key, 0, 0))
+		return false;
 	b->keys++;
 	if (++b->in_chunk == b->max_keys)
 		b->in_chunk = 0;
 	if (key.len != b->lane_bytes || key.len > HBLOOM_LANE_BYTES)
 		change_lanes(b, key);
 	if (key.len > HBLOOM_LANE_BYTES)
-		return;
+		return true;
 	/* Not as soon as they are eight: reading what was just written in smaller pieces stalls. */
 	if (b->nlanes == HBLOOM_LANES)
 		hash_lanes(b);
 	copy_short(b->lanes.key[b->nlanes++], key.ptr, key.len);
 	b->npending++;
+	return true;
 }
 
-size_t hbloom_due(const struct hbloom *b, size_t before, bool closing)
+size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing)
 {
 	size_t keys = b->npending - before * b->max_keys;
 	return (keys + (closing ? b->max_keys - 1 : 0)) / b->max_keys;
 }
 
-int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-		       struct hblock_place *place, struct error *err)
+int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+			    struct hblock_place *place, struct error *err)
 {
 	size_t keys = b->npending < b->max_keys ? b->npending : b->max_keys;
 	uint64_t bytes = b->chunk_bytes, max_keys = b->max_keys;
@@ -117,12 +129,14 @@ int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scr
 		bytes /= 2;
 		max_keys /= 2;
 	}
-	hblock_begin(scratch);
-	memset(buf_reserve(scratch, bytes), 0, bytes);
+	int rc = hfile_block_begin(scratch, bytes, err);
+	if (rc)
+		return rc;
+	memset(scratch->ptr + scratch->len, 0, bytes);
 	hash_lanes(b);
 	b->kernel->set(scratch->ptr + scratch->len, 8 * bytes, b->hashes, b->pending, keys);
 	scratch->len += bytes;
-	int rc = hblock_write(out, HBLOCK_BLOOM, scratch, place, err);
+	rc = hfile_block_write(out, HBLOCK_BLOOM, scratch, place, err);
 	b->npending -= keys;
 	memmove(b->pending, b->pending + keys, b->npending * sizeof *b->pending);
 	struct hindex_entry *e = &b->chunks.entry[b->written++];
@@ -137,41 +151,44 @@ int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scr
  * i32 version | i64 bytes | i32 hashes | i32 hash type | i64 keys | i64 max keys | i32 chunks
  * | vint, comparator | chunks x (i64 offset | i32 diskBytes | vint, first key)
  */
-int hbloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *place, struct error *err)
+int hfile_bloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *place, struct error *err)
 {
 	const char *order = b->type == BLOOM_ROWCOL ? ROWCOL_ORDER : "";
-	hblock_begin(scratch);
-	buf_be32(scratch, META_VERSION);
-	buf_be64(scratch, b->bytes);
-	buf_be32(scratch, b->hashes);
-	buf_be32(scratch, HASH_MURMUR);
-	buf_be64(scratch, b->keys);
-	buf_be64(scratch, b->max_total);
-	buf_be32(scratch, (uint32_t)b->chunks.count);
-	buf_put(scratch, (uint8_t)strlen(order));
-	buf_append_str(scratch, order);
+	size_t bytes = META_FIXED + 1 + strlen(order) + b->chunks.root_bytes;
+	int rc = hfile_block_begin(scratch, bytes, err);
+	if (rc)
+		return rc;
+	buf_fill_be32(scratch, META_VERSION);
+	buf_fill_be64(scratch, b->bytes);
+	buf_fill_be32(scratch, b->hashes);
+	buf_fill_be32(scratch, HASH_MURMUR);
+	buf_fill_be64(scratch, b->keys);
+	buf_fill_be64(scratch, b->max_total);
+	buf_fill_be32(scratch, (uint32_t)b->chunks.count);
+	buf_fill_byte(scratch, (uint8_t)strlen(order));
+	buf_fill(scratch, order, strlen(order));
 	for (size_t i = 0; i < b->chunks.count; i++) {
-		struct bytes key = hindex_list_key(&b->chunks, i);
-		buf_be64(scratch, b->chunks.entry[i].offset);
-		buf_be32(scratch, b->chunks.entry[i].disk_bytes);
-		scratch->len += kv_vint_put(buf_reserve(scratch, 9), (int64_t)key.len);
-		buf_append(scratch, key.ptr, key.len);
+		struct bytes key = hfile_index_list_key(&b->chunks, i);
+		buf_fill_be64(scratch, b->chunks.entry[i].offset);
+		buf_fill_be32(scratch, b->chunks.entry[i].disk_bytes);
+		scratch->len += hfile_kv_vint_put(scratch->ptr + scratch->len, (int64_t)key.len);
+		buf_fill(scratch, key.ptr, key.len);
 	}
-	return hblock_write(out, HBLOCK_BLOOM_META, scratch, place, err);
+	return hfile_block_write(out, HBLOCK_BLOOM_META, scratch, place, err);
 }
 
-void hbloom_release(struct hbloom *b)
+void hfile_bloom_release(struct hbloom *b)
 {
 	buf_release(&b->made);
-	hindex_list_release(&b->chunks);
+	hfile_index_list_release(&b->chunks);
 }
 
 /* A vint length and so many bytes; advances *p. */
 static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out)
 {
 	int64_t len;
-	size_t n = kv_vint_get(*p, end, &len);
+	size_t n = hfile_kv_vint_get(*p, end, &len);
 	if (n == 0 || len < 0 || len > end - *p - (int64_t)n)
 		return false;
 	*out = bytes_of(*p + n, (size_t)len);
@@ -179,25 +196,26 @@ static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out
 	return true;
 }
 
-static bool parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
-			 const uint8_t *end)
+static int parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p, const uint8_t *end,
+			struct error *err)
 {
 	struct bytes text;
-	if (!take_string(&p, end, &text)) /* the comparator: implied by the type */
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
+	bool fits = take_string(&p, end, &text); /* the comparator: implied by the type */
+	for (uint32_t i = 0; fits && i < count; i++) {
 		const uint8_t *place = p;
-		if (end - p < 12)
-			return false;
-		p += 12;
-		if (!take_string(&p, end, &text))
-			return false;
-		hindex_list_add(&m->chunks, text, get_be64(place), get_be32(place + 8));
+		fits = end - p >= 12;
+		p += fits ? 12 : 0;
+		if (!fits || !take_string(&p, end, &text))
+			break;
+		if (!hfile_index_list_add(&m->chunks, text, get_be64(place), get_be32(place + 8)))
+			return error_memory(err, text.len, "a bloom filter");
 	}
-	return p == end;
+	if (!fits || p != end || m->chunks.count != count)
+		return error_set(err, RC_DATA, "the list of bloom chunks is damaged");
+	return 0;
 }
 
-int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err)
+int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err)
 {
 	const uint8_t *p = payload.ptr;
 	if (payload.len < META_FIXED)
@@ -213,16 +231,14 @@ int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error 
 	m->max_keys = get_be64(p + 28);
 	if (m->hashes == 0 || m->hashes > HASHES_MAX)
 		return error_set(err, RC_DATA, "a bloom filter of %u hashes", m->hashes);
-	if (!parse_chunks(m, get_be32(p + 36), p + META_FIXED, p + payload.len))
-		return error_set(err, RC_DATA, "the list of bloom chunks is damaged");
-	return 0;
+	return parse_chunks(m, get_be32(p + 36), p + META_FIXED, p + payload.len, err);
 }
 
-bool hbloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key)
+bool hfile_bloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key)
 {
 	struct hbloom_hash h = hash_key(key);
 	for (uint32_t i = 0; i < hashes; i++) {
-		uint64_t bit = hbloom_bit(h.h1, h.h2, i, 8 * (uint64_t)chunk.len);
+		uint64_t bit = hfile_bloom_bit(h.h1, h.h2, i, 8 * (uint64_t)chunk.len);
 		if (!(chunk.ptr[bit >> 3] & 1u << (bit & 7)))
 			return false;
 	}

@@ -13,10 +13,15 @@
 #include "table.h"
 
 /* Hash count and keys a chunk holds, for a chunk of chunk_bytes (6.3). */
-void hbloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes, uint32_t *max_keys);
-/* The key hashed for a row and qualifier; *store holds it when it must be made (ROWCOL). */
-struct bytes hbloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
-			struct bytes qualifier, struct buf *store);
+void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
+		       uint32_t *max_keys);
+/*
+ * The key hashed for a row and qualifier; store holds it when it must be made (ROWCOL): false when
+ * there is no memory for that.
+ */
+bool hfile_bloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
+		     struct bytes qualifier, struct buf *store, struct bytes *key)
+	__attribute__((warn_unused_result));
 
 struct hbloom {
 	enum bloom_type type;
@@ -34,19 +39,20 @@ struct hbloom {
 };
 
 /* pending of cap keys is taken over (NULL and 0: none yet). */
-void hbloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
-		 struct hbloom_hash *pending, size_t cap);
-/* Add the key of a cell that differs from the key before it. */
-void hbloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
+void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, uint32_t block_bytes,
+		      struct hbloom_hash *pending, size_t cap);
+/* Add the key of a cell that differs from the key before it; false: no memory. */
+bool __attribute__((warn_unused_result))
+hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
 /* Chunks to be written now, without those (full ones) that were due before and are not written. */
-size_t hbloom_due(const struct hbloom *b, size_t before, bool closing);
-int hbloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-		       struct hblock_place *place, struct error *err);
+size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing);
+int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+			    struct hblock_place *place, struct error *err);
 /* Write the meta block of 6.5. */
-int hbloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *place, struct error *err);
+int hfile_bloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *place, struct error *err);
 /* Frees all but pending. */
-void hbloom_release(struct hbloom *b);
+void hfile_bloom_release(struct hbloom *b);
 
 /* A bloom filter read from its meta block; chunks has each chunk's place and first key. */
 struct hbloom_meta {
@@ -54,7 +60,7 @@ struct hbloom_meta {
 	uint64_t keys, max_keys, bytes;
 	struct hindex_list chunks;
 };
-int hbloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err);
-bool hbloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key);
+int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err);
+bool hfile_bloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key);
 
 #endif

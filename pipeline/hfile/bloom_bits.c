@@ -18,7 +18,7 @@ static uint32_t sign_extended(uint8_t b)
 	return b & 0x80 ? b | 0xffffff00u : b;
 }
 
-uint32_t hbloom_murmur2(struct bytes key, uint32_t seed)
+uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed)
 {
 	const uint8_t *p = key.ptr;
 	size_t n = key.len;
@@ -46,7 +46,7 @@ uint32_t hbloom_murmur2(struct bytes key, uint32_t seed)
 }
 
 /* |s mod bits| with Java's sign rule is |s| mod bits; of 2^31 too, unsigned. */
-uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
+uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
 {
 	uint32_t s = h1 + i * h2;
 	uint32_t magnitude = s >> 31 ? 0 - s : s;
@@ -58,8 +58,8 @@ static void hash_portable(const struct hbloom_lanes *keys, size_t key_bytes,
 {
 	for (size_t i = 0; i < HBLOOM_LANES; i++) {
 		struct bytes key = {keys->key[i], key_bytes};
-		uint32_t h1 = hbloom_murmur2(key, 0);
-		out[i] = (struct hbloom_hash){h1, hbloom_murmur2(key, h1)};
+		uint32_t h1 = hfile_bloom_murmur2(key, 0);
+		out[i] = (struct hbloom_hash){h1, hfile_bloom_murmur2(key, h1)};
 	}
 }
 
@@ -80,7 +80,7 @@ static void set_portable(uint8_t *bitmap, uint64_t bits, uint32_t hashes,
 
 static const struct hbloom_kernel portable = {hash_portable, set_portable};
 
-const struct hbloom_kernel *hbloom_kernel_portable(void)
+const struct hbloom_kernel *hfile_bloom_kernel_portable(void)
 {
 	return &portable;
 }
@@ -195,12 +195,12 @@ static AVX2 void set_avx2(uint8_t *bitmap, uint64_t bits, uint32_t hashes,
 
 static const struct hbloom_kernel avx2 = {hash_avx2, set_avx2};
 
-const struct hbloom_kernel *hbloom_kernel_choose(void)
+const struct hbloom_kernel *hfile_bloom_kernel_choose(void)
 {
 	return __builtin_cpu_supports("avx2") ? &avx2 : &portable;
 }
 #else
-const struct hbloom_kernel *hbloom_kernel_choose(void)
+const struct hbloom_kernel *hfile_bloom_kernel_choose(void)
 {
 	return &portable;
 }

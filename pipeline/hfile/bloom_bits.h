@@ -10,9 +10,9 @@
 #include "bytes.h"
 
 /* MurmurHash2 with signed tail bytes, HBase's hash type 1 (6.2). */
-uint32_t hbloom_murmur2(struct bytes key, uint32_t seed);
+uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed);
 /* Bit of probe i in a chunk of bits bits. */
-uint64_t hbloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
+uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
 
 struct hbloom_hash {
 	uint32_t h1, h2;
@@ -33,8 +33,8 @@ struct hbloom_kernel {
 	void (*set)(uint8_t *bitmap, uint64_t bits, uint32_t hashes, const struct hbloom_hash *h,
 		    size_t count);
 };
-const struct hbloom_kernel *hbloom_kernel_portable(void);
+const struct hbloom_kernel *hfile_bloom_kernel_portable(void);
 /* The fastest that this processor has. */
-const struct hbloom_kernel *hbloom_kernel_choose(void);
+const struct hbloom_kernel *hfile_bloom_kernel_choose(void);
 
 #endif

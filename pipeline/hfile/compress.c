@@ -14,6 +14,7 @@
 #include <lz4.h>
 #include <snappy-c.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "mem.h"
 
@@ -27,15 +28,15 @@ static const uint8_t empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3}
 
 static int setup_zstd(struct hcodec *h, int level, struct error *err)
 {
-	if (!h->zstd)
-		h->zstd = ZSTD_createCCtx();
+	if (!h->zstd && !(h->zstd = ZSTD_createCCtx()))
+		return error_memory(err, 0, "a zstd context");
 	size_t rc = ZSTD_CCtx_setParameter(h->zstd, ZSTD_c_compressionLevel, level);
 	if (ZSTD_isError(rc))
 		return error_set(err, RC_CONFIG, "ZSTD has no level %d", level);
 	return 0;
 }
 
-int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
+int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 {
 	if (h->codec != CODEC_ZSTD)
 		return 0;
@@ -45,7 +46,7 @@ int hcodec_tune(struct hcodec *h, uint32_t hash_log, struct error *err)
 	return 0;
 }
 
-int hcodec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err)
+int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, struct error *err)
 {
 	h->min_match = 0;
 	if (h->codec != CODEC_ZSTD || min_match == 0)
@@ -55,7 +56,7 @@ int hcodec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes, str
 				 SEQUENCE_MIN, SEQUENCE_MAX, min_match);
 	h->min_match = min_match;
 	h->tail_bytes = tail_bytes;
-	sequences_setup(h->zstd);
+	hfile_sequences_setup(h->zstd);
 	return 0;
 }
 
@@ -64,14 +65,14 @@ static int setup_gz(struct hcodec *h, int level, struct error *err)
 	if (level < 1 || level > GZ_LEVEL_MAX)
 		return error_set(err, RC_CONFIG, "GZ has levels 1 to %d, not %d", GZ_LEVEL_MAX,
 				 level);
-	if (!h->gz[level])
-		h->gz[level] = libdeflate_alloc_compressor(level);
+	if (!h->gz[level] && !(h->gz[level] = libdeflate_alloc_compressor(level)))
+		return error_memory(err, 0, "a gzip compressor");
 	h->gz_level = level;
 	return 0;
 }
 
-int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
-		 struct error *err)
+int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
+		      struct error *err)
 {
 	bool standard = level == LEVEL_DEFAULT;
 	int rc;
@@ -82,13 +83,13 @@ int hcodec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framin
 	case CODEC_NONE:
 	case CODEC_SNAPPY: return 0;
 	case CODEC_LZ4:
-		if (!h->lz4)
-			h->lz4 = mem_alloc((size_t)LZ4_sizeofState());
+		if (!h->lz4 && !(h->lz4 = mem_try_alloc((size_t)LZ4_sizeofState())))
+			return error_memory(err, (size_t)LZ4_sizeofState(), "an LZ4 state");
 		return 0;
 	case CODEC_GZ: return setup_gz(h, standard ? GZ_LEVEL : level, err);
 	case CODEC_ZSTD:
 		rc = setup_zstd(h, standard ? ZSTD_LEVEL : level, err);
-		return rc ? rc : hcodec_tune(h, 0, err);
+		return rc ? rc : hfile_codec_tune(h, 0, err);
 	case CODEC_LZO: break;
 	}
 	return error_set(err, RC_CONFIG, "blocks cannot be compressed with codec %d (%s)",
@@ -106,12 +107,27 @@ static size_t piece_bound(const struct hcodec *h, size_t n)
 	}
 }
 
-/* Compress one piece to the end of out; 0 bytes means failure. */
-static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out)
+static int cannot(const struct hcodec *h, size_t bytes, bool memory, struct error *err)
+{
+	if (memory)
+		return error_memory(err, bytes, "compression");
+	return error_set(err, RC_DATA, "%s cannot compress %zu bytes", codec_name(h->codec), bytes);
+}
+
+/*
+ * Compress one piece to the end of out; returns the bytes, 0 with the error set.  (libsnappy takes
+ * some 200 KB by itself, and has no way to say that there are none.)
+ */
+static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
 	size_t n = piece_bound(h, in.len);
-	uint8_t *to = buf_reserve(out, n);
+	if (!buf_try_reserve(out, n)) {
+		cannot(h, n, true, err);
+		return 0;
+	}
+	uint8_t *to = out->ptr + out->len;
 	const char *from = (const char *)in.ptr;
+	bool memory = false;
 	switch (h->codec) {
 	case CODEC_SNAPPY:
 		if (snappy_compress(from, in.len, (char *)to, &n) != SNAPPY_OK)
@@ -126,9 +142,12 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out)
 		break;
 	default:
 		n = ZSTD_compress2(h->zstd, to, n, in.ptr, in.len);
+		memory = ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation;
 		if (ZSTD_isError(n))
 			n = 0;
 	}
+	if (n == 0)
+		cannot(h, in.len, memory, err);
 	out->len += n;
 	return n;
 }
@@ -139,40 +158,43 @@ static bool is_stream(const struct hcodec *h)
 	       (h->codec == CODEC_ZSTD && h->framing == ZSTD_FRAMING_HADOOP);
 }
 
-static int compress_chunks(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
+static bool put_length(struct buf *out, size_t length)
 {
-	buf_be32(out, (uint32_t)in.len);
-	for (size_t at = 0; at < in.len; at += CHUNK_BYTES) {
-		size_t n = in.len - at < CHUNK_BYTES ? in.len - at : CHUNK_BYTES;
-		size_t length_at = out->len;
-		buf_be32(out, 0);
-		size_t stored = put_piece(h, bytes_of(in.ptr + at, n), out);
-		if (stored == 0)
-			return error_set(err, RC_DATA, "%s cannot compress %zu bytes",
-					 codec_name(h->codec), n);
-		put_be32(out->ptr + length_at, (uint32_t)stored);
-	}
-	if (in.len > CHUNK_BYTES)
-		buf_be32(out, 0);
-	return 0;
+	uint8_t p[4];
+	put_be32(p, (uint32_t)length);
+	return buf_try_append(out, p, sizeof p);
 }
 
-int hcodec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
+static int compress_chunks(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
-	if (h->codec == CODEC_NONE) {
-		buf_append(out, in.ptr, in.len);
-		return 0;
+	bool fits = put_length(out, in.len);
+	for (size_t at = 0; fits && at < in.len; at += CHUNK_BYTES) {
+		size_t n = in.len - at < CHUNK_BYTES ? in.len - at : CHUNK_BYTES;
+		size_t length_at = out->len;
+		fits = put_length(out, 0);
+		if (!fits)
+			break;
+		size_t stored = put_piece(h, bytes_of(in.ptr + at, n), out, err);
+		if (stored == 0)
+			return err->code;
+		put_be32(out->ptr + length_at, (uint32_t)stored);
 	}
+	if (fits && in.len > CHUNK_BYTES)
+		fits = put_length(out, 0);
+	return fits ? 0 : cannot(h, in.len, true, err);
+}
+
+int hfile_codec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
+{
+	if (h->codec == CODEC_NONE)
+		return buf_try_append(out, in.ptr, in.len) ? 0 : cannot(h, in.len, true, err);
 	if (!is_stream(h))
 		return compress_chunks(h, in, out, err);
-	if (h->codec == CODEC_GZ && in.len == 0) {
-		buf_append(out, empty_gzip, sizeof empty_gzip);
-		return 0;
-	}
-	if (put_piece(h, in, out) == 0)
-		return error_set(err, RC_DATA, "%s cannot compress %zu bytes", codec_name(h->codec),
-				 in.len);
-	return 0;
+	if (h->codec == CODEC_GZ && in.len == 0)
+		return buf_try_append(out, empty_gzip, sizeof empty_gzip)
+			       ? 0
+			       : cannot(h, sizeof empty_gzip, true, err);
+	return put_piece(h, in, out, err) == 0 ? err->code : 0;
 }
 
 /* Decompress one chunk; *out_bytes is the room and becomes what it gave. */
@@ -194,8 +216,10 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 		*out_bytes = n < 0 ? 0 : (size_t)n;
 		return n >= 0;
 	}
-	if (!h->unzstd)
-		h->unzstd = ZSTD_createDCtx();
+	if (!h->unzstd && !(h->unzstd = ZSTD_createDCtx())) {
+		h->no_memory = true;
+		return false;
+	}
 	plain = ZSTD_decompressDCtx(h->unzstd, out, *out_bytes, in.ptr, in.len);
 	if (ZSTD_isError(plain))
 		return false;
@@ -209,35 +233,55 @@ static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 	if (!h->read_all && frame.len % READ_BACK)
 		return true;
 	size_t plain = cells.len;
-	uint8_t *back = buf_reserve(&h->back, cells.len);
-	return get_piece(h, CODEC_ZSTD, frame, back, &plain) && plain == cells.len &&
-	       memcmp(back, cells.ptr, plain) == 0;
+	h->back.len = 0;
+	if (!buf_try_reserve(&h->back, cells.len)) {
+		h->no_memory = true;
+		return false;
+	}
+	return get_piece(h, CODEC_ZSTD, frame, h->back.ptr, &plain) && plain == cells.len &&
+	       memcmp(h->back.ptr, cells.ptr, plain) == 0;
 }
 
-int hcodec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out, struct error *err)
+/* *n: bytes of the frame, behind `head` bytes at the end of out; 0: not from sequences. */
+static int try_sequences(struct hcodec *h, struct bytes cells, struct buf *out, size_t head,
+			 size_t *n, struct error *err)
 {
-	size_t begin = out->len, head = is_stream(h) ? 0 : 8, n = 0;
+	size_t room = ZSTD_compressBound(cells.len);
+	*n = 0;
+	if (h->min_match == 0 || cells.len > CHUNK_BYTES)
+		return 0;
+	if (!buf_try_reserve(out, head + room))
+		return cannot(h, room, true, err);
+	*n = hfile_sequences_compress(&h->sequencer, h->zstd, cells, h->tail_bytes, h->min_match,
+				      out->ptr + out->len + head, room);
+	return *n == SEQUENCES_NO_MEMORY ? cannot(h, cells.len, true, err) : 0;
+}
+
+int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out,
+			       struct error *err)
+{
+	size_t begin = out->len, head = is_stream(h) ? 0 : 8, n;
 	h->sequenced = false;
-	if (h->min_match && cells.len <= CHUNK_BYTES) {
-		size_t room = ZSTD_compressBound(cells.len);
-		uint8_t *to = buf_reserve(out, head + room);
-		n = sequences_compress(&h->sequencer, h->zstd, cells, h->tail_bytes, h->min_match,
-				       to + head, room);
-	}
+	int rc = try_sequences(h, cells, out, head, &n, err);
+	if (rc)
+		return rc;
 	if (n == 0)
-		return hcodec_compress(h, cells, out, err);
+		return hfile_codec_compress(h, cells, out, err);
 	if (head) {
-		buf_be32(out, (uint32_t)cells.len);
-		buf_be32(out, (uint32_t)n);
+		buf_fill_be32(out, (uint32_t)cells.len);
+		buf_fill_be32(out, (uint32_t)n);
 	}
 	out->len += n;
 	h->sequenced = true;
-	if (!reads_back(h, cells, bytes_of(out->ptr + begin + head, n)))
-		return error_set(err, RC_DATA,
-				 "libzstd made a frame of sequences for %zu bytes of cells that it "
-				 "cannot read; a level other than auto does without them",
-				 cells.len);
-	return 0;
+	h->no_memory = false;
+	if (reads_back(h, cells, bytes_of(out->ptr + begin + head, n)))
+		return 0;
+	if (h->no_memory)
+		return cannot(h, cells.len, true, err);
+	return error_set(err, RC_DATA,
+			 "libzstd made a frame of sequences for %zu bytes of cells that it "
+			 "cannot read; a level other than auto does without them",
+			 cells.len);
 }
 
 /* The chunks of one group; advances *p.  False when damaged. */
@@ -281,8 +325,10 @@ static bool get_chunks(struct hcodec *h, enum codec codec, struct bytes in, uint
 static bool gunzip(struct hcodec *h, struct bytes in, uint8_t *out, size_t out_bytes)
 {
 	size_t used = 0, plain = 0;
-	if (!h->gunzip)
-		h->gunzip = libdeflate_alloc_decompressor();
+	if (!h->gunzip && !(h->gunzip = libdeflate_alloc_decompressor())) {
+		h->no_memory = true;
+		return false;
+	}
 	return libdeflate_gzip_decompress_ex(h->gunzip, in.ptr, in.len, out, out_bytes, &used,
 					     &plain) == LIBDEFLATE_SUCCESS &&
 	       used == in.len && plain == out_bytes;
@@ -293,11 +339,12 @@ static bool is_zstd_frame(struct bytes in)
 	return in.len >= 4 && get_be32(in.ptr) == 0x28b52ffd;
 }
 
-int hcodec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
-		      size_t out_bytes, struct error *err)
+int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
+			   size_t out_bytes, struct error *err)
 {
 	bool ok;
 	size_t plain = out_bytes;
+	h->no_memory = false;
 	if (codec == CODEC_NONE) {
 		ok = in.len == out_bytes;
 		if (ok && in.len)
@@ -309,13 +356,15 @@ int hcodec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8
 	} else {
 		ok = get_chunks(h, codec, in, out, out_bytes);
 	}
+	if (!ok && h->no_memory)
+		return error_memory(err, out_bytes, "decompression");
 	if (!ok)
 		return error_set(err, RC_DATA, "the payload is not %zu bytes compressed with %s",
 				 out_bytes, codec_name(codec));
 	return 0;
 }
 
-void hcodec_release(struct hcodec *h)
+void hfile_codec_release(struct hcodec *h)
 {
 	ZSTD_freeCCtx(h->zstd);
 	ZSTD_freeDCtx(h->unzstd);
@@ -325,7 +374,7 @@ void hcodec_release(struct hcodec *h)
 	if (h->gunzip)
 		libdeflate_free_decompressor(h->gunzip);
 	mem_free(h->lz4);
-	sequencer_release(&h->sequencer);
+	hfile_sequences_release(&h->sequencer);
 	buf_release(&h->back);
 	*h = (struct hcodec){0};
 }

@@ -8,45 +8,53 @@
 
 static void put_field(struct buf *b, uint8_t tag, struct bytes v)
 {
-	buf_put(b, tag);
-	b->len += put_varint(buf_reserve(b, 10), v.len);
-	buf_append(b, v.ptr, v.len);
+	buf_fill_byte(b, tag);
+	b->len += put_varint(b->ptr + b->len, v.len);
+	buf_fill(b, v.ptr, v.len);
 }
 
-void hinfo_put(struct buf *message, const char *name, struct bytes value)
+static size_t field_bytes(size_t len)
 {
-	struct buf pair = {0};
-	put_field(&pair, FIELD_1, bytes_str(name));
-	put_field(&pair, FIELD_2, value);
-	put_field(message, FIELD_1, buf_bytes(&pair));
-	buf_release(&pair);
+	uint8_t scratch[10];
+	return 1 + put_varint(scratch, len) + len;
 }
 
-void hinfo_put_be32(struct buf *message, const char *name, uint32_t v)
+void hfile_info_put(struct buf *message, const char *name, struct bytes value)
+{
+	struct bytes key = bytes_str(name);
+	assert(message->cap - message->len >= HINFO_ENTRY_BYTES + key.len + value.len);
+	buf_fill_byte(message, FIELD_1);
+	message->len += put_varint(message->ptr + message->len,
+				   field_bytes(key.len) + field_bytes(value.len));
+	put_field(message, FIELD_1, key);
+	put_field(message, FIELD_2, value);
+}
+
+void hfile_info_put_be32(struct buf *message, const char *name, uint32_t v)
 {
 	uint8_t p[4];
 	put_be32(p, v);
-	hinfo_put(message, name, bytes_of(p, sizeof p));
+	hfile_info_put(message, name, bytes_of(p, sizeof p));
 }
 
-void hinfo_put_be64(struct buf *message, const char *name, uint64_t v)
+void hfile_info_put_be64(struct buf *message, const char *name, uint64_t v)
 {
 	uint8_t p[8];
 	put_be64(p, v);
-	hinfo_put(message, name, bytes_of(p, sizeof p));
+	hfile_info_put(message, name, bytes_of(p, sizeof p));
 }
 
-void hinfo_put_bool(struct buf *message, const char *name, bool v)
+void hfile_info_put_bool(struct buf *message, const char *name, bool v)
 {
 	uint8_t p = v ? 0xff : 0;
-	hinfo_put(message, name, bytes_of(&p, 1));
+	hfile_info_put(message, name, bytes_of(&p, 1));
 }
 
-void hinfo_wrap(struct buf *payload, struct bytes message)
+void hfile_info_wrap(struct buf *payload, struct bytes message)
 {
-	buf_append_str(payload, "PBUF");
-	payload->len += put_varint(buf_reserve(payload, 10), message.len);
-	buf_append(payload, message.ptr, message.len);
+	buf_fill(payload, "PBUF", 4);
+	payload->len += put_varint(payload->ptr + payload->len, message.len);
+	buf_fill(payload, message.ptr, message.len);
 }
 
 /* A length-delimited field with this tag; advances *p. */
@@ -63,38 +71,41 @@ static bool take_field(const uint8_t **p, const uint8_t *end, uint8_t tag, struc
 	return true;
 }
 
-static bool parse_pairs(struct hinfo *h, struct bytes message)
+static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 {
 	const uint8_t *p = message.ptr, *end = p + message.len;
 	while (p < end) {
-		struct bytes pair, key, value;
-		if (!take_field(&p, end, FIELD_1, &pair))
-			return false;
+		struct bytes pair = {NULL, 0}, key, value;
+		bool fits = take_field(&p, end, FIELD_1, &pair);
 		const uint8_t *q = pair.ptr, *stop = q + pair.len;
-		if (!take_field(&q, stop, FIELD_1, &key) ||
+		if (!fits || !take_field(&q, stop, FIELD_1, &key) ||
 		    !take_field(&q, stop, FIELD_2, &value) || q != stop)
-			return false;
-		h->entry = mem_realloc(h->entry, (h->count + 1) * sizeof *h->entry);
+			return error_set(err, RC_DATA, "the file info's message is damaged");
+		size_t bytes = (h->count + 1) * sizeof *h->entry;
+		struct hinfo_entry *e = mem_try_realloc(h->entry, bytes);
+		if (!e)
+			return error_memory(err, bytes, "the file info");
+		h->entry = e;
 		h->entry[h->count++] = (struct hinfo_entry){key, value};
 	}
-	return true;
+	return 0;
 }
 
-int hinfo_parse(struct hinfo *h, struct bytes payload, struct error *err)
+int hfile_info_parse(struct hinfo *h, struct bytes payload, struct error *err)
 {
-	buf_append(&h->payload, payload.ptr, payload.len);
+	if (!buf_try_append(&h->payload, payload.ptr, payload.len))
+		return error_memory(err, payload.len, "the file info");
 	const uint8_t *p = h->payload.ptr, *end = p + h->payload.len;
 	uint64_t len;
 	if (payload.len < 5 || memcmp(p, "PBUF", 4) != 0)
 		return error_set(err, RC_DATA, "the file info does not begin with PBUF");
 	size_t n = get_varint(p + 4, end, &len);
-	if (n == 0 || len != (uint64_t)(end - p) - 4 - n ||
-	    !parse_pairs(h, bytes_of(p + 4 + n, (size_t)len)))
+	if (n == 0 || len != (uint64_t)(end - p) - 4 - n)
 		return error_set(err, RC_DATA, "the file info's message is damaged");
-	return 0;
+	return parse_pairs(h, bytes_of(p + 4 + n, (size_t)len), err);
 }
 
-bool hinfo_get(const struct hinfo *h, const char *name, struct bytes *value)
+bool hfile_info_find(const struct hinfo *h, const char *name, struct bytes *value)
 {
 	/* Later duplicates win. */
 	for (size_t i = h->count; i-- > 0;) {
@@ -106,7 +117,7 @@ bool hinfo_get(const struct hinfo *h, const char *name, struct bytes *value)
 	return false;
 }
 
-void hinfo_release(struct hinfo *h)
+void hfile_info_release(struct hinfo *h)
 {
 	mem_free(h->entry);
 	buf_release(&h->payload);

@@ -4,23 +4,40 @@
 #include "kv.h"
 #include "mem.h"
 
-void hindex_list_add(struct hindex_list *l, struct bytes key, uint64_t offset, uint32_t disk_bytes)
+#define MID_KEY_BYTES 16
+
+bool hfile_index_list_add(struct hindex_list *l, struct bytes key, uint64_t offset,
+			  uint32_t disk_bytes)
 {
-	uint8_t vint[9];
+	uint8_t vint[KV_VINT_MAX];
 	if (l->count == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 64;
-		l->entry = mem_realloc(l->entry, l->cap * sizeof *l->entry);
+		size_t cap = l->cap ? 2 * l->cap : 64;
+		struct hindex_entry *e = mem_try_realloc(l->entry, cap * sizeof *l->entry);
+		if (!e)
+			return false;
+		l->entry = e;
+		l->cap = cap;
 	}
+	if (!buf_try_append(&l->keys, key.ptr, key.len))
+		return false;
 	l->entry[l->count++] = (struct hindex_entry){.offset = offset,
 						     .disk_bytes = disk_bytes,
-						     .key_at = l->keys.len,
+						     .key_at = l->keys.len - key.len,
 						     .key_bytes = key.len};
-	buf_append(&l->keys, key.ptr, key.len);
 	l->entry_bytes += 12 + key.len;
-	l->root_bytes += 12 + kv_vint_put(vint, (int64_t)key.len) + key.len;
+	l->root_bytes += 12 + hfile_kv_vint_put(vint, (int64_t)key.len) + key.len;
+	return true;
 }
 
-struct bytes hindex_list_key(const struct hindex_list *l, size_t i)
+static int list_add(struct hindex_list *l, struct bytes key, uint64_t offset, uint32_t disk_bytes,
+		    struct error *err)
+{
+	if (hfile_index_list_add(l, key, offset, disk_bytes))
+		return 0;
+	return error_memory(err, l->keys.len + key.len, "the index");
+}
+
+struct bytes hfile_index_list_key(const struct hindex_list *l, size_t i)
 {
 	return bytes_of(l->keys.ptr + l->entry[i].key_at, l->entry[i].key_bytes);
 }
@@ -33,17 +50,18 @@ static void list_clear(struct hindex_list *l)
 	l->entry_bytes = 0;
 }
 
-void hindex_list_release(struct hindex_list *l)
+void hfile_index_list_release(struct hindex_list *l)
 {
 	mem_free(l->entry);
 	buf_release(&l->keys);
 	*l = (struct hindex_list){0};
 }
 
-void hindex_add(struct hindex *x, struct bytes key, const struct hblock_place *place)
+int hfile_index_add(struct hindex *x, struct bytes key, const struct hblock_place *place,
+		    struct error *err)
 {
-	hindex_list_add(&x->leaf, key, place->offset, place->disk_bytes);
 	x->data_blocks++;
+	return list_add(&x->leaf, key, place->offset, place->disk_bytes, err);
 }
 
 static uint64_t leaf_bytes(const struct hindex_list *l)
@@ -51,7 +69,7 @@ static uint64_t leaf_bytes(const struct hindex_list *l)
 	return 4 + 4 * ((uint64_t)l->count + 1) + l->entry_bytes;
 }
 
-bool hindex_leaf_due(const struct hindex *x, bool closing)
+bool hfile_index_leaf_due(const struct hindex *x, bool closing)
 {
 	if (x->leaf.count == 0)
 		return false;
@@ -62,25 +80,28 @@ bool hindex_leaf_due(const struct hindex *x, bool closing)
 
 static void put_entry(struct buf *b, const struct hindex_entry *e)
 {
-	buf_be64(b, e->offset);
-	buf_be32(b, e->disk_bytes);
+	buf_fill_be64(b, e->offset);
+	buf_fill_be32(b, e->disk_bytes);
 }
 
-static void put_node(struct buf *b, const struct hindex_list *l)
+static int put_node(struct buf *b, const struct hindex_list *l, struct error *err)
 {
 	uint32_t at = 0;
-	hblock_begin(b);
-	buf_be32(b, (uint32_t)l->count);
+	int rc = hfile_block_begin(b, leaf_bytes(l), err);
+	if (rc)
+		return rc;
+	buf_fill_be32(b, (uint32_t)l->count);
 	for (size_t i = 0; i < l->count; i++) {
-		buf_be32(b, at);
+		buf_fill_be32(b, at);
 		at += 12 + (uint32_t)l->entry[i].key_bytes;
 	}
-	buf_be32(b, at);
+	buf_fill_be32(b, at);
 	for (size_t i = 0; i < l->count; i++) {
-		struct bytes key = hindex_list_key(l, i);
+		struct bytes key = hfile_index_list_key(l, i);
 		put_entry(b, &l->entry[i]);
-		buf_append(b, key.ptr, key.len);
+		buf_fill(b, key.ptr, key.len);
 	}
+	return 0;
 }
 
 /* Write a list as a non-root block, add it to its parents and empty it. */
@@ -88,18 +109,21 @@ static int write_node(struct hindex *x, struct hindex_list *l, enum hblock_type 
 		      struct hindex_list *parents, struct hblock_out *out, struct buf *scratch,
 		      struct hblock_place *place, struct error *err)
 {
-	put_node(scratch, l);
-	int rc = hblock_write(out, type, scratch, place, err);
+	int rc = put_node(scratch, l, err);
+	if (rc == 0)
+		rc = hfile_block_write(out, type, scratch, place, err);
+	if (rc == 0)
+		rc = list_add(parents, hfile_index_list_key(l, 0), place->offset, place->disk_bytes,
+			      err);
 	if (rc)
 		return rc;
 	x->plain_bytes += place->plain_bytes;
-	hindex_list_add(parents, hindex_list_key(l, 0), place->offset, place->disk_bytes);
 	list_clear(l);
 	return 0;
 }
 
-int hindex_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *place, struct error *err)
+int hfile_index_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *place, struct error *err)
 {
 	int rc = write_node(x, &x->leaf, HBLOCK_LEAF, &x->root, out, scratch, place, err);
 	if (rc == 0)
@@ -108,7 +132,7 @@ int hindex_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scra
 }
 
 /* i64 leaf offset | i32 leaf diskBytes | i32 entry in the leaf, of the middle data block (5.5). */
-static void mid_key(const struct hindex *x, uint8_t out[16])
+static void mid_key(const struct hindex *x, uint8_t out[MID_KEY_BYTES])
 {
 	uint64_t middle = (x->data_blocks - 1) / 2;
 	size_t i = 0;
@@ -128,34 +152,42 @@ static int write_level(struct hindex *x, struct hblock_out *out, struct buf *scr
 	int rc = 0;
 	for (size_t i = 0; rc == 0 && i < x->root.count; i++) {
 		const struct hindex_entry *e = &x->root.entry[i];
-		hindex_list_add(&part, hindex_list_key(&x->root, i), e->offset, e->disk_bytes);
+		rc = list_add(&part, hfile_index_list_key(&x->root, i), e->offset, e->disk_bytes,
+			      err);
 		bool full = i >= x->min_entries && part.root_bytes >= x->max_bytes;
-		if (full || i + 1 == x->root.count)
+		if (rc == 0 && (full || i + 1 == x->root.count))
 			rc = write_node(x, &part, HBLOCK_INTERMEDIATE, &parents, out, scratch,
 					&place, err);
 	}
-	hindex_list_release(&part);
-	hindex_list_release(&x->root);
+	hfile_index_list_release(&part);
+	hfile_index_list_release(&x->root);
 	x->root = parents;
 	x->levels++;
 	return rc;
 }
 
-static void put_root(struct buf *b, const struct hindex_list *l)
+/* Entries and, with several levels, the mid-key. */
+static int put_root(struct buf *b, const struct hindex_list *l, const uint8_t *middle,
+		    struct error *err)
 {
-	hblock_begin(b);
+	int rc = hfile_block_begin(b, l->root_bytes + MID_KEY_BYTES, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < l->count; i++) {
-		struct bytes key = hindex_list_key(l, i);
+		struct bytes key = hfile_index_list_key(l, i);
 		put_entry(b, &l->entry[i]);
-		b->len += kv_vint_put(buf_reserve(b, 9), (int64_t)key.len);
-		buf_append(b, key.ptr, key.len);
+		b->len += hfile_kv_vint_put(b->ptr + b->len, (int64_t)key.len);
+		buf_fill(b, key.ptr, key.len);
 	}
+	if (middle)
+		buf_fill(b, middle, MID_KEY_BYTES);
+	return 0;
 }
 
-int hindex_write_root(struct hindex *x, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *root, struct error *err)
+int hfile_index_write_root(struct hindex *x, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *root, struct error *err)
 {
-	uint8_t middle[16];
+	uint8_t middle[MID_KEY_BYTES];
 	bool single = x->root.count == 0;
 	x->levels = single ? 1 : 2;
 	if (!single)
@@ -166,51 +198,55 @@ int hindex_write_root(struct hindex *x, struct hblock_out *out, struct buf *scra
 		if (rc)
 			return rc;
 	}
-	put_root(scratch, single ? &x->leaf : &x->root);
-	if (!single)
-		buf_append(scratch, middle, sizeof middle);
-	int rc = hblock_write(out, HBLOCK_ROOT, scratch, root, err);
-	x->plain_bytes += root->plain_bytes;
+	int rc = put_root(scratch, single ? &x->leaf : &x->root, single ? NULL : middle, err);
+	if (rc == 0)
+		rc = hfile_block_write(out, HBLOCK_ROOT, scratch, root, err);
+	x->plain_bytes += rc ? 0 : root->plain_bytes;
 	return rc;
 }
 
-void hindex_release(struct hindex *x)
+void hfile_index_release(struct hindex *x)
 {
-	hindex_list_release(&x->leaf);
-	hindex_list_release(&x->root);
+	hfile_index_list_release(&x->leaf);
+	hfile_index_list_release(&x->root);
 }
 
-/* The shortest bytes m with a < m <= b as HBase makes them; false when a and b are equal. */
-static bool midpoint(struct buf *m, struct bytes a, struct bytes b)
+/* How many bytes of b the shortest m with a < m <= b takes, as HBase makes it; 0: a and b are
+ * equal. */
+static size_t midpoint(struct bytes a, struct bytes b, uint8_t *last)
 {
 	size_t n = a.len < b.len ? a.len : b.len, d = 0;
 	while (d < n && a.ptr[d] == b.ptr[d])
 		d++;
 	if (d == n && a.len == b.len)
-		return false;
-	m->len = 0;
-	buf_append(m, a.ptr, d);
-	buf_put(m, d == n ? 0 : (uint8_t)(a.ptr[d] + 1));
-	return true;
+		return 0;
+	*last = d == n ? 0 : (uint8_t)(a.ptr[d] + 1);
+	return d + 1;
 }
 
-void hindex_key(struct buf *out, struct bytes last, struct bytes first)
+int hfile_index_key(struct buf *out, struct bytes last, struct bytes first, struct error *err)
 {
-	struct kv_key l, f;
-	struct buf middle = {0};
-	if (last.len == 0 || !kv_key_parse(last, &l) || !kv_key_parse(first, &f)) {
-		buf_append(out, first.ptr, first.len);
-		return;
+	struct cell l, f;
+	uint8_t byte = 0;
+	size_t row, qualifier = 0, start = out->len;
+	const struct bytes none = {NULL, 0};
+	bool fits;
+	if (last.len == 0 || !hfile_kv_key_parse(last, &l) || !hfile_kv_key_parse(first, &f)) {
+		fits = buf_try_append(out, first.ptr, first.len);
+		return fits ? 0 : error_memory(err, first.len, "an index key");
 	}
-	if (midpoint(&middle, l.row, f.row)) {
-		struct kv_key k = kv_key_first(buf_bytes(&middle), (struct bytes){NULL, 0});
-		kv_key_put(out, &k);
-	} else if (midpoint(&middle, l.qualifier, f.qualifier)) {
-		struct kv_key k = kv_key_first(f.row, buf_bytes(&middle));
-		k.family = f.family;
-		kv_key_put(out, &k);
+	if ((row = midpoint(l.row, f.row, &byte))) {
+		struct cell k = cell_first(bytes_of(f.row.ptr, row), none, none);
+		fits = hfile_kv_key_append(out, &k);
+		if (fits)
+			out->ptr[start + 2 + row - 1] = byte;
+	} else if ((qualifier = midpoint(l.qualifier, f.qualifier, &byte))) {
+		struct cell k = cell_first(f.row, f.family, bytes_of(f.qualifier.ptr, qualifier));
+		fits = hfile_kv_key_append(out, &k);
+		if (fits)
+			out->ptr[out->len - 9 - 1] = byte;
 	} else {
-		buf_append(out, first.ptr, first.len);
+		fits = buf_try_append(out, first.ptr, first.len);
 	}
-	buf_release(&middle);
+	return fits ? 0 : error_memory(err, first.len, "an index key");
 }

@@ -29,9 +29,11 @@ struct hindex_list {
 	uint64_t root_bytes, entry_bytes; /* as root entries; as non-root entries */
 };
 
-void hindex_list_add(struct hindex_list *l, struct bytes key, uint64_t offset, uint32_t disk_bytes);
-struct bytes hindex_list_key(const struct hindex_list *l, size_t i);
-void hindex_list_release(struct hindex_list *l);
+/* False: no memory, the list is as it was. */
+bool hfile_index_list_add(struct hindex_list *l, struct bytes key, uint64_t offset,
+			  uint32_t disk_bytes) __attribute__((warn_unused_result));
+struct bytes hfile_index_list_key(const struct hindex_list *l, size_t i);
+void hfile_index_list_release(struct hindex_list *l);
 
 struct hindex {
 	uint64_t max_bytes;
@@ -41,34 +43,35 @@ struct hindex {
 	uint32_t levels;
 };
 
-/* A data block was written; key: see hindex_key. */
-void hindex_add(struct hindex *x, struct bytes key, const struct hblock_place *place);
+/* A data block was written; key: see hfile_index_key. */
+int hfile_index_add(struct hindex *x, struct bytes key, const struct hblock_place *place,
+		    struct error *err);
 /* Is a leaf to be written now?  closing: no data block will follow. */
-bool hindex_leaf_due(const struct hindex *x, bool closing);
+bool hfile_index_leaf_due(const struct hindex *x, bool closing);
 /* Write the leaf; scratch holds its payload. */
-int hindex_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *place, struct error *err);
+int hfile_index_write_leaf(struct hindex *x, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *place, struct error *err);
 /* Write intermediate levels and the root; *root is where it is. */
-int hindex_write_root(struct hindex *x, struct hblock_out *out, struct buf *scratch,
-		      struct hblock_place *root, struct error *err);
-void hindex_release(struct hindex *x);
+int hfile_index_write_root(struct hindex *x, struct hblock_out *out, struct buf *scratch,
+			   struct hblock_place *root, struct error *err);
+void hfile_index_release(struct hindex *x);
 
 /*
  * Append the flat key that the index has for a block: more than last, the flat key of the last
  * cell before it (empty for the first block), and at most first, the block's own first (5.6).
  */
-void hindex_key(struct buf *out, struct bytes last, struct bytes first);
+int hfile_index_key(struct buf *out, struct bytes last, struct bytes first, struct error *err);
 
 /* A non-root index block being read; entry(i) with i < count. */
 struct hindex_node {
 	uint32_t count, entry_bytes;
 	const uint8_t *offsets, *entries;
 };
-int hindex_node_open(struct hindex_node *n, struct bytes payload, struct error *err);
-int hindex_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
-		      struct bytes *key, struct error *err);
+int hfile_index_node_open(struct hindex_node *n, struct bytes payload, struct error *err);
+int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
+			   struct bytes *key, struct error *err);
 /* Parse count root entries; *rest is what is behind them. */
-int hindex_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
-		      struct bytes *rest, struct error *err);
+int hfile_index_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
+			   struct bytes *rest, struct error *err);
 
 #endif

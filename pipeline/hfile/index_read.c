@@ -3,7 +3,7 @@
 
 #include "kv.h"
 
-int hindex_node_open(struct hindex_node *n, struct bytes payload, struct error *err)
+int hfile_index_node_open(struct hindex_node *n, struct bytes payload, struct error *err)
 {
 	*n = (struct hindex_node){0};
 	if (payload.len < 8)
@@ -22,8 +22,8 @@ int hindex_node_open(struct hindex_node *n, struct bytes payload, struct error *
 	return 0;
 }
 
-int hindex_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
-		      struct bytes *key, struct error *err)
+int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
+			   struct bytes *key, struct error *err)
 {
 	/* Behind the last offset stands the size of all entries: the end of the last one. */
 	uint32_t from = get_be32(n->offsets + 4 * (size_t)i);
@@ -34,26 +34,27 @@ int hindex_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_ent
 	const uint8_t *p = n->entries + from;
 	*e = (struct hindex_entry){.offset = get_be64(p), .disk_bytes = get_be32(p + 8)};
 	*key = bytes_of(p + 12, to - from - 12);
-	struct kv_key parsed;
-	if (!kv_key_parse(*key, &parsed))
+	struct cell parsed;
+	if (!hfile_kv_key_parse(*key, &parsed))
 		return error_set(err, RC_DATA, "the key of index entry %u is damaged", i);
 	return 0;
 }
 
-int hindex_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
-		      struct bytes *rest, struct error *err)
+int hfile_index_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
+			   struct bytes *rest, struct error *err)
 {
 	const uint8_t *p = payload.ptr, *end = p + payload.len;
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t key_bytes = 0;
-		size_t n = end - p < 12 ? 0 : kv_vint_get(p + 12, end, &key_bytes);
-		struct kv_key key;
+		size_t n = end - p < 12 ? 0 : hfile_kv_vint_get(p + 12, end, &key_bytes);
+		struct cell key;
 		if (n == 0 || key_bytes < 0 || key_bytes > end - p - 12 - (int64_t)n ||
-		    !kv_key_parse(bytes_of(p + 12 + n, (size_t)key_bytes), &key))
+		    !hfile_kv_key_parse(bytes_of(p + 12 + n, (size_t)key_bytes), &key))
 			return error_set(err, RC_DATA, "root index entry %u of %u is damaged", i,
 					 count);
-		hindex_list_add(l, bytes_of(p + 12 + n, (size_t)key_bytes), get_be64(p),
-				get_be32(p + 8));
+		if (!hfile_index_list_add(l, bytes_of(p + 12 + n, (size_t)key_bytes), get_be64(p),
+					  get_be32(p + 8)))
+			return error_memory(err, payload.len, "the index");
 		p += 12 + n + (size_t)key_bytes;
 	}
 	*rest = bytes_of(p, (size_t)(end - p));

@@ -1,59 +1,62 @@
 /* kv.c - flat keys and Hadoop's vint; layouts in kv.h */
 #include "kv.h"
 
-bool kv_key_parse(struct bytes flat, struct kv_key *out)
+bool hfile_kv_key_parse(struct bytes flat, struct cell *out)
 {
 	if (flat.len < KEY_FIXED)
 		return false;
 	size_t row_bytes = get_be16(flat.ptr);
-	if (row_bytes > ROW_MAX || flat.len < KEY_FIXED + row_bytes)
+	if (row_bytes > CELL_ROW_MAX || flat.len < KEY_FIXED + row_bytes)
 		return false;
 	size_t family_bytes = flat.ptr[2 + row_bytes];
-	if (family_bytes > FAMILY_MAX || flat.len < KEY_FIXED + row_bytes + family_bytes)
+	if (family_bytes > CELL_FAMILY_MAX || flat.len < KEY_FIXED + row_bytes + family_bytes)
 		return false;
 	const uint8_t *family = flat.ptr + 2 + row_bytes + 1;
 	size_t qualifier_bytes = flat.len - KEY_FIXED - row_bytes - family_bytes;
 	const uint8_t *ts = family + family_bytes + qualifier_bytes;
-	*out = (struct kv_key){{flat.ptr + 2, row_bytes},
-			       {family, family_bytes},
-			       {family + family_bytes, qualifier_bytes},
-			       (int64_t)get_be64(ts),
-			       ts[8]};
+	*out = (struct cell){.row = {flat.ptr + 2, row_bytes},
+			     .family = {family, family_bytes},
+			     .qualifier = {family + family_bytes, qualifier_bytes},
+			     .ts = (int64_t)get_be64(ts),
+			     .type = ts[8]};
 	return true;
 }
 
-int kv_key_cmp(const struct kv_key *a, const struct kv_key *b)
+size_t hfile_kv_key_bytes(const struct cell *k)
 {
-	int c = bytes_cmp(a->row, b->row);
-	if (c == 0)
-		c = bytes_cmp(a->family, b->family);
-	if (c == 0)
-		c = bytes_cmp(a->qualifier, b->qualifier);
-	if (c == 0)
-		c = (a->ts < b->ts) - (a->ts > b->ts);
-	return c ? c : (a->type < b->type) - (a->type > b->type);
+	return KEY_FIXED + k->row.len + k->family.len + k->qualifier.len;
 }
 
-void kv_key_put(struct buf *b, const struct kv_key *k)
+static uint8_t *put_part(uint8_t *p, struct bytes v)
 {
-	uint8_t head[2], tail[9];
-	put_be16(head, (uint16_t)k->row.len);
-	put_be64(tail, (uint64_t)k->ts);
-	tail[8] = k->type;
-	buf_append(b, head, sizeof head);
-	buf_append(b, k->row.ptr, k->row.len);
-	buf_put(b, (uint8_t)k->family.len);
-	buf_append(b, k->family.ptr, k->family.len);
-	buf_append(b, k->qualifier.ptr, k->qualifier.len);
-	buf_append(b, tail, sizeof tail);
+	if (v.len)
+		memcpy(p, v.ptr, v.len);
+	return p + v.len;
 }
 
-struct kv_key kv_key_first(struct bytes row, struct bytes qualifier)
+uint8_t *hfile_kv_key_put(uint8_t *p, const struct cell *k)
 {
-	return (struct kv_key){row, {NULL, 0}, qualifier, TS_MAX, TYPE_MAXIMUM};
+	put_be16(p, (uint16_t)k->row.len);
+	p = put_part(p + 2, k->row);
+	*p = (uint8_t)k->family.len;
+	p = put_part(p + 1, k->family);
+	p = put_part(p, k->qualifier);
+	put_be64(p, (uint64_t)k->ts);
+	p[8] = k->type;
+	return p + 9;
 }
 
-bool kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
+bool hfile_kv_key_append(struct buf *b, const struct cell *k)
+{
+	size_t bytes = hfile_kv_key_bytes(k);
+	if (!buf_try_reserve(b, bytes))
+		return false;
+	hfile_kv_key_put(b->ptr + b->len, k);
+	b->len += bytes;
+	return true;
+}
+
+bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 {
 	size_t room = (size_t)(end - p);
 	if (room < KV_LENGTHS)
@@ -63,12 +66,48 @@ bool kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 		return false;
 	if ((uint64_t)key_bytes + value_bytes > room - KV_LENGTHS)
 		return false;
-	struct kv_key key;
-	*out = kv_at(p);
-	return kv_key_parse(out->key, &key);
+	struct cell key;
+	*out = hfile_kv_at(p);
+	return hfile_kv_key_parse(out->key, &key);
 }
 
-size_t kv_vint_put(uint8_t *p, int64_t v)
+bool hfile_kv_tags_fit(struct bytes tags)
+{
+	const uint8_t *p = tags.ptr, *end = p + tags.len;
+	while (p < end) {
+		if (end - p < 3 || get_be16(p) < 1 || get_be16(p) > end - p - 2)
+			return false;
+		p += 2 + get_be16(p);
+	}
+	return true;
+}
+
+size_t hfile_kv_tail(const uint8_t *p, const uint8_t *end, struct cell_tail tail,
+		     struct bytes *tags, uint64_t *mvcc)
+{
+	size_t n = 0, room = (size_t)(end - p);
+	*tags = (struct bytes){NULL, 0};
+	*mvcc = 0;
+	if (tail.tags) {
+		if (room < 2 || get_be16(p) > KV_TAGS_MAX || room - 2 < get_be16(p))
+			return SIZE_MAX;
+		*tags = bytes_of(p + 2, get_be16(p));
+		n = 2 + tags->len;
+		if (!hfile_kv_tags_fit(*tags))
+			return SIZE_MAX;
+	}
+	if (tail.mvcc) {
+		int64_t v;
+		size_t m = hfile_kv_vint_get(p + n, end, &v);
+		if (m == 0 || v < 0)
+			return SIZE_MAX;
+		*mvcc = (uint64_t)v;
+		n += m;
+	}
+	return n;
+}
+
+size_t hfile_kv_vint_put(uint8_t *p, int64_t v)
 {
 	if (v >= -112 && v <= 127) {
 		p[0] = (uint8_t)v;
@@ -82,7 +121,7 @@ size_t kv_vint_put(uint8_t *p, int64_t v)
 	return 1 + n;
 }
 
-size_t kv_vint_get(const uint8_t *p, const uint8_t *end, int64_t *out)
+size_t hfile_kv_vint_get(const uint8_t *p, const uint8_t *end, int64_t *out)
 {
 	if (p >= end)
 		return 0;

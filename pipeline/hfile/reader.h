@@ -10,8 +10,7 @@
 #include "kv.h"
 
 struct hfile {
-	char *path;
-	uint64_t file_bytes;
+	struct hfile_source source;
 	struct hblock_in in;
 	struct hfile_trailer trailer;
 	struct hindex_list root;
@@ -20,8 +19,7 @@ struct hfile {
 	struct hinfo info;
 	struct hblock_place root_place, meta_place, info_place;
 	/* from the file info */
-	enum block_encoding encoding;
-	struct cell_tail tail;
+	struct block_format format;
 	enum bloom_type bloom_type;
 	uint32_t bloom_prefix;
 	bool has_bloom, has_delete_bloom;
@@ -36,18 +34,29 @@ struct hfile {
 	struct bytes cells;
 	size_t cell_at;	      /* in cells: the next cell */
 	uint64_t next_offset; /* of the block to look at when cells are used up */
+	/* the walk over all cells, to see that none is missing; after a seek only their order */
+	bool whole;
+	uint64_t seen;
+	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; NOT_KNOWN */
+	struct buf last;		/* flat key of the last cell of the block before */
+	struct cell before;		/* the cell that was handed out, in this block */
+	bool before_known;
 };
 
+/* Blocks of two types may be one chain (README.md 2). */
+enum hblock_type hfile_reader_chain(enum hblock_type t);
+
 /* Read the data block at offset into f->data and its cells into f->cells. */
-int reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err);
+int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes,
+			   struct error *err);
 /* Cells of a data block just read; RC_DATA when its type or encoding is not the file's. */
-int reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
-		       struct error *err);
-/* The cell at *at of cells, checked; RC_END behind the last. */
-int reader_take_cell(struct bytes cells, size_t *at, struct kv *kv, struct kv_key *key,
-		     struct error *err);
+int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
+			     struct error *err);
+/* The cell at *at of cells, checked, its flat key in *kv; RC_END behind the last. */
+int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at, struct kv *kv,
+			   struct cell *cell, struct error *err);
 /* Read an index block below the root; level 1 is just below it. */
-int reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
-		     struct hblock *b, struct hindex_node *node, struct error *err);
+int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
+			   struct hblock *b, struct hindex_node *node, struct error *err);
 
 #endif

@@ -31,14 +31,14 @@ static struct hcodec *take_codec(struct ring_codecs *c)
 		if (h)
 			return h;
 	}
-	return mem_calloc(1, sizeof(struct hcodec));
+	return mem_try_calloc(1, sizeof(struct hcodec));
 }
 
 static void free_codec(struct hcodec *h)
 {
 	if (!h)
 		return;
-	hcodec_release(h);
+	hfile_codec_release(h);
 	mem_free(h);
 }
 
@@ -52,7 +52,7 @@ static void give_codec(struct ring_codecs *c, struct hcodec *h)
 	free_codec(h);
 }
 
-void ring_codecs_release(struct ring_codecs *c)
+void hfile_ring_codecs_release(struct ring_codecs *c)
 {
 	for (int i = 0; i < RING_CODECS; i++)
 		free_codec(atomic_exchange(&c->spare[i], NULL));
@@ -60,24 +60,28 @@ void ring_codecs_release(struct ring_codecs *c)
 
 static int pack_with(struct ring_slot *s, struct hcodec *codec)
 {
-	int rc = writer_setup_codec(s->opt, codec, &s->err);
+	int rc = hfile_writer_setup_codec(s->opt, codec, &s->err);
 	if (rc)
 		return rc;
-	struct buf *payload = writer_payload(s->opt, &s->cells, &s->work);
+	struct buf *payload;
+	rc = hfile_writer_payload(s->opt, &s->cells, &s->work, &payload, &s->err);
+	if (rc)
+		return rc;
 	s->packed = s->opt->codec == CODEC_NONE ? payload : &s->disk;
 	s->plain_bytes = payload->len - HBLOCK_HEADER;
-	return hblock_pack(codec, writer_data_type(s->opt), payload, s->packed, &s->err);
+	return hfile_block_pack(codec, hfile_writer_data_type(s->opt), payload, s->packed, &s->err);
 }
 
 static void pack(struct helper_task *t)
 {
 	struct ring_slot *s = (struct ring_slot *)(void *)t;
 	struct hcodec *codec = take_codec(s->codecs);
-	s->rc = pack_with(s, codec);
-	give_codec(s->codecs, codec);
+	s->rc = codec ? pack_with(s, codec) : error_memory(&s->err, sizeof *codec, "a compressor");
+	if (codec)
+		give_codec(s->codecs, codec);
 }
 
-/* A slot from the scratch or a new one; NULL: the budget has no room. */
+/* A slot from the scratch or a new one; NULL: there is no room. */
 static struct ring_slot *take_slot(struct hfile_writer *w)
 {
 	struct ring_slot *s = w->scratch->slots;
@@ -88,7 +92,12 @@ static struct ring_slot *take_slot(struct hfile_writer *w)
 	uint64_t bytes = CONTEXT_BYTES + 4 * (uint64_t)w->opt.block_bytes;
 	if (w->opt.budget && !budget_take(w->opt.budget, bytes))
 		return NULL;
-	s = mem_calloc(1, sizeof *s);
+	s = mem_try_calloc(1, sizeof *s);
+	if (!s) {
+		if (w->opt.budget)
+			budget_give(w->opt.budget, bytes);
+		return NULL;
+	}
 	s->budget = w->opt.budget;
 	s->budget_bytes = bytes;
 	return s;
@@ -101,8 +110,8 @@ static void swap(struct buf *a, struct buf *b)
 	*b = t;
 }
 
-bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-	       size_t chunks)
+bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
+		     size_t chunks)
 {
 	unsigned helpers = w->opt.helpers ? helpers_count(w->opt.helpers) : 0;
 	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
@@ -144,7 +153,7 @@ static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 	return s;
 }
 
-int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err)
+int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err)
 {
 	int rc = 0;
 	while (rc == 0 && r->first) {
@@ -158,13 +167,13 @@ int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error 
 		if (rc)
 			*err = s->err;
 		else
-			rc = writer_put_data(w, s->packed, s->plain_bytes, s->cells.len,
-					     buf_bytes(&s->key), s->chunks, err);
+			rc = hfile_writer_put_data(w, s->packed, s->plain_bytes, s->cells.len,
+						   buf_bytes(&s->key), s->chunks, err);
 	}
 	return rc;
 }
 
-void ring_drop(struct ring *r, struct hfile_writer *w)
+void hfile_ring_drop(struct ring *r, struct hfile_writer *w)
 {
 	while (r->first) {
 		helpers_wait(w->opt.helpers, &r->first->task);
@@ -172,7 +181,7 @@ void ring_drop(struct ring *r, struct hfile_writer *w)
 	}
 }
 
-void ring_slots_free(struct ring_slot *s)
+void hfile_ring_slots_free(struct ring_slot *s)
 {
 	while (s) {
 		struct ring_slot *next = s->next;

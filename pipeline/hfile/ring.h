@@ -18,7 +18,7 @@ struct ring_slot;
 struct ring_codecs {
 	_Atomic(struct hcodec *) spare[RING_CODECS];
 };
-void ring_codecs_release(struct ring_codecs *c);
+void hfile_ring_codecs_release(struct ring_codecs *c);
 
 struct ring {				/* {0}: empty */
 	struct ring_slot *first, *last; /* in file order */
@@ -31,12 +31,12 @@ struct ring {				/* {0}: empty */
  * Hand over a full block: cells and key are swapped for empty buffers.  False, and nothing is
  * touched, when nobody would help or there is no room.
  */
-bool ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-	       size_t chunks);
+bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
+		     size_t chunks);
 /* Write the blocks that are packed, in order; all: wait for the others too. */
-int ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
+int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
 /* Forget the blocks. */
-void ring_drop(struct ring *r, struct hfile_writer *w);
-void ring_slots_free(struct ring_slot *s);
+void hfile_ring_drop(struct ring *r, struct hfile_writer *w);
+void hfile_ring_slots_free(struct ring_slot *s);
 
 #endif

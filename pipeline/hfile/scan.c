@@ -1,68 +1,138 @@
 /* scan.c - cells in file order, seeks by the index, probes of the bloom filter */
 #include "reader.h"
 
-int reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
-		       struct error *err)
+int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
+			     struct error *err)
 {
-	enum hblock_type expected = f->encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
+	enum hblock_type expected =
+		f->format.encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
 	int rc = 0;
 	if (b->type != expected)
-		rc = error_set(err, RC_DATA, "%s where %s is expected", hblock_magic(b->type),
-			       hblock_magic(expected));
+		rc = error_set(err, RC_DATA, "%s where %s is expected", hfile_block_magic(b->type),
+			       hfile_block_magic(expected));
 	else
-		rc = hblock_decode(f->encoding, b->payload, f->tail, &f->decoded, cells, err);
+		rc = hfile_block_decode(&f->format, b->payload, &f->decoded, cells, err);
 	if (rc == 0 && cells->len == 0)
 		rc = error_set(err, RC_DATA, "a data block without cells");
 	if (rc)
-		return error_prefix(err, "%s: block at %llu: ", f->path,
+		return error_prefix(err, "%s: block at %llu: ", f->source.name,
 				    (unsigned long long)b->place.offset);
 	return 0;
 }
 
-static bool known_type(uint8_t type)
+int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at, struct kv *kv,
+			   struct cell *cell, struct error *err)
 {
-	return type == HFILE_PUT || (type >= 8 && type <= 14 && type % 2 == 0);
-}
-
-int reader_take_cell(struct bytes cells, size_t *at, struct kv *kv, struct kv_key *key,
-		     struct error *err)
-{
+	const uint8_t *p = cells.ptr + *at, *end = cells.ptr + cells.len;
+	size_t tail = SIZE_MAX;
 	if (*at >= cells.len)
 		return RC_END;
-	if (!kv_parse(cells.ptr + *at, cells.ptr + cells.len, kv) || !kv_key_parse(kv->key, key) ||
-	    key->row.len == 0)
+	if (hfile_kv_parse(p, end, kv) && hfile_kv_key_parse(kv->key, cell) && cell->row.len)
+		tail = hfile_kv_tail(p + kv->size, end, f->format.tail, &cell->tags, &cell->mvcc);
+	if (tail == SIZE_MAX)
 		return error_set(err, RC_DATA, "the cell at byte %zu of %zu is damaged", *at,
 				 cells.len);
-	if (key->ts < 0 || !known_type(key->type))
+	if (cell->ts < 0 || !cell_type_known(cell->type))
 		return error_set(err, RC_DATA, "the cell at byte %zu has timestamp %lld, type %u",
-				 *at, (long long)key->ts, key->type);
-	*at += kv->size;
+				 *at, (long long)cell->ts, cell->type);
+	cell->value = kv->value;
+	*at += kv->size + tail;
 	return 0;
 }
 
-int reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err)
+static int fault_at(const struct hfile *f, uint64_t offset, struct error *err)
 {
-	int rc = hblock_read(&f->in, offset, disk_bytes, &f->data, err);
+	return error_prefix(err, "%s: block at %llu: ", f->source.name, (unsigned long long)offset);
+}
+
+int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err)
+{
+	int rc = hfile_block_read(&f->in, offset, disk_bytes, &f->data, err);
 	f->cells.len = 0;
 	f->cell_at = 0;
 	f->next_offset = offset + f->data.place.disk_bytes;
 	if (rc == 0)
-		rc = reader_block_cells(f, &f->data, &f->cells, err);
+		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
 	if (rc)
 		f->cells.len = 0;
 	return rc;
+}
+
+#define NOT_KNOWN (-2) /* after a seek */
+
+static void start_walk(struct hfile *f, bool whole)
+{
+	f->whole = whole;
+	f->seen = 0;
+	f->last.len = 0;
+	for (int t = 0; t < HBLOCK_TYPES; t++)
+		f->previous[t] = whole ? -1 : NOT_KNOWN;
 }
 
 void hfile_rewind(struct hfile *f)
 {
 	f->cells.len = 0;
 	f->cell_at = 0;
-	f->next_offset = f->trailer.entry_count ? f->trailer.first_data_block : UINT64_MAX;
+	f->next_offset = 0;
+	start_walk(f, true);
+}
+
+enum hblock_type hfile_reader_chain(enum hblock_type t)
+{
+	return t == HBLOCK_ENCODED ? HBLOCK_DATA : t;
 }
 
 static bool is_data(const struct hblock *b)
 {
-	return b->type == HBLOCK_DATA || b->type == HBLOCK_ENCODED;
+	return hfile_reader_chain(b->type) == HBLOCK_DATA;
+}
+
+/* Does the block just read belong to the scanned section, and link to the one before it? */
+static int check_chain(struct hfile *f, struct error *err)
+{
+	const struct hblock *b = &f->data;
+	int64_t *previous = &f->previous[hfile_reader_chain(b->type)];
+	if (!is_data(b) && b->type != HBLOCK_LEAF && b->type != HBLOCK_BLOOM)
+		return error_set(err, RC_DATA, "%s among the data blocks",
+				 hfile_block_magic(b->type));
+	bool first = f->previous[HBLOCK_DATA] == -1 && is_data(b);
+	if (first && b->place.offset != f->trailer.first_data_block)
+		return error_set(err, RC_DATA, "the first data block; the trailer says %llu",
+				 (unsigned long long)f->trailer.first_data_block);
+	if (*previous != NOT_KNOWN && b->previous != *previous)
+		return error_set(err, RC_DATA, "prevBlockOffset is %lld, expected %lld",
+				 (long long)b->previous, (long long)*previous);
+	*previous = (int64_t)b->place.offset;
+	return 0;
+}
+
+/* The first cell of the block just opened must not sort before the last of the block before. */
+static int check_first(struct hfile *f, struct error *err)
+{
+	struct kv kv;
+	struct cell last, first;
+	if (!hfile_kv_key_parse(buf_bytes(&f->last), &last) ||
+	    !hfile_kv_parse(f->cells.ptr, f->cells.ptr + f->cells.len, &kv) ||
+	    !hfile_kv_key_parse(kv.key, &first) || cell_key_cmp(&last, &first) <= 0)
+		return 0;
+	return error_set(err, RC_ORDER, "its first cell sorts before the last one before it");
+}
+
+/* Behind the last data block: was it that of the trailer, and were the cells as many? */
+static int end_walk(const struct hfile *f, struct error *err)
+{
+	const struct hfile_trailer *t = &f->trailer;
+	int64_t last = f->previous[HBLOCK_DATA];
+	if (last >= 0 && last != (int64_t)t->last_data_block)
+		return error_set(err, RC_DATA,
+				 "%s: the last data block is at %lld, the trailer says %llu",
+				 f->source.name, (long long)last,
+				 (unsigned long long)t->last_data_block);
+	if (f->whole && f->seen != t->entry_count)
+		return error_set(err, RC_DATA, "%s: %llu cells, the trailer says %llu",
+				 f->source.name, (unsigned long long)f->seen,
+				 (unsigned long long)t->entry_count);
+	return RC_END;
 }
 
 /* The next data block in the order of the file, stepping over leaves and bloom chunks. */
@@ -71,71 +141,107 @@ static int next_data(struct hfile *f, struct error *err)
 	while (f->next_offset <= f->trailer.last_data_block &&
 	       f->next_offset < f->trailer.load_on_open_offset) {
 		uint64_t offset = f->next_offset;
-		int rc = hblock_read(&f->in, offset, 0, &f->data, err);
+		int rc = hfile_block_read(&f->in, offset, 0, &f->data, err);
 		if (rc)
 			return rc;
 		f->next_offset = offset + f->data.place.disk_bytes;
 		f->cells.len = 0;
 		f->cell_at = 0;
-		if (is_data(&f->data))
-			return reader_block_cells(f, &f->data, &f->cells, err);
+		rc = check_chain(f, err);
+		if (rc)
+			return fault_at(f, offset, err);
+		if (!is_data(&f->data))
+			continue;
+		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
+		if (rc == 0 && (rc = check_first(f, err)))
+			fault_at(f, offset, err);
+		if (rc)
+			f->cells.len = 0;
+		return rc;
 	}
-	return RC_END;
+	return end_walk(f, err);
 }
 
-int hfile_next_cell(struct hfile *f, struct hfile_cell *out, struct error *err)
+/* Cells of a block are in order; the last is kept, for the block behind. */
+static int check_cell(struct hfile *f, const struct kv *kv, bool first, const struct cell *c,
+		      struct error *err)
+{
+	if (!first && cell_key_cmp(&f->before, c) > 0)
+		return error_set(err, RC_ORDER,
+				 "its cell at byte %zu sorts before the one before it",
+				 (size_t)(kv->key.ptr - f->cells.ptr) - KV_LENGTHS);
+	f->before = *c;
+	f->seen++;
+	if (f->cell_at < f->cells.len)
+		return 0;
+	f->last.len = 0;
+	if (!buf_try_append(&f->last, kv->key.ptr, kv->key.len))
+		return error_memory(err, kv->key.len, "a key");
+	return 0;
+}
+
+int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err)
 {
 	struct kv kv;
-	struct kv_key key;
 	if (f->cell_at >= f->cells.len) {
 		int rc = next_data(f, err);
 		if (rc)
 			return rc;
 	}
-	int rc = reader_take_cell(f->cells, &f->cell_at, &kv, &key, err);
-	if (rc)
-		return error_prefix(err, "%s: block at %llu: ", f->path,
-				    (unsigned long long)f->data.place.offset);
-	*out = (struct hfile_cell){key.row, key.family, key.qualifier, kv.value, key.ts, key.type};
-	return 0;
+	bool first = f->cell_at == 0 || !f->before_known;
+	int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, out, err);
+	if (rc == 0)
+		rc = check_cell(f, &kv, first, out, err);
+	f->before_known = rc == 0;
+	return rc ? fault_at(f, f->data.place.offset, err) : 0;
 }
 
-int reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
-		     struct hblock *b, struct hindex_node *node, struct error *err)
+static int next_of(void *self, struct cell *out, struct error *err)
+{
+	return hfile_next_cell(self, out, err);
+}
+
+struct cell_iter hfile_cells(struct hfile *f)
+{
+	return (struct cell_iter){.next = next_of, .self = f};
+}
+
+int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_entry *e,
+			   struct hblock *b, struct hindex_node *node, struct error *err)
 {
 	enum hblock_type expected =
 		level + 1 == f->trailer.index_levels ? HBLOCK_LEAF : HBLOCK_INTERMEDIATE;
 	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
-				 f->path, (unsigned long long)e->offset);
-	int rc = hblock_read(&f->in, e->offset, e->disk_bytes, b, err);
+				 f->source.name, (unsigned long long)e->offset);
+	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, b, err);
 	if (rc)
 		return rc;
 	if (b->type != expected)
-		rc = error_set(err, RC_DATA, "%s where %s is expected", hblock_magic(b->type),
-			       hblock_magic(expected));
+		rc = error_set(err, RC_DATA, "%s where %s is expected", hfile_block_magic(b->type),
+			       hfile_block_magic(expected));
 	else
-		rc = hindex_node_open(node, b->payload, err);
+		rc = hfile_index_node_open(node, b->payload, err);
 	if (rc)
-		return error_prefix(err, "%s: block at %llu: ", f->path,
+		return error_prefix(err, "%s: block at %llu: ", f->source.name,
 				    (unsigned long long)e->offset);
 	return 0;
 }
 
 /* Is the flat key at most the search key?  Keys that do not parse were refused before. */
-static bool at_most(struct bytes flat, const struct kv_key *search)
+static bool at_most(struct bytes flat, const struct cell *search)
 {
-	struct kv_key k;
-	return kv_key_parse(flat, &k) && kv_key_cmp(&k, search) <= 0;
+	struct cell k;
+	return hfile_kv_key_parse(flat, &k) && cell_key_cmp(&k, search) <= 0;
 }
 
 /* Last root entry at or before the search key, else the first. */
-static size_t find_in_root(const struct hindex_list *l, const struct kv_key *search)
+static size_t find_in_root(const struct hindex_list *l, const struct cell *search)
 {
 	size_t low = 0, high = l->count;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (at_most(hindex_list_key(l, middle), search))
+		if (at_most(hfile_index_list_key(l, middle), search))
 			low = middle;
 		else
 			high = middle;
@@ -143,7 +249,7 @@ static size_t find_in_root(const struct hindex_list *l, const struct kv_key *sea
 	return low;
 }
 
-static int find_in_node(const struct hindex_node *n, const struct kv_key *search,
+static int find_in_node(const struct hindex_node *n, const struct cell *search,
 			struct hindex_entry *found, struct error *err)
 {
 	uint32_t low = 0, high = n->count;
@@ -152,7 +258,7 @@ static int find_in_node(const struct hindex_node *n, const struct kv_key *search
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		struct hindex_entry e;
-		rc = hindex_node_entry(n, middle, &e, &key, err);
+		rc = hfile_index_node_entry(n, middle, &e, &key, err);
 		if (rc)
 			return rc;
 		if (at_most(key, search))
@@ -160,17 +266,17 @@ static int find_in_node(const struct hindex_node *n, const struct kv_key *search
 		else
 			high = middle;
 	}
-	return hindex_node_entry(n, low, found, &key, err);
+	return hfile_index_node_entry(n, low, found, &key, err);
 }
 
-/* Let the next cell be the first of the open blocks whose row is at least row. */
-static int skip_to_row(struct hfile *f, struct bytes row, struct error *err)
+/* Let the next cell be the first of the open block, or those behind, that is not before key. */
+static int skip_to(struct hfile *f, const struct cell *search, struct error *err)
 {
 	for (;;) {
 		size_t at = f->cell_at;
 		struct kv kv;
-		struct kv_key key;
-		int rc = reader_take_cell(f->cells, &f->cell_at, &kv, &key, err);
+		struct cell cell;
+		int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, &cell, err);
 		if (rc == RC_END) {
 			rc = next_data(f, err);
 			if (rc)
@@ -178,43 +284,46 @@ static int skip_to_row(struct hfile *f, struct bytes row, struct error *err)
 			continue;
 		}
 		if (rc)
-			return error_prefix(err, "%s: block at %llu: ", f->path,
-					    (unsigned long long)f->data.place.offset);
-		if (bytes_cmp(key.row, row) >= 0) {
+			return fault_at(f, f->data.place.offset, err);
+		if (cell_key_cmp(&cell, search) >= 0) {
 			f->cell_at = at;
+			f->before_known = false;
 			return 0;
 		}
 	}
 }
 
-int hfile_seek(struct hfile *f, struct bytes row, struct error *err)
+int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 {
-	struct kv_key search = kv_key_first(row, (struct bytes){NULL, 0});
 	hfile_rewind(f);
 	if (f->root.count == 0)
 		return 0;
-	struct hindex_entry e = f->root.entry[find_in_root(&f->root, &search)];
+	start_walk(f, false);
+	struct hindex_entry e = f->root.entry[find_in_root(&f->root, key)];
 	for (uint32_t level = 1; level < f->trailer.index_levels; level++) {
 		struct hindex_node node;
-		int rc = reader_load_node(f, level, &e, &f->node, &node, err);
+		int rc = hfile_reader_load_node(f, level, &e, &f->node, &node, err);
 		if (rc == 0)
-			rc = find_in_node(&node, &search, &e, err);
+			rc = find_in_node(&node, key, &e, err);
 		if (rc)
 			return rc;
 	}
 	if (e.offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
-				 f->path, (unsigned long long)e.offset);
-	int rc = reader_load_data(f, e.offset, e.disk_bytes, err);
-	return rc ? rc : skip_to_row(f, row, err);
+				 f->source.name, (unsigned long long)e.offset);
+	int rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
+	if (rc)
+		return rc;
+	f->previous[HBLOCK_DATA] = (int64_t)e.offset;
+	return skip_to(f, key, err);
 }
 
 /* ROWCOL keys are flat keys in the order of cells, the others plain bytes. */
 static int bloom_order(const struct hfile *f, struct bytes a, struct bytes b)
 {
-	struct kv_key x, y;
-	if (f->bloom_type == BLOOM_ROWCOL && kv_key_parse(a, &x) && kv_key_parse(b, &y))
-		return kv_key_cmp(&x, &y);
+	struct cell x, y;
+	if (f->bloom_type == BLOOM_ROWCOL && hfile_kv_key_parse(a, &x) && hfile_kv_key_parse(b, &y))
+		return cell_key_cmp(&x, &y);
 	return bytes_cmp(a, b);
 }
 
@@ -225,7 +334,7 @@ static size_t find_chunk(const struct hfile *f, struct bytes key)
 	size_t low = 0, high = l->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (bloom_order(f, hindex_list_key(l, middle), key) <= 0)
+		if (bloom_order(f, hfile_index_list_key(l, middle), key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -241,15 +350,15 @@ static int load_chunk(struct hfile *f, const struct hindex_entry *e, struct erro
 	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA,
 				 "%s: a bloom chunk is said to be at %llu, behind the data",
-				 f->path, (unsigned long long)e->offset);
-	int rc = hblock_read(&f->in, e->offset, e->disk_bytes, &f->chunk, err);
+				 f->source.name, (unsigned long long)e->offset);
+	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, &f->chunk, err);
 	if (rc)
 		return rc;
 	if (f->chunk.type != HBLOCK_BLOOM || f->chunk.payload.len == 0)
 		return error_set(err, RC_DATA,
-				 "%s: block at %llu: %s of %zu bytes is no bloom chunk", f->path,
-				 (unsigned long long)e->offset, hblock_magic(f->chunk.type),
-				 f->chunk.payload.len);
+				 "%s: block at %llu: %s of %zu bytes is no bloom chunk",
+				 f->source.name, (unsigned long long)e->offset,
+				 hfile_block_magic(f->chunk.type), f->chunk.payload.len);
 	f->chunk_offset = e->offset;
 	return 0;
 }
@@ -260,7 +369,9 @@ int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier,
 	*out = true;
 	if (!f->has_bloom)
 		return 0;
-	struct bytes key = hbloom_key(f->bloom_type, f->bloom_prefix, row, qualifier, &f->probe);
+	struct bytes key;
+	if (!hfile_bloom_key(f->bloom_type, f->bloom_prefix, row, qualifier, &f->probe, &key))
+		return error_memory(err, row.len + qualifier.len, "a bloom key");
 	size_t i = find_chunk(f, key);
 	*out = false;
 	if (i == SIZE_MAX)
@@ -268,6 +379,6 @@ int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier,
 	int rc = load_chunk(f, &f->bloom.chunks.entry[i], err);
 	if (rc)
 		return rc;
-	*out = hbloom_chunk_has(f->chunk.payload, f->bloom.hashes, key);
+	*out = hfile_bloom_chunk_has(f->chunk.payload, f->bloom.hashes, key);
 	return 0;
 }

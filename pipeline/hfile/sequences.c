@@ -18,6 +18,7 @@
 #include "sequences.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -404,7 +405,7 @@ static ZSTD_Sequence *find(const struct sequencer *s, struct bytes cells, size_t
 	return find_portable(s, &f, list);
 }
 
-void sequences_setup(void *zstd)
+void hfile_sequences_setup(void *zstd)
 {
 	/* Values that are in range: it cannot fail. */
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters);
@@ -412,25 +413,27 @@ void sequences_setup(void *zstd)
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
 }
 
-static void make_room(struct sequencer *s, size_t plain_bytes)
+static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/* one before the first; ends of zstd blocks, any two of which have over ZSTD_BLOCK bytes */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
 	if (most <= s->cap)
-		return;
+		return true;
 	mem_free(s->list);
 	mem_free(s->cells);
-	s->list = mem_calloc(most, sizeof(ZSTD_Sequence));
-	s->cells = mem_alloc((plain_bytes / CELL_MIN + 1) * sizeof *s->cells);
-	s->cap = most;
+	s->list = mem_try_calloc(most, sizeof(ZSTD_Sequence));
+	s->cells = mem_try_alloc((plain_bytes / CELL_MIN + 1) * sizeof *s->cells);
+	s->cap = s->list && s->cells ? most : 0;
+	return s->cap;
 }
 
-size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, size_t tail_bytes,
-			  unsigned min_match, uint8_t *out, size_t room)
+size_t hfile_sequences_compress(struct sequencer *s, void *zstd, struct bytes cells,
+				size_t tail_bytes, unsigned min_match, uint8_t *out, size_t room)
 {
 	if (cells.len == 0 || cells.len > UINT32_MAX / 2)
 		return 0;
-	make_room(s, cells.len);
+	if (!make_room(s, cells.len))
+		return SEQUENCES_NO_MEMORY;
 	ZSTD_Sequence *list = (ZSTD_Sequence *)s->list + 1;
 	ZSTD_Sequence *end = find(s, cells, tail_bytes, min_match, list);
 	if (!end)
@@ -438,7 +441,8 @@ size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, s
 	size_t n = ZSTD_compressSequences(zstd, out, room, list, (size_t)(end - list), cells.ptr,
 					  cells.len);
 	if (ZSTD_isError(n))
-		return 0;
+		return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ? SEQUENCES_NO_MEMORY
+									    : 0;
 	if (s->counts) {
 		s->made += (uint64_t)(end - list);
 		for (; list < end; list++)
@@ -447,7 +451,7 @@ size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, s
 	return n;
 }
 
-void sequencer_release(struct sequencer *s)
+void hfile_sequences_release(struct sequencer *s)
 {
 	mem_free(s->list);
 	mem_free(s->cells);

@@ -13,6 +13,8 @@
 #define SEQUENCE_MIN 4
 #define SEQUENCE_MAX 8
 
+#define SEQUENCES_NO_MEMORY SIZE_MAX
+
 /* Buffers, kept from block to block: 4.4 bytes a byte of the largest.  {0} is empty. */
 struct sequencer {
 	void *list;
@@ -24,14 +26,15 @@ struct sequencer {
 };
 
 /* Prepare a compression context of libzstd, which keeps its other settings. */
-void sequences_setup(void *zstd);
+void hfile_sequences_setup(void *zstd);
 /*
  * Compress the cells of a block, each with tail_bytes behind it, to at most room bytes; matches are
  * of min_match bytes or more.  0: they are not whole cells, one is longer than a zstd block
- * (128 KB), or libzstd refuses; the caller compresses them without help.
+ * (128 KB), or libzstd refuses; the caller compresses them without help.  SEQUENCES_NO_MEMORY: that
+ * would be other bytes, so he does not.
  */
-size_t sequences_compress(struct sequencer *s, void *zstd, struct bytes cells, size_t tail_bytes,
-			  unsigned min_match, uint8_t *out, size_t room);
-void sequencer_release(struct sequencer *s);
+size_t hfile_sequences_compress(struct sequencer *s, void *zstd, struct bytes cells,
+				size_t tail_bytes, unsigned min_match, uint8_t *out, size_t room);
+void hfile_sequences_release(struct sequencer *s);
 
 #endif

@@ -34,13 +34,31 @@ static const char *const comparators[] = {
 	"org.apache.hadoop.hbase.KeyValue$KeyComparator",
 };
 
+/* Compression.Algorithm's ordinals. */
+static const uint32_t codec_numbers[] = {
+	[CODEC_NONE] = 2,   [CODEC_LZO] = 0, [CODEC_GZ] = 1,
+	[CODEC_SNAPPY] = 3, [CODEC_LZ4] = 4, [CODEC_ZSTD] = 6,
+};
+
+static int set_codec(struct hfile_trailer *t, uint64_t number, struct error *err)
+{
+	for (size_t i = 0; i < sizeof codec_numbers / sizeof *codec_numbers; i++) {
+		if (codec_numbers[i] == number && i != CODEC_LZO) {
+			t->codec = (enum codec)i;
+			return 0;
+		}
+	}
+	return error_set(err, RC_DATA, "compression codec %llu is not supported",
+			 (unsigned long long)number);
+}
+
 static uint8_t *put_number(uint8_t *p, unsigned field, uint64_t v)
 {
 	*p++ = (uint8_t)(field << 3 | WIRE_VARINT);
 	return p + put_varint(p, v);
 }
 
-void htrailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES])
+void hfile_trailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES])
 {
 	uint8_t message[400], *p = message;
 	size_t name = strlen(t->comparator);
@@ -57,7 +75,7 @@ void htrailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES])
 	*p++ = FIELD_COMPARATOR << 3 | WIRE_BYTES;
 	p += put_varint(p, name);
 	memcpy(p, t->comparator, name);
-	p = put_number(p + name, FIELD_CODEC, t->codec);
+	p = put_number(p + name, FIELD_CODEC, codec_numbers[t->codec]);
 	size_t n = (size_t)(p - message);
 	memset(out, 0, HTRAILER_BYTES);
 	memcpy(out, magic, 8);
@@ -80,7 +98,7 @@ static int set_number(struct hfile_trailer *t, uint64_t field, uint64_t v, struc
 	case FIELD_LEVELS: t->index_levels = small; return 0;
 	case FIELD_FIRST_DATA: t->first_data_block = v; return 0;
 	case FIELD_LAST_DATA: t->last_data_block = v; return 0;
-	case FIELD_CODEC: t->codec = small; return 0;
+	case FIELD_CODEC: return set_codec(t, v, err);
 	default:
 		return error_set(err, RC_DATA, "trailer: field %llu is unknown",
 				 (unsigned long long)field);
@@ -157,17 +175,10 @@ static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err
 		return error_set(err, RC_DATA, "trailer: fields are missing (found: %x)", seen);
 	if (t->index_levels < 1 || t->index_levels > 16)
 		return error_set(err, RC_DATA, "trailer: %u index levels", t->index_levels);
-	switch (t->codec) {
-	case CODEC_GZ:
-	case CODEC_NONE:
-	case CODEC_SNAPPY:
-	case CODEC_LZ4:
-	case CODEC_ZSTD: return 0;
-	default: return error_set(err, RC_DATA, "compression codec %u is not supported", t->codec);
-	}
+	return 0;
 }
 
-int htrailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err)
+int hfile_trailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err)
 {
 	if (tail.len < HTRAILER_BYTES || memcmp(tail.ptr, magic, 8) != 0)
 		return not_ours(tail, err);

@@ -12,11 +12,11 @@
 /* What every HBase from 1.x on accepts. */
 #define HTRAILER_COMPARATOR "org.apache.hadoop.hbase.KeyValue$KVComparator"
 
-void htrailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES]);
+void hfile_trailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES]);
 /*
  * Parse the end of a file: tail holds its last bytes (HTRAILER_BYTES, or the whole file if that is
  * shorter).  RC_DATA says what the file is instead: an older HFile, cut off, none.
  */
-int htrailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err);
+int hfile_trailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err);
 
 #endif

@@ -48,30 +48,32 @@ struct sample {
 	bool encoded;
 };
 
-static void sample_add(struct sample *s, struct bytes payload)
+static int sample_add(struct sample *s, struct bytes payload, struct error *err)
 {
 	if (s->count == s->cap) {
-		s->cap = s->cap ? 2 * s->cap : 64;
-		s->ends = mem_realloc(s->ends, s->cap * sizeof *s->ends);
+		size_t cap = s->cap ? 2 * s->cap : 64;
+		size_t *ends = mem_try_realloc(s->ends, cap * sizeof *s->ends);
+		if (!ends)
+			return error_memory(err, cap * sizeof *ends, "a sample");
+		s->ends = ends;
+		s->cap = cap;
 	}
-	buf_append(&s->bytes, payload.ptr, payload.len);
+	if (!buf_try_append(&s->bytes, payload.ptr, payload.len))
+		return error_memory(err, payload.len, "a sample");
 	s->ends[s->count++] = s->bytes.len;
+	return 0;
 }
 
-static int sample_read(struct sample *s, const char *path, struct error *err)
+static int sample_read(struct sample *s, struct hfile *f, struct error *err)
 {
-	struct hfile *f;
 	struct hfile_block b;
 	uint64_t at = 0;
-	int rc = hfile_open(&f, path, err);
-	if (rc)
-		return rc;
-	s->encoded = f->encoding != ENCODING_NONE;
-	s->tail_bytes = (f->tail.tags ? 2u : 0u) + f->tail.mvcc;
-	while ((rc = hfile_next_block(f, &at, &b, err)) == 0)
+	int rc = 0;
+	s->encoded = f->format.encoding != ENCODING_NONE;
+	s->tail_bytes = (f->format.tail.tags ? 2u : 0u) + f->format.tail.mvcc;
+	while (rc == 0 && (rc = hfile_next_block(f, &at, &b, err)) == 0)
 		if (strncmp(b.type, "DATABLK", 7) == 0)
-			sample_add(s, b.payload);
-	hfile_close(f);
+			rc = sample_add(s, b.payload, err);
 	return rc == RC_END ? 0 : rc;
 }
 
@@ -116,7 +118,7 @@ static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outco
 		if (seen_by_all(s, i) == t->rest)
 			continue;
 		out.len = 0;
-		rc = hcodec_compress_cells(codec, cells, &out, err);
+		rc = hfile_codec_compress_cells(codec, cells, &out, err);
 		o->plain += cells.len;
 		o->stored += out.len;
 		o->possible &= codec->sequenced || codec->min_match == 0;
@@ -145,17 +147,17 @@ static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err
 	(void)worker;
 	if (!o->wanted)
 		return 0;
-	int rc = hcodec_setup(&codec, CODEC_ZSTD, trial->level, ZSTD_FRAMING_HBASE, err);
+	int rc = hfile_codec_setup(&codec, CODEC_ZSTD, trial->level, ZSTD_FRAMING_HBASE, err);
 	if (rc == 0)
-		rc = hcodec_tune(&codec, trial->hash_log, err);
+		rc = hfile_codec_tune(&codec, trial->hash_log, err);
 	if (rc == 0)
-		rc = hcodec_sequence(&codec, trial->min_match, t->sample->tail_bytes, err);
+		rc = hfile_codec_sequence(&codec, trial->min_match, t->sample->tail_bytes, err);
 	if (rc == 0)
 		rc = try_blocks(&codec, t, o, err);
 	if (!t->rest)
 		o->first_cost = cost_of(t, trial, o);
 	o->whole = t->rest;
-	hcodec_release(&codec);
+	hfile_codec_release(&codec);
 	return rc;
 }
 
@@ -189,7 +191,7 @@ static int try_all(struct tuning *t, unsigned threads, struct error *err)
 	return rc;
 }
 
-int hfile_tune(const char *path, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
+int hfile_tune(struct hfile *f, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
 	       struct error *err)
 {
 	struct sample s = {0};
@@ -199,7 +201,7 @@ int hfile_tune(const char *path, enum codec_aim aim, unsigned threads, struct hf
 		t.trials = for_size;
 		t.count = sizeof for_size / sizeof *for_size;
 	}
-	int rc = sample_read(&s, path, err);
+	int rc = sample_read(&s, f, err);
 	if (rc == 0)
 		rc = try_all(&t, threads, err);
 	uint64_t best = UINT64_MAX;

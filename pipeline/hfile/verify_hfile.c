@@ -20,13 +20,14 @@ struct verify {
 	uint64_t bloom_bytes, bloom_keys, bloom_chunks;
 	uint64_t key_bytes, value_bytes;
 	int64_t earliest_put;
-	struct buf last; /* flat key of the last cell */
+	struct buf last;    /* flat key of the last cell */
+	struct buf made[2]; /* bloom keys */
 };
 
 static int fault(const struct verify *v, struct error *err, const char *what, uint64_t found,
 		 uint64_t expected)
 {
-	return error_set(err, RC_DATA, "%s: %s is %llu, expected %llu", v->f->path, what,
+	return error_set(err, RC_DATA, "%s: %s is %llu, expected %llu", v->f->source.name, what,
 			 (unsigned long long)found, (unsigned long long)expected);
 }
 
@@ -36,7 +37,7 @@ static int check_level(struct verify *v, uint32_t level, const struct hindex_ent
 {
 	if (e->offset < v->level_end[level])
 		return error_set(err, RC_DATA, "%s: index entries of level %u are not in order",
-				 v->f->path, level);
+				 v->f->source.name, level);
 	v->level_end[level] = e->offset + e->disk_bytes;
 	return 0;
 }
@@ -50,14 +51,14 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 	for (uint32_t i = 0; i < node->count; i++) {
 		struct hindex_entry e;
 		struct bytes key;
-		int rc = hindex_node_entry(node, i, &e, &key, err);
+		int rc = hfile_index_node_entry(node, i, &e, &key, err);
 		if (rc)
-			return error_prefix(err, "%s: ", v->f->path);
+			return error_prefix(err, "%s: ", v->f->source.name);
 		if (i == 0 && !bytes_eq(key, parent_key))
 			return error_set(err, RC_DATA,
 					 "%s: an index block begins with another key than its "
 					 "parent entry has",
-					 v->f->path);
+					 v->f->source.name);
 		rc = collect(v, level, &e, key, err);
 		if (rc)
 			return rc;
@@ -75,13 +76,14 @@ static int collect(struct verify *v, uint32_t level, const struct hindex_entry *
 	if (rc)
 		return rc;
 	if (level + 1 == v->f->trailer.index_levels) {
-		hindex_list_add(&v->blocks, key, e->offset, e->disk_bytes);
+		if (!hfile_index_list_add(&v->blocks, key, e->offset, e->disk_bytes))
+			return error_memory(err, key.len, "the index");
 		return 0;
 	}
-	rc = reader_load_node(v->f, level + 1, e, &b, &node, err);
+	rc = hfile_reader_load_node(v->f, level + 1, e, &b, &node, err);
 	if (rc == 0)
 		rc = collect_node(v, level + 1, &node, key, err);
-	hblock_release(&b);
+	hfile_block_release(&b);
 	return rc;
 }
 
@@ -89,7 +91,7 @@ static int collect_index(struct verify *v, struct error *err)
 {
 	const struct hindex_list *root = &v->f->root;
 	for (size_t i = 0; i < root->count; i++) {
-		int rc = collect(v, 0, &root->entry[i], hindex_list_key(root, i), err);
+		int rc = collect(v, 0, &root->entry[i], hfile_index_list_key(root, i), err);
 		if (rc)
 			return rc;
 	}
@@ -110,98 +112,110 @@ static int check_mid_key(struct verify *v, struct error *err)
 	struct hindex_node node;
 	struct bytes key;
 	uint32_t i = get_be32(f->root_tail + 12);
-	int rc = reader_load_node(f, f->trailer.index_levels - 1, &leaf, &f->node, &node, err);
+	int rc =
+		hfile_reader_load_node(f, f->trailer.index_levels - 1, &leaf, &f->node, &node, err);
 	if (rc)
 		return rc;
 	if (i < node.count)
-		rc = hindex_node_entry(&node, i, &e, &key, err);
+		rc = hfile_index_node_entry(&node, i, &e, &key, err);
 	if (rc)
-		return error_prefix(err, "%s: ", f->path);
+		return error_prefix(err, "%s: ", f->source.name);
 	uint64_t middle = v->blocks.entry[(v->blocks.count - 1) / 2].offset;
 	return i < node.count && e.offset == middle
 		       ? 0
 		       : fault(v, err, "the middle data block's offset", e.offset, middle);
 }
 
-static int check_bloom(struct verify *v, const struct kv_key *last, const struct kv_key *key,
-		       struct error *err)
+static int bloom_key(const struct hfile *f, const struct cell *c, struct buf *store,
+		     struct bytes *key, struct error *err)
 {
-	struct hfile *f = v->f;
-	struct buf a = {0}, b = {0};
-	bool found, same = false;
-	if (last) {
-		struct bytes x =
-			hbloom_key(f->bloom_type, f->bloom_prefix, last->row, last->qualifier, &a);
-		struct bytes y =
-			hbloom_key(f->bloom_type, f->bloom_prefix, key->row, key->qualifier, &b);
-		same = bytes_eq(x, y);
-	}
-	buf_release(&a);
-	buf_release(&b);
-	if (same)
+	if (hfile_bloom_key(f->bloom_type, f->bloom_prefix, c->row, c->qualifier, store, key))
 		return 0;
-	v->bloom_keys++;
-	int rc = hfile_may_contain(f, key->row, key->qualifier, &found, err);
-	if (rc == 0 && !found)
-		rc = error_set(err, RC_DATA, "%s: the bloom filter lacks the key of cell %llu",
-			       f->path, (unsigned long long)v->sum->cells);
+	return error_memory(err, c->row.len + c->qualifier.len, "a bloom key");
+}
+
+static int same_bloom_key(struct verify *v, const struct cell *a, const struct cell *b, bool *same,
+			  struct error *err)
+{
+	struct bytes x, y;
+	int rc = bloom_key(v->f, a, &v->made[0], &x, err);
+	if (rc == 0)
+		rc = bloom_key(v->f, b, &v->made[1], &y, err);
+	*same = rc == 0 && bytes_eq(x, y);
 	return rc;
 }
 
-static int check_order(struct verify *v, const struct kv_key *last, const struct kv_key *key,
+static int check_bloom(struct verify *v, const struct cell *last, const struct cell *key,
 		       struct error *err)
 {
-	if (kv_key_cmp(last, key) > 0)
+	struct hfile *f = v->f;
+	bool found, same = false;
+	int rc = last ? same_bloom_key(v, last, key, &same, err) : 0;
+	if (rc || same)
+		return rc;
+	v->bloom_keys++;
+	rc = hfile_may_contain(f, key->row, key->qualifier, &found, err);
+	if (rc == 0 && !found)
+		rc = error_set(err, RC_DATA, "%s: the bloom filter lacks the key of cell %llu",
+			       f->source.name, (unsigned long long)v->sum->cells);
+	return rc;
+}
+
+static int check_order(struct verify *v, const struct cell *last, const struct cell *key,
+		       struct error *err)
+{
+	if (cell_key_cmp(last, key) > 0)
 		return error_set(err, RC_ORDER, "%s: cell %llu sorts before the cell it follows",
-				 v->f->path, (unsigned long long)v->sum->cells);
+				 v->f->source.name, (unsigned long long)v->sum->cells);
 	if (!bytes_eq(last->family, key->family))
 		return error_set(err, RC_DATA, "%s: cell %llu is of another family than the first",
-				 v->f->path, (unsigned long long)v->sum->cells);
+				 v->f->source.name, (unsigned long long)v->sum->cells);
 	return 0;
 }
 
-static int verify_cell(struct verify *v, const struct kv *kv, const struct kv_key *key,
+static int verify_cell(struct verify *v, const struct kv *kv, const struct cell *key,
 		       struct error *err)
 {
 	struct hfile_summary *s = v->sum;
-	struct kv_key last;
-	bool first = s->cells == 0 || !kv_key_parse(buf_bytes(&v->last), &last);
+	struct cell last;
+	bool first = s->cells == 0 || !hfile_kv_key_parse(buf_bytes(&v->last), &last);
 	int rc = first ? 0 : check_order(v, &last, key, err);
 	if (rc == 0 && v->f->has_bloom)
 		rc = check_bloom(v, first ? NULL : &last, key, err);
 	if (rc)
 		return rc;
-	if (first)
-		buf_append(&s->first_row, key->row.ptr, key->row.len);
+	if (first && !buf_try_append(&s->first_row, key->row.ptr, key->row.len))
+		return error_memory(err, key->row.len, "a row key");
 	s->rows += first || !bytes_eq(last.row, key->row);
 	s->cells++;
 	s->cell_bytes += kv->size;
 	s->min_ts = key->ts < s->min_ts ? key->ts : s->min_ts;
 	s->max_ts = key->ts > s->max_ts ? key->ts : s->max_ts;
-	if (key->type == HFILE_PUT && key->ts < v->earliest_put)
+	if (key->type == CELL_PUT && key->ts < v->earliest_put)
 		v->earliest_put = key->ts;
 	v->key_bytes += kv->key.len;
 	v->value_bytes += kv->value.len;
 	v->last.len = 0;
-	buf_append(&v->last, kv->key.ptr, kv->key.len);
+	if (!buf_try_append(&v->last, kv->key.ptr, kv->key.len))
+		return error_memory(err, kv->key.len, "a key");
 	return 0;
 }
 
 /* lastKey(block before) < index key <= first key; the first block's index key is its own. */
 static int check_index_key(struct verify *v, struct bytes first, struct error *err)
 {
-	struct kv_key index_key, f, last;
-	struct bytes flat = hindex_list_key(&v->blocks, v->block);
-	bool ok = kv_key_parse(flat, &index_key) && kv_key_parse(first, &f);
+	struct cell index_key, f, last;
+	struct bytes flat = hfile_index_list_key(&v->blocks, v->block);
+	bool ok = hfile_kv_key_parse(flat, &index_key) && hfile_kv_key_parse(first, &f);
 	if (ok && v->block == 0)
 		ok = bytes_eq(flat, first);
 	else if (ok)
-		ok = kv_key_parse(buf_bytes(&v->last), &last) &&
-		     kv_key_cmp(&last, &index_key) < 0 && kv_key_cmp(&index_key, &f) <= 0;
+		ok = hfile_kv_key_parse(buf_bytes(&v->last), &last) &&
+		     cell_key_cmp(&last, &index_key) < 0 && cell_key_cmp(&index_key, &f) <= 0;
 	if (!ok)
 		return error_set(err, RC_DATA,
 				 "%s: index key %zu is not between its block and the one before",
-				 v->f->path, v->block);
+				 v->f->source.name, v->block);
 	return 0;
 }
 
@@ -210,13 +224,13 @@ static int verify_cells(struct verify *v, struct error *err)
 	struct bytes cells;
 	size_t at = 0;
 	struct kv kv;
-	struct kv_key key;
-	int rc = reader_block_cells(v->f, &v->f->walk, &cells, err);
+	struct cell key;
+	int rc = hfile_reader_block_cells(v->f, &v->f->walk, &cells, err);
 	while (rc == 0) {
 		bool first = at == 0;
-		rc = reader_take_cell(cells, &at, &kv, &key, err);
+		rc = hfile_reader_take_cell(v->f, cells, &at, &kv, &key, err);
 		if (rc < 0)
-			error_prefix(err, "%s: block at %llu: ", v->f->path,
+			error_prefix(err, "%s: block at %llu: ", v->f->source.name,
 				     (unsigned long long)v->f->walk.place.offset);
 		if (rc == 0 && first)
 			rc = check_index_key(v, kv.key, err);
@@ -257,7 +271,7 @@ static int verify_block(struct verify *v, const struct hfile_block *b, struct er
 		       type == HBLOCK_BLOOM || type == HBLOCK_META || type == HBLOCK_INTERMEDIATE;
 	if (scanned == tail)
 		return error_set(err, RC_DATA, "%s: block at %llu: %s does not belong there",
-				 f->path, (unsigned long long)b->offset, b->type);
+				 f->source.name, (unsigned long long)b->offset, b->type);
 	if (!data_root && type != HBLOCK_INTERMEDIATE)
 		v->total_bytes += HBLOCK_HEADER + (uint64_t)b->plain_bytes;
 	if (data_root || type == HBLOCK_INTERMEDIATE || type == HBLOCK_LEAF)
@@ -323,7 +337,7 @@ static int check_trailer(const struct verify *v, struct error *err)
 static uint64_t info_number(const struct verify *v, const char *name, uint64_t absent)
 {
 	struct bytes b;
-	if (!hinfo_get(&v->f->info, name, &b))
+	if (!hfile_info_find(&v->f->info, name, &b))
 		return absent;
 	return b.len == 4 ? get_be32(b.ptr) : b.len == 8 ? get_be64(b.ptr) : UINT64_MAX;
 }
@@ -344,33 +358,33 @@ static int check_info(const struct verify *v, struct error *err)
 	put_be64(expected, (uint64_t)s->min_ts);
 	put_be64(expected + 8, (uint64_t)s->max_ts);
 	/* With deletes of columns HBase begins the range at 0: then only Puts' times are known. */
-	if (hinfo_get(&v->f->info, "TIMERANGE", &range) &&
+	if (hfile_info_find(&v->f->info, "TIMERANGE", &range) &&
 	    (range.len != 16 || memcmp(range.ptr + 8, expected + 8, 8) != 0 ||
 	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
 		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells",
-				 v->f->path);
+				 v->f->source.name);
 	return check_numbers(v, all, sizeof all / sizeof *all, err);
 }
 
-static int check_last(const struct verify *v, struct error *err)
+static int check_last(struct verify *v, struct error *err)
 {
 	const struct hfile *f = v->f;
 	struct bytes key = {NULL, 0}, bloom;
-	struct kv_key last;
-	struct buf made = {0};
+	struct cell last;
 	if (v->sum->cells == 0)
 		return 0;
-	hinfo_get(&f->info, "hfile.LASTKEY", &key);
-	if (!bytes_eq(key, buf_bytes(&v->last)) || !kv_key_parse(key, &last))
+	hfile_info_find(&f->info, "hfile.LASTKEY", &key);
+	if (!bytes_eq(key, buf_bytes(&v->last)) || !hfile_kv_key_parse(key, &last))
 		return error_set(err, RC_DATA, "%s: hfile.LASTKEY is not the last cell's key",
-				 f->path);
+				 f->source.name);
 	if (!f->has_bloom)
 		return 0;
-	key = hbloom_key(f->bloom_type, f->bloom_prefix, last.row, last.qualifier, &made);
-	bool ok = !hinfo_get(&f->info, "LAST_BLOOM_KEY", &bloom) || bytes_eq(key, bloom);
-	buf_release(&made);
-	if (!ok)
-		return error_set(err, RC_DATA, "%s: LAST_BLOOM_KEY is not the last key", f->path);
+	int rc = bloom_key(f, &last, &v->made[0], &key, err);
+	if (rc)
+		return rc;
+	if (hfile_info_find(&f->info, "LAST_BLOOM_KEY", &bloom) && !bytes_eq(key, bloom))
+		return error_set(err, RC_DATA, "%s: LAST_BLOOM_KEY is not the last key",
+				 f->source.name);
 	/* A delete-family bloom has chunks of the same type. */
 	if (f->has_delete_bloom)
 		return 0;
@@ -396,24 +410,20 @@ static int verify_all(struct verify *v, struct error *err)
 	return rc ? rc : check_last(v, err);
 }
 
-int hfile_verify(const char *path, struct hfile_summary *sum, struct error *err)
+int hfile_verify_open(struct hfile *f, struct hfile_summary *sum, struct error *err)
 {
-	struct verify v = {.sum = sum, .previous = -1, .earliest_put = TS_MAX};
-	*sum = (struct hfile_summary){.min_ts = TS_MAX};
-	int rc = hfile_open(&v.f, path, err);
-	if (rc)
-		return rc;
-	rc = verify_all(&v, err);
-	if (rc == 0) {
-		struct kv_key last;
-		if (kv_key_parse(buf_bytes(&v.last), &last))
-			buf_append(&sum->last_row, last.row.ptr, last.row.len);
-		sum->data_blocks = v.block;
-		rc = io_digest_file(path, sum->digest, &sum->file_bytes, err);
-	}
-	hindex_list_release(&v.blocks);
+	struct verify v = {.f = f, .sum = sum, .previous = -1, .earliest_put = CELL_TS_LATEST};
+	struct cell last;
+	*sum = (struct hfile_summary){.min_ts = CELL_TS_LATEST, .file_bytes = f->source.bytes};
+	int rc = verify_all(&v, err);
+	sum->data_blocks = v.block;
+	if (rc == 0 && hfile_kv_key_parse(buf_bytes(&v.last), &last) &&
+	    !buf_try_append(&sum->last_row, last.row.ptr, last.row.len))
+		rc = error_memory(err, last.row.len, "a row key");
+	hfile_index_list_release(&v.blocks);
 	buf_release(&v.last);
-	hfile_close(v.f);
+	buf_release(&v.made[0]);
+	buf_release(&v.made[1]);
 	if (rc)
 		hfile_summary_release(sum);
 	return rc;

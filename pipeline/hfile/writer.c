@@ -18,7 +18,7 @@
 
 struct hfile_scratch *hfile_scratch_new(void)
 {
-	return mem_calloc(1, sizeof(struct hfile_scratch));
+	return mem_try_calloc(1, sizeof(struct hfile_scratch));
 }
 
 void hfile_scratch_free(struct hfile_scratch *s)
@@ -30,13 +30,14 @@ void hfile_scratch_free(struct hfile_scratch *s)
 		s->idle = d->next;
 		buf_release(&d->cells);
 		buf_release(&d->last);
+		buf_release(&d->key);
 		mem_free(d->hashes);
 		mem_free(d);
 	}
-	ring_slots_free(s->slots);
-	ring_codecs_release(&s->codecs);
-	hcodec_release(&s->codec);
-	hcodec_release(&s->other_codec);
+	hfile_ring_slots_free(s->slots);
+	hfile_ring_codecs_release(&s->codecs);
+	hfile_codec_release(&s->codec);
+	hfile_codec_release(&s->other_codec);
 	buf_release(&s->disk);
 	buf_release(&s->work);
 	mem_free(s);
@@ -46,8 +47,9 @@ static struct write_buffers *take_buffers(struct hfile_scratch *s)
 {
 	struct write_buffers *d = s->idle;
 	if (!d)
-		return mem_calloc(1, sizeof *d);
+		return mem_try_calloc(1, sizeof *d);
 	s->idle = d->next;
+	d->last.len = 0;
 	return d;
 }
 
@@ -61,9 +63,9 @@ static void defaults(struct hfile_options *o)
 
 static int check_options(const struct hfile_options *o, struct error *err)
 {
-	if (o->family.len < 1 || o->family.len > FAMILY_MAX)
+	if (o->family.len > CELL_FAMILY_MAX || (o->family.len == 0 && o->nqualifiers))
 		return error_set(err, RC_LIMIT, "a family name of %zu bytes; 1 to %d are possible",
-				 o->family.len, FAMILY_MAX);
+				 o->family.len, CELL_FAMILY_MAX);
 	if (o->block_bytes > HBLOCK_PLAIN_MAX / 2)
 		return error_set(err, RC_LIMIT, "a block size of %u bytes; the limit is %u",
 				 o->block_bytes, HBLOCK_PLAIN_MAX / 2);
@@ -77,71 +79,95 @@ static int check_options(const struct hfile_options *o, struct error *err)
 		if (i && bytes_cmp(o->qualifiers[i - 1], o->qualifiers[i]) >= 0)
 			return error_set(err, RC_ORDER, "columns that are not in order");
 	}
-	if (o->bloom == BLOOM_ROWPREFIX && (o->bloom_prefix < 1 || o->bloom_prefix > ROW_MAX))
+	if (o->bloom == BLOOM_ROWPREFIX && (o->bloom_prefix < 1 || o->bloom_prefix > CELL_ROW_MAX))
 		return error_set(err, RC_CONFIG, "a bloom prefix of %u bytes; 1 to %d are possible",
-				 o->bloom_prefix, ROW_MAX);
+				 o->bloom_prefix, CELL_ROW_MAX);
 	return 0;
 }
 
-static void make_heads(struct hfile_writer *w, const struct bytes *qualifiers, size_t count)
+static bool make_heads(struct hfile_writer *w, const struct bytes *qualifiers, size_t count)
 {
 	struct buf *b = &w->head_bytes;
+	size_t bytes = WRITER_SLACK;
+	for (size_t i = 0; i < count; i++)
+		bytes += w->family.len + qualifiers[i].len;
+	w->heads = mem_try_calloc(count + 1, sizeof *w->heads);
+	if (!w->heads || !buf_try_reserve(b, bytes))
+		return false;
+	memset(b->ptr, 0, bytes);
 	for (size_t i = 0; i < count; i++) {
-		buf_append(b, w->family.ptr, w->family.len);
-		buf_append(b, qualifiers[i].ptr, qualifiers[i].len);
+		w->heads[i].all = bytes_of(b->ptr + b->len, w->family.len + qualifiers[i].len);
+		buf_fill(b, w->family.ptr, w->family.len);
+		buf_fill(b, qualifiers[i].ptr, qualifiers[i].len);
 	}
-	memset(buf_reserve(b, WRITER_SLACK), 0, WRITER_SLACK);
-	w->heads = mem_calloc(count + 1, sizeof *w->heads);
-	const uint8_t *at = b->ptr;
-	for (size_t i = 0; i < count; i++) {
-		w->heads[i].all = bytes_of(at, w->family.len + qualifiers[i].len);
-		memcpy(w->heads[i].start, at, sizeof w->heads[i].start);
-		at += w->heads[i].all.len;
-	}
+	for (size_t i = 0; i < count; i++)
+		memcpy(w->heads[i].start, w->heads[i].all.ptr, sizeof w->heads[i].start);
+	return true;
 }
 
-static struct hfile_writer *writer_make(const struct hfile_options *o)
+bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family)
 {
-	struct hfile_writer *w = mem_calloc(1, sizeof *w);
+	if (!buf_try_reserve(&w->family, 1 + family.len + WRITER_SLACK))
+		return false;
+	w->family.len = 0;
+	buf_fill_byte(&w->family, (uint8_t)family.len);
+	buf_fill(&w->family, family.ptr, family.len);
+	return true;
+}
+
+/* All that is allocated beforehand. */
+static bool make_parts(struct hfile_writer *w, const struct hfile_options *o)
+{
+	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
+	w->buffers = w->scratch ? take_buffers(w->scratch) : NULL;
+	return w->buffers && buf_try_reserve(&w->buffers->last, WRITER_SLACK) &&
+	       buf_try_append(&w->task, o->source_task.ptr, o->source_task.len) &&
+	       hfile_writer_set_family(w, o->family) &&
+	       make_heads(w, o->qualifiers, o->nqualifiers);
+}
+
+/* NULL: no memory. */
+static struct hfile_writer *writer_make(const struct hfile_options *o,
+					const struct hfile_sink *sink)
+{
+	struct hfile_writer *w = mem_try_calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
 	w->opt = *o;
 	w->opt.family = (struct bytes){NULL, 0};
 	w->opt.qualifiers = NULL;
-	buf_append(&w->task, o->source_task.ptr, o->source_task.len);
-	w->opt.source_task = buf_bytes(&w->task);
-	w->file.fd = -1;
 	w->own_scratch = !o->scratch;
-	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
-	w->buffers = take_buffers(w->scratch);
-	w->buffers->last.len = 0;
-	buf_reserve(&w->buffers->last, WRITER_SLACK);
+	w->ended = true; /* the sink is the caller's until all is there */
+	if (!make_parts(w, o)) {
+		hfile_abort(w);
+		return NULL;
+	}
+	w->ended = false;
+	w->opt.source_task = buf_bytes(&w->task);
 	w->tail_bytes = (o->tags ? 2u : 0u) + (o->mvcc ? 1u : 0u);
 	w->row_cost = o->encoding == ENCODING_ROW_INDEX_V1 ? 4 : 0;
-	buf_put(&w->family, (uint8_t)o->family.len);
-	buf_append(&w->family, o->family.ptr, o->family.len);
-	buf_reserve(&w->family, WRITER_SLACK);
-	make_heads(w, o->qualifiers, o->nqualifiers);
-	w->min_ts = TS_MAX;
+	w->min_ts = w->earliest_put = CELL_TS_LATEST;
 	w->index.max_bytes = o->index_block_bytes;
 	w->index.min_entries = o->index_min_entries;
-	hbloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes, w->buffers->hashes,
-		    w->buffers->hashes_cap);
-	hblock_out_init(&w->blocks, &w->file, &w->scratch->other_codec, &w->scratch->disk);
+	hfile_bloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes,
+			 w->buffers->hashes, w->buffers->hashes_cap);
+	hfile_block_out_init(&w->blocks, sink, &w->scratch->other_codec, &w->scratch->disk);
 	return w;
 }
 
-static void begin_block(struct hfile_writer *w)
+static int begin_block(struct hfile_writer *w, struct error *err)
 {
-	hblock_begin(&w->buffers->cells);
 	w->full_at = HBLOCK_HEADER + w->opt.block_bytes;
+	return hfile_block_begin(&w->buffers->cells, 0, err);
 }
 
-int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err)
+int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err)
 {
-	int rc = hcodec_setup(codec, o->codec, o->level, o->framing, err);
+	int rc = hfile_codec_setup(codec, o->codec, o->level, o->framing, err);
 	if (rc == 0)
-		rc = hcodec_tune(codec, o->hash_log, err);
+		rc = hfile_codec_tune(codec, o->hash_log, err);
 	if (rc == 0)
-		rc = hcodec_sequence(codec, o->min_match, (o->tags ? 2u : 0u) + o->mvcc, err);
+		rc = hfile_codec_sequence(codec, o->min_match, (o->tags ? 2u : 0u) + o->mvcc, err);
 	return rc;
 }
 
@@ -151,28 +177,35 @@ static int take_codecs(struct hfile_writer *w, struct error *err)
 	struct hfile_scratch *s = w->scratch;
 	if (s->user == w)
 		return 0;
-	int rc = writer_setup_codec(&w->opt, &s->codec, err);
+	int rc = hfile_writer_setup_codec(&w->opt, &s->codec, err);
 	if (rc == 0)
-		rc = writer_setup_codec(&w->opt, &s->other_codec, err);
+		rc = hfile_writer_setup_codec(&w->opt, &s->other_codec, err);
 	s->user = rc ? NULL : w;
 	return rc;
 }
 
-int hfile_writer_new(struct hfile_writer **out, const char *path, const struct hfile_options *opt,
-		     struct error *err)
+int hfile_writer_check(const struct hfile_options *opt, struct error *err)
+{
+	struct hfile_options o = *opt;
+	defaults(&o);
+	return check_options(&o, err);
+}
+
+int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink,
+			const struct hfile_options *opt, struct error *err)
 {
 	struct hfile_options o = *opt;
 	*out = NULL;
 	defaults(&o);
 	int rc = check_options(&o, err);
-	if (rc)
-		return rc;
-	struct hfile_writer *w = writer_make(&o);
-	begin_block(w);
-	rc = take_codecs(w, err);
+	struct hfile_writer *w = rc ? NULL : writer_make(&o, sink);
+	if (!w) {
+		sink->abort(sink->self);
+		return rc ? rc : error_memory(err, sizeof *w, "a writer");
+	}
+	rc = begin_block(w, err);
 	if (rc == 0)
-		rc = out_open(&w->file, path, o.file_buffer_bytes, err);
-	w->file.temporary = o.temporary;
+		rc = take_codecs(w, err);
 	if (rc) {
 		hfile_abort(w);
 		return rc;
@@ -181,21 +214,33 @@ int hfile_writer_new(struct hfile_writer **out, const char *path, const struct h
 	return 0;
 }
 
+static void give_buffers(struct hfile_writer *w)
+{
+	struct write_buffers *d = w->buffers;
+	if (!d)
+		return;
+	if (w->bloom.pending) {
+		d->hashes = w->bloom.pending;
+		d->hashes_cap = w->bloom.cap;
+	}
+	d->next = w->scratch->idle;
+	w->scratch->idle = d;
+}
+
 void hfile_abort(struct hfile_writer *w)
 {
 	if (!w)
 		return;
-	ring_drop(&w->ring, w);
-	out_abort(&w->file);
-	w->buffers->hashes = w->bloom.pending;
-	w->buffers->hashes_cap = w->bloom.cap;
-	w->buffers->next = w->scratch->idle;
-	w->scratch->idle = w->buffers;
-	w->scratch->user = NULL;
+	hfile_ring_drop(&w->ring, w);
+	if (!w->ended)
+		w->blocks.sink.abort(w->blocks.sink.self);
+	give_buffers(w);
+	if (w->scratch)
+		w->scratch->user = NULL;
 	if (w->own_scratch)
 		hfile_scratch_free(w->scratch);
-	hbloom_release(&w->bloom);
-	hindex_release(&w->index);
+	hfile_bloom_release(&w->bloom);
+	hfile_index_release(&w->index);
 	buf_release(&w->family);
 	buf_release(&w->task);
 	buf_release(&w->head_bytes);
@@ -209,65 +254,72 @@ static int write_inline(struct hfile_writer *w, bool closing, size_t chunks, str
 {
 	struct hblock_place place;
 	int rc = 0;
-	while (rc == 0 && hindex_leaf_due(&w->index, closing)) {
-		rc = hindex_write_leaf(&w->index, &w->blocks, &w->scratch->work, &place, err);
+	while (rc == 0 && hfile_index_leaf_due(&w->index, closing)) {
+		rc = hfile_index_write_leaf(&w->index, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
 	for (; rc == 0 && chunks; chunks--) {
-		rc = hbloom_write_chunk(&w->bloom, &w->blocks, &w->scratch->work, &place, err);
+		rc = hfile_bloom_write_chunk(&w->bloom, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
 	return rc;
 }
 
-struct buf *writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work)
+int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work,
+			 struct buf **payload, struct error *err)
 {
+	*payload = cells;
 	if (o->encoding == ENCODING_NONE)
-		return cells;
-	hblock_begin(work);
-	hblock_encode(o->encoding, bytes_of(cells->ptr + HBLOCK_HEADER, cells->len - HBLOCK_HEADER),
-		      (struct cell_tail){o->tags, o->mvcc}, work);
-	return work;
+		return 0;
+	*payload = work;
+	int rc = hfile_block_begin(work, cells->len, err);
+	if (rc)
+		return rc;
+	return hfile_block_encode(o->encoding,
+				  bytes_of(cells->ptr + HBLOCK_HEADER, cells->len - HBLOCK_HEADER),
+				  (struct cell_tail){o->tags, o->mvcc}, work, err);
 }
 
-static void put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
-		     size_t cell_bytes, struct bytes key)
+static int put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
+		    struct bytes key, struct error *err)
 {
 	struct hblock_place place;
-	hblock_put(&w->blocks, writer_data_type(&w->opt), disk, plain_bytes, &place);
-	hindex_add(&w->index, key, &place);
+	int rc = hfile_block_put(&w->blocks, hfile_writer_data_type(&w->opt), disk, plain_bytes,
+				 &place, err);
+	if (rc == 0)
+		rc = hfile_index_add(&w->index, key, &place, err);
 	w->first_data = w->data_blocks ? w->first_data : place.offset;
 	w->last_data = place.offset;
 	w->data_blocks++;
 	w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	w->plain_bytes += cell_bytes;
 	w->disk_bytes += place.disk_bytes;
+	return rc;
 }
 
-int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
-		    struct bytes key, size_t chunks, struct error *err)
+int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
+			  size_t cell_bytes, struct bytes key, size_t chunks, struct error *err)
 {
 	int rc = take_codecs(w, err);
-	if (rc)
-		return rc;
-	put_data(w, disk, plain_bytes, cell_bytes, key);
-	return write_inline(w, false, chunks, err);
+	if (rc == 0)
+		rc = put_data(w, disk, plain_bytes, cell_bytes, key, err);
+	return rc ? rc : write_inline(w, false, chunks, err);
 }
 
 /* The open block, on this thread. */
 static int write_data(struct hfile_writer *w, struct bytes key, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
-	struct buf *cells = &w->buffers->cells;
-	struct buf *payload = writer_payload(&w->opt, cells, &s->work);
+	struct buf *cells = &w->buffers->cells, *payload;
+	int rc = hfile_writer_payload(&w->opt, cells, &s->work, &payload, err);
+	if (rc == 0)
+		rc = take_codecs(w, err);
+	if (rc)
+		return rc;
 	struct buf *disk = w->opt.codec == CODEC_NONE ? payload : &s->disk;
 	size_t plain_bytes = payload->len - HBLOCK_HEADER;
-	int rc = take_codecs(w, err);
-	if (rc == 0)
-		rc = hblock_pack(&s->codec, writer_data_type(&w->opt), payload, disk, err);
-	if (rc == 0)
-		put_data(w, disk, plain_bytes, cells->len, key);
-	return rc;
+	rc = hfile_block_pack(&s->codec, hfile_writer_data_type(&w->opt), payload, disk, err);
+	return rc ? rc : put_data(w, disk, plain_bytes, cells->len, key, err);
 }
 
 /* A block with a large value went by: the room for it is not kept. */
@@ -277,33 +329,44 @@ static void drop_large(struct buf *b, const struct hfile_writer *w)
 		buf_release(b);
 }
 
-int writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
+/* The block's index key, and its last key for the next one's. */
+static int note_keys(struct hfile_writer *w, struct error *err)
 {
-	struct buf *cells = &w->buffers->cells;
-	struct bytes last = writer_last_key(w);
-	struct buf key = {0};
-	hindex_key(&key, buf_bytes(&w->buffers->last), kv_at(cells->ptr + HBLOCK_HEADER).key);
-	w->buffers->last.len = 0;
-	buf_append(&w->buffers->last, last.ptr, last.len);
-	buf_reserve(&w->buffers->last, WRITER_SLACK);
+	struct write_buffers *d = w->buffers;
+	struct bytes last = hfile_writer_last_key(w);
+	d->key.len = 0;
+	int rc = hfile_index_key(&d->key, buf_bytes(&d->last),
+				 hfile_kv_at(d->cells.ptr + HBLOCK_HEADER).key, err);
+	if (rc)
+		return rc;
+	d->last.len = 0;
+	if (!buf_try_reserve(&d->last, last.len + WRITER_SLACK))
+		return error_memory(err, last.len, "a key");
+	buf_fill(&d->last, last.ptr, last.len);
 	w->previous_at = 0;
-	size_t chunks = hbloom_due(&w->bloom, w->ring.chunks, closing);
-	int rc;
-	if (!closing && ring_take(&w->ring, w, cells, &key, chunks)) {
-		rc = ring_collect(&w->ring, w, false, err);
+	return 0;
+}
+
+int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err)
+{
+	struct buf *cells = &w->buffers->cells, *key = &w->buffers->key;
+	int rc = note_keys(w, err);
+	if (rc)
+		return rc;
+	size_t chunks = hfile_bloom_due(&w->bloom, w->ring.chunks, closing);
+	if (!closing && hfile_ring_take(&w->ring, w, cells, key, chunks)) {
+		rc = hfile_ring_collect(&w->ring, w, false, err);
 	} else {
-		rc = ring_collect(&w->ring, w, true, err);
+		rc = hfile_ring_collect(&w->ring, w, true, err);
 		if (rc == 0)
-			rc = write_data(w, buf_bytes(&key), err);
+			rc = write_data(w, buf_bytes(key), err);
 		if (rc == 0)
 			rc = write_inline(w, closing, chunks, err);
 	}
-	buf_release(&key);
 	drop_large(cells, w);
 	drop_large(&w->scratch->work, w);
 	drop_large(&w->scratch->disk, w);
-	begin_block(w);
-	return rc;
+	return rc ? rc : begin_block(w, err);
 }
 
 uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
@@ -313,7 +376,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 	/* A bloom key takes chunk_bytes / max_keys bytes on average. */
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
-	return w->file.offset + (uint64_t)(open + bloom) + index + HFILE_FIXED_BYTES;
+	return w->blocks.offset + (uint64_t)(open + bloom) + index + HFILE_FIXED_BYTES;
 }
 
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)
@@ -324,7 +387,7 @@ int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct 
 	*reached = false;
 	if (w->ring.count && most < bytes)
 		return 0;
-	int rc = ring_collect(&w->ring, w, true, err);
+	int rc = hfile_ring_collect(&w->ring, w, true, err);
 	*reached = rc == 0 && hfile_bytes_so_far(w) >= bytes;
 	return rc;
 }

@@ -16,6 +16,7 @@ struct write_buffers {
 	struct write_buffers *next; /* on the scratch's idle */
 	struct buf cells;	    /* the open block: room for a header, then cells */
 	struct buf last;	    /* last flat key of the block before; spare bytes behind it */
+	struct buf key;		    /* the index key of the block that ends */
 	struct hbloom_hash *hashes;
 	size_t hashes_cap;
 };
@@ -46,18 +47,21 @@ struct hfile_writer {
 			     */
 	size_t previous_bytes;
 	size_t full_at;		   /* cells.len that makes the block full */
-	size_t tail_bytes;	   /* behind each value: empty tags, mvcc */
+	size_t tail_bytes;	   /* behind each value: tags if they are empty, mvcc */
 	unsigned row_cost;	   /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
 	struct buf family;	   /* length and name */
 	struct column_head *heads; /* of opt.qualifiers */
 	uint64_t cells, rows, key_bytes, value_bytes;
-	int64_t min_ts, max_ts;
+	int64_t min_ts, max_ts, earliest_put;
+	uint64_t family_deletes;
+	bool column_deletes; /* HBase's time range then begins at 0 */
+	uint32_t max_tags;   /* bytes */
 	struct hbloom bloom;
 	/* touched for each block */
 	struct hfile_options opt;
 	struct hfile_scratch *scratch;
 	bool own_scratch;
-	struct out_file file;
+	bool ended; /* the sink was finished or aborted */
 	struct hblock_out blocks;
 	struct hindex index;
 	struct ring ring;
@@ -70,32 +74,39 @@ struct hfile_writer {
 };
 
 /* The flat key of the last cell. */
-static inline struct bytes writer_last_key(const struct hfile_writer *w)
+static inline struct bytes hfile_writer_last_key(const struct hfile_writer *w)
 {
 	const uint8_t *p =
 		w->previous_at ? w->buffers->cells.ptr + w->previous_at : w->buffers->last.ptr;
 	return bytes_of(p, w->previous_bytes);
 }
 
-static inline enum hblock_type writer_data_type(const struct hfile_options *o)
+static inline enum hblock_type hfile_writer_data_type(const struct hfile_options *o)
 {
 	return o->encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
 }
 
 /* Write the open data block and what became due with it. */
-int writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
+int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *err);
+
+/* The family of all cells; false: no memory. */
+bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family);
+/* What hfile_writer_new_to would say of options. */
+int hfile_writer_check(const struct hfile_options *opt, struct error *err);
 
 /* --- for ring.c --- */
 
 /* Set a codec to this writer's settings. */
-int writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err);
+int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec,
+			     struct error *err);
 /* The payload of a data block: the cells, or work with the cells encoded. */
-struct buf *writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work);
+int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work,
+			 struct buf **payload, struct error *err);
 /*
- * Write the data block that hblock_pack made of payload, and the inline blocks behind it: index
- * leaves, and chunks of the bloom filter.
+ * Write the data block that hfile_block_pack made of payload, and the inline blocks behind it:
+ * index leaves, and chunks of the bloom filter.
  */
-int writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes, size_t cell_bytes,
-		    struct bytes key, size_t chunks, struct error *err);
+int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
+			  size_t cell_bytes, struct bytes key, size_t chunks, struct error *err);
 
 #endif

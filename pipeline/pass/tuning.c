@@ -23,7 +23,11 @@ static int try_files(const struct cut_table *t, const struct cut_result *files, 
 		if (f->aim == AIM_NONE)
 			continue;
 		char *path = mem_format("%s/%s/%s", t->hfiles_dir, f->name, files->files[i].name);
-		rc = hfile_tune(path, f->aim, threads, &tuned[files->files[i].family], err);
+		struct hfile *h;
+		rc = hfile_open(&h, path, err);
+		if (rc == RC_OK)
+			rc = hfile_tune(h, f->aim, threads, &tuned[files->files[i].family], err);
+		hfile_close(h);
 		mem_free(path);
 	}
 	return rc;

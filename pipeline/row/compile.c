@@ -35,8 +35,9 @@ static void cell_compile(struct row_plan *p, struct cell_step *s, const struct j
 			 size_t column)
 {
 	const struct cell_spec *c = &table->cells[column];
-	*s = (struct cell_step){.family = c->family,
-				.column = column,
+	*s = (struct cell_step){.family = (uint32_t)c->family,
+				.family_name = bytes_str(table->schema.families[c->family].name),
+				.column = (uint32_t)column,
 				.computed = !c->qualifier_constant && c->nqualifier > 0,
 				.constant = c->kind == VALUE_CONST,
 				.optional = c->optional};
@@ -128,7 +129,8 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 	t->frames = arena_alloc(&p->arena, (t->ncells + 1) * sizeof(*t->frames));
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_step *s = &t->cells[i];
-		t->frames[i] = (struct cell_frame){s->family, s->column, s->qualifier, {0}};
+		t->frames[i] = (struct cell_frame){
+			s->family, s->column, s->family_name, s->qualifier, {0}};
 		if (s->constant)
 			t->frames[i].value =
 				bytes_of(s->value.len ? (const void *)s->value.ptr : "",

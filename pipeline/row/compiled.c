@@ -45,14 +45,16 @@ bool row_constant_columns(const struct row_plan *p, size_t table)
 	return p->tables[table].constant_columns;
 }
 
-size_t row_columns(const struct row_plan *p, size_t table, struct cell *columns)
+size_t row_columns(const struct row_plan *p, size_t table, struct row_cell *columns)
 {
 	const struct table_plan *t = &p->tables[table];
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_step *s = &t->cells[i];
-		columns[i] = (struct cell){.family = s->family,
-					   .column = s->column,
-					   .qualifier = s->qualifier};
+		columns[i] = (struct row_cell){.cell = {.family = s->family_name,
+							.qualifier = s->qualifier,
+							.type = CELL_PUT},
+					       .family = s->family,
+					       .column = s->column};
 	}
 	return t->ncells;
 }

@@ -42,7 +42,8 @@ struct binding {
 };
 
 struct cell_step {
-	size_t family, column;
+	uint32_t family, column;
+	struct bytes family_name;
 	struct bytes qualifier;	 /* constant */
 	struct key_schema parts; /* computed */
 	bool computed;
@@ -58,8 +59,8 @@ struct cell_step {
 
 /* What row_cells needs of a step with a constant qualifier. */
 struct cell_frame {
-	size_t family, column;
-	struct bytes qualifier;
+	uint32_t family, column;
+	struct bytes family_name, qualifier;
 	struct bytes value; /* ptr NULL: in the record */
 };
 

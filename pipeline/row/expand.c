@@ -3,8 +3,6 @@
  */
 #include "compiled.h"
 
-#include "hfile.h"
-
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -58,7 +56,7 @@ int64_t row_timestamp(const struct row_plan *p, size_t table, const struct recor
  * The usual table: what is the same in all rows stands close together, and nothing is asked of a
  * step.  NOT_SHORT: a slice's length takes two bytes, or the payload is damaged.
  */
-static size_t short_cells(const struct table_plan *t, const struct record *r, struct cell *to)
+static size_t short_cells(const struct table_plan *t, const struct record *r, struct row_cell *to)
 {
 	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
 	const struct bytes row = r->key;
@@ -78,32 +76,42 @@ static size_t short_cells(const struct table_plan *t, const struct record *r, st
 			value = bytes_of(at + 1, len - 1);
 			at += len;
 		}
-		*to++ = (struct cell){f->family, f->column, row, f->qualifier, value, ts, seq};
+		*to++ = (struct row_cell){.cell = {.row = row,
+						   .family = f->family_name,
+						   .qualifier = f->qualifier,
+						   .ts = ts,
+						   .value = value,
+						   .type = CELL_PUT},
+					  .family = f->family,
+					  .column = f->column,
+					  .seq = seq};
 		n++;
 	}
 	return at <= stop ? n : NOT_SHORT;
 }
 
 static __attribute__((noinline)) size_t any_cells(const struct table_plan *t,
-						  const struct record *r, struct cell *cells)
+						  const struct record *r, struct row_cell *cells)
 {
 	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	int64_t ts = record_ts(t, r);
-	struct cell *to = cells;
+	struct row_cell *to = cells;
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
-		if (!take_cell(&c, s, &to->qualifier, &to->value))
-			continue;
-		to->family = s->family;
-		to->column = s->column;
-		to->row = r->key;
-		to->ts = ts;
-		to->seq = r->seq;
-		to++;
+		*to = (struct row_cell){.cell = {.row = r->key,
+						 .family = s->family_name,
+						 .ts = ts,
+						 .type = CELL_PUT},
+					.family = s->family,
+					.column = s->column,
+					.seq = r->seq};
+		if (take_cell(&c, s, &to->cell.qualifier, &to->cell.value))
+			to++;
 	}
 	return (size_t)(to - cells);
 }
 
-size_t row_cells(const struct row_plan *p, size_t table, const struct record *r, struct cell *cells)
+size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
+		 struct row_cell *cells)
 {
 	const struct table_plan *t = &p->tables[table];
 	size_t n = t->constant_columns ? short_cells(t, r, cells) : NOT_SHORT;
@@ -111,37 +119,37 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 }
 
 static __attribute__((noinline)) size_t any_values(const struct table_plan *t,
-						   const struct record *r, struct hfile_value *out)
+						   const struct record *r, struct cell_value *out)
 {
 	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
-	struct hfile_value *to = out;
+	struct cell_value *to = out;
 	for (size_t i = 0; i < t->ncells; i++) {
 		struct bytes value = t->frames[i].value;
 		bool constant = value.ptr;
 		if (constant || take_slice(&c, &value))
-			*to++ = (struct hfile_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
-						     !constant};
+			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
+						    !constant};
 	}
 	return (size_t)(to - out);
 }
 
 size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
-		  struct hfile_value *out)
+		  struct cell_value *out)
 {
 	const struct table_plan *t = &p->tables[table];
 	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
-	struct hfile_value *to = out;
+	struct cell_value *to = out;
 	*ts = record_ts(t, r);
 	for (size_t i = 0; i < t->ncells; i++) {
 		struct bytes value = t->frames[i].value;
 		if (__builtin_expect(value.ptr != NULL, 0)) {
-			*to++ = (struct hfile_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
-						     false};
+			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
+						    false};
 			continue;
 		}
 		size_t len = at < stop ? *at : NOT_SHORT;
 		if (__builtin_expect(len - 1 < 0x7f, 1)) {
-			*to++ = (struct hfile_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
+			*to++ = (struct cell_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
 			at += len;
 			continue;
 		}

@@ -92,7 +92,7 @@ static json_t *text_json(struct bytes v)
 static const char *type_name(uint8_t type)
 {
 	switch (type) {
-	case HFILE_PUT: return "Put";
+	case CELL_PUT: return "Put";
 	case 8: return "Delete";
 	case 10: return "DeleteFamilyVersion";
 	case 12: return "DeleteColumn";
@@ -280,7 +280,7 @@ int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *er
 	return rc < 0 ? rc : RC_OK;
 }
 
-json_t *inspect_cell(const struct hfile_cell *c)
+json_t *inspect_cell(const struct cell *c)
 {
 	struct buf column = {0};
 	bytes_escape(&column, c->family);

@@ -126,9 +126,9 @@ void inspect_text(struct buf *out, json_t *d, bool all)
 		put_table(out, "each block", blocks, 0);
 }
 
-void inspect_cell_text(struct buf *out, const struct hfile_cell *c, int widths[2])
+void inspect_cell_text(struct buf *out, const struct cell *c, int widths[2])
 {
-	struct hfile_cell cut = *c;
+	struct cell cut = *c;
 	if (cut.value.len > VALUE_SHOWN)
 		cut.value.len = VALUE_SHOWN;
 	json_t *cell = inspect_cell(&cut);
@@ -140,8 +140,8 @@ void inspect_cell_text(struct buf *out, const struct hfile_cell *c, int widths[2
 		widths[0] = row_width > widths[0] ? row_width : widths[0];
 		widths[1] = column_width > widths[1] ? column_width : widths[1];
 		buf_printf(out, "  %-*s  %-*s  %13lld  %-24s  %s%s", widths[0], row, widths[1],
-			   column, (long long)ts, time, c->type == HFILE_PUT ? "" : type,
-			   c->type == HFILE_PUT ? value : "");
+			   column, (long long)ts, time, c->type == CELL_PUT ? "" : type,
+			   c->type == CELL_PUT ? value : "");
 		if (cut.value.len < c->value.len)
 			buf_printf(out, "... (%zu bytes)", c->value.len);
 		buf_put(out, '\n');

@@ -7,7 +7,7 @@
 
 #include "hfile.h"
 
-static uint64_t cell_digest(const struct hfile_cell *c, size_t skip)
+static uint64_t cell_digest(const struct cell *c, size_t skip)
 {
 	uint64_t h = XXH3_64bits(c->row.ptr + skip, c->row.len - skip);
 	h = XXH3_64bits_withSeed(c->qualifier.ptr, c->qualifier.len, h);
@@ -18,7 +18,7 @@ static uint64_t cell_digest(const struct hfile_cell *c, size_t skip)
 int digest_files(char **files, size_t nfiles, size_t skip, struct error *err)
 {
 	uint64_t cells = 0, sum = 0, rows = 0;
-	struct hfile_cell c;
+	struct cell c;
 	struct hfile *in;
 	struct buf last = {0};
 	int rc = RC_OK;

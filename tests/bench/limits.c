@@ -282,7 +282,7 @@ size_t limit_bloom(const struct limit_row *rows, size_t count)
 {
 	const uint32_t bytes = 131072, mask = 8 * bytes - 1;
 	uint32_t hashes, keys;
-	hbloom_sizes(BLOOM_ROW, bytes, &hashes, &keys);
+	hfile_bloom_sizes(BLOOM_ROW, bytes, &hashes, &keys);
 	uint8_t *bits = mem_calloc(1, bytes);
 	size_t chunks = 0;
 	for (size_t i = 0; i < count; i++) {

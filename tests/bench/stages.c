@@ -234,7 +234,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 /* The qualifiers of the table's one family, and the place of each column among them. */
 static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *place, size_t *count)
 {
-	struct cell cells[CELLS_MAX];
+	struct row_cell cells[CELLS_MAX];
 	*count = 0;
 	if (row_max_cells(b->plan, 0) > CELLS_MAX || b->job.tables[0].ncells > CELLS_MAX ||
 	    b->job.tables[0].schema.nfamilies > 1 || !row_constant_columns(b->plan, 0))
@@ -243,7 +243,7 @@ static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *pla
 				 CELLS_MAX);
 	*count = row_columns(b->plan, 0, cells);
 	for (size_t i = 0; i < *count; i++) {
-		qualifiers[i] = cells[i].qualifier;
+		qualifiers[i] = cells[i].cell.qualifier;
 		place[cells[i].column] = (uint16_t)i;
 	}
 	return RC_OK;
@@ -253,8 +253,8 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 		       const struct hfile_options *opt, const uint16_t *place, struct watch *w,
 		       uint64_t *bytes)
 {
-	struct cell cells[CELLS_MAX];
-	struct hfile_value values[CELLS_MAX];
+	struct row_cell cells[CELLS_MAX];
+	struct cell_value values[CELLS_MAX];
 	struct hfile_writer *out;
 	struct hfile_summary sum = {0};
 	struct watch start = now();
@@ -264,11 +264,11 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 	for (size_t i = 0; rc == RC_OK && i < rows->count; i++) {
 		size_t n = row_cells(b->plan, 0, &rows->record[i], cells);
 		for (size_t k = 0; k < n; k++)
-			values[k] = (struct hfile_value){.ptr = cells[k].value.ptr,
-							 .len = (uint32_t)cells[k].value.len,
-							 .column = place[cells[k].column],
-							 .roomy = true};
-		rc = hfile_add_values(out, cells->row, cells->ts, values, n, &b->err);
+			values[k] = (struct cell_value){.ptr = cells[k].cell.value.ptr,
+							.len = (uint32_t)cells[k].cell.value.len,
+							.column = place[cells[k].column],
+							.roomy = true};
+		rc = hfile_add_values(out, cells->cell.row, cells->cell.ts, values, n, &b->err);
 	}
 	since(w, start);
 	rc = rc ? rc : hfile_finish(out, &sum, &b->err);
@@ -289,18 +289,18 @@ static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struc
 	int rc = out_open(&file, path, 0, &b->err);
 	if (rc)
 		return rc;
-	rc = hcodec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
-	hblock_out_init(&out, &file, &codec, &disk);
+	rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
+	hfile_block_out_init(&out, &file, &codec, &disk);
 	struct watch start = now();
 	for (uint64_t done = 0; rc == RC_OK && done < bytes; done += BLOCK_BYTES) {
-		hblock_begin(&block);
+		hfile_block_begin(&block);
 		buf_reserve(&block, BLOCK_BYTES);
 		block.len += BLOCK_BYTES;
-		rc = hblock_write(&out, HBLOCK_DATA, &block, &place, &b->err);
+		rc = hfile_block_write(&out, HBLOCK_DATA, &block, &place, &b->err);
 	}
 	since(w, start);
 	out_abort(&file);
-	hcodec_release(&codec);
+	hfile_codec_release(&codec);
 	buf_release(&disk);
 	buf_release(&block);
 	return rc;
@@ -339,7 +339,7 @@ static void compress_batch(struct hcodec *own, ZSTD_CCtx *ctx, const struct buf 
 	struct watch start = now();
 	for (size_t i = 0; i < n; i++) {
 		out->len = 0;
-		hcodec_compress(own, buf_bytes(&blocks[i]), out, &err);
+		hfile_codec_compress(own, buf_bytes(&blocks[i]), out, &err);
 	}
 	since(&w[0], start);
 	start = now();
@@ -359,7 +359,7 @@ static int stage_compress(struct bench *b)
 	struct watch w[2] = {0};
 	struct hfile_block block;
 	uint64_t bytes = 0;
-	int rc = hcodec_setup(&own, CODEC_ZSTD, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
+	int rc = hfile_codec_setup(&own, CODEC_ZSTD, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
 	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
 		struct hfile *in;
 		uint64_t at = 0;
@@ -382,7 +382,7 @@ static int stage_compress(struct bench *b)
 	for (size_t i = 0; i < BATCH; i++)
 		buf_release(&blocks[i]);
 	buf_release(&out);
-	hcodec_release(&own);
+	hfile_codec_release(&own);
 	ZSTD_freeCCtx(ctx);
 	report("zstd", "own", w[0], bytes);
 	report("zstd", "limit", w[1], bytes);
@@ -399,12 +399,12 @@ static int bloom_chunks(struct hbloom *bloom, const struct rows *sorted, struct 
 	struct hblock_place place;
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < sorted->count; i++) {
-		hbloom_add(bloom, sorted->record[i].key, none);
-		if (hbloom_due(bloom, 0, false))
-			rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
+		hfile_bloom_add(bloom, sorted->record[i].key, none);
+		if (hfile_bloom_due(bloom, 0, false))
+			rc = hfile_bloom_write_chunk(bloom, out, &chunk, &place, err);
 	}
-	while (rc == RC_OK && hbloom_due(bloom, 0, true))
-		rc = hbloom_write_chunk(bloom, out, &chunk, &place, err);
+	while (rc == RC_OK && hfile_bloom_due(bloom, 0, true))
+		rc = hfile_bloom_write_chunk(bloom, out, &chunk, &place, err);
 	buf_release(&chunk);
 	return rc;
 }
@@ -420,18 +420,19 @@ static int stage_bloom(struct bench *b, const struct rows *sorted)
 	char *path = mem_format("%s/bloom", b->folder);
 	int rc = out_open(&file, path, 0, &b->err);
 	if (rc == RC_OK)
-		rc = hcodec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
+		rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE,
+				       &b->err);
 	if (rc == RC_OK) {
-		hblock_out_init(&out, &file, &codec, &disk);
-		hbloom_init(&bloom, BLOOM_ROW, 0, 131072, NULL, 0);
+		hfile_block_out_init(&out, &file, &codec, &disk);
+		hfile_bloom_init(&bloom, BLOOM_ROW, 0, 131072, NULL, 0);
 		struct watch start = now();
 		rc = bloom_chunks(&bloom, sorted, &out, &b->err);
 		since(&w, start);
 		mem_free(bloom.pending);
-		hbloom_release(&bloom);
+		hfile_bloom_release(&bloom);
 	}
 	out_abort(&file);
-	hcodec_release(&codec);
+	hfile_codec_release(&codec);
 	buf_release(&disk);
 	mem_free(path);
 	report("bloom", "own", w, 0);

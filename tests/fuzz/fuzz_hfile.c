@@ -21,8 +21,8 @@ static void mend_checksums(uint8_t *p, size_t size)
 			return;
 		uint8_t *sum = p + at + data;
 		for (uint64_t i = 0; i < data; i += chunk, sum += 4)
-			put_be32(sum,
-				 hblock_crc32c(p + at + i, data - i < chunk ? data - i : chunk));
+			put_be32(sum, hfile_block_crc32c(p + at + i,
+							 data - i < chunk ? data - i : chunk));
 		at += HBLOCK_HEADER + rest;
 	}
 }
@@ -31,7 +31,7 @@ static void walk(const char *path)
 {
 	struct hfile *f;
 	struct hfile_block block;
-	struct hfile_cell cell;
+	struct cell cell;
 	struct error err;
 	uint64_t at = 0;
 	bool found;
@@ -42,7 +42,9 @@ static void walk(const char *path)
 		;
 	while (hfile_next_cell(f, &cell, &err) == 0)
 		;
-	if (hfile_seek(f, bytes_str("m"), &err) == 0)
+	const struct bytes none = {NULL, 0};
+	const struct cell m = cell_first(bytes_str("m"), none, none);
+	if (hfile_seek(f, &m, &err) == 0)
 		hfile_next_cell(f, &cell, &err);
 	hfile_may_contain(f, bytes_str("m"), bytes_str("q"), &found, &err);
 	hfile_close(f);

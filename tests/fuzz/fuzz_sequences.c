@@ -18,15 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *cells = mem_alloc(size - 1), *back = mem_alloc(size - 1);
 	memcpy(cells, data + 1, size - 1);
 	unsigned min_match = SEQUENCE_MIN + data[0] % (SEQUENCE_MAX - SEQUENCE_MIN + 1);
-	if (hcodec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err) ||
-	    hcodec_sequence(&h, min_match, data[0] >> 6, &err) ||
-	    hcodec_compress_cells(&h, bytes_of(cells, size - 1), &out, &err) ||
-	    hcodec_decompress(&h, CODEC_ZSTD, buf_bytes(&out), back, size - 1, &err) ||
+	if (hfile_codec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err) ||
+	    hfile_codec_sequence(&h, min_match, data[0] >> 6, &err) ||
+	    hfile_codec_compress_cells(&h, bytes_of(cells, size - 1), &out, &err) ||
+	    hfile_codec_decompress(&h, CODEC_ZSTD, buf_bytes(&out), back, size - 1, &err) ||
 	    memcmp(back, cells, size - 1) != 0) {
 		fprintf(stderr, "%s\n", err.msg);
 		abort();
 	}
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 	buf_release(&out);
 	mem_free(cells);
 	mem_free(back);

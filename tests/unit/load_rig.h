@@ -72,7 +72,7 @@ static inline void cells_of(struct buf *out, const char *load, const struct mani
 	for (size_t i = 0; i < t->nfiles; i++) {
 		char *path = mem_format("%s/%s/%s", dir, load, t->files[i].path);
 		struct hfile *f;
-		struct hfile_cell c;
+		struct cell c;
 		if (hfile_open(&f, path, &err))
 			fail_msg("%s", err.msg);
 		hfile_rewind(f);

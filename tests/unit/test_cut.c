@@ -266,7 +266,7 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 		const char *family = f->families[r->files[i].family].name;
 		char *path = mem_format("%s/%s/%s", f->dir, family, r->files[i].name);
 		struct hfile *h;
-		struct hfile_cell c;
+		struct cell c;
 		assert_int_equal(hfile_open(&h, path, &err), 0);
 		hfile_rewind(h);
 		while (hfile_next_cell(h, &c, &err) == RC_OK) {
@@ -413,11 +413,11 @@ static void test_duplicates_of_long_keys(void **state)
 	memset(key, 0x01, sizeof key);
 	setup_job(&f, false, DUPLICATES_ERROR);
 	struct cut_table t = {.plan = f.plan, .table = &f.table};
-	struct cell a = {.row = bytes_of(key, sizeof key),
-			 .qualifier = bytes_of(key, sizeof key),
-			 .ts = 5,
-			 .seq = 17};
-	struct cell b = a;
+	struct row_cell a = {.cell = {.row = bytes_of(key, sizeof key),
+				      .qualifier = bytes_of(key, sizeof key),
+				      .ts = 5},
+			     .seq = 17};
+	struct row_cell b = a;
 	b.seq = 39;
 	assert_int_equal(duplicate_error(&t, &a, &b, &err), RC_DATA);
 	assert_non_null(strstr(err.msg, "row \\x01\\x01"));

@@ -64,9 +64,16 @@ static int add_row(struct hfile_writer *w, const struct night *n, uint32_t i, st
 		bytes_of(value, (size_t)snprintf(value, sizeof value, "%u", i * i * 7919 % 100003));
 	if (i == n->big_row)
 		v = bytes_of(big, sizeof big);
-	struct hfile_column c[] = {{bytes_str("a"), v, 1500000000000 + i % 977},
-				   {bytes_str("b"), bytes_of(value, i % 3), 1500000000000}};
-	return hfile_add_row(w, bytes_of(row, 4), c, 2, err);
+	struct cell c[] = {{.row = bytes_of(row, 4),
+			    .qualifier = bytes_str("a"),
+			    .ts = 1500000000000 + i % 977,
+			    .value = v,
+			    .type = CELL_PUT},
+			   {.qualifier = bytes_str("b"),
+			    .ts = 1500000000000,
+			    .value = bytes_of(value, i % 3),
+			    .type = CELL_PUT}};
+	return hfile_add_row(w, c, 2, err);
 }
 
 static int write_files(struct night *n, unsigned owner, struct error *err)

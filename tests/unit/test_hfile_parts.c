@@ -36,21 +36,22 @@ static void bloom_hash(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof murmur / sizeof *murmur; i++) {
 		struct buf key = unhex(murmur[i].key);
-		uint32_t h1 = hbloom_murmur2(buf_bytes(&key), 0);
+		uint32_t h1 = hfile_bloom_murmur2(buf_bytes(&key), 0);
 		assert_int_equal(h1, murmur[i].h1);
-		assert_int_equal(hbloom_murmur2(buf_bytes(&key), h1), murmur[i].h2);
+		assert_int_equal(hfile_bloom_murmur2(buf_bytes(&key), h1), murmur[i].h2);
 		buf_release(&key);
 	}
 	for (uint32_t i = 0; i < 7; i++)
-		assert_int_equal(hbloom_bit(0x225648c5, 0x45432fb5, i, 8 * 32768), bits[i]);
+		assert_int_equal(hfile_bloom_bit(0x225648c5, 0x45432fb5, i, 8 * 32768), bits[i]);
 	/* |INT_MIN mod B|, which overflows in 32 signed bits */
-	assert_int_equal(hbloom_bit(0x80000000, 0, 0, 1000), 2147483648u % 1000);
+	assert_int_equal(hfile_bloom_bit(0x80000000, 0, 0, 1000), 2147483648u % 1000);
 }
 
 /* Every kernel's hashes are those of the plain function, whatever stands behind the keys. */
 static void bloom_lanes(void **state)
 {
-	const struct hbloom_kernel *kernels[] = {hbloom_kernel_portable(), hbloom_kernel_choose()};
+	const struct hbloom_kernel *kernels[] = {hfile_bloom_kernel_portable(),
+						 hfile_bloom_kernel_choose()};
 	struct hbloom_lanes lanes;
 	(void)state;
 	srand(11);
@@ -62,9 +63,9 @@ static void bloom_lanes(void **state)
 			kernels[k]->hash(&lanes, bytes, found);
 			for (size_t i = 0; i < HBLOOM_LANES; i++) {
 				struct bytes key = {lanes.key[i], bytes};
-				uint32_t h1 = hbloom_murmur2(key, 0);
+				uint32_t h1 = hfile_bloom_murmur2(key, 0);
 				assert_int_equal(found[i].h1, h1);
-				assert_int_equal(found[i].h2, hbloom_murmur2(key, h1));
+				assert_int_equal(found[i].h2, hfile_bloom_murmur2(key, h1));
 			}
 			assert_int_equal(found[HBLOOM_LANES].h1, 5);
 			assert_int_equal(found[HBLOOM_LANES].h2, 6);
@@ -72,12 +73,13 @@ static void bloom_lanes(void **state)
 	}
 }
 
-/* Every kernel sets the bits of hbloom_bit and no others. */
+/* Every kernel sets the bits of hfile_bloom_bit and no others. */
 static void bloom_bits(void **state)
 {
 	static const uint64_t sizes[] = {8, 1024, 1000, 24, 65536, 131072 * 8};
 	static uint8_t want[131072], found[131072];
-	const struct hbloom_kernel *kernels[] = {hbloom_kernel_portable(), hbloom_kernel_choose()};
+	const struct hbloom_kernel *kernels[] = {hfile_bloom_kernel_portable(),
+						 hfile_bloom_kernel_choose()};
 	struct hbloom_hash h[21];
 	(void)state;
 	srand(12);
@@ -90,7 +92,7 @@ static void bloom_bits(void **state)
 			if (i == 1)
 				h[i] = (struct hbloom_hash){0x80000000, 0}; /* |INT_MIN| */
 			for (uint32_t k = 0; k < hashes; k++) {
-				uint64_t bit = hbloom_bit(h[i].h1, h[i].h2, k, bits);
+				uint64_t bit = hfile_bloom_bit(h[i].h1, h[i].h2, k, bits);
 				want[bit / 8] |= (uint8_t)(1u << bit % 8);
 			}
 		}
@@ -107,18 +109,21 @@ static void bloom_sizes(void **state)
 	uint32_t hashes, keys;
 	struct buf made = {0};
 	(void)state;
-	hbloom_sizes(BLOOM_ROW, 131072, &hashes, &keys);
+	hfile_bloom_sizes(BLOOM_ROW, 131072, &hashes, &keys);
 	assert_int_equal(hashes, 7);
 	assert_int_equal(keys, 109306);
-	hbloom_sizes(BLOOM_ROWCOL, 131072, &hashes, &keys);
+	hfile_bloom_sizes(BLOOM_ROWCOL, 131072, &hashes, &keys);
 	assert_int_equal(hashes, 8);
 	assert_int_equal(keys, 95069);
-	assert_hex(hbloom_key(BLOOM_ROWCOL, 0, bytes_str("r1"), bytes_str("q"), &made),
-		   "0002 7231 00 71 7fffffffffffffff ff");
-	assert_hex(hbloom_key(BLOOM_ROWPREFIX, 3, bytes_str("abcd"), bytes_str("q"), &made),
-		   "616263");
-	assert_hex(hbloom_key(BLOOM_ROWPREFIX, 9, bytes_str("abcd"), bytes_str("q"), &made),
-		   "61626364");
+	struct bytes key;
+	assert_true(hfile_bloom_key(BLOOM_ROWCOL, 0, bytes_str("r1"), bytes_str("q"), &made, &key));
+	assert_hex(key, "0002 7231 00 71 7fffffffffffffff ff");
+	assert_true(hfile_bloom_key(BLOOM_ROWPREFIX, 3, bytes_str("abcd"), bytes_str("q"), &made,
+				    &key));
+	assert_hex(key, "616263");
+	assert_true(hfile_bloom_key(BLOOM_ROWPREFIX, 9, bytes_str("abcd"), bytes_str("q"), &made,
+				    &key));
+	assert_hex(key, "61626364");
 	buf_release(&made);
 }
 
@@ -146,19 +151,19 @@ static void vint(void **state)
 	for (size_t i = 0; i < sizeof vints / sizeof *vints; i++) {
 		uint8_t p[9];
 		int64_t v;
-		size_t n = kv_vint_put(p, vints[i].value);
+		size_t n = hfile_kv_vint_put(p, vints[i].value);
 		assert_hex(bytes_of(p, n), vints[i].hex);
-		assert_int_equal(kv_vint_get(p, p + n, &v), n);
+		assert_int_equal(hfile_kv_vint_get(p, p + n, &v), n);
 		assert_int_equal(v, vints[i].value);
-		assert_int_equal(kv_vint_get(p, p + n - 1, &v), 0);
+		assert_int_equal(hfile_kv_vint_get(p, p + n - 1, &v), 0);
 	}
 }
 
 static void crc(void **state)
 {
 	(void)state;
-	assert_int_equal(hblock_crc32c((const uint8_t *)"123456789", 9), 0xe3069283);
-	assert_int_equal(hblock_crc32c((const uint8_t *)"", 0), 0);
+	assert_int_equal(hfile_block_crc32c((const uint8_t *)"123456789", 9), 0xe3069283);
+	assert_int_equal(hfile_block_crc32c((const uint8_t *)"", 0), 0);
 }
 
 /* From HBase's own unit test */
@@ -170,16 +175,16 @@ static void zstd_styles(void **state)
 	struct error err;
 	uint8_t out[17];
 	(void)state;
-	assert_int_equal(hcodec_decompress(&h, CODEC_ZSTD, buf_bytes(&in), out, 16, &err), 0);
+	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, buf_bytes(&in), out, 16, &err), 0);
 	assert_memory_equal(out, "HBase is awesome", 16);
 	/* Behind both length fields lies the frame that Hadoop's codec wants. */
 	struct bytes frame = bytes_of(in.ptr + 8, in.len - 8);
 	memset(out, 0, sizeof out);
-	assert_int_equal(hcodec_decompress(&h, CODEC_ZSTD, frame, out, 16, &err), 0);
+	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 16, &err), 0);
 	assert_memory_equal(out, "HBase is awesome", 16);
-	assert_int_equal(hcodec_decompress(&h, CODEC_ZSTD, frame, out, 15, &err), RC_DATA);
-	assert_int_equal(hcodec_decompress(&h, CODEC_ZSTD, frame, out, 17, &err), RC_DATA);
-	hcodec_release(&h);
+	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 15, &err), RC_DATA);
+	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, frame, out, 17, &err), RC_DATA);
+	hfile_codec_release(&h);
 	buf_release(&in);
 }
 
@@ -223,21 +228,21 @@ static void codec_containers(void **state)
 		plain[i] = i % 100000 < 50000 ? (uint8_t)rand() : (uint8_t)(i / 1000);
 	for (size_t c = 0; c < sizeof containers / sizeof *containers; c++) {
 		enum codec codec = containers[c].codec;
-		assert_int_equal(hcodec_setup(&h, codec, LEVEL_DEFAULT, containers[c].framing,
-					      &err),
+		assert_int_equal(hfile_codec_setup(&h, codec, LEVEL_DEFAULT, containers[c].framing,
+						   &err),
 				 0);
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
 			struct buf out = {0};
 			struct bytes in = {plain, sizes[s]};
-			assert_int_equal(hcodec_compress(&h, in, &out, &err), 0);
+			assert_int_equal(hfile_codec_compress(&h, in, &out, &err), 0);
 			if (codec == CODEC_GZ)
 				assert_int_equal(get_be16(out.ptr), 0x1f8b);
 			else if (codec == CODEC_ZSTD && containers[c].framing)
 				assert_int_equal(get_be32(out.ptr), 0x28b52ffd);
 			else
 				check_chunks(buf_bytes(&out), sizes[s]);
-			assert_int_equal(hcodec_decompress(&h, codec, buf_bytes(&out), back,
-							   sizes[s], &err),
+			assert_int_equal(hfile_codec_decompress(&h, codec, buf_bytes(&out), back,
+								sizes[s], &err),
 					 0);
 			if (sizes[s])
 				assert_memory_equal(plain, back, sizes[s]);
@@ -247,9 +252,10 @@ static void codec_containers(void **state)
 										  : 4);
 			buf_release(&out);
 		}
-		assert_int_equal(hcodec_setup(&h, CODEC_LZO, LEVEL_DEFAULT, 0, &err), RC_CONFIG);
+		assert_int_equal(hfile_codec_setup(&h, CODEC_LZO, LEVEL_DEFAULT, 0, &err),
+				 RC_CONFIG);
 	}
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 	free(plain);
 	free(back);
 }
@@ -257,8 +263,12 @@ static void codec_containers(void **state)
 static struct buf flat_key(const char *row, const char *qualifier, int64_t ts)
 {
 	struct buf b = {0};
-	struct kv_key k = {bytes_str(row), bytes_str("f"), bytes_str(qualifier), ts, 4};
-	kv_key_put(&b, &k);
+	struct cell k = {.row = bytes_str(row),
+			 .family = bytes_str("f"),
+			 .qualifier = bytes_str(qualifier),
+			 .ts = ts,
+			 .type = CELL_PUT};
+	assert_true(hfile_kv_key_append(&b, &k));
 	return b;
 }
 
@@ -286,10 +296,14 @@ static void index_keys(void **state)
 		struct buf last = flat_key(shortened[i].last_row, shortened[i].last_qualifier, 9);
 		struct buf first = flat_key(shortened[i].row, shortened[i].qualifier, 5);
 		struct buf out = {0};
-		hindex_key(&out, buf_bytes(&last), buf_bytes(&first));
+		struct error err;
+		assert_int_equal(hfile_index_key(&out, buf_bytes(&last), buf_bytes(&first), &err),
+				 0);
 		assert_hex(buf_bytes(&out), shortened[i].expected);
 		out.len = 0;
-		hindex_key(&out, (struct bytes){NULL, 0}, buf_bytes(&first));
+		assert_int_equal(hfile_index_key(&out, (struct bytes){NULL, 0}, buf_bytes(&first),
+						 &err),
+				 0);
 		assert_true(bytes_eq(buf_bytes(&out), buf_bytes(&first)));
 		buf_release(&last);
 		buf_release(&first);

@@ -24,7 +24,7 @@ static void expect_weight(const struct rig *r, bool usual, uint64_t want)
 		assert_int_equal(weigh_usual(&u, &r->record), want);
 }
 
-static void value_is(const struct hfile_value *v, unsigned column, const char *text, size_t len)
+static void value_is(const struct cell_value *v, unsigned column, const char *text, size_t len)
 {
 	assert_int_equal(v->column, column);
 	assert_int_equal(v->len, len);
@@ -35,7 +35,7 @@ static void ratings_key_by_hand(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct cell cells[2];
+	struct row_cell cells[2];
 	rig_ratings(&r, AS_TEXT);
 	assert_int_equal(row_secondary_bytes(r.plan, 0), 0);
 	assert_true(row_constant_columns(r.plan, 0));
@@ -56,14 +56,14 @@ static void ratings_key_by_hand(void **state)
 		key[0] = (uint8_t)(murmur3_32(bytes_of(key + 1, 8), 0) % 16);
 		assert_bytes(r.record.key, key, sizeof(key));
 		assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 2);
-		assert_bytes(cells[0].qualifier, "m", 1);
-		assert_bytes(cells[0].value, text[1], strlen(text[1]));
-		assert_bytes(cells[1].qualifier, "r", 1);
-		assert_bytes(cells[1].value, text[2], strlen(text[2]));
+		assert_bytes(cells[0].cell.qualifier, "m", 1);
+		assert_bytes(cells[0].cell.value, text[1], strlen(text[1]));
+		assert_bytes(cells[1].cell.qualifier, "r", 1);
+		assert_bytes(cells[1].cell.value, text[2], strlen(text[2]));
 		assert_int_equal(cells[1].column, 0);
-		assert_int_equal(cells[0].ts, ms);
+		assert_int_equal(cells[0].cell.ts, ms);
 		assert_int_equal(cells[0].seq, 42);
-		assert_bytes(cells[0].row, key, sizeof(key));
+		assert_bytes(cells[0].cell.row, key, sizeof(key));
 		/* 4 + 4 + 2 + row + 1 + family + qualifier + 8 + 1 + value */
 		size_t each = 4 + 4 + 2 + 21 + 1 + 1 + 1 + 8 + 1;
 		expect_weight(&r, true, 2 * each + strlen(text[1]) + strlen(text[2]));
@@ -96,7 +96,7 @@ static void values_of_constant_columns(void **state)
 	enum { N = sizeof(lengths) / sizeof(*lengths) };
 	static char text[2][20001];
 	struct rig r;
-	struct hfile_value v[3];
+	struct cell_value v[3];
 	int64_t time;
 	rig_init(&r);
 	size_t id = add_field(&r, "id", FIELD_TEXT), ts = add_field(&r, "ts", FIELD_TIME);
@@ -190,11 +190,11 @@ static void variable_parts(void **state)
 	rig_start(&r);
 	ENCODE_OK(&r, "13800138000", "ab", "00fF7a", "Yes");
 	assert_bytes(r.record.key, "v1:00083100831|ab  \x00\xff\x7a\xff", 23);
-	struct cell cells[3];
+	struct row_cell cells[3];
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
-	assert_bytes(cells[0].value, "\xff", 1);
-	assert_bytes(cells[1].value, "\x00\xff\x7a", 3);
-	assert_bytes(cells[2].value, "00083100831", 11);
+	assert_bytes(cells[0].cell.value, "\xff", 1);
+	assert_bytes(cells[1].cell.value, "\x00\xff\x7a", 3);
+	assert_bytes(cells[2].cell.value, "00083100831", 11);
 	rig_release(&r);
 }
 
@@ -354,9 +354,9 @@ static void order_kept_i64(void **state)
 		snprintf(text[0], 24, "%" PRId64, a);
 		snprintf(text[1], 24, "%" PRId64, b);
 		assert_int_equal(compare_keys(&r, text[0], text[1]), (a > b) - (a < b));
-		struct cell c;
+		struct row_cell c;
 		row_cells(r.plan, 0, &r.record, &c);
-		assert_int_equal((int64_t)get_be64(c.value.ptr), b); /* Bytes.toBytes(long) */
+		assert_int_equal((int64_t)get_be64(c.cell.value.ptr), b); /* Bytes.toBytes(long) */
 	}
 	rig_release(&r);
 }
@@ -378,11 +378,11 @@ static void order_kept_reals(void **state)
 			snprintf(text[0], 40, "%.17g", a);
 			snprintf(text[1], 40, "%.17g", b);
 			assert_int_equal(compare_keys(&r, text[0], text[1]), (a > b) - (a < b));
-			struct cell c;
+			struct row_cell c;
 			uint64_t bits;
 			row_cells(r.plan, 0, &r.record, &c);
 			memcpy(&bits, &b, 8);
-			assert_int_equal(get_be64(c.value.ptr), bits);
+			assert_int_equal(get_be64(c.cell.value.ptr), bits);
 		}
 		rig_release(&r);
 	}
@@ -419,7 +419,7 @@ static void wide_rows(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct cell cells[3];
+	struct row_cell cells[3];
 	rig_init(&r);
 	size_t uid = add_field(&r, "uid", FIELD_TEXT), ts = add_field(&r, "ts", FIELD_TIME);
 	size_t item = add_field(&r, "item", FIELD_TEXT), tag = add_field(&r, "tag", FIELD_TEXT);
@@ -441,12 +441,12 @@ static void wide_rows(void **state)
 	put_be64(reversed, INT64_MAX - 1260759144123u);
 	assert_memory_equal(r.record.secondary, reversed, 8);
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
-	assert_bytes(cells[0].qualifier, "z", 1);
-	assert_bytes(cells[1].qualifier, reversed, 8);
-	assert_bytes(cells[1].value, "book", 4);
-	assert_bytes(cells[2].qualifier, "red", 3);
-	assert_bytes(cells[2].value, "on", 2);
-	assert_int_equal(cells[2].ts, 1260759144123);
+	assert_bytes(cells[0].cell.qualifier, "z", 1);
+	assert_bytes(cells[1].cell.qualifier, reversed, 8);
+	assert_bytes(cells[1].cell.value, "book", 4);
+	assert_bytes(cells[2].cell.qualifier, "red", 3);
+	assert_bytes(cells[2].cell.value, "on", 2);
+	assert_int_equal(cells[2].cell.ts, 1260759144123);
 	expect_weight(&r, false, 3 * (20 + 2 + 1) + 1 + 4 + 8 + 4 + 3 + 2);
 	ENCODE_OK(&r, "u1", "0", "book", "NULL");
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 2);
@@ -471,7 +471,7 @@ static void secondary_bytes(void **state)
 		     {AS_U16, AS_TEXT, 0, 8}};
 	for (size_t i = 0; i < 4; i++) {
 		struct rig r;
-		struct cell c;
+		struct row_cell c;
 		rig_init(&r);
 		size_t id = add_field(&r, "id", FIELD_U32), ts = add_field(&r, "ts", FIELD_TIME);
 		r.fields[ts].unit = TIME_US;
@@ -488,7 +488,7 @@ static void secondary_bytes(void **state)
 		assert_int_equal(row_secondary_bytes(r.plan, 0), cases[i].secondary);
 		ENCODE_OK(&r, "17", "1260759144123456");
 		assert_int_equal(row_cells(r.plan, 0, &r.record, &c), 1);
-		assert_int_equal(c.ts, 1260759144123);
+		assert_int_equal(c.cell.ts, 1260759144123);
 		rig_release(&r);
 	}
 }

@@ -98,9 +98,9 @@ static void key_rejects(void **state)
 	c = (struct column){.ptr = (const uint8_t *)text, .len = ROW_KEY_MAX};
 	assert_int_equal(encode_columns(&r, &c), 0);
 	assert_int_equal(r.record.key.len, ROW_KEY_MAX);
-	struct cell cell;
+	struct row_cell cell;
 	assert_int_equal(row_cells(r.plan, 0, &r.record, &cell), 1);
-	assert_bytes(cell.value, text, ROW_KEY_MAX);
+	assert_bytes(cell.cell.value, text, ROW_KEY_MAX);
 	c.len++;
 	assert_int_equal(encode_columns(&r, &c), RC_DATA);
 	assert_string_equal(r.why.reason, "key_too_long");
@@ -131,9 +131,9 @@ static void qualifiers_end_at_their_limit(void **state)
 	struct column c[] = {{.ptr = (const uint8_t *)"k", .len = 1},
 			     {.ptr = (const uint8_t *)text, .len = QUALIFIER_MAX}};
 	assert_int_equal(encode_columns(&r, c), 0);
-	struct cell cell;
+	struct row_cell cell;
 	assert_int_equal(row_cells(r.plan, 0, &r.record, &cell), 1);
-	assert_bytes(cell.qualifier, text, QUALIFIER_MAX);
+	assert_bytes(cell.cell.qualifier, text, QUALIFIER_MAX);
 	c[1].len++;
 	assert_int_equal(encode_columns(&r, c), RC_DATA);
 	assert_string_equal(r.why.reason, "qualifier_too_long");
@@ -161,7 +161,7 @@ static void nulls_and_optional_cells(void **state)
 {
 	(void)state;
 	struct rig r;
-	struct cell cells[4];
+	struct row_cell cells[4];
 	static const char *own[] = {"-"};
 	rig_init(&r);
 	size_t k = add_field(&r, "k", FIELD_TEXT), a = add_field(&r, "a", FIELD_U32);
@@ -176,15 +176,15 @@ static void nulls_and_optional_cells(void **state)
 	rig_start(&r);
 	ENCODE_OK(&r, "key", "5", "-");
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 2);
-	assert_bytes(cells[0].qualifier, "0", 1);
-	assert_bytes(cells[1].value, "\0\0\0\0\0\0\0\5", 8);
+	assert_bytes(cells[0].cell.qualifier, "0", 1);
+	assert_bytes(cells[1].cell.value, "\0\0\0\0\0\0\0\5", 8);
 	ENCODE_OK(&r, "key", "NULL", "NULL"); /* its own list replaces the source's */
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 1);
-	assert_bytes(cells[0].value, "NULL", 4);
+	assert_bytes(cells[0].cell.value, "NULL", 4);
 	assert_int_equal(cells[0].family, 1);
 	ENCODE_OK(&r, "key", "5", ""); /* empty text is a value here */
 	assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 3);
-	assert_int_equal(cells[2].value.len, 0);
+	assert_int_equal(cells[2].cell.value.len, 0);
 	ENCODE_OK(&r, "key", "", "-");
 	assert_int_equal(r.record.key.len, 0);			/* nothing to store */
 	assert_int_equal(ENCODE(&r, "key", "x", "-"), RC_DATA); /* optional is not unchecked */

@@ -26,11 +26,11 @@ static void time_rig(struct rig *r, const char *format, enum time_unit unit,
 /* The value in ms; INT64_MIN for a reject. */
 static int64_t time_of(struct rig *r, const char *text)
 {
-	struct cell c;
+	struct row_cell c;
 	if (ENCODE(r, text))
 		return INT64_MIN;
 	row_cells(r->plan, 0, &r->record, &c);
-	return (int64_t)get_be64(c.value.ptr);
+	return (int64_t)get_be64(c.cell.value.ptr);
 }
 
 static void time_texts(void **state)
@@ -234,10 +234,10 @@ static void joined_columns(void **state)
 	struct column c[2] = {{.ptr = (const uint8_t *)"02:52", .len = 5},
 			      {.ptr = (const uint8_t *)"2009-12-14", .len = 10}};
 	struct event ev = {.columns = c, .ncolumns = 2};
-	struct cell cell;
+	struct row_cell cell;
 	assert_int_equal(row_encode(r.encoder, &ev, &r.record, &r.why), 0);
 	assert_int_equal(row_cells(r.plan, 0, &r.record, &cell), 1);
-	assert_int_equal(get_be64(cell.value.ptr), 1260759120000);
+	assert_int_equal(get_be64(cell.cell.value.ptr), 1260759120000);
 	c[0].len = 0; /* one null is enough */
 	assert_int_equal(row_encode(r.encoder, &ev, &r.record, &r.why), 0);
 	assert_int_equal(r.record.key.len, 0);

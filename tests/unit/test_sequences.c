@@ -31,10 +31,14 @@ static uint32_t any(uint32_t below)
 static void put_cell(struct buf *b, struct bytes row, struct bytes qualifier, int64_t ts,
 		     struct bytes value, size_t tail_bytes)
 {
-	struct kv_key key = {row, bytes_str("f"), qualifier, ts, HFILE_PUT};
+	struct cell key = {.row = row,
+			   .family = bytes_str("f"),
+			   .qualifier = qualifier,
+			   .ts = ts,
+			   .type = CELL_PUT};
 	buf_be32(b, (uint32_t)(KEY_FIXED + row.len + 1 + qualifier.len));
 	buf_be32(b, (uint32_t)value.len);
-	kv_key_put(b, &key);
+	assert_true(hfile_kv_key_append(b, &key));
 	buf_append(b, value.ptr, value.len);
 	buf_append(b, "\0\0\0", tail_bytes);
 }
@@ -85,7 +89,7 @@ static void prove_portable(struct hcodec *h, struct bytes cells, const struct bu
 	struct buf out = {0};
 	struct error err;
 	h->sequencer.portable = true;
-	assert_int_equal(hcodec_compress_cells(h, cells, &out, &err), 0);
+	assert_int_equal(hfile_codec_compress_cells(h, cells, &out, &err), 0);
 	h->sequencer.portable = false;
 	assert_int_equal(out.len, stored->len);
 	assert_memory_equal(out.ptr, stored->ptr, out.len);
@@ -100,9 +104,10 @@ static size_t prove(struct hcodec *h, const struct buf *block)
 	struct buf out = {0};
 	struct error err;
 	memcpy(cells, block->ptr, block->len);
-	if (hcodec_compress_cells(h, bytes_of(cells, block->len), &out, &err))
+	if (hfile_codec_compress_cells(h, bytes_of(cells, block->len), &out, &err))
 		fail_msg("%s", err.msg);
-	assert_int_equal(hcodec_decompress(h, CODEC_ZSTD, buf_bytes(&out), back, block->len, &err),
+	assert_int_equal(hfile_codec_decompress(h, CODEC_ZSTD, buf_bytes(&out), back, block->len,
+						&err),
 			 0);
 	assert_memory_equal(back, block->ptr, block->len);
 	if (h->sequenced) {
@@ -126,9 +131,9 @@ static void prepare(struct hcodec *h, unsigned min_match, size_t tail_bytes)
 {
 	struct error err;
 	enum zstd_framing framing = min_match % 2 ? ZSTD_FRAMING_HADOOP : ZSTD_FRAMING_HBASE;
-	assert_int_equal(hcodec_setup(h, CODEC_ZSTD, 2, framing, &err), 0);
-	assert_int_equal(hcodec_tune(h, 8, &err), 0);
-	assert_int_equal(hcodec_sequence(h, min_match, tail_bytes, &err), 0);
+	assert_int_equal(hfile_codec_setup(h, CODEC_ZSTD, 2, framing, &err), 0);
+	assert_int_equal(hfile_codec_tune(h, 8, &err), 0);
+	assert_int_equal(hfile_codec_sequence(h, min_match, tail_bytes, &err), 0);
 }
 
 static void nasty(void **state)
@@ -164,7 +169,7 @@ static void nasty(void **state)
 					 h.sequenced);
 			buf_release(&b);
 		}
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 }
 
 static void random_tables(void **state)
@@ -189,7 +194,7 @@ static void random_tables(void **state)
 		buf_release(&b);
 	}
 	assert_int_equal(made, 1500);
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 }
 
 /* What are no whole cells is compressed all the same. */
@@ -210,7 +215,7 @@ static void no_cells(void **state)
 		assert_false(h.sequenced);
 		buf_release(&b);
 	}
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 }
 
 /*
@@ -264,7 +269,7 @@ static void literals(void **state)
 				 cases[i].most);
 		buf_release(&b);
 	}
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 }
 
 /* Film ratings as conf/ratings.yaml stores them. */
@@ -317,7 +322,7 @@ static void small(void **state)
 	assert_true(level3 < plain / 3);
 	assert_in_range(stored[SEQUENCE_MIN], 1, level3 + level3 / 20);
 	assert_in_range(stored[SEQUENCE_MAX], 1, level3 + level3 / 20);
-	hcodec_release(&h);
+	hfile_codec_release(&h);
 }
 
 /* Through the writer, with every tail and encoding: hfile_verify reads all cells. */
@@ -349,8 +354,12 @@ static void in_files(void **state)
 			char value[16];
 			put_be32(row, k);
 			size_t n = (size_t)snprintf(value, sizeof value, "%u", any(1000));
-			struct hfile_column c = {bytes_str("q"), bytes_of(value, n), 1500000000000};
-			assert_int_equal(hfile_add_row(w, bytes_of(row, 4), &c, 1, &err), 0);
+			struct cell c = {.row = bytes_of(row, 4),
+					 .qualifier = bytes_str("q"),
+					 .ts = 1500000000000,
+					 .value = bytes_of(value, n),
+					 .type = CELL_PUT};
+			assert_int_equal(hfile_add(w, &c, &err), 0);
 		}
 		assert_int_equal(hfile_finish(w, &sum, &err), 0);
 		if (hfile_verify(path, &read, &err))
@@ -367,11 +376,11 @@ static void refused(void **state)
 	struct hcodec h = {0};
 	struct error err;
 	(void)state;
-	assert_int_equal(hcodec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err), 0);
-	assert_int_equal(hcodec_sequence(&h, 3, 0, &err), RC_CONFIG);
-	assert_int_equal(hcodec_sequence(&h, 9, 0, &err), RC_CONFIG);
-	assert_int_equal(hcodec_sequence(&h, 0, 0, &err), 0);
-	hcodec_release(&h);
+	assert_int_equal(hfile_codec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err), 0);
+	assert_int_equal(hfile_codec_sequence(&h, 3, 0, &err), RC_CONFIG);
+	assert_int_equal(hfile_codec_sequence(&h, 9, 0, &err), RC_CONFIG);
+	assert_int_equal(hfile_codec_sequence(&h, 0, 0, &err), 0);
+	hfile_codec_release(&h);
 }
 
 int main(void)
