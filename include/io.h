@@ -55,6 +55,12 @@ int syncer_finish(struct syncer *s, struct error *err);
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);
 int io_read_file(const char *path, struct buf *out, struct error *err);
 int io_write_file(const char *path, struct bytes content, struct error *err);
+/*
+ * path has all of content or is as it was before, whatever happens, a power loss included; once
+ * this is 0 it has content.  PATH.temp is used meanwhile.  crash: a step of crash.h between writing
+ * and renaming, or NULL.
+ */
+int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err);
 /* XXH3-128 of a file's bytes. */
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
 int io_make_dir(const char *path, struct error *err);

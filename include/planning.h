@@ -52,7 +52,10 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 /*
  * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what
  * samples hold ({0} before the first).  RC_DATA: not such a file, damaged, or of other tables.
+ * samples_save replaces such a file, whole; samples_check says beforehand that it may (RC_CONFIG:
+ * something else is there).
  */
+int samples_check(const char *path, struct error *err);
 int samples_save(const struct job *job, const struct table_sample *samples, const char *path,
 		 struct error *err);
 int samples_merge(const struct job *job, struct table_sample *samples, const char *path,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "crash.h"
 #include "mem.h"
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
 #include "xxhash_fast.h"
@@ -186,6 +187,33 @@ int io_write_file(const char *path, struct bytes content, struct error *err)
 		return rc;
 	out_write(&o, content.ptr, content.len);
 	return out_finish(&o, err);
+}
+
+static int sync_parent(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? mem_format("%.*s", (int)(slash - path) + 1, path) : mem_strdup(".");
+	int rc = io_sync_dir(dir, err);
+	mem_free(dir);
+	return rc;
+}
+
+int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err)
+{
+	char *temp = mem_format("%s.temp", path);
+	int rc = RC_OK;
+	if (unlink(temp) < 0 && errno != ENOENT)
+		rc = error_errno(err, "cannot remove %s", temp);
+	if (!rc)
+		rc = io_write_file(temp, content, err);
+	if (!rc && crash)
+		crash_at(crash);
+	if (!rc && rename(temp, path) < 0) {
+		rc = error_errno(err, "cannot rename %s to %s", temp, path);
+		unlink(temp);
+	}
+	mem_free(temp);
+	return rc ? rc : sync_parent(path, err);
 }
 
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err)

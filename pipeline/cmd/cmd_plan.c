@@ -190,7 +190,9 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 {
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
-	int rc = make_work_dir(r, err);
+	int rc = r->args->save ? samples_check(r->args->save, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = make_work_dir(r, err);
 	if (rc == RC_OK)
 		rc = take_samples(r, files, nfiles, err);
 	if (rc == RC_OK && r->args->save)

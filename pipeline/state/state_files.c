@@ -6,37 +6,9 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "crash.h"
 #include "io.h"
 
 static const char *const phase_names[] = {"reading", "publishing", "published", "seek"};
-
-static int sync_parent(const char *path, struct error *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? mem_format("%.*s", (int)(slash - path), path) : mem_strdup(".");
-	int rc = io_sync_dir(dir, err);
-	mem_free(dir);
-	return rc;
-}
-
-/* After a crash at any moment path has its old content or its new one. */
-static int replace_file(const char *path, struct bytes content, const char *crash,
-			struct error *err)
-{
-	char *temp = mem_format("%s.temp", path);
-	int rc = RC_OK;
-	if (unlink(temp) < 0 && errno != ENOENT)
-		rc = error_errno(err, "cannot remove %s", temp);
-	if (!rc)
-		rc = io_write_file(temp, content, err);
-	if (!rc && crash)
-		crash_at(crash);
-	if (!rc && rename(temp, path) < 0)
-		rc = error_errno(err, "cannot rename %s to %s", temp, path);
-	mem_free(temp);
-	return rc ? rc : sync_parent(path, err);
-}
 
 static int write_json(const char *path, json_t *json, const char *crash, struct error *err)
 {
@@ -48,7 +20,7 @@ static int write_json(const char *path, json_t *json, const char *crash, struct 
 	struct buf b = {0};
 	buf_printf(&b, "%s\n", text);
 	free(text);
-	int rc = replace_file(path, buf_bytes(&b), crash, err);
+	int rc = io_replace_file(path, buf_bytes(&b), crash, err);
 	buf_release(&b);
 	return rc;
 }

@@ -8,6 +8,8 @@
  *
  * All numbers big-endian.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "io.h"
@@ -15,6 +17,22 @@
 #include "planning.h"
 
 static const char magic[8] = "SMplan\0\1";
+
+int samples_check(const char *path, struct error *err)
+{
+	char head[sizeof magic];
+	FILE *f = fopen(path, "re");
+	if (!f && errno == ENOENT)
+		return RC_OK;
+	bool ours = f && fread(head, sizeof head, 1, f) == 1 && !memcmp(head, magic, sizeof head);
+	if (f)
+		fclose(f);
+	return ours ? RC_OK
+		    : error_set(err, RC_CONFIG,
+				"%s exists already and is not a file of `saltmill plan --save`; "
+				"name another",
+				path);
+}
 
 static void put_double(struct buf *b, double v)
 {
@@ -40,7 +58,7 @@ int samples_save(const struct job *job, const struct table_sample *samples, cons
 		buf_be64(&b, one.len);
 		buf_append(&b, one.ptr, one.len);
 	}
-	int rc = io_write_file(path, buf_bytes(&b), err);
+	int rc = io_replace_file(path, buf_bytes(&b), NULL, err);
 	buf_release(&b);
 	buf_release(&one);
 	return rc;

@@ -124,6 +124,24 @@ def test_saved_is_as_planned(tmp_path, saltmill):
     assert bench.table("--from", "day") == direct
 
 
+def test_saved_again(tmp_path, saltmill):
+    """Only a file of its own kind is replaced, and that is said before anything is read."""
+    bench = bench_of(tmp_path, saltmill)
+    bench.input(rows(200))
+    bench.table("--save", "day")
+    first = (tmp_path / "day").read_bytes()
+    bench.input(rows(300))
+    bench.table("--save", "day")
+    assert (tmp_path / "day").read_bytes() != first
+    (tmp_path / "in.csv").unlink()
+    (tmp_path / "notes").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for name in ("notes", "folder"):
+        done = bench.plan("--save", name)
+        assert done.returncode == 2 and b"not a file of `saltmill plan --save`" in done.stderr, done.stderr
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
 def test_two_days(tmp_path, saltmill):
     bench = bench_of(tmp_path, saltmill, "{split: sampled, count: 20}")
     bench.input(rows(30000), "one.csv")

@@ -29,6 +29,7 @@ SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --quiet",
     "load, two threads": "load plain.yaml in.csv in.csv -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --quiet",
     "plan": "plan job.yaml in.csv -o OUT/out --quiet",
+    "plan --save": "plan job.yaml in.csv --save OUT/out --quiet",
 }
 TRACED = ("open,openat,creat,write,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,mkdir,"
           "mkdirat,unlink,unlinkat,rmdir,link,linkat,writev,pwritev,copy_file_range,sendfile,mmap")

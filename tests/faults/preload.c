@@ -18,6 +18,7 @@
 #include <ftw.h>
 #include <fts.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -263,6 +264,7 @@ CALL(int, scandir,
       int (*choose)(const struct dirent *),
       int (*by)(const struct dirent **, const struct dirent **)),
      (path, list, choose, by), -1)
+CALL(int, poll, (struct pollfd * fds, nfds_t n, int wait_ms), (fds, n, wait_ms), -1)
 CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
 
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
