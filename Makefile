@@ -130,7 +130,7 @@ base: bytes cell text clock error reject table mem io pool units hash crash tick
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
-job: job | bytes error mem io units table table_check divide record encoding
+job: job | bytes text error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record
@@ -151,6 +151,7 @@ endef
 # header: the files that may include it
 define LIBRARIES
 csv.h: source/csv.c
+iconv.h: job/section_source.c source/transcode.c
 jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
 libdeflate.h: hfile/compress.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h

@@ -22,9 +22,10 @@ enum field_type {
 	FIELD_I64,
 	FIELD_F64,
 	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
-	FIELD_TIME
+	FIELD_TIME,
+	FIELD_DECIMAL /* counted in units of its last digit; the text has all digits of its scale */
 };
-#define FIELD_TYPES (FIELD_TIME + 1)
+#define FIELD_TYPES (FIELD_DECIMAL + 1)
 /* As the job file spells it. */
 const char *field_type_name(enum field_type t);
 

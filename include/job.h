@@ -50,6 +50,8 @@ struct field {
 	const char *join;   /* " " by default */
 	const char **nulls; /* null spellings of this field; NULL: the source's */
 	size_t nnulls;
+	const char *fallback; /* text that stands for a null; NULL: a null stays one */
+	uint32_t scale;	      /* FIELD_DECIMAL: 0..18 */
 };
 
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
@@ -119,15 +121,40 @@ struct job_table {
 
 enum source_kind { SOURCE_CSV, SOURCE_KAFKA };
 
+enum trim {
+	TRIM_NOTHING,
+	TRIM_BLANKS, /* blanks and tabs around a value, and around its quotes */
+	TRIM_ALL     /* also those inside the quotes */
+};
+/* A row with fewer values than columns; with more. */
+enum missing { MISSING_REJECT, MISSING_NULL };
+enum extra { EXTRA_REJECT, EXTRA_EMPTY, EXTRA_IGNORE };
+
 struct csv_source {
-	const char **files; /* resolved against the job file's folder; "-" is standard input */
+	/* Resolved against the job file's folder; "-" is standard input.  A folder and a pattern of
+	 * glob(7) stand for the files that are there when the source is opened. */
+	const char **files;
 	size_t nfiles;
+	uint32_t skip, skip_footer; /* lines of each file, at its start and its end */
 	bool header;
-	const char **columns; /* when there is no header; NULL otherwise */
+	bool replace; /* `columns` names the columns, the header is read over */
+	const char *
+		*find; /* the header is the first line that has these names; nfind 0: the first */
+	size_t nfind;
+	const char **columns; /* when there is no header, or to replace it; NULL otherwise */
 	size_t ncolumns;
 	uint8_t delimiter;
-	uint8_t quote;	    /* '"' */
-	const char **nulls; /* unquoted spellings of "no value" */
+	uint8_t quote; /* '"' */
+	bool has_comment;
+	uint8_t comment; /* a line that begins with it is no row */
+	enum trim trim;
+	enum missing missing;
+	enum extra extra;
+	const char *thousands; /* one character, UTF-8; NULL: none */
+	const char *decimal;   /* one character; NULL: a point */
+	const char *encoding;  /* as iconv names it; NULL: UTF-8 */
+	bool empty_is_value;   /* "" is no null unless it is listed */
+	const char **nulls;    /* unquoted spellings of "no value" */
 	size_t nnulls;
 	bool quoted_nulls;	/* a quoted spelling is a null too; default false */
 	uint64_t max_row_bytes; /* a longer row stops the run; default 16 MiB */

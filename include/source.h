@@ -4,9 +4,10 @@
  *   source_open, source_worker_new (one a thread), source_work* until RC_END, source_worker_free,
  *   source_files, source_close
  *
- * Inputs are files in the order given, plain or compressed (gzip and zstd, told by their magic
- * bytes), and "-", standard input.  Whatever the number of threads and the piece size, the events
- * are the same, each with the same seq, line and offset; only the order between threads differs.
+ * Inputs are files in the order given (paths.h: folders and patterns too), plain or compressed
+ * (gzip and zstd, told by their magic bytes), and "-", standard input.  Whatever the number of
+ * threads and the piece size, the events are the same, each with the same seq, line and offset;
+ * only the order between threads differs.
  */
 #ifndef SALTMILL_SOURCE_H
 #define SALTMILL_SOURCE_H
@@ -42,7 +43,8 @@ struct source_file {
 	uint64_t size;	    /* bytes on disk; of a stream: bytes read */
 	uint8_t digest[16]; /* XXH3-128 of those bytes, big-endian; set when the input is at its end
 			     */
-	uint64_t rows;	    /* rows read, rejected ones included; neither header nor blank lines */
+	uint64_t rows;	    /* rows read, rejected ones included; neither header nor blank lines
+			     * nor comments nor footer */
 	bool compressed;
 };
 
@@ -76,7 +78,7 @@ struct source_sink {
 struct source_counts {
 	uint64_t events;      /* rows read, rejected ones included */
 	uint64_t rejects;     /* of them: by the source or by the sink */
-	uint64_t blank_lines; /* skipped */
+	uint64_t blank_lines; /* skipped, comments among them */
 	uint64_t tombstones;  /* of the events: messages without a value, filtered */
 };
 
@@ -117,11 +119,12 @@ uint64_t source_worker_piece(const struct source_worker *w);
 
 /*
  * Take the next piece and hand its rows to sink in input order.  RC_END: the input is at its end.
- * Reasons of its own rejects: "bad_quote" and "field_count"; of messages also "bad_json",
- * "several_rows", "tombstone" and "too_long".  Fatal, because what follows cannot
- * be trusted: an unclosed quote (RC_DATA), a row over source.csv.max_row or row_bytes (RC_LIMIT);
- * both with file, line and offset of the row's start.  RC_IO: unreadable, or it changed while it
- * was read.  RC_DATA: damaged or truncated compressed data.  After a failure all workers fail so.
+ * Reasons of its own rejects: "bad_quote", "open_quote" and "field_count"; of messages also
+ * "bad_json", "several_rows", "tombstone" and "too_long".  Of a row that begins with an open quote
+ * and has no end, or none within source.csv.max_row, the first line is the reject and what stands
+ * below is read on.  Fatal: a line over source.csv.max_row, a row over row_bytes (RC_LIMIT), both
+ * with file, line and offset.  RC_IO: unreadable, or it changed while it was read.  RC_DATA:
+ * damaged or truncated compressed data.  After a failure all workers fail so.
  */
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);
 

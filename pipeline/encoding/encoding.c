@@ -7,6 +7,7 @@
 
 #define BIT(x)	 (1u << (x))
 #define INTEGERS (BIT(FIELD_U32) | BIT(FIELD_U64) | BIT(FIELD_I64))
+#define WHOLE	 (INTEGERS | BIT(FIELD_DECIMAL))
 #define TEXTS	 (BIT(FIELD_TEXT) | BIT(FIELD_BYTES) | BIT(FIELD_HEX))
 #define NUMBERS	 (INTEGERS | BIT(FIELD_F64))
 
@@ -16,7 +17,7 @@
 	}
 #define INTEGER(name, width, need, range)                                                          \
 	{                                                                                          \
-		name, width, INTEGERS, need, LAY_NUMBER, range, ORDER_RISING                       \
+		name, width, WHOLE, need, LAY_NUMBER, range, ORDER_RISING                          \
 	}
 #define REAL(name, width, kind)                                                                    \
 	{                                                                                          \
@@ -53,7 +54,7 @@ static const struct {
 	[FIELD_HEX] = {"hex", AS_BYTES},    [FIELD_U32] = {"u32", AS_U32},
 	[FIELD_U64] = {"u64", AS_U64},	    [FIELD_I64] = {"i64", AS_I64},
 	[FIELD_F64] = {"f64", AS_F64},	    [FIELD_BOOL] = {"bool", AS_BOOL},
-	[FIELD_TIME] = {"time", AS_MILLIS},
+	[FIELD_TIME] = {"time", AS_MILLIS}, [FIELD_DECIMAL] = {"decimal", AS_I64},
 };
 
 const char *field_type_name(enum field_type t)

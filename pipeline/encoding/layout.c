@@ -34,7 +34,7 @@ struct layout layout_of(const char *name, enum field_type t, enum encode_as as, 
 	struct layout l = {.kind = e->kind == LAY_BYTES && t != FIELD_HEX ? LAY_TEXT : e->kind,
 			   .width = e->width,
 			   .ordered = key,
-			   .from = t,
+			   .from = t == FIELD_DECIMAL ? FIELD_I64 : t,
 			   .as = as,
 			   .terminator = NO_TERMINATOR,
 			   .name = name};

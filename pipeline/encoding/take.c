@@ -169,6 +169,7 @@ void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 		return;
 	}
 	switch (l->from) {
+	case FIELD_DECIMAL:
 	case FIELD_I64: buf_printf(out, "%" PRId64, (int64_t)v->u); return;
 	case FIELD_F64: buf_printf(out, "%.17g", v->f); return;
 	case FIELD_BOOL: buf_append_str(out, v->u ? "true" : "false"); return;

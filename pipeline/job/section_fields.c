@@ -27,10 +27,11 @@ static int read_from(struct reader *r, const struct node *n, const struct key *k
 	return rc;
 }
 
-static int read_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
+static int read_field_nulls(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
 {
 	struct field *f = slot;
-	return read_texts(r, n, key->name, true, &f->nulls, &f->nnulls);
+	return read_nulls(r, n, key, &f->nulls, &f->nnulls);
 }
 
 static const struct key keys[] = {
@@ -43,7 +44,9 @@ static const struct key keys[] = {
 	{.name = "zone", .read = read_zone, .offset = offsetof(struct field, zone)},
 	{.name = "from", .read = read_from},
 	{.name = "join", .read = read_any_text, .offset = offsetof(struct field, join)},
-	{.name = "null", .read = read_nulls},
+	{.name = "null", .read = read_field_nulls},
+	{.name = "default", .read = read_any_text, .offset = offsetof(struct field, fallback)},
+	{.name = "scale", .read = read_number, .offset = offsetof(struct field, scale), .max = 18},
 };
 static const struct schema field_schema = SCHEMA("a field", keys);
 
@@ -116,6 +119,16 @@ static int check_field(struct reader *r, const struct node *n, const struct fiel
 		return fault(
 			r, node_get(n, "join")->pos,
 			"found `join` for one column, expected `from: [a, b]` with two or more");
+	if (f->type == FIELD_DECIMAL && !node_get(n, "scale"))
+		return fault(r, n->pos,
+			     "decimal field `%.60s` lacks `scale`: the digits behind the point, 2 "
+			     "for cents",
+			     f->name);
+	if (f->type != FIELD_DECIMAL && node_get(n, "scale"))
+		return fault(r, node_get(n, "scale")->pos,
+			     "found `scale` in a field of type %s, expected it only with type: "
+			     "decimal",
+			     field_type_name(f->type));
 	if (f->type == FIELD_TIME)
 		return check_time(r, n, f);
 	for (size_t i = 0; i < 3; i++)

@@ -222,6 +222,7 @@ static const struct key dialect_keys[] = {
 	{.name = "columns", .read = read_csv_columns},
 	{.name = "delimiter", .read = read_byte, .offset = offsetof(struct csv_source, delimiter)},
 	{.name = "quote", .read = read_byte, .offset = offsetof(struct csv_source, quote)},
+	{.name = "empty", .read = read_empty},
 	{.name = "null", .read = read_csv_nulls},
 	{.name = "quoted_nulls",
 	 .read = read_bool,
@@ -304,6 +305,7 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 		/* JSON says null itself; a field's own spellings count for strings too */
 		job->csv.nnulls = 0;
 		job->csv.quoted_nulls = true;
+		job->csv.empty_is_value = true;
 	}
 	return rc;
 }

@@ -143,7 +143,8 @@ static int check_salt(struct reader *r, const struct node *n, struct key_part *p
 
 static bool is_number(enum field_type t)
 {
-	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64;
+	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
+	       t == FIELD_DECIMAL;
 }
 
 static int check_width(struct reader *r, const struct node *n, struct key_part *p)
@@ -169,13 +170,14 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 		p->pad_left = is_number(type);
 	if (!pad)
 		p->pad = is_number(type) ? '0' : p->as == AS_BYTES ? 0 : ' ';
-	if ((type == FIELD_I64 || type == FIELD_F64) && p->pad_left && p->pad == '0')
+	bool fraction = type == FIELD_F64 || type == FIELD_DECIMAL;
+	if ((type == FIELD_I64 || fraction) && p->pad_left && p->pad == '0')
 		return fault(r, width->pos,
 			     "width: found for `%.60s` of type %s, whose signs and fractions do "
 			     "not sort as "
 			     "padded text, expected as: %s without width, or type: u64",
 			     r->job->fields[p->field].name, field_type_name(type),
-			     field_type_name(type));
+			     encodings[encoding_natural(type)].name);
 	return RC_OK;
 }
 

@@ -1,5 +1,9 @@
 #include "sections.h"
 
+#include <iconv.h>
+#include <strings.h>
+
+#include "text.h"
 #include "units.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -13,68 +17,219 @@ static int read_files(struct reader *r, const struct node *n, const struct key *
 	return rc;
 }
 
+static int check_different(struct reader *r, const struct node *n, const struct key *key,
+			   const char *const *names, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(names[i], names[j]) == 0)
+				return fault(r, n->items[i]->pos,
+					     "%s: found `%.60s` twice, expected different names",
+					     key->name, names[i]);
+	return RC_OK;
+}
+
+static int read_names(struct reader *r, const struct node *n, const struct key *key,
+		      const char ***names, size_t *count)
+{
+	int rc = read_texts(r, n, key->name, false, names, count);
+	if (!rc && *count == 0)
+		rc = fault(r, n->pos, "%s: found an empty list, expected column names", key->name);
+	return rc ? rc : check_different(r, n, key, *names, *count);
+}
+
 int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
-	int rc = read_texts(r, n, key->name, false, &c->columns, &c->ncolumns);
-	if (rc)
-		return rc;
-	if (c->ncolumns == 0)
-		return fault(r, n->pos, "columns: found an empty list, expected column names");
-	for (size_t i = 1; i < c->ncolumns; i++)
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(c->columns[i], c->columns[j]) == 0)
-				return fault(
-					r, n->items[i]->pos,
-					"columns: found `%.60s` twice, expected different names",
-					c->columns[i]);
+	int rc = read_names(r, n, key, &c->columns, &c->ncolumns);
 	c->header = false;
+	return rc;
+}
+
+static int read_find(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	return read_names(r, n, key, &c->find, &c->nfind);
+}
+
+/* true, false, replace or {find: [name, ...]}. */
+static int read_header(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	static const struct key find_keys[] = {
+		{.name = "find", .read = read_find, .required = true}};
+	static const struct schema find_schema = SCHEMA("header", find_keys);
+	struct csv_source *c = slot;
+	if (n->kind == NODE_MAPPING) {
+		c->header = true;
+		c->replace = c->columns != NULL;
+		return read_mapping(r, n, &find_schema, c);
+	}
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "replace") == 0) {
+		c->header = c->replace = true;
+		return c->columns ? RC_OK
+				  : fault(r, n->pos,
+					  "header: found `replace` alone, expected `columns: [a, "
+					  "b]` too: the names that replace those of the header");
+	}
+	bool no = n->kind == NODE_SCALAR && strcmp(n->text, "false") == 0;
+	if (!no && (n->kind != NODE_SCALAR || strcmp(n->text, "true") != 0))
+		return expected(r, n, key->name, "true, false, replace or {find: [name, name]}");
+	c->header = !no;
+	return RC_OK;
+}
+
+/* "" is a null too, unless the source says that it is a value. */
+int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
+	       size_t *count)
+{
+	int rc = read_texts(r, n, key->name, true, nulls, count);
+	if (rc || r->job->csv.empty_is_value)
+		return rc;
+	for (size_t i = 0; i < *count; i++)
+		if ((*nulls)[i][0] == 0)
+			return RC_OK;
+	const char **more = arena_alloc(&r->job->arena, (*count + 1) * sizeof(*more));
+	memcpy(more, *nulls, *count * sizeof(*more));
+	more[(*count)++] = "";
+	*nulls = more;
 	return RC_OK;
 }
 
 int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct csv_source *c = slot;
-	return read_texts(r, n, key->name, true, &c->nulls, &c->nnulls);
+	return read_nulls(r, n, key, &c->nulls, &c->nnulls);
 }
+
+int read_empty(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	c->empty_is_value = n->kind == NODE_SCALAR && strcmp(n->text, "value") == 0;
+	if (c->empty_is_value)
+		c->nnulls = 0;
+	else if (n->kind != NODE_SCALAR || strcmp(n->text, "null") != 0)
+		return expected(r, n, key->name, "null or value: what an unquoted \"\" is");
+	return RC_OK;
+}
+
+/* Slot const char *: one character that stands in numbers. */
+static int read_number_sign(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	const char *text;
+	uint32_t code;
+	int rc = read_text(r, n, key, &text);
+	if (rc)
+		return rc;
+	bool one = utf8_decode(bytes_str(text), &code) == strlen(text);
+	if (!one || strchr("0123456789+-eE", text[0]))
+		return expected(r, n, key->name,
+				"one character that is no digit, sign or e, such as \",\"");
+	memcpy(slot, &text, sizeof(text));
+	return RC_OK;
+}
+
+static int read_comment(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	c->has_comment = true;
+	return read_byte(r, n, key, &c->comment);
+}
+
+static int read_text_encoding(struct reader *r, const struct node *n, const struct key *key,
+			      void *slot)
+{
+	struct csv_source *c = slot;
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (rc)
+		return rc;
+	if (strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0)
+		return RC_OK;
+	iconv_t known = strchr(name, '/') ? (iconv_t)-1 : iconv_open("UTF-8", name);
+	if (known == (iconv_t)-1)
+		return expected(r, n, key->name,
+				"a name that `iconv --list` knows, such as utf-8, latin1, cp1252, "
+				"utf-16");
+	iconv_close(known);
+	c->encoding = name;
+	return RC_OK;
+}
+
+static const struct choice trims[] = {{"false", TRIM_NOTHING},
+				      {"true", TRIM_BLANKS},
+				      {"all", TRIM_ALL}};
+static const struct choice missings[] = {{"reject", MISSING_REJECT}, {"null", MISSING_NULL}};
+static const struct choice extras[] = {{"reject", EXTRA_REJECT},
+				       {"empty", EXTRA_EMPTY},
+				       {"ignore", EXTRA_IGNORE}};
+
+#define SLOT(member) .offset = offsetof(struct csv_source, member)
 
 static const struct key csv_keys[] = {
 	{.name = "files", .read = read_files},
+	{.name = "skip", .read = read_number, SLOT(skip)},
+	{.name = "skip_footer", .read = read_number, SLOT(skip_footer), .max = 1000},
 	{.name = "columns", .read = read_csv_columns}, /* before header: it changes the default */
-	{.name = "header", .read = read_bool, .offset = offsetof(struct csv_source, header)},
-	{.name = "delimiter", .read = read_byte, .offset = offsetof(struct csv_source, delimiter)},
-	{.name = "quote", .read = read_byte, .offset = offsetof(struct csv_source, quote)},
+	{.name = "header", .read = read_header},
+	{.name = "delimiter", .read = read_byte, SLOT(delimiter)},
+	{.name = "quote", .read = read_byte, SLOT(quote)},
+	{.name = "comment", .read = read_comment},
+	{.name = "trim", .read = read_choice, SLOT(trim), CHOICES(trims)},
+	{.name = "missing", .read = read_choice, SLOT(missing), CHOICES(missings)},
+	{.name = "extra", .read = read_choice, SLOT(extra), CHOICES(extras)},
+	{.name = "thousands", .read = read_number_sign, SLOT(thousands)},
+	{.name = "decimal", .read = read_number_sign, SLOT(decimal)},
+	{.name = "encoding", .read = read_text_encoding},
+	{.name = "empty", .read = read_empty}, /* before null, which asks for it */
 	{.name = "null", .read = read_csv_nulls},
-	{.name = "quoted_nulls",
-	 .read = read_bool,
-	 .offset = offsetof(struct csv_source, quoted_nulls)},
-	{.name = "max_row",
-	 .read = read_size,
-	 .offset = offsetof(struct csv_source, max_row_bytes),
-	 .min = 1,
-	 .max = 2048 * MIB},
+	{.name = "quoted_nulls", .read = read_bool, SLOT(quoted_nulls)},
+	{.name = "max_row", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 2048 * MIB},
 };
 static const struct schema csv_schema = SCHEMA("csv", csv_keys);
 
-static int check_csv(struct reader *r, const struct node *n, const struct csv_source *c)
+static int check_csv_bytes(struct reader *r, const struct node *n, const struct csv_source *c)
 {
-	const struct node *header = node_get(n, "header"), *byte = node_get(n, "delimiter");
-	if (c->columns && c->header)
-		return fault(r, header->pos,
-			     "found `columns` and `header: true`, expected one of them (to replace "
-			     "the names "
-			     "of a header line, remove that line)");
-	if (!c->columns && !c->header)
-		return fault(r, header->pos,
-			     "found `header: false` alone, expected `columns: [a, b]` too");
+	const struct node *byte = node_get(n, "delimiter"), *comment = node_get(n, "comment");
 	if (c->delimiter == c->quote || strchr("\r\n", c->delimiter))
 		return fault(
 			r, byte ? byte->pos : n->pos,
 			"delimiter: found the quote, a line end or NUL, expected another byte");
-	if (strchr("\r\n", c->quote))
+	if (strchr("\r\n", c->quote) || (c->trim && strchr(" \t", c->quote)))
 		return fault(r, node_get(n, "quote")->pos,
-			     "quote: found a line end or NUL, expected another byte");
+			     "quote: found a line end, NUL or a blank that `trim` takes away, "
+			     "expected another byte");
+	if (c->has_comment &&
+	    (c->comment == c->delimiter || c->comment == c->quote || strchr("\r\n", c->comment)))
+		return fault(r, comment->pos,
+			     "comment: found the delimiter, the quote, a line end or NUL, expected "
+			     "another byte");
 	return RC_OK;
+}
+
+static int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *at = node_get(n, "thousands");
+	if (at && strcmp(c->thousands, c->decimal ? c->decimal : ".") == 0)
+		return fault(r, at->pos,
+			     "thousands: found `%s`, which is the decimal sign too, expected "
+			     "different ones",
+			     c->thousands);
+	return RC_OK;
+}
+
+static int check_csv(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *header = node_get(n, "header");
+	if (c->columns && c->header && !c->replace)
+		return fault(r, header->pos,
+			     "found `columns` and `header: true`, expected one of them, or "
+			     "`header: replace`: the header is there, `columns` has better names");
+	if (!c->columns && !c->header)
+		return fault(r, header->pos,
+			     "found `header: false` alone, expected `columns: [a, b]` too");
+	int rc = check_csv_bytes(r, n, c);
+	return rc ? rc : check_number_signs(r, n, c);
 }
 
 static int read_csv(struct reader *r, const struct node *n, const struct key *key, void *slot)

@@ -14,6 +14,10 @@ int read_source(struct reader *r, const struct node *n, const struct key *key, v
 int read_kafka(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_empty(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Null spellings, with the one that `empty` adds. */
+int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
+	       size_t *count);
 /* After all is read: with `columns` every field must name one of them. */
 int check_columns(struct reader *r);
 

@@ -146,6 +146,21 @@ static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *
 	}
 }
 
+static void bind_signs(struct row_plan *p, struct binding *b, const struct csv_source *csv)
+{
+	const char *fallback = b->field->fallback;
+	if (csv->thousands)
+		b->thousands = bytes_str(csv->thousands);
+	if (csv->decimal)
+		b->decimal = bytes_str(csv->decimal);
+	if (!fallback)
+		return;
+	size_t len = strlen(fallback);
+	uint8_t *text = arena_alloc(&p->arena, len + EVENT_ROOM_BYTES);
+	memcpy(text, fallback, len);
+	b->fallback = bytes_of(text, len);
+}
+
 static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
 			const char *const *columns, size_t ncolumns, struct error *err)
 {
@@ -188,6 +203,7 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	if (rc)
 		return rc;
 	bind_nulls(p, b, job);
+	bind_signs(p, b, &job->csv);
 	bind_quick(b);
 	if (b->ncolumns > 1)
 		b->null_max = UINT32_MAX; /* every text is looked at closely */

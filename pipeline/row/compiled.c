@@ -15,11 +15,13 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	p->maker = (struct key_maker){.job = job, .arena = &p->arena, .slots = p->slots};
 	for (size_t i = 0; i < job->ntables && !rc; i++)
 		rc = table_compile(p, &p->tables[i], &job->tables[i], err);
+	if (!rc) {
+		quick_compile(p);
+		rc = defaults_check(p, err);
+	}
 	if (rc) {
 		row_plan_free(p);
 		p = NULL;
-	} else {
-		quick_compile(p);
 	}
 	*out = p;
 	return rc;

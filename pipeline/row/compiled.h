@@ -36,6 +36,8 @@ struct binding {
 	size_t nnulls;
 	uint64_t null_lengths; /* bit n: some null spelling has n bytes; bit 63: 63 or more */
 	bool quoted_nulls;
+	struct bytes fallback;		 /* for a null, with room behind it; ptr NULL: none */
+	struct bytes thousands, decimal; /* signs in numbers; len 0: none, a point */
 	enum need need;
 	const char *needed_by; /* table name */
 	struct time_format *format;
@@ -142,8 +144,8 @@ struct row_encoder {
 	struct key_scratch keys;
 	struct value *values; /* by binding */
 	struct field_scratch {
-		struct buf joined, hex;
-	} * scratch; /* by binding */
+		struct buf joined, decoded; /* decoded: hex's bytes, or a number's plain text */
+	} * scratch;			    /* by binding */
 	struct buf qualifier, number;
 	struct table_output {
 		struct buf key, payload;
@@ -161,8 +163,19 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 
 /* values.c: all used fields of an event into e->values */
 decode_values values_decode;
+/* Every default is a value of its field: RC_CONFIG names one that is not. */
+int defaults_check(const struct row_plan *p, struct error *err);
 /* The best one for events with room behind their texts. */
 decode_values *choose_decode(void);
+
+/* numbers.c: how numbers are written in other lands, and decimals of a fixed scale */
+/*
+ * The number in the binding's signs, written with a point alone: in out.  false: digits do not
+ * stand in threes behind the thousands' sign, or a point is there that is no decimal sign.
+ */
+bool number_plain(const struct binding *b, struct bytes text, struct buf *out);
+/* v->text, as number_plain gives it, becomes v->u, and in out its text with all digits. */
+int decimal_decode(const struct field *f, struct value *v, struct buf *out, struct reject *why);
 
 /* quick.c */
 void quick_compile(struct row_plan *p);

@@ -30,7 +30,7 @@ void row_encoder_trim(struct row_encoder *e)
 {
 	for (size_t i = 0; i < e->plan->nbindings; i++) {
 		buf_release(&e->scratch[i].joined);
-		buf_release(&e->scratch[i].hex);
+		buf_release(&e->scratch[i].decoded);
 	}
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].payload);

@@ -248,6 +248,14 @@ static int null_value(const struct binding *b, const struct column *c, struct re
 			    b->needed_by, advice);
 }
 
+/* The field's default, or a null where one may be. */
+static int no_value(const struct binding *b, const struct column *c, struct value *v,
+		    struct reject *why)
+{
+	v->text = b->fallback;
+	return v->text.ptr || !b->need ? RC_OK : null_value(b, c, why);
+}
+
 static int join_columns(const struct binding *b, const struct event *ev, struct buf *out,
 			struct value *v, struct reject *why)
 {
@@ -255,10 +263,8 @@ static int join_columns(const struct binding *b, const struct event *ev, struct 
 	buf_room(out, 1);
 	for (size_t i = 0; i < b->ncolumns; i++) {
 		const struct column *c = &ev->columns[b->columns[i]];
-		if (is_null(b, c)) {
-			v->text = (struct bytes){0};
-			return b->need ? null_value(b, c, why) : 0;
-		}
+		if (is_null(b, c))
+			return no_value(b, c, v, why);
 		if (i)
 			buf_append(out, b->join.ptr, b->join.len);
 		buf_append(out, c->ptr, c->len);
@@ -277,12 +283,31 @@ static int take_text(struct row_encoder *e, const struct binding *b, const struc
 	const struct column *c = &ev->columns[b->column];
 	if (b->ncolumns > 1)
 		return join_columns(b, ev, &e->scratch[b - e->plan->bindings].joined, v, why);
-	if (is_null(b, c)) {
-		v->text = (struct bytes){0};
-		return b->need ? null_value(b, c, why) : 0;
-	}
+	if (is_null(b, c))
+		return no_value(b, c, v, why);
 	v->text = bytes_of(c->len ? c->ptr : nothing, c->len);
 	return 0;
+}
+
+static bool is_number(enum field_type t)
+{
+	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
+	       t == FIELD_DECIMAL;
+}
+
+/* A number with the job's own signs becomes one with a point alone. */
+static int take_signs(const struct binding *b, struct value *v, struct buf *plain,
+		      struct reject *why)
+{
+	if (!number_plain(b, v->text, plain))
+		return reject_value(why, "bad_number", b->field->name, v->text,
+				    "expected a number with the decimal sign `%s`%s%s%s",
+				    b->decimal.len ? (const char *)b->decimal.ptr : ".",
+				    b->thousands.len ? " and groups of three digits by `" : "",
+				    b->thousands.len ? (const char *)b->thousands.ptr : "",
+				    b->thousands.len ? "`" : " alone");
+	v->text = buf_bytes(plain);
+	return RC_OK;
 }
 
 /* All that the quick way cannot take, and the words for what nobody can. */
@@ -290,18 +315,41 @@ static int decode_slowly(struct row_encoder *e, const struct binding *b, struct 
 			 struct reject *why)
 {
 	const struct field *f = b->field;
+	struct buf *decoded = &e->scratch[b - e->plan->bindings].decoded;
+	if ((b->thousands.len || b->decimal.len) && is_number(f->type) &&
+	    take_signs(b, v, decoded, why))
+		return RC_DATA;
 	switch (f->type) {
 	case FIELD_TEXT: return check_text(f, v, why);
 	case FIELD_BYTES: return 0;
-	case FIELD_HEX: return decode_hex(f, v, &e->scratch[b - e->plan->bindings].hex, why);
+	case FIELD_HEX: return decode_hex(f, v, decoded, why);
 	case FIELD_U32: return decode_unsigned(f, v, UINT32_MAX, why);
 	case FIELD_U64: return decode_unsigned(f, v, UINT64_MAX, why);
 	case FIELD_I64: return decode_signed(f, v, why);
 	case FIELD_F64: return decode_real(e, f, v, why);
 	case FIELD_BOOL: return decode_bool(f, v, why);
 	case FIELD_TIME: return decode_time(b, v, why);
+	case FIELD_DECIMAL: return decimal_decode(f, v, decoded, why);
 	}
 	return 0;
+}
+
+int defaults_check(const struct row_plan *p, struct error *err)
+{
+	struct row_encoder *e = row_encoder_new(p);
+	int rc = RC_OK;
+	for (size_t i = 0; i < p->nbindings && rc == RC_OK; i++) {
+		const struct binding *b = &p->bindings[i];
+		const struct field *f = b->field;
+		struct value v = {.text = b->fallback};
+		struct reject why;
+		if (v.text.ptr && decode_slowly(e, b, &v, &why))
+			rc = error_set(err, RC_CONFIG, "%s:%u:%u: default of field `%s`: %s",
+				       p->job->path, f->pos.line, f->pos.column, f->name,
+				       why.detail);
+	}
+	row_encoder_free(e);
+	return rc;
 }
 
 typedef bool parse_digits(struct bytes t, uint64_t *out);

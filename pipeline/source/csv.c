@@ -28,17 +28,27 @@ static int no_blank(unsigned char c)
 	return 0;
 }
 
-void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only)
+/* What libcsv takes away around values; it spares the delimiter itself. */
+static int is_blank(unsigned char c)
 {
+	return c == ' ' || c == '\t';
+}
+
+void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only)
+{
+	uint8_t delimiter = dialect->delimiter, quote = dialect->quote;
+
 	*r = (struct csv_reader){.delimiter = delimiter,
 				 .quote = quote,
+				 .comment = dialect->has_comment ? dialect->comment : -1,
+				 .trim = dialect->trim,
 				 .libcsv_only = libcsv_only};
 	marks_open(&r->marks, delimiter, quote);
 	r->libcsv = mem_calloc(1, sizeof(*r->libcsv));
 	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
 	csv_set_delim(r->libcsv, delimiter);
 	csv_set_quote(r->libcsv, quote);
-	csv_set_space_func(r->libcsv, no_blank);
+	csv_set_space_func(r->libcsv, r->trim ? is_blank : no_blank);
 	csv_set_realloc_func(r->libcsv, mem_realloc);
 	csv_set_free_func(r->libcsv, mem_free);
 	csv_set_blk_size(r->libcsv, LIBCSV_GROW);
@@ -58,7 +68,7 @@ void csv_close(struct csv_reader *r)
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 {
 	r->batch = n == 0 ? 0 : EVENT_BATCH;
-	if (r->libcsv_only || max_row_bytes < MARKS_WINDOW)
+	if (r->libcsv_only || r->trim || max_row_bytes < MARKS_WINDOW)
 		r->batch = 0;
 	r->columns = mem_realloc(r->columns, (n + 1) * sizeof(*r->columns));
 	r->max_columns = n;
@@ -104,16 +114,31 @@ uint64_t csv_lines(const uint8_t *data, size_t len)
 	return lines;
 }
 
-enum state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, IN_BAD };
+size_t csv_line(const uint8_t *data, size_t len)
+{
+	const uint8_t *end = find_line_end(data, data + len);
+
+	return end < data + len ? (size_t)(behind_line_end(end, data + len) - data) : 0;
+}
+
+enum state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
 
 /* What one byte does to the automaton; a row's end is seen before it. */
-static enum state step(enum state state, uint8_t c, uint8_t delimiter, uint8_t quote)
+static enum state step(const struct csv_reader *r, enum state state, uint8_t c)
 {
+	uint8_t delimiter = r->delimiter, quote = r->quote;
+	bool blank = r->trim && is_blank(c) && c != delimiter;
+
+	if (blank && state == AT_FIELD)
+		return AT_FIELD;
+	if (blank && (state == AT_QUOTE || state == BEHIND_QUOTE))
+		return BEHIND_QUOTE;
 	switch (state) {
 	case AT_FIELD: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_PLAIN;
 	case IN_PLAIN: return c == quote ? IN_BAD : c == delimiter ? AT_FIELD : IN_PLAIN;
 	case IN_QUOTES: return c == quote ? AT_QUOTE : IN_QUOTES;
 	case AT_QUOTE: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_BAD;
+	case BEHIND_QUOTE: return c == delimiter ? AT_FIELD : IN_BAD;
 	case IN_BAD: break;
 	}
 	return IN_BAD;
@@ -144,7 +169,7 @@ static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end,
 			r->columns[column].quoted = *p == quote;
 		if (state != IN_QUOTES && state != IN_BAD && *p == delimiter)
 			column++;
-		state = step(state, *p, delimiter, quote);
+		state = step(r, state, *p);
 	}
 	if (state == AT_FIELD && column < r->max_columns)
 		r->columns[column].quoted = false;
@@ -224,25 +249,41 @@ static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *en
 	row->ncolumns = r->ncolumns;
 }
 
-size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len)
+static void find_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+		     struct csv_row *row)
+{
+	if (r->libcsv_only)
+		libcsv_row(r, p, end, final, row);
+	else
+		scan_row(r, p, end, final, row);
+}
+
+size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
+	       uint64_t max_row_bytes, bool *open)
 {
 	const uint8_t *p = data, *end = data + len;
 	struct csv_row row;
 
+	*open = false;
 	while (p < end) {
 		/* Up to the line of the next quote every line end ends a row. */
 		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
 		const uint8_t *e = quote ? quote : end;
-		while (e > p && !csv_is_end(e[-1]))
+		while (!(final && e == end) && e > p && !csv_is_end(e[-1]))
 			e--;
 		p = e;
 		if (!quote)
 			break;
-		if (r->libcsv_only)
-			libcsv_row(r, p, end, false, &row);
-		else
-			scan_row(r, p, end, false, &row);
-		if (row.kind == CSV_OPEN)
+		if (*p == r->comment) {
+			size_t line = csv_line(p, (size_t)(end - p));
+			if (line == 0)
+				return final ? len : (size_t)(p - data);
+			p += line;
+			continue;
+		}
+		find_row(r, p, end, final, &row);
+		*open = row.kind == CSV_OPEN || (uint64_t)(row.end - p) > max_row_bytes;
+		if (*open)
 			break;
 		p = row.next;
 	}
@@ -317,6 +358,26 @@ static inline bool split_line(struct csv_reader *r, struct csv_row *row)
 	}
 }
 
+static void trim_column(const struct csv_reader *r, struct column *c)
+{
+	const uint8_t *p = c->ptr, *end = p + c->len;
+
+	while (p < end && is_blank(*p) && *p != r->delimiter)
+		p++;
+	while (end > p && is_blank(end[-1]) && end[-1] != r->delimiter)
+		end--;
+	c->ptr = p;
+	c->len = (uint32_t)(end - p);
+}
+
+/* libcsv has done the same, outside of quotes. */
+static void trim_columns(struct csv_reader *r, const struct csv_row *row)
+{
+	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++)
+		if (!r->columns[i].quoted || r->trim == TRIM_ALL)
+			trim_column(r, &r->columns[i]);
+}
+
 /* The window begins at the row again, so that all marks of a row are in one. */
 static void reach(struct csv_reader *r)
 {
@@ -358,6 +419,16 @@ static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, 
 	return !wrong;
 }
 
+/* The rows before the first comment. */
+static size_t before_comment(const struct csv_reader *r, const struct event_rows *rows)
+{
+	size_t n = 0;
+
+	while (n < rows->n && rows->text[rows_start(rows, n)] != r->comment)
+		n++;
+	return n;
+}
+
 size_t csv_plain(struct csv_reader *r, struct event_rows *rows)
 {
 	if (r->batch == 0)
@@ -380,6 +451,10 @@ size_t csv_plain(struct csv_reader *r, struct event_rows *rows)
 		rows->longest = bytes > rows->longest ? bytes : rows->longest;
 	}
 	rows->n = count;
+	if (__builtin_expect(r->comment >= 0, 0)) {
+		rows->n = count = before_comment(r, rows);
+		at = m->at + m->next + count * rows->stride;
+	}
 	if (count == 0)
 		return 0;
 	m->next = (size_t)(at - m->at);
@@ -416,21 +491,41 @@ static void quoted_row(struct csv_reader *r, struct csv_row *row)
 	if (scanned.kind != row->kind || scanned.next != row->next || scanned.end != row->end ||
 	    (row->kind == CSV_ROW && scanned.ncolumns != row->ncolumns))
 		row->kind = CSV_CONFUSED;
+	if (row->kind == CSV_OPEN) {
+		row->bad_column = scanned.ncolumns;
+		row->end = find_line_end(start, r->end);
+		row->next = row->end < r->end ? behind_line_end(row->end, r->end) : r->end;
+	}
 	r->line += csv_lines(start, (size_t)(row->next - start));
 	seek(r, row->next);
+}
+
+/* Where the line at p ends if it is no row: blank, or a comment; NULL: it may be one. */
+static const uint8_t *no_row(const struct csv_reader *r, const uint8_t *p)
+{
+	if (csv_is_end(*p))
+		return p;
+	if (*p == r->comment)
+		return find_line_end(p, r->end);
+	while (r->trim && p < r->end && is_blank(*p) && *p != r->delimiter)
+		p++;
+	return p == r->end || csv_is_end(*p) ? p : NULL;
 }
 
 bool csv_next(struct csv_reader *r, struct csv_row *row)
 {
 	while (r->pos < r->end) {
-		if (csv_is_end(*r->pos)) {
-			seek(r, behind_line_end(r->pos, r->end));
+		const uint8_t *line_end = no_row(r, r->pos);
+		if (line_end) {
+			seek(r, line_end < r->end ? behind_line_end(line_end, r->end) : r->end);
 			r->blank_lines++;
 			r->line++;
 			continue;
 		}
 		if (r->libcsv_only || !split_line(r, row))
 			quoted_row(r, row);
+		if (r->trim && row->kind == CSV_ROW)
+			trim_columns(r, row);
 		return true;
 	}
 	return false;

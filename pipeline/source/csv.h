@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "event.h"
+#include "job.h"
 #include "marks.h"
 
 /* Readable and writable bytes that must follow the data: a sentinel and a block of 64. */
@@ -14,7 +15,7 @@
 enum csv_kind {
 	CSV_ROW,
 	CSV_BAD_QUOTE, /* malformed; ends with the physical line of the fault */
-	CSV_OPEN,      /* the data ends inside of quotes, or before the row's line end */
+	CSV_OPEN,      /* the data ends inside of quotes: the row is its first line alone */
 	CSV_CONFUSED   /* libcsv and scan_row differ: a bug of ours, never to be passed over */
 };
 
@@ -36,8 +37,10 @@ struct csv_reader {
 	struct column *columns;
 	size_t max_columns, batch;
 	uint8_t delimiter, quote;
+	int comment; /* the byte that begins a line that is no row; -1: none */
+	enum trim trim;
 	bool libcsv_only;
-	uint64_t blank_lines; /* skipped by csv_next since csv_open */
+	uint64_t blank_lines; /* skipped by csv_next since csv_open, comments among them */
 	/* the run being read: see csv_start */
 	const uint8_t *data, *end, *pos;
 	struct marks marks; /* the next one is the first at or behind pos */
@@ -48,7 +51,8 @@ struct csv_reader {
 	bool row_done;
 };
 
-void csv_open(struct csv_reader *r, uint8_t delimiter, uint8_t quote, bool libcsv_only);
+/* Of the dialect only what a row alone has: delimiter, quote, comment, trim. */
+void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only);
 void csv_close(struct csv_reader *r);
 /* Keep up to n columns of each row (0 after csv_open); csv_plain takes no row above max_row_bytes.
  */
@@ -69,9 +73,14 @@ size_t csv_plain(struct csv_reader *r, struct event_rows *rows);
 void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row);
 /*
  * Bytes up to the last true row end in data[0, len), 0 if there is none.  data starts at a row's
- * start; its last byte is no \r (a \n could follow it in what is still to be read).
+ * start; its last byte is no \r (a \n could follow it in what is still to be read), unless `final`:
+ * the input ends there, which ends a row too.  *open: the row behind them has a quote and no end,
+ * or only one that makes it longer than max_row_bytes.
  */
-size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len);
+size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
+	       uint64_t max_row_bytes, bool *open);
+/* Bytes of the first line of data[0, len), its line end among them; 0: it has none. */
+size_t csv_line(const uint8_t *data, size_t len);
 /* Line ends (\n, \r\n, lone \r) in data[0, len). */
 uint64_t csv_lines(const uint8_t *data, size_t len);
 

@@ -11,15 +11,17 @@
 #include "input.h"
 #include "messages.h"
 #include "place.h"
+#include "transcode.h"
 #include "mem.h"
 #include "source.h"
 
 /* Reading one input. */
 struct cursor {
 	struct input in;
-	struct buf rest; /* read, decoded and not yet handed out; starts at a row's start */
-	uint64_t offset; /* of rest in the decoded file */
-	uint64_t line;	 /* line ends before rest */
+	struct transcoder text; /* of an encoding that is not UTF-8 */
+	struct buf rest;	/* read, decoded and not yet handed out; starts at a row's start */
+	uint64_t offset;	/* of rest in the decoded file */
+	uint64_t line;		/* line ends before rest */
 	bool open, eof;
 };
 
@@ -33,10 +35,9 @@ struct source {
 	size_t nfiles;
 	const char **columns;
 	size_t ncolumns;
-	bool has_header;
 	char *header; /* the first file's, as it stands */
 	bool libcsv_only;
-	uint8_t delimiter, quote;
+	const struct csv_source *csv; /* the job's */
 	size_t piece_bytes;
 	double fraction;    /* of the pieces that are handed out; 1: all */
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */
@@ -66,18 +67,21 @@ void cursor_close(struct cursor *c);
 int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *err);
 /*
  * Length of the leading part of buf that holds whole rows only, 0 if a row's end is still to be
- * read.  *limit: the row that starts at buf is already too long.
+ * read; at the input's end, 0 if only the footer is left.  Of a row whose quote never closes it is
+ * the first line, alone.  *limit: the line that starts at buf is already too long.
  */
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
 		    const struct buf *buf, bool *limit);
 /* How much to read behind `have` bytes. */
 size_t source_more_bytes(const struct source *s, size_t have);
 
-/*
- * The sentence on the row that starts at offset, behind `line` line ends, and cannot be read:
- * RC_LIMIT if it is too long, otherwise RC_DATA, it never ends.
- */
-int source_bad_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
-		   bool too_long, struct error *err);
+/* RC_LIMIT and the sentence on the row that starts at offset, behind `line` line ends. */
+int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t offset,
+		    struct error *err);
+
+/* header.c: go behind the lines to skip and the header; the first header names the columns. */
+int cursor_start(struct source *s, struct cursor *c, size_t i, struct error *err);
+/* Drop n bytes at the start of rest. */
+void cursor_advance(struct cursor *c, size_t n);
 
 #endif

@@ -197,7 +197,7 @@ struct decoder *decoder_new(const struct decoding *plan)
 	const struct csv_source *csv = &plan->job->csv;
 	d->plan = plan;
 	d->columns = mem_calloc(plan->ncolumns + 1, sizeof(*d->columns));
-	csv_open(&d->csv, csv->delimiter, csv->quote, false);
+	csv_open(&d->csv, csv, false);
 	csv_expect(&d->csv, plan->nvalues, 0);
 	return d;
 }

@@ -68,7 +68,7 @@ static bool find_line(struct source *s, const struct place *p, uint64_t bytes, u
 	const struct input_stamp *stamp = &s->stamps[p->file];
 	struct input in;
 	struct error ignored;
-	if (!stamp->regular)
+	if (!stamp->regular || s->csv->encoding) /* offsets are those of the text in UTF-8 */
 		return false;
 	*line = p->line;
 	bool found = input_open(&in, s->files[p->file].path, &ignored) == RC_OK &&

@@ -14,6 +14,7 @@
 
 #include "cursor.h"
 #include "messages.h"
+#include "paths.h"
 #include "pool.h"
 
 #define PIECE_BYTES  ((size_t)1 << 20)
@@ -84,6 +85,19 @@ static int open_messages(struct source **out, const struct source_options *optio
 	return RC_OK;
 }
 
+static int name_files(struct source *s, const char *const *names, size_t n, struct error *err)
+{
+	const char **paths;
+	int rc = paths_expand(&s->arena, names, n, &paths, &s->nfiles, err);
+
+	s->files = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->files));
+	s->stamps = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->stamps));
+	s->rows = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->rows));
+	for (size_t i = 0; i < s->nfiles; i++)
+		s->files[i].path = paths[i];
+	return rc;
+}
+
 int source_open(struct source **out, const struct source_options *options, struct error *err)
 {
 	if (options->job->source == SOURCE_KAFKA)
@@ -96,14 +110,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 		return error_set(err, RC_CONFIG, "no input files, expected at least one");
 	struct source *s = mem_calloc(1, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
-	s->files = arena_alloc(&s->arena, n * sizeof(*s->files));
-	s->stamps = arena_alloc(&s->arena, n * sizeof(*s->stamps));
-	s->rows = arena_alloc(&s->arena, n * sizeof(*s->rows));
-	s->nfiles = n;
-	for (size_t i = 0; i < n; i++)
-		s->files[i].path = arena_strdup(&s->arena, paths[i]);
-	s->delimiter = csv->delimiter;
-	s->quote = csv->quote;
+	s->csv = csv;
 	s->libcsv_only = options->libcsv_only;
 	s->fraction = options->fraction > 0 ? options->fraction : 1;
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
@@ -115,13 +122,14 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->max_row_bytes = options->row_bytes;
 		s->row_by_memory = true;
 	}
-	csv_open(&s->cutter, s->delimiter, s->quote, s->libcsv_only);
-	s->has_header = csv->header;
-	if (!csv->header) {
+	csv_open(&s->cutter, csv, s->libcsv_only);
+	if (!csv->header || csv->replace) {
 		s->ncolumns = csv->ncolumns;
 		s->columns = csv->columns;
 	}
-	int rc = check_files(s, err);
+	int rc = name_files(s, paths, n, err);
+	if (rc == 0)
+		rc = check_files(s, err);
 	if (rc == 0)
 		rc = begin(s, err);
 	if (rc != 0) {
@@ -188,7 +196,7 @@ static void open_reader(struct source_worker *w)
 {
 	const struct source *s = w->source;
 
-	csv_open(&w->reader, s->delimiter, s->quote, s->libcsv_only);
+	csv_open(&w->reader, s->csv, s->libcsv_only);
 	csv_expect(&w->reader, s->ncolumns, s->max_row_bytes);
 }
 
@@ -267,7 +275,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 				      memory_order_relaxed);
 		cut = cursor_whole(s, &s->cutter, c, piece, &limit);
 		if (limit)
-			return source_bad_row(s, s->current, c->line, c->offset, true, err);
+			return source_long_row(s, s->current, c->line, c->offset, err);
 	} while (cut == 0 && !c->eof);
 	buf_append(&c->rest, piece->ptr + cut, piece->len - cut);
 	piece->len = cut;
@@ -355,6 +363,16 @@ static void why_bad_quote(const struct source *s, const struct csv_row *row, str
 			 row->bad_column);
 }
 
+static void why_open(const struct source *s, const struct csv_row *row, struct reject *why)
+{
+	why->reason = "open_quote";
+	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
+	snprintf(why->detail, sizeof(why->detail),
+		 "column %zu: found a quote and no end of the row behind it, expected a closing "
+		 "quote before the input's end and within max_row, %llu bytes",
+		 row->bad_column, (unsigned long long)s->max_row_bytes);
+}
+
 static void why_field_count(const struct source *s, const struct csv_row *row, struct reject *why)
 {
 	why->reason = "field_count";
@@ -387,8 +405,8 @@ static int fatal_row(const struct source_worker *w, const struct csv_row *row, s
 	uint64_t offset = w->offset + (uint64_t)(row->start - w->piece.ptr);
 	bool too_long = (uint64_t)(row->end - row->start) > s->max_row_bytes;
 
-	if (too_long || row->kind == CSV_OPEN)
-		return source_bad_row(s, w->file, line, offset, too_long, err);
+	if (too_long)
+		return source_long_row(s, w->file, line, offset, err);
 	if (row->kind == CSV_CONFUSED)
 		return error_set(err, RC_ORDER,
 				 "%s:%llu: libcsv and the scanner of row ends disagree (a bug)",
@@ -420,6 +438,33 @@ static int take_one(struct source_worker *w, const struct event *event,
 	return rc == RC_DATA ? reject_row(w, sink, event, &why, err) : rc;
 }
 
+/* The last n values of the row are nothing but the delimiters in front of them. */
+static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, size_t n)
+{
+	const uint8_t *p = row->end;
+
+	for (; n > 0 && p > row->start; n -= *p == csv->delimiter) {
+		p--;
+		if (*p != csv->delimiter && !(csv->trim && (*p == ' ' || *p == '\t')))
+			return false;
+	}
+	return n == 0;
+}
+
+/* Fill up a row with nulls, or drop what is too much of it, if the job says so. */
+static bool fit_columns(struct source_worker *w, const struct csv_row *row)
+{
+	const struct source *s = w->source;
+	size_t n = row->ncolumns;
+
+	if (n > s->ncolumns)
+		return s->csv->extra == EXTRA_IGNORE ||
+		       (s->csv->extra == EXTRA_EMPTY && ends_empty(s->csv, row, n - s->ncolumns));
+	for (; n < s->ncolumns; n++)
+		w->reader.columns[n] = (struct column){.ptr = w->piece.ptr, .absent = true};
+	return s->csv->missing == MISSING_NULL;
+}
+
 static int take_row(struct source_worker *w, const struct csv_row *row,
 		    const struct source_sink *sink, struct error *err)
 {
@@ -428,10 +473,14 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	struct reject why;
 
 	event.ncolumns = row->ncolumns;
-	if (row->kind == CSV_ROW && row->ncolumns == s->ncolumns)
+	if (row->kind == CSV_ROW && (row->ncolumns == s->ncolumns || fit_columns(w, row))) {
+		event.ncolumns = s->ncolumns;
 		return sink->event ? take_one(w, &event, sink, err) : RC_OK;
+	}
 	if (row->kind == CSV_BAD_QUOTE)
 		why_bad_quote(s, row, &why);
+	else if (row->kind == CSV_OPEN)
+		why_open(s, row, &why);
 	else
 		why_field_count(s, row, &why);
 	return reject_row(w, sink, &event, &why, err);

@@ -206,7 +206,7 @@ class Oracle:
         values = {}
         for f in self.used:
             own = [texts[name] for name in f.columns]
-            nulls = f.nulls if f.nulls is not None else self.job.nulls if self.job.nulls is not None else [""]
+            nulls = ["", *(f.nulls if f.nulls is not None else self.job.nulls or [])]
             null = any(t in [n.encode() for n in nulls] and (not q or self.job.quoted_nulls) for t, q in own)
             text = f.join.encode().join(t for t, _ in own)
             values[f.name] = None if null else Value(text, decode(f, text))

@@ -113,11 +113,6 @@ def test_share_of_rejects(bench):
     bench.refused(bench.run("--max-rejects", "0.9%"), 1, "in.csv:101")
 
 
-def test_unclosed_quote(bench):
-    bench.input(rows(10) + b'11,1500000000,"never closed\n' + rows(5)[len(HEADER):])
-    bench.refused(bench.run("--max-rejects", "100"), 1, "in.csv:12", "quote", str(len(rows(10))))
-
-
 def test_100_mb_on_one_line(bench):
     with open(bench.input(rows(10)), "ab") as f:
         f.write(b"11,1500000000,")

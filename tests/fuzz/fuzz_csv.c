@@ -2,8 +2,8 @@
  * fuzz_csv.c - any input gives the same rows through the fast path, libcsv alone, any pieces, and
  * handed on together
  *
- * The first byte chooses columns, header, the size of small pieces and of the longest row; the rest
- * is the input.
+ * The first byte chooses columns, header, the size of small pieces and of the longest row, the
+ * second what the dialect allows; the rest is the input.
  */
 #include "memory_file.h"
 
@@ -70,14 +70,24 @@ static int on_reject(void *ctx, const struct rejected *r, struct error *err)
 enum { WHOLE = 1 << 16 }; /* piece: all that libFuzzer makes */
 enum way { FAST, LIBCSV, TOGETHER };
 
-static void run(const char *path, uint8_t choice, size_t piece_bytes, enum way way, struct log *log)
+static void run(const char *path, uint8_t choice, uint8_t dialect, size_t piece_bytes, enum way way,
+		struct log *log)
 {
-	static const char *columns[] = {"a", "b", "c", "d"};
+	static const char *columns[] = {"a", "b", "c", "d"}, *find[] = {"a"};
 	struct job job = {.csv = {.header = choice & 4,
 				  .columns = columns,
 				  .ncolumns = 1 + (choice & 3),
 				  .delimiter = ',',
 				  .quote = '"',
+				  .trim = (dialect & 3) % 3,
+				  .has_comment = dialect & 4,
+				  .comment = '#',
+				  .missing = dialect & 8 ? MISSING_NULL : MISSING_REJECT,
+				  .extra = dialect & 16 ? EXTRA_EMPTY : EXTRA_REJECT,
+				  .skip = dialect >> 5 & 1,
+				  .skip_footer = dialect >> 6 & 1,
+				  .find = find,
+				  .nfind = dialect >> 7,
 				  .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
 	struct source_options options = {.job = &job,
 					 .files = &path,
@@ -114,16 +124,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct log brief = {.brief = true}, together = {.brief = true};
 	char path[64];
 	/* How many rows come before damaged compressed data depends on the piece: not that. */
-	bool compressed = size > 1 && (data[1] == 0x1f || data[1] == 0x28 || data[1] >> 4 == 5);
+	bool compressed = size > 2 && (data[2] == 0x1f || data[2] == 0x28 || data[2] >> 4 == 5);
 
-	if (size == 0 || compressed)
+	if (size < 2 || compressed)
 		return 0;
-	int fd = memory_file(bytes_of(data + 1, size - 1), path);
-	run(path, data[0], WHOLE, FAST, &want);
-	run(path, data[0], 1 + (data[0] >> 3), FAST, &small);
-	run(path, data[0], 1 + (data[0] >> 2), LIBCSV, &alone);
-	run(path, data[0], WHOLE, LIBCSV, &brief);
-	run(path, data[0], data[0] >> 4 ? 1u << (data[0] >> 4) : WHOLE, TOGETHER, &together);
+	int fd = memory_file(bytes_of(data + 2, size - 2), path);
+	run(path, data[0], data[1], WHOLE, FAST, &want);
+	run(path, data[0], data[1], 1 + (data[0] >> 3), FAST, &small);
+	run(path, data[0], data[1], 1 + (data[0] >> 2), LIBCSV, &alone);
+	run(path, data[0], data[1], WHOLE, LIBCSV, &brief);
+	run(path, data[0], data[1], data[0] >> 4 ? 1u << (data[0] >> 4) : WHOLE, TOGETHER,
+	    &together);
 	expect_equal(&want, &small);
 	expect_equal(&want, &alone);
 	expect_equal(&brief, &together);

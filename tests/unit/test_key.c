@@ -412,10 +412,10 @@ static void orders(void **state)
 		struct reject why;
 		for (size_t i = 0; i < 2; i++)
 			assert_int_equal(layout_put(&l, &v[i], &b[i], &why), 0);
-		int rising = type == FIELD_F64	 ? (v[0].f > v[1].f) - (v[0].f < v[1].f)
-			     : type == FIELD_I64 ? ((int64_t)v[0].u > (int64_t)v[1].u) -
-							   ((int64_t)v[0].u < (int64_t)v[1].u)
-						 : (v[0].u > v[1].u) - (v[0].u < v[1].u);
+		int rising = l.from == FIELD_F64   ? (v[0].f > v[1].f) - (v[0].f < v[1].f)
+			     : l.from == FIELD_I64 ? ((int64_t)v[0].u > (int64_t)v[1].u) -
+							     ((int64_t)v[0].u < (int64_t)v[1].u)
+						   : (v[0].u > v[1].u) - (v[0].u < v[1].u);
 		int found = bytes_cmp(buf_bytes(&b[0]), buf_bytes(&b[1]));
 		assert_int_equal((found > 0) - (found < 0),
 				 encodings[as].order == ORDER_RISING ? rising : -rising);

@@ -120,7 +120,7 @@ static void test_header(void **state)
 		{"x,x,\n1,2,3\n", NULL, 0, "2:5 [1] [2] [3]\n"},
 		{"", NULL, RC_DATA, "in: empty, expected a header line"},
 		{"\xef\xbb\xbf\n\n", NULL, RC_DATA, "in: empty, expected a header line"},
-		{"x,\"y\n1,2\n", NULL, RC_DATA, "in:1 (byte 0): found the end of the input"},
+		{"x,\"y\n1,2\n", NULL, RC_DATA, "in:1: found no closing quote for column 2"},
 		{"\nx,y\"\n1,2\n", NULL, RC_DATA, "in:2: found a misplaced quote in column 2"},
 		{"x,y\n1,2", "\xef\xbb\xbf\"x\",y\r\n3,4\n", 0, "2:4 [1] [2]\n2:10 [3] [4]\n"},
 		{"x,y\n1,2", "x,y", 0, "2:4 [1] [2]\n"},
@@ -168,8 +168,8 @@ static void test_columns(void **state)
 	assert_int_equal(n, 4);
 	assert_string_equal(names[0], "one");
 	assert_string_equal(names[1], "t\"wo");
-	assert_string_equal(names[2], "");
-	assert_string_equal(names[3], "one");
+	assert_string_equal(names[2], "#3");
+	assert_string_equal(names[3], "one#2");
 	source_close(s);
 	options.nfiles = 0;
 	assert_int_equal(source_open(&s, &options, &err), RC_CONFIG);
