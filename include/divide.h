@@ -41,7 +41,7 @@ struct division {
  * Append to *out the split keys inside [start, end), rising, as short as they can be.
  *
  * Borders lie where the weight below is an even share; or at a salt bucket's first possible key,
- * when that would leave less than 4 % of a region on its other side (the borders around it share
+ * when that would leave less than 2 % of a region on its other side (the borders around it share
  * what it costs); or, at the cost of 1 % of a region (it has two ends), where fewer parts of the
  * key are cut through: between two entities rather than inside one.  A row heavier than a region
  * takes several borders, which fall together, so there may be fewer regions than asked.

@@ -14,7 +14,7 @@
 
 #include "mem.h"
 
-#define SLIVER 0.04
+#define SLIVER 0.02 /* of a region: what a border may be moved to a bucket's */
 #define COST   0.01 /* a region has two ends */
 
 enum known { UNKNOWN, BOUNDED, EXACT };

@@ -117,12 +117,12 @@ static double far(double a, double b)
 }
 
 /*
- * The bucket nearest to a weight, if less than 4 % of a region away; 0: none.  Where buckets are
+ * The bucket nearest to a weight, if less than 2 % of a region away; 0: none.  Where buckets are
  * empty several begin there: of those the nearest by number.
  */
 static unsigned naive_bucket(const struct data *d, uint32_t buckets, double at, double region)
 {
-	double least = 0.04 * region, found = -1;
+	double least = 0.02 * region, found = -1;
 	unsigned best = 0;
 	for (unsigned b = 1; b < buckets; b++) {
 		uint8_t key = (uint8_t)b;

@@ -285,7 +285,7 @@ static void aligned_cuts(void **state)
 	data_release(&d);
 }
 
-/* No region holds less than 4 % of a target from the other side of a bucket boundary. */
+/* No region holds less than 2 % of a target from the other side of a bucket boundary. */
 static void no_slivers_across_buckets(void **state)
 {
 	static const size_t counts[] = {5, 8, 15, 17, 33, 50, 111};
@@ -301,7 +301,7 @@ static void no_slivers_across_buckets(void **state)
 		for (size_t i = 0; i < d.count; i++)
 			in[splits_region(&p.splits, row_key(&d.rows[i]))][d.rows[i].key[0]] +=
 				d.rows[i].bytes;
-		double sliver = 0.04 * (double)d.bytes / (double)counts[c];
+		double sliver = 0.02 * (double)d.bytes / (double)counts[c];
 		for (size_t i = 0; i <= p.splits.count; i++) {
 			size_t first = 16, last = 0;
 			for (size_t b = 0; b < 16; b++) {
