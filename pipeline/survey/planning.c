@@ -10,7 +10,7 @@
  *
  * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
  * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
- * that were chosen only while it was short are left out in the end.
+ * that were chosen only while it was short are left out in the end, if that leaves enough.
  */
 #include "planning.h"
 
@@ -36,6 +36,7 @@
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
+#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, when so many were kept */
 #define NEIGHBOUR_MOST                                                                             \
 	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
 	   */
@@ -322,6 +323,64 @@ static bool is_kept(const void *ctx, struct bytes key)
 	return neighbourhood_hash(m->near, key) <= m->chosen_below;
 }
 
+/* What was kept of one neighbourhood, or of several in a row that have one hash. */
+struct kept {
+	uint64_t hash, weight;
+};
+
+static int compare_kept(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static int list_kept(struct planner *p, size_t table, struct kept **list, size_t *n,
+		     struct error *err)
+{
+	const struct bytes none = {0};
+	struct record_iter rows;
+	struct record r;
+	size_t cap = 0;
+	int rc = sorter_range(p->pass.tables[table].sorter, none, none, &rows, err);
+	if (rc)
+		return rc;
+	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
+		uint64_t hash = neighbourhood_hash(&p->near[table], r.key);
+		if (*n == 0 || (*list)[*n - 1].hash != hash) {
+			if (*n == cap) {
+				cap = cap ? 2 * cap : 64;
+				*list = mem_realloc(*list, cap * sizeof **list);
+			}
+			(*list)[(*n)++] = (struct kept){.hash = hash};
+		}
+		(*list)[*n - 1].weight += row_weigh(&p->pass.tables[table].weigher, &r);
+	}
+	rows.close(rows.self);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+/*
+ * Which hashes to measure: those that were chosen to the end.  Where keys have few distinct
+ * beginnings there may be next to none of these; then those that were chosen longest, too.
+ */
+static int choose_measured(struct planner *p, size_t table, struct measured *m, struct error *err)
+{
+	struct kept *list = NULL;
+	size_t n = 0;
+	uint64_t weight = 0;
+	int rc = list_kept(p, table, &list, &n, err);
+	*m = (struct measured){&p->near[table], chosen_below(p->input_bytes)};
+	if (n)
+		qsort(list, n, sizeof *list, compare_kept);
+	for (size_t i = 0; i < n && weight < MEASURED_LEAST; i++) {
+		if (list[i].hash > m->chosen_below)
+			m->chosen_below = list[i].hash;
+		weight += list[i].weight;
+	}
+	mem_free(list);
+	return rc;
+}
+
 /* Compress what was chosen. */
 static int measure(struct planner *p, size_t table, struct table_sample *out, struct error *err)
 {
@@ -329,11 +388,13 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	if (sorter_totals(s).records == 0)
 		return RC_OK;
 	struct cut_table t = pass_cut_table(&p->pass, table);
-	struct measured m = {&p->near[table], chosen_below(p->input_bytes)};
+	struct measured m;
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
 	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
-	int rc = measure_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
-				    err);
+	int rc = choose_measured(p, table, &m, err);
+	if (rc == RC_OK)
+		rc = measure_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
+					err);
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;

@@ -300,3 +300,47 @@ def test_disk_bytes(tmp_path, saltmill, request, codec, name):
     assert loaded["predicted_bytes"] == sum(r["predicted_bytes"] for r in loaded["regions"])
     assert planned["largest_over_target"] <= 1.05
     assert "predicted " in done.stdout.decode() and "of their prediction" in done.stdout.decode()
+
+
+CALLS = """\
+source:
+  csv: {files: [in.csv]}
+fields:
+  at: {type: time, unit: ms}
+tables:
+  - name: t
+    rowkey:
+      - {salt: 16, of: [caller]}
+      - {field: airport, terminator: '\\x00'}
+      - {field: at, as: reversed_millis}
+    timestamp: at
+    families:
+      f: {compression: ZSTD}
+    cells:
+      - {family: f, qualifier: callee, value: callee}
+      - {family: f, qualifier: state, value: state}
+    regions: {split: sampled, size: 2M}
+"""
+
+
+@pytest.mark.parametrize("order", ["by time", "mixed"])
+def test_few_beginnings(tmp_path, saltmill, order):
+    """16 salts and 3 airports: the size on disk is measured all the same."""
+    (tmp_path / "job.yaml").write_text(CALLS)
+    rng = random.Random(16)
+    lines = [b"%s,%d,%010d,%010d,%s\n" % (rng.choice((b"JFK", b"LGA", b"EWR")), 1_700_000_000_000 + 1000 * n + rng.randrange(999),
+                                          rng.randrange(10**10), rng.randrange(10**10), rng.choice((b"ok", b"busy", b"failed")))
+             for n in range(1_000_000)]
+    if order == "mixed":
+        rng.shuffle(lines)
+    (tmp_path / "in.csv").write_bytes(b"airport,at,caller,callee,state\n" + b"".join(lines))
+    tables = []
+    for command, report in (("plan", "plan.json"), ("load", "manifest.json")):
+        done = subprocess.run([saltmill, command, "job.yaml", "-o", command, "--quiet"], cwd=tmp_path, capture_output=True,
+                              text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        tables.append(json.loads((tmp_path / command / report).read_text())["tables"][0])
+    plan, load = tables
+    real = sum(f["bytes"] for f in load["files"])
+    assert abs(plan["disk_bytes"] - real) < 0.05 * real
+    assert len(load["regions"]) >= 10 and abs(len(plan["regions"]) - len(load["regions"])) <= 1
