@@ -8,7 +8,11 @@ CC     := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 FLAVOR ?= release
 B      := build/$(notdir $(CC))-$(FLAVOR)
 
-OPT_release := -O3 -g
+# What a release is built with besides: it reads files of strangers.
+HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
+HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
+OPT_release := -O3 -g $(HARDEN)
+LINK_release := $(HARDEN_LINK)
 OPT_dev     := -O1 -g -Werror
 OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
@@ -23,7 +27,7 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 INC  := -Iinclude
 LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
-LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
+LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 # $(sort) fixes the link order, so the binary does not depend on the file system.
 LIB  := $(sort $(wildcard pipeline/*/*.c splitter/*.c))

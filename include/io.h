@@ -53,7 +53,10 @@ int syncer_finish(struct syncer *s, struct error *err);
 
 /* Read exactly len bytes at offset; a short file is RC_IO. */
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);
+/* All of it, to the end of out. */
 int io_read_file(const char *path, struct buf *out, struct error *err);
+/* RC_LIMIT when the file has more than `most` bytes, of which no more are read. */
+int io_read_file_upto(const char *path, size_t most, struct buf *out, struct error *err);
 int io_write_file(const char *path, struct bytes content, struct error *err);
 /*
  * path has all of content or is as it was before, whatever happens, a power loss included; once

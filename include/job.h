@@ -204,6 +204,7 @@ struct job {
 	enum source_kind source;
 	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files */
 	struct kafka_source kafka;
+	bool allow_code; /* its properties may name code to run; set by who trusts it (run.h) */
 	struct field *fields; /* those listed, then the columns used without being listed (text) */
 	size_t nfields;
 	struct job_table *tables;

@@ -15,6 +15,7 @@ struct run_options {
 	const char *temp_dir;	   /* NULL: beside the output */
 	uint64_t temp_quota_bytes; /* what temporary files may hold; UINT64_MAX: any */
 	bool quiet, json;
+	bool allow_code; /* the job may name code to run: job.allow_code */
 };
 
 /* Events of a kind that a run tolerates: a number, or a share of what was read. */

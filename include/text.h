@@ -23,7 +23,11 @@ void text_utf8(struct buf *b, struct bytes v);
  * the bytes of controls (C0, DEL, C1), line separators and marks that turn the writing around.
  */
 void text_visible(struct buf *b, struct bytes v);
-/* The same into out, shortened to max bytes and "..."; out holds max + 4. */
+/* Several lines of that: line feeds stay. */
+void text_lines(struct buf *b, struct bytes v);
+/* JSON text, in which what a terminal obeys becomes \uHHHH; its writer sees to C0. */
+void text_harmless_json(struct buf *b, struct bytes json);
+/* text_visible into out, shortened to max bytes and "..."; out holds max + 4. */
 void text_quote(char *out, size_t max, struct bytes v);
 
 #endif

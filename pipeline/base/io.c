@@ -13,6 +13,8 @@
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
 #include "xxhash_fast.h"
 
+/* Of what is read whole: a device without end shall not take all memory. */
+#define LARGEST_FILE	((size_t)1 << 30)
 #define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
 
@@ -156,8 +158,9 @@ int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, s
 	return RC_OK;
 }
 
-int io_read_file(const char *path, struct buf *out, struct error *err)
+int io_read_file_upto(const char *path, size_t most, struct buf *out, struct error *err)
 {
+	size_t before = out->len;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot open %s", path);
@@ -174,9 +177,20 @@ int io_read_file(const char *path, struct buf *out, struct error *err)
 		if (n == 0)
 			break;
 		out->len += (size_t)n;
+		if (out->len - before > most) {
+			close(fd);
+			return error_set(err, RC_LIMIT,
+					 "%s: found more than %zu bytes, expected at most as many",
+					 path, most);
+		}
 	}
 	close(fd);
 	return RC_OK;
+}
+
+int io_read_file(const char *path, struct buf *out, struct error *err)
+{
+	return io_read_file_upto(path, LARGEST_FILE, out, err);
 }
 
 int io_write_file(const char *path, struct bytes content, struct error *err)

@@ -69,15 +69,39 @@ void text_utf8(struct buf *b, struct bytes v)
 	}
 }
 
-void text_visible(struct buf *b, struct bytes v)
+static void put_visible(struct buf *b, struct bytes v, bool lines)
 {
 	const uint8_t *p = v.ptr, *end = p + v.len;
 	for (size_t n; p < end; p += n ? n : 1) {
-		n = visible(p, end);
+		n = lines && *p == '\n' ? 1 : visible(p, end);
 		if (n)
 			buf_append(b, p, n);
 		else
 			buf_printf(b, "\\x%02X", *p);
+	}
+}
+
+void text_visible(struct buf *b, struct bytes v)
+{
+	put_visible(b, v, false);
+}
+
+void text_lines(struct buf *b, struct bytes v)
+{
+	put_visible(b, v, true);
+}
+
+void text_harmless_json(struct buf *b, struct bytes json)
+{
+	const uint8_t *p = json.ptr, *end = p + json.len;
+	while (p < end) {
+		uint32_t code;
+		size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), &code);
+		if (code >= 0x7F && commands(code))
+			buf_printf(b, "\\u%04X", (unsigned)code);
+		else
+			buf_append(b, p, n);
+		p += n;
 	}
 }
 

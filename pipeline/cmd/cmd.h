@@ -40,11 +40,15 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
 		      struct error *err);
 
+/* Print "saltmill NAME: sentence" to standard error, as all below by text_lines. */
+void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
 /* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
 int command_fail(const char *name, const struct error *err);
 /* Print each line to standard error behind "saltmill NAME: ". */
 void command_warn(const char *name, const struct buf *lines);
 /* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
+int command_show(const char *name, const struct buf *text);
+/* The same as it is: JSON and scripts, which are harmless by themselves. */
 int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);

@@ -43,7 +43,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 static void print_line(void *ctx, const char *sentence)
 {
 	(void)ctx;
-	fprintf(stderr, "saltmill drift: %s\n", sentence);
+	command_say("drift", "%s", sentence);
 }
 
 static int run(const struct run_options *o, struct drift_arguments *a, const char *job_path,
@@ -55,6 +55,7 @@ static int run(const struct run_options *o, struct drift_arguments *a, const cha
 	struct ingest topic = {0};
 	const struct kafka_log log = {print_line, NULL};
 	int rc = job_load(&job, job_path, err);
+	job.allow_code = o->allow_code;
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, err);
 	if (rc == RC_OK)

@@ -22,7 +22,10 @@ struct inspect_options {
 
 static void print_text(struct buf *text)
 {
-	fwrite(text->ptr, 1, text->len, stdout);
+	struct buf shown = {0};
+	text_lines(&shown, buf_bytes(text));
+	fwrite(shown.ptr, 1, shown.len, stdout);
+	buf_release(&shown);
 	buf_release(text);
 }
 
@@ -61,14 +64,17 @@ static void print_json_open(json_t *d)
 	char *text = json_dumps(d, JSON_INDENT(2));
 	if (!text)
 		return;
-	fwrite(text, 1, strlen(text) - strlen("\n}"), stdout);
+	struct buf shown = {0};
+	text_harmless_json(&shown, bytes_of(text, strlen(text) - strlen("\n}")));
+	fwrite(shown.ptr, 1, shown.len, stdout);
+	buf_release(&shown);
 	free(text);
 }
 
 static void print_json_error(const struct error *err)
 {
 	struct buf utf8 = {0};
-	text_utf8(&utf8, bytes_str(err->msg));
+	text_visible(&utf8, bytes_str(err->msg));
 	json_t *text = json_stringn((const char *)utf8.ptr, utf8.len);
 	fputs(",\n  \"error\": ", stdout);
 	json_dumpf(text, stdout, JSON_ENCODE_ANY);

@@ -88,9 +88,9 @@ static int print_result(const struct run_options *o, const struct job *job,
 	bool kept = report_promises(&warnings, r);
 	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
-	if (command_print("load", &text) != EXIT_DONE) {
+	if ((o->json ? command_print : command_show)("load", &text) != EXIT_DONE) {
 		status = EXIT_FAILED;
-		fprintf(stderr, "saltmill load: published all the same as %s\n", dir);
+		command_say("load", "published all the same as %s", dir);
 	}
 	buf_release(&warnings);
 	buf_release(&text);
@@ -100,7 +100,7 @@ static int print_result(const struct run_options *o, const struct job *job,
 static void print_line(void *ctx, const char *sentence)
 {
 	(void)ctx;
-	fprintf(stderr, "saltmill load: %s\n", sentence);
+	command_say("load", "%s", sentence);
 }
 
 static int load(const struct job *job, const struct load_options *opt, const char *state_dir,
@@ -126,6 +126,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	if (rc)
 		return command_fail("load", &err);
 	rc = job_load(&job, job_path, &err);
+	job.allow_code = o->allow_code;
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
 	if (rc == RC_OK) {

@@ -82,7 +82,7 @@ static int make_work_dir(struct plan_run *r, struct error *err)
 static void print_line(void *ctx, const char *sentence)
 {
 	(void)ctx;
-	fprintf(stderr, "saltmill plan: %s\n", sentence);
+	command_say("plan", "%s", sentence);
 }
 
 static int read_events(struct plan_run *r, char **files, size_t nfiles, const struct ingest *topic,
@@ -179,7 +179,7 @@ static int print(const struct plan_run *r)
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
-	int status = command_print("plan", &text);
+	int status = (r->common->json ? command_print : command_show)("plan", &text);
 	command_warn("plan", &warnings);
 	buf_release(&warnings);
 	buf_release(&text);
@@ -242,6 +242,7 @@ int cmd_plan(int argc, char **argv)
 	}
 	struct plan_run r = {.common = &o, .args = &a};
 	rc = job_load(&r.job, argv[first], &err);
+	r.job.allow_code = r.common->allow_code;
 	if (rc == RC_OK)
 		rc = plan(&r, argv + first + 1, (size_t)(argc - first - 1), &err);
 	if (rc) {

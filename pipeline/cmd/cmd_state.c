@@ -83,7 +83,9 @@ int cmd_status(int argc, char **argv)
 	else if (!rc)
 		state_report_text(&text, &v);
 	state_view_close(&v);
-	status = rc ? command_fail("status", &err) : command_print("status", &text);
+	status = rc	  ? command_fail("status", &err)
+		 : o.json ? command_print("status", &text)
+			  : command_show("status", &text);
 	buf_release(&text);
 	return status;
 }
@@ -145,7 +147,9 @@ int cmd_loads(int argc, char **argv)
 		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
 	if (!rc && !a.loaded && !a.published && !a.discard)
 		rc = list_loads(&text, o.json, a.state_dir, &broken, &err);
-	status = rc ? command_fail("loads", &err) : command_print("loads", &text);
+	status = rc	  ? command_fail("loads", &err)
+		 : o.json ? command_print("loads", &text)
+			  : command_show("loads", &text);
 	buf_release(&text);
 	return broken ? EXIT_FAILED : status;
 }

@@ -72,6 +72,7 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 	struct stream_gauges gauges = {0};
 	struct metrics *metrics = NULL;
 	int rc = job_load(&job, job_path, &err);
+	job.allow_code = o->allow_code;
 	if (rc == RC_OK && job.source != SOURCE_KAFKA)
 		rc = error_set(&err, RC_CONFIG, "%s: found a source of files, expected kafka",
 			       job_path);

@@ -29,7 +29,7 @@ int cmd_verify(int argc, char **argv)
 		verify_report_json(&text, &r, argv[first]);
 	else
 		verify_report_text(&text, &r, o.quiet);
-	if (command_print(argv[0], &text) != EXIT_DONE)
+	if ((o.json ? command_print : command_show)(argv[0], &text) != EXIT_DONE)
 		status = EXIT_FAILED;
 	buf_release(&text);
 	verify_release(&r);

@@ -9,6 +9,7 @@
 
 #include "cmd.h"
 #include "mem.h"
+#include "text.h"
 
 const struct command commands[] = {
 	{"load", "JOB [FILE...] -o DIR [options]",
@@ -142,7 +143,11 @@ static int run_command(int argc, char **argv)
 	for (const struct command *c = commands; c->name; c++)
 		if (!strcmp(argv[1], c->name))
 			return c->run(argc - 1, argv + 1);
-	fprintf(stderr, "saltmill: no command `%s`; `saltmill --help` lists them\n", argv[1]);
+	struct buf name = {0};
+	text_visible(&name, bytes_str(argv[1]));
+	fprintf(stderr, "saltmill: no command `%.*s`; `saltmill --help` lists them\n",
+		(int)name.len, (const char *)name.ptr);
+	buf_release(&name);
 	return EXIT_USAGE;
 }
 

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "meter.h"
 #include "stream_text.h"
+#include "text.h"
 #include "ticker.h"
 
 #define TICK_MS	 250
@@ -103,10 +104,15 @@ void monitor_print(struct monitor *w, FILE *to, const char *fmt, ...)
 		fputs("\r\033[K", stderr);
 		fflush(stderr);
 	}
+	char sentence[8192];
+	struct buf shown = {0};
 	va_start(args, fmt);
-	vfprintf(to, fmt, args);
+	vsnprintf(sentence, sizeof sentence, fmt, args);
 	va_end(args);
-	fputc('\n', to);
+	text_lines(&shown, bytes_str(sentence));
+	buf_put(&shown, '\n');
+	fwrite(shown.ptr, 1, shown.len, to);
+	buf_release(&shown);
 	fflush(to);
 	if (w)
 		pthread_mutex_unlock(&w->lock);

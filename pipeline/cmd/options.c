@@ -18,6 +18,7 @@ enum {
 	OPT_QUOTA,
 	OPT_QUIET,
 	OPT_JSON,
+	OPT_CODE,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -29,6 +30,7 @@ static const struct option shared[] = {
 	{"temp-quota", required_argument, NULL, OPT_QUOTA},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"json", no_argument, NULL, OPT_JSON},
+	{"allow-code", no_argument, NULL, OPT_CODE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{0},
@@ -76,6 +78,9 @@ static void print_help(const char *name)
 	       "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"
 	       "  --temp-quota SIZE       what they may take there at any time (default: what is "
 	       "free)\n"
+	       "  --allow-code            Kafka properties of the job may name libraries to load "
+	       "and "
+	       "commands to run\n"
 	       "  --quiet                 errors only\n"
 	       "  --json                  the result as JSON on standard output\n"
 	       "  --help, --version\n",
@@ -114,6 +119,7 @@ static int take_shared(struct run_options *o, int opt, const char *arg, struct e
 					 "--temp-quota: found `%s`, expected a size like 20G", arg);
 		return RC_OK;
 	case OPT_QUIET: o->quiet = true; return RC_OK;
+	case OPT_CODE: o->allow_code = true; return RC_OK;
 	default: o->json = true; return RC_OK;
 	}
 }
@@ -165,35 +171,7 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 	if (rc == RC_END + 1)
 		puts("saltmill " SALTMILL_VERSION);
 	if (rc < 0)
-		fprintf(stderr, "saltmill %s: %s\n`saltmill %s --help` lists the options\n",
-			argv[0], err.msg, argv[0]);
+		command_say(argv[0], "%s\n`saltmill %s --help` lists the options", err.msg,
+			    argv[0]);
 	return rc > 0 ? RC_END : rc;
-}
-
-int command_fail(const char *name, const struct error *err)
-{
-	fprintf(stderr, "saltmill %s: %s\n", name, err->msg);
-	if (err->code == RC_STOPPED && stop_flag)
-		return EXIT_SIGNAL + stop_flag;
-	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
-}
-
-void command_warn(const char *name, const struct buf *lines)
-{
-	for (size_t i = 0; i < lines->len;) {
-		const char *line = (const char *)lines->ptr + i;
-		const char *end = memchr(line, '\n', lines->len - i);
-		size_t n = end ? (size_t)(end - line) : lines->len - i;
-		fprintf(stderr, "saltmill %s: %.*s\n", name, (int)n, line);
-		i += n + 1;
-	}
-}
-
-int command_print(const char *name, const struct buf *text)
-{
-	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))
-		return EXIT_DONE;
-	struct error err;
-	error_errno(&err, "standard output");
-	return command_fail(name, &err);
 }

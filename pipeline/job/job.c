@@ -67,10 +67,6 @@ static int read_job(struct job *job, struct bytes text, struct error *err)
 {
 	struct reader r = {.job = job, .err = err};
 	struct node *root;
-	if (text.len > LARGEST_JOB)
-		return error_set(err, RC_CONFIG,
-				 "%s: found %zu bytes, expected a job file of at most 1 MiB",
-				 job->path, text.len);
 	set_digest(job, text);
 	int rc = tree_read(&root, text, job->path, &job->arena, err);
 	if (rc)
@@ -91,10 +87,14 @@ int job_load(struct job *job, const char *path, struct error *err)
 	struct buf text = {0};
 	*job = (struct job){0};
 	set_paths(job, path);
-	int rc = io_read_file(path, &text, err);
-	if (rc) /* a wrong name on the command line, not a broken disk */
+	int rc = io_read_file_upto(path, LARGEST_JOB, &text, err);
+	if (rc == RC_LIMIT)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found more than 1 MiB, expected a job file of at most that",
+			       path);
+	else if (rc) /* a wrong name on the command line, not a broken disk */
 		err->code = rc = RC_CONFIG;
-	else
+	if (rc == RC_OK)
 		rc = read_job(job, buf_bytes(&text), err);
 	buf_release(&text);
 	return rc;

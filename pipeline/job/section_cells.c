@@ -1,6 +1,8 @@
 #include "record.h"
 #include "sections.h"
 
+#include <stdlib.h>
+
 static int read_family_use(struct reader *r, const struct node *n, const struct table *t,
 			   size_t *index)
 {
@@ -109,17 +111,41 @@ static struct bytes constant_qualifier(const struct cell_spec *c)
 	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
 }
 
-static int check_twin(struct reader *r, const struct job_table *t, const struct cell_spec *c)
+/* By family and constant qualifier, those of one place as they stand in the file. */
+static int by_place(const void *a, const void *b)
 {
-	for (const struct cell_spec *o = t->cells; o < c; o++)
-		if (c->qualifier_constant && o->qualifier_constant && o->family == c->family &&
-		    bytes_eq(constant_qualifier(o), constant_qualifier(c)))
-			return fault(
-				r, c->pos,
-				"the cell of line %u has the same family and qualifier, expected "
-				"another qualifier: one would hide the other",
-				o->pos.line);
-	return RC_OK;
+	const struct cell_spec *x = *(const struct cell_spec *const *)a;
+	const struct cell_spec *y = *(const struct cell_spec *const *)b;
+	if (x->family != y->family)
+		return x->family < y->family ? -1 : 1;
+	int order = bytes_cmp(constant_qualifier(x), constant_qualifier(y));
+	return order ? order : (x > y) - (x < y);
+}
+
+static int check_twins(struct reader *r, const struct job_table *t)
+{
+	const struct cell_spec **order = mem_alloc(t->ncells * sizeof(*order));
+	const struct cell_spec *twin = NULL, *of = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < t->ncells; i++)
+		if (t->cells[i].qualifier_constant)
+			order[n++] = &t->cells[i];
+	if (n)
+		qsort(order, n, sizeof(*order), by_place);
+	for (size_t i = 1; i < n; i++)
+		if (order[i]->family == order[i - 1]->family &&
+		    bytes_eq(constant_qualifier(order[i]), constant_qualifier(order[i - 1])) &&
+		    (!twin || order[i] < twin)) {
+			twin = order[i];
+			of = order[i - 1];
+		}
+	mem_free(order);
+	if (!twin)
+		return RC_OK;
+	return fault(r, twin->pos,
+		     "the cell of line %u has the same family and qualifier, expected "
+		     "another qualifier: one would hide the other",
+		     of->pos.line);
 }
 
 static int read_cell(struct reader *r, const struct node *n, struct job_table *t,
@@ -136,7 +162,7 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 		return fault(r, node_get(n, "qualifier")->pos,
 			     "a qualifier has %zu bytes, expected at most %d",
 			     constant_qualifier(c).len, QUALIFIER_MAX);
-	return check_twin(r, t, c);
+	return RC_OK;
 }
 
 static int check_families_used(struct reader *r, const struct job_table *t)
@@ -168,5 +194,6 @@ int read_cells(struct reader *r, const struct node *n, const struct key *key, vo
 			return rc;
 		t->ncells++;
 	}
-	return check_families_used(r, t);
+	int rc = check_twins(r, t);
+	return rc ? rc : check_families_used(r, t);
 }

@@ -9,6 +9,7 @@
 
 #define MAX_DEPTH   32
 #define MAX_ENTRIES 4096 /* of one mapping: the search for duplicates is quadratic */
+#define MAX_ANCHORS 256	 /* all are looked through for an alias */
 
 struct anchor {
 	const char *name;
@@ -22,6 +23,7 @@ struct builder {
 	const char *path;
 	struct arena *arena;
 	struct anchor *anchors;
+	unsigned nanchors;
 	struct error *err;
 };
 
@@ -154,11 +156,14 @@ static int find_anchor(struct builder *b, const yaml_event_t *e, struct node **o
 }
 
 /* Known to later aliases only once the node is complete: no node can hold itself. */
-static void add_anchor(struct builder *b, const char *name, struct node *n)
+static int add_anchor(struct builder *b, const char *name, struct node *n)
 {
+	if (b->nanchors++ == MAX_ANCHORS)
+		return REFUSE(b, n->pos, "more than %d anchors in one job file", MAX_ANCHORS);
 	struct anchor *a = arena_alloc(b->arena, sizeof(*a));
 	*a = (struct anchor){name, n, b->anchors};
 	b->anchors = a;
+	return RC_OK;
 }
 
 /* Consumes the event. */
@@ -204,7 +209,7 @@ static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct
 	if (!rc && deeper)
 		rc = build_items(b, n, depth + 1);
 	if (!rc && name)
-		add_anchor(b, name, n);
+		rc = add_anchor(b, name, n);
 	return rc;
 }
 

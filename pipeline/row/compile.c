@@ -67,16 +67,26 @@ static bool cell_before(const struct cell_step *a, const struct cell_step *b)
 	return bytes_cmp(a->qualifier, b->qualifier) < 0;
 }
 
-/* Insertion: few, and the order of equals must stay. */
+/* Equal ones stay in the order they stood in, which is that of their addresses. */
+static int by_place(const void *a, const void *b)
+{
+	const struct cell_step *x = *(const struct cell_step *const *)a;
+	const struct cell_step *y = *(const struct cell_step *const *)b;
+	return cell_before(x, y) ? -1 : cell_before(y, x) ? 1 : (x > y) - (x < y);
+}
+
 static void cells_sort(struct cell_step *s, size_t n)
 {
-	for (size_t i = 1; i < n; i++) {
-		struct cell_step moved = s[i];
-		size_t k = i;
-		for (; k > 0 && cell_before(&moved, &s[k - 1]); k--)
-			s[k] = s[k - 1];
-		s[k] = moved;
-	}
+	struct cell_step *sorted = mem_alloc((n + 1) * sizeof(*sorted));
+	const struct cell_step **order = mem_alloc((n + 1) * sizeof(*order));
+	for (size_t i = 0; i < n; i++)
+		order[i] = &s[i];
+	qsort(order, n, sizeof(*order), by_place);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = *order[i];
+	memcpy(s, sorted, n * sizeof(*s));
+	mem_free(order);
+	mem_free(sorted);
 }
 
 /* The timestamp stands in every key at the same place: no need to store it again. */

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "text.h"
+
 enum info_type {
 	INFO_I32,
 	INFO_I64,
@@ -82,10 +84,13 @@ static json_t *time_json(int64_t ms)
 	return buf_json(&b);
 }
 
-/* Text as it is, \xHH form when it is not UTF-8. */
+/* Text as it is, \xHH for what is none or would command a terminal. */
 static json_t *text_json(struct bytes v)
 {
-	json_t *text = json_stringn(v.len ? (const char *)v.ptr : "", v.len);
+	struct buf b = {0};
+	text_visible(&b, v);
+	json_t *text = json_stringn(b.len ? (const char *)b.ptr : "", b.len);
+	buf_release(&b);
 	return text ? text : inspect_bytes(v);
 }
 

@@ -19,7 +19,10 @@ static int append(const char *text, size_t size, void *out)
 
 void show_json(struct buf *out, json_t *v, size_t flags)
 {
-	json_dump_callback(v, append, out, flags | JSON_ENCODE_ANY);
+	struct buf text = {0};
+	json_dump_callback(v, append, &text, flags | JSON_ENCODE_ANY);
+	text_harmless_json(out, buf_bytes(&text));
 	buf_put(out, '\n');
+	buf_release(&text);
 	json_decref(v);
 }

@@ -12,7 +12,8 @@
 #include "bytes.h"
 #include "io.h"
 
-#define MIB ((uint64_t)1 << 20)
+#define LARGEST_VALUE (1u << 20)
+#define MIB	      ((uint64_t)1 << 20)
 
 struct setter {
 	int (*set)(void *ctx, const struct property *p, struct error *err);
@@ -70,6 +71,39 @@ static bool is_secret(const struct kafka_property *p)
 	return secret;
 }
 
+/* Their values are libraries to load or commands to run. */
+static const char *const code[] = {"plugin.library.paths", "sasl.kerberos.kinit.cmd",
+				   "ssl.engine.location", "ssl.engine.id", "ssl.providers"};
+/* Their values are put into the kinit command, which a shell runs. */
+static const char *const shell_words[] = {"sasl.kerberos.principal", "sasl.kerberos.keytab",
+					  "sasl.kerberos.service.name"};
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+	while (n > 0 && strcmp(name, names[n - 1]) != 0)
+		n--;
+	return n > 0;
+}
+
+/* A job file that somebody else wrote must not run code of theirs as this user. */
+static int refuse_code(const char *name, const char *value, struct error *err)
+{
+	if (is_among(name, code, sizeof(code) / sizeof(*code)))
+		return error_set(err, RC_CONFIG,
+				 "property `%s` names code to run; whoever trusts the job says "
+				 "--allow-code",
+				 name);
+	size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-/@:+=,");
+	if (is_among(name, shell_words, sizeof(shell_words) / sizeof(*shell_words)) && value[good])
+		return error_set(err, RC_CONFIG,
+				 "property `%s` goes into a command that a shell runs: found the "
+				 "character `%c`, expected letters, digits and . _ - / @ : + = , "
+				 "(or --allow-code)",
+				 name, value[good]);
+	return RC_OK;
+}
+
 static int property_value(const struct kafka_property *p, struct buf *out, struct error *err)
 {
 	int rc = RC_OK;
@@ -83,7 +117,7 @@ static int property_value(const struct kafka_property *p, struct buf *out, struc
 					 p->env);
 		buf_append_str(out, v);
 	} else {
-		rc = io_read_file(p->file, out, err);
+		rc = io_read_file_upto(p->file, LARGEST_VALUE, out, err);
 		while (out->len && strchr("\r\n", out->ptr[out->len - 1]))
 			out->len--;
 	}
@@ -91,10 +125,13 @@ static int property_value(const struct kafka_property *p, struct buf *out, struc
 	return rc;
 }
 
-static int set_property(const struct setter *s, const struct kafka_property *p, struct error *err)
+static int set_property(const struct setter *s, const struct kafka_property *p, bool allow_code,
+			struct error *err)
 {
 	struct buf value = {0};
 	int rc = property_value(p, &value, err);
+	if (!rc && !allow_code)
+		rc = refuse_code(p->name, (const char *)value.ptr, err);
 	struct property set = {.name = p->name,
 			       .value = (const char *)value.ptr,
 			       .secret = is_secret(p)};
@@ -130,7 +167,7 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
 	for (size_t i = 0; !rc && i < k->nproperties; i++) {
 		const struct pos *at = &k->properties[i].pos;
-		rc = set_property(&s, &k->properties[i], err);
+		rc = set_property(&s, &k->properties[i], job->allow_code, err);
 		if (rc) {
 			err->code = rc = RC_CONFIG;
 			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);

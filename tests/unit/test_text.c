@@ -92,6 +92,22 @@ static void terminal_obeys_nothing(void **state)
 	buf_release(&b);
 }
 
+static void json_obeys_nothing(void **state)
+{
+	static const char json[] = "{\"a\": \"\\u001b \x7F \xC2\x9B \xE2\x80\xAE \xC3\xA4\"\n}";
+	struct buf b = {0};
+	(void)state;
+	text_harmless_json(&b, bytes_str(json));
+	buf_put(&b, 0);
+	assert_string_equal((const char *)b.ptr,
+			    "{\"a\": \"\\u001b \\u007F \\u009B \\u202E \xC3\xA4\"\n}");
+	b.len = 0;
+	text_lines(&b, bytes_str("one\ntwo\r\n"));
+	assert_int_equal(b.len, 12);
+	assert_memory_equal(b.ptr, "one\ntwo\\x0D\n", 12);
+	buf_release(&b);
+}
+
 static void quoted_within(void **state)
 {
 	char out[14];
@@ -127,9 +143,8 @@ static void deadlines_carry(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_beginning),
-		cmocka_unit_test(terminal_obeys_nothing),
-		cmocka_unit_test(quoted_within),
+		cmocka_unit_test(every_beginning),    cmocka_unit_test(terminal_obeys_nothing),
+		cmocka_unit_test(json_obeys_nothing), cmocka_unit_test(quoted_within),
 		cmocka_unit_test(deadlines_carry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

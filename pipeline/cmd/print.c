@@ -1,0 +1,66 @@
+/*
+ * print.c - what people see, on standard error and standard output
+ *
+ * Names, values and sentences may hold bytes of strangers: all text goes through text_lines, so
+ * that no terminal obeys them.  JSON is made harmless where it is made (show/show_json.c).
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "pool.h"
+#include "text.h"
+
+void command_say(const char *name, const char *fmt, ...)
+{
+	struct buf text = {0}, shown = {0};
+	char sentence[8192];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(sentence, sizeof sentence, fmt, ap);
+	va_end(ap);
+	buf_printf(&text, "saltmill %s: %s\n", name, sentence);
+	text_lines(&shown, buf_bytes(&text));
+	fwrite(shown.ptr, 1, shown.len, stderr);
+	buf_release(&shown);
+	buf_release(&text);
+}
+
+int command_fail(const char *name, const struct error *err)
+{
+	command_say(name, "%s", err->msg);
+	if (err->code == RC_STOPPED && stop_flag)
+		return EXIT_SIGNAL + stop_flag;
+	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
+}
+
+void command_warn(const char *name, const struct buf *lines)
+{
+	for (size_t i = 0; i < lines->len;) {
+		const char *line = (const char *)lines->ptr + i;
+		const char *end = memchr(line, '\n', lines->len - i);
+		size_t n = end ? (size_t)(end - line) : lines->len - i;
+		command_say(name, "%.*s", (int)n, line);
+		i += n + 1;
+	}
+}
+
+int command_print(const char *name, const struct buf *text)
+{
+	if ((!text->len || fwrite(text->ptr, 1, text->len, stdout) == text->len) && !fflush(stdout))
+		return EXIT_DONE;
+	struct error err;
+	error_errno(&err, "standard output");
+	return command_fail(name, &err);
+}
+
+int command_show(const char *name, const struct buf *text)
+{
+	struct buf shown = {0};
+	text_lines(&shown, buf_bytes(text));
+	int status = command_print(name, &shown);
+	buf_release(&shown);
+	return status;
+}
