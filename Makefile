@@ -132,7 +132,7 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
 encoding: encoding | bytes error mem reject
-hfile: hfile | bytes cell error table mem io pool
+hfile: hfile | bytes cell error table mem io pool hash
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
 job: job | bytes text error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job

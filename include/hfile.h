@@ -189,7 +189,9 @@ struct hfile_block {
 /*
  * Walk all blocks from offset 0 (*at = 0) to the trailer; checksums verified, payload
  * decompressed.  Advances *at, also over a damaged block if its header is sound (else *at stays);
- * RC_END behind the last block.
+ * RC_END behind the last block.  A walk that met no damage has then seen that each block stands
+ * in its section and links back to the one of its type, and that what the trailer says of them is
+ * so: else RC_DATA.
  */
 int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, struct error *err);
 
@@ -224,6 +226,8 @@ void hfile_bloom(const struct hfile *f, struct hfile_bloom *out);
 /* May the bloom filter's key be in the file?  True when there is no bloom. */
 int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier, bool *out,
 		      struct error *err);
+/* The same for a delete of the row's family, by the filter that files with such may have. */
+int hfile_may_delete(struct hfile *f, struct bytes row, bool *out, struct error *err);
 
 /*
  * Prove a whole file: every checksum, block chain, index against blocks, cell order, counts

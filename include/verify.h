@@ -40,6 +40,8 @@ struct verify_result {
  * RC_STOPPED and a folder that cannot be walked.  Release *out whatever the result.
  */
 int verify_load(struct verify_result *out, const char *dir, unsigned threads, struct error *err);
+/* The same of one HFile, by itself (hfile_verify): one finding. */
+int verify_hfile(struct verify_result *out, const char *path, struct error *err);
 void verify_release(struct verify_result *r);
 
 /* verify_files.c: each HFile against its entry and its region's bounds, on several threads. */

@@ -178,6 +178,35 @@ static void check_summary(struct file_check *c, const struct hfile_summary *s)
 	check_bounds(c, first, last);
 }
 
+/* What hfile_verify says of the file at full, whose path stands in front of the finding already. */
+static const char *without_path(const struct error *bad, const char *full)
+{
+	size_t n = strlen(full);
+	return strncmp(bad->msg, full, n) ? bad->msg : bad->msg + n + strspn(bad->msg + n, ": ");
+}
+
+int verify_hfile(struct verify_result *out, const char *path, struct error *err)
+{
+	struct hfile_summary sum = {0};
+	struct error bad = {0};
+	*out = (struct verify_result){.files = 1};
+	int rc = hfile_verify(path, &sum, &bad);
+	if (rc == RC_MEMORY) {
+		*err = bad;
+		return rc;
+	}
+	if (rc)
+		findings_add(&out->findings, true, path, "%s", without_path(&bad, path));
+	else
+		findings_add(&out->findings, false, path,
+			     "%" PRIu64 " rows, %" PRIu64 " cells, %" PRIu64 " bytes", sum.rows,
+			     sum.cells, sum.file_bytes);
+	out->rows = sum.rows;
+	out->cells = sum.cells;
+	hfile_summary_release(&sum);
+	return RC_OK;
+}
+
 static int check_file(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
@@ -190,15 +219,11 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 	char *full = mem_format("%s/%s", all->dir, c->file->path);
 	check_path(c);
 	if (check_content(all, c, full)) {
-		size_t n = strlen(full);
 		if (hfile_verify(full, &sum, &bad) == RC_OK) {
 			check_summary(c, &sum);
 			check_family(c, full);
-		} else { /* its path stands in front of the finding already */
-			problem(c, "%s",
-				strncmp(bad.msg, full, n)
-					? bad.msg
-					: bad.msg + n + strspn(bad.msg + n, ": "));
+		} else {
+			problem(c, "%s", without_path(&bad, full));
 		}
 		hfile_summary_release(&sum);
 	}

@@ -1,9 +1,16 @@
-/* cmd_verify.c - `saltmill verify DIR` */
+/* cmd_verify.c - `saltmill verify DIR|HFILE` */
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cmd.h"
 #include "verify.h"
 #include "verify_report.h"
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
 
 int cmd_verify(int argc, char **argv)
 {
@@ -15,12 +22,14 @@ int cmd_verify(int argc, char **argv)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (argc - first != 1) {
 		fprintf(stderr,
-			"saltmill verify: found %d operands, expected one: the folder of a load\n",
+			"saltmill verify: found %d operands, expected one: the folder of a load, "
+			"or an HFile\n",
 			argc - first);
 		return EXIT_USAGE;
 	}
 	struct verify_result r;
-	rc = verify_load(&r, argv[first], o.threads, &err);
+	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &err)
+				  : verify_load(&r, argv[first], o.threads, &err);
 	int status = r.findings.problems ? EXIT_FAILED : EXIT_DONE;
 	struct buf text = {0};
 	if (rc)

@@ -104,7 +104,8 @@ const struct command commands[] = {
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",
 	 cmd_inspect},
-	{"verify", "DIR [--json]", "prove a published load from its files alone", "", cmd_verify},
+	{"verify", "DIR|HFILE [--json]",
+	 "prove a published load, or one HFile, from its files alone", "", cmd_verify},
 	{0},
 };
 

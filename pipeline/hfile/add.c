@@ -6,33 +6,20 @@
  * only its first cell is held against the block; the others are held against their neighbour in
  * the caller's list, which costs no reading of bytes just written.
  */
-#include <stdio.h>
-
 #include "kv.h"
 #include "writer.h"
 
 /* How a cell stands to the one before it. */
 enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
 
-/* A part of a message: escaped, cut when it is long. */
-static void show(char *out, size_t room, struct bytes v)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < v.len && n + 8 < room; i++) {
-		bool plain = v.ptr[i] > 0x20 && v.ptr[i] < 0x7f && v.ptr[i] != '\\';
-		n += (size_t)snprintf(out + n, room - n, plain ? "%c" : "\\x%02X", v.ptr[i]);
-	}
-	out[n] = 0;
-}
-
 static int out_of_order(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	char before[200], row[200], qualifier[100];
 	struct cell k = {0};
 	hfile_kv_key_parse(hfile_writer_last_key(w), &k);
-	show(before, sizeof before, k.row);
-	show(row, sizeof row, c->row);
-	show(qualifier, sizeof qualifier, c->qualifier);
+	hfile_kv_show(before, sizeof before, k.row);
+	hfile_kv_show(row, sizeof row, c->row);
+	hfile_kv_show(qualifier, sizeof qualifier, c->qualifier);
 	return error_set(err, RC_ORDER,
 			 "cell %s/%s at %lld sorts before the cell of row %s that precedes it", row,
 			 qualifier, (long long)c->ts, before);
@@ -41,8 +28,8 @@ static int out_of_order(const struct hfile_writer *w, const struct cell *c, stru
 static int other_family(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	char ours[200], other[200];
-	show(ours, sizeof ours, bytes_of(w->family.ptr + 1, w->family.len - 1));
-	show(other, sizeof other, c->family);
+	hfile_kv_show(ours, sizeof ours, bytes_of(w->family.ptr + 1, w->family.len - 1));
+	hfile_kv_show(other, sizeof other, c->family);
 	return error_set(err, RC_DATA, "a cell of family %s in a file of family %s", other, ours);
 }
 

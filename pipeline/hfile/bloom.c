@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "hash.h"
 #include "kv.h"
 #include "mem.h"
 
@@ -10,7 +11,9 @@
 #define ERROR_RATE   0.01f
 #define META_VERSION 3
 #define META_FIXED   40
+#define HASH_JENKINS 0 /* org.apache.hadoop.hbase.util.Hash */
 #define HASH_MURMUR  1
+#define HASH_MURMUR3 2
 #define HASHES_MAX   64
 #define ROWCOL_ORDER "org.apache.hadoop.hbase.CellComparatorImpl"
 
@@ -220,11 +223,10 @@ int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct e
 	const uint8_t *p = payload.ptr;
 	if (payload.len < META_FIXED)
 		return error_set(err, RC_DATA, "bloom meta of %zu bytes", payload.len);
-	uint32_t version = get_be32(p), hash = get_be32(p + 16);
-	if (version != META_VERSION || hash != HASH_MURMUR)
-		return error_set(err, RC_DATA,
-				 "bloom version %u, hash type %u; known are version 3, hash type 1",
-				 version, hash);
+	uint32_t version = get_be32(p);
+	if (version != META_VERSION)
+		return error_set(err, RC_DATA, "bloom version %u; known is version 3", version);
+	m->hash = get_be32(p + 16);
 	m->bytes = get_be64(p + 4);
 	m->hashes = get_be32(p + 12);
 	m->keys = get_be64(p + 20);
@@ -234,11 +236,25 @@ int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct e
 	return parse_chunks(m, get_be32(p + 36), p + META_FIXED, p + payload.len, err);
 }
 
-bool hfile_bloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key)
+bool hfile_bloom_hash_known(uint32_t hash)
 {
-	struct hbloom_hash h = hash_key(key);
-	for (uint32_t i = 0; i < hashes; i++) {
-		uint64_t bit = hfile_bloom_bit(h.h1, h.h2, i, 8 * (uint64_t)chunk.len);
+	return hash <= HASH_MURMUR3;
+}
+
+static uint32_t hash_by(uint32_t hash, struct bytes key, uint32_t seed)
+{
+	switch (hash) {
+	case HASH_JENKINS: return hfile_bloom_jenkins(key, seed);
+	case HASH_MURMUR3: return murmur3_32(key, seed);
+	default: return hfile_bloom_murmur2(key, seed);
+	}
+}
+
+bool hfile_bloom_chunk_has(const struct hbloom_meta *m, struct bytes chunk, struct bytes key)
+{
+	uint32_t h1 = hash_by(m->hash, key, 0), h2 = hash_by(m->hash, key, h1);
+	for (uint32_t i = 0; i < m->hashes; i++) {
+		uint64_t bit = hfile_bloom_bit(h1, h2, i, 8 * (uint64_t)chunk.len);
 		if (!(chunk.ptr[bit >> 3] & 1u << (bit & 7)))
 			return false;
 	}

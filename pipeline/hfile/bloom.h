@@ -56,11 +56,13 @@ void hfile_bloom_release(struct hbloom *b);
 
 /* A bloom filter read from its meta block; chunks has each chunk's place and first key. */
 struct hbloom_meta {
-	uint32_t hashes;
+	uint32_t hashes, hash; /* how many a key; their kind */
 	uint64_t keys, max_keys, bytes;
 	struct hindex_list chunks;
 };
+/* HBase's Jenkins, Murmur2 and Murmur3; of others a filter cannot be asked. */
+bool hfile_bloom_hash_known(uint32_t hash);
 int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err);
-bool hfile_bloom_chunk_has(struct bytes chunk, uint32_t hashes, struct bytes key);
+bool hfile_bloom_chunk_has(const struct hbloom_meta *m, struct bytes chunk, struct bytes key);
 
 #endif

@@ -45,6 +45,62 @@ uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed)
 	return h ^ h >> 15;
 }
 
+static uint32_t rotate(uint32_t v, unsigned n)
+{
+	return v << n | v >> (32 - n);
+}
+
+struct jenkins {
+	uint32_t a, b, c;
+};
+
+static void jenkins_mix(struct jenkins *j)
+{
+	static const unsigned turns[] = {4, 6, 8, 16, 19, 4};
+	for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+		uint32_t a = (j->a - j->c) ^ rotate(j->c, turns[i]);
+		*j = (struct jenkins){j->b, j->c + j->b, a};
+	}
+}
+
+static uint32_t jenkins_end(struct jenkins j)
+{
+	static const unsigned turns[] = {14, 11, 25, 16, 4, 14, 24};
+	for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+		uint32_t c = (j.c ^ j.b) - rotate(j.b, turns[i]);
+		j = (struct jenkins){j.b, c, j.a};
+	}
+	return j.b;
+}
+
+/* Up to four bytes, little-endian. */
+static uint32_t word_of(const uint8_t *p, size_t n)
+{
+	uint32_t w = 0;
+	for (size_t i = 0; i < n && i < 4; i++)
+		w |= (uint32_t)p[i] << 8 * i;
+	return w;
+}
+
+uint32_t hfile_bloom_jenkins(struct bytes key, uint32_t seed)
+{
+	const uint8_t *p = key.ptr;
+	size_t n = key.len;
+	uint32_t start = 0xdeadbeef + (uint32_t)n + seed;
+	struct jenkins j = {start, start, start};
+	for (; n > 12; n -= 12, p += 12) {
+		j = (struct jenkins){j.a + word_of(p, 4), j.b + word_of(p + 4, 4),
+				     j.c + word_of(p + 8, 4)};
+		jenkins_mix(&j);
+	}
+	if (n == 0)
+		return j.c;
+	j.a += word_of(p, n);
+	j.b += n > 4 ? word_of(p + 4, n - 4) : 0;
+	j.c += n > 8 ? word_of(p + 8, n - 8) : 0;
+	return jenkins_end(j);
+}
+
 /* |s mod bits| with Java's sign rule is |s| mod bits; of 2^31 too, unsigned. */
 uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
 {

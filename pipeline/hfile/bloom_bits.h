@@ -11,6 +11,8 @@
 
 /* MurmurHash2 with signed tail bytes, HBase's hash type 1 (6.2). */
 uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed);
+/* Jenkins' lookup3 (hashlittle), hash type 0. */
+uint32_t hfile_bloom_jenkins(struct bytes key, uint32_t seed);
 /* Bit of probe i in a chunk of bits bits. */
 uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
 

@@ -109,7 +109,7 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 		.index_levels = w->index.levels,
 		.codec = w->opt.codec,
 		.major = 3,
-		.minor = 3,
+		.minor = HTRAILER_MINOR,
 		.comparator = HTRAILER_COMPARATOR,
 	};
 	return 0;

@@ -73,8 +73,9 @@ static int read_encoding(struct hfile *f, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(err, RC_DATA, "DATA_BLOCK_ENCODING \"%.*s\" is unknown",
-			 v.len > 40 ? 40 : (int)v.len, (const char *)v.ptr);
+	char shown[60];
+	hfile_kv_show(shown, sizeof shown, v);
+	return error_set(err, RC_DATA, "DATA_BLOCK_ENCODING \"%s\" is unknown", shown);
 }
 
 static int read_bloom_type(struct hfile *f, struct error *err)
@@ -116,14 +117,16 @@ static int read_info(struct hfile *f, struct error *err)
 /* The optional blocks behind the first three. */
 static int read_more(struct hfile *f, struct error *err)
 {
-	if (f->walk.type == HBLOCK_DELETE_BLOOM_META)
-		f->has_delete_bloom = true;
-	if (f->walk.type != HBLOCK_BLOOM_META)
+	bool deletes = f->walk.type == HBLOCK_DELETE_BLOOM_META;
+	struct bloom_reader *b = deletes ? &f->delete_bloom : &f->bloom;
+	if (!deletes && f->walk.type != HBLOCK_BLOOM_META)
 		return 0;
-	if (f->has_bloom)
+	if (b->present)
 		return error_set(err, RC_DATA, "a second bloom meta block");
-	f->has_bloom = true;
-	return hfile_bloom_meta_parse(&f->bloom, f->walk.payload, err);
+	b->present = true;
+	b->type = deletes ? BLOOM_ROW : f->bloom_type;
+	b->prefix = f->bloom_prefix;
+	return hfile_bloom_meta_parse(&b->meta, f->walk.payload, err);
 }
 
 static int read_load_on_open(struct hfile *f, struct error *err)
@@ -142,7 +145,8 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 		else if (i == 0)
 			rc = read_root(f, err);
 		else if (i == 1)
-			f->meta_place = f->walk.place;
+			rc = hfile_index_meta_parse(&f->meta, f->walk.payload,
+						    f->trailer.meta_index_count, err);
 		else
 			rc = i == 2 ? read_info(f, err) : read_more(f, err);
 		if (rc)
@@ -150,7 +154,7 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 					    (unsigned long long)at);
 		at += f->walk.place.disk_bytes;
 	}
-	if (f->has_bloom && f->bloom_type == BLOOM_NONE)
+	if (f->bloom.present && f->bloom_type == BLOOM_NONE)
 		return error_set(err, RC_DATA, "%s: a bloom filter but no BLOOM_FILTER_TYPE",
 				 f->source.name);
 	return 0;
@@ -188,7 +192,9 @@ void hfile_close(struct hfile *f)
 		f->source.close(f->source.self);
 	hfile_codec_release(&f->in.state);
 	hfile_index_list_release(&f->root);
-	hfile_index_list_release(&f->bloom.chunks);
+	hfile_index_list_release(&f->meta);
+	hfile_index_list_release(&f->bloom.meta.chunks);
+	hfile_index_list_release(&f->delete_bloom.meta.chunks);
 	hfile_info_release(&f->info);
 	hfile_block_release(&f->walk);
 	hfile_block_release(&f->node);
@@ -219,25 +225,6 @@ bool hfile_info_get(const struct hfile *f, const char *key, struct bytes *value)
 	return hfile_info_find(&f->info, key, value);
 }
 
-int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, struct error *err)
-{
-	if (*at >= f->in.limit)
-		return RC_END;
-	uint64_t offset = *at;
-	int rc = hfile_block_read(&f->in, offset, 0, &f->walk, err);
-	/* A block whose header makes sense can be stepped over even if it is damaged. */
-	*at += f->walk.place.disk_bytes;
-	if (rc)
-		return rc;
-	*out = (struct hfile_block){.offset = offset,
-				    .disk_bytes = f->walk.place.disk_bytes,
-				    .plain_bytes = f->walk.place.plain_bytes,
-				    .previous = f->walk.previous,
-				    .payload = f->walk.payload};
-	memcpy(out->type, hfile_block_magic(f->walk.type), sizeof out->type);
-	return 0;
-}
-
 int hfile_root_entry(const struct hfile *f, size_t i, struct hfile_index_entry *out)
 {
 	if (i >= f->root.count)
@@ -250,13 +237,14 @@ int hfile_root_entry(const struct hfile *f, size_t i, struct hfile_index_entry *
 
 void hfile_bloom(const struct hfile *f, struct hfile_bloom *out)
 {
-	*out = (struct hfile_bloom){.present = f->has_bloom};
-	if (!f->has_bloom)
+	const struct hbloom_meta *m = &f->bloom.meta;
+	*out = (struct hfile_bloom){.present = f->bloom.present};
+	if (!f->bloom.present)
 		return;
 	out->type = f->bloom_type;
-	out->hash_count = f->bloom.hashes;
-	out->chunks = (uint32_t)f->bloom.chunks.count;
-	out->keys = f->bloom.keys;
-	out->max_keys = f->bloom.max_keys;
-	out->bytes = f->bloom.bytes;
+	out->hash_count = m->hashes;
+	out->chunks = (uint32_t)m->chunks.count;
+	out->keys = m->keys;
+	out->max_keys = m->max_keys;
+	out->bytes = m->bytes;
 }

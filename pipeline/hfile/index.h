@@ -74,4 +74,8 @@ int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hinde
 int hfile_index_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
 			   struct bytes *rest, struct error *err);
 
+/* The same of the meta root, whose keys are names of meta blocks and which is nothing more. */
+int hfile_index_meta_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
+			   struct error *err);
+
 #endif

@@ -40,23 +40,40 @@ int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hinde
 	return 0;
 }
 
-int hfile_index_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
-			   struct bytes *rest, struct error *err)
+static int parse_root(struct hindex_list *l, struct bytes payload, uint32_t count, bool flat,
+		      struct bytes *rest, struct error *err)
 {
 	const uint8_t *p = payload.ptr, *end = p + payload.len;
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t key_bytes = 0;
 		size_t n = end - p < 12 ? 0 : hfile_kv_vint_get(p + 12, end, &key_bytes);
 		struct cell key;
-		if (n == 0 || key_bytes < 0 || key_bytes > end - p - 12 - (int64_t)n ||
-		    !hfile_kv_key_parse(bytes_of(p + 12 + n, (size_t)key_bytes), &key))
+		bool fits = n && key_bytes >= 0 && key_bytes <= end - p - 12 - (int64_t)n;
+		struct bytes text = {p + 12 + n, fits ? (size_t)key_bytes : 0};
+		if (!fits || (flat && !hfile_kv_key_parse(text, &key)))
 			return error_set(err, RC_DATA, "root index entry %u of %u is damaged", i,
 					 count);
-		if (!hfile_index_list_add(l, bytes_of(p + 12 + n, (size_t)key_bytes), get_be64(p),
-					  get_be32(p + 8)))
+		if (!hfile_index_list_add(l, text, get_be64(p), get_be32(p + 8)))
 			return error_memory(err, payload.len, "the index");
 		p += 12 + n + (size_t)key_bytes;
 	}
 	*rest = bytes_of(p, (size_t)(end - p));
 	return 0;
+}
+
+int hfile_index_root_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
+			   struct bytes *rest, struct error *err)
+{
+	return parse_root(l, payload, count, true, rest, err);
+}
+
+int hfile_index_meta_parse(struct hindex_list *l, struct bytes payload, uint32_t count,
+			   struct error *err)
+{
+	struct bytes rest;
+	int rc = parse_root(l, payload, count, false, &rest, err);
+	if (rc == 0 && rest.len)
+		rc = error_set(err, RC_DATA, "%zu bytes behind the %u meta index entries", rest.len,
+			       count);
+	return rc;
 }

@@ -1,6 +1,8 @@
 /* kv.c - flat keys and Hadoop's vint; layouts in kv.h */
 #include "kv.h"
 
+#include <stdio.h>
+
 bool hfile_kv_key_parse(struct bytes flat, struct cell *out)
 {
 	if (flat.len < KEY_FIXED)
@@ -138,4 +140,14 @@ size_t hfile_kv_vint_get(const uint8_t *p, const uint8_t *end, int64_t *out)
 		magnitude = magnitude << 8 | p[1 + i];
 	*out = (int64_t)(first >= -120 ? magnitude : ~magnitude);
 	return 1 + n;
+}
+
+void hfile_kv_show(char *out, size_t room, struct bytes v)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < v.len && n + 8 < room; i++) {
+		bool plain = v.ptr[i] >= 0x20 && v.ptr[i] < 0x7f && v.ptr[i] != '\\';
+		n += (size_t)snprintf(out + n, room - n, plain ? "%c" : "\\x%02X", v.ptr[i]);
+	}
+	out[n] = 0;
 }

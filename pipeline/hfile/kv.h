@@ -60,6 +60,10 @@ static inline struct bytes hfile_kv_key_row(struct bytes flat)
 	return bytes_of(flat.ptr + 2, get_be16(flat.ptr));
 }
 
+/* Bytes of a file as part of a message: \xHH where they are not plain text, cut when they are long.
+ */
+void hfile_kv_show(char *out, size_t room, struct bytes v);
+
 /* Hadoop's WritableUtils.writeVLong (3.5): at most KV_VINT_MAX bytes; returns how many. */
 size_t hfile_kv_vint_put(uint8_t *p, int64_t v);
 /* How many bytes it read; 0 when the number does not end before end. */

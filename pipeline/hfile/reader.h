@@ -9,6 +9,25 @@
 #include "index.h"
 #include "kv.h"
 
+/* The offset of a previous block, behind a seek or damage. */
+#define HFILE_NOT_KNOWN (-2)
+
+/* What a walk over all blocks (block_walk.c) has met. */
+struct block_sums {
+	bool whole;			   /* it began at offset 0 and met no damage */
+	uint64_t total_bytes, index_bytes; /* as the trailer counts them */
+	uint64_t bloom_bytes, first_data;
+	uint64_t blocks[HBLOCK_TYPES];
+	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; -1 */
+};
+
+struct bloom_reader {
+	bool present;
+	enum bloom_type type;
+	uint32_t prefix;
+	struct hbloom_meta meta;
+};
+
 struct hfile {
 	struct hfile_source source;
 	struct hblock_in in;
@@ -17,15 +36,16 @@ struct hfile {
 	struct bytes root_rest; /* mid-key metadata, in root_tail */
 	uint8_t root_tail[16];
 	struct hinfo info;
-	struct hblock_place root_place, meta_place, info_place;
+	struct hindex_list meta; /* meta blocks; their names are the keys */
+	struct hblock_place root_place, info_place;
 	/* from the file info */
 	struct block_format format;
 	enum bloom_type bloom_type;
 	uint32_t bloom_prefix;
-	bool has_bloom, has_delete_bloom;
-	struct hbloom_meta bloom;
+	struct bloom_reader bloom, delete_bloom; /* of rows with deletes of a family */
 	/* hfile_next_block; index descent; bloom probes */
 	struct hblock walk, node, chunk;
+	struct block_sums sums;
 	uint64_t chunk_offset; /* of the chunk that is loaded; UINT64_MAX: none */
 	struct buf probe;
 	/* cells */
@@ -37,11 +57,24 @@ struct hfile {
 	/* the walk over all cells, to see that none is missing; after a seek only their order */
 	bool whole;
 	uint64_t seen;
-	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; NOT_KNOWN */
+	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; -1,
+					   HFILE_NOT_KNOWN */
 	struct buf last;		/* flat key of the last cell of the block before */
 	struct cell before;		/* the cell that was handed out, in this block */
 	bool before_known;
 };
+
+/* May the key be in the filter?  True when there is none, or one of an unknown hash. */
+int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct bytes row,
+		       struct bytes qualifier, bool *out, struct error *err);
+
+struct number {
+	const char *what;
+	uint64_t found, expected;
+};
+/* RC_DATA with the first that is not as expected. */
+int hfile_check_numbers(const struct hfile *f, const struct number *n, size_t count,
+			struct error *err);
 
 /* Blocks of two types may be one chain (README.md 2). */
 enum hblock_type hfile_reader_chain(enum hblock_type t);

@@ -58,15 +58,13 @@ int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes
 	return rc;
 }
 
-#define NOT_KNOWN (-2) /* after a seek */
-
 static void start_walk(struct hfile *f, bool whole)
 {
 	f->whole = whole;
 	f->seen = 0;
 	f->last.len = 0;
 	for (int t = 0; t < HBLOCK_TYPES; t++)
-		f->previous[t] = whole ? -1 : NOT_KNOWN;
+		f->previous[t] = whole ? -1 : HFILE_NOT_KNOWN;
 }
 
 void hfile_rewind(struct hfile *f)
@@ -99,7 +97,7 @@ static int check_chain(struct hfile *f, struct error *err)
 	if (first && b->place.offset != f->trailer.first_data_block)
 		return error_set(err, RC_DATA, "the first data block; the trailer says %llu",
 				 (unsigned long long)f->trailer.first_data_block);
-	if (*previous != NOT_KNOWN && b->previous != *previous)
+	if (*previous != HFILE_NOT_KNOWN && b->previous != *previous)
 		return error_set(err, RC_DATA, "prevBlockOffset is %lld, expected %lld",
 				 (long long)b->previous, (long long)*previous);
 	*previous = (int64_t)b->place.offset;
@@ -319,22 +317,22 @@ int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 }
 
 /* ROWCOL keys are flat keys in the order of cells, the others plain bytes. */
-static int bloom_order(const struct hfile *f, struct bytes a, struct bytes b)
+static int bloom_order(const struct bloom_reader *r, struct bytes a, struct bytes b)
 {
 	struct cell x, y;
-	if (f->bloom_type == BLOOM_ROWCOL && hfile_kv_key_parse(a, &x) && hfile_kv_key_parse(b, &y))
+	if (r->type == BLOOM_ROWCOL && hfile_kv_key_parse(a, &x) && hfile_kv_key_parse(b, &y))
 		return cell_key_cmp(&x, &y);
 	return bytes_cmp(a, b);
 }
 
 /* Index of the chunk that may hold key, or SIZE_MAX when key is before the first. */
-static size_t find_chunk(const struct hfile *f, struct bytes key)
+static size_t find_chunk(const struct bloom_reader *b, struct bytes key)
 {
-	const struct hindex_list *l = &f->bloom.chunks;
+	const struct hindex_list *l = &b->meta.chunks;
 	size_t low = 0, high = l->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (bloom_order(f, hfile_index_list_key(l, middle), key) <= 0)
+		if (bloom_order(b, hfile_index_list_key(l, middle), key) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -363,22 +361,33 @@ static int load_chunk(struct hfile *f, const struct hindex_entry *e, struct erro
 	return 0;
 }
 
-int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier, bool *out,
-		      struct error *err)
+int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct bytes row,
+		       struct bytes qualifier, bool *out, struct error *err)
 {
-	*out = true;
-	if (!f->has_bloom)
-		return 0;
 	struct bytes key;
-	if (!hfile_bloom_key(f->bloom_type, f->bloom_prefix, row, qualifier, &f->probe, &key))
+	*out = true;
+	if (!b->present || !hfile_bloom_hash_known(b->meta.hash))
+		return 0;
+	if (!hfile_bloom_key(b->type, b->prefix, row, qualifier, &f->probe, &key))
 		return error_memory(err, row.len + qualifier.len, "a bloom key");
-	size_t i = find_chunk(f, key);
+	size_t i = find_chunk(b, key);
 	*out = false;
 	if (i == SIZE_MAX)
 		return 0;
-	int rc = load_chunk(f, &f->bloom.chunks.entry[i], err);
+	int rc = load_chunk(f, &b->meta.chunks.entry[i], err);
 	if (rc)
 		return rc;
-	*out = hfile_bloom_chunk_has(f->chunk.payload, f->bloom.hashes, key);
+	*out = hfile_bloom_chunk_has(&b->meta, f->chunk.payload, key);
 	return 0;
+}
+
+int hfile_may_contain(struct hfile *f, struct bytes row, struct bytes qualifier, bool *out,
+		      struct error *err)
+{
+	return hfile_reader_probe(f, &f->bloom, row, qualifier, out, err);
+}
+
+int hfile_may_delete(struct hfile *f, struct bytes row, bool *out, struct error *err)
+{
+	return hfile_reader_probe(f, &f->delete_bloom, row, (struct bytes){NULL, 0}, out, err);
 }

@@ -8,6 +8,7 @@
 
 #include "hfile.h"
 
+#define HTRAILER_MINOR 3
 #define HTRAILER_BYTES HFILE_TRAILER_BYTES
 /* What every HBase from 1.x on accepts. */
 #define HTRAILER_COMPARATOR "org.apache.hadoop.hbase.KeyValue$KVComparator"

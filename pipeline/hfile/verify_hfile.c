@@ -2,9 +2,9 @@
  * verify_hfile.c - prove a whole HFile
  *
  * First the index is read from the root down into a list of (offset, size, key) of data blocks.
- * Then all blocks are walked from offset 0, and each data block must be the next of that list,
- * link back to the one before it and hold cells in order that lie in its key range; each cell's
- * key must be in the bloom filter.  At the end the sums are held against trailer and file info.
+ * Then all blocks are walked (block_walk.c), and each data block must be the next of that list
+ * and hold cells in order that lie in its key range; each cell's key must be in the bloom filter,
+ * deletes of a family in theirs.  At the end the sums are held against the file info.
  */
 #include "reader.h"
 #include "trailer.h"
@@ -14,21 +14,21 @@ struct verify {
 	struct hfile_summary *sum;
 	struct hindex_list blocks;	       /* data blocks as the index has them */
 	uint64_t level_end[HINDEX_LEVELS_MAX]; /* end of the last index block of each level */
-	size_t block;			       /* how many of blocks were met */
-	int64_t previous;		       /* offset of the last data block */
-	uint64_t total_bytes, index_bytes;     /* as the trailer counts them */
-	uint64_t bloom_bytes, bloom_keys, bloom_chunks;
+	size_t block;			       /* how many of them were met */
+	size_t meta;			       /* how many meta blocks */
+	uint64_t bloom_keys, delete_keys, family_deletes, max_tags, max_mvcc;
 	uint64_t key_bytes, value_bytes;
 	int64_t earliest_put;
 	struct buf last;    /* flat key of the last cell */
 	struct buf made[2]; /* bloom keys */
+	struct buf deleted; /* the last row with a delete of its family */
 };
 
 static int fault(const struct verify *v, struct error *err, const char *what, uint64_t found,
 		 uint64_t expected)
 {
-	return error_set(err, RC_DATA, "%s: %s is %llu, expected %llu", v->f->source.name, what,
-			 (unsigned long long)found, (unsigned long long)expected);
+	const struct number n = {what, found, expected};
+	return hfile_check_numbers(v->f, &n, 1, err);
 }
 
 /* Index blocks of a level lie one behind the other: also what ends a loop in a hostile file. */
@@ -161,6 +161,24 @@ static int check_bloom(struct verify *v, const struct cell *last, const struct c
 	return rc;
 }
 
+/* The filter of deletes has each row with a delete of its family once. */
+static int check_delete(struct verify *v, const struct cell *key, struct error *err)
+{
+	bool found, first = v->family_deletes++ == 0;
+	if (!v->f->delete_bloom.present)
+		return 0;
+	v->delete_keys += first || !bytes_eq(buf_bytes(&v->deleted), key->row);
+	v->deleted.len = 0;
+	if (!buf_try_append(&v->deleted, key->row.ptr, key->row.len))
+		return error_memory(err, key->row.len, "a row key");
+	int rc = hfile_may_delete(v->f, key->row, &found, err);
+	if (rc == 0 && !found)
+		rc = error_set(err, RC_DATA,
+			       "%s: the bloom filter of deletes lacks the row of cell %llu",
+			       v->f->source.name, (unsigned long long)v->sum->cells);
+	return rc;
+}
+
 static int check_order(struct verify *v, const struct cell *last, const struct cell *key,
 		       struct error *err)
 {
@@ -180,8 +198,10 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct cell 
 	struct cell last;
 	bool first = s->cells == 0 || !hfile_kv_key_parse(buf_bytes(&v->last), &last);
 	int rc = first ? 0 : check_order(v, &last, key, err);
-	if (rc == 0 && v->f->has_bloom)
+	if (rc == 0 && v->f->bloom.present)
 		rc = check_bloom(v, first ? NULL : &last, key, err);
+	if (rc == 0 && (key->type == CELL_DELETE_FAMILY || key->type == CELL_DELETE_FAMILY_VERSION))
+		rc = check_delete(v, key, err);
 	if (rc)
 		return rc;
 	if (first && !buf_try_append(&s->first_row, key->row.ptr, key->row.len))
@@ -195,6 +215,8 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct cell 
 		v->earliest_put = key->ts;
 	v->key_bytes += kv->key.len;
 	v->value_bytes += kv->value.len;
+	v->max_tags = key->tags.len > v->max_tags ? key->tags.len : v->max_tags;
+	v->max_mvcc = key->mvcc > v->max_mvcc ? key->mvcc : v->max_mvcc;
 	v->last.len = 0;
 	if (!buf_try_append(&v->last, kv->key.ptr, kv->key.len))
 		return error_memory(err, kv->key.len, "a key");
@@ -251,37 +273,31 @@ static int verify_data(struct verify *v, const struct hfile_block *b, struct err
 	if (e->disk_bytes != b->disk_bytes)
 		return fault(v, err, "a data block's size in the index", e->disk_bytes,
 			     b->disk_bytes);
-	if (b->previous != v->previous)
-		return fault(v, err, "prevBlockOffset of a data block", (uint64_t)b->previous,
-			     (uint64_t)v->previous);
 	int rc = verify_cells(v, err);
-	v->previous = (int64_t)b->offset;
 	v->block++;
 	return rc;
 }
 
-/* What the trailer counts, and where each type may stand. */
+/* Meta blocks stand in the order of their index. */
+static int verify_meta(struct verify *v, const struct hfile_block *b, struct error *err)
+{
+	const struct hindex_list *l = &v->f->meta;
+	if (v->meta >= l->count)
+		return fault(v, err, "a meta block that the meta index lacks", b->offset, 0);
+	const struct hindex_entry *e = &l->entry[v->meta++];
+	const struct number all[] = {
+		{"the next meta block's offset in the index", e->offset, b->offset},
+		{"a meta block's size in the index", e->disk_bytes, b->disk_bytes},
+	};
+	return hfile_check_numbers(v->f, all, 2, err);
+}
+
 static int verify_block(struct verify *v, const struct hfile_block *b, struct error *err)
 {
-	const struct hfile *f = v->f;
-	enum hblock_type type = f->walk.type;
-	bool tail = b->offset >= f->trailer.load_on_open_offset;
-	bool data_root = b->offset == f->root_place.offset;
-	bool scanned = type == HBLOCK_DATA || type == HBLOCK_ENCODED || type == HBLOCK_LEAF ||
-		       type == HBLOCK_BLOOM || type == HBLOCK_META || type == HBLOCK_INTERMEDIATE;
-	if (scanned == tail)
-		return error_set(err, RC_DATA, "%s: block at %llu: %s does not belong there",
-				 f->source.name, (unsigned long long)b->offset, b->type);
-	if (!data_root && type != HBLOCK_INTERMEDIATE)
-		v->total_bytes += HBLOCK_HEADER + (uint64_t)b->plain_bytes;
-	if (data_root || type == HBLOCK_INTERMEDIATE || type == HBLOCK_LEAF)
-		v->index_bytes += b->plain_bytes;
-	v->bloom_chunks += type == HBLOCK_BLOOM;
-	if (type == HBLOCK_BLOOM)
-		v->bloom_bytes += b->plain_bytes;
+	enum hblock_type type = v->f->walk.type;
 	if (type == HBLOCK_DATA || type == HBLOCK_ENCODED)
 		return verify_data(v, b, err);
-	return 0;
+	return type == HBLOCK_META ? verify_meta(v, b, err) : 0;
 }
 
 static int walk(struct verify *v, struct error *err)
@@ -297,40 +313,15 @@ static int walk(struct verify *v, struct error *err)
 	return rc == RC_END ? 0 : rc;
 }
 
-struct number {
-	const char *what;
-	uint64_t found, expected;
-};
-
-static int check_numbers(const struct verify *v, const struct number *n, size_t count,
-			 struct error *err)
-{
-	for (size_t i = 0; i < count; i++)
-		if (n[i].found != n[i].expected)
-			return fault(v, err, n[i].what, n[i].found, n[i].expected);
-	return 0;
-}
-
+/* What a walk over the blocks alone (block_walk.c) does not see. */
 static int check_trailer(const struct verify *v, struct error *err)
 {
-	const struct hfile_trailer *t = &v->f->trailer;
-	const struct hindex_list *b = &v->blocks;
-	uint64_t none = UINT64_MAX;
 	const struct number all[] = {
-		{"data blocks met", v->block, b->count},
-		{"the trailer's count of cells", t->entry_count, v->sum->cells},
-		{"the trailer's first data block", t->first_data_block,
-		 b->count ? b->entry[0].offset : none},
-		{"the trailer's last data block", t->last_data_block,
-		 b->count ? b->entry[b->count - 1].offset : none},
-		{"the trailer's file info offset", t->file_info_offset, v->f->info_place.offset},
-		{"the trailer's index bytes", t->uncompressed_index_bytes, v->index_bytes},
-		{"the trailer's uncompressed bytes", t->total_uncompressed_bytes,
-		 v->total_bytes + HTRAILER_BYTES},
-		{"the trailer's meta block count", t->meta_index_count, 0},
-		{"the trailer's minor version", t->minor, 3},
+		{"data blocks met", v->block, v->blocks.count},
+		{"meta blocks met", v->meta, v->f->meta.count},
+		{"the trailer's count of cells", v->f->trailer.entry_count, v->sum->cells},
 	};
-	return check_numbers(v, all, sizeof all / sizeof *all, err);
+	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
 /* An integer of the file info; absent is what is expected. */
@@ -354,6 +345,11 @@ static int check_info(const struct verify *v, struct error *err)
 		 v->value_bytes / cells},
 		{"EARLIEST_PUT_TS", info_number(v, "EARLIEST_PUT_TS", (uint64_t)v->earliest_put),
 		 (uint64_t)v->earliest_put},
+		{"DELETE_FAMILY_COUNT", info_number(v, "DELETE_FAMILY_COUNT", v->family_deletes),
+		 v->family_deletes},
+		{"hfile.MAX_TAGS_LEN", info_number(v, "hfile.MAX_TAGS_LEN", 0), v->max_tags},
+		{"MAX_MEMSTORE_TS_KEY", info_number(v, "MAX_MEMSTORE_TS_KEY", v->max_mvcc),
+		 v->max_mvcc},
 	};
 	put_be64(expected, (uint64_t)s->min_ts);
 	put_be64(expected + 8, (uint64_t)s->max_ts);
@@ -363,7 +359,7 @@ static int check_info(const struct verify *v, struct error *err)
 	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
 		return error_set(err, RC_DATA, "%s: TIMERANGE is not that of the cells",
 				 v->f->source.name);
-	return check_numbers(v, all, sizeof all / sizeof *all, err);
+	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
 static int check_last(struct verify *v, struct error *err)
@@ -377,7 +373,7 @@ static int check_last(struct verify *v, struct error *err)
 	if (!bytes_eq(key, buf_bytes(&v->last)) || !hfile_kv_key_parse(key, &last))
 		return error_set(err, RC_DATA, "%s: hfile.LASTKEY is not the last cell's key",
 				 f->source.name);
-	if (!f->has_bloom)
+	if (!f->bloom.present)
 		return 0;
 	int rc = bloom_key(f, &last, &v->made[0], &key, err);
 	if (rc)
@@ -385,15 +381,23 @@ static int check_last(struct verify *v, struct error *err)
 	if (hfile_info_find(&f->info, "LAST_BLOOM_KEY", &bloom) && !bytes_eq(key, bloom))
 		return error_set(err, RC_DATA, "%s: LAST_BLOOM_KEY is not the last key",
 				 f->source.name);
-	/* A delete-family bloom has chunks of the same type. */
-	if (f->has_delete_bloom)
-		return 0;
+	return 0;
+}
+
+/* Chunks of the two filters are blocks of one type. */
+static int check_blooms(const struct verify *v, struct error *err)
+{
+	const struct hfile *f = v->f;
+	const struct hbloom_meta *b = &f->bloom.meta, *d = &f->delete_bloom.meta;
 	const struct number all[] = {
-		{"the bloom filter's key count", f->bloom.keys, v->bloom_keys},
-		{"the bloom filter's chunk count", f->bloom.chunks.count, v->bloom_chunks},
-		{"the bloom filter's size", f->bloom.bytes, v->bloom_bytes},
+		{"the bloom filters' chunk count", b->chunks.count + d->chunks.count,
+		 f->sums.blocks[HBLOCK_BLOOM]},
+		{"the bloom filters' size", b->bytes + d->bytes, f->sums.bloom_bytes},
+		{"the bloom filter's key count", b->keys, f->bloom.present ? v->bloom_keys : 0},
+		{"the key count of the bloom filter of deletes", d->keys,
+		 f->delete_bloom.present ? v->delete_keys : 0},
 	};
-	return check_numbers(v, all, sizeof all / sizeof *all, err);
+	return hfile_check_numbers(f, all, sizeof all / sizeof *all, err);
 }
 
 static int verify_all(struct verify *v, struct error *err)
@@ -407,12 +411,14 @@ static int verify_all(struct verify *v, struct error *err)
 		rc = check_mid_key(v, err);
 	if (rc == 0)
 		rc = check_info(v, err);
-	return rc ? rc : check_last(v, err);
+	if (rc == 0)
+		rc = check_last(v, err);
+	return rc ? rc : check_blooms(v, err);
 }
 
 int hfile_verify_open(struct hfile *f, struct hfile_summary *sum, struct error *err)
 {
-	struct verify v = {.f = f, .sum = sum, .previous = -1, .earliest_put = CELL_TS_LATEST};
+	struct verify v = {.f = f, .sum = sum, .earliest_put = CELL_TS_LATEST};
 	struct cell last;
 	*sum = (struct hfile_summary){.min_ts = CELL_TS_LATEST, .file_bytes = f->source.bytes};
 	int rc = verify_all(&v, err);
@@ -424,6 +430,7 @@ int hfile_verify_open(struct hfile *f, struct hfile_summary *sum, struct error *
 	buf_release(&v.last);
 	buf_release(&v.made[0]);
 	buf_release(&v.made[1]);
+	buf_release(&v.deleted);
 	if (rc)
 		hfile_summary_release(sum);
 	return rc;

@@ -94,19 +94,6 @@ static json_t *text_json(struct bytes v)
 	return text ? text : inspect_bytes(v);
 }
 
-static const char *type_name(uint8_t type)
-{
-	switch (type) {
-	case CELL_PUT: return "Put";
-	case 8: return "Delete";
-	case 10: return "DeleteFamilyVersion";
-	case 12: return "DeleteColumn";
-	case 14: return "DeleteFamily";
-	case 255: return "Maximum";
-	default: return "unknown";
-	}
-}
-
 /* A flat key (hfile/README.md 3.1) as row/family:qualifier/timestamp/type; other bytes in \xHH
  * form. */
 static json_t *key_json(struct bytes k)
@@ -128,7 +115,7 @@ static json_t *key_json(struct bytes k)
 		buf_append_str(&b, "/latest");
 	else
 		buf_printf(&b, "/%" PRId64, ts);
-	buf_printf(&b, "/%s", type_name(k.ptr[k.len - 1]));
+	buf_printf(&b, "/%s", cell_type_name(k.ptr[k.len - 1]));
 	return buf_json(&b);
 }
 
@@ -285,14 +272,30 @@ int inspect_file(json_t *out, struct hfile *f, bool each_block, struct error *er
 	return rc < 0 ? rc : RC_OK;
 }
 
+/* Tags as cell.h has them, whole. */
+static json_t *tags_json(struct bytes tags)
+{
+	json_t *list = json_array();
+	for (const uint8_t *p = tags.ptr, *end = p + tags.len; p < end; p += 2 + get_be16(p))
+		json_array_append_new(list,
+				      json_pack("{s:i, s:o}", "type", p[2], "value",
+						inspect_bytes(bytes_of(p + 3, get_be16(p) - 1u))));
+	return list;
+}
+
 json_t *inspect_cell(const struct cell *c)
 {
 	struct buf column = {0};
 	bytes_escape(&column, c->family);
 	buf_put(&column, ':');
 	bytes_escape(&column, c->qualifier);
-	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o}", "row", inspect_bytes(c->row), "column",
-			 buf_json(&column), "timestamp", (json_int_t)c->ts, "time",
-			 time_json(c->ts), "type", type_name(c->type), "value",
-			 inspect_bytes(c->value));
+	json_t *out = json_pack("{s:o, s:o, s:I, s:o, s:s, s:o}", "row", inspect_bytes(c->row),
+				"column", buf_json(&column), "timestamp", (json_int_t)c->ts, "time",
+				time_json(c->ts), "type", cell_type_name(c->type), "value",
+				inspect_bytes(c->value));
+	if (c->mvcc)
+		json_object_set_new(out, "mvcc", json_integer((json_int_t)c->mvcc));
+	if (c->tags.len)
+		json_object_set_new(out, "tags", tags_json(c->tags));
+	return out;
 }

@@ -21,11 +21,13 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.ArrayBackedTag;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptor;
 import org.apache.hadoop.hbase.client.Connection;
@@ -40,7 +42,9 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.filter.ParseFilter;
 import org.apache.hadoop.hbase.io.compress.Compression;
+import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.io.hfile.CacheConfig;
+import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileContext;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.io.hfile.HFilePrettyPrinter;
@@ -48,7 +52,9 @@ import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.regionserver.StoreFileWriter;
 import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.ChecksumType;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.io.BytesWritable;
 import org.apache.hbase.thirdparty.com.google.gson.Gson;
 import org.apache.hbase.thirdparty.com.google.gson.GsonBuilder;
 import org.apache.hbase.thirdparty.com.google.gson.JsonArray;
@@ -384,25 +390,76 @@ public class Driver {
     return r;
   }
 
+  /** A cell is [row, qualifier, ts, value], all but ts hex, and perhaps {type, tags, mvcc}. */
+  private static KeyValue keyValue(byte[] family, JsonArray c) {
+    JsonObject more = c.size() > 4 ? c.get(4).getAsJsonObject() : new JsonObject();
+    List<Tag> tags = new ArrayList<>();
+    if (more.has("tags")) {
+      for (JsonElement e : more.getAsJsonArray("tags")) {
+        JsonArray t = e.getAsJsonArray();
+        tags.add(new ArrayBackedTag(t.get(0).getAsByte(), unhex(t.get(1).getAsString())));
+      }
+    }
+    KeyValue kv = new KeyValue(unhex(c.get(0).getAsString()), family,
+      unhex(c.get(1).getAsString()), c.get(2).getAsLong(),
+      KeyValue.Type.codeToType((byte) number(more, "type", KeyValue.Type.Put.getCode())),
+      unhex(c.get(3).getAsString()), tags);
+    kv.setSequenceId(number(more, "mvcc", 0));
+    return kv;
+  }
+
+  private static boolean flag(JsonObject a, String name) {
+    return a.has(name) && a.get(name).getAsBoolean();
+  }
+
+  private static HFileContext context(JsonObject a, byte[] family) {
+    HFileContextBuilder b = new HFileContextBuilder().withColumnFamily(family)
+      .withCompression(Compression.Algorithm.valueOf(text(a, "compression")))
+      .withBytesPerCheckSum(number(a, "bytes_per_checksum", 16384))
+      .withBlockSize(number(a, "block_bytes", 65536));
+    if (a.has("encoding")) {
+      b.withDataBlockEncoding(DataBlockEncoding.valueOf(text(a, "encoding")));
+    }
+    if (a.has("checksum")) {
+      b.withChecksumType(ChecksumType.valueOf(text(a, "checksum")));
+    }
+    if (a.has("tags")) { // else as the builder has it
+      b.withIncludesTags(flag(a, "tags")).withCompressTags(flag(a, "compress_tags"));
+      b.withIncludesMvcc(flag(a, "mvcc"));
+    }
+    return b.build();
+  }
+
   /**
-   * HBase's own writer, for the tests of the harness itself: cells are [row, qualifier, ts, value]
-   * in order, all but ts hex.
+   * HBase's own writers: StoreFileWriter, or with meta ({name: hex}) HFile.Writer alone, which knows
+   * no bloom filter. Cells come in order; conf has settings of the site.
    */
   private Object writeHFile(JsonObject a) throws Exception {
+    Configuration c = new Configuration(conf);
+    if (a.has("conf")) {
+      a.getAsJsonObject("conf").entrySet().forEach(e -> c.set(e.getKey(), e.getValue().getAsString()));
+    }
     Path file = new Path("file://" + text(a, "file"));
     byte[] family = Bytes.toBytes(file.getParent().getName());
-    HFileContext context = new HFileContextBuilder().withColumnFamily(family)
-      .withCompression(Compression.Algorithm.valueOf(text(a, "compression")))
-      .withBytesPerCheckSum(16384).build();
-    StoreFileWriter w =
-      new StoreFileWriter.Builder(conf, new CacheConfig(conf), file.getFileSystem(conf))
-        .withFilePath(file).withBloomType(BloomType.valueOf(text(a, "bloom")))
-        .withMaxKeyCount(1000).withFileContext(context).build();
+    HFileContext context = context(a, family);
     JsonArray cells = a.getAsJsonArray("cells");
+    if (a.has("meta")) {
+      try (HFile.Writer w = HFile.getWriterFactory(c, new CacheConfig(c))
+        .withPath(file.getFileSystem(c), file).withFileContext(context).create()) {
+        for (JsonElement e : cells) {
+          w.append(keyValue(family, e.getAsJsonArray()));
+        }
+        a.getAsJsonObject("meta").entrySet().forEach(
+          e -> w.appendMetaBlock(e.getKey(), new BytesWritable(unhex(e.getValue().getAsString()))));
+      }
+      return cells.size();
+    }
+    StoreFileWriter w =
+      new StoreFileWriter.Builder(c, new CacheConfig(c), file.getFileSystem(c))
+        .withFilePath(file).withBloomType(BloomType.valueOf(text(a, "bloom")))
+        .withMaxKeyCount(Math.max(1000, cells.size())).withFileContext(context).build();
     for (JsonElement e : cells) {
-      JsonArray c = e.getAsJsonArray();
-      w.append(new KeyValue(unhex(c.get(0).getAsString()), family, unhex(c.get(1).getAsString()),
-        c.get(2).getAsLong(), unhex(c.get(3).getAsString())));
+      w.append(keyValue(family, e.getAsJsonArray()));
     }
     w.appendTrackedTimestampsToMetadata();
     w.appendFileInfo(Bytes.toBytes("BULKLOAD_TIMESTAMP"), Bytes.toBytes(1L));

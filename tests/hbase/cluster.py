@@ -289,9 +289,13 @@ class Cluster:
             warnings.append(f"status {done['status']}")
         return done["output"], warnings
 
-    def write_hfile(self, file, cells, compression="NONE", bloom="ROW"):
+    def write_hfile(self, file, cells, compression="NONE", bloom="ROW", **options):
+        """Cells are (row, qualifier, ts, value) and perhaps {type, tags: [(type, value)], mvcc}."""
+        def more(given):
+            return [{**g, "tags": [[t, v.hex()] for t, v in g.get("tags", [])]} for g in given]
         return self.call("write_hfile", file=str(file), compression=compression, bloom=bloom,
-                         cells=[[r.hex(), q.hex(), ts, v.hex()] for r, q, ts, v in cells])
+                         cells=[[r.hex(), q.hex(), ts, v.hex(), *more(given)]
+                                for r, q, ts, v, *given in cells], **options)
 
     def checksum_warnings(self):
         """What the servers or the client said about blocks whose checksum is wrong."""
