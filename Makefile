@@ -133,6 +133,7 @@ define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
+query: query | bytes cell error mem hfile
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
 job: job | bytes text error mem io units table table_check divide record encoding
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job

@@ -205,6 +205,10 @@ void hfile_rewind(struct hfile *f);
 int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err);
 /* Position at the first cell that is not before key (cell_first: the first of a row, a column). */
 int hfile_seek(struct hfile *f, const struct cell *key, struct error *err);
+/* The greatest row with a cell before key, into row; RC_END when there is none. */
+int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, struct error *err);
+/* Blocks read so far, those of opening among them. */
+uint64_t hfile_blocks_read(const struct hfile *f);
 /* hfile_next_cell as an iterator, from where f stands; it does not close f. */
 struct cell_iter hfile_cells(struct hfile *f);
 

@@ -255,6 +255,7 @@ int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes,
 		     struct error *err)
 {
 	struct header h = {0};
+	in->reads++;
 	int rc = read_parts(in, offset, disk_bytes, b, &h, err);
 	if (rc == 0)
 		rc = unpack(in, b, &h, err);

@@ -211,6 +211,11 @@ const struct hfile_trailer *hfile_trailer(const struct hfile *f)
 	return &f->trailer;
 }
 
+uint64_t hfile_blocks_read(const struct hfile *f)
+{
+	return f->in.reads;
+}
+
 int hfile_info(const struct hfile *f, size_t i, struct bytes *key, struct bytes *value)
 {
 	if (i >= f->info.count)

@@ -47,9 +47,14 @@ static int fault_at(const struct hfile *f, uint64_t offset, struct error *err)
 
 int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes, struct error *err)
 {
+	f->cell_at = 0;
+	f->before_known = false;
+	if (f->cells.len && f->data.place.offset == offset) { /* it is the open one */
+		f->next_offset = offset + f->data.place.disk_bytes;
+		return 0;
+	}
 	int rc = hfile_block_read(&f->in, offset, disk_bytes, &f->data, err);
 	f->cells.len = 0;
-	f->cell_at = 0;
 	f->next_offset = offset + f->data.place.disk_bytes;
 	if (rc == 0)
 		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
@@ -291,29 +296,85 @@ static int skip_to(struct hfile *f, const struct cell *search, struct error *err
 	}
 }
 
-int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
+/* The last data block of the index that begins at or before key, or the first. */
+static int find_block(struct hfile *f, const struct cell *key, struct hindex_entry *e,
+		      struct error *err)
 {
-	hfile_rewind(f);
-	if (f->root.count == 0)
-		return 0;
-	start_walk(f, false);
-	struct hindex_entry e = f->root.entry[find_in_root(&f->root, key)];
+	*e = f->root.entry[find_in_root(&f->root, key)];
 	for (uint32_t level = 1; level < f->trailer.index_levels; level++) {
 		struct hindex_node node;
-		int rc = hfile_reader_load_node(f, level, &e, &f->node, &node, err);
+		int rc = hfile_reader_load_node(f, level, e, &f->node, &node, err);
 		if (rc == 0)
-			rc = find_in_node(&node, key, &e, err);
+			rc = find_in_node(&node, key, e, err);
 		if (rc)
 			return rc;
 	}
-	if (e.offset >= f->trailer.load_on_open_offset)
+	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
-				 f->source.name, (unsigned long long)e.offset);
-	int rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
+				 f->source.name, (unsigned long long)e->offset);
+	return 0;
+}
+
+int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
+{
+	struct hindex_entry e;
+	if (f->root.count == 0) {
+		hfile_rewind(f);
+		return 0;
+	}
+	start_walk(f, false);
+	int rc = find_block(f, key, &e, err);
+	if (rc == 0)
+		rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
 	if (rc)
 		return rc;
 	f->previous[HBLOCK_DATA] = (int64_t)e.offset;
 	return skip_to(f, key, err);
+}
+
+/* The last row of the open block that is before key; its length 0: there is none. */
+static int last_row_before(struct hfile *f, const struct cell *key, struct bytes *row,
+			   struct error *err)
+{
+	size_t at = 0;
+	struct kv kv;
+	struct cell cell;
+	int rc;
+	*row = (struct bytes){NULL, 0};
+	while ((rc = hfile_reader_take_cell(f, f->cells, &at, &kv, &cell, err)) == 0) {
+		if (cell_key_cmp(&cell, key) >= 0)
+			return 0;
+		*row = cell.row;
+	}
+	return rc == RC_END ? 0 : fault_at(f, f->data.place.offset, err);
+}
+
+int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, struct error *err)
+{
+	struct hindex_entry e;
+	struct bytes found = {NULL, 0};
+	int64_t offset;
+	int rc = f->root.count ? find_block(f, key, &e, err) : RC_END;
+	if (rc == 0)
+		rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
+	for (; rc == 0; rc = hfile_reader_load_data(f, (uint64_t)offset, 0, err)) {
+		rc = last_row_before(f, key, &found, err);
+		offset = f->data.previous;
+		if (rc || found.len)
+			break;
+		if (offset < 0)
+			return RC_END;
+		if (offset >= (int64_t)f->data.place.offset)
+			return error_set(err, RC_DATA, "%s: block at %llu: prevBlockOffset is %lld",
+					 f->source.name, (unsigned long long)f->data.place.offset,
+					 (long long)offset);
+	}
+	if (rc)
+		return rc;
+	row->len = 0;
+	return buf_try_append(row, found.ptr, found.len)
+		       ? 0
+		       : error_memory(err, found.len, "a row key");
 }
 
 /* ROWCOL keys are flat keys in the order of cells, the others plain bytes. */

@@ -1,0 +1,88 @@
+/*
+ * query.h - what a region server would answer: gets and scans over the HFiles of a table
+ *
+ *   query_open, query_next*, query_explain, query_close
+ *
+ * The rules are those of HBase 2.6 (pipeline/query/README.md).  Memory is a block a file that is
+ * open, and no more are than overlap in their row keys; answers of any size stream.
+ */
+#ifndef SALTMILL_QUERY_H
+#define SALTMILL_QUERY_H
+
+#include "cell.h"
+#include "hfile.h"
+
+enum keep_deleted { KEEP_DELETED_FALSE, KEEP_DELETED_TRUE, KEEP_DELETED_TTL };
+
+/* A column family, in the order of names.  {0} but the name: HBase's defaults. */
+struct query_family {
+	struct bytes name;
+	uint32_t versions; /* VERSIONS; 0: 1 */
+	uint32_t min_versions;
+	int64_t ttl_ms; /* 0: cells live for ever */
+	enum keep_deleted keep_deleted;
+};
+
+/* A file of a family.  Of equal cells that of the greatest age_rank is seen: the newest load. */
+struct query_file {
+	/* Give the source of its bytes; called when the file is opened, if it is. */
+	int (*open)(const struct query_file *f, struct hfile_source *out, struct error *err);
+	const char *name; /* what open needs, and in answers to "why" */
+	size_t family;	  /* in the query's families */
+	uint64_t age_rank;
+	struct bytes first_row, last_row; /* first empty: not known */
+};
+/* query_file.open of a path. */
+int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err);
+
+/* A column that is asked for; all: the whole family. */
+struct query_column {
+	size_t family;
+	struct bytes qualifier;
+	bool all;
+};
+
+/* {0}: all rows, the newest version of each column. */
+struct query {
+	struct bytes start, stop; /* of a reversed scan start is the greatest; empty: open */
+	bool start_exclusive, stop_inclusive;
+	bool get; /* start is the row, alone */
+	bool reversed;
+	bool raw;		/* all that is stored, markers too */
+	uint32_t versions;	/* 0: 1 */
+	int64_t from_ms, to_ms; /* cells with from_ms <= timestamp < to_ms; both 0: all */
+	const struct query_column *columns; /* none: all families */
+	size_t ncolumns;
+	uint64_t limit;	      /* rows; 0: none */
+	uint64_t max_columns; /* of a row, each in its newest version (ColumnPaginationFilter); 0 */
+	uint64_t family_limit, family_offset; /* cells of a family in a row; limit 0: none */
+	int64_t now_ms;			      /* for TTL */
+};
+
+struct query_scan;
+
+/* The first row behind all that begin with prefix, appended; nothing: there is none.  False: no
+ * memory. */
+bool query_prefix_stop(struct buf *out, struct bytes prefix);
+
+/*
+ * Start.  All is borrowed until query_close.  RC_CONFIG for what HBase refuses too: a raw scan that
+ * names columns.  No file is read yet.
+ */
+int query_open(struct query_scan **out, const struct query_family *families, size_t nfamilies,
+	       const struct query_file *files, size_t nfiles, const struct query *q,
+	       struct error *err);
+/* The next cell of the answer, rows in scan order, a row's cells in theirs; or RC_END. */
+int query_next(struct query_scan *s, struct cell *out, struct error *err);
+
+/* Why a file was not read, or what of it was. */
+struct query_why {
+	const char *name;
+	const char *spared; /* NULL: it was read; else the reason */
+	uint64_t blocks;    /* data, index and bloom blocks read */
+};
+/* File i of query_open, as far as the scan has come. */
+void query_explain(const struct query_scan *s, size_t i, struct query_why *out);
+void query_close(struct query_scan *s); /* NULL is fine */
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * store.h - the cells of one family, merged from its files (README.md 1 and 5)
+ *
+ * A file is opened when the merge comes to its first row and closed behind its last cell.
+ */
+#ifndef SALTMILL_QUERY_STORE_H
+#define SALTMILL_QUERY_STORE_H
+
+#include "query.h"
+
+struct cursor {
+	const struct query_file *file;
+	struct hfile *hfile; /* NULL: not open */
+	struct cell cell;    /* the next; or, not open, a place before it */
+	bool placed;	     /* it is only a place */
+	bool done;	     /* nothing more will come of it */
+	bool tried;	     /* opened once: the file info is known */
+	const char *spared;
+	uint64_t blocks;
+	struct buf before; /* reversed: its greatest row below the bound */
+	bool before_known, exhausted;
+};
+
+struct store {
+	const struct query *q;
+	const struct query_family *family;
+	const struct bytes *wanted; /* named qualifiers of the family */
+	size_t nwanted;
+	struct cursor *cursors;
+	size_t ncursors;
+	struct cursor **heap; /* by cell, then newest load first */
+	size_t nheap;
+};
+
+/* cursors has room for all files of the family and lists them. */
+int store_init(struct store *s, const struct query *q, const struct query_family *family,
+	       struct error *err);
+void store_release(struct store *s);
+/* Place all cursors at the question's start. */
+void store_start(struct store *s);
+/* Reversed: place them at one row. */
+void store_at_row(struct store *s, struct bytes row);
+/* The next cell, or RC_END; it stays until store_step. */
+int store_peek(struct store *s, const struct cell **out, struct error *err);
+int store_step(struct store *s, struct error *err);
+/* The greatest row before key in any file, into row if that is greater; RC_OK also if there is
+ * none. */
+int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err);
+
+#endif
