@@ -10,12 +10,14 @@
  *   topic.json         cluster, topic and number of partitions
  *   intent.json        the load that is being made: name, folder, ranges, phase
  *   loads/NAME.json    a load that was published, or positions that were set by hand
+ *   checkpoint.json    what the records say together up to one of them (checkpoint.h)
  *   handed/NAME        was given to HBase, says the user
  *   status.json        what a running stream saw last; for people, not synced
  *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
  *
- * The position of a partition is the end of its range in the last loads/NAME.json, which also holds
- * the message that was loaded last, to know the topic again by.
+ * All of JSON but the status carry a digest of themselves.  The position of a partition is the end
+ * of its range in the last loads/NAME.json, which also holds the message that was loaded last, to
+ * know the topic again by.
  */
 #ifndef SALTMILL_STATE_H
 #define SALTMILL_STATE_H
@@ -130,7 +132,12 @@ bool state_noted(const struct state *s, struct state_note *note);
 /* Some process has the folder locked. */
 bool state_in_use(const struct state *s);
 
-/* Oldest first; valid until the next change. */
+/*
+ * Opening reads the newest records only, and a checkpoint in place of the others.  Read those too:
+ * state_loads has them all then.
+ */
+int state_read_all(struct state *s, struct error *err);
+/* Those that were read, oldest first; valid until the next change. */
 const struct state_load *state_loads(const struct state *s, size_t *n);
 /* Mark a load as given to HBase; needs no lock.  RC_CONFIG: no such load. */
 int state_hand_over(struct state *s, const char *name, struct error *err);

@@ -29,7 +29,8 @@ struct state_view_load {
 	const char *prefix;
 	const struct state_load *load;
 };
-/* Oldest first; owned by the caller. */
-struct state_view_load *state_view_loads(const struct state_view *v, size_t *n);
+/* Oldest first; *out is owned by the caller whatever the result. */
+int state_view_loads(const struct state_view *v, struct state_view_load **out, size_t *n,
+		     struct error *err);
 
 #endif

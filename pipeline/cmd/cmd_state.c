@@ -98,9 +98,11 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 {
 	struct state_view v;
 	size_t n;
+	struct state_view_load *all = NULL;
 	int rc = state_view_open(&v, dir, VIEW_ALL, false, err);
-	struct state_view_load *all = rc ? NULL : state_view_loads(&v, &n);
-	for (size_t i = 0; all && i < n; i++)
+	if (!rc)
+		rc = state_view_loads(&v, &all, &n, err);
+	for (size_t i = 0; !rc && i < n; i++)
 		*broken += !state_report_load(out, &all[i], as_json);
 	mem_free(all);
 	state_view_close(&v);

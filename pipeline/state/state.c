@@ -8,7 +8,6 @@
  */
 #include "state.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,116 +18,12 @@
 
 #include "clock.h"
 #include "crash.h"
+#include "records.h"
 #include "state_files.h"
 #include "io.h"
-#include "lock.h"
 #include "shared_state.h"
 
-struct position {
-	int32_t partition;
-	int64_t offset;
-	struct anchor last;
-};
-
-struct state {
-	char *dir;
-	struct lock lock;	  /* not held: only looking */
-	struct state_topic topic; /* topic NULL: not bound */
-	struct state_load intent; /* name NULL: none */
-	struct state_load *loads;
-	size_t nloads, room;
-	struct position *positions; /* by partition */
-	size_t npositions;
-	int64_t noted_ms;
-	bool noted_parked;
-	struct arena arena;
-};
-
-/* --- positions --- */
-
-static struct position *find_position(const struct state *s, int32_t partition)
-{
-	for (size_t i = 0; i < s->npositions; i++)
-		if (s->positions[i].partition == partition)
-			return &s->positions[i];
-	return NULL;
-}
-
-static void set_position(struct state *s, const struct offset_range *r)
-{
-	struct position *p = find_position(s, r->partition);
-	if (!p) {
-		s->positions =
-			mem_realloc(s->positions, (s->npositions + 1) * sizeof(*s->positions));
-		p = &s->positions[s->npositions++];
-	}
-	*p = (struct position){r->partition, r->end, r->last};
-}
-
-bool state_position(const struct state *s, int32_t partition, int64_t *offset)
-{
-	const struct position *p = find_position(s, partition);
-	if (p)
-		*offset = p->offset;
-	return p != NULL;
-}
-
-struct anchor state_last(const struct state *s, int32_t partition)
-{
-	const struct position *p = find_position(s, partition);
-	return p ? p->last : (struct anchor){0};
-}
-
-bool state_is_new(const struct state *s)
-{
-	return s->npositions == 0;
-}
-
-/* Of the first n loads. */
-static const struct state_load *newest(const struct state *s, size_t n)
-{
-	while (n > 0)
-		if (s->loads[--n].phase == STATE_PUBLISHED)
-			return &s->loads[n];
-	return NULL;
-}
-
-/* A new record: its ranges' ends are the positions now. */
-static int add_load(struct state *s, const struct state_load *l, struct error *err)
-{
-	int64_t at;
-	for (size_t i = 0; i < l->nranges; i++) {
-		const struct offset_range *r = &l->ranges[i];
-		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) &&
-		    at != r->start)
-			return error_set(
-				err, RC_ORDER,
-				"%s: load %s begins partition %d at %lld, expected %lld, where the "
-				"one before ends",
-				s->dir, l->name, r->partition, (long long)r->start, (long long)at);
-		set_position(s, r);
-	}
-	if (s->nloads == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->loads = mem_realloc(s->loads, s->room * sizeof(*s->loads));
-	}
-	struct state_load *kept = &s->loads[s->nloads++];
-	const struct state_load *before = newest(s, s->nloads - 1);
-	*kept = *l;
-	if (before) {
-		kept->before = before->name;
-		kept->before_known = before->manifest_known;
-		memcpy(kept->before_manifest, before->manifest, sizeof kept->before_manifest);
-	}
-	return RC_OK;
-}
-
 /* --- opening --- */
-
-static char *path_of(const struct state *s, const char *name)
-{
-	return mem_format("%s/%s", s->dir, name);
-}
 
 static int make_folder(const char *path, struct error *err)
 {
@@ -142,68 +37,22 @@ static int make_folders(struct state *s, struct error *err)
 	static const char *const names[] = {"loads", "handed", "published"};
 	int rc = make_folder(s->dir, err);
 	for (size_t i = 0; !rc && i < 3; i++) {
-		char *path = path_of(s, names[i]);
+		char *path = state_path(s, names[i]);
 		rc = make_folder(path, err);
 		mem_free(path);
 	}
 	return rc ? rc : io_sync_dir(s->dir, err);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_record(const struct dirent *e)
-{
-	size_t n = strlen(e->d_name);
-	return n > 5 && strcmp(e->d_name + n - 5, ".json") == 0;
-}
-
-static bool was_handed(const struct state *s, const char *name)
-{
-	char *path = mem_format("%s/handed/%s", s->dir, name);
-	bool there = access(path, F_OK) == 0;
-	mem_free(path);
-	return there;
-}
-
-static int read_loads(struct state *s, struct error *err)
-{
-	struct dirent **names;
-	char *folder = path_of(s, "loads");
-	int n = scandir(folder, &names, is_record, by_name), rc = RC_OK;
-	if (n < 0)
-		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s",
-			       s->dir, folder, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		struct state_load l;
-		char *path = mem_format("%s/%s", folder, names[i]->d_name);
-		if (!rc)
-			rc = load_read(path, &l, &s->arena, err);
-		if (!rc) {
-			l.handed = was_handed(s, l.name);
-			rc = add_load(s, &l, err);
-		}
-		mem_free(path);
-		free(names[i]);
-	}
-	if (n >= 0)
-		free(names);
-	mem_free(folder);
-	return rc;
-}
-
 /* A crash between record and removal left an intent whose load is recorded. */
 static int read_intent(struct state *s, struct error *err)
 {
-	char *path = path_of(s, "intent.json");
+	char *path = state_path(s, "intent.json");
 	int rc = RC_OK;
 	if (access(path, F_OK) == 0)
 		rc = load_read(path, &s->intent, &s->arena, err);
 	mem_free(path);
-	bool recorded = s->intent.name && s->nloads &&
-			strcmp(s->loads[s->nloads - 1].name, s->intent.name) == 0;
+	bool recorded = s->intent.name && s->last && strcmp(s->last, s->intent.name) == 0;
 	if (!rc && recorded)
 		s->intent = (struct state_load){0};
 	return rc;
@@ -211,7 +60,7 @@ static int read_intent(struct state *s, struct error *err)
 
 static int read_topic(struct state *s, struct error *err)
 {
-	char *path = path_of(s, "topic.json");
+	char *path = state_path(s, "topic.json");
 	int rc = RC_OK;
 	if (access(path, F_OK) == 0)
 		rc = topic_read(path, &s->topic, &s->arena, err);
@@ -244,15 +93,17 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	if (!rc && write)
 		rc = lock_take(&s->lock, dir, err);
 	if (!rc)
-		rc = read_loads(s, err);
+		rc = records_read(s, true, err);
 	if (!rc)
 		rc = read_intent(s, err);
 	if (!rc)
 		rc = read_topic(s, err);
 	if (!rc && write)
-		rc = lock_check(&s->lock, dir, s->nloads, is_publishing(s), err);
+		rc = lock_check(&s->lock, dir, records_count(s), is_publishing(s), err);
 	if (!rc)
-		lock_note(&s->lock, s->nloads, is_publishing(s));
+		lock_note(&s->lock, records_count(s), is_publishing(s));
+	if (!rc && write)
+		records_checkpoint(s);
 	if (rc) {
 		state_close(s);
 		return rc;
@@ -284,7 +135,7 @@ static int write_topic(struct state *s, const struct state_topic *t, struct erro
 {
 	if (s->lock.fd < 0) /* only looking */
 		return RC_OK;
-	char *path = path_of(s, "topic.json");
+	char *path = state_path(s, "topic.json");
 	int rc = topic_write(path, t, err);
 	mem_free(path);
 	if (!rc)
@@ -297,7 +148,7 @@ static int write_topic(struct state *s, const struct state_topic *t, struct erro
 static bool all_known(const struct state *s, int32_t npartitions)
 {
 	for (int32_t p = 0; p < npartitions; p++)
-		if (!find_position(s, p))
+		if (!records_position(s, p))
 			return false;
 	return true;
 }
@@ -312,7 +163,7 @@ static int refuse_partitions(const struct state *s, const struct state_topic *t,
 			"what was loaded is safe; load it with a new state folder",
 			t->topic, s->topic.npartitions, t->npartitions);
 	for (int32_t p = 0; p < t->npartitions && list.len < 200; p++)
-		if (!find_position(s, p))
+		if (!records_position(s, p))
 			buf_printf(&list, " %d=0", p);
 	error_set(err, RC_DATA,
 		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new "
@@ -359,11 +210,6 @@ int state_bind(struct state *s, const struct state_topic *t, bool listed, struct
 
 /* --- one load --- */
 
-const struct state_load *state_newest(const struct state *s)
-{
-	return newest(s, s->nloads);
-}
-
 const struct state_load *state_intent(const struct state *s)
 {
 	return s->intent.name ? &s->intent : NULL;
@@ -371,7 +217,7 @@ const struct state_load *state_intent(const struct state *s)
 
 const char *state_next_name(struct state *s)
 {
-	unsigned long long last = s->nloads ? strtoull(s->loads[s->nloads - 1].name, NULL, 10) : 0;
+	unsigned long long last = s->last ? strtoull(s->last, NULL, 10) : 0;
 	char *text = mem_format("%08llu", last + 1);
 	const char *kept = arena_strdup(&s->arena, text);
 	mem_free(text);
@@ -388,7 +234,7 @@ static struct offset_range *copy_ranges(struct state *s, const struct offset_ran
 
 static int write_intent(struct state *s, const char *crash, struct error *err)
 {
-	char *path = path_of(s, "intent.json");
+	char *path = state_path(s, "intent.json");
 	int rc = load_write(path, &s->intent, crash, err);
 	mem_free(path);
 	return rc;
@@ -416,15 +262,15 @@ int state_publishing(struct state *s, struct error *err)
 	int rc = write_intent(s, "publishing-temp", err);
 	if (rc)
 		return rc;
-	lock_note(&s->lock, s->nloads, true);
+	lock_note(&s->lock, records_count(s), true);
 	crash_at("publishing");
 	return RC_OK;
 }
 
 static int remove_intent(struct state *s, struct error *err)
 {
-	char *path = path_of(s, "intent.json");
-	lock_note(&s->lock, s->nloads, false);
+	char *path = state_path(s, "intent.json");
+	lock_note(&s->lock, records_count(s), false);
 	int rc = unlink(path) < 0 && errno != ENOENT ? error_errno(err, "cannot remove %s", path)
 						     : 0;
 	mem_free(path);
@@ -441,9 +287,11 @@ static int record(struct state *s, const struct state_load *l, struct error *err
 	if (!rc)
 		crash_at(seek ? "position" : "recorded");
 	if (!rc)
-		rc = add_load(s, l, err);
+		rc = records_add(s, l, err);
 	if (!rc)
-		lock_note(&s->lock, s->nloads, false);
+		lock_note(&s->lock, records_count(s), false);
+	if (!rc)
+		records_checkpoint(s);
 	return rc;
 }
 
@@ -522,7 +370,7 @@ void state_note(struct state *s, const struct state_note *note)
 	bool parked = note->parked[0];
 	if (note->time_ms - s->noted_ms < 1000 && parked == s->noted_parked)
 		return;
-	char *path = path_of(s, "status.json");
+	char *path = state_path(s, "status.json");
 	note_write(path, note, &ignored);
 	mem_free(path);
 	s->noted_ms = note->time_ms;
@@ -532,7 +380,7 @@ void state_note(struct state *s, const struct state_note *note)
 bool state_noted(const struct state *s, struct state_note *note)
 {
 	struct error ignored;
-	char *path = path_of(s, "status.json");
+	char *path = state_path(s, "status.json");
 	bool there = note_read(path, note, &ignored) == RC_OK;
 	mem_free(path);
 	return there;
@@ -540,40 +388,11 @@ bool state_noted(const struct state *s, struct state_note *note)
 
 bool state_in_use(const struct state *s)
 {
-	char *path = path_of(s, "lock");
+	char *path = state_path(s, "lock");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool used = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 	if (fd >= 0)
 		close(fd);
 	mem_free(path);
 	return used;
-}
-
-const struct state_load *state_loads(const struct state *s, size_t *n)
-{
-	*n = s->nloads;
-	return s->loads;
-}
-
-int state_hand_over(struct state *s, const char *name, struct error *err)
-{
-	size_t i = 0;
-	while (i < s->nloads &&
-	       (strcmp(s->loads[i].name, name) != 0 || s->loads[i].phase == STATE_SEEK))
-		i++;
-	if (i == s->nloads)
-		return error_set(err, RC_CONFIG,
-				 "%s has no load %s; `saltmill loads --state %s` lists them",
-				 s->dir, name, s->dir);
-	if (s->loads[i].handed)
-		return RC_OK;
-	char *path = mem_format("%s/handed/%s", s->dir, name), *folder = path_of(s, "handed");
-	int rc = io_write_file(path, (struct bytes){0}, err);
-	if (!rc)
-		rc = io_sync_dir(folder, err);
-	if (!rc)
-		s->loads[i].handed = true;
-	mem_free(path);
-	mem_free(folder);
-	return rc;
 }

@@ -6,13 +6,33 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "checkpoint.h"
 #include "io.h"
+#include "xxhash_fast.h"
 
 static const char *const phase_names[] = {"reading", "publishing", "published", "seek"};
 
+/* Of all its members but the digest, however the file is laid out.  False: not UTF-8. */
+static bool digest_text(json_t *json, char hex[33])
+{
+	XXH128_canonical_t digest;
+	struct buf b = {0};
+	char *text = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+	if (!text)
+		return false;
+	XXH128_canonicalFromHash(&digest, XXH3_128bits(text, strlen(text)));
+	bytes_hex(&b, bytes_of(digest.digest, sizeof(digest.digest)));
+	snprintf(hex, 33, "%.*s", (int)b.len, (const char *)b.ptr);
+	buf_release(&b);
+	free(text);
+	return true;
+}
+
 static int write_json(const char *path, json_t *json, const char *crash, struct error *err)
 {
-	char *text = json_dumps(json, JSON_INDENT(1));
+	char hex[33], *text = NULL;
+	if (digest_text(json, hex) && json_object_set_new(json, "digest", json_string(hex)) == 0)
+		text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
 	if (!text)
 		return error_set(err, RC_DATA, "%s: cannot be written: a name in it is not UTF-8",
@@ -25,7 +45,23 @@ static int write_json(const char *path, json_t *json, const char *crash, struct 
 	return rc;
 }
 
-static int read_json(const char *path, json_t **out, struct error *err)
+/* Without one it was written before there were any. */
+static int check_digest(const char *path, json_t *json, bool needed, struct error *err)
+{
+	char hex[33];
+	const char *said = json_string_value(json_object_get(json, "digest"));
+	char *kept = said ? mem_strdup(said) : NULL;
+	json_object_del(json, "digest");
+	bool good = kept ? digest_text(json, hex) && strcmp(kept, hex) == 0 : !needed;
+	mem_free(kept);
+	return good ? RC_OK
+		    : error_set(err, RC_DATA,
+				"%s was damaged or changed by hand: it is not what its digest says",
+				path);
+}
+
+/* digest: of what is not written without one. */
+static int read_json(const char *path, json_t **out, bool digest, struct error *err)
 {
 	struct buf text = {0};
 	json_error_t bad;
@@ -34,6 +70,12 @@ static int read_json(const char *path, json_t **out, struct error *err)
 		*out = json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
 		if (!*out)
 			rc = error_set(err, RC_DATA, "%s:%d: %s", path, bad.line, bad.text);
+	}
+	if (!rc)
+		rc = check_digest(path, *out, digest, err);
+	if (rc && *out) {
+		json_decref(*out);
+		*out = NULL;
 	}
 	buf_release(&text);
 	return rc;
@@ -64,17 +106,23 @@ static json_t *range_json(const struct offset_range *r)
 			 (json_int_t)r->events, "last", anchor_json(&r->last));
 }
 
+static json_t *ranges_json(const struct offset_range *r, size_t n)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, range_json(&r[i]));
+	return list;
+}
+
 int load_write(const char *path, const struct state_load *l, const char *crash, struct error *err)
 {
-	json_t *ranges = json_array();
-	for (size_t i = 0; i < l->nranges; i++)
-		json_array_append_new(ranges, range_json(&l->ranges[i]));
 	return write_json(path,
 			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:o}", "name", l->name,
 				    "phase", phase_names[l->phase], "dir", l->dir, "read",
 				    (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				    "published_ms", (json_int_t)l->published_ms, "manifest",
-				    digest_json(l->manifest_known, l->manifest), "offsets", ranges),
+				    digest_json(l->manifest_known, l->manifest), "offsets",
+				    ranges_json(l->ranges, l->nranges)),
 			  crash, err);
 }
 
@@ -96,12 +144,12 @@ static bool read_anchor(json_t *json, struct anchor *a)
 	return true;
 }
 
-static bool read_ranges(const json_t *list, struct state_load *l, struct arena *a)
+static bool read_ranges(const json_t *list, struct offset_range **out, size_t *n, struct arena *a)
 {
-	l->nranges = json_array_size(list);
-	l->ranges = arena_alloc(a, (l->nranges + 1) * sizeof(*l->ranges));
-	for (size_t i = 0; i < l->nranges; i++) {
-		struct offset_range *r = &l->ranges[i];
+	*n = json_array_size(list);
+	*out = arena_alloc(a, (*n + 1) * sizeof(**out));
+	for (size_t i = 0; i < *n; i++) {
+		struct offset_range *r = &(*out)[i];
 		json_int_t start, end, events;
 		json_t *last = NULL;
 		int partition;
@@ -123,7 +171,7 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 	json_t *json = NULL, *ranges;
 	const char *name, *phase, *dir, *manifest = NULL;
 	json_int_t read, rejected, published;
-	int rc = read_json(path, &json, err);
+	int rc = read_json(path, &json, false, err);
 	if (rc)
 		return rc;
 	size_t p = 0;
@@ -141,7 +189,7 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 					 .rejected = (uint64_t)rejected,
 					 .published_ms = published};
 		l->manifest_known = manifest != NULL;
-		good = read_ranges(ranges, l, a) &&
+		good = read_ranges(ranges, &l->ranges, &l->nranges, a) &&
 		       (!manifest || bytes_unhex(l->manifest, sizeof(l->manifest), manifest));
 	}
 	json_decref(json);
@@ -163,7 +211,7 @@ int topic_read(const char *path, struct state_topic *t, struct arena *a, struct 
 	json_t *json = NULL;
 	const char *cluster, *topic;
 	int partitions;
-	int rc = read_json(path, &json, err);
+	int rc = read_json(path, &json, false, err);
 	if (rc)
 		return rc;
 	if (json_unpack(json, "{s:s, s:s, s:i}", "cluster", &cluster, "topic", &topic, "partitions",
@@ -200,7 +248,7 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 	json_int_t time, lag, cut, age = 0, loads, events, rejected;
 	double rate = 0;
 	const char *parked = "";
-	int rc = read_json(path, &json, err);
+	int rc = read_json(path, &json, false, err);
 	if (!rc &&
 	    json_unpack(json, "{s:I, s:I, s:I, s?:I, s?:F, s:I, s:I, s:I, s?:s}", "time_ms", &time,
 			"lag", &lag, "cut", &cut, "cut_age_ms", &age, "rate", &rate, "loads",
@@ -219,4 +267,42 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 		snprintf(n->parked, sizeof(n->parked), "%s", parked);
 	json_decref(json);
 	return rc;
+}
+
+static char *checkpoint_path(const char *dir)
+{
+	return mem_format("%s/checkpoint.json", dir);
+}
+
+void checkpoint_write(const char *dir, const struct checkpoint *c)
+{
+	struct error ignored;
+	char *path = checkpoint_path(dir);
+	write_json(path,
+		   json_pack("{s:I, s:s, s:s*, s:o}", "records", (json_int_t)c->records, "last",
+			     c->last, "newest", c->newest, "positions",
+			     ranges_json(c->positions, c->npositions)),
+		   "checkpoint-temp", &ignored);
+	mem_free(path);
+}
+
+bool checkpoint_read(const char *dir, struct checkpoint *c, struct arena *a)
+{
+	struct error ignored;
+	json_t *json = NULL, *positions;
+	json_int_t records;
+	const char *last, *newest = NULL;
+	char *path = checkpoint_path(dir);
+	bool good = read_json(path, &json, true, &ignored) == RC_OK &&
+		    json_unpack(json, "{s:I, s:s, s?:s, s:o}", "records", &records, "last", &last,
+				"newest", &newest, "positions", &positions) == 0 &&
+		    read_ranges(positions, &c->positions, &c->npositions, a);
+	if (good) {
+		c->records = (size_t)records;
+		c->last = arena_strdup(a, last);
+		c->newest = newest ? arena_strdup(a, newest) : NULL;
+	}
+	json_decref(json);
+	mem_free(path);
+	return good;
 }

@@ -157,6 +157,8 @@ static int set(const char *dir, int32_t only, const struct offset_range *to, siz
 {
 	struct state_view v;
 	int rc = state_view_open(&v, dir, only, true, err);
+	if (!rc)
+		rc = state_read_all(v.states[0], err);
 	for (size_t i = 0; !rc && i < n; i++)
 		describe(v.states[0], &to[i], t, &r->steps[r->n + i], &r->arena);
 	if (!rc)

@@ -63,18 +63,22 @@ static int by_time(const void *a, const void *b)
 	return order ? order : strcmp(x->load->name, y->load->name);
 }
 
-struct state_view_load *state_view_loads(const struct state_view *v, size_t *n)
+int state_view_loads(const struct state_view *v, struct state_view_load **out, size_t *n,
+		     struct error *err)
 {
 	struct state_view_load *all = NULL;
+	int rc = RC_OK;
 	*n = 0;
-	for (size_t i = 0; i < v->n; i++) {
+	for (size_t i = 0; !rc && i < v->n; i++) {
 		size_t more;
+		rc = state_read_all(v->states[i], err);
 		const struct state_load *l = state_loads(v->states[i], &more);
 		all = mem_realloc(all, (*n + more + 1) * sizeof(*all));
 		for (size_t j = 0; j < more; j++)
 			all[(*n)++] = (struct state_view_load){v->prefixes[i], &l[j]};
 	}
-	if (v->is_shared)
+	if (v->is_shared && *n)
 		qsort(all, *n, sizeof(*all), by_time);
-	return all;
+	*out = all;
+	return rc;
 }

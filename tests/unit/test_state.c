@@ -306,6 +306,148 @@ static void test_recorded(void **state)
 	mem_free(path);
 }
 
+static void put_file(const char *dir, const char *name, const char *text)
+{
+	struct error err;
+	char *path = mem_format("%s/%s", dir, name);
+	unlink(path);
+	assert_int_equal(io_write_file(path, bytes_str(text), &err), 0);
+	mem_free(path);
+}
+
+/* A record of partition 0, ten offsets, as programs of before there were digests wrote it. */
+static void put_record(const char *dir, int n, const char *partition)
+{
+	char *name = mem_format("loads/%08d.json", n);
+	char *text = mem_format("{\"name\":\"%08d\",\"phase\":\"published\",\"dir\":\"/"
+				"x\",\"read\":%d,\"rejected\":0,"
+				"\"published_ms\":0,\"manifest\":\"%032x\",\"offsets\":"
+				"[{\"partition\":%s,\"start\":%d,\"end\":%d,\"events\":10}]}",
+				n, n, n, partition, 10 * n - 10, 10 * n);
+	put_file(dir, name, text);
+	mem_free(name);
+	mem_free(text);
+}
+
+/* So many records, the newest load's name and where its partition stands; or why not. */
+static void expect_state(const char *dir, int records, const char *name, int64_t at,
+			 const char *wrong)
+{
+	struct error err;
+	struct state *s;
+	int rc = state_open(&s, dir, true, &err);
+	if (wrong) {
+		assert_true(rc < 0);
+		if (!strstr(err.msg, wrong))
+			fail_msg("%s", err.msg);
+		return;
+	}
+	if (rc)
+		fail_msg("%s", err.msg);
+	size_t n;
+	assert_string_equal(state_newest(s)->name, name);
+	assert_int_equal(position(s, 0), at);
+	assert_int_equal(strtol(state_next_name(s), NULL, 10), records + 1);
+	assert_int_equal(state_read_all(s, &err), 0);
+	assert_int_equal((state_loads(s, &n), n), records);
+	assert_int_equal(position(s, 0), at);
+	state_close(s);
+}
+
+/* Many records: those that a checkpoint counts are not read, and never believed against the folder.
+ */
+static void test_checkpoint(void **state)
+{
+	const char *dir = *state;
+	struct error err;
+	struct state *s;
+	size_t n;
+	state_close(open_state(dir));
+	for (int i = 1; i <= 620; i++)
+		put_record(dir, i, "0");
+	expect_state(dir, 620, "00000620", 6200, NULL); /* writes it */
+	put_record(dir, 621, "0");
+	expect_state(dir, 621, "00000621", 6210, NULL);
+	/* what is in front of it is not looked at, until somebody asks for it */
+	put_file(dir, "loads/00000007.json", "?");
+	s = open_state(dir);
+	assert_string_equal(state_newest(s)->before, "00000620");
+	assert_true(state_newest(s)->before_known && state_newest(s)->before_manifest[14] == 0x02);
+	assert_int_equal(position(s, 0), 6210);
+	state_loads(s, &n);
+	assert_true(n < 600);
+	assert_int_equal(state_read_all(s, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "00000007.json"));
+	state_close(s);
+	put_record(dir, 7, "0");
+	/* a record that is missing, and one that is too many */
+	char *path = mem_format("%s/loads/00000300.json", dir);
+	unlink(path);
+	expect_state(dir, 0, NULL, 0, "load 00000301 begins partition 0 at 3000, expected 2990");
+	put_record(dir, 300, "0");
+	put_file(dir, "loads/00000300b.json", "?");
+	expect_state(dir, 0, NULL, 0, "00000300b.json");
+	mem_free(path);
+	path = mem_format("%s/loads/00000300b.json", dir);
+	unlink(path);
+	expect_state(dir, 621, "00000621", 6210, NULL);
+	/* one that was damaged, of which a byte was changed, that is of another state */
+	struct buf text = {0};
+	mem_free(path);
+	path = mem_format("%s/checkpoint.json", dir);
+	assert_int_equal(io_read_file(path, &text, &err), 0);
+	buf_put(&text, 0);
+	char *digit = strstr((char *)text.ptr, "6200");
+	assert_non_null(digit);
+	*digit = '7';
+	put_file(dir, "checkpoint.json", (const char *)text.ptr);
+	expect_state(dir, 621, "00000621", 6210, NULL);
+	put_file(dir, "checkpoint.json", "{\"records\":1,");
+	expect_state(dir, 621, "00000621", 6210, NULL);
+	buf_release(&text);
+	mem_free(path);
+}
+
+/* A byte of a record that changes shows, in all but the layout. */
+static void test_digest(void **state)
+{
+	const char *dir = *state;
+	struct error err;
+	struct state *s = open_state(dir);
+	struct buf text = {0};
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	intend(s, 1234);
+	assert_int_equal(state_published(s, &ten, &err), 0);
+	intend(s, 2345);
+	state_close(s);
+	static const struct {
+		const char *file, *from;
+		char to;
+	} cases[] = {{"loads/00000001.json", "1234", '2'},
+		     {"loads/00000001.json", "/out/a", '.'},
+		     {"intent.json", "2345", '3'},
+		     {"topic.json", "clicks", 'b'}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *path = mem_format("%s/%s", dir, cases[i].file);
+		text.len = 0;
+		assert_int_equal(io_read_file(path, &text, &err), 0);
+		buf_put(&text, 0);
+		char *at = strstr((char *)text.ptr, cases[i].from), was = *at;
+		*at = cases[i].to;
+		put_file(dir, cases[i].file, (char *)text.ptr);
+		assert_int_equal(state_open(&s, dir, true, &err), RC_DATA);
+		if (!strstr(err.msg, cases[i].file) || !strstr(err.msg, "digest"))
+			fail_msg("%s", err.msg);
+		*at = was;
+		char *space = strchr((char *)text.ptr, '\n'); /* laid out by an editor: the same */
+		*space = ' ';
+		put_file(dir, cases[i].file, (char *)text.ptr);
+		state_close(open_state(dir));
+		mem_free(path);
+	}
+	buf_release(&text);
+}
+
 /* The note for `saltmill status`; one of before there was a rate is one all the same. */
 static void test_note(void **state)
 {
@@ -410,6 +552,8 @@ int main(void)
 		TEST(test_killed),
 		TEST(test_damaged),
 		TEST(test_recorded),
+		TEST(test_checkpoint),
+		TEST(test_digest),
 		TEST(test_note),
 		TEST(test_seen_too_old),
 	};

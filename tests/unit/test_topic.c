@@ -102,7 +102,8 @@ static void test_load_after_load(void **state)
 	char *folder = mem_format("%s/state", dir);
 	if (state_view_open(&v, folder, VIEW_ALL, false, &err))
 		fail_msg("%s", err.msg);
-	struct state_view_load *loads = state_view_loads(&v, &n);
+	struct state_view_load *loads;
+	assert_int_equal(state_view_loads(&v, &loads, &n, &err), 0);
 	/* where it began, then both */
 	assert_int_equal(n, 3);
 	assert_int_equal(loads[0].load->phase, STATE_SEEK);

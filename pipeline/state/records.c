@@ -1,0 +1,263 @@
+/*
+ * records.c - a state's records: positions, the loads in their order, the checkpoint
+ */
+#include "records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+#include "io.h"
+#include "state_files.h"
+
+char *state_path(const struct state *s, const char *name)
+{
+	return mem_format("%s/%s", s->dir, name);
+}
+
+/* --- positions --- */
+
+struct position *records_position(const struct state *s, int32_t partition)
+{
+	for (size_t i = 0; i < s->npositions; i++)
+		if (s->positions[i].partition == partition)
+			return &s->positions[i];
+	return NULL;
+}
+
+static void set_position(struct state *s, const struct offset_range *r)
+{
+	struct position *p = records_position(s, r->partition);
+	if (!p) {
+		s->positions =
+			mem_realloc(s->positions, (s->npositions + 1) * sizeof(*s->positions));
+		p = &s->positions[s->npositions++];
+	}
+	*p = (struct position){r->partition, r->end, r->last};
+}
+
+bool state_position(const struct state *s, int32_t partition, int64_t *offset)
+{
+	const struct position *p = records_position(s, partition);
+	if (p)
+		*offset = p->offset;
+	return p != NULL;
+}
+
+struct anchor state_last(const struct state *s, int32_t partition)
+{
+	const struct position *p = records_position(s, partition);
+	return p ? p->last : (struct anchor){0};
+}
+
+bool state_is_new(const struct state *s)
+{
+	return s->npositions == 0;
+}
+
+/* Of the first n loads. */
+static const struct state_load *newest(const struct state *s, size_t n)
+{
+	while (n > 0)
+		if (s->loads[--n].phase == STATE_PUBLISHED)
+			return &s->loads[n];
+	return s->base.name ? &s->base : NULL;
+}
+
+/* A new record: its ranges' ends are the positions now. */
+int records_add(struct state *s, const struct state_load *l, struct error *err)
+{
+	int64_t at;
+	for (size_t i = 0; i < l->nranges; i++) {
+		const struct offset_range *r = &l->ranges[i];
+		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) &&
+		    at != r->start)
+			return error_set(
+				err, RC_ORDER,
+				"%s: load %s begins partition %d at %lld, expected %lld, where the "
+				"one before ends",
+				s->dir, l->name, r->partition, (long long)r->start, (long long)at);
+		set_position(s, r);
+	}
+	if (s->nloads == s->room) {
+		s->room = s->room ? 2 * s->room : 64;
+		s->loads = mem_realloc(s->loads, s->room * sizeof(*s->loads));
+	}
+	struct state_load *kept = &s->loads[s->nloads++];
+	const struct state_load *before = newest(s, s->nloads - 1);
+	*kept = *l;
+	s->last = l->name;
+	if (before) {
+		kept->before = before->name;
+		kept->before_known = before->manifest_known;
+		memcpy(kept->before_manifest, before->manifest, sizeof kept->before_manifest);
+	}
+	return RC_OK;
+}
+
+/* --- the folder --- */
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_record(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+	return n > 5 && strcmp(e->d_name + n - 5, ".json") == 0;
+}
+
+static bool was_handed(const struct state *s, const char *name)
+{
+	char *path = mem_format("%s/handed/%s", s->dir, name);
+	bool there = access(path, F_OK) == 0;
+	mem_free(path);
+	return there;
+}
+
+size_t records_count(const struct state *s)
+{
+	return s->skipped + s->nloads;
+}
+
+static int by_partition(const void *a, const void *b)
+{
+	const struct offset_range *x = a, *y = b;
+	return (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+static int read_load(struct state *s, const char *file, struct state_load *l, struct error *err)
+{
+	char *path = mem_format("%s/loads/%s", s->dir, file);
+	int rc = load_read(path, l, &s->arena, err);
+	mem_free(path);
+	if (!rc)
+		l->handed = was_handed(s, l->name);
+	return rc;
+}
+
+static bool is_record_of(const char *file, const char *name)
+{
+	size_t n = strlen(name);
+	return strncmp(file, name, n) == 0 && strcmp(file + n, ".json") == 0;
+}
+
+/* How many of the records (by name) need not be read. */
+static size_t use_checkpoint(struct state *s, struct dirent **names, size_t n)
+{
+	struct checkpoint c;
+	struct error ignored;
+	char *file;
+	if (!checkpoint_read(s->dir, &c, &s->arena) || c.records == 0 || c.records > n ||
+	    !is_record_of(names[c.records - 1]->d_name, c.last))
+		return 0;
+	file = c.newest ? mem_format("%s.json", c.newest) : NULL;
+	int rc = file ? read_load(s, file, &s->base, &ignored) : RC_OK;
+	mem_free(file);
+	if (rc) {
+		s->base = (struct state_load){0};
+		return 0;
+	}
+	for (size_t i = 0; i < c.npositions; i++)
+		set_position(s, &c.positions[i]);
+	s->last = c.last;
+	s->skipped = s->checkpointed = c.records;
+	return c.records;
+}
+
+int records_read(struct state *s, bool checkpoint, struct error *err)
+{
+	struct dirent **names;
+	char *folder = state_path(s, "loads");
+	int n = scandir(folder, &names, is_record, by_name), rc = RC_OK;
+	if (n < 0)
+		rc = error_set(err, RC_CONFIG, "%s is not a state folder: cannot read %s: %s",
+			       s->dir, folder, strerror(errno));
+	size_t first = checkpoint && n > 0 ? use_checkpoint(s, names, (size_t)n) : 0;
+	for (int i = 0; i < n; i++) {
+		struct state_load l;
+		if (!rc && (size_t)i >= first)
+			rc = read_load(s, names[i]->d_name, &l, err);
+		if (!rc && (size_t)i >= first)
+			rc = records_add(s, &l, err);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	mem_free(folder);
+	return rc;
+}
+
+/* What was not read before is, from the beginning. */
+int state_read_all(struct state *s, struct error *err)
+{
+	if (!s->skipped)
+		return RC_OK;
+	s->nloads = s->skipped = s->npositions = 0;
+	s->base = (struct state_load){0};
+	s->last = NULL;
+	return records_read(s, false, err);
+}
+
+void records_checkpoint(struct state *s)
+{
+	const struct state_load *l = newest(s, s->nloads);
+	if (records_count(s) < s->checkpointed + CHECKPOINT_EVERY)
+		return;
+	struct offset_range *at = mem_calloc(s->npositions + 1, sizeof(*at));
+	for (size_t i = 0; i < s->npositions; i++) {
+		const struct position *p = &s->positions[i];
+		at[i] = (struct offset_range){.partition = p->partition,
+					      .start = p->offset,
+					      .end = p->offset,
+					      .last = p->last};
+	}
+	qsort(at, s->npositions, sizeof(*at), by_partition);
+	const struct checkpoint c = {records_count(s), s->last, l ? l->name : NULL, at,
+				     s->npositions};
+	checkpoint_write(s->dir, &c);
+	s->checkpointed = records_count(s);
+	mem_free(at);
+}
+
+/* --- for others --- */
+
+const struct state_load *state_newest(const struct state *s)
+{
+	return newest(s, s->nloads);
+}
+
+const struct state_load *state_loads(const struct state *s, size_t *n)
+{
+	*n = s->nloads;
+	return s->loads;
+}
+
+int state_hand_over(struct state *s, const char *name, struct error *err)
+{
+	int rc = state_read_all(s, err);
+	size_t i = 0;
+	if (rc)
+		return rc;
+	while (i < s->nloads &&
+	       (strcmp(s->loads[i].name, name) != 0 || s->loads[i].phase == STATE_SEEK))
+		i++;
+	if (i == s->nloads)
+		return error_set(err, RC_CONFIG,
+				 "%s has no load %s; `saltmill loads --state %s` lists them",
+				 s->dir, name, s->dir);
+	if (s->loads[i].handed)
+		return RC_OK;
+	char *path = mem_format("%s/handed/%s", s->dir, name), *folder = state_path(s, "handed");
+	rc = io_write_file(path, (struct bytes){0}, err);
+	if (!rc)
+		rc = io_sync_dir(folder, err);
+	if (!rc)
+		s->loads[i].handed = true;
+	mem_free(path);
+	mem_free(folder);
+	return rc;
+}

@@ -1,0 +1,47 @@
+/*
+ * records.h - a state as it is in memory (inside pipeline/state only)
+ */
+#ifndef SALTMILL_STATE_RECORDS_H
+#define SALTMILL_STATE_RECORDS_H
+
+#include "lock.h"
+#include "mem.h"
+#include "state.h"
+
+struct position {
+	int32_t partition;
+	int64_t offset;
+	struct anchor last;
+};
+
+struct state {
+	char *dir;
+	struct lock lock;	  /* not held: only looking */
+	struct state_topic topic; /* topic NULL: not bound */
+	struct state_load intent; /* name NULL: none */
+	struct state_load *loads;
+	size_t nloads, room;
+	size_t skipped;	     /* records in front of loads[0], which only a checkpoint was read of */
+	size_t checkpointed; /* records that the newest checkpoint counts */
+	const char *last;    /* the newest record's name; NULL: none */
+	struct state_load base;	    /* the newest load among the skipped; name NULL: none */
+	struct position *positions; /* by partition */
+	size_t npositions;
+	int64_t noted_ms;
+	bool noted_parked;
+	struct arena arena;
+};
+
+/* name in the state's folder; owned by the caller. */
+char *state_path(const struct state *s, const char *name);
+struct position *records_position(const struct state *s, int32_t partition);
+/* A new record: its ranges' ends are the positions now. */
+int records_add(struct state *s, const struct state_load *l, struct error *err);
+/* Of the folder; checkpoint: what one counts need not be read. */
+int records_read(struct state *s, bool checkpoint, struct error *err);
+/* With those that were not read. */
+size_t records_count(const struct state *s);
+/* Write a checkpoint when the last one is old. */
+void records_checkpoint(struct state *s);
+
+#endif
