@@ -147,10 +147,10 @@ key: key key_numbers | bytes error reject mem hash encoding job key_shape plan r
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile
 survey: planning drift | bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
-topic: ingest stream state_view manifest_chain seek | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
+topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild
 endef
 
 # header: the files that may include it

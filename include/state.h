@@ -114,6 +114,22 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
  */
 int state_settle(struct state *s, const char *name, bool published, struct error *err);
 
+/* A published load, as its own manifest tells of it. */
+struct state_found {
+	struct state_load load;
+	const char *follows; /* the load before it; NULL: there was none, or it does not say */
+	uint8_t follows_manifest[16];
+};
+struct buf;
+/*
+ * Make a damaged state anew: records, intent and topic that are whole stay, others are put aside
+ * and made from what was found.  topic: for a state that has lost it; NULL: not known.  Appends a
+ * line to lines for each thing done.  RC_DATA, nothing changed: the loads do not follow each other,
+ * or the lock tells of newer ones than were found.
+ */
+int state_rebuild(const char *dir, const struct state_topic *topic, const struct state_found *found,
+		  size_t n, struct buf *lines, struct error *err);
+
 struct state_note {
 	int64_t time_ms;
 	uint64_t lag, cut;		  /* offsets not loaded yet; those of the open cut */

@@ -6,14 +6,16 @@
 #include "cmd.h"
 #include "job.h"
 #include "mem.h"
+#include "rebuild.h"
 #include "seek.h"
 #include "state_report.h"
 #include "state_view.h"
 
-enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD, OPT_JOB };
+enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD, OPT_REBUILD, OPT_JOB };
 
 struct state_arguments {
 	const char *state_dir, *loaded, *published, *discard, *job;
+	bool rebuild;
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
@@ -26,6 +28,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		a->loaded = arg;
 	else if (opt == OPT_PUBLISHED)
 		a->published = arg;
+	else if (opt == OPT_REBUILD)
+		a->rebuild = true;
 	else if (opt == OPT_JOB)
 		a->job = arg;
 	else
@@ -43,6 +47,7 @@ static const struct option loads_options[] = {STATE,
 					      {"loaded", required_argument, NULL, OPT_LOADED},
 					      {"published", required_argument, NULL, OPT_PUBLISHED},
 					      {"discard", required_argument, NULL, OPT_DISCARD},
+					      {"rebuild", no_argument, NULL, OPT_REBUILD},
 					      {0}};
 static const struct option seek_options[] = {STATE, {"job", required_argument, NULL, OPT_JOB}, {0}};
 
@@ -57,7 +62,7 @@ static bool parse(int argc, char **argv, struct run_options *o, struct state_arg
 	if (rc)
 		return false;
 	*status = EXIT_USAGE;
-	if (a->state_dir && (seek || *first == argc))
+	if (a->state_dir && (seek || a->rebuild || *first == argc))
 		return true;
 	fprintf(stderr, "saltmill %s: %s\n", argv[0],
 		a->state_dir ? "found an operand, expected options only"
@@ -141,13 +146,16 @@ int cmd_loads(int argc, char **argv)
 	size_t broken = 0;
 	if (!parse(argc, argv, &o, &a, &first, &status))
 		return status;
+	if (a.rebuild)
+		rc = rebuild_run(a.state_dir, (const char *const *)argv + first,
+				 (size_t)(argc - first), &text, &err);
 	if (a.loaded)
 		rc = mark_load(a.state_dir, a.loaded, MARK_LOADED, &err);
 	if (!rc && a.published)
 		rc = mark_load(a.state_dir, a.published, MARK_PUBLISHED, &err);
 	else if (!rc && a.discard)
 		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
-	if (!rc && !a.loaded && !a.published && !a.discard)
+	if (!rc && !a.rebuild && !a.loaded && !a.published && !a.discard)
 		rc = list_loads(&text, o.json, a.state_dir, &broken, &err);
 	status = rc	  ? command_fail("loads", &err)
 		 : o.json ? command_print("loads", &text)

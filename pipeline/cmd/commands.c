@@ -36,14 +36,18 @@ const struct command commands[] = {
 	 cmd_stream},
 	{"status", "--state DIR [--json]", "positions, last load, lag and rate of a Kafka source",
 	 "  --state DIR             the state folder of load and stream\n", cmd_status},
-	{"loads", "--state DIR [--loaded NAME]",
+	{"loads", "--state DIR [--loaded NAME | --rebuild [FOLDER...]]",
 	 "the published loads of a state, oldest first, checked against each other",
 	 "  --state DIR             the state folder of load and stream\n"
 	 "  --loaded NAME           mark a load as given to HBase (p00003/00000042 where instances "
 	 "share)\n"
 	 "  --published NAME        of an interrupted load: its folder was moved away, it counts\n"
 	 "  --discard NAME          of an interrupted load: it does not, its offsets are loaded "
-	 "again\n",
+	 "again\n"
+	 "  --rebuild [FOLDER...]   make a damaged state anew from the manifests of its loads: "
+	 "those "
+	 "in DIR and\n"
+	 "                          in FOLDER (loads, or folders of loads)\n",
 	 cmd_loads},
 	{"replay", "DIR --rejects[=FILE] -o DIR [options]",
 	 "load the repaired rejects of a load from Kafka",

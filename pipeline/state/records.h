@@ -34,6 +34,8 @@ struct state {
 
 /* name in the state's folder; owned by the caller. */
 char *state_path(const struct state *s, const char *name);
+/* The folder itself and those in it, where they are missing. */
+int state_make_folders(struct state *s, struct error *err);
 struct position *records_position(const struct state *s, int32_t partition);
 /* A new record: its ranges' ends are the positions now. */
 int records_add(struct state *s, const struct state_load *l, struct error *err);

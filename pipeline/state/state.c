@@ -32,7 +32,7 @@ static int make_folder(const char *path, struct error *err)
 	return error_set(err, RC_CONFIG, "cannot create %s: %s", path, strerror(errno));
 }
 
-static int make_folders(struct state *s, struct error *err)
+int state_make_folders(struct state *s, struct error *err)
 {
 	static const char *const names[] = {"loads", "handed", "published"};
 	int rc = make_folder(s->dir, err);
@@ -89,7 +89,7 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	s->dir = mem_strdup(dir);
 	int rc = write && shared_is(dir) ? refuse_shared(dir, err) : RC_OK;
 	if (!rc && write)
-		rc = make_folders(s, err);
+		rc = state_make_folders(s, err);
 	if (!rc && write)
 		rc = lock_take(&s->lock, dir, err);
 	if (!rc)

@@ -56,7 +56,9 @@ static int check_digest(const char *path, json_t *json, bool needed, struct erro
 	mem_free(kept);
 	return good ? RC_OK
 		    : error_set(err, RC_DATA,
-				"%s was damaged or changed by hand: it is not what its digest says",
+				"%s was damaged or changed by hand: it is not what its digest "
+				"says; `saltmill loads --state DIR --rebuild` makes a state anew "
+				"from its loads",
 				path);
 }
 

@@ -125,6 +125,95 @@ def test_old_copy_of_the_state(rig, kafka, loads):
     assert [v for v in found.values() if "does not follow load" in v] and len(found) == 2
 
 
+class TestRebuild:
+    """A damaged state from the loads that it published."""
+
+    def status(self, rig):
+        return json.loads(rig.run("status", "--state", rig.state, "--json").stdout)
+
+    def rebuild(self, rig, *folders, status=0):
+        return rig.run("loads", "--state", rig.state, "--rebuild", *folders, status=status)
+
+    def listed(self, rig):
+        return [{k: v for k, v in l.items() if k != "published_ms"} for l in rig.loads()]
+
+    def test_records(self, rig, kafka, loads):
+        """Damaged, deleted, exchanged records and the topic's: all as it was, and the next load goes on."""
+        before, listed = self.status(rig), self.listed(rig)
+        records = rig.state / "loads"
+        for damaged, was, now in ((records / "00000003.json", '"end": 20', '"end": 21'),
+                                  (rig.state / "topic.json", '"partitions": 2', '"partitions": 3')):
+            assert was in damaged.read_text()
+            damaged.write_text(damaged.read_text().replace(was, now, 1))
+        (records / "00000005.json").unlink()
+        shutil.copy(records / "00000006.json", records / "00000002.json")
+        done = rig.run("loads", "--state", rig.state, status=1)
+        assert "damaged" in done.stderr or "begins partition" in done.stderr
+        done = self.rebuild(rig, rig.folder)
+        for n, out in zip((2, 3, 5), (loads[0], loads[1], loads[2])):
+            assert f"load 0000000{n} was recorded from {out}\n" in done.stdout
+        assert (records / "00000003.json.damaged").exists() and (rig.state / "topic.json.damaged").exists()
+        after = self.status(rig)
+        for s in (before, after):
+            del s["last"]["published_ms"]
+        assert after == before and self.listed(rig) == listed
+        assert self.rebuild(rig, rig.folder).stdout == ""
+        kafka.produce(rig.topic, [(i % 2, None, value(400 + i)) for i in range(20)])
+        rig.load()
+        rig.check()
+
+    def test_load_that_is_gone(self, rig, loads):
+        """Its successor tells that it was there, and what it had."""
+        shutil.move(loads[2], rig.folder.parent / "away")
+        rig.run("loads", "--state", rig.state, "--loaded", "00000005")
+        before = self.status(rig)["positions"]
+        (rig.state / "loads" / "00000005.json").unlink()
+        done = self.rebuild(rig, rig.folder)
+        assert "load 00000005 was not found; load 00000006 tells that it was there" in done.stdout
+        assert self.status(rig)["positions"] == before
+        load = rig.loads()[2]
+        assert load["loaded"] and load["gone"] and load["offsets"] == [
+            {"partition": p, "start": 20, "end": 30, "events": 0} for p in (0, 1)]
+
+    def test_the_newest(self, rig, loads):
+        """Nothing but the lock tells of it: then nothing is changed, unless its folder is named."""
+        newest = rig.state / "loads" / "00000006.json"
+        newest.write_text("{}")
+        files = tree(rig.state)
+        del files["lock"]
+        for folders in ([], loads[:3]):
+            done = self.rebuild(rig, *folders, status=1)
+            assert "had 6 records, and what was found ends at 5" in done.stderr and done.stdout == ""
+            now = tree(rig.state)
+            del now["lock"]
+            assert now == files
+        assert "load 00000006 was recorded from" in self.rebuild(rig, loads[3]).stdout
+        assert len(rig.loads()) == 4
+        self.rebuild(rig, rig.folder.parent / "mistyped", status=1)
+
+    def test_of_a_stream(self, rig, kafka):
+        """All records are gone; its loads stand in the state."""
+        rig.configure("start: latest\n    roll: {rows: 100}")
+        kafka.create(rig.topic, 2)
+        kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(30)])
+        rig.load()
+        rig.configure("start: latest\n    roll: {rows: 100}")
+        kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(300)])
+        process = rig.stream()
+        for _ in range(3):
+            process.stdout.readline()
+        rig.end(process)
+        (rig.folder / "out1").rename(rig.state / "published" / "first")
+        before = self.status(rig)["positions"]
+        shutil.rmtree(rig.state / "loads")
+        (rig.state / "topic.json").unlink()
+        (rig.state / "status.json").unlink()
+        done = self.rebuild(rig)
+        assert done.stdout.count("was recorded from") == 4
+        assert self.status(rig)["positions"] == before
+        assert [l["read"] for l in rig.loads()] == [0, 100, 100, 100]
+
+
 def test_beside_each_other(rig, kafka):
     """A stream's loads stand side by side: there verify looks too."""
     rig.configure("start: earliest\n    roll: {rows: 100}")

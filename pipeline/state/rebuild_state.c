@@ -1,0 +1,299 @@
+/*
+ * rebuild_state.c - a state made anew from the records that are whole and the loads that were found
+ *
+ * A load that nothing is left of shows in its successor: that begins behind it, and its manifest
+ * names it with its digest.  Positions that were set by hand show in nothing but where the next
+ * load begins.  What came last shows in nothing at all but in the lock's count; then nothing is
+ * made.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+#include "io.h"
+#include "records.h"
+#include "state_files.h"
+
+struct rebuild {
+	struct state state;	  /* what it becomes */
+	struct state_load *whole; /* records that could be read, by name */
+	size_t nwhole;
+	char **damaged; /* files in the folder */
+	size_t ndamaged;
+	bool *made; /* of state.loads: is to be written */
+	struct buf *lines;
+};
+
+static int by_load_name(const void *a, const void *b)
+{
+	return strcmp(((const struct state_load *)a)->name, ((const struct state_load *)b)->name);
+}
+
+static void is_damaged(struct rebuild *r, const char *file)
+{
+	r->damaged = mem_realloc(r->damaged, (r->ndamaged + 1) * sizeof(*r->damaged));
+	r->damaged[r->ndamaged++] = mem_strdup(file);
+}
+
+/* "00000042.json", by what is in it. */
+static void read_record(struct rebuild *r, const char *name)
+{
+	struct state_load l;
+	struct error bad;
+	char *file = mem_format("loads/%s", name), *path = state_path(&r->state, file);
+	size_t len = strlen(name), end = strlen(".json");
+	if (len > end && strcmp(name + len - end, ".json") == 0) {
+		bool good = load_read(path, &l, &r->state.arena, &bad) == RC_OK &&
+			    strlen(l.name) == len - end && strncmp(l.name, name, len - end) == 0;
+		if (good) {
+			r->whole = mem_realloc(r->whole, (r->nwhole + 1) * sizeof(*r->whole));
+			r->whole[r->nwhole++] = l;
+		} else {
+			is_damaged(r, file);
+		}
+	}
+	mem_free(path);
+	mem_free(file);
+}
+
+static int read_records(struct rebuild *r, struct error *err)
+{
+	char *folder = state_path(&r->state, "loads");
+	DIR *d = opendir(folder);
+	int rc = d || errno == ENOENT ? RC_OK : error_errno(err, "cannot read %s", folder);
+	for (struct dirent *e; d && (e = readdir(d));)
+		read_record(r, e->d_name);
+	if (d)
+		closedir(d);
+	mem_free(folder);
+	if (r->nwhole)
+		qsort(r->whole, r->nwhole, sizeof(*r->whole), by_load_name);
+	return rc;
+}
+
+static void read_others(struct rebuild *r)
+{
+	struct error bad;
+	struct state *s = &r->state;
+	char *intent = state_path(s, "intent.json"), *topic = state_path(s, "topic.json");
+	if (access(intent, F_OK) == 0 && load_read(intent, &s->intent, &s->arena, &bad))
+		is_damaged(r, "intent.json");
+	if (access(topic, F_OK) == 0 && topic_read(topic, &s->topic, &s->arena, &bad))
+		is_damaged(r, "topic.json");
+	mem_free(intent);
+	mem_free(topic);
+}
+
+/* --- one after the other --- */
+
+static int keep(struct rebuild *r, const struct state_load *l, bool made, struct error *err)
+{
+	struct state *s = &r->state;
+	int rc = records_add(s, l, err);
+	if (rc)
+		return rc;
+	r->made = mem_realloc(r->made, s->nloads * sizeof(*r->made));
+	r->made[s->nloads - 1] = made;
+	return RC_OK;
+}
+
+/*
+ * The next load begins elsewhere than the last one ends: what stood between is the load that it
+ * names as the one before it, or positions that were set.
+ */
+static int bridge(struct rebuild *r, const struct state_load *next, const struct state_found *f,
+		  struct error *err)
+{
+	struct state *s = &r->state;
+	char number[24];
+	int64_t at;
+	bool forward = true; /* a load goes nowhere else */
+	struct state_load l = {.dir = "", .phase = STATE_SEEK, .published_ms = next->published_ms};
+	l.ranges = arena_alloc(&s->arena, (next->nranges + 1) * sizeof(*l.ranges));
+	for (size_t i = 0; i < next->nranges; i++) {
+		const struct offset_range *n = &next->ranges[i];
+		if (!state_position(s, n->partition, &at) || at == n->start)
+			continue;
+		forward = forward && at < n->start;
+		l.ranges[l.nranges++] = (struct offset_range){.partition = n->partition,
+							      .start = at,
+							      .end = n->start};
+	}
+	if (!l.nranges)
+		return RC_OK;
+	snprintf(number, sizeof(number), "%08llu", strtoull(next->name, NULL, 10) - 1);
+	l.name = arena_strdup(&s->arena, number);
+	if (s->last && strcmp(s->last, l.name) >= 0)
+		return error_set(err, RC_DATA,
+				 "load %s does not begin where load %s ends, and nothing can have "
+				 "been between them; nothing was changed",
+				 next->name, s->last);
+	const struct state_load *before = state_newest(s);
+	if (forward && f && f->follows && (!before || strcmp(before->name, f->follows) < 0)) {
+		char *dir = mem_format("%s/published/%s", s->dir, f->follows);
+		l.name = f->follows;
+		l.phase = STATE_PUBLISHED;
+		l.dir = arena_strdup(&s->arena, dir);
+		l.manifest_known = true;
+		memcpy(l.manifest, f->follows_manifest, sizeof(l.manifest));
+		mem_free(dir);
+		buf_printf(
+			r->lines,
+			"load %s was not found; load %s tells that it was there, and by where it "
+			"begins which offsets it had\n",
+			l.name, next->name);
+	} else {
+		buf_printf(
+			r->lines,
+			"%s: positions set, as load %s begins where no load ends that was found\n",
+			l.name, next->name);
+	}
+	return keep(r, &l, true, err);
+}
+
+/* That of the found ones which is `name`; two that differ are one too many. */
+static int find(const struct state_found *found, size_t n, const char *name,
+		const struct state_found **out, struct error *err)
+{
+	*out = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(found[i].load.name, name) != 0)
+			continue;
+		if (*out && memcmp((*out)->load.manifest, found[i].load.manifest, 16) != 0)
+			return error_set(err, RC_DATA,
+					 "%s and %s both say that they are load %s; nothing was "
+					 "changed",
+					 (*out)->load.dir, found[i].load.dir, name);
+		*out = &found[i];
+	}
+	return RC_OK;
+}
+
+static int merge(struct rebuild *r, const struct state_found *found, size_t n, struct error *err)
+{
+	size_t all = r->nwhole + n, at = 0;
+	const struct state_found *f;
+	struct state_load *l = mem_calloc(all + 1, sizeof(*l));
+	int rc = RC_OK;
+	for (size_t i = 0; i < r->nwhole; i++)
+		l[at++] = r->whole[i];
+	for (size_t i = 0; i < n; i++)
+		if (!bsearch(&found[i].load, r->whole, r->nwhole, sizeof(*r->whole), by_load_name))
+			l[at++] = found[i].load;
+	if (at)
+		qsort(l, at, sizeof(*l), by_load_name);
+	for (size_t i = 0; !rc && i < at; i++) {
+		bool made = !bsearch(&l[i], r->whole, r->nwhole, sizeof(*r->whole), by_load_name);
+		if (i && strcmp(l[i].name, l[i - 1].name) == 0)
+			continue;
+		rc = find(found, n, l[i].name, &f, err);
+		if (!rc && l[i].phase != STATE_SEEK)
+			rc = bridge(r, &l[i], f, err);
+		if (!rc)
+			rc = keep(r, &l[i], made, err);
+		if (!rc && made)
+			buf_printf(r->lines, "load %s was recorded from %s\n", l[i].name, l[i].dir);
+	}
+	mem_free(l);
+	return rc;
+}
+
+/* What the lock knows of, and nothing else does. */
+static int check_end(const struct rebuild *r, struct error *err)
+{
+	const struct state *s = &r->state;
+	unsigned long long last = s->last ? strtoull(s->last, NULL, 10) : 0;
+	bool intent = s->intent.name != NULL;
+	if (last > s->lock.records || (last == s->lock.records && (intent || !s->lock.publishing)))
+		return RC_OK;
+	return error_set(
+		err, RC_DATA,
+		"%s had %llu records%s, and what was found ends at %llu; name the folders of the "
+		"newer loads; if they are lost, or were never given to HBase, remove %s/lock, and "
+		"their offsets are loaded again; nothing was changed",
+		s->dir, s->lock.records,
+		s->lock.publishing ? " and a load that may be published" : "", last, s->dir);
+}
+
+/* --- writing --- */
+
+static int put_aside(struct rebuild *r, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; !rc && i < r->ndamaged; i++) {
+		char *path = state_path(&r->state, r->damaged[i]);
+		char *to = mem_format("%s.damaged", path);
+		if (rename(path, to) < 0)
+			rc = error_errno(err, "cannot rename %s", path);
+		else
+			buf_printf(r->lines, "%s was damaged: now %s\n", path, to);
+		mem_free(to);
+		mem_free(path);
+	}
+	return rc;
+}
+
+static int write_all(struct rebuild *r, const struct state_topic *topic, struct error *err)
+{
+	struct state *s = &r->state;
+	char *checkpoint = state_path(s, "checkpoint.json");
+	int rc = put_aside(r, err);
+	if (!rc && unlink(checkpoint) < 0 && errno != ENOENT)
+		rc = error_errno(err, "cannot remove %s", checkpoint);
+	for (size_t i = 0; !rc && i < s->nloads; i++) {
+		char *path = mem_format("%s/loads/%s.json", s->dir, s->loads[i].name);
+		if (r->made[i])
+			rc = load_write(path, &s->loads[i], NULL, err);
+		mem_free(path);
+	}
+	char *path = state_path(s, "topic.json");
+	if (!rc && !s->topic.topic && topic) {
+		rc = topic_write(path, topic, err);
+		buf_printf(r->lines, "%s was made anew: topic %s, %d partitions\n", path,
+			   topic->topic, topic->npartitions);
+	}
+	if (!rc)
+		lock_note(&s->lock, s->nloads, s->lock.publishing && s->intent.name);
+	mem_free(path);
+	mem_free(checkpoint);
+	return rc;
+}
+
+int state_rebuild(const char *dir, const struct state_topic *topic, const struct state_found *found,
+		  size_t n, struct buf *lines, struct error *err)
+{
+	struct rebuild r = {.state = {.dir = mem_strdup(dir), .lock.fd = -1}, .lines = lines};
+	size_t said = lines->len;
+	int rc = access(dir, F_OK) == 0 ? RC_OK
+					: error_set(err, RC_CONFIG, "there is no folder %s", dir);
+	if (!rc)
+		rc = state_make_folders(&r.state, err);
+	if (!rc)
+		rc = lock_take(&r.state.lock, dir, err);
+	if (!rc)
+		rc = read_records(&r, err);
+	if (!rc) {
+		read_others(&r);
+		rc = merge(&r, found, n, err);
+	}
+	if (!rc)
+		rc = check_end(&r, err);
+	if (rc)
+		lines->len = said;
+	else
+		rc = write_all(&r, topic, err);
+	for (size_t i = 0; i < r.ndamaged; i++)
+		mem_free(r.damaged[i]);
+	mem_free(r.damaged);
+	mem_free(r.whole);
+	mem_free(r.made);
+	lock_release(&r.state.lock);
+	mem_free(r.state.dir);
+	mem_free(r.state.loads);
+	mem_free(r.state.positions);
+	arena_release(&r.state.arena);
+	return rc;
+}

@@ -1,0 +1,129 @@
+/* rebuild.c - the published loads of a state, found by their manifests */
+#include "rebuild.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "publish.h"
+#include "shared_state.h"
+
+struct search {
+	int32_t only; /* partition; -1: any */
+	struct state_found *found;
+	size_t n;
+	struct state_topic topic; /* topic NULL: none found yet */
+	struct arena arena;
+};
+
+static int64_t changed_ms(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000;
+}
+
+static void add(struct search *s, const char *dir, const char *path, const struct manifest *m,
+		const uint8_t digest[16])
+{
+	char *full = realpath(dir, NULL);
+	s->found = mem_realloc(s->found, (s->n + 1) * sizeof(*s->found));
+	struct state_found *f = &s->found[s->n++];
+	*f = (struct state_found){.load = {.name = m->load,
+					   .dir = arena_strdup(&s->arena, full ? full : dir),
+					   .phase = STATE_PUBLISHED,
+					   .ranges = m->offsets,
+					   .nranges = m->noffsets,
+					   .read = m->read,
+					   .rejected = m->rejected,
+					   .published_ms = changed_ms(path),
+					   .manifest_known = true},
+				  .follows = m->previous.known ? m->previous.load : NULL};
+	memcpy(f->load.manifest, digest, sizeof(f->load.manifest));
+	if (f->follows)
+		memcpy(f->follows_manifest, m->previous.digest, sizeof(f->follows_manifest));
+	for (size_t i = 0; i < m->noffsets; i++)
+		if (m->offsets[i].partition >= s->topic.npartitions)
+			s->topic.npartitions = m->offsets[i].partition + 1;
+	s->topic.topic = m->topic;
+	s->topic.cluster = m->cluster ? m->cluster : "";
+	free(full);
+}
+
+static int look_at(struct search *s, const char *dir, bool *is_load, struct error *err)
+{
+	struct manifest m;
+	uint8_t digest[16];
+	uint64_t size;
+	char *path = mem_format("%s/manifest.json", dir);
+	*is_load = access(path, F_OK) == 0;
+	int rc = *is_load ? io_digest_file(path, digest, &size, err) : RC_OK;
+	if (!rc && *is_load)
+		rc = manifest_read(&m, path, &s->arena, err);
+	bool ours = !rc && *is_load && m.topic && m.load &&
+		    (s->only < 0 || (m.noffsets == 1 && m.offsets[0].partition == s->only));
+	if (ours && s->topic.topic && strcmp(s->topic.topic, m.topic) != 0)
+		rc = error_set(err, RC_CONFIG, "%s is of topic %s, found loads of topic %s before",
+			       dir, m.topic, s->topic.topic);
+	else if (ours)
+		add(s, dir, path, &m, digest);
+	mem_free(path);
+	return rc;
+}
+
+/* A load, or a folder of loads. */
+static int search_in(struct search *s, const char *dir, struct error *err)
+{
+	bool is_load;
+	struct dirent **names = NULL;
+	int rc = look_at(s, dir, &is_load, err);
+	if (rc || is_load)
+		return rc;
+	int n = scandir(dir, &names, NULL, alphasort);
+	if (n < 0)
+		return error_errno(err, "cannot read %s", dir);
+	for (int i = 0; i < n; i++) {
+		char *path = mem_format("%s/%s", dir, names[i]->d_name);
+		size_t len = strlen(path), end = strlen(STAGING_SUFFIX);
+		bool partial = len > end && strcmp(path + len - end, STAGING_SUFFIX) == 0;
+		if (!rc && names[i]->d_name[0] != '.' && !partial)
+			rc = look_at(s, path, &is_load, err);
+		mem_free(path);
+		free(names[i]);
+	}
+	free(names);
+	return rc;
+}
+
+static int rebuild_one(const char *dir, int32_t only, const char *const *folders, size_t n,
+		       struct buf *lines, struct error *err)
+{
+	struct search s = {.only = only};
+	char *own = mem_format("%s/published", dir);
+	int rc = access(own, F_OK) == 0 ? search_in(&s, own, err) : RC_OK;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = search_in(&s, folders[i], err);
+	if (!rc)
+		rc = state_rebuild(dir, s.topic.topic ? &s.topic : NULL, s.found, s.n, lines, err);
+	mem_free(own);
+	mem_free(s.found);
+	arena_release(&s.arena);
+	return rc;
+}
+
+int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
+		struct buf *lines, struct error *err)
+{
+	struct shared shared;
+	if (!shared_is(state_dir))
+		return rebuild_one(state_dir, -1, folders, nfolders, lines, err);
+	int rc = shared_open(&shared, state_dir, false, err);
+	for (int32_t p = 0; !rc && p < shared.topic.npartitions; p++) {
+		char *dir = shared_dir(state_dir, p);
+		rc = rebuild_one(dir, p, folders, nfolders, lines, err);
+		mem_free(dir);
+	}
+	shared_close(&shared);
+	return rc;
+}
