@@ -95,6 +95,11 @@ same:
 	@$(SUB) all
 	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
 
+## soak: a stream against a real broker with a fault every few seconds; make soak [SECS=3600]
+soak: deps
+	@$(SUB) all
+	@python3 tests/kafka/soak.py $(or $(SECS),3600)
+
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
@@ -202,4 +207,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help
+.PHONY: all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""A stream against a real broker for a long time, with a fault every few seconds: make soak [SECS=3600].
+
+Events come in all the time.  The stream is killed, frozen, finds its disk full; the broker is killed.  Each
+published load is read back cell by cell and then deleted, as a loader behind it would; at the end the offsets
+are held against what Kafka's own client reads.  The last line: events, faults, lost, doubled.  The faults are
+drawn from a seed, which is printed.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from broker import Broker, KafkaError  # noqa: E402  (needs the path above)
+from rig import Rig, value  # noqa: E402
+
+PARTITIONS = 4
+DISK = 48 << 20  # of the small disk, where there may be one
+SETTLE_SECONDS = 180
+JOB = "start: earliest\n    group: soak\n    roll: {rows: 2000, time: 1s}"
+
+
+class Failure(Exception):
+    """Something happened that no fault explains."""
+
+
+@contextlib.contextmanager
+def small_disk(folder):
+    """A file system of its own that can be filled; None where mounting is not allowed."""
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "saltmill-soak", folder],
+                          capture_output=True, check=False)
+    try:
+        yield folder if done.returncode == 0 else None
+    finally:
+        if done.returncode == 0:
+            subprocess.run(["umount", "-l", folder], check=False)
+
+
+class Producer(threading.Thread):
+    """Batch after batch, a third of them transactions of which some are aborted."""
+
+    def __init__(self, kafka, topic, chance):
+        super().__init__()
+        self.kafka, self.topic, self.chance = kafka, topic, chance
+        self.enough, self.up, self.sent = threading.Event(), threading.Event(), 0
+
+    def run(self):
+        self.up.set()
+        while not self.enough.wait(0.2):
+            if not self.up.wait(1):
+                continue
+            batch = [(self.chance.randrange(PARTITIONS), None, value(self.sent + i))
+                     for i in range(self.chance.randrange(50, 400))]
+            self.sent += len(batch)
+            try:
+                self.kafka.produce(self.topic, batch, self.chance.choice(["none", "lz4"]),
+                                   transaction="soak" if self.chance.random() < 0.3 else "",
+                                   commit=self.chance.random() < 0.7)
+            except KafkaError:
+                pass  # what of it arrived, Kafka's own reader tells at the end
+
+
+class Soak:
+    def __init__(self, saltmill, kafka, folder, disk, seed):
+        self.kafka, self.disk, self.chance = kafka, disk, random.Random(seed)
+        self.rig = Rig(saltmill, kafka, folder, "soak", JOB)
+        if disk:
+            self.rig.state = disk / "state"
+        self.producer = Producer(kafka, "soak", random.Random(seed + 1))
+        self.faults = collections.Counter()
+        self.seen, self.doubled, self.read = {}, 0, set()
+        self.log = open(folder / "stream.log", "w+")
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.rig.saltmill, "stream", self.rig.job, "--state", self.rig.state, "--memory", "64M", "--quiet"],
+            stdout=self.log, stderr=self.log)
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise Failure(f"the stream ended with {self.process.returncode}:\n{self.said()}")
+
+    def said(self):
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text()[-2000:]
+
+    # --- faults ---
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+        time.sleep(self.chance.uniform(0.5, 3))
+        self.process.send_signal(signal.SIGCONT)
+
+    def broker(self):
+        self.producer.up.clear()
+        self.kafka.kill()
+        time.sleep(self.chance.uniform(0, 3))
+        self.kafka.start()
+        self.producer.up.set()
+
+    def full(self):
+        """No byte is free until the stream has ended for that, or some seconds are over."""
+        filler, end = self.disk / "filler", time.monotonic() + 8
+        with open(filler, "wb", buffering=0) as f:
+            while self.process.poll() is None and time.monotonic() < end:
+                with contextlib.suppress(OSError):
+                    f.write(bytes(1 << 16))
+                    continue
+                time.sleep(0.05)
+        filler.unlink()
+        if self.process.poll() is not None:
+            if self.process.returncode != 1 or "No space left" not in self.said():
+                self.check_alive()
+            self.start()
+
+    def fault(self):
+        kinds = [("kill", self.kill)] * 5 + [("freeze", self.freeze)] + [("broker", self.broker)]
+        if self.disk:
+            kinds += [("full disk", self.full)] * 2
+        name, act = self.chance.choice(kinds)
+        act()
+        self.faults[name] += 1
+
+    # --- what was loaded ---
+
+    def harvest(self):
+        """Read each load once, tell the state that it was handed over, delete it."""
+        done = subprocess.run([self.rig.saltmill, "loads", "--state", self.rig.state, "--json"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            return False  # the stream is just being made, or the disk is full
+        for load in map(json.loads, done.stdout.splitlines()):
+            if load["seek"] or load["load"] in self.read:
+                continue
+            for at, cell in self.rig.cells(pathlib.Path(load["output"])).items():
+                self.doubled += at in self.seen
+                self.seen[at] = cell
+            with contextlib.suppress(AssertionError):
+                self.rig.run("loads", "--state", self.rig.state, "--loaded", load["load"])
+                shutil.rmtree(load["output"])
+            self.read.add(load["load"])
+        return True
+
+    def positions(self):
+        done = subprocess.run([self.rig.saltmill, "status", "--state", self.rig.state, "--json"],
+                              capture_output=True, text=True, check=False)
+        return [p["offset"] for p in json.loads(done.stdout or "{}").get("positions", [])]
+
+    def settle(self):
+        """No more faults: all that came in is loaded, in time."""
+        ends = [high for _, high in self.kafka.ends("soak")]
+        end = time.monotonic() + SETTLE_SECONDS
+        while self.positions() != ends:
+            self.check_alive()
+            if time.monotonic() > end:
+                raise Failure(f"at {self.positions()}, not at {ends}:\n{self.said()}")
+            time.sleep(0.3)
+        self.rig.end(self.process)
+        while not self.harvest():
+            if time.monotonic() > end:
+                raise Failure("`loads` does not end with 0")
+
+    def run(self, seconds):
+        """Lost and doubled offsets."""
+        self.kafka.create("soak", PARTITIONS)
+        self.producer.start()
+        self.start()
+        try:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                time.sleep(self.chance.uniform(0.5, 4))
+                self.check_alive()
+                self.fault()
+                self.harvest()
+            self.producer.enough.set()
+            self.producer.join()
+            self.settle()
+        finally:
+            self.producer.enough.set()
+            self.producer.up.set()
+            self.process.kill()
+            self.process.wait()
+        expected = self.rig.expected()
+        lost = sum(self.seen.get(at) != cell for at, cell in expected.items())
+        return lost, self.doubled + len(set(self.seen) - set(expected))
+
+
+def run(saltmill, folder, seconds, seed):
+    """(lost, doubled, the line that tells)."""
+    folder.mkdir(exist_ok=True)
+    start = time.monotonic()
+    with Broker(folder / "broker") as kafka, small_disk(folder / "disk") as disk:
+        soak = Soak(saltmill, kafka, folder / "soak", disk, seed)
+        lost, doubled = soak.run(seconds)
+    faults = ", ".join(f"{n} {name}" for name, n in sorted(soak.faults.items()))
+    line = (f"soak of {time.monotonic() - start:.0f} s, seed {seed}: {len(soak.seen):,} events in {len(soak.read):,} "
+            f"loads, {sum(soak.faults.values())} faults ({faults}{'' if disk else '; no disk to fill'}), "
+            f"{lost} lost, {doubled} doubled")
+    return lost, doubled, line
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3600
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    saltmill = pathlib.Path(os.environ.get("SALTMILL") or root / "build" / "saltmill").resolve()
+    print(f"soak for {seconds:.0f} s, seed {seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="saltmill-soak-") as folder:
+        lost, doubled, line = run(saltmill, pathlib.Path(folder), seconds, seed)
+    print(line)
+    return 1 if lost or doubled else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
