@@ -284,7 +284,7 @@ void checkpoint_write(const char *dir, const struct checkpoint *c)
 		   json_pack("{s:I, s:s, s:s*, s:o}", "records", (json_int_t)c->records, "last",
 			     c->last, "newest", c->newest, "positions",
 			     ranges_json(c->positions, c->npositions)),
-		   "checkpoint-temp", &ignored);
+		   NULL, &ignored);
 	mem_free(path);
 }
 
