@@ -119,7 +119,7 @@ struct job_table {
 	uint64_t max_hfile_bytes; /* roll a family's file at the next row; 0: never */
 };
 
-enum source_kind { SOURCE_CSV, SOURCE_KAFKA };
+enum source_kind { SOURCE_CSV, SOURCE_JSON, SOURCE_KAFKA };
 
 enum trim {
 	TRIM_NOTHING,
@@ -202,7 +202,8 @@ struct job {
 	const char *dir;    /* folder of the job file */
 	uint8_t digest[16]; /* XXH3-128 of the job file's bytes */
 	enum source_kind source;
-	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files */
+	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files;
+				  SOURCE_JSON: files, skip, encoding, max_row_bytes */
 	struct kafka_source kafka;
 	bool allow_code; /* its properties may name code to run; set by who trusts it (run.h) */
 	struct field *fields; /* those listed, then the columns used without being listed (text) */

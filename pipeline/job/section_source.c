@@ -248,18 +248,48 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 	return rc ? rc : check_csv(r, n, &job->csv);
 }
 
+static const struct key json_keys[] = {
+	{.name = "files", .read = read_files},
+	{.name = "encoding", .read = read_text_encoding},
+	{.name = "thousands", .read = read_number_sign, SLOT(thousands)},
+	{.name = "decimal", .read = read_number_sign, SLOT(decimal)},
+	{.name = "max_row", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 2048 * MIB},
+};
+static const struct schema json_schema = SCHEMA("json", json_keys);
+
+/* A JSON object a line.  It says null itself; a field's own spellings count for its strings too. */
+static int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job *job = slot;
+	(void)key;
+	job->source = SOURCE_JSON;
+	job->kafka.format = KAFKA_JSON;
+	job->csv = (struct csv_source){.delimiter = ',',
+				       .quote = '"',
+				       .quoted_nulls = true,
+				       .empty_is_value = true,
+				       .max_row_bytes = 16 * MIB};
+	int rc = read_mapping(r, n, &json_schema, &job->csv);
+	return rc ? rc : check_number_signs(r, n, &job->csv);
+}
+
 static const struct key source_keys[] = {{.name = "csv", .read = read_csv},
+					 {.name = "json", .read = read_json},
 					 {.name = "kafka", .read = read_kafka}};
 static const struct schema source_schema = SCHEMA("source", source_keys);
 
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	(void)key;
-	if (n->kind == NODE_MAPPING && node_get(n, "csv") && node_get(n, "kafka"))
-		return fault(r, n->pos, "source: found `csv` and `kafka`, expected one of them");
+	if (n->kind == NODE_MAPPING && n->count > 1 &&
+	    (node_get(n, "csv") != NULL) + (node_get(n, "json") != NULL) +
+			    (node_get(n, "kafka") != NULL) >
+		    1)
+		return fault(r, n->pos, "source: found `%s` and `%s`, expected one of them",
+			     n->keys[0]->text, n->keys[1]->text);
 	int rc = read_mapping(r, n, &source_schema, slot);
 	if (!rc && n->count == 0)
-		rc = fault(r, n->pos, "source lacks the key `csv` or `kafka`");
+		rc = fault(r, n->pos, "source lacks the key `csv`, `json` or `kafka`");
 	return rc;
 }
 

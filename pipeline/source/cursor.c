@@ -16,7 +16,8 @@ int source_long_row(const struct source *s, size_t file, uint64_t line, uint64_t
 	const char *why = s->row_by_memory
 				  ? ", a quarter of --memory, which cannot hold it: unclosed "
 				    "quote? or raise --memory"
-				  : ": unclosed quote? or raise source.csv.max_row";
+			  : s->json ? ": no line end? or raise source.json.max_row"
+				    : ": unclosed quote? or raise source.csv.max_row";
 
 	return error_set(err, RC_LIMIT,
 			 "%s:%llu (byte %llu): a row longer than %llu bytes starts here%s",
@@ -52,6 +53,19 @@ static size_t before_footer(const uint8_t *data, size_t len, uint32_t n)
 	return (size_t)(p - data);
 }
 
+/* As cursor_whole, of lines. */
+static size_t whole_lines(const struct source *s, const struct cursor *c, const uint8_t *data,
+			  size_t len, bool *limit)
+{
+	size_t cut = len;
+
+	if (!c->eof)
+		while (cut > 0 && !csv_is_end(data[cut - 1]))
+			cut--;
+	*limit = cut == 0 && len > s->max_row_bytes;
+	return cut;
+}
+
 size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const struct cursor *c,
 		    const struct buf *buf, bool *limit)
 {
@@ -63,6 +77,8 @@ size_t cursor_whole(const struct source *s, struct csv_reader *cutter, const str
 		len = before_footer(buf->ptr, len, s->csv->skip_footer);
 	if (!c->eof)
 		len -= len > 0 && buf->ptr[len - 1] == '\r';
+	if (s->json)
+		return whole_lines(s, c, buf->ptr, len, limit);
 	size_t cut = csv_cut(cutter, buf->ptr, len, c->eof, s->max_row_bytes, &open);
 	if (cut > 0 || len == 0)
 		return cut;

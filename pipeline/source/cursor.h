@@ -25,6 +25,7 @@ struct cursor {
 	bool open, eof;
 };
 
+struct decoding;
 struct messages;
 
 struct source {
@@ -38,6 +39,7 @@ struct source {
 	char *header; /* the first file's, as it stands */
 	bool libcsv_only;
 	const struct csv_source *csv; /* the job's */
+	struct decoding *json;	      /* a JSON object a line; NULL: delimited text */
 	size_t piece_bytes;
 	double fraction;    /* of the pieces that are handed out; 1: all */
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */

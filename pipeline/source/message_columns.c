@@ -105,6 +105,12 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 		enum beside kind;
 		if (f->columns[k][0] != '$')
 			continue;
+		if (d->job->source == SOURCE_JSON)
+			return bad_name(
+				d->job, f, f->columns[k],
+				"a path: a file has nothing beside its lines (a JSON key of "
+				"that name: [\"$...\"])",
+				err);
 		if (!beside_kind(f->columns[k], &kind))
 			return bad_name(d->job, f, f->columns[k],
 					"one of $key $partition $offset $timestamp $value "

@@ -16,23 +16,12 @@
 #include "messages.h"
 #include "paths.h"
 #include "pool.h"
+#include "worker.h"
 
 #define PIECE_BYTES  ((size_t)1 << 20)
 #define ALONE_PIECES 4
 #define SOME_ROWS    ((size_t)16)
 #define ALONE_COPIES 3 /* of a long row: the piece, what was read behind it, the record */
-
-struct source_worker {
-	struct messages_worker *messages; /* NULL: files, as all below */
-	struct source *source;
-	struct csv_reader reader;
-	struct buf piece;
-	size_t file;
-	uint64_t offset, line, seq; /* of the piece's first byte; line ends before it */
-	uint64_t number;	    /* of the piece */
-	struct source_counts counts;
-	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
-};
 
 static int check_files(struct source *s, struct error *err)
 {
@@ -128,6 +117,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->columns = csv->columns;
 	}
 	int rc = name_files(s, paths, n, err);
+	if (rc == 0 && options->job->source == SOURCE_JSON)
+		rc = lines_open(s, options->job, err);
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)
@@ -151,6 +142,7 @@ void source_close(struct source *s)
 	}
 	cursor_close(&s->cursor);
 	csv_close(&s->cutter);
+	decoding_free(s->json);
 	pthread_mutex_destroy(&s->lock);
 	places_release(&s->places);
 	arena_release(&s->arena);
@@ -209,6 +201,8 @@ struct source_worker *source_worker_new(struct source *s)
 		return w;
 	}
 	w->source = s;
+	if (s->json)
+		w->json = decoder_new(s->json);
 	open_reader(w);
 	return w;
 }
@@ -218,6 +212,7 @@ void source_worker_free(struct source_worker *w)
 	if (!w)
 		return;
 	messages_worker_free(w->messages);
+	decoder_free(w->json);
 	csv_close(&w->reader);
 	buf_release(&w->piece);
 	mem_free(w);
@@ -343,46 +338,8 @@ static int fail(struct source *s, bool locked, int code, const char *sentence)
 	return code;
 }
 
-static void why_bad_quote(const struct source *s, const struct csv_row *row, struct reject *why)
-{
-	char found[8];
-	uint8_t c = row->bad_byte;
-
-	snprintf(found, sizeof(found), c >= 0x20 && c < 0x7f ? "'%c'" : "\\x%02X", c);
-	why->reason = "bad_quote";
-	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
-	if (row->bad_in_quotes)
-		snprintf(why->detail, sizeof(why->detail),
-			 "column %zu: found %s behind the closing quote, expected a delimiter or "
-			 "the line's end",
-			 row->bad_column, found);
-	else
-		snprintf(why->detail, sizeof(why->detail),
-			 "column %zu: found a quote inside an unquoted value, expected the whole "
-			 "value in quotes and the quote doubled",
-			 row->bad_column);
-}
-
-static void why_open(const struct source *s, const struct csv_row *row, struct reject *why)
-{
-	why->reason = "open_quote";
-	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
-	snprintf(why->detail, sizeof(why->detail),
-		 "column %zu: found a quote and no end of the row behind it, expected a closing "
-		 "quote before the input's end and within max_row, %llu bytes",
-		 row->bad_column, (unsigned long long)s->max_row_bytes);
-}
-
-static void why_field_count(const struct source *s, const struct csv_row *row, struct reject *why)
-{
-	why->reason = "field_count";
-	why->field = NULL;
-	snprintf(why->detail, sizeof(why->detail), "found %zu field%s, expected %zu", row->ncolumns,
-		 row->ncolumns == 1 ? "" : "s", s->ncolumns);
-}
-
-static int reject_row(struct source_worker *w, const struct source_sink *sink,
-		      const struct event *event, const struct reject *why, struct error *err)
+int worker_reject(struct source_worker *w, const struct source_sink *sink,
+		  const struct event *event, const struct reject *why, struct error *err)
 {
 	struct rejected rejected = {
 		.file = w->source->files[w->file].path,
@@ -429,13 +386,13 @@ static struct event make_event(const struct source_worker *w, const uint8_t *sta
 			      .raw = bytes_of(start, (size_t)(end - start))};
 }
 
-static int take_one(struct source_worker *w, const struct event *event,
-		    const struct source_sink *sink, struct error *err)
+int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,
+		struct error *err)
 {
 	struct reject why;
 	int rc = sink->event(sink->ctx, event, &why);
 
-	return rc == RC_DATA ? reject_row(w, sink, event, &why, err) : rc;
+	return rc == RC_DATA ? worker_reject(w, sink, event, &why, err) : rc;
 }
 
 /* The last n values of the row are nothing but the delimiters in front of them. */
@@ -475,15 +432,10 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	event.ncolumns = row->ncolumns;
 	if (row->kind == CSV_ROW && (row->ncolumns == s->ncolumns || fit_columns(w, row))) {
 		event.ncolumns = s->ncolumns;
-		return sink->event ? take_one(w, &event, sink, err) : RC_OK;
+		return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 	}
-	if (row->kind == CSV_BAD_QUOTE)
-		why_bad_quote(s, row, &why);
-	else if (row->kind == CSV_OPEN)
-		why_open(s, row, &why);
-	else
-		why_field_count(s, row, &why);
-	return reject_row(w, sink, &event, &why, err);
+	row_fault(s, row, &why);
+	return worker_reject(w, sink, &event, &why, err);
 }
 
 static int take_one_of(struct source_worker *w, const struct event_rows *rows, size_t i,
@@ -495,7 +447,7 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 	csv_columns(&w->reader, rows, i);
 	struct event event =
 		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
-	return take_one(w, &event, sink, err);
+	return worker_take(w, &event, sink, err);
 }
 
 /* Rows [from, end): together if sink takes them so, or else one by one. */
@@ -550,8 +502,11 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 	int rc = RC_OK;
 
 	buf_reserve(&w->piece, CSV_SLACK);
-	csv_start(&w->reader, w->piece.ptr, w->piece.len);
-	while (rc == 0) {
+	if (s->json)
+		rc = work_on_lines(w, sink, &rows, err);
+	else
+		csv_start(&w->reader, w->piece.ptr, w->piece.len);
+	while (rc == 0 && !s->json) {
 		while (rc == 0 && (n = csv_plain(&w->reader, &plain)) > 0) {
 			rows += n;
 			rc = take_rows(w, &plain, sink, err);

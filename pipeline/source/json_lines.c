@@ -1,0 +1,66 @@
+/*
+ * json_lines.c - a file with a JSON object in each line (NDJSON)
+ *
+ * JSON has no line end inside a string, so a line that is no JSON costs itself and no other.
+ */
+#include "worker.h"
+
+int lines_open(struct source *s, const struct job *job, struct error *err)
+{
+	int rc = decoding_new(&s->json, job, err);
+
+	if (rc == RC_OK)
+		s->columns = (const char **)(uintptr_t)decoding_columns(s->json, &s->ncolumns);
+	return rc;
+}
+
+static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
+		     const struct source_sink *sink, struct error *err)
+{
+	const struct source *s = w->source;
+	uint64_t at = (uint64_t)(text.ptr - w->piece.ptr);
+	struct message message = {.value = text};
+	struct event event = {.ncolumns = s->ncolumns,
+			      .seq = w->seq + at,
+			      .line = w->line + line + 1,
+			      .offset = w->offset + at,
+			      .raw = text};
+	struct reject why;
+
+	if (text.len > s->max_row_bytes)
+		return source_long_row(s, w->file, event.line - 1, event.offset, err);
+	if (decoder_run(w->json, &message, &event.columns, &why) != RC_OK)
+		return worker_reject(w, sink, &event, &why, err);
+	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
+}
+
+static bool is_blank(struct bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t')
+			return false;
+	return true;
+}
+
+int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
+		  struct error *err)
+{
+	const uint8_t *p = w->piece.ptr, *end = p + w->piece.len;
+	uint64_t line = 0;
+	int rc = RC_OK;
+
+	for (; p < end && rc == RC_OK; line++) {
+		size_t len = csv_line(p, (size_t)(end - p));
+		struct bytes text = bytes_of(p, len > 0 ? len : (size_t)(end - p));
+		p += text.len;
+		while (text.len > 0 && csv_is_end(text.ptr[text.len - 1]))
+			text.len--;
+		if (is_blank(text)) {
+			w->reader.blank_lines++;
+			continue;
+		}
+		++*rows;
+		rc = take_line(w, text, line, sink, err);
+	}
+	return rc;
+}
