@@ -67,6 +67,11 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 /* XXH3-128 of a file's bytes. */
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
 int io_make_dir(const char *path, struct error *err);
+/*
+ * A new folder below parent (NULL: TMPDIR, or /tmp) whose name begins with prefix; *path is owned by
+ * the caller, NULL when there is none.
+ */
+int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err);
 int io_sync_dir(const char *path, struct error *err);
 /* Remove a folder and all below it.  A missing folder is no error.  Links are not followed. */
 int io_remove_tree(const char *path, struct error *err);

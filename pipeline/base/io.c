@@ -263,6 +263,18 @@ int io_make_dir(const char *path, struct error *err)
 	return RC_OK;
 }
 
+int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err)
+{
+	const char *tmp = parent ? parent : getenv("TMPDIR");
+	*path = mem_format("%s/%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", prefix);
+	if (mkdtemp(*path))
+		return RC_OK;
+	int rc = error_errno(err, "cannot create folder %s", *path);
+	mem_free(*path);
+	*path = NULL;
+	return rc;
+}
+
 int io_sync_dir(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

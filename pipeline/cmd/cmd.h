@@ -61,6 +61,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_ddl(int argc, char **argv);
 int cmd_drift(int argc, char **argv);
+int cmd_lint(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 

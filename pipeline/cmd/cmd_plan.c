@@ -72,11 +72,7 @@ static int make_work_dir(struct plan_run *r, struct error *err)
 		r->work_dir = mem_format("%s/.work", staging_path(r->staging));
 		return io_make_dir(r->work_dir, err);
 	}
-	const char *tmp = r->common->temp_dir ? r->common->temp_dir : getenv("TMPDIR");
-	r->work_dir = mem_format("%s/saltmill-plan-XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(r->work_dir))
-		return error_errno(err, "cannot create folder %s", r->work_dir);
-	return RC_OK;
+	return io_make_temp_dir(&r->work_dir, r->common->temp_dir, "saltmill-plan", err);
 }
 
 static void print_line(void *ctx, const char *sentence)

@@ -45,14 +45,9 @@ static int open_work(struct drift_work *w, struct progress *progress, struct err
 					.limit = {.share = 1, .is_share = true},
 					.progress = progress,
 					.wanted = w->opt->live->given};
-	const char *temp = o->temp_dir ? o->temp_dir : getenv("TMPDIR");
-	w->dir = mem_format("%s/saltmill-drift-XXXXXX", temp && *temp ? temp : "/tmp");
-	if (!mkdtemp(w->dir)) {
-		int rc = error_errno(err, "cannot create %s", w->dir);
-		w->dir[0] = 0;
-		return rc;
-	}
-	int rc = pass_open(&w->pass, &po, err);
+	int rc = io_make_temp_dir(&w->dir, o->temp_dir, "saltmill-drift", err);
+	if (rc == RC_OK)
+		rc = pass_open(&w->pass, &po, err);
 	return rc ? rc : pass_prepare(&w->pass, w->dir, err);
 }
 
@@ -211,7 +206,7 @@ static int close_work(struct drift_work *w, int rc, struct error *err)
 {
 	struct error ignored;
 	pass_close(&w->pass);
-	int rm = w->dir[0] ? io_remove_tree(w->dir, rc ? &ignored : err) : RC_OK;
+	int rm = w->dir ? io_remove_tree(w->dir, rc ? &ignored : err) : RC_OK;
 	mem_free(w->dir);
 	return rc ? rc : rm;
 }

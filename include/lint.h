@@ -1,0 +1,73 @@
+/*
+ * lint.h - a job against the principles of table design: what is unwise, why, and how to mend it
+ *
+ *   lint_job                                      what the job alone says
+ *   lint_watch_new, lint_watch_row*, lint_watch_judge   what its rows say
+ *   lint_run                                      both, and the events are read
+ *
+ * Implemented in pipeline/lint, where README.md lists the rules.  A finding that rests on rows is
+ * made of LINT_ROWS_LEAST rows or more; fewer prove nothing.
+ */
+#ifndef SALTMILL_LINT_H
+#define SALTMILL_LINT_H
+
+#include "job.h"
+#include "record.h"
+#include "row.h"
+#include "run.h"
+
+#define LINT_ROWS_LEAST 100
+
+enum lint_severity {
+	LINT_ADVICE,  /* costs something */
+	LINT_WARNING, /* will hurt */
+	LINT_SEVERE   /* rows are hidden or lost */
+};
+
+struct lint_finding {
+	const char *rule; /* "key-rising" */
+	enum lint_severity severity;
+	const char *table;
+	struct pos pos;	  /* in the job file */
+	const char *what; /* what was found, with its figure */
+	const char *why;
+	const char *fix;  /* as YAML, or a sentence where the job file cannot mend it */
+	double figure;	  /* what the rule measures; its unit is the rule's */
+};
+
+struct lint { /* {0} is new */
+	struct lint_finding *findings;
+	size_t count, room;
+	struct arena arena; /* all texts */
+};
+void lint_release(struct lint *l);
+
+/* Append what the job alone shows. */
+void lint_job(struct lint *l, const struct job *job);
+
+/* Counts of a table's rows, a part a worker. */
+struct lint_watch;
+struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
+				  unsigned workers);
+void lint_watch_free(struct lint_watch *w); /* NULL is fine */
+/* A worker's records in the order of its events, piece by piece of the input. */
+void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const struct record *r);
+void lint_watch_piece_end(struct lint_watch *w, unsigned worker);
+/* Append what the rows show; now_ms: for TTL. */
+void lint_watch_judge(struct lint_watch *w, struct lint *l, int64_t now_ms);
+
+struct lint_options {
+	const struct run_options *run;
+	const char *const *files; /* replace the job's; nfiles 0: the job's */
+	size_t nfiles;
+	const char *work_dir; /* for what memory does not hold */
+	int64_t now_ms;
+};
+/* Read the events of files and judge.  Bad events are left out and counted in *rejected. */
+int lint_run(struct lint *l, const struct job *job, const struct lint_options *opt,
+	     struct progress *progress, uint64_t *events, uint64_t *rejected, struct error *err);
+
+/* "advice", "warning", "severe" */
+const char *lint_severity_name(enum lint_severity s);
+
+#endif

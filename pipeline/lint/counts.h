@@ -1,0 +1,39 @@
+/* counts.h - what lint_watch.c counts and lint_rows.c judges */
+#ifndef SALTMILL_LINT_COUNTS_H
+#define SALTMILL_LINT_COUNTS_H
+
+#include "key.h"
+#include "lint.h"
+
+struct family_count {
+	uint64_t rows, bytes; /* with a cell; of qualifiers and values; in the sample */
+};
+
+/* Of one table, by one worker or all. */
+struct table_count {
+	uint64_t rows, key_bytes;
+	uint64_t rising, falling; /* keys above, below all before them in their piece of input */
+	uint64_t in_piece;
+	struct buf highest, lowest; /* keys of the piece */
+	int64_t oldest_ms, newest_ms;
+	uint64_t sampled, cells;       /* rows that were looked at closely; their cells */
+	struct family_count *families; /* [families] */
+	uint64_t *filled;	       /* [parts]: padded, and no longer value would fit; in the sample */
+};
+
+struct lint_watch {
+	const struct job *job;
+	const struct row_plan *plan;
+	struct key_table *keys;	    /* [tables] */
+	struct table_count *counts; /* [workers][tables] */
+	struct {
+		struct row_cell *cells;
+		struct key_piece *pieces;
+	} *scratch; /* [workers] */
+	unsigned nworkers;
+};
+
+/* Add all workers' counts of a table to sum, whose arrays are the caller's. */
+void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * lint_job.c - rules that need no event
+ */
+#include <string.h>
+
+#include "encoding.h"
+#include "findings_of.h"
+
+#define FAMILIES_MOST 3
+
+static void many_families(struct lint *l, const struct job_table *t)
+{
+	size_t n = t->schema.nfamilies;
+	if (n <= FAMILIES_MOST)
+		return;
+	lint_add(l, &(struct lint_finding){
+			    .rule = "many-families",
+			    .severity = LINT_WARNING,
+			    .table = t->schema.name,
+			    .pos = t->schema.families[FAMILIES_MOST].pos,
+			    .what = lint_text(l, "%zu column families", n),
+			    .why = "each family has its own files and memstore in every region; a "
+				   "flush or split of one concerns all, so small ones are "
+				   "scattered over many small files",
+			    .fix = "put columns that are read together into one family: `{family: "
+				   "f, qualifier: ...}`; two or three are enough",
+			    .figure = (double)n});
+}
+
+/* A digest of the encodings that keep each millisecond apart. */
+static bool keeps_all(const struct job *job, const struct key_part *p)
+{
+	const struct field *f = &job->fields[p->field];
+	return p->kind == PART_FIELD &&
+	       (encodings[p->as].range == RANGE_TIME ||
+		encodings[p->as].range == RANGE_TIME_REVERSED ||
+		(p->as == AS_TEXT && f->type == FIELD_TIME && !p->width));
+}
+
+/* With the cells' time in the key, or one time for all, no column has a second version. */
+static void dead_versions(struct lint *l, const struct job *job, const struct job_table *t)
+{
+	const struct key_part *in_key = NULL;
+	for (size_t i = 0; i < t->nrowkey && !t->timestamp_constant; i++)
+		if (t->rowkey[i].kind == PART_FIELD &&
+		    t->rowkey[i].field == t->timestamp_field && keeps_all(job, &t->rowkey[i]))
+			in_key = &t->rowkey[i];
+	for (size_t i = 0; i < t->schema.nfamilies && (in_key || t->timestamp_constant); i++) {
+		const struct family *f = &t->schema.families[i];
+		if (f->versions <= 1)
+			continue;
+		lint_add(l, &(struct lint_finding){
+				    .rule = "dead-versions",
+				    .severity = LINT_ADVICE,
+				    .table = t->schema.name,
+				    .pos = f->pos,
+				    .what = lint_text(l, "family %s keeps %d versions, and %s",
+						      f->name, (int)f->versions,
+						      in_key ? "the cells' time is part of the key"
+							     : "all cells have one time"),
+				    .why = "a column of a row can then have one cell only: more "
+					   "versions never apply",
+				    .fix = lint_text(l, "families: {%s: {versions: 1}}", f->name),
+				    .figure = f->versions});
+	}
+}
+
+/* A time that stands in a key as text, also where a text field takes a time's column. */
+static const struct field *time_behind(const struct job *job, const struct field *f)
+{
+	if (f->type == FIELD_TIME)
+		return f;
+	for (size_t i = 0; i < job->nfields && f->type == FIELD_TEXT; i++) {
+		const struct field *g = &job->fields[i];
+		if (g->type == FIELD_TIME && g->ncolumns == f->ncolumns) {
+			size_t same = 0;
+			while (same < f->ncolumns &&
+			       strcmp(f->columns[same], g->columns[same]) == 0)
+				same++;
+			if (same == f->ncolumns)
+				return g;
+		}
+	}
+	return NULL;
+}
+
+static void time_as_text(struct lint *l, const struct job *job, const struct job_table *t)
+{
+	for (size_t i = 0; i < t->nrowkey; i++) {
+		const struct key_part *p = &t->rowkey[i];
+		const struct field *time =
+			p->kind == PART_FIELD && (p->as == AS_TEXT || p->as == AS_BYTES)
+				? time_behind(job, &job->fields[p->field])
+				: NULL;
+		if (!time)
+			continue;
+		lint_add(l, &(struct lint_finding){
+				    .rule = "time-as-text",
+				    .severity = LINT_ADVICE,
+				    .table = t->schema.name,
+				    .pos = p->pos,
+				    .what = lint_text(l, "time `%s` is in the key as text",
+						      job->fields[p->field].name),
+				    .why = "eight bytes hold every millisecond and sort as time "
+					   "does; text is longer, and is stored with each cell",
+				    .fix = lint_text(l, "- {field: %s, as: millis}   # or "
+							"reversed_millis, newest first",
+						     time->name),
+				    .figure = p->width});
+	}
+}
+
+/* What a reader asks at once, and how many servers answer, is bounded by the buckets. */
+static void few_buckets(struct lint *l, const struct job_table *t)
+{
+	const struct region_rule *r = &t->regions.rule;
+	const struct key_part *salt = t->nrowkey ? &t->rowkey[0] : NULL;
+	uint32_t wanted = r->count > r->servers ? r->count : r->servers;
+	if (!salt || salt->kind != PART_SALT || salt->buckets >= wanted)
+		return;
+	lint_add(l, &(struct lint_finding){
+			    .rule = "few-buckets",
+			    .severity = LINT_WARNING,
+			    .table = t->schema.name,
+			    .pos = salt->pos,
+			    .what = lint_text(l, "%u salt buckets for %u %s", salt->buckets, wanted,
+					      r->count >= r->servers ? "regions" : "servers"),
+			    .why = "events of one moment go to as many places as there are buckets: "
+				   "the other regions or servers are idle",
+			    .fix = lint_text(l, "- {salt: %u, of: [...]}", wanted),
+			    .figure = salt->buckets});
+}
+
+void lint_job(struct lint *l, const struct job *job)
+{
+	for (size_t i = 0; i < job->ntables; i++) {
+		const struct job_table *t = &job->tables[i];
+		many_families(l, t);
+		dead_versions(l, job, t);
+		time_as_text(l, job, t);
+		few_buckets(l, t);
+	}
+}
