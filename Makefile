@@ -156,7 +156,7 @@ topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error 
 check: verify | bytes cell error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint
 cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report
-lint: lint | bytes error mem units run job encoding key row record pass
+lint: lint | bytes error mem units run job encoding key row record pass cell
 endef
 
 # header: the files that may include it

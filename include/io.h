@@ -68,8 +68,8 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
 int io_make_dir(const char *path, struct error *err);
 /*
- * A new folder below parent (NULL: TMPDIR, or /tmp) whose name begins with prefix; *path is owned by
- * the caller, NULL when there is none.
+ * A new folder below parent (NULL: TMPDIR, or /tmp) whose name begins with prefix; *path is owned
+ * by the caller, NULL when there is none.
  */
 int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err);
 int io_sync_dir(const char *path, struct error *err);

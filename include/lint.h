@@ -31,8 +31,8 @@ struct lint_finding {
 	struct pos pos;	  /* in the job file */
 	const char *what; /* what was found, with its figure */
 	const char *why;
-	const char *fix;  /* as YAML, or a sentence where the job file cannot mend it */
-	double figure;	  /* what the rule measures; its unit is the rule's */
+	const char *fix; /* as YAML, or a sentence where the job file cannot mend it */
+	double figure;	 /* what the rule measures; its unit is the rule's */
 };
 
 struct lint { /* {0} is new */
@@ -47,8 +47,9 @@ void lint_job(struct lint *l, const struct job *job);
 
 /* Counts of a table's rows, a part a worker. */
 struct lint_watch;
+/* Cells and parts of keys are looked at in one row of `every`, a power of two. */
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
-				  unsigned workers);
+				  unsigned workers, unsigned every);
 void lint_watch_free(struct lint_watch *w); /* NULL is fine */
 /* A worker's records in the order of its events, piece by piece of the input. */
 void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const struct record *r);

@@ -104,8 +104,8 @@ const struct command commands[] = {
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
 	 "or 10G)\n",
 	 cmd_drift},
-	{"lint", "JOB [FILE...] [--json]", "what is unwise in a job's tables, measured on its events",
-	 "", cmd_lint},
+	{"lint", "JOB [FILE...] [--json]",
+	 "what is unwise in a job's tables, measured on its events", "", cmd_lint},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",

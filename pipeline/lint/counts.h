@@ -18,7 +18,7 @@ struct table_count {
 	int64_t oldest_ms, newest_ms;
 	uint64_t sampled, cells;       /* rows that were looked at closely; their cells */
 	struct family_count *families; /* [families] */
-	uint64_t *filled;	       /* [parts]: padded, and no longer value would fit; in the sample */
+	uint64_t *filled; /* [parts]: padded, and no longer value would fit; in the sample */
 };
 
 struct lint_watch {
@@ -29,8 +29,8 @@ struct lint_watch {
 	struct {
 		struct row_cell *cells;
 		struct key_piece *pieces;
-	} *scratch; /* [workers] */
-	unsigned nworkers;
+	} * scratch; /* [workers] */
+	unsigned nworkers, every;
 };
 
 /* Add all workers' counts of a table to sum, whose arrays are the caller's. */

@@ -31,10 +31,9 @@ static void many_families(struct lint *l, const struct job_table *t)
 static bool keeps_all(const struct job *job, const struct key_part *p)
 {
 	const struct field *f = &job->fields[p->field];
-	return p->kind == PART_FIELD &&
-	       (encodings[p->as].range == RANGE_TIME ||
-		encodings[p->as].range == RANGE_TIME_REVERSED ||
-		(p->as == AS_TEXT && f->type == FIELD_TIME && !p->width));
+	return p->kind == PART_FIELD && (encodings[p->as].range == RANGE_TIME ||
+					 encodings[p->as].range == RANGE_TIME_REVERSED ||
+					 (p->as == AS_TEXT && f->type == FIELD_TIME && !p->width));
 }
 
 /* With the cells' time in the key, or one time for all, no column has a second version. */
@@ -42,8 +41,8 @@ static void dead_versions(struct lint *l, const struct job *job, const struct jo
 {
 	const struct key_part *in_key = NULL;
 	for (size_t i = 0; i < t->nrowkey && !t->timestamp_constant; i++)
-		if (t->rowkey[i].kind == PART_FIELD &&
-		    t->rowkey[i].field == t->timestamp_field && keeps_all(job, &t->rowkey[i]))
+		if (t->rowkey[i].kind == PART_FIELD && t->rowkey[i].field == t->timestamp_field &&
+		    keeps_all(job, &t->rowkey[i]))
 			in_key = &t->rowkey[i];
 	for (size_t i = 0; i < t->schema.nfamilies && (in_key || t->timestamp_constant); i++) {
 		const struct family *f = &t->schema.families[i];
@@ -103,8 +102,9 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 						      job->fields[p->field].name),
 				    .why = "eight bytes hold every millisecond and sort as time "
 					   "does; text is longer, and is stored with each cell",
-				    .fix = lint_text(l, "- {field: %s, as: millis}   # or "
-							"reversed_millis, newest first",
+				    .fix = lint_text(l,
+						     "- {field: %s, as: millis}   # or "
+						     "reversed_millis, newest first",
 						     time->name),
 				    .figure = p->width});
 	}
@@ -118,17 +118,18 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 	uint32_t wanted = r->count > r->servers ? r->count : r->servers;
 	if (!salt || salt->kind != PART_SALT || salt->buckets >= wanted)
 		return;
-	lint_add(l, &(struct lint_finding){
-			    .rule = "few-buckets",
-			    .severity = LINT_WARNING,
-			    .table = t->schema.name,
-			    .pos = salt->pos,
-			    .what = lint_text(l, "%u salt buckets for %u %s", salt->buckets, wanted,
-					      r->count >= r->servers ? "regions" : "servers"),
-			    .why = "events of one moment go to as many places as there are buckets: "
-				   "the other regions or servers are idle",
-			    .fix = lint_text(l, "- {salt: %u, of: [...]}", wanted),
-			    .figure = salt->buckets});
+	lint_add(l,
+		 &(struct lint_finding){
+			 .rule = "few-buckets",
+			 .severity = LINT_WARNING,
+			 .table = t->schema.name,
+			 .pos = salt->pos,
+			 .what = lint_text(l, "%u salt buckets for %u %s", salt->buckets, wanted,
+					   r->count >= r->servers ? "regions" : "servers"),
+			 .why = "events of one moment go to as many places as there are buckets: "
+				"the other regions or servers are idle",
+			 .fix = lint_text(l, "- {salt: %u, of: [...]}", wanted),
+			 .figure = salt->buckets});
 }
 
 void lint_job(struct lint *l, const struct job *job)

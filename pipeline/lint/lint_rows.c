@@ -48,11 +48,14 @@ static void long_key(const struct judge *j)
 	format_bytes(all, (uint64_t)(mean * cells * (double)c->rows));
 	add(j, "long-key", mean > KEY_LONG ? LINT_WARNING : LINT_ADVICE, j->table->rowkey[0].pos,
 	    mean,
-	    lint_text(j->lint, "row keys have %.1f bytes in the mean; stored again with each of %.1f cells a row that is %s",
+	    lint_text(j->lint,
+		      "row keys have %.1f bytes in the mean; stored again with each of %.1f cells "
+		      "a row that is %s",
 		      mean, cells, all),
 	    "the key is stored with every cell, in the memstore and block cache too; 16 bytes are "
 	    "what guides advise",
-	    "- {field: NAME, as: u32}   # numbers and times as bytes, a {hash: md5, width: 8} for long text; "
+	    "- {field: NAME, as: u32}   # numbers and times as bytes, a {hash: md5, width: 8} for "
+	    "long text; "
 	    "data_block_encoding: FAST_DIFF saves what remains on disk");
 }
 
@@ -90,7 +93,11 @@ static void unbalanced_families(const struct judge *j)
 				  "into the large family";
 	double rows = (double)f[most].rows / (double)(f[least].rows ? f[least].rows : 1);
 	double bytes = (double)f[heavy].bytes / (double)(f[light].bytes ? f[light].bytes : 1);
-	if (rows >= FAMILY_ROWS)
+	if (f[most].rows > 0 && f[least].rows == 0)
+		add(j, "unbalanced-families", LINT_WARNING, all[least].pos, rows,
+		    lint_text(j->lint, "no row has a cell of family %s", all[least].name), why,
+		    fix);
+	else if (rows >= FAMILY_ROWS)
 		add(j, "unbalanced-families", LINT_WARNING, all[least].pos, rows,
 		    lint_text(j->lint, "family %s has %.0f times the rows of family %s",
 			      all[most].name, rows, all[least].name),
@@ -169,9 +176,9 @@ static void short_ttl(const struct judge *j)
 
 void lint_watch_judge(struct lint_watch *w, struct lint *l, int64_t now_ms)
 {
-	static void (*const rules[])(const struct judge *) = {
-		long_key,      ordered_head,  unbalanced_families,
-		tight_padding, mistaken_unit, short_ttl};
+	static void (*const rules[])(
+		const struct judge *) = {long_key,	ordered_head,  unbalanced_families,
+					 tight_padding, mistaken_unit, short_ttl};
 	for (size_t t = 0; t < w->job->ntables; t++) {
 		const struct job_table *table = &w->job->tables[t];
 		struct table_count sum = {.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};

@@ -44,7 +44,7 @@ int lint_run(struct lint *l, const struct job *job, const struct lint_options *o
 	if (rc == RC_OK)
 		rc = pass_prepare(&w.pass, opt->work_dir, err);
 	if (rc == RC_OK) {
-		w.watch = lint_watch_new(job, w.pass.plan, w.pass.memory.threads);
+		w.watch = lint_watch_new(job, w.pass.plan, w.pass.memory.threads, 1);
 		rc = pass_run(&w.pass, err);
 	}
 	if (rc == RC_OK)

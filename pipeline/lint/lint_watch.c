@@ -3,18 +3,19 @@
  *
  * The order of a key's head is that of the events in a piece of input (about 1 MB): a key above all
  * before it in the piece counts as rising, one below all as falling.  In a random order that is
- * ln(n) of n rows.  Cells and parts of keys are looked at in one record of eight.
+ * ln(n) of n rows.
  */
 #include "counts.h"
 
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
-				  unsigned workers)
+				  unsigned workers, unsigned every)
 {
 	struct lint_watch *w = mem_calloc(1, sizeof *w);
 	size_t most_cells = 1, most_parts = 1;
 	w->job = job;
 	w->plan = plan;
 	w->nworkers = workers;
+	w->every = every;
 	w->keys = mem_calloc(job->ntables, sizeof *w->keys);
 	for (size_t t = 0; t < job->ntables; t++) {
 		size_t cells = row_max_cells(plan, t);
@@ -114,7 +115,7 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 	int64_t ts = row_timestamp(w->plan, table, r);
 	c->rows++;
 	/* by the event, so that it does not matter which thread has it */
-	if (r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 61 == 0)
+	if ((r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0)
 		count_sampled(w, worker, table, c, r);
 	c->key_bytes += r->key.len;
 	c->oldest_ms = ts < c->oldest_ms ? ts : c->oldest_ms;

@@ -17,12 +17,13 @@ void lint_report_json(struct buf *out, const struct lint *l)
 	json_t *all = json_array();
 	for (size_t i = 0; i < l->count; i++) {
 		const struct lint_finding *f = &l->findings[i];
-		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:f}", "rule",
-				       f->rule, "severity", lint_severity_name(f->severity),
-				       "table", f->table, "line", (int)f->pos.line, "column",
-				       (int)f->pos.column, "what", f->what, "why", f->why, "fix",
-				       f->fix, "figure", f->figure));
+		json_array_append_new(all,
+				      json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:f}",
+						"rule", f->rule, "severity",
+						lint_severity_name(f->severity), "table", f->table,
+						"line", (int)f->pos.line, "column",
+						(int)f->pos.column, "what", f->what, "why", f->why,
+						"fix", f->fix, "figure", f->figure));
 	}
 	show_json(out, all, JSON_INDENT(2));
 }
