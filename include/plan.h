@@ -34,6 +34,8 @@ struct plan_options {
 	uint64_t disk_per_region;   /* bytes on disk of a region besides its rows' */
 	uint64_t max_filesize;	    /* where HBase splits a region; 0: REGION_BYTES */
 	uint64_t max_hfile_bytes;   /* files are rolled there; 0: one file a family and region */
+	double scale;		    /* all rows over those of the sample; 0: 1 */
+	double scale_error;	    /* of what scale makes, as a share of it; with risk */
 	double risk;		    /* of a stated bound not to hold; 0: 0.01 */
 	/* Append what messages call a key or a prefix through a part; NULL: only its bytes. */
 	void (*name_key)(void *ctx, struct bytes key, size_t part, struct buf *out);
@@ -41,7 +43,7 @@ struct plan_options {
 };
 
 struct plan_region {
-	uint64_t bytes;	    /* in the sample's measure */
+	uint64_t bytes;	    /* in the sample's measure, scaled up */
 	double bytes_error; /* sketch_error: a bound that holds but with probability risk */
 	double rows;
 	double rows_error;   /* the same share of rows: an estimate, since row sizes differ */
@@ -75,6 +77,7 @@ struct plan {
 	struct plan_region *regions; /* splits.count + 1 */
 	size_t wanted;		     /* regions before limits of the data */
 	double target_bytes;	     /* all bytes / wanted */
+	double bytes, rows;	     /* of all regions */
 	size_t largest, smallest;    /* index in regions */
 	struct plan_rival rivals[PLAN_RIVALS];
 	size_t nrivals;

@@ -17,6 +17,8 @@ struct table_sample {
 	struct sample *sample;
 	double disk_per_byte;  /* bytes on disk for one of an uncompressed KeyValue */
 	double measured_bytes; /* of KeyValues, that the ratio stands on */
+	double scale; /* all rows over those in the sample: a share of the input was read; 0: 1 */
+	double scale_error; /* of what is scaled, as a share of it, with 99 % confidence */
 };
 void table_sample_release(struct table_sample *s);
 
@@ -35,6 +37,7 @@ struct planning_options {
 struct planning_counts {
 	uint64_t events, rejected;
 	int64_t newest_ms;
+	double share; /* of the input, that was read */
 };
 
 /*

@@ -28,7 +28,7 @@ struct source_options {
 	size_t nfiles;		  /* 0: the job's files */
 	size_t piece_bytes;	  /* decoded bytes a worker takes at once; 0: 1 MiB */
 	uint64_t row_bytes; /* the memory holds no longer row; 0: any, up to the job's max_row */
-	double fraction;    /* of the pieces to hand out, evenly spread; 0: all */
+	double fraction;    /* of the input to hand out in small pieces, evenly spread; 0: all */
 	bool libcsv_only;   /* every row through libcsv, and borders too; for tests */
 	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
 	 * topic to read, by partition */
@@ -104,6 +104,11 @@ const struct offset_range *source_ranges(struct source *s, size_t *n);
  * of what cannot be read again the line is left out.  Call it when no worker runs.
  */
 void source_place(struct source *s, uint64_t seq, struct buf *out);
+/*
+ * Once the input is at its end: the share of its bytes (of a topic: its messages) that was handed
+ * out; the first piece always is.
+ */
+double source_share(struct source *s);
 /* Bytes on disk read so far, and of all inputs (0: unknown).  Any thread, any time. */
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total);
 

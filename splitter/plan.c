@@ -18,6 +18,7 @@
 #define MAX_HEAVY      20
 #define UNEVEN_BUCKET  2 /* times the fair share */
 #define DEFAULT_RISK   0.01
+#define Z_99	       2.576 /* of a normal distribution 99 % lie within so many deviations */
 
 static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -219,7 +220,7 @@ static void name_key(struct buf *out, struct bytes key, size_t part, const struc
 
 static void warn_heavy(struct plan *p, const struct sample *s, const struct plan_options *o)
 {
-	double all = (double)sketch_bytes(s->sketch);
+	double all = p->bytes;
 
 	for (size_t i = 0; i < p->nheavy; i++) {
 		const struct plan_heavy *h = &p->heavy[i];
@@ -308,6 +309,41 @@ static int cut(struct plan *p, const struct sketch_view *v, const struct sample 
 	return rc;
 }
 
+/*
+ * From the sample's rows to all.  What comes of scaling is not sure either: the sum by scale_error,
+ * and a region's part of it as that of rows drawn at random, whose sizes may differ as much as
+ * their mean is (a deviation of the root of 2).
+ */
+static void scale_up(struct plan *p, const struct sketch *s, const struct plan_options *o)
+{
+	double scale = o->scale > 0 ? o->scale : 1, error = o->scale_error;
+
+	p->bytes = (double)sketch_bytes(s) * scale;
+	p->rows = (double)sketch_rows(s) * scale;
+	if (scale == 1)
+		return;
+	p->target_bytes *= scale;
+	for (size_t i = 0; i <= p->splits.count; i++) {
+		struct plan_region *r = &p->regions[i];
+		bool any = r->bytes > 0;
+		double of_region = error + Z_99 * sqrt(2 * (1 - 1 / scale) / fmax(r->rows, 1));
+		r->bytes = (uint64_t)((double)r->bytes * scale + 0.5);
+		r->rows *= scale;
+		r->bytes_error = r->bytes_error * scale + (double)r->bytes * of_region;
+		r->rows_error = r->rows_error * scale + r->rows * of_region;
+		r->disk_bytes = (uint64_t)((double)r->bytes * disk_per_byte(o)) +
+				(any ? o->disk_per_region : 0);
+	}
+	for (size_t i = 0; i < p->nheavy; i++) {
+		struct plan_heavy *h = &p->heavy[i];
+		double of_key = error + Z_99 * sqrt(2 * (1 - 1 / scale) / fmax(h->rows, 1));
+		h->bytes = (uint64_t)((double)h->bytes * scale + 0.5);
+		h->rows *= scale;
+		h->at_least = (uint64_t)fmax(0, (double)h->at_least * scale * (1 - of_key));
+		h->at_most = (uint64_t)fmin(p->bytes, (double)h->at_most * scale * (1 + of_key));
+	}
+}
+
 static void find_extremes(struct plan *p)
 {
 	for (size_t i = 1; i <= p->splits.count; i++) {
@@ -328,7 +364,8 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 		sketch_view_close(&v);
 		return error_set(err, RC_DATA, "there are no rows to plan from");
 	}
-	double disk = (double)sketch_bytes(s->sketch) * disk_per_byte(o);
+	double disk =
+		(double)sketch_bytes(s->sketch) * disk_per_byte(o) * (o->scale > 0 ? o->scale : 1);
 	p->wanted = o->given ? o->given->count + 1 : region_rule_count(&o->rule, disk);
 	p->target_bytes = (double)v.bytes / (double)p->wanted;
 	int rc = cut(p, &v, s, o, err);
@@ -338,6 +375,7 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 		find_extremes(p);
 		compare_rivals(p, &v, s->sketch, o);
 		find_heavy(p, &v, s, o->risk > 0 ? o->risk : DEFAULT_RISK);
+		scale_up(p, s->sketch, o);
 		warn_heavy(p, s, o);
 		warn_limits(p, o);
 	}

@@ -236,6 +236,12 @@ int cmd_plan(int argc, char **argv)
 		      stderr);
 		return EXIT_USAGE;
 	}
+	if (a.save && a.fraction < 1) {
+		fputs("saltmill plan: --save keeps what all events say, for samples to be merged: "
+		      "found --sample too, expected one of them\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
 	struct plan_run r = {.common = &o, .args = &a};
 	rc = job_load(&r.job, argv[first], &err);
 	r.job.allow_code = r.common->allow_code;

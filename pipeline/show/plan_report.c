@@ -96,15 +96,19 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 			   format_count(a, counts->events), format_count(b, counts->rejected));
 	for (size_t t = 0; t < job->ntables; t++) {
 		const struct plan *p = &plans[t];
-		struct sketch *s = sample_sketch(samples[t].sample);
 		uint64_t disk = total_disk(p);
 		size_t n = p->splits.count + 1;
 		buf_printf(out,
 			   "table %s: %s rows, %s predicted on disk (%.3f of the cells' bytes), "
 			   "%zu region%s of %s\n",
-			   job->tables[t].schema.name, format_count(a, sketch_rows(s)),
+			   job->tables[t].schema.name, format_count(a, (uint64_t)(p->rows + 0.5)),
 			   format_bytes(c, disk), samples[t].disk_per_byte, n, n == 1 ? "" : "s",
 			   format_bytes(d, disk / n));
+		if (samples[t].scale > 1)
+			buf_printf(out,
+				   "  scaled up from %.1f%% of the input: rows and bytes are "
+				   "+- %.1f%%, with 99%% confidence\n",
+				   100 / samples[t].scale, 100 * samples[t].scale_error);
 		put_regions(out, p);
 		put_rivals(out, p);
 		for (size_t i = 0; i < p->nwarnings; i++)
@@ -184,16 +188,20 @@ static json_t *json_table(const struct job *job, const struct job_table *t, cons
 	json_t *warnings = json_array();
 	for (size_t i = 0; i < p->nwarnings; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
-	return json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
-			 "name", t->schema.name, "rows",
-			 (json_int_t)sketch_rows(sample_sketch(s->sample)), "cell_bytes",
-			 (json_int_t)sketch_bytes(sample_sketch(s->sample)), "disk_bytes",
-			 (json_int_t)total_disk(p), "disk_per_byte", s->disk_per_byte,
-			 "target_cell_bytes", p->target_bytes, "largest_over_target",
-			 over_target(p, p->largest), "smallest_over_target",
-			 over_target(p, p->smallest), "error_over_target",
-			 error_share(p, p->largest), "regions", json_regions(p), "rivals",
-			 json_rivals(p), "heavy", json_heavy(job, p, s), "warnings", warnings);
+	json_t *table =
+		json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+			  "name", t->schema.name, "rows", (json_int_t)(p->rows + 0.5), "cell_bytes",
+			  (json_int_t)(p->bytes + 0.5), "disk_bytes", (json_int_t)total_disk(p),
+			  "disk_per_byte", s->disk_per_byte, "target_cell_bytes", p->target_bytes,
+			  "largest_over_target", over_target(p, p->largest), "smallest_over_target",
+			  over_target(p, p->smallest), "error_over_target",
+			  error_share(p, p->largest), "regions", json_regions(p), "rivals",
+			  json_rivals(p), "heavy", json_heavy(job, p, s), "warnings", warnings);
+	if (s->scale > 1) {
+		json_object_set_new(table, "input_share", json_real(1 / s->scale));
+		json_object_set_new(table, "scale_error", json_real(s->scale_error));
+	}
+	return table;
 }
 
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,

@@ -52,9 +52,10 @@ struct source {
 
 	pthread_mutex_t lock; /* all below */
 	struct csv_reader cutter;
-	uint64_t cut;	/* pieces so far */
-	uint64_t taken; /* of them handed out */
-	size_t current; /* file */
+	uint64_t cut;			 /* pieces so far */
+	uint64_t cut_bytes, taken_bytes; /* decoded, of pieces cut and handed out */
+	uint64_t taken;			 /* of them handed out */
+	size_t current;			 /* file */
 	struct cursor cursor;
 	struct places places;
 	uint64_t seq_base;     /* decoded bytes of the files before the current one */

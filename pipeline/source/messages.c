@@ -30,6 +30,7 @@ struct messages {
 	char **names;	    /* "topic/partition" of each range */
 	size_t nranges;
 	_Atomic uint64_t bytes_done;
+	_Atomic uint64_t seen, wanted; /* messages */
 	double fraction;
 	struct arena arena;
 
@@ -232,13 +233,22 @@ static int reject_message(struct messages_worker *w, size_t i, const struct even
 	return sink->reject(sink->ctx, &rejected, err);
 }
 
-/* Blocks that raise the share's whole number are wanted. */
-static bool is_wanted(const struct messages *m, const struct message *msg)
+/* Of each range the first block is wanted, and then those that raise the share's whole number. */
+static bool is_wanted(struct messages *m, const struct message *msg, int64_t first)
 {
 	if (!(m->fraction < 1))
 		return true;
-	double block = (double)(msg->offset / SHARE_BLOCK);
-	return (uint64_t)((block + 1) * m->fraction) != (uint64_t)(block * m->fraction);
+	double block = (double)((msg->offset - first) / SHARE_BLOCK);
+	bool wanted = block < 1 ||
+		      (uint64_t)(block * m->fraction) != (uint64_t)((block - 1) * m->fraction);
+	m->seen++;
+	m->wanted += wanted;
+	return wanted;
+}
+
+double messages_share(const struct messages *m)
+{
+	return m->seen ? (double)m->wanted / (double)m->seen : 1;
 }
 
 /* RC_END: it has no value and is filtered. */
@@ -263,7 +273,7 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 	struct reject why;
 	get_message(w, i, decoding_headers(m->decoding), &msg);
 	w->bytes += msg.key.len + msg.value.len;
-	if (!is_wanted(m, &msg))
+	if (!is_wanted(m, &msg, m->kafka ? m->ranges[w->batch.range[i]].start : 0))
 		return RC_OK;
 	w->counts.events++;
 	struct event event = {.seq = seq_of(w, i, &msg),

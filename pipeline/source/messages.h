@@ -15,6 +15,8 @@ const struct offset_range *messages_ranges(struct messages *m, size_t *n);
 const struct source_file *messages_files(const struct messages *m, size_t *n);
 /* As source_place. */
 void messages_place(const struct messages *m, uint64_t seq, struct buf *out);
+/* Of the messages so far, those that the wanted share took. */
+double messages_share(const struct messages *m);
 void messages_progress(const struct messages *m, uint64_t *bytes_done);
 
 struct messages_worker;

@@ -18,10 +18,11 @@
 #include "pool.h"
 #include "worker.h"
 
-#define PIECE_BYTES  ((size_t)1 << 20)
-#define ALONE_PIECES 4
-#define SOME_ROWS    ((size_t)16)
-#define ALONE_COPIES 3 /* of a long row: the piece, what was read behind it, the record */
+#define PIECE_BYTES	  ((size_t)1 << 20)
+#define SHARE_PIECE_BYTES ((size_t)64 << 10) /* of a share of the input: many, for a sure sum */
+#define ALONE_PIECES	  4
+#define SOME_ROWS	  ((size_t)16)
+#define ALONE_COPIES	  3 /* of a long row: the piece, what was read behind it, the record */
 
 static int check_files(struct source *s, struct error *err)
 {
@@ -103,6 +104,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 	s->libcsv_only = options->libcsv_only;
 	s->fraction = options->fraction > 0 ? options->fraction : 1;
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
+	if (s->fraction < 1 && s->piece_bytes > SHARE_PIECE_BYTES)
+		s->piece_bytes = SHARE_PIECE_BYTES;
 	s->alone_bytes = ALONE_PIECES * s->piece_bytes;
 	s->budget = options->budget;
 	/* struct column holds lengths of 32 bits */
@@ -171,6 +174,16 @@ const struct offset_range *source_ranges(struct source *s, size_t *n)
 {
 	*n = 0;
 	return s->messages ? messages_ranges(s->messages, n) : NULL;
+}
+
+double source_share(struct source *s)
+{
+	if (s->messages)
+		return messages_share(s->messages);
+	pthread_mutex_lock(&s->lock);
+	double share = s->cut_bytes ? (double)s->taken_bytes / (double)s->cut_bytes : 1;
+	pthread_mutex_unlock(&s->lock);
+	return share;
 }
 
 void source_progress(const struct source *s, uint64_t *bytes_done, uint64_t *bytes_total)
@@ -311,17 +324,16 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 	}
 }
 
-/* The next piece of the wanted share: pieces that do not raise the share's whole number are passed.
- */
+/* The next piece of the wanted share: the first one, and then whenever too few were handed out. */
 static int take_wanted_locked(struct source *s, struct source_worker *w, struct error *err)
 {
 	int rc;
 
 	do {
 		rc = take_piece_locked(s, w, err);
-		s->cut++;
-	} while (rc == RC_OK && (uint64_t)((double)s->cut * s->fraction) == s->taken &&
-		 s->fraction < 1);
+		s->cut_bytes += rc == RC_OK ? w->piece.len : 0;
+	} while (rc == RC_OK && (double)s->taken > (double)s->cut++ * s->fraction);
+	s->taken_bytes += rc == RC_OK ? w->piece.len : 0;
 	w->number = s->taken++;
 	return rc;
 }

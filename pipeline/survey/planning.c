@@ -14,6 +14,7 @@
  */
 #include "planning.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -52,6 +53,7 @@ struct picked_row {
 struct piece {
 	bool open;
 	uint64_t place; /* bytes of input before its first row */
+	uint64_t last;	/* the same of its last row */
 	struct picker picker;
 	struct buf rows;       /* struct picked_row and key, packed */
 	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
@@ -64,6 +66,15 @@ struct near {
 	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
 };
 
+/* How much the pieces differ: what a share of them says of all is as sure as that. */
+struct spread {
+	double n, empty; /* pieces with rows of the table, and without */
+	double x, xx;	 /* sums over pieces of their bytes of input, or messages of a topic */
+	struct {
+		double y, xy, yy;
+	} bytes, rows; /* of the table, in a piece */
+};
+
 struct planner {
 	const struct job *job;
 	const struct planning_options *opt;
@@ -72,6 +83,7 @@ struct planner {
 	struct near *near;	  /* [ntables] */
 	unsigned *spare;	  /* [ntables] */
 	struct sample **samples;  /* [ntables] */
+	struct spread *spreads;	  /* [ntables] */
 	struct piece *pieces;	  /* [threads * ntables] */
 	uint64_t next;		  /* pieces that are in */
 	uint64_t input_bytes;	  /* up to the start of the last piece seen */
@@ -164,6 +176,55 @@ static unsigned window_log2(uint64_t piece, unsigned spare)
 	return start;
 }
 
+/* Of Student's distribution 99 % lie within so many deviations. */
+static double student_99(double freedom)
+{
+	static const double few[] = {63.66, 9.925, 5.841, 4.604, 4.032,
+				     3.707, 3.499, 3.355, 3.250, 3.169};
+	const double z = 2.576;
+	return freedom <= 10 ? few[(size_t)freedom - 1] : z + (z * z * z + z) / (4 * freedom);
+}
+
+/*
+ * The error of a sum that was scaled up from a share of evenly spread pieces, as a share of it,
+ * with 99 % confidence: that of a ratio estimate from a random sample without replacement (Cochran,
+ * Sampling Techniques, 1977, 6.4).  Of one piece nothing is known: as much as it says.
+ */
+static double ratio_error(const struct spread *s, double y, double xy, double yy, double share)
+{
+	double n = s->n + s->empty;
+	if (n < 2 || s->x <= 0 || y <= 0)
+		return 1;
+	double mean_x = s->x / s->n, ratio = y / (s->x + s->empty * mean_x);
+	double xx = s->xx + s->empty * mean_x * mean_x;
+	double squares = fmax(0, yy - 2 * ratio * xy + ratio * ratio * xx);
+	return student_99(n - 1) * sqrt(squares / (n - 1) * (1 - share) / n) / (y / n);
+}
+
+static double scale_error(const struct spread *s, double share)
+{
+	if (share >= 1)
+		return 0;
+	return fmax(ratio_error(s, s->bytes.y, s->bytes.xy, s->bytes.yy, share),
+		    ratio_error(s, s->rows.y, s->rows.xy, s->rows.yy, share));
+}
+
+static void see_piece(struct spread *s, const struct planner *p, const struct piece *piece)
+{
+	double rows = (double)piece->picker.rows, bytes = (double)piece->picker.bytes, x = rows;
+	if (p->job->source != SOURCE_KAFKA && rows > 1) /* the last row has no end here */
+		x = (double)(piece->last - piece->place) * rows / (rows - 1);
+	s->n++;
+	s->x += x;
+	s->xx += x * x;
+	s->bytes.y += bytes;
+	s->bytes.xy += x * bytes;
+	s->bytes.yy += bytes * bytes;
+	s->rows.y += rows;
+	s->rows.xy += x * rows;
+	s->rows.yy += rows * rows;
+}
+
 /* --- reading --- */
 
 static void start_piece(struct piece *p, uint64_t place, unsigned spare)
@@ -217,6 +278,7 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
 	if (!piece->open)
 		start_piece(piece, place_of(p, worker, r), p->spare[table]);
+	piece->last = r->seq;
 	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -244,10 +306,12 @@ static void feed_all(struct planner *p, unsigned worker)
 {
 	for (size_t t = 0; t < p->job->ntables; t++) {
 		struct piece *piece = &p->pieces[worker * p->job->ntables + t];
+		p->spreads[t].empty += !piece->open;
 		if (!piece->open)
 			continue;
 		if (piece->place > p->input_bytes)
 			p->input_bytes = piece->place;
+		see_piece(&p->spreads[t], p, piece);
 		feed(p->samples[t], piece);
 	}
 }
@@ -301,6 +365,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	p->near = mem_calloc(n, sizeof *p->near);
 	p->spare = mem_calloc(n, sizeof *p->spare);
 	p->samples = mem_calloc(n, sizeof(void *));
+	p->spreads = mem_calloc(n, sizeof *p->spreads);
 	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
 	for (size_t t = 0; rc == RC_OK && t < n; t++) {
 		p->shapes[t] = key_shape(&p->job->tables[t]);
@@ -406,6 +471,7 @@ static void close_planner(struct planner *p)
 	for (size_t t = 0; t < n; t++)
 		sample_free(p->samples[t]);
 	mem_free(p->samples);
+	mem_free(p->spreads);
 	for (size_t i = 0; i < p->pass.memory.threads * n; i++)
 		buf_release(&p->pieces[i].rows);
 	mem_free(p->pieces);
@@ -430,13 +496,16 @@ int planning_read(const struct job *job, const struct planning_options *o,
 		rc = pass_run(&p.pass, err);
 	if (rc == RC_OK)
 		rc = pass_sort(&p.pass, err);
+	double share = rc == RC_OK ? source_share(p.pass.source) : 1;
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
 		samples[t].table = &job->tables[t];
+		samples[t].scale = 1 / share;
+		samples[t].scale_error = scale_error(&p.spreads[t], share);
 		samples[t].sample = p.samples[t];
 		p.samples[t] = NULL;
 		rc = measure(&p, t, &samples[t], err);
 	}
-	*counts = (struct planning_counts){p.pass.events, p.pass.rejected, p.pass.newest_ms};
+	*counts = (struct planning_counts){p.pass.events, p.pass.rejected, p.pass.newest_ms, share};
 	close_planner(&p);
 	return rc;
 }
@@ -453,7 +522,7 @@ static int given_splits(const struct table_sample *s, struct splits *out, bool *
 {
 	const struct regions *r = &s->table->regions;
 	double disk = (double)sketch_bytes(sample_sketch(s->sample)) *
-		      (s->disk_per_byte > 0 ? s->disk_per_byte : 1);
+		      (s->disk_per_byte > 0 ? s->disk_per_byte : 1) * (s->scale > 0 ? s->scale : 1);
 	int rc = regions_without_data(r, out, err);
 	if (rc == RC_END)
 		rc = regions_computed(r, region_rule_count(&r->rule, disk), out, err);
@@ -469,6 +538,8 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 	struct plan_options o = {
 		.rule = s->table->regions.rule,
 		.disk_per_byte = s->disk_per_byte,
+		.scale = s->scale,
+		.scale_error = s->scale_error,
 		.disk_per_region = s->table->schema.nfamilies * HFILE_TRAILER_BYTES,
 		.max_filesize = table_max_filesize(&s->table->schema),
 		.max_hfile_bytes = s->table->max_hfile_bytes,

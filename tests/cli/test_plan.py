@@ -206,11 +206,43 @@ def test_sample(tmp_path, saltmill):
     bench = bench_of(tmp_path, saltmill)
     bench.input(data)
     part, whole = bench.table("--sample", "25%"), bench.table()
-    assert 0.1 * whole["rows"] < part["rows"] < 0.4 * whole["rows"]
+    assert 0.24 < part["input_share"] < 0.27 and "input_share" not in whole
     size, _ = true_sizes(part, data)
     assert max(size) * 10 / sum(size) < 1.5  # of ids that rise: from all of the file, not its head
     for share in ("0", "1.5", "-1", "x", "5%%"):
         assert bench.plan("--sample", share).returncode == 2
+    refused = bench.plan("--sample", "25%", "--save", "some.sketch")
+    assert refused.returncode == 2 and b"--save" in refused.stderr
+
+
+@pytest.mark.parametrize("lines", [1, 300, 60_000, 300_000])
+def test_a_sample_stands_for_all(tmp_path, saltmill, lines):
+    """Rows and bytes of a share of the input are scaled up, and within the error that is stated."""
+    rng = random.Random(lines)
+    data = HEADER + b"".join(b"%d,%d,%s\n" % (rng.randrange(1 << 32), 1_500_000_000 + n, b"v" * rng.randrange(1, 40))
+                             for n in range(lines))
+    bench = bench_of(tmp_path, saltmill, "{split: sampled, size: 1M}")
+    bench.input(data)
+    below, keys = [0], []
+    for key, weight in sorted(keys_and_bytes(data)):
+        keys.append(key)
+        below.append(below[-1] + weight)
+    off = []
+    for share in ("0.1%", "5%", "20%", "50%", "99%"):
+        table = bench.table("--sample", share)
+        error = table.get("scale_error", 0)
+        off += [(abs(table["cell_bytes"] - below[-1]) - 1) / below[-1] - error, (abs(table["rows"] - lines) - 1) / lines - error]
+        assert max(off[-2:]) <= error, share
+        if lines < 300_000 or share == "0.1%":
+            continue
+        assert 0 < error < 0.25
+        for r in table["regions"]:
+            low, high = (bisect.bisect_left(keys, unescape(r[side])) if r[side] else end
+                         for side, end in (("start", 0), ("end", len(keys))))
+            true = below[high] - below[low]
+            assert abs(r["cell_bytes"] - true) <= r["cell_bytes_error"], (share, r)
+            assert r["cell_bytes_error"] < 0.3 * true, (share, r)
+    assert sum(o > 0 for o in off) <= 1  # of ten with 99 % confidence
 
 
 def test_load_takes_the_plan(tmp_path, saltmill):
