@@ -25,7 +25,7 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # One include path.  A file sees its own folder and include/, so a room cannot reach another room
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
-LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
+LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
@@ -161,17 +161,19 @@ endef
 
 # header: the files that may include it
 define LIBRARIES
+bzlib.h: source/unpack.c
 csv.h: source/csv.c
 iconv.h: job/section_source.c source/transcode.c
 jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
 libdeflate.h: hfile/compress.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c
+lzma.h: source/unpack.c
 microhttpd.h: show/metrics.c
 snappy-c.h: hfile/compress.c
 xxhash.h: include/xxhash_fast.h job/job.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
-zlib.h: hfile/block.c source/input.c
+zlib.h: hfile/block.c source/input.c source/unpack.c
 zstd.h: hfile/compress.c hfile/sequences.c source/input.c
 endef
 export ROOMS LIBRARIES

@@ -5,9 +5,9 @@
  *   source_files, source_close
  *
  * Inputs are files in the order given (paths.h: folders and patterns too), plain or compressed
- * (gzip and zstd, told by their magic bytes), and "-", standard input.  Whatever the number of
- * threads and the piece size, the events are the same, each with the same seq, line and offset;
- * only the order between threads differs.
+ * (gzip, zstd, bzip2, xz and zip of one member, told by their magic bytes), and "-", standard
+ * input.  Whatever the number of threads and the piece size, the events are the same, each with the
+ * same seq, line and offset; only the order between threads differs.
  */
 #ifndef SALTMILL_SOURCE_H
 #define SALTMILL_SOURCE_H

@@ -19,9 +19,11 @@
 
 #include "mem.h"
 #include "pool.h"
+#include "unpack.h"
 #include "xxhash_fast.h"
 
 #define RAW_BYTES ((size_t)64 << 10)
+#define MAGIC_MAX 10 /* bytes of the longest magic number */
 #define WAIT_MS	  200
 
 const char *input_name(const char *path)
@@ -135,7 +137,28 @@ static enum input_kind kind_of(const uint8_t *p, size_t n)
 	if (n >= 4 && (memcmp(p, zstd, 4) == 0 ||
 		       ((p[0] & 0xf0) == 0x50 && memcmp(p + 1, skippable, 3) == 0)))
 		return INPUT_ZSTD;
+	if (n >= 6 && memcmp(p,
+			     "\xfd"
+			     "7zXZ\0",
+			     6) == 0)
+		return INPUT_XZ;
+	if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0)
+		return INPUT_ZIP;
+	/* a block of bzip2 begins with the digits of pi, no block is the end of the stream */
+	if (n >= MAGIC_MAX && memcmp(p, "BZh", 3) == 0 &&
+	    (memcmp(p + 4, "\x31\x41\x59\x26\x53\x59", 6) == 0 ||
+	     memcmp(p + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
+		return INPUT_BZIP2;
 	return INPUT_PLAIN;
+}
+
+static const char *format_of(enum input_kind kind)
+{
+	static const char *const names[] = {
+		[INPUT_PLAIN] = "plain", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd",
+		[INPUT_BZIP2] = "bzip2", [INPUT_XZ] = "xz",	[INPUT_ZIP] = "zip"};
+
+	return names[kind];
 }
 
 /* A file that says it is packed and is too short even for the magic bytes was cut there. */
@@ -144,10 +167,14 @@ static int check_stub(const struct input *in, struct error *err)
 	static const struct {
 		const char *ending, *format;
 		size_t magic;
-	} packed[] = {{".gz", "gzip", 2}, {".zst", "zstd", 4}};
+	} packed[] = {{".gz", "gzip", 2},
+		      {".zst", "zstd", 4},
+		      {".bz2", "bzip2", MAGIC_MAX},
+		      {".xz", "xz", 6},
+		      {".zip", "zip", 4}};
 	size_t n = strlen(in->name);
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++) {
 		size_t len = strlen(packed[i].ending);
 		if (n > len && !strcmp(in->name + n - len, packed[i].ending) &&
 		    in->raw_len < packed[i].magic)
@@ -161,7 +188,7 @@ static int check_stub(const struct input *in, struct error *err)
 /* Read until the magic bytes can be told; a pipe may hand them on one by one. */
 static int detect(struct input *in, struct error *err)
 {
-	while (in->raw_len < 4 && !in->raw_eof) {
+	while (in->raw_len < MAGIC_MAX && !in->raw_eof) {
 		size_t got;
 		int rc = read_raw(in, in->raw + in->raw_len, RAW_BYTES - in->raw_len, &got, err);
 		if (rc != 0)
@@ -179,6 +206,13 @@ static int detect(struct input *in, struct error *err)
 		in->decoder = mem_calloc(1, sizeof(z_stream));
 		if (inflateInit2(in->decoder, 15 + 16) != Z_OK)
 			return error_set(err, RC_IO, "%s: cannot set up zlib", in->name);
+	} else {
+		in->decoder = unpacker_new(in->kind == INPUT_BZIP2 ? PACKED_BZIP2
+					   : in->kind == INPUT_XZ  ? PACKED_XZ
+								   : PACKED_ZIP);
+		if (!in->decoder)
+			return error_set(err, RC_IO, "%s: cannot set up %s", in->name,
+					 format_of(in->kind));
 	}
 	return RC_OK;
 }
@@ -282,6 +316,21 @@ static int unzstd_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, 
 	return RC_OK;
 }
 
+static int unpack_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+{
+	size_t took;
+	bool whole;
+	const char *fault = unpack(in->decoder, in->raw + in->raw_pos, in->raw_len - in->raw_pos,
+				   &took, dst, cap, got, &whole);
+
+	in->raw_pos += took;
+	if (fault)
+		return damaged(in, format_of(in->kind), fault, err);
+	in->frame_open = !whole;
+	in->pending = !whole && *got == cap;
+	return RC_OK;
+}
+
 /* One step of a decoder; may yield nothing. */
 static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
@@ -291,12 +340,14 @@ static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struc
 	if (in->raw_pos == in->raw_len && !in->pending) {
 		rc = fill_raw(in, err);
 		if (rc == 0 && in->raw_eof && in->frame_open)
-			return truncated(in, in->kind == INPUT_GZIP ? "gzip" : "zstd", err);
+			return truncated(in, format_of(in->kind), err);
 		if (rc != 0 || in->raw_eof)
 			return rc;
 	}
 	if (in->kind == INPUT_ZSTD)
 		return unzstd_some(in, dst, cap, got, err);
+	if (in->kind != INPUT_GZIP)
+		return unpack_some(in, dst, cap, got, err);
 	if (!in->frame_open)
 		rc = next_member(in, err);
 	if (rc == 0 && in->frame_open)
@@ -372,6 +423,8 @@ void input_close(struct input *in)
 {
 	if (in->kind == INPUT_ZSTD)
 		ZSTD_freeDStream(in->decoder);
+	if (in->kind > INPUT_ZSTD)
+		unpacker_free(in->decoder);
 	if (in->kind == INPUT_GZIP && in->decoder) {
 		inflateEnd(in->decoder);
 		mem_free(in->decoder);

@@ -1,5 +1,5 @@
 /*
- * input.h - an input as a stream of decoded bytes: plain, gzip or zstd, file or standard input
+ * input.h - an input as a stream of decoded bytes: plain or packed, file or standard input
  */
 #ifndef SALTMILL_INPUT_H
 #define SALTMILL_INPUT_H
@@ -7,7 +7,7 @@
 #include "bytes.h"
 #include "error.h"
 
-enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_BZIP2, INPUT_XZ, INPUT_ZIP };
 
 /* Which file it is and when it was last written; {0}, but for regular, unless it is a regular one.
  */
@@ -26,11 +26,11 @@ struct input {
 	uint64_t raw_read;	  /* bytes read from fd so far */
 	enum input_kind kind;
 	bool raw_eof;
-	bool frame_open; /* a gzip member or zstd frame has begun and not ended */
+	bool frame_open; /* a gzip member, zstd frame or the like has begun and not ended */
 	bool pending;	 /* the decoder may hold output that did not fit */
 	uint8_t *raw;	 /* what was read and not yet decoded: [raw_pos, raw_len) */
 	size_t raw_pos, raw_len;
-	void *decoder; /* z_stream or ZSTD_DStream */
+	void *decoder; /* z_stream, ZSTD_DStream or struct unpacker */
 	void *digest;  /* XXH3 state over all raw bytes */
 };
 

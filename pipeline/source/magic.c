@@ -11,28 +11,27 @@ struct magic {
 		text, sizeof(text) - 1, is, instead                                                \
 	}
 
+/* In Python, from the module that reads it. */
+#define PYTHON(imports, table)                                                                     \
+	"python3 -c \"import sys, " imports ", pyarrow.csv as c; c.write_csv(" table               \
+	", sys.stdout.buffer)\" | saltmill load JOB - -o DIR"
+
 static const struct magic known[] = {
 	MAGIC("PAR1", "a Parquet file",
 	      "duckdb -c \"COPY (FROM 'FILE.parquet') TO '/dev/stdout' (FORMAT csv)\" | saltmill "
 	      "load "
 	      "JOB - -o DIR"),
-	MAGIC("ORC", "an ORC file",
-	      "python3 -c \"import sys, pyarrow.orc as o, pyarrow.csv as c; "
-	      "c.write_csv(o.read_table('FILE.orc'), sys.stdout.buffer)\" | saltmill load JOB - -o "
-	      "DIR"),
-	MAGIC("Obj\1", "an Avro file", "`source: avro: {files: [...]}` in the job"),
-	MAGIC("ARROW1\0\0", "an Arrow file", "`source: arrow: {files: [...]}` in the job"),
-	MAGIC("\xff\xff\xff\xff", "an Arrow stream", "`source: arrow: {files: [...]}` in the job"),
-	MAGIC("PK\3\4", "a zip archive or an Excel workbook (xlsx)",
-	      "unzip -p FILE.zip | saltmill load JOB - -o DIR; of a workbook a sheet saved as CSV"),
+	MAGIC("ORC", "an ORC file", PYTHON("pyarrow.orc as o", "o.read_table('FILE.orc')")),
+	MAGIC("Obj\1", "an Avro file",
+	      "fastavro FILE.avro | saltmill load JOB - -o DIR, with source: json in the job"),
+	MAGIC("ARROW1\0\0", "an Arrow file",
+	      PYTHON("pyarrow as p", "p.ipc.open_file(p.memory_map('FILE')).read_all()")),
+	MAGIC("\xff\xff\xff\xff", "an Arrow stream",
+	      PYTHON("pyarrow as p", "p.ipc.open_stream(p.memory_map('FILE')).read_all()")),
 	MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook (xls)",
 	      "the sheet saved as CSV"),
 	MAGIC("SQLite format 3\0", "a SQLite database",
 	      "sqlite3 -header -csv FILE.db 'select * from TABLE' | saltmill load JOB - -o DIR"),
-	MAGIC("BZh", "bzip2 data", "bzcat FILE.bz2 | saltmill load JOB - -o DIR"),
-	MAGIC("\xfd"
-	      "7zXZ\0",
-	      "xz data", "xzcat FILE.xz | saltmill load JOB - -o DIR"),
 	MAGIC("7z\xbc\xaf\x27\x1c", "a 7z archive",
 	      "7z x -so FILE.7z | saltmill load JOB - -o DIR"),
 	MAGIC("%PDF-", "a PDF document", "the data it was made from"),
