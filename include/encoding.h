@@ -139,6 +139,8 @@ int layout_put(const struct layout *l, const struct value *v, struct buf *out, s
  */
 int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct value *v,
 		struct error *err);
+/* Append milliseconds since 1970 as 2012-09-01T16:00:00.000Z. */
+void millis_text(int64_t ms, struct buf *out);
 /* Append a value that was taken, as people read it: digits, times as ISO 8601, text with \xHH. */
 void layout_text(const struct layout *l, const struct value *v, struct buf *out);
 

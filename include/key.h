@@ -16,6 +16,7 @@
 #define SALTMILL_KEY_H
 
 #include "encoding.h"
+#include "field.h"
 #include "job.h"
 #include "key_shape.h"
 
@@ -123,12 +124,13 @@ struct key_piece {
  */
 size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece *pieces);
 /*
- * The values of a whole key.  RC_DATA with a sentence on why it cannot be a key of this job: it
+ * The values of a whole key, each with its typed member where forms tell how texts are read (else
+ * see layout_take).  RC_DATA with a sentence on why it cannot be a key of this job: it
  * ends within a part, has bytes left over, holds what no value of a field is, or a constant, salt
  * or hash that does not belong to the others.
  */
-int key_decode(const struct key_schema *s, struct bytes key, struct arena *a,
-	       struct key_piece *pieces, struct error *err);
+int key_decode(const struct key_schema *s, const struct field_forms *forms, struct bytes key,
+	       struct arena *a, struct key_piece *pieces, struct error *err);
 
 /* --- of a table --- */
 

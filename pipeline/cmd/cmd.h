@@ -64,5 +64,6 @@ int cmd_drift(int argc, char **argv);
 int cmd_lint(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
+int cmd_key(int argc, char **argv);
 
 #endif

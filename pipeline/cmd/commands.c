@@ -112,6 +112,14 @@ const struct command commands[] = {
 	 cmd_inspect},
 	{"verify", "DIR|HFILE [--json]",
 	 "prove a published load, or one HFile, from its files alone", "", cmd_verify},
+	{"key", "encode JOB FIELD=VALUE...|- | decode JOB KEY...|-",
+	 "fields to row keys, and row keys to fields",
+	 "  --table NAME            which table, when the job has several\n"
+	 "  --to escaped|hex        encode: how keys are written (default: \\xHH text)\n"
+	 "  --from escaped|hex      decode: how they are\n"
+	 "  -                       a line of standard input each: a JSON object of fields, or a "
+	 "key\n",
+	 cmd_key},
 	{0},
 };
 

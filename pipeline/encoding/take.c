@@ -150,16 +150,17 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 	return take_slice(l, in, a, v, err);
 }
 
-static void put_millis(struct buf *out, int64_t ms)
+void millis_text(int64_t ms, struct buf *out)
 {
-	time_t s = (time_t)(ms / 1000);
+	int64_t part = ms % 1000 + (ms % 1000 < 0 ? 1000 : 0);
+	time_t s = (time_t)((ms - part) / 1000);
 	struct tm t;
-	if (ms < 0 || !gmtime_r(&s, &t)) {
+	if (!gmtime_r(&s, &t)) {
 		buf_printf(out, "%" PRId64 " ms", ms);
 		return;
 	}
 	buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900, t.tm_mon + 1,
-		   t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)(ms % 1000));
+		   t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)part);
 }
 
 void layout_text(const struct layout *l, const struct value *v, struct buf *out)
@@ -173,7 +174,7 @@ void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 	case FIELD_I64: buf_printf(out, "%" PRId64, (int64_t)v->u); return;
 	case FIELD_F64: buf_printf(out, "%.17g", v->f); return;
 	case FIELD_BOOL: buf_append_str(out, v->u ? "true" : "false"); return;
-	case FIELD_TIME: put_millis(out, (int64_t)v->u); return;
+	case FIELD_TIME: millis_text((int64_t)v->u, out); return;
 	default: buf_printf(out, "%" PRIu64, v->u); return;
 	}
 }

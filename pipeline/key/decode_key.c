@@ -138,26 +138,50 @@ static int check_derived(const struct key_schema *s, const struct key_derived *d
 	return RC_OK;
 }
 
-static int take_piece(const struct key_schema *s, size_t part, struct arena *a, struct key_piece *p,
-		      struct error *err)
+/* A text as the field's own; a number stands there with a point, whatever signs the source has. */
+static int read_piece(const struct key_schema *s, const struct field_forms *forms, size_t part,
+		      struct arena *a, struct key_piece *p, struct error *err)
+{
+	struct field_form form = forms->form[s->parts[part].field];
+	struct field_scratch scratch = {0};
+	struct reject why;
+	struct bytes text = p->value.text, *b = &p->value.bytes;
+	if (!text.ptr)
+		return RC_OK;
+	form.thousands = form.decimal = (struct bytes){0};
+	int rc = field_read(&form, &p->value, &scratch, &why);
+	p->value.text = text;
+	if (!rc && form.field->type == FIELD_HEX) {
+		uint8_t *kept = arena_alloc(a, b->len + 1);
+		copy_short(kept, b->ptr, b->len);
+		b->ptr = kept;
+	}
+	field_scratch_release(&scratch);
+	return rc ? part_fault(s, part, err, "%s", why.detail) : RC_OK;
+}
+
+static int take_piece(const struct key_schema *s, const struct field_forms *forms, size_t part,
+		      struct arena *a, struct key_piece *p, struct error *err)
 {
 	const struct key_step *step = &s->steps[part];
 	if (step->kind == PART_FIELD) {
 		int rc = layout_take(&step->layout, p->bytes, a, &p->value, err);
-		return rc ? error_prefix(err, "part %zu: ", part + 1) : RC_OK;
+		if (rc)
+			return error_prefix(err, "part %zu: ", part + 1);
+		return forms ? read_piece(s, forms, part, a, p, err) : RC_OK;
 	}
 	if (step->kind == PART_CONST && !bytes_eq(p->bytes, step->constant))
 		return part_fault(s, part, err, "found other bytes than the job's");
 	return RC_OK;
 }
 
-int key_decode(const struct key_schema *s, struct bytes key, struct arena *a,
-	       struct key_piece *pieces, struct error *err)
+int key_decode(const struct key_schema *s, const struct field_forms *forms, struct bytes key,
+	       struct arena *a, struct key_piece *pieces, struct error *err)
 {
 	size_t n = key_split(s, key, pieces);
 	int rc = n < s->nsteps ? cut_short(s, key, pieces, n, err) : check_end(s, key, pieces, err);
 	for (size_t i = 0; rc == RC_OK && i < s->nsteps; i++)
-		rc = take_piece(s, i, a, &pieces[i], err);
+		rc = take_piece(s, forms, i, a, &pieces[i], err);
 	for (size_t i = 0; rc == RC_OK && i < s->nderived; i++)
 		rc = check_derived(s, &s->derived[i], key, pieces, a, err);
 	return rc;

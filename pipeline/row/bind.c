@@ -133,7 +133,7 @@ static int find_column(const struct job *job, const struct field *f, const char 
 
 static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *job)
 {
-	const struct field *f = b->field;
+	const struct field *f = b->form.field;
 	const char **nulls = f->nulls ? f->nulls : job->csv.nulls;
 	b->nnulls = f->nulls ? f->nnulls : job->csv.nnulls;
 	b->quoted_nulls = job->csv.quoted_nulls;
@@ -146,13 +146,9 @@ static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *
 	}
 }
 
-static void bind_signs(struct row_plan *p, struct binding *b, const struct csv_source *csv)
+static void bind_fallback(struct row_plan *p, struct binding *b)
 {
-	const char *fallback = b->field->fallback;
-	if (csv->thousands)
-		b->thousands = bytes_str(csv->thousands);
-	if (csv->decimal)
-		b->decimal = bytes_str(csv->decimal);
+	const char *fallback = b->form.field->fallback;
 	if (!fallback)
 		return;
 	size_t len = strlen(fallback);
@@ -164,7 +160,7 @@ static void bind_signs(struct row_plan *p, struct binding *b, const struct csv_s
 static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
 			const char *const *columns, size_t ncolumns, struct error *err)
 {
-	const struct field *f = b->field;
+	const struct field *f = b->form.field;
 	const char *const *names = f->columns ? f->columns : (const char *const *)&f->name;
 	b->ncolumns = f->columns && f->ncolumns ? f->ncolumns : 1;
 	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof(*b->columns));
@@ -179,7 +175,7 @@ static int bind_columns(struct row_plan *p, struct binding *b, const struct job 
 
 static void bind_quick(struct binding *b)
 {
-	const struct field *f = b->field;
+	const struct field *f = b->form.field;
 	b->quick_scale = 1;
 	b->quick_max = f->type == FIELD_U32   ? UINT32_MAX
 		       : f->type == FIELD_U64 ? UINT64_MAX
@@ -198,18 +194,16 @@ static void bind_quick(struct binding *b)
 static int bind_field(struct row_plan *p, struct binding *b, const struct job *job,
 		      const char *const *columns, size_t ncolumns, struct error *err)
 {
-	const struct field *f = b->field;
+	const struct field *f = b->form.field;
 	int rc = bind_columns(p, b, job, columns, ncolumns, err);
 	if (rc)
 		return rc;
 	bind_nulls(p, b, job);
-	bind_signs(p, b, &job->csv);
+	bind_fallback(p, b);
 	bind_quick(b);
 	if (b->ncolumns > 1)
 		b->null_max = UINT32_MAX; /* every text is looked at closely */
-	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
-		return 0;
-	rc = time_format_new(&b->format, &p->arena, f->format, err);
+	rc = field_form_init(&b->form, &p->arena, job, f, p->c_locale, err);
 	if (rc)
 		error_prefix(err, "%s:%u:%u: field `%s`: ", job->path, f->pos.line, f->pos.column,
 			     f->name);
@@ -226,7 +220,7 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 		use_table(uses, &job->tables[i]);
 	for (size_t i = 0; i < job->nfields; i++) {
 		struct binding *b = &p->bindings[p->nbindings];
-		*b = (struct binding){.field = &job->fields[i],
+		*b = (struct binding){.form.field = &job->fields[i],
 				      .need = uses[i].need,
 				      .needed_by = uses[i].by};
 		int rc = bind_field(p, b, job, columns, ncolumns, err);

@@ -3,6 +3,8 @@
  */
 #include "compiled.h"
 
+#include <stdlib.h>
+
 static void constant_qualifier(struct row_plan *p, struct cell_step *s, const struct cell_spec *c)
 {
 	size_t len = 0;

@@ -10,9 +10,9 @@
 #ifndef SALTMILL_COMPILED_H
 #define SALTMILL_COMPILED_H
 
+#include "field.h"
 #include "key.h"
 #include "row.h"
-#include "timefmt.h"
 
 #include <locale.h>
 
@@ -29,18 +29,16 @@ struct binding {
 	uint64_t quick_max;
 	uint64_t quick_scale; /* what a number is multiplied by */
 	size_t ncolumns;
-	const struct field *field;
+	struct field_form form;
 	size_t *columns; /* in the event */
 	struct bytes join;
 	struct bytes *nulls;
 	size_t nnulls;
 	uint64_t null_lengths; /* bit n: some null spelling has n bytes; bit 63: 63 or more */
 	bool quoted_nulls;
-	struct bytes fallback;		 /* for a null, with room behind it; ptr NULL: none */
-	struct bytes thousands, decimal; /* signs in numbers; len 0: none, a point */
+	struct bytes fallback; /* for a null, with room behind it; ptr NULL: none */
 	enum need need;
 	const char *needed_by; /* table name */
-	struct time_format *format;
 };
 
 struct cell_step {
@@ -143,10 +141,11 @@ struct row_encoder {
 	unsigned wait, pause;
 	struct key_scratch keys;
 	struct value *values; /* by binding */
-	struct field_scratch {
-		struct buf joined, decoded; /* decoded: hex's bytes, or a number's plain text */
-	} * scratch;			    /* by binding */
-	struct buf qualifier, number;
+	struct binding_scratch {
+		struct buf joined;
+		struct field_scratch read;
+	} * scratch; /* by binding */
+	struct buf qualifier;
 	struct table_output {
 		struct buf key, payload;
 		uint8_t secondary[8];
@@ -167,15 +166,6 @@ decode_values values_decode;
 int defaults_check(const struct row_plan *p, struct error *err);
 /* The best one for events with room behind their texts. */
 decode_values *choose_decode(void);
-
-/* numbers.c: how numbers are written in other lands, and decimals of a fixed scale */
-/*
- * The number in the binding's signs, written with a point alone: in out.  false: digits do not
- * stand in threes behind the thousands' sign, or a point is there that is no decimal sign.
- */
-bool number_plain(const struct binding *b, struct bytes text, struct buf *out);
-/* v->text, as number_plain gives it, becomes v->u, and in out its text with all digits. */
-int decimal_decode(const struct field *f, struct value *v, struct buf *out, struct reject *why);
 
 /* quick.c */
 void quick_compile(struct row_plan *p);

@@ -30,13 +30,12 @@ void row_encoder_trim(struct row_encoder *e)
 {
 	for (size_t i = 0; i < e->plan->nbindings; i++) {
 		buf_release(&e->scratch[i].joined);
-		buf_release(&e->scratch[i].decoded);
+		field_scratch_release(&e->scratch[i].read);
 	}
 	for (size_t i = 0; i < e->plan->ntables; i++)
 		buf_release(&e->out[i].payload);
 	buf_release(&e->keys.hash_input);
 	buf_release(&e->qualifier);
-	buf_release(&e->number);
 }
 
 void row_encoder_free(struct row_encoder *e)

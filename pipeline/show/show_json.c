@@ -17,6 +17,13 @@ static int append(const char *text, size_t size, void *out)
 	return 0;
 }
 
+void show_json_text(struct buf *out, struct bytes text)
+{
+	json_t *s = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
+	json_dump_callback(s, append, out, JSON_ENCODE_ANY);
+	json_decref(s);
+}
+
 void show_json(struct buf *out, json_t *v, size_t flags)
 {
 	struct buf text = {0};

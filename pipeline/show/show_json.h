@@ -9,6 +9,9 @@
 /* A string of any bytes, as names of files are; those that are not UTF-8 become \xHH. */
 json_t *show_string(const char *text);
 
+/* Append one, quoted. */
+void show_json_text(struct buf *out, struct bytes text);
+
 /* Append v and a line end to out, in the form of jansson's flags; v is released. */
 void show_json(struct buf *out, json_t *v, size_t flags);
 

@@ -23,7 +23,7 @@ static void build(struct key_table *k, const struct value *values, struct buf *o
 static void decode(struct key_table *k, struct bytes key, struct arena *a, struct key_piece *pieces)
 {
 	struct error err;
-	if (key_decode(&k->schema, key, a, pieces, &err))
+	if (key_decode(&k->schema, NULL, key, a, pieces, &err))
 		fail_msg("%s", err.msg);
 }
 
@@ -218,15 +218,15 @@ static void not_of_this_job(void **state)
 		uint8_t kept = wrong[cases[i].at];
 		if (cases[i].byte >= 0)
 			wrong[cases[i].at] = (uint8_t)cases[i].byte;
-		assert_int_equal(key_decode(&k.schema, bytes_of(wrong, cases[i].len), &k.arena,
-					    pieces, &err),
+		assert_int_equal(key_decode(&k.schema, NULL, bytes_of(wrong, cases[i].len),
+					    &k.arena, pieces, &err),
 				 RC_DATA);
 		if (!strstr(err.msg, cases[i].sentence))
 			fail_msg("%s has no %s", err.msg, cases[i].sentence);
 		wrong[cases[i].at] = kept;
 	}
 	wrong[0] = (uint8_t)((right + 1) % 16);
-	assert_int_equal(key_decode(&k.schema, bytes_of(wrong, 21), &k.arena, pieces, &err),
+	assert_int_equal(key_decode(&k.schema, NULL, bytes_of(wrong, 21), &k.arena, pieces, &err),
 			 RC_DATA);
 	buf_release(&key);
 	key_table_close(&k);
@@ -348,19 +348,20 @@ static void check_tampered(struct key_table *k, const struct buf *key, struct ke
 {
 	struct error err;
 	size_t last = k->schema.nsteps - 1;
-	assert_int_equal(key_decode(&k->schema, bytes_of(key->ptr, key->len - 1), &k->arena, pieces,
-				    &err),
+	assert_int_equal(key_decode(&k->schema, NULL, bytes_of(key->ptr, key->len - 1), &k->arena,
+				    pieces, &err),
 			 RC_DATA);
 	struct buf longer = {0};
 	buf_append(&longer, key->ptr, key->len);
 	buf_put(&longer, 1);
-	assert_int_equal(key_decode(&k->schema, buf_bytes(&longer), &k->arena, pieces, &err),
+	assert_int_equal(key_decode(&k->schema, NULL, buf_bytes(&longer), &k->arena, pieces, &err),
 			 RC_DATA);
 	buf_release(&longer);
 	if (k->schema.steps[0].kind != PART_SALT || last == 0 || k->schema.parts[0].buckets == 1)
 		return;
 	key->ptr[0] ^= 1;
-	assert_int_equal(key_decode(&k->schema, buf_bytes(key), &k->arena, pieces, &err), RC_DATA);
+	assert_int_equal(key_decode(&k->schema, NULL, buf_bytes(key), &k->arena, pieces, &err),
+			 RC_DATA);
 	key->ptr[0] ^= 1;
 }
 

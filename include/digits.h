@@ -1,16 +1,15 @@
 /*
- * digits.h - text that most columns hold, tested and converted words at a time (inside
- * pipeline/row only)
+ * digits.h - text that most columns hold, tested and converted words at a time
  *
  * The good path of a whole number is two or three loads: up to eight digits are gathered into one
  * word, filled with '0' on the left, tested and converted together.  Text is tested for UTF-8
  * and NUL eight bytes at a time.  Where a source lets us read behind the text (event.h) and the
  * CPU has SSE4.1, up to sixteen digits are one load, with no branch on their number.
  */
-#ifndef SALTMILL_ROW_DIGITS_H
-#define SALTMILL_ROW_DIGITS_H
+#ifndef SALTMILL_DIGITS_H
+#define SALTMILL_DIGITS_H
 
-#include "event.h"
+#include "bytes.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

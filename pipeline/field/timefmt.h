@@ -1,8 +1,8 @@
 /*
- * timefmt.h - time text to milliseconds since 1970 UTC (inside pipeline/row only)
+ * timefmt.h - time text to milliseconds since 1970 UTC (inside pipeline/field only)
  */
-#ifndef SALTMILL_ROW_TIMEFMT_H
-#define SALTMILL_ROW_TIMEFMT_H
+#ifndef SALTMILL_TIMEFMT_H
+#define SALTMILL_TIMEFMT_H
 
 #include "digits.h"
 #include "job.h"

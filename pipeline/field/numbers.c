@@ -4,7 +4,9 @@
  * Nothing is guessed: 1.234 is one number where the point stands between thousands and another
  * where it is the decimal sign, so each sign is taken only where the job says that it stands.
  */
-#include "compiled.h"
+#include "numbers.h"
+
+#include "event.h"
 #include "reject.h"
 
 static bool is_digit(const uint8_t *p, const uint8_t *end)
@@ -18,35 +20,35 @@ static bool starts_with(const uint8_t *p, const uint8_t *end, struct bytes sign)
 }
 
 /* The digits in front of the decimal sign; NULL: a group is not of three digits. */
-static const uint8_t *whole_part(const struct binding *b, const uint8_t *p, const uint8_t *end,
-				 struct buf *out)
+static const uint8_t *whole_part(const struct field_form *form, const uint8_t *p,
+				 const uint8_t *end, struct buf *out)
 {
 	size_t digits = 0;
 	bool grouped = false;
 	for (;;) {
 		for (; is_digit(p, end); digits++)
 			buf_put(out, *p++);
-		if (grouped ? digits != 3 : digits > 3 && starts_with(p, end, b->thousands))
+		if (grouped ? digits != 3 : digits > 3 && starts_with(p, end, form->thousands))
 			return NULL;
-		if (digits == 0 || !starts_with(p, end, b->thousands))
+		if (digits == 0 || !starts_with(p, end, form->thousands))
 			return p;
-		p += b->thousands.len;
+		p += form->thousands.len;
 		grouped = true;
 		digits = 0;
 	}
 }
 
-bool number_plain(const struct binding *b, struct bytes text, struct buf *out)
+bool number_plain(const struct field_form *form, struct bytes text, struct buf *out)
 {
 	const uint8_t *p = text.ptr, *end = p + text.len;
 	out->len = 0;
 	buf_reserve(out, text.len + EVENT_ROOM_BYTES);
 	if (p < end && (*p == '-' || *p == '+'))
 		buf_put(out, *p++);
-	p = whole_part(b, p, end, out);
+	p = whole_part(form, p, end, out);
 	if (!p)
 		return false;
-	struct bytes point = b->decimal.len ? b->decimal : bytes_str(".");
+	struct bytes point = form->decimal.len ? form->decimal : bytes_str(".");
 	if (starts_with(p, end, point)) {
 		buf_put(out, '.');
 		p += point.len;

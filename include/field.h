@@ -1,0 +1,66 @@
+/*
+ * field.h - a field's text to its value
+ *
+ * Implemented in pipeline/field.  Where the text is found, and which texts mean no value, is its
+ * owner's business: an event's column (row/), the command line or a question (key/).
+ */
+#ifndef SALTMILL_FIELD_H
+#define SALTMILL_FIELD_H
+
+#include <locale.h>
+
+#include "encoding.h"
+#include "job.h"
+
+struct time_format;
+
+/* How a field's texts are written. */
+struct field_form {
+	const struct field *field;
+	struct time_format *format;	 /* of a time with a format */
+	locale_t c_locale;		 /* for strtod_l */
+	struct bytes thousands, decimal; /* signs in numbers; len 0: none, a point */
+};
+/* In the arena; the locale is the caller's.  RC_CONFIG: a time format that is none. */
+int field_form_init(struct field_form *form, struct arena *a, const struct job *job,
+		    const struct field *f, locale_t c_locale, struct error *err);
+
+/* What reading a value takes and what it then borrows besides its text.  {0} is empty. */
+struct field_scratch {
+	struct buf decoded; /* hex's bytes, or a number's plain text */
+	struct buf number;
+};
+void field_scratch_release(struct field_scratch *s);
+/*
+ * The typed value of v->text, which is not null.  A number's text becomes the plain one, with a
+ * point alone.  RC_DATA: the text is no value of the field.
+ */
+int field_read(const struct field_form *form, struct value *v, struct field_scratch *s,
+	       struct reject *why);
+/*
+ * The same, or of a time also as ISO 8601: 2012-09-01, with T or a blank and 16:00[:00[.123]]
+ * behind it, with Z or +08:00 behind that; without, the time is of the field's zone.
+ */
+int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
+		       struct reject *why);
+
+/*
+ * Append the value as the source might spell it, ISO 8601 for a time (UTC): the typed member, of
+ * FIELD_TEXT and FIELD_BYTES the text, where bytes that are no UTF-8 are \xHH.
+ */
+void field_text(const struct field *f, const struct value *v, struct buf *out);
+
+/* All fields of a job, by index. */
+struct field_forms {
+	const struct job *job;
+	struct field_form *form;
+	locale_t c_locale;
+	struct arena arena;
+};
+/* Release whatever the result. */
+int field_forms_open(struct field_forms *f, const struct job *job, struct error *err);
+void field_forms_close(struct field_forms *f);
+/* The index of a field by name.  RC_CONFIG: the job has none like that. */
+int field_find(const struct job *job, struct bytes name, size_t *index, struct error *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* cmd_key.h - what `saltmill key encode`, `decode` and `ranges` share (inside pipeline/cmd only) */
+#ifndef SALTMILL_CMD_KEY_H
+#define SALTMILL_CMD_KEY_H
+
+#include "cmd.h"
+#include "field.h"
+#include "key.h"
+
+struct key_arguments {
+	const char *table, *where, *form; /* --table, --where; --from, --to or --format */
+};
+
+/* A job's table, its keys and how its fields are read. */
+struct key_desk {
+	struct job job;
+	const struct job_table *table;
+	struct key_table keys;
+	struct field_forms forms;
+	bool hex, json;
+};
+
+/* cmd_key_ranges.c */
+int key_ranges(struct key_desk *d, const struct key_arguments *a, struct buf *out,
+	       struct error *err);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * field_read.c - a field's text to its value, byte by byte where digits.h does not take it
+ *
+ * Words that explain a fault are put together only after one was found.
+ */
+#include "field.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "digits.h"
+#include "numbers.h"
+#include "text.h"
+#include "timefmt.h"
+
+static inline enum number_fault signed_number(struct bytes t, uint64_t *out)
+{
+	if (t.len && t.ptr[0] != '-') {
+		enum number_fault fault = unsigned_number(t, out);
+		return !fault && *out > INT64_MAX ? NUMBER_LARGE : fault;
+	}
+	uint64_t v = 0;
+	enum number_fault fault = t.len > 1 ? long_number(t.ptr + 1, t.len - 1, &v) : NUMBER_BAD;
+	if (fault)
+		return fault;
+	*out = 0 - v;
+	return v > (uint64_t)INT64_MAX + 1 ? NUMBER_LARGE : NUMBER_FINE;
+}
+
+static int bad_integer(const struct field *f, struct bytes text, enum number_fault fault,
+		       struct reject *why)
+{
+	uint64_t v;
+	const char *range = f->type == FIELD_U32   ? "a whole number 0..4294967295"
+			    : f->type == FIELD_U64 ? "a whole number 0..18446744073709551615"
+			    : f->type == FIELD_I64
+				    ? "a whole number -9223372036854775808..9223372036854775807"
+				    : "a number of time units since 1970 that fits 64 bits in ms";
+	/* a well-formed negative number in an unsigned field is out of range, not malformed */
+	if (fault == NUMBER_BAD && text.len > 1 && text.ptr[0] == '-' &&
+	    long_number(text.ptr + 1, text.len - 1, &v) != NUMBER_BAD)
+		fault = NUMBER_LARGE;
+	return reject_value(why, fault == NUMBER_BAD ? "bad_number" : "out_of_range", f->name, text,
+			    "expected %s", range);
+}
+
+static int decode_unsigned(const struct field *f, struct value *v, uint64_t max, struct reject *why)
+{
+	enum number_fault fault = unsigned_number(v->text, &v->u);
+	return fault || v->u > max ? bad_integer(f, v->text, fault, why) : 0;
+}
+
+static int decode_signed(const struct field *f, struct value *v, struct reject *why)
+{
+	enum number_fault fault = signed_number(v->text, &v->u);
+	return fault ? bad_integer(f, v->text, fault, why) : 0;
+}
+
+static int bad_time(const struct field *f, struct bytes text, enum time_fault fault,
+		    struct reject *why)
+{
+	if (fault == TIME_NO_DATE)
+		return reject_value(why, "bad_date", f->name, text,
+				    "expected a date that the calendar has (%s)", f->format);
+	if (fault == TIME_GAP)
+		return reject_value(
+			why, "bad_time", f->name, text,
+			"expected a local time that exists in %s (clocks jumped over it)",
+			f->zone->name);
+	return reject_value(why, "bad_time", f->name, text, "expected a time written as %s",
+			    f->format);
+}
+
+static int decode_time(const struct field_form *form, struct value *v, struct reject *why)
+{
+	const struct field *f = form->field;
+	int64_t t;
+	if (f->unit == TIME_FORMAT) {
+		enum time_fault fault = time_parse(form->format, f->zone, v->text, &t);
+		v->u = (uint64_t)t;
+		return fault ? bad_time(f, v->text, fault, why) : 0;
+	}
+	enum number_fault fault = signed_number(v->text, &v->u);
+	t = (int64_t)v->u;
+	if (fault == NUMBER_BAD) {
+		fault = time_of_decimal(f->unit, v->text, &t);
+		v->u = (uint64_t)t;
+		return fault ? bad_integer(f, v->text, fault, why) : 0;
+	}
+	if (fault)
+		return bad_integer(f, v->text, fault, why);
+	if (f->unit == TIME_S && __builtin_mul_overflow(t, 1000, &t))
+		return bad_integer(f, v->text, NUMBER_LARGE, why);
+	if (f->unit == TIME_US)
+		t = floor_div(t, 1000);
+	if (f->unit == TIME_NS)
+		t = floor_div(t, 1000000);
+	v->u = (uint64_t)t;
+	return 0;
+}
+
+/* The first byte that is NUL or not UTF-8; t.len: none. */
+static size_t text_fault(struct bytes t)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	while (p < end) {
+		if (end - p >= 8 && plain_word(load64(p))) {
+			p += 8;
+			continue;
+		}
+		size_t n = *p ? utf8_char(p, end) : 0;
+		if (!n)
+			break;
+		p += n;
+	}
+	return (size_t)(p - t.ptr);
+}
+
+static int check_text(const struct field *f, const struct value *v, struct reject *why)
+{
+	size_t at = text_fault(v->text);
+	if (at == v->text.len)
+		return 0;
+	if (v->text.ptr[at] == 0)
+		return reject_value(why, "nul_byte", f->name, v->text,
+				    "expected text; byte %zu is NUL", at);
+	return reject_value(why, "bad_utf8", f->name, v->text,
+			    "expected UTF-8; byte %zu (%02X) is not", at, v->text.ptr[at]);
+}
+
+static int hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int decode_hex(const struct field *f, struct value *v, struct buf *out, struct reject *why)
+{
+	size_t n = v->text.len / 2;
+	if (v->text.len % 2)
+		return reject_value(why, "bad_hex", f->name, v->text,
+				    "expected an even number of hex digits, there are %zu",
+				    v->text.len);
+	out->len = 0;
+	uint8_t *to = buf_room(out, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		int hi = hex_digit(v->text.ptr[2 * i]), lo = hex_digit(v->text.ptr[2 * i + 1]);
+		if ((hi | lo) < 0)
+			return reject_value(why, "bad_hex", f->name, v->text,
+					    "expected hex digits; byte %zu is none",
+					    2 * i + (hi >= 0));
+		to[i] = (uint8_t)(hi << 4 | lo);
+	}
+	v->bytes = bytes_of(to, n);
+	return 0;
+}
+
+static bool equals_nocase(struct bytes t, const char *word)
+{
+	size_t n = strlen(word);
+	return t.len == n && strncasecmp((const char *)t.ptr, word, n) == 0;
+}
+
+static int decode_bool(const struct field *f, struct value *v, struct reject *why)
+{
+	static const char *const words[] = {"false", "true", "f", "t", "no", "yes", "0", "1"};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (equals_nocase(v->text, words[i])) {
+			v->u = i % 2 ? 0xff : 0;
+			return 0;
+		}
+	}
+	return reject_value(why, "bad_bool", f->name, v->text,
+			    "expected true or false (also t/f, yes/no, 1/0)");
+}
+
+static size_t skip_digits(struct bytes t, size_t at)
+{
+	while (at < t.len && t.ptr[at] >= '0' && t.ptr[at] <= '9')
+		at++;
+	return at;
+}
+
+/* What strtod takes, without hex, inf and nan: [+-]digits[.digits][e[+-]digits]. */
+static bool is_real(struct bytes t)
+{
+	size_t at = t.len && (t.ptr[0] == '-' || t.ptr[0] == '+');
+	size_t whole = skip_digits(t, at), end = whole, digits = whole - at;
+	if (whole < t.len && t.ptr[whole] == '.') {
+		end = skip_digits(t, whole + 1);
+		digits += end - whole - 1;
+	}
+	if (!digits)
+		return false;
+	if (end < t.len && (t.ptr[end] | 0x20) == 'e') {
+		at = end + 1;
+		at += at < t.len && (t.ptr[at] == '-' || t.ptr[at] == '+');
+		end = skip_digits(t, at);
+		if (end == at)
+			return false;
+	}
+	return end == t.len;
+}
+
+static int decode_real(const struct field_form *form, struct value *v, struct buf *number,
+		       struct reject *why)
+{
+	const struct field *f = form->field;
+	if (!is_real(v->text))
+		return reject_value(why, "bad_number", f->name, v->text,
+				    "expected a decimal number such as -12.5 or 3e8");
+	number->len = 0;
+	buf_append(number, v->text.ptr, v->text.len);
+	buf_put(number, 0);
+	v->f = strtod_l((const char *)number->ptr, NULL, form->c_locale);
+	if (v->f - v->f != 0)
+		return reject_value(why, "out_of_range", f->name, v->text,
+				    "expected a number that a 64-bit float can hold");
+	return 0;
+}
+
+static bool is_number(enum field_type t)
+{
+	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
+	       t == FIELD_DECIMAL;
+}
+
+/* A number with the job's own signs becomes one with a point alone. */
+static int take_signs(const struct field_form *b, struct value *v, struct buf *plain,
+		      struct reject *why)
+{
+	if (!number_plain(b, v->text, plain))
+		return reject_value(why, "bad_number", b->field->name, v->text,
+				    "expected a number with the decimal sign `%s`%s%s%s",
+				    b->decimal.len ? (const char *)b->decimal.ptr : ".",
+				    b->thousands.len ? " and groups of three digits by `" : "",
+				    b->thousands.len ? (const char *)b->thousands.ptr : "",
+				    b->thousands.len ? "`" : " alone");
+	v->text = buf_bytes(plain);
+	return RC_OK;
+}
+
+int field_form_init(struct field_form *form, struct arena *a, const struct job *job,
+		    const struct field *f, locale_t c_locale, struct error *err)
+{
+	*form = (struct field_form){.field = f, .c_locale = c_locale};
+	if (job->csv.thousands)
+		form->thousands = bytes_str(job->csv.thousands);
+	if (job->csv.decimal)
+		form->decimal = bytes_str(job->csv.decimal);
+	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
+		return RC_OK;
+	return time_format_new(&form->format, a, f->format, err);
+}
+
+int field_read(const struct field_form *form, struct value *v, struct field_scratch *s,
+	       struct reject *why)
+{
+	const struct field *f = form->field;
+	if ((form->thousands.len || form->decimal.len) && is_number(f->type) &&
+	    take_signs(form, v, &s->decoded, why))
+		return RC_DATA;
+	switch (f->type) {
+	case FIELD_TEXT: return check_text(f, v, why);
+	case FIELD_BYTES: return 0;
+	case FIELD_HEX: return decode_hex(f, v, &s->decoded, why);
+	case FIELD_U32: return decode_unsigned(f, v, UINT32_MAX, why);
+	case FIELD_U64: return decode_unsigned(f, v, UINT64_MAX, why);
+	case FIELD_I64: return decode_signed(f, v, why);
+	case FIELD_F64: return decode_real(form, v, &s->number, why);
+	case FIELD_BOOL: return decode_bool(f, v, why);
+	case FIELD_TIME: return decode_time(form, v, why);
+	case FIELD_DECIMAL: return decimal_decode(f, v, &s->decoded, why);
+	}
+	return 0;
+}
+
+void field_scratch_release(struct field_scratch *s)
+{
+	buf_release(&s->decoded);
+	buf_release(&s->number);
+}
+
+/* One of the ISO 8601 forms. */
+static bool read_iso(const struct field *f, struct bytes text, int64_t *ms)
+{
+	static const char *const days[] = {"%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d "};
+	static const char *const hours[] = {"%H:%M", "%H:%M:%S", "%H:%M:%S.%f"};
+	static const char *const zones[] = {"", "%z"};
+	char format[64];
+	for (size_t i = 0; i < 2 + 2 * 3 * 2; i++) {
+		bool day_only = i < 2;
+		size_t k = i - 2;
+		snprintf(format, sizeof(format), "%s%s%s", days[day_only ? 0 : 1 + k % 2],
+			 day_only ? "" : hours[k / 2 % 3], zones[day_only ? i : k / 6]);
+		struct arena a = {0};
+		struct time_format *t;
+		struct error err;
+		bool with_zone = day_only ? i : k / 6;
+		bool fine = time_format_new(&t, &a, format, &err) == RC_OK &&
+			    time_parse(t, with_zone ? NULL : f->zone, text, ms) == TIME_FINE;
+		arena_release(&a);
+		if (fine)
+			return true;
+	}
+	return false;
+}
+
+int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
+		       struct reject *why)
+{
+	int64_t ms;
+	int rc = field_read(form, v, s, why);
+	if (rc && form->field->type == FIELD_TIME && read_iso(form->field, v->text, &ms)) {
+		v->u = (uint64_t)ms;
+		return 0;
+	}
+	return rc;
+}
