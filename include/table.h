@@ -70,6 +70,7 @@ struct family {
 	uint32_t min_match;    /* ZSTD: of ready-made sequences; 0: zstd looks for matches */
 	enum codec_aim aim;    /* level, hash_log, min_match are found by trying (hfile_tune) */
 	enum zstd_framing framing;
+	bool framing_said;    /* by the job: otherwise it is said at each load */
 	uint32_t block_bytes; /* default 65536 */
 	enum block_encoding encoding;
 	bool in_memory;

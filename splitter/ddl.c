@@ -39,23 +39,39 @@ static bool is_coprocessor(const struct attribute *it)
 	return d && d->kind == KIND_COPROCESSOR;
 }
 
-/* hfile/README.md 9.4: the two zstd codecs cannot read each other's blocks. */
-static void zstd_note(struct buf *out, const struct table *t)
+/*
+ * The two zstd codecs cannot read each other's blocks (hfile/README.md 9.4), and a cluster would
+ * only find out when it opens the files: the script asks the configuration it runs with, and stops.
+ */
+static void zstd_check(struct buf *out, const struct table *t)
 {
-	for (size_t i = 0; i < t->nfamilies; i++) {
-		const struct family *f = &t->families[i];
-		bool hbase = f->framing == ZSTD_FRAMING_HBASE;
-		if (f->codec != CODEC_ZSTD)
-			continue;
-		buf_append_str(
-			out, "#\n# ZSTD: the files are framed for one of HBase's two codecs, which "
-			     "cannot read each other's.\n"
-			     "# Master and region servers need, in hbase-site.xml:\n");
-		buf_printf(out, "#   hbase.io.compress.zstd.codec = %s\n",
-			   hbase ? "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec"
-				 : "org.apache.hadoop.io.compress.ZStandardCodec (the default)");
+	static const char hadoop[] = "org.apache.hadoop.io.compress.ZStandardCodec";
+	const struct family *f = t->families;
+	while (f < t->families + t->nfamilies && f->codec != CODEC_ZSTD)
+		f++;
+	if (f == t->families + t->nfamilies)
 		return;
-	}
+	bool ours = f->framing == ZSTD_FRAMING_HBASE;
+	buf_printf(
+		out,
+		"#\n# ZSTD: the files are framed for %s codec, the other one cannot read them.\n"
+		"# A stock cluster, and all of HBase 2.4, has Hadoop's.  Master and region servers "
+		"need, in\n# hbase-site.xml:\n#   hbase.io.compress.zstd.codec = %s\n",
+		ours ? "HBase's own" : "Hadoop's",
+		ours ? "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec"
+		     : "org.apache.hadoop.io.compress.ZStandardCodec (the default)");
+	buf_printf(out,
+		   "zstd = org.apache.hadoop.hbase.HBaseConfiguration.create.get("
+		   "'hbase.io.compress.zstd.codec', '%s')\n"
+		   "release = org.apache.hadoop.hbase.util.VersionInfo.getVersion.split('.')"
+		   ".map(&:to_i).first(2)\n"
+		   "zstd = '%s' if (release <=> [2, 5]) < 0 # it knows no such setting\n"
+		   "%s zstd.start_with?('org.apache.hadoop.hbase.')\n"
+		   "  raise \"ZSTD: this cluster's codec is #{zstd}, which cannot read the files: "
+		   "%s\"\nend\n",
+		   hadoop, hadoop, ours ? "unless" : "if",
+		   ours ? "set hbase.io.compress.zstd.codec, or write `framing: hadoop` in the job"
+			: "write `framing: hbase` in the job");
 }
 
 static void put_namespace(struct buf *out, const char *name)
@@ -245,7 +261,7 @@ int ddl_create_with(struct buf *out, const struct table *t, const struct splits 
 	script_head(out, t, (char *)what.ptr,
 		    "Running it again changes nothing: a table that exists is left alone.");
 	buf_release(&what);
-	zstd_note(out, t);
+	zstd_check(out, t);
 	buf_append_str(out, "\nif exists(");
 	ruby_quote(out, t->name);
 	buf_append_str(out, ")\n  puts ");

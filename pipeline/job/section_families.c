@@ -115,6 +115,7 @@ static int read_compression(struct reader *r, const struct node *n, const struct
 	if (rc)
 		return rc;
 	const struct node *framing = node_get(n, "framing");
+	f->framing_said = framing != NULL;
 	if (framing && f->codec != CODEC_ZSTD)
 		return fault(r, framing->pos, "framing: found without ZSTD, expected none");
 	return check_level(r, n, f);
