@@ -139,13 +139,13 @@ base: bytes cell text clock error reject table mem io pool units hash crash tick
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query | bytes cell error mem hfile
-splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table
-job: job | bytes text error mem io units table table_check divide record encoding
+splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
+job: job | bytes text error mem io units table table_check divide record encoding cell
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
 field: field digits | bytes text error reject mem encoding job event units
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits
-sort: record sorter | bytes error mem io pool units key_weights
+sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish | bytes text clock error mem io sorter event offsets
 cut: cut | bytes cell error mem io pool hfile job row sorter record
 pass: pass memory cell_sample measure tuning existing_regions regions | bytes cell error mem io pool run job source row record cut sorter splits divide key publish

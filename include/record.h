@@ -9,9 +9,10 @@
 #define SALTMILL_RECORD_H
 
 #include "bytes.h"
+#include "cell.h"
 #include "error.h"
 
-#define ROW_KEY_MAX 32767 /* HConstants.MAX_ROW_LENGTH */
+#define ROW_KEY_MAX CELL_ROW_MAX
 /* Ours: the cells of a row beyond memory are sorted by 2 bytes of family and the qualifier. */
 #define QUALIFIER_MAX (ROW_KEY_MAX - 2)
 

@@ -13,12 +13,10 @@
 
 #include "attributes.h"
 #include "bytes.h"
+#include "cell.h"
 #include "ddl.h"
 #include "table_check.h"
 #include "text.h"
-
-#define MAX_FAMILY_BYTES 127 /* a KeyValue's family length is one signed byte */
-#define MAX_BLOOM_PREFIX 32767
 
 static const char fifo_key[] = "hbase.hstore.defaultengine.compactionpolicy.class";
 static const char fifo_policy[] =
@@ -94,10 +92,10 @@ static int check_family_name(const char *name, struct error *err)
 		return error_set(
 			err, RC_CONFIG,
 			"column family \"recovered.edits\": HBase keeps its own files there");
-	if (strlen(name) > MAX_FAMILY_BYTES)
+	if (strlen(name) > CELL_FAMILY_MAX)
 		return error_set(err, RC_CONFIG,
 				 "column family \"%.40s...\" has %zu bytes, a cell can hold %d",
-				 name, strlen(name), MAX_FAMILY_BYTES);
+				 name, strlen(name), CELL_FAMILY_MAX);
 	for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
 		if (*p < 0x20 || *p == 0x7F)
 			return error_set(err, RC_CONFIG,
@@ -208,7 +206,7 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 	if (f->bloom != BLOOM_ROWPREFIX)
 		return RC_OK;
 	if (given) {
-		long n = number_in(given->value, 1, MAX_BLOOM_PREFIX);
+		long n = number_in(given->value, 1, CELL_ROW_MAX);
 		*at = given->pos;
 		if (n < 0 || (f->bloom_prefix && f->bloom_prefix != (uint32_t)n))
 			return error_set(err, RC_CONFIG,
@@ -216,15 +214,15 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 					 f->name, BLOOM_PREFIX_KEY, given->value,
 					 n < 0 ? "a whole number"
 					       : "the bloom filter's own prefix length",
-					 MAX_BLOOM_PREFIX);
+					 CELL_ROW_MAX);
 		f->bloom_prefix = (uint32_t)n;
 	}
-	if (f->bloom_prefix < 1 || f->bloom_prefix > MAX_BLOOM_PREFIX)
+	if (f->bloom_prefix < 1 || f->bloom_prefix > CELL_ROW_MAX)
 		return error_set(
 			err, RC_CONFIG,
 			"family %s: bloom filter ROWPREFIX_FIXED_LENGTH has prefix length %" PRIu32
 			", expected 1 to %d (the master refuses the table otherwise)",
-			f->name, f->bloom_prefix, MAX_BLOOM_PREFIX);
+			f->name, f->bloom_prefix, CELL_ROW_MAX);
 	return RC_OK;
 }
 

@@ -9,20 +9,19 @@
 
 #include <inttypes.h>
 
+#include "cell.h"
 #include "io.h"
 #include "keytext.h"
 #include "mem.h"
-
-#define MAX_ROW_BYTES 32767 /* HConstants.MAX_ROW_LENGTH */
 
 int splits_add(struct splits *s, struct bytes key, struct error *err)
 {
 	if (key.len == 0)
 		return error_set(err, RC_ORDER, "split key %zu is empty", s->count + 1);
-	if (key.len > MAX_ROW_BYTES)
+	if (key.len > CELL_ROW_MAX)
 		return error_set(err, RC_LIMIT,
 				 "split key %zu has %zu bytes, at most %d are allowed",
-				 s->count + 1, key.len, MAX_ROW_BYTES);
+				 s->count + 1, key.len, CELL_ROW_MAX);
 	if (s->count) {
 		int c = bytes_cmp(s->keys[s->count - 1], key);
 		if (c >= 0)

@@ -38,7 +38,7 @@
 #define NOINLINE __attribute__((noinline))
 
 /* Where the next sequence goes. */
-struct cursor {
+struct next_sequence {
 	ZSTD_Sequence *next;   /* next[-1] can be written to; of offset 0 if it is no match */
 	const uint8_t *anchor; /* literals begin here */
 };
@@ -138,7 +138,7 @@ INLINE uint64_t first_zero(uint64_t m, uint64_t bit)
 }
 
 /* The match before q goes on at q, however short; returns the first zero behind it. */
-INLINE uint64_t go_on(struct cursor *c, struct distance d, uint64_t up, uint64_t left)
+INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, uint64_t left)
 {
 	uint32_t offset = c->next[-1].offset;
 	uint64_t stop = first_zero(offset == d.up ? up : offset == d.left ? left : 0, 1);
@@ -162,8 +162,9 @@ INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, co
 }
 
 /* Matches of the bytes at q; up and left have a bit for each that equals the one so far back. */
-INLINE struct cursor put_matches(struct cursor c, const struct frame *f, const uint8_t *q,
-				 struct distance d, uint64_t up, uint64_t left)
+INLINE struct next_sequence put_matches(struct next_sequence c, const struct frame *f,
+					const uint8_t *q, struct distance d, uint64_t up,
+					uint64_t left)
 {
 	uint64_t starts = run_starts(up, f->step) | run_starts(left, f->step);
 	if (c.anchor == q)
@@ -192,8 +193,8 @@ INLINE struct cursor put_matches(struct cursor c, const struct frame *f, const u
 }
 
 /* Matches of n bytes at q. */
-INLINE struct cursor put_part(struct cursor c, const struct frame *f, const uint8_t *q, size_t n,
-			      struct distance d)
+INLINE struct next_sequence put_part(struct next_sequence c, const struct frame *f,
+				     const uint8_t *q, size_t n, struct distance d)
 {
 	size_t before = (size_t)(q - f->base);
 	bool has_up = d.up && d.up <= before, has_left = d.left && d.left <= before;
@@ -243,9 +244,9 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
  * equal_bytes of it and those, if it is short.  What follows the row key is compared with what lies
  * as far before the other keys' ends.  (The family's length, between the two, is in no match then.)
  */
-INLINE struct cursor put_uneven(struct cursor c, const struct frame *f, const uint8_t *q,
-				const struct shape *s, struct distance d, uint64_t up,
-				uint64_t left)
+INLINE struct next_sequence put_uneven(struct next_sequence c, const struct frame *f,
+				       const uint8_t *q, const struct shape *s, struct distance d,
+				       uint64_t up, uint64_t left)
 {
 	uint32_t more_up = s->key_bytes - get_be32(q - d.up);
 	uint32_t more_left = s->key_bytes - get_be32(q - d.left);
@@ -266,15 +267,15 @@ INLINE struct cursor put_uneven(struct cursor c, const struct frame *f, const ui
 }
 
 /* Literals up to at, and the end of a zstd block. */
-static struct cursor put_end(struct cursor c, const uint8_t *at)
+static struct next_sequence put_end(struct next_sequence c, const uint8_t *at)
 {
 	*c.next++ = (ZSTD_Sequence){.litLength = (uint32_t)(at - c.anchor)};
-	return (struct cursor){c.next, at};
+	return (struct next_sequence){c.next, at};
 }
 
 /* The walk over a block.  Neighbours in here are not used together: registers, not vectors. */
 struct walk {
-	struct cursor c;
+	struct next_sequence c;
 	const uint8_t *q;      /* the cell; NULL: it cannot be */
 	const uint8_t *before; /* the cell before; NULL: none */
 	const uint8_t **above; /* in the list of cells: of the same place in the row before */

@@ -2,6 +2,7 @@
  * Column families: what the HFile writer must know goes into struct family, the rest to the
  * create-table script.
  */
+#include "cell.h"
 #include "sections.h"
 
 #include "units.h"
@@ -164,7 +165,7 @@ static const struct key family_keys[] = {
 	 .read = read_number,
 	 .offset = offsetof(struct family, bloom_prefix),
 	 .min = 1,
-	 .max = 32767},
+	 .max = CELL_ROW_MAX},
 	{.name = "compression", .read = read_compression},
 	{.name = "blocksize",
 	 .read = read_block_bytes,

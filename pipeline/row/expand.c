@@ -3,12 +3,12 @@
  */
 #include "compiled.h"
 
-struct cursor {
+struct unread_payload {
 	const uint8_t *at, *end;
 };
 
 /* A slice behind varint(length + 1); false: 0, or the payload is damaged. */
-static inline bool take_slice(struct cursor *c, struct bytes *out)
+static inline bool take_slice(struct unread_payload *c, struct bytes *out)
 {
 	uint64_t n;
 	if (c->at < c->end && *c->at < 0x80) {
@@ -26,8 +26,8 @@ static inline bool take_slice(struct cursor *c, struct bytes *out)
 	return true;
 }
 
-static inline bool take_cell(struct cursor *c, const struct cell_step *s, struct bytes *qualifier,
-			     struct bytes *value)
+static inline bool take_cell(struct unread_payload *c, const struct cell_step *s,
+			     struct bytes *qualifier, struct bytes *value)
 {
 	*qualifier = s->qualifier;
 	*value = s->value;
@@ -93,7 +93,7 @@ static size_t short_cells(const struct table_plan *t, const struct record *r, st
 static __attribute__((noinline)) size_t any_cells(const struct table_plan *t,
 						  const struct record *r, struct row_cell *cells)
 {
-	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	int64_t ts = record_ts(t, r);
 	struct row_cell *to = cells;
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
@@ -121,7 +121,7 @@ size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
 static __attribute__((noinline)) size_t any_values(const struct table_plan *t,
 						   const struct record *r, struct cell_value *out)
 {
-	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	struct cell_value *to = out;
 	for (size_t i = 0; i < t->ncells; i++) {
 		struct bytes value = t->frames[i].value;
@@ -171,7 +171,7 @@ uint64_t row_weigh(const void *row_weigher, const struct record *r)
 	const struct table_plan *t = &w->plan->tables[w->table];
 	if (weight_is_usual(&t->usual, r))
 		return weigh_usual(&t->usual, r);
-	struct cursor c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
 	uint64_t sum = 0;
 	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
 		struct bytes qualifier, value;
