@@ -30,6 +30,8 @@ struct load_options {
 	const char *output_dir;
 	struct event_limit limit;
 	const struct event_limit *max_duplicates; /* of each table's events; NULL: any */
+	const struct event_limit *max_filtered;	  /* the same, of those without a cell for it */
+	uint64_t min_rows;			  /* that each table has at least; 0: any */
 	const struct existing_regions
 		*live; /* regions that tables have already, in place of the job's; NULL: none */
 	const struct load_kafka *kafka; /* NULL: files */

@@ -14,6 +14,8 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 
 /* A line for each table of whose events too many are hidden by others. */
 void report_collisions(struct buf *out, const struct load_result *r);
+/* A line for each input file that has no rows. */
+void report_empty(struct buf *out, const struct load_result *r);
 /* A line for each table whose promise is broken; false when any is. */
 bool report_promises(struct buf *out, const struct load_result *r);
 /* A line of warning when a family's newest cell is already older than its TTL by the clock. */

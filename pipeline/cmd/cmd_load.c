@@ -10,12 +10,23 @@
 #include "report.h"
 #include "reporter.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_MAX_DUPLICATES, OPT_EXISTING, OPT_STATE, OPT_REJECTS, OPT_JOB };
+enum {
+	OPT_MAX_REJECTS = 500,
+	OPT_MAX_DUPLICATES,
+	OPT_MAX_FILTERED,
+	OPT_MIN_ROWS,
+	OPT_EXISTING,
+	OPT_STATE,
+	OPT_REJECTS,
+	OPT_JOB
+};
 
 struct load_arguments {
 	const char *output_dir;
 	struct event_limit limit, duplicates;
-	bool limits_duplicates;
+	bool limits_duplicates, limits_filtered;
+	struct event_limit filtered;
+	uint64_t min_rows;
 	struct existing_regions live;
 	const char *state_dir;
 	bool rejects; /* replay */
@@ -39,6 +50,15 @@ int parse_event_limit(const char *option, const char *text, struct event_limit *
 			 option, text);
 }
 
+static int parse_rows(const char *text, uint64_t *out, struct error *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	if (digits == 0 || digits > 18 || text[digits])
+		return error_set(err, RC_CONFIG, "--min-rows: found `%s`, expected a number", text);
+	*out = strtoull(text, NULL, 10);
+	return RC_OK;
+}
+
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
@@ -47,6 +67,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_MAX_DUPLICATES:
 		a->limits_duplicates = true;
 		return parse_event_limit("--max-duplicates", arg, &a->duplicates, err);
+	case OPT_MAX_FILTERED:
+		a->limits_filtered = true;
+		return parse_event_limit("--max-filtered", arg, &a->filtered, err);
+	case OPT_MIN_ROWS: return parse_rows(arg, &a->min_rows, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
@@ -85,6 +109,7 @@ static int print_result(const struct run_options *o, const struct job *job,
 	if (!o->quiet)
 		report_hidden(&warnings, r, job);
 	report_collisions(&warnings, r);
+	report_empty(&warnings, r);
 	bool kept = report_promises(&warnings, r);
 	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
@@ -137,6 +162,8 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .limit = a->limit,
 					   .max_duplicates =
 						   a->limits_duplicates ? &a->duplicates : NULL,
+					   .max_filtered = a->limits_filtered ? &a->filtered : NULL,
+					   .min_rows = a->min_rows,
 					   .live = &a->live};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
@@ -151,14 +178,15 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 
 int cmd_load(int argc, char **argv)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-					    {"max-rejects", required_argument, NULL,
-					     OPT_MAX_REJECTS},
-					    {"max-duplicates", required_argument, NULL,
-					     OPT_MAX_DUPLICATES},
-					    {"existing", required_argument, NULL, OPT_EXISTING},
-					    {"state", required_argument, NULL, OPT_STATE},
-					    {0}};
+	static const struct option own[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
+		{"max-filtered", required_argument, NULL, OPT_MAX_FILTERED},
+		{"min-rows", required_argument, NULL, OPT_MIN_ROWS},
+		{"existing", required_argument, NULL, OPT_EXISTING},
+		{"state", required_argument, NULL, OPT_STATE},
+		{0}};
 	struct run_options o;
 	struct load_arguments a = {0};
 	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);

@@ -235,6 +235,8 @@ int load_publish(struct load *l, struct error *err)
 	if (rc == RC_OK)
 		rc = check_law(m, err);
 	if (rc == RC_OK)
+		rc = load_check_guards(l, err);
+	if (rc == RC_OK)
 		rc = load_check_duplicates(l, err);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)

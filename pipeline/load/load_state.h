@@ -59,6 +59,8 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
 /* All is described: do more events hide each other than a sound row key lets them? */
 int load_check_duplicates(struct load *l, struct error *err);
+/* load_guards.c: RC_DATA when a table got less than the run was told to expect. */
+int load_check_guards(const struct load *l, struct error *err);
 
 /* Scripts, counts, manifest; then the one rename that publishes. */
 int load_publish(struct load *l, struct error *err);

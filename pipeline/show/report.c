@@ -223,6 +223,13 @@ void report_collisions(struct buf *out, const struct load_result *r)
 			buf_printf(out, "warning: %s\n", r->collisions[i]);
 }
 
+void report_empty(struct buf *out, const struct load_result *r)
+{
+	for (size_t i = 0; i < r->manifest.ninputs; i++)
+		if (r->manifest.inputs[i].rows == 0)
+			buf_printf(out, "warning: %s: found no rows\n", r->manifest.inputs[i].path);
+}
+
 bool report_promises(struct buf *out, const struct load_result *r)
 {
 	bool kept = true;

@@ -396,7 +396,7 @@ PACKED = {
     "zip64 from a pipe": zipped(("in.csv", PLAIN), pipe=True, zip64=True),
     "zip, stored": zipped(("in.csv", PLAIN), method=zipfile.ZIP_STORED),
     "zip, in a folder, by macOS": zipped(("a/", b""), ("a/in.csv", PLAIN), MAC),
-    "zip, by macOS, from a pipe": zipped(MAC, ("in.csv", PLAIN), MAC, pipe=True),
+    "zip, by macOS, from a pipe": zipped(MAC, ("in.csv", PLAIN), ("__MACOSX/._b", b""), pipe=True),
 }
 
 
@@ -440,3 +440,35 @@ def test_packed_otherwise(tmp_path, saltmill, data, words):
     bench.input(data)
     r = bench.run()
     bench.refused(r, r.returncode or 1, words)
+
+
+# --- guards ---
+
+@pytest.mark.parametrize("args,words", [
+    (["--min-rows", "3"], "table t: found 2 rows, expected at least 3 (--min-rows)"),
+    (["--max-filtered", "1"], "2 of 4 events have no cell for it, and --max-filtered tolerates 1"),
+    (["--max-filtered", "49%"], "tolerates 1"),
+    (["--max-filtered", "50%", "--min-rows", "2"], None),
+])
+def test_guards(tmp_path, saltmill, args, words):
+    bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
+    bench.input(b"id,v\n1,\n2,a\n3,\n4,b\n")
+    r = bench.run(*args)
+    if words:
+        bench.refused(r, 1, words)
+    else:
+        assert r.returncode == 0 and len(loaded(bench)) == 2
+
+
+def test_guard_that_is_no_number(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
+    bench.input(b"id,v\n")
+    bench.refused(bench.run("--min-rows", "many"), 2, "--min-rows: found `many`, expected a number")
+
+
+def test_file_without_rows_is_told(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, job("{files: [in.csv, none.csv]}", "{}", ["v"]))
+    bench.input(b"id,v\n1,a\n")
+    bench.input(b"id,v\n", "none.csv")
+    r = bench.run()
+    assert r.returncode == 0 and b"none.csv: found no rows" in r.stderr and b"in.csv: found" not in r.stderr
