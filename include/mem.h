@@ -8,6 +8,7 @@
 #ifndef SALTMILL_MEM_H
 #define SALTMILL_MEM_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ void *mem_realloc(void *ptr, size_t size);
 void *mem_alloc_aligned(size_t alignment, size_t size);
 char *mem_strdup(const char *s);
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *mem_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 void mem_free(void *ptr);
 
 /* What to say behind "out of memory" from now on, copied; NULL: "nothing was published". */

@@ -235,23 +235,22 @@ int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct 
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, "cannot open %s", path);
-	XXH3_state_t *s = XXH3_createState();
-	XXH3_128bits_reset(s);
+	XXH3_state_t s;
+	XXH3_128bits_reset(&s);
 	uint8_t *block = mem_alloc(OUT_BUFFER);
 	ssize_t n;
 	*size = 0;
 	while ((n = read(fd, block, OUT_BUFFER)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
-		XXH3_128bits_update(s, block, (size_t)n);
+		XXH3_128bits_update(&s, block, (size_t)n);
 		*size += (uint64_t)n;
 	}
 	int rc = n < 0 ? error_errno(err, "cannot read %s", path) : RC_OK;
 	XXH128_canonical_t c;
-	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(s));
+	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(&s));
 	memcpy(digest, c.digest, 16);
 	mem_free(block);
-	XXH3_freeState(s);
 	close(fd);
 	return rc;
 }

@@ -99,15 +99,20 @@ char *mem_strdup(const char *s)
 	return memcpy(mem_alloc(n), s, n);
 }
 
-char *mem_format(const char *fmt, ...)
+char *mem_vformat(const char *fmt, va_list ap)
 {
 	char *s = NULL;
+	if (vasprintf(&s, fmt, ap) < 0)
+		die_out_of_memory(0);
+	return s;
+}
+
+char *mem_format(const char *fmt, ...)
+{
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vasprintf(&s, fmt, ap);
+	char *s = mem_vformat(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		die_out_of_memory(0);
 	return s;
 }
 

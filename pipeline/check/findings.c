@@ -1,5 +1,4 @@
 /* findings.c - the list of what verify proved and what is wrong */
-#include <stdio.h>
 #include <string.h>
 
 #include "mem.h"
@@ -7,9 +6,7 @@
 
 void findings_vadd(struct findings *f, bool problem, const char *path, const char *fmt, va_list ap)
 {
-	char *text = NULL;
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = mem_strdup(fmt);
+	char *text = mem_vformat(fmt, ap);
 	f->item = mem_realloc(f->item, (f->count + 1) * sizeof *f->item);
 	f->item[f->count++] =
 		(struct finding){.problem = problem, .path = mem_strdup(path), .text = text};

@@ -1,0 +1,34 @@
+"""A sample of `make faults`: some of the calls of each command fail, one at a time and for good."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
+
+import faults  # noqa: E402  (needs the path above)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def preload():
+    subprocess.run(["make", "-s", "build/preload.so"], cwd=ROOT, check=True)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inputs")
+    faults.write_inputs(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", faults.SCENARIOS)
+def test_calls_that_fail(name, inputs, tmp_path):
+    runs, violations = faults.run_scenario(name, inputs, tmp_path, sample=10, say=print)
+    assert runs > 0 and not violations, faults.report(violations)
+
+
+def test_all_calls_are_known():
+    assert faults.unknown_calls() == []
