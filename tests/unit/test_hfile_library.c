@@ -27,6 +27,7 @@ static long fail_at;  /* the allocation that fails, from 1 on; 0: none */
 static bool for_good; /* and all behind it */
 static long asked;
 
+#if OWN_MALLOC
 static bool allocation_fails(void)
 {
 	if (fail_at == 0)
@@ -35,7 +36,6 @@ static bool allocation_fails(void)
 	return for_good ? asked >= fail_at : asked == fail_at;
 }
 
-#if OWN_MALLOC
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *p, size_t size);
