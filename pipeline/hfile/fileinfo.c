@@ -71,22 +71,27 @@ static bool take_field(const uint8_t **p, const uint8_t *end, uint8_t tag, struc
 	return true;
 }
 
+static bool take_pair(struct bytes pair, struct hinfo_entry *out)
+{
+	const uint8_t *p = pair.ptr, *end = p + pair.len;
+	return take_field(&p, end, FIELD_1, &out->key) &&
+	       take_field(&p, end, FIELD_2, &out->value) && p == end;
+}
+
 static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 {
 	const uint8_t *p = message.ptr, *end = p + message.len;
 	while (p < end) {
-		struct bytes pair = {NULL, 0}, key, value;
-		bool fits = take_field(&p, end, FIELD_1, &pair);
-		const uint8_t *q = pair.ptr, *stop = q + pair.len;
-		if (!fits || !take_field(&q, stop, FIELD_1, &key) ||
-		    !take_field(&q, stop, FIELD_2, &value) || q != stop)
+		struct bytes pair;
+		struct hinfo_entry found;
+		if (!take_field(&p, end, FIELD_1, &pair) || !take_pair(pair, &found))
 			return error_set(err, RC_DATA, "the file info's message is damaged");
 		size_t bytes = (h->count + 1) * sizeof *h->entry;
 		struct hinfo_entry *e = mem_try_realloc(h->entry, bytes);
 		if (!e)
 			return error_memory(err, bytes, "the file info");
 		h->entry = e;
-		h->entry[h->count++] = (struct hinfo_entry){key, value};
+		h->entry[h->count++] = found;
 	}
 	return 0;
 }
