@@ -138,7 +138,7 @@ define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
-query: query | bytes cell error mem hfile
+query: query published | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
 job: job | bytes text error mem io units table table_check divide record encoding cell
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
@@ -155,8 +155,8 @@ survey: planning drift | bytes error mem io pool run job pass measure existing_r
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
-show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report
+show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer
 lint: lint | bytes error mem units run job encoding key row record pass cell
 endef
 

@@ -65,5 +65,7 @@ int cmd_lint(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_key(int argc, char **argv);
+int cmd_get(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
 
 #endif

@@ -11,6 +11,17 @@
 #include "mem.h"
 #include "text.h"
 
+#define ANSWER_HELP                                                                                \
+	"  --table NAME            of a job with several\n"                                        \
+	"  --columns F:Q,F,...     only these columns and families\n"                              \
+	"  --versions N            of a column, as far as VERSIONS keeps them (default 1)\n"       \
+	"  --time-range A..B       timestamps from A to before B: ms or 2012-09-01T00:00:00Z\n"    \
+	"  --max-columns N         of a row, each in its newest version\n"                         \
+	"  --now TIME              the clock for TTL (default: the clock)\n"                       \
+	"  --format table|csv|jsonl\n"                                                             \
+	"  --explain               which files were read, and why the others were not\n"           \
+	"  With --quiet only the numbers of rows and cells are printed.\n"
+
 const struct command commands[] = {
 	{"load", "JOB [FILE...] -o DIR [options]",
 	 "events to HFiles, split file, create-table script",
@@ -122,6 +133,16 @@ const struct command commands[] = {
 	 "  -                       a line of standard input each: a JSON object of fields, or a "
 	 "key\n",
 	 cmd_key},
+	{"get", "JOB DIR... --row KEY [options]", "a row of published loads, as HBase would answer",
+	 "  --row KEY               keys are \\xHH text\n" ANSWER_HELP, cmd_get},
+	{"scan", "JOB DIR... [options]",
+	 "rows of published loads (DIR..., the oldest first), as HBase would answer",
+	 "  --start KEY, --stop KEY rows from the one to before the other; keys are \\xHH text\n"
+	 "  --prefix KEY            rows that begin so\n"
+	 "  --reverse               in falling order; --start is then the greatest\n"
+	 "  --limit N               rows\n"
+	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
+	 cmd_scan},
 	{0},
 };
 
