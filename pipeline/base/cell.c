@@ -22,7 +22,9 @@ bool cell_type_known(unsigned type)
 
 int cell_in_row_cmp(const struct cell *a, const struct cell *b)
 {
-	int c = bytes_cmp(a->family, b->family);
+	/* cells of one file or row mostly share the very name */
+	bool same = a->family.ptr == b->family.ptr && a->family.len == b->family.len;
+	int c = same ? 0 : bytes_cmp(a->family, b->family);
 	if (c == 0)
 		c = bytes_cmp(a->qualifier, b->qualifier);
 	if (c == 0)

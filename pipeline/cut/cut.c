@@ -94,7 +94,7 @@ void cut_result_release(struct cut_result *r)
 
 static int emit_cell(void *ctx, const struct row_cell *c, struct error *err)
 {
-	return region_files_add(ctx, c, 1, err);
+	return region_files_add(ctx, c, err);
 }
 
 static struct bytes row_key(const struct gather *g)

@@ -9,8 +9,6 @@
 
 #include "mem.h"
 
-#define BATCH 16 /* cells handed to a writer at once */
-
 /* row_values' order is that of the files, so a family's qualifiers are a part of all. */
 static void know_columns(struct region_files *f)
 {
@@ -110,24 +108,11 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 	return rc;
 }
 
-int region_files_add(struct region_files *f, const struct row_cell *cells, size_t count,
-		     struct error *err)
+int region_files_add(struct region_files *f, const struct row_cell *c, struct error *err)
 {
-	struct cell batch[BATCH];
-	while (count) {
-		size_t family = cells->family, n = 0;
-		struct family_file *file = &f->families[family];
-		for (; n < count && n < BATCH && cells[n].family == family; n++)
-			batch[n] = cells[n].cell;
-		int rc = file->writer ? RC_OK : file_open(f, family, err);
-		if (rc == RC_OK)
-			rc = hfile_add_row(file->writer, batch, n, err);
-		if (rc)
-			return rc;
-		cells += n;
-		count -= n;
-	}
-	return RC_OK;
+	struct family_file *file = &f->families[c->family];
+	int rc = file->writer ? RC_OK : file_open(f, c->family, err);
+	return rc ? rc : hfile_add(file->writer, &c->cell, err);
 }
 
 /* How many of the values are the file's; they become its columns. */

@@ -23,9 +23,8 @@ struct region_files {
 
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result);
-/* Cells of one row, a family's cells together; any number of calls a row. */
-int region_files_add(struct region_files *f, const struct row_cell *cells, size_t count,
-		     struct error *err);
+/* The next cell of its family. */
+int region_files_add(struct region_files *f, const struct row_cell *c, struct error *err);
 /* Whether region_files_add_values may be used: all columns are constant, and not too many. */
 bool region_files_known(const struct region_files *f);
 /*
