@@ -6,20 +6,14 @@
 
 #include "findings_of.h"
 
-static const char *vformat(struct lint *l, const char *fmt, va_list ap)
-{
-	char text[1000];
-	vsnprintf(text, sizeof text, fmt, ap);
-	return arena_strdup(&l->arena, text);
-}
-
 const char *lint_text(struct lint *l, const char *fmt, ...)
 {
+	char text[1000];
 	va_list ap;
 	va_start(ap, fmt);
-	const char *text = vformat(l, fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	return text;
+	return arena_strdup(&l->arena, text);
 }
 
 void lint_add(struct lint *l, const struct lint_finding *f)
