@@ -1,6 +1,5 @@
 #include "lint.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
