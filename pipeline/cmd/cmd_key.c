@@ -1,5 +1,5 @@
 /*
- * cmd_key.c - `saltmill key encode|decode JOB`: fields to row keys and row keys to fields
+ * cmd_key.c - `saltmill key encode|decode|ranges JOB`: fields to row keys and back
  *
  * One key, or a stream of them: with `-` each line of standard input is a JSON object of fields, or
  * a key.  A line that cannot be done is told and left out; the exit status is then 3, or 1 if there
@@ -326,6 +326,14 @@ static void close_desk(struct key_desk *d)
 	job_release(&d->job);
 }
 
+static int run_ranges(struct key_desk *d, const struct key_arguments *a, struct buf *out)
+{
+	struct error err;
+	if (key_ranges_print(d, a, out, &err))
+		return command_fail("key ranges", &err);
+	return command_print("key ranges", out);
+}
+
 static int check_form(struct key_desk *d, const struct key_arguments *a, struct error *err)
 {
 	d->hex = a->form && !strcmp(a->form, "hex");
@@ -339,6 +347,8 @@ int cmd_key(int argc, char **argv)
 	static const struct option own[] = {{"table", required_argument, NULL, OPT_TABLE},
 					    {"from", required_argument, NULL, OPT_FORM},
 					    {"to", required_argument, NULL, OPT_FORM},
+					    {"format", required_argument, NULL, OPT_FORM},
+					    {"where", required_argument, NULL, OPT_WHERE},
 					    {0}};
 	struct run_options o;
 	struct key_arguments a = {0};
@@ -351,18 +361,21 @@ int cmd_key(int argc, char **argv)
 	int n = argc - first - 2;
 	char **operands = argv + first + 2;
 	const char *verb = n >= -1 ? argv[first] : "";
-	bool encode = !strcmp(verb, "encode"), decode = !strcmp(verb, "decode");
-	if ((!encode && !decode) || n < 1)
+	bool encode = !strcmp(verb, "encode"), ranges = !strcmp(verb, "ranges");
+	bool decode = !strcmp(verb, "decode");
+	if ((!ranges || n != 0) && ((!encode && !decode) || n < 1))
 		rc = error_set(&err, RC_CONFIG,
-			       "expected `key encode JOB FIELD=VALUE...` or `key "
-			       "decode JOB KEY...` (or - for standard input)");
+			       "expected `key encode JOB FIELD=VALUE...`, `key decode JOB KEY...` "
+			       "(- is standard input) or `key ranges JOB --where TEXT`");
 	d.json = o.json;
-	if (rc == RC_OK)
+	if (rc == RC_OK && !ranges)
 		rc = check_form(&d, &a, &err);
 	if (rc == RC_OK)
 		rc = open_desk(&d, &a, argv[first + 1], &err);
 	if (rc)
 		status = command_fail("key", &err);
+	else if (ranges)
+		status = run_ranges(&d, &a, &out);
 	else
 		status = encode ? run_encode(&d, n, operands, &out)
 				: run_decode(&d, n, operands, &out);

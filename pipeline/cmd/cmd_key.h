@@ -20,7 +20,7 @@ struct key_desk {
 };
 
 /* cmd_key_ranges.c */
-int key_ranges(struct key_desk *d, const struct key_arguments *a, struct buf *out,
-	       struct error *err);
+int key_ranges_print(struct key_desk *d, const struct key_arguments *args, struct buf *out,
+		     struct error *err);
 
 #endif

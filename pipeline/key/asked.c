@@ -1,0 +1,154 @@
+#include "asked.h"
+
+struct reader {
+	const struct question *q;
+	const struct field_forms *forms;
+	const struct job_table *table;
+	struct arena *arena;
+	struct error *err;
+};
+
+static const struct asked *join(struct arena *a, enum asked_op op, const struct asked *left,
+				const struct asked *right)
+{
+	struct asked *n = arena_alloc(a, sizeof(*n));
+	*n = (struct asked){.op = op, .left = left, .right = right};
+	return n;
+}
+
+/* As a tree of few levels, however many there are. */
+static const struct asked *join_all(struct arena *a, enum asked_op op,
+				    const struct asked *const *of, size_t n)
+{
+	if (n == 1)
+		return of[0];
+	return join(a, op, join_all(a, op, of, n / 2), join_all(a, op, of + n / 2, n - n / 2));
+}
+
+static int take_name(struct reader *r, const struct condition *c, struct asked *about)
+{
+	const struct table *t = &r->table->schema;
+	const char *colon = strchr(c->name, ':');
+	struct error err;
+	if (field_find(r->forms->job, bytes_str(c->name), &about->field, &err) == RC_OK)
+		return RC_OK;
+	about->is_column = true;
+	for (size_t i = 0; colon && i < t->nfamilies; i++)
+		if (bytes_eq(bytes_str(t->families[i].name),
+			     bytes_of(c->name, (size_t)(colon - c->name))))
+			return RC_OK;
+	if (colon)
+		return question_fault(
+			r->q, c->at, r->err,
+			"found `%.60s`, expected a field of the job, or a column of a "
+			"family that table %s has",
+			c->name, t->name);
+	return question_fault(r->q, c->at, r->err, "%s", err.msg);
+}
+
+static int take_value(struct reader *r, const struct asked *about, bool whole,
+		      const struct question_value *from, struct value *v)
+{
+	struct field_scratch s = {0};
+	struct reject why;
+	*v = (struct value){.text = from->text};
+	if (about->is_column || !whole)
+		return RC_OK;
+	const struct field_form *form = &r->forms->form[about->field];
+	if (field_read_loosely(form, v, &s, &why)) {
+		field_scratch_release(&s);
+		return question_fault(r->q, from->at, r->err, "%s: %s", form->field->name,
+				      why.detail);
+	}
+	/* what was read borrows from the scratch */
+	v->text = bytes_of(arena_strndup(r->arena, (const char *)v->text.ptr, v->text.len),
+			   v->text.len);
+	if (form->field->type == FIELD_HEX) {
+		uint8_t *kept = arena_alloc(r->arena, v->bytes.len + 1);
+		copy_short(kept, v->bytes.ptr, v->bytes.len);
+		v->bytes.ptr = kept;
+	}
+	field_scratch_release(&s);
+	return RC_OK;
+}
+
+static enum asked_op op_of(enum question_op op, bool negate)
+{
+	static const enum asked_op of[][2] = {
+		[QUESTION_EQ] = {ASKED_EQ, ASKED_NE},
+		[QUESTION_NE] = {ASKED_NE, ASKED_EQ},
+		[QUESTION_LT] = {ASKED_LT, ASKED_GE},
+		[QUESTION_LE] = {ASKED_LE, ASKED_GT},
+		[QUESTION_GT] = {ASKED_GT, ASKED_LE},
+		[QUESTION_GE] = {ASKED_GE, ASKED_LT},
+		[QUESTION_IN] = {ASKED_EQ, ASKED_NE},
+		[QUESTION_STARTS] = {ASKED_STARTS, ASKED_STARTS_NOT},
+		[QUESTION_IS_NULL] = {ASKED_NULL, ASKED_NULL_NOT},
+	};
+	return of[op][negate];
+}
+
+/* Each value of it compared. */
+static int take_values(struct reader *r, const struct condition *c, const struct asked *about,
+		       bool negate, const struct asked **out)
+{
+	size_t n = c->nvalues ? c->nvalues : 1;
+	const struct asked **all = arena_alloc(r->arena, n * sizeof(*all));
+	for (size_t i = 0; i < n; i++) {
+		struct asked *one = arena_alloc(r->arena, sizeof(*one));
+		*one = *about;
+		one->op = c->op == QUESTION_BETWEEN ? op_of(i ? QUESTION_LE : QUESTION_GE, negate)
+						    : op_of(c->op, negate);
+		int rc = c->nvalues ? take_value(r, about, c->op != QUESTION_STARTS, &c->values[i],
+						 &one->value)
+				    : RC_OK;
+		if (rc)
+			return rc;
+		all[i] = one;
+	}
+	bool both = (c->op == QUESTION_BETWEEN) != negate;
+	*out = join_all(r->arena, both ? ASKED_AND : ASKED_OR, all, n);
+	return RC_OK;
+}
+
+static int take_condition(struct reader *r, const struct condition *c, bool negate,
+			  const struct asked **out)
+{
+	struct asked about = {0};
+	int rc = take_name(r, c, &about);
+	if (rc)
+		return rc;
+	const struct field *f = &r->forms->job->fields[about.field];
+	if (!about.is_column && c->op == QUESTION_STARTS && f->type != FIELD_TEXT &&
+	    f->type != FIELD_BYTES)
+		return question_fault(r->q, c->at, r->err,
+				      "found `starts with` for `%.60s` of type %s, expected it for "
+				      "texts",
+				      f->name, field_type_name(f->type));
+	return take_values(r, c, &about, negate, out);
+}
+
+static int take_node(struct reader *r, const struct question_node *n, bool negate,
+		     const struct asked **out)
+{
+	if (n->kind == QUESTION_CONDITION)
+		return take_condition(r, &r->q->conditions[n->condition], negate, out);
+	if (n->kind == QUESTION_NOT)
+		return take_node(r, n->of[0], !negate, out);
+	const struct asked **all = arena_alloc(r->arena, (n->nof + 1) * sizeof(*all));
+	for (size_t i = 0; i < n->nof; i++) {
+		int rc = take_node(r, n->of[i], negate, &all[i]);
+		if (rc)
+			return rc;
+	}
+	bool both = (n->kind == QUESTION_AND) != negate;
+	*out = join_all(r->arena, both ? ASKED_AND : ASKED_OR, all, n->nof);
+	return RC_OK;
+}
+
+int asked_read(const struct asked **out, const struct question *q, const struct field_forms *forms,
+	       const struct job_table *table, struct arena *a, struct error *err)
+{
+	struct reader r = {q, forms, table, a, err};
+	return take_node(&r, q->root, false, out);
+}

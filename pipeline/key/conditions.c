@@ -1,0 +1,264 @@
+/*
+ * conditions.c - which bytes of a part are of values that meet a condition
+ *
+ * Where bytes have the order of their values an interval of the one is one of the other.  That is
+ * so for numbers, and for texts but for one thing: a value that is the beginning of another one is
+ * followed in the key by its padding or terminator, which may sort behind what the longer value has
+ * there.  So the beginnings of a bound are taken one by one.
+ */
+#include "conditions.h"
+
+struct bounds {
+	struct key_set equal, from; /* what is the value; what is not before it */
+};
+
+static struct bytes kept(struct arena *a, const struct buf *b)
+{
+	uint8_t *p = arena_alloc(a, b->len + 1);
+	if (b->len)
+		memcpy(p, b->ptr, b->len);
+	return bytes_of(p, b->len);
+}
+
+/* The bytes of a value with its terminator; false: no key holds it. */
+static bool laid_down(const struct layout *l, const struct value *v, struct arena *a,
+		      struct bytes *out)
+{
+	struct buf b = {0};
+	struct reject why;
+	bool fine = layout_put(l, v, &b, &why) == 0;
+	if (fine && l->terminator != NO_TERMINATOR)
+		buf_put(&b, (uint8_t)l->terminator);
+	*out = kept(a, &b);
+	buf_release(&b);
+	return fine;
+}
+
+static struct key_set none(void)
+{
+	return (struct key_set){0};
+}
+
+/* All keys with this value. */
+static struct key_set point(struct arena *a, struct bytes laid, bool last)
+{
+	return set_of(a, laid, last ? bytes_join(a, laid, bytes_of("", 1)) : bytes_next(a, laid));
+}
+
+/* --- texts --- */
+
+static struct value text_value(const struct layout *l, struct bytes text)
+{
+	struct value v = {.text = text};
+	if (l->kind == LAY_BYTES)
+		v.bytes = text;
+	return v;
+}
+
+static struct key_set text_equal(const struct layout *l, struct bytes x, bool last, struct arena *a)
+{
+	struct value v = text_value(l, x);
+	struct bytes laid;
+	return laid_down(l, &v, a, &laid) ? point(a, laid, last) : none();
+}
+
+/* As much of a bound as can stand in the part. */
+static struct bytes text_bound(const struct layout *l, struct bytes x)
+{
+	const uint8_t *end = l->terminator == NO_TERMINATOR || !x.len
+				     ? NULL
+				     : memchr(x.ptr, l->terminator, x.len);
+	if (end)
+		x.len = (size_t)(end - x.ptr) + 1;
+	if (l->width && x.len > l->width)
+		x.len = l->width;
+	return x;
+}
+
+/* The values that x begins with and is not. */
+static struct key_set text_beginnings(const struct layout *l, struct bytes x, bool last,
+				      struct arena *a)
+{
+	struct interval *item = arena_alloc(a, (x.len + 1) * sizeof(*item));
+	size_t n = 0;
+	for (size_t len = 0; len < x.len; len++) {
+		struct key_set s = text_equal(l, bytes_of(x.ptr, len), last, a);
+		if (s.n)
+			item[n++] = s.item[0];
+	}
+	return set_tidy(item, n);
+}
+
+static struct key_set text_within(const struct layout *l, struct bytes x, struct bytes lo,
+				  struct bytes hi, bool last, struct arena *a)
+{
+	struct key_set shorter = text_beginnings(l, x, last, a);
+	return set_and(a, set_of(a, lo, hi), set_not(a, shorter));
+}
+
+static struct key_set text_starts(const struct layout *l, struct bytes x, bool last,
+				  struct arena *a)
+{
+	if (text_bound(l, x).len < x.len ||
+	    (l->terminator != NO_TERMINATOR && x.len && memchr(x.ptr, l->terminator, x.len)))
+		return none();
+	return text_within(l, x, x, bytes_behind(a, x), last, a);
+}
+
+static struct bounds text_bounds(const struct layout *l, struct bytes x, bool last, struct arena *a)
+{
+	return (struct bounds){.equal = text_equal(l, x, last, a),
+			       .from = text_within(l, x, text_bound(l, x), (struct bytes){0}, last,
+						   a)};
+}
+
+/* --- numbers --- */
+
+static bool is_below(const struct layout *l, const struct value *v)
+{
+	if (l->from == FIELD_F64)
+		return v->f < 0;
+	return (l->from == FIELD_I64 || l->from == FIELD_TIME) && (int64_t)v->u < 0;
+}
+
+/* Between these bytes, both of them of the value: two for the zeros of a real number. */
+static struct bounds laid_bounds(const struct layout *l, struct bytes lo, struct bytes hi,
+				 struct arena *a)
+{
+	struct bytes behind = bytes_next(a, hi);
+	bool falls = encodings[l->as].order == ORDER_FALLING;
+	return (struct bounds){.equal = set_of(a, lo, behind),
+			       .from = falls ? set_of(a, bytes_of("", 0), behind)
+					     : set_of(a, lo, (struct bytes){0})};
+}
+
+static struct bounds number_bounds(const struct layout *l, const struct value *v, struct arena *a)
+{
+	struct value low = *v, high = *v;
+	struct bytes lo, hi;
+	if (l->from == FIELD_F64 && v->f == 0) {
+		low.f = -0.0;
+		high.f = 0.0;
+	}
+	if (!laid_down(l, &low, a, &lo) || !laid_down(l, &high, a, &hi))
+		return (struct bounds){.from = is_below(l, v) ? set_all(a) : none()};
+	return laid_bounds(l, lo, hi, a);
+}
+
+/* 000042: as many digits as the part has sort as numbers do. */
+static struct bounds digits_bounds(const struct layout *l, const struct value *v, struct arena *a)
+{
+	struct buf digits = {0};
+	struct bytes laid;
+	buf_printf(&digits, "%llu", (unsigned long long)v->u);
+	struct value text = {.text = buf_bytes(&digits)};
+	bool fine = laid_down(l, &text, a, &laid);
+	buf_release(&digits);
+	return fine ? laid_bounds(l, laid, laid, a) : (struct bounds){.from = none()};
+}
+
+/* --- all of them --- */
+
+static bool is_lossy(const struct layout *l)
+{
+	if (l->kind == LAY_F32)
+		return true;
+	return l->kind == LAY_F64 && (l->from == FIELD_U64 || l->from == FIELD_I64);
+}
+
+/* Different values may have the same bytes: what is next to the value is taken too. */
+static struct laid loosely(const struct bounds *b, enum asked_op op, struct arena *a)
+{
+	switch (op) {
+	case ASKED_EQ: return (struct laid){b->equal, false};
+	case ASKED_GT:
+	case ASKED_GE: return (struct laid){set_or(a, b->from, b->equal), false};
+	case ASKED_LT:
+	case ASKED_LE: return (struct laid){set_or(a, set_not(a, b->from), b->equal), false};
+	default: return (struct laid){set_all(a), false};
+	}
+}
+
+static struct laid strictly(const struct bounds *b, enum asked_op op, struct arena *a)
+{
+	struct key_set above = set_and(a, b->from, set_not(a, b->equal));
+	switch (op) {
+	case ASKED_EQ: return (struct laid){b->equal, true};
+	case ASKED_NE: return (struct laid){set_not(a, b->equal), true};
+	case ASKED_GE: return (struct laid){b->from, true};
+	case ASKED_LT: return (struct laid){set_not(a, b->from), true};
+	case ASKED_GT: return (struct laid){above, true};
+	case ASKED_LE: return (struct laid){set_not(a, above), true};
+	default: return (struct laid){set_all(a), false};
+	}
+}
+
+/*
+ * Reversed, padded in front, or a number or time as the text that came: the order of the bytes is
+ * not that of the values, and what may be spelt in several ways has not one place.
+ */
+static struct laid unordered(const struct layout *l, const struct asked *q, bool last,
+			     struct arena *a)
+{
+	bool is_text = l->from == FIELD_TEXT || l->from == FIELD_BYTES || l->kind == LAY_BYTES;
+	bool one_spelling = is_text || (l->width && l->pad == '0' && l->pad_left &&
+					(l->from == FIELD_U32 || l->from == FIELD_U64));
+	if (!one_spelling || (q->op != ASKED_EQ && q->op != ASKED_NE))
+		return (struct laid){set_all(a), false};
+	struct buf digits = {0};
+	struct bytes x = l->kind == LAY_BYTES ? q->value.bytes : q->value.text;
+	if (!is_text) {
+		buf_printf(&digits, "%llu", (unsigned long long)q->value.u);
+		x = buf_bytes(&digits);
+	}
+	struct key_set s = text_equal(l, x, last, a);
+	buf_release(&digits);
+	return (struct laid){q->op == ASKED_EQ ? s : set_not(a, s), true};
+}
+
+static struct laid text_laid(const struct layout *l, const struct asked *q, bool last,
+			     struct arena *a)
+{
+	struct bytes x = l->kind == LAY_BYTES && q->op != ASKED_STARTS && q->op != ASKED_STARTS_NOT
+				 ? q->value.bytes
+				 : q->value.text;
+	if (q->op == ASKED_STARTS)
+		return (struct laid){text_starts(l, x, last, a), true};
+	if (q->op == ASKED_STARTS_NOT)
+		return (struct laid){set_not(a, text_starts(l, x, last, a)), true};
+	struct bounds b = text_bounds(l, x, last, a);
+	return strictly(&b, q->op, a);
+}
+
+static bool is_padded_number(const struct layout *l)
+{
+	return l->kind == LAY_TEXT && (l->from == FIELD_U32 || l->from == FIELD_U64) && l->width &&
+	       l->pad == '0' && l->pad_left;
+}
+
+static bool is_text(const struct layout *l)
+{
+	if (l->width && l->pad_left)
+		return false;
+	return l->kind == LAY_BYTES ||
+	       (l->kind == LAY_TEXT && (l->from == FIELD_TEXT || l->from == FIELD_BYTES));
+}
+
+struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
+			   struct arena *a)
+{
+	struct bounds b;
+	if (q->op == ASKED_NULL)
+		return (struct laid){none(), true}; /* an event without it has no row */
+	if (q->op == ASKED_NULL_NOT)
+		return (struct laid){set_all(a), true};
+	if (is_text(l))
+		return text_laid(l, q, last, a);
+	if (is_padded_number(l))
+		b = digits_bounds(l, &q->value, a);
+	else if (l->kind == LAY_TEXT || l->kind == LAY_BYTES || l->kind == LAY_REVERSED)
+		return unordered(l, q, last, a);
+	else
+		b = number_bounds(l, &q->value, a);
+	return is_lossy(l) ? loosely(&b, q->op, a) : strictly(&b, q->op, a);
+}

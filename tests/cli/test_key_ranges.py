@@ -1,0 +1,243 @@
+"""`saltmill key ranges`: the ranges of random questions against all rows, asked in Python.
+
+The keys are the oracle's (load_oracle.py), and so is what a value is; a question is made here, with
+what it means.
+"""
+
+import json
+import os
+import random
+import subprocess
+
+import pytest
+
+from load_oracle import Oracle, Reject, Value, decode
+from oracle import unescape
+from random_jobs import Job
+from test_key import draw_values, key, names_of
+
+TEXTS = ("text", "bytes")
+COMPARE = {"=": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
+           ">": lambda a, b: a > b, ">=": lambda a, b: a >= b}
+
+
+def plain(f, v):
+    return v.text if f.type in TEXTS else v.plain
+
+
+def quoted(text):
+    return "'" + text.decode().replace("'", "''") + "'"
+
+
+class Question:
+    """A text and what it means."""
+
+    def __init__(self, text, test, names):
+        self.text, self.test, self.names = text, test, names
+
+
+def some_value(rng, job, name):
+    f = job.by_name[name]
+    for _ in range(50):
+        text = rng.choice(f.pool)
+        try:
+            text.decode()
+            if b"\0" not in text:
+                return f, text, plain(f, Value(text, decode(f, text)))
+        except (Reject, UnicodeDecodeError):
+            pass
+    return None
+
+
+def condition(rng, job, names):
+    name = rng.choice(names)
+    got = [some_value(rng, job, name) for _ in range(3)]
+    if not all(got):
+        return None
+    f, a, x = got[0]
+    (_, b, y), (_, c, z) = got[1:]
+    kind = rng.choice(["=", "=", "=", "!=", "<", "<=", ">", ">=", "between", "in", "starts"])
+    field = f"`{name}`"
+    if kind in COMPARE:
+        return Question(f"{field} {kind} {quoted(a)}", lambda v: COMPARE[kind](plain(f, v[name]), x), {name})
+    if kind == "between":
+        return Question(f"{field} between {quoted(a)} AND {quoted(b)}", lambda v: x <= plain(f, v[name]) <= y, {name})
+    if kind == "in":
+        return Question(f"{field} in ({quoted(a)}, {quoted(b)},{quoted(c)})", lambda v: plain(f, v[name]) in (x, y, z), {name})
+    if f.type not in TEXTS:
+        return condition(rng, job, names)
+    start = a.decode()[:rng.randrange(3)].encode()
+    return Question(f"{field} starts with {quoted(start)}", lambda v: v[name].text.startswith(start), {name})
+
+
+def question(rng, job, names, depth=0):
+    kind = rng.choice(["one", "one", "and", "and", "or", "not"]) if depth < 3 else "one"
+    if kind == "one":
+        return condition(rng, job, names)
+    a = question(rng, job, names, depth + 1)
+    b = question(rng, job, names, depth + 1) if kind != "not" else a
+    if not a or not b:
+        return None
+    if kind == "not":
+        return Question(f"not ({a.text})", lambda v: not a.test(v), a.names)
+    joined = f"({a.text}) {kind} ({b.text})"
+    if kind == "and":
+        return Question(joined, lambda v: a.test(v) and b.test(v), a.names | b.names)
+    return Question(joined, lambda v: a.test(v) or b.test(v), a.names | b.names)
+
+
+def ranges(saltmill, folder, table, text):
+    r = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", text, "--json")
+    assert r.returncode == 0, (text, r.stderr)
+    found = json.loads(r.stdout)
+    list_ = [tuple(unescape(x[end]) if x[end] else b"" for end in ("start", "stop")) for x in found["ranges"]]
+    assert all(b and a < b or not b for a, b in list_)
+    assert all(x[1] and x[1] < y[0] for x, y in zip(list_, list_[1:])), "ranges touch"
+    assert found["filter"] == (None if found["exact"] else text)
+    return list_, found
+
+
+def inside(list_, row):
+    return any(a <= row and (not b or row < b) for a, b in list_)
+
+
+SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:24").split(":")))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_questions(tmp_path, saltmill, seed):
+    rng = random.Random(seed)
+    job = Job(rng)
+    (tmp_path / "job.yaml").write_text(job.yaml(["in.csv"]))
+    for t in job.tables:
+        rows = []
+        for values in (draw_values(rng, job, t) for _ in range(120)):
+            try:
+                row = values and Oracle(job).lay_parts(t["rowkey"], values)
+            except Reject:
+                continue
+            if row and len(row) <= 32767:
+                rows.append((row, values))
+        for _ in range(8):
+            q = question(rng, job, sorted(names_of(t)))
+            if not q:
+                continue
+            list_, found = ranges(saltmill, tmp_path, t["name"], q.text)
+            for row, values in rows:
+                if q.test(values):
+                    assert inside(list_, row), (q.text, row, list_)
+                elif found["exact"]:
+                    # another event may have the same row, where the salt's fields are not in the key
+                    assert not inside(list_, row), (q.text, row, list_)
+
+
+# --- where the question is the beginning of the key ---
+
+PREFIX = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  user: u32
+  name: text
+  at: {type: time, unit: ms}
+  n: i64
+tables:
+  - name: t
+    rowkey: [%s{field: user, as: u32}, {field: name, %s}, {field: at, as: %s}, {field: n}]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: n, value: n}]
+    regions: {split: none}
+"""
+
+
+@pytest.mark.parametrize("salt", ["", "{salt: 7, of: [user]}, ", "{salt: 300, of: [user, name]}, ", "{salt: 16, hash: phoenix}, ",
+                                  "{salt: 5, of: [n]}, "])
+@pytest.mark.parametrize("name", ["width: 6", "terminator: '|'", "terminator: '\\x00'"])
+@pytest.mark.parametrize("at", ["millis", "reversed_millis"])
+def test_prefixes_are_exact(tmp_path, saltmill, salt, name, at):
+    (tmp_path / "job.yaml").write_text(PREFIX % (salt, name, at))
+    rng = random.Random(salt + name + at)
+    texts = ["", "a", "aa", "ab", "a b", "b", "~", "a~"]
+    events = [(rng.choice([0, 1, 7, 2**32 - 1]), rng.choice(texts), rng.choice([0, 1, 1000, 10**12]), rng.choice([-5, 0, 5]))
+              for _ in range(150)]
+    lines = "".join(json.dumps({"user": u, "name": s, "at": a, "n": n}) + "\n" for u, s, a, n in events)
+    rows = key(saltmill, tmp_path, "encode", "job.yaml", "-", "--to", "hex", input=lines.encode()).stdout.split()
+    assert len(rows) == len(events)
+    for _ in range(8):
+        u, s, a, n = rng.choice(events)
+        low, high = sorted(rng.choices([-1, 0, 1, 500, 1000, 10**12], k=2))
+        op = rng.choice(list(COMPARE))
+        cases = [
+            (f"user = {u}", lambda e: e[0] == u),
+            (f"user {op} {u}", lambda e: COMPARE[op](e[0], u)),
+            (f"user = {u} and name = '{s}'", lambda e: e[:2] == (u, s)),
+            (f"user = {u} and name {op} '{s}'", lambda e: e[0] == u and COMPARE[op](e[1], s)),
+            (f"user = {u} and name starts with '{s}'", lambda e: e[0] == u and e[1].startswith(s)),
+            (f"user = {u} and name not starts with '{s}'", lambda e: e[0] == u and not e[1].startswith(s)),
+            (f"user in (1, {u}) and name = '{s}' and at between {low} and {high}",
+             lambda e: e[0] in (1, u) and e[1] == s and low <= e[2] <= high),
+            (f"user = {u} and name = '{s}' and at {op} {a}", lambda e: e[:2] == (u, s) and COMPARE[op](e[2], a)),
+            (f"user = {u} and name = '{s}' and at = {a} and n {op} {n}", lambda e: e[:3] == (u, s, a) and COMPARE[op](e[3], n)),
+            (f"user = {u} and name = '{s}' and at = {a} and n = {n}", lambda e: e == (u, s, a, n)),
+            (f"user = {u} and name = '{s}' and n = {n} and not at != {a} or user = 1 and name in ('a', 'ab')",
+             lambda e: e == (u, s, a, n) or e[0] == 1 and e[1] in ("a", "ab")),
+        ]
+        text, test = rng.choice(cases)
+        list_, found = ranges(saltmill, tmp_path, "t", text)
+        assert found["exact"] and found["advice"] is None, text
+        for row, e in zip(rows, events):
+            assert inside(list_, bytes.fromhex(row.decode())) == test(e), (text, e, list_)
+
+
+def test_few_ranges(tmp_path, saltmill):
+    """One a bucket where the salt is not known, one where it is."""
+    (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "reversed_millis"))
+    assert len(ranges(saltmill, tmp_path, "t", "user = 1 and name = 'a'")[0]) == 1
+    assert len(ranges(saltmill, tmp_path, "t", "user >= 5")[0]) == 7
+    assert ranges(saltmill, tmp_path, "t", "name = 'x'")[0] == [(b"\0", b"\7")]
+    assert ranges(saltmill, tmp_path, "t", "user = 1 and user = 2")[0] == []
+    (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 256, of: [n]}, ", "width: 6", "reversed_millis"))
+    assert ranges(saltmill, tmp_path, "t", "user >= 4294967295")[0][-1] == (b"\xff" * 5, b"")  # the last one's open stop
+
+
+# --- the golden period of the pattern: [2012-09-01, 2012-10-01) in Shanghai ---
+
+def test_golden_period(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(PREFIX.replace("unit: ms", 'format: "%%Y%%m%%d", zone: Asia/Shanghai')
+                                       % ("", "width: 6", "reversed_millis"))
+    where = "user = 1 and name = 'a' and at >= 20120901 and at < 20121001"
+    prefix = bytes.fromhex("00000001") + b"a     "
+    # Long.MAX_VALUE - 1349020800000 + 1 .. Long.MAX_VALUE - 1346428800000, both of them there
+    assert ranges(saltmill, tmp_path, "t", where)[0] == [(prefix + bytes.fromhex("7ffffec5e8182c00"),
+                                                          prefix + bytes.fromhex("7ffffec68296f400"))]
+    out = {form: key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--format", form).stdout.decode()
+           for form in ("shell", "java", "python", "table")}
+    start, stop = r"\x00\x00\x00\x01a\x20\x20\x20\x20\x20\x7F\xFF\xFE\xC5\xE8\x18\x2C\x00", None
+    assert out["shell"].startswith("scan 't', {STARTROW => \"" + start + '", STOPROW => "')
+    assert out["java"].startswith('new Scan().withStartRow(Bytes.toBytesBinary("' + start.replace("\\", "\\\\") + '")).withStopRow(')
+    assert out["python"].startswith("table.scan(row_start=b'" + start + "', row_stop=b'")
+    assert out["table"].startswith(f"from {start} to before ")
+
+
+@pytest.mark.parametrize("where,words", [
+    ("usr = 1", "character 1: ", ), ("user = x", "character 8: user: found `x`, expected a whole number"),
+    ("user = 'x", "character 8"), ("user", "found the end, expected"), ("user = 1 and", "found the end"),
+    ("at > 2012-13-01", "character 6: at: found `2012-13-01`"), ("g:q = 1", "character 1: found `g:q`, expected a field"),
+    ("user starts with 1", "expected it for texts"), ("(user = 1", "expected"), ("user = 4294967296", "0..4294967295"),
+])
+def test_bad_questions(tmp_path, saltmill, where, words):
+    (tmp_path / "job.yaml").write_text(PREFIX % ("", "width: 6", "millis"))
+    r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where)
+    assert (r.returncode, r.stdout) == (2, b"")
+    assert words in r.stderr.decode()
+
+
+def test_another_table(saltmill):
+    def ask(table, where):
+        r = subprocess.run([saltmill, "key", "ranges", "conf/files.yaml", "--table", table, "--where", where, "--json"],
+                           cwd=saltmill.parents[2], capture_output=True, check=True)
+        return json.loads(r.stdout)
+    asked = ask("files", "created >= 20120901 and created < 20121001")
+    assert not asked["exact"]
+    assert asked["advice"] == "table files_by_time answers it by 1 range of its keys: --table files_by_time"
+    assert ask("files_by_time", "created >= 20120901 and created < 20121001")["exact"]
