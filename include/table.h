@@ -79,6 +79,18 @@ struct family {
 	struct attributes metadata;	 /* METADATA => {...} */
 };
 
+/* What a family is of which nothing is said but its name. */
+static inline struct family family_default(const char *name)
+{
+	return (struct family){.name = name,
+			       .versions = 1,
+			       .ttl_s = TTL_FOREVER,
+			       .bloom = BLOOM_ROW,
+			       .codec = CODEC_NONE,
+			       .level = LEVEL_DEFAULT,
+			       .block_bytes = 65536};
+}
+
 struct table {
 	const char *name; /* "ns:table" or "table" */
 	struct pos pos;

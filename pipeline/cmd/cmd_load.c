@@ -176,17 +176,23 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	return status;
 }
 
+/* What load and replay both take. */
+/* clang-format off */
+#define OPTIONS_OF_BOTH                                                     \
+	{"output", required_argument, NULL, 'o'},                           \
+	{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},          \
+	{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},    \
+	{"existing", required_argument, NULL, OPT_EXISTING}
+/* clang-format on */
+
 int cmd_load(int argc, char **argv)
 {
-	static const struct option own[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
-		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
-		{"max-filtered", required_argument, NULL, OPT_MAX_FILTERED},
-		{"min-rows", required_argument, NULL, OPT_MIN_ROWS},
-		{"existing", required_argument, NULL, OPT_EXISTING},
-		{"state", required_argument, NULL, OPT_STATE},
-		{0}};
+	static const struct option own[] = {OPTIONS_OF_BOTH,
+					    {"max-filtered", required_argument, NULL,
+					     OPT_MAX_FILTERED},
+					    {"min-rows", required_argument, NULL, OPT_MIN_ROWS},
+					    {"state", required_argument, NULL, OPT_STATE},
+					    {0}};
 	struct run_options o;
 	struct load_arguments a = {0};
 	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
@@ -229,12 +235,7 @@ static int replay(const struct run_options *o, struct load_arguments *a, const c
 
 int cmd_replay(int argc, char **argv)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-					    {"max-rejects", required_argument, NULL,
-					     OPT_MAX_REJECTS},
-					    {"max-duplicates", required_argument, NULL,
-					     OPT_MAX_DUPLICATES},
-					    {"existing", required_argument, NULL, OPT_EXISTING},
+	static const struct option own[] = {OPTIONS_OF_BOTH,
 					    {"rejects", optional_argument, NULL, OPT_REJECTS},
 					    {"job", required_argument, NULL, OPT_JOB},
 					    {0}};

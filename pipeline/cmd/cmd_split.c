@@ -175,13 +175,7 @@ static int put_create(const struct split_arguments *a, const struct splits *s, s
 	t.families = arena_alloc(&arena, (strlen(a->families) + 1) * sizeof *t.families);
 	for (const char *p = a->families; *p;) {
 		size_t len = strcspn(p, ":");
-		t.families[t.nfamilies++] = (struct family){.name = arena_strndup(&arena, p, len),
-							    .versions = 1,
-							    .ttl_s = TTL_FOREVER,
-							    .bloom = BLOOM_ROW,
-							    .codec = CODEC_NONE,
-							    .level = LEVEL_DEFAULT,
-							    .block_bytes = 65536};
+		t.families[t.nfamilies++] = family_default(arena_strndup(&arena, p, len));
 		p += len + (p[len] == ':');
 	}
 	int rc = table_check(&t, &arena, &at, err);

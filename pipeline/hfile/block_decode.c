@@ -82,11 +82,10 @@ static void copy_key(struct delta *d, size_t at, size_t n)
 	copy_stored(d, d->key_at + at, n);
 }
 
-/* Begin a cell: its lengths, if it fits what the block declared. */
-static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes)
+/* Room for so many bytes more of the open cell, if that is within what the block declared. */
+static bool extend_cell(struct delta *d, uint64_t size)
 {
-	uint64_t size = KV_LENGTHS + (uint64_t)key_bytes + value_bytes;
-	if (d->in.bad || key_bytes < KEY_FIXED || size > d->left)
+	if (d->in.bad || size > d->left)
 		return false;
 	d->left -= size;
 	if (!buf_try_reserve(d->store, size)) {
@@ -94,6 +93,15 @@ static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes
 		return false;
 	}
 	d->cell_end = d->store->len + size;
+	return true;
+}
+
+/* Begin a cell: its lengths. */
+static bool begin_cell(struct delta *d, uint32_t key_bytes, uint32_t value_bytes)
+{
+	if (key_bytes < KEY_FIXED ||
+	    !extend_cell(d, KV_LENGTHS + (uint64_t)key_bytes + value_bytes))
+		return false;
 	buf_fill_be32(d->store, key_bytes);
 	buf_fill_be32(d->store, value_bytes);
 	return true;
@@ -277,15 +285,8 @@ static bool decode_fast_diff(struct delta *d)
 static bool take_tags(struct delta *d)
 {
 	uint32_t bytes = take_v7(&d->in);
-	uint64_t size = 2 + (uint64_t)bytes;
-	if (d->in.bad || bytes > KV_TAGS_MAX || size > d->left)
+	if (bytes > KV_TAGS_MAX || !extend_cell(d, 2 + (uint64_t)bytes))
 		return false;
-	d->left -= size;
-	if (!buf_try_reserve(d->store, size)) {
-		d->no_memory = true;
-		return false;
-	}
-	d->cell_end = d->store->len + size;
 	uint8_t length[2];
 	put_be16(length, (uint16_t)bytes);
 	buf_fill(d->store, length, sizeof length);

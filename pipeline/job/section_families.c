@@ -237,13 +237,8 @@ int read_families(struct reader *r, const struct node *n, const struct key *key,
 	t->families = arena_alloc(&r->job->arena, n->count * sizeof(*t->families));
 	for (size_t i = 0; i < n->count; i++) {
 		struct family *f = &t->families[t->nfamilies++];
-		*f = (struct family){.pos = n->keys[i]->pos,
-				     .versions = 1,
-				     .ttl_s = TTL_FOREVER,
-				     .bloom = BLOOM_ROW,
-				     .codec = CODEC_NONE,
-				     .level = LEVEL_DEFAULT,
-				     .block_bytes = 65536};
+		*f = family_default(NULL);
+		f->pos = n->keys[i]->pos;
 		int rc = read_text(r, n->keys[i], &name_key, &f->name);
 		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone: all defaults */
 			if (rc)
