@@ -8,6 +8,8 @@
  */
 #include "conditions.h"
 
+#define BEGINNINGS_MOST 1000 /* of one bound */
+
 struct bounds {
 	struct key_set equal, from; /* what is the value; what is not before it */
 };
@@ -75,13 +77,31 @@ static struct bytes text_bound(const struct layout *l, struct bytes x)
 	return x;
 }
 
-/* The values that x begins with and is not. */
+/* May what fills up or ends the value x[0..len) sort behind the rest of x? */
+static bool sorts_behind(const struct layout *l, struct bytes x, size_t len)
+{
+	if (l->terminator != NO_TERMINATOR)
+		return l->terminator >= x.ptr[len];
+	return l->width && (len == l->width || l->pad >= x.ptr[len]);
+}
+
+static size_t count_behind(const struct layout *l, struct bytes x)
+{
+	size_t n = 0;
+	for (size_t len = 0; len < x.len; len++)
+		n += sorts_behind(l, x, len);
+	return n;
+}
+
+/* The values that x begins with and is not, where they do not sort before it anyway. */
 static struct key_set text_beginnings(const struct layout *l, struct bytes x, bool last,
 				      struct arena *a)
 {
 	struct interval *item = arena_alloc(a, (x.len + 1) * sizeof(*item));
 	size_t n = 0;
 	for (size_t len = 0; len < x.len; len++) {
+		if (!sorts_behind(l, x, len))
+			continue;
 		struct key_set s = text_equal(l, bytes_of(x.ptr, len), last, a);
 		if (s.n)
 			item[n++] = s.item[0];
@@ -222,6 +242,8 @@ static struct laid text_laid(const struct layout *l, const struct asked *q, bool
 	struct bytes x = l->kind == LAY_BYTES && q->op != ASKED_STARTS && q->op != ASKED_STARTS_NOT
 				 ? q->value.bytes
 				 : q->value.text;
+	if (q->op != ASKED_EQ && q->op != ASKED_NE && count_behind(l, x) > BEGINNINGS_MOST)
+		return (struct laid){set_all(a), false};
 	if (q->op == ASKED_STARTS)
 		return (struct laid){text_starts(l, x, last, a), true};
 	if (q->op == ASKED_STARTS_NOT)
