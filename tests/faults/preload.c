@@ -17,6 +17,8 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <fts.h>
+#include <glob.h>
+#include <iconv.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -262,6 +264,11 @@ CALL(int, scandir,
       int (*choose)(const struct dirent *),
       int (*by)(const struct dirent **, const struct dirent **)),
      (path, list, choose, by), -1)
+CALL(int, glob,
+     (const char *restrict pattern, int flags, int (*wrong)(const char *, int),
+      glob_t *restrict found),
+     (pattern, flags, wrong, found), GLOB_ABORTED)
+CALL(iconv_t, iconv_open, (const char *to, const char *from), (to, from), (iconv_t)-1)
 CALL(int, poll, (struct pollfd * fds, nfds_t n, int wait_ms), (fds, n, wait_ms), -1)
 CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
 
