@@ -25,7 +25,7 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # One include path.  A file sees its own folder and include/, so a room cannot reach another room
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
-LDLIBS := -lcsv -lyaml -ljansson -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
+LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lmicrohttpd -lpthread -lm
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
@@ -135,7 +135,7 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast |
+base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern |
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published | bytes cell error mem hfile table job publish
@@ -171,6 +171,7 @@ librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c
 lzma.h: source/unpack.c
 microhttpd.h: show/metrics.c
+pcre2.h: base/pattern.c
 snappy-c.h: hfile/compress.c
 xxhash.h: include/xxhash_fast.h job/job.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c

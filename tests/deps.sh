@@ -73,7 +73,7 @@ build_packages() {
 		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
 		libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev \
 		libdeflate-dev libbz2-dev liblzma-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
-		libmd-dev librdkafka-dev libmicrohttpd-dev tzdata)
+		libmd-dev librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata)
 	# clang's sanitizers and fuzzer are a package of their own, named by its version
 	rt=$(clang -print-resource-dir)/lib/linux
 	if ! ls "$rt"/libclang_rt.asan-*.a >/dev/null 2>&1; then
