@@ -185,11 +185,11 @@ $(FUZZER): build/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(LIB:%.c=$(B)/%.o)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 ## fuzz: make fuzz T=name [SECS=60], with libFuzzer
-fuzz:
+fuzz: all
 	@$(SUB) FLAVOR=fuzz CC=clang build/fuzz/$(T)
 	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(T)
 ## fuzz-all: make fuzz-all [SECS=60]: every target for so long; runs and findings of each
-fuzz-all:
+fuzz-all: all
 	@$(SUB) FLAVOR=fuzz CC=clang $(FUZZER)
 	@tests/fuzz/fuzz.sh $(or $(SECS),60) $(notdir $(FUZZER))
 ## fuzz-cover: make fuzz-cover T=name: what the inputs of a target reach in its room, file by file

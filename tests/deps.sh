@@ -103,12 +103,13 @@ jars() {
 }
 
 python_environment() {
-	wanted="pytest==8.3.5"
+	wanted="pytest==8.3.5 pytest-xdist==3.6.1"
 	[ "$(cat "$cache/venv/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
 	say "making a Python environment in $cache/venv"
 	rm -rf "$cache/venv"
 	python3 -m venv "$cache/venv"
-	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
 	echo "$wanted" >"$cache/venv/.wanted"
 }
 

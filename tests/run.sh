@@ -48,9 +48,9 @@ unit() { # FLAVOR: one test program a processor at a time
 	done
 }
 
-pytests() { # FOLDER
+pytests() { # FOLDER [OPTION...]
 	out=$log/$1.log
-	"$python" -m pytest -q -rs "tests/$1" >"$out" 2>&1
+	"$python" -m pytest -q -rs "tests/$@" >"$out" 2>&1
 	status=$?
 	grep '^SKIPPED' "$out"
 	last=$log/$1.last
@@ -59,9 +59,14 @@ pytests() { # FOLDER
 		"$(count skipped "$last")" "$out"
 }
 
+# The command line's tests share nothing: one a processor.  Those with servers share them.
+apart="-n $(nproc) --dist loadfile"
+
 case $suite in
 unit) unit "$flavor" ;;
-cli | hbase | kafka) pytests "$suite" ;;
+# shellcheck disable=SC2086
+cli) pytests cli $apart ;;
+hbase | kafka) pytests "$suite" ;;
 all)
 	for f in dev asan tsan; do
 		echo "unit tests, $f"
@@ -73,7 +78,8 @@ all)
 	report "headers, layers, format" $? 1 0 0 "$log/layers.log"
 	make --no-print-directory -j"$(nproc)" FLAVOR=dev CC=clang objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
-	pytests cli
+	# shellcheck disable=SC2086
+	pytests cli $apart
 	pytests hbase
 	pytests kafka
 	;;
