@@ -60,6 +60,7 @@ struct event {
 	uint64_t line;	  /* CSV: of the event's first byte in its (decompressed) file, from 1 */
 	uint64_t offset;  /* CSV: byte offset in the (decompressed) file; Kafka: of the message */
 	struct bytes raw; /* the event's own bytes, without its line end */
+	const char *file; /* path of its input, the same pointer for all of it; NULL: a message */
 };
 
 /* Kafka: a message as the broker gave it. */

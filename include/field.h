@@ -14,10 +14,15 @@
 
 struct time_format;
 
+/* The end of the year 9999.  A number of units behind it that would be a usual time in a finer unit
+ * is refused: 1476640644000 is no number of seconds. */
+#define TIME_LAST_MS INT64_C(253402300799999)
+
 /* How a field's texts are written. */
 struct field_form {
 	const struct field *field;
 	struct time_format *format;	 /* of a time with a format */
+	int64_t near_day;		 /* of YEAR_NEAR, since 1970 */
 	locale_t c_locale;		 /* for strtod_l */
 	struct bytes thousands, decimal; /* signs in numbers; len 0: none, a point */
 };
@@ -29,8 +34,15 @@ int field_form_init(struct field_form *form, struct arena *a, const struct job *
 struct field_scratch {
 	struct buf decoded; /* hex's bytes, or a number's plain text */
 	struct buf number;
+	bool has_file_day; /* YEAR_OF_FILE: set by the owner, by field_day_of */
+	int64_t file_day;
 };
 void field_scratch_release(struct field_scratch *s);
+/*
+ * The last date that stands in a path, as 20260103, 2026-01-03, 2026_01_03 or 2026.01.03 of a year
+ * 1900..2199, in days since 1970.  false: none does.
+ */
+bool field_day_of(const char *path, int64_t *days);
 /*
  * The typed value of v->text, which is not null.  A number's text becomes the plain one, with a
  * point alone.  RC_DATA: the text is no value of the field.
@@ -38,8 +50,7 @@ void field_scratch_release(struct field_scratch *s);
 int field_read(const struct field_form *form, struct value *v, struct field_scratch *s,
 	       struct reject *why);
 /*
- * The same, or of a time also as ISO 8601: 2012-09-01, with T or a blank and 16:00[:00[.123]]
- * behind it, with Z or +08:00 behind that; without, the time is of the field's zone.
+ * The same, or of a time also as ISO 8601; without an offset it is of the field's zone.
  */
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why);

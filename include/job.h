@@ -16,6 +16,14 @@
 
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS };
 
+/* What may stand behind a % in a time's format, as in C's strptime; %f: a fraction of a second. */
+#define TIME_LETTERS "YmdHMSfzZbBhyjeaAkpIlsFTRDr%"
+#define TIME_ISO8601 "iso8601" /* a format of its own: any of the usual forms */
+
+/* Which year a time has whose format has none: always the same, or the one in which the date is
+ * nearest to a day: a given one, or the last date in the path of the event's file. */
+enum year_rule { YEAR_WRITTEN, YEAR_GIVEN, YEAR_NEAR, YEAR_OF_FILE };
+
 /*
  * Local time to UTC for one zone: offsets in force from a UTC second on, rising.  The first one is
  * the local mean time of before there were zones.  From 2100 on a zone's rule repeats itself every
@@ -42,8 +50,11 @@ struct field {
 	struct pos pos;
 	enum field_type type;
 	enum time_unit unit; /* FIELD_TIME */
-	const char *format;  /* FIELD_TIME with TIME_FORMAT: %Y %m %d %H %M %S %f %z %b %y %j %e %p
-				%I %s %% */
+	const char *format;  /* FIELD_TIME with TIME_FORMAT: % and one of TIME_LETTERS, or
+				TIME_ISO8601 */
+	enum year_rule year_rule;
+	uint32_t year;		 /* YEAR_GIVEN */
+	const char *year_near;	 /* YEAR_NEAR: a date */
 	const struct zone *zone; /* TIME_FORMAT without %z; NULL: UTC */
 	const char **columns;	 /* source column names; by default the field's own name */
 	size_t ncolumns;

@@ -5,7 +5,6 @@
  */
 #include "field.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -60,44 +59,119 @@ static int decode_signed(const struct field *f, struct value *v, struct reject *
 static int bad_time(const struct field *f, struct bytes text, enum time_fault fault,
 		    struct reject *why)
 {
-	if (fault == TIME_NO_DATE)
+	switch (fault) {
+	case TIME_NO_DATE:
 		return reject_value(why, "bad_date", f->name, text,
 				    "expected a date that the calendar has (%s)", f->format);
-	if (fault == TIME_GAP)
+	case TIME_WEEKDAY:
+		return reject_value(why, "bad_date", f->name, text,
+				    "expected the weekday that this date is (%s)", f->format);
+	case TIME_NO_YEAR:
+		return reject_value(
+			why, "bad_time", f->name, text,
+			"expected a file with a date like 2026-01-03 in its name, which "
+			"says the year (year: file)");
+	case TIME_GAP:
 		return reject_value(
 			why, "bad_time", f->name, text,
 			"expected a local time that exists in %s (clocks jumped over it)",
 			f->zone->name);
+	default: break;
+	}
+	if (strcmp(f->format, TIME_ISO8601) == 0)
+		return reject_value(
+			why, "bad_time", f->name, text,
+			"expected a time of ISO 8601, such as 2012-09-01T16:00:05.123Z");
 	return reject_value(why, "bad_time", f->name, text, "expected a time written as %s",
 			    f->format);
 }
 
-static int decode_time(const struct field_form *form, struct value *v, struct reject *why)
+static struct year_of year_of(const struct field_form *form, const struct field_scratch *s)
 {
 	const struct field *f = form->field;
-	int64_t t;
-	if (f->unit == TIME_FORMAT) {
-		enum time_fault fault = time_parse(form->format, f->zone, v->text, &t);
-		v->u = (uint64_t)t;
-		return fault ? bad_time(f, v->text, fault, why) : 0;
+	if (f->year_rule == YEAR_NEAR)
+		return (struct year_of){YEAR_NEAR, form->near_day};
+	if (f->year_rule == YEAR_OF_FILE && s->has_file_day)
+		return (struct year_of){YEAR_NEAR, s->file_day};
+	return (struct year_of){f->year_rule, f->year};
+}
+
+/* Units of a second. */
+static const struct {
+	const char *name;
+	enum time_unit unit;
+	int64_t in_s;
+} units[] = {{"s", TIME_S, 1},
+	     {"ms", TIME_MS, 1000},
+	     {"us", TIME_US, 1000000},
+	     {"ns", TIME_NS, 1000000000}};
+
+/* A finer unit of which the number would be a time of 1990 to 2099; NULL: there is none. */
+static const char *finer_unit(enum time_unit unit, int64_t number)
+{
+	const int64_t from_s = 631152000, end_s = 4102444800;
+	bool finer = false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		int64_t s = number / units[i].in_s;
+		if (finer && s >= from_s && s < end_s)
+			return units[i].name;
+		finer = finer || units[i].unit == unit;
 	}
+	return NULL;
+}
+
+/* ms is behind the year 9999, or too large: number says how many units. */
+static int far_time(const struct field *f, struct bytes text, int64_t number, bool large,
+		    struct reject *why)
+{
+	const char *meant = finer_unit(f->unit, number);
+	if (meant)
+		return reject_value(
+			why, "out_of_range", f->name, text,
+			"expected a time before the year 10000; as `unit: %s` this would "
+			"be one of our days",
+			meant);
+	return large ? bad_integer(f, text, NUMBER_LARGE, why) : RC_OK;
+}
+
+static int64_t units_of(enum time_unit unit, int64_t ms)
+{
+	int64_t number = unit == TIME_S ? ms / 1000 : ms;
+	int64_t in_ms = unit == TIME_US ? 1000 : unit == TIME_NS ? 1000000 : 1;
+	return __builtin_mul_overflow(number, in_ms, &number) ? 0 : number;
+}
+
+static int decode_number_of_units(const struct field *f, struct value *v, struct reject *why)
+{
 	enum number_fault fault = signed_number(v->text, &v->u);
-	t = (int64_t)v->u;
+	int64_t t = (int64_t)v->u, number = t;
 	if (fault == NUMBER_BAD) {
 		fault = time_of_decimal(f->unit, v->text, &t);
-		v->u = (uint64_t)t;
-		return fault ? bad_integer(f, v->text, fault, why) : 0;
+		number = units_of(f->unit, t);
+	} else if (fault == NUMBER_FINE && f->unit == TIME_S &&
+		   __builtin_mul_overflow(t, 1000, &t)) {
+		return far_time(f, v->text, number, true, why);
+	} else if (f->unit == TIME_US) {
+		t = floor_div(t, 1000);
+	} else if (f->unit == TIME_NS) {
+		t = floor_div(t, 1000000);
 	}
+	v->u = (uint64_t)t;
 	if (fault)
 		return bad_integer(f, v->text, fault, why);
-	if (f->unit == TIME_S && __builtin_mul_overflow(t, 1000, &t))
-		return bad_integer(f, v->text, NUMBER_LARGE, why);
-	if (f->unit == TIME_US)
-		t = floor_div(t, 1000);
-	if (f->unit == TIME_NS)
-		t = floor_div(t, 1000000);
+	return t > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
+}
+
+static int decode_time(const struct field_form *form, struct value *v,
+		       const struct field_scratch *s, struct reject *why)
+{
+	const struct field *f = form->field;
+	int64_t t = 0;
+	if (f->unit != TIME_FORMAT)
+		return decode_number_of_units(f, v, why);
+	enum time_fault fault = time_parse(form->format, f->zone, year_of(form, s), v->text, &t);
 	v->u = (uint64_t)t;
-	return 0;
+	return fault ? bad_time(f, v->text, fault, why) : RC_OK;
 }
 
 /* The first byte that is NUL or not UTF-8; t.len: none. */
@@ -253,6 +327,11 @@ int field_form_init(struct field_form *form, struct arena *a, const struct job *
 		form->decimal = bytes_str(job->csv.decimal);
 	if (f->type != FIELD_TIME || f->unit != TIME_FORMAT)
 		return RC_OK;
+	if (f->year_near && !field_day_of(f->year_near, &form->near_day))
+		return error_set(err, RC_CONFIG,
+				 "year: found `near: %.60s`, expected a date like "
+				 "2026-01-03",
+				 f->year_near);
 	return time_format_new(&form->format, a, f->format, err);
 }
 
@@ -272,7 +351,7 @@ int field_read(const struct field_form *form, struct value *v, struct field_scra
 	case FIELD_I64: return decode_signed(f, v, why);
 	case FIELD_F64: return decode_real(form, v, &s->number, why);
 	case FIELD_BOOL: return decode_bool(f, v, why);
-	case FIELD_TIME: return decode_time(form, v, why);
+	case FIELD_TIME: return decode_time(form, v, s, why);
 	case FIELD_DECIMAL: return decimal_decode(f, v, &s->decoded, why);
 	}
 	return 0;
@@ -284,37 +363,13 @@ void field_scratch_release(struct field_scratch *s)
 	buf_release(&s->number);
 }
 
-/* One of the ISO 8601 forms. */
-static bool read_iso(const struct field *f, struct bytes text, int64_t *ms)
-{
-	static const char *const days[] = {"%Y-%m-%d", "%Y-%m-%dT", "%Y-%m-%d "};
-	static const char *const hours[] = {"%H:%M", "%H:%M:%S", "%H:%M:%S.%f"};
-	static const char *const zones[] = {"", "%z"};
-	char format[64];
-	for (size_t i = 0; i < 2 + 2 * 3 * 2; i++) {
-		bool day_only = i < 2;
-		size_t k = i - 2;
-		snprintf(format, sizeof(format), "%s%s%s", days[day_only ? 0 : 1 + k % 2],
-			 day_only ? "" : hours[k / 2 % 3], zones[day_only ? i : k / 6]);
-		struct arena a = {0};
-		struct time_format *t;
-		struct error err;
-		bool with_zone = day_only ? i : k / 6;
-		bool fine = time_format_new(&t, &a, format, &err) == RC_OK &&
-			    time_parse(t, with_zone ? NULL : f->zone, text, ms) == TIME_FINE;
-		arena_release(&a);
-		if (fine)
-			return true;
-	}
-	return false;
-}
-
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why)
 {
 	int64_t ms;
 	int rc = field_read(form, v, s, why);
-	if (rc && form->field->type == FIELD_TIME && read_iso(form->field, v->text, &ms)) {
+	if (rc && form->field->type == FIELD_TIME &&
+	    iso_parse(v->text, form->field->zone, &ms) == TIME_FINE) {
 		v->u = (uint64_t)ms;
 		return 0;
 	}

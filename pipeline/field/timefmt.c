@@ -10,8 +10,6 @@
 
 #include <strings.h>
 
-#define YEAR_S (INT64_C(365) * 86400)
-
 struct token {
 	char kind; /* directive letter; 0: a literal */
 	uint8_t literal;
@@ -19,22 +17,40 @@ struct token {
 };
 
 struct time_format {
+	bool iso;
+	bool has_year;
 	struct token *tokens;
 	size_t ntokens;
 };
 
 struct clock {
-	int64_t year, month, day, day_of_year; /* day_of_year 0: not given */
-	int64_t hour, minute, second, nanos;
+	struct wall wall;
 	int64_t hour12; /* -1: not given */
 	bool pm;
-	bool has_epoch, epoch_minus, has_offset;
-	int64_t epoch_s, offset_s;
+	bool has_epoch, epoch_minus;
+	int64_t epoch_s;
 };
 
 static const char *const months[] = {"january",	  "february", "march",	  "april",
 				     "may",	  "june",     "july",	  "august",
 				     "september", "october",  "november", "december"};
+static const char *const weekdays[] = {"monday", "tuesday",  "wednesday", "thursday",
+				       "friday", "saturday", "sunday"};
+/* UTC by its names; others, such as CST, are those of several zones. */
+static const char *const utc_names[] = {"UTC", "GMT", "UT", "Z"};
+
+/* What stands for several others, as in C's strptime. */
+static const char *compound(char kind)
+{
+	switch (kind) {
+	case 'F': return "%Y-%m-%d";
+	case 'T': return "%H:%M:%S";
+	case 'R': return "%H:%M";
+	case 'D': return "%m/%d/%y";
+	case 'r': return "%I:%M:%S %p";
+	default: return NULL;
+	}
+}
 
 static uint8_t digits_of(char kind)
 {
@@ -47,6 +63,8 @@ static uint8_t digits_of(char kind)
 	case 'e':
 	case 'H':
 	case 'I':
+	case 'k':
+	case 'l':
 	case 'M':
 	case 'S':
 	case 'y': return 2;
@@ -68,42 +86,61 @@ static void token_set(struct token *tokens, size_t at, char kind)
 		t->digits_min = max;
 }
 
+static bool add_tokens(struct time_format *f, const char *format, unsigned *seen)
+{
+	for (const char *p = format; *p; p++) {
+		if (*p != '%' || p[1] == '%') {
+			f->tokens[f->ntokens++].literal = (uint8_t)*p;
+			p += *p == '%';
+			continue;
+		}
+		char kind = *++p;
+		const char *several = compound(kind);
+		if (!kind || !strchr(TIME_LETTERS, kind))
+			return false;
+		f->has_year = f->has_year || strchr("Yys", kind);
+		*seen |= strchr("Il", kind) ? 1u : kind == 'p' ? 2u : 0;
+		if (several)
+			add_tokens(f, several, seen);
+		else
+			token_set(f->tokens, f->ntokens++, kind);
+	}
+	return true;
+}
+
 int time_format_new(struct time_format **out, struct arena *arena, const char *format,
 		    struct error *err)
 {
 	struct time_format *f = arena_alloc(arena, sizeof(*f));
-	bool h12 = false, half = false;
-	f->tokens = arena_alloc(arena, (strlen(format) + 1) * sizeof(*f->tokens));
-	for (const char *p = format; *p; p++) {
-		f->ntokens++;
-		if (*p != '%' || p[1] == '%') {
-			f->tokens[f->ntokens - 1].literal = (uint8_t)*p;
-			p += *p == '%';
-			continue;
-		}
-		if (!p[1] || !strchr("YmdHMSfzbByjepIs", p[1]))
-			return error_set(err, RC_CONFIG,
-					 "time format `%s` has `%%%.1s`, expected one of "
-					 "%%Y %%m %%d %%H %%M %%S %%f %%z %%b %%B %%y %%j %%e %%p "
-					 "%%I %%s %%%%",
-					 format, p + 1);
-		token_set(f->tokens, f->ntokens - 1, p[1]);
-		h12 = h12 || p[1] == 'I';
-		half = half || p[1] == 'p';
-		p++;
-	}
-	if (h12 != half)
-		return error_set(err, RC_CONFIG, "time format `%s` has %s, expected both or none",
-				 format, h12 ? "%I without %p" : "%p without %I");
+	unsigned seen = 0;
 	*out = f;
-	return 0;
+	f->iso = strcmp(format, TIME_ISO8601) == 0;
+	f->has_year = f->iso;
+	/* a compound of 2 letters has at most 8 tokens */
+	f->tokens = arena_alloc(arena, (4 * strlen(format) + 1) * sizeof(*f->tokens));
+	if (f->iso)
+		return RC_OK;
+	if (!add_tokens(f, format, &seen))
+		return error_set(err, RC_CONFIG,
+				 "time format `%s` has an unknown directive, expected iso8601 or "
+				 "%% and one of %s",
+				 format, TIME_LETTERS);
+	if (seen == 1 || seen == 2)
+		return error_set(err, RC_CONFIG, "time format `%s` has %s, expected both or none",
+				 format, seen == 1 ? "%I without %p" : "%p without %I");
+	return RC_OK;
+}
+
+bool time_format_has_year(const struct time_format *f)
+{
+	return f->has_year;
 }
 
 static bool take_number(const struct token *t, const uint8_t **p, const uint8_t *end, int64_t *out)
 {
 	const uint8_t *at = *p;
 	int64_t v = 0;
-	if (t->kind == 'e' && at < end && *at == ' ')
+	if (t->kind && strchr("ekl", t->kind) && at < end && *at == ' ')
 		at++;
 	const uint8_t *first = at;
 	long most = t->digits_max - (at - *p);
@@ -120,17 +157,33 @@ static bool take_number(const struct token *t, const uint8_t **p, const uint8_t 
 	return true;
 }
 
-static bool take_month(const uint8_t **p, const uint8_t *end, int64_t *out)
+/* A name in full or its first three letters; *out from 1. */
+static bool take_name(const char *const *names, int64_t n, const uint8_t **p, const uint8_t *end,
+		      int64_t *out)
 {
 	size_t left = (size_t)(end - *p);
-	for (int64_t m = 0; m < 12; m++) {
-		size_t full = strlen(months[m]);
+	for (int64_t i = 0; i < n; i++) {
+		size_t full = strlen(names[i]);
 		const char *text = (const char *)*p;
-		if (left < 3 || strncasecmp(text, months[m], 3) != 0)
+		if (left < 3 || strncasecmp(text, names[i], 3) != 0)
 			continue;
-		*p += left >= full && strncasecmp(text, months[m], full) == 0 ? full : 3;
-		*out = m + 1;
+		*p += left >= full && strncasecmp(text, names[i], full) == 0 ? full : 3;
+		*out = i + 1;
 		return true;
+	}
+	return false;
+}
+
+static bool take_utc_name(const uint8_t **p, const uint8_t *end, struct wall *w)
+{
+	size_t left = (size_t)(end - *p);
+	w->has_offset = true;
+	for (size_t i = 0; i < sizeof(utc_names) / sizeof(*utc_names); i++) {
+		size_t len = strlen(utc_names[i]);
+		if (left >= len && strncasecmp((const char *)*p, utc_names[i], len) == 0) {
+			*p += len;
+			return true;
+		}
 	}
 	return false;
 }
@@ -145,24 +198,28 @@ static bool take_half(const uint8_t **p, const uint8_t *end, bool *pm)
 	return c == 'a' || c == 'p';
 }
 
-/* Z, +HH, +HHMM or +HH:MM. */
-static bool take_offset(const uint8_t **p, const uint8_t *end, struct clock *c)
+static bool take_two(const uint8_t **p, const uint8_t *end, int64_t *out)
 {
 	static const struct token two = {.kind = 'H', .digits_min = 2, .digits_max = 2};
+	return take_number(&two, p, end, out);
+}
+
+bool take_offset(const uint8_t **p, const uint8_t *end, struct wall *w)
+{
 	int64_t h, m = 0;
-	c->has_offset = true;
+	w->has_offset = true;
 	if (*p == end)
 		return false;
 	uint8_t sign = *(*p)++;
 	if (sign == 'Z' || sign == 'z')
 		return true;
-	if ((sign != '+' && sign != '-') || !take_number(&two, p, end, &h))
+	if ((sign != '+' && sign != '-') || !take_two(p, end, &h))
 		return false;
 	bool colon = *p < end && **p == ':';
 	*p += colon;
-	if (!take_number(&two, p, end, &m) && colon)
+	if (!take_two(p, end, &m) && colon)
 		return false;
-	c->offset_s = (h * 60 + m) * (sign == '-' ? -60 : 60);
+	w->offset_s = (h * 60 + m) * (sign == '-' ? -60 : 60);
 	return h < 24 && m < 60;
 }
 
@@ -180,132 +237,111 @@ static bool take_epoch(const uint8_t **p, const uint8_t *end, struct clock *c)
 static int64_t epoch_ms(const struct clock *c)
 {
 	if (c->epoch_minus)
-		return -(c->epoch_s * 1000) + floor_div(-c->nanos, 1000000);
-	return c->epoch_s * 1000 + c->nanos / 1000000;
+		return -(c->epoch_s * 1000) + floor_div(-c->wall.nanos, 1000000);
+	return c->epoch_s * 1000 + c->wall.nanos / 1000000;
 }
 
 static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *end,
 		       struct clock *c)
 {
+	struct wall *w = &c->wall;
 	int64_t v;
 	switch (t->kind) {
 	case 'b':
-	case 'B': return take_month(p, end, &c->month);
+	case 'B':
+	case 'h': return take_name(months, 12, p, end, &w->month);
+	case 'a':
+	case 'A': return take_name(weekdays, 7, p, end, &w->weekday);
 	case 'p': return take_half(p, end, &c->pm);
-	case 'z': return take_offset(p, end, c);
+	case 'z': return take_offset(p, end, w);
+	case 'Z': return take_utc_name(p, end, w);
 	case 's': return take_epoch(p, end, c);
-	case 'Y': return take_number(t, p, end, &c->year);
-	case 'm': return take_number(t, p, end, &c->month);
+	case 'Y': return take_number(t, p, end, &w->year);
+	case 'm': return take_number(t, p, end, &w->month);
 	case 'd':
-	case 'e': return take_number(t, p, end, &c->day);
-	case 'H': return take_number(t, p, end, &c->hour) && c->hour < 24;
-	case 'M': return take_number(t, p, end, &c->minute) && c->minute < 60;
-	case 'S': return take_number(t, p, end, &c->second) && c->second < 60;
-	case 'f': return take_number(t, p, end, &c->nanos);
-	case 'I': return take_number(t, p, end, &c->hour12) && c->hour12 >= 1 && c->hour12 <= 12;
+	case 'e': return take_number(t, p, end, &w->day);
+	case 'H':
+	case 'k': return take_number(t, p, end, &w->hour) && w->hour < 24;
+	case 'M': return take_number(t, p, end, &w->minute) && w->minute < 60;
+	case 'S': return take_number(t, p, end, &w->second) && w->second < 60;
+	case 'f': return take_number(t, p, end, &w->nanos);
+	case 'I':
+	case 'l': return take_number(t, p, end, &c->hour12) && c->hour12 >= 1 && c->hour12 <= 12;
 	case 'y':
 		if (!take_number(t, p, end, &v))
 			return false;
-		c->year = v < 69 ? 2000 + v : 1900 + v; /* as POSIX strptime */
+		w->year = v < 69 ? 2000 + v : 1900 + v; /* as POSIX strptime */
 		return true;
 	case 'j': /* 0 means "not given" inside, so a 000 in the text must not pass for it */
-		return take_number(t, p, end, &c->day_of_year) && c->day_of_year > 0;
+		return take_number(t, p, end, &w->day_of_year) && w->day_of_year > 0;
 	default: return *p < end && *(*p)++ == t->literal;
 	}
 }
 
-static bool leap(int64_t y)
+static int64_t year_at(int64_t day)
 {
-	return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
-}
-
-/* Days since 1970-01-01.  Years begin in March here, so that the leap day is a year's last. */
-static int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
-{
-	y -= m <= 2;
-	int64_t era = floor_div(y, 400), of_era = y - era * 400;
-	int64_t of_year = (153 * (m > 2 ? m - 3 : m + 9) + 2) / 5 + d - 1;
-	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static bool date_days(const struct clock *c, int64_t *days)
-{
-	static const uint8_t length[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	if (c->day_of_year) {
-		*days = days_from_civil(c->year, 1, 1) + c->day_of_year - 1;
-		return c->day_of_year <= 365 + leap(c->year);
-	}
-	if (c->month < 1 || c->month > 12 || c->day < 1 ||
-	    c->day > length[c->month - 1] + (c->month == 2 && leap(c->year)))
-		return false;
-	*days = days_from_civil(c->year, c->month, c->day);
-	return true;
-}
-
-/* The first span that may be in force at local second local_s, allowing for any offset. */
-static size_t zone_first(const struct zone *z, int64_t local_s)
-{
-	size_t lo = 0, hi = z->nspans;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (z->spans[mid].from_s <= local_s - 2 * 86400)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : 0;
+	int64_t year = 1970 + floor_div(day * 400, 146097); /* 400 years; perhaps one off */
+	year += days_from_civil(year + 1, 1, 1) <= day;
+	return year - (days_from_civil(year, 1, 1) > day);
 }
 
 /*
- * Each span covers a stretch of UTC, the stretches are disjoint and rising: the first that holds
- * local - offset is the earlier of two possible instants; none: the clock jumped over it.
+ * Of the day's own year and its neighbours the one in which the date is nearest to the day, the
+ * earlier of two; false: none has the date.
  */
-static bool zone_to_utc(const struct zone *z, int64_t local_s, int64_t *utc_s)
+static bool nearest_year(struct wall *w, int64_t near_day)
 {
-	if (!z || !z->nspans) {
-		*utc_s = local_s;
-		return true;
+	struct wall at = *w;
+	int64_t days, best = INT64_MAX, year = year_at(near_day);
+	at.weekday = 0;
+	for (at.year = year - 1; at.year <= year + 1; at.year++) {
+		if (wall_days(&at, &days))
+			continue;
+		int64_t away = days > near_day ? days - near_day : near_day - days;
+		if (away >= best)
+			continue;
+		best = away;
+		w->year = at.year;
 	}
-	int64_t ahead = local_s - (ZONE_LAST_S - YEAR_S);
-	int64_t rounds = ahead < 0 ? 0 : ahead / ZONE_CYCLE_S + 1;
-	local_s -= rounds * ZONE_CYCLE_S;
-	for (size_t i = zone_first(z, local_s); i < z->nspans; i++) {
-		int64_t utc = local_s - z->spans[i].offset_s;
-		bool begun = i == 0 || utc >= z->spans[i].from_s;
-		if (begun && (i + 1 == z->nspans || utc < z->spans[i + 1].from_s)) {
-			*utc_s = utc + rounds * ZONE_CYCLE_S;
-			return true;
-		}
-	}
-	return false;
+	return best != INT64_MAX;
 }
 
-enum time_fault time_parse(const struct time_format *f, const struct zone *zone, struct bytes text,
-			   int64_t *ms)
+static enum time_fault find_year(struct wall *w, struct year_of year)
 {
-	struct clock c = {.year = 1970, .month = 1, .day = 1, .hour12 = -1};
+	switch (year.rule) {
+	case YEAR_WRITTEN: return TIME_FINE;
+	case YEAR_GIVEN: w->year = year.number; return TIME_FINE;
+	case YEAR_NEAR: return nearest_year(w, year.number) ? TIME_FINE : TIME_NO_DATE;
+	case YEAR_OF_FILE: break;
+	}
+	return TIME_NO_YEAR;
+}
+
+static bool take_tokens(const struct time_format *f, struct bytes text, struct clock *c)
+{
 	const uint8_t *p = text.ptr, *end = p + text.len;
-	int64_t days, utc_s;
 	for (size_t i = 0; i < f->ntokens; i++)
-		if (!take_token(&f->tokens[i], &p, end, &c))
-			return TIME_NO_MATCH;
-	if (p != end)
+		if (!take_token(&f->tokens[i], &p, end, c))
+			return false;
+	return p == end;
+}
+
+enum time_fault time_parse(const struct time_format *f, const struct zone *zone,
+			   struct year_of year, struct bytes text, int64_t *ms)
+{
+	struct clock c = {.wall = {.year = 1970, .month = 1, .day = 1}, .hour12 = -1};
+	if (f->iso)
+		return iso_parse(text, zone, ms);
+	if (!take_tokens(f, text, &c))
 		return TIME_NO_MATCH;
 	if (c.has_epoch) {
 		*ms = epoch_ms(&c);
 		return TIME_FINE;
 	}
-	if (!date_days(&c, &days))
-		return TIME_NO_DATE;
 	if (c.hour12 >= 0)
-		c.hour = c.hour12 % 12 + (c.pm ? 12 : 0);
-	int64_t local_s = days * 86400 + c.hour * 3600 + c.minute * 60 + c.second;
-	if (c.has_offset)
-		utc_s = local_s - c.offset_s;
-	else if (!zone_to_utc(zone, local_s, &utc_s))
-		return TIME_GAP;
-	*ms = utc_s * 1000 + c.nanos / 1000000;
-	return TIME_FINE;
+		c.wall.hour = c.hour12 % 12 + (c.pm ? 12 : 0);
+	enum time_fault fault = f->has_year ? TIME_FINE : find_year(&c.wall, year);
+	return fault ? fault : wall_ms(&c.wall, zone, ms);
 }
 
 /* --- numbers of units --- */

@@ -34,6 +34,35 @@ static int read_field_nulls(struct reader *r, const struct node *n, const struct
 	return read_nulls(r, n, key, &f->nulls, &f->nnulls);
 }
 
+static int read_near(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	f->year_rule = YEAR_NEAR;
+	return read_text(r, n, key, &f->year_near);
+}
+
+/* 2026, {near: 2026-01-03} or file. */
+static int read_year(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	static const struct key near_keys[] = {
+		{.name = "near", .read = read_near, .required = true}};
+	static const struct schema near_schema = SCHEMA("year", near_keys);
+	const struct key number = {.name = key->name, .min = 1, .max = 9999};
+	struct field *f = slot;
+	if (n->kind == NODE_MAPPING)
+		return read_mapping(r, n, &near_schema, f);
+	if (n->kind != NODE_SCALAR || strcmp(n->text, "file") != 0) {
+		f->year_rule = YEAR_GIVEN;
+		return read_number(r, n, &number, &f->year);
+	}
+	f->year_rule = YEAR_OF_FILE;
+	if (r->job->source == SOURCE_KAFKA)
+		return fault(r, n->pos,
+			     "year: found `file`, expected a year or {near: 2026-01-03}: messages "
+			     "are in no file");
+	return RC_OK;
+}
+
 static const struct key keys[] = {
 	{.name = "type", .read = read_field_type, .offset = offsetof(struct field, type)},
 	{.name = "unit",
@@ -42,6 +71,7 @@ static const struct key keys[] = {
 	 CHOICES(units)},
 	{.name = "format", .read = read_text, .offset = offsetof(struct field, format)},
 	{.name = "zone", .read = read_zone, .offset = offsetof(struct field, zone)},
+	{.name = "year", .read = read_year},
 	{.name = "from", .read = read_from},
 	{.name = "join", .read = read_any_text, .offset = offsetof(struct field, join)},
 	{.name = "null", .read = read_field_nulls},
@@ -65,38 +95,51 @@ static bool format_has(const char *format, const char *letters)
 	return false;
 }
 
-static int check_format(struct reader *r, const struct node *at, const char *format)
+/* The year is in the text, or the job says which it is. */
+static int check_year(struct reader *r, const struct node *at, const struct field *f)
 {
-	for (const char *p = format; *p; p++) {
+	bool written = format_has(f->format, "YysFD") || strcmp(f->format, TIME_ISO8601) == 0;
+	if (!written && f->year_rule == YEAR_WRITTEN)
+		return fault(
+			r, at->pos,
+			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, "
+			"or a year of its own: `year: 2026`, `year: {near: 2026-01-03}`, "
+			"`year: file` (the date in the file's name)",
+			f->format);
+	if (written && f->year_rule != YEAR_WRITTEN)
+		return fault(r, at->pos,
+			     "found `year` and a year in the format `%.60s`, expected one of them",
+			     f->format);
+	return RC_OK;
+}
+
+static int check_format(struct reader *r, const struct node *at, const struct field *f)
+{
+	for (const char *p = f->format; *p; p++) {
 		if (*p != '%')
 			continue;
 		p++;
-		if (*p == 0 || !strchr("YmdHMSfzbByjepIs%", *p))
-			return fault(
-				r, at->pos,
-				"format: found `%%%.1s`, expected one of %%Y %%m %%d %%H %%M %%S "
-				"%%f %%z %%b %%B %%y %%j %%e %%p %%I %%s %%%%",
-				p);
+		if (*p == 0 || !strchr(TIME_LETTERS, *p))
+			return fault(r, at->pos,
+				     "format: found `%%%.1s`, expected `iso8601`, or %% and one of "
+				     "the letters %s",
+				     p, TIME_LETTERS);
 	}
-	if (!format_has(format, "Yys"))
-		return fault(r, at->pos,
-			     "format: found `%.60s` without a year, expected %%Y, %%y or %%s",
-			     format);
-	if (format_has(format, "I") != format_has(format, "p"))
+	if (format_has(f->format, "Ilr") != format_has(f->format, "pr"))
 		return fault(r, at->pos,
 			     "format: found one of %%I and %%p, expected both (or %%H, 0 to 23)");
-	return RC_OK;
+	return check_year(r, at, f);
 }
 
 static int check_time(struct reader *r, const struct node *n, const struct field *f)
 {
 	const struct node *unit = node_get(n, "unit"), *format = node_get(n, "format");
-	const struct node *zone = node_get(n, "zone");
+	const struct node *zone = node_get(n, "zone"), *year = node_get(n, "year");
 	if (!unit && !format)
 		return fault(r, n->pos,
 			     "time field `%.60s` lacks its form, expected `unit: s` (or ms, us, ns "
 			     "since "
-			     "1970) or `format: \"%%Y-%%m-%%d %%H:%%M:%%S\"`",
+			     "1970) or `format: \"%%Y-%%m-%%d %%H:%%M:%%S\"` (or iso8601)",
 			     f->name);
 	if (unit && format)
 		return fault(r, unit->pos, "found `unit` and `format`, expected one of them");
@@ -104,17 +147,20 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 		return fault(r, zone->pos,
 			     "found `zone` with `unit`, expected none: seconds since 1970 are "
 			     "the same in every zone");
+	if (unit && year)
+		return fault(r, year->pos, "found `year` with `unit`, expected none");
 	if (unit)
 		return RC_OK;
-	if (zone && format_has(f->format, "zs"))
-		return fault(r, zone->pos,
-			     "found `zone` with %%z or %%s in the format, expected one of them");
-	return check_format(r, format, f->format);
+	if (zone && format_has(f->format, "zZs"))
+		return fault(
+			r, zone->pos,
+			"found `zone` with %%z, %%Z or %%s in the format, expected one of them");
+	return check_format(r, format, f);
 }
 
 static int check_field(struct reader *r, const struct node *n, const struct field *f)
 {
-	static const char *const of_time[] = {"unit", "format", "zone"};
+	static const char *const of_time[] = {"unit", "format", "zone", "year"};
 	if (node_get(n, "join") && f->ncolumns < 2)
 		return fault(
 			r, node_get(n, "join")->pos,
@@ -131,7 +177,7 @@ static int check_field(struct reader *r, const struct node *n, const struct fiel
 			     field_type_name(f->type));
 	if (f->type == FIELD_TIME)
 		return check_time(r, n, f);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(of_time) / sizeof(*of_time); i++)
 		if (node_get(n, of_time[i]))
 			return fault(r, node_get(n, of_time[i])->pos,
 				     "found `%s` in a field of type %s, expected it only with "

@@ -187,7 +187,7 @@ static void bind_quick(struct binding *b)
 	if (f->type == FIELD_TIME && (f->unit == TIME_S || f->unit == TIME_MS)) {
 		b->quick = QUICK_NUMBER;
 		b->quick_scale = f->unit == TIME_S ? 1000 : 1;
-		b->quick_max = INT64_MAX / b->quick_scale;
+		b->quick_max = TIME_LAST_MS / b->quick_scale;
 	}
 }
 

@@ -144,7 +144,8 @@ struct row_encoder {
 	struct binding_scratch {
 		struct buf joined;
 		struct field_scratch read;
-	} * scratch; /* by binding */
+		const char *file; /* of read.file_day */
+	} * scratch;		  /* by binding */
 	struct buf qualifier;
 	struct table_output {
 		struct buf key, payload;

@@ -78,11 +78,23 @@ static int take_text(struct row_encoder *e, const struct binding *b, const struc
 	return 0;
 }
 
-/* All that the quick way cannot take, and the words for what nobody can. */
-static int decode_slowly(struct row_encoder *e, const struct binding *b, struct value *v,
-			 struct reject *why)
+/* Files follow each other, so their names are looked at once each. */
+static void note_file(struct binding_scratch *s, const char *file)
 {
-	return field_read(&b->form, v, &e->scratch[b - e->plan->bindings].read, why);
+	if (!file || s->file == file)
+		return;
+	s->file = file;
+	s->read.has_file_day = field_day_of(file, &s->read.file_day);
+}
+
+/* All that the quick way cannot take, and the words for what nobody can. */
+static int decode_slowly(struct row_encoder *e, const struct binding *b, const char *file,
+			 struct value *v, struct reject *why)
+{
+	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
+	if (b->form.field->year_rule == YEAR_OF_FILE)
+		note_file(s, file);
+	return field_read(&b->form, v, &s->read, why);
 }
 
 int defaults_check(const struct row_plan *p, struct error *err)
@@ -94,7 +106,7 @@ int defaults_check(const struct row_plan *p, struct error *err)
 		const struct field *f = b->form.field;
 		struct value v = {.text = b->fallback};
 		struct reject why;
-		if (v.text.ptr && decode_slowly(e, b, &v, &why))
+		if (v.text.ptr && decode_slowly(e, b, NULL, &v, &why))
 			rc = error_set(err, RC_CONFIG, "%s:%u:%u: default of field `%s`: %s",
 				       p->job->path, f->pos.line, f->pos.column, f->name,
 				       why.detail);
@@ -138,7 +150,7 @@ static inline __attribute__((always_inline)) int decode_with(struct row_encoder 
 			if (!v->text.ptr)
 				continue;
 		}
-		if (!decode_quickly(b, v, digits, roomy) && decode_slowly(e, b, v, why))
+		if (!decode_quickly(b, v, digits, roomy) && decode_slowly(e, b, ev->file, v, why))
 			return RC_DATA;
 	}
 	return 0;

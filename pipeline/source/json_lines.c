@@ -24,7 +24,8 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 			      .seq = w->seq + at,
 			      .line = w->line + line + 1,
 			      .offset = w->offset + at,
-			      .raw = text};
+			      .raw = text,
+			      .file = s->files[w->file].path};
 	struct reject why;
 
 	if (text.len > s->max_row_bytes)

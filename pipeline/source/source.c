@@ -395,7 +395,8 @@ static struct event make_event(const struct source_worker *w, const uint8_t *sta
 			      .seq = w->seq + at,
 			      .line = w->line + line + 1,
 			      .offset = w->offset + at,
-			      .raw = bytes_of(start, (size_t)(end - start))};
+			      .raw = bytes_of(start, (size_t)(end - start)),
+			      .file = w->source->files[w->file].path};
 }
 
 int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,

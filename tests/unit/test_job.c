@@ -237,7 +237,7 @@ static void test_everything(void **state)
 		"  u: u64\n"
 		"  h: {type: hex, null: '-'}\n"
 		"  b: {type: bytes}\n"
-		"  t: {type: time, from: [d, c], join: T, format: '%F', zone: '+05:30'}\n"
+		"  t: {type: time, from: [d, c], join: T, format: '%Q', zone: '+05:30'}\n"
 		"tables:\n"
 		"  - name: ns:x\n"
 		"    rowkey:\n"
@@ -278,10 +278,10 @@ static void test_everything(void **state)
 	struct error err;
 	(void)state;
 	assert_int_equal(load_text(&job, text, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, ":6:50: format: found `%F`"));
+	assert_non_null(strstr(err.msg, ":6:50: format: found `%Q`"));
 	job_release(&job);
 	char *fixed = strdup(text);
-	memcpy(strstr(fixed, "%F"), "%Y", 2);
+	memcpy(strstr(fixed, "%Q"), "%Y", 2);
 	if (load_text(&job, fixed, &err))
 		fail_msg("%s", err.msg);
 	free(fixed);

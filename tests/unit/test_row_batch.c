@@ -91,7 +91,8 @@ static void ratings_by_hand(void **state)
 		batch_start(&b, 1 + pick(EVENT_BATCH), 4);
 		for (size_t i = 0; i < b.n; i++) {
 			uint64_t user = draw() >> (32 + pick(32)),
-				 movie = draw() >> (32 + pick(32)), ts = draw() >> (24 + pick(30));
+				 movie = draw() >> (32 + pick(32)),
+				 ts = draw() >> (27 + pick(27)); /* to the year 6325 */
 			char text[TEXT_BYTES];
 			int rating = pick(30) ? (int)pick(20) : 100 + (int)pick(20);
 			newest = ts * 1000 > newest ? ts * 1000 : newest;

@@ -1,0 +1,236 @@
+"""Times in all their forms, and texts that a field makes of its columns: judged by Python's own."""
+
+import csv
+import datetime as dt
+import io
+import random
+import struct
+
+import hfile_py
+from load_help import Bench
+
+UTC = dt.timezone.utc
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def job(fields, source="{files: [in.csv]}"):
+    """fields: {name: (what stands in its braces, encoding)}; each a cell that may be absent."""
+    lines = ["source:", f"  csv: {source}", "fields:", "  id: {}"]
+    lines += [f"  {name}: {{{spec}}}" for name, (spec, _) in fields.items()]
+    cells = [f"      - {{family: f, qualifier: {name}, optional: true, value: {{field: {name}, as: {enc}}}}}"
+             for name, (_, enc) in fields.items()]
+    return "\n".join([*lines, "tables:", "  - name: t", "    rowkey: [{field: id, as: text}]", "    timestamp: 5",
+                      "    families: {f: {compression: NONE}}", "    cells:", *cells, "    regions: {split: none}", ""])
+
+
+def table(header, rows):
+    out = io.StringIO()
+    w = csv.writer(out, lineterminator="\n")
+    w.writerow(header)
+    w.writerows(rows)
+    return out.getvalue().encode()
+
+
+def run(tmp_path, saltmill, fields, rows, *args, header=None, name="in.csv", source="{files: [in.csv]}"):
+    """({id: {field: value}}, [(id, field, reason, detail)]): what was loaded, and what was not."""
+    bench = Bench(tmp_path, saltmill, job(fields, source))
+    bench.input(table(header or ["id", *fields], rows), name)
+    r = bench.run("--max-rejects", "100%", *args)
+    assert r.returncode in (0, 3), r.stderr
+    loaded = {}
+    for p in bench.out.glob("t/hfiles/*/*"):
+        for c in hfile_py.read(p):
+            loaded.setdefault(c.row.decode(), {})[c.qualifier.decode()] = c.value
+    rejects = [(rows[x["line"] - 2][0], x["field"], x["reason"], x["detail"]) for x in bench.rejects()]
+    return loaded, rejects
+
+
+def ms(t):
+    return (t - EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def millis(v):
+    return struct.unpack(">q", v)[0]
+
+
+# Python's strftime makes the text; letters that it lacks are put together here.
+FORMATS = ["%Y-%m-%d %H:%M:%S", "%d/%b/%Y:%H:%M:%S %z", "%a %b %d %H:%M:%S %Y", "%A, %d %B %Y %H:%M", "%Y%m%d%H%M%S%f",
+           "%y%j %H%M", "%m/%d/%y %I:%M:%S %p", "%d.%m.%Y", "%Y-%j", "%H:%M %F", "%F %T.%f", "%D %R", "%F %r", "%e.%m.%Y %k:%M",
+           "%h %d %Y %l:%M %p", "%s", "%s.%f", "%b %d %Y %T %Z", "%a, %d %b %Y %H:%M:%S %Z", "week day %a of %%Y %F"]
+FINEST = {"%f": dt.timedelta(microseconds=1), "%S": dt.timedelta(seconds=1), "%T": dt.timedelta(seconds=1),
+          "%r": dt.timedelta(seconds=1), "%s": dt.timedelta(seconds=1), "%M": dt.timedelta(minutes=1),
+          "%R": dt.timedelta(minutes=1)}
+
+
+def text_of(t, format):
+    if format == "%s.%f":
+        us = abs(t - EPOCH) // dt.timedelta(microseconds=1)
+        return f"{'-' if t < EPOCH else ''}{us // 1000000}.{us % 1000000:06d}"
+    return t.strftime(format.replace("%s", str((t - EPOCH) // dt.timedelta(seconds=1))).replace("%Z", "GMT"))
+
+
+def seen_of(t, format):
+    """What of the time is in the text."""
+    finest = next((v for k, v in FINEST.items() if k in format), dt.timedelta(days=1))
+    return EPOCH + (t - EPOCH) // finest * finest
+
+
+def moments(n, seed, first=1969, last=2068):
+    r = random.Random(seed)
+    span = dt.datetime(last, 12, 31, tzinfo=UTC) - dt.datetime(first, 1, 1, tzinfo=UTC)
+    for _ in range(n):
+        yield dt.datetime(first, 1, 1, tzinfo=UTC) + r.random() * span
+    yield from (dt.datetime(2000, 2, 29, 23, 59, 59, 999999, tzinfo=UTC), dt.datetime(1970, 1, 1, tzinfo=UTC),
+                dt.datetime(2024, 12, 31, 12, 0, 1, tzinfo=UTC), dt.datetime(2024, 12, 31, 0, 0, 1, tzinfo=UTC))
+
+
+def test_formats_by_strftime(tmp_path, saltmill):
+    fields = {f"f{i}": (f"type: time, format: '{f}'", "millis") for i, f in enumerate(FORMATS)}
+    rows, want = [], {}
+    for n, t in enumerate(moments(300, 1)):
+        zoned = [t.astimezone(dt.timezone(dt.timedelta(minutes=15 * (n % 80 - 40)))) if "%z" in f else t for f in FORMATS]
+        rows.append([str(n), *(text_of(z, f) for z, f in zip(zoned, FORMATS))])
+        want[str(n)] = {f"f{i}": ms(seen_of(t, f)) for i, f in enumerate(FORMATS)}
+    got, rejects = run(tmp_path, saltmill, fields, rows)
+    assert rejects == []
+    assert {k: {f: millis(x) for f, x in v.items()} for k, v in got.items()} == want
+
+
+def iso_texts(t, r):
+    """One of the forms, and the time that it says."""
+    day = r.choice([t.strftime("%Y-%m-%d"), t.strftime("%Y%m%d"), t.strftime("%G-W%V-%u"), t.strftime("%GW%V%u"),
+                    t.strftime("%Y-%j"), t.strftime("%Y%j")])
+    digits = r.randrange(1, 10)
+    clock, unit = r.choice([
+        ("", dt.timedelta(days=1)), ("%H", dt.timedelta(hours=1)), ("%H:%M", dt.timedelta(minutes=1)),
+        ("%H%M", dt.timedelta(minutes=1)), ("%H:%M:%S", dt.timedelta(seconds=1)), ("%H%M%S", dt.timedelta(seconds=1)),
+        ("%H:%M:%S" + r.choice(".,") + f"{t.microsecond:06d}000"[:digits],
+         dt.timedelta(microseconds=10 ** max(0, 6 - digits)))])
+    wall = t.replace(tzinfo=UTC)
+    wall = EPOCH + (wall - EPOCH) // unit * unit
+    minutes = r.choice([0, 0, 60, -300, 345, 720, -570])
+    sign, size = "-" if minutes < 0 else "+", abs(minutes)
+    zone = r.choice([f"{sign}{size // 60:02d}:{size % 60:02d}", f"{sign}{size // 60:02d}{size % 60:02d}",
+                     f"{sign}{size // 60:02d}"]) if minutes else r.choice(["Z", "z", "+00:00", "-00", " UTC", " gmt", " +0000", ""])
+    if minutes and not zone[3:]:
+        minutes = minutes // 60 * 60 if minutes > 0 else -(-minutes // 60 * 60)
+    text = day + (r.choice("Tt ") + t.strftime(clock) if clock else "") + (zone if clock else zone.strip())
+    return text, ms(wall - dt.timedelta(minutes=minutes))
+
+
+def test_iso8601(tmp_path, saltmill):
+    r = random.Random(7)
+    rows, want = [], {}
+    for n, t in enumerate(moments(1500, 2, 1600, 2500)):
+        text, at = iso_texts(t, r)
+        rows.append([str(n), text])
+        want[str(n)] = at
+    got, rejects = run(tmp_path, saltmill, {"t": ("type: time, format: iso8601", "millis")}, rows)
+    assert rejects == []
+    assert {k: millis(v["t"]) for k, v in got.items()} == want
+
+
+def test_iso8601_by_hand(tmp_path, saltmill):
+    """In a zone, at the ends of days and years, and what is none of it."""
+    good = {"2024-07-01T12:00": 1719828000000, "2024-07-01T12:00Z": 1719835200000, "2024-01-01": 1704063600000,
+            "2023-12-31T24:00:00": 1704063600000, "2020-W53-7": 1609628400000, "2016-12-31 00:00:00.123456789123": 1483138800123,
+            "2012-09-01-08:00": 1346486400000, "9999-12-31T23:59:59,999Z": 253402300799999}
+    bad = {"2024-07": "bad_time", "2024-7-1": "bad_time", "24-07-01": "bad_time", "2024-07-01T": "bad_time",
+           "2024-07-01T1": "bad_time", "2024-07-01T12:0": "bad_time", "2024-07-01T12:00:60": "bad_time",
+           "2024-07-01T24:00:01": "bad_time", "2024-07-01T12:00:00.": "bad_time", "2024-07-01T12:00.5": "bad_time",
+           "2024-07-01T12:00 CEST": "bad_time", "2024-07-01T12:00+24": "bad_time", "2024-07-01T12:00Zx": "bad_time",
+           " 2024-07-01": "bad_time", "2024-02-30": "bad_date", "2023-366": "bad_date", "2024-000": "bad_time",
+           "2021-W53-1": "bad_date", "2021-W00-1": "bad_time", "2021-W01-8": "bad_time", "2021-W01": "bad_time",
+           "2024-03-31T02:30": "bad_time", "+2024-07-01": "bad_time", "202407": "bad_time", "1719828000": "bad_time"}
+    rows = [[str(n), text] for n, text in enumerate([*good, *bad])]
+    got, rejects = run(tmp_path, saltmill, {"t": ("type: time, format: iso8601, zone: Europe/Berlin", "millis")}, rows)
+    assert {rows[int(k)][1]: millis(v["t"]) for k, v in got.items()} == good
+    assert {rows[int(k)][1]: reason for k, _, reason, _ in rejects} == bad
+    for k, field, _, detail in rejects:
+        assert field == "t" and f"found `{rows[int(k)][1]}`, expected" in detail
+    assert any("such as 2012-09-01T16:00:05.123Z" in d for *_, d in rejects)
+
+
+def test_weekdays_and_zone_names_are_not_read_over(tmp_path, saltmill):
+    fields = {"a": ("type: time, format: '%a %F'", "millis"), "z": ("type: time, format: '%F %Z'", "millis")}
+    rows = [["1", "Mon 2026-01-05", ""], ["2", "monday 2026-01-05", ""], ["3", "Tue 2026-01-05", ""], ["4", "Mo 2026-01-05", ""],
+            ["5", "", "2026-01-05 utc"], ["6", "", "2026-01-05 CST"]]
+    got, rejects = run(tmp_path, saltmill, fields, rows)
+    assert {k: {f: millis(x) for f, x in v.items()} for k, v in got.items()} == {
+        "1": {"a": 1767571200000}, "2": {"a": 1767571200000}, "5": {"z": 1767571200000}}
+    assert [r[:3] for r in rejects] == [("3", "a", "bad_date"), ("4", "a", "bad_time"), ("6", "z", "bad_time")]
+    assert "expected the weekday that this date is (%a %F)" in rejects[0][3]
+
+
+# --- times without a year ---
+
+def nearest(text, day):
+    """The date of `Mon dd` that is nearest to the day, the earlier of two."""
+    found = []
+    for y in range(day.year - 1, day.year + 2):
+        try:
+            found.append(dt.datetime.strptime(f"{y} {text}", "%Y %b %d").date())
+        except ValueError:
+            pass
+    return min(found, key=lambda d: (abs((d - day).days), d))
+
+
+def test_year_nearest_to_a_day(tmp_path, saltmill):
+    days = [dt.date(2026, 1, 3), dt.date(2024, 6, 30), dt.date(2023, 12, 31), dt.date(2000, 2, 29), dt.date(1970, 1, 1)]
+    texts = [(dt.date(2024, 1, 1) + dt.timedelta(days=i)).strftime("%b %d") for i in range(366)]
+    fields = {f"d{i}": (f"from: d, type: time, format: '%b %d', year: {{near: {day}}}", "millis") for i, day in enumerate(days)}
+    rows = [[str(n), text] for n, text in enumerate(texts) if text != "Feb 29"]
+    got, rejects = run(tmp_path, saltmill, fields, rows, header=["id", "d"])
+    assert rejects == []
+    for n, text in rows:
+        want = {f"d{i}": ms(dt.datetime.combine(nearest(text, day), dt.time(), UTC)) for i, day in enumerate(days)}
+        assert {f: millis(x) for f, x in got[n].items()} == want, text
+
+
+def test_year_of_the_files_name(tmp_path, saltmill):
+    """Over a new year; the same texts in files of other days are other times."""
+    fields = {"t": ("type: time, format: '%b %e %T', year: file", "millis")}
+    texts = ["Dec 31 23:59:59", "Jan  1 00:00:00", "Jan  3 06:00:00", "Feb 29 12:00:00"]
+    for name, want in (("syslog-20260104", ["2025-12-31T23:59:59", "2026-01-01T00:00:00", "2026-01-03T06:00:00", None]),
+                       ("2023-12-30.syslog", ["2023-12-31T23:59:59", "2024-01-01T00:00:00", "2024-01-03T06:00:00",
+                                              "2024-02-29T12:00:00"]),
+                       ("no date 202601041.log", [None] * 4)):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows = [[str(n), t] for n, t in enumerate(texts)]
+        got, rejects = run(folder, saltmill, fields, rows, name=name, source=f"{{files: ['{name}']}}")
+        at = [ms(dt.datetime.fromisoformat(w).replace(tzinfo=UTC)) if w else None for w in want]
+        assert [millis(got[str(n)]["t"]) if str(n) in got else None for n in range(4)] == at, name
+        assert len(rejects) == want.count(None)
+    assert {r[2] for r in rejects} == {"bad_time"} and "expected a file with a date like 2026-01-03" in rejects[0][3]
+
+
+def test_given_year(tmp_path, saltmill):
+    got, rejects = run(tmp_path, saltmill, {"t": ("type: time, format: '%d.%m.', year: 2023", "millis")},
+                       [["1", "28.2."], ["2", "29.2."]])
+    assert {k: millis(v["t"]) for k, v in got.items()} == {"1": 1677542400000}
+    assert [r[:3] for r in rejects] == [("2", "t", "bad_date")]
+
+
+# --- a unit that cannot be meant ---
+
+def test_a_finer_unit_is_not_guessed_but_named(tmp_path, saltmill):
+    now = 1476640644
+    number = {"s": f"{now}", "ms": f"{now}000", "us": f"{now}000000", "ns": f"{now}000000000"}
+    fields = {u: (f"type: time, unit: {u}", "millis") for u in number}
+    rows, bad = [], {}
+    for i, column in enumerate(number):
+        for k, (unit, text) in enumerate(number.items()):
+            n = str(len(rows))
+            rows.append([n, *(text if c == column else "" for c in number)])
+            if k > i:
+                bad[n] = (column, "out_of_range", f"as `unit: {unit}` this would be one of our days")
+    for far in ("253402300799", "253402300800", "9223372036854775", "1.476640644E9", "1.476640644E12"):
+        rows.append([str(len(rows)), far, "", "", ""])
+    bad[str(len(rows) - 1)] = ("s", "out_of_range", "as `unit: ms`")
+    got, rejects = run(tmp_path, saltmill, fields, rows)
+    assert {r[0] for r in rejects} == set(bad)
+    for n, field, reason, detail in rejects:
+        assert (field, reason) == bad[n][:2] and bad[n][2] in detail
+    assert {n for n in map(str, range(len(rows)))} - set(bad) == set(got)
+    assert millis(got["16"]["s"]) == 253402300799000 and millis(got["17"]["s"]) == 253402300800000
