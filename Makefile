@@ -151,13 +151,13 @@ cut: cut | bytes cell error mem io pool hfile job row sorter record
 pass: pass memory cell_sample measure tuning existing_regions regions | bytes cell error mem io pool run job source row record cut sorter splits divide key publish
 key: key key_numbers key_ranges | bytes error reject mem hash encoding job key_shape plan record field text question
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile
-survey: planning drift | bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
+survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question
 cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report
-lint: lint | bytes error mem units run job encoding key row record pass cell
+lint: lint | bytes error mem units run job encoding key row record pass cell source
 endef
 
 # header: the files that may include it
@@ -173,7 +173,7 @@ lzma.h: source/unpack.c
 microhttpd.h: show/metrics.c
 pcre2.h: base/pattern.c
 snappy-c.h: hfile/compress.c
-xxhash.h: include/xxhash_fast.h job/job.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
+xxhash.h: include/xxhash_fast.h job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
 zlib.h: hfile/block.c source/input.c source/unpack.c
 zstd.h: hfile/compress.c hfile/sequences.c source/input.c

@@ -90,6 +90,16 @@ struct key_part {
 /* Bytes of a part without its terminator; 0: they vary. */
 uint32_t key_part_bytes(const struct key_part *p);
 
+/* The items of a list or mapping of the job file, each as YAML in one line. */
+struct written {
+	struct written_item {
+		struct pos pos;	  /* of the item, or of its key */
+		const char *name; /* the key; NULL in a list */
+		const char *text; /* "{field: id, as: u32}"; "" where nothing is written */
+	} * item;
+	size_t n;
+};
+
 enum value_kind { VALUE_FIELD, VALUE_CONST };
 
 struct cell_spec {
@@ -128,6 +138,9 @@ struct job_table {
 	enum duplicates duplicates;
 	struct regions regions;
 	uint64_t max_hfile_bytes; /* roll a family's file at the next row; 0: never */
+	struct {
+		struct written rowkey, families, cells;
+	} written;
 };
 
 enum source_kind { SOURCE_CSV, SOURCE_JSON, SOURCE_KAFKA };
@@ -219,6 +232,7 @@ struct job {
 	bool allow_code; /* its properties may name code to run; set by who trusts it (run.h) */
 	struct field *fields; /* those listed, then the columns used without being listed (text) */
 	size_t nfields;
+	struct written written_fields; /* those listed */
 	struct job_table *tables;
 	size_t ntables;
 	struct arena arena;

@@ -4,13 +4,17 @@
 #ifndef SALTMILL_PLAN_REPORT_H
 #define SALTMILL_PLAN_REPORT_H
 
+#include "lint.h"
 #include "planning.h"
 
-/* Regions with predicted sizes as bars, rivals, heavy keys, warnings; appended to out. */
+/* Regions with predicted sizes as bars, rivals, heavy keys, warnings, what lint found; appended to
+ * out. */
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
-		      const struct table_sample *samples, const struct planning_counts *counts);
-/* The same as one JSON object. */
+		      const struct table_sample *samples, const struct planning_counts *counts,
+		      const struct lint *lint);
+/* The same as one JSON object; lint may be NULL. */
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
-		      const struct table_sample *samples, const struct planning_counts *counts);
+		      const struct table_sample *samples, const struct planning_counts *counts,
+		      const struct lint *lint);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SALTMILL_PLANNING_H
 #define SALTMILL_PLANNING_H
 
+#include "lint.h"
 #include "plan.h"
 #include "pass.h"
 #include "run.h"
@@ -30,6 +31,8 @@ struct planning_options {
 	bool keep;	 /* the sample will be saved: it must do for any number of regions */
 	struct event_limit limit;
 	const struct pass_topic *topic; /* what of a topic to read; NULL: files */
+	struct lint *lint;    /* what the rows show of the tables is appended; NULL: not asked */
+	int64_t now_ms;	      /* for lint */
 	const char *work_dir; /* a folder for what spills and what is compressed to be measured */
 };
 

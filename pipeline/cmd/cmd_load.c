@@ -6,6 +6,7 @@
 
 #include "cmd.h"
 #include "ingest.h"
+#include "lint_report.h"
 #include "load.h"
 #include "report.h"
 #include "reporter.h"
@@ -95,6 +96,24 @@ static int check_output(const char *dir, struct error *err)
 	return RC_OK;
 }
 
+/* What lint finds severe in the job, and in what a load knows anyway. */
+static void warn_of_design(struct buf *warnings, const struct job *job, const struct load_result *r)
+{
+	struct lint found = {0};
+	lint_job(&found, job);
+	for (size_t i = 0; i < r->manifest.ntables; i++) {
+		const struct manifest_table *t = &r->manifest.tables[i];
+		int64_t oldest = INT64_MAX, newest = INT64_MIN;
+		for (size_t k = 0; k < t->nfiles; k++) {
+			oldest = t->files[k].min_ts < oldest ? t->files[k].min_ts : oldest;
+			newest = t->files[k].max_ts > newest ? t->files[k].max_ts : newest;
+		}
+		lint_times(&found, job, i, t->rows, oldest, newest);
+	}
+	lint_report_severe(warnings, job, &found);
+	lint_release(&found);
+}
+
 static int print_result(const struct run_options *o, const struct job *job,
 			const struct load_result *r, const char *dir)
 {
@@ -108,6 +127,7 @@ static int print_result(const struct run_options *o, const struct job *job,
 		report_text(&text, r, dir);
 	if (!o->quiet)
 		report_hidden(&warnings, r, job);
+	warn_of_design(&warnings, job, r);
 	report_collisions(&warnings, r);
 	report_empty(&warnings, r);
 	bool kept = report_promises(&warnings, r);

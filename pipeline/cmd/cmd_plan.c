@@ -4,10 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cmd.h"
 #include "ddl.h"
 #include "ingest.h"
 #include "io.h"
+#include "lint_report.h"
 #include "load.h"
 #include "mem.h"
 #include "plan_report.h"
@@ -58,6 +60,7 @@ struct plan_run {
 	struct table_sample *samples; /* [ntables] */
 	struct plan *plans;	      /* [ntables] */
 	struct planning_counts counts;
+	struct lint lint;
 	struct staging *staging; /* NULL without -o */
 	char *work_dir;		 /* removed at the end */
 };
@@ -93,7 +96,9 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
 				     .topic = topic->client ? &view : NULL,
-				     .limit = {.share = 1, .is_share = true}};
+				     .limit = {.share = 1, .is_share = true},
+				     .lint = &r->lint,
+				     .now_ms = clock_wall_ms()};
 	struct progress progress = {.phase = PHASE_READ};
 	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
 	int rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
@@ -150,7 +155,7 @@ static int publish(struct plan_run *r, struct error *err)
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = write_table(r, t, err);
 	struct buf text = {0};
-	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts);
+	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, NULL);
 	char *path = mem_format("%s/plan.json", staging_path(r->staging));
 	if (rc == RC_OK)
 		rc = io_write_file(path, buf_bytes(&text), err);
@@ -169,12 +174,13 @@ static int print(const struct plan_run *r)
 {
 	struct buf text = {0}, warnings = {0};
 	if (r->common->json)
-		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts);
+		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
 	else if (!r->common->quiet)
-		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts);
+		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
+	lint_report_severe(&warnings, &r->job, &r->lint);
 	int status = (r->common->json ? command_print : command_show)("plan", &text);
 	command_warn("plan", &warnings);
 	buf_release(&warnings);
@@ -186,6 +192,7 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 {
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
+	lint_job(&r->lint, &r->job);
 	int rc = r->args->save ? samples_check(r->args->save, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = make_work_dir(r, err);
@@ -213,6 +220,7 @@ static void close_run(struct plan_run *r)
 		io_remove_tree(r->work_dir, &ignored);
 	mem_free(r->work_dir);
 	staging_abort(r->staging);
+	lint_release(&r->lint);
 	job_release(&r->job);
 }
 

@@ -118,7 +118,7 @@ const struct command commands[] = {
 	 "or 10G)\n",
 	 cmd_drift},
 	{"lint", "JOB [FILE...] [--json]",
-	 "what is unwise in a job's tables, measured on its events", "", cmd_lint},
+	 "what is unwise in a job's tables, measured on its events, and the fix", "", cmd_lint},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",

@@ -208,6 +208,7 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 	(void)slot;
 	if (n->kind != NODE_MAPPING)
 		return expected(r, n, key->name, "a mapping of field names");
+	keep_written(r, n, &r->job->written_fields);
 	for (size_t i = 0; i < n->count; i++) {
 		const struct key name_key = {.name = "field name"};
 		const char *name;

@@ -74,6 +74,9 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	if (rc)
 		return rc;
 	t->schema.pos = node_get(n, "name")->pos;
+	keep_written(r, node_get(n, "rowkey"), &t->written.rowkey);
+	keep_written(r, node_get(n, "families"), &t->written.families);
+	keep_written(r, node_get(n, "cells"), &t->written.cells);
 	if (!node_get(n, "timestamp"))
 		return fault(r, n->pos,
 			     "table `%.60s` lacks the key `timestamp`: cell timestamps never come "

@@ -56,6 +56,9 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 void regions_default(struct regions *g);
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* written.c: the items of a list or mapping; n may be NULL. */
+void keep_written(struct reader *r, const struct node *n, struct written *out);
+
 /* job.c: a path of the job file against its folder; "-" and absolute paths stay. */
 const char *job_path(struct job *job, const char *name);
 

@@ -4,6 +4,7 @@
 
 #include "key.h"
 #include "lint.h"
+#include "unique.h"
 
 struct family_count {
 	uint64_t rows, bytes; /* with a cell; of qualifiers and values; in the sample */
@@ -18,6 +19,7 @@ struct table_count {
 	int64_t oldest_ms, newest_ms;
 	uint64_t sampled, cells;       /* rows that were looked at closely; their cells */
 	struct family_count *families; /* [families] */
+	uint64_t *part_bytes;	       /* [parts]; in the sample */
 	uint64_t *filled; /* [parts]: padded, and no longer value would fit; in the sample */
 };
 
@@ -26,6 +28,7 @@ struct lint_watch {
 	const struct row_plan *plan;
 	struct key_table *keys;	    /* [tables] */
 	struct table_count *counts; /* [workers][tables] */
+	struct unique **unique;	    /* [tables] */
 	struct {
 		struct row_cell *cells;
 		struct key_piece *pieces;

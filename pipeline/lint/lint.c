@@ -1,18 +1,18 @@
 #include "lint.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "findings_of.h"
 
 const char *lint_text(struct lint *l, const char *fmt, ...)
 {
-	char text[1000];
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	char *text = mem_vformat(fmt, ap);
 	va_end(ap);
-	return arena_strdup(&l->arena, text);
+	const char *kept = arena_strdup(&l->arena, text);
+	mem_free(text);
+	return kept;
 }
 
 void lint_add(struct lint *l, const struct lint_finding *f)

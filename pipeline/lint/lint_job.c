@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "encoding.h"
-#include "findings_of.h"
+#include "fix.h"
 
 #define FAMILIES_MOST 3
 
@@ -13,6 +13,9 @@ static void many_families(struct lint *l, const struct job_table *t)
 	size_t n = t->schema.nfamilies;
 	if (n <= FAMILIES_MOST)
 		return;
+	bool *rest = arena_alloc(&l->arena, n * sizeof *rest);
+	for (size_t i = 0; i < n; i++)
+		rest[i] = i >= FAMILIES_MOST;
 	lint_add(l, &(struct lint_finding){
 			    .rule = "many-families",
 			    .severity = LINT_WARNING,
@@ -22,8 +25,7 @@ static void many_families(struct lint *l, const struct job_table *t)
 			    .why = "each family has its own files and memstore in every region; a "
 				   "flush or split of one concerns all, so small ones are "
 				   "scattered over many small files",
-			    .fix = "put columns that are read together into one family: `{family: "
-				   "f, qualifier: ...}`; two or three are enough",
+			    .fix = fix_join_families(l, t, rest, FAMILIES_MOST - 1),
 			    .figure = (double)n});
 }
 
@@ -59,28 +61,9 @@ static void dead_versions(struct lint *l, const struct job *job, const struct jo
 							     : "all cells have one time"),
 				    .why = "a column of a row can then have one cell only: more "
 					   "versions never apply",
-				    .fix = lint_text(l, "families: {%s: {versions: 1}}", f->name),
+				    .fix = fix_family(l, t, f, "versions", "1"),
 				    .figure = f->versions});
 	}
-}
-
-/* A time that stands in a key as text, also where a text field takes a time's column. */
-static const struct field *time_behind(const struct job *job, const struct field *f)
-{
-	if (f->type == FIELD_TIME)
-		return f;
-	for (size_t i = 0; i < job->nfields && f->type == FIELD_TEXT; i++) {
-		const struct field *g = &job->fields[i];
-		if (g->type == FIELD_TIME && g->ncolumns == f->ncolumns) {
-			size_t same = 0;
-			while (same < f->ncolumns &&
-			       strcmp(f->columns[same], g->columns[same]) == 0)
-				same++;
-			if (same == f->ncolumns)
-				return g;
-		}
-	}
-	return NULL;
 }
 
 static void time_as_text(struct lint *l, const struct job *job, const struct job_table *t)
@@ -102,10 +85,9 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 						      job->fields[p->field].name),
 				    .why = "eight bytes hold every millisecond and sort as time "
 					   "does; text is longer, and is stored with each cell",
-				    .fix = lint_text(l,
-						     "- {field: %s, as: millis}   # or "
-						     "reversed_millis, newest first",
-						     time->name),
+				    .fix = fix_part(l, t, p->pos,
+						    lint_text(l, "{field: %s, as: millis}",
+							      fix_name(l, time->name))),
 				    .figure = p->width});
 	}
 }
@@ -118,6 +100,9 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 	uint32_t wanted = r->count > r->servers ? r->count : r->servers;
 	if (!salt || salt->kind != PART_SALT || salt->buckets >= wanted)
 		return;
+	struct draft d = draft_of(l, &t->written.rowkey);
+	if (d.n)
+		d.text[0] = fix_set(l, d.text[0], "salt", lint_text(l, "%u", wanted));
 	lint_add(l,
 		 &(struct lint_finding){
 			 .rule = "few-buckets",
@@ -128,7 +113,7 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 					   r->count >= r->servers ? "regions" : "servers"),
 			 .why = "events of one moment go to as many places as there are buckets: "
 				"the other regions or servers are idle",
-			 .fix = lint_text(l, "- {salt: %u, of: [...]}", wanted),
+			 .fix = draft_text(l, &d, "rowkey"),
 			 .figure = salt->buckets});
 }
 

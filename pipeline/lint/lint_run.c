@@ -48,7 +48,7 @@ int lint_run(struct lint *l, const struct job *job, const struct lint_options *o
 		rc = pass_run(&w.pass, err);
 	}
 	if (rc == RC_OK)
-		lint_watch_judge(w.watch, l, opt->now_ms);
+		lint_watch_judge(w.watch, l, w.pass.source, opt->now_ms);
 	*events = w.pass.events;
 	*rejected = w.pass.rejected;
 	lint_watch_free(w.watch);

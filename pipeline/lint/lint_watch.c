@@ -7,6 +7,8 @@
  */
 #include "counts.h"
 
+#define UNIQUE_GROUPS (1u << 18) /* of all tables; 29 MB */
+
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every)
 {
@@ -17,9 +19,11 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 	w->nworkers = workers;
 	w->every = every;
 	w->keys = mem_calloc(job->ntables, sizeof *w->keys);
+	w->unique = mem_calloc(job->ntables, sizeof(struct unique *));
 	for (size_t t = 0; t < job->ntables; t++) {
 		size_t cells = row_max_cells(plan, t);
 		key_table_open(&w->keys[t], job, &job->tables[t]);
+		w->unique[t] = unique_new(UNIQUE_GROUPS / job->ntables);
 		most_cells = cells > most_cells ? cells : most_cells;
 		if (job->tables[t].nrowkey > most_parts)
 			most_parts = job->tables[t].nrowkey;
@@ -31,6 +35,7 @@ struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *
 		struct table_count *c = &w->counts[i];
 		c->families = mem_calloc(t->schema.nfamilies, sizeof *c->families);
 		c->filled = mem_calloc(t->nrowkey, sizeof *c->filled);
+		c->part_bytes = mem_calloc(t->nrowkey, sizeof *c->part_bytes);
 		c->oldest_ms = INT64_MAX;
 		c->newest_ms = INT64_MIN;
 	}
@@ -50,13 +55,17 @@ void lint_watch_free(struct lint_watch *w)
 		buf_release(&w->counts[i].lowest);
 		mem_free(w->counts[i].families);
 		mem_free(w->counts[i].filled);
+		mem_free(w->counts[i].part_bytes);
 	}
 	for (unsigned i = 0; i < w->nworkers; i++) {
 		mem_free(w->scratch[i].cells);
 		mem_free(w->scratch[i].pieces);
 	}
-	for (size_t t = 0; t < w->job->ntables; t++)
+	for (size_t t = 0; t < w->job->ntables; t++) {
 		key_table_close(&w->keys[t]);
+		unique_free(w->unique[t]);
+	}
+	mem_free(w->unique);
 	mem_free(w->scratch);
 	mem_free(w->counts);
 	mem_free(w->keys);
@@ -90,12 +99,12 @@ static bool is_full(const struct layout *l, struct bytes part)
 }
 
 static void count_sampled(struct lint_watch *w, unsigned worker, size_t table,
-			  struct table_count *c, const struct record *r)
+			  struct table_count *c, const struct record *r, size_t n)
 {
 	const struct key_schema *s = &w->keys[table].schema;
 	struct row_cell *cells = w->scratch[worker].cells;
 	struct key_piece *pieces = w->scratch[worker].pieces;
-	size_t n = row_cells(w->plan, table, r, cells), parts = key_split(s, r->key, pieces);
+	size_t parts = key_split(s, r->key, pieces);
 	uint32_t before = UINT32_MAX;
 	c->sampled++;
 	c->cells += n;
@@ -105,8 +114,10 @@ static void count_sampled(struct lint_watch *w, unsigned worker, size_t table,
 		f->bytes += cells[i].cell.qualifier.len + cells[i].cell.value.len;
 		before = cells[i].family;
 	}
-	for (size_t i = 0; i < parts; i++)
+	for (size_t i = 0; i < parts; i++) {
 		c->filled[i] += is_full(&s->steps[i].layout, pieces[i].bytes);
+		c->part_bytes[i] += pieces[i].bytes.len;
+	}
 }
 
 void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const struct record *r)
@@ -115,8 +126,15 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 	int64_t ts = row_timestamp(w->plan, table, r);
 	c->rows++;
 	/* by the event, so that it does not matter which thread has it */
-	if ((r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0)
-		count_sampled(w, worker, table, c, r);
+	bool sampled = (r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0;
+	uint64_t hash = unique_hash(r->key, ts);
+	bool wanted = unique_wants(w->unique[table], hash);
+	struct row_cell *cells = w->scratch[worker].cells;
+	size_t n = sampled || wanted ? row_cells(w->plan, table, r, cells) : 0;
+	if (sampled)
+		count_sampled(w, worker, table, c, r, n);
+	if (wanted)
+		unique_add(w->unique[table], hash, r->seq, cells, n);
 	c->key_bytes += r->key.len;
 	c->oldest_ms = ts < c->oldest_ms ? ts : c->oldest_ms;
 	c->newest_ms = ts > c->newest_ms ? ts : c->newest_ms;
@@ -146,7 +164,9 @@ void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count
 			sum->families[f].rows += c->families[f].rows;
 			sum->families[f].bytes += c->families[f].bytes;
 		}
-		for (size_t p = 0; p < t->nrowkey; p++)
+		for (size_t p = 0; p < t->nrowkey; p++) {
 			sum->filled[p] += c->filled[p];
+			sum->part_bytes[p] += c->part_bytes[p];
+		}
 	}
 }

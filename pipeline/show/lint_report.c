@@ -6,13 +6,26 @@ void lint_report_text(struct buf *out, const struct job *job, const struct lint 
 {
 	for (size_t i = 0; i < l->count; i++) {
 		const struct lint_finding *f = &l->findings[i];
-		buf_printf(out, "%s:%u:%u: %s: %s: table %s: %s\n  why: %s\n  fix: %s\n", job->path,
+		buf_printf(out, "%s:%u:%u: %s: %s: table %s: %s\n  why: %s\n  fix: ", job->path,
 			   f->pos.line, f->pos.column, lint_severity_name(f->severity), f->rule,
-			   f->table, f->what, f->why, f->fix);
+			   f->table, f->what, f->why);
+		for (const char *p = f->fix; *p; p++)
+			buf_append_str(out, *p == '\n' ? "\n       " : (char[]){*p, 0});
+		buf_put(out, '\n');
 	}
 }
 
-void lint_report_json(struct buf *out, const struct lint *l)
+void lint_report_severe(struct buf *out, const struct job *job, const struct lint *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct lint_finding *f = &l->findings[i];
+		if (f->severity == LINT_SEVERE)
+			buf_printf(out, "warning: %s:%u:%u: %s: table %s: %s\n", job->path,
+				   f->pos.line, f->pos.column, f->rule, f->table, f->what);
+	}
+}
+
+json_t *show_findings(const struct lint *l)
 {
 	json_t *all = json_array();
 	for (size_t i = 0; i < l->count; i++) {
@@ -25,5 +38,10 @@ void lint_report_json(struct buf *out, const struct lint *l)
 						(int)f->pos.column, "what", f->what, "why", f->why,
 						"fix", f->fix, "figure", f->figure));
 	}
-	show_json(out, all, JSON_INDENT(2));
+	return all;
+}
+
+void lint_report_json(struct buf *out, const struct lint *l)
+{
+	show_json(out, show_findings(l), JSON_INDENT(2));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "key.h"
+#include "lint_report.h"
 #include "mem.h"
 #include "report.h"
 #include "show_json.h"
@@ -88,7 +89,8 @@ static void put_rivals(struct buf *out, const struct plan *p)
 }
 
 void plan_report_text(struct buf *out, const struct job *job, const struct plan *plans,
-		      const struct table_sample *samples, const struct planning_counts *counts)
+		      const struct table_sample *samples, const struct planning_counts *counts,
+		      const struct lint *lint)
 {
 	char a[28], b[28], c[16], d[16];
 	if (counts->events)
@@ -114,6 +116,7 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 		for (size_t i = 0; i < p->nwarnings; i++)
 			buf_printf(out, "  warning: %s\n", p->warnings[i]);
 	}
+	lint_report_text(out, job, lint);
 }
 
 /* --- JSON --- */
@@ -205,7 +208,8 @@ static json_t *json_table(const struct job *job, const struct job_table *t, cons
 }
 
 void plan_report_json(struct buf *out, const struct job *job, const struct plan *plans,
-		      const struct table_sample *samples, const struct planning_counts *counts)
+		      const struct table_sample *samples, const struct planning_counts *counts,
+		      const struct lint *lint)
 {
 	json_t *tables = json_array();
 	for (size_t t = 0; t < job->ntables; t++)
@@ -213,5 +217,7 @@ void plan_report_json(struct buf *out, const struct job *job, const struct plan 
 				      json_table(job, &job->tables[t], &plans[t], &samples[t]));
 	json_t *all = json_pack("{s:I, s:I, s:o}", "events", (json_int_t)counts->events, "rejected",
 				(json_int_t)counts->rejected, "tables", tables);
+	if (lint)
+		json_object_set_new(all, "lint", show_findings(lint));
 	show_json(out, all, JSON_INDENT(2));
 }

@@ -5,12 +5,16 @@
 #include <jansson.h>
 
 #include "bytes.h"
+#include "lint.h"
 
 /* A string of any bytes, as names of files are; those that are not UTF-8 become \xHH. */
 json_t *show_string(const char *text);
 
 /* Append one, quoted. */
 void show_json_text(struct buf *out, struct bytes text);
+
+/* What lint found, as `lint --json` has it. */
+json_t *show_findings(const struct lint *l);
 
 /* Append v and a line end to out, in the form of jansson's flags; v is released. */
 void show_json(struct buf *out, json_t *v, size_t flags);

@@ -37,7 +37,9 @@
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
-#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, when so many were kept */
+#define MEASURED_LEAST	(1u << 20)  /* KeyValues to compress, when so many were kept */
+#define LINT_WHOLE	(64u << 20) /* input bytes of which lint looks at the cells of each row, */
+#define LINT_EVERY	16	    /* and of one in so many otherwise */
 #define NEIGHBOUR_MOST                                                                             \
 	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
 	   */
@@ -87,6 +89,7 @@ struct planner {
 	struct piece *pieces;	  /* [threads * ntables] */
 	uint64_t next;		  /* pieces that are in */
 	uint64_t input_bytes;	  /* up to the start of the last piece seen */
+	struct lint_watch *watch; /* NULL: not asked */
 	pthread_mutex_t lock;	  /* samples, next, input_bytes, abandoned */
 	pthread_cond_t turn;
 	bool abandoned;
@@ -279,6 +282,8 @@ static int take_record(void *ctx, unsigned worker, size_t table, const struct re
 	if (!piece->open)
 		start_piece(piece, place_of(p, worker, r), p->spare[table]);
 	piece->last = r->seq;
+	if (p->watch)
+		lint_watch_row(p->watch, worker, table, r);
 	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
 	if (picker_wants(&piece->picker, bytes))
 		pick(piece, r->key, bytes);
@@ -322,6 +327,8 @@ static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error 
 	(void)err;
 	struct planner *p = ctx;
 	bool ordered = p->job->source != SOURCE_KAFKA;
+	if (p->watch)
+		lint_watch_piece_end(p->watch, worker);
 	pthread_mutex_lock(&p->lock);
 	while (ordered && p->next != number && !p->abandoned)
 		pthread_cond_wait(&p->turn, &p->lock);
@@ -340,6 +347,13 @@ static void abandon(void *ctx)
 	p->abandoned = true;
 	pthread_cond_broadcast(&p->turn);
 	pthread_mutex_unlock(&p->lock);
+}
+
+static unsigned lint_every(const struct planner *p)
+{
+	uint64_t done, total;
+	source_progress(p->pass.source, &done, &total);
+	return total && total <= LINT_WHOLE ? 1 : LINT_EVERY;
 }
 
 static int open_planner(struct planner *p, struct progress *progress, struct error *err)
@@ -361,6 +375,9 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	int rc = pass_open(&p->pass, &po, err);
 	if (rc == RC_OK)
 		rc = pass_prepare(&p->pass, p->opt->work_dir, err);
+	if (rc == RC_OK && p->opt->lint)
+		p->watch =
+			lint_watch_new(p->job, p->pass.plan, p->pass.memory.threads, lint_every(p));
 	p->shapes = mem_calloc(n, sizeof *p->shapes);
 	p->near = mem_calloc(n, sizeof *p->near);
 	p->spare = mem_calloc(n, sizeof *p->spare);
@@ -478,6 +495,7 @@ static void close_planner(struct planner *p)
 	mem_free(p->near);
 	mem_free(p->spare);
 	mem_free(p->shapes);
+	lint_watch_free(p->watch);
 	pass_close(&p->pass);
 	pthread_cond_destroy(&p->turn);
 	pthread_mutex_destroy(&p->lock);
@@ -496,6 +514,8 @@ int planning_read(const struct job *job, const struct planning_options *o,
 		rc = pass_run(&p.pass, err);
 	if (rc == RC_OK)
 		rc = pass_sort(&p.pass, err);
+	if (rc == RC_OK && p.watch)
+		lint_watch_judge(p.watch, o->lint, p.pass.source, o->now_ms);
 	double share = rc == RC_OK ? source_share(p.pass.source) : 1;
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
 		samples[t].table = &job->tables[t];

@@ -4,6 +4,7 @@ The rows are made here, so that what a rule measures is known beforehand.
 """
 import json
 import random
+import re
 import subprocess
 
 import pytest
@@ -15,7 +16,7 @@ NOW = 1_700_000_000  # well before the clock of any machine that runs this
 
 def job(key="[{field: id, as: u32}]", families="f: {versions: 1}", cells=None, time="unit: s",
         regions="{split: sampled, count: 2}", fields=""):
-    cells = cells or "- {family: f, qualifier: v, value: v}"
+    cells = cells or "{family: f, qualifier: v, value: v}"
     return f"""\
 source:
   csv: {{files: [in.csv]}}
@@ -26,10 +27,8 @@ fields:
   - name: t
     rowkey: {key}
     timestamp: at
-    families:
-      {families}
-    cells:
-      {cells}
+    families: {{{families}}}
+    cells: [{cells}]
     regions: {regions}
 """
 
@@ -49,9 +48,9 @@ LONG = "x" * 500
 CASES = {
     # the job alone
     "four families": ("many-families", job(
-        families="{a: , b: , c: , d: }",
-        cells="[{family: a, qualifier: v, value: v}, {family: b, qualifier: v, value: v}, "
-              "{family: c, qualifier: v, value: v}, {family: d, qualifier: v, value: v}]"), rows()),
+        families="a: , b: , c: , d: ",
+        cells="{family: a, qualifier: v, value: v}, {family: b, qualifier: v, value: v}, "
+              "{family: c, qualifier: v, value: v}, {family: d, qualifier: v, value: v}"), rows()),
     "versions with the time in the key": ("dead-versions", job(
         key="[{field: id, as: u32}, {field: at, as: reversed_millis}]", families="f: {versions: 3}"), rows()),
     "versions with millis in the key": ("dead-versions", job(
@@ -66,9 +65,9 @@ CASES = {
     "fewer buckets than servers": ("few-buckets", job(
         key="[{salt: 4, of: [id]}, {field: id, as: u32}]", regions="{split: sampled, servers: 12}"), rows()),
     # keys
-    "long keys": ("long-key", job(key="[{field: v}]", cells="- {family: f, qualifier: v, value: w}"),
+    "long keys": ("long-key", job(key="[{field: v}]", cells="{family: f, qualifier: v, value: w}"),
                   rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "k" * 40, "y"))),
-    "very long keys": ("long-key", job(key="[{field: v}]", cells="- {family: f, qualifier: v, value: w}"),
+    "very long keys": ("long-key", job(key="[{field: v}]", cells="{family: f, qualifier: v, value: w}"),
                        rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "k" * 200, "y"))),
     "time in front": ("ordered-head", job(key="[{field: at, as: millis}, {field: id, as: u32}]"), rows()),
     "reversed time in front": ("ordered-head", job(
@@ -81,19 +80,19 @@ CASES = {
                              rows(at=lambda i: NOW + i * 10 + (i * 7919) % 15)),
     "a number that fills its padding": ("tight-padding", job(key="[{field: id, as: text, width: 5}]"), rows()),
     "a text that fills its padding now and then": ("tight-padding", job(
-        key="[{field: v, width: 6}]", cells="- {family: f, qualifier: v, value: w}"),
+        key="[{field: v, width: 6}]", cells="{family: f, qualifier: v, value: w}"),
         rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "abc" * (i % 20 == 0), "y"))),
     # families
     "a family that few rows have": ("unbalanced-families", job(
-        families="{f: , g: }", cells="[{family: f, qualifier: v, value: v}, "
-        "{family: g, qualifier: w, value: w, optional: true}]"),
+        families="f: , g: ", cells="{family: f, qualifier: v, value: v}, "
+        "{family: g, qualifier: w, value: w, optional: true}"),
         rows(n=4000, more=lambda i: ("x", "y" if i % 400 == 0 else ""))),
     "a family that few bytes are in": ("unbalanced-families", job(
-        families="{f: , g: }", cells="[{family: f, qualifier: v, value: v}, {family: g, qualifier: w, value: w}]"),
+        families="f: , g: ", cells="{family: f, qualifier: v, value: v}, {family: g, qualifier: w, value: w}"),
         rows(more=lambda i: (LONG, "y"))),
     "a family that no row has": ("unbalanced-families", job(
-        families="{f: , g: }", cells="[{family: f, qualifier: v, value: v}, "
-        "{family: g, qualifier: w, value: w, optional: true}]"), rows()),
+        families="f: , g: ", cells="{family: f, qualifier: v, value: v}, "
+        "{family: g, qualifier: w, value: w, optional: true}"), rows()),
     # times
     "seconds taken for milliseconds": ("mistaken-unit", job(time="unit: ms"), rows()),
     "milliseconds taken for seconds": ("mistaken-unit", job(time="unit: s"),
@@ -102,6 +101,21 @@ CASES = {
     "a TTL that hides the oldest": ("short-ttl", job(families="f: {ttl: 9000d}"),
                                     rows(at=lambda i: 86400 * 365 * 3 if i == 7 else NOW + i)),
 }
+
+
+# more than what the key tells apart
+NOT_UNIQUE = {
+    "two events with one key": (job(), rows(key=lambda i: i // 2 * 7919 % 99991, at=lambda i: NOW + i // 2,
+                                            more=lambda i: (f"v{i % 2}",))),
+    "one collision in 10,000": (job(), rows(n=10_000, at=lambda i: NOW, key=lambda i: (i - (i == 5000)) * 7919 % 99991,
+                                            more=lambda i: (f"v{i}",))),
+    "a text at the end of the key": (job(key="[{field: v}]", cells="{family: f, qualifier: w, value: w}"),
+                                     rows(at=lambda i: NOW, more=lambda i: (f"{i // 2 * 7919 % 400}", f"w{i}"))),
+    "the other column differs": (job(cells="{family: f, qualifier: v, value: v}, {family: f, qualifier: w, value: w}"),
+                                 rows(key=lambda i: i // 4 * 7919 % 99991, at=lambda i: NOW,
+                                      more=lambda i: ("x", f"w{i}"))),
+}
+CASES.update({name: ("key-not-unique", *case) for name, case in NOT_UNIQUE.items()})
 
 
 def saltmill(*args, cwd):
@@ -113,6 +127,20 @@ def lint(tmp_path, text, csv):
     (tmp_path / "in.csv").write_text(csv)
     done = saltmill("lint", "job.yaml", "--json", cwd=tmp_path)
     return done, json.loads(done.stdout or "null")
+
+
+def mended(text, fix):
+    """The job with the lines of a fix in place of its own: what the README of lint says a fix is."""
+    lines = text.splitlines()
+    for line in fix.splitlines():
+        name, rest = line.split(": ", 1)
+        start = f"    {name}: "
+        if name == "fields":
+            start, rest = re.fullmatch(r"\{(\w+: )(.*)\}", rest).groups()
+            start = "  " + start
+        [at] = [i for i, l in enumerate(lines) if l.startswith(start)]
+        lines[at] = start + rest
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -128,6 +156,8 @@ def test_a_bad_job_gets_its_finding_and_no_other(tmp_path, name):
     human = saltmill("lint", "job.yaml", cwd=tmp_path)
     assert human.returncode == 3
     assert f"job.yaml:{f['line']}:{f['column']}: {f['severity']}: {rule}: table t: {f['what']}" in human.stdout
+    done, left = lint(tmp_path, mended(text, f["fix"]), csv)
+    assert (left, done.returncode, done.stderr) == ([], 0, ""), f["fix"]
 
 
 def test_figures_are_what_was_put_in(tmp_path):
@@ -144,6 +174,35 @@ def test_figures_are_what_was_put_in(tmp_path):
     assert found[0]["figure"] == 4
 
 
+def test_two_colliding_events_are_shown(tmp_path):
+    """The two first with one key and other values; what is written twice is no collision."""
+    lines = rows(n=2000, key=lambda i: i * 7919 % 99991, at=lambda i: NOW, more=lambda i: (f"v{i}",)).splitlines()
+    lines[1500] = lines[700]            # line 1501 is 701 again
+    lines[1200] = re.sub(r",v\d+", ",other", lines[900])
+    done, found = lint(tmp_path, job(), "\n".join(lines) + "\n")
+    assert [f["rule"] for f in found] == ["key-not-unique"]
+    assert found[0]["figure"] == 1 / 2000 and found[0]["severity"] == "severe"
+    places = re.findall(r"in\.csv:(\d+) \(byte (\d+)\)", found[0]["what"])
+    assert [int(line) for line, _ in places] == [901, 1201], found[0]["what"]
+    assert "0.05% are true duplicates" in found[0]["what"]
+    # what is stored of them by load
+    load = saltmill("load", "job.yaml", "-o", "out", "--json", cwd=tmp_path)
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["tables"][0]["deduplicated"] == 2, load.stderr
+
+
+def test_collisions_in_many_rows_are_estimated(tmp_path):
+    """More keys than are kept: a share of them, chosen by hash, so the two of a pair together."""
+    n = 300_000
+    with open(tmp_path / "in.csv", "w") as f:
+        f.write("id,at,v\n" + "".join(f"{(i - (i % 20 == 1)) * 2654435761 % 4294967291},{NOW},{i}\n" for i in range(n)))
+    (tmp_path / "job.yaml").write_text(job())
+    one, two = (saltmill("lint", "job.yaml", "--json", "--threads", n, cwd=tmp_path).stdout for n in "12")
+    assert one == two
+    [found] = json.loads(one)
+    assert "(measured on 1 of 2 keys)" in found["what"]
+    assert found["rule"] == "key-not-unique" and abs(found["figure"] - 0.05) < 0.003  # five deviations
+
+
 @pytest.mark.parametrize("name, text, csv", [
     ("salted time", job(key="[{salt: 16, of: [id]}, {field: at, as: millis}, {field: id, as: u32}]"), rows()),
     ("random ids", job(), rows()),
@@ -154,10 +213,56 @@ def test_figures_are_what_was_put_in(tmp_path):
     ("no rows", job(key="[{field: at, as: millis}]"), "id,at,v,w,u\n"),
     ("all equal", job(), rows(key=lambda i: 7, at=lambda i: NOW)),
     ("a TTL that is long enough", job(families="f: {ttl: 20000d}"), rows()),
-])
+    ("events that are written twice", job(), rows(key=lambda i: i // 2 * 7919 % 99991, at=lambda i: NOW + i // 2)),
+    ("versions of one row", job(families="f: {versions: 3}"), rows(key=lambda i: i // 3 * 7919 % 99991,
+                                                                  more=lambda i: (f"v{i}",))),
+], ids=lambda v: v[:30] if "\n" not in v else "")
 def test_nothing_is_found_where_nothing_is_wrong(tmp_path, name, text, csv):
     done, found = lint(tmp_path, text, csv)
     assert found == [] and done.returncode == 0, (name, found)
+
+
+def test_a_fix_keeps_what_it_does_not_change(tmp_path):
+    """A salt in front of a key with all that YAML can quote: behind the salt it is the key of before."""
+    key = ("[{const: 'a, {b}: [it''s]'}, {hex: 00ff}, {field: at, as: millis}, {field: \"odd name\", terminator: '\\x00'}, "
+           "{\"field\": 'v', width: 4, pad: \"~\", side: left}, {const: \"\\x41\\\\x01\\t\\\"q\\\"\"}, {field: id, as: u32}]")
+    text = job(key=key, fields="  odd name: {from: w}\n")
+    csv = rows(more=lambda i: ("v", "w", "u"))
+    _, found = lint(tmp_path, text, csv)
+    [fix] = [f["fix"] for f in found if f["rule"] == "ordered-head"]
+    event = json.dumps({"at": NOW, "odd name": "x y", "v": "é", "id": 7}) + "\n"
+
+    def encode():
+        done = subprocess.run([PROGRAM, "key", "encode", "job.yaml", "-", "--to", "hex"], cwd=tmp_path, input=event,
+                              capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+    before = encode()
+    (tmp_path / "job.yaml").write_text(mended(text, fix))
+    assert encode()[2:] == before and before.startswith(b"a, {b}: [it's]\0\xff".hex())
+
+
+def test_plan_shows_all_and_load_the_severe(tmp_path):
+    severe = "warning: job.yaml:5:3: mistaken-unit: table t: all times of `at` are before March 1973"
+    (tmp_path / "job.yaml").write_text(job(key="[{salt: 1, of: [id]}, {field: id, as: u32}]", time="unit: ms"))
+    (tmp_path / "in.csv").write_text(rows())
+    _, found = lint(tmp_path, (tmp_path / "job.yaml").read_text(), rows())
+    assert [f["rule"] for f in found] == ["few-buckets", "mistaken-unit"]
+    plan = saltmill("plan", "job.yaml", "--json", cwd=tmp_path)
+    assert json.loads(plan.stdout)["lint"] == found and severe in plan.stderr and plan.returncode == 0
+    plan = saltmill("plan", "job.yaml", cwd=tmp_path)
+    assert saltmill("lint", "job.yaml", cwd=tmp_path).stdout in plan.stdout
+    load = saltmill("load", "job.yaml", "-o", "out", cwd=tmp_path)
+    assert severe in load.stderr and "few-buckets" not in load.stderr + load.stdout and load.returncode == 0
+
+
+def test_plan_counts_as_lint_does(tmp_path):
+    """Of a large input plan looks at the cells of one row in 16; the finding is the same."""
+    name = "a family that few rows have"
+    csv = rows(n=70_000, key=lambda i: i * 2654435761 % 4294967291, more=lambda i: (LONG * 2, "y" if i % 400 == 0 else ""))
+    (tmp_path / "job.yaml").write_text(CASES[name][1])
+    (tmp_path / "in.csv").write_text(csv)
+    [found] = json.loads(saltmill("plan", "job.yaml", "--json", cwd=tmp_path).stdout)["lint"]
+    assert found["rule"] == "unbalanced-families" and 200 < found["figure"] < 800
 
 
 def test_bad_events_are_left_out_and_said(tmp_path):
