@@ -146,7 +146,7 @@ field: field digits | bytes text error reject mem encoding job event units
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits
 sort: record sorter | bytes error mem io pool units key_weights cell
-publish: publish | bytes text clock error mem io sorter event offsets
+publish: publish | bytes text clock error mem io sorter event offsets xxhash_fast
 cut: cut | bytes cell error mem io pool hfile job row sorter record
 pass: pass memory cell_sample measure tuning existing_regions regions | bytes cell error mem io pool run job source row record cut sorter splits divide key publish
 key: key key_numbers key_ranges | bytes error reject mem hash encoding job key_shape plan record field text question

@@ -61,8 +61,9 @@ uint64_t rejects_count(const struct rejects *r); /* any thread */
 int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct error *err);
 /* Counts by reason, most frequent first, ties by name; valid until rejects_free. */
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
-/* Write rejects.jsonl: one JSON object a line, in input order.  Empty file when none. */
-int rejects_write(struct rejects *r, const char *path, struct error *err);
+/* Write rejects.jsonl: one JSON object a line, in input order.  Empty file when none.  digest:
+ * XXH3-128 of it. */
+int rejects_write(struct rejects *r, const char *path, uint8_t digest[16], struct error *err);
 
 /* manifest.json: what a load is made of.  Plain data, no clock, no thread count. */
 struct manifest_file {
@@ -87,9 +88,15 @@ struct manifest_tuning {
 	size_t min_match;	/* of ready-made sequences; 0: zstd looks for matches */
 	uint64_t plain_bytes, stored_bytes;
 };
+struct manifest_family {
+	const char *name;
+};
 struct manifest_table {
 	const char *name;
 	const char *dir; /* its folder, relative to DIR; NULL: name, with '/' for ':' */
+	struct manifest_family
+		*families; /* each has a folder; none: written before they were told */
+	size_t nfamilies;
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells,
 		cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */
@@ -116,6 +123,12 @@ struct manifest_link {
 	const char *load;
 	uint8_t digest[16]; /* XXH3-128 of its manifest.json */
 };
+/* What shows that nothing was changed since: known false in manifests of before there were any. */
+struct manifest_digests {
+	bool known;
+	uint8_t rejects[16];  /* XXH3-128 of rejects.jsonl */
+	uint8_t manifest[16]; /* of all bytes of manifest.json but these 32 digits */
+};
 struct manifest {
 	const char *job_path;
 	uint8_t job_digest[16];
@@ -133,12 +146,16 @@ struct manifest {
 	size_t nreasons;
 	struct manifest_table *tables;
 	size_t ntables;
+	struct manifest_digests digests; /* .manifest is computed where it is written */
 };
 /* The JSON text, keys in a fixed order, two spaces of indent, a final newline. */
 void manifest_format(const struct manifest *m, struct buf *out);
 /* Write DIR-relative manifest.json durably. */
 int manifest_write(const struct manifest *m, const char *path, struct error *err);
-/* Read it back; every string and array lives in *a.  RC_DATA when it is not a manifest. */
+/*
+ * Read it back; every string and array lives in *a.  RC_DATA when it is not a manifest, or not what
+ * its digest says.
+ */
 struct arena;
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err);
 

@@ -36,8 +36,8 @@ struct verify_result {
 };
 
 /*
- * Check the load in dir.  What is wrong with it becomes a finding, not an error; the errors are
- * RC_STOPPED and a folder that cannot be walked.  Release *out whatever the result.
+ * Check the load in dir.  What is wrong with it becomes a finding, not an error; the error is
+ * RC_STOPPED.  Release *out whatever the result.
  */
 int verify_load(struct verify_result *out, const char *dir, unsigned threads, struct error *err);
 /* The same of one HFile, by itself (hfile_verify): one finding. */
@@ -47,5 +47,7 @@ void verify_release(struct verify_result *r);
 /* verify_files.c: each HFile against its entry and its region's bounds, on several threads. */
 int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
 		 struct error *err);
+/* verify_folder.c: DIR holds the files and folders of the manifest and nothing else. */
+void verify_folder(struct findings *out, const char *dir, const struct manifest *m);
 
 #endif

@@ -1,18 +1,18 @@
 /*
  * verify.c - what can be proved of a published load without its input
  *
- *   manifest.json  readable; the law read = loaded + rejected + filtered + deduplicated; of a load
- *                  from Kafka the load before it, where it stands beside DIR under its name
+ *   manifest.json  as it was written; the law read = loaded + rejected + filtered + deduplicated;
+ *                  of a load from Kafka the load before it, where it stands beside DIR under its
+ *                  name
  *   scripts        splits.txt and create.rb as they were written; splits.txt gives the regions
  *   files          see verify_files.c
  *   regions        sums of the files give the regions, sums of the regions the table
- *   rejects.jsonl  as many lines, and as many of each reason, as the manifest says
- *   DIR            holds what the manifest lists and nothing else
+ *   rejects.jsonl  as it was written; as many lines, and as many of each reason, as the manifest
+ * says DIR            see verify_folder.c
  */
 #include "verify.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -231,79 +231,34 @@ static void check_reject_lines(struct findings *out, const struct manifest *m, F
 
 static void check_rejects(struct findings *out, const char *dir, const struct manifest *m)
 {
-	char *path = mem_format("%s/rejects.jsonl", dir);
+	static const char name[] = "rejects.jsonl";
+	struct error err;
+	uint8_t digest[16];
+	uint64_t size;
+	char *path = mem_format("%s/%s", dir, name);
 	FILE *f = fopen(path, "re");
+	if (!f)
+		findings_add(out, true, name, "cannot be opened: %s", strerror(errno));
+	else if (m->digests.known && io_digest_file(path, digest, &size, &err))
+		findings_add(out, true, name, "%s", err.msg);
+	else if (m->digests.known && memcmp(digest, m->digests.rejects, sizeof digest) != 0)
+		findings_add(out, true, name, "changed: its digest is not the one in the manifest");
+	if (f) {
+		check_reject_lines(out, m, f);
+		fclose(f);
+	}
 	mem_free(path);
-	if (!f) {
-		findings_add(out, true, "rejects.jsonl", "cannot be opened: %s", strerror(errno));
-		return;
-	}
-	check_reject_lines(out, m, f);
-	fclose(f);
 }
 
-struct paths {
-	const char **item;
-	size_t count;
-};
-
-static int by_text(const void *a, const void *b)
+/* manifest_read has compared them. */
+static void say_digests(struct findings *out, const struct manifest *m)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* All files that DIR should hold, sorted. */
-static struct paths expected_paths(const struct manifest *m, struct arena *a)
-{
-	size_t n = 2;
-	for (size_t i = 0; i < m->ntables; i++)
-		n += 2 + m->tables[i].nfiles;
-	struct paths p = {.item = arena_alloc(a, n * sizeof *p.item)};
-	p.item[p.count++] = "manifest.json";
-	p.item[p.count++] = "rejects.jsonl";
-	for (size_t i = 0; i < m->ntables; i++) {
-		const struct manifest_table *t = &m->tables[i];
-		struct buf name = {0};
-		buf_printf(&name, "%s/splits.txt", t->dir);
-		p.item[p.count++] = arena_strndup(a, (char *)name.ptr, name.len);
-		name.len = 0;
-		buf_printf(&name, "%s/create.rb", t->dir);
-		p.item[p.count++] = arena_strndup(a, (char *)name.ptr, name.len);
-		buf_release(&name);
-		for (size_t k = 0; k < t->nfiles; k++)
-			p.item[p.count++] = t->files[k].path;
-	}
-	qsort(p.item, p.count, sizeof *p.item, by_text);
-	return p;
-}
-
-/* Files that nobody lists, and files listed twice.  Missing ones were found by who reads them. */
-static int check_folder(struct findings *out, const char *dir, const struct manifest *m,
-			struct arena *a, struct error *err)
-{
-	struct paths p = expected_paths(m, a);
-	for (size_t i = 1; i < p.count; i++)
-		if (strcmp(p.item[i - 1], p.item[i]) == 0)
-			findings_add(out, true, p.item[i], "listed twice in the manifest");
-	char *roots[] = {arena_strdup(a, dir), NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	if (!walk)
-		return error_errno(err, "cannot walk folder %s", dir);
-	size_t before = out->problems;
-	FTSENT *e;
-	while ((errno = 0, e = fts_read(walk))) {
-		const char *path = e->fts_path + strlen(dir) + (e->fts_level > 0);
-		if (e->fts_info == FTS_ERR || e->fts_info == FTS_DNR || e->fts_info == FTS_NS)
-			findings_add(out, true, path, "cannot be read: %s", strerror(e->fts_errno));
-		else if (e->fts_info != FTS_D && e->fts_info != FTS_DP &&
-			 !bsearch(&path, p.item, p.count, sizeof *p.item, by_text))
-			findings_add(out, true, path, "not listed in the manifest");
-	}
-	int rc = errno ? error_errno(err, "cannot walk folder %s", dir) : RC_OK;
-	fts_close(walk);
-	if (!rc && out->problems == before)
-		findings_add(out, false, ".", "no other files");
-	return rc;
+	findings_add(out, false, "manifest.json", "%s",
+		     m->digests.known
+			     ? "as written"
+			     : "made before manifests carried a digest of themselves and of "
+			       "rejects.jsonl: what was changed in its inputs, job digest and "
+			       "predictions, or in the text of a reject, does not show");
 }
 
 /* Where the loads of a state stand side by side, as a stream's do, the one before it tells. */
@@ -330,8 +285,9 @@ static void check_link(struct findings *out, const char *dir, const struct manif
 }
 
 static int verify_parts(struct verify_result *out, const char *dir, const struct manifest *m,
-			struct arena *a, unsigned threads, struct error *err)
+			unsigned threads, struct error *err)
 {
+	say_digests(&out->findings, m);
 	check_law(&out->findings, m);
 	check_link(&out->findings, dir, m);
 	for (size_t i = 0; i < m->ntables; i++)
@@ -346,7 +302,8 @@ static int verify_parts(struct verify_result *out, const char *dir, const struct
 		out->cells += m->tables[i].cells;
 	}
 	check_rejects(&out->findings, dir, m);
-	return check_folder(&out->findings, dir, m, a, err);
+	verify_folder(&out->findings, dir, m);
+	return RC_OK;
 }
 
 int verify_load(struct verify_result *out, const char *dir, unsigned threads, struct error *err)
@@ -363,7 +320,7 @@ int verify_load(struct verify_result *out, const char *dir, unsigned threads, st
 	if (manifest_read(&m, path, &a, &bad))
 		findings_add(&out->findings, true, "manifest.json", "%s", bad.msg);
 	else
-		rc = verify_parts(out, root, &m, &a, threads, err);
+		rc = verify_parts(out, root, &m, threads, err);
 	mem_free(path);
 	arena_release(&a);
 	return rc;

@@ -115,8 +115,13 @@ static void describe_tuning(struct load_result *res, const struct load_table *t,
 static void describe_table(struct load_result *res, const struct load_table *t, uint64_t filtered,
 			   struct manifest_table *m)
 {
-	m->name = arena_strdup(&res->arena, t->job->schema.name);
+	const struct table *schema = &t->job->schema;
+	m->name = arena_strdup(&res->arena, schema->name);
 	m->filtered = filtered;
+	m->nfamilies = schema->nfamilies;
+	m->families = arena_alloc(&res->arena, m->nfamilies * sizeof *m->families);
+	for (size_t i = 0; i < m->nfamilies; i++)
+		m->families[i].name = arena_strdup(&res->arena, schema->families[i].name);
 	describe_tuning(res, t, m);
 	m->nregions = t->splits.count + 1;
 	m->regions = arena_alloc(&res->arena, m->nregions * sizeof *m->regions);
@@ -240,9 +245,10 @@ int load_publish(struct load *l, struct error *err)
 		rc = load_check_duplicates(l, err);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)
-		rc = rejects_write(l->pass.rejects, path, err);
+		rc = rejects_write(l->pass.rejects, path, m->digests.rejects, err);
 	mem_free(path);
 	path = mem_format("%s/manifest.json", staging_path(l->staging));
+	m->digests.known = true;
 	if (rc == RC_OK)
 		rc = manifest_write(m, path, err);
 	mem_free(path);

@@ -6,6 +6,9 @@
  *
  *   digests   lower-case hex
  *   row keys  \xHH form, as in splits.txt
+ *
+ * The last member is the digest of all the bytes around it, in a fixed form: one byte that is not
+ * as it was written shows, wherever it is.
  */
 #include "publish.h"
 
@@ -15,6 +18,9 @@
 #include "io.h"
 #include "mem.h"
 #include "json_text.h"
+#include "xxhash_fast.h"
+
+enum { DIGITS = 32 }; /* of a digest */
 
 enum kind {
 	RATIO,	   /* double, 0 or more */
@@ -88,9 +94,20 @@ static const struct member tuning_members[] = {
 };
 SHAPE(manifest_tuning, tuning_members);
 
+static const struct member family_members[] = {
+	{.key = "name", TEXT, AT(manifest_family, name)},
+};
+SHAPE(manifest_family, family_members);
+
 static const struct member table_members[] = {
 	{.key = "name", TEXT, AT(manifest_table, name)},
 	{.key = "dir", TEXT, AT(manifest_table, dir)},
+	{.key = "families",
+	 LIST,
+	 AT(manifest_table, families),
+	 .items = &manifest_family_shape,
+	 .count_at = AT(manifest_table, nfamilies),
+	 .optional = true},
 	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
 	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
 	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},
@@ -157,6 +174,12 @@ static const struct member link_members[] = {
 };
 SHAPE(manifest_link, link_members);
 
+static const struct member digests_members[] = {
+	{.key = "rejects", DIGEST, AT(manifest_digests, rejects)},
+	{.key = "manifest", DIGEST, AT(manifest_digests, manifest)},
+};
+SHAPE(manifest_digests, digests_members);
+
 static const struct member manifest_members[] = {
 	{.key = "job", TEXT, AT(manifest, job_path)},
 	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
@@ -192,6 +215,11 @@ static const struct member manifest_members[] = {
 	 AT(manifest, tables),
 	 .items = &manifest_table_shape,
 	 .count_at = AT(manifest, ntables)},
+	{.key = "digests",
+	 PART,
+	 AT(manifest, digests),
+	 .items = &manifest_digests_shape,
+	 .optional = true},
 };
 SHAPE(manifest, manifest_members);
 
@@ -284,6 +312,62 @@ static const char *default_dir(const char *name, struct arena *a)
 	return dir;
 }
 
+/* Where the digits of the manifest's own digest are; false: not there where they are written. */
+static bool find_seal(struct bytes text, size_t *at)
+{
+	static const char before[] = "\"manifest\": \"", behind[] = "\"\n  }\n}\n";
+	size_t head = sizeof before - 1, tail = sizeof behind - 1;
+	if (text.len < head + DIGITS + tail)
+		return false;
+	*at = text.len - tail - DIGITS;
+	return memcmp(text.ptr + *at + DIGITS, behind, tail) == 0 &&
+	       memcmp(text.ptr + *at - head, before, head) == 0;
+}
+
+static void seal_of(struct bytes text, size_t at, uint8_t digest[16])
+{
+	XXH3_state_t s;
+	XXH128_canonical_t c;
+	XXH3_128bits_reset(&s);
+	XXH3_128bits_update(&s, text.ptr, at);
+	XXH3_128bits_update(&s, text.ptr + at + DIGITS, text.len - at - DIGITS);
+	XXH128_canonicalFromHash(&c, XXH3_128bits_digest(&s));
+	memcpy(digest, c.digest, sizeof c.digest);
+}
+
+static void put_seal(struct buf *out, size_t from)
+{
+	struct bytes text = bytes_of(out->ptr + from, out->len - from);
+	struct buf hex = {0};
+	uint8_t digest[16];
+	size_t at;
+	if (!find_seal(text, &at))
+		return;
+	seal_of(text, at, digest);
+	bytes_hex(&hex, bytes_of(digest, sizeof digest));
+	memcpy(out->ptr + from + at, hex.ptr, DIGITS);
+	buf_release(&hex);
+}
+
+static int check_seal(const struct manifest *m, struct bytes text, const char *path,
+		      struct error *err)
+{
+	uint8_t digest[16];
+	size_t at;
+	bool sealed = find_seal(text, &at);
+	if (!sealed && !m->digests.known)
+		return RC_OK;
+	if (sealed && m->digests.known) {
+		seal_of(text, at, digest);
+		if (memcmp(digest, m->digests.manifest, sizeof digest) == 0)
+			return RC_OK;
+	}
+	return error_set(err, RC_DATA,
+			 "%s was damaged or changed since it was written: it is not what its "
+			 "digest says",
+			 path);
+}
+
 void manifest_format(const struct manifest *m, struct buf *out)
 {
 	struct arena a = {0};
@@ -300,6 +384,8 @@ void manifest_format(const struct manifest *m, struct buf *out)
 		buf_put(out, '\n');
 	else
 		out->len = before;
+	if (m->digests.known)
+		put_seal(out, before);
 	json_decref(json);
 	arena_release(&a);
 }
@@ -449,13 +535,13 @@ int manifest_read(struct manifest *m, const char *path, struct arena *a, struct 
 	}
 	json_error_t bad;
 	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
-	buf_release(&text);
 	if (!json)
-		return error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column,
-				 bad.text);
-	rc = shape_read(&manifest_shape, json, (char *)m, "", a, err);
-	if (rc)
+		rc = error_set(err, RC_DATA, "%s:%d:%d: %s", path, bad.line, bad.column, bad.text);
+	else if ((rc = shape_read(&manifest_shape, json, (char *)m, "", a, err)))
 		error_prefix(err, "%s is not a manifest: ", path);
+	else
+		rc = check_seal(m, buf_bytes(&text), path, err);
 	json_decref(json);
+	buf_release(&text);
 	return rc;
 }

@@ -300,7 +300,7 @@ static int write_lines(struct rejects *r, struct out_file *o, struct error *err)
 	return rc == RC_END ? RC_OK : rc;
 }
 
-int rejects_write(struct rejects *r, const char *path, struct error *err)
+int rejects_write(struct rejects *r, const char *path, uint8_t digest[16], struct error *err)
 {
 	struct out_file o;
 	int rc = out_open(&o, path, 0, err);
@@ -311,5 +311,6 @@ int rejects_write(struct rejects *r, const char *path, struct error *err)
 		out_abort(&o);
 		return rc;
 	}
+	out_digest(&o, digest);
 	return out_finish(&o, err);
 }

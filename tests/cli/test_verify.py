@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import loads
+from xxh3 import edit_manifest, xxh3_128
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +24,6 @@ def hfiles(load, family="f"):
     """HFiles of a family as paths relative to the load, in the manifest's order (by region)."""
     manifest = json.loads((load / "manifest.json").read_text())
     return [f["path"] for f in manifest["tables"][0]["files"] if f["family"] == family]
-
-
-def edit_manifest(load, change):
-    path = load / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    path.write_text(json.dumps(manifest, indent=2))
 
 
 def problems(load):
@@ -97,11 +91,48 @@ def test_missing_file(load):
     assert problems(load) == [(path, "missing")]
 
 
-@pytest.mark.parametrize("name", ["events/hfiles/f/00ff", "events/hfiles/x/y", ".hidden", "lock"])
+@pytest.mark.parametrize("name", ["events/hfiles/f/00ff", "events/hfiles/x", ".hidden", "lock"])
 def test_extra_file(load, name):
-    (load / name).parent.mkdir(exist_ok=True)
     (load / name).write_bytes(b"x")
     assert problems(load) == [(name, "not listed in the manifest")]
+
+
+@pytest.mark.parametrize("name", ["x", "events/hfiles/x", "events/hfiles/f/.tmp", "events/manifest.json"])
+def test_extra_folder(load, name):
+    """One finding, empty or not."""
+    (load / name).mkdir()
+    assert problems(load) == [(name, "a folder that the manifest does not know of")]
+    deep = load / name
+    for _ in range(300):
+        deep = deep / "d"
+        deep.mkdir()
+    (deep / "file").write_bytes(b"x")
+    assert problems(load) == [(name, "a folder that the manifest does not know of")]
+
+
+def test_families_without_cells(tmp_path):
+    """Each family has a folder, filled or not; of an old manifest that does not name them any will do."""
+    job, out = tmp_path / "job.yaml", tmp_path / "out"
+    job.write_text(loads.JOB.replace("{field: name}}", "{field: none}, optional: true}"))
+    (tmp_path / "events.csv").write_text("id,when,none\n1,2,\n")
+    assert loads.run("load", job, "-o", out, "--quiet").returncode == 0
+    assert not list((out / "events" / "hfiles" / "f").iterdir())
+    assert loads.run("verify", out).returncode == 0
+    (out / "events" / "hfiles" / "more").mkdir()
+    assert [p for p, _ in problems(out)] == ["events/hfiles/more"]
+    edit_manifest(out, lambda m: m["tables"][0].pop("families"))
+    assert loads.run("verify", out).returncode == 0
+    (out / "events" / "more").mkdir()
+    assert [p for p, _ in problems(out)] == ["events/more"]
+
+
+def test_folder_that_cannot_be_read(load):
+    folder = load / "events" / "hfiles" / "g"
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.symlink_to("f")
+    assert_found(problems(load), "events/hfiles/g", "not listed")
 
 
 def test_extra_link(load):
@@ -217,6 +248,53 @@ def test_edited_create(load):
     path = load / "events" / "create.rb"
     path.write_text(path.read_text() + "# once more\n")
     assert [p for p, _ in problems(load)] == ["events/create.rb"]
+
+
+def test_digests(pristine):
+    manifest = json.loads((pristine / "manifest.json").read_text())
+    assert manifest["digests"]["rejects"] == xxh3_128((pristine / "rejects.jsonl").read_bytes())
+    text = (pristine / "manifest.json").read_bytes()
+    before, behind = text.rsplit(manifest["digests"]["manifest"].encode(), 1)
+    assert manifest["digests"]["manifest"] == xxh3_128(before + behind)
+    assert "ok       manifest.json: as written" in loads.run("verify", pristine).stdout
+
+
+def test_any_byte_of_the_manifest(load):
+    """Wherever it lies, a digit of the inputs, the predictions or the job's digest included."""
+    path = load / "manifest.json"
+    text = path.read_bytes()
+    places = list(range(0, len(text), len(text) // 15)) + list(range(len(text) - 130, len(text), 9))
+    for key in (b'"job_digest": "', b'"inputs": [\n    {\n      "path": "', b'"predicted_bytes": ', b'"bytes": '):
+        places.append(text.index(key) + len(key))
+    for n, at in enumerate(places):
+        path.write_bytes(text[:at] + bytes([text[at] ^ (1, 0x20)[n % 2]]) + text[at + 1:])
+        assert [p for p, _ in problems(load)] == ["manifest.json"], at
+    path.write_bytes(text + b"\n")
+    assert_found(problems(load), "manifest.json", "damaged or changed since it was written")
+    path.write_text(json.dumps(json.loads(text)))
+    assert_found(problems(load), "manifest.json", "damaged or changed since it was written")
+
+
+def test_manifest_of_before_digests(load):
+    """Proved as far as it goes, and that is said; half of the digests is none of those."""
+    manifest = json.loads((load / "manifest.json").read_text())
+    digests = manifest.pop("digests")
+    (load / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    done = loads.run("verify", load)
+    assert done.returncode == 0 and "before manifests carried a digest" in done.stdout
+    (load / "rejects.jsonl").write_text((load / "rejects.jsonl").read_text().replace("never", "newer"))
+    assert loads.run("verify", load).returncode == 0
+    manifest["digests"] = {"rejects": digests["rejects"]}
+    (load / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    assert_found(problems(load), "manifest.json", "digests.manifest is missing")
+
+
+def test_changed_rejects(load):
+    """The same number of lines, with the same reasons."""
+    path = load / "rejects.jsonl"
+    assert path.read_text().count("never") == 2
+    path.write_text(path.read_text().replace("never", "newer"))
+    assert problems(load) == [("rejects.jsonl", "changed: its digest is not the one in the manifest")]
 
 
 def test_edited_rejects(load):

@@ -297,7 +297,7 @@ HARMLESS = set("""
 alphasort fmax globfree iconv iconv_close strchrnul strpbrk
 __assert_fail __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime exit exp explicit_bzero fcntl ferror fflush fmin fprintf fputc fputs free
-freeaddrinfo freelocale fts_close fwrite getaddrinfo getenv geteuid gethostname getopt_long getpid gmtime_r isatty
+freeaddrinfo freelocale fwrite getaddrinfo getenv geteuid gethostname getopt_long getpid gmtime_r isatty
 iswalnum_l ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep
 newlocale nextafterf printf pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal
 pthread_cond_timedwait pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init

@@ -16,7 +16,6 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <fts.h>
 #include <glob.h>
 #include <iconv.h>
 #include <malloc.h>
@@ -256,7 +255,6 @@ CALL(DIR *, opendir, (const char *path), (path), NULL)
 CALL(DIR *, fdopendir, (int fd), (fd), NULL)
 CALL(struct dirent *, readdir, (DIR * d), (d), NULL)
 CALL(FILE *, fopen, (const char *restrict path, const char *restrict mode), (path, mode), NULL)
-CALL(FTSENT *, fts_read, (FTS * walk), (walk), NULL)
 CALL(int, nftw, (const char *path, __nftw_func_t each, int fds, int flags),
      (path, each, fds, flags), -1)
 CALL(int, scandir,
@@ -271,20 +269,6 @@ CALL(int, glob,
 CALL(iconv_t, iconv_open, (const char *to, const char *from), (to, from), (iconv_t)-1)
 CALL(int, poll, (struct pollfd * fds, nfds_t n, int wait_ms), (fds, n, wait_ms), -1)
 CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
-
-/*
- * As a whole only: where the memory for its first entry ends, glibc 2.36 itself ends by SIGSEGV,
- * which no caller can mend.
- */
-FTS *fts_open(char *const *roots, int options, int (*by)(const FTSENT **, const FTSENT **))
-{
-	if (!fault.shorten && fails(IO, "fts_open"))
-		return NULL;
-	inside = true;
-	FTS *walk = NEXT(fts_open)(roots, options, by);
-	inside = false;
-	return walk;
-}
 
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
 		   void *(*run)(void *), void *restrict arg)

@@ -1,5 +1,6 @@
 /* fuzz_manifest.c - a manifest is read and written again as it was read, or refused */
 #include "memory_file.h"
+#include "mend_manifest.h"
 
 #include "mem.h"
 #include "publish.h"
@@ -21,15 +22,18 @@ static int read_and_format(struct bytes text, struct buf *out, struct error *err
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct buf once = {0}, twice = {0};
+	struct buf text = {0}, once = {0}, twice = {0};
 	struct error err;
-	int rc = read_and_format(bytes_of(data, size), &once, &err);
+	buf_append(&text, data, size);
+	mend_manifest(text.ptr, size);
+	int rc = read_and_format(buf_bytes(&text), &once, &err);
 	expect_sentence(rc, &err);
 	if (!rc) {
 		if (read_and_format(buf_bytes(&once), &twice, &err))
 			abort();
 		expect_same(buf_bytes(&once), buf_bytes(&twice));
 	}
+	buf_release(&text);
 	buf_release(&once);
 	buf_release(&twice);
 	return 0;

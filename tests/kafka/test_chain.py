@@ -1,6 +1,5 @@
 """Each manifest names the one before it: a load that was changed or exchanged shows."""
 
-import ctypes
 import json
 import pathlib
 import shutil
@@ -8,23 +7,15 @@ import shutil
 import pytest
 
 from rig import STEPS, tree, value
+from xxh3 import xxh3_128
 
 
 def manifest(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-class Hash128(ctypes.Structure):
-    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
-
-
 def digest(folder):
-    """XXH3-128 by xxHash's own library."""
-    xxh3 = ctypes.CDLL("libxxhash.so.0").XXH3_128bits
-    xxh3.argtypes, xxh3.restype = [ctypes.c_char_p, ctypes.c_size_t], Hash128
-    text = (folder / "manifest.json").read_bytes()
-    h = xxh3(text, len(text))
-    return f"{h.high:016x}{h.low:016x}"
+    return xxh3_128((folder / "manifest.json").read_bytes())
 
 
 @pytest.fixture

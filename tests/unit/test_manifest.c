@@ -36,6 +36,7 @@ static struct manifest sample(void)
 {
 	static struct manifest_input inputs[] = {{"ratings.csv", 2438266, 100004, {0xab, 0xcd}}};
 	static struct reject_reason reasons[] = {{"bad_number", 3}, {"bad_time", 1}};
+	static struct manifest_family families[] = {{"f"}, {"g"}};
 	static struct manifest_region regions[2];
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
@@ -61,6 +62,8 @@ static struct manifest sample(void)
 					  .digest = {0x01, [15] = 0xfe}};
 	tables[0] = (struct manifest_table){.name = "n:r",
 					    .dir = "n-r",
+					    .families = families,
+					    .nfamilies = 2,
 					    .loaded = 99998,
 					    .filtered = 1,
 					    .deduplicated = 2,
@@ -154,6 +157,7 @@ static void test_manifest_round_trip(void **state)
 	m.previous = (struct manifest_link){true, "00000001", {0x55, [15] = 0x66}};
 	m.offsets = offsets;
 	m.noffsets = 2;
+	m.digests = (struct manifest_digests){.known = true, .rejects = {0x5a}};
 	char *path = mem_format("%s/manifest.json", root);
 	assert_int_equal(manifest_write(&m, path, &err), RC_OK);
 	assert_int_equal(manifest_read(&back, path, &a, &err), RC_OK);
@@ -168,6 +172,10 @@ static void test_manifest_round_trip(void **state)
 	assert_memory_equal(back.previous.digest, m.previous.digest, 16);
 	assert_int_equal(back.reasons[0].count, 3);
 	assert_int_equal(back.ntables, 2);
+	assert_int_equal(back.tables[0].nfamilies, 2);
+	assert_string_equal(back.tables[0].families[1].name, "g");
+	assert_int_equal(back.tables[1].nfamilies, 0);
+	assert_true(back.digests.known && back.digests.rejects[0] == 0x5a);
 	assert_string_equal(back.tables[0].dir, "n-r");
 	assert_string_equal(back.tables[1].dir, "ns/empty");
 	assert_int_equal(back.tables[0].target_bytes, 2500);
