@@ -138,7 +138,7 @@ define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern |
 encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
-query: query published | bytes cell error mem hfile table job publish
+query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
 job: job | bytes text error mem io units table table_check divide record encoding cell
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job

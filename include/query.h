@@ -4,12 +4,14 @@
  *   query_open, query_next*, query_explain, query_close
  *
  * The rules are those of HBase 2.6 (pipeline/query/README.md).  Memory is a block a file that is
- * open, and no more are than overlap in their row keys; answers of any size stream.
+ * open, and no more are than overlap in their row keys; answers of any size stream.  With a filter
+ * or a judge it is a row besides.
  */
 #ifndef SALTMILL_QUERY_H
 #define SALTMILL_QUERY_H
 
 #include "cell.h"
+#include "filter.h"
 #include "hfile.h"
 
 enum keep_deleted { KEEP_DELETED_FALSE, KEEP_DELETED_TRUE, KEEP_DELETED_TTL };
@@ -42,9 +44,29 @@ struct query_column {
 	bool all;
 };
 
+/* Rows from start to before stop; empty: open. */
+struct query_range {
+	struct bytes start, stop;
+};
+
+/* Who looks at rows besides: gets each that a filter leaves, whole. */
+struct query_judge {
+	/* By its key alone; false: the row is out. */
+	bool (*row_key)(void *ctx, struct bytes row);
+	/*
+	 * Of cells, which are up to VERSIONS of the family of each column, leave those that are
+	 * the answer, in their order; beyond the question's versions they are then cut.
+	 */
+	int (*cells)(void *ctx, struct cell *cells, size_t *n, struct error *err);
+	void *ctx;
+};
+
 /* {0}: all rows, the newest version of each column. */
 struct query {
 	struct bytes start, stop; /* of a reversed scan start is the greatest; empty: open */
+	/* Instead of start and stop, rising and apart; NULL: start and stop. */
+	const struct query_range *ranges;
+	size_t nranges;
 	bool start_exclusive, stop_inclusive;
 	bool get; /* start is the row, alone */
 	bool reversed;
@@ -57,6 +79,8 @@ struct query {
 	uint64_t max_columns; /* of a row, each in its newest version (ColumnPaginationFilter); 0 */
 	uint64_t family_limit, family_offset; /* cells of a family in a row; limit 0: none */
 	int64_t now_ms;			      /* for TTL */
+	struct filter *filter;		      /* opened; NULL: none */
+	const struct query_judge *judge;      /* NULL: none */
 };
 
 struct query_scan;

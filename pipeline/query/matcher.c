@@ -36,18 +36,29 @@ struct matcher {
 	uint8_t last_type;
 };
 
+static uint32_t family_versions(const struct query_family *f)
+{
+	return f->versions ? f->versions : 1;
+}
+
+uint32_t matcher_versions(const struct query_family *f, const struct query *q)
+{
+	uint32_t asked = q->versions ? q->versions : 1, kept = family_versions(f);
+	return q->raw || asked < kept ? asked : kept;
+}
+
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted)
 {
 	struct matcher *m = mem_try_calloc(1, sizeof *m);
 	if (!m)
 		return NULL;
-	uint32_t asked = q->versions ? q->versions : 1, kept = f->versions ? f->versions : 1;
+	bool more = q->filter || q->judge;
 	m->family = f;
 	m->wanted = wanted;
 	m->nwanted = nwanted;
 	m->raw = q->raw;
-	m->most = q->raw || asked < kept ? asked : kept;
+	m->most = !more ? matcher_versions(f, q) : q->raw ? INT32_MAX : family_versions(f);
 	m->now = q->now_ms;
 	m->oldest = q->raw ? 0 : f->ttl_ms ? q->now_ms - f->ttl_ms : INT64_MIN;
 	m->ranged = q->from_ms || q->to_ms;
@@ -235,4 +246,13 @@ enum verdict matcher_take(struct matcher *m, const struct cell *c)
 	if (v != VERDICT_TAKE)
 		return v;
 	return m->nwanted ? by_names(m, c) : by_count(m, c);
+}
+
+void matcher_next_column(struct matcher *m, const struct cell *c)
+{
+	while (m->index < m->nwanted && bytes_cmp(m->wanted[m->index], c->qualifier) <= 0) {
+		m->index++;
+		m->count = 0;
+		m->has_last = false;
+	}
 }

@@ -17,7 +17,10 @@ enum verdict {
 };
 
 struct matcher;
-/* wanted: the family's named qualifiers, sorted, each once; none: all.  NULL: no memory. */
+/*
+ * wanted: the family's named qualifiers, sorted, each once; none: all.  With a filter or judge all
+ * versions that the family keeps are taken.  NULL: no memory.
+ */
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted);
 void matcher_free(struct matcher *m);
@@ -25,5 +28,9 @@ void matcher_free(struct matcher *m);
 void matcher_row(struct matcher *m);
 /* The next cell of the row, in order.  Its bytes need not stay. */
 enum verdict matcher_take(struct matcher *m, const struct cell *c);
+/* No more of the cell's column is wanted. */
+void matcher_next_column(struct matcher *m, const struct cell *c);
+/* How many versions of a column the question takes of those. */
+uint32_t matcher_versions(const struct query_family *f, const struct query *q);
 
 #endif

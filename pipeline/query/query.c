@@ -2,39 +2,15 @@
  * query.c - rows over the families of a table
  *
  * The stores stand side by side.  A row is the smallest that any of them comes to; each family's
- * matcher then says which of its cells are the answer, one at a time: nothing of a row is gathered.
+ * matcher then says which of its cells are the answer, one at a time: nothing of a row is gathered
+ * but for a filter or a judge.
  */
 #include "query.h"
 
 #include <stdlib.h>
 
-#include "matcher.h"
 #include "mem.h"
-#include "store.h"
-
-struct query_scan {
-	struct query q;
-	struct bytes *wanted; /* of all families, one behind the other */
-	size_t nfamilies, nfiles;
-	struct family_scan {
-		struct store store;
-		struct matcher *matcher;
-		bool left_out; /* not among the columns asked for */
-		bool ended;    /* the row */
-		uint64_t taken, skipped;
-	} * families;
-	size_t *place; /* of each file: its cursor in its family's store */
-	const struct query_file *files;
-	struct buf row; /* being answered, or the last one */
-	bool in_row, started, emitted, step;
-	size_t family;		/* being answered */
-	uint64_t rows, columns; /* of the answer; of the row */
-	struct buf column;	/* the last one of the row, for max_columns */
-	bool has_column;
-	uint8_t *beyond; /* reversed: more than any row */
-};
-
-#define BEYOND_BYTES (CELL_ROW_MAX + 1)
+#include "scan_state.h"
 
 int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err)
 {
@@ -100,6 +76,7 @@ static int open_family(struct query_scan *s, size_t i, const struct query_family
 	f->store.nwanted = name_columns(s, i, *at);
 	f->store.wanted = s->wanted + *at;
 	*at += f->store.nwanted;
+	f->versions = matcher_versions(family, &s->q);
 	f->matcher = matcher_new(family, &s->q, f->store.wanted, f->store.nwanted);
 	if (!f->matcher)
 		return error_memory(err, 0, "a scan");
@@ -125,6 +102,37 @@ static int open_all(struct query_scan *s, const struct query_family *families, s
 	return 0;
 }
 
+/* Append a row, or with `behind` the place directly behind it. */
+static bool put_bound(struct query_scan *s, struct bytes row, bool behind)
+{
+	return buf_try_append(&s->bound, row.ptr, row.len) &&
+	       (!behind || row.len == 0 || buf_try_append(&s->bound, "", 1));
+}
+
+/* start and stop as a range, whatever they include and in whichever order they are. */
+static int make_range(struct query_scan *s, struct error *err)
+{
+	const struct query *q = &s->q;
+	bool start_out = q->start_exclusive, stop_in = q->stop_inclusive || q->get;
+	struct bytes low = q->start, high = q->get ? q->start : q->stop;
+	if (q->reversed) {
+		low = q->stop;
+		high = q->start;
+		start_out = !q->stop_inclusive;
+		stop_in = !q->start_exclusive;
+	}
+	s->ranges = mem_try_calloc(1, sizeof *s->ranges);
+	bool fits = s->ranges && put_bound(s, low, start_out);
+	size_t at = s->bound.len;
+	if (!fits || !put_bound(s, high, stop_in))
+		return error_memory(err, low.len + high.len, "a scan");
+	s->ranges[0] = (struct query_range){bytes_of(s->bound.ptr, at),
+					    bytes_of(s->bound.ptr + at, s->bound.len - at)};
+	s->q.ranges = s->ranges;
+	s->q.nranges = q->get && q->start.len == 0 ? 0 : 1;
+	return 0;
+}
+
 int query_open(struct query_scan **out, const struct query_family *families, size_t nfamilies,
 	       const struct query_file *files, size_t nfiles, const struct query *q,
 	       struct error *err)
@@ -142,7 +150,12 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 	s->nfamilies = nfamilies;
 	s->files = files;
 	s->nfiles = nfiles;
-	int rc = open_all(s, families, err);
+	int rc = q->ranges ? 0 : make_range(s, err);
+	s->range = s->q.reversed && s->q.nranges ? s->q.nranges - 1 : 0;
+	if (q->filter)
+		filter_start(q->filter, q->reversed);
+	if (rc == 0)
+		rc = open_all(s, families, err);
 	if (rc) {
 		query_close(s);
 		return rc;
@@ -160,6 +173,9 @@ void query_close(struct query_scan *s)
 		matcher_free(s->families[i].matcher);
 	}
 	mem_free(s->families);
+	mem_free(s->ranges);
+	buf_release(&s->bound);
+	gathered_release(&s->gathered);
 	mem_free(s->wanted);
 	mem_free(s->place);
 	mem_free(s->beyond);
@@ -168,122 +184,10 @@ void query_close(struct query_scan *s)
 	mem_free(s);
 }
 
-/* --- which row is next --- */
-
-static int set_row(struct query_scan *s, struct bytes row, struct error *err)
-{
-	s->row.len = 0;
-	if (!buf_try_append(&s->row, row.ptr, row.len))
-		return error_memory(err, row.len, "a row key");
-	return 0;
-}
-
-static bool before_start(const struct query_scan *s, struct bytes row)
-{
-	return s->q.start_exclusive && s->q.start.len && bytes_eq(row, s->q.start);
-}
-
-/* Is the row behind the question's end, in the order of the scan? */
-static bool behind_stop(const struct query_scan *s, struct bytes row)
-{
-	if (s->q.get)
-		return !bytes_eq(row, s->q.start);
-	if (s->q.stop.len == 0)
-		return false;
-	int c = bytes_cmp(row, s->q.stop);
-	c = s->q.reversed ? -c : c;
-	return s->q.stop_inclusive ? c > 0 : c >= 0;
-}
-
-static int next_forward(struct query_scan *s, struct error *err)
-{
-	const struct cell *least = NULL, *c;
-	for (size_t i = 0; i < s->nfamilies; i++) {
-		struct family_scan *f = &s->families[i];
-		if (f->left_out)
-			continue;
-		if (!s->started)
-			store_start(&f->store);
-		int rc = store_peek(&f->store, &c, err);
-		if (rc < 0)
-			return rc;
-		if (rc == 0 && (!least || bytes_cmp(c->row, least->row) < 0))
-			least = c;
-	}
-	s->started = true;
-	return least ? set_row(s, least->row, err) : RC_END;
-}
-
-/* The place that all rows to come are before. */
-static struct cell reversed_bound(const struct query_scan *s, struct buf *made, bool *fits)
-{
-	const struct bytes none = {NULL, 0};
-	*fits = true;
-	if (s->started)
-		return cell_first(buf_bytes(&s->row), none, none);
-	if (s->q.start.len == 0)
-		return cell_first(bytes_of(s->beyond, BEYOND_BYTES), none, none);
-	*fits = buf_try_append(made, s->q.start.ptr, s->q.start.len) &&
-		(s->q.start_exclusive || buf_try_append(made, "", 1));
-	return cell_first(buf_bytes(made), none, none);
-}
-
-static int next_reversed(struct query_scan *s, struct error *err)
-{
-	struct buf made = {0}, row = {0};
-	bool fits;
-	struct cell bound = reversed_bound(s, &made, &fits);
-	int rc = fits ? 0 : error_memory(err, s->q.start.len, "a row key");
-	for (size_t i = 0; rc == 0 && i < s->nfamilies; i++)
-		if (!s->families[i].left_out)
-			rc = store_row_before(&s->families[i].store, &bound, &row, err);
-	s->started = true;
-	if (rc == 0 && row.len == 0)
-		rc = RC_END;
-	if (rc == 0)
-		rc = set_row(s, buf_bytes(&row), err);
-	for (size_t i = 0; rc == 0 && i < s->nfamilies; i++)
-		if (!s->families[i].left_out)
-			store_at_row(&s->families[i].store, buf_bytes(&s->row));
-	buf_release(&made);
-	buf_release(&row);
-	return rc;
-}
-
-static void enter_row(struct query_scan *s)
-{
-	s->in_row = true;
-	s->emitted = s->has_column = false;
-	s->columns = 0;
-	s->family = 0;
-	for (size_t i = 0; i < s->nfamilies; i++) {
-		struct family_scan *f = &s->families[i];
-		matcher_row(f->matcher);
-		f->taken = f->skipped = 0;
-		f->ended = false;
-	}
-}
-
-static int next_row(struct query_scan *s, struct error *err)
-{
-	if (s->q.limit && s->rows == s->q.limit)
-		return RC_END;
-	int rc = s->q.reversed ? next_reversed(s, err) : next_forward(s, err);
-	if (rc)
-		return rc;
-	if (behind_stop(s, buf_bytes(&s->row)))
-		return RC_END;
-	enter_row(s);
-	if (before_start(s, buf_bytes(&s->row)))
-		for (size_t i = 0; i < s->nfamilies; i++)
-			s->families[i].ended = true;
-	return 0;
-}
-
 /* --- the cells of a row --- */
 
-static int skip_column(struct query_scan *s, struct store *store, const struct cell *c,
-		       struct error *err)
+int scan_skip_column(struct query_scan *s, struct store *store, const struct cell *c,
+		     struct error *err)
 {
 	/* markers of the family stand among the cells of the empty column */
 	if (c->qualifier.len == 0)
@@ -302,8 +206,7 @@ static int skip_column(struct query_scan *s, struct store *store, const struct c
 	return rc == RC_END ? 0 : rc;
 }
 
-/* Limits on what the matcher let through: is the cell of the answer? */
-static bool within_limits(struct query_scan *s, struct family_scan *f)
+bool scan_within_limits(struct query_scan *s, struct family_scan *f)
 {
 	if (f->skipped < s->q.family_offset) {
 		f->skipped++;
@@ -327,7 +230,7 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 		if (rc || !bytes_eq(c->row, buf_bytes(&s->row)))
 			return rc ? rc : RC_END;
 		enum verdict v = f->ended ? VERDICT_NEXT_ROW : matcher_take(f->matcher, c);
-		if (v == VERDICT_TAKE && !within_limits(s, f))
+		if (v == VERDICT_TAKE && !scan_within_limits(s, f))
 			v = VERDICT_SKIP;
 		switch (v) {
 		case VERDICT_TAKE:
@@ -339,7 +242,7 @@ static int next_of_family(struct query_scan *s, struct family_scan *f, struct ce
 			f->ended = true;
 			rc = store_step(&f->store, err);
 			break;
-		case VERDICT_NEXT_COLUMN: rc = skip_column(s, &f->store, c, err); break;
+		case VERDICT_NEXT_COLUMN: rc = scan_skip_column(s, &f->store, c, err); break;
 		case VERDICT_SKIP: rc = store_step(&f->store, err); break;
 		}
 		if (rc)
@@ -390,13 +293,35 @@ static int next_in_row(struct query_scan *s, struct cell *out, struct error *err
 	return RC_END;
 }
 
+/* The next cell of the row that was gathered. */
+static int next_gathered(struct query_scan *s, struct cell *out, struct error *err)
+{
+	struct gathered *g = &s->gathered;
+	while (g->at < g->n) {
+		bool taken, same_family = g->at && g->cells[g->at - 1].family.ptr ==
+							   g->cells[g->at].family.ptr;
+		*out = g->cells[g->at++];
+		s->has_column = s->has_column && same_family;
+		int rc = new_column(s, out, &taken, err);
+		if (rc || taken)
+			return rc;
+	}
+	return RC_END;
+}
+
 int query_next(struct query_scan *s, struct cell *out, struct error *err)
 {
+	bool gathers = s->q.filter || s->q.judge;
 	for (;;) {
-		int rc = s->in_row ? 0 : next_row(s, err);
+		int rc = 0;
+		if (!s->in_row) {
+			rc = scan_next_row(s, err);
+			if (rc == 0 && gathers)
+				rc = scan_gather_row(s, err);
+		}
 		if (rc)
 			return rc;
-		rc = next_in_row(s, out, err);
+		rc = gathers ? next_gathered(s, out, err) : next_in_row(s, out, err);
 		if (rc == 0) {
 			s->rows += !s->emitted;
 			s->emitted = true;

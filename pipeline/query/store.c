@@ -72,29 +72,53 @@ static struct cell row_start(struct bytes row)
 	return cell_first(row, none, none);
 }
 
+size_t store_find_range(const struct query *q, struct bytes row)
+{
+	size_t low = 0, high = q->nranges;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct bytes stop = q->ranges[middle].stop;
+		if (stop.len && bytes_cmp(stop, row) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Row keys outside the question, by what is known before the file is opened. */
 static bool outside(const struct query *q, const struct query_file *f)
 {
-	struct bytes low = q->reversed ? q->stop : q->start;
-	struct bytes high = q->get ? q->start : q->reversed ? q->start : q->stop;
 	if (f->first_row.len == 0)
-		return false;
-	return (low.len && bytes_cmp(f->last_row, low) < 0) ||
-	       (high.len && bytes_cmp(f->first_row, high) > 0);
+		return q->nranges == 0;
+	size_t i = store_find_range(q, f->first_row);
+	return i == q->nranges || bytes_cmp(q->ranges[i].start, f->last_row) > 0;
+}
+
+static void place(struct cursor *c, struct bytes row)
+{
+	bool later = bytes_cmp(c->file->first_row, row) > 0;
+	c->cell = row_start(later ? c->file->first_row : row);
+	c->placed = true;
 }
 
 void store_start(struct store *s)
 {
 	for (size_t i = 0; i < s->ncursors; i++) {
+		if (outside(s->q, s->cursors[i].file))
+			spare(&s->cursors[i], "row keys");
+		else
+			place(&s->cursors[i], s->q->ranges[0].start);
+	}
+	build_heap(s);
+}
+
+void store_go_to(struct store *s, struct bytes row)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
 		struct cursor *c = &s->cursors[i];
-		if (outside(s->q, c->file)) {
-			spare(c, "row keys");
-			continue;
-		}
-		struct bytes first = c->file->first_row;
-		bool later = bytes_cmp(first, s->q->start) > 0;
-		c->cell = row_start(later ? first : s->q->start);
-		c->placed = true;
+		if (!c->done && bytes_cmp(c->cell.row, row) < 0)
+			place(c, row);
 	}
 	build_heap(s);
 }
@@ -255,6 +279,8 @@ int store_row_before(struct store *s, const struct cell *key, struct buf *row, s
 			spare(c, "row keys");
 		if (c->spared || c->exhausted)
 			continue;
+		if (c->before_known && bytes_cmp(buf_bytes(&c->before), key->row) >= 0)
+			c->before_known = false;
 		int rc = c->before_known ? 0 : cursor_before(s, c, key, err);
 		if (rc)
 			return rc;

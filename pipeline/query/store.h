@@ -22,7 +22,7 @@ struct cursor {
 };
 
 struct store {
-	const struct query *q;
+	const struct query *q; /* with ranges */
 	const struct query_family *family;
 	const struct bytes *wanted; /* named qualifiers of the family */
 	size_t nwanted;
@@ -36,8 +36,12 @@ struct store {
 int store_init(struct store *s, const struct query *q, const struct query_family *family,
 	       struct error *err);
 void store_release(struct store *s);
-/* Place all cursors at the question's start. */
+/* Place all cursors at the start of the question's first range. */
 void store_start(struct store *s);
+/* Place those that are before a row there. */
+void store_go_to(struct store *s, struct bytes row);
+/* The first range that ends behind row. */
+size_t store_find_range(const struct query *q, struct bytes row);
 /* Reversed: place them at one row. */
 void store_at_row(struct store *s, struct bytes row);
 /* The next cell, or RC_END; it stays until store_step. */

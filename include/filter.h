@@ -1,0 +1,107 @@
+/*
+ * filter.h - HBase's filters: what of a scan's rows and cells is the answer
+ *
+ *   {.type = ..., what it needs}, filter_open, query_open with it, filter_close
+ *
+ * Implemented in pipeline/query; the rules are those of README.md 6 there.  A filter counts and
+ * remembers: it serves one scan at a time, and none after another without filter_close and
+ * filter_open.
+ */
+#ifndef SALTMILL_FILTER_H
+#define SALTMILL_FILTER_H
+
+#include "cell.h"
+
+enum filter_type {
+	FILTER_LIST_AND,
+	FILTER_LIST_OR,
+	FILTER_SINGLE_COLUMN_VALUE,
+	FILTER_SINGLE_COLUMN_VALUE_EXCLUDE,
+	FILTER_VALUE,
+	FILTER_QUALIFIER,
+	FILTER_FAMILY,
+	FILTER_ROW,
+	FILTER_KEY_ONLY,
+	FILTER_FIRST_KEY_ONLY,
+	FILTER_PREFIX,
+	FILTER_PAGE,
+	FILTER_COLUMN_COUNT_GET,
+	FILTER_COLUMN_PAGINATION,
+	FILTER_COLUMN_PREFIX,
+	FILTER_COLUMN_RANGE,
+	FILTER_INCLUSIVE_STOP,
+	FILTER_TIMESTAMPS,
+	FILTER_FUZZY_ROW,
+	FILTER_MULTI_ROW_RANGE,
+	FILTER_SKIP,
+	FILTER_WHILE_MATCH
+};
+#define FILTER_TYPES (FILTER_WHILE_MATCH + 1)
+
+/* What passes: a cell that is so, compared with what is given. */
+enum filter_op {
+	FILTER_LESS,
+	FILTER_LESS_OR_EQUAL,
+	FILTER_EQUAL,
+	FILTER_NOT_EQUAL,
+	FILTER_GREATER_OR_EQUAL,
+	FILTER_GREATER
+};
+
+enum comparator_type {
+	COMPARE_BINARY,
+	COMPARE_BINARY_PREFIX,
+	COMPARE_SUBSTRING, /* of UTF-8, in any case */
+	COMPARE_REGEX,	   /* POSIX extended, found anywhere; `.` is any character */
+	COMPARE_NULL,
+	COMPARE_LONG /* 8 bytes, signed */
+};
+
+struct comparator {
+	enum comparator_type type;
+	struct bytes value;
+	int64_t number; /* of COMPARE_LONG */
+	void *compiled; /* of COMPARE_REGEX; filter_open's */
+};
+
+struct filter_fuzzy {
+	struct bytes key, mask; /* as long; mask 0: the byte is fixed */
+};
+
+struct filter_range {
+	struct bytes start, stop; /* empty: open */
+	bool start_inclusive, stop_inclusive;
+};
+
+struct filter {
+	enum filter_type type;
+	struct bytes family, qualifier; /* SINGLE_COLUMN_VALUE */
+	enum filter_op op;		/* it, VALUE, QUALIFIER, FAMILY, ROW */
+	struct comparator with;
+	bool if_missing;	    /* drop rows without the column */
+	bool all_versions;	    /* one version that passes is enough; else the newest has to */
+	bool lengths;		    /* KEY_ONLY: the value's length stands for it */
+	uint64_t limit, offset;	    /* PAGE, COLUMN_COUNT_GET, COLUMN_PAGINATION */
+	bool from_column;	    /* COLUMN_PAGINATION: from `start` on, instead of offset */
+	struct bytes start, stop;   /* PREFIX, COLUMN_PREFIX: start; INCLUSIVE_STOP: stop */
+	bool open_start, open_stop; /* COLUMN_RANGE: no such bound */
+	bool start_inclusive, stop_inclusive; /* COLUMN_RANGE */
+	bool hints;			      /* TIMESTAMPS: canHint */
+	int64_t *timestamps;		      /* rising */
+	size_t ntimestamps;
+	const struct filter_fuzzy *fuzzy;
+	size_t nfuzzy;
+	struct filter_range *ranges; /* sorted and joined by filter_open */
+	size_t nranges;
+	struct filter **of; /* lists, SKIP, WHILE_MATCH: one */
+	size_t nof;
+	struct filter_memory *memory; /* filter_open's */
+};
+
+/* RC_CONFIG: an expression or a range that is none.  Close whatever the result. */
+int filter_open(struct filter *f, struct error *err);
+void filter_close(struct filter *f); /* NULL is fine */
+/* Has it seen enough: will no row to come pass? */
+bool filter_all_remaining(const struct filter *f);
+
+#endif
