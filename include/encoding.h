@@ -23,11 +23,20 @@ enum field_type {
 	FIELD_F64,
 	FIELD_BOOL, /* true/false, t/f, yes/no, 1/0 in any case */
 	FIELD_TIME,
-	FIELD_DECIMAL /* counted in units of its last digit; the text has all digits of its scale */
+	FIELD_DECIMAL, /* counted in units of its last digit; the text has all digits of its scale
+			*/
+	FIELD_UUID,    /* 8-4-4-4-12 hex digits in the input, 16 bytes inside */
+	FIELD_IP /* an IPv4 or IPv6 address; 16 bytes inside, of IPv4 those of ::ffff:a.b.c.d */
 };
-#define FIELD_TYPES (FIELD_DECIMAL + 1)
+#define FIELD_TYPES (FIELD_IP + 1)
 /* As the job file spells it. */
 const char *field_type_name(enum field_type t);
+
+/* The value is in `bytes`. */
+static inline bool field_has_bytes(enum field_type t)
+{
+	return t == FIELD_HEX || t == FIELD_UUID || t == FIELD_IP;
+}
 
 /*
  * A typed value; which member of the union counts follows from the field's type.  32 bytes, so
@@ -36,9 +45,12 @@ const char *field_type_name(enum field_type t);
 struct value {
 	struct bytes text; /* as it came; joined columns: the joined text; ptr NULL: null */
 	union {
-		uint64_t u; /* integers (two's complement), time in ms, bool as FF or 00 */
+		struct {
+			uint64_t u; /* integers (two's complement), time in ms, bool as FF or 00 */
+			uint32_t micros; /* time: of its millisecond, 0..999 */
+		};
 		double f;
-		struct bytes bytes; /* FIELD_HEX: decoded */
+		struct bytes bytes; /* field_has_bytes: decoded */
 	};
 };
 
@@ -59,9 +71,22 @@ enum encode_as {
 	AS_BOOL,   /* FF or 00 (Bytes.toBytes(boolean)) */
 	AS_MILLIS, /* 8 bytes big-endian; order kept in keys (sign bit flipped) only if negative
 		      times are in use: never here, times before 1970 are refused in keys */
-	AS_REVERSED_MILLIS /* Long.MAX_VALUE - ms, 8 bytes big-endian */
+	AS_REVERSED_MILLIS,  /* Long.MAX_VALUE - ms, 8 bytes big-endian */
+	AS_REVERSED_SECONDS, /* the same of whole seconds, */
+	AS_REVERSED_MICROS,  /* and of microseconds */
+	/* the bytes of the rising encoding in keys, each of them XOR FF: the order is reversed */
+	AS_DESCENDING_U8,
+	AS_DESCENDING_U16,
+	AS_DESCENDING_U32,
+	AS_DESCENDING_U64,
+	AS_DESCENDING_I32,
+	AS_DESCENDING_I64,
+	AS_DESCENDING_TEXT, /* filled up to its width first, or ended by FF: Phoenix's DESC */
+	AS_UUID,	    /* 16 bytes, in the order of the digits */
+	AS_IPV4,	    /* 4 bytes, network order */
+	AS_IPV6		    /* 16 bytes, an IPv4 address as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 };
-#define ENCODINGS (AS_REVERSED_MILLIS + 1)
+#define ENCODINGS (AS_IPV6 + 1)
 
 /* How bytes are made of a value and a value of bytes. */
 enum layout_kind {
@@ -71,6 +96,8 @@ enum layout_kind {
 	LAY_TEXT,
 	LAY_BYTES,
 	LAY_REVERSED,
+	LAY_TIME,  /* in another unit than milliseconds */
+	LAY_FIXED, /* the last bytes of `bytes` */
 };
 
 /* LAY_NUMBER: which numbers it takes. */
@@ -101,6 +128,8 @@ static inline bool encoding_fits(enum encode_as as, enum field_type t)
 	return encodings[as].types >> t & 1;
 }
 
+/* Each value of the type has bytes of its own; else several share them. */
+bool encoding_keeps(enum encode_as as, enum field_type t);
 /* What a key stores when `as` is not given. */
 enum encode_as encoding_natural(enum field_type t);
 
@@ -122,6 +151,7 @@ struct layout {
 	enum field_type from;
 	enum encode_as as;
 	int terminator;
+	uint8_t invert; /* LAY_TEXT, LAY_BYTES: what each byte is XORed with, the terminator not */
 	uint8_t pad;
 	bool pad_left;	  /* in front of the text, before it is reversed */
 	const char *name; /* of the field, for messages */
@@ -141,6 +171,11 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 		struct error *err);
 /* Append milliseconds since 1970 as 2012-09-01T16:00:00.000Z. */
 void millis_text(int64_t ms, struct buf *out);
+/* The same of a time; of microseconds where it has some. */
+void time_text(const struct value *v, struct buf *out);
+/* Append 16 bytes as people write them; of an address those of struct value. */
+void uuid_text(struct bytes b, struct buf *out);
+void ip_text(struct bytes b, struct buf *out);
 /* Append a value that was taken, as people read it: digits, times as ISO 8601, text with \xHH. */
 void layout_text(const struct layout *l, const struct value *v, struct buf *out);
 

@@ -19,13 +19,21 @@
 	{                                                                                          \
 		name, width, WHOLE, need, LAY_NUMBER, range, ORDER_RISING                          \
 	}
+#define DESCENDING(name, width, need, range)                                                       \
+	{                                                                                          \
+		name, width, WHOLE, need, LAY_NUMBER, range, ORDER_FALLING                         \
+	}
 #define REAL(name, width, kind)                                                                    \
 	{                                                                                          \
 		name, width, NUMBERS, "f64", kind, RANGE_UNSIGNED, ORDER_RISING                    \
 	}
-#define TIME(name, range, order)                                                                   \
+#define TIME(name, kind, range, order)                                                             \
 	{                                                                                          \
-		name, 8, BIT(FIELD_TIME), "time, unit: s", LAY_NUMBER, range, order                \
+		name, 8, BIT(FIELD_TIME), "time, unit: s", kind, range, order                      \
+	}
+#define FIXED(name, width, type, need)                                                             \
+	{                                                                                          \
+		name, width, BIT(type), need, LAY_FIXED, RANGE_UNSIGNED, ORDER_RISING              \
 	}
 
 const struct encoding encodings[ENCODINGS] = {
@@ -42,8 +50,26 @@ const struct encoding encodings[ENCODINGS] = {
 	[AS_F32] = REAL("f32", 4, LAY_F32),
 	[AS_F64] = REAL("f64", 8, LAY_F64),
 	[AS_BOOL] = {"bool", 1, BIT(FIELD_BOOL), "bool", LAY_NUMBER, RANGE_BOOL, ORDER_RISING},
-	[AS_MILLIS] = TIME("millis", RANGE_TIME, ORDER_RISING),
-	[AS_REVERSED_MILLIS] = TIME("reversed_millis", RANGE_TIME_REVERSED, ORDER_FALLING),
+	[AS_MILLIS] = TIME("millis", LAY_NUMBER, RANGE_TIME, ORDER_RISING),
+	[AS_REVERSED_MILLIS] =
+		TIME("reversed_millis", LAY_NUMBER, RANGE_TIME_REVERSED, ORDER_FALLING),
+	[AS_REVERSED_SECONDS] =
+		TIME("reversed_seconds", LAY_TIME, RANGE_TIME_REVERSED, ORDER_FALLING),
+	[AS_REVERSED_MICROS] =
+		TIME("reversed_micros", LAY_TIME, RANGE_TIME_REVERSED, ORDER_FALLING),
+	[AS_DESCENDING_U8] = DESCENDING("descending_u8", 1, "u32", RANGE_UNSIGNED),
+	[AS_DESCENDING_U16] = DESCENDING("descending_u16", 2, "u32", RANGE_UNSIGNED),
+	[AS_DESCENDING_U32] = DESCENDING("descending_u32", 4, "u32", RANGE_UNSIGNED),
+	[AS_DESCENDING_U64] = DESCENDING("descending_u64", 8, "u64", RANGE_UNSIGNED),
+	[AS_DESCENDING_I32] = DESCENDING("descending_i32", 4, "i64", RANGE_SIGNED),
+	[AS_DESCENDING_I64] = DESCENDING("descending_i64", 8, "i64", RANGE_SIGNED),
+	[AS_DESCENDING_TEXT] =
+		TEXT("descending_text",
+		     BIT(FIELD_TEXT) | BIT(FIELD_BYTES) | BIT(FIELD_U32) | BIT(FIELD_U64), "text",
+		     LAY_TEXT, ORDER_FALLING),
+	[AS_UUID] = FIXED("uuid", 16, FIELD_UUID, "uuid"),
+	[AS_IPV4] = FIXED("ipv4", 4, FIELD_IP, "ip"),
+	[AS_IPV6] = FIXED("ipv6", 16, FIELD_IP, "ip"),
 };
 
 static const struct {
@@ -55,6 +81,7 @@ static const struct {
 	[FIELD_U64] = {"u64", AS_U64},	    [FIELD_I64] = {"i64", AS_I64},
 	[FIELD_F64] = {"f64", AS_F64},	    [FIELD_BOOL] = {"bool", AS_BOOL},
 	[FIELD_TIME] = {"time", AS_MILLIS}, [FIELD_DECIMAL] = {"decimal", AS_I64},
+	[FIELD_UUID] = {"uuid", AS_UUID},   [FIELD_IP] = {"ip", AS_IPV6},
 };
 
 const char *field_type_name(enum field_type t)
@@ -65,4 +92,14 @@ const char *field_type_name(enum field_type t)
 enum encode_as encoding_natural(enum field_type t)
 {
 	return types[t].natural;
+}
+
+bool encoding_keeps(enum encode_as as, enum field_type t)
+{
+	switch (encodings[as].kind) {
+	case LAY_F32: return false;
+	case LAY_F64: return t != FIELD_U64 && t != FIELD_I64;
+	case LAY_TIME: return as != AS_REVERSED_SECONDS;
+	default: return true;
+	}
 }

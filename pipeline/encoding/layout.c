@@ -31,15 +31,20 @@ static void set_range(struct layout *l)
 struct layout layout_of(const char *name, enum field_type t, enum encode_as as, bool key)
 {
 	const struct encoding *e = &encodings[as];
-	struct layout l = {.kind = e->kind == LAY_BYTES && t != FIELD_HEX ? LAY_TEXT : e->kind,
+	bool falls = e->order == ORDER_FALLING;
+	struct layout l = {.kind = e->kind == LAY_BYTES && !field_has_bytes(t) ? LAY_TEXT : e->kind,
 			   .width = e->width,
-			   .ordered = key,
+			   .ordered = key || falls, /* turned round it is what a key has */
 			   .from = t == FIELD_DECIMAL ? FIELD_I64 : t,
 			   .as = as,
 			   .terminator = NO_TERMINATOR,
 			   .name = name};
-	if (l.kind == LAY_NUMBER)
+	if (l.kind == LAY_NUMBER || l.kind == LAY_TIME)
 		set_range(&l);
+	if (falls && l.kind == LAY_TEXT)
+		l.invert = 0xff;
+	if (falls && l.kind == LAY_NUMBER && e->range != RANGE_TIME_REVERSED)
+		l.flip ^= UINT64_MAX >> (64 - 8 * l.width);
 	return l;
 }
 
@@ -65,6 +70,41 @@ static inline int put_number(const struct layout *l, const struct value *v, uint
 	if (__builtin_expect(v->u - l->bias > l->span, 0))
 		return bad_range(l, v, why);
 	put_be64(to, (v->u ^ l->flip) << (64 - 8 * l->width));
+	return 0;
+}
+
+/* Of the unit that is laid down; false: more than there are bits for. */
+static bool in_unit(const struct layout *l, const struct value *v, uint64_t *t)
+{
+	if (l->as == AS_REVERSED_SECONDS) {
+		*t = v->u / 1000;
+		return true;
+	}
+	return !__builtin_mul_overflow(v->u, (uint64_t)1000, t) &&
+	       !__builtin_add_overflow(*t, (uint64_t)v->micros, t) && *t <= l->span;
+}
+
+static int put_time(const struct layout *l, const struct value *v, uint8_t *to, struct reject *why)
+{
+	uint64_t t;
+	if (v->u > l->span)
+		return bad_range(l, v, why);
+	if (!in_unit(l, v, &t))
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected a time whose microseconds since 1970 fit 63 bits "
+				    "(as %s)",
+				    encodings[l->as].name);
+	put_be64(to, t ^ l->flip);
+	return 0;
+}
+
+static int put_fixed(const struct layout *l, const struct value *v, uint8_t *to, struct reject *why)
+{
+	static const uint8_t v4_mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	if (l->as == AS_IPV4 && memcmp(v->bytes.ptr, v4_mapped, sizeof(v4_mapped)) != 0)
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected an IPv4 address (as ipv4)");
+	memcpy(to, v->bytes.ptr + v->bytes.len - l->width, l->width);
 	return 0;
 }
 
@@ -152,11 +192,12 @@ static int check_slice(const struct layout *l, struct bytes in, struct reject *w
 				    "which %s with the byte %02X that fills this part up, expected "
 				    "another there: else it has the key of a shorter value",
 				    l->pad_left ? "begins" : "ends", l->pad);
-	if (l->terminator != NO_TERMINATOR && in.len && memchr(in.ptr, l->terminator, in.len))
+	if (l->terminator != NO_TERMINATOR && in.len &&
+	    memchr(in.ptr, l->terminator ^ l->invert, in.len))
 		return reject_value(
 			why, "terminator_in_value", l->name, in,
 			"which contains the byte %02X that ends this part, expected none",
-			(unsigned)l->terminator);
+			(unsigned)l->terminator ^ l->invert);
 	for (size_t i = 0; l->kind == LAY_REVERSED && i < in.len; i++)
 		if (in.ptr[i] & 0x80)
 			return reject_value(why, "not_ascii", l->name, in,
@@ -191,6 +232,8 @@ static int put_slice(const struct layout *l, const struct value *v, struct buf *
 	if (fill)
 		memset(front ? to : to + in.len, l->pad, fill);
 	put_body(l, in, front ? to + fill : to);
+	for (size_t i = 0; l->invert && i < width; i++)
+		to[i] ^= l->invert;
 	out->len += width;
 	return 0;
 }
@@ -202,6 +245,8 @@ int layout_put(const struct layout *l, const struct value *v, struct buf *out, s
 	case LAY_NUMBER: rc = put_number(l, v, buf_room(out, 9), why); break;
 	case LAY_F64: put_f64(l, v, buf_room(out, 9)); break;
 	case LAY_F32: rc = put_f32(l, v, buf_room(out, 9), why); break;
+	case LAY_TIME: rc = put_time(l, v, buf_room(out, 9), why); break;
+	case LAY_FIXED: rc = put_fixed(l, v, buf_room(out, 17), why); break;
 	case LAY_TEXT:
 	case LAY_BYTES:
 	case LAY_REVERSED: return put_slice(l, v, out, why);

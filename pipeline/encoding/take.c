@@ -1,6 +1,7 @@
 /*
  * take.c - bytes back to the value they were made of
  */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <math.h>
 #include <time.h>
@@ -46,6 +47,28 @@ static int take_number(const struct layout *l, struct bytes in, struct value *v,
 	if (u - l->bias > l->span || u > type_max(l->from))
 		return bad_bytes(l, in, "a number of the field's type", err);
 	v->u = u;
+	return RC_OK;
+}
+
+static int take_time(const struct layout *l, struct bytes in, struct value *v, struct error *err)
+{
+	uint64_t t = number_of(in) ^ l->flip;
+	bool seconds = l->as == AS_REVERSED_SECONDS;
+	if (t > (seconds ? l->span / 1000 : l->span))
+		return bad_bytes(l, in, "a time from 1970 on", err);
+	v->u = seconds ? t * 1000 : t / 1000;
+	v->micros = seconds ? 0 : (uint32_t)(t % 1000);
+	return RC_OK;
+}
+
+/* Of an IPv4 address the 16 bytes that it has inside. */
+static int take_fixed(const struct layout *l, struct bytes in, struct arena *a, struct value *v)
+{
+	uint8_t *to = arena_alloc(a, 16);
+	memset(to, 0, 10);
+	memset(to + 10, 0xff, 2);
+	memcpy(to + 16 - l->width, in.ptr, l->width);
+	v->bytes = bytes_of(to, 16);
 	return RC_OK;
 }
 
@@ -116,7 +139,12 @@ static int take_slice(const struct layout *l, struct bytes in, struct arena *a, 
 		      struct error *err)
 {
 	struct bytes body = in;
-	if (l->kind == LAY_REVERSED) {
+	if (l->invert) {
+		uint8_t *to = arena_alloc(a, in.len + 1);
+		for (size_t i = 0; i < in.len; i++)
+			to[i] = in.ptr[i] ^ l->invert;
+		body = bytes_of(to, in.len);
+	} else if (l->kind == LAY_REVERSED) {
 		uint8_t *to = arena_alloc(a, in.len + 1);
 		for (size_t i = 0; i < in.len; i++) {
 			to[i] = in.ptr[in.len - 1 - i];
@@ -143,6 +171,8 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 	case LAY_NUMBER: return take_number(l, in, v, err);
 	case LAY_F64: return take_real(l, in, f64_of(l, in), v, err);
 	case LAY_F32: return take_real(l, in, f32_of(l, in), v, err);
+	case LAY_TIME: return take_time(l, in, v, err);
+	case LAY_FIXED: return take_fixed(l, in, a, v);
 	case LAY_TEXT:
 	case LAY_BYTES:
 	case LAY_REVERSED: break;
@@ -150,22 +180,59 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 	return take_slice(l, in, a, v, err);
 }
 
+/* Append up to the seconds; false: the year has no number. */
+static bool seconds_text(int64_t s, struct buf *out)
+{
+	time_t at = (time_t)s;
+	struct tm t;
+	if (!gmtime_r(&at, &t))
+		return false;
+	buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
+		   t.tm_hour, t.tm_min, t.tm_sec);
+	return true;
+}
+
 void millis_text(int64_t ms, struct buf *out)
 {
 	int64_t part = ms % 1000 + (ms % 1000 < 0 ? 1000 : 0);
-	time_t s = (time_t)((ms - part) / 1000);
-	struct tm t;
-	if (!gmtime_r(&s, &t)) {
+	if (seconds_text((ms - part) / 1000, out))
+		buf_printf(out, ".%03dZ", (int)part);
+	else
 		buf_printf(out, "%" PRId64 " ms", ms);
-		return;
+}
+
+void time_text(const struct value *v, struct buf *out)
+{
+	millis_text((int64_t)v->u, out);
+	if (v->micros && out->ptr[out->len - 1] == 'Z') {
+		out->len--;
+		buf_printf(out, "%03uZ", v->micros);
 	}
-	buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900, t.tm_mon + 1,
-		   t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)part);
+}
+
+void uuid_text(struct bytes b, struct buf *out)
+{
+	for (size_t i = 0; i < b.len; i++)
+		buf_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			   b.ptr[i]);
+}
+
+void ip_text(struct bytes b, struct buf *out)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+	struct in6_addr ip;
+	memcpy(&ip, b.ptr, sizeof(ip));
+	if (IN6_IS_ADDR_V4MAPPED(&ip))
+		inet_ntop(AF_INET, b.ptr + 12, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, &ip, text, sizeof(text));
+	buf_append_str(out, text);
 }
 
 void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 {
-	if (l->kind == LAY_BYTES || v->text.ptr) {
+	bool text = v->text.ptr && l->kind != LAY_FIXED;
+	if (l->kind == LAY_BYTES || text) {
 		bytes_escape(out, v->text.ptr ? v->text : v->bytes);
 		return;
 	}
@@ -174,7 +241,9 @@ void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 	case FIELD_I64: buf_printf(out, "%" PRId64, (int64_t)v->u); return;
 	case FIELD_F64: buf_printf(out, "%.17g", v->f); return;
 	case FIELD_BOOL: buf_append_str(out, v->u ? "true" : "false"); return;
-	case FIELD_TIME: millis_text((int64_t)v->u, out); return;
+	case FIELD_TIME: time_text(v, out); return;
+	case FIELD_UUID: uuid_text(v->bytes, out); return;
+	case FIELD_IP: ip_text(v->bytes, out); return;
 	default: buf_printf(out, "%" PRIu64, v->u); return;
 	}
 }

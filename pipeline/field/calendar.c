@@ -96,7 +96,7 @@ static bool zone_to_utc(const struct zone *z, int64_t local_s, int64_t *utc_s)
 	return false;
 }
 
-enum time_fault wall_ms(const struct wall *w, const struct zone *zone, int64_t *ms)
+enum time_fault wall_instant(const struct wall *w, const struct zone *zone, struct instant *out)
 {
 	int64_t days, utc_s;
 	enum time_fault fault = wall_days(w, &days);
@@ -107,6 +107,7 @@ enum time_fault wall_ms(const struct wall *w, const struct zone *zone, int64_t *
 		utc_s = local_s - w->offset_s;
 	else if (!zone_to_utc(zone, local_s, &utc_s))
 		return TIME_GAP;
-	*ms = utc_s * 1000 + w->nanos / 1000000;
+	*out = (struct instant){utc_s * 1000 + w->nanos / 1000000,
+				(uint32_t)(w->nanos / 1000 % 1000)};
 	return TIME_FINE;
 }

@@ -16,6 +16,12 @@ enum time_fault {
 	TIME_GAP       /* clocks jumped over it */
 };
 
+/* Milliseconds since 1970 UTC, rounded down, and 0..999 microseconds. */
+struct instant {
+	int64_t ms;
+	uint32_t micros;
+};
+
 struct wall {
 	int64_t year, month, day;
 	int64_t day_of_year; /* instead of month and day; 0: not given */
@@ -30,8 +36,8 @@ struct wall {
 int64_t days_from_civil(int64_t y, int64_t m, int64_t d);
 /* The same of a wall's date, by the first that it has of week, day_of_year, and month and day. */
 enum time_fault wall_days(const struct wall *w, int64_t *days);
-/* Milliseconds since 1970 UTC; zone: where the wall has no offset; NULL: UTC. */
-enum time_fault wall_ms(const struct wall *w, const struct zone *zone, int64_t *ms);
+/* zone: where the wall has no offset; NULL: UTC. */
+enum time_fault wall_instant(const struct wall *w, const struct zone *zone, struct instant *out);
 
 /* v / by, rounded down. */
 static inline int64_t floor_div(int64_t v, int64_t by)

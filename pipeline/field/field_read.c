@@ -5,6 +5,7 @@
  */
 #include "field.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -141,37 +142,54 @@ static int64_t units_of(enum time_unit unit, int64_t ms)
 	return __builtin_mul_overflow(number, in_ms, &number) ? 0 : number;
 }
 
+static int take_instant(struct value *v, struct instant t)
+{
+	v->u = (uint64_t)t.ms;
+	v->micros = t.micros;
+	return RC_OK;
+}
+
+/* What is finer than a microsecond is cut off, towards the past; false: too large. */
+static bool instant_of(enum time_unit unit, int64_t number, struct instant *out)
+{
+	int64_t micros = unit == TIME_NS ? floor_div(number, 1000) : number;
+	*out = (struct instant){.ms = number};
+	if (unit == TIME_S)
+		return !__builtin_mul_overflow(number, 1000, &out->ms);
+	if (unit == TIME_MS)
+		return true;
+	out->ms = floor_div(micros, 1000);
+	out->micros = (uint32_t)(micros - 1000 * out->ms);
+	return true;
+}
+
 static int decode_number_of_units(const struct field *f, struct value *v, struct reject *why)
 {
-	enum number_fault fault = signed_number(v->text, &v->u);
-	int64_t t = (int64_t)v->u, number = t;
+	struct instant t = {0};
+	uint64_t u = 0;
+	enum number_fault fault = signed_number(v->text, &u);
+	int64_t number = (int64_t)u;
 	if (fault == NUMBER_BAD) {
 		fault = time_of_decimal(f->unit, v->text, &t);
-		number = units_of(f->unit, t);
-	} else if (fault == NUMBER_FINE && f->unit == TIME_S &&
-		   __builtin_mul_overflow(t, 1000, &t)) {
+		number = units_of(f->unit, t.ms);
+	} else if (fault == NUMBER_FINE && !instant_of(f->unit, number, &t)) {
 		return far_time(f, v->text, number, true, why);
-	} else if (f->unit == TIME_US) {
-		t = floor_div(t, 1000);
-	} else if (f->unit == TIME_NS) {
-		t = floor_div(t, 1000000);
 	}
-	v->u = (uint64_t)t;
 	if (fault)
 		return bad_integer(f, v->text, fault, why);
-	return t > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
+	take_instant(v, t);
+	return t.ms > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
 }
 
 static int decode_time(const struct field_form *form, struct value *v,
 		       const struct field_scratch *s, struct reject *why)
 {
 	const struct field *f = form->field;
-	int64_t t = 0;
+	struct instant t;
 	if (f->unit != TIME_FORMAT)
 		return decode_number_of_units(f, v, why);
 	enum time_fault fault = time_parse(form->format, f->zone, year_of(form, s), v->text, &t);
-	v->u = (uint64_t)t;
-	return fault ? bad_time(f, v->text, fault, why) : RC_OK;
+	return fault ? bad_time(f, v->text, fault, why) : take_instant(v, t);
 }
 
 /* The first byte that is NUL or not UTF-8; t.len: none. */
@@ -229,6 +247,50 @@ static int decode_hex(const struct field *f, struct value *v, struct buf *out, s
 		to[i] = (uint8_t)(hi << 4 | lo);
 	}
 	v->bytes = bytes_of(to, n);
+	return 0;
+}
+
+static int decode_uuid(const struct field *f, struct value *v, struct buf *out, struct reject *why)
+{
+	bool fine = v->text.len == 36;
+	uint8_t *to = buf_room(out, 17);
+	out->len = 0;
+	for (size_t i = 0, n = 0; fine && i < 36; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+		int digit = dash ? 0 : hex_digit(v->text.ptr[i]);
+		fine = dash ? v->text.ptr[i] == '-' : digit >= 0;
+		if (!dash && n % 2 == 0)
+			to[n / 2] = (uint8_t)(digit << 4);
+		else if (!dash)
+			to[n / 2] |= (uint8_t)digit;
+		n += !dash;
+	}
+	if (!fine)
+		return reject_value(why, "bad_uuid", f->name, v->text,
+				    "expected a UUID, such as "
+				    "123e4567-e89b-12d3-a456-426614174000");
+	v->bytes = bytes_of(to, 16);
+	return 0;
+}
+
+static int decode_ip(const struct field *f, struct value *v, struct buf *out, struct reject *why)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t *to = buf_room(out, 17);
+	bool fine = v->text.len < sizeof(text) && !memchr(v->text.ptr, 0, v->text.len);
+	out->len = 0;
+	if (fine) {
+		memcpy(text, v->text.ptr, v->text.len);
+		text[v->text.len] = 0;
+		memset(to, 0, 10);
+		memset(to + 10, 0xff, 2);
+		fine = inet_pton(AF_INET, text, to + 12) == 1 || inet_pton(AF_INET6, text, to) == 1;
+	}
+	if (!fine)
+		return reject_value(why, "bad_ip", f->name, v->text,
+				    "expected an IPv4 or IPv6 address, such as 192.0.2.7 or "
+				    "2001:db8::7");
+	v->bytes = bytes_of(to, 16);
 	return 0;
 }
 
@@ -353,6 +415,8 @@ int field_read(const struct field_form *form, struct value *v, struct field_scra
 	case FIELD_BOOL: return decode_bool(f, v, why);
 	case FIELD_TIME: return decode_time(form, v, s, why);
 	case FIELD_DECIMAL: return decimal_decode(f, v, &s->decoded, why);
+	case FIELD_UUID: return decode_uuid(f, v, &s->decoded, why);
+	case FIELD_IP: return decode_ip(f, v, &s->decoded, why);
 	}
 	return 0;
 }
@@ -366,12 +430,10 @@ void field_scratch_release(struct field_scratch *s)
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why)
 {
-	int64_t ms;
+	struct instant t;
 	int rc = field_read(form, v, s, why);
 	if (rc && form->field->type == FIELD_TIME &&
-	    iso_parse(v->text, form->field->zone, &ms) == TIME_FINE) {
-		v->u = (uint64_t)ms;
-		return 0;
-	}
+	    iso_parse(v->text, form->field->zone, &t) == TIME_FINE)
+		return take_instant(v, t);
 	return rc;
 }

@@ -42,8 +42,10 @@ void field_text(const struct field *f, const struct value *v, struct buf *out)
 	case FIELD_I64: buf_printf(out, "%" PRId64, (int64_t)v->u); return;
 	case FIELD_F64: put_real(out, v->f); return;
 	case FIELD_BOOL: buf_append_str(out, v->u ? "true" : "false"); return;
-	case FIELD_TIME: millis_text((int64_t)v->u, out); return;
+	case FIELD_TIME: time_text(v, out); return;
 	case FIELD_DECIMAL: put_decimal(out, (int64_t)v->u, f->scale); return;
+	case FIELD_UUID: uuid_text(v->bytes, out); return;
+	case FIELD_IP: ip_text(v->bytes, out); return;
 	}
 }
 

@@ -109,7 +109,7 @@ static bool take_zone(struct rest *r, struct wall *w)
 	return take_offset(&r->at, r->end, w);
 }
 
-enum time_fault iso_parse(struct bytes text, const struct zone *zone, int64_t *ms)
+enum time_fault iso_parse(struct bytes text, const struct zone *zone, struct instant *out)
 {
 	struct rest r = {text.ptr, text.ptr + text.len};
 	struct wall w = {0};
@@ -119,5 +119,5 @@ enum time_fault iso_parse(struct bytes text, const struct zone *zone, int64_t *m
 		return TIME_NO_MATCH;
 	if (r.at < r.end && (!take_zone(&r, &w) || r.at < r.end))
 		return TIME_NO_MATCH;
-	return wall_ms(&w, zone, ms);
+	return wall_instant(&w, zone, out);
 }

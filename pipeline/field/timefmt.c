@@ -234,11 +234,12 @@ static bool take_epoch(const uint8_t **p, const uint8_t *end, struct clock *c)
 }
 
 /* The fraction belongs to the magnitude: -1.5 is 1.5 s before 1970. */
-static int64_t epoch_ms(const struct clock *c)
+static struct instant epoch_instant(const struct clock *c)
 {
-	if (c->epoch_minus)
-		return -(c->epoch_s * 1000) + floor_div(-c->wall.nanos, 1000000);
-	return c->epoch_s * 1000 + c->wall.nanos / 1000000;
+	int64_t s = c->epoch_minus ? -c->epoch_s : c->epoch_s;
+	int64_t micros = floor_div(c->epoch_minus ? -c->wall.nanos : c->wall.nanos, 1000);
+	int64_t ms = floor_div(micros, 1000);
+	return (struct instant){s * 1000 + ms, (uint32_t)(micros - 1000 * ms)};
 }
 
 static bool take_token(const struct token *t, const uint8_t **p, const uint8_t *end,
@@ -327,21 +328,21 @@ static bool take_tokens(const struct time_format *f, struct bytes text, struct c
 }
 
 enum time_fault time_parse(const struct time_format *f, const struct zone *zone,
-			   struct year_of year, struct bytes text, int64_t *ms)
+			   struct year_of year, struct bytes text, struct instant *out)
 {
 	struct clock c = {.wall = {.year = 1970, .month = 1, .day = 1}, .hour12 = -1};
 	if (f->iso)
-		return iso_parse(text, zone, ms);
+		return iso_parse(text, zone, out);
 	if (!take_tokens(f, text, &c))
 		return TIME_NO_MATCH;
 	if (c.has_epoch) {
-		*ms = epoch_ms(&c);
+		*out = epoch_instant(&c);
 		return TIME_FINE;
 	}
 	if (c.hour12 >= 0)
 		c.wall.hour = c.hour12 % 12 + (c.pm ? 12 : 0);
 	enum time_fault fault = f->has_year ? TIME_FINE : find_year(&c.wall, year);
-	return fault ? fault : wall_ms(&c.wall, zone, ms);
+	return fault ? fault : wall_instant(&c.wall, zone, out);
 }
 
 /* --- numbers of units --- */
@@ -399,7 +400,28 @@ static bool take_decimal(struct bytes text, struct decimal *d)
 	return d->nwhole && p == end;
 }
 
-enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, int64_t *ms)
+/* Digit i of those in front of the point and behind it; 0 behind the last one. */
+static uint8_t nth_digit(const struct decimal *d, int64_t i)
+{
+	size_t at = (size_t)i;
+	if (i < 0 || at >= d->nwhole + d->nfraction)
+		return 0;
+	return (at < d->nwhole ? d->whole[at] : d->fraction[at - d->nwhole]) - '0';
+}
+
+/* The first three digits behind `point`, and whether another one is not 0. */
+static uint32_t three_digits(const struct decimal *d, int64_t point, bool *rest)
+{
+	uint32_t v = 0;
+	for (int64_t i = point; i < point + 3; i++)
+		v = v * 10 + nth_digit(d, i);
+	for (int64_t i = point + 3 > 0 ? point + 3 : 0; i < (int64_t)(d->nwhole + d->nfraction);
+	     i++)
+		*rest = *rest || nth_digit(d, i);
+	return v;
+}
+
+enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct instant *out)
 {
 	struct decimal d;
 	if (!take_decimal(text, &d))
@@ -407,22 +429,20 @@ enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, int64_
 	int64_t shift = unit == TIME_S ? 3 : unit == TIME_US ? -3 : unit == TIME_NS ? -6 : 0;
 	/* so many of the digits, with zeros behind them, are whole milliseconds */
 	int64_t point = (int64_t)d.nwhole + d.exponent + shift;
-	size_t ndigits = d.nwhole + d.nfraction;
 	uint64_t v = 0;
 	bool rest = false;
-	for (size_t i = 0; i < ndigits; i++) {
-		uint8_t digit = (i < d.nwhole ? d.whole[i] : d.fraction[i - d.nwhole]) - '0';
-		if ((int64_t)i >= point)
-			rest = rest || digit;
-		else if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, digit, &v))
+	for (int64_t i = 0; i < point && (v || i < (int64_t)(d.nwhole + d.nfraction)); i++)
+		if (__builtin_mul_overflow(v, 10u, &v) ||
+		    __builtin_add_overflow(v, nth_digit(&d, i), &v))
 			return NUMBER_LARGE;
+	uint32_t micros = three_digits(&d, point, &rest);
+	if (d.minus) { /* rounded down */
+		micros += rest;
+		v += micros > 0;
+		micros = micros % 1000 ? 1000 - micros : 0;
 	}
-	for (int64_t i = (int64_t)ndigits; v && i < point; i++)
-		if (__builtin_mul_overflow(v, 10u, &v))
-			return NUMBER_LARGE;
-	v += d.minus && rest;
 	if (v > INT64_MAX)
 		return NUMBER_LARGE;
-	*ms = d.minus ? -(int64_t)v : (int64_t)v;
+	*out = (struct instant){d.minus ? -(int64_t)v : (int64_t)v, micros};
 	return NUMBER_FINE;
 }

@@ -22,18 +22,18 @@ struct year_of {
 };
 /* zone: for texts without an offset of their own; NULL: UTC. */
 enum time_fault time_parse(const struct time_format *f, const struct zone *zone,
-			   struct year_of year, struct bytes text, int64_t *ms);
+			   struct year_of year, struct bytes text, struct instant *out);
 
 /* Z, +HH, +HHMM or +HH:MM. */
 bool take_offset(const uint8_t **p, const uint8_t *end, struct wall *w);
 
 /* iso8601.c: any of the usual forms of ISO 8601, RFC 3339, and what databases print for them. */
-enum time_fault iso_parse(struct bytes text, const struct zone *zone, int64_t *ms);
+enum time_fault iso_parse(struct bytes text, const struct zone *zone, struct instant *out);
 
 /*
  * A decimal number of units since 1970 as JSON writes numbers (5.0, -1.5, 1.476640644E12), exactly;
- * what is finer than a millisecond is cut off, towards the past.
+ * what is finer than a microsecond is cut off, towards the past.
  */
-enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, int64_t *ms);
+enum number_fault time_of_decimal(enum time_unit unit, struct bytes text, struct instant *out);
 
 #endif

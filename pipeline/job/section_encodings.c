@@ -29,8 +29,8 @@ int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as
 		return RC_OK;
 	if (f->type == FIELD_TIME && e->width)
 		return fault(r, at,
-			     "as: found %s for the time field `%.60s`, expected millis or "
-			     "reversed_millis",
+			     "as: found %s for the time field `%.60s`, expected millis, "
+			     "reversed_millis, reversed_seconds or reversed_micros",
 			     e->name, f->name);
 	if (f->type == FIELD_TEXT)
 		return fault(

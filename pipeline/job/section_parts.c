@@ -181,6 +181,21 @@ static int check_width(struct reader *r, const struct node *n, struct key_part *
 	return RC_OK;
 }
 
+/* FF sorts behind the bytes of every text that goes on, turned round: so the longer comes first. */
+static int check_descending(struct reader *r, const struct node *n, struct key_part *p)
+{
+	const struct node *terminator = node_get(n, "terminator");
+	if (p->as != AS_DESCENDING_TEXT || p->width)
+		return RC_OK;
+	if (terminator && p->terminator != 0xff)
+		return fault(r, terminator->pos,
+			     "terminator: found the byte %02X, expected none: a descending text "
+			     "without width ends with FF, else it would not sort in reverse",
+			     (unsigned)p->terminator);
+	p->terminator = 0xff;
+	return RC_OK;
+}
+
 static int check_field_part(struct reader *r, const struct node *n, struct key_part *p)
 {
 	const struct node *as = node_get(n, "as");
@@ -190,7 +205,9 @@ static int check_field_part(struct reader *r, const struct node *n, struct key_p
 				? AS_TEXT
 				: encoding_natural(type);
 	int rc = encoding_check(r, as ? as->pos : p->pos, p->field, p->as);
-	return rc ? rc : check_width(r, n, p);
+	if (rc == RC_OK)
+		rc = check_width(r, n, p);
+	return rc ? rc : check_descending(r, n, p);
 }
 
 static int check_part(struct reader *r, const struct node *n, struct key_part *p)

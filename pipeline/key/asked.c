@@ -63,7 +63,7 @@ static int take_value(struct reader *r, const struct asked *about, bool whole,
 	/* what was read borrows from the scratch */
 	v->text = bytes_of(arena_strndup(r->arena, (const char *)v->text.ptr, v->text.len),
 			   v->text.len);
-	if (form->field->type == FIELD_HEX) {
+	if (field_has_bytes(form->field->type)) {
 		uint8_t *kept = arena_alloc(r->arena, v->bytes.len + 1);
 		copy_short(kept, v->bytes.ptr, v->bytes.len);
 		v->bytes.ptr = kept;

@@ -136,8 +136,11 @@ static struct bounds text_bounds(const struct layout *l, struct bytes x, bool la
 
 static bool is_below(const struct layout *l, const struct value *v)
 {
+	static const uint8_t first_ipv4[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	if (l->from == FIELD_F64)
 		return v->f < 0;
+	if (l->from == FIELD_IP)
+		return memcmp(v->bytes.ptr, first_ipv4, sizeof(first_ipv4)) < 0;
 	return (l->from == FIELD_I64 || l->from == FIELD_TIME) && (int64_t)v->u < 0;
 }
 
@@ -178,13 +181,6 @@ static struct bounds digits_bounds(const struct layout *l, const struct value *v
 }
 
 /* --- all of them --- */
-
-static bool is_lossy(const struct layout *l)
-{
-	if (l->kind == LAY_F32)
-		return true;
-	return l->kind == LAY_F64 && (l->from == FIELD_U64 || l->from == FIELD_I64);
-}
 
 /* Different values may have the same bytes: what is next to the value is taken too. */
 static struct laid loosely(const struct bounds *b, enum asked_op op, struct arena *a)
@@ -252,6 +248,43 @@ static struct laid text_laid(const struct layout *l, const struct asked *q, bool
 	return strictly(&b, q->op, a);
 }
 
+static struct bytes inverted(struct arena *a, struct bytes b)
+{
+	uint8_t *to = arena_alloc(a, b.len + 1);
+	for (size_t i = 0; i < b.len; i++)
+		to[i] = b.ptr[i] ^ 0xff;
+	return bytes_of(to, b.len);
+}
+
+/* The strings whose bytes XOR FF are in s, of a part with a width or a terminator. */
+static struct key_set set_inverted(struct arena *a, struct key_set s)
+{
+	struct interval *item = arena_alloc(a, (s.n + 1) * sizeof(*item));
+	size_t n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		struct interval one = {bytes_of("", 0), {0}};
+		if (s.item[i].hi.ptr)
+			one.lo = bytes_next(a, inverted(a, s.item[i].hi));
+		if (s.item[i].lo.len)
+			one.hi = bytes_next(a, inverted(a, s.item[i].lo));
+		if (one.lo.ptr)
+			item[n++] = one;
+	}
+	return set_tidy(item, n);
+}
+
+/* Asked of the text before its bytes are turned round. */
+static struct laid descending_laid(const struct layout *l, const struct asked *q, bool last,
+				   struct arena *a)
+{
+	struct layout rising = *l;
+	rising.invert = 0;
+	if (l->terminator != NO_TERMINATOR)
+		rising.terminator ^= l->invert;
+	struct laid laid = text_laid(&rising, q, last, a);
+	return (struct laid){set_inverted(a, laid.set), laid.exact};
+}
+
 static bool is_padded_number(const struct layout *l)
 {
 	return l->kind == LAY_TEXT && (l->from == FIELD_U32 || l->from == FIELD_U64) && l->width &&
@@ -266,6 +299,13 @@ static bool is_text(const struct layout *l)
 	       (l->kind == LAY_TEXT && (l->from == FIELD_TEXT || l->from == FIELD_BYTES));
 }
 
+/* All values from it on, and no others, have its bytes or ones behind them. */
+static bool at_border(const struct layout *l, const struct asked *q)
+{
+	return l->as == AS_REVERSED_SECONDS && q->value.u % 1000 == 0 && q->value.micros == 0 &&
+	       (q->op == ASKED_GE || q->op == ASKED_LT);
+}
+
 struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
 			   struct arena *a)
 {
@@ -275,12 +315,14 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 	if (q->op == ASKED_NULL_NOT)
 		return (struct laid){set_all(a), true};
 	if (is_text(l))
-		return text_laid(l, q, last, a);
+		return l->invert ? descending_laid(l, q, last, a) : text_laid(l, q, last, a);
 	if (is_padded_number(l))
 		b = digits_bounds(l, &q->value, a);
 	else if (l->kind == LAY_TEXT || l->kind == LAY_BYTES || l->kind == LAY_REVERSED)
 		return unordered(l, q, last, a);
 	else
 		b = number_bounds(l, &q->value, a);
-	return is_lossy(l) ? loosely(&b, q->op, a) : strictly(&b, q->op, a);
+	if (encoding_keeps(l->as, l->from) || at_border(l, q))
+		return strictly(&b, q->op, a);
+	return loosely(&b, q->op, a);
 }

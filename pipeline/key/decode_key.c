@@ -151,7 +151,7 @@ static int read_piece(const struct key_schema *s, const struct field_forms *form
 	form.thousands = form.decimal = (struct bytes){0};
 	int rc = field_read(&form, &p->value, &scratch, &why);
 	p->value.text = text;
-	if (!rc && form.field->type == FIELD_HEX) {
+	if (!rc && field_has_bytes(form.field->type)) {
 		uint8_t *kept = arena_alloc(a, b->len + 1);
 		copy_short(kept, b->ptr, b->len);
 		b->ptr = kept;

@@ -33,9 +33,8 @@ static void many_families(struct lint *l, const struct job_table *t)
 static bool keeps_all(const struct job *job, const struct key_part *p)
 {
 	const struct field *f = &job->fields[p->field];
-	return p->kind == PART_FIELD && (encodings[p->as].range == RANGE_TIME ||
-					 encodings[p->as].range == RANGE_TIME_REVERSED ||
-					 (p->as == AS_TEXT && f->type == FIELD_TIME && !p->width));
+	return p->kind == PART_FIELD && f->type == FIELD_TIME && (p->as != AS_TEXT || !p->width) &&
+	       encoding_keeps(p->as, f->type);
 }
 
 /* With the cells' time in the key, or one time for all, no column has a second version. */

@@ -53,7 +53,7 @@ static void cell_compile(struct row_plan *p, struct cell_step *s, const struct j
 		s->value = c->constant;
 	else
 		s->layout = key_layout(&p->maker, c->field, c->as, false);
-	s->plain = !s->computed && !s->constant && s->layout.kind == LAY_TEXT;
+	s->plain = !s->computed && !s->constant && s->layout.kind == LAY_TEXT && !s->layout.invert;
 	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
 	 */
 	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +

@@ -125,7 +125,7 @@ static int encode_value(const struct row_encoder *e, const struct cell_step *s, 
 	if (slice.len > VALUE_MAX)
 		return reject_set(why, "value_too_long", l->name,
 				  "found %zu bytes, expected less than 2 GiB", slice.len);
-	if (l->kind != LAY_REVERSED) {
+	if (l->kind != LAY_REVERSED && !l->invert) {
 		put_slice(out, slice);
 		return 0;
 	}

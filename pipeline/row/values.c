@@ -129,6 +129,7 @@ decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, b
 	if (b->quick != QUICK_NUMBER || !digits(text, &u) || u > b->quick_max)
 		return false;
 	v->u = u * b->quick_scale;
+	v->micros = 0;
 	return true;
 }
 

@@ -4,10 +4,12 @@ It takes the texts of the events, and of the job only what random_jobs.py wrote 
 """
 
 import hashlib
+import ipaddress
 import json
 import math
 import re
 import struct
+import uuid
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -33,12 +35,21 @@ class Value:
         self.text, self.plain = text, plain
 
 
+class Millis(int):
+    """Milliseconds since 1970, and the microseconds of the same moment."""
+
+    def __new__(cls, micros):
+        self = super().__new__(cls, micros // 1000)
+        self.micros = micros
+        return self
+
+
 def decode_time(f, text):
     if f.unit:
         refuse(not re.fullmatch(rb"-?[0-9]+", text), "time")
         n = int(text)
         refuse(not -(1 << 63) <= n < 1 << 63, "time")
-        ms = n * 1000 if f.unit == "s" else n // {"ms": 1, "us": 1000, "ns": 10**6}[f.unit]
+        ms = Millis(n // 1000 if f.unit == "ns" else n * {"s": 10**6, "ms": 1000, "us": 1}[f.unit])
         refuse(not -(1 << 63) <= ms < 1 << 63, "time")
         return ms
     try:
@@ -51,7 +62,16 @@ def decode_time(f, text):
         local, t = t, t.replace(tzinfo=zone)
         back = t.astimezone(timezone.utc).astimezone(zone).replace(tzinfo=None)
         refuse(back != local, "the clocks jumped over it")
-    return (t - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+    return Millis((t - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1))
+
+
+def decode_ip(text):
+    """16 bytes; of an IPv4 address those of ::ffff:a.b.c.d."""
+    try:
+        ip = ipaddress.ip_address(text.decode("ascii"))
+    except ValueError:
+        raise Reject("ip") from None
+    return ip.packed if ip.version == 6 else b"\0" * 10 + b"\xff\xff" + ip.packed
 
 
 def decode(f, text):
@@ -80,6 +100,11 @@ def decode(f, text):
         words = {b"true": 1, b"t": 1, b"yes": 1, b"1": 1, b"false": 0, b"f": 0, b"no": 0, b"0": 0}
         refuse(text.lower() not in words, "bool")
         return words[text.lower()]
+    if t == "uuid":
+        refuse(not re.fullmatch(rb"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text), "uuid")
+        return uuid.UUID(text.decode()).bytes
+    if t == "ip":
+        return decode_ip(text)
     return decode_time(f, text) if t == "time" else text
 
 
@@ -102,8 +127,23 @@ def nearest_f32(text):
     return struct.pack(">f", -f if text.startswith("-") else f)
 
 
+def inverted(data):
+    return bytes(255 - b for b in data)
+
+
 def lay_down(v, how, key):
     """The bytes of a value; key: in a key or a qualifier, where order counts."""
+    if how.startswith("descending_"):
+        return inverted(lay_down(v, how.removeprefix("descending_"), True))
+    if how in ("uuid", "ipv6"):
+        return v.plain
+    if how == "ipv4":
+        refuse(v.plain[:12] != b"\0" * 10 + b"\xff\xff", "IPv6")
+        return v.plain[12:]
+    if how in ("reversed_seconds", "reversed_micros"):
+        n = v.plain.micros if how == "reversed_micros" else v.plain.micros // 10**6
+        refuse(not 0 <= n <= LONG_MAX or v.plain < 0, "before 1970, or too far")
+        return struct.pack(">q", LONG_MAX - n)
     if how == "text":
         return v.text
     if how == "bytes":
@@ -130,7 +170,7 @@ def lay_down(v, how, key):
 
 
 NATURAL = {"text": "text", "bytes": "bytes", "hex": "bytes", "u32": "u32", "u64": "u64", "i64": "i64", "f64": "f64",
-           "bool": "bool", "time": "millis"}
+           "bool": "bool", "time": "millis", "uuid": "uuid", "ip": "ipv6"}
 
 
 def java31(data):
@@ -159,6 +199,9 @@ def salt_of(part, data):
 
 def field_bytes(f, p, v):
     """A field part of a key, without its terminator."""
+    if p["as"] == "descending_text":  # filled up first
+        refuse("width" not in p and b"\0" in v.text, "the byte that becomes FF, which ends it")
+        return inverted(field_bytes(f, {**p, "as": "text"}, v))
     data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True)
     refuse(p["as"] == "reversed" and any(b > 127 for b in data), "ASCII")
     if "width" in p:
@@ -186,6 +229,12 @@ def share(f, encode):
         except Reject:
             pass
     return good / len(f.pool)
+
+
+def terminator_of(p):
+    if p["as"] == "descending_text" and "width" not in p:
+        return b"\xff"
+    return unescape(p["terminator"]) if "terminator" in p else b""
 
 
 class Oracle:
@@ -229,7 +278,7 @@ class Oracle:
         behind = b""
         for p in reversed(parts):
             if "field" in p:
-                data = self.part_body(p, values) + (unescape(p["terminator"]) if "terminator" in p else b"")
+                data = self.part_body(p, values) + terminator_of(p)
             elif "const" in p:
                 data = unescape(p["const"])
             elif "hex" in p:

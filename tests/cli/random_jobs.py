@@ -3,10 +3,12 @@
 import csv
 import gzip
 import io
+import ipaddress
 import json
 import random
 import re
 import subprocess
+import uuid
 from datetime import datetime, timedelta, timezone
 
 from load_oracle import INTEGERS, Oracle, Reject, Value, decode, field_bytes, lay_down, share
@@ -37,6 +39,9 @@ BAD = {
     "f64": [b"nan", b"inf", b"1e309", b"0x1p3", b"1e", b".", b"1,5", b"- 1"],
     "bool": [b"2", b"truee", b"ja", b"y"],
     "time": [b"x", b"-", b"12:00", b"9223372036854775808"],
+    "uuid": [b"123e4567-e89b-12d3-a456-42661417400", b"123e4567-e89b-12d3-a456-4266141740000", b"0", b"{123e4567}",
+             b"123e4567e89b12d3a456426614174000", b"g23e4567-e89b-12d3-a456-426614174000"],
+    "ip": [b"1.2.3", b"256.1.1.1", b"1.2.3.4.5", b"1::2::3", b"x", b"10.0.0.1 ", b"12345::", b"1.2.3.4/8"],
 }
 
 
@@ -47,7 +52,7 @@ class Field:
         self.rng, self.name, self.column = rng, f"f{n}", f"c{n}"
         self.columns, self.join = [self.column], ""
         self.type = rng.choice(["text", "text", "text", "bytes", "hex", "u32", "u32", "u64", "i64", "f64", "bool",
-                                "time", "time"])
+                                "time", "time", "uuid", "ip"])
         self.unit = self.format = self.zone = None
         self.declared = {"type": self.type}
         self.ascii = rng.random() < 0.5
@@ -97,10 +102,24 @@ class Field:
             return rng.choice(WORDS).encode()
         if t == "time":
             return self.time_text().encode()
+        if t == "uuid":
+            u = str(uuid.UUID(bytes=rng.choice([rng.randbytes(16), b"\0" * 16, b"\xff" * 16, b"\0" * 15 + b"\1"])))
+            return (u.upper() if rng.random() < 0.3 else u).encode()
+        if t == "ip":
+            return self.ip_text().encode()
         low, high = INTEGERS[t]
         n = rng.choice([0, 1, 9, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, low, high, high // 2, high // 2 + 1,
                         rng.randrange(1000), rng.randrange(low, high + 1)])
         return b"0" * rng.choice([0, 0, 0, 2]) + b"%d" % n if n >= 0 else b"%d" % n
+
+    def ip_text(self):
+        rng = self.rng
+        if rng.random() < 0.9:
+            n = rng.choice([0, 1, 2**32 - 1, 0x0A000000 + rng.randrange(300), rng.randrange(2**32)])
+            text = str(ipaddress.IPv4Address(n))
+            return "::ffff:" + text if rng.random() < 0.1 else text
+        return str(ipaddress.IPv6Address(rng.choice([0, 1, 2**128 - 1, 0x20010DB8 << 96 | rng.randrange(300),
+                                                     0xFFFE << 32, 1 << 48, rng.randrange(2**128)])))
 
     def time_text(self):
         rng = self.rng
@@ -155,13 +174,17 @@ class Joined:
 # --- jobs ---
 
 KEY_AS = {
-    "text": ["text", "text", "bytes", "reversed"], "bytes": ["bytes", "text"], "hex": ["bytes", "text"],
-    "u32": ["u32", "u32", "u8", "u16", "u64", "i32", "i64", "f32", "f64", "text", "reversed"],
-    "u64": ["u64", "u64", "u32", "i64", "f64", "text", "reversed"],
-    "i64": ["i64", "i64", "i32", "u64", "u16", "f64", "f32"],
-    "f64": ["f64", "f64", "f32"], "bool": ["bool"], "time": ["reversed_millis", "millis", "text"],
+    "text": ["text", "text", "bytes", "reversed", "descending_text"], "bytes": ["bytes", "text", "descending_text"],
+    "hex": ["bytes", "text"],
+    "u32": ["u32", "u32", "u8", "u16", "u64", "i32", "i64", "f32", "f64", "text", "reversed", "descending_u32",
+            "descending_u8", "descending_i32", "descending_u64", "descending_text"],
+    "u64": ["u64", "u64", "u32", "i64", "f64", "text", "reversed", "descending_u64", "descending_u16", "descending_i64"],
+    "i64": ["i64", "i64", "i32", "u64", "u16", "f64", "f32", "descending_i64", "descending_i32", "descending_u32"],
+    "f64": ["f64", "f64", "f32"], "bool": ["bool"],
+    "time": ["reversed_millis", "millis", "text", "reversed_millis", "reversed_seconds", "reversed_micros"],
+    "uuid": ["uuid", "uuid", "text"], "ip": ["ipv6", "ipv4", "text"],
 }
-VARIABLE = ("text", "bytes", "reversed")
+VARIABLE = ("text", "bytes", "reversed", "descending_text")
 
 
 def escaped(data):
@@ -222,7 +245,7 @@ class Job:
                     part["pad"] = rng.choice(["0", " ", "#", "\\x00"])
                 if rng.random() < 0.4:
                     part["side"] = rng.choice(["left", "right"])
-            elif r < 0.7 or not last:
+            elif part["as"] != "descending_text" and (r < 0.7 or not last):
                 part["terminator"] = rng.choice(["\\x00", "/", "\\xFF", "|"])
         return part
 
@@ -287,6 +310,8 @@ class Job:
         r = rng.random()
         if r < 0.1:
             c["value"] = {"const": escaped(rng.choice([b"1", b"", b"\0\1"]))}
+        elif f.type in ("text", "bytes") and r < 0.15:
+            c["value"] = {"field": f.name, "as": "descending_text"}
         elif r < 0.5 or f.type in ("text", "bytes"):
             c["value"] = rng.choice([f.name, {"field": f.name}, {"field": f.name, "as": "text"}])
         else:

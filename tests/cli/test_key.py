@@ -1,10 +1,12 @@
 """`saltmill key`: keys of random jobs against load_oracle.py, and what is told of bad ones."""
 
+import ipaddress
 import json
 import os
 import random
 import struct
 import subprocess
+import uuid
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -66,13 +68,22 @@ def as_read(f, how, v):
         return bool(v.plain)
     if f.type in ("text", "bytes"):
         return v.text.decode()
+    if f.type == "time":
+        return (v.plain.micros if how in ("reversed_micros", "text") else v.plain.micros // 10**6 * 10**6
+                if how == "reversed_seconds" else v.plain * 1000)
+    if f.type == "uuid":
+        return str(uuid.UUID(bytes=v.plain))
+    if f.type == "ip":
+        ip = ipaddress.IPv6Address(v.plain)
+        return str(ip.ipv4_mapped or ip)
     return v.plain.hex() if f.type == "hex" else v.plain
 
 
 def found_as(f, found):
+    """A time as microseconds since 1970."""
     if f.type == "time":
         return (datetime.strptime(found, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
-                - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+                - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(microseconds=1)
     return found
 
 

@@ -37,6 +37,7 @@ struct golden {
 	const char *text;
 	uint64_t u;
 	double f;
+	const char *bytes; /* 16, in hex */
 	const char *hex;
 };
 
@@ -101,6 +102,61 @@ static const struct golden goldens[] = {
 	{.type = FIELD_F64, .as = AS_F64, .f = 1.5, .hex = "bff8000000000000"},
 	{.type = FIELD_F64, .as = AS_F32, .f = -1.5, .hex = "403fffff"},
 	{.type = FIELD_BOOL, .as = AS_BOOL, .u = 0xff, .hex = "ff"},
+	/* 2^63 - 1 - 1346515200, and with six zeros behind it */
+	{.type = FIELD_TIME,
+	 .as = AS_REVERSED_SECONDS,
+	 .u = 1346515200000,
+	 .hex = "7fffffffafbdceff"},
+	{.type = FIELD_TIME, .as = AS_REVERSED_SECONDS, .u = 0, .hex = "7fffffffffffffff"},
+	{.type = FIELD_TIME,
+	 .as = AS_REVERSED_MICROS,
+	 .u = 1346515200000,
+	 .hex = "7ffb3759ffd1bfff"},
+	{.type = FIELD_TIME, .as = AS_REVERSED_MICROS, .u = 0, .hex = "7fffffffffffffff"},
+	/* the rising bytes XOR FF */
+	{.type = FIELD_U32, .as = AS_DESCENDING_U8, .u = 200, .hex = "37"},
+	{.type = FIELD_U32, .as = AS_DESCENDING_U16, .u = 40000, .hex = "63bf"},
+	{.type = FIELD_U32, .as = AS_DESCENDING_U32, .u = 0, .hex = "ffffffff"},
+	{.type = FIELD_U32, .as = AS_DESCENDING_U32, .u = 1, .hex = "fffffffe"},
+	{.type = FIELD_U32, .as = AS_DESCENDING_U32, .u = UINT32_MAX, .hex = "00000000"},
+	{.type = FIELD_U64, .as = AS_DESCENDING_U64, .u = 256, .hex = "fffffffffffffeff"},
+	{.type = FIELD_I64, .as = AS_DESCENDING_I32, .u = (uint64_t)-1, .hex = "80000000"},
+	{.type = FIELD_I64, .as = AS_DESCENDING_I32, .u = 0, .hex = "7fffffff"},
+	{.type = FIELD_I64, .as = AS_DESCENDING_I32, .u = 1, .hex = "7ffffffe"},
+	{.type = FIELD_I64,
+	 .as = AS_DESCENDING_I64,
+	 .u = (uint64_t)INT64_MIN,
+	 .hex = "ffffffffffffffff"},
+	{.type = FIELD_TEXT,
+	 .as = AS_DESCENDING_TEXT,
+	 .width = 4,
+	 .pad = ' ',
+	 .text = "ab",
+	 .hex = "9e9ddfdf"},
+	{.type = FIELD_U32,
+	 .as = AS_DESCENDING_TEXT,
+	 .width = 3,
+	 .pad = '0',
+	 .pad_left = true,
+	 .text = "7",
+	 .hex = "cfcfc8"},
+	/* RFC 4122's own example; RFC 5952 4.2; RFC 4291 2.5.5.2 */
+	{.type = FIELD_UUID,
+	 .as = AS_UUID,
+	 .bytes = "f81d4fae7dec11d0a76500a0c91e6bf6",
+	 .hex = "f81d4fae7dec11d0a76500a0c91e6bf6"},
+	{.type = FIELD_IP,
+	 .as = AS_IPV6,
+	 .bytes = "20010db8000000000000000000000001",
+	 .hex = "20010db8000000000000000000000001"},
+	{.type = FIELD_IP,
+	 .as = AS_IPV6,
+	 .bytes = "00000000000000000000ffffc0000207",
+	 .hex = "00000000000000000000ffffc0000207"},
+	{.type = FIELD_IP,
+	 .as = AS_IPV4,
+	 .bytes = "00000000000000000000ffffc0000207",
+	 .hex = "c0000207"},
 };
 
 static void golden_parts(void **state)
@@ -119,6 +175,9 @@ static void golden_parts(void **state)
 			v.f = g->f;
 		if (g->text)
 			v.text = bytes_str(g->text);
+		uint8_t inside[16];
+		if (g->bytes && bytes_unhex(inside, 16, g->bytes))
+			v.bytes = bytes_of(inside, 16);
 		struct key_table k;
 		struct key_piece piece;
 		struct buf key = {0};
@@ -128,6 +187,8 @@ static void golden_parts(void **state)
 		decode(&k, buf_bytes(&key), &k.arena, &piece);
 		if (g->text)
 			assert_true(bytes_eq(piece.value.text, v.text));
+		else if (g->bytes)
+			assert_true(bytes_eq(piece.value.bytes, v.bytes));
 		else
 			assert_memory_equal(&piece.value.u, &v.u, 8);
 		buf_release(&key);
@@ -272,6 +333,13 @@ static struct value draw_value(const struct layout *l, uint8_t *to)
 	bool exact = l->kind == LAY_F32 || l->kind == LAY_F64;
 	if (l->kind == LAY_NUMBER) {
 		v.u = draw_number(l);
+	} else if (l->kind == LAY_TIME) {
+		v.u = (draw() >> 24) / 1000 * 1000;
+		v.micros = l->as == AS_REVERSED_MICROS ? pick(1000) : 0;
+	} else if (l->kind == LAY_FIXED) {
+		for (size_t i = 0; i < 16; i++)
+			to[i] = l->as != AS_IPV4 || i >= 12 ? (uint8_t)draw() : i < 10 ? 0 : 0xff;
+		v.bytes = bytes_of(to, 16);
 	} else if (exact && l->from == FIELD_F64) {
 		v.f = l->kind == LAY_F32 ? (double)(float)(int32_t)draw() / 8 : draw_real();
 	} else if (exact) {
@@ -287,8 +355,10 @@ static struct value draw_value(const struct layout *l, uint8_t *to)
 
 static bool same_value(const struct layout *l, const struct value *a, const struct value *b)
 {
-	if (l->kind == LAY_BYTES)
+	if (l->kind == LAY_BYTES || l->kind == LAY_FIXED)
 		return bytes_eq(a->bytes, b->bytes);
+	if (l->kind == LAY_TIME && a->micros != b->micros)
+		return false;
 	if (l->kind == LAY_TEXT || l->kind == LAY_REVERSED)
 		return bytes_eq(a->text, b->text);
 	return a->u == b->u;
@@ -408,16 +478,19 @@ static void orders(void **state)
 		if (!encoding_fits(as, type) || !encodings[as].width)
 			continue;
 		struct layout l = layout_of("a", type, as, true);
-		struct value v[2] = {draw_value(&l, NULL), draw_value(&l, NULL)};
+		uint8_t inside[2][16];
+		struct value v[2] = {draw_value(&l, inside[0]), draw_value(&l, inside[1])};
 		struct buf b[2] = {{0}, {0}};
 		struct reject why;
 		for (size_t i = 0; i < 2; i++)
 			assert_int_equal(layout_put(&l, &v[i], &b[i], &why), 0);
-		int rising = l.from == FIELD_F64   ? (v[0].f > v[1].f) - (v[0].f < v[1].f)
+		int rising = l.kind == LAY_FIXED   ? memcmp(inside[0], inside[1], 16)
+			     : l.from == FIELD_F64 ? (v[0].f > v[1].f) - (v[0].f < v[1].f)
 			     : l.from == FIELD_I64 ? ((int64_t)v[0].u > (int64_t)v[1].u) -
 							     ((int64_t)v[0].u < (int64_t)v[1].u)
 						   : (v[0].u > v[1].u) - (v[0].u < v[1].u);
 		int found = bytes_cmp(buf_bytes(&b[0]), buf_bytes(&b[1]));
+		rising = (rising > 0) - (rising < 0);
 		assert_int_equal((found > 0) - (found < 0),
 				 encodings[as].order == ORDER_RISING ? rising : -rising);
 		buf_release(&b[0]);

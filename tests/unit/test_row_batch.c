@@ -151,9 +151,19 @@ static void ratings_by_hand(void **state)
 
 static enum encode_as pick_as(enum field_type type)
 {
-	static const enum encode_as integers[] = {AS_U8, AS_U16, AS_U32, AS_U64, AS_I32, AS_I64},
-				    times[] = {AS_MILLIS, AS_REVERSED_MILLIS};
-	return type == FIELD_TIME ? times[pick(2)] : integers[pick(6)];
+	static const enum encode_as integers[] = {AS_U8,
+						  AS_U16,
+						  AS_U32,
+						  AS_U64,
+						  AS_I32,
+						  AS_I64,
+						  AS_DESCENDING_U16,
+						  AS_DESCENDING_U32,
+						  AS_DESCENDING_U64,
+						  AS_DESCENDING_I64},
+				    times[] = {AS_MILLIS, AS_REVERSED_MILLIS, AS_REVERSED_MILLIS,
+					       AS_MILLIS, AS_REVERSED_SECONDS};
+	return type == FIELD_TIME ? times[pick(5)] : integers[pick(10)];
 }
 
 static void pick_key(struct rig *r)

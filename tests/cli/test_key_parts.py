@@ -1,0 +1,149 @@
+"""Each part of a key: golden bytes, worked by hand or with Python's own arithmetic, there and back."""
+
+import json
+import subprocess
+
+import pytest
+
+from oracle import unescape
+
+JOB = """\
+source: {csv: {files: [in.csv]}}
+fields:
+  a: %s
+tables:
+  - name: t
+    rowkey: [%s]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: q, value: {const: x}}]
+    regions: {split: none}
+"""
+MAX = 2**63 - 1
+SHANGHAI = '{type: time, format: "%Y%m%d", zone: Asia/Shanghai}'
+
+
+def key(saltmill, folder, *args):
+    return subprocess.run([saltmill, "key", *args], cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def field(as_, more=""):
+    return f"{{field: a, as: {as_}{more}}}"
+
+
+GOLDENS = [  # the field, the part, its text, the bytes, and what comes back (None: the text)
+    # 2012-09-02 00:00 in Shanghai is 1346515200 s
+    (SHANGHAI, field("reversed_seconds"), "20120902", f"{MAX - 1346515200:016x}", "2012-09-01T16:00:00.000Z"),
+    (SHANGHAI, field("reversed_micros"), "20120902", f"{MAX - 1346515200 * 10**6:016x}", "2012-09-01T16:00:00.000Z"),
+    ("{type: time, unit: us}", field("reversed_micros"), "1346515200000123", f"{MAX - 1346515200000123:016x}",
+     "2012-09-01T16:00:00.000123Z"),
+    ("{type: time, unit: us}", field("reversed_seconds"), "1346515200999999", "7fffffffafbdceff", "2012-09-01T16:00:00.000Z"),
+    ("{type: time, unit: ns}", field("reversed_micros"), "1346515200000123999", f"{MAX - 1346515200000123:016x}",
+     "2012-09-01T16:00:00.000123Z"),
+    ("{type: time, unit: s}", field("reversed_micros"), "5.0005", f"{MAX - 5000500:016x}", "1970-01-01T00:00:05.000500Z"),
+    ("{type: time, unit: s}", field("reversed_micros"), "0", "7fffffffffffffff", "1970-01-01T00:00:00.000Z"),
+    ('{type: time, format: "%Y-%m-%d %H:%M:%S.%f"}', field("reversed_micros"), "2012-09-01 16:00:00.000123",
+     f"{MAX - 1346515200000123:016x}", "2012-09-01T16:00:00.000123Z"),
+    # the rising bytes XOR FF
+    ("u32", field("descending_u8"), "200", "37", None),
+    ("u32", field("descending_u16"), "40000", "63bf", None),
+    ("u32", field("descending_u32"), "1", "fffffffe", None),
+    ("u64", field("descending_u64"), "18446744073709551615", "00" * 8, None),
+    ("i64", field("descending_i32"), "-1", "80000000", None),
+    ("i64", field("descending_i64"), "1", "7ffffffffffffffe", None),
+    ("{type: decimal, scale: 2}", field("descending_i64"), "12.25", f"{(2**64 - 1) ^ (1225 + 2**63):016x}", None),
+    ("text", field("descending_text", ", width: 4"), "ab", "9e9ddfdf", None),
+    ("text", field("descending_text"), "ab", "9e9dff", None),
+    ("text", field("descending_text"), "", "ff", None),
+    ("text", field("descending_text"), "浙", "19 4a 66 ff".replace(" ", ""), None),  # E6 B5 99
+    ("u32", field("descending_text", ", width: 3"), "7", "cfcfc8", None),
+    # RFC 4122's own example; RFC 5952's forms
+    ("uuid", field("uuid"), "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "f81d4fae7dec11d0a76500a0c91e6bf6", None),
+    ("uuid", "{field: a}", "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", "f81d4fae7dec11d0a76500a0c91e6bf6",
+     "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"),
+    ("ip", field("ipv4"), "192.0.2.7", "c0000207", None),
+    ("ip", field("ipv4"), "::ffff:192.0.2.7", "c0000207", "192.0.2.7"),
+    ("ip", field("ipv6"), "192.0.2.7", "00" * 10 + "ffffc0000207", None),
+    ("ip", "{field: a}", "2001:DB8:0:0:1:0:0:1", "20010db8000000000001000000000001", "2001:db8::1:0:0:1"),
+    ("ip", field("ipv6"), "::", "00" * 16, None),
+    ("u32", field("u8"), "200", "c8", None),
+    ("u32", field("u16"), "40000", "9c40", None),
+]
+
+
+@pytest.mark.parametrize("type_,part,text,hex_,back", GOLDENS)
+def test_golden(tmp_path, saltmill, type_, part, text, hex_, back):
+    (tmp_path / "job.yaml").write_text(JOB % (type_, part))
+    r = key(saltmill, tmp_path, "encode", "job.yaml", f"a={text}", "--to", "hex")
+    assert (r.stdout, r.stderr) == (hex_ + "\n", "")
+    d = json.loads(key(saltmill, tmp_path, "decode", "job.yaml", hex_, "--from", "hex", "--json").stdout)
+    assert str(d["key"]["a"]) == (text if back is None else back)
+    row = d["row"]
+    assert key(saltmill, tmp_path, "decode", "job.yaml", row).stdout == f"a {text if back is None else back}\n"
+    # the key answers the question for its own value, and for no other
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", f"a = '{text}'", "--json").stdout)
+    (only,) = r["ranges"]
+    assert only["start"] == row
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", f"a != '{text}'", "--json").stdout)
+    assert "seconds" in part or all(x["start"] != row for x in r["ranges"])
+
+
+@pytest.mark.parametrize("type_,part,text,words", [
+    ("{type: time, unit: s}", field("reversed_seconds"), "-1", "expected no time before 1970 (as reversed_seconds)"),
+    ("{type: time, unit: s}", field("reversed_micros"), "9223372036855", "fit 63 bits (as reversed_micros)"),
+    ("u32", field("descending_u8"), "256", "expected 0..255 (as descending_u8)"),
+    ("i64", field("descending_i32"), "2147483648", "expected -2147483648..2147483647 (as descending_i32)"),
+    ("text", field("descending_text", ", width: 2"), "abc", "expected at most 2"),
+    ("bytes", field("descending_text", ", width: 2, pad: 'x'"), "ax", "ends with the byte 78 that fills this part up"),
+    ("uuid", field("uuid"), "f81d4fae7dec11d0a76500a0c91e6bf6", "expected a UUID, such as 123e4567-"),
+    ("uuid", field("uuid"), "f81d4fae-7dec-11d0-a765-00a0c91e6bfg", "expected a UUID, such as 123e4567-"),
+    ("ip", field("ipv4"), "2001:db8::1", "expected an IPv4 address (as ipv4)"),
+    ("ip", field("ipv6"), "192.0.2.256", "expected an IPv4 or IPv6 address"),
+    ("ip", field("ipv6"), "", "expected an IPv4 or IPv6 address"),
+    ("u32", field("u8"), "256", "expected 0..255 (as u8)"),
+])
+def test_refused(tmp_path, saltmill, type_, part, text, words):
+    (tmp_path / "job.yaml").write_text(JOB % (type_, part))
+    r = key(saltmill, tmp_path, "encode", "job.yaml", f"a={text}")
+    assert (r.returncode, r.stdout) == (2, "")
+    assert words in r.stderr
+
+
+@pytest.mark.parametrize("type_,part,keys", [
+    (SHANGHAI, field("reversed_seconds"), ["ff" * 8, f"{MAX - MAX // 1000 - 1:016x}"]),
+    ("{type: time, unit: us}", field("reversed_micros"), ["ff" * 8]),
+    ("u32", field("descending_u64"), ["0" * 16]),  # more than 32 bits
+    ("uuid", field("uuid"), ["00" * 15, "00" * 17]),
+    ("ip", field("ipv4"), ["00" * 16, "00" * 3]),
+    ("text", field("descending_text"), ["9e9d", "00ff"]),  # no end; not UTF-8
+])
+def test_no_key(tmp_path, saltmill, type_, part, keys):
+    (tmp_path / "job.yaml").write_text(JOB % (type_, part))
+    for hex_ in keys:
+        r = key(saltmill, tmp_path, "decode", "job.yaml", hex_, "--from", "hex")
+        assert (r.returncode, r.stdout) == (1, ""), hex_
+
+
+@pytest.mark.parametrize("type_,part,texts", [
+    ("text", field("descending_text"), ["", "a", "ab", "ab ", "abc", "b", "~", "ä", "浙", "浙江"]),
+    ("text", field("descending_text", ", width: 9"), ["", "a", "ab", "abc", "b", "~", "ä", "浙", "浙江"]),
+    ("i64", field("descending_i64"), [str(-2**63), "-2", "-1", "0", "1", "255", "256", str(MAX)]),
+    ("{type: time, unit: us}", field("reversed_micros"), ["0", "1", "999", "1000", "1346515200000123", "1346515200000124"]),
+    ("{type: time, unit: us}", field("reversed_seconds"), ["0", "999999", "1000000", "1346515200000123", "1346515201000000"]),
+    ("ip", field("ipv6"), ["::", "::1", "0.0.0.0", "10.0.0.9", "10.0.0.10", "255.255.255.255", "::1:0:0:0", "2001:db8::1"]),
+    ("ip", field("ipv4"), ["0.0.0.0", "10.0.0.9", "10.0.0.10", "255.255.255.255"]),
+])
+def test_intervals(tmp_path, saltmill, type_, part, texts):
+    """texts rise: each comparison has the keys on its side, and no others unless it says so."""
+    (tmp_path / "job.yaml").write_text(JOB % (type_, part))
+    rows = [bytes.fromhex(key(saltmill, tmp_path, "encode", "job.yaml", f"a={t}", "--to", "hex").stdout) for t in texts]
+    falling = "descending" in part or "reversed" in part
+    assert [*rows] == sorted(rows, reverse=falling)
+    for i, bound in list(enumerate(texts))[1::3]:
+        for op, means in [("<", lambda k: k < i), ("<=", lambda k: k <= i), (">", lambda k: k > i), (">=", lambda k: k >= i)]:
+            r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", f"a {op} '{bound}'", "--json").stdout)
+            ends = [[unescape(x[end]) if x[end] else b"" for end in ("start", "stop")] for x in r["ranges"]]
+            for k, row in enumerate(rows):
+                found = any(a <= row and (not b or row < b) for a, b in ends)
+                assert found or not means(k), (op, bound, texts[k])
+                assert means(k) or not found or not r["exact"], (op, bound, texts[k])
