@@ -140,9 +140,9 @@ encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
-job: job | bytes text error mem io units table table_check divide record encoding cell
+job: job | bytes text error mem io units table table_check divide record encoding cell pattern
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
-field: field digits | bytes text error reject mem encoding job event units
+field: field digits | bytes text error reject mem encoding job event units pattern
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits
 sort: record sorter | bytes error mem io pool units key_weights cell

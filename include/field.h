@@ -11,6 +11,7 @@
 
 #include "encoding.h"
 #include "job.h"
+#include "pattern.h"
 
 struct time_format;
 
@@ -38,6 +39,22 @@ struct field_scratch {
 	int64_t file_day;
 };
 void field_scratch_release(struct field_scratch *s);
+/* Of one thread.  {0} is empty. */
+struct transform_scratch {
+	struct buf text;
+	struct pattern_scratch match;
+	bool mapped; /* the text is one of the job's, not the event's */
+};
+void transform_scratch_release(struct transform_scratch *s);
+/* The locale whose letters have cases: all of Unicode.  (locale_t)0: the system lacks C.UTF-8. */
+locale_t transform_locale(void);
+/*
+ * Put *text through the steps of the field's transform; what it becomes is in it, in s or in the
+ * job, and in the latter two EVENT_ROOM_BYTES behind it may be read.  RC_DATA: a step refuses it.
+ */
+int transform_text(const struct field *f, locale_t letters, struct bytes *text,
+		   struct transform_scratch *s, struct reject *why);
+
 /*
  * The last date that stands in a path, as 20260103, 2026-01-03, 2026_01_03 or 2026.01.03 of a year
  * 1900..2199, in days since 1970.  false: none does.

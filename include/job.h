@@ -42,8 +42,28 @@ struct zone {
 };
 
 /*
- * One named field of an event.  Its text is one source column, or several joined by `join`
- * (date and time in two columns).
+ * What becomes of a field's text before it is read as its type: each step that is there, in the
+ * order of the members, whatever the order in the job file.
+ */
+enum letters { LETTERS_AS_THEY_ARE, LETTERS_LOWER, LETTERS_UPPER };
+enum otherwise { OTHERWISE_REJECT, OTHERWISE_KEEP, OTHERWISE_TEXT };
+struct transform {
+	const char *match_text;	     /* NULL: none */
+	const struct pattern *match; /* pattern.h: its group, or all that it matches; at most one */
+	int32_t from;		     /* characters, from 1, or from -1 at the end; 0: all of it */
+	uint32_t length;	     /* UINT32_MAX: to the end */
+	enum letters letters;
+	struct text_pair {
+		const char *from, *to;
+	} * map;
+	size_t nmap; /* map NULL: none */
+	enum otherwise otherwise;
+	const char *other; /* OTHERWISE_TEXT */
+};
+
+/*
+ * One named field of an event.  Its text is one source column, or several (date and time) with what
+ * stands around them.
  */
 struct field {
 	const char *name;
@@ -58,8 +78,11 @@ struct field {
 	const struct zone *zone; /* TIME_FORMAT without %z; NULL: UTC */
 	const char **columns;	 /* source column names; by default the field's own name */
 	size_t ncolumns;
-	const char *join;   /* " " by default */
-	const char **nulls; /* null spellings of this field; NULL: the source's */
+	const char **glue;    /* ncolumns + 1 texts, around and between them */
+	const char **implied; /* of those, texts that might have been meant as columns */
+	size_t nimplied;
+	const struct transform *transform; /* NULL: none */
+	const char **nulls;		   /* null spellings of this field; NULL: the source's */
 	size_t nnulls;
 	const char *fallback; /* text that stands for a null; NULL: a null stays one */
 	uint32_t scale;	      /* FIELD_DECIMAL: 0..18 */

@@ -18,15 +18,6 @@ static int read_zone(struct reader *r, const struct node *n, const struct key *k
 	return rc;
 }
 
-static int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	struct field *f = slot;
-	int rc = read_texts(r, n, key->name, false, &f->columns, &f->ncolumns);
-	if (!rc && f->ncolumns == 0)
-		rc = fault(r, n->pos, "from: found an empty list, expected column names");
-	return rc;
-}
-
 static int read_field_nulls(struct reader *r, const struct node *n, const struct key *key,
 			    void *slot)
 {
@@ -73,7 +64,12 @@ static const struct key keys[] = {
 	{.name = "zone", .read = read_zone, .offset = offsetof(struct field, zone)},
 	{.name = "year", .read = read_year},
 	{.name = "from", .read = read_from},
-	{.name = "join", .read = read_any_text, .offset = offsetof(struct field, join)},
+	{.name = "join", .read = read_join},
+	{.name = "match", .read = read_match},
+	{.name = "substring", .read = read_substring},
+	{.name = "case", .read = read_case},
+	{.name = "map", .read = read_map},
+	{.name = "otherwise", .read = read_otherwise},
 	{.name = "null", .read = read_field_nulls},
 	{.name = "default", .read = read_any_text, .offset = offsetof(struct field, fallback)},
 	{.name = "scale", .read = read_number, .offset = offsetof(struct field, scale), .max = 18},
@@ -197,7 +193,7 @@ static struct field *add_field(struct reader *r, const char *name, struct pos po
 		job->fields = grown;
 	}
 	struct field *f = &job->fields[job->nfields++];
-	*f = (struct field){.name = name, .pos = pos, .join = " ", .ncolumns = 1};
+	*f = (struct field){.name = name, .pos = pos, .ncolumns = 1};
 	f->columns = arena_alloc(&job->arena, sizeof(*f->columns));
 	f->columns[0] = name;
 	return f;

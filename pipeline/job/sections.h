@@ -26,6 +26,15 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 /* Slot size_t: the index of the named field; one that is not listed is added as text. */
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* section_transforms.c: slots struct field. */
+int read_from(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_join(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_match(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_substring(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_case(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
 /* zone.c: *out is NULL for UTC.  The sentence in err has no position yet. */
 int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
 

@@ -76,7 +76,9 @@ const struct field *time_behind(const struct job *job, const struct field *f)
 	for (size_t i = 0; i < job->nfields && f->type == FIELD_TEXT; i++) {
 		const struct field *g = &job->fields[i];
 		size_t same = 0;
-		if (g->type != FIELD_TIME || g->ncolumns != f->ncolumns)
+		/* another part of the same columns is another text */
+		if (g->type != FIELD_TIME || g->ncolumns != f->ncolumns || f->transform ||
+		    g->transform)
 			continue;
 		while (same < f->ncolumns && strcmp(f->columns[same], g->columns[same]) == 0)
 			same++;

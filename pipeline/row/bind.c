@@ -157,6 +157,36 @@ static void bind_fallback(struct row_plan *p, struct binding *b)
 	b->fallback = bytes_of(text, len);
 }
 
+/* Without any, a blank between columns. */
+static void bind_glue(struct row_plan *p, struct binding *b)
+{
+	const struct field *f = b->form.field;
+	bool some = false;
+	b->glue = arena_alloc(&p->arena, (b->ncolumns + 1) * sizeof(*b->glue));
+	for (size_t i = 0; i <= b->ncolumns; i++) {
+		bool between = i > 0 && i < b->ncolumns;
+		b->glue[i] = bytes_str(f->glue ? f->glue[i] : between ? " " : "");
+		some = some || b->glue[i].len;
+	}
+	b->computed = b->ncolumns > 1 || some || f->transform;
+}
+
+/* A text in `from` that is a column's name as well may have been meant as that. */
+static int check_implied(const struct job *job, const struct field *f, const char *const *columns,
+			 size_t n, struct error *err)
+{
+	for (size_t k = 0; k < f->nimplied; k++)
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(columns[i], f->implied[k]) == 0)
+				return error_set(
+					err, RC_CONFIG,
+					"%s:%u:%u: from of field `%s` has `%s`, and the source has "
+					"a column `%s`; expected {text: '%s'} or {column: '%s'}",
+					job->path, f->pos.line, f->pos.column, f->name, columns[i],
+					columns[i], columns[i], columns[i]);
+	return RC_OK;
+}
+
 static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
 			const char *const *columns, size_t ncolumns, struct error *err)
 {
@@ -164,13 +194,13 @@ static int bind_columns(struct row_plan *p, struct binding *b, const struct job 
 	const char *const *names = f->columns ? f->columns : (const char *const *)&f->name;
 	b->ncolumns = f->columns && f->ncolumns ? f->ncolumns : 1;
 	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof(*b->columns));
-	b->join = bytes_str(f->join ? f->join : " ");
+	bind_glue(p, b);
 	for (size_t i = 0; i < b->ncolumns; i++) {
 		int rc = find_column(job, f, names[i], columns, ncolumns, &b->columns[i], err);
 		if (rc)
 			return rc;
 	}
-	return 0;
+	return check_implied(job, f, columns, ncolumns, err);
 }
 
 static void bind_quick(struct binding *b)
@@ -201,7 +231,7 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	bind_nulls(p, b, job);
 	bind_fallback(p, b);
 	bind_quick(b);
-	if (b->ncolumns > 1)
+	if (b->computed)
 		b->null_max = UINT32_MAX; /* every text is looked at closely */
 	rc = field_form_init(&b->form, &p->arena, job, f, p->c_locale, err);
 	if (rc)

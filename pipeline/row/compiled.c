@@ -3,6 +3,20 @@
  */
 #include "compiled.h"
 
+/* A locale for letters, where some field changes them. */
+static int open_letters(struct row_plan *p, struct error *err)
+{
+	bool some = false;
+	for (size_t i = 0; i < p->nbindings; i++) {
+		const struct transform *t = p->bindings[i].form.field->transform;
+		some = some || (t && t->letters);
+	}
+	p->letters = some ? transform_locale() : (locale_t)0;
+	if (some && !p->letters)
+		return error_errno(err, "the locale C.UTF-8, which `case` needs");
+	return RC_OK;
+}
+
 int row_plan_new(struct row_plan **out, const struct job *job, const char *const *columns,
 		 size_t ncolumns, struct error *err)
 {
@@ -12,6 +26,8 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	p->tables = arena_alloc(&p->arena, (job->ntables + 1) * sizeof(*p->tables));
 	p->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	int rc = fields_bind(p, job, columns, ncolumns, err);
+	if (!rc)
+		rc = open_letters(p, err);
 	p->maker = (struct key_maker){.job = job, .arena = &p->arena, .slots = p->slots};
 	for (size_t i = 0; i < job->ntables && !rc; i++)
 		rc = table_compile(p, &p->tables[i], &job->tables[i], err);
@@ -33,6 +49,8 @@ void row_plan_free(struct row_plan *p)
 		return;
 	if (p->c_locale)
 		freelocale(p->c_locale);
+	if (p->letters)
+		freelocale(p->letters);
 	arena_release(&p->arena);
 	mem_free(p);
 }

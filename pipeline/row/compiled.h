@@ -30,8 +30,9 @@ struct binding {
 	uint64_t quick_scale; /* what a number is multiplied by */
 	size_t ncolumns;
 	struct field_form form;
-	size_t *columns; /* in the event */
-	struct bytes join;
+	size_t *columns;    /* in the event */
+	bool computed;	    /* not one column's text as it is */
+	struct bytes *glue; /* around and between the columns */
 	struct bytes *nulls;
 	size_t nnulls;
 	uint64_t null_lengths; /* bit n: some null spelling has n bytes; bit 63: 63 or more */
@@ -116,6 +117,7 @@ struct row_plan {
 	size_t ntables;
 	struct key_maker maker;
 	locale_t c_locale; /* for strtod_l */
+	locale_t letters;  /* of transforms; (locale_t)0: none changes letters */
 	bool quick;	   /* all of it can go through quick.c: */
 	struct quick_number *quick_numbers;
 	struct quick_text *quick_texts;
@@ -143,6 +145,7 @@ struct row_encoder {
 	struct value *values; /* by binding */
 	struct binding_scratch {
 		struct buf joined;
+		struct transform_scratch transform;
 		struct field_scratch read;
 		const char *file; /* of read.file_day */
 	} * scratch;		  /* by binding */

@@ -30,6 +30,7 @@ void row_encoder_trim(struct row_encoder *e)
 {
 	for (size_t i = 0; i < e->plan->nbindings; i++) {
 		buf_release(&e->scratch[i].joined);
+		transform_scratch_release(&e->scratch[i].transform);
 		field_scratch_release(&e->scratch[i].read);
 	}
 	for (size_t i = 0; i < e->plan->ntables; i++)

@@ -40,7 +40,7 @@ static bool compile_bindings(struct row_plan *p)
 	p->quick_texts = arena_alloc(&p->arena, (p->nbindings + 1) * sizeof(*p->quick_texts));
 	for (size_t i = 0; i < p->nbindings; i++) {
 		const struct binding *b = &p->bindings[i];
-		if (b->ncolumns != 1 || b->quick == QUICK_SLOW)
+		if (b->computed || b->quick == QUICK_SLOW)
 			return false;
 		if (b->quick == QUICK_TEXT) {
 			p->quick_texts[p->nquick_texts++] =

@@ -45,33 +45,60 @@ static int no_value(const struct binding *b, const struct column *c, struct valu
 	return v->text.ptr || !b->need ? RC_OK : null_value(b, c, why);
 }
 
-static int join_columns(const struct binding *b, const struct event *ev, struct buf *out,
-			struct value *v, struct reject *why)
+/* *whole: what the columns and the texts around them are.  Returns the first that is a null. */
+static const struct column *join_columns(const struct binding *b, const struct event *ev,
+					 struct buf *out, struct column *whole)
 {
 	out->len = 0;
-	buf_room(out, 1);
+	buf_append(out, b->glue[0].ptr, b->glue[0].len);
+	*whole = (struct column){.quoted = false};
 	for (size_t i = 0; i < b->ncolumns; i++) {
 		const struct column *c = &ev->columns[b->columns[i]];
 		if (is_null(b, c))
-			return no_value(b, c, v, why);
-		if (i)
-			buf_append(out, b->join.ptr, b->join.len);
+			return c;
 		buf_append(out, c->ptr, c->len);
+		buf_append(out, b->glue[i + 1].ptr, b->glue[i + 1].len);
+		whole->quoted = whole->quoted || c->quoted;
 	}
 	buf_room(out, EVENT_ROOM_BYTES);
-	v->text = buf_bytes(out);
-	return 0;
+	whole->ptr = out->ptr;
+	whole->len = (uint32_t)out->len;
+	return NULL;
 }
 
 static const uint8_t nothing[EVENT_ROOM_BYTES];
+
+/*
+ * Joined and transformed.  A null among the columns makes the whole one; what the transform leaves
+ * is looked at like a column's text.
+ */
+static int compute_text(struct row_encoder *e, const struct binding *b, const struct event *ev,
+			struct value *v, struct reject *why)
+{
+	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
+	const struct field *f = b->form.field;
+	struct column whole;
+	const struct column *null = join_columns(b, ev, &s->joined, &whole);
+	if (null)
+		return no_value(b, null, v, why);
+	v->text = bytes_of(whole.ptr, whole.len);
+	if (!f->transform)
+		return RC_OK;
+	if (transform_text(f, e->plan->letters, &v->text, &s->transform, why))
+		return RC_DATA;
+	whole.ptr = v->text.ptr;
+	whole.len = (uint32_t)v->text.len;
+	whole.quoted = whole.quoted && !s->transform.mapped;
+	return is_null(b, &whole) ? no_value(b, &whole, v, why) : RC_OK;
+}
 
 /* What is not plainly one column's text: joined, quoted, as short as a null spelling. */
 static int take_text(struct row_encoder *e, const struct binding *b, const struct event *ev,
 		     struct value *v, struct reject *why)
 {
 	const struct column *c = &ev->columns[b->column];
-	if (b->ncolumns > 1)
-		return join_columns(b, ev, &e->scratch[b - e->plan->bindings].joined, v, why);
+	if (b->computed)
+		return compute_text(e, b, ev, v, why);
 	if (is_null(b, c))
 		return no_value(b, c, v, why);
 	v->text = bytes_of(c->len ? c->ptr : nothing, c->len);

@@ -78,7 +78,38 @@ ts,sensor,temp
 5
 """
 CALLS = "A|49301|120|Berlin  \nB|49302|  7|\"  K\u00f6ln \" \nC|   |0|x\nTRAILER|3 records|\n"
+SYSLOG = """\
+Dec 31 23:59:58 gate sshd[811]: Accepted publickey for root from 192.0.2.1
+Jan  1 00:00:03 gate CRON[4711]: (root) CMD (run-parts, "hourly")
+Jan  2 06:25:01 db1 kernel: usb 1-1: new device
+"""
+ACCESS = r"""192.0.2.17 - - [10/Oct/2025:13:55:36 -0700] "GET /index.html HTTP/1.1" 200 2326 "-" "Mozilla/5.0 (X11; Linux)"
+2001:db8::7 - frank [10/Oct/2025:22:57:01 +0200] "POST /search?q=a,b HTTP/2" 304 - "https://example.org/" "odd \"agent\" 1.0"
+"""
+LINES = "{columns: [line], delimiter: '\\x01', quote: '\\x02', 'null': '-'}"
 SETS = {
+    "syslog": (LINES,
+               r"{id: {from: line, substring: [1, 15]}, t: {from: line, substring: [1, 15], type: time, format: '%b %e %T', "
+               r"zone: Europe/Berlin, year: {near: 2026-01-03}}, host: {from: line, match: '^.{16}(\S+)'}, "
+               r"program: {from: line, match: '^.{16}\S+ ([^][: ]+)'}, pid: {from: line, match: '^.{16}\S+ [^][: ]+(?:\[(\d+))?', "
+               r"type: u32}, text: {from: line, match: '^.{16}\S+ \S+ (.*)'}}",
+               ["t:millis", "host", "program", "pid:u32", "text"], SYSLOG.encode(),
+               [("Dec 31 23:59:58", i64(1767221998000), "gate", "sshd", struct.pack(">I", 811),
+                 "Accepted publickey for root from 192.0.2.1"),
+                ("Jan  1 00:00:03", i64(1767222003000), "gate", "CRON", struct.pack(">I", 4711),
+                 '(root) CMD (run-parts, "hourly")'),
+                ("Jan  2 06:25:01", i64(1767331501000), "db1", "kernel", None, "usb 1-1: new device")]),
+    "apache log": (LINES,
+                   r"{id: {from: line, match: '^\S+'}, user: {from: line, match: '^\S+ \S+ (\S+)'}, "
+                   r"t: {from: line, match: '\[([^]]+)\]', type: time, format: '%d/%b/%Y:%H:%M:%S %z'}, "
+                   r"path: {from: line, match: '\] \x22[A-Z]+ ([^ ]*)'}, status: {from: line, match: '\x22 (\d{3}) ', type: u32}, "
+                   r"size: {from: line, match: '\x22 \d{3} (\S+)', type: u64}, "
+                   r"agent: {from: line, match: '\x22((?:[^\x22\\]|\\.)*)\x22$'}}",
+                   ["user", "t:millis", "path", "status:u32", "size:u64", "agent"], ACCESS.encode(),
+                   [("192.0.2.17", None, i64(1760129736000), "/index.html", struct.pack(">I", 200), i64(2326),
+                     "Mozilla/5.0 (X11; Linux)"),
+                    ("2001:db8::7", "frank", i64(1760129821000), "/search?q=a,b", struct.pack(">I", 304), None,
+                     r'odd \"agent\" 1.0')]),
     "erp": (
         "{encoding: cp1252, delimiter: ';', header: {find: [Beleg, Kunde]}, skip_footer: 2, decimal: ',', "
         "thousands: '.'}",

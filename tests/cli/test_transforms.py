@@ -3,8 +3,11 @@
 import csv
 import datetime as dt
 import io
+import pathlib
 import random
+import re
 import struct
+import subprocess
 
 import hfile_py
 from load_help import Bench
@@ -41,7 +44,11 @@ def run(tmp_path, saltmill, fields, rows, *args, header=None, name="in.csv", sou
     for p in bench.out.glob("t/hfiles/*/*"):
         for c in hfile_py.read(p):
             loaded.setdefault(c.row.decode(), {})[c.qualifier.decode()] = c.value
-    rejects = [(rows[x["line"] - 2][0], x["field"], x["reason"], x["detail"]) for x in bench.rejects()]
+    at, line = {}, 2
+    for row in rows:
+        at[line] = row[0]
+        line += 1 + "".join(row).count("\n")
+    rejects = [(at[x["line"]], x["field"], x["reason"], x["detail"]) for x in bench.rejects()]
     return loaded, rejects
 
 
@@ -234,3 +241,144 @@ def test_a_finer_unit_is_not_guessed_but_named(tmp_path, saltmill):
         assert (field, reason) == bad[n][:2] and bad[n][2] in detail
     assert {n for n in map(str, range(len(rows)))} - set(bad) == set(got)
     assert millis(got["16"]["s"]) == 253402300799000 and millis(got["17"]["s"]) == 253402300800000
+
+
+# --- what becomes of a text before it is read ---
+
+ALPHABET = "aZ09 -_/:.,;\"'\u00e4\u00d6\u00df\u0130\u0131\u03a3\u03c3\u0416\u0436\u5317\U0001f642\n\t"
+
+
+def texts(n, seed):
+    r = random.Random(seed)
+    yield from ("x", "A", "B", "AB-12", "  ", "0" * 40, "-", "\u00c4\u00d6\u00dc", "a" * 100_000)
+    for _ in range(n):
+        yield "".join(r.choice(ALPHABET) for _ in range(r.randrange(1, 24)))
+
+
+def letter_by_letter(text, change):
+    """Unicode's simple mappings; of letters here that Python makes two of, only one has such a mapping."""
+    simple = {"\u0130": "i"} if change is str.lower else {}
+    return "".join(simple.get(c) or (change(c) if len(change(c)) == 1 else c) for c in text)
+
+
+def part(text, start, length=None):
+    """SQL's substring; from the end where start is negative."""
+    first = start - 1 if start > 0 else len(text) + start
+    last = len(text) if length is None else first + length
+    return text[max(first, 0):max(last, 0)]
+
+
+def found(pattern, text):
+    m = re.search(pattern, text)
+    return m and (m.group(1) or "" if m.re.groups else m.group())
+
+
+WORDS = {"A": "1", "B": "2", "AB-12": "", "x": "y"}
+STEPS = {
+    "from: x": lambda x, y: x,
+    "from: [x, y]": lambda x, y: f"{x} {y}",
+    "from: [x, y], join: ''": lambda x, y: x + y,
+    "from: [x, ' ', y]": lambda x, y: f"{x} {y}",
+    "from: [{text: 'T\u00e4'}, x, '/', {text: x}, y, '--']": lambda x, y: f"T\u00e4{x}/x{y}--",
+    "from: [y, {text: ''}, {column: x}]": lambda x, y: y + x,
+    "from: ['(', x, x, ')']": lambda x, y: f"({x}{x})",
+    "from: x, case: lower": lambda x, y: letter_by_letter(x, str.lower),
+    "from: x, case: upper": lambda x, y: letter_by_letter(x, str.upper),
+    "from: x, substring: [1, 3]": lambda x, y: part(x, 1, 3),
+    "from: x, substring: [4]": lambda x, y: part(x, 4),
+    "from: x, substring: [-2]": lambda x, y: part(x, -2),
+    "from: x, substring: [-7, 3]": lambda x, y: part(x, -7, 3),
+    "from: x, substring: [3, 1]": lambda x, y: part(x, 3, 1),
+    "from: x, map: {A: 1, B: 2, AB-12: '', x: y}, otherwise: none": lambda x, y: WORDS.get(x, "none"),
+    "from: x, map: {A: 1, B: 2, AB-12: '', x: y}, otherwise: {keep: true}": lambda x, y: WORDS.get(x, x),
+    "from: x, map: {A: 1, B: 2, AB-12: '', x: y}": lambda x, y: WORDS.get(x),
+    r"from: x, match: '\d+'": lambda x, y: found(r"[0-9]+", x),
+    r"from: x, match: '^(?:.*?)([a-zA-Z]{2})'": lambda x, y: found(r"^(?:.*?)([a-zA-Z]{2})", x),
+    r"from: x, match: '-(.)?'": lambda x, y: found(r"-(.)?", x),
+    "from: x, match: \"^[\\u5317\\u00e4](.*)\"": lambda x, y: found("^[\u5317\u00e4](.*)", x),
+    # the order is the same whatever stands first
+    r"otherwise: no, map: {ZA: both, zA: wrong}, case: upper, substring: [2, 2], match: '.(.*)', from: [x, y]":
+        lambda x, y: (lambda t: t if t is None else {"ZA": "both"}.get(letter_by_letter(part(t, 2, 2), str.upper), "no"))(
+            found(r".(.*)", f"{x} {y}")),
+}
+
+
+def may_refuse(spec):
+    return "match" in spec or ("map" in spec and "otherwise" not in spec)
+
+
+def judge(folder, saltmill, steps, pairs):
+    """Every step on every text: the result, nothing where it is empty, a reject where there is none."""
+    fields = {f"s{i}": (spec, "text") for i, spec in enumerate(steps)}
+    want = {n: {f"s{i}": step(x, y) for i, step in enumerate(steps.values())} for n, x, y in pairs}
+    got, rejects = run(folder, saltmill, fields, pairs, header=["id", "x", "y"])
+    refused = {n for n, v in want.items() if None in v.values()}
+    assert {r[0] for r in rejects} == refused
+    for n, v in want.items():
+        if n not in refused:
+            assert {f: x.decode() for f, x in got.get(n, {}).items() if x} == {f: x for f, x in v.items() if x}, pairs[int(n)]
+    return rejects
+
+
+def test_texts_by_python(tmp_path, saltmill):
+    pairs = [(str(i), x, y) for i, (x, y) in enumerate(zip(texts(600, 3), reversed(list(texts(600, 4)))))]
+    together = {s: f for s, f in STEPS.items() if not may_refuse(s)}
+    assert judge(tmp_path, saltmill, together, pairs) == []
+    for i, spec in enumerate(s for s in STEPS if s not in together):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        rejects = judge(folder, saltmill, {spec: STEPS[spec]}, pairs)
+        assert {r[1:3] for r in rejects} <= {("s0", "no_match"), ("s0", "not_in_map")}
+        if "map" in spec and rejects:
+            assert "expected one of the map's: A, B, AB-12, x" in rejects[0][3]
+
+
+def test_nulls_before_and_behind(tmp_path, saltmill):
+    """A null among the columns makes one of all; a map's word may be one; quoted values are none."""
+    fields = {"j": ("from: [x, '/', y]", "text"), "m": ("from: x, map: {a: '', b: NA, c: '7'}, otherwise: {keep: true}", "text"),
+              "u": ("from: x, case: upper", "text"), "n": ("from: y, match: '^1?(.*)$', type: u32, default: 9", "text")}
+    folder = tmp_path
+    bench = Bench(folder, saltmill, job(fields, "{files: [in.csv], 'null': [NA]}"))
+    bench.input(b'id,x,y\n1,a,NA\n2,b,1\n3,c12,2\n4,NA,2\n5,"NA",2\n6,"b",2\n7,na,3\n')
+    r = bench.run("--max-rejects", "9")
+    got = {}
+    for p in bench.out.glob("t/hfiles/*/*"):
+        for c in hfile_py.read(p):
+            got.setdefault(c.row.decode(), {})[c.qualifier.decode()] = c.value.decode()
+    assert r.returncode == 0, r.stderr
+    assert got == {"1": {"u": "A", "n": "9"}, "2": {"j": "b/1", "u": "B", "n": "9"},
+                   "3": {"j": "c12/2", "m": "c12", "u": "C12", "n": "2"}, "4": {"n": "2"},
+                   "5": {"j": "NA/2", "m": "NA", "u": "NA", "n": "2"}, "6": {"j": "b/2", "u": "B", "n": "2"},
+                   "7": {"j": "na/3", "m": "na", "n": "3"}}
+
+
+def test_a_typed_value_of_a_transformed_text(tmp_path, saltmill):
+    fields = {"n": ("from: x, match: '#(\\d+)', type: u32", "u32"), "d": ("from: x, substring: [-8], type: time, format: '%Y%m%d'",
+                                                                       "millis"),
+              "b": ("from: x, substring: [1, 1], case: lower, map: {j: true, n: false}, type: bool", "bool")}
+    got, rejects = run(tmp_path, saltmill, fields, [["1", "J #17 20260103"], ["2", "N #x 20260103"], ["3", "J #4294967296 20260103"],
+                                                    ["4", "X #1 20260103"], ["5", "N #1 20260132"]], header=["id", "x"])
+    assert got == {"1": {"n": struct.pack(">I", 17), "d": struct.pack(">q", 1767398400000), "b": b"\xff"}}
+    assert [r[:3] for r in rejects] == [("2", "n", "no_match"), ("3", "n", "out_of_range"), ("4", "b", "not_in_map"),
+                                        ("5", "d", "bad_date")]
+    assert "found `4294967296`" in rejects[1][3] and "found `x`, expected one of the map's: j, n" in rejects[2][3]
+
+
+def test_a_text_that_is_a_column_too(tmp_path, saltmill):
+    bench = Bench(tmp_path, saltmill, job({"f": ("from: [x, '-', y]", "text")}))
+    bench.input(b"id,x,-,y\n1,a,b,c\n")
+    bench.refused(bench.run(), 2, "job.yaml:5:3: from of field `f` has `-`, and the source has a column `-`",
+                  "{text: '-'} or {column: '-'}")
+
+
+def test_a_pattern_that_looks_for_ever(tmp_path, saltmill):
+    _, rejects = run(tmp_path, saltmill, {"f": ("from: x, match: '^(?:a+)+$'", "text")}, [["1", "a" * 40 + "b"], ["2", "aaa"]],
+                     header=["id", "x"])
+    assert [r[:3] for r in rejects] == [("1", "f", "no_match")] and "more than a million steps" in rejects[0][3]
+
+
+def test_the_worked_job_is_without_fault(saltmill):
+    """Fields that take other parts of the time's column are not the time as text."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    r = subprocess.run([saltmill, "lint", "conf/access_log.yaml"], cwd=root, capture_output=True, text=True, timeout=60)
+    assert "time-as-text" not in r.stdout + r.stderr and r.returncode == 0, r.stdout + r.stderr

@@ -295,7 +295,7 @@ def report(violations):
 # Functions of libc that reach no system call that may fail, or whose failure the program cannot see.
 HARMLESS = set("""
 alphasort fmax globfree iconv iconv_close strchrnul strpbrk
-__assert_fail __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
+__assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime exit exp explicit_bzero fcntl ferror fflush fmin fprintf fputc fputs free
 freeaddrinfo freelocale fwrite getaddrinfo getenv geteuid gethostname getopt_long getpid gmtime_r isatty
 iswalnum_l ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep
@@ -304,7 +304,7 @@ pthread_cond_timedwait pthread_cond_wait pthread_detach pthread_join pthread_mut
 pthread_mutex_lock pthread_mutex_unlock pthread_timedjoin_np putc putchar puts qsort raise sched_getaffinity setenv
 shutdown sigaction signal snprintf sqrt strcasecmp strcat strchr strcmp strcpy strcspn strerror strftime strlen
 strncasecmp strncmp strptime strrchr strspn strstr strtod strtod_l strtof_l strtol strtoll strtoul strtoull sysconf
-time timegm tzset umask unsetenv vasprintf vfprintf vsnprintf
+time timegm towlower_l towupper_l tzset umask unsetenv vasprintf vfprintf vsnprintf
 """.split())
 
 

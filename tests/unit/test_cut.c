@@ -53,8 +53,7 @@ static void setup_job(struct fixture *f, bool computed, enum duplicates duplicat
 		f->fields[i] = (struct field){.name = columns[i],
 					      .type = FIELD_TEXT,
 					      .columns = &((const char **)(uintptr_t)columns)[i],
-					      .ncolumns = 1,
-					      .join = " "};
+					      .ncolumns = 1};
 	f->fields[1].type = FIELD_TIME;
 	f->fields[1].unit = TIME_MS;
 	f->families[0] = (struct family){.name = "f",

@@ -189,7 +189,7 @@ static void test_defaults(void **state)
 	assert_string_equal(job.fields[5].name, "name");
 	assert_int_equal(job.fields[5].type, FIELD_TEXT);
 	assert_string_equal(job.fields[5].columns[0], "name");
-	assert_string_equal(job.fields[5].join, " ");
+	assert_null(job.fields[5].glue); /* a blank */
 	const struct job_table *t = &job.tables[0];
 	assert_int_equal(t->nrowkey, 3);
 	assert_int_equal(t->rowkey[0].buckets, 16);
@@ -291,7 +291,7 @@ static void test_everything(void **state)
 	assert_int_equal(job.fields[0].type, FIELD_U64);
 	assert_string_equal(job.fields[1].nulls[0], "-");
 	assert_int_equal(job.fields[3].ncolumns, 2);
-	assert_string_equal(job.fields[3].join, "T");
+	assert_string_equal(job.fields[3].glue[1], "T");
 	assert_int_equal(job.fields[3].zone->spans[0].offset_s, 19800);
 	const struct job_table *t = &job.tables[0];
 	const struct key_part *k = t->rowkey;
