@@ -34,7 +34,9 @@ struct load_options {
 	uint64_t min_rows;			  /* that each table has at least; 0: any */
 	const struct existing_regions
 		*live; /* regions that tables have already, in place of the job's; NULL: none */
-	const struct load_kafka *kafka; /* NULL: files */
+	const struct load_kafka *kafka;	  /* NULL: files */
+	const struct source_slice *slice; /* of the only file; NULL: all */
+	const char *columns_file;	  /* as struct source_options */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

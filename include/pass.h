@@ -33,8 +33,14 @@ struct pass_options {
 	const struct run_options *run;
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
 	size_t nfiles;
-	const struct pass_topic *topic; /* NULL: files */
-	double fraction;		/* of the input to read, evenly spread; 0: all */
+	const struct pass_topic *topic;	  /* NULL: files */
+	const struct source_slice *slice; /* of the only file; NULL: all of them */
+	const char *columns_file;	  /* as struct source_options */
+	uint32_t number;
+	/* Instead of files: nothing is read, the records come from elsewhere; NULL: files. */
+	const char *const *columns;
+	size_t ncolumns;
+	double fraction;  /* of the input to read, evenly spread; 0: all */
 	bool even_pieces; /* who chooses by pieces of the input needs them alike on any machine */
 	struct event_limit limit;
 	struct progress *progress;
@@ -61,7 +67,7 @@ struct pass {
 	struct pass_options opt;
 	struct memory_plan memory;
 	struct budget budget, quota; /* of memory, of temporary files */
-	struct source *source;
+	struct source *source;	     /* NULL: none, the columns were given */
 	struct row_plan *plan;
 	struct rejects *rejects;
 	const char *temp_dir;
@@ -81,6 +87,8 @@ int pass_prepare(struct pass *p, const char *temp_dir, struct error *err);
  * event too many in input order, whatever the threads.  Then builders have given back their memory.
  */
 int pass_run(struct pass *p, struct error *err);
+/* The last question of pass_run: are there more rejects than the limit? */
+int pass_judge(struct pass *p, struct error *err);
 /* sorter_finish of all.  What the caller will need while it reads is best forced on the budget
  * before. */
 int pass_sort(struct pass *p, struct error *err);

@@ -30,7 +30,9 @@ struct planning_options {
 	double fraction; /* of the input to look at; 1: all */
 	bool keep;	 /* the sample will be saved: it must do for any number of regions */
 	struct event_limit limit;
-	const struct pass_topic *topic; /* what of a topic to read; NULL: files */
+	const struct source_slice *slice; /* of the only file; NULL: all */
+	const char *columns_file;	  /* as struct source_options */
+	const struct pass_topic *topic;	  /* what of a topic to read; NULL: files */
 	struct lint *lint;    /* what the rows show of the tables is appended; NULL: not asked */
 	int64_t now_ms;	      /* for lint */
 	const char *work_dir; /* a folder for what spills and what is compressed to be measured */

@@ -112,10 +112,15 @@ struct manifest_table {
 	size_t nfiles;
 	uint8_t splits_digest[16], create_digest[16]; /* XXH3-128 of splits.txt and create.rb */
 };
+struct manifest_slice {
+	bool given;
+	uint64_t first, end; /* bytes of the file */
+};
 struct manifest_input {
 	const char *path;
 	uint64_t bytes, rows;
 	uint8_t digest[16];
+	struct manifest_slice slice; /* given: the other numbers and the digest are of this only */
 };
 /* Kafka: the load before this one, of the same state folder. */
 struct manifest_link {

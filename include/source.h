@@ -22,6 +22,26 @@ struct source;
 struct source_worker;
 struct kafka; /* kafka.h */
 
+/*
+ * The rows of one plain file whose first byte lies in [from, to).  Whoever cuts a file so that the
+ * slices meet has each row in one of them, whatever the borders.
+ */
+struct source_slice {
+	uint64_t from, to;
+	/*
+	 * A row starts at `from` (any number of bytes, to may then be less).  Otherwise it is
+	 * guessed: the first row starts behind the first line end at or behind from - 1, which is
+	 * wrong where that one stands in quotes; struct source_part tells, as what was read does
+	 * not meet then.
+	 */
+	bool exact;
+	unsigned part, parts; /* parts > 0: the part-th, from 1, of so many alike; from, to unset */
+};
+
+/* Of a load on several machines, a file's rows have seqs from here on. */
+#define SOURCE_FILE_SEQ(number) ((uint64_t)(number) << 44)
+#define SOURCE_FILES_MOST	(1u << 20)
+
 struct source_options {
 	const struct job *job;
 	const char *const *files; /* replace the job's */
@@ -36,6 +56,22 @@ struct source_options {
 	const struct offset_range *ranges;
 	size_t nranges;
 	struct budget *budget; /* hears of pieces made large by a long row; NULL: nobody does */
+	const struct source_slice *slice; /* of the only file; NULL: all rows */
+	const char *columns_file; /* has the header, and the files have none; NULL: they have it */
+	uint32_t number;	  /* the first file's among all of a load: its seqs tell */
+};
+
+/* What was read of a file, in bytes of the decoded file. */
+struct source_part {
+	uint64_t number;	    /* of the file, as struct source_options says */
+	uint64_t size;		    /* of the file on disk */
+	uint64_t head, head_lines;  /* what is in front of the first row, and its line ends */
+	uint64_t first, end, lines; /* [first, end) was read; line ends in it */
+	uint64_t line_base;	    /* line ends in front of `first` that lines are counted from */
+	uint64_t rows;
+	bool whole;	    /* no slice: the digest is the file's, packed or not */
+	bool last;	    /* no row is behind `end` */
+	uint8_t digest[16]; /* XXH3-128 of [first, end) */
 };
 
 struct source_file {
@@ -97,6 +133,16 @@ void source_close(struct source *s);
 const char *const *source_columns(const struct source *s, size_t *n);
 /* Call it when no worker runs; digests and stream sizes are complete once RC_END was seen. */
 const struct source_file *source_files(struct source *s, size_t *n);
+/* What was read of the first file, once RC_END was seen; line_base is 0 but for its first rows. */
+void source_part(struct source *s, struct source_part *out);
+/*
+ * Nothing is read by workers: all was, elsewhere, in these parts, which are sorted by number and
+ * first, meet, and cover all files.  Each file's bytes are read once, for its digest: RC_IO if they
+ * are not those that the parts had.  source_files and source_place then answer as if all had been
+ * read here, seqs being those of the parts.
+ */
+int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
+		      struct error *err);
 /* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
 const struct offset_range *source_ranges(struct source *s, size_t *n);
 /*

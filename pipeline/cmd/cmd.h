@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "error.h"
 #include "run.h"
+#include "source.h"
 
 struct command {
 	const char *name;
@@ -39,6 +40,10 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 /* Of such an option: "100" or "0.1%". */
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
 		      struct error *err);
+
+/* Of --slice: "0-1000000", "=0-1000000", "3/8" (of so many alike). */
+#define SLICES_MOST 1000000u
+int parse_slice(const char *text, struct source_slice *out, struct error *err);
 
 /* Print "saltmill NAME: sentence" to standard error, as all below by text_lines. */
 void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);

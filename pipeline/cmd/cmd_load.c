@@ -19,7 +19,9 @@ enum {
 	OPT_EXISTING,
 	OPT_STATE,
 	OPT_REJECTS,
-	OPT_JOB
+	OPT_JOB,
+	OPT_SLICE,
+	OPT_COLUMNS
 };
 
 struct load_arguments {
@@ -32,6 +34,9 @@ struct load_arguments {
 	const char *state_dir;
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
+	struct source_slice slice;
+	bool sliced;
+	const char *columns_file;
 };
 
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
@@ -75,6 +80,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
+	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
+	case OPT_COLUMNS: a->columns_file = arg; break;
 	case OPT_REJECTS:
 		a->rejects = true;
 		a->rejects_file = arg;
@@ -184,7 +191,9 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 						   a->limits_duplicates ? &a->duplicates : NULL,
 					   .max_filtered = a->limits_filtered ? &a->filtered : NULL,
 					   .min_rows = a->min_rows,
-					   .live = &a->live};
+					   .live = &a->live,
+					   .slice = a->sliced ? &a->slice : NULL,
+					   .columns_file = a->columns_file};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
@@ -212,6 +221,8 @@ int cmd_load(int argc, char **argv)
 					     OPT_MAX_FILTERED},
 					    {"min-rows", required_argument, NULL, OPT_MIN_ROWS},
 					    {"state", required_argument, NULL, OPT_STATE},
+					    {"slice", required_argument, NULL, OPT_SLICE},
+					    {"columns", required_argument, NULL, OPT_COLUMNS},
 					    {0}};
 	struct run_options o;
 	struct load_arguments a = {0};

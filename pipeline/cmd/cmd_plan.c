@@ -17,10 +17,12 @@
 #include "report.h"
 #include "reporter.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE };
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_SLICE, OPT_COLUMNS };
 
 struct plan_arguments {
-	const char *output_dir, *save, *state_dir;
+	const char *output_dir, *save, *state_dir, *columns_file;
+	struct source_slice slice;
+	bool sliced;
 	const char **from;
 	size_t nfrom;
 	double fraction;
@@ -44,6 +46,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		return RC_OK;
 	case OPT_SAVE: a->save = arg; return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_COLUMNS: a->columns_file = arg; return RC_OK;
+	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
 	case OPT_FROM:
 		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
 		a->from[a->nfrom++] = arg;
@@ -93,6 +97,8 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 				     .files = (const char *const *)files,
 				     .nfiles = nfiles,
 				     .fraction = a->fraction,
+				     .slice = a->sliced ? &a->slice : NULL,
+				     .columns_file = a->columns_file,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
 				     .topic = topic->client ? &view : NULL,
@@ -231,6 +237,8 @@ int cmd_plan(int argc, char **argv)
 					    {"save", required_argument, NULL, OPT_SAVE},
 					    {"from", required_argument, NULL, OPT_FROM},
 					    {"state", required_argument, NULL, OPT_STATE},
+					    {"slice", required_argument, NULL, OPT_SLICE},
+					    {"columns", required_argument, NULL, OPT_COLUMNS},
 					    {0}};
 	struct run_options o;
 	struct plan_arguments a = {.fraction = 1};

@@ -35,7 +35,10 @@ const struct command commands[] = {
 	 "  --min-rows N            each table has at least so many, or nothing is published\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"
-	 "  --state DIR             of a kafka source: go on where the last load ended\n",
+	 "  --state DIR             of a kafka source: go on where the last load ended\n"
+	 "  --slice A-B|K/N         only the rows that begin in these bytes of the one file, or in "
+	 "the K-th of N parts\n"
+	 "  --columns FILE          the header line stands there, and not in the input\n",
 	 cmd_load},
 	{"stream", "JOB --state DIR [options]",
 	 "Kafka without end: one published load after the other",
@@ -88,6 +91,9 @@ const struct command commands[] = {
 	 "  --state DIR             of a kafka source: what the next load would read; only looked "
 	 "at\n"
 	 "  --save FILE             keep what was learned of the keys\n"
+	 "  --slice A-B|K/N         only the rows that begin in these bytes of the one file, or in "
+	 "the K-th of N parts\n"
+	 "  --columns FILE          the header line stands there, and not in the input\n"
 	 "  --from FILE...          plan from such files, merged, without events\n",
 	 cmd_plan},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",

@@ -18,9 +18,9 @@
 #include "crash.h"
 #include "io.h"
 #include "measure.h"
-#include "pool.h"
 #include "regions.h"
 #include "tuning.h"
+#include "write_regions.h"
 
 #define PREDICT_BYTES                                                                              \
 	(1u << 20) /* of cells, a block a place: less than 1 % of a load of a second */
@@ -127,6 +127,8 @@ static int open_all(struct load *l, struct error *err)
 					.files = l->opt->files,
 					.nfiles = l->opt->nfiles,
 					.topic = l->opt->kafka ? &l->opt->kafka->topic : NULL,
+					.slice = l->opt->slice,
+					.columns_file = l->opt->columns_file,
 					.limit = l->opt->limit,
 					.progress = l->progress,
 					.ctx = l,
@@ -197,7 +199,6 @@ static int split_table(struct load *l, size_t i, const char *work, struct error 
 	if (t->wanted < t->splits.count + 1)
 		t->wanted = t->splits.count + 1;
 	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
-	l->ntasks += t->splits.count + 1;
 	return rc;
 }
 
@@ -215,68 +216,19 @@ static int split_all(struct load *l, struct error *err)
 
 /* --- write: a task a region --- */
 
-static int write_region(struct load *l, unsigned worker, size_t index, struct error *err)
+static int write_all(struct load *l, struct error *err)
 {
-	struct load_table *t = &l->tables[l->task_table[index]];
-	size_t region = l->task_region[index];
-	struct bytes none = {0};
-	struct bytes lo = region ? t->splits.keys[region - 1] : none;
-	struct bytes hi = region < t->splits.count ? t->splits.keys[region] : none;
-	struct record_iter rows;
-	int rc = sorter_range(t->sorter, lo, hi, &rows, err);
-	if (rc)
-		return rc;
-	if (!l->cutters[worker])
-		l->cutters[worker] = cutter_new();
-	rc = cut_region(l->cutters[worker], &t->cut, region, &rows, &t->results[region], err);
-	if (rc)
-		return rc;
-	l->progress->cells += t->results[region].cells;
-	l->progress->regions++;
-	return RC_OK;
-}
-
-/* Behind the regions stand tasks that help: a thread that gets one has no region to begin. */
-static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
-{
-	struct load *l = ctx;
-	if (index >= l->ntasks) {
-		helpers_serve(l->helpers);
-		return RC_OK;
+	size_t n = l->job->ntables;
+	struct write_table *tables = mem_calloc(n, sizeof *tables);
+	for (size_t i = 0; i < n; i++) {
+		struct load_table *t = &l->tables[i];
+		tables[i] = (struct write_table){.cut = &t->cut,
+						 .splits = &t->splits,
+						 .end = t->splits.count + 1,
+						 .results = t->results};
 	}
-	int rc = write_region(l, worker, index, err);
-	if (rc || --l->regions_left == 0)
-		helpers_close(l->helpers);
-	return rc;
-}
-
-static int write_all_regions(struct load *l, struct error *err)
-{
-	l->task_table = mem_alloc(l->ntasks * sizeof *l->task_table);
-	l->task_region = mem_alloc(l->ntasks * sizeof *l->task_region);
-	l->cutters = mem_calloc(l->write_threads, sizeof(void *));
-	l->progress->regions_total = l->ntasks;
-	l->helpers = helpers_new();
-	l->regions_left = l->ntasks;
-	struct syncer *syncer = syncer_new();
-	size_t n = 0;
-	for (size_t t = 0; t < l->job->ntables; t++) {
-		l->tables[t].cut.helpers = l->helpers;
-		l->tables[t].cut.syncer = syncer;
-		for (size_t r = 0; r <= l->tables[t].splits.count; r++, n++) {
-			l->task_table[n] = t;
-			l->task_region[n] = r;
-		}
-	}
-	int rc = pool_run(l->write_threads, l->ntasks + l->write_threads - 1, write_task, l, err);
-	struct error unsynced;
-	int synced = syncer_finish(syncer, &unsynced);
-	for (size_t t = 0; t < l->job->ntables; t++)
-		l->tables[t].cut.syncer = NULL;
-	if (rc == RC_OK && synced) {
-		*err = unsynced;
-		rc = synced;
-	}
+	int rc = write_regions(tables, n, l->write_threads, l->progress, err);
+	mem_free(tables);
 	if (rc == RC_OK)
 		load_end_writing(l);
 	return rc;
@@ -286,10 +238,6 @@ static int write_all_regions(struct load *l, struct error *err)
 
 static void close_all(struct load *l)
 {
-	for (unsigned i = 0; l->cutters && i < l->write_threads; i++)
-		cutter_free(l->cutters[i]);
-	mem_free(l->cutters);
-	helpers_free(l->helpers);
 	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {
 		struct load_table *t = &l->tables[i];
 		for (size_t r = 0; t->results && r <= t->splits.count; r++)
@@ -301,8 +249,6 @@ static void close_all(struct load *l)
 		mem_free(t->dir);
 	}
 	mem_free(l->tables);
-	mem_free(l->task_table);
-	mem_free(l->task_region);
 	pass_close(&l->pass);
 	staging_abort(l->staging);
 }
@@ -310,9 +256,9 @@ static void close_all(struct load *l)
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err)
 {
-	static int (*const phases[PHASES])(struct load *,
-					   struct error *) = {open_all, read_all, split_all,
-							      write_all_regions, load_publish};
+	static int (*const phases[PHASES])(struct load *, struct error *) = {open_all, read_all,
+									     split_all, write_all,
+									     load_publish};
 	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
 						  "load-written", "published"};
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result};

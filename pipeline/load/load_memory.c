@@ -31,10 +31,6 @@ void load_end_writing(struct load *l)
 {
 	budget_give(&l->pass.budget, l->reserved);
 	l->reserved = 0;
-	for (unsigned i = 0; i < l->write_threads; i++) {
-		cutter_free(l->cutters[i]);
-		l->cutters[i] = NULL;
-	}
 	pass_free_sorters(&l->pass);
 	for (size_t i = 0; i < l->job->ntables; i++)
 		l->tables[i].sorter = NULL;

@@ -180,6 +180,11 @@ static void describe_inputs(struct load *l, struct manifest *m)
 						       .rows = f[i].rows};
 		memcpy(m->inputs[i].digest, f[i].digest, sizeof m->inputs[i].digest);
 	}
+	if (l->opt->slice) {
+		struct source_part read;
+		source_part(l->pass.source, &read);
+		m->inputs->slice = (struct manifest_slice){true, read.first, read.end};
+	}
 }
 
 static void describe_topic(struct load *l, struct manifest *m)

@@ -39,12 +39,6 @@ struct load {
 	struct staging *staging;
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
 	struct load_table *tables;
-	size_t *task_table; /* writing: which table and region a task is */
-	size_t *task_region;
-	size_t ntasks;
-	struct cutter **cutters;
-	struct helpers *helpers; /* threads without a region help those with one */
-	_Atomic size_t regions_left;
 };
 
 /* All is read: decide write_threads and force what they need on the budget. */

@@ -25,12 +25,17 @@ int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 				    .piece_bytes = p->memory.piece_bytes,
 				    .row_bytes = p->memory.row_bytes,
 				    .budget = &p->budget,
-				    .fraction = opt->fraction};
+				    .fraction = opt->fraction,
+				    .slice = opt->slice,
+				    .columns_file = opt->columns_file,
+				    .number = opt->number};
 	if (opt->topic) {
 		so.kafka = opt->topic->client;
 		so.ranges = opt->topic->ranges;
 		so.nranges = opt->topic->nranges;
 	}
+	if (opt->columns)
+		return row_plan_new(&p->plan, job, opt->columns, opt->ncolumns, err);
 	int rc = source_open(&p->source, &so, err);
 	if (rc)
 		return rc;

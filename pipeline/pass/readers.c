@@ -192,7 +192,7 @@ static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 	return rc;
 }
 
-static int check_rejects(struct pass *p, struct error *err)
+int pass_judge(struct pass *p, struct error *err)
 {
 	uint64_t allowed = event_limit_of(&p->opt.limit, p->events);
 	return p->rejected > allowed ? too_many_rejects(p, allowed, err) : RC_OK;
@@ -258,5 +258,5 @@ int readers_run(struct pass *p, const struct record_sink *sink, struct error *er
 	if (rc)
 		find_cause(p, readers, err);
 	readers_end(p, readers);
-	return rc ? err->code : check_rejects(p, err);
+	return rc ? err->code : pass_judge(p, err);
 }

@@ -290,6 +290,16 @@ size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final
 	return (size_t)(p - data);
 }
 
+size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len)
+{
+	struct csv_row row;
+
+	if (len == 0 || *data == r->comment)
+		return csv_line(data, len);
+	find_row(r, data, data + len, false, &row);
+	return row.kind == CSV_OPEN ? 0 : (size_t)(row.next - data);
+}
+
 /*
  * A \n behind the data ends a last line that has no line end; it belongs to nobody.  The rest of
  * the slack is cleared only so that nothing unset is looked at.

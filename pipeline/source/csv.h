@@ -79,6 +79,8 @@ void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row
  */
 size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
 	       uint64_t max_row_bytes, bool *open);
+/* Bytes of the row, or comment, at the start of data[0, len); 0: its end is not there. */
+size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len);
 /* Bytes of the first line of data[0, len), its line end among them; 0: it has none. */
 size_t csv_line(const uint8_t *data, size_t len);
 /* Line ends (\n, \r\n, lone \r) in data[0, len). */

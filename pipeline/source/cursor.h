@@ -11,6 +11,7 @@
 #include "input.h"
 #include "messages.h"
 #include "place.h"
+#include "slice.h"
 #include "transcode.h"
 #include "mem.h"
 #include "source.h"
@@ -49,8 +50,10 @@ struct source {
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
 	struct arena arena;
+	bool headless; /* the header was read from a file of its own */
 
 	pthread_mutex_t lock; /* all below */
+	struct slice slice;
 	struct csv_reader cutter;
 	uint64_t cut;			 /* pieces so far */
 	uint64_t cut_bytes, taken_bytes; /* decoded, of pieces cut and handed out */

@@ -234,6 +234,8 @@ static int skip_lines(struct source *s, struct cursor *c, struct error *err)
 
 int cursor_start(struct source *s, struct cursor *c, size_t i, struct error *err)
 {
+	if (s->headless)
+		return RC_OK;
 	int rc = skip_lines(s, c, err);
 
 	return rc == 0 && s->csv->header ? read_header(s, c, i, err) : rc;

@@ -355,8 +355,15 @@ static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struc
 	return rc;
 }
 
-/* All was read: is it what the file held when it was opened? */
-static int check_unchanged(const struct input *in, struct error *err)
+/* size: that it has by now. */
+static int changed_size(const struct input *in, uint64_t size, struct error *err)
+{
+	return error_set(err, RC_IO,
+			 "%s: changed while being read: %llu bytes when opened, %llu read",
+			 in->name, (unsigned long long)in->stamp.size, (unsigned long long)size);
+}
+
+int input_unchanged(const struct input *in, struct error *err)
 {
 	struct stat st;
 
@@ -366,14 +373,19 @@ static int check_unchanged(const struct input *in, struct error *err)
 		return error_errno(err, "%s", in->name);
 	const struct input_stamp now = stamp_of(&st);
 	const char *why = difference(&in->stamp, &now);
-	if (in->raw_read != in->stamp.size || now.size != in->stamp.size)
-		return error_set(err, RC_IO,
-				 "%s: changed while being read: %llu bytes when opened, %llu read",
-				 in->name, (unsigned long long)in->stamp.size,
-				 (unsigned long long)in->raw_read);
+	if (now.size != in->stamp.size)
+		return changed_size(in, now.size, err);
 	if (why)
 		return error_set(err, RC_IO, "%s: changed while being read: %s", in->name, why);
 	return RC_OK;
+}
+
+/* All was read: is it what the file held when it was opened? */
+static int check_whole(const struct input *in, struct error *err)
+{
+	if (in->stamp.regular && in->raw_read != in->stamp.size)
+		return changed_size(in, in->raw_read, err);
+	return input_unchanged(in, err);
 }
 
 int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
@@ -383,7 +395,7 @@ int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct e
 	*got = 0;
 	while (*got < cap) {
 		if (in->raw_eof && in->raw_pos == in->raw_len && !in->pending && !in->frame_open)
-			return check_unchanged(in, err);
+			return check_whole(in, err);
 		int rc = in->kind == INPUT_PLAIN ? read_plain(in, dst + *got, cap - *got, &n, err)
 						 : decode(in, dst + *got, cap - *got, &n, err);
 		if (rc != 0)
@@ -400,6 +412,7 @@ int input_skip(struct input *in, uint64_t bytes, struct error *err)
 			return error_errno(err, "%s", in->name);
 		in->raw_read = bytes;
 		in->raw_pos = in->raw_len = 0;
+		in->raw_eof = false;
 		return RC_OK;
 	}
 	uint8_t *passed = mem_alloc(RAW_BYTES);

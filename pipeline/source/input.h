@@ -47,7 +47,12 @@ int input_open(struct input *in, const char *path, struct error *err);
  * were read and found whole.  RC_IO (system, file changed meanwhile), RC_DATA (damaged, truncated).
  */
 int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
-/* Go to the byte of the decoded data, for who needs no digest; before input_read only. */
+/* Is it still the file that was opened?  What input_read asks by itself at the end. */
+int input_unchanged(const struct input *in, struct error *err);
+/*
+ * Go to the byte of the decoded data, for who needs no digest; before input_read, or of a plain
+ * file that is no stream.
+ */
 int input_skip(struct input *in, uint64_t bytes, struct error *err);
 /* XXH3-128 of the raw bytes read so far, canonical form. */
 void input_digest(const struct input *in, uint8_t digest[16]);

@@ -53,6 +53,8 @@ static int begin(struct source *s, struct error *err)
 {
 	int rc = cursor_open(s, &s->cursor, 0, err);
 
+	if (rc == 0)
+		rc = slice_begin(s, &s->cursor, err);
 	for (size_t i = 1; rc == 0 && i < s->nfiles; i++) {
 		struct cursor look = {0};
 		if (s->stamps[i].regular)
@@ -90,6 +92,9 @@ static int name_files(struct source *s, const char *const *names, size_t n, stru
 
 int source_open(struct source **out, const struct source_options *options, struct error *err)
 {
+	if (options->job->source == SOURCE_KAFKA && (options->slice || options->columns_file))
+		return error_set(err, RC_CONFIG,
+				 "--slice and --columns are for files, found a kafka source");
 	if (options->job->source == SOURCE_KAFKA)
 		return open_messages(out, options, err);
 	const struct csv_source *csv = &options->job->csv;
@@ -125,6 +130,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)
+		rc = slice_open(s, options, err);
+	if (rc == 0)
 		rc = begin(s, err);
 	if (rc != 0) {
 		source_close(s);
@@ -148,6 +155,7 @@ void source_close(struct source *s)
 	decoding_free(s->json);
 	pthread_mutex_destroy(&s->lock);
 	places_release(&s->places);
+	slice_release(&s->slice);
 	arena_release(&s->arena);
 	mem_free(s);
 }
@@ -249,6 +257,8 @@ static void next_file(struct source *s)
 
 	file->size = c->in.raw_read;
 	input_digest(&c->in, file->digest);
+	if (s->current == 0)
+		slice_end(s, c);
 	s->bytes_before += file->size;
 	atomic_store_explicit(&s->bytes_done, s->bytes_before, memory_order_relaxed);
 	s->seq_base += c->offset;
@@ -285,6 +295,7 @@ static int cut_piece(struct source *s, struct source_worker *w, struct error *er
 		if (limit)
 			return source_long_row(s, s->current, c->line, c->offset, err);
 	} while (cut == 0 && !c->eof);
+	cut = slice_cut(s, c, piece->ptr, cut);
 	buf_append(&c->rest, piece->ptr + cut, piece->len - cut);
 	piece->len = cut;
 	w->file = s->current;
@@ -312,7 +323,9 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 		if (rc == 0 && !s->cursor.open)
 			rc = cursor_open(s, &s->cursor, s->current, err);
 		w->piece.len = 0;
-		if (rc == 0 && (!s->cursor.eof || s->cursor.rest.len > 0))
+		if (rc == 0 && slice_done(s, &s->cursor))
+			rc = input_unchanged(&s->cursor.in, err);
+		else if (rc == 0 && (!s->cursor.eof || s->cursor.rest.len > 0))
 			rc = cut_piece(s, w, err);
 		if (rc != 0) {
 			s->failure = *err;

@@ -364,6 +364,8 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 					.files = p->opt->files,
 					.nfiles = p->opt->nfiles,
 					.topic = p->opt->topic,
+					.slice = p->opt->slice,
+					.columns_file = p->opt->columns_file,
 					.fraction = p->opt->fraction,
 					.even_pieces = true,
 					.limit = p->opt->limit,

@@ -34,7 +34,8 @@ static int teardown(void **state)
 
 static struct manifest sample(void)
 {
-	static struct manifest_input inputs[] = {{"ratings.csv", 2438266, 100004, {0xab, 0xcd}}};
+	static struct manifest_input inputs[] = {
+		{"ratings.csv", 2438266, 100004, {0xab, 0xcd}, {true, 21, 2438287}}};
 	static struct reject_reason reasons[] = {{"bad_number", 3}, {"bad_time", 1}};
 	static struct manifest_family families[] = {{"f"}, {"g"}};
 	static struct manifest_region regions[2];
@@ -104,7 +105,10 @@ static void test_manifest_format(void **state)
 		"  \"created_ms\": 1476640644000,\n  \"inputs\": [\n    {\n      \"path\": "
 		"\"ratings.csv\",\n"
 		"      \"bytes\": 2438266,\n      \"rows\": 100004,\n"
-		"      \"digest\": \"abcd0000000000000000000000000000\"\n    }\n  ],\n",
+		"      \"digest\": \"abcd0000000000000000000000000000\",\n"
+		"      \"slice\": {\n        \"first\": 21,\n        \"end\": 2438287\n      }\n   "
+		" }\n  "
+		"],\n",
 		"\n  \"read\": 100005,\n  \"rejected\": 4,\n  \"reasons\": [",
 		"          \"start\": \"\",\n          \"end\": \"\\\\x08\",\n          \"rows\": "
 		"7,\n",
@@ -163,6 +167,7 @@ static void test_manifest_round_trip(void **state)
 	assert_int_equal(manifest_read(&back, path, &a, &err), RC_OK);
 	assert_string_equal(back.job_path, m.job_path);
 	assert_int_equal(back.ninputs, 1);
+	assert_true(back.inputs->slice.given && back.inputs->slice.first == 21);
 	assert_int_equal(back.nreasons, 2);
 	assert_int_equal(back.noffsets, 2);
 	assert_true(back.offsets[0].end == 9 && back.offsets[0].last.offset == 8);
