@@ -42,7 +42,8 @@ void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcs
 				 .quote = quote,
 				 .comment = dialect->has_comment ? dialect->comment : -1,
 				 .trim = dialect->trim,
-				 .libcsv_only = libcsv_only};
+				 .libcsv_only = libcsv_only,
+				 .max_row_bytes = UINT64_MAX};
 	marks_open(&r->marks, delimiter, quote);
 	r->libcsv = mem_calloc(1, sizeof(*r->libcsv));
 	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
@@ -70,6 +71,7 @@ void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
 	r->batch = n == 0 ? 0 : EVENT_BATCH;
 	if (r->libcsv_only || r->trim || max_row_bytes < MARKS_WINDOW)
 		r->batch = 0;
+	r->max_row_bytes = max_row_bytes ? max_row_bytes : UINT64_MAX;
 	r->columns = mem_realloc(r->columns, (n + 1) * sizeof(*r->columns));
 	r->max_columns = n;
 }
@@ -527,9 +529,14 @@ bool csv_next(struct csv_reader *r, struct csv_row *row)
 	while (r->pos < r->end) {
 		const uint8_t *line_end = no_row(r, r->pos);
 		if (line_end) {
-			seek(r, line_end < r->end ? behind_line_end(line_end, r->end) : r->end);
-			r->blank_lines++;
+			bool too_long = (uint64_t)(line_end - r->pos) > r->max_row_bytes;
+			*row = (struct csv_row){.start = r->pos, .end = line_end, .line = r->line};
+			row->next = line_end < r->end ? behind_line_end(line_end, r->end) : r->end;
+			seek(r, row->next);
 			r->line++;
+			if (too_long)
+				return true;
+			r->blank_lines++;
 			continue;
 		}
 		if (r->libcsv_only || !split_line(r, row))

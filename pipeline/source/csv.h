@@ -40,6 +40,7 @@ struct csv_reader {
 	int comment; /* the byte that begins a line that is no row; -1: none */
 	enum trim trim;
 	bool libcsv_only;
+	uint64_t max_row_bytes;
 	uint64_t blank_lines; /* skipped by csv_next since csv_open, comments among them */
 	/* the run being read: see csv_start */
 	const uint8_t *data, *end, *pos;
@@ -54,13 +55,16 @@ struct csv_reader {
 /* Of the dialect only what a row alone has: delimiter, quote, comment, trim. */
 void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only);
 void csv_close(struct csv_reader *r);
-/* Keep up to n columns of each row (0 after csv_open); csv_plain takes no row above max_row_bytes.
+/*
+ * Keep up to n columns of each row (0 after csv_open).  csv_plain takes no row above max_row_bytes,
+ * and csv_next gives a blank line or comment above it as a row without columns, so that it is
+ * judged by its length as when memory has only a part of it.  0: any length.
  */
 void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes);
 
 /* Read data[0, len) from now on; CSV_SLACK bytes behind it are written to. */
 void csv_start(struct csv_reader *r, uint8_t *data, size_t len);
-/* The next row that is not a blank line; false at the end. */
+/* The next row that is no blank line and no comment; false at the end. */
 bool csv_next(struct csv_reader *r, struct csv_row *row);
 /*
  * The next rows that have the expected number of fields, no quote and a line end: up to
