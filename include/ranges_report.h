@@ -6,15 +6,30 @@
 #ifndef SALTMILL_RANGES_REPORT_H
 #define SALTMILL_RANGES_REPORT_H
 
-#include "key_ranges.h"
+#include "key_filter.h"
 
 enum ranges_form { RANGES_TABLE, RANGES_JSON, RANGES_SHELL, RANGES_JAVA, RANGES_PYTHON };
 
-/*
- * question: as it was asked; where the ranges are not exact each row is to be checked by it.
- * advice: NULL or a sentence.
- */
-void ranges_report(struct buf *out, const struct key_ranges *r, enum ranges_form form,
-		   const char *table, const char *question, const char *advice);
+/* What a scan of the ranges reads. */
+struct ranges_cost {
+	bool known;
+	const char *of;		 /* "16 files", "8 regions" */
+	uint64_t bytes, touched; /* of the table; of what the ranges are in, at most */
+};
+
+struct ranges_shown {
+	const struct key_ranges *ranges;
+	struct key_checks checks;
+	struct ranges_cost cost;
+	const char *table;
+	const char *question; /* by which rows are to be checked where checks are not exact */
+	const char *advice;   /* NULL or a sentence */
+};
+void ranges_report(struct buf *out, const struct ranges_shown *shown, enum ranges_form form);
+
+/* A filter as an expression of the HBase shell. */
+void filter_shell(struct buf *out, const struct key_filter *f);
+/* The same in Java: statements, the last of which declares `filter`. */
+void filter_java(struct buf *out, const struct key_filter *f);
 
 #endif

@@ -363,11 +363,13 @@ int cmd_key(int argc, char **argv)
 	const char *verb = n >= -1 ? argv[first] : "";
 	bool encode = !strcmp(verb, "encode"), ranges = !strcmp(verb, "ranges");
 	bool decode = !strcmp(verb, "decode");
-	if ((!ranges || n != 0) && ((!encode && !decode) || n < 1))
+	if ((!ranges || n < 0) && ((!encode && !decode) || n < 1))
 		rc = error_set(&err, RC_CONFIG,
 			       "expected `key encode JOB FIELD=VALUE...`, `key decode JOB KEY...` "
-			       "(- is standard input) or `key ranges JOB --where TEXT`");
+			       "(- is standard input) or `key ranges JOB [DIR...] --where TEXT`");
 	d.json = o.json;
+	a.dirs = operands;
+	a.ndirs = n;
 	if (rc == RC_OK && !ranges)
 		rc = check_form(&d, &a, &err);
 	if (rc == RC_OK)

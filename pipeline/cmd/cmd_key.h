@@ -8,6 +8,8 @@
 
 struct key_arguments {
 	const char *table, *where, *form; /* --table, --where; --from, --to or --format */
+	char **dirs;			  /* ranges: loads or plans of the table */
+	int ndirs;
 };
 
 /* A job's table, its keys and how its fields are read. */

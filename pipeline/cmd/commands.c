@@ -131,7 +131,8 @@ const struct command commands[] = {
 	 cmd_inspect},
 	{"verify", "DIR|HFILE [--json]",
 	 "prove a published load, or one HFile, from its files alone", "", cmd_verify},
-	{"key", "encode JOB FIELD=VALUE...|- | decode JOB KEY...|- | ranges JOB --where TEXT",
+	{"key",
+	 "encode JOB FIELD=VALUE...|- | decode JOB KEY...|- | ranges JOB [DIR...] --where TEXT",
 	 "fields to row keys, row keys to fields, a question to the scans that answer it",
 	 "  --table NAME            which table, when the job has several\n"
 	 "  --to escaped|hex        encode: how keys are written (default: \\xHH text)\n"
@@ -141,7 +142,9 @@ const struct command commands[] = {
 	 "  --where TEXT            ranges: \"owner = 1 and created >= 20120901\"; = != < <= > >=, "
 	 "between A and B,\n"
 	 "                          in (A, B), starts with A, is null, and, or, not\n"
-	 "  --format table|json|shell|java|python\n",
+	 "  --format table|json|shell|java|python\n"
+	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
+	 "read\n",
 	 cmd_key},
 	{"get", "JOB DIR... --row KEY [options]", "a row of published loads, as HBase would answer",
 	 "  --row KEY               keys are \\xHH text\n" ANSWER_HELP, cmd_get},

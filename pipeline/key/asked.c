@@ -35,8 +35,11 @@ static int take_name(struct reader *r, const struct condition *c, struct asked *
 	about->is_column = true;
 	for (size_t i = 0; colon && i < t->nfamilies; i++)
 		if (bytes_eq(bytes_str(t->families[i].name),
-			     bytes_of(c->name, (size_t)(colon - c->name))))
+			     bytes_of(c->name, (size_t)(colon - c->name)))) {
+			about->family = bytes_str(t->families[i].name);
+			about->qualifier = bytes_str(colon + 1);
 			return RC_OK;
+		}
 	if (colon)
 		return question_fault(
 			r->q, c->at, r->err,
@@ -111,6 +114,43 @@ static int take_values(struct reader *r, const struct condition *c, const struct
 	return RC_OK;
 }
 
+/* Neither a part of the key nor a cell holds its value, a salt or hash is made of it. */
+static bool only_hashed(const struct job_table *t, size_t field)
+{
+	bool hashed = false;
+	for (size_t i = 0; i < t->nrowkey; i++) {
+		const struct key_part *p = &t->rowkey[i];
+		if (p->kind == PART_FIELD && p->field == field)
+			return false;
+		for (size_t k = 0; k < p->nof; k++)
+			hashed = hashed || p->of[k] == field;
+	}
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_spec *c = &t->cells[i];
+		if (c->kind == VALUE_FIELD && c->field == field)
+			return false;
+		for (size_t k = 0; k < c->nqualifier; k++)
+			if (c->qualifier[k].kind == PART_FIELD && c->qualifier[k].field == field)
+				return false;
+	}
+	return hashed;
+}
+
+static int check_hashed(struct reader *r, const struct condition *c, bool negate, size_t field)
+{
+	enum asked_op op = op_of(c->op, negate);
+	if (op == ASKED_EQ || op == ASKED_NULL || op == ASKED_NULL_NOT ||
+	    !only_hashed(r->table, field))
+		return RC_OK;
+	return question_fault(r->q, c->at, r->err,
+			      "table %s holds `%.60s` only hashed, in its row key, where `%s%s` "
+			      "finds nothing: expected `=` or `in`, or a cell with the field: "
+			      "{family: %s, qualifier: %.60s, value: %.60s}",
+			      r->table->schema.name, c->name, negate ? "not " : "",
+			      question_op_text(c->op), r->table->schema.families[0].name, c->name,
+			      c->name);
+}
+
 static int take_condition(struct reader *r, const struct condition *c, bool negate,
 			  const struct asked **out)
 {
@@ -125,7 +165,8 @@ static int take_condition(struct reader *r, const struct condition *c, bool nega
 				      "found `starts with` for `%.60s` of type %s, expected it for "
 				      "texts",
 				      f->name, field_type_name(f->type));
-	return take_values(r, c, &about, negate, out);
+	rc = about.is_column ? RC_OK : check_hashed(r, c, negate, about.field);
+	return rc ? rc : take_values(r, c, &about, negate, out);
 }
 
 static int take_node(struct reader *r, const struct question_node *n, bool negate,
@@ -151,4 +192,15 @@ int asked_read(const struct asked **out, const struct question *q, const struct 
 {
 	struct reader r = {q, forms, table, a, err};
 	return take_node(&r, q->root, false, out);
+}
+
+bool asked_of_one_field(const struct asked *q, size_t *field)
+{
+	if (q->op == ASKED_AND || q->op == ASKED_OR) {
+		size_t other;
+		return asked_of_one_field(q->left, field) && asked_of_one_field(q->right, &other) &&
+		       *field == other;
+	}
+	*field = q->field;
+	return !q->is_column;
 }

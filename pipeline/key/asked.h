@@ -27,7 +27,8 @@ enum asked_op {
 struct asked {
 	enum asked_op op;
 	const struct asked *left, *right; /* of AND and OR */
-	bool is_column;			  /* not of a field */
+	bool is_column;			  /* not of a field, but of */
+	struct bytes family, qualifier;
 	size_t field;
 	struct value value; /* of STARTS the text alone */
 };
@@ -38,5 +39,8 @@ struct asked {
  */
 int asked_read(const struct asked **out, const struct question *q, const struct field_forms *forms,
 	       const struct job_table *table, struct arena *a, struct error *err);
+
+/* All of q is of one field; a column is of none. */
+bool asked_of_one_field(const struct asked *q, size_t *field);
 
 #endif

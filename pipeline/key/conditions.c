@@ -326,3 +326,15 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 		return strictly(&b, q->op, a);
 	return loosely(&b, q->op, a);
 }
+
+struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
+			    struct arena *a)
+{
+	if (q->op != ASKED_AND && q->op != ASKED_OR)
+		return condition_laid(l, last, q, a);
+	struct laid x = conditions_laid(l, last, q->left, a);
+	struct laid y = conditions_laid(l, last, q->right, a);
+	return (struct laid){q->op == ASKED_AND ? set_and(a, x.set, y.set)
+						: set_or(a, x.set, y.set),
+			     x.exact && y.exact};
+}

@@ -13,5 +13,8 @@ struct laid {
 /* last: nothing is behind the part, and it has no terminator: a value's bytes are the end. */
 struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
 			   struct arena *a);
+/* The same of several on one field. */
+struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
+			    struct arena *a);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "conditions.h"
 #include "derive.h"
+#include "walk.h"
 
 #define ALTERNATIVES 4096
 #define CHOICES_MOST 4096   /* single values of the fields of a salt, in all combinations */
@@ -38,17 +39,6 @@ struct walk {
 
 /* --- alternatives --- */
 
-static bool of_one_field(const struct asked *q, size_t *field)
-{
-	if (q->op == ASKED_AND || q->op == ASKED_OR) {
-		size_t other;
-		return of_one_field(q->left, field) && of_one_field(q->right, &other) &&
-		       *field == other;
-	}
-	*field = q->field;
-	return !q->is_column;
-}
-
 struct alternatives {
 	struct alternative *item;
 	size_t n;
@@ -71,7 +61,7 @@ static bool alternatives_of(const struct asked *q, struct arena *a, struct alter
 	size_t field;
 	bool is_condition = q->op != ASKED_AND && q->op != ASKED_OR;
 	*out = (struct alternatives){0};
-	if (is_condition || of_one_field(q, &field)) {
+	if (is_condition || asked_of_one_field(q, &field)) {
 		*out = (struct alternatives){arena_alloc(a, sizeof(*out->item)), 1};
 		*out->item = (struct alternative){arena_alloc(a, sizeof(*out->item->atom)), 1};
 		*out->item->atom = q;
@@ -93,17 +83,6 @@ static bool alternatives_of(const struct asked *q, struct arena *a, struct alter
 
 /* --- conditions on a part --- */
 
-static struct laid atom_laid(const struct layout *l, bool last, const struct asked *q,
-			     struct arena *a)
-{
-	if (q->op != ASKED_AND && q->op != ASKED_OR)
-		return condition_laid(l, last, q, a);
-	struct laid x = atom_laid(l, last, q->left, a), y = atom_laid(l, last, q->right, a);
-	return (struct laid){q->op == ASKED_AND ? set_and(a, x.set, y.set)
-						: set_or(a, x.set, y.set),
-			     x.exact && y.exact};
-}
-
 /* All of the alternative's conditions on a field; false: there are none. */
 static bool field_laid(const struct walk *w, size_t field, const struct layout *l, bool last,
 		       struct laid *out)
@@ -112,9 +91,9 @@ static bool field_laid(const struct walk *w, size_t field, const struct layout *
 	*out = (struct laid){set_all(w->a), true};
 	for (size_t i = 0; i < w->alt->n; i++) {
 		size_t of;
-		if (!of_one_field(w->alt->atom[i], &of) || of != field)
+		if (!asked_of_one_field(w->alt->atom[i], &of) || of != field)
 			continue;
-		struct laid one = atom_laid(l, last, w->alt->atom[i], w->a);
+		struct laid one = conditions_laid(l, last, w->alt->atom[i], w->a);
 		*out = (struct laid){set_and(w->a, out->set, one.set), out->exact && one.exact};
 		any = true;
 	}
@@ -448,7 +427,7 @@ static void look_for_lost(struct walk *w, const char **lost)
 	for (size_t i = 0; i < w->alt->n; i++) {
 		size_t field;
 		bool found = false, inside = false;
-		bool one = of_one_field(w->alt->atom[i], &field);
+		bool one = asked_of_one_field(w->alt->atom[i], &field);
 		for (size_t k = 0; one && k < w->s->nsteps; k++) {
 			bool here = w->asked[k] && field_of(w, k) == field;
 			inside = inside || here;
@@ -473,18 +452,14 @@ static void take_alternative(struct walk *w, const struct alternative *alt, cons
 	walk_alternative(w);
 }
 
-int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
-	       const struct question *question, struct arena *a, struct error *err)
+int ranges_of(struct key_ranges *out, const struct key_table *k, const struct asked *q,
+	      struct arena *a, struct error *err)
 {
-	const struct asked *q = NULL;
 	struct alternative everything = {0};
 	struct alternatives alts = {&everything, 1};
 	size_t steps = k->schema.nsteps + 1;
 	struct walk w = {.k = k, .s = &k->schema, .a = a, .exact = true};
 	*out = (struct key_ranges){0};
-	int rc = question ? asked_read(&q, question, forms, k->table, a, err) : RC_OK;
-	if (rc)
-		return rc;
 	w.part = arena_alloc(a, steps * sizeof(*w.part));
 	w.asked = arena_alloc(a, steps * sizeof(*w.asked));
 	w.chosen = arena_alloc(a, steps * sizeof(*w.chosen));
@@ -507,4 +482,12 @@ int key_ranges(struct key_ranges *out, const struct key_table *k, const struct f
 	out->exact = w.exact;
 	out->whole = w.whole;
 	return RC_OK;
+}
+
+int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
+	       const struct question *question, struct arena *a, struct error *err)
+{
+	const struct asked *q = NULL;
+	int rc = question ? asked_read(&q, question, forms, k->table, a, err) : RC_OK;
+	return rc ? rc : ranges_of(out, k, q, a, err);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "show_json.h"
+#include "units.h"
 
 static void put_json_key(struct buf *out, const char *name, struct bytes key)
 {
@@ -21,9 +22,24 @@ static void put_json_or_null(struct buf *out, const char *text)
 		buf_append_str(out, "null");
 }
 
-static void put_json(struct buf *out, const struct key_ranges *r, const char *left,
-		     const char *advice)
+static void put_json_filter(struct buf *out, const struct key_filter *f)
 {
+	struct buf text = {0};
+	if (!f)
+		return;
+	filter_shell(&text, f);
+	buf_append_str(out, ", \"shell_filter\": ");
+	show_json_text(out, buf_bytes(&text));
+	text.len = 0;
+	filter_java(&text, f);
+	buf_append_str(out, ", \"java_filter\": ");
+	show_json_text(out, buf_bytes(&text));
+	buf_release(&text);
+}
+
+static void put_json(struct buf *out, const struct ranges_shown *s)
+{
+	const struct key_ranges *r = s->ranges;
 	buf_printf(out, "{\"exact\": %s, \"ranges\": [", r->exact ? "true" : "false");
 	for (size_t i = 0; i < r->n; i++) {
 		buf_append_str(out, i ? ", {" : "{");
@@ -33,9 +49,15 @@ static void put_json(struct buf *out, const struct key_ranges *r, const char *le
 		buf_put(out, '}');
 	}
 	buf_append_str(out, "], \"filter\": ");
-	put_json_or_null(out, left);
+	put_json_or_null(out, r->exact ? NULL : s->question);
 	buf_append_str(out, ", \"advice\": ");
-	put_json_or_null(out, advice);
+	put_json_or_null(out, s->advice);
+	if (!r->exact)
+		buf_printf(out, ", \"filter_exact\": %s", s->checks.exact ? "true" : "false");
+	put_json_filter(out, s->checks.filter);
+	if (s->cost.known)
+		buf_printf(out, ", \"bytes\": %llu, \"table_bytes\": %llu",
+			   (unsigned long long)s->cost.touched, (unsigned long long)s->cost.bytes);
 	buf_append_str(out, "}\n");
 }
 
@@ -58,7 +80,7 @@ static void put_key(struct buf *out, const char *front, struct bytes key, const 
 }
 
 static void put_range(struct buf *out, const struct key_range *r, enum ranges_form form,
-		      const char *table)
+		      const char *table, bool filter)
 {
 	const char *comma = r->start.len && r->stop.len ? ", " : "";
 	switch (form) {
@@ -68,12 +90,16 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 		put_key(out, "STARTROW => \"", r->start, "\"", false);
 		buf_append_str(out, comma);
 		put_key(out, "STOPROW => \"", r->stop, "\"", false);
+		if (filter)
+			buf_printf(out, "%sFILTER => filter",
+				   r->start.len || r->stop.len ? ", " : "");
 		buf_append_str(out, "}\n");
 		return;
 	case RANGES_JAVA:
 		buf_append_str(out, "new Scan()");
 		put_key(out, ".withStartRow(Bytes.toBytesBinary(\"", r->start, "\"))", true);
 		put_key(out, ".withStopRow(Bytes.toBytesBinary(\"", r->stop, "\"))", true);
+		buf_append_str(out, filter ? ".setFilter(filter)" : "");
 		buf_put(out, '\n');
 		return;
 	case RANGES_PYTHON:
@@ -92,24 +118,48 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 	}
 }
 
-void ranges_report(struct buf *out, const struct key_ranges *r, enum ranges_form form,
-		   const char *table, const char *question, const char *advice)
+/* What the scans share, in front of them. */
+static void put_filter(struct buf *out, const struct key_filter *f, enum ranges_form form)
+{
+	if (form == RANGES_SHELL) {
+		buf_append_str(out, "filter = ");
+		filter_shell(out, f);
+		buf_put(out, '\n');
+	} else if (form == RANGES_JAVA) {
+		filter_java(out, f);
+	}
+}
+
+static void put_cost(struct buf *out, const struct ranges_cost *c, const char *remark)
+{
+	char bytes[16], touched[16];
+	buf_printf(out, "%sreads at most %s of the table's %s (%s)\n", remark,
+		   format_bytes(touched, c->touched), format_bytes(bytes, c->bytes), c->of);
+}
+
+void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_form form)
 {
 	static const char *const remarks[] = {[RANGES_TABLE] = "",
 					      [RANGES_SHELL] = "# ",
 					      [RANGES_JAVA] = "// ",
 					      [RANGES_PYTHON] = "# "};
-	const char *left = r->exact ? NULL : question;
+	const struct key_ranges *r = s->ranges;
+	bool filter = s->checks.filter && r->n && (form == RANGES_SHELL || form == RANGES_JAVA);
 	if (form == RANGES_JSON) {
-		put_json(out, r, left, advice);
+		put_json(out, s);
 		return;
 	}
+	if (filter)
+		put_filter(out, s->checks.filter, form);
 	for (size_t i = 0; i < r->n; i++)
-		put_range(out, &r->range[i], form, table);
+		put_range(out, &r->range[i], form, s->table, filter);
 	if (r->n == 0)
 		buf_printf(out, "%sno row can be what is asked for\n", remarks[form]);
-	if (left)
-		buf_printf(out, "%seach row is still to be checked: %s\n", remarks[form], left);
-	if (advice)
-		buf_printf(out, "%s%s\n", remarks[form], advice);
+	if (!r->exact && !(filter && s->checks.exact))
+		buf_printf(out, "%seach row is still to be checked: %s\n", remarks[form],
+			   s->question);
+	if (s->advice)
+		buf_printf(out, "%s%s\n", remarks[form], s->advice);
+	if (s->cost.known)
+		put_cost(out, &s->cost, remarks[form]);
 }
