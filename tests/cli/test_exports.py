@@ -242,7 +242,8 @@ def test_pieces_and_threads_make_no_difference(tmp_path, saltmill):
 
 
 @pytest.mark.parametrize("text, place", [(b"id,v\n1,2\n#" + b"x" * 3000 + b"\n3,4\n", ":3 (byte 9)"),
-                                         (b"#" + b"x" * 3000 + b"\nid,v\n1,2\n", ":1 (byte 0)")])
+                                         (b"#" + b"x" * 3000 + b"\nid,v\n1,2\n", ":1 (byte 0)")],
+                         ids=["between rows", "in front"])
 def test_a_comment_longer_than_a_row_may_be(tmp_path, saltmill, text, place):
     """It was passed over where a piece held all of it, and refused where one held a part."""
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv], comment: '#', max_row: 1K}", "{}", ["v"]))
