@@ -32,6 +32,7 @@ struct messages {
 	_Atomic uint64_t bytes_done;
 	_Atomic uint64_t seen, wanted; /* messages */
 	double fraction;
+	uint64_t most_bytes; /* of a message; 0: any */
 	struct arena arena;
 
 	pthread_mutex_t lock; /* kafka, and below */
@@ -65,6 +66,7 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 	m->job = o->job;
 	m->kafka = o->kafka;
 	m->fraction = o->fraction > 0 ? o->fraction : 1;
+	m->most_bytes = o->row_bytes;
 	m->nranges = o->nranges;
 	m->ranges = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->ranges));
 	m->seq_base = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->seq_base));
@@ -251,10 +253,32 @@ double messages_share(const struct messages *m)
 	return m->seen ? (double)m->wanted / (double)m->seen : 1;
 }
 
+static uint64_t message_bytes(const struct message *msg)
+{
+	uint64_t bytes = msg->key.len + msg->value.len;
+	for (size_t i = 0; i < msg->nheaders; i++)
+		bytes += msg->headers[i].value.len;
+	return bytes;
+}
+
+static int refuse_large(const struct messages *m, uint64_t bytes, struct reject *why)
+{
+	why->reason = "message_too_large";
+	why->field = NULL;
+	snprintf(why->detail, sizeof(why->detail),
+		 "found a message of %llu bytes, expected at most %llu, a quarter of --memory, "
+		 "which cannot hold more: raise --memory",
+		 (unsigned long long)bytes, (unsigned long long)m->most_bytes);
+	return RC_DATA;
+}
+
 /* RC_END: it has no value and is filtered. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
 		  struct reject *why)
 {
+	uint64_t bytes = message_bytes(msg);
+	if (w->all->most_bytes && bytes > w->all->most_bytes)
+		return refuse_large(w->all, bytes, why);
 	if (msg->value.ptr)
 		return decoder_run(w->decoder, msg, &event->columns, why);
 	if (w->all->job->kafka.tombstones == TOMBSTONES_FILTER)

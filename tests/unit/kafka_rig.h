@@ -190,11 +190,17 @@ static inline void *work(void *ctx)
 	return NULL;
 }
 
-static inline struct seen *read_ranges(struct cluster *c, struct kafka *k,
-				       struct offset_range *ranges, size_t n)
+/* most_bytes: of a message; 0: any */
+static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
+					    struct offset_range *ranges, size_t n,
+					    uint64_t most_bytes)
 {
 	struct seen *s = mem_calloc(1, sizeof(*s));
-	struct source_options o = {.job = &c->job, .kafka = k, .ranges = ranges, .nranges = n};
+	struct source_options o = {.job = &c->job,
+				   .kafka = k,
+				   .ranges = ranges,
+				   .nranges = n,
+				   .row_bytes = most_bytes};
 	struct error err;
 	pthread_t threads[3];
 	pthread_mutex_init(&s->lock, NULL);
@@ -210,6 +216,12 @@ static inline struct seen *read_ranges(struct cluster *c, struct kafka *k,
 	memcpy(ranges, r, n * sizeof(*r));
 	source_close(s->source);
 	return s;
+}
+
+static inline struct seen *read_ranges(struct cluster *c, struct kafka *k,
+				       struct offset_range *ranges, size_t n)
+{
+	return read_ranges_upto(c, k, ranges, n, 0);
 }
 
 static inline void seen_free(struct seen *s)

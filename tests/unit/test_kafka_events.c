@@ -79,6 +79,36 @@ static void test_rejects_and_tombstones(void **state)
 	kafka_close(k);
 }
 
+/* What the memory cannot hold is a reject with the figure, and its neighbours are loaded. */
+static void test_too_large(void **state)
+{
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	char large[200] = "{\"a\":\"";
+	need(c, "a");
+	memset(large + 6, 'x', 100);
+	strcpy(large + 106, "\"}"); /* 108 bytes */
+	produce(c, 1, NULL, "{\"a\":1}");
+	produce(c, 1, NULL, large);
+	produce(c, 1, "k", large);
+	produce(c, 1, NULL, "{\"a\":2}");
+	produced(c);
+	struct kafka *k = open_client(c);
+	whole(k, r);
+	struct seen *s = read_ranges_upto(c, k, r, PARTITIONS, 108);
+	assert_true(s->counts.events == 4 && s->counts.rejects == 1);
+	expect(s, 0, "1");
+	expect(s, 2,
+	       "! message_too_large events/1@2 found a message of 109 bytes, expected at most 108, "
+	       "a quarter of --memory, which cannot hold more: raise --memory");
+	expect(s, 3, "2");
+	seen_free(s);
+	s = read_ranges_upto(c, k, r, PARTITIONS, 107);
+	assert_int_equal(s->counts.rejects, 2);
+	seen_free(s);
+	kafka_close(k);
+}
+
 /* JSON in which no field could be is a reject, not an event that has none. */
 static void test_no_object(void **state)
 {
@@ -155,9 +185,8 @@ static void test_csv_and_raw(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_whole_topic),
-		TEST(test_rejects_and_tombstones),
-		TEST(test_no_object),
+		TEST(test_whole_topic), TEST(test_rejects_and_tombstones),
+		TEST(test_too_large),	TEST(test_no_object),
 		TEST(test_csv_and_raw),
 	};
 	return RUN_ON_MOCK(tests);
