@@ -20,7 +20,12 @@ void report_empty(struct buf *out, const struct load_result *r);
 bool report_promises(struct buf *out, const struct load_result *r);
 /* A line of warning when a family's newest cell is already older than its TTL by the clock. */
 void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t newest_ms);
-/* The same for every family of a load. */
+/*
+ * A line of warning when the job leaves unsaid which framing of ZSTD the table's files have: which
+ * clusters can read them (hfile/README.md 9.4).
+ */
+void report_framing(struct buf *out, const struct table *t);
+/* report_ttl for every family of a load. */
 void report_hidden(struct buf *out, const struct load_result *r, const struct job *job);
 
 /* "8,000,320"; text holds at least 28 bytes. */

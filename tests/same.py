@@ -33,10 +33,10 @@ CODECS = [{"codec": "SNAPPY"}, {"codec": "LZ4"}, {"codec": "ZSTD"}, {"codec": "Z
           {"codec": "ZSTD", "level": "auto", "aim": "speed"}, {"codec": "ZSTD", "level": "auto", "aim": "size"}]
 # The big jobs of conf/ run twice more: tuned and sorted on disk; and to one long file a family, as
 # only there an index has levels and a bloom filter several chunks.
-BIG = "compression: ZSTD"
+BIG = "compression: {codec: ZSTD, framing: hbase}"
 WAYS = {
-    "-tuned": ({BIG: "compression: {codec: ZSTD, level: auto}"}, ["--memory", "16M"]),
-    "-long": ({BIG: "compression: LZ4, blocksize: 1K, data_block_encoding: FAST_DIFF",
+    "-tuned": ({re.escape(BIG): "compression: {codec: ZSTD, framing: hbase, level: auto}"}, ["--memory", "16M"]),
+    "-long": ({re.escape(BIG): "compression: LZ4, blocksize: 1K, data_block_encoding: FAST_DIFF",
                "bloomfilter: ROW": "bloomfilter: ROWCOL", r"split: sampled, count: \d+": "split: none"}, []),
 }
 # A load's seconds on stdout, with what it spilled, which is not its output either; progress on stderr.

@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "commands.h"
 #include "error.h"
+#include "job.h"
 #include "run.h"
 #include "source.h"
 
@@ -51,6 +52,8 @@ void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
 int command_fail(const char *name, const struct error *err);
 /* Print each line to standard error behind "saltmill NAME: ". */
 void command_warn(const char *name, const struct buf *lines);
+/* A warning for each of n tables whose readers the job leaves unsaid (report_framing). */
+void command_warn_framing(const char *name, const struct job_table *tables, size_t n);
 /* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
 int command_show(const char *name, const struct buf *text);
 /* The same as it is: JSON and scripts, which are harmless by themselves. */

@@ -123,6 +123,8 @@ static int make_script(const struct run_options *o, const struct ddl_arguments *
 		ddl_drop(out, &t->schema);
 	else if (rc == RC_OK)
 		rc = create_script(a, t, o->quiet, out, err);
+	if (rc == RC_OK && !a->drop && !o->quiet)
+		command_warn_framing("ddl", t, 1);
 	if (rc == RC_OK && o->json)
 		as_json(t, out);
 	job_release(&job);

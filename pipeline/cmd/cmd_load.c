@@ -132,8 +132,10 @@ static int print_result(const struct run_options *o, const struct job *job,
 		report_json(&text, r, dir);
 	else if (!o->quiet)
 		report_text(&text, r, dir);
-	if (!o->quiet)
+	if (!o->quiet) {
 		report_hidden(&warnings, r, job);
+		command_warn_framing("load", job->tables, job->ntables);
+	}
 	warn_of_design(&warnings, job, r);
 	report_collisions(&warnings, r);
 	report_empty(&warnings, r);

@@ -187,6 +187,8 @@ static int print(const struct plan_run *r)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
 	lint_report_severe(&warnings, &r->job, &r->lint);
+	if (!r->common->quiet)
+		command_warn_framing("plan", r->job.tables, r->job.ntables);
 	int status = (r->common->json ? command_print : command_show)("plan", &text);
 	command_warn("plan", &warnings);
 	buf_release(&warnings);

@@ -8,7 +8,7 @@
 #include "stream.h"
 #include "monitor.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
+enum { OPT_MAX_REJECTS = 500, OPT_MAX_DUPLICATES, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 
 /* A stream that stopped at its first poison message would stop there for ever. */
 #define REJECTS_A_LOAD 1000
@@ -16,7 +16,8 @@ enum { OPT_MAX_REJECTS = 500, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 struct stream_arguments {
 	const struct run_options *options;
 	const char *output_dir, *state_dir, *metrics;
-	struct event_limit limit;
+	struct event_limit limit, duplicates; /* of each load */
+	bool limits_duplicates;
 	struct existing_regions live;
 	struct monitor *monitor; /* NULL with --quiet */
 };
@@ -26,6 +27,9 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct stream_arguments *a = ctx;
 	switch (opt) {
 	case OPT_MAX_REJECTS: return parse_event_limit("--max-rejects", arg, &a->limit, err);
+	case OPT_MAX_DUPLICATES:
+		a->limits_duplicates = true;
+		return parse_event_limit("--max-duplicates", arg, &a->duplicates, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_METRICS: a->metrics = arg; return RC_OK;
@@ -86,6 +90,8 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 		struct load_options load = {.common = o,
 					    .output_dir = a->output_dir,
 					    .limit = a->limit,
+					    .max_duplicates =
+						    a->limits_duplicates ? &a->duplicates : NULL,
 					    .live = &a->live};
 		struct stream_options opt = {.load = &load,
 					     .state_dir = a->state_dir,
@@ -93,6 +99,8 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 					     .gauges = &gauges,
 					     .published = print_published,
 					     .ctx = a};
+		if (!o->quiet)
+			command_warn_framing("stream", job.tables, job.ntables);
 		a->monitor = o->quiet ? NULL : monitor_start(&gauges, &progress);
 		rc = stream_run(&job, &opt, &progress, &err);
 		monitor_stop(a->monitor);
@@ -111,6 +119,8 @@ int cmd_stream(int argc, char **argv)
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {"max-rejects", required_argument, NULL,
 					     OPT_MAX_REJECTS},
+					    {"max-duplicates", required_argument, NULL,
+					     OPT_MAX_DUPLICATES},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {"metrics", required_argument, NULL, OPT_METRICS},
 					    {0}};

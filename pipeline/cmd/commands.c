@@ -47,6 +47,8 @@ const struct command commands[] = {
 	 "                          says `share: true`\n"
 	 "  -o, --output DIR        parent of the loads (default: DIR/published)\n"
 	 "  --max-rejects N|P%      bad events to tolerate in each load (default 1000)\n"
+	 "  --max-duplicates N|P%   events of a table to tolerate in each load that others hide "
+	 "(default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
 	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
 	 cmd_stream},

@@ -11,6 +11,7 @@
 
 #include "cmd.h"
 #include "pool.h"
+#include "report.h"
 #include "text.h"
 
 void command_say(const char *name, const char *fmt, ...)
@@ -45,6 +46,15 @@ void command_warn(const char *name, const struct buf *lines)
 		command_say(name, "%.*s", (int)n, line);
 		i += n + 1;
 	}
+}
+
+void command_warn_framing(const char *name, const struct job_table *tables, size_t n)
+{
+	struct buf warnings = {0};
+	for (size_t i = 0; i < n; i++)
+		report_framing(&warnings, &tables[i].schema);
+	command_warn(name, &warnings);
+	buf_release(&warnings);
 }
 
 int command_print(const char *name, const struct buf *text)

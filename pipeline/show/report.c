@@ -260,8 +260,7 @@ void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t n
 		   t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
 }
 
-/* Which readers a family's files have must not be left unsaid (hfile/README.md 9.4). */
-static void put_framing(struct buf *out, const struct table *t)
+void report_framing(struct buf *out, const struct table *t)
 {
 	for (size_t f = 0; f < t->nfamilies; f++) {
 		if (t->families[f].codec != CODEC_ZSTD || t->families[f].framing_said)
@@ -282,7 +281,6 @@ void report_hidden(struct buf *out, const struct load_result *r, const struct jo
 	for (size_t i = 0; i < r->manifest.ntables; i++) {
 		const struct manifest_table *m = &r->manifest.tables[i];
 		const struct table *t = &job->tables[i].schema;
-		put_framing(out, t);
 		for (size_t f = 0; f < t->nfamilies; f++) {
 			int64_t newest = INT64_MIN;
 			for (size_t k = 0; k < m->nfiles; k++)

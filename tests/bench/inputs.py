@@ -128,7 +128,7 @@ class Jobs:
         return RATINGS_JOB
 
     def auto(self):
-        return self._ratings("auto", "compression: ZSTD", "compression: {codec: ZSTD, level: auto}")
+        return self._ratings("auto", "{codec: ZSTD, framing: hbase}", "{codec: ZSTD, framing: hbase, level: auto}")
 
     def regions(self, n):
         return self._ratings(f"regions-{n}", "count: 16", f"count: {n}")

@@ -1,7 +1,9 @@
 """`saltmill ddl`: which script comes out of which job, and what is refused before a cluster sees it."""
 
 import json
+import pathlib
 import re
+import signal
 import subprocess
 
 import pytest
@@ -198,3 +200,42 @@ def test_alter_wants_describe(ddl, tmp_path):
 def test_json(ddl):
     answer = json.loads(ddl("--json").stdout)
     assert answer == {"table": "ns:t", "script": ddl().stdout}
+
+
+FRAMED = "warning: table ns:t: ZSTD is framed for HBase's own codec"
+
+
+@pytest.mark.parametrize("family,told", [
+    ("compression: ZSTD", True), ("compression: {codec: ZSTD, level: 9}", True), ("compression: GZ", False),
+    ("compression: {codec: ZSTD, framing: hbase}", False), ("compression: {codec: ZSTD, framing: hadoop}", False)])
+def test_framing_that_is_not_said(ddl, saltmill, tmp_path, family, told):
+    """Which clusters read the files is said once, by all that write a script or files, until the job says it."""
+    (tmp_path / "in.csv").write_text("id,at,value\n1,1500000000,x\n")
+    done = ddl(family=family)
+    assert done.returncode == 0 and done.stderr.count(FRAMED) == told
+    assert ddl("--quiet", family=family).stderr == ddl("--drop", family=family).stderr == ""
+    ddl(family=family)
+    for command in (["plan", "job.yaml", "--threads", "1"], ["load", "job.yaml", "-o", "out"]):
+        done = subprocess.run([saltmill, *command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0 and done.stderr.count(FRAMED) == told, done.stderr
+    job = (tmp_path / "job.yaml").read_text().replace("csv: {files: [in.csv]}",
+                                                      'kafka: {brokers: "127.0.0.1:1", topic: t, format: json}')
+    (tmp_path / "job.yaml").write_text(job)
+    stream = subprocess.Popen([saltmill, "stream", "job.yaml", "--state", "state"], cwd=tmp_path, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    first = stream.stderr.readline()
+    stream.send_signal(signal.SIGTERM)
+    rest = stream.communicate(timeout=30)[1]
+    assert (FRAMED in first, FRAMED in rest) == (told, False)
+
+
+def test_framing_of_the_examples(saltmill, tmp_path):
+    """The jobs of conf/ say it."""
+    conf = pathlib.Path(__file__).resolve().parents[2] / "conf"
+    (tmp_path / "none.txt").write_text("")
+    jobs = [j for j in conf.glob("*.yaml") if "ZSTD" in j.read_text()]
+    assert len(jobs) >= 3
+    for job in jobs:
+        done = subprocess.run([saltmill, "ddl", job, "--splits", tmp_path / "none.txt"], capture_output=True, text=True,
+                              timeout=60, check=False)
+        assert done.returncode == 0 and done.stderr == "", (job, done.stderr)

@@ -323,7 +323,7 @@ def test_disk_bytes(tmp_path, saltmill, request, codec, name):
         data = request.getfixturevalue("flights_csv")
     conf = (request.config.rootpath.parent if request.config.rootpath.name == "tests"
             else request.config.rootpath) / "conf" / f"{name}.yaml"
-    bench = Plans(tmp_path, saltmill, conf.read_text().replace("compression: ZSTD", f"compression: {codec}"))
+    bench = Plans(tmp_path, saltmill, conf.read_text().replace("{codec: ZSTD, framing: hbase}", codec))
     planned = bench.table(data)
     done = bench.run(data)
     assert done.returncode == 0, done.stderr

@@ -118,6 +118,24 @@ def test_region_splitter_form(shell):
     assert shell.state() == before
 
 
+def test_zstd_of_the_other_framing(shell):
+    """The script asks the configuration it runs with, and makes no table whose files nobody could read."""
+    shell.job(family="compression: {codec: ZSTD, framing: hadoop}")
+    with pytest.raises(Exception, match="this cluster's codec is org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec, "
+                                        "which cannot read the files: write `framing: hbase`"):
+        shell.ddl()
+    shell.job(family="compression: {codec: ZSTD, framing: hbase}")
+    script = shell.output("ddl", "job.yaml")
+    asks = "org.apache.hadoop.hbase.HBaseConfiguration.create.get("
+    assert script.count(asks) == 1
+    with pytest.raises(Exception, match="this cluster's codec is org.apache.hadoop.io.compress.ZStandardCodec, which "
+                                        "cannot read the files: set hbase.io.compress.zstd.codec"):
+        shell.run(script.replace(asks, "org.apache.hadoop.conf.Configuration.new(false).get("))  # a stock cluster's
+    with pytest.raises(Exception, match="(?i)not.*found|does not exist"):
+        shell.hbase.describe(shell.name)
+    assert "Created" in shell.run(script)
+
+
 def test_drop(shell):
     shell.job()
     shell.ddl()

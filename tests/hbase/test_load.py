@@ -214,8 +214,11 @@ def flights(flights_csv):
     return cells, read
 
 
+FLIGHTS_FAMILY = "compression: {codec: ZSTD, framing: hbase}, bloomfilter: ROW"
+
+
 @pytest.mark.parametrize("family,attributes", [
-    ("compression: ZSTD, bloomfilter: ROW", {}),
+    (FLIGHTS_FAMILY, {}),
     ("compression: NONE, bloomfilter: NONE", {"COMPRESSION": "NONE", "BLOOMFILTER": "NONE"}),
     ("compression: GZ, bloomfilter: ROWCOL, blocksize: 16384",
      {"COMPRESSION": "GZ", "BLOOMFILTER": "ROWCOL", "BLOCKSIZE": "16384"}),
@@ -226,7 +229,7 @@ def flights(flights_csv):
 ], ids=["ZSTD-ROW", "NONE-NONE", "GZ-ROWCOL", "FAST_DIFF"])
 def test_flights(load, flights, flights_csv, tmp_path, family, attributes):
     expected, read = flights
-    job = derive(tmp_path, "flights.yaml", ("compression: ZSTD, bloomfilter: ROW", family))
+    job = derive(tmp_path, "flights.yaml", (FLIGHTS_FAMILY, family))
     load.run(job, flights_csv)
     want = {**ZSTD_ROW, **attributes}
     load.check("flights", expected, {"s": want, "d": want}, read, regions=8, balance=1.2)
@@ -235,10 +238,11 @@ def test_flights(load, flights, flights_csv, tmp_path, family, attributes):
 # --- ratings ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compression", ["ZSTD", "{codec: ZSTD, level: auto}"], ids=["3", "auto"])
+@pytest.mark.parametrize("compression", ["{codec: ZSTD, framing: hbase}", "{codec: ZSTD, level: auto}"],
+                         ids=["3", "auto"])
 def test_ratings(load, shared_data, tmp_path, compression):
     file = shared_data / "ratings.csv"
-    job = derive(tmp_path, "ratings.yaml", ("compression: ZSTD", f"compression: {compression}"))
+    job = derive(tmp_path, "ratings.yaml", ("{codec: ZSTD, framing: hbase}", compression))
     expected, rows = Cells(), read_csv(file)
     for r in rows:
         ts, user, film = int(r["timestamp"]) * 1000, u64(int(r["userId"])), int(r["movieId"])

@@ -95,6 +95,15 @@ def test_key_that_is_not_unique(rig, kafka):
     assert not out.exists()
     done, _ = rig.load()
     assert f"for example {rig.topic}/0 at offset 0 is hidden by {rig.topic}/0 at offset 49, both give" in done.stderr
+    text = rig.job.read_text()
+    rig.job.write_text(text.replace("start: earliest", "start: earliest\n    roll: {rows: 50}"))
+    rig.state = rig.folder / "streamed"
+    said = rig.wait(rig.stream("--max-duplicates", "3%"))
+    assert "events (9" in said and "--max-duplicates tolerates" in said and "nothing was published" in said
+    assert rig.loads() == []
+    process = rig.stream("--max-duplicates", "99%")
+    assert "published as" in process.stdout.readline()
+    rig.end(process)
 
 
 def test_start(rig, kafka):
