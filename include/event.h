@@ -34,6 +34,7 @@ struct event_rows {
 	size_t stride;	/* ncolumns, and one more where line ends have two bytes */
 	size_t longest; /* row, in bytes */
 	uint64_t seq;	/* of an event that starts at text: see struct event */
+	uint64_t line;	/* of the first row; each is one line */
 };
 
 struct row_field {

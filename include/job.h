@@ -91,6 +91,13 @@ struct field {
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
 enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
 
+/*
+ * A salt that no field gives, so that nobody can name a row's bucket.  DRAW_RANDOM: murmur3_32 of
+ * the event's own bytes with the seed, modulo the buckets; DRAW_ROUND_ROBIN: its line's number in
+ * the file, or its offset in the partition, plus the seed.
+ */
+enum salt_draw { DRAW_NOTHING, DRAW_RANDOM, DRAW_ROUND_ROBIN };
+
 /* One part of a row key or of a computed qualifier. */
 struct key_part {
 	enum part_kind kind;
@@ -100,7 +107,12 @@ struct key_part {
 	size_t *of;
 	size_t nof;
 	enum hash_kind hash;
-	uint32_t buckets; /* PART_SALT: 1..; value 0..buckets-1 */
+	uint32_t buckets;    /* PART_SALT: 1..; value 0..buckets-1 */
+	enum salt_draw draw; /* PART_SALT, then without `of` */
+	uint32_t seed;
+	/* PART_SALT, murmur3: what the hash of `of` gives is the first of so many buckets, modulo
+	 * all, of which murmur3_32 with seed 1 of all behind the salt chooses one; 0: it is it */
+	uint32_t fanout;
 	uint32_t
 		width; /* bytes: of a salt (1, big-endian), a hash prefix, a padded text; 0: free */
 	struct bytes constant; /* PART_CONST */

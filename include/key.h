@@ -10,7 +10,7 @@
  * from them: the salt of murmur3 is its unsigned value modulo the buckets, phoenix is SaltingUtil
  * (Math.abs(hash31 % buckets) over all behind the salt), opentsdb the same over the named parts in
  * `width` bytes (RowKey.prefixKeyWithSalt), hbasewd OneByteSimpleHash (Math.abs(hash31) % buckets,
- * negative for Integer.MIN_VALUE).
+ * negative for Integer.MIN_VALUE).  A salt may be drawn, and have a fan-out: job.h.
  */
 #ifndef SALTMILL_KEY_H
 #define SALTMILL_KEY_H
@@ -67,6 +67,7 @@ struct key_schema {
 	} * numbers;
 	size_t nnumbers;
 	bool one_salt; /* then: one derived part, with keep */
+	bool drawn;    /* then: one derived part, a salt that is drawn */
 };
 
 /*
@@ -93,6 +94,8 @@ struct salted {
 };
 /* What a thread needs to build keys of a maker's schemas. */
 struct key_scratch {
+	struct bytes event; /* its own bytes and place, for salts that are drawn; null: none */
+	uint64_t place;
 	struct salted *salted;
 	struct span *spans;
 	struct buf hash_input;

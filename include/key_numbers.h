@@ -23,6 +23,9 @@ static inline bool numbers_put(const struct value *values, const struct key_sche
 	return !bad;
 }
 
+/* Of a salt that is drawn, by the event's own bytes or its place. */
+uint64_t salt_drawn(const struct key_part *part, struct bytes event, uint64_t place);
+
 static inline uint8_t salt_of(const struct key_derived *d, struct bytes in)
 {
 	return (uint8_t)(murmur3_32(in, 0) % d->part->buckets);

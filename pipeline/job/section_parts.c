@@ -8,6 +8,7 @@ static const struct choice salt_hashes[] = {{"murmur3", HASH_MURMUR3},
 					    {"phoenix", HASH_PHOENIX},
 					    {"opentsdb", HASH_OPENTSDB},
 					    {"hbasewd", HASH_HBASEWD}};
+static const struct choice draws[] = {{"random", DRAW_RANDOM}, {"round_robin", DRAW_ROUND_ROBIN}};
 static const struct choice prefix_hashes[] = {{"md5", HASH_MD5}, {"murmur3", HASH_MURMUR3}};
 
 static int read_of(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -69,6 +70,19 @@ static const struct key salt_keys[] = {
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = 2},
+	{.name = "fanout",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, fanout),
+	 .min = 2,
+	 .max = 65536},
+	{.name = "draw",
+	 .read = read_choice,
+	 .offset = offsetof(struct key_part, draw),
+	 CHOICES(draws)},
+	{.name = "seed",
+	 .read = read_number,
+	 .offset = offsetof(struct key_part, seed),
+	 .max = UINT32_MAX},
 };
 static const struct key field_keys[] = {
 	{.name = "field",
@@ -120,10 +134,44 @@ static const struct {
 };
 #define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+static int check_draw(struct reader *r, const struct node *n, const struct key_part *p)
+{
+	static const char *const not_drawn[] = {"of", "hash", "fanout"};
+	const struct node *seed = node_get(n, "seed"), *other;
+	for (size_t i = 0; p->draw && i < 3; i++)
+		if ((other = node_get(n, not_drawn[i])))
+			return fault(r, other->pos,
+				     "%s: found with `draw`, expected one of them: what is drawn "
+				     "is of no field",
+				     not_drawn[i]);
+	if (seed && !p->draw)
+		return fault(r, seed->pos,
+			     "seed: found without `draw`, expected `draw: random` or "
+			     "`draw: round_robin`");
+	return RC_OK;
+}
+
+static int check_fanout(struct reader *r, const struct node *n, const struct key_part *p)
+{
+	const struct node *fanout = node_get(n, "fanout");
+	if (fanout && p->hash != HASH_MURMUR3)
+		return fault(r, fanout->pos,
+			     "fanout: found with another system's hash, expected it with murmur3");
+	if (p->fanout > p->buckets)
+		return fault(r, fanout->pos, "fanout: found %u of %u buckets, expected at most all",
+			     p->fanout, p->buckets);
+	return RC_OK;
+}
+
 static int check_salt(struct reader *r, const struct node *n, struct key_part *p)
 {
 	bool whole_key = p->hash == HASH_PHOENIX || p->hash == HASH_HBASEWD;
-	if (!p->nof && !whole_key)
+	int rc = check_draw(r, n, p);
+	if (rc == RC_OK)
+		rc = check_fanout(r, n, p);
+	if (rc)
+		return rc;
+	if (!p->nof && !whole_key && !p->draw)
 		return fault(r, p->pos,
 			     "a salt lacks the key `of`, expected names of fields: "
 			     "`of: [userId]`");

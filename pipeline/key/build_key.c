@@ -50,6 +50,18 @@ static int hash_input(struct key_scratch *k, const struct key_derived *d, const 
 	return 0;
 }
 
+static int fill_drawn(const struct key_derived *d, const struct key_scratch *k, uint8_t *to,
+		      struct reject *why)
+{
+	if (!k->event.ptr)
+		return reject_set(why, "drawn_salt", NULL,
+				  "the salt of this key is drawn for each event, expected one: "
+				  "without it the row is in any of %u buckets",
+				  d->part->buckets);
+	salt_write(salt_drawn(d->part, k->event, k->place), d->width, to);
+	return RC_OK;
+}
+
 static int fill_derived(const struct key_schema *s, struct key_scratch *k, const struct span *spans,
 			const struct value *values, struct buf *out, struct reject *why)
 {
@@ -62,10 +74,14 @@ static int fill_derived(const struct key_schema *s, struct key_scratch *k, const
 				salt_of(d, bytes_of(out->ptr + of->at, of->len));
 			continue;
 		}
-		int rc = hash_input(k, d, spans, values, out, &in, why);
+		size_t at = spans[d->at].at;
+		int rc = d->part->draw ? fill_drawn(d, k, out->ptr + at, why)
+				       : hash_input(k, d, spans, values, out, &in, why);
 		if (rc)
 			return rc;
-		derive(d, in, out->ptr + spans[d->at].at);
+		if (!d->part->draw)
+			derive(d, in, bytes_of(out->ptr + at + d->width, out->len - at - d->width),
+			       out->ptr + at);
 	}
 	return 0;
 }

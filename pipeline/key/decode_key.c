@@ -119,8 +119,9 @@ static int check_derived(const struct key_schema *s, const struct key_derived *d
 	struct bytes in, found = pieces[d->at].bytes;
 	uint8_t right[16];
 	bool salt = d->part->kind == PART_SALT;
-	if (derived_input(d, key, pieces, a, &in)) {
-		derive(d, in, right);
+	if (!d->part->draw && derived_input(d, key, pieces, a, &in)) {
+		size_t behind = pieces[d->at].end;
+		derive(d, in, bytes_of(key.ptr + behind, key.len - behind), right);
 		struct bytes expected = bytes_of(right, d->width);
 		if (bytes_eq(found, expected))
 			return RC_OK;

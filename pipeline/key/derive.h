@@ -6,7 +6,11 @@
 
 #include "key.h"
 
-/* Write d->width bytes. */
-void derive(const struct key_derived *d, struct bytes in, uint8_t *to);
+/* Write d->width bytes.  rest: all behind a salt, for its fan-out.  Not of one that is drawn. */
+void derive(const struct key_derived *d, struct bytes in, struct bytes rest, uint8_t *to);
+/* The first bucket of a salt with a fan-out; it and the next ones, modulo all, are the others. */
+uint64_t fanout_first(const struct key_part *part, struct bytes in);
+/* A number as a salt has it. */
+void salt_write(uint64_t salt, uint32_t width, uint8_t *to);
 
 #endif

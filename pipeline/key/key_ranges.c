@@ -257,11 +257,10 @@ static void walk_field(struct walk *w, size_t step, struct bytes prefix)
 	}
 }
 
-/* The bytes of a salt or hash; false: a field of it is open. */
-static bool derived_bytes(const struct walk *w, const struct key_derived *d, struct bytes *out)
+/* What a salt or hash is over; false: a field of it is open. */
+static bool derived_input(const struct walk *w, const struct key_derived *d, struct bytes *out)
 {
 	struct bytes in = bytes_of("", 0);
-	uint8_t *to = arena_alloc(w->a, 16);
 	for (size_t i = 0; i < d->nof; i++) {
 		const struct hash_input *h = &d->of[i];
 		const struct layout *l = &w->s->steps[h->part].layout;
@@ -271,9 +270,20 @@ static bool derived_bytes(const struct walk *w, const struct key_derived *d, str
 		b.len -= h->in_parts && l->terminator != NO_TERMINATOR;
 		in = bytes_join(w->a, in, b);
 	}
-	derive(d, in, to);
-	*out = bytes_of(to, d->width);
+	*out = in;
 	return d->nof > 0;
+}
+
+/* The bytes of a salt or hash; false: a field of it is open, or it is of the whole key. */
+static bool derived_bytes(const struct walk *w, const struct key_derived *d, struct bytes *out)
+{
+	struct bytes in;
+	uint8_t *to = arena_alloc(w->a, 16);
+	if (d->part->fanout || !derived_input(w, d, &in))
+		return false;
+	derive(d, in, (struct bytes){0}, to);
+	*out = bytes_of(to, d->width);
+	return true;
 }
 
 static const struct key_derived *derived_at(const struct walk *w, size_t step)
@@ -292,9 +302,8 @@ static void emit_behind(struct walk *w, struct bytes salt, struct interval rest)
 
 static struct bytes salt_bytes(struct arena *a, uint64_t salt, uint32_t width)
 {
-	uint8_t *p = arena_alloc(a, 8), all[8];
-	put_be64(all, salt);
-	memcpy(p, all + 8 - width, width);
+	uint8_t *p = arena_alloc(a, 8);
+	salt_write(salt, width, p);
 	return bytes_of(p, width);
 }
 
@@ -307,6 +316,37 @@ static void try_buckets(struct walk *w, const struct key_derived *d, struct inte
 	int64_t odd = INT32_MIN % (int64_t)n;
 	if (d->part->hash == HASH_HBASEWD && odd)
 		emit_behind(w, salt_bytes(w->a, (uint64_t)odd, d->width), rest);
+}
+
+/* Those of the entity. */
+static void try_fanout(struct walk *w, const struct key_derived *d, struct bytes in,
+		       struct interval rest)
+{
+	uint64_t first = fanout_first(d->part, in);
+	for (uint32_t i = 0; i < d->part->fanout; i++)
+		emit_behind(w, salt_bytes(w->a, (first + i) % d->part->buckets, d->width), rest);
+}
+
+static bool is_one_key(const struct walk *w, struct interval i)
+{
+	return i.hi.ptr && i.hi.len == i.lo.len + 1 &&
+	       bytes_eq(bytes_join(w->a, i.lo, bytes_of("", 1)), i.hi);
+}
+
+/* What is behind the salt is one interval: before it the salts that it can have. */
+static void try_salts(struct walk *w, const struct key_derived *d, struct interval rest)
+{
+	struct bytes in = rest.lo;
+	bool known = !d->part->draw && (d->nof == 0 || derived_input(w, d, &in));
+	uint8_t salt[8];
+	if (known && is_one_key(w, rest)) {
+		derive(d, in, rest.lo, salt);
+		emit_behind(w, bytes_join(w->a, bytes_of(salt, d->width), bytes_of("", 0)), rest);
+	} else if (known && d->part->fanout) {
+		try_fanout(w, d, in, rest);
+	} else {
+		try_buckets(w, d, rest);
+	}
 }
 
 static void walk_salt(struct walk *w, struct bytes prefix)
@@ -327,18 +367,8 @@ static void walk_salt(struct walk *w, struct bytes prefix)
 	w->out = before;
 	w->n = nbefore;
 	w->room = room;
-	for (size_t i = 0; i < nrest && !w->full; i++) {
-		struct bytes key = rest[i].lo;
-		bool one_key = rest[i].hi.ptr && rest[i].hi.len == key.len + 1 &&
-			       bytes_eq(bytes_join(w->a, key, bytes_of("", 1)), rest[i].hi);
-		uint8_t byte;
-		if (d->nof == 0 && one_key) {
-			derive(d, key, &byte);
-			emit_behind(w, salt_bytes(w->a, byte, 1), rest[i]);
-		} else {
-			try_buckets(w, d, rest[i]);
-		}
-	}
+	for (size_t i = 0; i < nrest && !w->full; i++)
+		try_salts(w, d, rest[i]);
 }
 
 static void walk(struct walk *w, size_t step, struct bytes prefix)

@@ -33,7 +33,7 @@ static void make_derived(struct key_maker *m, struct key_derived *d, const struc
 	}
 	d->number = m->nsalts++;
 	d->byte_of_part = self->kind == PART_SALT && self->hash == HASH_MURMUR3 && d->width == 1 &&
-			  d->nof == 1 && d->of[0].in_parts;
+			  !self->draw && !self->fanout && d->nof == 1 && d->of[0].in_parts;
 }
 
 static void make_field(struct key_maker *m, struct layout *l, const struct key_part *part)
@@ -92,6 +92,7 @@ static void make_numbers(struct key_maker *m, struct key_schema *s)
 		d->to = s->spans[d->at].at;
 	}
 	s->one_salt = s->nderived == 1 && s->derived->keep;
+	s->drawn = s->nderived == 1 && s->derived->part->draw;
 }
 
 void key_schema_make(struct key_schema *s, struct key_maker *m, const struct key_part *parts,

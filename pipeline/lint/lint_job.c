@@ -116,6 +116,45 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 			 .figure = salt->buckets});
 }
 
+/* The field that a salt should be of: the first of the key, rather one that is no time. */
+static const char *entity_of(const struct job *job, const struct job_table *t)
+{
+	const struct field *found = NULL;
+	for (size_t i = 0; i < t->nrowkey; i++) {
+		const struct key_part *p = &t->rowkey[i];
+		const struct field *f = &job->fields[p->field];
+		if (p->kind == PART_FIELD &&
+		    (!found || (found->type == FIELD_TIME && f->type != FIELD_TIME)))
+			found = f;
+	}
+	return found ? found->name : "ID";
+}
+
+static void drawn_salt(struct lint *l, const struct job *job, const struct job_table *t)
+{
+	const struct key_part *salt = t->nrowkey ? &t->rowkey[0] : NULL;
+	if (!salt || salt->kind != PART_SALT || !salt->draw || salt->buckets < 2)
+		return;
+	struct draft d = draft_of(l, &t->written.rowkey);
+	if (d.n)
+		d.text[0] = lint_text(l, "{salt: %u, of: [%s]}", salt->buckets,
+				      fix_name(l, entity_of(job, t)));
+	lint_add(l, &(struct lint_finding){
+			    .rule = "drawn-salt",
+			    .severity = LINT_WARNING,
+			    .table = t->schema.name,
+			    .pos = salt->pos,
+			    .what = lint_text(l, "each row is in any of %u buckets", salt->buckets),
+			    .why = lint_text(
+				    l,
+				    "no field gives the bucket: a get becomes %u gets, a scan "
+				    "%u scans, and an event that comes again with other bytes "
+				    "or at another place is another row",
+				    salt->buckets, salt->buckets),
+			    .fix = draft_text(l, &d, "rowkey"),
+			    .figure = salt->buckets});
+}
+
 void lint_job(struct lint *l, const struct job *job)
 {
 	for (size_t i = 0; i < job->ntables; i++) {
@@ -124,5 +163,6 @@ void lint_job(struct lint *l, const struct job *job)
 		dead_versions(l, job, t);
 		time_as_text(l, job, t);
 		few_buckets(l, t);
+		drawn_salt(l, job, t);
 	}
 }

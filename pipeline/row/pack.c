@@ -194,6 +194,8 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 {
 	const struct row_plan *p = e->plan;
 	int rc = values_decode(e, ev, why);
+	e->keys.event = bytes_of(ev->raw.ptr ? (const void *)ev->raw.ptr : "", ev->raw.len);
+	e->keys.place = ev->line ? ev->line : ev->offset;
 	for (size_t i = 0; i < p->ntables && !rc; i++) {
 		const struct table_plan *t = &p->tables[i];
 		struct table_output *o = &e->out[i];

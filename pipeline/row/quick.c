@@ -90,7 +90,7 @@ void quick_compile(struct row_plan *p)
 	for (size_t i = 0; p->quick && i < p->ntables; i++) {
 		struct table_plan *t = &p->tables[i];
 		p->quick = t->key.simple && t->key.fixed > 0 && compile_cells(p, t) &&
-			   (t->key.nderived == 0 || t->key.one_salt);
+			   (t->key.nderived == 0 || t->key.one_salt || t->key.drawn);
 	}
 }
 
@@ -325,8 +325,29 @@ static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
 	return !bad;
 }
 
+/* The event's own bytes, without its line end. */
+static struct bytes row_text(const struct event_rows *rows, size_t row)
+{
+	const uint16_t *ends = rows->ends + row * rows->stride;
+	size_t at = row_field(ends).at;
+	return bytes_of(rows->text + at, ends[rows->ncolumns - 1] - at);
+}
+
+static void draw_salts(const struct key_schema *key, const struct event_rows *rows,
+		       const struct record_batch *out, uint8_t *keys)
+{
+	const struct key_derived *d = key->derived;
+	for (size_t i = 0; i < out->n; i++) {
+		uint64_t salt = salt_drawn(d->part, row_text(rows, i), rows->line + i);
+		uint8_t *to = keys + out->at[i] + key->spans[d->at].at;
+		for (uint32_t k = d->width; k-- > 0; salt >>= 8)
+			to[k] = (uint8_t)salt;
+	}
+}
+
 /* From the last part to the first: of each, eight bytes are written that end where it ends. */
-static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct record_batch *out)
+static bool put_keys(struct row_encoder *e, const struct table_plan *t,
+		     const struct event_rows *rows, struct record_batch *out)
 {
 	const struct key_schema *key = &t->key;
 	uint8_t *keys = out->to + out->head;
@@ -339,7 +360,9 @@ static bool put_keys(struct row_encoder *e, const struct table_plan *t, struct r
 		for (size_t i = 0, n = out->n; i < n; i++)
 			put_be64(to + out->at[i], u[i] ^ part.flip);
 	}
-	for (size_t i = 0; key->nderived && i < out->n; i++)
+	if (key->drawn)
+		draw_salts(key, rows, out, keys);
+	for (size_t i = 0; key->one_salt && i < out->n; i++)
 		salt_put(&e->keys, key, keys + out->at[i]);
 	return true;
 }
@@ -398,8 +421,8 @@ static bool encode_table(struct row_encoder *e, const struct table_plan *t,
 	out->key_len = t->key.fixed;
 	out->first_seq = rows->seq + rows_start(rows, 0);
 	out->last_seq = rows->seq + rows_start(rows, rows->n - 1);
-	if (most >= RECORD_PAYLOAD || !put_payloads(e, t, rows, out) || !put_keys(e, t, out) ||
-	    !put_times(e, t, out, newest_ms))
+	if (most >= RECORD_PAYLOAD || !put_payloads(e, t, rows, out) ||
+	    !put_keys(e, t, rows, out) || !put_times(e, t, out, newest_ms))
 		return false;
 	put_heads(t, rows, out);
 	return true;

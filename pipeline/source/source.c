@@ -486,6 +486,7 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 
 	some.ends += from * rows->stride;
 	some.n = end - from;
+	some.line += from;
 	if (sink->rows)
 		rc = sink->rows(sink->ctx, &some, &taken);
 	for (; !taken && from < end && rc == RC_OK; from++)
@@ -503,6 +504,7 @@ static int take_rows(struct source_worker *w, struct event_rows *rows,
 	if (!sink->event)
 		return RC_OK;
 	rows->seq = w->seq + (uint64_t)(rows->text - w->piece.ptr);
+	rows->line = w->line + w->reader.line - rows->n + 1;
 	if (sink->rows && rows->n > SOME_ROWS)
 		rc = sink->rows(sink->ctx, rows, &taken);
 	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)

@@ -184,6 +184,19 @@ def java_rem(a, b):
     return a % b if a >= 0 else -(-a % b)
 
 
+def drawn(part, raw, line):
+    """(the event's own bytes, its line) -> a salt that no field gives."""
+    width = part.get("width", 2 if part["salt"] > 256 else 1)
+    n = murmur3_32(raw, part.get("seed", 0)) if part["draw"] == "random" else line + part.get("seed", 0)
+    return (n % part["salt"]).to_bytes(width, "big")
+
+
+def fanned(part, data, behind):
+    """The bucket of an entity that has several."""
+    n = murmur3_32(data) + murmur3_32(behind, 1) % part["fanout"]
+    return (n % part["salt"]).to_bytes(part.get("width", 2 if part["salt"] > 256 else 1), "big")
+
+
 def salt_of(part, data):
     kind, n = part.get("hash", "murmur3"), part["salt"]
     width = part.get("width", 2 if n > 256 else 1)
@@ -283,6 +296,10 @@ class Oracle:
                 data = unescape(p["const"])
             elif "hex" in p:
                 data = bytes.fromhex(p["hex"])
+            elif "draw" in p:
+                data = drawn(p, *self.event)
+            elif "fanout" in p:
+                data = fanned(p, self.hash_input(p, parts, values), behind)
             elif "salt" in p:
                 data = salt_of(p, self.hash_input(p, parts, values) if "of" in p else behind)
             else:
@@ -323,6 +340,7 @@ class Oracle:
         try:
             refuse(columns is None, "not the header's number of columns")
             values = self.values(columns)
+            self.event = raw, line
             brought = [self.table_cells(t, values) for t in self.job.tables]
         except Reject:
             self.rejected.append((name, line, offset, raw))

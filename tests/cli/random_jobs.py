@@ -270,6 +270,8 @@ class Job:
             salt.update(salt=rng.choice([3, 257, 65536]), width=2)
         if rng.random() < 0.3 and kind == "murmur3":
             del salt["hash"]
+        if kind == "murmur3" and salt["salt"] > 1 and rng.random() < 0.3:
+            salt["fanout"] = rng.choice([2, salt["salt"], rng.randrange(2, salt["salt"] + 1)])
         return salt
 
     def parts(self, n):
@@ -283,6 +285,10 @@ class Job:
         if rng.random() < 0.6:
             inside = [p["field"] for p in parts if "field" in p]
             parts.insert(0, self.salt(sorted(set(inside)) if rng.random() < 0.7 else list(self.by_name)))
+        elif rng.random() < 0.1:
+            parts.insert(0, {"salt": rng.choice([1, 7, 16, 256, 300]), "draw": rng.choice(["random", "round_robin"])})
+            if rng.random() < 0.5:
+                parts[0]["seed"] = rng.choice([1, 5, 2**32 - 1])
         return parts
 
     def family(self):

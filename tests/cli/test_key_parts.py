@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from oracle import unescape
+from oracle import murmur3_32, unescape
 
 JOB = """\
 source: {csv: {files: [in.csv]}}
@@ -147,3 +147,83 @@ def test_intervals(tmp_path, saltmill, type_, part, texts):
                 found = any(a <= row and (not b or row < b) for a, b in ends)
                 assert found or not means(k), (op, bound, texts[k])
                 assert means(k) or not found or not r["exact"], (op, bound, texts[k])
+
+
+# --- salts that no field gives, and entities of several buckets ---
+
+SALTED = """\
+source: {csv: {files: [in.csv]}}
+fields: {user: u32, n: u32}
+tables:
+  - name: t
+    rowkey: [%s, {field: user, as: u32}, {field: n, as: u32}]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: q, value: n}]
+    regions: {split: none}
+"""
+
+
+def ranges(saltmill, folder, where):
+    r = json.loads(key(saltmill, folder, "ranges", "job.yaml", "--where", where, "--json").stdout)
+    return [unescape(x["start"]) for x in r["ranges"]], r["exact"]
+
+
+@pytest.mark.parametrize("n,m", [(16, 4), (16, 16), (3, 2), (300, 7)])
+def test_fanout(tmp_path, saltmill, n, m):
+    (tmp_path / "job.yaml").write_text(SALTED % f"{{salt: {n}, of: [user], fanout: {m}}}")
+    width = 2 if n > 256 else 1
+    assert murmur3_32(b"", 1) == 0x514E28B7  # as published
+    for user in (0, 7, 2**32 - 1):
+        first = murmur3_32(user.to_bytes(4, "big")) % n
+        buckets = {(first + i) % n for i in range(m)}
+        found, exact = ranges(saltmill, tmp_path, f"user = {user}")
+        assert exact and {int.from_bytes(row[:width], "big") for row in found} == buckets and len(found) == m
+        seen = set()
+        for k in range(5):
+            behind = user.to_bytes(4, "big") + k.to_bytes(4, "big")
+            row = ((first + murmur3_32(behind, 1) % m) % n).to_bytes(width, "big") + behind
+            seen.add(row[:width])
+            r = key(saltmill, tmp_path, "encode", "job.yaml", f"user={user}", f"n={k}", "--to", "hex")
+            assert r.stdout == row.hex() + "\n"
+            assert ranges(saltmill, tmp_path, f"user = {user} and n = {k}") == ([row], True)
+        assert len(seen) > 1 or m == 2
+        wrong = ((int.from_bytes(row[:width], "big") + 1) % n).to_bytes(width, "big") + behind
+        r = key(saltmill, tmp_path, "decode", "job.yaml", wrong.hex(), "--from", "hex")
+        assert r.returncode == 1 and "by the parts it is over" in r.stderr
+
+
+def test_drawn_keys(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(SALTED % "{salt: 16, draw: random}")
+    r = key(saltmill, tmp_path, "encode", "job.yaml", "user=1", "n=2")
+    assert r.returncode == 2 and "is drawn for each event, expected one: without it the row is in any of 16" in r.stderr
+    behind = bytes.fromhex("0000000100000002")
+    assert ranges(saltmill, tmp_path, "user = 1 and n = 2") == ([bytes([b]) + behind for b in range(16)], True)
+    r = key(saltmill, tmp_path, "decode", "job.yaml", "0f" + behind.hex(), "--from", "hex")
+    assert r.stdout == "salt 15, user 1, n 2\n"
+    r = key(saltmill, tmp_path, "decode", "job.yaml", "10" + behind.hex(), "--from", "hex")
+    assert r.returncode == 1 and "found 16, expected 0 to 15" in r.stderr
+
+
+@pytest.mark.parametrize("draw", ["random", "round_robin"])
+@pytest.mark.parametrize("form", ["plain", "quoted", "json"])
+@pytest.mark.parametrize("rows", [1, 2, 5000])
+def test_drawn_loads(tmp_path, saltmill, draw, form, rows):
+    """By bytes or line alone: whatever the threads, in the rows that go together and in those that do not."""
+    lines = [f"{i % 7},{i}" for i in range(rows)]
+    if form == "quoted":
+        lines = [f'"{i % 7}",{i}' if i % 3 == 0 else line for i, line in enumerate(lines)]
+    if form == "json":
+        lines = [json.dumps({"user": i % 7, "n": i}) for i in range(rows)]
+    (tmp_path / "in.csv").write_text("".join(f"{x}\n" for x in (["user,n"] if form != "json" else []) + lines))
+    job = SALTED % f"{{salt: 300, draw: {draw}, seed: 11}}"
+    (tmp_path / "job.yaml").write_text(job.replace("csv:", "json:") if form == "json" else job)
+    first = 1 if form == "json" else 2
+    salts = [murmur3_32(x.encode(), 11) % 300 if draw == "random" else (i + first + 11) % 300 for i, x in enumerate(lines)]
+    expected = {s.to_bytes(2, "big") + (i % 7).to_bytes(4, "big") + i.to_bytes(4, "big") for i, s in enumerate(salts)}
+    for threads in "12":
+        r = subprocess.run([saltmill, "load", "job.yaml", "-o", threads, "--quiet", "--threads", threads], cwd=tmp_path,
+                           capture_output=True, text=True)
+        assert (r.returncode, r.stderr) == (0, ""), r.stderr
+        out = subprocess.run([saltmill, "scan", "job.yaml", threads, "--format", "jsonl"], cwd=tmp_path, capture_output=True)
+        assert {unescape(json.loads(x)["row"]) for x in out.stdout.splitlines()} == expected

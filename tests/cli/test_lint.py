@@ -64,6 +64,9 @@ CASES = {
         key="[{salt: 4, of: [id]}, {field: id, as: u32}]", regions="{split: sampled, count: 16}"), rows()),
     "fewer buckets than servers": ("few-buckets", job(
         key="[{salt: 4, of: [id]}, {field: id, as: u32}]", regions="{split: sampled, servers: 12}"), rows()),
+    "a salt that is drawn": ("drawn-salt", job(
+        key="[{salt: 16, draw: random}, {field: at, as: millis}, {field: id, as: u32}]"), rows()),
+    "a salt in turns": ("drawn-salt", job(key="[{salt: 16, draw: round_robin, seed: 3}, {field: id, as: u32}]"), rows()),
     # keys
     "long keys": ("long-key", job(key="[{field: v}]", cells="{family: f, qualifier: v, value: w}"),
                   rows(more=lambda i: (f"{i * 7919 % 400:03d}" + "k" * 40, "y"))),

@@ -32,14 +32,14 @@ def reversed_millis(ms):
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def murmur3_32(data):
-    """MurmurHash3_x86_32 with seed 0, after Austin Appleby's description."""
+def murmur3_32(data, seed=0):
+    """MurmurHash3_x86_32, after Austin Appleby's description."""
     def mix(k):
         k = k * 0xCC9E2D51 & 0xFFFFFFFF
         k = (k << 15 | k >> 17) & 0xFFFFFFFF
         return k * 0x1B873593 & 0xFFFFFFFF
 
-    h = 0
+    h = seed
     whole = len(data) // 4 * 4
     for (k,) in struct.iter_unpack("<I", data[:whole]):
         h ^= mix(k)

@@ -184,6 +184,15 @@ static void pick_key(struct rig *r)
 		salt->width = 1;
 		salt->of = of;
 		salt->nof = of[0] < MAX && pick(8);
+		if (pick(3) == 0) {
+			salt->nof = 0;
+			salt->draw = pick(2) ? DRAW_RANDOM : DRAW_ROUND_ROBIN;
+			salt->seed = pick(3);
+			salt->buckets = pick(3) ? salt->buckets : 60000;
+			salt->width = salt->buckets > 256 ? 2 : 1;
+		} else if (salt->nof && pick(4) == 0) {
+			salt->fanout = 1 + pick(salt->buckets);
+		}
 	}
 	if (of[0] == MAX)
 		add_const(r, "k");
@@ -271,6 +280,17 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 		}
 }
 
+/* The columns and what is between them. */
+static void raw_of(const struct event *ev, struct buf *out)
+{
+	out->len = 0;
+	for (size_t i = 0; i < ev->ncolumns; i++) {
+		if (i)
+			buf_put(out, '7');
+		buf_append(out, ev->columns[i].ptr, ev->columns[i].len);
+	}
+}
+
 /* true: the batch was taken. */
 static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct batch *b)
 {
@@ -278,7 +298,9 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	struct rig_rows rows;
 	size_t secondary_bytes = row_secondary_bytes(r->plan, 0);
 	int64_t newest = row_encoder_newest(batches);
+	struct buf raw = {0};
 	batch_rows(b, &rows);
+	rows.rows.line = 1 + pick(1000);
 	bool taken = encode_rows(batches, &rows.rows, &records);
 	if (!taken)
 		assert_int_equal(row_encoder_newest(batches), newest);
@@ -286,6 +308,9 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	r->encoder = row_encoder_new(r->plan);
 	for (size_t i = 0; taken && i < b->n; i++) {
 		struct record one = record_of_batch(&records, i, secondary_bytes);
+		raw_of(&b->events[i], &raw);
+		b->events[i].raw = buf_bytes(&raw);
+		b->events[i].line = rows.rows.line + i;
 		assert_int_equal(row_encode(r->encoder, &b->events[i], &r->record, &r->why), 0);
 		assert_bytes(one.key, r->record.key.ptr, r->record.key.len);
 		assert_bytes(one.payload, r->record.payload.ptr, r->record.payload.len);
@@ -296,6 +321,7 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	if (taken)
 		assert_int_equal(row_encoder_newest(batches), each > newest ? each : newest);
 	free(records.to);
+	buf_release(&raw);
 	rig_rows_release(&rows);
 	return taken;
 }
