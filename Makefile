@@ -162,21 +162,22 @@ endef
 
 # header: the files that may include it
 define LIBRARIES
-bzlib.h: source/unpack.c
+bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
 iconv.h: job/section_source.c source/transcode.c
-jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/replay.c state/state_files.c
-libdeflate.h: hfile/compress.c source/input.c
+jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/replay.c state/state_files.c
+libdeflate.h: hfile/compress.c source/block_codec.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c
-lzma.h: source/unpack.c
+lz4frame.h: source/block_codec.c
+lzma.h: source/block_codec.c source/unpack.c
 microhttpd.h: show/metrics.c
 pcre2.h: base/pattern.c
-snappy-c.h: hfile/compress.c
+snappy-c.h: hfile/compress.c source/block_codec.c
 xxhash.h: include/xxhash_fast.h job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
 zlib.h: hfile/block.c source/input.c source/unpack.c
-zstd.h: hfile/compress.c hfile/sequences.c source/input.c
+zstd.h: hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c
 endef
 export ROOMS LIBRARIES
 

@@ -14,7 +14,8 @@
 #include "mem.h"
 #include "table.h"
 
-enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS };
+/* TIME_OF_SOURCE: the source's schema says it; ms since 1970 in digits, or ISO 8601. */
+enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE };
 
 /* What may stand behind a % in a time's format, as in C's strptime; %f: a fraction of a second. */
 #define TIME_LETTERS "YmdHMSfzZbBhyjeaAkpIlsFTRDr%"
@@ -178,7 +179,7 @@ struct job_table {
 	} written;
 };
 
-enum source_kind { SOURCE_CSV, SOURCE_JSON, SOURCE_KAFKA };
+enum source_kind { SOURCE_CSV, SOURCE_JSON, SOURCE_AVRO, SOURCE_ARROW, SOURCE_KAFKA };
 
 enum trim {
 	TRIM_NOTHING,
@@ -262,7 +263,8 @@ struct job {
 	uint8_t digest[16]; /* XXH3-128 of the job file's bytes */
 	enum source_kind source;
 	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files;
-				  SOURCE_JSON: files, skip, encoding, max_row_bytes */
+				  SOURCE_JSON: files, encoding, max_row_bytes;
+				  SOURCE_AVRO, SOURCE_ARROW: files, max_row_bytes: of a block */
 	struct kafka_source kafka;
 	bool allow_code; /* its properties may name code to run; set by who trusts it (run.h) */
 	struct field *fields; /* those listed, then the columns used without being listed (text) */

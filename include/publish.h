@@ -35,6 +35,7 @@ struct rejects;
 struct reject_line {
 	const char *file;
 	uint64_t line, offset; /* 1-based line; byte offset in the decompressed file */
+	uint64_t block;	       /* not 0: line is an event's number, offset that of its block */
 	uint64_t seq;
 	struct bytes raw;
 	const struct message *message; /* Kafka: says where instead of file and line; else NULL */

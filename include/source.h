@@ -1,5 +1,5 @@
 /*
- * source.h - the events of delimited text or of Kafka messages, for any number of threads
+ * source.h - the events of files or of Kafka messages, for any number of threads
  *
  *   source_open, source_worker_new (one a thread), source_work* until RC_END, source_worker_free,
  *   source_files, source_close
@@ -88,6 +88,7 @@ struct source_file {
 struct rejected {
 	const char *file; /* Kafka: topic/partition */
 	uint64_t line;	  /* of the row's first byte, from 1, in the decoded file */
+	uint64_t block;	  /* not 0: of Avro or Arrow; line counts events, offset is the block's */
 	uint64_t offset;  /* of the row's first byte in the decoded file */
 	uint64_t seq;
 	struct bytes raw;	       /* without its line end */

@@ -3,7 +3,7 @@
 #
 #   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
-#           environment with pytest, a newer librdkafka, the flights data
+#           environment with pytest, fastavro and pyarrow, a newer librdkafka, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer and of Kafka, DuckDB in the Python environment
 #
@@ -113,6 +113,16 @@ python_environment() {
 	echo "$wanted" >"$cache/venv/.wanted"
 }
 
+# What writes the files of other programs that the tests load.
+formats() {
+	wanted="fastavro==1.13.1 cramjam==2.14.0 backports.zstd==1.8.0 pyarrow==26.0.1"
+	[ "$(cat "$cache/venv/.formats" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/venv"
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
+	echo "$wanted" >"$cache/venv/.formats"
+}
+
 # Debian 12's librdkafka is too old for the SCRAM of Kafka 4; the package only carries a newer one.
 rdkafka() {
 	wanted=confluent-kafka==2.11.1
@@ -164,6 +174,7 @@ test)
 	jars hbase 160 HBase
 	jars kafka 120 Kafka
 	python_environment
+	formats
 	rdkafka
 	flights
 	;;
@@ -176,6 +187,7 @@ bench)
 	jars bench 142 "the Java peer"
 	jars kafka 120 Kafka
 	python_environment
+	formats
 	duckdb
 	;;
 *)

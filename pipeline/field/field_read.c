@@ -181,11 +181,28 @@ static int decode_number_of_units(const struct field *f, struct value *v, struct
 	return t.ms > TIME_LAST_MS ? far_time(f, v->text, number, false, why) : RC_OK;
 }
 
+/* As a source with a schema writes it: milliseconds, or ISO 8601 where they would be ambiguous. */
+static int decode_source_time(const struct field *f, struct value *v, struct reject *why)
+{
+	struct instant t = {0};
+	uint64_t u;
+	if (signed_number(v->text, &u) == NUMBER_FINE)
+		t.ms = (int64_t)u;
+	else if (time_of_decimal(TIME_MS, v->text, &t) != NUMBER_FINE &&
+		 iso_parse(v->text, f->zone, &t) != TIME_FINE)
+		return reject_value(why, "bad_time", f->name, v->text,
+				    "expected a time of the years 0 to 9999 as in ISO 8601%s",
+				    f->zone ? " that exists in its zone" : "");
+	return take_instant(v, t);
+}
+
 static int decode_time(const struct field_form *form, struct value *v,
 		       const struct field_scratch *s, struct reject *why)
 {
 	const struct field *f = form->field;
 	struct instant t;
+	if (f->unit == TIME_OF_SOURCE)
+		return decode_source_time(f, v, why);
 	if (f->unit != TIME_FORMAT)
 		return decode_number_of_units(f, v, why);
 	enum time_fault fault = time_parse(form->format, f->zone, year_of(form, s), v->text, &t);

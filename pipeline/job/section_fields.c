@@ -131,6 +131,8 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 {
 	const struct node *unit = node_get(n, "unit"), *format = node_get(n, "format");
 	const struct node *zone = node_get(n, "zone"), *year = node_get(n, "year");
+	if (!unit && !format && f->unit == TIME_OF_SOURCE)
+		return RC_OK;
 	if (!unit && !format)
 		return fault(r, n->pos,
 			     "time field `%.60s` lacks its form, expected `unit: s` (or ms, us, ns "
@@ -199,6 +201,14 @@ static struct field *add_field(struct reader *r, const char *name, struct pos po
 	return f;
 }
 
+/* A source with a schema knows how its times are meant. */
+static void take_source_times(const struct job *job, const struct node *n, struct field *f)
+{
+	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW;
+	if (schema && f->type == FIELD_TIME && !node_get(n, "unit") && !node_get(n, "format"))
+		f->unit = TIME_OF_SOURCE;
+}
+
 int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	(void)slot;
@@ -216,6 +226,8 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 			rc = read_field_type(r, n->items[i], &keys[0], &f->type);
 		else
 			rc = read_mapping(r, n->items[i], &field_schema, f);
+		if (!rc)
+			take_source_times(r->job, n->items[i], f);
 		if (!rc)
 			rc = check_field(r, n->items[i], f);
 		if (rc)

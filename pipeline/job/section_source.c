@@ -273,23 +273,46 @@ static int read_json(struct reader *r, const struct node *n, const struct key *k
 	return rc ? rc : check_number_signs(r, n, &job->csv);
 }
 
+static const struct key block_keys[] = {
+	{.name = "files", .read = read_files},
+	{.name = "max_block", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 4096 * MIB},
+};
+
+/* Files with a schema: their texts are taken as they are. */
+static int read_blocks(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct schema schema = SCHEMA(key->name, block_keys);
+	struct job *job = slot;
+	job->source = strcmp(key->name, "avro") == 0 ? SOURCE_AVRO : SOURCE_ARROW;
+	job->kafka.format = KAFKA_JSON;
+	job->csv = (struct csv_source){.delimiter = ',',
+				       .quote = '"',
+				       .quoted_nulls = true,
+				       .empty_is_value = true,
+				       .max_row_bytes = 256 * MIB};
+	return read_mapping(r, n, &schema, &job->csv);
+}
+
 static const struct key source_keys[] = {{.name = "csv", .read = read_csv},
 					 {.name = "json", .read = read_json},
+					 {.name = "avro", .read = read_blocks},
+					 {.name = "arrow", .read = read_blocks},
 					 {.name = "kafka", .read = read_kafka}};
 static const struct schema source_schema = SCHEMA("source", source_keys);
 
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	(void)key;
-	if (n->kind == NODE_MAPPING && n->count > 1 &&
-	    (node_get(n, "csv") != NULL) + (node_get(n, "json") != NULL) +
-			    (node_get(n, "kafka") != NULL) >
-		    1)
+	size_t given = 0;
+	for (size_t i = 0; i < source_schema.nkeys; i++)
+		given += n->kind == NODE_MAPPING && node_get(n, source_keys[i].name) != NULL;
+	if (given > 1)
 		return fault(r, n->pos, "source: found `%s` and `%s`, expected one of them",
 			     n->keys[0]->text, n->keys[1]->text);
 	int rc = read_mapping(r, n, &source_schema, slot);
 	if (!rc && n->count == 0)
-		rc = fault(r, n->pos, "source lacks the key `csv`, `json` or `kafka`");
+		rc = fault(r, n->pos,
+			   "source lacks the key `csv`, `json`, `avro`, `arrow` or `kafka`");
 	return rc;
 }
 

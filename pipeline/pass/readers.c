@@ -108,6 +108,7 @@ static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
 	struct reject_line line = {.file = bad->file,
 				   .line = bad->line,
 				   .offset = bad->offset,
+				   .block = bad->block,
 				   .seq = bad->seq,
 				   .raw = bad->raw,
 				   .message = bad->message,

@@ -157,7 +157,10 @@ static json_t *line_json(const struct reject_line *l)
 		set_message(line, l->message);
 	} else {
 		json_object_set_new(line, "file", text_json(bytes_str(l->file)));
-		json_object_set_new(line, "line", json_integer((json_int_t)l->line));
+		json_object_set_new(line, l->block ? "event" : "line",
+				    json_integer((json_int_t)l->line));
+		if (l->block)
+			json_object_set_new(line, "block", json_integer((json_int_t)l->block));
 		json_object_set_new(line, "offset", json_integer((json_int_t)l->offset));
 		if (!raw.ptr)
 			raw = bytes_str("");
@@ -229,21 +232,26 @@ static int open_lines(struct rejects *r, struct record_iter *lines, struct error
 	return sorter_range(r->lines, bytes_of(NULL, 0), bytes_of(NULL, 0), lines, err);
 }
 
-/* "file:line (byte N)" or "topic/partition at offset N", then ": reason: field: detail". */
+/* "file:line (byte N)", "file: event N in block N (byte N)" or "topic/partition at offset N", then
+ * ": reason: field: detail". */
 static bool line_sentence(json_t *json, struct buf *sentence)
 {
 	const char *reason, *detail, *file = NULL, *topic = NULL;
 	json_t *field;
-	json_int_t line = 0, offset, partition = 0;
-	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I}", "reason", &reason,
-			"field", &field, "detail", &detail, "offset", &offset, "file", &file,
-			"line", &line, "topic", &topic, "partition", &partition) != 0 ||
+	json_int_t line = 0, offset, partition = 0, event = 0, block = 0;
+	if (json_unpack(json, "{s:s, s:o, s:s, s:I, s?s, s?I, s?s, s?I, s?I, s?I}", "reason",
+			&reason, "field", &field, "detail", &detail, "offset", &offset, "file",
+			&file, "line", &line, "topic", &topic, "partition", &partition, "event",
+			&event, "block", &block) != 0 ||
 	    (!file && !topic))
 		return false;
 	const char *name = json_string_value(field);
 	if (topic)
 		buf_printf(sentence, "%s/%lld at offset %lld", topic, (long long)partition,
 			   (long long)offset);
+	else if (block)
+		buf_printf(sentence, "%s: event %lld in block %lld (byte %lld)", file,
+			   (long long)event, (long long)block, (long long)offset);
 	else
 		buf_printf(sentence, "%s:%lld (byte %lld)", file, (long long)line,
 			   (long long)offset);

@@ -214,7 +214,8 @@ static void bind_quick(struct binding *b)
 		b->quick = QUICK_NUMBER;
 	if (f->type == FIELD_TEXT)
 		b->quick = QUICK_TEXT;
-	if (f->type == FIELD_TIME && (f->unit == TIME_S || f->unit == TIME_MS)) {
+	if (f->type == FIELD_TIME &&
+	    (f->unit == TIME_S || f->unit == TIME_MS || f->unit == TIME_OF_SOURCE)) {
 		b->quick = QUICK_NUMBER;
 		b->quick_scale = f->unit == TIME_S ? 1000 : 1;
 		b->quick_max = TIME_LAST_MS / b->quick_scale;

@@ -6,6 +6,7 @@
  */
 #include "cursor.h"
 
+#include "blocks.h"
 #include "magic.h"
 
 #define HEAD_BYTES ((size_t)64 << 10)
@@ -134,10 +135,12 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 		rc = transcoder_open(&c->text, s->csv->encoding, err);
 	if (rc == 0)
 		rc = cursor_more(c, &c->rest, want > MAGIC_BYTES ? want : MAGIC_BYTES, err);
-	if (rc == 0)
+	if (rc == 0 && !s->blocks)
 		rc = magic_check(c->in.name, buf_bytes(&c->rest), err);
 	if (rc != 0)
 		return rc;
+	if (s->blocks)
+		return blocks_start(s, c, i, err);
 	if (c->rest.len >= sizeof(mark) && memcmp(c->rest.ptr, mark, sizeof(mark)) == 0)
 		cursor_advance(c, sizeof(mark));
 	return cursor_start(s, c, i, err);

@@ -22,10 +22,12 @@ struct cursor {
 	struct transcoder text; /* of an encoding that is not UTF-8 */
 	struct buf rest;	/* read, decoded and not yet handed out; starts at a row's start */
 	uint64_t offset;	/* of rest in the decoded file */
-	uint64_t line;		/* line ends before rest */
+	uint64_t line;		/* line ends before rest; of blocks: events */
+	uint64_t blocks, ranks; /* before rest, where the format has blocks (blocks.h) */
 	bool open, eof;
 };
 
+struct block_format;
 struct decoding;
 struct messages;
 
@@ -39,8 +41,10 @@ struct source {
 	size_t ncolumns;
 	char *header; /* the first file's, as it stands */
 	bool libcsv_only;
-	const struct csv_source *csv; /* the job's */
-	struct decoding *json;	      /* a JSON object a line; NULL: delimited text */
+	const struct csv_source *csv;	   /* the job's */
+	struct decoding *json;		   /* the fields' paths; NULL: delimited text */
+	const struct block_format *blocks; /* NULL: text */
+	void *own;			   /* the block format's */
 	size_t piece_bytes;
 	double fraction;    /* of the pieces that are handed out; 1: all */
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */

@@ -22,8 +22,7 @@ static const struct magic known[] = {
 	      "load "
 	      "JOB - -o DIR"),
 	MAGIC("ORC", "an ORC file", PYTHON("pyarrow.orc as o", "o.read_table('FILE.orc')")),
-	MAGIC("Obj\1", "an Avro file",
-	      "fastavro FILE.avro | saltmill load JOB - -o DIR, with source: json in the job"),
+	MAGIC("Obj\1", "an Avro file", "`source: avro` in the job"),
 	MAGIC("ARROW1\0\0", "an Arrow file",
 	      PYTHON("pyarrow as p", "p.ipc.open_file(p.memory_map('FILE')).read_all()")),
 	MAGIC("\xff\xff\xff\xff", "an Arrow stream",

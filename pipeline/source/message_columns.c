@@ -105,11 +105,11 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 		enum beside kind;
 		if (f->columns[k][0] != '$')
 			continue;
-		if (d->job->source == SOURCE_JSON)
+		if (d->job->source != SOURCE_KAFKA)
 			return bad_name(
 				d->job, f, f->columns[k],
-				"a path: a file has nothing beside its lines (a JSON key of "
-				"that name: [\"$...\"])",
+				"a path: a file has nothing beside its events (a key of that "
+				"name: [\"$...\"])",
 				err);
 		if (!beside_kind(f->columns[k], &kind))
 			return bad_name(d->job, f, f->columns[k],
@@ -188,6 +188,11 @@ const char *const *decoding_columns(const struct decoding *d, size_t *n)
 {
 	*n = d->ncolumns;
 	return d->columns;
+}
+
+const struct json_paths *decoding_paths(const struct decoding *d)
+{
+	return d->paths;
 }
 
 bool decoding_headers(const struct decoding *d)

@@ -10,12 +10,16 @@
 #include "event.h"
 #include "job.h"
 
+struct json_paths; /* json_paths.h */
+
 /* Which columns the fields need and where they come from.  Immutable: any thread. */
 struct decoding;
 /* RC_CONFIG: a field asks for what messages do not have. */
 int decoding_new(struct decoding **out, const struct job *job, struct error *err);
 void decoding_free(struct decoding *d);
 const char *const *decoding_columns(const struct decoding *d, size_t *n);
+/* Those of the columns that are paths, compiled; NULL: the format has none. */
+const struct json_paths *decoding_paths(const struct decoding *d);
 /* Some column is a header. */
 bool decoding_headers(const struct decoding *d);
 

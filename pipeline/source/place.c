@@ -91,6 +91,11 @@ void source_place(struct source *s, uint64_t seq, struct buf *out)
 		return;
 	}
 	buf_append_str(out, input_name(s->files[p->file].path));
+	if (s->blocks) { /* what lies between two places is known to their reader alone */
+		buf_printf(out, ": behind event %llu (byte %llu)", (unsigned long long)p->line,
+			   (unsigned long long)p->offset);
+		return;
+	}
 	if (find_line(s, p, seq - p->seq, &line))
 		buf_printf(out, ":%llu", (unsigned long long)line + 1);
 	buf_printf(out, " (byte %llu)", (unsigned long long)(p->offset + (seq - p->seq)));

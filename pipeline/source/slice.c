@@ -8,6 +8,7 @@
  */
 #include "slice.h"
 
+#include "blocks.h"
 #include "cursor.h"
 #include "io.h"
 #include "xxhash_fast.h"
@@ -58,6 +59,11 @@ static int check_slice(const struct source *s, struct error *err)
 	if (s->nfiles != 1 || !s->stamps[0].regular)
 		return error_set(err, RC_CONFIG, "--slice is of one file: found %zu inputs%s",
 				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
+	if (s->blocks)
+		return error_set(err, RC_CONFIG,
+				 "--slice is of text, whose lines are found anywhere: found "
+				 "%s, expected a csv or json source",
+				 s->blocks->key);
 	if (s->csv->encoding)
 		return error_set(err, RC_CONFIG,
 				 "--slice counts bytes of UTF-8, found source.csv.encoding: %s",

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "blocks.h"
 #include "cursor.h"
 #include "messages.h"
 #include "paths.h"
@@ -22,7 +23,8 @@
 #define SHARE_PIECE_BYTES ((size_t)64 << 10) /* of a share of the input: many, for a sure sum */
 #define ALONE_PIECES	  4
 #define SOME_ROWS	  ((size_t)16)
-#define ALONE_COPIES	  3 /* of a long row: the piece, what was read behind it, the record */
+#define BLOCK_SHARE	  32 /* of a quarter of the memory */
+#define ALONE_COPIES	  3  /* of a long row: the piece, what was read behind it, the record */
 
 static int check_files(struct source *s, struct error *err)
 {
@@ -62,6 +64,18 @@ static int begin(struct source *s, struct error *err)
 		cursor_close(&look);
 	}
 	return rc;
+}
+
+/* Blocks are longer than rows, and many a thread's worth of them fits the memory. */
+static size_t alone_bytes(const struct source *s, const struct source_options *options)
+{
+	enum source_kind kind = options->job->source;
+	size_t bytes = ALONE_PIECES * s->piece_bytes;
+	uint64_t share = options->row_bytes ? options->row_bytes / BLOCK_SHARE : SIZE_MAX;
+
+	if (kind != SOURCE_AVRO && kind != SOURCE_ARROW)
+		return bytes;
+	return share > bytes ? (size_t)share : bytes;
 }
 
 static int open_messages(struct source **out, const struct source_options *options,
@@ -111,7 +125,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 	s->piece_bytes = options->piece_bytes ? options->piece_bytes : PIECE_BYTES;
 	if (s->fraction < 1 && s->piece_bytes > SHARE_PIECE_BYTES)
 		s->piece_bytes = SHARE_PIECE_BYTES;
-	s->alone_bytes = ALONE_PIECES * s->piece_bytes;
+	s->alone_bytes = alone_bytes(s, options);
 	s->budget = options->budget;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
@@ -127,6 +141,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 	int rc = name_files(s, paths, n, err);
 	if (rc == 0 && options->job->source == SOURCE_JSON)
 		rc = lines_open(s, options->job, err);
+	if (rc == 0 && options->job->source == SOURCE_AVRO)
+		rc = avro_open(s, options->job, err);
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)
@@ -152,6 +168,8 @@ void source_close(struct source *s)
 	}
 	cursor_close(&s->cursor);
 	csv_close(&s->cutter);
+	if (s->blocks)
+		s->blocks->close(s);
 	decoding_free(s->json);
 	pthread_mutex_destroy(&s->lock);
 	places_release(&s->places);
@@ -222,7 +240,9 @@ struct source_worker *source_worker_new(struct source *s)
 		return w;
 	}
 	w->source = s;
-	if (s->json)
+	if (s->blocks)
+		w->own = s->blocks->worker_new(s);
+	else if (s->json)
 		w->json = decoder_new(s->json);
 	open_reader(w);
 	return w;
@@ -233,6 +253,8 @@ void source_worker_free(struct source_worker *w)
 	if (!w)
 		return;
 	messages_worker_free(w->messages);
+	if (w->own)
+		w->source->blocks->worker_free(w->own);
 	decoder_free(w->json);
 	csv_close(&w->reader);
 	buf_release(&w->piece);
@@ -261,7 +283,7 @@ static void next_file(struct source *s)
 		slice_end(s, c);
 	s->bytes_before += file->size;
 	atomic_store_explicit(&s->bytes_done, s->bytes_before, memory_order_relaxed);
-	s->seq_base += c->offset;
+	s->seq_base += s->blocks ? c->ranks : c->offset;
 	cursor_close(c);
 	s->current++;
 }
@@ -326,7 +348,9 @@ static int take_piece_locked(struct source *s, struct source_worker *w, struct e
 		if (rc == 0 && slice_done(s, &s->cursor))
 			rc = input_unchanged(&s->cursor.in, err);
 		else if (rc == 0 && (!s->cursor.eof || s->cursor.rest.len > 0))
-			rc = cut_piece(s, w, err);
+			rc = s->blocks ? blocks_cut(s, w, err) : cut_piece(s, w, err);
+		if (rc == 0 && s->blocks && w->piece.len == 0)
+			rc = s->blocks->ended(s, &s->cursor, err);
 		if (rc != 0) {
 			s->failure = *err;
 			return rc;
@@ -370,6 +394,7 @@ int worker_reject(struct source_worker *w, const struct source_sink *sink,
 		.file = w->source->files[w->file].path,
 		.line = event->line,
 		.offset = event->offset,
+		.block = w->source->blocks ? w->block + 1 : 0,
 		.seq = event->seq,
 		.raw = event->raw,
 		.why = *why,
@@ -530,7 +555,9 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 	int rc = RC_OK;
 
 	buf_reserve(&w->piece, CSV_SLACK);
-	if (s->json)
+	if (s->blocks)
+		rc = s->blocks->work(w, sink, &rows, err);
+	else if (s->json)
 		rc = work_on_lines(w, sink, &rows, err);
 	else
 		csv_start(&w->reader, w->piece.ptr, w->piece.len);

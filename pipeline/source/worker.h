@@ -14,7 +14,9 @@ struct source_worker {
 	struct decoder *json; /* NULL: delimited text */
 	struct buf piece;
 	size_t file;
-	uint64_t offset, line, seq; /* of the piece's first byte; line ends before it */
+	uint64_t offset, line, seq; /* of the piece's first byte; line ends, or events, before it */
+	uint64_t block;		    /* blocks before it in the file, or before what is worked on */
+	void *own;		    /* the block format's */
 	uint64_t number;	    /* of the piece */
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
