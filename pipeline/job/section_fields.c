@@ -132,7 +132,8 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 	const struct node *unit = node_get(n, "unit"), *format = node_get(n, "format");
 	const struct node *zone = node_get(n, "zone"), *year = node_get(n, "year");
 	if (!unit && !format && f->unit == TIME_OF_SOURCE)
-		return RC_OK;
+		return year ? fault(r, year->pos, "found `year` without `format`, expected none")
+			    : RC_OK;
 	if (!unit && !format)
 		return fault(r, n->pos,
 			     "time field `%.60s` lacks its form, expected `unit: s` (or ms, us, ns "
