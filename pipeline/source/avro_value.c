@@ -75,21 +75,23 @@ static bool take_whole(struct avro_decoder *d, const struct avro_plan *plan)
 {
 	const struct avro_type *t = plan->type;
 	uint8_t *to = d->text + plan->column * SPELL_BYTES;
-	int64_t v, ms = 0;
+	int64_t v;
 
 	if (!avro_long(&d->in, &v))
 		return false;
 	if (t->kind == AVRO_INT && (v < INT32_MIN || v > INT32_MAX))
 		return avro_fault(&d->in, "an int of more than 32 bits");
-	bool number = t->logical == AVRO_PLAIN || plan->as != TYPED_TEXT;
-	if (plan->as != TYPED_TEXT && t->logical != AVRO_PLAIN && t->logical != AVRO_TIME) {
-		if (t->logical == AVRO_DATE)
-			ms = v * DAY_S * 1000;
-		else
-			stamp_ms(v, t->parts, &ms);
-		v = ms;
-	}
-	put(d, plan->column, to, number ? spell_i64(to, v) : avro_spell(to, t, v), !number);
+	size_t n;
+	bool number = plan->as != TYPED_TEXT || t->logical == AVRO_PLAIN;
+	if (t->logical == AVRO_PLAIN)
+		n = spell_i64(to, v);
+	else if (!number)
+		n = avro_spell(to, t, v);
+	else if (t->logical == AVRO_DATE)
+		n = spell_i64(to, v * DAY_S * 1000);
+	else
+		n = spell_ms(to, v, t->parts);
+	put(d, plan->column, to, n, !number);
 	return true;
 }
 

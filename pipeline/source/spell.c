@@ -221,12 +221,27 @@ size_t spell_stamp(uint8_t *to, int64_t v, int64_t parts, bool local)
 	return n;
 }
 
-bool stamp_ms(int64_t v, int64_t parts, int64_t *ms)
+size_t spell_ms(uint8_t *to, int64_t v, int64_t parts)
 {
-	if (parts == 1)
-		return !__builtin_mul_overflow(v, 1000, ms);
-	*ms = floor_by(v, parts / 1000);
-	return true;
+	uint64_t positive = v < 0 ? 0 - (uint64_t)v : (uint64_t)v, unit = (uint64_t)parts / 1000;
+	size_t n = 0;
+
+	if (v < 0)
+		to[n++] = '-';
+	if (parts == 1) {
+		n += spell_u64(to + n, positive);
+		memcpy(to + n, "000", v ? 3 : 0);
+		return n + (v ? 3 : 0);
+	}
+	n += spell_u64(to + n, positive / unit);
+	if (positive % unit == 0)
+		return n;
+	to[n++] = '.';
+	for (positive %= unit; unit > 1; positive %= unit) {
+		unit /= 10;
+		to[n++] = (uint8_t)('0' + positive / unit);
+	}
+	return n;
 }
 
 size_t spell_uuid(uint8_t *to, const uint8_t *v)

@@ -44,7 +44,7 @@ size_t spell_uuid(uint8_t *to, const uint8_t *v);
 /* Append v as a string of JSON; latin1: each byte is a character. */
 void spell_json(struct buf *out, struct bytes v, bool latin1);
 
-/* Milliseconds, rounded down; false: v in parts of a second is too large for them. */
-bool stamp_ms(int64_t v, int64_t parts, int64_t *ms);
+/* Milliseconds since 1970, with a fraction where v has one: what a field of type time reads. */
+size_t spell_ms(uint8_t *to, int64_t v, int64_t parts);
 
 #endif
