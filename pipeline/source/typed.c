@@ -10,6 +10,14 @@ static bool names(const struct field *f, const char *column)
 	return false;
 }
 
+/* Not the column's text alone: what a field of any type makes of it is its own business. */
+static bool is_made(const struct field *f)
+{
+	if (f->ncolumns != 1 || f->transform)
+		return true;
+	return f->glue && (*f->glue[0] || *f->glue[1]);
+}
+
 static const struct field *next_user(const struct typed_columns *c, size_t column,
 				     const struct field *after)
 {
@@ -34,8 +42,8 @@ static const char *expected_of(const struct field *f, enum typed_kind kind)
 {
 	bool time = f->type == FIELD_TIME, own = time && f->unit != TIME_OF_SOURCE;
 
-	if (f->ncolumns > 1)
-		return NULL; /* joined, it is text */
+	if (is_made(f))
+		return NULL;
 	if (kind == KIND_TIME && own)
 		return "`type: time` without `unit` and `format`: the schema has them";
 	if (kind == KIND_TIME && !time && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
@@ -63,7 +71,7 @@ enum typed_as typed_form(const struct typed_columns *c, size_t column)
 	enum typed_as as = TYPED_MS;
 
 	for (const struct field *f = next_user(c, column, NULL); f; f = next_user(c, column, f)) {
-		if (f->type != FIELD_TIME || f->ncolumns > 1)
+		if (f->type != FIELD_TIME || is_made(f))
 			return TYPED_TEXT;
 		if (f->zone)
 			as = TYPED_MS_OF_INSTANTS;
