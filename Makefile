@@ -140,11 +140,11 @@ encoding: encoding | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
-job: job | bytes text error mem io units table table_check divide record encoding cell pattern
-source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job
-field: field digits | bytes text error reject mem encoding job event units pattern
+job: job | bytes text error mem io units table table_check divide record encoding cell question pattern
+source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
+field: field digits predicate | bytes text error reject mem encoding job event units question pattern
 question: question | bytes error mem
-row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits
+row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
 sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish | bytes text clock error mem io sorter event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool hfile job row sorter record run splits

@@ -71,6 +71,9 @@ int field_read(const struct field_form *form, struct value *v, struct field_scra
  */
 int field_read_loosely(const struct field_form *form, struct value *v, struct field_scratch *s,
 		       struct reject *why);
+/* The same of v->text, in the arena: it borrows nothing. */
+int field_read_kept(const struct field_form *form, struct value *v, struct arena *a,
+		    struct reject *why);
 
 /*
  * Append the value as the source might spell it, ISO 8601 for a time (UTC): the typed member, of

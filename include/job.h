@@ -89,6 +89,14 @@ struct field {
 	uint32_t scale;	      /* FIELD_DECIMAL: 0..18 */
 };
 
+struct question; /* question.h */
+
+/* A question over the fields of an event: which of them go on. */
+struct job_condition {
+	const struct question *question;
+	const size_t *fields; /* index in job.fields, of each of its conditions */
+};
+
 enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
 enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
 
@@ -149,6 +157,7 @@ struct cell_spec {
 	size_t field;
 	enum encode_as as;
 	bool optional; /* a null value or qualifier field: no cell; otherwise a reject */
+	const struct job_condition *when; /* events that have the cell; NULL: all */
 };
 
 enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
@@ -169,6 +178,7 @@ struct job_table {
 	bool timestamp_constant;
 	int64_t timestamp_ms; /* when constant */
 	size_t timestamp_field;
+	const struct job_condition *when; /* events that the table takes; NULL: all */
 	struct cell_spec *cells;
 	size_t ncells;
 	enum duplicates duplicates;
@@ -206,7 +216,8 @@ struct csv_source {
 	uint8_t delimiter;
 	uint8_t quote; /* '"' */
 	bool has_comment;
-	uint8_t comment; /* a line that begins with it is no row */
+	uint8_t comment;	       /* a line that begins with it is no row */
+	struct pattern *skip_matching; /* pattern.h: rows that have it are filtered; NULL: none */
 	enum trim trim;
 	enum missing missing;
 	enum extra extra;
@@ -269,7 +280,8 @@ struct job {
 	bool allow_code; /* its properties may name code to run; set by who trusts it (run.h) */
 	struct field *fields; /* those listed, then the columns used without being listed (text) */
 	size_t nfields;
-	struct written written_fields; /* those listed */
+	struct written written_fields;	   /* those listed */
+	const struct job_condition *where; /* events that are taken; NULL: all */
 	struct job_table *tables;
 	size_t ntables;
 	struct arena arena;

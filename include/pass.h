@@ -59,7 +59,7 @@ struct pass_options {
 struct pass_table {
 	struct row_weigher weigher;
 	struct sorter *sorter; /* NULL: not wanted */
-	uint64_t filtered; /* events without a cell for that table, tombstones; after pass_run */
+	uint64_t filtered;     /* events that gave the table nothing (README.md); after pass_run */
 };
 
 /* Stays where it is from pass_open to pass_close. */

@@ -32,8 +32,9 @@ void row_encoder_free(struct row_encoder *e);
 
 /*
  * Encode an event for every table.  0: out[t] (t < job.ntables) holds the record, valid until the
- * next call; key.len == 0 means that all cells of that table are absent: nothing to store.
- * RC_DATA: *why says what is wrong; the event goes to no table.
+ * next call; key.len == 0 means that there is nothing to store: the table does not take the event,
+ * by `where` or `when`, or all of its cells are absent.  RC_DATA: *why says what is wrong; the
+ * event goes to no table.
  */
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why);

@@ -116,7 +116,7 @@ struct source_counts {
 	uint64_t events;      /* rows read, rejected ones included */
 	uint64_t rejects;     /* of them: by the source or by the sink */
 	uint64_t blank_lines; /* skipped, comments among them */
-	uint64_t tombstones;  /* of the events: messages without a value, filtered */
+	uint64_t filtered;    /* of the events: messages without a value, rows of skip_matching */
 };
 
 /*

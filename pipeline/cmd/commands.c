@@ -31,7 +31,7 @@ const struct command commands[] = {
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide: same row key, "
 	 "columns, timestamp\n"
 	 "                          (default: any; more than 1% are told)\n"
-	 "  --max-filtered N|P%     events of a table to tolerate that have no cell for it\n"
+	 "  --max-filtered N|P%     filtered events of a table to tolerate: they gave it nothing\n"
 	 "  --min-rows N            each table has at least so many, or nothing is published\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"

@@ -454,3 +454,21 @@ int field_read_loosely(const struct field_form *form, struct value *v, struct fi
 		return take_instant(v, t);
 	return rc;
 }
+
+int field_read_kept(const struct field_form *form, struct value *v, struct arena *a,
+		    struct reject *why)
+{
+	struct field_scratch s = {0};
+	int rc = field_read_loosely(form, v, &s, why);
+	if (rc == RC_OK) {
+		char *text = arena_strndup(a, (const char *)v->text.ptr, v->text.len);
+		v->text = bytes_of(text, v->text.len);
+	}
+	if (rc == RC_OK && field_has_bytes(form->field->type)) {
+		uint8_t *kept = arena_alloc(a, v->bytes.len + 1);
+		copy_short(kept, v->bytes.ptr, v->bytes.len);
+		v->bytes.ptr = kept;
+	}
+	field_scratch_release(&s);
+	return rc;
+}

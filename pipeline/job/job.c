@@ -17,6 +17,7 @@
 static const struct key keys[] = {
 	{.name = "source", .read = read_source, .required = true},
 	{.name = "fields", .read = read_fields},
+	{.name = "where", .read = read_condition, .offset = offsetof(struct job, where)},
 	{.name = "tables", .read = read_tables, .required = true},
 };
 static const struct schema job_schema = SCHEMA("the job", keys);

@@ -103,6 +103,7 @@ static const struct key cell_keys[] = {
 	{.name = "qualifier", .read = read_qualifier},
 	{.name = "value", .read = read_value, .required = true},
 	{.name = "optional", .read = read_bool, .offset = offsetof(struct cell_spec, optional)},
+	{.name = "when", .read = read_condition, .offset = offsetof(struct cell_spec, when)},
 };
 static const struct schema cell_schema = SCHEMA("a cell", cell_keys);
 
@@ -135,7 +136,7 @@ static int check_twins(struct reader *r, const struct job_table *t)
 	for (size_t i = 1; i < n; i++)
 		if (order[i]->family == order[i - 1]->family &&
 		    bytes_eq(constant_qualifier(order[i]), constant_qualifier(order[i - 1])) &&
-		    (!twin || order[i] < twin)) {
+		    !(order[i]->when && order[i - 1]->when) && (!twin || order[i] < twin)) {
 			twin = order[i];
 			of = order[i - 1];
 		}
@@ -144,7 +145,7 @@ static int check_twins(struct reader *r, const struct job_table *t)
 		return RC_OK;
 	return fault(r, twin->pos,
 		     "the cell of line %u has the same family and qualifier, expected "
-		     "another qualifier: one would hide the other",
+		     "another qualifier, or `when` in both: one would hide the other",
 		     of->pos.line);
 }
 

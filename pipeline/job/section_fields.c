@@ -237,17 +237,23 @@ int read_fields(struct reader *r, const struct node *n, const struct key *key, v
 	return RC_OK;
 }
 
+size_t field_use(struct reader *r, const char *name, struct pos pos)
+{
+	size_t i = 0;
+	while (i < r->job->nfields && strcmp(r->job->fields[i].name, name) != 0)
+		i++;
+	if (i == r->job->nfields)
+		add_field(r, name, pos);
+	return i;
+}
+
 int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const char *name;
 	int rc = read_text(r, n, key, &name);
 	if (rc)
 		return rc;
-	size_t i = 0;
-	while (i < r->job->nfields && strcmp(r->job->fields[i].name, name) != 0)
-		i++;
-	if (i == r->job->nfields)
-		add_field(r, name, n->pos);
+	size_t i = field_use(r, name, n->pos);
 	memcpy(slot, &i, sizeof(i));
 	return RC_OK;
 }

@@ -3,6 +3,7 @@
 #include <iconv.h>
 #include <strings.h>
 
+#include "pattern.h"
 #include "text.h"
 #include "units.h"
 
@@ -136,6 +137,18 @@ static int read_comment(struct reader *r, const struct node *n, const struct key
 	return read_byte(r, n, key, &c->comment);
 }
 
+static int read_skip_matching(struct reader *r, const struct node *n, const struct key *key,
+			      void *slot)
+{
+	struct csv_source *c = slot;
+	struct error why;
+	const char *text;
+	int rc = read_text(r, n, key, &text);
+	if (rc == RC_OK && pattern_new(&c->skip_matching, &r->job->arena, text, &why))
+		rc = fault(r, n->pos, "skip_matching: %s", why.msg);
+	return rc;
+}
+
 static int read_text_encoding(struct reader *r, const struct node *n, const struct key *key,
 			      void *slot)
 {
@@ -175,6 +188,7 @@ static const struct key csv_keys[] = {
 	{.name = "delimiter", .read = read_byte, SLOT(delimiter)},
 	{.name = "quote", .read = read_byte, SLOT(quote)},
 	{.name = "comment", .read = read_comment},
+	{.name = "skip_matching", .read = read_skip_matching},
 	{.name = "trim", .read = read_choice, SLOT(trim), CHOICES(trims)},
 	{.name = "missing", .read = read_choice, SLOT(missing), CHOICES(missings)},
 	{.name = "extra", .read = read_choice, SLOT(extra), CHOICES(extras)},

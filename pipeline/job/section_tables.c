@@ -40,6 +40,7 @@ static const struct key keys[] = {
 	 .required = true},
 	{.name = "rowkey", .read = read_rowkey, .required = true},
 	{.name = "timestamp", .read = read_timestamp},
+	{.name = "when", .read = read_condition, .offset = offsetof(struct job_table, when)},
 	{.name = "families",
 	 .read = read_families,
 	 .offset = offsetof(struct job_table, schema),

@@ -35,6 +35,12 @@ int read_case(struct reader *r, const struct node *n, const struct key *key, voi
 int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* By name, added if it is not listed. */
+size_t field_use(struct reader *r, const char *name, struct pos pos);
+
+/* section_conditions.c: slot const struct job_condition *. */
+int read_condition(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
 /* zone.c: *out is NULL for UTC.  The sentence in err has no position yet. */
 int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
 

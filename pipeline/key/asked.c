@@ -52,26 +52,14 @@ static int take_name(struct reader *r, const struct condition *c, struct asked *
 static int take_value(struct reader *r, const struct asked *about, bool whole,
 		      const struct question_value *from, struct value *v)
 {
-	struct field_scratch s = {0};
 	struct reject why;
 	*v = (struct value){.text = from->text};
 	if (about->is_column || !whole)
 		return RC_OK;
 	const struct field_form *form = &r->forms->form[about->field];
-	if (field_read_loosely(form, v, &s, &why)) {
-		field_scratch_release(&s);
+	if (field_read_kept(form, v, r->arena, &why))
 		return question_fault(r->q, from->at, r->err, "%s: %s", form->field->name,
 				      why.detail);
-	}
-	/* what was read borrows from the scratch */
-	v->text = bytes_of(arena_strndup(r->arena, (const char *)v->text.ptr, v->text.len),
-			   v->text.len);
-	if (field_has_bytes(form->field->type)) {
-		uint8_t *kept = arena_alloc(r->arena, v->bytes.len + 1);
-		copy_short(kept, v->bytes.ptr, v->bytes.len);
-		v->bytes.ptr = kept;
-	}
-	field_scratch_release(&s);
 	return RC_OK;
 }
 

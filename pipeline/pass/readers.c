@@ -230,7 +230,7 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 		if (newest_ms > p->newest_ms)
 			p->newest_ms = newest_ms;
 		for (size_t t = 0; t < p->opt.job->ntables; t++) {
-			p->tables[t].filtered += r->filtered[t] + c.tombstones;
+			p->tables[t].filtered += r->filtered[t] + c.filtered;
 			buf_release(&r->rooms[t]);
 		}
 		source_worker_free(r->source);

@@ -13,43 +13,56 @@
 
 struct use {
 	bool used;
-	enum need need;
-	const char *by;
+	bool always; /* whatever conditions say */
+	struct demand demand;
 };
 
-static void use_field(struct use *uses, size_t field, enum need need, const char *table)
+/* SOMETIMES: where a condition holds; then need is tested where the field is used. */
+enum how_often { ALWAYS, SOMETIMES };
+
+static void use_field(struct use *uses, size_t field, enum need need, enum how_often often,
+		      const char *table)
 {
 	struct use *u = &uses[field];
 	u->used = true;
-	if (need > u->need) {
-		u->need = need;
-		u->by = table;
-	}
+	u->always |= often == ALWAYS;
+	if (need > u->demand.need && often == ALWAYS)
+		u->demand = (struct demand){need, table};
 }
 
 static void use_parts(struct use *uses, const struct key_part *part, size_t n, enum need need,
-		      const char *table)
+		      enum how_often often, const char *table)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (part[i].kind == PART_FIELD)
-			use_field(uses, part[i].field, need, table);
+			use_field(uses, part[i].field, need, often, table);
 		for (size_t k = 0; k < part[i].nof; k++)
-			use_field(uses, part[i].of[k], need, table);
+			use_field(uses, part[i].of[k], need, often, table);
 	}
+}
+
+static void use_condition(struct use *uses, const struct job_condition *c)
+{
+	for (size_t i = 0; c && i < c->question->nconditions; i++)
+		use_field(uses, c->fields[i], NEED_NOTHING, SOMETIMES, NULL);
 }
 
 static void use_table(struct use *uses, const struct job_table *t)
 {
 	const char *name = t->schema.name;
-	use_parts(uses, t->rowkey, t->nrowkey, NEED_KEY, name);
+	enum how_often often = t->when ? SOMETIMES : ALWAYS;
+	use_parts(uses, t->rowkey, t->nrowkey, NEED_KEY, often, name);
 	if (!t->timestamp_constant)
-		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, name);
+		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, often, name);
+	use_condition(uses, t->when);
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_spec *c = &t->cells[i];
 		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
-		use_parts(uses, c->qualifier, c->nqualifier, need, name);
+		enum how_often so_often = c->when ? SOMETIMES : often;
+		use_parts(uses, c->qualifier, c->nqualifier, need, so_often, name);
 		if (c->kind == VALUE_FIELD)
-			use_field(uses, c->field, need, name);
+			use_field(uses, c->field, need, so_often, name);
+		use_condition(uses, c->when);
 	}
 }
 
@@ -241,19 +254,17 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	return rc;
 }
 
-int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
-		size_t ncolumns, struct error *err)
+/* Those of one kind.  Fields that nothing uses are bound as well, so that their columns are there.
+ */
+static int bind_some(struct row_plan *p, const struct use *uses, bool always,
+		     const char *const *columns, size_t ncolumns, struct error *err)
 {
-	struct use *uses = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*uses));
-	p->bindings = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->bindings));
-	p->slots = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->slots));
-	for (size_t i = 0; i < job->ntables; i++)
-		use_table(uses, &job->tables[i]);
+	const struct job *job = p->job;
 	for (size_t i = 0; i < job->nfields; i++) {
 		struct binding *b = &p->bindings[p->nbindings];
-		*b = (struct binding){.form.field = &job->fields[i],
-				      .need = uses[i].need,
-				      .needed_by = uses[i].by};
+		if ((uses[i].always || !uses[i].used) != always)
+			continue;
+		*b = (struct binding){.form.field = &job->fields[i], .demand = uses[i].demand};
 		int rc = bind_field(p, b, job, columns, ncolumns, err);
 		if (rc)
 			return rc;
@@ -265,4 +276,18 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 		p->nbindings += uses[i].used;
 	}
 	return 0;
+}
+
+int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
+		size_t ncolumns, struct error *err)
+{
+	struct use *uses = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*uses));
+	p->bindings = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->bindings));
+	p->slots = arena_alloc(&p->arena, (job->nfields + 1) * sizeof(*p->slots));
+	use_condition(uses, job->where);
+	for (size_t i = 0; i < job->ntables; i++)
+		use_table(uses, &job->tables[i]);
+	int rc = bind_some(p, uses, true, columns, ncolumns, err);
+	p->nalways = p->nbindings;
+	return rc ? rc : bind_some(p, uses, false, columns, ncolumns, err);
 }

@@ -18,19 +18,26 @@ static void constant_qualifier(struct row_plan *p, struct cell_step *s, const st
 	}
 }
 
-static void qualifier_slots(struct row_plan *p, struct cell_step *s, const struct cell_spec *c)
+static struct slots slots_of(struct row_plan *p, const struct key_part *parts, size_t nparts)
 {
+	struct slots s = {0};
 	size_t n = 0;
-	for (size_t i = 0; i < c->nqualifier; i++)
-		n += 1 + c->qualifier[i].nof;
-	s->qualifier_slots = arena_alloc(&p->arena, (n + 1) * sizeof(size_t));
-	for (size_t i = 0; i < c->nqualifier; i++) {
-		const struct key_part *part = &c->qualifier[i];
-		if (part->kind == PART_FIELD)
-			s->qualifier_slots[s->nqualifier_slots++] = p->slots[part->field];
-		for (size_t k = 0; k < part->nof; k++)
-			s->qualifier_slots[s->nqualifier_slots++] = p->slots[part->of[k]];
+	for (size_t i = 0; i < nparts; i++)
+		n += 1 + parts[i].nof;
+	s.of = arena_alloc(&p->arena, (n + 1) * sizeof(*s.of));
+	for (size_t i = 0; i < nparts; i++) {
+		if (parts[i].kind == PART_FIELD)
+			s.of[s.n++] = p->slots[parts[i].field];
+		for (size_t k = 0; k < parts[i].nof; k++)
+			s.of[s.n++] = p->slots[parts[i].of[k]];
 	}
+	return s;
+}
+
+/* A cell that may be missing stands in the record even if it is the same in all. */
+static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c)
+{
+	return c->kind == VALUE_FIELD || (c->when && !s->computed);
 }
 
 static void cell_compile(struct row_plan *p, struct cell_step *s, const struct job_table *table,
@@ -41,23 +48,25 @@ static void cell_compile(struct row_plan *p, struct cell_step *s, const struct j
 				.family_name = bytes_str(table->schema.families[c->family].name),
 				.column = (uint32_t)column,
 				.computed = !c->qualifier_constant && c->nqualifier > 0,
-				.constant = c->kind == VALUE_CONST,
 				.optional = c->optional};
+	s->constant = !stands_in_record(s, c);
 	if (s->computed) {
-		qualifier_slots(p, s, c);
+		s->qualifier_slots = slots_of(p, c->qualifier, c->nqualifier);
 		key_schema_make(&s->parts, &p->maker, c->qualifier, c->nqualifier);
 	} else {
 		constant_qualifier(p, s, c);
 	}
-	if (s->constant)
-		s->value = c->constant;
+	if (c->kind == VALUE_CONST)
+		s->value = bytes_of(c->constant.len ? (const void *)c->constant.ptr : "",
+				    c->constant.len);
 	else
 		s->layout = key_layout(&p->maker, c->field, c->as, false);
-	s->plain = !s->computed && !s->constant && s->layout.kind == LAY_TEXT && !s->layout.invert;
+	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
+		   !s->layout.invert;
 	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
 	 */
 	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +
-		    s->qualifier.len + s->value.len;
+		    s->qualifier.len + (s->constant ? s->value.len : 0);
 }
 
 static bool cell_before(const struct cell_step *a, const struct cell_step *b)
@@ -144,9 +153,7 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 		t->frames[i] = (struct cell_frame){
 			s->family, s->column, s->family_name, s->qualifier, {0}};
 		if (s->constant)
-			t->frames[i].value =
-				bytes_of(s->value.len ? (const void *)s->value.ptr : "",
-					 s->value.len);
+			t->frames[i].value = s->value;
 	}
 }
 
@@ -160,14 +167,43 @@ static struct usual_weight usual_weight(const struct table_plan *t)
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_step *s = &t->cells[i];
 		u.base += s->weight - (size_t)s->computed - !s->constant;
-		if (s->optional)
+		if (s->optional || s->when)
 			u.payload_below = 0;
 	}
 	return u;
 }
 
+static int conditions_compile(struct row_plan *p, struct table_plan *t,
+			      const struct field_forms *forms, struct error *err)
+{
+	const struct job_table *table = t->table;
+	int rc = RC_OK;
+	t->chosen = table->when;
+	if (table->when)
+		rc = predicate_new(&t->when, table->when, forms, &p->arena, err);
+	for (size_t i = 0; rc == RC_OK && i < table->ncells; i++) {
+		const struct job_condition *when = table->cells[i].when;
+		if (!when)
+			continue;
+		t->chosen = true;
+		rc = predicate_new(&t->cells[i].when, when, forms, &p->arena, err);
+	}
+	t->key_slots = slots_of(p, table->rowkey, table->nrowkey);
+	return rc;
+}
+
+/* Cells of one column that conditions tell apart: they need not come in order. */
+static bool has_twins(const struct table_plan *t)
+{
+	for (size_t i = 1; i < t->ncells; i++)
+		if (!t->cells[i].computed && t->cells[i].family == t->cells[i - 1].family &&
+		    bytes_eq(t->cells[i].qualifier, t->cells[i - 1].qualifier))
+			return true;
+	return false;
+}
+
 int table_compile(struct row_plan *p, struct table_plan *t, const struct job_table *table,
-		  struct error *err)
+		  const struct field_forms *forms, struct error *err)
 {
 	t->table = table;
 	t->ncells = table->ncells;
@@ -181,8 +217,10 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 		cell_compile(p, &t->cells[i], table, i);
 		t->constant_columns = t->constant_columns && !t->cells[i].computed;
 	}
+	rc = conditions_compile(p, t, forms, err);
 	t->usual = usual_weight(t);
 	cells_sort(t->cells, t->ncells);
+	t->constant_columns = t->constant_columns && !has_twins(t);
 	frames_compile(p, t);
-	return 0;
+	return rc;
 }

@@ -17,6 +17,29 @@ static int open_letters(struct row_plan *p, struct error *err)
 	return RC_OK;
 }
 
+static bool has_condition(const struct row_plan *p)
+{
+	bool any = p->job->where;
+	for (size_t i = 0; i < p->ntables; i++)
+		any |= p->tables[i].chosen;
+	return any;
+}
+
+/* All but fields: they are bound. */
+static int compile(struct row_plan *p, struct error *err)
+{
+	struct field_forms forms;
+	const struct job *job = p->job;
+	int rc = field_forms_open(&forms, job, err);
+	if (rc == RC_OK && job->where)
+		rc = predicate_new(&p->where, job->where, &forms, &p->arena, err);
+	for (size_t i = 0; i < job->ntables && !rc; i++)
+		rc = table_compile(p, &p->tables[i], &job->tables[i], &forms, err);
+	field_forms_close(&forms);
+	p->chosen = has_condition(p);
+	return rc;
+}
+
 int row_plan_new(struct row_plan **out, const struct job *job, const char *const *columns,
 		 size_t ncolumns, struct error *err)
 {
@@ -29,8 +52,8 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	if (!rc)
 		rc = open_letters(p, err);
 	p->maker = (struct key_maker){.job = job, .arena = &p->arena, .slots = p->slots};
-	for (size_t i = 0; i < job->ntables && !rc; i++)
-		rc = table_compile(p, &p->tables[i], &job->tables[i], err);
+	if (!rc)
+		rc = compile(p, err);
 	if (!rc) {
 		quick_compile(p);
 		rc = defaults_check(p, err);

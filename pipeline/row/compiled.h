@@ -4,6 +4,10 @@
  * binding   one used field: its columns, null spellings, time format
  * cell_step one cell, in the order in which row_cells gives them
  *
+ * Bindings that are used whatever the conditions of a job say come first; they are read together.
+ * The others are read when they are asked for (chosen.c): of an event that a table or cell does not
+ * take nothing is judged that only they use.
+ *
  * Everything that can be decided without an event is decided here, so that encoding a row is a
  * walk over flat arrays.
  */
@@ -12,12 +16,17 @@
 
 #include "field.h"
 #include "key.h"
+#include "predicate.h"
 #include "row.h"
 
 #include <locale.h>
 
 /* What refuses a null; the strictest use wins. */
 enum need { NEED_NOTHING, NEED_CELL, NEED_TIMESTAMP, NEED_KEY };
+struct demand {
+	enum need need;
+	const char *table; /* whose; NULL: nobody's */
+};
 
 /* Texts that need no more than one look: digits up to quick_max, ASCII.  Others are SLOW. */
 enum quick { QUICK_SLOW, QUICK_NUMBER, QUICK_TEXT };
@@ -38,8 +47,13 @@ struct binding {
 	uint64_t null_lengths; /* bit n: some null spelling has n bytes; bit 63: 63 or more */
 	bool quoted_nulls;
 	struct bytes fallback; /* for a null, with room behind it; ptr NULL: none */
-	enum need need;
-	const char *needed_by; /* table name */
+	struct demand demand;
+};
+
+/* Bindings that something is made of. */
+struct slots {
+	size_t *of;
+	size_t n;
 };
 
 struct cell_step {
@@ -48,13 +62,13 @@ struct cell_step {
 	struct bytes qualifier;	 /* constant */
 	struct key_schema parts; /* computed */
 	bool computed;
-	bool constant;
+	bool constant;	      /* the value, which no record holds */
 	bool plain;	      /* text of a field behind a constant qualifier: most cells */
-	struct bytes value;   /* constant */
+	struct bytes value;   /* constant; ptr NULL: of a field */
 	struct layout layout; /* of the value */
 	bool optional;
-	size_t *qualifier_slots; /* of a computed qualifier, for the null test */
-	size_t nqualifier_slots;
+	struct slots qualifier_slots; /* of a computed qualifier, for the null test */
+	const struct predicate *when; /* NULL: always */
 	size_t weight; /* KeyValue bytes without row key and what the record stores */
 };
 
@@ -90,6 +104,9 @@ enum ts_source { TS_CONSTANT, TS_KEY, TS_MINOR };
 struct table_plan {
 	const struct job_table *table;
 	struct key_schema key;
+	const struct predicate *when; /* NULL: every event */
+	bool chosen;		      /* some condition says what of an event it gets */
+	struct slots key_slots;	      /* then: of the key */
 	enum ts_source ts;
 	int64_t ts_constant;
 	size_t ts_slot;
@@ -110,7 +127,9 @@ struct table_plan {
 struct row_plan {
 	const struct job *job;
 	struct binding *bindings;
-	size_t nbindings;
+	size_t nbindings, nalways; /* the first ones are always used */
+	bool chosen;		   /* the job has a condition */
+	const struct predicate *where;
 	size_t *slots;	 /* by index in job.fields: its binding */
 	size_t ncolumns; /* an event has at least so many */
 	struct table_plan *tables;
@@ -137,6 +156,7 @@ struct row_encoder {
 	const struct row_plan *plan;
 	decode_values *decode_roomy;
 	int64_t newest_ms; /* of the records so far */
+	bool *known;	   /* by binding: its value is of this event */
 	/* quick.c */
 	take_numbers *take_numbers;
 	uint64_t *numbers; /* by binding, EVENT_BATCH each */
@@ -158,7 +178,7 @@ struct row_encoder {
 
 /* compile.c */
 int table_compile(struct row_plan *p, struct table_plan *t, const struct job_table *table,
-		  struct error *err);
+		  const struct field_forms *forms, struct error *err);
 
 /* bind.c */
 int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
@@ -166,10 +186,24 @@ int fields_bind(struct row_plan *p, const struct job *job, const char *const *co
 
 /* values.c: all used fields of an event into e->values */
 decode_values values_decode;
+/* One field into e->values; a null is refused if the demand says so, not the binding's own. */
+int value_decode(struct row_encoder *e, const struct binding *b, struct demand d,
+		 const struct event *ev, struct reject *why);
 /* Every default is a value of its field: RC_CONFIG names one that is not. */
 int defaults_check(const struct row_plan *p, struct error *err);
 /* The best one for events with room behind their texts. */
 decode_values *choose_decode(void);
+
+/* pack.c */
+int table_encode_key(struct row_encoder *e, size_t table, struct reject *why);
+int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		struct buf *out, bool *any, struct reject *why);
+
+/* chosen.c: row_encode of a job with conditions, with what pack.c does for each table. */
+int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, struct reject *why);
+/* *any: a cell is there; key and payload are in e->out then. */
+int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
+		 struct reject *why);
 
 /* quick.c */
 void quick_compile(struct row_plan *p);

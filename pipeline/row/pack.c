@@ -7,6 +7,8 @@
  *   constant qualifier                   varint(value length + 1), value     0: no cell
  *   computed qualifier, constant value   varint(length + 1), qualifier       0: no cell
  *   computed qualifier                   the same, varint(value length + 1), value
+ *
+ * A constant value with a condition is written as if it were a field's.
  */
 #include "compiled.h"
 #include "reject.h"
@@ -20,6 +22,7 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	e->decode_roomy = choose_decode();
 	key_scratch_init(&e->keys, &p->maker);
 	e->values = mem_calloc(p->nbindings + 1, sizeof(*e->values));
+	e->known = mem_calloc(p->nbindings + 1, sizeof(*e->known));
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
 	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
 	quick_start(e);
@@ -49,6 +52,7 @@ void row_encoder_free(struct row_encoder *e)
 	mem_free(e->numbers);
 	key_scratch_release(&e->keys);
 	mem_free(e->values);
+	mem_free(e->known);
 	mem_free(e->scratch);
 	mem_free(e->out);
 	mem_free(e);
@@ -81,10 +85,10 @@ static int encode_ts(const struct row_encoder *e, const struct table_plan *t, ui
 
 static bool is_absent(const struct row_encoder *e, const struct cell_step *s)
 {
-	if (!s->constant && !e->values[s->layout.slot].text.ptr)
+	if (!s->value.ptr && !e->values[s->layout.slot].text.ptr)
 		return true;
-	for (size_t i = 0; i < s->nqualifier_slots; i++)
-		if (!e->values[s->qualifier_slots[i]].text.ptr)
+	for (size_t i = 0; i < s->qualifier_slots.n; i++)
+		if (!e->values[s->qualifier_slots.of[i]].text.ptr)
 			return true;
 	return false;
 }
@@ -117,6 +121,10 @@ static int encode_value(const struct row_encoder *e, const struct cell_step *s, 
 {
 	const struct layout *l = &s->layout;
 	const struct value *v = &e->values[l->slot];
+	if (s->value.ptr) {
+		put_slice(out, s->value);
+		return 0;
+	}
 	struct bytes slice = l->kind == LAY_BYTES ? v->bytes : v->text;
 	if (l->width) {
 		*buf_room(out, 1) = (uint8_t)(l->width + 1);
@@ -134,8 +142,8 @@ static int encode_value(const struct row_encoder *e, const struct cell_step *s, 
 	return layout_put(l, v, out, why);
 }
 
-static int encode_cell(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
-		       struct buf *out, bool *any, struct reject *why)
+int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		struct buf *out, bool *any, struct reject *why)
 {
 	int rc = 0;
 	if (s->optional && is_absent(e, s)) {
@@ -176,7 +184,7 @@ static inline int encode_cells(struct row_encoder *e, const struct table_plan *t
 	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end; s++) {
 		if (s->plain && encode_short(&e->values[s->layout.slot], out, roomy, any))
 			continue;
-		if (encode_cell(e, t, s, out, any, why))
+		if (cell_encode(e, t, s, out, any, why))
 			return RC_DATA;
 	}
 	return 0;
@@ -189,22 +197,37 @@ static void note_newest(struct row_encoder *e, const struct table_plan *t)
 		e->newest_ms = ts;
 }
 
+int table_encode_key(struct row_encoder *e, size_t table, struct reject *why)
+{
+	const struct table_plan *t = &e->plan->tables[table];
+	struct table_output *o = &e->out[table];
+	int rc = encode_key(e, t, &o->key, why);
+	return rc ? rc : encode_ts(e, t, o->secondary, why);
+}
+
+static inline int encode_table(struct row_encoder *e, size_t table, const struct event *ev,
+			       bool *any, struct reject *why)
+{
+	const struct table_plan *t = &e->plan->tables[table];
+	if (t->chosen)
+		return chosen_table(e, table, ev, any, why);
+	int rc = table_encode_key(e, table, why);
+	return rc ? rc : encode_cells(e, t, ev->roomy, &e->out[table].payload, any, why);
+}
+
 int row_encode(struct row_encoder *e, const struct event *ev, struct record *out,
 	       struct reject *why)
 {
 	const struct row_plan *p = e->plan;
-	int rc = values_decode(e, ev, why);
+	bool taken = true;
+	int rc = p->chosen ? chosen_start(e, ev, &taken, why) : values_decode(e, ev, why);
 	e->keys.event = bytes_of(ev->raw.ptr ? (const void *)ev->raw.ptr : "", ev->raw.len);
 	e->keys.place = ev->line ? ev->line : ev->offset;
 	for (size_t i = 0; i < p->ntables && !rc; i++) {
-		const struct table_plan *t = &p->tables[i];
 		struct table_output *o = &e->out[i];
 		bool any = false;
-		rc = encode_key(e, t, &o->key, why);
-		if (!rc)
-			rc = encode_ts(e, t, o->secondary, why);
-		if (!rc)
-			rc = encode_cells(e, t, ev->roomy, &o->payload, &any, why);
+		if (taken)
+			rc = encode_table(e, i, ev, &any, why);
 		out[i] = (struct record){.key = bytes_of(o->key.ptr, any ? o->key.len : 0),
 					 .secondary = o->secondary,
 					 .seq = ev->seq,

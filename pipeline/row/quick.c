@@ -86,7 +86,7 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 
 void quick_compile(struct row_plan *p)
 {
-	p->quick = compile_bindings(p);
+	p->quick = !p->chosen && compile_bindings(p);
 	for (size_t i = 0; p->quick && i < p->ntables; i++) {
 		struct table_plan *t = &p->tables[i];
 		p->quick = t->key.simple && t->key.fixed > 0 && compile_cells(p, t) &&

@@ -22,27 +22,28 @@ static inline bool is_null(const struct binding *b, const struct column *c)
 	return (b->null_lengths >> (c->len < 63 ? c->len : 63) & 1) && spells_null(b, c);
 }
 
-static int null_value(const struct binding *b, const struct column *c, struct reject *why)
+static int null_value(const struct binding *b, struct demand d, const struct column *c,
+		      struct reject *why)
 {
-	const char *use = b->need == NEED_KEY	 ? "the row key"
-			  : b->need == NEED_CELL ? "a cell"
-						 : "the cell timestamp";
-	const char *advice = b->need == NEED_CELL ? "; mark the cell `optional: true`" : "";
+	const char *use = d.need == NEED_KEY	? "the row key"
+			  : d.need == NEED_CELL ? "a cell"
+						: "the cell timestamp";
+	const char *advice = d.need == NEED_CELL ? "; mark the cell `optional: true`" : "";
 	if (c->absent)
 		return reject_set(why, "null_value", b->form.field->name,
 				  "found no value, expected one: %s of table %s needs it%s", use,
-				  b->needed_by, advice);
+				  d.table, advice);
 	return reject_value(why, "null_value", b->form.field->name, bytes_of(c->ptr, c->len),
 			    "which means no value, expected one: %s of table %s needs it%s", use,
-			    b->needed_by, advice);
+			    d.table, advice);
 }
 
 /* The field's default, or a null where one may be. */
-static int no_value(const struct binding *b, const struct column *c, struct value *v,
-		    struct reject *why)
+static int no_value(const struct binding *b, struct demand d, const struct column *c,
+		    struct value *v, struct reject *why)
 {
 	v->text = b->fallback;
-	return v->text.ptr || !b->need ? RC_OK : null_value(b, c, why);
+	return v->text.ptr || !d.need ? RC_OK : null_value(b, d, c, why);
 }
 
 /* *whole: what the columns and the texts around them are.  Returns the first that is a null. */
@@ -72,15 +73,15 @@ static const uint8_t nothing[EVENT_ROOM_BYTES];
  * Joined and transformed.  A null among the columns makes the whole one; what the transform leaves
  * is looked at like a column's text.
  */
-static int compute_text(struct row_encoder *e, const struct binding *b, const struct event *ev,
-			struct value *v, struct reject *why)
+static int compute_text(struct row_encoder *e, const struct binding *b, struct demand d,
+			const struct event *ev, struct value *v, struct reject *why)
 {
 	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
 	const struct field *f = b->form.field;
 	struct column whole;
 	const struct column *null = join_columns(b, ev, &s->joined, &whole);
 	if (null)
-		return no_value(b, null, v, why);
+		return no_value(b, d, null, v, why);
 	v->text = bytes_of(whole.ptr, whole.len);
 	if (!f->transform)
 		return RC_OK;
@@ -89,18 +90,18 @@ static int compute_text(struct row_encoder *e, const struct binding *b, const st
 	whole.ptr = v->text.ptr;
 	whole.len = (uint32_t)v->text.len;
 	whole.quoted = whole.quoted && !s->transform.mapped;
-	return is_null(b, &whole) ? no_value(b, &whole, v, why) : RC_OK;
+	return is_null(b, &whole) ? no_value(b, d, &whole, v, why) : RC_OK;
 }
 
 /* What is not plainly one column's text: joined, quoted, as short as a null spelling. */
-static int take_text(struct row_encoder *e, const struct binding *b, const struct event *ev,
-		     struct value *v, struct reject *why)
+static int take_text(struct row_encoder *e, const struct binding *b, struct demand d,
+		     const struct event *ev, struct value *v, struct reject *why)
 {
 	const struct column *c = &ev->columns[b->column];
 	if (b->computed)
-		return compute_text(e, b, ev, v, why);
+		return compute_text(e, b, d, ev, v, why);
 	if (is_null(b, c))
-		return no_value(b, c, v, why);
+		return no_value(b, d, c, v, why);
 	v->text = bytes_of(c->len ? c->ptr : nothing, c->len);
 	return 0;
 }
@@ -168,11 +169,11 @@ static inline __attribute__((always_inline)) int decode_with(struct row_encoder 
 	const struct row_plan *p = e->plan;
 	const struct column *columns = ev->columns;
 	struct value *v = e->values;
-	for (const struct binding *b = p->bindings, *end = b + p->nbindings; b < end; b++, v++) {
+	for (const struct binding *b = p->bindings, *end = b + p->nalways; b < end; b++, v++) {
 		const struct column *c = &columns[b->column];
 		v->text = bytes_of(c->ptr, c->len);
 		if (__builtin_expect(c->len <= b->null_max || c->absent, 0)) {
-			int rc = take_text(e, b, ev, v, why);
+			int rc = take_text(e, b, b->demand, ev, v, why);
 			if (rc)
 				return rc;
 			if (!v->text.ptr)
@@ -182,6 +183,16 @@ static inline __attribute__((always_inline)) int decode_with(struct row_encoder 
 			return RC_DATA;
 	}
 	return 0;
+}
+
+int value_decode(struct row_encoder *e, const struct binding *b, struct demand d,
+		 const struct event *ev, struct reject *why)
+{
+	struct value *v = &e->values[b - e->plan->bindings];
+	int rc = take_text(e, b, d, ev, v, why);
+	if (rc || !v->text.ptr || decode_quickly(b, v, digits_portable, false))
+		return rc;
+	return decode_slowly(e, b, ev->file, v, why);
 }
 
 static int decode_portable(struct row_encoder *e, const struct event *ev, struct reject *why)

@@ -112,7 +112,7 @@ static void put_table(struct buf *out, const struct manifest_table *t, const str
 		   plural(t->nregions));
 	buf_printf(out, "  loaded %s", format_count(a, t->loaded));
 	if (t->filtered)
-		buf_printf(out, ", without a cell %s", format_count(a, t->filtered));
+		buf_printf(out, ", filtered %s", format_count(a, t->filtered));
 	if (t->deduplicated)
 		buf_printf(out, ", deduplicated %s", format_count(a, t->deduplicated));
 	if (t->cells_deduplicated)

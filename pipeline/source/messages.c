@@ -306,7 +306,7 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 	messages_columns(m, &event.ncolumns);
 	int rc = decode(w, &msg, &event, &why);
 	if (rc == RC_END) {
-		w->counts.tombstones++;
+		w->counts.filtered++;
 		return RC_OK;
 	}
 	if (rc == RC_OK && sink->event)

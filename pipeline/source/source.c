@@ -256,6 +256,7 @@ void source_worker_free(struct source_worker *w)
 	if (w->own)
 		w->source->blocks->worker_free(w->own);
 	decoder_free(w->json);
+	pattern_scratch_release(&w->skip);
 	csv_close(&w->reader);
 	buf_release(&w->piece);
 	mem_free(w);
@@ -479,7 +480,11 @@ static int take_row(struct source_worker *w, const struct csv_row *row,
 	const struct source *s = w->source;
 	struct event event = make_event(w, row->start, row->end, row->line);
 	struct reject why;
+	bool skipped = false;
+	int rc = s->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
 
+	if (rc || skipped)
+		return rc;
 	event.ncolumns = row->ncolumns;
 	if (row->kind == CSV_ROW && (row->ncolumns == s->ncolumns || fit_columns(w, row))) {
 		event.ncolumns = s->ncolumns;
@@ -494,11 +499,13 @@ static int take_one_of(struct source_worker *w, const struct event_rows *rows, s
 {
 	const uint16_t *ends = rows->ends + i * rows->stride;
 	const uint8_t *end = rows->text + ends[rows->ncolumns - 1];
+	bool skipped = false;
 
 	csv_columns(&w->reader, rows, i);
 	struct event event =
 		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
-	return worker_take(w, &event, sink, err);
+	int rc = w->source->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
+	return rc || skipped ? rc : worker_take(w, &event, sink, err);
 }
 
 /* Rows [from, end): together if sink takes them so, or else one by one. */
@@ -512,7 +519,7 @@ static int take_some(struct source_worker *w, const struct event_rows *rows, siz
 	some.ends += from * rows->stride;
 	some.n = end - from;
 	some.line += from;
-	if (sink->rows)
+	if (sink->rows && !w->source->csv->skip_matching)
 		rc = sink->rows(sink->ctx, &some, &taken);
 	for (; !taken && from < end && rc == RC_OK; from++)
 		rc = take_one_of(w, rows, from, sink, err);
@@ -530,7 +537,7 @@ static int take_rows(struct source_worker *w, struct event_rows *rows,
 		return RC_OK;
 	rows->seq = w->seq + (uint64_t)(rows->text - w->piece.ptr);
 	rows->line = w->line + w->reader.line - rows->n + 1;
-	if (sink->rows && rows->n > SOME_ROWS)
+	if (sink->rows && !w->source->csv->skip_matching && rows->n > SOME_ROWS)
 		rc = sink->rows(sink->ctx, rows, &taken);
 	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)
 		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink,

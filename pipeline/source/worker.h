@@ -6,6 +6,7 @@
 
 #include "cursor.h"
 #include "message_columns.h"
+#include "pattern.h"
 
 struct source_worker {
 	struct messages_worker *messages; /* NULL: files, as all below */
@@ -18,6 +19,7 @@ struct source_worker {
 	uint64_t block;		    /* blocks before it in the file, or before what is worked on */
 	void *own;		    /* the block format's */
 	uint64_t number;	    /* of the piece */
+	struct pattern_scratch skip;
 	struct source_counts counts;
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
 };
@@ -27,6 +29,10 @@ int worker_take(struct source_worker *w, const struct event *event, const struct
 		struct error *err);
 int worker_reject(struct source_worker *w, const struct source_sink *sink,
 		  const struct event *event, const struct reject *why, struct error *err);
+
+/* skip_rows.c: a row that `skip_matching` names is counted as filtered; *skipped: it is done. */
+int skip_row(struct source_worker *w, const struct event *event, const struct source_sink *sink,
+	     bool *skipped, struct error *err);
 
 /* row_faults.c: why the row is no event. */
 void row_fault(const struct source *s, const struct csv_row *row, struct reject *why);

@@ -250,28 +250,89 @@ def terminator_of(p):
     return unescape(p["terminator"]) if "terminator" in p else b""
 
 
+# --- conditions: True, False, or None where the answer is not known ---
+
+def compare(op, v, wanted, f):
+    """One condition about a value that is no null; wanted: texts."""
+    if op == "starts with":
+        return v.text.startswith(wanted[0])
+    have, *to = [t if f.type in ("text", "bytes") else decode(f, t) for t in [v.text, *wanted]]
+    if f.type == "time":
+        have, *to = [t.micros for t in [have, *to]]
+    if op == "in":
+        return have in to
+    if op == "between":
+        return to[0] <= have <= to[1]
+    return {"=": have == to[0], "!=": have != to[0], "<": have < to[0], "<=": have <= to[0], ">": have > to[0],
+            ">=": have >= to[0]}[op]
+
+
+def holds(tree, values, fields):
+    """As SQL has it; what the answer does not depend on any more is not looked at."""
+    kind = tree[0]
+    if kind == "not":
+        inner = holds(tree[1], values, fields)
+        return None if inner is None else not inner
+    if kind in ("and", "or"):
+        found = []
+        for part in tree[1]:
+            found.append(holds(part, values, fields))
+            if found[-1] == (kind == "or"):
+                return found[-1]
+        return None if None in found else kind == "and"
+    _, name, op, wanted = tree
+    v = values[name]
+    if op == "is null":
+        return v is None
+    return None if v is None else compare(op, v, wanted, fields[name])
+
+
+class Values:
+    """The fields of an event, decoded when they are asked for."""
+
+    def __init__(self, job, columns):
+        self.job, self.known = job, {}
+        self.texts = {f.column: c for f, c in zip(job.columns, columns)}
+
+    def __getitem__(self, name):
+        if name not in self.known:
+            self.known[name] = self.read(self.job.by_name[name])
+        return self.known[name]
+
+    def read(self, f):
+        own = [self.texts[name] for name in f.columns]
+        nulls = ["", *(f.nulls if f.nulls is not None else self.job.nulls or [])]
+        null = any(t in [n.encode() for n in nulls] and (not q or self.job.quoted_nulls) for t, q in own)
+        text = f.join.encode().join(t for t, _ in own)
+        return None if null else Value(text, decode(f, text))
+
+
 class Oracle:
     """All that a load of some events must leave."""
 
     def __init__(self, job):
         self.job = job
-        used = json.dumps([[t["rowkey"], t["timestamp"], t["cells"]] for t in job.tables])
-        self.used = [f for f in job.fields if f'"{f.name}"' in used]
+        always = json.dumps([[t["rowkey"], t["timestamp"], [c for c in t["cells"] if "when" not in c]]
+                             for t in job.tables if "when" not in t])
+        self.always = [f.name for f in job.fields if f'"{f.name}"' in always]
         self.kept = [{} for _ in job.tables]  # (family, row, qualifier, -ts) -> (value, event)
         self.events, self.rejected, self.shadowed = 0, [], [0] * len(job.tables)
         self.filtered = [0] * len(job.tables)
         self.cells_of = [{} for _ in job.tables]  # event -> cells it brought
         self.twins = False
 
+    def chosen(self, of, values):
+        """Does the condition of a job, table or cell hold?"""
+        text = of.get("where", of.get("when"))
+        return text is None or holds(self.job.conditions[text], values, self.job.by_name) is True
+
     def values(self, columns):
-        texts = {f.column: c for f, c in zip(self.job.columns, columns)}
-        values = {}
-        for f in self.used:
-            own = [texts[name] for name in f.columns]
-            nulls = ["", *(f.nulls if f.nulls is not None else self.job.nulls or [])]
-            null = any(t in [n.encode() for n in nulls] and (not q or self.job.quoted_nulls) for t, q in own)
-            text = f.join.encode().join(t for t, _ in own)
-            values[f.name] = None if null else Value(text, decode(f, text))
+        """None: no table takes the event."""
+        values = Values(self.job, columns)
+        if not self.chosen(self.job.options, values):
+            return None
+        for name in self.always:
+            values[name]
         return values
 
     def part_body(self, p, values):
@@ -317,7 +378,7 @@ class Oracle:
         v = {"field": v} if isinstance(v, str) else v
         names = [n for p in parts for n in [p.get("field"), *p.get("of", [])] if n]
         names += [v["field"]] if "field" in v else []
-        if any(values[n] is None for n in names):
+        if any([values[n] is None for n in names]):  # all are looked at
             refuse(not c.get("optional"), "null")
             return None
         qualifier = self.lay_parts(parts, values) if q != "" else b""
@@ -327,21 +388,24 @@ class Oracle:
         return qualifier, lay_down(values[v["field"]], v.get("as", "text"), False)
 
     def table_cells(self, t, values):
+        if not self.chosen(t, values):
+            return []
         row, ts = self.lay_parts(t["rowkey"], values), t["timestamp"]
         refuse(not 1 <= len(row) <= 32767, "key length")
         if isinstance(ts, str):
             refuse(values[ts] is None or not 0 <= values[ts].plain < LONG_MAX, "timestamp")
             ts = values[ts].plain
-        found = [(c, self.cell(c, values)) for c in t["cells"]]
+        found = [(c, self.cell(c, values)) for c in t["cells"] if self.chosen(c, values)]
         return [((c["family"], row, qv[0], -ts), qv[1]) for c, qv in found if qv]
 
     def take(self, columns, name, line, offset, raw):
         event, self.events = self.events, self.events + 1
         try:
-            refuse(columns is None, "not the header's number of columns")
-            values = self.values(columns)
+            skipped = self.job.skip and re.search(self.job.skip.encode(), raw)
+            refuse(columns is None and not skipped, "not the header's number of columns")
+            values = None if skipped else self.values(columns)
             self.event = raw, line
-            brought = [self.table_cells(t, values) for t in self.job.tables]
+            brought = [self.table_cells(t, values) if values else [] for t in self.job.tables]
         except Reject:
             self.rejected.append((name, line, offset, raw))
             return

@@ -206,6 +206,9 @@ class Job:
         self.quoted_nulls = rng.random() < 0.2
         self.header = rng.random() < 0.9
         self.delimiter = rng.choice([",", ",", ",", ";", "|", "\t"])
+        self.skip = rng.choice(["^[ab]", '^"', "zz", "^x.y", "^[0-9]+5"]) if rng.random() < 0.1 else None
+        self.conditions = {}  # text -> what it asks
+        self.options = {"where": self.condition()} if rng.random() < 0.2 else {}
         self.tables = [self.table(n) for n in range(rng.choice([1, 1, 2]))]
 
     def source(self, files):
@@ -216,14 +219,58 @@ class Job:
             s["null"] = self.nulls
         if self.quoted_nulls:
             s["quoted_nulls"] = True
+        if self.skip:
+            s["skip_matching"] = self.skip
         return {"csv": s}
 
     def yaml(self, files):
         fields = {f.name: f.declared for f in self.fields if f.listed}
-        job = {"source": self.source(files), "fields": fields, "tables": self.tables}
+        job = {"source": self.source(files), "fields": fields, **self.options, "tables": self.tables}
         if not fields:
             del job["fields"]
         return json.dumps(job, ensure_ascii=False, indent=1)
+
+    def leaf(self):
+        """One condition on a field, with values that it may well have."""
+        rng, f = self.rng, self.rng.choice(self.fields)
+        ops = ["=", "!=", "<", "<=", ">", ">=", "between", "in", "is null"]
+        op = rng.choice(ops + ["starts with"] * (f.type in ("text", "bytes")))
+        if op == "is null":
+            return ("is", f.name, op, []), f"{f.name} is null"
+        count = {"between": 2, "in": rng.randrange(1, 6)}.get(op, 1)
+        fits = [t for t in f.pool if self.quotable(f, t)] or [None]
+        values = [rng.choice(fits) for _ in range(count)]
+        if None in values:
+            return ("not", ("is", f.name, "is null", [])), f"{f.name} is not null"
+        if op == "starts with":
+            values = [values[0].decode()[:rng.randrange(3)].encode()]
+        q = ["'" + v.decode().replace("'", "''") + "'" for v in values]
+        right = {"between": " and ".join(q), "in": "(" + ", ".join(q) + ")"}.get(op, q[0])
+        return ("is", f.name, op, values), f"{f.name} {op} {right}"
+
+    def quotable(self, f, text):
+        try:
+            decode(f, text)
+            return bool(text.decode().isprintable())
+        except (Reject, UnicodeDecodeError):
+            return False
+
+    def question(self, depth):
+        """(what it asks, its text)"""
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.4:
+            return self.leaf()
+        if rng.random() < 0.2:
+            tree, text = self.question(depth - 1)
+            return ("not", tree), f"not ({text})"
+        kind = rng.choice(["and", "or"])
+        parts = [self.question(depth - 1) for _ in range(rng.choice([2, 2, 3]))]
+        return (kind, [t for t, _ in parts]), f" {kind} ".join(f"({text})" for _, text in parts)
+
+    def condition(self):
+        tree, text = self.question(2)
+        self.conditions[text] = tree
+        return text
 
     def field_part(self, last):
         """One that most of the field's texts fit, usually."""
@@ -325,6 +372,8 @@ class Job:
             c["value"] = {"field": f.name, "as": rng.choice(fits or ["text"])}
         if rng.random() < 0.6:
             c["optional"] = True
+        if rng.random() < 0.1:
+            c["when"] = self.condition()
         return c
 
     def regions(self, salted):
@@ -355,6 +404,8 @@ class Job:
              "families": {f: self.family() for f in families},
              "cells": [self.cell(families, i) for i in range(len(families) + rng.randrange(4))],
              "regions": self.regions("salt" in rowkey[0])}
+        if rng.random() < 0.15:
+            t["when"] = self.condition()
         if rng.random() < 0.7:
             t["duplicates"] = rng.choice(["last", "last", "first", "first", "error"])
         if rng.random() < 0.3:

@@ -55,7 +55,7 @@ static const struct fault_case faults[] = {
 	{"name: t", "name: ^\xff", "UTF-8"},
 	/* the top */
 	{"fields:", "^feilds:", "unknown key `feilds`; did you mean `fields`?"},
-	{"fields:", "^extras:", "known: source, fields, tables"},
+	{"fields:", "^extras:", "known: source, fields, where, tables"},
 	{"source:\n  csv:\n    " FILES "\n", "^", "lacks the key `source`"},
 	{"source:\n  csv:\n    " FILES, "source: ^[a]", "source: found a list, expected a mapping"},
 	/* source */

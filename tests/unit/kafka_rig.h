@@ -181,7 +181,7 @@ static inline void *work(void *ctx)
 	pthread_mutex_lock(&s->lock);
 	s->counts.events += c.events;
 	s->counts.rejects += c.rejects;
-	s->counts.tombstones += c.tombstones;
+	s->counts.filtered += c.filtered;
 	if (rc != RC_END) {
 		s->rc = rc;
 		s->err = err;
