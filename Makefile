@@ -100,6 +100,11 @@ soak: deps
 	@$(SUB) all
 	@python3 tests/kafka/soak.py $(or $(SECS),3600)
 
+## questions: 304 questions of 38 random jobs to a real HBase, by the lines that key ranges prints
+questions: deps
+	@$(SUB) all
+	@SALTMILL_QUESTIONS=0:38 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_questions.py
+
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench

@@ -3,6 +3,7 @@
 # ignored is an error here.  The shell itself is not in the package registries.
 require 'java'
 
+java_import org.apache.hadoop.hbase.CellUtil
 java_import org.apache.hadoop.hbase.HConstants
 java_import org.apache.hadoop.hbase.MemoryCompactionPolicy
 java_import org.apache.hadoop.hbase.KeepDeletedCells
@@ -10,6 +11,8 @@ java_import org.apache.hadoop.hbase.NamespaceDescriptor
 java_import org.apache.hadoop.hbase.TableName
 java_import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder
 java_import org.apache.hadoop.hbase.client.Durability
+java_import org.apache.hadoop.hbase.client.Scan
+java_import org.apache.hadoop.hbase.filter.ParseFilter
 java_import org.apache.hadoop.hbase.client.TableDescriptorBuilder
 java_import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding
 java_import org.apache.hadoop.hbase.regionserver.BloomType
@@ -89,7 +92,8 @@ TABLE = {
 
 # The shell's bare constants, each its own name; a misspelt one is a NameError here as there.
 (FAMILY.keys + TABLE.keys +
- %w[NAME METHOD CONFIGURATION METADATA SPLITS SPLITS_FILE NUMREGIONS SPLITALGO]).each do |name|
+ %w[NAME METHOD CONFIGURATION METADATA SPLITS SPLITS_FILE NUMREGIONS SPLITALGO] +
+ %w[STARTROW STOPROW FILTER LIMIT REVERSED VERSIONS COLUMNS]).each do |name|
   Object.const_set(name, name) unless Object.const_defined?(name)
 end
 
@@ -206,7 +210,43 @@ class StandIn
     @java.modifyTable(table.build)
   end
 
+  # By the rules of table.rb (_hash_to_scan, _get_scanner): the keys are the raw bytes of Ruby's
+  # strings, a filter is a text of the filter language or an object.  Rows are printed as the
+  # driver's scan gives them.
+  def scan(name, arg = {})
+    arg = arg.dup
+    s = Scan.new.withStartRow((arg.delete(STARTROW) || '').to_java_bytes)
+    stop = arg.delete(STOPROW)
+    s.withStopRow(stop.to_java_bytes) if stop
+    filter = arg.delete(FILTER)
+    filter = ParseFilter.new.parseFilterString(filter.to_java_bytes) if filter.is_a?(String)
+    s.setFilter(filter) if filter
+    (arg.delete(COLUMNS) || []).each { |c| add_column(s, c) }
+    versions, limit = arg.delete(VERSIONS), arg.delete(LIMIT)
+    s.readVersions(versions) if versions
+    s.setLimit(limit) if limit
+    s.setReversed(true) if arg.delete(REVERSED)
+    refuse_rest('a scan', arg)
+    table = @java.getConnection.getTable(TableName.valueOf(name))
+    table.getScanner(s).each { |row| print_row(row) }
+  end
+
   private
+
+  def add_column(scan, name)
+    family, qualifier = name.split(':', 2)
+    return scan.addFamily(family.to_java_bytes) unless qualifier
+    scan.addColumn(family.to_java_bytes, qualifier.to_java_bytes)
+  end
+
+  def print_row(row)
+    cells = row.rawCells.map do |c|
+      [CellUtil.cloneFamily(c), CellUtil.cloneQualifier(c), CellUtil.cloneValue(c)].map do |b|
+        Bytes.toHex(b)
+      end.insert(2, c.getTimestamp).join(':')
+    end
+    puts [Bytes.toHex(row.getRow), *cells].join("\t")
+  end
 
   def apply(builder, known, arg)
     known.each do |key, (setter, convert)|

@@ -1,0 +1,332 @@
+"""Questions in a real HBase: the lines of `key ranges --format shell`, run as they are printed.
+
+What must come is worked out from the input in Python; the worked jobs of conf/ give the tables, and
+random jobs (tests/cli/random_jobs.py) give others.  SALTMILL_QUESTIONS=0:38 asks 300 of these.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+from oracle import reversed_millis, u32, u64, unescape
+from test_load import CONF, Load, each_row, read_csv, shanghai
+
+sys.path.insert(0, str(CONF.parent / "tests" / "cli"))
+
+from load_oracle import Oracle, Reject, Value, decode  # noqa: E402  (needs the path above)
+from random_jobs import Job  # noqa: E402
+from test_key_ranges import question  # noqa: E402
+
+TO_CHECK = "# each row is still to be checked: "
+
+
+class Tables:
+    """Loads of jobs in HBase, and questions to them."""
+
+    def __init__(self, saltmill, hbase, folder):
+        self.saltmill, self.hbase, self.folder = saltmill, hbase, folder
+        self.loads = {}
+
+    def load(self, job, *files):
+        if job not in self.loads:
+            folder = self.folder / f"{job.stem}{len(self.loads)}"
+            folder.mkdir()
+            load = self.loads[job] = Load(self.saltmill, self.hbase, folder)
+            done = subprocess.run([self.saltmill, "load", job, *files, "-o", load.out], capture_output=True, text=True,
+                                  timeout=120, check=False)
+            assert done.returncode in (0, 3), done.stderr
+            for manifest in load.out.rglob("create.rb"):
+                self.hbase.run_script(manifest)
+                name = manifest.parent.name
+                self.hbase.bulk_load(manifest.parent / "hfiles", name)
+                load.created.append(name)
+        return self.loads[job]
+
+    def shell(self, job, table, where):
+        done = subprocess.run([self.saltmill, "key", "ranges", job, "--table", table, "--where", where, "--format", "shell"],
+                              capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, (where, done.stderr)
+        return done.stdout.decode()
+
+    def run(self, text):
+        script = self.folder / "ask.rb"
+        script.write_text(text)
+        return self.hbase.run_script(script).splitlines()
+
+    def ask(self, job, table, where, more=""):
+        """The rows of the printed lines; more: what a reader adds to each scan."""
+        text = self.shell(job, table, where)
+        assert TO_CHECK not in text, text
+        return self.run(text.replace("}\n", more + "}\n") if more else text)
+
+    def drop(self):
+        """Those that other tests make too."""
+        for job, load in self.loads.items():
+            if job.stem in ("files", "timeseries_tall", "timeseries_wide", "loans", "flights"):
+                load.drop()
+
+
+@pytest.fixture(scope="module")
+def tables(saltmill, hbase, tmp_path_factory):
+    one = Tables(saltmill, hbase, tmp_path_factory.mktemp("questions"))
+    yield one
+    one.drop()
+
+
+def keys(lines):
+    return [bytes.fromhex(line.split("\t")[0]) for line in lines]
+
+
+def column(line, family, qualifier=b""):
+    """The value of a column of a row."""
+    start = f"{family.encode().hex()}:{qualifier.hex()}:"
+    [cell] = [c for c in line.split("\t")[1:] if c.startswith(start)]
+    return bytes.fromhex(cell.rsplit(":", 1)[1])
+
+
+# --- the worked jobs -------------------------------------------------------------------------
+
+
+def test_files(tables):
+    job = CONF / "files.yaml"
+    tables.load(job)
+    golden = ("owner = 1 and day >= 20120901 and day < 20121001 and name starts with 中国好声音 "
+              "and category starts with 综艺")
+
+    def ids(lines):
+        return [int(k[-6:]) for k in keys(lines)]
+    found = tables.ask(job, "files", golden)
+    assert ids(found) == [1, 2, 3, 4, 5, 7]
+    assert tables.ask(job, "files", golden, ", LIMIT => 2") == found[:2]
+    rows = read_csv(CONF / "files.csv")
+    # no owner: the server jumps from day to day, or the other table has a range
+    for r in rows:
+        assert ids(tables.ask(job, "files", f"day = {r['created']}")) == [int(r["id"])]
+    assert ids(tables.ask(job, "files", "day between 20120904 and 20120909 or owner = 4")) == [2, 3, 4, 10]
+    found = tables.ask(job, "files_by_time", "created >= 20120906 and created < 20120914")
+    assert [int.from_bytes(k[8:], "big") for k in keys(found)] == [3, 4, 5, 6]
+    found = tables.ask(job, "files_by_time", "created >= 20120906 and not category = 综艺花絮")
+    assert [int.from_bytes(k[8:], "big") for k in keys(found)] == [3, 4, 5, 7, 9, 10]
+
+
+@pytest.mark.parametrize("form", ["tall", "wide"])
+def test_timeseries(tables, form):
+    job = CONF / f"timeseries_{form}.yaml"
+    tables.load(job)
+    views = [(int(r["uid"]), int(r["ts"]), r["item"].encode()) for r in read_csv(CONF / "timeseries.csv")]
+    for uid in sorted({v[0] for v in views}):
+        newest = [(ts, item) for u, ts, item in sorted(views, key=lambda v: -v[1]) if u == uid]
+        if form == "wide":
+            [line] = tables.ask(job, "views_wide", f"uid = {uid}")
+            assert [c.split(":")[1:] for c in line.split("\t")[1:]] == [
+                [reversed_millis(ts).hex(), str(ts), item.hex()] for ts, item in newest]
+            latest = ", FILTER => org.apache.hadoop.hbase.filter.ColumnCountGetFilter.new(2)"
+            [line] = tables.ask(job, "views_wide", f"uid = {uid}", latest)
+            assert len(line.split("\t")) == 1 + min(2, len(newest))
+            continue
+        found = tables.ask(job, "views_tall", f"uid = {uid}")
+        assert [(k, column(line, "cf")) for k, line in zip(keys(found), found)] == [
+            (u64(uid) + reversed_millis(ts), item) for ts, item in newest]
+        assert tables.ask(job, "views_tall", f"uid = {uid}", ", LIMIT => 2") == found[:2]
+        ts, item = newest[0]
+        assert tables.ask(job, "views_tall", f"uid = {uid} and ts = {ts}") == found[:1]
+        low, high = newest[-1][0], newest[0][0]
+        found = tables.ask(job, "views_tall", f"uid = {uid} and ts >= {low} and ts < {high}")
+        assert keys(found) == [u64(uid) + reversed_millis(t) for t, _ in newest if low <= t < high]
+
+
+def test_loans(tables):
+    job = CONF / "loans.yaml"
+    tables.load(job)
+    rows = read_csv(CONF / "loans.csv")
+    for field, table in (("student", "student_loans"), ("book", "book_loans")):
+        for value in sorted({r[field] for r in rows}):
+            [line] = tables.ask(job, table, f"{field} = {value}")
+            other, family = ("book", "borrow") if field == "student" else ("student", "borrowed")
+            own = [r for r in rows if r[field] == value]
+            assert column(line, "info", b"name").decode() in {r[f"{field}_name"] for r in own}
+            for pair in {r[other] for r in own}:  # a later return wins
+                last = max((r["time"], r["borrowed"]) for r in own if r[other] == pair)[1]
+                assert column(line, family, pair.encode()).decode() == last
+    year = {r["student"] for r in rows if r["student_info"].startswith("Computing")}
+    found = tables.ask(job, "student_loans", "student_info starts with 'Computing'")
+    assert {k[::-1].decode() for k in keys(found)} == year
+
+
+def test_flights(tables, flights_csv, tmp_path_factory):
+    """All flights of four numbers, so that there is something beside what is asked for."""
+    job = CONF / "flights.yaml"
+    numbers = {("UA", "1545"), ("UA", "15"), ("B6", "1545"), ("AA", "1")}
+    part = tmp_path_factory.mktemp("flights") / "flights.csv"
+    rows = [r for r in each_row(flights_csv) if (r["carrier"], r["flight"]) in numbers]
+    with open(flights_csv, encoding="utf-8") as f:
+        head, *lines = f
+    names = head.strip().replace('"', "").split(",")
+    at = names.index("carrier"), names.index("flight")
+    part.write_text(head + "".join(l for l in lines if tuple(l.replace('"', "").split(",")[i] for i in at) in numbers))
+    tables.load(job, part)
+    for month, flights in ((7, 0), (8, 11)):  # in July it did not fly
+        want = sorted(((int(r["day"]), r["tailnum"]) for r in rows
+                       if (r["carrier"], r["flight"], r["month"]) == ("UA", "1545", str(month))), reverse=True)
+        where = (f"carrier = UA and flight = 1545 and departure >= '2013 {month} 1 0 0' "
+                 f"and departure < '2013 {month + 1} 1 0 0'")
+        found = tables.ask(job, "flights", where)
+        assert [column(line, "s", b"tail").decode() for line in found] == [tail for _, tail in want]
+        assert len(found) == flights
+    last_ten = sorted(((int(r["month"]), int(r["day"]), int(r["hour"]), int(r["minute"])), r["tailnum"])
+                      for r in rows if (r["carrier"], r["flight"]) == ("UA", "1545"))[:-11:-1]
+    found = tables.ask(job, "flights", "carrier = UA and flight = 1545", ", LIMIT => 10")
+    assert [column(line, "s", b"tail").decode() for line in found] == [tail for _, tail in last_ten]
+    # the number alone: its place in the key is known, the carrier and so the salt are not
+    found = tables.ask(job, "flights", "flight = 1545 and dest = BOS")
+    assert len(found) == sum(r["flight"] == "1545" and r["dest"] == "BOS" for r in rows)
+    # of a number in a cell
+    far = [r for r in rows if int(r["distance"]) == 2475]
+    assert len(tables.ask(job, "flights", "distance = 2475")) == len(far) > 0
+
+
+def test_calls(tables):
+    job = CONF / "calls.yaml"
+    tables.load(job)
+    calls = [(r["phone"], shanghai(r["at"], "%Y-%m-%d %H:%M:%S"), r["callee"], int(r["seconds"])) for r in read_csv(CONF / "calls.csv")]
+    low, high = (shanghai(t, "%Y-%m-%d %H:%M:%S") for t in ("2013-07-01 00:00:00", "2013-07-04 00:00:00"))
+    for table in ("calls_salted", "calls_hashed", "calls_reversed"):
+        for phone in sorted({c[0] for c in calls}):
+            own = sorted((c for c in calls if c[0] == phone), key=lambda c: -c[1])
+            found = tables.ask(job, table, f"phone = {phone}")
+            assert [column(line, "c", b"callee").decode() for line in found] == [c[2] for c in own]
+            assert tables.ask(job, table, f"phone = {phone}", ", LIMIT => 1") == found[:1]
+        where = f"phone = {phone} and at >= '2013-07-01 00:00:00' and at < '2013-07-04 00:00:00'"
+        found = tables.ask(job, table, where)
+        assert [column(line, "c", b"seconds") for line in found] == [u32(c[3]) for c in own if low <= c[1] < high]
+        found = tables.ask(job, table, "at >= '2013-07-01 00:00:00' and at < '2013-07-04 00:00:00' and seconds > 300")
+        assert sorted(column(line, "c", b"seconds") for line in found) == sorted(
+            u32(c[3]) for c in calls if low <= c[1] < high and c[3] > 300)
+
+
+def test_devices(tables, hbase):
+    job = CONF / "devices.yaml"
+    tables.load(job)
+    attributes = hbase.describe("devices")["families"]
+    want = {"state": {"VERSIONS": "3", "MIN_VERSIONS": "1", "TTL": str(20000 * 86400), "BLOOMFILTER": "ROWCOL", "COMPRESSION": "GZ"},
+            "log": {"VERSIONS": "100", "MIN_VERSIONS": "0", "BLOOMFILTER": "NONE", "COMPRESSION": "SNAPPY",
+                    "DATA_BLOCK_ENCODING": "FAST_DIFF"}}
+    for family, some in want.items():
+        assert {k: attributes[family].get(k) for k in some} == some
+    rows = read_csv(CONF / "devices.csv")
+    for device in sorted({r["device"] for r in rows}):
+        [line] = tables.ask(job, "devices", f"device = {device}", ", VERSIONS => 3, COLUMNS => ['state:battery']")
+        newest = [r["battery"] for r in sorted(rows, key=lambda r: r["at"], reverse=True) if r["device"] == device]
+        found = [int(c.rsplit(":", 1)[1], 16) for c in line.split("\t")[1:]]
+        assert found == [int(b) for b in newest[:3]]
+    assert len(rows) > 4 * 3  # more than three of a device were stored
+
+
+def test_presplit(tables, hbase):
+    job = CONF / "presplit.yaml"
+    tables.load(job)
+    even = [(i << 64) // 8 for i in range(1, 8)]
+    assert [unescape(s) for s in hbase.splits("by_keys")] == [bytes([16 * i, 0]) for i in range(1, 5)]
+    assert [unescape(s) for s in hbase.splits("by_hash")] == [n.to_bytes(8, "big") for n in even]
+    assert hbase.splits("by_token") == [f"{0xFFFFFFFF // 10 * i:08x}"[:1] + f"{0xFFFFFFFF // 10 * i:08x}"[1:] for i in range(1, 10)]
+    rows = read_csv(CONF / "presplit.csv")
+    for table in ("by_keys", "by_hash"):
+        found = [tables.ask(job, table, f"id = {r['id']}") for r in rows[::7]]
+        assert [column(line, "f", b"page").decode() for [line] in found] == [r["page"] for r in rows[::7]]
+        [line] = tables.ask(job, table, "id = 1007 and page = 'page 0'")
+    some = sorted(r["token"] for r in rows if r["token"][0] in "0123")
+    assert [k.decode() for k in keys(tables.ask(job, "by_token", "token < 4"))] == some
+
+
+# --- random jobs -----------------------------------------------------------------------------
+
+
+def good_texts(f):
+    found = []
+    for text in f.pool:
+        try:
+            text.decode()
+            if b"\0" not in text and len(text) < 5000:
+                found.append((text, Value(text, decode(f, text))))
+        except (Reject, UnicodeDecodeError):
+            pass
+    return found
+
+
+def random_job(seed):
+    """Of one table, no columns joined, and all of its events good."""
+    for attempt in range(100):
+        rng = random.Random(f"questions {seed} {attempt}")
+        job = Job(rng)
+        job.tables = job.tables[:1]
+        t = job.tables[0]
+        t.update(name=f"questions_{seed}", regions={"split": "sampled", "count": 3}, timestamp=5)
+        t.pop("duplicates", None)
+        # one column for each event's number: no event is like another, none is without a cell
+        t["cells"] = [{"family": f, "qualifier": "q", "value": {"const": "x"}} for f in t["families"]]
+        job.source = lambda files: {"json": {"files": files}}
+        texts = {f.name: good_texts(f) for f in job.fields}
+        asked = []
+        for f in job.fields:
+            hows = {p["as"] for p in t["rowkey"] if p.get("field") == f.name}
+            f.in_micros = "reversed_micros" in hows
+            if hows and not (f.in_micros and len(hows) > 1):  # a time in two units has no one meaning
+                asked.append(f.name)
+        if len(job.fields) == len(job.columns) and all(texts.values()) and asked:
+            return rng, job, t, texts, asked
+    raise AssertionError("no such job")
+
+
+def draw_events(rng, job, t, texts, n):
+    """(JSON object by column, values by field, row)"""
+    oracle = Oracle(job)
+    for _ in range(n):
+        drawn = {f.name: rng.choice(texts[f.name]) for f in job.fields}
+        values = {name: v for name, (_, v) in drawn.items()}
+        try:
+            row = oracle.lay_parts(t["rowkey"], values)
+        except Reject:
+            continue
+        if row and len(row) <= 3000:
+            yield {f.column: drawn[f.name][0].decode() for f in job.columns}, values, row
+
+
+SEEDS = range(*map(int, os.environ.get("SALTMILL_QUESTIONS", "0:4").split(":")))
+A_JOB = 8  # questions
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_questions(tables, tmp_path, seed):
+    rng, job, t, texts, asked = random_job(seed)
+    events = list(draw_events(rng, job, t, texts, 200))
+    if not events:
+        pytest.skip("no event of this job has a key")
+    (tmp_path / "in.json").write_text("".join(json.dumps(e) + "\n" for e, _, _ in events))
+    file = tmp_path / "job.yaml"
+    file.write_text(job.yaml(["in.json"]))
+    tables.load(file)
+    script, questions = "", []
+    while len(questions) < A_JOB:
+        q = question(rng, job, asked)
+        text = tables.shell(file, t["name"], q.text) if q else ""
+        if q and text.count("scan '") <= 40:  # there may be one a bucket of 65,536
+            questions.append((q, TO_CHECK in text))
+            script += f"puts 'question'\n{text}"
+    full = tables.run(f"scan '{t['name']}'\n")
+    by_row = {}
+    for _, values, row in events:
+        by_row.setdefault(row, []).append(values)
+    stored = keys(full)
+    assert stored == sorted(stored) and set(stored) <= set(by_row)
+    answers = "\n".join(tables.run(script)).split("question")[1:]
+    assert len(answers) == len(questions)
+    for (q, to_check), answer in zip(questions, answers):
+        want = [line for line, row in zip(full, stored) if any(q.test(v) for v in by_row[row])]
+        got = [line for line in answer.splitlines() if line]
+        if to_check:  # more may come, in the same order; never fewer
+            assert set(want) <= set(got) and got == [line for line in full if line in set(got)], q.text
+        else:
+            assert got == want, q.text
