@@ -51,6 +51,11 @@ bool syncer_take(struct syncer *s, int fd, const char *path);
 /* Wait until all that was taken is on disk; free s (NULL is fine).  Reports the first failure. */
 int syncer_finish(struct syncer *s, struct error *err);
 
+/*
+ * Open a file to read it; negative: an RC_*, with PATH and what the system says.  Nobody may ever
+ * write to a FIFO: a signal (stop_flag) ends that wait with RC_STOPPED.
+ */
+int io_open_input(const char *path, struct error *err);
 /* Read exactly len bytes at offset; a short file is RC_IO. */
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err);
 /* All of it, to the end of out. */

@@ -10,8 +10,9 @@
 /*
  * What is whole in the state stays; what is not is put beside its name (.damaged) and made from the
  * manifests in DIR/published and in folders (loads, or folders of loads); of shared states in each
- * partition's.  lines: a sentence a line for each thing that was done.  RC_DATA, and nothing is
- * changed: the loads do not follow each other, or newer ones are known to be missing.
+ * partition's, and shared.json from these.  lines: a sentence a line for each thing that was done,
+ * also when a later partition fails.  RC_DATA, and nothing is changed in that state: its loads do
+ * not follow each other, or newer ones are known to be missing.
  */
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err);

@@ -13,6 +13,7 @@
 #ifndef SALTMILL_SHARED_STATE_H
 #define SALTMILL_SHARED_STATE_H
 
+#include "bytes.h"
 #include "mem.h"
 #include "state.h"
 
@@ -36,6 +37,16 @@ int shared_check(const struct shared *s, const struct state_topic *now, struct e
 /* Give a state to each partition of `now` that has none yet, [p] beginning at starts[p]. */
 int shared_take_in(struct shared *s, const struct state_topic *now, const int64_t *starts,
 		   struct error *err);
+
+/*
+ * Make shared.json anew where it is lost or damaged (it is then put beside its name, .damaged): the
+ * topic as its partitions' states know it, with all partitions that any of them has seen.  One that
+ * has no state is missed, and said to be, by who opens it.  RC_DATA: none of them knows.  lines: a
+ * sentence a line for what was done.
+ */
+int shared_rebuild(const char *dir, struct buf *lines, struct error *err);
+/* The partition behind the last that has a folder in dir; 0: there are none. */
+int32_t shared_folders(const char *dir);
 
 /* The folder of a partition's state; owned by the caller. */
 char *shared_dir(const char *dir, int32_t partition);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "crash.h"
 #include "mem.h"
+#include "pool.h"
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
 #include "xxhash_fast.h"
 
@@ -17,6 +19,7 @@
 #define LARGEST_FILE	((size_t)1 << 30)
 #define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
+#define WAIT_MS		200
 
 static void out_release(struct out_file *o)
 {
@@ -138,6 +141,37 @@ void out_abort(struct out_file *o)
 	out_release(o);
 }
 
+/* Without O_NONBLOCK open() itself waits for a writer, and a signal's handler does not end that. */
+static int open_fifo(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc, n = 0;
+	if (fd < 0)
+		return error_errno(err, "%s", path);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	while ((rc = stop_check(err)) == RC_OK && n <= 0) {
+		n = poll(&p, 1, WAIT_MS);
+		if (n < 0 && errno != EINTR) {
+			rc = error_errno(err, "%s", path);
+			break;
+		}
+	}
+	if (rc == RC_OK && fcntl(fd, F_SETFL, O_RDONLY) < 0)
+		rc = error_errno(err, "%s", path);
+	if (rc == RC_OK)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+int io_open_input(const char *path, struct error *err)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return open_fifo(path, err);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? error_errno(err, "%s", path) : fd;
+}
+
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err)
 {
 	uint8_t *p = buf;
@@ -161,9 +195,9 @@ int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, s
 int io_read_file_upto(const char *path, size_t most, struct buf *out, struct error *err)
 {
 	size_t before = out->len;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = io_open_input(path, err);
 	if (fd < 0)
-		return error_errno(err, "cannot open %s", path);
+		return fd == RC_STOPPED ? fd : error_prefix(err, "cannot open ");
 	for (;;) {
 		buf_reserve(out, 65536);
 		ssize_t n = read(fd, out->ptr + out->len, out->cap - out->len);

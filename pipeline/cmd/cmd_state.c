@@ -157,9 +157,11 @@ int cmd_loads(int argc, char **argv)
 		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
 	if (!rc && !a.rebuild && !a.loaded && !a.published && !a.discard)
 		rc = list_loads(&text, o.json, a.state_dir, &broken, &err);
-	status = rc	  ? command_fail("loads", &err)
-		 : o.json ? command_print("loads", &text)
-			  : command_show("loads", &text);
+	status = EXIT_DONE;
+	if (!rc || a.rebuild) /* of shared states some may be made anew when another cannot be */
+		status = (o.json ? command_print : command_show)("loads", &text);
+	if (rc)
+		status = command_fail("loads", &err);
 	buf_release(&text);
 	return broken ? EXIT_FAILED : status;
 }

@@ -93,7 +93,7 @@ int job_load(struct job *job, const char *path, struct error *err)
 		rc = error_set(err, RC_CONFIG,
 			       "%s: found more than 1 MiB, expected a job file of at most that",
 			       path);
-	else if (rc) /* a wrong name on the command line, not a broken disk */
+	else if (rc && rc != RC_STOPPED) /* a wrong name on the command line, not a broken disk */
 		err->code = rc = RC_CONFIG;
 	if (rc == RC_OK)
 		rc = read_job(job, buf_bytes(&text), err);

@@ -10,13 +10,13 @@
 #include "input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "io.h"
 #include "mem.h"
 #include "pool.h"
 #include "unpack.h"
@@ -223,8 +223,10 @@ int input_open(struct input *in, const char *path, struct error *err)
 	struct stat st;
 
 	*in = (struct input){.path = path, .name = input_name(path), .fd = -1};
-	in->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (in->fd < 0 || fstat(in->fd, &st) != 0)
+	in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
+	if (in->fd < 0)
+		return in->fd;
+	if (fstat(in->fd, &st) != 0)
 		return error_errno(err, "%s", in->name);
 	if (S_ISDIR(st.st_mode))
 		return error_set(err, RC_IO, "%s: is a folder, expected a file", in->name);

@@ -1,7 +1,9 @@
 #include "shared_state.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -128,5 +130,88 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 		s->topic =
 			(struct state_topic){arena_strdup(&s->arena, now->cluster),
 					     arena_strdup(&s->arena, now->topic), now->npartitions};
+	return rc;
+}
+
+/* --- made anew --- */
+
+int32_t shared_folders(const char *dir)
+{
+	int32_t n = 0, p;
+	DIR *d = opendir(dir);
+	for (const struct dirent *e; d && (e = readdir(d));) {
+		char *name = mem_format("%s/", e->d_name);
+		const char *rest = shared_name(name, &p);
+		if (rest && !*rest && p >= n)
+			n = p + 1;
+		mem_free(name);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* What the states of the partitions know of their topic; topic NULL: nothing. */
+static int gather_topic(struct shared *s, struct error *err)
+{
+	struct state_topic t;
+	struct error ignored;
+	int32_t n = shared_folders(s->dir);
+	for (int32_t p = 0; p < n; p++) {
+		char *folder = shared_dir(s->dir, p), *path = mem_format("%s/topic.json", folder);
+		bool known = topic_read(path, &t, &s->arena, &ignored) == RC_OK;
+		mem_free(folder);
+		mem_free(path);
+		if (!known)
+			continue;
+		int rc = s->topic.topic ? state_same_topic(s->dir, &s->topic, &t, err) : RC_OK;
+		if (rc)
+			return rc;
+		if (s->topic.topic && t.npartitions < s->topic.npartitions)
+			t.npartitions = s->topic.npartitions;
+		s->topic = t;
+	}
+	if (!s->topic.topic)
+		return error_set(err, RC_DATA,
+				 "no state in %s knows its topic; name the folders of its loads; "
+				 "nothing was changed",
+				 s->dir);
+	if (s->topic.npartitions < n)
+		s->topic.npartitions = n;
+	return RC_OK;
+}
+
+static int replace_topic(const struct shared *s, struct buf *lines, struct error *err)
+{
+	char *path = mem_format("%s/shared.json", s->dir), *aside = mem_format("%s.damaged", path);
+	int rc = RC_OK;
+	if (rename(path, aside) == 0)
+		buf_printf(lines, "%s was damaged: now %s\n", path, aside);
+	else if (errno != ENOENT)
+		rc = error_errno(err, "cannot rename %s", path);
+	if (!rc)
+		rc = topic_write(path, &s->topic, err);
+	if (!rc)
+		buf_printf(lines, "%s was made anew: topic %s, %d partitions\n", path,
+			   s->topic.topic, s->topic.npartitions);
+	mem_free(aside);
+	mem_free(path);
+	return rc;
+}
+
+int shared_rebuild(const char *dir, struct buf *lines, struct error *err)
+{
+	struct shared s;
+	struct error bad;
+	int rc = shared_open(&s, dir, true, &bad);
+	if (rc && rc != RC_DATA) {
+		*err = bad; /* another process has it, or it is no such folder */
+	} else if (rc || !s.topic.topic) {
+		s.topic = (struct state_topic){0};
+		rc = gather_topic(&s, err);
+		if (!rc)
+			rc = replace_topic(&s, lines, err);
+	}
+	shared_close(&s);
 	return rc;
 }

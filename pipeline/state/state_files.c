@@ -45,6 +45,14 @@ static int write_json(const char *path, json_t *json, const char *crash, struct 
 	return rc;
 }
 
+static int damaged(const char *path, const char *why, struct error *err)
+{
+	return error_set(err, RC_DATA,
+			 "%s was damaged or changed by hand: %s; `saltmill loads --state DIR "
+			 "--rebuild` makes a state anew from its loads",
+			 path, why);
+}
+
 /* Without one it was written before there were any. */
 static int check_digest(const char *path, json_t *json, bool needed, struct error *err)
 {
@@ -54,12 +62,7 @@ static int check_digest(const char *path, json_t *json, bool needed, struct erro
 	json_object_del(json, "digest");
 	bool good = kept ? digest_text(json, hex) && strcmp(kept, hex) == 0 : !needed;
 	mem_free(kept);
-	return good ? RC_OK
-		    : error_set(err, RC_DATA,
-				"%s was damaged or changed by hand: it is not what its digest "
-				"says; `saltmill loads --state DIR --rebuild` makes a state anew "
-				"from its loads",
-				path);
+	return good ? RC_OK : damaged(path, "it is not what its digest says", err);
 }
 
 /* digest: of what is not written without one. */
@@ -71,7 +74,7 @@ static int read_json(const char *path, json_t **out, bool digest, struct error *
 	if (!rc) {
 		*out = json_loadb((const char *)text.ptr, text.len, JSON_REJECT_DUPLICATES, &bad);
 		if (!*out)
-			rc = error_set(err, RC_DATA, "%s:%d: %s", path, bad.line, bad.text);
+			rc = damaged(path, bad.text, err);
 	}
 	if (!rc)
 		rc = check_digest(path, *out, digest, err);
@@ -196,8 +199,7 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 	}
 	json_decref(json);
 	return good && p < 4 ? RC_OK
-			     : error_set(err, RC_DATA,
-					 "%s: found something else than a load's record", path);
+			     : damaged(path, "found something else than a load's record", err);
 }
 
 int topic_write(const char *path, const struct state_topic *t, struct error *err)
@@ -218,8 +220,7 @@ int topic_read(const char *path, struct state_topic *t, struct arena *a, struct 
 		return rc;
 	if (json_unpack(json, "{s:s, s:s, s:i}", "cluster", &cluster, "topic", &topic, "partitions",
 			&partitions))
-		rc = error_set(err, RC_DATA, "%s: found something else than a topic's record",
-			       path);
+		rc = damaged(path, "found something else than a topic's record", err);
 	else
 		*t = (struct state_topic){arena_strdup(a, cluster), arena_strdup(a, topic),
 					  partitions};

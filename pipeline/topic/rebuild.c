@@ -112,18 +112,28 @@ static int rebuild_one(const char *dir, int32_t only, const char *const *folders
 	return rc;
 }
 
+static int rebuild_shared(const char *dir, const char *const *folders, size_t n, struct buf *lines,
+			  struct error *err)
+{
+	struct shared shared;
+	struct error bad;
+	bool whole = shared_open(&shared, dir, false, &bad) == RC_OK && shared.topic.topic;
+	int32_t end = whole ? shared.topic.npartitions : shared_folders(dir);
+	int rc = RC_OK;
+	for (int32_t p = 0; !rc && p < end; p++) {
+		char *one = shared_dir(dir, p);
+		if (whole || access(one, F_OK) == 0)
+			rc = rebuild_one(one, p, folders, n, lines, err);
+		mem_free(one);
+	}
+	shared_close(&shared);
+	return rc || whole ? rc : shared_rebuild(dir, lines, err);
+}
+
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err)
 {
-	struct shared shared;
-	if (!shared_is(state_dir))
-		return rebuild_one(state_dir, -1, folders, nfolders, lines, err);
-	int rc = shared_open(&shared, state_dir, false, err);
-	for (int32_t p = 0; !rc && p < shared.topic.npartitions; p++) {
-		char *dir = shared_dir(state_dir, p);
-		rc = rebuild_one(dir, p, folders, nfolders, lines, err);
-		mem_free(dir);
-	}
-	shared_close(&shared);
-	return rc;
+	return shared_is(state_dir) || shared_folders(state_dir) > 0
+		       ? rebuild_shared(state_dir, folders, nfolders, lines, err)
+		       : rebuild_one(state_dir, -1, folders, nfolders, lines, err);
 }

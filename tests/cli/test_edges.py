@@ -3,8 +3,10 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -206,6 +208,22 @@ def test_a_fifo(tmp_path, saltmill, packed):
     writer.join()
     assert r.returncode == 0, r.stderr
     assert [f["digest"] for f in verified(bench, tmp_path / "out2")["tables"][0]["files"]] == want
+
+
+@pytest.mark.parametrize("which", ["job.yaml", "in.csv"])
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_a_fifo_that_nobody_writes_to(tmp_path, saltmill, which, sig):
+    """open() itself would wait, and go on waiting behind the signal."""
+    bench = Bench(tmp_path, saltmill)
+    bench.input(rows(3))
+    (tmp_path / which).unlink()
+    os.mkfifo(tmp_path / which)
+    p = subprocess.Popen([bench.program, "load", "job.yaml", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE)
+    time.sleep(0.4)
+    assert p.poll() is None
+    p.send_signal(sig)
+    assert p.wait(10) == 128 + sig
+    assert b"stopped by a signal" in p.stderr.read() and not bench.out.exists()
 
 
 # --- the day that stands in the files ---

@@ -270,6 +270,41 @@ def test_parked(rig, kafka, instances):
     assert set(cells) == want
 
 
+def test_rebuilt(rig, kafka, instances):
+    """shared.json and records damaged: refused with the way out, made anew, and each event is loaded once."""
+    kafka.create(rig.topic, 3)
+    for _ in range(2):
+        kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
+        process = instances.start()
+        instances.wait_for_all()
+        instances.end(process)
+
+    def loads():  # a record made anew has its time from the manifest's file
+        return {l["load"]: {k: v for k, v in l.items() if k != "published_ms"} for l in rig.loads()}
+    before, listed = instances.positions(), loads()
+    assert {l[:6] for l in listed} == {"p00000", "p00001", "p00002"}
+    newest = sorted((rig.state / "p00001" / "loads").glob("*.json"))
+    for path in (rig.state / "shared.json", newest[-2]):
+        path.write_bytes(path.read_bytes()[:-20])
+    (rig.state / "p00002" / "topic.json").unlink()
+    newest[-1].unlink()
+    for words in (["loads"], ["status"], ["stream", rig.job]):
+        done = rig.run(*words, "--state", rig.state, status=1)
+        assert "shared.json was damaged" in done.stderr and "--rebuild` makes a state anew" in done.stderr
+    done = rig.run("loads", "--state", rig.state, "--rebuild")
+    assert f"{rig.state}/shared.json was made anew: topic {rig.topic}, 3 partitions" in done.stdout
+    assert f"{rig.state}/p00002/topic.json was made anew" in done.stdout
+    assert done.stdout.count(" was recorded from ") >= 1
+    assert instances.positions() == before
+    assert loads() == listed
+    assert rig.run("loads", "--state", rig.state, "--rebuild").stdout == ""
+    kafka.produce(rig.topic, [(i % 3, None, value(i)) for i in range(300)])
+    process = instances.start()
+    instances.wait_for_all()
+    instances.end(process)
+    rig.check()
+
+
 def test_leaving_is_quick(rig, kafka, instances):
     """What SIGTERM sets free another has at once, not after the session's end."""
     kafka.create(rig.topic, 4)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -170,13 +171,87 @@ static void test_killed(void **state)
 	mem_free(path);
 }
 
+static char *file_in(const char *path, const char *name)
+{
+	return mem_format("%s/%s", path, name);
+}
+
+static void put_text(const char *file, const char *text)
+{
+	FILE *f = fopen(file, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Whatever became of shared.json, the partitions' states tell the topic. */
+static void test_rebuilt(void **state)
+{
+	static const char *const damage[] = {
+		NULL,
+		"",
+		"{",
+		"[]",
+		"{}",
+		"{\"cluster\": \"c\", \"topic\": \"clicks\", \"partitions\": 3, \"digest\": "
+		"\"00000000000000000000000000000000\"}"};
+	char *path = mem_strdup(path_of("rebuilt")), *file = file_in(path, "shared.json");
+	struct error err;
+	struct buf lines = {0};
+	struct shared s = open_shared(path);
+	(void)state;
+	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
+	shared_close(&s);
+	assert_int_equal(shared_folders(path), 3);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(shared_rebuild(path, &lines, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "name the folders of its loads"));
+	for (int32_t p = 0; p < 2; p++) { /* no load was made of the third yet */
+		char *own = shared_dir(path, p);
+		struct state *one;
+		assert_int_equal(state_open(&one, own, true, &err), RC_OK);
+		assert_int_equal(state_bind(one, &three, true, &err), RC_OK);
+		state_close(one);
+		mem_free(own);
+	}
+	for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+		if (damage[i]) {
+			put_text(file, damage[i]);
+			assert_int_equal(shared_open(&s, path, true, &err), RC_DATA);
+			assert_non_null(strstr(err.msg, "--rebuild"));
+			shared_close(&s);
+		}
+		lines.len = 0;
+		if (shared_rebuild(path, &lines, &err))
+			fail_msg("%s", err.msg);
+		buf_put(&lines, 0);
+		assert_non_null(strstr((char *)lines.ptr, "topic clicks, 3 partitions"));
+		assert_true(!strstr((char *)lines.ptr, ".damaged") == !damage[i]);
+		s = open_shared(path);
+		assert_int_equal(shared_check(&s, &three, &err), RC_OK);
+		assert_int_equal(s.topic.npartitions, 3);
+		assert_int_equal(shared_rebuild(path, &lines, &err), RC_BUSY);
+		shared_close(&s);
+		assert_int_equal(unlink(file), 0);
+	}
+	/* nothing to do where it is whole, and positions are as they were */
+	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);
+	lines.len = 0;
+	assert_int_equal(shared_rebuild(path, &lines, &err), RC_OK);
+	assert_int_equal(lines.len, 0);
+	for (int32_t p = 0; p < 3; p++)
+		assert_int_equal(position(path, p), starts[p]);
+	buf_release(&lines);
+	mem_free(file);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_take_in),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_names),	 cmocka_unit_test(test_take_in),
+		cmocka_unit_test(test_refusals), cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_rebuilt),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
