@@ -75,5 +75,6 @@ int cmd_verify(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
+int cmd_init(int argc, char **argv);
 
 #endif

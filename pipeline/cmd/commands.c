@@ -23,6 +23,10 @@
 	"  With --quiet only the numbers of rows and cells are printed.\n"
 
 const struct command commands[] = {
+	{"init", "FILE [-o JOB]", "a file nobody described becomes a job that loads it",
+	 "  -o, --output JOB        the job file to write, which must not be there (default: "
+	 "standard output)\n",
+	 cmd_init},
 	{"load", "JOB [FILE...] -o DIR [options]",
 	 "events to HFiles, split file, create-table script",
 	 "  -o, --output DIR        where the load appears; must not exist\n"

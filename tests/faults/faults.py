@@ -303,7 +303,7 @@ newlocale nextafterf printf pthread_cond_broadcast pthread_cond_destroy pthread_
 pthread_cond_timedwait pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init
 pthread_mutex_lock pthread_mutex_unlock pthread_timedjoin_np putc putchar puts qsort raise sched_getaffinity setenv
 shutdown sigaction signal snprintf sqrt strcasecmp strcat strchr strcmp strcpy strcspn strerror strftime strlen
-strncasecmp strncmp strptime strrchr strspn strstr strtod strtod_l strtof_l strtol strtoll strtoul strtoull sysconf
+strcasestr strncasecmp strncmp strptime strrchr strspn strstr strtod strtod_l strtof_l strtol strtoll strtoul strtoull sysconf
 time timegm towlower_l towupper_l tzset umask unsetenv vasprintf vfprintf vsnprintf
 """.split())
 
