@@ -250,7 +250,7 @@ def test_a_comment_longer_than_a_row_may_be(tmp_path, saltmill, text, place):
     bench.input(text)
     r = bench.run()
     assert r.returncode == 1
-    assert f"in.csv{place}: a row longer than 1024 bytes" in r.stderr
+    assert f"in.csv{place}: a row longer than 1024 bytes" in r.stderr.decode()
 
 
 # --- files ---
