@@ -151,18 +151,19 @@ field: field digits predicate | bytes text error reject mem encoding job event u
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
 sort: record sorter | bytes error mem io pool units key_weights cell
-publish: publish | bytes text clock error mem io sorter event offsets xxhash_fast
+publish: publish plan_settings half_reports | bytes text clock error mem io sorter event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool hfile job row sorter record run splits
-pass: pass memory cell_sample measure tuning existing_regions regions | bytes cell error mem io pool run job source row record cut sorter splits divide key publish
+pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes error reject mem hash encoding job key_shape plan record field text question
-load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions
-survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key
+load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
+survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern
+halves: halves | bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
 lint: lint | bytes error mem units run job encoding key row record pass cell source
 endef
 
@@ -183,7 +184,7 @@ snappy-c.h: hfile/compress.c source/block_codec.c
 xxhash.h: include/xxhash_fast.h job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
 zlib.h: hfile/block.c source/input.c source/unpack.c
-zstd.h: hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c
+zstd.h: hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c halves/pieces.c
 endef
 export ROOMS LIBRARIES
 

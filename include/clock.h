@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "error.h"
+
 /* Since some moment; never set back.  Never 0, so that 0 can mean "not yet". */
 double clock_seconds(void);
 int64_t clock_ms(void);
@@ -18,5 +20,10 @@ int64_t clock_wall_ms(void);
 /* ms from now, for pthread_cond_timedwait and the like. */
 struct timespec clock_deadline(int64_t ms);
 void clock_sleep_ms(int64_t ms);
+/*
+ * SOURCE_DATE_EPOCH, ms: a time that the user gives in place of the clock; -1: none is set.  What
+ * is no number is RC_CONFIG, as reproducible-builds.org/specs/source-date-epoch asks.
+ */
+int source_date_epoch(int64_t *ms, struct error *err);
 
 #endif

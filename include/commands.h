@@ -9,6 +9,7 @@ enum {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_REJECTS = 3,
+	EXIT_DATA = 4,	  /* of map, reduce and unite: the same input fails the same way again */
 	EXIT_SIGNAL = 128 /* and the signal's number, as shells have it */
 };
 

@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "existing_regions.h"
+#include "kept_plan.h"
 #include "publish.h"
 #include "pass.h"
 #include "run.h"
@@ -37,6 +38,15 @@ struct load_options {
 	const struct load_kafka *kafka;	  /* NULL: files */
 	const struct source_slice *slice; /* of the only file; NULL: all */
 	const char *columns_file;	  /* as struct source_options */
+	const struct kept_plan *plan; /* regions and settings are its; NULL: found in the data */
+	const struct load_halves
+		*halves; /* all was mapped and reduced: unite it; NULL: do it all */
+};
+
+/* What maps and reduces left, which kept to the load's plan: their folders. */
+struct load_halves {
+	const char *const *maps, *const *reduces;
+	size_t nmaps, nreduces;
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };
@@ -64,11 +74,5 @@ struct load_result {
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err);
 void load_result_release(struct load_result *r);
-
-/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller.
- */
-char *load_table_dir(const char *root, const char *name);
-/* Make such a folder, that of its namespace too. */
-int load_make_table_dir(const char *dir, const char *name, struct error *err);
 
 #endif

@@ -87,6 +87,8 @@ int pass_prepare(struct pass *p, const char *temp_dir, struct error *err);
  * event too many in input order, whatever the threads.  Then builders have given back their memory.
  */
 int pass_run(struct pass *p, struct error *err);
+/* The end of pass_run, for who fills the sorters without it: builders give back their memory. */
+int pass_flush(struct pass *p, struct error *err);
 /* The last question of pass_run: are there more rejects than the limit? */
 int pass_judge(struct pass *p, struct error *err);
 /* sorter_finish of all.  What the caller will need while it reads is best forced on the budget

@@ -19,7 +19,8 @@ struct table_sample {
 	double disk_per_byte;  /* bytes on disk for one of an uncompressed KeyValue */
 	double measured_bytes; /* of KeyValues, that the ratio stands on */
 	double scale; /* all rows over those in the sample: a share of the input was read; 0: 1 */
-	double scale_error; /* of what is scaled, as a share of it, with 99 % confidence */
+	struct hfile_tuning *tuned; /* [families] in the arena of the options; NULL: none asked */
+	double scale_error;	    /* of what is scaled, as a share of it, with 99 % confidence */
 };
 void table_sample_release(struct table_sample *s);
 
@@ -35,6 +36,8 @@ struct planning_options {
 	const struct pass_topic *topic;	  /* what of a topic to read; NULL: files */
 	struct lint *lint;    /* what the rows show of the tables is appended; NULL: not asked */
 	int64_t now_ms;	      /* for lint */
+	bool tune;	      /* look for the settings of `level: auto` */
+	struct arena *arena;  /* of what outlives the reading */
 	const char *work_dir; /* a folder for what spills and what is compressed to be measured */
 };
 
@@ -42,7 +45,9 @@ struct planning_options {
 struct planning_counts {
 	uint64_t events, rejected;
 	int64_t newest_ms;
-	double share; /* of the input, that was read */
+	double share;	      /* of the input, that was read */
+	const char **columns; /* of the input, in the arena of the options */
+	size_t ncolumns;
 };
 
 /*

@@ -30,6 +30,12 @@ int staging_publish(struct staging *s, struct error *err);
 /* Remove the sibling and free s.  NULL is fine. */
 void staging_abort(struct staging *s);
 
+/* root/table, or root/ns/table for "ns:table", as in HBase's own data folder; owned by the caller.
+ */
+char *table_dir(const char *root, const char *name);
+/* Make such a folder, that of its namespace too; RC_CONFIG: where a file of the load's own goes. */
+int table_make_dir(const char *dir, const char *name, struct error *err);
+
 /* Rejected events, collected by several workers, written in input order. */
 struct rejects;
 struct reject_line {
@@ -54,6 +60,13 @@ int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota
 void rejects_free(struct rejects *r);
 /* One thread a worker number. */
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
+/*
+ * A line of such a file of another run, whose lines were counted from another place: add_lines
+ * more, and the file is called `file` here.  seq: that of the file's first byte.  RC_DATA: no such
+ * line.
+ */
+int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t seq,
+		    uint64_t add_lines, struct error *err);
 uint64_t rejects_count(const struct rejects *r); /* any thread */
 /*
  * After all workers ended: the n-th (0-based) in input order as "file:line (byte N): reason: field:

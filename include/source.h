@@ -66,6 +66,7 @@ struct source_part {
 	uint64_t number;	    /* of the file, as struct source_options says */
 	uint64_t size;		    /* of the file on disk */
 	uint64_t head, head_lines;  /* what is in front of the first row, and its line ends */
+	uint64_t from, to;	    /* asked for; all: 0 and the file's end */
 	uint64_t first, end, lines; /* [first, end) was read; line ends in it */
 	uint64_t line_base;	    /* line ends in front of `first` that lines are counted from */
 	uint64_t rows;

@@ -5,6 +5,7 @@
 #define SALTMILL_TUNING_H
 
 #include "cut.h"
+#include "publish.h"
 #include "sorter.h"
 
 /*
@@ -16,5 +17,11 @@
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		  const char *work_dir, struct arena *a, struct hfile_tuning **tuned,
 		  struct error *err);
+
+/* Let t->table be a copy (in the arena) with these settings, an entry a family, level 0: none. */
+void tuning_apply(struct cut_table *t, const struct hfile_tuning *tuned, struct arena *a);
+/* The same as the manifest has them, in the arena; tuned NULL: none.  Returns how many. */
+size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tuned,
+		       struct arena *a, struct manifest_tuning **out);
 
 #endif

@@ -20,6 +20,8 @@ struct write_table {
 	struct cut_result *results; /* [splits->count + 1]; to be released by the caller */
 };
 
+/* What a thread may hold that writes a region of the table, all of whose rows are in. */
+uint64_t write_memory(const struct cut_table *t);
 /*
  * Write all of them; when this returns RC_OK the files are on disk.  progress counts cells and
  * regions.

@@ -1,5 +1,8 @@
 #include "clock.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 static struct timespec now(clockid_t which)
 {
 	struct timespec t;
@@ -49,4 +52,22 @@ void clock_sleep_ms(int64_t ms)
 {
 	struct timespec t = span(ms);
 	nanosleep(&t, NULL);
+}
+
+int source_date_epoch(int64_t *ms, struct error *err)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	*ms = -1;
+	if (!text || !*text)
+		return RC_OK;
+	char *end;
+	errno = 0;
+	long long s = strtoll(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || s > INT64_MAX / 1000)
+		return error_set(
+			err, RC_CONFIG,
+			"SOURCE_DATE_EPOCH: found `%.60s`, expected whole seconds since 1970",
+			text);
+	*ms = s * 1000;
+	return RC_OK;
 }

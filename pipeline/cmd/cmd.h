@@ -60,6 +60,9 @@ int command_show(const char *name, const struct buf *text);
 int command_print(const char *name, const struct buf *text);
 
 int cmd_load(int argc, char **argv);
+int cmd_map(int argc, char **argv);
+int cmd_reduce(int argc, char **argv);
+int cmd_unite(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_status(int argc, char **argv);

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
+#include "cmd_halves.h"
+#include "folders.h"
 #include "ingest.h"
 #include "lint_report.h"
 #include "load.h"
@@ -21,7 +23,10 @@ enum {
 	OPT_REJECTS,
 	OPT_JOB,
 	OPT_SLICE,
-	OPT_COLUMNS
+	OPT_COLUMNS,
+	OPT_PLAN,
+	OPT_MAPS,
+	OPT_REDUCES
 };
 
 struct load_arguments {
@@ -36,7 +41,11 @@ struct load_arguments {
 	const char *rejects_file, *job;
 	struct source_slice slice;
 	bool sliced;
-	const char *columns_file;
+	const char *columns_file, *plan_dir;
+	struct kept_plan plan;
+	bool unites;
+	struct folders maps, reduces;
+	struct load_halves halves;
 };
 
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
@@ -81,6 +90,9 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
 	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
+	case OPT_PLAN: a->plan_dir = arg; break;
+	case OPT_MAPS: return folders_add(&a->maps, arg, err);
+	case OPT_REDUCES: return folders_add(&a->reduces, arg, err);
 	case OPT_COLUMNS: a->columns_file = arg; break;
 	case OPT_REJECTS:
 		a->rejects = true;
@@ -169,6 +181,16 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 	return load_run(job, opt, progress, result, err);
 }
 
+static int read_plan(struct load_arguments *a, const struct job *job, struct error *err)
+{
+	if (!a->plan_dir)
+		return RC_OK;
+	if (a->live.nspecs)
+		return error_set(err, RC_CONFIG,
+				 "--plan and --existing both say where to cut, expected one");
+	return kept_plan_read(&a->plan, a->plan_dir, job, err);
+}
+
 static int run(const struct run_options *o, struct load_arguments *a, const char *job_path,
 	       char **files, size_t nfiles)
 {
@@ -176,14 +198,20 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	struct job job;
 	struct load_result result = {0};
 	struct progress progress = {0};
-	int rc = check_output(a->output_dir, &err);
+	const char *name = a->unites ? "unite" : "load";
+	bool judges = a->unites && a->reduces.n == 0; /* the maps alone */
+	int rc = judges ? RC_OK : check_output(a->output_dir, &err);
 	if (rc)
-		return command_fail("load", &err);
+		return command_fail(name, &err);
 	rc = job_load(&job, job_path, &err);
 	job.allow_code = o->allow_code;
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
-	if (rc == RC_OK) {
+	if (rc == RC_OK)
+		rc = read_plan(a, &job, &err);
+	if (judges && rc == RC_OK) {
+		rc = maps_judge(&a->plan, &a->halves, 0, o->json, &err);
+	} else if (rc == RC_OK) {
 		struct load_options opt = {.common = o,
 					   .files = (const char *const *)files,
 					   .nfiles = nfiles,
@@ -195,14 +223,18 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .min_rows = a->min_rows,
 					   .live = &a->live,
 					   .slice = a->sliced ? &a->slice : NULL,
-					   .columns_file = a->columns_file};
+					   .columns_file = a->columns_file,
+					   .plan = a->plan_dir ? &a->plan : NULL,
+					   .halves = a->unites ? &a->halves : NULL};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
 		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
 	}
-	int status =
-		rc ? command_fail("load", &err) : print_result(o, &job, &result, a->output_dir);
+	int status = rc	      ? (a->unites ? halves_fail : command_fail)(name, &err)
+		     : judges ? EXIT_DONE
+			      : print_result(o, &job, &result, a->output_dir);
 	load_result_release(&result);
+	kept_plan_release(&a->plan);
 	job_release(&job);
 	return status;
 }
@@ -225,6 +257,7 @@ int cmd_load(int argc, char **argv)
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {"slice", required_argument, NULL, OPT_SLICE},
 					    {"columns", required_argument, NULL, OPT_COLUMNS},
+					    {"plan", required_argument, NULL, OPT_PLAN},
 					    {0}};
 	struct run_options o;
 	struct load_arguments a = {0};
@@ -238,6 +271,40 @@ int cmd_load(int argc, char **argv)
 	}
 	int status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
 	existing_regions_release(&a.live);
+	return status;
+}
+
+int cmd_unite(int argc, char **argv)
+{
+	static const struct option own[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
+		{"max-filtered", required_argument, NULL, OPT_MAX_FILTERED},
+		{"min-rows", required_argument, NULL, OPT_MIN_ROWS},
+		{"columns", required_argument, NULL, OPT_COLUMNS},
+		{"plan", required_argument, NULL, OPT_PLAN},
+		{"maps", required_argument, NULL, OPT_MAPS},
+		{"reduces", required_argument, NULL, OPT_REDUCES},
+		{0}};
+	struct run_options o;
+	struct load_arguments a = {.unites = true};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	int status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (rc == RC_OK && (first >= argc || !a.plan_dir || a.maps.n == 0)) {
+		fputs("saltmill unite: expected a job, --plan and --maps; usage: saltmill unite "
+		      "JOB "
+		      "[FILE...] --plan DIR --maps DIR... [--reduces DIR... -o DIR]\n",
+		      stderr);
+	} else if (rc == RC_OK) {
+		a.halves = (struct load_halves){.maps = (const char *const *)a.maps.path,
+						.nmaps = a.maps.n,
+						.reduces = (const char *const *)a.reduces.path,
+						.nreduces = a.reduces.n};
+		status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
+	}
+	folders_release(&a.maps);
+	folders_release(&a.reduces);
 	return status;
 }
 

@@ -13,16 +13,18 @@
 #include "load.h"
 #include "mem.h"
 #include "plan_report.h"
+#include "plan_settings.h"
 #include "planning.h"
 #include "report.h"
 #include "reporter.h"
+#include "tuning.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_SLICE, OPT_COLUMNS };
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_SLICE, OPT_COLUMNS, OPT_TUNE };
 
 struct plan_arguments {
 	const char *output_dir, *save, *state_dir, *columns_file;
 	struct source_slice slice;
-	bool sliced;
+	bool sliced, tune;
 	const char **from;
 	size_t nfrom;
 	double fraction;
@@ -46,6 +48,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		return RC_OK;
 	case OPT_SAVE: a->save = arg; return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_TUNE: a->tune = true; return RC_OK;
 	case OPT_COLUMNS: a->columns_file = arg; return RC_OK;
 	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
 	case OPT_FROM:
@@ -67,6 +70,7 @@ struct plan_run {
 	struct lint lint;
 	struct staging *staging; /* NULL without -o */
 	char *work_dir;		 /* removed at the end */
+	struct arena arena;
 };
 
 static int make_work_dir(struct plan_run *r, struct error *err)
@@ -99,6 +103,8 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 				     .fraction = a->fraction,
 				     .slice = a->sliced ? &a->slice : NULL,
 				     .columns_file = a->columns_file,
+				     .tune = a->tune,
+				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
 				     .topic = topic->client ? &view : NULL,
@@ -135,9 +141,9 @@ static int write_table(struct plan_run *r, size_t t, struct error *err)
 {
 	const struct table *schema = &r->job.tables[t].schema;
 	const struct splits *splits = &r->plans[t].splits;
-	char *dir = load_table_dir(staging_path(r->staging), schema->name);
+	char *dir = table_dir(staging_path(r->staging), schema->name);
 	struct buf text = {0};
-	int rc = load_make_table_dir(dir, schema->name, err);
+	int rc = table_make_dir(dir, schema->name, err);
 	char *path = mem_format("%s/splits.txt", dir);
 	splits_format(splits, &text);
 	if (rc == RC_OK)
@@ -155,11 +161,49 @@ static int write_table(struct plan_run *r, size_t t, struct error *err)
 	return rc;
 }
 
+static int settings_of(struct plan_run *r, size_t t, struct settings_table *s, struct error *err)
+{
+	const struct table *schema = &r->job.tables[t].schema;
+	uint64_t size;
+	char *dir = table_dir(staging_path(r->staging), schema->name);
+	char *path = mem_format("%s/splits.txt", dir);
+	s->name = schema->name;
+	s->disk_per_byte = r->samples[t].disk_per_byte;
+	s->ntuned = tuning_describe(schema, r->samples[t].tuned, &r->arena, &s->tuned);
+	int rc = io_digest_file(path, s->splits_digest, &size, err);
+	mem_free(path);
+	mem_free(dir);
+	return rc;
+}
+
+/* What runs take that keep to this plan (kept_plan.h). */
+static int write_settings(struct plan_run *r, struct error *err)
+{
+	struct plan_settings s = {.tuned = r->args->tune,
+				  .ncolumns = r->counts.ncolumns,
+				  .ntables = r->job.ntables};
+	int rc = RC_OK;
+	memcpy(s.job_digest, r->job.digest, sizeof s.job_digest);
+	s.columns = arena_alloc(&r->arena, (s.ncolumns + 1) * sizeof *s.columns);
+	for (size_t i = 0; i < s.ncolumns; i++)
+		s.columns[i].name = bytes_str(r->counts.columns[i]);
+	s.tables = arena_alloc(&r->arena, s.ntables * sizeof *s.tables);
+	for (size_t t = 0; rc == RC_OK && t < s.ntables; t++)
+		rc = settings_of(r, t, &s.tables[t], err);
+	char *path = mem_format("%s/settings.json", staging_path(r->staging));
+	if (rc == RC_OK)
+		rc = settings_write(&s, path, err);
+	mem_free(path);
+	return rc;
+}
+
 static int publish(struct plan_run *r, struct error *err)
 {
 	int rc = RC_OK;
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = write_table(r, t, err);
+	if (rc == RC_OK && r->counts.columns)
+		rc = write_settings(r, err);
 	struct buf text = {0};
 	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, NULL);
 	char *path = mem_format("%s/plan.json", staging_path(r->staging));
@@ -229,6 +273,7 @@ static void close_run(struct plan_run *r)
 	mem_free(r->work_dir);
 	staging_abort(r->staging);
 	lint_release(&r->lint);
+	arena_release(&r->arena);
 	job_release(&r->job);
 }
 
@@ -241,6 +286,7 @@ int cmd_plan(int argc, char **argv)
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {"slice", required_argument, NULL, OPT_SLICE},
 					    {"columns", required_argument, NULL, OPT_COLUMNS},
+					    {"tune", no_argument, NULL, OPT_TUNE},
 					    {0}};
 	struct run_options o;
 	struct plan_arguments a = {.fraction = 1};

@@ -42,8 +42,56 @@ const struct command commands[] = {
 	 "  --state DIR             of a kafka source: go on where the last load ended\n"
 	 "  --slice A-B|K/N         only the rows that begin in these bytes of the one file, or in "
 	 "the K-th of N parts\n"
-	 "  --columns FILE          the header line stands there, and not in the input\n",
+	 "  --columns FILE          the header line stands there, and not in the input\n"
+	 "  --plan DIR              cut and tune as `plan -o DIR` has found\n",
 	 cmd_load},
+	{"map", "JOB [FILE] --plan DIR -o DIR [options]",
+	 "the first half of a load: a slice of the input to sorted rows, by region",
+	 "  -o, --output DIR        where they appear, with a report and what was rejected; must "
+	 "not "
+	 "exist\n"
+	 "  --plan DIR              what `plan -o DIR` has made: all halves of a load keep to one\n"
+	 "  --slice A-B|=A-B|K/N    only the rows that begin in these bytes of the file, or in the "
+	 "K-th of N parts;\n"
+	 "                          where A is known to begin a row, =A-B\n"
+	 "  --input N               the file's number among all inputs of the load, from 0\n"
+	 "  --pack                  compress the rows, for a network\n"
+	 "  --columns FILE          the header line stands there, and not in the input\n",
+	 cmd_map},
+	{"reduce", "JOB MAPS... --plan DIR -o DIR [options]",
+	 "the second half: the rows of some regions, from all maps, to HFiles",
+	 "  MAPS                    a map's folder, a folder of such, or -: pieces from standard "
+	 "input\n"
+	 "  -o, --output DIR        where the HFiles appear, with a report; must not exist\n"
+	 "  --plan DIR              the one of the maps\n"
+	 "  --table NAME            which table, when the job has several\n"
+	 "  --region I|I-J          which of its regions, from 0\n"
+	 "  --share K/N             or the K-th of N shares of the regions of all tables (default: "
+	 "all)\n"
+	 "  --created MS            the time that the files tell (default: found in the reports of "
+	 "all "
+	 "maps)\n",
+	 cmd_reduce},
+	{"unite", "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] [options]",
+	 "what maps and reduces left becomes one published load, byte for byte that of `load "
+	 "--plan`",
+	 "  FILE...                 all inputs, in order; they are read once more, to prove what "
+	 "was "
+	 "mapped\n"
+	 "  --maps DIR              a map's folder, or a folder of such; may be given several "
+	 "times\n"
+	 "  --reduces DIR           the same of reduces; without any only the maps are judged\n"
+	 "  -o, --output DIR        where the load appears; must not exist; on the same disk "
+	 "nothing "
+	 "is copied\n"
+	 "  --plan DIR              the one of the maps and reduces\n"
+	 "  --columns FILE          as of map\n"
+	 "  --max-rejects N|P%, --max-duplicates N|P%, --max-filtered N|P%, --min-rows N\n"
+	 "                          as of load\n"
+	 "  map, reduce and unite end with status 4 when the same input would fail the same way "
+	 "again, and with 1\n"
+	 "  when another try may help.\n",
+	 cmd_unite},
 	{"stream", "JOB --state DIR [options]",
 	 "Kafka without end: one published load after the other",
 	 "  --state DIR             which offsets are loaded; one process at a time, several where "
@@ -93,6 +141,8 @@ const struct command commands[] = {
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not "
 	 "exist\n"
+	 "  --tune                  with -o: look for the settings of `level: auto` too, for "
+	 "--plan\n"
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
 	 "  --state DIR             of a kafka source: what the next load would read; only looked "
 	 "at\n"

@@ -5,6 +5,14 @@
 #include "mem.h"
 #include "pool.h"
 
+#define READ_BUFFERS (8 * (17u << 10)) /* the smallest merge */
+#define LARGE_COPIES 4 /* of a value: read back, gathered, in its block, compressed */
+
+uint64_t write_memory(const struct cut_table *t)
+{
+	return cut_memory(t) + READ_BUFFERS + LARGE_COPIES * sorter_totals(t->rows).largest_bytes;
+}
+
 struct region_task {
 	const struct write_table *table;
 	size_t region;

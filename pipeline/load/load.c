@@ -10,8 +10,6 @@
  */
 #include "load_state.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
@@ -27,47 +25,9 @@
 
 /* --- open: everything that can be refused is refused here --- */
 
-char *load_table_dir(const char *root, const char *name)
-{
-	char *dir = mem_format("%s/%s", root, name), *colon = strchr(dir + strlen(root), ':');
-	if (colon)
-		*colon = '/';
-	return dir;
-}
-
-/* The names of a load's own files, beside the tables' folders or inside one. */
-static bool is_own_name(const char *name)
-{
-	static const char *const beside[] = {"manifest.json", "rejects.jsonl", "plan.json"};
-	static const char *const inside[] = {"hfiles", "create.rb", "splits.txt"};
-	const char *colon = strchr(name, ':'), *const *own = colon ? inside : beside;
-	for (size_t i = 0; i < 3; i++)
-		if (strcmp(colon ? colon + 1 : name, own[i]) == 0)
-			return true;
-	return false;
-}
-
-int load_make_table_dir(const char *dir, const char *name, struct error *err)
-{
-	struct error ignored;
-	if (is_own_name(name))
-		return error_set(
-			err, RC_CONFIG,
-			"table %s: its folder would take the place of one of the load's own files, "
-			"expected another name",
-			name);
-	if (strchr(name, ':')) {
-		char *parent = mem_strdup(dir);
-		*strrchr(parent, '/') = 0;
-		io_make_dir(parent, &ignored); /* two tables may share a namespace */
-		mem_free(parent);
-	}
-	return io_make_dir(dir, err);
-}
-
 static int make_table_dirs(const struct load_table *t, struct error *err)
 {
-	int rc = load_make_table_dir(t->dir, t->job->schema.name, err);
+	int rc = table_make_dir(t->dir, t->job->schema.name, err);
 	if (rc == RC_OK)
 		rc = io_make_dir(t->cut.hfiles_dir, err);
 	for (size_t i = 0; rc == RC_OK && i < t->job->schema.nfamilies; i++) {
@@ -83,32 +43,10 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	struct load_table *t = &l->tables[i];
 	t->job = &l->job->tables[i];
 	t->sorter = l->pass.tables[i].sorter;
-	t->dir = load_table_dir(staging_path(l->staging), t->job->schema.name);
+	t->dir = table_dir(staging_path(l->staging), t->job->schema.name);
 	t->cut = pass_cut_table(&l->pass, i);
 	t->cut.hfiles_dir = mem_format("%s/hfiles", t->dir);
 	return make_table_dirs(t, err);
-}
-
-/*
- * Never the clock: the same input gives the same bytes on any day.  What is no number is refused,
- * as reproducible-builds.org/specs/source-date-epoch asks.
- */
-static int read_epoch(struct load *l, struct error *err)
-{
-	const char *text = getenv("SOURCE_DATE_EPOCH");
-	l->epoch_ms = -1;
-	if (!text || !*text)
-		return RC_OK;
-	char *end;
-	errno = 0;
-	long long s = strtoll(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || s > INT64_MAX / 1000)
-		return error_set(
-			err, RC_CONFIG,
-			"SOURCE_DATE_EPOCH: found `%.60s`, expected whole seconds since 1970",
-			text);
-	l->epoch_ms = s * 1000;
-	return RC_OK;
 }
 
 /* Is there room on the disk for what goes there? */
@@ -119,9 +57,17 @@ static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *e
 	return load_space_reading(ctx, err);
 }
 
+static int check_columns(const struct load *l, struct error *err)
+{
+	size_t n;
+	const char *const *columns = source_columns(l->pass.source, &n);
+	return l->opt->plan ? kept_plan_columns(l->opt->plan, columns, n, "the input", err) : RC_OK;
+}
+
 static int open_all(struct load *l, struct error *err)
 {
 	const struct run_options *o = l->opt->common;
+	const bool *none = arena_alloc(&l->result->arena, l->job->ntables);
 	const struct pass_options po = {.job = l->job,
 					.run = o,
 					.files = l->opt->files,
@@ -132,11 +78,15 @@ static int open_all(struct load *l, struct error *err)
 					.limit = l->opt->limit,
 					.progress = l->progress,
 					.ctx = l,
+					.wanted = l->opt->halves ? none : NULL,
 					.piece_end = end_piece};
-	int rc = read_epoch(l, err);
+	int rc = source_date_epoch(&l->epoch_ms, err);
 	if (rc)
 		return rc;
 	rc = pass_open(&l->pass, &po, err);
+	if (rc)
+		return rc;
+	rc = check_columns(l, err);
 	if (rc)
 		return rc;
 	l->threads = l->pass.memory.threads;
@@ -151,14 +101,19 @@ static int open_all(struct load *l, struct error *err)
 
 /* --- read: events become records in sorted runs --- */
 
-static int read_all(struct load *l, struct error *err)
+void load_note_reading(struct load *l)
 {
 	struct manifest *m = &l->result->manifest;
-	int rc = pass_run(&l->pass, err);
 	m->read = l->pass.events;
 	m->rejected = l->pass.rejected;
 	m->created_ms = l->epoch_ms >= 0 ? l->epoch_ms : l->pass.newest_ms;
 	l->result->blank_lines = l->pass.blank_lines;
+}
+
+static int read_all(struct load *l, struct error *err)
+{
+	int rc = pass_run(&l->pass, err);
+	load_note_reading(l);
 	if (rc)
 		return rc;
 	load_reserve_writing(l);
@@ -183,10 +138,22 @@ static int predict(struct load *l, struct load_table *t, const char *work, struc
 				  err);
 }
 
-static int split_table(struct load *l, size_t i, const char *work, struct error *err)
+/* The plan has said it all. */
+static int split_as_planned(struct load *l, size_t i, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
-	t->cut.created_ms = l->result->manifest.created_ms;
+	const struct kept_table *kept = &l->opt->plan->tables[i];
+	if (kept->tuned) {
+		t->tuned = kept->tuned;
+		tuning_apply(&t->cut, kept->tuned, &l->result->arena);
+	}
+	t->disk_per_byte = kept->disk_per_byte;
+	return splits_copy(&t->splits, &kept->splits, err);
+}
+
+static int split_by_data(struct load *l, size_t i, const char *work, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
 	int rc = tuning_decide(&t->cut, t->sorter, l->threads, work, &l->result->arena, &t->tuned,
 			       err);
 	const struct existing *live = existing_regions_table(l->opt->live, i);
@@ -194,8 +161,14 @@ static int split_table(struct load *l, size_t i, const char *work, struct error 
 		rc = live ? splits_copy(&t->splits, &live->splits, err)
 			  : regions_decide(&t->cut, t->sorter, l->threads, work, &t->splits,
 					   &t->wanted, err);
-	if (rc == RC_OK)
-		rc = predict(l, t, work, err);
+	return rc ? rc : predict(l, t, work, err);
+}
+
+static int split_table(struct load *l, size_t i, const char *work, struct error *err)
+{
+	struct load_table *t = &l->tables[i];
+	t->cut.created_ms = l->result->manifest.created_ms;
+	int rc = l->opt->plan ? split_as_planned(l, i, err) : split_by_data(l, i, work, err);
 	if (t->wanted < t->splits.count + 1)
 		t->wanted = t->splits.count + 1;
 	t->results = mem_calloc(t->splits.count + 1, sizeof *t->results);
@@ -208,7 +181,7 @@ static int split_all(struct load *l, struct error *err)
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = split_table(l, i, work, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK && !l->opt->halves)
 		rc = load_space_writing(l, work, err);
 	mem_free(work);
 	return rc;
@@ -249,6 +222,7 @@ static void close_all(struct load *l)
 		mem_free(t->dir);
 	}
 	mem_free(l->tables);
+	maps_release(&l->maps);
 	pass_close(&l->pass);
 	staging_abort(l->staging);
 }
@@ -256,9 +230,12 @@ static void close_all(struct load *l)
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err)
 {
-	static int (*const phases[PHASES])(struct load *, struct error *) = {open_all, read_all,
-									     split_all, write_all,
-									     load_publish};
+	typedef int phase(struct load *, struct error *);
+	static phase *const alone[PHASES] = {open_all, read_all, split_all, write_all,
+					     load_publish};
+	static phase *const united[PHASES] = {open_all, load_take_maps, split_all,
+					      load_take_reduces, load_publish};
+	phase *const *phases = opt->halves ? united : alone;
 	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
 						  "load-written", "published"};
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result};

@@ -2,18 +2,14 @@
  * load_memory.c - what writing takes of --memory (see memory.h), and gives back
  */
 #include "load_state.h"
-
-#define READ_BUFFERS (8 * (17u << 10)) /* the smallest merge */
-#define LARGE_COPIES 4 /* of a value: read back, gathered, in its block, compressed */
+#include "write_regions.h"
 
 /* Of the thread that has most to hold. */
 static uint64_t writing_thread_bytes(const struct load *l)
 {
 	uint64_t most = 0;
 	for (size_t i = 0; i < l->job->ntables; i++) {
-		const struct load_table *t = &l->tables[i];
-		uint64_t n = cut_memory(&t->cut) + READ_BUFFERS +
-			     LARGE_COPIES * sorter_totals(t->sorter).largest_bytes;
+		uint64_t n = write_memory(&l->tables[i].cut);
 		most = n > most ? n : most;
 	}
 	return most;

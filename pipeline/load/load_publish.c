@@ -5,8 +5,10 @@
 
 #include "crash.h"
 #include "ddl.h"
+#include "describe_file.h"
 #include "io.h"
 #include "load_state.h"
+#include "tuning.h"
 
 static int write_text(const char *dir, const char *name, const struct buf *text, uint8_t digest[16],
 		      struct error *err)
@@ -34,36 +36,6 @@ static int write_scripts(const struct load_table *t, struct manifest_table *m, s
 	return rc;
 }
 
-/* An owned copy in the result's arena: the manifest outlives the load. */
-static struct bytes keep_bytes(struct arena *a, struct bytes b)
-{
-	return bytes_of(arena_strndup(a, (const char *)b.ptr, b.len), b.len);
-}
-
-static void describe_file(struct load_result *res, const struct load_table *t, size_t region,
-			  const struct cut_file *f, struct manifest_file *m)
-{
-	const char *family = t->job->schema.families[f->family].name;
-	char *path = load_table_dir("", t->job->schema.name), *full;
-	full = mem_format("%s/hfiles/%s/%s", path + 1, family, f->name);
-	*m = (struct manifest_file){
-		.path = arena_strdup(&res->arena, full),
-		.family = arena_strdup(&res->arena, family),
-		.region = region,
-		.rows = f->sum.rows,
-		.cells = f->sum.cells,
-		.bytes = f->sum.file_bytes,
-		.cell_bytes = f->sum.cell_bytes,
-		.first_row = keep_bytes(&res->arena, buf_bytes(&f->sum.first_row)),
-		.last_row = keep_bytes(&res->arena, buf_bytes(&f->sum.last_row)),
-		.min_ts = f->sum.min_ts,
-		.max_ts = f->sum.max_ts,
-	};
-	memcpy(m->digest, f->sum.digest, sizeof m->digest);
-	mem_free(full);
-	mem_free(path);
-}
-
 static void describe_region(struct load_result *res, const struct load_table *t, size_t region,
 			    struct manifest_table *m)
 {
@@ -71,14 +43,15 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	struct manifest_region *out = &m->regions[region];
 	struct bytes none = {0};
 	*out = (struct manifest_region){
-		.start = region ? keep_bytes(&res->arena, t->splits.keys[region - 1]) : none,
-		.end = region < t->splits.count ? keep_bytes(&res->arena, t->splits.keys[region])
+		.start = region ? arena_bytes(&res->arena, t->splits.keys[region - 1]) : none,
+		.end = region < t->splits.count ? arena_bytes(&res->arena, t->splits.keys[region])
 						: none,
 		.rows = r->rows,
 		.cells = r->cells,
 	};
 	for (size_t i = 0; i < r->nfiles; i++) {
-		describe_file(res, t, region, &r->files[i], &m->files[m->nfiles++]);
+		describe_file(&res->arena, &t->job->schema, region, &r->files[i],
+			      &m->files[m->nfiles++]);
 		out->bytes += r->files[i].sum.file_bytes;
 		out->cell_bytes += r->files[i].sum.cell_bytes;
 	}
@@ -92,26 +65,6 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	m->deduplicated += r->deduplicated;
 }
 
-static void describe_tuning(struct load_result *res, const struct load_table *t,
-			    struct manifest_table *m)
-{
-	const struct table *schema = &t->job->schema;
-	m->tuned = arena_alloc(&res->arena, schema->nfamilies * sizeof *m->tuned);
-	for (size_t i = 0; t->tuned && i < schema->nfamilies; i++) {
-		const struct hfile_tuning *found = &t->tuned[i];
-		if (found->level)
-			m->tuned[m->ntuned++] = (struct manifest_tuning){
-				.family = arena_strdup(&res->arena, schema->families[i].name),
-				.aim = schema->families[i].aim == AIM_SIZE ? "size" : "speed",
-				.level = (size_t)found->level,
-				.hash_log = found->hash_log,
-				.min_match = found->min_match,
-				.plain_bytes = found->plain_bytes,
-				.stored_bytes = found->stored_bytes,
-			};
-	}
-}
-
 static void describe_table(struct load_result *res, const struct load_table *t, uint64_t filtered,
 			   struct manifest_table *m)
 {
@@ -122,7 +75,7 @@ static void describe_table(struct load_result *res, const struct load_table *t, 
 	m->families = arena_alloc(&res->arena, m->nfamilies * sizeof *m->families);
 	for (size_t i = 0; i < m->nfamilies; i++)
 		m->families[i].name = arena_strdup(&res->arena, schema->families[i].name);
-	describe_tuning(res, t, m);
+	m->ntuned = tuning_describe(schema, t->tuned, &res->arena, &m->tuned);
 	m->nregions = t->splits.count + 1;
 	m->regions = arena_alloc(&res->arena, m->nregions * sizeof *m->regions);
 	size_t nfiles = 0;

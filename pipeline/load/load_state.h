@@ -5,6 +5,7 @@
 #define SALTMILL_LOAD_STATE_H
 
 #include "cut.h"
+#include "halves.h"
 #include "load.h"
 #include "sorter.h"
 #include "splits.h"
@@ -37,10 +38,16 @@ struct load {
 		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
 	} space;
 	struct staging *staging;
+	struct maps maps; /* of load_halves */
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
 	struct load_table *tables;
 };
 
+/* The manifest's counts of what was read. */
+void load_note_reading(struct load *l);
+/* load_unite.c: reading and writing were done elsewhere. */
+int load_take_maps(struct load *l, struct error *err);
+int load_take_reduces(struct load *l, struct error *err);
 /* All is read: decide write_threads and force what they need on the budget. */
 void load_reserve_writing(struct load *l);
 /* Release all that only writing needed. */

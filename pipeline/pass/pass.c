@@ -145,6 +145,12 @@ int pass_run(struct pass *p, struct error *err)
 	budget_force(&p->budget, p->memory.pieces_bytes);
 	int rc = readers_run(p, &sink, err);
 	budget_give(&p->budget, p->memory.pieces_bytes);
+	return rc ? rc : pass_flush(p, err);
+}
+
+int pass_flush(struct pass *p, struct error *err)
+{
+	int rc = RC_OK;
 	for (size_t t = 0; rc == RC_OK && t < p->opt.job->ntables; t++)
 		if (p->tables[t].sorter)
 			rc = sorter_flush(p->tables[t].sorter, err);

@@ -52,6 +52,39 @@ static bool asked(const struct table *t)
 	return false;
 }
 
+void tuning_apply(struct cut_table *t, const struct hfile_tuning *tuned, struct arena *a)
+{
+	struct job_table *best = copy_table(t->table, a);
+	for (size_t i = 0; i < best->schema.nfamilies; i++)
+		if (tuned[i].level) {
+			best->schema.families[i].level = tuned[i].level;
+			best->schema.families[i].hash_log = tuned[i].hash_log;
+			best->schema.families[i].min_match = tuned[i].min_match;
+		}
+	t->table = best;
+}
+
+size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tuned,
+		       struct arena *a, struct manifest_tuning **out)
+{
+	size_t n = 0;
+	*out = arena_alloc(a, schema->nfamilies * sizeof **out);
+	for (size_t i = 0; tuned && i < schema->nfamilies; i++) {
+		const struct hfile_tuning *found = &tuned[i];
+		if (found->level)
+			(*out)[n++] = (struct manifest_tuning){
+				.family = arena_strdup(a, schema->families[i].name),
+				.aim = schema->families[i].aim == AIM_SIZE ? "size" : "speed",
+				.level = (size_t)found->level,
+				.hash_log = found->hash_log,
+				.min_match = found->min_match,
+				.plain_bytes = found->plain_bytes,
+				.stored_bytes = found->stored_bytes,
+			};
+	}
+	return n;
+}
+
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		  const char *work_dir, struct arena *a, struct hfile_tuning **tuned,
 		  struct error *err)
@@ -61,7 +94,7 @@ int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 	if (!asked(&t->table->schema) || sorter_totals(sorter).records == 0)
 		return RC_OK;
 	*tuned = arena_alloc(a, n * sizeof **tuned);
-	struct job_table *plain = copy_table(t->table, a), *best = copy_table(t->table, a);
+	struct job_table *plain = copy_table(t->table, a);
 	struct cut_table sample = *t;
 	struct cut_result files = {0};
 	struct error ignored;
@@ -76,12 +109,6 @@ int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		rc = try_files(&sample, &files, threads, *tuned, err);
 	cut_result_release(&files);
 	int rm = io_remove_tree(work_dir, rc ? &ignored : err);
-	for (size_t i = 0; i < n; i++)
-		if ((*tuned)[i].level) {
-			best->schema.families[i].level = (*tuned)[i].level;
-			best->schema.families[i].hash_log = (*tuned)[i].hash_log;
-			best->schema.families[i].min_match = (*tuned)[i].min_match;
-		}
-	t->table = best;
+	tuning_apply(t, *tuned, a);
 	return rc ? rc : rm;
 }

@@ -170,10 +170,25 @@ static json_t *line_json(const struct reject_line *l)
 	return line;
 }
 
-int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err)
+/* The spool's line. */
+static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, struct error *err)
 {
 	struct spool *s = &r->spools[worker];
 	uint8_t key[8];
+	put_be64(key, seq);
+	struct record record = {.key = bytes_of(key, sizeof key),
+				.secondary = key,
+				.seq = seq,
+				.payload = buf_bytes(&s->line)};
+	int rc = run_builder_add(sorter_builder(r->lines, worker), &record, err);
+	if (s->line.cap > LINE_KEPT)
+		buf_release(&s->line);
+	return rc;
+}
+
+int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err)
+{
+	struct spool *s = &r->spools[worker];
 	s->line.len = 0;
 	json_t *line = line_json(l);
 	bool ok = text_dump(&s->line, line, JSON_COMPACT);
@@ -181,17 +196,36 @@ int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l,
 	if (!ok)
 		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", l->file);
 	buf_put(&s->line, '\n');
-	put_be64(key, l->seq);
-	struct record record = {.key = bytes_of(key, sizeof key),
-				.secondary = key,
-				.seq = l->seq,
-				.payload = buf_bytes(&s->line)};
-	int rc = run_builder_add(sorter_builder(r->lines, worker), &record, err);
-	if (s->line.cap > LINE_KEPT)
-		buf_release(&s->line);
+	int rc = keep_line(r, worker, l->seq, err);
 	reasons_add(&s->reasons, l->why->reason, 1);
 	atomic_fetch_add(&r->count, 1);
 	return rc;
+}
+
+int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t seq,
+		    uint64_t add_lines, struct error *err)
+{
+	struct spool *s = &r->spools[0];
+	json_error_t bad;
+	json_int_t line, offset;
+	const char *reason;
+	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
+	if (!json || json_unpack(json, "{s:s, s:I, s:I}", "reason", &reason, "line", &line,
+				 "offset", &offset) != 0) {
+		json_decref(json);
+		return error_set(err, RC_DATA, "found a line that no map has written");
+	}
+	s->line.len = 0;
+	json_object_set_new(json, "file", text_json(bytes_str(file)));
+	json_object_set_new(json, "line", json_integer(line + (json_int_t)add_lines));
+	bool ok = text_dump(&s->line, json, JSON_COMPACT);
+	buf_put(&s->line, '\n');
+	reasons_add(&s->reasons, reason, 1);
+	atomic_fetch_add(&r->count, 1);
+	json_decref(json);
+	if (!ok)
+		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", file);
+	return keep_line(r, 0, seq + (uint64_t)offset, err);
 }
 
 uint64_t rejects_count(const struct rejects *r)

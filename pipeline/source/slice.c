@@ -147,6 +147,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	slice->read.head_lines = slice->read.line_base = c->line;
 	slice->read.whole = !slice->given;
 	slice->to = UINT64_MAX;
+	slice->read.to = size;
 	if (!slice->given)
 		return RC_OK;
 	if (c->in.kind != INPUT_PLAIN)
@@ -161,6 +162,8 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	}
 	if (from > size)
 		from = size;
+	slice->read.from = from;
+	slice->read.to = slice->to < size ? slice->to : size;
 	if (from > c->offset) {
 		rc = go_to(c, slice->asked.exact ? from : from - 1, err);
 		if (rc == 0 && !slice->asked.exact)

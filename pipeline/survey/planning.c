@@ -24,6 +24,7 @@
 #include "mem.h"
 #include "regions.h"
 #include "table_check.h"
+#include "tuning.h"
 
 #define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
 #define PIECE_LOG2     20
@@ -474,11 +475,13 @@ static int measure(struct planner *p, size_t table, struct table_sample *out, st
 	struct cut_table t = pass_cut_table(&p->pass, table);
 	struct measured m;
 	char *dir = mem_format("%s/samples", p->opt->work_dir);
+	unsigned threads = p->pass.memory.threads;
 	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
 	int rc = choose_measured(p, table, &m, err);
+	if (rc == RC_OK && p->opt->tune)
+		rc = tuning_decide(&t, s, threads, dir, p->opt->arena, &out->tuned, err);
 	if (rc == RC_OK)
-		rc = measure_disk_ratio(&t, s, p->pass.memory.threads, &d, dir, &out->disk_per_byte,
-					err);
+		rc = measure_disk_ratio(&t, s, threads, &d, dir, &out->disk_per_byte, err);
 	mem_free(dir);
 	out->measured_bytes = (double)sorter_totals(s).weight;
 	return rc;
@@ -501,6 +504,17 @@ static void close_planner(struct planner *p)
 	pass_close(&p->pass);
 	pthread_cond_destroy(&p->turn);
 	pthread_mutex_destroy(&p->lock);
+}
+
+static void keep_columns(const struct planner *p, struct planning_counts *counts)
+{
+	struct arena *a = p->opt->arena;
+	const char *const *columns = source_columns(p->pass.source, &counts->ncolumns);
+	if (!a)
+		return;
+	counts->columns = arena_alloc(a, (counts->ncolumns + 1) * sizeof *counts->columns);
+	for (size_t i = 0; i < counts->ncolumns; i++)
+		counts->columns[i] = arena_strdup(a, columns[i]);
 }
 
 int planning_read(const struct job *job, const struct planning_options *o,
@@ -527,7 +541,12 @@ int planning_read(const struct job *job, const struct planning_options *o,
 		p.samples[t] = NULL;
 		rc = measure(&p, t, &samples[t], err);
 	}
-	*counts = (struct planning_counts){p.pass.events, p.pass.rejected, p.pass.newest_ms, share};
+	*counts = (struct planning_counts){.events = p.pass.events,
+					   .rejected = p.pass.rejected,
+					   .newest_ms = p.pass.newest_ms,
+					   .share = share};
+	if (rc == RC_OK)
+		keep_columns(&p, counts);
 	close_planner(&p);
 	return rc;
 }

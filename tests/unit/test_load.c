@@ -120,12 +120,12 @@ static void test_stopped(void **state)
 static void test_own_names(void **state)
 {
 	struct error err;
-	char *folder = load_table_dir(dir, "ns:manifest.json");
+	char *folder = table_dir(dir, "ns:manifest.json");
 	(void)state;
 	assert_non_null(strstr(folder, "/ns/manifest.json"));
-	assert_int_equal(load_make_table_dir(folder, "manifest.json", &err), RC_CONFIG);
-	assert_int_equal(load_make_table_dir(folder, "ns:hfiles", &err), RC_CONFIG);
-	assert_int_equal(load_make_table_dir(folder, "ns:manifest.json", &err), RC_OK);
+	assert_int_equal(table_make_dir(folder, "manifest.json", &err), RC_CONFIG);
+	assert_int_equal(table_make_dir(folder, "ns:hfiles", &err), RC_CONFIG);
+	assert_int_equal(table_make_dir(folder, "ns:manifest.json", &err), RC_OK);
 	assert_true(there("ns/manifest.json"));
 	mem_free(folder);
 }

@@ -1,0 +1,79 @@
+/*
+ * half_reports.h - report.json of a map and of a reduce: what was read and written, for who unites
+ * them
+ */
+#ifndef SALTMILL_HALF_REPORTS_H
+#define SALTMILL_HALF_REPORTS_H
+
+#include "publish.h"
+
+/* The sorted rows of one region, a row of pieces in the file `runs`. */
+struct map_region {
+	size_t region;
+	uint64_t records, pieces, offset, bytes;
+};
+struct map_table {
+	const char *name;
+	uint64_t filtered;	    /* events without a cell for it */
+	struct map_region *regions; /* those with records, rising */
+	size_t nregions;
+};
+struct map_report {
+	const char *folder;  /* where it was read from; not written */
+	const char *program; /* its version */
+	uint8_t plan[16];    /* identity of the plan (kept_plan.h) */
+	const char *path;    /* of the input */
+	/* what was read of it: as struct source_part of source.h */
+	uint64_t number, size, head, head_lines, from, to, first, end, lines, line_base;
+	bool whole, last;
+	uint8_t digest[16];
+	uint64_t read, rejected, blank_lines; /* events; lines */
+	int64_t newest_ms;		      /* cell timestamp; 0: none */
+	struct reject_reason *reasons;
+	size_t nreasons;
+	struct map_table *tables; /* in the order of the job */
+	size_t ntables;
+};
+
+/* What one slice gave to a region. */
+struct reduce_slice {
+	uint64_t slice; /* seq of its first row */
+	uint64_t records;
+};
+/* As struct cut_collision. */
+struct reduce_collision {
+	bool found;
+	struct bytes row;
+	uint64_t lost, kept; /* seq */
+};
+struct reduce_region {
+	size_t region;
+	uint64_t rows, cells, cells_deduplicated, loaded, deduplicated;
+	struct reduce_collision collision;
+	struct reduce_slice *slices; /* rising */
+	size_t nslices;
+	struct manifest_file *files; /* paths relative to the folder of the report */
+	size_t nfiles;
+};
+struct reduce_table {
+	const char *name;
+	struct reduce_region *regions; /* those that were reduced, rising; none: no such table */
+	size_t nregions;
+};
+struct reduce_report {
+	const char *program;
+	uint8_t plan[16];
+	int64_t created_ms;
+	struct reduce_table *tables; /* in the order of the job */
+	size_t ntables;
+};
+
+/* Write folder/report.json durably. */
+int map_report_write(const struct map_report *r, const char *folder, struct error *err);
+int reduce_report_write(const struct reduce_report *r, const char *folder, struct error *err);
+/* Read it; all is in *a.  RC_DATA when it is no such file. */
+int map_report_read(struct map_report *r, const char *folder, struct arena *a, struct error *err);
+int reduce_report_read(struct reduce_report *r, const char *folder, struct arena *a,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,350 @@
+"""map, reduce and unite: N slices make the very load that one process makes of the whole input.
+
+The oracle is `load --plan`, byte by byte, manifest and rejects included; what that one leaves is
+judged by others (test_random_loads.py, the tests with a real HBase).  `SALTMILL_SEEDS=17:18` repeats
+a case.
+"""
+
+import collections
+import filecmp
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from load_help import HEADER, JOB
+from random_jobs import Case
+
+SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:12").split(":")))
+SLICES = [1, 2, 3, 7]
+
+
+class Halves:
+    """A folder with a job, its inputs, and the runs of both halves in it."""
+
+    def __init__(self, folder, program, inputs, *options):
+        self.folder, self.program, self.inputs, self.options = folder, program, inputs, options
+
+    def run(self, command, *args, status=0, **kw):
+        r = subprocess.run([self.program, command, "job.yaml", *map(str, args), "--quiet", *self.options],
+                           cwd=self.folder, capture_output=True, timeout=60, **kw)
+        assert status is None or r.returncode == status, f"{command} {args}: {r.stderr.decode()}"
+        return r
+
+    def plan(self, *args, **kw):
+        return self.run("plan", *self.inputs, "-o", "plan", *args, **kw)
+
+    def load(self, *args, **kw):
+        return self.run("load", *self.inputs, "--plan", "plan", "-o", "one", *args, **kw)
+
+    def map(self, number, to, *args, **kw):
+        (self.folder / "maps").mkdir(exist_ok=True)
+        return self.run("map", self.inputs[number], "--plan", "plan", "--input", number, "-o", f"maps/{to}", *args,
+                        **kw)
+
+    def map_all(self, slices, *args):
+        """Each plain input in so many slices, mended as the reports ask; returns how many were."""
+        mended = 0
+        for n, name in enumerate(self.inputs):
+            if (self.folder / name).read_bytes()[:2] == b"\x1f\x8b" or slices == 1:
+                self.map(n, f"{n}-all", *args)
+                continue
+            expected = None
+            for k in range(slices):
+                to = f"{n}-{k}"
+                self.map(n, to, "--slice", f"{k + 1}/{slices}", *args, status=None)
+                report = self.report(to)
+                if report and expected is None:
+                    expected = report["head"]
+                if not report or report["first"] != expected:
+                    mended += 1
+                    shutil.rmtree(self.folder / "maps" / to, ignore_errors=True)
+                    size = (self.folder / name).stat().st_size
+                    end = size // slices * (k + 1) + size % slices * (k + 1) // slices
+                    self.map(n, to, "--slice", f"={expected}-{end}", *args)
+                    report = self.report(to)
+                expected = report["end"]
+        return mended
+
+    def report(self, name):
+        path = self.folder / "maps" / name / "report.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def reduce_all(self, shares, *args, **kw):
+        (self.folder / "reduces").mkdir(exist_ok=True)
+        return [self.run("reduce", "maps", "--plan", "plan", "--share", f"{k}/{shares}", "-o", f"reduces/{k}", *args,
+                         **kw) for k in range(1, shares + 1)]
+
+    def unite(self, *args, **kw):
+        return self.run("unite", *self.inputs, "--plan", "plan", "--maps", "maps", "--reduces", "reduces",
+                        "-o", "two", *args, **kw)
+
+    def judge(self, **kw):
+        return self.run("unite", *self.inputs, "--plan", "plan", "--maps", "maps", "--json", **kw)
+
+
+def assert_same(one, two):
+    """Two folders hold the same files with the same bytes."""
+    names = [sorted(p.relative_to(f).as_posix() for p in f.rglob("*")) for f in (one, two)]
+    assert names[0] == names[1]
+    for name in names[0]:
+        if (one / name).is_file():
+            assert filecmp.cmp(one / name, two / name, shallow=False), f"{name} differs in {two}"
+
+
+def after_colon(result, command):
+    return [line.removeprefix(f"saltmill {command}: ") for line in result.stderr.decode().splitlines()]
+
+
+# --- the same bytes ---
+
+def check_case(seed, folder, program):
+    folder.mkdir()
+    case = Case(seed, folder)
+    h = Halves(folder, program, case.names, *case.options)
+    if h.plan("--tune", status=None).returncode not in (0, 3):
+        return "nothing to plan"
+    one = h.load("--max-rejects", "100%", status=None)
+    more = ["--pack"] if seed % 2 else []
+    mended = h.map_all(SLICES[seed % len(SLICES)], *more)
+    if case.oracle.twins:
+        assert one.returncode == 1
+        results = h.reduce_all(1, status=None)
+        assert results[0].returncode == 4 and b"duplicates: error" in results[0].stderr
+        assert case.options[1] != "1" or after_colon(one, "load") == after_colon(results[0], "reduce")
+        return "duplicates"
+    h.reduce_all(1 + seed % 3)
+    two = h.unite("--max-rejects", "100%", status=one.returncode)
+    assert after_colon(one, "load") == after_colon(two, "load")
+    assert_same(folder / "one", folder / "two")
+    return "mended" if mended else "rejects" if case.oracle.rejected else "same"
+
+
+def test_random_jobs_give_the_bytes_of_one_load(tmp_path, saltmill):
+    kinds = collections.Counter()
+    for seed in SEEDS:
+        try:
+            kinds[check_case(seed, tmp_path / str(seed), saltmill)] += 1
+        except AssertionError as e:
+            pytest.fail(f"seed {seed}: {e}", pytrace=False)
+        shutil.rmtree(tmp_path / str(seed))
+    if len(SEEDS) >= 12:
+        assert kinds["mended"] and kinds["rejects"] and kinds["same"], kinds
+
+
+# --- small loads, to be spoiled ---
+
+ROWS = [f"{i % 40},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() for i in range(400)]
+
+
+@pytest.fixture
+def halves(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(ROWS))
+    h = Halves(tmp_path, saltmill, ["in.csv"])
+    h.plan()
+    return h
+
+
+def refused(result, status, *fragments):
+    message = result.stderr.decode()
+    assert result.returncode == status, message
+    for f in fragments:
+        assert f in message, message
+
+
+def test_pieces_come_by_a_pipe_too_and_by_region(halves):
+    halves.load()
+    halves.map_all(3)
+    created = json.loads(halves.judge().stdout)["created_ms"]
+    (halves.folder / "reduces").mkdir()
+    for region in range(2):
+        pieces = b""
+        for name in ("0-2", "0-0", "0-1"):  # in any order
+            runs = (halves.folder / "maps" / name / "runs").read_bytes()
+            for r in halves.report(name)["tables"][0]["regions"]:
+                pieces += runs[r["offset"]:r["offset"] + r["bytes"]] if r["region"] == region else b""
+        halves.run("reduce", "-", "--plan", "plan", "--region", region, "--created", created,
+                   "-o", f"reduces/{region}", input=pieces)
+        short = halves.run("reduce", "-", "--plan", "plan", "--region", region, "--created", created,
+                           "-o", "reduces/x", input=pieces[:-5], status=1)
+        refused(short, 1, "ends within a piece")
+    halves.unite()
+    assert_same(halves.folder / "one", halves.folder / "two")
+
+
+def test_rejects_are_judged_over_all_slices(halves):
+    rows = list(ROWS)
+    for i in (30, 170, 390):
+        rows[i] = b"bad,1,x\n"
+    (halves.folder / "in.csv").write_bytes(HEADER + b"".join(rows))
+    shutil.rmtree(halves.folder / "plan")
+    halves.plan(status=3)
+    halves.map_all(5)
+    halves.reduce_all(1)
+    for limit in ("0", "2", "0.5%"):
+        one = halves.load("--max-rejects", limit, status=1)
+        two = halves.unite("--max-rejects", limit, status=4)
+        assert after_colon(one, "load") == after_colon(two, "unite")
+    halves.load("--max-rejects", "3", status=3)
+    halves.unite("--max-rejects", "3", status=3)
+    assert_same(halves.folder / "one", halves.folder / "two")
+    lines = [json.loads(line)["line"] for line in (halves.folder / "two/rejects.jsonl").read_text().splitlines()]
+    assert lines == [32, 172, 392]
+
+
+def test_a_slice_that_is_missing_twice_or_guessed_wrong_is_told(halves):
+    halves.map_all(4)
+    shutil.move(halves.folder / "maps/0-2", halves.folder / "away")
+    refused(halves.judge(status=4), 4, "are in no slice: map them by --slice =")
+    shutil.copytree(halves.folder / "away", halves.folder / "maps/0-2")
+    shutil.copytree(halves.folder / "away", halves.folder / "maps/again")
+    refused(halves.judge(status=4), 4, "are of the same slice, expected it once")
+    shutil.rmtree(halves.folder / "maps/again")
+    shutil.move(halves.folder / "maps/0-3", halves.folder / "end")
+    refused(halves.judge(status=4), 4, "are in no slice")
+    refused(halves.run("unite", "in.csv", "in.csv", "--plan", "plan", "--maps", "maps", "--maps", "end", "--reduces",
+                       "maps", "-o", "two", status=4), 4, "no map is of input 1")
+    text = HEADER + b'1,1400000000,"' + b"a\n" * 300 + b'"\n2,1400000001,b\n'
+    (halves.folder / "in.csv").write_bytes(text)
+    shutil.rmtree(halves.folder / "maps")
+    halves.map(0, "a", "--slice", "1/2")
+    halves.map(0, "b", "--slice", "2/2")
+    r = halves.judge(status=4)
+    refused(r, 4, "a line end in quotes", "--slice =")
+    asked = r.stderr.decode().split("--slice ")[1].split(",")[0]
+    shutil.rmtree(halves.folder / "maps/b")
+    halves.map(0, "b", "--slice", asked)
+    halves.judge()
+
+
+def test_what_does_not_belong_together_is_refused(halves):
+    halves.map_all(2)
+    halves.reduce_all(2)
+    shutil.move(halves.folder / "reduces/2", halves.folder / "second")
+    refused(halves.unite(status=4), 4, "no reduce is of region 1 of table t, which has rows")
+    shutil.copytree(halves.folder / "reduces/1", halves.folder / "reduces/2")
+    refused(halves.unite(status=4), 4, "which another reduce has too")
+    shutil.rmtree(halves.folder / "reduces/2")
+    shutil.move(halves.folder / "second", halves.folder / "reduces/2")
+    file = next((halves.folder / "reduces/2/t/hfiles/f").iterdir())
+    data = file.read_bytes()
+    file.write_bytes(data[:100] + bytes([data[100] ^ 1]) + data[101:])
+    refused(halves.unite(status=4), 4, "is not the file that was written")
+    file.write_bytes(data)
+    csv = (halves.folder / "in.csv").read_bytes()
+    (halves.folder / "in.csv").write_bytes(csv.replace(b"7,1400000007,", b"7,1400000008,"))
+    refused(halves.unite(status=1), 1, "it changed since")
+    (halves.folder / "in.csv").write_bytes(csv)
+    (halves.folder / "job.yaml").write_text(JOB + "# another\n")
+    refused(halves.unite(status=2), 2, "was planned by another job file")
+    shutil.move(halves.folder / "plan", halves.folder / "before")
+    halves.plan()
+    refused(halves.unite(status=4), 4, "was mapped by another plan or job")
+    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=4), 4, "mapped by another plan")
+    assert not (halves.folder / "two").exists() and not (halves.folder / "two.saltmill-partial").exists()
+
+
+def test_damaged_runs_are_refused_wherever_the_byte_is(halves):
+    halves.map_all(1)
+    runs = halves.folder / "maps/0-all/runs"
+    data = runs.read_bytes()
+    for at in [*range(0, 80, 7), 80, len(data) // 2, len(data) - 1]:
+        runs.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1:])
+        r = halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=None)
+        assert r.returncode in (1, 4) and b"runs: " in r.stderr, (at, r.stderr)
+        assert not (halves.folder / "x").exists()
+    runs.write_bytes(data[:-1])
+    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=1), 1, "runs")
+
+
+def test_several_inputs_duplicates_and_settings_of_the_plan(tmp_path, saltmill):
+    job = JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: auto, framing: hbase}")
+    for keep in ("first", "last", "error"):
+        folder = tmp_path / keep
+        folder.mkdir()
+        (folder / "job.yaml").write_text(job.replace("    timestamp: at\n", f"    timestamp: at\n    duplicates: {keep}\n"))
+        one = b"".join(ROWS)
+        two = b"".join(f"{i % 40},{1_400_000_000 + i},other{i}\n".encode() for i in range(100, 200))
+        (folder / "a.csv.gz").write_bytes(gzip.compress(HEADER + one))
+        (folder / "b.csv").write_bytes(HEADER + two)
+        h = Halves(folder, saltmill, ["a.csv.gz", "b.csv"])
+        if keep == "error":  # neither can plan say what is loaded twice
+            h.run("plan", "b.csv", "-o", "plan", "--tune")
+            h.map_all(3)
+            one, two = h.load(status=1), h.reduce_all(1, status=4)[0]
+            assert after_colon(one, "load") == after_colon(two, "reduce")
+            continue
+        h.plan()
+        refused(h.load(status=2), 2, "make it with --tune")
+        shutil.rmtree(folder / "plan")
+        h.plan("--tune")
+        h.map_all(3)
+        h.load("--max-duplicates", "25%")
+        h.reduce_all(2)
+        h.unite("--max-duplicates", "25%")
+        assert_same(folder / "one", folder / "two")
+        manifest = json.loads((folder / "two/manifest.json").read_text())
+        assert manifest["tables"][0]["deduplicated"] == 100 and manifest["tables"][0]["tuned"]
+        r = h.run("unite", *h.inputs, "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", "three",
+                  "--max-duplicates", "10", status=4)
+        assert b"a.csv.gz" in r.stderr and b"b.csv" in r.stderr
+
+
+def test_json_lines_and_a_header_of_its_own(tmp_path, saltmill):
+    job = JOB.replace("csv: {files: [in.csv]}", "json: {files: [in.json]}")
+    (tmp_path / "job.yaml").write_text(job)
+    lines = [json.dumps({"id": i % 9, "at": 1_400_000_000 + i, "value": "é" * (i % 5)}) for i in range(300)]
+    (tmp_path / "in.json").write_text("\n".join(lines))
+    h = Halves(tmp_path, saltmill, ["in.json"])
+    h.plan()
+    h.load()
+    assert h.map_all(4) == 0
+    h.reduce_all(1)
+    h.unite()
+    assert_same(tmp_path / "one", tmp_path / "two")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "job.yaml").write_text(JOB)
+    (other / "columns").write_bytes(HEADER)
+    (other / "in.csv").write_bytes(b"".join(ROWS))
+    h = Halves(other, saltmill, ["in.csv"], "--columns", "columns")
+    h.plan()
+    h.load()
+    h.map_all(3)
+    h.options = ()
+    h.reduce_all(1)
+    h.unite("--columns", "columns")
+    assert_same(other / "one", other / "two")
+
+
+def test_a_load_of_one_slice_says_so(halves):
+    rows = 0
+    for k in (1, 2, 3):
+        halves.run("load", "in.csv", "--slice", f"{k}/3", "-o", f"part{k}")
+        manifest = json.loads((halves.folder / f"part{k}" / "manifest.json").read_text())
+        (entry,) = manifest["inputs"]
+        assert entry["bytes"] == entry["slice"]["end"] - entry["slice"]["first"]
+        rows += manifest["read"]
+    assert rows == len(ROWS)
+    for bad in ("5-2", "x", "0/3", "4/3", "=", "1-2-3"):
+        refused(halves.run("load", "in.csv", "--slice", bad, "-o", "no", status=2), 2, "--slice: found")
+
+
+def test_the_example_of_the_readme(halves, saltmill):
+    readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
+    (block,) = re.findall(r"```sh\n(saltmill plan .*?)```", readme, re.S)
+    shutil.rmtree(halves.folder / "plan")
+    links = halves.folder / "bin"
+    links.mkdir()
+    (links / "saltmill").symlink_to(saltmill)
+    r = subprocess.run(["bash", "-ec", block], cwd=halves.folder, capture_output=True, timeout=60,
+                       env={**os.environ, "PATH": f"{links}:{os.environ['PATH']}"})
+    assert r.returncode == 0 and b"8 maps meet: 400 events" in r.stdout, r.stderr.decode()
+    halves.load()
+    assert_same(halves.folder / "one", halves.folder / "night")

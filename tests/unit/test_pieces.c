@@ -1,0 +1,179 @@
+/* Pieces give back the records that were put in, packed or not; one changed bit is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "pipeline/halves/pieces.h"
+#include "tests/unit/draw.h"
+
+#define RECORDS 3000
+
+/* A record and its bytes, with the room behind them that readers of records may touch. */
+struct kept {
+	struct record r;
+	uint8_t *bytes;
+};
+
+static struct kept make(size_t secondary_bytes, const struct kept *before)
+{
+	size_t key = 1 + pick(30), payload = pick(9) ? pick(40) : pick(70000);
+	struct kept k = {
+		.bytes = mem_calloc(1, key + secondary_bytes + payload + RECORD_ROOM_BYTES)};
+	draw_bytes(k.bytes, key + secondary_bytes + payload);
+	if (before && pick(3))
+		memcpy(k.bytes, before->bytes,
+		       pick((unsigned)(before->r.key.len < key ? before->r.key.len : key) + 1));
+	k.r = (struct record){.key = bytes_of(k.bytes, key),
+			      .secondary = k.bytes + key,
+			      .seq = 1000 + (draw() >> 20),
+			      .payload = bytes_of(k.bytes + key + secondary_bytes, payload)};
+	return k;
+}
+
+static void put(struct buf *all, struct piece_writer *w, bool last)
+{
+	struct bytes piece;
+	struct error err;
+	assert_int_equal(piece_end(w, last, &piece, &err), RC_OK);
+	buf_append(all, piece.ptr, piece.len);
+}
+
+static void expect(const struct record *want, const struct record *got, size_t secondary_bytes)
+{
+	assert_int_equal(got->seq, want->seq);
+	assert_true(bytes_eq(got->key, want->key) && bytes_eq(got->payload, want->payload));
+	assert_memory_equal(got->secondary, want->secondary, secondary_bytes);
+}
+
+static void round_trip(size_t secondary_bytes, enum piece_packing packing)
+{
+	struct kept *kept = mem_calloc(RECORDS, sizeof *kept);
+	struct piece_writer w = {.head = {.slice = 1000, .packing = packing}};
+	struct piece_reader r = {0};
+	struct piece_head h = {.last = false};
+	struct buf all = {0};
+	struct record got;
+	struct error err;
+	piece_region(&w, 3, 70000, secondary_bytes);
+	for (size_t i = 0; i < RECORDS; i++) {
+		kept[i] = make(secondary_bytes, i ? &kept[i - 1] : NULL);
+		if (!piece_fits(&w, &kept[i].r))
+			put(&all, &w, false);
+		piece_add(&w, &kept[i].r);
+	}
+	put(&all, &w, true);
+	buf_reserve(&all, RECORD_ROOM_BYTES);
+	size_t at = 0, n = 0;
+	uint32_t number = 0;
+	for (; at < all.len; at += PIECE_HEAD_BYTES + h.stored) {
+		assert_int_equal(piece_head_read(&h, all.ptr + at, "x", &err), RC_OK);
+		assert_true(h.table == 3 && h.region == 70000 && h.number == number++);
+		assert_true(h.plain <= PIECE_BYTES);
+		assert_int_equal(piece_open(&r, &h, all.ptr + at, all.ptr + at + PIECE_HEAD_BYTES,
+					    secondary_bytes, "x", &err),
+				 RC_OK);
+		while (piece_next(&r, &got, "x", &err) == RC_OK)
+			expect(&kept[n++].r, &got, secondary_bytes);
+		assert_true(h.last == (at + PIECE_HEAD_BYTES + h.stored == all.len));
+	}
+	assert_true(n == RECORDS && number > 1);
+	for (size_t i = 0; i < RECORDS; i++)
+		mem_free(kept[i].bytes);
+	mem_free(kept);
+	buf_release(&all);
+	piece_writer_release(&w);
+	piece_reader_release(&r);
+}
+
+static void test_records_come_back(void **state)
+{
+	(void)state;
+	random_state = 5;
+	for (int i = 0; i < 4; i++)
+		round_trip(i & 1 ? 8 : 0, i & 2 ? PIECE_ZSTD : PIECE_PLAIN);
+}
+
+static void test_each_bit_counts(void **state)
+{
+	(void)state;
+	for (int packing = 0; packing < PIECE_PACKINGS; packing++) {
+		struct piece_writer w = {.head = {.packing = (enum piece_packing)packing}};
+		struct kept k[8];
+		struct buf all = {0};
+		struct error err;
+		piece_region(&w, 0, 0, 0);
+		for (size_t i = 0; i < 8; i++) {
+			do {
+				k[i] = make(0, NULL);
+			} while (k[i].r.payload.len > 40);
+			piece_add(&w, &k[i].r);
+		}
+		put(&all, &w, true);
+		buf_reserve(&all, RECORD_ROOM_BYTES);
+		for (size_t bit = 0; bit < 8 * all.len; bit++) {
+			struct piece_reader r = {0};
+			struct piece_head h;
+			all.ptr[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			int rc = piece_head_read(&h, all.ptr, "x", &err);
+			if (rc == RC_OK && h.stored <= all.len - PIECE_HEAD_BYTES)
+				rc = piece_open(&r, &h, all.ptr, all.ptr + PIECE_HEAD_BYTES, 0, "x",
+						&err);
+			else
+				rc = RC_IO;
+			assert_int_equal(rc, RC_IO);
+			piece_reader_release(&r);
+			all.ptr[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		for (size_t i = 0; i < 8; i++)
+			mem_free(k[i].bytes);
+		buf_release(&all);
+		piece_writer_release(&w);
+	}
+}
+
+/* Lengths that do not fit are refused before anything is copied, even under a right digest. */
+static void test_a_record_beyond_its_piece_is_refused(void **state)
+{
+	(void)state;
+	struct piece_writer w = {.head = {.records = 0}};
+	struct piece_reader r = {0};
+	struct piece_head h;
+	struct bytes piece;
+	struct error err;
+	struct record got;
+	static const uint8_t wrong[][5] = {{1, 1, 0, 0, 'x'},
+					   {0, 0, 0, 0, 'x'},
+					   {0, 2, 0, 0, 'x'},
+					   {0, 1, 1, 0, 'x'},
+					   {0x80, 0x80, 0x80, 0x80, 0x80}};
+	for (size_t i = 0; i < 5; i++) {
+		piece_region(&w, 0, 0, 0);
+		buf_append(&w.plain, wrong[i], 5);
+		w.head.records = 1;
+		assert_int_equal(piece_end(&w, true, &piece, &err), RC_OK);
+		uint8_t copy[PIECE_HEAD_BYTES + 5 + RECORD_ROOM_BYTES] = {0};
+		memcpy(copy, piece.ptr, piece.len);
+		assert_int_equal(piece_head_read(&h, copy, "x", &err), RC_OK);
+		assert_int_equal(piece_open(&r, &h, copy, copy + PIECE_HEAD_BYTES, 0, "x", &err),
+				 RC_OK);
+		assert_int_equal(piece_next(&r, &got, "x", &err), RC_IO);
+		assert_non_null(strstr(err.msg, "does not fit"));
+	}
+	piece_writer_release(&w);
+	piece_reader_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records_come_back),
+		cmocka_unit_test(test_each_bit_counts),
+		cmocka_unit_test(test_a_record_beyond_its_piece_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
