@@ -104,6 +104,8 @@ soak: deps
 questions: deps
 	@$(SUB) all
 	@SALTMILL_QUESTIONS=0:38 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_questions.py
+## questions: 10,000 random questions to random tables: scan = filtering the events by hand; minutes (N=...)
+	@SALTMILL_QUESTIONS=$(or $(N),10000) ~/.cache/saltmill/venv/bin/python -m pytest -q -c tests/pytest.ini tests/cli/test_where.py
 
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
@@ -157,11 +159,12 @@ pass: pass memory cell_sample measure tuning existing_regions regions kept_plan 
 key: key key_numbers key_ranges key_filter | bytes error reject mem hash encoding job key_shape plan record field text question
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
+ask: stored where | bytes error reject mem encoding job field predicate question key key_ranges query
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern
 halves: halves | bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
 lint: lint | bytes error mem units run job encoding key row record pass cell source

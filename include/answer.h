@@ -11,7 +11,7 @@
 enum answer_format { ANSWER_TABLE, ANSWER_CSV, ANSWER_JSONL };
 
 /* What was appended so far; {0} but for the format at the start. */
-struct answer {
+struct answer_text {
 	enum answer_format format;
 	struct buf row; /* that was begun */
 	bool begun;
@@ -23,13 +23,13 @@ struct answer {
  * Append a cell, in the order of query_next.  Bytes are HBase's \xHH text.  table: a line a cell;
  * csv: row,family,qualifier,timestamp,type,value under a header; jsonl: an object a row.
  */
-void answer_cell(struct answer *a, struct buf *out, const struct cell *c);
+void answer_cell(struct answer_text *a, struct buf *out, const struct cell *c);
 /* Count a cell, without text. */
-void answer_count(struct answer *a, const struct cell *c);
+void answer_count(struct answer_text *a, const struct cell *c);
 /* Behind the last cell. */
-void answer_end(struct answer *a, struct buf *out);
+void answer_end(struct answer_text *a, struct buf *out);
 /* A line a file: what was read of it, or why nothing was. */
 void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles);
-void answer_release(struct answer *a);
+void answer_release(struct answer_text *a);
 
 #endif

@@ -67,6 +67,8 @@ struct query {
 	/* Instead of start and stop, rising and apart; NULL: start and stop. */
 	const struct query_range *ranges;
 	size_t nranges;
+	/* Rows in the order of the key behind so many bytes, which all rows of a range share; 0 */
+	size_t salt_bytes;
 	bool start_exclusive, stop_inclusive;
 	bool get; /* start is the row, alone */
 	bool reversed;

@@ -38,6 +38,12 @@ typedef int options_own(void *ctx, int opt, const char *arg, struct error *err);
 int options_parse(int argc, char **argv, struct run_options *o, const struct option *own,
 		  const char *own_short, options_own *take, void *ctx, int *first);
 
+/* A whole number from 1 to most. */
+int parse_count(const char *option, const char *text, uint64_t most, uint64_t *out,
+		struct error *err);
+/* One of names, which end with NULL: its number. */
+int parse_choice(const char *option, const char *text, const char *const *names, size_t *out,
+		 struct error *err);
 /* Of such an option: "100" or "0.1%". */
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
 		      struct error *err);

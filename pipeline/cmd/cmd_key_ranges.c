@@ -12,17 +12,11 @@
 static int take_form(const struct key_desk *d, const char *name, enum ranges_form *form,
 		     struct error *err)
 {
-	static const char *const names[] = {"table", "json", "shell", "java", "python"};
-	*form = d->json ? RANGES_JSON : RANGES_TABLE;
-	if (!name)
-		return RC_OK;
-	for (int i = 0; i < 5; i++)
-		if (!strcmp(name, names[i])) {
-			*form = (enum ranges_form)i;
-			return RC_OK;
-		}
-	return error_set(err, RC_CONFIG,
-			 "--format: found `%s`, expected table, json, shell, java or python", name);
+	static const char *const names[] = {"table", "json", "shell", "java", "python", NULL};
+	size_t i = d->json ? RANGES_JSON : RANGES_TABLE;
+	int rc = name ? parse_choice("--format", name, names, &i, err) : RC_OK;
+	*form = (enum ranges_form)i;
+	return rc;
 }
 
 /* Another table of the job whose key begins with what is asked; NULL: none. */

@@ -1,15 +1,13 @@
-/* cmd_scan.c - `saltmill get JOB DIR...` and `saltmill scan JOB DIR...` */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+/*
+ * cmd_scan.c - `saltmill get JOB DIR...` and `saltmill scan JOB DIR...`: what is asked
+ *
+ * scan_answer.c answers it.
+ */
+#include "cmd_scan.h"
 
-#include "answer.h"
-#include "clock.h"
-#include "cmd.h"
-#include "job.h"
-#include "mem.h"
-#include "published.h"
+#include <string.h>
+
+#include "field.h"
 
 enum {
 	OPT_TABLE = 500,
@@ -17,6 +15,7 @@ enum {
 	OPT_START,
 	OPT_STOP,
 	OPT_PREFIX,
+	OPT_WHERE,
 	OPT_COLUMNS,
 	OPT_VERSIONS,
 	OPT_TIME_RANGE,
@@ -29,21 +28,6 @@ enum {
 	OPT_EXPLAIN
 };
 
-#define PRINT_BYTES (64u << 10)
-
-struct scan_arguments {
-	const char *table, *columns;
-	struct query q;
-	struct buf start, stop;
-	bool has_row, has_prefix, has_now, explain;
-	enum answer_format format;
-};
-
-static int wrong(struct error *err, const char *option, const char *found, const char *expected)
-{
-	return error_set(err, RC_CONFIG, "%s: found `%s`, expected %s", option, found, expected);
-}
-
 /* A key as \xHH text. */
 static void take_key(struct buf *to, const char *text)
 {
@@ -51,257 +35,139 @@ static void take_key(struct buf *to, const char *text)
 	bytes_unescape(to, bytes_str(text));
 }
 
-static int take_count(uint64_t *out, const char *option, const char *text, uint64_t most,
-		      struct error *err)
+/* Milliseconds since 1970, or ISO 8601, UTC where it does not say. */
+static int take_time(const char *option, struct bytes text, int64_t *ms, struct error *err)
 {
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || n < 1 || n > most)
-		return wrong(err, option, text, "a whole number from 1 on");
-	*out = n;
+	static const struct field time = {.name = "time", .type = FIELD_TIME, .unit = TIME_MS};
+	const struct field_form form = {.field = &time};
+	struct field_scratch scratch = {0};
+	struct value v = {.text = text};
+	struct reject why;
+	int rc = field_read_loosely(&form, &v, &scratch, &why);
+	*ms = (int64_t)v.u;
+	field_scratch_release(&scratch);
+	if (rc || *ms < 0)
+		return error_set(err, RC_CONFIG,
+				 "%s: found `%.*s`, expected ms since 1970 or "
+				 "2012-09-01T00:00:00Z",
+				 option, (int)text.len, (const char *)text.ptr);
 	return RC_OK;
-}
-
-/* Milliseconds since 1970, or ISO 8601 in UTC; *rest is behind it.  False: neither. */
-static bool take_time(const char *text, int64_t *ms, const char **rest)
-{
-	struct tm t = {0};
-	int n = 0, milli = 0, more = 0;
-	char *end;
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour,
-		   &t.tm_min, &t.tm_sec, &n) == 6) {
-		if (sscanf(text + n, ".%3d%n", &milli, &more) == 1)
-			n += more;
-		t.tm_year -= 1900;
-		t.tm_mon -= 1;
-		*ms = 1000 * (int64_t)timegm(&t) + milli;
-		*rest = text + n + (text[n] == 'Z');
-		return true;
-	}
-	*ms = strtoll(text, &end, 10);
-	*rest = end;
-	return *text >= '0' && *text <= '9';
 }
 
 static int take_range(struct query *q, const char *text, struct error *err)
 {
-	const char *rest = text;
-	bool fits = true;
+	const char *dots = strstr(text, "..");
+	int rc = RC_OK;
+	q->from_ms = 0;
 	q->to_ms = INT64_MAX;
-	if (strncmp(text, "..", 2) != 0)
-		fits = take_time(text, &q->from_ms, &rest);
-	fits = fits && strncmp(rest, "..", 2) == 0;
-	if (fits && rest[2])
-		fits = take_time(rest + 2, &q->to_ms, &rest) && *rest == 0;
-	if (!fits || q->from_ms >= q->to_ms)
-		return wrong(err, "--time-range", text,
-			     "A..B, ms or 2012-09-01T00:00:00Z, B exclusive, either left out");
+	if (!dots)
+		return error_set(err, RC_CONFIG,
+				 "--time-range: found `%s`, expected A..B, ms or "
+				 "2012-09-01T00:00:00Z, B exclusive, either left out",
+				 text);
+	if (dots > text)
+		rc = take_time("--time-range", bytes_of(text, (size_t)(dots - text)), &q->from_ms,
+			       err);
+	if (rc == RC_OK && dots[2])
+		rc = take_time("--time-range", bytes_str(dots + 2), &q->to_ms, err);
+	if (rc == RC_OK && q->from_ms >= q->to_ms)
+		rc = error_set(err, RC_CONFIG,
+			       "--time-range: found `%s`, expected its start before its end", text);
+	return rc;
+}
+
+static int take_prefix(struct scan_arguments *a, const char *text, struct error *err)
+{
+	take_key(&a->start, text);
+	a->stop.len = 0;
+	a->has_prefix = true;
+	if (!query_prefix_stop(&a->stop, buf_bytes(&a->start)))
+		return error_memory(err, a->start.len, "a prefix");
 	return RC_OK;
 }
 
 static int take_format(struct scan_arguments *a, const char *text, struct error *err)
 {
 	static const char *const names[] = {
-		[ANSWER_TABLE] = "table", [ANSWER_CSV] = "csv", [ANSWER_JSONL] = "jsonl"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			a->format = (enum answer_format)i;
-			return RC_OK;
-		}
-	}
-	return wrong(err, "--format", text, "table, csv or jsonl");
-}
-
-static int take_prefix(struct scan_arguments *a, const char *text)
-{
-	take_key(&a->start, text);
-	a->stop.len = 0;
-	a->has_prefix = true;
-	if (!query_prefix_stop(&a->stop, buf_bytes(&a->start)))
-		return RC_MEMORY;
-	return RC_OK;
+		[ANSWER_TABLE] = "table", [ANSWER_CSV] = "csv", [ANSWER_JSONL] = "jsonl", NULL};
+	size_t i = 0;
+	int rc = parse_choice("--format", text, names, &i, err);
+	a->format = (enum answer_format)i;
+	return rc;
 }
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct scan_arguments *a = ctx;
-	const char *rest;
 	uint64_t n = 0;
 	int rc;
 	switch (opt) {
 	case OPT_TABLE: a->table = arg; return RC_OK;
+	case OPT_WHERE: a->where = arg; return RC_OK;
 	case OPT_COLUMNS: a->columns = arg; return RC_OK;
 	case OPT_ROW: a->has_row = true; /* fall through */
 	case OPT_START: take_key(&a->start, arg); return RC_OK;
 	case OPT_STOP: take_key(&a->stop, arg); return RC_OK;
-	case OPT_PREFIX: return take_prefix(a, arg);
+	case OPT_PREFIX: return take_prefix(a, arg, err);
 	case OPT_REVERSE: a->q.reversed = true; return RC_OK;
 	case OPT_RAW: a->q.raw = true; return RC_OK;
 	case OPT_EXPLAIN: a->explain = true; return RC_OK;
 	case OPT_FORMAT: return take_format(a, arg, err);
 	case OPT_TIME_RANGE: return take_range(&a->q, arg, err);
-	case OPT_LIMIT: return take_count(&a->q.limit, "--limit", arg, UINT64_MAX, err);
+	case OPT_LIMIT: return parse_count("--limit", arg, UINT64_MAX, &a->q.limit, err);
 	case OPT_MAX_COLUMNS:
-		return take_count(&a->q.max_columns, "--max-columns", arg, UINT64_MAX, err);
+		return parse_count("--max-columns", arg, UINT64_MAX, &a->q.max_columns, err);
 	case OPT_VERSIONS:
-		rc = take_count(&n, "--versions", arg, INT32_MAX, err);
+		rc = parse_count("--versions", arg, INT32_MAX, &n, err);
 		a->q.versions = (uint32_t)n;
 		return rc;
-	default:
-		a->has_now = true;
-		if (!take_time(arg, &a->q.now_ms, &rest) || *rest)
-			return wrong(err, "--now", arg, "ms or 2012-09-01T00:00:00Z");
-		return RC_OK;
+	default: a->has_now = true; return take_time("--now", bytes_str(arg), &a->q.now_ms, err);
 	}
 }
 
-/* The table of the job that is meant. */
-static int find_table(const struct job *job, const char *name, const struct job_table **out,
-		      struct error *err)
+/* FIELD=VALUE operands behind the others, as a question. */
+static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 {
-	if (!name && job->ntables == 1) {
-		*out = &job->tables[0];
-		return RC_OK;
-	}
-	for (size_t i = 0; name && i < job->ntables; i++) {
-		if (strcmp(job->tables[i].schema.name, name) == 0) {
-			*out = &job->tables[i];
-			return RC_OK;
+	size_t dirs = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *equals = strchr(operands[i], '=');
+		if (i == 0 || !equals || memchr(operands[i], '/', (size_t)(equals - operands[i]))) {
+			operands[dirs++] = operands[i];
+			continue;
 		}
+		buf_append_str(&a->fields, a->fields.len ? " and `" : "`");
+		for (const char *p = operands[i]; *p; p++) {
+			if (p == equals)
+				buf_append_str(&a->fields, "` = '");
+			else
+				buf_put(&a->fields, (uint8_t)*p);
+			if ((*p == '`' && p < equals) || (*p == '\'' && p > equals))
+				buf_put(&a->fields, (uint8_t)*p);
+		}
+		buf_put(&a->fields, '\'');
 	}
-	if (name)
-		return error_set(err, RC_CONFIG, "--table: %s has no table %s", job->path, name);
-	return error_set(err, RC_CONFIG, "%s has %zu tables, expected --table", job->path,
-			 job->ntables);
+	if (a->fields.len)
+		buf_put(&a->fields, 0);
+	return dirs;
 }
 
-/* "f:q,f2": into columns, which has room; qualifiers as \xHH text, kept in *text. */
-static int name_columns(const struct published *p, const char *list, struct query_column *columns,
-			size_t *count, struct buf *text, struct error *err)
+static int check(const struct scan_arguments *a, size_t operands, struct error *err)
 {
-	*count = 0;
-	buf_reserve(text, strlen(list) + 1); /* it may not move */
-	for (const char *at = list, *end; *at; at = *end ? end + 1 : end) {
-		end = strchrnul(at, ',');
-		const char *colon = memchr(at, ':', (size_t)(end - at));
-		struct bytes family = bytes_of(at, (size_t)((colon ? colon : end) - at));
-		size_t i = 0;
-		while (i < p->nfamilies && !bytes_eq(p->families[i].name, family))
-			i++;
-		if (i == p->nfamilies)
-			return error_set(err, RC_CONFIG,
-					 "--columns: the table has no family `%.*s`",
-					 (int)family.len, (const char *)family.ptr);
-		size_t from = text->len;
-		if (colon)
-			bytes_unescape(text, bytes_of(colon + 1, (size_t)(end - colon - 1)));
-		columns[(*count)++] = (struct query_column){.family = i,
-							    .qualifier = bytes_of(text->ptr + from,
-										  text->len - from),
-							    .all = !colon};
-	}
-	return RC_OK;
-}
-
-static int print_part(struct buf *text, size_t least)
-{
-	if (text->len < least)
-		return RC_OK;
-	bool fine = fwrite(text->ptr, 1, text->len, stdout) == text->len;
-	text->len = 0;
-	return fine ? RC_OK : RC_IO;
-}
-
-static int print_answer(struct query_scan *s, struct answer *a, bool quiet, struct error *err)
-{
-	struct buf text = {0};
-	struct cell c;
-	int rc;
-	while ((rc = query_next(s, &c, err)) == RC_OK) {
-		if (quiet)
-			answer_count(a, &c);
-		else
-			answer_cell(a, &text, &c);
-		if (print_part(&text, PRINT_BYTES))
-			break;
-	}
-	if (rc == RC_END) {
-		answer_end(a, &text);
-		if (quiet)
-			buf_printf(&text, "%llu rows, %llu cells\n", (unsigned long long)a->rows,
-				   (unsigned long long)a->cells);
-		rc = RC_OK;
-	}
-	print_part(&text, 0);
-	buf_release(&text);
-	if (rc == RC_OK && (fflush(stdout) || ferror(stdout)))
-		rc = error_errno(err, "cannot write the answer");
-	return rc;
-}
-
-static int ask(const struct scan_arguments *a, const struct published *p, bool quiet,
-	       struct error *err)
-{
-	struct query q = a->q;
-	struct buf text = {0}, why = {0};
-	struct query_scan *s = NULL;
-	struct answer answer = {.format = a->format};
-	struct query_column *columns = NULL;
-	int rc = RC_OK;
-	if (a->columns) {
-		columns = mem_calloc(strlen(a->columns) + 1, sizeof *columns);
-		rc = name_columns(p, a->columns, columns, &q.ncolumns, &text, err);
-		q.columns = columns;
-	}
-	q.start = buf_bytes(&a->start);
-	q.stop = buf_bytes(&a->stop);
-	if (!a->has_now)
-		q.now_ms = clock_wall_ms();
-	if (rc == RC_OK)
-		rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &q, err);
-	if (rc == RC_OK)
-		rc = print_answer(s, &answer, quiet, err);
-	if (rc == RC_OK && a->explain) {
-		answer_explain(&why, s, p->nfiles);
-		fwrite(why.ptr, 1, why.len, stderr);
-	}
-	query_close(s);
-	answer_release(&answer);
-	buf_release(&text);
-	buf_release(&why);
-	mem_free(columns);
-	return rc;
-}
-
-static int ask_loads(const struct scan_arguments *a, char **operands, size_t n, bool quiet,
-		     struct error *err)
-{
-	struct job job;
-	const struct job_table *table = NULL;
-	struct published p;
-	int rc = job_load(&job, operands[0], err);
-	if (rc == RC_OK)
-		rc = find_table(&job, a->table, &table, err);
-	if (rc == RC_OK)
-		rc = published_open(&p, &table->schema, (const char *const *)operands + 1, n - 1,
-				    err);
-	if (rc == RC_OK) {
-		rc = ask(a, &p, quiet, err);
-		published_release(&p);
-	}
-	job_release(&job);
-	return rc;
-}
-
-static int check(const struct scan_arguments *a, bool get, size_t operands, struct error *err)
-{
+	bool get = a->q.get;
 	if (operands < 2)
 		return error_set(err, RC_CONFIG,
 				 "found %zu operands, expected a job and the folders of loads",
 				 operands);
-	if (get != a->has_row)
+	if (get && a->has_row == (a->fields.len > 0))
 		return error_set(err, RC_CONFIG,
-				 get ? "expected --row" : "--row is an option of `saltmill get`");
+				 "expected --row KEY or FIELD=VALUE for each field "
+				 "of the row key");
+	if (!get && (a->has_row || a->fields.len))
+		return error_set(
+			err, RC_CONFIG,
+			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
+	if (get && a->where)
+		return error_set(err, RC_CONFIG, "--where is an option of `saltmill scan`");
 	if (a->has_prefix && a->q.reversed)
 		return error_set(
 			err, RC_CONFIG,
@@ -317,6 +183,7 @@ static int run(int argc, char **argv, bool get)
 					    {"start", required_argument, NULL, OPT_START},
 					    {"stop", required_argument, NULL, OPT_STOP},
 					    {"prefix", required_argument, NULL, OPT_PREFIX},
+					    {"where", required_argument, NULL, OPT_WHERE},
 					    {"columns", required_argument, NULL, OPT_COLUMNS},
 					    {"versions", required_argument, NULL, OPT_VERSIONS},
 					    {"time-range", required_argument, NULL, OPT_TIME_RANGE},
@@ -338,10 +205,13 @@ static int run(int argc, char **argv, bool get)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (shared.json)
 		a.format = ANSWER_JSONL;
-	size_t n = (size_t)(argc - first);
-	rc = check(&a, get, n, &err);
+	a.quiet = shared.quiet;
+	size_t n = take_fields(&a, argv + first, (size_t)(argc - first));
+	rc = check(&a, n, &err);
 	if (rc == RC_OK)
-		rc = ask_loads(&a, argv + first, n, shared.quiet, &err);
+		rc = scan_answer(&a, argv[first], (const char *const *)argv + first + 1, n - 1,
+				 &err);
+	buf_release(&a.fields);
 	buf_release(&a.start);
 	buf_release(&a.stop);
 	return rc ? command_fail(argv[0], &err) : EXIT_DONE;

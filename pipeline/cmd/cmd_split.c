@@ -43,14 +43,11 @@ static int parse_regions(const char *text, const char *what, uint32_t *out, stru
 
 static int parse_format(const char *text, enum format *out, struct error *err)
 {
-	static const char *const names[] = {"text", "escaped", "hex", "json", "ddl"};
-	for (int i = 0; i < 5; i++)
-		if (!strcmp(text, names[i])) {
-			*out = FORMAT_TEXT + (enum format)i;
-			return RC_OK;
-		}
-	return error_set(err, RC_CONFIG,
-			 "--format: found `%s`, expected text, escaped, hex, json or ddl", text);
+	static const char *const names[] = {"text", "escaped", "hex", "json", "ddl", NULL};
+	size_t i = 0;
+	int rc = parse_choice("--format", text, names, &i, err);
+	*out = FORMAT_TEXT + (enum format)i;
+	return rc;
 }
 
 static int parse_algorithm(const char *text, enum split_algorithm *out, struct error *err)

@@ -202,10 +202,19 @@ const struct command commands[] = {
 	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
 	 "read\n",
 	 cmd_key},
-	{"get", "JOB DIR... --row KEY [options]", "a row of published loads, as HBase would answer",
-	 "  --row KEY               keys are \\xHH text\n" ANSWER_HELP, cmd_get},
+	{"get", "JOB DIR... --row KEY|FIELD=VALUE... [options]",
+	 "a row of published loads, as HBase would answer",
+	 "  --row KEY               keys are \\xHH text\n"
+	 "  FIELD=VALUE...          the fields of the row key, as the source spells "
+	 "them\n" ANSWER_HELP,
+	 cmd_get},
 	{"scan", "JOB DIR... [options]",
 	 "rows of published loads (DIR..., the oldest first), as HBase would answer",
+	 "  --where TEXT            \"owner = 1 and created >= 20120901 and f:name is not null\": "
+	 "fields of the job, or\n"
+	 "                          columns; = != < <= > >=, between A and B, in (A, B), starts "
+	 "with A, is null,\n"
+	 "                          and, or, not\n"
 	 "  --start KEY, --stop KEY rows from the one to before the other; keys are \\xHH text\n"
 	 "  --prefix KEY            rows that begin so\n"
 	 "  --reverse               in falling order; --start is then the greatest\n"

@@ -1,4 +1,5 @@
 /* options.c - the options that all commands share */
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,4 +175,38 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 		command_say(argv[0], "%s\n`saltmill %s --help` lists the options", err.msg,
 			    argv[0]);
 	return rc > 0 ? RC_END : rc;
+}
+
+int parse_count(const char *option, const char *text, uint64_t most, uint64_t *out,
+		struct error *err)
+{
+	char *end;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || n < 1 || n > most)
+		return error_set(err, RC_CONFIG,
+				 "%s: found `%s`, expected a whole number from 1 on", option, text);
+	*out = n;
+	return RC_OK;
+}
+
+int parse_choice(const char *option, const char *text, const char *const *names, size_t *out,
+		 struct error *err)
+{
+	struct buf list = {0};
+	size_t n = 0;
+	while (names[n])
+		n++;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = i;
+			buf_release(&list);
+			return RC_OK;
+		}
+		buf_printf(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", names[i]);
+	}
+	error_set(err, RC_CONFIG, "%s: found `%s`, expected %.*s", option, text, (int)list.len,
+		  (const char *)list.ptr);
+	buf_release(&list);
+	return RC_CONFIG;
 }

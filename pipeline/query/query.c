@@ -154,7 +154,9 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 	s->range = s->q.reversed && s->q.nranges ? s->q.nranges - 1 : 0;
 	if (q->filter)
 		filter_start(q->filter, q->reversed);
-	if (rc == 0)
+	if (rc == 0 && q->salt_bytes)
+		rc = merged_open(s, families, err);
+	else if (rc == 0)
 		rc = open_all(s, families, err);
 	if (rc) {
 		query_close(s);
@@ -176,6 +178,7 @@ void query_close(struct query_scan *s)
 	mem_free(s->ranges);
 	buf_release(&s->bound);
 	gathered_release(&s->gathered);
+	merged_release(&s->merged);
 	mem_free(s->wanted);
 	mem_free(s->place);
 	mem_free(s->beyond);
@@ -312,6 +315,8 @@ static int next_gathered(struct query_scan *s, struct cell *out, struct error *e
 int query_next(struct query_scan *s, struct cell *out, struct error *err)
 {
 	bool gathers = s->q.filter || s->q.judge;
+	if (s->q.salt_bytes)
+		return merged_next(s, out, err);
 	for (;;) {
 		int rc = 0;
 		if (!s->in_row) {
@@ -335,6 +340,11 @@ int query_next(struct query_scan *s, struct cell *out, struct error *err)
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out)
 {
 	const struct query_file *f = &s->files[i];
+	if (s->q.salt_bytes) {
+		*out = (struct query_why){.name = f->name, .spared = "row keys"};
+		merged_explain(s, i, out);
+		return;
+	}
 	const struct family_scan *family = &s->families[f->family];
 	const struct cursor *c = &family->store.cursors[s->place[i]];
 	*out = (struct query_why){

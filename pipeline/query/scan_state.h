@@ -2,7 +2,7 @@
  * scan_state.h - a scan on its way (inside pipeline/query only)
  *
  * query.c opens it and gives its cells, next_row.c finds rows, whole_row.c takes those whole that a
- * filter or a judge looks at.
+ * filter or a judge looks at, merged.c has a scan a salt.
  */
 #ifndef SALTMILL_QUERY_SCAN_STATE_H
 #define SALTMILL_QUERY_SCAN_STATE_H
@@ -16,6 +16,17 @@ struct gathered {
 	struct cell *cells;
 	size_t n, cap, at; /* at: the next to give */
 	struct buf bytes;  /* of qualifiers, values and tags */
+};
+
+/* With salt_bytes: a scan a salt. */
+struct merged {
+	struct bucket {
+		struct query_scan *scan;
+		struct cell cell; /* its next */
+	} * buckets;
+	size_t n;
+	struct bucket **heap;
+	size_t nheap;
 };
 
 struct query_scan {
@@ -44,6 +55,7 @@ struct query_scan {
 	bool has_column;
 	uint8_t *beyond; /* reversed: more than any row */
 	struct gathered gathered;
+	struct merged merged;
 };
 
 #define BEYOND_BYTES (CELL_ROW_MAX + 1)
@@ -52,6 +64,11 @@ struct query_scan {
 int scan_next_row(struct query_scan *s, struct error *err);
 /* whole_row.c: the cells of the row that are left; none: it is out. */
 int scan_gather_row(struct query_scan *s, struct error *err);
+/* merged.c */
+int merged_open(struct query_scan *s, const struct query_family *families, struct error *err);
+int merged_next(struct query_scan *s, struct cell *out, struct error *err);
+void merged_explain(const struct query_scan *s, size_t i, struct query_why *out);
+void merged_release(struct merged *m);
 void gathered_release(struct gathered *g);
 /* query.c: the rest of the column of c, which is the store's next cell. */
 int scan_skip_column(struct query_scan *s, struct store *store, const struct cell *c,

@@ -20,7 +20,7 @@ static void put_json(struct buf *out, struct bytes v)
 	buf_release(&text);
 }
 
-static void put_jsonl(struct answer *a, struct buf *out, const struct cell *c, bool new_row)
+static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row)
 {
 	if (new_row && a->begun)
 		buf_append_str(out, "]}\n");
@@ -42,7 +42,7 @@ static void put_jsonl(struct answer *a, struct buf *out, const struct cell *c, b
 }
 
 /* The escaped text holds neither comma nor quote. */
-static void put_csv(struct answer *a, struct buf *out, const struct cell *c)
+static void put_csv(struct answer_text *a, struct buf *out, const struct cell *c)
 {
 	if (!a->begun)
 		buf_append_str(out, "row,family,qualifier,timestamp,type,value\n");
@@ -57,7 +57,7 @@ static void put_csv(struct answer *a, struct buf *out, const struct cell *c)
 }
 
 /* Is the cell of another row than the one before it? */
-static bool next_row(struct answer *a, const struct cell *c)
+static bool next_row(struct answer_text *a, const struct cell *c)
 {
 	if (a->begun && bytes_eq(c->row, buf_bytes(&a->row)))
 		return false;
@@ -67,14 +67,14 @@ static bool next_row(struct answer *a, const struct cell *c)
 	return true;
 }
 
-void answer_count(struct answer *a, const struct cell *c)
+void answer_count(struct answer_text *a, const struct cell *c)
 {
 	next_row(a, c);
 	a->begun = true;
 	a->cells++;
 }
 
-void answer_cell(struct answer *a, struct buf *out, const struct cell *c)
+void answer_cell(struct answer_text *a, struct buf *out, const struct cell *c)
 {
 	bool new_row = next_row(a, c);
 	switch (a->format) {
@@ -86,7 +86,7 @@ void answer_cell(struct answer *a, struct buf *out, const struct cell *c)
 	a->cells++;
 }
 
-void answer_end(struct answer *a, struct buf *out)
+void answer_end(struct answer_text *a, struct buf *out)
 {
 	if (a->format == ANSWER_JSONL && a->begun)
 		buf_append_str(out, "]}\n");
@@ -107,7 +107,7 @@ void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles)
 	}
 }
 
-void answer_release(struct answer *a)
+void answer_release(struct answer_text *a)
 {
 	buf_release(&a->row);
 }

@@ -1,0 +1,22 @@
+/* cmd_scan.h - what `saltmill get` and `scan` were asked (inside pipeline/cmd only) */
+#ifndef SALTMILL_CMD_SCAN_H
+#define SALTMILL_CMD_SCAN_H
+
+#include "answer.h"
+#include "cmd.h"
+#include "query.h"
+
+struct scan_arguments {
+	const char *table, *columns, *where;
+	struct query q; /* but for what the job's table says */
+	struct buf start, stop;
+	struct buf fields; /* FIELD=VALUE... as a question, or empty */
+	bool has_row, has_prefix, has_now, explain, quiet;
+	enum answer_format format;
+};
+
+/* scan_answer.c: ask the loads and print the answer. */
+int scan_answer(const struct scan_arguments *a, const char *job, const char *const *dirs,
+		size_t ndirs, struct error *err);
+
+#endif
