@@ -7,23 +7,44 @@
 #define SALTMILL_ANSWER_H
 
 #include "query.h"
+#include "stored.h"
 
 enum answer_format { ANSWER_TABLE, ANSWER_CSV, ANSWER_JSONL };
+
+/* How cells become fields again. */
+struct answer_decoding {
+	const struct stored *stored;
+	const struct query_family *families;
+	const struct query_column *columns; /* that were asked for; none: all */
+	size_t ncolumns;
+	bool versions; /* a column may come more than once in a row */
+	bool raw;      /* delete markers too */
+};
 
 /* What was appended so far; {0} but for the format at the start. */
 struct answer_text {
 	enum answer_format format;
-	struct buf row; /* that was begun */
+	struct decoded *decoded; /* answer_decode */
+	struct buf row;		 /* that was begun */
 	bool begun;
 	int widths[2];
 	uint64_t rows, cells;
 };
 
 /*
- * Append a cell, in the order of query_next.  Bytes are HBase's \xHH text.  table: a line a cell;
- * csv: row,family,qualifier,timestamp,type,value under a header; jsonl: an object a row.
+ * Fields instead of bytes from the first cell on: numbers as digits, times as ISO 8601, bytes that
+ * are no UTF-8 as \xHH.  table: a line a cell; csv: a line a row with the fields of the key and
+ * each column, or where a column may come more than once or its qualifier is made of fields a line
+ * a cell; jsonl: {"row": .., "key": {"userId": 7}, "cells": {"f:m": 1}}, of several versions a list
+ * of {"timestamp", "type", "value"}.  What how points to is borrowed.
  */
-void answer_cell(struct answer_text *a, struct buf *out, const struct cell *c);
+void answer_decode(struct answer_text *a, const struct answer_decoding *how);
+/*
+ * Append a cell, in the order of query_next.  Bytes are HBase's \xHH text.  table: a line a cell;
+ * csv: row,family,qualifier,timestamp,type,value under a header; jsonl: an object a row.  RC_DATA:
+ * decoding met what the job does not write; RC_CONFIG: and has no place for.
+ */
+int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, struct error *err);
 /* Count a cell, without text. */
 void answer_count(struct answer_text *a, const struct cell *c);
 /* Behind the last cell. */

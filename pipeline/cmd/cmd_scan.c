@@ -25,7 +25,8 @@ enum {
 	OPT_RAW,
 	OPT_NOW,
 	OPT_FORMAT,
-	OPT_EXPLAIN
+	OPT_EXPLAIN,
+	OPT_DECODE
 };
 
 /* A key as \xHH text. */
@@ -112,6 +113,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_REVERSE: a->q.reversed = true; return RC_OK;
 	case OPT_RAW: a->q.raw = true; return RC_OK;
 	case OPT_EXPLAIN: a->explain = true; return RC_OK;
+	case OPT_DECODE: a->decode = true; return RC_OK;
 	case OPT_FORMAT: return take_format(a, arg, err);
 	case OPT_TIME_RANGE: return take_range(&a->q, arg, err);
 	case OPT_LIMIT: return parse_count("--limit", arg, UINT64_MAX, &a->q.limit, err);
@@ -195,6 +197,7 @@ static int run(int argc, char **argv, bool get)
 					    {"now", required_argument, NULL, OPT_NOW},
 					    {"format", required_argument, NULL, OPT_FORMAT},
 					    {"explain", no_argument, NULL, OPT_EXPLAIN},
+					    {"decode", no_argument, NULL, OPT_DECODE},
 					    {0}};
 	struct run_options shared;
 	struct scan_arguments a = {.q = {.get = get}};

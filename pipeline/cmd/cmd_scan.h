@@ -11,7 +11,7 @@ struct scan_arguments {
 	struct query q; /* but for what the job's table says */
 	struct buf start, stop;
 	struct buf fields; /* FIELD=VALUE... as a question, or empty */
-	bool has_row, has_prefix, has_now, explain, quiet;
+	bool has_row, has_prefix, has_now, explain, quiet, decode;
 	enum answer_format format;
 };
 

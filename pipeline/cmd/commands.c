@@ -19,6 +19,7 @@
 	"  --max-columns N         of a row, each in its newest version\n"                         \
 	"  --now TIME              the clock for TTL (default: the clock)\n"                       \
 	"  --format table|csv|jsonl\n"                                                             \
+	"  --decode                keys and values as the fields of the job\n"                     \
 	"  --explain               which files were read, and why the others were not\n"           \
 	"  With --quiet only the numbers of rows and cells are printed.\n"
 

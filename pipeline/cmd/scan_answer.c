@@ -20,7 +20,8 @@ struct scan_desk {
 	struct stored stored;
 	struct published loads;
 	struct query q;
-	struct query_column *columns;
+	struct query_column *columns; /* that were named */
+	size_t ncolumns;
 	struct buf names; /* their qualifiers */
 	struct question question;
 	struct where *where;
@@ -47,13 +48,14 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 		size_t from = d->names.len;
 		if (colon)
 			bytes_unescape(&d->names, bytes_of(colon + 1, (size_t)(end - colon - 1)));
-		d->columns[d->q.ncolumns++] =
+		d->columns[d->ncolumns++] =
 			(struct query_column){.family = i,
 					      .qualifier = bytes_of(d->names.ptr + from,
 								    d->names.len - from),
 					      .all = !colon};
 	}
 	d->q.columns = d->columns;
+	d->q.ncolumns = d->ncolumns;
 	return RC_OK;
 }
 
@@ -99,8 +101,8 @@ static int print_cells(struct query_scan *s, struct answer_text *a, bool quiet, 
 	while ((rc = query_next(s, &c, err)) == RC_OK) {
 		if (quiet)
 			answer_count(a, &c);
-		else
-			answer_cell(a, text, &c);
+		else if ((rc = answer_cell(a, text, &c, err)))
+			return rc;
 		if (print_part(text, PRINT_BYTES))
 			return error_errno(err, "cannot write the answer");
 	}
@@ -113,10 +115,19 @@ static int print_cells(struct query_scan *s, struct answer_text *a, bool quiet, 
 	return RC_OK;
 }
 
-static int print_answer(const struct scan_arguments *args, struct query_scan *s, struct error *err)
+static int print_answer(const struct scan_desk *d, struct query_scan *s, struct error *err)
 {
+	const struct scan_arguments *args = d->args;
+	const struct answer_decoding how = {.stored = &d->stored,
+					    .families = d->loads.families,
+					    .columns = d->columns,
+					    .ncolumns = d->ncolumns,
+					    .versions = args->q.versions > 1 || args->q.raw,
+					    .raw = args->q.raw};
 	struct answer_text a = {.format = args->format};
 	struct buf text = {0};
+	if (args->decode)
+		answer_decode(&a, &how);
 	int rc = print_cells(s, &a, args->quiet, &text, err);
 	int printed = print_part(&text, 0);
 	if (rc == RC_OK && (printed || fflush(stdout)))
@@ -133,7 +144,7 @@ static int answer(struct scan_desk *d, struct error *err)
 	struct buf why = {0};
 	int rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &d->q, err);
 	if (rc == RC_OK)
-		rc = print_answer(d->args, s, err);
+		rc = print_answer(d, s, err);
 	if (rc == RC_OK && d->args->explain) {
 		answer_explain(&why, s, p->nfiles);
 		fwrite(why.ptr, 1, why.len, stderr);

@@ -3,22 +3,9 @@
 
 #include <inttypes.h>
 
+#include "decoded.h"
 #include "inspect.h"
-
-/* \xHH text as a JSON string: of what it holds only the backslash needs another. */
-static void put_json(struct buf *out, struct bytes v)
-{
-	struct buf text = {0};
-	bytes_escape(&text, v);
-	buf_put(out, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.ptr[i] == '\\')
-			buf_put(out, '\\');
-		buf_put(out, text.ptr[i]);
-	}
-	buf_put(out, '"');
-	buf_release(&text);
-}
+#include "show_json.h"
 
 static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row)
 {
@@ -26,18 +13,18 @@ static void put_jsonl(struct answer_text *a, struct buf *out, const struct cell 
 		buf_append_str(out, "]}\n");
 	if (new_row) {
 		buf_append_str(out, "{\"row\": ");
-		put_json(out, c->row);
+		show_json_escaped(out, c->row);
 		buf_append_str(out, ", \"cells\": [");
 	} else {
 		buf_append_str(out, ", ");
 	}
 	buf_append_str(out, "{\"family\": ");
-	put_json(out, c->family);
+	show_json_escaped(out, c->family);
 	buf_append_str(out, ", \"qualifier\": ");
-	put_json(out, c->qualifier);
+	show_json_escaped(out, c->qualifier);
 	buf_printf(out, ", \"timestamp\": %" PRId64 ", \"type\": \"%s\", \"value\": ", c->ts,
 		   cell_type_name(c->type));
-	put_json(out, c->value);
+	show_json_escaped(out, c->value);
 	buf_put(out, '}');
 }
 
@@ -74,21 +61,33 @@ void answer_count(struct answer_text *a, const struct cell *c)
 	a->cells++;
 }
 
-void answer_cell(struct answer_text *a, struct buf *out, const struct cell *c)
+void answer_decode(struct answer_text *a, const struct answer_decoding *how)
+{
+	a->decoded = decoded_new(how, a->format);
+}
+
+int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, struct error *err)
 {
 	bool new_row = next_row(a, c);
-	switch (a->format) {
-	case ANSWER_TABLE: inspect_cell_text(out, c, a->widths); break;
-	case ANSWER_CSV: put_csv(a, out, c); break;
-	case ANSWER_JSONL: put_jsonl(a, out, c, new_row); break;
-	}
+	int rc = RC_OK;
+	if (a->decoded)
+		rc = decoded_cell(a->decoded, out, c, new_row, err);
+	else if (a->format == ANSWER_TABLE)
+		inspect_cell_text(out, c, a->widths);
+	else if (a->format == ANSWER_CSV)
+		put_csv(a, out, c);
+	else
+		put_jsonl(a, out, c, new_row);
 	a->begun = true;
 	a->cells++;
+	return rc;
 }
 
 void answer_end(struct answer_text *a, struct buf *out)
 {
-	if (a->format == ANSWER_JSONL && a->begun)
+	if (a->decoded)
+		decoded_end(a->decoded, out);
+	else if (a->format == ANSWER_JSONL && a->begun)
 		buf_append_str(out, "]}\n");
 }
 
@@ -110,4 +109,5 @@ void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles)
 void answer_release(struct answer_text *a)
 {
 	buf_release(&a->row);
+	decoded_free(a->decoded);
 }

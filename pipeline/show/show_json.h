@@ -16,6 +16,11 @@ void show_json_text(struct buf *out, struct bytes text);
 /* What lint found, as `lint --json` has it. */
 json_t *show_findings(const struct lint *l);
 
+/* The same of any bytes, those that are not UTF-8 as \xHH: what a terminal obeys is \uHHHH. */
+void show_json_value(struct buf *out, struct bytes v);
+/* The same of HBase's \xHH text of bytes. */
+void show_json_escaped(struct buf *out, struct bytes v);
+
 /* Append v and a line end to out, in the form of jansson's flags; v is released. */
 void show_json(struct buf *out, json_t *v, size_t flags);
 

@@ -231,7 +231,7 @@ def test_refused(table, tmp_path):
                        (("scan", job, dirs[0], "--limit", "0"), "--limit"),
                        (("scan", job, dirs[0], "--now", "later"), "--now"),
                        (("scan", job, dirs[0], "--format", "xml"), "--format"),
-                       (("scan", job, dirs[0], "--table", "u"), "no table u"),
+                       (("scan", job, dirs[0], "--table", "u"), "no table `u`"),
                        (("scan", job, dirs[0], "--raw", "--columns", "f:a"), "raw")]:
         done = loads.run(*args)
         assert done.returncode == 2 and said in done.stderr and done.stdout == "", args

@@ -227,10 +227,41 @@ def check_question(rng, operands, table):
         assert numbers(ask(operands, question, "--limit", len(got) - 1, *args)) == got[:-1]
 
 
+def iso(ms):
+    return datetime.fromtimestamp(ms // 1000, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S") + f".{ms % 1000:03d}Z"
+
+
+def check_decoded(operands, parts, events):
+    """All rows as fields again, as CSV and as JSON lines."""
+    done = loads.run("scan", *operands, "--decode", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    lines = list(csv.reader(done.stdout.splitlines()))
+    assert lines[0] == [*parts, "f:n", "f:x", "g:d", "g:note", "g:y"]
+    got = {int(line[3]): line for line in lines[1:]}
+    assert len(got) == len(lines) - 1 == len(events)
+    shown = {"id": str, "cat": str, "at": iso, "n": str, "x": str, "d": str, "note": str, "y": float}
+    for e in events:
+        line = dict(zip([*parts, "n", "x", "d", "note", "y"], got[e["n"]]))
+        line["y"] = float(line["y"]) if line["y"] else ""
+        assert line == {k: "" if e[k] is None else shown[k](e[k]) for k in line}
+    done = loads.run("scan", *operands, "--decode", "--format", "jsonl")
+    rows = [json.loads(line, parse_float=lambda t: float(t)) for line in done.stdout.splitlines()]
+    assert len(rows) == len(events)
+    by_number = {e["n"]: e for e in events}
+    for r in rows:
+        e = by_number[r["cells"]["f:n"]]
+        assert r["key"] == {k: iso(e[k]) if k == "at" else e[k] for k in parts}
+        assert list(r["key"]) == parts
+        names = {"f:n": "n", "f:x": "x", "g:d": "d", "g:note": "note", "g:y": "y"}
+        cells = {c: float(e[k]) if k == "d" else e[k] for c, k in names.items() if e[k] is not None}
+        assert r["cells"] == cells
+
+
 @pytest.mark.parametrize("seed", range(QUESTIONS // PER_TABLE if QUESTIONS else 6))
 def test_questions(tmp_path, seed):
     rng = random.Random(seed)
     *table, operands = make_table(tmp_path, rng)
+    check_decoded(operands, *table[2:])
     for _ in range(PER_TABLE):
         check_question(rng, operands, table)
 
@@ -313,6 +344,49 @@ tables:
     assert values("f:last = 5", "--time-range", "0..15000") == [(1, ["5", "5"])]
     assert values("seen <= 20", "--versions", 3) == [(1, ["6", "5", "6", "5"])]
     assert values("seen <= 20 and f:last = 7", "--columns", "f:last") == [(1, ["6"])]
+
+
+def test_decoded_cells(tmp_path):
+    """Computed qualifiers and versions: a line a cell; names and texts that CSV and JSON must quote."""
+    job = tmp_path / "job.yaml"
+    job.write_text("""\
+source: {csv: {files: [e.csv]}}
+fields: {user: {type: u32}, at: {type: time, unit: ms}, ok: {type: bool}, item: {type: i64}}
+tables:
+  - name: wide
+    rowkey: [{field: user, as: u32}]
+    timestamp: at
+    families: {f: {versions: 3}}
+    cells:
+      - {family: f, qualifier: note, value: note}
+      - {family: f, qualifier: ok, value: {field: ok, as: bool}}
+      - {family: f, qualifier: {field: at, as: reversed_millis}, value: {field: item, as: i64}}
+    regions: {split: none}
+""")
+    (tmp_path / "e.csv").write_text('user,at,note,item,ok\n1,1000,"a,""b""",-5,true\n1,2000,c d,6,false\n')
+    done = loads.run("load", job, "-o", tmp_path / "o", "--quiet")
+    assert done.returncode == 0, done.stderr
+
+    def lines(*args):
+        done = loads.run("scan", job, tmp_path / "o", "--decode", *args)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+    two, one = "1970-01-01T00:00:02.000Z", "1970-01-01T00:00:01.000Z"
+    assert list(csv.reader(lines("--format", "csv", "--versions", 2))) == [
+        ["user", "column", "timestamp", "value"], ["1", "f:note", two, "c d"], ["1", "f:note", one, 'a,"b"'],
+        ["1", "f:ok", two, "false"], ["1", "f:ok", one, "true"], ["1", f"f:{two}", two, "6"], ["1", f"f:{one}", one, "-5"]]
+    assert list(csv.reader(lines("--format", "csv", "--columns", "f:ok,f:zz"))) == [
+        ["user", "f:ok", "f:zz"], ["1", "false", ""]]
+    assert json.loads(lines("--format", "jsonl")[0]) == {
+        "row": "\\x00\\x00\\x00\\x01", "key": {"user": 1},
+        "cells": {"f:note": "c d", "f:ok": False, f"f:{two}": 6, f"f:{one}": -5}}
+    assert json.loads(lines("--format", "jsonl", "--versions", 2, "--columns", "f:ok")[0])["cells"] == {
+        "f:ok": [{"timestamp": 2000, "type": "Put", "value": False}, {"timestamp": 1000, "type": "Put", "value": True}]}
+    assert lines("--columns", "f:ok") == [f"  user 1  f:ok  {two}  false"]
+    other = tmp_path / "other.yaml"
+    other.write_text(job.read_text().replace("{field: user, as: u32}", "{field: user, as: u64}"))
+    done = loads.run("scan", other, tmp_path / "o", "--decode")
+    assert done.returncode == 1 and "row \\x00" in done.stderr and "expected 8" in done.stderr
 
 
 def test_bad_questions(tmp_path):
