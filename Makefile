@@ -104,8 +104,10 @@ soak: deps
 questions: deps
 	@$(SUB) all
 	@SALTMILL_QUESTIONS=0:38 $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/hbase/test_questions.py
-## questions: 10,000 random questions to random tables: scan = filtering the events by hand; minutes (N=...)
-	@SALTMILL_QUESTIONS=$(or $(N),10000) ~/.cache/saltmill/venv/bin/python -m pytest -q -c tests/pytest.ini tests/cli/test_where.py
+## where: 10,000 random questions to random tables: scan --where = the events filtered by hand (N=...); minutes
+where: deps
+	@$(SUB) all
+	@SALTMILL_WHERE=$(or $(N),10000) $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/cli/test_where.py
 
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
@@ -223,4 +225,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak
+.PHONY: where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak

@@ -28,7 +28,6 @@ struct answer_text {
 	struct buf row;		 /* that was begun */
 	bool begun;
 	int widths[2];
-	uint64_t rows, cells;
 };
 
 /*
@@ -40,13 +39,13 @@ struct answer_text {
  */
 void answer_decode(struct answer_text *a, const struct answer_decoding *how);
 /*
- * Append a cell, in the order of query_next.  Bytes are HBase's \xHH text.  table: a line a cell;
- * csv: row,family,qualifier,timestamp,type,value under a header; jsonl: an object a row.  RC_DATA:
- * decoding met what the job does not write; RC_CONFIG: and has no place for.
+ * Append a cell, in the order of query_next; new_row: query_starts_row.  Bytes are HBase's \xHH
+ * text.  table: a line a cell; csv: row,family,qualifier,timestamp,type,value under a header;
+ * jsonl: an object a row.  RC_DATA: decoding met what the job does not write; RC_CONFIG: and has no
+ * place for.
  */
-int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, struct error *err);
-/* Count a cell, without text. */
-void answer_count(struct answer_text *a, const struct cell *c);
+int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row,
+		struct error *err);
 /* Behind the last cell. */
 void answer_end(struct answer_text *a, struct buf *out);
 /* A line a file: what was read of it, or why nothing was. */

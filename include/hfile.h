@@ -203,6 +203,20 @@ int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, str
  */
 void hfile_rewind(struct hfile *f);
 int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err);
+/* How a cell stands to the one before it in the file. */
+enum hfile_step { HFILE_NEW_ROW, HFILE_NEW_COLUMN, HFILE_SAME_COLUMN };
+#define HFILE_BATCH 256
+struct hfile_batch {
+	struct cell cells[HFILE_BATCH];
+	uint8_t step[HFILE_BATCH]; /* enum hfile_step, but of the first, which may be anything */
+	size_t n;
+	bool plain; /* they are Puts without tags */
+};
+/*
+ * The same of many cells, all of one block: of at least one, or as hfile_next_cell.  They are valid
+ * until the next call.
+ */
+int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err);
 /* Position at the first cell that is not before key (cell_first: the first of a row, a column). */
 int hfile_seek(struct hfile *f, const struct cell *key, struct error *err);
 /* The greatest row with a cell before key, into row; RC_END when there is none. */

@@ -100,6 +100,10 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 	       struct error *err);
 /* The next cell of the answer, rows in scan order, a row's cells in theirs; or RC_END. */
 int query_next(struct query_scan *s, struct cell *out, struct error *err);
+/* Is the cell that was given last the first of its row? */
+bool query_starts_row(const struct query_scan *s);
+/* All that is left, counted alone: as query_next to its end, but quicker. */
+int query_count(struct query_scan *s, uint64_t *rows, uint64_t *cells, struct error *err);
 
 /* Why a file was not read, or what of it was. */
 struct query_why {

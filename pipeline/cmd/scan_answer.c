@@ -93,26 +93,30 @@ static int print_part(struct buf *text, size_t least)
 	return fine ? RC_OK : RC_IO;
 }
 
-static int print_cells(struct query_scan *s, struct answer_text *a, bool quiet, struct buf *text,
+static int print_cells(struct query_scan *s, struct answer_text *a, struct buf *text,
 		       struct error *err)
 {
 	struct cell c;
 	int rc;
 	while ((rc = query_next(s, &c, err)) == RC_OK) {
-		if (quiet)
-			answer_count(a, &c);
-		else if ((rc = answer_cell(a, text, &c, err)))
+		if ((rc = answer_cell(a, text, &c, query_starts_row(s), err)))
 			return rc;
 		if (print_part(text, PRINT_BYTES))
 			return error_errno(err, "cannot write the answer");
 	}
-	if (rc < 0)
-		return rc;
-	answer_end(a, text);
-	if (quiet)
-		buf_printf(text, "%llu rows, %llu cells\n", (unsigned long long)a->rows,
-			   (unsigned long long)a->cells);
-	return RC_OK;
+	if (rc == RC_END)
+		answer_end(a, text);
+	return rc < 0 ? rc : RC_OK;
+}
+
+static int print_counts(struct query_scan *s, struct buf *text, struct error *err)
+{
+	uint64_t rows, cells;
+	int rc = query_count(s, &rows, &cells, err);
+	if (rc == RC_OK)
+		buf_printf(text, "%llu rows, %llu cells\n", (unsigned long long)rows,
+			   (unsigned long long)cells);
+	return rc;
 }
 
 static int print_answer(const struct scan_desk *d, struct query_scan *s, struct error *err)
@@ -128,7 +132,7 @@ static int print_answer(const struct scan_desk *d, struct query_scan *s, struct 
 	struct buf text = {0};
 	if (args->decode)
 		answer_decode(&a, &how);
-	int rc = print_cells(s, &a, args->quiet, &text, err);
+	int rc = args->quiet ? print_counts(s, &text, err) : print_cells(s, &a, &text, err);
 	int printed = print_part(&text, 0);
 	if (rc == RC_OK && (printed || fflush(stdout)))
 		rc = error_errno(err, "cannot write the answer");

@@ -47,6 +47,11 @@ uint32_t matcher_versions(const struct query_family *f, const struct query *q)
 	return q->raw || asked < kept ? asked : kept;
 }
 
+int64_t matcher_oldest(const struct query_family *f, const struct query *q)
+{
+	return q->raw ? 0 : f->ttl_ms ? q->now_ms - f->ttl_ms : INT64_MIN;
+}
+
 struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 			    const struct bytes *wanted, size_t nwanted)
 {
@@ -60,7 +65,7 @@ struct matcher *matcher_new(const struct query_family *f, const struct query *q,
 	m->raw = q->raw;
 	m->most = !more ? matcher_versions(f, q) : q->raw ? INT32_MAX : family_versions(f);
 	m->now = q->now_ms;
-	m->oldest = q->raw ? 0 : f->ttl_ms ? q->now_ms - f->ttl_ms : INT64_MIN;
+	m->oldest = matcher_oldest(f, q);
 	m->ranged = q->from_ms || q->to_ms;
 	m->from = m->ranged ? q->from_ms : 0;
 	m->to = m->ranged ? q->to_ms : INT64_MAX;

@@ -30,6 +30,8 @@ void matcher_row(struct matcher *m);
 enum verdict matcher_take(struct matcher *m, const struct cell *c);
 /* No more of the cell's column is wanted. */
 void matcher_next_column(struct matcher *m, const struct cell *c);
+/* Cells that are older are expired. */
+int64_t matcher_oldest(const struct query_family *f, const struct query *q);
 /* How many versions of a column the question takes of those. */
 uint32_t matcher_versions(const struct query_family *f, const struct query *q);
 

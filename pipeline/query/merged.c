@@ -113,11 +113,13 @@ int merged_next(struct query_scan *s, struct cell *out, struct error *err)
 	if (m->nheap == 0)
 		return RC_END;
 	*out = m->heap[0]->cell;
+	s->new_row = false;
 	if (!first && bytes_eq(out->row, buf_bytes(&s->row)))
 		return 0;
 	if (s->q.limit && s->rows == s->q.limit)
 		return RC_END;
 	s->rows++;
+	s->new_row = true;
 	s->row.len = 0;
 	return buf_try_append(&s->row, out->row.ptr, out->row.len)
 		       ? 0

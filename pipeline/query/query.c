@@ -158,6 +158,8 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 		rc = merged_open(s, families, err);
 	else if (rc == 0)
 		rc = open_all(s, families, err);
+	if (rc == 0 && !q->salt_bytes)
+		quick_init(s);
 	if (rc) {
 		query_close(s);
 		return rc;
@@ -312,6 +314,18 @@ static int next_gathered(struct query_scan *s, struct cell *out, struct error *e
 	return RC_END;
 }
 
+/* The next cell of the row that is being answered; RC_END: there is no more. */
+static int next_here(struct query_scan *s, struct cell *out, struct error *err)
+{
+	int rc = s->q.filter || s->q.judge ? next_gathered(s, out, err) : next_in_row(s, out, err);
+	if (rc == 0) {
+		s->rows += !s->emitted;
+		s->new_row = !s->emitted;
+		s->emitted = true;
+	}
+	return rc;
+}
+
 int query_next(struct query_scan *s, struct cell *out, struct error *err)
 {
 	bool gathers = s->q.filter || s->q.judge;
@@ -319,22 +333,48 @@ int query_next(struct query_scan *s, struct cell *out, struct error *err)
 		return merged_next(s, out, err);
 	for (;;) {
 		int rc = 0;
+		if (s->quick.end) {
+			rc = quick_next(s, out, err);
+			if (rc != RC_END || s->quick.end)
+				return rc;
+			rc = 0;
+		}
 		if (!s->in_row) {
 			rc = scan_next_row(s, err);
+			if (rc == 0 && quick_enter(s)) {
+				s->in_row = false;
+				continue;
+			}
 			if (rc == 0 && gathers)
 				rc = scan_gather_row(s, err);
 		}
 		if (rc)
 			return rc;
-		rc = gathers ? next_gathered(s, out, err) : next_in_row(s, out, err);
-		if (rc == 0) {
-			s->rows += !s->emitted;
-			s->emitted = true;
-		}
+		rc = next_here(s, out, err);
 		if (rc != RC_END)
 			return rc;
 		s->in_row = false;
 	}
+}
+
+int query_count(struct query_scan *s, uint64_t *rows, uint64_t *cells, struct error *err)
+{
+	struct cell c;
+	int rc = 0;
+	*rows = *cells = 0;
+	while (rc == 0) {
+		if (s->quick.end && s->q.limit == 0)
+			quick_count(s, rows, cells);
+		rc = query_next(s, &c, err);
+		*cells += rc == 0;
+		*rows += rc == 0 && s->new_row;
+	}
+	return rc == RC_END ? 0 : rc;
+}
+
+bool query_starts_row(const struct query_scan *s)
+{
+	return s->new_row;
 }
 
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out)

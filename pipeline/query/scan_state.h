@@ -29,6 +29,16 @@ struct merged {
 	size_t nheap;
 };
 
+/* Rows that one file alone has, without markers: undisturbed.c. */
+struct quick {
+	struct family_scan *family; /* NULL: the question is not one for it */
+	const struct cell *cell, *end, *begin;
+	const uint8_t *step; /* of cell */
+	uint32_t count, most;
+	int64_t oldest, last_ts;
+	bool row_pending;
+};
+
 struct query_scan {
 	struct query q;
 	struct query_range *ranges; /* of start and stop; with bound, their bytes */
@@ -54,8 +64,10 @@ struct query_scan {
 	struct buf column;	/* the last one of the row, for max_columns */
 	bool has_column;
 	uint8_t *beyond; /* reversed: more than any row */
+	bool new_row;	 /* the last cell given is the first of its row */
 	struct gathered gathered;
 	struct merged merged;
+	struct quick quick;
 };
 
 #define BEYOND_BYTES (CELL_ROW_MAX + 1)
@@ -64,6 +76,13 @@ struct query_scan {
 int scan_next_row(struct query_scan *s, struct error *err);
 /* whole_row.c: the cells of the row that are left; none: it is out. */
 int scan_gather_row(struct query_scan *s, struct error *err);
+/* undisturbed.c: once all is open; at a row's start, false: not here; the next cell, RC_END: no
+ * more. */
+void quick_init(struct query_scan *s);
+bool quick_enter(struct query_scan *s);
+int quick_next(struct query_scan *s, struct cell *out, struct error *err);
+/* What quick_next would give, as far as it goes at once. */
+void quick_count(struct query_scan *s, uint64_t *rows, uint64_t *cells);
 /* merged.c */
 int merged_open(struct query_scan *s, const struct query_family *families, struct error *err);
 int merged_next(struct query_scan *s, struct cell *out, struct error *err);

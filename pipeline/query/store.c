@@ -37,7 +37,9 @@ static void finish(struct cursor *c)
 	if (c->hfile)
 		c->blocks = hfile_blocks_read(c->hfile);
 	hfile_close(c->hfile);
+	mem_free(c->batch);
 	c->hfile = NULL;
+	c->batch = NULL;
 	c->done = true;
 }
 
@@ -163,6 +165,9 @@ static int open_file(const struct store *s, struct cursor *c, struct error *err)
 		rc = hfile_open_source(&c->hfile, &source, err);
 	if (rc)
 		return rc;
+	c->batch = mem_try_alloc(sizeof *c->batch);
+	if (!c->batch)
+		return error_memory(err, sizeof *c->batch, "cells");
 	bool first = !c->tried;
 	c->tried = true;
 	if (first && times_outside(s, c->hfile)) {
@@ -175,6 +180,15 @@ static int open_file(const struct store *s, struct cursor *c, struct error *err)
 	return rc;
 }
 
+static int next_batch(struct cursor *c, struct error *err)
+{
+	int rc = hfile_next_batch(c->hfile, c->batch, err);
+	c->at = 0;
+	if (rc == 0)
+		c->cell = c->batch->cells[0];
+	return rc;
+}
+
 /* From a place to the first cell that is there. */
 static int settle(const struct store *s, struct cursor *c, struct error *err)
 {
@@ -184,7 +198,7 @@ static int settle(const struct store *s, struct cursor *c, struct error *err)
 	c->placed = false;
 	rc = hfile_seek(c->hfile, &c->cell, err);
 	if (rc == 0)
-		rc = hfile_next_cell(c->hfile, &c->cell, err);
+		rc = next_batch(c, err);
 	if (rc != RC_END)
 		return rc;
 	if (s->q->reversed)
@@ -218,10 +232,15 @@ int store_peek(struct store *s, const struct cell **out, struct error *err)
 	return 0;
 }
 
-int store_step(struct store *s, struct error *err)
+int store_skip(struct store *s, size_t ncells, struct error *err)
 {
 	struct cursor *c = s->heap[0];
-	int rc = hfile_next_cell(c->hfile, &c->cell, err);
+	int rc = 0;
+	c->at += ncells;
+	if (c->at < c->batch->n)
+		c->cell = c->batch->cells[c->at];
+	else
+		rc = next_batch(c, err);
 	if (rc < 0)
 		return rc;
 	if (rc == RC_END) {
@@ -230,10 +249,33 @@ int store_step(struct store *s, struct error *err)
 		else
 			finish(c);
 		drop_top(s);
-	} else {
+	} else if (s->nheap > 1) {
 		sift_down(s, 0);
 	}
 	return 0;
+}
+
+int store_step(struct store *s, struct error *err)
+{
+	return store_skip(s, 1, err);
+}
+
+size_t store_alone(const struct store *s, struct bytes stop)
+{
+	const struct cursor *c = s->heap[0];
+	const struct hfile_batch *b = c->batch;
+	if (s->nheap == 0 || c->placed || !b->plain)
+		return 0;
+	size_t end = b->n - 1;
+	while (end > c->at && b->step[end] != HFILE_NEW_ROW)
+		end--;
+	if (end <= c->at)
+		return 0;
+	struct bytes last = b->cells[end - 1].row;
+	for (size_t i = 1; i < 3 && i < s->nheap; i++)
+		if (bytes_cmp(last, s->heap[i]->cell.row) >= 0)
+			return 0;
+	return stop.len && bytes_cmp(last, stop) >= 0 ? 0 : end - c->at;
 }
 
 /* --- reversed --- */

@@ -11,10 +11,12 @@
 struct cursor {
 	const struct query_file *file;
 	struct hfile *hfile; /* NULL: not open */
-	struct cell cell;    /* the next; or, not open, a place before it */
-	bool placed;	     /* it is only a place */
-	bool done;	     /* nothing more will come of it */
-	bool tried;	     /* opened once: the file info is known */
+	struct hfile_batch *batch;
+	size_t at;	  /* of the batch: cell */
+	struct cell cell; /* the next; or, not open, a place before it */
+	bool placed;	  /* it is only a place */
+	bool done;	  /* nothing more will come of it */
+	bool tried;	  /* opened once: the file info is known */
 	const char *spared;
 	uint64_t blocks;
 	struct buf before; /* reversed: its greatest row below the bound */
@@ -47,6 +49,13 @@ void store_at_row(struct store *s, struct bytes row);
 /* The next cell, or RC_END; it stays until store_step. */
 int store_peek(struct store *s, const struct cell **out, struct error *err);
 int store_step(struct store *s, struct error *err);
+/*
+ * Whole rows that the first cursor's batch holds, which no other cursor has: from its cell on so
+ * many cells; 0: none.  They are Puts without tags, of rows before stop (empty: of any).
+ */
+size_t store_alone(const struct store *s, struct bytes stop);
+/* Behind those. */
+int store_skip(struct store *s, size_t ncells, struct error *err);
 /* The greatest row before key in any file, into row if that is greater; RC_OK also if there is
  * none. */
 int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err);

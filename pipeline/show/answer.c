@@ -43,32 +43,14 @@ static void put_csv(struct answer_text *a, struct buf *out, const struct cell *c
 	buf_put(out, '\n');
 }
 
-/* Is the cell of another row than the one before it? */
-static bool next_row(struct answer_text *a, const struct cell *c)
-{
-	if (a->begun && bytes_eq(c->row, buf_bytes(&a->row)))
-		return false;
-	a->row.len = 0;
-	buf_append(&a->row, c->row.ptr, c->row.len);
-	a->rows++;
-	return true;
-}
-
-void answer_count(struct answer_text *a, const struct cell *c)
-{
-	next_row(a, c);
-	a->begun = true;
-	a->cells++;
-}
-
 void answer_decode(struct answer_text *a, const struct answer_decoding *how)
 {
 	a->decoded = decoded_new(how, a->format);
 }
 
-int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, struct error *err)
+int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, bool new_row,
+		struct error *err)
 {
-	bool new_row = next_row(a, c);
 	int rc = RC_OK;
 	if (a->decoded)
 		rc = decoded_cell(a->decoded, out, c, new_row, err);
@@ -79,7 +61,6 @@ int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, st
 	else
 		put_jsonl(a, out, c, new_row);
 	a->begun = true;
-	a->cells++;
 	return rc;
 }
 
@@ -108,6 +89,5 @@ void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles)
 
 void answer_release(struct answer_text *a)
 {
-	buf_release(&a->row);
 	decoded_free(a->decoded);
 }

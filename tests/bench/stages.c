@@ -4,6 +4,7 @@
  *   stages run CSV JOB FOLDER HFILE...   time every stage; a line of JSON each
  *   stages digest SKIP HFILE...          rows, cells and an order-free digest of the cells, without
  *                                        the first SKIP bytes of their row keys
+ *   stages blocks HFILE...               time decompressing and decoding all data blocks
  *
  * A stage is run in saltmill's own code ("own") and hard-wired for conf/ratings.yaml, or by the
  * library alone ("limit").  CSV is a file of ratings, JOB conf/ratings.yaml, the HFILEs what a load
@@ -19,6 +20,7 @@
 
 #include <zstd.h>
 
+#include "blocks.h"
 #include "digest.h"
 #include "hfile.h"
 #include "io.h"
@@ -576,6 +578,10 @@ int main(int argc, char **argv)
 				      &b.err);
 		return rc ? fail(&b) : 0;
 	}
-	fputs("usage: stages run CSV JOB FOLDER HFILE... | digest SKIP HFILE...\n", stderr);
+	if (argc >= 3 && strcmp(argv[1], "blocks") == 0)
+		return decode_blocks(argv + 2, (size_t)(argc - 2), &b.err) ? fail(&b) : 0;
+	fputs("usage: stages run CSV JOB FOLDER HFILE... | digest SKIP HFILE... | blocks "
+	      "HFILE...\n",
+	      stderr);
 	return 2;
 }

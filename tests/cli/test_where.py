@@ -1,7 +1,7 @@
 """scan --where is filtering the events by hand: random tables, data and questions.
 
 The answer is worked out here from the events, by SQL's rules for nulls; how keys look is not known.
-SALTMILL_QUESTIONS=N asks N of them (`make questions`), else a sample.
+SALTMILL_WHERE=N asks N of them (`make where`), else a sample.
 """
 
 import csv
@@ -15,7 +15,7 @@ import pytest
 
 import loads
 
-QUESTIONS = int(os.environ.get("SALTMILL_QUESTIONS", "0"))
+QUESTIONS = int(os.environ.get("SALTMILL_WHERE", "0"))
 PER_TABLE = 40
 FIELDS = {"id": "u32", "cat": "text", "at": "time", "x": "i64", "y": "f64", "d": "decimal", "note": "text", "n": "u32"}
 HEAD = """\

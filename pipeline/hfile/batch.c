@@ -1,0 +1,121 @@
+/* batch.c - cells of one block, many at a time: how each stands to the one before it comes by the
+ * way */
+#include "reader.h"
+
+static inline uint64_t load(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, 8);
+	return v;
+}
+
+/* memcmp of short strings without a call. */
+static inline int short_cmp(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	if (n < 8) {
+		for (size_t i = 0; i < n; i++)
+			if (a[i] != b[i])
+				return a[i] < b[i] ? -1 : 1;
+		return 0;
+	}
+	for (size_t i = 0;; i += 8) {
+		if (i + 8 > n)
+			i = n - 8;
+		uint64_t x = load(a + i), y = load(b + i);
+		if (x != y)
+			return __builtin_bswap64(x) < __builtin_bswap64(y) ? -1 : 1;
+		if (i + 8 >= n)
+			return 0;
+	}
+}
+
+static inline int slice_cmp(struct bytes a, struct bytes b)
+{
+	int c = short_cmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+/* How c stands to the cell before it; false: it sorts before it. */
+static inline bool find_step(const struct cell *before, struct cell *c, uint8_t *step)
+{
+	int order = slice_cmp(before->row, c->row);
+	*step = HFILE_NEW_ROW;
+	if (order)
+		return order < 0;
+	order = slice_cmp(before->family, c->family);
+	if (order == 0)
+		c->family = before->family;
+	if (order == 0)
+		order = slice_cmp(before->qualifier, c->qualifier);
+	*step = order ? HFILE_NEW_COLUMN : HFILE_SAME_COLUMN;
+	if (order)
+		return order < 0;
+	return before->ts > c->ts || (before->ts == c->ts && before->type >= c->type);
+}
+
+/*
+ * The cell at p; its bytes without tags and mvcc, 0: it is not as it should be, and whoever reads
+ * it by itself says why.
+ */
+static inline size_t parse(const uint8_t *p, size_t room, struct cell *c)
+{
+	if (room < KV_LENGTHS + KEY_FIXED)
+		return 0;
+	uint64_t key = get_be32(p), value = get_be32(p + 4);
+	size_t row = get_be16(p + KV_LENGTHS);
+	if (key < KEY_FIXED + row || key + value > room - KV_LENGTHS || row == 0 ||
+	    row > CELL_ROW_MAX)
+		return 0;
+	const uint8_t *family = p + KV_LENGTHS + 2 + row + 1, *end = p + KV_LENGTHS + key;
+	size_t nfamily = family[-1];
+	if (nfamily > CELL_FAMILY_MAX || key < KEY_FIXED + row + nfamily)
+		return 0;
+	c->row = bytes_of(p + KV_LENGTHS + 2, row);
+	c->family = bytes_of(family, nfamily);
+	c->qualifier = bytes_of(family + nfamily, (size_t)(end - 9 - family) - nfamily);
+	c->ts = (int64_t)get_be64(end - 9);
+	c->type = end[-1];
+	c->value = bytes_of(end, value);
+	c->tags = (struct bytes){NULL, 0};
+	c->mvcc = 0;
+	if (c->ts < 0 || (c->type != CELL_PUT && !cell_type_known(c->type)))
+		return 0;
+	return KV_LENGTHS + key + value;
+}
+
+/* The next cell of the open block; false: there is none, or it is to be read by itself. */
+static inline bool add(struct hfile *f, struct hfile_batch *b)
+{
+	const uint8_t *p = f->cells.ptr + f->cell_at;
+	size_t room = f->cells.len - f->cell_at, tail = 0;
+	struct cell *c = &b->cells[b->n];
+	size_t size = parse(p, room, c);
+	if (size && (f->format.tail.tags || f->format.tail.mvcc))
+		tail = hfile_kv_tail(p + size, p + room, f->format.tail, &c->tags, &c->mvcc);
+	if (size == 0 || tail == SIZE_MAX || !find_step(c - 1, c, &b->step[b->n]))
+		return false;
+	b->plain &= c->type == CELL_PUT && c->tags.len == 0;
+	f->cell_at += size + tail;
+	b->n++;
+	return true;
+}
+
+int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
+{
+	b->n = 0;
+	int rc = hfile_next_cell(f, &b->cells[0], err);
+	if (rc)
+		return rc;
+	b->n = 1;
+	b->step[0] = HFILE_NEW_ROW;
+	b->plain = b->cells[0].type == CELL_PUT && b->cells[0].tags.len == 0;
+	while (b->n < HFILE_BATCH && f->cell_at < f->cells.len && add(f, b))
+		;
+	const struct cell *last = &b->cells[b->n - 1];
+	f->seen += b->n - 1;
+	f->before = *last;
+	if (f->cell_at < f->cells.len || b->n == 1)
+		return 0;
+	f->last.len = 0;
+	return hfile_kv_key_append(&f->last, last) ? 0 : error_memory(err, last->row.len, "a key");
+}
