@@ -26,9 +26,10 @@ enum field_type {
 	FIELD_DECIMAL, /* counted in units of its last digit; the text has all digits of its scale
 			*/
 	FIELD_UUID,    /* 8-4-4-4-12 hex digits in the input, 16 bytes inside */
-	FIELD_IP /* an IPv4 or IPv6 address; 16 bytes inside, of IPv4 those of ::ffff:a.b.c.d */
+	FIELD_IP,  /* an IPv4 or IPv6 address; 16 bytes inside, of IPv4 those of ::ffff:a.b.c.d */
+	FIELD_CODE /* one of the names of struct codes; its code inside */
 };
-#define FIELD_TYPES (FIELD_IP + 1)
+#define FIELD_TYPES (FIELD_CODE + 1)
 /* As the job file spells it. */
 const char *field_type_name(enum field_type t);
 
@@ -46,7 +47,8 @@ struct value {
 	struct bytes text; /* as it came; joined columns: the joined text; ptr NULL: null */
 	union {
 		struct {
-			uint64_t u; /* integers (two's complement), time in ms, bool as FF or 00 */
+			uint64_t u; /* integers (two's complement), codes, time in ms, bool as FF or
+				       00 */
 			uint32_t micros; /* time: of its millisecond, 0..999 */
 		};
 		double f;

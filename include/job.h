@@ -8,6 +8,7 @@
 #define SALTMILL_JOB_H
 
 #include "bytes.h"
+#include "codes.h"
 #include "divide.h"
 #include "encoding.h"
 #include "error.h"
@@ -85,8 +86,11 @@ struct field {
 	const struct transform *transform; /* NULL: none */
 	const char **nulls;		   /* null spellings of this field; NULL: the source's */
 	size_t nnulls;
-	const char *fallback; /* text that stands for a null; NULL: a null stays one */
-	uint32_t scale;	      /* FIELD_DECIMAL: 0..18 */
+	const char *fallback;	   /* text that stands for a null; NULL: a null stays one */
+	uint32_t scale;		   /* FIELD_DECIMAL: 0..18 */
+	const struct codes *codes; /* FIELD_CODE */
+	bool has_unknown;	   /* then: other names have this code, else none */
+	uint32_t unknown;
 };
 
 struct question; /* question.h */
@@ -271,7 +275,7 @@ struct kafka_source {
 struct job {
 	const char *path;   /* as given */
 	const char *dir;    /* folder of the job file */
-	uint8_t digest[16]; /* XXH3-128 of the job file's bytes */
+	uint8_t digest[16]; /* XXH3-128 of the job file's bytes, and of its files of codes */
 	enum source_kind source;
 	struct csv_source csv; /* SOURCE_KAFKA: the dialect of its messages, no files;
 				  SOURCE_JSON: files, encoding, max_row_bytes;

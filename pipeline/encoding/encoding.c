@@ -7,7 +7,7 @@
 
 #define BIT(x)	 (1u << (x))
 #define INTEGERS (BIT(FIELD_U32) | BIT(FIELD_U64) | BIT(FIELD_I64))
-#define WHOLE	 (INTEGERS | BIT(FIELD_DECIMAL))
+#define WHOLE	 (INTEGERS | BIT(FIELD_DECIMAL) | BIT(FIELD_CODE))
 #define TEXTS	 (BIT(FIELD_TEXT) | BIT(FIELD_BYTES) | BIT(FIELD_HEX))
 #define NUMBERS	 (INTEGERS | BIT(FIELD_F64))
 
@@ -82,6 +82,7 @@ static const struct {
 	[FIELD_F64] = {"f64", AS_F64},	    [FIELD_BOOL] = {"bool", AS_BOOL},
 	[FIELD_TIME] = {"time", AS_MILLIS}, [FIELD_DECIMAL] = {"decimal", AS_I64},
 	[FIELD_UUID] = {"uuid", AS_UUID},   [FIELD_IP] = {"ip", AS_IPV6},
+	[FIELD_CODE] = {"code", AS_U32},
 };
 
 const char *field_type_name(enum field_type t)

@@ -18,7 +18,7 @@ static uint64_t number_of(struct bytes b)
 
 static uint64_t type_max(enum field_type t)
 {
-	return t == FIELD_U32 ? UINT32_MAX : UINT64_MAX;
+	return t == FIELD_U32 || t == FIELD_CODE ? UINT32_MAX : UINT64_MAX;
 }
 
 static int bad_bytes(const struct layout *l, struct bytes in, const char *expected,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "codes.h"
 #include "digits.h"
 #include "numbers.h"
 #include "text.h"
@@ -311,6 +312,18 @@ static int decode_ip(const struct field *f, struct value *v, struct buf *out, st
 	return 0;
 }
 
+static int decode_code(const struct field *f, struct value *v, struct reject *why)
+{
+	uint32_t code = f->unknown;
+	if (!codes_find(f->codes, v->text, &code) && !f->has_unknown)
+		return reject_value(why, "unknown_name", f->name, v->text,
+				    "expected one of the %zu names under `codes` (`unknown: NAME` "
+				    "takes others for that one)",
+				    f->codes->n);
+	v->u = code;
+	return 0;
+}
+
 static bool equals_nocase(struct bytes t, const char *word)
 {
 	size_t n = strlen(word);
@@ -434,6 +447,7 @@ int field_read(const struct field_form *form, struct value *v, struct field_scra
 	case FIELD_DECIMAL: return decimal_decode(f, v, &s->decoded, why);
 	case FIELD_UUID: return decode_uuid(f, v, &s->decoded, why);
 	case FIELD_IP: return decode_ip(f, v, &s->decoded, why);
+	case FIELD_CODE: return decode_code(f, v, why);
 	}
 	return 0;
 }

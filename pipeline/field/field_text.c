@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codes.h"
 #include "field.h"
 #include "text.h"
 #include "units.h"
@@ -46,6 +47,7 @@ void field_text(const struct field *f, const struct value *v, struct buf *out)
 	case FIELD_DECIMAL: put_decimal(out, (int64_t)v->u, f->scale); return;
 	case FIELD_UUID: uuid_text(v->bytes, out); return;
 	case FIELD_IP: ip_text(v->bytes, out); return;
+	case FIELD_CODE: text_utf8(out, codes_name(f->codes, (uint32_t)v->u)); return;
 	}
 }
 

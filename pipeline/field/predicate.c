@@ -70,7 +70,8 @@ static compare_values *comparer(enum field_type t)
 	case FIELD_DECIMAL: return compare_signed;
 	case FIELD_U32:
 	case FIELD_U64:
-	case FIELD_BOOL: break;
+	case FIELD_BOOL:
+	case FIELD_CODE: break;
 	}
 	return compare_unsigned;
 }

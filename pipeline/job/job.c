@@ -49,6 +49,15 @@ static void set_digest(struct job *job, struct bytes text)
 	memcpy(job->digest, canonical.digest, sizeof(job->digest));
 }
 
+void job_digest_add(struct job *job, struct bytes file)
+{
+	uint8_t both[2 * sizeof(job->digest)];
+	memcpy(both, job->digest, sizeof(job->digest));
+	set_digest(job, file);
+	memcpy(both + sizeof(job->digest), job->digest, sizeof(job->digest));
+	set_digest(job, bytes_of(both, sizeof(both)));
+}
+
 static int check_tables(struct job *job, struct error *err)
 {
 	for (size_t i = 0; i < job->ntables; i++) {

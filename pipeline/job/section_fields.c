@@ -72,6 +72,8 @@ static const struct key keys[] = {
 	{.name = "otherwise", .read = read_otherwise},
 	{.name = "null", .read = read_field_nulls},
 	{.name = "default", .read = read_any_text, .offset = offsetof(struct field, fallback)},
+	{.name = "codes", .read = read_codes},
+	{.name = "unknown", .read = read_unknown},
 	{.name = "scale", .read = read_number, .offset = offsetof(struct field, scale), .max = 18},
 };
 static const struct schema field_schema = SCHEMA("a field", keys);
@@ -157,9 +159,31 @@ static int check_time(struct reader *r, const struct node *n, const struct field
 	return check_format(r, format, f);
 }
 
-static int check_field(struct reader *r, const struct node *n, const struct field *f)
+/* Codes make the type. */
+static int check_codes(struct reader *r, const struct node *n, struct field *f)
+{
+	const struct node *type = node_get(n, "type"), *unknown = node_get(n, "unknown");
+	if (f->codes && type && f->type != FIELD_CODE)
+		return fault(r, type->pos, "type: found %s with `codes`, expected code or no type",
+			     field_type_name(f->type));
+	if (f->codes)
+		f->type = FIELD_CODE;
+	if (f->type == FIELD_CODE && !f->codes)
+		return fault(r, n->pos,
+			     "code field `%.60s` lacks `codes`: `{NAME: 1, OTHER: 2}`, or a file "
+			     "with NAME,CODE a line",
+			     f->name);
+	if (unknown && !f->codes)
+		return fault(r, unknown->pos, "found `unknown` without `codes`, expected both");
+	return RC_OK;
+}
+
+static int check_field(struct reader *r, const struct node *n, struct field *f)
 {
 	static const char *const of_time[] = {"unit", "format", "zone", "year"};
+	int rc = check_codes(r, n, f);
+	if (rc)
+		return rc;
 	if (node_get(n, "join") && f->ncolumns < 2)
 		return fault(
 			r, node_get(n, "join")->pos,

@@ -49,6 +49,10 @@ int read_encoding(struct reader *r, const struct node *n, const struct key *key,
 int read_field_type(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as as);
 
+/* section_codes.c: slot struct field. */
+int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_unknown(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
 /* section_parts.c: a list of key parts; salt: a salt may stand first. */
 int read_parts(struct reader *r, const struct node *n, const char *what, bool salt,
 	       struct key_part **parts, size_t *count);
@@ -74,6 +78,8 @@ int read_tables(struct reader *r, const struct node *n, const struct key *key, v
 /* written.c: the items of a list or mapping; n may be NULL. */
 void keep_written(struct reader *r, const struct node *n, struct written *out);
 
+/* job.c: another file that what the job means depends on. */
+void job_digest_add(struct job *job, struct bytes file);
 /* job.c: a path of the job file against its folder; "-" and absolute paths stay. */
 const char *job_path(struct job *job, const char *name);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "codes.h"
 #include "derive.h"
 
 static uint64_t number_of(struct bytes b)
@@ -169,6 +170,12 @@ static int take_piece(const struct key_schema *s, const struct field_forms *form
 		int rc = layout_take(&step->layout, p->bytes, a, &p->value, err);
 		if (rc)
 			return error_prefix(err, "part %zu: ", part + 1);
+		const struct field *f = forms ? &forms->job->fields[s->parts[part].field] : NULL;
+		if (f && f->type == FIELD_CODE && !p->value.text.ptr &&
+		    !codes_name(f->codes, (uint32_t)p->value.u).ptr)
+			return part_fault(s, part, err,
+					  "found the code %" PRIu64 ", which no name has",
+					  p->value.u);
 		return forms ? read_piece(s, forms, part, a, p, err) : RC_OK;
 	}
 	if (step->kind == PART_CONST && !bytes_eq(p->bytes, step->constant))

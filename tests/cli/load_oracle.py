@@ -105,6 +105,12 @@ def decode(f, text):
         return uuid.UUID(text.decode()).bytes
     if t == "ip":
         return decode_ip(text)
+    if t == "code":
+        name = text.decode("utf8", "surrogateescape")
+        if name not in f.codes and "unknown" in f.declared:
+            name = f.declared["unknown"]
+        refuse(name not in f.codes, "no such name")
+        return f.codes[name]
     return decode_time(f, text) if t == "time" else text
 
 
@@ -170,7 +176,8 @@ def lay_down(v, how, key):
 
 
 NATURAL = {"text": "text", "bytes": "bytes", "hex": "bytes", "u32": "u32", "u64": "u64", "i64": "i64", "f64": "f64",
-           "bool": "bool", "time": "millis", "uuid": "uuid", "ip": "ipv6"}
+           "bool": "bool", "time": "millis", "uuid": "uuid", "ip": "ipv6",
+           "code": "u32"}
 
 
 def java31(data):

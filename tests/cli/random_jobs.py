@@ -41,6 +41,7 @@ BAD = {
     "time": [b"x", b"-", b"12:00", b"9223372036854775808"],
     "uuid": [b"123e4567-e89b-12d3-a456-42661417400", b"123e4567-e89b-12d3-a456-4266141740000", b"0", b"{123e4567}",
              b"123e4567e89b12d3a456426614174000", b"g23e4567-e89b-12d3-a456-426614174000"],
+    "code": [b"aa", b"A", b"\xff", b" a"],
     "ip": [b"1.2.3", b"256.1.1.1", b"1.2.3.4.5", b"1::2::3", b"x", b"10.0.0.1 ", b"12345::", b"1.2.3.4/8"],
 }
 
@@ -52,13 +53,15 @@ class Field:
         self.rng, self.name, self.column = rng, f"f{n}", f"c{n}"
         self.columns, self.join = [self.column], ""
         self.type = rng.choice(["text", "text", "text", "bytes", "hex", "u32", "u32", "u64", "i64", "f64", "bool",
-                                "time", "time", "uuid", "ip"])
+                                "time", "time", "uuid", "ip", "code"])
         self.unit = self.format = self.zone = None
         self.declared = {"type": self.type}
         self.ascii = rng.random() < 0.5
         self.nulls = None
         if self.type == "time":
             self.make_time()
+        if self.type == "code":
+            self.make_codes()
         if rng.random() < 0.15:
             self.nulls = self.declared["null"] = rng.choice([["", "NA"], ["NA"], ["0"], ["null", "abc"]])
         self.listed = self.type != "text" or self.nulls is not None or rng.random() < 0.5
@@ -74,6 +77,16 @@ class Field:
         """Texts so long that a row's events do not fit what is gathered in memory, nor all rows."""
         self.pool = [bytes(self.rng.choices(b"abcdefgh", k=9)) * self.rng.choice([100, 1000, 4000])
                      for _ in range(20)]
+
+    def make_codes(self):
+        rng = self.rng
+        names = rng.sample(["a", "b", "ab", "b c", "x,y", "NA", "Zürich", "中国", "DE", "AT", "0", "17"], rng.randrange(1, 10))
+        self.codes = dict(zip(names, rng.sample([0, 1, 2, 3, 200, 255, 256, 65535, 65536, 2**31, 2**32 - 1], len(names))))
+        self.declared["codes"] = self.codes
+        if rng.random() < 0.5:
+            del self.declared["type"]
+        if rng.random() < 0.5:
+            self.declared["unknown"] = rng.choice(names)
 
     def make_time(self):
         rng = self.rng
@@ -107,6 +120,8 @@ class Field:
             return (u.upper() if rng.random() < 0.3 else u).encode()
         if t == "ip":
             return self.ip_text().encode()
+        if t == "code":
+            return rng.choice(list(self.codes) + ["other"] * ("unknown" in self.declared)).encode()
         low, high = INTEGERS[t]
         n = rng.choice([0, 1, 9, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, low, high, high // 2, high // 2 + 1,
                         rng.randrange(1000), rng.randrange(low, high + 1)])
@@ -182,6 +197,7 @@ KEY_AS = {
     "i64": ["i64", "i64", "i32", "u64", "u16", "f64", "f32", "descending_i64", "descending_i32", "descending_u32"],
     "f64": ["f64", "f64", "f32"], "bool": ["bool"],
     "time": ["reversed_millis", "millis", "text", "reversed_millis", "reversed_seconds", "reversed_micros"],
+    "code": ["u8", "u16", "u32", "u64", "i32", "descending_u32", "descending_u16", "text"],
     "uuid": ["uuid", "uuid", "text"], "ip": ["ipv6", "ipv4", "text"],
 }
 VARIABLE = ("text", "bytes", "reversed", "descending_text")

@@ -71,6 +71,8 @@ def as_read(f, how, v):
     if f.type == "time":
         return (v.plain.micros if how in ("reversed_micros", "text") else v.plain.micros // 10**6 * 10**6
                 if how == "reversed_seconds" else v.plain * 1000)
+    if f.type == "code":
+        return {code: name for name, code in f.codes.items()}[v.plain]
     if f.type == "uuid":
         return str(uuid.UUID(bytes=v.plain))
     if f.type == "ip":

@@ -227,3 +227,60 @@ def test_drawn_loads(tmp_path, saltmill, draw, form, rows):
         assert (r.returncode, r.stderr) == (0, ""), r.stderr
         out = subprocess.run([saltmill, "scan", "job.yaml", threads, "--format", "jsonl"], cwd=tmp_path, capture_output=True)
         assert {unescape(json.loads(x)["row"]) for x in out.stdout.splitlines()} == expected
+
+
+# --- codes for names ---
+
+COUNTRIES = "{DE: 1, AT: 2, 'x,y': 300, Österreich: 4294967295}"
+
+
+@pytest.mark.parametrize("codes", [COUNTRIES, "codes.csv"])
+def test_codes(tmp_path, saltmill, codes):
+    (tmp_path / "codes.csv").write_text("DE,1\r\n\nAT,2\nx,y,300\nÖsterreich,4294967295")
+    (tmp_path / "job.yaml").write_text(JOB % (f"{{codes: {codes}}}", "{field: a}"))
+    for name, code in [("DE", 1), ("AT", 2), ("x,y", 300), ("Österreich", 2**32 - 1)]:
+        r = key(saltmill, tmp_path, "encode", "job.yaml", f"a={name}", "--to", "hex")
+        assert r.stdout == f"{code:08x}\n"
+        r = key(saltmill, tmp_path, "decode", "job.yaml", f"{code:08x}", "--from", "hex", "--json")
+        assert json.loads(r.stdout)["key"]["a"] == name
+        assert ranges(saltmill, tmp_path, f"a = '{name}'") == ([code.to_bytes(4, "big")], True)
+    for name in ("", "de", "DE ", "D", "x"):
+        r = key(saltmill, tmp_path, "encode", "job.yaml", f"a={name}")
+        assert r.returncode == 2 and f"found `{name}`, expected one of the 4 names under `codes`" in r.stderr
+    r = key(saltmill, tmp_path, "decode", "job.yaml", "00000003", "--from", "hex")
+    assert r.returncode == 1 and "found the code 3, which no name has" in r.stderr
+    (tmp_path / "job.yaml").write_text(JOB % (f"{{codes: {codes}, unknown: AT}}", "{field: a, as: descending_u16}"))
+    assert key(saltmill, tmp_path, "encode", "job.yaml", "a=FR", "--to", "hex").stdout == "fffd\n"
+    r = key(saltmill, tmp_path, "encode", "job.yaml", "a=Österreich")
+    assert "expected 0..65535 (as descending_u16)" in r.stderr
+
+
+@pytest.mark.parametrize("text,words", [
+    ("DE,1\nAT", "codes.csv:2: expected NAME,CODE"), ("DE,", "codes.csv:1: expected NAME,CODE"),
+    ("DE,4294967296", "codes.csv:1: expected"), ("DE,-1", "codes.csv:1: expected"), ("DE,1,", "codes.csv:1: expected"),
+    ("DE,1\nAT,2\nDE,3\n", "found the name `DE` twice"), ("DE,1\nAT,1\n", "found the code 1 twice"),
+    ("", "found no name"), ("\n\n", "found no name"),
+])
+def test_bad_codes(tmp_path, saltmill, text, words):
+    (tmp_path / "codes.csv").write_text(text)
+    (tmp_path / "job.yaml").write_text(JOB % ("{codes: codes.csv}", "{field: a}"))
+    r = key(saltmill, tmp_path, "encode", "job.yaml", "a=DE")
+    assert (r.returncode, r.stdout) == (2, "")
+    assert words in r.stderr and "job.yaml:3:" in r.stderr
+
+
+def test_codes_belong_to_the_job(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(JOB % ("{codes: codes.csv}", "{field: a}"))
+    (tmp_path / "in.csv").write_text("a\nDE\nFR\n")
+    digests, rows = [], []
+    for out, text in [("1", "DE,1\n"), ("2", "DE,2\n"), ("3", "DE,1\n")]:
+        (tmp_path / "codes.csv").write_text(text)
+        r = subprocess.run([saltmill, "load", "job.yaml", "-o", out, "--quiet", "--max-rejects", "1"], cwd=tmp_path)
+        assert r.returncode == 3
+        reject = json.loads((tmp_path / out / "rejects.jsonl").read_text())
+        assert (reject["reason"], reject["field"]) == ("unknown_name", "a")
+        digests.append(json.loads((tmp_path / out / "manifest.json").read_text())["job_digest"])
+        found = subprocess.run([saltmill, "scan", "job.yaml", out, "--format", "jsonl"], cwd=tmp_path, capture_output=True)
+        rows.append(json.loads(found.stdout)["row"])
+    assert digests[0] == digests[2] != digests[1]
+    assert rows == ["\\x00\\x00\\x00\\x01", "\\x00\\x00\\x00\\x02", rows[0]]

@@ -312,7 +312,8 @@ static uint64_t draw_number(const struct layout *l)
 		uint64_t u = pick(3) ? draw() >> pick(64) : edges[pick(8)];
 		u = l->from == FIELD_I64 && pick(2) ? 0 - u : u;
 		u = l->from == FIELD_BOOL ? (pick(2) ? 0xff : 0) : u;
-		if (u - l->bias <= l->span && (l->from != FIELD_U32 || u <= UINT32_MAX))
+		if (u - l->bias <= l->span &&
+		    ((l->from != FIELD_U32 && l->from != FIELD_CODE) || u <= UINT32_MAX))
 			return u;
 	}
 }
