@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "event.h"
+
 #define NAME_BYTES 1024 /* of a full name */
 #define FIXED_MAX  (64 << 20)
 #define NAMES_MAX  10000 /* of a record's fields, an enum's symbols; named types */
@@ -174,6 +176,15 @@ static int parse_fields(struct parser *p, json_t *json, struct bytes space, stru
 	return RC_OK;
 }
 
+/* They become columns, behind which bytes are read. */
+static struct bytes copy_symbol(struct arena *a, struct bytes name)
+{
+	uint8_t *text = arena_alloc(a, name.len + EVENT_ROOM_BYTES);
+
+	memcpy(text, name.ptr, name.len);
+	return bytes_of(text, name.len);
+}
+
 static int parse_symbols(struct parser *p, json_t *json, struct avro_type *t)
 {
 	json_t *symbols = json_object_get(json, "symbols");
@@ -184,8 +195,7 @@ static int parse_symbols(struct parser *p, json_t *json, struct avro_type *t)
 		struct bytes name = text_of(json_array_get(symbols, i));
 		if (!name.ptr)
 			return bad(p, "found a symbol that is no text", name);
-		t->names[i] = bytes_of(arena_strndup(p->arena, (const char *)name.ptr, name.len),
-				       name.len);
+		t->names[i] = copy_symbol(p->arena, name);
 	}
 	return t->n > 0 ? RC_OK : bad(p, "found an enum without `symbols`", (struct bytes){0});
 }

@@ -115,6 +115,7 @@ static bool take_real(struct avro_decoder *d, const struct avro_plan *plan)
 
 static bool take_scalar(struct avro_decoder *d, const struct avro_plan *plan)
 {
+	uint8_t *to = d->text + plan->column * SPELL_BYTES;
 	bool yes;
 	struct bytes symbol;
 
@@ -123,7 +124,7 @@ static bool take_scalar(struct avro_decoder *d, const struct avro_plan *plan)
 	case AVRO_BOOLEAN:
 		if (!avro_boolean(&d->in, &yes))
 			return false;
-		put(d, plan->column, (const uint8_t *)(yes ? "true" : "false"), yes ? 4 : 5, false);
+		put(d, plan->column, to, spell_bool(to, yes), false);
 		return true;
 	case AVRO_ENUM:
 		if (!avro_symbol(&d->in, plan->type, &symbol))

@@ -95,6 +95,8 @@ static void pass(struct source *s, struct source_worker *w, const struct block_c
 	c->offset += cut->len;
 	c->blocks += cut->blocks;
 	c->ranks += cut->ranks;
+	if (s->blocks->taken)
+		s->blocks->taken(s, w);
 }
 
 int blocks_cut(struct source *s, struct source_worker *w, struct error *err)

@@ -30,6 +30,8 @@ struct block_format {
 		     struct error *err);
 	/* Nothing is left: may the file end here? */
 	int (*ended)(struct source *s, const struct cursor *c, struct error *err);
+	/* w->piece was filled; under the source's lock.  NULL: it is all that a worker needs. */
+	void (*taken)(struct source *s, struct source_worker *w);
 	/* The events of w->piece; *rows: how many. */
 	int (*work)(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		    struct error *err);
@@ -70,5 +72,6 @@ static inline uint64_t block_ranks(uint64_t bytes, uint64_t events)
 
 /* avro_file.c, arrow_file.c */
 int avro_open(struct source *s, const struct job *job, struct error *err);
+int arrow_open(struct source *s, const struct job *job, struct error *err);
 
 #endif

@@ -11,22 +11,22 @@ struct magic {
 		text, sizeof(text) - 1, is, instead                                                \
 	}
 
-/* In Python, from the module that reads it. */
-#define PYTHON(imports, table)                                                                     \
-	"python3 -c \"import sys, " imports ", pyarrow.csv as c; c.write_csv(" table               \
-	", sys.stdout.buffer)\" | saltmill load JOB - -o DIR"
+/* By Python, as an Arrow stream: file gives its schema, batches what is in it. */
+#define PYTHON(imports, file, schema, batches)                                                     \
+	"python3 -c \"import sys, pyarrow as p, " imports "; f = " file                            \
+	"; w = p.ipc.new_stream(sys.stdout.buffer, " schema "); [w.write(b) for b in " batches     \
+	"]; w.close()\" | saltmill load JOB - -o DIR, with `source: arrow` in the job"
 
 static const struct magic known[] = {
 	MAGIC("PAR1", "a Parquet file",
-	      "duckdb -c \"COPY (FROM 'FILE.parquet') TO '/dev/stdout' (FORMAT csv)\" | saltmill "
-	      "load "
-	      "JOB - -o DIR"),
-	MAGIC("ORC", "an ORC file", PYTHON("pyarrow.orc as o", "o.read_table('FILE.orc')")),
+	      PYTHON("pyarrow.parquet as q", "q.ParquetFile('FILE.parquet')", "f.schema_arrow",
+		     "f.iter_batches()")),
+	MAGIC("ORC", "an ORC file",
+	      PYTHON("pyarrow.orc as q", "q.ORCFile('FILE.orc')", "f.schema",
+		     "f.read().to_batches()")),
 	MAGIC("Obj\1", "an Avro file", "`source: avro` in the job"),
-	MAGIC("ARROW1\0\0", "an Arrow file",
-	      PYTHON("pyarrow as p", "p.ipc.open_file(p.memory_map('FILE')).read_all()")),
-	MAGIC("\xff\xff\xff\xff", "an Arrow stream",
-	      PYTHON("pyarrow as p", "p.ipc.open_stream(p.memory_map('FILE')).read_all()")),
+	MAGIC("ARROW1\0\0", "an Arrow file", "`source: arrow` in the job"),
+	MAGIC("\xff\xff\xff\xff", "an Arrow stream", "`source: arrow` in the job"),
 	MAGIC("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook (xls)",
 	      "the sheet saved as CSV"),
 	MAGIC("SQLite format 3\0", "a SQLite database",

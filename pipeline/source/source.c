@@ -143,6 +143,8 @@ int source_open(struct source **out, const struct source_options *options, struc
 		rc = lines_open(s, options->job, err);
 	if (rc == 0 && options->job->source == SOURCE_AVRO)
 		rc = avro_open(s, options->job, err);
+	if (rc == 0 && options->job->source == SOURCE_ARROW)
+		rc = arrow_open(s, options->job, err);
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)

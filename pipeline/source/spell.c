@@ -33,6 +33,12 @@ size_t spell_i64(uint8_t *to, int64_t v)
 	return 1 + spell_u64(to + 1, 0 - (uint64_t)v);
 }
 
+size_t spell_bool(uint8_t *to, bool v)
+{
+	memcpy(to, v ? "true " : "false", 5);
+	return v ? 4 : 5;
+}
+
 /* --- floats --- */
 
 #define EXACT_MAX    9007199254740992.0 /* 2^53: below it every whole number is a double */

@@ -13,6 +13,7 @@
 
 size_t spell_u64(uint8_t *to, uint64_t v);
 size_t spell_i64(uint8_t *to, int64_t v);
+size_t spell_bool(uint8_t *to, bool v);
 /*
  * The shortest decimal number that reads back as the same number of that width: 0.1, 5, 1e+30;
  * NaN and the infinities, which no field takes, as NaN and Infinity.

@@ -87,3 +87,25 @@ def as_avro(n, codec="null", interval=16_000):
     to = io.BytesIO()
     fastavro.writer(to, fastavro.parse_schema(AVRO), events(n), codec=codec, sync_interval=interval)
     return to.getvalue()
+
+
+def table(n):
+    import pyarrow as pa
+    rows = list(events(n))
+    types = {"id": pa.string(), "at": pa.timestamp("ms", "UTC"), "us": pa.timestamp("us", "UTC"), "local": pa.timestamp("ms"),
+             "day": pa.date32(), "n": pa.int64(), "f": pa.float64(), "g": pa.float32(), "s": pa.large_string(), "b": pa.bool_(),
+             "d": pa.decimal128(12, 2), "u": pa.string_view(), "kind": pa.dictionary(pa.int8(), pa.string())}
+    columns = {k: pa.array([str(r[k]) if k == "u" else r[k] for r in rows]).cast(t) if k == "kind"
+               else pa.array([str(r[k]) if k == "u" else r[k] for r in rows], t) for k, t in types.items()}
+    columns["unused"] = pa.array([[1, 2]] * n, pa.list_(pa.int32()))
+    columns["in"] = pa.StructArray.from_arrays([pa.array([r["in"]["x"] for r in rows], pa.uint32())], ["x"])
+    return pa.table({k: columns[k] for k in ("unused", *types, "in")})
+
+
+def as_arrow(t, stream, codec=None, rows=1_000):
+    import pyarrow as pa
+    to = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(to, t.schema, options=options) as w:
+        w.write_table(t, max_chunksize=rows)
+    return to.getvalue()

@@ -301,7 +301,7 @@ def test_a_name_with_a_bracket_is_a_name(tmp_path, saltmill):
 # --- what is no text, and what cannot be ---
 
 @pytest.mark.parametrize("data,words", [
-    (b"PAR1\x15\x04", "a Parquet file, expected delimited text; what takes it: duckdb -c"),
+    (b"PAR1\x15\x04", "a Parquet file, expected delimited text; what takes it: python3 -c"),
     (b"ORC\x01", "an ORC file"),
     (b"Obj\x01\x04", "an Avro file"),
     (b"ARROW1\0\0", "an Arrow file"),

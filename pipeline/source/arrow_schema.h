@@ -1,0 +1,87 @@
+/*
+ * arrow_schema.h - the schema of an Arrow IPC stream, and what of it the job's fields ask for
+ *
+ * Arrow columnar format 1.5 (format/Schema.fbs, Message.fbs).
+ */
+#ifndef SALTMILL_SOURCE_ARROW_SCHEMA_H
+#define SALTMILL_SOURCE_ARROW_SCHEMA_H
+
+#include "error.h"
+#include "flat.h"
+#include "mem.h"
+#include "typed.h"
+
+/* Numbers of the union Type in Schema.fbs. */
+enum arrow_kind {
+	ARROW_NULL = 1,
+	ARROW_INT,
+	ARROW_FLOAT,
+	ARROW_BINARY,
+	ARROW_UTF8,
+	ARROW_BOOL,
+	ARROW_DECIMAL,
+	ARROW_DATE,
+	ARROW_TIME,
+	ARROW_TIMESTAMP,
+	ARROW_INTERVAL,
+	ARROW_LIST,
+	ARROW_STRUCT,
+	ARROW_UNION,
+	ARROW_FIXED_BINARY,
+	ARROW_FIXED_LIST,
+	ARROW_MAP,
+	ARROW_DURATION,
+	ARROW_LARGE_BINARY,
+	ARROW_LARGE_UTF8,
+	ARROW_LARGE_LIST,
+	ARROW_RUN_END,
+	ARROW_BINARY_VIEW,
+	ARROW_UTF8_VIEW,
+	ARROW_LIST_VIEW,
+	ARROW_LARGE_LIST_VIEW,
+	ARROW_KINDS
+};
+
+struct arrow_type {
+	enum arrow_kind kind;
+	size_t bytes;	   /* of a value, where they all have as many; a bool's are bits */
+	bool is_signed;	   /* ARROW_INT */
+	bool local;	   /* ARROW_TIMESTAMP without a zone */
+	int scale;	   /* ARROW_DECIMAL */
+	int64_t parts;	   /* of a second: ARROW_TIME, ARROW_TIMESTAMP; ARROW_DATE: 0 is days */
+	unsigned nbuffers; /* in a record batch, those of children and views' data aside */
+};
+
+/* A field of the schema or of a struct in it. */
+struct arrow_field {
+	struct bytes name;
+	struct arrow_type type; /* of its values */
+	bool encoded;		/* as numbers in a dictionary */
+	int64_t dictionary;	/* its id */
+	struct arrow_type index;
+	size_t parent; /* its struct, or NO_PARENT */
+	size_t first, nchildren;
+};
+#define NO_PARENT SIZE_MAX
+
+struct arrow_schema {
+	struct arrow_field *field; /* those that record batches have, in their order: each in front
+				    * of its children */
+	size_t nfields, ntop;
+	/* what the columns are */
+	struct arrow_want {
+		size_t field;
+		enum typed_as as;
+	} * want;
+	size_t nwant;
+};
+
+/* header: Message.fbs's Schema.  RC_DATA: it is none. */
+int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct flat_table *header,
+		      struct error *err);
+/* RC_CONFIG: it has not what a field asks for, not so typed, or of a type that cannot be read. */
+int arrow_schema_bind(struct arrow_schema *s, struct arena *a, const struct typed_columns *columns,
+		      struct error *err);
+const char *arrow_kind_name(enum arrow_kind kind);
+
+#endif

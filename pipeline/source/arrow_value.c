@@ -1,0 +1,200 @@
+/*
+ * arrow_value.c - values of Arrow arrays as text
+ *
+ * A column at a time: its type is looked at once for many rows.
+ */
+#include "arrow_batch.h"
+#include "spell.h"
+
+static bool bit(const uint8_t *bits, uint64_t i)
+{
+	return bits[i / 8] >> (i % 8) & 1;
+}
+
+static bool is_null(const struct arrow_array *a, uint64_t row)
+{
+	if (a->valid && !bit(a->valid, row))
+		return true;
+	for (size_t i = 0; i < a->nabove; i++)
+		if (!bit(a->above[i], row))
+			return true;
+	return false;
+}
+
+static struct column text(const uint8_t *ptr, size_t len, bool quoted)
+{
+	return (struct column){.ptr = ptr, .len = (uint32_t)len, .quoted = quoted};
+}
+
+/* A whole number of 1..8 bytes. */
+static uint64_t whole(const uint8_t *p, size_t bytes)
+{
+	switch (bytes) {
+	case 1: return *p;
+	case 2: return get_le16(p);
+	case 4: return get_le32(p);
+	default: return get_le64(p);
+	}
+}
+
+static int64_t signed_whole(const uint8_t *p, size_t bytes)
+{
+	unsigned shift = 64 - 8 * (unsigned)bytes;
+
+	return (int64_t)(whole(p, bytes) << shift) >> shift;
+}
+
+/* --- bytes of any length --- */
+
+static const char far_offset[] = "an offset that goes behind the end of its data";
+
+static const char *binary(const struct arrow_array *a, uint64_t row, struct column *c)
+{
+	bool large = a->type->kind == ARROW_LARGE_UTF8 || a->type->kind == ARROW_LARGE_BINARY;
+	const uint8_t *p = a->offsets.ptr + row * (large ? 8 : 4);
+	uint64_t from = large ? get_le64(p) : get_le32(p);
+	uint64_t end = large ? get_le64(p + 8) : get_le32(p + 4);
+
+	if (from > end || end > a->data.len || end - from > UINT32_MAX)
+		return far_offset;
+	*c = text(a->data.ptr + from, (size_t)(end - from), true);
+	return NULL;
+}
+
+/* Up to 12 bytes stand in the view itself. */
+static const char *view(const struct arrow_array *a, uint64_t row, struct column *c)
+{
+	const uint8_t *p = a->data.ptr + row * 16;
+	uint32_t len = get_le32(p), buffer = get_le32(p + 8), from = get_le32(p + 12);
+
+	if (len > 12 && (buffer >= a->nviews || from > a->views[buffer].len ||
+			 len > a->views[buffer].len - from))
+		return far_offset;
+	*c = text(len > 12 ? a->views[buffer].ptr + from : p + 4, len, true);
+	return NULL;
+}
+
+/* --- numbers and times --- */
+
+static size_t half(uint8_t *to, uint16_t v)
+{
+	uint32_t exponent = v >> 10 & 31, fraction = v & 1023, bits;
+	float f;
+
+	if (exponent == 0) { /* subnormal: exact as a float */
+		f = (float)fraction / 16777216.0f;
+		f = v >> 15 ? -f : f;
+		return spell_f32(to, f);
+	}
+	bits = (uint32_t)(v >> 15) << 31 | (exponent == 31 ? 255 : exponent + 112) << 23 |
+	       fraction << 13;
+	memcpy(&f, &bits, sizeof(f));
+	return spell_f32(to, f);
+}
+
+static size_t real(uint8_t *to, const uint8_t *p, size_t bytes)
+{
+	float narrow;
+	double wide;
+
+	if (bytes == 2)
+		return half(to, get_le16(p));
+	if (bytes == 4) {
+		memcpy(&narrow, p, sizeof(narrow));
+		return spell_f32(to, narrow);
+	}
+	memcpy(&wide, p, sizeof(wide));
+	return spell_f64(to, wide);
+}
+
+static size_t decimal(uint8_t *to, const uint8_t *p, const struct arrow_type *t)
+{
+	uint8_t big[16];
+
+	for (size_t i = 0; i < t->bytes; i++)
+		big[i] = p[t->bytes - 1 - i];
+	return spell_decimal(to, decimal_of(big, t->bytes), t->scale);
+}
+
+static size_t date(uint8_t *to, const uint8_t *p, const struct arrow_type *t, enum typed_as as)
+{
+	int64_t v = signed_whole(p, t->bytes), day_ms = INT64_C(86400000);
+
+	if (as != TYPED_TEXT)
+		return spell_i64(to, t->parts ? v : v * day_ms);
+	return spell_date(to, t->parts ? v / day_ms - (v % day_ms < 0) : v);
+}
+
+static size_t moment(uint8_t *to, const uint8_t *p, const struct arrow_type *t, enum typed_as as)
+{
+	int64_t v = signed_whole(p, t->bytes);
+
+	if (t->kind == ARROW_TIME)
+		return v >= 0 && v / t->parts < DAY_S ? spell_time(to, v, t->parts)
+						      : spell_i64(to, v);
+	return as != TYPED_TEXT ? spell_ms(to, v, t->parts)
+				: spell_stamp(to, v, t->parts, t->local);
+}
+
+/* --- any --- */
+
+/* The value at row, which is not null. */
+static inline __attribute__((always_inline)) const char *
+value(const struct arrow_array *a, enum typed_as as, uint64_t row, struct column *c, uint8_t *to)
+{
+	const struct arrow_type *t = a->type;
+	const uint8_t *p = a->data.ptr + row * t->bytes;
+
+	switch (t->kind) {
+	case ARROW_INT:
+		*c = text(to,
+			  t->is_signed ? spell_i64(to, signed_whole(p, t->bytes))
+				       : spell_u64(to, whole(p, t->bytes)),
+			  false);
+		return NULL;
+	case ARROW_FLOAT: *c = text(to, real(to, p, t->bytes), false); return NULL;
+	case ARROW_DECIMAL: *c = text(to, decimal(to, p, t), false); return NULL;
+	case ARROW_DATE: *c = text(to, date(to, p, t, as), as == TYPED_TEXT); return NULL;
+	case ARROW_TIME:
+	case ARROW_TIMESTAMP: *c = text(to, moment(to, p, t, as), as == TYPED_TEXT); return NULL;
+	case ARROW_FIXED_BINARY: *c = text(p, t->bytes, true); return NULL;
+	case ARROW_BOOL: *c = text(to, spell_bool(to, bit(a->data.ptr, row)), false); return NULL;
+	case ARROW_UTF8_VIEW:
+	case ARROW_BINARY_VIEW: return view(a, row, c);
+	case ARROW_NULL: *c = (struct column){.absent = true}; return NULL;
+	default: return binary(a, row, c);
+	}
+}
+
+static const char *dictionary_value(const struct arrow_array *a, enum typed_as as, uint64_t row,
+				    struct column *c, uint8_t *to)
+{
+	const struct arrow_dictionary *d = a->dictionary;
+	uint64_t i = whole(a->data.ptr + row * a->type->bytes, a->type->bytes);
+
+	while (d && i < d->first)
+		d = d->before;
+	if (!d || i - d->first >= d->values.n)
+		return "the number of a value that its dictionary has not";
+	if (is_null(&d->values, i - d->first)) {
+		*c = (struct column){.absent = true};
+		return NULL;
+	}
+	return value(&d->values, as, i - d->first, c, to);
+}
+
+const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint64_t from, size_t n,
+			struct column *columns, size_t stride, uint8_t *to)
+{
+	const char *fault = NULL;
+
+	for (size_t i = 0; !fault && i < n; i++, columns += stride, to += SPELL_BYTES) {
+		if (is_null(array, from + i))
+			*columns = (struct column){.absent = true};
+		else if (array->dictionary)
+			fault = dictionary_value(array, as, from + i, columns, to);
+		else
+			fault = value(array, as, from + i, columns, to);
+	}
+	return fault;
+}

@@ -1,0 +1,228 @@
+"""Arrow IPC streams and files: what pyarrow writes loads as the same events would from CSV; what is damaged is named."""
+
+import decimal
+import io
+import random
+import struct
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import schema_events as se
+from load_help import Bench
+from test_avro import bench, text_of
+from test_exports import i64, job, loaded, rows_of
+
+N = 3_000
+
+
+def test_the_same_events_make_the_same_hfiles(tmp_path, saltmill):
+    """Byte for byte: CSV, and Arrow as stream and file, plain and packed, with batches for several threads."""
+    wanted = text_of(tmp_path / "csv", saltmill, "csv", se.CSV_FIELDS, se.as_csv(N))
+    table = se.table(N)
+    for stream, codec in (True, None), (False, "lz4"), (True, "zstd"):
+        found = text_of(tmp_path / f"{stream}{codec}", saltmill, "arrow", se.SCHEMA_FIELDS,
+                        se.as_arrow(table, stream, codec), "--threads", "3", "--memory", "64M")
+        assert wanted and found == wanted, (stream, codec)
+
+
+def stream_of(columns, rows=None, codec=None, stream=True):
+    return se.as_arrow(pa.table(columns), stream, codec, rows or 1_000)
+
+
+def run(folder, saltmill, data, fields="{}", cells=("v",), *args, **kw):
+    b = bench(folder, saltmill, "arrow", fields, list(cells))
+    b.input(data, "in")
+    return b, b.run(*args, **kw)
+
+
+VALUES = {
+    "i8": (pa.array([-128, None, 127], pa.int8()), ["-128", None, "127"]),
+    "u64": (pa.array([2 ** 64 - 1, 0, 7], pa.uint64()), ["18446744073709551615", "0", "7"]),
+    "f16": (pa.array([1.5, -0.0, 6e-8], pa.float16()), ["1.5", "-0", "0.000000059604645"]),
+    "f32": (pa.array([0.1, 16777216, None], pa.float32()), ["0.1", "16777216", None]),
+    "f64": (pa.array([0.1 + 0.2, 1e300, 12], pa.float64()), ["0.30000000000000004", "1e+300", "12"]),
+    "bool": (pa.array([True, False, None]), ["true", "false", None]),
+    "utf8": (pa.array(["a", "", None]), ["a", "", None]),
+    "bin": (pa.array([b"x", b"yy" * 40, None], pa.large_binary()), ["x", "yy" * 40, None]),
+    "view": (pa.array(["short", "longer than twelve", None], pa.string_view()), ["short", "longer than twelve", None]),
+    "fixed": (pa.array([b"abc", None, b"def"], pa.binary(3)), ["abc", None, "def"]),
+    "d128": (pa.array([decimal.Decimal("-0.05"), decimal.Decimal("12345678901234567890.12"), None], pa.decimal128(30, 2)),
+             ["-0.05", "12345678901234567890.12", None]),
+    "date32": (pa.array([-1, 19782, None], pa.date32()), ["1969-12-31", "2024-02-29", None]),
+    "date64": (pa.array([-86400000, 0, None], pa.int64()).cast(pa.date64()), ["1969-12-31", "1970-01-01", None]),
+    "time32": (pa.array([3661, 0, None], pa.time32("s")), ["01:01:01", "00:00:00", None]),
+    "time64": (pa.array([3661000000001, 0, None], pa.time64("ns")), ["01:01:01.000000001", "00:00:00", None]),
+    "s": (pa.array([-1, 0, None], pa.timestamp("s")), ["1969-12-31T23:59:59", "1970-01-01T00:00:00", None]),
+    "us": (pa.array([1_000_001, -1, None], pa.timestamp("us", "Asia/Tokyo")),
+           ["1970-01-01T00:00:01.000001Z", "1969-12-31T23:59:59.999999Z", None]),
+    "null": (pa.nulls(3), [None] * 3),
+    "dict": (pa.array(["x", None, "yy"]).dictionary_encode(), ["x", None, "yy"]),
+    "dictn": (pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], pa.uint16()), pa.array([None, 7], pa.int64())),
+              [None, "7", "7"]),
+}
+
+
+@pytest.mark.parametrize("codec", [None, "zstd"])
+def test_values(tmp_path, saltmill, codec):
+    """A column of each type, as text, between lists, maps and unions that nobody asks for."""
+    odd = {"l": pa.array([[[1], []], None, [[2, 3]]]), "m": pa.array([[("k", 1)], [], None], pa.map_(pa.string(), pa.int8())),
+           "fl": pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int8(), 2)),
+           "un": pa.UnionArray.from_dense(pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()),
+                                          [pa.array([1, 2]), pa.array(["x"])]),
+           "su": pa.UnionArray.from_sparse(pa.array([0, 1, 0], pa.int8()), [pa.array([1, 2, 3]), pa.array(["x", "y", "z"])]),
+           "ree": pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["q", "r"])),
+           "lv": pa.array([[1], [2], None], pa.list_view(pa.int8()))}
+    columns = {"id": pa.array(["1", "2", "3"])}
+    for i, (name, (array, _)) in enumerate(VALUES.items()):
+        columns[name] = array
+        if i < len(odd):
+            odd_name = list(odd)[i]
+            columns[odd_name] = odd[odd_name]
+    b, r = run(tmp_path, saltmill, stream_of(columns, codec=codec), "{}", VALUES)
+    assert r.returncode == 0, r.stderr.decode()
+    assert loaded(b) == rows_of(list(VALUES), *zip(["1", "2", "3"], *(texts for _, texts in VALUES.values())))
+
+
+def test_slices_structs_and_dictionaries_that_change(tmp_path, saltmill):
+    """Batches that begin inside of arrays; nulls of structs; dictionaries replaced and grown by deltas."""
+    inner = pa.StructArray.from_arrays([pa.array([str(i) for i in range(40)]), pa.array(range(40))], ["s", "n"],
+                                       mask=pa.array([i % 4 == 0 for i in range(40)]))
+    outer = pa.StructArray.from_arrays([inner], ["in"], mask=pa.array([i % 6 == 0 for i in range(40)]))
+    schema = pa.schema({"id": pa.string(), "v": outer.type, "k": pa.dictionary(pa.int8(), pa.string())})
+    for delta in False, True:
+        to, wanted = io.BytesIO(), {}
+        with pa.ipc.new_stream(to, schema, options=pa.ipc.IpcWriteOptions(emit_dictionary_deltas=delta)) as w:
+            words = []
+            for at in range(3, 33, 10):
+                words = words + [f"w{at}"] if delta else [f"w{at}", "x"]
+                picks = [i % len(words) for i in range(10)]
+                k = pa.DictionaryArray.from_arrays(pa.array(picks, pa.int8()), pa.array(words))
+                ids = [f"{at + i:02}" for i in range(10)]
+                w.write_batch(pa.record_batch([pa.array(ids), outer.slice(at, 10), k], schema=schema))
+                for i, name in enumerate(ids):
+                    n = at + i
+                    wanted[name] = {"k": words[picks[i]].encode()} | ({} if n % 4 == 0 or n % 6 == 0 else {"v": i64(n)})
+        b, r = run(tmp_path / str(delta), saltmill, to.getvalue(), "{v: {from: v.in.n, type: i64}}", ["v:i64", "k"])
+        assert r.returncode == 0, r.stderr.decode()
+        assert loaded(b) == wanted
+
+
+def test_times(tmp_path, saltmill):
+    """A time needs no form of its own; a local one is of the field's zone."""
+    t = pa.array([1_700_000_000_123_456, None], pa.timestamp("us"))
+    b, r = run(tmp_path, saltmill,
+               stream_of({"id": pa.array(["1", "2"]), "t": t, "z": t.cast(pa.timestamp("us", "UTC")), "d": pa.array([1, 2], pa.date32())}),
+               "{t: {type: time, zone: Asia/Tokyo}, z: {type: time, zone: Asia/Tokyo}, d: {type: time}, text: {from: t}}",
+               ["t:millis", "z:millis", "d:millis", "text"])
+    assert r.returncode == 0, r.stderr.decode()
+    ms = 1_700_000_000_123
+    assert loaded(b) == rows_of(["t", "z", "d", "text"],
+                                ("1", i64(ms - 9 * 3_600_000), i64(ms), i64(86_400_000), "2023-11-14T22:13:20.123456"),
+                                ("2", None, None, i64(2 * 86_400_000), None))
+
+
+PLAIN = {"id": pa.array(["1", "2", "3", "4"]), "v": pa.array(["a", "b", "c", "d"])}
+
+
+def test_rejects_say_where(tmp_path, saltmill):
+    bad = pa.array(["1", "2", "x", "4"])
+    b, r = run(tmp_path, saltmill, stream_of({**PLAIN, "v": bad}, 2), "{v: {type: u32}}", ["v"], "--max-rejects", "1")
+    assert r.returncode == 3, r.stderr
+    reject, = b.rejects()
+    assert {k: reject[k] for k in ("file", "event", "block", "reason", "raw")} == {
+        "file": "in", "event": 3, "block": 2, "reason": "bad_number", "raw": '{"v":"x","id":"3"}'}
+    assert loaded(b) == rows_of(["v"], ("1", "1"), ("2", "2"), ("4", "4"))
+
+
+def test_from_a_pipe(tmp_path, saltmill):
+    b = bench(tmp_path, saltmill, "arrow", "{}", ["v"])
+    r = b.run("-", input=stream_of(PLAIN, 1))
+    assert r.returncode == 0, r.stderr
+    assert loaded(b) == rows_of(["v"], *zip("1234", "abcd"))
+
+
+def test_the_way_out_of_parquet(tmp_path, saltmill):
+    """What saltmill says of a Parquet file given as CSV is run as it stands."""
+    b = Bench(tmp_path, saltmill, job("{files: [in]}", "{}", ["v"]))
+    b.input(b"PAR1 and so on, as long as it looks", "in")
+    b.refused(b.run(), 1, "in: found a Parquet file")
+    command = b.run().stderr.decode().split("what takes it: ")[1].split(", with `source: arrow`")[0]
+    t = se.table(500).select(["id", "at", "d"])
+    pa.parquet.write_table(t, tmp_path / "events.parquet", row_group_size=200)
+    command = command.replace("FILE.parquet", "events.parquet").replace(" saltmill", f" {saltmill}")
+    command = command.replace("python3", sys.executable).replace("JOB", "other.yaml").replace("DIR", "out")
+    text = job("{files: [in]}", "{at: {type: time}}", ["at:millis", "d"]).replace("csv:", "arrow:")
+    (tmp_path / "other.yaml").write_text(text)
+    r = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, timeout=60)
+    assert r.returncode == 0, r.stderr
+    assert loaded(b) == {e["id"]: {"at": i64(se.plain(e)["at"])} | ({} if e["d"] is None else {"d": f"{e['d']:.2f}".encode()})
+                         for e in se.events(500)}
+
+
+# --- what is damaged ---
+
+STREAM = stream_of(PLAIN, 2)
+FILE = stream_of(PLAIN, 2, stream=False)
+END = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+def patched(data, old, new, count=1):
+    assert data.count(old) >= 1
+    return data.replace(old, new, count)
+
+
+@pytest.mark.parametrize("data,words", [
+    (STREAM[:-8], ["truncated: behind record batch 2", "there is no end mark: was its writer stopped?"]),
+    (STREAM[:-9], ["truncated: block 2"]),
+    (STREAM + b"x", ["found 1 bytes behind the end of the stream"]),
+    (STREAM[:40], ["in: truncated: its schema does not end in 40 bytes"]),
+    (FILE[:-1], ["truncated: the file does not end with `ARROW1`"]),
+    (FILE[:-60], ["truncated: the file does not end"]),
+    (STREAM[:-8] + b"\x10\0\0\0" + bytes(16), ["block 3", "found no message (FF FF FF FF)"]),
+    (STREAM[:-8] + STREAM, ["block 3", "found a second schema"]),
+    (b"id,v\n1,2\n", ["expected an Arrow stream (FF FF FF FF) or file (`ARROW1`)"]),
+    (b"ARROW1\0\0" + END, ["found no schema"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 0, 900, 2)), ["column `", "rows 1 to 2: found an offset"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", 1, 0, 2)), ["found an offset that goes behind"]),
+    (patched(STREAM, struct.pack("<3i", 0, 1, 2), struct.pack("<3i", -9, 1, 2)), ["found an offset that goes behind"]),
+])
+def test_faults(tmp_path, saltmill, data, words):
+    b, r = run(tmp_path, saltmill, data)
+    b.refused(r, 1, *words)
+
+
+@pytest.mark.parametrize("columns,words", [
+    ({"v": pa.array([[1]] * 4)}, "column `v` is of the Arrow type list, which is not read"),
+    ({"v": pa.array([1] * 4, pa.duration("s"))}, "column `v` is of the Arrow type duration"),
+    ({"v": pa.array([1] * 4, pa.decimal256(50, 2))}, "column `v` is of the Arrow type decimal of more than 128 bits"),
+    ({"v": pa.array([{"a": 1}] * 4)}, "of the Arrow type struct"),
+    ({"w": pa.array([1] * 4)}, "the schema has no `v`, it has: id, w"),
+])
+def test_types_that_are_not_read(tmp_path, saltmill, columns, words):
+    b, r = run(tmp_path, saltmill, stream_of({"id": PLAIN["id"], **columns}))
+    b.refused(r, 2, words)
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_bomb(tmp_path, saltmill, codec):
+    data = stream_of({"id": pa.array(["1"]), "v": pa.array(["x" * 100_000_000])}, codec=codec)
+    b, r = run(tmp_path, saltmill, data, "{}", ["v"], "--memory", "64M")
+    b.refused(r, 1, "block 1", "unpacked it is larger than is allowed: more than 16777216 bytes")
+
+
+def test_a_damaged_stream_is_refused_or_said_to_be_whole(tmp_path, saltmill):
+    """A few bytes changed anywhere: no crash, and a sentence with every failure."""
+    draw = random.Random(7)
+    b = bench(tmp_path, saltmill, "arrow", "{}", ["v", "k"])
+    data = stream_of({**PLAIN, "k": pa.array(["p", None, "q", "p"]).dictionary_encode()}, 2, "lz4")
+    for i in range(12):
+        damaged = bytearray(data)
+        for _ in range(3):
+            damaged[draw.randrange(len(data))] = draw.randrange(256)
+        b.input(bytes(damaged), "in")
+        r = b.run("--max-rejects", "9", out=b.folder / f"o{i}")
+        assert r.returncode in (0, 1, 2, 3) and (r.returncode in (0, 3) or b"saltmill load: " in r.stderr), (i, r)
