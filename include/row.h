@@ -49,6 +49,12 @@ bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
 /* What the rows take in a table, at most; 0: not for this plan. */
 size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct event_rows *rows);
 
+/*
+ * The value of a field (its index in the job) in the event that was encoded last and not rejected;
+ * text.ptr NULL: a null.  NULL: no table uses the field.
+ */
+const struct value *row_encoder_value(const struct row_encoder *e, size_t field);
+
 /* Release what a long event made the encoder hold; records it gave are gone. */
 void row_encoder_trim(struct row_encoder *e);
 

@@ -85,5 +85,6 @@ int cmd_key(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 int cmd_init(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 
 #endif

@@ -28,6 +28,11 @@ const struct command commands[] = {
 	 "  -o, --output JOB        the job file to write, which must not be there (default: "
 	 "standard output)\n",
 	 cmd_init},
+	{"check", "JOB [FILE...] [--json]",
+	 "the first rows of a job, from their text to their cells; nothing is written",
+	 "  --rows N                look at so many (default 1000)\n"
+	 "  --show N                show so many of the good ones whole (default 3)\n",
+	 cmd_check},
 	{"load", "JOB [FILE...] -o DIR [options]",
 	 "events to HFiles, split file, create-table script",
 	 "  -o, --output DIR        where the load appears; must not exist\n"

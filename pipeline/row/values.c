@@ -224,3 +224,11 @@ int values_decode(struct row_encoder *e, const struct event *ev, struct reject *
 				  ev->ncolumns, e->plan->ncolumns);
 	return ev->roomy ? e->decode_roomy(e, ev, why) : decode_portable(e, ev, why);
 }
+
+const struct value *row_encoder_value(const struct row_encoder *e, size_t field)
+{
+	const struct row_plan *p = e->plan;
+	size_t slot = p->slots[field];
+	bool used = slot < p->nbindings && p->bindings[slot].form.field == &p->job->fields[field];
+	return used ? &e->values[slot] : NULL;
+}

@@ -11,8 +11,7 @@
 #include "reject.h"
 #include "xxhash_fast.h"
 
-#define DISTINCT_MOST ((size_t)1 << 20)
-#define DECIMAL_MOST  6 /* digits behind the point; more are measured, not counted */
+#define DECIMAL_MOST 6 /* digits behind the point; more are measured, not counted */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -99,7 +98,7 @@ int columns_open(struct columns *c, struct error *err)
 void columns_close(struct columns *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		mem_free(c->column[i].distinct.hash);
+		distinct_release(&c->column[i].distinct);
 	mem_free(c->column);
 	field_scratch_release(&c->scratch);
 	if (c->c_locale)
@@ -125,37 +124,6 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 	for (size_t i = 0; i < TIME_FORMS_MOST; i++)
 		s->oldest[i] = INT64_MAX;
 	return s;
-}
-
-/* --- how many differ --- */
-
-static void distinct_grow(struct distinct *d)
-{
-	struct distinct to = {.room = d->room ? 2 * d->room : 1024};
-	to.hash = mem_calloc(to.room, sizeof(*to.hash));
-	for (size_t i = 0; i < d->room; i++)
-		if (d->hash[i])
-			distinct_add(&to, d->hash[i]);
-	mem_free(d->hash);
-	*d = to;
-}
-
-bool distinct_add(struct distinct *d, uint64_t hash)
-{
-	hash += hash == 0;
-	if (d->n >= DISTINCT_MOST) {
-		d->many = true;
-		return true;
-	}
-	if (2 * d->n >= d->room)
-		distinct_grow(d);
-	size_t i = hash & (d->room - 1);
-	while (d->hash[i] && d->hash[i] != hash)
-		i = (i + 1) & (d->room - 1);
-	bool is_new = !d->hash[i];
-	d->hash[i] = hash;
-	d->n += is_new;
-	return is_new;
 }
 
 /* --- one value --- */

@@ -85,7 +85,7 @@ static bool tell_apart(const struct shape *s, const struct lines *l, const size_
 							    r.value[columns[k]].len, hash + 1);
 		apart = distinct_add(&d, hash) && !d.many;
 	}
-	mem_free(d.hash);
+	distinct_release(&d);
 	row_release(&r);
 	return apart;
 }

@@ -11,6 +11,7 @@
 
 #include <locale.h>
 
+#include "distinct.h"
 #include "field.h"
 #include "mem.h"
 #include "sniff.h"
@@ -98,11 +99,7 @@ struct sniffed {
 	uint64_t times; /* bit i: all are of time_forms[i] */
 	bool flags;	/* true and false */
 	int64_t oldest[TIME_FORMS_MOST];
-	struct distinct {
-		uint64_t *hash;
-		size_t n, room;
-		bool many;
-	} distinct;
+	struct distinct distinct;
 	/* decided at the end */
 	enum field_type type;
 	const char *format, *unit;
@@ -135,8 +132,6 @@ struct sniffed *columns_add(struct columns *c, struct bytes name);
 void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted);
 /* Types, nulls and signs, after all values were seen. */
 void columns_decide(struct columns *c);
-/* true: it is new to the set. */
-bool distinct_add(struct distinct *d, uint64_t hash);
 
 /* json_rows.c: whether the lines are JSON objects; then all of them are in the columns. */
 bool json_look(struct columns *c, const struct lines *l);

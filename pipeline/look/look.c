@@ -1,0 +1,259 @@
+/*
+ * look.c - rows go the way of a load, one by one, and leave their traces
+ */
+#include "look.h"
+
+#include "event.h"
+#include "field.h"
+#include "row.h"
+#include "source.h"
+#include "xxhash_fast.h"
+
+#define REASONS_MOST 64
+
+struct looker {
+	const struct look_options *opt;
+	struct look *look;
+	const char *const *columns;
+	size_t ncolumns;
+	struct row_plan *plan;
+	struct row_encoder *encoder;
+	struct record *records;
+	struct buf text;
+};
+
+static struct bytes kept(struct look *l, struct bytes b)
+{
+	return bytes_of(arena_strndup(&l->arena, b.len ? (const char *)b.ptr : "", b.len), b.len);
+}
+
+static size_t column_of(const struct looker *k, const char *name)
+{
+	size_t i = 0;
+	while (i < k->ncolumns && strcmp(k->columns[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* What stands in the field's columns. */
+static struct bytes source_text(struct looker *k, const struct field *f, const struct event *ev)
+{
+	struct buf *out = &k->text;
+	out->len = 0;
+	for (size_t i = 0; i < f->ncolumns; i++) {
+		size_t at = column_of(k, f->columns[i]);
+		if (f->ncolumns > 1)
+			buf_printf(out, "%s%s=", i ? ", " : "", f->columns[i]);
+		if (at < ev->ncolumns && !ev->columns[at].absent)
+			buf_append(out, ev->columns[at].ptr, ev->columns[at].len);
+	}
+	return kept(k->look, buf_bytes(out));
+}
+
+static struct bytes value_text(struct looker *k, size_t field)
+{
+	const struct value *v = row_encoder_value(k->encoder, field);
+	if (!v || !v->text.ptr)
+		return (struct bytes){0};
+	k->text.len = 0;
+	field_text(&k->opt->job->fields[field], v, &k->text);
+	return buf_bytes(&k->text);
+}
+
+static void count_values(struct looker *k)
+{
+	for (size_t i = 0; i < k->opt->job->nfields; i++) {
+		struct look_field *f = &k->look->fields[i];
+		struct bytes v = value_text(k, i);
+		f->used = row_encoder_value(k->encoder, i) != NULL;
+		if (!f->used)
+			continue;
+		if (!v.ptr) {
+			f->nulls++;
+			continue;
+		}
+		distinct_add(&f->distinct, XXH3_64bits(v.ptr, v.len));
+		if (!f->example.ptr)
+			f->example = kept(k->look, v);
+	}
+}
+
+static void keep_cells(struct looker *k, size_t table, struct look_cells *to)
+{
+	struct arena *a = &k->look->arena;
+	const struct record *r = &k->records[table];
+	struct row_cell *cells = mem_calloc(row_max_cells(k->plan, table) + 1, sizeof(*cells));
+	to->key = kept(k->look, r->key);
+	to->ncells = r->key.len ? row_cells(k->plan, table, r, cells) : 0;
+	to->cell = arena_alloc(a, (to->ncells + 1) * sizeof(*to->cell));
+	for (size_t i = 0; i < to->ncells; i++) {
+		to->cell[i] = cells[i].cell;
+		to->cell[i].row = to->key;
+		to->cell[i].family = kept(k->look, cells[i].cell.family);
+		to->cell[i].qualifier = kept(k->look, cells[i].cell.qualifier);
+		to->cell[i].value = kept(k->look, cells[i].cell.value);
+	}
+	mem_free(cells);
+}
+
+static struct look_place place_of(struct look *l, const char *file, uint64_t line, uint64_t offset)
+{
+	return (struct look_place){file ? arena_strdup(&l->arena, file) : "", line, offset};
+}
+
+static void keep_row(struct looker *k, const struct event *ev)
+{
+	const struct job *job = k->opt->job;
+	struct look *l = k->look;
+	struct look_row *row = &l->shown[l->nshown++];
+	row->place = place_of(l, ev->file, ev->line, ev->offset);
+	row->text = arena_alloc(&l->arena, (job->nfields + 1) * sizeof(*row->text));
+	row->value = arena_alloc(&l->arena, (job->nfields + 1) * sizeof(*row->value));
+	row->tables = arena_alloc(&l->arena, (job->ntables + 1) * sizeof(*row->tables));
+	for (size_t i = 0; i < job->nfields; i++) {
+		row->text[i] = source_text(k, &job->fields[i], ev);
+		struct bytes v = value_text(k, i);
+		row->value[i] = v.ptr ? kept(l, v) : v;
+	}
+	for (size_t t = 0; t < job->ntables; t++)
+		keep_cells(k, t, &row->tables[t]);
+}
+
+static int take_event(void *ctx, const struct event *ev, struct reject *why)
+{
+	struct looker *k = ctx;
+	struct look *l = k->look;
+	bool stored = false;
+	if (l->rows == k->opt->rows) {
+		l->whole = false;
+		return RC_STOPPED;
+	}
+	l->rows++;
+	if (row_encode(k->encoder, ev, k->records, why))
+		return RC_DATA;
+	l->good++;
+	for (size_t t = 0; t < k->opt->job->ntables; t++)
+		stored = stored || k->records[t].key.len;
+	l->filtered += !stored;
+	count_values(k);
+	if (stored && l->nshown < k->opt->shown)
+		keep_row(k, ev);
+	return RC_OK;
+}
+
+static void count_reason(struct look *l, const char *reason)
+{
+	size_t i = 0;
+	while (i < l->nreasons && strcmp(l->reasons[i].reason, reason) != 0)
+		i++;
+	if (i == REASONS_MOST)
+		return;
+	if (i == l->nreasons)
+		l->reasons[l->nreasons++].reason = arena_strdup(&l->arena, reason);
+	l->reasons[i].count++;
+}
+
+/* Of the source's own rejects rows hears here first. */
+static int take_reject(void *ctx, const struct rejected *r, struct error *err)
+{
+	struct looker *k = ctx;
+	struct look *l = k->look;
+	(void)err;
+	if (l->rows == l->good + l->rejected) {
+		if (l->rows == k->opt->rows) {
+			l->whole = false;
+			return RC_STOPPED;
+		}
+		l->rows++;
+	}
+	l->rejected++;
+	count_reason(l, r->why.reason);
+	if (l->nrejects == LOOK_REJECTS)
+		return RC_OK;
+	l->rejects[l->nrejects++] =
+		(struct look_reject){.place = place_of(l, r->file, r->line, r->offset),
+				     .reason = arena_strdup(&l->arena, r->why.reason),
+				     .field = r->why.field ? arena_strdup(&l->arena, r->why.field)
+							   : NULL,
+				     .detail = arena_strdup(&l->arena, r->why.detail)};
+	return RC_OK;
+}
+
+static int read_rows(struct looker *k, struct source *source, struct error *err)
+{
+	const struct source_sink sink = {.ctx = k, .event = take_event, .reject = take_reject};
+	struct source_worker *w = source_worker_new(source);
+	int rc;
+	k->look->whole = true;
+	do
+		rc = source_work(w, &sink, err);
+	while (rc == RC_OK);
+	source_worker_free(w);
+	return rc == RC_END || (rc == RC_STOPPED && !k->look->whole) ? RC_OK : rc;
+}
+
+static void note_unused(struct looker *k)
+{
+	const struct job *job = k->opt->job;
+	struct look *l = k->look;
+	l->unused = arena_alloc(&l->arena, (k->ncolumns + 1) * sizeof(*l->unused));
+	for (size_t c = 0; c < k->ncolumns; c++) {
+		bool taken = false;
+		for (size_t i = 0; i < job->nfields; i++)
+			for (size_t j = 0; j < job->fields[i].ncolumns; j++)
+				taken = taken ||
+					strcmp(job->fields[i].columns[j], k->columns[c]) == 0;
+		if (!taken)
+			l->unused[l->nunused++] = arena_strdup(&l->arena, k->columns[c]);
+	}
+}
+
+static int look_through(struct looker *k, struct source *source, struct error *err)
+{
+	const struct job *job = k->opt->job;
+	struct arena *a = &k->look->arena;
+	k->columns = source_columns(source, &k->ncolumns);
+	int rc = row_plan_new(&k->plan, job, k->columns, k->ncolumns, err);
+	if (rc)
+		return rc;
+	k->encoder = row_encoder_new(k->plan);
+	k->records = mem_calloc(job->ntables + 1, sizeof(*k->records));
+	k->look->fields = arena_alloc(a, (job->nfields + 1) * sizeof(*k->look->fields));
+	k->look->shown = arena_alloc(a, (k->opt->shown + 1) * sizeof(*k->look->shown));
+	k->look->reasons = arena_alloc(a, REASONS_MOST * sizeof(*k->look->reasons));
+	note_unused(k);
+	rc = read_rows(k, source, err);
+	buf_release(&k->text);
+	mem_free(k->records);
+	row_encoder_free(k->encoder);
+	row_plan_free(k->plan);
+	return rc;
+}
+
+int look_at(struct look *l, const struct look_options *opt, struct error *err)
+{
+	const struct source_options so = {.job = opt->job,
+					  .files = opt->files,
+					  .nfiles = opt->nfiles};
+	struct looker k = {.opt = opt, .look = l};
+	struct source *source;
+	*l = (struct look){0};
+	if (opt->job->source == SOURCE_KAFKA)
+		return error_set(err, RC_CONFIG,
+				 "%s: found a kafka source, expected files; `saltmill plan` looks "
+				 "at a topic",
+				 opt->job->path);
+	int rc = source_open(&source, &so, err);
+	if (rc)
+		return rc;
+	rc = look_through(&k, source, err);
+	source_close(source);
+	return rc;
+}
+
+void look_release(struct look *l, const struct job *job)
+{
+	for (size_t i = 0; l->fields && i < job->nfields; i++)
+		distinct_release(&l->fields[i].distinct);
+	arena_release(&l->arena);
+}
