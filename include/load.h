@@ -67,6 +67,7 @@ struct load_result {
 	const char **collisions;
 	double seconds[PHASES];
 	uint64_t blank_lines, runs, spilled_bytes;
+	bool was_visible;   /* DIR was there, also where the load failed behind that */
 	bool stale_removed; /* a sibling of a run that died was removed */
 };
 

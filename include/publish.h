@@ -27,6 +27,8 @@ const char *staging_path(const struct staging *s);
  * without replacing, sync the parent.  Frees s on success; on failure staging_abort is still due.
  */
 int staging_publish(struct staging *s, struct error *err);
+/* After a failure: DIR was there, even if it was taken back; a power loss may show it again. */
+bool staging_was_visible(const struct staging *s);
 /* Remove the sibling and free s.  NULL is fine. */
 void staging_abort(struct staging *s);
 

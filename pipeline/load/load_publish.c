@@ -166,6 +166,7 @@ static int make_visible(struct load *l, struct error *err)
 	int rc = k && k->before_publish ? k->before_publish(k->ctx, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = staging_publish(l->staging, err);
+	l->result->was_visible = rc == RC_OK || staging_was_visible(l->staging);
 	if (rc == RC_OK)
 		l->staging = NULL;
 	return rc;

@@ -36,6 +36,7 @@ struct staging {
 	char *dir, *partial, *parent; /* paths, as the user named them */
 	const char *name;	      /* of the sibling in its parent */
 	int parent_fd, fd, lock_fd;   /* fd: of the sibling; -1: not open */
+	bool renamed;		      /* DIR has been there */
 };
 
 /* errno stays. */
@@ -338,11 +339,18 @@ int staging_publish(struct staging *s, struct error *err)
 	else
 		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
 	mem_free(published);
+	/* over a network a rename may be done and its answer lost */
+	s->renamed = renamed || !partial_in_place(s);
 	if (renamed && fsync(s->parent_fd) < 0)
 		rc = take_back(s, err);
 	if (rc == RC_OK)
 		staging_free(s);
 	return rc;
+}
+
+bool staging_was_visible(const struct staging *s)
+{
+	return s->renamed;
 }
 
 void staging_abort(struct staging *s)

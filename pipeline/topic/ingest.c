@@ -305,13 +305,14 @@ static int before_publish(void *ctx, struct error *err)
 	return rc == RC_OK && in->state ? state_publishing(in->state, err) : rc;
 }
 
-/* The state's own words on a load that did not come about. */
-static void forget_intent(struct ingest *in)
+/*
+ * A load that did not come about.  Once its folder was visible only ingest_recover can tell what
+ * became of it; before, nobody has to be asked.
+ */
+static void forget_intent(struct ingest *in, const struct load_result *r)
 {
 	struct error ignored;
-	const struct state_load *intent = state_intent(in->state);
-	/* once its folder may be published only ingest_recover can tell */
-	if (intent && intent->phase == STATE_READING)
+	if (state_intent(in->state) && !r->was_visible)
 		state_drop(in->state, &ignored);
 }
 
@@ -377,7 +378,7 @@ static int run_load(struct ingest *in, const char *name, const char *dir,
 		k.previous = link_to(state_newest(in->state));
 	int rc = load_run(in->job, &opt, in->progress, result, err);
 	if (rc && in->state)
-		forget_intent(in);
+		forget_intent(in, result);
 	return rc || !in->state ? rc : record(in, dir, &result->manifest, err);
 }
 

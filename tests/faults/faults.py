@@ -11,7 +11,7 @@ A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) m
 
   python tests/faults/faults.py [--only NAME] [--sample N] [--jobs N]
 
-Of a Kafka source nothing fails here; those faults are those of tests/kafka.
+What works on a topic is in topic_faults.py.
 """
 
 import argparse
@@ -139,8 +139,11 @@ Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
 
 
 class Scenario:
+    lines = SCENARIOS
+    apart = ""  # a library whose own calls do not fail
+
     def __init__(self, name, inputs, scratch):
-        self.name, self.line, self.inputs, self.scratch = name, SCENARIOS[name], inputs, scratch
+        self.name, self.line, self.inputs, self.scratch = name, self.lines[name], inputs, scratch
         self.want = self.run(scratch / "want")
         if self.want.status not in (0, 3):
             raise SystemExit(f"{name}: {self.want.stderr}")
@@ -155,13 +158,21 @@ class Scenario:
         out.mkdir(exist_ok=True)
         env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": str(out)}
         if fault:
-            env.update(LD_PRELOAD=PRELOAD, FAULT=fault, FAULT_LOG=f"{out}.log")
+            env.update(LD_PRELOAD=PRELOAD, FAULT=fault, FAULT_LOG=f"{out}.log", FAULT_APART=self.apart)
         try:
-            done = subprocess.run(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
-                                  capture_output=True, timeout=TIMEOUT)
+            status, stdout, stderr = self.run_command(out, env)
         except subprocess.TimeoutExpired:
-            return Outcome("no end", "", "", tree(out))
-        return Outcome(done.returncode, stable_text(done.stdout), done.stderr.decode(errors="replace"), tree(out))
+            return Outcome("no end", "", "", self.tree_of(out))
+        return Outcome(status, stable_text(stdout), stderr.decode(errors="replace"), self.tree_of(out))
+
+    def run_command(self, out, env):
+        """(status, standard output, standard error)"""
+        done = subprocess.run(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=TIMEOUT)
+        return done.returncode, done.stdout, done.stderr
+
+    def tree_of(self, out):
+        return tree(out)
 
     def calls(self, campaign):
         out = self.scratch / "counted"
@@ -214,19 +225,22 @@ class Scenario:
         bad = not sentence.startswith("saltmill") or len(sentence) < 20 or "(null)" in sentence
         return "failed without a sentence" if bad else None
 
+    def wrong_next(self, out, got):
+        """The run after a failed one does as if nothing had been."""
+        if got.status == self.want.status or not got.tree or "out" in got.tree:
+            return None
+        for temporary in out.glob("saltmill-*"):
+            shutil.rmtree(temporary)
+        again = self.run(out)
+        return None if self.same(again) else f"the next run did not do: {again.status}, {again.stderr.strip()}"
+
     def judge(self, campaign, n):
         """None, or (what is wrong, the fault, its callers, standard error)."""
         fault = f"{campaign.calls}:{campaign.kind}:{n}{'+' if campaign.rest else ''}"
         out = self.scratch / fault.replace(":", "-")
         log = pathlib.Path(f"{out}.log")
         got = self.run(out, fault)
-        wrong = self.wrong(got, campaign)
-        if not wrong and got.status != self.want.status and got.tree and "out" not in got.tree:
-            for temporary in out.glob("saltmill-*"):
-                shutil.rmtree(temporary)
-            again = self.run(out)
-            if not self.same(again):
-                wrong = f"the next run did not do: {again.status}, {again.stderr.strip()}"
+        wrong = self.wrong(got, campaign) or self.wrong_next(out, got)
         callers = log.read_text() if log.exists() else ""
         wrong = wrong and wrong.replace(str(out), "OUT")
         shutil.rmtree(out)
@@ -261,11 +275,22 @@ def campaign_line(scenario, campaign):
     return f"{scenario.name}: {campaign.calls} {campaign.kind} {how}"
 
 
+def names():
+    """Of all scenarios."""
+    import topic_faults  # it needs this module
+    return [*SCENARIOS, *topic_faults.SCENARIOS]
+
+
+def scenario_of(name, inputs, scratch):
+    import topic_faults
+    return (Scenario if name in SCENARIOS else topic_faults.TopicScenario)(name, inputs, scratch)
+
+
 def run_scenario(name, inputs, scratch, sample=0, seed=1, jobs=None, campaigns=CAMPAIGNS, say=print):
     """Returns (runs, violations)."""
     folder = scratch / name.replace(" ", "-").replace(",", "")
     folder.mkdir()
-    scenario = Scenario(name, inputs, folder)
+    scenario = scenario_of(name, inputs, folder)
     runs, violations = 0, []
     with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         for campaign in campaigns:
@@ -294,7 +319,7 @@ def report(violations):
 
 # Functions of libc that reach no system call that may fail, or whose failure the program cannot see.
 HARMLESS = set("""
-alphasort fmax globfree iconv iconv_close strchrnul strpbrk
+alphasort fmax globfree iconv iconv_close inet_ntop inet_pton qsort_r re_search regcomp regerror regfree strchrnul strpbrk
 __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
 __stack_chk_fail _exit abort clock_gettime exit exp explicit_bzero fcntl ferror fflush fmin fprintf fputc fputs free
 freeaddrinfo freelocale fwrite getaddrinfo getenv geteuid gethostname getopt_long getpid gmtime_r isatty
@@ -323,7 +348,7 @@ def unknown_calls():
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    args.add_argument("--only", choices=sorted(SCENARIOS), action="append", help="this scenario")
+    args.add_argument("--only", choices=sorted(names()), action="append", help="this scenario")
     args.add_argument("--calls", choices=["alloc", "io", "transfer"], action="append", help="calls of this class")
     args.add_argument("--sample", type=int, default=0, metavar="N", help="N calls of each kind, not all")
     args.add_argument("--seed", type=int, default=1, help="which")
@@ -336,7 +361,7 @@ def main():
         inputs.mkdir()
         write_inputs(inputs)
         before = tree(inputs)
-        for name in args.only or SCENARIOS:
+        for name in args.only or names():
             n, found = run_scenario(name, inputs, pathlib.Path(folder), args.sample, args.seed, args.jobs,
                                     [c for c in CAMPAIGNS if not args.calls or c.calls in args.calls],
                                     lambda line: print(line, flush=True))
@@ -354,4 +379,5 @@ def main():
 
 
 if __name__ == "__main__":
+    sys.modules["faults"] = sys.modules[__name__]  # topic_faults.py shall see this very module
     sys.exit(main())

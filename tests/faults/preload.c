@@ -2,10 +2,13 @@
  * preload.c - makes one call of the program fail, or all from one on: an LD_PRELOAD library
  *
  *   FAULT=CLASS:KIND:N[+]  fail the N-th call (the first is 1; 0: none) of CLASS, with + all from
- * it FAULT_LOG=FILE         what failed, with its callers; last, how many calls of CLASS there were
+ *                          it
+ *   FAULT_LOG=FILE         what failed, with its callers; last, how many calls of CLASS there were
+ *   FAULT_APART=NAME       calls that come out of the library of that name are left alone
  *
- * CLASS is alloc (heap), io (system calls of the program, a thread's start too) or transfer (those
- * of io that read or write bytes).  KIND is an errno's name, or "short": half of the bytes go.
+ * CLASS is alloc (heap), io (system calls of the program, a thread's start too), transfer (those of
+ * io that read or write bytes) or the name of a call.  KIND is an errno's name, or "short": half of
+ * the bytes go.
  *
  * Counted is what comes behind the entry into main.  Standard error is left alone: the judge needs
  * the sentence.  A close() that fails has closed the descriptor, as in Linux.
@@ -18,6 +21,7 @@
 #include <ftw.h>
 #include <glob.h>
 #include <iconv.h>
+#include <link.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -38,11 +42,16 @@ enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
 
 static struct {
 	unsigned classes; /* counted */
+	char name[24];	  /* of the call; "": any of the classes */
 	bool rest, shorten;
 	int errnum;
 	unsigned long at;
 	int log; /* -1: none */
 } fault = {.log = -1};
+
+static struct {
+	uintptr_t from, to;
+} apart; /* where the library lies that is left alone; 0, 0: none */
 
 static atomic_bool armed;
 static atomic_ulong calls;
@@ -63,8 +72,8 @@ static void bad_setting(const char *text)
 
 static void read_setting(const char *text)
 {
-	char class[16], kind[16], rest[2] = "";
-	if (sscanf(text, "%15[a-z]:%15[A-Za-z]:%lu%1s", class, kind, &fault.at, rest) < 3)
+	char class[24], kind[16], rest[2] = "";
+	if (sscanf(text, "%23[a-z0-9_]:%15[A-Za-z]:%lu%1s", class, kind, &fault.at, rest) < 3)
 		bad_setting(text);
 	fault.rest = rest[0] == '+';
 	if (!strcmp(class, "alloc"))
@@ -73,8 +82,10 @@ static void read_setting(const char *text)
 		fault.classes = IO;
 	else if (!strcmp(class, "transfer"))
 		fault.classes = TRANSFER;
-	else
-		bad_setting(text);
+	else {
+		fault.classes = ALLOC | IO;
+		strcpy(fault.name, class);
+	}
 	size_t i = 0;
 	while (i < sizeof kinds / sizeof *kinds && strcmp(kind, kinds[i].name) != 0)
 		i++;
@@ -105,10 +116,42 @@ static void log_fault(const char *name, unsigned long n)
 	inside = false;
 }
 
+static int find_apart(struct dl_phdr_info *object, size_t size, void *name)
+{
+	(void)size;
+	if (!strstr(object->dlpi_name, name))
+		return 0;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+			continue;
+		apart.from = object->dlpi_addr + part->p_vaddr;
+		apart.to = apart.from + part->p_memsz;
+	}
+	return 1;
+}
+
+/* Does the call come out of the library that is left alone, through whichever others? */
+static bool comes_from_apart(void)
+{
+	enum { DEEP = 64 };
+	void *callers[DEEP];
+	if (apart.to == 0)
+		return false;
+	inside = true;
+	int n = backtrace(callers, DEEP);
+	inside = false;
+	for (int i = 0; i < n; i++)
+		if ((uintptr_t)callers[i] >= apart.from && (uintptr_t)callers[i] < apart.to)
+			return true;
+	return false;
+}
+
 /* Is this call to fail? */
 static bool fails(unsigned class, const char *name)
 {
-	if (!atomic_load(&armed) || inside || !(fault.classes & class))
+	if (!atomic_load(&armed) || inside || !(fault.classes & class) ||
+	    (fault.name[0] && strcmp(fault.name, name) != 0) || comes_from_apart())
 		return false;
 	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
 	if (fault.at == 0 || n < fault.at || (n > fault.at && !fault.rest))
@@ -131,12 +174,15 @@ static int (*program_main)(int, char **, char **);
 static int counted_main(int argc, char **argv, char **env)
 {
 	const char *setting = getenv("FAULT"), *log = getenv("FAULT_LOG");
+	char *library = getenv("FAULT_APART");
 	void *callers[2];
 	if (setting) {
 		if (log)
 			open_log(log);
 		read_setting(setting);
 		backtrace(callers, 2); /* the first one loads a library */
+		if (library && *library)
+			dl_iterate_phdr(find_apart, library);
 		atexit(at_end);
 		atomic_store(&armed, true);
 	}

@@ -1,0 +1,127 @@
+"""The faults of what works on a topic and a state folder: `saltmill stream`, and `load --state`.
+
+The brokers are a mock cluster in this process, which no fault reaches; nor do calls fail that librdkafka makes, as it
+ends by abort() where memory ends.  A run ends by SIGTERM once all of the topic is recorded, or by itself.
+
+However it ended: what stands under its final name is one of the loads of the undisturbed run, with the same bytes;
+the next run goes on behind it, and then all of them are there, and `saltmill loads` finds nothing wrong with them.
+"""
+
+import json
+import signal
+import subprocess
+import time
+
+import faults
+from mock_topic import MockTopic
+
+SCENARIOS = {
+    "stream": "stream JOB --state OUT/state -o OUT/loads --memory 16M --threads 1 --quiet",
+    "load of a topic": "load JOB --state OUT/state -o OUT/loads/00000002 --max-rejects 9 --memory 16M --threads 1 --quiet",
+}
+PARTITIONS, EVENTS = 2, 150  # of each partition; a load of the stream has half of them
+
+JOB = """\
+source:
+  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, start: earliest, roll: {{rows: {rows}}}}}
+fields:
+  ts: {{type: time, unit: ms, from: $timestamp}}
+tables:
+  - name: t
+    rowkey: [{{field: $partition, as: text, terminator: '-'}}, {{field: $offset, as: text}}]
+    timestamp: ts
+    families: {{f: {{compression: NONE}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+"""
+topic = None
+
+
+def make_topic():
+    """One for all scenarios of this process; some messages are bad."""
+    global topic
+    if topic is None:
+        topic = MockTopic("events", PARTITIONS)
+        for p in range(PARTITIONS):
+            topic.produce(p, [b"bad" if i % 70 == 5 else b'{"v":"%d-%d"}' % (p, i) for i in range(EVENTS)])
+    return topic
+
+
+def write_job(path):
+    t = make_topic()
+    path.write_text(JOB.format(brokers=t.brokers, topic=t.name, rows=PARTITIONS * EVENTS // 2))
+
+
+class TopicScenario(faults.Scenario):
+    lines = SCENARIOS
+    apart = "librdkafka"
+
+    def __init__(self, name, inputs, scratch):
+        self.job = scratch / "topic.yaml"
+        write_job(self.job)
+        super().__init__(name, inputs, scratch)
+
+    def command(self, out):
+        return [word.replace("JOB", str(self.job)) for word in super().command(out)]
+
+    def run_command(self, out, env):
+        """(status, standard output, standard error); what was published is in OUT/loads."""
+        (out / "loads").mkdir(exist_ok=True)
+        if self.line.startswith("load "):
+            return self.run_load(out, env)
+        process = subprocess.Popen(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        end, loads = time.monotonic() + faults.TIMEOUT, out / "state" / "loads"
+        while process.poll() is None and time.monotonic() < end:
+            if (loads / "00000003.json").exists() and not (out / "state" / "intent.json").exists():
+                process.send_signal(signal.SIGTERM)
+                break
+            time.sleep(0.02)
+        try:
+            stderr = process.communicate(timeout=max(1, end - time.monotonic()))[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        return process.returncode, b"", stderr
+
+    def run_load(self, out, env):
+        """Where a run before this one has published, nothing is left but to record it."""
+        rest = (out / "loads" / "00000002").exists()
+        line = [w.replace("/loads/00000002", "/rest") if rest else w for w in self.command(out)]
+        done = subprocess.run(line, cwd=self.inputs, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=faults.TIMEOUT)
+        return done.returncode, b"", done.stderr
+
+    def tree_of(self, out):
+        """What was published; how far the state has come is for the next run to tell."""
+        return faults.tree(out / "loads")
+
+    def left_wrong(self, got):
+        """A failed run: each load that is there is whole."""
+        names = {name.split("/")[0] for name in got.tree}
+        for name in sorted(n for n in names if not n.endswith(".saltmill-partial")):
+            if self.below(got.tree, name) != self.below(self.want.tree, name):
+                return f"failed and published {name} with other bytes"
+        return None
+
+    @staticmethod
+    def below(tree, name):
+        return {k: v for k, v in tree.items() if k.split("/")[0] == name}
+
+    def wrong_next(self, out, got):
+        """Behind a failure, or as if nothing had been: the next run completes what is there."""
+        if got.status != self.want.status:
+            again = self.run(out)
+            if again.status not in (0, 3) or again.tree != self.want.tree:
+                return f"the next run did not go on: {again.status}, {again.stderr.strip()}, {sorted(again.tree)[:3]}"
+        done = subprocess.run([faults.PROGRAM, "loads", "--state", str(out / "state"), "--json"], capture_output=True,
+                              text=True, timeout=faults.TIMEOUT)
+        if done.returncode:
+            return f"saltmill loads: {done.stdout}{done.stderr}"
+        at = dict.fromkeys(range(PARTITIONS), 0)
+        for r in (r for line in done.stdout.splitlines() for r in json.loads(line)["offsets"]):
+            if at[r["partition"]] != r["start"]:
+                return f"a load begins at {r}, where {at} was expected"
+            at[r["partition"]] = r["end"]
+        return None if set(at.values()) == {EVENTS} else f"the loads end at {at}: {done.stdout}"
