@@ -109,6 +109,11 @@ where: deps
 	@$(SUB) all
 	@SALTMILL_WHERE=$(or $(N),10000) $${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python -m pytest -q tests/cli/test_where.py
 
+## properties: 10,000 questions to 1,180 random jobs, and 40 keys of each there and back; make properties [SEEDS=0:1180]
+properties:
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/cli/properties.py $(or $(SEEDS),0:1180)
+
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench

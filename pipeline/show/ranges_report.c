@@ -118,6 +118,18 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 	}
 }
 
+/* A sentence of the question's own words in one line: no line end may end the remark. */
+static void put_remark(struct buf *out, const char *remark, const char *what, const char *text)
+{
+	buf_printf(out, "%s%s", remark, what);
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			buf_printf(out, "\\x%02X", (unsigned)*p);
+		else
+			buf_put(out, (uint8_t)*p);
+	buf_put(out, '\n');
+}
+
 /* What the scans share, in front of them. */
 static void put_filter(struct buf *out, const struct key_filter *f, enum ranges_form form)
 {
@@ -156,10 +168,9 @@ void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_fo
 	if (r->n == 0)
 		buf_printf(out, "%sno row can be what is asked for\n", remarks[form]);
 	if (!r->exact && !(filter && s->checks.exact))
-		buf_printf(out, "%seach row is still to be checked: %s\n", remarks[form],
-			   s->question);
+		put_remark(out, remarks[form], "each row is still to be checked: ", s->question);
 	if (s->advice)
-		buf_printf(out, "%s%s\n", remarks[form], s->advice);
+		put_remark(out, remarks[form], "", s->advice);
 	if (s->cost.known)
 		put_cost(out, &s->cost, remarks[form]);
 }

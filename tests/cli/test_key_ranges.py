@@ -115,7 +115,7 @@ SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:24").split(":")))
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_questions(tmp_path, saltmill, seed):
-    rng = random.Random(seed)
+    rng, cases = random.Random(seed), 0
     job = Job(rng)
     (tmp_path / "job.yaml").write_text(job.yaml(["in.csv"]))
     for t in job.tables:
@@ -144,6 +144,7 @@ def test_random_questions(tmp_path, saltmill, seed):
             except OnlyHashed as e:  # neither the key nor a cell has it
                 assert any(f"holds `{name}` only hashed" in str(e) for name in hashed), e
                 continue
+            cases += 1
             for row, values in rows:
                 if q.test(values):
                     assert inside(list_, row), (q.text, row, list_)
@@ -152,7 +153,62 @@ def test_random_questions(tmp_path, saltmill, seed):
                     assert not inside(list_, row), (q.text, row, list_)
 
 
+    print(cases, "cases")
+
+
 # --- where the question is the beginning of the key ---
+
+# what keeps all that a value is, and has one form for each; a number as text may be spelt in several ways
+WHOLE = {"u8", "u16", "u32", "u64", "i32", "i64", "bool", "millis", "reversed_millis", "text", "bytes"}
+
+
+def beginnings(job, t):
+    """How many parts a question can ask for one after the other: their fields."""
+    names = []
+    for p in t["rowkey"]:
+        if "hash" in p and "salt" not in p:
+            break
+        if "field" not in p:
+            continue
+        f = job.by_name[p["field"]]
+        if p["as"] not in WHOLE or (p["as"] in ("text", "bytes")) != (f.type in TEXTS) or f.name in names:
+            break
+        names.append(f.name)
+    return names
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_beginnings(tmp_path, saltmill, seed):
+    """= on the first parts: the ranges hold the keys that begin so, no other, and say that they are exact."""
+    rng, cases = random.Random(f"beginnings {seed}"), 0
+    job = Job(rng)
+    (tmp_path / "job.yaml").write_text(job.yaml(["in.csv"]))
+    for t in job.tables:
+        names, rows = beginnings(job, t), []
+        oracle = Oracle(job)
+        for values in (draw_values(rng, job, t) for _ in range(120)):
+            oracle.event = rng.randbytes(9), rng.randrange(1000)
+            try:
+                row = values and oracle.lay_parts(t["rowkey"], values)
+            except Reject:
+                continue
+            if row and len(row) <= 32767:
+                rows.append((row, values))
+        for f in job.fields:
+            f.in_micros = False
+        for n in range(1, len(names) + 1 if rows else 0):
+            asked = rng.choice(rows)[1]
+            if any(b"\0" in asked[name].text or len(asked[name].text) > 5000 for name in names[:n]):
+                continue
+            text = " and ".join(f"`{name}` = {quoted(asked[name].text)}" for name in names[:n])
+            list_, found = ranges(saltmill, tmp_path, t["name"], text)
+            assert found["exact"], (text, found)
+            cases += 1
+            for row, values in rows:
+                same = all(plain(job.by_name[x], values[x]) == plain(job.by_name[x], asked[x]) for x in names[:n])
+                assert inside(list_, row) == same, (text, row, list_)
+    print(cases, "cases")
+
 
 PREFIX = """\
 source: {csv: {files: [in.csv]}}
@@ -319,6 +375,18 @@ def test_fuzzy_rows(tmp_path, saltmill):
     assert "Fuzzy" not in ranges(saltmill, tmp_path, "t", "at > 5")[1]["shell_filter"]
     assert "shell_filter" not in ranges(saltmill, tmp_path, "t", "user = 1 and kind = 'ab'")[1]
     assert "shell_filter" not in ranges(saltmill, tmp_path, "t", "v is null")[1]
+
+
+def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
+    """What is printed may be pasted into a shell."""
+    (tmp_path / "job.yaml").write_text(FUZZY)
+    for form, starts in (("shell", ("#", "scan", "filter")), ("java", ("//", "new Scan", "Filter", "Single", "column")),
+                         ("python", ("#", "table.scan"))):
+        for end in ("\n", "\r", "\r\n"):
+            r = key(saltmill, tmp_path, "ranges", "job.yaml", "--format", form,
+                    "--where", f"v is null and not v = 'a{end}system(1)' or kind > 'a{end}b'")
+            assert r.returncode == 0 and b"system" in r.stdout
+            assert all(line.startswith(starts) for line in r.stdout.decode().splitlines()), r.stdout
 
 
 def test_the_bytes_that_a_question_reads(tmp_path, saltmill):

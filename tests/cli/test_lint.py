@@ -263,7 +263,7 @@ def test_plan_shows_all_and_load_the_severe(tmp_path):
 def test_plan_counts_as_lint_does(tmp_path):
     """Of a large input plan looks at the cells of one row in 16; the finding is the same."""
     name = "a family that few rows have"
-    csv = rows(n=70_000, key=lambda i: i * 2654435761 % 4294967291, more=lambda i: (LONG * 2, "y" if i % 400 == 0 else ""))
+    csv = rows(n=40_000, key=lambda i: i * 2654435761 % 4294967291, more=lambda i: (LONG, "y" if i % 400 == 0 else ""))
     (tmp_path / "job.yaml").write_text(CASES[name][1])
     (tmp_path / "in.csv").write_text(csv)
     [found] = json.loads(saltmill("plan", "job.yaml", "--json", cwd=tmp_path).stdout)["lint"]

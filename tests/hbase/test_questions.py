@@ -265,6 +265,9 @@ def random_job(seed):
         t = job.tables[0]
         t.update(name=f"questions_{seed}", regions={"split": "sampled", "count": 3}, timestamp=5)
         t.pop("duplicates", None)
+        t.pop("where", None)
+        t.pop("max_hfile", None)  # HBase takes 32 files of a family and region
+        job.options = {}
         # one column for each event's number: no event is like another, none is without a cell
         t["cells"] = [{"family": f, "qualifier": "q", "value": {"const": "x"}} for f in t["families"]]
         job.source = lambda files: {"json": {"files": files}}
@@ -275,7 +278,8 @@ def random_job(seed):
             f.in_micros = "reversed_micros" in hows
             if hows and not (f.in_micros and len(hows) > 1):  # a time in two units has no one meaning
                 asked.append(f.name)
-        if len(job.fields) == len(job.columns) and all(texts.values()) and asked:
+        fixed = "draw" not in t["rowkey"][0]  # what depends on the file's lines is not worked out here
+        if len(job.fields) == len(job.columns) and all(texts.values()) and asked and fixed:
             return rng, job, t, texts, asked
     raise AssertionError("no such job")
 

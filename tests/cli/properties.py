@@ -1,0 +1,28 @@
+"""properties.py FROM:TO: the property tests of keys and questions over many seeds, and how many cases they were.
+
+decode(encode(x)) = x; the ranges of a question hold every key that answers it; those of a question
+that is the beginning of the key hold no other.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+TESTS = [HERE / "test_key.py", HERE / "test_key_ranges.py"]
+
+
+def main():
+    env = {**os.environ, "SALTMILL_SEEDS": sys.argv[1]}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rP", "-n", "0", "-k", "random or encoded", *TESTS], env=env, text=True,
+                          stdout=subprocess.PIPE, check=False)
+    cases = sum(int(n) for n in re.findall(r"^(\d+) cases$", done.stdout, re.M))
+    print(*[line for line in done.stdout.splitlines() if re.match(r"FAILED|E  |\d+ (passed|failed)", line)], sep="\n")
+    print(f"{cases} cases")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
