@@ -38,9 +38,9 @@
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
 /* Input bytes whose rows are all kept for the measure of compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
-#define MEASURED_LEAST	(1u << 20)  /* KeyValues to compress, when so many were kept */
-#define LINT_WHOLE	(64u << 20) /* input bytes of which lint looks at the cells of each row, */
-#define LINT_EVERY	16	    /* and of one in so many otherwise */
+#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, when so many were kept */
+#define LINT_WHOLE	(4u << 20) /* input bytes of which lint looks at the cells of each row, */
+#define LINT_EVERY	16	   /* and of one in so many otherwise */
 #define NEIGHBOUR_MOST                                                                             \
 	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
 	   */
