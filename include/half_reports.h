@@ -24,7 +24,7 @@ struct map_report {
 	uint8_t plan[16];    /* identity of the plan (kept_plan.h) */
 	const char *path;    /* of the input */
 	/* what was read of it: as struct source_part of source.h */
-	uint64_t number, size, head, head_lines, from, to, first, end, lines, line_base;
+	uint64_t number, size, head, head_lines, from, to, first, end, lines, seqs, line_base;
 	bool whole, last;
 	uint8_t digest[16];
 	uint64_t read, rejected, blank_lines; /* events; lines */

@@ -64,11 +64,10 @@ void rejects_free(struct rejects *r);
 int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l, struct error *err);
 /*
  * A line of such a file of another run, whose lines were counted from another place: add_lines
- * more, and the file is called `file` here.  seq: that of the file's first byte.  RC_DATA: no such
- * line.
+ * more, and the file is called `file` here.  They come in input order.  RC_DATA: no such line.
  */
-int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t seq,
-		    uint64_t add_lines, struct error *err);
+int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
+		    struct error *err);
 uint64_t rejects_count(const struct rejects *r); /* any thread */
 /*
  * After all workers ended: the n-th (0-based) in input order as "file:line (byte N): reason: field:

@@ -68,7 +68,8 @@ struct source_part {
 	uint64_t head, head_lines;  /* what is in front of the first row, and its line ends */
 	uint64_t from, to;	    /* asked for; all: 0 and the file's end */
 	uint64_t first, end, lines; /* [first, end) was read; line ends in it */
-	uint64_t line_base;	    /* line ends in front of `first` that lines are counted from */
+	uint64_t seqs; /* how far the seqs of a file behind this one are from those of this one */
+	uint64_t line_base; /* line ends in front of `first` that lines are counted from */
 	uint64_t rows;
 	bool whole;	    /* no slice: the digest is the file's, packed or not */
 	bool last;	    /* no row is behind `end` */

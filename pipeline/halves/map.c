@@ -196,6 +196,7 @@ static void describe_input(const struct mapping *m, struct map_report *r, struct
 	r->first = p.first;
 	r->end = p.end;
 	r->lines = p.lines;
+	r->seqs = p.seqs;
 	r->line_base = p.line_base;
 	r->whole = p.whole;
 	r->last = p.last;

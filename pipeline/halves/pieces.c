@@ -107,10 +107,10 @@ static inline uint8_t *put_short(uint8_t *to, const uint8_t *from, size_t len)
 void piece_add(struct piece_writer *w, const struct record *r)
 {
 	size_t len = r->key.len + w->secondary_bytes, had = w->before.len;
-	buf_reserve(&w->before, len + RECORD_ROOM_BYTES);
+	buf_room(&w->before, len + RECORD_ROOM_BYTES);
 	size_t shared = shared_bytes(w->before.ptr, r->key.ptr, had < len ? had : len);
-	uint8_t *start = buf_reserve(&w->plain, RECORD_NUMBERS + RECORD_ROOM_BYTES + len - shared +
-							r->payload.len),
+	uint8_t *start = buf_room(&w->plain, RECORD_NUMBERS + RECORD_ROOM_BYTES + len - shared +
+						     r->payload.len),
 		*p = start;
 	p += put_varint(p, shared);
 	p += put_varint(p, len - shared);
@@ -234,7 +234,8 @@ int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t
 }
 
 /* A number of at most 63 bits that ends before `end`; NULL: there is none. */
-static inline const uint8_t *take_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
+static __attribute__((noinline)) const uint8_t *take_long(const uint8_t *p, const uint8_t *end,
+							  uint64_t *out)
 {
 	uint64_t v = 0;
 	for (unsigned shift = 0; p < end && shift < 63; shift += 7) {
@@ -247,9 +248,30 @@ static inline const uint8_t *take_varint(const uint8_t *p, const uint8_t *end, u
 	return NULL;
 }
 
+static inline const uint8_t *take_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
+{
+	if (__builtin_expect(p >= end || *p >= 0x80, 0))
+		return take_long(p, end, out);
+	*out = *p;
+	return p + 1;
+}
+
 struct record_numbers {
 	uint64_t shared, tail, payload, seq;
 };
+
+/* Most seqs have four bytes, which are taken at once. */
+static inline const uint8_t *take_seq(const uint8_t *p, const uint8_t *end, uint64_t *out)
+{
+	uint32_t v;
+	if (end - p < 4)
+		return take_long(p, end, out);
+	memcpy(&v, p, 4);
+	if ((v & 0x80808080u) != 0x00808080u)
+		return take_long(p, end, out);
+	*out = (v & 0x7f) | (v & 0x7f00) >> 1 | (v & 0x7f0000) >> 2 | (v & 0x7f000000) >> 3;
+	return p + 4;
+}
 
 static inline const uint8_t *take_numbers(const uint8_t *p, const uint8_t *end,
 					  struct record_numbers *n)
@@ -257,7 +279,7 @@ static inline const uint8_t *take_numbers(const uint8_t *p, const uint8_t *end,
 	p = take_varint(p, end, &n->shared);
 	p = p ? take_varint(p, end, &n->tail) : NULL;
 	p = p ? take_varint(p, end, &n->payload) : NULL;
-	return p ? take_varint(p, end, &n->seq) : NULL;
+	return p ? take_seq(p, end, &n->seq) : NULL;
 }
 
 static inline bool fits(const struct piece_reader *r, const uint8_t *p,
@@ -278,7 +300,7 @@ int piece_next(struct piece_reader *r, struct record *out, const char *name, str
 	if (!p || !fits(r, p, &n))
 		return damaged(name, "a row of a piece does not fit in it", err);
 	size_t len = (size_t)(n.shared + n.tail);
-	buf_reserve(&r->string, n.tail + RECORD_ROOM_BYTES);
+	buf_room(&r->string, n.tail + RECORD_ROOM_BYTES);
 	put_short(r->string.ptr + n.shared, p, (size_t)n.tail);
 	r->string.len = len;
 	p += n.tail;

@@ -129,7 +129,7 @@ static void find_bases(struct reducing *r, struct arena *a)
 	for (size_t i = 0; i < r->maps.n; i++) {
 		const struct map_report *m = &r->maps.reports[i];
 		uint64_t *end = &r->bases[m->number + 1];
-		*end = m->end > *end ? m->end : *end;
+		*end = m->seqs > *end ? m->seqs : *end;
 	}
 	for (size_t i = 0; i < r->nbases; i++)
 		r->bases[i + 1] += r->bases[i];

@@ -31,6 +31,7 @@ static struct source_part part_of(const struct map_report *m)
 				.first = m->first,
 				.end = m->end,
 				.lines = m->lines,
+				.seqs = m->seqs,
 				.line_base = m->line_base,
 				.rows = m->read,
 				.whole = m->whole,
@@ -48,8 +49,7 @@ static int take_lines(struct load *l, const struct map_report *m, struct bytes t
 	for (; rc == RC_OK && p < end; n++) {
 		const uint8_t *line_end = memchr(p, '\n', (size_t)(end - p));
 		struct bytes line = bytes_of(p, (size_t)((line_end ? line_end : end) - p));
-		rc = rejects_restore(l->pass.rejects, line, file, SOURCE_FILE_SEQ(m->number),
-				     add_lines, err);
+		rc = rejects_restore(l->pass.rejects, line, file, add_lines, err);
 		p += line.len + 1;
 	}
 	if (rc == RC_OK && n != m->rejected)

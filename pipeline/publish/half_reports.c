@@ -38,6 +38,7 @@ static const struct member map_members[] = {
 	{.key = "first", COUNT, AT(map_report, first)},
 	{.key = "end", COUNT, AT(map_report, end)},
 	{.key = "lines", COUNT, AT(map_report, lines)},
+	{.key = "seqs", COUNT, AT(map_report, seqs)},
 	{.key = "line_base", COUNT, AT(map_report, line_base)},
 	{.key = "whole", FLAG, AT(map_report, whole)},
 	{.key = "last", FLAG, AT(map_report, last)},

@@ -202,16 +202,15 @@ int rejects_add(struct rejects *r, unsigned worker, const struct reject_line *l,
 	return rc;
 }
 
-int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t seq,
-		    uint64_t add_lines, struct error *err)
+int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint64_t add_lines,
+		    struct error *err)
 {
 	struct spool *s = &r->spools[0];
 	json_error_t bad;
-	json_int_t line, offset;
+	json_int_t line;
 	const char *reason;
 	json_t *json = json_loadb((const char *)text.ptr, text.len, JSON_ALLOW_NUL, &bad);
-	if (!json || json_unpack(json, "{s:s, s:I, s:I}", "reason", &reason, "line", &line,
-				 "offset", &offset) != 0) {
+	if (!json || json_unpack(json, "{s:s, s:I}", "reason", &reason, "line", &line) != 0) {
 		json_decref(json);
 		return error_set(err, RC_DATA, "found a line that no map has written");
 	}
@@ -221,11 +220,11 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 	bool ok = text_dump(&s->line, json, JSON_COMPACT);
 	buf_put(&s->line, '\n');
 	reasons_add(&s->reasons, reason, 1);
-	atomic_fetch_add(&r->count, 1);
+	uint64_t seq = atomic_fetch_add(&r->count, 1);
 	json_decref(json);
 	if (!ok)
 		return error_set(err, RC_LIMIT, "out of memory for a rejected line of %s", file);
-	return keep_line(r, 0, seq + (uint64_t)offset, err);
+	return keep_line(r, 0, seq, err);
 }
 
 uint64_t rejects_count(const struct rejects *r)

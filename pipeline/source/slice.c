@@ -73,6 +73,16 @@ static int check_slice(const struct source *s, struct error *err)
 	return RC_OK;
 }
 
+/* A row key depends on where in the file its event stands. */
+static bool draws_by_place(const struct job *job)
+{
+	for (size_t t = 0; t < job->ntables; t++)
+		for (size_t i = 0; i < job->tables[t].nrowkey; i++)
+			if (job->tables[t].rowkey[i].draw == DRAW_ROUND_ROBIN)
+				return true;
+	return false;
+}
+
 int slice_open(struct source *s, const struct source_options *o, struct error *err)
 {
 	struct slice *slice = &s->slice;
@@ -86,6 +96,12 @@ int slice_open(struct source *s, const struct source_options *o, struct error *e
 		slice->digest = digest_new();
 		rc = check_slice(s, err);
 	}
+	if (rc == 0 && slice->given && draws_by_place(o->job))
+		rc = error_set(
+			err, RC_CONFIG,
+			"--slice: a salt is drawn in turn, `draw: round_robin`, by the line "
+			"that an event stands in, and a slice does not know its lines; expected "
+			"another salt");
 	if (rc == 0 && o->columns_file)
 		rc = read_columns(s, o->columns_file, err);
 	return rc;
@@ -229,6 +245,7 @@ void slice_end(struct source *s, struct cursor *c)
 	struct source_file *file = &s->files[0];
 
 	read->end = c->offset;
+	read->seqs = s->blocks ? c->ranks : c->offset;
 	read->lines = c->line - read->line_base;
 	read->last = !slice->given || (c->eof && !slice_done(s, c)) || c->offset == read->size;
 	if (slice->given) {

@@ -348,3 +348,15 @@ def test_the_example_of_the_readme(halves, saltmill):
     assert r.returncode == 0 and b"8 maps meet: 400 events" in r.stdout, r.stderr.decode()
     halves.load()
     assert_same(halves.folder / "one", halves.folder / "night")
+
+
+def test_a_salt_by_the_line_needs_the_whole_file(halves):
+    (halves.folder / "job.yaml").write_text(JOB.replace("{salt: 4, of: [id]}", "{salt: 4, draw: round_robin}"))
+    shutil.rmtree(halves.folder / "plan")
+    halves.plan()
+    refused(halves.map(0, "a", "--slice", "1/2", status=2), 2, "draw: round_robin")
+    halves.map_all(1)
+    halves.reduce_all(2)
+    halves.load()
+    halves.unite()
+    assert_same(halves.folder / "one", halves.folder / "two")
