@@ -97,15 +97,17 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 					 first->folder, r->folder, r->path);
 		if (before && !empty && r->first == before->first && r->end == before->end)
 			return twice(before, r, err);
-		if (empty && (r->first == expected || last))
+		if (empty && (r->first == expected || last)) {
+			last |= r->last;
 			continue;
+		}
 		if (r->first != expected)
 			return no_meeting(r, expected, err);
 		before = r;
 		expected = r->end;
 		last = r->last;
 	}
-	if (!last && expected != first->size && !(before && before->whole))
+	if (!last && expected != first->size)
 		return error_set(err, RC_DATA,
 				 "%s: bytes %llu to %llu are in no slice: map them by --slice "
 				 "=%llu-%llu",

@@ -360,3 +360,38 @@ def test_a_salt_by_the_line_needs_the_whole_file(halves):
     halves.load()
     halves.unite()
     assert_same(halves.folder / "one", halves.folder / "two")
+
+
+def test_inputs_without_a_row_and_plans_without_settings(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(HEADER))
+    (tmp_path / "b.csv").write_bytes(HEADER)
+    (tmp_path / "c.csv").write_bytes(HEADER + b"".join(ROWS))
+    (tmp_path / "d.csv").write_bytes(HEADER[:-1])
+    h = Halves(tmp_path, saltmill, ["a.csv.gz", "b.csv", "c.csv", "d.csv"])
+    h.plan()
+    h.load()
+    h.map_all(3)
+    h.reduce_all(2)
+    h.unite()
+    assert_same(tmp_path / "one", tmp_path / "two")
+    h.run("plan", "c.csv", "--save", "sketch")
+    h.run("plan", "--from", "sketch", "-o", "other")
+    refused(h.run("map", "c.csv", "--plan", "other", "-o", "no", status=2), 2, "has no settings.json", "--from")
+
+
+def test_a_map_is_the_same_whatever_threads_and_memory(halves):
+    rows = b"".join(f"{i * 7919 % 90000},{1_400_000_000 + i % 977},{'y' * (i % 140)}z\n".encode() for i in range(150000))
+    (halves.folder / "in.csv").write_bytes(HEADER + rows)
+    shutil.rmtree(halves.folder / "plan")
+    halves.plan()
+    halves.map(0, "a", "--threads", 1, "--memory", "1G")
+    halves.map(0, "b", "--threads", 3, "--memory", "16M")
+    assert_same(halves.folder / "maps/a", halves.folder / "maps/b")
+    assert any(r["pieces"] > 1 for r in halves.report("a")["tables"][0]["regions"])
+    shutil.rmtree(halves.folder / "maps/b")
+    halves.load()
+    (halves.folder / "reduces").mkdir()
+    halves.run("reduce", "maps", "--plan", "plan", "-o", "reduces/all", "--memory", "16M", "--threads", 2)
+    halves.unite()
+    assert_same(halves.folder / "one", halves.folder / "two")
