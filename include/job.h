@@ -101,7 +101,8 @@ struct job_condition {
 	const size_t *fields; /* index in job.fields, of each of its conditions */
 };
 
-enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH };
+/* PART_KEY: the event's row key in another table, the last part of a qualifier. */
+enum part_kind { PART_SALT, PART_FIELD, PART_CONST, PART_HASH, PART_KEY };
 enum hash_kind { HASH_MURMUR3, HASH_MD5, HASH_PHOENIX, HASH_OPENTSDB, HASH_HBASEWD };
 
 /*
@@ -130,6 +131,7 @@ struct key_part {
 		width; /* bytes: of a salt (1, big-endian), a hash prefix, a padded text; 0: free */
 	struct bytes constant; /* PART_CONST */
 	size_t field;	       /* PART_FIELD: index in job.fields */
+	size_t table;	       /* PART_KEY: index in job.tables */
 	enum encode_as as;
 	uint8_t pad; /* with width: what fills it, '0' left for numbers, ' ' right for text */
 	bool pad_left;
@@ -148,7 +150,8 @@ struct written {
 	size_t n;
 };
 
-enum value_kind { VALUE_FIELD, VALUE_CONST };
+/* VALUE_KEY: the event's row key in the table that job_table.index_of names. */
+enum value_kind { VALUE_FIELD, VALUE_CONST, VALUE_KEY };
 
 struct cell_spec {
 	struct pos pos;
@@ -159,6 +162,7 @@ struct cell_spec {
 	enum value_kind kind;
 	struct bytes constant;
 	size_t field;
+	size_t table; /* VALUE_KEY: index in job.tables */
 	enum encode_as as;
 	bool optional; /* a null value or qualifier field: no cell; otherwise a reject */
 	const struct job_condition *when; /* events that have the cell; NULL: all */
@@ -183,6 +187,10 @@ struct job_table {
 	int64_t timestamp_ms; /* when constant */
 	size_t timestamp_field;
 	const struct job_condition *when; /* events that the table takes; NULL: all */
+	/* The table whose row keys stand in the cells here: it stands above this one in the job, is
+	 * published first, and decides. */
+	bool is_index;
+	size_t index_of;
 	struct cell_spec *cells;
 	size_t ncells;
 	enum duplicates duplicates;

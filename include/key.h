@@ -96,6 +96,7 @@ struct salted {
 struct key_scratch {
 	struct bytes event; /* its own bytes and place, for salts that are drawn; null: none */
 	uint64_t place;
+	const struct bytes *rows; /* by table its row key of the event, for PART_KEY; NULL: none */
 	struct salted *salted;
 	struct span *spans;
 	struct buf hash_input;

@@ -112,6 +112,9 @@ struct manifest_table {
 	struct manifest_family
 		*families; /* each has a folder; none: written before they were told */
 	size_t nfamilies;
+	/* The table whose row keys its cells are, which decides and is published before it; NULL:
+	 * of none. */
+	const char *index_of;
 	uint64_t loaded, filtered, deduplicated; /* events */
 	uint64_t rows, cells,
 		cells_deduplicated; /* stored row keys and cells; cells shadowed by duplicates */

@@ -70,6 +70,7 @@ static const struct key value_field_keys[] = {
 	{.name = "as", .read = read_encoding, .offset = offsetof(struct cell_spec, as)},
 	{.name = "const", .read = read_escaped, .offset = offsetof(struct cell_spec, constant)},
 	{.name = "hex", .read = read_hex, .offset = offsetof(struct cell_spec, constant)},
+	{.name = "key_of", .read = read_table_use, .offset = offsetof(struct cell_spec, table)},
 };
 static const struct schema value_schema = SCHEMA("value", value_field_keys);
 
@@ -84,11 +85,13 @@ static int read_value(struct reader *r, const struct node *n, const struct key *
 		return rc;
 	const struct node *field = node_get(n, "field"), *as = node_get(n, "as");
 	const struct node *text = node_get(n, "const"), *hex = node_get(n, "hex");
-	if (!!field + !!text + !!hex != 1)
-		return fault(r, n->pos, "value: expected one of `field`, `const` and `hex`");
+	const struct node *key_of = node_get(n, "key_of");
+	if (!!field + !!text + !!hex + !!key_of != 1)
+		return fault(r, n->pos,
+			     "value: expected one of `field`, `const`, `hex` and `key_of`");
 	if (as && !field)
 		return fault(r, as->pos, "as: found with a constant, expected it with `field`");
-	c->kind = field ? VALUE_FIELD : VALUE_CONST;
+	c->kind = field ? VALUE_FIELD : key_of ? VALUE_KEY : VALUE_CONST;
 	return field ? encoding_check(r, as ? as->pos : n->pos, c->field, c->as) : RC_OK;
 }
 
@@ -166,6 +169,34 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 	return RC_OK;
 }
 
+static int refer_to(struct reader *r, struct job_table *t, size_t table, struct pos at)
+{
+	if (t->is_index && t->index_of != table)
+		return fault(r, at,
+			     "key_of: found table `%.60s`, and `%.60s` before, expected one: only "
+			     "one can decide",
+			     r->job->tables[table].schema.name,
+			     r->job->tables[t->index_of].schema.name);
+	t->is_index = true;
+	t->index_of = table;
+	return RC_OK;
+}
+
+/* The table whose keys the cells are. */
+static int find_truth(struct reader *r, struct job_table *t)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; i < t->ncells && rc == RC_OK; i++) {
+		const struct cell_spec *c = &t->cells[i];
+		const struct key_part *last = c->qualifier + c->nqualifier - (c->nqualifier > 0);
+		if (c->nqualifier && last->kind == PART_KEY)
+			rc = refer_to(r, t, last->table, last->pos);
+		if (rc == RC_OK && c->kind == VALUE_KEY)
+			rc = refer_to(r, t, c->table, c->pos);
+	}
+	return rc;
+}
+
 static int check_families_used(struct reader *r, const struct job_table *t)
 {
 	for (size_t f = 0; f < t->schema.nfamilies; f++) {
@@ -195,6 +226,8 @@ int read_cells(struct reader *r, const struct node *n, const struct key *key, vo
 			return rc;
 		t->ncells++;
 	}
-	int rc = check_twins(r, t);
+	int rc = find_truth(r, t);
+	if (rc == RC_OK)
+		rc = check_twins(r, t);
 	return rc ? rc : check_families_used(r, t);
 }

@@ -121,6 +121,11 @@ static const struct key hash_keys[] = {
 	 .max = 16},
 };
 
+static const struct key key_of_keys[] = {{.name = "key_of",
+					  .read = read_table_use,
+					  .offset = offsetof(struct key_part, table),
+					  .required = true}};
+
 /* The first key of each names the kind.  Salt first: its `hash` is not a hash part. */
 static const struct {
 	enum part_kind kind;
@@ -131,6 +136,7 @@ static const struct {
 	{PART_CONST, SCHEMA("a const part", const_keys)},
 	{PART_CONST, SCHEMA("a hex part", hex_keys)},
 	{PART_HASH, SCHEMA("a hash part", hash_keys)},
+	{PART_KEY, SCHEMA("a key_of part", key_of_keys)},
 };
 #define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -268,6 +274,7 @@ static int check_part(struct reader *r, const struct node *n, struct key_part *p
 			return fault(r, p->pos, "a constant part has %zu bytes, expected 1 to %d",
 				     p->constant.len, ROW_KEY_MAX);
 		return RC_OK;
+	case PART_KEY: return RC_OK;
 	case PART_HASH: break;
 	}
 	if (p->hash == HASH_MURMUR3 && p->width > 4)
@@ -280,7 +287,8 @@ static int check_part(struct reader *r, const struct node *n, struct key_part *p
 
 int read_part(struct reader *r, const struct node *n, bool salt, struct key_part *p)
 {
-	static const char *const names[NKINDS] = {"salt", "field", "const", "hex", "hash"};
+	static const char *const names[NKINDS] = {"salt", "field", "const",
+						  "hex",  "hash",  "key_of"};
 	size_t k = 0;
 	if (n->kind != NODE_MAPPING)
 		return expected(r, n, "a part", "a mapping like {field: userId, as: u64}");
@@ -320,6 +328,11 @@ int read_parts(struct reader *r, const struct node *n, const char *what, bool sa
 		int rc = read_part(r, n->items[i], salt && i == 0, &p[i]);
 		if (rc)
 			return rc;
+		if (p[i].kind == PART_KEY && (salt || i + 1 < n->count))
+			return fault(r, p[i].pos,
+				     "%s: found `key_of` here, expected it as the last part of a "
+				     "qualifier, or as a value",
+				     what);
 		bytes += key_part_bytes(&p[i]) + (p[i].terminator != NO_TERMINATOR);
 		if (i + 1 < n->count && !key_part_bytes(&p[i]) && p[i].terminator == NO_TERMINATOR)
 			return fault(r, p[i].pos,

@@ -110,6 +110,24 @@ static int check_name(struct reader *r, const struct job_table *t)
 	return RC_OK;
 }
 
+int read_table_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < r->job->ntables; i++)
+		if (strcmp(without_default(r->job->tables[i].schema.name), without_default(name)) ==
+		    0) {
+			memcpy(slot, &i, sizeof(i));
+			return RC_OK;
+		}
+	return fault(r, n->pos,
+		     "%s: found `%.60s`, expected a table that stands above this one: it decides, "
+		     "and is published first",
+		     key->name, name);
+}
+
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct job *job = slot;

@@ -68,6 +68,9 @@ int read_table_attributes(struct reader *r, const struct node *n, const struct k
 int read_attribute(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_configuration(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* section_tables.c: slot size_t, the index of the table of that name, one above this one. */
+int read_table_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
+
 /* section_cells.c, section_regions.c, section_tables.c: slots struct job_table, struct job_table,
  * struct job. */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);

@@ -101,10 +101,15 @@ static int build_simple(const struct key_schema *s, struct key_scratch *k,
 	return 0;
 }
 
-static int put_step(const struct key_step *step, const struct value *values, struct buf *out,
-		    struct reject *why)
+static int put_step(const struct key_scratch *k, const struct key_step *step,
+		    const struct value *values, struct buf *out, struct reject *why)
 {
 	const struct layout *l = &step->layout;
+	if (step->kind == PART_KEY) {
+		struct bytes row = k->rows ? k->rows[l->slot] : (struct bytes){0};
+		buf_append(out, row.ptr, row.len);
+		return RC_OK;
+	}
 	if (step->kind == PART_FIELD)
 		return layout_put(l, &values[l->slot], out, why);
 	uint8_t *to = buf_room(out, l->width + 1);
@@ -126,7 +131,7 @@ int key_build(const struct key_schema *s, struct key_scratch *k, const struct va
 	buf_room(out, s->fixed + 8);
 	for (const struct key_step *step = s->steps; step < s->steps + s->nsteps; step++, span++) {
 		span->at = out->len;
-		int rc = put_step(step, values, out, why);
+		int rc = put_step(k, step, values, out, why);
 		if (rc)
 			return rc;
 		span->len = out->len - span->at;

@@ -22,7 +22,8 @@ size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece 
 	for (; n < s->nsteps; n++) {
 		const struct layout *l = &s->steps[n].layout;
 		bool ends = l->terminator != NO_TERMINATOR;
-		bool has_width = l->width || s->steps[n].kind != PART_FIELD;
+		bool free = s->steps[n].kind == PART_FIELD || s->steps[n].kind == PART_KEY;
+		bool has_width = l->width || !free;
 		size_t end = has_width ? at + l->width + ends : 0;
 		if (!has_width)
 			end = shape_part_end(0, l->terminator, key, at);
@@ -40,8 +41,10 @@ size_t key_split(const struct key_schema *s, struct bytes key, struct key_piece 
 /* "part 2 (userId)" */
 static void put_part(const struct key_schema *s, size_t part, struct buf *out)
 {
-	static const char *const kinds[] = {
-		[PART_SALT] = "the salt", [PART_CONST] = "the constant", [PART_HASH] = "the hash"};
+	static const char *const kinds[] = {[PART_SALT] = "the salt",
+					    [PART_CONST] = "the constant",
+					    [PART_HASH] = "the hash",
+					    [PART_KEY] = "the row key"};
 	const struct key_step *step = &s->steps[part];
 	buf_printf(out, "part %zu (%s)", part + 1,
 		   step->kind == PART_FIELD ? step->layout.name : kinds[step->kind]);

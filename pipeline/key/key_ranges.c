@@ -386,6 +386,7 @@ static void walk(struct walk *w, size_t step, struct bytes prefix)
 		return;
 	case PART_SALT: walk_salt(w, prefix); return;
 	case PART_FIELD: walk_field(w, step, prefix); return;
+	case PART_KEY: return; /* in no row key */
 	case PART_HASH: break;
 	}
 	if (derived_bytes(w, derived_at(w, step), &hash))

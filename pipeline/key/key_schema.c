@@ -54,6 +54,8 @@ static void make_step(struct key_maker *m, struct key_schema *s, size_t n, size_
 	step->layout = (struct layout){.width = key_part_bytes(part), .terminator = NO_TERMINATOR};
 	if (part->kind == PART_FIELD)
 		make_field(m, &step->layout, part);
+	else if (part->kind == PART_KEY)
+		step->layout.slot = part->table;
 	else if (part->kind == PART_CONST)
 		step->constant = part->constant;
 	else

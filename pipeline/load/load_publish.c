@@ -65,11 +65,13 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	m->deduplicated += r->deduplicated;
 }
 
-static void describe_table(struct load_result *res, const struct load_table *t, uint64_t filtered,
-			   struct manifest_table *m)
+static void describe_table(struct load_result *res, const struct job *job,
+			   const struct load_table *t, uint64_t filtered, struct manifest_table *m)
 {
 	const struct table *schema = &t->job->schema;
 	m->name = arena_strdup(&res->arena, schema->name);
+	if (t->job->is_index)
+		m->index_of = arena_strdup(&res->arena, job->tables[t->job->index_of].schema.name);
 	m->filtered = filtered;
 	m->nfamilies = schema->nfamilies;
 	m->families = arena_alloc(&res->arena, m->nfamilies * sizeof *m->families);
@@ -192,7 +194,8 @@ int load_publish(struct load *l, struct error *err)
 	l->result->promises = arena_alloc(a, m->ntables * sizeof *l->result->promises);
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < m->ntables; i++) {
-		describe_table(l->result, &l->tables[i], l->pass.tables[i].filtered, &m->tables[i]);
+		describe_table(l->result, l->job, &l->tables[i], l->pass.tables[i].filtered,
+			       &m->tables[i]);
 		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
 		rc = write_scripts(&l->tables[i], &m->tables[i], err);
 	}

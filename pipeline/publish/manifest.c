@@ -67,6 +67,7 @@ static const struct member table_members[] = {
 	 .items = &manifest_family_shape,
 	 .count_at = AT(manifest_table, nfamilies),
 	 .optional = true},
+	{.key = "index_of", TEXT, AT(manifest_table, index_of), .optional = true},
 	{.key = "loaded", COUNT, AT(manifest_table, loaded)},
 	{.key = "filtered", COUNT, AT(manifest_table, filtered)},
 	{.key = "deduplicated", COUNT, AT(manifest_table, deduplicated)},

@@ -37,7 +37,7 @@ static struct slots slots_of(struct row_plan *p, const struct key_part *parts, s
 /* A cell that may be missing stands in the record even if it is the same in all. */
 static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c)
 {
-	return c->kind == VALUE_FIELD || (c->when && !s->computed);
+	return c->kind != VALUE_CONST || (c->when && !s->computed);
 }
 
 static void cell_compile(struct row_plan *p, struct cell_step *s, const struct job_table *table,
@@ -56,10 +56,13 @@ static void cell_compile(struct row_plan *p, struct cell_step *s, const struct j
 	} else {
 		constant_qualifier(p, s, c);
 	}
+	s->key_value = c->kind == VALUE_KEY;
+	s->refers =
+		s->key_value || (c->nqualifier && c->qualifier[c->nqualifier - 1].kind == PART_KEY);
 	if (c->kind == VALUE_CONST)
 		s->value = bytes_of(c->constant.len ? (const void *)c->constant.ptr : "",
 				    c->constant.len);
-	else
+	else if (c->kind == VALUE_FIELD)
 		s->layout = key_layout(&p->maker, c->field, c->as, false);
 	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
 		   !s->layout.invert;
@@ -167,7 +170,7 @@ static struct usual_weight usual_weight(const struct table_plan *t)
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_step *s = &t->cells[i];
 		u.base += s->weight - (size_t)s->computed - !s->constant;
-		if (s->optional || s->when)
+		if (s->optional || s->when || s->refers)
 			u.payload_below = 0;
 	}
 	return u;

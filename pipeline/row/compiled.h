@@ -67,6 +67,8 @@ struct cell_step {
 	struct bytes value;   /* constant; ptr NULL: of a field */
 	struct layout layout; /* of the value */
 	bool optional;
+	bool refers;		      /* to the row of another table, which may not be there */
+	bool key_value;		      /* then: its key is the value */
 	struct slots qualifier_slots; /* of a computed qualifier, for the null test */
 	const struct predicate *when; /* NULL: always */
 	size_t weight; /* KeyValue bytes without row key and what the record stores */
@@ -163,6 +165,7 @@ struct row_encoder {
 	unsigned wait, pause;
 	struct key_scratch keys;
 	struct value *values; /* by binding */
+	struct bytes *rows;   /* by table: its row key of this event; len 0: it has none */
 	struct binding_scratch {
 		struct buf joined;
 		struct transform_scratch transform;

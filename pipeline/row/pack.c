@@ -22,6 +22,8 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	e->decode_roomy = choose_decode();
 	key_scratch_init(&e->keys, &p->maker);
 	e->values = mem_calloc(p->nbindings + 1, sizeof(*e->values));
+	e->rows = mem_calloc(p->ntables + 1, sizeof(*e->rows));
+	e->keys.rows = e->rows;
 	e->known = mem_calloc(p->nbindings + 1, sizeof(*e->known));
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
 	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
@@ -52,6 +54,7 @@ void row_encoder_free(struct row_encoder *e)
 	mem_free(e->numbers);
 	key_scratch_release(&e->keys);
 	mem_free(e->values);
+	mem_free(e->rows);
 	mem_free(e->known);
 	mem_free(e->scratch);
 	mem_free(e->out);
@@ -83,9 +86,15 @@ static int encode_ts(const struct row_encoder *e, const struct table_plan *t, ui
 	return 0;
 }
 
-static bool is_absent(const struct row_encoder *e, const struct cell_step *s)
+/* Of a table whose row the event has not, no other tells. */
+static bool is_absent(const struct row_encoder *e, const struct table_plan *t,
+		      const struct cell_step *s)
 {
-	if (!s->value.ptr && !e->values[s->layout.slot].text.ptr)
+	if (s->refers && !e->rows[t->table->index_of].len)
+		return true;
+	if (!s->optional)
+		return false;
+	if (!s->value.ptr && !s->key_value && !e->values[s->layout.slot].text.ptr)
 		return true;
 	for (size_t i = 0; i < s->qualifier_slots.n; i++)
 		if (!e->values[s->qualifier_slots.of[i]].text.ptr)
@@ -116,10 +125,14 @@ static int encode_qualifier(struct row_encoder *e, const struct table_plan *t,
 	return 0;
 }
 
-static int encode_value(const struct row_encoder *e, const struct cell_step *s, struct buf *out,
-			struct reject *why)
+static int encode_value(const struct row_encoder *e, const struct table_plan *t,
+			const struct cell_step *s, struct buf *out, struct reject *why)
 {
 	const struct layout *l = &s->layout;
+	if (s->key_value) {
+		put_slice(out, e->rows[t->table->index_of]);
+		return 0;
+	}
 	const struct value *v = &e->values[l->slot];
 	if (s->value.ptr) {
 		put_slice(out, s->value);
@@ -146,7 +159,7 @@ int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct 
 		struct buf *out, bool *any, struct reject *why)
 {
 	int rc = 0;
-	if (s->optional && is_absent(e, s)) {
+	if ((s->optional || s->refers) && is_absent(e, t, s)) {
 		*buf_room(out, 1) = 0;
 		out->len++;
 		return 0;
@@ -155,7 +168,7 @@ int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct 
 	if (s->computed)
 		rc = encode_qualifier(e, t, s, out, why);
 	if (!rc && !s->constant)
-		rc = encode_value(e, s, out, why);
+		rc = encode_value(e, t, s, out, why);
 	return rc;
 }
 
@@ -232,6 +245,7 @@ int row_encode(struct row_encoder *e, const struct event *ev, struct record *out
 					 .secondary = o->secondary,
 					 .seq = ev->seq,
 					 .payload = buf_bytes(&o->payload)};
+		e->rows[i] = out[i].key;
 	}
 	for (size_t i = 0; i < p->ntables && !rc; i++)
 		if (out[i].key.len > 0)

@@ -1,0 +1,127 @@
+"""Tables whose cells are row keys of another one: each tells of a row that is there, and of the right one."""
+
+import csv
+import hashlib
+import json
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from loads import PROGRAM
+from oracle import unescape
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def saltmill(*args, cwd, status=0):
+    done = subprocess.run([PROGRAM, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def cells(folder, job, load, table):
+    """{row: {qualifier: value}} as bytes."""
+    lines = saltmill("scan", job, load, "--table", table, "--format", "jsonl", cwd=folder).splitlines()
+    return {unescape(r["row"]): {unescape(c["qualifier"]) if c["qualifier"] else b"": unescape(c["value"]) if c["value"] else b""
+                                 for c in r["cells"]} for r in map(json.loads, lines)}
+
+
+def test_the_worked_job(tmp_path):
+    saltmill("load", CONF / "visits.yaml", "-o", tmp_path / "out", "--quiet", cwd=tmp_path)
+    events = list(csv.DictReader(open(CONF / "visits.csv")))
+    visits, by_ip, by_ms = (cells(tmp_path, CONF / "visits.yaml", "out", t) for t in ("visits", "visits_by_ip", "visits_by_ms"))
+    keys = {uuid.UUID(e["visit"]).bytes: e for e in events}
+    assert visits.keys() == keys.keys()
+    codes = {"DE": 1, "AT": 2, "CH": 3}
+    assert all(visits[k][b"country"] == bytes([codes.get(e["country"], 0)]) for k, e in keys.items())
+    # the slowest of a country first, and each leads to its visit
+    order = sorted(keys, key=lambda k: (codes.get(keys[k]["country"], 0), -int(keys[k]["ms"]), k))
+    assert [v[b"row"] for v in by_ms.values()] == order
+    # of an address the newest first: behind salt and address
+    seen = [(row[1:17], row[17:], q) for row in sorted(by_ip, key=lambda r: r[1:]) for q in by_ip[row]]
+    found = [q for ip, _, q in seen if ip.endswith(bytes([192, 0, 2, 7]))]
+    assert found == sorted((k for k, e in keys.items() if e["ip"] == "192.0.2.7"), key=lambda k: keys[k]["at"], reverse=True)
+    assert sorted(q for _, _, q in seen) == sorted(keys)
+    tables = json.loads((tmp_path / "out" / "manifest.json").read_text())["tables"]
+    assert [(t["name"], t.get("index_of")) for t in tables] == [("visits", None), ("visits_by_ip", "visits"),
+                                                                ("visits_by_ms", "visits")]
+    saltmill("verify", "out", cwd=tmp_path)
+
+
+JOB = """\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}, n: {type: u32}, at: {type: time, unit: s}}
+tables:
+  - name: t
+    rowkey: [%s, {field: name, %s}, {field: id, as: u32}]
+    %s
+    timestamp: at
+    families: {f: {}}
+    cells: [{family: f, qualifier: n, value: n, optional: true}]
+    regions: {split: none}
+  - name: i
+    rowkey: [{field: n, as: descending_u32}%s]
+    timestamp: at
+    families: {v: {}}
+    cells:
+      - {family: v, qualifier: k, value: {key_of: t}}
+      - {family: v, qualifier: [{const: k}, {key_of: t}], value: {const: x}}
+      - {family: v, qualifier: {key_of: t}, value: {key_of: t}}
+    regions: {split: none}
+"""
+
+
+@pytest.mark.parametrize("salt", ["{hash: md5, of: [name], bytes: 3}", "{salt: 300, of: [id]}", "{salt: 7, draw: random}"])
+@pytest.mark.parametrize("when,rows", [("", 3000), ('when: "n >= 20"', 3000), ("", 1), ("", 0)])
+@pytest.mark.parametrize("unique", [", {field: id, as: u32}", ""])
+def test_references(tmp_path, salt, when, rows, unique):
+    """All keys that an index has are rows of the table, and each row is in the index at its value."""
+    (tmp_path / "job.yaml").write_text(JOB % (salt, "terminator: '|'", when, unique))
+    events = [(i, i * i % 37, f"name{i % 5}" * (1 + i % 50), 1000 + i) for i in range(rows)]
+    (tmp_path / "in.csv").write_text("id,n,name,at\n" + "".join(",".join(map(str, e)) + "\n" for e in events))
+    outs = []
+    for threads in "12":
+        saltmill("load", "job.yaml", "-o", threads, "--quiet", "--threads", threads, "--memory", "16M", cwd=tmp_path)
+        outs.append({p.relative_to(tmp_path / threads): hashlib.md5(p.read_bytes()).digest()
+                     for p in (tmp_path / threads).rglob("*") if p.is_file()})
+    assert outs[0] == outs[1]
+    t, i = (cells(tmp_path, "job.yaml", "1", name) for name in "ti")
+    taken = [e for e in events if not when or e[1] >= 20]
+    ends = [e[2].encode() + b"|" + e[0].to_bytes(4, "big") for e in taken]  # behind salt and hash
+    width = 3 if "md5" in salt else 2 if "300" in salt else 1
+    assert sorted(k[width:] for k in t) == sorted(ends)
+    of = {k[width:]: k for k in t}
+    expected = {}
+    for e, end in zip(taken, ends):
+        row = (2**32 - 1 - e[1]).to_bytes(4, "big") + (e[0].to_bytes(4, "big") if unique else b"")
+        expected.setdefault(row, {}).update({b"k": of[end], b"k" + of[end]: b"x", of[end]: of[end]})
+    assert i == expected
+    m = json.loads((tmp_path / "1" / "manifest.json").read_text())
+    assert m["tables"][1]["filtered"] == len(events) - len(taken)
+
+
+@pytest.mark.parametrize("old,new,words", [
+    ("value: {key_of: t}}\n      - {family: v, qualifier: [", "value: {key_of: i}}\n      - {family: v, qualifier: [",
+     "key_of: found `i`, expected a table that stands above this one"),
+    ("{const: k}, {key_of: t}", "{key_of: t}, {const: k}", "expected it as the last part of a qualifier"),
+    ("[{field: n, as: descending_u32}]", "[{field: n, as: u32}, {key_of: t}]", "found `key_of` here"),
+    ("value: n,", "value: {key_of: t},", "found `t`, expected a table that stands above"),
+    ("{const: x}", "{const: x, key_of: t}", "expected one of `field`, `const`, `hex` and `key_of`"),
+])
+def test_bad_references(tmp_path, old, new, words):
+    text = JOB % ("{const: a}", "width: 9", "", "")
+    assert old in text
+    (tmp_path / "job.yaml").write_text(text.replace(old, new, 1))
+    done = subprocess.run([PROGRAM, "ddl", "job.yaml"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+def test_one_decides(tmp_path):
+    text = JOB % ("{const: a}", "width: 9", "", "")
+    more = text[text.index("  - name: t"):text.index("  - name: i")].replace("name: t", "name: u", 1)
+    (tmp_path / "job.yaml").write_text(text.replace("  - name: i", more + "  - name: i").replace(
+        "{const: k}, {key_of: t}", "{const: k}, {key_of: u}"))
+    done = subprocess.run([PROGRAM, "ddl", "job.yaml"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and "found table `u`, and `t` before, expected one: only one can decide" in done.stderr
