@@ -48,7 +48,7 @@ int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, bo
 		struct error *err);
 /* Behind the last cell. */
 void answer_end(struct answer_text *a, struct buf *out);
-/* A line a file: what was read of it, or why nothing was. */
+/* A line a file: the blocks that were read of it, or why it was spared; and the sum. */
 void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles);
 void answer_release(struct answer_text *a);
 

@@ -88,6 +88,8 @@ bool buf_try_append(struct buf *b, const void *ptr, size_t len) __attribute__((w
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Append a number's digits. */
+void buf_digits(struct buf *b, uint64_t v);
 void buf_release(struct buf *b);
 
 static inline void buf_put(struct buf *b, uint8_t byte)

@@ -221,8 +221,13 @@ int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err);
 int hfile_seek(struct hfile *f, const struct cell *key, struct error *err);
 /* The greatest row with a cell before key, into row; RC_END when there is none. */
 int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, struct error *err);
-/* Blocks read so far, those of opening among them. */
-uint64_t hfile_blocks_read(const struct hfile *f);
+/* Blocks read so far. */
+struct hfile_reads {
+	uint64_t data, index, bloom;
+	uint64_t opening; /* that stand together at the file's end */
+	uint64_t of_data; /* data blocks that the file has */
+};
+struct hfile_reads hfile_reads(const struct hfile *f);
 /* hfile_next_cell as an iterator, from where f stands; it does not close f. */
 struct cell_iter hfile_cells(struct hfile *f);
 

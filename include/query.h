@@ -108,8 +108,8 @@ int query_count(struct query_scan *s, uint64_t *rows, uint64_t *cells, struct er
 /* Why a file was not read, or what of it was. */
 struct query_why {
 	const char *name;
-	const char *spared; /* NULL: it was read; else the reason */
-	uint64_t blocks;    /* data, index and bloom blocks read */
+	const char *spared;	  /* NULL: it was read; else the reason */
+	struct hfile_reads reads; /* of_data 0: it was not opened */
 };
 /* File i of query_open, as far as the scan has come. */
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out);

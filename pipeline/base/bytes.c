@@ -57,6 +57,17 @@ void buf_append_str(struct buf *b, const char *s)
 	buf_append(b, s, strlen(s));
 }
 
+void buf_digits(struct buf *b, uint64_t v)
+{
+	uint8_t text[20], *p = text + sizeof text;
+	do
+		*--p = (uint8_t)('0' + v % 10);
+	while (v /= 10);
+	size_t n = (size_t)(text + sizeof text - p);
+	copy_short(buf_room(b, n), p, n);
+	b->len += n;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;

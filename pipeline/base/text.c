@@ -59,14 +59,17 @@ static size_t visible(const uint8_t *p, const uint8_t *end)
 
 void text_utf8(struct buf *b, struct bytes v)
 {
-	const uint8_t *p = v.ptr, *end = p + v.len;
-	for (size_t n; p < end; p += n ? n : 1) {
-		n = utf8_char(p, end);
+	const uint8_t *p = v.ptr, *end = p + v.len, *from = p;
+	while (p < end) {
+		size_t n = *p < 0x80 ? 1 : utf8_char(p, end);
+		p += n;
 		if (n)
-			buf_append(b, p, n);
-		else
-			buf_printf(b, "\\x%02X", *p);
+			continue;
+		buf_append(b, from, (size_t)(p - from));
+		buf_printf(b, "\\x%02X", *p);
+		from = ++p;
 	}
+	buf_append(b, from, (size_t)(p - from));
 }
 
 static void put_visible(struct buf *b, struct bytes v, bool lines)

@@ -192,13 +192,46 @@ static bool seconds_text(int64_t s, struct buf *out)
 	return true;
 }
 
-void millis_text(int64_t ms, struct buf *out)
+static void millis_slowly(int64_t ms, struct buf *out)
 {
 	int64_t part = ms % 1000 + (ms % 1000 < 0 ? 1000 : 0);
 	if (seconds_text((ms - part) / 1000, out))
 		buf_printf(out, ".%03dZ", (int)part);
 	else
 		buf_printf(out, "%" PRId64 " ms", ms);
+}
+
+static uint8_t *put_digits(uint8_t *to, unsigned n, uint32_t v, uint8_t behind)
+{
+	to[n] = behind;
+	for (uint8_t *p = to + n; p > to; v /= 10)
+		*--p = (uint8_t)('0' + v % 10);
+	return to + n + 1;
+}
+
+/* Days and years by H. Hinnant, "chrono-compatible low-level date algorithms" (civil_from_days). */
+void millis_text(int64_t ms, struct buf *out)
+{
+	const uint64_t last = UINT64_C(253402300799999); /* 9999-12-31 */
+	if ((uint64_t)ms > last) {
+		millis_slowly(ms, out);
+		return;
+	}
+	uint32_t days = (uint32_t)(ms / 86400000) + 719468, rest = (uint32_t)(ms % 86400000);
+	uint32_t era = days / 146097, of_era = days % 146097;
+	uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	uint32_t of_year = of_era - (365 * year + year / 4 - year / 100);
+	uint32_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
+	month = month < 10 ? month + 3 : month - 9;
+	uint8_t *p = buf_room(out, 24);
+	p = put_digits(p, 4, year + era * 400 + (month <= 2), '-');
+	p = put_digits(p, 2, month, '-');
+	p = put_digits(p, 2, day, 'T');
+	p = put_digits(p, 2, rest / 3600000, ':');
+	p = put_digits(p, 2, rest / 60000 % 60, ':');
+	p = put_digits(p, 2, rest / 1000 % 60, '.');
+	put_digits(p, 3, rest % 1000, 'Z');
+	out->len += 24;
 }
 
 void time_text(const struct value *v, struct buf *out)

@@ -39,7 +39,7 @@ void field_text(const struct field *f, const struct value *v, struct buf *out)
 	case FIELD_BYTES: text_utf8(out, v->text); return;
 	case FIELD_HEX: bytes_hex(out, v->bytes); return;
 	case FIELD_U32:
-	case FIELD_U64: buf_printf(out, "%" PRIu64, v->u); return;
+	case FIELD_U64: buf_digits(out, v->u); return;
 	case FIELD_I64: buf_printf(out, "%" PRId64, (int64_t)v->u); return;
 	case FIELD_F64: put_real(out, v->f); return;
 	case FIELD_BOOL: buf_append_str(out, v->u ? "true" : "false"); return;

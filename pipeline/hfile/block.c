@@ -255,13 +255,13 @@ int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes,
 		     struct error *err)
 {
 	struct header h = {0};
-	in->reads++;
 	int rc = read_parts(in, offset, disk_bytes, b, &h, err);
 	if (rc == 0)
 		rc = unpack(in, b, &h, err);
 	if (rc)
 		return error_prefix(err, "%s: block at %llu: ", in->source->name,
 				    (unsigned long long)offset);
+	in->reads[b->type]++;
 	return 0;
 }
 

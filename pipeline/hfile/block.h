@@ -81,7 +81,7 @@ struct hblock_in {
 	uint64_t limit;
 	enum codec codec;
 	struct hcodec state;
-	uint64_t reads; /* blocks read */
+	uint64_t reads[HBLOCK_TYPES]; /* blocks read */
 };
 
 /* A block read, in its own buffers; payload is valid until the next read into it. */

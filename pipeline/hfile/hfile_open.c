@@ -211,9 +211,17 @@ const struct hfile_trailer *hfile_trailer(const struct hfile *f)
 	return &f->trailer;
 }
 
-uint64_t hfile_blocks_read(const struct hfile *f)
+struct hfile_reads hfile_reads(const struct hfile *f)
 {
-	return f->in.reads;
+	const uint64_t *n = f->in.reads;
+	return (struct hfile_reads){
+		.data = n[HBLOCK_DATA] + n[HBLOCK_ENCODED],
+		.index = n[HBLOCK_LEAF] + n[HBLOCK_INTERMEDIATE],
+		.bloom = n[HBLOCK_BLOOM],
+		.opening = n[HBLOCK_ROOT] + n[HBLOCK_INFO] + n[HBLOCK_BLOOM_META] +
+			   n[HBLOCK_DELETE_BLOOM_META],
+		.of_data = f->trailer.data_index_count,
+	};
 }
 
 int hfile_info(const struct hfile *f, size_t i, struct bytes *key, struct bytes *value)

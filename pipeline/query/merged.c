@@ -132,14 +132,16 @@ void merged_explain(const struct query_scan *s, size_t i, struct query_why *out)
 	for (size_t k = 0; k < s->merged.n; k++) {
 		struct query_why one;
 		query_explain(s->merged.buckets[k].scan, i, &one);
-		if (k == 0)
-			*out = one;
-		else
-			out->blocks += one.blocks;
 		read |= !one.spared;
 		/* what was looked into says more than what was not */
-		if (one.spared && one.blocks)
+		if (k == 0 || (one.spared && one.reads.of_data))
 			out->spared = one.spared;
+		out->reads.data += one.reads.data;
+		out->reads.index += one.reads.index;
+		out->reads.bloom += one.reads.bloom;
+		out->reads.opening += one.reads.opening;
+		if (one.reads.of_data)
+			out->reads.of_data = one.reads.of_data;
 	}
 	if (read)
 		out->spared = NULL;

@@ -390,7 +390,7 @@ void query_explain(const struct query_scan *s, size_t i, struct query_why *out)
 	*out = (struct query_why){
 		.name = f->name,
 		.spared = c->spared,
-		.blocks = c->hfile ? hfile_blocks_read(c->hfile) : c->blocks,
+		.reads = c->hfile ? hfile_reads(c->hfile) : c->reads,
 	};
 	if (family->left_out)
 		out->spared = "family";

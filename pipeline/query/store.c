@@ -35,7 +35,7 @@ static void build_heap(struct store *s)
 static void finish(struct cursor *c)
 {
 	if (c->hfile)
-		c->blocks = hfile_blocks_read(c->hfile);
+		c->reads = hfile_reads(c->hfile);
 	hfile_close(c->hfile);
 	mem_free(c->batch);
 	c->hfile = NULL;

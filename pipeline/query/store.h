@@ -18,8 +18,8 @@ struct cursor {
 	bool done;	  /* nothing more will come of it */
 	bool tried;	  /* opened once: the file info is known */
 	const char *spared;
-	uint64_t blocks;
-	struct buf before; /* reversed: its greatest row below the bound */
+	struct hfile_reads reads; /* when it is closed */
+	struct buf before;	  /* reversed: its greatest row below the bound */
 	bool before_known, exhausted;
 };
 

@@ -72,8 +72,27 @@ void answer_end(struct answer_text *a, struct buf *out)
 		buf_append_str(out, "]}\n");
 }
 
+static void explain_reads(struct buf *out, const struct hfile_reads *r)
+{
+	buf_printf(out,
+		   "%" PRIu64 " of %" PRIu64 " data blocks, %" PRIu64 " index, %" PRIu64
+		   " bloom (%" PRIu64 " to open it)",
+		   r->data, r->of_data, r->index, r->bloom, r->opening);
+}
+
+static void add_reads(struct hfile_reads *sum, const struct hfile_reads *r)
+{
+	sum->data += r->data;
+	sum->index += r->index;
+	sum->bloom += r->bloom;
+	sum->opening += r->opening;
+	sum->of_data += r->of_data;
+}
+
 void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles)
 {
+	struct hfile_reads sum = {0};
+	size_t nread = 0;
 	for (size_t i = 0; i < nfiles; i++) {
 		struct query_why w;
 		query_explain(s, i, &w);
@@ -81,10 +100,17 @@ void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles)
 			buf_printf(out, "spared  %s: %s", w.name, w.spared);
 		else
 			buf_printf(out, "read    %s", w.name);
-		if (w.blocks)
-			buf_printf(out, ", %" PRIu64 " blocks", w.blocks);
+		if (w.reads.of_data) {
+			buf_append_str(out, ", ");
+			explain_reads(out, &w.reads);
+			add_reads(&sum, &w.reads);
+		}
+		nread += !w.spared;
 		buf_put(out, '\n');
 	}
+	buf_printf(out, "in all  %zu of %zu files, ", nread, nfiles);
+	explain_reads(out, &sum);
+	buf_put(out, '\n');
 }
 
 void answer_release(struct answer_text *a)

@@ -3,6 +3,7 @@
 import csv
 import json
 import random
+import re
 
 import pytest
 
@@ -184,16 +185,27 @@ def test_explain(table):
     job, dirs, cells = table
     key = sorted({k[0] for k in cells})[40]
     done = loads.run("get", job, *dirs, "--row", hexed(key), "--columns", "f", "--now", NOW, "--explain", "--quiet")
-    lines = done.stderr.splitlines()
+    *lines, total = done.stderr.splitlines()
     files = [p for d in dirs for p in d.glob("t/hfiles/*/*")]
     assert len(lines) == len(files)
     read = [l for l in lines if l.startswith("read ")]
     assert 1 <= len(read) <= len(dirs)
     assert all(l.startswith("spared ") and l.rsplit(": ", 1)[1].split(",")[0] in
                {"row keys", "family", "bloom filter", "timestamps"} for l in lines if l not in read)
+    blocks = [tuple(map(int, re.search(r"(\d+) of (\d+) data blocks, (\d+) index, (\d+) bloom", l).groups())) for l in read]
+    assert all(data == 1 and of > 5 and data + index + bloom <= 4 for data, of, index, bloom in blocks)
+    assert total.startswith(f"in all  {len(read)} of {len(files)} files, {len(read)} of ")
     done = loads.run("scan", job, *dirs, "--columns", "g", "--now", NOW + 10**12, "--explain", "--quiet")
     assert done.stdout == "0 rows, 0 cells\n"
-    assert all("timestamps" in l or "family" in l for l in done.stderr.splitlines())
+    assert all("timestamps" in l or "family" in l for l in done.stderr.splitlines()[:-1])
+    # ranges spare what is not in them; a scan of all reads each data block of a family once
+    done = loads.run("scan", job, *dirs, "--where", f"id = {int.from_bytes(key[1:], 'big')}", "--now", NOW, "--explain")
+    assert all(l.split()[0] == "spared" or " 1 of " in l for l in done.stderr.splitlines()[:-1])
+    done = loads.run("scan", job, *dirs, "--columns", "f", "--now", NOW, "--explain", "--quiet")
+    for l in done.stderr.splitlines():
+        if l.startswith("read"):
+            data, of = map(int, re.search(r"(\d+) of (\d+) data blocks", l).groups())
+            assert data == of > 1
 
 
 def test_min_versions(table, tmp_path):

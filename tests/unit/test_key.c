@@ -3,9 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "key.h"
 #include "plan.h"
@@ -499,12 +502,36 @@ static void orders(void **state)
 	}
 }
 
+/* By the C library's calendar: each day of three leap years, and any time of any year. */
+static void times_as_text(void **state)
+{
+	(void)state;
+	struct buf got = {0};
+	uint64_t seed = 7;
+	for (int64_t i = 0; i < 20000; i++) {
+		char want[100];
+		struct tm t;
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		int64_t s = i < 4000 ? 946684800 + i * 86400 - 1 : (int64_t)(seed % 253402300800);
+		int64_t ms = 1000 * s + (int64_t)(seed >> 40) % 1000;
+		time_t at = (time_t)s;
+		assert_non_null(gmtime_r(&at, &t));
+		snprintf(want, sizeof want, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.tm_year + 1900,
+			 t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)(ms % 1000));
+		got.len = 0;
+		millis_text(ms, &got);
+		buf_put(&got, 0);
+		assert_string_equal((char *)got.ptr, want);
+	}
+	buf_release(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_parts),	   cmocka_unit_test(names_and_shape),
-		cmocka_unit_test(not_of_this_job), cmocka_unit_test(round_trips),
-		cmocka_unit_test(orders),
+		cmocka_unit_test(times_as_text),   cmocka_unit_test(golden_parts),
+		cmocka_unit_test(names_and_shape), cmocka_unit_test(not_of_this_job),
+		cmocka_unit_test(round_trips),	   cmocka_unit_test(orders),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
