@@ -248,7 +248,7 @@ struct csv_source {
  * (user.id, items[0].sku, ["odd.name"]); for csv, struct job.csv's columns; for all formats also
  * $key $partition $offset $timestamp $value $header.NAME.
  */
-enum kafka_format { KAFKA_JSON, KAFKA_CSV, KAFKA_RAW };
+enum kafka_format { KAFKA_JSON, KAFKA_AVRO, KAFKA_CSV, KAFKA_RAW };
 enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT };
 enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
 
@@ -268,6 +268,12 @@ struct kafka_source {
 	const char *group; /* offsets are told to it; NULL: to none */
 	bool share;	   /* its members share the topic by partition */
 	enum kafka_format format;
+	/* values are in Confluent's wire format, KAFKA_AVRO always; url NULL: they are not */
+	struct kafka_registry {
+		const char *url; /* without a / at its end */
+		struct kafka_property *properties;
+		size_t nproperties;
+	} registry;
 	int32_t *partitions;	    /* rising */
 	size_t npartitions;	    /* 0: all of the topic */
 	enum kafka_start start;	    /* where there is no position yet */

@@ -72,7 +72,7 @@ build_packages() {
 	install $(missing gcc=gcc make=make clang=clang clang-tidy=clang-tidy \
 		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
 		libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev \
-		libdeflate-dev libbz2-dev liblzma-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
+		libdeflate-dev libcurl4-openssl-dev libbz2-dev liblzma-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
 		libmd-dev librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata)
 	# clang's sanitizers and fuzzer are a package of their own, named by its version
 	rt=$(clang -print-resource-dir)/lib/linux

@@ -229,7 +229,8 @@ static struct field *add_field(struct reader *r, const char *name, struct pos po
 /* A source with a schema knows how its times are meant. */
 static void take_source_times(const struct job *job, const struct node *n, struct field *f)
 {
-	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW;
+	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW ||
+		      (job->source == SOURCE_KAFKA && job->kafka.format == KAFKA_AVRO);
 	if (schema && f->type == FIELD_TIME && !node_get(n, "unit") && !node_get(n, "format"))
 		f->unit = TIME_OF_SOURCE;
 }

@@ -12,6 +12,7 @@
 #define MIB (UINT64_C(1) << 20)
 
 static const struct choice formats[] = {{"json", KAFKA_JSON},
+					{"avro", KAFKA_AVRO},
 					{"csv", KAFKA_CSV},
 					{"raw", KAFKA_RAW}};
 static const struct choice tombstones[] = {{"filter", TOMBSTONES_FILTER},
@@ -164,6 +165,51 @@ static int read_properties(struct reader *r, const struct node *n, const struct 
 	return RC_OK;
 }
 
+static int read_url(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *url;
+	int rc = read_text(r, n, key, &url);
+	if (rc)
+		return rc;
+	size_t len = strlen(url);
+	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
+	    strchr(url, '@'))
+		return expected(r, n, key->name,
+				"http:// or https:// and a host; user and password belong into "
+				"`properties: {basic.auth.user.info: {env: NAME}}`");
+	while (url[len - 1] == '/')
+		len--;
+	url = arena_strndup(&r->job->arena, url, len);
+	memcpy(slot, &url, sizeof(url));
+	return RC_OK;
+}
+
+static int read_registry_properties(struct reader *r, const struct node *n, const struct key *key,
+				    void *slot)
+{
+	struct kafka_source all = {0};
+	struct kafka_registry *registry = slot;
+	int rc = read_properties(r, n, key, &all);
+	registry->properties = all.properties;
+	registry->nproperties = all.nproperties;
+	return rc;
+}
+
+static const struct key registry_keys[] = {
+	{.name = "url",
+	 .read = read_url,
+	 .offset = offsetof(struct kafka_registry, url),
+	 .required = true},
+	{.name = "properties", .read = read_registry_properties},
+};
+static const struct schema registry_schema = SCHEMA("registry", registry_keys);
+
+static int read_registry(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	(void)key;
+	return read_mapping(r, n, &registry_schema, slot);
+}
+
 static const struct key roll_keys[] = {
 	{.name = "bytes",
 	 .read = read_size,
@@ -202,6 +248,9 @@ static const struct key kafka_keys[] = {
 	 .offset = offsetof(struct kafka_source, format),
 	 .required = true,
 	 CHOICES(formats)},
+	{.name = "registry",
+	 .read = read_registry,
+	 .offset = offsetof(struct kafka_source, registry)},
 	{.name = "group", .read = read_text, .offset = offsetof(struct kafka_source, group)},
 	{.name = "share", .read = read_bool, .offset = offsetof(struct kafka_source, share)},
 	{.name = "partitions", .read = read_partitions},
@@ -249,6 +298,19 @@ static int check_dialect(struct reader *r, const struct node *n)
 		return fault(r, n->pos,
 			     "found delimiter and quote equal, or a line end or NUL among them, "
 			     "expected two other bytes");
+	return RC_OK;
+}
+
+static int check_registry(struct reader *r, const struct node *n)
+{
+	const struct kafka_source *k = &r->job->kafka;
+	if (k->format == KAFKA_AVRO && !k->registry.url)
+		return fault(r, n->pos,
+			     "kafka lacks the key `registry`: format avro needs the url of the "
+			     "schema registry");
+	if (k->registry.url && k->format != KAFKA_AVRO && k->format != KAFKA_JSON)
+		return fault(r, node_get(n, "registry")->pos,
+			     "registry: means nothing without `format: avro` or `format: json`");
 	return RC_OK;
 }
 
@@ -301,6 +363,8 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 		rc = check_dialect(r, n);
 	if (!rc)
 		rc = check_share(r, n);
+	if (!rc)
+		rc = check_registry(r, n);
 	if (job->kafka.format != KAFKA_CSV) {
 		/* JSON says null itself; a field's own spellings count for strings too */
 		job->csv.nnulls = 0;

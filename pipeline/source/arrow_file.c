@@ -485,7 +485,9 @@ int arrow_open(struct source *s, const struct job *job, struct error *err)
 	s->blocks = &format;
 	s->own = files;
 	unpacker_open(s, &files->unpacker);
-	files->columns = (struct typed_columns){job, s->columns, decoding_paths(s->json)};
+	files->columns = (struct typed_columns){.job = job,
+						.names = s->columns,
+						.paths = decoding_paths(s->json)};
 	files->header = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*files->header));
 	return RC_OK;
 }

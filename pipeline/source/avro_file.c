@@ -340,7 +340,9 @@ int avro_open(struct source *s, const struct job *job, struct error *err)
 		return rc;
 	s->blocks = &format;
 	s->own = files;
-	files->columns = (struct typed_columns){job, s->columns, decoding_paths(s->json)};
+	files->columns = (struct typed_columns){.job = job,
+						.names = s->columns,
+						.paths = decoding_paths(s->json)};
 	files->header = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*files->header));
 	return RC_OK;
 }

@@ -129,7 +129,7 @@ int avro_plan_new(const struct avro_plan **out, struct arena *a, const struct av
 	p.found = arena_alloc(a, paths->ncolumns + 1);
 	int rc = make(&p, schema, &paths->root, &plan);
 	for (size_t i = 0; rc == RC_OK && i < paths->ncolumns; i++)
-		if (!p.found[i])
+		if (!p.found[i] && !columns->may_lack)
 			rc = typed_missing(columns, i, schema->names,
 					   schema->kind == AVRO_RECORD ? schema->n : 0, err);
 	*out = plan;

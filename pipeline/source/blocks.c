@@ -187,7 +187,8 @@ int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t n
 			      .roomy = true,
 			      .seq = p->seq + number * (p->ranks / p->events),
 			      .line = p->event + number + 1,
-			      .offset = p->offset};
+			      .offset = p->offset,
+			      .file = s->files[w->file].path};
 	struct buf raw = {0};
 	struct reject why;
 	int rc = sink->event(sink->ctx, &event, &why);

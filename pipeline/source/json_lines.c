@@ -30,7 +30,7 @@ static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
 
 	if (text.len > s->max_row_bytes)
 		return source_long_row(s, w->file, event.line - 1, event.offset, err);
-	if (decoder_run(w->json, &message, &event.columns, &why) != RC_OK)
+	if (decoder_run(w->json, &message, &event.columns, &why, err) != RC_OK)
 		return worker_reject(w, sink, &event, &why, err);
 	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
 }

@@ -11,6 +11,7 @@
 #include "csv.h"
 #include "json.h"
 #include "mem.h"
+#include "registry.h"
 
 enum beside {
 	BESIDE_KEY,
@@ -21,7 +22,8 @@ enum beside {
 	BESIDE_HEADER
 };
 
-#define HEADER "$header."
+#define HEADER	   "$header."
+#define WIRE_BYTES 5
 
 static const char *const beside_names[] = {"$key",	 "$partition", "$offset",
 					   "$timestamp", "$value",     HEADER "NAME"};
@@ -34,6 +36,7 @@ struct decoding {
 	bool headers;
 	bool arrays; /* json: some path leads into an array, so that a message may be one */
 	struct json_paths *paths;
+	struct registry *registry; /* values are in its wire format; NULL: they are not */
 	struct arena arena;
 };
 
@@ -42,7 +45,11 @@ struct decoder {
 	struct column *columns;
 	struct json_scratch scratch;
 	struct csv_reader csv;
-	struct buf line;     /* a csv value with room behind it */
+	struct buf line; /* a csv value with room behind it */
+	struct avro_decoder *avro;
+	bool has_schema; /* what the last value's is */
+	uint32_t schema;
+	const struct avro_plan *avro_plan;
 	char numbers[3][24]; /* partition, offset, timestamp as text */
 };
 
@@ -57,6 +64,11 @@ static bool beside_kind(const char *name, enum beside *kind)
 		}
 	*kind = BESIDE_HEADER;
 	return strncmp(name, HEADER, strlen(HEADER)) == 0 && name[strlen(HEADER)];
+}
+
+static bool has_paths(const struct job *job)
+{
+	return job->kafka.format == KAFKA_JSON || job->kafka.format == KAFKA_AVRO;
 }
 
 static int bad_name(const struct job *job, const struct field *f, const char *name,
@@ -93,7 +105,7 @@ static int add_paths(struct decoding *d, const struct field *f, struct error *er
 					"one of $key $partition $offset $timestamp $value "
 					"$header.NAME: format raw has nothing else",
 					err);
-		if (d->job->kafka.format == KAFKA_JSON)
+		if (has_paths(d->job))
 			add_column(d, f->columns[k]);
 	}
 	return RC_OK;
@@ -136,7 +148,7 @@ static const struct field *asking(const struct job *job, const char *column)
 static int compile_paths(struct decoding *d, struct error *err)
 {
 	size_t bad;
-	if (d->job->kafka.format != KAFKA_JSON)
+	if (!has_paths(d->job))
 		return RC_OK;
 	int rc = json_paths_new(&d->paths, d->columns, d->nvalues, &bad, err);
 	if (rc) {
@@ -167,6 +179,9 @@ int decoding_new(struct decoding **out, const struct job *job, struct error *err
 		rc = add_beside(d, &job->fields[i], err);
 	if (!rc)
 		rc = compile_paths(d, err);
+	const struct typed_columns columns = {.job = job, .names = d->columns, .paths = d->paths};
+	if (!rc && job->kafka.registry.url)
+		rc = registry_open(&d->registry, &columns, err);
 	if (rc) {
 		decoding_free(d);
 		return rc;
@@ -179,6 +194,7 @@ void decoding_free(struct decoding *d)
 {
 	if (!d)
 		return;
+	registry_close(d->registry);
 	json_paths_free(d->paths);
 	arena_release(&d->arena);
 	mem_free(d);
@@ -210,6 +226,8 @@ struct decoder *decoder_new(const struct decoding *plan)
 	d->columns = mem_calloc(plan->ncolumns + 1, sizeof(*d->columns));
 	csv_open(&d->csv, csv, false);
 	csv_expect(&d->csv, plan->nvalues, 0);
+	if (plan->registry)
+		d->avro = avro_decoder_new(plan->nvalues);
 	return d;
 }
 
@@ -217,6 +235,7 @@ void decoder_free(struct decoder *d)
 {
 	if (!d)
 		return;
+	avro_decoder_free(d->avro);
 	csv_close(&d->csv);
 	json_scratch_release(&d->scratch);
 	buf_release(&d->line);
@@ -340,15 +359,63 @@ static struct column beside_column(struct decoder *d, size_t i, const struct mes
 	return (struct column){.absent = true};
 }
 
+/* Behind the wire format's head; the schema that was there last is found without the registry. */
+static int take_wire(struct decoder *d, struct bytes *value, struct reject *why, struct error *err)
+{
+	if (value->len < WIRE_BYTES || value->ptr[0] != 0)
+		return reject_value(why, "bad_wire", NULL,
+				    bytes_of(value->ptr, value->len < 16 ? value->len : 16),
+				    "expected byte 0 and a schema's number in 4 bytes (Confluent's "
+				    "wire format)");
+	uint32_t id = get_be32(value->ptr + 1);
+	*value = bytes_of(value->ptr + WIRE_BYTES, value->len - WIRE_BYTES);
+	if (d->has_schema && d->schema == id)
+		return RC_OK;
+	d->has_schema = false;
+	int rc = registry_find(d->plan->registry, id, &d->avro_plan, why, err);
+	d->has_schema = rc == RC_OK;
+	d->schema = id;
+	return rc;
+}
+
+static int decode_avro(struct decoder *d, struct bytes value, struct reject *why)
+{
+	const struct column *columns;
+	size_t took;
+	const char *fault = avro_decode(d->avro, d->avro_plan, value, &columns, &took);
+	if (!fault && took < value.len)
+		fault = "bytes behind the value";
+	if (fault) {
+		snprintf(why->detail, sizeof(why->detail),
+			 "byte %zu: found %s, expected a value of schema %u", took + WIRE_BYTES,
+			 fault, d->schema);
+		return refuse(why, "bad_avro");
+	}
+	if (d->plan->nvalues)
+		memcpy(d->columns, columns, d->plan->nvalues * sizeof(*columns));
+	return RC_OK;
+}
+
+static int decode_value(struct decoder *d, struct bytes value, struct reject *why,
+			struct error *err)
+{
+	int rc = d->plan->registry ? take_wire(d, &value, why, err) : RC_OK;
+	if (rc)
+		return rc;
+	switch (d->plan->job->kafka.format) {
+	case KAFKA_JSON: return decode_json(d, value, why);
+	case KAFKA_AVRO: return decode_avro(d, value, why);
+	case KAFKA_CSV: return decode_csv(d, value, why);
+	case KAFKA_RAW: break;
+	}
+	return RC_OK;
+}
+
 int decoder_run(struct decoder *d, const struct message *m, const struct column **columns,
-		struct reject *why)
+		struct reject *why, struct error *err)
 {
 	const struct decoding *p = d->plan;
-	int rc = RC_OK;
-	if (p->job->kafka.format == KAFKA_JSON)
-		rc = decode_json(d, m->value, why);
-	else if (p->job->kafka.format == KAFKA_CSV)
-		rc = decode_csv(d, m->value, why);
+	int rc = decode_value(d, m->value, why, err);
 	for (size_t i = p->nvalues; !rc && i < p->ncolumns; i++)
 		d->columns[i] = beside_column(d, i, m);
 	*columns = d->columns;

@@ -28,9 +28,10 @@ struct decoder *decoder_new(const struct decoding *d);
 void decoder_free(struct decoder *d);
 /*
  * 0: *columns are those of decoding_columns, valid until the next call and as long as the message.
- * RC_DATA: the value is not of the format.
+ * RC_DATA: the value is not of the format, *why says how.  Another code: it cannot be said whether
+ * it is, because the schema registry does not answer.
  */
 int decoder_run(struct decoder *d, const struct message *m, const struct column **columns,
-		struct reject *why);
+		struct reject *why, struct error *err);
 
 #endif

@@ -274,13 +274,13 @@ static int refuse_large(const struct messages *m, uint64_t bytes, struct reject 
 
 /* RC_END: it has no value and is filtered. */
 static int decode(struct messages_worker *w, const struct message *msg, struct event *event,
-		  struct reject *why)
+		  struct reject *why, struct error *err)
 {
 	uint64_t bytes = message_bytes(msg);
 	if (w->all->most_bytes && bytes > w->all->most_bytes)
 		return refuse_large(w->all, bytes, why);
 	if (msg->value.ptr)
-		return decoder_run(w->decoder, msg, &event->columns, why);
+		return decoder_run(w->decoder, msg, &event->columns, why, err);
 	if (w->all->job->kafka.tombstones == TOMBSTONES_FILTER)
 		return RC_END;
 	why->reason = "tombstone";
@@ -304,7 +304,7 @@ static int take_message(struct messages_worker *w, size_t i, const struct source
 			      .offset = (uint64_t)msg.offset,
 			      .raw = msg.value};
 	messages_columns(m, &event.ncolumns);
-	int rc = decode(w, &msg, &event, &why);
+	int rc = decode(w, &msg, &event, &why, err);
 	if (rc == RC_END) {
 		w->counts.filtered++;
 		return RC_OK;

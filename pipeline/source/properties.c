@@ -143,6 +143,23 @@ static int set_property(const struct setter *s, const struct kafka_property *p, 
 	return rc;
 }
 
+int properties_of(const struct job *job, const struct kafka_property *properties, size_t n,
+		  int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		  struct error *err)
+{
+	const struct setter s = {set, ctx};
+	int rc = RC_OK;
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct pos *at = &properties[i].pos;
+		rc = set_property(&s, &properties[i], job->allow_code, err);
+		if (rc) {
+			err->code = rc = RC_CONFIG;
+			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);
+		}
+	}
+	return rc;
+}
+
 int properties_each(const struct job *job, uint64_t memory_bytes,
 		    int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
 		    struct error *err)
@@ -165,13 +182,5 @@ int properties_each(const struct job *job, uint64_t memory_bytes,
 	 * nothing */
 	if (!rc)
 		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
-	for (size_t i = 0; !rc && i < k->nproperties; i++) {
-		const struct pos *at = &k->properties[i].pos;
-		rc = set_property(&s, &k->properties[i], job->allow_code, err);
-		if (rc) {
-			err->code = rc = RC_CONFIG;
-			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);
-		}
-	}
-	return rc;
+	return rc ? rc : properties_of(job, k->properties, k->nproperties, set, ctx, err);
 }

@@ -20,5 +20,9 @@ struct property {
 int properties_each(const struct job *job, uint64_t memory_bytes,
 		    int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
 		    struct error *err);
+/* The same of properties alone, which are told to somebody else. */
+int properties_of(const struct job *job, const struct kafka_property *properties, size_t n,
+		  int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		  struct error *err);
 
 #endif

@@ -19,6 +19,7 @@ struct typed_columns {
 	const struct job *job;
 	const char *const *names;
 	const struct json_paths *paths;
+	bool may_lack; /* what a schema has not is null: one of many that a topic has */
 };
 
 /* What a column is by its schema. */

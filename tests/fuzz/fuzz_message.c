@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	m.headers = &h;
 	m.nheaders = data[0] & 0x80 ? 0 : 1;
 	m.value = take(&rest, rest.len, false);
-	int rc = decoder_run(decoder[format], &m, &columns, &why);
+	int rc = decoder_run(decoder[format], &m, &columns, &why, &err);
 	if (rc && (rc != RC_DATA || !why.reason || !why.detail[0]))
 		abort();
 	decoding_columns(decoding[format], &n);

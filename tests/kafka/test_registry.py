@@ -1,0 +1,142 @@
+"""Confluent's wire format: Avro and JSON by schemas of a registry, a small one that speaks its REST API."""
+
+import base64
+import http.server
+import io
+import json
+import struct
+import threading
+import time
+
+import fastavro
+import pytest
+
+from test_formats import make
+
+V1 = {"type": "record", "name": "r", "fields": [{"name": "x", "type": "string"},
+                                                {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}}]}
+V2 = {"type": "record", "name": "r", "fields": [{"name": "n", "type": ["null", "int"]}, {"name": "x", "type": "string"}]}
+
+
+class Registry(http.server.ThreadingHTTPServer):
+    """schemas: id -> answer; the next len(faults) requests get these statuses."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.schemas, self.faults, self.asked, self.user = {}, [], [], None
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        s = self.server
+        number = int(self.path.removeprefix("/schemas/ids/"))
+        s.asked.append(number)
+        status, answer = 200, s.schemas.get(number)
+        wanted = s.user and "Basic " + base64.b64encode(s.user.encode()).decode()
+        if wanted and self.headers.get("Authorization") != wanted:
+            status, answer = 401, {"error_code": 401, "message": "Unauthorized"}
+        elif s.faults:
+            status, answer = s.faults.pop(0), {"message": "later"}
+        elif answer is None:
+            status, answer = 404, {"error_code": 40403, "message": f"Schema {number} not found"}
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def registry():
+    r = Registry()
+    r.schemas = {7: {"schema": json.dumps(V1)}, 300: {"schema": json.dumps(V2), "schemaType": "AVRO"},
+                 8: {"schema": '{"type": "object"}', "schemaType": "JSON"}}
+    yield r
+    r.shutdown()
+    r.server_close()
+
+
+def avro(number, schema, record):
+    to = io.BytesIO()
+    fastavro.schemaless_writer(to, fastavro.parse_schema(schema), record)
+    return b"\0" + struct.pack(">I", number) + to.getvalue()
+
+
+def how(registry, form="avro", more="", properties="{}"):
+    return f"format: {form}, registry: {{url: '{registry.url}/', properties: {properties}}}{more}"
+
+
+def test_avro_by_each_messages_own_schema(saltmill, kafka, tmp_path, topic, registry):
+    """Two schemas in a topic, asked for once each; the registry is slow to start, and wants a password."""
+    rig = make(saltmill, kafka, tmp_path, topic)
+    registry.faults, registry.user = [503, 429], "me:secret"
+    values = [avro(7, V1, {"x": f"a{i}", "at": 5 + i}) if i % 2 else avro(300, V2, {"n": i, "x": f"b{i}"}) for i in range(200)]
+    kafka.produce(topic, [(0, None, v) for v in values])
+    (tmp_path / "user").write_text("me:secret\n")
+    found = rig.values(how(registry, properties="{basic.auth.user.info: {file: '%s'}}" % (tmp_path / "user")), "x",
+                       "x: {type: text}")
+    assert found == {i: f"{'ab'[i % 2 == 0]}{i}" for i in range(200)}
+    assert sorted(registry.asked) == sorted([7, 300] + [registry.asked[0]] * 2)
+
+
+def test_what_is_no_message_of_a_schema(saltmill, kafka, tmp_path, topic, registry):
+    rig = make(saltmill, kafka, tmp_path, topic)
+    good = avro(7, V1, {"x": "fine", "at": 5})
+    kafka.produce(topic, [(0, None, v) for v in (
+        good, avro(9, V1, {"x": "?", "at": 1}), avro(8, V1, {"x": "?", "at": 1}), good[:8], good + b"!", b'{"x": 1}', b"\0\0", good)])
+    found = rig.values(how(registry), "x", "x: {type: text}", rejects=6)
+    assert found == {0: "fine", 7: "fine"}
+    rejects = [json.loads(l) for l in (rig.out / "rejects.jsonl").read_text().splitlines()]
+    assert [(r["offset"], r["reason"]) for r in rejects] == [
+        (1, "unknown_schema"), (2, "wrong_schema"), (3, "bad_avro"), (4, "bad_avro"), (5, "bad_wire"), (6, "bad_wire")]
+    assert "schema number 9, which the registry does not have" in rejects[0]["detail"]
+
+
+def test_json_by_a_schema(saltmill, kafka, tmp_path, topic, registry):
+    rig = make(saltmill, kafka, tmp_path, topic)
+    head = b"\0" + struct.pack(">I", 8)
+    kafka.produce(topic, [(0, None, head + b'{"x": "a"}'), (0, None, head + b'{"x": '), (0, None, b'{"x": "c"}')])
+    assert rig.values(how(registry, "json"), "x", "x: {type: text}", rejects=2) == {0: "a"}
+
+
+@pytest.mark.parametrize("change,words", [
+    (lambda r: r.faults.extend([500] * 99), ["does not tell schema 7: it answers 500; it was asked again and again"]),
+    (lambda r: (r.shutdown(), r.server_close()), ["does not tell schema 7: ", "it was asked again and again"]),
+    (lambda r: setattr(r, "user", "other:one"), ["it answers 401: basic.auth.user.info in its properties?"]),
+    (lambda r: r.schemas.update({7: {"schema": '{"type": "strange"}'}}), ["schema 7 of the registry at", "unknown type `strange`"]),
+    (lambda r: r.schemas.update({7: {"schema": '"null"', "references": [{"name": "q"}]}}), ["it refers to other schemas"]),
+    (lambda r: r.schemas.update({7: ["no object"]}), ["its answer is no JSON object with a `schema`"]),
+], ids=["errors", "down", "password", "schema", "references", "answer"])
+def test_a_registry_that_does_not_tell(saltmill, kafka, tmp_path, topic, registry, change, words):
+    """No message is lost or rejected for it: the run fails, and loads all once the registry is well."""
+    rig = make(saltmill, kafka, tmp_path, topic)
+    kafka.produce(topic, [(0, None, avro(7, V1, {"x": "a", "at": 5}))])
+    change(registry)
+    rig.set(how(registry, more=", patience: 1s"), "x", "x: {type: text}")
+    began = time.monotonic()
+    done = rig.run("load", rig.job, "-o", tmp_path / "none", status=2 if "schema 7 of" in words[0] or "refers" in words[0]
+                   or "no JSON" in words[0] else 1)
+    assert all(w in done.stderr for w in words), done.stderr
+    assert not (tmp_path / "none").exists() and time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("text,words", [
+    ("format: avro", "kafka lacks the key `registry`"),
+    ("format: csv, columns: [x, y], registry: {url: 'http://h'}", "registry: means nothing without"),
+    ("format: avro, registry: {url: 'http://u:p@h'}", "user and password belong into `properties"),
+    ("format: avro, registry: {url: 'ftp://h'}", "expected http:// or https://"),
+    ("format: avro, registry: {url: 'http://h', properties: {sasl.username: x}}", "found registry property `sasl.username`"),
+], ids=["none", "csv", "user", "ftp", "property"])
+def test_jobs(saltmill, kafka, tmp_path, topic, text, words):
+    rig = make(saltmill, kafka, tmp_path, topic)
+    kafka.produce(topic, [(0, None, b"x")])
+    rig.set(text, "x", "x: {type: text}")
+    assert words in rig.run("load", rig.job, "-o", tmp_path / "out", status=2).stderr
