@@ -22,6 +22,8 @@ struct staging;
  */
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
 const char *staging_path(const struct staging *s);
+/* A power loss does not undo that the sibling is there; what is in it may go. */
+int staging_keep(struct staging *s, struct error *err);
 /*
  * Make everything durable (files were synced by their writers; folders bottom up), rename to DIR
  * without replacing, sync the parent.  Frees s on success; on failure staging_abort is still due.

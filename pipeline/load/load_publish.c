@@ -165,7 +165,12 @@ static int make_visible(struct load *l, struct error *err)
 {
 	const struct load_kafka *k = l->opt->kafka;
 	crash_at("described");
-	int rc = k && k->before_publish ? k->before_publish(k->ctx, err) : RC_OK;
+	int rc = RC_OK;
+	/* who finds neither DIR nor the sibling shall know that DIR was moved away */
+	if (k && k->before_publish)
+		rc = staging_keep(l->staging, err);
+	if (rc == RC_OK && k && k->before_publish)
+		rc = k->before_publish(k->ctx, err);
 	if (rc == RC_OK)
 		rc = staging_publish(l->staging, err);
 	l->result->was_visible = rc == RC_OK || staging_was_visible(l->staging);

@@ -320,6 +320,12 @@ static int take_back(struct staging *s, struct error *err)
 			 s->parent, s->dir, s->dir);
 }
 
+int staging_keep(struct staging *s, struct error *err)
+{
+	return fsync(s->parent_fd) < 0 ? error_errno(err, "cannot sync folder %s", s->parent)
+				       : RC_OK;
+}
+
 int staging_publish(struct staging *s, struct error *err)
 {
 	int rc = RC_OK;

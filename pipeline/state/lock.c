@@ -13,15 +13,25 @@
 
 #define TEXT_BYTES 256
 
+/* Power may go while it is written: a number that does not stand there twice tells nothing. */
+static void read_note(struct lock *l, const char *line)
+{
+	unsigned long long records = 0, again = 0;
+	char word[16] = "";
+	int n = sscanf(line, "at %llu %15s %llu", &records, word, &again);
+	bool whole =
+		n == 3 ? again == records && (!strcmp(word, "publishing") || !strcmp(word, "-"))
+		       : n > 0; /* as it was written before the second one */
+	l->records = whole ? records : 0;
+	l->publishing = whole && strcmp(word, "publishing") == 0;
+}
+
 static void read_text(struct lock *l, char *text)
 {
 	ssize_t n = pread(l->fd, text, TEXT_BYTES - 1, 0);
 	text[n > 0 ? n : 0] = 0;
 	const char *line = strchr(text, '\n');
-	char word[16] = "";
-	l->records = 0;
-	if (line && sscanf(line + 1, "at %llu %15s", &l->records, word) >= 1)
-		l->publishing = strcmp(word, "publishing") == 0;
+	read_note(l, line ? line + 1 : "");
 	text[strcspn(text, "\n")] = 0;
 }
 
@@ -82,8 +92,8 @@ void lock_note(struct lock *l, unsigned long long records, bool publishing)
 	if (l->fd < 0)
 		return;
 	gethostname(host, sizeof(host) - 1);
-	int n = snprintf(text, sizeof(text), "%ld on %s\nat %llu%s\n", (long)getpid(), host,
-			 records, publishing ? " publishing" : "");
+	int n = snprintf(text, sizeof(text), "%ld on %s\nat %llu %s %llu\n", (long)getpid(), host,
+			 records, publishing ? "publishing" : "-", records);
 	bool less = records < l->records || (records == l->records && publishing < l->publishing);
 	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
 		fdatasync(l->fd); /* before the folder itself goes back */

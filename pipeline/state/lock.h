@@ -2,7 +2,8 @@
  * lock.h - a state folder's lock, and how far the state was when it was written last
  *
  *   4711 on host
- *   at 12 publishing     records so far, and whether a load may be published that has none
+ *   at 12 publishing 12  records so far, and whether a load may be published that has none; "-" if
+ *                        not; the number once more, as power may go while it is written
  *
  * The lock itself is the kernel's (flock); who holds it is for people.  The second line is for file
  * systems that several machines share: a directory may be shown as it was some time ago (NFS keeps

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "faults"))
 
 import faults  # noqa: E402  (needs the path above)
 import power  # noqa: E402
+import topic_power  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,18 @@ def inputs(tmp_path_factory):
 def test_power_goes(name, inputs, tmp_path):
     crashes, wrong = power.run_scenario(name, inputs, tmp_path)
     assert crashes >= 3 and not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", topic_power.SCENARIOS)
+def test_power_goes_while_a_topic_is_loaded(name, inputs, tmp_path):
+    crashes, wrong = topic_power.run_scenario(name, inputs, tmp_path, states=3, every=20)
+    assert crashes >= 3 and not wrong, "\n".join(wrong)
+
+
+def test_the_judge_sees_a_state_that_is_not_synced(inputs, tmp_path):
+    """Its folder's entries: a load is then gone from it, or nobody knows what became of one."""
+    assert topic_power.run_scenario("later load of a topic", inputs, tmp_path, states=4, every=14,
+                                    unsynced=power.Folder)[1]
 
 
 @pytest.mark.parametrize("unsynced", [power.File, power.Folder])

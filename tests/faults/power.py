@@ -8,6 +8,8 @@ strace records what a command does to its folder.  Of the first K of these calls
 That is what POSIX promises and less than ext4 keeps: an fsync of a file does not keep its name.  Then DIR is there
 with all its bytes or not at all; once the command has ended it is there; where it is not, the next run makes it.
 
+What works on a topic and a state folder is in topic_power.py.
+
   python tests/faults/power.py [--only NAME] [--states N] [--seed N]
 """
 
@@ -102,10 +104,14 @@ class Folder:
 
 
 class Disk:
-    """What the calls of a trace do below `base`.  unsynced: an fsync of a File, or of a Folder, does nothing."""
+    """What the calls of a trace do below `base`.  unsynced: an fsync of a File, or of a Folder, does nothing.
+    tree: what is there before, {path: content}, None of folders, which stand in front of what is in them."""
 
-    def __init__(self, base, unsynced=None):
+    def __init__(self, base, unsynced=None, tree=None):
         self.base, self.root, self.open, self.unsynced = base, Folder(), {}, unsynced
+        for name, content in (tree or {}).items():
+            folder, last = self.find(f"{base}/{name}")
+            folder.entries[last] = folder.synced[last] = Folder() if content is None else File(content)
 
     def find(self, path):
         """(folder, name) of an absolute path; None: not below base."""
@@ -247,7 +253,7 @@ def read_trace(log):
 
 def record(line, inputs, out, log):
     """Run a command under strace; its calls."""
-    out.mkdir()
+    out.mkdir(exist_ok=True)
     command = ["strace", "-f", "-qq", "-xx", "-y", "-s", "100000000", "-e", f"trace={TRACED}", "-o", str(log),
                PROGRAM, *line.replace("OUT", str(out)).split()]
     done = subprocess.run(command, cwd=inputs, capture_output=True, text=True)
@@ -277,14 +283,17 @@ def crash_tree(folder, rng, keep):
     return found
 
 
-def crash_states(calls, disk, states, seed):
-    """(K, ended, tree) for every K that changed something, some random ones each, none twice."""
-    rng, seen = random.Random(seed), set()
+def crash_states(calls, disk, states, seed, every=1):
+    """(K, ended, tree) for every K that changed something, some random ones each, none twice; or for each n-th."""
+    rng, seen, changes = random.Random(seed), set(), 0
     for k, call in enumerate(calls):
         disk.apply(call)
         if call[0] in ("open", "openat") and "O_CREAT" not in call[1][-2]:
             continue
         ended = k + 1 == len(calls)
+        changes += 1
+        if changes % every and not ended:
+            continue
         for i in range(states * (10 if ended else 1)):
             # nothing beyond what was synced, everything, and what lies between
             found = crash_tree(disk.root, rng, (0, 1, 0.5, 0.8, 0.2)[i % 5])
@@ -345,6 +354,12 @@ def run_scenario(name, inputs, scratch, states=5, seed=1, jobs=None, unsynced=No
     return len(all_states), found
 
 
+def names():
+    """Of all scenarios."""
+    import topic_power  # it needs this module
+    return [*SCENARIOS, *topic_power.SCENARIOS]
+
+
 def can_trace():
     try:
         return subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
@@ -354,7 +369,7 @@ def can_trace():
 
 def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    args.add_argument("--only", choices=sorted(SCENARIOS), action="append", help="this scenario")
+    args.add_argument("--only", choices=sorted(names()), action="append", help="this scenario")
     args.add_argument("--states", type=int, default=20, help="crashes for each call")
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--jobs", type=int, help="runs at a time")
@@ -368,8 +383,12 @@ def main():
         inputs = pathlib.Path(folder) / "inputs"
         inputs.mkdir()
         write_inputs(inputs)
-        for name in args.only or SCENARIOS:
-            n, found = run_scenario(name, inputs, pathlib.Path(folder), args.states, args.seed, args.jobs)
+        for name in args.only or names():
+            if name in SCENARIOS:
+                n, found = run_scenario(name, inputs, pathlib.Path(folder), args.states, args.seed, args.jobs)
+            else:
+                import topic_power
+                n, found = topic_power.run_scenario(name, inputs, pathlib.Path(folder), args.states, args.seed)
             print(f"{name}: {n} crashes, {len(found)} violations", flush=True)
             crashes, wrong = crashes + n, wrong + found
     for text in wrong[:20]:
@@ -379,4 +398,5 @@ def main():
 
 
 if __name__ == "__main__":
+    sys.modules["power"] = sys.modules[__name__]  # topic_power.py shall see this very module
     sys.exit(main())

@@ -532,6 +532,28 @@ static void test_seen_too_old(void **state)
 		mem_free(path);
 		mem_free(kept);
 	}
+	/* what power cut off is no note; what one of before wrote is */
+	static const struct {
+		const char *text;
+		int rc;
+	} notes[] = {
+		{"7 on h\nat 9 - 9\n", RC_BUSY},
+		{"7 on h\nat 9\n", RC_BUSY},
+		{"7 on h\nat 9 publishing 8\n", RC_OK},
+		{"7 on h\nat 9 -ublishing 9\n", RC_OK},
+		{"7 on h\n", RC_OK},
+		{"", RC_OK},
+	};
+	char *lock = mem_format("%s/lock", (const char *)*state);
+	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+		struct state *opened;
+		unlink(lock);
+		assert_int_equal(io_write_file(lock, bytes_str(notes[i].text), &err), 0);
+		assert_int_equal(state_open(&opened, *state, true, &err), notes[i].rc);
+		if (!notes[i].rc)
+			state_close(opened);
+	}
+	mem_free(lock);
 	/* what was dropped on purpose is not missed */
 	struct state *s = open_state(*state);
 	assert_int_equal(state_settle(s, state_intent(s)->name, false, &err), 0);
