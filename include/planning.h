@@ -59,8 +59,9 @@ int planning_read(const struct job *job, const struct planning_options *o,
 		  struct progress *progress, struct table_sample *samples,
 		  struct planning_counts *counts, struct error *err);
 
-/* plan_make with what the job's `regions:` and attributes ask for. */
-int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err);
+/* plan_make with what the job's `regions:` and attributes ask for; live: cut there, NULL: anew. */
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
+		  const struct splits *live, struct error *err);
 
 /*
  * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what

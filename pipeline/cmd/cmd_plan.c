@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "cmd.h"
 #include "ddl.h"
+#include "existing_regions.h"
 #include "ingest.h"
 #include "io.h"
 #include "lint_report.h"
@@ -19,12 +20,22 @@
 #include "reporter.h"
 #include "tuning.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_SLICE, OPT_COLUMNS, OPT_TUNE };
+enum {
+	OPT_SAMPLE = 500,
+	OPT_SAVE,
+	OPT_FROM,
+	OPT_STATE,
+	OPT_SLICE,
+	OPT_COLUMNS,
+	OPT_TUNE,
+	OPT_EXISTING
+};
 
 struct plan_arguments {
 	const char *output_dir, *save, *state_dir, *columns_file;
 	struct source_slice slice;
 	bool sliced, tune;
+	struct existing_regions live;
 	const char **from;
 	size_t nfrom;
 	double fraction;
@@ -48,6 +59,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		return RC_OK;
 	case OPT_SAVE: a->save = arg; return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
+	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
 	case OPT_TUNE: a->tune = true; return RC_OK;
 	case OPT_COLUMNS: a->columns_file = arg; return RC_OK;
 	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
@@ -240,6 +252,13 @@ static int print(const struct plan_run *r)
 	return status;
 }
 
+static int make_plan(struct plan_run *r, size_t t, struct error *err)
+{
+	const struct existing *live = existing_regions_table(&r->args->live, t);
+	return planning_make(&r->plans[t], &r->job, &r->samples[t], live ? &live->splits : NULL,
+			     err);
+}
+
 static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *err)
 {
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
@@ -253,7 +272,7 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 	if (rc == RC_OK && r->args->save)
 		rc = samples_save(&r->job, r->samples, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
-		rc = planning_make(&r->plans[t], &r->job, &r->samples[t], err);
+		rc = make_plan(r, t, err);
 	if (rc == RC_OK && r->staging)
 		rc = publish(r, err);
 	return rc;
@@ -287,6 +306,7 @@ int cmd_plan(int argc, char **argv)
 					    {"slice", required_argument, NULL, OPT_SLICE},
 					    {"columns", required_argument, NULL, OPT_COLUMNS},
 					    {"tune", no_argument, NULL, OPT_TUNE},
+					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {0}};
 	struct run_options o;
 	struct plan_arguments a = {.fraction = 1};
@@ -310,6 +330,8 @@ int cmd_plan(int argc, char **argv)
 	rc = job_load(&r.job, argv[first], &err);
 	r.job.allow_code = r.common->allow_code;
 	if (rc == RC_OK)
+		rc = existing_regions_read(&a.live, &r.job, &err);
+	if (rc == RC_OK)
 		rc = plan(&r, argv + first + 1, (size_t)(argc - first - 1), &err);
 	if (rc) {
 		status = command_fail("plan", &err);
@@ -319,6 +341,7 @@ int cmd_plan(int argc, char **argv)
 			status = EXIT_REJECTS;
 	}
 	close_run(&r);
+	existing_regions_release(&a.live);
 	mem_free(a.from);
 	return status;
 }

@@ -147,6 +147,8 @@ const struct command commands[] = {
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not "
 	 "exist\n"
+	 "  --existing [TABLE=]FILE the regions that the table has, in place of the job's: for "
+	 "--plan\n"
 	 "  --tune                  with -o: look for the settings of `level: auto` too, for "
 	 "--plan\n"
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"

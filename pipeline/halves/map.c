@@ -70,6 +70,8 @@ static int write_piece(struct mapping *m, struct piece_writer *w, size_t index, 
 	struct bytes piece;
 	int rc = piece_end(w, last, &piece, err);
 	if (rc == RC_OK)
+		rc = stop_check(err);
+	if (rc == RC_OK)
 		rc = wait_for_turn(m, index, err);
 	if (rc)
 		return rc;

@@ -6,6 +6,7 @@
  * What is in front, between and behind is the very code of a load, so that the result is the same.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,20 +140,41 @@ struct taking {
 	bool **seen; /* [ntables][regions] */
 };
 
+static int copy_bytes(int fd, struct out_file *o, const char *from, struct error *err)
+{
+	uint8_t *piece = mem_alloc(COPY_BYTES);
+	ssize_t n = 1;
+	int rc = RC_OK;
+	while (rc == RC_OK && n > 0) {
+		n = read(fd, piece, COPY_BYTES);
+		if (n < 0 && errno != EINTR)
+			rc = error_errno(err, "%s", from);
+		if (n > 0)
+			out_write(o, piece, (size_t)n);
+		if (n < 0)
+			n = 1;
+		if (rc == RC_OK)
+			rc = stop_check(err);
+	}
+	mem_free(piece);
+	return rc;
+}
+
 static int copy(const char *from, const char *to, struct error *err)
 {
 	struct out_file o;
-	struct buf text = {0};
+	int fd = open(from, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(err, "%s", from);
 	int rc = out_open(&o, to, COPY_BYTES, err);
-	if (rc)
-		return rc;
-	rc = io_read_file(from, &text, err);
-	if (rc == RC_OK)
-		out_write(&o, text.ptr, text.len);
-	buf_release(&text);
-	if (rc == RC_OK)
-		return out_finish(&o, err);
-	out_abort(&o);
+	if (rc == RC_OK) {
+		rc = copy_bytes(fd, &o, from, err);
+		if (rc == RC_OK)
+			rc = out_finish(&o, err);
+		else
+			out_abort(&o);
+	}
+	close(fd);
 	return rc;
 }
 

@@ -571,11 +571,12 @@ static int given_splits(const struct table_sample *s, struct splits *out, bool *
 	return rc == RC_END ? RC_OK : rc;
 }
 
-int planning_make(struct plan *p, const struct job *job, struct table_sample *s, struct error *err)
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
+		  const struct splits *live, struct error *err)
 {
 	struct key_table keys;
 	struct splits splits = {0};
-	bool given;
+	bool given = false;
 	struct plan_options o = {
 		.rule = s->table->regions.rule,
 		.disk_per_byte = s->disk_per_byte,
@@ -588,9 +589,9 @@ int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		.name_ctx = &keys,
 	};
 	*p = (struct plan){0};
-	int rc = given_splits(s, &splits, &given, err);
-	if (given)
-		o.given = &splits;
+	int rc = live ? RC_OK : given_splits(s, &splits, &given, err);
+	if (live || given)
+		o.given = live ? live : &splits;
 	key_table_open(&keys, job, s->table);
 	if (rc == RC_OK)
 		rc = plan_make(p, s->sample, &o, err);

@@ -395,3 +395,31 @@ def test_a_map_is_the_same_whatever_threads_and_memory(halves):
     halves.run("reduce", "maps", "--plan", "plan", "-o", "reduces/all", "--memory", "16M", "--threads", 2)
     halves.unite()
     assert_same(halves.folder / "one", halves.folder / "two")
+
+
+def test_halves_cut_at_the_regions_that_a_table_has(halves):
+    keys = ["\\x00\\x00\\x00\\x00\\x08", "\\x02", "\\x03\\x00\\x00\\x00\\x0B"]
+    (halves.folder / "live.txt").write_text(f"Total number of splits = {len(keys) + 1}\n" + "\n".join(keys) + "\n")
+    shutil.rmtree(halves.folder / "plan")
+    halves.plan("--existing", "live.txt")
+    assert (halves.folder / "plan/t/splits.txt").read_text().split() == keys
+    halves.map_all(3)
+    halves.reduce_all(3)
+    halves.unite()
+    halves.load()
+    assert_same(halves.folder / "one", halves.folder / "two")
+    halves.run("load", "in.csv", "--existing", "live.txt", "-o", "three")
+    assert_same(halves.folder / "one/t", halves.folder / "three/t")
+    refused(halves.run("load", "in.csv", "--existing", "live.txt", "--plan", "plan", "-o", "no", status=2), 2,
+            "both say where to cut")
+
+
+def test_files_are_copied_to_another_disk(halves, disk_of):
+    disk = disk_of(16)
+    halves.map_all(2)
+    halves.reduce_all(2)
+    halves.load()
+    halves.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", disk / "two")
+    assert_same(halves.folder / "one", disk / "two")
+    file = next((disk / "two/t/hfiles/f").iterdir())
+    assert file.stat().st_nlink == 1

@@ -50,7 +50,7 @@ static void test_plan(void **state)
 	if (planning_read(&job, &o, &progress, &sample, &counts, &err))
 		fail_msg("%s", err.msg);
 	assert_true(counts.events == ROWS && counts.rejected == 0 && counts.newest_ms == 100000);
-	if (planning_make(&plan, &job, &sample, &err))
+	if (planning_make(&plan, &job, &sample, NULL, &err))
 		fail_msg("%s", err.msg);
 	/* a thousand rows of one size are all in the sketch: quarters, to the row, in short keys */
 	static const char *const want[] = {"k25", "k5", "k75"};
@@ -84,7 +84,7 @@ static void test_saved_plans_merge(void **state)
 	assert_int_equal(samples_save(&job, &one, file, &err), 0);
 	assert_int_equal(samples_merge(&job, &both, file, &err), 0);
 	assert_int_equal(samples_merge(&job, &both, file, &err), 0);
-	if (planning_make(&plan, &job, &both, &err))
+	if (planning_make(&plan, &job, &both, NULL, &err))
 		fail_msg("%s", err.msg);
 	/* each row twice: the middle stays, the regions hold twice as much */
 	assert_int_equal(plan.splits.count, 1);
