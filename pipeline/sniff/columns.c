@@ -161,14 +161,27 @@ static void see_number(struct numbers *n, struct bytes t)
 	n->most = v > n->most ? v : n->most;
 }
 
+/* 1 to 18 of them. */
+static bool is_digits(struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (!isdigit(t.ptr[i]))
+			return false;
+	return t.len > 0 && t.len <= 18;
+}
+
 static void try_numbers(struct columns *c, struct sniffed *s, struct bytes text)
 {
 	struct reject why;
+	bool digits = is_digits(text);
 	for (size_t i = 0; i < SIGN_PAIRS; i++) {
 		struct value v = {.text = text};
 		if (!s->numbers[i].fits)
 			continue;
-		s->numbers[i].fits = field_read(&c->number[i], &v, &c->scratch, &why) == RC_OK;
+		/* plain digits are a number in every form */
+		if (!digits)
+			s->numbers[i].fits =
+				field_read(&c->number[i], &v, &c->scratch, &why) == RC_OK;
 		if (s->numbers[i].fits)
 			see_number(&s->numbers[i], v.text);
 	}

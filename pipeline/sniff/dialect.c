@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "sniff_parts.h"
+#include "text.h"
 
 #define LOOK_LINES	400
 #define LOOK_STARTS	32
@@ -138,6 +139,15 @@ size_t next_row(const struct shape *s, const struct lines *l, size_t line)
 	return line;
 }
 
+static bool is_utf8(struct bytes t)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	size_t n = 1;
+	for (; p < end && n; p += n)
+		n = utf8_char(p, end);
+	return n;
+}
+
 bool is_name(struct bytes t)
 {
 	bool letter = false, number = t.len > 0;
@@ -145,7 +155,7 @@ bool is_name(struct bytes t)
 		letter = letter || t.ptr[i] >= 0x80 || isalpha(t.ptr[i]) || t.ptr[i] == '_';
 		number = number && (isdigit(t.ptr[i]) || strchr("+-.,:/eE TZ", t.ptr[i]));
 	}
-	return letter && !number && t.len <= 100;
+	return letter && !number && t.len <= 100 && is_utf8(t);
 }
 
 /* All are names, but one may be empty where there are three. */

@@ -120,12 +120,21 @@ static const char *narrow_encoding(struct bytes text)
 	return utf8 ? NULL : windows ? "cp1252" : "latin1";
 }
 
+static int check_text(const struct lines *l, const char *file, struct error *err)
+{
+	if (l->text.len && memchr(l->text.ptr, 0, l->text.len))
+		return error_set(err, RC_DATA, "%s: found NUL bytes, expected text", file);
+	return RC_OK;
+}
+
 int lines_read(struct lines *l, const char *file, struct error *err)
 {
 	uint8_t room[HEAD_BYTES];
 	struct bytes head = read_head(file, room);
 	const char *encoding = wide_encoding(head);
 	int rc = read_as(l, file, encoding, err);
+	if (rc == RC_OK)
+		rc = check_text(l, file, err);
 	if (rc || encoding)
 		return rc;
 	encoding = narrow_encoding(buf_bytes(&l->text));

@@ -63,7 +63,7 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 		shape_find(&s, l);
 		look_at_rows(c, &s, l);
 	}
-	if (c->rows == 0)
+	if (c->rows == 0 || c->n == 0)
 		return error_set(err, RC_DATA, "%s: found no rows, expected some to look at", name);
 	columns_decide(c);
 	key_choose(&k, c, &s, l);

@@ -27,32 +27,44 @@ static bool yaml_plain(struct bytes t)
 	return t.len > 0 && !isdigit(t.ptr[0]);
 }
 
-static bool has_controls(struct bytes t)
+/* Bytes of the character at p if YAML has it only escaped; 0: it stands as it is. */
+static size_t unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
-	for (size_t i = 0; i < t.len; i++)
-		if (t.ptr[i] < 0x20 || t.ptr[i] == 0x7f)
+	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
+	bool is = *code < 0x20 || (*code >= 0x7f && *code < 0xa0) || *code == 0xfeff ||
+		  (*code >= 0xfffe && *code <= 0xffff);
+	return is ? n : 0;
+}
+
+static bool has_unprintable(struct bytes t)
+{
+	uint32_t code;
+	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end; p++)
+		if (unprintable(p, end, &code))
 			return true;
 	return false;
 }
 
 void put_yaml(struct buf *out, struct bytes t)
 {
-	bool controls = has_controls(t);
+	bool escaped = has_unprintable(t);
 	if (yaml_plain(t)) {
 		buf_append(out, t.ptr, t.len);
 		return;
 	}
-	buf_put(out, controls ? '"' : '\'');
-	for (size_t i = 0; i < t.len; i++) {
-		uint8_t c = t.ptr[i];
-		if (controls && (c < 0x20 || c == 0x7f))
-			buf_printf(out, "\\x%02x", c);
-		else if (controls && (c == '"' || c == '\\'))
-			buf_printf(out, "\\%c", c);
+	buf_put(out, escaped ? '"' : '\'');
+	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end;) {
+		uint32_t code;
+		size_t n = unprintable(p, end, &code);
+		if (n)
+			buf_printf(out, "\\u%04x", code);
+		else if (escaped && (*p == '"' || *p == '\\'))
+			buf_printf(out, "\\%c", *p);
 		else
-			buf_printf(out, !controls && c == '\'' ? "''" : "%c", c);
+			buf_printf(out, !escaped && *p == '\'' ? "''" : "%c", *p);
+		p += n ? n : 1;
 	}
-	buf_put(out, controls ? '"' : '\'');
+	buf_put(out, escaped ? '"' : '\'');
 }
 
 static void put_text(struct buf *out, const char *text)
@@ -315,11 +327,14 @@ static void put_key(const struct columns *c, const struct key_plan *k, struct bu
 static void put_qualifier(const char *name, struct buf *out)
 {
 	struct buf text = {0};
-	for (const char *p = name; *p; p++) {
-		if ((uint8_t)*p < 0x20 || *p == 0x7f || *p == '\\')
-			buf_printf(&text, "\\x%02X", (uint8_t)*p);
-		else
-			buf_put(&text, (uint8_t)*p);
+	const uint8_t *p = (const uint8_t *)name, *end = p + strlen(name);
+	while (p < end) {
+		uint32_t code;
+		size_t n = *p == '\\' ? 1 : unprintable(p, end, &code);
+		if (!n)
+			buf_put(&text, *p++);
+		for (; n > 0; n--)
+			buf_printf(&text, "\\x%02X", *p++);
 	}
 	put_yaml(out, buf_bytes(&text));
 	buf_release(&text);

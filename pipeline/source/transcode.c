@@ -79,6 +79,18 @@ static size_t convert(struct transcoder *t, uint8_t *dst, size_t room, bool *cut
 	return room - space;
 }
 
+/* What the decoder still holds: a letter whose accent might have come, as in Big5-HKSCS. */
+static void flush(struct transcoder *t)
+{
+	char *to = (char *)t->spare;
+	size_t space = sizeof(t->spare);
+
+	iconv(t->decoder, NULL, NULL, &to, &space);
+	t->flushed = true;
+	t->spare_pos = 0;
+	t->spare_len = sizeof(t->spare) - space;
+}
+
 /* What iconv must not be asked for in less room than a character may take. */
 static size_t convert_some(struct transcoder *t, uint8_t *dst, size_t room, bool *cut)
 {
@@ -102,8 +114,12 @@ int transcode_read(struct transcoder *t, struct input *in, uint8_t *dst, size_t 
 	*got = 0;
 	while (*got < cap) {
 		if (t->spare_pos == t->spare_len && (t->pos == t->len || cut)) {
-			if (t->eof && t->pos == t->len)
+			if (t->eof && t->pos == t->len && t->flushed)
 				return RC_OK;
+			if (t->eof && t->pos == t->len) {
+				flush(t);
+				continue;
+			}
 			if (t->eof)
 				return error_set(err, RC_DATA,
 						 "%s: truncated: the last character of the %s text "

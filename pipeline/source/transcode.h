@@ -15,6 +15,7 @@ struct transcoder {
 	uint8_t *raw; /* read and not yet decoded: [pos, len) */
 	size_t pos, len;
 	bool eof;
+	bool flushed;			  /* what the decoder held back at the end was taken */
 	size_t unit;			  /* bytes of the smallest character */
 	uint8_t spare[TRANSCODE_LONGEST]; /* decoded, and no room yet: [spare_pos, spare_len) */
 	size_t spare_pos, spare_len;

@@ -110,6 +110,7 @@ def test_syslog_takes_the_year_of_its_files_name(tmp_path, saltmill):
     (b"", 1, "found no lines"),
     (b"id,v\n", 1, "found no rows"),
     (b"PAR1\x15\x04", 1, "a Parquet file"),
+    (b"id,v\n1,\0\n", 1, "found NUL bytes"),
     (b"\x1f\x8b\x08\0damaged", 1, "in.csv"),
 ])
 def test_what_is_no_file_of_rows(tmp_path, saltmill, data, status, words):
@@ -130,7 +131,7 @@ def test_it_overwrites_nothing(tmp_path, saltmill):
 
 def test_hostile_names_stay_text(tmp_path, saltmill):
     """Names of all sorts come back as they were: the job that quotes them loads their columns."""
-    names = ["a: b", "it's", '"x"', "#y", "{z}", "true", "\u00e4 \u00f6", "- n", "q\\q", "tab\there", "null", "1st"]
+    names = ["a: b", "it's", '"x"', "#y", "{z}", "true", "\u00e4 \u00f6", "- n", "q\\q", "tab\there", "c1 \u009d", "1st"]
     head = ",".join('"' + n.replace('"', '""') + '"' for n in names)
     bench = Bench(tmp_path, saltmill, "")
     text = made(tmp_path, saltmill, (head + "\n" + ",".join(map(str, range(12))) + "\n" + ",".join(map(str, range(12, 24)))).encode())

@@ -1,0 +1,90 @@
+/*
+ * fuzz_transcode.c - text of other encodings: the same UTF-8 however it is read, and iconv's where
+ * that has no fault
+ *
+ * The first byte chooses the encoding, the second how much is asked for at once.
+ */
+#include "memory_file.h"
+
+#include <iconv.h>
+
+#include "mem.h"
+#include "pipeline/source/transcode.h"
+#include "text.h"
+
+static const char *const encodings[] = {"utf-16",  "utf-16le", "utf-16be",    "utf-32",
+					"latin1",  "cp1252",   "shift_jis",   "euc-kr",
+					"gb18030", "utf-7",    "iso-2022-jp", "big5-hkscs"};
+
+static int read_all(const char *path, const char *encoding, size_t piece, struct buf *out,
+		    struct error *err)
+{
+	struct input in;
+	struct transcoder t = {0};
+	size_t got = piece;
+	int rc = input_open(&in, path, err);
+	if (!rc)
+		rc = transcoder_open(&t, encoding, err);
+	while (!rc && got == piece) {
+		uint8_t *to = buf_reserve(out, piece);
+		rc = transcode_read(&t, &in, to, piece, &got, err);
+		out->len += rc ? 0 : got;
+	}
+	transcoder_close(&t);
+	input_close(&in);
+	return rc;
+}
+
+/* Characters of UTF-8, and FF. */
+static void expect_characters(struct bytes t)
+{
+	const uint8_t *p = t.ptr, *end = p + t.len;
+	while (p < end) {
+		size_t n = *p == 0xff ? 1 : utf8_char(p, end);
+		if (!n)
+			abort();
+		p += n;
+	}
+}
+
+/* What iconv makes of all at once, if it has nothing against it. */
+static void expect_iconv(const char *encoding, struct bytes from, struct bytes got)
+{
+	size_t room = 16 * from.len + 16, space = room, left = from.len;
+	char *to = mem_alloc(room), *out = to;
+	char *in = mem_alloc(from.len + 1), *at = in;
+	iconv_t c = iconv_open("UTF-8", encoding);
+	memcpy(in, from.ptr, from.len);
+	if (iconv(c, &at, &left, &out, &space) != (size_t)-1 && !left)
+		expect_same(bytes_of(to, room - space), got);
+	iconv_close(c);
+	mem_free(to);
+	mem_free(in);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf whole = {0}, pieces = {0};
+	struct error err, other;
+	char path[64];
+	if (size < 2)
+		return 0;
+	const char *encoding = encodings[data[0] % (sizeof(encodings) / sizeof(*encodings))];
+	struct bytes text = bytes_of(data + 2, size - 2);
+	int fd = memory_file(text, path);
+	int rc = read_all(path, encoding, 1 << 16, &whole, &err);
+	int again = read_all(path, encoding, 1 + data[1], &pieces, &other);
+	expect_sentence(rc, &err);
+	expect_sentence(again, &other);
+	if (rc != again)
+		abort();
+	if (rc == RC_OK) {
+		expect_same(buf_bytes(&whole), buf_bytes(&pieces));
+		expect_characters(buf_bytes(&whole));
+		expect_iconv(encoding, text, buf_bytes(&whole));
+	}
+	buf_release(&whole);
+	buf_release(&pieces);
+	close(fd);
+	return 0;
+}
