@@ -303,6 +303,7 @@ int cmd_unite(int argc, char **argv)
 						.nreduces = a.reduces.n};
 		status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
 	}
+	existing_regions_release(&a.live);
 	folders_release(&a.maps);
 	folders_release(&a.reduces);
 	return status;
