@@ -166,6 +166,7 @@ struct cell_spec {
 	enum encode_as as;
 	bool optional; /* a null value or qualifier field: no cell; otherwise a reject */
 	const struct job_condition *when; /* events that have the cell; NULL: all */
+	uint8_t marker; /* of `deletes`: its enum cell_type, without a value; 0: a Put */
 };
 
 enum split_kind { SPLIT_SAMPLED, SPLIT_UNIFORM, SPLIT_HEX, SPLIT_DECIMAL, SPLIT_FILE, SPLIT_NONE };
@@ -191,7 +192,7 @@ struct job_table {
 	 * published first, and decides. */
 	bool is_index;
 	size_t index_of;
-	struct cell_spec *cells;
+	struct cell_spec *cells; /* Puts, then the markers of `deletes` */
 	size_t ncells;
 	enum duplicates duplicates;
 	struct regions regions;
@@ -249,7 +250,7 @@ struct csv_source {
  * $key $partition $offset $timestamp $value $header.NAME.
  */
 enum kafka_format { KAFKA_JSON, KAFKA_AVRO, KAFKA_CSV, KAFKA_RAW };
-enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT };
+enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT, TOMBSTONES_DELETE };
 enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
 
 /* A librdkafka property.  One of value, file and env; the latter two are looked up when the client

@@ -3,7 +3,8 @@
  *
  * Order: key (bytes_cmp), then secondary (memcmp), then seq.  secondary has the same length in all
  * records of one table: 0, or 8 bytes of Long.MAX_VALUE - cell timestamp (big-endian), so that
- * records of one row key come newest first.  payload is row/'s own; sort/ does not look inside.
+ * records of one row key come newest first (cut/huge_row.c sorts cells and has a byte more).
+ * payload is row/'s own; sort/ does not look inside.
  */
 #ifndef SALTMILL_RECORD_H
 #define SALTMILL_RECORD_H

@@ -5,7 +5,7 @@
  * of a second sorter, and cells of the same place lie side by side when it is read:
  *
  *   key        family (2 bytes), qualifier
- *   secondary  Long.MAX_VALUE - timestamp
+ *   secondary  Long.MAX_VALUE - timestamp, 255 - type: at one time markers come first
  *   seq        the event's seq * cells of the table + number of the cell: input order
  *   payload    varint cells of the event, value
  *
@@ -18,6 +18,7 @@
 #include "gather.h"
 #include "mem.h"
 
+#define PLACE_BYTES   9 /* of a secondary: time and type */
 #define RUN_BYTES_MIN (256u << 10)
 
 struct huge_row {
@@ -60,6 +61,7 @@ static int put_cell(struct huge_row *g, const struct row_cell *c, uint64_t seq, 
 	buf_append(b, c->cell.qualifier.ptr, c->cell.qualifier.len);
 	size_t key_len = b->len;
 	buf_be64(b, (uint64_t)(INT64_MAX - c->cell.ts));
+	buf_put(b, (uint8_t)(UINT8_MAX - c->cell.type));
 	size_t minor_end = b->len;
 	b->len += put_varint(buf_reserve(b, 10), ncells);
 	buf_append(b, c->cell.value.ptr, c->cell.value.len);
@@ -107,7 +109,7 @@ static struct row_cell cell_of(const struct huge_row *g, const struct record *r,
 			 .qualifier = bytes_of(r->key.ptr + 2, r->key.len - 2),
 			 .ts = INT64_MAX - (int64_t)get_be64(r->secondary),
 			 .value = bytes_of(r->payload.ptr + n, r->payload.len - n),
-			 .type = CELL_PUT},
+			 .type = (uint8_t)(UINT8_MAX - r->secondary[8])},
 		.family = family,
 		.seq = r->seq / g->most,
 	};
@@ -224,7 +226,7 @@ int huge_row_write(const struct cut_table *t, struct bytes key,
 			     .emit = emit,
 			     .ctx = ctx};
 	g.cells = mem_alloc(g.most * sizeof *g.cells);
-	g.sorted = new_sorter(t, 8);
+	g.sorted = new_sorter(t, PLACE_BYTES);
 	g.shadowed = new_sorter(t, 0);
 	int rc = sort_cells(&g, err);
 	if (rc == RC_OK)

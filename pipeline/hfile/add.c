@@ -200,6 +200,20 @@ static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qu
 	return true;
 }
 
+/* The same of the rows with a delete of their family; beside ROWCOL HBase writes none. */
+static bool note_family_delete(struct hfile_writer *w, struct bytes row)
+{
+	if (w->row_deleted || w->bloom.type == BLOOM_ROWCOL)
+		return true;
+	w->row_deleted = true;
+	return hfile_bloom_add(&w->deletes, row, (struct bytes){NULL, 0});
+}
+
+static bool deletes_family(const struct cell *c)
+{
+	return c->type == CELL_DELETE_FAMILY || c->type == CELL_DELETE_FAMILY_VERSION;
+}
+
 static int bloom_full(struct error *err)
 {
 	return error_memory(err, 0, "the bloom filter");
@@ -232,6 +246,9 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 {
 	if (w->bloom.type != BLOOM_NONE && step >= STEP_COLUMN &&
 	    !note_bloom(w, row, c->qualifier, step))
+		return bloom_full(err);
+	w->row_deleted = w->row_deleted && step != STEP_ROW;
+	if (deletes_family(c) && !note_family_delete(w, row))
 		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at && step != STEP_SAME) {
 		int rc = hfile_writer_end_block(w, false, err);
@@ -452,6 +469,7 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 	}
 	note_cell(w, &c);
 	w->rows++;
+	w->row_deleted = false;
 	w->cells += count;
 	w->key_bytes += keys;
 	w->value_bytes += bytes;

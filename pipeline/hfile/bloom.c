@@ -154,8 +154,8 @@ int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf
  * i32 version | i64 bytes | i32 hashes | i32 hash type | i64 keys | i64 max keys | i32 chunks
  * | vint, comparator | chunks x (i64 offset | i32 diskBytes | vint, first key)
  */
-int hfile_bloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-			   struct hblock_place *place, struct error *err)
+int hfile_bloom_write_meta(struct hbloom *b, enum hblock_type type, struct hblock_out *out,
+			   struct buf *scratch, struct hblock_place *place, struct error *err)
 {
 	const char *order = b->type == BLOOM_ROWCOL ? ROWCOL_ORDER : "";
 	size_t bytes = META_FIXED + 1 + strlen(order) + b->chunks.root_bytes;
@@ -178,7 +178,7 @@ int hfile_bloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf 
 		scratch->len += hfile_kv_vint_put(scratch->ptr + scratch->len, (int64_t)key.len);
 		buf_fill(scratch, key.ptr, key.len);
 	}
-	return hfile_block_write(out, HBLOCK_BLOOM_META, scratch, place, err);
+	return hfile_block_write(out, type, scratch, place, err);
 }
 
 void hfile_bloom_release(struct hbloom *b)

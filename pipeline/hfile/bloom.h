@@ -23,6 +23,11 @@ bool hfile_bloom_key(enum bloom_type type, uint32_t prefix, struct bytes row,
 		     struct bytes qualifier, struct buf *store, struct bytes *key)
 	__attribute__((warn_unused_result));
 
+/* Chunks to be written, of a file's two filters. */
+struct hbloom_due {
+	size_t general, deletes;
+};
+
 struct hbloom {
 	enum bloom_type type;
 	uint32_t prefix, chunk_bytes, hashes, max_keys;
@@ -48,9 +53,9 @@ hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier);
 size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing);
 int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
 			    struct hblock_place *place, struct error *err);
-/* Write the meta block of 6.5. */
-int hfile_bloom_write_meta(struct hbloom *b, struct hblock_out *out, struct buf *scratch,
-			   struct hblock_place *place, struct error *err);
+/* Write the meta block of 6.5, of either type. */
+int hfile_bloom_write_meta(struct hbloom *b, enum hblock_type type, struct hblock_out *out,
+			   struct buf *scratch, struct hblock_place *place, struct error *err);
 /* Frees all but pending. */
 void hfile_bloom_release(struct hbloom *b);
 

@@ -91,7 +91,15 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 		return rc;
 	w->total_bytes += 2 * HBLOCK_HEADER + meta.plain_bytes + info.plain_bytes;
 	if (w->opt.bloom != BLOOM_NONE) {
-		rc = hfile_bloom_write_meta(&w->bloom, &w->blocks, work, &bloom, err);
+		rc = hfile_bloom_write_meta(&w->bloom, HBLOCK_BLOOM_META, &w->blocks, work, &bloom,
+					    err);
+		if (rc)
+			return rc;
+		w->total_bytes += HBLOCK_HEADER + bloom.plain_bytes;
+	}
+	if (w->deletes.keys) {
+		rc = hfile_bloom_write_meta(&w->deletes, HBLOCK_DELETE_BLOOM_META, &w->blocks, work,
+					    &bloom, err);
 		if (rc)
 			return rc;
 		w->total_bytes += HBLOCK_HEADER + bloom.plain_bytes;

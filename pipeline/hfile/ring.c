@@ -17,7 +17,8 @@ struct ring_slot {
 	struct ring_codecs *codecs;
 	struct buf cells, work, disk, key;
 	struct buf *packed; /* disk, or what it would be made of */
-	size_t chunks, plain_bytes;
+	struct hbloom_due chunks;
+	size_t plain_bytes;
 	int rc;
 	struct error err;
 	struct budget *budget; /* what it was taken from */
@@ -111,7 +112,7 @@ static void swap(struct buf *a, struct buf *b)
 }
 
 bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-		     size_t chunks)
+		     struct hbloom_due chunks)
 {
 	unsigned helpers = w->opt.helpers ? helpers_count(w->opt.helpers) : 0;
 	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
@@ -132,7 +133,8 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 		r->first = s;
 	r->last = s;
 	r->count++;
-	r->chunks += chunks;
+	r->chunks.general += chunks.general;
+	r->chunks.deletes += chunks.deletes;
 	r->bytes += s->cells.len;
 	helpers_submit(w->opt.helpers, &s->task);
 	return true;
@@ -146,7 +148,8 @@ static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 	if (!r->first)
 		r->last = NULL;
 	r->count--;
-	r->chunks -= s->chunks;
+	r->chunks.general -= s->chunks.general;
+	r->chunks.deletes -= s->chunks.deletes;
 	r->bytes -= s->cells.len;
 	s->next = w->scratch->slots;
 	w->scratch->slots = s;

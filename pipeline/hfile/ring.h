@@ -9,6 +9,7 @@
 #define SALTMILL_HFILE_RING_H
 
 #include "block.h"
+#include "bloom.h"
 
 struct hfile_writer;
 struct ring_slot;
@@ -23,8 +24,8 @@ void hfile_ring_codecs_release(struct ring_codecs *c);
 struct ring {				/* {0}: empty */
 	struct ring_slot *first, *last; /* in file order */
 	unsigned count;
-	size_t chunks;	/* bloom chunks that are to follow blocks in here */
-	uint64_t bytes; /* of their cells */
+	struct hbloom_due chunks; /* that are to follow blocks in here */
+	uint64_t bytes;		  /* of their cells */
 };
 
 /*
@@ -32,7 +33,7 @@ struct ring {				/* {0}: empty */
  * touched, when nobody would help or there is no room.
  */
 bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, struct buf *key,
-		     size_t chunks);
+		     struct hbloom_due chunks);
 /* Write the blocks that are packed, in order; all: wait for the others too. */
 int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err);
 /* Forget the blocks. */

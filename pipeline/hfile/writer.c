@@ -151,6 +151,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 	w->index.min_entries = o->index_min_entries;
 	hfile_bloom_init(&w->bloom, o->bloom, o->bloom_prefix, o->bloom_block_bytes,
 			 w->buffers->hashes, w->buffers->hashes_cap);
+	hfile_bloom_init(&w->deletes, BLOOM_ROW, 0, o->bloom_block_bytes, NULL, 0);
 	hfile_block_out_init(&w->blocks, sink, &w->scratch->other_codec, &w->scratch->disk);
 	return w;
 }
@@ -240,6 +241,8 @@ void hfile_abort(struct hfile_writer *w)
 	if (w->own_scratch)
 		hfile_scratch_free(w->scratch);
 	hfile_bloom_release(&w->bloom);
+	mem_free(w->deletes.pending);
+	hfile_bloom_release(&w->deletes);
 	hfile_index_release(&w->index);
 	buf_release(&w->family);
 	buf_release(&w->task);
@@ -249,8 +252,20 @@ void hfile_abort(struct hfile_writer *w)
 	mem_free(w);
 }
 
-/* Index leaves first, then bloom chunks, as HBase's inline writers. */
-static int write_inline(struct hfile_writer *w, bool closing, size_t chunks, struct error *err)
+static int write_chunks(struct hfile_writer *w, struct hbloom *b, size_t chunks, struct error *err)
+{
+	struct hblock_place place;
+	int rc = 0;
+	for (; rc == 0 && chunks; chunks--) {
+		rc = hfile_bloom_write_chunk(b, &w->blocks, &w->scratch->work, &place, err);
+		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
+	}
+	return rc;
+}
+
+/* Index leaves first, then chunks of the filters, as HBase's inline writers. */
+static int write_inline(struct hfile_writer *w, bool closing, struct hbloom_due chunks,
+			struct error *err)
 {
 	struct hblock_place place;
 	int rc = 0;
@@ -258,11 +273,9 @@ static int write_inline(struct hfile_writer *w, bool closing, size_t chunks, str
 		rc = hfile_index_write_leaf(&w->index, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
-	for (; rc == 0 && chunks; chunks--) {
-		rc = hfile_bloom_write_chunk(&w->bloom, &w->blocks, &w->scratch->work, &place, err);
-		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
-	}
-	return rc;
+	if (rc == 0)
+		rc = write_chunks(w, &w->bloom, chunks.general, err);
+	return rc ? rc : write_chunks(w, &w->deletes, chunks.deletes, err);
 }
 
 int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struct buf *work,
@@ -298,7 +311,8 @@ static int put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes
 }
 
 int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
-			  size_t cell_bytes, struct bytes key, size_t chunks, struct error *err)
+			  size_t cell_bytes, struct bytes key, struct hbloom_due chunks,
+			  struct error *err)
 {
 	int rc = take_codecs(w, err);
 	if (rc == 0)
@@ -353,7 +367,9 @@ int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *e
 	int rc = note_keys(w, err);
 	if (rc)
 		return rc;
-	size_t chunks = hfile_bloom_due(&w->bloom, w->ring.chunks, closing);
+	const struct hbloom_due before = w->ring.chunks;
+	const struct hbloom_due chunks = {hfile_bloom_due(&w->bloom, before.general, closing),
+					  hfile_bloom_due(&w->deletes, before.deletes, closing)};
 	if (!closing && hfile_ring_take(&w->ring, w, cells, key, chunks)) {
 		rc = hfile_ring_collect(&w->ring, w, false, err);
 	} else {
@@ -374,7 +390,8 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 	double ratio = w->plain_bytes ? (double)w->disk_bytes / (double)w->plain_bytes : 1.0;
 	double open = ratio * (double)w->buffers->cells.len;
 	/* A bloom key takes chunk_bytes / max_keys bytes on average. */
-	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys;
+	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys +
+		       (double)w->deletes.npending * w->deletes.chunk_bytes / w->deletes.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
 	return w->blocks.offset + (uint64_t)(open + bloom) + index + HFILE_FIXED_BYTES;
 }
@@ -383,7 +400,9 @@ int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct 
 {
 	/* Far more than the blocks in the ring can add, so most calls need not wait for them. */
 	uint64_t most = hfile_bytes_so_far(w) + 2 * w->buffers->cells.len + 4 * w->ring.bytes +
-			w->ring.chunks * 2 * (uint64_t)w->bloom.chunk_bytes + 4096;
+			(w->ring.chunks.general + w->ring.chunks.deletes) * 2 *
+				(uint64_t)w->bloom.chunk_bytes +
+			4096;
 	*reached = false;
 	if (w->ring.count && most < bytes)
 		return 0;

@@ -57,6 +57,8 @@ struct hfile_writer {
 	bool column_deletes; /* HBase's time range then begins at 0 */
 	uint32_t max_tags;   /* bytes */
 	struct hbloom bloom;
+	struct hbloom deletes; /* of rows with a delete of the family; its pending is its own */
+	bool row_deleted;      /* the last row is in it */
 	/* touched for each block */
 	struct hfile_options opt;
 	struct hfile_scratch *scratch;
@@ -107,6 +109,7 @@ int hfile_writer_payload(const struct hfile_options *o, struct buf *cells, struc
  * index leaves, and chunks of the bloom filter.
  */
 int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes,
-			  size_t cell_bytes, struct bytes key, size_t chunks, struct error *err);
+			  size_t cell_bytes, struct bytes key, struct hbloom_due chunks,
+			  struct error *err);
 
 #endif

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-static int read_family_use(struct reader *r, const struct node *n, const struct table *t,
-			   size_t *index)
+int read_family_use(struct reader *r, const struct node *n, const struct table *t, size_t *index)
 {
 	const struct key key = {.name = "family"};
 	const char *name, *known[64];
@@ -42,7 +41,7 @@ static void join_constants(struct arena *a, struct cell_spec *c)
 	c->nqualifier = 1;
 }
 
-static int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot)
+int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	struct cell_spec *c = slot;
 	struct bytes text;
@@ -115,7 +114,7 @@ static struct bytes constant_qualifier(const struct cell_spec *c)
 	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
 }
 
-/* By family and constant qualifier, those of one place as they stand in the file. */
+/* By family, constant qualifier and kind, those of one place as they stand in the file. */
 static int by_place(const void *a, const void *b)
 {
 	const struct cell_spec *x = *(const struct cell_spec *const *)a;
@@ -123,6 +122,7 @@ static int by_place(const void *a, const void *b)
 	if (x->family != y->family)
 		return x->family < y->family ? -1 : 1;
 	int order = bytes_cmp(constant_qualifier(x), constant_qualifier(y));
+	order = order ? order : (x->marker > y->marker) - (x->marker < y->marker);
 	return order ? order : (x > y) - (x < y);
 }
 
@@ -138,6 +138,7 @@ static int check_twins(struct reader *r, const struct job_table *t)
 		qsort(order, n, sizeof(*order), by_place);
 	for (size_t i = 1; i < n; i++)
 		if (order[i]->family == order[i - 1]->family &&
+		    order[i]->marker == order[i - 1]->marker &&
 		    bytes_eq(constant_qualifier(order[i]), constant_qualifier(order[i - 1])) &&
 		    !(order[i]->when && order[i - 1]->when) && (!twin || order[i] < twin)) {
 			twin = order[i];
@@ -152,6 +153,16 @@ static int check_twins(struct reader *r, const struct job_table *t)
 		     of->pos.line);
 }
 
+int check_qualifier(struct reader *r, const struct node *n, struct cell_spec *c)
+{
+	join_constants(&r->job->arena, c);
+	if (constant_qualifier(c).len > QUALIFIER_MAX)
+		return fault(r, node_get(n, "qualifier")->pos,
+			     "a qualifier has %zu bytes, expected at most %d",
+			     constant_qualifier(c).len, QUALIFIER_MAX);
+	return RC_OK;
+}
+
 static int read_cell(struct reader *r, const struct node *n, struct job_table *t,
 		     struct cell_spec *c)
 {
@@ -161,12 +172,7 @@ static int read_cell(struct reader *r, const struct node *n, struct job_table *t
 		rc = read_family_use(r, node_get(n, "family"), &t->schema, &c->family);
 	if (rc)
 		return rc;
-	join_constants(&r->job->arena, c);
-	if (constant_qualifier(c).len > QUALIFIER_MAX)
-		return fault(r, node_get(n, "qualifier")->pos,
-			     "a qualifier has %zu bytes, expected at most %d",
-			     constant_qualifier(c).len, QUALIFIER_MAX);
-	return RC_OK;
+	return check_qualifier(r, n, c);
 }
 
 static int refer_to(struct reader *r, struct job_table *t, size_t table, struct pos at)
@@ -226,6 +232,11 @@ int read_cells(struct reader *r, const struct node *n, const struct key *key, vo
 			return rc;
 		t->ncells++;
 	}
+	return RC_OK;
+}
+
+int check_cells(struct reader *r, struct job_table *t)
+{
 	int rc = find_truth(r, t);
 	if (rc == RC_OK)
 		rc = check_twins(r, t);

@@ -15,7 +15,8 @@ static const struct choice formats[] = {{"json", KAFKA_JSON},
 					{"avro", KAFKA_AVRO},
 					{"csv", KAFKA_CSV},
 					{"raw", KAFKA_RAW}};
-static const struct choice tombstones[] = {{"filter", TOMBSTONES_FILTER},
+static const struct choice tombstones[] = {{"delete", TOMBSTONES_DELETE},
+					   {"filter", TOMBSTONES_FILTER},
 					   {"reject", TOMBSTONES_REJECT}};
 
 static const struct {

@@ -45,7 +45,8 @@ static const struct key keys[] = {
 	 .read = read_families,
 	 .offset = offsetof(struct job_table, schema),
 	 .required = true},
-	{.name = "cells", .read = read_cells, .required = true},
+	{.name = "cells", .read = read_cells},
+	{.name = "deletes", .read = read_deletes},
 	{.name = "duplicates",
 	 .read = read_choice,
 	 .offset = offsetof(struct job_table, duplicates),
@@ -75,6 +76,13 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	if (rc)
 		return rc;
 	t->schema.pos = node_get(n, "name")->pos;
+	if (t->ncells == 0)
+		return fault(r, n->pos, "a table lacks the key `cells` (or `deletes`)");
+	if (r->job->kafka.tombstones == TOMBSTONES_DELETE)
+		rc = delete_by_tombstones(r, t);
+	rc = rc ? rc : check_cells(r, t);
+	if (rc)
+		return rc;
 	keep_written(r, node_get(n, "rowkey"), &t->written.rowkey);
 	keep_written(r, node_get(n, "families"), &t->written.families);
 	keep_written(r, node_get(n, "cells"), &t->written.cells);

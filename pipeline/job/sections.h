@@ -40,6 +40,9 @@ size_t field_use(struct reader *r, const char *name, struct pos pos);
 
 /* section_conditions.c: slot const struct job_condition *. */
 int read_condition(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* Of this text, for faults that stand at a place of the job. */
+int make_condition(struct reader *r, const char *text, struct pos pos, const char *what,
+		   const struct job_condition **out);
 
 /* zone.c: *out is NULL for UTC.  The sentence in err has no position yet. */
 int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err);
@@ -74,6 +77,19 @@ int read_table_use(struct reader *r, const struct node *n, const struct key *key
 /* section_cells.c, section_regions.c, section_tables.c: slots struct job_table, struct job_table,
  * struct job. */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* When cells and markers are read. */
+int check_cells(struct reader *r, struct job_table *t);
+/* Slot struct cell_spec; check_qualifier when it is read. */
+int read_qualifier(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int check_qualifier(struct reader *r, const struct node *n, struct cell_spec *c);
+/* A family of the table by name. */
+int read_family_use(struct reader *r, const struct node *n, const struct table *t, size_t *index);
+
+/* section_deletes.c: slot struct job_table. */
+int read_deletes(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* A marker for the whole row of each message without a value. */
+int delete_by_tombstones(struct reader *r, struct job_table *t);
+
 int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot);
 void regions_default(struct regions *g);
 int read_tables(struct reader *r, const struct node *n, const struct key *key, void *slot);

@@ -50,15 +50,17 @@ static void use_condition(struct use *uses, const struct job_condition *c)
 static void use_table(struct use *uses, const struct job_table *t)
 {
 	const char *name = t->schema.name;
-	enum how_often often = t->when ? SOMETIMES : ALWAYS;
+	enum how_often often = t->when ? SOMETIMES : ALWAYS, of_put = often;
 	use_parts(uses, t->rowkey, t->nrowkey, NEED_KEY, often, name);
 	if (!t->timestamp_constant)
 		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, often, name);
 	use_condition(uses, t->when);
+	for (size_t i = 0; i < t->ncells; i++)
+		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* it may hide them */
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_spec *c = &t->cells[i];
 		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
-		enum how_often so_often = c->when ? SOMETIMES : often;
+		enum how_often so_often = c->when ? SOMETIMES : c->marker ? often : of_put;
 		use_parts(uses, c->qualifier, c->nqualifier, need, so_often, name);
 		if (c->kind == VALUE_FIELD)
 			use_field(uses, c->field, need, so_often, name);

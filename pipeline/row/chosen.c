@@ -1,5 +1,9 @@
 /*
- * chosen.c - events of a job with conditions: `where` of the job, `when` of tables and cells
+ * chosen.c - events of a job with conditions: `where` of the job, `when` of tables and cells; and
+ * of tables with delete markers
+ *
+ * A marker takes the place of the event's own cells that it covers, which have its timestamp and so
+ * would be hidden: an event that deletes need not have their values.
  *
  * What a condition asks, and what is used only where one holds, is read when it is asked for, and
  * judged only then.  What is always used is read at once, as in a job without conditions.
@@ -76,13 +80,41 @@ static int require_all(struct row_encoder *e, const struct slots *s, enum need n
 	return rc;
 }
 
+/* Which markers does the event have? */
+static int note_markers(struct row_encoder *e, const struct table_plan *t, const struct event *ev,
+			struct reject *why)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; t->markers && i < t->ncells && rc == RC_OK; i++) {
+		const struct cell_step *s = &t->cells[i];
+		e->marked[i] = s->type != CELL_PUT;
+		if (e->marked[i] && s->when)
+			rc = choose(e, s->when, ev, &e->marked[i], why);
+	}
+	return rc;
+}
+
+static int is_taken(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		    const struct event *ev, bool *taken, struct reject *why)
+{
+	*taken = true;
+	if (s->type != CELL_PUT) {
+		*taken = e->marked[s - t->cells];
+		return RC_OK;
+	}
+	for (size_t i = 0; i < s->covers.n; i++)
+		if (e->marked[s->covers.of[i]])
+			*taken = false;
+	return *taken && s->when ? choose(e, s->when, ev, taken, why) : RC_OK;
+}
+
 static int chosen_cell(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
 		       const struct event *ev, bool *any, struct reject *why)
 {
 	struct buf *out = &e->out[t - e->plan->tables].payload;
 	enum need need = s->optional ? NEED_NOTHING : NEED_CELL;
-	bool taken = true;
-	int rc = s->when ? choose(e, s->when, ev, &taken, why) : RC_OK;
+	bool taken;
+	int rc = is_taken(e, t, s, ev, &taken, why);
 	if (rc == RC_OK && !taken) {
 		*buf_room(out, 1) = 0;
 		out->len++;
@@ -108,6 +140,8 @@ int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bo
 		rc = require(e, t->ts_slot, NEED_TIMESTAMP, t, ev, why);
 	if (rc == RC_OK)
 		rc = table_encode_key(e, table, why);
+	if (rc == RC_OK)
+		rc = note_markers(e, t, ev, why);
 	e->out[table].payload.len = 0;
 	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end && rc == RC_OK;
 	     s++)

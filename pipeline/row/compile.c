@@ -35,21 +35,24 @@ static struct slots slots_of(struct row_plan *p, const struct key_part *parts, s
 }
 
 /* A cell that may be missing stands in the record even if it is the same in all. */
-static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c)
+static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c,
+			     bool may_be_hidden)
 {
-	return c->kind != VALUE_CONST || (c->when && !s->computed);
+	return c->kind != VALUE_CONST || ((c->when || may_be_hidden) && !s->computed);
 }
 
-static void cell_compile(struct row_plan *p, struct cell_step *s, const struct job_table *table,
-			 size_t column)
+static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t column)
 {
+	const struct job_table *table = t->table;
+	struct cell_step *s = &t->cells[column];
 	const struct cell_spec *c = &table->cells[column];
 	*s = (struct cell_step){.family = (uint32_t)c->family,
 				.family_name = bytes_str(table->schema.families[c->family].name),
 				.column = (uint32_t)column,
+				.type = c->marker ? c->marker : CELL_PUT,
 				.computed = !c->qualifier_constant && c->nqualifier > 0,
 				.optional = c->optional};
-	s->constant = !stands_in_record(s, c);
+	s->constant = !stands_in_record(s, c, t->markers && !c->marker);
 	if (s->computed) {
 		s->qualifier_slots = slots_of(p, c->qualifier, c->nqualifier);
 		key_schema_make(&s->parts, &p->maker, c->qualifier, c->nqualifier);
@@ -79,6 +82,26 @@ static bool cell_before(const struct cell_step *a, const struct cell_step *b)
 	if (a->computed || b->computed)
 		return !a->computed;
 	return bytes_cmp(a->qualifier, b->qualifier) < 0;
+}
+
+/* Every version that the Put of the same event could be is hidden by the marker. */
+static bool hides(const struct cell_step *marker, const struct cell_step *put)
+{
+	if (marker->type == CELL_PUT || put->type != CELL_PUT || marker->family != put->family)
+		return false;
+	if (marker->type == CELL_DELETE_FAMILY || marker->type == CELL_DELETE_FAMILY_VERSION)
+		return true;
+	return !marker->computed && !put->computed && bytes_eq(marker->qualifier, put->qualifier);
+}
+
+static void covers_compile(struct row_plan *p, struct table_plan *t)
+{
+	for (struct cell_step *s = t->cells; t->markers && s < t->cells + t->ncells; s++) {
+		s->covers.of = arena_alloc(&p->arena, (t->ncells + 1) * sizeof(*s->covers.of));
+		for (size_t i = 0; i < t->ncells; i++)
+			if (hides(&t->cells[i], s))
+				s->covers.of[s->covers.n++] = i;
+	}
 }
 
 /* Equal ones stay in the order they stood in, which is that of their addresses. */
@@ -170,7 +193,7 @@ static struct usual_weight usual_weight(const struct table_plan *t)
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_step *s = &t->cells[i];
 		u.base += s->weight - (size_t)s->computed - !s->constant;
-		if (s->optional || s->when || s->refers)
+		if (s->optional || s->when || s->refers || t->markers)
 			u.payload_below = 0;
 	}
 	return u;
@@ -181,7 +204,7 @@ static int conditions_compile(struct row_plan *p, struct table_plan *t,
 {
 	const struct job_table *table = t->table;
 	int rc = RC_OK;
-	t->chosen = table->when;
+	t->chosen = table->when || t->markers;
 	if (table->when)
 		rc = predicate_new(&t->when, table->when, forms, &p->arena, err);
 	for (size_t i = 0; rc == RC_OK && i < table->ncells; i++) {
@@ -216,14 +239,17 @@ int table_compile(struct row_plan *p, struct table_plan *t, const struct job_tab
 	int rc = ts_compile(p, t, err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < table->ncells; i++)
+		t->markers |= table->cells[i].marker != 0;
 	for (size_t i = 0; i < table->ncells; i++) {
-		cell_compile(p, &t->cells[i], table, i);
+		cell_compile(p, t, i);
 		t->constant_columns = t->constant_columns && !t->cells[i].computed;
 	}
 	rc = conditions_compile(p, t, forms, err);
 	t->usual = usual_weight(t);
 	cells_sort(t->cells, t->ncells);
-	t->constant_columns = t->constant_columns && !has_twins(t);
+	t->constant_columns = t->constant_columns && !has_twins(t) && !t->markers;
+	covers_compile(p, t);
 	frames_compile(p, t);
 	return rc;
 }

@@ -50,7 +50,7 @@ struct binding {
 	struct demand demand;
 };
 
-/* Bindings that something is made of. */
+/* Numbers of bindings, or of steps. */
 struct slots {
 	size_t *of;
 	size_t n;
@@ -58,6 +58,7 @@ struct slots {
 
 struct cell_step {
 	uint32_t family, column;
+	uint8_t type; /* enum cell_type */
 	struct bytes family_name;
 	struct bytes qualifier;	 /* constant */
 	struct key_schema parts; /* computed */
@@ -71,6 +72,7 @@ struct cell_step {
 	bool key_value;		      /* then: its key is the value */
 	struct slots qualifier_slots; /* of a computed qualifier, for the null test */
 	const struct predicate *when; /* NULL: always */
+	struct slots covers;	      /* of a Put: the steps of markers that hide it (chosen.c) */
 	size_t weight; /* KeyValue bytes without row key and what the record stores */
 };
 
@@ -107,7 +109,8 @@ struct table_plan {
 	const struct job_table *table;
 	struct key_schema key;
 	const struct predicate *when; /* NULL: every event */
-	bool chosen;		      /* some condition says what of an event it gets */
+	bool chosen;		      /* conditions or markers say what of an event it gets */
+	bool markers;		      /* it has some */
 	struct slots key_slots;	      /* then: of the key */
 	enum ts_source ts;
 	int64_t ts_constant;
@@ -159,6 +162,7 @@ struct row_encoder {
 	decode_values *decode_roomy;
 	int64_t newest_ms; /* of the records so far */
 	bool *known;	   /* by binding: its value is of this event */
+	bool *marked;	   /* by step of the table: a marker that this event has */
 	/* quick.c */
 	take_numbers *take_numbers;
 	uint64_t *numbers; /* by binding, EVENT_BATCH each */

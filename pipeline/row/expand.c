@@ -100,7 +100,7 @@ static __attribute__((noinline)) size_t any_cells(const struct table_plan *t,
 		*to = (struct row_cell){.cell = {.row = r->key,
 						 .family = s->family_name,
 						 .ts = ts,
-						 .type = CELL_PUT},
+						 .type = s->type},
 					.family = s->family,
 					.column = s->column,
 					.seq = r->seq};

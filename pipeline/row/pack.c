@@ -25,6 +25,10 @@ struct row_encoder *row_encoder_new(const struct row_plan *p)
 	e->rows = mem_calloc(p->ntables + 1, sizeof(*e->rows));
 	e->keys.rows = e->rows;
 	e->known = mem_calloc(p->nbindings + 1, sizeof(*e->known));
+	size_t most = 0;
+	for (size_t i = 0; i < p->ntables; i++)
+		most = p->tables[i].ncells > most ? p->tables[i].ncells : most;
+	e->marked = mem_calloc(most + 1, sizeof(*e->marked));
 	e->scratch = mem_calloc(p->nbindings + 1, sizeof(*e->scratch));
 	e->out = mem_calloc(p->ntables + 1, sizeof(*e->out));
 	quick_start(e);
@@ -56,6 +60,7 @@ void row_encoder_free(struct row_encoder *e)
 	mem_free(e->values);
 	mem_free(e->rows);
 	mem_free(e->known);
+	mem_free(e->marked);
 	mem_free(e->scratch);
 	mem_free(e->out);
 	mem_free(e);

@@ -411,11 +411,22 @@ static int decode_value(struct decoder *d, struct bytes value, struct reject *wh
 	return RC_OK;
 }
 
+/* Of a message without a value only what stands beside it counts. */
+static void leave_out_values(struct decoder *d)
+{
+	for (size_t i = 0; i < d->plan->nvalues; i++)
+		d->columns[i] = (struct column){.absent = true};
+}
+
 int decoder_run(struct decoder *d, const struct message *m, const struct column **columns,
 		struct reject *why, struct error *err)
 {
 	const struct decoding *p = d->plan;
-	int rc = decode_value(d, m->value, why, err);
+	int rc = RC_OK;
+	if (m->value.ptr)
+		rc = decode_value(d, m->value, why, err);
+	else
+		leave_out_values(d);
 	for (size_t i = p->nvalues; !rc && i < p->ncolumns; i++)
 		d->columns[i] = beside_column(d, i, m);
 	*columns = d->columns;

@@ -279,7 +279,7 @@ static int decode(struct messages_worker *w, const struct message *msg, struct e
 	uint64_t bytes = message_bytes(msg);
 	if (w->all->most_bytes && bytes > w->all->most_bytes)
 		return refuse_large(w->all, bytes, why);
-	if (msg->value.ptr)
+	if (msg->value.ptr || w->all->job->kafka.tombstones == TOMBSTONES_DELETE)
 		return decoder_run(w->decoder, msg, &event->columns, why, err);
 	if (w->all->job->kafka.tombstones == TOMBSTONES_FILTER)
 		return RC_END;

@@ -17,6 +17,8 @@ GZ, NONE = 1, 2
 ENCODINGS = {2: "PREFIX", 3: "DIFF", 4: "FAST_DIFF", 7: "ROW_INDEX_V1"}
 LONG_MAX = (1 << 63) - 1
 PUT = 4
+MARKERS = (8, 10, 12, 14)  # Delete, DeleteFamilyVersion, DeleteColumn, DeleteFamily
+FAMILY_MARKERS = (10, 14)
 
 
 class Bad(AssertionError):
@@ -377,7 +379,9 @@ class HFile:
         for a, b in itertools.pairwise(self.cells):
             need(a.place() < b.place(), "order:", a, "before", b)
         for cell in self.cells:
-            need(cell.type == PUT and cell.ts >= 0 and cell.row, "cell", cell)
+            need(cell.type in (PUT, *MARKERS) and cell.ts >= 0 and cell.row, "cell", cell)
+            need(cell.type == PUT or not cell.value, "a marker's value", cell)
+            need(cell.type not in FAMILY_MARKERS or not cell.qualifier, "a qualifier", cell)
 
     def entries_of(self, block, count):
         """Root form (5.2) with `count` entries, otherwise the form of leaves (5.3)."""
@@ -435,9 +439,12 @@ class HFile:
         need(struct.unpack(">i", info["hfile.AVG_KEY_LEN"]) == (keys // len(cells),), "AVG_KEY_LEN")
         values = sum(len(c.value) for c in cells)
         need(struct.unpack(">i", info["hfile.AVG_VALUE_LEN"]) == (values // len(cells),), "AVG_VALUE_LEN")
-        times = [c.ts for c in cells]
-        need(struct.unpack(">qq", info["TIMERANGE"]) == (min(times), max(times)), "TIMERANGE")
-        need(struct.unpack(">q", info["EARLIEST_PUT_TS"]) == (min(times),), "EARLIEST_PUT_TS")
+        times, puts = [c.ts for c in cells], [c.ts for c in cells if c.type == PUT]
+        first = 0 if any(c.type in (12, 14) for c in cells) else min(times)
+        need(struct.unpack(">qq", info["TIMERANGE"]) == (first, max(times)), "TIMERANGE")
+        need(struct.unpack(">q", info["EARLIEST_PUT_TS"]) == (min(puts, default=LONG_MAX),), "EARLIEST_PUT_TS")
+        family = sum(c.type in FAMILY_MARKERS for c in cells)
+        need(struct.unpack(">q", info["DELETE_FAMILY_COUNT"]) == (family,), "DELETE_FAMILY_COUNT")
 
     def bloom_keys(self):
         """(key, row) in order: what was added, what chunks are found by (6.1, 6.5)."""
@@ -453,27 +460,40 @@ class HFile:
                 yield key, flat_key(key).place() if kind == "ROWCOL" else key
             last = key
 
+    def deleted_rows(self):
+        """(row, row) of each with a delete of its family, in order."""
+        return [(r, r) for r in dict.fromkeys(c.row for c in self.cells if c.type in FAMILY_MARKERS)]
+
     def check_bloom(self):
-        metas = self.of("BLMFMET2")
+        metas, deletes = self.of("BLMFMET2"), self.of("DFBLMET2")
+        rowcol = self.info.get("BLOOM_FILTER_TYPE") == b"ROWCOL"
         need(bool(metas) == ("BLOOM_FILTER_TYPE" in self.info), "a Bloom filter or its type is missing")
-        need(not self.of("DFBLMET2"), "a delete-family filter")
-        if not metas:
-            need(not self.of("BLMFBLK2"), "Bloom chunks without meta")
-            return
-        c = Cursor(metas[0].payload)
+        need(bool(deletes) == bool(self.deleted_rows() and not rowcol), "the filter of deleted rows")
+        need(not metas or not deletes or metas[0].at < deletes[0].at, "the order of the filters")
+        used = []
+        if metas:
+            added = list(self.bloom_keys())
+            used += self.check_filter(metas[0], added, rowcol)
+            need(self.info["LAST_BLOOM_KEY"] == added[-1][0], "LAST_BLOOM_KEY")
+        if deletes:
+            used += self.check_filter(deletes[0], self.deleted_rows(), False)
+        need(sorted(b.at for b in used) == [b.at for b in self.of("BLMFBLK2")], "Bloom chunks that no filter has")
+
+    def check_filter(self, meta, added, rowcol):
+        """Returns its chunks."""
+        c = Cursor(meta.payload)
         version, size, hashes, kind = c.number("i"), c.number("q"), c.number("i"), c.number("i")
         keys, _, chunks = c.number("q"), c.number("q"), c.number("i")
         need((version, kind) == (3, 1), "Bloom version", version, "hash", kind)
-        comparator, rowcol = c.take(c.vint()), self.info["BLOOM_FILTER_TYPE"] == b"ROWCOL"
+        comparator = c.take(c.vint())
         need(comparator == (b"org.apache.hadoop.hbase.CellComparatorImpl" if rowcol else b""), comparator)
         table = [(c.number("q"), c.number("i"), c.take(c.vint())) for _ in range(chunks)]
         need(not c.more(), "bytes behind the Bloom meta")
-        blocks = self.of("BLMFBLK2")
+        offsets = {e[0] for e in table}
+        blocks = [b for b in self.of("BLMFBLK2") if b.at in offsets]
         need([(b.at, b.size) for b in blocks] == [e[:2] for e in table], "Bloom chunks", table)
         need(size == sum(b.plain_size for b in blocks), "Bloom bytes", size)
-        added = list(self.bloom_keys())
         need(keys == len(added), "Bloom keys", keys, "but", len(added))
-        need(self.info["LAST_BLOOM_KEY"] == added[-1][0], "LAST_BLOOM_KEY")
         firsts = [flat_key(e[2]).place() if rowcol else e[2] for e in table]
         need(firsts[0] == added[0][1], "the first chunk begins behind the first key")
         chunk = 0
@@ -481,6 +501,7 @@ class HFile:
             while chunk + 1 < chunks and firsts[chunk + 1] <= place:
                 chunk += 1
             need(bloom_has(blocks[chunk].payload, key, hashes), "Bloom filter lacks", key)
+        return blocks
 
 
 def bloom_has(bits, key, hashes):

@@ -314,15 +314,31 @@ class Values:
         return None if null else Value(text, decode(f, text))
 
 
+# KeyValue.Type
+PUT = 4
+DELETES = {(True, True): 8, (False, True): 10, (True, False): 12, (False, False): 14}  # of a column, of one version
+
+
+def covers(delete, cell):
+    """The marker hides the cell of the same event, which is as old."""
+    if "row" in delete:
+        return True
+    q = delete.get("qualifier")
+    same = q is None or (isinstance(q, str) and isinstance(cell["qualifier"], str)
+                         and unescape(q) == unescape(cell["qualifier"]))
+    return delete["family"] == cell["family"] and same
+
+
 class Oracle:
     """All that a load of some events must leave."""
 
     def __init__(self, job):
         self.job = job
-        always = json.dumps([[t["rowkey"], t["timestamp"], [c for c in t["cells"] if "when" not in c]]
+        always = json.dumps([[t["rowkey"], t["timestamp"],
+                              [c for c in t.get("deletes", t["cells"]) if "when" not in c]]
                              for t in job.tables if "when" not in t])
         self.always = [f.name for f in job.fields if f'"{f.name}"' in always]
-        self.kept = [{} for _ in job.tables]  # (family, row, qualifier, -ts) -> (value, event)
+        self.kept = [{} for _ in job.tables]  # (family, row, qualifier, -ts, -type) -> (value, event)
         self.events, self.rejected, self.shadowed = 0, [], [0] * len(job.tables)
         self.filtered = [0] * len(job.tables)
         self.cells_of = [{} for _ in job.tables]  # event -> cells it brought
@@ -402,8 +418,15 @@ class Oracle:
         if isinstance(ts, str):
             refuse(values[ts] is None or not 0 <= values[ts].plain < LONG_MAX, "timestamp")
             ts = values[ts].plain
-        found = [(c, self.cell(c, values)) for c in t["cells"] if self.chosen(c, values)]
-        return [((c["family"], row, qv[0], -ts), qv[1]) for c, qv in found if qv]
+        deletes = [d for d in t.get("deletes", []) if self.chosen(d, values)]
+        cells = [c for c in t["cells"] if not any(covers(d, c) for d in deletes) and self.chosen(c, values)]
+        found = [(c["family"], PUT, self.cell(c, values)) for c in cells]
+        for d in deletes:
+            one, column = d.get("versions") == "one", "qualifier" in d
+            kind = DELETES[column, one]
+            for family in t["families"] if "row" in d else [d["family"]]:
+                found.append((family, kind, self.cell({"qualifier": "", "value": {"const": ""}, **d}, values)))
+        return [((family, row, qv[0], -ts, -kind), qv[1]) for family, kind, qv in found if qv]
 
     def take(self, columns, name, line, offset, raw):
         event, self.events = self.events, self.events + 1

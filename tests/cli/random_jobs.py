@@ -208,10 +208,10 @@ def escaped(data):
 
 
 class Job:
-    """A random job as the program reads it (JSON is YAML)."""
+    """A random job as the program reads it (JSON is YAML); chosen: perhaps with conditions and deletes."""
 
-    def __init__(self, rng):
-        self.rng = rng
+    def __init__(self, rng, chosen=False):
+        self.rng, self.chosen = rng, chosen
         self.columns = [Field(rng, n) for n in range(rng.randrange(3, 9))]
         heavy = [f for f in self.columns if f.type == "text"]
         if heavy and rng.random() < 0.15:
@@ -222,9 +222,9 @@ class Job:
         self.quoted_nulls = rng.random() < 0.2
         self.header = rng.random() < 0.9
         self.delimiter = rng.choice([",", ",", ",", ";", "|", "\t"])
-        self.skip = rng.choice(["^[ab]", '^"', "zz", "^x.y", "^[0-9]+5"]) if rng.random() < 0.1 else None
+        self.skip = rng.choice(["^[ab]", '^"', "zz", "^x.y", "^[0-9]+5"]) if chosen and rng.random() < 0.1 else None
         self.conditions = {}  # text -> what it asks
-        self.options = {"where": self.condition()} if rng.random() < 0.2 else {}
+        self.options = {"where": self.condition()} if chosen and rng.random() < 0.2 else {}
         self.tables = [self.table(n) for n in range(rng.choice([1, 1, 2]))]
 
     def source(self, files):
@@ -388,9 +388,23 @@ class Job:
             c["value"] = {"field": f.name, "as": rng.choice(fits or ["text"])}
         if rng.random() < 0.6:
             c["optional"] = True
-        if rng.random() < 0.1:
+        if self.chosen and rng.random() < 0.1:
             c["when"] = self.condition()
         return c
+
+    def delete(self, families, cells):
+        rng = self.rng
+        if rng.random() < 0.3:
+            return {"row": True, "when": self.condition()}
+        d = {"family": rng.choice(families), "when": self.condition()}
+        if rng.random() < 0.7:
+            own = [c["qualifier"] for c in cells if c["family"] == d["family"]]
+            d["qualifier"] = rng.choice(own or ["gone"])
+        if rng.random() < 0.4:
+            d["versions"] = rng.choice(["one", "one", "all"])
+        if "qualifier" in d and rng.random() < 0.5:
+            d["optional"] = True
+        return d
 
     def regions(self, salted):
         rng = self.rng
@@ -420,8 +434,12 @@ class Job:
              "families": {f: self.family() for f in families},
              "cells": [self.cell(families, i) for i in range(len(families) + rng.randrange(4))],
              "regions": self.regions("salt" in rowkey[0])}
-        if rng.random() < 0.15:
+        if self.chosen and rng.random() < 0.15:
             t["when"] = self.condition()
+        if self.chosen and rng.random() < 0.25:
+            t["deletes"] = [self.delete(families, t["cells"]) for _ in range(rng.choice([1, 1, 2, 3]))]
+            if len(t["deletes"]) == 1 and rng.random() < 0.2:
+                del t["deletes"][0]["when"]
         if rng.random() < 0.7:
             t["duplicates"] = rng.choice(["last", "last", "first", "first", "error"])
         if rng.random() < 0.3:
@@ -492,7 +510,7 @@ class Case:
 
     def __init__(self, seed, folder):
         rng = self.rng = random.Random(f"saltmill {seed}")
-        self.folder, self.job = folder, Job(rng)
+        self.folder, self.job = folder, Job(rng, chosen=True)
         sizes = [rng.choice([0, 1, 2, 30, 200, 700, 700]) for _ in range(rng.choice([1, 1, 2, 3]))]
         self.names, self.oracle = [], Oracle(self.job)
         for n, size in enumerate(sizes):

@@ -64,7 +64,7 @@ def check_table(case, i, m):
         cells += check_region(folder, m, region, [f for f in m["files"] if f["region"] == region])
     on_disk = {p.relative_to(folder / "out").as_posix() for p in (folder / "out" / m["dir"] / "hfiles").glob("*/*")}
     assert on_disk == {f["path"] for f in m["files"]}
-    got = sorted((c.family.decode(), c.row, c.qualifier, -c.ts, c.value) for c in cells)
+    got = sorted((c.family.decode(), c.row, c.qualifier, -c.ts, -c.type, c.value) for c in cells)
     want = sorted((*place, value) for place, (value, _) in case.oracle.kept[i].items())
     assert got == want, f"table {t['name']}: " + first_difference(want, got)
     assert {k: m[k] for k in case.oracle.counts(i)} == case.oracle.counts(i)

@@ -206,11 +206,9 @@ public class Driver {
   }
 
   private static String cell(Cell c) {
-    if (c.getType() != Cell.Type.Put) {
-      throw new IllegalStateException("not a put: " + c);
-    }
+    String marker = c.getType() == Cell.Type.Put ? "" : ":" + c.getType();
     return Bytes.toString(CellUtil.cloneFamily(c)) + ":" + hex(CellUtil.cloneQualifier(c)) + ":"
-      + c.getTimestamp() + ":" + hex(CellUtil.cloneValue(c));
+      + c.getTimestamp() + ":" + hex(CellUtil.cloneValue(c)) + marker;
   }
 
   private static void restrict(Query q, JsonObject a) throws Exception {

@@ -76,6 +76,12 @@ static void test_rejects_and_tombstones(void **state)
 	assert_true(s->counts.filtered == 0 && s->counts.rejects == 4);
 	expect(s, 1, "! tombstone events/1@1 found a message without a value, expected one");
 	seen_free(s);
+	c->job.kafka.tombstones = TOMBSTONES_DELETE;
+	s = read_ranges(c, k, r, PARTITIONS);
+	assert_true(s->counts.filtered == 0 && s->counts.rejects == 3);
+	expect(s, 0, "1");
+	expect(s, 1, "-");
+	seen_free(s);
 	kafka_close(k);
 }
 
