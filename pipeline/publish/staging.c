@@ -311,6 +311,8 @@ static int take_back(struct staging *s, struct error *err)
 {
 	int rc = error_errno(err, "cannot sync folder %s", s->parent);
 	if (rename_new(s->parent_fd, final_name(s), s->name)) {
+		/* once that is on disk nobody has to ask whether it ever was visible */
+		s->renamed = fsync(s->parent_fd) < 0;
 		mem_outcome(NULL);
 		return rc;
 	}

@@ -23,6 +23,7 @@
 #include "pool.h"
 #include "regions.h"
 #include "group_member.h"
+#include "new_partitions.h"
 #include "parking.h"
 #include "shared_state.h"
 
@@ -247,56 +248,6 @@ static int let_go(struct share *s, int rc)
 	return rc;
 }
 
-static int start_positions(struct share *s, const struct kafka_topic *t, bool new, int64_t *starts,
-			   struct error *err)
-{
-	const struct kafka_source *k = &s->job->kafka;
-	struct offset_range *r = mem_calloc(t->count + 1, sizeof *r);
-	int rc = RC_OK;
-	for (size_t i = 0; i < t->count; i++) {
-		r[i] = (struct offset_range){.partition = t->partitions[i].id,
-					     .end = t->partitions[i].high};
-		r[i].start = k->start == KAFKA_LATEST ? r[i].end : t->partitions[i].low;
-	}
-	if (new && k->start == KAFKA_TIME)
-		rc = kafka_offsets_at(s->client, k->start_ms, r, t->count, err);
-	for (size_t i = 0; i < t->count; i++)
-		starts[i] = new ? r[i].start : 0;
-	mem_free(r);
-	return rc;
-}
-
-/* Partitions of the topic that have no state get one, from the first instance that sees them. */
-static int take_in_new(struct share *s, struct shared *shared, struct error *err)
-{
-	char text[300];
-	struct kafka_topic t;
-	if (shared->topic.topic && strcmp(shared->topic.topic, s->job->kafka.topic) == 0)
-		kafka_topic_is_known(s->client);
-	int rc = kafka_look_at(s->client, NULL, 0, &t, err);
-	if (rc)
-		return rc;
-	const struct state_topic now = {t.cluster, s->job->kafka.topic, t.npartitions};
-	int32_t before = shared->topic.npartitions;
-	bool new = shared->topic.topic == NULL;
-	int64_t *starts = mem_calloc(t.count + 1, sizeof *starts);
-	rc = shared_check(shared, &now, err);
-	if (!rc && now.npartitions > before)
-		rc = start_positions(s, &t, new, starts, err);
-	if (!rc && now.npartitions > before && !new) {
-		snprintf(text, sizeof text,
-			 "topic %s has %d partitions, it had %d; the new ones begin at 0",
-			 now.topic, now.npartitions, before);
-		say(s, text);
-	}
-	if (!rc && now.npartitions > before)
-		rc = shared_take_in(shared, &now, starts, err);
-	s->known = shared->topic.npartitions;
-	mem_free(starts);
-	kafka_topic_release(&t);
-	return rc;
-}
-
 static int take_in(struct share *s, struct error *err)
 {
 	struct shared shared;
@@ -314,7 +265,9 @@ static int take_in(struct share *s, struct error *err)
 		clock_sleep_ms(TRY_AGAIN_MS);
 	}
 	if (!rc)
-		rc = take_in_new(s, &shared, err);
+		rc = new_partitions(&shared, s->client, s->job, &s->opt->log, err);
+	if (!rc)
+		s->known = shared.topic.npartitions;
 	shared_close(&shared);
 	return rc;
 }
