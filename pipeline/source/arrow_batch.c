@@ -201,6 +201,7 @@ static int take_array(struct batch_layout *l, struct arrow_array *a, size_t buff
 	const struct arrow_type *t = a->type;
 	size_t width = offset_bytes(t->kind);
 
+	a->data = bytes_of("", 0); /* of values without bytes, too, there is an address */
 	if (t->nbuffers == 0 || a->n == 0)
 		return RC_OK;
 	int rc = take_valid(l, a, buffer);

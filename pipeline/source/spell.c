@@ -10,18 +10,26 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 			    "6061626364656667686970717273747576777879"
 			    "8081828384858687888990919293949596979899";
 
+static size_t digits_of(uint64_t v)
+{
+	size_t n = 1;
+
+	for (; v >= 10000; v /= 10000)
+		n += 4;
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
+
 size_t spell_u64(uint8_t *to, uint64_t v)
 {
-	uint8_t text[20], *p = text + sizeof(text);
+	size_t n = digits_of(v);
+	uint8_t *p = to + n;
 
 	for (; v >= 100; v /= 100)
 		memcpy(p -= 2, pairs + v % 100 * 2, 2);
 	if (v >= 10)
-		memcpy(p -= 2, pairs + v * 2, 2);
+		memcpy(p - 2, pairs + v * 2, 2);
 	else
-		*--p = (uint8_t)('0' + v);
-	size_t n = (size_t)(text + sizeof(text) - p);
-	memcpy(to, p, n);
+		p[-1] = (uint8_t)('0' + v);
 	return n;
 }
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import traceback
 
+import forms
 import parts
 import peers
 import topic
@@ -21,7 +22,8 @@ from inputs import Inputs, Jobs
 from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
-         "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part}
+         "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
+         "forms": forms.part}
 
 
 def arguments():

@@ -127,6 +127,10 @@ class Jobs:
         """The example itself: ZSTD at its default level 3, 16 regions."""
         return RATINGS_JOB
 
+    def ratings_as(self, form):
+        """The example with a source of csv, json, avro or arrow."""
+        return self._ratings(f"ratings-{form}", "  csv:\n    files:", f"  {form}:\n    files:")
+
     def auto(self):
         return self._ratings("auto", "{codec: ZSTD, framing: hbase}", "{codec: ZSTD, framing: hbase, level: auto}")
 
