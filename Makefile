@@ -150,20 +150,20 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern distinct |
-encoding: encoding codes | bytes error mem reject
+encoding: encoding codes date zone | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
-job: job | bytes text error mem io units table table_check divide record encoding cell question pattern codes
+job: job | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
-field: field digits predicate | bytes text error reject mem encoding job event units question pattern codes
+field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
 sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish plan_settings half_reports | bytes text clock error mem io sorter event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool hfile job row sorter record run splits
 pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
-key: key key_numbers key_ranges key_filter | bytes error reject mem hash encoding job key_shape plan record field text question codes
+key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
 ask: stored where | bytes error reject mem encoding job field predicate question key key_ranges query

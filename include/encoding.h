@@ -13,6 +13,8 @@
 #include "mem.h"
 #include "reject.h"
 
+struct zone;
+
 enum field_type {
 	FIELD_TEXT,  /* UTF-8, no NUL */
 	FIELD_BYTES, /* any bytes, as they are */
@@ -84,9 +86,13 @@ enum encode_as {
 	AS_DESCENDING_I32,
 	AS_DESCENDING_I64,
 	AS_DESCENDING_TEXT, /* filled up to its width first, or ended by FF: Phoenix's DESC */
-	AS_UUID,	    /* 16 bytes, in the order of the digits */
-	AS_IPV4,	    /* 4 bytes, network order */
-	AS_IPV6		    /* 16 bytes, an IPv4 address as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
+	AS_YEAR,	    /* of a local time, as digits: 4, and 2 of the others */
+	AS_MONTH,
+	AS_DAY,
+	AS_HOUR,
+	AS_UUID, /* 16 bytes, in the order of the digits */
+	AS_IPV4, /* 4 bytes, network order */
+	AS_IPV6	 /* 16 bytes, an IPv4 address as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2) */
 };
 #define ENCODINGS (AS_IPV6 + 1)
 
@@ -98,6 +104,7 @@ enum layout_kind {
 	LAY_TEXT,
 	LAY_BYTES,
 	LAY_REVERSED,
+	LAY_DATE,  /* parts of a date */
 	LAY_TIME,  /* in another unit than milliseconds */
 	LAY_FIXED, /* the last bytes of `bytes` */
 };
@@ -153,10 +160,13 @@ struct layout {
 	enum field_type from;
 	enum encode_as as;
 	int terminator;
+	const struct zone *zone; /* LAY_DATE; NULL: UTC */
+	unsigned date;		 /* LAY_DATE: which parts, DATE_YEAR | … (date.h) */
 	uint8_t invert; /* LAY_TEXT, LAY_BYTES: what each byte is XORed with, the terminator not */
 	uint8_t pad;
-	bool pad_left;	  /* in front of the text, before it is reversed */
-	const char *name; /* of the field, for messages */
+	bool pad_left;	   /* in front of the text, before it is reversed */
+	const char *name;  /* of the field, for messages */
+	const char *title; /* the same, of a date's part with its own: created.year */
 };
 
 /* Without padding and terminator; the encoding must fit the type.  key: as in keys. */
@@ -166,8 +176,8 @@ int layout_put(const struct layout *l, const struct value *v, struct buf *out, s
 /*
  * The value of these bytes, which end in front of the terminator.  What the encoding keeps is what
  * comes back: of text (whatever the type) v->text, without the padding; otherwise the typed member,
- * and v->text is null.  Both borrow from in or from the arena.  RC_DATA: no value of the field is
- * laid down like this.
+ * and v->text is null; of a date's part its number is v->u.  Both borrow from in or from the arena.
+ * RC_DATA: no value of the field is laid down like this.
  */
 int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct value *v,
 		struct error *err);

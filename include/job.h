@@ -14,6 +14,7 @@
 #include "error.h"
 #include "mem.h"
 #include "table.h"
+#include "zone.h"
 
 /* TIME_OF_SOURCE: the source's schema says it; ms since 1970 in digits, or ISO 8601. */
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE };
@@ -25,23 +26,6 @@ enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE 
 /* Which year a time has whose format has none: always the same, or the one in which the date is
  * nearest to a day: a given one, or the last date in the path of the event's file. */
 enum year_rule { YEAR_WRITTEN, YEAR_GIVEN, YEAR_NEAR, YEAR_OF_FILE };
-
-/*
- * Local time to UTC for one zone: offsets in force from a UTC second on, rising.  The first one is
- * the local mean time of before there were zones.  From 2100 on a zone's rule repeats itself every
- * ZONE_CYCLE_S, 400 years of 20,871 weeks: the spans end behind the first round.
- */
-#define ZONE_FIRST_S INT64_C(-5364662400) /* 1800-01-01 */
-#define ZONE_LAST_S  INT64_C(16756761600) /* 2501-01-01 */
-#define ZONE_CYCLE_S INT64_C(12622780800)
-struct zone {
-	const char *name;
-	struct zone_span {
-		int64_t from_s; /* UTC second */
-		int32_t offset_s;
-	} * spans;
-	size_t nspans;
-};
 
 /*
  * What becomes of a field's text before it is read as its type: each step that is there, in the
@@ -133,6 +117,7 @@ struct key_part {
 	size_t field;	       /* PART_FIELD: index in job.fields */
 	size_t table;	       /* PART_KEY: index in job.tables */
 	enum encode_as as;
+	const struct zone *zone; /* of a date's part; NULL: UTC */
 	uint8_t pad; /* with width: what fills it, '0' left for numbers, ' ' right for text */
 	bool pad_left;
 	int terminator; /* byte behind a variable-length part, or NO_TERMINATOR */

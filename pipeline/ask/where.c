@@ -68,11 +68,14 @@ static bool in_derived(const struct job_table *t, size_t field)
 	return false;
 }
 
-static bool find_in_key(const struct where *w, size_t field, struct source *s)
+/* keeps: in a form that tells all values apart; a part of a date is never the value. */
+static bool find_in_key(const struct where *w, size_t field, bool keeps, struct source *s)
 {
 	const struct key_schema *k = &w->stored->keys->schema;
 	for (size_t i = 0; i < k->nsteps; i++) {
-		if (k->steps[i].kind != PART_FIELD || k->parts[i].field != field)
+		if (k->steps[i].kind != PART_FIELD || k->parts[i].field != field ||
+		    k->steps[i].layout.kind == LAY_DATE ||
+		    (keeps && !encoding_keeps(k->parts[i].as, k->steps[i].layout.from)))
 			continue;
 		*s = (struct source){.place = PLACE_KEY, .part = i, .layout = k->steps[i].layout};
 		return true;
@@ -147,7 +150,8 @@ static int name_field(struct where *w, const struct condition *c, size_t field, 
 		      struct error *err)
 {
 	const struct job_table *t = table_of(w);
-	if (find_in_key(w, field, s) || find_in_columns(w, field, s) || find_in_cells(w, field, s))
+	if (find_in_key(w, field, true, s) || find_in_columns(w, field, s) ||
+	    find_in_cells(w, field, s) || find_in_key(w, field, false, s))
 		return RC_OK;
 	if (in_derived(t, field))
 		return question_fault(

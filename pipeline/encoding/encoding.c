@@ -31,6 +31,10 @@
 	{                                                                                          \
 		name, 8, BIT(FIELD_TIME), "time, unit: s", kind, range, order                      \
 	}
+#define DATE(name, width)                                                                          \
+	{                                                                                          \
+		name, width, BIT(FIELD_TIME), "time, unit: s", LAY_DATE, RANGE_TIME, ORDER_NONE    \
+	}
 #define FIXED(name, width, type, need)                                                             \
 	{                                                                                          \
 		name, width, BIT(type), need, LAY_FIXED, RANGE_UNSIGNED, ORDER_RISING              \
@@ -67,6 +71,10 @@ const struct encoding encodings[ENCODINGS] = {
 		TEXT("descending_text",
 		     BIT(FIELD_TEXT) | BIT(FIELD_BYTES) | BIT(FIELD_U32) | BIT(FIELD_U64), "text",
 		     LAY_TEXT, ORDER_FALLING),
+	[AS_YEAR] = DATE("year", 4),
+	[AS_MONTH] = DATE("month", 2),
+	[AS_DAY] = DATE("day", 2),
+	[AS_HOUR] = DATE("hour", 2),
 	[AS_UUID] = FIXED("uuid", 16, FIELD_UUID, "uuid"),
 	[AS_IPV4] = FIXED("ipv4", 4, FIELD_IP, "ip"),
 	[AS_IPV6] = FIXED("ipv6", 16, FIELD_IP, "ip"),
@@ -100,6 +108,7 @@ bool encoding_keeps(enum encode_as as, enum field_type t)
 	switch (encodings[as].kind) {
 	case LAY_F32: return false;
 	case LAY_F64: return t != FIELD_U64 && t != FIELD_I64;
+	case LAY_DATE: return false;
 	case LAY_TIME: return as != AS_REVERSED_SECONDS;
 	default: return true;
 	}

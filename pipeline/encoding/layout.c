@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "date.h"
 #include "encoding.h"
+#include "zone.h"
 
 #define LONG_MAX_VALUE ((uint64_t)INT64_MAX)
 
@@ -38,9 +40,12 @@ struct layout layout_of(const char *name, enum field_type t, enum encode_as as, 
 			   .from = t == FIELD_DECIMAL ? FIELD_I64 : t,
 			   .as = as,
 			   .terminator = NO_TERMINATOR,
-			   .name = name};
+			   .name = name,
+			   .title = name};
 	if (l.kind == LAY_NUMBER || l.kind == LAY_TIME)
 		set_range(&l);
+	if (l.kind == LAY_DATE)
+		l.date = DATE_YEAR << (as - AS_YEAR);
 	if (falls && l.kind == LAY_TEXT)
 		l.invert = 0xff;
 	if (falls && l.kind == LAY_NUMBER && e->range != RANGE_TIME_REVERSED)
@@ -95,6 +100,17 @@ static int put_time(const struct layout *l, const struct value *v, uint8_t *to, 
 				    "(as %s)",
 				    encodings[l->as].name);
 	put_be64(to, t ^ l->flip);
+	return 0;
+}
+
+static int put_date(const struct layout *l, const struct value *v, uint8_t *to, struct reject *why)
+{
+	if (v->u > LONG_MAX_VALUE)
+		return bad_range(l, v, why);
+	if (!date_put(l->date, zone_local(l->zone, (int64_t)(v->u / 1000)), to))
+		return reject_value(why, "out_of_range", l->name, v->text,
+				    "expected a time before the year 10000 (as %s)",
+				    encodings[l->as].name);
 	return 0;
 }
 
@@ -246,6 +262,7 @@ int layout_put(const struct layout *l, const struct value *v, struct buf *out, s
 	case LAY_F64: put_f64(l, v, buf_room(out, 9)); break;
 	case LAY_F32: rc = put_f32(l, v, buf_room(out, 9), why); break;
 	case LAY_TIME: rc = put_time(l, v, buf_room(out, 9), why); break;
+	case LAY_DATE: rc = put_date(l, v, buf_room(out, DATE_BYTES + 1), why); break;
 	case LAY_FIXED: rc = put_fixed(l, v, buf_room(out, 17), why); break;
 	case LAY_TEXT:
 	case LAY_BYTES:

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "date.h"
 #include "encoding.h"
 
 static uint64_t number_of(struct bytes b)
@@ -59,6 +60,14 @@ static int take_time(const struct layout *l, struct bytes in, struct value *v, s
 	v->u = seconds ? t * 1000 : t / 1000;
 	v->micros = seconds ? 0 : (uint32_t)(t % 1000);
 	return RC_OK;
+}
+
+/* The number of the year, month, day or hour. */
+static int take_date(const struct layout *l, struct bytes in, struct value *v, struct error *err)
+{
+	return date_take(l->date, in, &v->u)
+		       ? RC_OK
+		       : bad_bytes(l, in, "the digits of a part of a date", err);
 }
 
 /* Of an IPv4 address the 16 bytes that it has inside. */
@@ -172,6 +181,7 @@ int layout_take(const struct layout *l, struct bytes in, struct arena *a, struct
 	case LAY_F64: return take_real(l, in, f64_of(l, in), v, err);
 	case LAY_F32: return take_real(l, in, f32_of(l, in), v, err);
 	case LAY_TIME: return take_time(l, in, v, err);
+	case LAY_DATE: return take_date(l, in, v, err);
 	case LAY_FIXED: return take_fixed(l, in, a, v);
 	case LAY_TEXT:
 	case LAY_BYTES:
@@ -265,6 +275,10 @@ void ip_text(struct bytes b, struct buf *out)
 void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 {
 	bool text = v->text.ptr && l->kind != LAY_FIXED;
+	if (l->kind == LAY_DATE) {
+		buf_printf(out, "%" PRIu64, v->u);
+		return;
+	}
 	if (l->kind == LAY_BYTES || text) {
 		bytes_escape(out, v->text.ptr ? v->text : v->bytes);
 		return;

@@ -30,7 +30,8 @@ int encoding_check(struct reader *r, struct pos at, size_t field, enum encode_as
 	if (f->type == FIELD_TIME && e->width)
 		return fault(r, at,
 			     "as: found %s for the time field `%.60s`, expected millis, "
-			     "reversed_millis, reversed_seconds or reversed_micros",
+			     "reversed_millis, reversed_seconds, reversed_micros, or parts of a "
+			     "date: year, month, day, hour",
 			     e->name, f->name);
 	if (f->type == FIELD_TEXT)
 		return fault(

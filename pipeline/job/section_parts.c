@@ -43,6 +43,16 @@ static int read_side(struct reader *r, const struct node *n, const struct key *k
 	return rc;
 }
 
+static int read_part_zone(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct key_part *p = slot;
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+	if (!rc && zone_load(&p->zone, name, &r->job->arena, r->err))
+		rc = error_prefix(r->err, "%s:%u:%u: ", r->job->path, n->pos.line, n->pos.column);
+	return rc;
+}
+
 static int read_terminator(struct reader *r, const struct node *n, const struct key *key,
 			   void *slot)
 {
@@ -98,6 +108,7 @@ static const struct key field_keys[] = {
 	{.name = "pad", .read = read_byte, .offset = offsetof(struct key_part, pad)},
 	{.name = "side", .read = read_side},
 	{.name = "terminator", .read = read_terminator},
+	{.name = "zone", .read = read_part_zone},
 };
 static const struct key const_keys[] = {{.name = "const",
 					 .read = read_escaped,
@@ -250,6 +261,18 @@ static int check_descending(struct reader *r, const struct node *n, struct key_p
 	return RC_OK;
 }
 
+static int check_zone(struct reader *r, const struct node *n, struct key_part *p)
+{
+	const struct node *zone = node_get(n, "zone");
+	if (zone && encodings[p->as].kind != LAY_DATE)
+		return fault(r, zone->pos,
+			     "zone: found with as: %s, expected it with year, month, day or hour",
+			     encodings[p->as].name);
+	if (!zone)
+		p->zone = r->job->fields[p->field].zone;
+	return RC_OK;
+}
+
 static int check_field_part(struct reader *r, const struct node *n, struct key_part *p)
 {
 	const struct node *as = node_get(n, "as");
@@ -261,6 +284,8 @@ static int check_field_part(struct reader *r, const struct node *n, struct key_p
 	int rc = encoding_check(r, as ? as->pos : p->pos, p->field, p->as);
 	if (rc == RC_OK)
 		rc = check_width(r, n, p);
+	if (rc == RC_OK)
+		rc = check_zone(r, n, p);
 	return rc ? rc : check_descending(r, n, p);
 }
 

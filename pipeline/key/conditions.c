@@ -8,6 +8,9 @@
  */
 #include "conditions.h"
 
+#include "date.h"
+#include "zone.h"
+
 #define BEGINNINGS_MOST 1000 /* of one bound */
 
 struct bounds {
@@ -299,6 +302,58 @@ static bool is_text(const struct layout *l)
 	       (l->kind == LAY_TEXT && (l->from == FIELD_TEXT || l->from == FIELD_BYTES));
 }
 
+/* --- parts of a date --- */
+
+/* Year, year and month, …: as long as no clock goes back, later times have no lesser digits. */
+static bool rises(unsigned date)
+{
+	return date & DATE_YEAR && (date & (date + 1)) == 0;
+}
+
+static bool digits_of(const struct layout *l, int64_t local_s, struct arena *a, struct bytes *out)
+{
+	uint8_t *to = arena_alloc(a, DATE_BYTES);
+	*out = bytes_of(to, l->width);
+	return date_put(l->date, local_s, to);
+}
+
+/* Those from t on, or the others. */
+static struct laid date_side(const struct layout *l, int64_t t, bool from, struct arena *a)
+{
+	struct bytes least, most;
+	if (t <= 0) /* all there are */
+		return (struct laid){from ? set_all(a) : none(), true};
+	if (!digits_of(l, zone_local_least(l->zone, t / 1000), a, &least)) /* behind them */
+		return (struct laid){from ? none() : set_all(a), true};
+	if (!digits_of(l, zone_local_most(l->zone, (t - 1) / 1000), a, &most))
+		return (struct laid){set_all(a), false};
+	bool border = bytes_cmp(most, least) < 0;
+	return (struct laid){from ? set_of(a, least, (struct bytes){0})
+				  : set_of(a, bytes_of("", 0), bytes_next(a, most)),
+			     border};
+}
+
+static struct laid date_laid(const struct layout *l, const struct asked *q, struct arena *a)
+{
+	int64_t t = (int64_t)q->value.u;
+	struct bytes digits;
+	if (q->op == ASKED_EQ) {
+		if (t < 0 || !digits_of(l, zone_local(l->zone, t / 1000), a, &digits))
+			return (struct laid){none(), true};
+		return (struct laid){point(a, digits, false), false};
+	}
+	if (!rises(l->date))
+		return (struct laid){set_all(a), false};
+	int64_t next = t < INT64_MAX ? t + 1 : t;
+	switch (q->op) {
+	case ASKED_GE: return date_side(l, t, true, a);
+	case ASKED_LT: return date_side(l, t, false, a);
+	case ASKED_GT: return date_side(l, next, true, a);
+	case ASKED_LE: return date_side(l, next, false, a);
+	default: return (struct laid){set_all(a), false};
+	}
+}
+
 /* All values from it on, and no others, have its bytes or ones behind them. */
 static bool at_border(const struct layout *l, const struct asked *q)
 {
@@ -316,6 +371,8 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 		return (struct laid){set_all(a), true};
 	if (is_text(l))
 		return l->invert ? descending_laid(l, q, last, a) : text_laid(l, q, last, a);
+	if (l->kind == LAY_DATE)
+		return date_laid(l, q, a);
 	if (is_padded_number(l))
 		b = digits_bounds(l, &q->value, a);
 	else if (l->kind == LAY_TEXT || l->kind == LAY_BYTES || l->kind == LAY_REVERSED)

@@ -17,7 +17,7 @@ void key_name(void *key_table, struct bytes key, size_t part, struct buf *out)
 		if (s->steps[i].kind == PART_SALT && part == 0) {
 			buf_printf(out, "%" PRIu64, pieces[i].number);
 		} else if (s->steps[i].kind == PART_FIELD) {
-			buf_printf(out, "%s%s ", comma, l->name);
+			buf_printf(out, "%s%s ", comma, l->title);
 			if (layout_take(l, pieces[i].bytes, &a, &pieces[i].value, &err))
 				bytes_escape(out, pieces[i].bytes);
 			else

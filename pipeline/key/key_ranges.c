@@ -9,6 +9,7 @@
 #include "key_ranges.h"
 
 #include "conditions.h"
+#include "date.h"
 #include "derive.h"
 #include "walk.h"
 
@@ -30,6 +31,8 @@ struct walk {
 	struct arena *a;
 	struct laid *part;     /* by step */
 	bool *asked;	       /* by step: of a field with conditions */
+	struct layout *layout; /* by step; of the parts of one date: at the first, of all */
+	size_t *run;	       /* by step: how many steps that is */
 	struct bytes *chosen;  /* by step: the value that is tried, with its terminator */
 	struct bytes *natural; /* by field: the same, of those that stand in salts alone */
 	struct interval *out;
@@ -229,9 +232,10 @@ static void walk(struct walk *w, size_t step, struct bytes prefix);
 
 static void walk_field(struct walk *w, size_t step, struct bytes prefix)
 {
-	const struct layout *l = &w->s->steps[step].layout;
+	const struct layout *l = &w->layout[step];
 	struct key_set s = w->part[step].set;
 	if (w->chosen[step].ptr) {
+		w->exact = w->exact && w->run[step] == 1;
 		walk(w, step + 1, bytes_join(w->a, prefix, w->chosen[step]));
 		return;
 	}
@@ -244,11 +248,12 @@ static void walk_field(struct walk *w, size_t step, struct bytes prefix)
 		bool more = later_asked(w, step);
 		size_t few = more ? count_points(l, one) : 0;
 		if (is_point(w->a, l, one) && !is_open_end(l)) {
-			walk(w, step + 1, bytes_join(w->a, prefix, one.lo));
+			walk(w, step + w->run[step], bytes_join(w->a, prefix, one.lo));
 			continue;
 		}
 		for (size_t k = 0; k < few; k++)
-			walk(w, step + 1, bytes_join(w->a, prefix, nth_point(w->a, l, one, k)));
+			walk(w, step + w->run[step],
+			     bytes_join(w->a, prefix, nth_point(w->a, l, one, k)));
 		if (few)
 			continue;
 		w->exact = w->exact && !more;
@@ -452,30 +457,67 @@ static void walk_alternative(struct walk *w)
 	try_choices(w, choices, product <= CHOICES_MOST ? n : 0);
 }
 
+static bool is_all(struct key_set s)
+{
+	return s.n == 1 && s.item[0].lo.len == 0 && !s.item[0].hi.ptr;
+}
+
 /* Every condition stands in the key; else the ranges have more than was asked for. */
 static void look_for_lost(struct walk *w, const char **lost)
 {
 	for (size_t i = 0; i < w->alt->n; i++) {
 		size_t field;
-		bool found = false, inside = false;
+		bool found = false, inside = false, narrowed = false;
 		bool one = asked_of_one_field(w->alt->atom[i], &field);
 		for (size_t k = 0; one && k < w->s->nsteps; k++) {
 			bool here = w->asked[k] && field_of(w, k) == field;
 			inside = inside || here;
 			found = found || (here && w->part[k].exact);
+			narrowed = narrowed || (here && !is_all(w->part[k].set));
 		}
 		w->exact = w->exact && found;
-		if (inside && !found)
+		if (inside && !found && !narrowed)
 			*lost = w->k->job->fields[field].name;
+	}
+}
+
+static bool goes_on(const struct key_schema *s, size_t step, unsigned date)
+{
+	const struct layout *l = &s->steps[step].layout, *first = &s->steps[step - 1].layout;
+	return s->steps[step].kind == PART_FIELD && l->kind == LAY_DATE && l->date == date &&
+	       s->parts[step].field == s->parts[step - 1].field && l->zone == first->zone;
+}
+
+/* Year, month, day and hour behind one another are asked as one: together they rise with time. */
+static void join_dates(struct walk *w)
+{
+	for (size_t i = 0; i < w->s->nsteps; i++) {
+		struct layout *l = &w->layout[i];
+		*l = w->s->steps[i].layout;
+		w->run[i] = 1;
+		if (w->s->steps[i].kind != PART_FIELD || l->kind != LAY_DATE ||
+		    l->date != DATE_YEAR)
+			continue;
+		for (size_t k = i + 1; k < w->s->nsteps && goes_on(w->s, k, DATE_YEAR << (k - i));
+		     k++) {
+			l->date |= w->s->steps[k].layout.date;
+			l->width += w->s->steps[k].layout.width;
+			w->run[i]++;
+		}
 	}
 }
 
 static void take_alternative(struct walk *w, const struct alternative *alt, const char **lost)
 {
 	w->alt = alt;
+	size_t inside = 0; /* before it steps are of a run that began */
 	for (size_t i = 0; i < w->s->nsteps; i++) {
-		const struct layout *l = &w->s->steps[i].layout;
+		const struct layout *l = &w->layout[i];
 		bool last = i + 1 == w->s->nsteps && is_open_end(l);
+		w->asked[i] = false;
+		if (i < inside)
+			continue;
+		inside = i + w->run[i];
 		w->asked[i] = w->s->steps[i].kind == PART_FIELD &&
 			      field_laid(w, field_of(w, i), l, last, &w->part[i]);
 	}
@@ -493,6 +535,9 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	*out = (struct key_ranges){0};
 	w.part = arena_alloc(a, steps * sizeof(*w.part));
 	w.asked = arena_alloc(a, steps * sizeof(*w.asked));
+	w.layout = arena_alloc(a, steps * sizeof(*w.layout));
+	w.run = arena_alloc(a, steps * sizeof(*w.run));
+	join_dates(&w);
 	w.chosen = arena_alloc(a, steps * sizeof(*w.chosen));
 	w.natural = arena_alloc(a, (k->job->nfields + 1) * sizeof(*w.natural));
 	if (q && !alternatives_of(q, a, &alts))

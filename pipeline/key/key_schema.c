@@ -8,6 +8,7 @@ struct layout key_layout(const struct key_maker *m, size_t field, enum encode_as
 {
 	const struct field *f = &m->job->fields[field];
 	struct layout l = layout_of(f->name, f->type, as, key);
+	l.zone = f->zone;
 	l.slot = m->slots ? m->slots[field] : field;
 	return l;
 }
@@ -39,11 +40,18 @@ static void make_derived(struct key_maker *m, struct key_derived *d, const struc
 static void make_field(struct key_maker *m, struct layout *l, const struct key_part *part)
 {
 	*l = key_layout(m, part->field, part->as, true);
+	l->zone = part->zone;
 	l->terminator = part->terminator;
 	l->pad = part->pad;
 	l->pad_left = part->pad_left;
 	if (!l->width)
 		l->width = part->width;
+	if (l->kind != LAY_DATE)
+		return;
+	struct buf title = {0};
+	buf_printf(&title, "%s.%s", l->name, encodings[l->as].name);
+	l->title = arena_strndup(m->arena, (const char *)title.ptr, title.len);
+	buf_release(&title);
 }
 
 static void make_step(struct key_maker *m, struct key_schema *s, size_t n, size_t at)

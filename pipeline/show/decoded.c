@@ -179,7 +179,9 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 	int rc = stored_take(l, form, in, &d->values, &d->scratch, &v, err);
 	if (rc)
 		return rc;
-	if (is_number(t) || (t == FIELD_BOOL && d->format == ANSWER_JSONL)) {
+	if (l->kind == LAY_DATE) {
+		layout_text(l, &v, out);
+	} else if (is_number(t) || (t == FIELD_BOOL && d->format == ANSWER_JSONL)) {
 		field_text(form->field, &v, out);
 	} else {
 		d->text.len = 0;
@@ -242,10 +244,10 @@ static int make_key(struct decoded *d, const struct cell *c, struct error *err)
 			continue;
 		buf_append_str(&d->key, comma);
 		if (d->format == ANSWER_JSONL) {
-			show_json_value(&d->key, bytes_str(k->steps[i].layout.name));
+			show_json_value(&d->key, bytes_str(k->steps[i].layout.title));
 			buf_append_str(&d->key, ": ");
 		} else if (d->format == ANSWER_TABLE) {
-			buf_printf(&d->key, "%s ", k->steps[i].layout.name);
+			buf_printf(&d->key, "%s ", k->steps[i].layout.title);
 		}
 		rc = put_key_field(d, &d->key, i, err);
 		comma = d->format == ANSWER_CSV ? "," : ", ";
@@ -309,7 +311,7 @@ static void put_header(struct decoded *d, struct buf *out)
 		if (k->steps[i].kind != PART_FIELD)
 			continue;
 		buf_append_str(out, comma);
-		put_text(d, out, bytes_str(k->steps[i].layout.name));
+		put_text(d, out, bytes_str(k->steps[i].layout.title));
 		comma = ",";
 	}
 	for (size_t i = 0; !d->line_a_cell && i < d->nplaces; i++) {

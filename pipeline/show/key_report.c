@@ -42,9 +42,12 @@ static void put_json(struct buf *out, const struct key_table *k, struct bytes ke
 		if (s->steps[i].kind != PART_FIELD)
 			continue;
 		buf_append_str(out, comma);
-		show_json_text(out, bytes_str(l->name));
+		show_json_text(out, bytes_str(l->title));
 		buf_append_str(out, ": ");
-		put_json_value(out, field_of(k, i), &pieces[i].value);
+		if (l->kind == LAY_DATE)
+			layout_text(l, &pieces[i].value, out);
+		else
+			put_json_value(out, field_of(k, i), &pieces[i].value);
 		comma = ", ";
 	}
 	buf_append_str(out, "}}\n");
@@ -64,8 +67,11 @@ void key_report(struct buf *out, const struct key_table *k, struct bytes key,
 		if (s->steps[i].kind == PART_SALT) {
 			buf_printf(out, "salt %" PRIu64, pieces[i].number);
 		} else if (s->steps[i].kind == PART_FIELD) {
-			buf_printf(out, "%s%s ", comma, l->name);
-			field_text(field_of(k, i), &pieces[i].value, out);
+			buf_printf(out, "%s%s ", comma, l->title);
+			if (l->kind == LAY_DATE)
+				layout_text(l, &pieces[i].value, out);
+			else
+				field_text(field_of(k, i), &pieces[i].value, out);
 		} else {
 			continue;
 		}

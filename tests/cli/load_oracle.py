@@ -137,10 +137,20 @@ def inverted(data):
     return bytes(255 - b for b in data)
 
 
-def lay_down(v, how, key):
+DATE_PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H"}
+
+
+def lay_down(v, how, key, zone=None):
     """The bytes of a value; key: in a key or a qualifier, where order counts."""
     if how.startswith("descending_"):
         return inverted(lay_down(v, how.removeprefix("descending_"), True))
+    if how in DATE_PARTS:
+        refuse(v.plain < 0, "before 1970")
+        try:
+            local = (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=v.plain)).astimezone(ZoneInfo(zone or "UTC"))
+        except OverflowError:
+            raise Reject("year") from None
+        return local.strftime(DATE_PARTS[how]).encode()
     if how in ("uuid", "ipv6"):
         return v.plain
     if how == "ipv4":
@@ -222,7 +232,7 @@ def field_bytes(f, p, v):
     if p["as"] == "descending_text":  # filled up first
         refuse("width" not in p and b"\0" in v.text, "the byte that becomes FF, which ends it")
         return inverted(field_bytes(f, {**p, "as": "text"}, v))
-    data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True)
+    data = v.text if p["as"] == "reversed" else lay_down(v, p["as"], True, p.get("zone", getattr(f, "zone", None)))
     refuse(p["as"] == "reversed" and any(b > 127 for b in data), "ASCII")
     if "width" in p:
         number = f.type in INTEGERS or f.type == "f64"

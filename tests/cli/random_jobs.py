@@ -11,7 +11,7 @@ import subprocess
 import uuid
 from datetime import datetime, timedelta, timezone
 
-from load_oracle import INTEGERS, Oracle, Reject, Value, decode, field_bytes, lay_down, share
+from load_oracle import DATE_PARTS, INTEGERS, Oracle, Reject, Value, decode, field_bytes, lay_down, share
 from oracle import LONG_MAX
 
 # --- events: fields and their texts, good, odd and bad ---
@@ -196,7 +196,8 @@ KEY_AS = {
     "u64": ["u64", "u64", "u32", "i64", "f64", "text", "reversed", "descending_u64", "descending_u16", "descending_i64"],
     "i64": ["i64", "i64", "i32", "u64", "u16", "f64", "f32", "descending_i64", "descending_i32", "descending_u32"],
     "f64": ["f64", "f64", "f32"], "bool": ["bool"],
-    "time": ["reversed_millis", "millis", "text", "reversed_millis", "reversed_seconds", "reversed_micros"],
+    "time": ["reversed_millis", "millis", "text", "reversed_millis", "reversed_seconds", "reversed_micros",
+             "year", "month", "day", "hour"],
     "code": ["u8", "u16", "u32", "u64", "i32", "descending_u32", "descending_u16", "text"],
     "uuid": ["uuid", "uuid", "text"], "ip": ["ipv6", "ipv4", "text"],
 }
@@ -300,6 +301,8 @@ class Job:
     def any_field_part(self, last):
         rng, f = self.rng, self.rng.choice(self.fields)
         part = {"field": f.name, "as": rng.choice(KEY_AS[f.type])}
+        if part["as"] in DATE_PARTS and rng.random() < 0.5:
+            part["zone"] = rng.choice(ZONES)
         if part["as"] in VARIABLE:
             r = rng.random()
             if r < 0.4:

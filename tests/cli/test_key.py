@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from load_oracle import INTEGERS, Oracle, Reject, Value, decode, nearest_f32
+from load_oracle import DATE_PARTS, INTEGERS, Oracle, Reject, Value, decode, nearest_f32
 from oracle import unescape
 from random_jobs import Job
 
@@ -121,6 +121,8 @@ def test_encoded_and_decoded(tmp_path, saltmill, seed):
             hows = {p["field"]: p["as"] for p in t["rowkey"] if "field" in p}
             for name, how in hows.items():
                 f = job.by_name[name]
+                if how in DATE_PARTS:
+                    continue
                 assert found_as(f, found["key"][name]) == as_read(f, how, values[name]), (name, line)
 
 

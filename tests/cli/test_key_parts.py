@@ -1,7 +1,10 @@
 """Each part of a key: golden bytes, worked by hand or with Python's own arithmetic, there and back."""
 
 import json
+import random
 import subprocess
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -284,3 +287,78 @@ def test_codes_belong_to_the_job(tmp_path, saltmill):
         rows.append(json.loads(found.stdout)["row"])
     assert digests[0] == digests[2] != digests[1]
     assert rows == ["\\x00\\x00\\x00\\x01", "\\x00\\x00\\x00\\x02", rows[0]]
+
+
+# --- parts of a date ---
+
+DATES = """\
+source: {csv: {files: [in.csv]}}
+fields: {at: {type: time, unit: ms}, n: u32}
+tables:
+  - name: t
+    rowkey: [%s, {field: n, as: u8}]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: q, value: n}]
+    regions: {split: none}
+"""
+PARTS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H"}
+# clocks go on and back; a day that is left out (Apia, 30 Dec 2011) and one that comes twice (Kwajalein, 1969, is older)
+ZONES = {"UTC": [1346515200], "Europe/Berlin": [1351386000, 1332637200], "Pacific/Apia": [1325239200],
+         "Australia/Lord_Howe": [1333209600, 1349537400], "America/New_York": [1352008800]}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("names", [["year"], ["year", "month"], ["year", "month", "day"], ["year", "month", "day", "hour"],
+                                   ["hour"], ["month", "year"], ["year", "day"]])
+def test_dates(tmp_path, saltmill, zone, names):
+    """Every time that a comparison means is in its ranges; where they are said to be exact, no other."""
+    parts = ", ".join(f"{{field: at, as: {n}, zone: {zone}}}" for n in names)
+    (tmp_path / "job.yaml").write_text(DATES % parts)
+    rng = random.Random(zone + str(names))
+    times = [0, 253402214399999]
+    for change in ZONES[zone]:
+        times += [1000 * (change + 1800 * k) + rng.randrange(3) - 1 for k in range(-8, 9)]
+        times += [1000 * change + rng.randrange(-10**9, 10**9) for _ in range(8)]
+        local = datetime.fromtimestamp(change, ZoneInfo(zone)).replace(minute=0, second=0)
+        times += [int(local.replace(**r).timestamp() * 1000) for r in ({}, {"hour": 0}, {"hour": 0, "day": 1, "month": 1})]
+    lines = "".join(json.dumps({"at": t, "n": 1}) + "\n" for t in times)
+    r = subprocess.run([saltmill, "key", "encode", "job.yaml", "-", "--to", "hex"], cwd=tmp_path, input=lines, text=True,
+                       capture_output=True)
+    rows = [bytes.fromhex(x) for x in r.stdout.split()]
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    for t, row in zip(times, rows, strict=True):
+        local = (epoch + timedelta(milliseconds=t)).astimezone(ZoneInfo(zone))
+        assert row == "".join(f"{int(local.strftime(PARTS[n])):0{4 if n == 'year' else 2}d}" for n in names).encode() + b"\1"
+    for bound in rng.sample(times, 1):
+        for op, means in {"<": lambda t: t < bound, "<=": lambda t: t <= bound, ">": lambda t: t > bound,
+                          ">=": lambda t: t >= bound, "=": lambda t: t == bound, "!=": lambda t: t != bound}.items():
+            r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", f"at {op} {bound}", "--json").stdout)
+            ends = [[unescape(x[end]) if x[end] else b"" for end in ("start", "stop")] for x in r["ranges"]]
+            for t, row in zip(times, rows):
+                found = any(a <= row and (not b or row < b) for a, b in ends)
+                assert found or not means(t), (op, bound, t)
+                assert means(t) or not found or not r["exact"], (op, bound, t)
+
+
+def test_a_month(tmp_path, saltmill):
+    """One range of days, exact in the zone of the key, and what is read back."""
+    (tmp_path / "job.yaml").write_text(DATES.replace("unit: ms", 'format: "%%Y%%m%%d", zone: Asia/Shanghai') %
+                                       ", ".join(f"{{field: at, as: {n}}}" for n in ("year", "month", "day")))
+    r = json.loads(key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "at >= 20120901 and at < 20121001",
+                       "--json").stdout)
+    assert r == {"exact": True, "ranges": [{"start": "20120901", "stop": "20120931"}], "filter": None, "advice": None}
+    r = key(saltmill, tmp_path, "encode", "job.yaml", "at=20120902", "n=7").stdout
+    assert r == "20120902\\x07\n"
+    assert key(saltmill, tmp_path, "decode", "job.yaml", r.strip()).stdout == "at.year 2012, at.month 9, at.day 2, n 7\n"
+    d = json.loads(key(saltmill, tmp_path, "decode", "job.yaml", r.strip(), "--json").stdout)
+    assert d["key"] == {"at.year": 2012, "at.month": 9, "at.day": 2, "n": 7}
+    for bad in ("20121302\\x07", "2012090a\\x07", "20120900\\x07"):
+        r = key(saltmill, tmp_path, "decode", "job.yaml", bad)
+        assert r.returncode == 1 and "expected the digits of a part of a date" in r.stderr
+    (tmp_path / "in.csv").write_text("at,n\n" + "".join(f"201209{d:02d},{d}\n" for d in range(1, 31)) + "20121001,31\n")
+    subprocess.run([saltmill, "load", "job.yaml", "-o", "out", "--quiet"], cwd=tmp_path, check=True)
+    out = subprocess.run([saltmill, "scan", "job.yaml", "out", "--where", "n < 5", "--decode", "--format", "jsonl"],
+                         cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert [json.loads(x)["key"] for x in out.splitlines()] == [{"at.year": 2012, "at.month": 9, "at.day": d, "n": d}
+                                                              for d in range(1, 5)]
