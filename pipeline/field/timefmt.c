@@ -11,7 +11,8 @@
 #include <strings.h>
 
 struct token {
-	char kind; /* directive letter; 0: a literal */
+	char kind;  /* directive letter; 0: a literal */
+	bool blank; /* one may stand for a digit in front */
 	uint8_t literal;
 	uint8_t digits_min, digits_max;
 };
@@ -77,6 +78,7 @@ static void token_set(struct token *tokens, size_t at, char kind)
 	struct token *t = &tokens[at];
 	uint8_t max = digits_of(kind);
 	t->kind = kind;
+	t->blank = strchr("ekl", kind);
 	t->digits_max = max;
 	t->digits_min = kind == 'Y' || kind == 'y' ? max : 1;
 	if (at == 0 || !max || !t[-1].digits_max)
@@ -140,7 +142,7 @@ static bool take_number(const struct token *t, const uint8_t **p, const uint8_t 
 {
 	const uint8_t *at = *p;
 	int64_t v = 0;
-	if (t->kind && strchr("ekl", t->kind) && at < end && *at == ' ')
+	if (t->blank && at < end && *at == ' ')
 		at++;
 	const uint8_t *first = at;
 	long most = t->digits_max - (at - *p);
