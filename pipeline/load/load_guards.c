@@ -16,7 +16,7 @@ static int check_table(const struct load *l, const struct manifest_table *t, str
 				 (unsigned long long)opt->min_rows);
 	if (t->filtered > allowed)
 		return error_set(err, RC_DATA,
-				 "table %s: %llu of %llu events have no cell for it, and "
+				 "table %s: %llu of %llu events are filtered for it, and "
 				 "--max-filtered tolerates %llu; nothing was published",
 				 t->name, (unsigned long long)t->filtered, (unsigned long long)all,
 				 (unsigned long long)allowed);

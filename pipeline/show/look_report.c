@@ -135,7 +135,10 @@ static int put_row(struct buf *out, const struct job *job, const struct look *l,
 			buf_put(out, ':');
 			bytes_escape(out, c->cell[i].qualifier);
 			buf_printf(out, "  %" PRId64 "  ", c->cell[i].ts);
-			put_escaped(out, c->cell[i].value);
+			if (c->cell[i].type == CELL_PUT)
+				put_escaped(out, c->cell[i].value);
+			else
+				buf_append_str(out, cell_type_name(c->cell[i].type));
 			buf_append_str(out, "\n");
 		}
 	}
@@ -234,6 +237,7 @@ static int set_table(json_t *list, const struct job *job, size_t t, const struct
 		json_object_set_new(cell, "family", json_escaped(c->cell[i].family));
 		json_object_set_new(cell, "qualifier", json_escaped(c->cell[i].qualifier));
 		json_object_set_new(cell, "timestamp", json_integer(c->cell[i].ts));
+		json_object_set_new(cell, "type", json_string(cell_type_name(c->cell[i].type)));
 		json_object_set_new(cell, "value", json_escaped(c->cell[i].value));
 		json_array_append_new(cells, cell);
 	}

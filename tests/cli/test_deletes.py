@@ -91,6 +91,18 @@ def test_a_change_log(tmp_path, saltmill):
     assert len(raw) == len(cells)
 
 
+def test_check_names_the_markers(tmp_path, saltmill):
+    (tmp_path / "in.csv").write_text("op,ts,id,owner,balance,mail\ne,1700000004000,2,,,\n")
+    command = [saltmill, "check", CONF / "cdc.yaml", tmp_path / "in.csv"]
+    r = subprocess.run([*command, "--json"], capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    found = [(c["family"], c["qualifier"], c["type"]) for row in json.loads(r.stdout)["shown"] for t in row["tables"]
+             for c in t["cells"]]
+    assert sorted(found) == [("contact", "", "DeleteFamily"), ("d", "balance", "Delete"), ("d", "owner", "DeleteColumn")]
+    text = subprocess.run(command, capture_output=True, text=True).stdout
+    assert "    d:owner  1700000004000  DeleteColumn\n" in text
+
+
 JOB = """\
 source: {csv: {files: [in.csv]}}
 fields: {t: {type: time, unit: ms}}

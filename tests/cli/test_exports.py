@@ -489,7 +489,7 @@ def test_packed_otherwise(tmp_path, saltmill, data, words):
 
 @pytest.mark.parametrize("args,words", [
     (["--min-rows", "3"], "table t: found 2 rows, expected at least 3 (--min-rows)"),
-    (["--max-filtered", "1"], "2 of 4 events have no cell for it, and --max-filtered tolerates 1"),
+    (["--max-filtered", "1"], "2 of 4 events are filtered for it, and --max-filtered tolerates 1"),
     (["--max-filtered", "49%"], "tolerates 1"),
     (["--max-filtered", "50%", "--min-rows", "2"], None),
 ])
