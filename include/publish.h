@@ -173,6 +173,8 @@ struct manifest {
 	size_t ntables;
 	struct manifest_digests digests; /* .manifest is computed where it is written */
 };
+/* Bytes of all regions of a table, on disk; *largest: of the largest one. */
+uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest);
 /* The JSON text, keys in a fixed order, two spaces of indent, a final newline. */
 void manifest_format(const struct manifest *m, struct buf *out);
 /* Write DIR-relative manifest.json durably. */

@@ -92,12 +92,7 @@ static void describe_table(struct load_result *res, const struct job *job,
 static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 			struct load_promise *p)
 {
-	uint64_t bytes = 0, largest = 0;
-	for (size_t r = 0; r < m->nregions; r++) {
-		bytes += m->regions[r].bytes;
-		if (m->regions[r].bytes > largest)
-			largest = m->regions[r].bytes;
-	}
+	uint64_t largest, bytes = manifest_region_bytes(m, &largest);
 	m->target_bytes = bytes / t->wanted;
 	if (bytes)
 		m->largest_over_target = (double)largest * (double)t->wanted / (double)bytes;

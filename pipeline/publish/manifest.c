@@ -194,6 +194,18 @@ static const struct member manifest_members[] = {
 };
 SHAPE(manifest, manifest_members);
 
+uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest)
+{
+	uint64_t bytes = 0;
+	*largest = 0;
+	for (size_t i = 0; i < t->nregions; i++) {
+		bytes += t->regions[i].bytes;
+		if (t->regions[i].bytes > *largest)
+			*largest = t->regions[i].bytes;
+	}
+	return bytes;
+}
+
 static const char *default_dir(const char *name, struct arena *a)
 {
 	char *dir = arena_strdup(a, name), *colon = strchr(dir, ':');

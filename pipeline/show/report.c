@@ -100,12 +100,7 @@ static void put_prediction(struct buf *out, const struct manifest_table *t, uint
 static void put_table(struct buf *out, const struct manifest_table *t, const struct load_promise *p)
 {
 	char a[28], b[28], c[16], d[28];
-	uint64_t bytes = 0, largest = 0;
-	for (size_t i = 0; i < t->nregions; i++) {
-		bytes += t->regions[i].bytes;
-		if (t->regions[i].bytes > largest)
-			largest = t->regions[i].bytes;
-	}
+	uint64_t largest, bytes = manifest_region_bytes(t, &largest);
 	buf_printf(out, "table %s: %s row%s, %s cells, %s in %zu file%s, %zu region%s\n", t->name,
 		   format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
 		   format_bytes(c, bytes), t->nfiles, plural(t->nfiles), t->nregions,
