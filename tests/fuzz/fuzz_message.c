@@ -66,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct decoder *decoder[FORMATS];
 	const struct column *columns;
 	struct reject why = {0};
+	struct error err;
 	static volatile size_t all; /* every byte that is handed on can be read */
 	size_t n;
 	if (size < 3)
