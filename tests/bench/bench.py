@@ -17,13 +17,14 @@ import traceback
 import forms
 import parts
 import peers
+import reading
 import topic
 from inputs import Inputs, Jobs
 from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
-         "forms": forms.part}
+         "forms": forms.part, "reading": reading.part}
 
 
 def arguments():

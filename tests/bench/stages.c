@@ -280,6 +280,13 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 	return rc;
 }
 
+static int append(void *self, const void *ptr, size_t len, struct error *err)
+{
+	(void)err; /* out_finish tells what failed */
+	out_write(self, ptr, len);
+	return RC_OK;
+}
+
 /* The same bytes as blocks that are already made: what the writer does beside expanding. */
 static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struct watch *w)
 {
@@ -292,11 +299,13 @@ static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struc
 	if (rc)
 		return rc;
 	rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
-	hfile_block_out_init(&out, &file, &codec, &disk);
+	const struct hfile_sink sink = {.name = path, .append = append, .self = &file};
+	hfile_block_out_init(&out, &sink, &codec, &disk);
 	struct watch start = now();
 	for (uint64_t done = 0; rc == RC_OK && done < bytes; done += BLOCK_BYTES) {
-		hfile_block_begin(&block);
-		buf_reserve(&block, BLOCK_BYTES);
+		rc = hfile_block_begin(&block, BLOCK_BYTES, &b->err);
+		if (rc)
+			break;
 		block.len += BLOCK_BYTES;
 		rc = hfile_block_write(&out, HBLOCK_DATA, &block, &place, &b->err);
 	}
@@ -401,8 +410,9 @@ static int bloom_chunks(struct hbloom *bloom, const struct rows *sorted, struct 
 	struct hblock_place place;
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < sorted->count; i++) {
-		hfile_bloom_add(bloom, sorted->record[i].key, none);
-		if (hfile_bloom_due(bloom, 0, false))
+		if (!hfile_bloom_add(bloom, sorted->record[i].key, none))
+			rc = error_memory(err, sorted->record[i].key.len, "a bloom filter");
+		else if (hfile_bloom_due(bloom, 0, false))
 			rc = hfile_bloom_write_chunk(bloom, out, &chunk, &place, err);
 	}
 	while (rc == RC_OK && hfile_bloom_due(bloom, 0, true))
@@ -425,7 +435,8 @@ static int stage_bloom(struct bench *b, const struct rows *sorted)
 		rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE,
 				       &b->err);
 	if (rc == RC_OK) {
-		hfile_block_out_init(&out, &file, &codec, &disk);
+		const struct hfile_sink sink = {.name = path, .append = append, .self = &file};
+		hfile_block_out_init(&out, &sink, &codec, &disk);
 		hfile_bloom_init(&bloom, BLOOM_ROW, 0, 131072, NULL, 0);
 		struct watch start = now();
 		rc = bloom_chunks(&bloom, sorted, &out, &b->err);

@@ -1,0 +1,89 @@
+"""Part (f): what is published read again, beside its blocks alone and HBase's own StoreScanner.
+
+    count     scan --quiet: rows and cells as HBase would answer, on one thread
+    blocks    the same files read, decompressed and decoded, and nothing more (stages blocks)
+    hbase     StoreScan.java: a StoreScanner a file; the best of its last rounds, compiled by then
+    csv       scan --decode --format csv: all rows as fields
+    get       one row by the fields of its key
+
+CPU is measured, not time.
+"""
+
+import json
+import re
+import subprocess
+
+import rig
+from rig import Failure, count, run, spread, summary
+
+FOREVER = 2**63 - 1
+JAVA_ROUNDS = 5
+
+
+class Hbase:
+    """StoreScan.java, compiled."""
+
+    def __init__(self, bench):
+        self.work = bench.folder / "java-scan"
+        self.lib = rig.CACHE / "bench-lib"
+        if not self.lib.is_dir():
+            raise Failure(f"{self.lib} is missing: run tests/deps.sh bench")
+        self.work.mkdir(parents=True, exist_ok=True)
+        (self.work / "hbase-site.xml").write_text(
+            "<configuration><property><name>hbase.io.compress.zstd.codec</name>"
+            "<value>org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec</value></property></configuration>\n")
+        (self.work / "log4j.properties").write_text("log4j.rootLogger=ERROR\n")
+        subprocess.run(["javac", "-nowarn", "-cp", f"{self.lib}/*", "-d", self.work,
+                        rig.HERE / "StoreScan.java"], check=True)
+
+    def __call__(self, files):
+        r = run(["java", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{self.work}:{self.lib}/*",
+                 "org.apache.hadoop.hbase.regionserver.StoreScan", JAVA_ROUNDS, "f", 1, FOREVER, *files])
+        rounds = [json.loads(line) for line in r.out.splitlines()]
+        return rounds[0]["rows"], rounds[0]["cells"], min(x["cpu"] for x in rounds[2:])
+
+
+def scan(bench, job, *options):
+    return run([bench.mill.program, "scan", job, bench.mill.out, *options])
+
+
+def part(bench):
+    csv, job = bench.inputs.ratings(bench.times), bench.jobs.ratings()
+    loaded = bench.mill.load(job, [csv])
+    files = bench.mill.hfiles()
+    hbase = Hbase(bench)
+    counts, blocks, peers, texts, gets = [], [], [], [], []
+    key = scan(bench, job, "--decode", "--format", "csv", "--limit", 1).out.splitlines()
+    fields = [f"{n}={v}" for n, v in zip(key[0].split(","), key[1].split(","))][:3]
+    for _ in range(bench.rounds):
+        r = scan(bench, job, "--quiet")
+        if r.out != f"{loaded.rows} rows, {loaded.cells} cells\n":
+            raise Failure(f"{loaded.rows} rows were loaded, the scan says {r.out}")
+        counts.append(r.cpu)
+        blocks.append(json.loads(run([bench.stages, "blocks", *files]).out)["cpu"])
+        rows, cells, seconds = hbase(files)
+        if (rows, cells) != (loaded.rows, loaded.cells):
+            raise Failure(f"HBase reads {rows} rows and {cells} cells of {loaded.rows} and {loaded.cells}")
+        peers.append(seconds)
+        out = bench.folder / "out" / "decoded.csv"
+        r = run(["sh", "-c", 'exec "$@" >"$OUT"', "-", bench.mill.program, "scan", job, bench.mill.out, "--decode",
+                 "--format", "csv"], env={"OUT": str(out)})
+        texts.append(out.stat().st_size / r.cpu / 1e6)
+        rig.remove(out)
+        r = run([bench.mill.program, "get", job, bench.mill.out, *fields])
+        gets.append(1000 * r.wall)
+    why = subprocess.run([bench.mill.program, "get", job, bench.mill.out, *fields, "--explain"],
+                         capture_output=True, text=True, check=True).stderr.splitlines()[-1]
+    read = [int(n) for n in re.search(r"(\d+) of \d+ data blocks, (\d+) index, (\d+) bloom", why).groups()]
+    bench.mill.clear()
+    rig.table(f"(f) {count(loaded.rows)} rows read again, CPU seconds",
+              ["what", "seconds"], [["scan --quiet", spread(counts, 2)], ["blocks alone", spread(blocks, 2)],
+                                    ["HBase's StoreScanner", spread(peers, 2)]])
+    c = bench.checks
+    c.at_most("scan --quiet / its blocks alone (CPU)", rig.middle(rig.ratios(counts, blocks)), 1.3)
+    c.at_least("HBase's StoreScanner / scan --quiet (CPU)", rig.middle(rig.ratios(peers, counts)), 2.5)
+    c.at_least("rows decoded to CSV, MB/s a core", rig.middle(texts), 150)
+    c.at_most("get of a row, ms", rig.middle(gets), 10)
+    c.at_most("get of a row, blocks read", sum(read), 4)
+    return {"count": summary(counts), "blocks": summary(blocks), "hbase": summary(peers),
+            "csv_mb_s": summary(texts), "get_ms": summary(gets), "get_blocks": sum(read)}
