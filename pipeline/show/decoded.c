@@ -131,22 +131,28 @@ static bool is_plain_number(struct bytes t)
 	return p == end;
 }
 
-/* Text as the format wants it.  A null is nothing, so in CSV a text of nothing stands in quotes. */
-static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
+static inline void put_bytes(struct buf *out, struct bytes v)
 {
-	static const uint8_t quoted[256] = {[','] = 1, ['"'] = 1, ['\n'] = 1, ['\r'] = 1};
-	bool needs = v.len == 0;
-	if (d->format == ANSWER_JSONL) {
-		show_json_value(out, v);
-		return;
-	}
-	if (d->format == ANSWER_TABLE) {
-		text_visible(out, v);
-		return;
-	}
-	for (size_t i = 0; i < v.len && !needs; i++)
-		needs = quoted[v.ptr[i]];
-	if (!needs) {
+	copy_short(buf_room(out, v.len + 1), v.ptr, v.len);
+	out->len += v.len;
+}
+
+/* Letters that stand in CSV as they are. */
+static bool is_plain_text(struct bytes v)
+{
+	for (size_t i = 0; i < v.len; i++)
+		if (v.ptr[i] < ' ' || v.ptr[i] > '~' || v.ptr[i] == ',' || v.ptr[i] == '"')
+			return false;
+	return v.len > 0;
+}
+
+/* A null is nothing, so a text of nothing stands in quotes. */
+static void put_csv_text(struct buf *out, struct bytes v)
+{
+	bool quotes = v.len == 0;
+	for (size_t i = 0; i < v.len && !quotes; i++)
+		quotes = strchr(",\"\r\n", v.ptr[i]) && v.ptr[i];
+	if (!quotes) {
 		text_utf8(out, v);
 		return;
 	}
@@ -162,17 +168,44 @@ static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
 	buf_put(out, '"');
 }
 
+/* Text as the format wants it. */
+static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
+{
+	if (d->format == ANSWER_JSONL)
+		show_json_value(out, v);
+	else if (d->format == ANSWER_TABLE)
+		text_visible(out, v);
+	else if (is_plain_text(v))
+		put_bytes(out, v);
+	else
+		put_csv_text(out, v);
+}
+
+/* A value that is no text: nothing in it needs quotes but JSON's own. */
+static void put_typed(const struct decoded *d, struct buf *out, const struct field *f,
+		      const struct value *v)
+{
+	bool bare = d->format != ANSWER_JSONL || is_number(f->type) || f->type == FIELD_BOOL;
+	if (!bare)
+		buf_put(out, '"');
+	field_text(f, v, out);
+	if (!bare)
+		buf_put(out, '"');
+}
+
 static int put_field(struct decoded *d, struct buf *out, const struct layout *l, size_t field,
 		     struct bytes in, struct error *err)
 {
 	const struct field_form *form = &d->how.stored->forms->form[field];
 	enum field_type t = form->field->type;
+	bool is_text = t == FIELD_TEXT || t == FIELD_BYTES || t == FIELD_CODE;
+	bool as_is = l->kind == LAY_TEXT && !l->width && !l->invert;
 	struct value v;
-	if (l->kind == LAY_TEXT && !l->width && is_number(t) && is_plain_number(in)) {
-		buf_append(out, in.ptr, in.len);
+	if (as_is && is_number(t) && is_plain_number(in)) {
+		put_bytes(out, in);
 		return RC_OK;
 	}
-	if (l->kind == LAY_TEXT && !l->width && (t == FIELD_TEXT || t == FIELD_BYTES)) {
+	if (as_is && (t == FIELD_TEXT || t == FIELD_BYTES)) {
 		put_text(d, out, in);
 		return RC_OK;
 	}
@@ -181,12 +214,12 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 		return rc;
 	if (l->kind == LAY_DATE) {
 		layout_text(l, &v, out);
-	} else if (is_number(t) || (t == FIELD_BOOL && d->format == ANSWER_JSONL)) {
-		field_text(form->field, &v, out);
-	} else {
+	} else if (is_text) {
 		d->text.len = 0;
 		field_text(form->field, &v, &d->text);
 		put_text(d, out, buf_bytes(&d->text));
+	} else {
+		put_typed(d, out, form->field, &v);
 	}
 	if (d->values.blocks)
 		arena_release(&d->values);
@@ -242,7 +275,8 @@ static int make_key(struct decoded *d, const struct cell *c, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < k->nsteps; i++) {
 		if (k->steps[i].kind != PART_FIELD)
 			continue;
-		buf_append_str(&d->key, comma);
+		if (*comma)
+			buf_append_str(&d->key, comma);
 		if (d->format == ANSWER_JSONL) {
 			show_json_value(&d->key, bytes_str(k->steps[i].layout.title));
 			buf_append_str(&d->key, ": ");
@@ -383,7 +417,7 @@ static int put_csv(struct decoded *d, struct buf *out, const struct cell *c, boo
 	if (new_row) {
 		if (d->begun)
 			end_csv_row(d, out);
-		buf_append(out, d->key.ptr, d->key.len);
+		put_bytes(out, buf_bytes(&d->key));
 		d->next = 0;
 		d->column = NULL;
 	}

@@ -389,6 +389,46 @@ tables:
     assert done.returncode == 1 and "row \\x00" in done.stderr and "expected 8" in done.stderr
 
 
+def test_other_types(tmp_path):
+    """Parts that are stored in other bytes than they are spelt: back as they were, and asked as they are spelt."""
+    job = tmp_path / "job.yaml"
+    job.write_text("""\
+source: {csv: {files: [e.csv]}}
+fields:
+  id: {type: u32}
+  c:  {codes: {DE: 1, "A,T": 2}}
+  u:  {type: uuid}
+  ip: {type: ip}
+  at: {type: time, unit: us}
+tables:
+  - name: t
+    rowkey: [{field: c, as: u8}, {field: id, as: descending_u32}, {field: u}, {field: ip, as: ipv6},
+             {field: at, as: reversed_micros}, {field: n, as: descending_text}]
+    timestamp: at
+    families: {f: {}}
+    cells: [{family: f, qualifier: c, value: {field: c, as: u8}}, {family: f, qualifier: n, value: n}]
+    regions: {split: none}
+""")
+    u = "123e4567-e89b-12d3-a456-42661417400"
+    (tmp_path / "e.csv").write_text("id,c,u,ip,at,n\n"
+                                    f"1,DE,{u}0,10.0.0.1,1700000000123456,x\n"
+                                    f'2,"A,T",{u}1,10.0.0.2,1700000000123457,yy\n')
+    done = loads.run("load", job, "-o", tmp_path / "o", "--quiet")
+    assert done.returncode == 0, done.stderr
+
+    def asked(*args):
+        done = loads.run("scan", job, tmp_path / "o", "--decode", "--format", "csv", *args)
+        assert done.returncode == 0, done.stderr
+        return list(csv.reader(done.stdout.splitlines()))[1:]
+    one = ["DE", "1", u + "0", "10.0.0.1", "2023-11-14T22:13:20.123456Z", "x", "DE", "x"]
+    two = ["A,T", "2", u + "1", "10.0.0.2", "2023-11-14T22:13:20.123457Z", "yy", "A,T", "yy"]
+    assert asked() == [one, two]
+    for question in ("c = DE", f"u = {u}0", "ip < 10.0.0.2", "at = 1700000000123456", "f:c = DE", "n starts with x",
+                     "id < 2 and n = x"):
+        assert asked("--where", question) == [one], question
+        assert asked("--where", f"not ({question})") == [two], question
+
+
 def test_bad_questions(tmp_path):
     job = tmp_path / "job.yaml"
     job.write_text("""\
