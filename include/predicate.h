@@ -23,6 +23,9 @@ struct predicate;
  */
 int predicate_new(const struct predicate **out, const struct job_condition *c,
 		  const struct field_forms *forms, struct arena *a, struct error *err);
+/* That a condition can be asked of a field, as predicate_new has it; its values are not read. */
+int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
+		    struct error *err);
 /*
  * value gives a field's value, text NULL for a null, by its index in the job.  NULL ends the
  * asking: the answer is ANSWER_UNKNOWN, and why is the caller's to know.  Any thread.

@@ -1,9 +1,9 @@
 /*
  * cmd_key.c - `saltmill key encode|decode|ranges JOB`: fields to row keys and back
  *
- * One key, or a stream of them: with `-` each line of standard input is a JSON object of fields, or
- * a key.  A line that cannot be done is told and left out; the exit status is then 3, or 1 if there
- * was no other.
+ * One key, or a stream of them: with `-` each line of standard input is a JSON object of fields, a
+ * key, or (`--where -`) a question.  A line that cannot be done is told and left out; the exit
+ * status is then 3, or 1 if there was no other.
  */
 #include "cmd_key.h"
 
@@ -326,10 +326,26 @@ static void close_desk(struct key_desk *d)
 	job_release(&d->job);
 }
 
-static int run_ranges(struct key_desk *d, const struct key_arguments *a, struct buf *out)
+static int ranges_line(struct key_desk *d, struct bytes line, struct buf *out, struct error *err)
 {
+	struct arena a = {0};
+	const char *where = arena_strndup(&a, (const char *)line.ptr, line.len);
+	int rc = strlen(where) == line.len
+			 ? key_ranges_print(d, where, out, err)
+			 : error_set(err, RC_CONFIG, "found a NUL byte, expected a question");
+	arena_release(&a);
+	return rc;
+}
+
+static int run_ranges(struct key_desk *d, struct buf *out)
+{
+	struct counts c = {0};
 	struct error err;
-	if (key_ranges_print(d, a, out, &err))
+	if (d->args->where && !strcmp(d->args->where, "-")) {
+		int status = take_lines(d, ranges_line, &c, out);
+		return status ? status : tally(&c);
+	}
+	if (key_ranges_print(d, d->args->where, out, &err))
 		return command_fail("key ranges", &err);
 	return command_print("key ranges", out);
 }
@@ -368,6 +384,7 @@ int cmd_key(int argc, char **argv)
 			       "expected `key encode JOB FIELD=VALUE...`, `key decode JOB KEY...` "
 			       "(- is standard input) or `key ranges JOB [DIR...] --where TEXT`");
 	d.json = o.json;
+	d.args = &a;
 	a.dirs = operands;
 	a.ndirs = n;
 	if (rc == RC_OK && !ranges)
@@ -377,7 +394,7 @@ int cmd_key(int argc, char **argv)
 	if (rc)
 		status = command_fail("key", &err);
 	else if (ranges)
-		status = run_ranges(&d, &a, &out);
+		status = run_ranges(&d, &out);
 	else
 		status = encode ? run_encode(&d, n, operands, &out)
 				: run_decode(&d, n, operands, &out);

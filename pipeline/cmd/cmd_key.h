@@ -19,10 +19,10 @@ struct key_desk {
 	struct key_table keys;
 	struct field_forms forms;
 	bool hex, json;
+	const struct key_arguments *args;
 };
 
-/* cmd_key_ranges.c */
-int key_ranges_print(struct key_desk *d, const struct key_arguments *args, struct buf *out,
-		     struct error *err);
+/* cmd_key_ranges.c: the answer to a question; where NULL: there is none, which is an error. */
+int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err);
 
 #endif

@@ -189,8 +189,7 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 	return NULL;
 }
 
-int key_ranges_print(struct key_desk *d, const struct key_arguments *args, struct buf *out,
-		     struct error *err)
+int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err)
 {
 	struct arena a = {0};
 	struct key_ranges r;
@@ -198,20 +197,20 @@ int key_ranges_print(struct key_desk *d, const struct key_arguments *args, struc
 	enum ranges_form form;
 	struct ranges_shown shown = {.ranges = &r,
 				     .table = d->table->schema.name,
-				     .question = args->where};
-	int rc = take_form(d, args->form, &form, err);
-	if (rc == RC_OK && !args->where)
+				     .question = where};
+	int rc = take_form(d, d->args->form, &form, err);
+	if (rc == RC_OK && !where)
 		rc = error_set(err, RC_CONFIG,
 			       "expected --where with a question, such as --where "
 			       "\"owner = 1 and created >= 20120901\"");
 	if (rc == RC_OK)
-		rc = question_parse(&q, "--where", args->where, &a, err);
+		rc = question_parse(&q, "--where", where, &a, err);
 	if (rc == RC_OK)
 		rc = key_ranges(&r, &d->keys, &d->forms, &q, &a, err);
 	if (rc == RC_OK)
 		rc = key_filter(&shown.checks, &r, &d->keys, &d->forms, &q, &a, err);
 	if (rc == RC_OK)
-		rc = find_cost(&shown.cost, d, args, &r, &a, err);
+		rc = find_cost(&shown.cost, d, d->args, &r, &a, err);
 	if (rc == RC_OK) {
 		char *advice = make_advice(d, &shown, &q, &a);
 		shown.advice = advice;

@@ -205,7 +205,8 @@ const struct command commands[] = {
 	 "key\n"
 	 "  --where TEXT            ranges: \"owner = 1 and created >= 20120901\"; = != < <= > >=, "
 	 "between A and B,\n"
-	 "                          in (A, B), starts with A, is null, and, or, not\n"
+	 "                          in (A, B), starts with A, is null, and, or, not; - reads "
+	 "one a line\n"
 	 "  --format table|json|shell|java|python\n"
 	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
 	 "read\n",

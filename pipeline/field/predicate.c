@@ -92,11 +92,11 @@ static bool asks_order(enum question_op op)
 }
 
 /* `amount > 5` of a text would hold for 10 as little as for 1. */
-static int check_op(const struct compiler *k, const struct condition *c, const struct field *f)
+int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
+		    struct error *err)
 {
-	const struct question *q = k->c->question;
 	if (c->op == QUESTION_STARTS && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
-		return question_fault(q, c->at, k->err,
+		return question_fault(q, c->at, err,
 				      "found `starts with` for `%.60s` of type %s, expected it for "
 				      "texts",
 				      f->name, field_type_name(f->type));
@@ -105,7 +105,7 @@ static int check_op(const struct compiler *k, const struct condition *c, const s
 		const char *text = (const char *)v->text.ptr;
 		if (!v->quoted && strspn(text, "+-0123456789.") == v->text.len)
 			return question_fault(
-				q, v->at, k->err,
+				q, v->at, err,
 				"found the number %.60s for `%.60s` of type text, expected a type "
 				"for the field (`fields: %.60s: {type: i64}`), or quotes to "
 				"compare texts",
@@ -126,7 +126,7 @@ static int compile(const struct compiler *k, size_t i, struct test *t)
 	const struct condition *c = &q->conditions[i];
 	const struct field_form *form = &k->forms->form[k->c->fields[i]];
 	struct value *values = arena_alloc(k->arena, (c->nvalues + 1) * sizeof(*values));
-	int rc = check_op(k, c, form->field);
+	int rc = predicate_check(q, c, form->field, k->err);
 	for (size_t n = 0; rc == RC_OK && n < c->nvalues; n++) {
 		struct reject why;
 		values[n].text = c->values[n].text;

@@ -1,5 +1,7 @@
 #include "asked.h"
 
+#include "predicate.h"
+
 struct reader {
 	const struct question *q;
 	const struct field_forms *forms;
@@ -147,12 +149,9 @@ static int take_condition(struct reader *r, const struct condition *c, bool nega
 	if (rc)
 		return rc;
 	const struct field *f = &r->forms->job->fields[about.field];
-	if (!about.is_column && c->op == QUESTION_STARTS && f->type != FIELD_TEXT &&
-	    f->type != FIELD_BYTES)
-		return question_fault(r->q, c->at, r->err,
-				      "found `starts with` for `%.60s` of type %s, expected it for "
-				      "texts",
-				      f->name, field_type_name(f->type));
+	rc = about.is_column ? RC_OK : predicate_check(r->q, c, f, r->err);
+	if (rc)
+		return rc;
 	rc = about.is_column ? RC_OK : check_hashed(r, c, negate, about.field);
 	return rc ? rc : take_values(r, c, &about, negate, out);
 }

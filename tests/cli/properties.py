@@ -15,7 +15,7 @@ TESTS = [HERE / "test_key.py", HERE / "test_key_ranges.py"]
 
 
 def main():
-    env = {**os.environ, "SALTMILL_SEEDS": sys.argv[1]}
+    env = {**os.environ, "SALTMILL_SEEDS": sys.argv[1], "SALTMILL_ASKED": "64"}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-rP", "-n", "0", "-k", "random or encoded", *TESTS], env=env, text=True,
                           stdout=subprocess.PIPE, check=False)
     cases = sum(int(n) for n in re.findall(r"^(\d+) cases$", done.stdout, re.M))

@@ -7,6 +7,7 @@ what it means.
 import json
 import os
 import random
+import re
 import subprocess
 
 import pytest
@@ -93,12 +94,8 @@ class OnlyHashed(Exception):
     """The question cannot be answered by this table."""
 
 
-def ranges(saltmill, folder, table, text):
-    r = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", text, "--json")
-    if r.returncode == 2 and b"only hashed" in r.stderr:
-        raise OnlyHashed(r.stderr.decode())
-    assert r.returncode == 0, (text, r.stderr)
-    found = json.loads(r.stdout)
+def checked(text, found):
+    """The ranges of an answer, which rise and do not touch."""
     list_ = [tuple(unescape(x[end]) if x[end] else b"" for end in ("start", "stop")) for x in found["ranges"]]
     assert all(b and a < b or not b for a, b in list_)
     assert all(x[1] and x[1] < y[0] for x, y in zip(list_, list_[1:])), "ranges touch"
@@ -106,10 +103,37 @@ def ranges(saltmill, folder, table, text):
     return list_, found
 
 
+def ranges(saltmill, folder, table, text):
+    r = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", text, "--json")
+    assert r.returncode == 0, (text, r.stderr)
+    return checked(text, json.loads(r.stdout))
+
+
+def ranges_of_all(saltmill, folder, table, texts):
+    """The same of many, in one process but for those of several lines; an OnlyHashed instead of what is refused."""
+    texts = list(texts)
+    lines = [t for t in texts if not set(t) & set("\n\r")]
+    r = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", "-", "--json",
+            input="".join(t + "\n" for t in lines).encode())
+    refused = {int(n): why for n, why in re.findall(r"^saltmill key: line (\d+): (.*)$", r.stderr.decode(), re.M)}
+    assert all("only hashed" in why for why in refused.values()), refused
+    answers = iter(r.stdout.splitlines())
+    found = {t: OnlyHashed(refused[n]) if n in refused else checked(t, json.loads(next(answers))) for n, t in enumerate(lines, 1)}
+    assert next(answers, None) is None
+    for t in set(texts) - set(found):
+        one = key(saltmill, folder, "ranges", "job.yaml", "--table", table, "--where", t, "--json")
+        if one.returncode == 2 and b"only hashed" in one.stderr:
+            found[t] = OnlyHashed(one.stderr.decode())
+        else:
+            found[t] = checked(t, json.loads(one.stdout))
+    return [found[t] for t in texts]
+
+
 def inside(list_, row):
     return any(a <= row and (not b or row < b) for a, b in list_)
 
 
+ASKED = int(os.environ.get("SALTMILL_ASKED", "8"))  # of a table
 SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:24").split(":")))
 
 
@@ -134,17 +158,13 @@ def test_random_questions(tmp_path, saltmill, seed):
                 continue
             if row and len(row) <= 32767:
                 rows.append((row, values))
-        for _ in range(8):
-            q = names and question(rng, job, sorted(names))
-            if not q:
-                continue
-            hashed = q.names - {p.get("field") for p in t["rowkey"]}
-            try:
-                list_, found = ranges(saltmill, tmp_path, t["name"], q.text)
-            except OnlyHashed as e:  # neither the key nor a cell has it
-                assert any(f"holds `{name}` only hashed" in str(e) for name in hashed), e
-                continue
+        asked = [q for q in (names and question(rng, job, sorted(names)) for _ in range(ASKED)) if q]
+        for q, answer in zip(asked, ranges_of_all(saltmill, tmp_path, t["name"], [q.text for q in asked])):
             cases += 1
+            if isinstance(answer, OnlyHashed):  # neither the key nor a cell has it
+                assert any(f"holds `{name}` only hashed" in str(answer) for name in q.names - {p.get("field") for p in t["rowkey"]})
+                continue
+            list_, found = answer
             for row, values in rows:
                 if q.test(values):
                     assert inside(list_, row), (q.text, row, list_)
@@ -196,12 +216,15 @@ def test_random_beginnings(tmp_path, saltmill, seed):
                 rows.append((row, values))
         for f in job.fields:
             f.in_micros = False
-        for n in range(1, len(names) + 1 if rows else 0):
+        questions = {}
+        for n in list(range(1, len(names) + 1)) * (ASKED // 8) if rows else []:
             asked = rng.choice(rows)[1]
             if any(b"\0" in asked[name].text or len(asked[name].text) > 5000 for name in names[:n]):
                 continue
-            text = " and ".join(f"`{name}` = {quoted(asked[name].text)}" for name in names[:n])
-            list_, found = ranges(saltmill, tmp_path, t["name"], text)
+            questions[" and ".join(f"`{name}` = {quoted(asked[name].text)}" for name in names[:n])] = n, asked
+        for text, answer in zip(questions, ranges_of_all(saltmill, tmp_path, t["name"], questions)):
+            n, asked = questions[text]
+            list_, found = answer
             assert found["exact"], (text, found)
             cases += 1
             for row, values in rows:
@@ -266,6 +289,17 @@ def test_prefixes_are_exact(tmp_path, saltmill, salt, name, at):
             assert inside(list_, bytes.fromhex(row.decode())) == test(e), (text, e, list_)
 
 
+def test_a_stream_of_questions(tmp_path, saltmill):
+    """A line each; one that cannot be understood is told and left out."""
+    (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "millis"))
+    texts = ["user = 1", "user = 2 and name >= 'b'", "user = 1 or at > 5"]
+    r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", "-", "--json",
+            input="".join(t + "\n" for t in [texts[0], "usr = 1", *texts[1:]]).encode())
+    assert r.returncode == 3 and r.stderr.startswith(b"saltmill key: line 2: --where: character 1: job.yaml has no field `usr`")
+    assert [checked(t, json.loads(line)) for t, line in zip(texts, r.stdout.splitlines(), strict=True)] == [
+        ranges(saltmill, tmp_path, "t", t) for t in texts]
+
+
 def test_few_ranges(tmp_path, saltmill):
     """One a bucket where the salt is not known, one where it is."""
     (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "reversed_millis"))
@@ -300,7 +334,8 @@ def test_golden_period(tmp_path, saltmill):
     ("usr = 1", "character 1: ", ), ("user = x", "character 8: user: found `x`, expected a whole number"),
     ("user = 'x", "character 8"), ("user", "found the end, expected"), ("user = 1 and", "found the end"),
     ("at > 2012-13-01", "character 6: at: found `2012-13-01`"), ("g:q = 1", "character 1: found `g:q`, expected a field"),
-    ("user starts with 1", "expected it for texts"), ("(user = 1", "expected"), ("user = 4294967296", "0..4294967295"),
+    ("user starts with 1", "expected it for texts"),
+    ("name >= 5", "character 9: found the number 5 for `name` of type text"), ("(user = 1", "expected"), ("user = 4294967296", "0..4294967295"),
 ])
 def test_bad_questions(tmp_path, saltmill, where, words):
     (tmp_path / "job.yaml").write_text(PREFIX % ("", "width: 6", "millis"))

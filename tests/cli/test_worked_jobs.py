@@ -1,0 +1,99 @@
+"""The worked jobs of conf/: each command in a job's head runs as it stands there, and answers.
+
+What the answers must be in HBase is tests/hbase/test_questions.py's; here are those of a published load alone.
+"""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from loads import ROOT
+
+CONF = ROOT / "conf"
+JOBS = ["calls", "devices", "files", "loans", "presplit", "timeseries_tall", "timeseries_wide"]
+
+
+@pytest.fixture
+def run(tmp_path, saltmill):
+    shutil.copytree(CONF, tmp_path / "conf")
+
+    def do(command, *more):
+        done = subprocess.run([saltmill, *shell_words(command)[1:], *more], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (command, done.stderr)
+        return done.stdout
+    return do
+
+
+def shell_words(command):
+    done = subprocess.run(["sh", "-c", f"printf '%s\\0' {command}"], capture_output=True, text=True, check=True)
+    return done.stdout.split("\0")[:-1]
+
+
+def commands(job):
+    """Of the comments in front of the job; a backslash at the end goes on in the next line."""
+    head = (CONF / f"{job}.yaml").read_text().split("\nsource:")[0]
+    return re.findall(r"^#\s+(saltmill .*)$", re.sub(r"\\\n#\s+", "", head), re.M)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_commands_run_as_they_stand(run, job):
+    found = commands(job)
+    assert len(found) >= 3 and found[0].startswith("saltmill load")
+    for command in found:
+        assert run(command).strip(), command
+
+
+def rows_of(name):
+    with open(CONF / f"{name}.csv", encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def test_the_golden_query(run):
+    load, scan = commands("files")[:2]
+    run(load)
+    found = [json.loads(line) for line in run(scan, "--format", "jsonl").splitlines()]
+    assert [r["key"]["id"] for r in found] == [1, 2, 3, 4, 5, 7]
+    names = {r["id"]: r["name"] for r in rows_of("files")}
+    assert [r["cells"]["f:name"] for r in found] == [names[i] for i in "123457"]
+
+
+def test_latest_of_a_user(run):
+    newest = sorted((r for r in rows_of("timeseries") if r["uid"] == "1001"), key=lambda r: -int(r["ts"]))
+    for form in ("tall", "wide"):
+        run(commands(f"timeseries_{form}")[0])
+        command = commands(f"timeseries_{form}")[-1]
+        found = [json.loads(line) for line in run(command, "--format", "jsonl").splitlines()]
+        cells = [c for r in found for c in r["cells"]]
+        assert [re.sub(r"\\x2F", "/", c["value"]) for c in cells] == [r["item"] for r in newest[:2]]
+        assert [c["timestamp"] for c in cells] == [int(r["ts"]) for r in newest[:2]]
+
+
+def test_every_call_and_every_period(run):
+    run(commands("calls")[0])
+    calls = rows_of("calls")
+    where = "phone = 13812345678 and at >= '2013-07-01 00:00:00' and at < '2013-07-04 00:00:00'"
+    own = sorted((c for c in calls if c["phone"] == "13812345678" and "2013-07-01" <= c["at"] < "2013-07-04"),
+                 key=lambda c: c["at"], reverse=True)
+    assert len(own) > 1
+    for table in ("calls_salted", "calls_hashed", "calls_reversed"):
+        scan = f"saltmill scan conf/calls.yaml calls --table {table} --decode --format jsonl"
+        found = [json.loads(line) for line in run(scan, "--where", where).splitlines()]
+        assert [r["cells"]["c:seconds"] for r in found] == [int(c["seconds"]) for c in own]
+        assert len(run(scan).splitlines()) == len(calls)
+
+
+def test_loans_and_their_returns(run):
+    run(commands("loans")[0])
+    student, book = (json.loads(run(c, "--format", "jsonl")) for c in commands("loans")[1:])
+    loans = rows_of("loans")
+    for row, who, other, family in ((student, "student", "book", "borrow"), (book, "book", "student", "borrowed")):
+        value = {"student": "2013010001", "book": "B0001"}[who]
+        last = {}
+        for r in sorted(loans, key=lambda r: r["time"]):
+            if r[who] == value:
+                last[r[other]] = r["borrowed"]
+        assert {c["qualifier"]: c["value"] for c in row["cells"] if c["family"] == family} == last
