@@ -189,7 +189,7 @@ static int refer_to(struct reader *r, struct job_table *t, size_t table, struct 
 }
 
 /* The table whose keys the cells are. */
-static int find_truth(struct reader *r, struct job_table *t)
+int find_truth(struct reader *r, struct job_table *t)
 {
 	int rc = RC_OK;
 	for (size_t i = 0; i < t->ncells && rc == RC_OK; i++) {
@@ -237,8 +237,6 @@ int read_cells(struct reader *r, const struct node *n, const struct key *key, vo
 
 int check_cells(struct reader *r, struct job_table *t)
 {
-	int rc = find_truth(r, t);
-	if (rc == RC_OK)
-		rc = check_twins(r, t);
+	int rc = check_twins(r, t);
 	return rc ? rc : check_families_used(r, t);
 }

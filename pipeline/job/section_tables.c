@@ -73,6 +73,8 @@ static int read_table(struct reader *r, const struct node *n, struct job_table *
 	regions_default(&t->regions);
 	t->schema.pos = n->pos;
 	int rc = read_mapping(r, n, &table_schema, t);
+	if (rc == RC_OK)
+		rc = find_truth(r, t);
 	if (rc)
 		return rc;
 	t->schema.pos = node_get(n, "name")->pos;

@@ -74,6 +74,8 @@ int read_configuration(struct reader *r, const struct node *n, const struct key 
 /* section_tables.c: slot size_t, the index of the table of that name, one above this one. */
 int read_table_use(struct reader *r, const struct node *n, const struct key *key, void *slot);
 
+/* section_cells.c, when all cells and delete markers are read: the table whose keys they are. */
+int find_truth(struct reader *r, struct job_table *t);
 /* section_cells.c, section_regions.c, section_tables.c: slots struct job_table, struct job_table,
  * struct job. */
 int read_cells(struct reader *r, const struct node *n, const struct key *key, void *slot);

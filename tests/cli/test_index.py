@@ -125,3 +125,21 @@ def test_one_decides(tmp_path):
         "{const: k}, {key_of: t}", "{const: k}, {key_of: u}"))
     done = subprocess.run([PROGRAM, "ddl", "job.yaml"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "found table `u`, and `t` before, expected one: only one can decide" in done.stderr
+
+
+def test_entries_are_deleted(tmp_path):
+    """A delete marker of the entry of a row, in a table that has no other reference, and is the third."""
+    text = JOB % ("{const: a}", "width: 9", "", "")
+    more = text[text.index("  - name: t"):text.index("  - name: i")].replace("name: t", "name: u", 1).replace(
+        "timestamp: at", "timestamp: at\n    when: n = 5", 1)
+    cells_of = text[text.index("    cells:\n"):text.rindex("    regions")]
+    (tmp_path / "job.yaml").write_text(text.replace("  - name: i", more + "  - name: i").replace(
+        cells_of, "    deletes: [{family: v, qualifier: {key_of: u}}]\n"))
+    (tmp_path / "in.csv").write_text("id,n,name,at\n1,5,x,10\n2,6,y,11\n")
+    saltmill("load", "job.yaml", "-o", "out", "--quiet", cwd=tmp_path)
+    found = [json.loads(x) for x in saltmill("scan", "job.yaml", "out", "--table", "i", "--raw", "--format", "jsonl",
+                                             cwd=tmp_path).splitlines()]
+    [[c]] = [r["cells"] for r in found]  # the second event has no row in u
+    assert unescape(c["qualifier"]) == b"ax        " + (1).to_bytes(4, "big") and c["type"] == "DeleteColumn"
+    tables = json.loads((tmp_path / "out" / "manifest.json").read_text())["tables"]
+    assert [t.get("index_of") for t in tables] == [None, None, "u"]
