@@ -333,18 +333,19 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 /* The load is published as dir. */
 static int record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
 {
-	struct error ignored;
 	uint8_t digest[16];
 	uint64_t size;
 	char *path = mem_format("%s/manifest.json", dir);
+	bool known = io_digest_file(path, digest, &size, err) == RC_OK;
 	/* somebody may have moved it already: no reason not to record it */
-	bool known = io_digest_file(path, digest, &size, &ignored) == RC_OK;
+	int rc = known || access(path, F_OK) < 0 ? RC_OK : err->code;
 	struct state_result result = {.ranges = m->offsets,
 				      .read = m->read,
 				      .rejected = m->rejected,
 				      .manifest = known ? digest : NULL};
 	mem_free(path);
-	int rc = state_published(in->state, &result, err);
+	if (rc == RC_OK)
+		rc = state_published(in->state, &result, err);
 	if (rc == RC_OK)
 		tell_group(in, m->offsets, m->noffsets);
 	return rc;

@@ -73,7 +73,7 @@ class TopicScenario(faults.Scenario):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         end, loads = time.monotonic() + faults.TIMEOUT, out / "state" / "loads"
         while process.poll() is None and time.monotonic() < end:
-            if (loads / "00000003.json").exists() and not (out / "state" / "intent.json").exists():
+            if (loads / "00000003.json").exists() and self.has_state(process, out):
                 process.send_signal(signal.SIGTERM)
                 break
             time.sleep(0.02)
@@ -84,6 +84,14 @@ class TopicScenario(faults.Scenario):
             process.communicate()
             raise
         return process.returncode, b"", stderr
+
+    @staticmethod
+    def has_state(process, out):
+        """It has the state's lock, and so has seen to its signals."""
+        try:
+            return (out / "state" / "lock").read_text().startswith(f"{process.pid} on ")
+        except FileNotFoundError:
+            return False
 
     def run_load(self, out, env):
         """Where a run before this one has published, nothing is left but to record it."""
