@@ -10,20 +10,20 @@
 #include "key_ranges.h"
 
 enum key_filter_kind {
-	FILTER_ALL,   /* FilterList, MUST_PASS_ALL */
-	FILTER_ONE,   /* MUST_PASS_ONE */
-	FILTER_FUZZY, /* of these patterns */
-	FILTER_ROW,   /* bytes of the row key from `at` on, as many as value has */
-	FILTER_COLUMN /* the newest value of a column; rows without it do not pass */
+	KEY_FILTER_ALL,	  /* FilterList, MUST_PASS_ALL */
+	KEY_FILTER_ONE,	  /* MUST_PASS_ONE */
+	KEY_FILTER_FUZZY, /* of these patterns */
+	KEY_FILTER_ROW,	  /* bytes of the row key from `at` on, as many as value has */
+	KEY_FILTER_COLUMN /* the newest value of a column; rows without it do not pass */
 };
 /* CompareOperator. */
 enum key_filter_op {
-	FILTER_LESS,
-	FILTER_LESS_OR_EQUAL,
-	FILTER_EQUAL,
-	FILTER_NOT_EQUAL,
-	FILTER_GREATER_OR_EQUAL,
-	FILTER_GREATER
+	KEY_FILTER_LESS,
+	KEY_FILTER_LESS_OR_EQUAL,
+	KEY_FILTER_EQUAL,
+	KEY_FILTER_NOT_EQUAL,
+	KEY_FILTER_GREATER_OR_EQUAL,
+	KEY_FILTER_GREATER
 };
 
 struct key_filter {

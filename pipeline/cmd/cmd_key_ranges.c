@@ -164,8 +164,8 @@ static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s
 	char *size = s->cost.known ? mem_format("%s", format_bytes(bytes, s->cost.touched))
 				   : mem_strdup("as many bytes as its load or plan has: key "
 						"ranges JOB DIR");
-	bool fuzzy = f && (f->kind == FILTER_FUZZY ||
-			   (f->kind == FILTER_ALL && f->of[0]->kind == FILTER_FUZZY));
+	bool fuzzy = f && (f->kind == KEY_FILTER_FUZZY ||
+			   (f->kind == KEY_FILTER_ALL && f->of[0]->kind == KEY_FILTER_FUZZY));
 	char *text = mem_format("the question leaves the key's first part open: %s (%s), or a "
 				"table whose key begins with a field of the question",
 				fuzzy ? "a fuzzy-row filter, by which the server jumps from row to "

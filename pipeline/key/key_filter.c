@@ -34,7 +34,7 @@ static const struct key_filter *list(struct maker *m, enum key_filter_kind kind,
 				     const struct key_filter *x, const struct key_filter *y)
 {
 	if (!x || !y)
-		return kind == FILTER_ONE ? NULL : x ? x : y;
+		return kind == KEY_FILTER_ONE ? NULL : x ? x : y;
 	size_t nx = x->kind == kind ? x->n : 1, ny = y->kind == kind ? y->n : 1;
 	struct key_filter f = {.kind = kind, .n = nx + ny};
 	f.of = arena_alloc(m->a, f.n * sizeof(*f.of));
@@ -61,19 +61,19 @@ static bool fixed_place(const struct key_schema *s, size_t step, size_t *at)
 
 static const struct key_filter *in_interval(struct maker *m, size_t at, struct interval i)
 {
-	struct key_filter f = {.kind = FILTER_ROW, .at = at};
+	struct key_filter f = {.kind = KEY_FILTER_ROW, .at = at};
 	const struct key_filter *lo = NULL, *hi = NULL;
 	if (i.lo.len) {
-		f.op = FILTER_GREATER_OR_EQUAL;
+		f.op = KEY_FILTER_GREATER_OR_EQUAL;
 		f.value = i.lo;
 		lo = leaf(m, f);
 	}
 	if (i.hi.ptr) {
-		f.op = FILTER_LESS;
+		f.op = KEY_FILTER_LESS;
 		f.value = i.hi;
 		hi = leaf(m, f);
 	}
-	return list(m, FILTER_ALL, lo, hi);
+	return list(m, KEY_FILTER_ALL, lo, hi);
 }
 
 static bool is_one_value(struct maker *m, uint32_t width, struct interval i)
@@ -97,15 +97,15 @@ static const struct key_filter *of_part(struct maker *m, size_t step, const stru
 		struct interval one = laid.set.item[i];
 		const struct key_filter *f;
 		if (is_one_value(m, l->width, one))
-			f = leaf(m, (struct key_filter){.kind = FILTER_ROW,
-							.op = FILTER_EQUAL,
+			f = leaf(m, (struct key_filter){.kind = KEY_FILTER_ROW,
+							.op = KEY_FILTER_EQUAL,
 							.at = at,
 							.value = one.lo});
 		else
 			f = in_interval(m, at, one);
 		if (!f)
 			return NULL;
-		all = i ? list(m, FILTER_ONE, all, f) : f;
+		all = i ? list(m, KEY_FILTER_ONE, all, f) : f;
 	}
 	*exact = laid.exact;
 	return all;
@@ -126,23 +126,24 @@ static const struct key_filter *compare(struct maker *m, const struct key_filter
 					enum asked_op op, struct bytes x)
 {
 	static const enum key_filter_op of[] = {
-		[ASKED_EQ] = FILTER_EQUAL,   [ASKED_NE] = FILTER_NOT_EQUAL,
-		[ASKED_LT] = FILTER_LESS,    [ASKED_LE] = FILTER_LESS_OR_EQUAL,
-		[ASKED_GT] = FILTER_GREATER, [ASKED_GE] = FILTER_GREATER_OR_EQUAL};
+		[ASKED_EQ] = KEY_FILTER_EQUAL,	 [ASKED_NE] = KEY_FILTER_NOT_EQUAL,
+		[ASKED_LT] = KEY_FILTER_LESS,	 [ASKED_LE] = KEY_FILTER_LESS_OR_EQUAL,
+		[ASKED_GT] = KEY_FILTER_GREATER, [ASKED_GE] = KEY_FILTER_GREATER_OR_EQUAL};
 	struct bytes behind = bytes_behind(m->a, x);
 	switch (op) {
-	case ASKED_NULL_NOT: return column(m, where, FILTER_GREATER_OR_EQUAL, bytes_of("", 0));
+	case ASKED_NULL_NOT: return column(m, where, KEY_FILTER_GREATER_OR_EQUAL, bytes_of("", 0));
 	case ASKED_STARTS:
 	case ASKED_STARTS_NOT: break;
 	default: return column(m, where, of[op], x);
 	}
 	bool within = op == ASKED_STARTS;
 	const struct key_filter *lo =
-		column(m, where, within ? FILTER_GREATER_OR_EQUAL : FILTER_LESS, x);
+		column(m, where, within ? KEY_FILTER_GREATER_OR_EQUAL : KEY_FILTER_LESS, x);
 	if (!behind.ptr)
 		return lo;
-	return list(m, within ? FILTER_ALL : FILTER_ONE, lo,
-		    column(m, where, within ? FILTER_LESS : FILTER_GREATER_OR_EQUAL, behind));
+	return list(m, within ? KEY_FILTER_ALL : KEY_FILTER_ONE, lo,
+		    column(m, where, within ? KEY_FILTER_LESS : KEY_FILTER_GREATER_OR_EQUAL,
+			   behind));
 }
 
 static struct bytes qualifier_of(const struct cell_spec *c)
@@ -191,7 +192,7 @@ static const struct key_filter *of_cell(struct maker *m, const struct asked *q)
 {
 	const struct job_table *t = m->k->table;
 	const struct cell_spec *c = cell_of(t, q);
-	struct key_filter where = {.kind = FILTER_COLUMN,
+	struct key_filter where = {.kind = KEY_FILTER_COLUMN,
 				   .family = q->family,
 				   .qualifier = q->qualifier};
 	struct bytes x = q->value.text;
@@ -232,7 +233,7 @@ static const struct key_filter *of_tree(struct maker *m, const struct asked *q, 
 	bool left, right;
 	const struct key_filter *x = of_tree(m, q->left, &left), *y = of_tree(m, q->right, &right);
 	*exact = left && right;
-	return list(m, q->op == ASKED_AND ? FILTER_ALL : FILTER_ONE, x, y);
+	return list(m, q->op == ASKED_AND ? KEY_FILTER_ALL : KEY_FILTER_ONE, x, y);
 }
 
 /* --- fuzzy rows --- */
@@ -286,7 +287,7 @@ static const struct key_filter *fuzzy_of(struct maker *m, const struct asked *co
 {
 	const struct key_schema *s = &m->k->schema;
 	struct fuzzy z = {0};
-	struct key_filter f = {.kind = FILTER_FUZZY, .n = 1};
+	struct key_filter f = {.kind = KEY_FILTER_FUZZY, .n = 1};
 	bool open = false, helps = false;
 	for (size_t i = 0; i < s->nsteps && z.nparts < SHAPE_MAX_PARTS; i++) {
 		size_t at, count;
@@ -365,11 +366,11 @@ int key_filter(struct key_checks *out, const struct key_ranges *ranges, const st
 			answered = more;
 			continue;
 		}
-		out->filter = list(&m, FILTER_ALL, out->filter, of_tree(&m, all[i], &exact));
+		out->filter = list(&m, KEY_FILTER_ALL, out->filter, of_tree(&m, all[i], &exact));
 		out->exact = out->exact && exact;
 	}
 	const struct key_filter *fuzzy = out->filter || !out->exact ? fuzzy_of(&m, all, n) : NULL;
 	if (fuzzy)
-		out->filter = list(&m, FILTER_ALL, fuzzy, out->filter);
+		out->filter = list(&m, KEY_FILTER_ALL, fuzzy, out->filter);
 	return RC_OK;
 }

@@ -9,12 +9,12 @@
 #define SHELL_FILTER "org.apache.hadoop.hbase.filter."
 #define SHELL_BYTES  "org.apache.hadoop.hbase.util.Bytes.toBytesBinary('"
 
-static const char *const operators[] = {[FILTER_LESS] = "LESS",
-					[FILTER_LESS_OR_EQUAL] = "LESS_OR_EQUAL",
-					[FILTER_EQUAL] = "EQUAL",
-					[FILTER_NOT_EQUAL] = "NOT_EQUAL",
-					[FILTER_GREATER_OR_EQUAL] = "GREATER_OR_EQUAL",
-					[FILTER_GREATER] = "GREATER"};
+static const char *const operators[] = {[KEY_FILTER_LESS] = "LESS",
+					[KEY_FILTER_LESS_OR_EQUAL] = "LESS_OR_EQUAL",
+					[KEY_FILTER_EQUAL] = "EQUAL",
+					[KEY_FILTER_NOT_EQUAL] = "NOT_EQUAL",
+					[KEY_FILTER_GREATER_OR_EQUAL] = "GREATER_OR_EQUAL",
+					[KEY_FILTER_GREATER] = "GREATER"};
 
 static void put_bytes(struct buf *out, struct bytes b, bool java)
 {
@@ -51,7 +51,7 @@ static void put_shell_fuzzy(struct buf *out, const struct key_filter *f)
 static void put_shell_leaf(struct buf *out, const struct key_filter *f)
 {
 	const char *op = operators[f->op];
-	if (f->kind == FILTER_ROW) {
+	if (f->kind == KEY_FILTER_ROW) {
 		buf_printf(
 			out,
 			SHELL_FILTER
@@ -73,18 +73,18 @@ static void put_shell_leaf(struct buf *out, const struct key_filter *f)
 
 void filter_shell(struct buf *out, const struct key_filter *f)
 {
-	if (f->kind == FILTER_FUZZY) {
+	if (f->kind == KEY_FILTER_FUZZY) {
 		put_shell_fuzzy(out, f);
 		return;
 	}
-	if (f->kind != FILTER_ALL && f->kind != FILTER_ONE) {
+	if (f->kind != KEY_FILTER_ALL && f->kind != KEY_FILTER_ONE) {
 		put_shell_leaf(out, f);
 		return;
 	}
 	buf_printf(out,
 		   SHELL_FILTER "FilterList.new(" SHELL_FILTER
 				"FilterList::Operator::MUST_PASS_%s, [",
-		   f->kind == FILTER_ALL ? "ALL" : "ONE");
+		   f->kind == KEY_FILTER_ALL ? "ALL" : "ONE");
 	for (size_t i = 0; i < f->n; i++) {
 		buf_append_str(out, i ? ", " : "");
 		filter_shell(out, f->of[i]);
@@ -97,9 +97,10 @@ void filter_shell(struct buf *out, const struct key_filter *f)
 /* A SingleColumnValueFilter is told in a statement of its own what to do with a missing column. */
 static void declare_columns(struct buf *out, const struct key_filter *f, unsigned *n)
 {
-	for (size_t i = 0; (f->kind == FILTER_ALL || f->kind == FILTER_ONE) && i < f->n; i++)
+	for (size_t i = 0; (f->kind == KEY_FILTER_ALL || f->kind == KEY_FILTER_ONE) && i < f->n;
+	     i++)
 		declare_columns(out, f->of[i], n);
-	if (f->kind != FILTER_COLUMN)
+	if (f->kind != KEY_FILTER_COLUMN)
 		return;
 	++*n;
 	buf_printf(out, "SingleColumnValueFilter column%u = new SingleColumnValueFilter(", *n);
@@ -127,19 +128,19 @@ static void put_java_fuzzy(struct buf *out, const struct key_filter *f)
 static void put_java(struct buf *out, const struct key_filter *f, unsigned *n)
 {
 	switch (f->kind) {
-	case FILTER_FUZZY: put_java_fuzzy(out, f); return;
-	case FILTER_COLUMN: buf_printf(out, "column%u", ++*n); return;
-	case FILTER_ROW:
+	case KEY_FILTER_FUZZY: put_java_fuzzy(out, f); return;
+	case KEY_FILTER_COLUMN: buf_printf(out, "column%u", ++*n); return;
+	case KEY_FILTER_ROW:
 		buf_printf(out, "new RowFilter(CompareOperator.%s, new BinaryComponentComparator(",
 			   operators[f->op]);
 		put_bytes(out, f->value, true);
 		buf_printf(out, ", %zu))", f->at);
 		return;
-	case FILTER_ALL:
-	case FILTER_ONE: break;
+	case KEY_FILTER_ALL:
+	case KEY_FILTER_ONE: break;
 	}
 	buf_printf(out, "new FilterList(FilterList.Operator.MUST_PASS_%s",
-		   f->kind == FILTER_ALL ? "ALL" : "ONE");
+		   f->kind == KEY_FILTER_ALL ? "ALL" : "ONE");
 	for (size_t i = 0; i < f->n; i++) {
 		buf_append_str(out, ", ");
 		put_java(out, f->of[i], n);

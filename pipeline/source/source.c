@@ -22,7 +22,6 @@
 #define PIECE_BYTES	  ((size_t)1 << 20)
 #define SHARE_PIECE_BYTES ((size_t)64 << 10) /* of a share of the input: many, for a sure sum */
 #define ALONE_PIECES	  4
-#define SOME_ROWS	  ((size_t)16)
 #define BLOCK_SHARE	  32 /* of a quarter of the memory */
 #define ALONE_COPIES	  3  /* of a long row: the piece, what was read behind it, the record */
 
@@ -407,39 +406,6 @@ int worker_reject(struct source_worker *w, const struct source_sink *sink,
 	return sink->reject ? sink->reject(sink->ctx, &rejected, err) : RC_OK;
 }
 
-/* Rows after which the input cannot be trusted. */
-static int fatal_row(const struct source_worker *w, const struct csv_row *row, struct error *err)
-{
-	const struct source *s = w->source;
-	uint64_t line = w->line + row->line;
-	uint64_t offset = w->offset + (uint64_t)(row->start - w->piece.ptr);
-	bool too_long = (uint64_t)(row->end - row->start) > s->max_row_bytes;
-
-	if (too_long)
-		return source_long_row(s, w->file, line, offset, err);
-	if (row->kind == CSV_CONFUSED)
-		return error_set(err, RC_ORDER,
-				 "%s:%llu: libcsv and the scanner of row ends disagree (a bug)",
-				 input_name(s->files[w->file].path), (unsigned long long)line + 1);
-	return RC_OK;
-}
-
-/* Of the row in the reader's columns. */
-static struct event make_event(const struct source_worker *w, const uint8_t *start,
-			       const uint8_t *end, uint64_t line)
-{
-	uint64_t at = (uint64_t)(start - w->piece.ptr);
-
-	return (struct event){.columns = w->reader.columns,
-			      .ncolumns = w->source->ncolumns,
-			      .roomy = true,
-			      .seq = w->seq + at,
-			      .line = w->line + line + 1,
-			      .offset = w->offset + at,
-			      .raw = bytes_of(start, (size_t)(end - start)),
-			      .file = w->source->files[w->file].path};
-}
-
 int worker_take(struct source_worker *w, const struct event *event, const struct source_sink *sink,
 		struct error *err)
 {
@@ -447,104 +413,6 @@ int worker_take(struct source_worker *w, const struct event *event, const struct
 	int rc = sink->event(sink->ctx, event, &why);
 
 	return rc == RC_DATA ? worker_reject(w, sink, event, &why, err) : rc;
-}
-
-/* The last n values of the row are nothing but the delimiters in front of them. */
-static bool ends_empty(const struct csv_source *csv, const struct csv_row *row, size_t n)
-{
-	const uint8_t *p = row->end;
-
-	for (; n > 0 && p > row->start; n -= *p == csv->delimiter) {
-		p--;
-		if (*p != csv->delimiter && !(csv->trim && (*p == ' ' || *p == '\t')))
-			return false;
-	}
-	return n == 0;
-}
-
-/* Fill up a row with nulls, or drop what is too much of it, if the job says so. */
-static bool fit_columns(struct source_worker *w, const struct csv_row *row)
-{
-	const struct source *s = w->source;
-	size_t n = row->ncolumns;
-
-	if (n > s->ncolumns)
-		return s->csv->extra == EXTRA_IGNORE ||
-		       (s->csv->extra == EXTRA_EMPTY && ends_empty(s->csv, row, n - s->ncolumns));
-	for (; n < s->ncolumns; n++)
-		w->reader.columns[n] = (struct column){.ptr = w->piece.ptr, .absent = true};
-	return s->csv->missing == MISSING_NULL;
-}
-
-static int take_row(struct source_worker *w, const struct csv_row *row,
-		    const struct source_sink *sink, struct error *err)
-{
-	const struct source *s = w->source;
-	struct event event = make_event(w, row->start, row->end, row->line);
-	struct reject why;
-	bool skipped = false;
-	int rc = s->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
-
-	if (rc || skipped)
-		return rc;
-	event.ncolumns = row->ncolumns;
-	if (row->kind == CSV_ROW && (row->ncolumns == s->ncolumns || fit_columns(w, row))) {
-		event.ncolumns = s->ncolumns;
-		return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
-	}
-	row_fault(s, row, &why);
-	return worker_reject(w, sink, &event, &why, err);
-}
-
-static int take_one_of(struct source_worker *w, const struct event_rows *rows, size_t i,
-		       const struct source_sink *sink, struct error *err)
-{
-	const uint16_t *ends = rows->ends + i * rows->stride;
-	const uint8_t *end = rows->text + ends[rows->ncolumns - 1];
-	bool skipped = false;
-
-	csv_columns(&w->reader, rows, i);
-	struct event event =
-		make_event(w, rows->text + row_field(ends).at, end, w->reader.line - rows->n + i);
-	int rc = w->source->csv->skip_matching ? skip_row(w, &event, sink, &skipped, err) : RC_OK;
-	return rc || skipped ? rc : worker_take(w, &event, sink, err);
-}
-
-/* Rows [from, end): together if sink takes them so, or else one by one. */
-static int take_some(struct source_worker *w, const struct event_rows *rows, size_t from,
-		     size_t end, const struct source_sink *sink, struct error *err)
-{
-	struct event_rows some = *rows;
-	bool taken = false;
-	int rc = RC_OK;
-
-	some.ends += from * rows->stride;
-	some.n = end - from;
-	some.line += from;
-	if (sink->rows && !w->source->csv->skip_matching)
-		rc = sink->rows(sink->ctx, &some, &taken);
-	for (; !taken && from < end && rc == RC_OK; from++)
-		rc = take_one_of(w, rows, from, sink, err);
-	return rc;
-}
-
-/* An odd row shall not keep many others from going together: fewer are tried next. */
-static int take_rows(struct source_worker *w, struct event_rows *rows,
-		     const struct source_sink *sink, struct error *err)
-{
-	bool taken = false;
-	int rc = RC_OK;
-
-	if (!sink->event)
-		return RC_OK;
-	rows->seq = w->seq + (uint64_t)(rows->text - w->piece.ptr);
-	rows->line = w->line + w->reader.line - rows->n + 1;
-	if (sink->rows && !w->source->csv->skip_matching && rows->n > SOME_ROWS)
-		rc = sink->rows(sink->ctx, rows, &taken);
-	for (size_t i = 0; !taken && i < rows->n && rc == RC_OK; i += SOME_ROWS)
-		rc = take_some(w, rows, i, i + SOME_ROWS < rows->n ? i + SOME_ROWS : rows->n, sink,
-			       err);
-	return rc;
 }
 
 uint64_t source_worker_piece(const struct source_worker *w)
@@ -557,11 +425,9 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 			 struct error *err)
 {
 	struct source *s = w->source;
-	struct event_rows plain;
-	struct csv_row row;
 	uint64_t rows = 0;
-	size_t n;
-	int rc = RC_OK;
+	bool fatal = false;
+	int rc;
 
 	buf_reserve(&w->piece, CSV_SLACK);
 	if (s->blocks)
@@ -569,20 +435,9 @@ static int work_on_piece(struct source_worker *w, bool locked, const struct sour
 	else if (s->json)
 		rc = work_on_lines(w, sink, &rows, err);
 	else
-		csv_start(&w->reader, w->piece.ptr, w->piece.len);
-	while (rc == 0 && !s->json) {
-		while (rc == 0 && (n = csv_plain(&w->reader, &plain)) > 0) {
-			rows += n;
-			rc = take_rows(w, &plain, sink, err);
-		}
-		if (rc != 0 || !csv_next(&w->reader, &row))
-			break;
-		rc = fatal_row(w, &row, err);
-		if (rc != 0)
-			return fail(s, locked, rc, err->msg);
-		rows++;
-		rc = take_row(w, &row, sink, err);
-	}
+		rc = work_on_rows(w, sink, &rows, &fatal, err);
+	if (fatal)
+		return fail(s, locked, rc, err->msg);
 	w->counts.events += rows;
 	atomic_fetch_add(&s->rows[w->file], rows);
 	if (rc != 0)

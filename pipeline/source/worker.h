@@ -34,6 +34,13 @@ int worker_reject(struct source_worker *w, const struct source_sink *sink,
 int skip_row(struct source_worker *w, const struct event *event, const struct source_sink *sink,
 	     bool *skipped, struct error *err);
 
+/*
+ * csv_rows.c: each row of the piece is an event; *rows: how many.  *fatal: a row after which the
+ * input cannot be trusted, which *err names.
+ */
+int work_on_rows(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
+		 bool *fatal, struct error *err);
+
 /* row_faults.c: why the row is no event. */
 void row_fault(const struct source *s, const struct csv_row *row, struct reject *why);
 
