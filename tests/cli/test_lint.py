@@ -100,8 +100,9 @@ CASES = {
         "{family: g, qualifier: w, value: w, optional: true}"), rows()),
     # times
     "seconds taken for milliseconds": ("mistaken-unit", job(time="unit: ms"), rows()),
+    # of 1973, as seconds in the year 5772; what would be behind the year 9999 is a bad event already
     "milliseconds taken for seconds": ("mistaken-unit", job(time="unit: s"),
-                                       rows(at=lambda i: (NOW + i) * 1000)),
+                                       rows(at=lambda i: (120_000_000 + i) * 1000)),
     "a TTL that hides all": ("short-ttl", job(families="f: {ttl: 30d}"), rows()),
     "a TTL that hides the oldest": ("short-ttl", job(families="f: {ttl: 9000d}"),
                                     rows(at=lambda i: 86400 * 365 * 3 if i == 7 else NOW + i)),
@@ -293,6 +294,10 @@ def test_worked_jobs(file, flights_csv, tmp_path):
             fastavro.writer(out, schema, [{"device": {"id": i % 7}, "at": (NOW + i) * 1000, "value": i / 8, "tags": ["a"],
                                            "price": decimal.Decimal(i) / 4} for i in range(200)])
         files = [tmp_path / "in.avro"]
+    if file.stem == "warehouse":  # of standard input: the job alone is judged
+        text = file.read_text().replace("{type: time}", "{type: time, unit: ms}")  # which its schema would say
+        file = tmp_path / file.name
+        file.write_text(re.sub(r"(?ms)^source:.*?^(?=\w)", "source: {csv: {}}\n", text, count=1))
     done = saltmill("lint", file, *files, "--json", cwd=ROOT)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
