@@ -166,7 +166,7 @@ pass: pass memory cell_sample measure tuning existing_regions regions kept_plan 
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
 load: load | bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
-ask: stored where | bytes error reject mem encoding job field predicate question key key_ranges query
+ask: stored where | bytes cell error reject mem encoding job field predicate question key key_ranges query
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish

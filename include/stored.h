@@ -8,6 +8,7 @@
 #ifndef SALTMILL_STORED_H
 #define SALTMILL_STORED_H
 
+#include "cell.h"
 #include "field.h"
 #include "key.h"
 
@@ -43,5 +44,11 @@ const struct stored_column *stored_find(const struct stored *s, struct bytes fam
  */
 int stored_take(const struct layout *l, const struct field_form *form, struct bytes in,
 		struct arena *a, struct field_scratch *scratch, struct value *v, struct error *err);
+/*
+ * The row key of the table that decides, which a cell of an index table holds; false: it holds
+ * none.  pieces as above; *key borrows from the cell.
+ */
+bool stored_reference(const struct stored *s, const struct cell *c, struct key_piece *pieces,
+		      struct bytes *key);
 
 #endif

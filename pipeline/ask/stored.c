@@ -81,3 +81,15 @@ int stored_take(const struct layout *l, const struct field_form *form, struct by
 	v->text = bytes_of("", 0);
 	return rc;
 }
+
+bool stored_reference(const struct stored *s, const struct cell *c, struct key_piece *pieces,
+		      struct bytes *key)
+{
+	const struct stored_column *column = stored_find(s, c->family, c->qualifier, pieces);
+	if (!column)
+		return false;
+	size_t last = column->spec->nqualifier;
+	bool by_name = last > 0 && column->spec->qualifier[last - 1].kind == PART_KEY;
+	*key = by_name ? pieces[last - 1].bytes : c->value;
+	return by_name || column->spec->kind == VALUE_KEY;
+}

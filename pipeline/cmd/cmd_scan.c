@@ -1,7 +1,7 @@
 /*
  * cmd_scan.c - `saltmill get JOB DIR...` and `saltmill scan JOB DIR...`: what is asked
  *
- * scan_answer.c answers it.
+ * scan_answer.c answers it, and scan_via.c where an index table leads to the rows.
  */
 #include "cmd_scan.h"
 
@@ -26,7 +26,8 @@ enum {
 	OPT_NOW,
 	OPT_FORMAT,
 	OPT_EXPLAIN,
-	OPT_DECODE
+	OPT_DECODE,
+	OPT_VIA
 };
 
 /* A key as \xHH text. */
@@ -105,6 +106,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	switch (opt) {
 	case OPT_TABLE: a->table = arg; return RC_OK;
 	case OPT_WHERE: a->where = arg; return RC_OK;
+	case OPT_VIA: a->via = arg; return RC_OK;
 	case OPT_COLUMNS: a->columns = arg; return RC_OK;
 	case OPT_ROW: a->has_row = true; /* fall through */
 	case OPT_START: take_key(&a->start, arg); return RC_OK;
@@ -170,6 +172,9 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
 	if (get && a->where)
 		return error_set(err, RC_CONFIG, "--where is an option of `saltmill scan`");
+	if (a->via && (get || a->explain))
+		return error_set(err, RC_CONFIG, "--via is an option of `saltmill scan`%s",
+				 get ? "" : ", without --explain");
 	if (a->has_prefix && a->q.reversed)
 		return error_set(
 			err, RC_CONFIG,
@@ -198,6 +203,7 @@ static int run(int argc, char **argv, bool get)
 					    {"format", required_argument, NULL, OPT_FORMAT},
 					    {"explain", no_argument, NULL, OPT_EXPLAIN},
 					    {"decode", no_argument, NULL, OPT_DECODE},
+					    {"via", required_argument, NULL, OPT_VIA},
 					    {0}};
 	struct run_options shared;
 	struct scan_arguments a = {.q = {.get = get}};
@@ -212,8 +218,9 @@ static int run(int argc, char **argv, bool get)
 	size_t n = take_fields(&a, argv + first, (size_t)(argc - first));
 	rc = check(&a, n, &err);
 	if (rc == RC_OK)
-		rc = scan_answer(&a, argv[first], (const char *const *)argv + first + 1, n - 1,
-				 &err);
+		rc = (a.via ? scan_answer_via : scan_answer)(&a, argv[first],
+							     (const char *const *)argv + first + 1,
+							     n - 1, &err);
 	buf_release(&a.fields);
 	buf_release(&a.start);
 	buf_release(&a.stop);

@@ -7,7 +7,7 @@
 #include "query.h"
 
 struct scan_arguments {
-	const char *table, *columns, *where;
+	const char *table, *columns, *where, *via;
 	struct query q; /* but for what the job's table says */
 	struct buf start, stop;
 	struct buf fields; /* FIELD=VALUE... as a question, or empty */
@@ -18,5 +18,8 @@ struct scan_arguments {
 /* scan_answer.c: ask the loads and print the answer. */
 int scan_answer(const struct scan_arguments *a, const char *job, const char *const *dirs,
 		size_t ndirs, struct error *err);
+/* scan_via.c: the same of the rows that an index table's cells name, in the order of the index. */
+int scan_answer_via(const struct scan_arguments *a, const char *job, const char *const *dirs,
+		    size_t ndirs, struct error *err);
 
 #endif

@@ -228,6 +228,9 @@ const struct command commands[] = {
 	 "  --prefix KEY            rows that begin so\n"
 	 "  --reverse               in falling order; --start is then the greatest\n"
 	 "  --limit N               rows\n"
+	 "  --via TABLE             ask this index table, and give the rows that its cells name, "
+	 "in "
+	 "its order\n"
 	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
 	 cmd_scan},
 	{0},

@@ -143,3 +143,48 @@ def test_entries_are_deleted(tmp_path):
     assert unescape(c["qualifier"]) == b"ax        " + (1).to_bytes(4, "big") and c["type"] == "DeleteColumn"
     tables = json.loads((tmp_path / "out" / "manifest.json").read_text())["tables"]
     assert [t.get("index_of") for t in tables] == [None, None, "u"]
+
+
+def via(folder, *args):
+    """[(id, n)] of the rows, in their order."""
+    lines = saltmill("scan", "job.yaml", "out", "--via", "i", "--decode", "--format", "jsonl", *args, cwd=folder).splitlines()
+    return [(r["key"]["id"], int(r["cells"]["f:n"])) for r in map(json.loads, lines)]
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_rows_by_way_of_an_index(tmp_path, unique):
+    """Each row once, though three cells name it; more rows than are fetched at once; 37 values, or 3,000."""
+    (tmp_path / "job.yaml").write_text(JOB % ("{hash: md5, of: [name], bytes: 3}", "terminator: '|'", "",
+                                              ", {field: id, as: u32}" if unique else ""))
+    events = [(i, i * i % 37, f"name{i % 5}", 1000 + i) for i in range(3000)]
+    (tmp_path / "in.csv").write_text("id,n,name,at\n" + "".join(",".join(map(str, e)) + "\n" for e in events))
+    saltmill("load", "job.yaml", "-o", "out", "--quiet", cwd=tmp_path)
+    want = sorted(((e[0], e[1]) for e in events), key=lambda r: (-r[1], r[0]))
+
+    def same(found, expected):
+        # of one value the index has the ids in their order only where its key has them
+        assert [n for _, n in found] == [n for _, n in expected]
+        assert found == expected if unique else sorted(found) == sorted(expected)
+
+    same(via(tmp_path), want)
+    same(via(tmp_path, "--where", "n >= 20 and n < 30"), [r for r in want if 20 <= r[1] < 30])
+    same(via(tmp_path, "--where", "n = 1"), [r for r in want if r[1] == 1])
+    assert via(tmp_path, "--where", "n = 1000") == []
+    assert len(via(tmp_path, "--limit", "300")) == 300
+    same(via(tmp_path, "--limit", "1", "--where", "n = 1"), [r for r in want if r[1] == 1][:1] if unique
+         else via(tmp_path, "--where", "n = 1")[:1])
+    assert [n for _, n in via(tmp_path, "--reverse")] == [n for _, n in reversed(want)]
+    counted = saltmill("scan", "job.yaml", "out", "--via", "i", "--quiet", cwd=tmp_path)
+    assert counted == "3000 rows, 3000 cells\n"
+
+
+@pytest.mark.parametrize("args,words", [
+    (["--via", "t"], "--via: table t is no index"), (["--via", "x"], "x"), (["--via", "i", "--explain"], "without --explain"),
+    (["--via", "i", "--table", "i"], "table i is an index of t, expected --table t or none"),
+    (["--via", "i", "--where", "name = x"], "name")])
+def test_bad_ways(tmp_path, args, words):
+    (tmp_path / "job.yaml").write_text(JOB % ("{const: a}", "width: 9", "", ""))
+    (tmp_path / "in.csv").write_text("id,n,name,at\n1,5,x,10\n")
+    saltmill("load", "job.yaml", "-o", "out", "--quiet", cwd=tmp_path)
+    done = subprocess.run([PROGRAM, "scan", "job.yaml", "out", *args], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and words in done.stderr, done.stderr

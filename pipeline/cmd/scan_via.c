@@ -1,0 +1,276 @@
+/*
+ * scan_via.c - `saltmill scan --via INDEX`: an index table is asked, and the rows are given that
+ * its cells name
+ *
+ * The cells of the index are read in its order, whole rows of it at a time; what they name is
+ * fetched in batches, in the order of the keys, and given in that of the index.  A row of the
+ * index gives each row that it names once, however many of its cells do.  Memory is the names in a
+ * row of the index, and a batch of rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "scan_desk.h"
+
+#define BATCH 256 /* rows that are fetched together */
+
+struct name {
+	struct bytes key;
+	size_t place;	    /* in the order of the index */
+	uint64_t index_row; /* that has it */
+};
+
+struct row {
+	struct bytes key;
+	struct cell *cells;
+	size_t ncells, room;
+};
+
+struct via {
+	struct scan_desk index, rows;
+	struct query_scan *scan; /* of the index */
+	struct key_piece *pieces;
+	struct scan_printer printer;
+	struct name *names; /* of some rows of the index, all that they have */
+	size_t n, room;
+	uint64_t index_rows;
+	struct buf next; /* the name behind them, which was read */
+	bool has_next;
+	struct row found[BATCH]; /* in the order of keys, each once */
+	size_t nfound;
+	struct arena arena; /* of the names, and of what they lead to */
+};
+
+static struct bytes keep(struct via *v, struct bytes b)
+{
+	return bytes_of(arena_strndup(&v->arena, (const char *)b.ptr, b.len), b.len);
+}
+
+static void add_name(struct via *v, struct bytes key)
+{
+	if (v->n == v->room) {
+		v->room = v->room ? 2 * v->room : BATCH;
+		v->names = mem_realloc(v->names, v->room * sizeof *v->names);
+	}
+	v->names[v->n] = (struct name){keep(v, key), v->n, v->index_rows};
+	v->n++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	if (x->index_row != y->index_row)
+		return x->index_row < y->index_row ? -1 : 1;
+	int order = bytes_cmp(x->key, y->key);
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Each name of a row of the index once, where it stands first. */
+static void drop_repeated(struct via *v)
+{
+	size_t n = 0;
+	if (v->n == 0)
+		return;
+	qsort(v->names, v->n, sizeof *v->names, by_name);
+	for (size_t i = 0; i < v->n; i++)
+		if (n == 0 || v->names[n - 1].index_row != v->names[i].index_row ||
+		    !bytes_eq(v->names[n - 1].key, v->names[i].key))
+			v->names[n++] = v->names[i];
+	qsort(v->names, n, sizeof *v->names, by_place);
+	v->n = n;
+}
+
+/* The names in the next rows of the index; none: that was all. */
+static int read_names(struct via *v, struct error *err)
+{
+	struct cell c;
+	struct bytes key;
+	int rc;
+	arena_release(&v->arena);
+	v->n = 0;
+	if (v->has_next)
+		add_name(v, buf_bytes(&v->next));
+	v->has_next = false;
+	while ((rc = query_next(v->scan, &c, err)) == RC_OK) {
+		v->index_rows += query_starts_row(v->scan);
+		if (!stored_reference(&v->index.stored, &c, v->pieces, &key) || key.len == 0)
+			continue;
+		v->has_next = v->n >= BATCH && v->names[v->n - 1].index_row != v->index_rows;
+		if (v->has_next) {
+			v->next.len = 0;
+			buf_append(&v->next, key.ptr, key.len);
+			break;
+		}
+		add_name(v, key);
+	}
+	drop_repeated(v);
+	return rc < 0 ? rc : RC_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return bytes_cmp(((const struct row *)a)->key, ((const struct row *)b)->key);
+}
+
+static void list_rows(struct via *v, const struct name *names, size_t n)
+{
+	size_t once = 0;
+	for (size_t i = 0; i < n; i++)
+		v->found[i] = (struct row){.key = names[i].key};
+	qsort(v->found, n, sizeof *v->found, by_key);
+	for (size_t i = 0; i < n; i++)
+		if (once == 0 || !bytes_eq(v->found[once - 1].key, v->found[i].key))
+			v->found[once++] = v->found[i];
+	v->nfound = once;
+}
+
+/* Each row alone, from its key to the key with a 0 behind it; neighbours joined. */
+static void ask_for_rows(struct via *v, struct query *q)
+{
+	struct query_range *ranges = arena_alloc(&v->arena, v->nfound * sizeof *ranges);
+	for (size_t i = 0; i < v->nfound; i++) {
+		struct bytes key = v->found[i].key;
+		/* keep() has put the 0 there */
+		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
+		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
+			ranges[q->nranges - 1].stop = r.stop;
+		else
+			ranges[q->nranges++] = r;
+	}
+	q->ranges = ranges;
+}
+
+static void put_cell(struct via *v, struct row *r, const struct cell *c)
+{
+	if (r->ncells == r->room) {
+		size_t room = r->room ? 2 * r->room : 8;
+		struct cell *cells = arena_alloc(&v->arena, room * sizeof *cells);
+		for (size_t i = 0; i < r->ncells; i++)
+			cells[i] = r->cells[i];
+		r->cells = cells;
+		r->room = room;
+	}
+	struct cell *to = &r->cells[r->ncells++];
+	*to = *c;
+	to->row = r->key;
+	to->family = keep(v, c->family);
+	to->qualifier = keep(v, c->qualifier);
+	to->value = keep(v, c->value);
+	to->tags = (struct bytes){0};
+}
+
+static int fetch_rows(struct via *v, const struct name *names, size_t n, struct error *err)
+{
+	const struct published *p = &v->rows.loads;
+	struct query q = v->rows.q;
+	struct query_scan *s = NULL;
+	struct cell c;
+	list_rows(v, names, n);
+	ask_for_rows(v, &q);
+	int rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &q, err);
+	while (rc == RC_OK && (rc = query_next(s, &c, err)) == RC_OK) {
+		const struct row wanted = {.key = c.row};
+		struct row *r = bsearch(&wanted, v->found, v->nfound, sizeof *v->found, by_key);
+		if (r)
+			put_cell(v, r, &c);
+	}
+	query_close(s);
+	return rc < 0 ? rc : RC_OK;
+}
+
+static bool enough(const struct via *v)
+{
+	uint64_t limit = v->rows.args->q.limit;
+	return limit > 0 && v->printer.rows == limit;
+}
+
+static int print_rows(struct via *v, const struct name *names, size_t n, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; i < n && rc == RC_OK && !enough(v); i++) {
+		const struct row wanted = {.key = names[i].key};
+		const struct row *r =
+			bsearch(&wanted, v->found, v->nfound, sizeof *v->found, by_key);
+		for (size_t k = 0; r && k < r->ncells && rc == RC_OK; k++)
+			rc = scan_print_cell(&v->printer, &r->cells[k], k == 0, err);
+	}
+	return rc;
+}
+
+static int follow_names(struct via *v, struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t at = 0; at < v->n && rc == RC_OK && !enough(v); at += BATCH) {
+		size_t n = v->n - at < BATCH ? v->n - at : BATCH;
+		rc = fetch_rows(v, v->names + at, n, err);
+		if (rc == RC_OK)
+			rc = print_rows(v, v->names + at, n, err);
+	}
+	return rc;
+}
+
+static int answer(struct via *v, struct error *err)
+{
+	const struct published *p = &v->index.loads;
+	v->pieces = mem_calloc(v->index.stored.max_pieces + 1, sizeof *v->pieces);
+	scan_print_start(&v->printer, &v->rows);
+	int rc = query_open(&v->scan, p->families, p->nfamilies, p->files, p->nfiles, &v->index.q,
+			    err);
+	do {
+		if (rc == RC_OK)
+			rc = read_names(v, err);
+		if (rc == RC_OK)
+			rc = follow_names(v, err);
+	} while (rc == RC_OK && v->has_next && !enough(v));
+	rc = scan_print_end(&v->printer, rc, err);
+	query_close(v->scan);
+	buf_release(&v->next);
+	mem_free(v->names);
+	mem_free(v->pieces);
+	arena_release(&v->arena);
+	return rc;
+}
+
+/* The index leads to one table. */
+static int open_both(struct via *v, const char *job, const char *const *dirs, size_t ndirs,
+		     struct error *err)
+{
+	const struct scan_arguments *a = v->index.args;
+	int rc = scan_desk_open(&v->index, job, a->via, SCAN_ROWS, dirs, ndirs, err);
+	if (rc)
+		return rc;
+	const struct job_table *t = v->index.table;
+	if (!t->is_index)
+		return error_set(err, RC_CONFIG,
+				 "--via: table %s is no index, expected one whose cells are row "
+				 "keys of another table (`key_of`)",
+				 t->schema.name);
+	const char *to = v->index.job.tables[t->index_of].schema.name;
+	rc = scan_desk_open(&v->rows, job, a->table ? a->table : to, SCAN_CELLS, dirs, ndirs, err);
+	if (rc == RC_OK && strcmp(v->rows.table->schema.name, to) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "--via: table %s is an index of %s, expected --table %s or none",
+			       t->schema.name, to, to);
+	return rc;
+}
+
+int scan_answer_via(const struct scan_arguments *a, const char *job, const char *const *dirs,
+		    size_t ndirs, struct error *err)
+{
+	struct via *v = mem_calloc(1, sizeof *v);
+	v->index.args = v->rows.args = a;
+	int rc = open_both(v, job, dirs, ndirs, err);
+	if (rc == RC_OK)
+		rc = answer(v, err);
+	scan_desk_close(&v->rows);
+	scan_desk_close(&v->index);
+	mem_free(v);
+	return rc;
+}
