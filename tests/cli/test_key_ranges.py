@@ -158,7 +158,8 @@ def test_random_questions(tmp_path, saltmill, seed):
                 continue
             if row and len(row) <= 32767:
                 rows.append((row, values))
-        asked = [q for q in (names and question(rng, job, sorted(names)) for _ in range(ASKED)) if q]
+        number = ASKED if t["rowkey"][0].get("salt", 0) < 1000 else 2  # an answer may have a range for each bucket
+        asked = [q for q in (names and question(rng, job, sorted(names)) for _ in range(number)) if q]
         for q, answer in zip(asked, ranges_of_all(saltmill, tmp_path, t["name"], [q.text for q in asked])):
             cases += 1
             if isinstance(answer, OnlyHashed):  # neither the key nor a cell has it
