@@ -108,9 +108,11 @@ static void test_each_bit_counts(void **state)
 		struct error err;
 		piece_region(&w, 0, 0, 0);
 		for (size_t i = 0; i < 8; i++) {
-			do {
+			k[i] = make(0, NULL);
+			while (k[i].r.payload.len > 40) {
+				mem_free(k[i].bytes);
 				k[i] = make(0, NULL);
-			} while (k[i].r.payload.len > 40);
+			}
 			piece_add(&w, &k[i].r);
 		}
 		put(&all, &w, true);
