@@ -9,7 +9,7 @@
 
 static int print_part(struct buf *text, size_t least)
 {
-	if (text->len < least)
+	if (text->len == 0 || text->len < least)
 		return RC_OK;
 	bool fine = fwrite(text->ptr, 1, text->len, stdout) == text->len;
 	text->len = 0;
