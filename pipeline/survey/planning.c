@@ -14,7 +14,6 @@
  */
 #include "planning.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -23,6 +22,7 @@
 #include "measure.h"
 #include "mem.h"
 #include "regions.h"
+#include "spread.h"
 #include "table_check.h"
 #include "tuning.h"
 
@@ -67,15 +67,6 @@ struct piece {
 struct near {
 	const struct key_shape *shape;
 	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
-};
-
-/* How much the pieces differ: what a share of them says of all is as sure as that. */
-struct spread {
-	double n, empty; /* pieces with rows of the table, and without */
-	double x, xx;	 /* sums over pieces of their bytes of input, or messages of a topic */
-	struct {
-		double y, xy, yy;
-	} bytes, rows; /* of the table, in a piece */
 };
 
 struct planner {
@@ -180,53 +171,12 @@ static unsigned window_log2(uint64_t piece, unsigned spare)
 	return start;
 }
 
-/* Of Student's distribution 99 % lie within so many deviations. */
-static double student_99(double freedom)
-{
-	static const double few[] = {63.66, 9.925, 5.841, 4.604, 4.032,
-				     3.707, 3.499, 3.355, 3.250, 3.169};
-	const double z = 2.576;
-	return freedom <= 10 ? few[(size_t)freedom - 1] : z + (z * z * z + z) / (4 * freedom);
-}
-
-/*
- * The error of a sum that was scaled up from a share of evenly spread pieces, as a share of it,
- * with 99 % confidence: that of a ratio estimate from a random sample without replacement (Cochran,
- * Sampling Techniques, 1977, 6.4).  Of one piece nothing is known: as much as it says.
- */
-static double ratio_error(const struct spread *s, double y, double xy, double yy, double share)
-{
-	double n = s->n + s->empty;
-	if (n < 2 || s->x <= 0 || y <= 0)
-		return 1;
-	double mean_x = s->x / s->n, ratio = y / (s->x + s->empty * mean_x);
-	double xx = s->xx + s->empty * mean_x * mean_x;
-	double squares = fmax(0, yy - 2 * ratio * xy + ratio * ratio * xx);
-	return student_99(n - 1) * sqrt(squares / (n - 1) * (1 - share) / n) / (y / n);
-}
-
-static double scale_error(const struct spread *s, double share)
-{
-	if (share >= 1)
-		return 0;
-	return fmax(ratio_error(s, s->bytes.y, s->bytes.xy, s->bytes.yy, share),
-		    ratio_error(s, s->rows.y, s->rows.xy, s->rows.yy, share));
-}
-
 static void see_piece(struct spread *s, const struct planner *p, const struct piece *piece)
 {
 	double rows = (double)piece->picker.rows, bytes = (double)piece->picker.bytes, x = rows;
 	if (p->job->source != SOURCE_KAFKA && rows > 1) /* the last row has no end here */
 		x = (double)(piece->last - piece->place) * rows / (rows - 1);
-	s->n++;
-	s->x += x;
-	s->xx += x * x;
-	s->bytes.y += bytes;
-	s->bytes.xy += x * bytes;
-	s->bytes.yy += bytes * bytes;
-	s->rows.y += rows;
-	s->rows.xy += x * rows;
-	s->rows.yy += rows * rows;
+	spread_add(s, x, bytes, rows);
 }
 
 /* --- reading --- */
@@ -536,7 +486,7 @@ int planning_read(const struct job *job, const struct planning_options *o,
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
 		samples[t].table = &job->tables[t];
 		samples[t].scale = 1 / share;
-		samples[t].scale_error = scale_error(&p.spreads[t], share);
+		samples[t].scale_error = spread_error(&p.spreads[t], share);
 		samples[t].sample = p.samples[t];
 		p.samples[t] = NULL;
 		rc = measure(&p, t, &samples[t], err);
