@@ -320,6 +320,8 @@ static int parse_object(struct parser *p, json_t *json, struct bytes space, stru
 
 /* --- the shortest value --- */
 
+/* A record that stands in itself has not all of its fields yet: what it has is then no more than
+ * its least. */
 static uint64_t least_now(const struct avro_type *t)
 {
 	uint64_t sum = 0;
@@ -330,7 +332,7 @@ static uint64_t least_now(const struct avro_type *t)
 	case AVRO_DOUBLE: return 8;
 	case AVRO_FIXED: return t->size;
 	case AVRO_RECORD:
-		for (size_t i = 0; i < t->n && sum < AVRO_LEAST_MAX; i++)
+		for (size_t i = 0; i < t->n && t->of[i] && sum < AVRO_LEAST_MAX; i++)
 			sum += t->of[i]->least;
 		return sum;
 	case AVRO_UNION:

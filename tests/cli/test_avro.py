@@ -70,6 +70,10 @@ def block(count, data, sync=SYNC):
 IDV = '{"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}, {"name": "v", "type": %s}]}'
 NODE = '{"type":"record","name":"n","fields":[{"name":"k","type":"long"},{"name":"next","type":["null","n"]}]}'
 
+# what stands in itself, before all of its fields are known
+TREE = ('{"type":"record","name":"t","fields":[{"name":"left","type":["null","t"]},'
+        '{"name":"all","type":{"type":"array","items":"t"}},{"name":"k","type":"long"}]}')
+
 
 def run(folder, saltmill, data, fields="{}", cells=("v",), *args):
     b = bench(folder, saltmill, "avro", fields, list(cells))
@@ -103,6 +107,8 @@ def run(folder, saltmill, data, fields="{}", cells=("v",), *args):
     (NODE, long(1) + long(1) + long(2) + long(0), "{v: {from: v.next.k}}", "v", b"2"),
     (NODE, long(1) + long(0), "{v: {from: v.next.k}}", "v", None),
     (NODE, long(1) + long(1) + long(2) + long(0), "{}", "v", b'{"k":1,"next":{"k":2,"next":null}}'),
+    (TREE, long(1) + long(0) + long(0) + long(2) + long(1) + long(0) + long(0) + long(3) + long(0) + long(4), "{}", "v",
+     b'{"left":{"left":null,"all":[],"k":2},"all":[{"left":null,"all":[],"k":3}],"k":4}'),
     ('{"type": "map", "values": "int"}', long(-1) + long(4) + text("a") + long(-3) + long(1) + text("b\"") + long(4) + long(0),
      "{}", "v", b'{"a":-3,"b\\"":4}'),
     ('{"type": "map", "values": "int"}', long(2) + text("a") + long(1) + text("b") + long(4) + long(0), "{v: {from: v.b}}",
