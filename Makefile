@@ -154,6 +154,7 @@ encoding: encoding codes date zone | bytes error mem reject
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
+storage: storage | bytes error mem io pool
 job: job | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
