@@ -37,8 +37,9 @@ static int judge(struct lint *l, const struct job *job, const struct run_options
 	rc = lint_run(l, job, &opt, &progress, &events, &rejected, err);
 	reporter_stop(reporter);
 	struct error ignored;
-	io_remove_tree(dir, &ignored);
+	int rm = io_remove_tree(dir, rc ? &ignored : err);
 	mem_free(dir);
+	rc = rc ? rc : rm;
 	*bad = rc == RC_OK && rejected > 0;
 	if (*bad)
 		fprintf(stderr,

@@ -2,6 +2,7 @@
 #include "folders.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +16,15 @@ static void add(struct folders *f, char *path)
 	f->path[f->n++] = path;
 }
 
-static bool has_report(const char *folder)
+/* One that cannot be looked at may have one: it is not passed over. */
+static int find_report(const char *folder, bool *there, struct error *err)
 {
 	char *path = mem_format("%s/report.json", folder);
-	bool there = access(path, F_OK) == 0;
+	*there = access(path, F_OK) == 0;
+	int rc = *there || errno == ENOENT || errno == ENOTDIR ? RC_OK
+							       : error_errno(err, "%s", path);
 	mem_free(path);
-	return there;
+	return rc;
 }
 
 static bool is_whole(const char *name)
@@ -34,31 +38,48 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int folders_add(struct folders *f, const char *path, struct error *err)
+static int add_inside(struct folders *f, const char *path, struct error *err)
 {
-	size_t before = f->n;
-	if (has_report(path) || strcmp(path, "-") == 0) {
-		add(f, mem_strdup(path));
-		return RC_OK;
-	}
 	DIR *d = opendir(path);
 	if (!d)
 		return error_errno(err, "%s", path);
 	const struct dirent *e;
-	while ((e = readdir(d))) {
-		char *inside = is_whole(e->d_name) ? mem_format("%s/%s", path, e->d_name) : NULL;
-		if (inside && has_report(inside))
+	int rc = RC_OK;
+	while (rc == RC_OK && (errno = 0, e = readdir(d))) {
+		bool there = false;
+		if (!is_whole(e->d_name))
+			continue;
+		char *inside = mem_format("%s/%s", path, e->d_name);
+		rc = find_report(inside, &there, err);
+		if (there)
 			add(f, inside);
 		else
 			mem_free(inside);
 	}
+	if (rc == RC_OK && errno)
+		rc = error_errno(err, "%s", path);
 	closedir(d);
-	if (f->n == before)
-		return error_set(
-			err, RC_DATA,
-			"%s: has no report.json, nor a folder with one: expected what a map "
-			"or reduce has left",
-			path);
+	return rc;
+}
+
+int folders_add(struct folders *f, const char *path, struct error *err)
+{
+	size_t before = f->n;
+	bool there = strcmp(path, "-") == 0;
+	int rc = there ? RC_OK : find_report(path, &there, err);
+	if (rc == RC_OK && there) {
+		add(f, mem_strdup(path));
+		return RC_OK;
+	}
+	if (rc == RC_OK)
+		rc = add_inside(f, path, err);
+	if (rc == RC_OK && f->n == before)
+		rc = error_set(err, RC_DATA,
+			       "%s: has no report.json, nor a folder with one: expected what a map "
+			       "or reduce has left",
+			       path);
+	if (rc)
+		return rc;
 	qsort(f->path + before, f->n - before, sizeof *f->path, by_name);
 	return RC_OK;
 }

@@ -42,5 +42,36 @@ def test_not_published(call, inputs, tmp_path):
         assert not found, found
 
 
+@pytest.mark.parametrize("name,call", [
+    ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # a map is not passed over
+    ("lint", "unlinkat"), ("lint", "readdir"),  # nothing is left behind unsaid
+])
+def test_each_call(name, call, inputs, tmp_path):
+    _, violations = faults.run_scenario(name, inputs, tmp_path, campaigns=[faults.Campaign(call, "EIO", False, False)])
+    assert not violations, faults.report(violations)
+
+
+class Slow(faults.Scenario):
+    """A program that sleeps for ever as often as `sleeps` says, and then ends well."""
+    lines = {"slow": ""}
+    sleeps = 0
+
+    def command(self, out):
+        self.sleeps -= 1
+        return ["sleep", "99"] if self.sleeps >= 0 else ["true"]
+
+
+@pytest.mark.parametrize("sleeps", [0, 1, 2])
+def test_a_run_without_end_is_no_slow_one(sleeps, inputs, tmp_path, monkeypatch):
+    """What ends when it is done again was slow; what does not is a violation."""
+    monkeypatch.setattr(faults, "TIMEOUT", 1.0)
+    monkeypatch.setattr(faults, "PATIENCE", 2.0)
+    scenario = Slow("slow", inputs, tmp_path)
+    scenario.sleeps = sleeps
+    found = scenario.judge(faults.CAMPAIGNS[0], 1)
+    assert [found and found[0], len(scenario.slow)] == [[None, 0], [None, 1], ["did not end within 2.0 s", 1]][sleeps]
+    assert all("threads S, 0.0 s of processor time" in line for line in scenario.slow)
+
+
 def test_all_calls_are_known():
     assert faults.unknown_calls() == []

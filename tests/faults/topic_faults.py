@@ -71,18 +71,13 @@ class TopicScenario(faults.Scenario):
             return self.run_load(out, env)
         process = subprocess.Popen(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        end, loads = time.monotonic() + faults.TIMEOUT, out / "state" / "loads"
+        end, loads = time.monotonic() + self.limit(), out / "state" / "loads"
         while process.poll() is None and time.monotonic() < end:
             if (loads / "00000003.json").exists() and self.has_state(process, out):
                 process.send_signal(signal.SIGTERM)
                 break
             time.sleep(0.02)
-        try:
-            stderr = process.communicate(timeout=max(1, end - time.monotonic()))[1]
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            raise
+        stderr = faults.end_of(process, max(1, end - time.monotonic()))[1]
         return process.returncode, b"", stderr
 
     @staticmethod
@@ -97,9 +92,8 @@ class TopicScenario(faults.Scenario):
         """Where a run before this one has published, nothing is left but to record it."""
         rest = (out / "loads" / "00000002").exists()
         line = [w.replace("/loads/00000002", "/rest") if rest else w for w in self.command(out)]
-        done = subprocess.run(line, cwd=self.inputs, env=env, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=faults.TIMEOUT)
-        return done.returncode, b"", done.stderr
+        status, _, stderr = self.end_of_line(line, env)
+        return status, b"", stderr
 
     def tree_of(self, out):
         """What was published; how far the state has come is for the next run to tell."""
@@ -123,13 +117,12 @@ class TopicScenario(faults.Scenario):
             again = self.run(out)
             if again.status not in (0, 3) or again.tree != self.want.tree:
                 return f"the next run did not go on: {again.status}, {again.stderr.strip()}, {sorted(again.tree)[:3]}"
-        done = subprocess.run([faults.PROGRAM, "loads", "--state", str(out / "state"), "--json"], capture_output=True,
-                              text=True, timeout=faults.TIMEOUT)
-        if done.returncode:
-            return f"saltmill loads: {done.stdout}{done.stderr}"
+        status, stdout, stderr = self.end_of_line([faults.PROGRAM, "loads", "--state", str(out / "state"), "--json"], None)
+        if status:
+            return f"saltmill loads: {stdout.decode()}{stderr.decode()}"
         at = dict.fromkeys(range(PARTITIONS), 0)
-        for r in (r for line in done.stdout.splitlines() for r in json.loads(line)["offsets"]):
+        for r in (r for line in stdout.splitlines() for r in json.loads(line)["offsets"]):
             if at[r["partition"]] != r["start"]:
                 return f"a load begins at {r}, where {at} was expected"
             at[r["partition"]] = r["end"]
-        return None if set(at.values()) == {EVENTS} else f"the loads end at {at}: {done.stdout}"
+        return None if set(at.values()) == {EVENTS} else f"the loads end at {at}: {stdout.decode()}"
