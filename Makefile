@@ -161,7 +161,7 @@ field: field digits predicate | bytes zone text error reject mem encoding job ev
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
 sort: record sorter | bytes error mem io pool units key_weights cell
-publish: publish plan_settings half_reports | bytes text clock error mem io sorter event offsets xxhash_fast
+publish: publish plan_settings half_reports | bytes text clock error mem io sorter source event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool hfile job row sorter record run splits
 pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate

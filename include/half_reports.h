@@ -6,6 +6,7 @@
 #define SALTMILL_HALF_REPORTS_H
 
 #include "publish.h"
+#include "source.h"
 
 /* The sorted rows of one region, a row of pieces in the file `runs`. */
 struct map_region {
@@ -25,7 +26,7 @@ struct map_report {
 	const char *path;    /* of the input */
 	/* what was read of it: as struct source_part of source.h */
 	uint64_t number, size, head, head_lines, from, to, first, end, lines, seqs, line_base;
-	bool whole, last;
+	bool head_read, whole, last;
 	uint8_t digest[16];
 	uint64_t read, rejected, blank_lines; /* events; lines */
 	int64_t newest_ms;		      /* cell timestamp; 0: none */
@@ -67,6 +68,16 @@ struct reduce_report {
 	struct reduce_table *tables; /* in the order of the job */
 	size_t ntables;
 };
+
+/* --- inputs that cannot be opened where all is united --- */
+
+/* Append what `saltmill digest` says of one, as JSON. */
+void input_digest_format(const struct source_digest *d, struct buf *out);
+/*
+ * The file of --inputs: {"inputs": [{"path", "size"}...], "digests": [what digest said...]}.  All
+ * but the columns, in *a.  RC_DATA when it is no such file.
+ */
+int input_list_read(struct source_inputs *l, const char *path, struct arena *a, struct error *err);
 
 /* Write folder/report.json durably. */
 int map_report_write(const struct map_report *r, const char *folder, struct error *err);

@@ -38,6 +38,7 @@ struct load_options {
 	const struct load_kafka *kafka;	  /* NULL: files */
 	const struct source_slice *slice; /* of the only file; NULL: all */
 	const char *columns_file;	  /* as struct source_options */
+	const struct source_feed *feed;	  /* the same */
 	const struct kept_plan *plan; /* regions and settings are its; NULL: found in the data */
 	const struct load_halves
 		*halves; /* all was mapped and reduced: unite it; NULL: do it all */
@@ -47,6 +48,7 @@ struct load_options {
 struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
+	struct source_inputs *known; /* as struct source_options; NULL: the inputs are here */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

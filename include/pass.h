@@ -37,6 +37,8 @@ struct pass_options {
 	const struct source_slice *slice; /* of the only file; NULL: all of them */
 	const char *columns_file;	  /* as struct source_options */
 	uint32_t number;
+	const struct source_feed *feed;	   /* as struct source_options */
+	const struct source_inputs *known; /* the same */
 	/* Instead of files: nothing is read, the records come from elsewhere; NULL: files. */
 	const char *const *columns;
 	size_t ncolumns;

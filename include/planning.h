@@ -33,6 +33,7 @@ struct planning_options {
 	struct event_limit limit;
 	const struct source_slice *slice; /* of the only file; NULL: all */
 	const char *columns_file;	  /* as struct source_options */
+	const struct source_feed *feed;	  /* the same */
 	const struct pass_topic *topic;	  /* what of a topic to read; NULL: files */
 	struct lint *lint;    /* what the rows show of the tables is appended; NULL: not asked */
 	int64_t now_ms;	      /* for lint */

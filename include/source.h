@@ -38,9 +38,52 @@ struct source_slice {
 	unsigned part, parts; /* parts > 0: the part-th, from 1, of so many alike; from, to unset */
 };
 
+/*
+ * Standard input, "-", in place of a file that cannot be opened here: who can feeds its bytes from
+ * `offset` on.  An end of a pipe does not tell whether all came, so the feeder says beforehand how
+ * many: fewer are an error, and more.
+ */
+struct source_feed {
+	const char *name; /* of the file, for reports and messages */
+	uint64_t offset;  /* where in the file standard input begins */
+	uint64_t bytes;	  /* that standard input has; UINT64_MAX: of blocks that tell their end */
+	uint64_t size;	  /* of the file; behind offset + bytes, of a slice: what else it has */
+	/* What the file's header names, when offset > 0; NULL: columns_file has it, or the job. */
+	const char *const *columns;
+	size_t ncolumns;
+};
+
 /* Of a load on several machines, a file's rows have seqs from here on. */
 #define SOURCE_FILE_SEQ(number) ((uint64_t)(number) << 44)
 #define SOURCE_FILES_MOST	(1u << 20)
+
+/* XXH3-128 of a file's bytes, as they stand on disk, and of some of them. */
+struct source_range {
+	uint64_t first, end;
+	uint8_t digest[16];
+};
+struct source_digest {
+	uint64_t number; /* of the file among all inputs */
+	const char *path;
+	uint64_t size;
+	uint8_t digest[16];
+	struct source_range *parts;
+	size_t nparts;
+};
+
+/* Inputs that were read elsewhere and cannot be opened here. */
+struct source_input {
+	const char *path;
+	uint64_t size;
+};
+struct source_inputs {
+	struct source_input *inputs;
+	size_t ninputs;
+	struct source_digest *digests; /* of those that were read in slices */
+	size_t ndigests;
+	const char *const *columns; /* what their headers name */
+	size_t ncolumns;
+};
 
 struct source_options {
 	const struct job *job;
@@ -57,6 +100,10 @@ struct source_options {
 	size_t nranges;
 	struct budget *budget; /* hears of pieces made large by a long row; NULL: nobody does */
 	const struct source_slice *slice; /* of the only file; NULL: all rows */
+	/* What "-", the only file, is; borrowed until source_close.  NULL: only a stream. */
+	const struct source_feed *feed;
+	/* In place of files: nothing is opened, source_take_parts follows.  Borrowed so, too. */
+	const struct source_inputs *known;
 	const char *columns_file; /* has the header, and the files have none; NULL: they have it */
 	uint32_t number;	  /* the first file's among all of a load: its seqs tell */
 };
@@ -66,11 +113,13 @@ struct source_part {
 	uint64_t number;	    /* of the file, as struct source_options says */
 	uint64_t size;		    /* of the file on disk */
 	uint64_t head, head_lines;  /* what is in front of the first row, and its line ends */
+	bool head_read;		    /* no: it was not fed, head is 0 */
 	uint64_t from, to;	    /* asked for; all: 0 and the file's end */
 	uint64_t first, end, lines; /* [first, end) was read; line ends in it */
 	uint64_t seqs; /* how far the seqs of a file behind this one are from those of this one */
 	uint64_t line_base; /* line ends in front of `first` that lines are counted from */
 	uint64_t rows;
+	const char *path;   /* of the file, as who read it named it */
 	bool whole;	    /* no slice: the digest is the file's, packed or not */
 	bool last;	    /* no row is behind `end` */
 	uint8_t digest[16]; /* XXH3-128 of [first, end) */
@@ -140,12 +189,18 @@ const struct source_file *source_files(struct source *s, size_t *n);
 void source_part(struct source *s, struct source_part *out);
 /*
  * Nothing is read by workers: all was, elsewhere, in these parts, which are sorted by number and
- * first, meet, and cover all files.  Each file's bytes are read once, for its digest: RC_IO if they
- * are not those that the parts had.  source_files and source_place then answer as if all had been
- * read here, seqs being those of the parts.
+ * first, meet, and cover all files.  Each file's bytes are read once, for its digest, unless it is
+ * known: RC_IO if they are not those that the parts had; RC_DATA when what is known is of others.
+ * source_files and source_place then answer as if all had been read here, seqs being those of the
+ * parts.
  */
 int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
 		      struct error *err);
+/*
+ * A file's digest, and those of parts of it, whose first and end are given, rising and apart; size
+ * is found.  feed: its bytes come by standard input; NULL: it is at path.
+ */
+int source_digest_file(struct source_digest *d, const struct source_feed *feed, struct error *err);
 /* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
 const struct offset_range *source_ranges(struct source *s, size_t *n);
 /*

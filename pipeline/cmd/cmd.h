@@ -41,6 +41,9 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 /* A whole number from 1 to most. */
 int parse_count(const char *option, const char *text, uint64_t most, uint64_t *out,
 		struct error *err);
+/* The same from 0 on. */
+int parse_number(const char *option, const char *text, uint64_t most, uint64_t *out,
+		 struct error *err);
 /* One of names, which end with NULL: its number. */
 int parse_choice(const char *option, const char *text, const char *const *names, size_t *out,
 		 struct error *err);
@@ -69,6 +72,7 @@ int cmd_load(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_unite(int argc, char **argv);
+int cmd_digest(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_status(int argc, char **argv);

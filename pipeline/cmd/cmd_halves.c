@@ -7,26 +7,17 @@
 #include "cmd_halves.h"
 #include "folders.h"
 #include "halves.h"
+#include "input_options.h"
 #include "load.h"
 #include "mem.h"
 #include "reporter.h"
 
-enum {
-	OPT_SLICE = 500,
-	OPT_COLUMNS,
-	OPT_PLAN,
-	OPT_INPUT,
-	OPT_PACK,
-	OPT_TABLE,
-	OPT_REGION,
-	OPT_SHARE,
-	OPT_CREATED
-};
+enum { OPT_PLAN = 500, OPT_INPUT, OPT_PACK, OPT_TABLE, OPT_REGION, OPT_SHARE, OPT_CREATED };
 
 struct half_arguments {
-	const char *output_dir, *plan_dir, *columns_file, *table;
-	struct source_slice slice;
-	bool sliced, pack, regions;
+	const char *output_dir, *plan_dir, *table;
+	struct input_options input;
+	bool pack, regions;
 	uint64_t number, first, last;
 	struct source_slice share; /* part, parts */
 	int64_t created_ms;
@@ -37,18 +28,6 @@ int halves_fail(const char *name, const struct error *err)
 	int status = command_fail(name, err);
 	bool data = err->code == RC_DATA || err->code == RC_LIMIT || err->code == RC_ORDER;
 	return data ? EXIT_DATA : status;
-}
-
-static int parse_number(const char *option, const char *text, uint64_t most, uint64_t *out,
-			struct error *err)
-{
-	size_t digits = strspn(text, "0123456789");
-	if (digits > 0 && digits < 19 && !text[digits])
-		*out = strtoull(text, NULL, 10);
-	if (digits == 0 || digits >= 19 || text[digits] || *out > most)
-		return error_set(err, RC_CONFIG, "%s: found `%s`, expected a number up to %llu",
-				 option, text, (unsigned long long)most);
-	return RC_OK;
 }
 
 /* "7" or "7-12", both ends among them. */
@@ -79,10 +58,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct half_arguments *a = ctx;
 	uint64_t ms = 0;
-	int rc;
+	int rc = input_option(&a->input, opt, arg, err);
+	if (rc != RC_END)
+		return rc;
 	switch (opt) {
-	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
-	case OPT_COLUMNS: a->columns_file = arg; return RC_OK;
 	case OPT_PLAN: a->plan_dir = arg; return RC_OK;
 	case OPT_INPUT: return parse_number("--input", arg, SOURCE_FILES_MOST - 1, &a->number, err);
 	case OPT_PACK: a->pack = true; return RC_OK;
@@ -126,16 +105,21 @@ static int open_half(struct half_run *h, const char *job, struct error *err)
 static int map(struct half_run *h, char **files, size_t nfiles, struct error *err)
 {
 	struct map_report report;
+	const struct source_feed *feed;
+	int rc = input_feed(&h->a.input, &feed, err);
+	if (rc)
+		return rc;
 	const struct map_options o = {.common = &h->o,
 				      .plan = &h->plan,
 				      .files = (const char *const *)files,
 				      .nfiles = nfiles,
-				      .slice = h->a.sliced ? &h->a.slice : NULL,
-				      .columns_file = h->a.columns_file,
+				      .slice = input_slice(&h->a.input),
+				      .columns_file = h->a.input.columns_file,
+				      .feed = feed,
 				      .number = (uint32_t)h->a.number,
 				      .pack = h->a.pack,
 				      .output_dir = h->a.output_dir};
-	int rc = map_run(&h->job, &o, &h->progress, &report, &h->arena, err);
+	rc = map_run(&h->job, &o, &h->progress, &report, &h->arena, err);
 	if (rc == RC_OK && !h->o.quiet)
 		command_say(h->name, "%s: %llu events of bytes %llu to %llu, %llu of them rejected",
 			    report.path, (unsigned long long)report.read,
@@ -195,9 +179,8 @@ int cmd_map(int argc, char **argv)
 {
 	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
 					    {"plan", required_argument, NULL, OPT_PLAN},
-					    {"slice", required_argument, NULL, OPT_SLICE},
 					    {"input", required_argument, NULL, OPT_INPUT},
-					    {"columns", required_argument, NULL, OPT_COLUMNS},
+					    INPUT_OPTIONS,
 					    {"pack", no_argument, NULL, OPT_PACK},
 					    {0}};
 	struct half_run h = {.name = "map"};

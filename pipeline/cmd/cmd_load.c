@@ -7,7 +7,9 @@
 #include "cmd.h"
 #include "cmd_halves.h"
 #include "folders.h"
+#include "half_reports.h"
 #include "ingest.h"
+#include "input_options.h"
 #include "lint_report.h"
 #include "load.h"
 #include "report.h"
@@ -22,11 +24,10 @@ enum {
 	OPT_STATE,
 	OPT_REJECTS,
 	OPT_JOB,
-	OPT_SLICE,
-	OPT_COLUMNS,
 	OPT_PLAN,
 	OPT_MAPS,
-	OPT_REDUCES
+	OPT_REDUCES,
+	OPT_INPUTS
 };
 
 struct load_arguments {
@@ -39,13 +40,15 @@ struct load_arguments {
 	const char *state_dir;
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
-	struct source_slice slice;
-	bool sliced;
-	const char *columns_file, *plan_dir;
+	struct input_options input;
+	const struct source_feed *feed;
+	const char *plan_dir, *inputs_file;
 	struct kept_plan plan;
 	bool unites;
 	struct folders maps, reduces;
 	struct load_halves halves;
+	struct source_inputs known;
+	struct arena arena;
 };
 
 int parse_event_limit(const char *option, const char *text, struct event_limit *out,
@@ -77,6 +80,9 @@ static int parse_rows(const char *text, uint64_t *out, struct error *err)
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
+	int rc = input_option(&a->input, opt, arg, err);
+	if (rc != RC_END)
+		return rc;
 	switch (opt) {
 	case OPT_MAX_REJECTS: return parse_event_limit("--max-rejects", arg, &a->limit, err);
 	case OPT_MAX_DUPLICATES:
@@ -89,11 +95,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
-	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
 	case OPT_PLAN: a->plan_dir = arg; break;
 	case OPT_MAPS: return folders_add(&a->maps, arg, err);
 	case OPT_REDUCES: return folders_add(&a->reduces, arg, err);
-	case OPT_COLUMNS: a->columns_file = arg; break;
+	case OPT_INPUTS: a->inputs_file = arg; break;
 	case OPT_REJECTS:
 		a->rejects = true;
 		a->rejects_file = arg;
@@ -191,6 +196,24 @@ static int read_plan(struct load_arguments *a, const struct job *job, struct err
 	return kept_plan_read(&a->plan, a->plan_dir, job, err);
 }
 
+/* The inputs are not here: what they are is told. */
+static int read_inputs(struct load_arguments *a, size_t nfiles, struct error *err)
+{
+	if (!a->inputs_file)
+		return RC_OK;
+	if (nfiles || a->input.columns_file)
+		return error_set(err, RC_CONFIG, "--inputs says what the inputs are: found %s too",
+				 nfiles ? "files" : "--columns");
+	int rc = input_list_read(&a->known, a->inputs_file, &a->arena, err);
+	if (rc == RC_OK && a->known.ninputs == 0)
+		rc = error_set(err, RC_DATA, "%s: has no inputs, expected all of them",
+			       a->inputs_file);
+	a->known.columns = a->plan.columns;
+	a->known.ncolumns = a->plan.ncolumns;
+	a->halves.known = &a->known;
+	return rc;
+}
+
 static int run(const struct run_options *o, struct load_arguments *a, const char *job_path,
 	       char **files, size_t nfiles)
 {
@@ -209,8 +232,12 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 		rc = existing_regions_read(&a->live, &job, &err);
 	if (rc == RC_OK)
 		rc = read_plan(a, &job, &err);
+	if (rc == RC_OK)
+		rc = input_feed(&a->input, &a->feed, &err);
+	if (rc == RC_OK)
+		rc = read_inputs(a, nfiles, &err);
 	if (judges && rc == RC_OK) {
-		rc = maps_judge(&a->plan, &a->halves, 0, o->json, &err);
+		rc = maps_judge(&a->plan, &a->halves, a->known.ninputs, o->json, &err);
 	} else if (rc == RC_OK) {
 		struct load_options opt = {.common = o,
 					   .files = (const char *const *)files,
@@ -222,8 +249,9 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .max_filtered = a->limits_filtered ? &a->filtered : NULL,
 					   .min_rows = a->min_rows,
 					   .live = &a->live,
-					   .slice = a->sliced ? &a->slice : NULL,
-					   .columns_file = a->columns_file,
+					   .slice = input_slice(&a->input),
+					   .columns_file = a->input.columns_file,
+					   .feed = a->feed,
 					   .plan = a->plan_dir ? &a->plan : NULL,
 					   .halves = a->unites ? &a->halves : NULL};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
@@ -235,6 +263,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 			      : print_result(o, &job, &result, a->output_dir);
 	load_result_release(&result);
 	kept_plan_release(&a->plan);
+	arena_release(&a->arena);
 	job_release(&job);
 	return status;
 }
@@ -255,8 +284,7 @@ int cmd_load(int argc, char **argv)
 					     OPT_MAX_FILTERED},
 					    {"min-rows", required_argument, NULL, OPT_MIN_ROWS},
 					    {"state", required_argument, NULL, OPT_STATE},
-					    {"slice", required_argument, NULL, OPT_SLICE},
-					    {"columns", required_argument, NULL, OPT_COLUMNS},
+					    INPUT_OPTIONS,
 					    {"plan", required_argument, NULL, OPT_PLAN},
 					    {0}};
 	struct run_options o;
@@ -282,10 +310,11 @@ int cmd_unite(int argc, char **argv)
 		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
 		{"max-filtered", required_argument, NULL, OPT_MAX_FILTERED},
 		{"min-rows", required_argument, NULL, OPT_MIN_ROWS},
-		{"columns", required_argument, NULL, OPT_COLUMNS},
+		{"columns", required_argument, NULL, OPT_COLUMNS}, /* as of map */
 		{"plan", required_argument, NULL, OPT_PLAN},
 		{"maps", required_argument, NULL, OPT_MAPS},
 		{"reduces", required_argument, NULL, OPT_REDUCES},
+		{"inputs", required_argument, NULL, OPT_INPUTS},
 		{0}};
 	struct run_options o;
 	struct load_arguments a = {.unites = true};

@@ -9,6 +9,7 @@
 #include "ddl.h"
 #include "existing_regions.h"
 #include "ingest.h"
+#include "input_options.h"
 #include "io.h"
 #include "lint_report.h"
 #include "load.h"
@@ -20,21 +21,13 @@
 #include "reporter.h"
 #include "tuning.h"
 
-enum {
-	OPT_SAMPLE = 500,
-	OPT_SAVE,
-	OPT_FROM,
-	OPT_STATE,
-	OPT_SLICE,
-	OPT_COLUMNS,
-	OPT_TUNE,
-	OPT_EXISTING
-};
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_TUNE, OPT_EXISTING };
 
 struct plan_arguments {
-	const char *output_dir, *save, *state_dir, *columns_file;
-	struct source_slice slice;
-	bool sliced, tune;
+	const char *output_dir, *save, *state_dir;
+	struct input_options input;
+	const struct source_feed *feed;
+	bool tune;
 	struct existing_regions live;
 	const char **from;
 	size_t nfrom;
@@ -45,6 +38,9 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct plan_arguments *a = ctx;
 	char *end;
+	int rc = input_option(&a->input, opt, arg, err);
+	if (rc != RC_END)
+		return rc;
 	switch (opt) {
 	case OPT_SAMPLE:
 		a->fraction = strtod(arg, &end);
@@ -61,8 +57,6 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
 	case OPT_TUNE: a->tune = true; return RC_OK;
-	case OPT_COLUMNS: a->columns_file = arg; return RC_OK;
-	case OPT_SLICE: a->sliced = true; return parse_slice(arg, &a->slice, err);
 	case OPT_FROM:
 		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
 		a->from[a->nfrom++] = arg;
@@ -113,8 +107,9 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 				     .files = (const char *const *)files,
 				     .nfiles = nfiles,
 				     .fraction = a->fraction,
-				     .slice = a->sliced ? &a->slice : NULL,
-				     .columns_file = a->columns_file,
+				     .slice = input_slice(&a->input),
+				     .columns_file = a->input.columns_file,
+				     .feed = a->feed,
 				     .tune = a->tune,
 				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
@@ -303,8 +298,7 @@ int cmd_plan(int argc, char **argv)
 					    {"save", required_argument, NULL, OPT_SAVE},
 					    {"from", required_argument, NULL, OPT_FROM},
 					    {"state", required_argument, NULL, OPT_STATE},
-					    {"slice", required_argument, NULL, OPT_SLICE},
-					    {"columns", required_argument, NULL, OPT_COLUMNS},
+					    INPUT_OPTIONS,
 					    {"tune", no_argument, NULL, OPT_TUNE},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
 					    {0}};
@@ -329,6 +323,8 @@ int cmd_plan(int argc, char **argv)
 	struct plan_run r = {.common = &o, .args = &a};
 	rc = job_load(&r.job, argv[first], &err);
 	r.job.allow_code = r.common->allow_code;
+	if (rc == RC_OK)
+		rc = input_feed(&a.input, &a.feed, &err);
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a.live, &r.job, &err);
 	if (rc == RC_OK)

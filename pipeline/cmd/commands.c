@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cmd.h"
+#include "input_options.h"
 #include "mem.h"
 #include "text.h"
 
@@ -45,10 +46,7 @@ const struct command commands[] = {
 	 "  --min-rows N            each table has at least so many, or nothing is published\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"
-	 "  --state DIR             of a kafka source: go on where the last load ended\n"
-	 "  --slice A-B|K/N         only the rows that begin in these bytes of the one file, or in "
-	 "the K-th of N parts\n"
-	 "  --columns FILE          the header line stands there, and not in the input\n"
+	 "  --state DIR             of a kafka source: go on where the last load ended\n" INPUT_HELP
 	 "  --plan DIR              cut and tune as `plan -o DIR` has found\n",
 	 cmd_load},
 	{"map", "JOB [FILE] --plan DIR -o DIR [options]",
@@ -57,12 +55,9 @@ const struct command commands[] = {
 	 "not "
 	 "exist\n"
 	 "  --plan DIR              what `plan -o DIR` has made: all halves of a load keep to one\n"
-	 "  --slice A-B|=A-B|K/N    only the rows that begin in these bytes of the file, or in the "
-	 "K-th of N parts;\n"
-	 "                          where A is known to begin a row, =A-B\n"
 	 "  --input N               the file's number among all inputs of the load, from 0\n"
-	 "  --pack                  compress the rows, for a network\n"
-	 "  --columns FILE          the header line stands there, and not in the input\n",
+	 "  --pack                  compress the rows, for a network\n" INPUT_HELP
+	 "                          (behind an --offset the columns are the plan's)\n",
 	 cmd_map},
 	{"reduce", "JOB MAPS... --plan DIR -o DIR [options]",
 	 "the second half: the rows of some regions, from all maps, to HFiles",
@@ -92,12 +87,25 @@ const struct command commands[] = {
 	 "is copied\n"
 	 "  --plan DIR              the one of the maps and reduces\n"
 	 "  --columns FILE          as of map\n"
+	 "  --inputs FILE           in place of FILE..., where they cannot be opened: {\"inputs\": "
+	 "[{\"path\", \"size\"}...],\n"
+	 "                          \"digests\": [...]}, all in order, and what `digest` said of "
+	 "those that were mapped in slices\n"
 	 "  --max-rejects N|P%, --max-duplicates N|P%, --max-filtered N|P%, --min-rows N\n"
 	 "                          as of load\n"
 	 "  map, reduce and unite end with status 4 when the same input would fail the same way "
 	 "again, and with 1\n"
 	 "  when another try may help.\n",
 	 cmd_unite},
+	{"digest", "FILE|- [--maps DIR] [--input N] [--name PATH --bytes N]",
+	 "an input's digest and those of the slices that were mapped, for --inputs of unite",
+	 "  --name PATH --bytes N   standard input, `-`, has the N bytes of this file; fewer are "
+	 "an "
+	 "error, and more\n"
+	 "  --maps DIR              a map's folder, or a folder of such; those of other inputs are "
+	 "left out\n"
+	 "  --input N               the file's number among all inputs of the load, from 0\n",
+	 cmd_digest},
 	{"stream", "JOB --state DIR [options]",
 	 "Kafka without end: one published load after the other",
 	 "  --state DIR             which offsets are loaded; one process at a time, several where "
@@ -154,10 +162,7 @@ const struct command commands[] = {
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
 	 "  --state DIR             of a kafka source: what the next load would read; only looked "
 	 "at\n"
-	 "  --save FILE             keep what was learned of the keys\n"
-	 "  --slice A-B|K/N         only the rows that begin in these bytes of the one file, or in "
-	 "the K-th of N parts\n"
-	 "  --columns FILE          the header line stands there, and not in the input\n"
+	 "  --save FILE             keep what was learned of the keys\n" INPUT_HELP
 	 "  --from FILE...          plan from such files, merged, without events\n",
 	 cmd_plan},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",

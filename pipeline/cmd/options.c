@@ -190,6 +190,18 @@ int parse_count(const char *option, const char *text, uint64_t most, uint64_t *o
 	return RC_OK;
 }
 
+int parse_number(const char *option, const char *text, uint64_t most, uint64_t *out,
+		 struct error *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	if (digits > 0 && digits < 19 && !text[digits])
+		*out = strtoull(text, NULL, 10);
+	if (digits == 0 || digits >= 19 || text[digits] || *out > most)
+		return error_set(err, RC_CONFIG, "%s: found `%s`, expected a number up to %llu",
+				 option, text, (unsigned long long)most);
+	return RC_OK;
+}
+
 int parse_choice(const char *option, const char *text, const char *const *names, size_t *out,
 		 struct error *err)
 {

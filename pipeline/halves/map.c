@@ -26,6 +26,7 @@ struct mapping {
 	const struct job *job;
 	const struct map_options *opt;
 	struct progress *progress;
+	struct source_feed feed;
 	struct pass pass;
 	struct staging *staging;
 	struct out_file runs;
@@ -193,6 +194,7 @@ static void describe_input(const struct mapping *m, struct map_report *r, struct
 	r->size = p.size;
 	r->head = p.head;
 	r->head_lines = p.head_lines;
+	r->head_read = p.head_read;
 	r->from = p.from;
 	r->to = p.to;
 	r->first = p.first;
@@ -262,6 +264,11 @@ static int publish(struct mapping *m, struct map_report *r, struct arena *a, str
 static int open_input(struct mapping *m, struct error *err)
 {
 	const struct map_options *o = m->opt;
+	if (o->feed) {
+		m->feed = *o->feed;
+		m->feed.columns = o->plan->columns;
+		m->feed.ncolumns = o->plan->ncolumns;
+	}
 	const struct pass_options po = {.job = m->job,
 					.run = o->common,
 					.files = o->files,
@@ -269,6 +276,7 @@ static int open_input(struct mapping *m, struct error *err)
 					.slice = o->slice,
 					.columns_file = o->columns_file,
 					.number = o->number,
+					.feed = o->feed ? &m->feed : NULL,
 					.limit = {.share = 1, .is_share = true},
 					.progress = m->progress};
 	size_t n;
@@ -280,9 +288,10 @@ static int open_input(struct mapping *m, struct error *err)
 	const struct source_file *files = source_files(m->pass.source, &n);
 	if (n != 1 || strcmp(files->path, "-") == 0)
 		return error_set(
-			err, RC_CONFIG,
-			"map is of one file: found %zu inputs%s; one map each, with --input", n,
-			n == 1 ? ", standard input" : "");
+			err, RC_CONFIG, "map is of one file: found %zu inputs%s", n,
+			n == 1 ? ", standard input: give --name and --bytes, so that it is known "
+				 "what it is of and whether all came"
+			       : "; one map each, with --input");
 	const char *const *columns = source_columns(m->pass.source, &n);
 	return kept_plan_columns(o->plan, columns, n, files->path, err);
 }

@@ -89,10 +89,12 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 	const struct map_report *first = &m->reports[at], *before = NULL;
 	uint64_t expected = first->head;
 	bool last = false;
+	if (!first->head_read)
+		return no_meeting(first, 0, err);
 	for (; at < end; at++) {
 		const struct map_report *r = &m->reports[at];
 		bool empty = r->first == r->end;
-		if (r->size != first->size || r->head != first->head)
+		if (r->size != first->size || (r->head_read && r->head != first->head))
 			return error_set(err, RC_DATA, "%s and %s are of different files %s",
 					 first->folder, r->folder, r->path);
 		if (before && !empty && r->first == before->first && r->end == before->end)

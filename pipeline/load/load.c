@@ -75,6 +75,8 @@ static int open_all(struct load *l, struct error *err)
 					.topic = l->opt->kafka ? &l->opt->kafka->topic : NULL,
 					.slice = l->opt->slice,
 					.columns_file = l->opt->columns_file,
+					.feed = l->opt->feed,
+					.known = l->opt->halves ? l->opt->halves->known : NULL,
 					.limit = l->opt->limit,
 					.progress = l->progress,
 					.ctx = l,

@@ -35,6 +35,8 @@ static struct source_part part_of(const struct map_report *m)
 				.seqs = m->seqs,
 				.line_base = m->line_base,
 				.rows = m->read,
+				.path = m->path,
+				.head_read = m->head_read,
 				.whole = m->whole,
 				.last = m->last};
 	memcpy(p.digest, m->digest, sizeof p.digest);

@@ -28,7 +28,9 @@ int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 				    .fraction = opt->fraction,
 				    .slice = opt->slice,
 				    .columns_file = opt->columns_file,
-				    .number = opt->number};
+				    .number = opt->number,
+				    .feed = opt->feed,
+				    .known = opt->known};
 	if (opt->topic) {
 		so.kafka = opt->topic->client;
 		so.ranges = opt->topic->ranges;

@@ -40,6 +40,7 @@ static const struct member map_members[] = {
 	{.key = "lines", COUNT, AT(map_report, lines)},
 	{.key = "seqs", COUNT, AT(map_report, seqs)},
 	{.key = "line_base", COUNT, AT(map_report, line_base)},
+	{.key = "head_read", FLAG, AT(map_report, head_read)},
 	{.key = "whole", FLAG, AT(map_report, whole)},
 	{.key = "last", FLAG, AT(map_report, last)},
 	{.key = "digest", DIGEST, AT(map_report, digest)},
@@ -120,6 +121,47 @@ static const struct member reduce_members[] = {
 };
 SHAPE(reduce_report, reduce_members);
 
+static const struct member source_range_members[] = {
+	{.key = "first", COUNT, AT(source_range, first)},
+	{.key = "end", COUNT, AT(source_range, end)},
+	{.key = "digest", DIGEST, AT(source_range, digest)},
+};
+SHAPE(source_range, source_range_members);
+
+static const struct member source_digest_members[] = {
+	{.key = "number", COUNT, AT(source_digest, number)},
+	{.key = "path", TEXT, AT(source_digest, path)},
+	{.key = "size", COUNT, AT(source_digest, size)},
+	{.key = "digest", DIGEST, AT(source_digest, digest)},
+	{.key = "parts",
+	 LIST,
+	 AT(source_digest, parts),
+	 .items = &source_range_shape,
+	 .count_at = AT(source_digest, nparts)},
+};
+SHAPE(source_digest, source_digest_members);
+
+static const struct member source_input_members[] = {
+	{.key = "path", TEXT, AT(source_input, path)},
+	{.key = "size", COUNT, AT(source_input, size)},
+};
+SHAPE(source_input, source_input_members);
+
+static const struct member source_inputs_members[] = {
+	{.key = "inputs",
+	 LIST,
+	 AT(source_inputs, inputs),
+	 .items = &source_input_shape,
+	 .count_at = AT(source_inputs, ninputs)},
+	{.key = "digests",
+	 LIST,
+	 AT(source_inputs, digests),
+	 .items = &source_digest_shape,
+	 .count_at = AT(source_inputs, ndigests),
+	 .optional = true},
+};
+SHAPE(source_inputs, source_inputs_members);
+
 static char *path_in(const char *folder)
 {
 	return mem_format("%s/report.json", folder);
@@ -164,4 +206,15 @@ int reduce_report_read(struct reduce_report *r, const char *folder, struct arena
 {
 	*r = (struct reduce_report){0};
 	return read_in(&reduce_report_shape, r, folder, "the report of a reduce", a, err);
+}
+
+void input_digest_format(const struct source_digest *d, struct buf *out)
+{
+	shape_format(&source_digest_shape, d, REAL_DIGITS, out);
+}
+
+int input_list_read(struct source_inputs *l, const char *path, struct arena *a, struct error *err)
+{
+	*l = (struct source_inputs){0};
+	return shape_read(&source_inputs_shape, l, path, "a list of inputs", a, err);
 }

@@ -36,7 +36,13 @@ int cursor_more(struct cursor *c, struct buf *buf, size_t want, struct error *er
 	if (rc != 0)
 		return rc;
 	buf->len += got;
-	c->eof = got < want;
+	c->eof = got < want && !c->in.cut_off;
+	if (got == 0 && c->in.cut_off && c->dry)
+		return error_set(err, RC_IO,
+				 "%s: standard input ended within the slice's last row, expected "
+				 "it whole: feed more of the file (--bytes)",
+				 c->in.name);
+	c->dry = got == 0;
 	return RC_OK;
 }
 
@@ -124,9 +130,14 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 	struct source_file *file = &s->files[i];
 
 	c->open = true;
-	int rc = input_open(&c->in, file->path, err);
+	int rc = s->feed && i == 0 ? input_open_feed(&c->in, s->feed, err)
+				   : input_open(&c->in, file->path, err);
 	if (rc != 0)
 		return rc;
+	if (s->feed && i == 0 && s->feed->offset > 0) {
+		c->offset = s->feed->offset;
+		return RC_OK;
+	}
 	rc = input_same(&c->in, &s->stamps[i], err);
 	if (rc != 0)
 		return rc;

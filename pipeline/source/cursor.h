@@ -25,6 +25,7 @@ struct cursor {
 	uint64_t line;		/* line ends before rest; of blocks: events */
 	uint64_t blocks, ranks; /* before rest, where the format has blocks (blocks.h) */
 	bool open, eof;
+	bool dry; /* nothing came when more was asked for, and yet the file goes on */
 };
 
 struct block_format;
@@ -54,7 +55,9 @@ struct source {
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
 	struct arena arena;
-	bool headless; /* the header was read from a file of its own */
+	bool headless;			   /* the header was read from a file of its own */
+	const struct source_feed *feed;	   /* of the only file; NULL: none */
+	const struct source_inputs *known; /* files that were read elsewhere; NULL: they are here */
 
 	pthread_mutex_t lock; /* all below */
 	struct slice slice;

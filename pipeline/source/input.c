@@ -10,6 +10,7 @@
 #include "input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "io.h"
 #include "mem.h"
 #include "pool.h"
+#include "source.h"
 #include "unpack.h"
 #include "xxhash_fast.h"
 
@@ -100,6 +102,26 @@ static int wait_for_data(const struct input *in, struct error *err)
 	return rc;
 }
 
+/* Did the feeder give what it said? */
+static int check_count(const struct input *in, struct error *err)
+{
+	unsigned long long read = in->raw_read, expected = in->expected;
+
+	if (in->expected == UINT64_MAX)
+		return RC_OK;
+	if (in->raw_read > in->expected)
+		return error_set(err, RC_IO,
+				 "%s: standard input has more than the %llu bytes that --bytes "
+				 "says",
+				 in->name, expected);
+	if (in->raw_eof && in->raw_read < in->expected)
+		return error_set(err, RC_IO,
+				 "%s: standard input ended after %llu of the %llu bytes that "
+				 "--bytes says",
+				 in->name, read, expected);
+	return RC_OK;
+}
+
 /* One read(2); sets raw_eof. */
 static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
@@ -118,7 +140,7 @@ static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, str
 	in->raw_eof = n == 0;
 	in->raw_read += (uint64_t)n;
 	*got = (size_t)n;
-	return RC_OK;
+	return check_count(in, err);
 }
 
 static int fill_raw(struct input *in, struct error *err)
@@ -217,12 +239,19 @@ static int detect(struct input *in, struct error *err)
 	return RC_OK;
 }
 
-int input_open(struct input *in, const char *path, struct error *err)
+static int open_bytes(struct input *in, const char *path, const struct source_feed *feed,
+		      struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
 	struct stat st;
 
-	*in = (struct input){.path = path, .name = input_name(path), .fd = -1};
+	*in = (struct input){.path = path,
+			     .name = input_name(feed ? feed->name : path),
+			     .expected = feed ? feed->bytes : UINT64_MAX,
+			     .fed = feed != NULL,
+			     .cut_off = feed && feed->bytes != UINT64_MAX &&
+					feed->offset + feed->bytes < feed->size,
+			     .fd = -1};
 	in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
 	if (in->fd < 0)
 		return in->fd;
@@ -237,7 +266,38 @@ int input_open(struct input *in, const char *path, struct error *err)
 	if (!in->digest)
 		return error_set(err, RC_IO, "%s: cannot set up a digest", in->name);
 	XXH3_128bits_reset(in->digest);
-	return detect(in, err);
+	return RC_OK;
+}
+
+int input_open(struct input *in, const char *path, struct error *err)
+{
+	int rc = open_bytes(in, path, NULL, err);
+
+	return rc ? rc : detect(in, err);
+}
+
+int input_open_feed(struct input *in, const struct source_feed *feed, struct error *err)
+{
+	int rc = open_bytes(in, "-", feed, err);
+
+	return rc || feed->offset > 0 ? rc : detect(in, err);
+}
+
+int input_open_raw(struct input *in, const char *path, const struct source_feed *feed,
+		   struct error *err)
+{
+	return open_bytes(in, feed ? "-" : path, feed, err);
+}
+
+/* Who feeds need not wait: nothing more is read. */
+static void let_go_of_standard_input(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd > STDIN_FILENO) {
+		dup2(fd, STDIN_FILENO);
+		close(fd);
+	}
 }
 
 static int damaged(const struct input *in, const char *format, const char *what, struct error *err)
@@ -449,5 +509,7 @@ void input_close(struct input *in)
 	mem_free(in->raw);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
+	else if (in->fed)
+		let_go_of_standard_input();
 	*in = (struct input){.fd = -1};
 }

@@ -7,6 +7,8 @@
 #include "bytes.h"
 #include "error.h"
 
+struct source_feed;
+
 enum input_kind { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_BZIP2, INPUT_XZ, INPUT_ZIP };
 
 /* Which file it is and when it was last written; {0}, but for regular, unless it is a regular one.
@@ -24,6 +26,8 @@ struct input {
 	int fd;			  /* -1: closed */
 	struct input_stamp stamp; /* when it was opened */
 	uint64_t raw_read;	  /* bytes read from fd so far */
+	uint64_t expected;	  /* that fd has; UINT64_MAX: not known */
+	bool fed, cut_off;	  /* as source_feed: it is one; the file goes on behind it */
 	enum input_kind kind;
 	bool raw_eof;
 	bool frame_open; /* a gzip member, zstd frame or the like has begun and not ended */
@@ -42,6 +46,11 @@ int input_same(const struct input *in, const struct input_stamp *checked, struct
 const char *input_name(const char *path);
 /* Open and find out the kind.  in is to be closed whatever the result. */
 int input_open(struct input *in, const char *path, struct error *err);
+/* The same of standard input as it is fed; what begins behind the file's start is plain. */
+int input_open_feed(struct input *in, const struct source_feed *feed, struct error *err);
+/* The same, path or not NULL feed, with its bytes as they stand: plain whatever they are. */
+int input_open_raw(struct input *in, const char *path, const struct source_feed *feed,
+		   struct error *err);
 /*
  * Decode up to cap bytes; *got < cap only at the end.  The end is reported once all raw bytes
  * were read and found whole.  RC_IO (system, file changed meanwhile), RC_DATA (damaged, truncated).

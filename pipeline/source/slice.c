@@ -1,5 +1,5 @@
 /*
- * slice.c - some of a file's rows, and proof that slices read elsewhere are all of it
+ * slice.c - some of a file's rows
  *
  * A slice has the rows whose first byte lies in it, so the last one is read to its end behind it,
  * and the first one starts behind a line end that is searched from one byte before the slice: where
@@ -10,12 +10,7 @@
 
 #include "blocks.h"
 #include "cursor.h"
-#include "io.h"
 #include "xxhash_fast.h"
-
-#define READ_BYTES ((size_t)1 << 20)
-
-/* --- reading a slice --- */
 
 static void digest_of(const void *state, uint8_t digest[16])
 {
@@ -52,11 +47,16 @@ static int read_columns(struct source *s, const char *path, struct error *err)
 	return rc;
 }
 
+static uint64_t file_size(const struct source *s)
+{
+	return s->feed ? s->feed->size : s->stamps[0].size;
+}
+
 static int check_slice(const struct source *s, struct error *err)
 {
 	const struct source_slice *a = &s->slice.asked;
 
-	if (s->nfiles != 1 || !s->stamps[0].regular)
+	if (s->nfiles != 1 || !(s->feed ? s->feed->bytes != UINT64_MAX : s->stamps[0].regular))
 		return error_set(err, RC_CONFIG, "--slice is of one file: found %zu inputs%s",
 				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
 	if (s->blocks)
@@ -83,10 +83,42 @@ static bool draws_by_place(const struct job *job)
 	return false;
 }
 
+/* What is fed has the slice's rows, and who knows the columns when their names are not in it? */
+static int check_feed(struct source *s, const struct source_options *o, struct error *err)
+{
+	const struct source_feed *f = s->feed;
+	bool blocks = o->job->source == SOURCE_AVRO || o->job->source == SOURCE_ARROW;
+
+	if (f->bytes == UINT64_MAX && !blocks)
+		return error_set(err, RC_CONFIG,
+				 "a pipe that ends does not tell whether all came: give --bytes N, "
+				 "how many standard input has");
+	if (f->bytes != UINT64_MAX && (f->offset > f->size || f->bytes > f->size - f->offset))
+		return error_set(err, RC_CONFIG,
+				 "--offset and --bytes reach behind the %llu bytes of --size",
+				 (unsigned long long)f->size);
+	if (!o->slice && (f->offset > 0 || f->bytes != f->size))
+		return error_set(err, RC_CONFIG,
+				 "some of a file is fed, but no --slice says which rows");
+	if (f->offset == 0 || !s->csv->header || s->json || o->columns_file || s->csv->replace)
+		return RC_OK;
+	if (!f->columns)
+		return error_set(err, RC_CONFIG,
+				 "the header is in front of --offset: give --columns FILE, the "
+				 "beginning of the file");
+	s->columns = arena_alloc(&s->arena, (f->ncolumns + 1) * sizeof(*s->columns));
+	for (s->ncolumns = 0; s->ncolumns < f->ncolumns; s->ncolumns++)
+		s->columns[s->ncolumns] = arena_strdup(&s->arena, f->columns[s->ncolumns]);
+	return RC_OK;
+}
+
 int slice_open(struct source *s, const struct source_options *o, struct error *err)
 {
 	struct slice *slice = &s->slice;
-	int rc = RC_OK;
+	int rc = s->feed ? check_feed(s, o, err) : RC_OK;
+
+	if (rc != 0)
+		return rc;
 
 	s->seq_base = SOURCE_FILE_SEQ(o->number);
 	slice->read.number = o->number;
@@ -114,9 +146,16 @@ static uint64_t border(uint64_t size, unsigned n, unsigned parts)
 }
 
 /* Drop what is in front of the byte, which is not before the cursor. */
-static int go_to(struct cursor *c, uint64_t byte, struct error *err)
+static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct error *err)
 {
 	int rc = RC_OK;
+
+	while (s->feed && rc == 0 && !c->eof && byte - c->offset > c->rest.len) {
+		cursor_advance(c, c->rest.len);
+		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
+	}
+	if (s->feed && byte - c->offset > c->rest.len)
+		byte = c->offset + c->rest.len;
 
 	if (byte - c->offset <= c->rest.len) {
 		cursor_advance(c, (size_t)(byte - c->offset));
@@ -154,12 +193,14 @@ static int go_behind_line(const struct source *s, struct cursor *c, struct error
 int slice_begin(struct source *s, struct cursor *c, struct error *err)
 {
 	struct slice *slice = &s->slice;
-	const uint64_t size = s->stamps[0].size;
+	const uint64_t size = file_size(s);
 	uint64_t from = slice->asked.from;
 	int rc = RC_OK;
 
 	slice->read.size = size;
-	slice->read.head = slice->read.first = c->offset;
+	slice->read.first = c->offset;
+	slice->read.head_read = !s->feed || s->feed->offset == 0;
+	slice->read.head = slice->read.head_read ? c->offset : 0;
 	slice->read.head_lines = slice->read.line_base = c->line;
 	slice->read.whole = !slice->given;
 	slice->to = UINT64_MAX;
@@ -180,8 +221,14 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 		from = size;
 	slice->read.from = from;
 	slice->read.to = slice->to < size ? slice->to : size;
-	if (from > c->offset) {
-		rc = go_to(c, slice->asked.exact ? from : from - 1, err);
+	if (!slice->read.head_read && from + slice->asked.exact <= c->offset)
+		return error_set(err, RC_CONFIG,
+				 "%s: standard input begins at byte %llu, but the slice needs it "
+				 "from byte %llu on: --offset",
+				 c->in.name, (unsigned long long)c->offset,
+				 (unsigned long long)(from - (from > 0 && !slice->asked.exact)));
+	if (from > c->offset || !slice->read.head_read) {
+		rc = go_to(s, c, slice->asked.exact ? from : from - 1, err);
 		if (rc == 0 && !slice->asked.exact)
 			rc = go_behind_line(s, c, err);
 		c->line = slice->read.line_base = 0;
@@ -254,6 +301,8 @@ void slice_end(struct source *s, struct cursor *c)
 		s->bytes_before = 0;
 	}
 	memcpy(read->digest, file->digest, sizeof(read->digest));
+	if (read->size == UINT64_MAX)
+		read->size = read->to = file->size;
 }
 
 void slice_release(struct slice *s)
@@ -265,135 +314,4 @@ void source_part(struct source *s, struct source_part *out)
 {
 	*out = s->slice.read;
 	out->rows = atomic_load(&s->rows[0]);
-}
-
-/* --- slices that were read elsewhere --- */
-
-/* A file as it is now, and the parts that were read of it. */
-struct proof {
-	struct source *s;
-	size_t file;
-	const struct source_part *part;
-	size_t n;
-	struct input in;
-	uint64_t at;	 /* bytes seen */
-	void *all, *one; /* digests: of the file, of the part */
-};
-
-static int changed(const struct proof *p, const struct source_part *part, struct error *err)
-{
-	return error_set(err, RC_IO,
-			 "%s: bytes %llu to %llu are not those that were mapped: it changed since",
-			 p->in.name, (unsigned long long)part->first,
-			 (unsigned long long)part->end);
-}
-
-/* Read on to `end`, into the file's digest and that of the part at hand. */
-static int read_to(struct proof *p, uint64_t end, bool in_part, uint8_t *buf, struct error *err)
-{
-	while (p->at < end) {
-		size_t got, want = end - p->at < READ_BYTES ? (size_t)(end - p->at) : READ_BYTES;
-		int rc = input_read(&p->in, buf, want, &got, err);
-		if (rc != 0)
-			return rc;
-		if (got == 0)
-			return error_set(err, RC_IO,
-					 "%s: found %llu bytes, expected %llu: it changed since it "
-					 "was mapped",
-					 p->in.name, (unsigned long long)p->at,
-					 (unsigned long long)end);
-		XXH3_128bits_update(p->all, buf, got);
-		if (in_part)
-			XXH3_128bits_update(p->one, buf, got);
-		p->at += got;
-	}
-	return RC_OK;
-}
-
-static int prove_plain(struct proof *p, uint8_t *buf, struct error *err)
-{
-	struct source_file *file = &p->s->files[p->file];
-	uint8_t digest[16];
-	int rc = RC_OK;
-
-	for (size_t i = 0; rc == 0 && i < p->n; i++) {
-		const struct source_part *part = &p->part[i];
-		if (part->whole || part->first == part->end)
-			continue;
-		rc = read_to(p, part->first, false, buf, err);
-		XXH3_128bits_reset(p->one);
-		if (rc == 0)
-			rc = read_to(p, part->end, true, buf, err);
-		digest_of(p->one, digest);
-		if (rc == 0 && memcmp(digest, part->digest, sizeof(digest)) != 0)
-			rc = changed(p, part, err);
-	}
-	if (rc == 0)
-		rc = read_to(p, file->size, false, buf, err);
-	if (rc == 0)
-		rc = input_unchanged(&p->in, err);
-	digest_of(p->all, file->digest);
-	return rc;
-}
-
-static int prove_file(struct proof *p, struct error *err)
-{
-	struct source *s = p->s;
-	struct source_file *file = &s->files[p->file];
-	int rc = input_open(&p->in, file->path, err);
-
-	if (rc == 0)
-		rc = input_same(&p->in, &s->stamps[p->file], err);
-	if (rc == 0 && p->in.kind != INPUT_PLAIN) {
-		rc = io_digest_file(file->path, file->digest, &file->size, err);
-	} else if (rc == 0) {
-		uint8_t *buf = mem_alloc(READ_BYTES);
-		p->all = digest_new();
-		p->one = digest_new();
-		rc = prove_plain(p, buf, err);
-		mem_free(p->all);
-		mem_free(p->one);
-		mem_free(buf);
-	}
-	if (rc == 0 && p->n == 1 && p->part->whole &&
-	    (memcmp(file->digest, p->part->digest, sizeof(file->digest)) != 0 ||
-	     file->size != p->part->size))
-		rc = changed(p, p->part, err);
-	input_close(&p->in);
-	return rc;
-}
-
-static void note_parts(const struct proof *p)
-{
-	struct source *s = p->s;
-	uint64_t lines = p->n ? p->part->head_lines : 0, rows = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct source_part *part = &p->part[i];
-		const struct place at = {.seq = SOURCE_FILE_SEQ(part->number) + part->first,
-					 .line = lines,
-					 .offset = part->first,
-					 .file = p->file};
-		places_note(&s->places, &at);
-		lines += part->lines;
-		rows += part->rows;
-	}
-	atomic_store(&s->rows[p->file], rows);
-}
-
-int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
-		      struct error *err)
-{
-	int rc = RC_OK;
-
-	for (size_t i = 0, at = 0; rc == 0 && i < s->nfiles; i++) {
-		struct proof p = {.s = s, .file = i, .part = parts + at};
-		while (at < n && parts[at].number == i) {
-			at++;
-			p.n++;
-		}
-		rc = prove_file(&p, err);
-		note_parts(&p);
-	}
-	return rc;
 }

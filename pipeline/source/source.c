@@ -31,6 +31,11 @@ static int check_files(struct source *s, struct error *err)
 	bool known = true;
 	int rc;
 
+	if (s->feed) {
+		s->files[0].size = s->feed->bytes;
+		s->bytes_total = s->feed->bytes == UINT64_MAX ? 0 : s->feed->bytes;
+		return RC_OK;
+	}
 	for (size_t i = 0; i < s->nfiles; i++) {
 		struct source_file *file = &s->files[i];
 		rc = input_check(file->path, &s->stamps[i], err);
@@ -95,26 +100,67 @@ static int name_files(struct source *s, const char *const *names, size_t n, stru
 	const char **paths;
 	int rc = paths_expand(&s->arena, names, n, &paths, &s->nfiles, err);
 
+	if (rc == 0 && s->feed && (s->nfiles != 1 || strcmp(paths[0], "-") != 0))
+		return error_set(err, RC_CONFIG,
+				 "--name, --bytes, --offset and --size are of standard input, "
+				 "expected one input, `-`");
 	s->files = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->files));
 	s->stamps = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->stamps));
 	s->rows = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->rows));
 	for (size_t i = 0; i < s->nfiles; i++)
-		s->files[i].path = paths[i];
+		s->files[i].path = s->feed ? s->feed->name : paths[i];
 	return rc;
+}
+
+/* Files that nobody opens here. */
+static void name_known(struct source *s)
+{
+	const struct source_inputs *k = s->known;
+
+	s->nfiles = k->ninputs;
+	s->files = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->files));
+	s->stamps = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->stamps));
+	s->rows = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->rows));
+	for (size_t i = 0; i < s->nfiles; i++) {
+		s->files[i].path = k->inputs[i].path;
+		s->files[i].size = k->inputs[i].size;
+	}
+	s->columns = arena_alloc(&s->arena, (k->ncolumns + 1) * sizeof(*s->columns));
+	for (s->ncolumns = 0; s->ncolumns < k->ncolumns; s->ncolumns++)
+		s->columns[s->ncolumns] = arena_strdup(&s->arena, k->columns[s->ncolumns]);
+}
+
+static int open_files(struct source *s, const struct source_options *options, struct error *err)
+{
+	const struct job *job = options->job;
+	const char *const *paths = options->nfiles ? options->files : s->csv->files;
+	int rc = name_files(s, paths, options->nfiles ? options->nfiles : s->csv->nfiles, err);
+
+	if (rc == 0 && job->source == SOURCE_JSON)
+		rc = lines_open(s, job, err);
+	if (rc == 0 && job->source == SOURCE_AVRO)
+		rc = avro_open(s, job, err);
+	if (rc == 0 && job->source == SOURCE_ARROW)
+		rc = arrow_open(s, job, err);
+	if (rc == 0)
+		rc = check_files(s, err);
+	if (rc == 0)
+		rc = slice_open(s, options, err);
+	return rc ? rc : begin(s, err);
 }
 
 int source_open(struct source **out, const struct source_options *options, struct error *err)
 {
-	if (options->job->source == SOURCE_KAFKA && (options->slice || options->columns_file))
+	bool of_files = options->slice || options->columns_file || options->feed;
+
+	if (options->job->source == SOURCE_KAFKA && of_files)
 		return error_set(err, RC_CONFIG,
-				 "--slice and --columns are for files, found a kafka source");
+				 "--slice, --columns and --bytes are for files, found a kafka "
+				 "source");
 	if (options->job->source == SOURCE_KAFKA)
 		return open_messages(out, options, err);
 	const struct csv_source *csv = &options->job->csv;
-	const char *const *paths = options->nfiles ? options->files : csv->files;
-	size_t n = options->nfiles ? options->nfiles : csv->nfiles;
-
-	if (n == 0)
+	if (!options->known && options->nfiles + csv->nfiles == 0)
 		return error_set(err, RC_CONFIG, "no input files, expected at least one");
 	struct source *s = mem_calloc(1, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
@@ -126,6 +172,7 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->piece_bytes = SHARE_PIECE_BYTES;
 	s->alone_bytes = alone_bytes(s, options);
 	s->budget = options->budget;
+	s->feed = options->feed;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
 	if (options->row_bytes && options->row_bytes < s->max_row_bytes) {
@@ -137,19 +184,12 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->ncolumns = csv->ncolumns;
 		s->columns = csv->columns;
 	}
-	int rc = name_files(s, paths, n, err);
-	if (rc == 0 && options->job->source == SOURCE_JSON)
-		rc = lines_open(s, options->job, err);
-	if (rc == 0 && options->job->source == SOURCE_AVRO)
-		rc = avro_open(s, options->job, err);
-	if (rc == 0 && options->job->source == SOURCE_ARROW)
-		rc = arrow_open(s, options->job, err);
-	if (rc == 0)
-		rc = check_files(s, err);
-	if (rc == 0)
-		rc = slice_open(s, options, err);
-	if (rc == 0)
-		rc = begin(s, err);
+	s->known = options->known;
+	int rc = RC_OK;
+	if (s->known)
+		name_known(s);
+	else
+		rc = open_files(s, options, err);
 	if (rc != 0) {
 		source_close(s);
 		return rc;

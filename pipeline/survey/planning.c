@@ -317,6 +317,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 					.topic = p->opt->topic,
 					.slice = p->opt->slice,
 					.columns_file = p->opt->columns_file,
+					.feed = p->opt->feed,
 					.fraction = p->opt->fraction,
 					.even_pieces = true,
 					.limit = p->opt->limit,

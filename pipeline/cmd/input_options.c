@@ -1,0 +1,86 @@
+/* input_options.c - see input_options.h */
+#include "input_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits up to the byte `end`, or nothing where there may be nothing; NULL: neither. */
+static const char *take_number(const char *p, char end, bool or_nothing, uint64_t *out)
+{
+	size_t digits = strspn(p, "0123456789");
+	if (p[digits] != end || digits > 18 || (digits == 0 && !or_nothing))
+		return NULL;
+	if (digits > 0)
+		*out = strtoull(p, NULL, 10);
+	return p + digits + (end != 0);
+}
+
+int parse_slice(const char *text, struct source_slice *out, struct error *err)
+{
+	uint64_t part = 0, parts = 0;
+	*out = (struct source_slice){.to = UINT64_MAX, .exact = *text == '='};
+	const char *p = take_number(text, '/', false, &part);
+	if (p && take_number(p, 0, false, &parts) && part >= 1 && part <= parts &&
+	    parts <= SLICES_MOST) {
+		out->part = (unsigned)part;
+		out->parts = (unsigned)parts;
+		return RC_OK;
+	}
+	p = take_number(text + out->exact, '-', false, &out->from);
+	if (p && take_number(p, 0, true, &out->to) && (out->exact || out->from <= out->to))
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "--slice: found `%s`, expected bytes A-B of the file, =A-B where a row "
+			 "starts at A, "
+			 "or the K-th of N parts, K/N, up to %u",
+			 text, SLICES_MOST);
+}
+
+static int parse_bytes(const char *option, const char *text, uint64_t *out, struct error *err)
+{
+	return take_number(text, 0, false, out)
+		       ? RC_OK
+		       : error_set(err, RC_CONFIG, "%s: found `%s`, expected a number of bytes",
+				   option, text);
+}
+
+int input_option(struct input_options *o, int opt, const char *arg, struct error *err)
+{
+	switch (opt) {
+	case OPT_SLICE: o->sliced = true; return parse_slice(arg, &o->slice, err);
+	case OPT_COLUMNS: o->columns_file = arg; return RC_OK;
+	case OPT_NAME:
+		o->fed = true;
+		o->feed.name = arg;
+		return RC_OK;
+	case OPT_BYTES:
+		o->fed = o->counted = true;
+		return parse_bytes("--bytes", arg, &o->feed.bytes, err);
+	case OPT_OFFSET: o->fed = true; return parse_bytes("--offset", arg, &o->feed.offset, err);
+	case OPT_SIZE:
+		o->fed = o->sized = true;
+		return parse_bytes("--size", arg, &o->feed.size, err);
+	default: return RC_END;
+	}
+}
+
+const struct source_slice *input_slice(const struct input_options *o)
+{
+	return o->sliced ? &o->slice : NULL;
+}
+
+int input_feed(struct input_options *o, const struct source_feed **out, struct error *err)
+{
+	*out = o->fed ? &o->feed : NULL;
+	if (!o->fed)
+		return RC_OK;
+	if (!o->feed.name)
+		o->feed.name = "-";
+	if (!o->counted)
+		o->feed.bytes = UINT64_MAX;
+	if (!o->sized)
+		o->feed.size = o->counted ? o->feed.offset + o->feed.bytes : UINT64_MAX;
+	if (!o->counted && (o->sized || o->feed.offset))
+		return error_set(err, RC_CONFIG, "--offset and --size need --bytes beside them");
+	return RC_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * input_options.h - what load, plan and map are told of their input: which rows of it, and what
+ * standard input is
+ */
+#ifndef SALTMILL_CMD_INPUT_OPTIONS_H
+#define SALTMILL_CMD_INPUT_OPTIONS_H
+
+#include "cmd.h"
+
+enum { OPT_SLICE = 800, OPT_COLUMNS, OPT_NAME, OPT_BYTES, OPT_OFFSET, OPT_SIZE };
+
+/* clang-format off */
+#define FEED_OPTIONS                                                        \
+	{"name", required_argument, NULL, OPT_NAME},                        \
+	{"bytes", required_argument, NULL, OPT_BYTES}
+#define INPUT_OPTIONS                                                       \
+	FEED_OPTIONS,                                                       \
+	{"slice", required_argument, NULL, OPT_SLICE},                      \
+	{"columns", required_argument, NULL, OPT_COLUMNS},                  \
+	{"offset", required_argument, NULL, OPT_OFFSET},                    \
+	{"size", required_argument, NULL, OPT_SIZE}
+/* clang-format on */
+
+/* For --help. */
+#define INPUT_HELP                                                                                 \
+	"  --slice A-B|=A-B|K/N    only the rows that begin in these bytes of the one file, or "   \
+	"in "                                                                                      \
+	"the K-th of N parts;\n"                                                                   \
+	"                          where A is known to begin a row, =A-B\n"                        \
+	"  --columns FILE          the header line stands there, and not in the input\n"           \
+	"  --name PATH --bytes N   standard input, `-`, has the N bytes of this file; fewer are "  \
+	"an "                                                                                      \
+	"error, and more\n"                                                                        \
+	"  --offset O --size S     or with --slice N bytes of its S from O on: from A - 1 (of "    \
+	"=A-B: "                                                                                   \
+	"A) to behind the\n"                                                                       \
+	"                          last row, or as many as there are: what is not needed is not "  \
+	"read\n"
+
+struct input_options {
+	struct source_slice slice;
+	struct source_feed feed;
+	const char *columns_file;
+	bool sliced, fed, sized, counted;
+};
+
+/* RC_END: the option is none of these. */
+int input_option(struct input_options *o, int opt, const char *arg, struct error *err);
+/* All options were seen: what they say together; NULL: not given. */
+const struct source_slice *input_slice(const struct input_options *o);
+/* RC_CONFIG when they do not fit together. */
+int input_feed(struct input_options *o, const struct source_feed **out, struct error *err);
+
+#endif
