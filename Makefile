@@ -151,9 +151,10 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern distinct |
 encoding: encoding codes date zone | bytes error mem reject
+cluster: hbase | bytes cell text clock error mem pool description splits table
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
-splitter: table_check ddl splits plan sketch divide key_shape key_weights | bytes text error mem io units table cell
+splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
 storage: storage | bytes error mem io pool
 job: job | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern

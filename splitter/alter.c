@@ -8,24 +8,10 @@
  */
 #include "attributes.h"
 #include "ddl.h"
-#include "describe.h"
+#include "description.h"
 #include "script.h"
 
 static const char indent[] = "     ";
-
-/* Does the existing table say the same?  What it does not say is HBase's default. */
-static bool same_value(const struct attribute_def *d, const struct attribute *want,
-		       const char *there, struct arena *a)
-{
-	struct attribute normal;
-	struct error ignored;
-
-	if (!there)
-		return d->initial && strcmp(d->initial, want->value) == 0;
-	if (attribute_read(d, there, a, &normal, &ignored) != RC_OK)
-		return false;
-	return strcmp(normal.value, want->value) == 0;
-}
 
 /* Items of want that differ, as pieces behind what stands in out; coprocessors stay as they are. */
 static size_t put_changes(struct buf *out, enum attribute_scope scope,
@@ -40,7 +26,7 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 		const char *old = attributes_get(&there->items, it->key);
 		if (!old) /* 2.6 lists some of a table's own there, NORMALIZATION_ENABLED for one */
 			old = attributes_get(&there->metadata, it->key);
-		if (d->kind == KIND_COPROCESSOR || same_value(d, it, old, a))
+		if (d->kind == KIND_COPROCESSOR || attribute_same(d, it, old, a))
 			continue;
 		script_pair(out, indent, it, false);
 		n++;
@@ -101,14 +87,6 @@ static size_t put_table_changes(struct buf *out, const struct table *t,
 	return n;
 }
 
-static const struct described *find_family(const struct description *d, const char *name)
-{
-	for (size_t i = 0; i < d->nfamilies; i++)
-		if (strcmp(d->families[i].name, name) == 0)
-			return &d->families[i];
-	return NULL;
-}
-
 /* Replicas of open regions cannot be changed in every 2.x. */
 static bool needs_disable(const struct table *t, const struct description *d, struct arena *a)
 {
@@ -116,8 +94,9 @@ static bool needs_disable(const struct table *t, const struct description *d, st
 
 	for (size_t i = 0; i < t->attributes.count; i++)
 		if (strcmp(t->attributes.item[i].key, key) == 0)
-			return !same_value(attribute_find(SCOPE_TABLE, key), &t->attributes.item[i],
-					   attributes_get(&d->table.items, key), a);
+			return !attribute_same(attribute_find(SCOPE_TABLE, key),
+					       &t->attributes.item[i],
+					       attributes_get(&d->table.items, key), a);
 	return false;
 }
 
@@ -160,7 +139,7 @@ int ddl_alter(struct buf *out, const struct table *t, const char *name, struct b
 	if (rc == RC_OK) {
 		for (size_t i = 0; i < t->nfamilies; i++)
 			put_family_changes(&changes, &t->families[i],
-					   find_family(&d, t->families[i].name), &a);
+					   description_family(&d, t->families[i].name), &a);
 		put_table_changes(&changes, t, &d.table, &a);
 		script_head(out, t, "bring it to the attributes of the job",
 			    "What the job does not mention stays; a second run changes nothing.");

@@ -44,6 +44,13 @@ const char *attribute_near(enum attribute_scope scope, const char *key);
 int attribute_read(const struct attribute_def *d, const char *text, struct arena *a,
 		   struct attribute *out, struct error *err);
 
+/*
+ * Does an existing table say the same as want, which is in that form?  there NULL: it says nothing,
+ * so that HBase's default holds.
+ */
+bool attribute_same(const struct attribute_def *d, const struct attribute *want, const char *there,
+		    struct arena *a);
+
 /* All that the script says of a family, NAME and hashes apart; defaults included, in the arena. */
 struct attributes family_items(struct arena *a, const struct family *f);
 /* CONFIGURATION of a family, with the length of a ROWPREFIX bloom filter's prefix. */

@@ -9,7 +9,7 @@
  * A terminal's shell breaks long lines anywhere, so inside a Hash line breaks do not count.  HBase
  * does not escape quotes in values: one ends at the quote that a comma or a brace follows.
  */
-#include "describe.h"
+#include "description.h"
 
 struct scanner {
 	struct buf text; /* line breaks removed; a NUL behind it */
@@ -57,17 +57,6 @@ static const char *take_word(struct scanner *s)
 	return arena_strndup(s->arena, start, (size_t)(end - start));
 }
 
-static void append(struct arena *a, struct attributes *list, const char *key, const char *value)
-{
-	if ((list->count & (list->count - 1)) == 0) { /* full at each power of two */
-		struct attribute *bigger = arena_alloc(a, (list->count * 2 + 1) * sizeof(*bigger));
-		if (list->count)
-			memcpy(bigger, list->item, list->count * sizeof(*bigger));
-		list->item = bigger;
-	}
-	list->item[list->count++] = (struct attribute){.key = key, .value = value, .quoted = true};
-}
-
 static bool take_arrow(struct scanner *s)
 {
 	skip_blanks(s);
@@ -86,7 +75,7 @@ static bool take_flat(struct scanner *s, struct attributes *list)
 		const char *value = key && take_arrow(s) ? take_word(s) : NULL;
 		if (!value)
 			return false;
-		append(s->arena, list, key, value);
+		attributes_add(s->arena, list, key, value);
 	}
 	s->p++;
 	return true;
@@ -115,29 +104,10 @@ static bool take_described(struct scanner *s, struct described *d, bool inner)
 		if (strcmp(key, "NAME") == 0)
 			d->name = value;
 		else
-			append(s->arena, &d->items, key, value);
+			attributes_add(s->arena, &d->items, key, value);
 	}
 	s->p++;
 	return true;
-}
-
-const char *attributes_get(const struct attributes *list, const char *key)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->item[i].key, key) == 0)
-			return list->item[i].value;
-	return NULL;
-}
-
-static void add_family(struct description *d, struct arena *a, const struct described *f)
-{
-	if ((d->nfamilies & (d->nfamilies - 1)) == 0) {
-		struct described *bigger = arena_alloc(a, (d->nfamilies * 2 + 1) * sizeof(*bigger));
-		if (d->nfamilies)
-			memcpy(bigger, d->families, d->nfamilies * sizeof(*bigger));
-		d->families = bigger;
-	}
-	d->families[d->nfamilies++] = *f;
 }
 
 static int take_all(struct scanner *s, struct description *d, const char *name, struct error *err)
@@ -152,7 +122,7 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 					 "{KEY => 'value', ...}",
 					 name, (const char *)s->text.ptr + at);
 		if (found.name)
-			add_family(d, s->arena, &found);
+			description_add_family(d, s->arena, &found);
 		else
 			d->table = found;
 	}

@@ -8,7 +8,7 @@
 
 #include "mem.h"
 #include "splits.h"
-#include "splitter/describe.h"
+#include "description.h"
 
 static void check_splits(struct bytes text)
 {

@@ -1,0 +1,143 @@
+/*
+ * hbase.h - a live HBase by its own protocol: one function a call
+ *
+ * HBase 2.4 to 2.6 and, by its message definitions, 3; SIMPLE authentication.  Functions here make
+ * one attempt, but for looking up again what moved: who calls decides by hbase_failure whether and
+ * when to try again (hbase_retry).  All of them may be called by several threads.
+ */
+#ifndef SALTMILL_HBASE_H
+#define SALTMILL_HBASE_H
+
+#include <stdbool.h>
+
+#include "bytes.h"
+#include "cell.h"
+#include "description.h"
+#include "error.h"
+#include "mem.h"
+#include "splits.h"
+
+/* Where a server listens. */
+struct hbase_place {
+	char host[256];
+	uint16_t port;
+};
+
+/* What a failed call means for who made it. */
+enum hbase_trouble {
+	TROUBLE_NONE,
+	TROUBLE_GONE,	 /* not there any more, or never: look up again, then repeat */
+	TROUBLE_BUSY,	 /* wait, then repeat at the same place */
+	TROUBLE_LOST,	 /* sent, and no answer: done or not done */
+	TROUBLE_EXISTS,	 /* of a table or namespace that is to be created */
+	TROUBLE_MISSING, /* no such table or namespace */
+	TROUBLE_REFUSED	 /* repeating would not help */
+};
+
+struct hbase_failure {
+	enum hbase_trouble trouble;
+	char name[160];		  /* the exception's class, its last part; "": none */
+	struct hbase_place moved; /* RegionMovedException says where to; host "": it does not */
+};
+
+/*
+ * How long to wait before the n-th repetition (from 0), ms: HBase's own table (HConstants
+ * RETRY_BACKOFF) times 100 ms, and up to 1% more by chance.
+ */
+int64_t hbase_backoff_ms(unsigned n);
+/*
+ * After a failure: wait as is due; true: try again, and *attempt is counted.  False: it would not
+ * help, or it has been tried for five minutes or a signal came (*err tells).
+ */
+bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err);
+
+/* --- the cluster --- */
+
+struct hbase;
+/*
+ * servers: host[:port],... of masters (port 16000) or, from 2.5 on, region servers; each is asked
+ * until one answers.  user: as whom to act.  RC_CONFIG: servers cannot be understood.
+ */
+int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
+	       struct error *err);
+void hbase_close(struct hbase *h); /* NULL is fine */
+const char *hbase_cluster_id(const struct hbase *h);
+const char *hbase_user(const struct hbase *h);
+
+/* --- tables, by the master --- */
+
+/*
+ * The table's attributes as they are, in the arena; *exists false: there is no such table.  All of
+ * them are items, but for a family's configuration.
+ */
+int hbase_describe(struct hbase *h, const char *table, struct description *out, struct arena *a,
+		   bool *exists, struct hbase_failure *why, struct error *err);
+int hbase_enabled(struct hbase *h, const char *table, bool *enabled, struct hbase_failure *why,
+		  struct error *err);
+int hbase_create_namespace(struct hbase *h, const char *name, struct hbase_failure *why,
+			   struct error *err);
+/*
+ * Make the table and wait for it.  The same nonces name the same creation: repeating it, also after
+ * a restart of either side, makes no second one.
+ */
+int hbase_create(struct hbase *h, const char *table, const struct description *d,
+		 const struct splits *s, const uint64_t nonce[2], struct hbase_failure *why,
+		 struct error *err);
+/* Give the table these attributes, all of them, and wait until its regions have them. */
+int hbase_alter(struct hbase *h, const char *table, const struct description *d,
+		const uint64_t nonce[2], struct hbase_failure *why, struct error *err);
+
+/* --- regions --- */
+
+struct hbase_region {
+	struct bytes start, end;  /* row keys; empty: open */
+	struct bytes name;	  /* "table,start,id.encoded." */
+	struct hbase_place place; /* host "": on no server at the moment */
+};
+struct hbase_regions {
+	struct hbase_region *item; /* by start key; the first and the last are open */
+	size_t count;
+	struct arena arena;
+};
+/*
+ * Those of hbase:meta.  TROUBLE_BUSY: they leave a hole, a split or merge is going on.
+ * TROUBLE_MISSING: there are none.  Release *out whatever the result.
+ */
+int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
+		  struct hbase_failure *why, struct error *err);
+void hbase_regions_release(struct hbase_regions *r);
+
+struct hbase_family_file {
+	const char *family, *path; /* path: as the region server opens it */
+};
+
+/* Ask for a staging folder (owned by the caller), which one load of a table uses for all regions.
+ */
+int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
+		       char **token, struct hbase_failure *why, struct error *err);
+/*
+ * Hand files to a region: all or none of them.  *loaded false: none, and the server does not say
+ * why.  patience_ms: how long it may take.
+ */
+int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
+		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
+		    bool *loaded, struct hbase_failure *why, struct error *err);
+/* Remove the staging folder with all that is in it. */
+int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char *token,
+		       struct hbase_failure *why, struct error *err);
+
+/* --- scans --- */
+
+struct hbase_scan {
+	const char *family;	  /* NULL: all */
+	struct bytes start, stop; /* rows; empty: open */
+	uint32_t versions;	  /* of a cell; 0: one */
+	uint32_t rows_a_call;	  /* 0: 1000 */
+};
+typedef int hbase_take_cell(void *ctx, const struct cell *c, struct error *err);
+/* All cells of a region that the scan asks for, in order, to take; its failure ends it. */
+int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struct hbase_scan *scan,
+		      hbase_take_cell *take, void *ctx, struct hbase_failure *why,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * encode.h - the requests to HBase's servers (package hbase.pb), apart from the calls
+ */
+#ifndef SALTMILL_CLUSTER_ENCODE_H
+#define SALTMILL_CLUSTER_ENCODE_H
+
+#include "hbase.h"
+
+/* TableName as a field: of "ns:table" or "table". */
+void put_table_name(struct buf *b, unsigned field, const char *table);
+/* TableSchema as a field. */
+void put_schema(struct buf *b, unsigned field, const char *table, const struct description *d);
+/* CreateTableRequest. */
+void put_create(struct buf *b, const char *table, const struct description *d,
+		const struct splits *s, const uint64_t nonce[2]);
+/* RegionSpecifier as a field: by the whole name. */
+void put_region(struct buf *b, unsigned field, struct bytes name);
+/* PrepareBulkLoadRequest, BulkLoadHFileRequest, CleanupBulkLoadRequest. */
+void put_prepare(struct buf *b, const char *table, struct bytes region);
+void put_bulk_load(struct buf *b, struct bytes region, const char *token,
+		   const struct hbase_family_file *files, size_t nfiles);
+void put_cleanup(struct buf *b, struct bytes region, const char *token);
+/* ScanRequest: the first of a scan, one that follows, the last. */
+void put_scan_open(struct buf *b, struct bytes region, const struct hbase_scan *scan);
+void put_scan_next(struct buf *b, uint64_t scanner, uint32_t rows, uint64_t sequence);
+void put_scan_close(struct buf *b, uint64_t scanner);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * session.c - finding the cluster, and calls by connections that are kept
+ *
+ * Masters, and from HBase 2.5 on region servers, answer where the active master and hbase:meta are
+ * (ClientMetaService, Registry.proto).
+ */
+#include "session.h"
+
+#include "clock.h"
+#include "decode.h"
+#include "pool.h"
+
+struct idle {
+	struct idle *next;
+	struct rpc *c;
+	struct hbase_place at;
+	const char *service;
+};
+
+/* --- connections --- */
+
+static bool same_place(const struct hbase_place *a, const struct hbase_place *b)
+{
+	return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+static struct rpc *take_idle(struct hbase *h, const struct hbase_place *at, const char *service)
+{
+	struct rpc *c = NULL;
+
+	pthread_mutex_lock(&h->lock);
+	for (struct idle **p = &h->idle; *p && !c;) {
+		struct idle *i = *p;
+		if (!same_place(&i->at, at) || strcmp(i->service, service) != 0) {
+			p = &i->next;
+			continue;
+		}
+		*p = i->next;
+		c = i->c;
+		mem_free(i);
+		if (rpc_is_stale(c)) {
+			rpc_close(c);
+			c = NULL;
+		}
+	}
+	pthread_mutex_unlock(&h->lock);
+	return c;
+}
+
+static void give_back(struct hbase *h, struct rpc *c, const struct hbase_place *at,
+		      const char *service)
+{
+	struct idle *i = mem_calloc(1, sizeof *i);
+
+	*i = (struct idle){.c = c, .at = *at, .service = service};
+	pthread_mutex_lock(&h->lock);
+	i->next = h->idle;
+	h->idle = i;
+	pthread_mutex_unlock(&h->lock);
+}
+
+int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
+		 const char *method, const struct buf *message, int64_t patience_ms,
+		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	struct rpc *c = take_idle(h, at, service);
+	int rc = RC_OK;
+
+	*out = (struct rpc_answer){0};
+	if (!c)
+		rc = rpc_connect(&c, at, service, h->user, CONNECT_MS, why, err);
+	if (rc)
+		return rc;
+	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0}, patience_ms, out,
+		      why, err);
+	if (rpc_is_broken(c))
+		rpc_close(c);
+	else
+		give_back(h, c, at, service);
+	return rc;
+}
+
+/* --- the registry --- */
+
+/* Ask the servers, beginning with the one that answered last, until one does. */
+static int ask_registry(struct hbase *h, const char *method, struct rpc_answer *out,
+			struct hbase_failure *why, struct error *err)
+{
+	pthread_mutex_lock(&h->lock);
+	size_t first = h->answered;
+	pthread_mutex_unlock(&h->lock);
+	int rc = RC_IO;
+	for (size_t i = 0; i < h->nservers && rc != RC_STOPPED; i++) {
+		size_t at = (first + i) % h->nservers;
+		rc = session_call(h, &h->servers[at], SERVICE_META, method, NULL, CALL_MS, out, why,
+				  err);
+		if (rc == RC_OK) {
+			pthread_mutex_lock(&h->lock);
+			h->answered = at;
+			pthread_mutex_unlock(&h->lock);
+			return RC_OK;
+		}
+	}
+	return rc;
+}
+
+/* An answer that cannot be read, from a server that could not say it right a second time. */
+static int unreadable(int rc, const char *method, struct hbase_failure *why, struct error *err)
+{
+	if (rc == RC_OK)
+		return RC_OK;
+	if (why->trouble == TROUBLE_NONE)
+		why->trouble = rc == RC_IO ? TROUBLE_BUSY : TROUBLE_REFUSED;
+	return error_prefix(err, "%s", method);
+}
+
+int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
+		      struct error *err)
+{
+	static const char method[] = "GetMetaRegionLocations";
+	struct rpc_answer answer;
+	int rc = ask_registry(h, method, &answer, why, err);
+	if (rc)
+		return rc;
+	rc = decode_meta_place(answer.message, out, err);
+	rpc_answer_release(&answer);
+	return unreadable(rc, method, why, err);
+}
+
+static int find_master(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
+		       struct error *err)
+{
+	static const char method[] = "GetActiveMaster";
+	struct rpc_answer answer;
+
+	pthread_mutex_lock(&h->lock);
+	*out = h->master;
+	pthread_mutex_unlock(&h->lock);
+	if (out->host[0])
+		return RC_OK;
+	int rc = ask_registry(h, method, &answer, why, err);
+	if (rc)
+		return rc;
+	rc = decode_master(answer.message, out, err);
+	rpc_answer_release(&answer);
+	if (rc)
+		return unreadable(error_set(err, RC_IO, "no master is active at the moment"),
+				  method, why, err);
+	pthread_mutex_lock(&h->lock);
+	h->master = *out;
+	pthread_mutex_unlock(&h->lock);
+	return RC_OK;
+}
+
+int session_call_master(struct hbase *h, const char *method, const struct buf *message,
+			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	struct hbase_place master;
+	int rc = find_master(h, &master, why, err);
+	if (rc)
+		return rc;
+	rc = session_call(h, &master, SERVICE_MASTER, method, message, CALL_MS, out, why, err);
+	if (rc && (why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_LOST)) {
+		pthread_mutex_lock(&h->lock);
+		h->master.host[0] = 0;
+		pthread_mutex_unlock(&h->lock);
+	}
+	return rc;
+}
+
+/* --- opening --- */
+
+static int read_servers(struct hbase *h, const char *text, struct error *err)
+{
+	for (const char *p = text;; p++) {
+		size_t n = strcspn(p, ",");
+		struct hbase_place at;
+		if (!place_read(bytes_of(p, n), MASTER_PORT, &at))
+			return error_set(err, RC_CONFIG,
+					 "found server `%.*s`, expected HOST or HOST:PORT",
+					 (int)(n < 200 ? n : 200), p);
+		h->servers = mem_realloc(h->servers, (h->nservers + 1) * sizeof *h->servers);
+		h->servers[h->nservers++] = at;
+		p += n;
+		if (!*p)
+			return RC_OK;
+	}
+}
+
+int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
+	       struct error *err)
+{
+	static const char method[] = "GetClusterId";
+	struct hbase *h = mem_calloc(1, sizeof *h);
+	struct rpc_answer answer;
+	struct bytes id;
+
+	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	pthread_mutex_init(&h->lock, NULL);
+	h->user = mem_strdup(user);
+	int rc = read_servers(h, servers, err);
+	if (rc == RC_OK)
+		rc = ask_registry(h, method, &answer, why, err);
+	if (rc == RC_OK) {
+		rc = unreadable(decode_bytes(answer.message, &id, err), method, why, err);
+		if (rc == RC_OK)
+			h->cluster_id = mem_format("%.*s", (int)id.len, (const char *)id.ptr);
+		rpc_answer_release(&answer);
+	}
+	if (rc) {
+		hbase_close(h);
+		h = NULL;
+	}
+	*out = h;
+	return rc;
+}
+
+void hbase_close(struct hbase *h)
+{
+	if (!h)
+		return;
+	while (h->idle) {
+		struct idle *next = h->idle->next;
+		rpc_close(h->idle->c);
+		mem_free(h->idle);
+		h->idle = next;
+	}
+	pthread_mutex_destroy(&h->lock);
+	mem_free(h->servers);
+	mem_free(h->cluster_id);
+	mem_free(h->user);
+	mem_free(h);
+}
+
+const char *hbase_cluster_id(const struct hbase *h)
+{
+	return h->cluster_id;
+}
+
+const char *hbase_user(const struct hbase *h)
+{
+	return h->user;
+}
+
+/* --- trying again --- */
+
+#define RETRY_MOST 17 /* 0.1 to 10 s: less than five minutes in all */
+
+int64_t hbase_backoff_ms(unsigned n)
+{
+	static const int64_t times[] = {1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200};
+	const unsigned last = sizeof times / sizeof *times - 1;
+	int64_t ms = 100 * times[n < last ? n : last];
+	return ms + clock_ms() % (ms / 100 + 1);
+}
+
+bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
+{
+	bool helps = why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_BUSY ||
+		     why->trouble == TROUBLE_LOST;
+	if (!helps || err->code == RC_STOPPED)
+		return false;
+	if (*attempt >= RETRY_MOST) {
+		error_prefix(err, "tried %u times in five minutes", *attempt + 1);
+		return false;
+	}
+	for (int64_t left = hbase_backoff_ms((*attempt)++); left > 0; left -= 100) {
+		if (stop_check(err))
+			return false;
+		clock_sleep_ms(left < 100 ? left : 100);
+	}
+	return true;
+}

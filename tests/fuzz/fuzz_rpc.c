@@ -1,0 +1,91 @@
+/*
+ * fuzz_rpc.c - whatever a server answers is read within its bytes or refused with a sentence
+ *
+ * The first byte chooses the decoder; 0 is a whole frame, whose message then goes to all of them.
+ */
+#include "memory_file.h"
+
+#include "mem.h"
+#include "pipeline/cluster/decode.h"
+#include "pipeline/cluster/frames.h"
+#include "pipeline/cluster/pb.h"
+#include "pipeline/cluster/rpc.h"
+
+static void read_cells(struct bytes block)
+{
+	struct hbase_regions regions = {0};
+	struct meta_rows rows = {.out = &regions};
+	struct cell c;
+	struct error err = {0};
+	int rc;
+
+	while ((rc = decode_cell(&block, &c, &err)) == RC_OK) {
+		struct error bad = {0};
+		expect_sentence(meta_take(&rows, &c, &bad), &bad);
+	}
+	expect_sentence(rc, &err);
+	rc = meta_finish(&rows, &err);
+	expect_sentence(rc, &err);
+	for (size_t i = 0; rc == RC_OK && i < regions.count; i++) {
+		struct bytes next =
+			i + 1 < regions.count ? regions.item[i + 1].start : (struct bytes){0};
+		expect_same(regions.item[i].end, next);
+	}
+	hbase_regions_release(&regions);
+}
+
+static void read_message(unsigned kind, struct bytes m)
+{
+	struct error err = {0};
+	struct hbase_failure why = {0};
+	struct hbase_place at;
+	struct region_info info;
+	struct description d;
+	struct scan_answer scan;
+	struct arena a = {0};
+	struct bytes text;
+	enum procedure_state state;
+	uint64_t number;
+	bool yes;
+
+	switch (kind) {
+	case 1: expect_sentence(decode_bytes(m, &text, &err), &err); break;
+	case 2: expect_sentence(decode_number(m, &number, &err), &err); break;
+	case 3: expect_sentence(decode_master(m, &at, &err), &err); break;
+	case 4: expect_sentence(decode_meta_place(m, &at, &err), &err); break;
+	case 5: expect_sentence(decode_region_info(m, &info, &err), &err); break;
+	case 6: expect_sentence(decode_table(m, &d, &a, &yes, &err), &err); break;
+	case 7: expect_sentence(decode_enabled(m, &yes, &err), &err); break;
+	case 8: expect_sentence(decode_procedure(m, &state, &why, &err), &err); break;
+	case 9: expect_sentence(decode_scan(m, &scan, &err), &err); break;
+	case 10: expect_sentence(exception_read(m, &why, &err), &err); break;
+	case 11: read_cells(m); break;
+	default: place_read(m, 16000, &at); break;
+	}
+	arena_release(&a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bytes message, cells;
+	struct hbase_failure why = {0};
+	struct error err = {0};
+
+	if (size == 0)
+		return 0;
+	/* a copy of its own, so that a sanitizer sees where it ends */
+	uint8_t *copy = mem_alloc(size > 1 ? size - 1 : 1);
+	memcpy(copy, data + 1, size - 1);
+	if (data[0] != 0) {
+		read_message(data[0] % 13, bytes_of(copy, size - 1));
+	} else {
+		int rc = rpc_read_answer(bytes_of(copy, size - 1), 1, &message, &cells, &why, &err);
+		expect_sentence(rc, &err);
+		for (unsigned kind = 1; rc == RC_OK && kind <= 10; kind++)
+			read_message(kind, message);
+		if (rc == RC_OK)
+			read_cells(cells);
+	}
+	mem_free(copy);
+	return 0;
+}

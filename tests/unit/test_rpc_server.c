@@ -1,0 +1,311 @@
+/*
+ * A server that says what a test lets it say: whole answers and cut ones, late ones, none, garbage.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "hbase.h"
+#include "hex.h"
+#include "pipeline/cluster/rpc.h"
+#include "pipeline/cluster/session.h"
+
+#define CLUSTER_ID                                                                                 \
+	"0000002a020801260a2463376661613964652d623262332d346664332d613465622d373162653331613638"   \
+	"653531"
+#define KERBEROS                                                                                   \
+	"0000005f5e08ffffffff0f12560a366f72672e6170616368652e6861646f6f702e68626173652e7365637572" \
+	"6974792e41636365737344656e696564457863657074696f6e121a41757468656e7469636174696f6e206973" \
+	"2072657175697265642801"
+
+/* What happens on one connection; the preamble is read and judged first. */
+struct turn {
+	const char *answer; /* hex, to one request; NULL: close instead.  Its byte 6 becomes the
+			       call's number */
+	size_t cut;	    /* of it only so many bytes; 0: all */
+	int delay_ms;
+	bool as_it_is; /* the call's number too */
+	bool early;    /* without waiting for a request */
+	bool slowly;   /* byte by byte */
+	bool go_on;    /* the next turn is of the same connection */
+};
+
+struct server {
+	int fd;
+	uint16_t port;
+	const struct turn *turns;
+	size_t nturns, accepted;
+	pthread_t thread;
+};
+
+static bool read_exactly(int fd, uint8_t *to, size_t n)
+{
+	while (n) {
+		ssize_t got = recv(fd, to, n, 0);
+		if (got <= 0)
+			return false;
+		to += got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+static bool read_frame(int fd, uint8_t *to, size_t most)
+{
+	uint8_t length[4];
+	if (!read_exactly(fd, length, 4) || get_be32(length) > most)
+		return false;
+	return read_exactly(fd, to, get_be32(length));
+}
+
+static void answer(int fd, const struct turn *t, uint8_t call)
+{
+	struct buf b = unhex(t->answer);
+	if (!t->as_it_is)
+		b.ptr[6] = call;
+	size_t n = t->cut ? t->cut : b.len;
+	clock_sleep_ms(t->delay_ms);
+	for (size_t i = 0; i < n; i += t->slowly ? 1 : n)
+		if (send(fd, b.ptr + i, t->slowly ? 1 : n, MSG_NOSIGNAL) < 0)
+			break;
+	buf_release(&b);
+}
+
+static void *serve(void *arg)
+{
+	struct server *s = arg;
+	for (size_t i = 0; i < s->nturns; i++) {
+		uint8_t request[4096] = {0};
+		int fd = accept(s->fd, NULL, NULL);
+		s->accepted++;
+		bool good = read_exactly(fd, request, 6) && !memcmp(request, "HBas\0P", 6) &&
+			    read_frame(fd, request, sizeof request);
+		for (; good; i++) {
+			const struct turn *t = &s->turns[i];
+			good = t->early || read_frame(fd, request, sizeof request);
+			if (good && t->answer)
+				answer(fd, t, request[2]);
+			if (!good || !t->go_on)
+				break;
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+static void start(struct server *s, const struct turn *turns, size_t n)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof at;
+	*s = (struct server){.turns = turns, .nturns = n};
+	s->fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(s->fd, (struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(listen(s->fd, 5), 0);
+	assert_int_equal(getsockname(s->fd, (struct sockaddr *)&at, &len), 0);
+	s->port = ntohs(at.sin_port);
+	assert_int_equal(pthread_create(&s->thread, NULL, serve, s), 0);
+}
+
+static void finish(struct server *s)
+{
+	pthread_join(s->thread, NULL);
+	close(s->fd);
+}
+
+/* hbase_open against these turns. */
+static int open_at(const struct turn *turns, size_t n, struct hbase_failure *why, struct error *err,
+		   struct hbase **out)
+{
+	struct server s;
+	char servers[40];
+	start(&s, turns, n);
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
+	int rc = hbase_open(out, servers, "me", why, err);
+	finish(&s);
+	return rc;
+}
+
+static void test_an_answer(void **state)
+{
+	static const struct turn whole[] = {{.answer = CLUSTER_ID}},
+				 slowly[] = {{.answer = CLUSTER_ID, .slowly = true}},
+				 late[] = {{.answer = CLUSTER_ID, .delay_ms = 300}};
+	static const struct turn *all[] = {whole, slowly, late};
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct hbase *h;
+		struct hbase_failure why;
+		struct error err = {0};
+		if (open_at(all[i], 1, &why, &err, &h))
+			fail_msg("%s", err.msg);
+		assert_string_equal(hbase_cluster_id(h), "c7faa9de-b2b3-4fd3-a4eb-71be31a68e51");
+		hbase_close(h);
+	}
+}
+
+/* Whatever is wrong with an answer, it is told, and it counts as lost: done or not done. */
+static void test_bad_answers(void **state)
+{
+	static const struct {
+		struct turn turn;
+		const char *says;
+		enum hbase_trouble trouble;
+	} cases[] = {
+		{{.answer = NULL}, "TLS only", TROUBLE_LOST},
+		{{.answer = CLUSTER_ID, .cut = 2}, "closed the connection", TROUBLE_LOST},
+		{{.answer = CLUSTER_ID, .cut = 30}, "closed the connection", TROUBLE_LOST},
+		{{.answer = "ffffffff0208010000"}, "announced an answer of", TROUBLE_LOST},
+		{{.answer = "7fffffff0208010000"}, "announced an answer of", TROUBLE_LOST},
+		{{.answer = "00000003020809", .as_it_is = true}, "answered call 9", TROUBLE_LOST},
+		{{.answer = "000000021f0801", .as_it_is = true}, "cannot be read", TROUBLE_LOST},
+		{{.answer = "00000000", .as_it_is = true}, "cannot be read", TROUBLE_LOST},
+		{{.answer = "00000009020801010a0a0a0a0a"}, "bytes of cells", TROUBLE_LOST},
+		{{.answer = "0000000402080100"}, "lacks its field 1", TROUBLE_REFUSED},
+		{{.answer = KERBEROS, .as_it_is = true, .early = true},
+		 "Kerberos",
+		 TROUBLE_REFUSED},
+		{{.answer = KERBEROS, .as_it_is = true}, "Kerberos", TROUBLE_REFUSED},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct hbase *h;
+		struct hbase_failure why;
+		struct error err = {0};
+		assert_true(open_at(&cases[i].turn, 1, &why, &err, &h) < 0);
+		assert_null(h);
+		if (!strstr(err.msg, cases[i].says) || why.trouble != cases[i].trouble)
+			fail_msg("case %zu: %s (trouble %d)", i, err.msg, why.trouble);
+	}
+}
+
+/* A list of servers: one that is no such server, one that refuses connections, one that answers. */
+static void test_several_servers(void **state)
+{
+	static const struct turn closes[] = {{.answer = NULL}},
+				 answers[] = {{.answer = CLUSTER_ID}};
+	struct server first, last;
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	char servers[120];
+	(void)state;
+	start(&first, closes, 1);
+	start(&last, answers, 1);
+	/* port 1 is nobody's */
+	snprintf(servers, sizeof servers, "127.0.0.1:1,127.0.0.1:%u,localhost:%u", first.port,
+		 last.port);
+	int rc = hbase_open(&h, servers, "me", &why, &err);
+	finish(&first);
+	finish(&last);
+	if (rc)
+		fail_msg("%s", err.msg);
+	hbase_close(h);
+	assert_int_equal(hbase_open(&h, "127.0.0.1:1", "me", &why, &err), RC_IO);
+	assert_int_equal(why.trouble, TROUBLE_GONE);
+	assert_int_equal(hbase_open(&h, "a,,b", "me", &why, &err), RC_CONFIG);
+	assert_int_equal(hbase_open(&h, "", "me", &why, &err), RC_CONFIG);
+}
+
+/* A call that is not answered in time is lost, and its connection is not used again. */
+static void test_no_answer_in_time(void **state)
+{
+	static const struct turn turns[] = {{.answer = CLUSTER_ID, .delay_ms = 400}};
+	struct server s;
+	struct rpc *c;
+	struct rpc_answer a;
+	struct hbase_failure why;
+	struct error err = {0};
+	(void)state;
+	start(&s, turns, 1);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
+	assert_int_equal(rpc_connect(&c, &at, SERVICE_META, "me", 5000, &why, &err), 0);
+	assert_false(rpc_is_stale(c));
+	double began = clock_seconds();
+	assert_int_equal(rpc_call(c, "GetClusterId", (struct bytes){0}, 100, &a, &why, &err),
+			 RC_IO);
+	assert_true(clock_seconds() - began < 0.35);
+	assert_int_equal(why.trouble, TROUBLE_LOST);
+	assert_true(rpc_is_broken(c) && rpc_is_stale(c));
+	rpc_close(c);
+	finish(&s);
+}
+
+/* One connection serves several calls; one that the server closed is made anew. */
+static void test_connections_are_kept(void **state)
+{
+	static const struct turn turns[] = {{.answer = CLUSTER_ID, .go_on = true},
+					    {.answer = CLUSTER_ID},
+					    {.answer = CLUSTER_ID}};
+	struct server s;
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	char servers[40];
+	(void)state;
+	start(&s, turns, 3);
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
+	for (int i = 0; i < 2; i++) {
+		struct rpc_answer a;
+		assert_int_equal(session_call(h, &at, SERVICE_META, "GetClusterId", NULL, 5000, &a,
+					      &why, &err),
+				 0);
+		rpc_answer_release(&a);
+		clock_sleep_ms(50); /* the server's end is heard of */
+	}
+	finish(&s);
+	assert_int_equal(s.accepted, 2);
+	hbase_close(h);
+}
+
+static void test_backoff(void **state)
+{
+	static const int64_t times[] = {1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200, 200};
+	int64_t all = 0;
+	struct error err = {.code = RC_IO};
+	unsigned attempt = 0;
+	(void)state;
+	for (unsigned i = 0; i < sizeof times / sizeof *times; i++) {
+		int64_t ms = hbase_backoff_ms(i);
+		assert_true(ms >= 100 * times[i] && ms <= 101 * times[i]);
+	}
+	const struct hbase_failure refused = {.trouble = TROUBLE_REFUSED},
+				   gone = {.trouble = TROUBLE_GONE};
+	assert_false(hbase_retry(&refused, &attempt, &err));
+	assert_int_equal(attempt, 0);
+	assert_true(hbase_retry(&gone, &attempt, &err));
+	assert_int_equal(attempt, 1);
+	for (; all < 1000000 && attempt < 100; attempt++) {
+		struct hbase_failure busy = {.trouble = TROUBLE_BUSY};
+		if (attempt >= 17) {
+			assert_false(hbase_retry(&busy, &attempt, &err));
+			break;
+		}
+		all += hbase_backoff_ms(attempt);
+	}
+	assert_true(all > 120000 && all <= 300000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_answer),
+		cmocka_unit_test(test_bad_answers),
+		cmocka_unit_test(test_several_servers),
+		cmocka_unit_test(test_no_answer_in_time),
+		cmocka_unit_test(test_connections_are_kept),
+		cmocka_unit_test(test_backoff),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
