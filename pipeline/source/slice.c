@@ -198,9 +198,11 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	int rc = RC_OK;
 
 	slice->read.size = size;
-	slice->read.first = c->offset;
+	/* seqs are from `first` on, and events of blocks begin at 0, whatever is in front of them
+	 */
+	slice->read.first = s->blocks ? 0 : c->offset;
 	slice->read.head_read = !s->feed || s->feed->offset == 0;
-	slice->read.head = slice->read.head_read ? c->offset : 0;
+	slice->read.head = slice->read.head_read ? slice->read.first : 0;
 	slice->read.head_lines = slice->read.line_base = c->line;
 	slice->read.whole = !slice->given;
 	slice->to = UINT64_MAX;
