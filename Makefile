@@ -149,13 +149,13 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern distinct |
+base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern distinct backoff |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock error mem pool description splits table
 hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
-storage: storage | bytes error mem io pool
+storage: storage | bytes error mem io pool text clock backoff xxhash_fast
 job: job | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
@@ -184,9 +184,9 @@ endef
 define LIBRARIES
 bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
-curl/curl.h: source/registry.c
+curl/curl.h: source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
-jansson.h: check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c
+jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c

@@ -43,6 +43,6 @@ struct storage {
 	void *self; /* of the backend */
 };
 
-extern const struct storage_backend file_storage;
+extern const struct storage_backend file_storage, webhdfs_storage;
 
 #endif

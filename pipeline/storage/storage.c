@@ -4,7 +4,7 @@
 #include "backend.h"
 
 /* Kinds of places: a line here is all that others see of a new one. */
-static const struct storage_backend *const backends[] = {&file_storage};
+static const struct storage_backend *const backends[] = {&file_storage, &webhdfs_storage};
 
 enum { NBACKENDS = sizeof backends / sizeof *backends };
 

@@ -1,0 +1,30 @@
+/*
+ * webhdfs_answers.h - the JSON that a NameNode or DataNode answers (Hadoop's JsonUtil), read
+ *
+ * All give RC_DATA for what is not such an answer; they are given anything a server may send.
+ */
+#ifndef SALTMILL_WEBHDFS_ANSWERS_H
+#define SALTMILL_WEBHDFS_ANSWERS_H
+
+#include "hdfs_sum.h"
+#include "storage.h"
+
+/* {"RemoteException": ...}: its class without the package, and the message's first line. */
+struct webhdfs_refusal {
+	char exception[96];
+	char message[400];
+};
+/* false: it is none; then both are empty. */
+bool answer_refusal(struct bytes json, struct webhdfs_refusal *out);
+int answer_boolean(struct bytes json, bool *out, struct error *err);
+/* {"Location": "http..."}, into out with a NUL behind it. */
+int answer_location(struct bytes json, struct buf *out, struct error *err);
+int answer_status(struct bytes json, struct storage_info *out, struct error *err);
+int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, size_t *n,
+		struct error *err);
+/* known: it is of the kind that hdfs_sum.h computes. */
+int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known, struct error *err);
+/* Of new files, from the server's defaults. */
+int answer_block_bytes(struct bytes json, uint64_t *out, struct error *err);
+
+#endif

@@ -1,0 +1,225 @@
+"""A whole HDFS (NameNode, DataNode) from the jars of the server tests.
+
+    with Hdfs(folder) as hdfs:
+        hdfs.url("/up")            # webhdfs://127.0.0.1:PORT/up
+        hdfs.ask("PUT", "/up", "MKDIRS", user="ann", permission="755")
+
+Who starts it is its superuser; tests run the program as another, or faults of permissions stay hidden.
+"""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
+START_SECONDS = 90
+STOP_SECONDS = 5
+
+OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
+    "java.lang", "java.nio", "sun.nio.ch", "java.util", "java.io")]
+LOG4J = """\
+status = error
+rootLogger.level = info
+rootLogger.appenderRef.e.ref = err
+appender.e.type = Console
+appender.e.name = err
+appender.e.target = SYSTEM_ERR
+appender.e.layout.type = PatternLayout
+appender.e.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n
+"""
+
+
+class HdfsError(Exception):
+    """What a server refused, or the end of the log of one that ended."""
+
+
+def free_ports(count):
+    """Ports that were free at the same moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for s in sockets:
+            s.close()
+
+
+def site(file, settings):
+    """A configuration file as Hadoop reads it."""
+    file.write_text("<configuration>\n" + "".join(
+        f"<property><name>{k}</name><value>{v}</value></property>\n"
+        for k, v in settings.items()) + "</configuration>\n")
+
+
+def log_end(path, lines=30):
+    text = path.read_text(errors="replace").splitlines() if path.exists() else ["(no log)"]
+    return "\n".join([f"--- end of {path}"] + text[-lines:])
+
+
+class Hdfs:
+    """One NameNode and one DataNode on free ports of 127.0.0.1, their data below `folder`."""
+
+    def __init__(self, folder, **settings):
+        self.folder = pathlib.Path(folder)
+        self.settings = settings
+        self.conf = self.folder / "hdfs-conf"
+        self.namenode = self.datanode = None
+        (self.rpc_port, self.http_port, self.data_port, self.data_ipc_port,
+         self.data_http_port) = free_ports(5)
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def fs(self):
+        """What Hadoop's own clients call it."""
+        return f"hdfs://127.0.0.1:{self.rpc_port}"
+
+    def url(self, path):
+        return f"webhdfs://127.0.0.1:{self.http_port}{path}"
+
+    def _configure(self):
+        for name in ("hdfs", "datanode", "static"):  # the jar has none; empty ones will do
+            (self.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
+        (self.conf / "log4j2.properties").write_text(LOG4J)
+        site(self.conf / "core-site.xml", {"fs.defaultFS": self.fs})
+        site(self.conf / "hdfs-site.xml", {
+            "dfs.replication": 1,
+            "dfs.namenode.name.dir": self.folder / "name",
+            "dfs.datanode.data.dir": self.folder / "blocks",
+            "dfs.namenode.rpc-address": f"127.0.0.1:{self.rpc_port}",
+            "dfs.namenode.http-address": f"127.0.0.1:{self.http_port}",
+            "dfs.datanode.address": f"127.0.0.1:{self.data_port}",
+            "dfs.datanode.ipc.address": f"127.0.0.1:{self.data_ipc_port}",
+            "dfs.datanode.http.address": f"127.0.0.1:{self.data_http_port}",
+            "dfs.datanode.hostname": "localhost",
+            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+            "dfs.namenode.safemode.extension": 0,
+            "dfs.heartbeat.interval": 1,
+            **self.settings})
+
+    def java(self, name, heap, main, *arguments):
+        path = ":".join([str(self.conf),
+                         *sorted(str(j) for j in (CACHE / "hbase-lib").glob("*.jar"))])
+        with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
+            return subprocess.Popen(
+                ["java", *OPENS, f"-Xmx{heap}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                 "-Xshare:auto", "-cp", path, main, *arguments],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def start(self):
+        self._configure()
+        if not (self.folder / "name").exists():
+            done = self.java("format", 200, "org.apache.hadoop.hdfs.server.namenode.NameNode",
+                             "-format", "-nonInteractive")
+            if done.wait(START_SECONDS):
+                raise HdfsError("format failed\n" + log_end(self.folder / "format.log"))
+        self.start_namenode()
+        self.start_datanode()
+        self.wait()
+
+    def start_namenode(self):
+        self.namenode = self.java("namenode", 300,
+                                  "org.apache.hadoop.hdfs.server.namenode.NameNode")
+
+    def start_datanode(self):
+        self.datanode = self.java("datanode", 300,
+                                  "org.apache.hadoop.hdfs.server.datanode.DataNode")
+
+    def wait(self):
+        """Until it takes files."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            for name, process in (("namenode", self.namenode), ("datanode", self.datanode)):
+                if process.poll() is not None:
+                    raise HdfsError(f"the {name} ended\n" + log_end(self.folder / f"{name}.log"))
+            try:
+                if self.state()["NumLiveDataNodes"] > 0 and self.state()["FSState"] == "Operational":
+                    return
+            except (OSError, ValueError, LookupError):
+                pass
+            time.sleep(0.2)
+        raise HdfsError("HDFS is not ready\n" + log_end(self.folder / "namenode.log") +
+                        log_end(self.folder / "datanode.log"))
+
+    def state(self):
+        with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.http_port}/jmx?qry=Hadoop:service=NameNode,"
+                "name=FSNamesystemState", timeout=10) as answer:
+            return json.load(answer)["beans"][0]
+
+    def stop(self):
+        for process in (self.datanode, self.namenode):
+            if process is None or process.poll() is not None:
+                continue
+            process.terminate()
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(STOP_SECONDS)
+
+    def ask(self, method, path, op, user=None, **parameters):
+        """One call of the REST interface by the tests' own client; None: nothing is there."""
+        query = urllib.parse.urlencode({"op": op, "user.name": user or superuser(), **parameters})
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.http_port}/webhdfs/v1{urllib.parse.quote(path)}?{query}",
+            method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as refusal:
+            text = refusal.read()
+            if refusal.code == 404:
+                return None
+            raise HdfsError(f"{op} {path}: {refusal.code} {text.decode(errors='replace')}") from None
+        if op == "OPEN":
+            return text
+        return json.loads(text) if text else {}
+
+    def make_dirs(self, path, mode="755", user=None):
+        self.ask("PUT", path, "MKDIRS", user, permission=mode)
+        self.ask("PUT", path, "SETPERMISSION", permission=mode)
+
+    def status(self, path):
+        answer = self.ask("GET", path, "GETFILESTATUS")
+        return answer and answer["FileStatus"]
+
+    def list(self, path):
+        """{name: status} of a folder."""
+        answer = self.ask("GET", path, "LISTSTATUS")
+        return answer and {f["pathSuffix"]: f for f in answer["FileStatuses"]["FileStatus"]}
+
+    def read(self, path):
+        return self.ask("GET", path, "OPEN")
+
+    def tree(self, path):
+        """{path below: bytes} of all files below."""
+        found = {}
+        for name, status in (self.list(path) or {}).items():
+            below = f"{path}/{name}"
+            if status["type"] == "DIRECTORY":
+                found.update({f"{name}/{n}": b for n, b in self.tree(below).items()})
+            else:
+                found[name] = self.read(below)
+        return found
+
+
+def superuser():
+    import getpass
+    return getpass.getuser()
