@@ -88,6 +88,14 @@ bool buf_try_append(struct buf *b, const void *ptr, size_t len) __attribute__((w
 void buf_append(struct buf *b, const void *ptr, size_t len);
 void buf_append_str(struct buf *b, const char *s);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Of 0 to 99, without a division: 103 / 1024 is near enough to a tenth. */
+static inline void put_two_digits(uint8_t *to, uint32_t v)
+{
+	uint32_t tens = v * 103 >> 10;
+	to[0] = (uint8_t)('0' + tens);
+	to[1] = (uint8_t)('0' + v - 10 * tens);
+}
+
 /* Append a number's digits. */
 void buf_digits(struct buf *b, uint64_t v);
 void buf_release(struct buf *b);

@@ -60,9 +60,16 @@ void buf_append_str(struct buf *b, const char *s)
 void buf_digits(struct buf *b, uint64_t v)
 {
 	uint8_t text[20], *p = text + sizeof text;
-	do
-		*--p = (uint8_t)('0' + v % 10);
-	while (v /= 10);
+	for (; v >= 100; v /= 100) {
+		p -= 2;
+		put_two_digits(p, (uint32_t)(v % 100));
+	}
+	if (v >= 10) {
+		p -= 2;
+		put_two_digits(p, (uint32_t)v);
+	} else {
+		*--p = (uint8_t)('0' + v);
+	}
 	size_t n = (size_t)(text + sizeof text - p);
 	copy_short(buf_room(b, n), p, n);
 	b->len += n;

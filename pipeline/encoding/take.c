@@ -211,12 +211,10 @@ static void millis_slowly(int64_t ms, struct buf *out)
 		buf_printf(out, "%" PRId64 " ms", ms);
 }
 
-static uint8_t *put_digits(uint8_t *to, unsigned n, uint32_t v, uint8_t behind)
+static inline void put_pair(uint8_t *to, uint32_t v, uint8_t behind)
 {
-	to[n] = behind;
-	for (uint8_t *p = to + n; p > to; v /= 10)
-		*--p = (uint8_t)('0' + v % 10);
-	return to + n + 1;
+	put_two_digits(to, v);
+	to[2] = behind;
 }
 
 /* Days and years by H. Hinnant, "chrono-compatible low-level date algorithms" (civil_from_days). */
@@ -233,14 +231,18 @@ void millis_text(int64_t ms, struct buf *out)
 	uint32_t of_year = of_era - (365 * year + year / 4 - year / 100);
 	uint32_t month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
 	month = month < 10 ? month + 3 : month - 9;
+	uint32_t minutes = rest / 60000, of_minute = rest % 60000;
+	year += era * 400 + (month <= 2);
 	uint8_t *p = buf_room(out, 24);
-	p = put_digits(p, 4, year + era * 400 + (month <= 2), '-');
-	p = put_digits(p, 2, month, '-');
-	p = put_digits(p, 2, day, 'T');
-	p = put_digits(p, 2, rest / 3600000, ':');
-	p = put_digits(p, 2, rest / 60000 % 60, ':');
-	p = put_digits(p, 2, rest / 1000 % 60, '.');
-	put_digits(p, 3, rest % 1000, 'Z');
+	put_two_digits(p, year / 100);
+	put_pair(p + 2, year % 100, '-');
+	put_pair(p + 5, month, '-');
+	put_pair(p + 8, day, 'T');
+	put_pair(p + 11, minutes / 60, ':');
+	put_pair(p + 14, minutes % 60, ':');
+	put_pair(p + 17, of_minute / 1000, '.');
+	p[20] = (uint8_t)('0' + of_minute % 1000 / 100);
+	put_pair(p + 21, of_minute % 100, 'Z');
 	out->len += 24;
 }
 

@@ -100,6 +100,82 @@ static inline bool add(struct hfile *f, struct hfile_batch *b)
 	return true;
 }
 
+/* The first of n bytes in which they differ, n: none; up to 7 more are read of both. */
+static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	for (size_t i = 0; i < n; i += 8) {
+		uint64_t x = load(a + i) ^ load(b + i);
+		if (x) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+			i += (size_t)__builtin_ctzll(x) / 8;
+#else
+			i += (size_t)__builtin_clzll(x) / 8;
+#endif
+			return i < n ? i : n;
+		}
+	}
+	return n;
+}
+
+/*
+ * How a key stands to the one before it, whose row and family are as long: row, length of the
+ * family, family and qualifier stand in the same places of both, and are one comparison.  Behind
+ * them a key has 9 bytes more.
+ */
+static inline bool find_step_alike(const struct cell *before, const uint8_t *key, size_t fixed,
+				   size_t qualifier, int64_t ts, struct cell *c, uint8_t *step)
+{
+	size_t shorter = qualifier < before->qualifier.len ? qualifier : before->qualifier.len;
+	size_t at = first_difference(before->row.ptr, key, fixed + shorter);
+	*step = at < before->row.len ? HFILE_NEW_ROW : HFILE_NEW_COLUMN;
+	if (at >= fixed)
+		c->family.ptr = before->family.ptr;
+	if (at < fixed + shorter)
+		return before->row.ptr[at] < key[at];
+	if (qualifier != before->qualifier.len)
+		return shorter < qualifier;
+	*step = HFILE_SAME_COLUMN;
+	return before->ts >= ts;
+}
+
+/*
+ * Puts without tags and mvcc whose rows and families are as long as those of the cell before, as
+ * most are: what a cell of another kind needs is not looked at.
+ */
+static void add_alike(struct hfile *f, struct hfile_batch *b)
+{
+	struct cell *c = &b->cells[b->n], *end = &b->cells[HFILE_BATCH];
+	const size_t row = c[-1].row.len, family = c[-1].family.len, fixed = row + 1 + family;
+	const uint8_t *p = f->cells.ptr + f->cell_at, *stop = f->cells.ptr + f->cells.len;
+	uint8_t *step = &b->step[b->n];
+	for (; c < end && (size_t)(stop - p) >= KV_LENGTHS + 2 + fixed + 9; c++, step++) {
+		uint64_t lengths = get_be64(p);
+		size_t nkey = lengths >> 32, value = (uint32_t)lengths;
+		const uint8_t *key = p + KV_LENGTHS + 2;
+		size_t qualifier = nkey - 2 - fixed - 9;
+		if (get_be16(key - 2) != row || key[row] != family || nkey < 2 + fixed + 9 ||
+		    nkey + value > (size_t)(stop - p) - KV_LENGTHS)
+			break;
+		const uint8_t *time = key + fixed + qualifier;
+		int64_t ts = (int64_t)get_be64(time);
+		c->family.ptr = key + row + 1;
+		if (ts < 0 || time[8] != CELL_PUT ||
+		    !find_step_alike(c - 1, key, fixed, qualifier, ts, c, step))
+			break;
+		c->row = bytes_of(key, row);
+		c->family.len = family;
+		c->qualifier = bytes_of(key + fixed, qualifier);
+		c->ts = ts;
+		c->mvcc = 0;
+		c->value = bytes_of(time + 9, value);
+		c->tags = (struct bytes){NULL, 0};
+		c->type = CELL_PUT;
+		p = c->value.ptr + value;
+	}
+	b->n = (size_t)(c - b->cells);
+	f->cell_at = (size_t)(p - f->cells.ptr);
+}
+
 int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
 {
 	b->n = 0;
@@ -109,8 +185,11 @@ int hfile_next_batch(struct hfile *f, struct hfile_batch *b, struct error *err)
 	b->n = 1;
 	b->step[0] = HFILE_NEW_ROW;
 	b->plain = b->cells[0].type == CELL_PUT && b->cells[0].tags.len == 0;
-	while (b->n < HFILE_BATCH && f->cell_at < f->cells.len && add(f, b))
-		;
+	bool tails = f->format.tail.tags || f->format.tail.mvcc;
+	do
+		if (!tails && b->cells[b->n - 1].type == CELL_PUT)
+			add_alike(f, b);
+	while (b->n < HFILE_BATCH && f->cell_at < f->cells.len && add(f, b));
 	const struct cell *last = &b->cells[b->n - 1];
 	f->seen += b->n - 1;
 	f->before = *last;

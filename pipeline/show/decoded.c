@@ -11,12 +11,20 @@
 
 #include "mem.h"
 #include "show_json.h"
+#include "shown.h"
 #include "text.h"
 
 /* A column with a place of its own. */
 struct place {
 	struct bytes family, qualifier;
 	const struct stored_column *column; /* NULL: the job does not write it */
+	struct shown shown;		    /* its value */
+};
+
+/* A field of a key whose parts are all as long as the job says. */
+struct key_place {
+	size_t at;
+	struct shown shown;
 };
 
 struct decoded {
@@ -26,6 +34,8 @@ struct decoded {
 	struct place *places; /* by family and qualifier */
 	size_t nplaces, next; /* next: behind the last cell's */
 	struct key_piece *pieces;
+	struct key_place *key_places;
+	size_t nkey_places, key_bytes;	    /* key_bytes 0: not such a key */
 	const struct stored_column *column; /* of the cell */
 	struct buf key, name, last, text;   /* of the row; of the cell; of the one before */
 	bool begun, listed;		    /* a row; a list of versions */
@@ -71,16 +81,50 @@ static void find_places(struct decoded *d)
 		if (!is_named(how, c->family, c->constant))
 			continue;
 		if (c->spec->qualifier_constant)
-			add_place(d, (struct place){c->family, c->constant, c});
+			add_place(d, (struct place){.family = c->family,
+						    .qualifier = c->constant,
+						    .column = c});
 		else
 			d->line_a_cell = true;
 	}
 	for (size_t i = 0; i < how->ncolumns; i++)
 		if (!how->columns[i].all)
-			add_place(d, (struct place){how->families[how->columns[i].family].name,
-						    how->columns[i].qualifier, NULL});
+			add_place(d,
+				  (struct place){.family =
+							 how->families[how->columns[i].family].name,
+						 .qualifier = how->columns[i].qualifier});
 	if (d->nplaces)
 		qsort(d->places, d->nplaces, sizeof *d->places, by_place);
+}
+
+static void find_shown(struct decoded *d)
+{
+	const struct field_form *form = d->how.stored->forms->form;
+	for (size_t i = 0; i < d->nplaces; i++) {
+		const struct stored_column *c = d->places[i].column;
+		d->places[i].shown = (struct shown){.kind = SHOWN_TEXT};
+		if (c && c->spec->kind == VALUE_FIELD)
+			d->places[i].shown = shown_of(&c->value, form[c->spec->field].field->type);
+	}
+}
+
+static void find_key_places(struct decoded *d)
+{
+	const struct key_schema *k = &d->how.stored->keys->schema;
+	const struct field_form *form = d->how.stored->forms->form;
+	size_t at = 0;
+	d->key_places = arena_alloc(&d->arena, (k->nsteps + 1) * sizeof *d->key_places);
+	for (size_t i = 0; i < k->nsteps; i++) {
+		const struct layout *l = &k->steps[i].layout;
+		bool field = k->steps[i].kind == PART_FIELD;
+		if (l->width == 0 && (field || k->steps[i].kind == PART_KEY))
+			return;
+		if (field)
+			d->key_places[d->nkey_places++] = (struct key_place){
+				at, shown_of(l, form[k->parts[i].field].field->type)};
+		at += l->width + (l->terminator != NO_TERMINATOR);
+	}
+	d->key_bytes = at;
 }
 
 struct decoded *decoded_new(const struct answer_decoding *how, enum answer_format format)
@@ -91,6 +135,8 @@ struct decoded *decoded_new(const struct answer_decoding *how, enum answer_forma
 	d->line_a_cell = how->versions;
 	d->pieces = arena_alloc(&d->arena, (how->stored->max_pieces + 1) * sizeof *d->pieces);
 	find_places(d);
+	find_shown(d);
+	find_key_places(d);
 	return d;
 }
 
@@ -114,36 +160,6 @@ static bool is_number(enum field_type t)
 {
 	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
 	       t == FIELD_DECIMAL;
-}
-
-/* Digits as JSON has them, with a point: they are shown as they are stored. */
-static bool is_plain_number(struct bytes t)
-{
-	const uint8_t *p = t.ptr, *end = p + t.len;
-	p += p < end && *p == '-';
-	if (p == end || (*p == '0' && end - p > 1 && p[1] != '.'))
-		return false;
-	while (p < end && *p >= '0' && *p <= '9')
-		p++;
-	if (p < end && *p == '.' && end - p > 1 && p > t.ptr && p[-1] != '-')
-		for (p++; p < end && *p >= '0' && *p <= '9';)
-			p++;
-	return p == end;
-}
-
-static inline void put_bytes(struct buf *out, struct bytes v)
-{
-	copy_short(buf_room(out, v.len + 1), v.ptr, v.len);
-	out->len += v.len;
-}
-
-/* Letters that stand in CSV as they are. */
-static bool is_plain_text(struct bytes v)
-{
-	for (size_t i = 0; i < v.len; i++)
-		if (v.ptr[i] < ' ' || v.ptr[i] > '~' || v.ptr[i] == ',' || v.ptr[i] == '"')
-			return false;
-	return v.len > 0;
 }
 
 /* A null is nothing, so a text of nothing stands in quotes. */
@@ -226,7 +242,7 @@ static int put_field(struct decoded *d, struct buf *out, const struct layout *l,
 	return RC_OK;
 }
 
-/* Of a cell whose column the job does not write it is a text. */
+/* Of a cell whose column the job does not write it is a text: see find_shown. */
 static int put_value(struct decoded *d, struct buf *out, const struct stored_column *c,
 		     struct bytes value, struct error *err)
 {
@@ -387,12 +403,25 @@ static void end_csv_row(struct decoded *d, struct buf *out)
 	buf_put(out, '\n');
 }
 
+/* Names are short. */
+static inline bool same_name(struct bytes a, struct bytes b)
+{
+	if (a.len != b.len)
+		return false;
+	if (a.len > 16)
+		return memcmp(a.ptr, b.ptr, a.len) == 0;
+	for (size_t i = 0; i < a.len; i++)
+		if (a.ptr[i] != b.ptr[i])
+			return false;
+	return true;
+}
+
 static int put_csv_value(struct decoded *d, struct buf *out, const struct cell *c,
 			 struct error *err)
 {
 	const struct place *p = d->places;
-	while (d->next < d->nplaces && !(bytes_eq(p[d->next].qualifier, c->qualifier) &&
-					 bytes_eq(p[d->next].family, c->family))) {
+	while (d->next < d->nplaces && !(same_name(p[d->next].qualifier, c->qualifier) &&
+					 same_name(p[d->next].family, c->family))) {
 		d->next++;
 		buf_put(out, ',');
 	}
@@ -403,25 +432,56 @@ static int put_csv_value(struct decoded *d, struct buf *out, const struct cell *
 				 "place in a line; expected --columns with it, or --format jsonl",
 				 (int)d->name.len, (const char *)d->name.ptr);
 	}
+	p += d->next++;
 	buf_put(out, ',');
-	return put_value(d, out, p[d->next++].column, c->value, err);
+	return shown_put(&p->shown, c->value, out) ? RC_OK
+						   : put_value(d, out, p->column, c->value, err);
 }
 
-static int put_csv(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
-		   struct error *err)
+static bool put_csv_key(const struct decoded *d, struct bytes row, struct buf *out)
 {
+	size_t start = out->len;
+	if (row.len != d->key_bytes || row.len == 0)
+		return false;
+	for (size_t i = 0; i < d->nkey_places; i++) {
+		const struct key_place *p = &d->key_places[i];
+		if (i)
+			buf_put(out, ',');
+		if (!shown_put(&p->shown, bytes_of(row.ptr + p->at, p->shown.width), out)) {
+			out->len = start;
+			return false;
+		}
+	}
+	return true;
+}
+
+static int begin_csv_row(struct decoded *d, struct buf *out, const struct cell *c,
+			 struct error *err)
+{
+	size_t start = out->len;
+	int rc = RC_OK;
+	if (d->begun)
+		end_csv_row(d, out);
+	else
+		put_header(d, out);
+	if (!put_csv_key(d, c->row, out)) {
+		rc = make_key(d, c, err);
+		put_bytes(out, buf_bytes(&d->key));
+	}
+	d->next = 0;
+	d->column = NULL;
+	if (rc)
+		out->len = start;
+	return rc;
+}
+
+static int put_csv(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
+{
+	if (!d->line_a_cell)
+		return put_csv_value(d, out, c, err);
 	if (!d->begun)
 		put_header(d, out);
-	if (d->line_a_cell)
-		return put_csv_cell(d, out, c, err);
-	if (new_row) {
-		if (d->begun)
-			end_csv_row(d, out);
-		put_bytes(out, buf_bytes(&d->key));
-		d->next = 0;
-		d->column = NULL;
-	}
-	return put_csv_value(d, out, c, err);
+	return put_csv_cell(d, out, c, err);
 }
 
 /* --- JSON lines --- */
@@ -485,11 +545,14 @@ static int put_line(struct decoded *d, struct buf *out, const struct cell *c, st
 int decoded_cell(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
 		 struct error *err)
 {
-	int rc = new_row ? make_key(d, c, err) : RC_OK;
+	int rc = RC_OK;
+	if (new_row)
+		rc = d->format == ANSWER_CSV && !d->line_a_cell ? begin_csv_row(d, out, c, err)
+								: make_key(d, c, err);
 	if (rc)
 		return rc;
 	switch (d->format) {
-	case ANSWER_CSV: rc = put_csv(d, out, c, new_row, err); break;
+	case ANSWER_CSV: rc = put_csv(d, out, c, err); break;
 	case ANSWER_JSONL: rc = put_json(d, out, c, new_row, err); break;
 	case ANSWER_TABLE: rc = put_line(d, out, c, err); break;
 	}

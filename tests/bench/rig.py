@@ -193,5 +193,5 @@ class Checks:
 
     def show(self, title):
         table(title, ["what", "measured", "wanted", ""],
-              [[c["what"], f"{c['value']:.2f}", c["wanted"], "yes" if c["ok"] else "NO"]
+              [[c["what"], f"{c['value']:.2f}", c["wanted"], "pass" if c["ok"] else "FAIL"]
                for c in self.lines])

@@ -128,8 +128,8 @@ def test_exchanged_blocks(whole, tmp_path):
         assert "block" in said or "index key" in said
 
 
-def test_equal_blocks_exchanged_and_linked(tmp_path):
-    """Blocks of one size, so that nothing but the order of cells tells."""
+def load_equal_cells(tmp_path):
+    """A load of cells of one size; the path of its file."""
     (tmp_path / "events.csv").write_text("id,v\n" + "".join(f"{i},{i % 7}\n" for i in range(900)))
     (tmp_path / "job.yaml").write_text("""\
 source: {csv: {files: [events.csv]}}
@@ -144,8 +144,12 @@ tables:
 """)
     done = loads.run("load", tmp_path / "job.yaml", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    path = next((tmp_path / "out" / "t" / "hfiles" / "f").iterdir())
-    content = path.read_bytes()
+    return next((tmp_path / "out" / "t" / "hfiles" / "f").iterdir())
+
+
+def test_equal_blocks_exchanged_and_linked(tmp_path):
+    """Blocks of one size, so that nothing but the order of cells tells."""
+    content = load_equal_cells(tmp_path).read_bytes()
     parts, trailer = blocks(content), content[-TRAILER:]
     data = data_places(parts)
     a, b = data[3], data[5]
@@ -157,6 +161,31 @@ tables:
     done = loads.run("inspect", "--cells", damaged)
     assert done.returncode == 1 and "sorts before" in done.stderr
     assert loads.run("verify", damaged).returncode == 1
+
+
+@pytest.mark.parametrize("twins", [False, True])
+def test_exchanged_cells(tmp_path, twins):
+    """Two cells of a block change places, of two rows or, by their timestamps, of one column: a scan, which reads
+    many at once, says it as well as who reads them one by one."""
+    path = load_equal_cells(tmp_path)
+    content = path.read_bytes()
+    parts, trailer = blocks(content), content[-TRAILER:]
+    at = data_places(parts)[2]
+    block = parts[at][1]
+    size = 8 + sum(struct.unpack(">ii", block[HEADER:HEADER + 8]))
+    places = [HEADER + 4 * size, HEADER + 5 * size]
+    first, second = (block[p:p + size] for p in places)
+    if twins:  # both are of one row, and the later has the later time
+        second = first[:-9 - 1] + struct.pack(">q", 6) + first[-1 - 1:]
+    else:
+        first, second = second, first
+    parts[at] = (0, summed(block[:places[0]] + first + second + block[places[1] + size:]))
+    path.write_bytes(joined(parts, trailer))
+    one = loads.run("inspect", "--cells", path)
+    many = loads.run("scan", tmp_path / "job.yaml", tmp_path / "out", "--quiet")
+    assert one.returncode == many.returncode == 1
+    assert f"its cell at byte {5 * size} sorts before the one before it" in one.stderr
+    assert f"its cell at byte {5 * size} sorts before the one before it" in many.stderr
 
 
 @pytest.mark.parametrize("name", ["g", "long"])

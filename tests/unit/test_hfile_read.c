@@ -144,6 +144,41 @@ static void check_walk(struct hfile *f, const struct cells *c)
 	assert_int_equal(hfile_trailer(f)->entry_count, c->count);
 }
 
+/* How cells stand to those before them, told from the cells that were written. */
+static uint8_t step_of(const struct cell *before, const struct cell *c)
+{
+	if (!bytes_eq(before->row, c->row))
+		return HFILE_NEW_ROW;
+	return bytes_eq(before->qualifier, c->qualifier) ? HFILE_SAME_COLUMN : HFILE_NEW_COLUMN;
+}
+
+/* The same cells, many at a time. */
+static void check_batches(struct hfile *f, const struct cells *c)
+{
+	struct hfile_batch *b = mem_alloc(sizeof *b);
+	struct error err;
+	size_t at = 0, longest = 0;
+	hfile_rewind(f);
+	while (at < c->count) {
+		assert_int_equal(hfile_next_batch(f, b, &err), 0);
+		assert_in_range(b->n, 1, HFILE_BATCH);
+		assert_true(b->plain);
+		for (size_t i = 0; i < b->n; i++, at++) {
+			assert_true(at < c->count);
+			assert_cell(&b->cells[i], &c->cell[at]);
+			assert_true(b->cells[i].mvcc == 0 && b->cells[i].tags.len == 0);
+			if (i)
+				assert_int_equal(b->step[i],
+						 step_of(&c->cell[at - 1], &c->cell[at]));
+		}
+		longest = b->n > longest ? b->n : longest;
+	}
+	assert_int_equal(hfile_next_batch(f, b, &err), RC_END);
+	assert_true(longest > 1 || hfile_trailer(f)->entry_count < 2 ||
+		    hfile_trailer(f)->data_index_count > 1);
+	mem_free(b);
+}
+
 static void check_summary(const struct hfile_summary *a, const struct hfile_summary *b,
 			  const struct cells *c)
 {
@@ -171,6 +206,7 @@ static void check_file(const char *path, const struct cells *c, const struct hfi
 	struct error err;
 	assert_int_equal(hfile_open(&f, path, &err), 0);
 	check_walk(f, c);
+	check_batches(f, c);
 	hfile_close(f);
 	if (hfile_verify(path, &found, &err))
 		fail_msg("%s", err.msg);

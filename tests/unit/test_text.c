@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include <iconv.h>
@@ -140,12 +141,35 @@ static void deadlines_carry(void **state)
 	assert_true(clock_ms() - start >= 20);
 }
 
+/* Around each power of ten and of two, and all of four digits. */
+static void digits_as_printf(void **state)
+{
+	(void)state;
+	struct buf got = {0};
+	uint64_t ten = 1;
+	for (uint64_t i = 0; i < 10000 + 3 * 20 + 3 * 64; i++) {
+		uint64_t v = i, k = i - 10000;
+		char want[32];
+		if (i >= 10000)
+			v = k < 60 ? ten + k % 3 - 1 : ((uint64_t)1 << (k - 60) / 3) + k % 3 - 1;
+		if (i >= 10000 && k < 60 && k % 3 == 2)
+			ten *= 10;
+		snprintf(want, sizeof want, "x%llu", (unsigned long long)v);
+		got.len = 0;
+		buf_put(&got, 'x');
+		buf_digits(&got, v);
+		buf_put(&got, 0);
+		assert_string_equal((char *)got.ptr, want);
+	}
+	buf_release(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_beginning),    cmocka_unit_test(terminal_obeys_nothing),
 		cmocka_unit_test(json_obeys_nothing), cmocka_unit_test(quoted_within),
-		cmocka_unit_test(deadlines_carry),
+		cmocka_unit_test(deadlines_carry),    cmocka_unit_test(digits_as_printf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
