@@ -65,7 +65,7 @@ SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 ## check: the quick part: headers, layers, format, unit tests and fuzz corpora, warnings as errors (gcc and clang)
 check: deps-build headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
-	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words
 	@tests/run.sh unit FLAVOR=dev
 objects: $(LIB:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
 unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
@@ -156,7 +156,7 @@ hfile: hfile | bytes cell error table mem io pool hash
 query: query published filter | bytes cell error mem hfile table job publish
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
 storage: storage | bytes error mem io pool text clock backoff xxhash_fast
-job: job | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
+job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
 question: question | bytes error mem
@@ -172,8 +172,8 @@ ask: stored where | bytes cell error reject mem encoding job field predicate que
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
-show: report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report
+show: reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
 look: look | bytes cell distinct error mem job source event row record field reject xxhash_fast
@@ -186,7 +186,7 @@ bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
 curl/curl.h: source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
-jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c
+jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c
 librdkafka/rdkafka.h: source/kafka_client.h
 lz4.h: hfile/compress.c
@@ -226,12 +226,20 @@ format: ; @clang-format -i $(FORMATTED)
 ## format-check: is every source laid out that way?
 format-check: ; @clang-format --dry-run -Werror $(FORMATTED)
 
+## words: conf/README.md is what the program says of the job file (write it: make words-write)
+words: $(B)/$(TOOL)
+	@$(B)/$(TOOL) help job --format markdown | diff conf/README.md - || { echo 'conf/README.md: make words-write' >&2; exit 1; }
+words-write: $(B)/$(TOOL) ; @$(B)/$(TOOL) help job --format markdown >conf/README.md
+
 prefix ?= /usr/local
-## install: to $(DESTDIR)$(prefix)
-install: all ; install -D -m 755 $(B)/$(TOOL) $(DESTDIR)$(prefix)/bin/$(TOOL)
-uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL)
+SHARE   = $(DESTDIR)$(prefix)/share
+## install: program, manual pages, completions and examples, to $(DESTDIR)$(prefix)
+install: all
+	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
+uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \
+	$(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill $(SHARE)/fish/vendor_completions.d/saltmill.fish; rm -rf $(SHARE)/doc/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak
+.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak

@@ -83,7 +83,7 @@ build_packages() {
 
 test_packages() {
 	# shellcheck disable=SC2046
-	install $(missing kcat=kcat strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3)
+	install $(missing kcat=kcat strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 }
 
@@ -115,7 +115,7 @@ python_environment() {
 
 # What writes the files of other programs that the tests load.
 formats() {
-	wanted="fastavro==1.13.1 cramjam==2.14.0 backports.zstd==1.8.0 pyarrow==26.0.1"
+	wanted="fastavro==1.13.1 cramjam==2.14.0 backports.zstd==1.8.0 pyarrow==26.0.1 PyYAML==6.0.2 jsonschema==4.23.0"
 	[ "$(cat "$cache/venv/.formats" 2>/dev/null || :)" != "$wanted" ] || return 0
 	say "installing $wanted into $cache/venv"
 	# shellcheck disable=SC2086

@@ -24,9 +24,33 @@ struct command {
 	const char *summary; /* one line */
 	const char *help;    /* what --help prints below usage: the command's own options */
 	int (*run)(int argc, char **argv);
+	unsigned uses; /* of the shared options, those that do something: USES_* */
+};
+
+enum {
+	USES_THREADS = 1,
+	USES_MEMORY = 2,
+	USES_TEMP = 4,
+	USES_QUOTA = 8,
+	USES_CODE = 16,
+	USES_QUIET = 32,
+	USES_JSON = 64,
+	USES_ALL = 127
 };
 
 extern const struct command commands[]; /* ends with a NULL name */
+
+/* Help texts: a term in column 2, words from this column on, also in the lines below it. */
+#define HELP_COLUMN 26
+/* Append what --help prints. */
+void command_help(struct buf *out, const struct command *c);
+/* Its lines for the shared options; release with mem_free. */
+char *command_shared_help(const struct command *c);
+/* Append what `saltmill --help` prints. */
+void commands_overview(struct buf *out);
+#define COMMANDS_TITLE                                                                             \
+	"bulk loader for HBase: events in, sorted HFiles and a create-table script out"
+extern const char commands_status[]; /* what the exit statuses mean */
 
 /*
  * Parse argv: the shared options into *o, the command's own through own(ctx, value of
@@ -90,5 +114,6 @@ int cmd_get(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_help(int argc, char **argv);
 
 #endif

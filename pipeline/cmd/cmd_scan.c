@@ -170,11 +170,8 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 		return error_set(
 			err, RC_CONFIG,
 			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
-	if (get && a->where)
-		return error_set(err, RC_CONFIG, "--where is an option of `saltmill scan`");
-	if (a->via && (get || a->explain))
-		return error_set(err, RC_CONFIG, "--via is an option of `saltmill scan`%s",
-				 get ? "" : ", without --explain");
+	if (a->via && a->explain)
+		return error_set(err, RC_CONFIG, "--via is an option without --explain");
 	if (a->has_prefix && a->q.reversed)
 		return error_set(
 			err, RC_CONFIG,
@@ -183,33 +180,36 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 	return RC_OK;
 }
 
+/* A get begins behind the options that only a scan has. */
+#define OF_SCANS 8
+static const struct option own[] = {{"start", required_argument, NULL, OPT_START},
+				    {"stop", required_argument, NULL, OPT_STOP},
+				    {"prefix", required_argument, NULL, OPT_PREFIX},
+				    {"where", required_argument, NULL, OPT_WHERE},
+				    {"limit", required_argument, NULL, OPT_LIMIT},
+				    {"reverse", no_argument, NULL, OPT_REVERSE},
+				    {"raw", no_argument, NULL, OPT_RAW},
+				    {"via", required_argument, NULL, OPT_VIA},
+				    {"table", required_argument, NULL, OPT_TABLE},
+				    {"row", required_argument, NULL, OPT_ROW},
+				    {"columns", required_argument, NULL, OPT_COLUMNS},
+				    {"versions", required_argument, NULL, OPT_VERSIONS},
+				    {"time-range", required_argument, NULL, OPT_TIME_RANGE},
+				    {"max-columns", required_argument, NULL, OPT_MAX_COLUMNS},
+				    {"now", required_argument, NULL, OPT_NOW},
+				    {"format", required_argument, NULL, OPT_FORMAT},
+				    {"explain", no_argument, NULL, OPT_EXPLAIN},
+				    {"decode", no_argument, NULL, OPT_DECODE},
+				    {0}};
+
 static int run(int argc, char **argv, bool get)
 {
-	static const struct option own[] = {{"table", required_argument, NULL, OPT_TABLE},
-					    {"row", required_argument, NULL, OPT_ROW},
-					    {"start", required_argument, NULL, OPT_START},
-					    {"stop", required_argument, NULL, OPT_STOP},
-					    {"prefix", required_argument, NULL, OPT_PREFIX},
-					    {"where", required_argument, NULL, OPT_WHERE},
-					    {"columns", required_argument, NULL, OPT_COLUMNS},
-					    {"versions", required_argument, NULL, OPT_VERSIONS},
-					    {"time-range", required_argument, NULL, OPT_TIME_RANGE},
-					    {"limit", required_argument, NULL, OPT_LIMIT},
-					    {"max-columns", required_argument, NULL,
-					     OPT_MAX_COLUMNS},
-					    {"reverse", no_argument, NULL, OPT_REVERSE},
-					    {"raw", no_argument, NULL, OPT_RAW},
-					    {"now", required_argument, NULL, OPT_NOW},
-					    {"format", required_argument, NULL, OPT_FORMAT},
-					    {"explain", no_argument, NULL, OPT_EXPLAIN},
-					    {"decode", no_argument, NULL, OPT_DECODE},
-					    {"via", required_argument, NULL, OPT_VIA},
-					    {0}};
 	struct run_options shared;
 	struct scan_arguments a = {.q = {.get = get}};
 	struct error err;
 	int first;
-	int rc = options_parse(argc, argv, &shared, own, NULL, take_option, &a, &first);
+	int rc = options_parse(argc, argv, &shared, get ? own + OF_SCANS : own, NULL, take_option,
+			       &a, &first);
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (shared.json)

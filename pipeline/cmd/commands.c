@@ -28,12 +28,12 @@ const struct command commands[] = {
 	{"init", "FILE [-o JOB]", "a file nobody described becomes a job that loads it",
 	 "  -o, --output JOB        the job file to write, which must not be there (default: "
 	 "standard output)\n",
-	 cmd_init},
+	 cmd_init, USES_TEMP},
 	{"check", "JOB [FILE...] [--json]",
 	 "the first rows of a job, from their text to their cells; nothing is written",
 	 "  --rows N                look at so many (default 1000)\n"
 	 "  --show N                show so many of the good ones whole (default 3)\n",
-	 cmd_check},
+	 cmd_check, USES_JSON},
 	{"load", "JOB [FILE...] -o DIR [options]",
 	 "events to HFiles, split file, create-table script",
 	 "  -o, --output DIR        where the load appears; must not exist\n"
@@ -48,7 +48,7 @@ const struct command commands[] = {
 	 "list_regions printed\n"
 	 "  --state DIR             of a kafka source: go on where the last load ended\n" INPUT_HELP
 	 "  --plan DIR              cut and tune as `plan -o DIR` has found\n",
-	 cmd_load},
+	 cmd_load, USES_ALL},
 	{"map", "JOB [FILE] --plan DIR -o DIR [options]",
 	 "the first half of a load: a slice of the input to sorted rows, by region",
 	 "  -o, --output DIR        where they appear, with a report and what was rejected; must "
@@ -58,7 +58,7 @@ const struct command commands[] = {
 	 "  --input N               the file's number among all inputs of the load, from 0\n"
 	 "  --pack                  compress the rows, for a network\n" INPUT_HELP
 	 "                          (behind an --offset the columns are the plan's)\n",
-	 cmd_map},
+	 cmd_map, USES_ALL & ~(USES_CODE | USES_JSON)},
 	{"reduce", "JOB MAPS... --plan DIR -o DIR [options]",
 	 "the second half: the rows of some regions, from all maps, to HFiles",
 	 "  MAPS                    a map's folder, a folder of such, or -: pieces from standard "
@@ -72,7 +72,7 @@ const struct command commands[] = {
 	 "  --created MS            the time that the files tell (default: found in the reports of "
 	 "all "
 	 "maps)\n",
-	 cmd_reduce},
+	 cmd_reduce, USES_ALL & ~(USES_CODE | USES_JSON)},
 	{"unite", "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] [options]",
 	 "what maps and reduces left becomes one published load, byte for byte that of `load "
 	 "--plan`",
@@ -96,7 +96,7 @@ const struct command commands[] = {
 	 "  map, reduce and unite end with status 4 when the same input would fail the same way "
 	 "again, and with 1\n"
 	 "  when another try may help.\n",
-	 cmd_unite},
+	 cmd_unite, USES_ALL & ~USES_CODE},
 	{"digest", "FILE|- [--maps DIR] [--input N] [--name PATH --bytes N]",
 	 "an input's digest and those of the slices that were mapped, for --inputs of unite",
 	 "  --name PATH --bytes N   standard input, `-`, has the N bytes of this file; fewer are "
@@ -105,7 +105,7 @@ const struct command commands[] = {
 	 "  --maps DIR              a map's folder, or a folder of such; those of other inputs are "
 	 "left out\n"
 	 "  --input N               the file's number among all inputs of the load, from 0\n",
-	 cmd_digest},
+	 cmd_digest, USES_QUIET},
 	{"stream", "JOB --state DIR [options]",
 	 "Kafka without end: one published load after the other",
 	 "  --state DIR             which offsets are loaded; one process at a time, several where "
@@ -117,9 +117,9 @@ const struct command commands[] = {
 	 "(default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
 	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
-	 cmd_stream},
+	 cmd_stream, USES_ALL},
 	{"status", "--state DIR [--json]", "positions, last load, lag and rate of a Kafka source",
-	 "  --state DIR             the state folder of load and stream\n", cmd_status},
+	 "  --state DIR             the state folder of load and stream\n", cmd_status, USES_JSON},
 	{"loads", "--state DIR [--loaded NAME | --rebuild [FOLDER...]]",
 	 "the published loads of a state, oldest first, checked against each other",
 	 "  --state DIR             the state folder of load and stream\n"
@@ -132,7 +132,7 @@ const struct command commands[] = {
 	 "those "
 	 "in DIR and\n"
 	 "                          in FOLDER (loads, or folders of loads)\n",
-	 cmd_loads},
+	 cmd_loads, USES_JSON},
 	{"replay", "DIR --rejects[=FILE] -o DIR [options]",
 	 "load the repaired rejects of a load from Kafka",
 	 "  --rejects[=FILE]        the messages to load (default: DIR/rejects.jsonl as it is "
@@ -142,7 +142,7 @@ const struct command commands[] = {
 	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
-	 cmd_replay},
+	 cmd_replay, USES_ALL},
 	{"seek", "--state DIR PARTITION=OFFSET... [options]",
 	 "set positions by hand; says what that skips or repeats",
 	 "  --state DIR             the state folder of load and stream\n"
@@ -150,7 +150,7 @@ const struct command commands[] = {
 	 "(default: "
 	 "the\n"
 	 "                          one that the newest load was made by)\n",
-	 cmd_seek},
+	 cmd_seek, USES_JSON},
 	{"plan", "JOB [FILE...] [-o DIR] [options]",
 	 "region splits and their predicted sizes from the events, no HFiles",
 	 "  -o, --output DIR        split file and create-table script appear there; must not "
@@ -164,25 +164,26 @@ const struct command commands[] = {
 	 "at\n"
 	 "  --save FILE             keep what was learned of the keys\n" INPUT_HELP
 	 "  --from FILE...          plan from such files, merged, without events\n",
-	 cmd_plan},
+	 cmd_plan, USES_ALL},
 	{"split", "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
 	 "the split keys of HBase's own algorithms, no data needed",
 	 "  ALGORITHM               UniformSplit, HexStringSplit or DecimalStringSplit\n"
-	 "  --first T, --last T     the first and last row, as RegionSplitter's --firstrow and "
-	 "--lastrow\n"
+	 "  --first T, --last T     the first and last row\n"
+	 "  --firstrow T, --lastrow T\n"
+	 "                          the same, as RegionSplitter has them\n"
 	 "  --format text|escaped|hex|json|ddl\n"
 	 "                          default: text, escaped for UniformSplit; with TABLE the whole "
 	 "create script\n"
 	 "  -c N, -f FAMILY         RegionSplitter's own form: regions and column families of "
 	 "TABLE\n",
-	 cmd_split},
+	 cmd_split, USES_JSON},
 	{"ddl", "JOB [options]", "the script that creates, alters or drops a table of the job",
 	 "  --splits FILE           split keys, one a line (splits.txt of `plan` or `load`)\n"
 	 "  --table NAME            which table, when the job has several\n"
 	 "  --alter FILE            bring the existing table to the job; FILE is what `describe` "
 	 "printed\n"
 	 "  --drop                  disable and drop it\n",
-	 cmd_ddl},
+	 cmd_ddl, USES_QUIET | USES_JSON},
 	{"drift", "--existing FILE JOB [FILE...] [options]",
 	 "how events fall on the regions a table has, and the commands that mend it",
 	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells "
@@ -191,15 +192,17 @@ const struct command commands[] = {
 	 "at\n"
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
 	 "or 10G)\n",
-	 cmd_drift},
+	 cmd_drift, USES_ALL},
 	{"lint", "JOB [FILE...] [--json]",
-	 "what is unwise in a job's tables, measured on its events, and the fix", "", cmd_lint},
+	 "what is unwise in a job's tables, measured on its events, and the fix", "", cmd_lint,
+	 USES_ALL & ~USES_CODE},
 	{"inspect", "FILE... [--cells] [--blocks] [--json]", "show what an HFile holds",
 	 "  --cells                 print every cell\n"
 	 "  --blocks                print every block\n",
-	 cmd_inspect},
+	 cmd_inspect, USES_JSON},
 	{"verify", "DIR|HFILE [--json]",
-	 "prove a published load, or one HFile, from its files alone", "", cmd_verify},
+	 "prove a published load, or one HFile, from its files alone", "", cmd_verify,
+	 USES_THREADS | USES_QUIET | USES_JSON},
 	{"key",
 	 "encode JOB FIELD=VALUE...|- | decode JOB KEY...|- | ranges JOB [DIR...] --where TEXT",
 	 "fields to row keys, row keys to fields, a question to the scans that answer it",
@@ -215,13 +218,13 @@ const struct command commands[] = {
 	 "  --format table|json|shell|java|python\n"
 	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
 	 "read\n",
-	 cmd_key},
+	 cmd_key, USES_JSON},
 	{"get", "JOB DIR... --row KEY|FIELD=VALUE... [options]",
 	 "a row of published loads, as HBase would answer",
 	 "  --row KEY               keys are \\xHH text\n"
 	 "  FIELD=VALUE...          the fields of the row key, as the source spells "
 	 "them\n" ANSWER_HELP,
-	 cmd_get},
+	 cmd_get, USES_QUIET | USES_JSON},
 	{"scan", "JOB DIR... [options]",
 	 "rows of published loads (DIR..., the oldest first), as HBase would answer",
 	 "  --where TEXT            \"owner = 1 and created >= 20120901 and f:name is not null\": "
@@ -237,26 +240,41 @@ const struct command commands[] = {
 	 "in "
 	 "its order\n"
 	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
-	 cmd_scan},
+	 cmd_scan, USES_QUIET | USES_JSON},
+	{"help", "[COMMAND|job|KEY...] [--format FORMAT]",
+	 "these words; of a command, of the job file, of one of its keys",
+	 "  --format text|markdown|json-schema|man|bash|zsh|fish\n"
+	 "                          job: a page, or a schema for editors; man: manual pages; the "
+	 "shells: completions\n",
+	 cmd_help, 0},
 	{0},
 };
 
+const char commands_status[] =
+	"0 done; 1 failed, nothing published (or it says that only the result could not be\n"
+	"printed); 2 wrong usage or job file; 3 done and published, but some input was rejected, "
+	"a\n"
+	"stream's partition was parked, or a promise on sizes was not kept; 130 or 143 stopped by "
+	"SIGINT\n"
+	"or SIGTERM, nothing published (`stream` goes on until then: it ends with 0 or 3).\n";
+
+void commands_overview(struct buf *out)
+{
+	buf_printf(out, "saltmill - %s\n\n", COMMANDS_TITLE);
+	for (const struct command *c = commands; c->name; c++)
+		buf_printf(out, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
+	buf_printf(out,
+		   "\n`saltmill COMMAND --help` lists a command's options, `saltmill help job` the "
+		   "job file's keys,\n`saltmill help KEY` tells of one.\nExit status: %s",
+		   commands_status);
+}
+
 static void print_commands(FILE *to)
 {
-	fputs("saltmill - bulk loader for HBase: events in, sorted HFiles and a create-table "
-	      "script out\n\n",
-	      to);
-	for (const struct command *c = commands; c->name; c++)
-		fprintf(to, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
-	fputs("\n`saltmill COMMAND --help` lists a command's options.\n"
-	      "Exit status: 0 done; 1 failed, nothing published (or it says that only the result "
-	      "could not be\nprinted); 2 wrong usage or job file; 3 done and published, but some "
-	      "input was rejected, a\nstream's partition was parked, or a promise on sizes was not "
-	      "kept; 130 or 143 stopped by "
-	      "SIGINT "
-	      "or SIGTERM, nothing published\n(`stream` goes on until then: it ends with 0 or "
-	      "3).\n",
-	      to);
+	struct buf out = {0};
+	commands_overview(&out);
+	fwrite(out.ptr, 1, out.len, to);
+	buf_release(&out);
 }
 
 static int run_command(int argc, char **argv)
@@ -265,7 +283,7 @@ static int run_command(int argc, char **argv)
 		print_commands(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		print_commands(stdout);
 		return EXIT_DONE;
 	}

@@ -67,25 +67,53 @@ static uint64_t quarter_of_memory(void)
 	return (limit < all ? limit : all) / 4;
 }
 
+static const struct {
+	unsigned uses;
+	const char *help;
+} shared_help[] = {
+	{USES_THREADS, "  --threads N             default: the processors that it may use\n"},
+	{USES_MEMORY,
+	 "  --memory SIZE           what the run may hold (64M, 2G; default: a quarter of the "
+	 "memory)\n"},
+	{USES_TEMP,
+	 "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"},
+	{USES_QUOTA, "  --temp-quota SIZE       what they may take there at any time (default: "
+		     "what is free)\n"},
+	{USES_CODE,
+	 "  --allow-code            Kafka properties of the job may name libraries to load and "
+	 "commands to run\n"},
+	{USES_QUIET, "  --quiet                 errors only\n"},
+	{USES_JSON, "  --json                  the result as JSON on standard output\n"},
+};
+
+char *command_shared_help(const struct command *c)
+{
+	struct buf out = {0};
+	for (size_t i = 0; i < sizeof shared_help / sizeof *shared_help; i++)
+		if (c->uses & shared_help[i].uses)
+			buf_append_str(&out, shared_help[i].help);
+	buf_append_str(&out, "  --help, --version\n");
+	buf_append(&out, "", 1);
+	return (char *)out.ptr;
+}
+
+void command_help(struct buf *out, const struct command *c)
+{
+	char *rest = command_shared_help(c);
+	buf_printf(out, "usage: saltmill %s %s\n\n%s\n\n%s%s", c->name, c->usage, c->summary,
+		   c->help, rest);
+	mem_free(rest);
+}
+
 static void print_help(const char *name)
 {
 	const struct command *c = commands;
+	struct buf out = {0};
 	while (c->name && strcmp(c->name, name))
 		c++;
-	printf("usage: saltmill %s %s\n\n%s\n\n%s"
-	       "  --threads N             default: the processors (%u)\n"
-	       "  --memory SIZE           what the run may hold (64M, 2G; default: a quarter of "
-	       "the memory)\n"
-	       "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"
-	       "  --temp-quota SIZE       what they may take there at any time (default: what is "
-	       "free)\n"
-	       "  --allow-code            Kafka properties of the job may name libraries to load "
-	       "and "
-	       "commands to run\n"
-	       "  --quiet                 errors only\n"
-	       "  --json                  the result as JSON on standard output\n"
-	       "  --help, --version\n",
-	       c->name, c->usage, c->summary, c->help, usable_processors());
+	command_help(&out, c);
+	fwrite(out.ptr, 1, out.len, stdout);
+	buf_release(&out);
 }
 
 static int take_shared(struct run_options *o, int opt, const char *arg, struct error *err)

@@ -15,12 +15,34 @@
 #define LARGEST_JOB (1u << 20)
 
 static const struct key keys[] = {
-	{.name = "source", .read = read_source, .required = true},
-	{.name = "fields", .read = read_fields},
-	{.name = "where", .read = read_condition, .offset = offsetof(struct job, where)},
-	{.name = "tables", .read = read_tables, .required = true},
+	{.name = "source",
+	 WORDS(MAPPING, NULL, "where the events come from: one of csv, json, avro, arrow and kafka",
+	       "source: {csv: {files: [ratings.csv]}}"),
+	 INNER(&source_schema),
+	 .read = read_source,
+	 .required = true},
+	{.name = "fields",
+	 WORDS(NAMED, NULL,
+	       "what the values must be, by field; a name that is used and not listed here is text "
+	       "from the column of that name",
+	       "fields: {userId: {type: u32}}"),
+	 INNER(&field_schema),
+	 .read = read_fields},
+	{.name = "where",
+	 WORDS(QUESTION, NULL,
+	       "events that are taken at all; the others are filtered for every table",
+	       "where: amount > 0 and kind in (A, B)"),
+	 .read = read_condition,
+	 .offset = offsetof(struct job, where)},
+	{.name = "tables",
+	 WORDS(LIST, NULL,
+	       "the tables that the events go to, each with its row key, families and cells",
+	       "tables: [{name: ratings, ...}]"),
+	 INNER(&table_schema),
+	 .read = read_tables,
+	 .required = true},
 };
-static const struct schema job_schema = SCHEMA("the job", keys);
+const struct schema job_schema = SCHEMA("the job", keys);
 
 const char *job_path(struct job *job, const char *name)
 {

@@ -20,9 +20,50 @@ struct reader {
 	size_t field_room; /* job->fields has room for so many */
 };
 
+struct schema;
+
 struct choice {
 	const char *name;
 	unsigned value;
+};
+
+/* What may stand behind a key. */
+enum value_form {
+	FORM_UNSAID, /* refused by a test: each key has words */
+	FORM_TEXT,
+	FORM_TEXTS, /* a list, or one */
+	FORM_NUMBER,
+	FORM_NUMBERS,
+	FORM_RATIO,
+	FORM_LEVEL,
+	FORM_SIZE,
+	FORM_DURATION,
+	FORM_BOOL,
+	FORM_CHOICE,
+	FORM_TYPE,     /* of a field */
+	FORM_ENCODING, /* of a part of a key, or a value */
+	FORM_BYTE,
+	FORM_SIGN,
+	FORM_ESCAPED,
+	FORM_HEX,
+	FORM_QUESTION,
+	FORM_FIELD,
+	FORM_FIELDS,
+	FORM_TABLE,
+	FORM_CODES,	 /* a mapping of names to numbers, or a file */
+	FORM_ATTRIBUTE,	 /* of HBase: a text that table_check knows */
+	FORM_PROPERTIES, /* a mapping of any names to texts, or to mappings of `inner` */
+	FORM_MAPPING,	 /* of the keys of `inner` */
+	FORM_NAMED,	 /* a mapping of names to mappings of `inner` */
+	FORM_LIST,	 /* of mappings of `inner` */
+	FORM_EITHER,	 /* a scalar, or what `inner` has, or a list of both */
+};
+
+/* What a person is told of a key (job_words.h). */
+struct key_words {
+	enum value_form form;
+	const char *standard; /* the default as one writes it; NULL: none */
+	const char *sentence, *example;
 };
 
 struct key {
@@ -34,7 +75,22 @@ struct key {
 	uint64_t min, max; /* read_number, read_size; max 0: no bound but the type's */
 	const struct choice *choices;
 	size_t nchoices;
+	struct key_words words;
+	const struct schema *const *inner; /* whose keys a mapping here has; ends with NULL */
 };
+
+/* An initialiser of struct key: WORDS(NUMBER, "0", "lines of each file above its header", "skip:
+ * 2") */
+#define WORDS(form_, standard_, sentence_, example_)                                               \
+	.words = {.form = FORM_##form_,                                                            \
+		  .standard = standard_,                                                           \
+		  .sentence = sentence_,                                                           \
+		  .example = example_}
+#define INNER(...)                                                                                 \
+	.inner = (const struct schema *const[])                                                    \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
 
 #define CHOICES(list) .choices = (list), .nchoices = sizeof(list) / sizeof((list)[0])
 

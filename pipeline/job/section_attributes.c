@@ -6,28 +6,6 @@
 
 #include "sections.h"
 
-static const char *const table_names[] = {
-	"max_filesize",
-	"memstore_flushsize",
-	"split_policy",
-	"flush_policy",
-	"durability",
-	"readonly",
-	"compaction_enabled",
-	"split_enabled",
-	"merge_enabled",
-	"normalization_enabled",
-	"normalizer_target_region_count",
-	"normalizer_target_region_size_mb",
-	"region_replication",
-	"region_memstore_replication",
-	"priority",
-	"erasure_coding_policy",
-	"owner",
-	"coprocessor",
-};
-#define NTABLE_NAMES (sizeof(table_names) / sizeof(table_names[0]))
-
 static struct attribute *add_attribute(struct arena *a, struct attributes *list)
 {
 	size_t n = list->count;
@@ -74,6 +52,62 @@ int read_attribute(struct reader *r, const struct node *n, const struct key *key
 	return RC_OK;
 }
 
+#define ATTRIBUTE(key, sentence, example)                                                          \
+	{                                                                                          \
+		.name = key, WORDS(ATTRIBUTE, NULL, sentence, example), .read = read_attribute     \
+	}
+
+static const struct key table_keys[] = {
+	ATTRIBUTE("max_filesize", "store size at which HBase splits a region (MAX_FILESIZE)",
+		  "max_filesize: 10G"),
+	ATTRIBUTE("memstore_flushsize", "size at which a region is flushed (MEMSTORE_FLUSHSIZE)",
+		  "memstore_flushsize: 128M"),
+	ATTRIBUTE(
+		"split_policy", "class that decides on splits (SPLIT_POLICY)",
+		"split_policy: org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy"),
+	ATTRIBUTE("flush_policy", "class that decides on flushes (FLUSH_POLICY)",
+		  "flush_policy: org.apache.hadoop.hbase.regionserver.FlushAllStoresPolicy"),
+	ATTRIBUTE("durability", "how writes reach the log (DURABILITY)", "durability: SYNC_WAL"),
+	ATTRIBUTE("readonly", "whether the table refuses writes (READONLY)", "readonly: false"),
+	ATTRIBUTE("compaction_enabled", "whether the table is compacted (COMPACTION_ENABLED)",
+		  "compaction_enabled: true"),
+	ATTRIBUTE("split_enabled", "whether its regions may be split (SPLIT_ENABLED)",
+		  "split_enabled: false"),
+	ATTRIBUTE("merge_enabled", "whether its regions may be merged (MERGE_ENABLED)",
+		  "merge_enabled: false"),
+	ATTRIBUTE("normalization_enabled",
+		  "whether HBase evens out its regions (NORMALIZATION_ENABLED)",
+		  "normalization_enabled: false"),
+	ATTRIBUTE("normalizer_target_region_count",
+		  "regions that the normalizer aims at (NORMALIZER_TARGET_REGION_COUNT)",
+		  "normalizer_target_region_count: 16"),
+	ATTRIBUTE("normalizer_target_region_size_mb",
+		  "size in MB that the normalizer aims at (NORMALIZER_TARGET_REGION_SIZE_MB)",
+		  "normalizer_target_region_size_mb: 10240"),
+	ATTRIBUTE("region_replication", "copies of a region that answer reads (REGION_REPLICATION)",
+		  "region_replication: 2"),
+	ATTRIBUTE("region_memstore_replication",
+		  "whether these get the writes at once (REGION_MEMSTORE_REPLICATION)",
+		  "region_memstore_replication: true"),
+	ATTRIBUTE("priority", "which tables are assigned first (PRIORITY)", "priority: 0"),
+	ATTRIBUTE("erasure_coding_policy",
+		  "HDFS's erasure coding of its files (ERASURE_CODING_POLICY)",
+		  "erasure_coding_policy: RS-6-3-1024k"),
+	ATTRIBUTE("owner", "its owner (OWNER)", "owner: etl"),
+	ATTRIBUTE("coprocessor", "one coprocessor, or a list (coprocessor$1, ...)",
+		  "coprocessor: \"|org.example.Observer|1001|\""),
+};
+const struct schema attributes_schema = SCHEMA("attributes", table_keys);
+#define NTABLE_KEYS (sizeof(table_keys) / sizeof(table_keys[0]))
+
+static int unknown_attribute(struct reader *r, const struct node *name)
+{
+	const char *known[NTABLE_KEYS];
+	for (size_t i = 0; i < NTABLE_KEYS; i++)
+		known[i] = table_keys[i].name;
+	return unknown_name(r, name->pos, "table attribute", name->text, known, NTABLE_KEYS);
+}
+
 int read_table_attributes(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	if (n->kind != NODE_MAPPING)
@@ -81,11 +115,10 @@ int read_table_attributes(struct reader *r, const struct node *n, const struct k
 	for (size_t i = 0; i < n->count; i++) {
 		const struct key item = {.name = n->keys[i]->text};
 		size_t k = 0;
-		while (k < NTABLE_NAMES && strcmp(table_names[k], item.name) != 0)
+		while (k < NTABLE_KEYS && strcmp(table_keys[k].name, item.name) != 0)
 			k++;
-		if (k == NTABLE_NAMES)
-			return unknown_name(r, n->keys[i]->pos, "table attribute", item.name,
-					    table_names, NTABLE_NAMES);
+		if (k == NTABLE_KEYS)
+			return unknown_attribute(r, n->keys[i]);
 		int rc = strcmp(item.name, "coprocessor") == 0
 				 ? read_coprocessors(r, n->items[i], slot)
 				 : read_attribute(r, n->items[i], &item, slot);

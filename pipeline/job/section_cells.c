@@ -65,11 +65,26 @@ int read_qualifier(struct reader *r, const struct node *n, const struct key *key
 }
 
 static const struct key value_field_keys[] = {
-	{.name = "field", .read = read_field_use, .offset = offsetof(struct cell_spec, field)},
-	{.name = "as", .read = read_encoding, .offset = offsetof(struct cell_spec, as)},
-	{.name = "const", .read = read_escaped, .offset = offsetof(struct cell_spec, constant)},
-	{.name = "hex", .read = read_hex, .offset = offsetof(struct cell_spec, constant)},
-	{.name = "key_of", .read = read_table_use, .offset = offsetof(struct cell_spec, table)},
+	{.name = "field",
+	 WORDS(FIELD, NULL, "the field whose value it is", "{field: movieId, as: text}"),
+	 .read = read_field_use,
+	 .offset = offsetof(struct cell_spec, field)},
+	{.name = "as",
+	 WORDS(ENCODING, "text", "how the value becomes bytes", "as: u32"),
+	 .read = read_encoding,
+	 .offset = offsetof(struct cell_spec, as)},
+	{.name = "const",
+	 WORDS(ESCAPED, NULL, "always these bytes", "{const: open}"),
+	 .read = read_escaped,
+	 .offset = offsetof(struct cell_spec, constant)},
+	{.name = "hex",
+	 WORDS(HEX, NULL, "always these bytes, in hex digits", "{hex: 01}"),
+	 .read = read_hex,
+	 .offset = offsetof(struct cell_spec, constant)},
+	{.name = "key_of",
+	 WORDS(TABLE, NULL, "the event's row key in a table above this one", "{key_of: visits}"),
+	 .read = read_table_use,
+	 .offset = offsetof(struct cell_spec, table)},
 };
 static const struct schema value_schema = SCHEMA("value", value_field_keys);
 
@@ -101,13 +116,32 @@ static int skip_family(struct reader *r, const struct node *n, const struct key 
 }
 
 static const struct key cell_keys[] = {
-	{.name = "family", .read = skip_family, .required = true},
-	{.name = "qualifier", .read = read_qualifier},
-	{.name = "value", .read = read_value, .required = true},
-	{.name = "optional", .read = read_bool, .offset = offsetof(struct cell_spec, optional)},
-	{.name = "when", .read = read_condition, .offset = offsetof(struct cell_spec, when)},
+	{.name = "family",
+	 WORDS(TEXT, NULL, "the column family", "family: f"),
+	 .read = skip_family,
+	 .required = true},
+	{.name = "qualifier",
+	 WORDS(EITHER, "\"\"", "the column: a text, a part of a key, or several",
+	       "qualifier: {field: created, as: reversed_millis}"),
+	 .inner = part_schemas,
+	 .read = read_qualifier},
+	{.name = "value",
+	 WORDS(EITHER, NULL, "a field's name, its value as text; or what it is made of",
+	       "value: rating"),
+	 INNER(&value_schema),
+	 .read = read_value,
+	 .required = true},
+	{.name = "optional",
+	 WORDS(BOOL, "false", "true: a null value gives no cell; otherwise the event is bad",
+	       "optional: true"),
+	 .read = read_bool,
+	 .offset = offsetof(struct cell_spec, optional)},
+	{.name = "when",
+	 WORDS(QUESTION, NULL, "events that have the cell", "when: kind = A"),
+	 .read = read_condition,
+	 .offset = offsetof(struct cell_spec, when)},
 };
-static const struct schema cell_schema = SCHEMA("a cell", cell_keys);
+const struct schema cell_schema = SCHEMA("a cell", cell_keys);
 
 static struct bytes constant_qualifier(const struct cell_spec *c)
 {

@@ -26,16 +26,37 @@ static int read_versions(struct reader *r, const struct node *n, const struct ke
 }
 
 static const struct key delete_keys[] = {
-	{.name = "row", .read = read_bool, .offset = offsetof(struct delete_spec, row)},
-	{.name = "family", .read = read_text, .offset = offsetof(struct delete_spec, family)},
-	{.name = "qualifier", .read = read_qualifier, .offset = offsetof(struct delete_spec, cell)},
-	{.name = "versions", .read = read_versions, CHOICES(versions)},
+	{.name = "row",
+	 WORDS(BOOL, NULL, "true: of the whole row, a marker in every family",
+	       "{row: true, when: op = d}"),
+	 .read = read_bool,
+	 .offset = offsetof(struct delete_spec, row)},
+	{.name = "family",
+	 WORDS(TEXT, NULL, "of this family", "family: contact"),
+	 .read = read_text,
+	 .offset = offsetof(struct delete_spec, family)},
+	{.name = "qualifier",
+	 WORDS(EITHER, NULL, "of this column alone", "qualifier: {field: book}"),
+	 .inner = part_schemas,
+	 .read = read_qualifier,
+	 .offset = offsetof(struct delete_spec, cell)},
+	{.name = "versions",
+	 WORDS(CHOICE, "all", "of all versions as old as the timestamp or older, or of the one",
+	       "versions: one"),
+	 .read = read_versions,
+	 CHOICES(versions)},
 	{.name = "optional",
+	 WORDS(BOOL, "false",
+	       "true: a null in the qualifier gives no marker; otherwise the event is bad",
+	       "optional: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct delete_spec, cell.optional)},
-	{.name = "when", .read = read_condition, .offset = offsetof(struct delete_spec, cell.when)},
+	{.name = "when",
+	 WORDS(QUESTION, NULL, "events that delete", "when: op = d"),
+	 .read = read_condition,
+	 .offset = offsetof(struct delete_spec, cell.when)},
 };
-static const struct schema delete_schema = SCHEMA("a delete", delete_keys);
+const struct schema delete_schema = SCHEMA("a delete", delete_keys);
 
 static void add_marker(struct job_table *t, const struct cell_spec *like, size_t family,
 		       enum cell_type type)

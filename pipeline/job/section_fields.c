@@ -9,6 +9,8 @@ static const struct choice units[] = {{"s", TIME_S},
 				      {"us", TIME_US},
 				      {"ns", TIME_NS}};
 
+static const struct choice cases[] = {{"lower", LETTERS_LOWER}, {"upper", LETTERS_UPPER}};
+
 static int read_zone(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	const char *name;
@@ -32,12 +34,17 @@ static int read_near(struct reader *r, const struct node *n, const struct key *k
 	return read_text(r, n, key, &f->year_near);
 }
 
+static const struct key near_keys[] = {
+	{.name = "near",
+	 WORDS(TEXT, NULL, "the year is the one in which the date is nearest to this day",
+	       "year: {near: 2026-01-03}"),
+	 .read = read_near,
+	 .required = true}};
+static const struct schema near_schema = SCHEMA("year", near_keys);
+
 /* 2026, {near: 2026-01-03} or file. */
 static int read_year(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	static const struct key near_keys[] = {
-		{.name = "near", .read = read_near, .required = true}};
-	static const struct schema near_schema = SCHEMA("year", near_keys);
 	const struct key number = {.name = key->name, .min = 1, .max = 9999};
 	struct field *f = slot;
 	if (n->kind == NODE_MAPPING)
@@ -55,28 +62,95 @@ static int read_year(struct reader *r, const struct node *n, const struct key *k
 }
 
 static const struct key keys[] = {
-	{.name = "type", .read = read_field_type, .offset = offsetof(struct field, type)},
+	{.name = "type",
+	 WORDS(TYPE, "text", "what a value must be, or the event is bad", "type: u32"),
+	 .read = read_field_type,
+	 .offset = offsetof(struct field, type)},
 	{.name = "unit",
+	 WORDS(CHOICE, NULL,
+	       "of a time in numbers: seconds, milliseconds, microseconds or nanoseconds since "
+	       "1970",
+	       "unit: s"),
 	 .read = read_choice,
 	 .offset = offsetof(struct field, unit),
 	 CHOICES(units)},
-	{.name = "format", .read = read_text, .offset = offsetof(struct field, format)},
-	{.name = "zone", .read = read_zone, .offset = offsetof(struct field, zone)},
-	{.name = "year", .read = read_year},
-	{.name = "from", .read = read_from},
-	{.name = "join", .read = read_join},
-	{.name = "match", .read = read_match},
-	{.name = "substring", .read = read_substring},
-	{.name = "case", .read = read_case},
-	{.name = "map", .read = read_map},
-	{.name = "otherwise", .read = read_otherwise},
-	{.name = "null", .read = read_field_nulls},
-	{.name = "default", .read = read_any_text, .offset = offsetof(struct field, fallback)},
-	{.name = "codes", .read = read_codes},
-	{.name = "unknown", .read = read_unknown},
-	{.name = "scale", .read = read_number, .offset = offsetof(struct field, scale), .max = 18},
+	{.name = "format",
+	 WORDS(TEXT, NULL, "of a time in text: iso8601, or strptime's letters",
+	       "format: \"%Y-%m-%d %H:%M:%S\""),
+	 .read = read_text,
+	 .offset = offsetof(struct field, format)},
+	{.name = "zone",
+	 WORDS(TEXT, "UTC", "of a time in text without an offset: its zone", "zone: Europe/Berlin"),
+	 .read = read_zone,
+	 .offset = offsetof(struct field, zone)},
+	{.name = "year",
+	 WORDS(EITHER, NULL,
+	       "of a time whose format has none: a year, `file` (nearest to the last date in the "
+	       "file's path) or {near: DAY}",
+	       "year: 2026"),
+	 INNER(&near_schema),
+	 .read = read_year},
+	{.name = "from",
+	 WORDS(EITHER, "the field's name",
+	       "the column, path or $name it is taken from, or several with texts between them",
+	       "from: [day, \" \", time]"),
+	 INNER(&piece_schema),
+	 .read = read_from},
+	{.name = "join",
+	 WORDS(TEXT, "\" \"", "what stands between several columns", "join: \";\""),
+	 .read = read_join},
+	{.name = "match",
+	 WORDS(TEXT, NULL,
+	       "a regular expression (PCRE2): what its group, or all of it, matches is taken; no "
+	       "match is a bad event",
+	       "match: '^(\\S+) '"),
+	 .read = read_match},
+	{.name = "substring",
+	 WORDS(NUMBERS, NULL,
+	       "[from, length] in characters; from -1 at the end; without a length all behind",
+	       "substring: [1, 4]"),
+	 .read = read_substring},
+	{.name = "case",
+	 WORDS(CHOICE, NULL, "all letters small or capital", "case: upper"),
+	 .read = read_case,
+	 CHOICES(cases)},
+	{.name = "map",
+	 WORDS(PROPERTIES, NULL,
+	       "texts that become other texts; what is not listed is a bad event unless "
+	       "`otherwise` says more",
+	       "map: {A: 1, B: 2}"),
+	 .read = read_map},
+	{.name = "otherwise",
+	 WORDS(EITHER, NULL,
+	       "what `map` makes of a text that it has not: this one, or {keep: true}",
+	       "otherwise: 0"),
+	 INNER(&keep_schema),
+	 .read = read_otherwise},
+	{.name = "null",
+	 WORDS(TEXTS, "the source's", "spellings of a null in this field", "null: [0000-00-00]"),
+	 .read = read_field_nulls},
+	{.name = "default",
+	 WORDS(TEXT, NULL, "the text that stands for a null", "default: 0"),
+	 .read = read_any_text,
+	 .offset = offsetof(struct field, fallback)},
+	{.name = "codes",
+	 WORDS(CODES, NULL,
+	       "numbers of names, here or in a file of NAME,CODE lines; the type is then code",
+	       "codes: {DE: 1, AT: 2}"),
+	 .read = read_codes},
+	{.name = "unknown",
+	 WORDS(TEXT, NULL, "the name whose code all names have that `codes` has not",
+	       "unknown: AT"),
+	 .read = read_unknown},
+	{.name = "scale",
+	 WORDS(NUMBER, NULL,
+	       "of a decimal: digits behind the point; a value with more is a bad event",
+	       "scale: 2"),
+	 .read = read_number,
+	 .offset = offsetof(struct field, scale),
+	 .max = 18},
 };
-static const struct schema field_schema = SCHEMA("a field", keys);
+const struct schema field_schema = SCHEMA("a field", keys);
 
 /* What a time format says; each conversion is one of a struct tm, by letter. */
 static bool format_has(const char *format, const char *letters)

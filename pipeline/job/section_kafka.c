@@ -127,8 +127,16 @@ static int read_duration(struct reader *r, const struct node *n, const struct ke
 }
 
 static const struct key secret_keys[] = {
-	{.name = "file", .read = read_text, .offset = offsetof(struct kafka_property, file)},
-	{.name = "env", .read = read_text, .offset = offsetof(struct kafka_property, env)},
+	{.name = "file",
+	 WORDS(TEXT, NULL, "the file that holds the value; shown nowhere",
+	       "{file: secrets/password}"),
+	 .read = read_text,
+	 .offset = offsetof(struct kafka_property, file)},
+	{.name = "env",
+	 WORDS(TEXT, NULL, "the environment variable that holds the value; shown nowhere",
+	       "{env: KAFKA_PASSWORD}"),
+	 .read = read_text,
+	 .offset = offsetof(struct kafka_property, env)},
 };
 static const struct schema secret_schema = SCHEMA("a property", secret_keys);
 
@@ -198,10 +206,19 @@ static int read_registry_properties(struct reader *r, const struct node *n, cons
 
 static const struct key registry_keys[] = {
 	{.name = "url",
+	 WORDS(TEXT, NULL,
+	       "where the Schema Registry answers; user and password belong into its properties",
+	       "url: https://registry.example:8081"),
 	 .read = read_url,
 	 .offset = offsetof(struct kafka_registry, url),
 	 .required = true},
-	{.name = "properties", .read = read_registry_properties},
+	{.name = "properties",
+	 WORDS(PROPERTIES, NULL,
+	       "of the registry: basic.auth.user.info, bearer.auth.token, ssl.ca.location, "
+	       "ssl.certificate.location, ssl.key.location, ssl.key.password",
+	       "properties: {basic.auth.user.info: {env: REGISTRY_LOGIN}}"),
+	 INNER(&secret_schema),
+	 .read = read_registry_properties},
 };
 static const struct schema registry_schema = SCHEMA("registry", registry_keys);
 
@@ -213,14 +230,21 @@ static int read_registry(struct reader *r, const struct node *n, const struct ke
 
 static const struct key roll_keys[] = {
 	{.name = "bytes",
+	 WORDS(SIZE, NULL, "a load is cut when its messages have so many bytes", "bytes: 1G"),
 	 .read = read_size,
 	 .offset = offsetof(struct kafka_source, roll_bytes),
 	 .min = 1},
 	{.name = "rows",
+	 WORDS(SIZE, "10000000, without `roll`", "a load is cut when it has so many messages",
+	       "rows: 1000000"),
 	 .read = read_size,
 	 .offset = offsetof(struct kafka_source, roll_rows),
 	 .min = 1},
-	{.name = "time", .read = read_duration, .offset = offsetof(struct kafka_source, roll_s)},
+	{.name = "time",
+	 WORDS(DURATION, "5m, without `roll`",
+	       "a load is cut when its first message was read so long ago", "time: 60s"),
+	 .read = read_duration,
+	 .offset = offsetof(struct kafka_source, roll_s)},
 };
 static const struct schema roll_schema = SCHEMA("roll", roll_keys);
 
@@ -237,47 +261,112 @@ static int read_roll(struct reader *r, const struct node *n, const struct key *k
 
 static const struct key kafka_keys[] = {
 	{.name = "brokers",
+	 WORDS(TEXT, NULL, "HOST:PORT of some brokers, separated by commas",
+	       "brokers: \"k1:9092,k2:9092\""),
 	 .read = read_text,
 	 .offset = offsetof(struct kafka_source, brokers),
 	 .required = true},
 	{.name = "topic",
+	 WORDS(TEXT, NULL, "the topic", "topic: clicks"),
 	 .read = read_topic,
 	 .offset = offsetof(struct kafka_source, topic),
 	 .required = true},
 	{.name = "format",
+	 WORDS(CHOICE, NULL,
+	       "what a message's value is: JSON, Avro by the registry's schema, delimited text, or "
+	       "one field of any bytes",
+	       "format: json"),
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, format),
 	 .required = true,
 	 CHOICES(formats)},
 	{.name = "registry",
+	 WORDS(MAPPING, NULL,
+	       "values are in Confluent's wire format, by the schemas of this Schema Registry",
+	       "registry: {url: \"https://registry.example:8081\"}"),
+	 INNER(&registry_schema),
 	 .read = read_registry,
 	 .offset = offsetof(struct kafka_source, registry)},
-	{.name = "group", .read = read_text, .offset = offsetof(struct kafka_source, group)},
-	{.name = "share", .read = read_bool, .offset = offsetof(struct kafka_source, share)},
-	{.name = "partitions", .read = read_partitions},
-	{.name = "start", .read = read_start},
+	{.name = "group",
+	 WORDS(TEXT, NULL,
+	       "the consumer group that is told the offsets, so that other tools see the lag and "
+	       "an old copy of the state is noticed",
+	       "group: saltmill-clicks"),
+	 .read = read_text,
+	 .offset = offsetof(struct kafka_source, group)},
+	{.name = "share",
+	 WORDS(BOOL, "false",
+	       "whether several processes share the topic by partition, with `group` and one state "
+	       "folder",
+	       "share: true"),
+	 .read = read_bool,
+	 .offset = offsetof(struct kafka_source, share)},
+	{.name = "partitions",
+	 WORDS(NUMBERS, "all", "only these partitions", "partitions: [0, 1]"),
+	 .read = read_partitions},
+	{.name = "start",
+	 WORDS(TEXT, "earliest",
+	       "where a partition without a position begins: earliest, latest or a time in UTC",
+	       "start: 2026-11-01T06:30:00Z"),
+	 .read = read_start},
 	{.name = "tombstones",
+	 WORDS(CHOICE, "filter",
+	       "what becomes of a message without a value: a delete of its row, filtered, or a bad "
+	       "event",
+	       "tombstones: delete"),
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, tombstones),
 	 CHOICES(tombstones)},
-	{.name = "properties", .read = read_properties},
+	{.name = "properties",
+	 WORDS(PROPERTIES, NULL, "any of librdkafka's, but those that exactly-once stands on",
+	       "properties: {security.protocol: SASL_SSL, sasl.password: {env: KAFKA_PASSWORD}}"),
+	 INNER(&secret_schema),
+	 .read = read_properties},
 	{.name = "patience",
+	 WORDS(DURATION, "5m, of a stream forever",
+	       "how long no broker may answer before the run ends", "patience: 90s"),
 	 .read = read_duration,
 	 .offset = offsetof(struct kafka_source, patience_s)},
-	{.name = "roll", .read = read_roll},
+	{.name = "roll",
+	 WORDS(MAPPING, "{rows: 10000000, time: 5m}",
+	       "when a stream cuts a load: at the first of these that is reached",
+	       "roll: {rows: 1000000, time: 60s}"),
+	 INNER(&roll_schema),
+	 .read = read_roll},
 };
 
 /* Keys of the csv format; they fill struct job.csv. */
 static const struct key dialect_keys[] = {
-	{.name = "columns", .read = read_csv_columns},
-	{.name = "delimiter", .read = read_byte, .offset = offsetof(struct csv_source, delimiter)},
-	{.name = "quote", .read = read_byte, .offset = offsetof(struct csv_source, quote)},
-	{.name = "empty", .read = read_empty},
-	{.name = "null", .read = read_csv_nulls},
+	{.name = "columns",
+	 WORDS(TEXTS, NULL, "of format csv: names of a message's values",
+	       "columns: [id, day, amount]"),
+	 .read = read_csv_columns},
+	{.name = "delimiter",
+	 WORDS(BYTE, "\",\"", "of format csv: what stands between values", "delimiter: ;"),
+	 .read = read_byte,
+	 .offset = offsetof(struct csv_source, delimiter)},
+	{.name = "quote",
+	 WORDS(BYTE, "'\"'", "of format csv: what stands around values that hold delimiters",
+	       "quote: \"'\""),
+	 .read = read_byte,
+	 .offset = offsetof(struct csv_source, quote)},
+	{.name = "empty",
+	 WORDS(CHOICE, "null",
+	       "of format csv: what an unquoted empty value is, null or the text \"\"",
+	       "empty: value"),
+	 .read = read_empty},
+	{.name = "null",
+	 WORDS(TEXTS, "[\"\"]", "of format csv: unquoted spellings of a null", "null: [NA]"),
+	 .read = read_csv_nulls},
 	{.name = "quoted_nulls",
+	 WORDS(BOOL, "false", "of format csv: whether a quoted spelling is a null too",
+	       "quoted_nulls: true"),
 	 .read = read_bool,
 	 .offset = offsetof(struct csv_source, quoted_nulls)},
 };
+
+const struct schema kafka_schema = SCHEMA("kafka", kafka_keys);
+const struct schema dialect_schema = SCHEMA("kafka", dialect_keys);
 
 #define NKAFKA	 (sizeof(kafka_keys) / sizeof(kafka_keys[0]))
 #define NDIALECT (sizeof(dialect_keys) / sizeof(dialect_keys[0]))

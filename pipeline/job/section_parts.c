@@ -8,6 +8,7 @@ static const struct choice salt_hashes[] = {{"murmur3", HASH_MURMUR3},
 					    {"phoenix", HASH_PHOENIX},
 					    {"opentsdb", HASH_OPENTSDB},
 					    {"hbasewd", HASH_HBASEWD}};
+static const struct choice sides[] = {{"left", 1}, {"right", 0}};
 static const struct choice draws[] = {{"random", DRAW_RANDOM}, {"round_robin", DRAW_ROUND_ROBIN}};
 static const struct choice prefix_hashes[] = {{"md5", HASH_MD5}, {"murmur3", HASH_MURMUR3}};
 
@@ -34,10 +35,8 @@ static int read_of(struct reader *r, const struct node *n, const struct key *key
 
 static int read_side(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	static const struct choice sides[] = {{"left", 1}, {"right", 0}};
-	const struct key choice = {.name = key->name, CHOICES(sides)};
 	unsigned left;
-	int rc = read_choice(r, n, &choice, &left);
+	int rc = read_choice(r, n, key, &left);
 	if (!rc)
 		((struct key_part *)slot)->pad_left = left;
 	return rc;
@@ -65,89 +64,150 @@ static int read_terminator(struct reader *r, const struct node *n, const struct 
 
 static const struct key salt_keys[] = {
 	{.name = "salt",
+	 WORDS(NUMBER, NULL,
+	       "first part only: a bucket from 0 on, one byte (two from 257 buckets on)",
+	       "{salt: 16, of: [userId]}"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, buckets),
 	 .required = true,
 	 .min = 1,
 	 .max = 65536},
 	{.name = "hash",
+	 WORDS(CHOICE, "murmur3",
+	       "how the bucket is computed: saltmill's way, or that of another system",
+	       "hash: phoenix"),
 	 .read = read_choice,
 	 .offset = offsetof(struct key_part, hash),
 	 CHOICES(salt_hashes)},
-	{.name = "of", .read = read_of},
+	{.name = "of",
+	 WORDS(FIELDS, NULL,
+	       "the fields that choose the bucket, by their bytes in the key; phoenix and hbasewd "
+	       "take all behind the salt",
+	       "of: [userId]"),
+	 .read = read_of},
 	{.name = "width",
+	 WORDS(NUMBER, "1, or 2 from 257 buckets on", "bytes of the salt", "width: 2"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = 2},
 	{.name = "fanout",
+	 WORDS(NUMBER, NULL, "neighbouring buckets that one value of `of` is spread over",
+	       "fanout: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, fanout),
 	 .min = 2,
 	 .max = 65536},
 	{.name = "draw",
+	 WORDS(CHOICE, NULL,
+	       "a bucket that no field gives: by the event's bytes, or in turns; nobody can then "
+	       "name a row's bucket",
+	       "draw: random"),
 	 .read = read_choice,
 	 .offset = offsetof(struct key_part, draw),
 	 CHOICES(draws)},
 	{.name = "seed",
+	 WORDS(NUMBER, "0", "what `draw` begins with", "seed: 1"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, seed),
 	 .max = UINT32_MAX},
 };
 static const struct key field_keys[] = {
 	{.name = "field",
+	 WORDS(FIELD, NULL, "the field", "{field: userId, as: u64}"),
 	 .read = read_field_use,
 	 .offset = offsetof(struct key_part, field),
 	 .required = true},
-	{.name = "as", .read = read_encoding, .offset = offsetof(struct key_part, as)},
+	{.name = "as",
+	 WORDS(ENCODING, "that of the field's type", "how the value becomes bytes",
+	       "as: reversed_millis"),
+	 .read = read_encoding,
+	 .offset = offsetof(struct key_part, as)},
 	{.name = "width",
+	 WORDS(NUMBER, NULL,
+	       "of text: bytes that it is filled up to; a longer value is a bad event",
+	       "width: 20"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = ROW_KEY_MAX},
-	{.name = "pad", .read = read_byte, .offset = offsetof(struct key_part, pad)},
-	{.name = "side", .read = read_side},
-	{.name = "terminator", .read = read_terminator},
-	{.name = "zone", .read = read_part_zone},
+	{.name = "pad",
+	 WORDS(BYTE, "\"0\" for numbers, \" \" for text", "what fills up a text", "pad: \"#\""),
+	 .read = read_byte,
+	 .offset = offsetof(struct key_part, pad)},
+	{.name = "side",
+	 WORDS(CHOICE, "left for numbers, right for text", "where a text is filled up",
+	       "side: left"),
+	 .read = read_side,
+	 CHOICES(sides)},
+	{.name = "terminator",
+	 WORDS(BYTE, NULL,
+	       "the byte behind a text of variable length; a value that holds it is a bad event",
+	       "terminator: '\\x00'"),
+	 .read = read_terminator},
+	{.name = "zone",
+	 WORDS(TEXT, "the field's", "of year, month, day, hour: the zone whose date it is",
+	       "zone: Europe/Berlin"),
+	 .read = read_part_zone},
 };
 static const struct key const_keys[] = {{.name = "const",
+					 WORDS(ESCAPED, NULL, "these bytes", "{const: v1}"),
 					 .read = read_escaped,
 					 .offset = offsetof(struct key_part, constant),
 					 .required = true}};
-static const struct key hex_keys[] = {{.name = "hex",
-				       .read = read_hex,
-				       .offset = offsetof(struct key_part, constant),
-				       .required = true}};
+static const struct key hex_keys[] = {
+	{.name = "hex",
+	 WORDS(HEX, NULL, "these bytes, in hex digits", "{hex: 00ff}"),
+	 .read = read_hex,
+	 .offset = offsetof(struct key_part, constant),
+	 .required = true}};
 static const struct key hash_keys[] = {
 	{.name = "hash",
+	 WORDS(CHOICE, NULL, "the first bytes of a digest of fields",
+	       "{hash: md5, of: [id], bytes: 4}"),
 	 .read = read_choice,
 	 .offset = offsetof(struct key_part, hash),
 	 .required = true,
 	 CHOICES(prefix_hashes)},
-	{.name = "of", .read = read_of, .required = true},
+	{.name = "of",
+	 WORDS(FIELDS, NULL, "the fields that are hashed, by their bytes in the key", "of: [id]"),
+	 .read = read_of,
+	 .required = true},
 	{.name = "bytes",
+	 WORDS(NUMBER, "16, of murmur3 4", "how many bytes of the digest", "bytes: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct key_part, width),
 	 .min = 1,
 	 .max = 16},
 };
 
-static const struct key key_of_keys[] = {{.name = "key_of",
-					  .read = read_table_use,
-					  .offset = offsetof(struct key_part, table),
-					  .required = true}};
+static const struct key key_of_keys[] = {
+	{.name = "key_of",
+	 WORDS(TABLE, NULL,
+	       "last part of a qualifier: the event's row key in a table above this one",
+	       "{key_of: visits}"),
+	 .read = read_table_use,
+	 .offset = offsetof(struct key_part, table),
+	 .required = true}};
+
+static const struct schema salt_schema = SCHEMA("a salt part", salt_keys);
+static const struct schema field_part_schema = SCHEMA("a field part", field_keys);
+static const struct schema const_schema = SCHEMA("a const part", const_keys);
+static const struct schema hex_schema = SCHEMA("a hex part", hex_keys);
+static const struct schema hash_schema = SCHEMA("a hash part", hash_keys);
+static const struct schema key_of_schema = SCHEMA("a key_of part", key_of_keys);
+
+const struct schema *const part_schemas[] = {&salt_schema, &field_part_schema, &const_schema,
+					     &hex_schema,  &hash_schema,       &key_of_schema,
+					     NULL};
 
 /* The first key of each names the kind.  Salt first: its `hash` is not a hash part. */
 static const struct {
 	enum part_kind kind;
-	struct schema schema;
+	const struct schema *schema;
 } kinds[] = {
-	{PART_SALT, SCHEMA("a salt part", salt_keys)},
-	{PART_FIELD, SCHEMA("a field part", field_keys)},
-	{PART_CONST, SCHEMA("a const part", const_keys)},
-	{PART_CONST, SCHEMA("a hex part", hex_keys)},
-	{PART_HASH, SCHEMA("a hash part", hash_keys)},
-	{PART_KEY, SCHEMA("a key_of part", key_of_keys)},
+	{PART_SALT, &salt_schema}, {PART_FIELD, &field_part_schema}, {PART_CONST, &const_schema},
+	{PART_CONST, &hex_schema}, {PART_HASH, &hash_schema},	     {PART_KEY, &key_of_schema},
 };
 #define NKINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -329,7 +389,7 @@ int read_part(struct reader *r, const struct node *n, bool salt, struct key_part
 	if (p->kind == PART_SALT && !salt)
 		return fault(r, n->pos,
 			     "found a salt here, expected it as the first part of a row key");
-	int rc = read_mapping(r, n, &kinds[k].schema, p);
+	int rc = read_mapping(r, n, kinds[k].schema, p);
 	return rc ? rc : check_part(r, n, p);
 }
 

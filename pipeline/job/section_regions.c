@@ -49,54 +49,84 @@ static int read_file(struct reader *r, const struct node *n, const struct key *k
 
 static const struct key keys[] = {
 	{.name = "split",
+	 WORDS(CHOICE, "sampled",
+	       "how split keys are found: from the events, by HBase's algorithms (UniformSplit, "
+	       "HexStringSplit, DecimalStringSplit), in a file, or not at all",
+	       "split: uniform"),
 	 .read = read_choice,
 	 .offset = offsetof(struct regions, split),
 	 CHOICES(kinds)},
 	{.name = "count",
+	 WORDS(NUMBER, NULL, "so many regions", "count: 16"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.count),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "size",
+	 WORDS(SIZE, NULL, "regions of this size on disk; 10G where nothing says how many",
+	       "size: 10G"),
 	 .read = read_size,
 	 .offset = offsetof(struct regions, rule.size_bytes),
 	 .min = 1},
 	{.name = "servers",
+	 WORDS(NUMBER, NULL, "regions for so many region servers", "servers: 8"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.servers),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "per_server",
+	 WORDS(NUMBER, "10", "with `servers`: regions on each", "per_server: 4"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.per_server),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "min",
+	 WORDS(NUMBER, "1", "no fewer regions than this", "min: 8"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.min),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "max",
+	 WORDS(NUMBER, "none", "no more regions than this", "max: 1000"),
 	 .read = read_number,
 	 .offset = offsetof(struct regions, rule.max),
 	 .min = 1,
 	 .max = MAX_REGIONS},
 	{.name = "headroom",
+	 WORDS(RATIO, "0",
+	       "room for growth: 0.5 makes as many regions as half as much data again would need",
+	       "headroom: 0.5"),
 	 .read = read_ratio,
 	 .offset = offsetof(struct regions, rule.headroom),
 	 .min = 0,
 	 .max = 100},
 	{.name = "tolerance",
+	 WORDS(RATIO, NULL,
+	       "a largest region of more than so many times the target is a warning and exit "
+	       "status 3; what a drift calls unfair",
+	       "tolerance: 1.5"),
 	 .read = read_ratio,
 	 .offset = offsetof(struct regions, rule.tolerance),
 	 .min = 1,
 	 .max = 1000},
-	{.name = "align", .read = read_align, .offset = offsetof(struct regions, rule.align_salt)},
-	{.name = "file", .read = read_file},
-	{.name = "first", .read = read_text, .offset = offsetof(struct regions, first)},
-	{.name = "last", .read = read_text, .offset = offsetof(struct regions, last)},
+	{.name = "align",
+	 WORDS(CHOICE, NULL, "regions begin where a bucket of the salt begins", "align: salt"),
+	 .read = read_align,
+	 .offset = offsetof(struct regions, rule.align_salt)},
+	{.name = "file",
+	 WORDS(TEXT, NULL, "with `split: file`: a split key a line, as HBase's shell reads them",
+	       "file: splits.txt"),
+	 .read = read_file},
+	{.name = "first",
+	 WORDS(TEXT, "HBase's", "of an algorithm: the first key", "first: \"00000000\""),
+	 .read = read_text,
+	 .offset = offsetof(struct regions, first)},
+	{.name = "last",
+	 WORDS(TEXT, "HBase's", "of an algorithm: the last key", "last: \"7FFFFFFF\""),
+	 .read = read_text,
+	 .offset = offsetof(struct regions, last)},
 };
-static const struct schema schema = SCHEMA("regions", keys);
+const struct schema regions_schema = SCHEMA("regions", keys);
 
 /* Which keys mean something for a kind of split; bits of enum split_kind. */
 #define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
@@ -159,7 +189,7 @@ int read_regions(struct reader *r, const struct node *n, const struct key *key, 
 	struct regions *g = &t->regions;
 	(void)key;
 	*g = (struct regions){.pos = n->pos, .split = SPLIT_SAMPLED};
-	int rc = read_mapping(r, n, &schema, g);
+	int rc = read_mapping(r, n, &regions_schema, g);
 	if (!rc)
 		rc = check_regions(r, n, g);
 	if (!rc && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)

@@ -53,12 +53,18 @@ static int read_find(struct reader *r, const struct node *n, const struct key *k
 	return read_names(r, n, key, &c->find, &c->nfind);
 }
 
+static const struct key find_keys[] = {{.name = "find",
+					WORDS(TEXTS, NULL,
+					      "names of the header line; what stands above the "
+					      "first line that has them all is no data",
+					      "header: {find: [Beleg, Betrag]}"),
+					.read = read_find,
+					.required = true}};
+static const struct schema find_schema = SCHEMA("header", find_keys);
+
 /* true, false, replace or {find: [name, ...]}. */
 static int read_header(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	static const struct key find_keys[] = {
-		{.name = "find", .read = read_find, .required = true}};
-	static const struct schema find_schema = SCHEMA("header", find_keys);
 	struct csv_source *c = slot;
 	if (n->kind == NODE_MAPPING) {
 		c->header = true;
@@ -180,25 +186,106 @@ static const struct choice extras[] = {{"reject", EXTRA_REJECT},
 #define SLOT(member) .offset = offsetof(struct csv_source, member)
 
 static const struct key csv_keys[] = {
-	{.name = "files", .read = read_files},
-	{.name = "skip", .read = read_number, SLOT(skip)},
-	{.name = "skip_footer", .read = read_number, SLOT(skip_footer), .max = 1000},
-	{.name = "columns", .read = read_csv_columns}, /* before header: it changes the default */
-	{.name = "header", .read = read_header},
-	{.name = "delimiter", .read = read_byte, SLOT(delimiter)},
-	{.name = "quote", .read = read_byte, SLOT(quote)},
-	{.name = "comment", .read = read_comment},
-	{.name = "skip_matching", .read = read_skip_matching},
-	{.name = "trim", .read = read_choice, SLOT(trim), CHOICES(trims)},
-	{.name = "missing", .read = read_choice, SLOT(missing), CHOICES(missings)},
-	{.name = "extra", .read = read_choice, SLOT(extra), CHOICES(extras)},
-	{.name = "thousands", .read = read_number_sign, SLOT(thousands)},
-	{.name = "decimal", .read = read_number_sign, SLOT(decimal)},
-	{.name = "encoding", .read = read_text_encoding},
-	{.name = "empty", .read = read_empty}, /* before null, which asks for it */
-	{.name = "null", .read = read_csv_nulls},
-	{.name = "quoted_nulls", .read = read_bool, SLOT(quoted_nulls)},
-	{.name = "max_row", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 2048 * MIB},
+	{.name = "files",
+	 WORDS(TEXTS, NULL,
+	       "paths against the job file's folder, patterns and folders too; \"-\" is standard "
+	       "input; files on the command line replace them",
+	       "files: [inbox/*.csv, archive/]"),
+	 .read = read_files},
+	{.name = "skip",
+	 WORDS(NUMBER, "0", "lines of each file above its header or first row", "skip: 2"),
+	 .read = read_number,
+	 SLOT(skip)},
+	{.name = "skip_footer",
+	 WORDS(NUMBER, "0",
+	       "lines at the end of each file that are no data; blank ones do not count",
+	       "skip_footer: 1"),
+	 .read = read_number,
+	 SLOT(skip_footer),
+	 .max = 1000},
+	{.name = "columns",
+	 WORDS(TEXTS, NULL,
+	       "names of the columns, where no header has them or with `header: replace`",
+	       "columns: [id, day, amount]"),
+	 .read = read_csv_columns}, /* before header: it changes the default */
+	{.name = "header",
+	 WORDS(EITHER, "true, or false with `columns`",
+	       "whether the first line names the columns; `replace`: it is there, but `columns` "
+	       "has better names",
+	       "header: replace"),
+	 INNER(&find_schema),
+	 .read = read_header},
+	{.name = "delimiter",
+	 WORDS(BYTE, "\",\"", "what stands between values", "delimiter: ;"),
+	 .read = read_byte,
+	 SLOT(delimiter)},
+	{.name = "quote",
+	 WORDS(BYTE, "'\"'", "what stands around values that hold delimiters, quotes or line ends",
+	       "quote: \"'\""),
+	 .read = read_byte,
+	 SLOT(quote)},
+	{.name = "comment",
+	 WORDS(BYTE, NULL, "a line that begins with it is no data", "comment: \"#\""),
+	 .read = read_comment},
+	{.name = "skip_matching",
+	 WORDS(TEXT, NULL,
+	       "a regular expression (PCRE2); rows in whose text it is found are filtered",
+	       "skip_matching: \"^TRAILER\""),
+	 .read = read_skip_matching},
+	{.name = "trim",
+	 WORDS(CHOICE, "false",
+	       "blanks and tabs around values are taken away: `true` outside of quotes, `all` "
+	       "inside too",
+	       "trim: true"),
+	 .read = read_choice,
+	 SLOT(trim),
+	 CHOICES(trims)},
+	{.name = "missing",
+	 WORDS(CHOICE, "reject",
+	       "what becomes of a row with fewer values than columns: a bad event, or nulls",
+	       "missing: null"),
+	 .read = read_choice,
+	 SLOT(missing),
+	 CHOICES(missings)},
+	{.name = "extra",
+	 WORDS(CHOICE, "reject",
+	       "what becomes of a row with more values than columns: a bad event, none if the rest "
+	       "is empty, or the rest is ignored",
+	       "extra: empty"),
+	 .read = read_choice,
+	 SLOT(extra),
+	 CHOICES(extras)},
+	{.name = "thousands",
+	 WORDS(SIGN, NULL, "the sign between groups of three digits", "thousands: \".\""),
+	 .read = read_number_sign,
+	 SLOT(thousands)},
+	{.name = "decimal",
+	 WORDS(SIGN, "\".\"", "the sign in front of a number's fraction", "decimal: \",\""),
+	 .read = read_number_sign,
+	 SLOT(decimal)},
+	{.name = "encoding",
+	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	       "encoding: cp1252"),
+	 .read = read_text_encoding},
+	{.name = "empty",
+	 WORDS(CHOICE, "null", "what an unquoted empty value is: null or the text \"\"",
+	       "empty: value"),
+	 .read = read_empty}, /* before null, which asks for it */
+	{.name = "null",
+	 WORDS(TEXTS, "[\"\"]",
+	       "unquoted spellings of a null; \"\" stays one unless `empty: value`",
+	       "null: [NA, \"-\"]"),
+	 .read = read_csv_nulls},
+	{.name = "quoted_nulls",
+	 WORDS(BOOL, "false", "whether a quoted spelling is a null too", "quoted_nulls: true"),
+	 .read = read_bool,
+	 SLOT(quoted_nulls)},
+	{.name = "max_row",
+	 WORDS(SIZE, "16M", "the longest row; a longer one ends the run", "max_row: 64M"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 2048 * MIB},
 };
 static const struct schema csv_schema = SCHEMA("csv", csv_keys);
 
@@ -263,11 +350,29 @@ static int read_csv(struct reader *r, const struct node *n, const struct key *ke
 }
 
 static const struct key json_keys[] = {
-	{.name = "files", .read = read_files},
-	{.name = "encoding", .read = read_text_encoding},
-	{.name = "thousands", .read = read_number_sign, SLOT(thousands)},
-	{.name = "decimal", .read = read_number_sign, SLOT(decimal)},
-	{.name = "max_row", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 2048 * MIB},
+	{.name = "files",
+	 WORDS(TEXTS, NULL, "files with a JSON object a line; paths, patterns, folders, \"-\"",
+	       "files: [events.jsonl]"),
+	 .read = read_files},
+	{.name = "encoding",
+	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	       "encoding: utf-16"),
+	 .read = read_text_encoding},
+	{.name = "thousands",
+	 WORDS(SIGN, NULL, "the sign between groups of three digits, in strings",
+	       "thousands: \".\""),
+	 .read = read_number_sign,
+	 SLOT(thousands)},
+	{.name = "decimal",
+	 WORDS(SIGN, "\".\"", "the sign in front of a fraction, in strings", "decimal: \",\""),
+	 .read = read_number_sign,
+	 SLOT(decimal)},
+	{.name = "max_row",
+	 WORDS(SIZE, "16M", "the longest line; a longer one ends the run", "max_row: 64M"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 2048 * MIB},
 };
 static const struct schema json_schema = SCHEMA("json", json_keys);
 
@@ -288,31 +393,61 @@ static int read_json(struct reader *r, const struct node *n, const struct key *k
 }
 
 static const struct key block_keys[] = {
-	{.name = "files", .read = read_files},
-	{.name = "max_block", .read = read_size, SLOT(max_row_bytes), .min = 1, .max = 4096 * MIB},
+	{.name = "files",
+	 WORDS(TEXTS, NULL, "files with a schema of their own; paths, patterns, folders, \"-\"",
+	       "files: [events.avro]"),
+	 .read = read_files},
+	{.name = "max_block",
+	 WORDS(SIZE, "256M",
+	       "the largest block or record batch, packed or not; a larger one ends the run",
+	       "max_block: 1G"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 4096 * MIB},
 };
+
+static const struct schema avro_schema = SCHEMA("avro", block_keys);
+static const struct schema arrow_schema = SCHEMA("arrow", block_keys);
 
 /* Files with a schema: their texts are taken as they are. */
 static int read_blocks(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	const struct schema schema = SCHEMA(key->name, block_keys);
 	struct job *job = slot;
-	job->source = strcmp(key->name, "avro") == 0 ? SOURCE_AVRO : SOURCE_ARROW;
+	bool avro = strcmp(key->name, "avro") == 0;
+	job->source = avro ? SOURCE_AVRO : SOURCE_ARROW;
 	job->kafka.format = KAFKA_JSON;
 	job->csv = (struct csv_source){.delimiter = ',',
 				       .quote = '"',
 				       .quoted_nulls = true,
 				       .empty_is_value = true,
 				       .max_row_bytes = 256 * MIB};
-	return read_mapping(r, n, &schema, &job->csv);
+	return read_mapping(r, n, avro ? &avro_schema : &arrow_schema, &job->csv);
 }
 
-static const struct key source_keys[] = {{.name = "csv", .read = read_csv},
-					 {.name = "json", .read = read_json},
-					 {.name = "avro", .read = read_blocks},
-					 {.name = "arrow", .read = read_blocks},
-					 {.name = "kafka", .read = read_kafka}};
-static const struct schema source_schema = SCHEMA("source", source_keys);
+static const struct key source_keys[] = {
+	{.name = "csv",
+	 WORDS(MAPPING, NULL, "delimited text", "csv: {files: [ratings.csv]}"),
+	 INNER(&csv_schema),
+	 .read = read_csv},
+	{.name = "json",
+	 WORDS(MAPPING, NULL, "a JSON object a line", "json: {files: [events.jsonl]}"),
+	 INNER(&json_schema),
+	 .read = read_json},
+	{.name = "avro",
+	 WORDS(MAPPING, NULL, "Avro object container files", "avro: {files: [events.avro]}"),
+	 INNER(&avro_schema),
+	 .read = read_blocks},
+	{.name = "arrow",
+	 WORDS(MAPPING, NULL, "Arrow IPC streams and files", "arrow: {files: [events.arrows]}"),
+	 INNER(&arrow_schema),
+	 .read = read_blocks},
+	{.name = "kafka",
+	 WORDS(MAPPING, NULL, "messages of a topic",
+	       "kafka: {brokers: \"k1:9092\", topic: clicks, format: json}"),
+	 INNER(&kafka_schema, &dialect_schema),
+	 .read = read_kafka}};
+const struct schema source_schema = SCHEMA("source", source_keys);
 
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {

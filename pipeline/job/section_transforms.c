@@ -70,9 +70,14 @@ static int read_column(struct reader *r, const struct node *n, const struct key 
 	return rc;
 }
 
-static const struct key piece_keys[] = {{.name = "text", .read = read_constant},
-					{.name = "column", .read = read_column}};
-static const struct schema piece_schema = SCHEMA("from", piece_keys);
+static const struct key piece_keys[] = {
+	{.name = "text",
+	 WORDS(TEXT, NULL, "a text between columns", "{text: T}"),
+	 .read = read_constant},
+	{.name = "column",
+	 WORDS(TEXT, NULL, "a column, though its name looks like a text", "{column: \"-\"}"),
+	 .read = read_column}};
+const struct schema piece_schema = SCHEMA("from", piece_keys);
 
 static int read_piece(struct pieces *p, const struct node *n, const struct key *key, bool alone)
 {
@@ -192,9 +197,7 @@ int read_substring(struct reader *r, const struct node *n, const struct key *key
 
 int read_case(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	static const struct choice cases[] = {{"lower", LETTERS_LOWER}, {"upper", LETTERS_UPPER}};
-	const struct key named = {.name = key->name, CHOICES(cases)};
-	return read_choice(r, n, &named, &transform_of(r, slot)->letters);
+	return read_choice(r, n, key, &transform_of(r, slot)->letters);
 }
 
 int read_map(struct reader *r, const struct node *n, const struct key *key, void *slot)
@@ -214,12 +217,17 @@ int read_map(struct reader *r, const struct node *n, const struct key *key, void
 	return RC_OK;
 }
 
+static const struct key keep_keys[] = {
+	{.name = "keep",
+	 WORDS(BOOL, NULL, "true: a text that is not listed stays as it is",
+	       "otherwise: {keep: true}"),
+	 .read = read_bool,
+	 .required = true}};
+const struct schema keep_schema = SCHEMA("otherwise", keep_keys);
+
 /* A text, or {keep: true}. */
 int read_otherwise(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
-	static const struct key keep_keys[] = {
-		{.name = "keep", .read = read_bool, .required = true}};
-	static const struct schema keep_schema = SCHEMA("otherwise", keep_keys);
 	struct transform *t = transform_of(r, slot);
 	bool keep;
 	if (!t->map)

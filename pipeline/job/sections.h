@@ -8,6 +8,12 @@
 
 #include "schema.h"
 
+/* The tables of keys, for those that stand in others. */
+extern const struct schema job_schema, source_schema, kafka_schema, dialect_schema, field_schema,
+	piece_schema, keep_schema, table_schema, family_schema, cell_schema, delete_schema,
+	regions_schema, attributes_schema;
+extern const struct schema *const part_schemas[]; /* ends with NULL */
+
 /* source.c: slot struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* kafka.c: slot struct job; csv's parts of it: slot struct csv_source. */

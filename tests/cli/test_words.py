@@ -1,0 +1,302 @@
+"""The words: `saltmill help`, conf/README.md, manual pages, completions and the editors' schema.
+
+Judged against the tables of keys as the sources have them, the program's own refusals, PyYAML and
+jsonschema, groff, bash, zsh and fish.
+"""
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+JOBS = sorted(f for f in os.listdir(os.path.join(ROOT, "conf")) if f.endswith(".yaml"))
+
+
+class Texts(yaml.SafeLoader):
+    """YAML as editors read it: a date is a text."""
+
+
+Texts.yaml_implicit_resolvers = {
+    first: [(tag, exp) for tag, exp in rules if tag != "tag:yaml.org,2002:timestamp"]
+    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+
+
+def with_texts_for_keys(node):
+    """`null:` is a key of that name to editors, and None to PyYAML."""
+    if isinstance(node, dict):
+        return {"null" if k is None else k: with_texts_for_keys(v) for k, v in node.items()}
+    if isinstance(node, list):
+        return [with_texts_for_keys(v) for v in node]
+    return node
+
+
+def load(text):
+    return with_texts_for_keys(yaml.load(text, Texts))
+
+
+def said(saltmill, *args):
+    return subprocess.run([saltmill, "help", *args], capture_output=True, text=True, check=True).stdout
+
+
+def keys_in_the_tables():
+    """The names in all tables of keys; those of a lone `struct key x = {...}` are no keys of a job."""
+    names = set()
+    folder = os.path.join(ROOT, "pipeline", "job")
+    for name in sorted(os.listdir(folder)):
+        if name == "job.c" or name.startswith("section_"):
+            text = open(os.path.join(folder, name), encoding="utf-8").read()
+            for table in re.findall(r"static const struct key \w+\[\] = \{(.*?)\};", text, re.S):
+                names.update(re.findall(r'\.name = "(\w+)"', table))
+                names.update(re.findall(r'(?:MORE|ATTRIBUTE)\(\s*"(\w+)"', table))
+    return names
+
+
+def rows_of(page):
+    for line in page.splitlines():
+        if line.startswith("| `"):
+            cells = [c.strip().replace("\\|", "|") for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+            yield cells
+
+
+def test_the_page_in_conf_is_what_the_program_says(saltmill):
+    page = open(os.path.join(ROOT, "conf", "README.md"), encoding="utf-8").read()
+    assert page == said(saltmill, "job", "--format", "markdown")
+
+
+def test_every_key_has_words_and_no_other_has(saltmill):
+    rows = list(rows_of(said(saltmill, "job", "--format", "markdown")))
+    in_tables = keys_in_the_tables()
+    assert len(in_tables) > 100
+    assert {row[0].strip("`") for row in rows} == in_tables
+    for key, what, value, _default, example in rows:
+        assert what and value and example != "``", key
+
+
+def test_every_example_is_yaml_and_shows_its_key(saltmill):
+    for key, _what, _value, _default, example in rows_of(said(saltmill, "job", "--format", "markdown")):
+        shown = load(example.strip("`"))
+        assert isinstance(shown, dict), example
+        names = set(shown)
+        for value in shown.values():
+            if isinstance(value, dict):
+                names |= set(value)
+        assert key.strip("`") in names, example
+
+
+@pytest.mark.parametrize("name", ["ttl", "regions.count", "tables"])
+def test_one_key(saltmill, name):
+    assert name.split(".")[-1] in said(saltmill, name).splitlines()[0]
+
+
+def test_no_such_topic(saltmill):
+    r = subprocess.run([saltmill, "help", "nosuch"], capture_output=True, text=True)
+    assert r.returncode == 2 and "nosuch" in r.stderr and r.stdout == ""
+
+
+# --- the schema ---
+
+
+@pytest.fixture(scope="module")
+def schema(saltmill):
+    s = json.loads(said(saltmill, "job", "--format", "json-schema"))
+    jsonschema.Draft202012Validator.check_schema(s)
+    return jsonschema.Draft202012Validator(s)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_jobs_in_conf_are_right_by_the_schema(schema, job):
+    text = open(os.path.join(ROOT, "conf", job), encoding="utf-8").read()
+    assert [e.message for e in schema.iter_errors(load(text))] == []
+
+
+def mappings(node, path=()):
+    """All mappings of a job and the path to each."""
+    if isinstance(node, dict):
+        yield path
+        for key, value in node.items():
+            yield from mappings(value, path + (key,))
+    if isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from mappings(value, path + (i,))
+
+
+def at(node, path):
+    for step in path:
+        node = node[step]
+    return node
+
+
+# Where names are free: the schema cannot know them, and the program does not ask.
+FREE = {"fields", "families", "properties", "configuration", "metadata", "map", "codes"}
+
+
+def refused(saltmill, folder, job):
+    """The program's own verdict on a job; that its input is not there (1) is no verdict on it."""
+    path = os.path.join(folder, "changed.yaml")
+    with open(path, "w", encoding="utf-8") as f:
+        yaml.safe_dump(job, f, sort_keys=False, allow_unicode=True)
+    r = subprocess.run([saltmill, "lint", path], capture_output=True, text=True)
+    assert r.returncode in (0, 1, 2), r.stderr
+    return r.returncode == 2, r.stderr
+
+
+@pytest.fixture(scope="module")
+def conf(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("conf"))
+    for name in os.listdir(os.path.join(ROOT, "conf")):
+        if not name.endswith((".yaml", ".csv")):
+            shutil.copy(os.path.join(ROOT, "conf", name), folder)
+    return folder
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_key_too_many_is_refused_by_both(saltmill, schema, conf, job):
+    whole = load(open(os.path.join(ROOT, "conf", job), encoding="utf-8").read())
+    tried = 0
+    for path in mappings(whole):
+        if path and path[-1] in FREE:
+            continue
+        changed = copy.deepcopy(whole)
+        at(changed, path)["nosuchkey"] = "1"
+        assert list(schema.iter_errors(changed)), path
+        assert refused(saltmill, conf, changed)[0], path
+        tried += 1
+        if tried == 12:
+            break
+    assert tried >= 3
+
+
+def test_what_the_schema_refuses_the_program_refuses(saltmill, schema, conf):
+    """Random changes of values: the schema must not be stricter than the program."""
+    rng = random.Random(11)
+    values = ["x", "", 7, -1, 3.5, True, None, [], ["a"], [1], {}, {"a": 1}, "10G", "30d", "auto"]
+    stricter = 0
+    for _ in range(150):
+        job = rng.choice(JOBS)
+        whole = load(open(os.path.join(ROOT, "conf", job), encoding="utf-8").read())
+        path = rng.choice(list(mappings(whole)))
+        inside = at(whole, path)
+        if not inside:
+            continue
+        inside[rng.choice(list(inside))] = rng.choice(values)
+        errors = [e.message for e in schema.iter_errors(whole)]
+        if errors:
+            stricter += 1
+            assert refused(saltmill, conf, whole)[0], (job, path, errors[:2], inside)
+    assert stricter > 20
+
+
+# --- options ---
+
+
+def options_in_the_sources():
+    names = set()
+    folder = os.path.join(ROOT, "pipeline", "cmd")
+    for name in os.listdir(folder):
+        text = open(os.path.join(folder, name), encoding="utf-8").read()
+        names |= set(re.findall(r'\{"([a-z-]+)",\s+(?:required|no|optional)_argument', text))
+    return names
+
+
+def commands_of(saltmill):
+    return re.findall(r"^  saltmill (\w+) ", said(saltmill), re.M)
+
+
+SHARED = {"threads", "memory", "temp-dir", "temp-quota", "quiet", "json", "allow-code", "help", "version"}
+
+
+def test_a_command_tells_the_options_that_it_takes(saltmill):
+    every = options_in_the_sources()
+    assert len(every) > 40
+    told_anywhere = set()
+    for command in commands_of(saltmill):
+        help_text = said(saltmill, command)
+        told = set(re.findall(r"(?:^  |, )(?:-\w, )?--([a-z-]+)", help_text, re.M))
+        told_anywhere |= told
+        for name in sorted(every - SHARED):
+            if name not in told and any(other.startswith(name) for other in told):
+                continue  # getopt takes it for an abbreviation
+            if (command, name) == ("scan", "row"):
+                continue  # refused by a sentence that says what to do instead
+            r = subprocess.run([saltmill, command, "--" + name], capture_output=True, text=True,
+                               stdin=subprocess.DEVNULL, timeout=20)
+            taken = "unknown option" not in r.stderr
+            assert taken == (name in told), (command, name, r.stderr)
+    assert every <= told_anywhere | SHARED
+
+
+def test_shared_options_that_do_nothing_are_not_told(saltmill):
+    assert "--memory" not in said(saltmill, "split") and "--memory" in said(saltmill, "load")
+    assert "--threads" not in said(saltmill, "ddl") and "--threads" in said(saltmill, "verify")
+
+
+# --- manual pages ---
+
+
+def test_manual_pages_render_without_a_warning(saltmill):
+    pages = [said(saltmill, "--format", "man"), said(saltmill, "job", "--format", "man")]
+    pages += [said(saltmill, c, "--format", "man") for c in commands_of(saltmill)]
+    for page in pages:
+        r = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=78n", "-P-cbou"], input=page, capture_output=True,
+                           text=True)
+        assert r.returncode == 0 and r.stderr == "", r.stderr
+        assert "\nNAME\n" in r.stdout
+
+
+def test_the_page_of_a_command_has_its_options(saltmill):
+    page = said(saltmill, "load", "--format", "man")
+    shown = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou"], input=page, capture_output=True, text=True).stdout
+    plain = re.sub(r"\s+", " ", shown)
+    for option in re.findall(r"--[a-z-]+", said(saltmill, "load")):
+        assert option in plain, option
+
+
+# --- completions ---
+
+
+def complete_in_bash(saltmill, script, *words):
+    line = f"""source {script}; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}
+        _saltmill; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    r = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert r.stderr == ""
+    return r.stdout.split()
+
+
+def test_bash_completes(saltmill, tmp_path):
+    script = tmp_path / "saltmill.bash"
+    script.write_text(said(saltmill, "--format", "bash"))
+    assert complete_in_bash(saltmill, script, "saltmill", "ver") == ["verify"]
+    assert complete_in_bash(saltmill, script, "saltmill", "load", "--max-r") == ["--max-rejects"]
+    assert complete_in_bash(saltmill, script, "saltmill", "help", "bloomf") == ["bloomfilter"]
+
+
+@pytest.mark.parametrize("shell,check", [
+    ("zsh", "autoload -U compinit; compinit -D -u; source %s 2>/dev/null; (( $+functions[_saltmill] )) && echo good"),
+    ("fish", "source %s; complete -C 'saltmill load --max-r'"),
+])
+def test_other_shells_take_the_script(saltmill, tmp_path, shell, check):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    script = tmp_path / f"_saltmill.{shell}"
+    script.write_text(said(saltmill, "--format", shell))
+    r = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True)
+    assert r.returncode == 0 and r.stderr == "", r.stderr
+    r = subprocess.run([shell, "-c", check % script], capture_output=True, text=True,
+                       env={**os.environ, "HOME": str(tmp_path)})
+    assert ("--max-rejects" if shell == "fish" else "good") in r.stdout, r.stdout + r.stderr
+
+
+def test_install_brings_pages_completions_and_examples(saltmill, tmp_path):
+    subprocess.run([os.path.join(ROOT, "tests", "install.sh"), saltmill, tmp_path], check=True)
+    pages = sorted(os.listdir(tmp_path / "share" / "man" / "man1"))
+    assert pages == sorted(["saltmill.1"] + [f"saltmill-{c}.1" for c in commands_of(saltmill)])
+    assert (tmp_path / "bin" / "saltmill").stat().st_size == os.path.getsize(saltmill)
+    assert set(os.listdir(tmp_path / "share" / "doc" / "saltmill" / "examples")) == set(os.listdir(
+        os.path.join(ROOT, "conf")))
