@@ -10,6 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "hbase"))
 
 from cluster import CACHE, Cluster, complaints  # noqa: E402  (needs the path above)
+from hdfs import Hdfs  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -49,12 +50,31 @@ def hbase(tmp_path_factory):
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory):
+    """One HDFS for the whole session; everybody may write below its /bulk."""
+    folder = tmp_path_factory.mktemp("hdfs")
+    with Hdfs(folder) as server:
+        print(f"HDFS is up after {server.start_seconds:.1f} s, logs in {folder}")
+        server.make_dirs("/bulk", "1777")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def hbase_on_hdfs(tmp_path_factory, hdfs):
+    """An HBase with two region servers whose files are in that HDFS."""
+    with Cluster(tmp_path_factory.mktemp("hbase-on-hdfs"), hdfs.fs, region_servers=2) as cluster:
+        print(f"HBase on HDFS is up after {cluster.start_seconds:.1f} s")
+        yield cluster
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """What the server complained of belongs to every failure of a test that talks to it."""
     outcome = yield
     report = outcome.get_result()
-    cluster = getattr(item, "funcargs", {}).get("hbase")
+    used = getattr(item, "funcargs", {})
+    cluster = used.get("hbase") or used.get("hbase_on_hdfs")
     if report.failed and cluster is not None:
         report.sections.append((f"warnings in {cluster.server_log}",
                                 complaints(cluster.server_log)))

@@ -4,6 +4,13 @@
         hbase.run_script("create.rb")
         hbase.bulk_load("hfiles", "ratings")
 
+On a real HDFS (hdfs.py), with two region servers in its JVM; the fixtures `hdfs` and `hbase_on_hdfs` of
+tests/conftest.py are one of each a session:
+
+    with Hdfs(folder / "hdfs") as hdfs, Cluster(folder, hdfs.fs, region_servers=2) as hbase:
+        hbase.master                # "localhost:PORT" of the protocol
+        hdfs.url("/bulk/ann")       # webhdfs://127.0.0.1:PORT/bulk/ann; /bulk has mode 1777
+
 Nothing waits without a bound, and every failure shows the end of the log that explains it.
 """
 
@@ -102,6 +109,13 @@ def driver_classes():
     return str(out)
 
 
+def site(file, settings):
+    """A configuration file as Hadoop reads it."""
+    file.write_text("<configuration>\n" + "".join(
+        f"<property><name>{k}</name><value>{v}</value></property>\n"
+        for k, v in settings.items()) + "</configuration>\n")
+
+
 def stop(process):
     """End one process that we started; kill it if it does not listen."""
     if process is None or process.poll() is not None:
@@ -117,8 +131,11 @@ def stop(process):
 class Cluster:
     """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, filesystem=None, region_servers=1):
+        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's."""
         self.folder = pathlib.Path(folder)
+        self.filesystem, self.region_servers = filesystem, region_servers
+        self.master = None
         self.server_log = self.folder / "server.log"
         self.driver_log = self.folder / "driver.log"
         self.server = self.driver = None
@@ -144,13 +161,15 @@ class Cluster:
         data = self.folder / "data"
         conf = self.folder / "conf"
         conf.mkdir(parents=True, exist_ok=True)
+        self.master = f"localhost:{master}"
         settings = {
-            "hbase.rootdir": f"file://{data}/root",
+            "hbase.rootdir": f"{self.filesystem}/hbase" if self.filesystem else
+                             f"file://{data}/root",
             "hbase.tmp.dir": f"{data}/tmp",
             "hbase.zookeeper.property.dataDir": f"{data}/zk",
             "hbase.zookeeper.quorum": "127.0.0.1",
             "hbase.zookeeper.property.clientPort": zk,
-            "hbase.unsafe.stream.capability.enforce": "false",
+            "hbase.unsafe.stream.capability.enforce": str(bool(self.filesystem)).lower(),
             "hbase.wal.provider": "filesystem",
             "hbase.master.hostname": "localhost",
             "hbase.regionserver.hostname": "localhost",
@@ -159,7 +178,8 @@ class Cluster:
             "hbase.master.info.port": -1,
             "hbase.regionserver.info.port": -1,
             "hbase.master.port": master,
-            "hbase.regionserver.port": region_server,
+            # several in one JVM take what is free
+            "hbase.regionserver.port": region_server if self.region_servers == 1 else 0,
             "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",
             "hbase.io.compress.snappy.codec":
                 "org.apache.hadoop.hbase.io.compress.xerial.SnappyCodec",
@@ -172,10 +192,7 @@ class Cluster:
             "hbase.normalizer.period": 2147483647,
             "hbase.client.retries.number": 6,
         }
-        properties = "".join(
-            f"<property><name>{k}</name><value>{v}</value></property>\n"
-            for k, v in settings.items())
-        (conf / "hbase-site.xml").write_text(f"<configuration>\n{properties}</configuration>\n")
+        site(conf / "hbase-site.xml", settings)
         (conf / "log4j2.properties").write_text(LOG4J)
         return conf
 
@@ -190,8 +207,8 @@ class Cluster:
             conf = self._configure()
             with open(self.server_log, "w", encoding="utf-8") as log:
                 self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
-                                         "start", stdin=subprocess.DEVNULL, stdout=log,
-                                         stderr=log)
+                                         f"--localRegionServers={self.region_servers}", "start",
+                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             if self.driver is not None:
                 stop(self.driver)
             with open(self.driver_log, "a", encoding="utf-8") as log:
@@ -211,7 +228,7 @@ class Cluster:
             if self.server.poll() is not None:
                 return False
             try:
-                if self.ready(timeout=60) > 0:
+                if self.ready(timeout=60) >= self.region_servers:
                     return True
             except HBaseError:
                 pass

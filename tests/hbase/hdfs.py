@@ -7,60 +7,23 @@
 Who starts it is its superuser; tests run the program as another, or faults of permissions stay hidden.
 """
 
+import getpass
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
-CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
-START_SECONDS = 90
-STOP_SECONDS = 5
+from cluster import LOG4J, OPENS, free_ports, jars, site, stop, tail
 
-OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
-    "java.lang", "java.nio", "sun.nio.ch", "java.util", "java.io")]
-LOG4J = """\
-status = error
-rootLogger.level = info
-rootLogger.appenderRef.e.ref = err
-appender.e.type = Console
-appender.e.name = err
-appender.e.target = SYSTEM_ERR
-appender.e.layout.type = PatternLayout
-appender.e.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n
-"""
+START_SECONDS = 90
 
 
 class HdfsError(Exception):
     """What a server refused, or the end of the log of one that ended."""
-
-
-def free_ports(count):
-    """Ports that were free at the same moment."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
-    finally:
-        for s in sockets:
-            s.close()
-
-
-def site(file, settings):
-    """A configuration file as Hadoop reads it."""
-    file.write_text("<configuration>\n" + "".join(
-        f"<property><name>{k}</name><value>{v}</value></property>\n"
-        for k, v in settings.items()) + "</configuration>\n")
-
-
-def log_end(path, lines=30):
-    text = path.read_text(errors="replace").splitlines() if path.exists() else ["(no log)"]
-    return "\n".join([f"--- end of {path}"] + text[-lines:])
 
 
 class Hdfs:
@@ -70,7 +33,7 @@ class Hdfs:
         self.folder = pathlib.Path(folder)
         self.settings = settings
         self.conf = self.folder / "hdfs-conf"
-        self.namenode = self.datanode = None
+        self.namenode = self.datanode = self.start_seconds = None
         (self.rpc_port, self.http_port, self.data_port, self.data_ipc_port,
          self.data_http_port) = free_ports(5)
 
@@ -114,8 +77,7 @@ class Hdfs:
             **self.settings})
 
     def java(self, name, heap, main, *arguments):
-        path = ":".join([str(self.conf),
-                         *sorted(str(j) for j in (CACHE / "hbase-lib").glob("*.jar"))])
+        path = ":".join([str(self.conf), *jars()])
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
             return subprocess.Popen(
                 ["java", *OPENS, f"-Xmx{heap}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
@@ -123,15 +85,17 @@ class Hdfs:
                 cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def start(self):
+        began = time.monotonic()
         self._configure()
         if not (self.folder / "name").exists():
             done = self.java("format", 200, "org.apache.hadoop.hdfs.server.namenode.NameNode",
                              "-format", "-nonInteractive")
             if done.wait(START_SECONDS):
-                raise HdfsError("format failed\n" + log_end(self.folder / "format.log"))
+                raise HdfsError("format failed\n" + tail(self.folder / "format.log"))
         self.start_namenode()
         self.start_datanode()
         self.wait()
+        self.start_seconds = time.monotonic() - began
 
     def start_namenode(self):
         self.namenode = self.java("namenode", 300,
@@ -147,15 +111,15 @@ class Hdfs:
         while time.monotonic() < deadline:
             for name, process in (("namenode", self.namenode), ("datanode", self.datanode)):
                 if process.poll() is not None:
-                    raise HdfsError(f"the {name} ended\n" + log_end(self.folder / f"{name}.log"))
+                    raise HdfsError(f"the {name} ended\n" + tail(self.folder / f"{name}.log"))
             try:
                 if self.state()["NumLiveDataNodes"] > 0 and self.state()["FSState"] == "Operational":
                     return
             except (OSError, ValueError, LookupError):
                 pass
             time.sleep(0.2)
-        raise HdfsError("HDFS is not ready\n" + log_end(self.folder / "namenode.log") +
-                        log_end(self.folder / "datanode.log"))
+        raise HdfsError("HDFS is not ready\n" + tail(self.folder / "namenode.log") +
+                        tail(self.folder / "datanode.log"))
 
     def state(self):
         with urllib.request.urlopen(
@@ -164,19 +128,12 @@ class Hdfs:
             return json.load(answer)["beans"][0]
 
     def stop(self):
-        for process in (self.datanode, self.namenode):
-            if process is None or process.poll() is not None:
-                continue
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(STOP_SECONDS)
+        stop(self.datanode)
+        stop(self.namenode)
 
     def ask(self, method, path, op, user=None, **parameters):
         """One call of the REST interface by the tests' own client; None: nothing is there."""
-        query = urllib.parse.urlencode({"op": op, "user.name": user or superuser(), **parameters})
+        query = urllib.parse.urlencode({"op": op, "user.name": user or getpass.getuser(), **parameters})
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.http_port}/webhdfs/v1{urllib.parse.quote(path)}?{query}",
             method=method)
@@ -218,8 +175,3 @@ class Hdfs:
             else:
                 found[name] = self.read(below)
         return found
-
-
-def superuser():
-    import getpass
-    return getpass.getuser()
