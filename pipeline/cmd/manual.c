@@ -172,13 +172,15 @@ static bool take_option(struct bytes term, struct option_words *o)
 	return true;
 }
 
-/* "--start KEY, --stop KEY" are two terms. */
+/* "--start KEY, --stop KEY" and "--name PATH --bytes N" are two terms, "-o, --output DIR" is one.
+ */
 static struct bytes first_term(struct bytes *rest)
 {
 	struct bytes all = *rest;
-	for (size_t i = 0; i + 2 < all.len; i++)
-		if (all.ptr[i] == ',' && all.ptr[i + 1] == ' ' && all.ptr[i + 2] == '-' && i > 2) {
-			*rest = bytes_of(all.ptr + i + 2, all.len - i - 2);
+	size_t from = all.len > 4 && all.ptr[2] == ',' ? 4 : 0; /* behind "-o, " */
+	for (size_t i = from; i + 1 < all.len; i++)
+		if (all.ptr[i] == ' ' && all.ptr[i + 1] == '-') {
+			*rest = bytes_of(all.ptr + i + 1, all.len - i - 1);
 			return bytes_of(all.ptr, i);
 		}
 	*rest = bytes_of(all.ptr + all.len, 0);
