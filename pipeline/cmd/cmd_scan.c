@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "field.h"
+#include "load_dirs.h"
 
 enum {
 	OPT_TABLE = 500,
@@ -202,6 +203,21 @@ static const struct option own[] = {{"start", required_argument, NULL, OPT_START
 				    {"decode", no_argument, NULL, OPT_DECODE},
 				    {0}};
 
+/* The operands are a job and its loads. */
+static int answer(const struct scan_arguments *a, char **operands, size_t n, struct error *err)
+{
+	struct load_dirs dirs = {0};
+	int rc = RC_OK;
+	for (size_t i = 1; rc == RC_OK && i < n; i++)
+		rc = load_dirs_add(&dirs, operands[i], err);
+	if (rc == RC_OK)
+		rc = (a->via ? scan_answer_via : scan_answer)(a, operands[0],
+							      (const char *const *)dirs.path,
+							      dirs.n, err);
+	load_dirs_release(&dirs);
+	return rc;
+}
+
 static int run(int argc, char **argv, bool get)
 {
 	struct run_options shared;
@@ -218,9 +234,7 @@ static int run(int argc, char **argv, bool get)
 	size_t n = take_fields(&a, argv + first, (size_t)(argc - first));
 	rc = check(&a, n, &err);
 	if (rc == RC_OK)
-		rc = (a.via ? scan_answer_via : scan_answer)(&a, argv[first],
-							     (const char *const *)argv + first + 1,
-							     n - 1, &err);
+		rc = answer(&a, argv + first, n, &err);
 	buf_release(&a.fields);
 	buf_release(&a.start);
 	buf_release(&a.stop);

@@ -221,12 +221,19 @@ const struct command commands[] = {
 	 cmd_key, USES_JSON},
 	{"get", "JOB DIR... --row KEY|FIELD=VALUE... [options]",
 	 "a row of published loads, as HBase would answer",
+	 "  DIR...                  folders of loads, the oldest first; a state folder: all that "
+	 "it "
+	 "has published\n"
 	 "  --row KEY               keys are \\xHH text\n"
 	 "  FIELD=VALUE...          the fields of the row key, as the source spells "
 	 "them\n" ANSWER_HELP,
 	 cmd_get, USES_QUIET | USES_JSON},
 	{"scan", "JOB DIR... [options]",
 	 "rows of published loads (DIR..., the oldest first), as HBase would answer",
+	 "  DIR...                  folders of loads; a state folder (--state of load and stream) "
+	 "is "
+	 "all that it\n"
+	 "                          has published, in that order\n"
 	 "  --where TEXT            \"owner = 1 and created >= 20120901 and f:name is not null\": "
 	 "fields of the job, or\n"
 	 "                          columns; = != < <= > >=, between A and B, in (A, B), starts "
