@@ -71,6 +71,8 @@ int io_write_file(const char *path, struct bytes content, struct error *err);
 int io_replace_file(const char *path, struct bytes content, const char *crash, struct error *err);
 /* XXH3-128 of a file's bytes. */
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err);
+/* Is there anything of that name?  Where nobody can tell (EIO, say), that is an error, not a no. */
+int io_exists(const char *path, bool *there, struct error *err);
 int io_make_dir(const char *path, struct error *err);
 /*
  * A new folder below parent (NULL: TMPDIR, or /tmp) whose name begins with prefix; *path is owned
@@ -78,6 +80,8 @@ int io_make_dir(const char *path, struct error *err);
  */
 int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err);
 int io_sync_dir(const char *path, struct error *err);
+/* The folder that path is in: a new file's or folder's own name is on the disk then. */
+int io_sync_parent(const char *path, struct error *err);
 /* Remove a folder and all below it.  A missing folder is no error.  Links are not followed. */
 int io_remove_tree(const char *path, struct error *err);
 /* Remove all that is in an open folder, except the entry `but` (NULL: none); false: errno. */

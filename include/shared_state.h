@@ -24,7 +24,7 @@ struct shared {
 	struct arena arena;
 };
 
-bool shared_is(const char *dir);
+int shared_is(const char *dir, bool *is_shared, struct error *err);
 /*
  * write: create the folder if need be and hold its lock; RC_BUSY when another process does,
  * RC_CONFIG when it is a state that is not shared.  dir outlives *s; shared_close is due whatever
@@ -45,8 +45,8 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
  * sentence a line for what was done.
  */
 int shared_rebuild(const char *dir, struct buf *lines, struct error *err);
-/* The partition behind the last that has a folder in dir; 0: there are none. */
-int32_t shared_folders(const char *dir);
+/* *end: the partition behind the last that has a folder in dir; 0: there are none. */
+int shared_folders(const char *dir, int32_t *end, struct error *err);
 
 /* The folder of a partition's state; owned by the caller. */
 char *shared_dir(const char *dir, int32_t partition);

@@ -237,7 +237,7 @@ int io_write_file(const char *path, struct bytes content, struct error *err)
 	return out_finish(&o, err);
 }
 
-static int sync_parent(const char *path, struct error *err)
+int io_sync_parent(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? mem_format("%.*s", (int)(slash - path) + 1, path) : mem_strdup(".");
@@ -261,7 +261,7 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 		unlink(temp);
 	}
 	mem_free(temp);
-	return rc ? rc : sync_parent(path, err);
+	return rc ? rc : io_sync_parent(path, err);
 }
 
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err)
@@ -287,6 +287,12 @@ int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct 
 	mem_free(block);
 	close(fd);
 	return rc;
+}
+
+int io_exists(const char *path, bool *there, struct error *err)
+{
+	*there = access(path, F_OK) == 0;
+	return *there || errno == ENOENT || errno == ENOTDIR ? RC_OK : error_errno(err, "%s", path);
 }
 
 int io_make_dir(const char *path, struct error *err)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd_key.h"
+#include "io.h"
 #include "mem.h"
 #include "publish.h"
 #include "ranges_report.h"
@@ -132,9 +133,11 @@ static int find_cost(struct ranges_cost *out, const struct key_desk *d,
 	int rc = RC_OK;
 	for (int i = 0; rc == RC_OK && i < args->ndirs; i++) {
 		char *path = mem_format("%s/manifest.json", args->dirs[i]);
-		if (access(path, F_OK) == 0) {
+		bool is_load;
+		rc = io_exists(path, &is_load, err);
+		if (rc == RC_OK && is_load) {
 			rc = add_load(&p, d, r, path, err);
-		} else {
+		} else if (rc == RC_OK) {
 			mem_free(path);
 			path = mem_format("%s/plan.json", args->dirs[i]);
 			rc = add_plan(&p, d, r, path, err);

@@ -121,13 +121,17 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 {
 	struct state_view v;
 	int32_t partition = VIEW_ALL;
-	const char *in_state = shared_is(dir) ? shared_name(name, &partition) : name;
+	bool is_shared;
+	int rc = shared_is(dir, &is_shared, err);
+	if (rc)
+		return rc;
+	const char *in_state = is_shared ? shared_name(name, &partition) : name;
 	if (!in_state)
 		return error_set(err, RC_CONFIG,
 				 "found `%s`, expected a load as `saltmill loads --state %s` "
 				 "lists it, like p00003/00000042",
 				 name, dir);
-	int rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
+	rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
 	if (!rc)
 		rc = m == MARK_LOADED
 			     ? state_hand_over(v.states[0], in_state, err)

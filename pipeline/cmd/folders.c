@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "io.h"
 #include "mem.h"
 #include "publish.h"
 
@@ -20,9 +20,7 @@ static void add(struct folders *f, char *path)
 static int find_report(const char *folder, bool *there, struct error *err)
 {
 	char *path = mem_format("%s/report.json", folder);
-	*there = access(path, F_OK) == 0;
-	int rc = *there || errno == ENOENT || errno == ENOTDIR ? RC_OK
-							       : error_errno(err, "%s", path);
+	int rc = io_exists(path, there, err);
 	mem_free(path);
 	return rc;
 }

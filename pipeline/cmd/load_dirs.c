@@ -1,8 +1,7 @@
 /* load_dirs.c - see load_dirs.h */
 #include "load_dirs.h"
 
-#include <unistd.h>
-
+#include "io.h"
 #include "manifest_chain.h"
 #include "mem.h"
 #include "state_view.h"
@@ -13,18 +12,19 @@ static void add(struct load_dirs *d, const char *path)
 	d->path[d->n++] = mem_strdup(path);
 }
 
-static bool has(const char *folder, const char *name)
+/* A load has a manifest; a state has one of the others. */
+static int judge(const char *folder, bool *is_state, struct error *err)
 {
-	char *path = mem_format("%s/%s", folder, name);
-	bool there = access(path, F_OK) == 0;
-	mem_free(path);
-	return there;
-}
-
-static bool is_state(const char *path)
-{
-	return !has(path, "manifest.json") &&
-	       (shared_is(path) || has(path, "topic.json") || has(path, "loads"));
+	static const char *const names[] = {"manifest.json", "shared.json", "topic.json", "loads"};
+	bool there = false;
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && !there && i < sizeof(names) / sizeof(*names); i++) {
+		char *path = mem_format("%s/%s", folder, names[i]);
+		rc = io_exists(path, &there, err);
+		*is_state = there && i > 0;
+		mem_free(path);
+	}
+	return rc;
 }
 
 /* An answer without it would be one of other data. */
@@ -64,10 +64,13 @@ static int add_state(struct load_dirs *d, const char *path, struct error *err)
 
 int load_dirs_add(struct load_dirs *d, const char *path, struct error *err)
 {
-	if (is_state(path))
-		return add_state(d, path, err);
-	add(d, path);
-	return RC_OK;
+	bool is_state = false;
+	int rc = judge(path, &is_state, err);
+	if (rc == RC_OK && is_state)
+		rc = add_state(d, path, err);
+	else if (rc == RC_OK)
+		add(d, path);
+	return rc;
 }
 
 void load_dirs_release(struct load_dirs *d)

@@ -110,14 +110,15 @@ int kept_plan_read(struct kept_plan *k, const char *dir, const struct job *job, 
 	*k = (struct kept_plan){0};
 	char *path = mem_format("%s/settings.json", dir);
 	s = (struct plan_settings){0};
-	int rc =
-		access(path, F_OK) == 0
-			? settings_read(&s, path, &k->arena, err)
-			: error_set(
-				  err, RC_CONFIG,
-				  "%s: has no settings.json: expected a folder that `saltmill plan "
-				  "JOB FILE... -o DIR` has made of events, not --from samples",
-				  dir);
+	bool there;
+	int rc = io_exists(path, &there, err);
+	if (rc == RC_OK)
+		rc = there ? settings_read(&s, path, &k->arena, err)
+			   : error_set(err, RC_CONFIG,
+				       "%s: has no settings.json: expected a folder that `saltmill "
+				       "plan "
+				       "JOB FILE... -o DIR` has made of events, not --from samples",
+				       dir);
 	if (rc == RC_OK && memcmp(s.job_digest, job->digest, sizeof job->digest) != 0)
 		rc = error_set(err, RC_CONFIG,
 			       "%s: was planned by another job file than %s is now; plan anew", dir,

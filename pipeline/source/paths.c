@@ -38,12 +38,17 @@ static bool hidden(const char *path)
 }
 
 /* A file that is not hidden. */
-static void add_found(struct list *l, const char *path)
+static int add_found(struct list *l, const char *path, struct error *err)
 {
 	struct stat st;
 
-	if (!hidden(path) && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+	if (hidden(path))
+		return RC_OK;
+	if (stat(path, &st) != 0) /* gone meanwhile, a link to nothing: its rows would be missed */
+		return error_errno(err, "%s", path);
+	if (!S_ISDIR(st.st_mode))
 		add(l, path, true);
+	return RC_OK;
 }
 
 static int add_folder(struct list *l, const char *name, struct error *err)
@@ -55,12 +60,14 @@ static int add_folder(struct list *l, const char *name, struct error *err)
 	if (!folder)
 		return error_errno(err, "%s", name);
 	bool slash = name[strlen(name) - 1] == '/';
-	while ((errno = 0, entry = readdir(folder)) != NULL) {
+	int rc = RC_OK;
+	while (rc == RC_OK && (errno = 0, entry = readdir(folder)) != NULL) {
 		char *path = mem_format("%s%s%s", name, slash ? "" : "/", entry->d_name);
-		add_found(l, path);
+		rc = add_found(l, path, err);
 		mem_free(path);
 	}
-	int rc = errno ? error_errno(err, "%s", name) : RC_OK;
+	if (rc == RC_OK && errno)
+		rc = error_errno(err, "%s", name);
 	closedir(folder);
 	if (rc == RC_OK && l->n == from)
 		rc = error_set(err, RC_IO, "%s: no files in this folder, expected some", name);
@@ -79,9 +86,12 @@ static int add_pattern(struct list *l, const char *name, struct error *err)
 		globfree(&found);
 		return error_set(err, RC_IO, "%s: cannot look for files of this pattern", name);
 	}
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		add_found(l, found.gl_pathv[i]);
+	rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < found.gl_pathc; i++)
+		rc = add_found(l, found.gl_pathv[i], err);
 	globfree(&found);
+	if (rc)
+		return rc;
 	if (l->n == from)
 		return error_set(err, RC_IO, "%s: no file has a name of this pattern", name);
 	qsort(l->paths + from, l->n - from, sizeof(*l->paths), by_bytes);

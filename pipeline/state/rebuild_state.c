@@ -64,8 +64,10 @@ static int read_records(struct rebuild *r, struct error *err)
 	char *folder = state_path(&r->state, "loads");
 	DIR *d = opendir(folder);
 	int rc = d || errno == ENOENT ? RC_OK : error_errno(err, "cannot read %s", folder);
-	for (struct dirent *e; d && (e = readdir(d));)
+	for (struct dirent *e; d && (errno = 0, e = readdir(d));)
 		read_record(r, e->d_name);
+	if (d && errno)
+		rc = error_errno(err, "cannot read %s", folder);
 	if (d)
 		closedir(d);
 	mem_free(folder);
@@ -74,17 +76,22 @@ static int read_records(struct rebuild *r, struct error *err)
 	return rc;
 }
 
-static void read_others(struct rebuild *r)
+static int read_others(struct rebuild *r, struct error *err)
 {
 	struct error bad;
 	struct state *s = &r->state;
 	char *intent = state_path(s, "intent.json"), *topic = state_path(s, "topic.json");
-	if (access(intent, F_OK) == 0 && load_read(intent, &s->intent, &s->arena, &bad))
+	bool intends, knows = false;
+	int rc = io_exists(intent, &intends, err);
+	if (!rc)
+		rc = io_exists(topic, &knows, err);
+	if (!rc && intends && load_read(intent, &s->intent, &s->arena, &bad))
 		is_damaged(r, "intent.json");
-	if (access(topic, F_OK) == 0 && topic_read(topic, &s->topic, &s->arena, &bad))
+	if (!rc && knows && topic_read(topic, &s->topic, &s->arena, &bad))
 		is_damaged(r, "topic.json");
 	mem_free(intent);
 	mem_free(topic);
+	return rc;
 }
 
 /* --- one after the other --- */
@@ -275,10 +282,10 @@ int state_rebuild(const char *dir, const struct state_topic *topic, const struct
 		rc = lock_take(&r.state.lock, dir, err);
 	if (!rc)
 		rc = read_records(&r, err);
-	if (!rc) {
-		read_others(&r);
+	if (!rc)
+		rc = read_others(&r, err);
+	if (!rc)
 		rc = merge(&r, found, n, err);
-	}
 	if (!rc)
 		rc = check_end(&r, err);
 	if (rc)

@@ -10,19 +10,20 @@
 #include <unistd.h>
 
 #include "crash.h"
+#include "io.h"
 #include "state_files.h"
 
-static bool has(const char *dir, const char *name)
+static int has(const char *dir, const char *name, bool *there, struct error *err)
 {
 	char *path = mem_format("%s/%s", dir, name);
-	bool there = access(path, F_OK) == 0;
+	int rc = io_exists(path, there, err);
 	mem_free(path);
-	return there;
+	return rc;
 }
 
-bool shared_is(const char *dir)
+int shared_is(const char *dir, bool *is_shared, struct error *err)
 {
-	return has(dir, "shared.json");
+	return has(dir, "shared.json", is_shared, err);
 }
 
 char *shared_dir(const char *dir, int32_t partition)
@@ -44,9 +45,15 @@ const char *shared_name(const char *name, int32_t *partition)
 
 static int lock(struct shared *s, struct error *err)
 {
-	if (mkdir(s->dir, 0777) < 0 && errno != EEXIST)
+	bool alone, made = mkdir(s->dir, 0777) == 0;
+	if (!made && errno != EEXIST)
 		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->dir, strerror(errno));
-	if (has(s->dir, "topic.json"))
+	int rc = made ? io_sync_parent(s->dir, err) : RC_OK;
+	if (!rc)
+		rc = has(s->dir, "topic.json", &alone, err);
+	if (rc)
+		return rc;
+	if (alone)
 		return error_set(
 			err, RC_CONFIG,
 			"%s is a state that is not shared, found `share: true` in the job; use "
@@ -69,7 +76,10 @@ int shared_open(struct shared *s, const char *dir, bool write, struct error *err
 	*s = (struct shared){.dir = dir, .lock_fd = -1};
 	int rc = write ? lock(s, err) : RC_OK;
 	char *path = mem_format("%s/shared.json", dir);
-	if (!rc && shared_is(dir))
+	bool known = false;
+	if (!rc)
+		rc = shared_is(dir, &known, err);
+	if (!rc && known)
 		rc = topic_read(path, &s->topic, &s->arena, err);
 	mem_free(path);
 	return rc;
@@ -135,20 +145,24 @@ int shared_take_in(struct shared *s, const struct state_topic *now, const int64_
 
 /* --- made anew --- */
 
-int32_t shared_folders(const char *dir)
+int shared_folders(const char *dir, int32_t *end, struct error *err)
 {
 	int32_t n = 0, p;
 	DIR *d = opendir(dir);
-	for (const struct dirent *e; d && (e = readdir(d));) {
+	int rc = d || errno == ENOENT ? RC_OK : error_errno(err, "cannot read %s", dir);
+	for (const struct dirent *e; d && (errno = 0, e = readdir(d));) {
 		char *name = mem_format("%s/", e->d_name);
 		const char *rest = shared_name(name, &p);
 		if (rest && !*rest && p >= n)
 			n = p + 1;
 		mem_free(name);
 	}
+	if (d && errno)
+		rc = error_errno(err, "cannot read %s", dir);
 	if (d)
 		closedir(d);
-	return n;
+	*end = n;
+	return rc;
 }
 
 /* What the states of the partitions know of their topic; topic NULL: nothing. */
@@ -156,7 +170,10 @@ static int gather_topic(struct shared *s, struct error *err)
 {
 	struct state_topic t;
 	struct error ignored;
-	int32_t n = shared_folders(s->dir);
+	int32_t n;
+	int rc = shared_folders(s->dir, &n, err);
+	if (rc)
+		return rc;
 	for (int32_t p = 0; p < n; p++) {
 		char *folder = shared_dir(s->dir, p), *path = mem_format("%s/topic.json", folder);
 		bool known = topic_read(path, &t, &s->arena, &ignored) == RC_OK;
@@ -164,7 +181,7 @@ static int gather_topic(struct shared *s, struct error *err)
 		mem_free(path);
 		if (!known)
 			continue;
-		int rc = s->topic.topic ? state_same_topic(s->dir, &s->topic, &t, err) : RC_OK;
+		rc = s->topic.topic ? state_same_topic(s->dir, &s->topic, &t, err) : RC_OK;
 		if (rc)
 			return rc;
 		if (s->topic.topic && t.npartitions < s->topic.npartitions)

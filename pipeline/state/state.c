@@ -35,7 +35,12 @@ static int make_folder(const char *path, struct error *err)
 int state_make_folders(struct state *s, struct error *err)
 {
 	static const char *const names[] = {"loads", "handed", "published"};
-	int rc = make_folder(s->dir, err);
+	bool there;
+	int rc = io_exists(s->dir, &there, err);
+	if (!rc && !there)
+		rc = make_folder(s->dir, err);
+	if (!rc && !there)
+		rc = io_sync_parent(s->dir, err);
 	for (size_t i = 0; !rc && i < 3; i++) {
 		char *path = state_path(s, names[i]);
 		rc = make_folder(path, err);
@@ -48,8 +53,9 @@ int state_make_folders(struct state *s, struct error *err)
 static int read_intent(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
-	int rc = RC_OK;
-	if (access(path, F_OK) == 0)
+	bool there;
+	int rc = io_exists(path, &there, err);
+	if (!rc && there)
 		rc = load_read(path, &s->intent, &s->arena, err);
 	mem_free(path);
 	bool recorded = s->intent.name && s->last && strcmp(s->last, s->intent.name) == 0;
@@ -61,8 +67,9 @@ static int read_intent(struct state *s, struct error *err)
 static int read_topic(struct state *s, struct error *err)
 {
 	char *path = state_path(s, "topic.json");
-	int rc = RC_OK;
-	if (access(path, F_OK) == 0)
+	bool there;
+	int rc = io_exists(path, &there, err);
+	if (!rc && there)
 		rc = topic_read(path, &s->topic, &s->arena, err);
 	mem_free(path);
 	return rc;
@@ -87,7 +94,10 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	struct state *s = mem_calloc(1, sizeof(*s));
 	s->lock.fd = -1;
 	s->dir = mem_strdup(dir);
-	int rc = write && shared_is(dir) ? refuse_shared(dir, err) : RC_OK;
+	bool is_shared = false;
+	int rc = write ? shared_is(dir, &is_shared, err) : RC_OK;
+	if (!rc && is_shared)
+		rc = refuse_shared(dir, err);
 	if (!rc && write)
 		rc = state_make_folders(s, err);
 	if (!rc && write)

@@ -338,7 +338,11 @@ static int record(struct ingest *in, const char *dir, const struct manifest *m, 
 	char *path = mem_format("%s/manifest.json", dir);
 	bool known = io_digest_file(path, digest, &size, err) == RC_OK;
 	/* somebody may have moved it already: no reason not to record it */
-	int rc = known || access(path, F_OK) < 0 ? RC_OK : err->code;
+	bool there = true;
+	struct error why;
+	int rc = RC_OK;
+	if (!known && (io_exists(path, &there, &why) || there))
+		rc = err->code;
 	struct state_result result = {.ranges = m->offsets,
 				      .read = m->read,
 				      .rejected = m->rejected,
@@ -480,14 +484,15 @@ static int finish_intent(struct ingest *in, struct load_result *result, struct e
 	const struct state_load *intent = state_intent(in->state);
 	char *manifest = mem_format("%s/manifest.json", intent->dir);
 	char *partial = mem_format("%s" STAGING_SUFFIX, intent->dir);
-	int rc;
-	if (intent->phase == STATE_READING)
-		rc = load_again(in, result, err);
-	else if (access(manifest, F_OK) == 0)
+	bool published = false, working = false;
+	int rc = io_exists(manifest, &published, err);
+	if (!rc && !published)
+		rc = io_exists(partial, &working, err);
+	if (!rc && intent->phase != STATE_READING && published)
 		rc = record_published(in, manifest, result, err);
-	else if (access(partial, F_OK) == 0)
+	else if (!rc && (intent->phase == STATE_READING || working))
 		rc = load_again(in, result, err);
-	else
+	else if (!rc)
 		rc = error_set(err, RC_DATA,
 			       "load %s was about to become visible as %s when the run died; "
 			       "neither it nor "

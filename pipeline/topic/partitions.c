@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "io.h"
 #include "pool.h"
 #include "regions.h"
 #include "group_member.h"
@@ -280,7 +281,11 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 				 "where to go on: "
 				 "`saltmill seek --state %s %d=OFFSET`",
 				 p->dir, p->id, s->opt->state_dir, p->id);
-	if (s->opt->load->output_dir && mkdir(p->stream.parent, 0777) < 0 && errno != EEXIST)
+	if (!s->opt->load->output_dir)
+		return RC_OK;
+	if (mkdir(p->stream.parent, 0777) == 0)
+		return io_sync_parent(p->stream.parent, err);
+	if (errno != EEXIST)
 		return error_set(err, RC_CONFIG, "cannot create %s: %s", p->stream.parent,
 				 strerror(errno));
 	return RC_OK;

@@ -57,8 +57,9 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 	uint8_t digest[16];
 	uint64_t size;
 	char *path = mem_format("%s/manifest.json", dir);
-	*is_load = access(path, F_OK) == 0;
-	int rc = *is_load ? io_digest_file(path, digest, &size, err) : RC_OK;
+	int rc = io_exists(path, is_load, err);
+	if (!rc && *is_load)
+		rc = io_digest_file(path, digest, &size, err);
 	if (!rc && *is_load)
 		rc = manifest_read(&m, path, &s->arena, err);
 	bool ours = !rc && *is_load && m.topic && m.load &&
@@ -101,7 +102,10 @@ static int rebuild_one(const char *dir, int32_t only, const char *const *folders
 {
 	struct search s = {.only = only};
 	char *own = mem_format("%s/published", dir);
-	int rc = access(own, F_OK) == 0 ? search_in(&s, own, err) : RC_OK;
+	bool there;
+	int rc = io_exists(own, &there, err);
+	if (!rc && there)
+		rc = search_in(&s, own, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = search_in(&s, folders[i], err);
 	if (!rc)
@@ -118,11 +122,14 @@ static int rebuild_shared(const char *dir, const char *const *folders, size_t n,
 	struct shared shared;
 	struct error bad;
 	bool whole = shared_open(&shared, dir, false, &bad) == RC_OK && shared.topic.topic;
-	int32_t end = whole ? shared.topic.npartitions : shared_folders(dir);
-	int rc = RC_OK;
+	int32_t end = shared.topic.npartitions;
+	int rc = whole ? RC_OK : shared_folders(dir, &end, err);
 	for (int32_t p = 0; !rc && p < end; p++) {
 		char *one = shared_dir(dir, p);
-		if (whole || access(one, F_OK) == 0)
+		bool there = whole;
+		if (!whole)
+			rc = io_exists(one, &there, err);
+		if (!rc && there)
 			rc = rebuild_one(one, p, folders, n, lines, err);
 		mem_free(one);
 	}
@@ -133,7 +140,13 @@ static int rebuild_shared(const char *dir, const char *const *folders, size_t n,
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err)
 {
-	return shared_is(state_dir) || shared_folders(state_dir) > 0
-		       ? rebuild_shared(state_dir, folders, nfolders, lines, err)
-		       : rebuild_one(state_dir, -1, folders, nfolders, lines, err);
+	bool is_shared;
+	int32_t end = 0;
+	int rc = shared_is(state_dir, &is_shared, err);
+	if (!rc && !is_shared)
+		rc = shared_folders(state_dir, &end, err);
+	if (rc)
+		return rc;
+	return is_shared || end > 0 ? rebuild_shared(state_dir, folders, nfolders, lines, err)
+				    : rebuild_one(state_dir, -1, folders, nfolders, lines, err);
 }

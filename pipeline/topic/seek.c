@@ -78,8 +78,11 @@ static int check_step(const char *dir, const struct offset_range *to, const stru
 static int find_topic(const char *dir, struct state_view *v, struct shared *shared,
 		      const struct state_topic **topic, struct error *err)
 {
-	int rc;
-	if (shared_is(dir)) {
+	bool is_shared;
+	int rc = shared_is(dir, &is_shared, err);
+	if (rc)
+		return rc;
+	if (is_shared) {
 		/* one partition's state may be what is missing */
 		rc = shared_open(shared, dir, false, err);
 		*topic = &shared->topic;
@@ -179,7 +182,10 @@ int seek_run(const char *state_dir, const struct job *job, const struct offset_r
 	int rc = check_steps(state_dir, job, to, n, &t, &asked, result->why_unasked,
 			     sizeof(result->why_unasked), err);
 	const struct kafka_topic *known = asked ? &t : NULL;
-	if (!rc && !shared_is(state_dir))
+	bool is_shared = false;
+	if (!rc)
+		rc = shared_is(state_dir, &is_shared, err);
+	if (!rc && !is_shared)
 		rc = set(state_dir, VIEW_ALL, to, n, known, result, err);
 	else
 		for (size_t i = 0; !rc && i < n; i++)

@@ -25,8 +25,10 @@ static int open_partition(struct state_view *v, const char *dir, int32_t p, bool
 int state_view_open(struct state_view *v, const char *dir, int32_t only, bool write,
 		    struct error *err)
 {
-	*v = (struct state_view){.is_shared = shared_is(dir), .shared.lock_fd = -1};
-	int rc = v->is_shared ? shared_open(&v->shared, dir, false, err) : RC_OK;
+	*v = (struct state_view){.shared.lock_fd = -1};
+	int rc = shared_is(dir, &v->is_shared, err);
+	if (!rc && v->is_shared)
+		rc = shared_open(&v->shared, dir, false, err);
 	int32_t n = v->is_shared && only == VIEW_ALL ? v->shared.topic.npartitions : 1;
 	v->states = mem_calloc((size_t)n + 1, sizeof(*v->states));
 	v->prefixes = mem_calloc((size_t)n + 1, sizeof(*v->prefixes));

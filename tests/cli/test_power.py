@@ -29,7 +29,8 @@ def test_power_goes(name, inputs, tmp_path):
 
 @pytest.mark.parametrize("name", topic_power.SCENARIOS)
 def test_power_goes_while_a_topic_is_loaded(name, inputs, tmp_path):
-    crashes, wrong = topic_power.run_scenario(name, inputs, tmp_path, states=3, every=20)
+    states, every = (1, 25) if name == "stream" else (3, 20)
+    crashes, wrong = topic_power.run_scenario(name, inputs, tmp_path, states=states, every=every)
     assert crashes >= 3 and not wrong, "\n".join(wrong)
 
 
@@ -37,6 +38,11 @@ def test_the_judge_sees_a_state_that_is_not_synced(inputs, tmp_path):
     """Its folder's entries: a load is then gone from it, or nobody knows what became of one."""
     assert topic_power.run_scenario("later load of a topic", inputs, tmp_path, states=4, every=14,
                                     unsynced=power.Folder)[1]
+
+
+@pytest.mark.parametrize("unsynced", [power.File, power.Folder])
+def test_the_judge_sees_a_stream_that_is_not_synced(unsynced, inputs, tmp_path):
+    assert topic_power.run_scenario("stream", inputs, tmp_path, states=1, every=40, unsynced=unsynced)[1]
 
 
 @pytest.mark.parametrize("unsynced", [power.File, power.Folder])

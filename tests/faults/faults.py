@@ -57,7 +57,7 @@ CAMPAIGNS = [
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --json",
     "load, spilling": "load plain.yaml long.csv -o OUT/out --max-rejects 5 --threads 1 --memory 16M --json",
-    "load, two threads": "load plain.yaml in.csv in.csv -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --json",
+    "load, two threads": "load plain.yaml events -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --json",
     "plan": "plan job.yaml in.csv -o OUT/out --sample 100% --save OUT/out.sketch --threads 1 --json",
     "plan from a sketch": "plan job.yaml --from keys.sketch -o OUT/out --json",
     "verify": "verify published --json",
@@ -124,8 +124,10 @@ def write_inputs(folder):
     # no more than spills three runs and merges them, in few rows: what a run costs is the time of the campaign
     (folder / "long.csv").write_text(head + "".join(f"{rng.randrange(2**32)},{1400000000 + i},{str(i + 1000) * 2000}\n"
                                                     for i in range(1_200)) + "x,never,\n")
-    (folder / "maps").mkdir()
-    (folder / "reduces").mkdir()
+    for name in ("events", "maps", "reduces"):
+        (folder / name).mkdir()
+    for name in ("1.csv", "2.csv"):
+        (folder / "events" / name).write_text(head + "".join(rows))
     (folder / "splits.txt").write_text("\\x01\n\\x02\n")
     (folder / "live.txt").write_text("Total number of splits = 4\n\\x01\n\\x02\n\\x03\n")
     for line in INPUTS:
@@ -391,7 +393,7 @@ def report(violations):
 HARMLESS = set("""
 alphasort fmax globfree iconv iconv_close inet_ntop inet_pton qsort_r re_search regcomp regerror regfree strchrnul strpbrk
 __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __cxa_finalize __errno_location __isoc99_sscanf __sched_cpucount
-__stack_chk_fail _exit abort clock_gettime exit exp explicit_bzero fcntl ferror fflush fmin fprintf fputc fputs free
+__stack_chk_fail _exit abort clock_gettime dirfd exit exp explicit_bzero fcntl ferror fflush fmin fprintf fputc fputs free
 freeaddrinfo freelocale fwrite getaddrinfo getenv geteuid gethostname getopt_long getpid gmtime_r isatty
 iswalnum_l ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep
 newlocale nextafterf printf pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal

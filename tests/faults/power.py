@@ -29,12 +29,12 @@ from faults import PROGRAM, stable_text, tree, write_inputs
 # OUT: a folder of the run's own, empty before; all else is only read.
 SCENARIOS = {
     "load": "load job.yaml in.csv more.csv.gz -o OUT/out --max-rejects 5 --threads 1 --quiet",
-    "load, two threads": "load plain.yaml in.csv in.csv -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --quiet",
+    "load, two threads": "load plain.yaml events -o OUT/out --existing live.txt --max-rejects 5 --threads 2 --quiet",
     "plan": "plan job.yaml in.csv -o OUT/out --quiet",
     "plan --save": "plan job.yaml in.csv --save OUT/out --quiet",
 }
 TRACED = ("open,openat,creat,write,pwrite64,ftruncate,fallocate,fsync,fdatasync,rename,renameat,renameat2,mkdir,"
-          "mkdirat,unlink,unlinkat,rmdir,link,linkat,writev,pwritev,copy_file_range,sendfile,mmap")
+          "mkdirat,unlink,unlinkat,rmdir,link,linkat,writev,pwritev,copy_file_range,sendfile,mmap,close")
 # Calls that could change the folder in ways that Disk does not know.
 UNKNOWN = {"creat", "link", "linkat", "writev", "pwritev", "copy_file_range", "sendfile"}
 
@@ -193,6 +193,8 @@ class Disk:
             self.remove(path_of(None, args[0]))
         elif name == "unlinkat":
             self.remove(path_of(args[0], args[1]))
+        elif name == "close":
+            self.open.pop(number(args[0]), None)
 
     def resize(self, fd, args, name):
         opened = self.open.get(fd)
@@ -251,14 +253,23 @@ def read_trace(log):
     return calls
 
 
+def traced(line, log):
+    """The command under strace, which leaves its process and its id alone."""
+    return ["strace", "-D", "-f", "-qq", "-xx", "-y", "-s", "100000000", "-e", f"trace={TRACED}", "-o", str(log), *line]
+
+
 def record(line, inputs, out, log):
-    """Run a command under strace; its calls."""
+    """Run a command under strace; its calls, and its status."""
     out.mkdir(exist_ok=True)
-    command = ["strace", "-f", "-qq", "-xx", "-y", "-s", "100000000", "-e", f"trace={TRACED}", "-o", str(log),
-               PROGRAM, *line.replace("OUT", str(out)).split()]
-    done = subprocess.run(command, cwd=inputs, capture_output=True, text=True)
+    done = subprocess.run(traced([PROGRAM, *line.replace("OUT", str(out)).split()], log), cwd=inputs,
+                          capture_output=True, text=True)  # its end is also that of strace, which has the pipes too
     if done.returncode not in (0, 3):
         raise SystemExit(f"{line}: {done.stderr}")
+    return calls_below(out, log), done.returncode
+
+
+def calls_below(out, log):
+    """The calls of a trace, none of which may do to OUT what Disk does not know."""
     calls = read_trace(log)
     below = str(out)
     for name, args, _ in calls:
@@ -268,7 +279,7 @@ def record(line, inputs, out, log):
             raise SystemExit(f"{name} is not known to power.py")
         if name == "mmap" and "MAP_SHARED" in args[3] and "PROT_WRITE" in args[2]:
             raise SystemExit("files mapped for writing are not known to power.py")
-    return calls, done.returncode
+    return calls
 
 
 def crash_tree(folder, rng, keep):
@@ -288,9 +299,10 @@ def crash_states(calls, disk, states, seed, every=1):
     rng, seen, changes = random.Random(seed), set(), 0
     for k, call in enumerate(calls):
         disk.apply(call)
-        if call[0] in ("open", "openat") and "O_CREAT" not in call[1][-2]:
-            continue
         ended = k + 1 == len(calls)
+        if not ended and (call[0] in ("mmap", "close") or
+                          call[0] in ("open", "openat") and "O_CREAT" not in call[1][-2]):
+            continue
         changes += 1
         if changes % every and not ended:
             continue

@@ -20,11 +20,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <grp.h>
 #include <iconv.h>
 #include <link.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -292,6 +294,16 @@ CALL(int, fstat, (int fd, struct stat *st), (fd, st), -1)
 CALL(int, fstatat, (int dir, const char *restrict path, struct stat *restrict st, int flags),
      (dir, path, st, flags), -1)
 CALL(int, statvfs, (const char *restrict path, struct statvfs *restrict st), (path, st), -1)
+CALL(int, chmod, (const char *path, mode_t mode), (path, mode), -1)
+CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
+CALL(int, getpwuid_r,
+     (uid_t id, struct passwd *restrict out, char *restrict text, size_t len,
+      struct passwd **restrict found),
+     (id, out, text, len, found), EIO)
+CALL(int, getgrgid_r,
+     (gid_t id, struct group *restrict out, char *restrict text, size_t len,
+      struct group **restrict found),
+     (id, out, text, len, found), EIO)
 CALL(int, access, (const char *path, int mode), (path, mode), -1)
 CALL(int, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags), -1)
 CALL(int, mkostemp, (char *name, int flags), (name, flags), -1)

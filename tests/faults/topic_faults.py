@@ -8,6 +8,7 @@ the next run goes on behind it, and then all of them are there, and `saltmill lo
 """
 
 import json
+import shutil
 import signal
 import subprocess
 import time
@@ -15,10 +16,18 @@ import time
 import faults
 from mock_topic import MockTopic
 
+LOAD = "load JOB --state OUT/state -o OUT/loads/00000002 --max-rejects 9 --memory 16M --threads 1 --quiet"
 SCENARIOS = {
     "stream": "stream JOB --state OUT/state -o OUT/loads --memory 16M --threads 1 --quiet",
-    "load of a topic": "load JOB --state OUT/state -o OUT/loads/00000002 --max-rejects 9 --memory 16M --threads 1 --quiet",
+    "load of a topic": LOAD,
+    "load that is to be recorded": LOAD,
+    "state made anew": "loads --state OUT/state --rebuild OUT/loads",
+    "state made anew from records": "loads --state OUT/state --rebuild OUT/loads",
 }
+# Before these a load died when it was published and not recorded yet.
+UNRECORDED = ["load that is to be recorded", "state made anew"]
+# Before these a load was made, handed on and removed.
+HANDED = ["state made anew from records"]
 PARTITIONS, EVENTS = 2, 150  # of each partition; a load of the stream has half of them
 
 JOB = """\
@@ -37,19 +46,44 @@ tables:
 topic = None
 
 
+def is_bad(offset):
+    return offset % 70 == 5
+
+
 def make_topic():
     """One for all scenarios of this process; some messages are bad."""
     global topic
     if topic is None:
         topic = MockTopic("events", PARTITIONS)
         for p in range(PARTITIONS):
-            topic.produce(p, [b"bad" if i % 70 == 5 else b'{"v":"%d-%d"}' % (p, i) for i in range(EVENTS)])
+            topic.produce(p, [b"bad" if is_bad(i) else b'{"v":"%d-%d"}' % (p, i) for i in range(EVENTS)])
     return topic
 
 
 def write_job(path):
     t = make_topic()
     path.write_text(JOB.format(brokers=t.brokers, topic=t.name, rows=PARTITIONS * EVENTS // 2))
+
+
+def has_state(process, out):
+    """It has the state's lock, and so has seen to its signals."""
+    try:
+        return (out / "state" / "lock").read_text().startswith(f"{process.pid} on ")
+    except FileNotFoundError:
+        return False
+
+
+def run_stream(line, out, limit, **where):
+    """(status, standard error) of a stream that is stopped once its state in OUT has recorded all of the topic."""
+    process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **where)
+    end, last = time.monotonic() + limit, out / "state" / "loads" / "00000003.json"
+    while process.poll() is None and time.monotonic() < end:
+        if last.exists() and has_state(process, out):
+            process.send_signal(signal.SIGTERM)
+            break
+        time.sleep(0.02)
+    stderr = faults.end_of(process, max(1, end - time.monotonic()))[1]
+    return process.returncode, stderr
 
 
 class TopicScenario(faults.Scenario):
@@ -61,43 +95,41 @@ class TopicScenario(faults.Scenario):
         write_job(self.job)
         super().__init__(name, inputs, scratch)
 
+    def words(self, line, out):
+        return [faults.PROGRAM, *line.replace("OUT", str(out)).replace("JOB", str(self.job)).split()]
+
     def command(self, out):
-        return [word.replace("JOB", str(self.job)) for word in super().command(out)]
+        return self.words(self.line, out)
 
     def run_command(self, out, env):
         """(status, standard output, standard error); what was published is in OUT/loads."""
         (out / "loads").mkdir(exist_ok=True)
-        if self.line.startswith("load "):
+        if not (out / "state").exists():
+            self.prepare(out)
+        if not self.line.startswith("stream "):
             return self.run_load(out, env)
-        process = subprocess.Popen(self.command(out), cwd=self.inputs, env=env, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        end, loads = time.monotonic() + self.limit(), out / "state" / "loads"
-        while process.poll() is None and time.monotonic() < end:
-            if (loads / "00000003.json").exists() and self.has_state(process, out):
-                process.send_signal(signal.SIGTERM)
-                break
-            time.sleep(0.02)
-        stderr = faults.end_of(process, max(1, end - time.monotonic()))[1]
-        return process.returncode, b"", stderr
+        status, stderr = run_stream(self.command(out), out, self.limit(), cwd=self.inputs, env=env)
+        return status, b"", stderr
 
-    @staticmethod
-    def has_state(process, out):
-        """It has the state's lock, and so has seen to its signals."""
-        try:
-            return (out / "state" / "lock").read_text().startswith(f"{process.pid} on ")
-        except FileNotFoundError:
-            return False
+    def prepare(self, out):
+        if self.name in UNRECORDED:
+            self.end_of_line(self.words(LOAD, out), {"SALTMILL_CRASH_AT": "published"})
+        if self.name in HANDED:
+            self.end_of_line(self.words(LOAD, out), {})
+            self.end_of_line(self.words("loads --state OUT/state --loaded 00000002", out), {})
+            shutil.rmtree(out / "loads" / "00000002")
 
     def run_load(self, out, env):
-        """Where a run before this one has published, nothing is left but to record it."""
-        rest = (out / "loads" / "00000002").exists()
-        line = [w.replace("/loads/00000002", "/rest") if rest else w for w in self.command(out)]
+        """Where a run before this one has published, nothing is left but to record it: the next load is empty."""
+        loads = len([*out.glob("rest*"), *out.glob("loads/00000002")])
+        line = [w.replace("/loads/00000002", f"/rest{loads}") if loads else w for w in self.command(out)]
         status, _, stderr = self.end_of_line(line, env)
         return status, b"", stderr
 
     def tree_of(self, out):
         """What was published; how far the state has come is for the next run to tell."""
-        return faults.tree(out / "loads")
+        rests = [json.loads(path.read_text()) for path in out.glob("rest?/manifest.json")]
+        return faults.tree(out / "loads") | ({"loaded twice": None} if any(m["offsets"] for m in rests) else {})
 
     def left_wrong(self, got):
         """A failed run: each load that is there is whole."""

@@ -71,18 +71,26 @@ static void test_names(void **state)
 	mem_free(folder);
 }
 
+static bool is_shared(const char *path)
+{
+	struct error err;
+	bool is;
+	assert_int_equal(shared_is(path, &is, &err), RC_OK);
+	return is;
+}
+
 static void test_take_in(void **state)
 {
 	char *path = mem_strdup(path_of("take"));
 	struct error err;
 	(void)state;
-	assert_false(shared_is(path));
+	assert_false(is_shared(path));
 	struct shared s = open_shared(path);
 	assert_null(s.topic.topic);
 	if (shared_take_in(&s, &three, starts, &err))
 		fail_msg("%s", err.msg);
 	shared_close(&s);
-	assert_true(shared_is(path));
+	assert_true(is_shared(path));
 	for (int32_t p = 0; p < 3; p++)
 		assert_int_equal(position(path, p), starts[p]);
 	/* again, with two partitions more: the others stay where they are */
@@ -162,7 +170,7 @@ static void test_killed(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	assert_false(shared_is(path));
+	assert_false(is_shared(path));
 	struct shared s = open_shared(path);
 	assert_int_equal(shared_take_in(&s, &three, later, &err), RC_OK);
 	shared_close(&s);
@@ -202,7 +210,9 @@ static void test_rebuilt(void **state)
 	(void)state;
 	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
 	shared_close(&s);
-	assert_int_equal(shared_folders(path), 3);
+	int32_t end = 0;
+	assert_int_equal(shared_folders(path, &end, &err), RC_OK);
+	assert_int_equal(end, 3);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(shared_rebuild(path, &lines, &err), RC_DATA);
 	assert_non_null(strstr(err.msg, "name the folders of its loads"));
