@@ -26,17 +26,22 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lcurl -lmicrohttpd -lpthread -lm
+# The worker has no libraries beside it: some are left out, and no_*.c stand in for what knows them.
+ALONE := $(filter-out -lisal -lrdkafka -lcurl -lmicrohttpd,$(LDLIBS)) -lstdc++
+LEFT_OUT := $(addprefix pipeline/,source/kafka.c source/kafka_topic.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
 # $(sort) fixes the link order, so the binary does not depend on the file system.
-LIB  := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
+ALL_C := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
+STAND_INS := $(sort $(wildcard pipeline/*/no_*.c))
+LIB  := $(filter-out $(STAND_INS),$(ALL_C))
 CLI  := pipeline/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h splitter/*.h))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(sort $(wildcard tests/bench/*.c))
-SRC  := $(LIB) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH)
+SRC  := $(ALL_C) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH)
 REPLAY   := $(FUZZ:%.c=$(B)/%.replay)
 UNIT_BIN := $(UNIT:%.c=$(B)/%)
 
@@ -55,6 +60,12 @@ $(B)/%.o: %.c
 	@$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(SRC:%.c=$(B)/%.d)
 
+## worker: build/saltmill-worker: one static file for any Linux machine of the kind, without Kafka and --metrics
+worker:
+	@$(SUB) build/saltmill-worker
+build/saltmill-worker: $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)))
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE)
+
 ## deps: install what building, testing and the demo need (apt packages, jars, a data set)
 deps: ; @tests/deps.sh test
 deps-build: ; @tests/deps.sh build
@@ -67,7 +78,7 @@ check: deps-build headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
 	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words
 	@tests/run.sh unit FLAVOR=dev
-objects: $(LIB:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
+objects: $(ALL_C:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
 unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
 
 ## asan: the unit tests under AddressSanitizer and UBSan
@@ -173,7 +184,7 @@ state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 show: reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words
-cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words
+cmd: commands | bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
 look: look | bytes cell distinct error mem job source event row record field reject xxhash_fast
@@ -186,19 +197,19 @@ bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
 curl/curl.h: source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
-jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c
-libdeflate.h: hfile/compress.c source/block_codec.c source/input.c
+jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c
+libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
 librdkafka/rdkafka.h: source/kafka_client.h
-lz4.h: hfile/compress.c
+lz4.h: cmd/cmd_version.c hfile/compress.c
 lz4frame.h: source/block_codec.c
 lzma.h: source/block_codec.c source/unpack.c
 microhttpd.h: show/metrics.c
 pcre2.h: base/pattern.c
 snappy-c.h: hfile/compress.c source/block_codec.c
-xxhash.h: include/xxhash_fast.h job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
+xxhash.h: include/xxhash_fast.h base/no_dispatch_avx2.c job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
-zlib.h: hfile/block.c source/input.c source/unpack.c
-zstd.h: hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c halves/pieces.c
+zlib.h: cmd/cmd_version.c hfile/block.c source/input.c source/unpack.c
+zstd.h: cmd/cmd_version.c hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c halves/pieces.c
 endef
 export ROOMS LIBRARIES
 
@@ -242,4 +253,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/salt
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak
+.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker

@@ -17,6 +17,8 @@
 #include "run.h"
 #include "source.h"
 
+#define PIECES_FORMAT 1 /* of what goes from map to reduce */
+
 struct map_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;

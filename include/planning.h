@@ -64,6 +64,8 @@ int planning_read(const struct job *job, const struct planning_options *o,
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		  const struct splits *live, struct error *err);
 
+#define SAMPLES_FORMAT 1 /* of that file */
+
 /*
  * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what
  * samples hold ({0} before the first).  RC_DATA: not such a file, damaged, or of other tables.

@@ -97,6 +97,7 @@ int cmd_map(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_unite(int argc, char **argv);
 int cmd_digest(int argc, char **argv);
+int cmd_version(int argc, char **argv);
 int cmd_stream(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_status(int argc, char **argv);

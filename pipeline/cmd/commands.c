@@ -99,9 +99,7 @@ const struct command commands[] = {
 	 cmd_unite, USES_ALL & ~USES_CODE},
 	{"digest", "FILE|- [--maps DIR] [--input N] [--name PATH --bytes N]",
 	 "an input's digest and those of the slices that were mapped, for --inputs of unite",
-	 "  --name PATH --bytes N   standard input, `-`, has the N bytes of this file; fewer are "
-	 "an "
-	 "error, and more\n"
+	 FEED_HELP
 	 "  --maps DIR              a map's folder, or a folder of such; those of other inputs are "
 	 "left out\n"
 	 "  --input N               the file's number among all inputs of the load, from 0\n",
@@ -254,6 +252,8 @@ const struct command commands[] = {
 	 "                          job: a page, or a schema for editors; man: manual pages; the "
 	 "shells: completions\n",
 	 cmd_help, 0},
+	{"version", "[--json]", "what this program is: version, build, formats, libraries", "",
+	 cmd_version, USES_JSON},
 	{0},
 };
 

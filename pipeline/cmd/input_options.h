@@ -22,20 +22,24 @@ enum { OPT_SLICE = 800, OPT_COLUMNS, OPT_NAME, OPT_BYTES, OPT_OFFSET, OPT_SIZE }
 /* clang-format on */
 
 /* For --help. */
+#define FEED_HELP                                                                                  \
+	"  --name PATH             the file that standard input, `-`, is of\n"                     \
+	"  --bytes N               how many bytes standard input has; fewer are an error, and "    \
+	"more\n"
 #define INPUT_HELP                                                                                 \
 	"  --slice A-B|=A-B|K/N    only the rows that begin in these bytes of the one file, or "   \
 	"in "                                                                                      \
 	"the K-th of N parts;\n"                                                                   \
 	"                          where A is known to begin a row, =A-B\n"                        \
-	"  --columns FILE          the header line stands there, and not in the input\n"           \
-	"  --name PATH --bytes N   standard input, `-`, has the N bytes of this file; fewer are "  \
-	"an "                                                                                      \
-	"error, and more\n"                                                                        \
-	"  --offset O --size S     or with --slice N bytes of its S from O on: from A - 1 (of "    \
-	"=A-B: "                                                                                   \
-	"A) to behind the\n"                                                                       \
-	"                          last row, or as many as there are: what is not needed is not "  \
-	"read\n"
+	"  --columns FILE          the header line stands there, and not in the input\n" FEED_HELP \
+	"  --offset O              of a slice: standard input begins at this byte of the file, A " \
+	"- "                                                                                       \
+	"1 at most,\n"                                                                             \
+	"                          of =A-B A; it goes on to behind the last row of the slice, or " \
+	"as "                                                                                      \
+	"far as it\n"                                                                              \
+	"                          likes: what is not needed is not read\n"                        \
+	"  --size S                of the file\n"
 
 struct input_options {
 	struct source_slice slice;

@@ -1,9 +1,11 @@
 /* options.c - the options that all commands share */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ enum {
 	OPT_QUIET,
 	OPT_JSON,
 	OPT_CODE,
+	OPT_DIE,
 	OPT_HELP,
 	OPT_VERSION
 };
@@ -32,6 +35,7 @@ static const struct option shared[] = {
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"json", no_argument, NULL, OPT_JSON},
 	{"allow-code", no_argument, NULL, OPT_CODE},
+	{"die-with-parent", no_argument, NULL, OPT_DIE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{0},
@@ -92,7 +96,10 @@ char *command_shared_help(const struct command *c)
 	for (size_t i = 0; i < sizeof shared_help / sizeof *shared_help; i++)
 		if (c->uses & shared_help[i].uses)
 			buf_append_str(&out, shared_help[i].help);
-	buf_append_str(&out, "  --help, --version\n");
+	buf_append_str(&out,
+		       "  --die-with-parent       end, as by kill -9, when the thread that started "
+		       "this does\n"
+		       "  --help, --version\n");
 	buf_append(&out, "", 1);
 	return (char *)out.ptr;
 }
@@ -114,6 +121,15 @@ static void print_help(const char *name)
 	command_help(&out, c);
 	fwrite(out.ptr, 1, out.len, stdout);
 	buf_release(&out);
+}
+
+/* Linux tells of the thread that forked; one that is gone by now tells nobody. */
+static int die_with_parent(struct error *err)
+{
+	pid_t parent = getppid();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+		return error_errno(err, "--die-with-parent");
+	return getppid() == parent ? RC_OK : error_set(err, RC_STOPPED, "who started this is gone");
 }
 
 static int take_shared(struct run_options *o, int opt, const char *arg, struct error *err)
@@ -147,6 +163,7 @@ static int take_shared(struct run_options *o, int opt, const char *arg, struct e
 			return error_set(err, RC_CONFIG,
 					 "--temp-quota: found `%s`, expected a size like 20G", arg);
 		return RC_OK;
+	case OPT_DIE: return die_with_parent(err);
 	case OPT_QUIET: o->quiet = true; return RC_OK;
 	case OPT_CODE: o->allow_code = true; return RC_OK;
 	default: o->json = true; return RC_OK;

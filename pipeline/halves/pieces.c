@@ -10,7 +10,7 @@
 #define DIGEST_AT      72 /* in the head */
 #define ZSTD_LEVEL     1
 
-static const uint8_t magic[8] = {'S', 'M', 'p', 'i', 'e', 'c', 'e', 1};
+static const uint8_t magic[8] = {'S', 'M', 'p', 'i', 'e', 'c', 'e', PIECES_FORMAT};
 
 static uint8_t *put_le(uint8_t *p, uint64_t v, size_t bytes)
 {

@@ -26,6 +26,7 @@
 #ifndef SALTMILL_HALVES_PIECES_H
 #define SALTMILL_HALVES_PIECES_H
 
+#include "halves.h"
 #include "record.h"
 
 #define PIECE_HEAD_BYTES 80

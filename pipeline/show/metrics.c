@@ -171,6 +171,11 @@ static struct addrinfo *find_address(const char *address)
 	return rc ? NULL : found;
 }
 
+bool metrics_are_here(void)
+{
+	return true;
+}
+
 int metrics_start(struct metrics **out, const char *address, const struct stream_gauges *gauges,
 		  const struct progress *progress, struct error *err)
 {

@@ -16,7 +16,7 @@
 #include "mem.h"
 #include "planning.h"
 
-static const char magic[8] = "SMplan\0\1";
+static const char magic[8] = {'S', 'M', 'p', 'l', 'a', 'n', 0, SAMPLES_FORMAT};
 
 int samples_check(const char *path, struct error *err)
 {

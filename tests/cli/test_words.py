@@ -275,7 +275,7 @@ def complete_in_bash(saltmill, script, *words):
 def test_bash_completes(saltmill, tmp_path):
     script = tmp_path / "saltmill.bash"
     script.write_text(said(saltmill, "--format", "bash"))
-    assert complete_in_bash(saltmill, script, "saltmill", "ver") == ["verify"]
+    assert complete_in_bash(saltmill, script, "saltmill", "veri") == ["verify"]
     assert complete_in_bash(saltmill, script, "saltmill", "load", "--max-r") == ["--max-rejects"]
     assert complete_in_bash(saltmill, script, "saltmill", "help", "bloomf") == ["bloomfilter"]
 
