@@ -100,6 +100,10 @@ cli-test: deps
 server-test: deps
 	@$(SUB) all
 	@tests/run.sh hbase
+## spark-test: loads by Apache Spark, with executors, workers and programs killed
+spark-test: deps
+	@$(SUB) all
+	@tests/run.sh spark
 
 ## same: make same BEFORE=path/to/other/saltmill: the same bytes as another build, for conf/ and 50 random jobs
 same:
@@ -148,6 +152,14 @@ build/preload.so: tests/faults/preload.c
 demo: deps
 	@$(SUB) all
 	@tests/demo.sh
+
+## demo-spark: the same flights by Apache Spark, on two executors, compared with one process's load
+demo-spark: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
+
+## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark; with the worker when it is built
+wheel: ; @pipeline/spark/wheel.sh $(VERSION)
 
 ## headers: every header compiles on its own
 headers:
@@ -253,4 +265,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/salt
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker
+.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

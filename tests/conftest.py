@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -39,6 +40,28 @@ def flights_csv():
     if not file.exists():
         pytest.fail(f"{file} is missing: run `make deps` (tests/deps.sh test)")
     return file
+
+
+@pytest.fixture
+def disk_of(tmp_path):
+    """disk_of(megabytes): an empty folder on a disk of that size."""
+    if os.geteuid() != 0:
+        pytest.skip("a small tmpfs needs root")
+    disks = []
+
+    def make(megabytes):
+        disk = tmp_path / f"disk{len(disks)}"
+        disk.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk],
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            pytest.skip(f"cannot mount a tmpfs here: {done.stderr.strip()}")
+        disks.append(disk)
+        return disk
+
+    yield make
+    for disk in disks:
+        subprocess.run(["umount", disk], check=True)
 
 
 @pytest.fixture(scope="session")

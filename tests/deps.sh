@@ -3,9 +3,9 @@
 #
 #   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
-#           environment with pytest, fastavro and pyarrow, a newer librdkafka, the flights data
+#           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
-#           peer and of Kafka, DuckDB in the Python environment
+#           peer and of Kafka, DuckDB and Spark in the Python environment
 #
 # The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
 # than apt is left alone.
@@ -136,6 +136,15 @@ rdkafka() {
 	echo "$wanted" >"$cache/rdkafka/.wanted"
 }
 
+# Spark brings its own jars (300 MB).
+spark() {
+	wanted=pyspark==3.5.9
+	[ "$(cat "$cache/venv/.spark" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/venv"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	echo "$wanted" >"$cache/venv/.spark"
+}
+
 duckdb() {
 	wanted=duckdb==2.0.0
 	[ "$(cat "$cache/venv/.duckdb" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -175,6 +184,7 @@ test)
 	jars kafka 120 Kafka
 	python_environment
 	formats
+	spark
 	rdkafka
 	flights
 	;;
@@ -188,6 +198,7 @@ bench)
 	jars kafka 120 Kafka
 	python_environment
 	formats
+	spark
 	duckdb
 	;;
 *)

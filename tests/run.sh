@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print one line a part
-# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka or all.
+# and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka, spark or all.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
@@ -66,7 +66,7 @@ case $suite in
 unit) unit "$flavor" ;;
 # shellcheck disable=SC2086
 cli) pytests cli $apart ;;
-hbase | kafka) pytests "$suite" ;;
+hbase | kafka | spark) pytests "$suite" ;;
 all)
 	for f in dev asan tsan; do
 		echo "unit tests, $f"
@@ -82,6 +82,7 @@ all)
 	pytests cli $apart
 	pytests hbase
 	pytests kafka
+	pytests spark
 	;;
 *) echo "run.sh: no suite $suite" >&2; exit 2 ;;
 esac

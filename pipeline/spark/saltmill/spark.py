@@ -1,0 +1,144 @@
+"""Loads by Apache Spark: saltmill.spark.load(spark, source, job, out) and .plan(...).
+
+    slices -> map (a task a slice) -> Spark's shuffle by region -> reduce (a task a region) -> unite
+
+Tasks run the native program; what crosses Python and the JVM are packed pieces of sorted rows, never
+a row.  The program's `unite` proves that the parts are all of the load and publishes it by one rename:
+the same bytes as `saltmill load --plan` on one machine, whatever failed and was tried again.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import tempfile
+import time
+
+from . import JobError, Rejected, native
+from .inputs import cut, list_inputs, without_scheme
+from .staging import Staging
+from .stages import (Maps, Request, can_slice, files_of_job, files_of_plan, make_plan, reduce_all,
+                     regions_of_plan, ship)
+from .tasks import Setting
+
+EVENTS = ("read", "rejected")
+OF_A_TABLE = ("loaded", "filtered", "deduplicated", "rows", "cells")
+
+
+@dataclasses.dataclass
+class Result:
+    """A published load."""
+
+    out: str
+    manifest: dict
+    slices: int
+    mended: int  # slices that were mapped again, because they began within a row
+    seconds: dict  # of the stages, and of the slowest task of map and reduce
+
+    @property
+    def counts(self):
+        """Events: read and rejected; a table: loaded, filtered, deduplicated, rows, cells."""
+        tables = {t["name"]: {k: t[k] for k in OF_A_TABLE} for t in self.manifest["tables"]}
+        return {**{k: self.manifest[k] for k in EVENTS}, "tables": tables}
+
+    @property
+    def regions(self):
+        """By table, what the manifest has of each of its files: region, rows, key range, digest."""
+        return {t["name"]: t["files"] for t in self.manifest["tables"]}
+
+
+def limit_option(name, value):
+    """Limits are judged at the end; what cannot be one is told at the start."""
+    text = str(value)
+    if not re.fullmatch(r"\d+|\d+(\.\d+)?%", text):
+        raise JobError(f"{name}: found `{text}`, expected a number or a share like 0.1%")
+    return [name, text]
+
+
+@contextlib.contextmanager
+def timed(seconds, name):
+    began = time.monotonic()
+    yield
+    seconds[name] = round(time.monotonic() - began, 3)
+
+
+def too_many(limit, rejected, read):
+    return rejected > (float(limit[:-1]) / 100 * read if limit.endswith("%") else int(limit))
+
+
+def owner_of(spark):
+    """The application and its attempt, where the resource manager counts them."""
+    attempt = spark.sparkContext._jsc.sc().applicationAttemptId()
+    return spark.sparkContext.applicationId, attempt.get() if attempt.isDefined() else None
+
+
+def plan(spark, source, job, *, existing=(), sample=None, program=None):
+    """Where the regions of such a table would be cut, as `saltmill plan --json` says it."""
+    request = Request(spark, list_inputs(source), os.fspath(job), native.find_program(program),
+                      existing=listed(existing), sample=sample)
+    with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
+        return json.loads(make_plan(request, pathlib.Path(folder) / "plan"))
+
+
+def listed(existing):
+    return (existing,) if isinstance(existing, (str, os.PathLike)) else tuple(existing or ())
+
+
+def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
+         max_duplicates=None, memory="512M", threads=None, program=None, break_lock=False):
+    """Load all of source, as the job says, into the new folder out; returns a Result.
+
+    source: paths that all tasks can open, or patterns and folders of such.  slices: about how many
+    (by size if not given: 256 MiB each).  existing: the region list of a table that is there, as for
+    `saltmill load --existing`; plan: a folder of `saltmill plan -o`, to keep to; sample: the share of the input that
+    decides where regions are cut (by size if not given).  memory, threads: of each task.  Raises Rejected
+    when more events than max_rejects are bad, JobError for all else; then nothing is published.
+    """
+    limits = limit_option("--max-rejects", max_rejects)
+    if max_duplicates is not None:
+        limits += limit_option("--max-duplicates", max_duplicates)
+    threads = threads or int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
+    request = Request(spark, list_inputs(source), os.fspath(job), native.find_program(program),
+                      existing=listed(existing), sample=sample, memory=memory, threads=threads)
+    with Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
+        return make(request, staging, slices, plan, limits)
+
+
+def setting_of(request, plan, stage):
+    name, digest = ship(request)
+    return Setting(program=name, digest=digest, job=request.job,
+                   files={**files_of_job(request.job), **files_of_plan(plan)}, regions=regions_of_plan(plan),
+                   memory=request.memory, threads=request.threads, stage=str(stage))
+
+
+def make(request, staging, slices, kept_plan, limits):
+    here, seconds = staging.run, {}
+    plan = pathlib.Path(kept_plan) if kept_plan else here / "plan"
+    with timed(seconds, "plan"):
+        if not kept_plan:
+            make_plan(request, plan)
+        sliceable = can_slice(request, plan, here / "head")
+    stage = here / "files"
+    stage.mkdir()
+    setting = setting_of(request, plan, stage)
+    maps = Maps(request, request.sc.broadcast(setting), here / "maps",
+                cut(request.inputs, slices, sliceable))
+    with timed(seconds, "map"):
+        maps.run()
+    of_unite = [*request.names, "--plan", plan, "--maps", here / "maps"]
+    taken = [maps.reports[s.number] for s in maps.slices]
+    if too_many(limits[1], sum(r["rejected"] for r in taken), sum(r["read"] for r in taken)):
+        request.native("unite", *of_unite, "--reduces", here / "maps", *limits, "-o", staging.out, "--quiet",
+                       failure=Rejected)
+    judged = json.loads(request.native("unite", *of_unite, "--json").printed)
+    with timed(seconds, "reduce"):
+        seconds["slowest_reduce"] = round(reduce_all(
+            request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps, here / "reduces"), 3)
+    seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
+    with timed(seconds, "unite"):
+        request.native("unite", *of_unite, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
+                       accept=(native.DONE, native.REJECTS))
+    manifest = json.loads((staging.out / "manifest.json").read_text())
+    return Result(str(staging.out), manifest, len(maps.slices), maps.mended, seconds)

@@ -1,0 +1,255 @@
+"""The stages of a load by Spark, as the driver runs them: plan, map, reduce."""
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import time
+import zipfile
+
+from py4j.protocol import Py4JError
+from pyspark import InheritableThread
+
+from . import JobError, native, tasks
+from .inputs import mend
+from .shuffle import received, shuffle
+
+SAMPLE_BYTES = 1 << 30  # what the plan looks at, at most; quantiles need rows, not a share of them
+POLL_SECONDS = 0.1
+
+
+@dataclasses.dataclass
+class Request:
+    """What the caller asks for."""
+
+    spark: object
+    inputs: list
+    job: str
+    program: pathlib.Path
+    existing: tuple = ()
+    sample: float = None
+    memory: str = "512M"
+    threads: int = 1
+
+    @property
+    def sc(self):
+        return self.spark.sparkContext
+
+    @property
+    def names(self):
+        return [i.name for i in self.inputs]
+
+    @property
+    def name_of_job(self):
+        return pathlib.Path(self.job).stem
+
+    def native(self, command, *args, accept=(native.DONE,), failure=JobError):
+        """Run on the driver; what is not accepted is raised with the program's sentence."""
+        outcome = native.run(self.program, command, self.job, *args)
+        if outcome.status not in accept:
+            raise failure(outcome.sentence)
+        return outcome
+
+
+# --- what all tasks get ---
+
+def package_file(folder):
+    """This package as a file for the executors."""
+    here = pathlib.Path(__file__).parent
+    path = pathlib.Path(folder) / "saltmill_package.zip"
+    with zipfile.ZipFile(path, "w") as z:
+        for source in sorted(here.glob("*.py")):
+            z.writestr(zipfile.ZipInfo(f"saltmill/{source.name}"), source.read_bytes())
+    return path
+
+
+_shipped = {}  # by application: what was added to it
+
+
+def ship(request):
+    """The program and this package to all executors, once an application; the program's name there."""
+    sc, digest = request.sc, native.digest_of(request.program)
+    name = f"saltmill-{digest}"
+    shipped = _shipped.setdefault(sc.applicationId, {"package": None, "programs": set()})
+    folder = shipped.setdefault("folder", tempfile.TemporaryDirectory(prefix="saltmill-ship-"))
+    if not shipped["package"]:
+        shipped["package"] = package_file(folder.name)
+        sc.addPyFile(str(shipped["package"]))
+    if name not in shipped["programs"]:
+        shutil.copy(request.program, pathlib.Path(folder.name) / name)
+        sc.addFile(str(pathlib.Path(folder.name) / name))
+        shipped["programs"].add(name)
+    return name, digest
+
+
+def files_of_job(job):
+    """The job and the files of codes that it names, by path beside it."""
+    path = pathlib.Path(job)
+    try:
+        text = path.read_bytes()
+    except OSError as e:
+        raise JobError(f"{job}: {e.strerror}") from e
+    files = {f"job/{path.name}": text}
+    for name in re.findall(rb"codes:\s*[\"']?([^\s\"'{}#,]+)", text):
+        beside = path.parent / os.fsdecode(name)
+        if beside.is_file() and not os.path.isabs(os.fsdecode(name)):
+            files[f"job/{os.fsdecode(name)}"] = beside.read_bytes()
+    return files
+
+
+def files_of_plan(folder):
+    return {f"plan/{p.relative_to(folder)}": p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def regions_of_plan(folder):
+    """(table, regions): one more than the split keys, a line each."""
+    tables = json.loads((folder / "settings.json").read_text())["tables"]
+    regions = []
+    for t in tables:
+        splits = folder / t["name"].replace(":", "/", 1) / "splits.txt"
+        regions.append((t["name"], splits.read_bytes().count(b"\n") + 1))
+    return tuple(regions)
+
+
+# --- jobs of Spark ---
+
+def sentence_of(error, what):
+    """One sentence about a job that Spark gave up."""
+    text = str(error)
+    said = re.findall(re.escape(tasks.SAID) + r'("(?:[^"\\]|\\.)*")', text)
+    if said:
+        return f"{what}: {json.loads(said[-1])} (tried as often as spark.task.maxFailures says)"
+    lost = re.search(r"(?:Job aborted|Task \d+ in stage)[^\n]*", text)
+    return f"{what}: {lost.group(0) if lost else text.splitlines()[0]}"
+
+
+def run_job(request, rdd, partitions, faults, what):
+    """Values of some partitions; a fault that a task noted stops the job at once."""
+    sc, group, result = request.sc, f"saltmill-{id(rdd):x}-{time.monotonic_ns()}", {}
+    noted = len(faults.value)
+
+    def work():
+        try:
+            sc.setJobGroup(group, what, interruptOnCancel=True)
+            result["values"] = sc.runJob(rdd, list, partitions)
+        except Exception as e:
+            result["error"] = e
+
+    thread = InheritableThread(target=work, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(POLL_SECONDS)
+        if len(faults.value) > noted:
+            sc.cancelJobGroup(group)
+            thread.join()
+    if len(faults.value) > noted:
+        raise JobError(min(faults.value[noted:])[1])
+    if "error" in result:
+        if isinstance(result["error"], (Py4JError, OSError)):
+            raise JobError(sentence_of(result["error"], what)) from result["error"]
+        raise result["error"]
+    return result["values"]
+
+
+# --- the stages ---
+
+def make_plan(request, folder):
+    """stage P: where to cut, and the settings that all keep to.  Returns what the program printed."""
+    total = sum(i.size for i in request.inputs)
+    share = request.sample or min(1, SAMPLE_BYTES / max(total, 1))
+    existing = [x for e in request.existing for x in ("--existing", e)]
+    sample = ["--sample", f"{share:.6f}"] if share < 1 else []
+    return request.native("plan", *request.names, "--tune", *sample, *existing, "-o", folder, "--json", "--quiet",
+                          accept=(native.DONE, native.REJECTS)).printed
+
+
+def can_slice(request, plan, folder):
+    """Is this job's input text that may be cut anywhere?  The program says, of a slice without rows."""
+    plain = [i for i in request.inputs if not i.packed]
+    if not plain:
+        return False
+    outcome = native.run(request.program, "map", request.job, plain[0].path, "--plan", plan, "--slice", "0-0",
+                         "-o", folder, "--quiet")
+    return outcome.status == native.DONE
+
+
+class Maps:
+    """Stage M: slices, their tries, and what the tries report."""
+
+    def __init__(self, request, setting, folder, slices):
+        self.request, self.setting, self.folder = request, setting, folder
+        self.slices = slices
+        self.tries = len(slices)
+        self.shuffles = []
+        self.reports = {}
+        self.rejects = {}
+        self.mended = 0
+        self.faults = request.sc.accumulator([], tasks.Noted())
+
+    def run(self):
+        todo = list(self.slices)
+        while todo:
+            self.map(todo)
+            bad = mend(self.slices, self.reports)
+            todo = [self.slices[place]._replace(number=self.tries + n, bounds=bounds)
+                    for n, (place, bounds) in enumerate(bad)]
+            for (place, _), again in zip(bad, todo):
+                self.slices[place] = again
+            self.tries += len(todo)
+            self.mended += len(todo)
+        self.write()
+
+    def map(self, slices):
+        sc, setting, name = self.request.sc, self.setting, self.request.name_of_job
+        work = functools.partial(map_slices, setting, self.faults)
+        runs = shuffle(sc.parallelize(slices, len(slices)).mapPartitions(work), setting.value.partitions + 1)
+        self.shuffles.append(runs)
+        for data in run_job(self.request, received(sc, [runs]), [setting.value.partitions], self.faults,
+                            f"saltmill map {name}"):
+            number, report, rejects = tasks.read_report(data)
+            self.reports[number] = report
+            if rejects:
+                self.rejects[number] = rejects
+
+    def write(self):
+        """For the native program: a folder a map, as `saltmill map` leaves it, without the rows."""
+        for s in self.slices:
+            folder = self.folder / f"{s.number:08d}"
+            folder.mkdir(parents=True)
+            report = {k: v for k, v in self.reports[s.number].items() if k != "seconds"}
+            (folder / "report.json").write_text(json.dumps(report))
+            if s.number in self.rejects:
+                (folder / "rejects.jsonl").write_bytes(self.rejects[s.number])
+
+
+def map_slices(setting, faults, slices):
+    for what in slices:
+        yield from tasks.map_slice(setting.value, faults, what)
+
+
+def reduce_regions(setting, faults, taken, partition, pieces):
+    yield tasks.reduce_region(setting.value, faults, taken, partition, pieces)
+
+
+def reduce_all(request, setting, maps, folder):
+    """Stage R; returns the seconds of its slowest task."""
+    sc, name = request.sc, request.name_of_job
+    taken = frozenset(s.number for s in maps.slices)
+    wanted = sorted({setting.partition_of(t, r["region"]) for n in taken
+                     for t, table in enumerate(maps.reports[n]["tables"]) for r in table["regions"]}) or [0]
+    faults = sc.accumulator([], tasks.Noted())
+    work = functools.partial(reduce_regions, sc.broadcast(setting), faults, taken)
+    done = run_job(request, received(sc, maps.shuffles).mapPartitionsWithIndex(work), wanted, faults,
+                   f"saltmill reduce {name}")
+    for d in done:
+        here = folder / f"{d['table']}-{d['region']}"
+        for path, staged in d["staged"].items():
+            (here / path).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(pathlib.Path(setting.stage) / staged, here / path)
+        here.mkdir(parents=True, exist_ok=True)
+        (here / "report.json").write_text(json.dumps(d["report"]))
+    return max((d["seconds"] for d in done), default=0)

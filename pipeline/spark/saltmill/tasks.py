@@ -1,0 +1,235 @@
+"""What runs on executors: one map or one reduce a task, each a run of the native program.
+
+A failure that may pass (a full disk, a killed process) is an exception: Spark tries again.  One
+that the same input brings again is a value: the driver stops at once, and says it.  Tasks make
+folders nowhere but in the executor's own temporary space.
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import struct
+import tempfile
+import time
+
+from pyspark import AccumulatorParam, SparkFiles, TaskContext
+
+from . import native
+
+HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
+PIECE_HEAD_BYTES = 80  # pipeline/halves/pieces.h
+PIECE_STORED = struct.Struct("<64xQ8x")
+CHUNK_BYTES = 1 << 20  # as many whole pieces as fit; a piece has up to 4 MiB
+SAID = "saltmill said: "  # in front of the sentence in an exception's text
+
+
+class Failed(Exception):
+    """The program failed in a way that may pass."""
+
+    def __init__(self, sentence):
+        super().__init__(SAID + json.dumps(sentence))
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What all tasks of a load are given."""
+
+    program: str  # its name among the files of the application
+    digest: str
+    job: str  # path as the caller spelt it
+    files: dict  # relative path to bytes: the job, what it names, the plan
+    regions: tuple  # (table's name, its number of regions)
+    memory: str
+    threads: int
+    stage: str  # where finished HFiles go
+    created_ms: int = -1
+
+    @property
+    def partitions(self):
+        return sum(n for _, n in self.regions)
+
+    def partition_of(self, table, region):
+        return sum(n for _, n in self.regions[:table]) + region
+
+    def region_of(self, partition):
+        for table, (name, n) in enumerate(self.regions):
+            if partition < n:
+                return table, name, partition
+            partition -= n
+        raise IndexError(partition)
+
+
+class Noted(AccumulatorParam):
+    """A list that grows by what tasks note; a retried task may note it twice."""
+
+    def zero(self, value):
+        return []
+
+    def addInPlace(self, one, more):
+        one.extend(more)
+        return one
+
+
+# --- a task's own folder ---
+
+def local_folder():
+    """Of this executor: the disks that Spark was given for such things."""
+    dirs = os.environ.get("LOCAL_DIRS") or os.environ.get("SPARK_LOCAL_DIRS") or tempfile.gettempdir()
+    dirs = dirs.split(",")
+    return pathlib.Path(dirs[TaskContext.get().taskAttemptId() % len(dirs)])
+
+
+def sweep(folder):
+    """What killed tasks of this executor have left."""
+    for left in folder.glob("saltmill-*"):
+        pid = left.name.split("-")[1]
+        if pid == str(os.getpid()) or not os.path.exists(f"/proc/{pid}"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def own_folder(setting):
+    """With the job and the plan in it, and the program's path."""
+    parent = local_folder()
+    sweep(parent)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"saltmill-{os.getpid()}-", dir=parent))
+    try:
+        for name, data in setting.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_judged = {}  # digests of programs, by path: once a Python worker
+
+
+def program_of(setting):
+    """Its path here, and why not: (path, None) or (None, sentence)."""
+    path = SparkFiles.get(setting.program)
+    if path not in _judged:
+        os.chmod(path, 0o755)
+        _judged[path] = native.digest_of(path)
+    if _judged[path] != setting.digest:
+        return None, f"{path}: is another saltmill than the driver's, expected one and the same on all machines"
+    return path, None
+
+
+def run(setting, folder, program, command, *args, pieces=None):
+    outcome = native.run(program, command, f"job/{os.path.basename(setting.job)}", *args, "--plan", "plan", "-o", "out",
+                         "--quiet", "--memory", setting.memory, "--threads", setting.threads, pieces=pieces,
+                         cwd=folder)
+    if outcome.status != native.DONE and not outcome.is_fault_of_data:
+        raise Failed(outcome.sentence)
+    return outcome
+
+
+# --- map ---
+
+def chunks(runs, offset, size):
+    """The pieces in [offset, offset + size) of a map's runs, some whole ones at a time."""
+    runs.seek(offset)
+    data, at, end = b"", 0, offset + size
+    while True:
+        more = runs.read(min(end - runs.tell(), max(CHUNK_BYTES, 5 << 20)))
+        data = data[at:] + more if at < len(data) else more
+        at = 0
+        while at < len(data):
+            start = at
+            while at + PIECE_HEAD_BYTES <= len(data) and at - start < CHUNK_BYTES:
+                length = PIECE_HEAD_BYTES + PIECE_STORED.unpack_from(data, at)[0]
+                if at + length > len(data):
+                    break
+                at += length
+            if at == start:
+                break
+            yield data[start:at]
+        if not more:
+            if at < len(data):
+                raise Failed("the runs of a map end within a piece")
+            return
+
+
+def map_arguments(what):
+    bounds = ["--slice", what.bounds] if what.bounds else []
+    return [what.path, "--input", what.input, "--pack", *bounds]
+
+
+def map_slice(setting, faults, what):
+    """(partition, bytes): pieces by region; in the partition behind all regions the report."""
+    reports = setting.partitions
+    began = time.monotonic()
+    with own_folder(setting) as folder:
+        program, why_not = program_of(setting)
+        outcome = None if why_not else run(setting, folder, program, "map", *map_arguments(what))
+        if why_not or outcome.status:
+            faults.add([(what.number, why_not or outcome.sentence)])
+            yield reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
+            return
+        report = json.loads((folder / "out/report.json").read_text())
+        with open(folder / "out/runs", "rb", buffering=0) as runs:
+            for table, of_table in enumerate(report["tables"]):
+                for r in of_table["regions"]:
+                    for data in chunks(runs, r["offset"], r["bytes"]):
+                        yield setting.partition_of(table, r["region"]), HEAD.pack(what.number) + data
+        rejects = folder / "out/rejects.jsonl"
+        report["seconds"] = time.monotonic() - began
+        yield reports, report_bytes(what.number, report, rejects.read_bytes() if rejects.exists() else b"")
+
+
+def report_bytes(number, report, rejects):
+    text = json.dumps(report).encode()
+    return HEAD.pack(number) + HEAD.pack(len(text)) + text + rejects
+
+
+def read_report(data):
+    """Number of the try, report, rejects."""
+    number, length = HEAD.unpack_from(data, 0)[0], HEAD.unpack_from(data, 4)[0]
+    return number, json.loads(data[8:8 + length]), bytes(data[8 + length:])
+
+
+# --- reduce ---
+
+def reduce_region(setting, faults, taken, partition, received):
+    """One value: what became of the region.  taken: the tries whose pieces count."""
+    table, name, region = setting.region_of(partition)
+    began = time.monotonic()
+    pieces = (memoryview(data)[HEAD.size:] for data in received if HEAD.unpack_from(data)[0] in taken)
+    with own_folder(setting) as folder:
+        program, why_not = program_of(setting)
+        outcome = None if why_not else run(setting, folder, program, "reduce", "-", "--table", name, "--region",
+                                           region, "--created", setting.created_ms, pieces=pieces)
+        if why_not or outcome.status:
+            faults.add([(partition, why_not or outcome.sentence)])
+            return {"fault": why_not or outcome.sentence}
+        report = json.loads((folder / "out/report.json").read_text())
+        staged = {}
+        for i, path in enumerate(f["path"] for t in report["tables"] for r in t["regions"] for f in r["files"]):
+            staged[path] = f"{table}.{region}.{i}.{os.path.basename(path)}"
+            deliver(folder / "out" / path, pathlib.Path(setting.stage), staged[path])
+    return {"table": table, "region": region, "report": report, "staged": staged, "seconds": time.monotonic() - began}
+
+
+def deliver(file, stage, name):
+    """file to stage/name, under that name only when whole; another attempt's is the same bytes.
+
+    stage is never made here: when it is gone, so is the load that this task was of.
+    """
+    part = stage / f".{name}.{os.getpid()}.{TaskContext.get().taskAttemptId()}"
+    try:
+        os.rename(file, part)  # synced by the program
+    except OSError:
+        try:
+            with open(file, "rb") as source, open(part, "xb") as copy:
+                shutil.copyfileobj(source, copy, 1 << 20)
+                copy.flush()
+                os.fsync(copy.fileno())
+        except OSError as e:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise Failed(f"{stage}: {e.strerror}") from e
+    os.rename(part, stage / name)

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""spark-submit saltmill_spark.py JOB INPUT... -o OUT: a load by Apache Spark.
+
+The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 nothing published.
+"""
+
+import argparse
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from pyspark.sql import SparkSession  # noqa: E402  (saltmill is beside this file, or installed)
+
+import saltmill.spark  # noqa: E402
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles by Apache Spark")
+    p.add_argument("job")
+    p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; all tasks can open them")
+    p.add_argument("-o", "--output", required=True, metavar="OUT", help="where the load appears; must not exist")
+    p.add_argument("--slices", type=int, metavar="N", help="about so many map tasks (default: one for 256 MiB)")
+    p.add_argument("--existing", action="append", metavar="FILE", help="regions of a table that is there")
+    p.add_argument("--plan", metavar="DIR", help="a folder of `saltmill plan -o`, to keep to")
+    p.add_argument("--max-rejects", default="0", metavar="N|P%%", help="bad events tolerated, over all slices")
+    p.add_argument("--max-duplicates", metavar="N|P%%", help="publish nothing when more are hidden")
+    p.add_argument("--memory", default="512M", metavar="SIZE", help="what a task's program may hold (512M)")
+    p.add_argument("--program", metavar="FILE", help="the saltmill binary for all machines")
+    p.add_argument("--break-lock", action="store_true", help="the run that holds OUT is over for sure")
+    return p.parse_args()
+
+
+def report(r):
+    lines = [f"read {r.manifest['read']:,} events in {r.slices} slices" +
+             (f", {r.mended} of them mapped again" if r.mended else "")]
+    for name, counts in r.counts["tables"].items():
+        lines.append(f"table {name}: {counts['rows']:,} rows, {counts['cells']:,} cells in {len(r.regions[name])} files; "
+                     f"loaded {counts['loaded']:,}, filtered {counts['filtered']:,}, "
+                     f"deduplicated {counts['deduplicated']:,}")
+    lines.append(f"rejected {r.manifest['rejected']:,}")
+    lines.append(", ".join(f"{name.replace('_', ' ')} {s:.1f} s" for name, s in r.seconds.items()))
+    lines.append(f"published as {r.out}")
+    return "\n".join(lines)
+
+
+def main():
+    a = arguments()
+    # pieces are packed by the program; packing them again only costs
+    spark = SparkSession.builder.appName(f"saltmill {pathlib.Path(a.job).stem}") \
+        .config("spark.shuffle.compress", "false").config("spark.shuffle.spill.compress", "false").getOrCreate()
+    try:
+        r = saltmill.spark.load(spark, a.inputs, a.job, a.output, slices=a.slices, existing=a.existing or (),
+                                plan=a.plan, max_rejects=a.max_rejects, max_duplicates=a.max_duplicates,
+                                memory=a.memory, program=a.program, break_lock=a.break_lock)
+    except saltmill.JobError as e:
+        print(f"saltmill: {e}", file=sys.stderr)
+        return 1
+    finally:
+        spark.stop()
+    print(report(r))
+    return 3 if r.manifest["rejected"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+#!/bin/sh
+# wheel.sh VERSION: a wheel of this folder in build/wheel; with build/saltmill-worker in it when that is there.
+set -eu
+cd "$(dirname "$0")/../.."
+python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
+[ -x "$python" ] || python=python3
+work=build/wheel/work
+rm -rf build/wheel
+mkdir -p $work
+cp -r pipeline/spark/saltmill pipeline/spark/saltmill_spark.py LICENSE $work/
+sed "s/^version = .*/version = \"$1\"/" pipeline/spark/pyproject.toml >$work/pyproject.toml
+rm -rf $work/saltmill/__pycache__
+if [ -x build/saltmill-worker ]; then
+	mkdir -p $work/saltmill/bin
+	machine=$(uname -m)
+	cp build/saltmill-worker "$work/saltmill/bin/saltmill-$machine"
+	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # static: no glibc there
+else
+	echo "wheel: no build/saltmill-worker: without the program, which PATH or \$SALTMILL must then name" >&2
+fi
+"$python" -m pip wheel -q --disable-pip-version-check --no-deps -w build/wheel $work
+rm -rf $work
+ls build/wheel/*.whl

@@ -1,0 +1,246 @@
+"""A Spark of two machines on this one, and the native program with faults that a test asks for.
+
+A standalone master and two workers, 127.0.0.1 and 127.0.0.2 so that Spark takes them for two hosts and
+tries a slow task on the other one.  Each executor is a process of its own, which can really be killed.
+All of it listens on loopback addresses, writes below one folder, and is stopped by process id.
+"""
+
+import filecmp
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "pipeline" / "spark"
+sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "cli")]
+
+# The program as tasks find it: it notes who runs it, does what the test has put into the file CONTROL/COMMAND
+# (once: whoever can take the file away) or CONTROL/COMMAND.always, and goes on as saltmill.  What the driver
+# runs is driver-COMMAND.
+WRAPPER = """#!/bin/sh
+control={control} worker=$PPID what=$1
+read -r _ _ _ daemon _ </proc/$worker/stat
+read -r _ _ _ executor _ </proc/$daemon/stat
+grep -q pyspark.daemon /proc/$worker/cmdline || what=driver-$1
+echo "$what $executor $worker $$" >>$control/log
+[ ! -e $control/$what ] || ! mv $control/$what $control/$what.$$.done 2>/dev/null || . $control/$what.$$.done
+[ ! -e $control/$what.always ] || . $control/$what.always
+exec {program} "$@"
+"""
+
+
+def home_of(folder):
+    """As SPARK_HOME, but for `work`, which executors write into."""
+    import pyspark
+    home = folder / "home"
+    home.mkdir()
+    for entry in pathlib.Path(pyspark.__file__).parent.iterdir():
+        (home / entry.name).symlink_to(entry)
+    (home / "work").unlink(missing_ok=True)
+    return home
+
+
+def environment_of(folder):
+    local = folder / "local"
+    local.mkdir()
+    return {"SPARK_HOME": str(home_of(folder)), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(local),
+            "PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(conf_of(folder))}
+
+
+def conf_of(folder):
+    """Only warnings, and what master and workers say."""
+    conf = folder / "conf"
+    conf.mkdir()
+    (conf / "log4j2.properties").write_text(
+        "rootLogger.level = warn\nrootLogger.appenderRef.console.ref = console\n"
+        "appender.console.type = Console\nappender.console.name = console\nappender.console.target = SYSTEM_ERR\n"
+        "appender.console.layout.type = PatternLayout\nappender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex\n"
+        "logger.deploy.name = org.apache.spark.deploy\nlogger.deploy.level = info\n")
+    return conf
+
+
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # short lives: quick to start
+
+SETTINGS = {
+    "spark.ui.enabled": "false", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+    "spark.executor.memory": "512m", "spark.driver.memory": "768m", "spark.shuffle.compress": "false",
+    "spark.driver.extraJavaOptions": JVM, "spark.executor.extraJavaOptions": JVM,
+    "spark.executor.cores": "1", "spark.cores.max": "2", "spark.ui.showConsoleProgress": "false",
+    "spark.shuffle.io.maxRetries": "1", "spark.shuffle.io.retryWait": "100ms",
+    # a twin for what is slow; only tests that sleep are
+    "spark.speculation": "true", "spark.speculation.interval": "200ms", "spark.speculation.quantile": "0.1",
+    "spark.speculation.multiplier": "2", "spark.speculation.minTaskRuntime": "8s",
+}
+
+
+class Machines:
+    """The master and its workers."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.running = {}
+        self.environment = {**os.environ, "SPARK_DAEMON_JAVA_OPTS": f"{JVM} -Dspark.deploy.maxExecutorRetries=-1",
+                            "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1"}
+        self.start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
+        self.url = self.said("master", r"Starting Spark master at (spark://\S+)")
+        for host in ("127.0.0.1", "127.0.0.2"):
+            self.start_worker(host)
+        for host in ("127.0.0.1", "127.0.0.2"):
+            self.said(host, "Successfully registered with master")
+
+    def start(self, name, what, *args):
+        log = open(self.folder / f"{name}.log", "w")
+        self.running[name] = subprocess.Popen(
+            [f"{self.environment['SPARK_HOME']}/bin/spark-class", f"org.apache.spark.deploy.{what}", "--webui-port", "0", *args],
+            stdout=log, stderr=log, env=self.environment, cwd=self.folder)
+        log.close()
+
+    def start_worker(self, host):
+        self.start(host, "worker.Worker", "--host", host, "--cores", "2", "--memory", "2g", "--work-dir",
+                   str(self.folder / f"work-{host}"), self.url)
+
+    def said(self, name, pattern):
+        """What it wrote, once it has."""
+        log = self.folder / f"{name}.log"
+        wait_for(lambda: re.search(pattern, log.read_text()), 60)
+        return re.search(pattern, log.read_text()).group(0).split()[-1]
+
+    def kill(self, name, sig=signal.SIGKILL):
+        process = self.running.pop(name)
+        process.send_signal(sig)
+        process.wait(30)
+        return process.pid
+
+    def stop(self):
+        for name in list(self.running):
+            self.kill(name, signal.SIGTERM)
+
+
+class Rig:
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+        self.control = folder / "control"
+        self.control.mkdir()
+        self.wrapper = folder / "saltmill"
+        self.wrapper.write_text(WRAPPER.format(control=self.control, program=program))
+        self.wrapper.chmod(0o755)
+        os.environ.update(environment_of(folder))
+        self.machines = Machines(folder)
+        try:
+            self.spark = self.session()
+        except BaseException:
+            self.machines.stop()
+            raise
+
+    def session(self):
+        from pyspark.sql import SparkSession
+        builder = SparkSession.builder.master(self.machines.url).appName("saltmill tests")
+        for key, value in SETTINGS.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
+
+    def stop(self):
+        gateway = self.spark.sparkContext._gateway
+        self.spark.stop()
+        gateway.shutdown()
+        gateway.proc.stdin.close()  # at which the JVM ends
+        try:
+            gateway.proc.wait(20)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
+            gateway.proc.wait()
+        self.machines.stop()
+
+    # --- faults ---
+
+    def begin(self):
+        """Forget what was; the next test's faults."""
+        for f in self.control.iterdir():
+            f.unlink()
+        (self.control / "log").touch()
+
+    def once(self, command, code):
+        (self.control / command).write_text(code + "\n")
+
+    def always(self, command, code):
+        (self.control / f"{command}.always").write_text(code + "\n")
+
+    def done(self, command):
+        """How often a fault of `once` was done."""
+        return len(list(self.control.glob(f"{command}.*.done")))
+
+    def runs(self, command):
+        """(executor, Python worker, process) of each run of the command by a task."""
+        lines = [line.split() for line in (self.control / "log").read_text().splitlines()]
+        return [tuple(map(int, line[1:])) for line in lines if line[0] == command]
+
+    # --- loads ---
+
+    def load(self, folder, job, inputs, out="two", **more):
+        import saltmill.spark
+        with inside(folder):
+            return saltmill.spark.load(self.spark, inputs, job, out, program=self.wrapper, **more)
+
+    def native(self, folder, *args, status=0):
+        r = subprocess.run([self.program, *map(str, args), "--quiet"], cwd=folder, capture_output=True, text=True,
+                           timeout=60)
+        assert status is None or r.returncode == status, f"{args}: {r.stderr}"
+        return r
+
+
+class inside:
+    """with inside(folder): paths are relative to it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __enter__(self):
+        self.before = os.getcwd()
+        os.chdir(self.folder)
+
+    def __exit__(self, *_):
+        os.chdir(self.before)
+
+
+def assert_same(one, two):
+    """Two folders hold the same files with the same bytes."""
+    names = [sorted(p.relative_to(f).as_posix() for p in f.rglob("*")) for f in (one, two)]
+    assert names[0] == names[1]
+    for name in names[0]:
+        if (one / name).is_file():
+            assert filecmp.cmp(one / name, two / name, shallow=False), f"{name} differs in {two}"
+
+
+def assert_nothing(folder, out="two"):
+    """Neither a load nor anything of one."""
+    left = [p.name for p in folder.iterdir() if p.name.startswith(out)]
+    assert left == []
+
+
+def alive(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_for(what, seconds=20):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.1)
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def remove(folder):
+    shutil.rmtree(folder, ignore_errors=True)

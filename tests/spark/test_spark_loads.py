@@ -1,0 +1,152 @@
+"""A load by Spark is the very load that one process makes of the same input, byte for byte.
+
+The oracle is `saltmill load --plan`; what that one leaves is judged by others (tests/cli, tests/hbase).
+"""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+
+from spark_rig import PACKAGE, ROOT, SETTINGS, assert_nothing, assert_same, manifest_of  # noqa: E402
+
+import saltmill  # noqa: E402
+import saltmill.spark  # noqa: E402
+from load_help import HEADER, JOB  # noqa: E402
+
+ROWS = [f"{i * 7919 % 4000},{1_400_000_000 + i},{'x' * (1 + i % 7)}\n".encode() for i in range(20_000)]
+
+
+@pytest.fixture
+def small(rig, tmp_path):
+    """A job, 20,000 rows, their plan and the load of one process."""
+    (tmp_path / "job.yaml").write_text(JOB.replace("count: 2", "count: 5"))
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(ROWS))
+    rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
+    return tmp_path
+
+
+def test_flights_of_a_year(rig, tmp_path, flights_csv):
+    """Real data, two families, the plan made by the load itself and kept to by one process."""
+    job = ROOT / "conf" / "flights.yaml"
+    r = rig.load(tmp_path, job, flights_csv, slices=4)
+    rig.native(tmp_path, "plan", job, flights_csv, "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", job, flights_csv, "--plan", "plan", "-o", "one")
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert r.slices == 4 and len(rig.runs("map")) == 4 and r.counts["tables"]["flights"]["loaded"] == 336_776
+    assert len({executor for executor, *_ in rig.runs("map") + rig.runs("reduce")}) == 2
+    rig.native(tmp_path, "verify", "two")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "plan", "two"]
+
+
+def test_several_inputs_packed_ones_too(rig, tmp_path):
+    """A folder of two plain files and a gzip, with rejects and two tables."""
+    job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other").replace("salt: 4", "salt: 3")
+    (tmp_path / "job.yaml").write_text(job)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, at in (("a.csv", 0), ("b.csv", 7_000), ("c.csv.gz", 14_000)):
+        rows = list(ROWS[at:at + 6_000])
+        rows[at // 1_000 * 7 + 11] = b"bad,1,x\n"
+        data = HEADER + b"".join(rows)
+        (folder / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    (folder / "_hidden").write_text("no input")
+    names = [f"in/{n}" for n in ("a.csv", "b.csv", "c.csv.gz")]
+    rig.native(tmp_path, "plan", "job.yaml", *names, "--tune", "-o", "plan", status=3)
+    rig.native(tmp_path, "load", "job.yaml", *names, "--plan", "plan", "-o", "one", "--max-rejects", "3", status=3)
+    r = rig.load(tmp_path, "job.yaml", "in", slices=7, plan="plan", max_rejects="1%")
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert r.manifest["rejected"] == 3 and r.slices > 5
+    refused = rig.native(tmp_path, "load", "job.yaml", *names, "--plan", "plan", "-o", "no", "--max-rejects", "2",
+                         status=1)
+    with pytest.raises(saltmill.Rejected) as e:
+        rig.load(tmp_path, "job.yaml", names, slices=7, plan="plan", max_rejects=2, out="three")
+    assert f"saltmill load: {e.value}\n" == refused.stderr
+    assert len(rig.runs("reduce")) == 4, "rejected before anything was reduced"
+    assert_nothing(tmp_path, "three")
+
+
+def test_line_ends_in_quotes_at_the_borders(rig, tmp_path):
+    """Slices that begin within a row are mapped again, and what the wrong tries sent counts for nothing."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = b"".join(b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (i % 60)) for i in range(400))
+    (tmp_path / "in.csv").write_bytes(HEADER + rows)
+    rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
+    r = rig.load(tmp_path, "job.yaml", "in.csv", slices=9, plan="plan")
+    assert r.mended > 2 and len(rig.runs("map")) == 9 + r.mended
+    assert_same(tmp_path / "one", tmp_path / "two")
+
+
+def test_json_lines_of_a_table_that_is_there(rig, tmp_path):
+    (tmp_path / "job.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "json: {files: [in.json]}"))
+    lines = [json.dumps({"id": i % 90, "at": 1_400_000_000 + i, "value": "é" * (i % 5)}) for i in range(3000)]
+    (tmp_path / "in.json").write_text("\n".join(lines))
+    (tmp_path / "regions.txt").write_text("Total number of splits = 3\n\\x01\n\\x02\n")
+    rig.native(tmp_path, "plan", "job.yaml", "in.json", "--existing", "regions.txt", "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", "job.yaml", "in.json", "--plan", "plan", "-o", "one")
+    r = rig.load(tmp_path, "job.yaml", "in.json", slices=3, existing="regions.txt")
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert {f["region"] for f in r.regions["t"]} == {0, 1, 2}
+
+
+def test_plan_alone(small, rig):
+    found = saltmill.spark.plan(rig.spark, str(small / "in.csv"), small / "job.yaml", program=rig.wrapper)
+    told = rig.native(small, "plan", "job.yaml", "in.csv", "--tune", "-o", "other", "--json")
+    assert found == json.loads(told.stdout) and len(found["tables"][0]["regions"]) == 5
+
+
+def test_nothing_to_load(rig, tmp_path):
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "in.csv").write_bytes(HEADER)
+    (tmp_path / "other.csv").write_bytes(HEADER + ROWS[0])
+    with pytest.raises(saltmill.JobError, match="no rows to plan from"):
+        rig.load(tmp_path, "job.yaml", "in.csv")
+    rig.native(tmp_path, "plan", "job.yaml", "other.csv", "--tune", "-o", "plan")
+    rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
+    rig.load(tmp_path, "job.yaml", "in.csv", plan="plan")
+    assert_same(tmp_path / "one", tmp_path / "two")
+
+
+def test_what_cannot_be_is_said_at_once(small, rig):
+    def refused(sentence, *args, **more):
+        with pytest.raises(saltmill.JobError, match=sentence):
+            rig.load(small, *args, **more)
+        assert_nothing(small, "three")
+        assert not rig.runs("map")
+    refused("one exists; a load never touches what is there", "job.yaml", "in.csv", out="one")
+    refused("no.csv: No such file", "job.yaml", "no.csv", out="three")
+    refused("no.yaml: No such file", "no.yaml", "in.csv", out="three")
+    refused("--max-rejects: found `x`", "job.yaml", "in.csv", out="three", max_rejects="x")
+    refused("expected a path that all tasks can open", "job.yaml", "s3://bucket/in.csv", out="three")
+    (small / "job.yaml").write_text("tables: 7\n")
+    refused("job.yaml:", "job.yaml", "in.csv", out="three")
+
+
+def test_spark_submit(rig, saltmill, tmp_path):
+    """The command, an application of its own: its options, its report and its exit status."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = list(ROWS[:3000])
+    rows[2000] = b"bad,1,x\n"
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    settings = {**SETTINGS, "spark.speculation": "false"}
+    submit = [f"{os.environ['SPARK_HOME']}/bin/spark-submit", "--master", rig.machines.url,
+              *(x for key, value in settings.items() for x in ("--conf", f"{key}={value}"))]
+    r = subprocess.run([*submit, PACKAGE / "saltmill_spark.py", "job.yaml", "in.csv", "-o", "two", "--slices", "3",
+                        "--max-rejects", "0.1%", "--program", saltmill], cwd=tmp_path, capture_output=True, text=True,
+                       timeout=120)
+    assert r.returncode == 3, r.stderr
+    assert "read 3,000 events in 3 slices" in r.stdout and "rejected 1" in r.stdout
+    subprocess.run([saltmill, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan", "--quiet"], cwd=tmp_path)
+    subprocess.run([saltmill, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one", "--quiet", "--max-rejects",
+                    "1"], cwd=tmp_path)
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert manifest_of(tmp_path / "two")["rejected"] == 1
+    usage = subprocess.run([sys.executable, PACKAGE / "saltmill_spark.py"], capture_output=True, text=True, timeout=60)
+    assert usage.returncode == 2 and "JOB" in usage.stderr.upper()
