@@ -176,7 +176,7 @@ base: bytes cell text clock error reject table mem io pool units hash crash tick
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock error mem pool description splits table
 hfile: hfile | bytes cell error table mem io pool hash
-query: query published filter | bytes cell error mem hfile table job publish
+query: query published filter | bytes cell error text mem hfile table job publish pattern
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
 storage: storage | bytes error mem io pool text clock backoff xxhash_fast
 job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes

@@ -52,7 +52,7 @@ enum comparator_type {
 	COMPARE_BINARY,
 	COMPARE_BINARY_PREFIX,
 	COMPARE_SUBSTRING, /* of UTF-8, in any case */
-	COMPARE_REGEX,	   /* POSIX extended, found anywhere; `.` is any character */
+	COMPARE_REGEX,	   /* found anywhere; `.` is any character (pattern.h; query/README.md 7) */
 	COMPARE_NULL,
 	COMPARE_LONG /* 8 bytes, signed */
 };
@@ -60,8 +60,8 @@ enum comparator_type {
 struct comparator {
 	enum comparator_type type;
 	struct bytes value;
-	int64_t number; /* of COMPARE_LONG */
-	void *compiled; /* of COMPARE_REGEX; filter_open's */
+	int64_t number;			   /* of COMPARE_LONG */
+	struct compared_pattern *compiled; /* of COMPARE_REGEX; filter_open's */
 };
 
 struct filter_fuzzy {

@@ -17,6 +17,8 @@ struct pattern;
 
 /* In the arena, for any thread.  RC_CONFIG: what is wrong with it, and where. */
 int pattern_new(struct pattern **out, struct arena *a, const char *text, struct error *err);
+/* The same, but `.` is any character, a line end too. */
+int pattern_new_dotall(struct pattern **out, struct arena *a, const char *text, struct error *err);
 /* (groups) that capture. */
 size_t pattern_groups(const struct pattern *p);
 

@@ -39,7 +39,8 @@ static void to_heap(void *block, void *nothing)
 	mem_free(block);
 }
 
-static int compile(struct pattern *p, struct arena *a, const char *text, struct error *err)
+static int compile(struct pattern *p, struct arena *a, const char *text, uint32_t more,
+		   struct error *err)
 {
 	pcre2_general_context *memory = pcre2_general_context_create(from_arena, keep, a);
 	pcre2_compile_context *how = pcre2_compile_context_create(memory);
@@ -48,9 +49,10 @@ static int compile(struct pattern *p, struct arena *a, const char *text, struct 
 	int code;
 	pcre2_set_newline(how, PCRE2_NEWLINE_LF);
 	pcre2_set_bsr(how, PCRE2_BSR_UNICODE);
-	p->code = pcre2_compile((PCRE2_SPTR)text, strlen(text),
-				PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
-				&code, &at, how);
+	p->code =
+		pcre2_compile((PCRE2_SPTR)text, strlen(text),
+			      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | more,
+			      &code, &at, how);
 	p->limits = pcre2_match_context_create(memory);
 	pcre2_set_match_limit(p->limits, MOST_STEPS);
 	pcre2_set_heap_limit(p->limits, MOST_HEAP_KIB);
@@ -62,15 +64,26 @@ static int compile(struct pattern *p, struct arena *a, const char *text, struct 
 			 (size_t)at, (const char *)why);
 }
 
-int pattern_new(struct pattern **out, struct arena *a, const char *text, struct error *err)
+static int make(struct pattern **out, struct arena *a, const char *text, uint32_t more,
+		struct error *err)
 {
 	struct pattern *p = arena_alloc(a, sizeof(*p));
-	int rc = compile(p, a, text, err);
+	int rc = compile(p, a, text, more, err);
 	if (rc)
 		return rc;
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->groups);
 	*out = p;
 	return RC_OK;
+}
+
+int pattern_new(struct pattern **out, struct arena *a, const char *text, struct error *err)
+{
+	return make(out, a, text, 0, err);
+}
+
+int pattern_new_dotall(struct pattern **out, struct arena *a, const char *text, struct error *err)
+{
+	return make(out, a, text, PCRE2_DOTALL, err);
 }
 
 size_t pattern_groups(const struct pattern *p)

@@ -1,46 +1,84 @@
 /* compare.c - HBase's comparators (ByteArrayComparable): a value of a cell and one that is given */
 #include <ctype.h>
-#include <regex.h>
-#include <wctype.h>
 
 #include "filter_kinds.h"
 #include "mem.h"
+#include "pattern.h"
+#include "text.h"
+
+/* RegexStringComparator: java.util.regex with DOTALL, which PCRE2 is near (README.md 7). */
+struct compared_pattern {
+	struct arena arena;
+	struct pattern *pattern;
+	struct pattern_scratch scratch;
+	struct buf text; /* of the value */
+	bool costly;
+};
 
 int comparator_open(struct comparator *c, struct error *err)
 {
 	if (c->type != COMPARE_REGEX)
 		return 0;
-	char *text = mem_format("%.*s", (int)c->value.len, (const char *)c->value.ptr);
-	regex_t *compiled = mem_calloc(1, sizeof *compiled);
-	int fault = regcomp(compiled, text, REG_EXTENDED | REG_NOSUB);
-	char why[120];
-	if (fault) {
-		regerror(fault, compiled, why, sizeof why);
-		error_set(err, RC_CONFIG,
-			  "found the expression `%.100s`: %s; expected a POSIX "
-			  "extended regular expression",
-			  text, why);
-		mem_free(compiled);
-	} else {
-		c->compiled = compiled;
-	}
-	mem_free(text);
-	return fault ? RC_CONFIG : 0;
+	if (c->value.len && memchr(c->value.ptr, 0, c->value.len))
+		return error_set(err, RC_CONFIG,
+				 "found a NUL in an expression, expected it as \\x00");
+	struct compared_pattern *p = mem_calloc(1, sizeof *p);
+	char *text = arena_strndup(&p->arena, c->value.len ? (const char *)c->value.ptr : "",
+				   c->value.len);
+	c->compiled = p;
+	return pattern_new_dotall(&p->pattern, &p->arena, text, err);
 }
 
 void comparator_close(struct comparator *c)
 {
-	if (c->compiled)
-		regfree(c->compiled);
+	if (!c->compiled)
+		return;
+	pattern_scratch_release(&c->compiled->scratch);
+	buf_release(&c->compiled->text);
+	arena_release(&c->compiled->arena);
 	mem_free(c->compiled);
 	c->compiled = NULL;
 }
 
+bool comparator_gave_up(const struct comparator *c)
+{
+	return c->compiled && c->compiled->costly;
+}
+
+/* Three bytes that would be a surrogate: one malformed character to Java (UTF_8.Decoder). */
+static bool is_surrogate(const uint8_t *p, const uint8_t *end)
+{
+	return end - p >= 3 && p[0] == 0xED && (p[1] & 0xE0) == 0xA0 && (p[2] & 0xC0) == 0x80;
+}
+
+/* As new String(value, UTF_8): what is no character becomes U+FFFD. */
+static void decode(struct buf *out, struct bytes value)
+{
+	const uint8_t *p = value.ptr, *end = p + value.len;
+	uint32_t code;
+	out->len = 0;
+	while (p < end) {
+		size_t good = utf8_char(p, end);
+		size_t n = good ? good
+			   : is_surrogate(p, end)
+				   ? 3
+				   : utf8_decode(bytes_of(p, (size_t)(end - p)), &code);
+		if (good)
+			buf_append(out, p, good);
+		else
+			buf_append(out, "\xEF\xBF\xBD", 3);
+		p += n;
+	}
+}
+
 static bool is_found(const struct comparator *c, struct bytes value)
 {
-	const char *text = value.len ? (const char *)value.ptr : "";
-	int len = (int)value.len; /* of any bytes: regexec ends at a NUL */
-	return re_search(c->compiled, text, len, 0, len, NULL) >= 0;
+	struct compared_pattern *p = c->compiled;
+	decode(&p->text, value);
+	enum pattern_result found =
+		pattern_find(p->pattern, &p->scratch, buf_bytes(&p->text), NULL);
+	p->costly |= found == PATTERN_COSTLY;
+	return found == PATTERN_FOUND;
 }
 
 static bool same_letters(const uint8_t *a, const uint8_t *b, size_t n)

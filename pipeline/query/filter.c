@@ -64,6 +64,20 @@ int filter_open(struct filter *f, struct error *err)
 	return rc;
 }
 
+int filter_check(const struct filter *f, struct error *err)
+{
+	int rc = 0;
+	if (comparator_gave_up(&f->with))
+		return error_set(err, RC_LIMIT,
+				 "the expression `%.*s` was not done with a cell within a "
+				 "million steps; expected one without repeats of repeats",
+				 (int)(f->with.value.len < 100 ? f->with.value.len : 100),
+				 (const char *)f->with.value.ptr);
+	for (size_t i = 0; rc == 0 && i < f->nof; i++)
+		rc = filter_check(f->of[i], err);
+	return rc;
+}
+
 void filter_close(struct filter *f)
 {
 	if (!f)

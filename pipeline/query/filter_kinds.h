@@ -97,5 +97,9 @@ bool filter_hint_reached(const struct filter_hint *h, const struct cell *c);
 bool comparator_passes(const struct comparator *with, enum filter_op op, struct bytes value);
 int comparator_open(struct comparator *c, struct error *err);
 void comparator_close(struct comparator *c);
+/* An expression looked for too long: what passed was not true. */
+bool comparator_gave_up(const struct comparator *c);
+/* Any in the filter; RC_LIMIT. */
+int filter_check(const struct filter *f, struct error *err);
 
 #endif

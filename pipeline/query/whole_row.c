@@ -280,6 +280,8 @@ int scan_gather_row(struct query_scan *s, struct error *err)
 	if (j && !j->row_key(j->ctx, buf_bytes(&s->row)))
 		return step_over(s, err);
 	int rc = f ? filter_gathered(s, err) : gather_families(s, err);
+	if (f && rc >= 0 && filter_check(f, err))
+		return RC_LIMIT;
 	if (f && rc == 0)
 		filter_reset(f);
 	if (j && rc == 0 && s->gathered.n)
