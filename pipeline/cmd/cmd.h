@@ -116,5 +116,6 @@ int cmd_scan(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_help(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif
