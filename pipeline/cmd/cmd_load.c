@@ -277,6 +277,32 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	{"existing", required_argument, NULL, OPT_EXISTING}
 /* clang-format on */
 
+/* load, unite and replay: run with what stands behind the options. */
+static int command(int argc, char **argv, const struct option *own,
+		   int (*run_it)(const struct run_options *o, struct load_arguments *a,
+				 char **operands, size_t n))
+{
+	struct run_options o;
+	struct load_arguments a = {0};
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	int status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
+	if (rc == RC_OK)
+		status = run_it(&o, &a, argv + first, (size_t)(argc - first));
+	existing_regions_release(&a.live);
+	folders_release(&a.maps);
+	folders_release(&a.reduces);
+	return status;
+}
+
+static int load_files(const struct run_options *o, struct load_arguments *a, char **operands,
+		      size_t n)
+{
+	if (n > 0)
+		return run(o, a, operands[0], operands + 1, n - 1);
+	fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n", stderr);
+	return EXIT_USAGE;
+}
+
 int cmd_load(int argc, char **argv)
 {
 	static const struct option own[] = {OPTIONS_OF_BOTH,
@@ -287,19 +313,23 @@ int cmd_load(int argc, char **argv)
 					    INPUT_OPTIONS,
 					    {"plan", required_argument, NULL, OPT_PLAN},
 					    {0}};
-	struct run_options o;
-	struct load_arguments a = {0};
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (first >= argc) {
-		fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n",
+	return command(argc, argv, own, load_files);
+}
+
+static int unite(const struct run_options *o, struct load_arguments *a, char **operands, size_t n)
+{
+	if (n == 0 || !a->plan_dir || a->maps.n == 0) {
+		fputs("saltmill unite: expected a job, --plan and --maps; usage: saltmill unite "
+		      "JOB [FILE...] --plan DIR --maps DIR... [--reduces DIR... -o DIR]\n",
 		      stderr);
 		return EXIT_USAGE;
 	}
-	int status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
-	existing_regions_release(&a.live);
-	return status;
+	a->unites = true;
+	a->halves = (struct load_halves){.maps = (const char *const *)a->maps.path,
+					 .nmaps = a->maps.n,
+					 .reduces = (const char *const *)a->reduces.path,
+					 .nreduces = a->reduces.n};
+	return run(o, a, operands[0], operands + 1, n - 1);
 }
 
 int cmd_unite(int argc, char **argv)
@@ -316,29 +346,10 @@ int cmd_unite(int argc, char **argv)
 		{"reduces", required_argument, NULL, OPT_REDUCES},
 		{"inputs", required_argument, NULL, OPT_INPUTS},
 		{0}};
-	struct run_options o;
-	struct load_arguments a = {.unites = true};
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
-	int status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (rc == RC_OK && (first >= argc || !a.plan_dir || a.maps.n == 0)) {
-		fputs("saltmill unite: expected a job, --plan and --maps; usage: saltmill unite "
-		      "JOB "
-		      "[FILE...] --plan DIR --maps DIR... [--reduces DIR... -o DIR]\n",
-		      stderr);
-	} else if (rc == RC_OK) {
-		a.halves = (struct load_halves){.maps = (const char *const *)a.maps.path,
-						.nmaps = a.maps.n,
-						.reduces = (const char *const *)a.reduces.path,
-						.nreduces = a.reduces.n};
-		status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1));
-	}
-	existing_regions_release(&a.live);
-	folders_release(&a.maps);
-	folders_release(&a.reduces);
-	return status;
+	return command(argc, argv, own, unite);
 }
 
-static int replay(const struct run_options *o, struct load_arguments *a, const char *dir)
+static int replay_rejects(const struct run_options *o, struct load_arguments *a, const char *dir)
 {
 	struct error err;
 	struct manifest m;
@@ -363,24 +374,21 @@ static int replay(const struct run_options *o, struct load_arguments *a, const c
 	return status;
 }
 
+static int replay(const struct run_options *o, struct load_arguments *a, char **operands, size_t n)
+{
+	if (n == 1 && a->rejects)
+		return replay_rejects(o, a, operands[0]);
+	fputs("saltmill replay: expected a published load; usage: saltmill replay DIR "
+	      "--rejects[=FILE] -o DIR\n",
+	      stderr);
+	return EXIT_USAGE;
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	static const struct option own[] = {OPTIONS_OF_BOTH,
 					    {"rejects", optional_argument, NULL, OPT_REJECTS},
 					    {"job", required_argument, NULL, OPT_JOB},
 					    {0}};
-	struct run_options o;
-	struct load_arguments a = {0};
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (first != argc - 1 || !a.rejects) {
-		fputs("saltmill replay: expected a published load; usage: saltmill replay DIR "
-		      "--rejects[=FILE] -o DIR\n",
-		      stderr);
-		return EXIT_USAGE;
-	}
-	int status = replay(&o, &a, argv[first]);
-	existing_regions_release(&a.live);
-	return status;
+	return command(argc, argv, own, replay);
 }
