@@ -20,6 +20,7 @@ struct table_sample {
 	double measured_bytes; /* of KeyValues, that the ratio stands on */
 	double scale; /* all rows over those in the sample: a share of the input was read; 0: 1 */
 	struct hfile_tuning *tuned; /* [families] in the arena of the options; NULL: none asked */
+	bool untuned;		    /* of what was merged, some was saved without settings */
 	double scale_error;	    /* of what is scaled, as a share of it, with 99 % confidence */
 };
 void table_sample_release(struct table_sample *s);
@@ -47,8 +48,9 @@ struct planning_counts {
 	uint64_t events, rejected;
 	int64_t newest_ms;
 	double share;	      /* of the input, that was read */
-	const char **columns; /* of the input, in the arena of the options */
+	const char **columns; /* of the input, in the arena of the options; NULL: not known */
 	size_t ncolumns;
+	bool columns_differ; /* of what was merged */
 };
 
 /*
@@ -64,18 +66,20 @@ int planning_read(const struct job *job, const struct planning_options *o,
 int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
 		  const struct splits *live, struct error *err);
 
-#define SAMPLES_FORMAT 1 /* of that file */
+#define SAMPLES_FORMAT 2 /* of that file */
 
 /*
  * The file of `--save`, for all tables of the job, and back.  samples_merge adds a file to what
- * samples hold ({0} before the first).  RC_DATA: not such a file, damaged, or of other tables.
- * samples_save replaces such a file, whole; samples_check says beforehand that it may (RC_CONFIG:
- * something else is there).
+ * samples and counts hold ({0} before the first), what is kept beyond in *a.  Of settings those
+ * stay that were found on most cells, so the order does not matter.  RC_DATA: not such a file,
+ * damaged, or of other tables. samples_save replaces such a file, whole; samples_check says
+ * beforehand that it may (RC_CONFIG: something else is there).
  */
 int samples_check(const char *path, struct error *err);
-int samples_save(const struct job *job, const struct table_sample *samples, const char *path,
-		 struct error *err);
-int samples_merge(const struct job *job, struct table_sample *samples, const char *path,
+int samples_save(const struct job *job, const struct table_sample *samples,
+		 const struct planning_counts *counts, const char *path, struct error *err);
+int samples_merge(const struct job *job, struct table_sample *samples,
+		  struct planning_counts *counts, struct arena *a, const char *path,
 		  struct error *err);
 
 #endif

@@ -8,6 +8,8 @@
 #include "publish.h"
 #include "sorter.h"
 
+/* Does a family ask for it? */
+bool tuning_asked(const struct table *schema);
 /*
  * When families ask for it: try settings on cells from evenly spaced places of the key space, and
  * let t->table be a copy (in the arena) with what was found; *tuned has an entry a family, level 0

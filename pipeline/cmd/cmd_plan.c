@@ -125,14 +125,27 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 	return rc;
 }
 
+/* Of merged samples, none lacks settings that are asked for. */
+static bool all_tuned(const struct plan_run *r)
+{
+	bool all = true;
+	for (size_t t = 0; t < r->job.ntables; t++)
+		all &= !r->samples[t].untuned || !tuning_asked(&r->job.tables[t].schema);
+	return all;
+}
+
 static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct error *err)
 {
 	const struct plan_arguments *a = r->args;
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < a->nfrom; i++)
-		rc = samples_merge(&r->job, r->samples, a->from[i], err);
+		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, a->from[i], err);
 	for (size_t i = 0; rc == RC_OK && a->nfrom && i < nfiles; i++)
-		rc = samples_merge(&r->job, r->samples, files[i], err);
+		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, files[i], err);
+	if (rc == RC_OK && a->nfrom && a->tune && !all_tuned(r))
+		rc = error_set(err, RC_CONFIG,
+			       "--tune: some of these samples were saved without --tune, so the "
+			       "settings of `level: auto` are not known; save all of them with it");
 	if (rc || a->nfrom)
 		return rc;
 	struct ingest topic = {0};
@@ -186,7 +199,7 @@ static int settings_of(struct plan_run *r, size_t t, struct settings_table *s, s
 /* What runs take that keep to this plan (kept_plan.h). */
 static int write_settings(struct plan_run *r, struct error *err)
 {
-	struct plan_settings s = {.tuned = r->args->tune,
+	struct plan_settings s = {.tuned = r->args->nfrom ? all_tuned(r) : r->args->tune,
 				  .ncolumns = r->counts.ncolumns,
 				  .ntables = r->job.ntables};
 	int rc = RC_OK;
@@ -209,7 +222,7 @@ static int publish(struct plan_run *r, struct error *err)
 	int rc = RC_OK;
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = write_table(r, t, err);
-	if (rc == RC_OK && r->counts.columns)
+	if (rc == RC_OK && r->counts.columns && !r->counts.columns_differ)
 		rc = write_settings(r, err);
 	struct buf text = {0};
 	plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, NULL);
@@ -238,6 +251,14 @@ static int print(const struct plan_run *r)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
 	lint_report_severe(&warnings, &r->job, &r->lint);
+	if (r->args->nfrom && r->counts.columns_differ)
+		buf_append_str(&warnings,
+			       "the samples are of inputs with different columns: there is no "
+			       "settings.json, so that nothing can keep to this plan by --plan\n");
+	else if (r->args->nfrom && !r->args->tune && !all_tuned(r))
+		buf_append_str(&warnings,
+			       "the samples do not tell the settings of `level: auto`: for --plan "
+			       "save them with --tune\n");
 	if (!r->common->quiet)
 		command_warn_framing("plan", r->job.tables, r->job.ntables);
 	int status = (r->common->json ? command_print : command_show)("plan", &text);
@@ -265,7 +286,7 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 	if (rc == RC_OK)
 		rc = take_samples(r, files, nfiles, err);
 	if (rc == RC_OK && r->args->save)
-		rc = samples_save(&r->job, r->samples, r->args->save, err);
+		rc = samples_save(&r->job, r->samples, &r->counts, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
 		rc = make_plan(r, t, err);
 	if (rc == RC_OK && r->staging)

@@ -6,6 +6,7 @@
 #include "io.h"
 #include "mem.h"
 #include "plan_settings.h"
+#include "tuning.h"
 #include "xxhash_fast.h"
 
 static int read_splits(struct kept_table *t, const struct settings_table *s, const char *dir,
@@ -27,18 +28,10 @@ static int read_splits(struct kept_table *t, const struct settings_table *s, con
 	return rc;
 }
 
-static bool asks(const struct table *t)
-{
-	for (size_t i = 0; i < t->nfamilies; i++)
-		if (t->families[i].aim != AIM_NONE)
-			return true;
-	return false;
-}
-
 static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct settings_table *s,
 		       const struct table *schema, struct error *err)
 {
-	if (!asks(schema))
+	if (!tuning_asked(schema))
 		return RC_OK;
 	t->tuned = arena_alloc(&k->arena, schema->nfamilies * sizeof *t->tuned);
 	for (size_t i = 0; i < s->ntuned; i++) {
@@ -72,7 +65,7 @@ static int take_tables(struct kept_plan *k, const struct plan_settings *s, const
 		if (t >= s->ntables || strcmp(s->tables[t].name, schema->name) != 0)
 			return error_set(err, RC_CONFIG, "%s: has other tables than %s", dir,
 					 job->path);
-		if (asks(schema) && !s->tuned)
+		if (tuning_asked(schema) && !s->tuned)
 			return error_set(err, RC_CONFIG,
 					 "%s: table %s has compression with `level: auto`, which "
 					 "this plan leaves open: make it with --tune",
@@ -117,7 +110,8 @@ int kept_plan_read(struct kept_plan *k, const char *dir, const struct job *job, 
 			   : error_set(err, RC_CONFIG,
 				       "%s: has no settings.json: expected a folder that `saltmill "
 				       "plan "
-				       "JOB FILE... -o DIR` has made of events, not --from samples",
+				       "JOB FILE... -o DIR` has made of events, or --from samples "
+				       "that all have the same columns",
 				       dir);
 	if (rc == RC_OK && memcmp(s.job_digest, job->digest, sizeof job->digest) != 0)
 		rc = error_set(err, RC_CONFIG,

@@ -44,14 +44,6 @@ static struct job_table *copy_table(const struct job_table *from, struct arena *
 	return to;
 }
 
-static bool asked(const struct table *t)
-{
-	for (size_t i = 0; i < t->nfamilies; i++)
-		if (t->families[i].aim != AIM_NONE)
-			return true;
-	return false;
-}
-
 void tuning_apply(struct cut_table *t, const struct hfile_tuning *tuned, struct arena *a)
 {
 	struct job_table *best = copy_table(t->table, a);
@@ -85,13 +77,21 @@ size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tu
 	return n;
 }
 
+bool tuning_asked(const struct table *schema)
+{
+	for (size_t i = 0; i < schema->nfamilies; i++)
+		if (schema->families[i].aim != AIM_NONE)
+			return true;
+	return false;
+}
+
 int tuning_decide(struct cut_table *t, struct sorter *sorter, unsigned threads,
 		  const char *work_dir, struct arena *a, struct hfile_tuning **tuned,
 		  struct error *err)
 {
 	size_t n = t->table->schema.nfamilies;
 	*tuned = NULL;
-	if (!asked(&t->table->schema) || sorter_totals(sorter).records == 0)
+	if (!tuning_asked(&t->table->schema) || sorter_totals(sorter).records == 0)
 		return RC_OK;
 	*tuned = arena_alloc(a, n * sizeof **tuned);
 	struct job_table *plain = copy_table(t->table, a);

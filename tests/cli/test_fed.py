@@ -226,3 +226,58 @@ def test_arrow_streams_tell_their_end_themselves(tmp_path, saltmill):
     h.reduce_all(2)
     h.unite_told([])
     assert_same(tmp_path / "one", tmp_path / "two")
+
+
+AUTO = JOB.replace("compression: NONE", "compression: {codec: ZSTD, level: auto, framing: hbase}")
+
+
+def test_a_plan_is_made_of_slices_that_each_saw_alone(tmp_path, saltmill):
+    """Three slices, two of them fed, united as a tree; what a load needs of a plan is in it."""
+    rows = b"".join(f"{i * 7919 % 5000},{1_400_000_000 + i},{'x' * (i % 60)}{i}\n".encode() for i in range(6000))
+    (tmp_path / "job.yaml").write_text(AUTO)
+    (tmp_path / "in.csv").write_bytes(HEADER + rows + b"bad,1,x\n")
+    h = Fed(tmp_path, saltmill, ["in.csv"])
+    data = (tmp_path / "in.csv").read_bytes()
+    (tmp_path / "head").write_bytes(HEADER)
+    borders = [0, len(data) // 3, len(data) * 2 // 3, len(data)]
+    h.run("plan", "in.csv", "--slice", f"0-{borders[1]}", "--save", "a", "--tune")
+    for name, a, b in ("b", *borders[1:3]), ("c", *borders[2:4]):
+        h.run("plan", "-", "--name", "in.csv", "--slice", f"{a}-{b}", "--offset", a - 1, "--size", len(data), "--bytes",
+              len(data) - a + 1, "--columns", "head", "--save", name, "--tune", input=data[a - 1:],
+              status=3 if name == "c" else 0)
+    h.run("plan", "--from", "a", "b", "--save", "ab", "--tune")
+    told = h.run("plan", "--from", "ab", "c", "--tune", "-o", "plan", "--json", status=3)
+    assert json.loads(told.stdout)["events"] == 6001 and json.loads(told.stdout)["rejected"] == 1
+    settings = json.loads((tmp_path / "plan/settings.json").read_text())
+    assert settings["tuned"] and [c["name"] for c in settings["columns"]] == ["id", "at", "value"]
+    (family,) = settings["tables"][0]["tuned"]
+    saved = []  # the settings are those of the slice that had most to measure
+    for name in "abc":
+        h.run("plan", "--from", name, "--tune", "-o", f"of-{name}", status=None)
+        saved += json.loads((tmp_path / f"of-{name}/settings.json").read_text())["tables"][0]["tuned"]
+    assert family in saved and family["plain_bytes"] == max(s["plain_bytes"] for s in saved)
+    h.load("--max-rejects", 1, status=3)
+    h.map_file(0, 2)
+    h.reduce_all(2)
+    h.unite_told([h.digest(0)], "--max-rejects", 1, status=3)
+    assert_same(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_plan_of_slices_says_what_it_does_not_know(tmp_path, saltmill):
+    (tmp_path / "job.yaml").write_text(AUTO)
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(ROWS))
+    (tmp_path / "other.csv").write_bytes(b"more," + HEADER + b"".join(b"1," + r for r in ROWS))
+    h = Fed(tmp_path, saltmill, ["in.csv"])
+    h.run("plan", "in.csv", "--save", "tuned", "--tune")
+    h.run("plan", "in.csv", "--save", "untuned")
+    h.run("plan", "other.csv", "--save", "other", "--tune")
+    refused(h.run("plan", "--from", "tuned", "untuned", "--tune", "-o", "x", status=2), 2, "saved without --tune")
+    r = h.run("plan", "--from", "tuned", "untuned", "-o", "x")
+    assert b"do not tell the settings of `level: auto`" in r.stderr
+    refused(h.run("load", "in.csv", "--plan", "x", "-o", "y", status=2), 2, "--tune")
+    r = h.run("plan", "--from", "tuned", "other", "--tune", "-o", "z")
+    assert b"with different columns" in r.stderr and not (tmp_path / "z/settings.json").exists()
+    data = (tmp_path / "tuned").read_bytes()
+    for cut in (10, 40, len(data) - 1):
+        (tmp_path / "cut").write_bytes(data[:cut])
+        refused(h.run("plan", "--from", "cut", status=1), 1, "cut")

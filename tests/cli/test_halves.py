@@ -375,8 +375,10 @@ def test_inputs_without_a_row_and_plans_without_settings(tmp_path, saltmill):
     h.reduce_all(2)
     h.unite()
     assert_same(tmp_path / "one", tmp_path / "two")
+    (tmp_path / "e.csv").write_bytes(b"at,id,value\n" + b"".join(ROWS))
     h.run("plan", "c.csv", "--save", "sketch")
-    h.run("plan", "--from", "sketch", "-o", "other")
+    h.run("plan", "e.csv", "--save", "turned")
+    h.run("plan", "--from", "sketch", "turned", "-o", "other")
     refused(h.run("map", "c.csv", "--plan", "other", "-o", "no", status=2), 2, "has no settings.json", "--from")
 
 

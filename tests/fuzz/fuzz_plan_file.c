@@ -39,11 +39,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_append(&file, data, size);
 	mend_frames(file.ptr, file.len);
 	int fd = memory_file(buf_bytes(&file), path);
-	int rc = samples_merge(job, &sample, path, &err);
+	struct planning_counts counts = {0};
+	struct arena arena = {0};
+	int rc = samples_merge(job, &sample, &counts, &arena, path, &err);
 	expect_sentence(rc, &err);
-	if (!rc && (samples_merge(job, &sample, path, &err) || !sample.sample))
+	if (!rc && (samples_merge(job, &sample, &counts, &arena, path, &err) || !sample.sample))
 		abort();
 	sample_free(sample.sample);
+	arena_release(&arena);
 	buf_release(&file);
 	close(fd);
 	return 0;

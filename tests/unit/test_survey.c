@@ -69,6 +69,7 @@ static void test_saved_plans_merge(void **state)
 {
 	struct job job;
 	struct table_sample one = {0}, both = {0};
+	struct arena arena = {0};
 	struct planning_counts counts;
 	struct progress progress = {0};
 	struct plan plan = {0};
@@ -81,9 +82,9 @@ static void test_saved_plans_merge(void **state)
 	o.keep = true;
 	assert_int_equal(planning_read(&job, &o, &progress, &one, &counts, &err), 0);
 	char *file = mem_format("%s/rows.sketch", dir);
-	assert_int_equal(samples_save(&job, &one, file, &err), 0);
-	assert_int_equal(samples_merge(&job, &both, file, &err), 0);
-	assert_int_equal(samples_merge(&job, &both, file, &err), 0);
+	assert_int_equal(samples_save(&job, &one, &counts, file, &err), 0);
+	assert_int_equal(samples_merge(&job, &both, &counts, &arena, file, &err), 0);
+	assert_int_equal(samples_merge(&job, &both, &counts, &arena, file, &err), 0);
 	if (planning_make(&plan, &job, &both, NULL, &err))
 		fail_msg("%s", err.msg);
 	/* each row twice: the middle stays, the regions hold twice as much */
@@ -93,6 +94,7 @@ static void test_saved_plans_merge(void **state)
 	plan_release(&plan);
 	table_sample_release(&one);
 	table_sample_release(&both);
+	arena_release(&arena);
 	job_release(&job);
 	mem_free(file);
 	mem_free(work);
