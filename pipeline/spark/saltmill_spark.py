@@ -18,7 +18,7 @@ import saltmill.spark  # noqa: E402
 def arguments():
     p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles by Apache Spark")
     p.add_argument("job")
-    p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; all tasks can open them")
+    p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; URIs of pyarrow.fs")
     p.add_argument("-o", "--output", required=True, metavar="OUT", help="where the load appears; must not exist")
     p.add_argument("--slices", type=int, metavar="N", help="about so many map tasks (default: one for 256 MiB)")
     p.add_argument("--existing", action="append", metavar="FILE", help="regions of a table that is there")

@@ -16,10 +16,13 @@ import re
 import tempfile
 import time
 
+from pyspark.sql import DataFrame
+
 from . import JobError, Rejected, native
-from .inputs import cut, list_inputs, without_scheme
+from .frames import Frame
+from .inputs import cut, is_remote, list_inputs, told, without_scheme
 from .staging import Staging
-from .stages import (Maps, Request, can_slice, files_of_job, files_of_plan, make_plan, reduce_all,
+from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, make_plan, reduce_all,
                      regions_of_plan, ship)
 from .tasks import Setting
 
@@ -74,10 +77,16 @@ def owner_of(spark):
     return spark.sparkContext.applicationId, attempt.get() if attempt.isDefined() else None
 
 
-def plan(spark, source, job, *, existing=(), sample=None, program=None):
+def request_of(spark, source, job, filesystem, ordered, program, **more):
+    frame = Frame(source, ordered) if isinstance(source, DataFrame) else None
+    inputs, filesystem = (frame.inputs(), None) if frame else list_inputs(source, filesystem)
+    return Request(spark, inputs, os.fspath(job), native.find_program(program), frame=frame, filesystem=filesystem,
+                   **more)
+
+
+def plan(spark, source, job, *, existing=(), sample=None, filesystem=None, program=None):
     """Where the regions of such a table would be cut, as `saltmill plan --json` says it."""
-    request = Request(spark, list_inputs(source), os.fspath(job), native.find_program(program),
-                      existing=listed(existing), sample=sample)
+    request = request_of(spark, source, job, filesystem, True, program, existing=listed(existing), sample=sample)
     with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
         return json.loads(make_plan(request, pathlib.Path(folder) / "plan"))
 
@@ -87,21 +96,27 @@ def listed(existing):
 
 
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
-         max_duplicates=None, memory="512M", threads=None, program=None, break_lock=False):
+         max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, program=None,
+         break_lock=False):
     """Load all of source, as the job says, into the new folder out; returns a Result.
 
-    source: paths that all tasks can open, or patterns and folders of such.  slices: about how many
-    (by size if not given: 256 MiB each).  existing: the region list of a table that is there, as for
-    `saltmill load --existing`; plan: a folder of `saltmill plan -o`, to keep to; sample: the share of the input that
-    decides where regions are cut (by size if not given).  memory, threads: of each task.  Raises Rejected
-    when more events than max_rejects are bad, JobError for all else; then nothing is published.
+    source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders: those that all tasks can
+    open, URIs that pyarrow.fs knows (hdfs://, s3://, gs:// ...), or paths of filesystem, one of pyarrow.fs.
+    slices: about how many (by size if not given: 256 MiB each).  existing: the region list of a table that is
+    there, as for `saltmill load --existing`; plan: a folder of `saltmill plan -o`, to keep to; sample: the share of
+    the input that decides where regions are cut (by size if not given; all of a DataFrame, and of files that
+    only tasks can open).  memory, threads: of each task.  ordered: the DataFrame's rows come in the same order each
+    time, so that `duplicates:` has a meaning.  Raises Rejected when more events than max_rejects are bad,
+    JobError for all else; then nothing is published.
     """
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
         limits += limit_option("--max-duplicates", max_duplicates)
+    if is_remote(out):
+        raise JobError(f"{out}: expected a folder of a file system that all tasks can write to (file://)")
     threads = threads or int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
-    request = Request(spark, list_inputs(source), os.fspath(job), native.find_program(program),
-                      existing=listed(existing), sample=sample, memory=memory, threads=threads)
+    request = request_of(spark, source, job, filesystem, ordered, program, existing=listed(existing), sample=sample,
+                         memory=memory, threads=threads)
     with Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
         return make(request, staging, slices, plan, limits)
 
@@ -110,7 +125,18 @@ def setting_of(request, plan, stage):
     name, digest = ship(request)
     return Setting(program=name, digest=digest, job=request.job,
                    files={**files_of_job(request.job), **files_of_plan(plan)}, regions=regions_of_plan(plan),
-                   memory=request.memory, threads=request.threads, stage=str(stage))
+                   memory=request.memory, threads=request.threads, stage=str(stage), filesystem=request.filesystem)
+
+
+def inputs_of_unite(request, setting, maps):
+    """The files, or what is known of those that it cannot open."""
+    if not request.frame and not request.filesystem:
+        return request.names
+    inputs = [i._replace(size=maps.reports[s.number]["size"]) for i, s in zip(request.inputs, maps.slices)] \
+        if request.frame else request.inputs
+    path = maps.folder.with_name("inputs.json")
+    path.write_text(json.dumps(told(inputs, digest_all(request, setting, maps))))
+    return ["--inputs", path]
 
 
 def make(request, staging, slices, kept_plan, limits):
@@ -123,20 +149,24 @@ def make(request, staging, slices, kept_plan, limits):
     stage = here / "files"
     stage.mkdir()
     setting = setting_of(request, plan, stage)
-    maps = Maps(request, request.sc.broadcast(setting), here / "maps",
-                cut(request.inputs, slices, sliceable))
+    shared = request.sc.broadcast(setting)
+    maps = Maps(request, shared, here / "maps", cut(request.inputs, slices, sliceable))
     with timed(seconds, "map"):
         maps.run()
-    of_unite = [*request.names, "--plan", plan, "--maps", here / "maps"]
     taken = [maps.reports[s.number] for s in maps.slices]
+    with timed(seconds, "digest"):
+        of_unite = ["--plan", plan, "--maps", here / "maps", *inputs_of_unite(request, shared, maps)]
     if too_many(limits[1], sum(r["rejected"] for r in taken), sum(r["read"] for r in taken)):
         request.native("unite", *of_unite, "--reduces", here / "maps", *limits, "-o", staging.out, "--quiet",
                        failure=Rejected)
     judged = json.loads(request.native("unite", *of_unite, "--json").printed)
     with timed(seconds, "reduce"):
-        seconds["slowest_reduce"] = round(reduce_all(
-            request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps, here / "reduces"), 3)
+        reduced = reduce_all(request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps,
+                             here / "reduces")
+    if request.frame:
+        request.frame.judge(reduced)
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
+    seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
     with timed(seconds, "unite"):
         request.native("unite", *of_unite, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS))

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import tempfile
+import threading
 import time
 import zipfile
 
@@ -15,7 +16,8 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from . import JobError, native, tasks
-from .inputs import mend
+from .frames import arrow_stream
+from .inputs import Slice, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
 SAMPLE_BYTES = 1 << 30  # what the plan looks at, at most; quantiles need rows, not a share of them
@@ -32,6 +34,8 @@ class Request:
     program: pathlib.Path
     existing: tuple = ()
     sample: float = None
+    filesystem: object = None
+    frame: object = None  # a Frame, in place of files
     memory: str = "512M"
     threads: int = 1
 
@@ -47,9 +51,9 @@ class Request:
     def name_of_job(self):
         return pathlib.Path(self.job).stem
 
-    def native(self, command, *args, accept=(native.DONE,), failure=JobError):
+    def native(self, command, *args, accept=(native.DONE,), failure=JobError, pieces=None):
         """Run on the driver; what is not accepted is raised with the program's sentence."""
-        outcome = native.run(self.program, command, self.job, *args)
+        outcome = native.run(self.program, command, self.job, *args, pieces=pieces)
         if outcome.status not in accept:
             raise failure(outcome.sentence)
         return outcome
@@ -159,21 +163,47 @@ def run_job(request, rdd, partitions, faults, what):
 
 def make_plan(request, folder):
     """stage P: where to cut, and the settings that all keep to.  Returns what the program printed."""
+    options = ["--tune", *(x for e in request.existing for x in ("--existing", e)), "-o", folder, "--json", "--quiet"]
+    accept = (native.DONE, native.REJECTS)
+    if request.frame:
+        return request.native("plan", "-", *options, accept=accept, pieces=request.frame.stream(request.sample)).printed
+    if request.filesystem:
+        with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as pipes:
+            return request.native("plan", *feed_pipes(request, pipes), *options, accept=accept).printed
     total = sum(i.size for i in request.inputs)
     share = request.sample or min(1, SAMPLE_BYTES / max(total, 1))
-    existing = [x for e in request.existing for x in ("--existing", e)]
     sample = ["--sample", f"{share:.6f}"] if share < 1 else []
-    return request.native("plan", *request.names, "--tune", *sample, *existing, "-o", folder, "--json", "--quiet",
-                          accept=(native.DONE, native.REJECTS)).printed
+    return request.native("plan", *request.names, *sample, *options, accept=accept).printed
+
+
+def feed_pipes(request, folder):
+    """A named pipe an input, which the plan reads in turn."""
+    def feed(pipe, given):
+        try:
+            with open(pipe, "wb", buffering=0) as to:
+                for data in read_from(request.filesystem, given.path):
+                    to.write(data)
+        except BrokenPipeError:
+            pass  # the plan says why it has ended
+
+    pipes = []
+    for i in request.inputs:
+        pipes.append(os.path.join(folder, f"{i.number:08d}-{os.path.basename(i.path)}"))
+        os.mkfifo(pipes[-1])
+        threading.Thread(target=feed, args=(pipes[-1], i), daemon=True).start()
+    return pipes
 
 
 def can_slice(request, plan, folder):
     """Is this job's input text that may be cut anywhere?  The program says, of a slice without rows."""
     plain = [i for i in request.inputs if not i.packed]
-    if not plain:
+    if not plain or request.frame:
         return False
-    outcome = native.run(request.program, "map", request.job, plain[0].path, "--plan", plan, "--slice", "0-0",
-                         "-o", folder, "--quiet")
+    given, pieces = [plain[0].path, "--slice", "0-0"], None
+    if request.filesystem:
+        given, pieces = feed_of(Slice(0, plain[0], "0-0"))[0], read_from(request.filesystem, plain[0].path)
+    outcome = native.run(request.program, "map", request.job, *given, "--plan", plan, "-o", folder, "--quiet",
+                         pieces=pieces)
     return outcome.status == native.DONE
 
 
@@ -205,8 +235,13 @@ class Maps:
 
     def map(self, slices):
         sc, setting, name = self.request.sc, self.setting, self.request.name_of_job
-        work = functools.partial(map_slices, setting, self.faults)
-        runs = shuffle(sc.parallelize(slices, len(slices)).mapPartitions(work), setting.value.partitions + 1)
+        if self.request.frame:
+            work = functools.partial(map_batches, setting, self.faults, self.request.frame.schema, slices)
+            mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
+        else:
+            work = functools.partial(map_slices, setting, self.faults)
+            mapped = sc.parallelize(slices, len(slices)).mapPartitions(work)
+        runs = shuffle(mapped, setting.value.partitions + 1)
         self.shuffles.append(runs)
         for data in run_job(self.request, received(sc, [runs]), [setting.value.partitions], self.faults,
                             f"saltmill map {name}"):
@@ -215,13 +250,16 @@ class Maps:
             if rejects:
                 self.rejects[number] = rejects
 
+    def report_of(self, s):
+        """As the program wrote it."""
+        return {k: v for k, v in self.reports[s.number].items() if k != "seconds"}
+
     def write(self):
         """For the native program: a folder a map, as `saltmill map` leaves it, without the rows."""
         for s in self.slices:
             folder = self.folder / f"{s.number:08d}"
             folder.mkdir(parents=True)
-            report = {k: v for k, v in self.reports[s.number].items() if k != "seconds"}
-            (folder / "report.json").write_text(json.dumps(report))
+            (folder / "report.json").write_text(json.dumps(self.report_of(s)))
             if s.number in self.rejects:
                 (folder / "rejects.jsonl").write_bytes(self.rejects[s.number])
 
@@ -231,12 +269,34 @@ def map_slices(setting, faults, slices):
         yield from tasks.map_slice(setting.value, faults, what)
 
 
+def map_batches(setting, faults, schema, slices, partition, batches):
+    yield from tasks.map_slice(setting.value, faults, slices[partition], arrow_stream(schema, batches))
+
+
+def digest_inputs(setting, given):
+    for i, reports in given:
+        yield tasks.digest_input(setting.value, i, reports)
+
+
+def digest_all(request, setting, maps):
+    """Of the inputs that were mapped in slices, which nobody has read as a whole: a task each."""
+    by_input = {}
+    for s in maps.slices:
+        if s.bounds:
+            by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
+    if not by_input:
+        return []
+    rdd = request.sc.parallelize(list(by_input.items()), len(by_input))
+    work = rdd.mapPartitions(functools.partial(digest_inputs, setting))
+    return run_job(request, work, range(len(by_input)), maps.faults, f"saltmill digest {request.name_of_job}")
+
+
 def reduce_regions(setting, faults, taken, partition, pieces):
     yield tasks.reduce_region(setting.value, faults, taken, partition, pieces)
 
 
 def reduce_all(request, setting, maps, folder):
-    """Stage R; returns the seconds of its slowest task."""
+    """Stage R; returns what its tasks did."""
     sc, name = request.sc, request.name_of_job
     taken = frozenset(s.number for s in maps.slices)
     wanted = sorted({setting.partition_of(t, r["region"]) for n in taken
@@ -252,4 +312,4 @@ def reduce_all(request, setting, maps, folder):
             os.rename(pathlib.Path(setting.stage) / staged, here / path)
         here.mkdir(parents=True, exist_ok=True)
         (here / "report.json").write_text(json.dumps(d["report"]))
-    return max((d["seconds"] for d in done), default=0)
+    return done

@@ -18,6 +18,7 @@ import time
 from pyspark import AccumulatorParam, SparkFiles, TaskContext
 
 from . import native
+from .inputs import feed_of, read_from
 
 HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
 PIECE_HEAD_BYTES = 80  # pipeline/halves/pieces.h
@@ -45,6 +46,7 @@ class Setting:
     memory: str
     threads: int
     stage: str  # where finished HFiles go
+    filesystem: object = None  # pyarrow's, that inputs are read through; None: the program opens them
     created_ms: int = -1
 
     @property
@@ -154,18 +156,28 @@ def chunks(runs, offset, size):
             return
 
 
-def map_arguments(what):
-    bounds = ["--slice", what.bounds] if what.bounds else []
-    return [what.path, "--input", what.input, "--pack", *bounds]
+def input_of(setting, what, rows):
+    """What the program is given: its arguments, and what it is fed (None: it opens the file itself)."""
+    if rows is not None:
+        return ["-", "--name", what.input.name], rows
+    if setting.filesystem:
+        arguments, offset = feed_of(what)
+        return arguments, read_from(setting.filesystem, what.input.path, offset)
+    return [what.input.path, *(["--slice", what.bounds] if what.bounds else [])], None
 
 
-def map_slice(setting, faults, what):
-    """(partition, bytes): pieces by region; in the partition behind all regions the report."""
+def map_slice(setting, faults, what, rows=None):
+    """(partition, bytes): pieces by region; in the partition behind all regions the report.
+
+    rows: an Arrow stream, in place of the slice's input.
+    """
     reports = setting.partitions
     began = time.monotonic()
+    given, pieces = input_of(setting, what, rows)
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
-        outcome = None if why_not else run(setting, folder, program, "map", *map_arguments(what))
+        outcome = None if why_not else run(setting, folder, program, "map", *given, "--input", what.input.number,
+                                           "--pack", pieces=pieces)
         if why_not or outcome.status:
             faults.add([(what.number, why_not or outcome.sentence)])
             yield reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
@@ -190,6 +202,24 @@ def read_report(data):
     """Number of the try, report, rejects."""
     number, length = HEAD.unpack_from(data, 0)[0], HEAD.unpack_from(data, 4)[0]
     return number, json.loads(data[8:8 + length]), bytes(data[8 + length:])
+
+
+# --- digest ---
+
+def digest_input(setting, given, reports):
+    """What `saltmill digest` says of an input that was mapped in slices: reports, of its maps."""
+    with own_folder(setting) as folder:
+        for number, report in reports.items():
+            (folder / "maps" / str(number)).mkdir(parents=True)
+            (folder / "maps" / str(number) / "report.json").write_text(json.dumps(report))
+        program, why_not = program_of(setting)
+        if why_not:
+            raise Failed(why_not)
+        outcome = native.run(program, "digest", "-", "--maps", "maps", "--input", given.number, "--name", given.name,
+                             "--bytes", given.size, pieces=read_from(setting.filesystem, given.path), cwd=folder)
+        if outcome.status != native.DONE:
+            raise Failed(outcome.sentence)
+        return json.loads(outcome.printed)
 
 
 # --- reduce ---

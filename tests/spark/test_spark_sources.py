@@ -1,0 +1,137 @@
+"""Inputs that only tasks can open, and DataFrames: the same bytes as of files that the program opens itself."""
+
+import datetime
+import decimal
+import gzip
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+
+import pyarrow as pa  # noqa: E402
+import pyarrow.parquet  # noqa: E402
+from pyarrow.fs import LocalFileSystem, SubTreeFileSystem  # noqa: E402
+from spark_rig import assert_nothing, assert_same, manifest_of  # noqa: E402
+
+import saltmill  # noqa: E402
+import saltmill.inputs  # noqa: E402
+from load_help import HEADER, JOB  # noqa: E402
+
+
+def test_files_that_only_tasks_can_open(rig, tmp_path):
+    """Fed by pyarrow.fs: slices, line ends in quotes at their borders, a gzip, rejects; what it says is the same."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    bucket = tmp_path / "far" / "bucket"
+    bucket.mkdir(parents=True)
+    rows = [b'%d,%d,"%s"\n' % (i, 1_400_000_000 + i, b"7,7,7\n" * (i % 60)) for i in range(300)]
+    rows[200] = b"bad,1,x\n"
+    (bucket / "a.csv").write_bytes(HEADER + b"".join(rows))
+    (bucket / "b.csv.gz").write_bytes(gzip.compress(HEADER + b"".join(rows[:50])))
+    (bucket / ".hidden.csv").write_text("no input")
+    names = ["bucket/a.csv", "bucket/b.csv.gz"]
+    (tmp_path / "bucket").symlink_to(bucket)
+    rig.native(tmp_path, "plan", "job.yaml", *names, "--tune", "-o", "plan", status=3)
+    rig.native(tmp_path, "load", "job.yaml", *names, "--plan", "plan", "-o", "one", "--max-rejects", "1", status=3)
+    (tmp_path / "bucket").unlink()
+    far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
+    r = rig.load(tmp_path, "job.yaml", "bucket/*", slices=7, max_rejects=1, filesystem=far)
+    assert_same(tmp_path / "one", tmp_path / "two")
+    assert r.mended and len(rig.runs("digest")) == 1 and len(rig.runs("map")) == r.slices + r.mended
+    with pytest.raises(saltmill.JobError, match="bucket/c.csv: No such file"):
+        rig.load(tmp_path, "job.yaml", ["bucket/c.csv"], filesystem=far, out="three")
+    assert_nothing(tmp_path, "three")
+
+
+def test_which_files(tmp_path):
+    """Folders, patterns and URIs; names that begin with `.` or `_` are for no pattern and folder."""
+    for name in ("b.csv", "a.csv", "_c.csv", ".d.csv", "e.txt"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "sub").mkdir()
+
+    def names(*paths, **more):
+        return [i.name.removeprefix("file://").removeprefix(f"{tmp_path}/")
+                for i in saltmill.inputs.list_inputs(paths, **more)[0]]
+    for more in ({}, {"filesystem": LocalFileSystem()}):
+        assert names(f"{tmp_path}/*.csv", f"{tmp_path}/e.txt", **more) == ["a.csv", "b.csv", "e.txt"]
+        assert names(str(tmp_path), **more) == ["a.csv", "b.csv", "e.txt"]
+        with pytest.raises(saltmill.JobError, match="no file is there"):
+            names(f"{tmp_path}/*.gz", **more)
+    assert names(f"file://{tmp_path}/a.csv") == ["a.csv"]
+    with pytest.raises(saltmill.JobError, match="another file system"):
+        names("hdfs://nowhere/x.csv", f"{tmp_path}/a.csv")
+
+
+ORDERS = """\
+source:
+  %s
+fields:
+  customer: {type: u32}
+  ordered: {type: time%s}
+  amount: {type: decimal, scale: 2}
+tables:
+  - name: orders
+    rowkey:
+      - {salt: 4, of: [customer]}
+      - {field: customer, as: u32}
+      - {field: ordered, as: reversed_millis}
+    timestamp: ordered
+    families:
+      o: {compression: NONE}
+    cells:
+      - {family: o, qualifier: a, value: amount, optional: true}
+      - {family: o, qualifier: c, value: city, optional: true}
+    regions: {split: sampled, count: 3}
+"""
+BEGIN = datetime.datetime(2026, 3, 1, 12, 0, 0, 123000, tzinfo=datetime.timezone.utc)
+
+
+def orders(n):
+    for i in range(n):
+        yield {"customer": i * 7919 % 500, "ordered": BEGIN + datetime.timedelta(minutes=i),
+               "amount": None if i % 7 == 0 else decimal.Decimal(i * 37 - 5000) / 100,
+               "city": None if i % 5 == 0 else ("Wien", "中国", 'a "b", c\n', "Graz")[i % 4]}
+
+
+def write_orders(folder, rows):
+    """The same rows as a Parquet file with dictionaries and small row groups, and as CSV."""
+    schema = pa.schema({"customer": pa.int64(), "ordered": pa.timestamp("us", "UTC"), "amount": pa.decimal128(12, 2),
+                        "city": pa.string()})
+    pa.parquet.write_table(pa.Table.from_pylist(rows, schema), folder / "orders.parquet", row_group_size=100)
+    quoted = ["" if r["city"] is None else '"' + r["city"].replace('"', '""') + '"' for r in rows]
+    lines = [f"{r['customer']},{r['ordered'].isoformat(timespec='milliseconds')},{'' if r['amount'] is None else r['amount']},{q}\n"
+             for r, q in zip(rows, quoted)]
+    (folder / "orders.csv").write_text("customer,ordered,amount,city\n" + "".join(lines))
+    (folder / "arrow.yaml").write_text(ORDERS % ("arrow: {files: ['-']}", ""))
+    (folder / "csv.yaml").write_text(ORDERS % ("csv: {files: [orders.csv]}", ", format: iso8601"))
+
+
+def hfiles(folder):
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("hfiles/*/*"))
+
+
+def test_a_dataframe_is_its_rows(rig, tmp_path):
+    """Of Parquet with nulls, decimals, times and dictionaries, in several partitions: the HFiles of the same CSV."""
+    write_orders(tmp_path, list(orders(3000)))
+    rig.native(tmp_path, "load", "csv.yaml", "orders.csv", "-o", "one")
+    frame = rig.spark.read.parquet(str(tmp_path / "orders.parquet")).repartition(3, "customer")
+    r = rig.load(tmp_path, "arrow.yaml", frame)
+    assert hfiles(tmp_path / "one") == hfiles(tmp_path / "two") and len(hfiles(tmp_path / "two")) == 3
+    rig.native(tmp_path, "verify", "two")
+    one, two = manifest_of(tmp_path / "one"), manifest_of(tmp_path / "two")
+    assert r.slices == 3 and [i["path"] for i in two["inputs"]] == [f"dataframe/part-{n:05d}" for n in range(3)]
+    assert sum(i["rows"] for i in two["inputs"]) == 3000
+    for of in (one, two):  # one row in 35 has neither cell
+        assert (of["tables"][0]["loaded"], of["tables"][0]["filtered"]) == (2914, 86)
+
+
+def test_keys_that_are_not_unique_need_an_order(rig, tmp_path):
+    rows = list(orders(600))
+    rows.append({**rows[100], "city": "later"})
+    write_orders(tmp_path, rows)
+    frame = rig.spark.read.parquet(str(tmp_path / "orders.parquet"))
+    with pytest.raises(saltmill.JobError, match="two rows of the DataFrame give one cell, of row key .*ordered=True"):
+        rig.load(tmp_path, "arrow.yaml", frame)
+    assert_nothing(tmp_path)
+    rig.native(tmp_path, "load", "csv.yaml", "orders.csv", "-o", "one")
+    rig.load(tmp_path, "arrow.yaml", frame, ordered=True)  # the file's order, and the later one counts
+    assert hfiles(tmp_path / "one") == hfiles(tmp_path / "two")
