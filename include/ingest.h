@@ -28,7 +28,12 @@ struct ingest {
 	struct state *state; /* NULL: no state folder */
 	const char *state_dir;
 	char cluster[64];
-	/* what can be loaded now: from the position to the end, by partition */
+	bool looks; /* nothing is to be written */
+	/* topics of the state that are not there, or not the job's, any more, and were said to be
+	 */
+	const char **gone;
+	size_t ngone;
+	/* what can be loaded now: from the position to the end, by topic and partition */
 	struct offset_range *ranges;
 	size_t nranges;
 	uint64_t available; /* offsets in them */

@@ -230,9 +230,9 @@ struct csv_source {
 };
 
 /*
- * Messages of one topic.  The columns of an event are, for json, the paths that the fields name
- * (user.id, items[0].sku, ["odd.name"]); for csv, struct job.csv's columns; for all formats also
- * $key $partition $offset $timestamp $value $header.NAME.
+ * Messages of one topic, or of several.  The columns of an event are, for json, the paths that the
+ * fields name (user.id, items[0].sku, ["odd.name"]); for csv, struct job.csv's columns; for all
+ * formats also $key $topic $partition $offset $timestamp $value $header.NAME.
  */
 enum kafka_format { KAFKA_JSON, KAFKA_AVRO, KAFKA_CSV, KAFKA_RAW };
 enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT, TOMBSTONES_DELETE };
@@ -250,9 +250,16 @@ struct kafka_property {
 
 struct kafka_source {
 	struct pos pos;
-	const char *brokers, *topic;
-	const char *group; /* offsets are told to it; NULL: to none */
-	bool share;	   /* its members share the topic by partition */
+	const char *brokers;
+	/* One topic; or several, in this order; or all whose whole name a pattern has, by name. */
+	const char *topic;
+	const char **topics;
+	size_t ntopics;
+	const char *pattern;
+	struct pattern *like; /* of pattern */
+	const char *several;  /* topics, or the pattern, as sentences name them */
+	const char *group;    /* offsets are told to it; NULL: to none */
+	bool share;	      /* its members share the topic by partition */
 	enum kafka_format format;
 	/* values are in Confluent's wire format, KAFKA_AVRO always; url NULL: they are not */
 	struct kafka_registry {
@@ -271,6 +278,14 @@ struct kafka_source {
 	/* stream: a load is cut when one of these is reached; 0: no limit */
 	uint64_t roll_bytes, roll_rows, roll_s;
 };
+
+/* What its sentences call it: "orders", "orders, returns", "^orders-.*". */
+static inline const char *kafka_name(const struct kafka_source *k)
+{
+	return k->topic ? k->topic : k->several;
+}
+/* Is it a topic of the source? */
+bool kafka_has_topic(const struct kafka_source *k, const char *name);
 
 struct job {
 	const char *path;   /* as given */

@@ -1,5 +1,5 @@
 /*
- * kafka.h - one topic of a Kafka cluster, by explicit partitions and offsets
+ * kafka.h - topics of a Kafka cluster, by explicit partitions and offsets
  *
  *   kafka_open, kafka_look, kafka_offsets_at, kafka_read, kafka_take* until RC_END, kafka_commit,
  *   kafka_close
@@ -46,39 +46,54 @@ void kafka_stop_by(struct kafka *k, const atomic_int *flag);
 void kafka_patience(struct kafka *k, uint64_t seconds);
 
 /*
- * The job's topic was there in an earlier run: should it not be any more, that is no mistake in the
- * job.
+ * The job's topics were there in an earlier run: should one not be any more, that is no mistake in
+ * the job.
  */
 void kafka_topic_is_known(struct kafka *k);
 
 /* A partition as the broker has it: offsets low..high-1; high is where open transactions begin. */
 struct kafka_partition {
+	const char *topic; /* NULL: the job's only one; else valid as long as the client */
 	int32_t id;
 	int64_t low, high;
 };
 
+/* How large a topic is; the name as above, but never NULL. */
+struct kafka_size {
+	const char *name;
+	int32_t npartitions;
+};
+
+/* What the job's topics hold. */
 struct kafka_topic {
 	char cluster[64];
-	int32_t npartitions;		    /* of the topic */
-	struct kafka_partition *partitions; /* those of the job, by id */
+	struct kafka_size *topics; /* in the job's order, those of a pattern by name */
+	size_t ntopics;
+	int32_t npartitions;		    /* of the only topic */
+	struct kafka_partition *partitions; /* those of the job, by topic and id */
 	size_t count;
 };
 
 /*
- * RC_CONFIG: no such topic, or it lacks a partition that the job names.  RC_DATA: there was such a
- * topic (kafka_topic_is_known, or this client has seen it).
+ * RC_CONFIG: no such topic, none that the pattern has, or it lacks a partition that the job names.
+ * RC_DATA: there was such a topic (kafka_topic_is_known, or this client has seen it).  Of several
+ * topics how many partitions they have, and of a pattern which topics it has, is asked every
+ * KAFKA_TOPICS_S; one that a pattern had and that is gone is left out.
  */
+#define KAFKA_TOPICS_S 5
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
-/* The same of other partitions than the job's, rising; n 0: all of the topic. */
+/* The same of other partitions than the job's only topic names, rising; n 0: all of it. */
 int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
 		  struct error *err);
 static inline void kafka_topic_release(struct kafka_topic *t)
 {
+	mem_free(t->topics);
 	mem_free(t->partitions);
 	*t = (struct kafka_topic){0};
 }
 
-/* RC_DATA: the range is not within low..high; the sentence says what is lost and what to do. */
+/* topic: of a range that names none.  RC_DATA: the range is not within low..high; the sentence says
+ * what is lost and what to do. */
 int kafka_check_range(const char *topic, const struct offset_range *r, int64_t low, int64_t high,
 		      struct error *err);
 
@@ -99,7 +114,7 @@ int kafka_committed(struct kafka *k, const struct offset_range *ranges, struct g
 /* Note the ends of the ranges, and that it was this client.  RC_IO: the group did not take it. */
 int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
 
-/* Start to fetch the ranges (by partition); ends what was begun before. */
+/* Start to fetch the ranges; ends what was begun before. */
 int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
 
 struct kafka_batch {

@@ -159,7 +159,8 @@ struct manifest {
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
-	/* Kafka; otherwise NULL and none, and not written */
+	/* Kafka; otherwise NULL and none, and not written.  topic: of the offsets that name none;
+	 * NULL where the job has several, each range then names its own */
 	const char *topic, *cluster;
 	const char *load; /* its name in the state folder; NULL: without one */
 	struct manifest_link previous;
@@ -173,6 +174,11 @@ struct manifest {
 	size_t ntables;
 	struct manifest_digests digests; /* .manifest is computed where it is written */
 };
+/* Is it of a load from Kafka? */
+static inline bool manifest_is_of_topics(const struct manifest *m)
+{
+	return m->topic || m->cluster || m->noffsets;
+}
 /* Bytes of all regions of a table, on disk; *largest: of the largest one. */
 uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest);
 /* The JSON text, keys in a fixed order, two spaces of indent, a final newline. */

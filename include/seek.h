@@ -9,6 +9,7 @@
 
 /* What became of one position. */
 struct seek_step {
+	const char *topic; /* NULL: the state's only one, or the one without a name */
 	int32_t partition;
 	bool was_set; /* there was a position before, `from` */
 	int64_t from, to;
@@ -33,11 +34,12 @@ void seek_result_release(struct seek_result *r);
 char *seek_job_path(const char *state_dir);
 
 /*
- * Set positions (end of each range; rising partitions).  RC_CONFIG, and nothing is set: no such
+ * Set positions (end of each range; by topic and partition, each once; of one topic they need no
+ * topic, and lose it where the state's places name none).  RC_CONFIG, and nothing is set: no such
  * state, a partition or an offset that the topic has not.  The latter is asked of the brokers of
  * job; NULL, or none that answers soon: only what the state knows is checked.
  */
-int seek_run(const char *state_dir, const struct job *job, const struct offset_range *to, size_t n,
+int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err);
 
 #endif

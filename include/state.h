@@ -1,5 +1,5 @@
 /*
- * state.h - which offsets of a topic are in which load: the memory of a Kafka source
+ * state.h - which offsets of which topics are in which load: the memory of a Kafka source
  *
  *   state_open, state_bind, [state_intend -> state_publishing -> state_published | state_drop]*,
  *   state_close
@@ -7,7 +7,7 @@
  * The folder (every file is written beside its name, synced and renamed):
  *
  *   lock               held by flock while a process uses the folder (lock.h)
- *   topic.json         cluster, topic and number of partitions
+ *   topic.json         cluster, topics and how many partitions they have
  *   intent.json        the load that is being made: name, folder, ranges, phase
  *   loads/NAME.json    a load that was published, or positions that were set by hand
  *   checkpoint.json    what the records say together up to one of them (checkpoint.h)
@@ -18,6 +18,10 @@
  * All of JSON but the status carry a digest of themselves.  The position of a partition is the end
  * of its range in the last loads/NAME.json, which also holds the message that was loaded last, to
  * know the topic again by.
+ *
+ * The places of a job with one `topic` name no topic, those of a job with several do (offsets.h).
+ * A state that began with one topic may go on with several: topic.json says which topic the places
+ * without a name are of, and a place that names that topic is the same.
  */
 #ifndef SALTMILL_STATE_H
 #define SALTMILL_STATE_H
@@ -38,7 +42,7 @@ struct state_load {
 	const char *name; /* a number with leading zeros: 00000042 */
 	const char *dir;  /* its folder, absolute; "" of STATE_SEEK */
 	enum state_phase phase;
-	struct offset_range *ranges; /* by partition, empty ones too */
+	struct offset_range *ranges; /* by topic and partition, empty ones too */
 	size_t nranges;
 	uint64_t read, rejected; /* events */
 	int64_t published_ms;	 /* wall clock */
@@ -56,6 +60,14 @@ struct state_topic {
 	int32_t npartitions;
 };
 
+struct state_topics {
+	struct state_topic *item;
+	size_t n;     /* 0: nothing was bound yet */
+	bool unnamed; /* item[0] is the topic of the places that name none */
+};
+
+struct buf;
+
 /* RC_CONFIG: another topic; RC_DATA: of another cluster.  dir: of the state, for the sentence. */
 int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
 		     struct error *err);
@@ -69,19 +81,25 @@ struct state;
 int state_open(struct state **out, const char *dir, bool write, struct error *err);
 void state_close(struct state *s); /* NULL is fine */
 
-/* NULL when nothing was bound yet. */
-const struct state_topic *state_topic(const struct state *s);
+/* What it is of. */
+const struct state_topics *state_topics(const struct state *s);
+/* "orders", "orders, returns"; valid as long as *t or *out. */
+const char *state_topics_text(const struct state_topics *t, struct buf *out);
 /*
  * The first time remember what the state is of; later RC_DATA when it is of something else, with
- * what to do.  listed: the job names its partitions, so that others may have been added.
+ * what to do.  Of several topics some must be the same: others come in, and those that are not
+ * among them any more keep their positions.  listed: the job names its partitions, so that others
+ * may have been added.
  */
-int state_bind(struct state *s, const struct state_topic *topic, bool listed, struct error *err);
+int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err);
 
 bool state_is_new(const struct state *s); /* there are no positions */
-/* False: no position for that partition. */
-bool state_position(const struct state *s, int32_t partition, int64_t *offset);
+/* False: no position for that place. */
+bool state_position(const struct state *s, const char *topic, int32_t partition, int64_t *offset);
 /* The last message that was loaded of it; not known: none, or the position was set by hand. */
-struct anchor state_last(const struct state *s, int32_t partition);
+struct anchor state_last(const struct state *s, const char *topic, int32_t partition);
+/* Has any partition of the topic a position? */
+bool state_has_topic(const struct state *s, const char *topic);
 
 /* The load that was published last, or NULL. */
 const struct state_load *state_newest(const struct state *s);
@@ -108,6 +126,9 @@ int state_drop(struct state *s, struct error *err);
 /* Set positions by hand; partitions that have none yet come in. */
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err);
 
+/* The same in memory only: for who looks and may not write. */
+int state_imagine(struct state *s, const struct offset_range *to, size_t n, struct error *err);
+
 /*
  * Say what became of an intent whose folder is gone: published and moved away, or never published
  * (its offsets are loaded again).  RC_CONFIG: there is no such intent.
@@ -120,15 +141,14 @@ struct state_found {
 	const char *follows; /* the load before it; NULL: there was none, or it does not say */
 	uint8_t follows_manifest[16];
 };
-struct buf;
 /*
  * Make a damaged state anew: records, intent and topic that are whole stay, others are put aside
- * and made from what was found.  topic: for a state that has lost it; NULL: not known.  Appends a
+ * and made from what was found.  topics: for a state that has lost them; n 0: not known.  Appends a
  * line to lines for each thing done.  RC_DATA, nothing changed: the loads do not follow each other,
  * or the lock tells of newer ones than were found.
  */
-int state_rebuild(const char *dir, const struct state_topic *topic, const struct state_found *found,
-		  size_t n, struct buf *lines, struct error *err);
+int state_rebuild(const char *dir, const struct state_topics *topics,
+		  const struct state_found *found, size_t n, struct buf *lines, struct error *err);
 
 struct state_note {
 	int64_t time_ms;

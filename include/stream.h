@@ -4,12 +4,26 @@
 #ifndef SALTMILL_STREAM_H
 #define SALTMILL_STREAM_H
 
+#include <pthread.h>
+
 #include "ingest.h"
 #include "meter.h"
 
+/* The lag of each topic, by one thread for others; lock is PTHREAD_MUTEX_INITIALIZER at first. */
+struct topic_lags {
+	pthread_mutex_t lock;
+	struct topic_lag {
+		char *topic;
+		uint64_t lag;
+	} * item;
+	size_t n;
+};
+void topic_lags_release(struct topic_lags *l);
+
 /* What can be seen from outside; any thread reads. */
 struct stream_gauges {
-	_Atomic uint64_t lag; /* offsets behind the end of the topic, at the last look */
+	struct topic_lags *by_topic; /* of lag; NULL: nobody looks */
+	_Atomic uint64_t lag;	     /* offsets behind the end of the topic, at the last look */
 	_Atomic uint64_t loads, events, rejected; /* published since the start */
 	_Atomic int64_t published_ms;		  /* wall clock of the last publication; 0: none */
 	_Atomic uint64_t parked; /* partitions of a shared topic that wait for somebody */
@@ -61,6 +75,9 @@ bool stream_is_due(struct stream *s);
 int stream_load_cut(struct stream *s, struct error *err);
 /* After a look: what all streams together wait for, since when (waiting_since; 0: for nothing). */
 void stream_show(struct stream_gauges *g, uint64_t lag, double since);
+/* Of the ranges that have not been loaded, in a row for each topic. */
+void stream_show_topics(struct stream_gauges *g, const struct job *job,
+			const struct offset_range *ranges, size_t n);
 /* For `saltmill status`. */
 void stream_note(struct stream *s);
 

@@ -358,7 +358,7 @@ static int replay_rejects(const struct run_options *o, struct load_arguments *a,
 	char *file =
 		a->rejects_file ? mem_strdup(a->rejects_file) : mem_format("%s/rejects.jsonl", dir);
 	int status, rc = manifest_read(&m, manifest, &arena, &err);
-	if (rc == RC_OK && !m.topic)
+	if (rc == RC_OK && !manifest_is_of_topics(&m))
 		rc = error_set(&err, RC_CONFIG,
 			       "%s was not loaded from Kafka; repair its rejects in a file of the "
 			       "source's "

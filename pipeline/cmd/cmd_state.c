@@ -172,26 +172,33 @@ int cmd_loads(int argc, char **argv)
 
 /* --- seek --- */
 
-static int by_partition(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct offset_range *x = a, *y = b;
-	return (x->partition > y->partition) - (x->partition < y->partition);
+	return place_order(x->topic, x->partition, y->topic, y->partition);
 }
 
-/* "3=1200" */
-static bool parse_position(const char *text, struct offset_range *out)
+/* "3=1200", "orders/3=1200"; the name is cut out of the word. */
+static bool parse_position(char *text, struct offset_range *out)
 {
-	char *end;
-	unsigned long p = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '=' || p > 1000000)
+	char *end, *slash = strrchr(text, '/');
+	const char *number = slash ? slash + 1 : text;
+	unsigned long p = strtoul(number, &end, 10);
+	if (number[0] < '0' || number[0] > '9' || *end != '=' || p > 1000000 || slash == text)
 		return false;
 	const char *offset = end + 1;
 	long long v = strtoll(offset, &end, 10);
-	*out = (struct offset_range){.partition = (int32_t)p, .end = v};
-	return offset[0] >= '0' && offset[0] <= '9' && *end == 0;
+	if (offset[0] < '0' || offset[0] > '9' || *end != 0)
+		return false;
+	if (slash)
+		*slash = 0;
+	*out = (struct offset_range){.topic = slash ? text : NULL,
+				     .partition = (int32_t)p,
+				     .end = v};
+	return true;
 }
 
-/* Rising, each partition once. */
+/* By topic and partition, each once. */
 static int parse_positions(char **words, size_t n, struct offset_range *to, struct error *err)
 {
 	if (n == 0)
@@ -200,14 +207,15 @@ static int parse_positions(char **words, size_t n, struct offset_range *to, stru
 	for (size_t i = 0; i < n; i++)
 		if (!parse_position(words[i], &to[i]))
 			return error_set(err, RC_CONFIG,
-					 "found `%s`, expected PARTITION=OFFSET like 3=1200",
+					 "found `%s`, expected PARTITION=OFFSET like 3=1200, or "
+					 "TOPIC/PARTITION=OFFSET",
 					 words[i]);
-	qsort(to, n, sizeof *to, by_partition);
+	qsort(to, n, sizeof *to, by_place);
 	for (size_t i = 1; i < n; i++)
-		if (to[i].partition == to[i - 1].partition)
+		if (by_place(&to[i], &to[i - 1]) == 0)
 			return error_set(err, RC_CONFIG,
-					 "found partition %d twice, expected it once",
-					 to[i].partition);
+					 "found partition %s twice, expected it once",
+					 place_text(to[i].topic, to[i].partition).text);
 	return RC_OK;
 }
 
@@ -231,7 +239,7 @@ static int find_job(const struct state_arguments *a, struct job *job, bool *foun
 }
 
 static int seek(const struct run_options *o, const struct state_arguments *a,
-		const struct offset_range *to, size_t n)
+		struct offset_range *to, size_t n)
 {
 	struct error err;
 	struct job job = {0};

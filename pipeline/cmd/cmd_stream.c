@@ -73,7 +73,8 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 	struct error err;
 	struct job job;
 	struct progress progress = {0};
-	struct stream_gauges gauges = {0};
+	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct stream_gauges gauges = {.by_topic = &lags};
 	struct metrics *metrics = NULL;
 	int rc = job_load(&job, job_path, &err);
 	job.allow_code = o->allow_code;
@@ -106,6 +107,7 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 		monitor_stop(a->monitor);
 	}
 	metrics_stop(metrics);
+	topic_lags_release(&lags);
 	job_release(&job);
 	/* a signal is how a stream ends */
 	if (rc && rc != RC_STOPPED)

@@ -141,8 +141,9 @@ const struct command commands[] = {
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
 	 cmd_replay, USES_ALL},
-	{"seek", "--state DIR PARTITION=OFFSET... [options]",
+	{"seek", "--state DIR [TOPIC/]PARTITION=OFFSET... [options]",
 	 "set positions by hand; says what that skips or repeats",
+	 "  TOPIC/                  needed where the state is of several topics\n"
 	 "  --state DIR             the state folder of load and stream\n"
 	 "  --job JOB               whose brokers are asked whether they have the offsets "
 	 "(default: "

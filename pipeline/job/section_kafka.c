@@ -39,19 +39,6 @@ static const struct {
 	{"log.queue", "what librdkafka says is shown by the program"},
 };
 
-static int read_topic(struct reader *r, const struct node *n, const struct key *key, void *slot)
-{
-	const char *name;
-	int rc = read_text(r, n, key, &name);
-	if (rc)
-		return rc;
-	if (n->len > 249 || strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					 "0123456789._-") != n->len)
-		return expected(r, n, key->name, "a topic name: up to 249 letters, digits, . _ -");
-	memcpy(slot, &name, sizeof(name));
-	return RC_OK;
-}
-
 static int by_number(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -267,10 +254,19 @@ static const struct key kafka_keys[] = {
 	 .offset = offsetof(struct kafka_source, brokers),
 	 .required = true},
 	{.name = "topic",
-	 WORDS(TEXT, NULL, "the topic", "topic: clicks"),
+	 WORDS(TEXT, NULL, "the topic; or `topics`, or `pattern`: one of the three", "topic: clicks"),
 	 .read = read_topic,
-	 .offset = offsetof(struct kafka_source, topic),
-	 .required = true},
+	 .offset = offsetof(struct kafka_source, topic)},
+	{.name = "topics",
+	 WORDS(TEXTS, NULL, "several topics; where keys are equal, the later one wins",
+	       "topics: [orders, returns]"),
+	 .read = read_topics},
+	{.name = "pattern",
+	 WORDS(TEXT, NULL,
+	       "all topics whose whole name this regular expression has, by name; new ones are found "
+	       "while streaming",
+	       "pattern: \"orders-.*\""),
+	 .read = read_topic_pattern},
 	{.name = "format",
 	 WORDS(CHOICE, NULL,
 	       "what a message's value is: JSON, Avro by the registry's schema, delimited text, or "
@@ -414,6 +410,10 @@ static int check_share(struct reader *r, const struct node *n)
 		return fault(r, item->pos,
 			     "share: found no `group`, expected the consumer group whose "
 			     "members share the topic");
+	if (!k->topic)
+		return fault(r, item->pos,
+			     "share: found several topics, expected one `topic`, whose partitions "
+			     "the members share");
 	if (k->npartitions)
 		return fault(r, item->pos,
 			     "share: found `partitions` too, expected one of the two: the "
@@ -451,6 +451,8 @@ int read_kafka(struct reader *r, const struct node *n, const struct key *key, vo
 	int rc = read_both(r, n);
 	if (!rc)
 		rc = check_dialect(r, n);
+	if (!rc)
+		rc = check_topics(r, n);
 	if (!rc)
 		rc = check_share(r, n);
 	if (!rc)

@@ -17,6 +17,12 @@ extern const struct schema *const part_schemas[]; /* ends with NULL */
 /* source.c: slot struct job. */
 int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot);
 /* kafka.c: slot struct job; csv's parts of it: slot struct csv_source. */
+/* section_topics.c */
+int read_topic(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_topics(struct reader *r, const struct node *n, const struct key *key, void *slot);
+int read_topic_pattern(struct reader *r, const struct node *n, const struct key *key, void *slot);
+/* One of the three, and what goes with it. */
+int check_topics(struct reader *r, const struct node *n);
 int read_kafka(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot);
 int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot);

@@ -145,14 +145,20 @@ static void describe_topic(struct load *l, struct manifest *m)
 	if (!k)
 		return;
 	m->cluster = arena_strdup(a, k->cluster);
-	m->topic = arena_strdup(a, l->job->kafka.topic);
+	m->topic = l->job->kafka.topic ? arena_strdup(a, l->job->kafka.topic) : NULL;
 	m->load = k->name ? arena_strdup(a, k->name) : NULL;
 	m->previous = k->previous;
 	if (m->previous.known)
 		m->previous.load = arena_strdup(a, k->previous.load);
 	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
-	if (m->noffsets)
-		memcpy(m->offsets, r, m->noffsets * sizeof *r);
+	/* the client, whose the names are, is closed before the result is shown */
+	for (size_t i = 0; i < m->noffsets; i++) {
+		m->offsets[i] = r[i];
+		if (r[i].topic)
+			m->offsets[i].topic = i && r[i].topic == r[i - 1].topic
+						      ? m->offsets[i - 1].topic
+						      : arena_strdup(a, r[i].topic);
+	}
 }
 
 /* The last step but for what must know of it. */

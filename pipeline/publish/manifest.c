@@ -131,6 +131,7 @@ static const struct member anchor_members[] = {
 SHAPE(anchor, anchor_members);
 
 static const struct member offset_members[] = {
+	{.key = "topic", TEXT, AT(offset_range, topic), .optional = true},
 	{.key = "partition", PARTITION, AT(offset_range, partition)},
 	{.key = "start", MILLIS, AT(offset_range, start)},
 	{.key = "end", MILLIS, AT(offset_range, end)},

@@ -51,11 +51,28 @@ static double cut_age_s(const struct stream_gauges *g)
 	return since ? (double)(clock_ms() - since) / 1000 : 0;
 }
 
+/* A topic's name has letters, digits, . _ - alone: nothing to escape. */
+static void put_topics(struct buf *b, struct topic_lags *l)
+{
+	pthread_mutex_lock(&l->lock);
+	if (l->n)
+		buf_append_str(b,
+			       "# HELP saltmill_topic_lag_offsets Offsets of each topic that are "
+			       "in no published load.\n"
+			       "# TYPE saltmill_topic_lag_offsets gauge\n");
+	for (size_t i = 0; i < l->n; i++)
+		buf_printf(b, "saltmill_topic_lag_offsets{topic=\"%s\"} %llu\n", l->item[i].topic,
+			   (unsigned long long)l->item[i].lag);
+	pthread_mutex_unlock(&l->lock);
+}
+
 static void format(const struct metrics *m, struct buf *b)
 {
 	const struct stream_gauges *g = m->gauges;
-	put(b, "lag_offsets", "gauge", "Offsets of the topic that are in no published load.",
+	put(b, "lag_offsets", "gauge", "Offsets of the topics that are in no published load.",
 	    (double)g->lag);
+	if (g->by_topic)
+		put_topics(b, g->by_topic);
 	put(b, "cut_offsets", "gauge", "Offsets of the open cut: not due yet, or being loaded.",
 	    (double)g->cut);
 	put(b, "cut_age_seconds", "gauge",

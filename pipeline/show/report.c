@@ -139,6 +139,14 @@ static double total_seconds(const struct load_result *r)
 	return s;
 }
 
+static size_t count_topics(const struct manifest *m)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->noffsets; i++)
+		n += i == 0 || place_order(m->offsets[i].topic, 0, m->offsets[i - 1].topic, 0) != 0;
+	return n;
+}
+
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir)
 {
 	const struct manifest *m = &r->manifest;
@@ -150,6 +158,9 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 	if (m->topic)
 		buf_printf(out, " from %zu partition%s of topic %s", m->noffsets,
 			   plural(m->noffsets), m->topic);
+	else if (manifest_is_of_topics(m))
+		buf_printf(out, " from %zu partition%s of %zu topic%s", m->noffsets,
+			   plural(m->noffsets), count_topics(m), plural(count_topics(m)));
 	else
 		buf_printf(out, " (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
 			   plural(m->ninputs));

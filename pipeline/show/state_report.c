@@ -18,24 +18,50 @@ static const char *format_time(char *text, int64_t ms)
 	return text;
 }
 
-static json_t *positions_json(const struct state *s, int32_t npartitions)
+/* A topic as the state's places call it. */
+static const char *place_topic(const struct state_topics *of, size_t i)
+{
+	return of->unnamed && i == 0 ? NULL : of->item[i].topic;
+}
+
+static json_t *positions_json(const struct state *s, const struct state_topics *of)
 {
 	json_t *list = json_array();
 	int64_t at;
-	for (int32_t p = 0; p < npartitions; p++)
-		if (state_position(s, p, &at))
-			json_array_append_new(list, json_pack("{s:i, s:I}", "partition", p,
-							      "offset", (json_int_t)at));
+	for (size_t i = 0; i < of->n; i++)
+		for (int32_t p = 0; p < of->item[i].npartitions; p++)
+			if (state_position(s, place_topic(of, i), p, &at))
+				json_array_append_new(list, json_pack("{s:s*, s:i, s:I}", "topic",
+								      of->n > 1 || !of->unnamed
+									      ? of->item[i].topic
+									      : NULL,
+								      "partition", p, "offset",
+								      (json_int_t)at));
 	return list;
+}
+
+/* "topic" of one; "topics" of several. */
+static void set_topics(json_t *out, const struct state_topics *of)
+{
+	if (of->n == 1 && of->unnamed) {
+		json_object_set_new(out, "topic", json_string(of->item->topic));
+		return;
+	}
+	json_t *list = json_array();
+	for (size_t i = 0; i < of->n; i++)
+		json_array_append_new(list, json_string(of->item[i].topic));
+	json_object_set_new(out, "topics", list);
 }
 
 static json_t *state_json(const struct state *s)
 {
 	const struct state_load *last = state_newest(s), *intent = state_intent(s);
 	struct state_note n;
-	json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "cluster", state_topic(s)->cluster, "topic",
-				state_topic(s)->topic, "running", state_in_use(s), "positions",
-				positions_json(s, state_topic(s)->npartitions));
+	const struct state_topics *of = state_topics(s);
+	json_t *out = json_pack("{s:s}", "cluster", of->item->cluster);
+	set_topics(out, of);
+	json_object_set_new(out, "running", json_boolean(state_in_use(s)));
+	json_object_set_new(out, "positions", positions_json(s, of));
 	if (intent)
 		json_object_set_new(out, "making", json_string(intent->name));
 	if (last)
@@ -62,12 +88,13 @@ static json_t *shared_json(const struct state_view *v)
 {
 	json_t *positions = json_array(), *each = json_array();
 	bool running = false;
+	struct state_topic all = v->shared.topic;
 	for (size_t i = 0; i < v->n; i++) {
-		json_t *at = positions_json(v->states[i], v->shared.topic.npartitions);
+		json_t *at = positions_json(v->states[i], &(struct state_topics){&all, 1, true});
 		json_array_extend(positions, at);
 		json_decref(at);
 		running = running || state_in_use(v->states[i]);
-		if (state_topic(v->states[i]))
+		if (state_topics(v->states[i])->n)
 			json_array_append_new(each, state_json(v->states[i]));
 	}
 	return json_pack("{s:s, s:s, s:b, s:o, s:o}", "cluster", v->shared.topic.cluster, "topic",
@@ -94,18 +121,30 @@ static void put_note(struct buf *out, const struct state_note *n, const struct s
 	buf_release(&line);
 }
 
+static void put_positions(struct buf *out, const struct state *s, const struct state_topics *of)
+{
+	int64_t at;
+	for (size_t i = 0; i < of->n; i++) {
+		const char *shown = of->n == 1 && of->unnamed ? NULL : of->item[i].topic;
+		for (int32_t p = 0; p < of->item[i].npartitions; p++)
+			if (state_position(s, place_topic(of, i), p, &at))
+				buf_printf(out, "  partition %s: next offset %" PRId64 "\n",
+					   place_text(shown, p).text, at);
+	}
+}
+
 static void put_state(struct buf *out, const struct state *s)
 {
 	const struct state_load *last = state_newest(s), *intent = state_intent(s);
 	struct state_note n;
 	char when[32], count[28];
-	int64_t at;
-	buf_printf(out, "topic %s of cluster %s, %s\n", state_topic(s)->topic,
-		   state_topic(s)->cluster,
+	const struct state_topics *of = state_topics(s);
+	struct buf names = {0};
+	buf_printf(out, "topic%s %s of cluster %s, %s\n", of->n == 1 ? "" : "s",
+		   state_topics_text(of, &names), of->item->cluster,
 		   state_in_use(s) ? "in use by a running process" : "no process is running");
-	for (int32_t p = 0; p < state_topic(s)->npartitions; p++)
-		if (state_position(s, p, &at))
-			buf_printf(out, "  partition %d: next offset %" PRId64 "\n", p, at);
+	buf_release(&names);
+	put_positions(out, s, of);
 	if (intent)
 		buf_printf(out, "making load %s as %s\n", intent->name, intent->dir);
 	if (last)
@@ -128,7 +167,7 @@ static void put_shared(struct buf *out, const struct state_view *v)
 		struct state_note n;
 		char when[32], count[28];
 		int64_t at = 0;
-		state_position(s, (int32_t)i, &at);
+		state_position(s, NULL, (int32_t)i, &at);
 		buf_printf(out, "  partition %zu: next offset %" PRId64 ", %s", i, at,
 			   state_in_use(s) ? "in use" : "nobody has it");
 		bool noted = state_noted(s, &n);
@@ -151,7 +190,7 @@ void state_report_text(struct buf *out, const struct state_view *v)
 {
 	if (v->is_shared)
 		put_shared(out, v);
-	else if (!state_topic(v->states[0]))
+	else if (!state_topics(v->states[0])->n)
 		buf_append_str(out, "nothing was loaded yet\n");
 	else
 		put_state(out, v->states[0]);
@@ -161,7 +200,7 @@ void state_report_json(struct buf *out, const struct state_view *v)
 {
 	if (v->is_shared)
 		show_json(out, shared_json(v), JSON_INDENT(2));
-	else if (!state_topic(v->states[0]))
+	else if (!state_topics(v->states[0])->n)
 		buf_append_str(out, "{}\n");
 	else
 		show_json(out, state_json(v->states[0]), JSON_INDENT(2));
@@ -190,7 +229,8 @@ static void put_load(struct buf *out, const char *prefix, const struct state_loa
 			   where_it_is(l, problem, gone), format_count(count, l->read), l->rejected,
 			   l->dir);
 	for (size_t i = 0; i < l->nranges; i++)
-		buf_printf(out, " %d:%" PRId64 "-%" PRId64, l->ranges[i].partition,
+		buf_printf(out, " %s:%" PRId64 "-%" PRId64,
+			   place_text(l->ranges[i].topic, l->ranges[i].partition).text,
 			   l->ranges[i].start, l->ranges[i].end);
 	buf_put(out, '\n');
 	if (problem)
@@ -203,7 +243,8 @@ static void put_load_json(struct buf *out, const char *prefix, const struct stat
 	char *name = mem_format("%s%s", prefix, l->name);
 	json_t *ranges = json_array();
 	for (size_t i = 0; i < l->nranges; i++)
-		json_array_append_new(ranges, json_pack("{s:i, s:I, s:I, s:I}", "partition",
+		json_array_append_new(ranges, json_pack("{s:s*, s:i, s:I, s:I, s:I}", "topic",
+							l->ranges[i].topic, "partition",
 							l->ranges[i].partition, "start",
 							(json_int_t)l->ranges[i].start, "end",
 							(json_int_t)l->ranges[i].end, "events",
@@ -238,7 +279,7 @@ bool state_report_load(struct buf *out, const struct state_view_load *l, bool as
 static void put_step(struct buf *out, const struct seek_step *s)
 {
 	char count[28];
-	buf_printf(out, "partition %d: ", s->partition);
+	buf_printf(out, "partition %s: ", place_text(s->topic, s->partition).text);
 	if (!s->was_set) {
 		buf_printf(out, "begins at %" PRId64 ", it had no position\n", s->to);
 		return;
@@ -270,10 +311,10 @@ static json_t *step_json(const struct seek_step *s)
 {
 	bool repeats = s->was_set && s->to < s->from, skips = s->was_set && s->to > s->from;
 	json_t *out =
-		json_pack("{s:i, s:I, s:I, s:I, s:I}", "partition", s->partition, "to",
-			  (json_int_t)s->to, "skipped", (json_int_t)(skips ? s->to - s->from : 0),
-			  "lost", (json_int_t)s->lost, "repeated",
-			  (json_int_t)(repeats ? s->from - s->to : 0));
+		json_pack("{s:s*, s:i, s:I, s:I, s:I, s:I}", "topic", s->topic, "partition",
+			  s->partition, "to", (json_int_t)s->to, "skipped",
+			  (json_int_t)(skips ? s->to - s->from : 0), "lost", (json_int_t)s->lost,
+			  "repeated", (json_int_t)(repeats ? s->from - s->to : 0));
 	if (s->was_set)
 		json_object_set_new(out, "from", json_integer(s->from));
 	return out;

@@ -1,5 +1,5 @@
 /*
- * kafka.c - a client of the brokers, and reading ranges of a topic
+ * kafka.c - a client of the brokers, and reading ranges of topics
  *
  * Partitions are assigned with explicit offsets, so there is no group membership and no rebalance
  * can happen.  A range ends when its last offset was seen, or a later one, or when the broker says
@@ -174,7 +174,7 @@ static int check_patience(struct kafka *k, struct error *err)
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err)
 {
 	if (!is_passing(e))
-		return error_set(err, RC_IO, "topic %s: %s: %s", k->job->kafka.topic, what,
+		return error_set(err, RC_IO, "topic %s: %s: %s", kafka_name(&k->job->kafka), what,
 				 rd_kafka_err2str(e));
 	rd_kafka_poll(k->client, 0); /* on_error knows more */
 	int known = silence_check(&k->silence, DURATION_FOREVER, err);
@@ -249,7 +249,7 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	}
 	rd_kafka_set_log_queue(k->client, NULL);
 	k->queue = rd_kafka_queue_get_consumer(k->client);
-	k->topic = rd_kafka_topic_new(k->client, job->kafka.topic, NULL);
+	kafka_open_topics(k);
 	name_client(k);
 	*out = k;
 	return RC_OK;
@@ -290,11 +290,13 @@ void kafka_close(struct kafka *k)
 	if (!k)
 		return;
 	rd_kafka_queue_destroy(k->queue);
-	rd_kafka_topic_destroy(k->topic);
+	kafka_close_topics(k);
 	if (!kafka_destroy_in_time(k->client))
 		return; /* its threads may still look at *k */
 	forget_secrets(k);
 	ranges_release(&k->ranges);
+	arena_release(&k->names);
+	mem_free(k->topics);
 	mem_free(k);
 }
 
@@ -307,7 +309,9 @@ static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)s->count);
 	for (size_t i = 0; i < s->count; i++)
 		if (!s->item[i].done)
-			rd_kafka_topic_partition_list_add(l, k->job->kafka.topic,
+			rd_kafka_topic_partition_list_add(l,
+							  kafka_topic_name(k,
+									   s->item[i].range.topic),
 							  s->item[i].range.partition)
 				->offset = s->item[i].next;
 	return l;
@@ -325,8 +329,8 @@ static int assign(struct kafka *k, struct error *err)
 		rd_kafka_resume_partitions(k->client, l);
 	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
 	rd_kafka_topic_partition_list_destroy(l);
-	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s", k->job->kafka.topic,
-			     rd_kafka_err2str(e))
+	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s",
+			     kafka_name(&k->job->kafka), rd_kafka_err2str(e))
 		 : RC_OK;
 }
 
@@ -360,7 +364,7 @@ static int find_lows(struct kafka *k, struct offset_range **low, struct error *e
 	size_t n = k->ranges.count;
 	*low = mem_calloc(n, sizeof(**low));
 	for (size_t i = 0; i < n; i++)
-		(*low)[i].partition = k->ranges.item[i].range.partition;
+		(*low)[i] = k->ranges.item[i].range;
 	return kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, *low, n, err);
 }
 
@@ -400,9 +404,16 @@ static int lost_position(struct kafka *k, struct reading_range *r, struct error 
 	return rc ? rc : assign(k, err);
 }
 
+/* NULL: of none that is being read. */
+static struct reading_range *range_of(struct kafka *k, const rd_kafka_message_t *m)
+{
+	const char *topic = m->rkt && !k->job->kafka.topic ? rd_kafka_topic_name(m->rkt) : NULL;
+	return ranges_find(&k->ranges, topic, m->partition);
+}
+
 static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error *err)
 {
-	struct reading_range *r = ranges_find(&k->ranges, m->partition);
+	struct reading_range *r = range_of(k, m);
 	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && r) {
 		silence_end(&k->silence);
 		if (m->offset >= r->range.end)
@@ -419,8 +430,9 @@ static int take_error(struct kafka *k, const rd_kafka_message_t *m, struct error
 	if (is_passing(m->err) ||
 	    ((!r || r->done) && m->err != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED))
 		return RC_OK;
-	return error_set(err, RC_IO, "%s/%d at offset %lld: %s", k->job->kafka.topic, m->partition,
-			 r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
+	return error_set(err, RC_IO, "%s/%d at offset %lld: %s",
+			 m->rkt ? rd_kafka_topic_name(m->rkt) : kafka_name(&k->job->kafka),
+			 m->partition, r ? (long long)r->next : -1, rd_kafka_message_errstr(m));
 }
 
 /* All but its headers. */
@@ -443,7 +455,7 @@ static int take_one(struct kafka *k, const rd_kafka_message_t *m, bool *keep, ui
 	*keep = false;
 	if (m->err)
 		return take_error(k, m, err);
-	struct reading_range *r = ranges_find(&k->ranges, m->partition);
+	struct reading_range *r = range_of(k, m);
 	if (!r || r->done || m->offset < r->next)
 		return RC_OK; /* of before an assignment or a pause */
 	if (r->unchecked) {
@@ -502,7 +514,7 @@ static void keep_last(struct kafka *k, const struct kafka_batch *b)
 /* Is it the topic whose messages were loaded? */
 static int settle(struct kafka *k, struct error *err)
 {
-	const char *topic = k->job->kafka.topic;
+	const char *topic = kafka_name(&k->job->kafka);
 	char *note;
 	int rc = ranges_settle(&k->ranges, topic, &note);
 	if (note && !k->noted && k->silence.log.line)

@@ -13,11 +13,22 @@
 
 #define REQUEST_MS 5000
 
+/* One of the job's topics, or of those that its pattern has had. */
+struct seen_topic {
+	const char *name;
+	rd_kafka_topic_t *handle; /* NULL: of a pattern */
+	int32_t npartitions;
+	bool there; /* at the last look */
+};
+
 struct kafka {
 	const struct job *job;
 	rd_kafka_t *client;
-	rd_kafka_topic_t *topic;
 	rd_kafka_queue_t *queue;
+	struct seen_topic *topics; /* in the job's order, those of a pattern by name */
+	size_t ntopics;
+	struct arena names;  /* of topics that a pattern has */
+	double topics_at;    /* several were looked at; 0: not yet */
 	bool topic_known;    /* it was there, once */
 	uint64_t patience_s; /* where the job does not say */
 	/* waiting for brokers */
@@ -42,6 +53,14 @@ struct kafka {
 bool kafka_destroy_in_time(rd_kafka_t *client);
 /* After a request that failed with e: RC_OK to send it again. */
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
+/* As the brokers call it; topic: of a range. */
+static inline const char *kafka_topic_name(const struct kafka *k, const char *topic)
+{
+	return topic ? topic : k->job->kafka.topic;
+}
+/* Make the handles of the topics that the job names. */
+void kafka_open_topics(struct kafka *k);
+void kafka_close_topics(struct kafka *k);
 /* The ranges' partitions, without offsets; owned by the caller. */
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					    size_t n);

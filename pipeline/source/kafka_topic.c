@@ -1,10 +1,12 @@
-/* kafka_topic.c - what a topic holds, and the offsets that a group has noted */
+/* kafka_topic.c - which topics there are, what they hold, and the offsets that a group has noted */
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "kafka_client.h"
 
 #define FIRST_MS    1000
+#define PAUSE_MS    200
 #define START_TRIES 15 /* a second each */
 
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
@@ -12,20 +14,32 @@ rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct 
 {
 	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
 	for (size_t i = 0; i < n; i++)
-		rd_kafka_topic_partition_list_add(l, k->job->kafka.topic, r[i].partition);
+		rd_kafka_topic_partition_list_add(l, kafka_topic_name(k, r[i].topic),
+						  r[i].partition);
 	return l;
 }
 
-static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *what,
-			  struct error *err)
+static bool is_unknown(rd_kafka_resp_err_t e)
+{
+	return e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+	       e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *topic,
+			  const char *what, struct error *err)
 {
 	const struct kafka_source *s = &k->job->kafka;
-	if (e == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC || e == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+	if (is_unknown(e))
 		return error_set(
 			err, k->topic_known ? RC_DATA : RC_CONFIG,
 			"%s:%u:%u: the cluster at %s has no topic %s; if it was deleted, what was "
-			"not loaded yet is lost",
-			k->job->path, s->pos.line, s->pos.column, s->brokers, s->topic);
+			"not loaded yet is lost%s",
+			k->job->path, s->pos.line, s->pos.column, s->brokers, topic,
+			s->topic ? ""
+				 : "; the others go on without it (`topics` that leave it out, or "
+				   "a pattern), and a load of it that was interrupted is given up "
+				   "by "
+				   "`saltmill loads --state DIR --discard NAME`");
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
@@ -41,20 +55,25 @@ void kafka_topic_is_known(struct kafka *k)
 static void refresh(struct kafka *k)
 {
 	const struct rd_kafka_metadata *m = NULL;
-	if (rd_kafka_metadata(k->client, 0, k->topic, &m, REQUEST_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
+	rd_kafka_topic_t *only = k->job->kafka.topic ? k->topics[0].handle : NULL;
+	if (rd_kafka_metadata(k->client, 0, only, &m, REQUEST_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
 		rd_kafka_metadata_destroy(m);
 }
 
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err)
 {
-	for (int tries = 0;; tries++) {
+	for (int tries = 0; n; tries++) {
 		rd_kafka_topic_partition_list_t *l = kafka_list(k, r, n);
+		const char *topic = kafka_name(&k->job->kafka);
 		for (size_t i = 0; i < n; i++)
 			l->elems[i].offset = time;
 		rd_kafka_resp_err_t e = rd_kafka_offsets_for_times(k->client, l, REQUEST_MS);
-		for (size_t i = 0; !e && i < n; i++) {
-			e = l->elems[i].err;
+		for (size_t i = 0; (!e || is_unknown(e)) && i < n; i++) {
+			if (l->elems[i].err && (!e || e == l->elems[i].err)) {
+				e = l->elems[i].err;
+				topic = kafka_topic_name(k, r[i].topic);
+			}
 			r[i].start = l->elems[i].offset;
 		}
 		rd_kafka_topic_partition_list_destroy(l);
@@ -66,10 +85,11 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 			refresh(k);
 			e = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 		}
-		int rc = wait_for_topic(k, e, "cannot ask for its offsets", err);
+		int rc = wait_for_topic(k, e, topic, "cannot ask for its offsets", err);
 		if (rc)
 			return rc;
 	}
+	return RC_OK;
 }
 
 int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *ranges, size_t n,
@@ -82,36 +102,161 @@ int kafka_offsets_at(struct kafka *k, int64_t time_ms, struct offset_range *rang
 	return rc;
 }
 
-static int count_partitions(struct kafka *k, int32_t *n, struct error *err)
+/* --- which topics there are --- */
+
+static struct seen_topic *add_topic(struct kafka *k, size_t at, const char *name)
+{
+	k->topics = mem_realloc(k->topics, (k->ntopics + 1) * sizeof(*k->topics));
+	memmove(&k->topics[at + 1], &k->topics[at], (k->ntopics - at) * sizeof(*k->topics));
+	k->topics[at] = (struct seen_topic){.name = name};
+	k->ntopics++;
+	return &k->topics[at];
+}
+
+void kafka_open_topics(struct kafka *k)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	for (size_t i = 0; i < (s->topic ? 1 : s->ntopics); i++) {
+		struct seen_topic *t = add_topic(k, i, s->topic ? s->topic : s->topics[i]);
+		t->handle = rd_kafka_topic_new(k->client, t->name, NULL);
+	}
+}
+
+void kafka_close_topics(struct kafka *k)
+{
+	for (size_t i = 0; i < k->ntopics; i++)
+		if (k->topics[i].handle)
+			rd_kafka_topic_destroy(k->topics[i].handle);
+}
+
+/* How many partitions a topic has that the job names. */
+static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
 	/* the first request: what is wrong with the connection shall show soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		const struct rd_kafka_metadata *m = NULL;
-		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, k->topic, &m, ms);
+		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, t->handle, &m, ms);
 		if (!e)
 			e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-		*n = e ? 0 : m->topics[0].partition_cnt;
+		t->npartitions = e ? 0 : m->topics[0].partition_cnt;
 		if (m)
 			rd_kafka_metadata_destroy(m);
 		if (!e) {
 			silence_end(&k->silence);
-			k->topic_known = true;
+			t->there = true;
 			return RC_OK;
 		}
-		int rc = wait_for_topic(k, e, "cannot look at it", err);
+		int rc = wait_for_topic(k, e, t->name, "cannot look at it", err);
 		if (rc)
 			return rc;
 	}
+}
+
+/* Where the name is among those that the pattern has had, or is to be. */
+static bool find_topic(const struct kafka *k, const char *name, size_t *at)
+{
+	size_t lo = 0, hi = k->ntopics;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (strcmp(k->topics[mid].name, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*at = lo;
+	return lo < k->ntopics && strcmp(k->topics[lo].name, name) == 0;
+}
+
+/* One that is just being made has no leader yet, and is found at the next look. */
+static void take_matches(struct kafka *k, const struct rd_kafka_metadata *m)
+{
+	for (size_t i = 0; i < k->ntopics; i++)
+		k->topics[i].there = false;
+	for (int i = 0; i < m->topic_cnt; i++) {
+		const rd_kafka_metadata_topic_t *t = &m->topics[i];
+		size_t at;
+		if (!kafka_has_topic(&k->job->kafka, t->topic))
+			continue;
+		bool had = find_topic(k, t->topic, &at);
+		if (!had && t->err)
+			continue;
+		if (!had)
+			add_topic(k, at, arena_strdup(&k->names, t->topic));
+		k->topics[at].there = !is_unknown(t->err);
+		if (!t->err)
+			k->topics[at].npartitions = t->partition_cnt;
+	}
+}
+
+static int match_topics(struct kafka *k, struct error *err)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
+		const struct rd_kafka_metadata *m = NULL;
+		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 1, NULL, &m, ms);
+		if (!e) {
+			take_matches(k, m);
+			rd_kafka_metadata_destroy(m);
+			silence_end(&k->silence);
+			break;
+		}
+		int rc = kafka_wait_or_fail(k, e, "cannot look which topics there are", err);
+		if (rc)
+			return rc;
+	}
+	if (k->ntopics || k->topic_known)
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "%s:%u:%u: the cluster at %s has no topic whose name is like %s",
+			 k->job->path, s->pos.line, s->pos.column, s->brokers, s->pattern);
+}
+
+/* again: whatever is known of them by now. */
+static int find_topics(struct kafka *k, bool again, struct error *err)
+{
+	double now = clock_seconds();
+	int rc = RC_OK;
+	if (!again && !k->job->kafka.topic && k->topics_at > 0 &&
+	    now < k->topics_at + KAFKA_TOPICS_S)
+		return RC_OK;
+	if (k->job->kafka.pattern)
+		rc = match_topics(k, err);
+	else
+		for (size_t i = 0; !rc && i < k->ntopics; i++)
+			rc = count_partitions(k, &k->topics[i], err);
+	if (rc)
+		return rc;
+	k->topics_at = now;
+	k->topic_known = true;
+	return RC_OK;
+}
+
+/* --- what they hold --- */
+
+static void name_all(const struct kafka *k, struct kafka_topic *t)
+{
+	for (size_t i = 0; i < t->ntopics; i++)
+		t->count += (size_t)t->topics[i].npartitions;
+	t->partitions = mem_calloc(t->count + 1, sizeof(*t->partitions));
+	struct kafka_partition *p = t->partitions;
+	for (size_t i = 0; i < t->ntopics; i++)
+		for (int32_t id = 0; id < t->topics[i].npartitions; id++)
+			*p++ = (struct kafka_partition){
+				.topic = k->job->kafka.topic ? NULL : t->topics[i].name, .id = id};
 }
 
 static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
 			   struct error *err)
 {
 	const struct kafka_source *s = &k->job->kafka;
-	t->count = n ? n : (size_t)t->npartitions;
+	if (!n) {
+		name_all(k, t);
+		return RC_OK;
+	}
+	t->count = n;
 	t->partitions = mem_calloc(t->count, sizeof(*t->partitions));
 	for (size_t i = 0; i < t->count; i++) {
-		t->partitions[i].id = n ? wanted[i] : (int32_t)i;
+		t->partitions[i].id = wanted[i];
 		if (t->partitions[i].id >= t->npartitions)
 			return error_set(
 				err, RC_CONFIG,
@@ -123,6 +268,34 @@ static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, str
 	return RC_OK;
 }
 
+static void name_topics(const struct kafka *k, struct kafka_topic *t)
+{
+	t->topics = mem_calloc(k->ntopics + 1, sizeof(*t->topics));
+	for (size_t i = 0; i < k->ntopics; i++)
+		if (k->topics[i].there)
+			t->topics[t->ntopics++] =
+				(struct kafka_size){k->topics[i].name, k->topics[i].npartitions};
+	t->npartitions = k->job->kafka.topic && t->ntopics ? t->topics[0].npartitions : 0;
+}
+
+static int ask_offsets(struct kafka *k, struct kafka_topic *t, struct error *err)
+{
+	struct offset_range *r = mem_calloc(t->count + 1, sizeof(*r));
+	for (size_t i = 0; i < t->count; i++)
+		r[i] = (struct offset_range){.topic = t->partitions[i].topic,
+					     .partition = t->partitions[i].id};
+	/* the end first: a partition is never seen to end before it begins */
+	int rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, r, t->count, err);
+	for (size_t i = 0; !rc && i < t->count; i++)
+		t->partitions[i].high = r[i].start;
+	if (!rc)
+		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, r, t->count, err);
+	for (size_t i = 0; !rc && i < t->count; i++)
+		t->partitions[i].low = r[i].start;
+	mem_free(r);
+	return rc;
+}
+
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err)
 {
 	return kafka_look_at(k, k->job->kafka.partitions, k->job->kafka.npartitions, out, err);
@@ -131,23 +304,21 @@ int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err)
 int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
 		  struct error *err)
 {
-	*out = (struct kafka_topic){0};
-	int rc = count_partitions(k, &out->npartitions, err);
-	if (!rc)
-		rc = name_partitions(k, partitions, n, out, err);
-	struct offset_range *r = mem_calloc(out->count + 1, sizeof(*r));
-	for (size_t i = 0; i < out->count; i++)
-		r[i].partition = out->partitions[i].id;
-	/* the end first: a partition is never seen to end before it begins */
-	if (!rc)
-		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_END, r, out->count, err);
-	for (size_t i = 0; !rc && i < out->count; i++)
-		out->partitions[i].high = r[i].start;
-	if (!rc)
-		rc = kafka_list_offsets(k, RD_KAFKA_OFFSET_BEGINNING, r, out->count, err);
-	for (size_t i = 0; !rc && i < out->count; i++)
-		out->partitions[i].low = r[i].start;
-	mem_free(r);
+	int rc;
+	/* a topic that went away since the pattern was looked at is no fault */
+	for (int tries = 0;; tries++) {
+		*out = (struct kafka_topic){0};
+		rc = find_topics(k, tries > 0, err);
+		name_topics(k, out);
+		if (!rc)
+			rc = name_partitions(k, partitions, n, out, err);
+		if (!rc)
+			rc = ask_offsets(k, out, err);
+		if (rc != RC_DATA || !k->job->kafka.pattern || tries == START_TRIES)
+			break;
+		kafka_topic_release(out);
+		rd_kafka_poll(k->client, PAUSE_MS);
+	}
 	if (rc)
 		kafka_topic_release(out);
 	char *cluster = rc ? NULL : rd_kafka_clusterid(k->client, REQUEST_MS);

@@ -15,6 +15,7 @@
 
 enum beside {
 	BESIDE_KEY,
+	BESIDE_TOPIC,
 	BESIDE_PARTITION,
 	BESIDE_OFFSET,
 	BESIDE_TIMESTAMP,
@@ -25,8 +26,8 @@ enum beside {
 #define HEADER	   "$header."
 #define WIRE_BYTES 5
 
-static const char *const beside_names[] = {"$key",	 "$partition", "$offset",
-					   "$timestamp", "$value",     HEADER "NAME"};
+static const char *const beside_names[] = {"$key",	 "$topic", "$partition", "$offset",
+					   "$timestamp", "$value", HEADER "NAME"};
 
 struct decoding {
 	const struct job *job;
@@ -102,7 +103,7 @@ static int add_paths(struct decoding *d, const struct field *f, struct error *er
 			continue;
 		if (d->job->kafka.format == KAFKA_RAW)
 			return bad_name(d->job, f, f->columns[k],
-					"one of $key $partition $offset $timestamp $value "
+					"one of $key $topic $partition $offset $timestamp $value "
 					"$header.NAME: format raw has nothing else",
 					err);
 		if (has_paths(d->job))
@@ -125,7 +126,7 @@ static int add_beside(struct decoding *d, const struct field *f, struct error *e
 				err);
 		if (!beside_kind(f->columns[k], &kind))
 			return bad_name(d->job, f, f->columns[k],
-					"one of $key $partition $offset $timestamp $value "
+					"one of $key $topic $partition $offset $timestamp $value "
 					"$header.NAME (a JSON key of that name: [\"$...\"])",
 					err);
 		if (add_column(d, f->columns[k]))
@@ -347,6 +348,7 @@ static struct column beside_column(struct decoder *d, size_t i, const struct mes
 {
 	switch (d->plan->beside[i]) {
 	case BESIDE_KEY: return text_column(m->key);
+	case BESIDE_TOPIC: return text_column(bytes_str(m->topic));
 	case BESIDE_VALUE: return text_column(m->value);
 	case BESIDE_PARTITION: return number_column(d->numbers[0], m->partition);
 	case BESIDE_OFFSET: return number_column(d->numbers[1], m->offset);

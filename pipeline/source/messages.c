@@ -1,9 +1,9 @@
 /*
- * messages.c - ranges of a topic as events, for any number of threads
+ * messages.c - ranges of topics as events, for any number of threads
  *
  * A worker takes a batch of messages under the lock and decodes it outside.  An event's seq is the
  * number of offsets of the ranges in front of its own, plus its place in its range: the same
- * whichever worker takes it and however the brokers interleave the partitions.
+ * whichever worker takes it and however the brokers interleave topics and partitions.
  */
 #include "messages.h"
 
@@ -52,6 +52,12 @@ struct messages_worker {
 	uint8_t apart[128]; /* keeps two workers' counts out of one cache line */
 };
 
+/* Of a range. */
+static const char *topic_of(const struct messages *m, size_t range)
+{
+	return m->ranges[range].topic ? m->ranges[range].topic : m->job->kafka.topic;
+}
+
 int messages_open(struct messages **out, const struct source_options *o, struct error *err)
 {
 	uint64_t seq = 0;
@@ -73,18 +79,17 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 	m->names = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->names));
 	pthread_mutex_init(&m->lock, NULL);
 	for (size_t i = 0; i < m->nranges; i++) {
-		char name[300];
 		m->ranges[i] = o->ranges[i];
 		m->seq_base[i] = seq;
 		seq += (uint64_t)(m->ranges[i].end - m->ranges[i].start);
-		snprintf(name, sizeof(name), "%s/%d", o->job->kafka.topic, m->ranges[i].partition);
-		m->names[i] = arena_strdup(&m->arena, name);
+		const struct place_text name = place_text(topic_of(m, i), m->ranges[i].partition);
+		m->names[i] = arena_strdup(&m->arena, name.text);
 	}
 	int rc = decoding_new(&m->decoding, o->job, err);
 	if (!rc && m->kafka)
 		rc = kafka_read(m->kafka, m->ranges, m->nranges, err);
 	else if (!rc)
-		rc = replay_open(&m->replay, o->files[0], o->job->kafka.topic, err);
+		rc = replay_open(&m->replay, o->files[0], &o->job->kafka, err);
 	if (rc) {
 		messages_close(m);
 		return rc;
@@ -128,7 +133,7 @@ void messages_place(const struct messages *m, uint64_t seq, struct buf *out)
 	size_t i = 0;
 	if (!m->kafka) {
 		const struct message *at = &m->replay.messages[seq];
-		buf_printf(out, "%s/%d at offset %lld", m->job->kafka.topic, (int)at->partition,
+		buf_printf(out, "%s/%d at offset %lld", at->topic, (int)at->partition,
 			   (long long)at->offset);
 		return;
 	}
@@ -202,7 +207,7 @@ static void get_message(struct messages_worker *w, size_t i, bool headers, struc
 		return;
 	}
 	kafka_message(&w->batch, i, headers, out, &w->headers, &w->nheaders);
-	out->topic = w->all->job->kafka.topic;
+	out->topic = topic_of(w->all, w->batch.range[i]);
 }
 
 static uint64_t seq_of(const struct messages_worker *w, size_t i, const struct message *m)

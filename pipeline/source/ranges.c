@@ -3,16 +3,26 @@
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack: nothing that can fail */
 #include <xxhash.h>
 
+#include <stdlib.h>
+
 #include "bytes.h"
 #include "mem.h"
 
 /* A list of partitions in a sentence gets no longer than this. */
 #define LIST_BYTES 150
 
+static int by_place(const void *a, const void *b)
+{
+	const struct offset_range *x = &(*(struct reading_range *const *)a)->range;
+	const struct offset_range *y = &(*(struct reading_range *const *)b)->range;
+	return place_order(x->topic, x->partition, y->topic, y->partition);
+}
+
 void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n)
 {
 	ranges_release(s);
 	s->item = mem_calloc(n + 1, sizeof(*s->item));
+	s->by_place = mem_calloc(n + 1, sizeof(struct reading_range *));
 	s->count = n;
 	for (size_t i = 0; i < n; i++) {
 		struct reading_range *r = &s->item[i];
@@ -25,26 +35,37 @@ void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n)
 		r->done = !r->unchecked && r->range.start >= r->range.end;
 		s->left += !r->done;
 		s->unchecked += r->unchecked;
+		s->by_place[i] = r;
 	}
+	qsort(s->by_place, n, sizeof(struct reading_range *), by_place);
 }
 
 void ranges_release(struct ranges *s)
 {
 	mem_free(s->item);
+	mem_free(s->by_place);
 	*s = (struct ranges){0};
 }
 
-struct reading_range *ranges_find(struct ranges *s, int32_t partition)
+struct reading_range *ranges_find(struct ranges *s, const char *topic, int32_t partition)
 {
 	size_t lo = 0, hi = s->count;
+	/* messages come a partition at a time */
+	const struct offset_range *last = s->found ? &s->found->range : NULL;
+	if (last && place_order(last->topic, last->partition, topic, partition) == 0)
+		return s->found;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (s->item[mid].range.partition < partition)
+		const struct offset_range *r = &s->by_place[mid]->range;
+		int order = place_order(r->topic, r->partition, topic, partition);
+		if (order == 0)
+			return s->found = s->by_place[mid];
+		if (order < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < s->count && s->item[lo].range.partition == partition ? &s->item[lo] : NULL;
+	return NULL;
 }
 
 bool ranges_end(struct ranges *s, struct reading_range *r)
@@ -131,7 +152,7 @@ static void list(const struct ranges *s, bool wrong, enum shown what,
 			buf_append_str(out, " ...");
 			break;
 		}
-		buf_printf(out, " %d", r->range.partition);
+		buf_printf(out, " %s", place_text(r->range.topic, r->range.partition).text);
 		if (what != PARTITIONS)
 			buf_printf(out, "=%lld",
 				   (long long)(what == LOWS ? lows[i].start : r->range.start));
@@ -172,14 +193,15 @@ int ranges_refuse(const struct ranges *s, const char *topic, const struct offset
 	error_set(err, RC_DATA,
 		  "topic %s, partition%s%s: another message than the one that was loaded last is "
 		  "at its "
-		  "place now (%d: offset %lld): the topic was deleted and made anew, or the "
+		  "place now (%s: offset %lld): the topic was deleted and made anew, or the "
 		  "brokers lost "
 		  "data; what was loaded is safe, what was not is lost; to load all that is there "
 		  "now: "
 		  "`saltmill seek --state DIR%s`, or only what is behind the positions: `saltmill "
 		  "seek "
 		  "--state DIR%s`",
-		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr, first->range.partition,
+		  topic, s->wrong == 1 ? "" : "s", (const char *)which.ptr,
+		  place_text(first->range.topic, first->range.partition).text,
 		  (long long)first->before.offset, (const char *)anew.ptr, (const char *)on.ptr);
 	buf_release(&which);
 	buf_release(&anew);

@@ -1,5 +1,5 @@
 /*
- * ranges.h - the ranges of a topic that are being read, and whether it is still the same topic
+ * ranges.h - the ranges that are being read, and whether their topics are still the same
  *
  * Reading begins at the last message that was loaded, not behind it: the first message that comes
  * tells whether the topic was made anew, or lost what it had, and costs no request of its own.
@@ -23,7 +23,9 @@ struct reading_range {
 
 struct ranges {
 	struct reading_range *item;
-	size_t count, left; /* left: not done */
+	struct reading_range **by_place; /* the same by topic and partition */
+	struct reading_range *found;	 /* by ranges_find, lately; NULL: nothing yet */
+	size_t count, left;		 /* left: not done */
 	size_t unchecked;
 	size_t gone, wrong;
 	bool told; /* ranges_settle has found that nothing is wrong */
@@ -31,8 +33,8 @@ struct ranges {
 
 void ranges_begin(struct ranges *s, const struct offset_range *ranges, size_t n);
 void ranges_release(struct ranges *s);
-/* NULL: no such partition. */
-struct reading_range *ranges_find(struct ranges *s, int32_t partition);
+/* topic: as it is in the ranges.  NULL: no such place. */
+struct reading_range *ranges_find(struct ranges *s, const char *topic, int32_t partition);
 /* Nothing more is wanted of it; false: it had ended before. */
 bool ranges_end(struct ranges *s, struct reading_range *r);
 /* `before` will not be seen. */
@@ -48,7 +50,7 @@ void ranges_last(struct reading_range *r, const struct message *m);
  * RC_OK: nothing is wrong, or not everything was looked at yet.  *note: a sentence to tell, owned
  * by the caller, once, when some of the topic could not be checked; else NULL.  RC_DATA: it is not
  * the topic whose messages were loaded; lows: where each range's partition begins,
- * in start.
+ * in start.  topic: where the ranges name none, what they are of.
  */
 int ranges_settle(struct ranges *s, const char *topic, char **note);
 int ranges_refuse(const struct ranges *s, const char *topic, const struct offset_range *lows,

@@ -71,18 +71,19 @@ static bool get_headers(const json_t *list, struct message *m, struct arena *a)
 	return true;
 }
 
-static const char *get_message(const json_t *line, const char *topic, struct message *m,
-			       struct arena *a)
+static const char *get_message(const json_t *line, const struct kafka_source *of_job,
+			       struct message *m, struct arena *a)
 {
 	const json_t *partition = json_object_get(line, "partition");
 	const json_t *offset = json_object_get(line, "offset");
 	const json_t *timestamp = json_object_get(line, "timestamp");
 	const char *of = json_string_value(json_object_get(line, "topic"));
-	if (!of || strcmp(of, topic) != 0)
-		return "a message of the job's topic";
+	if (!of || !kafka_has_topic(of_job, of))
+		return of_job->topic ? "a message of the job's topic"
+				     : "a message of one of the job's topics";
 	if (!json_is_integer(partition) || !json_is_integer(offset))
 		return "numbers for partition and offset";
-	*m = (struct message){.topic = topic,
+	*m = (struct message){.topic = arena_strdup(a, of),
 			      .partition = (int32_t)json_integer_value(partition),
 			      .offset = json_integer_value(offset),
 			      .timestamp_ms = timestamp ? json_integer_value(timestamp) : -1};
@@ -92,7 +93,8 @@ static const char *get_message(const json_t *line, const char *topic, struct mes
 								   : "headers: name and value";
 }
 
-static int read_lines(struct replay *r, struct bytes text, const char *topic, struct error *err)
+static int read_lines(struct replay *r, struct bytes text, const struct kafka_source *job,
+		      struct error *err)
 {
 	size_t lines = 1, at = 0;
 	for (size_t i = 0; i < text.len; i++)
@@ -104,7 +106,7 @@ static int read_lines(struct replay *r, struct bytes text, const char *topic, st
 		json_error_t bad;
 		json_t *json = json_loadb((const char *)text.ptr + at, len, JSON_ALLOW_NUL, &bad);
 		const char *expected =
-			json ? get_message(json, topic, &r->messages[r->count++], &r->arena)
+			json ? get_message(json, job, &r->messages[r->count++], &r->arena)
 			     : "a JSON object";
 		json_decref(json);
 		if (expected)
@@ -115,7 +117,8 @@ static int read_lines(struct replay *r, struct bytes text, const char *topic, st
 	return RC_OK;
 }
 
-int replay_open(struct replay *r, const char *path, const char *topic, struct error *err)
+int replay_open(struct replay *r, const char *path, const struct kafka_source *job,
+		struct error *err)
 {
 	struct buf text = {0};
 	XXH128_canonical_t digest;
@@ -123,7 +126,7 @@ int replay_open(struct replay *r, const char *path, const char *topic, struct er
 	r->file.path = arena_strdup(&r->arena, path);
 	int rc = io_read_file(path, &text, err);
 	if (!rc)
-		rc = read_lines(r, buf_bytes(&text), topic, err);
+		rc = read_lines(r, buf_bytes(&text), job, err);
 	XXH128_canonicalFromHash(&digest, XXH3_128bits(text.ptr, text.len));
 	memcpy(r->file.digest, digest.digest, sizeof(r->file.digest));
 	r->file.size = text.len;

@@ -14,8 +14,10 @@ struct replay {
 	struct arena arena;
 };
 
-/* Read all of path, RC_DATA with path:line when a line is not one of rejects.jsonl's for topic. */
-int replay_open(struct replay *r, const char *path, const char *topic, struct error *err);
+/* Read all of path, RC_DATA with path:line when a line is not one of rejects.jsonl's for the
+ * source's topics. */
+int replay_open(struct replay *r, const char *path, const struct kafka_source *job,
+		struct error *err);
 void replay_close(struct replay *r);
 
 #endif

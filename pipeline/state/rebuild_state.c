@@ -87,7 +87,7 @@ static int read_others(struct rebuild *r, struct error *err)
 		rc = io_exists(topic, &knows, err);
 	if (!rc && intends && load_read(intent, &s->intent, &s->arena, &bad))
 		is_damaged(r, "intent.json");
-	if (!rc && knows && topic_read(topic, &s->topic, &s->arena, &bad))
+	if (!rc && knows && topics_read(topic, &s->of, &s->arena, &bad))
 		is_damaged(r, "topic.json");
 	mem_free(intent);
 	mem_free(topic);
@@ -122,10 +122,11 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 	l.ranges = arena_alloc(&s->arena, (next->nranges + 1) * sizeof(*l.ranges));
 	for (size_t i = 0; i < next->nranges; i++) {
 		const struct offset_range *n = &next->ranges[i];
-		if (!state_position(s, n->partition, &at) || at == n->start)
+		if (!state_position(s, n->topic, n->partition, &at) || at == n->start)
 			continue;
 		forward = forward && at < n->start;
-		l.ranges[l.nranges++] = (struct offset_range){.partition = n->partition,
+		l.ranges[l.nranges++] = (struct offset_range){.topic = n->topic,
+							      .partition = n->partition,
 							      .start = at,
 							      .end = n->start};
 	}
@@ -243,7 +244,7 @@ static int put_aside(struct rebuild *r, struct error *err)
 	return rc;
 }
 
-static int write_all(struct rebuild *r, const struct state_topic *topic, struct error *err)
+static int write_all(struct rebuild *r, bool lost, struct error *err)
 {
 	struct state *s = &r->state;
 	char *checkpoint = state_path(s, "checkpoint.json");
@@ -257,10 +258,11 @@ static int write_all(struct rebuild *r, const struct state_topic *topic, struct 
 		mem_free(path);
 	}
 	char *path = state_path(s, "topic.json");
-	if (!rc && !s->topic.topic && topic) {
-		rc = topic_write(path, topic, err);
-		buf_printf(r->lines, "%s was made anew: topic %s, %d partitions\n", path,
-			   topic->topic, topic->npartitions);
+	if (!rc && lost && s->of.n) {
+		rc = topics_write(path, &s->of, err);
+		for (size_t i = 0; i < s->of.n; i++)
+			buf_printf(r->lines, "%s was made anew: topic %s, %d partitions\n", path,
+				   s->of.item[i].topic, s->of.item[i].npartitions);
 	}
 	if (!rc)
 		lock_note(&s->lock, s->nloads, s->lock.publishing && s->intent.name);
@@ -269,11 +271,12 @@ static int write_all(struct rebuild *r, const struct state_topic *topic, struct 
 	return rc;
 }
 
-int state_rebuild(const char *dir, const struct state_topic *topic, const struct state_found *found,
-		  size_t n, struct buf *lines, struct error *err)
+int state_rebuild(const char *dir, const struct state_topics *topics,
+		  const struct state_found *found, size_t n, struct buf *lines, struct error *err)
 {
 	struct rebuild r = {.state = {.dir = mem_strdup(dir), .lock.fd = -1}, .lines = lines};
 	size_t said = lines->len;
+	bool lost = false;
 	int rc = access(dir, F_OK) == 0 ? RC_OK
 					: error_set(err, RC_CONFIG, "there is no folder %s", dir);
 	if (!rc)
@@ -284,6 +287,9 @@ int state_rebuild(const char *dir, const struct state_topic *topic, const struct
 		rc = read_records(&r, err);
 	if (!rc)
 		rc = read_others(&r, err);
+	lost = !r.state.of.n;
+	if (lost) /* whose the places without a name are */
+		r.state.of = *topics;
 	if (!rc)
 		rc = merge(&r, found, n, err);
 	if (!rc)
@@ -291,7 +297,7 @@ int state_rebuild(const char *dir, const struct state_topic *topic, const struct
 	if (rc)
 		lines->len = said;
 	else
-		rc = write_all(&r, topic, err);
+		rc = write_all(&r, lost, err);
 	for (size_t i = 0; i < r.ndamaged; i++)
 		mem_free(r.damaged[i]);
 	mem_free(r.damaged);

@@ -19,37 +19,89 @@ char *state_path(const struct state *s, const char *name)
 
 /* --- positions --- */
 
-struct position *records_position(const struct state *s, int32_t partition)
+/* A topic as the positions call it. */
+static const char *known_as(const struct state *s, const char *topic)
 {
-	for (size_t i = 0; i < s->npositions; i++)
-		if (s->positions[i].partition == partition)
-			return &s->positions[i];
-	return NULL;
+	return topic && s->of.unnamed && strcmp(topic, s->of.item->topic) == 0 ? NULL : topic;
+}
+
+/* Where the place's position is, or is to be. */
+static bool find_position(const struct state *s, const char *topic, int32_t partition, size_t *at)
+{
+	size_t lo = 0, hi = s->npositions;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct position *p = &s->positions[mid];
+		if (place_order(p->topic, p->partition, topic, partition) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*at = lo;
+	return lo < s->npositions && place_order(s->positions[lo].topic, s->positions[lo].partition,
+						 topic, partition) == 0;
+}
+
+const struct position *records_position(const struct state *s, const char *topic, int32_t partition)
+{
+	size_t at;
+	return find_position(s, known_as(s, topic), partition, &at) ? &s->positions[at] : NULL;
+}
+
+bool state_has_topic(const struct state *s, const char *topic)
+{
+	size_t at;
+	topic = known_as(s, topic);
+	return find_position(s, topic, 0, &at) ||
+	       (at < s->npositions && place_order(s->positions[at].topic, 0, topic, 0) == 0);
 }
 
 static void set_position(struct state *s, const struct offset_range *r)
 {
-	struct position *p = records_position(s, r->partition);
-	if (!p) {
+	const char *topic = known_as(s, r->topic);
+	size_t at;
+	if (!find_position(s, topic, r->partition, &at)) {
 		s->positions =
 			mem_realloc(s->positions, (s->npositions + 1) * sizeof(*s->positions));
-		p = &s->positions[s->npositions++];
+		memmove(&s->positions[at + 1], &s->positions[at],
+			(s->npositions++ - at) * sizeof(*s->positions));
 	}
-	*p = (struct position){r->partition, r->end, r->last};
+	s->positions[at] = (struct position){topic, r->partition, r->end, r->last};
 }
 
-bool state_position(const struct state *s, int32_t partition, int64_t *offset)
+bool state_position(const struct state *s, const char *topic, int32_t partition, int64_t *offset)
 {
-	const struct position *p = records_position(s, partition);
+	const struct position *p = records_position(s, topic, partition);
 	if (p)
 		*offset = p->offset;
 	return p != NULL;
 }
 
-struct anchor state_last(const struct state *s, int32_t partition)
+struct anchor state_last(const struct state *s, const char *topic, int32_t partition)
 {
-	const struct position *p = records_position(s, partition);
+	const struct position *p = records_position(s, topic, partition);
 	return p ? p->last : (struct anchor){0};
+}
+
+/* As the state knows it already, so that a name is kept once. */
+static const char *keep_name(struct state *s, const char *topic)
+{
+	if (!topic)
+		return NULL;
+	for (size_t i = 0; i < s->of.n; i++)
+		if (strcmp(s->of.item[i].topic, topic) == 0)
+			return s->of.item[i].topic;
+	return arena_strdup(&s->arena, topic);
+}
+
+struct offset_range *records_copy(struct state *s, const struct offset_range *r, size_t n)
+{
+	struct offset_range *copy = arena_alloc(&s->arena, (n + 1) * sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = r[i];
+		copy[i].topic = keep_name(s, r[i].topic);
+	}
+	return copy;
 }
 
 bool state_is_new(const struct state *s)
@@ -72,13 +124,14 @@ int records_add(struct state *s, const struct state_load *l, struct error *err)
 	int64_t at;
 	for (size_t i = 0; i < l->nranges; i++) {
 		const struct offset_range *r = &l->ranges[i];
-		if (l->phase != STATE_SEEK && state_position(s, r->partition, &at) &&
+		if (l->phase != STATE_SEEK && state_position(s, r->topic, r->partition, &at) &&
 		    at != r->start)
 			return error_set(
 				err, RC_ORDER,
-				"%s: load %s begins partition %d at %lld, expected %lld, where the "
+				"%s: load %s begins partition %s at %lld, expected %lld, where the "
 				"one before ends",
-				s->dir, l->name, r->partition, (long long)r->start, (long long)at);
+				s->dir, l->name, place_text(r->topic, r->partition).text,
+				(long long)r->start, (long long)at);
 		set_position(s, r);
 	}
 	if (s->nloads == s->room) {
@@ -121,12 +174,6 @@ static bool was_handed(const struct state *s, const char *name)
 size_t records_count(const struct state *s)
 {
 	return s->skipped + s->nloads;
-}
-
-static int by_partition(const void *a, const void *b)
-{
-	const struct offset_range *x = a, *y = b;
-	return (x->partition > y->partition) - (x->partition < y->partition);
 }
 
 static int read_load(struct state *s, const char *file, struct state_load *l, struct error *err)
@@ -210,12 +257,12 @@ void records_checkpoint(struct state *s)
 	struct offset_range *at = mem_calloc(s->npositions + 1, sizeof(*at));
 	for (size_t i = 0; i < s->npositions; i++) {
 		const struct position *p = &s->positions[i];
-		at[i] = (struct offset_range){.partition = p->partition,
+		at[i] = (struct offset_range){.topic = p->topic,
+					      .partition = p->partition,
 					      .start = p->offset,
 					      .end = p->offset,
 					      .last = p->last};
 	}
-	qsort(at, s->npositions, sizeof(*at), by_partition);
 	const struct checkpoint c = {records_count(s), s->last, l ? l->name : NULL, at,
 				     s->npositions};
 	checkpoint_write(s->dir, &c);

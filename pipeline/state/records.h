@@ -9,6 +9,7 @@
 #include "state.h"
 
 struct position {
+	const char *topic; /* NULL: the one that topic.json calls unnamed */
 	int32_t partition;
 	int64_t offset;
 	struct anchor last;
@@ -16,8 +17,8 @@ struct position {
 
 struct state {
 	char *dir;
-	struct lock lock;	  /* not held: only looking */
-	struct state_topic topic; /* topic NULL: not bound */
+	struct lock lock; /* not held: only looking */
+	struct state_topics of;
 	struct state_load intent; /* name NULL: none */
 	struct state_load *loads;
 	size_t nloads, room;
@@ -25,7 +26,7 @@ struct state {
 	size_t checkpointed; /* records that the newest checkpoint counts */
 	const char *last;    /* the newest record's name; NULL: none */
 	struct state_load base;	    /* the newest load among the skipped; name NULL: none */
-	struct position *positions; /* by partition */
+	struct position *positions; /* by topic and partition */
 	size_t npositions;
 	int64_t noted_ms;
 	bool noted_parked;
@@ -36,7 +37,11 @@ struct state {
 char *state_path(const struct state *s, const char *name);
 /* The folder itself and those in it, where they are missing. */
 int state_make_folders(struct state *s, struct error *err);
-struct position *records_position(const struct state *s, int32_t partition);
+/* NULL: none. */
+const struct position *records_position(const struct state *s, const char *topic,
+					int32_t partition);
+/* The ranges with their topics, in the state's own memory. */
+struct offset_range *records_copy(struct state *s, const struct offset_range *r, size_t n);
 /* A new record: its ranges' ends are the positions now. */
 int records_add(struct state *s, const struct state_load *l, struct error *err);
 /* Of the folder; checkpoint: what one counts need not be read. */

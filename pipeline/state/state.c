@@ -70,7 +70,7 @@ static int read_topic(struct state *s, struct error *err)
 	bool there;
 	int rc = io_exists(path, &there, err);
 	if (!rc && there)
-		rc = topic_read(path, &s->topic, &s->arena, err);
+		rc = topics_read(path, &s->of, &s->arena, err);
 	mem_free(path);
 	return rc;
 }
@@ -103,11 +103,11 @@ int state_open(struct state **out, const char *dir, bool write, struct error *er
 	if (!rc && write)
 		rc = lock_take(&s->lock, dir, err);
 	if (!rc)
+		rc = read_topic(s, err); /* it says which places the records' are */
+	if (!rc)
 		rc = records_read(s, true, err);
 	if (!rc)
 		rc = read_intent(s, err);
-	if (!rc)
-		rc = read_topic(s, err);
 	if (!rc && write)
 		rc = lock_check(&s->lock, dir, records_count(s), is_publishing(s), err);
 	if (!rc)
@@ -134,90 +134,6 @@ void state_close(struct state *s)
 	mem_free(s);
 }
 
-/* --- what it is of --- */
-
-const struct state_topic *state_topic(const struct state *s)
-{
-	return s->topic.topic ? &s->topic : NULL;
-}
-
-static int write_topic(struct state *s, const struct state_topic *t, struct error *err)
-{
-	if (s->lock.fd < 0) /* only looking */
-		return RC_OK;
-	char *path = state_path(s, "topic.json");
-	int rc = topic_write(path, t, err);
-	mem_free(path);
-	if (!rc)
-		s->topic = (struct state_topic){arena_strdup(&s->arena, t->cluster),
-						arena_strdup(&s->arena, t->topic), t->npartitions};
-	return rc;
-}
-
-/* Every partition of the topic has a position: those that were added were taken in by a seek. */
-static bool all_known(const struct state *s, int32_t npartitions)
-{
-	for (int32_t p = 0; p < npartitions; p++)
-		if (!records_position(s, p))
-			return false;
-	return true;
-}
-
-static int refuse_partitions(const struct state *s, const struct state_topic *t, struct error *err)
-{
-	struct buf list = {0};
-	if (t->npartitions < s->topic.npartitions)
-		return error_set(
-			err, RC_DATA,
-			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
-			"what was loaded is safe; load it with a new state folder",
-			t->topic, s->topic.npartitions, t->npartitions);
-	for (int32_t p = 0; p < t->npartitions && list.len < 200; p++)
-		if (!records_position(s, p))
-			buf_printf(&list, " %d=0", p);
-	error_set(err, RC_DATA,
-		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new "
-		  "ones from "
-		  "their beginning: `saltmill seek --state %s%.*s`",
-		  t->topic, s->topic.npartitions, t->npartitions, s->dir, (int)list.len,
-		  list.ptr ? (const char *)list.ptr : "");
-	buf_release(&list);
-	return RC_DATA;
-}
-
-int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
-		     struct error *err)
-{
-	if (strcmp(was->topic, now->topic) != 0)
-		return error_set(
-			err, RC_CONFIG,
-			"%s is the state of topic %s, found %s in the job; use another folder", dir,
-			was->topic, now->topic);
-	if (strcmp(was->cluster, now->cluster) != 0)
-		return error_set(
-			err, RC_DATA,
-			"topic %s is now of cluster %s, %s is the state of %s: offsets of one "
-			"cluster mean nothing in another; use a new state folder and `start:`",
-			now->topic, now->cluster, dir, was->cluster);
-	return RC_OK;
-}
-
-int state_bind(struct state *s, const struct state_topic *t, bool listed, struct error *err)
-{
-	const struct state_topic *old = &s->topic;
-	if (!old->topic)
-		return write_topic(s, t, err);
-	int rc = state_same_topic(s->dir, old, t, err);
-	if (rc)
-		return rc;
-	if (old->npartitions == t->npartitions)
-		return RC_OK;
-	if (t->npartitions < old->npartitions ||
-	    (!listed && !state_is_new(s) && !all_known(s, t->npartitions)))
-		return refuse_partitions(s, t, err);
-	return write_topic(s, t, err);
-}
-
 /* --- one load --- */
 
 const struct state_load *state_intent(const struct state *s)
@@ -234,14 +150,6 @@ const char *state_next_name(struct state *s)
 	return kept;
 }
 
-static struct offset_range *copy_ranges(struct state *s, const struct offset_range *r, size_t n)
-{
-	struct offset_range *copy = arena_alloc(&s->arena, (n + 1) * sizeof(*copy));
-	if (n)
-		memcpy(copy, r, n * sizeof(*copy));
-	return copy;
-}
-
 static int write_intent(struct state *s, const char *crash, struct error *err)
 {
 	char *path = state_path(s, "intent.json");
@@ -256,7 +164,7 @@ int state_intend(struct state *s, const char *name, const char *dir,
 	s->intent = (struct state_load){.name = arena_strdup(&s->arena, name),
 					.dir = arena_strdup(&s->arena, dir),
 					.phase = STATE_READING,
-					.ranges = copy_ranges(s, ranges, n),
+					.ranges = records_copy(s, ranges, n),
 					.nranges = n};
 	int rc = write_intent(s, "intent-temp", err);
 	if (rc)
@@ -309,7 +217,7 @@ int state_published(struct state *s, const struct state_result *result, struct e
 {
 	struct state_load l = s->intent;
 	if (result->ranges)
-		l.ranges = copy_ranges(s, result->ranges, l.nranges);
+		l.ranges = records_copy(s, result->ranges, l.nranges);
 	l.phase = STATE_PUBLISHED;
 	l.read = result->read;
 	l.rejected = result->rejected;
@@ -332,6 +240,25 @@ int state_drop(struct state *s, struct error *err)
 
 /* --- by hand --- */
 
+static struct state_load seek_to(struct state *s, const struct offset_range *to, size_t n)
+{
+	struct state_load l = {.name = state_next_name(s),
+			       .dir = "",
+			       .phase = STATE_SEEK,
+			       .ranges = records_copy(s, to, n),
+			       .nranges = n,
+			       .published_ms = clock_wall_ms()};
+	for (size_t i = 0; i < n; i++) {
+		int64_t at;
+		bool known = state_position(s, to[i].topic, to[i].partition, &at);
+		l.ranges[i].start = known ? at : to[i].end;
+		/* what stands in front of the new position was never looked at, or is known to be
+		 * wrong */
+		l.ranges[i].last = (struct anchor){0};
+	}
+	return l;
+}
+
 int state_seek(struct state *s, const struct offset_range *to, size_t n, struct error *err)
 {
 	if (s->intent.name && s->intent.phase == STATE_PUBLISHING)
@@ -347,20 +274,14 @@ int state_seek(struct state *s, const struct offset_range *to, size_t n, struct 
 	int rc = s->intent.name ? remove_intent(s, err) : RC_OK;
 	if (rc)
 		return rc;
-	struct state_load l = {.name = state_next_name(s),
-			       .dir = "",
-			       .phase = STATE_SEEK,
-			       .ranges = copy_ranges(s, to, n),
-			       .nranges = n,
-			       .published_ms = clock_wall_ms()};
-	for (size_t i = 0; i < n; i++) {
-		int64_t at;
-		l.ranges[i].start = state_position(s, to[i].partition, &at) ? at : to[i].end;
-		/* what stands in front of the new position was never looked at, or is known to be
-		 * wrong */
-		l.ranges[i].last = (struct anchor){0};
-	}
+	struct state_load l = seek_to(s, to, n);
 	return record(s, &l, err);
+}
+
+int state_imagine(struct state *s, const struct offset_range *to, size_t n, struct error *err)
+{
+	struct state_load l = seek_to(s, to, n);
+	return records_add(s, &l, err);
 }
 
 int state_settle(struct state *s, const char *name, bool published, struct error *err)

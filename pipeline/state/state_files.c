@@ -106,9 +106,9 @@ static json_t *anchor_json(const struct anchor *a)
 
 static json_t *range_json(const struct offset_range *r)
 {
-	return json_pack("{s:i, s:I, s:I, s:I, s:o*}", "partition", r->partition, "start",
-			 (json_int_t)r->start, "end", (json_int_t)r->end, "events",
-			 (json_int_t)r->events, "last", anchor_json(&r->last));
+	return json_pack("{s:s*, s:i, s:I, s:I, s:I, s:o*}", "topic", r->topic, "partition",
+			 r->partition, "start", (json_int_t)r->start, "end", (json_int_t)r->end,
+			 "events", (json_int_t)r->events, "last", anchor_json(&r->last));
 }
 
 static json_t *ranges_json(const struct offset_range *r, size_t n)
@@ -149,24 +149,50 @@ static bool read_anchor(json_t *json, struct anchor *a)
 	return true;
 }
 
+static bool read_range(json_t *json, struct offset_range *r, struct arena *a)
+{
+	json_int_t start, end, events;
+	json_t *last = NULL;
+	const char *topic = NULL;
+	int partition;
+	if (json_unpack(json, "{s?:s, s:i, s:I, s:I, s:I, s?:o}", "topic", &topic, "partition",
+			&partition, "start", &start, "end", &end, "events", &events, "last",
+			&last) ||
+	    !read_anchor(last, &r->last))
+		return false;
+	r->topic = topic ? arena_strdup(a, topic) : NULL;
+	r->partition = partition;
+	r->start = start;
+	r->end = end;
+	r->events = events;
+	return true;
+}
+
+/* Partitions rise, and each topic is written in one piece: no place is there twice. */
+static bool is_new_place(const struct offset_range *r, size_t i)
+{
+	if (!i)
+		return true;
+	if (place_order(r[i - 1].topic, 0, r[i].topic, 0) == 0)
+		return r[i - 1].partition < r[i].partition;
+	for (size_t j = 0; j < i; j++)
+		if ((j == 0 || r[j].topic != r[j - 1].topic) &&
+		    place_order(r[j].topic, 0, r[i].topic, 0) == 0)
+			return false;
+	return true;
+}
+
 static bool read_ranges(const json_t *list, struct offset_range **out, size_t *n, struct arena *a)
 {
 	*n = json_array_size(list);
 	*out = arena_alloc(a, (*n + 1) * sizeof(**out));
 	for (size_t i = 0; i < *n; i++) {
 		struct offset_range *r = &(*out)[i];
-		json_int_t start, end, events;
-		json_t *last = NULL;
-		int partition;
-		if (json_unpack(json_array_get(list, i), "{s:i, s:I, s:I, s:I, s?:o}", "partition",
-				&partition, "start", &start, "end", &end, "events", &events, "last",
-				&last) ||
-		    (i && r[-1].partition >= partition) || !read_anchor(last, &r->last))
+		if (!read_range(json_array_get(list, i), r, a) || !is_new_place(*out, i))
 			return false;
-		r->partition = partition;
-		r->start = start;
-		r->end = end;
-		r->events = events;
+		/* one name for all of a topic */
+		if (i && r->topic && r[-1].topic && strcmp(r->topic, r[-1].topic) == 0)
+			r->topic = r[-1].topic;
 	}
 	return true;
 }
@@ -202,29 +228,86 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 			     : damaged(path, "found something else than a load's record", err);
 }
 
+/* As it always was where there is one topic, whose places have no name. */
+static json_t *topics_json(const struct state_topics *t)
+{
+	if (t->n == 1 && t->unnamed)
+		return json_pack("{s:s, s:s, s:i}", "cluster", t->item->cluster, "topic",
+				 t->item->topic, "partitions", t->item->npartitions);
+	json_t *list = json_array();
+	for (size_t i = 0; i < t->n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:i}", "topic", t->item[i].topic,
+						      "partitions", t->item[i].npartitions));
+	return json_pack("{s:s, s:o, s:s*}", "cluster", t->n ? t->item->cluster : "", "topics",
+			 list, "unnamed", t->unnamed ? t->item->topic : NULL);
+}
+
+int topics_write(const char *path, const struct state_topics *t, struct error *err)
+{
+	return write_json(path, topics_json(t), NULL, err);
+}
+
+static bool read_topic_list(const json_t *list, const char *cluster, const char *unnamed,
+			    struct state_topics *t, struct arena *a)
+{
+	t->n = json_array_size(list);
+	t->item = arena_alloc(a, (t->n + 1) * sizeof(*t->item));
+	t->unnamed = unnamed != NULL;
+	for (size_t i = 0; i < t->n; i++) {
+		const char *topic;
+		int partitions;
+		if (json_unpack(json_array_get(list, i), "{s:s, s:i}", "topic", &topic,
+				"partitions", &partitions))
+			return false;
+		t->item[i] = (struct state_topic){arena_strdup(a, cluster), arena_strdup(a, topic),
+						  partitions};
+	}
+	return t->n > 0 && (!unnamed || strcmp(unnamed, t->item->topic) == 0);
+}
+
+int topics_read(const char *path, struct state_topics *t, struct arena *a, struct error *err)
+{
+	json_t *json = NULL, *list = NULL;
+	const char *cluster, *topic = NULL, *unnamed = NULL;
+	int partitions = 0;
+	*t = (struct state_topics){0};
+	int rc = read_json(path, &json, false, err);
+	if (rc)
+		return rc;
+	bool good = json_unpack(json, "{s:s, s?:s, s?:i, s?:o, s?:s}", "cluster", &cluster, "topic",
+				&topic, "partitions", &partitions, "topics", &list, "unnamed",
+				&unnamed) == 0 &&
+		    !topic != !list && !topic == !json_object_get(json, "partitions");
+	if (good && list) {
+		good = read_topic_list(list, cluster, unnamed, t, a);
+	} else if (good) {
+		t->item = arena_alloc(a, sizeof(*t->item));
+		*t->item = (struct state_topic){arena_strdup(a, cluster), arena_strdup(a, topic),
+						partitions};
+		t->n = 1;
+		t->unnamed = true;
+	}
+	json_decref(json);
+	if (good)
+		return RC_OK;
+	*t = (struct state_topics){0};
+	return damaged(path, "found something else than a topic's record", err);
+}
+
 int topic_write(const char *path, const struct state_topic *t, struct error *err)
 {
-	return write_json(path,
-			  json_pack("{s:s, s:s, s:i}", "cluster", t->cluster, "topic", t->topic,
-				    "partitions", t->npartitions),
-			  NULL, err);
+	struct state_topic one = *t;
+	return topics_write(path, &(struct state_topics){&one, 1, true}, err);
 }
 
 int topic_read(const char *path, struct state_topic *t, struct arena *a, struct error *err)
 {
-	json_t *json = NULL;
-	const char *cluster, *topic;
-	int partitions;
-	int rc = read_json(path, &json, false, err);
-	if (rc)
-		return rc;
-	if (json_unpack(json, "{s:s, s:s, s:i}", "cluster", &cluster, "topic", &topic, "partitions",
-			&partitions))
-		rc = damaged(path, "found something else than a topic's record", err);
-	else
-		*t = (struct state_topic){arena_strdup(a, cluster), arena_strdup(a, topic),
-					  partitions};
-	json_decref(json);
+	struct state_topics all;
+	int rc = topics_read(path, &all, a, err);
+	if (!rc && (all.n != 1 || !all.unnamed))
+		rc = damaged(path, "found several topics, expected one", err);
+	if (!rc)
+		*t = *all.item;
 	return rc;
 }
 

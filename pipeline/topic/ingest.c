@@ -9,7 +9,6 @@
  */
 #include "ingest.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +16,10 @@
 
 #include "crash.h"
 #include "io.h"
+#include "topics.h"
 
 /* What ends by itself should: whoever runs it every night learns nothing from one that waits. */
 #define BATCH_PATIENCE_S 300
-
-static void say(const struct ingest *in, const char *fmt, ...) ERROR_FORMAT(2, 3);
-
-static void say(const struct ingest *in, const char *fmt, ...)
-{
-	char text[600];
-	va_list args;
-	if (!in->log.line)
-		return;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	in->log.line(in->log.ctx, text);
-}
 
 /* Who writes a sentence below does not know the state's name: put it in for DIR. */
 static int name_state(const struct ingest *in, int rc, struct error *err)
@@ -66,18 +52,24 @@ static int start_new(struct ingest *in, const struct kafka_topic *t, struct erro
 		       : RC_OK;
 }
 
+static const char *topic_of(const struct ingest *in, const struct offset_range *r)
+{
+	return r->topic ? r->topic : in->job->kafka.topic;
+}
+
 static int start_positions(struct ingest *in, const struct kafka_topic *t, struct error *err)
 {
 	for (size_t i = 0; i < in->nranges; i++) {
 		struct offset_range *r = &in->ranges[i];
-		if (!state_position(in->state, r->partition, &r->start))
+		if (!state_position(in->state, r->topic, r->partition, &r->start))
 			return error_set(err, RC_DATA,
 					 "the state has no position for partition %d of topic %s; "
 					 "to load it "
-					 "from its beginning: `saltmill seek --state DIR %d=%lld`",
-					 r->partition, in->job->kafka.topic, r->partition,
+					 "from its beginning: `saltmill seek --state DIR %s=%lld`",
+					 r->partition, topic_of(in, r),
+					 place_text(r->topic, r->partition).text,
 					 (long long)t->partitions[i].low);
-		r->last = state_last(in->state, r->partition);
+		r->last = state_last(in->state, r->topic, r->partition);
 	}
 	return RC_OK;
 }
@@ -88,16 +80,19 @@ static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct err
 	in->nranges = t->count;
 	in->ranges = mem_calloc(t->count + 1, sizeof *in->ranges);
 	for (size_t i = 0; i < t->count; i++)
-		in->ranges[i] = (struct offset_range){.partition = t->partitions[i].id,
+		in->ranges[i] = (struct offset_range){.topic = t->partitions[i].topic,
+						      .partition = t->partitions[i].id,
 						      .end = t->partitions[i].high};
 	bool new = !in->state || state_is_new(in->state);
-	int rc = new ? start_new(in, t, err) : start_positions(in, t, err);
+	int rc = new ? start_new(in, t, err) : topics_take_in(in, t, err);
+	if (!rc && !new)
+		rc = start_positions(in, t, err);
 	in->available = 0;
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
 		/* a position behind the end is the topic's fault, not an empty range */
 		struct offset_range at = in->ranges[i];
 		at.end = at.start;
-		rc = kafka_check_range(in->job->kafka.topic, &at, t->partitions[i].low,
+		rc = kafka_check_range(topic_of(in, &at), &at, t->partitions[i].low,
 				       t->partitions[i].high, err);
 		in->available += (uint64_t)(in->ranges[i].end - in->ranges[i].start);
 	}
@@ -113,11 +108,7 @@ static int look(struct ingest *in, struct kafka_topic *t, struct error *err)
 
 int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err)
 {
-	struct state_topic of = {t->cluster, in->job->kafka.topic, t->npartitions};
-	int rc = RC_OK;
-	memcpy(in->cluster, t->cluster, sizeof in->cluster);
-	if (in->state)
-		rc = state_bind(in->state, &of, in->job->kafka.npartitions > 0, err);
+	int rc = topics_bind(in, t, err);
 	if (rc == RC_OK)
 		rc = set_ranges(in, t, err);
 	return name_state(in, rc, err);
@@ -149,17 +140,18 @@ static int check_note(const struct ingest *in, const struct offset_range *r,
 	char advice[400] = "run only one of them, or give each `partitions:` of its own";
 	if (ahead)
 		snprintf(advice, sizeof advice,
-			 "to go on where the group is: `saltmill seek --state DIR %d=%lld`, to "
+			 "to go on where the group is: `saltmill seek --state DIR %s=%lld`, to "
 			 "load it again "
 			 "use another `group:`",
-			 r->partition, (long long)note->offset);
+			 place_text(r->topic, r->partition).text, (long long)note->offset);
 	return error_set(err, RC_DATA,
-			 "%s/%d: group %s has noted offset %lld%s%s, this state is at %lld: "
+			 "%s: group %s has noted offset %lld%s%s, this state is at %lld: "
 			 "another instance "
 			 "loads this partition with another state folder%s; nothing is lost; %s",
-			 k->topic, r->partition, k->group, (long long)note->offset,
-			 *note->by ? " by " : "", note->by, (long long)r->start,
-			 ahead ? ", or this folder is an old copy" : "", advice);
+			 place_text(topic_of(in, r), r->partition).text, k->group,
+			 (long long)note->offset, *note->by ? " by " : "", note->by,
+			 (long long)r->start, ahead ? ", or this folder is an old copy" : "",
+			 advice);
 }
 
 /* The positions as empty ranges; the caller's. */
@@ -182,7 +174,7 @@ static void claim(struct ingest *in)
 	struct offset_range *at = positions(in);
 	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
 	if (!in->claimed)
-		say(in, "%s; tried again before the next load", err.msg);
+		ingest_say(in, "%s; tried again before the next load", err.msg);
 	mem_free(at);
 }
 
@@ -211,23 +203,25 @@ static int keep_start(struct ingest *in, struct error *err)
 	return rc;
 }
 
-/* The state has seen the topic. */
-static void recall_topic(const struct ingest *in)
+/* The state has seen its topics. */
+static void recall_topics(const struct ingest *in)
 {
-	const struct state_topic *t = in->state ? state_topic(in->state) : NULL;
-	if (t && strcmp(t->topic, in->job->kafka.topic) == 0)
-		kafka_topic_is_known(in->client);
+	const struct state_topics *t = in->state ? state_topics(in->state) : NULL;
+	for (size_t i = 0; t && i < t->n; i++)
+		if (kafka_has_topic(&in->job->kafka, t->item[i].topic))
+			kafka_topic_is_known(in->client);
 }
 
 /* A group's notes are all that tells a state from its copy. */
 static void say_no_group(const struct ingest *in)
 {
 	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
-		say(in,
-		    "the job names no `group:`, so a copy of %s, or one restored from a backup, "
-		    "would "
-		    "load events a second time unnoticed; with a group it is refused",
-		    in->state_dir);
+		ingest_say(in,
+			   "the job names no `group:`, so a copy of %s, or one restored from a "
+			   "backup, "
+			   "would "
+			   "load events a second time unnoticed; with a group it is refused",
+			   in->state_dir);
 }
 
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
@@ -247,7 +241,7 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	if (rc == RC_OK && in->batch)
 		kafka_patience(in->client, BATCH_PATIENCE_S);
 	if (rc == RC_OK)
-		recall_topic(in);
+		recall_topics(in);
 	if (rc == RC_OK)
 		say_no_group(in);
 	if (rc == RC_OK && in->state && state_intent(in->state))
@@ -271,13 +265,14 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 	in->job = job;
 	in->log = *log;
 	in->state_dir = state_dir;
+	in->looks = true;
 	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
 	if (rc)
 		return rc;
 	kafka_patience(in->client, BATCH_PATIENCE_S);
-	recall_topic(in);
+	recall_topics(in);
 	return ingest_look(in, err);
 }
 
@@ -292,6 +287,7 @@ void ingest_close(struct ingest *in)
 		kafka_close(in->client);
 	state_close(in->state);
 	mem_free(in->ranges);
+	mem_free(in->gone);
 	*in = (struct ingest){0};
 }
 
@@ -323,9 +319,10 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		return;
 	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
 		     : kafka_commit(in->client, ranges, n, &err))
-		say(in,
-		    "%s; the load is complete all the same, and the next one tells the group again",
-		    err.msg);
+		ingest_say(in,
+			   "%s; the load is complete all the same, and the next one tells the "
+			   "group again",
+			   err.msg);
 	else
 		crash_at("committed");
 }
@@ -435,7 +432,8 @@ static bool same_ranges(const struct state_load *l, const struct manifest *m)
 	if (!m->load || strcmp(m->load, l->name) != 0 || m->noffsets != l->nranges)
 		return false;
 	for (size_t i = 0; i < l->nranges; i++)
-		if (m->offsets[i].partition != l->ranges[i].partition ||
+		if (place_order(m->offsets[i].topic, m->offsets[i].partition, l->ranges[i].topic,
+				l->ranges[i].partition) != 0 ||
 		    m->offsets[i].start != l->ranges[i].start ||
 		    m->offsets[i].end != l->ranges[i].end)
 			return false;
@@ -456,27 +454,31 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 			err, RC_DATA,
 			"%s is not load %s of %s, which was about to be published there; move it "
 			"away",
-			intent->dir, intent->name, in->job->kafka.topic);
-	say(in, "load %s was published as %s before the crash; recorded", intent->name,
-	    intent->dir);
+			intent->dir, intent->name, kafka_name(&in->job->kafka));
+	ingest_say(in, "load %s was published as %s before the crash; recorded", intent->name,
+		   intent->dir);
 	return record(in, intent->dir, m, err);
 }
 
 static int load_again(struct ingest *in, struct load_result *result, struct error *err)
 {
 	const struct state_load l = *state_intent(in->state);
-	say(in, "load %s was interrupted; the same offsets are loaded again, into %s", l.name,
-	    l.dir);
+	ingest_say(in, "load %s was interrupted; the same offsets are loaded again, into %s",
+		   l.name, l.dir);
 	/* the topic must be the same; what can be loaded beside the intent comes later */
 	struct kafka_topic t;
 	int rc = look(in, &t, err);
 	if (rc)
 		return rc;
-	struct state_topic of = {t.cluster, in->job->kafka.topic, t.npartitions};
-	memcpy(in->cluster, t.cluster, sizeof in->cluster);
-	rc = state_bind(in->state, &of, in->job->kafka.npartitions > 0, err);
+	struct offset_range *ranges = NULL;
+	rc = topics_bind(in, &t, err);
+	if (rc == RC_OK)
+		rc = topics_of_intent(in, &t, &l, &ranges, err);
 	kafka_topic_release(&t);
-	return rc ? rc : run_load(in, l.name, l.dir, l.ranges, l.nranges, result, err);
+	if (rc == RC_OK)
+		rc = run_load(in, l.name, l.dir, ranges, l.nranges, result, err);
+	mem_free(ranges);
+	return rc;
 }
 
 static int finish_intent(struct ingest *in, struct load_result *result, struct error *err)
@@ -552,8 +554,8 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 	if (rc == RC_OK && dir) {
 		done = same_folder(dir, load->output_dir);
 		if (!done) {
-			say(&in, "finished %s: %llu events", dir,
-			    (unsigned long long)result->manifest.read);
+			ingest_say(&in, "finished %s: %llu events", dir,
+				   (unsigned long long)result->manifest.read);
 			load_result_release(result);
 		}
 	}

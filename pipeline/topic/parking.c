@@ -37,7 +37,7 @@ void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t i
 	p->parked = true;
 	if (in->nranges)
 		p->position = in->ranges[0].start;
-	else if (!in->state || !state_position(in->state, id, &p->position))
+	else if (!in->state || !state_position(in->state, NULL, id, &p->position))
 		p->position = -1;
 	snprintf(s->seen.parked, sizeof(s->seen.parked), "%s", why);
 	if (in->state)

@@ -425,6 +425,8 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 			since = p->stream.waiting_since;
 	}
 	stream_show(s->opt->gauges, lag, since);
+	const struct offset_range all = {.end = (int64_t)lag};
+	stream_show_topics(s->opt->gauges, s->job, &all, 1);
 	s->opt->gauges->parked = parked;
 	pthread_mutex_unlock(&s->lock);
 	return rc;

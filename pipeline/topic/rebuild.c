@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ struct search {
 	int32_t only; /* partition; -1: any */
 	struct state_found *found;
 	size_t n;
-	struct state_topic topic; /* topic NULL: none found yet */
+	struct state_topics topics;
 	struct arena arena;
 };
 
@@ -22,6 +23,32 @@ static int64_t changed_ms(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000;
+}
+
+static struct state_topic *topic_named(struct search *s, const char *name, const char *cluster)
+{
+	struct state_topics *t = &s->topics;
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->item[i].topic, name) == 0)
+			return &t->item[i];
+	t->item = mem_realloc(t->item, (t->n + 1) * sizeof(*t->item));
+	t->item[t->n] = (struct state_topic){cluster, name, 0};
+	return &t->item[t->n++];
+}
+
+static void see_place(struct search *s, const struct manifest *m, const struct offset_range *r)
+{
+	const char *name = r->topic ? r->topic : m->topic;
+	struct state_topic *t = topic_named(s, name, m->cluster ? m->cluster : "");
+	if (r->partition >= t->npartitions)
+		t->npartitions = r->partition + 1;
+	if (r->topic || s->topics.unnamed)
+		return;
+	/* the first is the one without a name */
+	const struct state_topic first = *s->topics.item;
+	*s->topics.item = *t;
+	*t = first;
+	s->topics.unnamed = true;
 }
 
 static void add(struct search *s, const char *dir, const char *path, const struct manifest *m,
@@ -44,10 +71,7 @@ static void add(struct search *s, const char *dir, const char *path, const struc
 	if (f->follows)
 		memcpy(f->follows_manifest, m->previous.digest, sizeof(f->follows_manifest));
 	for (size_t i = 0; i < m->noffsets; i++)
-		if (m->offsets[i].partition >= s->topic.npartitions)
-			s->topic.npartitions = m->offsets[i].partition + 1;
-	s->topic.topic = m->topic;
-	s->topic.cluster = m->cluster ? m->cluster : "";
+		see_place(s, m, &m->offsets[i]);
 	free(full);
 }
 
@@ -62,11 +86,12 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 		rc = io_digest_file(path, digest, &size, err);
 	if (!rc && *is_load)
 		rc = manifest_read(&m, path, &s->arena, err);
-	bool ours = !rc && *is_load && m.topic && m.load &&
+	bool ours = !rc && *is_load && manifest_is_of_topics(&m) && m.load &&
 		    (s->only < 0 || (m.noffsets == 1 && m.offsets[0].partition == s->only));
-	if (ours && s->topic.topic && strcmp(s->topic.topic, m.topic) != 0)
+	const char *before = s->topics.unnamed ? s->topics.item->topic : NULL;
+	if (ours && before && m.topic && strcmp(before, m.topic) != 0)
 		rc = error_set(err, RC_CONFIG, "%s is of topic %s, found loads of topic %s before",
-			       dir, m.topic, s->topic.topic);
+			       dir, m.topic, before);
 	else if (ours)
 		add(s, dir, path, &m, digest);
 	mem_free(path);
@@ -109,9 +134,10 @@ static int rebuild_one(const char *dir, int32_t only, const char *const *folders
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = search_in(&s, folders[i], err);
 	if (!rc)
-		rc = state_rebuild(dir, s.topic.topic ? &s.topic : NULL, s.found, s.n, lines, err);
+		rc = state_rebuild(dir, &s.topics, s.found, s.n, lines, err);
 	mem_free(own);
 	mem_free(s.found);
+	mem_free(s.topics.item);
 	arena_release(&s.arena);
 	return rc;
 }

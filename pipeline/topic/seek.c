@@ -1,6 +1,8 @@
 #include "seek.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "publish.h"
 #include "state_view.h"
@@ -53,30 +55,131 @@ static int ask(const struct job *job, struct kafka_topic *t, struct error *err)
 
 /* --- what is asked for --- */
 
-static int check_step(const char *dir, const struct offset_range *to, const struct state_topic *s,
+/* The topic of a place, by its name. */
+static const char *name_of(const struct state_topics *s, const char *topic)
+{
+	return topic ? topic : s->item->topic;
+}
+
+static const struct state_topic *find_size(const struct state_topics *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->item[i].topic, name) == 0)
+			return &s->item[i];
+	return NULL;
+}
+
+/* NULL: the topic, or that partition of it, is not there. */
+static const struct kafka_partition *find_partition(const struct kafka_topic *t, const char *name,
+						    int32_t partition)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct kafka_partition *p = &t->partitions[i];
+		if (p->id == partition &&
+		    strcmp(p->topic ? p->topic : t->topics[0].name, name) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+static int32_t count_partitions(const struct state_topics *s, const struct kafka_topic *t,
+				const char *name)
+{
+	for (size_t i = 0; t && i < t->ntopics; i++)
+		if (strcmp(t->topics[i].name, name) == 0)
+			return t->topics[i].npartitions;
+	const struct state_topic *known = t ? NULL : find_size(s, name);
+	return known ? known->npartitions : 0;
+}
+
+static int no_such_topic(const struct state_topics *s, const struct kafka_topic *t,
+			 const char *name, struct error *err)
+{
+	struct buf known = {0};
+	error_set(err, RC_CONFIG, "found topic %s, expected one %s: %s; nothing was set", name,
+		  t ? "that the job reads and that is there" : "of the state",
+		  state_topics_text(s, &known));
+	buf_release(&known);
+	return RC_CONFIG;
+}
+
+static int check_step(const char *dir, const struct offset_range *to, const struct state_topics *s,
 		      const struct kafka_topic *t, struct error *err)
 {
-	int32_t n = t ? t->npartitions : s->npartitions;
+	const char *name = name_of(s, to->topic);
+	int32_t n = count_partitions(s, t, name);
+	if (n == 0)
+		return no_such_topic(s, t, name, err);
 	if (to->partition >= n)
 		return error_set(err, RC_CONFIG,
 				 "topic %s has the partitions 0 to %d, found %d%s; nothing was set",
-				 s->topic, n - 1, to->partition,
+				 name, n - 1, to->partition,
 				 t ? "" : " (that was so when it was seen last; `--job JOB` asks)");
-	if (!t)
-		return RC_OK;
-	const struct kafka_partition *p = &t->partitions[to->partition];
-	if (to->end >= p->low && to->end <= p->high)
+	const struct kafka_partition *p = t ? find_partition(t, name, to->partition) : NULL;
+	if (!p || (to->end >= p->low && to->end <= p->high))
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
 			 "%s/%d has the offsets %lld to %lld, and %lld is where the next message "
 			 "will be; found %lld; nothing was set in %s",
-			 s->topic, to->partition, (long long)p->low, (long long)p->high - 1,
+			 name, to->partition, (long long)p->low, (long long)p->high - 1,
 			 (long long)p->high, (long long)to->end, dir);
 }
 
-/* Shared or not, what the folder is the state of; valid as long as *v. */
-static int find_topic(const char *dir, struct state_view *v, struct shared *shared,
-		      const struct state_topic **topic, struct error *err)
+/* As the state's places are named. */
+static int name_step(struct offset_range *to, const struct state_topics *s, struct error *err)
+{
+	if (to->topic && s->unnamed && strcmp(to->topic, s->item->topic) == 0)
+		to->topic = NULL;
+	if (to->topic || s->unnamed)
+		return RC_OK;
+	struct buf known = {0};
+	error_set(err, RC_CONFIG,
+		  "found partition %d without a topic, expected TOPIC/PARTITION=OFFSET like "
+		  "%s/%d=%lld, as the state is of the topics %s; nothing was set",
+		  to->partition, s->item->topic, to->partition, (long long)to->end,
+		  state_topics_text(s, &known));
+	buf_release(&known);
+	return RC_CONFIG;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct offset_range *x = a, *y = b;
+	return place_order(x->topic, x->partition, y->topic, y->partition);
+}
+
+static int name_steps(struct offset_range *to, size_t n, const struct state_topics *s,
+		      struct error *err)
+{
+	int rc = RC_OK;
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = name_step(&to[i], s, err);
+	if (rc)
+		return rc;
+	qsort(to, n, sizeof *to, by_place);
+	for (size_t i = 1; i < n; i++)
+		if (by_place(&to[i], &to[i - 1]) == 0)
+			return error_set(
+				err, RC_CONFIG,
+				"found partition %s twice, once with its topic; expected it "
+				"once",
+				place_text(to[i].topic, to[i].partition).text);
+	return RC_OK;
+}
+
+/* Is what the brokers have for the job what the state is of? */
+static int check_topics(const char *dir, const struct state_topics *s, const struct job *job,
+			const struct kafka_topic *t, struct error *err)
+{
+	struct state_topic now = {t->cluster, s->item->topic, 0};
+	if (s->n == 1 && job->kafka.topic)
+		now.topic = job->kafka.topic;
+	return state_same_topic(dir, s->item, &now, err);
+}
+
+/* Shared or not, what the folder is the state of; valid as long as *v and *shared. */
+static int find_topics(const char *dir, struct state_view *v, struct shared *shared,
+		       struct state_topics *topics, struct error *err)
 {
 	bool is_shared;
 	int rc = shared_is(dir, &is_shared, err);
@@ -85,39 +188,40 @@ static int find_topic(const char *dir, struct state_view *v, struct shared *shar
 	if (is_shared) {
 		/* one partition's state may be what is missing */
 		rc = shared_open(shared, dir, false, err);
-		*topic = &shared->topic;
+		*topics = (struct state_topics){&shared->topic, 1, true};
 		return rc;
 	}
 	rc = state_view_open(v, dir, VIEW_ALL, false, err);
-	*topic = rc ? NULL : state_topic(v->states[0]);
-	return rc || *topic ? rc
-			    : error_set(err, RC_CONFIG,
-					"%s is the state of nothing yet: where its first load "
-					"begins is said by `start` in the job",
-					dir);
+	if (!rc)
+		*topics = *state_topics(v->states[0]);
+	return rc || topics->n ? rc
+			       : error_set(err, RC_CONFIG,
+					   "%s is the state of nothing yet: where its first load "
+					   "begins is said by `start` in the job",
+					   dir);
 }
 
 /* *asked: t is to be released. */
-static int check_steps(const char *dir, const struct job *job, const struct offset_range *to,
-		       size_t n, struct kafka_topic *t, bool *asked, char *why, size_t why_size,
+static int check_steps(const char *dir, const struct job *job, struct offset_range *to, size_t n,
+		       struct kafka_topic *t, bool *asked, char *why, size_t why_size,
 		       struct error *err)
 {
 	struct state_view v = {.shared.lock_fd = -1};
 	struct shared shared = {.lock_fd = -1};
-	const struct state_topic *topic = NULL;
-	int rc = find_topic(dir, &v, &shared, &topic, err);
+	struct state_topics topics = {0};
+	int rc = find_topics(dir, &v, &shared, &topics, err);
+	if (!rc)
+		rc = name_steps(to, n, &topics, err);
 	int answer = rc || !job ? RC_OK : ask(job, t, err);
 	*asked = !rc && job && !answer;
 	if (answer && answer != RC_IO)
 		rc = answer;
 	if (answer == RC_IO)
 		snprintf(why, why_size, "%s", err->msg);
-	if (*asked) {
-		const struct state_topic now = {t->cluster, job->kafka.topic, t->npartitions};
-		rc = state_same_topic(dir, topic, &now, err);
-	}
+	if (*asked)
+		rc = check_topics(dir, &topics, job, t, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = check_step(dir, &to[i], topic, *asked ? t : NULL, err);
+		rc = check_step(dir, &to[i], &topics, *asked ? t : NULL, err);
 	state_view_close(&v);
 	shared_close(&shared);
 	return rc;
@@ -133,8 +237,10 @@ static void find_loads(const struct state *s, struct seek_step *step, struct are
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; l[i].phase == STATE_PUBLISHED && j < l[i].nranges; j++) {
 			const struct offset_range *r = &l[i].ranges[j];
-			if (r->partition != step->partition || r->start >= step->from ||
-			    r->end <= step->to || r->start == r->end)
+			if (place_order(name_of(state_topics(s), r->topic), r->partition,
+					name_of(state_topics(s), step->topic),
+					step->partition) != 0 ||
+			    r->start >= step->from || r->end <= step->to || r->start == r->end)
 				continue;
 			step->last = arena_strdup(a, l[i].name);
 			step->first = step->first ? step->first : step->last;
@@ -145,9 +251,11 @@ static void find_loads(const struct state *s, struct seek_step *step, struct are
 static void describe(const struct state *s, const struct offset_range *to,
 		     const struct kafka_topic *t, struct seek_step *step, struct arena *a)
 {
-	*step = (struct seek_step){.partition = to->partition, .to = to->end};
-	step->was_set = state_position(s, to->partition, &step->from);
-	int64_t low = t ? t->partitions[to->partition].low : 0;
+	const struct kafka_partition *p =
+		t ? find_partition(t, name_of(state_topics(s), to->topic), to->partition) : NULL;
+	*step = (struct seek_step){.topic = to->topic, .partition = to->partition, .to = to->end};
+	step->was_set = state_position(s, to->topic, to->partition, &step->from);
+	int64_t low = p ? p->low : 0;
 	if (step->was_set && low > step->from && to->end > step->from)
 		step->lost = (uint64_t)((low < to->end ? low : to->end) - step->from);
 	if (step->was_set && to->end < step->from)
@@ -172,7 +280,7 @@ static int set(const char *dir, int32_t only, const struct offset_range *to, siz
 	return rc;
 }
 
-int seek_run(const char *state_dir, const struct job *job, const struct offset_range *to, size_t n,
+int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err)
 {
 	struct kafka_topic t = {0};

@@ -84,6 +84,34 @@ void stream_show(struct stream_gauges *g, uint64_t lag, double since)
 	g->looked = 1;
 }
 
+void topic_lags_release(struct topic_lags *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		mem_free(l->item[i].topic);
+	mem_free(l->item);
+	l->item = NULL;
+	l->n = 0;
+}
+
+void stream_show_topics(struct stream_gauges *g, const struct job *job,
+			const struct offset_range *ranges, size_t n)
+{
+	struct topic_lags *l = g->by_topic;
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	topic_lags_release(l);
+	for (size_t i = 0; i < n; i++) {
+		const char *topic = ranges[i].topic ? ranges[i].topic : job->kafka.topic;
+		if (!l->n || strcmp(l->item[l->n - 1].topic, topic) != 0) {
+			l->item = mem_realloc(l->item, (l->n + 1) * sizeof *l->item);
+			l->item[l->n++] = (struct topic_lag){mem_strdup(topic), 0};
+		}
+		l->item[l->n - 1].lag += (uint64_t)(ranges[i].end - ranges[i].start);
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
 void stream_note(struct stream *s)
 {
 	double now = clock_seconds();
@@ -150,6 +178,7 @@ static int cut_after_cut(struct stream *s, struct error *err)
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && (rc = ingest_look(&s->in, err)) == RC_OK) {
 		s->seen.lag = s->in.available;
+		stream_show_topics(s->opt->gauges, s->in.job, s->in.ranges, s->in.nranges);
 		bool due = stream_is_due(s);
 		stream_show(s->opt->gauges, s->seen.lag, s->waiting_since);
 		if (due)

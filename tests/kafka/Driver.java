@@ -139,7 +139,10 @@ public class Driver {
 		case "committed":
 			StringBuilder s = new StringBuilder();
 			admin.listConsumerGroupOffsets(w[1]).partitionsToOffsetAndMetadata().get().forEach(
-					(t, o) -> s.append("\t").append(t.partition()).append(":").append(o.offset()));
+					(t, o) -> {
+						if (t.topic().equals(w[2]))
+							s.append("\t").append(t.partition()).append(":").append(o.offset());
+					});
 			return s.toString();
 		case "commit":
 			admin.alterConsumerGroupOffsets(w[1], Map.of(new TopicPartition(w[2], Integer.parseInt(w[3])),

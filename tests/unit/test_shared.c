@@ -18,6 +18,12 @@
 #include "temp_dir.h"
 
 static const struct state_topic three = {.cluster = "c", .topic = "clicks", .npartitions = 3};
+
+static int bind_one(struct state *s, const struct state_topic *t, bool listed, struct error *err)
+{
+	struct state_topic one = *t;
+	return state_bind(s, &(struct state_topics){&one, 1, true}, listed, err);
+}
 static const int64_t starts[] = {7, 0, 9, 100, 200};
 
 static struct shared open_shared(const char *path)
@@ -36,7 +42,7 @@ static int64_t position(const char *path, int32_t partition)
 	int64_t at = -1;
 	char *folder = shared_dir(path, partition);
 	if (state_open(&s, folder, false, &err) == RC_OK) {
-		state_position(s, partition, &at);
+		state_position(s, NULL, partition, &at);
 		state_close(s);
 	}
 	mem_free(folder);
@@ -144,7 +150,7 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(err.msg, "is shared by the members of a group"));
 	char *own = shared_dir(path, 1);
 	assert_int_equal(state_open(&one, own, true, &err), RC_OK);
-	assert_int_equal(state_bind(one, &three, true, &err), RC_OK);
+	assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
 	state_close(one);
 	assert_int_equal(shared_open(&other, own, true, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "is a state that is not shared"));
@@ -220,7 +226,7 @@ static void test_rebuilt(void **state)
 		char *own = shared_dir(path, p);
 		struct state *one;
 		assert_int_equal(state_open(&one, own, true, &err), RC_OK);
-		assert_int_equal(state_bind(one, &three, true, &err), RC_OK);
+		assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
 		state_close(one);
 		mem_free(own);
 	}

@@ -18,6 +18,12 @@
 #include "state.h"
 
 static const struct state_topic clicks = {"cluster", "clicks", 2};
+
+static int bind_one(struct state *s, const struct state_topic *t, bool listed, struct error *err)
+{
+	struct state_topic one = *t;
+	return state_bind(s, &(struct state_topics){&one, 1, true}, listed, err);
+}
 static const struct state_result nothing = {0}, ten = {.read = 10, .rejected = 1};
 
 static int setup(void **state)
@@ -48,7 +54,7 @@ static struct state *open_state(const char *dir)
 static int64_t position(const struct state *s, int32_t partition)
 {
 	int64_t at = -1;
-	return state_position(s, partition, &at) ? at : -1;
+	return state_position(s, NULL, partition, &at) ? at : -1;
 }
 
 /* From the positions to `end` of partition 0; partition 1 stays. */
@@ -68,8 +74,8 @@ static void test_load_after_load(void **state)
 	struct error err;
 	struct state *s = open_state(*state);
 	assert_true(state_is_new(s));
-	assert_null(state_topic(s));
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(state_topics(s)->n, 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	for (int64_t end = 10; end <= 30; end += 10) {
 		intend(s, end);
 		assert_int_equal(state_publishing(s, &err), 0);
@@ -102,7 +108,7 @@ static void test_intents(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state);
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
 	state_close(s);
 	s = open_state(*state);
@@ -134,7 +140,7 @@ static void test_seek(void **state)
 	struct error err;
 	struct state *s = open_state(*state);
 	struct offset_range to[] = {{.partition = 0, .end = 7}, {.partition = 3, .end = 9}};
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
 	/* an intent that is certainly not published would start at the old position: it goes */
 	assert_int_equal(state_seek(s, to, 2, &err), 0);
@@ -162,12 +168,11 @@ static void test_bind(void **state)
 	};
 	struct error err;
 	struct state *s = open_state(*state);
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 1);
 	assert_int_equal(state_published(s, &nothing, &err), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(state_bind(s, &cases[i].topic, cases[i].listed, &err),
-				 cases[i].rc);
+		assert_int_equal(bind_one(s, &cases[i].topic, cases[i].listed, &err), cases[i].rc);
 		if (cases[i].message && !strstr(err.msg, cases[i].message))
 			fail_msg("%zu: %s", i, err.msg);
 	}
@@ -255,9 +260,9 @@ static void test_recorded(void **state)
 				 .end = 10,
 				 .events = 9,
 				 .last = {true, 8, -1, {0x01, [15] = 0xfe}}};
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	assert_null(state_newest(s));
-	assert_false(state_last(s, 0).known);
+	assert_false(state_last(s, NULL, 0).known);
 	assert_int_equal(state_intend(s, state_next_name(s), "/out/a", &r, 1, &err), 0);
 	struct state_result result = {.ranges = &r, .manifest = digest};
 	assert_int_equal(state_published(s, &result, &err), 0);
@@ -266,12 +271,12 @@ static void test_recorded(void **state)
 	const struct state_load *l = state_newest(s);
 	assert_true(l->manifest_known);
 	assert_memory_equal(l->manifest, digest, 16);
-	struct anchor last = state_last(s, 0);
+	struct anchor last = state_last(s, NULL, 0);
 	assert_memory_equal(&last, &r.last, sizeof(last));
 	/* what stands in front of a position set by hand is not known; it is no load either */
 	struct offset_range to = {.partition = 0, .end = 10, .last = r.last};
 	assert_int_equal(state_seek(s, &to, 1, &err), 0);
-	assert_false(state_last(s, 0).known);
+	assert_false(state_last(s, NULL, 0).known);
 	assert_string_equal(state_newest(s)->name, "00000001");
 	state_close(s);
 	char *path = mem_format("%s/loads/00000003.json", (const char *)*state);
@@ -300,7 +305,7 @@ static void test_recorded(void **state)
 		if (rc)
 			continue;
 		assert_int_equal(state_newest(s)->manifest_known, *cases[i].manifest != 0);
-		assert_false(state_last(s, 0).known);
+		assert_false(state_last(s, NULL, 0).known);
 		state_close(s);
 	}
 	mem_free(path);
@@ -415,7 +420,7 @@ static void test_digest(void **state)
 	struct error err;
 	struct state *s = open_state(dir);
 	struct buf text = {0};
-	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 1234);
 	assert_int_equal(state_published(s, &ten, &err), 0);
 	intend(s, 2345);
@@ -563,6 +568,46 @@ static void test_seen_too_old(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* A state of one topic goes on with several: its places are those that name it. */
+static void test_several_topics(void **state)
+{
+	struct state *s;
+	struct error err;
+	const char *dir = *state;
+	char *path = mem_format("%s/several", dir);
+	struct state_topic both[] = {{"cluster", "orders", 1}, {"cluster", "clicks", 2}};
+	const struct state_topics now = {both, 2, false}, others = {both, 1, false};
+	const struct offset_range first[] = {{.partition = 0, .end = 5},
+					     {.partition = 1, .end = 7}};
+	const struct offset_range more[] = {{.topic = "orders", .partition = 0, .end = 3},
+					    {.topic = "clicks", .partition = 0, .end = 9},
+					    {.topic = "clicks", .partition = 1, .end = 8}};
+	int64_t at;
+	assert_int_equal(state_open(&s, path, true, &err), 0);
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
+	assert_int_equal(state_seek(s, first, 2, &err), 0);
+	assert_int_equal(state_bind(s, &others, false, &err), RC_CONFIG);
+	assert_int_equal(state_bind(s, &now, false, &err), 0);
+	assert_true(state_has_topic(s, "clicks"));
+	assert_false(state_has_topic(s, "orders"));
+	assert_true(state_position(s, "clicks", 1, &at) && at == 7);
+	assert_false(state_position(s, "orders", 0, &at));
+	assert_int_equal(state_seek(s, more, 3, &err), 0);
+	state_close(s);
+	assert_int_equal(state_open(&s, path, true, &err), 0);
+	assert_int_equal(state_topics(s)->n, 2);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(state_position(s, more[i].topic, more[i].partition, &at) &&
+			    at == more[i].end);
+	assert_true(state_position(s, NULL, 0, &at) && at == 9);
+	/* the one topic again; and a cluster that is another */
+	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
+	both[0].cluster = both[1].cluster = "other";
+	assert_int_equal(state_bind(s, &now, false, &err), RC_DATA);
+	state_close(s);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +615,7 @@ int main(void)
 		TEST(test_intents),
 		TEST(test_seek),
 		TEST(test_bind),
+		TEST(test_several_topics),
 		TEST(test_one_process),
 		TEST(test_killed),
 		TEST(test_damaged),

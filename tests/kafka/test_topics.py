@@ -1,0 +1,339 @@
+"""Several topics, or all that a pattern has, as one source: partitions of one number are never confused."""
+
+import json
+import pathlib
+import random
+import re
+import time
+import urllib.request
+
+import pytest
+
+from broker import Broker
+from cluster import free_ports
+from rig import Rig, tree, value
+
+JOB = """\
+source:
+  kafka:
+    brokers: {brokers}
+    {topics}
+    format: json
+    {more}
+fields:
+  topic: {{from: $topic}}
+  ts: {{type: time, unit: ms, from: $timestamp}}
+tables:
+  - name: t
+    rowkey: [{{field: topic, as: text, terminator: '/'}}, {{field: $partition, as: text, terminator: '-'}},
+             {{field: $offset, as: text}}]
+    timestamp: ts
+    families: {{f: {{compression: NONE}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+"""
+CELL = re.compile(r"^ +(\S+)\\x2F(\d+)-(\d+) +f:v +(\d+) +\S+ +(\S*)$", re.M)
+
+
+class Topics(Rig):
+    """The rig of one topic, where a place is (topic, partition)."""
+
+    def __init__(self, saltmill, kafka, folder, names, sizes=(), key=None, more="start: earliest"):
+        self.names = list(names)
+        super().__init__(saltmill, kafka, folder, names[0], more)
+        for name, size in zip(names, sizes):
+            kafka.create(name, size)
+        self.set(key, more)
+
+    def set(self, key=None, more="start: earliest"):
+        self.job.write_text(JOB.format(brokers=self.kafka.brokers, more=more,
+                                       topics=key or f"topics: [{', '.join(self.names)}]"))
+
+    def cells(self, folder):
+        files = [p for p in (folder / "t" / "hfiles").rglob("*") if p.is_file()]
+        text = self.run("inspect", "--cells", *files).stdout if files else ""
+        return {(t, int(p), int(o)): (v, int(ts)) for t, p, o, ts, v in CELL.findall(text)}
+
+    def expected(self):
+        return {(name, *at): (json.loads(v)["v"], ts) for name in self.names
+                for at, (_, v, ts) in self.kafka.records(name).items() if v is not None}
+
+    def check(self, folders=None):
+        loads = self.loads()
+        got = self.union(folders or [pathlib.Path(l["output"]) for l in loads])
+        want = self.expected()
+        assert set(got) == set(want), (sorted(set(want) - set(got))[:9], sorted(set(got) - set(want))[:9])
+        assert got == want
+        at = {}
+        for l in loads:
+            for r in l["offsets"]:
+                place = r.get("topic"), r["partition"]
+                assert at.get(place, r["start"]) == r["start"], l
+                at[place] = r["end"]
+        return got
+
+    def positions(self):
+        """{(topic, partition): offset}, as `status` says."""
+        status = json.loads(self.run("status", "--state", self.state, "--json").stdout)
+        return {(p.get("topic"), p["partition"]): p["offset"] for p in status.get("positions", [])}
+
+    def ends(self, names=None):
+        return {(name, p): e for name in names or self.names for p, (_, e) in enumerate(self.kafka.ends(name))}
+
+    def wait_for(self, process, seconds=60, names=None):
+        """Until the state is at the ends of the topics."""
+        target, end = self.ends(names), time.monotonic() + seconds
+        while not all(self.at().get(place) == offset for place, offset in target.items()):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end, (self.at(), target)
+            time.sleep(0.2)
+
+    def at(self):
+        return self.positions() if (self.state / "topic.json").exists() else {}
+
+
+def fill(kafka, name, partitions, n, first=0, **how):
+    kafka.produce(name, [(i % partitions, None, value(first + i)) for i in range(n)], **how)
+
+
+def test_several(saltmill, kafka, tmp_path, topic):
+    """load and plan; rejects and manifest name the topic; the same bytes by one thread and by three."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [b, a], (2, 3), more="group: several")
+    fill(kafka, a, 3, 3000)
+    fill(kafka, b, 2, 2000, first=5000, codec="lz4")
+    kafka.produce(a, [(1, b"k", b"oops")])
+    kafka.produce(b, [(1, b"k", b"oops")])
+    table = json.loads(rig.run("plan", rig.job, "--json", "--quiet", status=3).stdout)["tables"][0]
+    assert table["rows"] == 5000
+    done, out = rig.load("--max-rejects", 2, status=3)
+    assert "5 partitions of 2 topics" in done.stdout
+    assert set(rig.cells(out)) == {at for at, (_, v, _) in (
+        ((name, *at), r) for name in rig.names for at, r in kafka.records(name).items()) if v != b"oops"}
+    rejects = [json.loads(l) for l in (out / "rejects.jsonl").read_text().splitlines()]
+    assert [(r["topic"], r["partition"], r["offset"]) for r in rejects] == [(b, 1, 1000), (a, 1, 1000)]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert "topic" not in manifest and [(o["topic"], o["partition"], o["start"], o["end"]) for o in manifest["offsets"]] == \
+        [(b, 0, 0, 1000), (b, 1, 0, 1001), (a, 0, 0, 1000), (a, 1, 0, 1001), (a, 2, 0, 1000)]
+    assert rig.positions() == rig.ends()
+    assert kafka.committed("several", a) == {0: 1000, 1: 1001, 2: 1000}
+    assert kafka.committed("several", b) == {0: 1000, 1: 1001}
+    rig.run("verify", out)
+    for threads in (1, 3):
+        _, again = rig.load("--max-rejects", 2, "--threads", threads, status=3, state=False)
+        assert {n: d for n, d in tree(again).items() if n != "manifest.json"} == \
+            {n: d for n, d in tree(out).items() if n != "manifest.json"}
+    # what was rejected, repaired
+    lines = (out / "rejects.jsonl").read_text().replace('"oops"', r'"{\"v\":\"mended\"}"')
+    (rig.folder / "mended").write_text(lines)
+    rig.run("replay", out, f"--rejects={rig.folder}/mended", "-o", rig.folder / "replayed")
+    assert {at: v for at, (v, _) in rig.cells(rig.folder / "replayed").items()} == {(b, 1, 1000): "mended", (a, 1, 1000): "mended"}
+    fill(kafka, a, 3, 30)
+    _, more = rig.load()
+    assert {at[0] for at in rig.cells(more)} == {a} and len(rig.cells(more)) == 30
+
+
+def test_order(saltmill, kafka, tmp_path, topic):
+    """One key in both topics: the later topic wins, as the job lists them, or by name for a pattern."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (1, 1))
+    for name in (b, a):
+        kafka.produce(name, [(0, None, b'{"v":"%s"}' % name[-1].encode())])
+    for key, last in ((f"topics: [{a}, {b}]", "b"), (f"topics: [{b}, {a}]", "a"),
+                      (f"pattern: '{topic}[.].*'", "b"), (f"pattern: '^({b}|{a})$'", "b")):
+        rig.set(key)
+        rig.job.write_text(rig.job.read_text().replace("field: topic, as: text, terminator: '/'", "const: 'x/'"))
+        _, out = rig.load(state=False)
+        assert rig.cells(out) == {("x", 0, 0): (last, 1476640644000)}
+
+
+def test_missing(saltmill, kafka, tmp_path, topic):
+    """A topic of the list that is not there; a pattern that nothing is like; names are matched as a whole."""
+    kafka.create(f"{topic}.a", 1)
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.none"])
+    done, out = rig.load(status=2)
+    assert f"has no topic {topic}.none" in done.stderr and not out.exists()
+    rig.set(f"pattern: '{topic[:-1]}'")
+    done, out = rig.load(status=2)
+    assert "no topic whose name is like" in done.stderr and not out.exists()
+
+
+def test_from_one_to_several(saltmill, kafka, tmp_path, topic):
+    """The state of `topic: a` goes on with `topics: [a, b]`; not back, nor with others."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), key=f"topic: {a}")
+    fill(kafka, a, 2, 100)
+    fill(kafka, b, 1, 70)
+    rig.load()
+    assert rig.positions() == {(None, 0): 50, (None, 1): 50}
+    assert '"topics"' not in (rig.state / "topic.json").read_text()
+    assert '"topic"' not in (rig.state / "loads/00000001.json").read_text()
+    fill(kafka, a, 2, 10)
+    # one that died within a load of the one topic is finished first
+    rig.load(env={"SALTMILL_CRASH_AT": "load-read"}, status=-9)
+    fill(kafka, a, 2, 6)
+    rig.set()
+    done, out = rig.load()
+    assert f"topic {b}, of 1 partition, was found" in done.stderr
+    assert len(rig.cells(out)) == 76
+    assert rig.positions() == rig.ends()
+    rig.check()
+    rig.set(f"topics: [{b}, {a}]")
+    assert rig.load()[1] and rig.positions() == rig.ends()
+    rig.set(f"topics: [{topic}.c]")
+    kafka.create(f"{topic}.c", 1)
+    done, _ = rig.load(status=2)
+    assert f"is the state of the topics {a}, {b}" in done.stderr
+    rig.set(f"topics: [{topic}.c, {b}]")
+    done, _ = rig.load()
+    assert f"topic {a} is not among the job's topics any more" in done.stderr
+    fill(kafka, a, 2, 4)
+    rig.set()
+    done, out = rig.load()
+    assert len(rig.cells(out)) == 4 and f"topic {topic}.c is not among" in done.stderr
+    rig.check()
+    named = Topics(saltmill, kafka, tmp_path / "named", [a, b])
+    named.load()
+    named.set(f"topic: {a}")
+    done, _ = named.load(status=2)
+    assert "expected `topics:` or `pattern:`" in done.stderr
+
+
+def test_state_of_several(saltmill, kafka, tmp_path, topic):
+    """seek, status, loads and --rebuild tell partition 0 of one topic from partition 0 of another."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 2))
+    for n in range(3):
+        fill(kafka, a, 2, 20)
+        fill(kafka, b, 2, 40)
+        rig.load()
+    text = rig.run("status", "--state", rig.state).stdout
+    assert f"topics {a}, {b} of cluster" in text and f"partition {b}/1: next offset 60" in text
+    assert f" {b}/0:40-60 {b}/1:40-60" in rig.run("loads", "--state", rig.state).stdout
+    for words, said in ((("0=5",), f"like {a}/0=5"), ((f"{a}/0=99",), "found 99; nothing was set"), ((f"{a}/2=0",), "found 2"),
+                        ((f"{topic}.c/0=0",), "expected one"), ((f"{a}/0=1", f"{a}/0=2"), "twice"), (("/0=1",), "TOPIC/PARTITION=OFFSET")):
+        assert said in rig.run("seek", "--state", rig.state, *words, status=2).stderr
+    said = rig.run("seek", "--state", rig.state, f"{b}/0=45", f"{a}/1=30").stdout.splitlines()
+    assert said == [f"partition {a}/1: stays at 30", f"partition {b}/0: from 60 to 45: repeats 15 offsets, which load 00000004 has"]
+    assert rig.positions() == {(a, 0): 30, (a, 1): 30, (b, 0): 45, (b, 1): 60}
+    _, out = rig.load()
+    assert set(rig.cells(out)) == {(b, 0, o) for o in range(45, 60)}
+    # all that the state knows is lost but the lock: it is made anew from its loads
+    before = rig.positions(), rig.loads()
+    for f in [rig.state / "topic.json", *(rig.state / "loads").glob("*.json")]:
+        f.write_text("{")
+    rig.run("loads", "--state", rig.state, "--rebuild", rig.folder)
+    assert rig.positions() == before[0]
+    assert [l["offsets"] for l in rig.loads()] == [l["offsets"] for l in before[1]]
+    fill(kafka, a, 2, 2)
+    _, out = rig.load()
+    assert set(rig.cells(out)) == {(a, 0, 30), (a, 1, 30)}
+
+
+@pytest.mark.parametrize("step", ["position", "intent", "load-read", "published", "recorded"])
+def test_killed_at_step(saltmill, kafka, tmp_path, topic, step):
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.b"], (2, 3), more=f"group: {step}")
+    for name, n in zip(rig.names, (2, 3)):
+        fill(kafka, name, n, 300)
+    rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
+    for name, n in zip(rig.names, (2, 3)):
+        fill(kafka, name, n, 60)
+    rig.load()
+    rig.check()
+    assert rig.positions() == rig.ends()
+
+
+def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
+    """A topic that comes is found and said; one that goes is said, the others go on; it comes again and is known."""
+    a, b, c = (f"{topic}.{x}" for x in "abc")
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b, c], (2, 2), key=f"pattern: '^{topic}[.].*'",
+                 more="roll: {time: 1s}")
+    for name in (a, b):
+        fill(kafka, name, 2, 100)
+    [port] = free_ports(1)
+    process = rig.stream("--metrics", f"127.0.0.1:{port}")
+    rig.wait_for(process, names=[a, b])
+    kafka.create(c, 3)
+    fill(kafka, c, 3, 90)
+    rig.wait_for(process)
+    expected = rig.expected()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        lags = re.findall(r'^saltmill_topic_lag_offsets\{topic="(.*)"\} (\d+)$', answer.read().decode(), re.M)
+    assert [name for name, _ in lags] == [a, b, c]
+    kafka.call("delete", b)
+    time.sleep(0.5)
+    fill(kafka, a, 2, 50, first=1000)
+    rig.wait_for(process, names=[a, c])
+    time.sleep(6)
+    _, said = rig.end(process)
+    assert f"topic {c}, of 3 partitions, was found; it is loaded from its beginning" in said
+    assert f"topic {b} is not there any more" in said
+    rig.names = [a, c]
+    got = rig.union([pathlib.Path(l["output"]) for l in rig.loads()])
+    assert got == {**expected, **rig.expected()}
+    # made anew under its name: what is there now is not what the positions mean
+    kafka.create(b, 2)
+    fill(kafka, b, 2, 10)
+    process = rig.stream()
+    assert f"{b}/0: there were offsets up to 50, now the partition ends at 5" in rig.wait(process)
+
+
+def test_stream_killed(saltmill, kafka, tmp_path, topic):
+    """SIGKILL at random moments while messages of two topics keep coming."""
+    chance = random.Random(14)
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.b"], (3, 2),
+                 more="group: two_topics\n    roll: {rows: 700, time: 1s}")
+    n = 0
+    for _ in range(12):
+        for name, partitions in zip(rig.names, (3, 2)):
+            messages = [(chance.randrange(partitions), None, value(n + i)) for i in range(chance.randrange(900))]
+            n += len(messages)
+            kafka.produce(name, messages, chance.choice(["none", "lz4"]),
+                          transaction="two" if chance.random() < 0.3 else "", commit=chance.random() < 0.6)
+        process = rig.stream()
+        time.sleep(chance.random() ** 2 * 1.2)
+        process.kill()
+        process.communicate()
+    process = rig.stream()
+    rig.wait_for(process)
+    rig.end(process)
+    rig.check()
+    for name in rig.names:
+        assert kafka.committed("two_topics", name) == {p: e for p, (_, e) in enumerate(kafka.ends(name))}
+    for l in rig.loads()[-2:]:
+        rig.run("verify", l["output"])
+
+
+def test_broker_stopped(saltmill, tmp_path):
+    """A broker that dies and comes back under a stream of two topics."""
+    with Broker(tmp_path / "broker") as kafka:
+        rig = Topics(saltmill, kafka, tmp_path / "rig", ["orders-a", "orders-b"], (2, 2), key="pattern: 'orders-.*'",
+                     more="roll: {rows: 400, time: 1s}")
+        for name in rig.names:
+            fill(kafka, name, 2, 600)
+        process = rig.stream()
+        rig.wait_for(process, names=["orders-a"])
+        kafka.kill()
+        time.sleep(1)
+        kafka.start()
+        for name in rig.names:
+            fill(kafka, name, 2, 500, first=1000)
+        rig.wait_for(process)
+        rig.end(process)
+        rig.check()
+
+
+def test_the_worked_job(saltmill, kafka, tmp_path):
+    """conf/orders.yaml on a real broker: the country is the topic's, each number has a row in each country."""
+    conf = (pathlib.Path(__file__).resolve().parent.parent.parent / "conf/orders.yaml").read_text()
+    rig = Topics(saltmill, kafka, tmp_path / "rig", ["orders-fr", "orders-de", "orders-dead"], (1, 2, 1))
+    rig.job.write_text(conf.replace("127.0.0.1:9092", kafka.brokers))
+    for name, prefix in (("orders-de", "d"), ("orders-fr", "f"), ("orders-dead", "x")):
+        kafka.produce(name, [(0, None, json.dumps({"id": i, "at": 1476640644000 + i, "total": f"{prefix}{i}"}).encode())
+                             for i in range(40)])
+    _, out = rig.load()
+    rows = [json.loads(l) for l in rig.run("scan", rig.job, out, "--format", "jsonl", "--decode").stdout.splitlines()]
+    assert sorted((r["key"]["country"], r["key"]["id"], r["cells"]["o:t"]) for r in rows) == \
+        [(c, i, f"{c[0]}{i}") for c in ("de", "fr") for i in range(40)]
+    said = rig.run("get", rig.job, out, "country=fr", "id=7", "--decode", "--format", "jsonl").stdout
+    assert json.loads(said)["cells"] == {"o:t": "f7"}
