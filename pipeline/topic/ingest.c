@@ -455,6 +455,10 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 			"%s is not load %s of %s, which was about to be published there; move it "
 			"away",
 			intent->dir, intent->name, kafka_name(&in->job->kafka));
+	/* made when the job named one topic only */
+	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
+		if (!m->offsets[i].topic)
+			m->offsets[i].topic = m->topic;
 	ingest_say(in, "load %s was published as %s before the crash; recorded", intent->name,
 		   intent->dir);
 	return record(in, intent->dir, m, err);

@@ -158,10 +158,12 @@ def test_missing(saltmill, kafka, tmp_path, topic):
     assert "no topic whose name is like" in done.stderr and not out.exists()
 
 
-def test_from_one_to_several(saltmill, kafka, tmp_path, topic):
+@pytest.mark.parametrize("step", ["load-read", "publishing", "published"])
+def test_from_one_to_several(saltmill, kafka, tmp_path, topic, step):
     """The state of `topic: a` goes on with `topics: [a, b]`; not back, nor with others."""
     a, b = f"{topic}.a", f"{topic}.b"
-    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), key=f"topic: {a}")
+    more = f"group: {topic}"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), key=f"topic: {a}", more=more)
     fill(kafka, a, 2, 100)
     fill(kafka, b, 1, 70)
     rig.load()
@@ -170,14 +172,16 @@ def test_from_one_to_several(saltmill, kafka, tmp_path, topic):
     assert '"topic"' not in (rig.state / "loads/00000001.json").read_text()
     fill(kafka, a, 2, 10)
     # one that died within a load of the one topic is finished first
-    rig.load(env={"SALTMILL_CRASH_AT": "load-read"}, status=-9)
+    rig.load(env={"SALTMILL_CRASH_AT": step}, status=-9)
     fill(kafka, a, 2, 6)
-    rig.set()
+    rig.set(more=more)
     done, out = rig.load()
     assert f"topic {b}, of 1 partition, was found" in done.stderr
     assert len(rig.cells(out)) == 76
     assert rig.positions() == rig.ends()
     rig.check()
+    if step != "load-read":
+        return
     rig.set(f"topics: [{b}, {a}]")
     assert rig.load()[1] and rig.positions() == rig.ends()
     rig.set(f"topics: [{topic}.c]")
