@@ -254,7 +254,8 @@ static const struct key kafka_keys[] = {
 	 .offset = offsetof(struct kafka_source, brokers),
 	 .required = true},
 	{.name = "topic",
-	 WORDS(TEXT, NULL, "the topic; or `topics`, or `pattern`: one of the three", "topic: clicks"),
+	 WORDS(TEXT, NULL, "the topic; or `topics`, or `pattern`: one of the three",
+	       "topic: clicks"),
 	 .read = read_topic,
 	 .offset = offsetof(struct kafka_source, topic)},
 	{.name = "topics",
@@ -263,7 +264,8 @@ static const struct key kafka_keys[] = {
 	 .read = read_topics},
 	{.name = "pattern",
 	 WORDS(TEXT, NULL,
-	       "all topics whose whole name this regular expression has, by name; new ones are found "
+	       "all topics whose whole name this regular expression has, by name; new ones are "
+	       "found "
 	       "while streaming",
 	       "pattern: \"orders-.*\""),
 	 .read = read_topic_pattern},
