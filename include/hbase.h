@@ -41,13 +41,8 @@ struct hbase_failure {
 };
 
 /*
- * How long to wait before the n-th repetition (from 0), ms: HBase's own table (HConstants
- * RETRY_BACKOFF) times 100 ms, and up to 1% more by chance.
- */
-int64_t hbase_backoff_ms(unsigned n);
-/*
- * After a failure: wait as is due; true: try again, and *attempt is counted.  False: it would not
- * help, or it has been tried for five minutes or a signal came (*err tells).
+ * After a failure: wait as is due (backoff.h); true: try again, and *attempt is counted.  False: it
+ * would not help, or it has been tried for five minutes or a signal came (*err tells).
  */
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err);
 
@@ -132,7 +127,9 @@ struct hbase_scan {
 	const char *family;	  /* NULL: all */
 	struct bytes start, stop; /* rows; empty: open */
 	uint32_t versions;	  /* of a cell; 0: one */
+	bool raw;		  /* all that is stored, delete markers too */
 	uint32_t rows_a_call;	  /* 0: 1000 */
+	uint64_t bytes_a_call;	  /* 0: as the server likes */
 };
 typedef int hbase_take_cell(void *ctx, const struct cell *c, struct error *err);
 /* All cells of a region that the scan asks for, in order, to take; its failure ends it. */

@@ -95,6 +95,10 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 	const uint8_t *line = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
 	char said[404];
 
+	if (!class_name.ptr) /* not said */
+		class_name = bytes_str("");
+	if (!text.ptr)
+		text = bytes_str("");
 	if (dot)
 		class_name = bytes_of(dot + 1, (size_t)(class_name.ptr + class_name.len - dot - 1));
 	text_quote(why->name, sizeof why->name - 4, class_name);
@@ -107,7 +111,10 @@ int exception_tell(struct bytes class_name, struct bytes text, struct hbase_fail
 		return error_set(err, RC_IO,
 				 "it wants Kerberos, and saltmill speaks HBase's SIMPLE "
 				 "authentication only: use completebulkload for this cluster");
-	return error_set(err, RC_IO, "%s", said[0] ? said : why->name);
+	return error_set(err, RC_IO, "%s",
+			 said[0]	? said
+			 : why->name[0] ? why->name
+					: "failed without saying why");
 }
 
 static int wrong_type(const char *what, struct error *err)

@@ -24,11 +24,21 @@ void put_scan_open(struct buf *b, struct bytes region, const struct hbase_scan *
 		pb_text(b, 1, scan->family);
 		pb_close(b, column);
 	}
+	if (scan->raw) { /* Scan.RAW_ATTR is Java's `true` */
+		size_t attribute = pb_open(b, 2);
+		pb_text(b, 1, "_raw_");
+		pb_bytes(b, 2, bytes_of("\xff", 1));
+		pb_close(b, attribute);
+	}
 	if (scan->start.len)
 		pb_bytes(b, 3, scan->start);
 	if (scan->stop.len)
 		pb_bytes(b, 4, scan->stop);
 	pb_uint(b, 7, scan->versions ? scan->versions : 1);
+	if (scan->raw)
+		pb_uint(b, 8, 0); /* who reads everything leaves the cache to others */
+	if (scan->bytes_a_call)
+		pb_uint(b, 10, scan->bytes_a_call);
 	pb_uint(b, 17, CACHING);
 	pb_close(b, at);
 	pb_uint(b, 4, scan->rows_a_call ? scan->rows_a_call : SCAN_ROWS);

@@ -6,6 +6,7 @@
  */
 #include "session.h"
 
+#include "backoff.h"
 #include "clock.h"
 #include "decode.h"
 #include "pool.h"
@@ -244,30 +245,23 @@ const char *hbase_user(const struct hbase *h)
 
 /* --- trying again --- */
 
-#define RETRY_MOST 17 /* 0.1 to 10 s: less than five minutes in all */
-
-int64_t hbase_backoff_ms(unsigned n)
-{
-	static const int64_t times[] = {1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200};
-	const unsigned last = sizeof times / sizeof *times - 1;
-	int64_t ms = 100 * times[n < last ? n : last];
-	return ms + clock_ms() % (ms / 100 + 1);
-}
+#define FOREVER_S  1e9
+#define RETRY_MOST 30 /* of waits of up to 10 s: about four minutes in all */
 
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {
 	bool helps = why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_BUSY ||
 		     why->trouble == TROUBLE_LOST;
+	struct error stopped;
+
 	if (!helps || err->code == RC_STOPPED)
 		return false;
 	if (*attempt >= RETRY_MOST) {
-		error_prefix(err, "tried %u times in five minutes", *attempt + 1);
+		error_prefix(err, "tried %u times", *attempt + 1);
 		return false;
 	}
-	for (int64_t left = hbase_backoff_ms((*attempt)++); left > 0; left -= 100) {
-		if (stop_check(err))
-			return false;
-		clock_sleep_ms(left < 100 ? left : 100);
-	}
-	return true;
+	if (backoff_wait((*attempt)++, clock_seconds() + FOREVER_S, &stopped) == RC_OK)
+		return true;
+	*err = stopped;
+	return false;
 }

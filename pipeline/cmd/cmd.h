@@ -115,6 +115,7 @@ int cmd_get(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 

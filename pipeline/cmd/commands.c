@@ -192,6 +192,26 @@ const struct command commands[] = {
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
 	 "or 10G)\n",
 	 cmd_drift, USES_ALL},
+	{"apply", "DIR --hbase HOST[:PORT],... [options]",
+	 "hand a published load to a live HBase: tables and files, without a JVM",
+	 "  --hbase HOST[:PORT],... masters (16000), or region servers from HBase 2.5 on; the "
+	 "first "
+	 "that answers\n"
+	 "  --create                make tables that are missing, as their create.rb would\n"
+	 "  --alter                 bring tables to the attributes of their create.rb\n"
+	 "  --check                 count the tables' cells at the end and compare with the "
+	 "manifest\n"
+	 "  --dry-run               look at the cluster and say what would be done\n"
+	 "  --user NAME             as whom (default: $HADOOP_USER_NAME, or who runs this)\n"
+	 "  --upload URI            where files wait for their region: hdfs://..., webhdfs://..., "
+	 "/PATH (default:\n"
+	 "                          the user's home in HDFS, or beside DIR where HBase lives in "
+	 "file://)\n"
+	 "  --webhdfs HOST[:PORT],... who answers WebHDFS (default: the NameNode's host, 9870)\n"
+	 "  --journal FILE          what was done so far (default: DIR.saltmill-apply); with it a "
+	 "run that broke\n"
+	 "                          off is gone on with, and a second one does nothing\n",
+	 cmd_apply, USES_QUIET | USES_JSON},
 	{"lint", "JOB [FILE...] [--json]",
 	 "what is unwise in a job's tables, measured on its events, and the fix", "", cmd_lint,
 	 USES_ALL & ~USES_CODE},

@@ -347,6 +347,14 @@ static void test_exceptions(void **state)
 		{"NoDots", false, TROUBLE_REFUSED},
 	};
 	(void)state;
+	struct bytes none, nothing;
+	struct hbase_failure unsaid = {0};
+	struct error silent = {0};
+	struct buf bare = unhex("04 0801 1200"); /* an exception without a word */
+	assert_int_equal(rpc_read_answer(buf_bytes(&bare), 1, &none, &nothing, &unsaid, &silent),
+			 RC_IO);
+	assert_int_equal(unsaid.trouble, TROUBLE_REFUSED);
+	buf_release(&bare);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf frame =
 			exception_frame(cases[i].name, "class: said so\n\tat nowhere.else",

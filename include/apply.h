@@ -1,0 +1,61 @@
+/*
+ * apply.h - a published load handed over to a live HBase: its tables, its files, each once
+ *
+ * What `hbase shell create.rb` and completebulkload do, by HBase's own protocol.  A journal beside
+ * the load says how far it is: who is killed is started again and goes on (apply/README.md).
+ */
+#ifndef SALTMILL_APPLY_H
+#define SALTMILL_APPLY_H
+
+#include <stdbool.h>
+
+#include "bytes.h"
+#include "error.h"
+#include "mem.h"
+#include "run.h"
+
+/* Of the journal beside DIR. */
+#define APPLY_SUFFIX ".saltmill-apply"
+
+struct apply_options {
+	const struct run_options *common;
+	const char *dir;     /* the load */
+	const char *servers; /* host[:port],... (hbase_open) */
+	const char *user;    /* as whom; NULL: $HADOOP_USER_NAME, or who runs this */
+	const char *upload;  /* a folder for the files meanwhile (storage.h); NULL: chosen */
+	const char *http;    /* HOST[:PORT],... of WebHDFS; NULL: the NameNode's host */
+	const char *journal; /* NULL: DIR and APPLY_SUFFIX */
+	bool create, alter, check, dry_run;
+	void (*say)(void *ctx, const char *sentence); /* how it goes on; NULL: not told */
+	void *say_ctx;
+};
+
+struct apply_table {
+	const char *name;
+	bool created, altered; /* by this run or, says the journal, one before it */
+	bool missing;	       /* with dry_run: it would be created */
+	size_t regions, files; /* live regions; files of the load */
+	uint64_t bytes, cells; /* of these files */
+	bool counted;
+	uint64_t found; /* cells in the table, delete markers among them */
+	/* What is to be found at least: cells of files none of which is older than its TTL. */
+	uint64_t expected;
+	const char **differences; /* sentences; what --alter changed, or would */
+	size_t ndifferences;
+};
+struct apply_result {
+	const char *cluster_id;
+	bool already; /* it was all done before */
+	struct apply_table *tables;
+	size_t ntables;
+	struct arena arena;
+};
+
+/*
+ * RC_CONFIG: the load and the cluster do not fit together, or an option is missing; nothing was
+ * sent.  RC_BUSY: another process is at it.  Release *out whatever the result.
+ */
+int apply_run(struct apply_result *out, const struct apply_options *opt, struct error *err);
+void apply_release(struct apply_result *r);
+
+#endif

@@ -1,0 +1,365 @@
+/*
+ * apply.c - from a load's folder to its tables in HBase
+ *
+ * Everything is looked at first: what does not fit is said before anything is sent.
+ */
+#include "apply.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "applying.h"
+#include "clock.h"
+#include "crash.h"
+#include "io.h"
+#include "pool.h"
+
+#define CALLS	    8 /* regions at a time */
+#define SCRIPT_MOST ((size_t)64 << 20)
+
+void applying_say(const struct applying *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!a->opt->say)
+		return;
+	va_start(ap, fmt);
+	char *text = mem_vformat(fmt, ap);
+	va_end(ap);
+	a->opt->say(a->opt->say_ctx, text);
+	mem_free(text);
+}
+
+/* So that a test may let the process die before an event is noted, and behind it. */
+static void crash_near(const char *when, const char *line)
+{
+	char step[64];
+	const char *word = line + strspn(line, "0123456789 ");
+
+	snprintf(step, sizeof step, "apply-%s%.*s", when, (int)strcspn(word, " "), word);
+	crash_at(step);
+}
+
+int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *line = mem_vformat(fmt, ap);
+	va_end(ap);
+	crash_near("before-", line);
+	int rc = journal_note(&a->journal, line, err);
+	crash_near("", line);
+	mem_free(line);
+	return rc;
+}
+
+/* --- what the load's folder says --- */
+
+/* A file of the load whose digest the manifest has. */
+static int read_proved(const char *path, const uint8_t digest[16], struct buf *text,
+		       struct error *err)
+{
+	uint8_t found[16];
+	uint64_t bytes;
+	int rc = io_digest_file(path, found, &bytes, err);
+
+	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
+		rc = error_set(err, RC_DATA, "%s was changed since the load was published", path);
+	return rc ? rc : io_read_file_upto(path, SCRIPT_MOST, text, err);
+}
+
+static int read_table(struct applied *t, struct error *err)
+{
+	const struct manifest_table *m = t->manifest;
+	struct applying *a = t->run;
+	char *dir =
+		m->dir ? mem_format("%s/%s", a->opt->dir, m->dir) : table_dir(a->opt->dir, m->name);
+	char *script = mem_format("%s/create.rb", dir), *keys = mem_format("%s/splits.txt", dir);
+	struct buf text = {0};
+	int rc = read_proved(script, m->create_digest, &text, err);
+
+	if (rc == RC_OK)
+		rc = description_of_script(&t->want, &a->result->arena, script, buf_bytes(&text),
+					   err);
+	text.len = 0;
+	if (rc == RC_OK)
+		rc = read_proved(keys, m->splits_digest, &text, err);
+	if (rc == RC_OK)
+		rc = splits_parse(&t->splits, keys, buf_bytes(&text), err);
+	buf_release(&text);
+	mem_free(script);
+	mem_free(keys);
+	mem_free(dir);
+	return rc;
+}
+
+static int make_table(struct applying *a, size_t index, struct error *err)
+{
+	struct applied *t = &a->tables[index];
+	const struct manifest_table *m = &a->manifest.tables[index];
+	struct hand_file *files = mem_calloc(m->nfiles + 1, sizeof *files);
+
+	*t = (struct applied){.manifest = m,
+			      .index = index,
+			      .result = &a->result->tables[index],
+			      .run = a};
+	*t->result = (struct apply_table){.name = m->name, .files = m->nfiles};
+	for (size_t i = 0; i < m->nfiles; i++) {
+		files[i] = (struct hand_file){.family = m->files[i].family,
+					      .first = m->files[i].first_row,
+					      .last = m->files[i].last_row,
+					      .upload = m->files[i].path};
+		t->result->bytes += m->files[i].bytes;
+		t->result->cells += m->files[i].cells;
+	}
+	t->hand = (struct handover){.table = m->name,
+				    .files = files,
+				    .nfiles = m->nfiles,
+				    .threads = CALLS,
+				    .done = &a->done};
+	a->nfiles += m->nfiles;
+	world_make(t);
+	return read_table(t, err);
+}
+
+static int read_load(struct applying *a, struct error *err)
+{
+	struct arena *arena = &a->result->arena;
+	char *path = mem_format("%s/manifest.json", a->opt->dir);
+	int rc = access(path, F_OK) == 0
+			 ? manifest_read(&a->manifest, path, arena, err)
+			 : error_set(err, RC_CONFIG,
+				     "%s is no published load: it has no manifest.json",
+				     a->opt->dir);
+	mem_free(path);
+	if (rc)
+		return rc;
+	size_t n = a->manifest.ntables;
+	a->result->tables = arena_alloc(arena, (n + 1) * sizeof *a->result->tables);
+	a->result->ntables = n;
+	a->tables = mem_calloc(n + 1, sizeof *a->tables);
+	for (; rc == RC_OK && a->ntables < n; a->ntables++)
+		rc = make_table(a, a->ntables, err);
+	return rc;
+}
+
+/* --- the journal --- */
+
+static char *text_behind(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+	return strncmp(line, name, n) == 0 ? mem_strdup(line + n) : NULL;
+}
+
+static int replay_table(struct applied *t, char *line, struct error *err)
+{
+	int used = 0;
+	char *token = text_behind(line, "token ");
+
+	if (token) {
+		mem_free(t->token);
+		t->token = token;
+	} else if (sscanf(line, "create %16" SCNx64 " %16" SCNx64 "%n", &t->nonce[0], &t->nonce[1],
+			  &used) == 2 &&
+		   line[used] == 0) {
+		t->create_noted = true;
+	} else if (strcmp(line, "created") == 0) {
+		t->created = true;
+	} else {
+		int rc = handover_replay(&t->hand, line, err);
+		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is no event", line) : rc;
+	}
+	return RC_OK;
+}
+
+static int replay(void *ctx, char *line, struct error *err)
+{
+	struct applying *a = ctx;
+	char *text, *rest;
+
+	if (strcmp(line, "finished") == 0) {
+		a->finished = true;
+	} else if ((text = text_behind(line, "upload "))) {
+		mem_free(a->upload);
+		a->upload = text;
+	} else if ((text = text_behind(line, "folder "))) {
+		mem_free(a->folder);
+		a->folder = text;
+	} else {
+		unsigned long long i = strtoull(line, &rest, 10);
+		if (rest == line || *rest != ' ' || i >= a->ntables)
+			return error_set(err, RC_DATA, "`%.100s` is no event of this load", line);
+		return replay_table(&a->tables[i], rest + 1, err);
+	}
+	return RC_OK;
+}
+
+static int open_journal(struct applying *a, struct error *err)
+{
+	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
+	size_t n = strlen(a->opt->dir);
+	while (n > 1 && a->opt->dir[n - 1] == '/')
+		n--;
+	char *path = a->opt->journal ? mem_strdup(a->opt->journal)
+				     : mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+	struct buf first = {0};
+	uint8_t digest[16];
+	uint64_t bytes;
+	int rc = io_digest_file(manifest, digest, &bytes, err);
+	if (rc == RC_OK) {
+		buf_append_str(&first, "saltmill-apply 1 ");
+		bytes_hex(&first, bytes_of(digest, sizeof digest));
+		buf_printf(&first, " %s", hbase_cluster_id(a->hbase));
+		buf_put(&first, 0);
+		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+	}
+	buf_release(&first);
+	mem_free(path);
+	mem_free(manifest);
+	return rc;
+}
+
+static int name_folder(struct applying *a, struct error *err)
+{
+	uint64_t number;
+
+	if (a->folder)
+		return RC_OK;
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		return error_errno(err, "getrandom");
+	a->folder = mem_format("saltmill-%016" PRIx64, number);
+	return applying_note(a, err, "folder %s", a->folder);
+}
+
+/* --- the run --- */
+
+static int apply_table(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	int rc = table_prepare(t, err);
+
+	if (rc == RC_OK && t->hand.nfiles)
+		rc = world_open(t, err);
+	if (rc == RC_OK && t->hand.nfiles)
+		rc = handover_run(&t->hand, err);
+	if (rc)
+		return rc;
+	applying_say(a, "table %s: %zu files are in %zu regions", t->result->name, t->hand.nfiles,
+		     t->result->regions);
+	return RC_OK;
+}
+
+static int check_counts(struct applied *t, struct error *err)
+{
+	const struct apply_table *r = t->result;
+	int rc = table_count(t, err);
+
+	if (rc)
+		return rc;
+	if (r->found < r->expected || (t->created && r->found > r->cells))
+		return error_set(err, RC_DATA,
+				 "table %s has %" PRIu64 " cells, expected %" PRIu64
+				 "%s: this is not what was loaded",
+				 r->name, r->found, t->created ? r->cells : r->expected,
+				 t->created ? "" : " at least");
+	return RC_OK;
+}
+
+static int remove_folder(struct applying *a, struct error *err)
+{
+	if (!a->storage)
+		return RC_OK;
+	char *top = mem_format("%s/%s", storage_path(a->storage), a->folder);
+	int rc = storage_remove(a->storage, top, err);
+	mem_free(top);
+	return rc;
+}
+
+static int hand_over(struct applying *a, struct error *err)
+{
+	int rc = name_folder(a, err);
+
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = apply_table(&a->tables[i], err);
+	if (rc == RC_OK)
+		rc = remove_folder(a, err);
+	return rc ? rc : applying_note(a, err, "finished");
+}
+
+static const char *who_runs_this(const struct apply_options *opt)
+{
+	const char *user = opt->user ? opt->user : getenv("HADOOP_USER_NAME");
+	const struct passwd *p = user && *user ? NULL : getpwuid(geteuid());
+	return user && *user ? user : p ? p->pw_name : "nobody";
+}
+
+static int look_at_all(struct applying *a, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = table_look(&a->tables[i], err);
+	return rc;
+}
+
+static int run(struct applying *a, struct error *err)
+{
+	struct hbase_failure why;
+	const struct apply_options *opt = a->opt;
+	int rc = read_load(a, err);
+
+	if (rc == RC_OK)
+		rc = hbase_open(&a->hbase, opt->servers, who_runs_this(opt), &why, err);
+	if (rc)
+		return rc;
+	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
+	if (!opt->dry_run)
+		rc = open_journal(a, err);
+	a->result->already = a->finished;
+	for (size_t i = 0; i < a->ntables; i++)
+		a->result->tables[i].created = a->tables[i].created;
+	if (rc == RC_OK && !a->finished)
+		rc = look_at_all(a, err);
+	if (rc == RC_OK && !a->finished && !opt->dry_run)
+		rc = hand_over(a, err);
+	for (size_t i = 0; rc == RC_OK && opt->check && !opt->dry_run && i < a->ntables; i++)
+		rc = check_counts(&a->tables[i], err);
+	return rc;
+}
+
+int apply_run(struct apply_result *out, const struct apply_options *opt, struct error *err)
+{
+	struct applying a = {.opt = opt,
+			     .result = out,
+			     .journal = {.fd = -1},
+			     .said_ms = clock_ms()};
+
+	*out = (struct apply_result){0};
+	int rc = run(&a, err);
+	for (size_t i = 0; i < a.ntables; i++) {
+		splits_release(&a.tables[i].splits);
+		mem_free(a.tables[i].hand.files);
+		mem_free(a.tables[i].token);
+		mem_free(a.tables[i].prefix);
+		mem_free(a.tables[i].upload_dir);
+	}
+	mem_free(a.tables);
+	mem_free(a.upload);
+	mem_free(a.folder);
+	journal_close(&a.journal);
+	storage_close(a.storage);
+	hbase_close(a.hbase);
+	return rc;
+}
+
+void apply_release(struct apply_result *r)
+{
+	arena_release(&r->arena);
+	*r = (struct apply_result){0};
+}

@@ -1,0 +1,69 @@
+/*
+ * applying.h - one run of `apply`, shared by the files of this room
+ */
+#ifndef SALTMILL_APPLY_APPLYING_H
+#define SALTMILL_APPLY_APPLYING_H
+
+#include "apply.h"
+#include "description.h"
+#include "handover.h"
+#include "hbase.h"
+#include "journal.h"
+#include "publish.h"
+#include "splits.h"
+#include "storage.h"
+
+struct applied {
+	const struct manifest_table *manifest;
+	size_t index; /* in the manifest */
+	struct apply_table *result;
+	struct description want;
+	struct splits splits;
+	bool exists, create_noted, created;
+	uint64_t nonce[2];
+	char *token;	  /* owned; NULL: none yet */
+	char *prefix;	  /* of paths as region servers take them: "hdfs://nn:8020" */
+	char *upload_dir; /* within the storage */
+	struct handover hand;
+	struct hand_world world;
+	struct applying *run;
+};
+
+struct applying {
+	const struct apply_options *opt;
+	struct hbase *hbase;
+	struct storage *storage; /* NULL until the first token says where HBase lives */
+	struct journal journal;
+	struct manifest manifest;
+	char *upload,
+		*folder; /* where files wait, and the load's own folder there; NULL: not yet */
+	bool finished;
+	struct applied *tables;
+	size_t ntables;
+	struct apply_result *result;
+	_Atomic uint64_t done; /* files in their regions */
+	uint64_t nfiles;
+	_Atomic int64_t said_ms; /* when it was told last how far it is */
+};
+
+void applying_say(const struct applying *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* live_table.c: the table as it is, compared; RC_CONFIG: it cannot take the load. */
+int table_look(struct applied *t, struct error *err);
+/* Make it what the load wants, as the options allow. */
+int table_prepare(struct applied *t, struct error *err);
+/* Do all files lie within live regions?  RC_CONFIG: no. */
+int table_check_regions(struct applied *t, struct error *err);
+
+/* world.c: what the state machine does to the world, for real. */
+void world_make(struct applied *t);
+/* The token's folder and where files go before it: asked for once, and noted. */
+int world_open(struct applied *t, struct error *err);
+
+/* count.c: the cells of a table, by scans of its regions in parallel. */
+int table_count(struct applied *t, struct error *err);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * handover.h - one table's files into its regions, each once, whatever breaks off when
+ *
+ * The state machine alone: all it does to the world goes through struct hand_world, so that a test
+ * can let everything happen in every order.  What makes it right:
+ *
+ * - A file has an id that it keeps when it is moved.  A region server moves it from the upload
+ *   folder to the token's folder and from there into a region, and nobody else touches them: what
+ *   is in neither after a call whose answer was lost is in the table.
+ * - A call is noted before it is made, its files are noted when they are in.  Behind a crash the
+ *   files of a call without an end are looked for; they are sent again only from the upload
+ *   folder, where a second call for the same file finds nothing to move.
+ * - The token's folder is removed when all files are in, and not before.
+ *
+ * Where the servers copy instead of moving (the upload folder is of another file system than
+ * HBase's root) a lost answer is not told from a lost call: files may then be taken twice, with the
+ * same cells, of which HBase shows each once.
+ */
+#ifndef SALTMILL_APPLY_HANDOVER_H
+#define SALTMILL_APPLY_HANDOVER_H
+
+#include "hbase.h"
+
+enum hand_state {
+	HAND_NEW,   /* not uploaded */
+	HAND_READY, /* in the upload folder */
+	HAND_SENT,  /* in a call */
+	HAND_DONE   /* in the table */
+};
+
+struct hand_file {
+	const char *family;
+	const char *upload, *staged; /* paths within the storage; staged: NULL without a token */
+	struct bytes first, last;    /* rows */
+	uint64_t id;		     /* of the uploaded file; 0: not known */
+	enum hand_state state;
+	bool lost;	  /* a call of it was not answered: it may be done, or still be */
+	bool lost_before; /* the same without the last call */
+	unsigned refused; /* answers "not loaded" without a reason */
+};
+
+struct hand_world {
+	void *self;
+	/* Upload a file; its id there. */
+	int (*put)(void *self, const struct hand_file *f, uint64_t *id, struct error *err);
+	/* The id of what is at a path; 0: nothing. */
+	int (*look)(void *self, const char *path, uint64_t *id, struct error *err);
+	int (*move)(void *self, const char *from, const char *to, struct error *err);
+	int (*regions)(void *self, struct hbase_regions *out, struct hbase_failure *why,
+		       struct error *err);
+	int (*load)(void *self, const struct hbase_region *r, struct hand_file *const *files,
+		    size_t n, bool *loaded, struct hbase_failure *why, struct error *err);
+	/* Remove the token's folder; the upload folder. */
+	int (*cleanup)(void *self, const struct hbase_region *r, struct hbase_failure *why,
+		       struct error *err);
+	int (*sweep)(void *self, struct error *err);
+	/* Write an event down for good. */
+	int (*note)(void *self, const char *line, struct error *err);
+	/* Wait before something is looked at or tried again; false: no more, *err tells. */
+	bool (*again)(void *self, const struct hbase_failure *why, unsigned *attempt,
+		      struct error *err);
+	void (*pause)(void *self, unsigned ms);
+};
+
+struct handover {
+	const struct hand_world *world;
+	const char *table;
+	struct hand_file *files;
+	size_t nfiles;
+	unsigned threads;
+	bool cleaned;
+	_Atomic uint64_t *done; /* counted for who watches; NULL: nobody does */
+};
+
+/* Do all that is left, from the upload to the clean-up. */
+int handover_run(struct handover *h, struct error *err);
+/*
+ * Take in a line of the journal (behind the table's number): put, sent, back, done, cleaned.
+ * RC_END: it is another; RC_DATA: it cannot be of this table.
+ */
+int handover_replay(struct handover *h, char *line, struct error *err);
+/*
+ * The region of r that holds all rows of f.  RC_DATA: none, its sentence says between which regions
+ * the file lies.
+ */
+int handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region,
+		    struct error *err);
+
+#endif

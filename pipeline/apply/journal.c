@@ -1,0 +1,158 @@
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "io.h"
+#include "mem.h"
+
+#define HASH_TEXT 10 /* " #" and 8 digits */
+
+void journal_line(struct buf *out, const char *line)
+{
+	buf_printf(out, "%s #%08x\n", line, murmur3_32(bytes_str(line), 0));
+}
+
+/* Take its hash from a line, which ends there; false: there is none, or of another line. */
+static bool unseal(char *line)
+{
+	size_t n = strlen(line);
+	char expected[HASH_TEXT + 1];
+
+	if (n < HASH_TEXT)
+		return false;
+	char *hash = line + n - HASH_TEXT;
+	snprintf(expected, sizeof expected, " #%08x", murmur3_32(bytes_of(line, n - HASH_TEXT), 0));
+	if (strcmp(hash, expected) != 0)
+		return false;
+	*hash = 0;
+	return true;
+}
+
+static int take_line(char *line, size_t number, const char *path, const char *first,
+		     journal_replay *replay, void *ctx, struct error *err)
+{
+	if (!unseal(line))
+		return error_set(err, RC_DATA,
+				 "%s, line %zu was damaged or changed by hand: it is not what its "
+				 "hash says",
+				 path, number);
+	if (number > 1) {
+		int rc = replay(ctx, line, err);
+		return rc ? error_prefix(err, "%s, line %zu", path, number) : RC_OK;
+	}
+	if (strcmp(line, first) != 0)
+		return error_set(err, RC_CONFIG,
+				 "%s tells of another load or cluster: found `%.200s`, expected "
+				 "`%.200s`; --journal names another file",
+				 path, line, first);
+	return RC_OK;
+}
+
+int journal_read(struct bytes text, const char *path, const char *first, journal_replay *replay,
+		 void *ctx, size_t *good, struct error *err)
+{
+	size_t number = 0;
+	int rc = RC_OK;
+
+	*good = 0;
+	while (rc == RC_OK) {
+		const uint8_t *at = text.len > *good ? text.ptr + *good : NULL;
+		const uint8_t *end = at ? memchr(at, '\n', text.len - *good) : NULL;
+		if (!end)
+			return RC_OK;
+		char *line = mem_format("%.*s", (int)(end - at), (const char *)at);
+		rc = take_line(line, ++number, path, first, replay, ctx, err);
+		mem_free(line);
+		*good += (size_t)(end - at) + 1;
+	}
+	return rc;
+}
+
+static int append(struct journal *j, const char *line, struct error *err)
+{
+	struct buf b = {0};
+	size_t done = 0;
+
+	journal_line(&b, line);
+	while (done < b.len) {
+		ssize_t n = write(j->fd, b.ptr + done, b.len - done);
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	bool good = done == b.len && fdatasync(j->fd) == 0;
+	buf_release(&b);
+	return good ? RC_OK : error_errno(err, "%s: cannot write", j->path);
+}
+
+int journal_note(struct journal *j, const char *line, struct error *err)
+{
+	pthread_mutex_lock(&j->lock);
+	/* behind half a line nothing may follow */
+	int rc = j->failure.code ? j->failure.code : append(j, line, &j->failure);
+	if (rc)
+		*err = j->failure;
+	pthread_mutex_unlock(&j->lock);
+	return rc;
+}
+
+static int sync_parent(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup(".");
+	int rc = io_sync_dir(parent, err);
+	mem_free(parent);
+	return rc;
+}
+
+static int open_and_lock(struct journal *j, struct error *err)
+{
+	j->fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (j->fd < 0)
+		return error_errno(err, "cannot open %s", j->path);
+	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
+		return RC_OK;
+	return errno == EWOULDBLOCK ? error_set(err, RC_BUSY,
+						"%s: another process hands this load over", j->path)
+				    : error_errno(err, "cannot lock %s", j->path);
+}
+
+int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
+		 void *ctx, struct error *err)
+{
+	struct buf text = {0};
+	size_t good = 0;
+
+	*j = (struct journal){.fd = -1, .path = mem_strdup(path)};
+	pthread_mutex_init(&j->lock, NULL);
+	int rc = open_and_lock(j, err);
+	if (rc == RC_OK)
+		rc = io_read_file(path, &text, err);
+	if (rc == RC_OK)
+		rc = journal_read(buf_bytes(&text), path, first, replay, ctx, &good, err);
+	if (rc == RC_OK && good < text.len && ftruncate(j->fd, (off_t)good) < 0)
+		rc = error_errno(err, "%s: cannot cut", path);
+	if (rc == RC_OK && good == 0)
+		rc = journal_note(j, first, err);
+	if (rc == RC_OK)
+		rc = sync_parent(path, err);
+	buf_release(&text);
+	if (rc)
+		journal_close(j);
+	return rc;
+}
+
+void journal_close(struct journal *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	if (j->path)
+		pthread_mutex_destroy(&j->lock);
+	mem_free(j->path);
+	*j = (struct journal){.fd = -1};
+}

@@ -1,0 +1,65 @@
+#include "apply_report.h"
+
+#include <inttypes.h>
+
+#include "show_json.h"
+#include "units.h"
+
+static void table_text(struct buf *out, const struct apply_table *t, bool dry_run)
+{
+	char bytes[16];
+
+	buf_printf(out, "%s: ", t->name);
+	if (t->missing)
+		buf_append_str(out, "is not there, --create makes it; ");
+	else
+		buf_printf(out, "%s%zu regions; ",
+			   t->created	? "created, "
+			   : t->altered ? "altered, "
+					: "",
+			   t->regions);
+	buf_printf(out, "%zu files, %s, %" PRIu64 " cells\n", t->files,
+		   format_bytes(bytes, t->bytes), t->cells);
+	for (size_t i = 0; i < t->ndifferences; i++)
+		buf_printf(out, "  %s%s\n", dry_run ? "differs: " : "was: ", t->differences[i]);
+	if (t->counted)
+		buf_printf(out, "  counted: %" PRIu64 " cells\n", t->found);
+}
+
+void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_run)
+{
+	for (size_t i = 0; i < r->ntables; i++)
+		table_text(out, &r->tables[i], dry_run);
+	if (dry_run)
+		buf_append_str(out, "nothing was changed (--dry-run)\n");
+	else if (r->already)
+		buf_append_str(out, "it was all handed over before, says its journal\n");
+}
+
+static json_t *table_json(const struct apply_table *t)
+{
+	json_t *differences = json_array();
+
+	for (size_t i = 0; i < t->ndifferences; i++)
+		json_array_append_new(differences, show_string(t->differences[i]));
+	return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o*, s:o}", "name",
+			 show_string(t->name), "created", t->created, "altered", t->altered,
+			 "missing", t->missing, "regions", (json_int_t)t->regions, "files",
+			 (json_int_t)t->files, "bytes", (json_int_t)t->bytes, "cells",
+			 (json_int_t)t->cells, "found",
+			 t->counted ? json_integer((json_int_t)t->found) : NULL, "differences",
+			 differences);
+}
+
+void apply_report_json(struct buf *out, const struct apply_result *r)
+{
+	json_t *tables = json_array();
+
+	for (size_t i = 0; i < r->ntables; i++)
+		json_array_append_new(tables, table_json(&r->tables[i]));
+	show_json(out,
+		  json_pack("{s:o, s:b, s:o}", "cluster",
+			    show_string(r->cluster_id ? r->cluster_id : ""), "already", r->already,
+			    "tables", tables),
+		  JSON_INDENT(2));
+}

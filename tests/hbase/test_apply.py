@@ -1,0 +1,223 @@
+"""`saltmill apply`: published loads into real HBases without their tools, killed at every step.
+
+What must be there is the oracle's; what is there, and what was left behind, HBase's and HDFS's own clients say.
+"""
+
+import csv
+import json
+import re
+import subprocess
+
+import pytest
+from oracle import Cells, reversed_millis, salt, u32, u64
+from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fixture)
+
+SECONDS = 180
+# in the order in which a run comes to them, each before its event is noted and behind it
+STEPS = [before + word for word in (
+    "folder", "create", "created", "token", "upload", "put", "sent", "done", "cleaned", "finished")
+    for before in ("before-", "")]
+
+JOB = """\
+source:
+  csv: {files: [events.csv], header: true}
+fields:
+  id: {type: u32}
+  at: {type: time, unit: s}
+tables:
+  - name: %(space)s:events
+    rowkey:
+      - {field: id, as: u32}
+    timestamp: at
+    families:
+      f: {compression: ZSTD, versions: 2}
+      g: {bloomfilter: NONE, ttl: 20000d}
+    cells:
+      - {family: f, qualifier: word, value: {field: word}}
+      - {family: g, qualifier: n, value: {field: id, as: text}}
+    regions: {split: file, file: keys.txt}
+  - name: %(space)s:by_word
+    rowkey:
+      - {field: word, terminator: '\\x00'}
+      - {field: id, as: u32}
+    timestamp: at
+    families:
+      f:
+    cells:
+      - {family: f, qualifier: "", value: {const: ""}}
+"""
+
+
+class Applied:
+    """A load, and the program that hands it over."""
+
+    def __init__(self, saltmill, hbase, folder, *options):
+        self.saltmill, self.hbase, self.folder, self.options = saltmill, hbase, folder, options
+        self.out = folder / "out"
+
+    def load(self, job, *files):
+        done = subprocess.run([self.saltmill, "load", job, *files, "-o", self.out, "--quiet"],
+                              capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert done.returncode == 0, done.stderr
+        self.manifest = json.loads((self.out / "manifest.json").read_text())
+
+    def run(self, *more, env=None):
+        return subprocess.run(
+            [self.saltmill, "apply", self.out, "--hbase", self.hbase.master, *self.options, *more],
+            capture_output=True, text=True, timeout=SECONDS, check=False, env=env)
+
+    def done(self, *more):
+        done = self.run("--json", *more)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def refused(self, says, *more, status=2):
+        done = self.run(*more)
+        assert done.returncode == status and re.search(says, done.stderr), done.stderr
+        return done.stderr
+
+    def check(self, name, expected):
+        scan = self.folder / "scan"
+        counts = self.hbase.scan(name, out=str(scan), raw=True)
+        differences = expected.differences(scan)
+        assert not differences, "\n".join(differences)
+        assert counts == {"rows": len(expected.rows), "cells": expected.cells}
+        scan.unlink()
+
+    def check_stores(self, name):
+        """The very files of the load, each once."""
+        (table,) = [t for t in self.manifest["tables"] if t["name"] == name]
+        held = [(f["family"], f["bytes"]) for r in self.hbase.store_files(name) for f in r["files"]]
+        assert sorted(held) == sorted((f["family"], f["bytes"]) for f in table["files"])
+
+
+@pytest.fixture
+def on_hdfs(saltmill, hbase_on_hdfs, hdfs, tmp_path):
+    one = Applied(saltmill, hbase_on_hdfs, tmp_path, "--user", "ann", "--upload", hdfs.url("/bulk/ann"))
+    yield one
+    left = hdfs.tree("/bulk/ann") if hdfs.status("/bulk/ann") else {}
+    assert left == {}, "files that nobody took were left"
+    assert hdfs.tree("/hbase/staging") == {}, "files were left to HBase"
+
+
+def events(folder, space, rows=3000):
+    """A job of two tables and what must be in them."""
+    (folder / "job.yaml").write_text(JOB % {"space": space})
+    (folder / "keys.txt").write_text("\\x00\\x00\\x04\\x00\n\\x00\\x00\\x08\\x00\n")
+    by_id, by_word = Cells(), Cells()
+    with open(folder / "events.csv", "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f)
+        out.writerow(["id", "at", "word"])
+        for i in range(rows):
+            at, word = 1700000000 + i * 7, f"w{i * 7919 % 1000}"
+            out.writerow([i, at, word])
+            by_id.add(u32(i), [("f", b"word", at * 1000, word.encode()),
+                               ("g", b"n", at * 1000, str(i).encode())])
+            by_word.add(word.encode() + b"\0" + u32(i), [("f", b"", at * 1000, b"")])
+    return by_id, by_word
+
+
+def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
+    expected, _ = flights
+    on_hdfs.load(derive(tmp_path, "flights.yaml"), flights_csv)
+    on_hdfs.refused("no table flights: --create makes it with 8 regions")
+    (table,) = on_hdfs.done("--dry-run")["tables"]
+    assert table["missing"] and not table["created"] and table["cells"] == expected.cells
+    (table,) = on_hdfs.done("--create", "--check")["tables"]
+    assert table["created"] and table["regions"] == 8 and table["found"] == expected.cells
+    on_hdfs.check("flights", expected)
+    on_hdfs.check_stores("flights")
+    assert on_hdfs.done()["already"]
+    on_hdfs.check_stores("flights")
+    # the same load once more, as if it had never been: HBase shows each cell once
+    again = on_hdfs.done("--journal", str(tmp_path / "second"))["tables"][0]
+    assert not again["created"] and again["differences"] == []
+    counts = on_hdfs.hbase.scan("flights", out=str(tmp_path / "scan"))
+    assert counts == {"rows": len(expected.rows), "cells": expected.cells}
+
+
+def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
+    """HBase's files are this machine's: region servers copy what waits beside the load."""
+    one = Applied(saltmill, hbase, tmp_path)
+    expected = Cells()
+    for r in read_csv(shared_data / "ratings.csv"):
+        ts, user, film = int(r["timestamp"]) * 1000, u64(int(r["userId"])), int(r["movieId"])
+        expected.add(salt(16, user) + user + reversed_millis(ts) + u32(film),
+                     [("f", b"m", ts, r["movieId"].encode()),
+                      ("f", b"r", ts, r["rating"].encode())])
+    job = derive(tmp_path, "ratings.yaml", ("name: ratings", "name: applied_ratings"))
+    one.load(job, shared_data / "ratings.csv")
+    (table,) = one.done("--create", "--check")["tables"]
+    assert table["found"] == expected.cells and table["regions"] == 16
+    one.check("applied_ratings", expected)
+    one.check_stores("applied_ratings")
+    assert {p.name for p in tmp_path.iterdir()} == {"out", "ratings.yaml", "out.saltmill-apply"}
+
+
+def test_killed_at_each_step(on_hdfs, tmp_path):
+    """One hand-over of two tables that dies at every event, before it is noted and behind it."""
+    by_id, by_word = events(tmp_path, "killed")
+    on_hdfs.load(tmp_path / "job.yaml")
+    for step in STEPS:
+        env = {"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""}
+        died = on_hdfs.run("--create", env=env)
+        assert died.returncode == -9, (step, died.stderr)
+    for table in on_hdfs.done("--create", "--check")["tables"]:
+        assert table["created"] and table["found"] == table["cells"]
+    on_hdfs.check("killed:events", by_id)
+    on_hdfs.check("killed:by_word", by_word)
+    on_hdfs.check_stores("killed:events")
+    on_hdfs.check_stores("killed:by_word")
+    proved = subprocess.run([on_hdfs.saltmill, "verify", on_hdfs.out], capture_output=True,
+                            timeout=60, check=False)
+    assert proved.returncode == 0, "the load itself was changed"
+
+
+def test_a_table_that_differs(on_hdfs, tmp_path):
+    by_id, _ = events(tmp_path, "differs", 300)
+    on_hdfs.load(tmp_path / "job.yaml")
+    script = tmp_path / "before.rb"
+    script.write_text("create_namespace 'differs'\n"
+                      "create 'differs:events', {NAME => 'f', VERSIONS => 1, TTL => 86400, COMPRESSION => 'GZ'}\n"
+                      "create 'differs:by_word', {NAME => 'f'}\n")
+    on_hdfs.hbase.run_script(script)
+    on_hdfs.refused("table differs:events is not as the load wants it: f: VERSIONS is 1, expected 2.*--alter")
+    said = on_hdfs.done("--dry-run")["tables"][0]["differences"]
+    assert {"f: VERSIONS is 1, expected 2", "f: COMPRESSION is GZ, expected ZSTD",
+            "family g is missing"} <= set(said), said
+    table = on_hdfs.done("--alter", "--check")["tables"][0]
+    assert table["altered"] and not table["created"] and table["regions"] == 1
+    have = on_hdfs.hbase.describe("differs:events")["families"]
+    assert have["f"]["VERSIONS"] == "2" and have["f"]["COMPRESSION"] == "ZSTD"
+    assert have["f"]["TTL"] == "86400", "what the load does not mention stays"
+    assert have["g"]["TTL"] == str(20000 * 86400)
+
+
+def test_regions_that_are_others(on_hdfs, tmp_path):
+    """A file that lies over a live border is seen before anything is sent."""
+    events(tmp_path, "others")
+    on_hdfs.load(tmp_path / "job.yaml")
+    script = tmp_path / "before.rb"
+    script.write_text(re.sub(r"SPLITS => \[.*\]", r"SPLITS => ['\\x00\\x00\\x05\\x00']",
+                             (on_hdfs.out / "others" / "events" / "create.rb").read_text()))
+    on_hdfs.hbase.run_script(script)
+    on_hdfs.refused(r"reaches over the region boundary \\x00\\x00\\x05\\x00", "--create")
+    assert on_hdfs.hbase.scan("others:events") == []
+    on_hdfs.refused("reaches over the region boundary", "--create", "--dry-run")
+
+
+def test_refusals(on_hdfs, tmp_path):
+    events(tmp_path, "refusals", 10)
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.refused("--upload /tmp is of another kind", "--create", "--upload", "/tmp")
+    (tmp_path / "out.saltmill-apply").unlink()
+    file = next((on_hdfs.out / "refusals" / "events" / "hfiles" / "f").iterdir())
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + b"\0")
+    on_hdfs.refused("is not the file that was published", "--create", status=1)
+    file.write_bytes(content)
+    on_hdfs.done("--create")
+    other = json.loads((on_hdfs.out / "manifest.json").read_text())
+    assert other["tables"]
+    (tmp_path / "out.saltmill-apply").write_text("saltmill-apply 1 00 other #00000000\n")
+    on_hdfs.refused("was damaged", status=1)

@@ -1,0 +1,493 @@
+/*
+ * Every order of steps, crashes, lost answers and restarts of a hand-over, against a model of
+ * HBase's side: each file ends up in the table once, and is never nowhere.
+ *
+ * The model knows what servers are seen to do: a call moves its files out of the upload folder into
+ * the token's and from there into a region; it may be dropped, be done without an answer, be done
+ * much later, break off half-way, or answer "not loaded".  At each thing that the state machine
+ * does the model chooses what happens; the test goes through all sequences of choices with up to
+ * FAULTS of them not the good one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "pipeline/apply/handover.h"
+
+#define FILES	 4
+#define FAULTS	 3
+#define STEPS	 4000
+#define RESTARTS 8
+
+enum place { NOWHERE, LOCAL_ONLY, UPLOADED, STAGED, IN_TABLE };
+
+/* A call that the servers have and have not done. */
+struct pending {
+	bool there;
+	size_t n, files[FILES];
+};
+
+struct model {
+	/* choices: those of this run, and how many ways each could have gone */
+	unsigned char choice[STEPS], ways[STEPS];
+	size_t nchoices, given; /* made; prescribed by the test */
+	unsigned faults;
+	/* the world */
+	enum place at[FILES];
+	uint64_t id[FILES], next_id;
+	unsigned loaded[FILES]; /* how often it came into the table */
+	struct pending late;
+	bool split, cleaned, copies;
+	bool thieves; /* somebody removes files, and nobody dies */
+	/* the process */
+	bool dead;
+	char journal[400][64];
+	size_t nlines;
+	struct hand_file files[FILES];
+	struct handover hand;
+	struct hand_world world;
+	unsigned long steps;
+};
+
+static struct model m;
+
+/* --- what happens --- */
+
+static void tell_history(const char *what)
+{
+	print_message("choices:");
+	for (size_t i = 0; i < m.nchoices; i++)
+		if (m.choice[i])
+			print_message(" %zu=%u", i, m.choice[i]);
+	print_message("\n");
+	for (size_t i = 0; i < m.nlines; i++)
+		print_message("  %s\n", m.journal[i]);
+	fail_msg("%s", what);
+}
+
+/* Way 0 is the good one. */
+static unsigned choose(unsigned ways)
+{
+	unsigned way = 0;
+	assert_true(m.nchoices < STEPS);
+	if (m.nchoices < m.given)
+		way = m.choice[m.nchoices];
+	m.ways[m.nchoices] = (unsigned char)(m.faults + (way > 0) <= FAULTS ? ways : 1);
+	if (m.faults == FAULTS && way == 0)
+		m.ways[m.nchoices] = 1;
+	m.choice[m.nchoices++] = (unsigned char)way;
+	m.faults += way > 0;
+	return way;
+}
+
+static int die(struct error *err)
+{
+	m.dead = true;
+	return error_set(err, RC_STOPPED, "killed");
+}
+
+/* What a server does with a call: all of it, or nothing. */
+static bool take_files(const size_t *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (m.at[files[i]] != UPLOADED || m.cleaned)
+			return false;
+	for (size_t i = 0; i < n; i++) {
+		m.at[files[i]] = m.copies ? UPLOADED : IN_TABLE;
+		m.loaded[files[i]]++;
+	}
+	return true;
+}
+
+/* A call of before gets its turn: it may come at any time. */
+static void late_turn(void)
+{
+	if (m.late.there && choose(2)) {
+		m.late.there = false;
+		take_files(m.late.files, m.late.n);
+	}
+}
+
+/* --- the world of the state machine --- */
+
+static size_t file_of(const char *path, bool *staged)
+{
+	*staged = path[0] == 's';
+	return (size_t)(path[1] - '0');
+}
+
+static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
+{
+	size_t i = (size_t)(f - m.files);
+	(void)self;
+	if (m.dead)
+		return die(err);
+	late_turn();
+	unsigned way = choose(m.thieves ? 1 : 3);
+	if (way == 1)
+		return die(err); /* before */
+	assert_int_not_equal(m.at[i], IN_TABLE);
+	if (m.at[i] != UPLOADED) { /* the same file there is kept */
+		m.at[i] = UPLOADED;
+		m.id[i] = m.next_id++;
+	}
+	*id = m.id[i];
+	return way == 2 ? die(err) : RC_OK;
+}
+
+static int look(void *self, const char *path, uint64_t *id, struct error *err)
+{
+	bool staged;
+	size_t i = file_of(path, &staged);
+	(void)self;
+	if (m.dead)
+		return die(err);
+	late_turn();
+	*id = m.at[i] == (staged ? STAGED : UPLOADED) ? m.id[i] : 0;
+	return RC_OK;
+}
+
+static int move(void *self, const char *from, const char *to, struct error *err)
+{
+	bool staged;
+	size_t i = file_of(from, &staged);
+	(void)self;
+	(void)to;
+	if (m.dead)
+		return die(err);
+	unsigned way = choose(m.thieves ? 1 : 3);
+	if (way == 1)
+		return die(err);
+	assert_true(staged);
+	if (m.at[i] == STAGED)
+		m.at[i] = UPLOADED;
+	return way == 2 ? die(err) : RC_OK;
+}
+
+static int regions(void *self, struct hbase_regions *out, struct hbase_failure *why,
+		   struct error *err)
+{
+	(void)self;
+	*out = (struct hbase_regions){0};
+	if (m.dead)
+		return die(err);
+	if (choose(2)) {
+		why->trouble = TROUBLE_BUSY;
+		return error_set(err, RC_IO, "a region is being split");
+	}
+	out->count = m.split ? 3 : 2;
+	out->item = mem_calloc(3, sizeof *out->item);
+	if (m.split) {
+		out->item[0].end = out->item[1].start = bytes_str("c");
+		out->item[1].end = out->item[2].start = bytes_str("m");
+	} else {
+		out->item[0].end = out->item[1].start = bytes_str("m");
+	}
+	return RC_OK;
+}
+
+/* A region that was split since answers for none of its files. */
+static bool right_region(const struct hbase_region *r, struct hand_file *const *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (bytes_cmp(files[i]->first, r->start) < 0 ||
+		    (r->end.len && bytes_cmp(files[i]->last, r->end) >= 0))
+			return false;
+	return !m.split || r->end.len == 0 || !bytes_eq(r->end, bytes_str("m")) || r->start.len;
+}
+
+enum fate {
+	FATE_DONE,
+	FATE_DIES_BEFORE,
+	FATE_DIES_BEHIND,
+	FATE_DROPPED,	  /* no answer, never done */
+	FATE_DONE_SILENT, /* no answer, done */
+	FATE_LATE,	  /* no answer, done at some time */
+	FATE_DIES_LATE,	  /* the same, and we die */
+	FATE_MOVED,
+	FATE_FALSE,  /* "not loaded" without a reason */
+	FATE_STUCK,  /* "not loaded", the first file is in the token's folder */
+	FATE_HALF,   /* no answer, the first file is in, the others are stuck */
+	FATE_SPLIT,  /* the region is split before the call comes */
+	FATE_STOLEN, /* somebody removes a file that no call can have got hold of */
+};
+
+static int lost(struct hbase_failure *why, struct error *err)
+{
+	why->trouble = TROUBLE_LOST;
+	return error_set(err, RC_IO, "no answer in time");
+}
+
+static int moved(struct hbase_failure *why, struct error *err)
+{
+	why->trouble = TROUBLE_GONE;
+	return error_set(err, RC_IO, "the region is not here");
+}
+
+static void stick(const size_t *list, size_t n, bool first_in)
+{
+	for (size_t i = 0; i < n; i++)
+		if (m.at[list[i]] != UPLOADED || m.copies)
+			return;
+	if (first_in) {
+		m.at[list[0]] = IN_TABLE;
+		m.loaded[list[0]]++;
+		for (size_t i = 1; i < n; i++)
+			m.at[list[i]] = STAGED;
+	} else {
+		m.at[list[0]] = STAGED;
+	}
+}
+
+static int load(void *self, const struct hbase_region *r, struct hand_file *const *files, size_t n,
+		bool *loaded, struct hbase_failure *why, struct error *err)
+{
+	size_t list[FILES];
+	(void)self;
+	*loaded = false;
+	if (m.dead)
+		return die(err);
+	for (size_t i = 0; i < n; i++)
+		list[i] = (size_t)(files[i] - m.files);
+	late_turn();
+	static const enum fate among_thieves[] = {FATE_DONE,  FATE_MOVED, FATE_FALSE,
+						  FATE_STUCK, FATE_SPLIT, FATE_STOLEN};
+	enum fate fate = m.thieves ? among_thieves[choose(6)] : choose(FATE_STOLEN);
+	if (fate == FATE_SPLIT)
+		m.split = true;
+	if (fate == FATE_STOLEN && m.at[list[0]] == UPLOADED)
+		m.at[list[0]] = LOCAL_ONLY;
+	if (!right_region(r, files, n))
+		return moved(why, err);
+	switch (fate) {
+	case FATE_DIES_BEFORE: return die(err);
+	case FATE_DIES_BEHIND: take_files(list, n); return die(err);
+	case FATE_DROPPED: return lost(why, err);
+	case FATE_DONE_SILENT: take_files(list, n); return lost(why, err);
+	case FATE_LATE:
+	case FATE_DIES_LATE:
+		m.late = (struct pending){.there = true, .n = n};
+		memcpy(m.late.files, list, sizeof list);
+		return fate == FATE_LATE ? lost(why, err) : die(err);
+	case FATE_MOVED: return moved(why, err);
+	case FATE_FALSE: return RC_OK;
+	case FATE_STUCK: stick(list, n, false); return RC_OK;
+	case FATE_HALF: stick(list, n, true); return lost(why, err);
+	default: *loaded = take_files(list, n); return RC_OK;
+	}
+}
+
+static int cleanup(void *self, const struct hbase_region *r, struct hbase_failure *why,
+		   struct error *err)
+{
+	(void)self;
+	(void)r;
+	if (m.dead)
+		return die(err);
+	unsigned way = choose(m.thieves ? 1 : 4);
+	if (way == 1)
+		return die(err);
+	if (way == 2)
+		return moved(why, err);
+	for (size_t i = 0; i < FILES; i++)
+		if (m.at[i] == STAGED) { /* that is how a user's file is lost */
+			m.at[i] = NOWHERE;
+			fail_msg("a file was in the folder that is removed");
+		}
+	m.cleaned = true;
+	return way == 3 ? die(err) : RC_OK;
+}
+
+static int sweep(void *self, struct error *err)
+{
+	(void)self;
+	if (m.dead)
+		return die(err);
+	for (size_t i = 0; i < FILES; i++)
+		if (m.loaded[i] == 0)
+			tell_history("a file is not in the table, and it is cleaned up");
+	return choose(m.thieves ? 1 : 2) ? die(err) : RC_OK;
+}
+
+static int note(void *self, const char *line, struct error *err)
+{
+	(void)self;
+	if (m.dead)
+		return die(err);
+	unsigned way = choose(m.thieves ? 1 : 3);
+	if (way == 1)
+		return die(err);
+	assert_true(m.nlines < 400 && strlen(line) < 64);
+	strcpy(m.journal[m.nlines++], line);
+	return way == 2 ? die(err) : RC_OK;
+}
+
+static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
+{
+	(void)self;
+	if (m.dead)
+		return die(err), false;
+	assert_int_not_equal(why->trouble, TROUBLE_NONE);
+	return why->trouble != TROUBLE_REFUSED && ++*attempt < 40;
+}
+
+static void pause_ms(void *self, unsigned ms)
+{
+	(void)self;
+	(void)ms;
+}
+
+/* --- one history --- */
+
+static void start(void)
+{
+	static const char *up[] = {"u0", "u1", "u2", "u3"}, *st[] = {"s0", "s1", "s2", "s3"};
+	/* two of each region; behind a split one of each of the first two */
+	static const char *first[] = {"a", "e", "n", "p"}, *last[] = {"b", "f", "o", "q"};
+	m.dead = false;
+	m.world = (struct hand_world){.put = put,
+				      .look = look,
+				      .move = move,
+				      .regions = regions,
+				      .load = load,
+				      .cleanup = cleanup,
+				      .sweep = sweep,
+				      .note = note,
+				      .again = again,
+				      .pause = pause_ms};
+	m.hand = (struct handover){
+		.world = &m.world, .table = "t", .files = m.files, .nfiles = FILES, .threads = 1};
+	for (size_t i = 0; i < FILES; i++)
+		m.files[i] = (struct hand_file){.family = i % 2 ? "g" : "f",
+						.upload = up[i],
+						.staged = st[i],
+						.first = bytes_str(first[i]),
+						.last = bytes_str(last[i])};
+	for (size_t i = 0; i < m.nlines; i++) {
+		struct error err = {0};
+		char line[64];
+		strcpy(line, m.journal[i]);
+		if (handover_replay(&m.hand, line, &err))
+			fail_msg("%s: %s", m.journal[i], err.msg);
+	}
+}
+
+/* Run to the end, starting again whenever it dies. */
+static void live(void)
+{
+	m.nchoices = m.nlines = 0;
+	m.faults = 0;
+	m.next_id = 100;
+	m.late = (struct pending){0};
+	m.split = m.cleaned = false;
+	for (size_t i = 0; i < FILES; i++) {
+		m.at[i] = LOCAL_ONLY;
+		m.loaded[i] = 0;
+	}
+	for (unsigned life = 0;; life++) {
+		struct error err = {0};
+		if (life == RESTARTS)
+			tell_history("it does not come to an end");
+		start();
+		int rc = handover_run(&m.hand, &err);
+		m.steps += m.nchoices;
+		if (rc == RC_OK)
+			break;
+		/* refused twice: a person is told, and starts it again */
+		if (!m.dead && !strstr(err.msg, "does not say why"))
+			tell_history(err.msg);
+	}
+	/* a call that is still somewhere comes after all */
+	if (m.late.there)
+		take_files(m.late.files, m.late.n);
+	for (size_t i = 0; i < FILES; i++) {
+		if (m.loaded[i] == 0)
+			tell_history("a file is not in the table");
+		if (m.loaded[i] > 1 && !m.copies)
+			tell_history("a file is in the table twice");
+	}
+}
+
+/* All sequences of choices, in the order of their first difference from the end. */
+static unsigned long explore(void)
+{
+	unsigned long histories = 0;
+	m.given = 0;
+	for (;;) {
+		live();
+		histories++;
+		size_t i = m.nchoices;
+		while (i > 0 && m.choice[i - 1] + 1 >= m.ways[i - 1])
+			i--;
+		if (i == 0)
+			return histories;
+		m.choice[i - 1]++;
+		m.given = i;
+	}
+}
+
+static void test_every_history(void **state)
+{
+	(void)state;
+	m.copies = false;
+	unsigned long n = explore();
+	print_message("%lu histories with up to %d faults\n", n, FAULTS);
+	assert_true(n > 10000);
+}
+
+/* Where servers copy, files may be taken twice (the same cells), but none is lost. */
+static void test_servers_that_copy(void **state)
+{
+	(void)state;
+	m.copies = true;
+	assert_true(explore() > 10000);
+	m.copies = false;
+}
+
+/*
+ * A file that somebody removes before any call has got hold of it is uploaded again, also when the
+ * run ended meanwhile because a server refused.
+ */
+static void test_thieves(void **state)
+{
+	(void)state;
+	m.thieves = true;
+	unsigned long n = explore();
+	print_message("%lu histories\n", n);
+	assert_true(n > 300);
+	m.thieves = false;
+}
+
+static void test_replay_refuses(void **state)
+{
+	static const char *bad[] = {"put 4 1", "put 0",	  "put 0 1 2", "put x 1",
+				    "sent 9",  "done -1", "sent 0 x"};
+	(void)state;
+	m.nlines = 0;
+	start();
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct error err = {0};
+		char line[64];
+		strcpy(line, bad[i]);
+		if (handover_replay(&m.hand, line, &err) != RC_DATA)
+			fail_msg("%s", bad[i]);
+	}
+	struct error err = {0};
+	char line[] = "token x";
+	assert_int_equal(handover_replay(&m.hand, line, &err), RC_END);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_history),
+		cmocka_unit_test(test_servers_that_copy),
+		cmocka_unit_test(test_thieves),
+		cmocka_unit_test(test_replay_refuses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
