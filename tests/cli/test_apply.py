@@ -1,0 +1,83 @@
+"""`saltmill apply` before it has a cluster: wrong use, no such load, servers that are none.
+
+What it does with real servers is tests/hbase/test_apply.py's; frames are tests/unit/test_rpc.c's.
+"""
+
+import socket
+import subprocess
+import threading
+
+import pytest
+
+# what HBase's RpcServer answers where hbase.security.authentication is kerberos
+KERBEROS = bytes.fromhex(
+    "0000005f5e08ffffffff0f12560a366f72672e6170616368652e6861646f6f702e68626173652e73656375726974792e"
+    "41636365737344656e696564457863657074696f6e121a41757468656e7469636174696f6e2069732072657175697265642801")
+
+
+@pytest.fixture(scope="module")
+def load(saltmill, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("apply")
+    (folder / "a.csv").write_text("id,at\n1,1700000000\n2,1700000001\n")
+    (folder / "job.yaml").write_text(
+        "source: {csv: {files: [a.csv], header: true}}\n"
+        "fields: {at: {type: time, unit: s}}\n"
+        "tables:\n  - name: t\n    rowkey: [{field: id, width: 4}]\n    timestamp: at\n"
+        "    families: {f: {}}\n    cells: [{family: f, qualifier: q, value: {field: id}}]\n")
+    done = subprocess.run([saltmill, "load", folder / "job.yaml", "-o", folder / "out", "--quiet"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+def apply(saltmill, *arguments):
+    return subprocess.run([saltmill, "apply", *arguments], capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+@pytest.mark.parametrize("arguments,says", [
+    ([], "found 0 operands and no --hbase"),
+    (["{load}"], "and no --hbase"),
+    (["{load}", "{load}", "--hbase", "h"], "found 2 operands"),
+    (["/nowhere/at/all", "--hbase", "h"], "is no published load"),
+    (["{load}", "--hbase", "h:0"], "found server `h:0`"),
+    (["{load}", "--hbase", "a,,b"], "found server ``"),
+])
+def test_wrong_use(saltmill, load, arguments, says):
+    done = apply(saltmill, *(a.format(load=load) for a in arguments))
+    assert done.returncode == 2 and says in done.stderr, done.stderr
+    assert sorted(p.name for p in load.parent.iterdir()) == ["a.csv", "job.yaml", "out"]
+
+
+def serve(answer):
+    """A server for one connection that reads a while and says that; its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def once():
+        with listener, listener.accept()[0] as connection:
+            connection.recv(4096)
+            connection.sendall(answer)
+
+    threading.Thread(target=once, daemon=True).start()
+    return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("answer,says", [
+    (KERBEROS, "it wants Kerberos"),
+    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "announced an answer of 1213486160 bytes"),
+    (b"", "it is no ClientMetaService of HBase 2.4 or later, or speaks TLS only"),
+])
+def test_servers_that_will_not_do(saltmill, load, answer, says):
+    done = apply(saltmill, load, "--hbase", serve(answer), "--create")
+    assert done.returncode == 1 and says in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(p.name for p in load.parent.iterdir()) == ["a.csv", "job.yaml", "out"]
+
+
+def test_a_load_that_was_changed(saltmill, load):
+    script = load / "t" / "create.rb"
+    text = script.read_text()
+    script.write_text(text.replace("VERSIONS => 1", "VERSIONS => 2"))
+    done = apply(saltmill, load, "--hbase", "127.0.0.1:1")
+    script.write_text(text)
+    assert done.returncode == 1 and "was changed since the load was published" in done.stderr

@@ -1,0 +1,131 @@
+/* The journal of a hand-over: cut and damaged anywhere, held by one process, of one load. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "io.h"
+#include "mem.h"
+#include "pipeline/apply/journal.h"
+
+#define FIRST "saltmill-apply 1 00 cluster"
+
+static int collect(void *ctx, char *line, struct error *err)
+{
+	(void)err;
+	buf_printf(ctx, "%s;", line);
+	return RC_OK;
+}
+
+static void test_hash(void **state)
+{
+	struct buf b = {0};
+	(void)state;
+	journal_line(&b, "hello");
+	/* MurmurHash3_x86_32("hello", 0) = 0x248bfa47, as Austin Appleby's own program says */
+	assert_int_equal(b.len, strlen("hello #248bfa47\n"));
+	assert_memory_equal(b.ptr, "hello #248bfa47\n", b.len);
+	buf_release(&b);
+}
+
+static void test_every_cut(void **state)
+{
+	struct buf text = {0};
+	size_t ends[3];
+	(void)state;
+	journal_line(&text, FIRST);
+	ends[0] = text.len;
+	journal_line(&text, "0 put 1 17");
+	ends[1] = text.len;
+	journal_line(&text, "0 created");
+	ends[2] = text.len;
+	for (size_t cut = 0; cut <= text.len; cut++) {
+		struct buf seen = {0};
+		struct error err = {0};
+		size_t good, whole = cut >= ends[2] ? 3 : cut >= ends[1] ? 2 : cut >= ends[0];
+		const char *expected[] = {"", "", "0 put 1 17;", "0 put 1 17;0 created;"};
+		assert_int_equal(journal_read(bytes_of(text.ptr, cut), "j", FIRST, collect, &seen,
+					      &good, &err),
+				 0);
+		assert_int_equal(good, whole ? ends[whole - 1] : 0);
+		assert_int_equal(seen.len, strlen(expected[whole]));
+		if (seen.len)
+			assert_memory_equal(seen.ptr, expected[whole], seen.len);
+		buf_release(&seen);
+	}
+	buf_release(&text);
+}
+
+static void test_every_damage(void **state)
+{
+	struct buf text = {0};
+	(void)state;
+	journal_line(&text, FIRST);
+	journal_line(&text, "0 put 1 17");
+	journal_line(&text, "0 created");
+	for (size_t i = 0; i + 1 < text.len; i++) {
+		struct buf seen = {0};
+		struct error err = {0};
+		size_t good;
+		uint8_t was = text.ptr[i];
+		text.ptr[i] ^= 4;
+		int rc = journal_read(buf_bytes(&text), "j", FIRST, collect, &seen, &good, &err);
+		if (rc != RC_DATA)
+			fail_msg("byte %zu: %d", i, rc);
+		text.ptr[i] = was;
+		buf_release(&seen);
+	}
+	buf_release(&text);
+}
+
+static void test_files(void **state)
+{
+	char dir[] = "/tmp/saltmill-journal-XXXXXX";
+	struct journal one, two;
+	struct buf seen = {0}, text = {0};
+	struct error err = {0};
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	char *path = mem_format("%s/j", dir);
+	assert_int_equal(journal_open(&one, path, FIRST, collect, &seen, &err), 0);
+	assert_int_equal(journal_note(&one, "0 created", &err), 0);
+	/* it is on disk before it is closed, and nobody else may write */
+	assert_int_equal(io_read_file(path, &text, &err), 0);
+	assert_non_null(memmem(text.ptr, text.len, "0 created #", 11));
+	assert_int_equal(journal_open(&two, path, FIRST, collect, &seen, &err), RC_BUSY);
+	journal_close(&one);
+	/* half a line at its end is written over */
+	FILE *f = fopen(path, "a");
+	fputs("0 put 1", f);
+	fclose(f);
+	assert_int_equal(journal_open(&one, path, FIRST, collect, &seen, &err), 0);
+	assert_int_equal(journal_note(&one, "finished", &err), 0);
+	journal_close(&one);
+	seen.len = 0;
+	assert_int_equal(journal_open(&one, path, FIRST, collect, &seen, &err), 0);
+	assert_int_equal(seen.len, strlen("0 created;finished;"));
+	assert_memory_equal(seen.ptr, "0 created;finished;", seen.len);
+	journal_close(&one);
+	assert_int_equal(journal_open(&one, path, "saltmill-apply 1 00 other", collect, &seen,
+				      &err),
+			 RC_CONFIG);
+	assert_non_null(strstr(err.msg, "another load or cluster"));
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	mem_free(path);
+	buf_release(&seen);
+	buf_release(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hash),
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_every_damage),
+		cmocka_unit_test(test_files),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
