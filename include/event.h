@@ -22,6 +22,19 @@ struct column {
 
 #define EVENT_BATCH 64 /* events that are handed on at once, at most */
 
+/* What is looked at of a column of rows; 0: nothing. */
+enum column_use { USE_NUMBER = 1, USE_TEXT = 2 };
+
+/* Rows that are no delimited text in their source: column k of row i is [k * EVENT_BATCH + i]. */
+struct event_made {
+	const struct column *texts; /* of columns whose text is looked at; none is absent */
+	/* by column: what its texts would be, where that is all that is looked at; NULL: no */
+	const uint64_t *const *numbers;
+	const uint64_t *seqs;	  /* by row, rising */
+	const struct bytes *raws; /* by row, as struct event has them; NULL: empty */
+	size_t bytes;		  /* of all texts */
+};
+
 /*
  * Some events of delimited text without quotes, one row right behind the other.  Field k of row i
  * ends before text[ends[i * stride + k]]; it starts behind the end in front of that one, which is
@@ -31,10 +44,11 @@ struct event_rows {
 	const uint8_t *text; /* EVENT_ROOM_BYTES behind each field may be read */
 	const uint16_t *ends;
 	size_t n, ncolumns;
-	size_t stride;	/* ncolumns, and one more where line ends have two bytes */
-	size_t longest; /* row, in bytes */
-	uint64_t seq;	/* of an event that starts at text: see struct event */
-	uint64_t line;	/* of the first row; each is one line */
+	size_t stride;		       /* ncolumns, and one more where line ends have two bytes */
+	size_t longest;		       /* row, in bytes */
+	uint64_t seq;		       /* of an event that starts at text: see struct event */
+	uint64_t line;		       /* of the first row; each is one line */
+	const struct event_made *made; /* not NULL: they are there, and not in text and ends */
 };
 
 struct row_field {
@@ -51,6 +65,11 @@ static inline struct row_field row_field(const uint16_t *end)
 static inline size_t rows_start(const struct event_rows *r, size_t row)
 {
 	return row_field(r->ends + row * r->stride).at;
+}
+
+static inline uint64_t row_seq(const struct event_rows *r, size_t row)
+{
+	return r->made ? r->made->seqs[row] : r->seq + rows_start(r, row);
 }
 
 struct event {

@@ -161,6 +161,9 @@ struct source_sink {
 	 * event. Any result but 0 stops source_work, as of event.  NULL: event has them all.
 	 */
 	int (*rows)(void *ctx, const struct event_rows *rows, bool *taken);
+	/* By column, enum column_use: rows are made of events that are no delimited text, of what
+	 * is looked at.  NULL: event has them all. */
+	const uint8_t *uses;
 };
 
 struct source_counts {

@@ -52,15 +52,14 @@ static int find_room(struct event_reader *r, size_t table, const struct event_ro
 	const struct record_sink *sink = r->sink;
 	struct record_batch *b = &r->batches[table];
 	size_t bytes = row_batch_bytes(r->encoder, table, rows);
-	uint64_t first = rows->seq + rows_start(rows, 0);
 	b->to = NULL;
 	if (bytes > 0 && !sink->room) {
 		r->rooms[table].len = 0;
 		b->to = buf_reserve(&r->rooms[table], bytes + RECORD_SLACK);
 	} else if (bytes > 0) {
 		/* as in take_record */
-		return sink->room(sink->ctx, r->number, table, bytes, first,
-				  rows->seq + rows_start(rows, rows->n - 1), &b->to, &r->fatal)
+		return sink->room(sink->ctx, r->number, table, bytes, row_seq(rows, 0),
+				  row_seq(rows, rows->n - 1), &b->to, &r->fatal)
 			       ? RC_STOPPED
 			       : RC_OK;
 	}
@@ -141,7 +140,8 @@ static void show_progress(struct event_reader *r)
 static int read_pieces(struct event_reader *r, struct error *err)
 {
 	struct pass *all = r->pass;
-	struct source_sink sink = {r, take_event, take_reject, take_rows};
+	struct source_sink sink = {r, take_event, take_reject, take_rows,
+				   row_batch_uses(all->plan)};
 	int rc;
 	while ((rc = stop_check(err)) == RC_OK && !over_limit(all) && !all->failed) {
 		rc = source_work(r->source, &sink, err);

@@ -55,7 +55,7 @@ int row_plan_new(struct row_plan **out, const struct job *job, const char *const
 	if (!rc)
 		rc = compile(p, err);
 	if (!rc) {
-		quick_compile(p);
+		quick_compile(p, ncolumns);
 		rc = defaults_check(p, err);
 	}
 	if (rc) {

@@ -143,6 +143,7 @@ struct row_plan {
 	locale_t c_locale; /* for strtod_l */
 	locale_t letters;  /* of transforms; (locale_t)0: none changes letters */
 	bool quick;	   /* all of it can go through quick.c: */
+	uint8_t *uses;	   /* by column */
 	struct quick_number *quick_numbers;
 	struct quick_text *quick_texts;
 	size_t nquick_numbers, nquick_texts;
@@ -213,7 +214,8 @@ int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bo
 		 struct reject *why);
 
 /* quick.c */
-void quick_compile(struct row_plan *p);
+/* ncolumns: of the source. */
+void quick_compile(struct row_plan *p, size_t ncolumns);
 void quick_start(struct row_encoder *e);
 #define QUICK_WAYS 3
 /* All ways that this CPU can go, the best last: the one that is taken. */

@@ -85,7 +85,25 @@ static bool compile_cells(struct row_plan *p, struct table_plan *t)
 	return t->ncells > 0;
 }
 
-void quick_compile(struct row_plan *p)
+static void compile_uses(struct row_plan *p, size_t ncolumns)
+{
+	p->uses = arena_alloc(&p->arena, ncolumns + 1);
+	for (size_t i = 0; i < p->nquick_numbers; i++)
+		p->uses[p->quick_numbers[i].column] |= USE_NUMBER;
+	for (size_t i = 0; i < p->nquick_texts; i++)
+		p->uses[p->quick_texts[i].column] |= USE_TEXT;
+	for (size_t t = 0; t < p->ntables; t++)
+		for (size_t i = 0; i < p->tables[t].nquick_cells; i++)
+			if (p->tables[t].quick_cells[i].text)
+				p->uses[p->tables[t].quick_cells[i].column] |= USE_TEXT;
+}
+
+const uint8_t *row_batch_uses(const struct row_plan *p)
+{
+	return p->quick ? p->uses : NULL;
+}
+
+void quick_compile(struct row_plan *p, size_t ncolumns)
 {
 	p->quick = !p->chosen && compile_bindings(p);
 	for (size_t i = 0; p->quick && i < p->ntables; i++) {
@@ -93,6 +111,8 @@ void quick_compile(struct row_plan *p)
 		p->quick = t->key.simple && t->key.fixed > 0 && compile_cells(p, t) &&
 			   (t->key.nderived == 0 || t->key.one_salt || t->key.drawn);
 	}
+	if (p->quick)
+		compile_uses(p, ncolumns);
 }
 
 static bool numbers_portable(const struct quick_number *q, const struct event_rows *rows,
@@ -224,20 +244,71 @@ static bool spells_null(const struct binding *b, struct bytes text)
 }
 
 /* No null, of rows that are all ASCII or of a text that is. */
+static inline bool test_text(const struct quick_text *q, struct bytes text, bool ascii)
+{
+	if (q->null_lengths >> (text.len < 63 ? text.len : 63) & 1 && spells_null(q->binding, text))
+		return false;
+	return ascii || (text.len - 1 < 7 ? plain_word(load64(text.ptr) | ONES << 8 * text.len)
+					  : is_plain_ascii(text));
+}
+
 static bool test_texts(const struct quick_text *q, const struct event_rows *rows, bool ascii)
 {
 	const uint16_t *end = rows->ends + q->column;
 	for (size_t i = 0; i < rows->n; i++, end += rows->stride) {
 		struct row_field f = row_field(end);
-		struct bytes text = bytes_of(rows->text + f.at, f.len);
-		if (q->null_lengths >> (f.len < 63 ? f.len : 63) & 1 &&
-		    spells_null(q->binding, text))
-			return false;
-		if (!ascii && !is_plain_ascii(text))
+		if (!test_text(q, bytes_of(rows->text + f.at, f.len), ascii))
 			return false;
 	}
 	return true;
 }
+
+/* --- columns of rows that were made --- */
+
+static const struct column *made_texts(const struct event_rows *rows, size_t column)
+{
+	return rows->made->texts + column * EVENT_BATCH;
+}
+
+static bool test_made_texts(const struct quick_text *q, const struct event_rows *rows)
+{
+	const struct column *c = made_texts(rows, q->column);
+	for (size_t i = 0; i < rows->n; i++)
+		if (!test_text(q, bytes_of(c[i].ptr, c[i].len), false))
+			return false;
+	return true;
+}
+
+static bool take_made_numbers(const struct quick_number *q, const struct event_rows *rows,
+			      uint64_t *u)
+{
+	const uint64_t *given = rows->made->numbers[q->column], *from = given ? given : u;
+	const struct column *c = made_texts(rows, q->column);
+	bool bad = false;
+	for (size_t i = 0; !given && i < rows->n; i++)
+		if (!digits_portable(bytes_of(c[i].ptr, c[i].len), &u[i]))
+			return false;
+	for (size_t i = 0; i < rows->n; i++) {
+		bad |= from[i] > q->max;
+		u[i] = from[i] * q->scale;
+	}
+	return !bad;
+}
+
+static bool take_made_columns(struct row_encoder *e, const struct event_rows *rows)
+{
+	const struct row_plan *p = e->plan;
+	for (const struct quick_number *q = p->quick_numbers, *end = q + p->nquick_numbers; q < end;
+	     q++)
+		if (!take_made_numbers(q, rows, e->numbers + q->slot * EVENT_BATCH))
+			return false;
+	for (const struct quick_text *q = p->quick_texts, *end = q + p->nquick_texts; q < end; q++)
+		if (!test_made_texts(q, rows))
+			return false;
+	return true;
+}
+
+/* --- columns of text --- */
 
 /* From the first row's start to behind the last one's fields. */
 static struct bytes whole_text(const struct event_rows *rows)
@@ -269,20 +340,31 @@ static size_t secondary_bytes(const struct table_plan *t)
 	return t->ts == TS_MINOR ? 8 : 0;
 }
 
+static inline struct bytes cell_text(const struct event_rows *rows, size_t column, size_t row,
+				     bool made)
+{
+	if (made) {
+		const struct column *c = made_texts(rows, column) + row;
+		return bytes_of(c->ptr, c->len);
+	}
+	struct row_field f = row_field(rows->ends + row * rows->stride + column);
+	return bytes_of(rows->text + f.at, f.len);
+}
+
 /* Where the cell ends; NULL: it does not fit, or is out of its range. */
-static inline uint8_t *put_cell(const struct quick_cell *q, const uint8_t *text,
-				const uint16_t *ends, const uint64_t *numbers, uint8_t *to)
+static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_rows *rows,
+				size_t row, bool made, const uint64_t *numbers, uint8_t *to)
 {
 	if (q->text) {
-		struct row_field f = row_field(ends + q->column);
-		*to++ = (uint8_t)(f.len + 1);
-		if (__builtin_expect(f.len > TEXT_MAX, 0))
+		struct bytes text = cell_text(rows, q->column, row, made);
+		*to++ = (uint8_t)(text.len + 1);
+		if (__builtin_expect(text.len > TEXT_MAX, 0))
 			return NULL;
-		if (f.len <= SHORT_BYTES)
-			memcpy(to, text + f.at, SHORT_BYTES);
+		if (text.len <= SHORT_BYTES)
+			memcpy(to, text.ptr, SHORT_BYTES);
 		else
-			copy_short(to, text + f.at, f.len);
-		return to + f.len;
+			copy_short(to, text.ptr, text.len);
+		return to + text.len;
 	}
 	uint64_t u = numbers[q->slot * EVENT_BATCH];
 	*to++ = (uint8_t)(q->width + 1);
@@ -291,18 +373,19 @@ static inline uint8_t *put_cell(const struct quick_cell *q, const uint8_t *text,
 }
 
 /* What is written behind a payload is in front of the next one, which comes later. */
-static bool put_payloads(const struct row_encoder *e, const struct table_plan *t,
-			 const struct event_rows *rows, struct record_batch *out)
+static inline __attribute__((always_inline)) bool put_payloads(const struct row_encoder *e,
+							       const struct table_plan *t,
+							       const struct event_rows *rows,
+							       bool made, struct record_batch *out)
 {
 	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
 	const struct quick_cell *first = t->quick_cells, *end = first + t->nquick_cells;
-	const uint16_t *ends = rows->ends;
 	uint8_t *to = out->to;
-	for (size_t i = 0; i < rows->n; i++, ends += rows->stride) {
+	for (size_t i = 0; i < rows->n; i++) {
 		out->at[i] = (uint32_t)(to - out->to);
 		to += before;
 		for (const struct quick_cell *q = first; q < end; q++)
-			if (!(to = put_cell(q, rows->text, ends, e->numbers + i, to)))
+			if (!(to = put_cell(q, rows, i, made, e->numbers + i, to)))
 				return false;
 	}
 	out->at[rows->n] = (uint32_t)(to - out->to);
@@ -329,6 +412,8 @@ static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
 /* The event's own bytes, without its line end. */
 static struct bytes row_text(const struct event_rows *rows, size_t row)
 {
+	if (rows->made)
+		return rows->made->raws ? rows->made->raws[row] : bytes_of("", 0);
 	const uint16_t *ends = rows->ends + row * rows->stride;
 	size_t at = row_field(ends).at;
 	return bytes_of(rows->text + at, ends[rows->ncolumns - 1] - at);
@@ -397,7 +482,7 @@ static void put_heads(const struct table_plan *t, const struct event_rows *rows,
 	const uint16_t key_len = (uint16_t)t->key.fixed;
 	for (size_t i = 0; i < out->n; i++) {
 		uint8_t *p = out->to + out->at[i];
-		uint32_t seq = (uint32_t)(rows->seq + rows_start(rows, i));
+		uint32_t seq = (uint32_t)row_seq(rows, i);
 		size_t payload = out->at[i + 1] - out->at[i] - before, k = RECORD_HEAD;
 		memcpy(p, &seq, 4);
 		memcpy(p + 4, &key_len, 2);
@@ -420,9 +505,11 @@ static bool encode_table(struct row_encoder *e, const struct table_plan *t,
 	out->n = rows->n;
 	out->head = RECORD_HEAD + (most < 1u << 7 ? 1u : 2u);
 	out->key_len = t->key.fixed;
-	out->first_seq = rows->seq + rows_start(rows, 0);
-	out->last_seq = rows->seq + rows_start(rows, rows->n - 1);
-	if (most >= RECORD_PAYLOAD || !put_payloads(e, t, rows, out) ||
+	out->first_seq = row_seq(rows, 0);
+	out->last_seq = row_seq(rows, rows->n - 1);
+	if (most >= RECORD_PAYLOAD ||
+	    !(rows->made ? put_payloads(e, t, rows, true, out)
+			 : put_payloads(e, t, rows, false, out)) ||
 	    !put_keys(e, t, rows, out) || !put_times(e, t, out, newest_ms))
 		return false;
 	put_heads(t, rows, out);
@@ -435,7 +522,7 @@ static bool encode_all(struct row_encoder *e, const struct event_rows *rows,
 	const struct row_plan *p = e->plan;
 	int64_t newest_ms = e->newest_ms;
 	_Static_assert(EVENT_BATCH <= RECORD_BATCH && SHORT_BYTES <= RECORD_SLACK, "there is room");
-	if (!take_columns(e, rows))
+	if (!(rows->made ? take_made_columns(e, rows) : take_columns(e, rows)))
 		return false;
 	for (size_t i = 0; i < p->ntables; i++)
 		if (!encode_table(e, &p->tables[i], rows, &newest_ms, &out[i]))
@@ -457,7 +544,8 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
 	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
-	return rows->n * each + t->quick_copies * whole_text(rows).len;
+	size_t bytes = rows->made ? rows->made->bytes : whole_text(rows).len;
+	return rows->n * each + t->quick_copies * bytes;
 }
 
 /* Where it has failed it is tried the less the more often it has failed. */

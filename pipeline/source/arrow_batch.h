@@ -87,5 +87,8 @@ int arrow_values_open(struct arrow_array *array, const struct arrow_type *type,
  */
 const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint64_t from, size_t n,
 			struct column *columns, size_t stride, uint8_t *text);
+/* The numbers that have those texts, if all are digits alone; false: some may be no such number. */
+bool arrow_numbers(const struct arrow_array *array, enum typed_as as, uint64_t from, size_t n,
+		   uint64_t *numbers);
 
 #endif

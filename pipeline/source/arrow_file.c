@@ -343,6 +343,40 @@ static void taken(struct source *s, struct source_worker *w)
 
 /* --- events --- */
 
+/* The columns as they go to many rows at once: numbers as they are, the k-th text in [k]. */
+static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
+{
+	const struct source *s = w->source;
+	const struct arrow_files *files = s->own;
+	const struct arrow_schema *schema = files->header[w->file].schema;
+	struct arrow_worker *own = w->own;
+
+	for (size_t i = 0; i < s->ncolumns; i++) {
+		enum typed_as as = schema->want[i].as;
+		uint64_t *numbers = made_numbers(w->made, i);
+		if (numbers && arrow_numbers(&own->arrays[i], as, from, n, numbers))
+			made_numbers_put(w->made, i);
+		if (made_needs_text(w->made, i) &&
+		    arrow_texts(&own->arrays[i], as, from, n, own->columns + i * EVENT_BATCH, 1,
+				own->text + i * EVENT_BATCH * SPELL_BYTES))
+			return false;
+	}
+	return true;
+}
+
+/* *taken: the rows went together, otherwise none is done. */
+static int take_together(struct source_worker *w, const struct block_place *p, uint64_t from,
+			 size_t n, const struct source_sink *sink, bool *taken)
+{
+	struct arrow_worker *own = w->own;
+
+	*taken = false;
+	if (!made_begin(w->made, sink, p->event + from + 1, n) || !fill_columns(w, from, n))
+		return RC_OK;
+	return made_give_columns(w->made, own->columns, n, blocks_seq(p, from),
+				 p->ranks / p->events, sink, taken);
+}
+
 static int take_rows(struct source_worker *w, const struct block_place *p, uint64_t from, size_t n,
 		     const struct source_sink *sink, struct error *err)
 {
@@ -350,9 +384,10 @@ static int take_rows(struct source_worker *w, const struct block_place *p, uint6
 	const struct arrow_files *files = s->own;
 	const struct arrow_schema *schema = files->header[w->file].schema;
 	struct arrow_worker *own = w->own;
-	int rc = RC_OK;
+	bool taken;
+	int rc = take_together(w, p, from, n, sink, &taken);
 
-	for (size_t i = 0; i < s->ncolumns; i++) {
+	for (size_t i = 0; !taken && rc == RC_OK && i < s->ncolumns; i++) {
 		uint8_t *text = own->text + i * EVENT_BATCH * SPELL_BYTES;
 		const char *fault = arrow_texts(&own->arrays[i], schema->want[i].as, from, n,
 						own->columns + i, s->ncolumns, text);
@@ -361,7 +396,7 @@ static int take_rows(struct source_worker *w, const struct block_place *p, uint6
 					 s->columns[i], (unsigned long long)from + 1,
 					 (unsigned long long)from + n, fault);
 	}
-	for (size_t k = 0; sink->event && k < n && rc == RC_OK; k++)
+	for (size_t k = 0; !taken && sink->event && k < n && rc == RC_OK; k++)
 		rc = blocks_take(w, p, from + k, own->columns + k * s->ncolumns, sink, err);
 	return rc;
 }

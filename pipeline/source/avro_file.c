@@ -33,6 +33,8 @@ struct avro_worker {
 	struct avro_decoder *decoder;
 	struct block_unpacker *unpacker;
 	struct buf data; /* of a block, unpacked */
+	bool begun;	 /* events wait to go together, */
+	uint64_t first;	 /* from this one on */
 };
 
 static bool known(struct bytes head)
@@ -224,6 +226,50 @@ static int bad_event(const struct source_worker *w, const struct block_place *p,
 	return blocks_fault(w->source, w->file, p->block, p->offset, err);
 }
 
+/* The events that wait to go together, the first of that number. */
+static int give_events(struct source_worker *w, const struct avro_header *h,
+		       const struct block_place *p, uint64_t first, const struct source_sink *sink,
+		       struct error *err)
+{
+	struct avro_worker *own = w->own;
+	const struct column *columns;
+	const struct bytes *data;
+	size_t n = made_count(w->made, &data), took;
+	bool taken;
+	int rc = made_give(w->made, sink, &taken);
+
+	for (size_t i = 0; !taken && i < n && rc == RC_OK; i++) {
+		(void)avro_decode(own->decoder, h->plan, data[i], &columns, &took);
+		rc = blocks_take(w, p, first + i, columns, sink, err);
+	}
+	return rc;
+}
+
+static int take_event(struct source_worker *w, const struct avro_header *h,
+		      const struct block_place *p, uint64_t i, struct bytes data,
+		      const struct column *columns, const struct source_sink *sink,
+		      struct error *err)
+{
+	struct avro_worker *own = w->own;
+	int rc = RC_OK;
+
+	if (!own->begun) {
+		own->begun = made_begin(w->made, sink, p->event + i + 1, 1);
+		own->first = i;
+	}
+	bool joins = own->begun && made_add(w->made, columns, blocks_seq(p, i), data);
+	if (joins && !made_full(w->made) && i + 1 < p->events)
+		return RC_OK;
+	if (own->begun)
+		rc = give_events(w, h, p, own->first, sink, err);
+	own->begun = false;
+	if (joins || rc != RC_OK)
+		return rc;
+	size_t took; /* others may have been decoded meanwhile */
+	(void)avro_decode(own->decoder, h->plan, data, &columns, &took);
+	return blocks_take(w, p, i, columns, sink, err);
+}
+
 static int take_events(struct source_worker *w, const struct avro_header *h,
 		       const struct block_place *p, struct bytes data,
 		       const struct source_sink *sink, struct error *err)
@@ -233,6 +279,7 @@ static int take_events(struct source_worker *w, const struct avro_header *h,
 	size_t took;
 	int rc = RC_OK;
 
+	own->begun = false;
 	if (p->events > data.len / h->least)
 		return bad_event(w, p, p->events - 1, "the block's end: it has too few bytes", err);
 	for (uint64_t i = 0; i < p->events && rc == RC_OK; i++) {
@@ -241,9 +288,9 @@ static int take_events(struct source_worker *w, const struct avro_header *h,
 				      : avro_decode(own->decoder, h->plan, data, &columns, &took);
 		if (fault)
 			return bad_event(w, p, i, fault, err);
-		data = bytes_of(data.ptr + took, data.len - took);
 		if (sink->event)
-			rc = blocks_take(w, p, i, columns, sink, err);
+			rc = take_event(w, h, p, i, data, columns, sink, err);
+		data = bytes_of(data.ptr + took, data.len - took);
 	}
 	if (rc == RC_OK && data.len > 0)
 		return bad_event(w, p, p->events - 1, "bytes behind it that belong to none", err);

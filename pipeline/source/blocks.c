@@ -185,7 +185,7 @@ int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t n
 	struct event event = {.columns = columns,
 			      .ncolumns = s->ncolumns,
 			      .roomy = true,
-			      .seq = p->seq + number * (p->ranks / p->events),
+			      .seq = blocks_seq(p, number),
 			      .line = p->event + number + 1,
 			      .offset = p->offset,
 			      .file = s->files[w->file].path};

@@ -50,6 +50,11 @@ struct block_place {
 struct block_place blocks_first(const struct source_worker *w, size_t bytes, uint64_t events);
 void blocks_next(struct block_place *p, size_t passed, size_t bytes, uint64_t events);
 
+static inline uint64_t blocks_seq(const struct block_place *p, uint64_t number)
+{
+	return p->seq + number * (p->ranks / p->events);
+}
+
 /* Hand on the event of that number in the block. */
 int blocks_take(struct source_worker *w, const struct block_place *p, uint64_t number,
 		const struct column *columns, const struct source_sink *sink, struct error *err);

@@ -376,8 +376,8 @@ bool json_extract(const struct json_paths *p, struct json_scratch *scratch, stru
 {
 	if (!text.ptr)
 		text.ptr = (const uint8_t *)"";
-	if (scratch->room < text.len + 1) {
-		scratch->room = text.len + 1 + text.len / 2;
+	if (scratch->room < text.len + EVENT_ROOM_BYTES) {
+		scratch->room = text.len + EVENT_ROOM_BYTES + text.len / 2;
 		scratch->text = mem_realloc(scratch->text, scratch->room);
 	}
 	struct scan s = {.p = text.ptr,

@@ -38,8 +38,9 @@ struct json_fault {
  * columns[i] becomes the value at path i: a string without quotes and escapes (quoted is set), a
  * number, true and false as their text, an object or an array as its text; absent when there is
  * none or null.  Of a key that stands twice the last counts.  Borrowed from text and s, valid
- * until the next call with s.  False: text is not JSON (RFC 8259, in UTF-8 without surrogates, one
- * value, nested at most JSON_MOST_NESTED deep).
+ * until the next call with s; of what is borrowed from s EVENT_ROOM_BYTES more may be read.  False:
+ * text is not JSON (RFC 8259, in UTF-8 without surrogates, one value, nested at most
+ * JSON_MOST_NESTED deep).
  */
 bool json_extract(const struct json_paths *p, struct json_scratch *s, struct bytes text,
 		  struct column *columns, struct json_fault *fault);

@@ -285,6 +285,8 @@ struct source_worker *source_worker_new(struct source *s)
 		w->own = s->blocks->worker_new(s);
 	else if (s->json)
 		w->json = decoder_new(s->json);
+	if (s->json)
+		w->made = made_rows_new(s->ncolumns, !s->blocks);
 	open_reader(w);
 	return w;
 }
@@ -297,6 +299,7 @@ void source_worker_free(struct source_worker *w)
 	if (w->own)
 		w->source->blocks->worker_free(w->own);
 	decoder_free(w->json);
+	made_rows_free(w->made);
 	pattern_scratch_release(&w->skip);
 	csv_close(&w->reader);
 	buf_release(&w->piece);

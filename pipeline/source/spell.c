@@ -10,6 +10,26 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
 			    "6061626364656667686970717273747576777879"
 			    "8081828384858687888990919293949596979899";
 
+#define EIGHT_DIGITS 100000000u
+
+/*
+ * Below 10^8: all eight digits at once, as halves, then pairs, then ones; zeros in front are
+ * shifted out.  Eight bytes are written.
+ */
+static inline size_t spell_eight(uint8_t *to, uint32_t v)
+{
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32, high;
+
+	high = (x * 10486 >> 20) & 0x7f0000007f; /* x / 100, in each half */
+	x = high | (x - 100 * high) << 16;
+	high = (x * 103 >> 10) & 0x000f000f000f000f; /* x / 10, in each quarter */
+	x = high | (x - 10 * high) << 8;
+	unsigned zeros = (unsigned)__builtin_ctzll(x | UINT64_C(1) << 56) & ~7u;
+	x = (x | 0x3030303030303030) >> zeros;
+	memcpy(to, &x, 8);
+	return 8 - zeros / 8;
+}
+
 static size_t digits_of(uint64_t v)
 {
 	size_t n = 1;
@@ -21,6 +41,8 @@ static size_t digits_of(uint64_t v)
 
 size_t spell_u64(uint8_t *to, uint64_t v)
 {
+	if (v < EIGHT_DIGITS)
+		return spell_eight(to, (uint32_t)v);
 	size_t n = digits_of(v);
 	uint8_t *p = to + n;
 
@@ -103,6 +125,27 @@ static size_t spell_short(uint8_t *to, double v, bool narrow)
 	return n;
 }
 
+/* Most that people have written have up to two digits behind the point; 0: it may have more. */
+#define FEW_MOST 99999.0
+
+static inline size_t spell_few(uint8_t *to, double v)
+{
+	double positive = fabs(v);
+	size_t n = signbit(v) != 0;
+
+	*to = '-';
+	if (!(positive <= FEW_MOST))
+		return 0;
+	uint32_t all = (uint32_t)(positive * 100 + 0.5), whole = all / 100, behind = all % 100;
+	if (!same(all / 100.0, positive, false))
+		return 0;
+	to[n] = (uint8_t)('0' + whole);
+	n += whole < 10 ? 1 : spell_eight(to + n, whole);
+	to[n] = '.';
+	memcpy(to + n + 1, pairs + behind * 2, 2);
+	return n + (behind == 0 ? 0 : behind % 10 == 0 ? 2 : 3);
+}
+
 static size_t spell_real(uint8_t *to, double v, bool narrow)
 {
 	char text[SPELL_BYTES];
@@ -123,7 +166,9 @@ static size_t spell_real(uint8_t *to, double v, bool narrow)
 
 size_t spell_f64(uint8_t *to, double v)
 {
-	return spell_real(to, v, false);
+	size_t n = spell_few(to, v);
+
+	return n > 0 ? n : spell_real(to, v, false);
 }
 
 size_t spell_f32(uint8_t *to, float v)

@@ -5,6 +5,7 @@
 #define SALTMILL_SOURCE_WORKER_H
 
 #include "cursor.h"
+#include "made_rows.h"
 #include "message_columns.h"
 #include "pattern.h"
 
@@ -18,6 +19,7 @@ struct source_worker {
 	uint64_t offset, line, seq; /* of the piece's first byte; line ends, or events, before it */
 	uint64_t block;		    /* blocks before it in the file, or before what is worked on */
 	void *own;		    /* the block format's */
+	struct made_rows *made;	    /* NULL: delimited text */
 	uint64_t number;	    /* of the piece */
 	struct pattern_scratch skip;
 	struct source_counts counts;

@@ -38,6 +38,8 @@ def arguments():
     p.add_argument("--rows", type=int, metavar="MILLIONS", help="rows of parts that name none (8)")
     p.add_argument("--sizes", metavar="MILLIONS,...", help="rows for scaling and memory (1,8,64)")
     p.add_argument("--program", default=ROOT / "build" / "saltmill", type=pathlib.Path)
+    p.add_argument("--before", type=pathlib.Path, metavar="PROGRAM",
+                   help="forms: CSV beside it, which may not have become slower")
     p.add_argument("--stages", type=pathlib.Path, help="the program made of tests/bench/*.c",
                    default=ROOT / "build/gcc-release/tests/bench/stages")
     p.add_argument("--folder", default=ROOT / "build" / "bench", type=pathlib.Path,
@@ -63,6 +65,7 @@ class Bench:
         wanted = a.sizes or ("1,2" if a.quick else "1,8,64,100" if a.full else "1,8,64")
         self.sizes = sorted(int(n) for n in wanted.split(","))
         self.mill = Saltmill(a.program.resolve(), self.folder)
+        self.before = Saltmill(a.before.resolve(), self.folder) if a.before else None
         self.stages = a.stages.resolve()
         self.inputs, self.jobs, self.checks = Inputs(self.folder), Jobs(self.folder), Checks()
         self.machine = machine()

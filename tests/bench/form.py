@@ -1,4 +1,4 @@
-"""form.py json|avro|arrow CSV OUT: the ratings as another program would leave them."""
+"""form.py csv|json|avro|arrow CSV OUT: the ratings as another program would leave them."""
 
 import csv
 import json
@@ -29,5 +29,8 @@ else:
     import pyarrow.csv
     table = pyarrow.csv.read_csv(source, convert_options=pyarrow.csv.ConvertOptions(column_types={
         "userId": pa.int32(), "movieId": pa.int32(), "rating": pa.float64(), "timestamp": pa.int64()}))
+    if form == "csv":
+        pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="none"))
+        sys.exit()
     with pa.ipc.new_file(out, table.schema) as w:
         w.write_table(table, max_chunksize=65_536)

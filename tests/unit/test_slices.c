@@ -59,7 +59,7 @@ static int read_slice(struct reading *r, const struct source_slice *slice, struc
 				   .piece_bytes = piece_bytes,
 				   .columns_file = columns_file,
 				   .slice = slice};
-	struct source_sink sink = {r, on_event, on_reject, NULL};
+	struct source_sink sink = {.ctx = r, .event = on_event, .reject = on_reject};
 	struct source *s;
 	int rc = source_open(&s, &o, err);
 	if (rc)
