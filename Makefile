@@ -173,14 +173,14 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes cell text clock error reject table mem io pool units hash crash ticker meter run xxhash_fast pattern distinct backoff |
+base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock backoff error mem pool description splits table
 apply: apply | bytes text clock error mem io pool run hash crash hbase description splits publish storage table
-hfile: hfile | bytes cell error table mem io pool hash
+hfile: hfile | bytes cell error table mem io pool hash crc32c
 query: query published filter | bytes cell error text mem hfile table job publish pattern
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
-storage: storage | bytes error mem io pool text clock backoff xxhash_fast
+storage: storage | bytes error mem io pool text clock backoff xxhash_fast crc32c
 job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
@@ -212,6 +212,7 @@ bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
 curl/curl.h: source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
+isa-l/crc.h: base/crc32c.c base/no_isal.c
 jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
 librdkafka/rdkafka.h: source/kafka_client.h

@@ -1,10 +1,10 @@
 /* block.c - write and read HFile blocks; layout in block.h */
 #include "block.h"
 
-#include <isa-l/crc.h>
 #include <zlib.h>
 
 #include "block_encode.h"
+#include "crc32c.h"
 
 #define CHUNK_BYTES 16384
 
@@ -23,19 +23,9 @@ const char *hfile_block_magic(enum hblock_type t)
 	return magics[t];
 }
 
-/* isa-l takes a pointer that is not const but only reads. */
-static uint32_t crc_part(const uint8_t *p, size_t n, uint32_t crc)
-{
-	union {
-		const uint8_t *in;
-		uint8_t *out;
-	} u = {.in = p};
-	return crc32_iscsi(u.out, (int)n, crc);
-}
-
 uint32_t hfile_block_crc32c(const uint8_t *p, size_t n)
 {
-	return ~crc_part(p, n, 0xffffffff);
+	return ~crc32c_add(CRC32C_START, p, n);
 }
 
 static size_t chunks_of(size_t data_bytes, size_t chunk_bytes)

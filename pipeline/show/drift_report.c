@@ -131,24 +131,15 @@ static void put_table(struct buf *out, const struct drift_table *t)
 	put_merges(out, t);
 }
 
-static json_t *key_json(struct bytes key)
-{
-	struct buf text = {0};
-	bytes_escape(&text, key);
-	json_t *out = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
-	buf_release(&text);
-	return out;
-}
-
 static json_t *region_json(const struct drift_table *t, size_t i)
 {
 	const struct drift_region *r = &t->regions[i];
 	struct bytes none = {0};
 	json_t *cuts = json_array();
 	for (size_t c = 0; c < r->ncuts; c++)
-		json_array_append_new(cuts, key_json(t->cuts.keys[r->cuts_at + c]));
+		json_array_append_new(cuts, show_escaped(t->cuts.keys[r->cuts_at + c]));
 	return json_pack("{s:o, s:I, s:I, s:f, s:o, s:I, s:b, s:b, s:o, s:b}", "start",
-			 key_json(i ? t->live->splits.keys[i - 1] : none), "rows",
+			 show_escaped(i ? t->live->splits.keys[i - 1] : none), "rows",
 			 (json_int_t)r->rows, "bytes", (json_int_t)r->bytes, "share", share(t, r),
 			 "live_bytes",
 			 r->live_bytes == EXISTING_UNKNOWN

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "show_json.h"
 #include "text.h"
 
 enum info_type {
@@ -46,11 +47,7 @@ static const struct {
 
 json_t *inspect_bytes(struct bytes v)
 {
-	struct buf text = {0};
-	bytes_escape(&text, v);
-	json_t *out = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
-	buf_release(&text);
-	return out;
+	return show_escaped(v);
 }
 
 /* "2013-01-01T10:15:00.000Z"; empty for a year that a calendar does not show. */

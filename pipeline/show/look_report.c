@@ -175,15 +175,6 @@ static json_t *json_bytes(struct bytes v)
 	return s;
 }
 
-static json_t *json_escaped(struct bytes v)
-{
-	struct buf text = {0};
-	bytes_escape(&text, v);
-	json_t *s = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
-	buf_release(&text);
-	return s;
-}
-
 static void set_place(json_t *o, const struct look_place *at)
 {
 	json_object_set_new(o, "file", show_string(at->file));
@@ -230,15 +221,15 @@ static int set_table(json_t *list, const struct job *job, size_t t, const struct
 	json_t *o = json_object(), *cells = json_array();
 	int rc = c->key.len ? put_key(&key, job, t, c->key, err) : RC_OK;
 	json_object_set_new(o, "table", show_string(job->tables[t].schema.name));
-	json_object_set_new(o, "row", c->key.len ? json_escaped(c->key) : json_null());
+	json_object_set_new(o, "row", c->key.len ? show_escaped(c->key) : json_null());
 	json_object_set_new(o, "key", c->key.len ? json_bytes(buf_bytes(&key)) : json_null());
 	for (size_t i = 0; i < c->ncells; i++) {
 		json_t *cell = json_object();
-		json_object_set_new(cell, "family", json_escaped(c->cell[i].family));
-		json_object_set_new(cell, "qualifier", json_escaped(c->cell[i].qualifier));
+		json_object_set_new(cell, "family", show_escaped(c->cell[i].family));
+		json_object_set_new(cell, "qualifier", show_escaped(c->cell[i].qualifier));
 		json_object_set_new(cell, "timestamp", json_integer(c->cell[i].ts));
 		json_object_set_new(cell, "type", json_string(cell_type_name(c->cell[i].type)));
-		json_object_set_new(cell, "value", json_escaped(c->cell[i].value));
+		json_object_set_new(cell, "value", show_escaped(c->cell[i].value));
 		json_array_append_new(cells, cell);
 	}
 	json_object_set_new(o, "cells", cells);

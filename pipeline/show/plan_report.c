@@ -121,15 +121,6 @@ void plan_report_text(struct buf *out, const struct job *job, const struct plan 
 
 /* --- JSON --- */
 
-static json_t *json_key(struct bytes key)
-{
-	struct buf text = {0};
-	bytes_escape(&text, key);
-	json_t *j = json_stringn(text.ptr ? (const char *)text.ptr : "", text.len);
-	buf_release(&text);
-	return j;
-}
-
 static json_t *json_regions(const struct plan *p)
 {
 	json_t *list = json_array();
@@ -139,8 +130,9 @@ static json_t *json_regions(const struct plan *p)
 		const struct plan_region *r = &p->regions[i];
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:I, s:I, s:I, s:f}", "start",
-						json_key(i ? p->splits.keys[i - 1] : none), "end",
-						json_key(i + 1 < n ? p->splits.keys[i] : none),
+						show_escaped(i ? p->splits.keys[i - 1] : none),
+						"end",
+						show_escaped(i + 1 < n ? p->splits.keys[i] : none),
 						"rows", (json_int_t)(r->rows + 0.5), "cell_bytes",
 						(json_int_t)r->bytes, "disk_bytes",
 						(json_int_t)r->disk_bytes, "cell_bytes_error",
@@ -172,7 +164,7 @@ static json_t *json_heavy(const struct job *job, const struct plan *p, const str
 		key_name(&keys, h->key, h->part, &name);
 		json_array_append_new(list,
 				      json_pack("{s:b, s:o, s:s%, s:I, s:I, s:I, s:I, s:I}", "row",
-						h->part == SHAPE_ROW, "key", json_key(h->key),
+						h->part == SHAPE_ROW, "key", show_escaped(h->key),
 						"name", name.ptr ? (const char *)name.ptr : "",
 						name.len, "rows", (json_int_t)(h->rows + 0.5),
 						"cell_bytes", (json_int_t)h->bytes, "at_least",

@@ -11,6 +11,15 @@ json_t *show_string(const char *text)
 	return s;
 }
 
+json_t *show_escaped(struct bytes v)
+{
+	struct buf text = {0};
+	bytes_escape(&text, v);
+	json_t *s = json_stringn(text.len ? (const char *)text.ptr : "", text.len);
+	buf_release(&text);
+	return s;
+}
+
 static int append(const char *text, size_t size, void *out)
 {
 	buf_append(out, text, size);

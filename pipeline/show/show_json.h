@@ -10,6 +10,9 @@
 /* A string of any bytes, as names of files are; those that are not UTF-8 become \xHH. */
 json_t *show_string(const char *text);
 
+/* HBase's \xHH text of bytes. */
+json_t *show_escaped(struct bytes v);
+
 /* Append one, quoted. */
 void show_json_text(struct buf *out, struct bytes text);
 

@@ -1,6 +1,6 @@
 #include "hdfs_sum.h"
 
-#include <isa-l/crc.h>
+#include "crc32c.h"
 
 enum { CHUNK = 512, FIRST_CAPACITY = 32, MD5_BYTES = 16 };
 
@@ -32,21 +32,11 @@ static void end_block(struct hdfs_sum *s)
 	s->in_block = 0;
 }
 
-/* isa-l takes a pointer that is not const but only reads. */
-static uint32_t crc_part(const uint8_t *p, size_t n, uint32_t crc)
-{
-	union {
-		const uint8_t *in;
-		uint8_t *out;
-	} u = {.in = p};
-	return crc32_iscsi(u.out, (int)n, crc);
-}
-
 void hdfs_sum_add(struct hdfs_sum *s, const uint8_t *p, size_t n)
 {
 	while (n) {
 		size_t take = CHUNK - s->in_chunk < n ? CHUNK - s->in_chunk : n;
-		s->crc = crc_part(p, take, s->crc);
+		s->crc = crc32c_add(s->crc, p, take);
 		s->in_chunk += take;
 		s->in_block += take;
 		p += take;
