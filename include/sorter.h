@@ -57,6 +57,12 @@ struct run_builder *sorter_builder(struct sorter *s, unsigned worker);
  */
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err);
 /*
+ * The same; follows: in the order of record.h it stands behind the record that was added last,
+ * which the caller answers for.  Many such records in a row become a run without being sorted.
+ */
+int run_builder_add_behind(struct run_builder *b, const struct record *r, bool follows,
+			   struct error *err);
+/*
  * Without a copy: `bytes` bytes, and RECORD_SLACK, at *to for a batch whose seqs are all in
  * [first_seq, last_seq]; good until something else is done with the builder.  *to NULL: not for
  * these, run_builder_add has them.  run_builder_take then adds what was written there.

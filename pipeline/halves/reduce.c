@@ -149,8 +149,17 @@ static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 /* One thread's. */
 struct taking {
 	struct piece_reader reader;
-	struct buf stored; /* head and bytes */
+	struct piece_head *last; /* [ntables]: the piece that came last; records 0: none */
+	struct buf stored;	 /* head and bytes */
 };
+
+/* A slice's pieces are in order, and each in itself, as its map has left them. */
+static bool goes_on(const struct piece_head *last, const struct piece_head *h)
+{
+	return last->records > 0 && last->slice == h->slice &&
+	       (h->region > last->region ||
+		(h->region == last->region && h->number == last->number + 1));
+}
 
 /* The records of the piece whose head and bytes are in t->stored. */
 static int take_records(struct reducing *r, unsigned worker, struct taking *t,
@@ -165,11 +174,14 @@ static int take_records(struct reducing *r, unsigned worker, struct taking *t,
 			    row_secondary_bytes(r->pass.plan, h->table), name, err);
 	if (rc)
 		return rc;
+	bool follows = goes_on(&t->last[h->table], h);
+	t->last[h->table] = *h;
 	while ((rc = piece_next(&t->reader, &rec, name, err)) == RC_OK) {
 		rec.seq -= less;
-		rc = run_builder_add(b, &rec, err);
+		rc = run_builder_add_behind(b, &rec, follows, err);
 		if (rc)
 			return rc;
+		follows = true;
 	}
 	return rc == RC_END ? RC_OK : rc;
 }
@@ -234,6 +246,7 @@ static int take_piece(struct reducing *r, unsigned worker, struct piece_input *i
 static void taking_release(struct taking *t)
 {
 	piece_reader_release(&t->reader);
+	mem_free(t->last);
 	buf_release(&t->stored);
 }
 
@@ -260,7 +273,7 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct reducing *r = ctx;
 	const struct map_report *m = &r->maps.reports[index];
-	struct taking t = {0};
+	struct taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
 	char *path = mem_format("%s/runs", m->folder);
 	struct piece_input in = {.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
 	int rc = in.fd < 0 ? error_errno(err, "%s", path) : RC_OK;
@@ -280,7 +293,7 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 
 static int take_stream(struct reducing *r, struct error *err)
 {
-	struct taking t = {0};
+	struct taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
 	struct piece_input in = {.name = "standard input", .fd = STDIN_FILENO, .stream = true};
 	bool end = false;
 	int rc = RC_OK;

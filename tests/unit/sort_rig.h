@@ -133,13 +133,50 @@ static inline int add_in_order(struct adding *a, struct run_builder *b, size_t f
 	return rc;
 }
 
+static inline int compare_rows_of(const void *a, const void *b, void *secondary_bytes)
+{
+	const struct row *x = a, *y = b;
+	size_t len = x->key_len < y->key_len ? x->key_len : y->key_len;
+	int c = memcmp(x->key, y->key, len);
+	if (c == 0)
+		c = (x->key_len > y->key_len) - (x->key_len < y->key_len);
+	if (c == 0)
+		c = memcmp(x->secondary, y->secondary, *(const size_t *)secondary_bytes);
+	return c ? c : compare_seq(a, b);
+}
+
+/* In stretches that are sorted already, the longer ones in the middle. */
+static inline int add_sorted(struct adding *a, struct run_builder *b, size_t from, size_t end,
+			     struct error *err)
+{
+	struct row *v = mem_alloc((end - from) * sizeof(*v));
+	size_t secondary_bytes = a->rows->secondary_bytes, n = end - from;
+	size_t borders[] = {0, n / 50, n / 2, n - n / 50, n};
+	int rc = RC_OK;
+	for (size_t i = from; i < end; i++)
+		v[i - from] = a->rows->v[i];
+	for (size_t k = 0; k < 4; k++) {
+		qsort_r(v + borders[k], borders[k + 1] - borders[k], sizeof(*v), compare_rows_of,
+			&secondary_bytes);
+		for (size_t i = borders[k]; i < borders[k + 1] && rc == RC_OK; i++) {
+			struct record r = row_record(&v[i]);
+			rc = run_builder_add_behind(b, &r, i > borders[k], err);
+		}
+	}
+	mem_free(v);
+	return rc;
+}
+
 static inline int add_part(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct adding *a = ctx;
 	struct run_builder *b = sorter_builder(a->s, worker);
 	size_t n = a->rows->n, from = n * index / ADD_TASKS, end = n * (index + 1) / ADD_TASKS;
+	bool sorted = index % 4 == 2;
 	int rc = index % 2 && from < end ? add_in_order(a, b, from, end, err) : RC_OK;
-	for (size_t i = from; index % 2 == 0 && i < end && rc == RC_OK; i++)
+	if (sorted)
+		rc = add_sorted(a, b, from, end, err);
+	for (size_t i = from; index % 2 == 0 && !sorted && i < end && rc == RC_OK; i++)
 		rc = add_some(a, b, &a->rows->v[i], 1, err);
 	return rc == RC_OK && index % 3 == 2 ? run_builder_flush(b, err) : rc;
 }
