@@ -14,12 +14,19 @@ import pytest
 from loads import ROOT
 
 CONF = ROOT / "conf"
-JOBS = ["calls", "devices", "files", "loans", "presplit", "timeseries_tall", "timeseries_wide"]
+JOBS = ["calls", "devices", "files", "loans", "presplit", "ratings", "timeseries_tall", "timeseries_wide"]
+
+
+# (user, film, stars, seconds): twelve of each user, a film each four months from 2008 on
+RATINGS = [(u, 1029 if i % 4 == u % 3 else 31 + i, i % 10 / 2 + 0.5, 1_199_145_600 + i * 10_000_000 + u)
+           for u in range(1, 41) for i in range(12)]
 
 
 @pytest.fixture
 def run(tmp_path, saltmill):
     shutil.copytree(CONF, tmp_path / "conf")
+    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(  # which is not shipped
+        ",".join(map(str, r)) + "\n" for r in RATINGS))
 
     def do(command, *more):
         done = subprocess.run([saltmill, *shell_words(command)[1:], *more], cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -50,6 +57,22 @@ def test_commands_run_as_they_stand(run, job):
 def rows_of(name):
     with open(CONF / f"{name}.csv", encoding="utf-8", newline="") as f:
         return list(csv.DictReader(f))
+
+
+def test_ratings(run):
+    load, latest, ranges, year, five, why = commands("ratings")
+    run(load)
+
+    def found(command):
+        return [(r["key"]["userId"], r["key"]["movieId"], float(r["cells"]["f:r"]))
+                for r in map(json.loads, run(command, "--format", "jsonl").splitlines())]
+    of_one = [r for r in RATINGS if r[0] == 1][::-1]
+    assert found(latest) == [r[:3] for r in of_one[:5]]
+    in_2009 = [r[:3] for r in of_one if 1_230_768_000 <= r[3] < 1_262_304_000]
+    assert found(year) == in_2009 and 2 < len(in_2009) < 5
+    assert run(ranges).count("new Scan()") == 1
+    assert sorted(found(five)) == sorted(r[:3] for r in RATINGS if r[1:3] == (1029, 5.0)) != []
+    assert run(why).strip()
 
 
 def test_the_golden_query(run):
