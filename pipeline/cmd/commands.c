@@ -267,7 +267,9 @@ const struct command commands[] = {
 	 "  --limit N               rows\n"
 	 "  --via TABLE             ask this index table, and give the rows that its cells name, "
 	 "in "
-	 "its order\n"
+	 "its order;\n"
+	 "                          entries that their rows do not give any more are left out and "
+	 "counted\n"
 	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
 	 cmd_scan, USES_QUIET | USES_JSON},
 	{"help", "[COMMAND|job|KEY...] [--format FORMAT]",

@@ -4,14 +4,18 @@
  *
  * The cells of the index are read in its order, whole rows of it at a time; what they name is
  * fetched in batches, in the order of the keys, and given in that of the index.  A row of the
- * index gives each row that it names once, however many of its cells do.  Memory is the names in a
- * row of the index, and a batch of rows.
+ * index gives each row that it names once, however many of its cells do.  One whose row does not
+ * give it any more is counted instead (entry.h); --raw shows what is stored.  Memory is the names
+ * in a row of the index, and a batch of rows.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "entry.h"
 #include "mem.h"
 #include "scan_desk.h"
+#include "report.h"
 
 #define BATCH 256 /* rows that are fetched together */
 
@@ -19,12 +23,19 @@ struct name {
 	struct bytes key;
 	size_t place;	    /* in the order of the index */
 	uint64_t index_row; /* that has it */
+	struct bytes entry; /* its key */
 };
 
 struct row {
 	struct bytes key;
 	struct cell *cells;
 	size_t ncells, room;
+};
+
+/* In the order of keys, each once. */
+struct batch {
+	struct row row[BATCH];
+	size_t n;
 };
 
 struct via {
@@ -35,10 +46,14 @@ struct via {
 	struct name *names; /* of some rows of the index, all that they have */
 	size_t n, room;
 	uint64_t index_rows;
-	struct buf next; /* the name behind them, which was read */
+	struct buf entry; /* the row of the index that is read */
+	struct buf next;  /* the name behind them, which was read */
 	bool has_next;
-	struct row found[BATCH]; /* in the order of keys, each once */
-	size_t nfound;
+	struct batch found; /* as they are shown */
+	struct batch now;   /* as they are, where that is not how they are shown */
+	struct entry_check check;
+	bool checks, apart; /* apart: by what is in `now` */
+	uint64_t stale;
 	struct arena arena; /* of the names, and of what they lead to */
 };
 
@@ -53,7 +68,12 @@ static void add_name(struct via *v, struct bytes key)
 		v->room = v->room ? 2 * v->room : BATCH;
 		v->names = mem_realloc(v->names, v->room * sizeof *v->names);
 	}
-	v->names[v->n] = (struct name){keep(v, key), v->n, v->index_rows};
+	const struct name *last = v->n ? &v->names[v->n - 1] : NULL;
+	bool same = last && last->index_row == v->index_rows;
+	v->names[v->n] = (struct name){.key = keep(v, key),
+				       .place = v->n,
+				       .index_row = v->index_rows,
+				       .entry = same ? last->entry : keep(v, buf_bytes(&v->entry))};
 	v->n++;
 }
 
@@ -87,6 +107,12 @@ static void drop_repeated(struct via *v)
 	v->n = n;
 }
 
+static void copy(struct buf *to, struct bytes b)
+{
+	to->len = 0;
+	buf_append(to, b.ptr, b.len);
+}
+
 /* The names in the next rows of the index; none: that was all. */
 static int read_names(struct via *v, struct error *err)
 {
@@ -99,13 +125,15 @@ static int read_names(struct via *v, struct error *err)
 		add_name(v, buf_bytes(&v->next));
 	v->has_next = false;
 	while ((rc = query_next(v->scan, &c, err)) == RC_OK) {
-		v->index_rows += query_starts_row(v->scan);
+		if (query_starts_row(v->scan)) {
+			v->index_rows++;
+			copy(&v->entry, c.row);
+		}
 		if (!stored_reference(&v->index.stored, &c, v->pieces, &key) || key.len == 0)
 			continue;
 		v->has_next = v->n >= BATCH && v->names[v->n - 1].index_row != v->index_rows;
 		if (v->has_next) {
-			v->next.len = 0;
-			buf_append(&v->next, key.ptr, key.len);
+			copy(&v->next, key);
 			break;
 		}
 		add_name(v, key);
@@ -119,24 +147,29 @@ static int by_key(const void *a, const void *b)
 	return bytes_cmp(((const struct row *)a)->key, ((const struct row *)b)->key);
 }
 
-static void list_rows(struct via *v, const struct name *names, size_t n)
+static void list_rows(struct batch *b, const struct name *names, size_t n)
 {
-	size_t once = 0;
+	b->n = 0;
 	for (size_t i = 0; i < n; i++)
-		v->found[i] = (struct row){.key = names[i].key};
-	qsort(v->found, n, sizeof *v->found, by_key);
+		b->row[i] = (struct row){.key = names[i].key};
+	qsort(b->row, n, sizeof *b->row, by_key);
 	for (size_t i = 0; i < n; i++)
-		if (once == 0 || !bytes_eq(v->found[once - 1].key, v->found[i].key))
-			v->found[once++] = v->found[i];
-	v->nfound = once;
+		if (b->n == 0 || !bytes_eq(b->row[b->n - 1].key, b->row[i].key))
+			b->row[b->n++] = b->row[i];
+}
+
+static struct row *find_row(struct batch *b, struct bytes key)
+{
+	const struct row wanted = {.key = key};
+	return bsearch(&wanted, b->row, b->n, sizeof *b->row, by_key);
 }
 
 /* Each row alone, from its key to the key with a 0 behind it; neighbours joined. */
-static void ask_for_rows(struct via *v, struct query *q)
+static void ask_for_rows(struct via *v, const struct batch *b, struct query *q)
 {
-	struct query_range *ranges = arena_alloc(&v->arena, v->nfound * sizeof *ranges);
-	for (size_t i = 0; i < v->nfound; i++) {
-		struct bytes key = v->found[i].key;
+	struct query_range *ranges = arena_alloc(&v->arena, b->n * sizeof *ranges);
+	for (size_t i = 0; i < b->n; i++) {
+		struct bytes key = b->row[i].key;
 		/* keep() has put the 0 there */
 		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
 		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
@@ -166,23 +199,35 @@ static void put_cell(struct via *v, struct row *r, const struct cell *c)
 	to->tags = (struct bytes){0};
 }
 
-static int fetch_rows(struct via *v, const struct name *names, size_t n, struct error *err)
+static int fetch_rows(struct via *v, struct batch *b, struct query q, struct error *err)
 {
 	const struct published *p = &v->rows.loads;
-	struct query q = v->rows.q;
 	struct query_scan *s = NULL;
 	struct cell c;
-	list_rows(v, names, n);
-	ask_for_rows(v, &q);
+	ask_for_rows(v, b, &q);
 	int rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &q, err);
 	while (rc == RC_OK && (rc = query_next(s, &c, err)) == RC_OK) {
-		const struct row wanted = {.key = c.row};
-		struct row *r = bsearch(&wanted, v->found, v->nfound, sizeof *v->found, by_key);
+		struct row *r = find_row(b, c.row);
 		if (r)
 			put_cell(v, r, &c);
 	}
 	query_close(s);
 	return rc < 0 ? rc : RC_OK;
+}
+
+static int fetch_batch(struct via *v, const struct name *names, size_t n, struct error *err)
+{
+	struct query now = {.now_ms = v->rows.q.now_ms,
+			    .from_ms = v->rows.q.from_ms,
+			    .to_ms = v->rows.q.to_ms,
+			    .columns = v->check.columns,
+			    .ncolumns = v->check.ncolumns};
+	list_rows(&v->found, names, n);
+	int rc = fetch_rows(v, &v->found, v->rows.q, err);
+	if (rc || !v->apart)
+		return rc;
+	list_rows(&v->now, names, n);
+	return fetch_rows(v, &v->now, now, err);
 }
 
 static bool enough(const struct via *v)
@@ -191,13 +236,25 @@ static bool enough(const struct via *v)
 	return limit > 0 && v->printer.rows == limit;
 }
 
+/* Does the row still give the entry? */
+static bool is_given(struct via *v, const struct name *name)
+{
+	const struct row *r = find_row(v->apart ? &v->now : &v->found, name->key);
+	if (!v->checks)
+		return true;
+	return r && r->ncells &&
+	       entry_check_row(&v->check, name->entry, r->key, r->cells, r->ncells);
+}
+
 static int print_rows(struct via *v, const struct name *names, size_t n, struct error *err)
 {
 	int rc = RC_OK;
 	for (size_t i = 0; i < n && rc == RC_OK && !enough(v); i++) {
-		const struct row wanted = {.key = names[i].key};
-		const struct row *r =
-			bsearch(&wanted, v->found, v->nfound, sizeof *v->found, by_key);
+		const struct row *r = find_row(&v->found, names[i].key);
+		if (!is_given(v, &names[i])) {
+			v->stale++;
+			continue;
+		}
 		for (size_t k = 0; r && k < r->ncells && rc == RC_OK; k++)
 			rc = scan_print_cell(&v->printer, &r->cells[k], k == 0, err);
 	}
@@ -209,16 +266,41 @@ static int follow_names(struct via *v, struct error *err)
 	int rc = RC_OK;
 	for (size_t at = 0; at < v->n && rc == RC_OK && !enough(v); at += BATCH) {
 		size_t n = v->n - at < BATCH ? v->n - at : BATCH;
-		rc = fetch_rows(v, v->names + at, n, err);
+		rc = fetch_batch(v, v->names + at, n, err);
 		if (rc == RC_OK)
 			rc = print_rows(v, v->names + at, n, err);
 	}
 	return rc;
 }
 
+/* What of the rows tells whether an entry is theirs. */
+static void open_check(struct via *v)
+{
+	const struct query *q = &v->rows.q;
+	const struct published *p = &v->rows.loads;
+	bool whole = q->ncolumns == 0 && !q->max_columns;
+	entry_check_open(&v->check, &v->index.stored, &v->rows.stored, p->families, p->nfamilies);
+	v->apart = !whole;
+	v->checks = !q->raw;
+}
+
+static void say_stale(const struct via *v)
+{
+	char count[28];
+	if (v->stale)
+		fprintf(stderr,
+			"saltmill scan: left out %s %s of %s: the rows that they name have other "
+			"values "
+			"by now, or are gone\n",
+			format_count(count, v->stale),
+			v->stale == 1 ? "stale entry" : "stale entries",
+			v->index.table->schema.name);
+}
+
 static int answer(struct via *v, struct error *err)
 {
 	const struct published *p = &v->index.loads;
+	open_check(v);
 	v->pieces = mem_calloc(v->index.stored.max_pieces + 1, sizeof *v->pieces);
 	scan_print_start(&v->printer, &v->rows);
 	int rc = query_open(&v->scan, p->families, p->nfamilies, p->files, p->nfiles, &v->index.q,
@@ -230,8 +312,12 @@ static int answer(struct via *v, struct error *err)
 			rc = follow_names(v, err);
 	} while (rc == RC_OK && v->has_next && !enough(v));
 	rc = scan_print_end(&v->printer, rc, err);
+	if (rc == RC_OK)
+		say_stale(v);
+	entry_check_release(&v->check);
 	query_close(v->scan);
 	buf_release(&v->next);
+	buf_release(&v->entry);
 	mem_free(v->names);
 	mem_free(v->pieces);
 	arena_release(&v->arena);

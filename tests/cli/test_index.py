@@ -188,3 +188,105 @@ def test_bad_ways(tmp_path, args, words):
     saltmill("load", "job.yaml", "-o", "out", "--quiet", cwd=tmp_path)
     done = subprocess.run([PROGRAM, "scan", "job.yaml", "out", *args], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+# --- entries that their rows do not give any more ---
+
+CHANGED = """\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}, n: {type: u32}, at: {type: time, unit: s}}
+tables:
+  - name: t
+    rowkey: [{salt: 5, of: [id]}, {field: id, as: u32}]
+    timestamp: at
+    families: {f: {}}
+    cells:
+      - {family: f, qualifier: n, value: %s}
+      - {family: f, qualifier: word, value: word}
+    deletes: [{row: true, when: word = gone}]
+    regions: {split: none}
+  - name: i
+    rowkey: [{field: n, as: %s}, {field: id, as: u32}]
+    timestamp: at
+    when: word != gone
+    families: {v: {}}
+    cells: [{family: v, qualifier: k, value: {key_of: t}}]
+    regions: {split: none}
+"""
+
+
+def ask_via(folder, *args, dirs=("one", "two")):
+    """([(id, columns)], how many entries are said to be stale)"""
+    done = subprocess.run([PROGRAM, "scan", "job.yaml", *dirs, "--via", "i", "--decode", "--format", "jsonl", *args], cwd=folder,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.split()
+    assert not said or said[:4] == ["saltmill", "scan:", "left", "out"], done.stderr
+    rows = [(r["key"]["id"], r["cells"]) for r in map(json.loads, done.stdout.splitlines())]
+    return rows, int(said[4].replace(",", "")) if said else 0
+
+
+@pytest.mark.parametrize("value,part,kept", [
+    ("n", "descending_u32", True), ("{field: n, as: u32}", "u32", True), ("{field: n, as: u64}", "descending_u64", True),
+    ("{field: n, as: text}", "u32", True), ("{field: n, as: text}", "text, width: 6", True),
+    ("{field: n, as: f32}", "u32", False), ("{field: n, as: u32}", "text, width: 6", False),
+    ("{field: n}, when: id < 5000", "u32", False)])
+def test_stale_entries(tmp_path, value, part, kept):
+    """A second load changes every third of 1,000 rows and deletes every tenth."""
+    (tmp_path / "job.yaml").write_text(CHANGED % (value, part))
+    now = {}
+    for load, (name, step) in enumerate([("one", 1), ("two", 3)]):
+        events = [(i, i * 7 % 50 + 100 * load, f"w{i}", 1000 + load) for i in range(0, 1000, step)]
+        if load:
+            events += [(i, 0, "gone", 2000) for i in range(0, 1000, 10)]
+        (tmp_path / "in.csv").write_text("id,n,word,at\n" + "".join(",".join(map(str, e)) + "\n" for e in events))
+        saltmill("load", "job.yaml", "-o", name, "--quiet", cwd=tmp_path)
+        now.update({i: (n, word) for i, n, word, _ in events})
+    now = {i: v for i, v in now.items() if v[1] != "gone"}
+    written = 1000 + 334
+    changed = sum(i % 3 == 0 for i in now)
+    order = sorted(now, key=lambda i: (-now[i][0] if "descending" in part else now[i][0], i))
+    want = [(i, {"f:n": now[i][0], "f:word": now[i][1]}) for i in order]
+    rows, stale = ask_via(tmp_path)
+    if not kept:  # what the row has does not tell: each entry of a row that is there is given
+        assert sorted({i for i, _ in rows}) == sorted(now) and len(rows) == len(now) + changed
+        assert stale == written - len(rows)
+        return
+    assert (rows, stale) == (want, written - len(now))
+    # whatever is shown of the rows, they are checked as they are
+    rows, some = ask_via(tmp_path, "--columns", "f:word")
+    assert (rows, some) == ([(i, {"f:word": c["f:word"]}) for i, c in want], stale)
+    assert ask_via(tmp_path, "--max-columns", "1") == ([(i, {"f:n": c["f:n"]}) for i, c in want], stale)
+    # as they were: then the later entries are not theirs
+    before = sorted(now, key=lambda i: (-(i * 7 % 50) if "descending" in part else i * 7 % 50, i))
+    rows, some = ask_via(tmp_path, "--time-range", "1000000..1000001")
+    assert (rows, some) == ([(i, {"f:n": i * 7 % 50, "f:word": f"w{i}"}) for i in before], stale)
+    # by a value that was, and by one that is
+    assert ask_via(tmp_path, "--where", "n = 7") == ([w for w in want if w[1]["f:n"] == 7], sum(i * 7 % 50 == 7 for i in range(1000)) - sum(
+        v[0] == 7 for v in now.values()))
+    assert ask_via(tmp_path, "--where", "n >= 100")[0] == [w for w in want if w[1]["f:n"] >= 100]
+    assert ask_via(tmp_path, "--limit", "400")[0] == want[:400]
+    # one load alone has no stale entry; --raw shows what is stored
+    assert ask_via(tmp_path, dirs=["one"])[1] == 0 and len(ask_via(tmp_path, dirs=["one"])[0]) == 1000
+    assert ask_via(tmp_path, "--raw")[1] == 0
+    counted = subprocess.run([PROGRAM, "scan", "job.yaml", "one", "two", "--via", "i", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
+    assert counted.stdout == f"{len(now)} rows, {2 * len(now)} cells\n" and "left out" in counted.stderr
+
+
+def test_what_a_row_does_not_hold(tmp_path):
+    """visits_by_ms: the visits do not have their milliseconds; visits_by_ip: they have the address."""
+    job = CONF / "visits.yaml"
+    visit = "00000000-0000-0000-0000-000000000001"
+    for name, ip, ms, at in (("one", "10.0.0.1", 5, "2024-05-01 10:00:00.000"), ("two", "10.0.0.2", 9, "2024-05-01 10:00:01.000")):
+        (tmp_path / "in.csv").write_text(f"visit,ip,ms,at,country,page\n{visit},{ip},{ms},{at},DE,/\n")
+        saltmill("load", job, "in.csv", "-o", name, "--quiet", cwd=tmp_path)
+
+    def count(index, *where):
+        done = subprocess.run([PROGRAM, "scan", job, "one", "two", "--via", index, "--quiet", *where], cwd=tmp_path,
+                              capture_output=True, text=True)
+        return done.stdout, "left out 1 stale entry of " + index in done.stderr
+
+    assert count("visits_by_ip") == ("1 rows, 3 cells\n", True)
+    assert count("visits_by_ip", "--where", "ip = 10.0.0.1") == ("0 rows, 0 cells\n", True)
+    assert count("visits_by_ip", "--where", "ip = 10.0.0.2") == ("1 rows, 3 cells\n", False)
+    assert count("visits_by_ms") == ("2 rows, 6 cells\n", False)
