@@ -63,15 +63,16 @@ def test_an_executor_is_killed_between_map_and_reduce(small, rig):
 
 
 def test_a_python_worker_and_a_native_child_are_killed(small, rig):
-    """A native child does not outlive its Python worker."""
-    rig.once("map", f"echo $worker $$ >{rig.control}/victim; (sleep 0.2; kill -9 $worker) & sleep 60")
+    """A native child does not outlive its Python worker: here it waits for a pipe that nobody writes to."""
+    rig.once("map", f"echo $worker $$ >{rig.control}/victim; (sleep 1; kill -9 $worker) & "
+                    "mkfifo pipe; shift 3; set -- map job/job.yaml pipe \"$@\"")
     rig.once("reduce", "kill -9 $$")
-    load(rig, small)
+    load(rig, small, slices=1)
     worker, child = map(int, (rig.control / "victim").read_text().split())
     assert rig.done("map") == rig.done("reduce") == 1
     assert not alive(worker)
     wait_for(lambda: not alive(child))
-    assert len(rig.runs("map")) == 5 and len(rig.runs("reduce")) == 5
+    assert len(rig.runs("map")) == 2 and len(rig.runs("reduce")) == 5
 
 
 def test_a_twin_overtakes_a_sleeper(small, rig):
@@ -158,7 +159,7 @@ def test_another_program_on_a_machine_is_refused(tmp_path, monkeypatch):
     from saltmill import native, tasks
     (tmp_path / "ours").write_text("#!/bin/sh\n")
     (tmp_path / "theirs").write_text("#!/bin/sh\nexit 0\n")
-    setting = tasks.Setting("ours", native.digest_of(tmp_path / "ours"), "job.yaml", {}, (("t", 1),), "64M", 1, "")
+    setting = tasks.Setting("ours", native.digest_of(tmp_path / "ours"), "job.yaml", {}, "64M", 1)
     for name, there in (("ours", True), ("theirs", False)):
         monkeypatch.setattr(tasks.SparkFiles, "get", staticmethod(lambda _, name=name: str(tmp_path / name)))
         path, why_not = tasks.program_of(setting)

@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import gzip
+import json
 
 import pytest
 
@@ -15,6 +16,7 @@ from spark_rig import assert_nothing, assert_same, manifest_of  # noqa: E402
 
 import saltmill  # noqa: E402
 import saltmill.inputs  # noqa: E402
+import saltmill.spark  # noqa: E402
 from load_help import HEADER, JOB  # noqa: E402
 
 
@@ -34,12 +36,25 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
     rig.native(tmp_path, "load", "job.yaml", *names, "--plan", "plan", "-o", "one", "--max-rejects", "1", status=3)
     (tmp_path / "bucket").unlink()
     far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
-    r = rig.load(tmp_path, "job.yaml", "bucket/*", slices=7, max_rejects=1, filesystem=far)
+    r = rig.load(tmp_path, "job.yaml", "bucket/*", slices=7, plan="plan", max_rejects=1, filesystem=far)
     assert_same(tmp_path / "one", tmp_path / "two")
     assert r.mended and len(rig.runs("digest")) == 1 and len(rig.runs("map")) == r.slices + r.mended
     with pytest.raises(saltmill.JobError, match="bucket/c.csv: No such file"):
         rig.load(tmp_path, "job.yaml", ["bucket/c.csv"], filesystem=far, out="three")
     assert_nothing(tmp_path, "three")
+
+
+def test_a_plan_by_tasks(rig, tmp_path):
+    """Each looks at a slice, behind the header too: the regions are those of one look at all of it."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = [b"%d,%d,x\n" % (i * 7919 % 4000, 1_400_000_000 + i) for i in range(2000)]
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(rows))
+    found = saltmill.spark.plan(rig.spark, "in.csv", tmp_path / "job.yaml", slices=5, program=rig.wrapper,
+                                filesystem=SubTreeFileSystem(str(tmp_path), LocalFileSystem()))
+    told = json.loads(rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan", "--json").stdout)
+    assert found["events"] == told["events"] == 2000 and len(rig.runs("plan")) >= 5
+    assert [(r["start"], r["rows"]) for r in found["tables"][0]["regions"]] == \
+        [(r["start"], r["rows"]) for r in told["tables"][0]["regions"]]
 
 
 def test_which_files(tmp_path):

@@ -44,11 +44,6 @@ class Frame:
     def inputs(self):
         return [Input(n, f"dataframe/part-{n:05d}", "", 0, False) for n in range(self.batches.getNumPartitions())]
 
-    def stream(self, sample):
-        """All of it, or a share, to the driver: a partition after the other."""
-        frame = self.frame.sample(float(sample), seed=1) if sample and sample < 1 else self.frame
-        return arrow_stream(self.schema, batches_of(frame).toLocalIterator(prefetchPartitions=True))
-
     def judge(self, reduced):
         """Which of two rows for one cell is newer, only an order tells: JobError where there is none."""
         for d in reduced:

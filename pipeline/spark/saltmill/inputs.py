@@ -10,6 +10,7 @@ from . import JobError
 
 SMALLEST_SLICE = 256 << 20
 READ_BYTES = 1 << 20
+HEAD_BYTES = 16 << 20  # in which a file's header stands
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04")
 
 
@@ -185,6 +186,11 @@ def read_from(filesystem, path, offset=0):
         f.seek(offset)
         while data := f.read(READ_BYTES):
             yield data
+
+
+def read_head(filesystem, path):
+    with filesystem.open_input_file(path) as f:
+        return f.read(HEAD_BYTES)
 
 
 def feed_of(what):

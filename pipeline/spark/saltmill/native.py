@@ -1,6 +1,5 @@
 """The native program: where it is, one run of it, and what it says when it fails."""
 
-import ctypes
 import dataclasses
 import hashlib
 import os
@@ -14,7 +13,6 @@ import tempfile
 from . import JobError
 
 DONE, FAILED, USAGE, REJECTS, DATA = range(5)  # exit status; DATA: the same input fails the same way
-PR_SET_PDEATHSIG = 1
 LARGEST_WRITE = 1 << 20
 
 
@@ -60,11 +58,6 @@ class Outcome:
         return self.status in (USAGE, DATA)
 
 
-def die_with_parent():
-    """Between fork and exec: a native child does not outlive the Python worker that feeds it."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def feed(process, pieces):
     """All pieces to the process's standard input; it may have failed before, its status tells."""
     try:
@@ -78,11 +71,14 @@ def feed(process, pieces):
 
 
 def run(program, command, *args, pieces=None, cwd=None):
-    """Run a command to its end; pieces: bytes for its standard input."""
+    """Run a command to its end; pieces: bytes for its standard input.
+
+    It does not outlive the thread that started it, so the native child of a Python worker ends with that one.
+    """
     with tempfile.TemporaryFile(dir=cwd) as out, tempfile.TemporaryFile(dir=cwd) as err:
-        process = subprocess.Popen([program, command, *map(str, args)], cwd=cwd, bufsize=0,
+        process = subprocess.Popen([program, command, *map(str, args), "--die-with-parent"], cwd=cwd, bufsize=0,
                                    stdin=subprocess.DEVNULL if pieces is None else subprocess.PIPE,
-                                   stdout=out, stderr=err, preexec_fn=die_with_parent)
+                                   stdout=out, stderr=err)
         try:
             if pieces is not None:
                 feed(process, pieces)

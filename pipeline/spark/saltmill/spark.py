@@ -84,11 +84,12 @@ def request_of(spark, source, job, filesystem, ordered, program, **more):
                    **more)
 
 
-def plan(spark, source, job, *, existing=(), sample=None, filesystem=None, program=None):
-    """Where the regions of such a table would be cut, as `saltmill plan --json` says it."""
+def plan(spark, source, job, *, slices=None, existing=(), sample=None, filesystem=None, program=None):
+    """Where the regions of such a table would be cut, as `saltmill plan --json` says it.  As load takes them."""
     request = request_of(spark, source, job, filesystem, True, program, existing=listed(existing), sample=sample)
     with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
-        return json.loads(make_plan(request, pathlib.Path(folder) / "plan"))
+        return json.loads(make_plan(request, setting_of(request), slices_of(request, slices),
+                                    pathlib.Path(folder) / "plan"))
 
 
 def listed(existing):
@@ -121,11 +122,20 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
         return make(request, staging, slices, plan, limits)
 
 
-def setting_of(request, plan, stage):
+def setting_of(request):
+    """What tasks need before there is a plan."""
     name, digest = ship(request)
-    return Setting(program=name, digest=digest, job=request.job,
-                   files={**files_of_job(request.job), **files_of_plan(plan)}, regions=regions_of_plan(plan),
-                   memory=request.memory, threads=request.threads, stage=str(stage), filesystem=request.filesystem)
+    return Setting(program=name, digest=digest, job=request.job, files=files_of_job(request.job),
+                   memory=request.memory, threads=request.threads, filesystem=request.filesystem)
+
+
+def with_plan(setting, plan, stage):
+    return dataclasses.replace(setting, files={**setting.files, **files_of_plan(plan)}, regions=regions_of_plan(plan),
+                               stage=str(stage))
+
+
+def slices_of(request, wanted):
+    return cut(request.inputs, wanted, can_slice(request))
 
 
 def inputs_of_unite(request, setting, maps):
@@ -142,15 +152,15 @@ def inputs_of_unite(request, setting, maps):
 def make(request, staging, slices, kept_plan, limits):
     here, seconds = staging.run, {}
     plan = pathlib.Path(kept_plan) if kept_plan else here / "plan"
+    setting, slices = setting_of(request), slices_of(request, slices)
     with timed(seconds, "plan"):
         if not kept_plan:
-            make_plan(request, plan)
-        sliceable = can_slice(request, plan, here / "head")
+            make_plan(request, setting, slices, plan)
     stage = here / "files"
     stage.mkdir()
-    setting = setting_of(request, plan, stage)
+    setting = with_plan(setting, plan, stage)
     shared = request.sc.broadcast(setting)
-    maps = Maps(request, shared, here / "maps", cut(request.inputs, slices, sliceable))
+    maps = Maps(request, shared, here / "maps", slices)
     with timed(seconds, "map"):
         maps.run()
     taken = [maps.reports[s.number] for s in maps.slices]

@@ -8,7 +8,6 @@ import pathlib
 import re
 import shutil
 import tempfile
-import threading
 import time
 import zipfile
 
@@ -20,6 +19,7 @@ from .frames import arrow_stream
 from .inputs import Slice, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
+PLAN_TASKS = 200  # whose samples, of up to 3 MB, come to the driver
 SAMPLE_BYTES = 1 << 30  # what the plan looks at, at most; quantiles need rows, not a share of them
 POLL_SECONDS = 0.1
 
@@ -139,7 +139,7 @@ def run_job(request, rdd, partitions, faults, what):
     def work():
         try:
             sc.setJobGroup(group, what, interruptOnCancel=True)
-            result["values"] = sc.runJob(rdd, list, partitions)
+            result["values"] = sc.runJob(rdd, list, partitions)  # None: all
         except Exception as e:
             result["error"] = e
 
@@ -161,50 +161,73 @@ def run_job(request, rdd, partitions, faults, what):
 
 # --- the stages ---
 
-def make_plan(request, folder):
-    """stage P: where to cut, and the settings that all keep to.  Returns what the program printed."""
+def make_plan(request, setting, slices, folder):
+    """stage P: where to cut, and the settings that all keep to.  Returns what the program printed.
+
+    Files that the program can open are sampled on the driver; what only tasks can read is looked at by tasks.
+    """
     options = ["--tune", *(x for e in request.existing for x in ("--existing", e)), "-o", folder, "--json", "--quiet"]
     accept = (native.DONE, native.REJECTS)
-    if request.frame:
-        return request.native("plan", "-", *options, accept=accept, pieces=request.frame.stream(request.sample)).printed
-    if request.filesystem:
-        with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as pipes:
-            return request.native("plan", *feed_pipes(request, pipes), *options, accept=accept).printed
+    if request.frame or request.filesystem:
+        with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as samples:
+            return request.native("plan", "--from", *save_samples(request, setting, slices, samples), *options,
+                                  accept=accept).printed
     total = sum(i.size for i in request.inputs)
     share = request.sample or min(1, SAMPLE_BYTES / max(total, 1))
     sample = ["--sample", f"{share:.6f}"] if share < 1 else []
     return request.native("plan", *request.names, *sample, *options, accept=accept).printed
 
 
-def feed_pipes(request, folder):
-    """A named pipe an input, which the plan reads in turn."""
-    def feed(pipe, given):
-        try:
-            with open(pipe, "wb", buffering=0) as to:
-                for data in read_from(request.filesystem, given.path):
-                    to.write(data)
-        except BrokenPipeError:
-            pass  # the plan says why it has ended
+def save_samples(request, setting, slices, folder):
+    """What tasks learn of the keys, a file a task, each of some slices."""
+    faults = request.sc.accumulator([], tasks.Noted())
+    shared = request.sc.broadcast(setting)
+    if request.frame:
+        looked = request.frame.batches.mapPartitionsWithIndex(
+            functools.partial(look_at_batches, shared, faults, request.frame.schema, slices))
+    else:
+        head = needs_head(request, slices)
+        looked = request.sc.parallelize(slices, min(len(slices), PLAN_TASKS)).mapPartitions(
+            functools.partial(look_at_slices, shared, faults, head))
+    files = []
+    for sample in run_job(request, looked, None, faults, f"saltmill plan {request.name_of_job}"):
+        files.append(os.path.join(folder, f"{len(files):06d}"))
+        pathlib.Path(files[-1]).write_bytes(sample)
+    if not files:
+        raise JobError(tasks.NO_ROWS)
+    return files
 
-    pipes = []
-    for i in request.inputs:
-        pipes.append(os.path.join(folder, f"{i.number:08d}-{os.path.basename(i.path)}"))
-        os.mkfifo(pipes[-1])
-        threading.Thread(target=feed, args=(pipes[-1], i), daemon=True).start()
-    return pipes
+
+def look_at_batches(setting, faults, schema, slices, partition, batches):
+    yield from tasks.sample_slices(setting.value, faults, [(slices[partition], arrow_stream(schema, batches))], False)
 
 
-def can_slice(request, plan, folder):
-    """Is this job's input text that may be cut anywhere?  The program says, of a slice without rows."""
-    plain = [i for i in request.inputs if not i.packed]
-    if not plain or request.frame:
-        return False
-    given, pieces = [plain[0].path, "--slice", "0-0"], None
+def look_at_slices(setting, faults, head, slices):
+    yield from tasks.sample_slices(setting.value, faults, ((s, None) for s in slices), head)
+
+
+def probe(request, i, bounds):
+    """May this slice without rows be?  The program looks at what the job says of its input."""
+    given, pieces = [i.path, "--slice", bounds], None
     if request.filesystem:
-        given, pieces = feed_of(Slice(0, plain[0], "0-0"))[0], read_from(request.filesystem, plain[0].path)
-    outcome = native.run(request.program, "map", request.job, *given, "--plan", plan, "-o", folder, "--quiet",
-                         pieces=pieces)
-    return outcome.status == native.DONE
+        given, offset = feed_of(Slice(0, i, bounds))
+        pieces = read_from(request.filesystem, i.path, offset)
+    with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
+        outcome = native.run(request.program, "plan", request.job, *given, "--save", os.path.join(folder, "sample"),
+                             "--quiet", pieces=pieces)
+    return outcome.status == native.DONE or outcome.sentence == tasks.NO_ROWS
+
+
+def can_slice(request):
+    """Is this job's input text that may be cut anywhere?"""
+    plain = [i for i in request.inputs if not i.packed]
+    return bool(plain) and not request.frame and probe(request, plain[0], "0-0")
+
+
+def needs_head(request, slices):
+    """Does a slice behind the first one need the file's header to be understood?"""
+    cut = [s.input for s in slices if s.bounds]
+    return bool(cut) and not probe(request, cut[0], "2-2")
 
 
 class Maps:

@@ -18,12 +18,14 @@ import time
 from pyspark import AccumulatorParam, SparkFiles, TaskContext
 
 from . import native
-from .inputs import feed_of, read_from
+from .inputs import feed_of, read_from, read_head
 
 HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
 PIECE_HEAD_BYTES = 80  # pipeline/halves/pieces.h
 PIECE_STORED = struct.Struct("<64xQ8x")
 CHUNK_BYTES = 1 << 20  # as many whole pieces as fit; a piece has up to 4 MiB
+KEPT = ("--plan", "plan", "-o", "out")
+NO_ROWS = "there are no rows to plan from"  # what the program says of a slice without any
 SAID = "saltmill said: "  # in front of the sentence in an exception's text
 
 
@@ -42,10 +44,10 @@ class Setting:
     digest: str
     job: str  # path as the caller spelt it
     files: dict  # relative path to bytes: the job, what it names, the plan
-    regions: tuple  # (table's name, its number of regions)
     memory: str
     threads: int
-    stage: str  # where finished HFiles go
+    regions: tuple = ()  # (table's name, its number of regions)
+    stage: str = ""  # where finished HFiles go
     filesystem: object = None  # pyarrow's, that inputs are read through; None: the program opens them
     created_ms: int = -1
 
@@ -121,13 +123,44 @@ def program_of(setting):
     return path, None
 
 
-def run(setting, folder, program, command, *args, pieces=None):
-    outcome = native.run(program, command, f"job/{os.path.basename(setting.job)}", *args, "--plan", "plan", "-o", "out",
-                         "--quiet", "--memory", setting.memory, "--threads", setting.threads, pieces=pieces,
-                         cwd=folder)
-    if outcome.status != native.DONE and not outcome.is_fault_of_data:
+def run(setting, folder, program, command, *args, pieces=None, accept=(native.DONE,)):
+    outcome = native.run(program, command, f"job/{os.path.basename(setting.job)}", *args, "--quiet", "--memory",
+                         setting.memory, "--threads", setting.threads, pieces=pieces, cwd=folder)
+    if outcome.status not in accept and outcome.sentence != NO_ROWS and not outcome.is_fault_of_data:
         raise Failed(outcome.sentence)
     return outcome
+
+
+# --- plan ---
+
+def sample_slices(setting, faults, slices, head):
+    """What `plan --save` keeps of some slices, together; nothing, if they have no row.
+
+    slices: with the Arrow stream in place of each, or None.  head: those that begin behind the header need it.
+    """
+    with own_folder(setting) as folder:
+        program, why_not = program_of(setting)
+        samples = []
+        for what, rows in slices:
+            given, pieces = input_of(setting, what, rows)
+            if head and what.bounds and not what.bounds.startswith("0-"):
+                (folder / "head").write_bytes(read_head(setting.filesystem, what.input.path))
+                given += ["--columns", "head"]
+            name = f"sample-{len(samples)}"
+            if not why_not:
+                outcome = run(setting, folder, program, "plan", *given, "--tune", "--save", name, pieces=pieces,
+                              accept=(native.DONE, native.REJECTS))
+            if why_not or outcome.is_fault_of_data:
+                faults.add([(what.number, why_not or outcome.sentence)])
+                return
+            if (folder / name).exists() and outcome.sentence != NO_ROWS:
+                samples.append(name)
+        if len(samples) > 1:
+            run(setting, folder, program, "plan", "--from", *samples, "--tune", "--save", "all",
+                accept=(native.DONE, native.REJECTS))
+            samples = ["all"]
+        for name in samples:
+            yield (folder / name).read_bytes()
 
 
 # --- map ---
@@ -177,7 +210,7 @@ def map_slice(setting, faults, what, rows=None):
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
         outcome = None if why_not else run(setting, folder, program, "map", *given, "--input", what.input.number,
-                                           "--pack", pieces=pieces)
+                                           "--pack", *KEPT, pieces=pieces)
         if why_not or outcome.status:
             faults.add([(what.number, why_not or outcome.sentence)])
             yield reports, report_bytes(what.number, {"fault": why_not or outcome.sentence}, b"")
@@ -232,7 +265,7 @@ def reduce_region(setting, faults, taken, partition, received):
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
         outcome = None if why_not else run(setting, folder, program, "reduce", "-", "--table", name, "--region",
-                                           region, "--created", setting.created_ms, pieces=pieces)
+                                           region, "--created", setting.created_ms, *KEPT, pieces=pieces)
         if why_not or outcome.status:
             faults.add([(partition, why_not or outcome.sentence)])
             return {"fault": why_not or outcome.sentence}
