@@ -263,10 +263,12 @@ SHARE   = $(DESTDIR)$(prefix)/share
 ## install: program, manual pages, completions and examples, to $(DESTDIR)$(prefix)
 install: all
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
+## deb: build/saltmill_*.deb, a Debian package
+deb: all ; @tests/deb.sh $(B)/$(TOOL) $(VERSION)
 uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \
 	$(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill $(SHARE)/fish/vendor_completions.d/saltmill.fish; rm -rf $(SHARE)/doc/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -19,4 +19,6 @@ done
 "$program" help --format fish >"$share/fish/vendor_completions.d/saltmill.fish"
 "$program" help job --format json-schema >"$doc/job.schema.json"
 install -m 644 README.md LICENSE "$doc"
-install -m 644 conf/* "$doc/examples"
+find conf -maxdepth 1 -type f -exec install -m 644 {} "$doc/examples" \;
+mkdir -p "$doc/service"
+install -m 644 conf/service/* "$doc/service"

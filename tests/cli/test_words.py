@@ -301,5 +301,38 @@ def test_install_brings_pages_completions_and_examples(saltmill, tmp_path):
     pages = sorted(os.listdir(tmp_path / "share" / "man" / "man1"))
     assert pages == sorted(["saltmill.1"] + [f"saltmill-{c}.1" for c in commands_of(saltmill)])
     assert (tmp_path / "bin" / "saltmill").stat().st_size == os.path.getsize(saltmill)
-    assert set(os.listdir(tmp_path / "share" / "doc" / "saltmill" / "examples")) == set(os.listdir(
-        os.path.join(ROOT, "conf")))
+    assert set(os.listdir(tmp_path / "share" / "doc" / "saltmill" / "examples")) == {
+        f for f in os.listdir(os.path.join(ROOT, "conf")) if os.path.isfile(os.path.join(ROOT, "conf", f))}
+
+
+# --- what goes with it ---
+
+
+def metrics_in_the_source():
+    text = open(os.path.join(ROOT, "pipeline", "show", "metrics.c"), encoding="utf-8").read()
+    return {"saltmill_" + name for name in re.findall(r'put\(b, "(\w+)"', text)} | set(
+        re.findall(r"# TYPE (saltmill_\w+)", text))
+
+
+def test_rules_and_dashboard_know_all_metrics_and_no_other():
+    folder = os.path.join(ROOT, "conf", "service")
+    known = metrics_in_the_source()
+    assert len(known) > 8
+    rules = open(os.path.join(folder, "prometheus-rules.yaml"), encoding="utf-8").read()
+    asked = {m for group in yaml.safe_load(rules)["groups"] for rule in group["rules"]
+             for m in re.findall(r"saltmill_\w+", rule["expr"])}
+    assert asked and asked <= known
+    board = json.load(open(os.path.join(folder, "grafana-dashboard.json"), encoding="utf-8"))
+    shown = {m for panel in board["panels"] for t in panel["targets"] for m in re.findall(r"saltmill_\w+", t["expr"])}
+    assert shown == known
+
+
+def test_units_start_what_there_is(saltmill):
+    folder = os.path.join(ROOT, "conf", "service")
+    for unit in [f for f in os.listdir(folder) if f.endswith(".service")]:
+        text = open(os.path.join(folder, unit), encoding="utf-8").read()
+        command = re.search(r"/usr/bin/saltmill (\w+)", text).group(1)
+        told = said(saltmill, command)
+        line = re.search(r"ExecStart=(.*)", text).group(1)
+        assert all(option in told for option in re.findall(r"--[a-z-]+", line)), line
+        assert "SuccessExitStatus=3" in text

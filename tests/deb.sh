@@ -1,0 +1,61 @@
+#!/bin/sh
+# deb.sh PROGRAM VERSION: build/saltmill_VERSION_ARCH.deb: program, pages, completions, units, examples
+set -eu
+cd "$(dirname "$0")/.."
+program=$1 version=$2
+root=build/deb/saltmill
+control=build/deb/debian
+umask 022
+rm -rf build/deb
+mkdir -p "$root/DEBIAN" "$control"
+tests/install.sh "$program" "$root/usr"
+share=$root/usr/share
+strip --strip-unneeded -R .comment -R .note "$root/usr/bin/saltmill"
+gzip -9n "$share"/man/man1/*.1 "$share"/man/man5/*.5
+mkdir -p "$share/zsh/vendor-completions" "$root/usr/lib/systemd/system" "$root/etc/saltmill"
+mv "$share/zsh/site-functions/_saltmill" "$share/zsh/vendor-completions/"
+rmdir "$share/zsh/site-functions"
+install -m 644 conf/service/*.service conf/service/*.timer "$root/usr/lib/systemd/system"
+doc=$share/doc/saltmill
+rm "$doc/LICENSE"
+cat >"$doc/copyright" <<END
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: saltmill
+
+Files: *
+Copyright: 2026 the saltmill authors
+License: Apache-2.0
+ On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
+END
+date=$(git log -1 --format=%aD 2>/dev/null || date -R)
+printf 'saltmill (%s) unstable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- saltmill authors <packages@saltmill.invalid>  %s\n' \
+	"$version" "$date" | gzip -9n >"$doc/changelog.gz"
+# what it is linked with, by the packages that have the libraries
+printf 'Source: saltmill\nPackage: saltmill\nArchitecture: any\n' >"$control/control"
+depends=$(cd build/deb && dpkg-shlibdeps -O saltmill/usr/bin/saltmill 2>/dev/null | sed 's/^shlibs:Depends=//')
+cat >"$root/DEBIAN/control" <<END
+Package: saltmill
+Version: $version
+Architecture: $(dpkg --print-architecture)
+Maintainer: saltmill authors <packages@saltmill.invalid>
+Installed-Size: $(du -sk "$root" | cut -f1)
+Depends: $depends
+Recommends: tzdata
+Section: database
+Priority: optional
+Description: bulk loader for HBase
+ Reads events from CSV, JSON lines, Avro and Arrow files or Kafka topics, builds
+ salted, time-reversed row keys, cuts the key space into balanced regions, and
+ writes sorted, compressed HFiles that HBase loads as they are, with the script
+ that creates the table. It needs neither a Java runtime nor a cluster.
+END
+cat >"$root/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && ! getent passwd saltmill >/dev/null; then
+	useradd --system --user-group --home-dir /var/lib/saltmill --shell /usr/sbin/nologin saltmill
+fi
+END
+chmod 755 "$root/DEBIAN/postinst"
+find "$root" -type d -exec chmod 755 {} +
+dpkg-deb --root-owner-group --build "$root" build >&2
