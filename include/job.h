@@ -274,7 +274,8 @@ struct kafka_source {
 	enum tombstones tombstones; /* messages without a value */
 	struct kafka_property *properties;
 	size_t nproperties;
-	uint64_t patience_s; /* how long no broker may answer; DURATION_FOREVER; 0: not said */
+	uint64_t patience_s;	  /* how long no broker may answer; DURATION_FOREVER; 0: not said */
+	const char *dead_letters; /* topic that rejects are produced to; NULL: none */
 	/* stream: a load is cut when one of these is reached; 0: no limit */
 	uint64_t roll_bytes, roll_rows, roll_s;
 };

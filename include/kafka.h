@@ -117,6 +117,16 @@ int kafka_commit(struct kafka *k, const struct offset_range *ranges, size_t n, s
 /* Start to fetch the ranges; ends what was begun before. */
 int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err);
 
+/*
+ * Produce what a rejects.jsonl of the job holds, n lines, to job->kafka.dead_letters: key, value,
+ * headers and time of each message as they were, and behind its headers these: saltmill.reason,
+ * .field, .topic, .partition, .offset.  Ends when the brokers have taken all of it, in the order in
+ * which they like.  A message that the topic is too small for goes without its value, with the
+ * header saltmill.too_large and its bytes, which the log is told.  RC_IO: a broker refuses, or none
+ * answers for the client's patience; some may have been taken.
+ */
+int kafka_send_rejects(struct kafka *k, const char *rejects, uint64_t n, struct error *err);
+
 struct kafka_batch {
 	void **messages;
 	uint32_t *range; /* of each message: its index in the ranges */

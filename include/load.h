@@ -19,8 +19,9 @@ struct load_kafka {
 	const char *cluster;
 	const char *name; /* of the load; NULL: it has none */
 	struct manifest_link previous;
-	/* All is written and synced; the next step makes it visible.  NULL: nothing to do. */
-	int (*before_publish)(void *ctx, struct error *err);
+	/* All is written and synced; the next step makes it visible.  rejects: the file with the
+	 * rejected events, n of them.  NULL: nothing to do. */
+	int (*before_publish)(void *ctx, const char *rejects, uint64_t n, struct error *err);
 	void *ctx;
 };
 

@@ -246,6 +246,23 @@ static int read_roll(struct reader *r, const struct node *n, const struct key *k
 	return rc;
 }
 
+static const struct key dead_letters_keys[] = {
+	{.name = "topic",
+	 WORDS(TEXT, NULL, "the topic that rejected messages are produced to",
+	       "topic: orders.dead"),
+	 .read = read_topic,
+	 .offset = offsetof(struct kafka_source, dead_letters),
+	 .required = true},
+};
+static const struct schema dead_letters_schema = SCHEMA("dead_letters", dead_letters_keys);
+
+static int read_dead_letters(struct reader *r, const struct node *n, const struct key *key,
+			     void *slot)
+{
+	(void)key;
+	return read_mapping(r, n, &dead_letters_schema, slot);
+}
+
 static const struct key kafka_keys[] = {
 	{.name = "brokers",
 	 WORDS(TEXT, NULL, "HOST:PORT of some brokers, separated by commas",
@@ -315,6 +332,13 @@ static const struct key kafka_keys[] = {
 	 .read = read_choice,
 	 .offset = offsetof(struct kafka_source, tombstones),
 	 CHOICES(tombstones)},
+	{.name = "dead_letters",
+	 WORDS(MAPPING, NULL,
+	       "rejected messages go to a topic too, before the load is published, with headers "
+	       "that say why",
+	       "dead_letters: {topic: clicks.dead}"),
+	 INNER(&dead_letters_schema),
+	 .read = read_dead_letters},
 	{.name = "properties",
 	 WORDS(PROPERTIES, NULL, "any of librdkafka's, but those that exactly-once stands on",
 	       "properties: {security.protocol: SASL_SSL, sasl.password: {env: KAFKA_PASSWORD}}"),

@@ -109,5 +109,10 @@ int check_topics(struct reader *r, const struct node *n)
 		return fault(r, partitions->pos,
 			     "partitions: found several topics, expected one `topic`, whose "
 			     "partitions they are");
+	if (k->dead_letters && kafka_has_topic(k, k->dead_letters))
+		return fault(r, node_get(n, "dead_letters")->pos,
+			     "dead_letters: found topic %s, which is read too, expected another: "
+			     "what is rejected would be read and rejected again",
+			     k->dead_letters);
 	return RC_OK;
 }

@@ -170,8 +170,11 @@ static int make_visible(struct load *l, struct error *err)
 	/* who finds neither DIR nor the sibling shall know that DIR was moved away */
 	if (k && k->before_publish)
 		rc = staging_keep(l->staging, err);
-	if (rc == RC_OK && k && k->before_publish)
-		rc = k->before_publish(k->ctx, err);
+	if (rc == RC_OK && k && k->before_publish) {
+		char *rejects = mem_format("%s/rejects.jsonl", staging_path(l->staging));
+		rc = k->before_publish(k->ctx, rejects, l->result->manifest.rejected, err);
+		mem_free(rejects);
+	}
 	if (rc == RC_OK)
 		rc = staging_publish(l->staging, err);
 	l->result->was_visible = rc == RC_OK || staging_was_visible(l->staging);

@@ -212,16 +212,6 @@ static void tell_group(struct member *m)
 
 /* --- life --- */
 
-static int set_property(void *ctx, const struct property *p, struct error *err)
-{
-	char why[300];
-	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof(why));
-	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
-		return RC_OK;
-	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
-			 p->secret ? "" : ": ", p->secret ? "" : why);
-}
-
 /* Behind the job's properties: those are for the client that reads. */
 static int set_own(rd_kafka_conf_t *conf, struct error *err)
 {
@@ -233,7 +223,7 @@ static int set_own(rd_kafka_conf_t *conf, struct error *err)
 	};
 	int rc = RC_OK;
 	for (size_t i = 0; !rc && i < sizeof(own) / sizeof(*own); i++)
-		rc = set_property(conf, &own[i], err);
+		rc = kafka_set_property(conf, &own[i], err);
 	return rc;
 }
 
@@ -278,7 +268,7 @@ int member_open(struct member **out, const struct job *job, const struct member_
 	rd_kafka_conf_set_log_cb(conf, on_log);
 	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
 	rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
-	int rc = properties_each(job, 0, set_property, conf, err);
+	int rc = properties_each(job, 0, kafka_set_property, conf, err);
 	if (!rc)
 		rc = set_own(conf, err);
 	if (!rc)

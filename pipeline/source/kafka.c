@@ -42,21 +42,27 @@ struct setting {
 	rd_kafka_conf_t *conf;
 };
 
-static int set_property(void *ctx, const struct property *p, struct error *err)
+int kafka_set_property(void *ctx, const struct property *p, struct error *err)
 {
 	char why[300];
+	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof(why));
+	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
+			 p->secret ? "" : ": ", p->secret ? "" : why);
+}
+
+/* And remember what is to be shown nowhere. */
+static int set_property(void *ctx, const struct property *p, struct error *err)
+{
 	struct setting *s = ctx;
 	struct kafka *k = s->kafka;
-	rd_kafka_conf_res_t r = rd_kafka_conf_set(s->conf, p->name, p->value, why, sizeof(why));
 	k->shows_log = k->shows_log || (strcmp(p->name, "debug") == 0 && *p->value);
 	if (p->secret && *p->value) {
 		k->secrets = mem_realloc(k->secrets, (k->nsecrets + 1) * sizeof(*k->secrets));
 		k->secrets[k->nsecrets++] = mem_strdup(p->value);
 	}
-	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
-		return RC_OK;
-	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
-			 p->secret ? "" : ": ", p->secret ? "" : why);
+	return kafka_set_property(s->conf, p, err);
 }
 
 /* --- brokers that do not answer --- */

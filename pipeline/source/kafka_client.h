@@ -21,6 +21,10 @@ struct seen_topic {
 	bool there; /* at the last look */
 };
 
+struct property;
+/* A job's property for a client; ctx: an rd_kafka_conf_t. */
+int kafka_set_property(void *ctx, const struct property *p, struct error *err);
+
 struct kafka {
 	const struct job *job;
 	rd_kafka_t *client;

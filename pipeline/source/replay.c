@@ -93,6 +93,25 @@ static const char *get_message(const json_t *line, const struct kafka_source *of
 								   : "headers: name and value";
 }
 
+static const char *keep_text(const json_t *line, const char *name, struct arena *a)
+{
+	const char *text = json_string_value(json_object_get(line, name));
+	return text ? arena_strdup(a, text) : NULL;
+}
+
+const char *replay_line(struct bytes line, const struct kafka_source *job, struct message *m,
+			struct replay_why *why, struct arena *a)
+{
+	json_error_t bad;
+	json_t *json = json_loadb((const char *)line.ptr, line.len, JSON_ALLOW_NUL, &bad);
+	const char *expected = json ? get_message(json, job, m, a) : "a JSON object";
+	if (!expected && why)
+		*why = (struct replay_why){keep_text(json, "reason", a),
+					   keep_text(json, "field", a)};
+	json_decref(json);
+	return expected;
+}
+
 static int read_lines(struct replay *r, struct bytes text, const struct kafka_source *job,
 		      struct error *err)
 {
@@ -103,12 +122,8 @@ static int read_lines(struct replay *r, struct bytes text, const struct kafka_so
 	for (size_t line = 1; at < text.len; line++) {
 		const uint8_t *end = memchr(text.ptr + at, '\n', text.len - at);
 		size_t len = end ? (size_t)(end - text.ptr) - at : text.len - at;
-		json_error_t bad;
-		json_t *json = json_loadb((const char *)text.ptr + at, len, JSON_ALLOW_NUL, &bad);
-		const char *expected =
-			json ? get_message(json, job, &r->messages[r->count++], &r->arena)
-			     : "a JSON object";
-		json_decref(json);
+		const char *expected = replay_line(bytes_of(text.ptr + at, len), job,
+						   &r->messages[r->count++], NULL, &r->arena);
 		if (expected)
 			return error_set(err, RC_DATA, "%s:%zu: expected %s", r->file.path, line,
 					 expected);

@@ -14,6 +14,15 @@ struct replay {
 	struct arena arena;
 };
 
+/* Why a message was rejected; NULL: the line does not say. */
+struct replay_why {
+	const char *reason, *field;
+};
+/* A line of rejects.jsonl: NULL, or what was expected.  All lives in the arena; why: may be NULL.
+ */
+const char *replay_line(struct bytes line, const struct kafka_source *job, struct message *m,
+			struct replay_why *why, struct arena *a);
+
 /* Read all of path, RC_DATA with path:line when a line is not one of rejects.jsonl's for the
  * source's topics. */
 int replay_open(struct replay *r, const char *path, const struct kafka_source *job,

@@ -293,11 +293,16 @@ void ingest_close(struct ingest *in)
 
 /* --- one load --- */
 
-static int before_publish(void *ctx, struct error *err)
+static int before_publish(void *ctx, const char *rejects, uint64_t n, struct error *err)
 {
 	struct ingest *in = ctx;
 	/* two that began the same ranges at once: the second one to come here sees the first */
 	int rc = in->borrowed ? RC_OK : check_group(in, err);
+	/* a load that dies behind this is made again, and they come again */
+	if (rc == RC_OK && in->job->kafka.dead_letters && n) {
+		rc = kafka_send_rejects(in->client, rejects, n, err);
+		crash_at("dead-letters");
+	}
 	return rc == RC_OK && in->state ? state_publishing(in->state, err) : rc;
 }
 

@@ -335,7 +335,10 @@ def test_the_worked_job(saltmill, kafka, tmp_path):
     for name, prefix in (("orders-de", "d"), ("orders-fr", "f"), ("orders-dead", "x")):
         kafka.produce(name, [(0, None, json.dumps({"id": i, "at": 1476640644000 + i, "total": f"{prefix}{i}"}).encode())
                              for i in range(40)])
-    _, out = rig.load()
+    kafka.create("saltmill.dead", 1)
+    kafka.produce("orders-fr", [(0, None, b"oops")])
+    _, out = rig.load("--max-rejects", 1, status=3)
+    assert [v for _, v, _ in kafka.records("saltmill.dead").values()] == [b"oops"]
     rows = [json.loads(l) for l in rig.run("scan", rig.job, out, "--format", "jsonl", "--decode").stdout.splitlines()]
     assert sorted((r["key"]["country"], r["key"]["id"], r["cells"]["o:t"]) for r in rows) == \
         [(c, i, f"{c[0]}{i}") for c in ("de", "fr") for i in range(40)]
