@@ -455,8 +455,9 @@ static void split_by_salt(struct where *w, const struct query_range *r, size_t n
 	for (uint32_t i = 0; i < salts; i++) {
 		struct bytes start = salt_bytes(w, part, i), stop = {0};
 		struct buf behind = {0};
-		if (query_prefix_stop(&behind, start))
-			stop = with_zero(w, buf_bytes(&behind), false);
+		buf_reserve(&behind, start.len); /* so that it cannot fail */
+		query_prefix_stop(&behind, start);
+		stop = with_zero(w, buf_bytes(&behind), false);
 		buf_release(&behind);
 		while (at < n && r[at].stop.len && bytes_cmp(r[at].stop, start) <= 0)
 			at++;

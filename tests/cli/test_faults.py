@@ -54,6 +54,32 @@ def test_each_call(name, call, inputs, tmp_path):
     assert not violations, faults.report(violations)
 
 
+class SmallScan(faults.Scenario):
+    lines = {"scan": "scan job.yaml small --where 'id > 7' --format jsonl --now 2020-01-01"}
+
+
+def test_a_salts_range_has_an_end(tmp_path):
+    """Without memory for it rows of the next salt came twice."""
+    (tmp_path / "job.yaml").write_text("""\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{salt: 4, of: [id]}, {field: id, as: u32}]
+    timestamp: 1400000000000
+    families: {f: {compression: NONE, bloomfilter: NONE}}
+    cells: [{family: f, qualifier: id, value: {field: id, as: text}}]
+    regions: {split: none}
+""")
+    (tmp_path / "in.csv").write_text("id\n" + "".join(f"{i}\n" for i in range(20)))
+    subprocess.run([faults.PROGRAM, "load", "job.yaml", "-o", "small", "--quiet"], cwd=tmp_path, check=True)
+    scenario = SmallScan("scan", tmp_path, tmp_path)
+    campaign = faults.Campaign("realloc", "ENOMEM", False, False)
+    for n in range(1, 61):  # the ranges are made before files are opened
+        found = scenario.judge(campaign, n)
+        assert not found, found
+
+
 class Slow(faults.Scenario):
     """A program that sleeps for ever as often as `sleeps` says, and then ends well."""
     lines = {"slow": ""}
