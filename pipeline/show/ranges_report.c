@@ -118,13 +118,20 @@ static void put_range(struct buf *out, const struct key_range *r, enum ranges_fo
 	}
 }
 
-/* A sentence of the question's own words in one line: no line end may end the remark. */
-static void put_remark(struct buf *out, const char *remark, const char *what, const char *text)
+/*
+ * A sentence of the question's own words in one line: no line end may end the remark.  To Java a
+ * backslash and a u are a character in remarks too, unless the backslash is one of two (JLS 3.3).
+ */
+static void put_remark(struct buf *out, enum ranges_form form, const char *remark, const char *what,
+		       const char *text)
 {
+	const char *slash = form == RANGES_JAVA ? "\\" : "";
 	buf_printf(out, "%s%s", remark, what);
 	for (const char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			buf_printf(out, "\\x%02X", (unsigned)*p);
+			buf_printf(out, "%s\\x%02X", slash, (unsigned)*p);
+		else if (*p == '\\')
+			buf_printf(out, "%s\\", slash);
 		else
 			buf_put(out, (uint8_t)*p);
 	buf_put(out, '\n');
@@ -168,9 +175,10 @@ void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_fo
 	if (r->n == 0)
 		buf_printf(out, "%sno row can be what is asked for\n", remarks[form]);
 	if (!r->exact && !(filter && s->checks.exact))
-		put_remark(out, remarks[form], "each row is still to be checked: ", s->question);
+		put_remark(out, form, remarks[form],
+			   "each row is still to be checked: ", s->question);
 	if (s->advice)
-		put_remark(out, remarks[form], "", s->advice);
+		put_remark(out, form, remarks[form], "", s->advice);
 	if (s->cost.known)
 		put_cost(out, &s->cost, remarks[form]);
 }

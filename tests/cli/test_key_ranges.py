@@ -425,6 +425,31 @@ def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
             assert all(line.startswith(starts) for line in r.stdout.decode().splitlines()), r.stdout
 
 
+class Scanned:
+    """A table of happybase, as far as what is printed asks of it."""
+
+    def __init__(self):
+        self.found = []
+
+    def scan(self, row_start=b"", row_stop=b""):
+        self.found.append((row_start, row_stop))
+
+
+@pytest.mark.parametrize("where", [
+    "kind > 'a' and at > 5", "kind in ('ab', 'cd')", "user = 1 and kind = 'ab'", "user >= 4294967295 or user = 0", "v is null",
+    "user = 1 and user = 2", r"v != 'C:\users\N{x} \x' or kind = '\x'", "v = '\"\"\"' or v = ''", "not kind = 'a\nimport os'",
+])
+def test_python_is_python(tmp_path, saltmill, where):
+    """What is printed runs, and asks for the ranges that JSON has."""
+    (tmp_path / "job.yaml").write_text(FUZZY)
+    list_, found = ranges(saltmill, tmp_path, "t", where)
+    text = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--format", "python").stdout.decode()
+    table = Scanned()
+    exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
+    assert table.found == list_
+    assert ("each row is still to be checked" in text) == (not found["exact"])
+
+
 def test_the_bytes_that_a_question_reads(tmp_path, saltmill):
     (tmp_path / "job.yaml").write_text(FUZZY)
     rng = random.Random(1)

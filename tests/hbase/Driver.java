@@ -89,6 +89,7 @@ public class Driver {
     commands.put("run_script", this::runScript);
     commands.put("bulk_load", this::bulkLoad);
     commands.put("scan", this::scan);
+    commands.put("scan_by", this::scanBy);
     commands.put("get", this::get);
     commands.put("splits", this::splits);
     commands.put("describe", this::describe);
@@ -248,6 +249,20 @@ public class Driver {
     try (BufferedWriter w = Files.newBufferedWriter(Paths.get(text(a, "out")))) {
       return scan(table(a), s, row -> write(w, row));
     }
+  }
+
+  /** The scans that a method of a class in `classes` makes, one after the other; rows as scan has them. */
+  private Object scanBy(JsonObject a) throws Exception {
+    List<String> rows = new ArrayList<>();
+    java.net.URL[] path = { Paths.get(text(a, "classes")).toUri().toURL() };
+    try (java.net.URLClassLoader loader =
+      new java.net.URLClassLoader(path, Driver.class.getClassLoader())) {
+      Object scans = loader.loadClass(text(a, "class")).getMethod(text(a, "method")).invoke(null);
+      for (Object s : (List<?>) scans) {
+        scan(table(a), (Scan) s, rows::add);
+      }
+    }
+    return rows;
   }
 
   private static void write(BufferedWriter w, String line) {

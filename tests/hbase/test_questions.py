@@ -1,4 +1,4 @@
-"""Questions in a real HBase: the lines of `key ranges --format shell`, run as they are printed.
+"""Questions in a real HBase: the lines of `key ranges --format shell`, run as they are printed, and those for Java.
 
 What must come is worked out from the input in Python; the worked jobs of conf/ give the tables, and
 random jobs (tests/cli/random_jobs.py) give others.  SALTMILL_QUESTIONS=0:38 asks 300 of these.
@@ -9,14 +9,16 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 import pytest
 from oracle import reversed_millis, u32, u64, unescape
+from cluster import jars
 from test_load import CONF, Load, each_row, read_csv, shanghai
 
 sys.path.insert(0, str(CONF.parent / "tests" / "cli"))
 
-from load_oracle import Oracle, Reject, Value, decode  # noqa: E402  (needs the path above)
+from load_oracle import DATE_PARTS, Oracle, Reject, Value, decode  # noqa: E402  (needs the path above)
 from random_jobs import Job  # noqa: E402
 from test_key_ranges import question  # noqa: E402
 
@@ -29,6 +31,7 @@ class Tables:
     def __init__(self, saltmill, hbase, folder):
         self.saltmill, self.hbase, self.folder = saltmill, hbase, folder
         self.loads = {}
+        self.asked = []  # (job, table, question) of those that `scan` answered
 
     def load(self, job, *files):
         if job not in self.loads:
@@ -45,21 +48,24 @@ class Tables:
                 load.created.append(name)
         return self.loads[job]
 
-    def shell(self, job, table, where):
-        done = subprocess.run([self.saltmill, "key", "ranges", job, "--table", table, "--where", where, "--format", "shell"],
+    def ranges(self, job, table, where, form):
+        done = subprocess.run([self.saltmill, "key", "ranges", job, "--table", table, "--where", where, "--format", form],
                               capture_output=True, timeout=60, check=False)
         assert done.returncode == 0, (where, done.stderr)
         return done.stdout.decode()
+
+    def shell(self, job, table, where):
+        return self.ranges(job, table, where, "shell")
 
     def run(self, text):
         script = self.folder / "ask.rb"
         script.write_text(text)
         return self.hbase.run_script(script).splitlines()
 
-    def scan(self, job, table, where):
+    def scan(self, job, table, where, *options):
         """The rows that `saltmill scan` finds in the published files, as HBase's are written here."""
         done = subprocess.run([self.saltmill, "scan", job, self.loads[job].out, "--table", table, "--where", where,
-                               "--format", "jsonl"], capture_output=True, timeout=60, check=False)
+                               "--format", "jsonl", *options], capture_output=True, timeout=60, check=False)
         assert done.returncode == 0, (where, done.stderr)
         lines = []
         for row in map(json.loads, done.stdout.splitlines()):
@@ -75,6 +81,7 @@ class Tables:
         if more:
             return self.run(text.replace("}\n", more + "}\n"))
         found, scanned = self.run(text), self.scan(job, table, where)
+        self.asked.append((job, table, where))
         if text.count("scan '") > 1:  # one a bucket, which saltmill merges by what is behind the salt
             assert sorted(scanned) == sorted(found), where
         else:
@@ -279,6 +286,43 @@ def good_texts(f):
     return found
 
 
+AGES = [0, 1, 500, 1000, 1000, 9_000, 40_000, 80_000, 100_000, 200_000]  # of events, seconds; none is near a TTL
+KEPT = ["FALSE", "FALSE", "TRUE", "TTL"]
+
+
+def keep_history(rng, t):
+    """Families with versions and TTL, some cells, and events that delete: a row, a family, a column, a version."""
+    t["timestamp"] = "at"
+    for f in t["families"].values():
+        f["versions"] = rng.choice([1, 2, 3, 100])
+        f["keep_deleted_cells"] = rng.choice(KEPT)
+        if rng.random() < 0.6:
+            f["ttl"] = rng.choice([20_000, 20_000, 150_000])
+            f["min_versions"] = rng.choice([0, 0, 1, 2]) if f["versions"] > 2 else 0
+    names = list(t["families"])
+    t["cells"] = [{"family": f, "qualifier": "q", "value": "value"} for f in names]
+    t["cells"] += [{"family": rng.choice(names), "qualifier": "r", "value": "more", "optional": True}]
+    t["deletes"] = [{"row": True, "when": "op = row"}, {"family": rng.choice(names), "when": "op = family"},
+                    {"family": names[0], "versions": "one", "when": "op = moment"},
+                    {"family": names[-1], "qualifier": "q", "when": "op = column"},
+                    {"family": names[0], "qualifier": "q", "versions": "one", "when": "op = version"}]
+
+
+def history(rng, now, deletes):
+    """The columns of an event that are not of its key; deletes: the share of those that are one."""
+    kinds = ["row", "family", "moment", "column", "version"]
+    return {"at": str(now - 1000 * rng.choice(AGES) - rng.choice([0, 0, 0, 1, 7])), "value": f"v{rng.randrange(99)}",
+            "more": rng.choice(["", "x", "y"]),
+            "op": rng.choice(kinds) if rng.random() < deletes else "put"}
+
+
+def job_text(job):
+    """With the fields that history is about."""
+    text = json.loads(job.yaml(["in.json"]))
+    text.setdefault("fields", {}).update(at={"type": "time", "unit": "ms"}, more={"type": "text", "null": [""]})
+    return json.dumps(text, ensure_ascii=False, indent=1)
+
+
 def random_job(seed):
     """Of one table, no columns joined, and all of its events good."""
     for attempt in range(100):
@@ -291,14 +335,13 @@ def random_job(seed):
         t.pop("where", None)
         t.pop("max_hfile", None)  # HBase takes 32 files of a family and region
         job.options = {}
-        # one column for each event's number: no event is like another, none is without a cell
-        t["cells"] = [{"family": f, "qualifier": "q", "value": {"const": "x"}} for f in t["families"]]
+        keep_history(rng, t)
         job.source = lambda files: {"json": {"files": files}}
         texts = {f.name: good_texts(f) for f in job.fields}
         asked = []
         for f in job.fields:
             hows = {p["as"] for p in t["rowkey"] if p.get("field") == f.name}
-            f.in_micros = "reversed_micros" in hows
+            f.in_micros = bool(hows & {"reversed_micros", "text"})  # of a text it is what the text has
             if hows and not (f.in_micros and len(hows) > 1):  # a time in two units has no one meaning
                 asked.append(f.name)
         fixed = "draw" not in t["rowkey"][0]  # what depends on the file's lines is not worked out here
@@ -321,19 +364,31 @@ def draw_events(rng, job, t, texts, n):
             yield {f.column: drawn[f.name][0].decode() for f in job.columns}, values, row
 
 
+def with_versions(text, n):
+    """The scans of a script, each with so many versions; not the remarks."""
+    return "".join(line.replace("}\n", f", VERSIONS => {n}}}\n").replace("{, ", "{") if line.startswith("scan ") else line
+                   for line in text.splitlines(keepends=True))
+
+
 SEEDS = range(*map(int, os.environ.get("SALTMILL_QUESTIONS", "0:4").split(":")))
 A_JOB = 8  # questions
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_questions(tables, tmp_path, seed):
+def test_random_questions(tables, seed):
     rng, job, t, texts, asked = random_job(seed)
     events = list(draw_events(rng, job, t, texts, 200))
     if not events:
         pytest.skip("no event of this job has a key")
-    (tmp_path / "in.json").write_text("".join(json.dumps(e) + "\n" for e, _, _ in events))
-    file = tmp_path / "job.yaml"
-    file.write_text(job.yaml(["in.json"]))
+    now = int(time.time() * 1000) - 60_000
+    deletes = min(0.35, 3 * len({row for _, _, row in events}) / len(events))  # in few rows they would hide all
+    folder = tables.folder / f"random{seed}"  # test_java comes back to it
+    folder.mkdir()
+    (folder / "in.json").write_text(
+        "".join(json.dumps({**e, **history(rng, now, deletes)}) + "\n" for e, _, _ in events))
+    file = folder / "job.yaml"
+    file.write_text(job_text(job))
+    versions = rng.choice([1, 1, 2, 5])
     tables.load(file)
     script, questions = "", []
     while len(questions) < A_JOB:
@@ -341,10 +396,10 @@ def test_random_questions(tables, tmp_path, seed):
         text = tables.shell(file, t["name"], q.text) if q else ""
         if q and text.count("scan '") <= 40:  # there may be one a bucket of 65,536
             questions.append((q, TO_CHECK in text))
-            script += f"puts 'question'\n{text}"
+            script += "puts 'question'\n" + with_versions(text, versions)
     lossy = {p["field"] for p in t["rowkey"] if "field" in p and (
-        p["as"] in ("f32", "reversed_seconds") or p["as"] == "f64" != job.by_name[p["field"]].type)}
-    full = tables.run(f"scan '{t['name']}'\n")
+        p["as"] in ("f32", "reversed_seconds", *DATE_PARTS) or p["as"] == "f64" != job.by_name[p["field"]].type)}
+    full = tables.run(f"scan '{t['name']}', {{VERSIONS => {versions}}}\n")
     by_row = {}
     for _, values, row in events:
         by_row.setdefault(row, []).append(values)
@@ -356,8 +411,63 @@ def test_random_questions(tables, tmp_path, seed):
         want = [line for line, row in zip(full, stored) if any(q.test(v) for v in by_row[row])]
         got = [line for line in answer.splitlines() if line]
         if not lossy & q.names:
-            assert sorted(tables.scan(file, t["name"], q.text)) == sorted(want), q.text
+            assert sorted(tables.scan(file, t["name"], q.text, "--versions", str(versions))) == sorted(want), q.text
+            tables.asked.append((file, t["name"], q.text))
         if to_check:  # more may come, in the same order; never fewer
             assert set(want) <= set(got) and got == [line for line in full if line in set(got)], q.text
         else:
             assert got == want, q.text
+
+
+# --- Java ------------------------------------------------------------------------------------
+
+JAVA = """\
+import java.util.*;
+import org.apache.hadoop.hbase.CompareOperator;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.filter.*;
+import org.apache.hadoop.hbase.util.Bytes;
+import org.apache.hadoop.hbase.util.Pair;
+
+public class Asked {
+"""
+OF_FILES = ["owner = 1", "owner = 1 and category starts with 综艺", "category = 综艺 or category = 综艺花絮", "name > 'b' and not owner in (1, 2)",
+            "day = '20120904'", "day between '20120904' and '20120909' or owner = 4", "owner = 3 and owner = 4",
+            r"name != 'C:\users\u0041 \\u'", "name = 'say \"so\"' or category = 'it''s'", "name = 'a\nint x;' or owner = 2",
+            "owner between 1 and 3 and (category = 综艺 or (name >= 中国 and not name = 'x'))", "name is null or id > 3"]
+OF_CALLS = ["seconds > 300", "at >= '2013-07-01 00:00:00' and at < '2013-07-04 00:00:00' and seconds > 300", "callee = '1' and not seconds = 0"]
+
+
+def methods(line):
+    """The body of a method: the lines as they are printed, each scan into a list."""
+    return f"    scans.add({line});\n" if line.startswith("new Scan()") else f"    {line}\n"
+
+
+def test_java(tables, tmp_path):
+    """What is printed for Java compiles, and where that is enough finds the rows that `scan` finds."""
+    for name in ("files", "calls"):
+        tables.load(CONF / f"{name}.yaml")
+    asked = [(CONF / "files.yaml", "files", q) for q in OF_FILES] + [
+        (CONF / "calls.yaml", t, q) for t in ("calls_salted", "calls_hashed", "calls_reversed") for q in OF_CALLS]
+    random.Random(5).shuffle(tables.asked)
+    asked += [a for a in tables.asked if a not in asked and a[0].stem != "flights"][:60]
+    texts = [tables.ranges(*a, "java") for a in asked]
+    assert sum("Filter filter" in t for t in texts) > 10 and any("FuzzyRow" in t for t in texts)
+    source = tmp_path / "Asked.java"
+    source.write_text(JAVA + "".join(
+        f"  public static List<Scan> q{n}() {{\n    List<Scan> scans = new ArrayList<>();\n"
+        + "".join(map(methods, text.splitlines())) + "    return scans;\n  }\n" for n, text in enumerate(texts)) + "}\n")
+    done = subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-proc:none", "-cp", ":".join(jars()), "-d", tmp_path, source],
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    for n, ((job, table, where), text) in enumerate(zip(asked, texts)):
+        rows = tables.hbase.call("scan_by", table=table, classes=str(tmp_path), **{"class": "Asked", "method": f"q{n}"})
+        found = sorted(in_hex(row) for row in rows)
+        want = sorted(tables.scan(job, table, where))
+        assert (set(want) <= set(found)) if TO_CHECK[2:] in text else found == want, (where, text)
+
+
+def in_hex(row):
+    """A row as the driver's scan writes it, with the family's bytes too."""
+    key, *cells = row.split("\t")
+    return "\t".join([key] + [c.split(":", 1)[0].encode().hex() + ":" + c.split(":", 1)[1] for c in cells])
