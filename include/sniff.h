@@ -12,8 +12,9 @@
 
 /*
  * Append the job for a file of delimited text, plain lines or a JSON object a line, packed or not,
- * as YAML with comments; name: how the job is to name it.  Of a file of more than 64 MiB (decoded)
- * the rest is not looked at, which a comment says.  RC_DATA: it is none of these, or empty.
+ * or for one of Avro or Arrow, whose schema gives the types, as YAML with comments; name: how the
+ * job is to name it.  Of a file of more than 64 MiB (decoded) the rest is not looked at, which a
+ * comment says.  RC_DATA: it is none of these, or empty.
  */
 int sniff_file(const char *file, const char *name, struct buf *yaml, struct error *err);
 

@@ -186,6 +186,21 @@ void source_close(struct source *s);
 
 /* Names from the header or from the job, valid until source_close. */
 const char *const *source_columns(const struct source *s, size_t *n);
+/* A value that a schema has, and what a field of it can be. */
+struct schema_value {
+	const char *path;
+	enum field_type type; /* FIELD_TIME: without unit and format */
+	unsigned scale;	      /* FIELD_DECIMAL */
+	bool local;	      /* a time without a zone */
+};
+/*
+ * The values that the schema of the first file has, in its order; lists, maps and what is not read
+ * are *left_out.  0: the source has no schema.
+ */
+size_t source_schema_values(struct source *s, const struct schema_value **values, size_t *left_out);
+/* Append the step to a member of that name to a path of JSON: .name, ["na me"]. */
+void source_path_step(struct buf *path, struct bytes name);
+
 /* Call it when no worker runs; digests and stream sizes are complete once RC_END was seen. */
 const struct source_file *source_files(struct source *s, size_t *n);
 /* What was read of the first file, once RC_END was seen; line_base is 0 but for its first rows. */

@@ -4,28 +4,10 @@
 #include <jansson.h>
 
 #include "sniff_parts.h"
+#include "source.h"
 
 #define DEPTH_MOST   8
 #define COLUMNS_MOST 4096
-
-/* .name, or ["name"] where it has other signs than a path's names. */
-static void put_step(struct buf *path, const char *name)
-{
-	bool plain = *name && !strpbrk(name, ".[]\"$ \\") && (*name < '0' || *name > '9');
-	if (plain) {
-		if (path->len)
-			buf_put(path, '.');
-		buf_append_str(path, name);
-		return;
-	}
-	buf_append_str(path, "[\"");
-	for (; *name; name++) {
-		if (*name == '"' || *name == '\\')
-			buf_put(path, '\\');
-		buf_put(path, (uint8_t)*name);
-	}
-	buf_append_str(path, "\"]");
-}
 
 static void see_value(struct columns *c, struct bytes path, const json_t *v)
 {
@@ -52,7 +34,7 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 	size_t len = path->len;
 	json_object_foreach((json_t *)(uintptr_t)object, name, v)
 	{
-		put_step(path, name);
+		source_path_step(path, bytes_str(name));
 		if (json_is_object(v) && depth < DEPTH_MOST)
 			see_object(c, v, path, depth + 1);
 		else if (!json_is_array(v) && !json_is_object(v))

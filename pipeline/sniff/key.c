@@ -9,7 +9,7 @@
 static bool may_be_key(const struct columns *c, const struct sniffed *s)
 {
 	return !s->has_nulls && s->values == c->rows && c->rows > 0 && s->type != FIELD_F64 &&
-	       s->type != FIELD_DECIMAL && s->type != FIELD_BOOL;
+	       s->type != FIELD_DECIMAL && s->type != FIELD_BOOL && s->type != FIELD_BYTES;
 }
 
 static bool is_id(const char *name)

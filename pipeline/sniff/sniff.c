@@ -57,7 +57,7 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 {
 	struct shape s = {0};
 	struct key_plan k;
-	if (!json_look(c, l)) {
+	if (!c->schema && !json_look(c, l)) {
 		if (log_write(l, file, name, yaml))
 			return RC_OK;
 		shape_find(&s, l);
@@ -66,24 +66,34 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 	if (c->rows == 0 || c->n == 0)
 		return error_set(err, RC_DATA, "%s: found no rows, expected some to look at", name);
 	columns_decide(c);
+	if (c->schema)
+		schema_decide(c);
 	key_choose(&k, c, &s, l);
 	job_write(c, &s, l, &k, name, yaml);
 	return RC_OK;
+}
+
+static int look(struct columns *c, struct lines *l, const char *file, const char *name,
+		struct error *err)
+{
+	if (schema_known(file))
+		return schema_look(c, file, &l->whole, err);
+	int rc = lines_read(l, file, err);
+	if (rc == RC_OK && l->n == 0)
+		rc = error_set(err, RC_DATA, "%s: found no lines, expected some to look at", name);
+	return rc;
 }
 
 int sniff_file(const char *file, const char *name, struct buf *yaml, struct error *err)
 {
 	struct lines l = {0};
 	struct columns c;
-	int rc = lines_read(&l, file, err);
-	if (rc == RC_OK && l.n == 0)
-		rc = error_set(err, RC_DATA, "%s: found no lines, expected some to look at", name);
-	if (rc == RC_OK) {
-		rc = columns_open(&c, err);
-		if (rc == RC_OK)
-			rc = sniff(&c, &l, file, name, yaml, err);
-		columns_close(&c);
-	}
+	int rc = columns_open(&c, err);
+	if (rc == RC_OK)
+		rc = look(&c, &l, file, name, err);
+	if (rc == RC_OK)
+		rc = sniff(&c, &l, file, name, yaml, err);
+	columns_close(&c);
 	lines_release(&l);
 	return rc;
 }

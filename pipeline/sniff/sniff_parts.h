@@ -103,6 +103,9 @@ struct sniffed {
 	/* decided at the end */
 	enum field_type type;
 	const char *format, *unit;
+	enum field_type own; /* by the schema, with own_scale; local: a time without a zone */
+	uint32_t own_scale;
+	bool local;
 	const char *note; /* what could not be told */
 	uint32_t scale;
 	bool has_nulls;
@@ -115,7 +118,9 @@ struct columns {
 	uint64_t rows;
 	size_t signs; /* index of the pair that types the most */
 	bool signs_doubtful;
-	bool json;
+	bool json;	    /* values have paths, also those of a schema: */
+	const char *schema; /* "avro" or "arrow": types are its own; NULL: there is none */
+	size_t left_out;    /* of its values */
 	bool words[NULL_WORDS_MOST], quoted_words, blanks, quoted_blanks;
 	struct field_form *times; /* by time_forms */
 	struct field_form flag, number[SIGN_PAIRS];
@@ -135,6 +140,14 @@ void columns_decide(struct columns *c);
 
 /* json_rows.c: whether the lines are JSON objects; then all of them are in the columns. */
 bool json_look(struct columns *c, const struct lines *l);
+
+/*
+ * schema_rows.c: whether file is Avro's or Arrow's.  Then all values are in the columns, which have
+ * their types once schema_decide has followed columns_decide.
+ */
+bool schema_known(const char *file);
+int schema_look(struct columns *c, const char *file, bool *whole, struct error *err);
+void schema_decide(struct columns *c);
 
 /* key.c: columns of the key, indices; SIZE_MAX: none. */
 struct key_plan {

@@ -233,7 +233,7 @@ static void put_field(const struct columns *c, const struct sniffed *s, struct b
 	}
 	if (s->type == FIELD_DECIMAL)
 		buf_printf(out, ", scale: %u", s->scale);
-	if (c->json && s->type != FIELD_TEXT)
+	if (c->json && !c->schema && s->type != FIELD_TEXT)
 		put_json_nulls(s, out);
 	snprintf(count, sizeof(count), "%zu", s->distinct.n);
 	buf_printf(out, "}   # %s%s different%s", s->distinct.many ? "more than " : "", count,
@@ -382,10 +382,13 @@ void job_write(const struct columns *c, const struct shape *s, const struct line
 		   "# Proposed by saltmill init from %s%" PRIu64 " rows; `saltmill check` shows "
 		   "what it makes of them.\n",
 		   l->whole ? "" : "the first 64 MiB, ", c->rows);
+	if (c->left_out)
+		buf_printf(out, "# %zu of the schema's values are no fields: lists, maps, null.\n",
+			   c->left_out);
 	if (!l->whole && !c->json)
 		buf_append_str(out, "# The rest was not looked at: is there a trailer?\n");
 	if (c->json) {
-		buf_append_str(out, "source:\n  json:\n    files: [");
+		buf_printf(out, "source:\n  %s:\n    files: [", c->schema ? c->schema : "json");
 		put_text(out, name);
 		buf_append_str(out, "]\n");
 		if (l->encoding)

@@ -466,6 +466,11 @@ static void unpacker_close(struct arrow_unpacker *u)
 	block_unpacker_free(u->codec);
 }
 
+static void values(struct source *s, struct schema_values *v)
+{
+	arrow_values(v, ((struct arrow_files *)s->own)->header[0].schema);
+}
+
 static void *worker_new(struct source *s)
 {
 	struct arrow_worker *own = mem_calloc(1, sizeof(*own));
@@ -509,6 +514,7 @@ int arrow_open(struct source *s, const struct job *job, struct error *err)
 		.ended = ended,
 		.taken = taken,
 		.work = work,
+		.values = values,
 		.worker_new = worker_new,
 		.worker_free = worker_free,
 		.close = close_files};

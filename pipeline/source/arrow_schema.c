@@ -237,6 +237,11 @@ static enum typed_kind kind_of(const struct arrow_type *t)
 	}
 }
 
+bool arrow_readable(const struct arrow_field *f)
+{
+	return readable(&f->type) && (!f->encoded || (f->index.bytes >= 1 && f->index.bytes <= 8));
+}
+
 struct binding {
 	struct arrow_schema *schema;
 	const struct typed_columns *columns;
@@ -249,7 +254,7 @@ static int bind_column(struct binding *b, size_t at, size_t column)
 	struct arrow_want *w = &b->schema->want[column];
 	const struct arrow_type *t = &f->type;
 
-	if (!readable(t) || (f->encoded && (f->index.bytes < 1 || f->index.bytes > 8)))
+	if (!arrow_readable(f))
 		return error_set(
 			b->err, RC_CONFIG,
 			"column `%s` is of the Arrow type %s%s, which is not read: convert "

@@ -82,6 +82,7 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 /* RC_CONFIG: it has not what a field asks for, not so typed, or of a type that cannot be read. */
 int arrow_schema_bind(struct arrow_schema *s, struct arena *a, const struct typed_columns *columns,
 		      struct error *err);
+bool arrow_readable(const struct arrow_field *f);
 const char *arrow_kind_name(enum arrow_kind kind);
 
 #endif

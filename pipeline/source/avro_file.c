@@ -17,6 +17,7 @@
 /* What a file's header says.  Read once, before any worker has a block of that file. */
 struct avro_header {
 	struct bytes schema; /* its text */
+	const struct avro_type *type;
 	const struct avro_plan *plan;
 	uint64_t least; /* bytes of a record */
 	enum block_codec codec;
@@ -101,6 +102,7 @@ static int use_schema(struct source *s, struct avro_header *h, struct error *err
 	if (files->last && bytes_eq(files->last->schema, h->schema)) {
 		h->schema = files->last->schema;
 		h->plan = files->last->plan;
+		h->type = files->last->type;
 		h->least = files->last->least;
 		return RC_OK;
 	}
@@ -110,6 +112,7 @@ static int use_schema(struct source *s, struct avro_header *h, struct error *err
 	if (rc != RC_OK)
 		return rc;
 	h->least = schema->least;
+	h->type = schema;
 	if (h->least == 0)
 		return error_set(err, RC_DATA, "by its schema an event has no bytes");
 	h->schema = bytes_of(arena_strndup(&s->arena, (const char *)h->schema.ptr, h->schema.len),
@@ -344,6 +347,11 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 	return rc;
 }
 
+static void values(struct source *s, struct schema_values *v)
+{
+	avro_values(v, ((struct avro_files *)s->own)->header[0].type);
+}
+
 static void *worker_new(struct source *s)
 {
 	struct avro_worker *own = mem_calloc(1, sizeof(*own));
@@ -377,6 +385,7 @@ int avro_open(struct source *s, const struct job *job, struct error *err)
 						   .whole = whole,
 						   .ended = ended,
 						   .work = work,
+						   .values = values,
 						   .worker_new = worker_new,
 						   .worker_free = worker_free,
 						   .close = close_files};

@@ -8,6 +8,7 @@
 #ifndef SALTMILL_SOURCE_BLOCKS_H
 #define SALTMILL_SOURCE_BLOCKS_H
 
+#include "schema_values.h"
 #include "worker.h"
 
 /* What of the bytes at the cursor is whole. */
@@ -35,6 +36,8 @@ struct block_format {
 	/* The events of w->piece; *rows: how many. */
 	int (*work)(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
 		    struct error *err);
+	/* What the schema of the first file has. */
+	void (*values)(struct source *s, struct schema_values *values);
 	void *(*worker_new)(struct source *s);
 	void (*worker_free)(void *own);
 	void (*close)(struct source *s);

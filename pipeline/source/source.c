@@ -272,6 +272,18 @@ static void open_reader(struct source_worker *w)
 	csv_expect(&w->reader, s->ncolumns, s->max_row_bytes);
 }
 
+size_t source_schema_values(struct source *s, const struct schema_value **found, size_t *left_out)
+{
+	struct schema_values v = {.arena = &s->arena};
+
+	if (s->blocks)
+		s->blocks->values(s, &v);
+	buf_release(&v.path);
+	*found = v.item;
+	*left_out = v.left_out;
+	return v.n;
+}
+
 struct source_worker *source_worker_new(struct source *s)
 {
 	struct source_worker *w = mem_calloc(1, sizeof(*w));

@@ -1,0 +1,104 @@
+"""`init` of files whose schema says what values are: its job has the schema's types and loads every event unedited."""
+
+import datetime as dt
+import io
+import json
+import re
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import hfile_py
+import schema_events as se
+from load_help import Bench
+from test_init import init
+
+N = 400
+TYPES = {"id": "text", "at": "time", "us": "time", "local": "time", "day": "time", "n": "i64", "f": "f64", "g": "f64",
+         "s": "text", "b": "bool", "d": "decimal", "u": "text", "kind": "text"}
+FORMS = {"avro": (lambda: se.as_avro(N), {"in.x": "i64"}), "arrow": (lambda: se.as_arrow(se.table(N), False), {"in.x": "u32"}),
+         "arrows": (lambda: se.as_arrow(se.table(N), True, "zstd"), {"in.x": "u32"})}
+
+
+def fields(text):
+    lines = re.findall(r"^  '?([\w.]+)'?: \{type: (\w+)(?:, scale: (\d+))?\}", text, re.M)
+    return {name: kind for name, kind, _ in lines}, {name: int(scale) for name, _, scale in lines if scale}
+
+
+def made(folder, saltmill, data, name):
+    """The job of a file, and the load of it."""
+    b = Bench(folder, saltmill, "")
+    b.input(data, name)
+    r = init(saltmill, folder, name)
+    assert r.returncode == 0, r.stderr
+    (folder / "job.yaml").write_text(r.stdout)
+    return b, r.stdout
+
+
+def loads(b, rows):
+    r = b.run()
+    assert r.returncode == 0, r.stderr.decode()
+    assert sum(t["rows"] for t in b.manifest()["tables"]) == rows and b.rejects() == []
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_its_job_has_the_schemas_types_and_loads(tmp_path, saltmill, form):
+    write, more = FORMS[form]
+    b, text = made(tmp_path, saltmill, write(), "e." + form)
+    assert fields(text) == ({**TYPES, **more}, {"d": 2})  # a record within itself is not followed
+    assert "values are no fields: lists, maps" in text
+    loads(b, N)
+
+
+def test_the_key_has_the_time_of_the_schema(tmp_path, saltmill):
+    """Entity and time tell all rows apart only together with the rest."""
+    start = dt.datetime(2026, 3, 1, tzinfo=dt.timezone.utc)
+    table = pa.table({"sensor_id": pa.array([i % 7 for i in range(N)], pa.int32()),
+                      "at": pa.array([start + dt.timedelta(seconds=i) for i in range(N)], pa.timestamp("us", "UTC")),
+                      "raw": pa.array([bytes([i % 256]) * 3 for i in range(N)]), "v": pa.array([i % 5 / 4 for i in range(N)])})
+    b, text = made(tmp_path, saltmill, se.as_arrow(table, True), "e.arrows")
+    assert "{field: sensor_id, as: i64}" in text and "{field: at, as: reversed_millis}" in text
+    assert "timestamp: at " in text and "raw: {type: bytes}" in text
+    loads(b, N)
+
+
+def test_times_that_the_schema_does_not_know_of(tmp_path, saltmill):
+    """A long of milliseconds, a string with a time: told by their values, as in CSV; a string of digits stays a text."""
+    import fastavro
+    schema = {"type": "record", "name": "r", "fields": [{"name": "created", "type": "long"}, {"name": "said", "type": "string"},
+                                                        {"name": "zip", "type": "string"}]}
+    rows = [{"created": 1_700_000_000_000 + i * 1000, "said": f"2026-01-{1 + i % 28:02} 10:00:00", "zip": f"{i:05}"}
+            for i in range(N)]
+    to = io.BytesIO()
+    fastavro.writer(to, fastavro.parse_schema(schema), rows)
+    b, text = made(tmp_path, saltmill, to.getvalue(), "e.avro")
+    assert "created: {type: time, unit: ms}" in text and "zip: {type: text}" in text
+    assert re.search("said: {type: time, format: .*}", text)
+    loads(b, N)
+
+
+def test_names_that_are_no_plain_path(tmp_path, saltmill):
+    """A quote, a backslash, a point, brackets: such a value is named so that the source finds it."""
+    names = ['a"b', "c\\d", "e'f", "g.h", "i[0]", "j k", "7", "$l", "\u00fc"]
+    lines = [json.dumps({"id": i, **{n: f"{n} {i}" for n in names}}) for i in range(20)]
+    b, text = made(tmp_path, saltmill, "\n".join(lines).encode(), "odd.json")
+    (tmp_path / "job.yaml").write_text(text.replace("{codec: ZSTD, framing: hadoop}", "NONE"))
+    loads(b, 20)
+    values = {c.value.decode() for p in b.out.glob("odd/hfiles/*/*") for c in hfile_py.read(p)}
+    assert values == {str(i) for i in range(20)} | {f"{n} {i}" for n in names for i in range(20)}
+
+
+def test_parquet_gets_the_command_that_converts_it(tmp_path, saltmill):
+    pa.parquet.write_table(pa.table({"v": [1]}), tmp_path / "e.parquet")
+    r = init(saltmill, tmp_path, "e.parquet")
+    assert r.returncode == 1 and "a Parquet file" in r.stderr and "pyarrow.parquet" in r.stderr, r.stderr
+
+
+def test_a_damaged_schema(tmp_path, saltmill):
+    (tmp_path / "e.avro").write_bytes(se.as_avro(5)[:40])
+    (tmp_path / "n.arrows").write_bytes(se.as_arrow(pa.table({"v": pa.array([[1]])}), True))
+    r = init(saltmill, tmp_path, "e.avro")
+    assert r.returncode == 1 and "truncated" in r.stderr, r.stderr
+    r = init(saltmill, tmp_path, "n.arrows")
+    assert r.returncode == 1 and "no value that a field can be" in r.stderr, r.stderr
