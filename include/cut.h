@@ -13,6 +13,7 @@
 #include "job.h"
 #include "row.h"
 #include "sorter.h"
+#include "storage.h"
 
 /* What all regions of a table share; read-only while cutting. */
 struct cut_table {
@@ -20,6 +21,7 @@ struct cut_table {
 	size_t index; /* of the table in the job */
 	const struct job_table *table;
 	const char *hfiles_dir; /* holds one folder a family, made by the caller */
+	struct storage *to;	/* whose folder that is; NULL: this machine's */
 	int64_t created_ms;	/* stamped into the files */
 	struct sorter *rows;	/* all records of the table, for rows too large to gather */
 	struct budget *budget;
@@ -65,6 +67,7 @@ void cutter_free(struct cutter *c);
 /*
  * Write the files of region number `region` from its records in order; rows is closed.  A family
  * without a cell gets no file.  RC_DATA names both events when the job forbids duplicates.
+ * RC_BROKEN (storage.h): the same again may do.
  */
 int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struct record_iter *rows,
 	       struct cut_result *out, struct error *err);

@@ -12,6 +12,7 @@
 #include "publish.h"
 #include "pass.h"
 #include "run.h"
+#include "storage.h"
 
 /* A kafka source: what to read, and what goes on around the commit. */
 struct load_kafka {
@@ -29,7 +30,8 @@ struct load_options {
 	const struct run_options *common;
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
 	size_t nfiles;
-	const char *output_dir;
+	const char *output_dir;		     /* or a place elsewhere (storage.h) */
+	const struct storage_options *place; /* how to get there; NULL: as it is usual */
 	struct event_limit limit;
 	const struct event_limit *max_duplicates; /* of each table's events; NULL: any */
 	const struct event_limit *max_filtered;	  /* the same, of those without a cell for it */

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "mem.h"
 #include "offsets.h"
+#include "storage.h"
 
 /* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
 #define STAGING_SUFFIX ".saltmill-partial"
@@ -21,7 +22,13 @@ struct staging;
  * RC_CONFIG.  A parent that is missing or not writable is RC_CONFIG.
  */
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
+/* The same where dir may also be a place elsewhere (storage.h); place: how to get there. */
+int staging_open_at(struct staging **out, const char *dir, const struct storage_options *place,
+		    bool *removed, struct error *err);
+/* Of the sibling, in the storage that it is in. */
 const char *staging_path(const struct staging *s);
+struct storage *staging_storage(const struct staging *s);
+bool staging_is_remote(const struct staging *s);
 /* A power loss does not undo that the sibling is there; what is in it may go. */
 int staging_keep(struct staging *s, struct error *err);
 /*
@@ -39,6 +46,8 @@ void staging_abort(struct staging *s);
 char *table_dir(const char *root, const char *name);
 /* Make such a folder, that of its namespace too; RC_CONFIG: where a file of the load's own goes. */
 int table_make_dir(const char *dir, const char *name, struct error *err);
+/* The same in a place elsewhere. */
+int table_make_dir_at(struct storage *s, const char *dir, const char *name, struct error *err);
 
 /* Rejected events, collected by several workers, written in input order. */
 struct rejects;
@@ -80,7 +89,8 @@ int rejects_nth(struct rejects *r, uint64_t n, struct buf *sentence, struct erro
 const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n);
 /* Write rejects.jsonl: one JSON object a line, in input order.  Empty file when none.  digest:
  * XXH3-128 of it. */
-int rejects_write(struct rejects *r, const char *path, uint8_t digest[16], struct error *err);
+int rejects_write(struct rejects *r, struct storage *to, const char *path, uint8_t digest[16],
+		  struct error *err);
 
 /* manifest.json: what a load is made of.  Plain data, no clock, no thread count. */
 struct manifest_file {
@@ -184,7 +194,8 @@ uint64_t manifest_region_bytes(const struct manifest_table *t, uint64_t *largest
 /* The JSON text, keys in a fixed order, two spaces of indent, a final newline. */
 void manifest_format(const struct manifest *m, struct buf *out);
 /* Write DIR-relative manifest.json durably. */
-int manifest_write(const struct manifest *m, const char *path, struct error *err);
+int manifest_write(const struct manifest *m, struct storage *to, const char *path,
+		   struct error *err);
 /*
  * Read it back; every string and array lives in *a.  RC_DATA when it is not a manifest, or not what
  * its digest says.

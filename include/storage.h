@@ -78,6 +78,8 @@ int storage_list(struct storage *s, const char *path, struct arena *a, struct st
  * already is fine. */
 int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err);
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
+/* Its time of change becomes that of this machine's clock. */
+int storage_touch(struct storage *s, const char *path, struct error *err);
 /* Rename without replacing: something at `to` is RC_IO.  Done again after a lost answer it is
  * recognised by the file_id. */
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err);
@@ -101,6 +103,8 @@ int storage_put(struct storage *s, const char *local, const char *path, unsigned
  * is RC_IO.  A failure is kept, later calls return it.  One thread at a time.
  */
 struct storage_file;
+/* Beside the codes of error.h: a connection broke in the middle; writing it all again may do. */
+enum { RC_BROKEN = -9 };
 int storage_begin(struct storage *s, struct storage_file **out, const char *path, unsigned mode,
 		  struct error *err);
 int storage_add(struct storage_file *f, const void *ptr, size_t len, struct error *err);
@@ -110,5 +114,8 @@ int storage_add(struct storage_file *f, const void *ptr, size_t len, struct erro
  */
 int storage_end(struct storage_file *f, uint8_t digest[16], struct error *err);
 void storage_abort(struct storage_file *f); /* removes it; NULL is fine */
+/* A whole small file, in the same way. */
+int storage_write(struct storage *s, const char *path, struct bytes content, uint8_t digest[16],
+		  struct error *err);
 
 #endif

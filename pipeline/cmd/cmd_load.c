@@ -12,6 +12,7 @@
 #include "input_options.h"
 #include "lint_report.h"
 #include "load.h"
+#include "place_options.h"
 #include "report.h"
 #include "reporter.h"
 
@@ -41,6 +42,7 @@ struct load_arguments {
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
 	struct input_options input;
+	struct storage_options place;
 	const struct source_feed *feed;
 	const char *plan_dir, *inputs_file;
 	struct kept_plan plan;
@@ -81,6 +83,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
 	int rc = input_option(&a->input, opt, arg, err);
+	if (rc == RC_END)
+		rc = place_option(&a->place, opt, arg, err);
 	if (rc != RC_END)
 		return rc;
 	switch (opt) {
@@ -113,7 +117,7 @@ static int check_output(const char *dir, struct error *err)
 	struct stat st;
 	if (!dir)
 		return error_set(err, RC_CONFIG, "no output folder: give -o DIR");
-	if (lstat(dir, &st) == 0)
+	if (!storage_is_remote(dir) && lstat(dir, &st) == 0)
 		return error_set(err, RC_CONFIG,
 				 "%s exists; a load never touches what is there: name a new folder",
 				 dir);
@@ -178,7 +182,13 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 		struct progress *progress, struct load_result *result, struct error *err)
 {
 	const struct kafka_log log = {print_line, NULL};
-	if (job->source == SOURCE_KAFKA && opt->nfiles == 0)
+	bool topic = job->source == SOURCE_KAFKA && opt->nfiles == 0;
+	if (topic && storage_is_remote(opt->output_dir))
+		return error_set(err, RC_CONFIG,
+				 "found output %s, expected a folder of this machine: loads of a "
+				 "topic are told apart by their folders",
+				 opt->output_dir);
+	if (topic)
 		return ingest_batch(job, opt, state_dir, &log, progress, result, err);
 	if (state_dir)
 		return error_set(err, RC_CONFIG,
@@ -243,6 +253,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .files = (const char *const *)files,
 					   .nfiles = nfiles,
 					   .output_dir = a->output_dir,
+					   .place = &a->place,
 					   .limit = a->limit,
 					   .max_duplicates =
 						   a->limits_duplicates ? &a->duplicates : NULL,
@@ -274,7 +285,8 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	{"output", required_argument, NULL, 'o'},                           \
 	{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},          \
 	{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},    \
-	{"existing", required_argument, NULL, OPT_EXISTING}
+	{"existing", required_argument, NULL, OPT_EXISTING},                \
+	PLACE_OPTIONS
 /* clang-format on */
 
 /* load, unite and replay: run with what stands behind the options. */
@@ -345,6 +357,7 @@ int cmd_unite(int argc, char **argv)
 		{"maps", required_argument, NULL, OPT_MAPS},
 		{"reduces", required_argument, NULL, OPT_REDUCES},
 		{"inputs", required_argument, NULL, OPT_INPUTS},
+		PLACE_OPTIONS,
 		{0}};
 	return command(argc, argv, own, unite);
 }

@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "input_options.h"
 #include "mem.h"
+#include "place_options.h"
 #include "text.h"
 
 #define ANSWER_HELP                                                                                \
@@ -36,7 +37,8 @@ const struct command commands[] = {
 	 cmd_check, USES_JSON},
 	{"load", "JOB [FILE...] -o DIR [options]",
 	 "events to HFiles, split file, create-table script",
-	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  -o, --output DIR        where the load appears; must not exist; also a place in HDFS: "
+	 "webhdfs://HOST:PORT/PATH\n" PLACE_HELP
 	 "  --max-rejects N|P%      bad events to tolerate (default 0: the first one stops the "
 	 "run)\n"
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide: same row key, "
@@ -136,7 +138,8 @@ const struct command commands[] = {
 	 "  --rejects[=FILE]        the messages to load (default: DIR/rejects.jsonl as it is "
 	 "now)\n"
 	 "  --job JOB               the job file (default: the one that DIR was made by)\n"
-	 "  -o, --output DIR        where the load appears; must not exist\n"
+	 "  -o, --output DIR        where the load appears; must not exist; also a place in HDFS: "
+	 "webhdfs://HOST:PORT/PATH\n" PLACE_HELP
 	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",

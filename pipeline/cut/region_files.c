@@ -47,6 +47,53 @@ bool region_files_known(const struct region_files *f)
 	return f->owners;
 }
 
+/* --- files of another place --- */
+
+static int sink_append(void *self, const void *ptr, size_t len, struct error *err)
+{
+	return storage_add(self, ptr, len, err);
+}
+
+static int sink_finish(void *self, uint8_t digest[16], struct error *err)
+{
+	return storage_end(self, digest, err);
+}
+
+static void sink_abort(void *self)
+{
+	storage_abort(self);
+}
+
+static int writer_new(struct family_file *file, struct storage *to, const struct hfile_options *opt,
+		      struct error *err)
+{
+	struct storage_file *out;
+	if (!to)
+		return hfile_writer_new(&file->writer, file->path, opt, err);
+	int rc = storage_begin(to, &out, file->path, 0, err);
+	if (rc)
+		return rc;
+	struct hfile_sink sink = {file->path, sink_append, sink_finish, sink_abort, out};
+	return hfile_writer_new_to(&file->writer, &sink, opt, err);
+}
+
+/* A region that is written again finds those of its files that were finished before. */
+static int name_file(struct storage *to, const char *from, const char *name, uint64_t bytes,
+		     struct error *err)
+{
+	struct storage_info there;
+	if (!to)
+		return rename(from, name) < 0
+			       ? error_errno(err, "cannot rename %s to %s", from, name)
+			       : RC_OK;
+	int rc = storage_stat(to, name, &there, err);
+	if (rc)
+		return rc;
+	if (there.kind == STORAGE_FILE && there.bytes == bytes)
+		return storage_remove(to, from, err); /* its name tells its bytes */
+	return storage_move(to, from, name, err);
+}
+
 static int file_open(struct region_files *f, size_t family, struct error *err)
 {
 	const struct cut_table *t = f->table;
@@ -77,7 +124,7 @@ static int file_open(struct region_files *f, size_t family, struct error *err)
 	};
 	file->path =
 		mem_format("%s/%s/.region-%zu-%u", t->hfiles_dir, fam->name, f->region, file->part);
-	return hfile_writer_new(&file->writer, file->path, &opt, err);
+	return writer_new(file, t->to, &opt, err);
 }
 
 static int file_finish(struct region_files *f, size_t family, struct error *err)
@@ -99,8 +146,7 @@ static int file_finish(struct region_files *f, size_t family, struct error *err)
 		snprintf(done->name + 2 * i, 3, "%02x", done->sum.digest[i]);
 	char *name = mem_format("%s/%s/%s", f->table->hfiles_dir,
 				f->table->table->schema.families[family].name, done->name);
-	if (rename(file->path, name) < 0)
-		rc = error_errno(err, "cannot rename %s to %s", file->path, name);
+	rc = name_file(f->table->to, file->path, name, done->sum.file_bytes, err);
 	mem_free(name);
 	mem_free(file->path);
 	file->path = NULL;

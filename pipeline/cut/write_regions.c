@@ -1,11 +1,15 @@
 /* write_regions.c - see write_regions.h */
 #include "write_regions.h"
 
+#include <float.h>
+
+#include "backoff.h"
 #include "io.h"
 #include "mem.h"
 #include "pool.h"
 
 #define READ_BUFFERS (8 * (17u << 10)) /* the smallest merge */
+#define TRIES	     4		       /* of a region whose upload breaks */
 #define LARGE_COPIES 4 /* of a value: read back, gathered, in its block, compressed */
 
 uint64_t write_memory(const struct cut_table *t)
@@ -36,14 +40,19 @@ static int write_region(struct writing *w, unsigned worker, const struct region_
 	struct bytes hi = task->region < t->splits->count ? t->splits->keys[task->region] : none;
 	struct cut_result *result = &t->results[task->region];
 	struct record_iter rows;
-	int rc = sorter_range(t->cut->rows, lo, hi, &rows, err);
-	if (rc)
-		return rc;
+	int rc = RC_BROKEN;
 	if (!w->cutters[worker])
 		w->cutters[worker] = cutter_new();
-	rc = cut_region(w->cutters[worker], t->cut, task->region, &rows, result, err);
+	for (unsigned n = 0; rc == RC_BROKEN && n < TRIES; n++) {
+		rc = n ? backoff_wait(n, DBL_MAX, err) : RC_OK;
+		if (rc == RC_OK)
+			rc = sorter_range(t->cut->rows, lo, hi, &rows, err);
+		if (rc == RC_OK)
+			rc = cut_region(w->cutters[worker], t->cut, task->region, &rows, result,
+					err);
+	}
 	if (rc)
-		return rc;
+		return err->code = rc == RC_BROKEN ? RC_IO : rc;
 	w->progress->cells += result->cells;
 	w->progress->regions++;
 	return RC_OK;

@@ -247,7 +247,7 @@ static int publish(struct mapping *m, struct map_report *r, struct arena *a, str
 {
 	uint8_t digest[16];
 	char *path = mem_format("%s/rejects.jsonl", staging_path(m->staging));
-	int rc = rejects_write(m->pass.rejects, path, digest, err);
+	int rc = rejects_write(m->pass.rejects, staging_storage(m->staging), path, digest, err);
 	mem_free(path);
 	describe(m, r, a);
 	if (rc == RC_OK)

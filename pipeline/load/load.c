@@ -27,12 +27,15 @@
 
 static int make_table_dirs(const struct load_table *t, struct error *err)
 {
-	int rc = table_make_dir(t->dir, t->job->schema.name, err);
+	struct storage *to = t->cut.to;
+	int rc = to ? table_make_dir_at(to, t->dir, t->job->schema.name, err)
+		    : table_make_dir(t->dir, t->job->schema.name, err);
 	if (rc == RC_OK)
-		rc = io_make_dir(t->cut.hfiles_dir, err);
+		rc = to ? storage_make_dirs(to, t->cut.hfiles_dir, 0, err)
+			: io_make_dir(t->cut.hfiles_dir, err);
 	for (size_t i = 0; rc == RC_OK && i < t->job->schema.nfamilies; i++) {
 		char *dir = mem_format("%s/%s", t->cut.hfiles_dir, t->job->schema.families[i].name);
-		rc = io_make_dir(dir, err);
+		rc = to ? storage_make_dirs(to, dir, 0, err) : io_make_dir(dir, err);
 		mem_free(dir);
 	}
 	return rc;
@@ -46,6 +49,7 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	t->dir = table_dir(staging_path(l->staging), t->job->schema.name);
 	t->cut = pass_cut_table(&l->pass, i);
 	t->cut.hfiles_dir = mem_format("%s/hfiles", t->dir);
+	t->cut.to = staging_is_remote(l->staging) ? staging_storage(l->staging) : NULL;
 	return make_table_dirs(t, err);
 }
 
@@ -92,10 +96,14 @@ static int open_all(struct load *l, struct error *err)
 	if (rc)
 		return rc;
 	l->threads = l->pass.memory.threads;
-	rc = staging_open(&l->staging, l->opt->output_dir, &l->result->stale_removed, err);
+	rc = staging_open_at(&l->staging, l->opt->output_dir, l->opt->place,
+			     &l->result->stale_removed, err);
+	if (rc == RC_OK && staging_is_remote(l->staging))
+		rc = io_make_temp_dir(&l->temp, o->temp_dir, "saltmill-load", err);
 	if (rc)
 		return rc;
-	rc = pass_prepare(&l->pass, o->temp_dir ? o->temp_dir : staging_path(l->staging), err);
+	l->work = l->temp ? l->temp : staging_path(l->staging);
+	rc = pass_prepare(&l->pass, o->temp_dir ? o->temp_dir : l->work, err);
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = open_table(l, i, err);
 	return rc;
@@ -179,7 +187,7 @@ static int split_table(struct load *l, size_t i, const char *work, struct error 
 
 static int split_all(struct load *l, struct error *err)
 {
-	char *work = mem_format("%s/.samples", staging_path(l->staging));
+	char *work = mem_format("%s/.samples", l->work);
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < l->job->ntables; i++)
 		rc = split_table(l, i, work, err);
@@ -213,6 +221,7 @@ static int write_all(struct load *l, struct error *err)
 
 static void close_all(struct load *l)
 {
+	struct error ignored;
 	for (size_t i = 0; l->tables && i < l->job->ntables; i++) {
 		struct load_table *t = &l->tables[i];
 		for (size_t r = 0; t->results && r <= t->splits.count; r++)
@@ -227,6 +236,9 @@ static void close_all(struct load *l)
 	maps_release(&l->maps);
 	pass_close(&l->pass);
 	staging_abort(l->staging);
+	if (l->temp)
+		io_remove_tree(l->temp, &ignored);
+	mem_free(l->temp);
 }
 
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,

@@ -10,28 +10,26 @@
 #include "load_state.h"
 #include "tuning.h"
 
-static int write_text(const char *dir, const char *name, const struct buf *text, uint8_t digest[16],
-		      struct error *err)
+static int write_text(struct storage *to, const char *dir, const char *name, const struct buf *text,
+		      uint8_t digest[16], struct error *err)
 {
 	char *path = mem_format("%s/%s", dir, name);
-	uint64_t size;
-	int rc = io_write_file(path, buf_bytes(text), err);
-	if (rc == RC_OK)
-		rc = io_digest_file(path, digest, &size, err);
+	int rc = storage_write(to, path, buf_bytes(text), digest, err);
 	mem_free(path);
 	return rc;
 }
 
-static int write_scripts(const struct load_table *t, struct manifest_table *m, struct error *err)
+static int write_scripts(const struct load_table *t, struct storage *to, struct manifest_table *m,
+			 struct error *err)
 {
 	struct buf text = {0};
 	splits_format(&t->splits, &text);
-	int rc = write_text(t->dir, "splits.txt", &text, m->splits_digest, err);
+	int rc = write_text(to, t->dir, "splits.txt", &text, m->splits_digest, err);
 	text.len = 0;
 	if (rc == RC_OK)
 		rc = ddl_create(&text, &t->job->schema, &t->splits, err);
 	if (rc == RC_OK)
-		rc = write_text(t->dir, "create.rb", &text, m->create_digest, err);
+		rc = write_text(to, t->dir, "create.rb", &text, m->create_digest, err);
 	buf_release(&text);
 	return rc;
 }
@@ -206,7 +204,7 @@ int load_publish(struct load *l, struct error *err)
 		describe_table(l->result, l->job, &l->tables[i], l->pass.tables[i].filtered,
 			       &m->tables[i]);
 		judge_sizes(&l->tables[i], &m->tables[i], &l->result->promises[i]);
-		rc = write_scripts(&l->tables[i], &m->tables[i], err);
+		rc = write_scripts(&l->tables[i], staging_storage(l->staging), &m->tables[i], err);
 	}
 	if (rc == RC_OK)
 		rc = check_law(m, err);
@@ -216,12 +214,13 @@ int load_publish(struct load *l, struct error *err)
 		rc = load_check_duplicates(l, err);
 	char *path = mem_format("%s/rejects.jsonl", staging_path(l->staging));
 	if (rc == RC_OK)
-		rc = rejects_write(l->pass.rejects, path, m->digests.rejects, err);
+		rc = rejects_write(l->pass.rejects, staging_storage(l->staging), path,
+				   m->digests.rejects, err);
 	mem_free(path);
 	path = mem_format("%s/manifest.json", staging_path(l->staging));
 	m->digests.known = true;
 	if (rc == RC_OK)
-		rc = manifest_write(m, path, err);
+		rc = manifest_write(m, staging_storage(l->staging), path, err);
 	mem_free(path);
 	return rc ? rc : make_visible(l, err);
 }

@@ -38,6 +38,8 @@ struct load {
 		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
 	} space;
 	struct staging *staging;
+	char *temp;	  /* a folder of this machine when the staging folder is elsewhere */
+	const char *work; /* that, or the staging folder */
 	struct maps maps; /* of load_halves */
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
 	struct load_table *tables;

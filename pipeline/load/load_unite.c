@@ -180,7 +180,19 @@ static int copy(const char *from, const char *to, struct error *err)
 	return rc;
 }
 
-/* Linked where that can be; what is there then is proven. */
+/* Linked where that can be. */
+static int bring(const struct load *l, const char *from, const char *to, struct error *err)
+{
+	if (staging_is_remote(l->staging))
+		return storage_put(staging_storage(l->staging), from, to, 0, NULL, NULL, err);
+	if (link(from, to) == 0)
+		return RC_OK;
+	return errno == ENOENT || errno == EEXIST
+		       ? error_errno(err, "cannot link %s to %s", from, to)
+		       : copy(from, to, err);
+}
+
+/* What is there then is proven; of a file that went elsewhere the storage compared it. */
 static int take_file(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
@@ -190,12 +202,10 @@ static int take_file(void *ctx, unsigned worker, size_t index, struct error *err
 	uint64_t size;
 	char *from = mem_format("%s/%s", t->files[index].folder, f->path);
 	char *to = mem_format("%s/%s", staging_path(t->l->staging), f->path);
-	int rc = link(from, to) == 0 ? RC_OK
-		 : errno == ENOENT || errno == EEXIST
-			 ? error_errno(err, "cannot link %s to %s", from, to)
-			 : copy(from, to, err);
+	int rc = bring(t->l, from, to, err);
 	if (rc == RC_OK)
-		rc = io_digest_file(to, digest, &size, err);
+		rc = io_digest_file(staging_is_remote(t->l->staging) ? from : to, digest, &size,
+				    err);
 	if (rc == RC_OK && (size != f->bytes || memcmp(digest, f->digest, sizeof digest) != 0))
 		rc = error_set(err, RC_DATA,
 			       "%s: is not the file that was written: its digest is "

@@ -22,6 +22,7 @@ int measure_disk_ratio(const struct cut_table *table, struct sorter *sorter, uns
 	struct cut_table t = *table;
 	struct cut_result files = {0};
 	t.hfiles_dir = work_dir;
+	t.to = NULL;
 	int rc = cell_sample_write(&t, sorter, threads, sample, &files, err);
 	if (rc == RC_OK)
 		*ratio = disk_ratio(&files);

@@ -294,11 +294,12 @@ void manifest_format(const struct manifest *m, struct buf *out)
 	arena_release(&a);
 }
 
-int manifest_write(const struct manifest *m, const char *path, struct error *err)
+int manifest_write(const struct manifest *m, struct storage *to, const char *path,
+		   struct error *err)
 {
 	struct buf text = {0};
 	manifest_format(m, &text);
-	int rc = text.len ? io_write_file(path, buf_bytes(&text), err)
+	int rc = text.len ? storage_write(to, path, buf_bytes(&text), NULL, err)
 			  : error_set(err, RC_LIMIT, "out of memory for %s", path);
 	buf_release(&text);
 	return rc;

@@ -328,30 +328,30 @@ const struct reject_reason *rejects_by_reason(struct rejects *r, size_t *n)
 	return r->reasons.item;
 }
 
-static int write_lines(struct rejects *r, struct out_file *o, struct error *err)
+static int write_lines(struct rejects *r, struct storage_file *o, struct error *err)
 {
 	struct record_iter lines;
 	struct record line;
 	int rc = open_lines(r, &lines, err);
 	if (rc)
 		return rc;
-	while ((rc = lines.next(lines.self, &line, err)) == RC_OK)
-		out_write(o, line.payload.ptr, line.payload.len);
+	while ((rc = lines.next(lines.self, &line, err)) == RC_OK &&
+	       (rc = storage_add(o, line.payload.ptr, line.payload.len, err)) == RC_OK)
+		;
 	lines.close(lines.self);
 	return rc == RC_END ? RC_OK : rc;
 }
 
-int rejects_write(struct rejects *r, const char *path, uint8_t digest[16], struct error *err)
+int rejects_write(struct rejects *r, struct storage *to, const char *path, uint8_t digest[16],
+		  struct error *err)
 {
-	struct out_file o;
-	int rc = out_open(&o, path, 0, err);
+	struct storage_file *o;
+	int rc = storage_begin(to, &o, path, 0, err);
 	if (rc)
 		return rc;
-	rc = write_lines(r, &o, err);
-	if (rc) {
-		out_abort(&o);
-		return rc;
-	}
-	out_digest(&o, digest);
-	return out_finish(&o, err);
+	rc = write_lines(r, o, err);
+	if (rc == RC_OK)
+		return storage_end(o, digest, err);
+	storage_abort(o);
+	return rc;
 }

@@ -27,15 +27,29 @@ static bool is_own_name(const char *name)
 	return false;
 }
 
+static int refuse_own_name(const char *name, struct error *err)
+{
+	if (!is_own_name(name))
+		return RC_OK;
+	return error_set(
+		err, RC_CONFIG,
+		"table %s: its folder would take the place of one of the load's own files, "
+		"expected another name",
+		name);
+}
+
+int table_make_dir_at(struct storage *s, const char *dir, const char *name, struct error *err)
+{
+	int rc = refuse_own_name(name, err);
+	return rc ? rc : storage_make_dirs(s, dir, 0, err);
+}
+
 int table_make_dir(const char *dir, const char *name, struct error *err)
 {
 	struct error ignored;
-	if (is_own_name(name))
-		return error_set(
-			err, RC_CONFIG,
-			"table %s: its folder would take the place of one of the load's own files, "
-			"expected another name",
-			name);
+	int rc = refuse_own_name(name, err);
+	if (rc)
+		return rc;
 	if (strchr(name, ':')) {
 		char *parent = mem_strdup(dir);
 		*strrchr(parent, '/') = 0;

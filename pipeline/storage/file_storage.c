@@ -119,6 +119,14 @@ static int set_mode(struct storage *s, const char *path, unsigned mode, struct e
 	return chmod(path, mode) < 0 ? error_errno(err, "cannot set the mode of %s", path) : RC_OK;
 }
 
+static int touch(struct storage *s, const char *path, struct error *err)
+{
+	(void)s;
+	return utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW) < 0
+		       ? error_errno(err, "cannot set the time of %s", path)
+		       : RC_OK;
+}
+
 static int make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err)
 {
 	struct storage_info there = {0};
@@ -294,6 +302,7 @@ const struct storage_backend file_storage = {.schemes = schemes,
 					     .list = list_folder,
 					     .make_dirs = make_dirs,
 					     .set_mode = set_mode,
+					     .touch = touch,
 					     .move = move,
 					     .remove = remove_all,
 					     .read = read_whole,

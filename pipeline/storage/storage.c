@@ -135,6 +135,11 @@ int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct 
 	return s->backend->set_mode(s, path, mode, err);
 }
 
+int storage_touch(struct storage *s, const char *path, struct error *err)
+{
+	return s->backend->touch(s, path, err);
+}
+
 int storage_move(struct storage *s, const char *from, const char *to, struct error *err)
 {
 	return s->backend->move(s, from, to, err);
@@ -211,4 +216,18 @@ void storage_abort(struct storage_file *f)
 		return;
 	f->backend->abort(f->self);
 	mem_free(f);
+}
+
+int storage_write(struct storage *s, const char *path, struct bytes content, uint8_t digest[16],
+		  struct error *err)
+{
+	struct storage_file *f;
+	int rc = storage_begin(s, &f, path, 0, err);
+	if (rc)
+		return rc;
+	rc = storage_add(f, content.ptr, content.len, err);
+	if (rc == RC_OK)
+		return storage_end(f, digest, err);
+	storage_abort(f);
+	return rc;
 }

@@ -2,10 +2,11 @@
 #include "webhdfs.h"
 
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pool.h"
+#include "clock.h"
 
 #define PATIENCE_S    60
 #define DEFAULT_BLOCK ((uint64_t)128 << 20)
@@ -247,17 +248,31 @@ static int change(struct webhdfs *w, const char *method, const char *path, const
 	return rc;
 }
 
-static int set_mode(struct storage *s, const char *path, unsigned mode, struct error *err)
+/* A change that answers nothing. */
+static int set_something(struct webhdfs *w, const char *path, const char *query, const char *what,
+			 struct error *err)
 {
-	struct webhdfs *w = s->self;
 	struct webhdfs_answer a = {0};
-	char *query = mem_format("op=SETPERMISSION&permission=%o", mode);
 	int rc = webhdfs_ask(w, "PUT", path, query, &a, err);
 	if (rc == RC_OK && a.status != 200)
-		rc = webhdfs_refused(w, "set the mode of", path, &a, err);
-	mem_free(query);
+		rc = webhdfs_refused(w, what, path, &a, err);
 	webhdfs_answer_release(&a);
 	return rc;
+}
+
+static int set_mode(struct storage *s, const char *path, unsigned mode, struct error *err)
+{
+	char query[64];
+	snprintf(query, sizeof query, "op=SETPERMISSION&permission=%o", mode);
+	return set_something(s->self, path, query, "set the mode of", err);
+}
+
+static int touch(struct storage *s, const char *path, struct error *err)
+{
+	char query[80];
+	snprintf(query, sizeof query, "op=SETTIMES&modificationtime=%lld",
+		 (long long)clock_wall_ms());
+	return set_something(s->self, path, query, "set the time of", err);
 }
 
 static int make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err)
@@ -350,6 +365,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.list = list_folder,
 						.make_dirs = make_dirs,
 						.set_mode = set_mode,
+						.touch = touch,
 						.move = move,
 						.remove = remove_all,
 						.read = read_whole,

@@ -21,9 +21,7 @@ static void keep_text(char *out, size_t size, json_t *value)
 {
 	const char *text = json_string_value(value);
 	size_t n = text ? strcspn(text, "\r\n") : 0;
-	char shown[512 + 4];
-	text_quote(shown, 512, bytes_of(text, n));
-	snprintf(out, size, "%s", shown);
+	text_quote(out, size - 4, bytes_of(text, n));
 }
 
 bool answer_refusal(struct bytes json, struct webhdfs_refusal *out)

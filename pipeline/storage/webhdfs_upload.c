@@ -322,15 +322,20 @@ static int flush(struct upload *u, struct error *err)
 	return rc;
 }
 
+static int outcome(const struct upload *u, int rc, struct error *err)
+{
+	return broke(u, rc) ? (err->code = RC_BROKEN) : rc;
+}
+
 int webhdfs_add(void *file, const void *ptr, size_t len, struct error *err)
 {
 	struct upload *u = file;
 	XXH3_128bits_update(u->digest, ptr, len);
 	int rc = u->buffer.len + len > BUFFER_BYTES ? flush(u, err) : RC_OK;
 	if (rc)
-		return rc;
+		return outcome(u, rc, err);
 	if (len >= BUFFER_BYTES)
-		return send_bytes(u, ptr, len, err);
+		return outcome(u, send_bytes(u, ptr, len, err), err);
 	buf_append(&u->buffer, ptr, len);
 	return RC_OK;
 }
@@ -345,9 +350,10 @@ int webhdfs_end(void *file, uint8_t digest[16], struct error *err)
 	int rc = flush(u, err);
 	if (rc == RC_OK)
 		rc = end_put(u, &there, err);
-	if (rc == RC_OK)
-		upload_free(u);
-	return rc;
+	if (rc)
+		return outcome(u, rc, err);
+	upload_free(u);
+	return RC_OK;
 }
 
 /* What was there before is not ours to remove. */

@@ -197,8 +197,9 @@ public class Driver {
     Configuration c = new Configuration(conf);
     c.setBoolean("hbase.loadincremental.fail.if.need.split.hfile", true);
     c.set(BulkLoadHFiles.CREATE_TABLE_CONF_KEY, "no");
+    String dir = text(a, "dir");
     Map<BulkLoadHFiles.LoadQueueItem, ByteBuffer> done =
-      BulkLoadHFiles.create(c).bulkLoad(table(a), new Path("file://" + text(a, "dir")));
+      BulkLoadHFiles.create(c).bulkLoad(table(a), new Path(dir.contains("://") ? dir : "file://" + dir));
     Set<ByteBuffer> regions = new HashSet<>(done.values());
     Map<String, Object> r = new LinkedHashMap<>();
     r.put("files", done.size());

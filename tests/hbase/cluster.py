@@ -178,6 +178,7 @@ class Cluster:
             "hbase.master.info.port": -1,
             "hbase.regionserver.info.port": -1,
             "hbase.master.port": master,
+            "dfs.replication": 1,
             # several in one JVM take what is free
             "hbase.regionserver.port": region_server if self.region_servers == 1 else 0,
             "hbase.io.compress.zstd.codec": "org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec",

@@ -27,7 +27,7 @@ FAULTS = {
     "lost": "what is asked is done, the connection ends without an answer",
     "dead": "the DataNode's address is one where nobody listens",
     "cut": "the DataNode's connection ends after 3,000 bytes, which stay",
-    "slow": "the DataNode takes nothing for 3 seconds",
+    "slow": "the DataNode takes nothing for 1.8 seconds",
     "garbled": "one byte is stored wrong",
     "full": "no DataNode has room",
     "quota": "the quota of space is used up",
@@ -285,7 +285,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def create(self, path, query):
         fault = self.tree.fault(path, "slow full quota cut garbled")
         if fault == "slow":
-            time.sleep(3)
+            time.sleep(1.8)
         if fault == "full":
             raise Refusal(403, "IOException", f"File {path} could only be written to 0 of the 1 "
                           "minReplication nodes. There are 1 datanode(s) running and no node(s) "
@@ -325,7 +325,7 @@ def serve():
     for standby in (False, True):
         handler = type("H", (Handler,), {"tree": tree, "standby": standby})
         server = Server(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         servers.append(server)
     return servers
 

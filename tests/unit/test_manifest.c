@@ -16,6 +16,8 @@
 #include "mem.h"
 #include "publish.h"
 
+static struct storage *here; /* this machine */
+
 static int setup(void **state)
 {
 	char *root = mem_strdup("/tmp/saltmill-test-XXXXXX");
@@ -163,7 +165,7 @@ static void test_manifest_round_trip(void **state)
 	m.noffsets = 2;
 	m.digests = (struct manifest_digests){.known = true, .rejects = {0x5a}};
 	char *path = mem_format("%s/manifest.json", root);
-	assert_int_equal(manifest_write(&m, path, &err), RC_OK);
+	assert_int_equal(manifest_write(&m, here, path, &err), RC_OK);
 	assert_int_equal(manifest_read(&back, path, &a, &err), RC_OK);
 	assert_string_equal(back.job_path, m.job_path);
 	assert_int_equal(back.ninputs, 1);
@@ -250,6 +252,20 @@ static void test_manifest_damaged(void **state)
 	assert_int_equal(manifest_read(&back, root, &a, &err), RC_IO);
 }
 
+static int open_here(void **state)
+{
+	struct error err;
+	(void)state;
+	return storage_open(&here, "/", NULL, &err);
+}
+
+static int close_here(void **state)
+{
+	(void)state;
+	storage_close(here);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,5 +273,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_manifest_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_manifest_damaged, setup, teardown),
 	};
-	return cmocka_run_group_tests_name("manifest", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("manifest", tests, open_here, close_here);
 }

@@ -57,7 +57,8 @@ uid_t geteuid(void)
 	return another ? another : (uid_t)syscall(SYS_geteuid);
 }
 
-static uint8_t digest[16]; /* that rejects_write gave last */
+static struct storage *here; /* this machine */
+static uint8_t digest[16];   /* that rejects_write gave last */
 
 /* A folder of the test's own, and the names in it. */
 struct place {
@@ -489,7 +490,7 @@ static void test_rejects_in_order(void **state)
 	buf_release(&sentence);
 
 	char *path = mem_format("%s/rejects.jsonl", p->root);
-	assert_int_equal(rejects_write(r, path, digest, &err), RC_OK);
+	assert_int_equal(rejects_write(r, here, path, digest, &err), RC_OK);
 	rejects_free(r);
 	FILE *f = fopen(path, "re");
 	char line[256], expected[256];
@@ -541,7 +542,7 @@ static void test_rejects_raw(void **state)
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	}
 	char *path = mem_format("%s/r", p->root);
-	assert_int_equal(rejects_write(r, path, digest, &err), RC_OK);
+	assert_int_equal(rejects_write(r, here, path, digest, &err), RC_OK);
 	char *text = slurp(path), *at = text;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		static const char start[] =
@@ -568,14 +569,15 @@ static void test_rejects_none(void **state)
 	rejects_by_reason(r, &n);
 	assert_int_equal(n, 0);
 	char *path = mem_format("%s/r", p->root);
-	assert_int_equal(rejects_write(r, path, digest, &err), RC_OK);
+	assert_int_equal(rejects_write(r, here, path, digest, &err), RC_OK);
 	char *text = slurp(path);
 	assert_string_equal(text, "");
 	/* XXH3-128 of nothing, as xxHash's own tests have it */
 	assert_memory_equal(digest,
 			    "\x99\xaa\x06\xd3\x01\x47\x98\xd8\x60\x01\xc3\x24\x46\x8d\x49\x7f", 16);
 	mem_free(text);
-	assert_int_equal(rejects_write(r, path, digest, &err), RC_IO); /* it is there already */
+	assert_int_equal(rejects_write(r, here, path, digest, &err),
+			 RC_IO); /* it is there already */
 	mem_free(path);
 	rejects_free(r);
 	rejects_free(NULL);
@@ -619,12 +621,26 @@ static void test_rejects_no_room(void **state)
 	buf_release(&sentence);
 	char *path = mem_format("%s/r", p->root);
 	limit_files(100000);
-	rc = rejects_write(r, path, digest, &err);
+	rc = rejects_write(r, here, path, digest, &err);
 	limit_files(0);
 	assert_int_equal(rc, RC_IO);
 	assert_false(there(path));
 	mem_free(path);
 	rejects_free(r);
+}
+
+static int open_here(void **state)
+{
+	struct error err;
+	(void)state;
+	return storage_open(&here, "/", NULL, &err);
+}
+
+static int close_here(void **state)
+{
+	(void)state;
+	storage_close(here);
+	return 0;
 }
 
 int main(void)
@@ -648,5 +664,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rejects_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_no_room, setup, teardown),
 	};
-	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("publish", tests, open_here, close_here);
 }

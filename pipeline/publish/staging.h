@@ -1,0 +1,35 @@
+/*
+ * staging.h - the steps of publishing that differ by place: a folder of this machine
+ * (staging_local.c) or one elsewhere (staging_remote.c); staging.c has their order
+ */
+#ifndef SALTMILL_STAGING_H
+#define SALTMILL_STAGING_H
+
+#include "publish.h"
+
+struct staging_kind {
+	/* Hold the sibling, empty but for its lock.  *found: it was there before. */
+	int (*take)(struct staging *s, bool *found, struct error *err);
+	int (*keep)(struct staging *s, struct error *err);
+	/* All in the sibling lasts, it is still ours, its lock is gone. */
+	int (*seal)(struct staging *s, struct error *err);
+	/* It becomes DIR, which is not there, and that lasts; s->renamed also when only perhaps. */
+	int (*rename)(struct staging *s, struct error *err);
+	void (*drop)(struct staging *s);    /* the sibling, if it is still ours */
+	void (*release)(struct staging *s); /* what the kind holds of *s */
+};
+extern const struct staging_kind staging_local, staging_remote;
+
+struct staging {
+	const struct staging_kind *kind;
+	struct storage *storage;
+	char *dir, *partial, *parent; /* paths in the storage */
+	const char *name;	      /* of the sibling in its parent */
+	bool renamed;		      /* DIR has been there */
+	int parent_fd, fd, lock_fd;   /* local; fd: of the sibling; -1: not open */
+	struct lease *lease;	      /* remote */
+};
+
+#define STAGING_LOCK ".lock"
+
+#endif

@@ -1,0 +1,194 @@
+"""Loads into a place elsewhere: the very files of a load on this machine, or nothing at all.
+
+The place is a small WebHDFS in memory whose faults are told by the path (tests/unit/fake_webhdfs.py).
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from load_help import Bench, rows
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "unit"))
+import fake_webhdfs  # noqa: E402  (needs the path above)
+
+PARTIAL = ".saltmill-partial"
+
+
+class Place:
+    """A server, and what is in it."""
+
+    def __init__(self):
+        self.servers = fake_webhdfs.serve()
+        self.tree = self.servers[0].RequestHandlerClass.tree
+        self.tree.nodes["/x"] = self.tree.node("ann", "755")
+
+    def url(self, path):
+        return f"webhdfs://127.0.0.1:{self.servers[0].server_port}{path}"
+
+    def files(self, path):
+        return {p[len(path) + 1:]: n["data"] for p, n in self.tree.children(path).items()
+                if n["data"] is not None}
+
+    def names(self, path):
+        return sorted(p[len(path) + 1:] for p in self.tree.children(path)
+                      if fake_webhdfs.parent(p) == path)
+
+    def close(self):
+        for s in self.servers:
+            s.shutdown()
+            s.server_close()
+
+
+@pytest.fixture
+def place():
+    p = Place()
+    yield p
+    p.close()
+
+
+@pytest.fixture
+def bench(tmp_path, saltmill):
+    b = Bench(tmp_path, saltmill)
+    b.input(rows(3000))
+    return b
+
+
+def load(bench, out, *more):
+    return bench.run("--hdfs-user", "ann", *more, out=out)
+
+
+def files_of(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def started(bench, out):
+    """A load under way, as a process."""
+    return subprocess.Popen([bench.program, "load", "job.yaml", "-o", out,
+                             "--hdfs-user", "ann"], cwd=bench.folder, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE)
+
+
+def until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_the_same_files(bench, place, tmp_path):
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    assert bench.run(out=tmp_path / "local").returncode == 0
+    r = load(bench, place.url("/x/out"), "--temp-dir", temp)
+    assert r.returncode == 0, r.stderr
+    assert f"published as {place.url('/x/out')}".encode() in r.stdout + r.stderr
+    assert place.files("/x/out") == files_of(tmp_path / "local")
+    assert place.names("/x") == ["out"]
+    assert list(temp.iterdir()) == []
+    # what is there is not touched
+    r = load(bench, place.url("/x/out"))
+    assert r.returncode == 2 and b"/x/out exists already" in r.stderr
+    assert place.files("/x/out") == files_of(tmp_path / "local")
+
+
+@pytest.mark.parametrize("fault", ["busy-5", "cut-2", "lost-2", "dead-3", "old-99"])
+def test_passing_faults(bench, place, tmp_path, fault):
+    """The server forgets, refuses and breaks off for a while."""
+    assert bench.run(out=tmp_path / "local").returncode == 0
+    r = load(bench, place.url(f"/x/fault-{fault}"))
+    assert r.returncode == 0, r.stderr
+    assert place.files(f"/x/fault-{fault}") == files_of(tmp_path / "local")
+
+
+@pytest.mark.parametrize("fault, status, said", [
+    ("full", 1, "no DataNode that is alive has room for it"),
+    ("quota", 1, "quota of space is used up"),
+    ("garbled", 1, "HDFS has other bytes than"),
+    ("denied", 2, "Permission denied: user=ann"),
+    ("garbage", 1, "no JSON"),
+    ("html", 1, "answers 500"),
+])
+def test_lasting_faults(bench, place, fault, status, said):
+    """One sentence, its status, and nothing left."""
+    r = load(bench, place.url(f"/x/fault-{fault}-999999"))
+    assert r.returncode == status, r.stderr
+    lines = [l for l in r.stderr.decode().splitlines() if ": error" in l or said in l]
+    assert lines and said in lines[-1], r.stderr
+    place.tree.faults.clear()
+    assert place.names("/x") == [] or fault in ("denied", "garbage", "html")
+
+
+def test_killed_and_started_again(bench, place, tmp_path):
+    assert bench.run(out=tmp_path / "local").returncode == 0
+    p = started(bench, place.url("/x/out"))
+    until(lambda: len(place.tree.children("/x/out" + PARTIAL)) > 3)
+    p.send_signal(signal.SIGKILL)
+    p.communicate()
+    assert place.names("/x") == ["out" + PARTIAL]
+    r = load(bench, place.url("/x/out"))
+    assert r.returncode == 0, r.stderr
+    assert b"left by a run that died" in r.stderr
+    assert place.names("/x") == ["out"]
+    assert place.files("/x/out") == files_of(tmp_path / "local")
+
+
+def test_a_living_run_is_left_alone(bench, place):
+    """Its lock is a file that names the process."""
+    p = started(bench, place.url("/x/fault-slow-2"))
+    until(lambda: "/x/fault-slow-2" + PARTIAL + "/.lock" in place.tree.nodes)
+    os.kill(p.pid, signal.SIGSTOP)
+    r = load(bench, place.url("/x/fault-slow-2"))
+    os.kill(p.pid, signal.SIGCONT)
+    assert r.returncode == 2 and b"another run is writing" in r.stderr, r.stderr
+    _, err = p.communicate()
+    assert p.returncode == 0, err
+    assert place.names("/x") == ["fault-slow-2"]
+
+
+def test_of_somebody_else(bench, place):
+    place.tree.nodes["/x/out" + PARTIAL] = place.tree.node("bob", "755")
+    r = load(bench, place.url("/x/out"))
+    assert r.returncode == 2 and b"belongs to bob, not to ann" in r.stderr, r.stderr
+    assert place.names("/x") == ["out" + PARTIAL]
+
+
+def test_stopped_by_a_signal(bench, place):
+    p = started(bench, place.url("/x/fault-busy-100000"))
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    _, err = p.communicate(timeout=20)
+    assert p.returncode == 130, err
+
+
+def test_places_that_cannot_be(bench, place, tmp_path):
+    for out, said in (("webhdfs://", "expected webhdfs://HOST[:PORT]/PATH"),
+                      ("s3://bucket/x", "expected a path, file://, webhdfs://"),
+                      (place.url("/none/out"), "its parent folder /none is not there"),
+                      (place.url("/x/.."), "cannot be the name of a new folder")):
+        r = load(bench, out)
+        assert r.returncode == 2 and said in r.stderr.decode(), (out, r.stderr)
+    r = subprocess.run([bench.program, "plan", "job.yaml", "-o", place.url("/x/plan")], cwd=bench.folder,
+                       capture_output=True, check=False)
+    assert r.returncode == 2 and b"expected a folder of this machine" in r.stderr, r.stderr
+
+
+def test_hdfs_by_its_own_name(bench, place, tmp_path):
+    """hdfs:// names the port of another protocol; where HTTP is spoken is told apart."""
+    port = place.servers[0].server_port
+    r = load(bench, "hdfs://name:8020/x/out", "--webhdfs",
+             f"127.0.0.1:{place.servers[1].server_port},127.0.0.1:{port}")
+    assert r.returncode == 0, r.stderr
+    assert "manifest.json" in place.files("/x/out")
+
+
+def test_rejects_go_there_too(bench, place):
+    bench.input(rows(100) + b"no,number,here\n")
+    r = load(bench, place.url("/x/out"), "--max-rejects", "1")
+    assert r.returncode == 3, r.stderr
+    assert place.files("/x/out")["rejects.jsonl"].count(b"\n") == 1
