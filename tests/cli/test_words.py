@@ -151,7 +151,7 @@ def refused(saltmill, folder, job):
 def conf(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("conf"))
     for name in os.listdir(os.path.join(ROOT, "conf")):
-        if not name.endswith((".yaml", ".csv")):
+        if not name.endswith((".yaml", ".csv")) and os.path.isfile(os.path.join(ROOT, "conf", name)):
             shutil.copy(os.path.join(ROOT, "conf", name), folder)
     return folder
 
