@@ -79,6 +79,19 @@ struct load_result {
 /* Rejects within the limit are no failure: look at result->manifest.rejected. */
 int load_run(const struct job *job, const struct load_options *opt, struct progress *progress,
 	     struct load_result *result, struct error *err);
+/*
+ * Loads of slices of one input, which kept to one plan, as one: their files side by side.  Of what
+ * HBase would choose between by something else than the order of the input there must be nothing:
+ * RC_DATA with the row when two loads have the same cell.  opt: output_dir, limit, max_filtered,
+ * min_rows and common are asked.
+ */
+struct load_parts {
+	const char *const *dirs;
+	size_t ndirs;
+	size_t max_files; /* of a region and family */
+};
+int load_join(const struct job *job, const struct load_options *opt, const struct load_parts *parts,
+	      struct progress *progress, struct load_result *result, struct error *err);
 void load_result_release(struct load_result *r);
 
 #endif

@@ -145,6 +145,8 @@ struct manifest_table {
 struct manifest_slice {
 	bool given;
 	uint64_t first, end; /* bytes of the file */
+	uint64_t lines;	     /* line ends in front of its end, counted as its rejects' lines are */
+	bool begins, ends;   /* no row is in front of it; behind it */
 };
 struct manifest_input {
 	const char *path;
@@ -182,6 +184,8 @@ struct manifest {
 	size_t nreasons;
 	struct manifest_table *tables;
 	size_t ntables;
+	/* Loads whose files stand side by side here; a row counts once in each.  0: it is one. */
+	size_t joined;
 	struct manifest_digests digests; /* .manifest is computed where it is written */
 };
 /* Is it of a load from Kafka? */

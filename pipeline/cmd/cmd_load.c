@@ -28,8 +28,12 @@ enum {
 	OPT_PLAN,
 	OPT_MAPS,
 	OPT_REDUCES,
-	OPT_INPUTS
+	OPT_INPUTS,
+	OPT_LOADS,
+	OPT_MAX_FILES
 };
+
+#define MAX_FILES 16 /* hbase.hstore.blockingStoreFiles, by default */
 
 struct load_arguments {
 	const char *output_dir;
@@ -48,6 +52,8 @@ struct load_arguments {
 	struct kept_plan plan;
 	bool unites;
 	struct folders maps, reduces;
+	struct folders loads; /* to be joined; none: it is no such run */
+	uint64_t max_files;
 	struct load_halves halves;
 	struct source_inputs known;
 	struct arena arena;
@@ -103,6 +109,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_MAPS: return folders_add(&a->maps, arg, err);
 	case OPT_REDUCES: return folders_add(&a->reduces, arg, err);
 	case OPT_INPUTS: a->inputs_file = arg; break;
+	case OPT_LOADS: folders_add_plainly(&a->loads, arg); break;
+	case OPT_MAX_FILES: return parse_count("--max-files", arg, 32, &a->max_files, err);
 	case OPT_REJECTS:
 		a->rejects = true;
 		a->rejects_file = arg;
@@ -232,7 +240,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	struct load_result result = {0};
 	struct progress progress = {0};
 	const char *name = a->unites ? "unite" : "load";
-	bool judges = a->unites && a->reduces.n == 0; /* the maps alone */
+	bool judges = a->unites && a->reduces.n == 0 && a->loads.n == 0; /* the maps alone */
 	int rc = judges ? RC_OK : check_output(a->output_dir, &err);
 	if (rc)
 		return command_fail(name, &err);
@@ -266,7 +274,12 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .plan = a->plan_dir ? &a->plan : NULL,
 					   .halves = a->unites ? &a->halves : NULL};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
-		rc = load(&job, &opt, a->state_dir, &progress, &result, &err);
+		const struct load_parts parts = {.dirs = (const char *const *)a->loads.path,
+						 .ndirs = a->loads.n,
+						 .max_files =
+							 a->max_files ? a->max_files : MAX_FILES};
+		rc = a->loads.n ? load_join(&job, &opt, &parts, &progress, &result, &err)
+				: load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
 	}
 	int status = rc	      ? (a->unites ? halves_fail : command_fail)(name, &err)
@@ -303,6 +316,7 @@ static int command(int argc, char **argv, const struct option *own,
 	existing_regions_release(&a.live);
 	folders_release(&a.maps);
 	folders_release(&a.reduces);
+	folders_release(&a.loads);
 	return status;
 }
 
@@ -330,13 +344,19 @@ int cmd_load(int argc, char **argv)
 
 static int unite(const struct run_options *o, struct load_arguments *a, char **operands, size_t n)
 {
-	if (n == 0 || !a->plan_dir || a->maps.n == 0) {
-		fputs("saltmill unite: expected a job, --plan and --maps; usage: saltmill unite "
-		      "JOB [FILE...] --plan DIR --maps DIR... [--reduces DIR... -o DIR]\n",
+	bool halves = a->plan_dir && a->maps.n && !a->loads.n;
+	bool loads = a->loads.n && !a->plan_dir && !a->maps.n && !a->reduces.n && !a->inputs_file;
+	if (n == 0 || !(halves || loads)) {
+		fputs("saltmill unite: expected a job, and --plan and --maps, or --loads; usage: "
+		      "saltmill unite JOB [FILE...] --plan DIR --maps DIR... [--reduces DIR... -o "
+		      "DIR], or JOB --loads DIR... -o DIR\n",
 		      stderr);
 		return EXIT_USAGE;
 	}
 	a->unites = true;
+	for (size_t i = 1; loads && i < n; i++)
+		folders_add_plainly(&a->loads, operands[i]);
+	n = loads ? 1 : n;
 	a->halves = (struct load_halves){.maps = (const char *const *)a->maps.path,
 					 .nmaps = a->maps.n,
 					 .reduces = (const char *const *)a->reduces.path,
@@ -358,6 +378,8 @@ int cmd_unite(int argc, char **argv)
 		{"reduces", required_argument, NULL, OPT_REDUCES},
 		{"inputs", required_argument, NULL, OPT_INPUTS},
 		PLACE_OPTIONS,
+		{"loads", required_argument, NULL, OPT_LOADS},
+		{"max-files", required_argument, NULL, OPT_MAX_FILES},
 		{0}};
 	return command(argc, argv, own, unite);
 }

@@ -75,7 +75,8 @@ const struct command commands[] = {
 	 "all "
 	 "maps)\n",
 	 cmd_reduce, USES_ALL & ~(USES_CODE | USES_JSON)},
-	{"unite", "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] [options]",
+	{"unite",
+	 "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] | JOB --loads DIR... -o DIR",
 	 "what maps and reduces left becomes one published load, byte for byte that of `load "
 	 "--plan`",
 	 "  FILE...                 all inputs, in order; they are read once more, to prove what "
@@ -93,6 +94,12 @@ const struct command commands[] = {
 	 "[{\"path\", \"size\"}...],\n"
 	 "                          \"digests\": [...]}, all in order, and what `digest` said of "
 	 "those that were mapped in slices\n"
+	 "  --loads DIR...          loads of slices, made by `load --slice K/N --plan DIR`, side "
+	 "by "
+	 "side: a file of each in a region;\n"
+	 "                          refused when two have the same cell, as HBase would show "
+	 "either\n"
+	 "  --max-files N           of a region and family, with --loads (default 16)\n"
 	 "  --max-rejects N|P%, --max-duplicates N|P%, --max-filtered N|P%, --min-rows N\n"
 	 "                          as of load\n"
 	 "  map, reduce and unite end with status 4 when the same input would fail the same way "

@@ -82,6 +82,11 @@ int folders_add(struct folders *f, const char *path, struct error *err)
 	return RC_OK;
 }
 
+void folders_add_plainly(struct folders *f, const char *path)
+{
+	add(f, mem_strdup(path));
+}
+
 void folders_release(struct folders *f)
 {
 	for (size_t i = 0; i < f->n; i++)

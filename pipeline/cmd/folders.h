@@ -18,6 +18,8 @@ struct folders {
  * neither.
  */
 int folders_add(struct folders *f, const char *path, struct error *err);
+/* Whatever it is. */
+void folders_add_plainly(struct folders *f, const char *path);
 void folders_release(struct folders *f);
 
 #endif

@@ -131,7 +131,13 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	if (l->opt->slice) {
 		struct source_part read;
 		source_part(l->pass.source, &read);
-		m->inputs->slice = (struct manifest_slice){true, read.first, read.end};
+		bool begins = read.head_read && read.first == read.head;
+		m->inputs->slice = (struct manifest_slice){.given = true,
+							   .first = read.first,
+							   .end = read.end,
+							   .lines = read.line_base + read.lines,
+							   .begins = begins,
+							   .ends = read.last};
 	}
 }
 

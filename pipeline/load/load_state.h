@@ -52,6 +52,12 @@ int load_take_maps(struct load *l, struct error *err);
 int load_take_reduces(struct load *l, struct error *err);
 /* All is read: decide write_threads and force what they need on the budget. */
 void load_reserve_writing(struct load *l);
+/*
+ * Let the file of the folder stand in the staging one: linked where that can be, and proven.
+ * again: what to do when it is another than f says.
+ */
+int load_take_file(struct staging *s, const char *folder, const struct manifest_file *f,
+		   const char *again, struct error *err);
 /* Release all that only writing needed. */
 void load_end_writing(struct load *l);
 

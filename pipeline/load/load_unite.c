@@ -181,10 +181,10 @@ static int copy(const char *from, const char *to, struct error *err)
 }
 
 /* Linked where that can be. */
-static int bring(const struct load *l, const char *from, const char *to, struct error *err)
+static int bring(struct staging *s, const char *from, const char *to, struct error *err)
 {
-	if (staging_is_remote(l->staging))
-		return storage_put(staging_storage(l->staging), from, to, 0, NULL, NULL, err);
+	if (staging_is_remote(s))
+		return storage_put(staging_storage(s), from, to, 0, NULL, NULL, err);
 	if (link(from, to) == 0)
 		return RC_OK;
 	return errno == ENOENT || errno == EEXIST
@@ -192,28 +192,32 @@ static int bring(const struct load *l, const char *from, const char *to, struct 
 		       : copy(from, to, err);
 }
 
-/* What is there then is proven; of a file that went elsewhere the storage compared it. */
-static int take_file(void *ctx, unsigned worker, size_t index, struct error *err)
+int load_take_file(struct staging *s, const char *folder, const struct manifest_file *f,
+		   const char *again, struct error *err)
 {
-	(void)worker;
-	struct taking *t = ctx;
-	const struct manifest_file *f = t->files[index].file;
 	uint8_t digest[16];
 	uint64_t size;
-	char *from = mem_format("%s/%s", t->files[index].folder, f->path);
-	char *to = mem_format("%s/%s", staging_path(t->l->staging), f->path);
-	int rc = bring(t->l, from, to, err);
+	char *from = mem_format("%s/%s", folder, f->path);
+	char *to = mem_format("%s/%s", staging_path(s), f->path);
+	int rc = bring(s, from, to, err);
+	/* of a file that went elsewhere the storage compared it */
 	if (rc == RC_OK)
-		rc = io_digest_file(staging_is_remote(t->l->staging) ? from : to, digest, &size,
-				    err);
+		rc = io_digest_file(staging_is_remote(s) ? from : to, digest, &size, err);
 	if (rc == RC_OK && (size != f->bytes || memcmp(digest, f->digest, sizeof digest) != 0))
 		rc = error_set(err, RC_DATA,
-			       "%s: is not the file that was written: its digest is "
-			       "another; reduce its region again",
-			       from);
+			       "%s: is not the file that was written: its digest is another; %s",
+			       from, again);
 	mem_free(from);
 	mem_free(to);
 	return rc ? rc : stop_check(err);
+}
+
+static int take_file(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	(void)worker;
+	const struct taking *t = ctx;
+	const struct taken_file *f = &t->files[index];
+	return load_take_file(t->l->staging, f->folder, f->file, "reduce its region again", err);
 }
 
 static int check_reduce(const struct load *l, const struct reduce_report *r, const char *folder,

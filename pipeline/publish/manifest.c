@@ -101,6 +101,9 @@ SHAPE(manifest_table, table_members);
 static const struct member slice_members[] = {
 	{.key = "first", COUNT, AT(manifest_slice, first)},
 	{.key = "end", COUNT, AT(manifest_slice, end)},
+	{.key = "lines", COUNT, AT(manifest_slice, lines)},
+	{.key = "begins", FLAG, AT(manifest_slice, begins)},
+	{.key = "ends", FLAG, AT(manifest_slice, ends)},
 };
 SHAPE(manifest_slice, slice_members);
 
@@ -187,6 +190,7 @@ static const struct member manifest_members[] = {
 	 AT(manifest, tables),
 	 .items = &manifest_table_shape,
 	 .count_at = AT(manifest, ntables)},
+	{.key = "joined", INDEX, AT(manifest, joined), .optional = true},
 	{.key = "digests",
 	 PART,
 	 AT(manifest, digests),

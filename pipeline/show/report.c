@@ -169,6 +169,11 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 	buf_printf(out, "\n");
 	for (size_t i = 0; i < m->ntables; i++)
 		put_table(out, &m->tables[i], &r->promises[i]);
+	if (m->joined)
+		buf_printf(out,
+			   "these are %zu loads side by side: a row that several have counts in "
+			   "each\n",
+			   m->joined);
 	buf_printf(out, "rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
 	for (size_t i = 0; i < m->nreasons; i++)
 		buf_printf(out, " %s %s%s", format_count(a, m->reasons[i].count),

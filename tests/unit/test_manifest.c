@@ -36,8 +36,11 @@ static int teardown(void **state)
 
 static struct manifest sample(void)
 {
-	static struct manifest_input inputs[] = {
-		{"ratings.csv", 2438266, 100004, {0xab, 0xcd}, {true, 21, 2438287}}};
+	static struct manifest_input inputs[] = {{"ratings.csv",
+						  2438266,
+						  100004,
+						  {0xab, 0xcd},
+						  {true, 21, 2438287, 100005, true, false}}};
 	static struct reject_reason reasons[] = {{"bad_number", 3}, {"bad_time", 1}};
 	static struct manifest_family families[] = {{"f"}, {"g"}};
 	static struct manifest_region regions[2];
@@ -108,7 +111,9 @@ static void test_manifest_format(void **state)
 		"\"ratings.csv\",\n"
 		"      \"bytes\": 2438266,\n      \"rows\": 100004,\n"
 		"      \"digest\": \"abcd0000000000000000000000000000\",\n"
-		"      \"slice\": {\n        \"first\": 21,\n        \"end\": 2438287\n      }\n   "
+		"      \"slice\": {\n        \"first\": 21,\n        \"end\": 2438287,\n"
+		"        \"lines\": 100005,\n        \"begins\": true,\n        \"ends\": false\n  "
+		"    }\n   "
 		" }\n  "
 		"],\n",
 		"\n  \"read\": 100005,\n  \"rejected\": 4,\n  \"reasons\": [",
