@@ -50,7 +50,8 @@ def test_closed_input_is_not_an_empty_one(bench):
 COMMANDS = ["--help", "--version", "load --help", "load --version", "verify --help", "load job.yaml -o new",
             "load job.yaml -o new --json", "plan job.yaml", "plan job.yaml --json", "ddl job.yaml --splits out/t/splits.txt", "verify out",
             "verify out --json", "split HexStringSplit 4", "drift job.yaml --existing live.txt",
-            "inspect FILE", "inspect FILE --json", "inspect FILE --cells"]
+            "inspect FILE", "inspect FILE --json", "inspect FILE --cells", "lint job.yaml in.csv --json", "check job.yaml",
+            "init in.csv", "help job", "digest in.csv"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
