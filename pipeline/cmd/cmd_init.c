@@ -1,4 +1,5 @@
 /* cmd_init.c - `saltmill init FILE` */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,7 +48,8 @@ static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, s
 	int rc = RC_OK;
 	for (size_t done = 0; done < yaml->len && !rc;) {
 		ssize_t n = write(fd, yaml->ptr + done, yaml->len - done);
-		rc = n > 0 ? RC_OK : error_errno(err, "a temporary file");
+		rc = n > 0 || (n < 0 && errno == EINTR) ? RC_OK
+							: error_errno(err, "a temporary file");
 		done += n > 0 ? (size_t)n : 0;
 	}
 	if (!rc)
@@ -100,13 +102,16 @@ int cmd_init(int argc, char **argv)
 		      stderr);
 		return EXIT_USAGE;
 	}
-	if (output && access(output, F_OK) == 0)
+	bool there = false;
+	if (output)
+		rc = io_exists(output, &there, &err);
+	if (rc == RC_OK && there)
 		rc = error_set(&err, RC_CONFIG, "%s: is there already, expected a new name",
 			       output);
 	if (rc == RC_OK)
 		rc = make_job(argv[first], output, o.temp_dir ? o.temp_dir : "/tmp", &yaml, &err);
 	if (rc == RC_OK && output)
-		rc = io_write_file(output, buf_bytes(&yaml), &err);
+		rc = io_replace_file(output, buf_bytes(&yaml), NULL, &err);
 	int status = rc ? command_fail("init", &err) : EXIT_DONE;
 	if (rc == RC_OK && !output)
 		status = command_show("init", &yaml);

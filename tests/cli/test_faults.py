@@ -47,10 +47,14 @@ def test_not_published(call, inputs, tmp_path):
     ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # a map is not passed over
     ("load, two threads", "stat"), ("load, two threads", "readdir"),  # nor a file of a folder
     ("load that is to be recorded", "access"), ("state made anew", "access"),  # nor a load
+    ("init", "write"),  # nor half a job left
     ("lint", "unlinkat"), ("lint", "readdir"),  # nothing is left behind unsaid
 ])
 def test_each_call(name, call, inputs, tmp_path):
-    _, violations = faults.run_scenario(name, inputs, tmp_path, campaigns=[faults.Campaign(call, "EIO", False, False)])
+    campaigns = [faults.Campaign(call, "EIO", False, False)]
+    if call == "write":
+        campaigns.append(faults.Campaign(call, "EINTR", False, True))
+    _, violations = faults.run_scenario(name, inputs, tmp_path, campaigns=campaigns)
     assert not violations, faults.report(violations)
 
 

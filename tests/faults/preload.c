@@ -35,9 +35,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
@@ -304,6 +306,17 @@ CALL(int, getgrgid_r,
      (gid_t id, struct group *restrict out, char *restrict text, size_t len,
       struct group **restrict found),
      (id, out, text, len, found), EIO)
+CALL(int, dup2, (int fd, int to), (fd, to), -1)
+CALL(int, uname, (struct utsname * out), (out), -1)
+CALL(struct passwd *, getpwuid, (uid_t id), (id), NULL)
+CALL(int, fseeko, (FILE * f, off_t at, int from), (f, at, from), -1)
+CALL(off_t, ftello, (FILE * f), (f), -1)
+CALL(int, socket, (int domain, int type, int protocol), (domain, type, protocol), -1)
+CALL(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t len), (fd, to, len), -1)
+CALL(int, getsockopt, (int fd, int level, int name, void *restrict value, socklen_t *restrict len),
+     (fd, level, name, value, len), -1)
+CALL(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len),
+     (fd, level, name, value, len), -1)
 CALL(int, access, (const char *path, int mode), (path, mode), -1)
 CALL(int, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags), -1)
 CALL(int, mkostemp, (char *name, int flags), (name, flags), -1)
@@ -390,6 +403,8 @@ static bool transfer(int fd, const char *name, size_t *len)
 TRANSFER_CALL(read, (int fd, void *ptr, size_t len), (fd, ptr, len))
 TRANSFER_CALL(pread, (int fd, void *ptr, size_t len, off_t at), (fd, ptr, len, at))
 TRANSFER_CALL(write, (int fd, const void *ptr, size_t len), (fd, ptr, len))
+TRANSFER_CALL(send, (int fd, const void *ptr, size_t len, int flags), (fd, ptr, len, flags))
+TRANSFER_CALL(recv, (int fd, void *ptr, size_t len, int flags), (fd, ptr, len, flags))
 TRANSFER_CALL(pwrite, (int fd, const void *ptr, size_t len, off_t at), (fd, ptr, len, at))
 
 /* Streams: what a failed read leaves behind, as ferror() tells it (glibc's _IO_ERR_SEEN). */
