@@ -110,10 +110,10 @@ same:
 	@$(SUB) all
 	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
 
-## soak: a stream against a real broker with a fault every few seconds; make soak [SECS=3600]
+## soak: a stream against a real broker with a fault every few seconds; make soak [SECS=3600] [TOPICS=1]
 soak: deps
 	@$(SUB) all
-	@python3 tests/kafka/soak.py $(or $(SECS),3600)
+	@python3 tests/kafka/soak.py $(or $(SECS),3600) $(or $(TOPICS),1)
 
 ## questions: 304 questions of 38 random jobs to a real HBase, by the lines that key ranges prints
 questions: deps

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A stream against a real broker for a long time, with a fault every few seconds: make soak [SECS=3600].
+"""A stream against a real broker for a long time, with a fault every few seconds: make soak [SECS=3600] [TOPICS=1].
 
 Events come in all the time.  The stream is killed, frozen, finds its disk full; the broker is killed.  Each
 published load is read back cell by cell and then deleted, as a loader behind it would; at the end the offsets
@@ -25,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from broker import Broker, KafkaError  # noqa: E402  (needs the path above)
 from rig import Rig, value  # noqa: E402
+from topics_rig import Topics  # noqa: E402
 
 PARTITIONS = 4
 DISK = 48 << 20  # of the small disk, where there may be one
@@ -52,9 +53,9 @@ def small_disk(folder):
 class Producer(threading.Thread):
     """Batch after batch, a third of them transactions of which some are aborted."""
 
-    def __init__(self, kafka, topic, chance):
+    def __init__(self, kafka, topics, chance):
         super().__init__()
-        self.kafka, self.topic, self.chance = kafka, topic, chance
+        self.kafka, self.topics, self.chance = kafka, topics, chance
         self.enough, self.up, self.sent = threading.Event(), threading.Event(), 0
 
     def run(self):
@@ -66,7 +67,7 @@ class Producer(threading.Thread):
                      for i in range(self.chance.randrange(50, 400))]
             self.sent += len(batch)
             try:
-                self.kafka.produce(self.topic, batch, self.chance.choice(["none", "lz4"]),
+                self.kafka.produce(self.chance.choice(self.topics), batch, self.chance.choice(["none", "lz4"]),
                                    transaction="soak" if self.chance.random() < 0.3 else "",
                                    commit=self.chance.random() < 0.7)
             except KafkaError:
@@ -74,12 +75,14 @@ class Producer(threading.Thread):
 
 
 class Soak:
-    def __init__(self, saltmill, kafka, folder, disk, seed):
+    def __init__(self, saltmill, kafka, folder, disk, seed, topics):
         self.kafka, self.disk, self.chance = kafka, disk, random.Random(seed)
-        self.rig = Rig(saltmill, kafka, folder, "soak", JOB)
+        self.rig = Rig(saltmill, kafka, folder, "soak", JOB) if topics == 1 else \
+            Topics(saltmill, kafka, folder, [f"soak-{i}" for i in range(topics)], key="pattern: soak-.*", more=JOB)
+        self.topics = ["soak"] if topics == 1 else self.rig.names
         if disk:
             self.rig.state = disk / "state"
-        self.producer = Producer(kafka, "soak", random.Random(seed + 1))
+        self.producer = Producer(kafka, self.topics, random.Random(seed + 1))
         self.faults = collections.Counter()
         self.seen, self.doubled, self.read = {}, 0, set()
         self.log = open(folder / "stream.log", "w+")
@@ -167,7 +170,7 @@ class Soak:
 
     def settle(self):
         """No more faults: all that came in is loaded, in time."""
-        ends = [high for _, high in self.kafka.ends("soak")]
+        ends = [high for topic in self.topics for _, high in self.kafka.ends(topic)]
         end = time.monotonic() + SETTLE_SECONDS
         while self.positions() != ends:
             self.check_alive()
@@ -181,7 +184,8 @@ class Soak:
 
     def run(self, seconds):
         """Lost and doubled offsets."""
-        self.kafka.create("soak", PARTITIONS)
+        for topic in self.topics:
+            self.kafka.create(topic, PARTITIONS)
         self.producer.start()
         self.start()
         try:
@@ -204,28 +208,29 @@ class Soak:
         return lost, self.doubled + len(set(self.seen) - set(expected))
 
 
-def run(saltmill, folder, seconds, seed):
+def run(saltmill, folder, seconds, seed, topics=1):
     """(lost, doubled, the line that tells)."""
     folder.mkdir(exist_ok=True)
     start = time.monotonic()
     with Broker(folder / "broker") as kafka, small_disk(folder / "disk") as disk:
-        soak = Soak(saltmill, kafka, folder / "soak", disk, seed)
+        soak = Soak(saltmill, kafka, folder / "soak", disk, seed, topics)
         lost, doubled = soak.run(seconds)
     faults = ", ".join(f"{n} {name}" for name, n in sorted(soak.faults.items()))
-    line = (f"soak of {time.monotonic() - start:.0f} s, seed {seed}: {len(soak.seen):,} events in {len(soak.read):,} "
-            f"loads, {sum(soak.faults.values())} faults ({faults}{'' if disk else '; no disk to fill'}), "
+    line = (f"soak of {time.monotonic() - start:.0f} s, {topics} topic{'s' * (topics > 1)}, seed {seed}: "
+            f"{len(soak.seen):,} events in {len(soak.read):,} loads, {sum(soak.faults.values())} faults ({faults}{'' if disk else '; no disk to fill'}), "
             f"{lost} lost, {doubled} doubled")
     return lost, doubled, line
 
 
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3600
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 30)
+    topics = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     saltmill = pathlib.Path(os.environ.get("SALTMILL") or root / "build" / "saltmill").resolve()
     print(f"soak for {seconds:.0f} s, seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="saltmill-soak-") as folder:
-        lost, doubled, line = run(saltmill, pathlib.Path(folder), seconds, seed)
+        lost, doubled, line = run(saltmill, pathlib.Path(folder), seconds, seed, topics)
     print(line)
     return 1 if lost or doubled else 0
 

@@ -45,3 +45,48 @@ def test_stream_into_hbase(rig, kafka, hbase):
     counts = hbase.scan("stream", out=str(scan), raw=True)
     assert expected.differences(scan) == []
     assert counts == {"rows": count, "cells": count}
+
+
+TOMBSTONES = """\
+source:
+  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, tombstones: delete}}
+fields:
+  id: {{type: u32, from: $key}}
+  at: {{type: time, unit: ms, from: $timestamp}}
+tables:
+  - name: deleted
+    rowkey: [{{field: id, as: text}}]
+    timestamp: at
+    families: {{f: {{compression: NONE}}, g: {{compression: NONE}}}}
+    cells: [{{family: f, qualifier: v, value: v}}, {{family: g, qualifier: w, value: w, optional: true}}]
+    regions: {{split: none}}
+"""
+
+
+def test_tombstones_delete_in_hbase(rig, kafka, hbase):
+    """What a compacted topic would keep is what the table shows, whichever load has value and tombstone."""
+    chance, loads, at, last = random.Random(3), [], 1476640000000, {}
+    kafka.create(rig.topic, 3)
+    rig.job.write_text(TOMBSTONES.format(brokers=kafka.brokers, topic=rig.topic))
+    for _ in range(2):
+        messages = []
+        for _ in range(400):
+            at, user = at + 1, chance.randrange(120)
+            event = None if chance.random() < 0.3 else {"v": f"v{at}"} | ({"w": f"w{at}"} if chance.random() < 0.5 else {})
+            messages.append((user % 3, b"%d" % user, None if event is None else json.dumps(event).encode(), at))
+            cells = last.setdefault(user, {})
+            cells.clear() if event is None else cells.update({c: (at, x) for c, x in event.items()})
+        kafka.produce(rig.topic, messages, "lz4")
+        loads.append(rig.load()[1])
+    assert json.loads((loads[0] / "manifest.json").read_text())["read"] == 400
+    hbase.run_script(loads[0] / "deleted" / "create.rb")
+    for out in loads:
+        hbase.bulk_load(out / "deleted" / "hfiles", "deleted")
+    expected = Cells()
+    for user, cells in last.items():
+        if cells:
+            expected.add(b"%d" % user, [("f" if c == "v" else "g", c.encode(), ts, x.encode()) for c, (ts, x) in cells.items()])
+    assert 40 < len(expected.rows) < len(last) == 120
+    scan = rig.folder / "scan"
+    hbase.scan("deleted", out=str(scan))
+    assert expected.differences(scan) == []

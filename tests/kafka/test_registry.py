@@ -11,6 +11,7 @@ import time
 import fastavro
 import pytest
 
+from rig import tree
 from test_formats import make
 
 V1 = {"type": "record", "name": "r", "fields": [{"name": "x", "type": "string"},
@@ -140,3 +141,54 @@ def test_jobs(saltmill, kafka, tmp_path, topic, text, words):
     kafka.produce(topic, [(0, None, b"x")])
     rig.set(text, "x", "x: {type: text}")
     assert words in rig.run("load", rig.job, "-o", tmp_path / "out", status=2).stderr
+
+
+SAME = """\
+source:
+  {source}
+fields:
+  id: {{type: u32}}
+  at: {{type: time{unit}}}
+  price: {{type: f64}}
+tables:
+  - name: t
+    rowkey: [{{salt: 4, of: [id]}}, {{field: id, as: u32}}, {{field: at, as: reversed_millis}}]
+    timestamp: at
+    families: {{f: {{compression: NONE}}}}
+    cells: [{{family: f, qualifier: n, value: name, optional: true}}, {{family: f, qualifier: p, value: {{field: price, as: f64}}}}]
+    regions: {{split: uniform, count: 4, first: '\\x00', last: '\\x04'}}
+"""
+
+
+def test_the_same_cells_as_from_csv(saltmill, kafka, tmp_path, topic, registry):
+    """The same events as a CSV file and as Avro and JSON in the wire format: the same HFiles, byte for byte."""
+    schema = {"type": "record", "name": "e", "fields": [
+        {"name": "id", "type": "int"}, {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "name", "type": ["null", "string"]}, {"name": "price", "type": "double"}]}
+    registry.schemas[41] = {"schema": json.dumps(schema)}
+    rig = make(saltmill, kafka, tmp_path, topic)
+    events = [{"id": i * 7919 % 5000, "at": 1476640644000 + i, "name": None if i % 11 == 0 else f"n\u00fc{i}, \"x\"",
+               "price": i / 8} for i in range(3000)]
+    lines = ["id,at,name,price"]
+    for e in events:
+        name = "" if e["name"] is None else '"' + e["name"].replace('"', '""') + '"'
+        lines.append(f"{e['id']},{e['at']},{name},{e['price']!r}")
+    (tmp_path / "events.csv").write_text("\n".join(lines) + "\n")
+    head = b"\0" + struct.pack(">I", 8)
+    forms = {"avro": [avro(41, schema, e) for e in events], "json": [head + json.dumps(e).encode() for e in events]}
+    sources = {"csv": f"csv: {{files: [{tmp_path}/events.csv]}}"}
+    for form, values in forms.items():
+        kafka.create(f"{topic}.{form}", 3)
+        kafka.produce(f"{topic}.{form}", [(i % 3, None, v) for i, v in enumerate(values)], "lz4")
+        sources[form] = f"kafka: {{brokers: '{kafka.brokers}', topic: {topic}.{form}, {how(registry, form)}}}"
+    trees, texts = {}, {}
+    for name, source in sources.items():
+        rig.job.write_text(SAME.format(source=source, unit="" if name == "avro" else ", unit: ms"))
+        _, out = rig.load(state=False)
+        files = sorted(p for p in (out / "t/hfiles").rglob("*") if p.is_file())
+        # in the order of the files' names, which are digests
+        texts[name] = sorted(l for l in rig.run("inspect", "--cells", *files).stdout.splitlines() if " f:" in l)
+        trees[name] = tree(out / "t")
+    assert len(texts["csv"]) == sum(1 + (e["name"] is not None) for e in events)
+    assert texts["avro"] == texts["csv"] and texts["json"] == texts["csv"]
+    assert trees["avro"] == trees["csv"] and trees["json"] == trees["csv"]
