@@ -176,7 +176,7 @@ define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock backoff error mem pool description splits table
-apply: apply | bytes text clock error mem io pool run hash crash hbase description splits publish storage table
+apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table
 hfile: hfile | bytes cell error table mem io pool hash crc32c
 query: query published filter | bytes cell error text mem hfile table job publish pattern
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
@@ -189,7 +189,7 @@ row: row | bytes cell text error reject mem hash encoding job key key_numbers ev
 sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish plan_settings half_reports | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
-pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
+pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
 load: load | storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source

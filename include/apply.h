@@ -30,16 +30,22 @@ struct apply_options {
 	void *say_ctx;
 };
 
+/* The cells of the load's files beside those of the live table. */
+struct apply_proof {
+	uint64_t found, missing;
+	uint64_t changed; /* the table has another value there, of another load or a Put */
+	uint64_t expired; /* older than their TTL, so that HBase does not show them */
+	uint64_t others;  /* of the table alone, in the rows of the load */
+};
+
 struct apply_table {
 	const char *name;
 	bool created, altered; /* by this run or, says the journal, one before it */
 	bool missing;	       /* with dry_run: it would be created */
 	size_t regions, files; /* live regions; files of the load */
 	uint64_t bytes, cells; /* of these files */
-	bool counted;
-	uint64_t found; /* cells in the table, delete markers among them */
-	/* What is to be found at least: cells of files none of which is older than its TTL. */
-	uint64_t expected;
+	bool checked;
+	struct apply_proof proof; /* with check */
 	const char **differences; /* sentences; what --alter changed, or would */
 	size_t ndifferences;
 };

@@ -9,7 +9,8 @@
 void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_run);
 /*
  * {"cluster": "...", "already": false, "tables": [{"name", "created", "altered", "missing",
- * "regions", "files", "bytes", "cells", "found" (with --check), "differences": ["..."]}]}
+ * "regions", "files", "bytes", "cells", "check": {"found",
+ * "missing", "changed", "expired", "others"}, "differences": ["..."]}]}
  */
 void apply_report_json(struct buf *out, const struct apply_result *r);
 

@@ -7,6 +7,9 @@
  *   position-temp position intent-temp intent load-opened load-read load-split
  *   load-written described publishing-temp publishing published record-temp recorded intent-removed
  * committed
+ *
+ * and those of handing a load to HBase: apply-before-WORD and apply-WORD, of each line of its
+ * journal (apply/journal.h).
  */
 #ifndef SALTMILL_CRASH_H
 #define SALTMILL_CRASH_H

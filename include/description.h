@@ -34,6 +34,10 @@ int description_parse(struct description *d, struct arena *a, const char *name, 
 int description_of_script(struct description *d, struct arena *a, const char *name,
 			  struct bytes script, struct error *err);
 
+/* What such a script gives a table without split keys, which has passed table_check. */
+int description_of_table(struct description *d, struct arena *a, const struct table *t,
+			 struct error *err);
+
 /* NULL if key is not in the list; the case of letters counts. */
 const char *attributes_get(const struct attributes *list, const char *key);
 void attributes_add(struct arena *a, struct attributes *list, const char *key, const char *value);

@@ -36,8 +36,7 @@ enum hbase_trouble {
 
 struct hbase_failure {
 	enum hbase_trouble trouble;
-	char name[160];		  /* the exception's class, its last part; "": none */
-	struct hbase_place moved; /* RegionMovedException says where to; host "": it does not */
+	char name[160]; /* the exception's class, its last part; "": none */
 };
 
 /*
@@ -51,7 +50,8 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 struct hbase;
 /*
  * servers: host[:port],... of masters (port 16000) or, from 2.5 on, region servers; each is asked
- * until one answers.  user: as whom to act.  RC_CONFIG: servers cannot be understood.
+ * until one answers.  user: as whom to act; NULL: $HADOOP_USER_NAME, or who runs this.  RC_CONFIG:
+ * servers cannot be understood.
  */
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);

@@ -9,6 +9,7 @@
  */
 #include <strings.h>
 
+#include "ddl.h"
 #include "description.h"
 
 struct reader {
@@ -163,4 +164,17 @@ int description_of_script(struct description *d, struct arena *a, const char *na
 	return good ? RC_OK
 		    : error_set(err, RC_DATA,
 				"%s is not a create-table script as saltmill writes it", name);
+}
+
+int description_of_table(struct description *d, struct arena *a, const struct table *t,
+			 struct error *err)
+{
+	const struct splits none = {0};
+	struct buf script = {0};
+	int rc = ddl_create(&script, t, &none, err);
+
+	if (rc == RC_OK)
+		rc = description_of_script(d, a, t->name, buf_bytes(&script), err);
+	buf_release(&script);
+	return rc;
 }

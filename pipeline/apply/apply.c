@@ -6,7 +6,6 @@
 #include "apply.h"
 
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,20 +254,17 @@ static int apply_table(struct applied *t, struct error *err)
 	return RC_OK;
 }
 
-static int check_counts(struct applied *t, struct error *err)
+static int check_cells(struct applied *t, struct error *err)
 {
-	const struct apply_table *r = t->result;
-	int rc = table_count(t, err);
+	const struct apply_proof *p = &t->result->proof;
+	int rc = table_prove(t, err);
 
-	if (rc)
-		return rc;
-	if (r->found < r->expected || (t->created && r->found > r->cells))
-		return error_set(err, RC_DATA,
-				 "table %s has %" PRIu64 " cells, expected %" PRIu64
-				 "%s: this is not what was loaded",
-				 r->name, r->found, t->created ? r->cells : r->expected,
-				 t->created ? "" : " at least");
-	return RC_OK;
+	if (rc == RC_OK && (p->missing || p->changed))
+		rc = error_set(err, RC_DATA,
+			       "table %s: of %" PRIu64 " cells of the load %" PRIu64
+			       " are missing and %" PRIu64 " have another value",
+			       t->result->name, t->result->cells, p->missing, p->changed);
+	return rc;
 }
 
 static int remove_folder(struct applying *a, struct error *err)
@@ -292,13 +288,6 @@ static int hand_over(struct applying *a, struct error *err)
 	return rc ? rc : applying_note(a, err, "finished");
 }
 
-static const char *who_runs_this(const struct apply_options *opt)
-{
-	const char *user = opt->user ? opt->user : getenv("HADOOP_USER_NAME");
-	const struct passwd *p = user && *user ? NULL : getpwuid(geteuid());
-	return user && *user ? user : p ? p->pw_name : "nobody";
-}
-
 static int look_at_all(struct applying *a, struct error *err)
 {
 	int rc = RC_OK;
@@ -315,7 +304,7 @@ static int run(struct applying *a, struct error *err)
 	int rc = read_load(a, err);
 
 	if (rc == RC_OK)
-		rc = hbase_open(&a->hbase, opt->servers, who_runs_this(opt), &why, err);
+		rc = hbase_open(&a->hbase, opt->servers, opt->user, &why, err);
 	if (rc)
 		return rc;
 	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
@@ -329,7 +318,7 @@ static int run(struct applying *a, struct error *err)
 	if (rc == RC_OK && !a->finished && !opt->dry_run)
 		rc = hand_over(a, err);
 	for (size_t i = 0; rc == RC_OK && opt->check && !opt->dry_run && i < a->ntables; i++)
-		rc = check_counts(&a->tables[i], err);
+		rc = check_cells(&a->tables[i], err);
 	return rc;
 }
 
@@ -341,6 +330,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 			     .said_ms = clock_ms()};
 
 	*out = (struct apply_result){0};
+	mem_outcome("its journal says how far it is, apply again goes on");
 	int rc = run(&a, err);
 	for (size_t i = 0; i < a.ntables; i++) {
 		splits_release(&a.tables[i].splits);

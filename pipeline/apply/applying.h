@@ -63,7 +63,7 @@ void world_make(struct applied *t);
 /* The token's folder and where files go before it: asked for once, and noted. */
 int world_open(struct applied *t, struct error *err);
 
-/* count.c: the cells of a table, by scans of its regions in parallel. */
-int table_count(struct applied *t, struct error *err);
+/* live_cells.c: each cell of the files beside the live ones, by scans in parallel. */
+int table_prove(struct applied *t, struct error *err);
 
 #endif

@@ -236,6 +236,31 @@ static int count_refusals(struct hand_file *const *files, size_t n, const struct
 		   : RC_OK;
 }
 
+/* Of a call that did not end with "loaded"; said: its exception, code 0 when it has none. */
+static int not_loaded(struct handover *h, struct group *g, const struct error *said,
+		      struct error *err)
+{
+	/*
+	 * A region that is elsewhere, or too busy, says so before it begins; any other exception
+	 * may come when some of it was done.
+	 */
+	bool lost = said->code && g->why.trouble != TROUBLE_GONE && g->why.trouble != TROUBLE_BUSY;
+	int rc = lost ? RC_OK : note_files(h, "back", g->files, g->n, err);
+
+	if (rc == RC_OK)
+		rc = resolve_all(h, g->files, g->n, lost, err);
+	if (rc)
+		return rc;
+	if (!said->code)
+		return count_refusals(g->files, g->n, g->region, err);
+	g->failed = true;
+	g->error = *said;
+	if (g->why.trouble != TROUBLE_REFUSED)
+		return RC_OK;
+	*err = *said;
+	return said->code;
+}
+
 /* Make the call of a group and note what came of it.  A negative result ends the whole. */
 static int send_group(struct handover *h, struct group *g, struct error *err)
 {
@@ -252,38 +277,17 @@ static int send_group(struct handover *h, struct group *g, struct error *err)
 		g->files[i]->state = HAND_SENT;
 	if (rc)
 		return rc;
-	rc = w->load(w->self, g->region, g->files, g->n, &loaded, &g->why, &said);
-	if (rc == RC_STOPPED) {
+	if (w->load(w->self, g->region, g->files, g->n, &loaded, &g->why, &said) == RC_STOPPED) {
 		*err = said;
-		return rc;
+		return RC_STOPPED;
 	}
-	if (rc == RC_OK && loaded) {
-		rc = note_files(h, "done", g->files, g->n, err);
-		for (size_t i = 0; rc == RC_OK && i < g->n; i++)
-			g->files[i]->state = HAND_DONE;
-		if (h->done)
-			*h->done += g->n;
-		return rc;
-	}
-	/*
-	 * A region that is elsewhere, or too busy, says so before it begins; any other exception
-	 * may come when some of it was done.
-	 */
-	bool failed = rc != RC_OK;
-	bool lost = failed && g->why.trouble != TROUBLE_GONE && g->why.trouble != TROUBLE_BUSY;
-	rc = lost ? RC_OK : note_files(h, "back", g->files, g->n, err);
-	if (rc == RC_OK)
-		rc = resolve_all(h, g->files, g->n, lost, err);
-	if (rc == RC_OK && !failed)
-		rc = count_refusals(g->files, g->n, g->region, err);
-	if (rc == RC_OK && failed) {
-		g->failed = true;
-		g->error = said;
-		if (g->why.trouble == TROUBLE_REFUSED) {
-			*err = said;
-			rc = said.code;
-		}
-	}
+	if (!loaded)
+		return not_loaded(h, g, &said, err);
+	rc = note_files(h, "done", g->files, g->n, err);
+	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
+		g->files[i]->state = HAND_DONE;
+	if (h->done)
+		*h->done += g->n;
 	return rc;
 }
 

@@ -16,13 +16,7 @@
 enum { HEADER_USER = 1, HEADER_SERVICE = 2, HEADER_CODEC = 3, USER_EFFECTIVE = 1 };
 enum { REQUEST_CALL = 1, REQUEST_METHOD = 3, REQUEST_PARAM = 4 };
 enum { ANSWER_CALL = 1, ANSWER_EXCEPTION = 2, ANSWER_CELLS = 3, CELLS_LENGTH = 1 };
-enum {
-	EXCEPTION_CLASS = 1,
-	EXCEPTION_TRACE = 2,
-	EXCEPTION_HOST = 3,
-	EXCEPTION_PORT = 4,
-	EXCEPTION_OVERLOADED = 6
-};
+enum { EXCEPTION_CLASS = 1, EXCEPTION_TRACE = 2, EXCEPTION_OVERLOADED = 6 };
 
 void rpc_put_preamble(struct buf *b, const char *service, const char *user)
 {
@@ -125,8 +119,7 @@ static int wrong_type(const char *what, struct error *err)
 int exception_read(struct bytes rest, struct hbase_failure *why, struct error *err)
 {
 	struct pb_field f;
-	struct bytes class_name = {0}, trace = {0}, host = {0};
-	uint64_t port = 0;
+	struct bytes class_name = {0}, trace = {0};
 	bool overloaded = false;
 	int rc;
 
@@ -134,8 +127,6 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 		switch (f.number) {
 		case EXCEPTION_CLASS: class_name = f.bytes; break;
 		case EXCEPTION_TRACE: trace = f.bytes; break;
-		case EXCEPTION_HOST: host = f.bytes; break;
-		case EXCEPTION_PORT: port = f.value; break;
 		case EXCEPTION_OVERLOADED: overloaded = f.value != 0; break;
 		default: break;
 		}
@@ -145,11 +136,6 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 	rc = exception_tell(class_name, trace, why, err);
 	if (overloaded && why->trouble == TROUBLE_REFUSED)
 		why->trouble = TROUBLE_BUSY;
-	if (host.len && host.len < sizeof why->moved.host && !memchr(host.ptr, 0, host.len) &&
-	    port && port <= UINT16_MAX) {
-		memcpy(why->moved.host, host.ptr, host.len);
-		why->moved.port = (uint16_t)port;
-	}
 	return rc;
 }
 

@@ -6,6 +6,10 @@
  */
 #include "session.h"
 
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "backoff.h"
 #include "clock.h"
 #include "decode.h"
@@ -188,6 +192,13 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 	}
 }
 
+static const char *who_runs_this(void)
+{
+	const char *user = getenv("HADOOP_USER_NAME");
+	const struct passwd *p = user && *user ? NULL : getpwuid(geteuid());
+	return user && *user ? user : p ? p->pw_name : "nobody";
+}
+
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err)
 {
@@ -198,7 +209,7 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	pthread_mutex_init(&h->lock, NULL);
-	h->user = mem_strdup(user);
+	h->user = mem_strdup(user ? user : who_runs_this());
 	int rc = read_servers(h, servers, err);
 	if (rc == RC_OK)
 		rc = ask_registry(h, method, &answer, why, err);

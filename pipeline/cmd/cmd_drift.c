@@ -15,7 +15,7 @@
 #include "reporter.h"
 #include "units.h"
 
-enum { OPT_EXISTING = 500, OPT_MAX_FILESIZE, OPT_STATE };
+enum { OPT_EXISTING = 500, OPT_MAX_FILESIZE, OPT_STATE, OPT_HBASE };
 
 struct drift_arguments {
 	struct existing_regions live;
@@ -28,6 +28,11 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct drift_arguments *a = ctx;
 	if (opt == OPT_EXISTING) {
 		existing_regions_add(&a->live, arg);
+		return RC_OK;
+	}
+	if (opt == OPT_HBASE) {
+		a->live.servers = arg;
+		a->live.any = true;
 		return RC_OK;
 	}
 	if (opt == OPT_STATE) {
@@ -94,6 +99,7 @@ int cmd_drift(int argc, char **argv)
 					    {"max-filesize", required_argument, NULL,
 					     OPT_MAX_FILESIZE},
 					    {"state", required_argument, NULL, OPT_STATE},
+					    {"hbase", required_argument, NULL, OPT_HBASE},
 					    {0}};
 	struct run_options o;
 	struct error err;
@@ -103,10 +109,10 @@ int cmd_drift(int argc, char **argv)
 		   rc = options_parse(argc, argv, &o, own, NULL, take_option, &a, &first);
 	if (rc)
 		status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	else if (first >= argc || !a.live.nspecs)
+	else if (first >= argc || !existing_regions_asked(&a.live))
 		fprintf(stderr,
-			"saltmill drift: no %s; usage: saltmill drift --existing FILE JOB "
-			"[FILE...]\n",
+			"saltmill drift: no %s; usage: saltmill drift --existing FILE|--hbase HOST "
+			"JOB [FILE...]\n",
 			first >= argc ? "job file" : "--existing");
 	else
 		status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1),

@@ -22,6 +22,7 @@ enum {
 	OPT_MAX_FILTERED,
 	OPT_MIN_ROWS,
 	OPT_EXISTING,
+	OPT_HBASE,
 	OPT_STATE,
 	OPT_REJECTS,
 	OPT_JOB,
@@ -103,6 +104,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		return parse_event_limit("--max-filtered", arg, &a->filtered, err);
 	case OPT_MIN_ROWS: return parse_rows(arg, &a->min_rows, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
+	case OPT_HBASE: a->live.servers = arg; break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
 	case OPT_PLAN: a->plan_dir = arg; break;
@@ -208,9 +210,10 @@ static int read_plan(struct load_arguments *a, const struct job *job, struct err
 {
 	if (!a->plan_dir)
 		return RC_OK;
-	if (a->live.nspecs)
+	if (existing_regions_asked(&a->live))
 		return error_set(err, RC_CONFIG,
-				 "--plan and --existing both say where to cut, expected one");
+				 "--plan and %s both say where to cut, expected one",
+				 a->live.servers ? "--hbase" : "--existing");
 	return kept_plan_read(&a->plan, a->plan_dir, job, err);
 }
 
@@ -299,6 +302,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},          \
 	{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},    \
 	{"existing", required_argument, NULL, OPT_EXISTING},                \
+	{"hbase", required_argument, NULL, OPT_HBASE},                      \
 	PLACE_OPTIONS
 /* clang-format on */
 

@@ -21,7 +21,7 @@
 #include "reporter.h"
 #include "tuning.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_TUNE, OPT_EXISTING };
+enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_TUNE, OPT_EXISTING, OPT_HBASE };
 
 struct plan_arguments {
 	const char *output_dir, *save, *state_dir;
@@ -56,6 +56,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_SAVE: a->save = arg; return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
+	case OPT_HBASE: a->live.servers = arg; return RC_OK;
 	case OPT_TUNE: a->tune = true; return RC_OK;
 	case OPT_FROM:
 		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
@@ -322,6 +323,7 @@ int cmd_plan(int argc, char **argv)
 					    INPUT_OPTIONS,
 					    {"tune", no_argument, NULL, OPT_TUNE},
 					    {"existing", required_argument, NULL, OPT_EXISTING},
+					    {"hbase", required_argument, NULL, OPT_HBASE},
 					    {0}};
 	struct run_options o;
 	struct plan_arguments a = {.fraction = 1};

@@ -48,6 +48,8 @@ const struct command commands[] = {
 	 "  --min-rows N            each table has at least so many, or nothing is published\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"
+	 "  --hbase HOST[:PORT],... cut at the regions that live tables have; their attributes "
+	 "must be the job's\n"
 	 "  --state DIR             of a kafka source: go on where the last load ended\n" INPUT_HELP
 	 "  --plan DIR              cut and tune as `plan -o DIR` has found\n",
 	 cmd_load, USES_ALL},
@@ -149,7 +151,8 @@ const struct command commands[] = {
 	 "webhdfs://HOST:PORT/PATH\n" PLACE_HELP
 	 "  --max-rejects N|P%      bad events to tolerate (default 0)\n"
 	 "  --max-duplicates N|P%   events of a table to tolerate that others hide (default: any)\n"
-	 "  --existing [TABLE=]FILE cut at the regions that the table has\n",
+	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
+	 "  --hbase HOST[:PORT],... the same, asked of the cluster\n",
 	 cmd_replay, USES_ALL},
 	{"seek", "--state DIR [TOPIC/]PARTITION=OFFSET... [options]",
 	 "set positions by hand; says what that skips or repeats",
@@ -166,6 +169,7 @@ const struct command commands[] = {
 	 "exist\n"
 	 "  --existing [TABLE=]FILE the regions that the table has, in place of the job's: for "
 	 "--plan\n"
+	 "  --hbase HOST[:PORT],... the same, asked of the cluster\n"
 	 "  --tune                  with -o: look for the settings of `level: auto` too, for "
 	 "--plan\n"
 	 "  --sample SHARE          look at this share of the input, evenly spread (5%)\n"
@@ -193,10 +197,11 @@ const struct command commands[] = {
 	 "printed\n"
 	 "  --drop                  disable and drop it\n",
 	 cmd_ddl, USES_QUIET | USES_JSON},
-	{"drift", "--existing FILE JOB [FILE...] [options]",
+	{"drift", "--existing FILE|--hbase HOST JOB [FILE...] [options]",
 	 "how events fall on the regions a table has, and the commands that mend it",
 	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells "
 	 "sizes and names\n"
+	 "  --hbase HOST[:PORT],... or the cluster is asked (not for sizes)\n"
 	 "  --state DIR             of a kafka source: what the next load would read; only looked "
 	 "at\n"
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
@@ -209,15 +214,16 @@ const struct command commands[] = {
 	 "that answers\n"
 	 "  --create                make tables that are missing, as their create.rb would\n"
 	 "  --alter                 bring tables to the attributes of their create.rb\n"
-	 "  --check                 count the tables' cells at the end and compare with the "
-	 "manifest\n"
+	 "  --check                 at the end, look for each cell of the load in the live "
+	 "tables\n"
 	 "  --dry-run               look at the cluster and say what would be done\n"
 	 "  --user NAME             as whom (default: $HADOOP_USER_NAME, or who runs this)\n"
 	 "  --upload URI            where files wait for their region: hdfs://..., webhdfs://..., "
 	 "/PATH (default:\n"
 	 "                          the user's home in HDFS, or beside DIR where HBase lives in "
 	 "file://)\n"
-	 "  --webhdfs HOST[:PORT],... who answers WebHDFS (default: the NameNode's host, 9870)\n"
+	 "  --webhdfs HOST[:PORT],...\n"
+	 "                          who answers WebHDFS (default: the NameNode's host, 9870)\n"
 	 "  --journal FILE          what was done so far (default: DIR.saltmill-apply); with it a "
 	 "run that broke\n"
 	 "                          off is gone on with, and a second one does nothing\n",

@@ -1,6 +1,7 @@
 #include "existing_regions.h"
 
 #include "io.h"
+#include "live_regions.h"
 
 void existing_regions_add(struct existing_regions *l, const char *spec)
 {
@@ -75,7 +76,11 @@ int existing_regions_read(struct existing_regions *l, const struct job *job, str
 	l->given = mem_calloc(job->ntables, sizeof *l->given);
 	for (size_t i = 0; rc == RC_OK && i < l->nspecs; i++)
 		rc = read_one(l, job, l->specs[i], err);
-	return rc;
+	if (rc == RC_OK && l->servers && l->nspecs)
+		rc = error_set(err, RC_CONFIG,
+			       "--existing and --hbase both say which regions there are, expected "
+			       "one");
+	return rc || !l->servers ? rc : live_regions_read(l, job, err);
 }
 
 const struct existing *existing_regions_table(const struct existing_regions *l, size_t table)

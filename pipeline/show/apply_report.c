@@ -22,8 +22,14 @@ static void table_text(struct buf *out, const struct apply_table *t, bool dry_ru
 		   format_bytes(bytes, t->bytes), t->cells);
 	for (size_t i = 0; i < t->ndifferences; i++)
 		buf_printf(out, "  %s%s\n", dry_run ? "differs: " : "was: ", t->differences[i]);
-	if (t->counted)
-		buf_printf(out, "  counted: %" PRIu64 " cells\n", t->found);
+	if (!t->checked)
+		return;
+	buf_printf(out, "  checked: %" PRIu64 " cells are there", t->proof.found);
+	if (t->proof.expired)
+		buf_printf(out, ", %" PRIu64 " are older than their TTL", t->proof.expired);
+	if (t->proof.others)
+		buf_printf(out, ", %" PRIu64 " others in the same rows", t->proof.others);
+	buf_put(out, '\n');
 }
 
 void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_run)
@@ -36,6 +42,13 @@ void apply_report_text(struct buf *out, const struct apply_result *r, bool dry_r
 		buf_append_str(out, "it was all handed over before, says its journal\n");
 }
 
+static json_t *proof_json(const struct apply_proof *p)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "found", (json_int_t)p->found, "missing",
+			 (json_int_t)p->missing, "changed", (json_int_t)p->changed, "expired",
+			 (json_int_t)p->expired, "others", (json_int_t)p->others);
+}
+
 static json_t *table_json(const struct apply_table *t)
 {
 	json_t *differences = json_array();
@@ -46,9 +59,8 @@ static json_t *table_json(const struct apply_table *t)
 			 show_string(t->name), "created", t->created, "altered", t->altered,
 			 "missing", t->missing, "regions", (json_int_t)t->regions, "files",
 			 (json_int_t)t->files, "bytes", (json_int_t)t->bytes, "cells",
-			 (json_int_t)t->cells, "found",
-			 t->counted ? json_integer((json_int_t)t->found) : NULL, "differences",
-			 differences);
+			 (json_int_t)t->cells, "check", t->checked ? proof_json(&t->proof) : NULL,
+			 "differences", differences);
 }
 
 void apply_report_json(struct buf *out, const struct apply_result *r)

@@ -124,7 +124,7 @@ def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
     (table,) = on_hdfs.done("--dry-run")["tables"]
     assert table["missing"] and not table["created"] and table["cells"] == expected.cells
     (table,) = on_hdfs.done("--create", "--check")["tables"]
-    assert table["created"] and table["regions"] == 8 and table["found"] == expected.cells
+    assert table["created"] and table["regions"] == 8 and table["check"]["found"] == expected.cells
     on_hdfs.check("flights", expected)
     on_hdfs.check_stores("flights")
     assert on_hdfs.done()["already"]
@@ -148,7 +148,7 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
     job = derive(tmp_path, "ratings.yaml", ("name: ratings", "name: applied_ratings"))
     one.load(job, shared_data / "ratings.csv")
     (table,) = one.done("--create", "--check")["tables"]
-    assert table["found"] == expected.cells and table["regions"] == 16
+    assert table["check"]["found"] == expected.cells and table["regions"] == 16
     one.check("applied_ratings", expected)
     one.check_stores("applied_ratings")
     assert {p.name for p in tmp_path.iterdir()} == {"out", "ratings.yaml", "out.saltmill-apply"}
@@ -163,7 +163,8 @@ def test_killed_at_each_step(on_hdfs, tmp_path):
         died = on_hdfs.run("--create", env=env)
         assert died.returncode == -9, (step, died.stderr)
     for table in on_hdfs.done("--create", "--check")["tables"]:
-        assert table["created"] and table["found"] == table["cells"]
+        assert table["created"] and table["check"] == {
+            "found": table["cells"], "missing": 0, "changed": 0, "expired": 0, "others": 0}
     on_hdfs.check("killed:events", by_id)
     on_hdfs.check("killed:by_word", by_word)
     on_hdfs.check_stores("killed:events")
@@ -171,6 +172,27 @@ def test_killed_at_each_step(on_hdfs, tmp_path):
     proved = subprocess.run([on_hdfs.saltmill, "verify", on_hdfs.out], capture_output=True,
                             timeout=60, check=False)
     assert proved.returncode == 0, "the load itself was changed"
+
+
+def test_check_sees_what_is_not_there(on_hdfs, tmp_path):
+    """Values that a later load gave, and rows of a table that was made anew."""
+    events(tmp_path, "checked", 900)
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.done("--create", "--check")
+    first, on_hdfs.out = on_hdfs.out, tmp_path / "later"
+    text = (tmp_path / "events.csv").read_text()
+    (tmp_path / "events.csv").write_text(text.replace(",w1\n", ",other\n"))
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.done("--check")
+    on_hdfs.out = first
+    changed = text.count(",w1\n")
+    assert changed
+    on_hdfs.refused(f"of 1800 cells of the load 0 are missing and {changed} have another value", "--check", status=1)
+    script = tmp_path / "anew.rb"
+    script.write_text("disable 'checked:events'\ndrop 'checked:events'\n"
+                      "create 'checked:events', {NAME => 'f'}, {NAME => 'g'}\n")
+    on_hdfs.hbase.run_script(script)
+    on_hdfs.refused("of 1800 cells of the load 1800 are missing and 0 have another value", "--check", status=1)
 
 
 def test_a_table_that_differs(on_hdfs, tmp_path):
@@ -195,7 +217,7 @@ def test_a_table_that_differs(on_hdfs, tmp_path):
 
 def test_regions_that_are_others(on_hdfs, tmp_path):
     """A file that lies over a live border is seen before anything is sent."""
-    events(tmp_path, "others")
+    by_id, by_word = events(tmp_path, "others")
     on_hdfs.load(tmp_path / "job.yaml")
     script = tmp_path / "before.rb"
     script.write_text(re.sub(r"SPLITS => \[.*\]", r"SPLITS => ['\\x00\\x00\\x05\\x00']",
@@ -204,6 +226,24 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     on_hdfs.refused(r"reaches over the region boundary \\x00\\x00\\x05\\x00", "--create")
     assert on_hdfs.hbase.scan("others:events") == []
     on_hdfs.refused("reaches over the region boundary", "--create", "--dry-run")
+    # the same events cut at the regions that are there
+    (tmp_path / "out.saltmill-apply").unlink()
+    on_hdfs.out = tmp_path / "again"
+    on_hdfs.load(tmp_path / "job.yaml", "--hbase", on_hdfs.hbase.master)
+    by_table = {t["name"]: t for t in on_hdfs.manifest["tables"]}
+    assert [r["end"] for r in by_table["others:events"]["regions"]] == ["\\x00\\x00\\x05\\x00", ""]
+    on_hdfs.done("--create", "--check")
+    on_hdfs.check("others:events", by_id)
+    on_hdfs.check("others:by_word", by_word)
+    drift = subprocess.run([on_hdfs.saltmill, "drift", tmp_path / "job.yaml", "--hbase", on_hdfs.hbase.master],
+                           capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert drift.returncode == 0 and "on 2 live regions" in drift.stdout, drift
+    # attributes that are not the job's are told before an event is read
+    job = (tmp_path / "job.yaml").read_text()
+    (tmp_path / "job.yaml").write_text(job.replace("versions: 2", "versions: 3"))
+    done = subprocess.run([on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase",
+                           on_hdfs.hbase.master], capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 2 and "f: VERSIONS is 2, expected 3" in done.stderr, done.stderr
 
 
 def test_refusals(on_hdfs, tmp_path):

@@ -1,0 +1,99 @@
+#include "live_regions.h"
+
+#include "hbase.h"
+
+/* Of "table,start,id.encoded.": what is between the last two points, or NULL. */
+static char *encoded_name(struct bytes name)
+{
+	size_t end = name.len;
+
+	if (end < 2 || name.ptr[end - 1] != '.')
+		return NULL;
+	const uint8_t *dot = memrchr(name.ptr, '.', --end);
+	if (!dot)
+		return NULL;
+	return mem_format("%.*s", (int)(name.ptr + end - dot - 1), (const char *)dot + 1);
+}
+
+static int take_regions(struct existing *e, const char *table, const struct hbase_regions *r,
+			struct error *err)
+{
+	int rc = RC_OK;
+
+	e->table = mem_strdup(table);
+	e->regions = mem_calloc(r->count, sizeof *e->regions);
+	for (size_t i = 0; rc == RC_OK && i < r->count; i++) {
+		e->regions[i].encoded = encoded_name(r->item[i].name);
+		e->regions[i].size_bytes = EXISTING_UNKNOWN;
+		if (i > 0)
+			rc = splits_add(&e->splits, r->item[i].start, err);
+	}
+	return rc;
+}
+
+/* Files are made for the job's attributes; a table with others would take them, and change them. */
+static int compare(const struct table *t, const struct description *have, struct arena *a,
+		   struct error *err)
+{
+	struct description want;
+	struct table_differences d;
+	int rc = description_of_table(&want, a, t, err);
+
+	if (rc)
+		return rc;
+	description_compare(&d, &want, have, a);
+	if (d.count == 0)
+		return RC_OK;
+	const struct table_difference *one = &d.item[0];
+	if (!one->key)
+		return error_set(err, RC_CONFIG, "the live table %s has no family %s", t->name,
+				 one->family);
+	return error_set(err, RC_CONFIG,
+			 "the live table %s is not as the job wants it: %s%s%s is %s, expected %s",
+			 t->name, one->family ? one->family : "", one->family ? ": " : "", one->key,
+			 one->have ? one->have : "not set", one->want);
+}
+
+static int read_table(struct existing_regions *l, size_t i, const struct table *t, struct hbase *h,
+		      struct arena *a, struct hbase_failure *why, struct error *err)
+{
+	struct description have;
+	struct hbase_regions r = {0};
+	bool exists = false;
+	int rc = hbase_describe(h, t->name, &have, a, &exists, why, err);
+
+	if (rc || !exists)
+		return rc;
+	if (!l->any) {
+		rc = compare(t, &have, a, err);
+		why->trouble = rc ? TROUBLE_REFUSED : why->trouble;
+	}
+	if (rc == RC_OK)
+		rc = hbase_regions(h, t->name, &r, why, err);
+	if (rc == RC_OK) {
+		existing_release(&l->tables[i]); /* of an attempt before */
+		l->tables[i] = (struct existing){0};
+		rc = take_regions(&l->tables[i], t->name, &r, err);
+	}
+	l->given[i] = rc == RC_OK;
+	hbase_regions_release(&r);
+	return rc;
+}
+
+int live_regions_read(struct existing_regions *l, const struct job *job, struct error *err)
+{
+	struct hbase *h;
+	struct hbase_failure why;
+	struct arena a = {0};
+	int rc = hbase_open(&h, l->servers, NULL, &why, err);
+
+	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
+		unsigned attempt = 0;
+		do
+			rc = read_table(l, i, &job->tables[i].schema, h, &a, &why, err);
+		while (rc && hbase_retry(&why, &attempt, err));
+	}
+	arena_release(&a);
+	hbase_close(h);
+	return rc;
+}
