@@ -78,6 +78,9 @@ int storage_list(struct storage *s, const char *path, struct arena *a, struct st
  * already is fine. */
 int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err);
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
+/* What a file there could take up, as many times as the place stores each byte; UINT64_MAX: it does
+ * not tell.  Quotas are not looked at. */
+int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
 /* Its time of change becomes that of this machine's clock. */
 int storage_touch(struct storage *s, const char *path, struct error *err);
 /* Rename without replacing: something at `to` is RC_IO.  Done again after a lost answer it is

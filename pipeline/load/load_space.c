@@ -98,10 +98,10 @@ int load_space_writing(struct load *l, const char *work_dir, struct error *err)
 {
 	uint64_t there;
 	double need = 0;
-	/* elsewhere others write too, and the place itself says when it is full */
-	if (staging_is_remote(l->staging) || !free_bytes(staging_path(l->staging), &there) ||
-	    most_bytes(l) <= (double)there)
-		return RC_OK;
+	int asked =
+		storage_free(staging_storage(l->staging), staging_path(l->staging), &there, err);
+	if (asked || there == UINT64_MAX || most_bytes(l) <= (double)there)
+		return asked;
 	for (size_t i = 0; i < l->job->ntables; i++) {
 		const struct load_table *t = &l->tables[i];
 		struct cell_sample sample = {.bytes = there / 4 < SAMPLE_BYTES ? there / 4

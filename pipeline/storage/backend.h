@@ -23,6 +23,7 @@ struct storage_backend {
 		    struct storage_entry **out, size_t *n, struct error *err); /* in any order */
 	int (*make_dirs)(struct storage *s, const char *path, unsigned mode, struct error *err);
 	int (*set_mode)(struct storage *s, const char *path, unsigned mode, struct error *err);
+	int (*free)(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "backend.h"
@@ -117,6 +118,16 @@ static int set_mode(struct storage *s, const char *path, unsigned mode, struct e
 {
 	(void)s;
 	return chmod(path, mode) < 0 ? error_errno(err, "cannot set the mode of %s", path) : RC_OK;
+}
+
+static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, struct error *err)
+{
+	struct statvfs st;
+	(void)s, (void)err;
+	/* a file system that does not tell is no failure */
+	if (statvfs(path, &st) == 0)
+		*bytes = (uint64_t)st.f_bavail * st.f_frsize;
+	return RC_OK;
 }
 
 static int touch(struct storage *s, const char *path, struct error *err)
@@ -302,6 +313,7 @@ const struct storage_backend file_storage = {.schemes = schemes,
 					     .list = list_folder,
 					     .make_dirs = make_dirs,
 					     .set_mode = set_mode,
+					     .free = free_bytes,
 					     .touch = touch,
 					     .move = move,
 					     .remove = remove_all,

@@ -135,6 +135,12 @@ int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct 
 	return s->backend->set_mode(s, path, mode, err);
 }
 
+int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err)
+{
+	*bytes = UINT64_MAX;
+	return s->backend->free(s, path, bytes, err);
+}
+
 int storage_touch(struct storage *s, const char *path, struct error *err)
 {
 	return s->backend->touch(s, path, err);

@@ -8,10 +8,11 @@
 
 #include "clock.h"
 
-#define PATIENCE_S    60
-#define DEFAULT_BLOCK ((uint64_t)128 << 20)
-#define HTTP_PORT     "9870" /* dfs.namenode.http-address */
-#define HTTPS_PORT    "9871"
+#define PATIENCE_S     60
+#define DEFAULT_BLOCK  ((uint64_t)128 << 20)
+#define DEFAULT_COPIES 3      /* dfs.replication */
+#define HTTP_PORT      "9870" /* dfs.namenode.http-address */
+#define HTTPS_PORT     "9871"
 
 /* --- opening --- */
 
@@ -211,25 +212,46 @@ static int read_whole(struct storage *s, const char *path, size_t most, struct b
 	return rc;
 }
 
-int webhdfs_block_bytes(struct webhdfs *w, uint64_t *out, struct error *err)
+int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err)
 {
 	struct webhdfs_answer a = {0};
 	struct error unread;
 	pthread_mutex_lock(&w->lock);
-	*out = w->block_bytes;
+	*out = w->defaults;
 	pthread_mutex_unlock(&w->lock);
-	if (*out)
+	if (out->block_bytes)
 		return RC_OK;
 	int rc = webhdfs_ask(w, "GET", "/", "op=GETSERVERDEFAULTS", &a, err);
 	/* not every server knows that question */
-	if (rc == RC_OK &&
-	    (a.status != 200 || answer_block_bytes(buf_bytes(&a.body), out, &unread)))
-		*out = DEFAULT_BLOCK;
+	if (rc == RC_OK && (a.status != 200 || answer_defaults(buf_bytes(&a.body), out, &unread)))
+		*out = (struct webhdfs_defaults){DEFAULT_BLOCK, DEFAULT_COPIES};
 	webhdfs_answer_release(&a);
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&w->lock);
-	w->block_bytes = rc ? 0 : *out;
+	w->defaults = *out;
 	pthread_mutex_unlock(&w->lock);
-	return rc;
+	return RC_OK;
+}
+
+/* Who runs the cluster may have closed that page: then it is not told. */
+static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_defaults defaults;
+	struct webhdfs_answer a = {0};
+	struct error unread;
+	(void)path;
+	int rc = webhdfs_defaults(w, &defaults, err); /* from now on the active one is known */
+	if (rc)
+		return rc;
+	webhdfs_page(w, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &a);
+	if (a.status == 200 && answer_capacity(buf_bytes(&a.body), bytes, &unread) == RC_OK)
+		*bytes /= defaults.replication;
+	else
+		*bytes = UINT64_MAX;
+	webhdfs_answer_release(&a);
+	return RC_OK;
 }
 
 /* --- changing --- */
@@ -365,6 +387,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.list = list_folder,
 						.make_dirs = make_dirs,
 						.set_mode = set_mode,
+						.free = free_bytes,
 						.touch = touch,
 						.move = move,
 						.remove = remove_all,

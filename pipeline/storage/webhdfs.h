@@ -25,7 +25,7 @@ struct webhdfs {
 	pthread_mutex_t lock; /* all below */
 	CURL *idle[IDLE_MOST];
 	size_t nidle;
-	uint64_t block_bytes; /* 0: not asked yet */
+	struct webhdfs_defaults defaults; /* block_bytes 0: not asked yet */
 };
 
 /* One answer.  {0}; release. */
@@ -35,8 +35,7 @@ struct webhdfs_answer {
 	char *location; /* where a redirection leads to; NULL: it is none */
 	struct webhdfs_refusal refusal;
 	char why[CURL_ERROR_SIZE + 64];
-	char *server;	 /* "http://HOST:PORT" that was asked */
-	int64_t date_ms; /* its clock, as it says; -1: it does not */
+	char *server; /* "http://HOST:PORT" that was asked */
 };
 void webhdfs_answer_release(struct webhdfs_answer *a);
 
@@ -60,6 +59,8 @@ int webhdfs_ask_location(struct webhdfs *w, const char *method, const char *path
 /* GET from a DataNode what the NameNode has for path, in the same way. */
 int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t most,
 		  struct webhdfs_answer *a, struct error *err);
+/* Ask the NameNode that answered last, once, for another of its pages: "/jmx?...". */
+void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a);
 /* Is it worth another try? */
 bool webhdfs_passing(const struct webhdfs_answer *a);
 /* The sentence for an answer that is no 200: "cannot WHAT PATH: ...". */
@@ -71,7 +72,7 @@ double webhdfs_until(const struct webhdfs *w);
 void webhdfs_escape(struct buf *b, const char *text);
 
 /* Of new files; asked once. */
-int webhdfs_block_bytes(struct webhdfs *w, uint64_t *out, struct error *err);
+int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err);
 
 /* Writing files, as struct storage_backend says. */
 int webhdfs_put(struct storage *s, const char *local, const char *path, unsigned mode,

@@ -20,8 +20,8 @@ static json_t *parse(struct bytes json)
 static void keep_text(char *out, size_t size, json_t *value)
 {
 	const char *text = json_string_value(value);
-	size_t n = text ? strcspn(text, "\r\n") : 0;
-	text_quote(out, size - 4, bytes_of(text, n));
+	size_t n = strcspn(text ? text : "", "\r\n");
+	text_quote(out, size - 4, bytes_of(text ? text : "", n));
 }
 
 bool answer_refusal(struct bytes json, struct webhdfs_refusal *out)
@@ -151,12 +151,26 @@ int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known,
 	return rc;
 }
 
-int answer_block_bytes(struct bytes json, uint64_t *out, struct error *err)
+int answer_defaults(struct bytes json, struct webhdfs_defaults *out, struct error *err)
 {
 	json_t *root = parse(json), *all = json_object_get(root, "FsServerDefaults");
-	int rc = take_number(all ? all : root, "blockSize", out) && *out >= 512 && *out % 512 == 0
+	json_t *from = all ? all : root;
+	int rc = take_number(from, "blockSize", &out->block_bytes) && out->block_bytes >= 512 &&
+				 out->block_bytes % 512 == 0
 			 ? RC_OK
 			 : not_such("a `blockSize`", err);
+	if (!take_number(from, "replication", &out->replication) || out->replication == 0)
+		out->replication = 1;
+	json_decref(root);
+	return rc;
+}
+
+int answer_capacity(struct bytes json, uint64_t *out, struct error *err)
+{
+	json_t *root = parse(json), *bean = json_array_get(json_object_get(root, "beans"), 0);
+	int rc = take_number(bean, "CapacityRemaining", out)
+			 ? RC_OK
+			 : not_such("a bean with `CapacityRemaining`", err);
 	json_decref(root);
 	return rc;
 }

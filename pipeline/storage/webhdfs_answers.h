@@ -24,7 +24,12 @@ int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, 
 		struct error *err);
 /* known: it is of the kind that hdfs_sum.h computes. */
 int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known, struct error *err);
-/* Of new files, from the server's defaults. */
-int answer_block_bytes(struct bytes json, uint64_t *out, struct error *err);
+/* Of new files: the server's defaults. */
+struct webhdfs_defaults {
+	uint64_t block_bytes, replication;
+};
+int answer_defaults(struct bytes json, struct webhdfs_defaults *out, struct error *err);
+/* Bytes that the DataNodes have left, of the NameNode's bean FSNamesystemState. */
+int answer_capacity(struct bytes json, uint64_t *out, struct error *err);
 
 #endif

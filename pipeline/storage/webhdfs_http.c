@@ -63,7 +63,6 @@ static void answer_clear(struct webhdfs_answer *a)
 	a->body = (struct buf){0};
 	webhdfs_answer_release(a);
 	a->body = body;
-	a->date_ms = -1;
 }
 
 /* "http://host:port" of a URL. */
@@ -77,7 +76,6 @@ static char *server_of(const char *url)
 void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
 {
 	const char *url = NULL;
-	struct curl_header *date;
 	if (code != CURLE_OK) {
 		if (!a->why[0])
 			snprintf(a->why, sizeof a->why, "%s", curl_easy_strerror(code));
@@ -87,10 +85,6 @@ void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
 	curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &url);
 	if (url)
 		a->location = mem_strdup(url);
-	if (curl_easy_header(c, "Date", 0, CURLH_HEADER, -1, &date) == CURLHE_OK) {
-		time_t t = curl_getdate(date->value, NULL);
-		a->date_ms = t < 0 ? -1 : (int64_t)t * 1000;
-	}
 	if (a->status >= 400)
 		answer_refusal(buf_bytes(&a->body), &a->refusal);
 }
@@ -232,6 +226,13 @@ static char *make_url(const struct webhdfs *w, size_t server, const char *path, 
 			       (const char *)b.ptr, query, w->user);
 	buf_release(&b);
 	return url;
+}
+
+void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
+{
+	char *url = mem_format("%s%s", w->bases[w->active], page);
+	exchange(w, "GET", url, a);
+	mem_free(url);
 }
 
 /* All NameNodes, the one that answered last first; whether an answer is final. */

@@ -295,18 +295,18 @@ static int start(struct upload *u, uint64_t block_bytes, struct error *err)
 int webhdfs_begin(struct storage *s, void **file, const char *path, unsigned mode,
 		  struct error *err)
 {
-	uint64_t block_bytes = 0;
+	struct webhdfs_defaults defaults = {0};
 	struct upload *u = upload_new(s, path, mode);
-	int rc = u->digest ? webhdfs_block_bytes(u->w, &block_bytes, err)
+	int rc = u->digest ? webhdfs_defaults(u->w, &defaults, err)
 			   : error_memory(err, sizeof *u->digest, path);
-	hdfs_sum_start(&u->sum, block_bytes);
+	hdfs_sum_start(&u->sum, defaults.block_bytes);
 	struct storage_info there = {0};
 	if (rc == RC_OK)
 		rc = webhdfs_stat(s, path, &there, err);
 	if (rc == RC_OK && there.kind != STORAGE_NOTHING)
 		rc = error_set(err, RC_IO, "cannot create %s: something is there already", path);
 	if (rc == RC_OK)
-		rc = start(u, block_bytes, err);
+		rc = start(u, defaults.block_bytes, err);
 	if (rc) {
 		upload_free(u);
 		return rc;
@@ -445,12 +445,12 @@ static int put_once(struct upload *u, int fd, const char *local, const char *que
 static int put_file(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *out, struct error *err)
 {
-	uint64_t block_bytes;
+	struct webhdfs_defaults defaults = {0};
 	double until = webhdfs_until(u->w);
-	int rc = webhdfs_block_bytes(u->w, &block_bytes, err);
-	char *query = create_query("true", u->mode, block_bytes);
+	int rc = webhdfs_defaults(u->w, &defaults, err);
+	char *query = create_query("true", u->mode, defaults.block_bytes);
 	for (unsigned n = 0; rc == RC_OK; n++) {
-		restart_sum(u, block_bytes);
+		restart_sum(u, defaults.block_bytes);
 		rc = put_once(u, fd, local, query, bytes, out, err);
 		if (rc == RC_OK || !broke(u, rc))
 			break;

@@ -192,3 +192,17 @@ def test_rejects_go_there_too(bench, place):
     r = load(bench, place.url("/x/out"), "--max-rejects", "1")
     assert r.returncode == 3, r.stderr
     assert place.files("/x/out")["rejects.jsonl"].count(b"\n") == 1
+
+
+def test_it_does_not_fit(bench, place):
+    """Each byte is stored twice there.  Without compression the files are about as large as told."""
+    bench.input(rows(40_000))
+    assert load(bench, place.url("/x/fits")).returncode == 0
+    written = sum(len(b) for p, b in place.files("/x/fits").items() if "/hfiles/" in p)
+    place.tree.free = 2 * int(0.7 * written)
+    r = load(bench, place.url("/x/out"))
+    assert r.returncode == 1, r.stderr
+    assert b"the HFiles of this load need about" in r.stderr and b"are free" in r.stderr
+    assert place.names("/x") == ["fits"]
+    place.tree.free = 4 * written
+    assert load(bench, place.url("/x/out")).returncode == 0

@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct storage_info info;
 	struct buf url = {0};
 	uint8_t sum[HDFS_SUM_BYTES];
-	uint64_t block;
+	struct webhdfs_defaults defaults;
+	uint64_t capacity;
 	bool yes;
 	read_refusal(json);
 	read_list(json);
@@ -55,8 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	answer_checksum(json, sum, &yes, &err);
 	if (answer_status(json, &info, &err) == RC_OK)
 		check_info(&info);
-	if (answer_block_bytes(json, &block, &err) == RC_OK)
-		check(block >= 512 && block % 512 == 0);
+	answer_capacity(json, &capacity, &err);
+	if (answer_defaults(json, &defaults, &err) == RC_OK)
+		check(defaults.block_bytes >= 512 && defaults.block_bytes % 512 == 0 &&
+		      defaults.replication > 0);
 	if (answer_location(json, &url, &err) == RC_OK)
 		check(url.len && url.ptr[url.len - 1] == 0);
 	buf_release(&url);

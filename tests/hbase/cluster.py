@@ -26,7 +26,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE") or pathlib.Path.home() / ".cache/saltmill")
 
-START_SECONDS = 120
+START_SECONDS = 240  # a quiet machine takes 20
 STOP_SECONDS = 5  # nothing of the data is wanted
 ANSWER_SECONDS = 300
 

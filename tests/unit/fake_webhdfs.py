@@ -80,6 +80,7 @@ class Tree:
         self.next_id = 16385
         self.nodes = {}
         self.faults = {}
+        self.free = None  # bytes of all DataNodes; None: that page is closed
         self.nodes["/"] = self.node("root", "755")
 
     def node(self, owner, mode, data=None, block=BLOCK):
@@ -150,6 +151,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if path.startswith("/data"):
                 self.data(path[5:], query)
+            elif path == "/jmx" and self.tree.free is not None:
+                self.say(beans=[{"name": query["qry"], "CapacityRemaining": self.tree.free}])
             elif path.startswith("/webhdfs/v1/"):
                 self.name(path[11:].rstrip("/") or "/", query)
             else:
@@ -205,7 +208,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.say(Location=to)
 
     def getserverdefaults(self, _, __):
-        return {"FsServerDefaults": {"blockSize": BLOCK, "bytesPerChecksum": 512}}
+        return {"FsServerDefaults": {"blockSize": BLOCK, "bytesPerChecksum": 512, "replication": 2}}
 
     def getfilestatus(self, path, _):
         return {"FileStatus": status_of(self.tree.need(path), "")}

@@ -211,6 +211,17 @@ static void streams(void **state)
 	storage_close(s);
 }
 
+/* The page is closed in this server (tests/cli/test_places.py opens it). */
+static void room(void **state)
+{
+	(void)state;
+	uint64_t bytes;
+	struct storage *s = open_fake(10);
+	assert_int_equal(storage_free(s, "/x", &bytes, &err), RC_OK);
+	assert_true(bytes == UINT64_MAX);
+	storage_close(s);
+}
+
 static void names(void **state)
 {
 	(void)state;
@@ -446,7 +457,7 @@ int main(void)
 		cmocka_unit_test(lasting_faults), cmocka_unit_test(broken_stream),
 		cmocka_unit_test(lost_answers),	  cmocka_unit_test(put_again),
 		cmocka_unit_test(name_nodes),	  cmocka_unit_test(stopped),
-		cmocka_unit_test(waits),
+		cmocka_unit_test(waits),	  cmocka_unit_test(room),
 	};
 	return cmocka_run_group_tests(tests, start_server, stop_server);
 }
