@@ -15,6 +15,7 @@ import sys
 import traceback
 
 import forms
+import halves
 import parts
 import peers
 import reading
@@ -24,7 +25,7 @@ from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
-         "forms": forms.part, "reading": reading.part}
+         "forms": forms.part, "reading": reading.part, "halves": halves.part}
 
 
 def arguments():

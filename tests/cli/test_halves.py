@@ -399,6 +399,23 @@ def test_a_map_is_the_same_whatever_threads_and_memory(halves):
     assert_same(halves.folder / "one", halves.folder / "two")
 
 
+def test_slices_smaller_than_a_row_and_without_any(tmp_path, saltmill):
+    """100 slices of 30 rows: CRLF, a row of several slices, none in most, no line end at the end."""
+    rows = [f"{i % 7},{1_400_000_000 + i},{'x' * (i % 7 * 3 + 1)}\r\n".encode() for i in range(30)]
+    rows[11] = b"3,1400000011," + b"y" * 90 + b"\r\n"
+    rows[20] = b"bad,1,x\r\n"
+    (tmp_path / "job.yaml").write_text(JOB)
+    (tmp_path / "in.csv").write_bytes(HEADER.replace(b"\n", b"\r\n") + b"".join(rows)[:-2])
+    h = Halves(tmp_path, saltmill, ["in.csv"])
+    h.plan(status=3)
+    h.load("--max-rejects", 1, status=3)
+    assert h.map_all(100) == 0
+    assert sum(h.report(f"0-{k}")["read"] == 0 for k in range(100)) >= 70
+    h.reduce_all(3)
+    h.unite("--max-rejects", 1, status=3)
+    assert_same(tmp_path / "one", tmp_path / "two")
+
+
 def test_halves_cut_at_the_regions_that_a_table_has(halves):
     keys = ["\\x00\\x00\\x00\\x00\\x08", "\\x02", "\\x03\\x00\\x00\\x00\\x0B"]
     (halves.folder / "live.txt").write_text(f"Total number of splits = {len(keys) + 1}\n" + "\n".join(keys) + "\n")
