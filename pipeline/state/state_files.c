@@ -259,6 +259,9 @@ static bool read_topic_list(const json_t *list, const char *cluster, const char 
 		if (json_unpack(json_array_get(list, i), "{s:s, s:i}", "topic", &topic,
 				"partitions", &partitions))
 			return false;
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(t->item[j].topic, topic) == 0)
+				return false;
 		t->item[i] = (struct state_topic){arena_strdup(a, cluster), arena_strdup(a, topic),
 						  partitions};
 	}

@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	static volatile size_t all; /* every byte that is handed on can be read */
 	int fd = memory_file(bytes_of(data, size), path);
-	int rc = replay_open(&r, path, "t", &err);
+	const struct kafka_source of = {.topic = "t"};
+	int rc = replay_open(&r, path, &of, &err);
 	expect_sentence(rc, &err);
 	if (rc && !strstr(err.msg, path))
 		abort();

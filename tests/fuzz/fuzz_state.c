@@ -9,24 +9,29 @@
 
 static int read_one(char kind, const char *path, struct arena *a, struct error *err)
 {
-	struct state_topic topic = {0};
+	struct state_topics topics = {0};
 	struct state_note note = {0};
 	struct state_load load = {0};
 	int rc;
 	if (kind == 'n')
 		return note_read(path, &note, err);
 	if (kind == 't') {
-		rc = topic_read(path, &topic, a, err);
-		if (!rc && (!topic.topic || !topic.cluster))
+		rc = topics_read(path, &topics, a, err);
+		if (!rc && topics.n == 0)
 			abort();
+		for (size_t i = 0; !rc && i < topics.n; i++)
+			if (!topics.item[i].topic || !topics.item[i].cluster)
+				abort();
 		return rc;
 	}
 	rc = load_read(path, &load, a, err);
 	if (!rc && (!load.dir || (load.nranges && !load.ranges) || load.phase > STATE_SEEK))
 		abort();
-	for (size_t i = 1; !rc && i < load.nranges; i++)
-		if (load.ranges[i - 1].partition >= load.ranges[i].partition)
+	for (size_t i = 1; !rc && i < load.nranges; i++) {
+		const struct offset_range *was = &load.ranges[i - 1], *r = &load.ranges[i];
+		if (place_order(was->topic, 0, r->topic, 0) == 0 && was->partition >= r->partition)
 			abort();
+	}
 	return rc;
 }
 
