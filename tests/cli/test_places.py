@@ -8,6 +8,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -149,6 +150,25 @@ def test_a_living_run_is_left_alone(bench, place):
     _, err = p.communicate()
     assert p.returncode == 0, err
     assert place.names("/x") == ["fault-slow-2"]
+
+
+def lock_of_another_machine(place, out):
+    tree = place.tree
+    tree.nodes[out + PARTIAL] = tree.node("ann", "755")
+    lock = tree.nodes[out + PARTIAL + "/.lock"] = tree.node(
+        "ann", "644", b"00000000-0000-0000-0000-000000000000 1 1 1\n")
+    return lock
+
+
+def test_a_run_on_another_machine(bench, place):
+    """Its process cannot be looked at, but it touches its lock."""
+    lock = lock_of_another_machine(place, "/x/out")
+    touch = threading.Timer(2, lambda: lock.update(time=lock["time"] + 1))
+    touch.start()
+    r = load(bench, place.url("/x/out"))
+    touch.join()
+    assert r.returncode == 2 and b"another run is writing" in r.stderr, r.stderr
+    assert place.names("/x") == ["out" + PARTIAL]
 
 
 def test_of_somebody_else(bench, place):
