@@ -154,6 +154,10 @@ struct manifest_input {
 	uint8_t digest[16];
 	struct manifest_slice slice; /* given: the other numbers and the digest are of this only */
 };
+/* Of the inputs, in their order, where they are delimited text. */
+struct manifest_column {
+	const char *name;
+};
 /* Kafka: the load before this one, of the same state folder. */
 struct manifest_link {
 	bool known;
@@ -171,6 +175,8 @@ struct manifest {
 	uint8_t job_digest[16];
 	struct manifest_input *inputs;
 	size_t ninputs;
+	struct manifest_column *columns; /* none: not written */
+	size_t ncolumns;
 	/* Kafka; otherwise NULL and none, and not written.  topic: of the offsets that name none;
 	 * NULL where the job has several, each range then names its own */
 	const char *topic, *cluster;

@@ -16,6 +16,9 @@ void report_json(struct buf *out, const struct load_result *r, const char *outpu
 void report_collisions(struct buf *out, const struct load_result *r);
 /* A line for each input file that has no rows. */
 void report_empty(struct buf *out, const struct load_result *r);
+/* A line for each way in which the columns differ from those of the load in dir: none is usual. */
+void report_columns(struct buf *out, const struct manifest *before, const char *dir,
+		    const struct manifest *now);
 /* A line for each table whose promise is broken; false when any is. */
 bool report_promises(struct buf *out, const struct load_result *r);
 /* A line of warning when a family's newest cell is already older than its TTL by the clock. */

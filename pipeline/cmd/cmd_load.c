@@ -21,6 +21,7 @@ enum {
 	OPT_MAX_DUPLICATES,
 	OPT_MAX_FILTERED,
 	OPT_MIN_ROWS,
+	OPT_PREVIOUS,
 	OPT_EXISTING,
 	OPT_HBASE,
 	OPT_STATE,
@@ -44,6 +45,8 @@ struct load_arguments {
 	uint64_t min_rows;
 	struct existing_regions live;
 	const char *state_dir;
+	const char *previous_dir;
+	struct manifest previous;
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
 	struct input_options input;
@@ -105,6 +108,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_MIN_ROWS: return parse_rows(arg, &a->min_rows, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_HBASE: a->live.servers = arg; break;
+	case OPT_PREVIOUS: a->previous_dir = arg; break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
 	case OPT_PLAN: a->plan_dir = arg; break;
@@ -152,9 +156,10 @@ static void warn_of_design(struct buf *warnings, const struct job *job, const st
 	lint_release(&found);
 }
 
-static int print_result(const struct run_options *o, const struct job *job,
-			const struct load_result *r, const char *dir)
+static int print_result(const struct run_options *o, const struct load_arguments *a,
+			const struct job *job, const struct load_result *r)
 {
+	const char *dir = a->output_dir;
 	struct buf text = {0}, warnings = {0};
 	if (r->stale_removed && !o->quiet)
 		buf_printf(&warnings, "removed %s" STAGING_SUFFIX ", left by a run that died\n",
@@ -170,6 +175,8 @@ static int print_result(const struct run_options *o, const struct job *job,
 	warn_of_design(&warnings, job, r);
 	report_collisions(&warnings, r);
 	report_empty(&warnings, r);
+	if (a->previous_dir)
+		report_columns(&warnings, &a->previous, a->previous_dir, &r->manifest);
 	bool kept = report_promises(&warnings, r);
 	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
@@ -217,6 +224,17 @@ static int read_plan(struct load_arguments *a, const struct job *job, struct err
 	return kept_plan_read(&a->plan, a->plan_dir, job, err);
 }
 
+static int read_previous(struct load_arguments *a, struct error *err)
+{
+	struct buf path = {0};
+	if (!a->previous_dir)
+		return RC_OK;
+	buf_printf(&path, "%s/manifest.json%c", a->previous_dir, 0);
+	int rc = manifest_read(&a->previous, (const char *)path.ptr, &a->arena, err);
+	buf_release(&path);
+	return rc ? error_prefix(err, "--previous: ") : RC_OK;
+}
+
 /* The inputs are not here: what they are is told. */
 static int read_inputs(struct load_arguments *a, size_t nfiles, struct error *err)
 {
@@ -249,6 +267,8 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 		return command_fail(name, &err);
 	rc = job_load(&job, job_path, &err);
 	job.allow_code = o->allow_code;
+	if (rc == RC_OK)
+		rc = read_previous(a, &err);
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
 	if (rc == RC_OK)
@@ -287,7 +307,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	}
 	int status = rc	      ? (a->unites ? halves_fail : command_fail)(name, &err)
 		     : judges ? EXIT_DONE
-			      : print_result(o, &job, &result, a->output_dir);
+			      : print_result(o, a, &job, &result);
 	load_result_release(&result);
 	kept_plan_release(&a->plan);
 	arena_release(&a->arena);
@@ -339,6 +359,7 @@ int cmd_load(int argc, char **argv)
 					    {"max-filtered", required_argument, NULL,
 					     OPT_MAX_FILTERED},
 					    {"min-rows", required_argument, NULL, OPT_MIN_ROWS},
+					    {"previous", required_argument, NULL, OPT_PREVIOUS},
 					    {"state", required_argument, NULL, OPT_STATE},
 					    INPUT_OPTIONS,
 					    {"plan", required_argument, NULL, OPT_PLAN},

@@ -46,6 +46,8 @@ const struct command commands[] = {
 	 "                          (default: any; more than 1% are told)\n"
 	 "  --max-filtered N|P%     filtered events of a table to tolerate: they gave it nothing\n"
 	 "  --min-rows N            each table has at least so many, or nothing is published\n"
+	 "  --previous DIR          an earlier load of the job: columns that differ from its are "
+	 "told\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has: what get_splits or "
 	 "list_regions printed\n"
 	 "  --hbase HOST[:PORT],... cut at the regions that live tables have; their attributes "

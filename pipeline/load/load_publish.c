@@ -141,6 +141,18 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
+/* All else has what the job asks for. */
+static void describe_columns(struct load *l, struct manifest *m)
+{
+	struct arena *a = &l->result->arena;
+	if (l->job->source != SOURCE_CSV)
+		return;
+	const char *const *names = source_columns(l->pass.source, &m->ncolumns);
+	m->columns = arena_alloc(a, m->ncolumns * sizeof *m->columns);
+	for (size_t i = 0; i < m->ncolumns; i++)
+		m->columns[i].name = arena_strdup(a, names[i]);
+}
+
 static void describe_topic(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
@@ -194,6 +206,7 @@ int load_publish(struct load *l, struct error *err)
 	m->job_path = l->job->path;
 	memcpy(m->job_digest, l->job->digest, sizeof m->job_digest);
 	describe_inputs(l, m);
+	describe_columns(l, m);
 	describe_topic(l, m);
 	size_t nreasons;
 	const struct reject_reason *reasons = rejects_by_reason(l->pass.rejects, &nreasons);

@@ -120,6 +120,11 @@ static const struct member input_members[] = {
 };
 SHAPE(manifest_input, input_members);
 
+static const struct member column_members[] = {
+	{.key = "name", TEXT, AT(manifest_column, name)},
+};
+SHAPE(manifest_column, column_members);
+
 static const struct member reason_members[] = {
 	{.key = "reason", TEXT, AT(reject_reason, reason)},
 	{.key = "count", COUNT, AT(reject_reason, count)},
@@ -164,6 +169,12 @@ static const struct member manifest_members[] = {
 	 AT(manifest, inputs),
 	 .items = &manifest_input_shape,
 	 .count_at = AT(manifest, ninputs)},
+	{.key = "columns",
+	 LIST,
+	 AT(manifest, columns),
+	 .items = &manifest_column_shape,
+	 .count_at = AT(manifest, ncolumns),
+	 .optional = true},
 	{.key = "cluster", TEXT, AT(manifest, cluster), .optional = true},
 	{.key = "topic", TEXT, AT(manifest, topic), .optional = true},
 	{.key = "load", TEXT, AT(manifest, load), .optional = true},
