@@ -286,7 +286,7 @@ class Scenario:
 
     def wrong_next(self, out, got):
         """The run after a failed one does as if nothing had been."""
-        if got.status == self.want.status or not got.tree or "out" in got.tree:
+        if got.status == self.want.status or not got.tree or {"out", "out.yaml"} & set(got.tree):
             return None
         for temporary in out.glob("saltmill-*"):
             shutil.rmtree(temporary)

@@ -129,7 +129,7 @@ class TopicScenario(faults.Scenario):
     def tree_of(self, out):
         """What was published; how far the state has come is for the next run to tell."""
         rests = [json.loads(path.read_text()) for path in out.glob("rest?/manifest.json")]
-        return faults.tree(out / "loads") | ({"loaded twice": None} if any(m["offsets"] for m in rests) else {})
+        return faults.tree(out / "loads") | ({"loaded twice": None} if any(m["read"] for m in rests) else {})
 
     def left_wrong(self, got):
         """A failed run: each load that is there is whole."""
