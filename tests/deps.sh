@@ -93,7 +93,7 @@ build_packages() {
 
 test_packages() {
 	# shellcheck disable=SC2046
-	install $(missing kcat=kcat strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
+	install $(missing kcat=kcat openssl=openssl strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 }
 

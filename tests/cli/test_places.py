@@ -24,8 +24,8 @@ PARTIAL = ".saltmill-partial"
 class Place:
     """A server, and what is in it."""
 
-    def __init__(self):
-        self.servers = fake_webhdfs.serve()
+    def __init__(self, certificate=None):
+        self.servers = fake_webhdfs.serve(certificate)
         self.tree = self.servers[0].RequestHandlerClass.tree
         self.tree.nodes["/x"] = self.tree.node("ann", "755")
 
@@ -226,3 +226,22 @@ def test_it_does_not_fit(bench, place):
     assert place.names("/x") == ["fits"]
     place.tree.free = 4 * written
     assert load(bench, place.url("/x/out")).returncode == 0
+
+
+def test_https(bench, tmp_path):
+    """The certificate is of our own making: only who is told of it trusts it."""
+    pem = tmp_path / "both.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=fake",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", pem, "-out", tmp_path / "cert.pem"],
+                   capture_output=True, check=True)
+    pem.write_bytes(pem.read_bytes() + (tmp_path / "cert.pem").read_bytes())
+    place = Place(pem)
+    out = "s" + place.url("/x/out")
+    try:
+        r = load(bench, out, "--hdfs-patience", "1")
+        assert r.returncode == 1 and b"certificate" in r.stderr, r.stderr
+        r = load(bench, out, "--hdfs-ca", tmp_path / "cert.pem")
+        assert r.returncode == 0, r.stderr
+        assert "manifest.json" in place.files("/x/out")
+    finally:
+        place.close()

@@ -12,6 +12,7 @@ import http.server
 import json
 import re
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -125,6 +126,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     tree = None  # of the class made for a server
     standby = False
+    scheme = "http"
 
     def log_message(self, *_):
         pass
@@ -201,7 +203,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with socket.socket() as s:
                 s.bind(("127.0.0.1", 0))
                 port = s.getsockname()[1]
-        to = (f"http://127.0.0.1:{port}/data{urllib.parse.quote(path)}?"
+        to = (f"{self.scheme}://127.0.0.1:{port}/data{urllib.parse.quote(path)}?"
               f"{urllib.parse.urlencode(query)}")
         if fault == "old" or "noredirect" not in query:
             return self.answer(307, Location=to)
@@ -321,13 +323,18 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a client that went away
 
 
-def serve():
-    """(active server, standby server), both serving one tree."""
+def serve(certificate=None):
+    """(active server, standby server), both serving one tree; by https with a PEM file of key and certificate."""
     tree = Tree()
     servers = []
     for standby in (False, True):
         handler = type("H", (Handler,), {"tree": tree, "standby": standby})
         server = Server(("127.0.0.1", 0), handler)
+        if certificate:
+            handler.scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
         servers.append(server)
     return servers
