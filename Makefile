@@ -54,6 +54,7 @@ $(UNIT_BIN): %: %.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
+$(B)/pipeline/base/no_dispatch_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo '  CC    $<'

@@ -1,8 +1,7 @@
-/* no_dispatch_avx2.c - see wide_hash.h */
+/* no_dispatch_avx2.c - see wide_hash.h; compiled with -mavx2 (Makefile) */
 #include "wide_hash.h"
 
 #if defined(__x86_64__)
-#pragma GCC target("avx2")
 #pragma GCC diagnostic ignored "-Wall" /* the library's own code follows */
 #pragma GCC diagnostic ignored "-Wextra"
 #define XXH_INLINE_ALL
