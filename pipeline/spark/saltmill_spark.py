@@ -25,6 +25,8 @@ def arguments():
     p.add_argument("--plan", metavar="DIR", help="a folder of `saltmill plan -o`, to keep to")
     p.add_argument("--max-rejects", default="0", metavar="N|P%%", help="bad events tolerated, over all slices")
     p.add_argument("--max-duplicates", metavar="N|P%%", help="publish nothing when more are hidden")
+    p.add_argument("--no-shuffle", action="store_true",
+                   help="up to 16 slices, each a load of its own, their files side by side; unique keys only")
     p.add_argument("--memory", default="512M", metavar="SIZE", help="what a task's program may hold (512M)")
     p.add_argument("--program", metavar="FILE", help="the saltmill binary for all machines")
     p.add_argument("--break-lock", action="store_true", help="the run that holds OUT is over for sure")
@@ -33,7 +35,7 @@ def arguments():
 
 def report(r):
     lines = [f"read {r.manifest['read']:,} events in {r.slices} slices" +
-             (f", {r.mended} of them mapped again" if r.mended else "")]
+             (f", {r.mended} of them mapped again" if r.mended else "") + f"; {r.shuffled / 1e6:,.1f} MB shuffled"]
     for name, counts in r.counts["tables"].items():
         lines.append(f"table {name}: {counts['rows']:,} rows, {counts['cells']:,} cells in {len(r.regions[name])} files; "
                      f"loaded {counts['loaded']:,}, filtered {counts['filtered']:,}, "
@@ -52,7 +54,7 @@ def main():
     try:
         r = saltmill.spark.load(spark, a.inputs, a.job, a.output, slices=a.slices, existing=a.existing or (),
                                 plan=a.plan, max_rejects=a.max_rejects, max_duplicates=a.max_duplicates,
-                                memory=a.memory, program=a.program, break_lock=a.break_lock)
+                                memory=a.memory, shuffle=not a.no_shuffle, program=a.program, break_lock=a.break_lock)
     except saltmill.JobError as e:
         print(f"saltmill: {e}", file=sys.stderr)
         return 1

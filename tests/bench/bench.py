@@ -14,6 +14,7 @@ import subprocess
 import sys
 import traceback
 
+import by_spark
 import forms
 import halves
 import parts
@@ -25,7 +26,8 @@ from rig import ROOT, Checks, Failure, Saltmill, count, machine
 
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
-         "forms": forms.part, "reading": reading.part, "halves": halves.part}
+         "forms": forms.part, "reading": reading.part, "halves": halves.part,
+         "spark": by_spark.part}
 
 
 def arguments():

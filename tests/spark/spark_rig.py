@@ -5,6 +5,7 @@ tries a slow task on the other one.  Each executor is a process of its own, whic
 All of it listens on loopback addresses, writes below one folder, and is stopped by process id.
 """
 
+import ctypes
 import filecmp
 import json
 import os
@@ -33,6 +34,11 @@ echo "$what $executor $worker $$" >>$control/log
 [ ! -e $control/$what.always ] || . $control/$what.always
 exec {program} "$@"
 """
+
+
+def die_with_parent():
+    """Whatever becomes of the tests, no server stays."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def home_of(folder):
@@ -87,6 +93,13 @@ class Machines:
         self.running = {}
         self.environment = {**os.environ, "SPARK_DAEMON_JAVA_OPTS": f"{JVM} -Dspark.deploy.maxExecutorRetries=-1",
                             "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1"}
+        try:
+            self.begin()
+        except BaseException:
+            self.stop()
+            raise
+
+    def begin(self):
         self.start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
         self.url = self.said("master", r"Starting Spark master at (spark://\S+)")
         for host in ("127.0.0.1", "127.0.0.2"):
@@ -98,7 +111,7 @@ class Machines:
         log = open(self.folder / f"{name}.log", "w")
         self.running[name] = subprocess.Popen(
             [f"{self.environment['SPARK_HOME']}/bin/spark-class", f"org.apache.spark.deploy.{what}", "--webui-port", "0", *args],
-            stdout=log, stderr=log, env=self.environment, cwd=self.folder)
+            stdout=log, stderr=log, env=self.environment, cwd=self.folder, preexec_fn=die_with_parent)
         log.close()
 
     def start_worker(self, host):
@@ -108,7 +121,7 @@ class Machines:
     def said(self, name, pattern):
         """What it wrote, once it has."""
         log = self.folder / f"{name}.log"
-        wait_for(lambda: re.search(pattern, log.read_text()), 60)
+        wait_for(lambda: re.search(pattern, log.read_text()), 180)
         return re.search(pattern, log.read_text()).group(0).split()[-1]
 
     def kill(self, name, sig=signal.SIGKILL):

@@ -36,7 +36,9 @@ def load(rig, folder, slices=4, **more):
     return r
 
 
-KILL_EXECUTOR = "kill -9 $executor; sleep 60"
+KILL_EXECUTOR = "kill -9 $executor $$"
+# Standard input is a pipe that nobody writes to: the program waits, until its Python worker ends.
+WAIT = "mkfifo pipe; exec 3<>pipe 0<&3"
 
 
 @pytest.mark.parametrize("stage", ["map", "reduce"])
@@ -63,24 +65,23 @@ def test_an_executor_is_killed_between_map_and_reduce(small, rig):
 
 
 def test_a_python_worker_and_a_native_child_are_killed(small, rig):
-    """A native child does not outlive its Python worker: here it waits for a pipe that nobody writes to."""
-    rig.once("map", f"echo $worker $$ >{rig.control}/victim; (sleep 1; kill -9 $worker) & "
-                    "mkfifo pipe; shift 3; set -- map job/job.yaml pipe \"$@\"")
-    rig.once("reduce", "kill -9 $$")
-    load(rig, small, slices=1)
+    """A native child does not outlive its Python worker."""
+    rig.once("reduce", f"echo $worker $$ >{rig.control}/victim; (sleep 1; kill -9 $worker) & {WAIT}")
+    rig.once("map", "kill -9 $$")
+    load(rig, small)
     worker, child = map(int, (rig.control / "victim").read_text().split())
     assert rig.done("map") == rig.done("reduce") == 1
     assert not alive(worker)
     wait_for(lambda: not alive(child))
-    assert len(rig.runs("map")) == 2 and len(rig.runs("reduce")) == 5
+    assert len(rig.runs("map")) >= 5 and len(rig.runs("reduce")) >= 5
 
 
 def test_a_twin_overtakes_a_sleeper(small, rig):
-    """Speculation: the first attempt sleeps; its twin's result counts, and the sleeper comes to nothing."""
-    rig.once("reduce", "sleep 300")
+    """Speculation: the first attempt waits; its twin's result counts, and the sleeper comes to nothing."""
+    rig.once("reduce", WAIT)
     load(rig, small)
     (sleeper,) = [int(p.name.split(".")[1]) for p in rig.control.glob("reduce.*.done")]
-    assert len(rig.runs("reduce")) == 5 and sleeper in {run[2] for run in rig.runs("reduce")}
+    assert len(rig.runs("reduce")) >= 5 and sleeper in {run[2] for run in rig.runs("reduce")}
     wait_for(lambda: not alive(sleeper))
     assert sorted(p.name for p in small.iterdir()) == ["in.csv", "job.yaml", "one", "plan", "two"]
 
@@ -88,7 +89,7 @@ def test_a_twin_overtakes_a_sleeper(small, rig):
 def test_a_machine_is_lost(small, rig):
     """The worker and its executor go while maps run; the other machine does it all."""
     rig.once("map", f"echo $executor >{rig.control}/victim; read -r _ _ _ machine _ </proc/$executor/stat; "
-                    f"echo $machine >{rig.control}/machine; kill -9 $machine $executor; sleep 300")
+                    f"echo $machine >{rig.control}/machine; kill -9 $machine $executor $$")
     load(rig, small)
     machine, victim = (int((rig.control / name).read_text()) for name in ("machine", "victim"))
     (host,) = [name for name, process in rig.machines.running.items() if process.pid == machine]
@@ -152,7 +153,7 @@ def test_a_fault_of_the_data_is_not_tried_again(small, rig):
     one = rig.native(small, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "no", status=1)
     sentence = fails(rig, small)
     assert one.stderr == f"saltmill load: {sentence}\n"
-    assert len(rig.runs("map")) == 4 and len(rig.runs("reduce")) == 2
+    assert len(rig.runs("reduce")) < 2 * 4, "not four times each"
 
 
 def test_another_program_on_a_machine_is_refused(tmp_path, monkeypatch):

@@ -39,7 +39,7 @@ def test_flights_of_a_year(rig, tmp_path, flights_csv):
     rig.native(tmp_path, "plan", job, flights_csv, "--tune", "-o", "plan")
     rig.native(tmp_path, "load", job, flights_csv, "--plan", "plan", "-o", "one")
     assert_same(tmp_path / "one", tmp_path / "two")
-    assert r.slices == 4 and len(rig.runs("map")) == 4 and r.counts["tables"]["flights"]["loaded"] == 336_776
+    assert r.slices == 4 and len(rig.runs("map")) >= 4 and r.counts["tables"]["flights"]["loaded"] == 336_776
     assert len({executor for executor, *_ in rig.runs("map") + rig.runs("reduce")}) == 2
     rig.native(tmp_path, "verify", "two")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one", "plan", "two"]
@@ -65,10 +65,11 @@ def test_several_inputs_packed_ones_too(rig, tmp_path):
     assert r.manifest["rejected"] == 3 and r.slices > 5
     refused = rig.native(tmp_path, "load", "job.yaml", *names, "--plan", "plan", "-o", "no", "--max-rejects", "2",
                          status=1)
+    reduces = len(rig.runs("reduce"))
     with pytest.raises(saltmill.Rejected) as e:
         rig.load(tmp_path, "job.yaml", names, slices=7, plan="plan", max_rejects=2, out="three")
     assert f"saltmill load: {e.value}\n" == refused.stderr
-    assert len(rig.runs("reduce")) == 4, "rejected before anything was reduced"
+    assert len(rig.runs("reduce")) == reduces, "rejected before anything was reduced"
     assert_nothing(tmp_path, "three")
 
 
@@ -80,7 +81,7 @@ def test_line_ends_in_quotes_at_the_borders(rig, tmp_path):
     rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
     rig.native(tmp_path, "load", "job.yaml", "in.csv", "--plan", "plan", "-o", "one")
     r = rig.load(tmp_path, "job.yaml", "in.csv", slices=9, plan="plan")
-    assert r.mended > 2 and len(rig.runs("map")) == 9 + r.mended
+    assert r.mended > 2 and len(rig.runs("map")) >= 9 + r.mended
     assert_same(tmp_path / "one", tmp_path / "two")
 
 
@@ -94,6 +95,23 @@ def test_json_lines_of_a_table_that_is_there(rig, tmp_path):
     r = rig.load(tmp_path, "job.yaml", "in.json", slices=3, existing="regions.txt")
     assert_same(tmp_path / "one", tmp_path / "two")
     assert {f["region"] for f in r.regions["t"]} == {0, 1, 2}
+
+
+def test_without_a_shuffle(small, rig):
+    """Slices side by side, a task killed among them: what HBase would answer is that of one load, or it is refused."""
+    rig.once("load", "kill -9 $$")
+    r = rig.load(small, "job.yaml", "in.csv", slices=3, plan="plan", shuffle=False)
+    assert rig.done("load") == 1 and len(rig.runs("load")) >= 4 and not rig.runs("map")
+    scan = ("scan", "job.yaml", "--table", "t", "--format", "jsonl")
+    assert rig.native(small, *scan, "one").stdout == rig.native(small, *scan, "two").stdout
+    assert len(r.regions["t"]) == 15 and r.manifest["joined"] == 3
+    rig.native(small, "verify", "two")
+    with pytest.raises(saltmill.JobError, match="up to 16 slices are loaded, found 17"):
+        rig.load(small, "job.yaml", "in.csv", slices=17, plan="plan", shuffle=False, out="three")
+    (small / "in.csv").write_bytes(HEADER + b"".join(ROWS) + ROWS[0].replace(b"x", b"y"))
+    with pytest.raises(saltmill.JobError, match="both have the cell of row"):
+        rig.load(small, "job.yaml", "in.csv", slices=3, plan="plan", shuffle=False, out="three")
+    assert_nothing(small, "three")
 
 
 def test_plan_alone(small, rig):

@@ -6,7 +6,6 @@ input of its own, so that its rows are told by partition and place in it.
 """
 
 import functools
-import itertools
 
 from pyspark.rdd import RDD
 from pyspark.serializers import NoOpSerializer
@@ -14,12 +13,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from . import JobError
 from .inputs import Input
-
-END = b"\xff\xff\xff\xff\0\0\0\0"  # of an Arrow IPC stream
-
-
-def arrow_stream(schema, batches):
-    return itertools.chain([schema], batches, [END])
 
 
 def batches_of(frame):

@@ -20,12 +20,13 @@ from pyspark.sql import DataFrame
 
 from . import JobError, Rejected, native
 from .frames import Frame
-from .inputs import cut, is_remote, list_inputs, told, without_scheme
+from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, without_scheme
 from .staging import Staging
-from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, make_plan, reduce_all,
-                     regions_of_plan, ship)
+from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, load_all, make_plan,
+                     reduce_all, regions_of_plan, ship)
 from .tasks import Setting
 
+MOST_LOADS = 16  # hbase.hstore.blockingStoreFiles, by default
 EVENTS = ("read", "rejected")
 OF_A_TABLE = ("loaded", "filtered", "deduplicated", "rows", "cells")
 
@@ -37,6 +38,7 @@ class Result:
     out: str
     manifest: dict
     slices: int
+    shuffled: int  # bytes of pieces, from maps to reduces
     mended: int  # slices that were mapped again, because they began within a row
     seconds: dict  # of the stages, and of the slowest task of map and reduce
 
@@ -97,8 +99,8 @@ def listed(existing):
 
 
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
-         max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, program=None,
-         break_lock=False):
+         max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
+         program=None, break_lock=False):
     """Load all of source, as the job says, into the new folder out; returns a Result.
 
     source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders: those that all tasks can
@@ -107,7 +109,8 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     there, as for `saltmill load --existing`; plan: a folder of `saltmill plan -o`, to keep to; sample: the share of
     the input that decides where regions are cut (by size if not given; all of a DataFrame, and of files that
     only tasks can open).  memory, threads: of each task.  ordered: the DataFrame's rows come in the same order each
-    time, so that `duplicates:` has a meaning.  Raises Rejected when more events than max_rejects are bad,
+    time, so that `duplicates:` has a meaning.  shuffle=False: each of up to 16 slices is a load of its own, whose
+    files stand side by side; one cell in two of them is refused.  Raises Rejected when more events than max_rejects are bad,
     JobError for all else; then nothing is published.
     """
     limits = limit_option("--max-rejects", max_rejects)
@@ -119,7 +122,7 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     request = request_of(spark, source, job, filesystem, ordered, program, existing=listed(existing), sample=sample,
                          memory=memory, threads=threads)
     with Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
-        return make(request, staging, slices, plan, limits)
+        return make(request, staging, slices, plan, limits, shuffle)
 
 
 def setting_of(request):
@@ -149,16 +152,42 @@ def inputs_of_unite(request, setting, maps):
     return ["--inputs", path]
 
 
-def make(request, staging, slices, kept_plan, limits):
+def few_slices(request, wanted):
+    """Each leaves a file in each region, and HBase holds writes back where there are more than 16."""
+    if request.frame:
+        raise JobError("without a shuffle only files are loaded, found a DataFrame")
+    total = sum(i.size for i in request.inputs)
+    slices = slices_of(request, wanted or max(1, min(MOST_LOADS, total // SMALLEST_SLICE)))
+    if len(slices) > MOST_LOADS:
+        raise JobError(f"without a shuffle up to {MOST_LOADS} slices are loaded, found {len(slices)}: each leaves a file "
+                       "in each region")
+    return slices
+
+
+def join(request, setting, slices, staging, limits, seconds):
+    """A load a slice, and all of them as one."""
+    with timed(seconds, "load"):
+        loads = load_all(request, setting, slices, staging.run / "loads")
+    parts = [json.loads((f / "manifest.json").read_text()) for f in loads]
+    many = too_many(limits[1], sum(p["rejected"] for p in parts), sum(p["read"] for p in parts))
+    with timed(seconds, "unite"):
+        request.native("unite", "--loads", *loads, *limits, "-o", staging.out, "--quiet",
+                       accept=(native.DONE, native.REJECTS), failure=Rejected if many else JobError)
+    return Result(str(staging.out), json.loads((staging.out / "manifest.json").read_text()), len(slices), 0, 0, seconds)
+
+
+def make(request, staging, slices, kept_plan, limits, shuffle):
     here, seconds = staging.run, {}
     plan = pathlib.Path(kept_plan) if kept_plan else here / "plan"
-    setting, slices = setting_of(request), slices_of(request, slices)
+    setting, slices = setting_of(request), (slices_of if shuffle else few_slices)(request, slices)
     with timed(seconds, "plan"):
         if not kept_plan:
             make_plan(request, setting, slices, plan)
     stage = here / "files"
     stage.mkdir()
     setting = with_plan(setting, plan, stage)
+    if not shuffle:
+        return join(request, setting, slices, staging, limits, seconds)
     shared = request.sc.broadcast(setting)
     maps = Maps(request, shared, here / "maps", slices)
     with timed(seconds, "map"):
@@ -181,4 +210,5 @@ def make(request, staging, slices, kept_plan, limits):
         request.native("unite", *of_unite, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS))
     manifest = json.loads((staging.out / "manifest.json").read_text())
-    return Result(str(staging.out), manifest, len(maps.slices), maps.mended, seconds)
+    shuffled = sum(region["bytes"] for r in taken for table in r["tables"] for region in table["regions"])
+    return Result(str(staging.out), manifest, len(maps.slices), shuffled, maps.mended, seconds)

@@ -15,7 +15,6 @@ from py4j.protocol import Py4JError
 from pyspark import InheritableThread
 
 from . import JobError, native, tasks
-from .frames import arrow_stream
 from .inputs import Slice, feed_of, mend, read_from
 from .shuffle import received, shuffle
 
@@ -184,11 +183,11 @@ def save_samples(request, setting, slices, folder):
     shared = request.sc.broadcast(setting)
     if request.frame:
         looked = request.frame.batches.mapPartitionsWithIndex(
-            functools.partial(look_at_batches, shared, faults, request.frame.schema, slices))
+            functools.partial(tasks.look_at_batches, shared, faults, request.frame.schema, slices))
     else:
         head = needs_head(request, slices)
         looked = request.sc.parallelize(slices, min(len(slices), PLAN_TASKS)).mapPartitions(
-            functools.partial(look_at_slices, shared, faults, head))
+            functools.partial(tasks.look_at_slices, shared, faults, head))
     files = []
     for sample in run_job(request, looked, None, faults, f"saltmill plan {request.name_of_job}"):
         files.append(os.path.join(folder, f"{len(files):06d}"))
@@ -196,14 +195,6 @@ def save_samples(request, setting, slices, folder):
     if not files:
         raise JobError(tasks.NO_ROWS)
     return files
-
-
-def look_at_batches(setting, faults, schema, slices, partition, batches):
-    yield from tasks.sample_slices(setting.value, faults, [(slices[partition], arrow_stream(schema, batches))], False)
-
-
-def look_at_slices(setting, faults, head, slices):
-    yield from tasks.sample_slices(setting.value, faults, ((s, None) for s in slices), head)
 
 
 def probe(request, i, bounds):
@@ -259,10 +250,10 @@ class Maps:
     def map(self, slices):
         sc, setting, name = self.request.sc, self.setting, self.request.name_of_job
         if self.request.frame:
-            work = functools.partial(map_batches, setting, self.faults, self.request.frame.schema, slices)
+            work = functools.partial(tasks.map_batches, setting, self.faults, self.request.frame.schema, slices)
             mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
         else:
-            work = functools.partial(map_slices, setting, self.faults)
+            work = functools.partial(tasks.map_slices, setting, self.faults)
             mapped = sc.parallelize(slices, len(slices)).mapPartitions(work)
         runs = shuffle(mapped, setting.value.partitions + 1)
         self.shuffles.append(runs)
@@ -287,20 +278,6 @@ class Maps:
                 (folder / "rejects.jsonl").write_bytes(self.rejects[s.number])
 
 
-def map_slices(setting, faults, slices):
-    for what in slices:
-        yield from tasks.map_slice(setting.value, faults, what)
-
-
-def map_batches(setting, faults, schema, slices, partition, batches):
-    yield from tasks.map_slice(setting.value, faults, slices[partition], arrow_stream(schema, batches))
-
-
-def digest_inputs(setting, given):
-    for i, reports in given:
-        yield tasks.digest_input(setting.value, i, reports)
-
-
 def digest_all(request, setting, maps):
     """Of the inputs that were mapped in slices, which nobody has read as a whole: a task each."""
     by_input = {}
@@ -310,12 +287,8 @@ def digest_all(request, setting, maps):
     if not by_input:
         return []
     rdd = request.sc.parallelize(list(by_input.items()), len(by_input))
-    work = rdd.mapPartitions(functools.partial(digest_inputs, setting))
+    work = rdd.mapPartitions(functools.partial(tasks.digest_inputs, setting))
     return run_job(request, work, range(len(by_input)), maps.faults, f"saltmill digest {request.name_of_job}")
-
-
-def reduce_regions(setting, faults, taken, partition, pieces):
-    yield tasks.reduce_region(setting.value, faults, taken, partition, pieces)
 
 
 def reduce_all(request, setting, maps, folder):
@@ -325,14 +298,32 @@ def reduce_all(request, setting, maps, folder):
     wanted = sorted({setting.partition_of(t, r["region"]) for n in taken
                      for t, table in enumerate(maps.reports[n]["tables"]) for r in table["regions"]}) or [0]
     faults = sc.accumulator([], tasks.Noted())
-    work = functools.partial(reduce_regions, sc.broadcast(setting), faults, taken)
+    work = functools.partial(tasks.reduce_regions, sc.broadcast(setting), faults, taken)
     done = run_job(request, received(sc, maps.shuffles).mapPartitionsWithIndex(work), wanted, faults,
                    f"saltmill reduce {name}")
     for d in done:
         here = folder / f"{d['table']}-{d['region']}"
-        for path, staged in d["staged"].items():
-            (here / path).parent.mkdir(parents=True, exist_ok=True)
-            os.rename(pathlib.Path(setting.stage) / staged, here / path)
-        here.mkdir(parents=True, exist_ok=True)
+        take_staged(setting, d["staged"], here)
         (here / "report.json").write_text(json.dumps(d["report"]))
     return done
+
+
+def take_staged(setting, staged, folder):
+    """What a task has delivered, to where the program looks for it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, name in staged.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        os.rename(pathlib.Path(setting.stage) / name, folder / path)
+
+
+def load_all(request, setting, slices, folder):
+    """Without a shuffle: a load a slice; returns their folders."""
+    faults = request.sc.accumulator([], tasks.Noted())
+    work = functools.partial(tasks.load_slices, request.sc.broadcast(setting), faults)
+    done = run_job(request, request.sc.parallelize(slices, len(slices)).mapPartitions(work), None, faults,
+                   f"saltmill load {request.name_of_job}")
+    folders = []
+    for d in done:
+        folders.append(folder / f"{d['number']:04d}")
+        take_staged(setting, d["staged"], folders[-1])
+    return folders

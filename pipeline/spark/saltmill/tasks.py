@@ -7,6 +7,7 @@ folders nowhere but in the executor's own temporary space.
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ from pyspark import AccumulatorParam, SparkFiles, TaskContext
 from . import native
 from .inputs import feed_of, read_from, read_head
 
+END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow IPC
 HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
 PIECE_HEAD_BYTES = 80  # pipeline/halves/pieces.h
 PIECE_STORED = struct.Struct("<64xQ8x")
@@ -296,3 +298,62 @@ def deliver(file, stage, name):
                 part.unlink()
             raise Failed(f"{stage}: {e.strerror}") from e
     os.rename(part, stage / name)
+
+
+# --- a load of a slice, without a shuffle ---
+
+def load_slice(setting, faults, what):
+    """One value: its number and where its files are.  Rejects are judged over all slices."""
+    given, pieces = input_of(setting, what, None)
+    accept = (native.DONE, native.REJECTS)
+    with own_folder(setting) as folder:
+        program, why_not = program_of(setting)
+        outcome = None if why_not else run(setting, folder, program, "load", *given, *KEPT, "--max-rejects", "100%",
+                                           pieces=pieces, accept=accept)
+        if why_not or outcome.status not in accept:
+            faults.add([(what.number, why_not or outcome.sentence)])
+            return {"fault": why_not or outcome.sentence}
+        staged, out = {}, folder / "out"
+        for i, file in enumerate(sorted(p for p in out.rglob("*") if p.is_file())):
+            path = file.relative_to(out).as_posix()
+            staged[path] = f"load.{what.number}.{i}.{file.name}"
+            deliver(file, pathlib.Path(setting.stage), staged[path])
+    return {"number": what.number, "staged": staged}
+
+
+# --- what partitions of RDDs are made of ---
+# Here, so that a Python worker imports nothing of the driver's, which takes longer than a small task.
+
+def arrow_stream(schema, batches):
+    return itertools.chain([schema], batches, [END_OF_STREAM])
+
+
+def look_at_batches(setting, faults, schema, slices, partition, batches):
+    yield from sample_slices(setting.value, faults, [(slices[partition], arrow_stream(schema, batches))], False)
+
+
+def look_at_slices(setting, faults, head, slices):
+    yield from sample_slices(setting.value, faults, ((s, None) for s in slices), head)
+
+
+def map_slices(setting, faults, slices):
+    for what in slices:
+        yield from map_slice(setting.value, faults, what)
+
+
+def load_slices(setting, faults, slices):
+    for what in slices:
+        yield load_slice(setting.value, faults, what)
+
+
+def map_batches(setting, faults, schema, slices, partition, batches):
+    yield from map_slice(setting.value, faults, slices[partition], arrow_stream(schema, batches))
+
+
+def digest_inputs(setting, given):
+    for i, reports in given:
+        yield digest_input(setting.value, i, reports)
+
+
+def reduce_regions(setting, faults, taken, partition, pieces):
+    yield reduce_region(setting.value, faults, taken, partition, pieces)
