@@ -277,7 +277,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def data(self, path, query):
         op = query["op"]
         if op == "CREATE":
-            return self.create(path, query)
+            try:
+                return self.create(path, query)
+            except Refusal:
+                for _ in self.body():  # who answers and hangs up may be not heard
+                    pass
+                raise
         fault = self.tree.fault(path, "oldsum")
         node = self.tree.need(path)
         if op == "OPEN":
