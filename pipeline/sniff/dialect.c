@@ -158,17 +158,20 @@ bool is_name(struct bytes t)
 	return letter && !number && t.len <= 100 && is_utf8(t);
 }
 
-/* All are names, but one may be empty where there are three. */
+/* All are names, but one may be empty where there are three, or every second: a||b||c. */
 static bool are_names(const struct row *r)
 {
-	size_t empty = 0;
+	size_t empty = 0, between = 0;
 	for (size_t i = 0; i < r->n; i++) {
-		if (is_blank(r->value[i]))
+		if (is_blank(r->value[i])) {
 			empty++;
-		else if (!is_name(r->value[i]))
+			between += i % 2;
+		} else if (!is_name(r->value[i])) {
 			return false;
+		}
 	}
-	return r->n > 0 && empty <= (r->n > 2);
+	bool doubled = between == empty && empty == r->n / 2;
+	return r->n > 0 && (empty <= (r->n > 2) || doubled);
 }
 
 static bool rest_is_empty(const struct row *r, size_t from)

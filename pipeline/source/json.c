@@ -4,8 +4,8 @@
  * No tree of the text is built: a value that no path leads to is only checked.  A string without
  * escapes is handed out where it stands; strings are looked through eight bytes at a time, only a
  * word that holds a quote, a backslash, a control byte or something else than ASCII is looked at
- * byte by byte.  (simdjson 3.0.1, on demand, takes as
- * long for a line, and does not say whether values that nobody asks for are JSON.)
+ * byte by byte.  (simdjson 3.0.1, on demand, takes as long for a line, and does not say whether
+ * values that nobody asks for are JSON.)
  */
 #include "json_paths.h"
 

@@ -139,3 +139,13 @@ def test_hostile_names_stay_text(tmp_path, saltmill):
     assert bench.run().returncode == 0
     got = {(c.qualifier.decode(), c.value.decode()) for p in bench.out.glob("in/hfiles/*/*") for c in hfile_py.read(p)}
     assert got == {(n, str(i + k)) for i, n in enumerate(names) for k in (0, 12)}
+
+
+def test_a_delimiter_written_twice(tmp_path, saltmill):
+    """a||b||c: the names are found, and what is between two signs is a column of nothing."""
+    bench = Bench(tmp_path, saltmill, "")
+    rows = "".join(f"{i}||{i * 2}||z{i % 3}\n" for i in range(30))
+    text = made(tmp_path, saltmill, ("a||b||c\n" + rows).encode())
+    assert [field_kinds(text)[n] for n in "abc"] == [INT, INT, TEXT]
+    (tmp_path / "job.yaml").write_text(text)
+    assert bench.run().returncode == 0 and bench.manifest()["tables"][0]["rows"] == 30
