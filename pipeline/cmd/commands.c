@@ -105,7 +105,7 @@ const struct command commands[] = {
 	 "either\n"
 	 "  --max-files N           of a region and family, with --loads (default 16)\n"
 	 "  --max-rejects N|P%, --max-duplicates N|P%, --max-filtered N|P%, --min-rows N\n"
-	 "                          as of load\n"
+	 "                          as of load\n" PLACE_HELP
 	 "  map, reduce and unite end with status 4 when the same input would fail the same way "
 	 "again, and with 1\n"
 	 "  when another try may help.\n",
