@@ -112,7 +112,7 @@ def part(bench):
     middle = {kind: rig.middle(r[kind] for r in runs) for kind in (*KINDS, "driver")}
     megabytes = runs[0]["shuffled"] / 1e6
     beyond = [1000 * sum(r[k] - base[k] for k in ("python", "jvm")) / megabytes for r in runs]
-    rig.table(f"(g) by Spark, {rig.count(ones[0].rows)} rows, {megabytes:.0f} MB shuffled; cpu s",
+    rig.table(f"(j) by Spark, {rig.count(ones[0].rows)} rows, {megabytes:.0f} MB shuffled; cpu s",
               ["load", *KINDS, "driver's program"],
               [["one process", f"{one:.2f}", "", "", ""],
                ["by Spark", *(f"{middle[k]:.2f}" for k in (*KINDS, "driver"))],
