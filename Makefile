@@ -28,7 +28,7 @@ INC  := -Iinclude
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lcurl -lmicrohttpd -lpthread -lm
 # The worker has no libraries beside it: some are left out, and no_*.c stand in for what knows them.
 ALONE := $(filter-out -lisal -lrdkafka -lcurl -lmicrohttpd,$(LDLIBS)) -lstdc++
-LEFT_OUT := $(addprefix pipeline/,source/kafka.c source/kafka_topic.c source/dead_letters.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
+LEFT_OUT := $(addprefix pipeline/,source/kafka.c source/kafka_read.c source/kafka_topic.c source/dead_letters.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 

@@ -1,5 +1,5 @@
 /*
- * kafka_client.h - what the files that know librdkafka share: kafka.c, kafka_topic.c,
+ * kafka_client.h - what the files that know librdkafka share: kafka.c, kafka_read.c, kafka_topic.c,
  * group_member.c
  */
 #ifndef SALTMILL_SOURCE_KAFKA_CLIENT_H
@@ -55,6 +55,10 @@ struct kafka {
  * False: some live on.
  */
 bool kafka_destroy_in_time(rd_kafka_t *client);
+/* Brokers or their leaders change: the client tries again by itself. */
+bool kafka_is_passing(rd_kafka_resp_err_t e);
+/* RC_OK: try again; else nothing has answered for too long, or the run is stopped. */
+int kafka_check_patience(struct kafka *k, struct error *err);
 /* After a request that failed with e: RC_OK to send it again. */
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
 /* As the brokers call it; topic: of a range. */
