@@ -80,7 +80,7 @@ int pb_take_delimited(struct bytes *rest, struct bytes *message, struct error *e
 int pb_next(struct bytes *rest, struct pb_field *f, struct error *err)
 {
 	uint64_t tag = 0;
-	struct bytes fixed;
+	struct bytes fixed = {0};
 
 	*f = (struct pb_field){0};
 	if (rest->len == 0)
