@@ -75,7 +75,8 @@ JOBS := $(shell nproc)
 SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 
 ## check: the quick part: headers, layers, format, unit tests and fuzz corpora, warnings as errors (gcc and clang)
-check: deps-build headers layers format-check
+check: deps-build
+	@$(SUB) headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
 	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words
 	@tests/run.sh unit FLAVOR=dev
@@ -160,8 +161,8 @@ demo-spark: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
 
-## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark; with the worker when it is built
-wheel: ; @pipeline/spark/wheel.sh $(VERSION)
+## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark; with the worker in it
+wheel: worker ; @pipeline/spark/wheel.sh $(VERSION)
 
 ## headers: every header compiles on its own
 headers:
@@ -272,4 +273,4 @@ uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/salt
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

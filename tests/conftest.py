@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -61,7 +62,12 @@ def disk_of(tmp_path):
 
     yield make
     for disk in disks:
-        subprocess.run(["umount", disk], check=True)
+        for attempt in range(20):  # a process that is being killed may still stand in it
+            if subprocess.run(["umount", disk], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.2)
+        else:
+            subprocess.run(["umount", "-l", disk], check=True)
 
 
 @pytest.fixture(scope="session")

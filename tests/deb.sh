@@ -3,6 +3,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 program=$1 version=$2
+command -v dpkg-shlibdeps >/dev/null || {
+	echo "deb: dpkg-shlibdeps is not here: apt-get install dpkg-dev" >&2
+	exit 1
+}
+[ "$("$program" --version)" = "saltmill $version" ] || {
+	echo "deb: $program is of another version than $version: make clean, make" >&2
+	exit 1
+}
 root=build/deb/saltmill
 control=build/deb/debian
 umask 022
@@ -32,7 +40,15 @@ printf 'saltmill (%s) unstable; urgency=medium\n\n  * Built from the sources of 
 	"$version" "$date" | gzip -9n >"$doc/changelog.gz"
 # what it is linked with, by the packages that have the libraries
 printf 'Source: saltmill\nPackage: saltmill\nArchitecture: any\n' >"$control/control"
-depends=$(cd build/deb && dpkg-shlibdeps -O saltmill/usr/bin/saltmill 2>/dev/null | sed 's/^shlibs:Depends=//')
+shlibs=$(cd build/deb && dpkg-shlibdeps -O saltmill/usr/bin/saltmill 2>../deb.log) || {
+	cat build/deb.log >&2
+	exit 1
+}
+depends=${shlibs#shlibs:Depends=}
+[ -n "$depends" ] || {
+	echo "deb: dpkg-shlibdeps names no packages" >&2
+	exit 1
+}
 cat >"$root/DEBIAN/control" <<END
 Package: saltmill
 Version: $version

@@ -28,13 +28,14 @@ unit() { # FLAVOR: one test program a processor at a time
 		[ -f "${t#build/gcc-"$1"/}.c" ] || continue # of a test that is no more
 		echo "$t"
 	done >"$log/$1.programs"
+	rm -f "$log/$1"-*.status "$log/$1"-*.log # of an earlier run
 	xargs -P "$(nproc)" -I{} sh -c \
 		'out=$1/$2-${3##*/}; "$3" >"$out.log" 2>&1; echo $? >"$out.status"' \
-		sh "$log" "$1" {} <"$log/$1.programs"
+		sh "$log" "$1" {} <"$log/$1.programs" || report "$1: not all tests were started" 1 0 1 0 /dev/null
 	while read -r t; do
 		out=$log/$1-${t##*/}
 		p=$(grep -c '^\[       OK \]' "$out.log") f=$(grep '^\[  FAILED  \] [^0-9 ]' "$out.log" | sort -u | wc -l)
-		report "$1/${t##*/}" "$(cat "$out.status")" "$p" "$f" \
+		report "$1/${t##*/}" "$(cat "$out.status" 2>/dev/null || echo 1)" "$p" "$f" \
 			"$(grep '^\[  SKIPPED \] [^0-9 ]' "$out.log" | sort -u | wc -l)" "$out.log"
 		# why: the line that the test printed before it
 		grep -B 1 '^\[  SKIPPED \] [^0-9 ]' "$out.log" | grep -v '^\[\|^--$' | sed 's/^/    skipped: /'
@@ -54,7 +55,9 @@ pytests() { # FOLDER [OPTION...]
 	status=$?
 	grep '^SKIPPED' "$out"
 	last=$log/$1.last
-	tail -n 1 "$out" >"$last"
+	# a server may say something behind the last line
+	grep -E '[0-9]+ (passed|failed|error|skipped)' "$out" | tail -n 1 >"$last"
+	[ -s "$last" ] || status=1
 	report "$1" $status "$(count passed "$last")" $(($(count failed "$last") + $(count error "$last"))) \
 		"$(count skipped "$last")" "$out"
 }
@@ -74,8 +77,8 @@ all)
 			{ report "build $f" 1 0 1 0 "$log/build-$f.log"; continue; }
 		unit $f
 	done
-	make --no-print-directory headers layers format-check >"$log/layers.log" 2>&1
-	report "headers, layers, format" $? 1 0 0 "$log/layers.log"
+	make --no-print-directory FLAVOR=dev CC=gcc headers layers format-check symbols >"$log/layers.log" 2>&1
+	report "headers, layers, format, symbols" $? 1 0 0 "$log/layers.log"
 	make --no-print-directory -j"$(nproc)" FLAVOR=dev CC=clang objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	# shellcheck disable=SC2086

@@ -35,6 +35,15 @@ static const char *text_of(json_t *line, const char *name, struct arena *a)
 	return arena_strdup(a, text ? text : "");
 }
 
+static struct bytes raw_of(json_t *line, struct arena *a)
+{
+	json_t *raw = json_object_get(line, "raw");
+	size_t len = json_string_length(raw);
+	uint8_t *copy = arena_alloc(a, len + 1);
+	memcpy(copy, len ? json_string_value(raw) : "", len);
+	return bytes_of(copy, len);
+}
+
 struct wanted {
 	const struct manifest *m;
 	unsigned *seen; /* by reason */
@@ -46,8 +55,9 @@ static bool wants(struct wanted *w, const char *reason)
 	for (size_t i = 0; reason && i < w->m->nreasons; i++)
 		if (strcmp(w->m->reasons[i].reason, reason) == 0) {
 			bool more = w->seen[i] < EXAMPLES_A_REASON;
-			bool all = w->seen[i] + 1 >= w->m->reasons[i].count ||
-				   w->seen[i] + 1 >= EXAMPLES_A_REASON;
+			uint64_t count = w->m->reasons[i].count;
+			bool all = w->seen[i] + 1u ==
+				   (count < EXAMPLES_A_REASON ? count : EXAMPLES_A_REASON);
 			w->seen[i] += more;
 			w->missing -= more && all;
 			return more;
@@ -58,7 +68,7 @@ static bool wants(struct wanted *w, const char *reason)
 static int take_line(struct examples *e, struct wanted *w, const char *text, size_t len,
 		     const char *path, struct arena *a, struct error *err)
 {
-	json_t *line = json_loadb(text, len, 0, NULL);
+	json_t *line = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
 	if (!json_is_object(line)) {
 		json_decref(line);
 		return error_set(err, RC_DATA, "%s: found a line that is no JSON object", path);
@@ -68,7 +78,7 @@ static int take_line(struct examples *e, struct wanted *w, const char *text, siz
 		e->item[e->n++] = (struct example){.reason = arena_strdup(a, reason),
 						   .place = place_of(line, a),
 						   .detail = text_of(line, "detail", a),
-						   .raw = text_of(line, "raw", a)};
+						   .raw = raw_of(line, a)};
 	json_decref(line);
 	return RC_OK;
 }

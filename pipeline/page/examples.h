@@ -8,7 +8,8 @@
 #define EXAMPLES_A_REASON 3
 
 struct example {
-	const char *reason, *place, *detail, *raw; /* detail, raw: "" where there is none */
+	const char *reason, *place, *detail; /* detail: "" where there is none */
+	struct bytes raw;
 };
 
 struct examples {

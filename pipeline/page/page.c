@@ -93,6 +93,24 @@ static void say_hidden(struct page *p, const struct manifest_table *t)
 	add(p, "</code> are hidden by others of the same row key, columns and timestamp.</li>\n");
 }
 
+/* A word of a shell's command, whatever is in it. */
+static void shell_word(struct page *p, const char *word, const char *behind)
+{
+	struct buf quoted = {0};
+	size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./@%");
+	bool bare = word[0] && !word[plain];
+	buf_append_str(&quoted, bare ? "" : "'");
+	for (const char *c = word; *c; c++)
+		if (*c == '\'')
+			buf_append_str(&quoted, "'\\''");
+		else
+			buf_append(&quoted, c, 1);
+	buf_printf(&quoted, "%s%s", behind, bare ? "" : "'");
+	html_text(p->out, buf_bytes(&quoted));
+	buf_release(&quoted);
+}
+
 static void commands(struct page *p)
 {
 	add(p, "<h2>What needs doing</h2>\n<p>In the folder of the load, for each table that is "
@@ -101,11 +119,11 @@ static void commands(struct page *p)
 		const struct manifest_table *t = &p->m.tables[i];
 		char *folder = table_dir(p->dir, t->name);
 		add(p, "hbase shell -n ");
-		text(p, folder);
-		add(p, "/create.rb\nhbase completebulkload ");
-		text(p, folder);
-		add(p, "/hfiles ");
-		text(p, t->name);
+		shell_word(p, folder, "/create.rb");
+		add(p, "\nhbase completebulkload ");
+		shell_word(p, folder, "/hfiles");
+		add(p, " ");
+		shell_word(p, t->name, "");
 		add(p, "\n");
 		mem_free(folder);
 	}
@@ -286,10 +304,11 @@ static void examples_of(struct page *p, const char *reason)
 		html_text(p->out, bytes_str(e->place));
 		add(p, "</code> ");
 		text(p, e->detail);
-		if (e->raw[0]) {
+		if (e->raw.len) {
 			add(p, "<br><code>");
-			html_text(p->out, bytes_of(e->raw, strnlen(e->raw, 200)));
-			add(p, strlen(e->raw) > 200 ? "...</code>" : "</code>");
+			html_text(p->out,
+				  bytes_of(e->raw.ptr, e->raw.len < 200 ? e->raw.len : 200));
+			add(p, e->raw.len > 200 ? "...</code>" : "</code>");
 		}
 	}
 }
@@ -326,8 +345,9 @@ static void inputs(struct page *p)
 	}
 	for (size_t i = 0; i < p->m.noffsets && i < LISTED; i++) {
 		const struct offset_range *o = &p->m.offsets[i];
+		const char *topic = o->topic ? o->topic : p->m.topic;
 		add(p, "<tr><td><code>");
-		text(p, p->m.topic);
+		text(p, topic ? topic : "");
 		buf_printf(p->out, " [%d]</code> from offset %lld</td>", (int)o->partition,
 			   (long long)o->start);
 		count_cell(p, (uint64_t)o->events);

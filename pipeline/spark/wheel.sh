@@ -11,6 +11,10 @@ cp -r pipeline/spark/saltmill pipeline/spark/saltmill_spark.py LICENSE $work/
 sed "s/^version = .*/version = \"$1\"/" pipeline/spark/pyproject.toml >$work/pyproject.toml
 rm -rf $work/saltmill/__pycache__
 if [ -x build/saltmill-worker ]; then
+	[ "$(build/saltmill-worker --version)" = "saltmill $1" ] || {
+		echo "wheel: build/saltmill-worker is of another version than $1: make clean, make worker" >&2
+		exit 1
+	}
 	mkdir -p $work/saltmill/bin
 	machine=$(uname -m)
 	cp build/saltmill-worker "$work/saltmill/bin/saltmill-$machine"

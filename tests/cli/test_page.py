@@ -181,6 +181,20 @@ def test_strangers_bytes_are_text(tmp_path):
     assert "<script>alert(1)</script>\\x1B[2J" in "".join(page.words)
 
 
+def test_a_nul_in_a_reject_and_a_path_for_a_shell(tmp_path):
+    folder = tmp_path / "it's $(here)"
+    out = make(folder, 5, rows=3)
+    shutil.rmtree(out)
+    (folder / "in.csv").write_bytes(b"id,at,kind,v\n1\x002,1,A,x\n1,2,B,y\n")
+    r = subprocess.run([PROGRAM, "load", folder / "job.yaml", "-o", out, "--quiet", "--max-rejects", "5"])
+    assert r.returncode == 3
+    page = Page(report(out, tmp_path / "p.html"))
+    assert "1\\x002,1,A,x" in "".join(page.words)
+    line = next(line for line in "".join(page.words).splitlines() if line.startswith("hbase completebulkload"))
+    words = subprocess.run(["sh", "-c", f"set -- {line}; printf '%s\\n' \"$@\""], capture_output=True, text=True)
+    assert words.stdout.splitlines()[2] == f"{out}/first/hfiles"
+
+
 def test_ten_thousand_regions(tmp_path):
     out = make(tmp_path / "load", 9, rows=4000, regions="{split: uniform, count: 10000}")
     text = report(out, tmp_path / "p.html")
