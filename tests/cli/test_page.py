@@ -5,10 +5,15 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from loads import PROGRAM
+from loads import PROGRAM, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
+
+from mock_topic import MockTopic  # noqa: E402  (needs the path above)
 
 VOID = {"meta", "br", "rect", "line"}
 
@@ -247,3 +252,27 @@ def test_a_browser_shows_it(tmp_path):
                             f"file://{tmp_path / 'p.html'}"], capture_output=True, text=True, timeout=120)
         assert r.returncode == 0 and "CONSOLE" not in r.stderr
         assert (tmp_path / "p.png").stat().st_size > 20000
+
+
+def test_topics_by_their_names(tmp_path):
+    """A load of two topics, by librdkafka's mock cluster."""
+    topic = MockTopic("page-a", 1)
+    (tmp_path / "splits.txt").write_text("\\x01\n")
+    (tmp_path / "job.yaml").write_text(f"""\
+source:
+  kafka: {{brokers: "{topic.brokers}", topics: [page-a], format: json, start: earliest}}
+fields: {{id: {{type: u32}}}}
+tables:
+  - name: t
+    rowkey: [{{field: id, as: u32}}]
+    timestamp: 5
+    families: {{f: {{}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+""")
+    topic.produce(0, [json.dumps({"id": i, "v": "x"}).encode() for i in range(7)])
+    r = subprocess.run([PROGRAM, "load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--state", tmp_path / "s"],
+                       capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    rows = Page(report(tmp_path / "out", tmp_path / "p.html")).tables["Inputs"]
+    assert rows[1][0] == "page-a [0] from offset 0" and rows[1][1] == "7"
