@@ -298,6 +298,8 @@ CALL(int, fstatat, (int dir, const char *restrict path, struct stat *restrict st
 CALL(int, statvfs, (const char *restrict path, struct statvfs *restrict st), (path, st), -1)
 CALL(int, chmod, (const char *path, mode_t mode), (path, mode), -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)
+CALL(int, utimensat, (int fd, const char *path, const struct timespec t[2], int flags),
+     (fd, path, t, flags), -1)
 CALL(int, getpwuid_r,
      (uid_t id, struct passwd *restrict out, char *restrict text, size_t len,
       struct passwd **restrict found),
