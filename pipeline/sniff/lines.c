@@ -108,6 +108,8 @@ static struct bytes read_head(const char *file, uint8_t *room)
 /* What is not UTF-8 is one of the two that western Windows programs write. */
 static const char *narrow_encoding(struct bytes text)
 {
+	if (!text.len)
+		return NULL;
 	const uint8_t *p = text.ptr, *end = p + text.len;
 	bool utf8 = true, windows = true;
 	for (; p < end && windows; p++)
