@@ -12,7 +12,7 @@
  * manifests in DIR/published and in folders (loads, or folders of loads); of shared states in each
  * partition's, and shared.json from these.  lines: a sentence a line for each thing that was done,
  * also when a later partition fails.  RC_DATA, and nothing is changed in that state: its loads do
- * not follow each other, or newer ones are known to be missing.
+ * not follow each other, nothing tells their topic, or newer ones are known to be missing.
  */
 int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolders,
 		struct buf *lines, struct error *err);

@@ -86,10 +86,10 @@ const struct state_topics *state_topics(const struct state *s);
 /* "orders", "orders, returns"; valid as long as *t or *out. */
 const char *state_topics_text(const struct state_topics *t, struct buf *out);
 /*
- * The first time remember what the state is of; later RC_DATA when it is of something else, with
- * what to do.  Of several topics some must be the same: others come in, and those that are not
- * among them any more keep their positions.  listed: the job names its partitions, so that others
- * may have been added.
+ * The first time remember what the state is of; later RC_DATA when it is of something else, or has
+ * loads and does not know of what, with what to do.  Of several topics some must be the same:
+ * others come in, and those that are not among them any more keep their positions.  listed: the job
+ * names its partitions, so that others may have been added.
  */
 int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err);
 
@@ -145,7 +145,7 @@ struct state_found {
  * Make a damaged state anew: records, intent and topic that are whole stay, others are put aside
  * and made from what was found.  topics: for a state that has lost them; n 0: not known.  Appends a
  * line to lines for each thing done.  RC_DATA, nothing changed: the loads do not follow each other,
- * or the lock tells of newer ones than were found.
+ * nothing tells their topic, or the lock tells of newer ones than were found.
  */
 int state_rebuild(const char *dir, const struct state_topics *topics,
 		  const struct state_found *found, size_t n, struct buf *lines, struct error *err);

@@ -209,6 +209,17 @@ static int merge(struct rebuild *r, const struct state_found *found, size_t n, s
 	return rc;
 }
 
+/* The places of loads mean nothing without it. */
+static int check_topic(const struct rebuild *r, struct error *err)
+{
+	if (r->state.of.n || !state_newest(&r->state))
+		return RC_OK;
+	return error_set(err, RC_DATA,
+			 "nothing in %s tells which topic it is the state of; name the folders of "
+			 "its loads; nothing was changed",
+			 r->state.dir);
+}
+
 /* What the lock knows of, and nothing else does. */
 static int check_end(const struct rebuild *r, struct error *err)
 {
@@ -258,7 +269,8 @@ static int write_all(struct rebuild *r, bool lost, struct error *err)
 		mem_free(path);
 	}
 	char *path = state_path(s, "topic.json");
-	if (!rc && lost && s->of.n) {
+	/* one without loads learns it by its first */
+	if (!rc && lost && s->of.n && state_newest(s)) {
 		rc = topics_write(path, &s->of, err);
 		for (size_t i = 0; i < s->of.n; i++)
 			buf_printf(r->lines, "%s was made anew: topic %s, %d partitions\n", path,
@@ -276,9 +288,10 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 {
 	struct rebuild r = {.state = {.dir = mem_strdup(dir), .lock.fd = -1}, .lines = lines};
 	size_t said = lines->len;
-	bool lost = false;
-	int rc = access(dir, F_OK) == 0 ? RC_OK
-					: error_set(err, RC_CONFIG, "there is no folder %s", dir);
+	bool lost = false, there;
+	int rc = io_exists(dir, &there, err);
+	if (!rc && !there)
+		rc = error_set(err, RC_CONFIG, "there is no folder %s", dir);
 	if (!rc)
 		rc = state_make_folders(&r.state, err);
 	if (!rc)
@@ -292,6 +305,8 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 		r.state.of = *topics;
 	if (!rc)
 		rc = merge(&r, found, n, err);
+	if (!rc)
+		rc = check_topic(&r, err);
 	if (!rc)
 		rc = check_end(&r, err);
 	if (rc)

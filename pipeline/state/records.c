@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "checkpoint.h"
 #include "io.h"
@@ -163,12 +162,12 @@ static int is_record(const struct dirent *e)
 	return n > 5 && strcmp(e->d_name + n - 5, ".json") == 0;
 }
 
-static bool was_handed(const struct state *s, const char *name)
+static int see_handed(const struct state *s, struct state_load *l, struct error *err)
 {
-	char *path = mem_format("%s/handed/%s", s->dir, name);
-	bool there = access(path, F_OK) == 0;
+	char *path = mem_format("%s/handed/%s", s->dir, l->name);
+	int rc = io_exists(path, &l->handed, err);
 	mem_free(path);
-	return there;
+	return rc;
 }
 
 size_t records_count(const struct state *s)
@@ -181,9 +180,7 @@ static int read_load(struct state *s, const char *file, struct state_load *l, st
 	char *path = mem_format("%s/loads/%s", s->dir, file);
 	int rc = load_read(path, l, &s->arena, err);
 	mem_free(path);
-	if (!rc)
-		l->handed = was_handed(s, l->name);
-	return rc;
+	return rc ? rc : see_handed(s, l, err);
 }
 
 static bool is_record_of(const char *file, const char *name)

@@ -147,11 +147,27 @@ static int check_same(const struct state *s, const struct state_topics *now, str
 	return now->n ? same_cluster(s->dir, was->item, now->item, err) : RC_OK;
 }
 
+/*
+ * topic.json is older than any load.  Positions may be older: those of a partition that is shared
+ * (shared_take_in), whose job has one topic.
+ */
+static int bind_first(struct state *s, const struct state_topics *now, struct error *err)
+{
+	if (state_newest(s) || (!state_is_new(s) && !now->unnamed))
+		return error_set(
+			err, RC_DATA,
+			"%s has positions and does not know of which topic: its topic.json "
+			"is missing; `saltmill loads --state %s --rebuild [FOLDER...]` "
+			"makes it anew from the loads",
+			s->dir, s->dir);
+	return now->n ? write_topics(s, now, err) : RC_OK;
+}
+
 int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err)
 {
 	bool changed = false;
 	if (!s->of.n)
-		return now->n ? write_topics(s, now, err) : RC_OK;
+		return bind_first(s, now, err);
 	int rc = check_same(s, now, err);
 	struct state_topics all = s->of;
 	all.item = mem_calloc(s->of.n + now->n + 1, sizeof(*all.item));

@@ -275,7 +275,11 @@ static int take_in(struct share *s, struct error *err)
 
 static int check_folder(struct share *s, const struct part *p, struct error *err)
 {
-	if (access(p->dir, F_OK) < 0)
+	bool there;
+	int rc = io_exists(p->dir, &there, err);
+	if (rc)
+		return rc;
+	if (!there)
 		return error_set(err, RC_DATA,
 				 "%s, the state of partition %d, is gone; put it back, or say "
 				 "where to go on: "

@@ -75,6 +75,18 @@ static void add(struct search *s, const char *dir, const char *path, const struc
 	free(full);
 }
 
+/* Which topic its offsets are of must be said somewhere. */
+static int check_places(const char *path, const struct manifest *m, struct error *err)
+{
+	for (size_t i = 0; i < m->noffsets && !m->topic; i++)
+		if (!m->offsets[i].topic)
+			return error_set(err, RC_DATA,
+					 "%s: found offsets of partition %d and no topic, expected "
+					 "`topic`",
+					 path, m->offsets[i].partition);
+	return RC_OK;
+}
+
 static int look_at(struct search *s, const char *dir, bool *is_load, struct error *err)
 {
 	struct manifest m;
@@ -88,11 +100,13 @@ static int look_at(struct search *s, const char *dir, bool *is_load, struct erro
 		rc = manifest_read(&m, path, &s->arena, err);
 	bool ours = !rc && *is_load && manifest_is_of_topics(&m) && m.load &&
 		    (s->only < 0 || (m.noffsets == 1 && m.offsets[0].partition == s->only));
+	if (ours)
+		rc = check_places(path, &m, err);
 	const char *before = s->topics.unnamed ? s->topics.item->topic : NULL;
-	if (ours && before && m.topic && strcmp(before, m.topic) != 0)
+	if (!rc && ours && before && m.topic && strcmp(before, m.topic) != 0)
 		rc = error_set(err, RC_CONFIG, "%s is of topic %s, found loads of topic %s before",
 			       dir, m.topic, before);
-	else if (ours)
+	else if (!rc && ours)
 		add(s, dir, path, &m, digest);
 	mem_free(path);
 	return rc;
@@ -122,10 +136,15 @@ static int search_in(struct search *s, const char *dir, struct error *err)
 	return rc;
 }
 
-static int rebuild_one(const char *dir, int32_t only, const char *const *folders, size_t n,
-		       struct buf *lines, struct error *err)
+/* known: what the state is of, topic NULL: that is not known. */
+static int rebuild_one(const char *dir, int32_t only, const struct state_topic *known,
+		       const char *const *folders, size_t n, struct buf *lines, struct error *err)
 {
 	struct search s = {.only = only};
+	if (known->topic) {
+		topic_named(&s, known->topic, known->cluster)->npartitions = known->npartitions;
+		s.topics.unnamed = true;
+	}
 	char *own = mem_format("%s/published", dir);
 	bool there;
 	int rc = io_exists(own, &there, err);
@@ -156,7 +175,7 @@ static int rebuild_shared(const char *dir, const char *const *folders, size_t n,
 		if (!whole)
 			rc = io_exists(one, &there, err);
 		if (!rc && there)
-			rc = rebuild_one(one, p, folders, n, lines, err);
+			rc = rebuild_one(one, p, &shared.topic, folders, n, lines, err);
 		mem_free(one);
 	}
 	shared_close(&shared);
@@ -174,5 +193,6 @@ int rebuild_run(const char *state_dir, const char *const *folders, size_t nfolde
 	if (rc)
 		return rc;
 	return is_shared || end > 0 ? rebuild_shared(state_dir, folders, nfolders, lines, err)
-				    : rebuild_one(state_dir, -1, folders, nfolders, lines, err);
+				    : rebuild_one(state_dir, -1, &(struct state_topic){0}, folders,
+						  nfolders, lines, err);
 }

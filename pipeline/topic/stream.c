@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "io.h"
 #include "pool.h"
 #include "partitions.h"
 
@@ -125,8 +126,10 @@ void stream_note(struct stream *s)
 /* It was there when the stream began: that it is not now is nothing wrong in the call. */
 static int check_parent(const struct stream *s, struct error *err)
 {
-	return access(s->parent, F_OK) == 0
-		       ? RC_OK
+	bool there;
+	int rc = io_exists(s->parent, &there, err);
+	return rc || there
+		       ? rc
 		       : error_set(err, RC_DATA,
 				   "%s, the folder of the loads, is gone; put it back, or make it "
 				   "anew, and start again: nothing that was not published is lost",

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rebuild.h"
 #include "shared_state.h"
 #include "temp_dir.h"
 
@@ -262,12 +263,48 @@ static void test_rebuilt(void **state)
 	mem_free(path);
 }
 
+/* The topic of a partition that has loads is the folder's. */
+static void test_topic_of_one_rebuilt(void **state)
+{
+	char *path = mem_strdup(path_of("one")), *own = shared_dir(path, 1);
+	char *file = file_in(own, "topic.json");
+	struct error err;
+	struct buf lines = {0};
+	struct shared s = open_shared(path);
+	struct state *one;
+	struct offset_range r = {.partition = 1, .start = starts[1], .end = starts[1] + 5};
+	(void)state;
+	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
+	shared_close(&s);
+	assert_int_equal(state_open(&one, own, true, &err), RC_OK);
+	assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
+	assert_int_equal(state_intend(one, state_next_name(one), "/out/gone", &r, 1, &err), RC_OK);
+	assert_int_equal(state_published(one, &(struct state_result){.read = 5}, &err), RC_OK);
+	state_close(one);
+	put_text(file, "{}");
+	if (rebuild_run(path, NULL, 0, &lines, &err))
+		fail_msg("%s", err.msg);
+	buf_put(&lines, 0);
+	assert_non_null(strstr((char *)lines.ptr, "topic.json was made anew: topic clicks, 3 "));
+	/* the others have no loads yet, and learn it by their first */
+	assert_null(strstr((char *)lines.ptr, "p00000"));
+	assert_null(strstr((char *)lines.ptr, "p00002"));
+	assert_int_equal(state_open(&one, own, true, &err), RC_OK);
+	assert_int_equal(bind_one(one, &three, true, &err), RC_OK);
+	state_close(one);
+	assert_int_equal(position(path, 1), starts[1] + 5);
+	buf_release(&lines);
+	mem_free(file);
+	mem_free(own);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),	 cmocka_unit_test(test_take_in),
 		cmocka_unit_test(test_refusals), cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_rebuilt),
+		cmocka_unit_test(test_rebuilt),	 cmocka_unit_test(test_topic_of_one_rebuilt),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,0 +1,159 @@
+/*
+ * A state that does not know its topic any more, and files that cannot be looked at: neither is
+ * taken for what it is not
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "mem.h"
+#include "state.h"
+#include "tests/unit/temp_dir.h"
+
+static struct state_topic both[] = {{"cluster", "clicks", 1}, {"cluster", "orders", 1}};
+static const struct state_topics none = {0}, clicks = {both, 1, true}, several = {both, 2, false};
+
+static struct state *open_state(const char *path)
+{
+	struct state *s;
+	struct error err;
+	if (state_open(&s, path, true, &err))
+		fail_msg("%s", err.msg);
+	return s;
+}
+
+/* With a load of five offsets; owned by the caller. */
+static char *make_state(const char *name)
+{
+	char *path = mem_strdup(path_of(name));
+	struct error err;
+	const struct offset_range r = {.partition = 0, .end = 5};
+	struct state *s = open_state(path);
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	assert_int_equal(state_intend(s, state_next_name(s), "/out/gone", &r, 1, &err), 0);
+	assert_int_equal(state_published(s, &(struct state_result){.read = 5}, &err), 0);
+	state_close(s);
+	return path;
+}
+
+static char *file_in(const char *path, const char *name)
+{
+	return mem_format("%s/%s", path, name);
+}
+
+static bool has(const char *path, const char *name)
+{
+	char *file = file_in(path, name);
+	bool there = access(file, F_OK) == 0;
+	mem_free(file);
+	return there;
+}
+
+static int64_t position(const char *path)
+{
+	struct state *s = open_state(path);
+	int64_t at = -1;
+	state_position(s, NULL, 0, &at);
+	state_close(s);
+	return at;
+}
+
+/* The topic is damaged and no load tells it: nothing is changed. */
+static void test_rebuild_without_topic(void **state)
+{
+	char *path = make_state("rebuild"), *file = file_in(path, "topic.json");
+	struct error err;
+	struct buf lines = {0};
+	(void)state;
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(io_write_file(file, bytes_str("{}"), &err), 0);
+	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "tells which topic it is the state of"));
+	assert_int_equal(lines.len, 0);
+	assert_true(has(path, "topic.json"));
+	assert_false(has(path, "topic.json.damaged"));
+	/* one that was found does */
+	if (state_rebuild(path, &clicks, NULL, 0, &lines, &err))
+		fail_msg("%s", err.msg);
+	assert_true(has(path, "topic.json.damaged"));
+	struct state *s = open_state(path);
+	assert_int_equal(state_bind(s, &several, false, &err), 0);
+	assert_true(state_has_topic(s, "clicks") && !state_has_topic(s, "orders"));
+	state_close(s);
+	assert_int_equal(position(path), 5);
+	buf_release(&lines);
+	mem_free(file);
+	mem_free(path);
+}
+
+/* Its loads are not taken for ones of the topics that a job names. */
+static void test_bind_without_topic(void **state)
+{
+	char *path = make_state("bind"), *file = file_in(path, "topic.json");
+	struct error err;
+	(void)state;
+	assert_int_equal(unlink(file), 0);
+	struct state *s = open_state(path);
+	assert_int_equal(state_bind(s, &several, false, &err), RC_DATA);
+	assert_int_equal(state_bind(s, &clicks, false, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "topic.json is missing"));
+	assert_non_null(strstr(err.msg, "--rebuild"));
+	state_close(s);
+	assert_false(has(path, "topic.json"));
+	mem_free(file);
+	mem_free(path);
+}
+
+/* Positions without a load are of a job's one topic, not of one among several. */
+static void test_positions_without_topic(void **state)
+{
+	char *path = mem_strdup(path_of("positions"));
+	struct error err;
+	const struct offset_range at = {.partition = 0, .end = 7};
+	struct state *s = open_state(path);
+	(void)state;
+	assert_int_equal(state_seek(s, &at, 1, &err), 0);
+	assert_int_equal(state_bind(s, &several, false, &err), RC_DATA);
+	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
+	state_close(s);
+	assert_int_equal(position(path), 7);
+	mem_free(path);
+}
+
+/* A link to itself is neither there nor gone. */
+static void test_not_to_be_seen(void **state)
+{
+	char *path = make_state("unseen"), *handed = file_in(path, "handed/00000001");
+	char *loop = file_in(path, "loop");
+	struct error err;
+	struct buf lines = {0};
+	struct state *s;
+	(void)state;
+	assert_int_equal(symlink("00000001", handed), 0);
+	assert_int_equal(state_open(&s, path, true, &err), RC_IO);
+	assert_int_equal(unlink(handed), 0);
+	assert_int_equal(symlink("loop", loop), 0);
+	assert_int_equal(state_rebuild(loop, &none, NULL, 0, &lines, &err), RC_IO);
+	assert_int_equal(position(path), 5);
+	buf_release(&lines);
+	mem_free(handed);
+	mem_free(loop);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rebuild_without_topic),
+		cmocka_unit_test(test_bind_without_topic),
+		cmocka_unit_test(test_positions_without_topic),
+		cmocka_unit_test(test_not_to_be_seen),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
