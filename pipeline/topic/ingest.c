@@ -178,16 +178,23 @@ static void claim(struct ingest *in)
 	mem_free(at);
 }
 
-static int check_group(struct ingest *in, struct error *err)
+static int check_notes(const struct ingest *in, const struct offset_range *r, size_t n,
+		       struct error *err)
 {
 	if (!in->job->kafka.group || !in->state)
 		return RC_OK;
-	struct group_note *notes = mem_calloc(in->nranges + 1, sizeof *notes);
-	int rc = kafka_committed(in->client, in->ranges, notes, in->nranges, err);
-	for (size_t i = 0; rc == RC_OK && i < in->nranges; i++)
-		rc = check_note(in, &in->ranges[i], &notes[i], err);
+	struct group_note *notes = mem_calloc(n + 1, sizeof *notes);
+	int rc = kafka_committed(in->client, r, notes, n, err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		rc = check_note(in, &r[i], &notes[i], err);
 	mem_free(notes);
-	if (rc == RC_OK)
+	return rc;
+}
+
+static int check_group(struct ingest *in, struct error *err)
+{
+	int rc = check_notes(in, in->ranges, in->nranges, err);
+	if (rc == RC_OK && in->job->kafka.group && in->state)
 		claim(in);
 	return rc;
 }
@@ -432,15 +439,23 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
 
 /* --- what a crash left --- */
 
-static bool same_ranges(const struct state_load *l, const struct manifest *m)
+/* The intent may name its topic where the load does not, or not where it does. */
+static bool same_range(const struct state_topics *of, const struct offset_range *a,
+		       const struct manifest *m, const struct offset_range *b)
+{
+	const char *intent = a->topic ? a->topic : of->unnamed ? of->item->topic : m->topic;
+	const char *load = b->topic ? b->topic : m->topic;
+	return place_order(intent, a->partition, load, b->partition) == 0 && a->start == b->start &&
+	       a->end == b->end;
+}
+
+static bool same_ranges(const struct state_topics *of, const struct state_load *l,
+			const struct manifest *m)
 {
 	if (!m->load || strcmp(m->load, l->name) != 0 || m->noffsets != l->nranges)
 		return false;
 	for (size_t i = 0; i < l->nranges; i++)
-		if (place_order(m->offsets[i].topic, m->offsets[i].partition, l->ranges[i].topic,
-				l->ranges[i].partition) != 0 ||
-		    m->offsets[i].start != l->ranges[i].start ||
-		    m->offsets[i].end != l->ranges[i].end)
+		if (!same_range(of, &l->ranges[i], m, &m->offsets[i]))
 			return false;
 	return true;
 }
@@ -454,7 +469,7 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	int rc = manifest_read(m, manifest, &result->arena, err);
 	if (rc)
 		return rc;
-	if (!same_ranges(intent, m))
+	if (!same_ranges(state_topics(in->state), intent, m))
 		return error_set(
 			err, RC_DATA,
 			"%s is not load %s of %s, which was about to be published there; move it "
@@ -484,6 +499,10 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 	if (rc == RC_OK)
 		rc = topics_of_intent(in, &t, &l, &ranges, err);
 	kafka_topic_release(&t);
+	/* before_publish knows no ranges yet: what a copy of the state would load twice ends here
+	 */
+	if (rc == RC_OK)
+		rc = check_notes(in, ranges, l.nranges, err);
 	if (rc == RC_OK)
 		rc = run_load(in, l.name, l.dir, ranges, l.nranges, result, err);
 	mem_free(ranges);

@@ -40,17 +40,30 @@ char *seek_job_path(const char *state_dir)
 	return path;
 }
 
-static int ask(const struct job *job, struct kafka_topic *t, struct error *err)
+/* What the brokers have; the names in it are the client's. */
+struct answer {
+	struct kafka *client;
+	struct kafka_topic topic;
+	bool given;
+};
+
+static int ask(const struct job *job, struct answer *a, struct error *err)
 {
-	struct kafka *client = NULL;
-	int rc = kafka_open(&client, job, 1 << 20, NULL, err);
+	int rc = kafka_open(&a->client, job, 1 << 20, NULL, err);
 	if (rc)
 		return rc;
-	kafka_patience(client, PATIENCE_S);
-	kafka_topic_is_known(client);
-	rc = kafka_look_at(client, NULL, 0, t, err);
-	kafka_close(client);
+	kafka_patience(a->client, PATIENCE_S);
+	kafka_topic_is_known(a->client);
+	rc = kafka_look_at(a->client, NULL, 0, &a->topic, err);
+	a->given = !rc;
 	return rc;
+}
+
+static void answer_release(struct answer *a)
+{
+	if (a->given)
+		kafka_topic_release(&a->topic);
+	kafka_close(a->client);
 }
 
 /* --- what is asked for --- */
@@ -201,10 +214,8 @@ static int find_topics(const char *dir, struct state_view *v, struct shared *sha
 					   dir);
 }
 
-/* *asked: t is to be released. */
 static int check_steps(const char *dir, const struct job *job, struct offset_range *to, size_t n,
-		       struct kafka_topic *t, bool *asked, char *why, size_t why_size,
-		       struct error *err)
+		       struct answer *a, char *why, size_t why_size, struct error *err)
 {
 	struct state_view v = {.shared.lock_fd = -1};
 	struct shared shared = {.lock_fd = -1};
@@ -212,16 +223,15 @@ static int check_steps(const char *dir, const struct job *job, struct offset_ran
 	int rc = find_topics(dir, &v, &shared, &topics, err);
 	if (!rc)
 		rc = name_steps(to, n, &topics, err);
-	int answer = rc || !job ? RC_OK : ask(job, t, err);
-	*asked = !rc && job && !answer;
+	int answer = rc || !job ? RC_OK : ask(job, a, err);
 	if (answer && answer != RC_IO)
 		rc = answer;
 	if (answer == RC_IO)
 		snprintf(why, why_size, "%s", err->msg);
-	if (*asked)
-		rc = check_topics(dir, &topics, job, t, err);
+	if (a->given)
+		rc = check_topics(dir, &topics, job, &a->topic, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = check_step(dir, &to[i], &topics, *asked ? t : NULL, err);
+		rc = check_step(dir, &to[i], &topics, a->given ? &a->topic : NULL, err);
 	state_view_close(&v);
 	shared_close(&shared);
 	return rc;
@@ -283,13 +293,12 @@ static int set(const char *dir, int32_t only, const struct offset_range *to, siz
 int seek_run(const char *state_dir, const struct job *job, struct offset_range *to, size_t n,
 	     struct seek_result *result, struct error *err)
 {
-	struct kafka_topic t = {0};
-	bool asked = false;
+	struct answer answer = {0};
 	*result = (struct seek_result){0};
 	result->steps = arena_alloc(&result->arena, (n + 1) * sizeof(*result->steps));
-	int rc = check_steps(state_dir, job, to, n, &t, &asked, result->why_unasked,
+	int rc = check_steps(state_dir, job, to, n, &answer, result->why_unasked,
 			     sizeof(result->why_unasked), err);
-	const struct kafka_topic *known = asked ? &t : NULL;
+	const struct kafka_topic *known = answer.given ? &answer.topic : NULL;
 	bool is_shared = false;
 	if (!rc)
 		rc = shared_is(state_dir, &is_shared, err);
@@ -298,7 +307,7 @@ int seek_run(const char *state_dir, const struct job *job, struct offset_range *
 	else
 		for (size_t i = 0; !rc && i < n; i++)
 			rc = set(state_dir, to[i].partition, &to[i], 1, known, result, err);
-	kafka_topic_release(&t);
+	answer_release(&answer);
 	return rc;
 }
 

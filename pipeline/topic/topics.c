@@ -65,6 +65,7 @@ static void look_for_gone(struct ingest *in, const struct kafka_topic *t)
 		if (!there || !said)
 			continue;
 		ingest_say(in, "topic %s is there again", name);
+		in->claimed = false;
 		in->gone[at] = in->gone[--in->ngone];
 	}
 }
@@ -117,6 +118,8 @@ int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error 
 							 .start = p->low,
 							 .end = p->low};
 	}
+	if (n)
+		in->claimed = false; /* the group has heard nothing of these */
 	/* who only looks has its own idea of the positions, which nobody else sees */
 	int rc = !n	     ? RC_OK
 		 : in->looks ? state_imagine(in->state, new, n, err)
@@ -135,6 +138,10 @@ int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struc
 	*out = ranges;
 	for (size_t i = 0; i < l->nranges; i++) {
 		ranges[i] = l->ranges[i];
+		/* made when the job named several topics, among them the one it names now */
+		if (ranges[i].topic && in->job->kafka.topic &&
+		    strcmp(ranges[i].topic, in->job->kafka.topic) == 0)
+			ranges[i].topic = NULL;
 		/* made when the job named one topic only */
 		if (!ranges[i].topic && !in->job->kafka.topic && of->unnamed)
 			ranges[i].topic = of->item->topic;
