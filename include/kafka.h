@@ -123,7 +123,8 @@ int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, str
  * .field, .topic, .partition, .offset.  Ends when the brokers have taken all of it, in the order in
  * which they like.  A message that the topic is too small for goes without its value, with the
  * header saltmill.too_large and its bytes, which the log is told.  RC_IO: a broker refuses, or none
- * answers for the client's patience; some may have been taken.
+ * answers for the client's patience; some may have been taken.  RC_CONFIG: a property of the job
+ * leaves no room for a message.
  */
 int kafka_send_rejects(struct kafka *k, const char *rejects, uint64_t n, struct error *err);
 

@@ -85,6 +85,8 @@ static int set_own(rd_kafka_conf_t *conf, const struct kafka *k, struct error *e
 		rc = set(conf, "message.timeout.ms", wait, err);
 	if (!rc)
 		rc = set(conf, "topic.metadata.propagation.max.ms", "5000", err);
+	if (!rc) /* each is waited for */
+		rc = set(conf, "delivery.report.only.error", "false", err);
 	return rc ? rc : set(conf, "request.required.acks", "-1", err);
 }
 
@@ -136,19 +138,22 @@ static void say_waiting(struct outbox *l)
 	log->line(log->ctx, text);
 }
 
+static int wait_once(struct outbox *l, struct error *err)
+{
+	rd_kafka_poll(l->producer, WAIT_MS);
+	say_waiting(l);
+	int rc = check_refused(l, err);
+	return rc ? rc : stop_check(err);
+}
+
 /* Until there are no more than so many bytes to be acknowledged; 0: nothing. */
 static int wait_for(struct outbox *l, uint64_t bytes, struct error *err)
 {
 	int rc = check_refused(l, err);
 	l->say_at = clock_seconds() + SAY_FIRST_S;
 	rd_kafka_poll(l->producer, 0);
-	while (!rc && (bytes ? l->waiting_bytes > bytes : l->waiting > 0)) {
-		rd_kafka_poll(l->producer, WAIT_MS);
-		say_waiting(l);
-		rc = check_refused(l, err);
-		if (!rc)
-			rc = stop_check(err);
-	}
+	while (!rc && (bytes ? l->waiting_bytes > bytes : l->waiting > 0))
+		rc = wait_once(l, err);
 	return rc ? rc : check_refused(l, err);
 }
 
@@ -184,6 +189,29 @@ static rd_kafka_headers_t *headers_of(const struct message *m, const struct repl
 	return h;
 }
 
+static size_t headers_bytes(const rd_kafka_headers_t *h)
+{
+	const char *name;
+	const void *value;
+	size_t len, n = 0;
+	for (size_t i = 0; !rd_kafka_header_get_all(h, i, &name, &value, &len); i++)
+		n += strlen(name) + len;
+	return n;
+}
+
+/* The producer's queue is full: the others make room in it, if there are any. */
+static int make_room(struct outbox *l, size_t bytes, struct error *err)
+{
+	if (l->waiting)
+		return wait_once(l, err);
+	return error_set(
+		err, RC_CONFIG,
+		"dead letters: one of %zu bytes has no room in the producer's queue alone: "
+		"expected a larger queue.buffering.max.kbytes in `properties`; the load "
+		"is not published, nothing is lost",
+		bytes);
+}
+
 /* An empty value is not null, which would be a tombstone. */
 static struct bytes value_of(const struct message *m, bool whole)
 {
@@ -197,7 +225,7 @@ static int produce(struct outbox *l, const struct message *m, const struct repla
 	struct letter *one = mem_alloc(sizeof(*one));
 	struct bytes value = value_of(m, whole);
 	rd_kafka_headers_t *h = headers_of(m, why, whole);
-	*one = (struct letter){l, at, m->key.len + value.len};
+	*one = (struct letter){l, at, m->key.len + value.len + headers_bytes(h)};
 	const void *key = m->key.ptr, *body = value.ptr;
 	rd_kafka_vu_t parts[] = {
 		{.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = l->kafka->job->kafka.dead_letters},
@@ -210,13 +238,19 @@ static int produce(struct outbox *l, const struct message *m, const struct repla
 	};
 	size_t n = sizeof(parts) / sizeof(*parts);
 	rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__QUEUE_FULL;
-	while (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+	int rc = RC_OK;
+	while (!rc && code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
 		rd_kafka_error_t *e =
 			rd_kafka_produceva(l->producer, parts, n - (m->timestamp_ms < 0));
 		code = rd_kafka_error_code(e);
 		rd_kafka_error_destroy(e);
 		if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-			rd_kafka_poll(l->producer, WAIT_MS);
+			rc = make_room(l, m->key.len + value.len, err);
+	}
+	if (rc) {
+		rd_kafka_headers_destroy(h);
+		mem_free(one);
+		return rc;
 	}
 	l->waiting++;
 	l->waiting_bytes += one->bytes;
