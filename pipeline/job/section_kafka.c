@@ -321,7 +321,8 @@ static const struct key kafka_keys[] = {
 	 .read = read_partitions},
 	{.name = "start",
 	 WORDS(TEXT, "earliest",
-	       "where a partition without a position begins: earliest, latest or a time in UTC",
+	       "where the first load begins: earliest, latest or a time in UTC; a topic that is "
+	       "found later begins at its beginning",
 	       "start: 2026-11-01T06:30:00Z"),
 	 .read = read_start},
 	{.name = "tombstones",
