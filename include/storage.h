@@ -60,6 +60,7 @@ struct storage_info {
 	 * 0: not told. */
 	uint64_t file_id;
 	uint64_t block_bytes; /* HDFS; else 0 */
+	bool opaque;	      /* HDFS: encrypted or erasure-coded, its checksum is of other bytes */
 	unsigned mode;	      /* permission bits */
 	int64_t modified_ms;
 	char owner[128], group[128]; /* longer ones are cut short */

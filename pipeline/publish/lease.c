@@ -105,25 +105,45 @@ static void *keep_touching(void *arg)
 	return NULL;
 }
 
+static struct lease *lease_new(struct storage *s, const char *path, uint64_t file_id)
+{
+	struct lease *l = mem_calloc(1, sizeof *l);
+	l->storage = s;
+	l->path = mem_strdup(path);
+	l->file_id = file_id;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->ends, NULL);
+	l->runs = pthread_create(&l->thread, NULL, keep_touching, l) == 0;
+	return l;
+}
+
 int lease_take(struct lease **out, struct storage *s, const char *path, struct error *err)
 {
 	struct buf owner = {0};
 	struct storage_info info = {0};
+	struct error ignored;
+	*out = NULL;
 	describe_owner(&owner);
 	int rc = storage_write(s, path, buf_bytes(&owner), NULL, err);
-	if (rc == RC_OK)
-		rc = storage_stat(s, path, &info, err);
 	buf_release(&owner);
 	if (rc)
 		return rc;
-	struct lease *l = *out = mem_calloc(1, sizeof *l);
-	l->storage = s;
-	l->path = mem_strdup(path);
-	l->file_id = info.file_id;
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_cond_init(&l->ends, NULL);
-	l->runs = pthread_create(&l->thread, NULL, keep_touching, l) == 0;
-	return RC_OK;
+	rc = storage_stat(s, path, &info, err);
+	if (rc == RC_OK && info.file_id == 0)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: who answers there does not tell the file's fileId, by which a "
+			       "lock is known: name NameNodes, no gateway",
+			       path);
+	struct lease *l = rc ? NULL : lease_new(s, path, info.file_id);
+	if (l && !l->runs) {
+		rc = error_set(err, RC_IO, "cannot start the thread that keeps %s", path);
+		lease_end(l);
+		l = NULL;
+	}
+	if (rc)
+		storage_remove(s, path, &ignored);
+	*out = l;
+	return rc;
 }
 
 int lease_held(struct lease *l, bool *held, struct error *err)
@@ -152,6 +172,7 @@ void lease_end(struct lease *l)
 
 /* --- meeting it --- */
 
+/* Looks that stood still saw nothing of an owner who could not touch it either: 30 s more. */
 static int watch(struct storage *s, const char *path, bool *alive, struct error *err)
 {
 	struct storage_info first, now;
@@ -159,6 +180,7 @@ static int watch(struct storage *s, const char *path, bool *alive, struct error 
 	int rc = storage_stat(s, path, &first, err);
 	*alive = false;
 	while (rc == RC_OK && !*alive && first.kind == STORAGE_FILE && clock_ms() < end) {
+		int64_t began = clock_ms();
 		clock_sleep_ms(LOOK_MS);
 		rc = stop_check(err);
 		if (rc == RC_OK)
@@ -166,6 +188,8 @@ static int watch(struct storage *s, const char *path, bool *alive, struct error 
 		if (rc == RC_OK && now.file_id != first.file_id)
 			break; /* its owner has done with it */
 		*alive = rc == RC_OK && now.modified_ms != first.modified_ms;
+		if (clock_ms() - began > TOUCH_MS)
+			end = clock_ms() + WATCH_MS;
 	}
 	return rc;
 }

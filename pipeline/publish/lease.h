@@ -10,7 +10,10 @@
 #include "storage.h"
 
 struct lease;
-/* Create the file, which must not exist, and keep touching it; path is copied. */
+/*
+ * Create the file, which must not exist, and keep touching it; path is copied.  RC_CONFIG: the
+ * place does not tell by what the file could be known again.
+ */
 int lease_take(struct lease **out, struct storage *s, const char *path, struct error *err);
 /* Is the file still the one that was created? */
 int lease_held(struct lease *l, bool *held, struct error *err);

@@ -28,6 +28,7 @@ struct staging {
 	bool renamed;		      /* DIR has been there */
 	int parent_fd, fd, lock_fd;   /* local; fd: of the sibling; -1: not open */
 	struct lease *lease;	      /* remote */
+	uint64_t partial_id;	      /* remote: of the sibling, while it is ours */
 };
 
 #define STAGING_LOCK ".lock"

@@ -111,6 +111,24 @@ static void leave(struct staging *s, const char *lock)
 		storage_remove(s->storage, s->partial, &ignored);
 }
 
+/* *ours: the sibling is the folder that was taken, and not one that another run has made since. */
+static int look_whether_ours(const struct staging *s, bool *ours, struct error *err)
+{
+	struct storage_info there = {0};
+	int rc = storage_stat(s->storage, s->partial, &there, err);
+	*ours = rc == RC_OK && there.kind == STORAGE_FOLDER && there.file_id &&
+		there.file_id == s->partial_id;
+	return rc;
+}
+
+static int taken_over(const struct staging *s, struct error *err)
+{
+	return error_set(err, RC_IO,
+			 "%s was taken over by another run meanwhile: this one did not touch "
+			 "its lock for too long",
+			 s->partial);
+}
+
 static int take(struct staging *s, bool *found, struct error *err)
 {
 	int rc = look_around(s, err);
@@ -125,6 +143,10 @@ static int take(struct staging *s, bool *found, struct error *err)
 	if (rc)
 		leave(s, lock);
 	mem_free(lock);
+	struct storage_info there = {0};
+	if (rc == RC_OK)
+		rc = storage_stat(s->storage, s->partial, &there, err);
+	s->partial_id = there.file_id;
 	return rc;
 }
 
@@ -137,16 +159,14 @@ static int keep(struct staging *s, struct error *err)
 
 static int seal(struct staging *s, struct error *err)
 {
-	bool held;
+	bool held, ours = false;
 	int rc = lease_held(s->lease, &held, err);
+	if (rc == RC_OK && held)
+		rc = look_whether_ours(s, &ours, err);
 	if (rc)
 		return rc;
-	if (!held)
-		return error_set(
-			err, RC_IO,
-			"%s was taken over by another run meanwhile: this one did not touch "
-			"its lock for too long",
-			s->partial);
+	if (!ours)
+		return taken_over(s, err);
 	lease_end(s->lease);
 	s->lease = NULL;
 	char *lock = lock_path(s);
@@ -159,8 +179,12 @@ static int rename_partial(struct staging *s, struct error *err)
 {
 	struct storage_info left;
 	struct error ignored;
+	bool ours;
+	int rc = look_whether_ours(s, &ours, err);
+	if (rc || !ours)
+		return rc ? rc : taken_over(s, err);
 	char *published = mem_format("published all the same as %s", s->dir);
-	int rc = storage_move(s->storage, s->partial, s->dir, err);
+	rc = storage_move(s->storage, s->partial, s->dir, err);
 	/* that it failed is certain only when the sibling is seen to be there */
 	s->renamed = rc == RC_OK ||
 		     storage_stat(s->storage, s->partial, &left, &ignored) != RC_OK ||
@@ -174,11 +198,12 @@ static int rename_partial(struct staging *s, struct error *err)
 static void drop(struct staging *s)
 {
 	struct error ignored;
-	bool held = false;
+	bool ours = false;
 	/* without a lease it is ours between its removal and the rename */
-	if (s->lease && lease_held(s->lease, &held, &ignored) == RC_OK && !held)
+	if (s->lease && (lease_held(s->lease, &ours, &ignored) || !ours))
 		return;
-	storage_remove(s->storage, s->partial, &ignored);
+	if (look_whether_ours(s, &ours, &ignored) == RC_OK && ours)
+		storage_remove(s->storage, s->partial, &ignored);
 }
 
 static void release(struct staging *s)

@@ -324,7 +324,20 @@ static int remove_all(struct storage *s, const char *path, struct error *err)
 	return webhdfs_remove(s->self, path, &found, err);
 }
 
-/* Asked once more after a lost answer the source is gone: is the target what it was? */
+/* A rename that was done: HDFS says nothing, gateways say true. */
+static bool said_yes(const struct webhdfs_answer *a)
+{
+	struct error ignored;
+	bool yes = a->body.len == 0;
+	if (a->status == 200 && !yes && answer_boolean(buf_bytes(&a->body), &yes, &ignored))
+		return false;
+	return a->status == 200 && yes;
+}
+
+/*
+ * Asked once more after a lost answer the source is gone: is the target what it was?  Where ids are
+ * not told that is not known.
+ */
 static int judge_move(struct storage *s, const struct storage_info *source, const char *from,
 		      const char *to, const struct webhdfs_answer *a, struct error *err)
 {
@@ -333,7 +346,8 @@ static int judge_move(struct storage *s, const struct storage_info *source, cons
 	int rc = webhdfs_stat(s, to, &target, err);
 	if (rc)
 		return rc;
-	if (target.kind != STORAGE_NOTHING && target.file_id == source->file_id)
+	bool same = source->file_id ? target.file_id == source->file_id : said_yes(a);
+	if (target.kind != STORAGE_NOTHING && same)
 		return RC_OK;
 	if (target.kind != STORAGE_NOTHING)
 		return error_set(err, RC_IO, "cannot rename %s to %s: something is there already",

@@ -35,7 +35,8 @@ struct webhdfs_answer {
 	char *location; /* where a redirection leads to; NULL: it is none */
 	struct webhdfs_refusal refusal;
 	char why[CURL_ERROR_SIZE + 64];
-	char *server; /* "http://HOST:PORT" that was asked */
+	bool unresolved; /* none came, as the host has no address */
+	char *server;	 /* "http://HOST:PORT" that was asked */
 };
 void webhdfs_answer_release(struct webhdfs_answer *a);
 

@@ -77,6 +77,7 @@ void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
 {
 	const char *url = NULL;
 	if (code != CURLE_OK) {
+		a->unresolved = code == CURLE_COULDNT_RESOLVE_HOST;
 		if (!a->why[0])
 			snprintf(a->why, sizeof a->why, "%s", curl_easy_strerror(code));
 		return;
@@ -157,7 +158,7 @@ static const char *advice(const struct webhdfs_answer *a)
 		const char *exception, *advice;
 	} known[] = {
 		{"AccessControlException",
-		 "; another user is named by HADOOP_USER_NAME or --hdfs-user"},
+		 "; another user is named by HADOOP_USER_NAME or --hdfs-user, apply: --user"},
 		{"NSQuotaExceededException",
 		 "; the folder's quota of names is used up: raise it or remove files there"},
 		{"DSQuotaExceededException",
@@ -177,6 +178,16 @@ static const char *advice(const struct webhdfs_answer *a)
 	return "";
 }
 
+/* hdfs://NAME is often no host but a name of the cluster's configuration (dfs.nameservices). */
+static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_answer *a)
+{
+	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
+		for (size_t i = 0; i < w->nbases; i++)
+			if (strcmp(w->bases[i], a->server) == 0)
+				return "; --webhdfs HOST[:PORT],... names the NameNodes";
+	return "";
+}
+
 int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		    const struct webhdfs_answer *a, struct error *err)
 {
@@ -184,7 +195,8 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 	char *name = storage_name(w->place, path);
 	const char *server = a->server ? a->server : "HDFS";
 	if (a->status == 0)
-		error_set(err, code, "cannot %s %s: %s: %s", what, name, server, a->why);
+		error_set(err, code, "cannot %s %s: %s: %s%s", what, name, server, a->why,
+			  advice_of_name(w, a));
 	else if (a->refusal.exception[0])
 		error_set(err, code, "cannot %s %s: %s says %s: %s%s", what, name, server,
 			  a->refusal.exception, a->refusal.message, advice(a));

@@ -211,7 +211,7 @@ static int compare(struct upload *u, struct storage_info *there, bool *same, str
 	uint8_t mine[HDFS_SUM_BYTES], its[HDFS_SUM_BYTES];
 	bool known;
 	*same = there->kind == STORAGE_FILE && there->bytes == u->bytes;
-	if (!*same || u->bytes == 0 ||
+	if (!*same || u->bytes == 0 || there->opaque ||
 	    (there->block_bytes && there->block_bytes != u->sum.block_bytes))
 		return RC_OK;
 	int rc = webhdfs_checksum(u->w, u->path, its, &known, err);
@@ -420,13 +420,14 @@ static void restart_sum(struct upload *u, uint64_t block_bytes)
 	u->last = false;
 }
 
-/* Is the file there already? */
+/* Is the file there already?  Of one that is opaque that cannot be told. */
 static int is_there(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *there, bool *same, struct error *err)
 {
 	*same = false;
 	int rc = webhdfs_stat(u->w->place, u->path, there, err);
-	if (rc || there->kind != STORAGE_FILE || there->bytes != bytes || !there->block_bytes)
+	if (rc || there->kind != STORAGE_FILE || there->bytes != bytes || !there->block_bytes ||
+	    there->opaque)
 		return rc;
 	restart_sum(u, there->block_bytes);
 	rc = pass_file(u, fd, local, err);

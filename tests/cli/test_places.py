@@ -186,6 +186,13 @@ def test_stopped_by_a_signal(bench, place):
     assert p.returncode == 130, err
 
 
+def test_a_gateway_that_tells_no_ids(bench, place):
+    """Its lock could not be told from another run's."""
+    r = load(bench, place.url("/x/fault-nameless-1"))
+    assert r.returncode == 2 and b"does not tell the file's fileId" in r.stderr, r.stderr
+    assert place.names("/x") == []
+
+
 def test_places_that_cannot_be(bench, place, tmp_path):
     for out, said in (("webhdfs://", "expected webhdfs://HOST[:PORT]/PATH"),
                       ("s3://bucket/x", "expected a path, file://, webhdfs://"),

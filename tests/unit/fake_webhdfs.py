@@ -35,6 +35,10 @@ FAULTS = {
     "denied": "403 AccessControlException",
     "oldsum": "the checksum is of a kind that is not known",
     "old": "a server that answers 307 whatever is asked for",
+    "nameless": "statuses without a fileId, as a gateway's (always)",
+    "namelost": "the same, and what is asked is done without an answer",
+    "encrypted": "a folder whose checksums are of other bytes (always)",
+    "coded": "the same, erasure-coded (always)",
 }
 
 TABLE = []
@@ -113,11 +117,19 @@ def parent(path):
     return path.rsplit("/", 1)[0] or "/"
 
 
-def status_of(node, name):
-    return {"pathSuffix": name, "type": "DIRECTORY" if node["data"] is None else "FILE",
+def status_of(node, name, path):
+    """As JsonUtil writes it: encBit and ecBit only when they are true."""
+    kind = re.search(r"fault-([a-z]+)-", path)
+    kind = kind[1] if kind else ""
+    status = {"pathSuffix": name, "type": "DIRECTORY" if node["data"] is None else "FILE",
             "length": len(node["data"] or b""), "owner": node["owner"], "group": "g",
             "permission": node["mode"], "fileId": node["id"], "modificationTime": node["time"],
             "blockSize": 0 if node["data"] is None else node["block"], "replication": 1}
+    if kind in ("nameless", "namelost"):
+        del status["fileId"]
+    if kind in ("encrypted", "coded"):
+        status["encBit" if kind == "encrypted" else "ecBit"] = True
+    return status
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -173,7 +185,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         at_data = op in ("CREATE", "OPEN", "GETFILECHECKSUM")
         fault = None if self.standby else tree.fault(
             path, "busy html garbage safemode denied " + ("dead old" if at_data else
-                                                          "" if op.startswith("GET") else "lost"))
+                                                          "" if op.startswith("GET") else "lost namelost"))
         if self.standby:
             raise Refusal(403, "StandbyException",
                           "Operation category READ is not supported in state standby")
@@ -191,7 +203,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.redirect(op, path, query, fault)
         with tree.lock:
             done = getattr(self, op.lower())(path, query)
-        if fault == "lost":
+        if fault in ("lost", "namelost"):
             return self.vanish()
         return self.answer(200) if done is None else self.say(**done)
 
@@ -213,12 +225,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {"FsServerDefaults": {"blockSize": BLOCK, "bytesPerChecksum": 512, "replication": 2}}
 
     def getfilestatus(self, path, _):
-        return {"FileStatus": status_of(self.tree.need(path), "")}
+        return {"FileStatus": status_of(self.tree.need(path), "", path)}
 
     def liststatus(self, path, _):
         self.tree.need(path)
         return {"FileStatuses": {"FileStatus": [
-            status_of(n, p.rsplit("/", 1)[1]) for p, n in self.tree.children(path).items()
+            status_of(n, p.rsplit("/", 1)[1], p) for p, n in self.tree.children(path).items()
             if parent(p) == path]}}
 
     def mkdirs(self, path, query):
@@ -283,11 +295,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 for _ in self.body():  # who answers and hangs up may be not heard
                     pass
                 raise
-        fault = self.tree.fault(path, "oldsum")
+        fault = self.tree.fault(path, "oldsum encrypted coded")
         node = self.tree.need(path)
         if op == "OPEN":
             return self.answer(200, node["data"])
-        kind, text = checksum(node["data"], node["block"])
+        other = bytes(b ^ 1 for b in node["data"]) if fault in ("encrypted", "coded") else node["data"]
+        kind, text = checksum(other, node["block"])
         if fault == "oldsum":
             kind, text = "COMPOSITE-CRC32C", "00000000"
         return self.say(FileChecksum={"algorithm": kind, "bytes": text, "length": 28})

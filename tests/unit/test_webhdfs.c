@@ -305,7 +305,9 @@ static void lasting_faults(void **state)
 		{"garbled", RC_IO, "other bytes than the 30000"},
 		{"full", RC_IO, "no DataNode that is alive has room"},
 		{"quota", RC_IO, "quota of space is used up"},
-		{"denied", RC_CONFIG, "Permission denied: user=ann; another user"},
+		{"denied", RC_CONFIG,
+		 "Permission denied: user=ann; another user is named by HADOOP_USER_NAME or "
+		 "--hdfs-user, apply: --user"},
 	};
 	char *local = make_file("lasting", 30000);
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -371,6 +373,52 @@ static void lost_answers(void **state)
 	storage_close(s);
 }
 
+/* By a gateway that tells no ids a rename is what its answer says, and without one not known. */
+static void no_ids(void **state)
+{
+	(void)state;
+	struct storage *s = open_fake(10);
+	struct storage_info info;
+	char *local = make_file("nameless", 10);
+	static const char *const faults[] = {"nameless", "namelost"};
+	for (size_t i = 0; i < 2; i++) {
+		char *path = fault_file(s, faults[i], 1), *to = mem_format("%s.moved", path);
+		assert_int_equal(storage_put(s, local, path, 0, &info, NULL, &err), RC_OK);
+		assert_int_equal(info.file_id, 0);
+		assert_int_equal(storage_move(s, path, to, &err), i == 0 ? RC_OK : RC_IO);
+		mem_free(path);
+		mem_free(to);
+	}
+	mem_free(local);
+	storage_close(s);
+}
+
+/*
+ * Of encrypted and erasure-coded files HDFS tells the checksum of what is on its disks (encBit and
+ * ecBit of a FileStatus): lengths are compared, and what is there is never taken for the same.
+ */
+static void opaque_files(void **state)
+{
+	(void)state;
+	static const char *const faults[] = {"encrypted", "coded"};
+	struct storage *s = open_fake(10);
+	char *local = make_file("opaque", 9000);
+	for (size_t i = 0; i < 2; i++) {
+		struct storage_info info;
+		bool kept = true;
+		char *path = fault_file(s, faults[i], 1000);
+		if (storage_put(s, local, path, 0, &info, &kept, &err))
+			fail_msg("%s: %s", faults[i], err.msg);
+		assert_true(info.opaque);
+		assert_same(s, path, local);
+		assert_int_equal(storage_put(s, local, path, 0, &info, &kept, &err), RC_OK);
+		assert_false(kept);
+		mem_free(path);
+	}
+	mem_free(local);
+	storage_close(s);
+}
+
 /* What is there is replaced unless it is the very file; a checksum of another kind is no reason. */
 static void put_again(void **state)
 {
@@ -420,6 +468,11 @@ static void name_nodes(void **state)
 	assert_said("StandbyException");
 	assert_said("name the active NameNode too");
 	storage_close(s);
+	/* often no host, but a name of the cluster's own; RFC 2606 keeps .invalid free */
+	s = open_uri("hdfs://cluster.invalid/x", 1);
+	assert_int_equal(storage_stat(s, "/x", &info, &err), RC_IO);
+	assert_said("; --webhdfs HOST[:PORT],... names the NameNodes");
+	storage_close(s);
 	s = open_uri("webhdfs://127.0.0.1:1/x", 1);
 	assert_int_equal(storage_stat(s, "/x", &info, &err), RC_IO);
 	assert_said("http://127.0.0.1:1: ");
@@ -456,6 +509,7 @@ int main(void)
 		cmocka_unit_test(names),	  cmocka_unit_test(passing_faults),
 		cmocka_unit_test(lasting_faults), cmocka_unit_test(broken_stream),
 		cmocka_unit_test(lost_answers),	  cmocka_unit_test(put_again),
+		cmocka_unit_test(no_ids),	  cmocka_unit_test(opaque_files),
 		cmocka_unit_test(name_nodes),	  cmocka_unit_test(stopped),
 		cmocka_unit_test(waits),	  cmocka_unit_test(room),
 	};
