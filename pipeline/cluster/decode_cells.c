@@ -122,7 +122,7 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 		struct bytes info = keep(a, bytes_of(c->value.ptr + n, c->value.len - n));
 		int rc = decode_region_info(info, &m->info, err);
 		if (rc)
-			return error_prefix(err, "hbase:meta");
+			return error_prefix(err, "hbase:meta: ");
 		m->has_info = true;
 	}
 	return RC_OK;

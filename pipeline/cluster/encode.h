@@ -24,5 +24,7 @@ void put_cleanup(struct buf *b, struct bytes region, const char *token);
 void put_scan_open(struct buf *b, struct bytes region, const struct hbase_scan *scan);
 void put_scan_next(struct buf *b, uint64_t scanner, uint32_t rows, uint64_t sequence);
 void put_scan_close(struct buf *b, uint64_t scanner);
+/* The rows of hbase:meta with the table's regions: from start, before stop; the caller's. */
+void meta_range(const char *table, char **start, char **stop);
 
 #endif

@@ -132,7 +132,7 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 		}
 	}
 	if (rc < 0)
-		return error_prefix(err, "its exception cannot be read");
+		return error_prefix(err, "its exception cannot be read: ");
 	rc = exception_tell(class_name, trace, why, err);
 	if (overloaded && why->trouble == TROUBLE_REFUSED)
 		why->trouble = TROUBLE_BUSY;
@@ -193,7 +193,7 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 	if (rc == RC_OK)
 		rc = read_header(header, &h, err);
 	if (rc)
-		return error_prefix(err, "its answer cannot be read");
+		return error_prefix(err, "its answer cannot be read: ");
 	if (h.failed && (h.call_id == call_id || h.call_id == UINT32_MAX))
 		return exception_read(h.exception, why, err);
 	if (h.call_id != call_id)
@@ -201,7 +201,7 @@ int rpc_read_answer(struct bytes frame, uint32_t call_id, struct bytes *message,
 				 h.call_id, call_id);
 	rc = pb_take_delimited(&frame, message, err);
 	if (rc)
-		return error_prefix(err, "its answer cannot be read");
+		return error_prefix(err, "its answer cannot be read: ");
 	if (h.cells != frame.len)
 		return error_set(err, RC_DATA,
 				 "announced %llu bytes of cells and sent %zu in its answer",

@@ -136,6 +136,18 @@ int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struc
 	return scan_at(h, &r->place, r->name, scan, take, ctx, why, err);
 }
 
+void meta_range(const char *table, char **start, char **stop)
+{
+	static const char space[] = "default:"; /* whose tables have no such name in hbase:meta */
+	size_t n = sizeof space - 1;
+
+	if (strncmp(table, space, n) == 0)
+		table += n;
+	/* compared part by part: the first region has an empty key, and a blank is the next name */
+	*start = mem_format("%s,,", table);
+	*stop = mem_format("%s ,,", table);
+}
+
 int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 		  struct hbase_failure *why, struct error *err)
 {
@@ -146,8 +158,8 @@ int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 	int rc = session_find_meta(h, &meta, why, err);
 	if (rc)
 		return rc;
-	/* compared part by part: the first region has an empty key, and a blank is the next name */
-	char *start = mem_format("%s,,", table), *stop = mem_format("%s ,,", table);
+	char *start, *stop;
+	meta_range(table, &start, &stop);
 	const struct hbase_scan scan = {.family = "info",
 					.start = bytes_str(start),
 					.stop = bytes_str(stop),
@@ -164,5 +176,5 @@ int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 	}
 	if (rc)
 		why->trouble = TROUBLE_BUSY;
-	return rc ? error_prefix(err, "table %s", table) : RC_OK;
+	return rc ? error_prefix(err, "table %s: ", table) : RC_OK;
 }

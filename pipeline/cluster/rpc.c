@@ -99,7 +99,7 @@ static int connect_any(const struct hbase_place *at, int64_t patience_ms, int *f
 
 static int place_error(const struct rpc *c, struct error *err)
 {
-	return error_prefix(err, "%s:%u", c->at.host, c->at.port);
+	return error_prefix(err, "%s:%u: ", c->at.host, c->at.port);
 }
 
 static int send_all(struct rpc *c, struct bytes data, int64_t deadline, struct error *err)
@@ -236,8 +236,8 @@ int rpc_call(struct rpc *c, const char *method, struct bytes message, int64_t pa
 				     why, err);
 		c->broken = rc == RC_DATA;
 	} else if (rc == RC_IO && !c->answered) {
-		error_prefix(err, "it is no %s of HBase 2.4 or later, or speaks TLS only",
-			     c->service);
+		error_prefix(err,
+			     "it is no %s of HBase 2.4 or later, or speaks TLS only: ", c->service);
 	}
 	if (rc == RC_OK) {
 		c->answered = true;

@@ -116,7 +116,7 @@ static int unreadable(int rc, const char *method, struct hbase_failure *why, str
 		return RC_OK;
 	if (why->trouble == TROUBLE_NONE)
 		why->trouble = rc == RC_IO ? TROUBLE_BUSY : TROUBLE_REFUSED;
-	return error_prefix(err, "%s", method);
+	return error_prefix(err, "%s: ", method);
 }
 
 int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
@@ -268,7 +268,7 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 	if (!helps || err->code == RC_STOPPED)
 		return false;
 	if (*attempt >= RETRY_MOST) {
-		error_prefix(err, "tried %u times", *attempt + 1);
+		error_prefix(err, "tried %u times: ", *attempt + 1);
 		return false;
 	}
 	if (backoff_wait((*attempt)++, clock_seconds() + FOREVER_S, &stopped) == RC_OK)

@@ -175,6 +175,24 @@ static void test_scan_requests(void **state)
 		       "0000001f0a08051a045363616e200113189e808080a09fc7b04520904e300138014001");
 }
 
+/* As HBase's TableName says it: `default:t` is the table `t`. */
+static void test_meta_range(void **state)
+{
+	static const char *const cases[][3] = {{"t", "t,,", "t ,,"},
+					       {"default:t", "t,,", "t ,,"},
+					       {"a:t", "a:t,,", "a:t ,,"},
+					       {"defaults:t", "defaults:t,,", "defaults:t ,,"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *start, *stop;
+		meta_range(cases[i][0], &start, &stop);
+		assert_string_equal(start, cases[i][1]);
+		assert_string_equal(stop, cases[i][2]);
+		mem_free(start);
+		mem_free(stop);
+	}
+}
+
 /* --- answers --- */
 
 /* The message of a recorded answer to call `id`. */
@@ -538,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_kerberos),	  cmocka_unit_test(test_exceptions),
 		cmocka_unit_test(test_damaged_answers),	  cmocka_unit_test(test_recorded_cell),
 		cmocka_unit_test(test_regions),		  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_meta_range),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
