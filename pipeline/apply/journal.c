@@ -43,7 +43,7 @@ static int take_line(char *line, size_t number, const char *path, const char *fi
 				 path, number);
 	if (number > 1) {
 		int rc = replay(ctx, line, err);
-		return rc ? error_prefix(err, "%s, line %zu", path, number) : RC_OK;
+		return rc ? error_prefix(err, "%s, line %zu: ", path, number) : RC_OK;
 	}
 	if (strcmp(line, first) != 0)
 		return error_set(err, RC_CONFIG,
@@ -101,15 +101,6 @@ int journal_note(struct journal *j, const char *line, struct error *err)
 	return rc;
 }
 
-static int sync_parent(const char *path, struct error *err)
-{
-	const char *slash = strrchr(path, '/');
-	char *parent = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup(".");
-	int rc = io_sync_dir(parent, err);
-	mem_free(parent);
-	return rc;
-}
-
 static int open_and_lock(struct journal *j, struct error *err)
 {
 	j->fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -120,6 +111,22 @@ static int open_and_lock(struct journal *j, struct error *err)
 	return errno == EWOULDBLOCK ? error_set(err, RC_BUSY,
 						"%s: another process hands this load over", j->path)
 				    : error_errno(err, "cannot lock %s", j->path);
+}
+
+/*
+ * Without a whole line it is new, or its first line was being written when the process died; all
+ * else is somebody's file, which is not to be cut.
+ */
+static int check_begun(struct bytes text, const char *path, const char *first, struct error *err)
+{
+	struct buf line = {0};
+
+	journal_line(&line, first);
+	bool ours = text.len <= line.len && (!text.len || !memcmp(text.ptr, line.ptr, text.len));
+	buf_release(&line);
+	return ours ? RC_OK
+		    : error_set(err, RC_CONFIG, "%s is no journal of apply: name another file",
+				path);
 }
 
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
@@ -135,12 +142,14 @@ int journal_open(struct journal *j, const char *path, const char *first, journal
 		rc = io_read_file(path, &text, err);
 	if (rc == RC_OK)
 		rc = journal_read(buf_bytes(&text), path, first, replay, ctx, &good, err);
+	if (rc == RC_OK && good == 0)
+		rc = check_begun(buf_bytes(&text), path, first, err);
 	if (rc == RC_OK && good < text.len && ftruncate(j->fd, (off_t)good) < 0)
 		rc = error_errno(err, "%s: cannot cut", path);
 	if (rc == RC_OK && good == 0)
 		rc = journal_note(j, first, err);
 	if (rc == RC_OK)
-		rc = sync_parent(path, err);
+		rc = io_sync_parent(path, err);
 	buf_release(&text);
 	if (rc)
 		journal_close(j);

@@ -8,7 +8,7 @@
  *   0 token hdfs://nn/hbase/staging/... #...
  *   0 put 17 16387 #...                  file 17 of the table is uploaded, with this file id
  *   0 sent 17 18 #...                    before it: the call of a region with these files
- *   0 back 17 18 #...                    behind it: its answer was that none of them is in
+ *   0 back 17 18 #...                    behind it: it has ended, and these are not in
  *   0 done 17 18 #...                    or: they are in the table
  *   0 cleaned #...
  *   finished #...
@@ -37,7 +37,7 @@ typedef int journal_replay(void *ctx, char *line, struct error *err);
 /*
  * Open it, or begin it with the line `first`, and hold its lock; what stands there is told to
  * replay.  RC_BUSY: another process has it.  RC_CONFIG: it begins otherwise, so it is of something
- * else.  RC_DATA: a line in it was changed.
+ * else; it is left as it is.  RC_DATA: a line in it was changed.
  */
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err);

@@ -159,7 +159,7 @@ int table_prove(struct applied *t, struct error *err)
 	int rc = pool_run(t->hand.threads, t->hand.nfiles, prove_file, &p, err);
 
 	if (rc)
-		return error_prefix(err, "looking at the cells of table %s", t->result->name);
+		return error_prefix(err, "looking at the cells of table %s: ", t->result->name);
 	t->result->checked = true;
 	t->result->proof = (struct apply_proof){.found = p.found,
 						.missing = p.missing,

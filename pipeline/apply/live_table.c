@@ -156,7 +156,7 @@ int table_check_regions(struct applied *t, struct error *err)
 			rc = handover_region(&r, &t->hand.files[i], &region, err);
 	hbase_regions_release(&r);
 	if (rc == RC_DATA) {
-		error_prefix(err, "table %s", t->result->name);
+		error_prefix(err, "table %s: ", t->result->name);
 		err->code = rc = RC_CONFIG;
 	}
 	if (rc == RC_OK)
@@ -173,6 +173,18 @@ static int draw_nonces(uint64_t nonce[2], struct error *err)
 	nonce[0] |= 1; /* 0 is none */
 	nonce[1] |= 1;
 	return RC_OK;
+}
+
+/* Noted before they are used: behind a crash the same creation is asked for. */
+static int name_creation(struct applied *t, struct error *err)
+{
+	int rc = draw_nonces(t->nonce, err);
+
+	if (rc == RC_OK)
+		rc = applying_note(t->run, err, "%zu create %016" PRIx64 " %016" PRIx64, t->index,
+				   t->nonce[0], t->nonce[1]);
+	t->create_noted = t->create_noted || rc == RC_OK;
+	return rc;
 }
 
 static int create_namespace(struct applied *t, struct error *err)
@@ -198,6 +210,7 @@ static int create_namespace(struct applied *t, struct error *err)
 static int ask_to_create(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
+	struct error unnoted;
 	unsigned attempt = 0;
 	bool spaced = false;
 
@@ -211,17 +224,17 @@ static int ask_to_create(struct applied *t, struct error *err)
 			/* that call's nonce is spent on its failure */
 			rc = create_namespace(t, err);
 			if (rc == RC_OK)
-				rc = draw_nonces(t->nonce, err);
-			if (rc == RC_OK)
-				rc = applying_note(t->run, err,
-						   "%zu create %016" PRIx64 " %016" PRIx64,
-						   t->index, t->nonce[0], t->nonce[1]);
+				rc = name_creation(t, err);
 			if (rc)
 				return rc;
 			continue;
 		}
-		if (!hbase_retry(&why, &attempt, err))
-			return error_prefix(err, "table %s", t->result->name);
+		if (hbase_retry(&why, &attempt, err))
+			continue;
+		/* to the same nonces the master would say the same again, whatever was mended */
+		if (why.trouble == TROUBLE_REFUSED || why.trouble == TROUBLE_MISSING)
+			name_creation(t, &unnoted);
+		return error_prefix(err, "table %s: ", t->result->name);
 	}
 }
 
@@ -243,13 +256,8 @@ static int create(struct applied *t, struct error *err)
 	struct table_differences d = {0};
 	int rc = check_wanted(t, err);
 
-	if (rc == RC_OK && !t->create_noted) {
-		rc = draw_nonces(t->nonce, err);
-		if (rc == RC_OK)
-			rc = applying_note(t->run, err, "%zu create %016" PRIx64 " %016" PRIx64,
-					   t->index, t->nonce[0], t->nonce[1]);
-		t->create_noted = rc == RC_OK;
-	}
+	if (rc == RC_OK && !t->create_noted)
+		rc = name_creation(t, err);
 	if (rc == RC_OK)
 		rc = ask_to_create(t, err);
 	if (rc == RC_OK)
@@ -285,7 +293,7 @@ static int alter(struct applied *t, struct error *err)
 		rc = hbase_alter(t->run->hbase, t->result->name, &have, nonce, &why, err);
 	while (rc && hbase_retry(&why, &attempt, err));
 	if (rc)
-		return error_prefix(err, "table %s", t->result->name);
+		return error_prefix(err, "table %s: ", t->result->name);
 	rc = compare(t, &have, &left, err);
 	if (rc == RC_OK && left.count)
 		rc = error_set(err, RC_IO, "table %s was altered, and still: %s", t->result->name,

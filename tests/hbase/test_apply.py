@@ -6,6 +6,7 @@ What must be there is the oracle's; what is there, and what was left behind, HBa
 import csv
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -244,6 +245,28 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     done = subprocess.run([on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase",
                            on_hdfs.hbase.master], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 2 and "f: VERSIONS is 2, expected 3" in done.stderr, done.stderr
+
+
+def test_a_refused_creation(on_hdfs, tmp_path):
+    """The master answers the same nonces with the same refusal, whatever was mended: the next run has others.
+
+    And `default:t` is the table `t`.
+    """
+    by_id, by_word = events(tmp_path, "default", 500)
+    job, journal = (tmp_path / "job.yaml").read_text(), tmp_path / "out.saltmill-apply"
+    (tmp_path / "job.yaml").write_text(job.replace(
+        "    timestamp: at\n", "    timestamp: at\n    attributes: {coprocessor: '|org.example.Absent|1001|'}\n", 1))
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.refused("table default:events: .*org.example.Absent", "--create", status=1)
+    named = re.findall(r"^0 create (\w+ \w+) #", journal.read_text(), re.M)
+    assert len(named) == len(set(named)) == 2, named
+    shutil.rmtree(on_hdfs.out)
+    journal.unlink()
+    (tmp_path / "job.yaml").write_text(job)
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.done("--create", "--check")
+    on_hdfs.check("events", by_id)
+    on_hdfs.check("by_word", by_word)
 
 
 def test_refusals(on_hdfs, tmp_path):

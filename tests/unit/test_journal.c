@@ -81,6 +81,73 @@ static void test_every_damage(void **state)
 	buf_release(&text);
 }
 
+static int refuse(void *ctx, char *line, struct error *err)
+{
+	(void)ctx;
+	return error_set(err, RC_DATA, "`%s` is no event", line);
+}
+
+static void test_sentence(void **state)
+{
+	struct buf text = {0};
+	struct error err = {0};
+	size_t good;
+	(void)state;
+	journal_line(&text, FIRST);
+	journal_line(&text, "0 x");
+	assert_int_equal(journal_read(buf_bytes(&text), "j", FIRST, refuse, NULL, &good, &err),
+			 RC_DATA);
+	assert_string_equal(err.msg, "j, line 2: `0 x` is no event");
+	buf_release(&text);
+}
+
+/* A file of somebody's that has no line feed stays as it is; the beginning of a journal goes on. */
+static void test_files_of_others(void **state)
+{
+	static const struct {
+		const char *text;
+		int rc;
+	} cases[] = {{"precious", RC_CONFIG},
+		     {"saltmill-apply 2", RC_CONFIG},
+		     {FIRST " #00000000 and more", RC_CONFIG},
+		     {"", RC_OK},
+		     {"saltmill-ap", RC_OK},
+		     {FIRST " #", RC_OK}};
+	char dir[] = "/tmp/saltmill-journal-XXXXXX";
+	struct buf seen = {0};
+	struct error err = {0};
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	char *path = mem_format("%s/j", dir);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct journal j;
+		struct buf text = {0};
+		FILE *f = fopen(path, "w");
+		fputs(cases[i].text, f);
+		fclose(f);
+		if (journal_open(&j, path, FIRST, collect, &seen, &err) != cases[i].rc)
+			fail_msg("`%s`: %s", cases[i].text, err.msg);
+		journal_close(&j);
+		assert_int_equal(io_read_file(path, &text, &err), 0);
+		if (cases[i].rc) {
+			char *said =
+				mem_format("%s is no journal of apply: name another file", path);
+			assert_string_equal(err.msg, said);
+			mem_free(said);
+			assert_true(bytes_eq(buf_bytes(&text), bytes_str(cases[i].text)));
+		} else {
+			struct buf line = {0};
+			journal_line(&line, FIRST);
+			assert_true(bytes_eq(buf_bytes(&text), buf_bytes(&line)));
+			buf_release(&line);
+		}
+		buf_release(&text);
+	}
+	assert_int_equal(seen.len, 0);
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	mem_free(path);
+}
+
 static void test_files(void **state)
 {
 	char dir[] = "/tmp/saltmill-journal-XXXXXX";
@@ -122,10 +189,9 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hash),
-		cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_every_damage),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_hash),	     cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_every_damage), cmocka_unit_test(test_sentence),
+		cmocka_unit_test(test_files),	     cmocka_unit_test(test_files_of_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
