@@ -62,6 +62,13 @@ int table_check_regions(struct applied *t, struct error *err);
 void world_make(struct applied *t);
 /* The token's folder and where files go before it: asked for once, and noted. */
 int world_open(struct applied *t, struct error *err);
+/*
+ * The folder of a region's family (CommonFSUtils.getRegionDir), by the token's path and the
+ * region's name; the caller's.  below: "" or "/archive", within HBase's root.  NULL: they are not
+ * as HBase makes them.
+ */
+char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
+		    const char *family);
 
 /* live_cells.c: each cell of the files beside the live ones, by scans in parallel. */
 int table_prove(struct applied *t, struct error *err);

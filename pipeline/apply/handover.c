@@ -79,7 +79,7 @@ int handover_replay(struct handover *h, char *line, struct error *err)
 
 	if (word(line, "put", &p)) {
 		good = h->nfiles && take_number(&p, h->nfiles - 1, &i) &&
-		       take_number(&p, UINT64_MAX, &id) && !*p;
+		       take_number(&p, UINT64_MAX, &id) && id && !*p;
 		if (good) {
 			h->files[i].id = id;
 			h->files[i].state = HAND_READY;
@@ -114,6 +114,11 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 	int rc = stop_check(err);
 	if (rc == RC_OK)
 		rc = h->world->put(h->world->self, f, &f->id, err);
+	if (rc == RC_OK && f->id == 0)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: who answers there does not tell the file's fileId, by which "
+			       "files are known: --webhdfs must name NameNodes, no gateway",
+			       f->upload);
 	if (rc)
 		return rc;
 	snprintf(line, sizeof line, "put %zu %" PRIu64, index, f->id);
@@ -157,14 +162,31 @@ static int find_file(const struct handover *h, const struct hand_file *f, enum w
 	return find_once(h, f, out, err);
 }
 
+/* Of a file that is in neither folder: has a call got hold of it? */
+static int judge_gone(const struct handover *h, const struct hand_file *f,
+		      const struct hbase_region *refused, bool *in, struct error *err)
+{
+	*in = f->lost;
+	if (*in || !refused)
+		return RC_OK;
+	int rc = h->world->in_region(h->world->self, refused, f, in, err);
+	if (rc != RC_END)
+		return rc;
+	*in = true;
+	return RC_OK;
+}
+
 /*
  * Of a file whose call did not end with "loaded": into HAND_DONE, HAND_READY, or HAND_NEW when
- * it was taken away by somebody else before any call can have got hold of it.
+ * it was taken away by somebody else before any call can have got hold of it.  refused: the region
+ * that answered "not loaded", which does not say that none of its files is in; NULL: none did.
  */
-static int resolve(struct handover *h, struct hand_file *f, struct error *err)
+static int resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
+		   struct error *err)
 {
 	const struct hand_world *w = h->world;
 	enum where at;
+	bool in = false;
 	int rc = find_file(h, f, &at, err);
 
 	for (unsigned i = 0; rc == RC_OK && at == AT_STAGED && i < STAGED_MAX; i++) {
@@ -181,10 +203,14 @@ static int resolve(struct handover *h, struct hand_file *f, struct error *err)
 	}
 	if (rc)
 		return rc;
-	if (at == AT_NEITHER && f->lost)
+	if (at == AT_NEITHER)
+		rc = judge_gone(h, f, refused, &in, err);
+	if (rc == RC_OK && in)
 		rc = note_files(h, "done", &f, 1, err);
+	else if (rc == RC_OK && refused)
+		rc = note_files(h, "back", &f, 1, err);
 	if (rc == RC_OK)
-		f->state = at == AT_UPLOAD ? HAND_READY : f->lost ? HAND_DONE : HAND_NEW;
+		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
 	if (rc == RC_OK && f->state == HAND_DONE && h->done)
 		*h->done += 1;
 	return rc;
@@ -208,14 +234,14 @@ static int check_there(struct handover *h, struct hand_file *const *files, size_
 }
 
 static int resolve_all(struct handover *h, struct hand_file *const *files, size_t n, bool lost,
-		       struct error *err)
+		       const struct hbase_region *refused, struct error *err)
 {
 	int rc = RC_OK;
 
 	for (size_t i = 0; i < n; i++)
 		files[i]->lost = files[i]->lost || lost;
 	for (size_t i = 0; rc == RC_OK && i < n; i++)
-		rc = resolve(h, files[i], err);
+		rc = resolve(h, files[i], refused, err);
 	return rc;
 }
 
@@ -245,10 +271,11 @@ static int not_loaded(struct handover *h, struct group *g, const struct error *s
 	 * may come when some of it was done.
 	 */
 	bool lost = said->code && g->why.trouble != TROUBLE_GONE && g->why.trouble != TROUBLE_BUSY;
-	int rc = lost ? RC_OK : note_files(h, "back", g->files, g->n, err);
+	bool begun = lost || !said->code;
+	int rc = begun ? RC_OK : note_files(h, "back", g->files, g->n, err);
 
 	if (rc == RC_OK)
-		rc = resolve_all(h, g->files, g->n, lost, err);
+		rc = resolve_all(h, g->files, g->n, lost, said->code ? NULL : g->region, err);
 	if (rc)
 		return rc;
 	if (!said->code)
@@ -270,7 +297,7 @@ static int send_group(struct handover *h, struct group *g, struct error *err)
 	int rc = check_there(h, g->files, g->n, err);
 
 	if (rc == RC_END) /* another call, or another process's, has got hold of some */
-		return resolve_all(h, g->files, g->n, false, err);
+		return resolve_all(h, g->files, g->n, false, NULL, err);
 	if (rc == RC_OK)
 		rc = note_files(h, "sent", g->files, g->n, err);
 	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
@@ -386,6 +413,21 @@ static int one_round(struct handover *h, struct hbase_failure *why, struct error
 	return rc;
 }
 
+/* What is removed with its folder would be lost. */
+static int check_gone(const struct handover *h, const struct hand_file *f, const char *path,
+		      struct error *err)
+{
+	uint64_t id = 0;
+	int rc = h->world->look(h->world->self, path, &id, err);
+
+	if (rc || !id || id != f->id)
+		return rc;
+	return error_set(err, RC_DATA,
+			 "%s is still there, though its region said it was loaded: nothing is "
+			 "removed",
+			 path);
+}
+
 static int clean_up(struct handover *h, struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -393,13 +435,9 @@ static int clean_up(struct handover *h, struct error *err)
 	int rc = RC_OK;
 
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++) {
-		uint64_t id = 0;
-		rc = w->look(w->self, h->files[i].staged, &id, err);
-		if (rc == RC_OK && id && id == h->files[i].id)
-			rc = error_set(err, RC_DATA,
-				       "%s is still there, though its region said it was loaded: "
-				       "nothing is removed",
-				       h->files[i].staged);
+		rc = check_gone(h, &h->files[i], h->files[i].staged, err);
+		if (rc == RC_OK && !h->copies)
+			rc = check_gone(h, &h->files[i], h->files[i].upload, err);
 	}
 	if (rc)
 		return rc;
@@ -431,7 +469,7 @@ int handover_run(struct handover *h, struct error *err)
 	/* of the process before this one */
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
-			rc = resolve(h, &h->files[i], err);
+			rc = resolve(h, &h->files[i], NULL, err);
 	while (rc == RC_OK) {
 		struct hbase_failure why = {0};
 		size_t before = count_done(h);

@@ -6,7 +6,9 @@
  *
  * - A file has an id that it keeps when it is moved.  A region server moves it from the upload
  *   folder to the token's folder and from there into a region, and nobody else touches them: what
- *   is in neither after a call whose answer was lost is in the table.
+ *   is in neither after a call whose answer was lost is in the table.  After the answer "not
+ *   loaded" it is there too when it is among the region's files, for a server takes file by file
+ *   and puts none back; where these may not be looked at, it is taken to be there.
  * - A call is noted before it is made, its files are noted when they are in.  Behind a crash the
  *   files of a call without an end are looked for; they are sent again only from the upload
  *   folder, where a second call for the same file finds nothing to move.
@@ -46,6 +48,9 @@ struct hand_world {
 	/* The id of what is at a path; 0: nothing. */
 	int (*look)(void *self, const char *path, uint64_t *id, struct error *err);
 	int (*move)(void *self, const char *from, const char *to, struct error *err);
+	/* Is the file among those of a region?  RC_END: who runs this may not look there. */
+	int (*in_region)(void *self, const struct hbase_region *r, const struct hand_file *f,
+			 bool *in, struct error *err);
 	int (*regions)(void *self, struct hbase_regions *out, struct hbase_failure *why,
 		       struct error *err);
 	int (*load)(void *self, const struct hbase_region *r, struct hand_file *const *files,
@@ -69,6 +74,7 @@ struct handover {
 	size_t nfiles;
 	unsigned threads;
 	bool cleaned;
+	bool copies;		/* what is in the table is in the upload folder all the same */
 	_Atomic uint64_t *done; /* counted for who watches; NULL: nobody does */
 };
 

@@ -16,6 +16,7 @@
 #define FILE_MODE     0666
 #define SAY_MS	      5000
 #define PATH_OF_STORE 2 /* scheme:// */
+#define ENCODED_CHARS 32
 
 /* --- the token --- */
 
@@ -147,7 +148,7 @@ static int ask_for_token(struct applied *t, struct error *err)
 		if (rc == RC_OK)
 			return applying_note(t->run, err, "%zu token %s", t->index, t->token);
 		if (!hbase_retry(&why, &attempt, err))
-			return error_prefix(err, "table %s", t->result->name);
+			return error_prefix(err, "table %s: ", t->result->name);
 	}
 }
 
@@ -174,6 +175,7 @@ int world_open(struct applied *t, struct error *err)
 	if (rc)
 		return rc;
 	place_files(t);
+	t->hand.copies = is_local(t->token);
 	return t->hand.cleaned ? RC_OK : make_folders(t, err);
 }
 
@@ -216,6 +218,67 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 {
 	struct applied *t = self;
 	return storage_move(t->run->storage, from, to, err);
+}
+
+char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
+		    const char *family)
+{
+	const char *slash = strrchr(staging, '/'), *colon = strchr(table, ':');
+	const size_t tail = 2 + ENCODED_CHARS; /* ".887dbb15bb33c33d0f69170801172484." */
+	size_t above = sizeof "/staging" - 1, root = slash ? (size_t)(slash - staging) : 0;
+
+	if (root < above || memcmp(slash - above, "/staging", above) != 0 || region.len < tail)
+		return NULL;
+	const uint8_t *dot = region.ptr + region.len - tail;
+	if (dot[0] != '.' || dot[tail - 1] != '.')
+		return NULL;
+	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
+	return mem_format("%.*s%s/data/%.*s/%s/%.*s/%s", (int)(root - above), staging, below, space,
+			  colon ? table : "default", colon ? colon + 1 : table, ENCODED_CHARS,
+			  (const char *)dot + 1, family);
+}
+
+/* RC_END: the folder is not shown, or is not there though it must be. */
+static int is_listed(struct storage *s, const char *folder, bool must, uint64_t id, bool *in,
+		     struct error *err)
+{
+	struct storage_info info;
+	struct arena a = {0};
+	struct storage_entry *e = NULL;
+	size_t n = 0;
+	int rc = storage_stat(s, folder, &info, err);
+
+	if (rc == RC_OK && info.kind == STORAGE_NOTHING)
+		return must ? RC_END : RC_OK;
+	if (rc == RC_OK)
+		rc = storage_list(s, folder, &a, &e, &n, err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		*in = *in || (e[i].info.file_id && e[i].info.file_id == id);
+	arena_release(&a);
+	return rc && rc != RC_STOPPED ? RC_END : rc;
+}
+
+/* A file that was compacted already is in the archive for a while (HFileArchiver). */
+static int in_region(void *self, const struct hbase_region *r, const struct hand_file *f, bool *in,
+		     struct error *err)
+{
+	static const char *const below[] = {"", "/archive"};
+	struct applied *t = self;
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && !*in && i < 2; i++) {
+		char *folder = region_folder(token_path(t->token), below[i], t->result->name,
+					     r->name, f->family);
+		rc = folder ? is_listed(t->run->storage, folder, i == 0, f->id, in, err) : RC_END;
+		mem_free(folder);
+	}
+	if (rc == RC_END)
+		applying_say(t->run,
+			     "table %s: %s was not taken by its region, and is not where it was "
+			     "uploaded: it is taken for loaded, as the region's folder cannot be "
+			     "looked at; --check proves it",
+			     t->result->name, f->upload);
+	return rc;
 }
 
 static int regions(void *self, struct hbase_regions *out, struct hbase_failure *why,
@@ -297,6 +360,7 @@ void world_make(struct applied *t)
 				       .put = put,
 				       .look = look,
 				       .move = move,
+				       .in_region = in_region,
 				       .regions = regions,
 				       .load = load,
 				       .cleanup = cleanup,

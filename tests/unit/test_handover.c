@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "pipeline/apply/applying.h"
 #include "pipeline/apply/handover.h"
 
 #define FILES	 4
@@ -42,7 +43,8 @@ struct model {
 	unsigned loaded[FILES]; /* how often it came into the table */
 	struct pending late;
 	bool split, cleaned, copies;
-	bool thieves; /* somebody removes files, and nobody dies */
+	bool thieves;  /* somebody removes files, and nobody dies */
+	bool nameless; /* the place does not tell ids */
 	/* the process */
 	bool dead;
 	char journal[400][64];
@@ -126,6 +128,11 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 	(void)self;
 	if (m.dead)
 		return die(err);
+	if (m.nameless) {
+		m.at[i] = UPLOADED;
+		*id = m.id[i] = 0;
+		return RC_OK;
+	}
 	late_turn();
 	unsigned way = choose(m.thieves ? 1 : 3);
 	if (way == 1)
@@ -166,6 +173,22 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 	if (m.at[i] == STAGED)
 		m.at[i] = UPLOADED;
 	return way == 2 ? die(err) : RC_OK;
+}
+
+/* Whoever runs it may be kept from looking; but among thieves it has to be known. */
+static int in_region(void *self, const struct hbase_region *r, const struct hand_file *f, bool *in,
+		     struct error *err)
+{
+	size_t i = (size_t)(f - m.files);
+	(void)self;
+	(void)r;
+	if (m.dead)
+		return die(err);
+	unsigned way = choose(m.thieves ? 1 : 3);
+	if (way == 1)
+		return die(err);
+	*in = m.at[i] == IN_TABLE;
+	return way == 2 ? RC_END : RC_OK;
 }
 
 static int regions(void *self, struct hbase_regions *out, struct hbase_failure *why,
@@ -209,11 +232,13 @@ enum fate {
 	FATE_LATE,	  /* no answer, done at some time */
 	FATE_DIES_LATE,	  /* the same, and we die */
 	FATE_MOVED,
-	FATE_FALSE,  /* "not loaded" without a reason */
-	FATE_STUCK,  /* "not loaded", the first file is in the token's folder */
-	FATE_HALF,   /* no answer, the first file is in, the others are stuck */
-	FATE_SPLIT,  /* the region is split before the call comes */
-	FATE_STOLEN, /* somebody removes a file that no call can have got hold of */
+	FATE_FALSE,	     /* "not loaded" without a reason */
+	FATE_STUCK,	     /* "not loaded", the first file is in the token's folder */
+	FATE_HALF,	     /* no answer, the first file is in, the others are stuck */
+	FATE_SPLIT,	     /* the region is split before the call comes */
+	FATE_FALSE_FIRST_IN, /* "not loaded", the first file is in, the others are stuck */
+	FATE_FALSE_ALL_IN,   /* "not loaded", and all are in */
+	FATE_STOLEN,	     /* somebody removes a file that no call can have got hold of */
 };
 
 static int lost(struct hbase_failure *why, struct error *err)
@@ -254,9 +279,11 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	for (size_t i = 0; i < n; i++)
 		list[i] = (size_t)(files[i] - m.files);
 	late_turn();
-	static const enum fate among_thieves[] = {FATE_DONE,  FATE_MOVED, FATE_FALSE,
-						  FATE_STUCK, FATE_SPLIT, FATE_STOLEN};
-	enum fate fate = m.thieves ? among_thieves[choose(6)] : choose(FATE_STOLEN);
+	static const enum fate among_thieves[] = {FATE_DONE,	     FATE_MOVED,
+						  FATE_FALSE,	     FATE_STUCK,
+						  FATE_SPLIT,	     FATE_FALSE_FIRST_IN,
+						  FATE_FALSE_ALL_IN, FATE_STOLEN};
+	enum fate fate = m.thieves ? among_thieves[choose(8)] : choose(FATE_STOLEN);
 	if (fate == FATE_SPLIT)
 		m.split = true;
 	if (fate == FATE_STOLEN && m.at[list[0]] == UPLOADED)
@@ -277,6 +304,8 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	case FATE_FALSE: return RC_OK;
 	case FATE_STUCK: stick(list, n, false); return RC_OK;
 	case FATE_HALF: stick(list, n, true); return lost(why, err);
+	case FATE_FALSE_FIRST_IN: stick(list, n, true); return RC_OK;
+	case FATE_FALSE_ALL_IN: take_files(list, n); return RC_OK;
 	default: *loaded = take_files(list, n); return RC_OK;
 	}
 }
@@ -352,6 +381,7 @@ static void start(void)
 	m.world = (struct hand_world){.put = put,
 				      .look = look,
 				      .move = move,
+				      .in_region = in_region,
 				      .regions = regions,
 				      .load = load,
 				      .cleanup = cleanup,
@@ -359,8 +389,12 @@ static void start(void)
 				      .note = note,
 				      .again = again,
 				      .pause = pause_ms};
-	m.hand = (struct handover){
-		.world = &m.world, .table = "t", .files = m.files, .nfiles = FILES, .threads = 1};
+	m.hand = (struct handover){.world = &m.world,
+				   .table = "t",
+				   .files = m.files,
+				   .nfiles = FILES,
+				   .threads = 1,
+				   .copies = m.copies};
 	for (size_t i = 0; i < FILES; i++)
 		m.files[i] = (struct hand_file){.family = i % 2 ? "g" : "f",
 						.upload = up[i],
@@ -462,10 +496,90 @@ static void test_thieves(void **state)
 	m.thieves = false;
 }
 
+static void start_anew(void)
+{
+	m.nchoices = m.nlines = m.given = 0;
+	m.faults = 0;
+	m.split = m.cleaned = false;
+	for (size_t i = 0; i < FILES; i++) {
+		m.at[i] = LOCAL_ONLY;
+		m.loaded[i] = 0;
+	}
+	start();
+}
+
+/* Where files have no ids nothing could be told of them: nothing is sent, nothing removed. */
+static void test_no_ids(void **state)
+{
+	struct error err = {0};
+	(void)state;
+	start_anew();
+	m.nameless = true;
+	int rc = handover_run(&m.hand, &err);
+	m.nameless = false;
+	assert_int_equal(rc, RC_CONFIG);
+	assert_string_equal(err.msg, "u0: who answers there does not tell the file's fileId, by "
+				     "which files are known: --webhdfs must name NameNodes, no "
+				     "gateway");
+	for (size_t i = 0; i < FILES; i++)
+		assert_int_equal(m.loaded[i], 0);
+	assert_false(m.cleaned);
+}
+
+/* A journal that says of a file that it is in, while it waits: it is not swept away. */
+static void test_no_sweep(void **state)
+{
+	static const char *const lines[] = {"put 0 100", "put 1 101", "put 2 102", "put 3 103",
+					    "done 0 1 2 3"};
+	struct error err = {0};
+	(void)state;
+	start_anew();
+	for (size_t i = 0; i < FILES; i++) {
+		m.at[i] = i == 2 ? UPLOADED : IN_TABLE;
+		m.id[i] = 100 + i;
+	}
+	m.nlines = sizeof lines / sizeof *lines;
+	for (size_t i = 0; i < m.nlines; i++)
+		strcpy(m.journal[i], lines[i]);
+	start();
+	assert_int_equal(handover_run(&m.hand, &err), RC_DATA);
+	assert_string_equal(err.msg, "u2 is still there, though its region said it was loaded: "
+				     "nothing is removed");
+	assert_false(m.cleaned);
+}
+
+/* HBase: ROOT/data/NAMESPACE/TABLE/ENCODED, as seen at a server of 2.6.4. */
+static void test_region_folder(void **state)
+{
+	static const struct {
+		const char *staging, *table, *region, *folder;
+	} cases[] = {
+		{"/hbase/staging/me__gold__7ucb", "gold",
+		 "gold,,1795311391100.887dbb15bb33c33d0f69170801172484.",
+		 "/hbase/data/default/gold/887dbb15bb33c33d0f69170801172484/f"},
+		{"/staging/x", "a:b", "a:b,k.,1.887dbb15bb33c33d0f69170801172484.",
+		 "/data/a/b/887dbb15bb33c33d0f69170801172484/f"},
+		{"/h/staging/x", "default:t", "t,,1.887dbb15bb33c33d0f69170801172484.",
+		 "/h/data/default/t/887dbb15bb33c33d0f69170801172484/f"},
+		{"/hbase/elsewhere/x", "t", "t,,1.887dbb15bb33c33d0f69170801172484.", NULL},
+		{"x", "t", "t,,1.887dbb15bb33c33d0f69170801172484.", NULL},
+		{"/hbase/staging/x", "t", "t,,1.887dbb", NULL},
+		{"/hbase/staging/x", "t", "t,,1.887dbb15bb33c33d0f69170801172484", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *folder = region_folder(cases[i].staging, "", cases[i].table,
+					     bytes_str(cases[i].region), "f");
+		if (cases[i].folder ? !folder || strcmp(folder, cases[i].folder) : !!folder)
+			fail_msg("case %zu: %s", i, folder ? folder : "none");
+		mem_free(folder);
+	}
+}
+
 static void test_replay_refuses(void **state)
 {
-	static const char *bad[] = {"put 4 1", "put 0",	  "put 0 1 2", "put x 1",
-				    "sent 9",  "done -1", "sent 0 x"};
+	static const char *bad[] = {"put 4 1", "put 0",	 "put 0 0", "put 0 1 2",
+				    "put x 1", "sent 9", "done -1", "sent 0 x"};
 	(void)state;
 	m.nlines = 0;
 	start();
@@ -484,9 +598,9 @@ static void test_replay_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_history),
-		cmocka_unit_test(test_servers_that_copy),
-		cmocka_unit_test(test_thieves),
+		cmocka_unit_test(test_every_history),  cmocka_unit_test(test_servers_that_copy),
+		cmocka_unit_test(test_thieves),	       cmocka_unit_test(test_no_ids),
+		cmocka_unit_test(test_no_sweep),       cmocka_unit_test(test_region_folder),
 		cmocka_unit_test(test_replay_refuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
