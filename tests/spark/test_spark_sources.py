@@ -44,6 +44,27 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
     assert_nothing(tmp_path, "three")
 
 
+@pytest.mark.parametrize("name, slices", [("in.csv", 3), ("in.csv.gz", 1)])
+def test_an_object_that_is_replaced_after_its_maps(rig, tmp_path, name, slices):
+    """By another of the same size, and the maps that were lost meanwhile read that one: nothing is published."""
+    (tmp_path / "job.yaml").write_text(JOB)
+    rows = b"".join(b"%d,%d,x\n" % (i, 1_400_000_000 + i) for i in range(600))
+    (tmp_path / "in.csv").write_bytes(HEADER + rows)
+    rig.native(tmp_path, "plan", "job.yaml", "in.csv", "--tune", "-o", "plan")
+    for at, value in (("far", b"x"), ("new", b"y")):
+        data = HEADER + rows.replace(b"x", value)
+        (tmp_path / at).mkdir()
+        (tmp_path / at / name).write_bytes(gzip.compress(data, 0) if name.endswith("gz") else data)
+    assert len({(tmp_path / at / name).stat().st_size for at in ("far", "new")}) == 1
+    rig.always("map", f"echo $executor >>{rig.control}/executors")
+    rig.once("driver-unite", f"mv {tmp_path}/new/{name} {tmp_path}/far/{name}; kill -9 $(sort -u {rig.control}/executors)")
+    far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
+    with pytest.raises(saltmill.JobError, match=f"{name}: bytes .* are not those that were mapped: it changed since"):
+        rig.load(tmp_path, "job.yaml", name, slices=slices, plan="plan", filesystem=far)
+    assert rig.done("driver-unite") == 1 and len(rig.runs("map")) > slices, "maps ran again"
+    assert_nothing(tmp_path)
+
+
 def test_a_plan_by_tasks(rig, tmp_path):
     """Each looks at a slice, behind the header too: the regions are those of one look at all of it."""
     (tmp_path / "job.yaml").write_text(JOB)

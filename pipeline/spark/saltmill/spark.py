@@ -141,14 +141,15 @@ def slices_of(request, wanted):
     return cut(request.inputs, wanted, can_slice(request))
 
 
-def inputs_of_unite(request, setting, maps):
-    """The files, or what is known of those that it cannot open."""
+def inputs_of_unite(request, setting, maps, digests=True):
+    """The files, or what is known of those that it cannot open.  Without digests for judging maps alone."""
     if not request.frame and not request.filesystem:
         return request.names
     inputs = [i._replace(size=maps.reports[s.number]["size"]) for i, s in zip(request.inputs, maps.slices)] \
         if request.frame else request.inputs
+    digested = digest_all(request, setting, maps) if digests and not request.frame else []
     path = maps.folder.with_name("inputs.json")
-    path.write_text(json.dumps(told(inputs, digest_all(request, setting, maps))))
+    path.write_text(json.dumps(told(inputs, digested)))
     return ["--inputs", path]
 
 
@@ -188,26 +189,32 @@ def make(request, staging, slices, kept_plan, limits, shuffle):
     setting = with_plan(setting, plan, stage)
     if not shuffle:
         return join(request, setting, slices, staging, limits, seconds)
-    shared = request.sc.broadcast(setting)
+    return map_and_reduce(request, setting, slices, staging, plan, limits, seconds)
+
+
+def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
+    here, shared = staging.run, request.sc.broadcast(setting)
     maps = Maps(request, shared, here / "maps", slices)
     with timed(seconds, "map"):
         maps.run()
     taken = [maps.reports[s.number] for s in maps.slices]
-    with timed(seconds, "digest"):
-        of_unite = ["--plan", plan, "--maps", here / "maps", *inputs_of_unite(request, shared, maps)]
+    base = ["--plan", plan, "--maps", here / "maps"]
     if too_many(limits[1], sum(r["rejected"] for r in taken), sum(r["read"] for r in taken)):
-        request.native("unite", *of_unite, "--reduces", here / "maps", *limits, "-o", staging.out, "--quiet",
-                       failure=Rejected)
-    judged = json.loads(request.native("unite", *of_unite, "--json").printed)
+        request.native("unite", *base, *inputs_of_unite(request, shared, maps), "--reduces", here / "maps", *limits, "-o",
+                       staging.out, "--quiet", failure=Rejected)
+    inputs = inputs_of_unite(request, shared, maps, digests=False)
+    judged = json.loads(request.native("unite", *base, *inputs, "--json").printed)
     with timed(seconds, "reduce"):
         reduced = reduce_all(request, dataclasses.replace(setting, created_ms=judged["created_ms"]), maps,
                              here / "reduces")
     if request.frame:
         request.frame.judge(reduced)
+    with timed(seconds, "digest"):  # now that no map runs again
+        inputs = inputs_of_unite(request, shared, maps)
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
     with timed(seconds, "unite"):
-        request.native("unite", *of_unite, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
+        request.native("unite", *base, *inputs, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS))
     manifest = json.loads((staging.out / "manifest.json").read_text())
     shuffled = sum(region["bytes"] for r in taken for table in r["tables"] for region in table["regions"])

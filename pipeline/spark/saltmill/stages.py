@@ -279,13 +279,10 @@ class Maps:
 
 
 def digest_all(request, setting, maps):
-    """Of the inputs that were mapped in slices, which nobody has read as a whole: a task each."""
+    """Of the inputs that only tasks can open: a task each."""
     by_input = {}
     for s in maps.slices:
-        if s.bounds:
-            by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
-    if not by_input:
-        return []
+        by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
     rdd = request.sc.parallelize(list(by_input.items()), len(by_input))
     work = rdd.mapPartitions(functools.partial(tasks.digest_inputs, setting))
     return run_job(request, work, range(len(by_input)), maps.faults, f"saltmill digest {request.name_of_job}")

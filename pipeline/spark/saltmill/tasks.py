@@ -242,7 +242,7 @@ def read_report(data):
 # --- digest ---
 
 def digest_input(setting, given, reports):
-    """What `saltmill digest` says of an input that was mapped in slices: reports, of its maps."""
+    """What `saltmill digest` says of an input; reports: of its maps, by their numbers."""
     with own_folder(setting) as folder:
         for number, report in reports.items():
             (folder / "maps" / str(number)).mkdir(parents=True)
