@@ -146,12 +146,13 @@ rdkafka() {
 	echo "$wanted" >"$cache/rdkafka/.wanted"
 }
 
-# Spark brings its own jars (300 MB).
+# Spark brings its own jars (300 MB), and from Python 3.12 on has its distutils from setuptools.
 spark() {
-	wanted=pyspark==3.5.9
+	wanted="pyspark==3.5.9 setuptools<81"
 	[ "$(cat "$cache/venv/.spark" 2>/dev/null || :)" != "$wanted" ] || return 0
 	say "installing $wanted into $cache/venv"
-	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
 	echo "$wanted" >"$cache/venv/.spark"
 }
 
