@@ -142,6 +142,7 @@ def test_what_cannot_be_is_said_at_once(small, rig):
     refused("no.csv: No such file", "job.yaml", "no.csv", out="three")
     refused("no.yaml: No such file", "no.yaml", "in.csv", out="three")
     refused("--max-rejects: found `x`", "job.yaml", "in.csv", out="three", max_rejects="x")
+    refused("no-plan: has no settings.json", "job.yaml", "in.csv", out="three", plan="no-plan")
     refused("expected a folder of a file system that all tasks can write to", "job.yaml", "in.csv", out="s3://bucket/x")
     (small / "job.yaml").write_text("tables: 7\n")
     refused("job.yaml:", "job.yaml", "in.csv", out="three")

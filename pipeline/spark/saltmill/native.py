@@ -13,7 +13,6 @@ import tempfile
 from . import JobError
 
 DONE, FAILED, USAGE, REJECTS, DATA = range(5)  # exit status; DATA: the same input fails the same way
-LARGEST_WRITE = 1 << 20
 
 
 def find_program(named=None):
@@ -63,8 +62,8 @@ def feed(process, pieces):
     try:
         for piece in pieces:
             view = memoryview(piece)
-            for at in range(0, len(view), LARGEST_WRITE):
-                process.stdin.write(view[at:at + LARGEST_WRITE])
+            while view:  # unbuffered: a write may take a part
+                view = view[process.stdin.write(view):]
         process.stdin.close()
     except BrokenPipeError:
         pass

@@ -18,7 +18,7 @@ import time
 
 from pyspark.sql import DataFrame
 
-from . import JobError, Rejected, native
+from . import JobError, Rejected, native, sentences
 from .frames import Frame
 from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, without_scheme
 from .staging import Staging
@@ -57,7 +57,7 @@ class Result:
 def limit_option(name, value):
     """Limits are judged at the end; what cannot be one is told at the start."""
     text = str(value)
-    if not re.fullmatch(r"\d+|\d+(\.\d+)?%", text):
+    if not re.fullmatch(r"\d+|\d+(\.\d+)?%", text) or (text.endswith("%") and float(text[:-1]) > 100):
         raise JobError(f"{name}: found `{text}`, expected a number or a share like 0.1%")
     return [name, text]
 
@@ -89,7 +89,7 @@ def request_of(spark, source, job, filesystem, ordered, program, **more):
 def plan(spark, source, job, *, slices=None, existing=(), sample=None, filesystem=None, program=None):
     """Where the regions of such a table would be cut, as `saltmill plan --json` says it.  As load takes them."""
     request = request_of(spark, source, job, filesystem, True, program, existing=listed(existing), sample=sample)
-    with tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
+    with sentences(job), tempfile.TemporaryDirectory(prefix="saltmill-plan-") as folder:
         return json.loads(make_plan(request, setting_of(request), slices_of(request, slices),
                                     pathlib.Path(folder) / "plan"))
 
@@ -121,7 +121,7 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     threads = threads or int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
     request = request_of(spark, source, job, filesystem, ordered, program, existing=listed(existing), sample=sample,
                          memory=memory, threads=threads)
-    with Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
+    with sentences(out), Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
         return make(request, staging, slices, plan, limits, shuffle)
 
 

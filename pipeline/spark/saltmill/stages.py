@@ -97,11 +97,27 @@ def files_of_job(job):
     except OSError as e:
         raise JobError(f"{job}: {e.strerror}") from e
     files = {f"job/{path.name}": text}
-    for name in re.findall(rb"codes:\s*[\"']?([^\s\"'{}#,]+)", text):
-        beside = path.parent / os.fsdecode(name)
-        if beside.is_file() and not os.path.isabs(os.fsdecode(name)):
-            files[f"job/{os.fsdecode(name)}"] = beside.read_bytes()
+    for name in names_of_codes(text):
+        beside = path.parent / name
+        if os.path.isabs(name) or not beside.is_file():
+            continue
+        if os.path.normpath(name).startswith("../"):
+            raise JobError(f"{job}: codes: {name} is outside of the job's folder: expected a file in it, which tasks get "
+                           "too, or the absolute path of one that all machines have")
+        files[f"job/{name}"] = beside.read_bytes()
     return files
+
+
+CODES = re.compile(rb"""\bcodes["']?\s*:\s*(?:"([^"\n]*)"|'((?:[^'\n]|'')*)'|([^\s{"'][^\n]*))""")
+
+
+def names_of_codes(text):
+    """What may be a file's name behind `codes:`; of a name without quotes each end that it may have in YAML."""
+    for double, single, plain in CODES.findall(re.sub(rb"(?m)^\s*#.*", b"", text)):
+        plain = re.sub(rb"\s#.*", b"", plain)
+        for name in sorted({double, single.replace(b"''", b"'"), plain.strip(), re.split(rb"[,}]", plain)[0].strip()}):
+            if name:
+                yield os.fsdecode(name)
 
 
 def files_of_plan(folder):
@@ -110,6 +126,9 @@ def files_of_plan(folder):
 
 def regions_of_plan(folder):
     """(table, regions): one more than the split keys, a line each."""
+    if not (folder / "settings.json").exists():  # the sentence of pipeline/pass/kept_plan.c
+        raise JobError(f"{folder}: has no settings.json: expected a folder that `saltmill plan JOB FILE... -o DIR` has "
+                       "made of events, or --from samples that all have the same columns")
     tables = json.loads((folder / "settings.json").read_text())["tables"]
     regions = []
     for t in tables:
@@ -144,11 +163,15 @@ def run_job(request, rdd, partitions, faults, what):
 
     thread = InheritableThread(target=work, daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(POLL_SECONDS)
-        if len(faults.value) > noted:
-            sc.cancelJobGroup(group)
-            thread.join()
+    try:
+        while thread.is_alive():
+            thread.join(POLL_SECONDS)
+            if len(faults.value) > noted:
+                sc.cancelJobGroup(group)
+                thread.join()
+    except BaseException:  # Ctrl-C: nothing of it goes on
+        sc.cancelJobGroup(group)
+        raise
     if len(faults.value) > noted:
         raise JobError(min(faults.value[noted:])[1])
     if "error" in result:

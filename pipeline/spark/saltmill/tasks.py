@@ -88,10 +88,15 @@ def local_folder():
     return pathlib.Path(dirs[TaskContext.get().taskAttemptId() % len(dirs)])
 
 
+def own_prefix():
+    """Of folders whose process ids mean something here: containers may share a disk."""
+    return f"saltmill-{os.stat('/proc/self/ns/pid').st_ino}-"
+
+
 def sweep(folder):
     """What killed tasks of this executor have left."""
-    for left in folder.glob("saltmill-*"):
-        pid = left.name.split("-")[1]
+    for left in folder.glob(own_prefix() + "*"):
+        pid = left.name.split("-")[2]
         if pid == str(os.getpid()) or not os.path.exists(f"/proc/{pid}"):
             shutil.rmtree(left, ignore_errors=True)
 
@@ -101,7 +106,7 @@ def own_folder(setting):
     """With the job and the plan in it, and the program's path."""
     parent = local_folder()
     sweep(parent)
-    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"saltmill-{os.getpid()}-", dir=parent))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{own_prefix()}{os.getpid()}-", dir=parent))
     try:
         for name, data in setting.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

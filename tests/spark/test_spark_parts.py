@@ -1,0 +1,177 @@
+"""Parts of a load by Spark that need no Spark: folders and locks, what is shipped, what is said."""
+
+import os
+import subprocess
+import threading
+import types
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+
+from spark_rig import assert_nothing  # noqa: E402
+
+import saltmill  # noqa: E402
+import saltmill.spark  # noqa: E402
+from saltmill import native, stages, staging, tasks  # noqa: E402
+
+
+def test_writes_that_take_a_part():
+    """Of an unbuffered pipe each write tells how much it took."""
+    class Pipe:
+        got = b""
+
+        def write(self, view):
+            self.got += bytes(view[:3])
+            return len(view[:3])
+
+        def close(self):
+            self.closed = True
+
+    process = types.SimpleNamespace(stdin=Pipe())
+    native.feed(process, [b"0123456789", b"", memoryview(b"abcd")])
+    assert process.stdin.got == b"0123456789abcd" and process.stdin.closed
+
+
+# --- the folder beside the output ---
+
+def no_space(*_, **__):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("broken", ["tempfile.mkdtemp", "os.fsync", "os.chmod"])
+def test_a_lock_that_was_taken_in_vain(tmp_path, monkeypatch, broken):
+    """Is let go at once, in the same process too, and there is a sentence."""
+    module, function = broken.split(".")
+    with monkeypatch.context() as m:
+        m.setattr(getattr(staging, module), function, no_space)
+        with pytest.raises(saltmill.JobError, match="two.saltmill-spark: No space left on device"):
+            staging.Staging(tmp_path / "two", "app").__enter__()
+    assert_nothing(tmp_path)
+    with staging.Staging(tmp_path / "two", "app") as s:
+        assert s.run.is_dir()
+    assert_nothing(tmp_path)
+
+
+def test_what_dead_runs_left(tmp_path, monkeypatch):
+    """Folders, plain files, links; a folder that cannot be removed has at least another name."""
+    folder = tmp_path / "two.saltmill-spark"
+    (folder / "run-old" / "files").mkdir(parents=True)
+    (folder / ".run-older.gone" / "files").mkdir(parents=True)
+    (folder / "core").write_text("dumped")
+    (folder / "link").symlink_to(tmp_path)
+    with staging.Staging(tmp_path / "two", "app") as s:
+        assert {p.name for p in folder.iterdir()} == {"lock", s.run.name}
+        monkeypatch.setattr(staging.shutil, "rmtree", lambda *_, **__: None)
+        name = s.run.name
+    assert [p.name for p in folder.iterdir()] == [f".{name}.gone"]
+    monkeypatch.undo()
+    with staging.Staging(tmp_path / "two", "app"):
+        pass
+    assert_nothing(tmp_path)
+
+
+def test_what_the_system_refuses_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(saltmill.spark, "request_of", lambda *_, **__: None)
+    monkeypatch.setattr(saltmill.spark, "owner_of", lambda _: ("app", None))
+    monkeypatch.setattr(saltmill.spark, "setting_of", no_space)
+    with pytest.raises(saltmill.JobError, match="two: No space left on device"):
+        saltmill.spark.load(None, [], "job.yaml", tmp_path / "two", threads=1)
+    assert_nothing(tmp_path)
+    with pytest.raises(saltmill.JobError, match="job.yaml: No space left on device"):
+        saltmill.spark.plan(None, [], "job.yaml")
+
+
+def test_folders_of_tasks(tmp_path):
+    """Those of dead processes go, unless other processes have such numbers: those of a neighbour's namespace."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    mine = os.stat("/proc/self/ns/pid").st_ino
+    names = [f"saltmill-{mine}-{dead.pid}-a", f"saltmill-{mine}-1-b", f"saltmill-{mine + 1}-{dead.pid}-c",
+             f"saltmill-{dead.pid}-d"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    tasks.sweep(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names[1:])
+
+
+# --- what is given, and what is shipped ---
+
+def test_limits():
+    for good in (0, 7, "7", "0%", "0.5%", "100%"):
+        assert saltmill.spark.limit_option("--max-rejects", good) == ["--max-rejects", str(good)]
+    for bad in ("x", -1, "", "1.5", "100.1%", "1000%"):
+        with pytest.raises(saltmill.JobError, match=f"--max-rejects: found `{bad}`, expected a number or a share"):
+            saltmill.spark.limit_option("--max-rejects", bad)
+
+
+def test_a_folder_that_is_no_plan(tmp_path):
+    for folder in (tmp_path, tmp_path / "no"):
+        with pytest.raises(saltmill.JobError, match=f"^{folder}: has no settings.json: expected a folder that"):
+            stages.regions_of_plan(folder)
+
+
+CODES = """\
+fields:
+  a: {codes: plain.csv, unknown: x}
+  b: {codes: "with blank.csv"}
+  c: {unknown: x, "codes": 'it''s.csv'}
+  d:
+    codes: no quotes, blank.csv  # as YAML has it
+  e: {codes: sub/../plain.csv}
+  f: {codes: {plain.csv: 1, DE: 2}}
+  g: {codes: no-such.csv}
+  # h: {codes: ../above.csv}
+"""
+
+
+def test_files_of_codes(tmp_path):
+    """All that the job names are shipped; one that tasks could not find is refused."""
+    (tmp_path / "job" / "sub").mkdir(parents=True)
+    (tmp_path / "above.csv").write_text("A,1\n")
+    job, shipped = tmp_path / "job" / "job.yaml", ["plain.csv", "with blank.csv", "it's.csv", "no quotes, blank.csv"]
+    for name in shipped:
+        (tmp_path / "job" / name).write_text(f"{name},1\n")
+    job.write_text(CODES)
+    files = stages.files_of_job(job)
+    assert set(files) == {f"job/{name}" for name in ["job.yaml", "sub/../plain.csv", *shipped]}
+    assert files["job/it's.csv"] == b"it's.csv,1\n"
+    job.write_text(f"fields: {{a: {{codes: {tmp_path}/above.csv}}}}\n")
+    assert set(stages.files_of_job(job)) == {"job/job.yaml"}, "all machines have it"
+    for climbs in ("../above.csv", "sub/../../above.csv"):
+        job.write_text(f"fields: {{a: {{codes: {climbs}}}}}\n")
+        with pytest.raises(saltmill.JobError, match=f"job.yaml: codes: {climbs} is outside of the job's folder"):
+            stages.files_of_job(job)
+
+
+# --- a job of Spark that is given up ---
+
+def test_an_interrupted_job_is_cancelled(monkeypatch):
+    cancelled = threading.Event()
+    groups = []
+
+    class Context:
+        def setJobGroup(self, group, *_, **__):
+            groups.append(group)
+
+        def runJob(self, *_):
+            cancelled.wait(20)
+
+        def cancelJobGroup(self, group):
+            groups.append(group)
+            cancelled.set()
+
+    class Faults:
+        asked = 0
+
+        @property
+        def value(self):
+            self.asked += 1
+            if self.asked > 1:
+                raise KeyboardInterrupt
+            return []
+
+    monkeypatch.setattr(stages, "InheritableThread", threading.Thread)
+    with pytest.raises(KeyboardInterrupt):
+        stages.run_job(types.SimpleNamespace(sc=Context()), object(), None, Faults(), "saltmill map job")
+    assert cancelled.is_set() and len(groups) == 2 and groups[0] == groups[1]
