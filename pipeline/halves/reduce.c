@@ -117,8 +117,8 @@ static int check_head(const struct reducing *r, const struct piece_head *h, cons
 }
 
 /*
- * Seqs as one load of all inputs has them: without the gaps between files, so that runs hold rows
- * of several, and that messages say what that load would.
+ * Seqs as one load of all inputs has them: without the gaps between files, so that messages say
+ * what that load would.
  */
 static void find_bases(struct reducing *r, struct arena *a)
 {

@@ -169,7 +169,9 @@ static int write_in_order(struct run_builder *b, struct run_writer *w, struct er
 
 static struct record_codec builder_codec(const struct run_builder *b)
 {
-	return (struct record_codec){.seq_base = b->first_seq & ~(uint64_t)UINT32_MAX,
+	return (struct record_codec){.seq_base =
+					     b->any_seq ? 0 : b->first_seq & ~(uint64_t)UINT32_MAX,
+				     .high_bytes = b->any_seq ? 4 : 0,
 				     .secondary_bytes = b->sorter->opt.secondary_bytes};
 }
 
@@ -268,6 +270,22 @@ static inline void write_strings(uint8_t *p, const struct record *r, size_t seco
 	append_short(p, r->payload.ptr, r->payload.len);
 }
 
+static inline size_t bytes_in_buffer(const struct run_builder *b, const struct record *r)
+{
+	struct record_codec codec = builder_codec(b);
+	return record_bytes(&codec, r);
+}
+
+static inline bool other_half(const struct run_builder *b, uint64_t seq)
+{
+	return seq >> 32 != b->first_seq >> 32 && !b->any_seq;
+}
+
+/*
+ * Records share the high half of seq; the first one of a run sets it.  An input's records come to
+ * another one a few times.  Sorted ones of a large slice, and cells of a huge row, go to and fro:
+ * of them a run would have but two.  Once a seq has gone back, each record has its own half.
+ */
 static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
 {
 	if (r->key.len > ROW_KEY_MAX)
@@ -276,14 +294,15 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 	if (len > record_limit_bytes)
 		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu", len,
 				 record_limit_bytes);
-	/* Records share the high half of seq; the first one of a run sets it. */
-	bool other_base = b->records > 0 && r->seq >> 32 != b->first_seq >> 32;
+	bool other = b->records > 0 && other_half(b, r->seq), falls = r->seq < b->last_seq;
 	bool over = b->used + len > b->sorter->opt.run_bytes || b->records >= b->records_max;
-	if (other_base || (over && b->records > 0)) {
+	if (other || (over && b->records > 0)) {
 		int rc = run_builder_flush(b, err);
 		if (rc)
 			return rc;
 	}
+	b->any_seq |= other && falls;
+	len = bytes_in_buffer(b, r);
 	if (b->used + len > b->cap)
 		grow_buffer(b, b->used + len);
 	return RC_OK;
@@ -291,13 +310,13 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 
 static inline int add(struct run_builder *b, const struct record *r, bool large, struct error *err)
 {
-	struct record_codec codec = builder_codec(b);
-	size_t len = record_bytes(&codec, r);
+	size_t len = bytes_in_buffer(b, r);
 	if (b->used + len > b->cap || b->records >= b->records_max || r->key.len > ROW_KEY_MAX ||
-	    r->seq >> 32 != b->first_seq >> 32) {
+	    other_half(b, r->seq)) {
 		int rc = make_room(b, r, len, err);
 		if (rc)
 			return rc;
+		len = bytes_in_buffer(b, r);
 	}
 	if (b->records == 0) {
 		b->first_seq = b->last_seq = b->least_seq = b->largest_seq = r->seq;
@@ -307,7 +326,8 @@ static inline int add(struct run_builder *b, const struct record *r, bool large,
 	b->last_seq = r->seq;
 	b->least_seq = r->seq < b->least_seq ? r->seq : b->least_seq;
 	b->largest_seq = r->seq > b->largest_seq ? r->seq : b->largest_seq;
-	uint8_t *string = record_write_header(r, large, b->data + b->used);
+	const struct record_codec codec = builder_codec(b);
+	uint8_t *string = record_write_header(&codec, r, large, b->data + b->used);
 	write_strings(string, r, codec.secondary_bytes);
 	if (b->records == 0)
 		watch_start(&b->watch, string, r->key.len, codec.secondary_bytes);
@@ -364,7 +384,7 @@ int run_builder_add_behind(struct run_builder *b, const struct record *r, bool f
 
 static bool goes_behind(const struct run_builder *b, uint64_t first_seq, uint64_t last_seq)
 {
-	return first_seq >> 32 == last_seq >> 32 &&
+	return !b->any_seq && first_seq >> 32 == last_seq >> 32 &&
 	       (b->records == 0 ||
 		(first_seq >= b->last_seq && first_seq >> 32 == b->first_seq >> 32));
 }

@@ -48,6 +48,7 @@ struct run_builder {
 	uint64_t first_seq, last_seq;
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
+	bool any_seq;		     /* each record has its own high half of seq */
 	bool in_order;		     /* all that is there stands in the order of record.h */
 	struct span_watch watch;     /* over the records in data, but of the strings at unseen */
 	uint32_t unseen[UNSEEN_MAX]; /* where in data the last ones lie */

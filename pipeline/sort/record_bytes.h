@@ -3,10 +3,12 @@
  *
  * In a builder's buffer they lie whole, so that a sort entry may point at any of them:
  *
- *   seq low half u32 | key bytes u16 | payload bytes varint | key | secondary | payload
+ *   seq low half u32 | key bytes u16 | [seq high half u32] | payload bytes varint | key |
+ *   secondary | payload
  *
- * In a run, which is read in order, key and secondary are one string, and only what tells it from
- * the string before is there (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ * The high half is only there in a buffer whose records may differ in it.  In a run, which is read
+ * in order, key and secondary are one string, and only what tells it from the string before is
+ * there (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
  *
  *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
  *
@@ -87,37 +89,47 @@ static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 /* ---- whole, in a builder's buffer ---- */
 
 struct record_codec {
-	uint64_t seq_base; /* the high half of all seqs */
+	uint64_t seq_base; /* the high half of all seqs; 0 where each record has its own */
+	size_t high_bytes; /* of each record's own: 0 or 4 */
 	size_t secondary_bytes;
 };
 
 static inline size_t record_bytes(const struct record_codec *c, const struct record *r)
 {
-	return 6 + varint_bytes(r->payload.len) + r->key.len + c->secondary_bytes + r->payload.len;
+	return 6 + c->high_bytes + varint_bytes(r->payload.len) + r->key.len + c->secondary_bytes +
+	       r->payload.len;
 }
 
 /* Returns where the key goes; secondary and payload follow. */
-static inline uint8_t *record_write_header(const struct record *r, bool large, uint8_t *p)
+static inline uint8_t *record_write_header(const struct record_codec *c, const struct record *r,
+					   bool large, uint8_t *p)
 {
-	uint32_t seq = (uint32_t)r->seq;
+	uint32_t seq = (uint32_t)r->seq, high = (uint32_t)(r->seq >> 32);
 	uint16_t key_len = (uint16_t)r->key.len;
 	memcpy(p, &seq, 4);
 	memcpy(p + 4, &key_len, 2);
 	p[5] |= large ? LARGE_BIT : 0;
-	return p + 6 + put_varint(p + 6, r->payload.len);
+	p += 6;
+	if (c->high_bytes) {
+		memcpy(p, &high, 4);
+		p += 4;
+	}
+	return p + put_varint(p, r->payload.len);
 }
 
 /* Returns where the next record starts. */
 static inline const uint8_t *record_read(const struct record_codec *c, const uint8_t *p,
 					 struct record *r)
 {
-	uint32_t seq;
+	uint32_t seq, high = 0;
 	uint16_t key_len;
 	uint64_t payload;
 	memcpy(&seq, p, 4);
 	memcpy(&key_len, p + 4, 2);
-	p = read_varint(p + 6, &payload);
-	r->seq = c->seq_base + seq;
+	if (__builtin_expect(c->high_bytes > 0, 0))
+		memcpy(&high, p + 6, 4);
+	p = read_varint(p + 6 + c->high_bytes, &payload);
+	r->seq = c->seq_base + ((uint64_t)high << 32 | seq);
 	r->key = bytes_of(p, key_len & 0x7fff);
 	r->secondary = p + r->key.len;
 	r->payload = bytes_of(r->secondary + c->secondary_bytes, payload);

@@ -57,6 +57,57 @@ static void test_room(void **state)
 	drop(s, &budget);
 }
 
+/*
+ * Sorted records whose seqs lie in any order on both sides of multiples of 2^32, as a large slice's
+ * do: some few runs, and all records, those of equal keys in order of seq.
+ */
+static void check_borders(bool behind, uint64_t first, uint64_t step, size_t more)
+{
+	enum { N = 3000, KEYS = 1000 };
+	struct budget budget = {.limit = 64u << 20};
+	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
+	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof(*rows.v))};
+	struct error err;
+	random_state = 4;
+	for (size_t i = 0; i < N; i++) {
+		struct row *r = &rows.v[i];
+		*r = (struct row){.key = mem_alloc(4),
+				  .key_len = 4,
+				  .payload = mem_alloc(8),
+				  .payload_len = 8,
+				  .seq = first + i * step};
+		put_be32(r->key, (uint32_t)(draw() % KEYS));
+		put_be64(r->payload, r->seq);
+	}
+	struct row *want = rows_sorted(&rows);
+	struct sorter *s = sorter_new(&opt);
+	struct run_builder *b = sorter_builder(s, 0);
+	for (size_t i = 0; i < N; i++) { /* or with equal keys in no order */
+		struct record r = row_record(&want[behind ? i : i * 7 % N]);
+		assert_int_equal(behind ? run_builder_add_behind(b, &r, i > 0, &err)
+					: run_builder_add(b, &r, &err),
+				 RC_OK);
+	}
+	assert_int_equal(sorter_finish(s, &err), RC_OK);
+	assert_in_range(sorter_totals(s).runs, 1, more + 2);
+	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, N, 0);
+	drop(s, &budget);
+	mem_free(want);
+	rows_release(&rows);
+}
+
+static void test_seqs_across_borders(void **state)
+{
+	(void)state;
+	const uint64_t half = UINT64_C(1) << 32;
+	for (int behind = 0; behind < 2; behind++) {
+		check_borders(behind, half - 1500, 1, 1);
+		check_borders(behind, 3 * half - 1500 * 1001, 1001, 1);
+		check_borders(behind, 0, half / 1000, 3); /* more than 2^32 of them */
+		check_borders(behind, UINT64_MAX - 3000, 1, 0);
+	}
+}
+
 /* ---- limits and errors ---- */
 
 static void test_errors(void **state)
@@ -177,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_seqs_across_borders),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_stop_and_disk_full),
 		cmocka_unit_test(test_room_for_others),
