@@ -78,6 +78,10 @@ int input_feed(struct input_options *o, const struct source_feed **out, struct e
 		o->feed.name = "-";
 	if (!o->counted)
 		o->feed.bytes = UINT64_MAX;
+	if (o->sliced && !o->sized)
+		return error_set(
+			err, RC_CONFIG,
+			"--slice of what is fed needs --size, the bytes of the whole file");
 	if (!o->sized)
 		o->feed.size = o->counted ? o->feed.offset + o->feed.bytes : UINT64_MAX;
 	if (!o->counted && (o->sized || o->feed.offset))

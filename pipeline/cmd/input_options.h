@@ -39,7 +39,7 @@ enum { OPT_SLICE = 800, OPT_COLUMNS, OPT_NAME, OPT_BYTES, OPT_OFFSET, OPT_SIZE }
 	"as "                                                                                      \
 	"far as it\n"                                                                              \
 	"                          likes: what is not needed is not read\n"                        \
-	"  --size S                of the file\n"
+	"  --size S                of the whole file; a slice of standard input needs it\n"
 
 struct input_options {
 	struct source_slice slice;

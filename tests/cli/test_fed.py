@@ -163,6 +163,8 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
     refused(maps(data, status=2), 2, "give --bytes N")
     refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "no --slice says which rows")
     refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "reach behind")
+    # these may be the bytes up to some border: only the file's size tells whether its last row was there
+    refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice of what is fed needs --size")
     refused(fed.run("map", "in.csv", "--name", "x", "--bytes", n, "--plan", "plan", "-o", "no", status=2), 2,
             "expected one input, `-`")
     refused(fed.run("map", "-", "--plan", "plan", "-o", "no", status=2, input=data), 2, "--name and --bytes")
@@ -173,7 +175,7 @@ def test_who_feeds_may_go_on_when_a_slice_is_done(fed):
     row = b"1,1400000000,x\n"
     size = 1 << 40
     p = subprocess.Popen([fed.program, "map", "job.yaml", "-", "--name", "in.csv", "--plan", "plan", "-o", "one",
-                          "--slice", "0-1000", "--bytes", str(size), "--quiet"], cwd=fed.folder, stdin=subprocess.PIPE, bufsize=0)
+                          "--slice", "0-1000", "--bytes", str(size), "--size", str(size), "--quiet"], cwd=fed.folder, stdin=subprocess.PIPE, bufsize=0)
     p.stdin.write(HEADER)
     with pytest.raises(BrokenPipeError):
         while True:
@@ -196,8 +198,8 @@ def test_plans_of_what_is_fed_are_those_of_the_file(fed):
         fed.run("plan", "-", "--name", "in.csv", "--bytes", len(rest), "--offset", max(a - 1, 0), "--size", len(data),
                 "--slice", f"{a}-{b}", "--save", f"fed{k}", *head, input=rest)
         assert (fed.folder / f"file{k}").read_bytes() == (fed.folder / f"fed{k}").read_bytes()
-    refused(fed.run("plan", "-", "--name", "in.csv", "--bytes", 50, "--offset", len(data) - 50, "--slice",
-                    f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "give --columns FILE")
+    refused(fed.run("plan", "-", "--name", "in.csv", "--bytes", 50, "--offset", len(data) - 50, "--size", len(data),
+                    "--slice", f"{len(data) - 40}-{len(data)}", input=data[-50:], status=2), 2, "give --columns FILE")
     short = fed.run("plan", "-", "--bytes", len(data), input=data[:-1], status=1)
     refused(short, 1, "standard input ended after")
 
