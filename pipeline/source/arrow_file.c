@@ -343,7 +343,10 @@ static void taken(struct source *s, struct source_worker *w)
 
 /* --- events --- */
 
-/* The columns as they go to many rows at once: numbers as they are, the k-th text in [k]. */
+/*
+ * The columns as they go to many rows at once: numbers as they are, the k-th text in [k].  Those
+ * that nobody looks at, too: whether a damaged batch is refused may not depend on how rows go.
+ */
 static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
 {
 	const struct source *s = w->source;
@@ -354,9 +357,10 @@ static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
 	for (size_t i = 0; i < s->ncolumns; i++) {
 		enum typed_as as = schema->want[i].as;
 		uint64_t *numbers = made_numbers(w->made, i);
-		if (numbers && arrow_numbers(&own->arrays[i], as, from, n, numbers))
+		bool numbered = numbers && arrow_numbers(&own->arrays[i], as, from, n, numbers);
+		if (numbered)
 			made_numbers_put(w->made, i);
-		if (made_needs_text(w->made, i) &&
+		if ((!numbered || made_needs_text(w->made, i)) &&
 		    arrow_texts(&own->arrays[i], as, from, n, own->columns + i * EVENT_BATCH, 1,
 				own->text + i * EVENT_BATCH * SPELL_BYTES))
 			return false;

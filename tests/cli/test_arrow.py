@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import schema_events as se
-from load_help import Bench
+from load_help import JOB, Bench
 from test_avro import bench, text_of
 from test_exports import i64, job, loaded, rows_of
 
@@ -193,6 +193,21 @@ def patched(data, old, new, count=1):
 def test_faults(tmp_path, saltmill, data, words):
     b, r = run(tmp_path, saltmill, data)
     b.refused(r, 1, *words)
+
+
+def test_a_fault_where_no_table_looks(tmp_path, saltmill):
+    """Rows that go together and rows that go alone: both are refused."""
+    n = 600
+    table = pa.table({"id": pa.array(range(n), "uint32"), "at": pa.array([1_400_000_000 + i for i in range(n)], pa.timestamp("s")),
+                      "value": ["v"] * n, "other": [f"{i:05}" for i in range(n)]})
+    text = JOB.replace("csv: {files: [in.csv]}", "arrow: {files: [in]}").replace(", unit: s}", "}\n  other: {type: text}")
+    for size in 300, 8:  # rows of a batch
+        good = se.as_arrow(table, True, None, size)
+        b = Bench(tmp_path, saltmill, text)
+        b.input(patched(good, struct.pack("<3i", 5, 10, 15), struct.pack("<3i", 5, 1 << 20, 15)), "in")
+        b.refused(b.run(), 1, "column `other`, rows 1 to", "found an offset that goes behind the end of its data")
+        b.input(good, "in")
+        assert b.run(out=tmp_path / f"good{size}").returncode == 0
 
 
 @pytest.mark.parametrize("columns,words", [
