@@ -236,7 +236,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 		c->line = slice->read.line_base = 0;
 	}
 	slice->read.first = c->offset;
-	s->bytes_before = 0 - c->offset;
+	s->bytes_before = (s->feed ? s->feed->offset : 0) - c->offset;
 	s->bytes_total = slice->to < size ? slice->to : size;
 	s->bytes_total -= c->offset < s->bytes_total ? c->offset : s->bytes_total;
 	return rc;

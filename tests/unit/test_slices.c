@@ -245,6 +245,46 @@ static void test_what_is_refused(void **state)
 	assert_int_not_equal(source_open(&s, &o, &err), RC_OK);
 }
 
+/* What was read of a fed slice counts from its first byte on, wherever the feed begins. */
+static void test_progress_of_what_is_fed(void **state)
+{
+	(void)state;
+	const char text[] = "1,2\n3,4\n5,6\n7,8\n", *standard = "-", *names[] = {"a", "b"};
+	const size_t size = sizeof(text) - 1, offset = 7;
+	const struct source_feed feed = {.name = path,
+					 .offset = offset,
+					 .bytes = size - offset,
+					 .size = size,
+					 .columns = names,
+					 .ncolumns = 2};
+	const struct source_slice slice = {.from = offset + 1, .to = size};
+	struct source_sink sink = {.ctx = NULL};
+	struct source_options o = {
+		.job = &job, .files = &standard, .nfiles = 1, .slice = &slice, .feed = &feed};
+	struct source *s;
+	struct error err;
+	uint64_t done, total;
+	int saved = dup(STDIN_FILENO), ends[2];
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], text + offset, size - offset), size - offset);
+	close(ends[1]);
+	assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	close(ends[0]);
+	assert_int_equal(source_open(&s, &o, &err), RC_OK);
+	struct source_worker *w = source_worker_new(s);
+	for (int rc = RC_OK; rc != RC_END;) {
+		rc = source_work(w, &sink, &err);
+		assert_true(rc == RC_OK || rc == RC_END);
+		source_progress(s, &done, &total);
+		assert_int_equal(done, size - offset - 1);
+		assert_int_equal(total, size - offset - 1);
+	}
+	source_worker_free(w);
+	source_close(s);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+}
+
 static int set_up(void **state)
 {
 	if (setup(state))
@@ -267,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_parts_of_a_number),
 		cmocka_unit_test(test_columns_of_their_own),
 		cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_progress_of_what_is_fed),
 	};
 	return cmocka_run_group_tests(tests, set_up, teardown);
 }
