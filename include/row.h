@@ -48,7 +48,7 @@ bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
 		      struct record_batch *out);
 /* By column, enum column_use: what it looks at; NULL: the plan is none for rows at once. */
 const uint8_t *row_batch_uses(const struct row_plan *p);
-/* What the rows take in a table, at most; 0: not for this plan. */
+/* What the rows take in a table, at most; 0: not for this plan, or rows of such length. */
 size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct event_rows *rows);
 
 /*

@@ -543,6 +543,8 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	const struct table_plan *t = &e->plan->tables[table];
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
+	if (payload_most(t, rows->longest) >= RECORD_PAYLOAD)
+		return 0; /* row_encode has them, and no room is asked for */
 	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
 	size_t bytes = rows->made ? rows->made->bytes : whole_text(rows).len;
 	return rows->n * each + t->quick_copies * bytes;

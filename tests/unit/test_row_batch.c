@@ -389,12 +389,32 @@ static void pauses(void **state)
 	rig_release(&r);
 }
 
+/* A batch whose texts no payload can hold asks for no room: it might be very much. */
+static void no_room_for_long_texts(void **state)
+{
+	(void)state;
+	struct rig r;
+	struct rig_rows rows;
+	struct bytes fields[8];
+	rig_ratings(&r, AS_U32);
+	for (size_t i = 0; i < 8; i++)
+		fields[i] = bytes_str("5");
+	rig_rows_init(&rows, fields, 2, 4, false);
+	assert_true(row_batch_bytes(r.encoder, 0, &rows.rows) > 0);
+	rows.rows.longest = RECORD_PAYLOAD;
+	assert_int_equal(row_batch_bytes(r.encoder, 0, &rows.rows), 0);
+	assert_false(is_taken(&r, &rows));
+	rig_rows_release(&rows);
+	rig_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ratings_by_hand),
 		cmocka_unit_test(random_plans),
 		cmocka_unit_test(pauses),
+		cmocka_unit_test(no_room_for_long_texts),
 	};
 	random_state = 20261121;
 	return cmocka_run_group_tests(tests, NULL, NULL);
