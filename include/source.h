@@ -194,12 +194,15 @@ struct schema_value {
 	bool local;	      /* a time without a zone */
 };
 /*
- * The values that the schema of the first file has, in its order; lists, maps and what is not read
- * are *left_out.  0: the source has no schema.
+ * The values that the schema of the first file has, in its order; lists, maps, what is not read
+ * and what no path can name are *left_out.  0: the source has no schema.
  */
 size_t source_schema_values(struct source *s, const struct schema_value **values, size_t *left_out);
-/* Append the step to a member of that name to a path of JSON: .name, ["na me"]. */
-void source_path_step(struct buf *path, struct bytes name);
+/*
+ * Append the step to a member of that name to a path of JSON: .name, ["na me"].  false: none can
+ * be, as the name has both kinds of quote; the path is as it was.
+ */
+bool source_path_step(struct buf *path, struct bytes name);
 
 /* Call it when no worker runs; digests and stream sizes are complete once RC_END was seen. */
 const struct source_file *source_files(struct source *s, size_t *n);

@@ -26,7 +26,7 @@ static void see_value(struct columns *c, struct bytes path, const json_t *v)
 	}
 }
 
-/* Lists have no column: which of their items would it be? */
+/* Lists have no column: which of their items would it be?  Nor has a name that is in no path. */
 static void see_object(struct columns *c, const json_t *object, struct buf *path, int depth)
 {
 	const char *name;
@@ -34,7 +34,8 @@ static void see_object(struct columns *c, const json_t *object, struct buf *path
 	size_t len = path->len;
 	json_object_foreach((json_t *)(uintptr_t)object, name, v)
 	{
-		source_path_step(path, bytes_str(name));
+		if (!source_path_step(path, bytes_str(name)))
+			continue;
 		if (json_is_object(v) && depth < DEPTH_MOST)
 			see_object(c, v, path, depth + 1);
 		else if (!json_is_array(v) && !json_is_object(v))

@@ -383,8 +383,11 @@ void job_write(const struct columns *c, const struct shape *s, const struct line
 		   "what it makes of them.\n",
 		   l->whole ? "" : "the first 64 MiB, ", c->rows);
 	if (c->left_out)
-		buf_printf(out, "# %zu of the schema's values are no fields: lists, maps, null.\n",
-			   c->left_out);
+		buf_printf(
+			out,
+			"# %zu of the schema's values are no fields: lists, maps, null, or a name "
+			"with both kinds of quote.\n",
+			c->left_out);
 	if (!l->whole && !c->json)
 		buf_append_str(out, "# The rest was not looked at: is there a trailer?\n");
 	if (c->json) {

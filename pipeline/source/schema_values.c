@@ -3,7 +3,7 @@
 #include "arrow_schema.h"
 #include "avro_schema.h"
 
-void source_path_step(struct buf *path, struct bytes name)
+bool source_path_step(struct buf *path, struct bytes name)
 {
 	bool plain = name.len > 0 && (name.ptr[0] < '0' || name.ptr[0] > '9');
 
@@ -12,12 +12,15 @@ void source_path_step(struct buf *path, struct bytes name)
 	if (plain) {
 		buf_append_str(path, path->len ? "." : "");
 		buf_append(path, name.ptr, name.len);
-		return;
+		return true;
 	}
 	bool twice = name.len > 0 && memchr(name.ptr, '"', name.len);
+	if (twice && memchr(name.ptr, '\'', name.len))
+		return false;
 	buf_append_str(path, twice ? "['" : "[\"");
 	buf_append(path, name.ptr, name.len);
 	buf_append_str(path, twice ? "']" : "\"]");
+	return true;
 }
 
 void schema_values_add(struct schema_values *v, enum field_type type, int scale, bool local)
@@ -107,8 +110,9 @@ static void avro_fields(struct schema_values *v, const struct around *around)
 
 	for (size_t i = 0; i < t->n; i++) {
 		const struct avro_type *field = only_branch(t->of[i]);
-		source_path_step(&v->path, t->names[i]);
-		if (!field)
+		if (!source_path_step(&v->path, t->names[i]))
+			v->left_out++;
+		else if (!field)
 			schema_values_add(v, FIELD_TEXT, 0, false);
 		else if (field->kind != AVRO_RECORD)
 			avro_value(v, field);
@@ -160,8 +164,9 @@ static void arrow_fields(struct schema_values *v, const struct arrow_schema *s, 
 		const struct arrow_field *f = &s->field[i];
 		if (f->parent != parent)
 			continue;
-		source_path_step(&v->path, f->name);
-		if (f->type.kind == ARROW_STRUCT && !f->encoded)
+		if (!source_path_step(&v->path, f->name))
+			v->left_out++;
+		else if (f->type.kind == ARROW_STRUCT && !f->encoded)
 			arrow_fields(v, s, i + 1, i);
 		else if (f->type.kind == ARROW_NULL || !arrow_readable(f))
 			v->left_out++;

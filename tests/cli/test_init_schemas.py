@@ -89,6 +89,19 @@ def test_names_that_are_no_plain_path(tmp_path, saltmill):
     assert values == {str(i) for i in range(20)} | {f"{n} {i}" for n in names for i in range(20)}
 
 
+def test_a_name_that_no_path_can_be_is_left_out(tmp_path, saltmill):
+    """With both kinds of quote; the others load."""
+    (tmp_path / "json").mkdir()
+    odd = "a\"b'c"
+    rows = [{"id": i, "v": f"v{i}", odd: i} for i in range(20)]
+    b, text = made(tmp_path, saltmill, se.as_arrow(pa.table({k: [r[k] for r in rows] for k in rows[0]}), True), "e.arrows")
+    assert fields(text)[0] == {"id": "i64", "v": "text"} and "# 1 of the schema's values are no fields" in text
+    loads(b, 20)
+    b, text = made(tmp_path / "json", saltmill, "\n".join(json.dumps(r) for r in rows).encode(), "e.json")
+    assert set(fields(text)[0]) == {"id", "v"}
+    loads(b, 20)
+
+
 def test_parquet_gets_the_command_that_converts_it(tmp_path, saltmill):
     pa.parquet.write_table(pa.table({"v": [1]}), tmp_path / "e.parquet")
     r = init(saltmill, tmp_path, "e.parquet")
