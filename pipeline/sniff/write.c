@@ -82,13 +82,27 @@ static bool is_preceded(const struct shape *s, const struct lines *l)
 	return false;
 }
 
+/* #2 and name#2 stand in no file. */
+static bool is_written(const char *name)
+{
+	return !strchr(name, '#');
+}
+
+static bool can_be_found(const struct columns *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (is_written(c->column[i].name))
+			return true;
+	return false;
+}
+
 /* Names that no line above the header has: the first few that are not empty. */
 static void put_find(const struct columns *c, struct buf *out)
 {
 	size_t put = 0;
 	buf_append_str(out, "    header: {find: [");
 	for (size_t i = 0; i < c->n && put < FIND_NAMES; i++) {
-		if (c->column[i].name[0] == '#' || strchr(c->column[i].name, '#'))
+		if (!is_written(c->column[i].name))
 			continue;
 		buf_append_str(out, put++ ? ", " : "");
 		put_text(out, c->column[i].name);
@@ -167,7 +181,7 @@ static void put_rows(const struct columns *c, const struct shape *s, const struc
 	size_t skip = preceded ? s->first : 0;
 	if (s->widest && s->header)
 		skip = s->first + 1;
-	if (!own_names && preceded && !s->repeats)
+	if (!own_names && preceded && !s->repeats && can_be_found(c))
 		put_find(c, out);
 	else if (skip)
 		buf_printf(out, "    skip: %zu   # lines that are no data\n", skip);
