@@ -1,15 +1,16 @@
 #include "place_options.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "units.h"
 
 static int parse_patience(const char *text, unsigned *out, struct error *err)
 {
-	size_t digits = strspn(text, "0123456789");
-	*out = digits && digits < 7 ? (unsigned)strtoul(text, NULL, 10) : 0;
-	if (*out && text[digits] == 0)
-		return RC_OK;
-	return error_set(err, RC_CONFIG, "--hdfs-patience: found `%s`, expected seconds", text);
+	uint64_t seconds;
+	if (!parse_duration_s(text, &seconds) || seconds < 1 || seconds > 999999)
+		return error_set(err, RC_CONFIG,
+				 "--hdfs-patience: found `%s`, expected a time like 90s or 15m",
+				 text);
+	*out = (unsigned)seconds;
+	return RC_OK;
 }
 
 int place_option(struct storage_options *o, int opt, const char *arg, struct error *err)

@@ -22,7 +22,7 @@ enum { OPT_HDFS_USER = 830, OPT_WEBHDFS, OPT_HDFS_CA, OPT_HDFS_PATIENCE };
 	"  --webhdfs HOST[:PORT],..  of hdfs://...: where its NameNodes answer HTTP (default: on " \
 	"port 9870)\n"                                                                             \
 	"  --hdfs-ca FILE          of swebhdfs://...: certificates to trust, PEM\n"                \
-	"  --hdfs-patience SECONDS how long servers are asked again that do not answer (default: " \
+	"  --hdfs-patience TIME    how long servers are asked again that do not answer (default: " \
 	"60)\n"
 
 /* RC_END: the option is none of these. */

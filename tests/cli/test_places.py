@@ -245,7 +245,7 @@ def test_https(bench, tmp_path):
     place = Place(pem)
     out = "s" + place.url("/x/out")
     try:
-        r = load(bench, out, "--hdfs-patience", "1")
+        r = load(bench, out, "--hdfs-patience", "1s")
         assert r.returncode == 1 and b"certificate" in r.stderr, r.stderr
         r = load(bench, out, "--hdfs-ca", tmp_path / "cert.pem")
         assert r.returncode == 0, r.stderr
