@@ -184,7 +184,7 @@ static int list_folder(struct storage *s, const char *path, struct arena *arena,
 }
 
 int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,
-		     struct error *err)
+		     bool *open, struct error *err)
 {
 	struct webhdfs_answer a = {0};
 	*known = false;
@@ -194,6 +194,9 @@ int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_B
 									  : RC_OK;
 	else if (rc == RC_OK)
 		rc = webhdfs_refused(w, "look at", path, &a, err);
+	*open = rc == RC_IO && strstr(a.refusal.message, "under construction") != NULL;
+	if (*open)
+		rc = RC_OK;
 	webhdfs_answer_release(&a);
 	return rc;
 }

@@ -87,8 +87,11 @@ void webhdfs_abort(void *file);
 /* webhdfs.c */
 int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err);
-/* sum: the file's, if it tells one that can be compared. */
+/*
+ * sum: the file's, if it tells one that can be compared.  *open: nobody knows its bytes, as it was
+ * never closed: who wrote it has died, or writes still.
+ */
 int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,
-		     struct error *err);
+		     bool *open, struct error *err);
 
 #endif

@@ -209,13 +209,15 @@ static int send_bytes(struct upload *u, const uint8_t *p, size_t n, struct error
 static int compare(struct upload *u, struct storage_info *there, bool *same, struct error *err)
 {
 	uint8_t mine[HDFS_SUM_BYTES], its[HDFS_SUM_BYTES];
-	bool known;
+	bool known, open;
 	*same = there->kind == STORAGE_FILE && there->bytes == u->bytes;
 	if (!*same || u->bytes == 0 || there->opaque ||
 	    (there->block_bytes && there->block_bytes != u->sum.block_bytes))
 		return RC_OK;
-	int rc = webhdfs_checksum(u->w, u->path, its, &known, err);
-	if (rc || !known)
+	int rc = webhdfs_checksum(u->w, u->path, its, &known, &open, err);
+	if (rc == RC_OK && open)
+		*same = false; /* of a run that died while it wrote: written anew */
+	if (rc || open || !known)
 		return rc;
 	hdfs_sum_end(&u->sum, mine);
 	*same = memcmp(mine, its, sizeof mine) == 0;

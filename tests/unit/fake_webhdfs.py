@@ -34,6 +34,7 @@ FAULTS = {
     "quota": "the quota of space is used up",
     "denied": "403 AccessControlException",
     "oldsum": "the checksum is of a kind that is not known",
+    "unclosed": "the file has no checksum, as its writer died before its end",
     "old": "a server that answers 307 whatever is asked for",
     "nameless": "statuses without a fileId, as a gateway's (always)",
     "namelost": "the same, and what is asked is done without an answer",
@@ -295,10 +296,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 for _ in self.body():  # who answers and hangs up may be not heard
                     pass
                 raise
-        fault = self.tree.fault(path, "oldsum encrypted coded")
+        fault = self.tree.fault(path, "oldsum encrypted coded unclosed")
         node = self.tree.need(path)
         if op == "OPEN":
             return self.answer(200, node["data"])
+        if fault == "unclosed":
+            raise Refusal(403, "IOException", f"Fail to get checksum, since file {path} is under construction.")
         other = bytes(b ^ 1 for b in node["data"]) if fault in ("encrypted", "coded") else node["data"]
         kind, text = checksum(other, node["block"])
         if fault == "oldsum":

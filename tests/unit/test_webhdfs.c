@@ -419,6 +419,28 @@ static void opaque_files(void **state)
 	storage_close(s);
 }
 
+/* A file whose writer was killed in it has no checksum, though its length may be all of it. */
+static void unclosed_file(void **state)
+{
+	(void)state;
+	struct storage *s = open_fake(10);
+	struct storage_info info;
+	char *local = make_file("unclosed", 9000), *path = fault_file(s, "unclosed", 1);
+	bool kept = true;
+	char *first = mem_format("%s.first", path);
+	memcpy(strstr(first, "fault"), "plain", 5);
+	assert_int_equal(storage_put(s, local, first, 0, &info, &kept, &err), RC_OK);
+	assert_int_equal(storage_move(s, first, path, &err), RC_OK);
+	if (storage_put(s, local, path, 0, &info, &kept, &err))
+		fail_msg("%s", err.msg);
+	assert_false(kept);
+	assert_same(s, path, local);
+	mem_free(first);
+	mem_free(path);
+	mem_free(local);
+	storage_close(s);
+}
+
 /* What is there is replaced unless it is the very file; a checksum of another kind is no reason. */
 static void put_again(void **state)
 {
@@ -510,8 +532,9 @@ int main(void)
 		cmocka_unit_test(lasting_faults), cmocka_unit_test(broken_stream),
 		cmocka_unit_test(lost_answers),	  cmocka_unit_test(put_again),
 		cmocka_unit_test(no_ids),	  cmocka_unit_test(opaque_files),
-		cmocka_unit_test(name_nodes),	  cmocka_unit_test(stopped),
-		cmocka_unit_test(waits),	  cmocka_unit_test(room),
+		cmocka_unit_test(unclosed_file),  cmocka_unit_test(name_nodes),
+		cmocka_unit_test(stopped),	  cmocka_unit_test(waits),
+		cmocka_unit_test(room),
 	};
 	return cmocka_run_group_tests(tests, start_server, stop_server);
 }
