@@ -110,7 +110,8 @@ size_t source_more_bytes(const struct source *s, size_t have)
 void cursor_advance(struct cursor *c, size_t n)
 {
 	c->rest.len -= n;
-	memmove(c->rest.ptr, c->rest.ptr + n, c->rest.len);
+	if (c->rest.len) /* before anything is read there is no room either */
+		memmove(c->rest.ptr, c->rest.ptr + n, c->rest.len);
 	c->offset += n;
 }
 
