@@ -11,10 +11,11 @@ static json_t *any_of(json_t *a, json_t *b)
 	return json_pack("{s:[o,o]}", "anyOf", a, b);
 }
 
-/* YAML's plain scalars: what looks like a number is one to an editor. */
+/* YAML's plain scalars, all of them texts to the program: an editor sees numbers and nulls in them.
+ */
 static json_t *scalar(void)
 {
-	return json_pack("{s:[s,s,s]}", "type", "string", "number", "boolean");
+	return json_pack("{s:[s,s,s,s]}", "type", "string", "number", "boolean", "null");
 }
 
 static json_t *scalars(void)
