@@ -1,9 +1,13 @@
 """Parts of a load by Spark that need no Spark: folders and locks, what is shipped, what is said."""
 
+import importlib
 import os
 import subprocess
+import sys
 import threading
 import types
+import zipfile
+import zipimport
 
 import pytest
 
@@ -175,3 +179,22 @@ def test_an_interrupted_job_is_cancelled(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         stages.run_job(types.SimpleNamespace(sc=Context()), object(), None, Faults(), "saltmill map job")
     assert cancelled.is_set() and len(groups) == 2 and groups[0] == groups[1]
+
+
+def test_archives_are_not_read_anew_for_each_task(tmp_path, monkeypatch):
+    """As Python does from 3.10 on; what is in them is still found."""
+    with zipfile.ZipFile(tmp_path / "some.zip", "w") as z:
+        for name in ("__init__", "one", "two"):
+            z.writestr(f"in_some_zip/{name}.py", f"IS = '{name}'")
+    read = []
+    monkeypatch.syspath_prepend(str(tmp_path / "some.zip"))
+    importlib.import_module("in_some_zip.one")
+    monkeypatch.setattr(zipimport, "_read_directory", lambda path, real=zipimport._read_directory:
+                        read.append(path) or real(path))
+    importlib.invalidate_caches()
+    assert str(tmp_path / "some.zip") in read or sys.version_info < (3, 10)
+    tasks.forget_archives()
+    read.clear()
+    importlib.invalidate_caches()
+    assert read == []
+    assert importlib.import_module("in_some_zip.two").IS == "two"

@@ -13,8 +13,10 @@ import os
 import pathlib
 import shutil
 import struct
+import sys
 import tempfile
 import time
+import zipimport
 
 from pyspark import AccumulatorParam, SparkFiles, TaskContext
 
@@ -104,6 +106,7 @@ def sweep(folder):
 @contextlib.contextmanager
 def own_folder(setting):
     """With the job and the plan in it, and the program's path."""
+    forget_archives()
     parent = local_folder()
     sweep(parent)
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{own_prefix()}{os.getpid()}-", dir=parent))
@@ -128,6 +131,17 @@ def program_of(setting):
     if _judged[path] != setting.digest:
         return None, f"{path}: is another saltmill than the driver's, expected one and the same on all machines"
     return path, None
+
+
+def forget_archives():
+    """Nothing is looked for anew in Spark's own archive before the next task.
+
+    Python from 3.10 on reads the directory of pyspark.zip, once for each package in it, whenever a worker takes a
+    task (importlib.invalidate_caches): 0.13 s, more than a small task.  What is forgotten is found again when needed.
+    """
+    for path, finder in list(sys.path_importer_cache.items()):
+        if isinstance(finder, zipimport.zipimporter):
+            del sys.path_importer_cache[path]
 
 
 def run(setting, folder, program, command, *args, pieces=None, accept=(native.DONE,)):
