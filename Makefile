@@ -25,10 +25,13 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # One include path.  A file sees its own folder and include/, so a room cannot reach another room
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
-LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -lsnappy -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lrdkafka -lcurl -lmicrohttpd -lpthread -lm
+LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
+# The program loads these when it needs them (include/late.h); tests and the like are linked with them.
+LATE := $(addprefix pipeline/base/,late_curl.c late_microhttpd.c late_rdkafka.c late_snappy.c)
+LATE_LIBS := -lrdkafka -lcurl -lmicrohttpd -lsnappy
 # The worker has no libraries beside it: some are left out, and no_*.c stand in for what knows them.
-ALONE := $(filter-out -lisal -lrdkafka -lcurl -lmicrohttpd,$(LDLIBS)) -lstdc++
-LEFT_OUT := $(addprefix pipeline/,source/kafka.c source/kafka_read.c source/kafka_topic.c source/dead_letters.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
+ALONE := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
+LEFT_OUT := $(LATE) $(addprefix pipeline/,base/late.c source/kafka.c source/kafka_read.c source/kafka_topic.c source/dead_letters.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS)
 
@@ -36,6 +39,7 @@ LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS)
 ALL_C := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
 STAND_INS := $(sort $(wildcard pipeline/*/no_*.c))
 LIB  := $(filter-out $(STAND_INS),$(ALL_C))
+LINKED := $(filter-out $(LATE),$(LIB)) pipeline/base/no_late.c
 CLI  := pipeline/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h splitter/*.h))
@@ -49,12 +53,16 @@ UNIT_BIN := $(UNIT:%.c=$(B)/%)
 all: $(B)/$(TOOL)
 	@ln -sfn $(patsubst build/%,%,$(B))/$(TOOL) build/$(TOOL)
 $(B)/$(TOOL): $(CLI:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
+$(UNIT_BIN) $(B)/tests/bench/stages $(REPLAY): LDLIBS += $(LATE_LIBS)
 $(UNIT_BIN): LDLIBS += -lcmocka
-$(UNIT_BIN): %: %.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
-$(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LIB:%.c=$(B)/%.o) ; $(LINK)
-$(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(LIB:%.c=$(B)/%.o) ; $(LINK)
+$(UNIT_BIN): %: %.o $(LINKED:%.c=$(B)/%.o) ; $(LINK)
+$(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LINKED:%.c=$(B)/%.o) ; $(LINK)
+$(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(LINKED:%.c=$(B)/%.o) ; $(LINK)
 $(B)/tests/%.o: INC += -I.
 $(B)/pipeline/base/no_dispatch_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
+# The file that -lNAME finds here is the one that late_NAME.c will ask the loader for.
+SONAME = $(or $(shell readelf -d "$$($(CC) -print-file-name=lib$(1).so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]$$/\1/p'),lib$(1).so)
+$(B)/pipeline/base/late_%.o: CFLAGS += -DLATE_FILE='"$(call SONAME,$(patsubst late_%,%,$(*F)))"'
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
@@ -175,16 +183,16 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff |
+base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock backoff error mem pool description splits table
 apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table
-hfile: hfile | bytes cell error table mem io pool hash crc32c
+hfile: hfile | bytes cell error table mem io pool hash crc32c late
 query: query published filter | bytes cell error text mem hfile table job publish pattern
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
-storage: storage | bytes error mem io pool text clock backoff xxhash_fast crc32c
+storage: storage | bytes error mem io pool text clock backoff xxhash_fast crc32c late
 job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
-source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern
+source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern late
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
@@ -200,7 +208,7 @@ state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 page: page | bytes cell text error mem units hfile publish splits
-show: apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply
+show: apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late
 cmd: commands | apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
@@ -212,18 +220,18 @@ endef
 define LIBRARIES
 bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
-curl/curl.h: source/registry.c storage/webhdfs.h
+curl/curl.h: base/late_curl.c source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
 isa-l/crc.h: base/crc32c.c base/no_isal.c
 jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
-librdkafka/rdkafka.h: source/kafka_client.h
+librdkafka/rdkafka.h: base/late_rdkafka.c source/kafka_client.h
 lz4.h: cmd/cmd_version.c hfile/compress.c
 lz4frame.h: source/block_codec.c
 lzma.h: source/block_codec.c source/unpack.c
-microhttpd.h: show/metrics.c
+microhttpd.h: base/late_microhttpd.c show/metrics.c
 pcre2.h: base/pattern.c
-snappy-c.h: hfile/compress.c source/block_codec.c
+snappy-c.h: base/late_snappy.c hfile/compress.c source/block_codec.c
 xxhash.h: include/xxhash_fast.h base/no_dispatch_avx2.c job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
 zlib.h: cmd/cmd_version.c hfile/block.c source/input.c source/unpack.c
@@ -232,7 +240,8 @@ endef
 export ROOMS LIBRARIES
 
 FUZZER := $(FUZZ:tests/fuzz/fuzz_%.c=build/fuzz/%)
-$(FUZZER): build/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(LIB:%.c=$(B)/%.o)
+$(FUZZER): LDLIBS += $(LATE_LIBS)
+$(FUZZER): build/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(LINKED:%.c=$(B)/%.o)
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 ## fuzz: make fuzz T=name [SECS=60], with libFuzzer
@@ -248,7 +257,7 @@ fuzz-cover:
 	@$(SUB) FLAVOR=cover CC=clang build/clang-cover/tests/fuzz/fuzz_$(T).replay
 	@tests/fuzz/cover.sh $(T)
 ## tidy: static analysis
-tidy: ; clang-tidy --quiet $(LIB) $(CLI) -- $(STD) $(INC)
+tidy: ; clang-tidy --quiet $(LINKED) $(CLI) -- $(STD) $(INC)
 FORMATTED = $(SRC) tests/faults/preload.c $(HDR) $(sort $(wildcard tests/*/*.h))
 ## format: lay the sources out by .clang-format
 format: ; @clang-format -i $(FORMATTED)
@@ -266,7 +275,7 @@ SHARE   = $(DESTDIR)$(prefix)/share
 install: all
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
 ## deb: build/saltmill_*.deb, a Debian package
-deb: all ; @tests/deb.sh $(B)/$(TOOL) $(VERSION)
+deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)'
 uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \
 	$(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill $(SHARE)/fish/vendor_completions.d/saltmill.fish; rm -rf $(SHARE)/doc/saltmill
 ## clean: remove everything built

@@ -26,12 +26,14 @@ static const char blocking_key[] = "hbase.hstore.blockingStoreFiles";
 /* The first character of name that is no letter, no digit and not in extra; 0 if there is none. */
 static uint32_t odd_character(struct bytes name, const char *extra)
 {
-	locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t unicode = (locale_t)0;
 	uint32_t code = 0, odd = 0;
 
 	while (name.len && !odd) {
 		size_t n = utf8_decode(name, &code);
 		name = bytes_of(name.ptr + n, name.len - n);
+		if (code >= 0x80 && !unicode)
+			unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 		bool good = code < 0x80 ? (code >= '0' && code <= '9') ||
 						  (code >= 'A' && code <= 'Z') ||
 						  (code >= 'a' && code <= 'z') ||

@@ -1,8 +1,8 @@
 #!/bin/sh
-# deb.sh PROGRAM VERSION: build/saltmill_VERSION_ARCH.deb: program, pages, completions, units, examples
+# deb.sh PROGRAM VERSION LIBRARIES: build/saltmill_VERSION_ARCH.deb: program, pages, completions, units, examples
 set -eu
 cd "$(dirname "$0")/.."
-program=$1 version=$2
+program=$1 version=$2 libraries=$3
 command -v dpkg-shlibdeps >/dev/null || {
 	echo "deb: dpkg-shlibdeps is not here: apt-get install dpkg-dev" >&2
 	exit 1
@@ -38,9 +38,14 @@ END
 date=$(git log -1 --format=%aD 2>/dev/null || date -R)
 printf 'saltmill (%s) unstable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- saltmill authors <packages@saltmill.invalid>  %s\n' \
 	"$version" "$date" | gzip -9n >"$doc/changelog.gz"
-# what it is linked with, by the packages that have the libraries
+# what it is linked with and what it loads late (LIBRARIES, include/late.h), by the packages that have
+# them: the functions that late_*.c stand for, linked
+for o in "${program%/*}"/pipeline/base/late_*.o; do nm -g --defined-only "$o"; done |
+	awk '$2 == "T" && $3 !~ /^late_/ { print "extern char " $3 "[]; char *of_" $3 " = " $3 ";" }' >build/deb/late.c
+# shellcheck disable=SC2086
+${CC:-cc} -shared -fPIC -Wl,-soname,late.so -o build/deb/late.so build/deb/late.c $libraries
 printf 'Source: saltmill\nPackage: saltmill\nArchitecture: any\n' >"$control/control"
-shlibs=$(cd build/deb && dpkg-shlibdeps -O saltmill/usr/bin/saltmill 2>../deb.log) || {
+shlibs=$(cd build/deb && dpkg-shlibdeps -O -e saltmill/usr/bin/saltmill -e late.so 2>../deb.log) || {
 	cat build/deb.log >&2
 	exit 1
 }

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "clock.h"
+#include "late.h"
 #include "ticker.h"
 
 #define PLACES	     32
@@ -202,6 +203,10 @@ int metrics_start(struct metrics **out, const char *address, const struct stream
 				 "--metrics: found `%s`, expected ADDRESS:PORT like "
 				 "127.0.0.1:9109",
 				 address);
+	if (late_microhttpd(err)) {
+		freeaddrinfo(at);
+		return err->code;
+	}
 	struct metrics *m = mem_calloc(1, sizeof *m);
 	/* not select: a process with many partitions has descriptors beyond its 1024 */
 	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD;

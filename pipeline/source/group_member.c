@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "clock.h"
+#include "late.h"
 #include "kafka_client.h"
 #include "properties.h"
 
@@ -254,6 +255,8 @@ int member_open(struct member **out, const struct job *job, const struct member_
 		const struct kafka_log *log, struct error *err)
 {
 	char why[300] = "";
+	if (late_rdkafka(err))
+		return err->code;
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct member *m = mem_calloc(1, sizeof(*m));
 	m->job = job;

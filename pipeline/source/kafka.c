@@ -10,6 +10,7 @@
 
 #include "kafka_client.h"
 #include "clock.h"
+#include "late.h"
 #include "pool.h"
 #include "properties.h"
 #include "units.h"
@@ -212,6 +213,8 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err)
 {
 	char why[300];
+	if (late_rdkafka(err))
+		return err->code;
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct kafka *k = mem_calloc(1, sizeof(*k));
 	k->job = job;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "late.h"
 #include "pool.h"
 #include "properties.h"
 
@@ -100,6 +101,8 @@ static int set_up(struct registry *r, struct error *err)
 
 int registry_open(struct registry **out, const struct typed_columns *columns, struct error *err)
 {
+	if (late_curl(err))
+		return err->code;
 	struct registry *r = mem_calloc(1, sizeof(*r));
 
 	r->columns = *columns;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "late.h"
 
 #define PATIENCE_S     60
 #define DEFAULT_BLOCK  ((uint64_t)128 << 20)
@@ -98,6 +99,8 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	bool https = strcmp(scheme, "swebhdfs") == 0, rpc = strcmp(scheme, "hdfs") == 0;
 	w->place = s;
 	pthread_mutex_init(&w->lock, NULL);
+	if (late_curl(err))
+		return err->code;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	w->patience_s = opt->patience_s ? opt->patience_s : PATIENCE_S;
 	w->ca_file = opt->ca_file ? mem_strdup(opt->ca_file) : NULL;

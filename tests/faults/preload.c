@@ -178,15 +178,12 @@ static int (*program_main)(int, char **, char **);
 static int counted_main(int argc, char **argv, char **env)
 {
 	const char *setting = getenv("FAULT"), *log = getenv("FAULT_LOG");
-	char *library = getenv("FAULT_APART");
 	void *callers[2];
 	if (setting) {
 		if (log)
 			open_log(log);
 		read_setting(setting);
 		backtrace(callers, 2); /* the first one loads a library */
-		if (library && *library)
-			dl_iterate_phdr(find_apart, library);
 		atexit(at_end);
 		atomic_store(&armed, true);
 	}
@@ -342,6 +339,21 @@ CALL(int, glob,
 CALL(iconv_t, iconv_open, (const char *to, const char *from), (to, from), (iconv_t)-1)
 CALL(int, poll, (struct pollfd * fds, nfds_t n, int wait_ms), (fds, n, wait_ms), -1)
 CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, flags), -1)
+
+/* One call that fails whole: what libraries do when they begin is theirs. */
+void *dlopen(const char *file, int flags)
+{
+	const char *library = getenv("FAULT_APART");
+	if (!fault.shorten && fails(IO, "dlopen"))
+		return NULL;
+	bool was = inside;
+	inside = true;
+	void *opened = NEXT(dlopen)(file, flags);
+	if (opened && apart.to == 0 && library && *library)
+		dl_iterate_phdr(find_apart, (void *)(uintptr_t)library);
+	inside = was;
+	return opened;
+}
 
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
 		   void *(*run)(void *), void *restrict arg)

@@ -1,0 +1,23 @@
+/* late_snappy.c - libsnappy, loaded late: it brings the C++ library */
+#include <snappy-c.h>
+
+#include "late.h"
+
+#define FUNCTIONS(GIVES)                                                                           \
+	GIVES(snappy_status, snappy_compress, (const char *in, size_t n, char *out, size_t *size), \
+	      (in, n, out, size))                                                                  \
+	GIVES(snappy_status, snappy_uncompress,                                                    \
+	      (const char *in, size_t n, char *out, size_t *size), (in, n, out, size))             \
+	GIVES(size_t, snappy_max_compressed_length, (size_t n), (n))                               \
+	GIVES(snappy_status, snappy_uncompressed_length, (const char *in, size_t n, size_t *size), \
+	      (in, n, size))
+
+FUNCTIONS(LATE_GIVES)
+
+int late_snappy(struct error *err)
+{
+	static const struct late_function functions[] = {FUNCTIONS(LATE_GIVES_LINE)};
+	static struct late_library snappy = {LATE_FILE, "libsnappy1v5", functions,
+					     sizeof functions / sizeof *functions, false};
+	return late_load(&snappy, err);
+}
