@@ -44,6 +44,9 @@ struct apply_table {
 	bool missing;	       /* with dry_run: it would be created */
 	size_t regions, files; /* live regions; files of the load */
 	uint64_t bytes, cells; /* of these files */
+	/* Of the files those that reached over a border of the live regions and were cut again
+	 * there, by any run, and what became of them; with dry_run: that would be. */
+	size_t recut, parts;
 	bool checked;
 	struct apply_proof proof; /* with check */
 	const char **differences; /* sentences; what --alter changed, or would */

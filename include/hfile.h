@@ -172,6 +172,12 @@ int hfile_open(struct hfile **out, const char *path, struct error *err);
 int hfile_open_source(struct hfile **out, const struct hfile_source *source, struct error *err);
 void hfile_close(struct hfile *f);
 const struct hfile_trailer *hfile_trailer(const struct hfile *f);
+/*
+ * What another file is to be written with so that HBase reads it as this one: codec, framing,
+ * encoding, bloom filter, tags, mvcc, times, task.  A file does not tell its level, block_bytes and
+ * family: they are as zeros leave them.
+ */
+void hfile_options_of(const struct hfile *f, struct hfile_options *out);
 
 /* File info entry i (in stored order) or RC_END. */
 int hfile_info(const struct hfile *f, size_t i, struct bytes *key, struct bytes *value);

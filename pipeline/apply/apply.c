@@ -98,6 +98,17 @@ static int read_table(struct applied *t, struct error *err)
 	return rc;
 }
 
+static struct source_file source_of(struct applying *a, const struct manifest_file *m)
+{
+	struct source_file s = {.family = m->family, .bytes = m->bytes, .cells = m->cells};
+	char *path = mem_format("%s/%s", a->opt->dir, m->path);
+
+	memcpy(s.digest, m->digest, sizeof s.digest);
+	s.path = arena_strdup(&a->result->arena, path);
+	mem_free(path);
+	return s;
+}
+
 static int make_table(struct applying *a, size_t index, struct error *err)
 {
 	struct applied *t = &a->tables[index];
@@ -107,6 +118,7 @@ static int make_table(struct applying *a, size_t index, struct error *err)
 	*t = (struct applied){.manifest = m,
 			      .index = index,
 			      .result = &a->result->tables[index],
+			      .sources = mem_calloc(m->nfiles + 1, sizeof *t->sources),
 			      .run = a};
 	*t->result = (struct apply_table){.name = m->name, .files = m->nfiles};
 	for (size_t i = 0; i < m->nfiles; i++) {
@@ -114,6 +126,7 @@ static int make_table(struct applying *a, size_t index, struct error *err)
 					      .first = m->files[i].first_row,
 					      .last = m->files[i].last_row,
 					      .upload = m->files[i].path};
+		t->sources[i] = source_of(a, &m->files[i]);
 		t->result->bytes += m->files[i].bytes;
 		t->result->cells += m->files[i].cells;
 	}
@@ -249,8 +262,8 @@ static int apply_table(struct applied *t, struct error *err)
 		rc = handover_run(&t->hand, err);
 	if (rc)
 		return rc;
-	applying_say(a, "table %s: %zu files are in %zu regions", t->result->name, t->hand.nfiles,
-		     t->result->regions);
+	applying_say(a, "table %s: %zu files are in %zu regions", t->result->name,
+		     t->manifest->nfiles, t->result->regions);
 	return RC_OK;
 }
 
@@ -285,6 +298,8 @@ static int hand_over(struct applying *a, struct error *err)
 		rc = apply_table(&a->tables[i], err);
 	if (rc == RC_OK)
 		rc = remove_folder(a, err);
+	if (rc == RC_OK)
+		rc = cut_forget(a, err);
 	return rc ? rc : applying_note(a, err, "finished");
 }
 
@@ -295,6 +310,16 @@ static int look_at_all(struct applying *a, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_look(&a->tables[i], err);
 	return rc;
+}
+
+/* What stands in the place of files that were cut again. */
+static void count_parts(const struct applied *t)
+{
+	for (size_t i = 0; i < t->hand.nfiles; i++) {
+		bool cut = t->hand.files[i].state == HAND_CUT, own = i < t->manifest->nfiles;
+		t->result->recut += cut && own;
+		t->result->parts += !cut && !own;
+	}
 }
 
 static int run(struct applying *a, struct error *err)
@@ -333,8 +358,10 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 	mem_outcome("its journal says how far it is, apply again goes on");
 	int rc = run(&a, err);
 	for (size_t i = 0; i < a.ntables; i++) {
+		count_parts(&a.tables[i]);
 		splits_release(&a.tables[i].splits);
 		mem_free(a.tables[i].hand.files);
+		mem_free(a.tables[i].sources);
 		mem_free(a.tables[i].token);
 		mem_free(a.tables[i].prefix);
 		mem_free(a.tables[i].upload_dir);

@@ -13,6 +13,14 @@
 #include "splits.h"
 #include "storage.h"
 
+/* Where the bytes of a file are from: the load's own, then parts of them (cut_file.c). */
+struct source_file {
+	const char *path; /* on this machine */
+	const char *family;
+	uint64_t bytes, cells;
+	uint8_t digest[16];
+};
+
 struct applied {
 	const struct manifest_table *manifest;
 	size_t index; /* in the manifest */
@@ -21,9 +29,10 @@ struct applied {
 	struct splits splits;
 	bool exists, create_noted, created;
 	uint64_t nonce[2];
-	char *token;	  /* owned; NULL: none yet */
-	char *prefix;	  /* of paths as region servers take them: "hdfs://nn:8020" */
-	char *upload_dir; /* within the storage */
+	char *token;		     /* owned; NULL: none yet */
+	char *prefix;		     /* of paths as region servers take them: "hdfs://nn:8020" */
+	char *upload_dir;	     /* within the storage */
+	struct source_file *sources; /* of hand.files, with the same numbers */
 	struct handover hand;
 	struct hand_world world;
 	struct applying *run;
@@ -51,17 +60,22 @@ void applying_say(const struct applying *a, const char *fmt, ...)
 int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A file of this machine is what the manifest or the journal says of it; RC_DATA: it is not. */
+int source_prove(const struct source_file *s, struct error *err);
+
 /* live_table.c: the table as it is, compared; RC_CONFIG: it cannot take the load. */
 int table_look(struct applied *t, struct error *err);
 /* Make it what the load wants, as the options allow. */
 int table_prepare(struct applied *t, struct error *err);
-/* Do all files lie within live regions?  RC_CONFIG: no. */
+/* How many regions there are, and how many files lie across them. */
 int table_check_regions(struct applied *t, struct error *err);
 
 /* world.c: what the state machine does to the world, for real. */
 void world_make(struct applied *t);
 /* The token's folder and where files go before it: asked for once, and noted. */
 int world_open(struct applied *t, struct error *err);
+/* Where file number i waits, and where it is put first. */
+void world_place(struct applied *t, struct hand_file *f, size_t i);
 /*
  * The folder of a region's family (CommonFSUtils.getRegionDir), by the token's path and the
  * region's name; the caller's.  below: "" or "/archive", within HBase's root.  NULL: they are not
@@ -69,6 +83,13 @@ int world_open(struct applied *t, struct error *err);
  */
 char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
 		    const char *family);
+
+/* cut_file.c: struct hand_world's cut and part. */
+int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
+		   struct buf *words, struct error *err);
+int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err);
+/* The parts are not needed any more. */
+int cut_forget(const struct applying *a, struct error *err);
 
 /* live_cells.c: each cell of the files beside the live ones, by scans in parallel. */
 int table_prove(struct applied *t, struct error *err);

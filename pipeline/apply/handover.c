@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hand_steps.h"
 #include "pool.h"
 #include "schedule.h"
-#include "text.h"
 
 #define REFUSALS   2	/* of a file, without a reason, before that is the end */
 #define LOOK_MS	   1000 /* between two looks at a file that is on its way */
@@ -14,8 +14,8 @@
 
 /* --- the journal --- */
 
-static int note_files(const struct handover *h, const char *what, struct hand_file *const *files,
-		      size_t n, struct error *err)
+int hand_note(const struct handover *h, const char *what, struct hand_file *const *files, size_t n,
+	      struct error *err)
 {
 	struct buf line = {0};
 
@@ -28,8 +28,7 @@ static int note_files(const struct handover *h, const char *what, struct hand_fi
 	return rc;
 }
 
-/* Behind a word and a blank: the next number. */
-static bool take_number(char **p, uint64_t most, uint64_t *out)
+bool hand_number(char **p, uint64_t most, uint64_t *out)
 {
 	char *end;
 
@@ -56,7 +55,7 @@ static bool replay_files(struct handover *h, char *p, enum hand_state state)
 	uint64_t i;
 
 	while (*p) {
-		if (!h->nfiles || !take_number(&p, h->nfiles - 1, &i))
+		if (!h->nfiles || !hand_number(&p, h->nfiles - 1, &i))
 			return false;
 		replay_file(&h->files[i], state);
 	}
@@ -78,8 +77,8 @@ int handover_replay(struct handover *h, char *line, struct error *err)
 	bool good = true;
 
 	if (word(line, "put", &p)) {
-		good = h->nfiles && take_number(&p, h->nfiles - 1, &i) &&
-		       take_number(&p, UINT64_MAX, &id) && id && !*p;
+		good = h->nfiles && hand_number(&p, h->nfiles - 1, &i) &&
+		       hand_number(&p, UINT64_MAX, &id) && id && !*p;
 		if (good) {
 			h->files[i].id = id;
 			h->files[i].state = HAND_READY;
@@ -90,6 +89,10 @@ int handover_replay(struct handover *h, char *line, struct error *err)
 		good = replay_files(h, p, HAND_READY);
 	} else if (word(line, "done", &p)) {
 		good = replay_files(h, p, HAND_DONE);
+	} else if (word(line, "aside", &p)) {
+		good = replay_files(h, p, HAND_ASIDE);
+	} else if (word(line, "cut", &p)) {
+		return recut_replay(h, p, err);
 	} else if (word(line, "cleaned", &p)) {
 		h->cleaned = true;
 	} else {
@@ -176,13 +179,8 @@ static int judge_gone(const struct handover *h, const struct hand_file *f,
 	return RC_OK;
 }
 
-/*
- * Of a file whose call did not end with "loaded": into HAND_DONE, HAND_READY, or HAND_NEW when
- * it was taken away by somebody else before any call can have got hold of it.  refused: the region
- * that answered "not loaded", which does not say that none of its files is in; NULL: none did.
- */
-static int resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
-		   struct error *err)
+int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
+		 struct error *err)
 {
 	const struct hand_world *w = h->world;
 	enum where at;
@@ -206,9 +204,9 @@ static int resolve(struct handover *h, struct hand_file *f, const struct hbase_r
 	if (at == AT_NEITHER)
 		rc = judge_gone(h, f, refused, &in, err);
 	if (rc == RC_OK && in)
-		rc = note_files(h, "done", &f, 1, err);
+		rc = hand_note(h, "done", &f, 1, err);
 	else if (rc == RC_OK && refused)
-		rc = note_files(h, "back", &f, 1, err);
+		rc = hand_note(h, "back", &f, 1, err);
 	if (rc == RC_OK)
 		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
 	if (rc == RC_OK && f->state == HAND_DONE && h->done)
@@ -241,7 +239,7 @@ static int resolve_all(struct handover *h, struct hand_file *const *files, size_
 	for (size_t i = 0; i < n; i++)
 		files[i]->lost = files[i]->lost || lost;
 	for (size_t i = 0; rc == RC_OK && i < n; i++)
-		rc = resolve(h, files[i], refused, err);
+		rc = hand_resolve(h, files[i], refused, err);
 	return rc;
 }
 
@@ -272,7 +270,7 @@ static int not_loaded(struct handover *h, struct group *g, const struct error *s
 	 */
 	bool lost = said->code && g->why.trouble != TROUBLE_GONE && g->why.trouble != TROUBLE_BUSY;
 	bool begun = lost || !said->code;
-	int rc = begun ? RC_OK : note_files(h, "back", g->files, g->n, err);
+	int rc = begun ? RC_OK : hand_note(h, "back", g->files, g->n, err);
 
 	if (rc == RC_OK)
 		rc = resolve_all(h, g->files, g->n, lost, said->code ? NULL : g->region, err);
@@ -299,7 +297,7 @@ static int send_group(struct handover *h, struct group *g, struct error *err)
 	if (rc == RC_END) /* another call, or another process's, has got hold of some */
 		return resolve_all(h, g->files, g->n, false, NULL, err);
 	if (rc == RC_OK)
-		rc = note_files(h, "sent", g->files, g->n, err);
+		rc = hand_note(h, "sent", g->files, g->n, err);
 	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
 		g->files[i]->state = HAND_SENT;
 	if (rc)
@@ -310,7 +308,7 @@ static int send_group(struct handover *h, struct group *g, struct error *err)
 	}
 	if (!loaded)
 		return not_loaded(h, g, &said, err);
-	rc = note_files(h, "done", g->files, g->n, err);
+	rc = hand_note(h, "done", g->files, g->n, err);
 	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
 		g->files[i]->state = HAND_DONE;
 	if (h->done)
@@ -334,10 +332,8 @@ static int send_next(void *ctx, unsigned worker, size_t index, struct error *err
 
 /* --- rounds --- */
 
-int handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region,
-		    struct error *err)
+bool handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region)
 {
-	char first[84], end[84];
 	size_t low = 0, high = r->count;
 
 	while (high - low > 1) { /* the last one that starts at or before the file's first row */
@@ -347,21 +343,8 @@ int handover_region(const struct hbase_regions *r, const struct hand_file *f, si
 		else
 			high = mid;
 	}
-	const struct hbase_region *at = &r->item[low];
 	*region = low;
-	if (at->end.len == 0 || bytes_cmp(f->last, at->end) < 0)
-		return RC_OK;
-	struct buf row = {0};
-	bytes_escape(&row, at->end);
-	text_quote(end, sizeof end - 4, buf_bytes(&row));
-	row.len = 0;
-	bytes_escape(&row, f->first);
-	text_quote(first, sizeof first - 4, buf_bytes(&row));
-	buf_release(&row);
-	return error_set(err, RC_DATA,
-			 "file %s begins at row %s and reaches over the region boundary %s: the "
-			 "table's regions are others than the load's",
-			 f->upload, first, end);
+	return r->item[low].end.len == 0 || bytes_cmp(f->last, r->item[low].end) < 0;
 }
 
 /* What a round left, as a failure to wait for. */
@@ -383,8 +366,30 @@ static size_t count_done(const struct handover *h)
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->nfiles; i++)
-		n += h->files[i].state == HAND_DONE;
+		n += h->files[i].state == HAND_DONE || h->files[i].state == HAND_CUT;
 	return n;
+}
+
+/* The regions as they are now.  RC_END: they cannot be told at the moment.  Release *out always. */
+static int ask_regions(const struct handover *h, struct hbase_regions *out,
+		       struct hbase_failure *why, struct error *err)
+{
+	int rc = h->world->regions(h->world->self, out, why, err);
+	bool passing = rc && rc != RC_STOPPED && why->trouble != TROUBLE_REFUSED &&
+		       why->trouble != TROUBLE_MISSING;
+	return passing ? RC_END : rc;
+}
+
+/* Cut what reaches over a border of the regions there are now. */
+static int fit_regions(struct handover *h, struct hbase_failure *why, struct error *err)
+{
+	struct hbase_regions regions = {0};
+	int rc = ask_regions(h, &regions, why, err);
+
+	if (rc == RC_OK)
+		rc = recut_files(h, &regions, err);
+	hbase_regions_release(&regions);
+	return rc;
 }
 
 /* Send all that is ready, once.  RC_END: something is left; *why and *err say of what. */
@@ -392,18 +397,14 @@ static int one_round(struct handover *h, struct hbase_failure *why, struct error
 {
 	struct hbase_regions regions = {0};
 	struct schedule s = {0};
-	int rc = h->world->regions(h->world->self, &regions, why, err);
+	int rc = ask_regions(h, &regions, why, err);
 
 	if (rc) {
 		hbase_regions_release(&regions);
-		return rc == RC_STOPPED || why->trouble == TROUBLE_REFUSED ||
-				       why->trouble == TROUBLE_MISSING
-			       ? rc
-			       : RC_END;
+		return rc;
 	}
-	rc = schedule_make(&s, h, &regions, err);
-	if (rc == RC_OK)
-		rc = pool_run(h->threads, s.ngroups, send_next, &s, err);
+	schedule_make(&s, h, &regions);
+	rc = pool_run(h->threads, s.ngroups, send_next, &s, err);
 	if (rc == RC_OK && count_done(h) < h->nfiles) {
 		round_failure(&s, why, err);
 		rc = RC_END;
@@ -469,11 +470,13 @@ int handover_run(struct handover *h, struct error *err)
 	/* of the process before this one */
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
-			rc = resolve(h, &h->files[i], NULL, err);
+			rc = hand_resolve(h, &h->files[i], NULL, err);
 	while (rc == RC_OK) {
 		struct hbase_failure why = {0};
 		size_t before = count_done(h);
-		rc = pool_run(h->threads, h->nfiles, upload, h, err);
+		rc = fit_regions(h, &why, err);
+		if (rc == RC_OK)
+			rc = pool_run(h->threads, h->nfiles, upload, h, err);
 		if (rc == RC_OK)
 			rc = one_round(h, &why, err);
 		if (rc != RC_END)

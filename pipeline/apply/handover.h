@@ -13,6 +13,8 @@
  *   files of a call without an end are looked for; they are sent again only from the upload
  *   folder, where a second call for the same file finds nothing to move.
  * - The token's folder is removed when all files are in, and not before.
+ * - A file that reaches over a border of the live regions is taken out of the upload folder, so
+ * that no call that is still somewhere finds it, cut at the border, and its parts take its place.
  *
  * Where the servers copy instead of moving (the upload folder is of another file system than
  * HBase's root) a lost answer is not told from a lost call: files may then be taken twice, with the
@@ -27,7 +29,9 @@ enum hand_state {
 	HAND_NEW,   /* not uploaded */
 	HAND_READY, /* in the upload folder */
 	HAND_SENT,  /* in a call */
-	HAND_DONE   /* in the table */
+	HAND_DONE,  /* in the table */
+	HAND_ASIDE, /* being taken out of the upload folder, to be cut */
+	HAND_CUT    /* other files, behind it, have its cells */
 };
 
 struct hand_file {
@@ -48,6 +52,16 @@ struct hand_world {
 	/* The id of what is at a path; 0: nothing. */
 	int (*look)(void *self, const char *path, uint64_t *id, struct error *err);
 	int (*move)(void *self, const char *from, const char *to, struct error *err);
+	/*
+	 * Cut a file at the borders of r within it: a word for each part, each with a blank before
+	 * it, which part() understands.  Several files may be cut at once.
+	 */
+	int (*cut)(void *self, const struct hand_file *f, const struct hbase_regions *r,
+		   struct buf *words, struct error *err);
+	/* The next file, one more than there are: a part of file number `of`.  RC_DATA: it is none.
+	 */
+	int (*part)(void *self, size_t of, const char *word, struct hand_file *out,
+		    struct error *err);
 	/* Is the file among those of a region?  RC_END: who runs this may not look there. */
 	int (*in_region)(void *self, const struct hbase_region *r, const struct hand_file *f,
 			 bool *in, struct error *err);
@@ -70,7 +84,7 @@ struct hand_world {
 struct handover {
 	const struct hand_world *world;
 	const char *table;
-	struct hand_file *files;
+	struct hand_file *files; /* owned by who made it, by mem_alloc; parts are added to it */
 	size_t nfiles;
 	unsigned threads;
 	bool cleaned;
@@ -78,18 +92,16 @@ struct handover {
 	_Atomic uint64_t *done; /* counted for who watches; NULL: nobody does */
 };
 
-/* Do all that is left, from the upload to the clean-up. */
+/* Do all that is left, from the upload to the clean-up.  files may be moved in memory. */
 int handover_run(struct handover *h, struct error *err);
 /*
- * Take in a line of the journal (behind the table's number): put, sent, back, done, cleaned.
- * RC_END: it is another; RC_DATA: it cannot be of this table.
+ * Take in a line of the journal (behind the table's number): put, sent, back, done, aside,
+ * cut, cleaned.  RC_END: it is another; RC_DATA: it cannot be of this table.
  */
 int handover_replay(struct handover *h, char *line, struct error *err);
 /*
- * The region of r that holds all rows of f.  RC_DATA: none, its sentence says between which regions
- * the file lies.
+ * The region of r that holds the file's first row; false: it does not hold the last one.
  */
-int handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region,
-		    struct error *err);
+bool handover_region(const struct hbase_regions *r, const struct hand_file *f, size_t *region);
 
 #endif

@@ -106,13 +106,10 @@ static int64_t oldest_shown(const struct applied *t, const char *family)
 static int walk_file(struct applied *t, const struct hand_file *f, struct walk *w,
 		     struct hbase_failure *why, struct error *err)
 {
-	char *path =
-		mem_format("%s/%s", t->run->opt->dir, t->manifest->files[f - t->hand.files].path);
 	*w = (struct walk){.oldest = oldest_shown(t, f->family)};
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
-	int rc = hfile_open(&w->file, path, err);
+	int rc = hfile_open(&w->file, t->sources[f - t->hand.files].path, err);
 
-	mem_free(path);
 	if (rc)
 		return rc;
 	hfile_rewind(w->file);
@@ -156,7 +153,8 @@ static int prove_file(void *ctx, unsigned worker, size_t index, struct error *er
 int table_prove(struct applied *t, struct error *err)
 {
 	struct proving p = {.table = t};
-	int rc = pool_run(t->hand.threads, t->hand.nfiles, prove_file, &p, err);
+	/* the load's own files, also those that were cut again */
+	int rc = pool_run(t->hand.threads, t->manifest->nfiles, prove_file, &p, err);
 
 	if (rc)
 		return error_prefix(err, "looking at the cells of table %s: ", t->result->name);

@@ -142,6 +142,7 @@ int table_check_regions(struct applied *t, struct error *err)
 	struct hbase_regions r;
 	struct hbase_failure why;
 	unsigned attempt = 0;
+	bool dry = t->run->opt->dry_run;
 	size_t region;
 	int rc;
 
@@ -151,17 +152,11 @@ int table_check_regions(struct applied *t, struct error *err)
 			return rc;
 	}
 	t->result->regions = r.count;
-	for (size_t i = 0; rc == RC_OK && i < t->hand.nfiles; i++)
-		if (t->hand.files[i].state == HAND_NEW || t->hand.files[i].state == HAND_READY)
-			rc = handover_region(&r, &t->hand.files[i], &region, err);
+	for (size_t i = 0; dry && i < t->hand.nfiles; i++)
+		t->result->recut += !handover_region(&r, &t->hand.files[i], &region);
 	hbase_regions_release(&r);
-	if (rc == RC_DATA) {
-		error_prefix(err, "table %s: ", t->result->name);
-		err->code = rc = RC_CONFIG;
-	}
-	if (rc == RC_OK)
-		warn_of_many(t);
-	return rc;
+	warn_of_many(t);
+	return RC_OK;
 }
 
 /* --- making --- */

@@ -36,27 +36,25 @@ static void count_servers(struct schedule *s)
 	}
 }
 
-int schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r,
-		  struct error *err)
+void schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r)
 {
 	struct placed *p = mem_calloc(h->nfiles + 1, sizeof *p);
 	size_t n = 0;
-	int rc = RC_OK;
 
 	*s = (struct schedule){.ctx = h};
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->free, NULL);
-	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++) {
-		if (h->files[i].state != HAND_READY)
+	for (size_t i = 0; i < h->nfiles; i++) {
+		if (h->files[i].state != HAND_READY ||
+		    !handover_region(r, &h->files[i], &p[n].region))
 			continue;
-		p[n].file = &h->files[i];
-		rc = handover_region(r, &h->files[i], &p[n++].region, err);
+		p[n++].file = &h->files[i];
 	}
-	if (rc == RC_OK && n)
+	if (n)
 		qsort(p, n, sizeof *p, by_region);
 	s->groups = mem_calloc(n + 1, sizeof *s->groups);
 	s->ready = mem_calloc(n + 1, sizeof(struct hand_file *));
-	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		s->ready[i] = p[i].file;
 		if (i == 0 || p[i].region != p[i - 1].region)
 			s->groups[s->ngroups++] = (struct group){.region = &r->item[p[i].region],
@@ -65,7 +63,6 @@ int schedule_make(struct schedule *s, struct handover *h, const struct hbase_reg
 	}
 	mem_free(p);
 	count_servers(s);
-	return rc;
 }
 
 void schedule_release(struct schedule *s)

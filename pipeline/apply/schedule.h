@@ -32,9 +32,8 @@ struct schedule {
 	pthread_cond_t free;
 };
 
-/* RC_DATA: a file lies across regions.  schedule_release whatever the result. */
-int schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r,
-		  struct error *err);
+/* Files that lie across regions are left for another round. */
+void schedule_make(struct schedule *s, struct handover *h, const struct hbase_regions *r);
 void schedule_release(struct schedule *s);
 /* The next call that may begin; as often as there are groups. */
 struct group *schedule_take(struct schedule *s);

@@ -109,6 +109,20 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+void world_place(struct applied *t, struct hand_file *f, size_t i)
+{
+	struct arena *kept = &t->run->result->arena;
+	const struct source_file *s = &t->sources[i];
+	const char *name = last_part(s->path);
+	char *up = mem_format("%s/%s/%s", t->upload_dir, s->family, name);
+	char *staged = mem_format("%s/%s/%s", token_path(t->token), s->family, name);
+
+	f->upload = arena_strdup(kept, up);
+	f->staged = arena_strdup(kept, staged);
+	mem_free(up);
+	mem_free(staged);
+}
+
 /* All that the token and the upload folder say of the files. */
 static void place_files(struct applied *t)
 {
@@ -120,16 +134,8 @@ static void place_files(struct applied *t)
 				       : mem_format("%.*s", (int)(staging - t->token), t->token);
 	t->upload_dir = table_dir(top, t->result->name);
 	mem_free(top);
-	for (size_t i = 0; i < t->hand.nfiles; i++) {
-		struct hand_file *f = &t->hand.files[i];
-		const char *name = last_part(t->manifest->files[i].path);
-		char *up = mem_format("%s/%s/%s", t->upload_dir, f->family, name);
-		char *staged = mem_format("%s/%s/%s", staging, f->family, name);
-		f->upload = arena_strdup(&a->result->arena, up);
-		f->staged = arena_strdup(&a->result->arena, staged);
-		mem_free(up);
-		mem_free(staged);
-	}
+	for (size_t i = 0; i < t->hand.nfiles; i++)
+		world_place(t, &t->hand.files[i], i);
 }
 
 static int ask_for_token(struct applied *t, struct error *err)
@@ -181,26 +187,31 @@ int world_open(struct applied *t, struct error *err)
 
 /* --- what the state machine calls --- */
 
-static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
+int source_prove(const struct source_file *s, struct error *err)
 {
-	struct applied *t = self;
-	const struct manifest_file *m = &t->manifest->files[f - t->hand.files];
-	struct storage_info info;
 	uint8_t digest[16];
 	uint64_t bytes;
-	char *local = join(t->run->opt->dir, m->path);
-	int rc = io_digest_file(local, digest, &bytes, err);
+	int rc = io_digest_file(s->path, digest, &bytes, err);
 
-	if (rc == RC_OK && (bytes != m->bytes || memcmp(digest, m->digest, sizeof digest) != 0))
+	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
 		rc = error_set(
 			err, RC_DATA,
 			"%s is not the file that was published: `saltmill verify` tells more",
-			local);
+			s->path);
+	return rc;
+}
+
+static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
+{
+	struct applied *t = self;
+	const struct source_file *s = &t->sources[f - t->hand.files];
+	struct storage_info info;
+	int rc = source_prove(s, err);
+
 	if (rc == RC_OK)
-		rc = storage_put(t->run->storage, local, f->upload, FILE_MODE, &info, NULL, err);
+		rc = storage_put(t->run->storage, s->path, f->upload, FILE_MODE, &info, NULL, err);
 	if (rc == RC_OK)
 		*id = info.file_id;
-	mem_free(local);
 	return rc;
 }
 
@@ -360,6 +371,8 @@ void world_make(struct applied *t)
 				       .put = put,
 				       .look = look,
 				       .move = move,
+				       .cut = cut_at_regions,
+				       .part = cut_part,
 				       .in_region = in_region,
 				       .regions = regions,
 				       .load = load,

@@ -355,8 +355,10 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	} else if (codec == CODEC_GZ) {
 		ok = gunzip(h, in, out, out_bytes);
 	} else if (codec == CODEC_ZSTD && is_zstd_frame(in)) {
+		h->framing = ZSTD_FRAMING_HADOOP;
 		ok = get_piece(h, codec, in, out, &plain) && plain == out_bytes;
 	} else {
+		h->framing = ZSTD_FRAMING_HBASE;
 		ok = get_chunks(h, codec, in, out, out_bytes);
 	}
 	if (!ok && h->no_memory)

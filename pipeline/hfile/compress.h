@@ -20,7 +20,7 @@
  */
 struct hcodec {
 	enum codec codec;
-	enum zstd_framing framing;
+	enum zstd_framing framing; /* to write; of a reader: of the last block */
 	int gz_level;
 	unsigned min_match; /* of ready-made sequences; 0: none are made */
 	size_t tail_bytes;  /* behind each cell */

@@ -20,6 +20,15 @@ static void table_text(struct buf *out, const struct apply_table *t, bool dry_ru
 			   t->regions);
 	buf_printf(out, "%zu files, %s, %" PRIu64 " cells\n", t->files,
 		   format_bytes(bytes, t->bytes), t->cells);
+	if (t->recut && dry_run)
+		buf_printf(
+			out,
+			"  %zu of its files reach over borders of the live regions: they would be "
+			"cut again there\n",
+			t->recut);
+	else if (t->recut)
+		buf_printf(out, "  %zu of its files were cut again at live borders, into %zu\n",
+			   t->recut, t->parts);
 	for (size_t i = 0; i < t->ndifferences; i++)
 		buf_printf(out, "  %s%s\n", dry_run ? "differs: " : "was: ", t->differences[i]);
 	if (!t->checked)
@@ -55,11 +64,12 @@ static json_t *table_json(const struct apply_table *t)
 
 	for (size_t i = 0; i < t->ndifferences; i++)
 		json_array_append_new(differences, show_string(t->differences[i]));
-	return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:o*, s:o}", "name",
+	return json_pack("{s:o, s:b, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o*, s:o}", "name",
 			 show_string(t->name), "created", t->created, "altered", t->altered,
 			 "missing", t->missing, "regions", (json_int_t)t->regions, "files",
 			 (json_int_t)t->files, "bytes", (json_int_t)t->bytes, "cells",
-			 (json_int_t)t->cells, "check", t->checked ? proof_json(&t->proof) : NULL,
+			 (json_int_t)t->cells, "recut", (json_int_t)t->recut, "parts",
+			 (json_int_t)t->parts, "check", t->checked ? proof_json(&t->proof) : NULL,
 			 "differences", differences);
 }
 

@@ -92,6 +92,8 @@ public class Driver {
     commands.put("scan_by", this::scanBy);
     commands.put("get", this::get);
     commands.put("splits", this::splits);
+    commands.put("split", this::split);
+    commands.put("move", this::move);
     commands.put("describe", this::describe);
     commands.put("store_files", this::storeFiles);
     commands.put("pretty", this::pretty);
@@ -337,6 +339,29 @@ public class Driver {
       }
     }
     return keys;
+  }
+
+  /** Split at a row; it is done when this returns. */
+  private Object split(JsonObject a) throws Exception {
+    int before = regions(table(a)).size();
+    try (Admin admin = connection().getAdmin()) {
+      admin.split(table(a), unhex(text(a, "row")));
+    }
+    for (int i = 0; i < 600 && regions(table(a)).size() == before; i++) {
+      Thread.sleep(100);
+    }
+    return regions(table(a)).size();
+  }
+
+  /** Give each region of the table to whichever server the master likes. */
+  private Object move(JsonObject a) throws Exception {
+    List<RegionInfo> regions = regions(table(a));
+    try (Admin admin = connection().getAdmin()) {
+      for (RegionInfo r : regions) {
+        admin.move(r.getEncodedNameAsBytes());
+      }
+    }
+    return regions.size();
   }
 
   private static Map<String, String> values(Map<Bytes, Bytes> in) {

@@ -293,6 +293,14 @@ class Cluster:
     def splits(self, table):
         return self.call("splits", table=table)
 
+    def split(self, table, row):
+        """Split a region at a row; how many there are then."""
+        return self.call("split", table=table, row=row.hex())
+
+    def move(self, table):
+        """Move each region of a table to another server."""
+        return self.call("move", table=table)
+
     def describe(self, table):
         return self.call("describe", table=table)
 

@@ -217,16 +217,28 @@ def test_a_table_that_differs(on_hdfs, tmp_path):
 
 
 def test_regions_that_are_others(on_hdfs, tmp_path):
-    """A file that lies over a live border is seen before anything is sent."""
+    """A file that lies over a live border is cut again at it, also by runs that die meanwhile."""
     by_id, by_word = events(tmp_path, "others")
     on_hdfs.load(tmp_path / "job.yaml")
     script = tmp_path / "before.rb"
     script.write_text(re.sub(r"SPLITS => \[.*\]", r"SPLITS => ['\\x00\\x00\\x05\\x00']",
                              (on_hdfs.out / "others" / "events" / "create.rb").read_text()))
     on_hdfs.hbase.run_script(script)
-    on_hdfs.refused(r"reaches over the region boundary \\x00\\x00\\x05\\x00", "--create")
-    assert on_hdfs.hbase.scan("others:events") == []
-    on_hdfs.refused("reaches over the region boundary", "--create", "--dry-run")
+    tables = {t["name"]: t for t in on_hdfs.done("--create", "--dry-run")["tables"]}
+    assert tables["others:events"]["recut"] == 2 and tables["others:by_word"]["recut"] == 0
+    for step in ("before-cut", "cut", "put"):
+        died = on_hdfs.run("--create", env={"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""})
+        assert died.returncode == -9, (step, died.stderr)
+        if step == "before-cut":
+            assert "it is cut again there, into 2 files of the same 1024 cells" in died.stderr
+    parts = tmp_path / "out.saltmill-apply-parts"
+    (table,) = [t for t in on_hdfs.manifest["tables"] if t["name"] == "others:events"]
+    check_parts(on_hdfs, parts, [f for f in table["files"] if f["region"] == 1])
+    tables = {t["name"]: t for t in on_hdfs.done("--create", "--check")["tables"]}
+    assert tables["others:events"]["recut"] == 2 and tables["others:events"]["parts"] == 4
+    on_hdfs.check("others:events", by_id)
+    on_hdfs.check("others:by_word", by_word)
+    assert not parts.exists()
     # the same events cut at the regions that are there
     (tmp_path / "out.saltmill-apply").unlink()
     on_hdfs.out = tmp_path / "again"
@@ -245,6 +257,53 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     done = subprocess.run([on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase",
                            on_hdfs.hbase.master], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert done.returncode == 2 and "f: VERSIONS is 2, expected 3" in done.stderr, done.stderr
+
+
+WRITTEN_HOW = ("BLOOM_FILTER_TYPE", "BULKLOAD_SOURCE_TASK", "BULKLOAD_TIMESTAMP", "DATA_BLOCK_ENCODING",
+               "KEY_VALUE_VERSION", "hfile.CREATE_TIME_TS", "hfile.MAX_TAGS_LEN")
+
+
+def written_how(saltmill, file):
+    done = subprocess.run([saltmill, "inspect", "--json", file], capture_output=True, text=True, timeout=60, check=True)
+    (told,) = json.loads(done.stdout)
+    info = {e["key"]: e["value"] for e in told["file_info"]}
+    return told["trailer"]["cells"], (told["trailer"]["compression"], *(info.get(k) for k in WRITTEN_HOW))
+
+
+def check_parts(one, folder, files):
+    """The parts of files: HBase's own printer reads them, and they are written as those are."""
+    whole, parts = {}, {}
+    for found, paths in ((whole, [one.out / f["path"] for f in files]), (parts, list(folder.iterdir()))):
+        for path in paths:
+            _, warnings = one.hbase.pretty(path)
+            assert not warnings, warnings
+            cells, how = written_how(one.saltmill, path)
+            found[how] = found.get(how, 0) + cells
+    assert parts == whole and len(whole) == 2 and len(list(folder.iterdir())) == 4
+
+
+def test_split_meanwhile(on_hdfs, tmp_path):
+    """Regions are split while files wait for them, and again when their parts do."""
+    by_id, by_word = events(tmp_path, "meanwhile")
+    on_hdfs.load(tmp_path / "job.yaml")
+
+    def dies_at(step):
+        died = on_hdfs.run("--create", env={"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""})
+        assert died.returncode == -9, (step, died.stderr)
+
+    dies_at("before-sent")
+    assert on_hdfs.hbase.split("meanwhile:events", u32(0x500)) == 4
+    for step in ("before-aside", "aside", "before-cut", "cut"):
+        dies_at(step)
+    assert on_hdfs.hbase.split("meanwhile:events", u32(0x680)) == 5
+    dies_at("cut")
+    on_hdfs.hbase.move("meanwhile:events")
+    tables = {t["name"]: t for t in on_hdfs.done("--create", "--check")["tables"]}
+    assert tables["meanwhile:events"]["recut"] == 2 and tables["meanwhile:events"]["parts"] == 6
+    assert tables["meanwhile:events"]["check"]["found"] == by_id.cells
+    on_hdfs.check("meanwhile:events", by_id)
+    on_hdfs.check("meanwhile:by_word", by_word)
+    assert on_hdfs.done()["already"]
 
 
 def test_a_refused_creation(on_hdfs, tmp_path):

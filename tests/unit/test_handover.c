@@ -4,10 +4,12 @@
  *
  * The model knows what servers are seen to do: a call moves its files out of the upload folder into
  * the token's and from there into a region; it may be dropped, be done without an answer, be done
- * much later, break off half-way, or answer "not loaded".  At each thing that the state machine
- * does the model chooses what happens; the test goes through all sequences of choices with up to
- * FAULTS of them not the good one.
+ * much later, break off half-way, or answer "not loaded"; regions are split under it.  What is
+ * counted is rows: a file that reaches over a border becomes parts.  At each thing that the state
+ * machine does the model chooses what happens; the test goes through all sequences of choices with
+ * up to FAULTS of them not the good one.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,17 +21,20 @@
 #include "pipeline/apply/applying.h"
 #include "pipeline/apply/handover.h"
 
-#define FILES	 4
+#define FILES	 4  /* of the load */
+#define MOST	 16 /* with their parts */
+#define ROWS	 26
+#define SPLITS	 2
 #define FAULTS	 3
 #define STEPS	 4000
 #define RESTARTS 8
 
-enum place { NOWHERE, LOCAL_ONLY, UPLOADED, STAGED, IN_TABLE };
+enum place { NOWHERE, LOCAL_ONLY, UPLOADED, ASIDE, STAGED, IN_TABLE };
 
 /* A call that the servers have and have not done. */
 struct pending {
 	bool there;
-	size_t n, files[FILES];
+	size_t n, files[MOST];
 };
 
 struct model {
@@ -38,24 +43,34 @@ struct model {
 	size_t nchoices, given; /* made; prescribed by the test */
 	unsigned faults;
 	/* the world */
-	enum place at[FILES];
-	uint64_t id[FILES], next_id;
-	unsigned loaded[FILES]; /* how often it came into the table */
+	enum place at[MOST];
+	uint64_t id[MOST], next_id;
+	unsigned loaded[FILES][ROWS]; /* how often a row of a file came into the table */
 	struct pending late;
-	bool split, cleaned, copies;
+	unsigned splits, splits_before; /* those that were; of them before the load */
+	bool cleaned, copies;
 	bool thieves;  /* somebody removes files, and nobody dies */
 	bool nameless; /* the place does not tell ids */
 	/* the process */
 	bool dead;
 	char journal[400][64];
 	size_t nlines;
-	struct hand_file files[FILES];
+	size_t of[MOST]; /* the load's file of which it is a part */
+	char rows[MOST][8];
 	struct handover hand;
 	struct hand_world world;
 	unsigned long steps;
 };
 
 static struct model m;
+
+static const char *const up[] = {"u0", "u1", "u2",  "u3",  "u4",  "u5",	 "u6",	"u7",
+				 "u8", "u9", "u10", "u11", "u12", "u13", "u14", "u15"};
+static const char *const st[] = {"s0", "s1", "s2",  "s3",  "s4",  "s5",	 "s6",	"s7",
+				 "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15"};
+/* two files of each region; splits go through the first, and through its second part */
+static const char *const own_rows[FILES] = {"adf", "ef", "no", "pq"};
+static const char *const borders[SPLITS + 1][SPLITS + 1] = {{"m"}, {"c", "m"}, {"c", "e", "m"}};
 
 /* --- what happens --- */
 
@@ -92,16 +107,35 @@ static int die(struct error *err)
 	return error_set(err, RC_STOPPED, "killed");
 }
 
+static void take_in(size_t file)
+{
+	m.at[file] = m.copies ? UPLOADED : IN_TABLE;
+	for (const char *row = m.rows[file]; *row; row++)
+		m.loaded[m.of[file]][*row - 'a']++;
+}
+
+/* Of all rows the fewest, or the most, that one is in. */
+static unsigned in_table(bool most)
+{
+	unsigned out = most ? 0 : UINT_MAX;
+
+	for (size_t i = 0; i < FILES; i++)
+		for (const char *row = own_rows[i]; *row; row++) {
+			unsigned n = m.loaded[i][*row - 'a'];
+			if (most ? n > out : n < out)
+				out = n;
+		}
+	return out;
+}
+
 /* What a server does with a call: all of it, or nothing. */
 static bool take_files(const size_t *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (m.at[files[i]] != UPLOADED || m.cleaned)
 			return false;
-	for (size_t i = 0; i < n; i++) {
-		m.at[files[i]] = m.copies ? UPLOADED : IN_TABLE;
-		m.loaded[files[i]]++;
-	}
+	for (size_t i = 0; i < n; i++)
+		take_in(files[i]);
 	return true;
 }
 
@@ -116,15 +150,15 @@ static void late_turn(void)
 
 /* --- the world of the state machine --- */
 
-static size_t file_of(const char *path, bool *staged)
+static size_t file_of(const char *path, enum place *at)
 {
-	*staged = path[0] == 's';
-	return (size_t)(path[1] - '0');
+	*at = path[0] == 's' ? STAGED : strstr(path, ".aside") ? ASIDE : UPLOADED;
+	return (size_t)atoi(path + 1);
 }
 
 static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
 {
-	size_t i = (size_t)(f - m.files);
+	size_t i = (size_t)(f - m.hand.files);
 	(void)self;
 	if (m.dead)
 		return die(err);
@@ -148,38 +182,88 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 
 static int look(void *self, const char *path, uint64_t *id, struct error *err)
 {
-	bool staged;
-	size_t i = file_of(path, &staged);
+	enum place at;
+	size_t i = file_of(path, &at);
 	(void)self;
 	if (m.dead)
 		return die(err);
 	late_turn();
-	*id = m.at[i] == (staged ? STAGED : UPLOADED) ? m.id[i] : 0;
+	*id = m.at[i] == at ? m.id[i] : 0;
 	return RC_OK;
 }
 
 static int move(void *self, const char *from, const char *to, struct error *err)
 {
-	bool staged;
-	size_t i = file_of(from, &staged);
+	enum place here, there;
+	size_t i = file_of(from, &here);
 	(void)self;
-	(void)to;
+	assert_int_equal(file_of(to, &there), i);
 	if (m.dead)
 		return die(err);
 	unsigned way = choose(m.thieves ? 1 : 3);
 	if (way == 1)
 		return die(err);
-	assert_true(staged);
-	if (m.at[i] == STAGED)
-		m.at[i] = UPLOADED;
+	if (here == UPLOADED)
+		late_turn();
+	assert_true((here == STAGED && there == UPLOADED) || (here == UPLOADED && there == ASIDE));
+	if (m.at[i] == here)
+		m.at[i] = there;
+	else if (here == UPLOADED)
+		return error_set(err, RC_IO, "nothing is there");
 	return way == 2 ? die(err) : RC_OK;
+}
+
+static int cut(void *self, const struct hand_file *f, const struct hbase_regions *r,
+	       struct buf *words, struct error *err)
+{
+	size_t i = (size_t)(f - m.hand.files), region = SIZE_MAX;
+	(void)self;
+	if (m.dead)
+		return die(err);
+	late_turn();
+	unsigned way = choose(m.thieves ? 1 : 3);
+	if (way == 1)
+		return die(err);
+	if (!m.copies && (m.at[i] == IN_TABLE || m.at[i] == STAGED))
+		tell_history("a file is cut that HBase has");
+	for (const char *row = m.rows[i]; *row; row++) {
+		size_t at = r->count;
+		while (bytes_cmp(bytes_of(row, 1), r->item[--at].start) < 0)
+			;
+		if (at != region)
+			buf_printf(words, " %zu:", m.of[i]);
+		buf_put(words, (uint8_t)*row);
+		region = at;
+	}
+	return way == 2 ? die(err) : RC_OK;
+}
+
+static struct hand_file make_file(size_t i, size_t of, const char *rows)
+{
+	assert_true(i < MOST);
+	m.of[i] = of;
+	memmove(m.rows[i], rows, strlen(rows) + 1);
+	return (struct hand_file){.family = of % 2 ? "g" : "f",
+				  .upload = up[i],
+				  .staged = st[i],
+				  .first = bytes_of(m.rows[i], 1),
+				  .last = bytes_of(m.rows[i] + strlen(rows) - 1, 1)};
+}
+
+static int part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err)
+{
+	(void)self;
+	(void)err;
+	assert_int_equal(m.of[of], (size_t)(word[0] - '0'));
+	*out = make_file(m.hand.nfiles, m.of[of], word + 2);
+	return RC_OK;
 }
 
 /* Whoever runs it may be kept from looking; but among thieves it has to be known. */
 static int in_region(void *self, const struct hbase_region *r, const struct hand_file *f, bool *in,
 		     struct error *err)
 {
-	size_t i = (size_t)(f - m.files);
+	size_t i = (size_t)(f - m.hand.files);
 	(void)self;
 	(void)r;
 	if (m.dead)
@@ -202,25 +286,25 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 		why->trouble = TROUBLE_BUSY;
 		return error_set(err, RC_IO, "a region is being split");
 	}
-	out->count = m.split ? 3 : 2;
-	out->item = mem_calloc(3, sizeof *out->item);
-	if (m.split) {
-		out->item[0].end = out->item[1].start = bytes_str("c");
-		out->item[1].end = out->item[2].start = bytes_str("m");
-	} else {
-		out->item[0].end = out->item[1].start = bytes_str("m");
-	}
+	out->count = m.splits + 2;
+	out->item = mem_calloc(out->count, sizeof *out->item);
+	for (size_t i = 0; i <= m.splits; i++)
+		out->item[i].end = out->item[i + 1].start = bytes_str(borders[m.splits][i]);
 	return RC_OK;
 }
 
 /* A region that was split since answers for none of its files. */
 static bool right_region(const struct hbase_region *r, struct hand_file *const *files, size_t n)
 {
+	for (size_t i = 0; i <= m.splits; i++)
+		if (bytes_cmp(r->start, bytes_str(borders[m.splits][i])) < 0 &&
+		    (r->end.len == 0 || bytes_cmp(bytes_str(borders[m.splits][i]), r->end) < 0))
+			return false;
 	for (size_t i = 0; i < n; i++)
 		if (bytes_cmp(files[i]->first, r->start) < 0 ||
 		    (r->end.len && bytes_cmp(files[i]->last, r->end) >= 0))
 			return false;
-	return !m.split || r->end.len == 0 || !bytes_eq(r->end, bytes_str("m")) || r->start.len;
+	return true;
 }
 
 enum fate {
@@ -259,8 +343,7 @@ static void stick(const size_t *list, size_t n, bool first_in)
 		if (m.at[list[i]] != UPLOADED || m.copies)
 			return;
 	if (first_in) {
-		m.at[list[0]] = IN_TABLE;
-		m.loaded[list[0]]++;
+		take_in(list[0]);
 		for (size_t i = 1; i < n; i++)
 			m.at[list[i]] = STAGED;
 	} else {
@@ -271,21 +354,21 @@ static void stick(const size_t *list, size_t n, bool first_in)
 static int load(void *self, const struct hbase_region *r, struct hand_file *const *files, size_t n,
 		bool *loaded, struct hbase_failure *why, struct error *err)
 {
-	size_t list[FILES];
+	size_t list[MOST];
 	(void)self;
 	*loaded = false;
 	if (m.dead)
 		return die(err);
 	for (size_t i = 0; i < n; i++)
-		list[i] = (size_t)(files[i] - m.files);
+		list[i] = (size_t)(files[i] - m.hand.files);
 	late_turn();
 	static const enum fate among_thieves[] = {FATE_DONE,	     FATE_MOVED,
 						  FATE_FALSE,	     FATE_STUCK,
 						  FATE_SPLIT,	     FATE_FALSE_FIRST_IN,
 						  FATE_FALSE_ALL_IN, FATE_STOLEN};
 	enum fate fate = m.thieves ? among_thieves[choose(8)] : choose(FATE_STOLEN);
-	if (fate == FATE_SPLIT)
-		m.split = true;
+	if (fate == FATE_SPLIT && m.splits < SPLITS)
+		m.splits++;
 	if (fate == FATE_STOLEN && m.at[list[0]] == UPLOADED)
 		m.at[list[0]] = LOCAL_ONLY;
 	if (!right_region(r, files, n))
@@ -322,7 +405,7 @@ static int cleanup(void *self, const struct hbase_region *r, struct hbase_failur
 		return die(err);
 	if (way == 2)
 		return moved(why, err);
-	for (size_t i = 0; i < FILES; i++)
+	for (size_t i = 0; i < MOST; i++)
 		if (m.at[i] == STAGED) { /* that is how a user's file is lost */
 			m.at[i] = NOWHERE;
 			fail_msg("a file was in the folder that is removed");
@@ -336,9 +419,8 @@ static int sweep(void *self, struct error *err)
 	(void)self;
 	if (m.dead)
 		return die(err);
-	for (size_t i = 0; i < FILES; i++)
-		if (m.loaded[i] == 0)
-			tell_history("a file is not in the table, and it is cleaned up");
+	if (in_table(false) == 0)
+		tell_history("a row is not in the table, and it is cleaned up");
 	return choose(m.thieves ? 1 : 2) ? die(err) : RC_OK;
 }
 
@@ -374,13 +456,12 @@ static void pause_ms(void *self, unsigned ms)
 
 static void start(void)
 {
-	static const char *up[] = {"u0", "u1", "u2", "u3"}, *st[] = {"s0", "s1", "s2", "s3"};
-	/* two of each region; behind a split one of each of the first two */
-	static const char *first[] = {"a", "e", "n", "p"}, *last[] = {"b", "f", "o", "q"};
 	m.dead = false;
 	m.world = (struct hand_world){.put = put,
 				      .look = look,
 				      .move = move,
+				      .cut = cut,
+				      .part = part,
 				      .in_region = in_region,
 				      .regions = regions,
 				      .load = load,
@@ -389,18 +470,16 @@ static void start(void)
 				      .note = note,
 				      .again = again,
 				      .pause = pause_ms};
+	mem_free(m.hand.files);
+	m.hand.files = mem_calloc(FILES, sizeof *m.hand.files);
 	m.hand = (struct handover){.world = &m.world,
 				   .table = "t",
-				   .files = m.files,
+				   .files = m.hand.files,
 				   .nfiles = FILES,
 				   .threads = 1,
 				   .copies = m.copies};
 	for (size_t i = 0; i < FILES; i++)
-		m.files[i] = (struct hand_file){.family = i % 2 ? "g" : "f",
-						.upload = up[i],
-						.staged = st[i],
-						.first = bytes_str(first[i]),
-						.last = bytes_str(last[i])};
+		m.hand.files[i] = make_file(i, i, own_rows[i]);
 	for (size_t i = 0; i < m.nlines; i++) {
 		struct error err = {0};
 		char line[64];
@@ -410,18 +489,24 @@ static void start(void)
 	}
 }
 
-/* Run to the end, starting again whenever it dies. */
-static void live(void)
+static void new_world(void)
 {
-	m.nchoices = m.nlines = 0;
+	m.nlines = 0;
 	m.faults = 0;
 	m.next_id = 100;
 	m.late = (struct pending){0};
-	m.split = m.cleaned = false;
-	for (size_t i = 0; i < FILES; i++) {
+	m.splits = m.splits_before;
+	m.cleaned = false;
+	memset(m.loaded, 0, sizeof m.loaded);
+	for (size_t i = 0; i < MOST; i++)
 		m.at[i] = LOCAL_ONLY;
-		m.loaded[i] = 0;
-	}
+}
+
+/* Run to the end, starting again whenever it dies. */
+static void live(void)
+{
+	m.nchoices = 0;
+	new_world();
 	for (unsigned life = 0;; life++) {
 		struct error err = {0};
 		if (life == RESTARTS)
@@ -438,12 +523,10 @@ static void live(void)
 	/* a call that is still somewhere comes after all */
 	if (m.late.there)
 		take_files(m.late.files, m.late.n);
-	for (size_t i = 0; i < FILES; i++) {
-		if (m.loaded[i] == 0)
-			tell_history("a file is not in the table");
-		if (m.loaded[i] > 1 && !m.copies)
-			tell_history("a file is in the table twice");
-	}
+	if (in_table(false) == 0)
+		tell_history("a row is not in the table");
+	if (in_table(true) > 1 && !m.copies)
+		tell_history("a row is in the table twice");
 }
 
 /* All sequences of choices, in the order of their first difference from the end. */
@@ -482,6 +565,17 @@ static void test_servers_that_copy(void **state)
 	m.copies = false;
 }
 
+/* The table has other regions than the load: a file is cut, and one of its parts perhaps too. */
+static void test_other_regions(void **state)
+{
+	(void)state;
+	m.splits_before = 1;
+	unsigned long n = explore();
+	print_message("%lu histories\n", n);
+	assert_true(n > 10000);
+	m.splits_before = 0;
+}
+
 /*
  * A file that somebody removes before any call has got hold of it is uploaded again, also when the
  * run ended meanwhile because a server refused.
@@ -498,13 +592,8 @@ static void test_thieves(void **state)
 
 static void start_anew(void)
 {
-	m.nchoices = m.nlines = m.given = 0;
-	m.faults = 0;
-	m.split = m.cleaned = false;
-	for (size_t i = 0; i < FILES; i++) {
-		m.at[i] = LOCAL_ONLY;
-		m.loaded[i] = 0;
-	}
+	m.nchoices = m.given = 0;
+	new_world();
 	start();
 }
 
@@ -521,8 +610,7 @@ static void test_no_ids(void **state)
 	assert_string_equal(err.msg, "u0: who answers there does not tell the file's fileId, by "
 				     "which files are known: --webhdfs must name NameNodes, no "
 				     "gateway");
-	for (size_t i = 0; i < FILES; i++)
-		assert_int_equal(m.loaded[i], 0);
+	assert_int_equal(in_table(true), 0);
 	assert_false(m.cleaned);
 }
 
@@ -578,8 +666,10 @@ static void test_region_folder(void **state)
 
 static void test_replay_refuses(void **state)
 {
-	static const char *bad[] = {"put 4 1", "put 0",	 "put 0 0", "put 0 1 2",
-				    "put x 1", "sent 9", "done -1", "sent 0 x"};
+	static const char *bad[] = {"put 4 1", "put 0",	  "put 0 0",	      "put 0 1 2",
+				    "put x 1", "sent 9",  "done -1",	      "sent 0 x",
+				    "cut 0",   "cut 0 4", "cut 0 5 0:a 0:df", "cut 4 4 0:a",
+				    "aside 4"};
 	(void)state;
 	m.nlines = 0;
 	start();
@@ -598,10 +688,10 @@ static void test_replay_refuses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_history),  cmocka_unit_test(test_servers_that_copy),
-		cmocka_unit_test(test_thieves),	       cmocka_unit_test(test_no_ids),
-		cmocka_unit_test(test_no_sweep),       cmocka_unit_test(test_region_folder),
-		cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_every_history), cmocka_unit_test(test_servers_that_copy),
+		cmocka_unit_test(test_other_regions), cmocka_unit_test(test_thieves),
+		cmocka_unit_test(test_no_ids),	      cmocka_unit_test(test_no_sweep),
+		cmocka_unit_test(test_region_folder), cmocka_unit_test(test_replay_refuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

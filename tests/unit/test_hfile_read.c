@@ -237,6 +237,28 @@ static struct hfile_options options(enum block_encoding e, enum codec codec, enu
 				      .source_task = bytes_str("t")};
 }
 
+/* What a file tells of how it was written makes the same file of the same cells. */
+static void check_options_of(const struct hfile_options *opt, const struct cells *c,
+			     const struct hfile_summary *sum)
+{
+	struct hfile_options told;
+	struct hfile_summary again;
+	struct hfile *f;
+	struct error err;
+
+	assert_int_equal(hfile_open(&f, path_of("a"), &err), 0);
+	hfile_options_of(f, &told);
+	/* not told by it */
+	told.family = opt->family;
+	told.block_bytes = opt->block_bytes;
+	told.bloom_block_bytes = opt->bloom_block_bytes;
+	told.index_block_bytes = opt->index_block_bytes;
+	write_cells(path_of("b"), &told, c, &again);
+	hfile_close(f);
+	assert_memory_equal(again.digest, sum->digest, sizeof sum->digest);
+	hfile_summary_release(&again);
+}
+
 static void written_then_read(void **state)
 {
 	struct hfile_scratch *scratch = hfile_scratch_new();
@@ -249,8 +271,11 @@ static void written_then_read(void **state)
 		struct hfile_summary sum, again;
 		opt.tags = i % 7 == 0;
 		opt.mvcc = i % 3 == 0;
+		opt.create_ms = 1700000000000 + i;
+		opt.bulkload_ms = i;
 		write_cells(path_of("a"), &opt, &c, &sum);
 		check_file(path_of("a"), &c, &sum);
+		check_options_of(&opt, &c, &sum);
 		/* The same cells give the same bytes, with a shared scratch and by rows too. */
 		opt.scratch = scratch;
 		write_by_rows(path_of("a"), &opt, &c, &again);
