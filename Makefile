@@ -275,8 +275,8 @@ SHARE   = $(DESTDIR)$(prefix)/share
 install: all
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
 ## deb: build/saltmill_*.deb, a Debian package
-deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)'
-uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \
+deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)' @tests/deb.sh
+uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \ -rf $(DESTDIR)$(prefix)/bin/$(TOOL) $(DESTDIR)$(prefix)/libexec/saltmill;
 	$(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill $(SHARE)/fish/vendor_completions.d/saltmill.fish; rm -rf $(SHARE)/doc/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build

@@ -5,6 +5,7 @@
 #define SALTMILL_POOL_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -51,8 +52,12 @@ bool helpers_done(struct helpers *h, const struct helper_task *t);
 /* 0, or the signal that came, SIGINT or SIGTERM; long loops look at it and return stop_check's
  * RC_STOPPED. */
 extern volatile sig_atomic_t stop_flag;
+/* stop_check was called: who watches whether the work goes on clears it. */
+extern atomic_bool stop_asked;
 static inline int stop_check(struct error *err)
 {
+	if (!atomic_load_explicit(&stop_asked, memory_order_relaxed))
+		atomic_store_explicit(&stop_asked, true, memory_order_relaxed);
 	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
 }
 

@@ -9,6 +9,7 @@ doc=$share/doc/saltmill
 mkdir -p "$man/man1" "$man/man5" "$share/bash-completion/completions" \
 	"$share/zsh/site-functions" "$share/fish/vendor_completions.d" "$doc/examples"
 install -D -m 755 "$program" "$prefix/bin/saltmill"
+install -D -m 755 conf/nightly.sh "$prefix/libexec/saltmill/nightly"
 "$program" help --format man >"$man/man1/saltmill.1"
 "$program" help job --format man >"$man/man5/saltmill-job.5"
 for command in $("$program" help | sed -n 's/^  saltmill \([a-z]*\) .*/\1/p'); do

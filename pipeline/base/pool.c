@@ -6,6 +6,7 @@
 #include "mem.h"
 
 volatile sig_atomic_t stop_flag;
+atomic_bool stop_asked;
 
 struct pool {
 	pool_task *task;

@@ -7,6 +7,7 @@
 #include "report.h"
 #include "stream.h"
 #include "monitor.h"
+#include "notify.h"
 
 enum { OPT_MAX_REJECTS = 500, OPT_MAX_DUPLICATES, OPT_EXISTING, OPT_STATE, OPT_METRICS };
 
@@ -103,7 +104,9 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 		if (!o->quiet)
 			command_warn_framing("stream", job.tables, job.ntables);
 		a->monitor = o->quiet ? NULL : monitor_start(&gauges, &progress);
+		struct notify *notify = notify_start(&gauges, &progress);
 		rc = stream_run(&job, &opt, &progress, &err);
+		notify_stop(notify);
 		monitor_stop(a->monitor);
 	}
 	metrics_stop(metrics);

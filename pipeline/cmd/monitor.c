@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "meter.h"
-#include "stream_text.h"
 #include "text.h"
 #include "ticker.h"
 
@@ -25,10 +23,9 @@ struct monitor {
 	int64_t said_ms;
 };
 
-/* *events: published ones and those of the open cut. */
-static struct stream_view look(struct monitor *w, uint64_t *events)
+struct stream_view monitor_look(const struct stream_gauges *g, const struct progress *progress,
+				struct meter *m, uint64_t *events)
 {
-	const struct stream_gauges *g = w->gauges;
 	int64_t now = clock_ms(), since = g->cut_since_ms, published = g->published_ms;
 	struct stream_view v = {.lag = g->lag,
 				.loads = g->loads,
@@ -36,9 +33,9 @@ static struct stream_view look(struct monitor *w, uint64_t *events)
 				.parked = g->parked,
 				.loading = g->loading};
 	if (v.loading)
-		v.cut_read = w->progress->events;
+		v.cut_read = progress->events;
 	*events = g->events + v.cut_read;
-	v.rate = meter_rate(&w->meter, now, *events);
+	v.rate = meter_rate(m, now, *events);
 	v.cut_age_s = since ? (double)(now - since) / 1000 : 0;
 	v.published_s = published ? (double)(clock_wall_ms() - published) / 1000 : -1;
 	return v;
@@ -58,7 +55,7 @@ static void show(void *ctx)
 	uint64_t events;
 	pthread_mutex_lock(&w->lock);
 	int64_t now = clock_ms();
-	struct stream_view v = look(w, &events);
+	struct stream_view v = monitor_look(w->gauges, w->progress, &w->meter, &events);
 	bool due = w->said_ms == 0 || now - w->said_ms >= AGAIN_MS;
 	if (w->gauges->looked && (w->terminal || (due && is_news(w, &v, events)))) {
 		stream_text(&line, &v);

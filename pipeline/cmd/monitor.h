@@ -9,6 +9,13 @@
 #include <stdio.h>
 
 #include "stream.h"
+#include "stream_text.h"
+
+/*
+ * What the gauges say now, the rate by m.  *events: published ones and those of the open cut.
+ */
+struct stream_view monitor_look(const struct stream_gauges *gauges, const struct progress *progress,
+				struct meter *m, uint64_t *events);
 
 /*
  * Show the line: on a terminal rewritten in place, otherwise when something has changed, at most

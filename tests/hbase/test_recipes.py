@@ -32,8 +32,8 @@ def test_two_nights(saltmill, hbase, tmp_path):
     job = derive(tmp_path, "nightly.yaml", ("name: orders", "name: recipe_orders"))
     loads = tmp_path / "loads"
 
-    def night(day, file):
-        done = subprocess.run([CONF / "nightly.sh", job, loads, hbase.master, CONF / file], capture_output=True, text=True,
+    def night(day, file, *options):
+        done = subprocess.run([CONF / "nightly.sh", job, loads, hbase.master, CONF / file, *options], capture_output=True, text=True,
                               env={**os.environ, "SALTMILL": str(saltmill), "DAY": day}, timeout=120, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -42,7 +42,9 @@ def test_two_nights(saltmill, hbase, tmp_path):
         hbase.scan("recipe_orders", out=str(scan))
         assert expected.differences(scan) == [] and len(expected.rows) >= 3
 
-    night("2026-03-02", "nightly_1.csv")
+    broken = tmp_path / "broken.csv"  # one bad row, which is allowed: status 3 of `load` is no failure
+    broken.write_text((CONF / "nightly_1.csv").read_text() + "42,none,,,,\n")
+    night("2026-03-02", broken, "--max-rejects", "1")
     shows("nightly_1.csv")
     borders = hbase.splits("recipe_orders")
     night("2026-03-02", "nightly_1.csv")  # cron ran twice

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -214,9 +215,17 @@ def test_stream_stops(rig, kafka):
     kafka.create(rig.topic, 2)
     kafka.produce(rig.topic, [(i % 2, None, value(i)) for i in range(2500)])
     port = free_ports(1)[0]
-    process = rig.stream("--json", "--metrics", f"127.0.0.1:{port}")
+    systemd = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    systemd.bind(f"\0saltmill-test-{port}")
+    process = rig.stream("--json", "--metrics", f"127.0.0.1:{port}",
+                         env={"NOTIFY_SOCKET": f"@saltmill-test-{port}", "WATCHDOG_USEC": "600000"})
     lines = [json.loads(process.stdout.readline()) for _ in range(3)]
     assert [l["read"] for l in lines] == [1000, 1000, 500]
+    systemd.settimeout(20)
+    heard = b""
+    while b"READY=1\n" not in heard or b"WATCHDOG=1\n" not in heard or b"3 loads" not in heard:
+        heard += systemd.recv(4096)
+    assert heard.count(b"READY=1\n") == 1 and b"STOPPING" not in heard
     page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
     assert "\nsaltmill_events_total 2500\n" in page and "\nsaltmill_loads_total 3\n" in page
     with pytest.raises(urllib.error.HTTPError):
@@ -225,6 +234,8 @@ def test_stream_stops(rig, kafka):
     assert f"in use by process {process.pid} on" in done.stderr
     assert json.loads(rig.run("status", "--state", rig.state, "--json").stdout)["running"]
     rig.end(process)
+    while b"STOPPING=1\n" not in heard:
+        heard += systemd.recv(4096)
     rig.check()
     name = rig.loads()[0]["load"]
     rig.run("loads", "--state", rig.state, "--loaded", name)
