@@ -25,11 +25,19 @@ struct column {
 /* What is looked at of a column of rows; 0: nothing. */
 enum column_use { USE_NUMBER = 1, USE_TEXT = 2 };
 
+/* A text of 1..15 bytes of ASCII as a record has it: its length + 1, then itself, then anything. */
+struct short_text {
+	uint8_t bytes[16];
+};
+#define SHORT_TEXT_MOST 15
+
 /* Rows that are no delimited text in their source: column k of row i is [k * EVENT_BATCH + i]. */
 struct event_made {
 	const struct column *texts; /* of columns whose text is looked at; none is absent */
 	/* by column: what its texts would be, where that is all that is looked at; NULL: no */
 	const uint64_t *const *numbers;
+	/* by column: its EVENT_BATCH texts, which are not in texts then; NULL: they are there */
+	const struct short_text *const *shorts;
 	const uint64_t *seqs;	  /* by row, rising */
 	const struct bytes *raws; /* by row, as struct event has them; NULL: empty */
 	size_t bytes;		  /* of all texts */

@@ -270,8 +270,18 @@ static const struct column *made_texts(const struct event_rows *rows, size_t col
 	return rows->made->texts + column * EVENT_BATCH;
 }
 
+static bool test_shorts(const struct quick_text *q, const struct short_text *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!test_text(q, bytes_of(t[i].bytes + 1, t[i].bytes[0] - 1u), true))
+			return false;
+	return true;
+}
+
 static bool test_made_texts(const struct quick_text *q, const struct event_rows *rows)
 {
+	if (rows->made->shorts[q->column])
+		return test_shorts(q, rows->made->shorts[q->column], rows->n);
 	const struct column *c = made_texts(rows, q->column);
 	for (size_t i = 0; i < rows->n; i++)
 		if (!test_text(q, bytes_of(c[i].ptr, c[i].len), false))
@@ -279,20 +289,32 @@ static bool test_made_texts(const struct quick_text *q, const struct event_rows 
 	return true;
 }
 
+static inline __attribute__((always_inline)) bool
+scale_all(uint64_t max, uint64_t scale, const uint64_t *from, size_t n, uint64_t *u)
+{
+	bool bad = false;
+	for (size_t i = 0; i < n; i++) {
+		bad |= from[i] > max;
+		u[i] = from[i] * scale;
+	}
+	return !bad;
+}
+
+static bool scale_numbers(const struct quick_number *q, const uint64_t *from, size_t n, uint64_t *u)
+{
+	return q->scale == 1 ? scale_all(q->max, 1, from, n, u)
+			     : scale_all(q->max, q->scale, from, n, u);
+}
+
 static bool take_made_numbers(const struct quick_number *q, const struct event_rows *rows,
 			      uint64_t *u)
 {
-	const uint64_t *given = rows->made->numbers[q->column], *from = given ? given : u;
+	const uint64_t *given = rows->made->numbers[q->column];
 	const struct column *c = made_texts(rows, q->column);
-	bool bad = false;
 	for (size_t i = 0; !given && i < rows->n; i++)
 		if (!digits_portable(bytes_of(c[i].ptr, c[i].len), &u[i]))
 			return false;
-	for (size_t i = 0; i < rows->n; i++) {
-		bad |= from[i] > q->max;
-		u[i] = from[i] * q->scale;
-	}
-	return !bad;
+	return scale_numbers(q, given ? given : u, rows->n, u);
 }
 
 static bool take_made_columns(struct row_encoder *e, const struct event_rows *rows)
@@ -353,8 +375,15 @@ static inline struct bytes cell_text(const struct event_rows *rows, size_t colum
 
 /* Where the cell ends; NULL: it does not fit, or is out of its range. */
 static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_rows *rows,
-				size_t row, bool made, const uint64_t *numbers, uint8_t *to)
+				size_t row, const struct short_text *const *shorts,
+				const uint64_t *numbers, uint8_t *to)
 {
+	const bool made = shorts != NULL;
+	if (q->text && made && shorts[q->column]) {
+		const struct short_text *text = shorts[q->column] + row;
+		memcpy(to, text, sizeof(*text));
+		return to + text->bytes[0];
+	}
 	if (q->text) {
 		struct bytes text = cell_text(rows, q->column, row, made);
 		*to++ = (uint8_t)(text.len + 1);
@@ -378,6 +407,7 @@ static inline __attribute__((always_inline)) bool put_payloads(const struct row_
 							       const struct event_rows *rows,
 							       bool made, struct record_batch *out)
 {
+	const struct short_text *const *shorts = made ? rows->made->shorts : NULL;
 	const size_t before = out->head + t->key.fixed + secondary_bytes(t);
 	const struct quick_cell *first = t->quick_cells, *end = first + t->nquick_cells;
 	uint8_t *to = out->to;
@@ -385,7 +415,7 @@ static inline __attribute__((always_inline)) bool put_payloads(const struct row_
 		out->at[i] = (uint32_t)(to - out->to);
 		to += before;
 		for (const struct quick_cell *q = first; q < end; q++)
-			if (!(to = put_cell(q, rows, i, made, e->numbers + i, to)))
+			if (!(to = put_cell(q, rows, i, shorts, e->numbers + i, to)))
 				return false;
 	}
 	out->at[rows->n] = (uint32_t)(to - out->to);

@@ -90,5 +90,9 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 /* The numbers that have those texts, if all are digits alone; false: some may be no such number. */
 bool arrow_numbers(const struct arrow_array *array, enum typed_as as, uint64_t from, size_t n,
 		   uint64_t *numbers);
+/* Those texts, if they are usual and short ones of numbers; false: some may not be. */
+bool arrow_shorts(const struct arrow_array *array, uint64_t from, size_t n, struct short_text *to);
+/* No value of it can be damaged. */
+bool arrow_always_sound(const struct arrow_array *array);
 
 #endif

@@ -289,8 +289,10 @@ static int whole(struct source *s, struct cursor *c, struct bytes have, struct b
 	while (cut->len < s->piece_bytes) {
 		struct bytes left = bytes_of(have.ptr + cut->len, have.len - cut->len);
 		int rc = arrow_message_read(&m, left, err);
-		if (rc == RC_END && m.bytes <= s->max_row_bytes)
+		if (rc == RC_END && m.bytes <= s->max_row_bytes) {
+			cut->missing = m.bytes > left.len ? m.bytes - left.len : 0;
 			return RC_OK;
+		}
 		if (rc == RC_END)
 			rc = error_set(err, RC_LIMIT,
 				       "found a message of %llu bytes, the most is %llu "
@@ -347,24 +349,35 @@ static void taken(struct source *s, struct source_worker *w)
  * The columns as they go to many rows at once: numbers as they are, the k-th text in [k].  Those
  * that nobody looks at, too: whether a damaged batch is refused may not depend on how rows go.
  */
+static bool fill_column(struct source_worker *w, size_t i, enum typed_as as, uint64_t from,
+			size_t n)
+{
+	struct arrow_worker *own = w->own;
+	const struct arrow_array *array = &own->arrays[i];
+	uint64_t *numbers = made_numbers(w->made, i);
+
+	if (numbers && arrow_numbers(array, as, from, n, numbers))
+		made_numbers_put(w->made, i);
+	bool text = made_needs_text(w->made, i);
+	if (!text && arrow_always_sound(array))
+		return true;
+	if (text && arrow_shorts(array, from, n, made_shorts(w->made, i))) {
+		made_shorts_put(w->made, i);
+		return true;
+	}
+	return !arrow_texts(array, as, from, n, own->columns + i * EVENT_BATCH, 1,
+			    own->text + i * EVENT_BATCH * SPELL_BYTES);
+}
+
 static bool fill_columns(struct source_worker *w, uint64_t from, size_t n)
 {
 	const struct source *s = w->source;
 	const struct arrow_files *files = s->own;
-	const struct arrow_schema *schema = files->header[w->file].schema;
-	struct arrow_worker *own = w->own;
+	const struct arrow_want *want = files->header[w->file].schema->want;
 
-	for (size_t i = 0; i < s->ncolumns; i++) {
-		enum typed_as as = schema->want[i].as;
-		uint64_t *numbers = made_numbers(w->made, i);
-		bool numbered = numbers && arrow_numbers(&own->arrays[i], as, from, n, numbers);
-		if (numbered)
-			made_numbers_put(w->made, i);
-		if ((!numbered || made_needs_text(w->made, i)) &&
-		    arrow_texts(&own->arrays[i], as, from, n, own->columns + i * EVENT_BATCH, 1,
-				own->text + i * EVENT_BATCH * SPELL_BYTES))
+	for (size_t i = 0; i < s->ncolumns; i++)
+		if (!fill_column(w, i, want[i].as, from, n))
 			return false;
-	}
 	return true;
 }
 

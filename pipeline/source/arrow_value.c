@@ -5,6 +5,7 @@
  */
 #include "arrow_batch.h"
 #include "spell.h"
+#include "spell_short.h"
 
 static bool bit(const uint8_t *bits, uint64_t i)
 {
@@ -308,4 +309,36 @@ bool arrow_numbers(const struct arrow_array *a, enum typed_as as, uint64_t from,
 		numbers[i] = (uint64_t)(v / divisor) * (uint64_t)factor;
 	}
 	return !bad;
+}
+
+/* --- short texts --- */
+
+bool arrow_shorts(const struct arrow_array *a, uint64_t from, size_t n, struct short_text *to)
+{
+	const struct arrow_type *t = a->type;
+	const uint8_t *p = a->data.ptr + from * t->bytes;
+	uint64_t whole_ones[EVENT_BATCH];
+	double real_ones[EVENT_BATCH];
+
+	if (t->kind == ARROW_INT)
+		return arrow_numbers(a, TYPED_TEXT, from, n, whole_ones) &&
+		       spell_short_u64(to, whole_ones, n);
+	if (t->kind != ARROW_FLOAT || t->bytes != 8 || a->dictionary || !none_null(a, from, n))
+		return false;
+	memcpy(real_ones, p, n * sizeof(*real_ones));
+	return spell_short_f64(to, real_ones, n);
+}
+
+bool arrow_always_sound(const struct arrow_array *a)
+{
+	switch (a->type->kind) {
+	case ARROW_INT:
+	case ARROW_FLOAT:
+	case ARROW_BOOL:
+	case ARROW_DECIMAL:
+	case ARROW_DATE:
+	case ARROW_TIMESTAMP:
+	case ARROW_FIXED_BINARY: return !a->dictionary;
+	default: return false;
+	}
 }

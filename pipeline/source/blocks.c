@@ -117,7 +117,11 @@ int blocks_cut(struct source *s, struct source_worker *w, struct error *err)
 			break;
 		if (piece->len > s->max_row_bytes)
 			return too_large(s, c, err);
-		rc = cursor_more(c, piece, source_more_bytes(s, piece->len), err);
+		/* no more than ends the block, so that nothing is copied for the next piece */
+		size_t more = source_more_bytes(s, piece->len);
+		if (cut.missing > 0 && cut.missing < more)
+			more = (size_t)cut.missing;
+		rc = cursor_more(c, piece, more, err);
 		if (rc != RC_OK)
 			return rc;
 		atomic_store_explicit(&s->bytes_done, s->bytes_before + c->in.raw_read,

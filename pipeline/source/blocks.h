@@ -16,6 +16,7 @@ struct block_cut {
 	size_t aside;			/* bytes in front that the format has taken itself; alone */
 	size_t len;			/* bytes of whole blocks behind it, for a worker */
 	uint64_t blocks, events, ranks; /* in them */
+	uint64_t missing;		/* bytes behind `have` that end a block; 0: unknown */
 };
 
 struct block_format {

@@ -18,8 +18,10 @@ struct made_rows {
 	struct bytes bytes[EVENT_BATCH];
 	uint64_t *room;		  /* of numbers, by column */
 	const uint64_t **numbers; /* by column */
-	bool odd;		  /* an event came that cannot go with others */
-	size_t wait, pause;	  /* events */
+	struct short_text *short_room;
+	const struct short_text **shorts; /* by column */
+	bool odd;			  /* an event came that cannot go with others */
+	size_t wait, pause;		  /* events */
 };
 
 struct made_rows *made_rows_new(size_t ncolumns, bool own_bytes)
@@ -33,8 +35,11 @@ struct made_rows *made_rows_new(size_t ncolumns, bool own_bytes)
 	m->text = mem_calloc(EVENT_BATCH * COPY_MOST + EVENT_ROOM_BYTES, 1);
 	m->room = mem_calloc(cells, sizeof(*m->room));
 	m->numbers = mem_calloc(ncolumns + 1, sizeof(*m->numbers));
+	m->short_room = mem_calloc(cells, sizeof(*m->short_room));
+	m->shorts = mem_calloc(ncolumns + 1, sizeof(*m->shorts));
 	m->made = (struct event_made){.texts = m->columns,
 				      .numbers = m->numbers,
+				      .shorts = m->shorts,
 				      .seqs = m->seqs,
 				      .raws = own_bytes ? m->bytes : NULL};
 	return m;
@@ -49,6 +54,8 @@ void made_rows_free(struct made_rows *m)
 	mem_free(m->text);
 	mem_free(m->room);
 	mem_free(m->numbers);
+	mem_free(m->short_room);
+	mem_free(m->shorts);
 	mem_free(m);
 }
 
@@ -64,6 +71,7 @@ bool made_begin(struct made_rows *m, const struct source_sink *sink, uint64_t li
 	for (size_t i = 0; i < m->ncolumns; i++) {
 		m->needed[i] = m->uses[i] != 0;
 		m->numbers[i] = NULL;
+		m->shorts[i] = NULL;
 	}
 	m->rows = (struct event_rows){.ncolumns = m->ncolumns, .line = line, .made = &m->made};
 	m->made.bytes = 0;
@@ -170,6 +178,24 @@ void made_numbers_put(struct made_rows *m, size_t column)
 	m->needed[column] = (m->uses[column] & USE_TEXT) != 0;
 }
 
+struct short_text *made_shorts(struct made_rows *m, size_t column)
+{
+	return m->short_room + column * EVENT_BATCH;
+}
+
+void made_shorts_put(struct made_rows *m, size_t column)
+{
+	m->shorts[column] = made_shorts(m, column);
+}
+
+/* Not how long they are, but can be. */
+static bool measure_shorts(struct made_rows *m, size_t n)
+{
+	m->made.bytes += n * SHORT_TEXT_MOST;
+	m->rows.longest += SHORT_TEXT_MOST;
+	return true;
+}
+
 /* false: a null is among them. */
 static bool measure(struct made_rows *m, struct column *texts, size_t n)
 {
@@ -195,7 +221,8 @@ int made_give_columns(struct made_rows *m, struct column *texts, size_t n, uint6
 	bool fine = true;
 
 	for (size_t i = 0; fine && i < m->ncolumns; i++)
-		fine = !m->needed[i] || measure(m, texts + i * EVENT_BATCH, n);
+		fine = !m->needed[i] || (m->shorts[i] ? measure_shorts(m, n)
+						      : measure(m, texts + i * EVENT_BATCH, n));
 	for (size_t i = 0; i < n; i++)
 		m->seqs[i] = seq + i * step;
 	m->made.texts = texts;

@@ -41,6 +41,12 @@ bool made_needs_text(const struct made_rows *m, size_t column);
 uint64_t *made_numbers(struct made_rows *m, size_t column);
 void made_numbers_put(struct made_rows *m, size_t column);
 /*
+ * Room for EVENT_BATCH texts of a column whose text is looked at, and that it holds them: they need
+ * not be among those of made_give_columns.
+ */
+struct short_text *made_shorts(struct made_rows *m, size_t column);
+void made_shorts_put(struct made_rows *m, size_t column);
+/*
  * The same as made_give for n events whose column k is texts[k * EVENT_BATCH] and behind, with
  * EVENT_ROOM_BYTES behind them, and without bytes of their own; event i's seq is seq + i * step.
  */
