@@ -207,7 +207,7 @@ ask: stored where entry | bytes cell error reject mem encoding job field predica
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
-page: page | bytes cell text error mem units hfile publish splits
+page: page | bytes cell text error mem units hfile publish splits io state state_view manifest_chain offsets
 show: apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late
 cmd: commands | apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
@@ -223,7 +223,7 @@ csv.h: source/csv.c
 curl/curl.h: base/late_curl.c source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
 isa-l/crc.h: base/crc32c.c base/no_isal.c
-jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c
+jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c page/extras.h
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c source/kafka_client.h
 lz4.h: cmd/cmd_version.c hfile/compress.c

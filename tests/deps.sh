@@ -3,8 +3,8 @@
 #
 #   demo    packages to compile, and into the cache folder the flights data
 #   build   packages to compile, check and unit-test
-#   test    also Java, Maven and Python, and into the cache folder: the jars of HBase and Kafka, a Python
-#           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, the flights data
+#   test    also Java, Maven, Python and Chromium, and into the cache folder: the jars of HBase and Kafka, a Python
+#           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, axe-core, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer and of Kafka, DuckDB and Spark in the Python environment
 #
@@ -95,6 +95,24 @@ test_packages() {
 	# shellcheck disable=SC2046
 	install $(missing kcat=kcat openssl=openssl strace=strace javac=openjdk-17-jdk-headless mvn=maven python3=python3 groff=groff-base zsh=zsh fish=fish)
 	python3 -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
+}
+
+# What looks at the page of `report`: 110 MB of packages, 360 MB on the disk.  Ubuntu has it as a snap only.
+browser() {
+	have chromium || install chromium || say "no Chromium here: the tests of the page in a browser are left out"
+}
+
+# The rules of accessibility of axe-core, by which the page is judged; the package is only their carrier.
+axe() {
+	wanted=axe-playwright-python==0.1.8
+	[ "$(cat "$cache/axe/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
+	say "installing $wanted into $cache/axe"
+	rm -rf "$cache/axe"
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check --no-deps \
+		--target "$cache/axe/package" "$wanted" >&2
+	cp "$cache/axe/package/axe_playwright_python/axe.min.js" "$cache/axe/axe.min.js"
+	rm -rf "$cache/axe/package"
+	echo "$wanted" >"$cache/axe/.wanted"
 }
 
 # jars NAME MB WHAT: the jars of tests/NAME/pom.xml, anew when the pom changes.
@@ -195,6 +213,7 @@ build) build_packages ;;
 test)
 	build_packages
 	test_packages
+	browser
 	mkdir -p "$cache"
 	exec 9>"$cache/.lock"
 	flock 9 # two runs at once share the cache
@@ -204,6 +223,7 @@ test)
 	formats
 	spark
 	rdkafka
+	axe
 	flights
 	;;
 bench)

@@ -1,4 +1,5 @@
-/* cmd_report.c - `saltmill report DIR [-o FILE]`: one page of HTML about a load */
+/* cmd_report.c - `saltmill report FOLDER [-o FILE]`: one page of HTML about a load, plan or state
+ */
 #include <string.h>
 
 #include "cmd.h"
@@ -6,10 +7,22 @@
 #include "mem.h"
 #include "page.h"
 
+enum { OPT_TIMINGS = 500, OPT_LINT };
+
+struct report_arguments {
+	const char *output;
+	struct page_files files;
+};
+
 static int take_own(void *ctx, int opt, const char *arg, struct error *err)
 {
-	(void)opt, (void)err;
-	*(const char **)ctx = arg;
+	struct report_arguments *a = ctx;
+	(void)err;
+	switch (opt) {
+	case OPT_TIMINGS: a->files.timings = arg; break;
+	case OPT_LINT: a->files.lint = arg; break;
+	default: a->output = arg;
+	}
 	return RC_OK;
 }
 
@@ -21,33 +34,46 @@ static char *without_slashes(const char *dir)
 	return out;
 }
 
-int cmd_report(int argc, char **argv)
+static int report(const struct run_options *o, const struct report_arguments *a, const char *path)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'}, {0}};
-	struct run_options o;
 	struct buf page = {0};
 	struct error err;
-	const char *output = "report.html";
+	const char *kind;
 	int status = EXIT_DONE;
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_own, &output, &first);
+	bool prints = strcmp(a->output, "-") == 0;
+	int rc = page_make(&page, path, &a->files, &kind, &err);
+	if (rc == RC_OK && prints)
+		status = command_print("report", &page);
+	else if (rc == RC_OK)
+		rc = io_replace_file(a->output, buf_bytes(&page), NULL, &err);
+	if (rc)
+		status = command_fail("report", &err);
+	else if (status == EXIT_DONE && !prints && !o->quiet)
+		command_say("report", "%s is the page of %s %s", a->output, kind, path);
+	buf_release(&page);
+	return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
+					    {"timings", required_argument, NULL, OPT_TIMINGS},
+					    {"lint", required_argument, NULL, OPT_LINT},
+					    {0}};
+	struct run_options o;
+	struct report_arguments a = {.output = "report.html"};
+	struct error err;
+	int first, rc = options_parse(argc, argv, &o, own, "o:", take_own, &a, &first);
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (argc - first != 1) {
-		error_set(&err, RC_CONFIG, "found %d operands, expected the folder of a load",
+		error_set(&err, RC_CONFIG,
+			  "found %d operands, expected the folder of a load, a plan or a state",
 			  argc - first);
 		return command_fail(argv[0], &err);
 	}
-	char *dir = without_slashes(argv[first]);
-	rc = page_load(&page, dir, &err);
-	if (rc == RC_OK && strcmp(output, "-") == 0)
-		status = command_print(argv[0], &page);
-	else if (rc == RC_OK)
-		rc = io_replace_file(output, buf_bytes(&page), NULL, &err);
-	if (rc)
-		status = command_fail(argv[0], &err);
-	else if (status == EXIT_DONE && strcmp(output, "-") != 0 && !o.quiet)
-		command_say(argv[0], "%s is the page of %s", output, dir);
-	mem_free(dir);
-	buf_release(&page);
+	char *path = without_slashes(argv[first]);
+	int status = report(&o, &a, path);
+	mem_free(path);
 	return status;
 }

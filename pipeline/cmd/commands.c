@@ -240,8 +240,17 @@ const struct command commands[] = {
 	{"verify", "DIR|HFILE [--json]",
 	 "prove a published load, or one HFile, from its files alone", "", cmd_verify,
 	 USES_THREADS | USES_QUIET | USES_JSON},
-	{"report", "DIR [-o FILE]", "one page of HTML about a published load, for people",
-	 "  -o, --output FILE       the page; - is standard output (default: report.html)\n",
+	{"report", "DIR|PLAN|STATE [-o FILE] [options]",
+	 "one page of HTML about a load, a plan or a state folder, for people",
+	 "  DIR|PLAN|STATE          the folder of a load, a plan or a state; of a plan also a file "
+	 "with what\n"
+	 "                          `plan --json` printed\n"
+	 "  -o, --output FILE       the page; - is standard output (default: report.html)\n"
+	 "  --timings FILE          what `load --json` printed: the seconds of the run, which the "
+	 "load itself\n"
+	 "                          does not tell\n"
+	 "  --lint FILE             what `lint --json` or `plan --json` printed: the findings on "
+	 "the job\n",
 	 cmd_report, USES_QUIET},
 	{"key",
 	 "encode JOB FIELD=VALUE...|- | decode JOB KEY...|- | ranges JOB [DIR...] --where TEXT",

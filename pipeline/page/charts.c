@@ -3,37 +3,42 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "html.h"
 #include "splits.h"
 
 #define WIDTH	  960.0
-#define LEFT	  60.0
+#define LEFT	  70.0
 #define COLUMNS	  240 /* of regions: more are drawn together */
 #define SLICES	  96  /* of the key space behind the first byte */
 #define MOMENTS	  120
 #define MAX_BANDS 64
+#define SHADES	  12
 
 /* --- regions --- */
 
-/* Of the regions that share a column: the largest. */
+/* The regions that share a column: the largest is drawn. */
 struct stack {
+	size_t first, last, largest;
 	uint64_t bytes, foreseen;
 };
 
-static size_t gather_columns(struct stack *c, const struct manifest_table *t, uint64_t *most)
+static size_t gather_columns(struct stack *c, const struct region_bar *r, size_t nregions,
+			     uint64_t *most)
 {
-	size_t n = t->nregions < COLUMNS ? t->nregions : COLUMNS;
+	size_t n = nregions < COLUMNS ? nregions : COLUMNS;
 	memset(c, 0, COLUMNS * sizeof(*c));
-	*most = t->target_bytes;
-	for (size_t i = 0; i < t->nregions; i++) {
-		const struct manifest_region *r = &t->regions[i];
-		struct stack *at = &c[i * n / t->nregions];
-		if (r->bytes > at->bytes)
-			at->bytes = r->bytes;
-		if (r->predicted_bytes > at->foreseen)
-			at->foreseen = r->predicted_bytes;
+	for (size_t i = nregions; i-- > 0;) {
+		struct stack *at = &c[i * n / nregions];
+		if (!at->last)
+			at->last = at->largest = i;
+		at->first = i;
+		if (r[i].bytes >= at->bytes) {
+			at->bytes = r[i].bytes;
+			at->largest = i;
+		}
+		if (r[i].foreseen > at->foreseen)
+			at->foreseen = r[i].foreseen;
 		if (at->bytes > *most)
 			*most = at->bytes;
 		if (at->foreseen > *most)
@@ -42,30 +47,61 @@ static size_t gather_columns(struct stack *c, const struct manifest_table *t, ui
 	return n;
 }
 
-void chart_regions(struct buf *out, const struct manifest_table *t)
+/* What a column says when it is pointed at; owned by the caller. */
+static char *about_column(const struct stack *c, const struct region_bar *r)
 {
-	static const double height = 200, room = 170;
-	struct stack c[COLUMNS];
-	uint64_t most;
-	char text[120];
-	size_t n = gather_columns(c, t, &most);
-	if (!most)
-		return;
-	double wide = (WIDTH - LEFT) / (double)n, scale = room / (double)most;
-	snprintf(text, sizeof text, "%zu regions, each as a bar of its bytes", t->nregions);
-	html_svg(out, WIDTH, height, text);
+	struct buf text = {0};
+	const struct region_bar *at = &r[c->largest];
+	if (c->first != c->last)
+		buf_printf(&text, "regions %zu to %zu, the largest is ", c->first, c->last);
+	buf_printf(&text, "region %zu: ", c->largest);
+	html_bytes(&text, at->bytes);
+	if (at->foreseen != at->bytes) {
+		buf_append_str(&text, " (predicted ");
+		html_bytes(&text, at->foreseen);
+		buf_append_str(&text, ")");
+	}
+	buf_append_str(&text, ", ");
+	html_count(&text, at->rows);
+	buf_printf(&text, " rows, from %.40s", *at->start ? at->start : "the begin");
+	buf_put(&text, 0);
+	return (char *)text.ptr;
+}
+
+static void draw_columns(struct buf *out, const struct stack *c, size_t n,
+			 const struct region_bar *r, double base, double scale)
+{
+	double wide = (WIDTH - LEFT) / (double)n;
 	for (size_t i = 0; i < n; i++) {
 		double x = LEFT + (double)i * wide, tall = (double)c[i].bytes * scale;
-		double foreseen = height - 20 - (double)c[i].foreseen * scale;
-		html_rect(out, "bar", x + wide * .08, height - 20 - tall, wide * .84, tall);
-		if (c[i].foreseen)
+		double foreseen = base - (double)c[i].foreseen * scale;
+		char *about = about_column(&c[i], r);
+		html_rect(out, "bar", x + wide * .08, base - tall, wide * .84, tall, about);
+		mem_free(about);
+		if (c[i].foreseen != c[i].bytes)
 			html_line(out, "foreseen", x + wide * .02, foreseen, x + wide * .98,
 				  foreseen);
 	}
-	double target = height - 20 - (double)t->target_bytes * scale;
-	html_line(out, "target", LEFT, target, WIDTH, target);
-	html_label(out, "end", LEFT - 6, target + 4, "target");
-	html_label(out, "end", LEFT - 6, height - 16, "0");
+}
+
+void chart_regions(struct buf *out, const struct region_bar *r, size_t nregions, uint64_t target)
+{
+	static const double height = 210, room = 170;
+	struct stack c[COLUMNS];
+	uint64_t most = target;
+	char text[120];
+	size_t n = gather_columns(c, r, nregions, &most);
+	if (!most)
+		return;
+	double scale = room / (double)most, base = height - 24;
+	snprintf(text, sizeof text, "%zu regions, each as a bar of its bytes", nregions);
+	html_svg(out, WIDTH, height, text);
+	draw_columns(out, c, n, r, base, scale);
+	double at = base - (double)target * scale;
+	html_line(out, "target", LEFT, at, WIDTH, at);
+	html_label(out, "end", LEFT - 6, at + 4, "target");
+	if (base - at > 14)
+		html_label(out, "end", LEFT - 6, base + 4, "0");
 	html_label(out, "start", LEFT, height - 4, "first region");
 	html_label(out, "end", WIDTH, height - 4, "last region");
 	buf_append_str(out, "</svg>\n");
@@ -152,18 +188,35 @@ static void fill_bands(struct bands *b, const struct extents *p)
 	}
 }
 
-static void draw_band(struct buf *out, const struct bands *b, size_t band, double y, double tall)
+static void frame_band(struct buf *out, const struct bands *b, size_t band, double y, double tall)
 {
-	double wide = (WIDTH - LEFT) / SLICES;
 	char name[8];
 	snprintf(name, sizeof name, "\\x%02X", b->byte[band]);
 	if (tall > 9)
 		html_label(out, "end", LEFT - 6, y + tall / 2 + 4, name);
-	html_rect(out, "frame", LEFT, y, WIDTH - LEFT, tall);
-	for (size_t s = 0; s < SLICES; s++)
-		if (b->bytes[band][s])
-			html_heat(out, LEFT + (double)s * wide, y, wide, tall,
-				  .15 + .85 * (double)b->bytes[band][s] / (double)b->most);
+	html_rect(out, "frame", LEFT, y, WIDTH - LEFT, tall, NULL);
+}
+
+/* Of a place that has bytes. */
+static int shade_of(const struct bands *b, size_t band, size_t slice)
+{
+	int own = (int)((double)b->bytes[band][slice] / (double)b->most * SHADES);
+	return own < SHADES ? own : SHADES - 1;
+}
+
+/* All cells of a darkness are one path: a page of them stays small. */
+static void draw_shade(struct buf *out, const struct bands *b, int shade, double tall)
+{
+	double wide = (WIDTH - LEFT) / SLICES;
+	buf_printf(out, "<path class=\"heat\" opacity=\"%.2f\" d=\"",
+		   .12 + .88 * (shade + 1) / SHADES);
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t s = 0; s < SLICES; s++) {
+			if (b->bytes[i][s] && shade_of(b, i, s) == shade)
+				buf_printf(out, "M%.1f %gh%.1fv%gh-%.1fz", LEFT + (double)s * wide,
+					   (double)i * (tall + 2), wide, tall, wide);
+		}
+	buf_append_str(out, "\"/>\n");
 }
 
 void chart_keys(struct buf *out, const struct extents *p)
@@ -176,42 +229,73 @@ void chart_keys(struct buf *out, const struct extents *p)
 	double tall = b.n > 32 ? 6 : b.n > 16 ? 10 : 16;
 	snprintf(text, sizeof text,
 		 "keys: %zu bands by the first byte, %d slices of what is behind it", b.n, SLICES);
-	html_svg(out, WIDTH, (double)b.n * (tall + 2) + 18, text);
+	html_svg(out, WIDTH, (double)b.n * (tall + 2) + 20, text);
 	for (size_t i = 0; i < b.n; i++)
-		draw_band(out, &b, i, (double)i * (tall + 2), tall);
-	html_label(out, "start", LEFT, (double)b.n * (tall + 2) + 13,
+		frame_band(out, &b, i, (double)i * (tall + 2), tall);
+	for (int shade = 0; shade < SHADES; shade++)
+		draw_shade(out, &b, shade, tall);
+	html_label(out, "start", LEFT, (double)b.n * (tall + 2) + 15,
 		   "lowest key behind the first byte");
-	html_label(out, "end", WIDTH, (double)b.n * (tall + 2) + 13, "highest");
+	html_label(out, "end", WIDTH, (double)b.n * (tall + 2) + 15, "highest");
 	buf_append_str(out, "</svg>\n");
+}
+
+double chart_keys_balance(const struct extents *p, size_t *n)
+{
+	uint64_t bytes[256] = {0}, most = 0;
+	*n = 0;
+	for (size_t i = 0; i < p->n; i++)
+		bytes[first_byte(&p->item[i])] += p->item[i].bytes;
+	for (size_t i = 0; i < 256; i++) {
+		*n += bytes[i] > 0;
+		most = bytes[i] > most ? bytes[i] : most;
+	}
+	return p->bytes ? (double)most * (double)*n / (double)p->bytes : 0;
 }
 
 /* --- when --- */
 
 static void label_time(struct buf *out, const char *anchor, double x, double y, int64_t ms)
 {
-	char text[40];
-	time_t s = (time_t)(ms >= 0 ? ms / 1000 : (ms - 999) / 1000);
-	struct tm tm;
-	gmtime_r(&s, &tm);
-	strftime(text, sizeof text, "%Y-%m-%d %H:%M", &tm);
-	html_label(out, anchor, x, y, text);
+	struct buf text = {0};
+	html_time(&text, ms);
+	buf_put(&text, 0);
+	html_label(out, anchor, x, y, (const char *)text.ptr);
+	buf_release(&text);
+}
+
+struct span {
+	int64_t first, last;
+};
+
+/* 0..1; the ends may be further apart than an int64_t can say. */
+static double span_share(const struct span *s, int64_t ms)
+{
+	return ((double)ms - (double)s->first) / ((double)s->last - (double)s->first);
+}
+
+/* False: there is no time that differs. */
+static bool find_span(struct span *s, const struct extents *p)
+{
+	*s = (struct span){INT64_MAX, INT64_MIN};
+	for (size_t i = 0; i < p->n; i++)
+		if (p->item[i].timed) {
+			s->first = p->item[i].ts < s->first ? p->item[i].ts : s->first;
+			s->last = p->item[i].ts > s->last ? p->item[i].ts : s->last;
+		}
+	return s->first < s->last;
 }
 
 void chart_times(struct buf *out, const struct extents *p)
 {
-	static const double height = 140, room = 112;
+	static const double height = 140, room = 108;
 	uint64_t bytes[MOMENTS] = {0}, most = 0;
-	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t i = 0; i < p->n; i++)
-		if (p->item[i].timed) {
-			first = p->item[i].ts < first ? p->item[i].ts : first;
-			last = p->item[i].ts > last ? p->item[i].ts : last;
-		}
-	if (first >= last)
+	struct span span;
+	if (!find_span(&span, p))
 		return;
 	for (size_t i = 0; i < p->n; i++)
 		if (p->item[i].timed) {
-			double share = (double)(p->item[i].ts - first) / (double)(last - first);
+			double share = span_share(&span, p->item[i].ts);
 			size_t at = (size_t)(share * (MOMENTS - 1) + .5);
 			bytes[at] += p->item[i].bytes;
 			most = bytes[at] > most ? bytes[at] : most;
@@ -219,11 +303,102 @@ void chart_times(struct buf *out, const struct extents *p)
 	html_svg(out, WIDTH, height, "bytes by the time of cells");
 	double wide = (WIDTH - LEFT) / MOMENTS;
 	for (size_t i = 0; i < MOMENTS; i++) {
-		double tall = room * (double)bytes[i] / (double)most;
-		html_rect(out, "bar", LEFT + (double)i * wide, height - 18 - tall, wide * .9, tall);
+		double tall = most ? room * (double)bytes[i] / (double)most : 0;
+		if (bytes[i])
+			html_rect(out, "bar", LEFT + (double)i * wide, height - 22 - tall,
+				  wide * .9, tall, NULL);
 	}
-	label_time(out, "start", LEFT, height - 4, first);
-	label_time(out, "end", WIDTH, height - 4, last);
+	label_time(out, "start", LEFT, height - 4, span.first);
+	label_time(out, "end", WIDTH, height - 4, span.last);
+	buf_append_str(out, "</svg>\n");
+}
+
+void chart_times_of_keys(struct buf *out, const struct extents *p)
+{
+	static const double height = 260, room = 230, dot = 5;
+	struct span span;
+	uint64_t before = 0;
+	if (!find_span(&span, p) || !p->bytes)
+		return;
+	html_svg(out, WIDTH, height, "time of cells by their place in the key space");
+	html_rect(out, "frame", LEFT, 0, WIDTH - LEFT, room + dot, NULL);
+	buf_append_str(out, "<path class=\"heat\" opacity=\".7\" d=\"");
+	for (size_t i = 0; i < p->n; i++) {
+		double x = LEFT, y = room * (double)before / (double)p->bytes;
+		before += p->item[i].bytes;
+		if (!p->item[i].timed)
+			continue;
+		x += span_share(&span, p->item[i].ts) * (WIDTH - LEFT - dot);
+		buf_printf(out, "M%.1f %.1fh%gv%gh-%gz", x, y, dot, dot, dot);
+	}
+	buf_append_str(out, "\"/>\n");
+	html_label(out, "end", LEFT - 6, 12, "first key");
+	html_label(out, "end", LEFT - 6, room + dot, "last key");
+	label_time(out, "start", LEFT, height - 4, span.first);
+	label_time(out, "end", WIDTH, height - 4, span.last);
+	buf_append_str(out, "</svg>\n");
+}
+
+/* --- a stream's loads --- */
+
+struct moment {
+	uint64_t events, waiting, loads;
+};
+
+static void draw_moment(struct buf *out, const struct moment *m, double x, double wide, double base,
+			double scale)
+{
+	struct buf about = {0};
+	double given = (double)(m->events - m->waiting) * scale, rest = (double)m->waiting * scale;
+	if (!m->loads)
+		return;
+	html_count(&about, m->loads);
+	buf_append_str(&about, m->loads == 1 ? " load, " : " loads, ");
+	html_count(&about, m->events);
+	buf_append_str(&about, " events");
+	if (m->waiting) {
+		buf_append_str(&about, ", of which ");
+		html_count(&about, m->waiting);
+		buf_append_str(&about, " wait for HBase");
+	}
+	buf_put(&about, 0);
+	if (given > 0)
+		html_rect(out, "bar", x, base - given, wide, given, (const char *)about.ptr);
+	if (rest > 0)
+		html_rect(out, "waiting", x, base - given - rest, wide, rest,
+			  (const char *)about.ptr);
+	buf_release(&about);
+}
+
+void chart_loads(struct buf *out, const struct load_bar *l, size_t n)
+{
+	static const double height = 190, room = 150;
+	struct moment m[MOMENTS] = {0};
+	uint64_t most = 0;
+	char text[100];
+	if (n < 2 || l[0].ms >= l[n - 1].ms)
+		return;
+	const struct span span = {l[0].ms, l[n - 1].ms};
+	for (size_t i = 0; i < n; i++) {
+		struct moment *at = &m[(size_t)(span_share(&span, l[i].ms) * (MOMENTS - 1) + .5)];
+		at->loads++;
+		at->events += l[i].events;
+		at->waiting += l[i].waiting ? l[i].events : 0;
+		most = at->events > most ? at->events : most;
+	}
+	snprintf(text, sizeof text, "events of %zu loads by the time of their publishing", n);
+	html_svg(out, WIDTH, height, text);
+	double wide = (WIDTH - LEFT) / MOMENTS, scale = most ? room / (double)most : 0;
+	for (size_t i = 0; i < MOMENTS; i++)
+		draw_moment(out, &m[i], LEFT + (double)i * wide, wide * .9, height - 22, scale);
+	struct buf top = {0};
+	html_count(&top, most);
+	buf_put(&top, 0);
+	html_label(out, "end", LEFT - 6, height - 18 - room, (const char *)top.ptr);
+	buf_release(&top);
+	html_label(out, "end", LEFT - 6, height - 18, "0");
+	label_time(out, "start", LEFT, height - 4, span.first);
+	label_time(out, "end", WIDTH, height - 4, span.last);
 	buf_append_str(out, "</svg>\n");
 }
 
@@ -240,10 +415,13 @@ static void append_rival(struct buf *out, const char *name, const struct splits 
 		most = bytes[i] > most ? bytes[i] : most;
 		empty += bytes[i] == 0;
 	}
-	buf_printf(
-		out,
-		"<tr><td>%s</td><td class=\"n\">%.1f %%</td><td class=\"n\">%zu of %zu</td></tr>\n",
-		name, p->bytes ? 100. * (double)most / (double)p->bytes : 0, empty, s->count + 1);
+	buf_printf(out, "<tr><td>%s</td>", name);
+	html_real_cell(out, 1, p->bytes ? 100. * (double)most / (double)p->bytes : 0, " %");
+	buf_append_str(out, "<td class=\"n\">");
+	html_count(out, empty);
+	buf_append_str(out, " of ");
+	html_count(out, s->count + 1);
+	buf_append_str(out, "</td></tr>\n");
 	mem_free(bytes);
 }
 

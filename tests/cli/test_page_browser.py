@@ -1,0 +1,123 @@
+"""The page as Chromium shows it: rendered, without an error, by the rules of axe, with its script and without."""
+import json
+import os
+import pathlib
+import re
+
+import pytest
+
+from chromium import PATH, Chromium
+from test_page import MockTopic, Page, make, make_state, number, report, told_by
+
+CACHE = pathlib.Path(os.environ.get("SALTMILL_CACHE", pathlib.Path.home() / ".cache" / "saltmill"))
+AXE = CACHE / "axe" / "axe.min.js"
+NAMES = ("load", "many", "plan", "state")
+
+pytestmark = pytest.mark.skipif(not PATH, reason="no Chromium here")
+
+VIOLATIONS = """(async () => {
+  for (const d of document.querySelectorAll('details')) d.open = true;
+  const r = await axe.run(document, {resultTypes: ['violations'], RULES});
+  return [r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html).slice(0, 3).join(' ')), r.passes.map(v => v.id)];
+})()"""
+
+CONTRAST = "runOnly: {type: 'rule', values: ['color-contrast', 'scrollable-region-focusable']}"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A folder with NAME.html of each kind, and what they are of."""
+    folder = tmp_path_factory.mktemp("pages")
+    load = make(folder / "load", 3, rows=3000)
+    (folder / "lint.json").write_text(told_by("lint", folder / "load" / "job.yaml"))
+    report(load, folder / "load.html", "--lint", folder / "lint.json")
+    report(make(folder / "many", 9, rows=4000, regions="{split: uniform, count: 10000}"), folder / "many.html")
+    report(make_state(folder / "k", MockTopic("page-browser", 2), [9, 40]), folder / "state.html")
+    (folder / "plan.json").write_text(told_by("plan", folder / "load" / "job.yaml"))
+    report(folder / "plan.json", folder / "plan.html")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    b = Chromium(tmp_path_factory.mktemp("profile"))
+    yield b
+    b.close()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", ["load", "plan", "state"])
+def test_by_the_rules_of_axe(pages, browser, name, dark):
+    browser.open(pages / f"{name}.html", dark=dark, width=390 if dark else 1100)
+    browser.ask(AXE.read_text())
+    violations, passes = browser.ask(VIOLATIONS.replace("RULES", CONTRAST if dark else ""))
+    assert violations == []
+    expected = {"color-contrast"} if dark else {"color-contrast", "html-has-lang", "heading-order", "document-title",
+                                                "region", "svg-img-alt"}
+    assert expected <= set(passes)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_would_find_it(pages, browser, dark):
+    """The check is one: text that hardly stands out from its ground is found, in the scheme that is asked for."""
+    browser.open(pages / "load.html", dark=dark)
+    browser.ask(AXE.read_text())
+    assert browser.ask("getComputedStyle(document.body).backgroundColor") == ("rgb(20, 24, 29)" if dark else
+                                                                            "rgb(255, 255, 255)")
+    browser.ask(f"document.documentElement.style.setProperty('--soft', '{'#444' if dark else '#bbb'}')")
+    found, _ = browser.ask(VIOLATIONS.replace("RULES", CONTRAST))
+    assert [v.split(":")[0] for v in found] == ["color-contrast"]
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("name", NAMES)
+def test_drawn_within_the_width_without_an_error(pages, browser, name, width):
+    browser.open(pages / f"{name}.html", width=width)
+    root = "document.documentElement"
+    assert browser.ask(f"{root}.scrollWidth") <= width
+    drawn = browser.ask("[...document.querySelectorAll('svg')].map(s => s.getBoundingClientRect().height)")
+    assert len(drawn) >= (1 if name in ("state", "plan") else 4) and all(height > 20 for height in drawn)
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("name", ["load", "many"])
+def test_figures_on_the_screen_are_the_manifests(pages, browser, name):
+    browser.open(pages / f"{name}.html")
+    m = json.loads((pages / name / "out" / "manifest.json").read_text())
+    rows = browser.ask("[...document.querySelector('table').tBodies[0].rows].map(r => [...r.cells].map(c => c.innerText))")
+    for row, t in zip(rows, m["tables"], strict=True):
+        assert row[0] == t["name"]
+        assert [number(x) for x in row[1:]] == [m["read"], t["loaded"], m["rejected"], t["filtered"],
+                                                t["deduplicated"], t["rows"], t["cells"]]
+
+
+def test_the_script_sorts_filters_and_tells(pages, browser):
+    browser.open(pages / "many.html")
+    browser.ask("document.querySelector('details').open = true")
+    browser.ask("var t = document.querySelector('details table'), rows = () => [...t.tBodies[0].rows]")
+    click = "[...t.tHead.rows[0].cells].find(h => h.textContent == 'bytes').querySelector('button').click()"
+    shown = "rows().map(r => Number(r.cells[3].dataset.v))"
+    before = browser.ask(shown)
+    browser.ask(click)
+    assert browser.ask(shown) == sorted(before, reverse=True)
+    assert browser.ask("t.querySelector('[aria-sort]').getAttribute('aria-sort')") == "descending"
+    browser.ask(click)
+    assert browser.ask(shown) == sorted(before) != before
+    browser.ask("var box = document.querySelector('input'); box.value = '(BEGIN)'; box.dispatchEvent(new Event('input'))")
+    assert browser.ask("rows().filter(r => r.offsetHeight).map(r => r.cells[1].textContent)") == ["(begin)"]
+    browser.ask("var bar = document.querySelector('rect.bar'); bar.scrollIntoView()")
+    at = browser.ask("(r => [r.x + r.width / 2, r.y + r.height / 2])(bar.getBoundingClientRect())")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+    assert re.match(r"regions 0 to 41, the largest is region \d+: .* rows", browser.ask(
+        "document.querySelector('.tip:not([hidden])').textContent"))
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("name", ["load", "plan", "state"])
+def test_without_the_script_nothing_is_missing(pages, browser, name):
+    browser.open(pages / f"{name}.html", script=False)
+    root = browser.call("DOM.getDocument", depth=-1)["root"]
+    dom = browser.call("DOM.getOuterHTML", nodeId=root["nodeId"])["outerHTML"]
+    assert "<button" not in dom and browser.complaints == []
+    assert Page(dom).tables == Page((pages / f"{name}.html").read_text(encoding="utf-8")).tables
+    assert len(browser.picture()) > 20000
