@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command_words.h"
 #include "mem.h"
 #include "reference.h"
 
@@ -112,6 +113,17 @@ static void roff_line(struct buf *out, const char *before, const char *text, con
 	buf_append_str(out, behind);
 }
 
+static void roff_words(struct buf *out, const struct command_words *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < COMMAND_TERMS && w->terms[i]; i++)
+		roff_line(out, i ? ".PP\n" : ".SH TERMS\n", w->terms[i], "");
+	roff_line(out, ".SH EXIT STATUS\n", w->statuses, ".\n.SH EXAMPLES\n");
+	for (size_t i = 0; i < COMMAND_EXAMPLES; i++)
+		roff_line(out, ".nf\n", w->examples[i], "\n.fi\n");
+}
+
 void manual_command(struct buf *out, const struct command *c)
 {
 	char *shared = command_shared_help(c);
@@ -122,6 +134,7 @@ void manual_command(struct buf *out, const struct command *c)
 	roff_line(out, "", c->usage, "\n.SH OPTIONS\n");
 	roff_entries(out, c->help);
 	roff_entries(out, shared);
+	roff_words(out, command_words(c->name));
 	buf_append_str(out, ".SH SEE ALSO\n.BR saltmill (1),\n.BR saltmill\\-job (5)\n");
 	mem_free(shared);
 }

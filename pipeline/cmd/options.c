@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "command_words.h"
 #include "mem.h"
 #include "pool.h"
 #include "units.h"
@@ -110,6 +111,14 @@ void command_help(struct buf *out, const struct command *c)
 	buf_printf(out, "usage: saltmill %s %s\n\n%s\n\n%s%s", c->name, c->usage, c->summary,
 		   c->help, rest);
 	mem_free(rest);
+	const struct command_words *w = command_words(c->name);
+	if (!w)
+		return;
+	for (size_t i = 0; i < COMMAND_TERMS && w->terms[i]; i++)
+		buf_printf(out, "%s%s", i ? "" : "\n", w->terms[i]);
+	buf_printf(out, "\nExit status: %s.\n\nExamples:\n", w->statuses);
+	for (size_t i = 0; i < COMMAND_EXAMPLES; i++)
+		buf_printf(out, "  %s\n", w->examples[i]);
 }
 
 static void print_help(const char *name)
