@@ -81,8 +81,17 @@ int parse_slice(const char *text, struct source_slice *out, struct error *err);
 
 /* Print "saltmill NAME: sentence" to standard error, as all below by text_lines. */
 void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
-/* Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code. */
+/*
+ * Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code.
+ * With --json the first such is kept, and command_ends writes it as an object (failure_report.h).
+ */
 int command_fail(const char *name, const struct error *err);
+/* The same of a command line that asks for nothing that can be done; returns EXIT_USAGE. */
+int command_misused(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
+/* There is a --json among the arguments. */
+void command_failures_as_json(void);
+/* The last word: the command of that name ends with this status. */
+void command_ends(const char *name, int status);
 /* Print each line to standard error behind "saltmill NAME: ". */
 void command_warn(const char *name, const struct buf *lines);
 /* A warning for each of n tables whose readers the job leaves unsaid (report_framing). */

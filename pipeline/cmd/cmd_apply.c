@@ -82,13 +82,11 @@ int cmd_apply(int argc, char **argv)
 
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (argc - first != 1 || !a.servers) {
-		fprintf(stderr,
-			"saltmill apply: found %d operands%s, expected `saltmill apply DIR --hbase "
-			"HOST[:PORT],...`\n",
-			argc - first, a.servers ? "" : " and no --hbase");
-		return EXIT_USAGE;
-	}
+	if (argc - first != 1 || !a.servers)
+		return command_misused("apply",
+				       "found %d operands%s, expected `saltmill apply DIR --hbase "
+				       "HOST[:PORT],...`",
+				       argc - first, a.servers ? "" : " and no --hbase");
 	a.dir = argv[first];
 	a.say = o.quiet ? NULL : print_line;
 	return run(&a);

@@ -38,8 +38,7 @@ int cmd_check(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first >= argc) {
-		fputs("saltmill check: no job file; usage: saltmill check JOB [FILE...]\n", stderr);
-		return EXIT_USAGE;
+		return command_misused("check", "no job file; usage: saltmill check JOB [FILE...]");
 	}
 	look_options.job = &job;
 	look_options.files = (const char *const *)argv + first + 1;

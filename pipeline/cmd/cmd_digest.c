@@ -100,9 +100,8 @@ int cmd_digest(int argc, char **argv)
 	if (rc == RC_END)
 		status = EXIT_DONE;
 	if (rc == RC_OK && first != argc - 1) {
-		fputs("saltmill digest: expected one input; usage: saltmill digest FILE|- [--name "
-		      "PATH --bytes N] [--maps DIR]\n",
-		      stderr);
+		status = command_misused("digest", "expected one input; usage: saltmill digest "
+						   "FILE|- [--name PATH --bytes N] [--maps DIR]");
 	} else if (rc == RC_OK) {
 		rc = digest(&a, argv[first], &err);
 		status = rc ? command_fail("digest", &err) : EXIT_DONE;

@@ -110,10 +110,10 @@ int cmd_drift(int argc, char **argv)
 	if (rc)
 		status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	else if (first >= argc || !existing_regions_asked(&a.live))
-		fprintf(stderr,
-			"saltmill drift: no %s; usage: saltmill drift --existing FILE|--hbase HOST "
-			"JOB [FILE...]\n",
-			first >= argc ? "job file" : "--existing");
+		status = command_misused("drift",
+					 "no %s; usage: saltmill drift --existing FILE|--hbase "
+					 "HOST JOB [FILE...]",
+					 first >= argc ? "job file" : "--existing");
 	else
 		status = run(&o, &a, argv[first], argv + first + 1, (size_t)(argc - first - 1),
 			     &out, &err);

@@ -189,10 +189,8 @@ int cmd_map(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first >= argc) {
-		fputs("saltmill map: no job file; usage: saltmill map JOB [FILE] --plan DIR -o "
-		      "DIR\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused(
+			"map", "no job file; usage: saltmill map JOB [FILE] --plan DIR -o DIR");
 	}
 	rc = open_half(&h, argv[first], &err);
 	if (rc == RC_OK)
@@ -216,10 +214,9 @@ int cmd_reduce(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first >= argc) {
-		fputs("saltmill reduce: no job file; usage: saltmill reduce JOB MAPS... --plan DIR "
-		      "-o DIR\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused(
+			"reduce",
+			"no job file; usage: saltmill reduce JOB MAPS... --plan DIR -o DIR");
 	}
 	rc = open_half(&h, argv[first], &err);
 	for (int i = first + 1; rc == RC_OK && i < argc; i++)

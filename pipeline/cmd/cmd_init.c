@@ -98,9 +98,8 @@ int cmd_init(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first + 1 != argc) {
-		fputs("saltmill init: expected one file; usage: saltmill init FILE [-o JOB]\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused("init",
+				       "expected one file; usage: saltmill init FILE [-o JOB]");
 	}
 	bool there = false;
 	if (output)

@@ -172,8 +172,7 @@ int cmd_inspect(int argc, char **argv)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	o.json = shared.json;
 	if (first == argc) {
-		fputs("saltmill inspect: no file named; expected one or more HFiles\n", stderr);
-		return EXIT_USAGE;
+		return command_misused("inspect", "no file named; expected one or more HFiles");
 	}
 	return show_files(argc - first, argv + first, &o);
 }

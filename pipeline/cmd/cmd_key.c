@@ -241,10 +241,9 @@ static void take_line(struct key_desk *d, do_line *one, struct bytes line, uint6
 	c->bad++;
 	text_quote(shown, 80, line);
 	if (number)
-		fprintf(stderr, "saltmill key: line %llu: %s\n", (unsigned long long)number,
-			err.msg);
+		command_say("key", "line %llu: %s", (unsigned long long)number, err.msg);
 	else
-		fprintf(stderr, "saltmill key: %s: %s\n", shown, err.msg);
+		command_say("key", "%s: %s", shown, err.msg);
 }
 
 /* Standard input, a line at a time; what is done is printed as it comes. */

@@ -61,8 +61,7 @@ int cmd_lint(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first >= argc) {
-		fputs("saltmill lint: no job file; usage: saltmill lint JOB [FILE...]\n", stderr);
-		return EXIT_USAGE;
+		return command_misused("lint", "no job file; usage: saltmill lint JOB [FILE...]");
 	}
 	rc = job_load(&job, argv[first], &err);
 	if (rc == RC_OK)

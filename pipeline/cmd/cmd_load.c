@@ -349,8 +349,7 @@ static int load_files(const struct run_options *o, struct load_arguments *a, cha
 {
 	if (n > 0)
 		return run(o, a, operands[0], operands + 1, n - 1);
-	fputs("saltmill load: no job file; usage: saltmill load JOB [FILE...] -o DIR\n", stderr);
-	return EXIT_USAGE;
+	return command_misused("load", "no job file; usage: saltmill load JOB [FILE...] -o DIR");
 }
 
 int cmd_load(int argc, char **argv)
@@ -372,11 +371,10 @@ static int unite(const struct run_options *o, struct load_arguments *a, char **o
 	bool halves = a->plan_dir && a->maps.n && !a->loads.n;
 	bool loads = a->loads.n && !a->plan_dir && !a->maps.n && !a->reduces.n && !a->inputs_file;
 	if (n == 0 || !(halves || loads)) {
-		fputs("saltmill unite: expected a job, and --plan and --maps, or --loads; usage: "
-		      "saltmill unite JOB [FILE...] --plan DIR --maps DIR... [--reduces DIR... -o "
-		      "DIR], or JOB --loads DIR... -o DIR\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused("unite",
+				       "expected a job, and --plan and --maps, or --loads; usage: "
+				       "saltmill unite JOB [FILE...] --plan DIR --maps DIR... "
+				       "[--reduces DIR... -o DIR], or JOB --loads DIR... -o DIR");
 	}
 	a->unites = true;
 	for (size_t i = 1; loads && i < n; i++)
@@ -438,10 +436,9 @@ static int replay(const struct run_options *o, struct load_arguments *a, char **
 {
 	if (n == 1 && a->rejects)
 		return replay_rejects(o, a, operands[0]);
-	fputs("saltmill replay: expected a published load; usage: saltmill replay DIR "
-	      "--rejects[=FILE] -o DIR\n",
-	      stderr);
-	return EXIT_USAGE;
+	return command_misused(
+		"replay",
+		"expected a published load; usage: saltmill replay DIR --rejects[=FILE] -o DIR");
 }
 
 int cmd_replay(int argc, char **argv)

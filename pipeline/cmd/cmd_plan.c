@@ -333,16 +333,13 @@ int cmd_plan(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first >= argc) {
-		fputs("saltmill plan: no job file; usage: saltmill plan JOB [FILE...] [-o DIR]\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused("plan",
+				       "no job file; usage: saltmill plan JOB [FILE...] [-o DIR]");
 	}
-	if (a.save && a.fraction < 1) {
-		fputs("saltmill plan: --save keeps what all events say, for samples to be merged: "
-		      "found --sample too, expected one of them\n",
-		      stderr);
-		return EXIT_USAGE;
-	}
+	if (a.save && a.fraction < 1)
+		return command_misused("plan",
+				       "--save keeps what all events say, for samples to be "
+				       "merged: found --sample too, expected one of them");
 	struct plan_run r = {.common = &o, .args = &a};
 	rc = job_load(&r.job, argv[first], &err);
 	r.job.allow_code = r.common->allow_code;

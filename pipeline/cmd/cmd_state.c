@@ -61,12 +61,11 @@ static bool parse(int argc, char **argv, struct run_options *o, struct state_arg
 	*status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (rc)
 		return false;
-	*status = EXIT_USAGE;
 	if (a->state_dir && (seek || a->rebuild || *first == argc))
 		return true;
-	fprintf(stderr, "saltmill %s: %s\n", argv[0],
-		a->state_dir ? "found an operand, expected options only"
-			     : "no state folder: give --state DIR");
+	*status = command_misused(argv[0], "%s",
+				  a->state_dir ? "found an operand, expected options only"
+					       : "no state folder: give --state DIR");
 	return false;
 }
 

@@ -135,10 +135,8 @@ int cmd_stream(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (first != argc - 1) {
-		fputs("saltmill stream: expected one job file; usage: saltmill stream JOB --state "
-		      "DIR\n",
-		      stderr);
-		return EXIT_USAGE;
+		return command_misused(
+			"stream", "expected one job file; usage: saltmill stream JOB --state DIR");
 	}
 	int status = run(&o, &a, argv[first]);
 	existing_regions_release(&a.live);

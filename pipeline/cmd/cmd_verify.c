@@ -20,13 +20,11 @@ int cmd_verify(int argc, char **argv)
 	int rc = options_parse(argc, argv, &o, NULL, NULL, NULL, NULL, &first);
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (argc - first != 1) {
-		fprintf(stderr,
-			"saltmill verify: found %d operands, expected one: the folder of a load, "
-			"or an HFile\n",
+	if (argc - first != 1)
+		return command_misused(
+			"verify",
+			"found %d operands, expected one: the folder of a load, or an HFile",
 			argc - first);
-		return EXIT_USAGE;
-	}
 	struct verify_result r;
 	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &err)
 				  : verify_load(&r, argv[first], o.threads, &err);

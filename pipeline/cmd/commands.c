@@ -11,7 +11,6 @@
 #include "input_options.h"
 #include "mem.h"
 #include "place_options.h"
-#include "text.h"
 
 #define ANSWER_HELP                                                                                \
 	"  --table NAME            of a job with several\n"                                        \
@@ -355,12 +354,16 @@ static int run_command(int argc, char **argv)
 	for (const struct command *c = commands; c->name; c++)
 		if (!strcmp(argv[1], c->name))
 			return c->run(argc - 1, argv + 1);
-	struct buf name = {0};
-	text_visible(&name, bytes_str(argv[1]));
-	fprintf(stderr, "saltmill: no command `%.*s`; `saltmill --help` lists them\n",
-		(int)name.len, (const char *)name.ptr);
-	buf_release(&name);
-	return EXIT_USAGE;
+	return command_misused("", "no command `%.200s`; `saltmill --help` lists them", argv[1]);
+}
+
+/* Is --json there, perhaps shortened, before what asks for it was understood? */
+static bool wants_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strlen(argv[i]) > 3 && strncmp(argv[i], "--json", strlen(argv[i])) == 0)
+			return true;
+	return false;
 }
 
 /* As behind `| head -1`: who reads no more has what he wanted. */
@@ -371,14 +374,16 @@ static bool nobody_reads(void)
 }
 
 /* What was printed and is not where it should be was not done. */
-static int finish(int status)
+static int finish(const char *name, int status)
 {
+	struct error err;
 	bool failed = fflush(stdout) != 0;
 	const char *why = failed ? strerror(errno) : "not all could be written";
 	if ((!failed && !ferror(stdout)) || (status != EXIT_DONE && status != EXIT_REJECTS))
 		return status; /* or it is told already */
+	error_set(&err, RC_IO, "standard output: %s", why);
 	if (!nobody_reads())
-		fprintf(stderr, "saltmill: standard output: %s\n", why);
+		command_fail(name, &err);
 	return EXIT_FAILED;
 }
 
@@ -386,5 +391,10 @@ int commands_run(int argc, char **argv)
 {
 	/* one that fails must not make a member of an object go missing */
 	json_set_alloc_funcs(mem_alloc, mem_free);
-	return finish(run_command(argc, argv));
+	if (wants_json(argc, argv))
+		command_failures_as_json();
+	const char *name = argc > 1 ? argv[1] : "";
+	int status = finish(name, run_command(argc, argv));
+	command_ends(name, status);
+	return status;
 }

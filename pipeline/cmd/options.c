@@ -88,7 +88,10 @@ static const struct {
 	 "  --allow-code            Kafka properties of the job may name libraries to load and "
 	 "commands to run\n"},
 	{USES_QUIET, "  --quiet                 errors only\n"},
-	{USES_JSON, "  --json                  the result as JSON on standard output\n"},
+	{USES_JSON,
+	 "  --json                  the result as JSON on standard output; a failure as an "
+	 "object, the last line of\n"
+	 "                          standard error\n"},
 };
 
 char *command_shared_help(const struct command *c)
@@ -226,8 +229,8 @@ int options_parse(int argc, char **argv, struct run_options *o, const struct opt
 	if (rc == RC_END + 1)
 		puts("saltmill " SALTMILL_VERSION);
 	if (rc < 0)
-		command_say(argv[0], "%s\n`saltmill %s --help` lists the options", err.msg,
-			    argv[0]);
+		command_misused(argv[0], "%s\n`saltmill %s --help` lists the options", err.msg,
+				argv[0]);
 	return rc > 0 ? RC_END : rc;
 }
 

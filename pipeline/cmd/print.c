@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "pool.h"
 #include "report.h"
 #include "text.h"
 
@@ -22,19 +21,11 @@ void command_say(const char *name, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof sentence, fmt, ap);
 	va_end(ap);
-	buf_printf(&text, "saltmill %s: %s\n", name, sentence);
+	buf_printf(&text, "saltmill%s%s: %s\n", *name ? " " : "", name, sentence);
 	text_lines(&shown, buf_bytes(&text));
 	fwrite(shown.ptr, 1, shown.len, stderr);
 	buf_release(&shown);
 	buf_release(&text);
-}
-
-int command_fail(const char *name, const struct error *err)
-{
-	command_say(name, "%s", err->msg);
-	if (err->code == RC_STOPPED && stop_flag)
-		return EXIT_SIGNAL + stop_flag;
-	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
 }
 
 void command_warn(const char *name, const struct buf *lines)
