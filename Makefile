@@ -142,7 +142,7 @@ properties:
 ## bench: saltmill beside its peers and its own limits; `make bench ARGS=--quick` takes minutes
 bench:
 	@tests/deps.sh bench
-	@$(SUB) all $(B)/tests/bench/stages
+	@$(SUB) all build/saltmill-worker $(B)/tests/bench/stages
 	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
 
 ## faults: every allocation and system call of the commands fails in turn; minutes (ARGS="--only load --sample 50")
@@ -197,11 +197,11 @@ field: field digits predicate | bytes zone text error reject mem encoding job ev
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
 sort: record sorter | bytes error mem io pool units key_weights cell
-publish: publish plan_settings half_reports | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
+publish: publish plan_settings half_reports sent_files | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
 pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
-load: load | storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports source
+load: load | storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
 ask: stored where entry | bytes cell error reject mem encoding job field predicate question key key_ranges query
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
@@ -211,7 +211,7 @@ page: page | bytes cell text error mem units hfile publish splits io state state
 show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late
 cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
-halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports kept_plan describe_file tuning xxhash_fast
+halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports sent_files kept_plan describe_file tuning xxhash_fast
 look: look | bytes cell distinct error mem job source event row record field reject xxhash_fast
 lint: lint | bytes error mem units run job encoding key row record pass cell source
 endef

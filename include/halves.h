@@ -49,6 +49,8 @@ struct reduce_options {
 	unsigned part, parts;	/* parts 0: of the table */
 	int64_t created_ms;	/* that the files tell; -1: found in the reports of all maps */
 	const char *output_dir; /* TABLE/hfiles/FAMILY and report.json appear there */
+	const char *hfiles;	/* NULL, or where the HFiles are sent to (sent_files.h) */
+	const struct storage_options *place; /* of hfiles */
 };
 
 int reduce_run(const struct job *job, const struct reduce_options *o, struct progress *progress,

@@ -51,6 +51,7 @@ struct load_options {
 struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
+	const char *hfiles; /* where reduces sent their HFiles (sent_files.h); NULL: nowhere */
 	struct source_inputs *known; /* as struct source_options; NULL: the inputs are here */
 };
 

@@ -10,13 +10,24 @@
 #include "input_options.h"
 #include "load.h"
 #include "mem.h"
+#include "place_options.h"
 #include "reporter.h"
 
-enum { OPT_PLAN = 500, OPT_INPUT, OPT_PACK, OPT_TABLE, OPT_REGION, OPT_SHARE, OPT_CREATED };
+enum {
+	OPT_PLAN = 500,
+	OPT_INPUT,
+	OPT_PACK,
+	OPT_TABLE,
+	OPT_REGION,
+	OPT_SHARE,
+	OPT_CREATED,
+	OPT_HFILES
+};
 
 struct half_arguments {
-	const char *output_dir, *plan_dir, *table;
+	const char *output_dir, *plan_dir, *table, *hfiles;
 	struct input_options input;
+	struct storage_options place;
 	bool pack, regions;
 	uint64_t number, first, last;
 	struct source_slice share; /* part, parts */
@@ -59,6 +70,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	struct half_arguments *a = ctx;
 	uint64_t ms = 0;
 	int rc = input_option(&a->input, opt, arg, err);
+	if (rc == RC_END)
+		rc = place_option(&a->place, opt, arg, err);
 	if (rc != RC_END)
 		return rc;
 	switch (opt) {
@@ -66,6 +79,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_INPUT: return parse_number("--input", arg, SOURCE_FILES_MOST - 1, &a->number, err);
 	case OPT_PACK: a->pack = true; return RC_OK;
 	case OPT_TABLE: a->table = arg; return RC_OK;
+	case OPT_HFILES: a->hfiles = arg; return RC_OK;
 	case OPT_REGION: return parse_regions(arg, a, err);
 	case OPT_SHARE: return parse_share(arg, &a->share, err);
 	case OPT_CREATED:
@@ -152,7 +166,9 @@ static int reduce(struct half_run *h, const struct folders *maps, struct error *
 				   .part = h->a.share.part,
 				   .parts = h->a.share.parts,
 				   .created_ms = h->a.created_ms,
-				   .output_dir = h->a.output_dir};
+				   .output_dir = h->a.output_dir,
+				   .hfiles = h->a.hfiles,
+				   .place = &h->a.place};
 	int rc = RC_OK;
 	if (h->a.regions && o.parts)
 		return error_set(err, RC_CONFIG,
@@ -206,6 +222,8 @@ int cmd_reduce(int argc, char **argv)
 					    {"region", required_argument, NULL, OPT_REGION},
 					    {"share", required_argument, NULL, OPT_SHARE},
 					    {"created", required_argument, NULL, OPT_CREATED},
+					    {"hfiles", required_argument, NULL, OPT_HFILES},
+					    PLACE_OPTIONS,
 					    {0}};
 	struct half_run h = {.name = "reduce", .a = {.created_ms = -1}};
 	struct folders maps = {0};

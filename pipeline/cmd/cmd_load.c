@@ -30,6 +30,7 @@ enum {
 	OPT_PLAN,
 	OPT_MAPS,
 	OPT_REDUCES,
+	OPT_HFILES,
 	OPT_INPUTS,
 	OPT_LOADS,
 	OPT_MAX_FILES
@@ -52,7 +53,7 @@ struct load_arguments {
 	struct input_options input;
 	struct storage_options place;
 	const struct source_feed *feed;
-	const char *plan_dir, *inputs_file;
+	const char *plan_dir, *inputs_file, *hfiles;
 	struct kept_plan plan;
 	bool unites;
 	struct folders maps, reduces;
@@ -114,6 +115,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_PLAN: a->plan_dir = arg; break;
 	case OPT_MAPS: return folders_add(&a->maps, arg, err);
 	case OPT_REDUCES: return folders_add(&a->reduces, arg, err);
+	case OPT_HFILES: a->hfiles = arg; break;
 	case OPT_INPUTS: a->inputs_file = arg; break;
 	case OPT_LOADS: folders_add_plainly(&a->loads, arg); break;
 	case OPT_MAX_FILES: return parse_count("--max-files", arg, 32, &a->max_files, err);
@@ -383,7 +385,8 @@ static int unite(const struct run_options *o, struct load_arguments *a, char **o
 	a->halves = (struct load_halves){.maps = (const char *const *)a->maps.path,
 					 .nmaps = a->maps.n,
 					 .reduces = (const char *const *)a->reduces.path,
-					 .nreduces = a->reduces.n};
+					 .nreduces = a->reduces.n,
+					 .hfiles = a->hfiles};
 	return run(o, a, operands[0], operands + 1, n - 1);
 }
 
@@ -400,6 +403,7 @@ int cmd_unite(int argc, char **argv)
 		{"maps", required_argument, NULL, OPT_MAPS},
 		{"reduces", required_argument, NULL, OPT_REDUCES},
 		{"inputs", required_argument, NULL, OPT_INPUTS},
+		{"hfiles", required_argument, NULL, OPT_HFILES},
 		PLACE_OPTIONS,
 		{"loads", required_argument, NULL, OPT_LOADS},
 		{"max-files", required_argument, NULL, OPT_MAX_FILES},

@@ -76,7 +76,10 @@ const struct command commands[] = {
 	 "all)\n"
 	 "  --created MS            the time that the files tell (default: found in the reports of "
 	 "all "
-	 "maps)\n",
+	 "maps)\n"
+	 "  --hfiles URI            the HFiles are sent to this folder too, which is there: in "
+	 "HDFS, "
+	 "where the load will be\n" PLACE_HELP,
 	 cmd_reduce, USES_ALL & ~(USES_CODE | USES_JSON)},
 	{"unite",
 	 "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] | JOB --loads DIR... -o DIR",
@@ -88,6 +91,9 @@ const struct command commands[] = {
 	 "  --maps DIR              a map's folder, or a folder of such; may be given several "
 	 "times\n"
 	 "  --reduces DIR           the same of reduces; without any only the maps are judged\n"
+	 "  --hfiles URI            the folder in the place of -o that the reduces sent their "
+	 "HFiles "
+	 "to\n"
 	 "  -o, --output DIR        where the load appears; must not exist; on the same disk "
 	 "nothing "
 	 "is copied\n"

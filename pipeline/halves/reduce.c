@@ -17,6 +17,7 @@
 #include "pass.h"
 #include "pieces.h"
 #include "pool.h"
+#include "sent_files.h"
 #include "tuning.h"
 #include "write_regions.h"
 
@@ -587,6 +588,8 @@ int reduce_run(const struct job *job, const struct reduce_options *o, struct pro
 		describe(&r, out, a);
 		rc = reduce_report_write(out, staging_path(r.staging), err);
 	}
+	if (rc == RC_OK && o->hfiles)
+		rc = sent_files_send(out, staging_path(r.staging), o->hfiles, o->place, err);
 	if (rc == RC_OK)
 		rc = staging_publish(r.staging, err);
 	if (rc == RC_OK)

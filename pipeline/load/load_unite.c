@@ -16,6 +16,7 @@
 #include "load_state.h"
 #include "mem.h"
 #include "pool.h"
+#include "sent_files.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
 
@@ -133,6 +134,7 @@ int load_take_maps(struct load *l, struct error *err)
 struct taken_file {
 	const char *folder;
 	const struct manifest_file *file;
+	size_t table, region;
 };
 
 struct taking {
@@ -217,6 +219,15 @@ static int take_file(void *ctx, unsigned worker, size_t index, struct error *err
 	(void)worker;
 	const struct taking *t = ctx;
 	const struct taken_file *f = &t->files[index];
+	const char *sent = t->l->opt->halves->hfiles;
+	if (sent) {
+		struct staging *s = t->l->staging;
+		char *to = mem_format("%s/%s", staging_path(s), f->file->path);
+		int rc = sent_files_take(staging_storage(s), sent, f->table, f->region, f->file, to,
+					 err);
+		mem_free(to);
+		return rc ? rc : stop_check(err);
+	}
 	return load_take_file(t->l->staging, f->folder, f->file, "reduce its region again", err);
 }
 
@@ -311,7 +322,7 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 			t->cap = t->cap ? 2 * t->cap : 64;
 			t->files = mem_realloc(t->files, t->cap * sizeof *t->files);
 		}
-		t->files[t->nfiles++] = (struct taken_file){folder, &r->files[i]};
+		t->files[t->nfiles++] = (struct taken_file){folder, &r->files[i], table, r->region};
 	}
 	t->l->progress->cells += out->cells;
 	return rc;

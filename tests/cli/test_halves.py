@@ -442,3 +442,54 @@ def test_files_are_copied_to_another_disk(halves, disk_of):
     assert_same(halves.folder / "one", disk / "two")
     file = next((disk / "two/t/hfiles/f").iterdir())
     assert file.stat().st_nlink == 1
+
+
+# --- HFiles that reduces send to the load's own place ---
+
+@pytest.fixture
+def sent(tmp_path, saltmill):
+    """Two tables, two maps, and reduces that sent their HFiles; none of theirs is left beside their reports."""
+    job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other")
+    (tmp_path / "job.yaml").write_text(job)
+    (tmp_path / "in.csv").write_bytes(HEADER + b"".join(b"%d,1400000000,x%d\n" % (i % 90, i) for i in range(300)))
+    h = Halves(tmp_path, saltmill, ["in.csv"])
+    h.plan("--tune")
+    h.load()
+    h.map_all(2)
+    (tmp_path / "sent").mkdir()
+    h.reduce_all(2, "--hfiles", tmp_path / "sent")
+    for hfiles in tmp_path.glob("reduces/**/hfiles"):
+        shutil.rmtree(hfiles)
+    return h
+
+
+def test_hfiles_that_are_sent(sent):
+    """Another attempt sends the same; unite takes them from there, and nothing is left."""
+    waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
+    assert len(waiting) == 4 and not any(name.startswith(".") for name in waiting)
+    sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "again", "--hfiles", sent.folder / "sent")
+    assert sorted(p.name for p in (sent.folder / "sent").iterdir()) == waiting
+    sent.unite("--hfiles", sent.folder / "sent")
+    assert_same(sent.folder / "one", sent.folder / "two")
+    assert list((sent.folder / "sent").iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_hfiles_that_were_sent_and_are_not_there(sent, damage):
+    victim = sorted((sent.folder / "sent").iterdir())[1]
+    data = victim.read_bytes()
+    victim.unlink()
+    if damage == "cut":
+        victim.write_bytes(data[:-1])
+    r = sent.unite("--hfiles", sent.folder / "sent", status=4)
+    what = "of another length" if damage == "cut" else "not there"
+    assert f"{victim}: is {what}, expected the file of {len(data)} bytes" in r.stderr.decode()
+    assert not (sent.folder / "two").exists()
+
+
+def test_nothing_is_sent_to_a_load_that_is_over(sent):
+    """The folder is not made again."""
+    r = sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "late", "--hfiles", sent.folder / "over",
+                 status=1)
+    assert "over: is no folder that is there: the load that this is for is over" in r.stderr.decode()
+    assert not (sent.folder / "over").exists() and not (sent.folder / "late").exists()

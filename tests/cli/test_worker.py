@@ -38,7 +38,8 @@ def test_it_needs_no_library_and_no_loader(worker):
 def test_versions_tell_what_differs(worker, saltmill):
     a, b = version(saltmill), version(worker)
     assert a.pop("build") != b.pop("build")
-    assert (a.pop("kafka"), a.pop("metrics"), b.pop("kafka"), b.pop("metrics")) == (True, True, False, False)
+    left_out = ("kafka", "metrics", "hdfs")
+    assert [a.pop(k) for k in left_out] == [True] * 3 and [b.pop(k) for k in left_out] == [False] * 3
     assert a == b and a["libraries"]["zstd"] and a["formats"]["pieces"]
     assert version(worker) == version(worker)
 
