@@ -121,9 +121,10 @@ same:
 	@python3 tests/same.py $(or $(BEFORE),$(error BEFORE=path/to/other/saltmill is missing)) build/$(TOOL) $(ARGS)
 
 ## soak: a stream against a real broker with a fault every few seconds; make soak [SECS=3600] [TOPICS=1]
+##       ARGS=hbase [EVENTS=1000000]: through Kafka into HBase, with kills on both sides
 soak: deps
 	@$(SUB) all
-	@python3 tests/kafka/soak.py $(or $(SECS),3600) $(or $(TOPICS),1)
+	@$(if $(filter hbase,$(ARGS)),$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/kafka/soak_hbase.py $(or $(EVENTS),1000000),python3 tests/kafka/soak.py $(or $(SECS),3600) $(or $(TOPICS),1))
 
 ## questions: 304 questions of 38 random jobs to a real HBase, by the lines that key ranges prints
 questions: deps
@@ -186,6 +187,7 @@ define ROOMS
 base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase | bytes cell text clock backoff error mem pool description splits table
+follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state
 apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table
 hfile: hfile | bytes cell error table mem io pool hash crc32c late
 query: query published filter | bytes cell error text mem hfile table job publish pattern
@@ -208,8 +210,8 @@ state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
 check: verify | bytes cell error mem io pool hfile splits publish
 page: page | bytes cell text error mem units hfile publish splits io state state_view manifest_chain offsets
-show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late
-cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage
+show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late follow
+cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports sent_files kept_plan describe_file tuning xxhash_fast
 look: look | bytes cell distinct error mem job source event row record field reject xxhash_fast

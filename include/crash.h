@@ -9,7 +9,9 @@
  * committed
  *
  * and those of handing a load to HBase: apply-before-WORD and apply-WORD, of each line of its
- * journal (apply/journal.h).
+ * journal (apply/journal.h); around it those of a state's loads:
+ *
+ *   follow-applied mark-temp follow-marked follow-aside follow-removed
  */
 #ifndef SALTMILL_CRASH_H
 #define SALTMILL_CRASH_H

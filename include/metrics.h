@@ -1,9 +1,10 @@
 /*
- * metrics.h - a stream's gauges for Prometheus, over HTTP
+ * metrics.h - the gauges of a stream, and of what hands loads to HBase, for Prometheus, over HTTP
  */
 #ifndef SALTMILL_METRICS_H
 #define SALTMILL_METRICS_H
 
+#include "follow.h"
 #include "stream.h"
 
 struct metrics;
@@ -11,10 +12,15 @@ struct metrics;
 bool metrics_are_here(void);
 /*
  * Serve http://address/metrics ("127.0.0.1:9109", "[::1]:9109") from a thread of its own until
- * metrics_stop.  gauges and progress must outlive it.  RC_CONFIG: no such address, or taken.
+ * metrics_stop.  What is shown must outlive it.  RC_CONFIG: no such address, or taken.
  */
-int metrics_start(struct metrics **out, const char *address, const struct stream_gauges *gauges,
-		  const struct progress *progress, struct error *err);
+struct metrics_of {
+	const struct stream_gauges *stream; /* NULL: it is no stream */
+	const struct progress *progress;    /* of stream */
+	const struct follow_gauges *follow; /* NULL: nothing goes into HBase */
+};
+int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,
+		  struct error *err);
 void metrics_stop(struct metrics *m); /* NULL is fine */
 
 #endif

@@ -11,13 +11,15 @@
  *   intent.json        the load that is being made: name, folder, ranges, phase
  *   loads/NAME.json    a load that was published, or positions that were set by hand
  *   checkpoint.json    what the records say together up to one of them (checkpoint.h)
- *   handed/NAME        was given to HBase, says the user
+ *   handed/NAME        is in HBase: the load's record, and since when; an empty one says the user
+ *   handing            held by flock while a process hands a load over
+ *   applying.json      what a follower (follow.h) saw last; for people, not synced
  *   status.json        what a running stream saw last; for people, not synced
  *   published/NAME/    where `saltmill stream` puts its loads if nothing else is said
  *
- * All of JSON but the status carry a digest of themselves.  The position of a partition is the end
- * of its range in the last loads/NAME.json, which also holds the message that was loaded last, to
- * know the topic again by.
+ * All of JSON but those for people carry a digest of themselves.  The position of a partition is
+ * the end of its range in the last loads/NAME.json, which also holds the message that was loaded
+ * last, to know the topic again by.
  *
  * The places of a job with one `topic` name no topic, those of a job with several do (offsets.h).
  * A state that began with one topic may go on with several: topic.json says which topic the places
@@ -47,8 +49,10 @@ struct state_load {
 	uint64_t read, rejected; /* events */
 	int64_t published_ms;	 /* wall clock */
 	bool handed;
-	bool manifest_known;  /* no: recorded before there was one, or its folder was gone */
-	uint8_t manifest[16]; /* XXH3-128 of its manifest.json */
+	int64_t handed_ms;     /* wall clock; 0: not known */
+	const char *handed_to; /* the cluster's id; NULL: somebody said that it is in */
+	bool manifest_known;   /* no: recorded before there was one, or its folder was gone */
+	uint8_t manifest[16];  /* XXH3-128 of its manifest.json */
 	/* the same of the load before it; before NULL: it is the first */
 	const char *before;
 	bool before_known;
@@ -173,9 +177,39 @@ bool state_in_use(const struct state *s);
  * state_loads has them all then.
  */
 int state_read_all(struct state *s, struct error *err);
+/* Of a state that is only looked at: the records that were written since, as state_loads has them.
+ */
+int state_read_more(struct state *s, struct error *err);
 /* Those that were read, oldest first; valid until the next change. */
 const struct state_load *state_loads(const struct state *s, size_t *n);
-/* Mark a load as given to HBase; needs no lock.  RC_CONFIG: no such load. */
-int state_hand_over(struct state *s, const char *name, struct error *err);
+/*
+ * Mark a load as given to HBase, by this process to a cluster or, says the user, by somebody
+ * (NULL); on disk with RC_OK, nothing new the second time.  Needs no lock.  RC_CONFIG: no such
+ * load.
+ */
+int state_hand_over(struct state *s, const char *name, const char *cluster, struct error *err);
+/* Was it marked, now, by whomever? */
+int state_is_handed(const char *dir, const char *name, bool *handed, struct error *err);
+/*
+ * Only who holds this hands loads of the state over, and marks them; close(*fd) lets it go, as the
+ * end of the process does.  RC_BUSY: another process is at it.
+ */
+int state_handing(const char *dir, int *fd, struct error *err);
+
+/* A follower, for `saltmill status`. */
+struct state_applying {
+	int64_t time_ms;
+	char upto[24];	    /* the newest load that it has seen */
+	uint64_t waiting;   /* loads up to there that were not handed over */
+	int64_t oldest_ms;  /* the oldest of them was published then; 0: there is none */
+	uint64_t applied;   /* since it began */
+	int64_t applied_ms; /* the last; 0: none */
+	char trouble[sizeof(
+		((struct error *)0)->msg)]; /* why the oldest is not in; "": nothing is wrong */
+};
+/* As state_note. */
+void state_note_applying(const char *dir, const struct state_applying *note);
+/* With the loads that came later.  False: none was ever there. */
+bool state_applying(const struct state *s, struct state_applying *note);
 
 #endif

@@ -43,6 +43,14 @@ struct stream_options {
 	/* Called behind each publication; name: as `saltmill loads` lists it. */
 	void (*published)(void *ctx, const char *name, const char *dir,
 			  const struct load_result *result);
+	/*
+	 * Called when a sequence of loads becomes this process's (again), and when it is not any
+	 * more: the folder of its state, the prefix of its loads' names.  NULL: nobody asks.
+	 */
+	void (*holds)(void *ctx, const char *state_dir, const char *prefix, bool held);
+	/* No load may be made now: it stays uncut until this is false.  NULL: never.  Any thread.
+	 */
+	bool (*full)(void *ctx);
 	void *ctx;
 };
 
@@ -70,6 +78,8 @@ struct stream {
 
 /* Finish what a crash left. */
 int stream_recover(struct stream *s, struct error *err);
+/* Tell who wants to know it (holds). */
+void stream_held(const struct stream *s, const char *state_dir, bool held);
 /* Is it time to cut?  The ranges are then the cut. */
 bool stream_is_due(struct stream *s);
 int stream_load_cut(struct stream *s, struct error *err);

@@ -14,6 +14,7 @@ struct stream_view {
 	int loading;	    /* it is being loaded, */
 	uint64_t cut_read;  /* and so many of its events were read */
 	uint64_t parked;    /* partitions */
+	uint64_t waiting;   /* loads that are not in HBase and shall be */
 	double published_s; /* since the last publication; below 0: none */
 };
 /* "lag 1,200 offsets, 350 events/s, open cut 1,200 offsets (3 s), 4 loads, the last 8 s ago" */

@@ -3,36 +3,29 @@
 #include <string.h>
 
 #include "apply.h"
+#include "apply_options.h"
 #include "apply_report.h"
 #include "cmd.h"
 
-enum {
-	OPT_HBASE = 500,
-	OPT_USER,
-	OPT_UPLOAD,
-	OPT_WEBHDFS,
-	OPT_JOURNAL,
-	OPT_CREATE,
-	OPT_ALTER,
-	OPT_CHECK,
-	OPT_DRY_RUN
+enum { OPT_HBASE = 500, OPT_JOURNAL, OPT_DRY_RUN, OPT_STATE, OPT_FOLLOW, OPT_METRICS };
+
+struct arguments {
+	struct apply_arguments apply;
+	struct follow_arguments follow;
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
-	struct apply_options *a = ctx;
+	struct arguments *a = ctx;
 
-	(void)err;
 	switch (opt) {
-	case OPT_HBASE: a->servers = arg; break;
-	case OPT_USER: a->user = arg; break;
-	case OPT_UPLOAD: a->upload = arg; break;
-	case OPT_WEBHDFS: a->http = arg; break;
-	case OPT_JOURNAL: a->journal = arg; break;
-	case OPT_CREATE: a->create = true; break;
-	case OPT_ALTER: a->alter = true; break;
-	case OPT_CHECK: a->check = true; break;
-	default: a->dry_run = true; break;
+	case OPT_HBASE: a->apply.apply.servers = arg; break;
+	case OPT_JOURNAL: a->apply.apply.journal = arg; break;
+	case OPT_DRY_RUN: a->apply.apply.dry_run = true; break;
+	case OPT_STATE: a->follow.state_dir = arg; break;
+	case OPT_FOLLOW: a->follow.forever = true; break;
+	case OPT_METRICS: a->follow.metrics = arg; break;
+	default: return take_apply_option(&a->apply, opt, arg, err);
 	}
 	return RC_OK;
 }
@@ -64,30 +57,58 @@ static int run(const struct apply_options *a)
 	return status;
 }
 
+/* What only goes with --state, and what does not. */
+static const char *misplaced(const struct arguments *a)
+{
+	const struct apply_options *o = &a->apply.apply;
+
+	if (a->follow.state_dir)
+		return o->journal ? "--journal" : o->dry_run ? "--dry-run" : NULL;
+	return a->follow.forever	      ? "--follow"
+	       : a->follow.metrics	      ? "--metrics"
+	       : a->apply.keep.by != KEEP_ALL ? "--keep"
+					      : NULL;
+}
+
+static int check_arguments(const struct arguments *a, int operands)
+{
+	const char *wrong = misplaced(a);
+	bool state = a->follow.state_dir != NULL;
+
+	if (operands != !state || !a->apply.apply.servers)
+		return command_misused("apply",
+				       "found %d operands%s%s, expected `saltmill apply DIR "
+				       "--hbase HOST[:PORT],...`, or --state in place of DIR",
+				       operands, state ? " and --state" : "",
+				       a->apply.apply.servers ? "" : " and no --hbase");
+	if (wrong)
+		return command_misused("apply", "found %s with%s --state, expected it with%s",
+				       wrong, state ? "" : "out", state ? " DIR" : " --state");
+	return EXIT_DONE;
+}
+
 int cmd_apply(int argc, char **argv)
 {
 	static const struct option own[] = {{"hbase", required_argument, NULL, OPT_HBASE},
-					    {"user", required_argument, NULL, OPT_USER},
-					    {"upload", required_argument, NULL, OPT_UPLOAD},
-					    {"webhdfs", required_argument, NULL, OPT_WEBHDFS},
 					    {"journal", required_argument, NULL, OPT_JOURNAL},
-					    {"create", no_argument, NULL, OPT_CREATE},
-					    {"alter", no_argument, NULL, OPT_ALTER},
-					    {"check", no_argument, NULL, OPT_CHECK},
 					    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+					    {"state", required_argument, NULL, OPT_STATE},
+					    {"follow", no_argument, NULL, OPT_FOLLOW},
+					    {"metrics", required_argument, NULL, OPT_METRICS},
+					    APPLY_OPTIONS,
 					    {0}};
 	struct run_options o;
-	struct apply_options a = {.common = &o};
+	struct arguments a = {.apply.apply.common = &o};
 	int first, rc = options_parse(argc, argv, &o, own, NULL, take_option, &a, &first);
 
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (argc - first != 1 || !a.servers)
-		return command_misused("apply",
-				       "found %d operands%s, expected `saltmill apply DIR --hbase "
-				       "HOST[:PORT],...`",
-				       argc - first, a.servers ? "" : " and no --hbase");
-	a.dir = argv[first];
-	a.say = o.quiet ? NULL : print_line;
-	return run(&a);
+	int status = check_arguments(&a, argc - first);
+	if (status)
+		return status;
+	if (a.follow.state_dir)
+		return run_follow(&a.apply, &a.follow);
+	a.apply.apply.dir = argv[first];
+	a.apply.apply.say = o.quiet ? NULL : print_line;
+	return run(&a.apply.apply);
 }

@@ -133,7 +133,7 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 	rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
 	if (!rc)
 		rc = m == MARK_LOADED
-			     ? state_hand_over(v.states[0], in_state, err)
+			     ? state_hand_over(v.states[0], in_state, NULL, err)
 			     : state_settle(v.states[0], in_state, m == MARK_PUBLISHED, err);
 	state_view_close(&v);
 	return rc;

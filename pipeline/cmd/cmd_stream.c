@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apply_options.h"
 #include "cmd.h"
 #include "metrics.h"
 #include "report.h"
@@ -9,10 +10,20 @@
 #include "monitor.h"
 #include "notify.h"
 
-enum { OPT_MAX_REJECTS = 500, OPT_MAX_DUPLICATES, OPT_EXISTING, OPT_STATE, OPT_METRICS };
+enum {
+	OPT_MAX_REJECTS = 500,
+	OPT_MAX_DUPLICATES,
+	OPT_EXISTING,
+	OPT_STATE,
+	OPT_METRICS,
+	OPT_APPLY,
+	OPT_MAX_UNAPPLIED
+};
 
 /* A stream that stopped at its first poison message would stop there for ever. */
 #define REJECTS_A_LOAD 1000
+/* Loads: HBase may be away for a while, and the disk does not fill up. */
+#define UNAPPLIED_MOST 100
 
 struct stream_arguments {
 	const struct run_options *options;
@@ -20,7 +31,11 @@ struct stream_arguments {
 	struct event_limit limit, duplicates; /* of each load */
 	bool limits_duplicates;
 	struct existing_regions live;
-	struct monitor *monitor; /* NULL with --quiet */
+	struct monitor *monitor;      /* NULL with --quiet */
+	struct apply_arguments apply; /* servers NULL: loads are not handed over */
+	uint64_t max_unapplied;
+	struct follow_desk desk;
+	struct follow *follow;
 };
 
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
@@ -34,7 +49,12 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
 	case OPT_STATE: a->state_dir = arg; return RC_OK;
 	case OPT_METRICS: a->metrics = arg; return RC_OK;
-	default: a->output_dir = arg; return RC_OK;
+	case OPT_APPLY: a->apply.apply.servers = arg; return RC_OK;
+	case OPT_MAX_UNAPPLIED:
+		a->apply.given = "--max-unapplied";
+		return parse_count("--max-unapplied", arg, UINT32_MAX, &a->max_unapplied, err);
+	case 'o': a->output_dir = arg; return RC_OK;
+	default: return take_apply_option(&a->apply, opt, arg, err);
 	}
 }
 
@@ -69,6 +89,79 @@ static void print_published(void *ctx, const char *name, const char *dir,
 			      dir);
 }
 
+/* --- into HBase --- */
+
+static void on_published(void *ctx, const char *name, const char *dir, const struct load_result *r)
+{
+	const struct stream_arguments *a = ctx;
+	print_published(ctx, name, dir, r);
+	if (a->follow)
+		follow_look(a->follow);
+}
+
+static void on_held(void *ctx, const char *state_dir, const char *prefix, bool held)
+{
+	const struct stream_arguments *a = ctx;
+	if (a->follow && held)
+		follow_add(a->follow, state_dir, prefix);
+	else if (a->follow)
+		follow_drop(a->follow, state_dir);
+}
+
+static bool is_full(void *ctx)
+{
+	const struct stream_arguments *a = ctx;
+	return a->follow && follow_full(a->follow);
+}
+
+/* --- the stream --- */
+
+static int run_stream(struct stream_arguments *a, const struct job *job,
+		      const struct metrics_of *shown, struct stream_gauges *gauges,
+		      struct progress *progress, struct error *err)
+{
+	const struct run_options *o = a->options;
+	struct load_options load = {.common = o,
+				    .output_dir = a->output_dir,
+				    .limit = a->limit,
+				    .max_duplicates = a->limits_duplicates ? &a->duplicates : NULL,
+				    .live = &a->live};
+	struct stream_options opt = {.load = &load,
+				     .state_dir = a->state_dir,
+				     .log = {print_line, a},
+				     .gauges = gauges,
+				     .published = on_published,
+				     .holds = on_held,
+				     .full = is_full,
+				     .ctx = a};
+	if (!o->quiet)
+		command_warn_framing("stream", job->tables, job->ntables);
+	a->monitor = o->quiet ? NULL : monitor_start(shown);
+	a->desk = (struct follow_desk){"stream", a->monitor, o};
+	struct notify *notify = notify_start(shown);
+	int rc = a->follow ? follow_start(a->follow, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = stream_run(job, &opt, progress, err);
+	follow_stop(a->follow);
+	notify_stop(notify);
+	monitor_stop(a->monitor);
+	return rc;
+}
+
+static int check_job(const struct stream_arguments *a, const struct job *job, const char *path,
+		     struct error *err)
+{
+	if (job->source != SOURCE_KAFKA)
+		return error_set(err, RC_CONFIG, "%s: found a source of files, expected kafka",
+				 path);
+	if (!a->state_dir)
+		return error_set(err, RC_CONFIG, "no state folder: give --state DIR");
+	if (a->apply.given && !a->apply.apply.servers)
+		return error_set(err, RC_CONFIG, "found %s, and no --apply HOST[:PORT],...",
+				 a->apply.given);
+	return RC_OK;
+}
+
 static int run(const struct run_options *o, struct stream_arguments *a, const char *job_path)
 {
 	struct error err;
@@ -76,61 +169,56 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 	struct progress progress = {0};
 	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct stream_gauges gauges = {.by_topic = &lags};
+	struct follow_gauges waiting = {0};
+	struct follow_options follow = {.apply = a->apply.apply,
+					.keep = a->apply.keep,
+					.max_waiting = a->max_unapplied,
+					.gauges = &waiting,
+					.say = follow_desk_say,
+					.applied = follow_desk_applied,
+					.ctx = &a->desk};
+	struct metrics_of shown = {&gauges, &progress, follow.apply.servers ? &waiting : NULL};
 	struct metrics *metrics = NULL;
 	int rc = job_load(&job, job_path, &err);
 	job.allow_code = o->allow_code;
-	if (rc == RC_OK && job.source != SOURCE_KAFKA)
-		rc = error_set(&err, RC_CONFIG, "%s: found a source of files, expected kafka",
-			       job_path);
-	if (rc == RC_OK && !a->state_dir)
-		rc = error_set(&err, RC_CONFIG, "no state folder: give --state DIR");
+	if (rc == RC_OK)
+		rc = check_job(a, &job, job_path, &err);
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, &err);
 	if (rc == RC_OK && a->metrics)
-		rc = metrics_start(&metrics, a->metrics, &gauges, &progress, &err);
-	if (rc == RC_OK) {
-		struct load_options load = {.common = o,
-					    .output_dir = a->output_dir,
-					    .limit = a->limit,
-					    .max_duplicates =
-						    a->limits_duplicates ? &a->duplicates : NULL,
-					    .live = &a->live};
-		struct stream_options opt = {.load = &load,
-					     .state_dir = a->state_dir,
-					     .log = {print_line, a},
-					     .gauges = &gauges,
-					     .published = print_published,
-					     .ctx = a};
-		if (!o->quiet)
-			command_warn_framing("stream", job.tables, job.ntables);
-		a->monitor = o->quiet ? NULL : monitor_start(&gauges, &progress);
-		struct notify *notify = notify_start(&gauges, &progress);
-		rc = stream_run(&job, &opt, &progress, &err);
-		notify_stop(notify);
-		monitor_stop(a->monitor);
-	}
+		rc = metrics_start(&metrics, a->metrics, &shown, &err);
+	if (follow.apply.servers)
+		a->follow = follow_new(&follow);
+	if (rc == RC_OK)
+		rc = run_stream(a, &job, &shown, &gauges, &progress, &err);
 	metrics_stop(metrics);
+	follow_free(a->follow);
 	topic_lags_release(&lags);
 	job_release(&job);
 	/* a signal is how a stream ends */
 	if (rc && rc != RC_STOPPED)
 		return command_fail("stream", &err);
-	return gauges.rejected || gauges.parked ? EXIT_REJECTS : EXIT_DONE;
+	return gauges.rejected || gauges.parked || waiting.stuck ? EXIT_REJECTS : EXIT_DONE;
 }
 
 int cmd_stream(int argc, char **argv)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-					    {"state", required_argument, NULL, OPT_STATE},
-					    {"max-rejects", required_argument, NULL,
-					     OPT_MAX_REJECTS},
-					    {"max-duplicates", required_argument, NULL,
-					     OPT_MAX_DUPLICATES},
-					    {"existing", required_argument, NULL, OPT_EXISTING},
-					    {"metrics", required_argument, NULL, OPT_METRICS},
-					    {0}};
+	static const struct option own[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"state", required_argument, NULL, OPT_STATE},
+		{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
+		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
+		{"existing", required_argument, NULL, OPT_EXISTING},
+		{"metrics", required_argument, NULL, OPT_METRICS},
+		{"apply", required_argument, NULL, OPT_APPLY},
+		{"max-unapplied", required_argument, NULL, OPT_MAX_UNAPPLIED},
+		APPLY_OPTIONS,
+		{0}};
 	struct run_options o;
-	struct stream_arguments a = {.options = &o, .limit = {.count = REJECTS_A_LOAD}};
+	struct stream_arguments a = {.options = &o,
+				     .limit = {.count = REJECTS_A_LOAD},
+				     .apply.apply.common = &o,
+				     .max_unapplied = UNAPPLIED_MOST};
 	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;

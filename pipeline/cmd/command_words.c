@@ -65,10 +65,12 @@ static const struct command_words words[] = {
 	{"stream",
 	 {BAD, DUPLICATE, REGION},
 	 "0 ended by SIGINT or SIGTERM, all that was published is complete; 1 failed;\n" USAGE ";\n"
-	 "3 ended so, and events were rejected or a partition is parked",
-	 {"saltmill stream conf/clicks.yaml --state var/clicks",
-	  "saltmill stream conf/clicks.yaml --state var/clicks -o /srv/loads --metrics "
-	  "127.0.0.1:9109"}},
+	 "3 ended so, and events were rejected, a partition is parked, or a load that HBase does\n"
+	 "not take waits",
+	 {"saltmill stream conf/clicks.yaml --state var/clicks -o /srv/loads --metrics "
+	  "127.0.0.1:9109",
+	  "saltmill stream conf/clicks.yaml --state var/clicks --apply master1,master2 --keep "
+	  "7d"}},
 	{"status",
 	 {NULL},
 	 "0 done; 1 failed; 2 wrong usage, or no state folder",
@@ -113,9 +115,10 @@ static const struct command_words words[] = {
 	 {REGION},
 	 "0 all of it is in HBase; 1 failed, and to start it again goes on where it was;\n"
 	 "2 wrong usage, or a table that is not as the load wants it: nothing was changed;\n"
-	 "130 or 143 stopped by SIGINT or SIGTERM, as 1",
+	 "130 or 143 stopped by SIGINT or SIGTERM, as 1; with --follow 0 then, or 3 when a load "
+	 "waits\nthat HBase does not take",
 	 {"saltmill apply out --hbase hbase1,hbase2 --create --check",
-	  "saltmill apply out --hbase hbase1,hbase2 --dry-run"}},
+	  "saltmill apply --state var/clicks --hbase hbase1,hbase2 --follow --keep 24"}},
 	{"lint",
 	 {BAD},
 	 "0 nothing is unwise; 3 something is, or some input was bad; 1 failed;\n" USAGE,

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "apply_options.h"
 #include "cmd.h"
 #include "input_options.h"
 #include "mem.h"
@@ -133,7 +134,16 @@ const struct command commands[] = {
 	 "  --max-duplicates N|P%   events of a table to tolerate in each load that others hide "
 	 "(default: any)\n"
 	 "  --existing [TABLE=]FILE cut at the regions that the table has\n"
-	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n",
+	 "  --metrics ADDRESS:PORT  serve /metrics for Prometheus there\n"
+	 "  --apply HOST[:PORT],... hand each load over to this HBase as `apply` would, in order; "
+	 "a "
+	 "load that fails\n"
+	 "                          is tried again for ever, with growing waits, and those behind "
+	 "it "
+	 "wait\n"
+	 "  --max-unapplied N       loads that may wait for HBase before no more is read (default "
+	 "100)\n" KEEP_HELP "  --create, --alter, --check, --user, --upload, --webhdfs\n"
+	 "                          with --apply: as of apply\n",
 	 cmd_stream, USES_ALL},
 	{"status", "--state DIR [--json]", "positions, last load, lag and rate of a Kafka source",
 	 "  --state DIR             the state folder of load and stream\n", cmd_status, USES_JSON},
@@ -215,7 +225,7 @@ const struct command commands[] = {
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "
 	 "or 10G)\n",
 	 cmd_drift, USES_ALL},
-	{"apply", "DIR --hbase HOST[:PORT],... [options]",
+	{"apply", "DIR --hbase HOST[:PORT],... [options] | --state DIR --hbase HOST... [--follow]",
 	 "hand a published load to a live HBase: tables and files, without a JVM",
 	 "  --hbase HOST[:PORT],... masters (16000), or region servers from HBase 2.5 on; the "
 	 "first "
@@ -234,7 +244,13 @@ const struct command commands[] = {
 	 "                          who answers WebHDFS (default: the NameNode's host, 9870)\n"
 	 "  --journal FILE          what was done so far (default: DIR.saltmill-apply); with it a "
 	 "run that broke\n"
-	 "                          off is gone on with, and a second one does nothing\n",
+	 "                          off is gone on with, and a second one does nothing\n"
+	 "  --state DIR             hand over all loads that a state has published and that are "
+	 "not "
+	 "in yet, in order\n"
+	 "  --follow                with --state: and those to come, for ever; what fails is tried "
+	 "again\n"
+	 "  --metrics ADDRESS:PORT  with --state: serve /metrics for Prometheus there\n" KEEP_HELP,
 	 cmd_apply, USES_QUIET | USES_JSON},
 	{"lint", "JOB [FILE...] [--json]",
 	 "what is unwise in a job's tables, measured on its events, and the fix", "", cmd_lint,
@@ -320,9 +336,10 @@ const char commands_status[] =
 	"0 done; 1 failed, nothing published (or it says that only the result could not be\n"
 	"printed); 2 wrong usage or job file; 3 done and published, but some input was rejected, "
 	"a\n"
-	"stream's partition was parked, or a promise on sizes was not kept; 130 or 143 stopped by "
-	"SIGINT\n"
-	"or SIGTERM, nothing published (`stream` goes on until then: it ends with 0 or 3).\n";
+	"stream's partition was parked, a load was refused by HBase and waits, or a promise on "
+	"sizes\n"
+	"was not kept; 130 or 143 stopped by SIGINT or SIGTERM, nothing published (`stream` and\n"
+	"`apply --follow` go on until then: they end with 0 or 3).\n";
 
 void commands_overview(struct buf *out)
 {

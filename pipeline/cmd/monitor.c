@@ -11,8 +11,7 @@
 #define AGAIN_MS 30000
 
 struct monitor {
-	const struct stream_gauges *gauges;
-	const struct progress *progress;
+	struct metrics_of shown;
 	struct ticker *ticker;
 	pthread_mutex_t lock; /* standard error and output */
 	bool terminal;
@@ -23,9 +22,9 @@ struct monitor {
 	int64_t said_ms;
 };
 
-struct stream_view monitor_look(const struct stream_gauges *g, const struct progress *progress,
-				struct meter *m, uint64_t *events)
+struct stream_view monitor_look(const struct metrics_of *of, struct meter *m, uint64_t *events)
 {
+	const struct stream_gauges *g = of->stream;
 	int64_t now = clock_ms(), since = g->cut_since_ms, published = g->published_ms;
 	struct stream_view v = {.lag = g->lag,
 				.loads = g->loads,
@@ -33,7 +32,9 @@ struct stream_view monitor_look(const struct stream_gauges *g, const struct prog
 				.parked = g->parked,
 				.loading = g->loading};
 	if (v.loading)
-		v.cut_read = progress->events;
+		v.cut_read = of->progress->events;
+	if (of->follow)
+		v.waiting = of->follow->waiting;
 	*events = g->events + v.cut_read;
 	v.rate = meter_rate(m, now, *events);
 	v.cut_age_s = since ? (double)(now - since) / 1000 : 0;
@@ -45,7 +46,8 @@ struct stream_view monitor_look(const struct stream_gauges *g, const struct prog
 static bool is_news(const struct monitor *w, const struct stream_view *v, uint64_t events)
 {
 	return w->said_ms == 0 || v->lag != w->said.lag || v->loads != w->said.loads ||
-	       v->parked != w->said.parked || v->loading || events != w->said_events;
+	       v->parked != w->said.parked || v->waiting != w->said.waiting || v->loading ||
+	       events != w->said_events;
 }
 
 static void show(void *ctx)
@@ -55,9 +57,9 @@ static void show(void *ctx)
 	uint64_t events;
 	pthread_mutex_lock(&w->lock);
 	int64_t now = clock_ms();
-	struct stream_view v = monitor_look(w->gauges, w->progress, &w->meter, &events);
+	struct stream_view v = monitor_look(&w->shown, &w->meter, &events);
 	bool due = w->said_ms == 0 || now - w->said_ms >= AGAIN_MS;
-	if (w->gauges->looked && (w->terminal || (due && is_news(w, &v, events)))) {
+	if (w->shown.stream->looked && (w->terminal || (due && is_news(w, &v, events)))) {
 		stream_text(&line, &v);
 		fprintf(stderr, w->terminal ? "\r\033[K%.*s" : "saltmill stream: %.*s\n",
 			(int)line.len, (const char *)line.ptr);
@@ -70,11 +72,10 @@ static void show(void *ctx)
 	buf_release(&line);
 }
 
-struct monitor *monitor_start(const struct stream_gauges *gauges, const struct progress *progress)
+struct monitor *monitor_start(const struct metrics_of *shown)
 {
 	struct monitor *w = mem_calloc(1, sizeof *w);
-	w->gauges = gauges;
-	w->progress = progress;
+	w->shown = *shown;
 	w->terminal = isatty(STDERR_FILENO);
 	pthread_mutex_init(&w->lock, NULL);
 	w->ticker = ticker_start(TICK_MS, show, w);

@@ -18,8 +18,7 @@
 #define EXTEND_S 60
 
 struct notify {
-	const struct stream_gauges *gauges;
-	const struct progress *progress;
+	struct metrics_of shown;
 	struct ticker *ticker;
 	int fd;
 	bool watched, ready, stopping;
@@ -64,8 +63,8 @@ static void put_status(struct notify *n, struct buf *lines)
 {
 	struct buf now = {0};
 	uint64_t events;
-	struct stream_view v = monitor_look(n->gauges, n->progress, &n->meter, &events);
-	if (n->gauges->looked)
+	struct stream_view v = monitor_look(&n->shown, &n->meter, &events);
+	if (n->shown.stream->looked)
 		stream_text(&now, &v);
 	else
 		buf_printf(&now, "waiting for the topic");
@@ -80,7 +79,7 @@ static void tell(void *ctx)
 	struct notify *n = ctx;
 	struct buf lines = {0};
 	bool alive = atomic_exchange(&stop_asked, false), ready = n->ready, stopping = n->stopping;
-	if (!n->ready && n->gauges->looked) {
+	if (!n->ready && n->shown.stream->looked) {
 		n->ready = true;
 		buf_printf(&lines, "READY=1\n");
 	} else if (!n->ready && alive) {
@@ -101,7 +100,7 @@ static void tell(void *ctx)
 	buf_release(&lines);
 }
 
-struct notify *notify_start(const struct stream_gauges *gauges, const struct progress *progress)
+struct notify *notify_start(const struct metrics_of *of)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	if (!path || !*path)
@@ -117,8 +116,7 @@ struct notify *notify_start(const struct stream_gauges *gauges, const struct pro
 	}
 	struct notify *n = mem_calloc(1, sizeof *n);
 	int watchdog = watchdog_ms();
-	n->gauges = gauges;
-	n->progress = progress;
+	n->shown = *of;
 	n->fd = fd;
 	n->watched = watchdog > 0;
 	n->ticker = ticker_start(watchdog && watchdog / 3 < TICK_MS ? watchdog / 3 + 1 : TICK_MS,

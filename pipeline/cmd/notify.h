@@ -8,7 +8,7 @@
 #ifndef SALTMILL_CMD_NOTIFY_H
 #define SALTMILL_CMD_NOTIFY_H
 
-#include "stream.h"
+#include "metrics.h"
 
 /*
  * Starts a thread that tells
@@ -17,11 +17,11 @@
  * that a terminal shows, when it is another WATCHDOG=1             when $WATCHDOG_USEC is set, and
  * stop_check was called since the last one: its threads do something, though it be waiting
  *   STOPPING=1             behind a signal, or by notify_stop
- * NULL when $NOTIFY_SOCKET is not set or, with a line on standard error, cannot be.  gauges and
- * progress must outlive it.
+ * NULL when $NOTIFY_SOCKET is not set or, with a line on standard error, cannot be.  What is
+ * shown must outlive it.
  */
 struct notify;
-struct notify *notify_start(const struct stream_gauges *gauges, const struct progress *progress);
+struct notify *notify_start(const struct metrics_of *of);
 void notify_stop(struct notify *n);
 
 #endif

@@ -32,8 +32,7 @@ struct place {
 
 struct metrics {
 	struct MHD_Daemon *daemon;
-	const struct stream_gauges *gauges;
-	const struct progress *progress;
+	struct metrics_of shown;
 	struct ticker *sweeper;
 	pthread_mutex_t lock;
 	struct place places[PLACES];
@@ -67,9 +66,8 @@ static void put_topics(struct buf *b, struct topic_lags *l)
 	pthread_mutex_unlock(&l->lock);
 }
 
-static void format(const struct metrics *m, struct buf *b)
+static void format_stream(const struct stream_gauges *g, const struct progress *p, struct buf *b)
 {
-	const struct stream_gauges *g = m->gauges;
 	put(b, "lag_offsets", "gauge", "Offsets of the topics that are in no published load.",
 	    (double)g->lag);
 	if (g->by_topic)
@@ -79,7 +77,7 @@ static void format(const struct metrics *m, struct buf *b)
 	put(b, "cut_age_seconds", "gauge",
 	    "Since the open cut's first event was seen; 0: it is empty.", cut_age_s(g));
 	put(b, "cut_events_read", "gauge", "Events of the load that is being made, read so far.",
-	    g->loading ? (double)m->progress->events : 0);
+	    g->loading ? (double)p->events : 0);
 	put(b, "parked_partitions", "gauge",
 	    "Partitions that cannot go on and wait for somebody to mend them.", (double)g->parked);
 	put(b, "loading", "gauge", "1 while a load is being made.", g->loading);
@@ -90,6 +88,36 @@ static void format(const struct metrics *m, struct buf *b)
 	    (double)g->rejected);
 	put(b, "last_published_timestamp_seconds", "gauge",
 	    "When a load was published last; 0: never.", (double)g->published_ms / 1000);
+}
+
+static void format_follow(const struct follow_gauges *g, struct buf *b)
+{
+	int64_t oldest = g->oldest_ms;
+	put(b, "unapplied_loads", "gauge", "Published loads that are not in HBase.",
+	    (double)g->waiting);
+	put(b, "oldest_unapplied_age_seconds", "gauge",
+	    "Since the oldest of them was published; 0: there is none.",
+	    oldest ? (double)(clock_wall_ms() - oldest) / 1000 : 0);
+	put(b, "applied_loads_total", "counter", "Loads handed over to HBase since the start.",
+	    (double)g->applied);
+	put(b, "apply_failures_total", "counter",
+	    "Attempts to hand a load over that failed since the start.", (double)g->failures);
+	put(b, "stuck_states", "gauge",
+	    "States (partitions where they are shared) whose next load was refused when it was "
+	    "tried last.",
+	    (double)g->stuck);
+	put(b, "reading_paused", "gauge",
+	    "1 while nothing is read, as --max-unapplied loads wait for HBase.", g->paused);
+	put(b, "last_applied_timestamp_seconds", "gauge",
+	    "When a load was handed over last; 0: never.", (double)g->applied_ms / 1000);
+}
+
+static void format(const struct metrics *m, struct buf *b)
+{
+	if (m->shown.stream)
+		format_stream(m->shown.stream, m->shown.progress, b);
+	if (m->shown.follow)
+		format_follow(m->shown.follow, b);
 }
 
 /* --- connections --- */
@@ -194,8 +222,8 @@ bool metrics_are_here(void)
 	return true;
 }
 
-int metrics_start(struct metrics **out, const char *address, const struct stream_gauges *gauges,
-		  const struct progress *progress, struct error *err)
+int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,
+		  struct error *err)
 {
 	struct addrinfo *at = find_address(address);
 	if (!at)
@@ -213,8 +241,7 @@ int metrics_start(struct metrics **out, const char *address, const struct stream
 	if (at->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
 	pthread_mutex_init(&m->lock, NULL);
-	m->gauges = gauges;
-	m->progress = progress;
+	m->shown = *shown;
 	m->daemon =
 		MHD_start_daemon(flags, 0, NULL, NULL, on_request, m, MHD_OPTION_SOCK_ADDR,
 				 at->ai_addr, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_AT_ONCE,

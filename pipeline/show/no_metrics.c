@@ -8,8 +8,8 @@ bool metrics_are_here(void)
 	return false;
 }
 
-int metrics_start(struct metrics **out, const char *address, const struct stream_gauges *gauges,
-		  const struct progress *progress, struct error *err)
+int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,
+		  struct error *err)
 {
 	return error_set(err, RC_CONFIG,
 			 "this saltmill was built without --metrics (make worker): use one that "

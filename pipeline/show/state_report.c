@@ -53,6 +53,19 @@ static void set_topics(json_t *out, const struct state_topics *of)
 	json_object_set_new(out, "topics", list);
 }
 
+/* NULL: its loads were never handed over by this program. */
+static json_t *applying_json(const struct state *s)
+{
+	struct state_applying a;
+	if (!state_applying(s, &a))
+		return NULL;
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o*}", "time_ms", (json_int_t)a.time_ms,
+			 "unapplied", (json_int_t)a.waiting, "oldest_unapplied_ms",
+			 (json_int_t)a.oldest_ms, "applied", (json_int_t)a.applied, "applied_ms",
+			 (json_int_t)a.applied_ms, "trouble",
+			 a.trouble[0] ? json_string(a.trouble) : NULL);
+}
+
 static json_t *state_json(const struct state *s)
 {
 	const struct state_load *last = state_newest(s), *intent = state_intent(s);
@@ -80,6 +93,9 @@ static json_t *state_json(const struct state *s)
 					      (json_int_t)n.loads, "events", (json_int_t)n.events,
 					      "rejected", (json_int_t)n.rejected, "parked",
 					      n.parked[0] ? json_string(n.parked) : NULL));
+	json_t *applying = applying_json(s);
+	if (applying)
+		json_object_set_new(out, "apply", applying);
 	return out;
 }
 
@@ -121,6 +137,26 @@ static void put_note(struct buf *out, const struct state_note *n, const struct s
 	buf_release(&line);
 }
 
+/* "HBase, seen ...: 3 loads wait, the oldest since ...; 7 were handed over, the last ..." */
+static void put_applying(struct buf *out, const struct state *s, const char *before)
+{
+	struct state_applying a;
+	char when[32], count[28];
+	if (!state_applying(s, &a))
+		return;
+	buf_printf(out, "%sHBase, seen %s: %s load%s not in it", before,
+		   format_time(when, a.time_ms), format_count(count, a.waiting),
+		   a.waiting == 1 ? " is" : "s are");
+	if (a.oldest_ms)
+		buf_printf(out, ", the oldest published %s", format_time(when, a.oldest_ms));
+	if (a.applied)
+		buf_printf(out, "; %s handed over since the start, the last %s",
+			   format_count(count, a.applied), format_time(when, a.applied_ms));
+	buf_put(out, '\n');
+	if (a.trouble[0])
+		buf_printf(out, "%s  WAITS: %s\n", before, a.trouble);
+}
+
 static void put_positions(struct buf *out, const struct state *s, const struct state_topics *of)
 {
 	int64_t at;
@@ -154,6 +190,7 @@ static void put_state(struct buf *out, const struct state *s)
 			   format_time(when, last->published_ms), last->dir);
 	if (state_noted(s, &n))
 		put_note(out, &n, last);
+	put_applying(out, s, "");
 }
 
 /* A line a partition. */
@@ -183,6 +220,7 @@ static void put_shared(struct buf *out, const struct state_view *v)
 		if (noted && n.parked[0])
 			buf_printf(out, "    PARKED, seen %s: %s\n", format_time(when, n.time_ms),
 				   n.parked);
+		put_applying(out, s, "    ");
 	}
 }
 
@@ -253,6 +291,9 @@ static void put_load_json(struct buf *out, const char *prefix, const struct stat
 				 l->dir, "seek", l->phase == STATE_SEEK, "loaded", l->handed,
 				 "read", (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				 "published_ms", (json_int_t)l->published_ms, "offsets", ranges);
+	if (l->handed_to)
+		json_object_update_new(load, json_pack("{s:s, s:I}", "applied_to", l->handed_to,
+						       "applied_ms", (json_int_t)l->handed_ms));
 	if (gone)
 		json_object_set_new(load, "gone", json_true());
 	if (problem)

@@ -39,6 +39,9 @@ void stream_text(struct buf *out, const struct stream_view *w)
 		put_age(out, w->published_s);
 		buf_append_str(out, " ago");
 	}
+	if (w->waiting)
+		buf_printf(out, ", %s wait%s for HBase", format_count(loads, w->waiting),
+			   w->waiting == 1 ? "s" : "");
 	if (w->parked)
 		buf_printf(out, ", %llu partition%s PARKED", (unsigned long long)w->parked,
 			   w->parked == 1 ? "" : "s");

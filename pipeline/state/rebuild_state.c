@@ -3,8 +3,8 @@
  *
  * A load that nothing is left of shows in its successor: that begins behind it, and its manifest
  * names it with its digest.  Positions that were set by hand show in nothing but where the next
- * load begins.  What came last shows in nothing at all but in the lock's count; then nothing is
- * made.
+ * load begins.  A mark of handed/ is the record of its load.  What came last shows in nothing at
+ * all but in the lock's count; then nothing is made.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -91,6 +91,58 @@ static int read_others(struct rebuild *r, struct error *err)
 		is_damaged(r, "topic.json");
 	mem_free(intent);
 	mem_free(topic);
+	return rc;
+}
+
+static bool same_manifest(const struct state_load *a, const struct state_load *b)
+{
+	return !a->manifest_known || !b->manifest_known ||
+	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
+}
+
+/* Does anything else tell of the load that the mark is of?  *other: of another one. */
+static bool is_told(const struct rebuild *r, const struct state_found *found, size_t n,
+		    const struct state_load *mark, bool *other)
+{
+	const struct state_load *l =
+		r->nwhole ? bsearch(mark, r->whole, r->nwhole, sizeof(*r->whole), by_load_name)
+			  : NULL;
+	for (size_t i = 0; !l && i < n; i++)
+		if (strcmp(found[i].load.name, mark->name) == 0)
+			l = &found[i].load;
+	*other = l && !same_manifest(l, mark);
+	return l != NULL;
+}
+
+/*
+ * Loads whose folder was removed behind their hand-over: found by their marks.  *out is the
+ * caller's.
+ */
+static int add_marks(struct rebuild *r, const struct state_found *found, size_t *n,
+		     struct state_found **out, struct error *err)
+{
+	struct marks m;
+	size_t at = *n;
+	int rc = marks_read(&r->state, &m, err);
+	*out = mem_calloc(m.n + *n + 1, sizeof **out);
+	if (*n)
+		memcpy(*out, found, *n * sizeof **out);
+	for (size_t i = 0; !rc && i < m.n; i++) {
+		bool other;
+		char *file = mem_format("handed/%s", m.load[i].name);
+		if (!is_told(r, found, *n, &m.load[i], &other)) {
+			(*out)[at] = (struct state_found){.load = m.load[i]};
+			(*out)[at].load.handed_ms = 0; /* a record does not tell */
+			(*out)[at++].load.handed_to = NULL;
+		} else if (other) {
+			is_damaged(r, file);
+		}
+		mem_free(file);
+	}
+	for (size_t i = 0; !rc && i < m.ndamaged; i++)
+		is_damaged(r, m.damaged[i]);
+	*n = at;
+	marks_release(&m);
 	return rc;
 }
 
@@ -288,6 +340,7 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 {
 	struct rebuild r = {.state = {.dir = mem_strdup(dir), .lock.fd = -1}, .lines = lines};
 	size_t said = lines->len;
+	struct state_found *all = NULL;
 	bool lost = false, there;
 	int rc = io_exists(dir, &there, err);
 	if (!rc && !there)
@@ -304,7 +357,10 @@ int state_rebuild(const char *dir, const struct state_topics *topics,
 	if (lost) /* whose the places without a name are */
 		r.state.of = *topics;
 	if (!rc)
-		rc = merge(&r, found, n, err);
+		rc = add_marks(&r, found, &n, &all, err);
+	if (!rc)
+		rc = merge(&r, all, n, err);
+	mem_free(all);
 	if (!rc)
 		rc = check_topic(&r, err);
 	if (!rc)

@@ -162,14 +162,6 @@ static int is_record(const struct dirent *e)
 	return n > 5 && strcmp(e->d_name + n - 5, ".json") == 0;
 }
 
-static int see_handed(const struct state *s, struct state_load *l, struct error *err)
-{
-	char *path = mem_format("%s/handed/%s", s->dir, l->name);
-	int rc = io_exists(path, &l->handed, err);
-	mem_free(path);
-	return rc;
-}
-
 size_t records_count(const struct state *s)
 {
 	return s->skipped + s->nloads;
@@ -180,7 +172,7 @@ static int read_load(struct state *s, const char *file, struct state_load *l, st
 	char *path = mem_format("%s/loads/%s", s->dir, file);
 	int rc = load_read(path, l, &s->arena, err);
 	mem_free(path);
-	return rc ? rc : see_handed(s, l, err);
+	return rc ? rc : marks_see(s, l, err);
 }
 
 static bool is_record_of(const char *file, const char *name)
@@ -246,6 +238,26 @@ int state_read_all(struct state *s, struct error *err)
 	return records_read(s, false, err);
 }
 
+/* They are numbered without a gap. */
+int state_read_more(struct state *s, struct error *err)
+{
+	bool there = true;
+	int rc = RC_OK;
+	while (!rc && there) {
+		struct state_load l;
+		char *file = mem_format("%s.json", state_next_name(s));
+		char *path = mem_format("%s/loads/%s", s->dir, file);
+		rc = io_exists(path, &there, err);
+		if (!rc && there)
+			rc = read_load(s, file, &l, err);
+		if (!rc && there)
+			rc = records_add(s, &l, err);
+		mem_free(path);
+		mem_free(file);
+	}
+	return rc;
+}
+
 void records_checkpoint(struct state *s)
 {
 	const struct state_load *l = newest(s, s->nloads);
@@ -278,30 +290,4 @@ const struct state_load *state_loads(const struct state *s, size_t *n)
 {
 	*n = s->nloads;
 	return s->loads;
-}
-
-int state_hand_over(struct state *s, const char *name, struct error *err)
-{
-	int rc = state_read_all(s, err);
-	size_t i = 0;
-	if (rc)
-		return rc;
-	while (i < s->nloads &&
-	       (strcmp(s->loads[i].name, name) != 0 || s->loads[i].phase == STATE_SEEK))
-		i++;
-	if (i == s->nloads)
-		return error_set(err, RC_CONFIG,
-				 "%s has no load %s; `saltmill loads --state %s` lists them",
-				 s->dir, name, s->dir);
-	if (s->loads[i].handed)
-		return RC_OK;
-	char *path = mem_format("%s/handed/%s", s->dir, name), *folder = state_path(s, "handed");
-	rc = io_write_file(path, (struct bytes){0}, err);
-	if (!rc)
-		rc = io_sync_dir(folder, err);
-	if (!rc)
-		s->loads[i].handed = true;
-	mem_free(path);
-	mem_free(folder);
-	return rc;
 }

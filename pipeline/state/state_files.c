@@ -122,12 +122,14 @@ static json_t *ranges_json(const struct offset_range *r, size_t n)
 int load_write(const char *path, const struct state_load *l, const char *crash, struct error *err)
 {
 	return write_json(path,
-			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:o}", "name", l->name,
-				    "phase", phase_names[l->phase], "dir", l->dir, "read",
+			  json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o*, s:o, s:o*, s:s*}", "name",
+				    l->name, "phase", phase_names[l->phase], "dir", l->dir, "read",
 				    (json_int_t)l->read, "rejected", (json_int_t)l->rejected,
 				    "published_ms", (json_int_t)l->published_ms, "manifest",
 				    digest_json(l->manifest_known, l->manifest), "offsets",
-				    ranges_json(l->ranges, l->nranges)),
+				    ranges_json(l->ranges, l->nranges), "handed_ms",
+				    l->handed_ms ? json_integer(l->handed_ms) : NULL, "cluster",
+				    l->handed_to),
 			  crash, err);
 }
 
@@ -200,16 +202,17 @@ static bool read_ranges(const json_t *list, struct offset_range **out, size_t *n
 int load_read(const char *path, struct state_load *l, struct arena *a, struct error *err)
 {
 	json_t *json = NULL, *ranges;
-	const char *name, *phase, *dir, *manifest = NULL;
-	json_int_t read, rejected, published;
+	const char *name, *phase, *dir, *manifest = NULL, *cluster = NULL;
+	json_int_t read, rejected, published, handed = 0;
 	int rc = read_json(path, &json, false, err);
 	if (rc)
 		return rc;
 	size_t p = 0;
-	bool good = json_unpack(json, "{s:s, s:s, s:s, s:I, s:I, s:I, s?:s, s:o}", "name", &name,
-				"phase", &phase, "dir", &dir, "read", &read, "rejected", &rejected,
-				"published_ms", &published, "manifest", &manifest, "offsets",
-				&ranges) == 0;
+	bool good =
+		json_unpack(json, "{s:s, s:s, s:s, s:I, s:I, s:I, s?:s, s:o, s?:I, s?:s}", "name",
+			    &name, "phase", &phase, "dir", &dir, "read", &read, "rejected",
+			    &rejected, "published_ms", &published, "manifest", &manifest, "offsets",
+			    &ranges, "handed_ms", &handed, "cluster", &cluster) == 0;
 	while (good && p < 4 && strcmp(phase, phase_names[p]) != 0)
 		p++;
 	if (good && p < 4) {
@@ -218,7 +221,9 @@ int load_read(const char *path, struct state_load *l, struct arena *a, struct er
 					 .phase = (enum state_phase)p,
 					 .read = (uint64_t)read,
 					 .rejected = (uint64_t)rejected,
-					 .published_ms = published};
+					 .published_ms = published,
+					 .handed_ms = handed,
+					 .handed_to = cluster ? arena_strdup(a, cluster) : NULL};
 		l->manifest_known = manifest != NULL;
 		good = read_ranges(ranges, &l->ranges, &l->nranges, a) &&
 		       (!manifest || bytes_unhex(l->manifest, sizeof(l->manifest), manifest));
@@ -314,14 +319,9 @@ int topic_read(const char *path, struct state_topic *t, struct arena *a, struct 
 	return rc;
 }
 
-int note_write(const char *path, const struct state_note *n, struct error *err)
+/* For people: not synced, without a digest. */
+static int write_note(const char *path, json_t *json, struct error *err)
 {
-	json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o*}", "time_ms",
-				 (json_int_t)n->time_ms, "lag", (json_int_t)n->lag, "cut",
-				 (json_int_t)n->cut, "cut_age_ms", (json_int_t)n->cut_age_ms,
-				 "rate", n->rate, "loads", (json_int_t)n->loads, "events",
-				 (json_int_t)n->events, "rejected", (json_int_t)n->rejected,
-				 "parked", n->parked[0] ? json_string(n->parked) : NULL);
 	char *temp = mem_format("%s.temp", path);
 	int rc = json_dump_file(json, temp, JSON_INDENT(1)) || rename(temp, path)
 			 ? error_errno(err, "cannot write %s", path)
@@ -329,6 +329,18 @@ int note_write(const char *path, const struct state_note *n, struct error *err)
 	json_decref(json);
 	mem_free(temp);
 	return rc;
+}
+
+int note_write(const char *path, const struct state_note *n, struct error *err)
+{
+	return write_note(path,
+			  json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:o*}", "time_ms",
+				    (json_int_t)n->time_ms, "lag", (json_int_t)n->lag, "cut",
+				    (json_int_t)n->cut, "cut_age_ms", (json_int_t)n->cut_age_ms,
+				    "rate", n->rate, "loads", (json_int_t)n->loads, "events",
+				    (json_int_t)n->events, "rejected", (json_int_t)n->rejected,
+				    "parked", n->parked[0] ? json_string(n->parked) : NULL),
+			  err);
 }
 
 int note_read(const char *path, struct state_note *n, struct error *err)
@@ -354,6 +366,40 @@ int note_read(const char *path, struct state_note *n, struct error *err)
 					 .rejected = (uint64_t)rejected};
 	if (!rc)
 		snprintf(n->parked, sizeof(n->parked), "%s", parked);
+	json_decref(json);
+	return rc;
+}
+
+int applying_write(const char *path, const struct state_applying *n, struct error *err)
+{
+	return write_note(path,
+			  json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:s}", "time_ms",
+				    (json_int_t)n->time_ms, "upto", n->upto, "waiting",
+				    (json_int_t)n->waiting, "oldest_ms", (json_int_t)n->oldest_ms,
+				    "applied", (json_int_t)n->applied, "applied_ms",
+				    (json_int_t)n->applied_ms, "trouble", n->trouble),
+			  err);
+}
+
+int applying_read(const char *path, struct state_applying *n, struct error *err)
+{
+	json_t *json = NULL;
+	json_int_t time, waiting, oldest, applied, applied_ms;
+	const char *upto, *trouble;
+	int rc = read_json(path, &json, false, err);
+	if (!rc && json_unpack(json, "{s:I, s:s, s:I, s:I, s:I, s:I, s:s}", "time_ms", &time,
+			       "upto", &upto, "waiting", &waiting, "oldest_ms", &oldest, "applied",
+			       &applied, "applied_ms", &applied_ms, "trouble", &trouble))
+		rc = error_set(err, RC_DATA, "%s: found something else than a status", path);
+	if (!rc) {
+		*n = (struct state_applying){.time_ms = time,
+					     .waiting = (uint64_t)waiting,
+					     .oldest_ms = oldest,
+					     .applied = (uint64_t)applied,
+					     .applied_ms = applied_ms};
+		snprintf(n->upto, sizeof n->upto, "%s", upto);
+		snprintf(n->trouble, sizeof n->trouble, "%s", trouble);
+	}
 	json_decref(json);
 	return rc;
 }

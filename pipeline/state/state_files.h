@@ -17,5 +17,7 @@ int topic_write(const char *path, const struct state_topic *t, struct error *err
 int topic_read(const char *path, struct state_topic *t, struct arena *a, struct error *err);
 int note_write(const char *path, const struct state_note *n, struct error *err);
 int note_read(const char *path, struct state_note *n, struct error *err);
+int applying_write(const char *path, const struct state_applying *n, struct error *err);
+int applying_read(const char *path, struct state_applying *n, struct error *err);
 
 #endif

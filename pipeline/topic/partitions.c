@@ -42,6 +42,7 @@ struct part {
 	struct stream stream; /* in.state NULL: not opened yet */
 	char *dir, *prefix;
 	bool taken; /* by the group: to be closed */
+	bool held;  /* it was told that it is ours */
 	struct parking parking;
 	int64_t try_ms, delay_ms, say_ms;
 };
@@ -102,6 +103,8 @@ static struct part *part_new(struct share *s, int32_t id)
 
 static void part_free(struct part *p)
 {
+	if (p->held)
+		stream_held(&p->stream, p->dir, false);
 	ingest_close(&p->stream.in);
 	mem_free(p->stream.parent);
 	mem_free(p->prefix);
@@ -321,8 +324,11 @@ static int open_state(struct share *s, struct part *p, struct error *err)
 		ingest_close(in);
 		return try_again(s, p, err->msg);
 	}
-	if (!rc)
+	if (!rc) {
+		p->held = true;
+		stream_held(&p->stream, p->dir, true);
 		rc = stream_recover(&p->stream, err);
+	}
 	if (rc)
 		return rc;
 	/* who had it before may not have told */

@@ -49,11 +49,19 @@ bool stream_is_due(struct stream *s)
 	}
 	if (s->waiting_since == 0)
 		s->waiting_since = clock_seconds();
-	if (s->in.available >= limit) {
+	bool over = s->in.available >= limit;
+	bool due = over || (k->roll_s && clock_seconds() - s->waiting_since >= (double)k->roll_s);
+	if (!due || (s->opt->full && s->opt->full(s->opt->ctx)))
+		return false;
+	if (over)
 		shorten(&s->in, limit);
-		return true;
-	}
-	return k->roll_s && clock_seconds() - s->waiting_since >= (double)k->roll_s;
+	return true;
+}
+
+void stream_held(const struct stream *s, const char *state_dir, bool held)
+{
+	if (s->opt->holds)
+		s->opt->holds(s->opt->ctx, state_dir, s->prefix ? s->prefix : "", held);
 }
 
 static void tell_published(struct stream *s, const char *dir, const struct load_result *r)
@@ -207,6 +215,8 @@ int stream_run(const struct job *job, const struct stream_options *opt, struct p
 	if (rc == RC_OK && access(s.parent, W_OK | X_OK) < 0)
 		rc = error_set(err, RC_CONFIG, "cannot make loads in %s: %s", s.parent,
 			       strerror(errno));
+	if (rc == RC_OK)
+		stream_held(&s, opt->state_dir, true);
 	if (rc == RC_OK)
 		rc = stream_recover(&s, err);
 	if (rc == RC_OK)

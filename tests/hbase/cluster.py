@@ -131,8 +131,9 @@ def stop(process):
 class Cluster:
     """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
 
-    def __init__(self, folder, filesystem=None, region_servers=1):
-        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's."""
+    def __init__(self, folder, filesystem=None, region_servers=1, settings=None):
+        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's.  settings: more of hbase-site.xml."""
+        self.settings = settings or {}
         self.folder = pathlib.Path(folder)
         self.filesystem, self.region_servers = filesystem, region_servers
         self.master = None
@@ -192,6 +193,7 @@ class Cluster:
             "hbase.store.delete.expired.storefile": "false",
             "hbase.normalizer.period": 2147483647,
             "hbase.client.retries.number": 6,
+            **self.settings,
         }
         site(conf / "hbase-site.xml", settings)
         (conf / "log4j2.properties").write_text(LOG4J)
@@ -206,10 +208,7 @@ class Cluster:
         began = time.monotonic()
         for attempt in (1, 2):
             conf = self._configure()
-            with open(self.server_log, "w", encoding="utf-8") as log:
-                self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
-                                         f"--localRegionServers={self.region_servers}", "start",
-                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._start_server(conf, "w")
             if self.driver is not None:
                 stop(self.driver)
             with open(self.driver_log, "a", encoding="utf-8") as log:
@@ -222,6 +221,23 @@ class Cluster:
             if attempt == 2 or "BindException" not in self.server_log.read_text(errors="replace"):
                 raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
         self.start_seconds = time.monotonic() - began
+
+    def _start_server(self, conf, how):
+        with open(self.server_log, how, encoding="utf-8") as log:
+            self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
+                                     f"--localRegionServers={self.region_servers}", "start",
+                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def kill(self):
+        """ZooKeeper, master and region servers at once, as a power cut."""
+        self.server.kill()
+        self.server.wait()
+
+    def restart(self):
+        """On its ports and its data; it serves when this ends."""
+        self._start_server(self.folder / "conf", "a")
+        if not self._wait(time.monotonic() + START_SECONDS):
+            raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
 
     def _wait(self, deadline):
         """True when the cluster serves, False when the server ended."""

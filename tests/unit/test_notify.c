@@ -94,7 +94,7 @@ static void test_a_life(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
-	struct notify *n = notify_start(&m->gauges, &m->progress);
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_non_null(n);
 	assert_true(hears(m, "STATUS=waiting for the topic\n"));
 	assert_int_equal(stop_check(&err), RC_OK);
@@ -123,7 +123,7 @@ static void test_watchdog(void **state)
 	struct manager *m = *state;
 	struct error err;
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&m->gauges, &m->progress);
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_true(hears(m, "READY=1\n"));
 	for (int i = 0; i < 3; i++) {
 		forget(m);
@@ -143,7 +143,7 @@ static void test_a_watchdog_of_another_process(void **state)
 	struct manager *m = *state;
 	struct error err;
 	setenv("WATCHDOG_PID", "1", 1);
-	struct notify *n = notify_start(&m->gauges, &m->progress);
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_int_equal(stop_check(&err), RC_OK);
 	m->gauges.looked = 1;
 	assert_true(hears(m, "READY=1\n"));
@@ -164,7 +164,7 @@ static void test_a_manager_that_does_not_listen(void **state)
 	assert_int_equal(errno, EAGAIN);
 	close(fd);
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&m->gauges, &m->progress);
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	clock_sleep_ms(80);
 	forget(m);
 	assert_true(hears(m, "READY=1\n"));
@@ -179,7 +179,7 @@ static void test_abstract_names(void **state)
 	close(m->fd);
 	listen_at(m, name, (socklen_t)strlen(name));
 	m->gauges.looked = 1;
-	struct notify *n = notify_start(&m->gauges, &m->progress);
+	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_non_null(n);
 	assert_true(hears(m, "READY=1\n"));
 	notify_stop(n);
@@ -189,14 +189,14 @@ static void test_nobody_there(void **state)
 {
 	struct manager *m = *state;
 	unsetenv("NOTIFY_SOCKET");
-	assert_null(notify_start(&m->gauges, &m->progress));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
 	setenv("NOTIFY_SOCKET", "", 1);
-	assert_null(notify_start(&m->gauges, &m->progress));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
 	setenv("NOTIFY_SOCKET", "/nonexistent/socket", 1);
-	assert_null(notify_start(&m->gauges, &m->progress));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
 	char *longer = mem_format("/%0200d", 1);
 	setenv("NOTIFY_SOCKET", longer, 1);
-	assert_null(notify_start(&m->gauges, &m->progress));
+	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
 	mem_free(longer);
 	notify_stop(NULL);
 }

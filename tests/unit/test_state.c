@@ -93,9 +93,9 @@ static void test_load_after_load(void **state)
 	assert_string_equal(l[2].name, "00000003");
 	assert_true(l[2].ranges[0].start == 20 && l[2].read == 10 && l[2].rejected == 1);
 	assert_false(l[1].handed);
-	assert_int_equal(state_hand_over(s, "00000002", &err), 0);
-	assert_int_equal(state_hand_over(s, "00000002", &err), 0);
-	assert_int_equal(state_hand_over(s, "00000009", &err), RC_CONFIG);
+	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
+	assert_int_equal(state_hand_over(s, "00000002", NULL, &err), 0);
+	assert_int_equal(state_hand_over(s, "00000009", NULL, &err), RC_CONFIG);
 	state_close(s);
 	s = open_state(*state);
 	l = state_loads(s, &n);

@@ -1,0 +1,78 @@
+/*
+ * follow.h - the published loads of states, handed over to HBase in their order, each marked
+ *
+ * One follower is behind `stream --apply`, in a thread of the stream, and `apply --state`, in a
+ * process of its own (apply/README.md 6).
+ */
+#ifndef SALTMILL_FOLLOW_H
+#define SALTMILL_FOLLOW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "apply.h"
+#include "error.h"
+
+/* What can be seen from outside; any thread reads. */
+struct follow_gauges {
+	_Atomic uint64_t waiting;   /* loads that are published and not handed over */
+	_Atomic int64_t oldest_ms;  /* the oldest of them was published then; 0: there is none */
+	_Atomic uint64_t applied;   /* loads since the start */
+	_Atomic int64_t applied_ms; /* the last, by the wall clock; 0: none */
+	_Atomic uint64_t failures;  /* attempts that failed since the start */
+	_Atomic uint64_t stuck;	    /* states whose next load failed when it was tried last */
+	_Atomic int paused;	    /* nothing is read, as so many loads wait */
+};
+
+/* How long a load's folder stays behind its hand-over. */
+struct follow_keep {
+	enum { KEEP_ALL, KEEP_LOADS, KEEP_TIME } by;
+	uint64_t n; /* loads of each state, or seconds */
+};
+
+struct follow_options {
+	struct apply_options apply; /* of each load; dir and journal are not looked at */
+	struct follow_keep keep;
+	uint64_t max_waiting; /* follow_full from there on; 0: never */
+	struct follow_gauges *gauges;
+	/* Of the thread that follows.  say: what does not go as it should, and that it does again
+	 */
+	void (*say)(void *ctx, const char *sentence);
+	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r);
+	void *ctx;
+	/* apply_run, but for a test's */
+	int (*run)(struct apply_result *out, const struct apply_options *opt, struct error *err);
+};
+
+struct follow;
+/* opt, with what it points to, must outlive it. */
+struct follow *follow_new(const struct follow_options *opt);
+/* Nobody may be following.  NULL is fine. */
+void follow_free(struct follow *f);
+
+/*
+ * The loads of the state in dir are followed from now on, or are not any more; the one that is
+ * being handed over is finished.  prefix: of their names.  Any thread.
+ */
+void follow_add(struct follow *f, const char *dir, const char *prefix);
+void follow_drop(struct follow *f, const char *dir);
+/* All states of dir, which may be shared: also those of partitions that come later. */
+void follow_all(struct follow *f, const char *dir);
+/* Look at the states now: a load was published, says who made it.  Any thread. */
+void follow_look(struct follow *f);
+/* Do as many loads wait as may?  Any thread; says so when it becomes true and when it ends. */
+bool follow_full(struct follow *f);
+
+/*
+ * Hand over what waits, load after load, in this thread: forever, until RC_STOPPED; a failure is
+ * said and the load tried again, for ever, with waits that grow (backoff.h), while those of other
+ * states go on.  Or once: until nothing waits (RC_OK) or one load fails.
+ */
+int follow_run(struct follow *f, bool forever, struct error *err);
+/* The former, in a thread of its own. */
+int follow_start(struct follow *f, struct error *err);
+/* End it: as a signal would, so that a load that is on its way is not waited for. */
+void follow_stop(struct follow *f);
+
+#endif

@@ -1,0 +1,476 @@
+/*
+ * follow.c - one load after the other into HBase, for as many states as there are
+ *
+ * What a load goes through, and what a crash between two steps leaves, is apply/README.md 6.
+ */
+#include "follow.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backoff.h"
+#include "clock.h"
+#include "crash.h"
+#include "io.h"
+#include "lane.h"
+#include "mem.h"
+#include "pool.h"
+#include "shared_state.h"
+
+#define LOOK_MS	     200
+#define SAY_AGAIN_MS 60000
+#define BUSY_TRIES   4 /* another process may be at it for a moment */
+
+struct follow {
+	const struct follow_options *opt;
+	pthread_mutex_t lock; /* what follows, and the lanes */
+	pthread_cond_t wake;
+	struct lane *lanes;
+	char *all; /* follow_all; NULL: lanes are added one by one */
+	char said[sizeof(((struct error *)0)->msg)]; /* of looking; "": nothing is wrong */
+	int64_t said_ms;
+	bool stop, started;
+	pthread_t thread;
+};
+
+static void say(const struct follow *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct follow *f, const char *fmt, ...)
+{
+	va_list ap;
+	if (!f->opt->say)
+		return;
+	va_start(ap, fmt);
+	char *text = mem_vformat(fmt, ap);
+	va_end(ap);
+	f->opt->say(f->opt->ctx, text);
+	mem_free(text);
+}
+
+/* --- life --- */
+
+struct follow *follow_new(const struct follow_options *opt)
+{
+	struct follow *f = mem_calloc(1, sizeof *f);
+	f->opt = opt;
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->wake, NULL);
+	return f;
+}
+
+void follow_free(struct follow *f)
+{
+	if (!f)
+		return;
+	while (f->lanes) {
+		struct lane *next = f->lanes->next;
+		lane_free(f->lanes);
+		f->lanes = next;
+	}
+	pthread_cond_destroy(&f->wake);
+	pthread_mutex_destroy(&f->lock);
+	mem_free(f->all);
+	mem_free(f);
+}
+
+/* --- the lanes; the lock is held --- */
+
+static void count(struct follow *f)
+{
+	struct follow_gauges *g = f->opt->gauges;
+	uint64_t waiting = 0, stuck = 0;
+	int64_t oldest = 0;
+	for (const struct lane *l = f->lanes; l; l = l->next) {
+		waiting += l->waiting.n;
+		stuck += l->said[0] != 0;
+		if (l->waiting.n && (!oldest || l->waiting.item[0].published_ms < oldest))
+			oldest = l->waiting.item[0].published_ms;
+	}
+	g->waiting = waiting;
+	g->oldest_ms = oldest;
+	g->stuck = stuck;
+	if (g->paused && waiting < f->opt->max_waiting) {
+		g->paused = 0;
+		say(f, "%llu loads wait for HBase: reading goes on", (unsigned long long)waiting);
+	}
+}
+
+bool follow_full(struct follow *f)
+{
+	struct follow_gauges *g = f->opt->gauges;
+	uint64_t waiting = g->waiting;
+	if (!f->opt->max_waiting || waiting < f->opt->max_waiting)
+		return false;
+	if (!atomic_exchange(&g->paused, 1))
+		say(f,
+		    "%llu loads wait for HBase, as many as --max-unapplied lets: no more is read "
+		    "until one is in; Kafka keeps the rest",
+		    (unsigned long long)waiting);
+	return true;
+}
+
+static struct lane *find(struct follow *f, const char *dir)
+{
+	struct lane *l = f->lanes;
+	while (l && strcmp(l->dir, dir) != 0)
+		l = l->next;
+	return l;
+}
+
+static void add(struct follow *f, const char *dir, const char *prefix)
+{
+	struct lane *l = find(f, dir), **at = &f->lanes;
+	if (l) {
+		l->dropped = false;
+		return;
+	}
+	while (*at)
+		at = &(*at)->next;
+	*at = lane_new(dir, prefix);
+}
+
+static void sweep_dropped(struct follow *f)
+{
+	for (struct lane **at = &f->lanes; *at;) {
+		struct lane *l = *at;
+		if (!l->dropped || l->busy) {
+			at = &l->next;
+			continue;
+		}
+		*at = l->next;
+		lane_free(l);
+	}
+}
+
+void follow_add(struct follow *f, const char *dir, const char *prefix)
+{
+	pthread_mutex_lock(&f->lock);
+	add(f, dir, prefix);
+	pthread_mutex_unlock(&f->lock);
+	follow_look(f);
+}
+
+void follow_drop(struct follow *f, const char *dir)
+{
+	pthread_mutex_lock(&f->lock);
+	struct lane *l = find(f, dir);
+	if (l)
+		l->dropped = true;
+	sweep_dropped(f);
+	count(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void follow_all(struct follow *f, const char *dir)
+{
+	pthread_mutex_lock(&f->lock);
+	f->all = mem_strdup(dir);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static int find_states(struct follow *f, struct error *err)
+{
+	bool is_shared;
+	int32_t end = 0;
+	int rc = shared_is(f->all, &is_shared, err);
+	if (!rc && !is_shared)
+		add(f, f->all, "");
+	if (!rc && is_shared)
+		rc = shared_folders(f->all, &end, err);
+	for (int32_t p = 0; !rc && p < end; p++) {
+		bool there;
+		char *dir = shared_dir(f->all, p), *prefix = mem_format("p%05d/", p);
+		rc = io_exists(dir, &there, err);
+		if (!rc && there)
+			add(f, dir, prefix);
+		mem_free(prefix);
+		mem_free(dir);
+	}
+	return rc;
+}
+
+static int look(struct follow *f, struct error *err)
+{
+	struct error bad;
+	int rc = f->all ? find_states(f, err) : RC_OK;
+	for (struct lane *l = f->lanes; l; l = l->next) {
+		int own = lane_look(l, &f->opt->keep, &bad);
+		if (own && !rc)
+			*err = bad;
+		rc = rc ? rc : own;
+	}
+	count(f);
+	return rc;
+}
+
+void follow_look(struct follow *f)
+{
+	struct error ignored; /* the follower comes to it, too */
+	pthread_mutex_lock(&f->lock);
+	look(f, &ignored);
+	pthread_cond_signal(&f->wake);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* The lane whose load has waited longest, and may be tried now. */
+static struct lane *next_lane(struct follow *f)
+{
+	struct lane *found = NULL;
+	int64_t now = clock_ms();
+	for (struct lane *l = f->lanes; l; l = l->next)
+		if (l->waiting.n && !l->dropped && l->state && l->try_ms <= now &&
+		    (!found ||
+		     l->waiting.item[0].published_ms < found->waiting.item[0].published_ms))
+			found = l;
+	return found;
+}
+
+/* --- one load; the lock is not held --- */
+
+static int check_folder(const struct lane *l, const struct item *i, struct error *err)
+{
+	uint8_t digest[16];
+	uint64_t size;
+	bool there;
+	char *path = mem_format("%s/manifest.json", i->dir);
+	int rc = io_exists(path, &there, err);
+	if (!rc && !there)
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s is gone; put it back, or say that it is in HBase: `saltmill loads "
+			"--state %s --loaded %s`",
+			i->dir, l->dir, i->name);
+	if (!rc)
+		rc = io_digest_file(path, digest, &size, err);
+	if (!rc && i->manifest_known && memcmp(digest, i->manifest, sizeof digest) != 0)
+		rc = error_set(err, RC_DATA, "%s was changed since the load was published", path);
+	mem_free(path);
+	return rc;
+}
+
+static int mark(struct follow *f, struct lane *l, const struct item *i,
+		const struct apply_result *r, struct error *err)
+{
+	crash_at("follow-applied");
+	pthread_mutex_lock(&f->lock);
+	int rc = l->state ? RC_OK : lane_look(l, &f->opt->keep, err);
+	if (!rc)
+		rc = state_hand_over(l->state, i->name, r->cluster_id, err);
+	pthread_mutex_unlock(&f->lock);
+	crash_at("follow-marked");
+	return rc;
+}
+
+/* *ours: it was not marked before. */
+static int hand(struct follow *f, struct lane *l, const struct item *i, bool *ours,
+		struct error *err)
+{
+	struct apply_options one = f->opt->apply;
+	struct apply_result r = {0};
+	bool handed = false;
+	int fd, rc = state_handing(l->dir, &fd, err);
+	if (rc)
+		return rc;
+	/* only now nobody else can do it in the meantime, and remove its folder */
+	rc = state_is_handed(l->dir, i->name, &handed, err);
+	*ours = !handed;
+	if (!rc && !handed)
+		rc = check_folder(l, i, err);
+	if (!rc && !handed) {
+		one.dir = i->dir;
+		one.journal = NULL;
+		rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
+		if (!rc)
+			rc = mark(f, l, i, &r, err);
+		if (!rc && f->opt->applied) {
+			char *name = mem_format("%s%s", l->prefix, i->name);
+			f->opt->applied(f->opt->ctx, name, i->dir, &r);
+			mem_free(name);
+		}
+		apply_release(&r);
+	}
+	close(fd);
+	return rc;
+}
+
+/* --- what became of it; the lock is held --- */
+
+static void failed(struct follow *f, struct lane *l, const struct item *i, const struct error *err)
+{
+	bool busy = err->code == RC_BUSY, lasts = err->code == RC_CONFIG || err->code == RC_DATA;
+	int64_t now = clock_ms();
+	l->try_ms = now + backoff_ms(l->attempt++);
+	if (!busy)
+		f->opt->gauges->failures++;
+	if (busy && l->attempt < BUSY_TRIES)
+		return;
+	bool again = strcmp(l->said, err->msg) == 0;
+	if (again && now - l->said_ms < SAY_AGAIN_MS)
+		return;
+	snprintf(l->said, sizeof l->said, "%s", err->msg);
+	l->said_ms = now;
+	say(f, "load %s%s %s: %s; it is tried again, and the loads behind it wait", l->prefix,
+	    i->name, lasts ? "cannot be handed over" : "waits for HBase", err->msg);
+}
+
+static void succeeded(struct follow *f, struct lane *l, const struct item *i, bool ours)
+{
+	struct follow_gauges *g = f->opt->gauges;
+	if (l->said[0])
+		say(f, "load %s%s is in HBase, after %u attempts that failed", l->prefix, i->name,
+		    l->attempt);
+	l->attempt = 0;
+	l->try_ms = 0;
+	l->said[0] = 0;
+	if (ours) {
+		l->applied++;
+		l->applied_ms = clock_wall_ms();
+		g->applied++;
+		g->applied_ms = l->applied_ms;
+	}
+	lane_in(l, &f->opt->keep);
+}
+
+/* --- the loop --- */
+
+/* RC_END: nothing can be handed over now. */
+static int hand_next(struct follow *f, struct error *err)
+{
+	pthread_mutex_lock(&f->lock);
+	struct lane *l = next_lane(f);
+	struct item i = l ? item_copy(&l->waiting.item[0]) : (struct item){0};
+	if (l)
+		l->busy = true;
+	pthread_mutex_unlock(&f->lock);
+	if (!l)
+		return RC_END;
+	bool ours = false;
+	int rc = hand(f, l, &i, &ours, err);
+	pthread_mutex_lock(&f->lock);
+	l->busy = false;
+	if (!rc)
+		succeeded(f, l, &i, ours);
+	else if (rc != RC_STOPPED)
+		failed(f, l, &i, err);
+	sweep_dropped(f);
+	count(f);
+	pthread_mutex_unlock(&f->lock);
+	item_release(&i);
+	return rc;
+}
+
+static void remove_old(struct follow *f)
+{
+	struct error err;
+	struct item i;
+	for (bool more = f->opt->keep.by != KEEP_ALL; more;) {
+		more = false;
+		pthread_mutex_lock(&f->lock);
+		for (struct lane *l = f->lanes; l && !more; l = l->next)
+			more = lane_removal(l, &f->opt->keep, &i);
+		pthread_mutex_unlock(&f->lock);
+		if (more && item_remove(&i, &err))
+			say(f, "%s; what is left of the load is removed when this is started anew",
+			    err.msg);
+		if (more)
+			item_release(&i);
+	}
+}
+
+static void note_all(struct follow *f)
+{
+	pthread_mutex_lock(&f->lock);
+	for (struct lane *l = f->lanes; l; l = l->next)
+		lane_note(l, false);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* As stop_check, which tells a watchdog (notify.h) that the stream is alive: that is not ours to
+ * say. */
+static int stopped(struct error *err)
+{
+	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
+}
+
+/* Until something may have come. */
+static int rest(struct follow *f, struct error *err)
+{
+	struct timespec until = clock_deadline(LOOK_MS);
+	pthread_mutex_lock(&f->lock);
+	if (!f->stop)
+		pthread_cond_timedwait(&f->wake, &f->lock, &until);
+	bool stop = f->stop;
+	pthread_mutex_unlock(&f->lock);
+	return stop ? error_set(err, RC_STOPPED, "stopped") : stopped(err);
+}
+
+/* A state that cannot be read does not keep the loads of others waiting. */
+static int look_again(struct follow *f, bool forever, struct error *err)
+{
+	int64_t now = clock_ms();
+	pthread_mutex_lock(&f->lock);
+	int rc = look(f, err);
+	pthread_mutex_unlock(&f->lock);
+	if (!rc || !forever) {
+		f->said[0] = 0;
+		return rc;
+	}
+	if (strcmp(f->said, err->msg) != 0 || now - f->said_ms > SAY_AGAIN_MS) {
+		snprintf(f->said, sizeof f->said, "%s", err->msg);
+		f->said_ms = now;
+		say(f, "cannot look for loads to hand over: %s; tried again", err->msg);
+	}
+	return RC_OK;
+}
+
+int follow_run(struct follow *f, bool forever, struct error *err)
+{
+	int rc = stopped(err);
+	while (rc == RC_OK) {
+		rc = look_again(f, forever, err);
+		if (rc)
+			break;
+		rc = hand_next(f, err);
+		bool idle = rc != RC_OK;
+		if (rc == RC_END || (rc && rc != RC_STOPPED && forever))
+			rc = forever ? RC_OK : RC_END;
+		remove_old(f);
+		note_all(f);
+		if (rc == RC_OK && idle)
+			rc = rest(f, err);
+		else if (rc == RC_OK)
+			rc = stopped(err);
+	}
+	return rc == RC_END ? RC_OK : rc;
+}
+
+static void *run_thread(void *ctx)
+{
+	struct error ignored; /* it ends by being stopped alone */
+	follow_run(ctx, true, &ignored);
+	return NULL;
+}
+
+int follow_start(struct follow *f, struct error *err)
+{
+	if (pthread_create(&f->thread, NULL, run_thread, f) != 0)
+		return error_set(err, RC_IO, "cannot start a thread");
+	f->started = true;
+	return RC_OK;
+}
+
+void follow_stop(struct follow *f)
+{
+	if (!f || !f->started)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	if (!stop_flag) /* calls to servers look at it alone */
+		stop_flag = SIGTERM;
+	pthread_cond_signal(&f->wake);
+	pthread_mutex_unlock(&f->lock);
+	pthread_join(f->thread, NULL);
+	f->started = false;
+}

@@ -1,0 +1,60 @@
+/*
+ * lane.h - the loads of one state that wait for HBase, and those whose folders are kept behind it
+ *
+ * Nothing here is safe for threads: the follower's lock is held around it.
+ */
+#ifndef SALTMILL_FOLLOW_LANE_H
+#define SALTMILL_FOLLOW_LANE_H
+
+#include "follow.h"
+#include "state.h"
+
+struct item {
+	char *name, *dir; /* owned */
+	int64_t published_ms, handed_ms;
+	bool manifest_known;
+	uint8_t manifest[16];
+	bool left; /* kept: its removal has begun already */
+};
+struct items { /* oldest first */
+	struct item *item;
+	size_t n, room;
+};
+
+struct lane {
+	struct lane *next;
+	char *dir, *prefix;
+	struct state *state; /* only looked at; NULL: not open */
+	int64_t opened_ms;
+	char newest[24]; /* load that was seen */
+	struct items waiting, kept;
+	bool busy, dropped;
+	unsigned attempt;			     /* of the first that waits */
+	int64_t try_ms;				     /* not before */
+	char said[sizeof(((struct error *)0)->msg)]; /* why it is not in; "": nothing is wrong */
+	int64_t said_ms;
+	struct state_applying noted;
+	uint64_t applied;
+	int64_t applied_ms;
+};
+
+struct lane *lane_new(const char *dir, const char *prefix);
+void lane_free(struct lane *l);
+/* See the loads that were published since. */
+int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err);
+/* The first that waits is in HBase since now: no more it waits, its folder is kept. */
+void lane_in(struct lane *l, const struct follow_keep *keep);
+/* False: no folder is to be removed now.  The item is the caller's (item_release). */
+bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *out);
+/* For `saltmill status`; now: however short ago the last one was. */
+void lane_note(struct lane *l, bool now);
+
+/*
+ * Remove a load's folder and the journal of its hand-over; a crash at any moment leaves the folder
+ * whole, or such that the next call ends it.
+ */
+int item_remove(const struct item *i, struct error *err);
+struct item item_copy(const struct item *i);
+void item_release(struct item *i);
+
+#endif

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""Events through a real Kafka into a real HBase on HDFS, with kills on both sides: make soak ARGS=hbase [EVENTS=1000000].
+
+`saltmill stream --apply` does all the work, and creates the table.  The first half of the events comes without
+faults, for how long an event takes to be seen; then saltmill is killed (-9) at random moments, and HBase (ZooKeeper,
+master and both region servers at once), or it is stopped for some seconds.  At the end the table, scanned by HBase's
+own client, is held against what Kafka's own client reads.  The last line has the figures.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "hbase")]
+
+from broker import Broker  # noqa: E402  (needs the path above)
+from cluster import Cluster  # noqa: E402
+from hdfs import Hdfs  # noqa: E402
+from oracle import Cells  # noqa: E402
+
+PARTITIONS = 4
+KEEP = 3
+SETTLE_SECONDS = 300
+ROLL_SECONDS = 2  # of the million
+USER = "ann"  # no superuser of HDFS
+JOB = """\
+source:
+  kafka:
+    brokers: {brokers}
+    topic: {topic}
+    format: json
+    group: {topic}
+    start: earliest
+    roll: {{time: {roll}s}}
+fields:
+  ts: {{type: time, unit: ms, from: $timestamp}}
+tables:
+  - name: {table}
+    rowkey: [{{field: $partition, as: text, terminator: '-'}}, {{field: $offset, as: text}}]
+    timestamp: ts
+    families: {{f: {{compression: NONE}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: file, file: keys.txt}}
+"""
+
+
+class Failure(Exception):
+    """Something happened that no fault explains."""
+
+
+def share(sorted_values, percent):
+    return sorted_values[min(len(sorted_values) - 1, len(sorted_values) * percent // 100)] if sorted_values else 0.0
+
+
+class Campaign:
+    """One topic into one table; where(Campaign).run() ends with differences, [] is good."""
+
+    def __init__(self, saltmill, kafka, hbase, hdfs, folder, table, seed, roll=1):
+        self.saltmill, self.kafka, self.hbase, self.folder, self.table = saltmill, kafka, hbase, folder, table
+        self.chance, self.roll = random.Random(seed), roll
+        folder.mkdir(exist_ok=True)
+        (folder / "keys.txt").write_text("1-\n2-\n3-\n")
+        self.job, self.state = folder / "job.yaml", folder / "state"
+        self.job.write_text(JOB.format(brokers=kafka.brokers, topic=table, table=table, roll=roll))
+        self.upload = hdfs.url(f"/bulk/{USER}") if hdfs else None
+        self.log = open(folder / "stream.log", "w+", encoding="utf-8")
+        self.faults = collections.Counter()
+        self.process, self.sent, self.quiet = None, 0, 0
+        kafka.create(table, PARTITIONS)
+
+    # --- the program ---
+
+    def start(self):
+        upload = ["--user", USER, "--upload", self.upload] if self.upload else []
+        self.process = subprocess.Popen(
+            [self.saltmill, "stream", self.job, "--state", self.state, "--memory", "64M", "--quiet", "--create",
+             "--apply", self.hbase.master, "--keep", str(KEEP), *upload], stdout=self.log, stderr=self.log)
+
+    def said(self):
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text(encoding="utf-8")[-3000:]
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise Failure(f"the stream ended with {self.process.returncode}:\n{self.said()}")
+
+    def ask(self, command):
+        done = subprocess.run([self.saltmill, command, "--state", self.state, "--json"], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            raise Failure(f"{command}: {done.returncode} {done.stderr}{done.stdout[-500:]}")
+        return [json.loads(line) for line in done.stdout.splitlines()] if command == "loads" else json.loads(done.stdout)
+
+    def loads(self):
+        return [l for l in self.ask("loads") if not l["seek"]]
+
+    # --- events ---
+
+    def produce(self, count, rate):
+        """In time, with the moment as their timestamp; some in transactions that are aborted, which count for nothing."""
+        begin = time.monotonic()
+        first = self.sent
+        while self.sent < first + count:
+            due = int((time.monotonic() - begin) * rate) - (self.sent - first)
+            if due < min(rate / 8, first + count - self.sent):
+                time.sleep(0.02)
+                continue
+            n, at = min(due, first + count - self.sent), int(time.time() * 1000)
+            batch = [(self.chance.randrange(PARTITIONS), None, b'{"v":"x%d"}' % (self.sent + i), at) for i in range(n)]
+            self.kafka.produce(self.table, batch, "lz4")
+            if self.chance.random() < 0.1:
+                self.kafka.produce(self.table, batch[:20], transaction=self.table, commit=False)
+            self.sent += n
+
+    # --- faults ---
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.start()
+
+    def stop_hbase(self):
+        self.hbase.server.send_signal(signal.SIGSTOP)
+        time.sleep(self.chance.uniform(1, 4))
+        self.hbase.server.send_signal(signal.SIGCONT)
+
+    def kill_hbase(self):
+        self.hbase.kill()
+        time.sleep(self.chance.uniform(0, 3))
+        self.hbase.restart()
+
+    def fault(self, name, act):
+        act()
+        self.faults[name] += 1
+
+    # --- the end ---
+
+    def settle(self):
+        """No more faults: all that came in is in HBase, in time."""
+        ends = [high for _, high in self.kafka.ends(self.table)]
+        end = time.monotonic() + SETTLE_SECONDS
+        while True:
+            self.check_alive()
+            with contextlib.suppress(Failure):  # a load may just be removed
+                status = self.ask("status")
+                if [p["offset"] for p in status.get("positions", [])] == ends and all(l["loaded"] for l in self.loads()):
+                    return
+            if time.monotonic() > end:
+                raise Failure(f"not settled, {status}:\n{self.said()}")
+            time.sleep(0.3)
+
+    def finish(self):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(30):
+            raise Failure(f"ended with {self.process.returncode}:\n{self.said()}")
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def check_loads(self):
+        """Ranges touch, each load is in the same cluster, folders went but for those that are kept."""
+        loads, at, applied = self.loads(), {}, 0
+        for l in loads:
+            assert l["loaded"] and l["applied_to"] and l["applied_ms"] >= l["published_ms"] >= applied - 10, l
+            applied = l["published_ms"]
+            for r in l["offsets"]:
+                assert at.get(r["partition"], 0) == r["start"], l
+                at[r["partition"]] = r["end"]
+        times = [l["applied_ms"] for l in loads]
+        assert times == sorted(times), "loads were not handed over in order"
+        assert len({l["applied_to"] for l in loads}) == 1
+        left = sorted(p.name for p in (self.state / "published").iterdir())
+        kept = [l["load"] for l in loads[-KEEP:]]
+        assert left == sorted(kept + [f"{name}.saltmill-apply" for name in kept]), left
+        return loads
+
+    def seconds_to_see(self, loads, records):
+        """Of each event, in the order of their timestamps: from its timestamp to the mark of its load."""
+        ranges = collections.defaultdict(list)
+        for l in loads:
+            for r in l["offsets"]:
+                ranges[r["partition"]].append((r["end"], l["applied_ms"]))
+        waits, at = [], collections.Counter()
+        for (partition, offset), (_, _, ts) in sorted(records.items()):
+            while ranges[partition][at[partition]][0] <= offset:
+                at[partition] += 1
+            waits.append((ts, (ranges[partition][at[partition]][1] - ts) / 1000))
+        return [seconds for _, seconds in sorted(waits)]
+
+    def differences(self, records):
+        expected = Cells()
+        for (partition, offset), (_, v, ts) in records.items():
+            expected.add(f"{partition}-{offset}".encode(), [("f", b"v", ts, json.loads(v)["v"].encode())])
+        scan = self.folder / "scan"
+        counts = self.hbase.scan(self.table, out=str(scan), raw=True)
+        found = expected.differences(scan)
+        if counts != {"rows": self.sent, "cells": self.sent}:
+            found.append(f"{counts}, {self.sent} were sent")
+        return found
+
+    def run(self, events, rate, faults):
+        """faults: a list of (name, function); the first half of the events comes without any."""
+        self.start()
+        try:
+            self.produce(10, 1000)  # HBase takes its time to make the table
+            self.settle()
+            first, self.quiet = self.sent, events // 2
+            self.produce(self.quiet, rate)
+            producer = threading.Thread(target=self.produce, args=(events - self.quiet, rate))
+            producer.start()
+            self.chance.shuffle(faults)
+            for name, act in faults:
+                time.sleep(self.chance.uniform(0.3, 3 * self.roll))
+                self.check_alive()
+                self.fault(name, act)
+            producer.join()
+            self.settle()
+            self.finish()
+        finally:
+            self.stop()
+        records = self.kafka.records(self.table)
+        loads = self.check_loads()
+        waits = self.seconds_to_see(loads, records)
+        quiet = sorted(waits[first:first + self.quiet])
+        line = (f"{self.sent:,} events in {len(loads)} loads, {sum(self.faults.values())} faults ("
+                + ", ".join(f"{n} {name}" for name, n in sorted(self.faults.items())) +
+                f"); event to visible with roll {self.roll} s: without faults half below {share(quiet, 50):.1f} s, 99 % below "
+                f"{share(quiet, 99):.1f} s, with them 99 % of all below {share(sorted(waits), 99):.1f} s")
+        return self.differences(records), line, share(quiet, 99)
+
+
+def main():
+    events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    rate = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
+    saltmill = pathlib.Path(os.environ.get("SALTMILL") or HERE.parent.parent / "build" / "saltmill").resolve()
+    start = time.monotonic()
+    print(f"soak of {events:,} events into HBase, {rate} a second, seed {seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="saltmill-soak-") as name:
+        folder = pathlib.Path(name)
+        with Broker(folder / "broker") as kafka, Hdfs(folder / "hdfs") as hdfs, \
+                Cluster(folder / "hbase", hdfs.fs, region_servers=2, settings={"zookeeper.session.timeout": 10000}) as hbase:
+            hdfs.make_dirs("/bulk", "1777")
+            one = Campaign(saltmill, kafka, hbase, hdfs, folder / "rig", "soak", seed, ROLL_SECONDS)
+            faults = [("kills of saltmill", one.kill)] * 14 + [("kills of HBase", one.kill_hbase)] * 6 + \
+                     [("stops of HBase", one.stop_hbase)] * 3
+            wrong, line, slow = one.run(events, rate, faults)
+    late = slow > ROLL_SECONDS + 5
+    print("\n".join(wrong[:20]))
+    print(f"soak into HBase of {time.monotonic() - start:.0f} s, seed {seed}: {line}; "
+          f"{'the table is the topic' if not wrong else f'{len(wrong)} DIFFERENCES'}{', TOO LATE' if late else ''}")
+    return 1 if wrong or late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

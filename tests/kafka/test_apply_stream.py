@@ -1,0 +1,90 @@
+"""`stream --apply` and `apply --state --follow`: what Kafka has is in HBase, whoever dies meanwhile.
+
+The judges are Kafka's and HBase's own clients; soak_hbase.py is the same for a million events.
+"""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+
+from cluster import free_ports
+from soak_hbase import Campaign
+
+
+def metrics(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        return dict(re.findall(r"^(saltmill_\w+) (\S+)$", answer.read().decode(), re.M))
+
+
+def test_stream_into_live_hbase(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
+    """A sample of `make soak ARGS=hbase`: saltmill is killed, HBase stands still."""
+    one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "applied", seed=16)
+    faults = [("kills of saltmill", one.kill)] * 6 + [("stops of HBase", one.stop_hbase)] * 2
+    wrong, line, _ = one.run(6000, 500, faults)
+    print(line)
+    assert wrong == [], "\n".join(wrong[:20])
+
+
+def wait_for(what, seconds=60):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
+    """The table is missing: one sentence, what waits is seen everywhere, reading pauses; then it is made, and all goes in."""
+    one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "followed", seed=17)
+    (port,) = free_ports(1)
+    hbase = ["--hbase", hbase_on_hdfs.master, "--user", "ann", "--upload", hdfs.url("/bulk/ann")]
+    stream = subprocess.Popen([saltmill, "stream", one.job, "--state", one.state, "--memory", "64M", "--apply", hbase[1],
+                               *hbase[2:], "--max-unapplied", "2", "--metrics", f"127.0.0.1:{port}"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        for _ in range(3):
+            before = len(one.loads()) if (one.state / "loads").exists() else 0
+            one.produce(100, 10000)
+            if before < 2:
+                wait_for(lambda: (one.state / "loads").exists() and len(one.loads()) > before)
+        wait_for(lambda: metrics(port)["saltmill_reading_paused"] == "1")
+        seen = metrics(port)
+        assert seen["saltmill_unapplied_loads"] == "2" and float(seen["saltmill_oldest_unapplied_age_seconds"]) > 0
+        assert seen["saltmill_stuck_states"] == "1" and seen["saltmill_applied_loads_total"] == "0"
+        assert float(seen["saltmill_lag_offsets"]) >= 100
+        wait_for(lambda: one.ask("status")["apply"].get("trouble"))
+        assert one.ask("status")["apply"]["unapplied"] == 2
+        text = subprocess.run([saltmill, "status", "--state", one.state], capture_output=True, text=True, check=True).stdout
+        assert re.search(r"HBase, seen .*: 2 loads are not in it.*\n  WAITS: .*no table followed", text), text
+        stream.send_signal(signal.SIGTERM)
+        _, said = stream.communicate(timeout=20)
+    finally:
+        stream.kill()
+        stream.wait()
+    assert stream.returncode == 3, said
+    assert said.count("cannot be handed over: ") == 1 and "--create makes it" in said, said
+    assert said.count("no more is read until one is in") == 1, said
+
+    once = [saltmill, "apply", "--state", one.state, *hbase]
+    done = subprocess.run(once, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "no table followed" in done.stderr, done.stderr
+    follower = subprocess.Popen([*once, "--create", "--follow", "--json", "--keep", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert [json.loads(follower.stdout.readline())["applied"] for _ in range(2)] == [l["load"] for l in one.loads()]
+        subprocess.run([saltmill, "load", one.job, "--state", one.state, "-o", tmp_path / "by-hand"], check=True,
+                       capture_output=True, timeout=60)
+        made = json.loads(follower.stdout.readline())
+        assert made["applied"] == one.loads()[2]["load"] and made["cells"] == 100
+        assert pathlib.Path(made["output"]) == tmp_path / "by-hand"
+        wait_for(lambda: not (tmp_path / "by-hand").exists())
+        follower.send_signal(signal.SIGTERM)
+        assert follower.wait(20) == 0
+    finally:
+        follower.kill()
+        follower.wait()
+    assert one.differences(kafka.records(one.table)) == []
+    assert [l["loaded"] for l in one.loads()] == [True] * 3
+    assert list((one.state / "published").iterdir()) == []
