@@ -79,7 +79,7 @@ static void set_found(json_t *out, const char *sentence)
 		set_text(out, "found", found, len);
 	}
 	expected += strlen("expected ");
-	set_text(out, "expected", expected, strlen(expected));
+	set_text(out, "expected", expected, strcspn(expected, "\n"));
 }
 
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err)
