@@ -18,9 +18,12 @@ import hashlib
 import json
 import os
 import pathlib
+import random
 import selectors
+import shutil
 import socket
 import subprocess
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -59,11 +62,20 @@ class HBaseError(Exception):
 
 
 def free_ports(count):
-    """Ports that were free at the same moment."""
-    sockets = [socket.socket() for _ in range(count)]
+    """Ports that were free at the same moment; none that the system gives to connections: suites run side by side."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
+        own = range(10000, min(int(f.read().split()[0]), 32768))
+    sockets = []
     try:
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
+        while len(sockets) < count:
+            s = socket.socket()
+            sockets.append(s)
+            while True:
+                try:
+                    s.bind(("127.0.0.1", random.SystemRandom().choice(own) if len(own) > 1000 else 0))
+                    break
+                except OSError:
+                    pass  # taken: another one
         return [s.getsockname()[1] for s in sockets]
     finally:
         for s in sockets:
@@ -100,12 +112,17 @@ def driver_classes():
     key = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     out = CACHE / "classes" / key
     if not (out / "Driver.class").exists():
-        out.mkdir(parents=True, exist_ok=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part = tempfile.mkdtemp(dir=out.parent)
         done = subprocess.run(
-            ["javac", "-nowarn", "-proc:none", "-cp", ":".join(jars()), "-d", str(out),
+            ["javac", "-nowarn", "-proc:none", "-cp", ":".join(jars()), "-d", part,
              str(source)], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise HBaseError("javac failed:\n" + done.stderr)
+        try:
+            os.rename(part, out)
+        except OSError:  # another suite has done so meanwhile
+            shutil.rmtree(part)
     return str(out)
 
 
