@@ -186,15 +186,15 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 
 # room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
 define ROOMS
-base: bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
+base: who bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
 encoding: encoding codes date zone | bytes error mem reject
-cluster: hbase | bytes cell text clock backoff error mem pool description splits table
+cluster: hbase precheck | bytes cell text clock backoff error mem pool description splits table who
 follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state
-apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table
+apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table precheck units
 hfile: hfile | bytes cell error table mem io pool hash crc32c late
 query: query published filter | bytes cell error text mem hfile table job publish pattern
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
-storage: storage | bytes error mem io pool text clock backoff xxhash_fast crc32c late
+storage: storage | who bytes error mem io pool text clock backoff xxhash_fast crc32c late
 job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
 source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern late
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
@@ -203,7 +203,7 @@ row: row | bytes cell text error reject mem hash encoding job key key_numbers ev
 sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish plan_settings half_reports sent_files | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
-pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
+pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | precheck clock hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
 load: load | storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source

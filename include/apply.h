@@ -57,6 +57,8 @@ struct apply_result {
 	bool already; /* it was all done before */
 	struct apply_table *tables;
 	size_t ntables;
+	const char **warnings; /* sentences, each with its fix */
+	size_t nwarnings;
 	struct arena arena;
 };
 

@@ -14,7 +14,11 @@
 struct existing_regions {
 	const char **specs; /* borrowed texts */
 	size_t nspecs;
-	const char *servers;	 /* of a live HBase to ask (hbase_open); NULL: none */
+	const char *servers; /* of a live HBase to ask (hbase_open); NULL: none */
+	/* Told what is not well with the live cluster and does not hinder (precheck.h); NULL: not.
+	 */
+	void (*say)(void *ctx, const char *sentence);
+	void *say_ctx;
 	bool any;		 /* its tables may have other attributes than the job's */
 	struct existing *tables; /* [ntables of the job], after existing_regions_read */
 	bool *given;		 /* [ntables] */

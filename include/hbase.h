@@ -49,9 +49,10 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 
 struct hbase;
 /*
- * servers: host[:port],... of masters (port 16000) or, from 2.5 on, region servers; each is asked
- * until one answers.  user: as whom to act; NULL: $HADOOP_USER_NAME, or who runs this.  RC_CONFIG:
- * servers cannot be understood.
+ * servers: host[:port],... of masters (port 16000) or, from 2.5 on, region servers; or
+ * zk:host[:port],...[/parent], the quorum (2181, /hbase).  Each is asked until one answers.  user:
+ * as whom to act; NULL: $HADOOP_USER_NAME, or who runs this.  RC_CONFIG: servers cannot be
+ * understood.
  */
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);

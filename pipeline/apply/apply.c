@@ -305,10 +305,11 @@ static int hand_over(struct applying *a, struct error *err)
 
 static int look_at_all(struct applying *a, struct error *err)
 {
-	int rc = RC_OK;
-
+	int rc = look_at_cluster(a, err);
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_look(&a->tables[i], err);
+	for (size_t i = 0; rc == RC_OK && a->opt->dry_run && i < a->ntables; i++)
+		rc = world_look(&a->tables[i], err);
 	return rc;
 }
 
@@ -371,6 +372,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 	mem_free(a.folder);
 	journal_close(&a.journal);
 	storage_close(a.storage);
+	hbase_status_release(&a.status);
 	hbase_close(a.hbase);
 	return rc;
 }

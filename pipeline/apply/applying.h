@@ -9,6 +9,7 @@
 #include "handover.h"
 #include "hbase.h"
 #include "journal.h"
+#include "precheck.h"
 #include "publish.h"
 #include "splits.h"
 #include "storage.h"
@@ -28,6 +29,7 @@ struct applied {
 	struct description want;
 	struct splits splits;
 	bool exists, create_noted, created;
+	bool stores_seen; /* how many files they would have */
 	uint64_t nonce[2];
 	char *token;		     /* owned; NULL: none yet */
 	char *prefix;		     /* of paths as region servers take them: "hdfs://nn:8020" */
@@ -41,7 +43,8 @@ struct applied {
 struct applying {
 	const struct apply_options *opt;
 	struct hbase *hbase;
-	struct storage *storage; /* NULL until the first token says where HBase lives */
+	struct hbase_status status; /* as it was when this began */
+	struct storage *storage;    /* NULL until the first token says where HBase lives */
 	struct journal journal;
 	struct manifest manifest;
 	char *upload,
@@ -63,6 +66,17 @@ int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 /* A file of this machine is what the manifest or the journal says of it; RC_DATA: it is not. */
 int source_prove(const struct source_file *s, struct error *err);
 
+/* look_ahead.c: what is said and kept as a warning. */
+void applying_warn(struct applying *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The cluster as a whole; RC_CONFIG: nothing can be done with it. */
+int look_at_cluster(struct applying *a, struct error *err);
+/* Warn of regions of the table that are in transition. */
+void look_at_transitions(struct applied *t);
+/* Warn of stores that would have too many files. */
+void look_at_stores(struct applied *t, const struct hbase_regions *r);
+/* RC_CONFIG: what is to be uploaded does not fit; warn when the folder is another's. */
+int look_at_place(struct applying *a, struct error *err);
+
 /* live_table.c: the table as it is, compared; RC_CONFIG: it cannot take the load. */
 int table_look(struct applied *t, struct error *err);
 /* Make it what the load wants, as the options allow. */
@@ -72,6 +86,8 @@ int table_check_regions(struct applied *t, struct error *err);
 
 /* world.c: what the state machine does to the world, for real. */
 void world_make(struct applied *t);
+/* Of a run that only looks: where files would wait, as far as the table tells it. */
+int world_look(struct applied *t, struct error *err);
 /* The token's folder and where files go before it: asked for once, and noted. */
 int world_open(struct applied *t, struct error *err);
 /* Where file number i waits, and where it is put first. */

@@ -7,8 +7,6 @@
 #include "applying.h"
 #include "io.h"
 
-#define FILES_A_FAMILY 32 /* hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily */
-
 /* --- sentences --- */
 
 static const char *sentence_of(struct arena *a, const struct table_difference *d)
@@ -51,16 +49,12 @@ static int check_enabled(struct applied *t, struct error *err)
 {
 	struct hbase_failure why;
 	unsigned attempt = 0;
-	bool enabled = false;
 	int rc;
 
 	do
-		rc = hbase_enabled(t->run->hbase, t->result->name, &enabled, &why, err);
+		rc = precheck_enabled(t->run->hbase, t->result->name, &why, err);
 	while (rc && hbase_retry(&why, &attempt, err));
-	if (rc || enabled)
-		return rc;
-	return error_set(err, RC_CONFIG, "table %s is disabled: enable '%s' in the HBase shell",
-			 t->result->name, t->result->name);
+	return rc;
 }
 
 /* With a tracker of files, a lost answer could not be told from a lost call. */
@@ -116,25 +110,10 @@ int table_look(struct applied *t, struct error *err)
 				 t->result->name, t->result->differences[0],
 				 d.count > 1 ? ", and more (--dry-run lists all)" : "");
 	rc = check_enabled(t, err);
-	return rc ? rc : table_check_regions(t, err);
-}
-
-/* Region servers take that many, but then block writes until they have compacted. */
-static void warn_of_many(const struct applied *t)
-{
-	const struct manifest_table *m = t->manifest;
-
-	for (size_t i = 0, n = 0; i < m->nfiles; i++) {
-		bool same = i && m->files[i].region == m->files[i - 1].region &&
-			    strcmp(m->files[i].family, m->files[i - 1].family) == 0;
-		n = same ? n + 1 : 1;
-		if (n == FILES_A_FAMILY + 1)
-			applying_say(t->run,
-				     "table %s: more than %d files for family %s of region %zu: "
-				     "HBase will compact them at once",
-				     m->name, FILES_A_FAMILY, m->files[i].family,
-				     m->files[i].region);
-	}
+	if (rc)
+		return rc;
+	look_at_transitions(t);
+	return table_check_regions(t, err);
 }
 
 int table_check_regions(struct applied *t, struct error *err)
@@ -154,8 +133,10 @@ int table_check_regions(struct applied *t, struct error *err)
 	t->result->regions = r.count;
 	for (size_t i = 0; dry && i < t->hand.nfiles; i++)
 		t->result->recut += !handover_region(&r, &t->hand.files[i], &region);
+	if (!t->stores_seen)
+		look_at_stores(t, &r);
+	t->stores_seen = true;
 	hbase_regions_release(&r);
-	warn_of_many(t);
 	return RC_OK;
 }
 

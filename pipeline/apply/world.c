@@ -76,7 +76,7 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 		rc = error_set(err, RC_CONFIG,
 			       "--upload %s: this load's files are in %s since it was begun", uri,
 			       a->upload);
-	else if (!a->upload)
+	else if (!a->upload && !a->opt->dry_run)
 		rc = applying_note(a, err, "upload %s", uri);
 	if (rc == RC_OK && !a->upload)
 		a->upload = mem_strdup(uri);
@@ -171,13 +171,42 @@ static int make_folders(struct applied *t, struct error *err)
 	return rc;
 }
 
+int world_look(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	struct hbase_regions r = {0};
+	struct hbase_failure why;
+	char *token = NULL;
+
+	if (a->storage || !t->exists || !t->hand.nfiles)
+		return RC_OK;
+	int rc = hbase_regions(a->hbase, t->result->name, &r, &why, err);
+	if (rc == RC_OK)
+		rc = hbase_bulk_prepare(a->hbase, t->result->name, &r.item[0], &token, &why, err);
+	if (rc == RC_OK)
+		rc = open_storage(a, token, err);
+	/* nothing is left of the question */
+	if (token) {
+		struct error unsaid;
+		hbase_bulk_cleanup(a->hbase, &r.item[0], token, &why, &unsaid);
+	}
+	if (rc == RC_OK)
+		rc = look_at_place(a, err);
+	hbase_regions_release(&r);
+	mem_free(token);
+	return rc;
+}
+
 int world_open(struct applied *t, struct error *err)
 {
 	struct applying *a = t->run;
 	int rc = t->token ? RC_OK : ask_for_token(t, err);
 
-	if (rc == RC_OK && !a->storage)
+	if (rc == RC_OK && !a->storage) {
 		rc = open_storage(a, t->token, err);
+		if (rc == RC_OK)
+			rc = look_at_place(a, err);
+	}
 	if (rc)
 		return rc;
 	place_files(t);

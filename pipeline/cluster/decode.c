@@ -68,7 +68,7 @@ static bool host_copy(struct hbase_place *out, struct bytes host)
 	return true;
 }
 
-static int decode_server(struct bytes message, struct hbase_place *out, struct error *err)
+int decode_server(struct bytes message, struct hbase_place *out, struct error *err)
 {
 	struct pb_field host = {0}, port = {0};
 	bool has_port;
@@ -171,6 +171,18 @@ int decode_meta_place(struct bytes message, struct hbase_place *out, struct erro
 			return decode_server(server.bytes, out, err);
 	}
 	return rc < 0 ? rc : error_set(err, RC_IO, "no server has hbase:meta at the moment");
+}
+
+int decode_meta_node(struct bytes message, struct hbase_place *out, struct error *err)
+{
+	enum { NODE_STATE = 3, STATE_OPEN = 3 };
+	struct pb_field state = {.value = STATE_OPEN};
+	bool told;
+	int rc = take_field(message, NODE_STATE, PB_VARINT, &state, &told, err);
+
+	if (rc == RC_OK && state.value != STATE_OPEN)
+		rc = error_set(err, RC_IO, "no server has hbase:meta at the moment");
+	return rc ? rc : decode_master(message, out, err);
 }
 
 /* --- tables --- */

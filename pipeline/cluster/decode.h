@@ -11,10 +11,17 @@
 /* GetClusterIdResponse and others whose only field that counts is a text or number, field 1. */
 int decode_bytes(struct bytes message, struct bytes *out, struct error *err);
 int decode_number(struct bytes message, uint64_t *out, struct error *err);
+/* ServerName. */
+int decode_server(struct bytes message, struct hbase_place *out, struct error *err);
+/* GetClusterStatusResponse; *s is empty before. */
+struct hbase_status;
+int decode_status(struct bytes message, struct hbase_status *s, struct error *err);
 /* GetActiveMasterResponse. */
 int decode_master(struct bytes message, struct hbase_place *out, struct error *err);
 /* GetMetaRegionLocationsResponse: of the first replica. */
 int decode_meta_place(struct bytes message, struct hbase_place *out, struct error *err);
+/* MetaRegionServer of ZooKeeper's node; RC_IO: no server has hbase:meta open. */
+int decode_meta_node(struct bytes message, struct hbase_place *out, struct error *err);
 /* "host:port", as people and info:server write it; port: when none is said, 0: it must be. */
 bool place_read(struct bytes text, uint16_t port, struct hbase_place *out);
 

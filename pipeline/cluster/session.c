@@ -6,7 +6,6 @@
  */
 #include "session.h"
 
-#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include "clock.h"
 #include "decode.h"
 #include "pool.h"
+#include "who.h"
+#include "zookeeper.h"
 
 struct idle {
 	struct idle *next;
@@ -87,8 +88,28 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 
 /* --- the registry --- */
 
+/* What servers are asked: their method, or the node that ZooKeeper has. */
+struct question {
+	const char *method, *node;
+};
+static const struct question cluster_id = {"GetClusterId", "hbaseid"},
+			     active_master = {"GetActiveMaster", "master"},
+			     meta_place = {"GetMetaRegionLocations", "meta-region-server"};
+
+static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
+			 const struct question *q, struct rpc_answer *out,
+			 struct hbase_failure *why, struct error *err)
+{
+	char *path = mem_format("%s/%s", h->parent, q->node);
+
+	*out = (struct rpc_answer){0};
+	int rc = zookeeper_read(at, path, CONNECT_MS, &out->frame, &out->message, why, err);
+	mem_free(path);
+	return rc;
+}
+
 /* Ask the servers, beginning with the one that answered last, until one does. */
-static int ask_registry(struct hbase *h, const char *method, struct rpc_answer *out,
+static int ask_registry(struct hbase *h, const struct question *q, struct rpc_answer *out,
 			struct hbase_failure *why, struct error *err)
 {
 	pthread_mutex_lock(&h->lock);
@@ -97,8 +118,9 @@ static int ask_registry(struct hbase *h, const char *method, struct rpc_answer *
 	int rc = RC_IO;
 	for (size_t i = 0; i < h->nservers && rc != RC_STOPPED; i++) {
 		size_t at = (first + i) % h->nservers;
-		rc = session_call(h, &h->servers[at], SERVICE_META, method, NULL, CALL_MS, out, why,
-				  err);
+		rc = h->parent ? ask_zookeeper(h, &h->servers[at], q, out, why, err)
+			       : session_call(h, &h->servers[at], SERVICE_META, q->method, NULL,
+					      CALL_MS, out, why, err);
 		if (rc == RC_OK) {
 			pthread_mutex_lock(&h->lock);
 			h->answered = at;
@@ -110,32 +132,32 @@ static int ask_registry(struct hbase *h, const char *method, struct rpc_answer *
 }
 
 /* An answer that cannot be read, from a server that could not say it right a second time. */
-static int unreadable(int rc, const char *method, struct hbase_failure *why, struct error *err)
+static int unreadable(int rc, const struct question *q, struct hbase_failure *why,
+		      struct error *err)
 {
 	if (rc == RC_OK)
 		return RC_OK;
 	if (why->trouble == TROUBLE_NONE)
 		why->trouble = rc == RC_IO ? TROUBLE_BUSY : TROUBLE_REFUSED;
-	return error_prefix(err, "%s: ", method);
+	return error_prefix(err, "%s: ", q->method);
 }
 
 int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
 		      struct error *err)
 {
-	static const char method[] = "GetMetaRegionLocations";
 	struct rpc_answer answer;
-	int rc = ask_registry(h, method, &answer, why, err);
+	int rc = ask_registry(h, &meta_place, &answer, why, err);
 	if (rc)
 		return rc;
-	rc = decode_meta_place(answer.message, out, err);
+	rc = h->parent ? decode_meta_node(answer.message, out, err)
+		       : decode_meta_place(answer.message, out, err);
 	rpc_answer_release(&answer);
-	return unreadable(rc, method, why, err);
+	return unreadable(rc, &meta_place, why, err);
 }
 
 static int find_master(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
 		       struct error *err)
 {
-	static const char method[] = "GetActiveMaster";
 	struct rpc_answer answer;
 
 	pthread_mutex_lock(&h->lock);
@@ -143,14 +165,14 @@ static int find_master(struct hbase *h, struct hbase_place *out, struct hbase_fa
 	pthread_mutex_unlock(&h->lock);
 	if (out->host[0])
 		return RC_OK;
-	int rc = ask_registry(h, method, &answer, why, err);
+	int rc = ask_registry(h, &active_master, &answer, why, err);
 	if (rc)
 		return rc;
 	rc = decode_master(answer.message, out, err);
 	rpc_answer_release(&answer);
 	if (rc)
 		return unreadable(error_set(err, RC_IO, "no master is active at the moment"),
-				  method, why, err);
+				  &active_master, why, err);
 	pthread_mutex_lock(&h->lock);
 	h->master = *out;
 	pthread_mutex_unlock(&h->lock);
@@ -175,46 +197,44 @@ int session_call_master(struct hbase *h, const char *method, const struct buf *m
 
 /* --- opening --- */
 
+/* HOST[:PORT],...  or  zk:HOST[:PORT],...[/PARENT] */
 static int read_servers(struct hbase *h, const char *text, struct error *err)
 {
-	for (const char *p = text;; p++) {
-		size_t n = strcspn(p, ",");
+	bool zookeeper = strncmp(text, "zk:", 3) == 0;
+	const char *p = text + (zookeeper ? 3 : 0), *parent = zookeeper ? strchr(p, '/') : NULL;
+
+	if (zookeeper)
+		h->parent = mem_strdup(parent && parent[1] ? parent : ZOOKEEPER_PARENT);
+	for (;; p++) {
+		size_t n = strcspn(p, zookeeper ? ",/" : ",");
 		struct hbase_place at;
-		if (!place_read(bytes_of(p, n), MASTER_PORT, &at))
+		if (!place_read(bytes_of(p, n), zookeeper ? ZOOKEEPER_PORT : MASTER_PORT, &at))
 			return error_set(err, RC_CONFIG,
 					 "found server `%.*s`, expected HOST or HOST:PORT",
 					 (int)(n < 200 ? n : 200), p);
 		h->servers = mem_realloc(h->servers, (h->nservers + 1) * sizeof *h->servers);
 		h->servers[h->nservers++] = at;
 		p += n;
-		if (!*p)
+		if (*p != ',')
 			return RC_OK;
 	}
-}
-
-static const char *who_runs_this(void)
-{
-	const char *user = getenv("HADOOP_USER_NAME");
-	const struct passwd *p = user && *user ? NULL : getpwuid(geteuid());
-	return user && *user ? user : p ? p->pw_name : "nobody";
 }
 
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err)
 {
-	static const char method[] = "GetClusterId";
 	struct hbase *h = mem_calloc(1, sizeof *h);
 	struct rpc_answer answer;
 	struct bytes id;
 
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	pthread_mutex_init(&h->lock, NULL);
-	h->user = mem_strdup(user ? user : who_runs_this());
+	h->user = who_acts(user);
 	int rc = read_servers(h, servers, err);
 	if (rc == RC_OK)
-		rc = ask_registry(h, method, &answer, why, err);
+		rc = ask_registry(h, &cluster_id, &answer, why, err);
 	if (rc == RC_OK) {
-		rc = unreadable(decode_bytes(answer.message, &id, err), method, why, err);
+		rc = unreadable(decode_bytes(answer.message, &id, err), &cluster_id, why, err);
 		if (rc == RC_OK)
 			h->cluster_id = mem_format("%.*s", (int)id.len, (const char *)id.ptr);
 		rpc_answer_release(&answer);
@@ -239,6 +259,7 @@ void hbase_close(struct hbase *h)
 	}
 	pthread_mutex_destroy(&h->lock);
 	mem_free(h->servers);
+	mem_free(h->parent);
 	mem_free(h->cluster_id);
 	mem_free(h->user);
 	mem_free(h);

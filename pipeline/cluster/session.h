@@ -21,6 +21,7 @@ struct idle;
 struct hbase {
 	char *user, *cluster_id;
 	struct hbase_place *servers; /* whom to ask for the rest */
+	char *parent;		     /* they are ZooKeeper's, and HBase's nodes below it; or NULL */
 	size_t nservers;
 	pthread_mutex_t lock;	   /* what follows */
 	size_t answered;	   /* of servers, the one that did last */

@@ -90,6 +90,12 @@ static int parse_rows(const char *text, uint64_t *out, struct error *err)
 	return RC_OK;
 }
 
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	command_say("load", "%s", sentence);
+}
+
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
@@ -108,7 +114,10 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 		return parse_event_limit("--max-filtered", arg, &a->filtered, err);
 	case OPT_MIN_ROWS: return parse_rows(arg, &a->min_rows, err);
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
-	case OPT_HBASE: a->live.servers = arg; break;
+	case OPT_HBASE:
+		a->live.servers = arg;
+		a->live.say = print_line;
+		break;
 	case OPT_PREVIOUS: a->previous_dir = arg; break;
 	case OPT_STATE: a->state_dir = arg; break;
 	case OPT_JOB: a->job = arg; break;
@@ -189,12 +198,6 @@ static int print_result(const struct run_options *o, const struct load_arguments
 	buf_release(&warnings);
 	buf_release(&text);
 	return status;
-}
-
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("load", "%s", sentence);
 }
 
 static int load(const struct job *job, const struct load_options *opt, const char *state_dir,

@@ -1,6 +1,7 @@
 #include "live_regions.h"
 
-#include "hbase.h"
+#include "clock.h"
+#include "precheck.h"
 
 /* Of "table,start,id.encoded.": what is between the last two points, or NULL. */
 static char *encoded_name(struct bytes name)
@@ -68,6 +69,8 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 		rc = compare(t, &have, a, err);
 		why->trouble = rc ? TROUBLE_REFUSED : why->trouble;
 	}
+	if (rc == RC_OK && !l->any)
+		rc = precheck_enabled(h, t->name, why, err);
 	if (rc == RC_OK)
 		rc = hbase_regions(h, t->name, &r, why, err);
 	if (rc == RC_OK) {
@@ -80,6 +83,27 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 	return rc;
 }
 
+/* Before an event is read: may the load go there at all? */
+static int look_at_cluster(const struct existing_regions *l, const struct job *job, struct hbase *h,
+			   struct error *err)
+{
+	const struct precheck p = {l->say, l->say_ctx};
+	struct hbase_status status;
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int64_t now = clock_wall_ms();
+	int rc;
+
+	while ((rc = hbase_status(h, &status, &why, err)) && hbase_retry(&why, &attempt, err))
+		hbase_status_release(&status);
+	if (rc == RC_OK)
+		rc = precheck_cluster(&p, &status, now, err);
+	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++)
+		precheck_table(&p, &status, job->tables[i].schema.name, now);
+	hbase_status_release(&status);
+	return rc;
+}
+
 int live_regions_read(struct existing_regions *l, const struct job *job, struct error *err)
 {
 	struct hbase *h;
@@ -87,6 +111,8 @@ int live_regions_read(struct existing_regions *l, const struct job *job, struct 
 	struct arena a = {0};
 	int rc = hbase_open(&h, l->servers, NULL, &why, err);
 
+	if (rc == RC_OK && !l->any)
+		rc = look_at_cluster(l, job, h, err);
 	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
 		unsigned attempt = 0;
 		do

@@ -75,13 +75,15 @@ static json_t *table_json(const struct apply_table *t)
 
 void apply_report_json(struct buf *out, const struct apply_result *r)
 {
-	json_t *tables = json_array();
+	json_t *tables = json_array(), *warnings = json_array();
 
 	for (size_t i = 0; i < r->ntables; i++)
 		json_array_append_new(tables, table_json(&r->tables[i]));
+	for (size_t i = 0; i < r->nwarnings; i++)
+		json_array_append_new(warnings, show_string(r->warnings[i]));
 	show_json(out,
-		  json_pack("{s:o, s:b, s:o}", "cluster",
+		  json_pack("{s:o, s:b, s:o, s:o}", "cluster",
 			    show_string(r->cluster_id ? r->cluster_id : ""), "already", r->already,
-			    "tables", tables),
+			    "tables", tables, "warnings", warnings),
 		  JSON_INDENT(2));
 }

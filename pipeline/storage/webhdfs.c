@@ -1,13 +1,13 @@
 /* webhdfs.c - HDFS as a place: webhdfs://, swebhdfs:// and hdfs:// (README.md 2) */
 #include "webhdfs.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "late.h"
+#include "who.h"
 
 #define PATIENCE_S     60
 #define DEFAULT_BLOCK  ((uint64_t)128 << 20)
@@ -16,18 +16,6 @@
 #define HTTPS_PORT     "9871"
 
 /* --- opening --- */
-
-static char *user_name(const char *told)
-{
-	const char *name = told && *told ? told : getenv("HADOOP_USER_NAME");
-	struct passwd p, *found = NULL;
-	char text[4096];
-	if (name && *name)
-		return mem_strdup(name);
-	if (getpwuid_r(geteuid(), &p, text, sizeof text, &found) == 0 && found)
-		return mem_strdup(found->pw_name);
-	return mem_format("%u", (unsigned)geteuid());
-}
 
 /* Behind the last ':' that is not within [...]; NULL: there is none. */
 static const char *port_of(const char *host, size_t n)
@@ -104,7 +92,7 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	w->patience_s = opt->patience_s ? opt->patience_s : PATIENCE_S;
 	w->ca_file = opt->ca_file ? mem_strdup(opt->ca_file) : NULL;
-	s->user = user_name(opt->user);
+	s->user = who_acts(opt->user);
 	struct buf b = {0};
 	webhdfs_escape(&b, s->user);
 	buf_put(&b, 0);

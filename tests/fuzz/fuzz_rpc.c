@@ -10,6 +10,7 @@
 #include "pipeline/cluster/frames.h"
 #include "pipeline/cluster/pb.h"
 #include "pipeline/cluster/rpc.h"
+#include "precheck.h"
 
 /* The sentence may be the server's, of any length. */
 static void expect_said(int rc, const struct error *err)
@@ -41,6 +42,25 @@ static void read_cells(struct bytes block)
 	hbase_regions_release(&regions);
 }
 
+static void read_status(struct bytes m)
+{
+	struct hbase_status s = {.version = ""};
+	struct precheck nobody = {0};
+	struct error err = {0};
+	int rc = decode_status(m, &s, &err);
+
+	expect_sentence(rc, &err);
+	if (rc == RC_OK) {
+		precheck_table(&nobody, &s, "t", 0);
+		rc = precheck_cluster(&nobody, &s, 0, &err);
+		expect_sentence(rc, &err);
+	}
+	for (size_t i = 0; i < s.nstores; i++)
+		if (rc == RC_OK && !hbase_status_stores(&s, s.stores[i].region))
+			abort();
+	hbase_status_release(&s);
+}
+
 static void read_message(unsigned kind, struct bytes m)
 {
 	struct error err = {0};
@@ -67,6 +87,7 @@ static void read_message(unsigned kind, struct bytes m)
 	case 9: expect_sentence(decode_scan(m, &scan, &err), &err); break;
 	case 10: expect_said(exception_read(m, &why, &err), &err); break;
 	case 11: read_cells(m); break;
+	case 12: read_status(m); break;
 	default: place_read(m, 16000, &at); break;
 	}
 	arena_release(&a);
@@ -84,11 +105,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *copy = mem_alloc(size > 1 ? size - 1 : 1);
 	memcpy(copy, data + 1, size - 1);
 	if (data[0] != 0) {
-		read_message(data[0] % 13, bytes_of(copy, size - 1));
+		read_message(data[0] % 14, bytes_of(copy, size - 1));
 	} else {
 		int rc = rpc_read_answer(bytes_of(copy, size - 1), 1, &message, &cells, &why, &err);
 		expect_said(rc, &err);
-		for (unsigned kind = 1; rc == RC_OK && kind <= 10; kind++)
+		for (unsigned kind = 1; rc == RC_OK && kind <= 12; kind++)
 			read_message(kind, message);
 		if (rc == RC_OK)
 			read_cells(cells);

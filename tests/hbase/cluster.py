@@ -153,7 +153,7 @@ class Cluster:
         self.settings = settings or {}
         self.folder = pathlib.Path(folder)
         self.filesystem, self.region_servers = filesystem, region_servers
-        self.master = None
+        self.master = self.zookeeper = None
         self.server_log = self.folder / "server.log"
         self.driver_log = self.folder / "driver.log"
         self.server = self.driver = None
@@ -180,6 +180,7 @@ class Cluster:
         conf = self.folder / "conf"
         conf.mkdir(parents=True, exist_ok=True)
         self.master = f"localhost:{master}"
+        self.zookeeper = f"zk:127.0.0.1:{zk}"  # of who does not know the master
         settings = {
             "hbase.rootdir": f"{self.filesystem}/hbase" if self.filesystem else
                              f"file://{data}/root",

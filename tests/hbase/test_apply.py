@@ -54,7 +54,7 @@ class Applied:
 
     def __init__(self, saltmill, hbase, folder, *options):
         self.saltmill, self.hbase, self.folder, self.options = saltmill, hbase, folder, options
-        self.out = folder / "out"
+        self.out, self.servers = folder / "out", None
 
     def load(self, job, *files):
         done = subprocess.run([self.saltmill, "load", job, *files, "-o", self.out, "--quiet"],
@@ -64,7 +64,7 @@ class Applied:
 
     def run(self, *more, env=None):
         return subprocess.run(
-            [self.saltmill, "apply", self.out, "--hbase", self.hbase.master, *self.options, *more],
+            [self.saltmill, "apply", self.out, "--hbase", self.servers or self.hbase.master, *self.options, *more],
             capture_output=True, text=True, timeout=SECONDS, check=False, env=env)
 
     def done(self, *more):
@@ -138,7 +138,10 @@ def test_flights_on_hdfs(on_hdfs, flights, flights_csv, tmp_path):  # noqa: F811
 
 
 def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
-    """HBase's files are this machine's: region servers copy what waits beside the load."""
+    """HBase's files are this machine's: region servers copy what waits beside the load.
+
+    Where the servers are only ZooKeeper is asked.
+    """
     one = Applied(saltmill, hbase, tmp_path)
     expected = Cells()
     for r in read_csv(shared_data / "ratings.csv"):
@@ -148,6 +151,9 @@ def test_ratings_in_files(saltmill, hbase, shared_data, tmp_path):
                       ("f", b"r", ts, r["rating"].encode())])
     job = derive(tmp_path, "ratings.yaml", ("name: ratings", "name: applied_ratings"))
     one.load(job, shared_data / "ratings.csv")
+    one.servers = hbase.zookeeper + "/elsewhere"
+    one.refused(f"ZooKeeper {hbase.zookeeper[3:]}: has no node /elsewhere/hbaseid: .*zookeeper.znode.parent", status=1)
+    one.servers = "zk:127.0.0.1:1," + hbase.zookeeper[3:] + "/hbase"
     (table,) = one.done("--create", "--check")["tables"]
     assert table["check"]["found"] == expected.cells and table["regions"] == 16
     one.check("applied_ratings", expected)
@@ -304,6 +310,29 @@ def test_split_meanwhile(on_hdfs, tmp_path):
     on_hdfs.check("meanwhile:events", by_id)
     on_hdfs.check("meanwhile:by_word", by_word)
     assert on_hdfs.done()["already"]
+
+
+def test_prechecks(on_hdfs, hdfs, tmp_path):
+    """What would not go well is said before a byte is sent, with its fix."""
+    events(tmp_path, "ahead", 40)
+    on_hdfs.load(tmp_path / "job.yaml")
+    said = on_hdfs.done("--dry-run")
+    assert said["warnings"] == [], said["warnings"]
+    hdfs.make_dirs("/bulk/theirs", "755", user="bob")
+    on_hdfs.done("--create")
+    assert hdfs.tree("/hbase/staging") == {}
+    (said,) = on_hdfs.done("--dry-run", "--upload", hdfs.url("/bulk/theirs/x"))["warnings"]
+    assert re.search("/bulk/theirs belongs to bob and has mode 755: .*-chown ann /bulk/theirs/x` by bob", said), said
+    done = on_hdfs.run("--journal", str(tmp_path / "another"), "--upload", hdfs.url("/bulk/theirs/x"))
+    assert done.returncode == 2 and "Permission denied" in done.stderr, done.stderr
+    script = tmp_path / "disable.rb"
+    script.write_text("disable 'ahead:events'\n")
+    on_hdfs.hbase.run_script(script)
+    on_hdfs.refused("table ahead:events is disabled: enable 'ahead:events' in the HBase shell", "--dry-run")
+    load = [on_hdfs.saltmill, "load", tmp_path / "job.yaml", "-o", tmp_path / "third", "--hbase", on_hdfs.hbase.master]
+    done = subprocess.run(load, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 2 and "table ahead:events is disabled: enable" in done.stderr, done.stderr
+    assert not (tmp_path / "third").exists()
 
 
 def test_a_refused_creation(on_hdfs, tmp_path):

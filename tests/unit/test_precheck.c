@@ -1,0 +1,140 @@
+/* What the master tells of its cluster, and what is said of it before anything is sent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "hex.h"
+#include "pipeline/cluster/decode.h"
+#include "precheck.h"
+
+/* By HBase 2.6.4's own classes: two servers, one dead, one region in transition, and its files. */
+static const char status_hex[] =
+	"0a89020a070a05322e362e34126a0a0f0a0372733110947d1898a29787a03412572084072a440a390801123567"
+	"6f6c642c2c313739353331313339313130302e3838376462623135626233336333336430663639313730383031"
+	"31"
+	"37323438342e1002180920ac02284d3888d19787a03440c0e89787a034121a0a0f0a0372733210957d1898a297"
+	"87"
+	"a034120740f0e19487a0341a080a0372733310947d225e0a3908011235676f6c642c2c313739353331313339"
+	"3131"
+	"30302e38383764626231356262333363333364306636393137303830313137323438342e12210a160805120f0a"
+	"07"
+	"64656661756c741204676f6c641a016b10021890fe9587a0342a0a0a0863376661613964654801";
+#define REGION "gold,,1795311391100.887dbb15bb33c33d0f69170801172484."
+#define TOLD   1795311400000 /* rs1's clock when it reported */
+
+static struct hbase_status read_status(void)
+{
+	struct hbase_status s = {.version = ""};
+	struct buf b = unhex(status_hex);
+	struct error err = {0};
+
+	assert_int_equal(decode_status(buf_bytes(&b), &s, &err), RC_OK);
+	buf_release(&b); /* nothing is borrowed */
+	return s;
+}
+
+static void test_decode(void **state)
+{
+	struct hbase_status s = read_status();
+	(void)state;
+	assert_string_equal(s.version, "2.6.4");
+	assert_int_equal(s.nservers, 2);
+	assert_string_equal(s.servers[0].place.host, "rs1");
+	assert_int_equal(s.servers[0].place.port, 16020);
+	assert_true(s.servers[0].reported_ms == TOLD);
+	assert_true(s.servers[1].reported_ms == TOLD - 50000);
+	assert_int_equal(s.dead, 1);
+	assert_int_equal(s.ntransitions, 1);
+	assert_string_equal(s.transitions[0].table, "gold");
+	assert_true(bytes_eq(s.transitions[0].region, bytes_str("k")));
+	assert_string_equal(s.transitions[0].state, "OPENING");
+	assert_true(s.transitions[0].since_ms == TOLD - 30000);
+	const struct hbase_store_files *f = hbase_status_stores(&s, bytes_str(REGION));
+	assert_non_null(f);
+	assert_int_equal(f->families, 2);
+	assert_int_equal(f->files, 9);
+	assert_int_equal(f->mib, 77);
+	assert_null(hbase_status_stores(&s, bytes_str("gold,k,1.x.")));
+	hbase_status_release(&s);
+}
+
+/* A message that is cut anywhere is refused with a sentence or is a shorter list. */
+static void test_cut_messages(void **state)
+{
+	struct buf b = unhex(status_hex);
+	(void)state;
+	for (size_t n = 0; n < b.len; n++) {
+		struct hbase_status s = {.version = ""};
+		struct error err = {0};
+		struct buf part = {0};
+		buf_append(&part, b.ptr, n);
+		int rc = decode_status(buf_bytes(&part), &s, &err);
+		assert_int_equal(rc, RC_DATA);
+		assert_true(err.msg[0]);
+		hbase_status_release(&s);
+		buf_release(&part);
+	}
+	buf_release(&b);
+}
+
+static char said[4096];
+
+static void say(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	strncat(said, sentence, sizeof said - strlen(said) - 2);
+	strcat(said, "\n");
+}
+
+static const struct precheck ears = {.say = say};
+
+static void test_sentences(void **state)
+{
+	struct hbase_status s = read_status();
+	struct error err = {0};
+	(void)state;
+	said[0] = 0;
+	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
+	assert_string_equal(
+		said,
+		"1 region server of the cluster is dead: regions may be without a server until the "
+		"master has moved them\n"
+		"the clock of region server rs2:16021 is 50.0 s behind this machine's, or it has "
+		"not reported for so long: let both follow one NTP server (chronyc tracking), and "
+		"look at its log\n");
+	said[0] = 0;
+	assert_int_equal(precheck_cluster(&ears, &s, TOLD - 50000, &err), RC_OK);
+	assert_non_null(strstr(said, "the clock of region server rs1:16020 is 50.0 s ahead of this "
+				     "machine's"));
+	assert_null(strstr(said, "rs2"));
+	said[0] = 0;
+	precheck_table(&ears, &s, "default:gold", TOLD);
+	assert_non_null(
+		strstr(said, "table gold: 1 region is in transition, one OPENING for 30 s"));
+	said[0] = 0;
+	precheck_table(&ears, &s, "golden", TOLD);
+	assert_string_equal(said, "");
+	s.version = "1.4.13";
+	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_CONFIG);
+	assert_string_equal(err.msg, "the cluster is HBase 1.4.13, expected 2.4 or newer: use "
+				     "completebulkload for this cluster");
+	s.version = "4.0.0-SNAPSHOT";
+	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
+	assert_non_null(strstr(said, "of which nothing is known here"));
+	s.nservers = 0;
+	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_CONFIG);
+	hbase_status_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_cut_messages),
+		cmocka_unit_test(test_sentences),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
