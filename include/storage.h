@@ -45,6 +45,11 @@ bool storage_is_remote(const char *uri);
 int storage_open(struct storage **out, const char *uri, const struct storage_options *opt,
 		 struct error *err);
 void storage_close(struct storage *s); /* NULL is fine */
+/*
+ * A signal came and what was begun is to be cleaned away: from now on it ends no request, and each
+ * is made once, for a few seconds.
+ */
+void storage_hurry(struct storage *s);
 /* The URI's path, without a slash at its end. */
 const char *storage_path(const struct storage *s);
 /* Whom the place takes us for; NULL where that has no name. */

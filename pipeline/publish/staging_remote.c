@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "lease.h"
 #include "mem.h"
+#include "pool.h"
 
 #define GAP_MS 1000
 
@@ -199,6 +200,8 @@ static void drop(struct staging *s)
 {
 	struct error ignored;
 	bool ours = false;
+	if (stop_flag)
+		storage_hurry(s->storage);
 	/* without a lease it is ours between its removal and the rename */
 	if (s->lease && (lease_held(s->lease, &ours, &ignored) || !ours))
 		return;

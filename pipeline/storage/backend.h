@@ -17,6 +17,7 @@ struct storage_backend {
 	int (*open)(struct storage *s, const char *scheme, const char *rest,
 		    const struct storage_options *opt, struct error *err);
 	void (*close)(struct storage *s);
+	void (*hurry)(struct storage *s); /* NULL: nothing waits there */
 	int (*stat)(struct storage *s, const char *path, struct storage_info *out,
 		    struct error *err);
 	int (*list)(struct storage *s, const char *path, struct arena *a,

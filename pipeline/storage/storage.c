@@ -87,6 +87,12 @@ void storage_close(struct storage *s)
 	mem_free(s);
 }
 
+void storage_hurry(struct storage *s)
+{
+	if (s->backend->hurry)
+		s->backend->hurry(s);
+}
+
 const char *storage_path(const struct storage *s)
 {
 	return s->path;

@@ -113,6 +113,12 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	return add_bases(w, host, (size_t)(path - host), https, !rpc, err);
 }
 
+static void hurry(struct storage *s)
+{
+	struct webhdfs *w = s->self;
+	w->hurried = true;
+}
+
 static void close_place(struct storage *s)
 {
 	struct webhdfs *w = s->self;
@@ -391,6 +397,7 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.remote = true,
 						.open = open_place,
 						.close = close_place,
+						.hurry = hurry,
 						.stat = webhdfs_stat,
 						.list = list_folder,
 						.make_dirs = make_dirs,

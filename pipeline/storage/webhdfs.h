@@ -20,6 +20,7 @@ struct webhdfs {
 	size_t nbases;
 	_Atomic size_t active; /* of them, that answered last */
 	_Atomic bool given_up; /* patience ended and nobody has answered since: ask once */
+	_Atomic bool hurried;  /* storage_hurry */
 	char *user, *ca_file;  /* user: as it stands in a URL */
 	double patience_s;
 	pthread_mutex_t lock; /* all below */
@@ -62,6 +63,8 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 		  struct webhdfs_answer *a, struct error *err);
 /* Ask the NameNode that answered last, once, for another of its pages: "/jmx?...". */
 void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a);
+/* Did a signal come that ends requests? */
+bool webhdfs_stopped(const struct webhdfs *w);
 /* Is it worth another try? */
 bool webhdfs_passing(const struct webhdfs_answer *a);
 /* The sentence for an answer that is no 200: "cannot WHAT PATH: ...". */

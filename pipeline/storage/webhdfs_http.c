@@ -9,14 +9,20 @@
 
 #define CONNECT_S   10L
 #define STALL_S	    60L /* without a byte */
+#define HURRY_S	    5L	/* for one whole request when all is to end */
 #define ANSWER_MOST ((size_t)256 << 20)
 
 /* --- one exchange --- */
 
 static int stop_on_signal(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-	(void)ctx, (void)a, (void)b, (void)c, (void)d;
-	return stop_flag != 0;
+	(void)a, (void)b, (void)c, (void)d;
+	return webhdfs_stopped(ctx);
+}
+
+bool webhdfs_stopped(const struct webhdfs *w)
+{
+	return stop_flag != 0 && !w->hurried;
 }
 
 size_t webhdfs_take(char *data, size_t size, size_t n, void *buf)
@@ -43,6 +49,7 @@ CURL *webhdfs_handle(struct webhdfs *w)
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, webhdfs_take);
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, stop_on_signal);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, w);
 	if (w->ca_file)
 		curl_easy_setopt(c, CURLOPT_CAINFO, w->ca_file);
 	return c;
@@ -125,6 +132,7 @@ static void exchange(struct webhdfs *w, const char *method, const char *url,
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME,
 			 w->patience_s < STALL_S ? (long)w->patience_s + 1 : STALL_S);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT, w->hurried ? HURRY_S : 0L);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
 	webhdfs_read_answer(c, curl_easy_perform(c), a);
@@ -252,7 +260,7 @@ static bool ask_round(struct webhdfs *w, const char *method, const char *path, c
 		      struct webhdfs_answer *a)
 {
 	size_t first = w->active;
-	for (size_t i = 0; i < w->nbases && !stop_flag; i++) {
+	for (size_t i = 0; i < w->nbases && !webhdfs_stopped(w); i++) {
 		size_t server = (first + i) % w->nbases;
 		char *url = make_url(w, server, path, query);
 		exchange(w, method, url, a);
@@ -291,7 +299,7 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 	for (unsigned n = 0;; n++) {
 		if (ask_round(w, method, path, query, a))
 			return RC_OK;
-		int rc = stop_check(err);
+		int rc = w->hurried ? RC_END : stop_check(err);
 		if (rc == RC_OK)
 			rc = backoff_wait(n, until, err);
 		if (rc == RC_END) {

@@ -186,6 +186,17 @@ def test_stopped_by_a_signal(bench, place):
     assert p.returncode == 130, err
 
 
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_while_it_writes(bench, place, sig):
+    """Nothing is left for the next run to find."""
+    p = started(bench, place.url("/x/fault-slow-1"))
+    until(lambda: len(place.tree.children("/x/fault-slow-1" + PARTIAL)) > 1)
+    p.send_signal(sig)
+    _, err = p.communicate(timeout=20)
+    assert p.returncode == 128 + sig, err
+    assert place.names("/x") == []
+
+
 def test_a_gateway_that_tells_no_ids(bench, place):
     """Its lock could not be told from another run's."""
     r = load(bench, place.url("/x/fault-nameless-1"))
