@@ -212,28 +212,50 @@ static int replay(void *ctx, char *line, struct error *err)
 	return RC_OK;
 }
 
-static int open_journal(struct applying *a, struct error *err)
+/* The first line of this load's journals at this cluster. */
+static int journal_first(const struct applying *a, struct buf *first, struct error *err)
 {
 	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
-	size_t n = strlen(a->opt->dir);
-	while (n > 1 && a->opt->dir[n - 1] == '/')
-		n--;
-	char *path = a->opt->journal ? mem_strdup(a->opt->journal)
-				     : mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
-	struct buf first = {0};
 	uint8_t digest[16];
 	uint64_t bytes;
 	int rc = io_digest_file(manifest, digest, &bytes, err);
+
 	if (rc == RC_OK) {
-		buf_append_str(&first, "saltmill-apply 1 ");
-		bytes_hex(&first, bytes_of(digest, sizeof digest));
-		buf_printf(&first, " %s", hbase_cluster_id(a->hbase));
-		buf_put(&first, 0);
-		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+		buf_append_str(first, "saltmill-apply 1 ");
+		bytes_hex(first, bytes_of(digest, sizeof digest));
+		buf_printf(first, " %s", hbase_cluster_id(a->hbase));
+		buf_put(first, 0);
 	}
+	mem_free(manifest);
+	return rc;
+}
+
+static int open_journal(struct applying *a, struct error *err)
+{
+	size_t n = strlen(a->opt->dir);
+	struct buf first = {0};
+	char *path = NULL;
+	bool other = false;
+	int rc = journal_first(a, &first, err);
+
+	while (n > 1 && a->opt->dir[n - 1] == '/')
+		n--;
+	if (rc == RC_OK && a->opt->journal) {
+		path = mem_strdup(a->opt->journal);
+	} else if (rc == RC_OK) {
+		char *usual = mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+		rc = journal_find(usual, APPLY_SUFFIX, (const char *)first.ptr, &path, &other, err);
+		mem_free(usual);
+	}
+	if (rc == RC_OK && other)
+		applying_say(a,
+			     "%s is this load's journal, from before its folder was renamed: it is "
+			     "gone on with",
+			     path);
+	if (rc == RC_OK)
+		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
 	buf_release(&first);
 	mem_free(path);
-	mem_free(manifest);
 	return rc;
 }
 

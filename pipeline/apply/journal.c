@@ -1,5 +1,6 @@
 #include "journal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,6 +128,67 @@ static int check_begun(struct bytes text, const char *path, const char *first, s
 	return ours ? RC_OK
 		    : error_set(err, RC_CONFIG, "%s is no journal of apply: name another file",
 				path);
+}
+
+static bool begins_with(const char *path, struct bytes line)
+{
+	struct buf head = {0};
+	struct error unsaid;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool same =
+		fd >= 0 &&
+		io_pread(fd, buf_reserve(&head, line.len), line.len, 0, path, &unsaid) == RC_OK &&
+		memcmp(head.ptr, line.ptr, line.len) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	buf_release(&head);
+	return same;
+}
+
+static int search(const char *parent, const char *suffix, struct bytes line, char **out,
+		  struct error *err)
+{
+	DIR *d = opendir(parent);
+	const struct dirent *e;
+	size_t n = strlen(suffix);
+
+	if (!d)
+		return error_errno(err, "cannot look into %s", parent);
+	while (!*out && (errno = 0, e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+		if (len <= n || strcmp(e->d_name + len - n, suffix) != 0)
+			continue;
+		char *path = mem_format("%s%s", parent, e->d_name);
+		if (begins_with(path, line))
+			*out = path;
+		else
+			mem_free(path);
+	}
+	int rc = !*out && errno ? error_errno(err, "cannot read %s", parent) : RC_OK;
+	closedir(d);
+	return rc;
+}
+
+int journal_find(const char *path, const char *suffix, const char *first, char **out, bool *other,
+		 struct error *err)
+{
+	struct buf line = {0};
+	bool there = false;
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup("./");
+	int rc = io_exists(path, &there, err);
+
+	*out = NULL;
+	journal_line(&line, first);
+	if (rc == RC_OK && !there)
+		rc = search(parent, suffix, buf_bytes(&line), out, err);
+	*other = *out != NULL;
+	if (!*out)
+		*out = mem_strdup(path);
+	buf_release(&line);
+	mem_free(parent);
+	return rc;
 }
 
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,

@@ -43,6 +43,12 @@ typedef int journal_replay(void *ctx, char *line, struct error *err);
  */
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err);
+/*
+ * Where the journal that begins with `first` is: at path, or else, when the load's folder was given
+ * another name in its parent, under the name it had there.  The caller's; *other: the latter.
+ */
+int journal_find(const char *path, const char *suffix, const char *first, char **out, bool *other,
+		 struct error *err);
 /* Append a line; it is on disk when this is RC_OK.  Any thread. */
 int journal_note(struct journal *j, const char *line, struct error *err);
 void journal_close(struct journal *j); /* {.fd = -1} is fine */

@@ -186,12 +186,52 @@ static void test_files(void **state)
 	buf_release(&text);
 }
 
+/* A load that was renamed has its journal under its old name; another load's is not taken. */
+static void test_find(void **state)
+{
+	struct error err = {0};
+	struct journal one;
+	struct buf seen = {0};
+	char *dir, *found;
+	bool other;
+	(void)state;
+	assert_int_equal(io_make_temp_dir(&dir, "/tmp", "journal", &err), 0);
+	char *old = mem_format("%s/old.j", dir), *new = mem_format("%s/new.j", dir);
+	char *foreign = mem_format("%s/a.j", dir), *odd = mem_format("%s/old.j.txt", dir);
+	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
+	assert_string_equal(found, new);
+	assert_false(other);
+	mem_free(found);
+	assert_int_equal(journal_open(&one, foreign, FIRST "x", collect, &seen, &err), 0);
+	journal_close(&one);
+	assert_int_equal(io_write_file(odd, bytes_str("no journal"), &err), 0);
+	assert_int_equal(journal_open(&one, old, FIRST, collect, &seen, &err), 0);
+	assert_int_equal(journal_note(&one, "0 created", &err), 0);
+	journal_close(&one);
+	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
+	assert_string_equal(found, old);
+	assert_true(other);
+	mem_free(found);
+	/* one of its own name is taken, whatever is in it */
+	assert_int_equal(io_write_file(new, bytes_str("x"), &err), 0);
+	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
+	assert_string_equal(found, new);
+	assert_false(other);
+	mem_free(found);
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	char *const names[] = {old, new, foreign, odd, dir};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		mem_free(names[i]);
+	buf_release(&seen);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash),	     cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_every_damage), cmocka_unit_test(test_sentence),
 		cmocka_unit_test(test_files),	     cmocka_unit_test(test_files_of_others),
+		cmocka_unit_test(test_find),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
