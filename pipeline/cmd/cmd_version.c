@@ -30,7 +30,7 @@ static bool hdfs_is_here(void)
 {
 	struct storage *s = NULL;
 	struct error none;
-	bool here = storage_open(&s, "webhdfs://localhost/", NULL, &none) == RC_OK;
+	bool here = storage_open(&s, "webhdfs://localhost/out", NULL, &none) == RC_OK;
 	storage_close(s);
 	return here;
 }
