@@ -72,7 +72,7 @@ bool follow_full(struct follow *f);
 int follow_run(struct follow *f, bool forever, struct error *err);
 /* The former, in a thread of its own. */
 int follow_start(struct follow *f, struct error *err);
-/* End it: as a signal would, so that a load that is on its way is not waited for. */
+/* End it; a load that is on its way is waited for, unless a signal came (stop_flag). */
 void follow_stop(struct follow *f);
 
 #endif

@@ -1,10 +1,12 @@
 /* cmd_stream.c - `saltmill stream JOB --state DIR` */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "apply_options.h"
 #include "cmd.h"
 #include "metrics.h"
+#include "pool.h"
 #include "report.h"
 #include "stream.h"
 #include "monitor.h"
@@ -142,6 +144,8 @@ static int run_stream(struct stream_arguments *a, const struct job *job,
 	int rc = a->follow ? follow_start(a->follow, err) : RC_OK;
 	if (rc == RC_OK)
 		rc = stream_run(job, &opt, progress, err);
+	if (rc && a->follow && !stop_flag) /* HBase may be away: its answer is not waited for */
+		stop_flag = SIGTERM;
 	follow_stop(a->follow);
 	notify_stop(notify);
 	monitor_stop(a->monitor);

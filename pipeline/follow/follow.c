@@ -6,7 +6,6 @@
 #include "follow.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -467,8 +466,6 @@ void follow_stop(struct follow *f)
 		return;
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
-	if (!stop_flag) /* calls to servers look at it alone */
-		stop_flag = SIGTERM;
 	pthread_cond_signal(&f->wake);
 	pthread_mutex_unlock(&f->lock);
 	pthread_join(f->thread, NULL);

@@ -227,12 +227,7 @@ class Cluster:
         for attempt in (1, 2):
             conf = self._configure()
             self._start_server(conf, "w")
-            if self.driver is not None:
-                stop(self.driver)
-            with open(self.driver_log, "a", encoding="utf-8") as log:
-                self.driver = self._java(conf, [driver_classes()], "Driver",
-                                         str(HERE / "shell.rb"), stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=log)
+            self._start_driver(conf)
             if self._wait(began + START_SECONDS):
                 break
             # another process may have taken a port between our look and HBase's bind
@@ -246,6 +241,12 @@ class Cluster:
                                      f"--localRegionServers={self.region_servers}", "start",
                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
+    def _start_driver(self, conf):
+        stop(self.driver)
+        with open(self.driver_log, "a", encoding="utf-8") as log:
+            self.driver = self._java(conf, [driver_classes()], "Driver", str(HERE / "shell.rb"),
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+
     def kill(self):
         """ZooKeeper, master and region servers at once, as a power cut."""
         self.server.kill()
@@ -254,6 +255,7 @@ class Cluster:
     def restart(self):
         """On its ports and its data; it serves when this ends."""
         self._start_server(self.folder / "conf", "a")
+        self._start_driver(self.folder / "conf")  # its connections may wait for servers that are no more
         if not self._wait(time.monotonic() + START_SECONDS):
             raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
 

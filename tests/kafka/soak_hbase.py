@@ -42,6 +42,7 @@ source:
     group: {topic}
     start: earliest
     roll: {{time: {roll}s}}
+    {more}
 fields:
   ts: {{type: time, unit: ms, from: $timestamp}}
 tables:
@@ -65,13 +66,14 @@ def share(sorted_values, percent):
 class Campaign:
     """One topic into one table; where(Campaign).run() ends with differences, [] is good."""
 
-    def __init__(self, saltmill, kafka, hbase, hdfs, folder, table, seed, roll=1):
+    def __init__(self, saltmill, kafka, hbase, hdfs, folder, table, seed, roll=1, more=""):
         self.saltmill, self.kafka, self.hbase, self.folder, self.table = saltmill, kafka, hbase, folder, table
         self.chance, self.roll = random.Random(seed), roll
         folder.mkdir(exist_ok=True)
         (folder / "keys.txt").write_text("1-\n2-\n3-\n")
         self.job, self.state = folder / "job.yaml", folder / "state"
-        self.job.write_text(JOB.format(brokers=kafka.brokers, topic=table, table=table, roll=roll))
+        self.job.write_text(JOB.format(brokers=kafka.brokers, topic=table, table=table, roll=roll,
+                                       more=more))
         self.upload = hdfs.url(f"/bulk/{USER}") if hdfs else None
         self.log = open(folder / "stream.log", "w+", encoding="utf-8")
         self.faults = collections.Counter()
@@ -80,11 +82,13 @@ class Campaign:
 
     # --- the program ---
 
-    def start(self):
+    def command(self, *more):
         upload = ["--user", USER, "--upload", self.upload] if self.upload else []
-        self.process = subprocess.Popen(
-            [self.saltmill, "stream", self.job, "--state", self.state, "--memory", "64M", "--quiet", "--create",
-             "--apply", self.hbase.master, "--keep", str(KEEP), *upload], stdout=self.log, stderr=self.log)
+        return [self.saltmill, "stream", self.job, "--state", self.state, "--memory", "64M", "--quiet", "--create",
+                "--apply", self.hbase.master, *upload, *more]
+
+    def start(self):
+        self.process = subprocess.Popen(self.command("--keep", str(KEEP)), stdout=self.log, stderr=self.log)
 
     def said(self):
         self.log.flush()
@@ -218,6 +222,7 @@ class Campaign:
             self.settle()
             first, self.quiet = self.sent, events // 2
             self.produce(self.quiet, rate)
+            self.settle()
             producer = threading.Thread(target=self.produce, args=(events - self.quiet, rate))
             producer.start()
             self.chance.shuffle(faults)
@@ -254,8 +259,8 @@ def main():
                 Cluster(folder / "hbase", hdfs.fs, region_servers=2, settings={"zookeeper.session.timeout": 10000}) as hbase:
             hdfs.make_dirs("/bulk", "1777")
             one = Campaign(saltmill, kafka, hbase, hdfs, folder / "rig", "soak", seed, ROLL_SECONDS)
-            faults = [("kills of saltmill", one.kill)] * 14 + [("kills of HBase", one.kill_hbase)] * 6 + \
-                     [("stops of HBase", one.stop_hbase)] * 3
+            faults = [("kills of saltmill", one.kill)] * 15 + [("kills of HBase", one.kill_hbase)] * 5 + \
+                     [("stops of HBase", one.stop_hbase)] * 2
             wrong, line, slow = one.run(events, rate, faults)
     late = slow > ROLL_SECONDS + 5
     print("\n".join(wrong[:20]))

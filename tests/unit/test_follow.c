@@ -25,7 +25,6 @@
 #include "crash.h"
 #include "follow.h"
 #include "mem.h"
-#include "pool.h"
 #include "state.h"
 #include "temp_dir.h"
 
@@ -349,7 +348,6 @@ static void test_away_and_back(void **state)
 	assert_true(soon(&g.applied, 4));
 	state_close(s);
 	follow_stop(f);
-	stop_flag = 0;
 	follow_free(f);
 	check(path, true);
 	struct state_applying a;
@@ -398,7 +396,6 @@ static void test_one_is_refused(void **state)
 	assert_true(soon(&g.applied, LOADS + 1));
 	follow_drop(f, bad);
 	follow_stop(f);
-	stop_flag = 0;
 	follow_free(f);
 	assert_true(is_there(bad, 2, ""));
 	mem_free(first);
