@@ -6,6 +6,7 @@
 #ifndef SALTMILL_ANSWER_H
 #define SALTMILL_ANSWER_H
 
+#include "live.h"
 #include "query.h"
 #include "stored.h"
 
@@ -50,6 +51,12 @@ int answer_cell(struct answer_text *a, struct buf *out, const struct cell *c, bo
 void answer_end(struct answer_text *a, struct buf *out);
 /* A line a file: the blocks that were read of it, or why it was spared; and the sum. */
 void answer_explain(struct buf *out, const struct query_scan *s, size_t nfiles);
+/*
+ * Of a live table: a line a region with what it was asked and sent, what the servers did of the
+ * question, what was left to do here; and the sum.
+ */
+void answer_explain_live(struct buf *out, const struct live_explained *l, const struct query *q,
+			 const struct filter *filter);
 void answer_release(struct answer_text *a);
 
 #endif

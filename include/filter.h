@@ -54,13 +54,15 @@ enum comparator_type {
 	COMPARE_SUBSTRING, /* of UTF-8, in any case */
 	COMPARE_REGEX,	   /* found anywhere; `.` is any character (pattern.h; query/README.md 7) */
 	COMPARE_NULL,
-	COMPARE_LONG /* 8 bytes, signed */
+	COMPARE_LONG,	  /* 8 bytes, signed */
+	COMPARE_COMPONENT /* BinaryComponentComparator: as many bytes as are given, from `at` on */
 };
 
 struct comparator {
 	enum comparator_type type;
 	struct bytes value;
 	int64_t number;			   /* of COMPARE_LONG */
+	size_t at;			   /* of COMPARE_COMPONENT */
 	struct compared_pattern *compiled; /* of COMPARE_REGEX; filter_open's */
 };
 

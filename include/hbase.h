@@ -14,6 +14,7 @@
 #include "cell.h"
 #include "description.h"
 #include "error.h"
+#include "filter.h"
 #include "mem.h"
 #include "splits.h"
 
@@ -124,18 +125,66 @@ int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char
 
 /* --- scans --- */
 
+/* What of a family is wanted. */
+struct hbase_columns {
+	struct bytes family;
+	const struct bytes *qualifiers; /* none: all */
+	size_t nqualifiers;
+};
+
 struct hbase_scan {
-	const char *family;	  /* NULL: all */
-	struct bytes start, stop; /* rows; empty: open */
-	uint32_t versions;	  /* of a cell; 0: one */
-	bool raw;		  /* all that is stored, delete markers too */
-	uint32_t rows_a_call;	  /* 0: 1000 */
-	uint64_t bytes_a_call;	  /* 0: as the server likes */
+	const char *family; /* NULL: all, or `columns` */
+	const struct hbase_columns *columns;
+	size_t ncolumns;
+	struct bytes start, stop; /* rows, start first, also of a reversed scan; empty: open */
+	bool start_exclusive, stop_inclusive;
+	bool reversed;
+	uint32_t versions;	     /* of a cell; 0: one */
+	int64_t from_ms, to_ms;	     /* from_ms <= timestamp < to_ms; both 0: all */
+	bool raw;		     /* all that is stored, delete markers too */
+	bool leave_cache;	     /* the servers' block cache is left to others */
+	const struct filter *filter; /* NULL: none; the kinds of put_filter in cluster/encode.h */
+	uint64_t limit;		     /* rows of the region; 0: all */
+	uint32_t rows_a_call;	     /* 0: 1000 */
+	uint64_t bytes_a_call;	     /* 0: as the server likes */
 };
 typedef int hbase_take_cell(void *ctx, const struct cell *c, struct error *err);
 /* All cells of a region that the scan asks for, in order, to take; its failure ends it. */
 int hbase_scan_region(struct hbase *h, const struct hbase_region *r, const struct hbase_scan *scan,
 		      hbase_take_cell *take, void *ctx, struct hbase_failure *why,
 		      struct error *err);
+
+/* The same call by call. {0} is closed. */
+struct hbase_scanner {
+	struct hbase_place place;
+	bool open;  /* its server has it */
+	bool ended; /* the region has nothing more */
+	uint64_t id, sequence;
+	uint64_t limit; /* rows that are still wanted, kept by the caller; 0: all */
+	uint32_t rows_a_call;
+	int64_t lease_ms; /* how long its server waits for the next call; 0: not told */
+};
+/* What one call brought: whole rows but for the last, which the next may go on with. */
+struct hbase_batch {
+	struct buf frame;
+	struct bytes cells; /* for hbase_batch_cell */
+};
+/*
+ * The first call, and each that follows; a batch may be empty.  After a failure the scanner is
+ * closed: what was not brought is for another.  Release the batch when it is RC_OK.
+ */
+int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hbase_region *r,
+		       const struct hbase_scan *scan, struct hbase_batch *out,
+		       struct hbase_failure *why, struct error *err);
+int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_batch *out,
+		       struct hbase_failure *why, struct error *err);
+/* Tell the server that more calls will come. */
+int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_failure *why,
+			struct error *err);
+/* Also of one that is closed. */
+void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s);
+/* Take the next cell off; RC_END: there is none; RC_DATA: it is none.  Borrows from the batch. */
+int hbase_batch_cell(struct bytes *cells, struct cell *out, struct error *err);
+void hbase_batch_release(struct hbase_batch *b);
 
 #endif

@@ -20,6 +20,7 @@ struct published {
 
 /*
  * The files of a table in loads, oldest load first: the later one wins, as a later bulk load would.
+ * Without loads its families alone.
  * RC_DATA when a folder is no load or holds nothing of the table, RC_CONFIG for a family that is
  * not read as HBase does (NEW_VERSION_BEHAVIOR).
  */

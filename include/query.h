@@ -91,9 +91,17 @@ struct query_scan;
  * memory. */
 bool query_prefix_stop(struct buf *out, struct bytes prefix);
 
+/* RC_CONFIG: what HBase refuses too, a raw scan that names columns. */
+int query_check(const struct query *q, struct error *err);
 /*
- * Start.  All is borrowed until query_close.  RC_CONFIG for what HBase refuses too: a raw scan that
- * names columns.  No file is read yet.
+ * The rows of start and stop, whatever they include and in whichever order they are, as a range
+ * whose bytes are in room; false: no memory.
+ */
+bool query_bounds(const struct query *q, struct buf *room, struct query_range *out);
+
+/*
+ * Start.  All is borrowed until query_close.  RC_CONFIG: as query_check.  No file is
+ * read yet.
  */
 int query_open(struct query_scan **out, const struct query_family *families, size_t nfamilies,
 	       const struct query_file *files, size_t nfiles, const struct query *q,

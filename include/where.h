@@ -31,5 +31,12 @@ void where_free(struct where *w); /* NULL is fine */
  * Those among them that the query did not name are for the judge alone.
  */
 void where_put(struct where *w, struct query *q);
+/*
+ * What a server can check of it, as key_filter.h has it, in a scan by the query that where_put was
+ * given: each row of the answer passes, but not each that passes is of it.  Lives as long as w;
+ * *out NULL: nothing.
+ */
+int where_filter(struct where *w, const struct query *q, const struct filter **out,
+		 struct error *err);
 
 #endif

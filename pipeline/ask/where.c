@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "predicate.h"
+#include "where_filter.h"
 
 enum place { PLACE_KEY, PLACE_COLUMN, PLACE_QUALIFIER, PLACE_VALUE, PLACE_TIME };
 
@@ -511,6 +512,41 @@ void where_put(struct where *w, struct query *q)
 		return;
 	put_columns(w, q);
 	q->judge = &w->judge;
+}
+
+/* --- what a server can check --- */
+
+/* Does a condition ask a column, and no other its field where the column does not tell? */
+static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
+{
+	struct where *w = ctx;
+	const struct stored_column *c = stored_find(w->stored, family, qualifier, w->cell_pieces);
+	bool constant = c && c->spec->qualifier_constant && c->spec->kind == VALUE_FIELD;
+	const struct field *field = constant ? w->stored->forms->form[c->spec->field].field : NULL;
+	bool any = false;
+	for (size_t i = 0; i < w->question->nconditions; i++) {
+		const struct source *s = &w->sources[i];
+		if (s->place != PLACE_COLUMN && w->forms.form[i].field == field)
+			return false;
+		any = any || (s->place == PLACE_COLUMN && bytes_eq(s->family, family) &&
+			      bytes_eq(s->qualifier, qualifier));
+	}
+	return any;
+}
+
+int where_filter(struct where *w, const struct query *q, const struct filter **out,
+		 struct error *err)
+{
+	struct key_checks checks;
+	struct filter_maker m = {&w->arena, asks_column, w, !q->reversed, true};
+	*out = NULL;
+	for (size_t i = 0; i < q->ncolumns; i++)
+		m.rows = m.rows && (q->reversed || q->columns[i].all);
+	int rc = key_filter(&checks, &w->ranges, w->stored->keys, w->stored->forms, w->question,
+			    &w->arena, err);
+	if (rc == RC_OK && checks.filter)
+		*out = filter_of(&m, checks.filter);
+	return rc;
 }
 
 /* --- from beginning to end --- */

@@ -45,6 +45,7 @@ int decode_procedure(struct bytes message, enum procedure_state *state, struct h
 struct scan_answer {
 	uint64_t scanner;
 	bool has_scanner, last; /* last: nothing more in this region */
+	uint64_t lease_ms;	/* 0: not told */
 };
 int decode_scan(struct bytes message, struct scan_answer *out, struct error *err);
 /* The next cell of a block of KeyValueCodec; RC_END: there is none. */

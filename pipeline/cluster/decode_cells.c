@@ -9,7 +9,7 @@
 #include "decode.h"
 #include "pb.h"
 
-enum { SCAN_SCANNER = 2, SCAN_MORE = 3, SCAN_MORE_IN_REGION = 8 };
+enum { SCAN_SCANNER = 2, SCAN_MORE = 3, SCAN_LEASE = 4, SCAN_MORE_IN_REGION = 8 };
 
 #define CELL_FIXED 12 /* bytes of a key that are neither row, family nor qualifier */
 
@@ -27,6 +27,8 @@ int decode_scan(struct bytes message, struct scan_answer *out, struct error *err
 		if (f.number == SCAN_SCANNER) {
 			out->scanner = f.value;
 			out->has_scanner = true;
+		} else if (f.number == SCAN_LEASE) {
+			out->lease_ms = f.value;
 		} else if (f.number == SCAN_MORE || f.number == SCAN_MORE_IN_REGION) {
 			out->last = out->last || f.value == 0;
 		}

@@ -66,6 +66,11 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"ServerNotRunningYetException", TROUBLE_GONE},
 		{"MasterNotRunningException", TROUBLE_GONE},
 		{"MasterStoppedException", TROUBLE_GONE},
+		/* a scanner that its server does not go on with: open another */
+		{"UnknownScannerException", TROUBLE_GONE},
+		{"ScannerResetException", TROUBLE_GONE},
+		{"OutOfOrderScannerNextException", TROUBLE_GONE},
+		{"LeaseException", TROUBLE_GONE},
 		{"CallQueueTooBigException", TROUBLE_BUSY},
 		{"RegionTooBusyException", TROUBLE_BUSY},
 		{"PleaseHoldException", TROUBLE_BUSY},

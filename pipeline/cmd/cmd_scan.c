@@ -1,5 +1,6 @@
 /*
- * cmd_scan.c - `saltmill get JOB DIR...` and `saltmill scan JOB DIR...`: what is asked
+ * cmd_scan.c - `saltmill get` and `saltmill scan`, JOB DIR... or JOB --hbase HOST,...: what is
+ * asked
  *
  * scan_answer.c answers it, and scan_via.c where an index table leads to the rows.
  */
@@ -28,7 +29,9 @@ enum {
 	OPT_FORMAT,
 	OPT_EXPLAIN,
 	OPT_DECODE,
-	OPT_VIA
+	OPT_VIA,
+	OPT_HBASE,
+	OPT_USER
 };
 
 /* A key as \xHH text. */
@@ -108,6 +111,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_TABLE: a->table = arg; return RC_OK;
 	case OPT_WHERE: a->where = arg; return RC_OK;
 	case OPT_VIA: a->via = arg; return RC_OK;
+	case OPT_HBASE: a->servers = arg; return RC_OK;
+	case OPT_USER: a->user = arg; return RC_OK;
 	case OPT_COLUMNS: a->columns = arg; return RC_OK;
 	case OPT_ROW: a->has_row = true; /* fall through */
 	case OPT_START: take_key(&a->start, arg); return RC_OK;
@@ -159,10 +164,19 @@ static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 static int check(const struct scan_arguments *a, size_t operands, struct error *err)
 {
 	bool get = a->q.get;
-	if (operands < 2)
-		return error_set(err, RC_CONFIG,
-				 "found %zu operands, expected a job and the folders of loads",
-				 operands);
+	if (operands < 1 || (operands < 2) != (a->servers != NULL))
+		return error_set(
+			err, RC_CONFIG,
+			"found %zu operands%s, expected a job and the folders of loads, or "
+			"a job and --hbase HOST[:PORT],...",
+			operands, a->servers ? " and --hbase" : "");
+	if (a->servers && a->has_now)
+		return error_set(
+			err, RC_CONFIG,
+			"--now is of folders; what is expired in a live table its servers' "
+			"clocks say");
+	if (a->user && !a->servers)
+		return error_set(err, RC_CONFIG, "--user is an option of --hbase");
 	if (get && a->has_row == (a->fields.len > 0))
 		return error_set(err, RC_CONFIG,
 				 "expected --row KEY or FIELD=VALUE for each field "
@@ -201,19 +215,26 @@ static const struct option own[] = {{"start", required_argument, NULL, OPT_START
 				    {"format", required_argument, NULL, OPT_FORMAT},
 				    {"explain", no_argument, NULL, OPT_EXPLAIN},
 				    {"decode", no_argument, NULL, OPT_DECODE},
+				    {"hbase", required_argument, NULL, OPT_HBASE},
+				    {"user", required_argument, NULL, OPT_USER},
 				    {0}};
 
-/* The operands are a job and its loads. */
+/* The operands are a job and its loads, if it is not for a live table. */
 static int answer(const struct scan_arguments *a, char **operands, size_t n, struct error *err)
 {
 	struct load_dirs dirs = {0};
+	struct scan_place place = {.job = operands[0]};
+	struct hbase_failure why;
 	int rc = RC_OK;
 	for (size_t i = 1; rc == RC_OK && i < n; i++)
 		rc = load_dirs_add(&dirs, operands[i], err);
+	if (rc == RC_OK && a->servers)
+		rc = hbase_open(&place.hbase, a->servers, a->user, &why, err);
+	place.dirs = (const char *const *)dirs.path;
+	place.ndirs = dirs.n;
 	if (rc == RC_OK)
-		rc = (a->via ? scan_answer_via : scan_answer)(a, operands[0],
-							      (const char *const *)dirs.path,
-							      dirs.n, err);
+		rc = (a->via ? scan_answer_via : scan_answer)(a, &place, err);
+	hbase_close(place.hbase);
 	load_dirs_release(&dirs);
 	return rc;
 }

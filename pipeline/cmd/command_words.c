@@ -146,14 +146,17 @@ static const struct command_words words[] = {
 	  "saltmill key ranges conf/ratings.yaml --where \"userId = 1\" --format java"}},
 	{"get",
 	 {NULL},
-	 "0 done, though there be no such row; 1 failed; " USAGE,
+	 "0 done, though there be no such row; 1 failed; " USAGE ",\n"
+	 "or a live table that is not the job's",
 	 {"saltmill get conf/timeseries_wide.yaml wide uid=1001 --max-columns 2",
-	  "saltmill get conf/loans_open.yaml open --row 1000103102"}},
+	  "saltmill get conf/loans_open.yaml --hbase hbase1,hbase2 --row 1000103102"}},
 	{"scan",
 	 {NULL},
-	 "0 done, though no row be found; 1 failed; 2 wrong usage, job file or question",
+	 "0 done, though no row be found; 1 failed; 2 wrong usage, job file or question,\n"
+	 "or a live table that is not the job's",
 	 {"saltmill scan conf/ratings.yaml out --where \"userId = 1\" --limit 5 --decode",
-	  "saltmill scan conf/cdc.yaml changes --raw"}},
+	  "saltmill scan conf/ratings.yaml --hbase hbase1,hbase2 --where \"userId = 1\" "
+	  "--explain"}},
 	{"help",
 	 {NULL},
 	 "0 done; 2 no such command or key",

@@ -19,10 +19,19 @@
 	"  --versions N            of a column, as far as VERSIONS keeps them (default 1)\n"       \
 	"  --time-range A..B       timestamps from A to before B: ms or 2012-09-01T00:00:00Z\n"    \
 	"  --max-columns N         of a row, each in its newest version\n"                         \
-	"  --now TIME              the clock for TTL (default: the clock)\n"                       \
+	"  --now TIME              of folders: the clock for TTL (default: the clock)\n"           \
 	"  --format table|csv|jsonl\n"                                                             \
 	"  --decode                keys and values as the fields of the job\n"                     \
-	"  --explain               which files were read, and why the others were not\n"           \
+	"  --explain               which files were read, and why the others were not; of a live " \
+	"table what each\n"                                                                        \
+	"                          region was asked and sent, and what its servers did of the "    \
+	"question\n"                                                                               \
+	"  --hbase HOST[:PORT],... ask the live table in place of folders: masters (16000), or "   \
+	"region servers from\n"                                                                    \
+	"                          HBase 2.5 on\n"                                                 \
+	"  --user NAME             with --hbase: as whom (default: $HADOOP_USER_NAME, or who "     \
+	"runs "                                                                                    \
+	"this)\n"                                                                                  \
 	"  With --quiet only the numbers of rows and cells are printed.\n"
 
 const struct command commands[] = {
@@ -297,8 +306,8 @@ const struct command commands[] = {
 	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
 	 "read\n",
 	 cmd_key, USES_JSON},
-	{"get", "JOB DIR... --row KEY|FIELD=VALUE... [options]",
-	 "a row of published loads, as HBase would answer",
+	{"get", "JOB DIR...|--hbase HOST --row KEY|FIELD=VALUE... [options]",
+	 "a row of published loads, as HBase would answer, or of a live table",
 	 "  DIR...                  folders of loads, the oldest first; a state folder: all that "
 	 "it "
 	 "has published\n"
@@ -306,8 +315,9 @@ const struct command commands[] = {
 	 "  FIELD=VALUE...          the fields of the row key, as the source spells "
 	 "them\n" ANSWER_HELP,
 	 cmd_get, USES_QUIET | USES_JSON},
-	{"scan", "JOB DIR... [options]",
-	 "rows of published loads (DIR..., the oldest first), as HBase would answer",
+	{"scan", "JOB DIR...|--hbase HOST [options]",
+	 "rows of published loads (DIR..., the oldest first), as HBase would answer, or of a live "
+	 "table",
 	 "  DIR...                  folders of loads; a state folder (--state of load and stream) "
 	 "is "
 	 "all that it\n"

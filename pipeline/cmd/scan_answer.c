@@ -1,6 +1,8 @@
-/* scan_answer.c - the answer of published loads to `saltmill get` and `scan` */
+/* scan_answer.c - the answer of published loads, or of a live table, to `saltmill get` and `scan`
+ */
 #include <stdio.h>
 
+#include "mem.h"
 #include "scan_desk.h"
 
 #define PRINT_BYTES (64u << 10)
@@ -55,45 +57,54 @@ int scan_print_end(struct scan_printer *p, int rc, struct error *err)
 	return rc;
 }
 
-/* --- from the loads --- */
+/* --- from the loads or the live table --- */
 
-static int print_all(struct scan_printer *p, struct query_scan *s, struct error *err)
+static int print_all(struct scan_printer *p, struct scan_rows *r, struct error *err)
 {
 	struct cell c;
 	int rc;
 	if (p->args->quiet)
-		return query_count(s, &p->rows, &p->cells, err);
-	while ((rc = query_next(s, &c, err)) == RC_OK)
-		if ((rc = scan_print_cell(p, &c, query_starts_row(s), err)))
+		return scan_rows_count(r, &p->rows, &p->cells, err);
+	while ((rc = scan_rows_next(r, &c, err)) == RC_OK)
+		if ((rc = scan_print_cell(p, &c, scan_rows_start(r), err)))
 			return rc;
 	return rc < 0 ? rc : RC_OK;
 }
 
+static void explain(const struct scan_desk *d, struct scan_rows *r)
+{
+	struct buf why = {0};
+	struct live_explained live;
+	if (r->live) {
+		live_explain(r->live, &live);
+		answer_explain_live(&why, &live, &d->q, d->filter);
+		mem_free(live.visits);
+	} else {
+		answer_explain(&why, r->files, d->loads.nfiles);
+	}
+	fwrite(why.ptr, 1, why.len, stderr);
+	buf_release(&why);
+}
+
 static int answer(struct scan_desk *d, struct error *err)
 {
-	struct query_scan *s = NULL;
-	const struct published *p = &d->loads;
+	struct scan_rows rows;
 	struct scan_printer printer;
-	struct buf why = {0};
-	int rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &d->q, err);
+	int rc = scan_rows_open(&rows, d, &d->q, err);
 	scan_print_start(&printer, d);
 	if (rc == RC_OK)
-		rc = print_all(&printer, s, err);
+		rc = print_all(&printer, &rows, err);
 	rc = scan_print_end(&printer, rc, err);
-	if (rc == RC_OK && d->args->explain) {
-		answer_explain(&why, s, p->nfiles);
-		fwrite(why.ptr, 1, why.len, stderr);
-	}
-	query_close(s);
-	buf_release(&why);
+	if (rc == RC_OK && d->args->explain)
+		explain(d, &rows);
+	scan_rows_close(&rows);
 	return rc;
 }
 
-int scan_answer(const struct scan_arguments *a, const char *job, const char *const *dirs,
-		size_t ndirs, struct error *err)
+int scan_answer(const struct scan_arguments *a, const struct scan_place *place, struct error *err)
 {
-	struct scan_desk d = {.args = a};
-	int rc = scan_desk_open(&d, job, a->table, SCAN_ALL, dirs, ndirs, err);
+	struct scan_desk d = {.args = a, .no_values = a->quiet};
+	int rc = scan_desk_open(&d, place, a->table, SCAN_ALL, err);
 	if (rc == RC_OK)
 		rc = answer(&d, err);
 	scan_desk_close(&d);

@@ -52,6 +52,10 @@ static int put_where(struct scan_desk *d, struct error *err)
 	if (rc)
 		return rc;
 	where_put(d->where, &d->q);
+	if (d->hbase)
+		rc = where_filter(d->where, &d->q, &d->filter, err);
+	if (rc)
+		return rc;
 	if (get && (!d->q.get || d->q.judge))
 		return error_set(err, RC_CONFIG,
 				 "the fields given are not one row key of table %s; expected "
@@ -80,24 +84,38 @@ static void put_arguments(struct scan_desk *d, enum scan_part part)
 	}
 }
 
-int scan_desk_open(struct scan_desk *d, const char *job, const char *table, enum scan_part part,
-		   const char *const *dirs, size_t ndirs, struct error *err)
+/* What is asked of the rows, once it is known whose they are. */
+static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
 {
 	const struct scan_arguments *a = d->args;
-	int rc = job_load(&d->job, job, err);
+	int rc = RC_OK;
+	if (a->columns && part & SCAN_CELLS)
+		rc = name_columns(d, a->columns, err);
+	if (rc == RC_OK && part & SCAN_ROWS)
+		rc = put_where(d, err);
+	if (rc == RC_OK && d->hbase && d->where)
+		rc = scan_live_check_rows(d, err);
+	return rc;
+}
+
+int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const char *table,
+		   enum scan_part part, struct error *err)
+{
+	int rc = job_load(&d->job, place->job, err);
 	if (rc == RC_OK)
 		rc = job_find_table(&d->job, table, &d->table, err);
 	if (rc == RC_OK)
 		rc = field_forms_open(&d->forms, &d->job, err);
 	if (rc)
 		return rc;
+	d->hbase = place->hbase;
 	key_table_open(&d->keys, &d->job, d->table);
 	stored_open(&d->stored, &d->keys, &d->forms);
 	put_arguments(d, part);
-	rc = published_open(&d->loads, &d->table->schema, dirs, ndirs, err);
-	if (rc == RC_OK && a->columns && part & SCAN_CELLS)
-		rc = name_columns(d, a->columns, err);
-	return rc || !(part & SCAN_ROWS) ? rc : put_where(d, err);
+	rc = published_open(&d->loads, &d->table->schema, place->dirs, place->ndirs, err);
+	if (rc == RC_OK && d->hbase)
+		rc = scan_live_check(d, err);
+	return rc ? rc : put_questions(d, part, err);
 }
 
 void scan_desk_close(struct scan_desk *d)

@@ -4,6 +4,7 @@
 #define SALTMILL_CMD_SCAN_DESK_H
 
 #include "cmd_scan.h"
+#include "live.h"
 #include "published.h"
 #include "where.h"
 
@@ -15,7 +16,11 @@ struct scan_desk {
 	struct key_table keys;
 	struct field_forms forms;
 	struct stored stored;
-	struct published loads;
+	struct hbase *hbase;	     /* NULL: the loads */
+	struct published loads;	     /* of a live table its families alone */
+	bool more_families;	     /* the live table has others too */
+	bool no_values;		     /* only keys are counted: a live table need not send values */
+	const struct filter *filter; /* what its servers can check of the question */
 	struct query q;
 	struct query_column *columns; /* that were named */
 	size_t ncolumns;
@@ -33,13 +38,33 @@ enum scan_part {
 };
 
 /*
- * The named table of the job, NULL: the only one, and its loads in dirs.  Close it whatever the
- * result.  RC_CONFIG: what the arguments ask cannot be asked of it; RC_DATA: of a folder that is no
- * load.
+ * The named table of the job, NULL: the only one, and its loads or its live table.  Close it
+ * whatever the result.  RC_CONFIG: what the arguments ask cannot be asked of it, or the live table
+ * is not the job's; RC_DATA: of a folder that is no load.
  */
-int scan_desk_open(struct scan_desk *d, const char *job, const char *table, enum scan_part part,
-		   const char *const *dirs, size_t ndirs, struct error *err);
+int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const char *table,
+		   enum scan_part part, struct error *err);
 void scan_desk_close(struct scan_desk *d);
+
+/* scan_live.c: is there such a table in the cluster, with the job's families? */
+int scan_live_check(struct scan_desk *d, struct error *err);
+/* And are its rows laid down as the job's are? */
+int scan_live_check_rows(const struct scan_desk *d, struct error *err);
+
+/* scan_rows.c: the cells of an answer, of files or of a live table. */
+struct scan_rows {
+	struct query_scan *files;
+	struct live_scan *live;
+};
+/* The desk's table is asked q.  Close it whatever the result. */
+int scan_rows_open(struct scan_rows *r, const struct scan_desk *d, const struct query *q,
+		   struct error *err);
+/* As query_next, query_starts_row. */
+int scan_rows_next(struct scan_rows *r, struct cell *out, struct error *err);
+bool scan_rows_start(const struct scan_rows *r);
+/* As query_count. */
+int scan_rows_count(struct scan_rows *r, uint64_t *rows, uint64_t *cells, struct error *err);
+void scan_rows_close(struct scan_rows *r);
 
 /* scan_answer.c: the answer on its way out. */
 struct scan_printer {

@@ -40,7 +40,7 @@ struct batch {
 
 struct via {
 	struct scan_desk index, rows;
-	struct query_scan *scan; /* of the index */
+	struct scan_rows scan; /* of the index */
 	struct key_piece *pieces;
 	struct scan_printer printer;
 	struct name *names; /* of some rows of the index, all that they have */
@@ -124,8 +124,8 @@ static int read_names(struct via *v, struct error *err)
 	if (v->has_next)
 		add_name(v, buf_bytes(&v->next));
 	v->has_next = false;
-	while ((rc = query_next(v->scan, &c, err)) == RC_OK) {
-		if (query_starts_row(v->scan)) {
+	while ((rc = scan_rows_next(&v->scan, &c, err)) == RC_OK) {
+		if (scan_rows_start(&v->scan)) {
 			v->index_rows++;
 			copy(&v->entry, c.row);
 		}
@@ -201,17 +201,16 @@ static void put_cell(struct via *v, struct row *r, const struct cell *c)
 
 static int fetch_rows(struct via *v, struct batch *b, struct query q, struct error *err)
 {
-	const struct published *p = &v->rows.loads;
-	struct query_scan *s = NULL;
+	struct scan_rows rows;
 	struct cell c;
 	ask_for_rows(v, b, &q);
-	int rc = query_open(&s, p->families, p->nfamilies, p->files, p->nfiles, &q, err);
-	while (rc == RC_OK && (rc = query_next(s, &c, err)) == RC_OK) {
+	int rc = scan_rows_open(&rows, &v->rows, &q, err);
+	while (rc == RC_OK && (rc = scan_rows_next(&rows, &c, err)) == RC_OK) {
 		struct row *r = find_row(b, c.row);
 		if (r)
 			put_cell(v, r, &c);
 	}
-	query_close(s);
+	scan_rows_close(&rows);
 	return rc < 0 ? rc : RC_OK;
 }
 
@@ -299,12 +298,10 @@ static void say_stale(const struct via *v)
 
 static int answer(struct via *v, struct error *err)
 {
-	const struct published *p = &v->index.loads;
 	open_check(v);
 	v->pieces = mem_calloc(v->index.stored.max_pieces + 1, sizeof *v->pieces);
 	scan_print_start(&v->printer, &v->rows);
-	int rc = query_open(&v->scan, p->families, p->nfamilies, p->files, p->nfiles, &v->index.q,
-			    err);
+	int rc = scan_rows_open(&v->scan, &v->index, &v->index.q, err);
 	do {
 		if (rc == RC_OK)
 			rc = read_names(v, err);
@@ -315,7 +312,7 @@ static int answer(struct via *v, struct error *err)
 	if (rc == RC_OK)
 		say_stale(v);
 	entry_check_release(&v->check);
-	query_close(v->scan);
+	scan_rows_close(&v->scan);
 	buf_release(&v->next);
 	buf_release(&v->entry);
 	mem_free(v->names);
@@ -325,11 +322,10 @@ static int answer(struct via *v, struct error *err)
 }
 
 /* The index leads to one table. */
-static int open_both(struct via *v, const char *job, const char *const *dirs, size_t ndirs,
-		     struct error *err)
+static int open_both(struct via *v, const struct scan_place *place, struct error *err)
 {
 	const struct scan_arguments *a = v->index.args;
-	int rc = scan_desk_open(&v->index, job, a->via, SCAN_ROWS, dirs, ndirs, err);
+	int rc = scan_desk_open(&v->index, place, a->via, SCAN_ROWS, err);
 	if (rc)
 		return rc;
 	const struct job_table *t = v->index.table;
@@ -339,7 +335,7 @@ static int open_both(struct via *v, const char *job, const char *const *dirs, si
 				 "keys of another table (`key_of`)",
 				 t->schema.name);
 	const char *to = v->index.job.tables[t->index_of].schema.name;
-	rc = scan_desk_open(&v->rows, job, a->table ? a->table : to, SCAN_CELLS, dirs, ndirs, err);
+	rc = scan_desk_open(&v->rows, place, a->table ? a->table : to, SCAN_CELLS, err);
 	if (rc == RC_OK && strcmp(v->rows.table->schema.name, to) != 0)
 		rc = error_set(err, RC_CONFIG,
 			       "--via: table %s is an index of %s, expected --table %s or none",
@@ -347,12 +343,12 @@ static int open_both(struct via *v, const char *job, const char *const *dirs, si
 	return rc;
 }
 
-int scan_answer_via(const struct scan_arguments *a, const char *job, const char *const *dirs,
-		    size_t ndirs, struct error *err)
+int scan_answer_via(const struct scan_arguments *a, const struct scan_place *place,
+		    struct error *err)
 {
 	struct via *v = mem_calloc(1, sizeof *v);
 	v->index.args = v->rows.args = a;
-	int rc = open_both(v, job, dirs, ndirs, err);
+	int rc = open_both(v, place, err);
 	if (rc == RC_OK)
 		rc = answer(v, err);
 	scan_desk_close(&v->rows);

@@ -110,6 +110,14 @@ static int compare_long(int64_t given, struct bytes value)
 	return (given > v) - (given < v);
 }
 
+/* Of a value that ends before: what it has. */
+static int compare_component(const struct comparator *c, struct bytes value)
+{
+	size_t at = c->at < value.len ? c->at : value.len, left = value.len - at;
+	return sign(bytes_cmp(c->value,
+			      bytes_of(value.ptr + at, left < c->value.len ? left : c->value.len)));
+}
+
 /* The sign of given - value. */
 static int compare(const struct comparator *c, struct bytes value)
 {
@@ -122,6 +130,7 @@ static int compare(const struct comparator *c, struct bytes value)
 	case COMPARE_REGEX: return !is_found(c, value);
 	case COMPARE_NULL: return 1;
 	case COMPARE_LONG: return compare_long(c->number, value);
+	case COMPARE_COMPONENT: return compare_component(c, value);
 	case COMPARE_BINARY: break;
 	}
 	return sign(bytes_cmp(c->value, value));

@@ -14,11 +14,12 @@ static const char *attribute(const struct family *f, const char *key)
 	return NULL;
 }
 
-static int take_family(struct query_family *out, const struct family *f, struct error *err)
+static int take_family(struct query_family *out, const struct family *f, bool of_files,
+		       struct error *err)
 {
 	const char *keep = attribute(f, "KEEP_DELETED_CELLS");
 	const char *behavior = attribute(f, "NEW_VERSION_BEHAVIOR");
-	if (behavior && strcmp(behavior, "true") == 0)
+	if (of_files && behavior && strcmp(behavior, "true") == 0)
 		return error_set(err, RC_CONFIG,
 				 "family %s has NEW_VERSION_BEHAVIOR, whose answers depend on more "
 				 "than the files hold; expected a family without it",
@@ -111,7 +112,7 @@ int published_open(struct published *out, const struct table *table, const char 
 	*out = (struct published){.nfamilies = table->nfamilies};
 	out->families = arena_alloc(&out->arena, (table->nfamilies + 1) * sizeof *out->families);
 	for (size_t i = 0; rc == 0 && i < table->nfamilies; i++)
-		rc = take_family(&out->families[i], &table->families[i], err);
+		rc = take_family(&out->families[i], &table->families[i], ndirs > 0, err);
 	if (rc == 0)
 		qsort(out->families, out->nfamilies, sizeof *out->families, by_name);
 	for (size_t i = 0; rc == 0 && i < ndirs; i++)

@@ -103,16 +103,14 @@ static int open_all(struct query_scan *s, const struct query_family *families, s
 }
 
 /* Append a row, or with `behind` the place directly behind it. */
-static bool put_bound(struct query_scan *s, struct bytes row, bool behind)
+static bool put_bound(struct buf *room, struct bytes row, bool behind)
 {
-	return buf_try_append(&s->bound, row.ptr, row.len) &&
-	       (!behind || row.len == 0 || buf_try_append(&s->bound, "", 1));
+	return buf_try_append(room, row.ptr, row.len) &&
+	       (!behind || row.len == 0 || buf_try_append(room, "", 1));
 }
 
-/* start and stop as a range, whatever they include and in whichever order they are. */
-static int make_range(struct query_scan *s, struct error *err)
+bool query_bounds(const struct query *q, struct buf *room, struct query_range *out)
 {
-	const struct query *q = &s->q;
 	bool start_out = q->start_exclusive, stop_in = q->stop_inclusive || q->get;
 	struct bytes low = q->start, high = q->get ? q->start : q->stop;
 	if (q->reversed) {
@@ -121,16 +119,35 @@ static int make_range(struct query_scan *s, struct error *err)
 		start_out = !q->stop_inclusive;
 		stop_in = !q->start_exclusive;
 	}
+	room->len = 0;
+	bool fits = put_bound(room, low, start_out);
+	size_t at = room->len;
+	if (!fits || !put_bound(room, high, stop_in))
+		return false;
+	*out = (struct query_range){bytes_of(room->ptr, at),
+				    bytes_of(room->ptr + at, room->len - at)};
+	return true;
+}
+
+static int make_range(struct query_scan *s, struct error *err)
+{
+	const struct query *q = &s->q;
 	s->ranges = mem_try_calloc(1, sizeof *s->ranges);
-	bool fits = s->ranges && put_bound(s, low, start_out);
-	size_t at = s->bound.len;
-	if (!fits || !put_bound(s, high, stop_in))
-		return error_memory(err, low.len + high.len, "a scan");
-	s->ranges[0] = (struct query_range){bytes_of(s->bound.ptr, at),
-					    bytes_of(s->bound.ptr + at, s->bound.len - at)};
+	if (!s->ranges || !query_bounds(q, &s->bound, &s->ranges[0]))
+		return error_memory(err, q->start.len + q->stop.len, "a scan");
 	s->q.ranges = s->ranges;
 	s->q.nranges = q->get && q->start.len == 0 ? 0 : 1;
 	return 0;
+}
+
+int query_check(const struct query *q, struct error *err)
+{
+	for (size_t i = 0; i < q->ncolumns; i++)
+		if (q->raw && !q->columns[i].all)
+			return error_set(err, RC_CONFIG,
+					 "a raw scan shows all columns of a family; expected "
+					 "families without qualifiers");
+	return RC_OK;
 }
 
 int query_open(struct query_scan **out, const struct query_family *families, size_t nfamilies,
@@ -138,11 +155,9 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 	       struct error *err)
 {
 	*out = NULL;
-	for (size_t i = 0; i < q->ncolumns; i++)
-		if (q->raw && !q->columns[i].all)
-			return error_set(err, RC_CONFIG,
-					 "a raw scan shows all columns of a family; expected "
-					 "families without qualifiers");
+	int rc = query_check(q, err);
+	if (rc)
+		return rc;
 	struct query_scan *s = mem_try_calloc(1, sizeof *s);
 	if (!s)
 		return error_memory(err, sizeof *s, "a scan");
@@ -150,7 +165,7 @@ int query_open(struct query_scan **out, const struct query_family *families, siz
 	s->nfamilies = nfamilies;
 	s->files = files;
 	s->nfiles = nfiles;
-	int rc = q->ranges ? 0 : make_range(s, err);
+	rc = q->ranges ? 0 : make_range(s, err);
 	s->range = s->q.reversed && s->q.nranges ? s->q.nranges - 1 : 0;
 	if (q->filter)
 		filter_start(q->filter, q->reversed);

@@ -170,7 +170,7 @@ static void test_scan_requests(void **state)
 	struct buf v = unhex("9e808080a09fc7b045");
 	assert_int_equal(get_varint(v.ptr, v.ptr + v.len, &scanner), v.len);
 	buf_release(&v);
-	put_scan_next(&b, scanner, 10000, 1);
+	put_scan_next(&b, scanner, 10000, 1, 0);
 	expect_request(5, "Scan", &b,
 		       "0000001f0a08051a045363616e200113189e808080a09fc7b04520904e300138014001");
 }

@@ -1,0 +1,146 @@
+"""`scan --hbase` against a server that breaks on purpose: the answer is the folder's, or none.
+
+Against a real HBase: tests/hbase/test_live.py.
+"""
+
+import json
+import random
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import loads
+from fake_hbase import MODE_REFUSE_FILTERS, FakeHBase
+from test_where import HEAD, draw_event, draw_question, raw, write_events
+
+JOB = HEAD + """\
+tables:
+  - name: t
+    rowkey: [{salt: 4, of: [id]}, {field: id, as: u32}, {field: at, as: millis}, {field: cat, terminator: '\\x00'}]
+    timestamp: at
+    families: {f: {}, g: {}}
+    cells:
+      - {family: f, qualifier: n, value: n}
+      - {family: f, qualifier: x, value: {field: x, as: i64}}
+      - {family: f, qualifier: cat, value: cat}
+      - {family: g, qualifier: d, value: d, optional: true}
+      - {family: g, qualifier: note, value: note, optional: true}
+    regions: {split: none}
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """(job, load, its cells, events)"""
+    folder = tmp_path_factory.mktemp("table")
+    rng = random.Random(16)
+    (folder / "job.yaml").write_text(JOB)
+    events = list({(e["id"], e["cat"], e["at"]): e for e in (draw_event(rng, n) for n in range(300))}.values())
+    write_events(folder / "events.csv", events)
+    done = loads.run("load", folder / "job.yaml", "-o", folder / "load", "--quiet")
+    assert done.returncode == 0, done.stderr
+    done = loads.run("scan", folder / "job.yaml", folder / "load", "--format", "jsonl")
+    cells = [(raw(r["row"]), *(raw(c[k]) for k in ("family", "qualifier")), c["timestamp"], raw(c["value"]))
+             for r in map(json.loads, done.stdout.splitlines()) for c in r["cells"]]
+    return folder / "job.yaml", folder / "load", cells, events
+
+
+def server_of(table, rng, **how):
+    keys = sorted({c[0] for c in table[2]})
+    borders = sorted(rng.sample(keys, rng.choice([0, 1, 5])) + ([b"\2"] if rng.random() < 0.5 else []))
+    return FakeHBase("t", ["f", "g"], table[2], [b for i, b in enumerate(borders) if b not in borders[:i]], rng, **how)
+
+
+def arguments(rng, events):
+    args = rng.choice([[], ["--limit", str(rng.randrange(1, 20))], ["--columns", "f:n,g"], ["--max-columns", "2"],
+                       ["--quiet"], ["--start", "\\x01", "--stop", "\\x02\\x00\\x00\\x00\\x07"] if rng.random() < 0.5 else ["--prefix", "\\x01"]])
+    if "--prefix" not in args and "--start" not in args and rng.random() < 0.4:
+        args = [*args, "--reverse"]
+    if rng.random() < 0.7:
+        args = [*args, "--where", draw_question(rng, events)[0]]
+    return args
+
+
+def answers(table, server, args):
+    live = loads.run("scan", table[0], "--hbase", server.address, *args)
+    folder = loads.run("scan", *table[:2], *args)
+    return live, folder
+
+
+@pytest.mark.parametrize("faults", [0.0, 0.06])
+def test_same_as_folder(table, faults):
+    """Whole rows, each once and in their order, whatever breaks and however small the pieces are."""
+    def one(seed):
+        rng = random.Random(seed)
+        with server_of(table, rng, faults=faults) as server:
+            args = arguments(random.Random(seed + 1000), table[3])
+            live, folder = answers(table, server, args)
+            assert (live.returncode, live.stdout) == (folder.returncode, folder.stdout), (seed, args, live.stderr, folder.stderr)
+            return server.seen
+    with ThreadPoolExecutor(4) as pool:
+        seen = list(pool.map(one, range(24)))
+    assert sum(s["filters"] for s in seen) > 3
+    assert (sum(s["faults"] for s in seen) > 20) == (faults > 0)
+
+
+def test_filters_that_are_refused(table):
+    """They only spare work: without them the answer is the same, and --explain says so."""
+    with server_of(table, random.Random(1), mode=MODE_REFUSE_FILTERS) as server:
+        for args in (["--where", "f:cat = ab and x > 3"], ["--where", "id in (1, 7, 42)"], ["--max-columns", "1"], ["--quiet"]):
+            live, folder = answers(table, server, args)
+            assert (live.returncode, live.stdout) == (0, folder.stdout), live.stderr
+            told = loads.run("scan", table[0], "--hbase", server.address, "--explain", *args)
+            assert "no filters, which they refused" in told.stderr and told.stdout == folder.stdout
+
+
+def test_leases_are_renewed(table):
+    """A reader that takes its time: its scanners are kept until it goes on."""
+    whole = [c for c in table[2] for _ in range(40)]
+    many = [(b"\1%08d" % i, *c[1:4], c[4] + b"x" * 2000) for i, c in enumerate(whole)]
+    job = table[0].parent / "plain.yaml"
+    job.write_text("source: {csv: {files: [events.csv]}}\ntables:\n  - name: t\n    rowkey: [{field: note, width: 9}]\n"
+                   "    timestamp: 1\n    families: {f: {}}\n    cells: [{family: f, qualifier: n, value: note}]\n"
+                   "    regions: {split: none}\n")
+    with FakeHBase("t", ["f"], many, [b"\1%08d" % (len(many) // 2)], random.Random(3), lease_ms=900) as server:
+        server.rng.choice = lambda some: some[-1]
+        with subprocess.Popen([loads.PROGRAM, "scan", job, "--hbase", server.address, "--format", "csv"], stdout=subprocess.PIPE) as p:
+            p.stdout.readline()
+            for _ in range(60):
+                if server.seen["renewals"] > 1:
+                    break
+                try:
+                    p.wait(0.1)
+                except subprocess.TimeoutExpired:
+                    pass
+            rest = p.stdout.read()
+        assert p.returncode == 0 and rest.count(b"\n") == len(many)
+        assert server.seen["renewals"] > 1 and server.seen["opened"] == 2
+
+
+def test_servers_that_lie(table):
+    """Rows out of their order, or of another region, are no answer."""
+    class Lying(FakeHBase):
+        def rows_of(self, region, scan):
+            return super().rows_of(region, scan)[::-1]
+    with Lying("t", ["f", "g"], table[2], [], random.Random(4)) as server:
+        live = loads.run("scan", table[0], "--hbase", server.address)
+        assert live.returncode == 1 and "rows that are not in order" in live.stderr, live.stderr
+
+
+def test_families_that_differ(table):
+    with FakeHBase("t", ["f", "g", "h"], table[2] + [(table[2][0][0], b"h", b"q", 5, b"v")], [], random.Random(5)) as server:
+        live, folder = answers(table, server, [])
+        assert live.stdout == folder.stdout and "also has family h, which the job lacks: left out" in live.stderr
+    with FakeHBase("t", ["g"], [], [], random.Random(6)) as server:
+        live = loads.run("scan", table[0], "--hbase", server.address)
+        assert live.returncode == 2 and "has no family f" in live.stderr
+
+
+def test_other_salts(table):
+    """Rows that were salted by another job would not be found: that is said before an empty answer."""
+    other = [(bytes([c[0][0] ^ 1]) + c[0][1:], *c[1:]) for c in table[2]]
+    with server_of((*table[:2], other, table[3]), random.Random(7)) as server:
+        live = loads.run("scan", table[0], "--hbase", server.address, "--where", "id = 42")
+        assert live.returncode == 2 and live.stdout == "" and "has other row keys than the job's" in live.stderr, live.stderr
+        assert "expected" in live.stderr
