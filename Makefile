@@ -100,8 +100,8 @@ asan tsan: deps-build
 	@tests/run.sh unit FLAVOR=$@
 
 ## test: everything: check, sanitizers, command line, a real HBase
-test: deps
-	@$(SUB) all
+test: deps-build
+	@$(SUB) deps all
 	@tests/run.sh all
 
 ## cli-test: the program as its users run it

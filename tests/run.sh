@@ -2,9 +2,9 @@
 # run.sh SUITE [FLAVOR=f]: run a suite, keep its full output in build/test/, print one line a part
 # and, last, "N passed, N failed[, N skipped]".  SUITE: unit, cli, hbase, kafka, spark or all.
 #
-# `all` has two lanes at a time: suites that wait for servers, and what computes, which leaves them
-# the processors when they want them.  Lines of both come as their parts end, the last words of what
-# failed behind all.
+# `all` has three lanes at a time: two with suites that wait for servers, and what computes, which
+# leaves them the processors when they want them; on a machine with less memory one after another.
+# Lines of all come as their parts end, the last words of what failed behind them.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 suite=$1 flavor=dev
@@ -85,8 +85,9 @@ pytests() { # FOLDER [OPTION...]
 # The command line's tests share nothing: one a processor.  Those with servers share them.
 cli() { pytests cli -n "$(nproc)" --dist loadfile; }
 
-servers() {
-	for s in kafka hbase spark; do pytests $s; done
+stores() {
+	pytests hbase
+	pytests spark
 }
 
 computing() {
@@ -137,7 +138,19 @@ case $suite in
 unit) start unit unit "$flavor" ;;
 cli) start cli cli ;;
 hbase | kafka | spark) start "$suite" pytests "$suite" ;;
-all) start servers servers && start computing computing ;;
+all)
+	if [ "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)" -gt $((12 << 20)) ]; then
+		start kafka pytests kafka
+		start hbase stores
+		start computing computing
+	else
+		start computing computing
+		wait
+		start hbase stores
+		wait
+		start kafka pytests kafka
+	fi
+	;;
 *) echo "run.sh: no suite $suite" >&2; exit 2 ;;
 esac
 wait
