@@ -19,6 +19,10 @@ done
 "$program" help --format zsh >"$share/zsh/site-functions/_saltmill"
 "$program" help --format fish >"$share/fish/vendor_completions.d/saltmill.fish"
 "$program" help job --format json-schema >"$doc/job.schema.json"
+mkdir -p "$doc/schemas"
+for name in $("$program" help schema | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+	"$program" help schema "$name" >"$doc/schemas/$name.schema.json"
+done
 install -m 644 README.md LICENSE "$doc"
 find conf -maxdepth 1 -type f -exec install -m 644 {} "$doc/examples" \;
 mkdir -p "$doc/service"

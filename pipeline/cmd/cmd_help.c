@@ -6,6 +6,7 @@
 #include "job_words.h"
 #include "manual.h"
 #include "reference.h"
+#include "schemas.h"
 
 enum { OPT_FORMAT = 500 };
 
@@ -42,6 +43,22 @@ static int tell_job(struct buf *out, size_t format, struct error *err)
 	case FORMAT_MAN: reference_man(out); return RC_OK;
 	default: return refuse("job", formats[format], "none", err);
 	}
+}
+
+/* name NULL: which there are. */
+static int tell_schema(struct buf *out, const char *name, struct error *err)
+{
+	if (!name) {
+		buf_append_str(out, "JSON Schemas of what is written and printed; `saltmill help "
+				    "schema NAME` prints one:\n\n");
+		schemas_list(out);
+	} else if (!schema_json(out, name)) {
+		return error_set(err, RC_CONFIG,
+				 "found no schema `%.60s`, expected one of those that `saltmill "
+				 "help schema` lists",
+				 name);
+	}
+	return RC_OK;
 }
 
 static const struct command *find_command(const char *name)
@@ -93,7 +110,9 @@ int cmd_help(int argc, char **argv)
 	if (rc)
 		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	const char *topic = first < argc ? argv[first] : NULL;
-	if (first + 1 < argc)
+	if (topic && strcmp(topic, "schema") == 0 && first + 2 >= argc)
+		rc = tell_schema(&out, argv[first + 1], &err);
+	else if (first + 1 < argc)
 		rc = error_set(&err, RC_CONFIG, "found two topics, expected one");
 	else if (!topic)
 		rc = tell_all(&out, format, &err);

@@ -9,6 +9,7 @@
 #include "pool.h"
 #include "report.h"
 #include "stream.h"
+#include "stream_text.h"
 #include "monitor.h"
 #include "notify.h"
 
@@ -66,6 +67,15 @@ static void print_line(void *ctx, const char *sentence)
 	monitor_print(a->monitor, stderr, "saltmill stream: %s", sentence);
 }
 
+static void print_json(const struct stream_arguments *a, const char *name, const struct manifest *m,
+		       const char *dir)
+{
+	struct buf line = {0};
+	stream_load_json(&line, name, m->read, m->rejected, dir);
+	monitor_print(a->monitor, stdout, "%.*s", (int)line.len, (const char *)line.ptr);
+	buf_release(&line);
+}
+
 /* A line a load, written out at once: a program may wait for it. */
 static void print_published(void *ctx, const char *name, const char *dir,
 			    const struct load_result *r)
@@ -80,11 +90,7 @@ static void print_published(void *ctx, const char *name, const char *dir,
 			      (int)warnings.len - 1, (const char *)warnings.ptr);
 	buf_release(&warnings);
 	if (a->options->json)
-		monitor_print(a->monitor, stdout,
-			      "{\"load\": \"%s\", \"read\": %llu, \"rejected\": %llu, \"output\": "
-			      "\"%s\"}",
-			      name, (unsigned long long)m->read, (unsigned long long)m->rejected,
-			      dir);
+		print_json(a, name, m, dir);
 	else if (!a->options->quiet)
 		monitor_print(a->monitor, stdout, "%s: %s events, %llu rejected, published as %s",
 			      name, format_count(events, m->read), (unsigned long long)m->rejected,

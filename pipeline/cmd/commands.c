@@ -338,8 +338,11 @@ const struct command commands[] = {
 	 "counted\n"
 	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
 	 cmd_scan, USES_QUIET | USES_JSON},
-	{"help", "[COMMAND|job|KEY...] [--format FORMAT]",
-	 "these words; of a command, of the job file, of one of its keys",
+	{"help", "[COMMAND|job|KEY|schema [NAME]] [--format FORMAT]",
+	 "these words; of a command, of the job file, of one of its keys, of what is written as "
+	 "JSON",
+	 "  schema [NAME]           the JSON Schemas of manifest.json, rejects.jsonl and what "
+	 "--json prints\n"
 	 "  --format text|markdown|json-schema|man|bash|zsh|fish\n"
 	 "                          job: a page, or a schema for editors; man: manual pages; the "
 	 "shells: completions\n",

@@ -1,6 +1,7 @@
 #include "stream_text.h"
 
 #include "report.h"
+#include "show_json.h"
 
 static void put_age(struct buf *out, double s)
 {
@@ -45,4 +46,14 @@ void stream_text(struct buf *out, const struct stream_view *w)
 	if (w->parked)
 		buf_printf(out, ", %llu partition%s PARKED", (unsigned long long)w->parked,
 			   w->parked == 1 ? "" : "s");
+}
+
+void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
+		      const char *dir)
+{
+	show_json(out,
+		  json_pack("{s:s, s:I, s:I, s:o}", "load", name, "read", (json_int_t)read,
+			    "rejected", (json_int_t)rejected, "output", show_string(dir)),
+		  0);
+	out->len -= out->len > 0; /* the line end */
 }

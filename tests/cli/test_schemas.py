@@ -1,0 +1,281 @@
+"""The schemas of `saltmill help schema`: what the program prints and writes is what they say, no key more or less.
+
+Each command that takes --json is run; its output must fit a schema that knows no other keys, and each key of a schema
+must stand in some output, so that neither gets ahead of the other.
+"""
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import fastavro
+import jsonschema
+import pytest
+
+from loads import PROGRAM, ROOT, run
+
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
+
+from mock_topic import MockTopic  # noqa: E402  (needs the path above)
+
+JOB = """\
+source:
+  csv: {files: [in.csv]}
+fields:
+  id: {type: u32}
+  at: {type: time, unit: s}
+where: v != skip
+tables:
+  - name: t
+    rowkey: [{salt: 4, of: [id]}, {field: id, as: u32}, {field: at, as: reversed_millis}]
+    timestamp: at
+    families:
+      f: {compression: {codec: ZSTD, level: auto, framing: hadoop}, ttl: 30d}
+      g: {bloomfilter: ROWCOL}
+    cells: [{family: f, qualifier: v, value: v}, {family: g, qualifier: id, value: id}]
+    regions: {split: sampled, count: 4}
+  - name: by_time
+    rowkey: [{field: at, as: millis}, {field: id, as: u32}]
+    timestamp: at
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: {key_of: t}}]
+    regions: {split: none}
+"""
+TOPIC = """\
+source:
+  kafka: {{brokers: "{brokers}", {what}, format: json, start: earliest, roll: {{rows: 30}}}}
+fields: {{id: {{type: u32}}}}
+tables:
+  - name: t
+    rowkey: [{{field: id, as: u32}}]
+    timestamp: 5
+    families: {{f: {{}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+"""
+
+
+def schema(name):
+    r = run("help", "schema", name)
+    assert r.returncode == 0, r.stderr
+    return json.loads(r.stdout)
+
+
+def names():
+    return [line.split()[0] for line in run("help", "schema").stdout.splitlines() if line.startswith("  ")]
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+class Outputs:
+    """What was seen of each schema's kind."""
+
+    def __init__(self):
+        self.seen = {}
+
+    def add(self, name, *values):
+        self.seen.setdefault(name, []).extend(values)
+
+    def told(self, name, *args, status=(0, 3), each_line=False):
+        r = run(*args, "--json")
+        assert r.returncode in status, (args, r.stderr)
+        self.add(name, *(lines(r.stdout) if each_line else [json.loads(r.stdout)]))
+
+    def load(self, *args):
+        self.told("load", "load", *args, "--max-rejects", "1000")
+        out = args[args.index("-o") + 1]
+        self.written(out)
+
+    def written(self, out):
+        self.add("manifest", json.loads((out / "manifest.json").read_text()))
+        self.add("rejects", *lines((out / "rejects.jsonl").read_text()))
+
+
+def files(seen, f):
+    (f / "job.yaml").write_text(JOB)
+    with open(f / "in.csv", "w", encoding="utf-8", errors="surrogateescape") as out:
+        out.write("id,at,v,unused\n" + "x,1400000000,v,\n,1400000001,\udcff,\n7,1400000003,again,u\n" + "".join(
+            f"{i * 2654435761 % 10**6 if i % 3 else 7},{1400000000 + i},{'skip' if i % 50 == 0 else 'v' * (i % 40)},u\n"
+            for i in range(4000)))
+    seen.load(f / "job.yaml", "-o", f / "load")
+    seen.told("plan", "plan", f / "job.yaml", "-o", f / "plan", "--tune")
+    seen.add("plan", json.loads((f / "plan" / "plan.json").read_text()))
+    seen.told("plan", "plan", f / "job.yaml", "--sample", "50%")
+    seen.add("settings", json.loads((f / "plan" / "settings.json").read_text()))
+    for part in (1, 2):
+        seen.load(f / "job.yaml", f / "in.csv", "-o", f / f"slice{part}", "--slice", f"{part}/2", "--plan", f / "plan")
+    seen.told("check", "check", f / "job.yaml")
+    seen.told("lint", "lint", f / "job.yaml")
+    seen.told("verify", "verify", f / "load")
+    shutil.copytree(f / "load", f / "broken")
+    (f / "broken" / "rejects.jsonl").write_text("")
+    seen.told("verify", "verify", f / "broken", status=(1,))
+    hfile = next((f / "load" / "t" / "hfiles" / "g").iterdir())
+    seen.told("inspect", "inspect", hfile, next((f / "load" / "t" / "hfiles" / "f").iterdir()), "--cells", "--blocks")
+    (f / "no.hfile").write_text("none")
+    seen.told("inspect", "inspect", f / "no.hfile", status=(1,))
+    seen.told("split", "split", "HexStringSplit", "4")
+    seen.told("ddl", "ddl", f / "job.yaml", "--table", "by_time")
+    (f / "live.txt").write_text("hbase> get_splits 't'\nTotal number of splits = 3\n\\x01\n\\x02\n")
+    seen.told("drift", "drift", "--existing", f"t={f / 'live.txt'}", f / "job.yaml")
+    seen.told("version", "version")
+    seen.told("load", "unite", f / "job.yaml", "--loads", f / "slice1", f / "slice2", "-o", f / "joined", "--max-rejects", "9")
+    seen.written(f / "joined")
+    with open(f / "in.avro", "wb") as out:
+        fastavro.writer(out, {"type": "record", "name": "r", "fields": [
+            {"name": "id", "type": "long"}, {"name": "at", "type": "long"}, {"name": "v", "type": "string"}]},
+            [{"id": i, "at": 1400000000 + i, "v": "a"} for i in range(-1, 9)])
+    (f / "avro.yaml").write_text(JOB.replace("csv: {files: [in.csv]}", "avro: {files: [in.avro]}"))
+    seen.load(f / "avro.yaml", "-o", f / "avro")
+
+
+def questions(seen, f):
+    job, load = f / "job.yaml", f / "load"
+    row = run("key", "encode", job, "--table", "t", "id=7", "at=1400000003").stdout.strip()
+    seen.told("key-decode", "key", "decode", job, row, "--table", "t", each_line=True)
+    seen.told("key-ranges", "key", "ranges", job, load, "--table", "t", "--where", "id = 7", each_line=False)
+    seen.told("key-ranges", "key", "ranges", job, "--table", "t", "--where", "id = 7 and v = 'x'")
+    seen.told("rows", "scan", job, load, "--table", "t", "--limit", "3", each_line=True)
+    seen.told("rows", "get", job, load, "--table", "t", "--row", row, each_line=True)
+    r = run("scan", job, load, "--table", "t", "--limit", "2", "--decode", "--json")
+    seen.add("decoded-rows", *lines(r.stdout))
+    for line in ("load", "load F/none.yaml -o F/x", "load F/misspelt.yaml -o F/x", "report F"):
+        (f / "misspelt.yaml").write_text(JOB.replace("rowkey", "rowkee"))
+        r = run(*line.replace("F", str(f)).split(), "--json")
+        seen.add("failure", json.loads(r.stderr.splitlines()[-1]))
+
+
+def topics(seen, f):
+    topic, other = MockTopic("schemas-a", 2), None
+    (f / "topic.yaml").write_text(TOPIC.format(brokers=topic.brokers, what="topic: schemas-a"))
+    (f / "topics.yaml").write_text(TOPIC.format(brokers=topic.brokers, what="topics: [schemas-a]"))
+    state = f / "state"
+    for i in range(2):
+        topic.produce(i, [json.dumps({"id": k if k else "bad", "v": "x"}).encode() for k in range(40)])
+        seen.load(f / "topic.yaml", "-o", f / f"k{i}", "--state", state)
+    topic.produce(0, [b'{"id": 1}'])
+    seen.load(f / "topics.yaml", "-o", f / "k2", "--state", f / "several")
+    for s in (state, f / "several"):
+        seen.told("status", "status", "--state", s)
+        seen.told("loads", "loads", "--state", s, each_line=True)
+    seen.told("seek", "seek", "--state", state, "0=3", each_line=True)
+    seen.told("seek", "seek", "--state", f / "several", "schemas-a/0=3", each_line=True)
+    shutil.rmtree(f / "k0")
+    seen.told("loads", "loads", "--state", state, each_line=True, status=(1,))
+    seen.told("load", "replay", f / "k1", "--rejects", "-o", f / "again", "--max-rejects", "9")
+    (f / 'a "quoted" folder').mkdir()
+    p = subprocess.Popen([PROGRAM, "stream", f / "topic.yaml", "--state", f / "streamed", "--json", "-o",
+                          f / "a \"quoted\" folder"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True)
+    try:
+        end = time.monotonic() + 60
+        while not (f / "streamed" / "status.json").exists() and time.monotonic() < end:
+            time.sleep(.05)
+    finally:
+        time.sleep(.5)
+        p.terminate()
+        out, _ = p.communicate(timeout=60)
+    seen.add("stream", *lines(out))
+    seen.told("status", "status", "--state", f / "streamed")
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    seen, folder = Outputs(), tmp_path_factory.mktemp("schemas")
+    files(seen, folder)
+    questions(seen, folder)
+    topics(seen, folder)
+    return seen.seen
+
+
+# What takes a server or another program's file; tests/hbase and tests/kafka have them.  Each is a word of the code.
+ELSEWHERE = {
+    "rejects": {"key_base64", "headers", "headers[].name", "headers[].value", "headers[].value_base64"},
+    "status": {"making", "stream.parked", "partitions", "apply", "apply.time_ms", "apply.unapplied",
+               "apply.oldest_unapplied_ms", "apply.applied", "apply.applied_ms", "apply.trouble"},
+    "loads": {"applied_to", "applied_ms"},
+    "settings": {"tables[].tuned[].min_match"},
+    "inspect": {"[].cells[].mvcc", "[].cells[].tags", "[].cells[].tags[].type", "[].cells[].tags[].value"},
+}
+
+
+def keys_of(node, at=""):
+    """Paths of a schema's keys."""
+    if "items" in node:
+        yield from keys_of(node["items"], at + "[]")
+    for key, value in node.get("properties", {}).items():
+        path = f"{at}.{key}" if at else key
+        yield path
+        yield from keys_of(value, path)
+
+
+def seen_keys(value, at=""):
+    if isinstance(value, list):
+        for item in value:
+            yield from seen_keys(item, at + "[]")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            path = f"{at}.{key}" if at else key
+            yield path
+            yield from seen_keys(item, path)
+
+
+def test_each_schema_is_one():
+    assert len(names()) == len(set(names())) > 20
+    for name in names():
+        s = schema(name)
+        jsonschema.Draft202012Validator.check_schema(s)
+        assert all(len(d) > 2 for d in re.findall(r'"description": "([^"]*)"', json.dumps(s)))
+
+
+def test_what_comes_out_is_what_the_schemas_say(outputs):
+    assert set(outputs) == set(names()) - {"apply"}  # of a cluster: tests/hbase/test_apply.py
+    for name, values in outputs.items():
+        assert values, name
+        judge = jsonschema.Draft202012Validator(schema(name))
+        for value in values:
+            errors = [f"{name} {e.json_path}: {e.message[:300]}" for e in judge.iter_errors(value)]
+            assert errors == []
+
+
+def test_each_key_of_a_schema_comes_out(outputs):
+    for name, values in outputs.items():
+        there = {path for value in values for path in seen_keys(value)}
+        missing = set(keys_of(schema(name))) - there
+        assert missing == ELSEWHERE.get(name, set()), name
+
+
+def test_keys_that_need_a_server_are_words_of_the_code():
+    sources = "".join(p.read_text() for p in ROOT.glob("pipeline/*/*.c") if not p.name.startswith("schema_"))
+    for paths in [*ELSEWHERE.values(), keys_of(schema("apply"))]:
+        for path in paths:
+            word = re.split(r"[.]", path.replace("[]", ""))[-1].removesuffix("_base64")
+            assert f'"{word}"' in sources, path
+
+
+def test_a_key_too_many_and_one_too_few_are_found(outputs):
+    """The judge is one."""
+    judge = jsonschema.Draft202012Validator(schema("manifest"))
+    value = json.loads(json.dumps(outputs["manifest"][0]))
+    value["tables"][0]["regions"][0]["more"] = 1
+    assert [e.validator for e in judge.iter_errors(value)] == ["additionalProperties"]
+    del value["tables"][0]["regions"][0]["more"], value["read"]
+    assert [e.validator for e in judge.iter_errors(value)] == ["required"]
+
+
+def test_each_command_with_json_has_a_schema():
+    listed = re.findall(r"^  saltmill (\w+)", run("--help").stdout, re.M)
+    titles = run("help", "schema").stdout
+    for command in listed:
+        if re.search(r"^  --json ", run("help", command).stdout, re.M):
+            assert re.search(rf"\b{command}\b.*--json|get and scan|unite and replay", titles), command
+            assert command in re.sub(r"[^a-z]+", " ", titles).split(), command
+
+
+def test_no_such_schema():
+    r = run("help", "schema", "nonsense")
+    assert r.returncode == 2 and "found no schema `nonsense`" in r.stderr
