@@ -19,7 +19,10 @@ struct stream_view {
 };
 /* "lag 1,200 offsets, 350 events/s, open cut 1,200 offsets (3 s), 4 loads, the last 8 s ago" */
 void stream_text(struct buf *out, const struct stream_view *w);
-/* A load that was published, as a line of JSON without its end. */
+/* A load that was handed over to HBase, as a line of JSON without its end. */
+void stream_applied_json(struct buf *out, const char *name, uint64_t cells, uint64_t files,
+			 const char *dir);
+/* The same of one that was published. */
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
 		      const char *dir);
 

@@ -9,6 +9,7 @@
 #include "monitor.h"
 #include "report.h"
 #include "shared_state.h"
+#include "stream_text.h"
 #include "units.h"
 
 /* "10": loads; "7d": time. */
@@ -48,6 +49,15 @@ void follow_desk_say(void *ctx, const char *sentence)
 	monitor_print(d->monitor, stderr, "saltmill %s: %s", d->command, sentence);
 }
 
+static void print_json(const struct follow_desk *d, const char *name, uint64_t cells,
+		       uint64_t files, const char *dir)
+{
+	struct buf line = {0};
+	stream_applied_json(&line, name, cells, files, dir);
+	monitor_print(d->monitor, stdout, "%.*s", (int)line.len, (const char *)line.ptr);
+	buf_release(&line);
+}
+
 /* A line a load, written out at once: a program may wait for it. */
 void follow_desk_applied(void *ctx, const char *name, const char *dir, const struct apply_result *r)
 {
@@ -59,10 +69,7 @@ void follow_desk_applied(void *ctx, const char *name, const char *dir, const str
 		files += r->tables[i].files;
 	}
 	if (d->common->json)
-		monitor_print(d->monitor, stdout,
-			      "{\"applied\": \"%s\", \"cells\": %llu, \"files\": %llu, \"output\": "
-			      "\"%s\"}",
-			      name, cells, files, dir);
+		print_json(d, name, cells, files, dir);
 	else if (!d->common->quiet)
 		monitor_print(d->monitor, stdout, "%s: in HBase, %s cells in %llu file%s", name,
 			      format_count(count, cells), files, files == 1 ? "" : "s");

@@ -172,6 +172,33 @@ static void say_lag(struct state_page *p)
 	part_verdict_end(p->out);
 }
 
+/* What saw the loads into HBase, as it saw it last. */
+static void say_applying(struct state_page *p, const struct state *s, const char *prefix)
+{
+	struct state_applying a;
+	if (!state_applying(s, &a))
+		return;
+	bool stuck = a.trouble[0] && a.waiting;
+	part_verdict(p->out, stuck ? "bad" : a.waiting ? "warn" : "good", "To HBase");
+	if (*prefix) {
+		html_code(p->out, prefix);
+		add(p, " ");
+	}
+	html_count(p->out, a.waiting);
+	add(p, a.waiting == 1 ? " load was" : " loads were");
+	add(p, " not in HBase ");
+	html_time(p->out, a.time_ms);
+	add(p, " UTC");
+	if (a.oldest_ms) {
+		add(p, ", the oldest published ");
+		html_time(p->out, a.oldest_ms);
+	}
+	add(p, stuck ? ": " : ".");
+	if (stuck)
+		html_text(p->out, bytes_str(a.trouble));
+	part_verdict_end(p->out);
+}
+
 static void say_loads(struct state_page *p)
 {
 	part_verdict(p->out, p->broken ? "bad" : "good", p->broken ? "Broken" : "Complete");
@@ -226,6 +253,8 @@ static void overview(struct state_page *p)
 		say_running(p, v->states[i], v->prefixes[i]);
 	say_lag(p);
 	say_loads(p);
+	for (size_t i = 0; i < v->n; i++)
+		say_applying(p, v->states[i], v->prefixes[i]);
 	add(p, "</ul>\n");
 	buf_release(&names);
 }
@@ -277,6 +306,10 @@ static void commands(struct state_page *p)
 		html_count(p->out, p->waiting - told);
 		add(p, " more.</p>\n");
 	}
+	add(p, "<p>Or all of them, as they come, without a JVM:</p>\n<pre "
+	       "class=\"run\"><code>saltmill apply --state ");
+	part_shell_word(p->out, p->dir, "");
+	add(p, " --hbase HOST --create --follow\n</code></pre>\n");
 }
 
 /* --- loads --- */
@@ -309,7 +342,12 @@ static void load_row(struct state_page *p, const struct seen_load *l)
 	html_time_cell(p->out, l->load->published_ms);
 	html_count_cell(p->out, l->load->read);
 	html_count_cell(p->out, l->load->rejected);
-	buf_printf(p->out, "<td>%s%s</td>", fate_of(l), l->problem ? ", broken" : "");
+	buf_printf(p->out, "<td>%s%s", fate_of(l), l->problem ? ", broken" : "");
+	if (l->load->handed_ms) {
+		add(p, " since ");
+		html_time(p->out, l->load->handed_ms);
+	}
+	add(p, "</td>");
 	html_code_cell(p->out, l->load->dir);
 	add(p, "</tr>\n");
 }

@@ -74,10 +74,18 @@ static const struct schema_key stream_keys[] = {
 	{"output", "text", "the folder that was published"},
 };
 
+static const struct schema_key applied_keys[] = {
+	{"applied", "text", "the load's name in the state"},
+	{"cells", "count", "of all its tables"},
+	{"files", "count", "that were handed over"},
+	{"output", "text", "the load's folder"},
+};
+
 const struct schema schemas_of_topics[] = {
 	SCHEMA("status", "status --json", status_keys),
 	SCHEMA("loads", "a line of loads --json", loads_keys),
 	SCHEMA("seek", "a line of seek --json", seek_keys),
 	SCHEMA("stream", "a line of stream --json: a load that was published", stream_keys),
+	SCHEMA("applied", "a line of apply --state --json: a load that is in HBase", applied_keys),
 	{0},
 };

@@ -48,12 +48,23 @@ void stream_text(struct buf *out, const struct stream_view *w)
 			   w->parked == 1 ? "" : "s");
 }
 
+/* v is released. */
+static void put_line(struct buf *out, json_t *v)
+{
+	show_json(out, v, 0);
+	out->len -= out->len > 0; /* the line end */
+}
+
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
 		      const char *dir)
 {
-	show_json(out,
-		  json_pack("{s:s, s:I, s:I, s:o}", "load", name, "read", (json_int_t)read,
-			    "rejected", (json_int_t)rejected, "output", show_string(dir)),
-		  0);
-	out->len -= out->len > 0; /* the line end */
+	put_line(out, json_pack("{s:s, s:I, s:I, s:o}", "load", name, "read", (json_int_t)read,
+				"rejected", (json_int_t)rejected, "output", show_string(dir)));
+}
+
+void stream_applied_json(struct buf *out, const char *name, uint64_t cells, uint64_t files,
+			 const char *dir)
+{
+	put_line(out, json_pack("{s:s, s:I, s:I, s:o}", "applied", name, "cells", (json_int_t)cells,
+				"files", (json_int_t)files, "output", show_string(dir)));
 }

@@ -233,7 +233,7 @@ def test_each_schema_is_one():
 
 
 def test_what_comes_out_is_what_the_schemas_say(outputs):
-    assert set(outputs) == set(names()) - {"apply"}  # of a cluster: tests/hbase/test_apply.py
+    assert set(outputs) == set(names()) - {"apply", "applied"}  # of a cluster: in tests/hbase and tests/kafka
     for name, values in outputs.items():
         assert values, name
         judge = jsonschema.Draft202012Validator(schema(name))
@@ -251,7 +251,7 @@ def test_each_key_of_a_schema_comes_out(outputs):
 
 def test_keys_that_need_a_server_are_words_of_the_code():
     sources = "".join(p.read_text() for p in ROOT.glob("pipeline/*/*.c") if not p.name.startswith("schema_"))
-    for paths in [*ELSEWHERE.values(), keys_of(schema("apply"))]:
+    for paths in [*ELSEWHERE.values(), keys_of(schema("apply")), keys_of(schema("applied"))]:
         for path in paths:
             word = re.split(r"[.]", path.replace("[]", ""))[-1].removesuffix("_base64")
             assert f'"{word}"' in sources, path

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+import jsonschema
 import pytest
 from oracle import Cells, reversed_millis, salt, u32, u64
 from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fixture)
@@ -70,7 +71,10 @@ class Applied:
     def done(self, *more):
         done = self.run("--json", *more)
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        told = json.loads(done.stdout)
+        schema = subprocess.run([self.saltmill, "help", "schema", "apply"], capture_output=True, check=True).stdout
+        jsonschema.validate(told, json.loads(schema))
+        return told
 
     def refused(self, says, *more, status=2):
         done = self.run(*more)

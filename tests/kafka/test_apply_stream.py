@@ -11,6 +11,7 @@ import subprocess
 import time
 import urllib.request
 
+import jsonschema
 from cluster import free_ports
 from soak_hbase import Campaign
 
@@ -77,6 +78,8 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
         subprocess.run([saltmill, "load", one.job, "--state", one.state, "-o", tmp_path / "by-hand"], check=True,
                        capture_output=True, timeout=60)
         made = json.loads(follower.stdout.readline())
+        schema = subprocess.run([saltmill, "help", "schema", "applied"], capture_output=True, check=True).stdout
+        jsonschema.validate(made, json.loads(schema))
         assert made["applied"] == one.loads()[2]["load"] and made["cells"] == 100
         assert pathlib.Path(made["output"]) == tmp_path / "by-hand"
         wait_for(lambda: not (tmp_path / "by-hand").exists())
