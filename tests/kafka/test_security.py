@@ -133,18 +133,18 @@ def library(request):
 
 REFUSED = {
     "wrong password": ("plain", "SASL_PLAINTEXT", {"mechanism": "PLAIN", "password": "{env: WRONG}"},
-                       "Authentication failed", 5),
+                       "Authentication failed", 20),
     "wrong password, SCRAM": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-256", "password": "{env: WRONG}"},
-                              "invalid credentials", 5),
+                              "invalid credentials", 20),
     "unknown user": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-512", "user": "nobody"},
-                     "invalid credentials", 5),
-    "another mechanism": ("plain", "SASL_PLAINTEXT", {"mechanism": "SCRAM-SHA-512"}, "mechanisms: PLAIN", 5),
+                     "invalid credentials", 20),
+    "another mechanism": ("plain", "SASL_PLAINTEXT", {"mechanism": "SCRAM-SHA-512"}, "mechanisms: PLAIN", 20),
     "wrong authority": ("scram", "SASL_SSL", {"mechanism": "SCRAM-SHA-512", "ca": "other"},
-                        "certificate verify failed", 5),
-    "no client certificate": ("tls", "SSL", {}, "certificate", 5),
-    "no TLS": ("tls", "PLAINTEXT", {}, "Disconnected", 15),
-    "no login": ("plain", "PLAINTEXT", {}, "Disconnected", 15),
-    "TLS to a plain port": (None, "SSL", {}, "SSL", 15),
+                        "certificate verify failed", 20),
+    "no client certificate": ("tls", "SSL", {}, "certificate", 20),
+    "no TLS": ("tls", "PLAINTEXT", {}, "Disconnected", 30),
+    "no login": ("plain", "PLAINTEXT", {}, "Disconnected", 30),
+    "TLS to a plain port": (None, "SSL", {}, "SSL", 30),
 }
 
 

@@ -184,7 +184,7 @@ def test_trickling_connections(rig, kafka):
         while time.monotonic() < end:
             start = time.monotonic()
             assert metrics(port)["lag_offsets"] == 0
-            assert time.monotonic() - start < 1
+            assert time.monotonic() - start < 3  # a place may be held for 5
             time.sleep(0.2)
         assert trickle.again > 0, "those that trickle are hung up on"
     finally:
