@@ -13,6 +13,9 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 OPT_release := -O3 -g $(HARDEN)
 LINK_release := $(HARDEN_LINK)
+# The same sources without it, for `make bench ARGS=hardening` to say what it costs.
+OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
+LINK_bare   := -no-pie
 OPT_dev     := -O1 -g -Werror
 OPT_asan    := -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -Werror -fsanitize=thread
@@ -280,9 +283,12 @@ SHARE   = $(DESTDIR)$(prefix)/share
 install: all
 	@tests/install.sh $(B)/$(TOOL) $(DESTDIR)$(prefix)
 ## deb: build/saltmill_*.deb, a Debian package
-deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)' @tests/deb.sh
-uninstall: ; rm -f $(DESTDIR)$(prefix)/bin/$(TOOL); rm -f $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 \ -rf $(DESTDIR)$(prefix)/bin/$(TOOL) $(DESTDIR)$(prefix)/libexec/saltmill;
-	$(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill $(SHARE)/fish/vendor_completions.d/saltmill.fish; rm -rf $(SHARE)/doc/saltmill
+deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)'
+uninstall:
+	rm -f $(DESTDIR)$(prefix)/bin/$(TOOL) $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5
+	rm -f $(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill
+	rm -f $(SHARE)/fish/vendor_completions.d/saltmill.fish
+	rm -rf $(SHARE)/doc/saltmill $(DESTDIR)$(prefix)/libexec/saltmill
 ## clean: remove everything built
 clean: ; rm -rf build
 ## help: this list

@@ -17,6 +17,7 @@ import traceback
 import by_spark
 import forms
 import halves
+import hardening
 import parts
 import peers
 import reading
@@ -27,7 +28,7 @@ from rig import ROOT, Checks, Failure, Saltmill, count, machine
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
-         "spark": by_spark.part}
+         "spark": by_spark.part, "hardening": hardening.part}
 
 
 def arguments():
