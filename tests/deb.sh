@@ -36,8 +36,18 @@ License: Apache-2.0
  On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
 END
 date=$(git log -1 --format=%aD 2>/dev/null || date -R)
-printf 'saltmill (%s) unstable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- saltmill authors <packages@saltmill.invalid>  %s\n' \
-	"$version" "$date" | gzip -9n >"$doc/changelog.gz"
+changes=conf/CHANGELOG.md
+grep -qx "## $version" "$changes" || {
+	echo "deb: $changes tells nothing of $version" >&2
+	exit 1
+}
+# all are dated as the newest: the day of a version is git's to know
+awk -v by=" -- saltmill authors <packages@saltmill.invalid>  $date" '
+	/^## / { if (open) print "\n" by "\n"; open = 1
+		 print "saltmill (" $2 ") unstable; urgency=medium\n"; next }
+	open && NF { print "  " $0 }
+	END { print "\n" by }' "$changes" | gzip -9n >"$doc/changelog.gz"
+tests/spdx.sh "$root/usr/bin/saltmill" "$version" >"$doc/saltmill.spdx"
 # what it is linked with and what it loads late (LIBRARIES, include/late.h), by the packages that have
 # them: the functions that late_*.c stand for, linked
 for o in "${program%/*}"/pipeline/base/late_*.o; do nm -g --defined-only "$o"; done |

@@ -1,7 +1,8 @@
 #!/bin/sh
-# deps.sh demo|build|test|bench: install what is missing, quickly and silently when nothing is.
+# deps.sh compile|demo|build|test|bench: install what is missing, quickly and silently when nothing is.
 #
-#   demo    packages to compile, and into the cache folder the flights data
+#   compile packages to compile
+#   demo    the same, and into the cache folder the flights data
 #   build   packages to compile, check and unit-test
 #   test    also Java, Maven, Python and Chromium, and into the cache folder: the jars of HBase and Kafka, a Python
 #           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, axe-core, the flights data
@@ -72,6 +73,11 @@ install() {
 libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
 	librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata"
+
+compile_packages() {
+	# shellcheck disable=SC2046,SC2086
+	install $(missing gcc=gcc make=make $libraries)
+}
 
 demo_packages() {
 	# shellcheck disable=SC2046,SC2086
@@ -215,6 +221,7 @@ flights() {
 }
 
 case $mode in
+compile) compile_packages ;;
 demo)
 	demo_packages
 	mkdir -p "$cache"
@@ -253,7 +260,7 @@ bench)
 	duckdb
 	;;
 *)
-	echo "usage: deps.sh demo|build|test|bench" >&2
+	echo "usage: deps.sh compile|demo|build|test|bench" >&2
 	exit 2
 	;;
 esac
