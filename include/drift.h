@@ -24,13 +24,14 @@ struct drift_options {
 };
 
 struct drift_region {
-	uint64_t rows, weight; /* distinct row keys; bytes of cells */
-	uint64_t bytes;	       /* predicted on disk */
-	uint64_t live_bytes;   /* before; EXISTING_UNKNOWN */
-	bool bursts;	       /* live and new bytes are above max_filesize */
-	bool hot;	       /* takes more than `fair` times the mean of the new bytes */
-	size_t cuts_at, ncuts; /* its split keys, in drift_table.cuts */
-	bool merge_next;       /* with the region behind it */
+	uint64_t rows, weight;	/* distinct row keys; bytes of cells */
+	uint64_t bytes;		/* predicted on disk */
+	uint64_t live_bytes;	/* before; EXISTING_UNKNOWN */
+	uint64_t live_requests; /* since it was opened; EXISTING_UNKNOWN */
+	bool bursts;		/* live and new bytes are above max_filesize */
+	bool hot;		/* takes more than `fair` times the mean of the new bytes */
+	size_t cuts_at, ncuts;	/* its split keys, in drift_table.cuts */
+	bool merge_next;	/* with the region behind it */
 };
 
 struct drift_table {

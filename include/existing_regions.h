@@ -19,7 +19,10 @@ struct existing_regions {
 	 */
 	void (*say)(void *ctx, const char *sentence);
 	void *say_ctx;
-	bool any;		 /* its tables may have other attributes than the job's */
+	bool any;   /* its tables may have other attributes than the job's */
+	bool loads; /* drift: what its regions hold and do is asked for too */
+	/* [ntables][regions] then, since the region was opened; EXISTING_UNKNOWN */
+	uint64_t **requests;
 	struct existing *tables; /* [ntables of the job], after existing_regions_read */
 	bool *given;		 /* [ntables] */
 	size_t ntables;

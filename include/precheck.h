@@ -21,7 +21,8 @@ struct hbase_transition {
 struct hbase_store_files {
 	struct bytes region; /* its name */
 	uint32_t families, files;
-	uint64_t mib; /* of all files */
+	uint64_t mib;	   /* of all files */
+	uint64_t requests; /* reads and writes since it was opened there */
 };
 /* What the master knows of the cluster (ClusterStatus.proto); all in the arena. */
 struct hbase_status {

@@ -15,7 +15,14 @@ enum { ASK_VERSION = 0, ASK_LIVE = 2, ASK_DEAD = 3, ASK_TRANSITIONS = 7 };
 enum { STATUS_VERSION = 1, STATUS_LIVE = 2, STATUS_DEAD = 3, STATUS_TRANSITIONS = 4 };
 enum { LIVE_SERVER = 1, LIVE_LOAD = 2 };
 enum { LOAD_REGIONS = 5, LOAD_END = 8 };
-enum { REGION_SPEC = 1, REGION_STORES = 2, REGION_FILES = 3, REGION_MIB = 5 };
+enum {
+	REGION_SPEC = 1,
+	REGION_STORES = 2,
+	REGION_FILES = 3,
+	REGION_MIB = 5,
+	REGION_READS = 8,
+	REGION_WRITES = 9
+};
 enum { SPEC_VALUE = 2 };
 enum { TRANSITION_STATE = 2 };
 enum { STATE_INFO = 1, STATE_WORD = 2, STATE_STAMP = 3 };
@@ -59,6 +66,8 @@ static int read_region_load(struct bytes m, struct hbase_status *s, struct error
 		case REGION_STORES: one.families = (uint32_t)f.value; break;
 		case REGION_FILES: one.files = (uint32_t)f.value; break;
 		case REGION_MIB: one.mib = f.value; break;
+		case REGION_READS:
+		case REGION_WRITES: one.requests += f.value; break;
 		default: break;
 		}
 	}

@@ -32,7 +32,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	}
 	if (opt == OPT_HBASE) {
 		a->live.servers = arg;
-		a->live.any = true;
+		a->live.any = a->live.loads = true;
 		return RC_OK;
 	}
 	if (opt == OPT_STATE) {

@@ -228,7 +228,9 @@ const struct command commands[] = {
 	 "how events fall on the regions a table has, and the commands that mend it",
 	 "  --existing [TABLE=]FILE what get_splits or list_regions printed; list_regions tells "
 	 "sizes and names\n"
-	 "  --hbase HOST[:PORT],... or the cluster is asked (not for sizes)\n"
+	 "  --hbase HOST[:PORT],... or the cluster is asked: regions, what they hold, how often "
+	 "they "
+	 "were asked\n"
 	 "  --state DIR             of a kafka source: what the next load would read; only looked "
 	 "at\n"
 	 "  --max-filesize SIZE     where HBase splits a region (default: the job's MAX_FILESIZE, "

@@ -74,6 +74,7 @@ int existing_regions_read(struct existing_regions *l, const struct job *job, str
 	l->ntables = job->ntables;
 	l->tables = mem_calloc(job->ntables, sizeof *l->tables);
 	l->given = mem_calloc(job->ntables, sizeof *l->given);
+	l->requests = mem_calloc(job->ntables, sizeof *l->requests);
 	for (size_t i = 0; rc == RC_OK && i < l->nspecs; i++)
 		rc = read_one(l, job, l->specs[i], err);
 	if (rc == RC_OK && l->servers && l->nspecs)
@@ -92,6 +93,9 @@ void existing_regions_release(struct existing_regions *l)
 {
 	for (size_t i = 0; i < l->ntables; i++)
 		existing_release(&l->tables[i]);
+	for (size_t t = 0; t < l->ntables && l->requests; t++)
+		mem_free(l->requests[t]);
+	mem_free(l->requests);
 	mem_free(l->tables);
 	mem_free(l->given);
 	mem_free(l->specs);

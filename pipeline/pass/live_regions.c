@@ -32,6 +32,19 @@ static int take_regions(struct existing *e, const char *table, const struct hbas
 	return rc;
 }
 
+/* What servers told the master last; the region may have been moved or made since. */
+static void take_loads(struct existing_regions *l, size_t table, const struct hbase_regions *r,
+		       const struct hbase_status *status)
+{
+	mem_free(l->requests[table]);
+	l->requests[table] = mem_calloc(r->count, sizeof *l->requests[table]);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct hbase_store_files *f = hbase_status_stores(status, r->item[i].name);
+		l->tables[table].regions[i].size_bytes = f ? f->mib << 20 : EXISTING_UNKNOWN;
+		l->requests[table][i] = f ? f->requests : EXISTING_UNKNOWN;
+	}
+}
+
 /* Files are made for the job's attributes; a table with others would take them, and change them. */
 static int compare(const struct table *t, const struct description *have, struct arena *a,
 		   struct error *err)
@@ -60,6 +73,7 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 {
 	struct description have;
 	struct hbase_regions r = {0};
+	struct hbase_status status = {0};
 	bool exists = false;
 	int rc = hbase_describe(h, t->name, &have, a, &exists, why, err);
 
@@ -73,13 +87,18 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 		rc = precheck_enabled(h, t->name, why, err);
 	if (rc == RC_OK)
 		rc = hbase_regions(h, t->name, &r, why, err);
+	if (rc == RC_OK && l->loads)
+		rc = hbase_status(h, &status, why, err);
 	if (rc == RC_OK) {
 		existing_release(&l->tables[i]); /* of an attempt before */
 		l->tables[i] = (struct existing){0};
 		rc = take_regions(&l->tables[i], t->name, &r, err);
+		if (rc == RC_OK && l->loads)
+			take_loads(l, i, &r, &status);
 	}
 	l->given[i] = rc == RC_OK;
 	hbase_regions_release(&r);
+	hbase_status_release(&status);
 	return rc;
 }
 

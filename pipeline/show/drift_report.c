@@ -93,6 +93,8 @@ static void put_region(struct buf *out, const struct drift_table *t, size_t i)
 	if (r->live_bytes != EXISTING_UNKNOWN)
 		buf_printf(out, "  %s -> %s", format_bytes(live, r->live_bytes),
 			   format_bytes(sum, after(r)));
+	if (r->live_requests != EXISTING_UNKNOWN)
+		buf_printf(out, "  %s requests", format_count(rows, r->live_requests));
 	if (r->bursts)
 		buf_append_str(out, "  BURSTS");
 	if ((r->bursts || r->hot) && !r->ncuts)
@@ -131,6 +133,11 @@ static void put_table(struct buf *out, const struct drift_table *t)
 	put_merges(out, t);
 }
 
+static json_t *known(uint64_t n)
+{
+	return n == EXISTING_UNKNOWN ? json_null() : json_integer((json_int_t)n);
+}
+
 static json_t *region_json(const struct drift_table *t, size_t i)
 {
 	const struct drift_region *r = &t->regions[i];
@@ -138,15 +145,13 @@ static json_t *region_json(const struct drift_table *t, size_t i)
 	json_t *cuts = json_array();
 	for (size_t c = 0; c < r->ncuts; c++)
 		json_array_append_new(cuts, show_escaped(t->cuts.keys[r->cuts_at + c]));
-	return json_pack("{s:o, s:I, s:I, s:f, s:o, s:I, s:b, s:b, s:o, s:b}", "start",
+	return json_pack("{s:o, s:I, s:I, s:f, s:o, s:o, s:I, s:b, s:b, s:o, s:b}", "start",
 			 show_escaped(i ? t->live->splits.keys[i - 1] : none), "rows",
 			 (json_int_t)r->rows, "bytes", (json_int_t)r->bytes, "share", share(t, r),
-			 "live_bytes",
-			 r->live_bytes == EXISTING_UNKNOWN
-				 ? json_null()
-				 : json_integer((json_int_t)r->live_bytes),
-			 "bytes_after", (json_int_t)after(r), "bursts", r->bursts, "hot", r->hot,
-			 "split_at", cuts, "merge_with_next", r->merge_next);
+			 "live_bytes", known(r->live_bytes), "live_requests",
+			 known(r->live_requests), "bytes_after", (json_int_t)after(r), "bursts",
+			 r->bursts, "hot", r->hot, "split_at", cuts, "merge_with_next",
+			 r->merge_next);
 }
 
 static json_t *table_json(const struct drift_table *t)

@@ -189,8 +189,11 @@ static int judge_table(struct drift_work *w, struct error *err)
 	t->max_filesize =
 		w->opt->max_filesize ? w->opt->max_filesize : table_max_filesize(t->schema);
 	t->fair = job->regions.rule.tolerance > 0 ? job->regions.rule.tolerance : FAIR;
-	for (size_t i = 0; i < t->nregions; i++)
+	const uint64_t *requests = w->opt->live->loads ? w->opt->live->requests[w->table] : NULL;
+	for (size_t i = 0; i < t->nregions; i++) {
 		t->regions[i].live_bytes = t->live->regions[i].size_bytes;
+		t->regions[i].live_requests = requests ? requests[i] : EXISTING_UNKNOWN;
+	}
 	int rc = pool_run(w->pass.memory.threads, t->nregions, sum_region, w, err);
 	if (rc == RC_OK)
 		rc = predict_bytes(w, t, err);

@@ -3,11 +3,13 @@
 The folder's answers are held to the events and to HBase's own by other tests; here the two are compared.
 """
 
+import json
 import os
 import random
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from test_load import CONF
@@ -175,6 +177,41 @@ def test_region_that_splits_and_moves(both, big, back):
     assert p.returncode == 0, said
     assert got.decode() == want
     assert "gone on with anew" in said[0], said
+
+
+# --- regions as drift and load see them ---
+
+
+def test_drift_asks_what_regions_hold(both, big):
+    """Sizes and requests as HBase's own client tells them; a table with other attributes is no table to load for."""
+    job, out = big
+    both.done("scan", job, "--hbase", both.master, "--quiet")
+
+    def told_now():
+        return json.loads(both.done("drift", job, "--hbase", both.master, "--json"))["tables"][0]["regions"]
+    for _ in range(30):  # servers tell the master every 3 s
+        told = told_now()
+        if all(r["live_bytes"] is not None for r in told) and sum(r["live_requests"] for r in told) and any(r["live_bytes"] for r in told):
+            break
+        time.sleep(0.4)
+    files = both.hbase.store_files("big")
+    assert len(told) == len(files)
+    held = sum(f["bytes"] for r in files for f in r["files"])
+    assert sum(r["live_bytes"] for r in told) <= held + (len(told) << 20)
+    assert all(r["live_bytes"] % (1 << 20) == 0 and r["live_requests"] >= 0 for r in told)
+    assert sum(r["live_requests"] for r in told) > 0 and any(r["live_bytes"] for r in told)
+    assert " requests" in both.done("drift", job, "--hbase", both.master)
+    for was, now, says in (("f: {}", "f: {compression: GZ}", "f: COMPRESSION is NONE, expected GZ"),
+                           ("f: {}", "f: {bloomfilter: ROWCOL}", "f: BLOOMFILTER is ROW, expected ROWCOL"),
+                           ("f: {}", "f: {blocksize: 8K}", "f: BLOCKSIZE is 65536, expected 8192"),
+                           ("f: {}", "f: {}, g: {}", "the live table big has no family g")):
+        other = job.parent / "other.yaml"
+        more = ", {family: g, qualifier: v, value: v}]" if "g:" in now else "]"
+        other.write_text(BIG.replace(was, now).replace("]\n    regions", more + "\n    regions"))
+        with both.run("load", other, "-o", job.parent / "none", "--hbase", both.master) as p:
+            _, err = p.communicate(timeout=SECONDS)
+        assert p.returncode == 2 and says in err.decode(), err.decode()
+        assert not (job.parent / "none").exists()
 
 
 # --- what is refused ---
