@@ -8,8 +8,9 @@
 #include "run.h"
 
 /*
- * Append "reading: 1,200 events, 64 KB of 1.2 MB, 45000 events/s, 3 s left" for a run that has gone
- * on for so many seconds; without counts the phase's name alone.
+ * Append "reading 5%, 3 s left, 1,200 events, 64 KB of 1.2 MB, 45,000 events/s" for a phase that
+ * has gone on for so many seconds, what matters most in front; of phases that cannot tell how far
+ * they are "publishing, 3 s"; without counts the phase's name alone.
  */
 void progress_text(struct buf *out, const struct progress *p, double seconds, bool counts);
 

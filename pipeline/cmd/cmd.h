@@ -96,6 +96,8 @@ void command_ends(const char *name, int status);
 void command_warn(const char *name, const struct buf *lines);
 /* A warning for each of n tables whose readers the job leaves unsaid (report_framing). */
 void command_warn_framing(const char *name, const struct job_table *tables, size_t n);
+/* Say that so many bad events were not looked at. */
+void command_left_out(const char *name, uint64_t bad, uint64_t events);
 /* Write the whole result to standard output; returns EXIT_DONE, or EXIT_FAILED after saying why. */
 int command_show(const char *name, const struct buf *text);
 /* The same as it is: JSON and scripts, which are harmless by themselves. */

@@ -82,10 +82,7 @@ static int run(const struct run_options *o, struct drift_arguments *a, const cha
 	else if (rc == RC_OK)
 		drift_report_script(out, &d);
 	if (rc == RC_OK && d.rejected)
-		fprintf(stderr,
-			"saltmill drift: %llu of %llu events are bad and left out; `saltmill load` "
-			"says which\n",
-			(unsigned long long)d.rejected, (unsigned long long)d.events);
+		command_left_out("drift", d.rejected, d.events);
 	int status = rc ? command_fail("drift", err) : d.rejected ? EXIT_REJECTS : EXIT_DONE;
 	drift_release(&d);
 	ingest_close(&topic);

@@ -42,10 +42,7 @@ static int judge(struct lint *l, const struct job *job, const struct run_options
 	rc = rc ? rc : rm;
 	*bad = rc == RC_OK && rejected > 0;
 	if (*bad)
-		fprintf(stderr,
-			"saltmill lint: %llu of %llu events are bad and left out; `saltmill load` "
-			"says which\n",
-			(unsigned long long)rejected, (unsigned long long)events);
+		command_left_out("lint", rejected, events);
 	return rc;
 }
 

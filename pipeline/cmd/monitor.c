@@ -1,9 +1,9 @@
 #include "monitor.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "clock.h"
+#include "terminal.h"
 #include "text.h"
 #include "ticker.h"
 
@@ -61,8 +61,11 @@ static void show(void *ctx)
 	bool due = w->said_ms == 0 || now - w->said_ms >= AGAIN_MS;
 	if (w->shown.stream->looked && (w->terminal || (due && is_news(w, &v, events)))) {
 		stream_text(&line, &v);
-		fprintf(stderr, w->terminal ? "\r\033[K%.*s" : "saltmill stream: %.*s\n",
-			(int)line.len, (const char *)line.ptr);
+		if (w->terminal)
+			terminal_line(buf_bytes(&line));
+		else
+			fprintf(stderr, "saltmill stream: %.*s\n", (int)line.len,
+				(const char *)line.ptr);
 		fflush(stderr);
 		w->said = v;
 		w->said_events = events;
@@ -76,7 +79,7 @@ struct monitor *monitor_start(const struct metrics_of *shown)
 {
 	struct monitor *w = mem_calloc(1, sizeof *w);
 	w->shown = *shown;
-	w->terminal = isatty(STDERR_FILENO);
+	w->terminal = terminal_rewrites();
 	pthread_mutex_init(&w->lock, NULL);
 	w->ticker = ticker_start(TICK_MS, show, w);
 	return w;
@@ -87,8 +90,7 @@ void monitor_stop(struct monitor *w)
 	if (!w)
 		return;
 	ticker_stop(w->ticker);
-	if (w->terminal)
-		fputs("\r\033[K", stderr);
+	terminal_clear();
 	pthread_mutex_destroy(&w->lock);
 	mem_free(w);
 }
@@ -98,10 +100,6 @@ void monitor_print(struct monitor *w, FILE *to, const char *fmt, ...)
 	va_list args;
 	if (w)
 		pthread_mutex_lock(&w->lock);
-	if (w && w->terminal) {
-		fputs("\r\033[K", stderr);
-		fflush(stderr);
-	}
 	char sentence[8192];
 	struct buf shown = {0};
 	va_start(args, fmt);
@@ -109,9 +107,8 @@ void monitor_print(struct monitor *w, FILE *to, const char *fmt, ...)
 	va_end(args);
 	text_lines(&shown, bytes_str(sentence));
 	buf_put(&shown, '\n');
-	fwrite(shown.ptr, 1, shown.len, to);
+	terminal_print(to, buf_bytes(&shown));
 	buf_release(&shown);
-	fflush(to);
 	if (w)
 		pthread_mutex_unlock(&w->lock);
 }

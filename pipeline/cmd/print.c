@@ -11,6 +11,7 @@
 
 #include "cmd.h"
 #include "report.h"
+#include "terminal.h"
 #include "text.h"
 
 void command_say(const char *name, const char *fmt, ...)
@@ -23,7 +24,7 @@ void command_say(const char *name, const char *fmt, ...)
 	va_end(ap);
 	buf_printf(&text, "saltmill%s%s: %s\n", *name ? " " : "", name, sentence);
 	text_lines(&shown, buf_bytes(&text));
-	fwrite(shown.ptr, 1, shown.len, stderr);
+	terminal_print(stderr, buf_bytes(&shown));
 	buf_release(&shown);
 	buf_release(&text);
 }
@@ -46,6 +47,13 @@ void command_warn_framing(const char *name, const struct job_table *tables, size
 		report_framing(&warnings, &tables[i].schema);
 	command_warn(name, &warnings);
 	buf_release(&warnings);
+}
+
+void command_left_out(const char *name, uint64_t bad, uint64_t events)
+{
+	char few[28], all[28];
+	command_say(name, "%s of %s events are bad and left out; `saltmill load` says which",
+		    format_count(few, bad), format_count(all, events));
 }
 
 int command_print(const char *name, const struct buf *text)

@@ -1,11 +1,11 @@
 #include "reporter.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "mem.h"
 #include "progress_text.h"
+#include "terminal.h"
 #include "ticker.h"
 
 #define TICK_MS 250
@@ -14,7 +14,7 @@ struct reporter {
 	struct progress *progress;
 	struct ticker *ticker;
 	bool terminal;
-	double start; /* clock_seconds */
+	double start, phase_start; /* clock_seconds */
 	int shown_phase;
 };
 
@@ -30,9 +30,11 @@ static void show_progress(void *ctx)
 	int phase = r->progress->phase;
 	if (!r->terminal && phase == r->shown_phase)
 		return;
-	progress_text(&line, r->progress, elapsed(r), r->terminal);
+	if (phase != r->shown_phase && r->shown_phase >= 0)
+		r->phase_start = clock_seconds();
+	progress_text(&line, r->progress, clock_seconds() - r->phase_start, r->terminal);
 	if (r->terminal)
-		fprintf(stderr, "\r\033[K%.*s", (int)line.len, (const char *)line.ptr);
+		terminal_line(buf_bytes(&line));
 	else
 		fprintf(stderr, "saltmill: %.1f s: %.*s\n", elapsed(r), (int)line.len,
 			(const char *)line.ptr);
@@ -45,9 +47,9 @@ struct reporter *reporter_start(struct progress *progress)
 {
 	struct reporter *r = mem_calloc(1, sizeof *r);
 	r->progress = progress;
-	r->terminal = isatty(STDERR_FILENO);
+	r->terminal = terminal_rewrites();
 	r->shown_phase = -1;
-	r->start = clock_seconds();
+	r->start = r->phase_start = clock_seconds();
 	r->ticker = ticker_start(TICK_MS, show_progress, r);
 	return r;
 }
@@ -57,7 +59,6 @@ void reporter_stop(struct reporter *r)
 	if (!r)
 		return;
 	ticker_stop(r->ticker);
-	if (r->terminal)
-		fputs("\r\033[K", stderr);
+	terminal_clear();
 	mem_free(r);
 }

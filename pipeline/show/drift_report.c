@@ -1,5 +1,6 @@
 #include "drift_report.h"
 
+#include "bar.h"
 #include "report.h"
 #include "show_json.h"
 #include "units.h"
@@ -87,9 +88,7 @@ static void put_region(struct buf *out, const struct drift_table *t, size_t i)
 		   key.len > 27 ? 27 : (int)key.len, key.len ? (const char *)key.ptr : "",
 		   format_count(rows, r->rows), format_bytes(bytes, r->bytes), 100 * share(t, r));
 	buf_release(&key);
-	int bar = t->largest ? (int)((double)r->bytes / (double)t->largest * BAR_WIDTH + 0.5) : 0;
-	for (int b = 0; b < bar; b++)
-		buf_append_str(out, "▇");
+	put_share_bar(out, t->largest ? (double)r->bytes / (double)t->largest : 0, BAR_WIDTH);
 	if (r->live_bytes != EXISTING_UNKNOWN)
 		buf_printf(out, "  %s -> %s", format_bytes(live, r->live_bytes),
 			   format_bytes(sum, after(r)));

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "bar.h"
 #include "key.h"
 #include "lint_report.h"
 #include "mem.h"
@@ -52,9 +53,7 @@ static void put_region(struct buf *out, const struct plan *p, size_t i)
 	buf_printf(out, " %13s rows  %8s  ", format_count(rows, (uint64_t)(r->rows + 0.5)),
 		   format_bytes(bytes, r->disk_bytes));
 	uint64_t largest = p->regions[p->largest].bytes;
-	int n = largest ? (int)((double)r->bytes / (double)largest * BAR_WIDTH + 0.5) : 0;
-	for (int k = 0; k < n; k++)
-		buf_append_str(out, "▇");
+	put_share_bar(out, largest ? (double)r->bytes / (double)largest : 0, BAR_WIDTH);
 	buf_append_str(out, "\n");
 }
 

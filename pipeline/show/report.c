@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bar.h"
 #include "clock.h"
 #include "mem.h"
 #include "show_json.h"
@@ -32,21 +33,20 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void put_bar(struct buf *out, size_t region, const struct manifest_region *r,
-		    uint64_t largest)
+static void put_region(struct buf *out, size_t region, const struct manifest_region *r,
+		       uint64_t largest)
 {
-	char bar[BAR_WIDTH * 3 + 1] = "", rows[28], bytes[16], start[28];
-	int n = largest ? (int)((double)r->bytes / (double)largest * BAR_WIDTH + 0.5) : 0;
-	for (int i = 0; i < n; i++)
-		strcat(bar, "▇");
+	char rows[28], bytes[16], start[28];
 	struct buf key = {0};
 	bytes_escape(&key, r->start);
 	snprintf(start, sizeof start, "%.*s", (int)key.len, key.ptr ? (const char *)key.ptr : "");
 	if (key.len >= sizeof start)
 		memcpy(start + sizeof start - 4, "...", 4);
 	buf_release(&key);
-	buf_printf(out, "  %4zu  %-27s %13s rows  %8s  %s\n", region, start,
-		   format_count(rows, r->rows), format_bytes(bytes, r->bytes), bar);
+	buf_printf(out, "  %4zu  %-27s %13s rows  %8s  ", region, start,
+		   format_count(rows, r->rows), format_bytes(bytes, r->bytes));
+	put_share_bar(out, largest ? (double)r->bytes / (double)largest : 0, BAR_WIDTH);
+	buf_put(out, '\n');
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -66,7 +66,7 @@ static void put_extremes(struct buf *out, const struct manifest_table *t)
 	const size_t at[] = {0, t->nregions / 2, t->nregions - 1};
 	for (int i = 0; i < 3; i++) {
 		buf_printf(out, "  %s:\n", what[i]);
-		put_bar(out, (size_t)(order[at[i]] - t->regions), order[at[i]], order[0]->bytes);
+		put_region(out, (size_t)(order[at[i]] - t->regions), order[at[i]], order[0]->bytes);
 	}
 	mem_free(order);
 }
@@ -99,12 +99,12 @@ static void put_prediction(struct buf *out, const struct manifest_table *t, uint
 
 static void put_table(struct buf *out, const struct manifest_table *t, const struct load_promise *p)
 {
-	char a[28], b[28], c[16], d[28];
+	char a[28], b[28], c[16], d[28], e[28];
 	uint64_t largest, bytes = manifest_region_bytes(t, &largest);
-	buf_printf(out, "table %s: %s row%s, %s cells, %s in %zu file%s, %zu region%s\n", t->name,
+	buf_printf(out, "table %s: %s row%s, %s cells, %s in %s file%s, %s region%s\n", t->name,
 		   format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
-		   format_bytes(c, bytes), t->nfiles, plural(t->nfiles), t->nregions,
-		   plural(t->nregions));
+		   format_bytes(c, bytes), format_count(d, t->nfiles), plural(t->nfiles),
+		   format_count(e, t->nregions), plural(t->nregions));
 	buf_printf(out, "  loaded %s", format_count(a, t->loaded));
 	if (t->filtered)
 		buf_printf(out, ", filtered %s", format_count(a, t->filtered));
@@ -119,7 +119,7 @@ static void put_table(struct buf *out, const struct manifest_table *t, const str
 	if (t->nregions > BARS_MOST)
 		put_extremes(out, t);
 	for (size_t i = 0; t->nregions <= BARS_MOST && i < t->nregions; i++)
-		put_bar(out, i, &t->regions[i], largest);
+		put_region(out, i, &t->regions[i], largest);
 	if (bytes && t->nregions > 1)
 		buf_printf(out, "  largest region is %.2f times the target of %s%s\n",
 			   t->largest_over_target, format_bytes(c, t->target_bytes),
@@ -145,6 +145,16 @@ static size_t count_topics(const struct manifest *m)
 	for (size_t i = 0; i < m->noffsets; i++)
 		n += i == 0 || place_order(m->offsets[i].topic, 0, m->offsets[i - 1].topic, 0) != 0;
 	return n;
+}
+
+/* Each event is somewhere. */
+static void put_sum(struct buf *out, const struct manifest_table *t, const struct manifest *m)
+{
+	char read[28], loaded[28], rejected[28], filtered[28], hidden[28];
+	buf_printf(out, "%s: read %s = loaded %s + rejected %s + filtered %s + deduplicated %s\n",
+		   t->name, format_count(read, m->read), format_count(loaded, t->loaded),
+		   format_count(rejected, m->rejected), format_count(filtered, t->filtered),
+		   format_count(hidden, t->deduplicated));
 }
 
 void report_text(struct buf *out, const struct load_result *r, const char *output_dir)
@@ -181,13 +191,7 @@ void report_text(struct buf *out, const struct load_result *r, const char *outpu
 			   i + 1 < m->nreasons ? "," : "; see rejects.jsonl\n");
 	for (size_t i = 0; i < m->ntables; i++) {
 		const struct manifest_table *t = &m->tables[i];
-		buf_printf(out,
-			   "%s: read %llu = loaded %llu + rejected %llu + filtered %llu + "
-			   "deduplicated "
-			   "%llu\n",
-			   t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
-			   (unsigned long long)m->rejected, (unsigned long long)t->filtered,
-			   (unsigned long long)t->deduplicated);
+		put_sum(out, t, m);
 	}
 	double all = total_seconds(r);
 	buf_printf(out, "%.2f s (read %.2f, splits %.2f, write %.2f, publish %.2f), %s events/s",

@@ -1,17 +1,8 @@
 #include "stream_text.h"
 
+#include "bar.h"
 #include "report.h"
 #include "show_json.h"
-
-static void put_age(struct buf *out, double s)
-{
-	if (s < 120)
-		buf_printf(out, "%.0f s", s);
-	else if (s < 2 * 3600)
-		buf_printf(out, "%.0f min", s / 60);
-	else
-		buf_printf(out, "%.1f h", s / 3600);
-}
 
 static void put_cut(struct buf *out, const struct stream_view *w)
 {

@@ -1,10 +1,12 @@
 #include "verify_report.h"
 
+#include "report.h"
 #include "show_json.h"
 
 void verify_report_text(struct buf *out, const struct verify_result *r, bool quiet)
 {
 	const struct findings *f = &r->findings;
+	char files[28], rows[28], cells[28];
 	for (size_t i = 0; i < f->count; i++)
 		if (f->item[i].problem || !quiet)
 			buf_printf(out, "%-8s %s: %s\n", f->item[i].problem ? "PROBLEM" : "ok",
@@ -12,9 +14,9 @@ void verify_report_text(struct buf *out, const struct verify_result *r, bool qui
 	if (f->problems)
 		buf_printf(out, "%zu problem%s\n", f->problems, f->problems == 1 ? "" : "s");
 	else if (!quiet)
-		buf_printf(out, "verified: %llu files, %llu rows, %llu cells\n",
-			   (unsigned long long)r->files, (unsigned long long)r->rows,
-			   (unsigned long long)r->cells);
+		buf_printf(out, "verified: %s files, %s rows, %s cells\n",
+			   format_count(files, r->files), format_count(rows, r->rows),
+			   format_count(cells, r->cells));
 }
 
 void verify_report_json(struct buf *out, const struct verify_result *r, const char *dir)

@@ -25,7 +25,7 @@ def test_good_run(bench):
     assert bench.left() == ["out"]
     t = bench.manifest()["tables"][0]
     assert (t["rows"], t["cells"], t["loaded"]) == (1000, 1000, 1000)
-    assert "read 1000 = loaded 1000 + rejected 0 + filtered 0 + deduplicated 0" in r.stdout.decode()
+    assert "read 1,000 = loaded 1,000 + rejected 0 + filtered 0 + deduplicated 0" in r.stdout.decode()
     assert {"create.rb", "splits.txt", "hfiles"} == {p.name for p in (bench.out / "t").iterdir()}
 
 

@@ -44,7 +44,7 @@ def test_sound(pristine):
     done = loads.run("verify", pristine)
     assert done.returncode == 0, done.stdout + done.stderr
     nfiles = len(list(pristine.glob("events/hfiles/*/*")))
-    last = f"verified: {nfiles} files, {loads.EVENTS} rows, {2 * loads.EVENTS} cells"
+    last = f"verified: {nfiles} files, {loads.EVENTS:,} rows, {2 * loads.EVENTS:,} cells"
     assert done.stdout.splitlines()[-1] == last
     assert "PROBLEM" not in done.stdout
     assert f"{loads.EVENTS + loads.DUPLICATES + loads.REJECTED} read = {loads.EVENTS} loaded" in done.stdout

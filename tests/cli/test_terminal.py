@@ -1,0 +1,203 @@
+"""What people see while a command runs: a line that never wraps, is gone at the end, and knows where it may be drawn.
+
+The terminal is a pseudo-terminal of a width; what is on its screen is worked out here, character by character.
+"""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+
+import pytest
+
+from loads import PROGRAM, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "faults"))
+
+from mock_topic import MockTopic  # noqa: E402  (needs the path above)
+
+JOB = """\
+source: {csv: {files: [in.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{field: id, as: u32}]
+    timestamp: 5
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: v}]
+    regions: {split: sampled, count: 4}
+"""
+TOPIC = """\
+source:
+  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, start: earliest, roll: {{rows: 1000, time: 1h}}}}
+fields: {{id: {{type: u32}}}}
+tables:
+  - name: t
+    rowkey: [{{field: id, as: u32}}]
+    timestamp: 5
+    families: {{f: {{}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+"""
+
+
+class Screen:
+    """Lines as a terminal of that width shows them; every state of the last line is kept."""
+
+    def __init__(self, width):
+        self.width, self.lines, self.column, self.shown, self.wrapped, self.codes = width, [""], 0, [], 0, set()
+
+    def feed(self, text):
+        for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|[\s\S]", text):
+            if part == "\r":
+                self.column = 0
+            elif part == "\n":
+                self.lines.append("")
+                self.column = 0
+            elif part == "\x1b[K":
+                self.shown.append(self.lines[-1])
+                self.lines[-1] = self.lines[-1][:self.column]
+            elif part[0] == "\x1b":
+                self.codes.add(part)
+            else:
+                if self.column >= self.width:
+                    self.wrapped += 1
+                    self.lines.append("")
+                    self.column = 0
+                self.lines[-1] = self.lines[-1][:self.column] + part + self.lines[-1][self.column + 1:]
+                self.column += 1
+
+
+def watch(args, width, meanwhile=None, **environment):
+    """Run it with standard error on a terminal; its screen, exit status and standard output."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG", "TERM", "NO_COLOR")}
+    p = subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=theirs, text=True,
+                         env={**env, "TERM": "xterm", **environment})
+    os.close(theirs)
+    other = threading.Thread(target=meanwhile or (lambda _: None), args=(p,))
+    other.start()
+    seen, end = b"", time.monotonic() + 100
+    while time.monotonic() < end:
+        if select.select([ours], [], [], .1)[0]:
+            try:
+                more = os.read(ours, 65536)
+            except OSError:  # all of it was read, and it is closed
+                break
+            seen += more
+    out, _ = p.communicate(timeout=30)
+    other.join()
+    os.close(ours)
+    screen = Screen(width)
+    screen.feed(seen.decode("utf-8").replace("\r\n", "\n"))
+    return screen, p.returncode, out
+
+
+def slowly(path):
+    """Feeds a named pipe for more than a second, so that several lines are drawn."""
+    os.mkfifo(path)
+
+    def feed(_):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("id,v\n")
+            for i in range(8):
+                f.write("".join(f"{i * 5000 + k},{'x' * 90}\n" for k in range(5000)))
+                f.flush()
+                time.sleep(.15)
+    return feed
+
+
+@pytest.fixture
+def job(tmp_path):
+    (tmp_path / "job.yaml").write_text(JOB)
+    return tmp_path / "job.yaml"
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_a_load(tmp_path, job, width, locale):
+    screen, status, out = watch(["load", job, tmp_path / "pipe.csv", "-o", tmp_path / "out"], width,
+                                slowly(tmp_path / "pipe.csv"), LC_ALL=locale)
+    assert status == 0 and screen.wrapped == 0 and screen.codes == set()
+    reading = [line for line in screen.shown if line.startswith("reading")]
+    assert len(reading) >= 2 and all(len(line) < width for line in screen.shown)
+    assert all(re.match(r"reading, [\d,]+ events(, [\d.]+ [KM]?B)?(, [\d,]+ events/s)?$", line) for line in reading), reading
+    assert width > 40 or not any(re.search(r"\d{3} events, .*events/s", line) for line in reading)
+    assert screen.lines == [""]
+    assert "read 40,000 events" in out and ("▇" in out) == (locale != "C") and ("##" in out) == (locale == "C")
+    assert out.isascii() == (locale == "C")
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_stream(tmp_path, width):
+    topic = MockTopic(f"terminal-{width}", 1)
+    topic.produce(0, [json.dumps({"id": i, "v": "x"}).encode() for i in range(2345)])
+    (tmp_path / "job.yaml").write_text(TOPIC.format(brokers=topic.brokers, topic=topic.name))
+
+    def stop(p):
+        end = time.monotonic() + 60
+        while not (tmp_path / "s" / "loads" / "00000003.json").exists() and time.monotonic() < end:
+            time.sleep(.05)
+        time.sleep(.6)
+        p.send_signal(signal.SIGTERM)
+    screen, status, out = watch(["stream", tmp_path / "job.yaml", "--state", tmp_path / "s"], width, stop, LANG="C")
+    assert status == 0 and screen.codes == set()
+    drawn = [line for line in screen.shown if line]  # and sentences, in lines of their own, as long as they are
+    assert drawn and all(line.startswith("lag ") and len(line) < width and not line.endswith(",") for line in drawn)
+    assert any("open cut 345 offsets" in line for line in drawn) == (width > 40)
+    assert out.count("published as") == 2 and not any("lag " in line for line in screen.lines)
+
+
+def test_a_warning_takes_the_line_away(tmp_path, job):
+    """What is said meanwhile stands in a line of its own."""
+    screen, status, _ = watch(["load", job, tmp_path / "bad.csv", "-o", tmp_path / "bad"], 40,
+                              bad(tmp_path / "bad.csv"))
+    assert status == 1 and screen.wrapped > 0  # the sentence is as long as it is
+    text = "".join(screen.lines)
+    assert text.startswith("saltmill load: ") and "reading" not in text and screen.lines[-1] == ""
+
+
+def bad(path):
+    """The same, with an event that is bad behind a pause."""
+    os.mkfifo(path)
+
+    def feed(_):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("id,v\n" + "1,a\n" * 1000)
+            f.flush()
+            time.sleep(.7)
+            f.write("x,b\n" * 3)
+    return feed
+
+
+@pytest.mark.parametrize("term", ["dumb", ""])
+def test_a_terminal_that_cannot_rewrite(tmp_path, job, term):
+    screen, status, _ = watch(["load", job, tmp_path / "pipe.csv", "-o", tmp_path / "out"], 80,
+                              slowly(tmp_path / "pipe.csv"), TERM=term)
+    assert status == 0 and screen.shown == [] and any(
+        re.match(r"saltmill: \d\.\d s: reading$", line) for line in screen.lines)
+
+
+def test_no_colour_is_what_it_is_anyway(tmp_path, job):
+    (tmp_path / "in.csv").write_text("id,v\n" + "".join(f"{i},x\n" for i in range(1000)))
+    plain, asked = (watch(["load", job, "-o", tmp_path / f"out{len(env)}"], 80, **env) for env in ({}, {"NO_COLOR": "1"}))
+    assert plain[0].codes == asked[0].codes == set()
+    assert "\x1b" not in plain[2] and re.sub(r"[\d.]+ s|out\d|[\d,]+ events/s|\(read.*\)", "", plain[2]) == \
+        re.sub(r"[\d.]+ s|out\d|[\d,]+ events/s|\(read.*\)", "", asked[2])
+
+
+@pytest.mark.parametrize("locale", ["de_DE.UTF-8", "tr_TR.UTF-8", "C"])
+def test_numbers_and_times_are_the_same_everywhere(tmp_path, job, locale):
+    (tmp_path / "in.csv").write_text("id,v\n" + "".join(f"{i},{'x' * 30}\n" for i in range(3000)))
+    _, status, out = watch(["load", job, "-o", tmp_path / "out"], 80, LC_ALL=locale)
+    assert status == 0 and "read 3,000 events" in out and re.search(r"\d\.\d\d s \(read \d\.\d\d, ", out)
+    assert re.search(r"\d\.\d KB", out)
