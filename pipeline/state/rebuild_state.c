@@ -159,6 +159,46 @@ static int keep(struct rebuild *r, const struct state_load *l, bool made, struct
 	return RC_OK;
 }
 
+static bool has_topic(const struct state *s, const struct state_load *l, const char *topic)
+{
+	for (size_t i = 0; i < l->nranges; i++) {
+		const struct offset_range *r = &l->ranges[i];
+		const struct position *p = records_position(s, r->topic, r->partition);
+		if (p && place_order(p->topic, 0, topic, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Of a topic that was gone when the next load was made nothing tells how far the missing one went:
+ * its positions stay, and that is said.
+ */
+static void say_not_bridged(const struct rebuild *r, const struct state_load *next)
+{
+	const struct state *s = &r->state;
+	const char *said = NULL;
+	for (size_t i = 0; i < s->npositions; i++) {
+		const struct position *p = &s->positions[i];
+		bool again = i > 0 && place_order(p->topic, 0, s->positions[i - 1].topic, 0) == 0;
+		if (has_topic(s, next, p->topic))
+			continue;
+		if (!again)
+			buf_printf(
+				r->lines,
+				"%sload %s has no offsets of topic %s, so nothing tells which of "
+				"them stand in what was not found in front of it; the positions "
+				"stay as they were before that, and if the topic is loaded again "
+				"its events may come twice (`saltmill seek`):",
+				said ? "\n" : "", next->name,
+				p->topic ? p->topic : s->of.item->topic);
+		buf_printf(r->lines, " %s=%lld", place_text(p->topic, p->partition).text,
+			   (long long)p->offset);
+		said = "";
+	}
+	buf_append_str(r->lines, said ? "\n" : "");
+}
+
 /*
  * The next load begins elsewhere than the last one ends: what stood between is the load that it
  * names as the one before it, or positions that were set.
@@ -182,6 +222,10 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 							      .start = at,
 							      .end = n->start};
 	}
+	const struct state_load *before = state_newest(s);
+	bool missing = f && f->follows && (!before || strcmp(before->name, f->follows) < 0);
+	if (l.nranges || missing)
+		say_not_bridged(r, next);
 	if (!l.nranges)
 		return RC_OK;
 	snprintf(number, sizeof(number), "%08llu", strtoull(next->name, NULL, 10) - 1);
@@ -191,8 +235,7 @@ static int bridge(struct rebuild *r, const struct state_load *next, const struct
 				 "load %s does not begin where load %s ends, and nothing can have "
 				 "been between them; nothing was changed",
 				 next->name, s->last);
-	const struct state_load *before = state_newest(s);
-	if (forward && f && f->follows && (!before || strcmp(before->name, f->follows) < 0)) {
+	if (forward && missing) {
 		char *dir = mem_format("%s/published/%s", s->dir, f->follows);
 		l.name = f->follows;
 		l.phase = STATE_PUBLISHED;

@@ -147,6 +147,52 @@ static void test_not_to_be_seen(void **state)
 	mem_free(path);
 }
 
+/*
+ * Load 2 of two topics is missing, and orders was gone when load 3 was made: of clicks the gap is
+ * bridged, of orders it cannot be, which is said.
+ */
+static void test_missing_load_of_a_topic_that_is_gone(void **state)
+{
+	struct offset_range first[] = {{.topic = "clicks", .end = 5},
+				       {.topic = "orders", .end = 7}};
+	struct offset_range third[] = {{.topic = "clicks", .start = 9, .end = 12}};
+	struct state_found found[] = {{.load = {.name = "00000001",
+						.dir = "/out/1",
+						.phase = STATE_PUBLISHED,
+						.ranges = first,
+						.nranges = 2}},
+				      {.load = {.name = "00000003",
+						.dir = "/out/3",
+						.phase = STATE_PUBLISHED,
+						.ranges = third,
+						.nranges = 1},
+				       .follows = "00000002"}};
+	struct error err;
+	(void)state;
+	for (int moved = 0; moved < 2; moved++) {
+		struct buf lines = {0};
+		char *path = mem_strdup(path_of(moved ? "bridged" : "still"));
+		third->start = moved ? 9 : 5;
+		state_close(open_state(path));
+		if (state_rebuild(path, &several, found, 2, &lines, &err))
+			fail_msg("%s", err.msg);
+		buf_put(&lines, 0);
+		const char *text = (const char *)lines.ptr;
+		const char *said = strstr(text, "load 00000003 has no offsets of topic orders");
+		assert_non_null(said);
+		assert_non_null(strstr(said, " orders/0=7\n"));
+		assert_null(strstr(text, "no offsets of topic clicks"));
+		assert_int_equal(strstr(text, "load 00000002 was not found") != NULL, moved);
+		struct state *s = open_state(path);
+		int64_t at;
+		assert_true(state_position(s, "orders", 0, &at) && at == 7);
+		assert_true(state_position(s, "clicks", 0, &at) && at == 12);
+		state_close(s);
+		buf_release(&lines);
+		mem_free(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_bind_without_topic),
 		cmocka_unit_test(test_positions_without_topic),
 		cmocka_unit_test(test_not_to_be_seen),
+		cmocka_unit_test(test_missing_load_of_a_topic_that_is_gone),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
