@@ -154,9 +154,10 @@ struct manifest_input {
 	uint8_t digest[16];
 	struct manifest_slice slice; /* given: the other numbers and the digest are of this only */
 };
-/* Of the inputs, in their order, where they are delimited text. */
+/* Of the inputs, in their order: of delimited text, or of what the first one's schema has. */
 struct manifest_column {
 	const char *name;
+	const char *type; /* of a schema: "i64", "decimal(2)", "local time"; NULL: it has none */
 };
 /* Kafka: the load before this one, of the same state folder. */
 struct manifest_link {

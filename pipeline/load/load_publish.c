@@ -141,12 +141,37 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
+static const char *type_text(const struct schema_value *v, struct arena *a)
+{
+	char text[40];
+	if (v->type == FIELD_DECIMAL)
+		snprintf(text, sizeof(text), "%s(%u)", field_type_name(v->type), v->scale);
+	else
+		snprintf(text, sizeof(text), "%s%s", v->local ? "local " : "",
+			 field_type_name(v->type));
+	return arena_strdup(a, text);
+}
+
+static void describe_schema(struct load *l, struct manifest *m)
+{
+	struct arena *a = &l->result->arena;
+	const struct schema_value *values;
+	size_t left_out;
+	m->ncolumns = source_schema_values(l->pass.source, &values, &left_out);
+	m->columns = arena_alloc(a, (m->ncolumns + 1) * sizeof *m->columns);
+	for (size_t i = 0; i < m->ncolumns; i++)
+		m->columns[i] = (struct manifest_column){arena_strdup(a, values[i].path),
+							 type_text(&values[i], a)};
+}
+
 /* All else has what the job asks for. */
 static void describe_columns(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
-	if (l->job->source != SOURCE_CSV)
+	if (l->job->source != SOURCE_CSV) {
+		describe_schema(l, m);
 		return;
+	}
 	const char *const *names = source_columns(l->pass.source, &m->ncolumns);
 	m->columns = arena_alloc(a, m->ncolumns * sizeof *m->columns);
 	for (size_t i = 0; i < m->ncolumns; i++)

@@ -122,6 +122,7 @@ SHAPE(manifest_input, input_members);
 
 static const struct member column_members[] = {
 	{.key = "name", TEXT, AT(manifest_column, name)},
+	{.key = "type", TEXT, AT(manifest_column, type), .optional = true},
 };
 SHAPE(manifest_column, column_members);
 

@@ -6,7 +6,7 @@
 
 #define LISTED 20 /* names of a kind */
 
-enum { ADDED, MISSING, MOVED, KINDS };
+enum { ADDED, MISSING, MOVED, TYPED, KINDS };
 
 struct changes {
 	struct buf names[KINDS];
@@ -20,6 +20,18 @@ static void note(struct changes *c, int kind, const char *name)
 		buf_printf(b, "%s`%s`", b->len ? ", " : "", name);
 	else if (c->n[kind] == LISTED + 1)
 		buf_append_str(b, ", ...");
+}
+
+/* Both have one, and it is another. */
+static void note_type(struct changes *c, const struct manifest_column *was,
+		      const struct manifest_column *is)
+{
+	if (!was->type || !is->type || strcmp(was->type, is->type) == 0)
+		return;
+	struct buf text = {0};
+	buf_printf(&text, "%s` from %s to `%s%c", is->name, was->type, is->type, 0);
+	note(c, TYPED, (const char *)text.ptr);
+	buf_release(&text);
 }
 
 static size_t find(const struct manifest *m, const char *name)
@@ -72,6 +84,10 @@ static void compare(struct changes *c, const struct manifest *before, const stru
 			note(c, ADDED, is->name);
 			continue;
 		}
+		note_type(c, &before->columns[k], is);
+		/* what a schema has is found by its name, wherever it stands */
+		if (is->type)
+			continue;
 		at[n] = k;
 		which[n++] = i;
 	}
@@ -82,12 +98,13 @@ static void compare(struct changes *c, const struct manifest *before, const stru
 void report_columns(struct buf *out, const struct manifest *before, const char *dir,
 		    const struct manifest *now)
 {
-	static const char *const words[] = {"added", "missing", "moved"};
+	static const char *const words[] = {"added", "missing", "moved", "of another type"};
 	struct changes c = {0};
 	if (before->ncolumns == 0 || now->ncolumns == 0) {
 		buf_printf(out,
 			   "columns cannot be compared with those of %s: %s names none (its "
-			   "source is no delimited text, or an older saltmill made it)\n",
+			   "source is neither delimited text nor has a schema, or an older "
+			   "saltmill made it)\n",
 			   dir, before->ncolumns ? "this load" : "its manifest");
 		return;
 	}

@@ -485,7 +485,10 @@ static void unpacker_close(struct arrow_unpacker *u)
 
 static void values(struct source *s, struct schema_values *v)
 {
-	arrow_values(v, ((struct arrow_files *)s->own)->header[0].schema);
+	const struct arrow_schema *schema = ((struct arrow_files *)s->own)->header[0].schema;
+
+	if (schema) /* of inputs that were read elsewhere there is none */
+		arrow_values(v, schema);
 }
 
 static void *worker_new(struct source *s)

@@ -350,7 +350,10 @@ static int work(struct source_worker *w, const struct source_sink *sink, uint64_
 
 static void values(struct source *s, struct schema_values *v)
 {
-	avro_values(v, ((struct avro_files *)s->own)->header[0].type);
+	const struct avro_type *schema = ((struct avro_files *)s->own)->header[0].type;
+
+	if (schema) /* of inputs that were read elsewhere there is none */
+		avro_values(v, schema);
 }
 
 static void *worker_new(struct source *s)
