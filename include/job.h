@@ -234,6 +234,13 @@ struct csv_source {
  * fields name (user.id, items[0].sku, ["odd.name"]); for csv, struct job.csv's columns; for all
  * formats also $key $topic $partition $offset $timestamp $value $header.NAME.
  */
+/*
+ * Why there is no format protobuf: protobuf-c and nanopb decode what was compiled in, libprotobuf's
+ * DynamicMessage is C++, and libgrpc-dev has libupb without its headers.
+ */
+#define NO_PROTOBUF                                                                                \
+	"no C library decodes Protobuf by a schema fetched at run time: convert it to Avro or "    \
+	"JSON, as ksqlDB does: CREATE STREAM a WITH (VALUE_FORMAT='AVRO') AS SELECT * FROM b"
 enum kafka_format { KAFKA_JSON, KAFKA_AVRO, KAFKA_CSV, KAFKA_RAW };
 enum tombstones { TOMBSTONES_FILTER, TOMBSTONES_REJECT, TOMBSTONES_DELETE };
 enum kafka_start { KAFKA_EARLIEST, KAFKA_LATEST, KAFKA_TIME };
@@ -284,6 +291,11 @@ struct kafka_source {
 static inline const char *kafka_name(const struct kafka_source *k)
 {
 	return k->topic ? k->topic : k->several;
+}
+/* A place's topic; NULL in it: the job's only one. */
+static inline const char *kafka_topic_of(const struct kafka_source *k, const char *topic)
+{
+	return topic ? topic : k->topic;
 }
 /* Is it a topic of the source? */
 bool kafka_has_topic(const struct kafka_source *k, const char *name);

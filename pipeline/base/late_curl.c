@@ -6,6 +6,8 @@
 
 #define FUNCTIONS(GIVES, DOES)                                                                     \
 	DOES(curl_easy_cleanup, (CURL * c), (c))                                                   \
+	GIVES(char *, curl_easy_escape, (CURL * c, const char *text, int n), (c, text, n))         \
+	DOES(curl_free, (void *p), (p))                                                            \
 	GIVES(CURL *, curl_easy_init, (void), ())                                                  \
 	GIVES(CURLcode, curl_easy_pause, (CURL * c, int what), (c, what))                          \
 	GIVES(CURLcode, curl_easy_perform, (CURL * c), (c))                                        \

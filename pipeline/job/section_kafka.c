@@ -104,6 +104,16 @@ static int read_start(struct reader *r, const struct node *n, const struct key *
 	return RC_OK;
 }
 
+/* Who looks for it shall learn why it is not there, and what to do. */
+static int read_format(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "protobuf") == 0)
+		return fault(
+			r, n->pos,
+			"format: found `protobuf`, expected json, avro, csv or raw: " NO_PROTOBUF);
+	return read_choice(r, n, key, slot);
+}
+
 static int read_duration(struct reader *r, const struct node *n, const struct key *key, void *slot)
 {
 	uint64_t v;
@@ -291,7 +301,7 @@ static const struct key kafka_keys[] = {
 	       "what a message's value is: JSON, Avro by the registry's schema, delimited text, or "
 	       "one field of any bytes",
 	       "format: json"),
-	 .read = read_choice,
+	 .read = read_format,
 	 .offset = offsetof(struct kafka_source, format),
 	 .required = true,
 	 CHOICES(formats)},

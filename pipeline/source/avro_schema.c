@@ -368,10 +368,28 @@ static int parse(struct parser *p, json_t *json, struct bytes space, struct avro
 	return rc;
 }
 
+struct avro_names {
+	struct named *first;
+	size_t n;
+};
+
+struct avro_names *avro_names_new(struct arena *a)
+{
+	return arena_alloc(a, sizeof(struct avro_names));
+}
+
 int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes text,
 		     struct error *err)
 {
-	struct parser p = {.arena = a, .err = err};
+	struct avro_names names = {0};
+
+	return avro_schema_read_with(out, a, text, &names, err);
+}
+
+int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct bytes text,
+			  struct avro_names *names, struct error *err)
+{
+	struct parser p = {.arena = a, .named = names->first, .nnamed = names->n, .err = err};
 	struct avro_type *type;
 	json_error_t fault;
 	json_t *json = json_loadb((const char *)text.ptr, text.len,
@@ -384,6 +402,7 @@ int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes
 	json_decref(json);
 	if (rc != RC_OK)
 		return rc;
+	*names = (struct avro_names){p.named, p.nnamed};
 	*out = type;
 	return RC_OK;
 }

@@ -57,6 +57,14 @@ struct avro_type {
  */
 int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes text,
 		     struct error *err);
+/*
+ * The same of a schema that refers to others: names has the types that were read with it before,
+ * and those of this one behind.  In the same arena, all of them.
+ */
+struct avro_names;
+struct avro_names *avro_names_new(struct arena *a);
+int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct bytes text,
+			  struct avro_names *names, struct error *err);
 /* "a record", "timestamp-millis" */
 const char *avro_type_name(const struct avro_type *t);
 

@@ -16,6 +16,7 @@
 #define LONG_WAIT_S  10.0
 #define ANSWER_S     20L
 #define LOOK_NS	     50000000 /* how soon a signal ends a wait */
+#define REFERS_MOST  1000     /* schemas that one refers to, those that they refer to among them */
 
 /* What a number stands for; kept as long as the registry. */
 struct known {
@@ -160,12 +161,16 @@ static long ask_once(struct registry *r, const char *url)
 	return status;
 }
 
-/* Until there is an answer that will not be another one soon: 200, 404; others are errors. */
-static int ask(struct registry *r, uint32_t id, long *status, struct error *err)
+/*
+ * Until there is an answer that will not be another one soon: 200, 404; others are errors.
+ * what: is asked for, by path.
+ */
+static int ask(struct registry *r, const char *path, const char *what, long *status,
+	       struct error *err)
 {
 	uint64_t patience = r->job->patience_s ? r->job->patience_s : PATIENCE_S;
 	double since = clock_seconds(), wait = FIRST_WAIT_S;
-	char *url = mem_format("%s/schemas/ids/%u", r->job->registry.url, id);
+	char *url = mem_format("%s/%s", r->job->registry.url, path);
 	int rc = RC_OK;
 
 	for (;; wait = wait < LONG_WAIT_S ? 2 * wait : wait) {
@@ -181,8 +186,8 @@ static int ask(struct registry *r, uint32_t id, long *status, struct error *err)
 		double passed = clock_seconds() - since;
 		if (!passing || passed + wait > (double)patience) {
 			rc = error_set(err, RC_IO,
-				       "the schema registry at %s does not tell schema %u: %s%s",
-				       r->job->registry.url, id, r->why,
+				       "the schema registry at %s does not tell %s: %s%s",
+				       r->job->registry.url, what, r->why,
 				       passing ? "; it was asked again and again" : "");
 			break;
 		}
@@ -202,15 +207,112 @@ static int no_answer(struct registry *r, uint32_t id, const char *what, struct e
 			 r->job->registry.url, id, what);
 }
 
-static int read_avro(struct registry *r, struct known *k, json_t *text, struct error *err)
+/* --- schemas that refer to others --- */
+
+/* A schema with all that it refers to, which are read before it: the deepest first. */
+struct reading {
+	struct registry *r;
+	uint32_t id; /* of the schema that a message names */
+	struct avro_names *names;
+	struct read_before {
+		const char *subject;
+		json_int_t version;
+	} * before;
+	size_t nbefore;
+};
+
+static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+		       struct error *err);
+
+static bool is_read(const struct reading *w, const char *subject, json_int_t version)
+{
+	for (size_t i = 0; i < w->nbefore; i++)
+		if (w->before[i].version == version && strcmp(w->before[i].subject, subject) == 0)
+			return true;
+	return false;
+}
+
+/* The answer; NULL: *err says why there is none. */
+static json_t *ask_for_version(struct reading *w, const char *subject, json_int_t version,
+			       struct error *err)
+{
+	struct registry *r = w->r;
+	long status = 0;
+	char *escaped = curl_easy_escape(r->curl, subject, 0);
+	char *path =
+		mem_format("subjects/%s/versions/%lld", escaped ? escaped : "", (long long)version);
+	char *what = mem_format("version %lld of subject %.200s, which schema %u refers to",
+				(long long)version, subject, w->id);
+	int rc = ask(r, path, what, &status, err);
+	json_t *answer = NULL;
+
+	if (rc == RC_OK && status == 200)
+		answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
+	if (rc == RC_OK && !answer)
+		error_set(err, RC_DATA, "the schema registry at %s does not have %s",
+			  r->job->registry.url, what);
+	curl_free(escaped);
+	mem_free(path);
+	mem_free(what);
+	return answer;
+}
+
+static int read_reference(struct reading *w, json_t *reference, struct error *err)
+{
+	const char *subject = json_string_value(json_object_get(reference, "subject"));
+	json_t *version = json_object_get(reference, "version");
+	const struct avro_type *ignored;
+
+	if (!subject || !json_is_integer(version))
+		return no_answer(w->r, w->id, "found a reference without `subject` and `version`",
+				 err);
+	if (is_read(w, subject, json_integer_value(version)))
+		return RC_OK;
+	if (w->nbefore == REFERS_MOST)
+		return no_answer(w->r, w->id, "it refers to more than 1,000 schemas", err);
+	/* in front of what it refers to itself, so that no circle is followed */
+	w->before[w->nbefore++] = (struct read_before){arena_strdup(&w->r->arena, subject),
+						       json_integer_value(version)};
+	json_t *answer = ask_for_version(w, subject, json_integer_value(version), err);
+	int rc = answer ? read_schema(w, answer, &ignored, err) : err->code;
+	json_decref(answer);
+	return rc;
+}
+
+static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+		       struct error *err)
+{
+	struct arena *a = &w->r->arena;
+	json_t *text = json_object_get(answer, "schema"), *reference;
+	size_t i, len = json_string_length(text);
+	int rc = RC_OK;
+
+	json_array_foreach(json_object_get(answer, "references"), i, reference)
+	{
+		rc = read_reference(w, reference, err);
+		if (rc != RC_OK)
+			return rc;
+	}
+	if (!json_is_string(text))
+		return no_answer(w->r, w->id, "one that it refers to has no `schema`", err);
+	struct bytes copy = bytes_of(arena_strndup(a, json_string_value(text), len), len);
+	rc = avro_schema_read_with(out, a, copy, w->names, err);
+	return rc == RC_OK ? rc
+			   : error_prefix(err, "schema %u of the registry at %s: ", w->id,
+					  w->r->job->registry.url);
+}
+
+static int read_avro(struct registry *r, struct known *k, json_t *answer, struct error *err)
 {
 	const struct avro_type *schema;
-	size_t len = json_string_length(text);
-	struct bytes copy = bytes_of(arena_strndup(&r->arena, json_string_value(text), len), len);
-	int rc = avro_schema_read(&schema, &r->arena, copy, err);
+	struct reading w = {.r = r, .id = k->id, .names = avro_names_new(&r->arena)};
 
-	if (rc == RC_OK)
-		rc = avro_plan_new(&k->plan, &r->arena, schema, &r->columns, err);
+	w.before = mem_calloc(REFERS_MOST, sizeof(*w.before));
+	int rc = read_schema(&w, answer, &schema, err);
+	mem_free(w.before);
+	if (rc != RC_OK)
+		return rc;
+	rc = avro_plan_new(&k->plan, &r->arena, schema, &r->columns, err);
 	return rc == RC_OK ? rc
 			   : error_prefix(err, "schema %u of the registry at %s: ", k->id,
 					  r->job->registry.url);
@@ -228,11 +330,8 @@ static int read_answer(struct registry *r, struct known *k, struct error *err)
 		rc = no_answer(r, k->id, "its answer is no JSON object with a `schema`", err);
 	else if (strcmp(type ? type : "AVRO", wanted) != 0)
 		k->refusal = arena_strdup(&r->arena, type ? type : "AVRO");
-	else if (json_array_size(json_object_get(answer, "references")) > 0 &&
-		 r->job->format == KAFKA_AVRO)
-		rc = no_answer(r, k->id, "it refers to other schemas, which is not read", err);
 	else if (r->job->format == KAFKA_AVRO)
-		rc = read_avro(r, k, text, err);
+		rc = read_avro(r, k, answer, err);
 	json_decref(answer);
 	return rc;
 }
@@ -256,7 +355,10 @@ static int learn(struct registry *r, uint32_t id, struct error *err)
 		*err = r->failure;
 		return err->code;
 	}
-	int rc = ask(r, id, &status, err);
+	char path[40], what[40];
+	snprintf(path, sizeof(path), "schemas/ids/%u", id);
+	snprintf(what, sizeof(what), "schema %u", id);
+	int rc = ask(r, path, what, &status, err);
 	if (rc == RC_OK && status == 404)
 		k.refusal = nowhere;
 	else if (rc == RC_OK)
@@ -294,6 +396,7 @@ int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan
 		return reject_set(why, "unknown_schema", NULL,
 				  "found schema number %u, which the registry does not have", id);
 	return reject_set(why, "wrong_schema", NULL,
-			  "found schema number %u, of format %.20s, expected one of %s", id,
-			  k.refusal, r->job->format == KAFKA_AVRO ? "AVRO" : "JSON");
+			  "found schema number %u, of format %.20s, expected one of %s%s", id,
+			  k.refusal, r->job->format == KAFKA_AVRO ? "AVRO" : "JSON",
+			  strcmp(k.refusal, "PROTOBUF") == 0 ? "; " NO_PROTOBUF : "");
 }
