@@ -151,6 +151,12 @@ bench:
 	@$(SUB) all build/saltmill-worker $(B)/tests/bench/stages
 	@python3 tests/bench/bench.py --stages $(B)/tests/bench/stages $(ARGS)
 
+## sniffers: `saltmill init` and DuckDB's sniffer on the data sets of tests/cli/sniff_sets.py, side by side
+sniffers:
+	@tests/deps.sh sniffers
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/bench/sniffers.py build/saltmill
+
 ## faults: every allocation and system call of the commands fails in turn; minutes (ARGS="--only load --sample 50")
 faults:
 	@$(SUB) all build/preload.so
@@ -220,7 +226,7 @@ show: failure_report apply_report reference report plan_report drift_report stat
 cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state hbase live filter description schemas
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports sent_files kept_plan describe_file tuning xxhash_fast
-look: look | bytes cell distinct error mem job source event row record field reject xxhash_fast
+look: look | bytes cell distinct error mem memory job source kafka offsets event row record field reject xxhash_fast
 lint: lint | bytes error mem units run job encoding key row record pass cell source
 endef
 
@@ -293,4 +299,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

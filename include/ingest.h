@@ -32,7 +32,7 @@ struct ingest {
 	/* topics of the state that are not there, or not the job's, any more, and were said to be
 	 */
 	const char **gone;
-	size_t ngone;
+	size_t ngone, nmissing; /* the job's that are not there, of them */
 	/* what can be loaded now: from the position to the end, by topic and partition */
 	struct offset_range *ranges;
 	size_t nranges;

@@ -92,6 +92,12 @@ static inline void kafka_topic_release(struct kafka_topic *t)
 	*t = (struct kafka_topic){0};
 }
 
+/*
+ * Of a topic that a pattern does not find: *refused, the brokers tell nothing of it, as we may not
+ * look at it (then nobody knows whether it is there).  They leave such topics out of their lists.
+ */
+int kafka_is_refused(struct kafka *k, const char *topic, bool *refused, struct error *err);
+
 /* topic: of a range that names none.  RC_DATA: the range is not within low..high; the sentence says
  * what is lost and what to do. */
 int kafka_check_range(const char *topic, const struct offset_range *r, int64_t low, int64_t high,

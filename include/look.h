@@ -1,5 +1,5 @@
 /*
- * look.h - the first rows of a job's files, from their text to their cells
+ * look.h - the first rows of a job's files or topics, from their text to their cells
  *
  * Implemented in pipeline/look.  Nothing is written, and nothing but these rows is read.
  */
@@ -11,6 +11,7 @@
 #include "distinct.h"
 #include "error.h"
 #include "job.h"
+#include "kafka.h"
 
 #define LOOK_REJECTS 10 /* that are kept */
 
@@ -18,13 +19,16 @@ struct look_options {
 	const struct job *job;
 	const char *const *files; /* replace the job's; nfiles 0: the job's */
 	size_t nfiles;
-	uint64_t rows;	/* at most */
-	uint64_t shown; /* of the good ones, whole */
+	uint64_t rows;	       /* at most */
+	uint64_t shown;	       /* of the good ones, whole */
+	uint64_t memory_bytes; /* of the run; what is fetched of a topic takes a part */
+	struct kafka_log log;
 };
 
 struct look_place {
-	const char *file;
-	uint64_t line, offset;
+	const char *file; /* "orders/3" of a topic's partition */
+	uint64_t line;	  /* 0: of a topic */
+	uint64_t offset;
 };
 
 struct look_row {
@@ -68,7 +72,11 @@ struct look {
 	struct arena arena;
 };
 
-/* Release whatever the result.  RC_CONFIG: a job of Kafka, or columns that are not there. */
+/*
+ * Of topics the first offsets that each of the job's partitions has, evenly, by number, whatever
+ * the job's `start` is: without a group, and nothing is noted anywhere.  Release whatever the
+ * result.  RC_CONFIG: columns or topics that are not there.
+ */
 int look_at(struct look *l, const struct look_options *opt, struct error *err);
 void look_release(struct look *l, const struct job *job);
 

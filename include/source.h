@@ -195,7 +195,7 @@ struct schema_value {
 };
 /*
  * The values that the schema of the first file has, in its order; lists, maps, what is not read
- * and what no path can name are *left_out.  0: the source has no schema.
+ * and what no path can name are *left_out.  0: the source has no schema, or was not opened here.
  */
 size_t source_schema_values(struct source *s, const struct schema_value **values, size_t *left_out);
 /*
@@ -257,5 +257,8 @@ uint64_t source_worker_piece(const struct source_worker *w);
  * damaged or truncated compressed data.  After a failure all workers fail so.
  */
 int source_work(struct source_worker *w, const struct source_sink *sink, struct error *err);
+
+/* All of it by one worker, in input order; RC_OK also where the sink ended it by RC_END. */
+int source_read_through(struct source *s, const struct source_sink *sink, struct error *err);
 
 #endif

@@ -26,10 +26,11 @@ struct stream_gauges {
 	_Atomic uint64_t lag;	     /* offsets behind the end of the topic, at the last look */
 	_Atomic uint64_t loads, events, rejected; /* published since the start */
 	_Atomic int64_t published_ms;		  /* wall clock of the last publication; 0: none */
-	_Atomic uint64_t parked; /* partitions of a shared topic that wait for somebody */
-	_Atomic int looked;	 /* the topic was looked at: the others are set */
-	_Atomic int loading;	 /* a cut is being loaded */
-	_Atomic uint64_t cut;	 /* offsets of the open cut, be it loaded or be it not due yet */
+	_Atomic uint64_t parked;  /* partitions of a shared topic that wait for somebody */
+	_Atomic uint64_t missing; /* topics that were loaded and are not there, or kept from us */
+	_Atomic int looked;	  /* the topic was looked at: the others are set */
+	_Atomic int loading;	  /* a cut is being loaded */
+	_Atomic uint64_t cut;	  /* offsets of the open cut, be it loaded or be it not due yet */
 	_Atomic int64_t
 		cut_since_ms; /* monotonic clock, its first event was seen; 0: it is empty */
 };

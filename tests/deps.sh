@@ -259,8 +259,16 @@ bench)
 	spark
 	duckdb
 	;;
+sniffers)
+	mkdir -p "$cache"
+	exec 9>"$cache/.lock"
+	flock 9
+	python_environment
+	formats
+	duckdb
+	;;
 *)
-	echo "usage: deps.sh compile|demo|build|test|bench" >&2
+	echo "usage: deps.sh compile|demo|build|test|bench|sniffers" >&2
 	exit 2
 	;;
 esac

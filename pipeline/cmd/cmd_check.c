@@ -23,12 +23,20 @@ static int take_own(void *ctx, int opt, const char *arg, struct error *err)
 	return RC_OK;
 }
 
+static void print_line(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	command_say("check", "%s", sentence);
+}
+
 int cmd_check(int argc, char **argv)
 {
 	static const struct option own[] = {{"rows", required_argument, NULL, OPT_ROWS},
 					    {"show", required_argument, NULL, OPT_SHOW},
 					    {0}};
-	struct look_options look_options = {.rows = ROWS, .shown = SHOWN};
+	struct look_options look_options = {.rows = ROWS,
+					    .shown = SHOWN,
+					    .log = {.line = print_line}};
 	struct run_options o;
 	struct error err;
 	struct job job;
@@ -41,6 +49,7 @@ int cmd_check(int argc, char **argv)
 		return command_misused("check", "no job file; usage: saltmill check JOB [FILE...]");
 	}
 	look_options.job = &job;
+	look_options.memory_bytes = o.memory_bytes;
 	look_options.files = (const char *const *)argv + first + 1;
 	look_options.nfiles = (size_t)(argc - first - 1);
 	rc = job_load(&job, argv[first], &err);

@@ -40,8 +40,10 @@ const struct command commands[] = {
 	 "standard output)\n",
 	 cmd_init, USES_TEMP},
 	{"check", "JOB [FILE...] [--json]",
-	 "the first rows of a job, from their text to their cells; nothing is written",
-	 "  --rows N                look at so many (default 1000)\n"
+	 "the first rows of a job's files or topics, from their text to their cells; nothing is "
+	 "written",
+	 "  --rows N                look at so many (default 1000); of topics the first of each "
+	 "partition\n"
 	 "  --show N                show so many of the good ones whole (default 3)\n",
 	 cmd_check, USES_JSON},
 	{"load", "JOB [FILE...] -o DIR [options]",

@@ -5,11 +5,13 @@
 
 #include "event.h"
 #include "field.h"
+#include "memory.h"
 #include "row.h"
 #include "source.h"
 #include "xxhash_fast.h"
 
 #define REASONS_MOST 64
+#define PATIENCE_S   300 /* with brokers that do not answer */
 
 struct looker {
 	const struct look_options *opt;
@@ -20,6 +22,7 @@ struct looker {
 	struct row_encoder *encoder;
 	struct record *records;
 	struct buf text;
+	const char *place; /* of the partition that is read; NULL: files */
 };
 
 static struct bytes kept(struct look *l, struct bytes b)
@@ -106,7 +109,8 @@ static void keep_row(struct looker *k, const struct event *ev)
 	const struct job *job = k->opt->job;
 	struct look *l = k->look;
 	struct look_row *row = &l->shown[l->nshown++];
-	row->place = place_of(l, ev->file, ev->line, ev->offset);
+	row->place =
+		place_of(l, k->place ? k->place : ev->file, k->place ? 0 : ev->line, ev->offset);
 	row->text = arena_alloc(&l->arena, (job->nfields + 1) * sizeof(*row->text));
 	row->value = arena_alloc(&l->arena, (job->nfields + 1) * sizeof(*row->value));
 	row->tables = arena_alloc(&l->arena, (job->ntables + 1) * sizeof(*row->tables));
@@ -126,7 +130,7 @@ static int take_event(void *ctx, const struct event *ev, struct reject *why)
 	bool stored = false;
 	if (l->rows == k->opt->rows) {
 		l->whole = false;
-		return RC_STOPPED;
+		return RC_END;
 	}
 	l->rows++;
 	if (row_encode(k->encoder, ev, k->records, why))
@@ -162,7 +166,7 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 	if (l->rows == l->good + l->rejected) {
 		if (l->rows == k->opt->rows) {
 			l->whole = false;
-			return RC_STOPPED;
+			return RC_END;
 		}
 		l->rows++;
 	}
@@ -170,26 +174,19 @@ static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 	count_reason(l, r->why.reason);
 	if (l->nrejects == LOOK_REJECTS)
 		return RC_OK;
-	l->rejects[l->nrejects++] =
-		(struct look_reject){.place = place_of(l, r->file, r->line, r->offset),
-				     .reason = arena_strdup(&l->arena, r->why.reason),
-				     .field = r->why.field ? arena_strdup(&l->arena, r->why.field)
-							   : NULL,
-				     .detail = arena_strdup(&l->arena, r->why.detail)};
+	l->rejects[l->nrejects++] = (struct look_reject){
+		.place = place_of(l, r->file, k->place ? 0 : r->line, r->offset),
+		.reason = arena_strdup(&l->arena, r->why.reason),
+		.field = r->why.field ? arena_strdup(&l->arena, r->why.field) : NULL,
+		.detail = arena_strdup(&l->arena, r->why.detail)};
 	return RC_OK;
 }
 
 static int read_rows(struct looker *k, struct source *source, struct error *err)
 {
 	const struct source_sink sink = {.ctx = k, .event = take_event, .reject = take_reject};
-	struct source_worker *w = source_worker_new(source);
-	int rc;
 	k->look->whole = true;
-	do
-		rc = source_work(w, &sink, err);
-	while (rc == RC_OK);
-	source_worker_free(w);
-	return rc == RC_END || (rc == RC_STOPPED && !k->look->whole) ? RC_OK : rc;
+	return source_read_through(source, &sink, err);
 }
 
 static void note_unused(struct looker *k)
@@ -208,11 +205,16 @@ static void note_unused(struct looker *k)
 	}
 }
 
-static int look_through(struct looker *k, struct source *source, struct error *err)
+/* The names outlive the source. */
+static int begin(struct looker *k, struct source *source, struct error *err)
 {
 	const struct job *job = k->opt->job;
 	struct arena *a = &k->look->arena;
-	k->columns = source_columns(source, &k->ncolumns);
+	const char *const *names = source_columns(source, &k->ncolumns);
+	const char **columns = arena_alloc(a, (k->ncolumns + 1) * sizeof(*columns));
+	for (size_t i = 0; i < k->ncolumns; i++)
+		columns[i] = arena_strdup(a, names[i]);
+	k->columns = columns;
 	int rc = row_plan_new(&k->plan, job, k->columns, k->ncolumns, err);
 	if (rc)
 		return rc;
@@ -222,11 +224,75 @@ static int look_through(struct looker *k, struct source *source, struct error *e
 	k->look->shown = arena_alloc(a, (k->opt->shown + 1) * sizeof(*k->look->shown));
 	k->look->reasons = arena_alloc(a, REASONS_MOST * sizeof(*k->look->reasons));
 	note_unused(k);
-	rc = read_rows(k, source, err);
-	buf_release(&k->text);
-	mem_free(k->records);
-	row_encoder_free(k->encoder);
-	row_plan_free(k->plan);
+	return RC_OK;
+}
+
+static int look_through(struct looker *k, const struct source_options *so, struct error *err)
+{
+	struct source *source;
+	int rc = source_open(&source, so, err);
+	if (rc)
+		return rc;
+	rc = k->plan ? RC_OK : begin(k, source, err);
+	if (!rc)
+		rc = read_rows(k, source, err);
+	source_close(source);
+	return rc;
+}
+
+/* --- topics --- */
+
+/*
+ * One partition after the other, so that the same rows are seen each time; each has its share of
+ * what those in front of it have left.
+ */
+static int look_at_partitions(struct looker *k, struct kafka *client, const struct kafka_topic *t,
+			      struct error *err)
+{
+	uint64_t left = k->opt->rows;
+	bool whole = true;
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
+		const struct kafka_partition *p = &t->partitions[i];
+		uint64_t share = (left + t->count - i - 1) / (t->count - i);
+		uint64_t has = (uint64_t)(p->high - p->low), take = has < share ? has : share;
+		const char *topic = kafka_topic_of(&k->opt->job->kafka, p->topic);
+		struct place_text place = place_text(topic, p->id);
+		const struct offset_range r = {.topic = p->topic,
+					       .partition = p->id,
+					       .start = p->low,
+					       .end = p->low + (int64_t)take};
+		k->place = place.text;
+		rc = look_through(k,
+				  &(struct source_options){.job = k->opt->job,
+							   .kafka = client,
+							   .ranges = &r,
+							   .nranges = 1},
+				  err);
+		left -= take;
+		whole = whole && take == has;
+	}
+	k->look->whole = whole;
+	return rc;
+}
+
+static int look_at_topics(struct looker *k, struct error *err)
+{
+	struct kafka *client;
+	struct kafka_topic t = {0};
+	int rc = kafka_open(&client, k->opt->job, memory_topic_bytes(k->opt->memory_bytes),
+			    &k->opt->log, err);
+	if (rc)
+		return rc;
+	kafka_patience(client, PATIENCE_S);
+	rc = kafka_look(client, &t, err);
+	if (!rc && !t.count)
+		rc = error_set(err, RC_CONFIG, "%s: found no partition to look at",
+			       kafka_name(&k->opt->job->kafka));
+	if (!rc)
+		rc = look_at_partitions(k, client, &t, err);
+	kafka_topic_release(&t);
+	kafka_close(client);
 	return rc;
 }
 
@@ -236,18 +302,15 @@ int look_at(struct look *l, const struct look_options *opt, struct error *err)
 					  .files = opt->files,
 					  .nfiles = opt->nfiles};
 	struct looker k = {.opt = opt, .look = l};
-	struct source *source;
 	*l = (struct look){0};
-	if (opt->job->source == SOURCE_KAFKA)
-		return error_set(err, RC_CONFIG,
-				 "%s: found a kafka source, expected files; `saltmill plan` looks "
-				 "at a topic",
-				 opt->job->path);
-	int rc = source_open(&source, &so, err);
-	if (rc)
-		return rc;
-	rc = look_through(&k, source, err);
-	source_close(source);
+	int rc = opt->job->source == SOURCE_KAFKA && opt->nfiles == 0 ? look_at_topics(&k, err)
+								      : look_through(&k, &so, err);
+	buf_release(&k.text);
+	mem_free(k.records);
+	if (k.encoder)
+		row_encoder_free(k.encoder);
+	if (k.plan)
+		row_plan_free(k.plan);
 	return rc;
 }
 

@@ -87,6 +87,14 @@ static void put_fields(struct buf *out, const struct job *job, const struct look
 			   i + 1 == l->nunused ? "\n" : "");
 }
 
+static void put_place(struct buf *out, const struct look_place *p)
+{
+	if (p->line)
+		buf_printf(out, "%s:%" PRIu64 " (byte %" PRIu64 ")", p->file, p->line, p->offset);
+	else
+		buf_printf(out, "%s at offset %" PRIu64, p->file, p->offset);
+}
+
 static void put_rejects(struct buf *out, const struct look *l)
 {
 	for (size_t i = 0; i < l->nreasons; i++)
@@ -94,8 +102,9 @@ static void put_rejects(struct buf *out, const struct look *l)
 			   l->reasons[i].count, i + 1 == l->nreasons ? "\n" : "");
 	for (size_t i = 0; i < l->nrejects; i++) {
 		const struct look_reject *r = &l->rejects[i];
-		buf_printf(out, "  %s:%" PRIu64 " (byte %" PRIu64 "): %s: %s%s%s\n", r->place.file,
-			   r->place.line, r->place.offset, r->reason, r->field ? r->field : "",
+		buf_append_str(out, "  ");
+		put_place(out, &r->place);
+		buf_printf(out, ": %s: %s%s%s\n", r->reason, r->field ? r->field : "",
 			   r->field ? ": " : "", r->detail);
 	}
 	if (l->rejected > l->nrejects)
@@ -106,8 +115,9 @@ static int put_row(struct buf *out, const struct job *job, const struct look *l,
 		   const struct look_row *row, struct error *err)
 {
 	int w = name_width(job), rc = RC_OK;
-	buf_printf(out, "\n%s:%" PRIu64 " (byte %" PRIu64 ")\n", row->place.file, row->place.line,
-		   row->place.offset);
+	buf_put(out, '\n');
+	put_place(out, &row->place);
+	buf_put(out, '\n');
 	for (size_t i = 0; i < job->nfields; i++) {
 		if (!l->fields[i].used)
 			continue;
@@ -178,7 +188,8 @@ static json_t *json_bytes(struct bytes v)
 static void set_place(json_t *o, const struct look_place *at)
 {
 	json_object_set_new(o, "file", show_string(at->file));
-	json_object_set_new(o, "line", json_integer((json_int_t)at->line));
+	if (at->line)
+		json_object_set_new(o, "line", json_integer((json_int_t)at->line));
 	json_object_set_new(o, "offset", json_integer((json_int_t)at->offset));
 }
 

@@ -80,6 +80,9 @@ static void format_stream(const struct stream_gauges *g, const struct progress *
 	    g->loading ? (double)p->events : 0);
 	put(b, "parked_partitions", "gauge",
 	    "Partitions that cannot go on and wait for somebody to mend them.", (double)g->parked);
+	put(b, "missing_topics", "gauge",
+	    "Topics of the job that were loaded and are not there any more, or may not be seen.",
+	    (double)g->missing);
 	put(b, "loading", "gauge", "1 while a load is being made.", g->loading);
 	put(b, "loads_total", "counter", "Loads published since the start.", (double)g->loads);
 	put(b, "events_total", "counter", "Events in published loads since the start.",

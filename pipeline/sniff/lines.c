@@ -71,13 +71,9 @@ static int read_as(struct lines *l, const char *file, const char *encoding, stru
 	int rc = source_open(&source, &options, err);
 	if (rc)
 		return rc;
-	struct source_worker *w = source_worker_new(source);
-	do
-		rc = source_work(w, &sink, err);
-	while (rc == RC_OK);
-	source_worker_free(w);
+	rc = source_read_through(source, &sink, err);
 	source_close(source);
-	return rc == RC_END ? RC_OK : rc;
+	return rc;
 }
 
 /* By a byte order mark, or by the zeros of ASCII text. */

@@ -101,14 +101,10 @@ static int read_values(struct columns *c, const char *file, bool *whole, struct 
 	int rc = source_open(&source, &options, err);
 	if (rc)
 		return rc;
-	struct source_worker *w = source_worker_new(source);
-	do
-		rc = source_work(w, &sink, err);
-	while (rc == RC_OK);
-	source_worker_free(w);
+	rc = source_read_through(source, &sink, err);
 	source_close(source);
 	*whole = look.whole;
-	return rc == RC_END ? RC_OK : rc;
+	return rc;
 }
 
 int schema_look(struct columns *c, const char *file, bool *whole, struct error *err)

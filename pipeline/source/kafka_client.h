@@ -47,6 +47,7 @@ struct kafka {
 	bool noted;	     /* that something could not be checked */
 	uint64_t mean_bytes; /* of a message, lately */
 	double woken_at;
+	double heard_at; /* the last message, or that its topic is there */
 };
 
 /*
@@ -61,17 +62,14 @@ bool kafka_is_passing(rd_kafka_resp_err_t e);
 int kafka_check_patience(struct kafka *k, struct error *err);
 /* After a request that failed with e: RC_OK to send it again. */
 int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err);
-/* As the brokers call it; topic: of a range. */
-static inline const char *kafka_topic_name(const struct kafka *k, const char *topic)
-{
-	return topic ? topic : k->job->kafka.topic;
-}
 /* Make the handles of the topics that the job names. */
 void kafka_open_topics(struct kafka *k);
 void kafka_close_topics(struct kafka *k);
 /* The ranges' partitions, without offsets; owned by the caller. */
 rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct offset_range *r,
 					    size_t n);
+/* RC_DATA: the topic of a range that is being read is gone. */
+int kafka_still_there(struct kafka *k, const char *topic, struct error *err);
 /* Ask for the offset of a time, or of OFFSET_BEGINNING or OFFSET_END: into r[i].start. */
 int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, size_t n,
 		       struct error *err);

@@ -16,6 +16,7 @@
  * A topic that was made anew and has outgrown the position shows in no offset, and in no id that
  * librdkafka 2.0 tells: see ranges.h.
  */
+#include <string.h>
 #include <time.h>
 
 #include "kafka_client.h"
@@ -35,8 +36,8 @@ static rd_kafka_topic_partition_list_t *list_left(const struct kafka *k)
 	for (size_t i = 0; i < s->count; i++)
 		if (!s->item[i].done)
 			rd_kafka_topic_partition_list_add(l,
-							  kafka_topic_name(k,
-									   s->item[i].range.topic),
+							  kafka_topic_of(&k->job->kafka,
+									 s->item[i].range.topic),
 							  s->item[i].range.partition)
 				->offset = s->item[i].next;
 	return l;
@@ -62,6 +63,7 @@ static int assign(struct kafka *k, struct error *err)
 int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, struct error *err)
 {
 	ranges_begin(&k->ranges, ranges, n);
+	k->heard_at = clock_seconds();
 	return assign(k, err);
 }
 
@@ -256,6 +258,28 @@ static int settle(struct kafka *k, struct error *err)
 	return rc;
 }
 
+/*
+ * Of a topic that was deleted while it is read librdkafka (2.0 at least) may say nothing for ever:
+ * where nothing comes, it is asked whether what is left is there.
+ */
+static int ask_what_is_left(struct kafka *k, struct error *err)
+{
+	const struct ranges *s = &k->ranges;
+	const char *asked = NULL;
+	int rc = RC_OK;
+	if (clock_seconds() < k->heard_at + KAFKA_TOPICS_S)
+		return RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < s->count; i++) {
+		const char *topic = kafka_topic_of(&k->job->kafka, s->item[i].range.topic);
+		if (s->item[i].done || (asked && strcmp(asked, topic) == 0))
+			continue;
+		asked = topic;
+		rc = kafka_still_there(k, topic, err);
+	}
+	k->heard_at = clock_seconds();
+	return rc;
+}
+
 int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 {
 	kafka_batch_clear(b);
@@ -283,6 +307,10 @@ int kafka_take(struct kafka *k, struct kafka_batch *b, struct error *err)
 		else
 			rd_kafka_message_destroy(one);
 	}
+	if (n > 0)
+		k->heard_at = clock_seconds();
+	else if (rc == RC_OK)
+		rc = ask_what_is_left(k, err);
 	if (b->count)
 		silence_end(&k->silence);
 	keep_last(k, b);

@@ -14,7 +14,7 @@ rd_kafka_topic_partition_list_t *kafka_list(const struct kafka *k, const struct 
 {
 	rd_kafka_topic_partition_list_t *l = rd_kafka_topic_partition_list_new((int)n);
 	for (size_t i = 0; i < n; i++)
-		rd_kafka_topic_partition_list_add(l, kafka_topic_name(k, r[i].topic),
+		rd_kafka_topic_partition_list_add(l, kafka_topic_of(&k->job->kafka, r[i].topic),
 						  r[i].partition);
 	return l;
 }
@@ -72,7 +72,7 @@ int kafka_list_offsets(struct kafka *k, int64_t time, struct offset_range *r, si
 		for (size_t i = 0; (!e || is_unknown(e)) && i < n; i++) {
 			if (l->elems[i].err && (!e || e == l->elems[i].err)) {
 				e = l->elems[i].err;
-				topic = kafka_topic_name(k, r[i].topic);
+				topic = kafka_topic_of(&k->job->kafka, r[i].topic);
 			}
 			r[i].start = l->elems[i].offset;
 		}
@@ -129,18 +129,26 @@ void kafka_close_topics(struct kafka *k)
 			rd_kafka_topic_destroy(k->topics[i].handle);
 }
 
+/* Ask for one topic, by its name. */
+static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int ms,
+				   int32_t *npartitions)
+{
+	const struct rd_kafka_metadata *m = NULL;
+	rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, topic, &m, ms);
+	if (!e)
+		e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+	*npartitions = e ? 0 : m->topics[0].partition_cnt;
+	if (m)
+		rd_kafka_metadata_destroy(m);
+	return e;
+}
+
 /* How many partitions a topic has that the job names. */
 static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
 	/* the first request: what is wrong with the connection shall show soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
-		const struct rd_kafka_metadata *m = NULL;
-		rd_kafka_resp_err_t e = rd_kafka_metadata(k->client, 0, t->handle, &m, ms);
-		if (!e)
-			e = m->topic_cnt == 1 ? m->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-		t->npartitions = e ? 0 : m->topics[0].partition_cnt;
-		if (m)
-			rd_kafka_metadata_destroy(m);
+		rd_kafka_resp_err_t e = ask_for(k, t->handle, ms, &t->npartitions);
 		if (!e) {
 			silence_end(&k->silence);
 			t->there = true;
@@ -150,6 +158,37 @@ static int count_partitions(struct kafka *k, struct seen_topic *t, struct error 
 		if (rc)
 			return rc;
 	}
+}
+
+int kafka_is_refused(struct kafka *k, const char *topic, bool *refused, struct error *err)
+{
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(k->client, topic, NULL);
+	int rc = RC_OK;
+	*refused = false;
+	for (int ms = FIRST_MS; handle; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
+		int32_t ignored;
+		rd_kafka_resp_err_t e = ask_for(k, handle, ms, &ignored);
+		*refused = e == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
+		/* any answer will do; without one it is asked again */
+		if (!kafka_is_passing(e) || e == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+			break;
+		rc = kafka_wait_or_fail(k, e, "cannot ask for a topic", err);
+		if (rc)
+			break;
+	}
+	if (handle)
+		rd_kafka_topic_destroy(handle);
+	return rc;
+}
+
+int kafka_still_there(struct kafka *k, const char *topic, struct error *err)
+{
+	struct seen_topic t = {.name = kafka_topic_of(&k->job->kafka, topic)};
+	t.handle = rd_kafka_topic_new(k->client, t.name, NULL);
+	int rc = t.handle ? count_partitions(k, &t, err) : RC_OK;
+	if (t.handle)
+		rd_kafka_topic_destroy(t.handle);
+	return rc;
 }
 
 /* Where the name is among those that the pattern has had, or is to be. */

@@ -55,7 +55,7 @@ struct messages_worker {
 /* Of a range. */
 static const char *topic_of(const struct messages *m, size_t range)
 {
-	return m->ranges[range].topic ? m->ranges[range].topic : m->job->kafka.topic;
+	return kafka_topic_of(&m->job->kafka, m->ranges[range].topic);
 }
 
 int messages_open(struct messages **out, const struct source_options *o, struct error *err)

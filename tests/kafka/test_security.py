@@ -10,6 +10,7 @@ import pytest
 from cluster import CACHE
 from rig import Rig, value
 from secure import KEY_PASSWORD, PASSWORD, USER, SecureBroker
+from topics_rig import Topics
 
 N = 1000
 WRONG = "Wr0ng-passw0rd"
@@ -212,3 +213,27 @@ def test_broker_comes_back(rig, secure):
     out, err = rig.end(process)
     rig.check()
     no_secret_in(rig, subprocess.CompletedProcess([], 0, out, err))
+
+
+def test_a_topic_that_may_not_be_seen(saltmill, secure, tmp_path):
+    """Of a pattern: brokers leave it out of their lists.  It is said to be kept from us, not to be gone."""
+    names = ["seen.a", "seen.b"]
+    login = ", ".join(f"{k}: {v}" for k, v in properties(secure, "SASL_PLAINTEXT", "PLAIN").items())
+    rig = Topics(saltmill, secure, tmp_path / "rig", names, (1, 1), key="pattern: 'seen[.].*'",
+                 more=f"start: earliest\n    properties: {{{login}}}")
+    rig.job.write_text(rig.job.read_text().replace(secure.brokers, secure.listeners["plain"]))
+    for round in range(3):
+        for name in names:
+            secure.produce(name, [(0, None, value(round * 10 + i)) for i in range(10)])
+        if round == 1:
+            secure.call("hide", "seen.b", USER)
+        if round == 2:
+            secure.call("show", "seen.b", USER)
+        done, _ = rig.load(env=ENV)
+        kept = "topic seen.b is kept from us" in done.stderr
+        assert kept == (round == 1) and "not there any more" not in done.stderr, done.stderr
+        assert rig.positions() == {("seen.a", 0): 10 * round + 10, ("seen.b", 0): (10, 10, 30)[round]}
+    rig.check()
+    secure.call("delete", "seen.b")
+    done, _ = rig.load(env=ENV)
+    assert "topic seen.b is not there any more" in done.stderr and "kept from us" not in done.stderr

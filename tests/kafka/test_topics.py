@@ -156,6 +156,33 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
     assert set(rig.cells(out)) == {(a, 0, 30), (a, 1, 30)}
 
 
+def test_check_looks_at_topics(saltmill, kafka, tmp_path, topic):
+    """The first of each partition, the same each time; no state, no group; what is rejected says where."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (2, 1), more=f"start: latest\n    group: {topic}")
+    fill(kafka, a, 2, 40)
+    kafka.produce(b, [(0, None, b"poison"), (0, None, value(7))])
+    before = tree(rig.folder)
+    looks = [json.loads(rig.run("check", rig.job, "--json", "--rows", rows, "--show", 9, status=3).stdout)
+             for rows in ("1000", "9", "9")]
+    assert [(l["rows"], l["rejected"], l["whole"]) for l in looks] == [(42, 1, True), (8, 1, False), (8, 1, False)]
+    assert looks[1] == looks[2]
+    got = [(r["file"], r["offset"]) for r in looks[1]["shown"]]
+    assert got == [(f"{a}/0", 0), (f"{a}/0", 1), (f"{a}/0", 2), (f"{a}/1", 0), (f"{a}/1", 1), (f"{a}/1", 2), (f"{b}/0", 1)]
+    text = rig.run("check", rig.job, "--rows", "9", status=3).stdout
+    assert f"{b}/0 at offset 0: bad_json: " in text and f"\n{a}/0 at offset 0\n" in text
+    assert tree(rig.folder) == before and not rig.state.exists()
+    assert all(kafka.committed(topic, name) == {} for name in (a, b))
+    # a load of the same shows the same cells
+    rig.set(more="start: earliest")
+    _, out = rig.load("--max-rejects", "1", status=3)
+    cells = rig.cells(out)
+    shown = {(*r["file"].rsplit("/", 1), r["offset"]): r for r in looks[1]["shown"]}
+    for (name, partition, offset), r in shown.items():
+        [cell] = r["tables"][0]["cells"]
+        assert (cell["value"], cell["timestamp"]) == cells[name, int(partition), offset]
+
+
 @pytest.mark.parametrize("step", ["position", "intent", "load-read", "published", "recorded"])
 def test_killed_at_step(saltmill, kafka, tmp_path, topic, step):
     rig = Topics(saltmill, kafka, tmp_path / "rig", [f"{topic}.a", f"{topic}.b"], (2, 3), more=f"group: {step}")
@@ -202,6 +229,44 @@ def test_pattern_of_a_stream(saltmill, kafka, tmp_path, topic):
     fill(kafka, b, 2, 10)
     process = rig.stream()
     assert f"{b}/0: there were offsets up to 50, now the partition ends at 5" in rig.wait(process)
+
+
+def test_deleted_while_it_is_read(saltmill, kafka, tmp_path, topic):
+    """A pattern's topic goes away under the load that reads it: the stream says so and goes on with the others."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    rig = Topics(saltmill, kafka, tmp_path / "rig", [a, b], (1, 1), key=f"pattern: '^{topic}[.].*'",
+                 more="roll: {time: 1s}\n    properties: {fetch.message.max.bytes: 1000}")
+    fill(kafka, a, 1, 40)
+    fill(kafka, b, 1, 40)
+    rig.load()
+    fill(kafka, a, 1, 40, first=40)
+    for n in range(10):  # a fetch has ten of them
+        kafka.produce(b, [(0, None, b'{"v":"%01500d"}' % i) for i in range(1000)])
+    [port] = free_ports(1)
+    process = rig.stream("--metrics", f"127.0.0.1:{port}")
+
+    def metric(name):
+        try:
+            page = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+        except OSError:
+            return 0  # not yet
+        return float(re.search(rf"^saltmill_{name} (\S+)$", page, re.M)[1])
+    end = time.monotonic() + 30
+    while not metric("cut_events_read"):
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.02)
+    assert metric("missing_topics") == 0
+    kafka.call("delete", b)
+    rig.wait_for(process, names=[a])
+    assert metric("missing_topics") == 1
+    _, said = rig.end(process)
+    assert f"topic {b} is not there any more" in said and "the load that was reading it is dropped" in said
+    assert rig.positions()[b, 0] == 40
+    loads = rig.loads()
+    assert [(o["topic"], o["end"]) for o in loads[-1]["offsets"]] == [(a, 80)]
+    got = rig.union([pathlib.Path(l["output"]) for l in loads])
+    assert {at for at in got if at[0] == a} == {(a, 0, n) for n in range(80)}
+    assert {at for at in got if at[0] == b} == {(b, 0, n) for n in range(40)}
 
 
 def test_stream_killed(saltmill, kafka, tmp_path, topic):
