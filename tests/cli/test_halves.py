@@ -16,12 +16,14 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from load_help import HEADER, JOB
 from random_jobs import Case
 
 SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:12").split(":")))
 SLICES = [1, 2, 3, 7]
+CONF = pathlib.Path(__file__).resolve().parents[2] / "conf"
 
 
 class Halves:
@@ -135,6 +137,37 @@ def test_random_jobs_give_the_bytes_of_one_load(tmp_path, saltmill):
         shutil.rmtree(tmp_path / str(seed))
     if len(SEEDS) >= 12:
         assert kinds["mended"] and kinds["rejects"] and kinds["same"], kinds
+
+
+def inputs_beside(job):
+    """Files of the job's own folder that it names as its input; none: they are given, or it is a topic's."""
+    source = yaml.safe_load(job.read_text()).get("source") or {}
+    files = [f for kind in source.values() if isinstance(kind, dict) for f in kind.get("files", [])]
+    return files if all((job.parent / f).is_file() for f in files) else []
+
+
+def test_examples_give_the_bytes_of_one_load(tmp_path, saltmill):
+    """All jobs of conf/ whose input is there, in three slices where it can be cut."""
+    whole, cut = [], []
+    for job in sorted(CONF.glob("*.yaml")):
+        if not inputs_beside(job):
+            continue
+        folder = tmp_path / job.stem
+        shutil.copytree(CONF, folder)
+        shutil.copy(job, folder / "job.yaml")
+        h = Halves(folder, saltmill, inputs_beside(job))
+        h.plan("--tune", status=None)
+        one = h.load("--max-rejects", "100%", status=None)
+        assert one.returncode in (0, 3), f"{job.name}: {one.stderr.decode()}"
+        probe = h.map(0, "probe", "--slice", "1/3", status=None)
+        shutil.rmtree(folder / "maps" / "probe", ignore_errors=True)
+        assert probe.returncode == 0 or b"--slice counts bytes of UTF-8" in probe.stderr, probe.stderr.decode()
+        (cut if probe.returncode == 0 else whole).append(job.stem)
+        h.map_all(1 if probe.returncode else 3)
+        h.reduce_all(2)
+        h.unite("--max-rejects", "100%", status=one.returncode)
+        assert_same(folder / "one", folder / "two")
+    assert len(cut) >= 10 and len(whole) >= 1, (cut, whole)
 
 
 # --- small loads, to be spoiled ---
