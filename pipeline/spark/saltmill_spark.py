@@ -19,7 +19,7 @@ def arguments():
     p = argparse.ArgumentParser(prog="saltmill_spark.py", description="load files into HFiles by Apache Spark")
     p.add_argument("job")
     p.add_argument("inputs", nargs="+", metavar="INPUT", help="files, patterns, folders; URIs of pyarrow.fs")
-    p.add_argument("-o", "--output", required=True, metavar="OUT", help="where the load appears; must not exist")
+    p.add_argument("-o", "--output", required=True, metavar="OUT", help="where the load appears; must not exist; files, or hdfs://, webhdfs://")
     p.add_argument("--slices", type=int, metavar="N", help="about so many map tasks (default: one for 256 MiB)")
     p.add_argument("--existing", action="append", metavar="FILE", help="regions of a table that is there")
     p.add_argument("--plan", metavar="DIR", help="a folder of `saltmill plan -o`, to keep to")
@@ -27,6 +27,7 @@ def arguments():
     p.add_argument("--max-duplicates", metavar="N|P%%", help="publish nothing when more are hidden")
     p.add_argument("--no-shuffle", action="store_true",
                    help="up to 16 slices, each a load of its own, their files side by side; unique keys only")
+    p.add_argument("--webhdfs", metavar="HOST[:PORT],..", help="of OUT hdfs://...: where its NameNodes answer HTTP")
     p.add_argument("--memory", default="512M", metavar="SIZE", help="what a task's program may hold (512M)")
     p.add_argument("--program", metavar="FILE", help="the saltmill binary for all machines")
     p.add_argument("--break-lock", action="store_true", help="the run that holds OUT is over for sure")
@@ -54,7 +55,8 @@ def main():
     try:
         r = saltmill.spark.load(spark, a.inputs, a.job, a.output, slices=a.slices, existing=a.existing or (),
                                 plan=a.plan, max_rejects=a.max_rejects, max_duplicates=a.max_duplicates,
-                                memory=a.memory, shuffle=not a.no_shuffle, program=a.program, break_lock=a.break_lock)
+                                memory=a.memory, shuffle=not a.no_shuffle, program=a.program, break_lock=a.break_lock,
+                                webhdfs=a.webhdfs)
     except saltmill.JobError as e:
         print(f"saltmill: {e}", file=sys.stderr)
         return 1

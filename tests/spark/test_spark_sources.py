@@ -38,7 +38,10 @@ def test_files_that_only_tasks_can_open(rig, tmp_path):
     far = SubTreeFileSystem(str(tmp_path / "far"), LocalFileSystem())
     r = rig.load(tmp_path, "job.yaml", "bucket/*", slices=7, plan="plan", max_rejects=1, filesystem=far)
     assert_same(tmp_path / "one", tmp_path / "two")
-    assert r.mended and rig.runs("digest") and len(rig.runs("map")) >= r.slices + r.mended
+    maps = len(rig.runs("map"))
+    assert r.mended and maps >= r.slices + r.mended
+    # the gzip was read once and as a whole, so its map has the digest; unless Spark ran a map twice
+    assert len(rig.runs("digest")) == 1 or maps > r.slices + r.mended
     with pytest.raises(saltmill.JobError, match="bucket/c.csv: No such file"):
         rig.load(tmp_path, "job.yaml", ["bucket/c.csv"], filesystem=far, out="three")
     assert_nothing(tmp_path, "three")

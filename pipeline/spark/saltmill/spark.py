@@ -9,6 +9,7 @@ the same bytes as `saltmill load --plan` on one machine, whatever failed and was
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -18,10 +19,10 @@ import time
 
 from pyspark.sql import DataFrame
 
-from . import JobError, Rejected, native, sentences
+from . import JobError, Rejected, native, sentences, tasks
 from .frames import Frame
 from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, without_scheme
-from .staging import Staging
+from .staging import HdfsStaging, Staging, is_hdfs
 from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, load_all, make_plan,
                      reduce_all, regions_of_plan, ship)
 from .tasks import Setting
@@ -100,8 +101,11 @@ def listed(existing):
 
 def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample=None, max_rejects=0,
          max_duplicates=None, memory="512M", threads=None, filesystem=None, ordered=False, shuffle=True,
-         program=None, break_lock=False):
+         program=None, break_lock=False, webhdfs=None):
     """Load all of source, as the job says, into the new folder out; returns a Result.
+
+    out: a folder of a file system that all tasks can write to; or in HDFS (hdfs://, webhdfs://, swebhdfs://), which the
+    program speaks to by its REST interface: webhdfs says where that of hdfs:// answers, HOST[:PORT],... (9870).
 
     source: a DataFrame, for a job with `source: arrow`; or paths, patterns and folders: those that all tasks can
     open, URIs that pyarrow.fs knows (hdfs://, s3://, gs:// ...), or paths of filesystem, one of pyarrow.fs.
@@ -116,13 +120,33 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
         limits += limit_option("--max-duplicates", max_duplicates)
-    if is_remote(out):
-        raise JobError(f"{out}: expected a folder of a file system that all tasks can write to (file://)")
+    staging_of = staging_for(spark, out, shuffle, webhdfs)
     threads = threads or int(spark.sparkContext.getConf().get("spark.task.cpus", "1"))
     request = request_of(spark, source, job, filesystem, ordered, program, existing=listed(existing), sample=sample,
                          memory=memory, threads=threads)
-    with sentences(out), Staging(without_scheme(out), *owner_of(spark), break_lock=break_lock) as staging:
+    if is_hdfs(out):
+        knows_hdfs(request)
+    with sentences(out), staging_of(*owner_of(spark), break_lock=break_lock) as staging:
         return make(request, staging, slices, plan, limits, shuffle)
+
+
+def staging_for(spark, out, shuffle, webhdfs):
+    """How a load gets to its place; JobError where it cannot appear at once and as a whole."""
+    if not is_remote(out):
+        return functools.partial(Staging, without_scheme(out))
+    if not is_hdfs(out):
+        raise JobError(f"{out}: a folder there cannot appear by one rename, as a load must: expected a folder of a file "
+                       "system that all tasks can write to, or of HDFS (hdfs://, webhdfs://, swebhdfs://)")
+    if not shuffle:
+        raise JobError(f"{out}: without a shuffle OUT is in a file system that all tasks can write to, not in HDFS")
+    return functools.partial(HdfsStaging, spark.sparkContext, os.fspath(out), webhdfs)
+
+
+def knows_hdfs(request):
+    about = json.loads(native.run(request.program, "version", "--json", "--quiet").printed or "{}")
+    if not about.get("hdfs"):
+        raise JobError(f"{request.program}: cannot write to HDFS, the static worker of `make worker` among others: give the "
+                       "whole program, which all machines can run (make deb)")
 
 
 def setting_of(request):
@@ -132,9 +156,9 @@ def setting_of(request):
                    memory=request.memory, threads=request.threads, filesystem=request.filesystem)
 
 
-def with_plan(setting, plan, stage):
+def with_plan(setting, plan, stage, place):
     return dataclasses.replace(setting, files={**setting.files, **files_of_plan(plan)}, regions=regions_of_plan(plan),
-                               stage=str(stage))
+                               stage=str(stage), place=tuple(place))
 
 
 def slices_of(request, wanted):
@@ -184,9 +208,7 @@ def make(request, staging, slices, kept_plan, limits, shuffle):
     with timed(seconds, "plan"):
         if not kept_plan:
             make_plan(request, setting, slices, plan)
-    stage = here / "files"
-    stage.mkdir()
-    setting = with_plan(setting, plan, stage)
+    setting = with_plan(setting, plan, staging.make_stage(), staging.place)
     if not shuffle:
         return join(request, setting, slices, staging, limits, seconds)
     return map_and_reduce(request, setting, slices, staging, plan, limits, seconds)
@@ -201,7 +223,7 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     base = ["--plan", plan, "--maps", here / "maps"]
     if too_many(limits[1], sum(r["rejected"] for r in taken), sum(r["read"] for r in taken)):
         request.native("unite", *base, *inputs_of_unite(request, shared, maps), "--reduces", here / "maps", *limits, "-o",
-                       staging.out, "--quiet", failure=Rejected)
+                       staging.out, *staging.place, "--quiet", failure=Rejected)
     inputs = inputs_of_unite(request, shared, maps, digests=False)
     judged = json.loads(request.native("unite", *base, *inputs, "--json").printed)
     with timed(seconds, "reduce"):
@@ -214,8 +236,8 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     seconds["slowest_map"] = round(max(r["seconds"] for r in taken), 3)
     seconds["slowest_reduce"] = round(max(d["seconds"] for d in reduced), 3)
     with timed(seconds, "unite"):
-        request.native("unite", *base, *inputs, "--reduces", here / "reduces", *limits, "-o", staging.out, "--quiet",
-                       accept=(native.DONE, native.REJECTS))
-    manifest = json.loads((staging.out / "manifest.json").read_text())
+        request.native("unite", *base, *inputs, "--reduces", here / "reduces", *limits, "-o", staging.out,
+                       *tasks.sent_to(setting), "--quiet", accept=(native.DONE, native.REJECTS))
+    manifest = json.loads(staging.read("manifest.json"))
     shuffled = sum(region["bytes"] for r in taken for table in r["tables"] for region in table["regions"])
     return Result(str(staging.out), manifest, len(maps.slices), shuffled, maps.mended, seconds)

@@ -1,5 +1,6 @@
 """The stages of a load by Spark, as the driver runs them: plan, map, reduce."""
 
+import collections
 import dataclasses
 import functools
 import json
@@ -256,6 +257,7 @@ class Maps:
         self.rejects = {}
         self.mended = 0
         self.faults = request.sc.accumulator([], tasks.Noted())
+        self.ran = request.sc.accumulator([], tasks.Noted())  # tries of files, as often as Spark ran them
 
     def run(self):
         todo = list(self.slices)
@@ -276,7 +278,7 @@ class Maps:
             work = functools.partial(tasks.map_batches, setting, self.faults, self.request.frame.schema, slices)
             mapped = self.request.frame.batches.mapPartitionsWithIndex(work)
         else:
-            work = functools.partial(tasks.map_slices, setting, self.faults)
+            work = functools.partial(tasks.map_slices, setting, self.faults, self.ran)
             mapped = sc.parallelize(slices, len(slices)).mapPartitions(work)
         runs = shuffle(mapped, setting.value.partitions + 1)
         self.shuffles.append(runs)
@@ -302,10 +304,16 @@ class Maps:
 
 
 def digest_all(request, setting, maps):
-    """Of the inputs that only tasks can open: a task each."""
-    by_input = {}
+    """Of the inputs that only tasks can open: a task each.
+
+    Not of one that was read once and as a whole: its map has the digest of the very bytes that were loaded.
+    """
+    by_input, ran = {}, collections.Counter(maps.ran.value)
     for s in maps.slices:
-        by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
+        if s.bounds or ran[s.number] != 1:
+            by_input.setdefault(s.input, {})[s.number] = maps.report_of(s)
+    if not by_input:
+        return []
     rdd = request.sc.parallelize(list(by_input.items()), len(by_input))
     work = rdd.mapPartitions(functools.partial(tasks.digest_inputs, setting))
     return run_job(request, work, range(len(by_input)), maps.faults, f"saltmill digest {request.name_of_job}")

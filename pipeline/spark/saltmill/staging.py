@@ -3,6 +3,9 @@
 OUT.saltmill-spark/lock says who makes OUT.  All else is in a folder of that one run, which goes
 when the run ends: a task that is still awake then finds no place to write to, because tasks make no
 folders there.  OUT itself appears by the rename of `saltmill unite`.
+
+In HDFS the same: the driver makes the folder by Spark's own Hadoop client, tasks send their HFiles to it by the
+program, and what the driver itself needs is in a temporary folder of its machine.
 """
 
 import contextlib
@@ -13,6 +16,9 @@ import pathlib
 import shutil
 import socket
 import tempfile
+import uuid
+
+from py4j.protocol import Py4JJavaError
 
 from . import JobError, sentences
 
@@ -47,6 +53,9 @@ class Staging:
     def __init__(self, out, application, attempt=None, break_lock=False):
         self.out = pathlib.Path(os.path.abspath(out))
         self.folder = self.out.with_name(self.out.name + SUFFIX)
+        self.claim(application, attempt, break_lock)
+
+    def claim(self, application, attempt, break_lock):
         self.owner = {"application": application, "attempt": attempt, "host": socket.gethostname(), "pid": os.getpid()}
         self.break_lock = break_lock
         self.lock = self.run = None
@@ -61,6 +70,17 @@ class Staging:
             self.__exit__()
             raise
         return self
+
+    place = ()  # options of the program that say how it gets there
+
+    def make_stage(self):
+        """Where tasks put their HFiles."""
+        (self.run / "files").mkdir()
+        return self.run / "files"
+
+    def read(self, name):
+        """A file of the published load."""
+        return (self.out / name).read_text()
 
     def begin(self):
         self.folder.mkdir(exist_ok=True)
@@ -125,3 +145,116 @@ class Staging:
         self.lock = self.run = None
         with contextlib.suppress(OSError):  # something is left there
             self.folder.rmdir()
+
+
+# --- HDFS ---
+
+def is_hdfs(out):
+    return os.fspath(out).startswith(("hdfs://", "webhdfs://", "swebhdfs://"))
+
+
+@contextlib.contextmanager
+def java_sentences(about):
+    """What Hadoop's client throws is a JobError."""
+    try:
+        yield
+    except Py4JJavaError as e:
+        raise JobError(f"{about}: {str(e.java_exception.toString()).splitlines()[0]}") from e
+
+
+class HdfsStaging(Staging):
+    """self.run is a folder of this machine, self.stage one in HDFS.
+
+    Whoever is first to create the lock has it; nothing lets go of it when its process dies, so what it says is all
+    that there is.  It only saves work in vain: folders of runs have names of their own, and only one run can
+    publish OUT, by the lock and the rename of `saltmill unite`.
+    """
+
+    def __init__(self, sc, out, webhdfs, application, attempt=None, break_lock=False):
+        self.claim(application, attempt, break_lock)
+        self.sc, self.out = sc, out.rstrip("/")
+        self.folder = self.out + SUFFIX
+        self.stage = f"{self.folder}/run-{uuid.uuid4().hex}/files"
+        self.fs = None
+        user = sc._jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser().getShortUserName()
+        self.place = ("--hdfs-user", user, *(("--webhdfs", webhdfs) if webhdfs else ()))
+
+    def path(self, name):
+        return self.sc._jvm.org.apache.hadoop.fs.Path(name)
+
+    def __enter__(self):
+        with java_sentences(self.out):
+            self.fs = self.path(self.out).getFileSystem(self.sc._jsc.hadoopConfiguration())
+            if self.fs.exists(self.path(self.out)):
+                raise JobError(f"{self.out} exists; a load never touches what is there: name a new folder")
+            try:
+                self.begin()
+            except BaseException:
+                self.__exit__()
+                raise
+        return self
+
+    def begin(self):
+        lock = f"{self.folder}/lock"
+        self.fs.mkdirs(self.path(self.folder))
+        if not self.create(lock):
+            holder = self.holder(lock)
+            if not self.is_over(holder):
+                self.refuse(holder)
+            self.fs.delete(self.path(lock), False)
+            if not self.create(lock):
+                self.refuse(self.holder(lock))
+        self.lock = lock
+        for left in self.fs.listStatus(self.path(self.folder)):  # by a run that died
+            if left.getPath().getName() != "lock":
+                self.fs.delete(left.getPath(), True)
+        self.run = pathlib.Path(tempfile.mkdtemp(prefix="saltmill-run-"))
+
+    def create(self, lock):
+        """False: somebody has it.  That is told when it is closed, if not before."""
+        try:
+            stream = self.fs.create(self.path(lock), False)
+            stream.write(bytearray(json.dumps(self.owner).encode()))
+            stream.close()
+        except Py4JJavaError as e:
+            if "FileAlreadyExists" in e.java_exception.toString():
+                return False
+            raise
+        return True
+
+    def holder(self, lock):
+        try:
+            return json.loads(self.text(lock))
+        except ValueError:
+            return {}
+
+    def is_over(self, holder):
+        if not self.break_lock and holder.get("host") == self.owner["host"]:
+            return not os.path.exists(f"/proc/{holder.get('pid')}")
+        return super().is_over(holder)
+
+    def text(self, name):
+        stream = self.fs.open(self.path(name))
+        try:
+            return self.sc._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+        finally:
+            stream.close()
+
+    def make_stage(self):
+        with java_sentences(self.stage):
+            self.fs.mkdirs(self.path(self.stage))
+        return self.stage
+
+    def read(self, name):
+        with java_sentences(self.out):
+            return self.text(f"{self.out}/{name}")
+
+    def __exit__(self, *_):
+        if self.run:
+            shutil.rmtree(self.run, ignore_errors=True)
+        if self.lock is None:
+            return
+        for name, below in ((os.path.dirname(self.stage), True), (self.lock, False), (self.folder, False)):
+            with contextlib.suppress(Py4JJavaError):  # the next run removes it
+                self.fs.delete(self.path(name), below)
+        self.lock = self.run = None

@@ -52,6 +52,7 @@ class Setting:
     threads: int
     regions: tuple = ()  # (table's name, its number of regions)
     stage: str = ""  # where finished HFiles go
+    place: tuple = ()  # how the program gets there, when it is in HDFS; else tasks write it as files
     filesystem: object = None  # pyarrow's, that inputs are read through; None: the program opens them
     created_ms: int = -1
 
@@ -286,16 +287,23 @@ def reduce_region(setting, faults, taken, partition, received):
     with own_folder(setting) as folder:
         program, why_not = program_of(setting)
         outcome = None if why_not else run(setting, folder, program, "reduce", "-", "--table", name, "--region",
-                                           region, "--created", setting.created_ms, *KEPT, pieces=pieces)
+                                           region, "--created", setting.created_ms, *KEPT, *sent_to(setting),
+                                           pieces=pieces)
         if why_not or outcome.status:
             faults.add([(partition, why_not or outcome.sentence)])
             return {"fault": why_not or outcome.sentence}
         report = json.loads((folder / "out/report.json").read_text())
         staged = {}
         for i, path in enumerate(f["path"] for t in report["tables"] for r in t["regions"] for f in r["files"]):
+            if setting.place:  # the program has sent it
+                continue
             staged[path] = f"{table}.{region}.{i}.{os.path.basename(path)}"
             deliver(folder / "out" / path, pathlib.Path(setting.stage), staged[path])
     return {"table": table, "region": region, "report": report, "staged": staged, "seconds": time.monotonic() - began}
+
+
+def sent_to(setting):
+    return ["--hfiles", setting.stage, *setting.place] if setting.place else []
 
 
 def deliver(file, stage, name):
@@ -355,8 +363,9 @@ def look_at_slices(setting, faults, head, slices):
     yield from sample_slices(setting.value, faults, ((s, None) for s in slices), head)
 
 
-def map_slices(setting, faults, slices):
+def map_slices(setting, faults, ran, slices):
     for what in slices:
+        ran.add([what.number])
         yield from map_slice(setting.value, faults, what)
 
 
