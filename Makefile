@@ -198,7 +198,7 @@ define ROOMS
 base: who bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
 encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase precheck | bytes cell text clock backoff error mem pool description splits table who filter
-follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state
+follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state ticker
 apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table precheck units
 hfile: hfile | bytes cell error table mem io pool hash crc32c late
 query: query published filter | bytes cell error text mem hfile table job publish pattern

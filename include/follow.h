@@ -41,6 +41,7 @@ struct follow_options {
 	void (*say)(void *ctx, const char *sentence);
 	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r);
 	void *ctx;
+	int64_t slow_ms; /* a load on its way for so long is told; 0: 30 s */
 	/* apply_run, but for a test's */
 	int (*run)(struct apply_result *out, const struct apply_options *opt, struct error *err);
 };

@@ -18,8 +18,11 @@
 #include "mem.h"
 #include "pool.h"
 #include "shared_state.h"
+#include "ticker.h"
 
 #define LOOK_MS	     200
+#define TICK_MS	     500
+#define SLOW_MS	     30000
 #define SAY_AGAIN_MS 60000
 #define BUSY_TRIES   4 /* another process may be at it for a moment */
 
@@ -317,12 +320,13 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 static void succeeded(struct follow *f, struct lane *l, const struct item *i, bool ours)
 {
 	struct follow_gauges *g = f->opt->gauges;
-	if (l->said[0])
-		say(f, "load %s%s is in HBase, after %u attempts that failed", l->prefix, i->name,
-		    l->attempt);
+	if (l->said[0] || l->slow)
+		say(f, "load %s%s is in HBase, after %u attempt%s that failed", l->prefix, i->name,
+		    l->attempt, l->attempt == 1 ? "" : "s");
 	l->attempt = 0;
 	l->try_ms = 0;
 	l->said[0] = 0;
+	l->slow = false;
 	if (ours) {
 		l->applied++;
 		l->applied_ms = clock_wall_ms();
@@ -340,8 +344,11 @@ static int hand_next(struct follow *f, struct error *err)
 	pthread_mutex_lock(&f->lock);
 	struct lane *l = next_lane(f);
 	struct item i = l ? item_copy(&l->waiting.item[0]) : (struct item){0};
-	if (l)
+	if (l) {
 		l->busy = true;
+		l->busy_ms = clock_ms();
+		l->slow_ms = f->opt->slow_ms ? f->opt->slow_ms : SLOW_MS;
+	}
 	pthread_mutex_unlock(&f->lock);
 	if (!l)
 		return RC_END;
@@ -378,11 +385,19 @@ static void remove_old(struct follow *f)
 	}
 }
 
-static void note_all(struct follow *f)
+/* Beside the loop, which may be in a call that HBase does not answer. */
+static void tick(void *ctx)
 {
+	struct follow *f = ctx;
 	pthread_mutex_lock(&f->lock);
-	for (struct lane *l = f->lanes; l; l = l->next)
+	for (struct lane *l = f->lanes; l; l = l->next) {
+		if (lane_slow_s(l) && !l->slow) {
+			l->slow = true;
+			say(f, "load %s%s is on its way to HBase for %lld s; calls are repeated",
+			    l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
+		}
 		lane_note(l, false);
+	}
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -426,6 +441,7 @@ static int look_again(struct follow *f, bool forever, struct error *err)
 
 int follow_run(struct follow *f, bool forever, struct error *err)
 {
+	struct ticker *ticker = ticker_start(TICK_MS, tick, f);
 	int rc = stopped(err);
 	while (rc == RC_OK) {
 		rc = look_again(f, forever, err);
@@ -436,12 +452,12 @@ int follow_run(struct follow *f, bool forever, struct error *err)
 		if (rc == RC_END || (rc && rc != RC_STOPPED && forever))
 			rc = forever ? RC_OK : RC_END;
 		remove_old(f);
-		note_all(f);
 		if (rc == RC_OK && idle)
 			rc = rest(f, err);
 		else if (rc == RC_OK)
 			rc = stopped(err);
 	}
+	ticker_stop(ticker);
 	return rc == RC_END ? RC_OK : rc;
 }
 

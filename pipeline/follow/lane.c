@@ -180,6 +180,12 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 	return due;
 }
 
+int64_t lane_slow_s(const struct lane *l)
+{
+	int64_t ms = l->busy ? clock_ms() - l->busy_ms : 0;
+	return ms < l->slow_ms ? 0 : ms / 1000 + 1;
+}
+
 void lane_note(struct lane *l, bool now)
 {
 	struct state_applying n = {
@@ -191,6 +197,9 @@ void lane_note(struct lane *l, bool now)
 	};
 	snprintf(n.upto, sizeof n.upto, "%s", l->newest);
 	snprintf(n.trouble, sizeof n.trouble, "%s", l->said);
+	if (!l->said[0] && lane_slow_s(l))
+		snprintf(n.trouble, sizeof n.trouble, "it is on its way for %lld s",
+			 (long long)lane_slow_s(l));
 	const struct state_applying *o = &l->noted;
 	bool news = n.waiting != o->waiting || n.applied != o->applied ||
 		    strcmp(n.upto, o->upto) != 0 || strcmp(n.trouble, o->trouble) != 0;

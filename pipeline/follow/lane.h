@@ -29,6 +29,9 @@ struct lane {
 	char newest[24]; /* load that was seen */
 	struct items waiting, kept;
 	bool busy, dropped;
+	int64_t busy_ms;			     /* since when */
+	int64_t slow_ms;			     /* so long it may take unsaid */
+	bool slow;				     /* and it was said that it takes long */
 	unsigned attempt;			     /* of the first that waits */
 	int64_t try_ms;				     /* not before */
 	char said[sizeof(((struct error *)0)->msg)]; /* why it is not in; "": nothing is wrong */
@@ -46,6 +49,8 @@ int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err)
 void lane_in(struct lane *l, const struct follow_keep *keep);
 /* False: no folder is to be removed now.  The item is the caller's (item_release). */
 bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *out);
+/* Since so many seconds its first load is on its way; 0: none is, or not for long. */
+int64_t lane_slow_s(const struct lane *l);
 /* For `saltmill status`; now: however short ago the last one was. */
 void lane_note(struct lane *l, bool now);
 

@@ -253,11 +253,14 @@ class Cluster:
         self.server.wait()
 
     def restart(self):
-        """On its ports and its data; it serves when this ends."""
+        """On its ports and its data; its master serves when this ends."""
+        before, deadline = self.server_log.stat().st_size, time.monotonic() + START_SECONDS
         self._start_server(self.folder / "conf", "a")
+        while b"Master has completed initialization" not in self.server_log.read_bytes()[before:]:
+            if self.server.poll() is not None or time.monotonic() > deadline:
+                raise HBaseError("HBase did not start anew\n" + tail(self.server_log))
+            time.sleep(0.3)
         self._start_driver(self.folder / "conf")  # its connections may wait for servers that are no more
-        if not self._wait(time.monotonic() + START_SECONDS):
-            raise HBaseError("HBase ended while starting\n" + tail(self.server_log))
 
     def _wait(self, deadline):
         """True when the cluster serves, False when the server ended."""

@@ -30,7 +30,7 @@ from oracle import Cells  # noqa: E402
 
 PARTITIONS = 4
 KEEP = 3
-SETTLE_SECONDS = 300
+SETTLE_SECONDS = 600
 ROLL_SECONDS = 2  # of the million
 USER = "ann"  # no superuser of HDFS
 JOB = """\

@@ -367,6 +367,38 @@ static void test_away_and_back(void **state)
 	mem_free(path);
 }
 
+/* One that takes long is told while it does, and status knows. */
+static void test_slow(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	struct state_applying a = {0};
+	(void)state;
+	opt.slow_ms = 100;
+	said[0] = 0;
+	char *path = make_state("slow", 1);
+	slow_ms = 2500;
+	struct follow *f = follow_new(&opt);
+	follow_add(f, path, "");
+	assert_int_equal(follow_start(f, &err), 0);
+	for (int i = 0; i < 400 && !a.trouble[0]; i++) {
+		struct state *s;
+		clock_sleep_ms(5);
+		assert_int_equal(state_open(&s, path, false, &err), 0);
+		state_applying(s, &a);
+		state_close(s);
+	}
+	assert_non_null(strstr(a.trouble, "it is on its way for"));
+	assert_true(was_said("load 00000001 is on its way to HBase for"));
+	assert_true(soon(&g.applied, 1) && soon(&g.waiting, 0));
+	assert_true(was_said("load 00000001 is in HBase, after 0 attempts that failed"));
+	slow_ms = 0;
+	follow_stop(f);
+	follow_free(f);
+	mem_free(path);
+}
+
 /* A load that is refused keeps those behind it waiting, and those of no other state. */
 static void test_one_is_refused(void **state)
 {
@@ -467,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_killed),	      cmocka_unit_test(test_two_followers),
 		cmocka_unit_test(test_away_and_back), cmocka_unit_test(test_one_is_refused),
 		cmocka_unit_test(test_changed),	      cmocka_unit_test(test_rebuild),
+		cmocka_unit_test(test_slow),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
