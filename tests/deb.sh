@@ -47,6 +47,8 @@ awk -v by=" -- saltmill authors <packages@saltmill.invalid>  $date" '
 		 print "saltmill (" $2 ") unstable; urgency=medium\n"; next }
 	open && NF { print "  " $0 }
 	END { print "\n" by }' "$changes" | gzip -9n >"$doc/changelog.gz"
+mkdir -p "$share/lintian/overrides" # an example is in the character set of its system
+echo 'saltmill: national-encoding [usr/share/doc/saltmill/examples/erp.csv]' >"$share/lintian/overrides/saltmill"
 tests/spdx.sh "$root/usr/bin/saltmill" "$version" >"$doc/saltmill.spdx"
 # what it is linked with and what it loads late (LIBRARIES, include/late.h), by the packages that have
 # them: the functions that late_*.c stand for, linked
