@@ -99,7 +99,7 @@ computing() {
 	done
 	make_ FLAVOR=dev CC=gcc headers layers format-check symbols >"$log/layers.log" 2>&1
 	report "headers, layers, format, symbols" $? 1 0 0 "$log/layers.log"
-	make_ FLAVOR=dev CC=clang objects >"$log/clang.log" 2>&1
+	make_ FLAVOR=dev CC=clang OPT_dev='-O0 -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	cli
 }

@@ -138,6 +138,8 @@ static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 {
 	struct bytes want = bytes_of(key.ptr + *match, key.len - *match);
 	size_t n = rest.len < want.len ? rest.len : want.len, i = 0;
+	while (n - i >= 8 && differing_bits(rest.ptr + i, want.ptr + i) == 0)
+		i += 8;
 	while (i < n && rest.ptr[i] == want.ptr[i])
 		i++;
 	*match += i;
