@@ -82,7 +82,10 @@ struct kafka_topic {
  */
 #define KAFKA_TOPICS_S 5
 int kafka_look(struct kafka *k, struct kafka_topic *out, struct error *err);
-/* The same of other partitions than the job's only topic names, rising; n 0: all of it. */
+/*
+ * The same of other partitions than the job names: of each topic those of the numbers, which rise,
+ * that it has; n 0: all of it.
+ */
 int kafka_look_at(struct kafka *k, const int32_t *partitions, size_t n, struct kafka_topic *out,
 		  struct error *err);
 static inline void kafka_topic_release(struct kafka_topic *t)

@@ -327,7 +327,9 @@ static const struct key kafka_keys[] = {
 	 .read = read_bool,
 	 .offset = offsetof(struct kafka_source, share)},
 	{.name = "partitions",
-	 WORDS(NUMBERS, "all", "only these partitions", "partitions: [0, 1]"),
+	 WORDS(NUMBERS, "all",
+	       "only these partitions; of several topics, those of each that it has",
+	       "partitions: [0, 1]"),
 	 .read = read_partitions},
 	{.name = "start",
 	 WORDS(TEXT, "earliest",
@@ -450,7 +452,8 @@ static int check_share(struct reader *r, const struct node *n)
 	if (!k->topic)
 		return fault(r, item->pos,
 			     "share: found several topics, expected one `topic`, whose partitions "
-			     "the members share");
+			     "the members share; several are divided by `partitions` and a state "
+			     "folder for each process");
 	if (k->npartitions)
 		return fault(r, item->pos,
 			     "share: found `partitions` too, expected one of the two: the "

@@ -98,17 +98,12 @@ bool kafka_has_topic(const struct kafka_source *k, const char *name)
 int check_topics(struct reader *r, const struct node *n)
 {
 	const struct kafka_source *k = &r->job->kafka;
-	const struct node *partitions = node_get(n, "partitions");
 	if ((k->topic != NULL) + (k->ntopics > 0) + (k->pattern != NULL) != 1)
 		return fault(
 			r, n->pos,
 			"kafka: found %s of the keys `topic`, `topics` and `pattern`, expected "
 			"one of them",
 			k->topic || k->ntopics || k->pattern ? "several" : "none");
-	if (!k->topic && partitions)
-		return fault(r, partitions->pos,
-			     "partitions: found several topics, expected one `topic`, whose "
-			     "partitions they are");
 	if (k->dead_letters && kafka_has_topic(k, k->dead_letters))
 		return fault(r, node_get(n, "dead_letters")->pos,
 			     "dead_letters: found topic %s, which is read too, expected another: "

@@ -284,27 +284,42 @@ static void name_all(const struct kafka *k, struct kafka_topic *t)
 				.topic = k->job->kafka.topic ? NULL : t->topics[i].name, .id = id};
 }
 
+/* A number that no topic has is a mistake in the job, unless such a topic has gone since. */
+static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
+			const struct kafka_topic *t, struct error *err)
+{
+	const struct kafka_source *s = &k->job->kafka;
+	int32_t most = 0;
+	for (size_t i = 0; i < t->ntopics; i++)
+		most = t->topics[i].npartitions > most ? t->topics[i].npartitions : most;
+	for (size_t i = 0; i < n && !k->numbers_known; i++)
+		if (wanted[i] >= most)
+			return error_set(err, RC_CONFIG,
+					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d "
+					 "in `partitions`",
+					 k->job->path, s->pos.line, s->pos.column, kafka_name(s),
+					 most - 1, wanted[i]);
+	k->numbers_known = !s->topic;
+	return RC_OK;
+}
+
+/* Of each topic those of the numbers that it has. */
 static int name_partitions(struct kafka *k, const int32_t *wanted, size_t n, struct kafka_topic *t,
 			   struct error *err)
 {
-	const struct kafka_source *s = &k->job->kafka;
 	if (!n) {
 		name_all(k, t);
 		return RC_OK;
 	}
-	t->count = n;
-	t->partitions = mem_calloc(t->count, sizeof(*t->partitions));
-	for (size_t i = 0; i < t->count; i++) {
-		t->partitions[i].id = wanted[i];
-		if (t->partitions[i].id >= t->npartitions)
-			return error_set(
-				err, RC_CONFIG,
-				"%s:%u:%u: topic %s has the partitions 0 to %d, found %d in "
-				"`partitions`",
-				k->job->path, s->pos.line, s->pos.column, s->topic,
-				t->npartitions - 1, t->partitions[i].id);
-	}
-	return RC_OK;
+	t->partitions = mem_calloc(n * t->ntopics + 1, sizeof(*t->partitions));
+	for (size_t i = 0; i < t->ntopics; i++)
+		for (size_t w = 0; w < n && wanted[w] < t->topics[i].npartitions; w++)
+			t->partitions[t->count++] =
+				(struct kafka_partition){.topic = k->job->kafka.topic
+									  ? NULL
+									  : t->topics[i].name,
+							 .id = wanted[w]};
+	return check_wanted(k, wanted, n, t, err);
 }
 
 static void name_topics(const struct kafka *k, struct kafka_topic *t)

@@ -156,6 +156,34 @@ def test_state_of_several(saltmill, kafka, tmp_path, topic):
     assert set(rig.cells(out)) == {(a, 0, 30), (a, 1, 30)}
 
 
+def test_partitions_of_each_topic(saltmill, kafka, tmp_path, topic):
+    """Two processes with a list and a state each divide topics of different sizes; a number that none has is refused."""
+    a, b = f"{topic}.a", f"{topic}.b"
+    for name, size in ((a, 3), (b, 1)):
+        kafka.create(name, size)
+        fill(kafka, name, size, 30)
+    parts = {"even": "[0, 2]", "odd": "[1]"}
+    rigs = {name: Topics(saltmill, kafka, tmp_path / name, [a, b], more=f"start: earliest\n    group: {topic}\n    partitions: {numbers}")
+            for name, numbers in parts.items()}
+    for _ in range(2):
+        got = [set(rig.cells(rig.load()[1])) for rig in rigs.values()]
+        assert got[0].isdisjoint(got[1]) and {at[:2] for at in got[0]} == {(a, 0), (a, 2), (b, 0)} and {at[:2] for at in got[1]} == {(a, 1)}
+        for name, size in ((a, 3), (b, 1)):
+            fill(kafka, name, size, 30)
+    assert rigs["even"].positions() == {(a, 0): 20, (a, 2): 20, (b, 0): 60}
+    assert rigs["odd"].positions() == {(a, 1): 20}
+    rig = rigs["even"]
+    rig.set(more="partitions: [0, 3]")
+    done, out = rig.load(status=2)
+    assert f"topic {a}, {b} has the partitions 0 to 2, found 3 in `partitions`" in done.stderr and not out.exists()
+    rig.set(more="partitions: [0, 1, 2]")
+    done, _ = rig.load(status=1)
+    assert f"no position for partition 1 of topic {a}" in done.stderr and f"{a}/1=0" in done.stderr
+    # of a pattern, too
+    rig = Topics(saltmill, kafka, tmp_path / "like", [a, b], key=f"pattern: '{topic}[.].'", more="start: earliest\n    partitions: [2]")
+    assert {at[:2] for at in rig.cells(rig.load()[1])} == {(a, 2)}
+
+
 def test_check_looks_at_topics(saltmill, kafka, tmp_path, topic):
     """The first of each partition, the same each time; no state, no group; what is rejected says where."""
     a, b = f"{topic}.a", f"{topic}.b"
