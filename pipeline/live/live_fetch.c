@@ -275,9 +275,10 @@ static struct span *pick(struct live_scan *s, size_t most)
 
 static bool needs_renewal(const struct span *p, int64_t now)
 {
+	if (p->state != SPAN_IDLE || !p->scanner.open)
+		return false;
 	int64_t lease = p->scanner.lease_ms ? p->scanner.lease_ms : LEASE_MS;
-
-	return p->state == SPAN_IDLE && p->scanner.open && now - p->touched_ms > lease / 3;
+	return now - p->touched_ms > lease / 3;
 }
 
 static struct span *pick_renewal(struct live_scan *s)

@@ -78,7 +78,7 @@ class Refusal(Exception):
 
 
 class Broken(Exception):
-    """The connection ends, with these bytes before it does."""
+    """The connection ends."""
 
 
 class Region:
@@ -151,7 +151,10 @@ class FakeHBase:
                 told = data(1, "org.apache." + r.name) + data(2, f"org.apache.{r.name}: {r.said}\n\tat Some.java") + number(5, 0)
                 answer = delimited(number(1, call) + data(2, told))
             frame = struct.pack(">I", len(answer)) + answer
-            sock.sendall(self.spoil(frame) if method == "Scan" else frame)
+            sent = self.spoil(frame) if method == "Scan" else frame
+            sock.sendall(sent)
+            if len(sent) < len(frame):
+                raise Broken
 
     def spoil(self, frame):
         """Cut, garbled beyond doubt, or late; as it is most often."""
@@ -165,17 +168,9 @@ class FakeHBase:
         if kind < 0.25:
             time.sleep(0.05)
             return frame
-        if kind < 0.5:
-            self.broken = Broken()
-            raise Broken
         if kind < 0.75:
-            return self.last_words(frame[:cut])
+            return frame[:cut]
         return b"\x7f\xff\xff\xff" + frame[4:] if kind < 0.9 else frame[:4] + b"\x03\x0a\x0a\x0a" + frame[8:]
-
-    @staticmethod
-    def last_words(part):
-        # half a frame, and nothing behind it: the reader waits for the rest until the connection ends
-        return struct.pack(">I", 1 << 31) if len(part) < 4 else b"\x80" + part[1:]
 
     # --- registry and master ---
 
@@ -213,7 +208,8 @@ class FakeHBase:
     def scan_meta(self):
         out = b""
         table = data(1, "default") + data(2, self.table)
-        hole = self.rng.randrange(len(self.regions)) if self.rng.random() < self.faults / 2 else -1
+        some = len(self.regions) > 1 and self.rng.random() < self.faults / 2
+        hole = self.rng.randrange(len(self.regions)) if some else -1  # one is being split
         for i, r in enumerate(self.regions):
             info = number(1, 1) + data(2, table) + data(3, r.start) + data(4, r.end) + number(5, 0) + number(6, 0) + number(7, 0)
             if i != hole:

@@ -96,8 +96,8 @@ def test_filters_that_are_refused(table):
 
 def test_leases_are_renewed(table):
     """A reader that takes its time: its scanners are kept until it goes on."""
-    whole = [c for c in table[2] for _ in range(40)]
-    many = [(b"\1%08d" % i, *c[1:4], c[4] + b"x" * 2000) for i, c in enumerate(whole)]
+    whole = [c for c in table[2] for _ in range(15)]
+    many = [(b"\1%08d" % i, *c[1:4], c[4] + b"x" * 5000) for i, c in enumerate(whole)]
     job = table[0].parent / "plain.yaml"
     job.write_text("source: {csv: {files: [events.csv]}}\ntables:\n  - name: t\n    rowkey: [{field: note, width: 9}]\n"
                    "    timestamp: 1\n    families: {f: {}}\n    cells: [{family: f, qualifier: n, value: note}]\n"

@@ -105,6 +105,10 @@ def test_worked_jobs(both):
     row = both.done("scan", job, *of, "--table", "files", "--format", "csv", "--limit", "1").splitlines()[1].split(",")[0]
     assert both.same(job, of, "--table", "files", "--row", row, command="get")
     assert both.same(job, of, "--table", "files", "--row", row + "x", command="get") == ""
+    visits, via = CONF / "visits.yaml", ["--via", "visits_by_ms"]
+    of = [both.load("visits", visits)]
+    for more in ([], ["--where", "country = DE"], ["--limit", "1", "--decode"], ["--quiet"], ["--columns", "f:ms"], ["--raw"]):
+        both.same(visits, of, *via, *more)
     assert "no filter" not in both.explained(job, "--table", "files", "--where", "day = '20120904'")
 
 
