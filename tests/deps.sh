@@ -251,7 +251,7 @@ bench)
 	mkdir -p "$cache"
 	exec 9>"$cache/.lock"
 	flock 9
-	jars bench 142 "the Java peer"
+	jars bench 143 "the Java peers"
 	jars kafka 120 Kafka
 	python_of_tests
 	python_environment

@@ -140,20 +140,23 @@ public class SaltedLoad extends Configured implements Tool {
     return keys;
   }
 
-  /** What a connection would tell of the table, made here. */
-  private static void describe(Job job) throws IOException {
+  /** What a connection would tell of the table's regions, made here. */
+  static RegionLocator regions(TableName name) {
+    return (RegionLocator) Proxy.newProxyInstance(SaltedLoad.class.getClassLoader(),
+      new Class<?>[] { RegionLocator.class },
+      (proxy, method, args) -> method.getName().equals("getStartKeys") ? startKeys()
+        : method.getName().equals("getName") ? name : null);
+  }
+
+  static void describe(Job job) throws IOException {
     TableName name = TableName.valueOf("ratings");
     TableDescriptor table = TableDescriptorBuilder.newBuilder(name)
       .setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(FAMILY)
         .setCompressionType(Compression.Algorithm.ZSTD).setBloomFilterType(BloomType.ROW).build())
       .build();
-    RegionLocator regions = (RegionLocator) Proxy.newProxyInstance(
-      SaltedLoad.class.getClassLoader(), new Class<?>[] { RegionLocator.class },
-      (proxy, method, args) -> method.getName().equals("getStartKeys") ? startKeys()
-        : method.getName().equals("getName") ? name : null);
     // otherwise each writer asks a server where its region lives
     job.getConfiguration().setBoolean(HFileOutputFormat2.LOCALITY_SENSITIVE_CONF_KEY, false);
-    HFileOutputFormat2.configureIncrementalLoad(job, table, regions);
+    HFileOutputFormat2.configureIncrementalLoad(job, table, regions(name));
   }
 
   @Override

@@ -21,6 +21,8 @@ import hardening
 import parts
 import peers
 import reading
+import spark_memory
+import spark_peer
 import topic
 from inputs import Inputs, Jobs
 from rig import ROOT, Checks, Failure, Saltmill, count, machine
@@ -28,20 +30,24 @@ from rig import ROOT, Checks, Failure, Saltmill, count, machine
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
-         "spark": by_spark.part, "hardening": hardening.part}
+         "spark": by_spark.part, "spark-peer": spark_peer.part,
+         "spark-memory": spark_memory.part, "hardening": hardening.part}
+ALONE = {"spark-memory"}  # only when named: 100 million rows
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("parts", nargs="*", metavar="PART",
-                   help=f"{', '.join(PARTS)}; default: all")
+                   help=f"{', '.join(PARTS)}; default: all but {', '.join(ALONE)}")
     p.add_argument("--quick", action="store_true", help="one million rows, two rounds")
     p.add_argument("--full", action="store_true", help="sizes up to 100 million rows")
     p.add_argument("--rounds", type=int, help="rounds of each comparison (5)")
     p.add_argument("--rows", type=int, metavar="MILLIONS", help="rows of parts that name none (8)")
     p.add_argument("--sizes", metavar="MILLIONS,...", help="rows for scaling and memory (1,8,64)")
     p.add_argument("--program", default=ROOT / "build" / "saltmill", type=pathlib.Path)
+    p.add_argument("--worker", default=ROOT / "build" / "saltmill-worker", type=pathlib.Path,
+                   help="the program of tasks of Spark")
     p.add_argument("--before", type=pathlib.Path, metavar="PROGRAM",
                    help="forms: CSV beside it, which may not have become slower")
     p.add_argument("--stages", type=pathlib.Path, help="the program made of tests/bench/*.c",
@@ -52,7 +58,7 @@ def arguments():
     unknown = set(a.parts) - set(PARTS)
     if unknown:
         p.error(f"no part {unknown.pop()}; there are {', '.join(PARTS)}")
-    for program in (a.program, a.stages):
+    for program in (a.program, a.worker, a.stages):
         if not program.exists():
             p.error(f"{program} is missing: run `make bench`")
     return a
@@ -65,12 +71,13 @@ class Bench:
         (self.folder / "out").mkdir(exist_ok=True)
         self.quick = a.quick
         self.rounds = a.rounds or (2 if a.quick else 5)
+        self.millions = a.rows
         self.times = 10 * (a.rows or (1 if a.quick else 8))
         wanted = a.sizes or ("1,2" if a.quick else "1,8,64,100" if a.full else "1,8,64")
         self.sizes = sorted(int(n) for n in wanted.split(","))
         self.mill = Saltmill(a.program.resolve(), self.folder)
         self.before = Saltmill(a.before.resolve(), self.folder) if a.before else None
-        self.stages = a.stages.resolve()
+        self.stages, self.worker = a.stages.resolve(), a.worker.resolve()
         self.inputs, self.jobs, self.checks = Inputs(self.folder), Jobs(self.folder), Checks()
         self.machine = machine()
         self.cores = self.machine["cores"]
@@ -94,7 +101,7 @@ def main():
     if m["load_average"] > 0.5:
         print(f"The machine has other work (load {m['load_average']}): times below mean little.")
     done, failed = {}, False
-    for name in a.parts or PARTS:
+    for name in a.parts or [name for name in PARTS if name not in ALONE]:
         try:
             done[name] = PARTS[name](bench)
         except (Failure, OSError, subprocess.SubprocessError) as e:

@@ -1,8 +1,8 @@
 """The same load by Spark, two executors on this machine: what its JVMs and its Python cost beside the program.
 
 Processor time is read from /proc: of the executors' JVMs; of Python workers; and of the programs that these
-have waited for.  A first load warms the JVMs up; one of few rows, in as many tasks, tells what tasks cost
-without their bytes.
+have waited for.  Tasks run the static worker, as the wheel's do.  Two loads warm the JVMs up; then loads of all
+rows and of few, in as many tasks, take turns: few tell what tasks cost without their bytes.
 """
 
 import itertools
@@ -71,11 +71,14 @@ def child(program, folder, job, data, few, rounds):
     cluster.wrapper = pathlib.Path(program)  # without faults
     try:
         measure(cluster, folder, job, data, 4)
-        base = measure(cluster, folder, job, few, 4)
-        runs = [measure(cluster, folder, job, data, 4) for _ in range(int(rounds))]
+        first = seconds_below([p.pid for p in cluster.machines.running.values()])  # since they began
+        for given in (few, data, few):
+            measure(cluster, folder, job, given, 4)
+        turns = [(measure(cluster, folder, job, few, 4), measure(cluster, folder, job, data, 4))
+                 for _ in range(int(rounds))]
     finally:
         cluster.stop()
-    print(json.dumps({"base": base, "runs": runs}))
+    print(json.dumps({"first": first, "few": [few for few, _ in turns], "runs": [run for _, run in turns]}))
 
 
 # --- the part ---
@@ -90,8 +93,8 @@ def few_rows(data, folder, step):
 
 
 def run_child(bench, folder, job, data):
-    r = subprocess.run([rig.CACHE / "venv" / "bin" / "python", __file__, bench.mill.program, folder, job, data,
-                        few_rows(data, folder, 25 * bench.times), str(2 if bench.quick else 3)], capture_output=True, text=True)
+    r = subprocess.run([rig.CACHE / "venv" / "bin" / "python", __file__, bench.worker, folder, job, data,
+                        few_rows(data, folder, 25 * bench.times), str(bench.rounds)], capture_output=True, text=True)
     if r.returncode:
         raise rig.Failure(f"the loads by Spark failed: {r.stderr[-2000:]}")
     return json.loads(r.stdout.splitlines()[-1])
@@ -103,23 +106,28 @@ def part(bench):
         folder = pathlib.Path(name)
         subprocess.run([bench.mill.program, "plan", job, data, "--tune", "--quiet", "-o", folder / "plan"], check=True)
         ones = [bench.mill.load(job, [data], "--plan", folder / "plan") for _ in range(bench.rounds)]
+        stored = sum(p.stat().st_size for p in bench.mill.hfiles())
         bench.mill.clear()
         told = run_child(bench, folder, job, data)
-    one, runs, base = rig.middle(r.cpu for r in ones), told["runs"], told["base"]
+    one, runs, few = rig.middle(r.cpu for r in ones), told["runs"], told["few"]
     for r in runs:
         if r["rows"] != ones[0].rows:
             raise rig.Failure(f"Spark loaded {r['rows']} rows, one process {ones[0].rows}")
-    middle = {kind: rig.middle(r[kind] for r in runs) for kind in (*KINDS, "driver")}
+    middle, base = ({kind: rig.middle(r[kind] for r in of) for kind in (*KINDS, "driver")} for of in (runs, few))
     megabytes = runs[0]["shuffled"] / 1e6
-    beyond = [1000 * sum(r[k] - base[k] for k in ("python", "jvm")) / megabytes for r in runs]
+    around = ("python", "jvm")
+    beyond = [1000 * sum(r[k] - f[k] for k in around) / megabytes for r, f in zip(runs, few)]
+    in_all = [1000 * sum(r[k] for k in around) / megabytes for r in runs]
     rig.table(f"(j) by Spark, {rig.count(ones[0].rows)} rows, {megabytes:.0f} MB shuffled; cpu s",
               ["load", *KINDS, "driver's program"],
               [["one process", f"{one:.2f}", "", "", ""],
                ["by Spark", *(f"{middle[k]:.2f}" for k in (*KINDS, "driver"))],
                ["of few rows, as many tasks", *(f"{base[k]:.2f}" for k in (*KINDS, "driver"))]])
+    print(f"\nJVM + Python: {rig.spread(in_all)} ms a MB shuffled, of them {rig.spread(beyond)} beyond few rows")
     bench.checks.at_most("map + reduce, cpu of one load", middle["native"] / one, 1.3)
     bench.checks.at_most("JVM + Python beyond few rows, ms a MB", rig.middle(beyond), 12)
-    return {"one": [r.numbers() for r in ones], **told, "ms_a_megabyte": rig.summary(beyond)}
+    return {"one": [r.numbers() for r in ones], **told, "csv_bytes": data.stat().st_size, "stored_bytes": stored, "ms_a_megabyte": rig.summary(beyond),
+            "ms_a_megabyte_in_all": rig.summary(in_all)}
 
 
 if __name__ == "__main__":

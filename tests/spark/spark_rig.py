@@ -88,6 +88,8 @@ SETTINGS = {
 class Machines:
     """The master and its workers."""
 
+    memory = "2g"  # of each, for its executors
+
     def __init__(self, folder):
         self.folder = folder
         self.running = {}
@@ -115,7 +117,7 @@ class Machines:
         log.close()
 
     def start_worker(self, host):
-        self.start(host, "worker.Worker", "--host", host, "--cores", "2", "--memory", "2g", "--work-dir",
+        self.start(host, "worker.Worker", "--host", host, "--cores", "2", "--memory", self.memory, "--work-dir",
                    str(self.folder / f"work-{host}"), self.url)
 
     def said(self, name, pattern):
@@ -151,12 +153,18 @@ class Rig:
             self.machines.stop()
             raise
 
-    def session(self):
+    def session(self, **more):
+        """more: settings, with _ for the dots of their names."""
         from pyspark.sql import SparkSession
         builder = SparkSession.builder.master(self.machines.url).appName("saltmill tests")
-        for key, value in SETTINGS.items():
+        for key, value in {**SETTINGS, **{k.replace("_", "."): v for k, v in more.items()}}.items():
             builder = builder.config(key, value)
         return builder.getOrCreate()
+
+    def new_session(self, **more):
+        """In place of the one that there is: executors of their own."""
+        self.spark.stop()
+        self.spark = self.session(**more)
 
     def stop(self):
         gateway = self.spark.sparkContext._gateway
