@@ -183,7 +183,7 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 int64_t lane_slow_s(const struct lane *l)
 {
 	int64_t ms = l->busy ? clock_ms() - l->busy_ms : 0;
-	return ms < l->slow_ms ? 0 : ms / 1000 + 1;
+	return l->busy && ms >= l->slow_ms ? ms / 1000 + 1 : 0;
 }
 
 void lane_note(struct lane *l, bool now)

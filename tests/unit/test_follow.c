@@ -179,10 +179,13 @@ static struct follow_options options(struct follow_gauges *g)
 				       .run = model_apply};
 }
 
+static struct follow_keep keep = {KEEP_LOADS, 1};
+
 static int once(const char *path, struct error *err)
 {
 	struct follow_gauges g = {0};
-	const struct follow_options opt = options(&g);
+	struct follow_options opt = options(&g);
+	opt.keep = keep;
 	struct follow *f = follow_new(&opt);
 	follow_all(f, path);
 	int rc = follow_run(f, false, err);
@@ -275,6 +278,28 @@ static void test_killed(void **state)
 		mem_free(path);
 	}
 	assert_true(died > STEPS * STEPS * 3 / 2);
+}
+
+/* By time; and a removal that was begun is ended even when the folder might stay by now. */
+static void test_keep(void **state)
+{
+	struct error err;
+	(void)state;
+	char *path = make_state("keep", LOADS);
+	assert_true(run_killed(path, "follow-aside"));
+	assert_true(!is_there(path, 1, "") && is_there(path, 1, ".saltmill-removed"));
+	keep = (struct follow_keep){KEEP_TIME, 3600};
+	assert_int_equal(once(path, &err), 0);
+	assert_false(is_there(path, 1, ".saltmill-removed") || is_there(path, 1, APPLY_SUFFIX));
+	for (int i = 2; i <= LOADS; i++)
+		assert_true(is_there(path, i, "/manifest.json") && is_there(path, i, APPLY_SUFFIX));
+	keep.n = 0;
+	assert_int_equal(once(path, &err), 0);
+	for (int i = 1; i <= LOADS; i++)
+		assert_false(is_there(path, i, "") || is_there(path, i, APPLY_SUFFIX));
+	assert_int_equal(in_table(), LOADS);
+	keep = (struct follow_keep){KEEP_LOADS, 1};
+	mem_free(path);
 }
 
 static void *follow_once(void *ctx)
@@ -380,8 +405,12 @@ static void test_slow(void **state)
 	char *path = make_state("slow", 1);
 	slow_ms = 2500;
 	struct follow *f = follow_new(&opt);
-	follow_add(f, path, "");
+	char *idle = make_state("idle", 0); /* it has nothing that could take long */
+	follow_add(f, idle, "");
 	assert_int_equal(follow_start(f, &err), 0);
+	clock_sleep_ms(700);
+	snprintf(table, sizeof table, "%s.table", path);
+	follow_add(f, path, "");
 	for (int i = 0; i < 400 && !a.trouble[0]; i++) {
 		struct state *s;
 		clock_sleep_ms(5);
@@ -396,6 +425,7 @@ static void test_slow(void **state)
 	slow_ms = 0;
 	follow_stop(f);
 	follow_free(f);
+	mem_free(idle);
 	mem_free(path);
 }
 
@@ -499,7 +529,7 @@ int main(void)
 		cmocka_unit_test(test_killed),	      cmocka_unit_test(test_two_followers),
 		cmocka_unit_test(test_away_and_back), cmocka_unit_test(test_one_is_refused),
 		cmocka_unit_test(test_changed),	      cmocka_unit_test(test_rebuild),
-		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow),	      cmocka_unit_test(test_keep),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
