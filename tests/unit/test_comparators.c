@@ -200,13 +200,33 @@ static void no_expression(void **state)
 	assert_int_equal(ask("[z-a]", bytes_str("a")), REFUSED);
 }
 
+/* BinaryComponentComparator of HBase 2.6.4: the sign of given - value, from a byte on. */
+static void components(void **state)
+{
+	static const struct {
+		const char *given;
+		size_t at;
+		int hbase;
+	} cases[] = {{"cd", 2, 0},     {"cc", 2, -1}, {"ce", 2, 1},
+		     {"abcdef", 0, 0}, {"f", 5, 0},   {"g", 5, 1}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct comparator c = {.type = COMPARE_COMPONENT,
+					     .value = bytes_str(cases[i].given),
+					     .at = cases[i].at};
+		struct bytes value = bytes_str("abcdef");
+		assert_int_equal(comparator_passes(&c, FILTER_EQUAL, value), cases[i].hbase == 0);
+		assert_int_equal(comparator_passes(&c, FILTER_LESS, value), cases[i].hbase > 0);
+		assert_int_equal(comparator_passes(&c, FILTER_GREATER, value), cases[i].hbase < 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_java),
-		cmocka_unit_test(not_as_java),
-		cmocka_unit_test(gives_up),
-		cmocka_unit_test(no_expression),
+		cmocka_unit_test(as_java),    cmocka_unit_test(not_as_java),
+		cmocka_unit_test(gives_up),   cmocka_unit_test(no_expression),
+		cmocka_unit_test(components),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
