@@ -36,12 +36,14 @@ run() { # COMMAND...: in a process group of its own, so that it is stopped whole
 make_() { run make --no-print-directory -j"$(nproc)" "$@"; }
 
 unit() { # FLAVOR: test programs and corpora, one a processor at a time, the longest first
-	for t in tests/unit/test_sort_select tests/unit/test_plan tests/unit/test_divide tests/unit/test_*.c \
-		tests/fuzz/fuzz_*.c; do
+	for t in sort_select source_pieces plan divide sort_merge; do
+		echo "build/gcc-$1/tests/unit/test_$t"
+	done >"$log/$1.long"
+	for t in tests/unit/test_*.c tests/fuzz/fuzz_*.c; do
 		t=build/gcc-$1/${t%.c}
 		case $t in */fuzz_*) t=$t.replay ;; esac
 		echo "$t"
-	done | awk '!seen[$0]++' >"$log/$1.programs"
+	done | awk '!seen[$0]++' "$log/$1.long" - >"$log/$1.programs"
 	rm -f "$log/$1"-*.status "$log/$1"-*.log # of an earlier run
 	# shellcheck disable=SC2016
 	run xargs -a "$log/$1.programs" -P "$(nproc)" -I@ sh -c '
