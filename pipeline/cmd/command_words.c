@@ -145,13 +145,13 @@ static const struct command_words words[] = {
 	  "15:06:26'",
 	  "saltmill key ranges conf/ratings.yaml --where \"userId = 1\" --format java"}},
 	{"get",
-	 {NULL},
+	 {REGION},
 	 "0 done, though there be no such row; 1 failed; " USAGE ",\n"
 	 "or a live table that is not the job's",
 	 {"saltmill get conf/timeseries_wide.yaml wide uid=1001 --max-columns 2",
 	  "saltmill get conf/loans_open.yaml --hbase hbase1,hbase2 --row 1000103102"}},
 	{"scan",
-	 {NULL},
+	 {REGION},
 	 "0 done, though no row be found; 1 failed; 2 wrong usage, job file or question,\n"
 	 "or a live table that is not the job's",
 	 {"saltmill scan conf/ratings.yaml out --where \"userId = 1\" --limit 5 --decode",

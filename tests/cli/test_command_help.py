@@ -47,6 +47,8 @@ def test_all_have_them(helps):
 def test_terms_are_defined_where_they_are_met(helps):
     met = 0
     for name, text in helps.items():
+        if name == "help":  # it names what others write
+            continue
         options, terms, statuses, _ = parts(text)
         for term, word in TERMS.items():
             used = re.search(word, options + statuses) is not None
