@@ -11,12 +11,12 @@
 #include "metrics.h"
 
 /*
- * Starts a thread that tells
- *   READY=1                once the topic was looked at; until then, while the stream is alive,
- * that starting takes longer (EXTEND_TIMEOUT_USEC), as it waits for brokers STATUS=... the line
- * that a terminal shows, when it is another WATCHDOG=1             when $WATCHDOG_USEC is set, and
- * stop_check was called since the last one: its threads do something, though it be waiting
- *   STOPPING=1             behind a signal, or by notify_stop
+ * Starts a thread that tells READY=1 once the topic was looked at; until then, while the stream is
+ * alive, that starting takes longer (EXTEND_TIMEOUT_USEC), as it waits for brokers.  STATUS= is the
+ * line that a terminal shows, when it is another.  WATCHDOG=1 is told when $WATCHDOG_USEC is set
+ * and stop_check was called since the last one: its threads do something, though it be waiting.
+ * STOPPING=1 is told behind a signal, or by notify_stop.
+ *
  * NULL when $NOTIFY_SOCKET is not set or, with a line on standard error, cannot be.  What is
  * shown must outlive it.
  */
