@@ -274,6 +274,7 @@ def test_plan_counts_as_lint_does(tmp_path):
 CONF = ROOT / "conf"
 # what lint says of a worked job that means it, and where the job says why
 MEANT = {"files": [("time-as-text", "lint would have millis")]}
+SPOILT = {"syslog"}  # a bad event is in its input on purpose
 
 
 @pytest.mark.parametrize("file", sorted(CONF.glob("*.yaml")), ids=lambda f: f.stem)
@@ -294,6 +295,11 @@ def test_worked_jobs(file, flights_csv, tmp_path):
             fastavro.writer(out, schema, [{"device": {"id": i % 7}, "at": (NOW + i) * 1000, "value": i / 8, "tags": ["a"],
                                            "price": decimal.Decimal(i) / 4} for i in range(200)])
         files = [tmp_path / "in.avro"]
+    if file.stem == "opentsdb":  # what its line of awk makes of the file
+        head, *points = (CONF / "opentsdb.csv").read_text().splitlines()
+        (tmp_path / "points.csv").write_text(f"hour,column,{head}\n" + "".join(
+            f"{t - t % 3600},{t % 3600 * 16 + 15},{p}\n" for p in points for t in [int(p.split(",")[0])]))
+        files = [tmp_path / "points.csv"]
     if file.stem == "warehouse":  # of standard input: the job alone is judged
         text = file.read_text().replace("{type: time}", "{type: time, unit: ms}")  # which its schema would say
         file = tmp_path / file.name
@@ -304,7 +310,7 @@ def test_worked_jobs(file, flights_csv, tmp_path):
     meant = MEANT.get(file.stem, [])
     assert [f["rule"] for f in found] == [rule for rule, _ in meant], found
     assert all(words in file.read_text() for _, words in meant)
-    assert done.returncode == (3 if meant else 0), done.stderr
+    assert done.returncode == (3 if meant or file.stem in SPOILT else 0), done.stderr
 
 
 def test_bad_events_are_left_out_and_said(tmp_path):
