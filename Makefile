@@ -170,6 +170,11 @@ build/preload.so: tests/faults/preload.c
 	@echo '  CC    $<'
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $<
 
+## kills: apply while servers die, regions split and move; make kills [ARGS="--moments 50 --seed 1"]
+kills: deps
+	@$(SUB) all
+	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)
+
 ## demo: load 336,776 real flights and look at the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
@@ -299,4 +304,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: kills sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

@@ -99,10 +99,10 @@ def complaints(path, lines=40):
     return "\n".join([l for l in text if " WARN " in l or " ERROR " in l][-lines:])
 
 
-def jars():
-    lib = sorted((CACHE / "hbase-lib").glob("*.jar"))
+def jars(name="hbase-lib"):
+    lib = sorted((CACHE / name).glob("*.jar"))
     if not lib:
-        raise HBaseError(f"no jars in {CACHE / 'hbase-lib'}: run `make deps` (tests/deps.sh test)")
+        raise HBaseError(f"no jars in {CACHE / name}: run `make deps` (tests/deps.sh test)")
     return [str(j) for j in lib]
 
 
@@ -148,8 +148,12 @@ def stop(process):
 class Cluster:
     """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
 
-    def __init__(self, folder, filesystem=None, region_servers=1, settings=None):
-        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's.  settings: more of hbase-site.xml."""
+    def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib"):
+        """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's.  settings: more of hbase-site.xml.
+
+        lib: the folder of the servers' jars in the cache; the driver's are always those of hbase-lib.
+        """
+        self.lib = lib
         self.settings = settings or {}
         self.folder = pathlib.Path(folder)
         self.filesystem, self.region_servers = filesystem, region_servers
@@ -217,8 +221,8 @@ class Cluster:
         (conf / "log4j2.properties").write_text(LOG4J)
         return conf
 
-    def _java(self, conf, more, *command, **how):
-        path = ":".join([str(conf), *more, *jars()])
+    def _java(self, conf, more, *command, lib="hbase-lib", **how):
+        path = ":".join([str(conf), *more, *jars(lib)])
         return subprocess.Popen(["java", *OPENS, "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
                                  *command], cwd=self.folder, **how)
 
@@ -238,7 +242,7 @@ class Cluster:
     def _start_server(self, conf, how):
         with open(self.server_log, how, encoding="utf-8") as log:
             self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
-                                     f"--localRegionServers={self.region_servers}", "start",
+                                     f"--localRegionServers={self.region_servers}", "start", lib=self.lib,
                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def _start_driver(self, conf):
@@ -268,7 +272,7 @@ class Cluster:
             if self.server.poll() is not None:
                 return False
             try:
-                if self.ready(timeout=60) >= self.region_servers:
+                if self.ready(timeout=max(60, deadline - time.monotonic())) >= self.region_servers:
                     return True
             except HBaseError:
                 pass

@@ -138,7 +138,7 @@ class Hdfs:
             f"http://127.0.0.1:{self.http_port}/webhdfs/v1{urllib.parse.quote(path)}?{query}",
             method=method)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 text = answer.read()
         except urllib.error.HTTPError as refusal:
             text = refusal.read()

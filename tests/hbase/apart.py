@@ -1,0 +1,85 @@
+"""An HBase whose servers are processes of their own, which a test may kill one by one.
+
+    with Hdfs(folder) as hdfs, Apart(folder, hdfs) as hbase:
+        hbase.kill_one("master") # -9; one of hbase.NAMES, or the datanode
+        hbase.revive()           # what is dead is started again
+
+ZooKeeper, a master and two region servers.  Sessions of ZooKeeper are short, so that who died is soon
+known to be dead; not too short, or who waits for a processor is taken for dead.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from cluster import OPENS, START_SECONDS, Cluster, HBaseError, free_ports, jars, site, stop, tail
+
+SESSION_MS = 10000  # 20 ticks, the most that ZooKeeper gives
+
+
+class Apart(Cluster):
+    """The driver's calls are those of Cluster."""
+
+    NAMES = {"master": "org.apache.hadoop.hbase.master.HMaster",
+             "region1": "org.apache.hadoop.hbase.regionserver.HRegionServer",
+             "region2": "org.apache.hadoop.hbase.regionserver.HRegionServer"}
+
+    def __init__(self, folder, hdfs):
+        super().__init__(folder, hdfs.fs, 2, {
+            "hbase.cluster.distributed": "true", "hbase.regionserver.port": 0, "hbase.client.retries.number": 20,
+            "zookeeper.session.timeout": SESSION_MS})
+        self.hdfs, self.processes = hdfs, {}
+
+    def _launch(self, name, main, *arguments):
+        path = ":".join([str(self.conf), *jars()])
+        with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
+            self.processes[name] = subprocess.Popen(
+                ["java", *OPENS, "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp",
+                 path, main, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def _start(self):
+        began = time.monotonic()
+        self.conf = pathlib.Path(self._configure())
+        zookeeper = int(self.zookeeper.rsplit(":", 1)[1])
+        (self.folder / "zoo").mkdir(exist_ok=True)
+        (self.folder / "zoo.cfg").write_text(
+            f"tickTime=500\ndataDir={self.folder}/zoo\nclientPort={zookeeper}\nclientPortAddress=127.0.0.1\n"
+            "admin.enableServer=false\n")
+        self._launch("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg"))
+        self._launch_all()
+        self.server = self.processes["zookeeper"]
+        self._start_driver(self.conf)
+        if not self._wait(began + START_SECONDS):
+            raise HBaseError("ZooKeeper ended while starting\n" + tail(self.folder / "zookeeper.log"))
+        self.start_seconds = time.monotonic() - began
+
+    def _launch_all(self):
+        for name, main in self.NAMES.items():
+            process = self.processes.get(name)
+            if process is None or process.poll() is not None:
+                self._launch(name, main, "start")
+
+    def kill_one(self, name):
+        """At once, without a word to anybody."""
+        process = self.hdfs.datanode if name == "datanode" else self.processes[name]
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+
+    def revive(self):
+        """Start what is dead, and wait until the cluster serves."""
+        if self.hdfs.datanode.poll() is not None:
+            self.hdfs.start_datanode()
+            self.hdfs.wait()
+        self._launch_all()
+        if not self._wait(time.monotonic() + START_SECONDS):
+            raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
+
+    def stop(self):
+        stop(self.driver)
+        for name in ("region1", "region2", "master", "zookeeper"):
+            process = self.processes.get(name)
+            if process is not None and process.poll() is None:
+                process.kill()  # nothing of the data is wanted
+                process.wait()
