@@ -91,3 +91,38 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
     assert one.differences(kafka.records(one.table)) == []
     assert [l["loaded"] for l in one.loads()] == [True] * 3
     assert list((one.state / "published").iterdir()) == []
+
+
+def test_instances_that_share_a_topic(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
+    """Each hands over the loads of its partitions; who is killed leaves them to the other, with loads that wait."""
+    one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "instances", seed=18,
+                   more="share: true\n    properties: {session.timeout.ms: 6000, heartbeat.interval.ms: 500}")
+    outs, logs = [[tmp_path / f"{name}.{kind}" for name in "ab"] for kind in ("out", "log")]
+    processes = [subprocess.Popen(one.command("--json"), stdout=open(out, "w"), stderr=open(log, "w"))
+                 for out, log in zip(outs, logs)]
+
+    def told(out, what):
+        return [json.loads(line)[what] for line in out.read_text().splitlines() if line.startswith('{"%s"' % what)]
+
+    try:
+        one.process = processes[1]
+        wait_for(lambda: all("2 here now" in log.read_text() for log in logs))
+        one.produce(400, 1000)
+        wait_for(lambda: told(outs[0], "load"))
+        processes[0].kill()
+        one.produce(400, 1000)
+        one.settle()
+        one.finish()
+    finally:
+        for p in processes:
+            p.kill()
+            p.wait()
+    loads = [l for l in one.loads() if l["read"]]
+    for p in range(4):
+        own = sorted((l for l in loads if l["load"].startswith(f"p{p:05}/")), key=lambda l: l["load"])
+        assert own and all(l["loaded"] for l in own)
+        assert [l["applied_ms"] for l in own] == sorted(l["applied_ms"] for l in own)
+    names = [told(out, "applied") for out in outs]
+    assert len(names[0] + names[1]) == len(set(names[0] + names[1]))
+    assert {n[:6] for n in names[1]} == {f"p{p:05}" for p in range(4)}
+    assert one.differences(kafka.records(one.table)) == []
