@@ -48,14 +48,15 @@ class Apart(Cluster):
             f"tickTime=500\ndataDir={self.folder}/zoo\nclientPort={zookeeper}\nclientPortAddress=127.0.0.1\n"
             "admin.enableServer=false\n")
         self._launch("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg"))
-        self._launch_all()
+        self.launch_dead()
         self.server = self.processes["zookeeper"]
         self._start_driver(self.conf)
         if not self._wait(began + START_SECONDS):
             raise HBaseError("ZooKeeper ended while starting\n" + tail(self.folder / "zookeeper.log"))
         self.start_seconds = time.monotonic() - began
 
-    def _launch_all(self):
+    def launch_dead(self):
+        """Also who aborted later: a log in HDFS whose only DataNode died is noticed when it is written to."""
         for name, main in self.NAMES.items():
             process = self.processes.get(name)
             if process is None or process.poll() is not None:
@@ -72,7 +73,7 @@ class Apart(Cluster):
         if self.hdfs.datanode.poll() is not None:
             self.hdfs.start_datanode()
             self.hdfs.wait()
-        self._launch_all()
+        self.launch_dead()
         if not self._wait(time.monotonic() + START_SECONDS):
             raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
 

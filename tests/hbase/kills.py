@@ -95,11 +95,13 @@ class World:
 
     def finish(self, process, one, log):
         for run in range(1, RUNS + 1):
-            try:
-                status = process.wait(WAIT)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise Violation("apply does not end") from None
+            deadline = time.monotonic() + WAIT
+            while (status := process.poll()) is None:
+                if time.monotonic() > deadline:
+                    process.kill()
+                    raise Violation("apply does not end")
+                self.hbase.launch_dead()
+                time.sleep(0.2)
             if status == 0:
                 return run
             if status not in (1, -signal.SIGKILL):
