@@ -48,7 +48,7 @@ struct precheck {
 };
 /*
  * Version, servers, and their clocks beside now_ms, that of this machine.  RC_CONFIG: nothing can
- * be done with it.
+ * be done with it; RC_IO: not now.
  */
 int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err);

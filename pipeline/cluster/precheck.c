@@ -75,7 +75,7 @@ int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int
 	if (rc)
 		return rc;
 	if (s->nservers == 0)
-		return error_set(err, RC_CONFIG,
+		return error_set(err, RC_IO,
 				 "the cluster has no live region server: start them, then again");
 	if (s->dead)
 		say(p,

@@ -169,6 +169,7 @@ static const struct schema_key apply_keys[] = {
 	{"tables[].check.expired", "count", "are older than their TTL"},
 	{"tables[].check.others", "count", "cells of others in the same rows"},
 	{"tables[].differences", "texts", "between the table and its create.rb"},
+	{"warnings", "texts", "what may not go well, each with its fix"},
 };
 
 static const struct schema_key failure_keys[] = {
