@@ -270,21 +270,20 @@ static const struct column *made_texts(const struct event_rows *rows, size_t col
 	return rows->made->texts + column * EVENT_BATCH;
 }
 
-static bool test_shorts(const struct quick_text *q, const struct short_text *t, size_t n)
+/* Of a column that is needed: where it is short, nobody put it among the texts. */
+static inline struct bytes made_text(const struct event_rows *rows, size_t column, size_t row)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!test_text(q, bytes_of(t[i].bytes + 1, t[i].bytes[0] - 1u), true))
-			return false;
-	return true;
+	const struct short_text *shorts = rows->made->shorts[column];
+	const struct column *c = made_texts(rows, column) + row;
+	return shorts ? bytes_of(shorts[row].bytes + 1, shorts[row].bytes[0] - 1u)
+		      : bytes_of(c->ptr, c->len);
 }
 
 static bool test_made_texts(const struct quick_text *q, const struct event_rows *rows)
 {
-	if (rows->made->shorts[q->column])
-		return test_shorts(q, rows->made->shorts[q->column], rows->n);
-	const struct column *c = made_texts(rows, q->column);
+	const bool ascii = rows->made->shorts[q->column] != NULL;
 	for (size_t i = 0; i < rows->n; i++)
-		if (!test_text(q, bytes_of(c[i].ptr, c[i].len), false))
+		if (!test_text(q, made_text(rows, q->column, i), ascii))
 			return false;
 	return true;
 }
@@ -310,9 +309,8 @@ static bool take_made_numbers(const struct quick_number *q, const struct event_r
 			      uint64_t *u)
 {
 	const uint64_t *given = rows->made->numbers[q->column];
-	const struct column *c = made_texts(rows, q->column);
 	for (size_t i = 0; !given && i < rows->n; i++)
-		if (!digits_portable(bytes_of(c[i].ptr, c[i].len), &u[i]))
+		if (!digits_portable(made_text(rows, q->column, i), &u[i]))
 			return false;
 	return scale_numbers(q, given ? given : u, rows->n, u);
 }
@@ -365,10 +363,8 @@ static size_t secondary_bytes(const struct table_plan *t)
 static inline struct bytes cell_text(const struct event_rows *rows, size_t column, size_t row,
 				     bool made)
 {
-	if (made) {
-		const struct column *c = made_texts(rows, column) + row;
-		return bytes_of(c->ptr, c->len);
-	}
+	if (made)
+		return made_text(rows, column, row);
 	struct row_field f = row_field(rows->ends + row * rows->stride + column);
 	return bytes_of(rows->text + f.at, f.len);
 }

@@ -14,7 +14,7 @@ import pytest
 import schema_events as se
 from load_help import JOB, Bench
 from test_avro import bench, text_of
-from test_exports import i64, job, loaded, rows_of
+from test_exports import hfiles, i64, job, loaded, rows_of
 
 N = 3_000
 
@@ -37,6 +37,43 @@ def run(folder, saltmill, data, fields="{}", cells=("v",), *args, **kw):
     b = bench(folder, saltmill, "arrow", fields, list(cells))
     b.input(data, "in")
     return b, b.run(*args, **kw)
+
+
+REALS = {"id": ("u32", "u32"), "at": ("time, unit: s", "millis"), "ms": ("time, unit: ms", "millis"), "u": ("u64", "u64"),
+         "i": ("i64", "i64"), "both": ("u32", "u32")}
+
+
+def real_numbers(n):
+    """Whole ones in columns of float64; some for a while negative or long, which no batch of rows takes."""
+    columns = {"id": [i * 7 for i in range(n)], "at": [1_600_000_000 + i for i in range(n)], "ms": [i * 1000 for i in range(n)],
+               "u": [i + 2 ** 52 * (400 < i < 500) for i in range(n)], "i": [-i if 200 < i < 300 else i for i in range(n)],
+               "both": [i % 9 for i in range(n)]}
+    return columns, {k: pa.array(v, pa.float64()) for k, v in columns.items()}
+
+
+def csv_of(columns):
+    return "".join(",".join(map(str, line)) + "\n" for line in [list(columns), *zip(*columns.values())]).encode()
+
+
+@pytest.mark.parametrize("fields", [["u"], ["i"], ["ms"], ["both", "text"], ["u", "k"], ["u", "s"], [*REALS, "text", "k", "s"]], ids=" ".join)
+def test_real_numbers_in_fields_of_whole_ones(tmp_path, saltmill, fields):
+    """5.0 is what 5 is in CSV, whoever else looks at the column, and whatever columns are beside it."""
+    whole, real = real_numbers(800)
+    beside = {"k": list(range(800)), "s": [f"text {i}" for i in range(800)]}
+    typed = {**REALS, "k": ("i64", "i64"), "text": ("text, from: both", "text"), "s": ("text", "text")}
+    lines = "".join(f"  {f}: {{type: {typed[f][0]}}}\n" for f in dict.fromkeys(["id", "at", *fields]))
+    cells = "".join(f"      - {{family: f, qualifier: {f}, value: {{field: {f}, as: {typed[f][1]}}}}}\n" for f in fields)
+    text = JOB.replace("  id: {type: u32}\n  at: {type: time, unit: s}\n", lines)
+    text = text.replace("      - {family: f, qualifier: v, value: {field: value}}\n", cells)
+    found = {}
+    for kind, data in ("csv", csv_of({**whole, **beside})), ("arrow", stream_of({**real, **{k: pa.array(v) for k, v in beside.items()}})):
+        (tmp_path / kind).mkdir()
+        b = Bench(tmp_path / kind, saltmill, text.replace("csv: {files: [in.csv]}", f"{kind}: {{files: [in]}}"))
+        b.input(data, "in")
+        r = b.run("--threads", "1")
+        assert r.returncode == 0, r.stderr.decode()
+        found[kind] = hfiles(b.out)
+    assert found["csv"] and found["arrow"] == found["csv"]
 
 
 VALUES = {
