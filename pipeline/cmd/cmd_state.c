@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "job.h"
+#include "manifest_chain.h"
 #include "mem.h"
 #include "rebuild.h"
 #include "seek.h"
@@ -115,6 +116,27 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 
 enum mark { MARK_LOADED, MARK_PUBLISHED, MARK_DISCARDED };
 
+/* A mark would say of other files that they are in HBase. */
+static int hand_over(struct state *s, const char *name, struct error *err)
+{
+	char *wrong = NULL;
+	size_t n;
+	int rc = state_read_all(s, err);
+	if (rc)
+		return rc;
+	const struct state_load *all = state_loads(s, &n);
+	for (size_t i = 0; i < n && !wrong; i++)
+		if (strcmp(all[i].name, name) == 0 && !all[i].handed)
+			wrong = manifest_chain_content(&all[i]);
+	if (wrong)
+		rc = error_set(err, RC_DATA,
+			       "load %s was not marked: %s; expected the load as it was published, "
+			       "or no folder",
+			       name, wrong);
+	mem_free(wrong);
+	return rc ? rc : state_hand_over(s, name, NULL, err);
+}
+
 /* Say something of the load of that name. */
 static int mark_load(const char *dir, const char *name, enum mark m, struct error *err)
 {
@@ -133,7 +155,7 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 	rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
 	if (!rc)
 		rc = m == MARK_LOADED
-			     ? state_hand_over(v.states[0], in_state, NULL, err)
+			     ? hand_over(v.states[0], in_state, err)
 			     : state_settle(v.states[0], in_state, m == MARK_PUBLISHED, err);
 	state_view_close(&v);
 	return rc;
@@ -251,10 +273,10 @@ static int seek(const struct run_options *o, const struct state_arguments *a,
 		rc = seek_run(a->state_dir, found ? &job : NULL, to, n, &r, &err);
 	const char *unasked = *why ? why : r.why_unasked;
 	if (!rc && *unasked)
-		fprintf(stderr,
-			"saltmill seek: the brokers were not asked whether they have these offsets "
-			"(%s); `--job JOB` says whom to ask\n",
-			unasked);
+		command_say("seek",
+			    "the brokers were not asked whether they have these offsets (%s); "
+			    "`--job JOB` says whom to ask",
+			    unasked);
 	state_report_seek(&text, &r, o->json);
 	int status = command_print("seek", &text);
 	buf_release(&text);

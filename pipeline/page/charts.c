@@ -370,15 +370,32 @@ static void draw_moment(struct buf *out, const struct moment *m, double x, doubl
 	buf_release(&about);
 }
 
+/* Loads of a state follow each other by offsets, not by the clock, which may have been set back. */
+static struct span span_of_loads(const struct load_bar *l, size_t n)
+{
+	struct span s = {INT64_MAX, INT64_MIN};
+	for (size_t i = 0; i < n; i++) {
+		s.first = l[i].ms < s.first ? l[i].ms : s.first;
+		s.last = l[i].ms > s.last ? l[i].ms : s.last;
+	}
+	return s;
+}
+
+bool chart_loads_differ(const struct load_bar *l, size_t n)
+{
+	struct span s = span_of_loads(l, n);
+	return s.first < s.last;
+}
+
 void chart_loads(struct buf *out, const struct load_bar *l, size_t n)
 {
 	static const double height = 190, room = 150;
 	struct moment m[MOMENTS] = {0};
 	uint64_t most = 0;
 	char text[100];
-	if (n < 2 || l[0].ms >= l[n - 1].ms)
+	const struct span span = span_of_loads(l, n);
+	if (span.first >= span.last)
 		return;
-	const struct span span = {l[0].ms, l[n - 1].ms};
 	for (size_t i = 0; i < n; i++) {
 		struct moment *at = &m[(size_t)(span_share(&span, l[i].ms) * (MOMENTS - 1) + .5)];
 		at->loads++;

@@ -29,7 +29,9 @@ struct load_bar {
 	uint64_t events;
 	bool waiting; /* not given to HBase */
 };
-/* Events by the time at which their load was published, rising. */
+/* Were they published at times that differ? */
+bool chart_loads_differ(const struct load_bar *l, size_t n);
+/* Events by the time at which their load was published, in any order; nothing when all have one. */
 void chart_loads(struct buf *out, const struct load_bar *l, size_t n);
 
 #endif

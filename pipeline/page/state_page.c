@@ -38,9 +38,16 @@ static void add(struct state_page *p, const char *text)
 	buf_append_str(p->out, text);
 }
 
+/* Nobody has said that it is in HBase: one whose folder is gone may be lost. */
 static bool waits(const struct seen_load *l)
 {
-	return !l->load->handed && !l->gone;
+	return !l->load->handed;
+}
+
+/* It cannot be given to HBase as it stands, and so neither can those behind it. */
+static bool holds_up(const struct seen_load *l)
+{
+	return waits(l) && (l->problem || l->gone);
 }
 
 /* --- what there is --- */
@@ -81,6 +88,8 @@ static void take_load(struct state_page *p, const struct state_view_load *from)
 	*l = (struct seen_load){.load = from->load, .name = arena_strdup(&p->arena, name)};
 	mem_free(name);
 	l->problem = manifest_chain_check(l->load, &l->gone);
+	if (!l->problem && waits(l) && !l->load->manifest_known)
+		l->problem = manifest_chain_content(l->load);
 	p->n++;
 	p->waiting += waits(l);
 	p->broken += l->problem != NULL;
@@ -259,30 +268,73 @@ static void overview(struct state_page *p)
 	buf_release(&names);
 }
 
-static void commands_of(struct state_page *p, const struct seen_load *l)
+static void mark_as_loaded(struct state_page *p, const struct seen_load *l)
 {
-	struct manifest m;
-	struct arena arena = {0};
-	struct error ignored;
-	char *path = mem_format("%s/manifest.json", l->load->dir);
-	if (manifest_read(&m, path, &arena, &ignored) == RC_OK)
-		for (size_t i = 0; i < m.ntables; i++)
-			if (m.tables[i].nfiles)
-				part_bulk_load(p->out, l->load->dir, m.tables[i].name, false);
 	add(p, "saltmill loads --state ");
 	part_shell_word(p->out, p->dir, "");
 	add(p, " --loaded ");
 	part_shell_word(p->out, l->name, "");
 	add(p, "\n");
+}
+
+/* False: its manifest was changed a moment ago. */
+static bool commands_of(struct state_page *p, const struct seen_load *l)
+{
+	struct manifest m;
+	struct arena arena = {0};
+	struct error ignored;
+	char *path = mem_format("%s/manifest.json", l->load->dir);
+	bool known = manifest_read(&m, path, &arena, &ignored) == RC_OK;
+	for (size_t i = 0; known && i < m.ntables; i++)
+		if (m.tables[i].nfiles)
+			part_bulk_load(p->out, l->load->dir, m.tables[i].name, false);
+	if (known)
+		mark_as_loaded(p, l);
 	arena_release(&arena);
 	mem_free(path);
+	return known;
+}
+
+/* Of the first that wait, up to one that cannot be given: a later load must not be in front of it.
+ */
+static size_t give(struct state_page *p)
+{
+	size_t told = 0, i = 0;
+	while (i < p->n && !waits(&p->loads[i]))
+		i++;
+	if (i == p->n || holds_up(&p->loads[i]))
+		return 0;
+	add(p, "<p>Give the loads to HBase, in this order:</p>\n<pre class=\"run\"><code>");
+	for (; i < p->n && told < TOLD && !holds_up(&p->loads[i]); i++)
+		if (waits(&p->loads[i])) {
+			if (!commands_of(p, &p->loads[i]))
+				break;
+			told++;
+		}
+	add(p, "</code></pre>\n");
+	return told;
+}
+
+static void say_held_up(struct state_page *p, const struct seen_load *l)
+{
+	add(p, "<p>All that is behind load ");
+	html_code(p->out, l->name);
+	add(p, " waits for it, because the later of two loads shall win: ");
+	add(p, !l->gone	    ? "it is not as it was published."
+	       : l->problem ? "its folder is gone."
+			    : "it was moved away.");
+	add(p, l->gone ? " Once it is in HBase, say so by <code>saltmill loads --loaded</code>."
+		       : " Once its folder is as it was, this page says how to go on.");
+	add(p, "</p>\n");
 }
 
 static void commands(struct state_page *p)
 {
-	size_t told = 0;
+	const struct seen_load *held_up = NULL;
 	add(p, "<h2>What needs doing</h2>\n");
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		if (!held_up && holds_up(&p->loads[i]))
+			held_up = &p->loads[i];
 		if (p->loads[i].problem) {
 			add(p, "<p>Load ");
 			html_code(p->out, p->loads[i].name);
@@ -290,17 +342,16 @@ static void commands(struct state_page *p)
 			html_text(p->out, bytes_str(p->loads[i].problem));
 			add(p, "</p>\n");
 		}
+	}
 	if (!p->waiting) {
 		add(p, p->broken ? "" : "<p>Nothing.</p>\n");
 		return;
 	}
-	add(p, "<p>Give the loads to HBase, in this order:</p>\n<pre class=\"run\"><code>");
-	for (size_t i = 0; i < p->n && told < TOLD; i++)
-		if (waits(&p->loads[i])) {
-			commands_of(p, &p->loads[i]);
-			told++;
-		}
-	add(p, "</code></pre>\n");
+	size_t told = give(p);
+	if (held_up) {
+		say_held_up(p, held_up);
+		return;
+	}
 	if (p->waiting > told) {
 		add(p, "<p>And so on for ");
 		html_count(p->out, p->waiting - told);
@@ -317,11 +368,11 @@ static void commands(struct state_page *p)
 static void drawing(struct state_page *p)
 {
 	struct load_bar *bars = arena_alloc(&p->arena, (p->n + 1) * sizeof(*bars));
-	if (p->n < 2 || p->loads[0].load->published_ms == p->loads[p->n - 1].load->published_ms)
-		return;
 	for (size_t i = 0; i < p->n; i++)
 		bars[i] = (struct load_bar){p->loads[i].load->published_ms, p->loads[i].load->read,
 					    waits(&p->loads[i])};
+	if (!chart_loads_differ(bars, p->n))
+		return;
 	part_figure(p->out);
 	chart_loads(p->out, bars, p->n);
 	part_figure_end(p->out, "Events by the time (UTC) at which their load was published. Those "

@@ -20,23 +20,42 @@ static char *check_link(const struct state_load *l, const struct manifest_link *
 	return mem_format("its manifest does not follow load %s as this state made it", l->before);
 }
 
+/* The manifest itself; what is read lives in the arena. */
+static char *check_content(const struct state_load *l, const char *path, struct manifest *m,
+			   struct arena *arena)
+{
+	struct error err;
+	uint8_t digest[16];
+	uint64_t size;
+	if (io_digest_file(path, digest, &size, &err))
+		return mem_strdup(err.msg);
+	if (l->manifest_known && memcmp(digest, l->manifest, sizeof(digest)) != 0)
+		return mem_format("%s is not what was published: it has another digest", path);
+	return manifest_read(m, path, arena, &err) ? mem_strdup(err.msg) : NULL;
+}
+
 static char *check_manifest(const struct state_load *l, const char *path)
 {
 	struct arena arena = {0};
 	struct manifest m;
-	struct error err;
-	uint8_t digest[16];
-	uint64_t size;
-	char *wrong;
-	if (io_digest_file(path, digest, &size, &err))
-		wrong = mem_strdup(err.msg);
-	else if (memcmp(digest, l->manifest, sizeof(digest)) != 0)
-		wrong = mem_format("%s is not what was published: it has another digest", path);
-	else if (manifest_read(&m, path, &arena, &err))
-		wrong = mem_strdup(err.msg);
-	else
+	char *wrong = check_content(l, path, &m, &arena);
+	if (!wrong)
 		wrong = check_link(l, &m.previous);
 	arena_release(&arena);
+	return wrong;
+}
+
+char *manifest_chain_content(const struct state_load *l)
+{
+	struct arena arena = {0};
+	struct manifest m;
+	bool gone = access(l->dir, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+	if (l->phase != STATE_PUBLISHED || gone)
+		return NULL;
+	char *path = mem_format("%s/manifest.json", l->dir);
+	char *wrong = check_content(l, path, &m, &arena);
+	arena_release(&arena);
+	mem_free(path);
 	return wrong;
 }
 

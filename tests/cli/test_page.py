@@ -389,6 +389,46 @@ def test_a_state(tmp_path):
     page = Page(report(state, tmp_path / "q.html"))
     assert [r[4].split(" since ")[0] for r in page.tables["Loads"][1:]] == ["waits, broken", "waits", "in HBase"]
     assert "1 of 3 loads are not as they were published" in "".join(page.words)
+    # no mark says that what is in the folder now were in HBase
+    r = subprocess.run([PROGRAM, "loads", "--state", state, "--loaded", names[2]], capture_output=True, text=True)
+    assert r.returncode == 1 and f"load {names[2]} was not marked: {manifest} is not what was published" in r.stderr
+    words = "".join(page.words)
+    assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
+    assert f"All that is behind load {names[2]} waits" in words and "saltmill apply" not in words
+    # one in front holds up those behind; a folder without its manifest is not a load, one that is gone may be marked
+    (tmp_path / "k" / "out1" / "manifest.json").unlink()
+    words = "".join(Page(report(state, tmp_path / "r.html")).words)
+    assert f"All that is behind load {names[1]} waits" in words and "hbase completebulkload" not in words
+    assert "2 loads are not marked as given to HBase" in words
+    mark = [PROGRAM, "loads", "--state", state, "--loaded", names[1]]
+    assert subprocess.run(mark, capture_output=True).returncode == 1
+    for out in ("out1", "out2"):
+        shutil.rmtree(tmp_path / "k" / out)
+    assert subprocess.run(mark, capture_output=True).returncode == 0
+    words = "".join(Page(report(state, tmp_path / "s.html")).words)
+    assert "1 load is not marked as given to HBase" in words and "No load waits" not in words
+
+
+@pytest.mark.parametrize("times", [[2000, 500, 9000, 5000, 4000], [5000, 9000, 5000]])
+def test_a_state_whose_clock_went_back(tmp_path, times):
+    """Loads follow each other by offsets; all of their events are in the drawing, each where its time is."""
+    state = make_state(tmp_path / "k", MockTopic("page-clock", 2), [i + 2 for i in range(len(times))])
+    records = sorted((state / "loads").iterdir())[-len(times):]  # the first says where it begins
+    for record, ms in zip(records, times, strict=True):
+        told = json.loads(record.read_text())
+        told["published_ms"] = ms
+        del told["digest"]  # as in records of before there was one
+        record.write_text(json.dumps(told))
+    for made in state.glob("checkpoint*"):
+        made.unlink()
+    page = Page(report(state, tmp_path / "p.html"))
+    drawn = re.findall(r'<rect class="waiting" x="([0-9.]+)"[^>]*>(?:<title>)?([^<]*)', (tmp_path / "p.html").read_text())
+    of_time = {}
+    for i, ms in enumerate(times):
+        of_time[ms] = of_time.get(ms, 0) + i + 2
+    assert [int(re.search(r"([0-9,]+) events", about)[1].replace(",", "")) for _, about in drawn] == \
+        [n for _, n in sorted(of_time.items())]
+    assert [float(x) for x, _ in drawn] == sorted(float(x) for x, _ in drawn) and page.svgs
 
 
 def test_topics_by_their_names(tmp_path):

@@ -201,3 +201,18 @@ def test_numbers_and_times_are_the_same_everywhere(tmp_path, job, locale):
     _, status, out = watch(["load", job, "-o", tmp_path / "out"], 80, LC_ALL=locale)
     assert status == 0 and "read 3,000 events" in out and re.search(r"\d\.\d\d s \(read \d\.\d\d, ", out)
     assert re.search(r"\d\.\d KB", out)
+
+
+def test_names_of_strangers_are_no_commands(tmp_path):
+    """`seek` says why it asked nobody, in a sentence with the path of the job that is not there any more."""
+    topic = MockTopic("seek-shown", 1)
+    folder = tmp_path / "a\x1b[31m\x07b"
+    folder.mkdir()
+    (folder / "job.yaml").write_text(TOPIC.format(brokers=topic.brokers, topic="seek-shown"))
+    topic.produce(0, [json.dumps({"id": 1, "v": "x"}).encode()])
+    state = tmp_path / "state"
+    subprocess.run([PROGRAM, "load", folder / "job.yaml", "-o", tmp_path / "out", "--state", state, "--quiet"], check=True)
+    (folder / "job.yaml").unlink()
+    r = subprocess.run([PROGRAM, "seek", "--state", state, "0=1"], capture_output=True, check=False)
+    assert b"the brokers were not asked" in r.stderr and b"a\\x1B[31m\\x07b" in r.stderr
+    assert not set(r.stderr) & {0x1b, 0x07}
