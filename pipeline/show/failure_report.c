@@ -62,13 +62,37 @@ static void set_text(json_t *out, const char *key, const char *text, size_t len)
 	mem_free(copy);
 }
 
+/* Where what is quoted there ends: behind the second of two backquotes, else it is no quote. */
+static const char *behind_quote(const char *s)
+{
+	const char *end = *s == '`' ? strchr(s + 1, '`') : NULL;
+	return end ? end + 1 : s + 1;
+}
+
+/* The word, which begins the sentence or stands behind a space, and not in what is quoted. */
+static const char *find_word(const char *sentence, const char *word)
+{
+	for (const char *s = sentence; *s; s = behind_quote(s))
+		if ((s == sentence || s[-1] == ' ') && strncmp(s, word, strlen(word)) == 0)
+			return s;
+	return NULL;
+}
+
+/* Characters up to "; ", behind which stands what else there is to say. */
+static size_t clause(const char *text)
+{
+	const char *s = text;
+	while (*s && *s != '\n' && strncmp(s, "; ", 2) != 0)
+		s = behind_quote(s);
+	return (size_t)(s - text);
+}
+
 /* "found X, expected Y": as sentences of this program say it. */
 static void set_found(json_t *out, const char *sentence)
 {
-	const char *found = strstr(sentence, "found "), *expected = strstr(sentence, "expected ");
-	if (found && found != sentence && found[-1] != ' ')
-		found = NULL;
-	if (!expected || (expected != sentence && expected[-1] != ' '))
+	const char *found = find_word(sentence, "found ");
+	const char *expected = find_word(sentence, "expected ");
+	if (!expected)
 		return;
 	if (found && found < expected) {
 		size_t len = (size_t)(expected - found) - strlen("found ");
@@ -79,7 +103,7 @@ static void set_found(json_t *out, const char *sentence)
 		set_text(out, "found", found, len);
 	}
 	expected += strlen("expected ");
-	set_text(out, "expected", expected, strcspn(expected, "\n"));
+	set_text(out, "expected", expected, clause(expected));
 }
 
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err)

@@ -187,3 +187,12 @@ def test_what_is_done_is_no_failure(folder):
     assert r.returncode == 3 and json.loads(r.stdout)["rejected"] == 1
     assert not any(line.startswith("{") for line in r.stderr.splitlines())
     shutil.rmtree(folder / "some")
+
+
+@pytest.mark.parametrize("value", ["x", "x, expected 7; y", "found it", "a expected b"])
+def test_what_was_found_and_what_was_expected(folder, value):
+    """Whatever words are in what was found; what follows the sentence's clause is not what was expected."""
+    (folder / "words.csv").write_text(f'id,v\n"{value}",a\n')
+    told = json.loads(run("load", folder / "job.yaml", folder / "words.csv", "-o", folder / "x", "--json").stderr)
+    assert "nothing was published" in told["error"]
+    assert told["found"] == f"`{value}`" and told["expected"] == "a whole number 0..4294967295"
