@@ -197,6 +197,9 @@ static int replay(void *ctx, char *line, struct error *err)
 
 	if (strcmp(line, "finished") == 0) {
 		a->finished = true;
+	} else if (strncmp(line, "load ", 5) == 0) {
+		mem_free(a->load);
+		a->load = mem_strdup(line);
 	} else if ((text = text_behind(line, "upload "))) {
 		mem_free(a->upload);
 		a->upload = text;
@@ -230,30 +233,80 @@ static int journal_first(const struct applying *a, struct buf *first, struct err
 	return rc;
 }
 
-static int open_journal(struct applying *a, struct error *err)
+static char *usual_journal(const struct applying *a)
 {
 	size_t n = strlen(a->opt->dir);
-	struct buf first = {0};
-	char *path = NULL;
-	bool other = false;
-	int rc = journal_first(a, &first, err);
 
 	while (n > 1 && a->opt->dir[n - 1] == '/')
 		n--;
-	if (rc == RC_OK && a->opt->journal) {
-		path = mem_strdup(a->opt->journal);
-	} else if (rc == RC_OK) {
-		char *usual = mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
-		rc = journal_find(usual, APPLY_SUFFIX, (const char *)first.ptr, &path, &other, err);
-		mem_free(usual);
+	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+}
+
+/* The path of the journal, the caller's; said: when it is not what DIR's name lets expect. */
+static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
+			struct error *err)
+{
+	struct journal_found found;
+
+	if (a->opt->journal) {
+		*path = mem_strdup(a->opt->journal);
+		return RC_OK;
 	}
-	if (rc == RC_OK && other)
+	char *usual = usual_journal(a);
+	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
+	if (rc == RC_OK && found.other)
 		applying_say(a,
 			     "%s is this load's journal, from before its folder was renamed: it is "
 			     "gone on with",
-			     path);
+			     found.path);
+	else if (rc == RC_OK && found.alike)
+		applying_say(a,
+			     "%s is of a load with the same files whose folder is gone, and is "
+			     "left alone: %s is begun",
+			     found.alike, usual);
+	*path = found.path;
+	mem_free(found.alike);
+	mem_free(usual);
+	return rc;
+}
+
+/*
+ * What another load handed over may have been removed from the table since: its journal says
+ * nothing of this one, though the files are equal.
+ */
+static int check_load(struct applying *a, const char *load, struct error *err)
+{
+	if (!a->load)
+		return applying_note(a, err, "%s", load);
+	if (journal_same_time(a->load, load))
+		return RC_OK;
+	if (!a->opt->journal)
+		return error_set(err, RC_CONFIG,
+				 "%s is of another load with the same files, that was here before: "
+				 "remove it to hand this one over anew; or, if this is a copy of "
+				 "that load, `--journal %s` goes on with it",
+				 a->journal.path, a->journal.path);
+	applying_warn(a,
+		      "%s was begun by another load with the same files, and is gone on with as "
+		      "--journal says: what it has as done is not sent again",
+		      a->journal.path);
+	return RC_OK;
+}
+
+static int open_journal(struct applying *a, struct error *err)
+{
+	struct buf first = {0};
+	char load[JOURNAL_LOAD], *path = NULL;
+	int rc = journal_first(a, &first, err);
+
+	if (rc == RC_OK)
+		rc = journal_load(load, a->opt->dir, err);
+	if (rc == RC_OK)
+		rc = find_journal(a, (const char *)first.ptr, load, &path, err);
 	if (rc == RC_OK)
 		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+	if (rc == RC_OK)
+		rc = check_load(a, load, err);
 	buf_release(&first);
 	mem_free(path);
 	return rc;
@@ -392,6 +445,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 	mem_free(a.tables);
 	mem_free(a.upload);
 	mem_free(a.folder);
+	mem_free(a.load);
 	journal_close(&a.journal);
 	storage_close(a.storage);
 	hbase_status_release(&a.status);

@@ -49,6 +49,7 @@ struct applying {
 	struct manifest manifest;
 	char *upload,
 		*folder; /* where files wait, and the load's own folder there; NULL: not yet */
+	char *load;	 /* journal_load's line, as the journal has it; NULL: not yet */
 	bool finished;
 	struct applied *tables;
 	size_t ntables;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hash.h"
@@ -130,15 +131,43 @@ static int check_begun(struct bytes text, const char *path, const char *first, s
 				path);
 }
 
-static bool begins_with(const char *path, struct bytes line)
+/* --- whose it is --- */
+
+int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err)
+{
+	char *manifest = mem_format("%s/manifest.json", dir);
+	struct statx folder, file;
+	int rc = RC_OK;
+
+	if (statx(AT_FDCWD, dir, 0, STATX_INO, &folder) < 0)
+		rc = error_errno(err, "cannot look at %s", dir);
+	else if (statx(AT_FDCWD, manifest, 0, STATX_BTIME | STATX_CTIME, &file) < 0)
+		rc = error_errno(err, "cannot look at %s", manifest);
+	mem_free(manifest);
+	if (rc)
+		return rc;
+	bool born = (file.stx_mask & STATX_BTIME) && file.stx_btime.tv_sec;
+	const struct statx_timestamp *made = born ? &file.stx_btime : &file.stx_ctime;
+	snprintf(line, JOURNAL_LOAD, "load %llu %lld.%09u", (unsigned long long)folder.stx_ino,
+		 (long long)made->tv_sec, made->tv_nsec);
+	return RC_OK;
+}
+
+bool journal_same_time(const char *a, const char *b)
+{
+	const char *x = strrchr(a, ' '), *y = strrchr(b, ' ');
+	return x && y && strcmp(x, y) == 0;
+}
+
+static bool begins_with(const char *path, struct bytes text)
 {
 	struct buf head = {0};
 	struct error unsaid;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool same =
 		fd >= 0 &&
-		io_pread(fd, buf_reserve(&head, line.len), line.len, 0, path, &unsaid) == RC_OK &&
-		memcmp(head.ptr, line.ptr, line.len) == 0;
+		io_pread(fd, buf_reserve(&head, text.len), text.len, 0, path, &unsaid) == RC_OK &&
+		memcmp(head.ptr, text.ptr, text.len) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -146,47 +175,76 @@ static bool begins_with(const char *path, struct bytes line)
 	return same;
 }
 
-static int search(const char *parent, const char *suffix, struct bytes line, char **out,
-		  struct error *err)
+struct search {
+	const char *suffix;
+	struct bytes first, both; /* what it begins with; what this load's own begins with */
+	struct journal_found *out;
+};
+
+/* One entry of the folder; the path is taken over. */
+static int judge(const struct search *s, char *path, struct error *err)
+{
+	struct journal_found *f = s->out;
+	bool there = true;
+	int rc = RC_OK;
+
+	if (begins_with(path, s->both)) {
+		f->path = path;
+		f->other = true;
+		return RC_OK;
+	}
+	if (!f->alike && begins_with(path, s->first)) {
+		char *dir = mem_format("%.*s", (int)(strlen(path) - strlen(s->suffix)), path);
+		rc = io_exists(dir, &there, err);
+		mem_free(dir);
+	}
+	if (there)
+		mem_free(path);
+	else
+		f->alike = path;
+	return rc;
+}
+
+static int search(const struct search *s, const char *parent, struct error *err)
 {
 	DIR *d = opendir(parent);
 	const struct dirent *e;
-	size_t n = strlen(suffix);
+	size_t n = strlen(s->suffix);
+	int rc = RC_OK;
 
 	if (!d)
 		return error_errno(err, "cannot look into %s", parent);
-	while (!*out && (errno = 0, e = readdir(d))) {
+	while (rc == RC_OK && !s->out->path && (errno = 0, e = readdir(d))) {
 		size_t len = strlen(e->d_name);
-		if (len <= n || strcmp(e->d_name + len - n, suffix) != 0)
-			continue;
-		char *path = mem_format("%s%s", parent, e->d_name);
-		if (begins_with(path, line))
-			*out = path;
-		else
-			mem_free(path);
+		if (len > n && strcmp(e->d_name + len - n, s->suffix) == 0)
+			rc = judge(s, mem_format("%s%s", parent, e->d_name), err);
 	}
-	int rc = !*out && errno ? error_errno(err, "cannot read %s", parent) : RC_OK;
+	if (rc == RC_OK && !s->out->path && errno)
+		rc = error_errno(err, "cannot read %s", parent);
 	closedir(d);
 	return rc;
 }
 
-int journal_find(const char *path, const char *suffix, const char *first, char **out, bool *other,
-		 struct error *err)
+int journal_find(const char *path, const char *suffix, const char *first, const char *load,
+		 struct journal_found *out, struct error *err)
 {
-	struct buf line = {0};
+	struct buf lines = {0};
 	bool there = false;
 	const char *slash = strrchr(path, '/');
 	char *parent = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup("./");
 	int rc = io_exists(path, &there, err);
 
-	*out = NULL;
-	journal_line(&line, first);
-	if (rc == RC_OK && !there)
-		rc = search(parent, suffix, buf_bytes(&line), out, err);
-	*other = *out != NULL;
-	if (!*out)
-		*out = mem_strdup(path);
-	buf_release(&line);
+	*out = (struct journal_found){0};
+	journal_line(&lines, first);
+	size_t one = lines.len;
+	journal_line(&lines, load);
+	if (rc == RC_OK && !there) {
+		const struct search s = {suffix, bytes_of(lines.ptr, one), buf_bytes(&lines), out};
+		rc = search(&s, parent, err);
+	}
+	if (!out->path)
+		out->path = mem_strdup(path);
+	buf_release(&lines);
 	mem_free(parent);
 	return rc;
 }

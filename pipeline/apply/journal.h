@@ -2,6 +2,7 @@
  * journal.h - what was done of handing a load over, a line an event, on disk before what follows
  *
  *   saltmill-apply 1 MANIFEST-DIGEST CLUSTER-ID #c3d2e1f0
+ *   load 5506282 1795362625.103952771 #...   which folder it is (journal_load)
  *   0 create 1f00.. 77ab.. #...          nonces of the table's creation, before it is asked for
  *   0 created #...
  *   0 folder saltmill-9f8e7d6c5b4a3921 #...
@@ -26,6 +27,8 @@
 #include "bytes.h"
 #include "error.h"
 
+#define JOURNAL_LOAD 64
+
 struct journal {
 	int fd; /* -1: none */
 	char *path;
@@ -44,11 +47,27 @@ typedef int journal_replay(void *ctx, char *line, struct error *err);
 int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
 		 void *ctx, struct error *err);
 /*
- * Where the journal that begins with `first` is: at path, or else, when the load's folder was given
- * another name in its parent, under the name it had there.  The caller's; *other: the latter.
+ * "load INODE TIME": the load's folder, and when its manifest.json was made (its birth; its last
+ * change, where the file system knows no birth).  Equal inputs and job give another load an equal
+ * manifest: a rename keeps this line, and no other folder has it.  A folder's inode is given anew
+ * when it is removed, a birth is not.
  */
-int journal_find(const char *path, const char *suffix, const char *first, char **out, bool *other,
-		 struct error *err);
+int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err);
+/* Do two such lines tell of manifests that were made at the same time? */
+bool journal_same_time(const char *a, const char *b);
+
+struct journal_found {
+	char *path;  /* the caller's */
+	bool other;  /* it has the name that the folder had before */
+	char *alike; /* the caller's; NULL: none */
+};
+/*
+ * Where the load's journal is: at path, or else, when its folder was given another name in its
+ * parent, under the name it had there: one whose first two lines are `first` and `load`.  alike:
+ * one of an equal manifest alone, whose own folder is not there any more.
+ */
+int journal_find(const char *path, const char *suffix, const char *first, const char *load,
+		 struct journal_found *out, struct error *err);
 /* Append a line; it is on disk when this is RC_OK.  Any thread. */
 int journal_note(struct journal *j, const char *line, struct error *err);
 void journal_close(struct journal *j); /* {.fd = -1} is fine */

@@ -292,6 +292,9 @@ CALL(int, lstat, (const char *restrict path, struct stat *restrict st), (path, s
 CALL(int, fstat, (int fd, struct stat *st), (fd, st), -1)
 CALL(int, fstatat, (int dir, const char *restrict path, struct stat *restrict st, int flags),
      (dir, path, st, flags), -1)
+CALL(int, statx,
+     (int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict st),
+     (dir, path, flags, mask, st), -1)
 CALL(int, statvfs, (const char *restrict path, struct statvfs *restrict st), (path, st), -1)
 CALL(int, chmod, (const char *path, mode_t mode), (path, mode), -1)
 CALL(int, fchmod, (int fd, mode_t mode), (fd, mode), -1)

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "io.h"
@@ -186,43 +188,130 @@ static void test_files(void **state)
 	buf_release(&text);
 }
 
-/* A load that was renamed has its journal under its old name; another load's is not taken. */
+/* A load as far as its journal looks at it: a folder with a manifest. */
+static void make_load(const char *dir)
+{
+	struct error err = {0};
+	char *manifest = mem_format("%s/manifest.json", dir);
+	assert_int_equal(io_make_dir(dir, &err), 0);
+	assert_int_equal(io_write_file(manifest, bytes_str("{}"), &err), 0);
+	mem_free(manifest);
+}
+
+static void expect_found(const char *dir, const char *path, bool other, const char *alike)
+{
+	struct error err = {0};
+	struct journal_found f;
+	char load[JOURNAL_LOAD], *usual = mem_format("%s.j", dir);
+	assert_int_equal(journal_load(load, dir, &err), 0);
+	assert_int_equal(journal_find(usual, ".j", FIRST, load, &f, &err), 0);
+	assert_string_equal(f.path, path);
+	assert_int_equal(f.other, other);
+	if (alike)
+		assert_string_equal(f.alike, alike);
+	else
+		assert_null(f.alike);
+	mem_free(usual);
+	mem_free(f.path);
+	mem_free(f.alike);
+}
+
+static void begin(const char *path, const char *first, const char *load)
+{
+	struct journal j;
+	struct buf seen = {0};
+	struct error err = {0};
+	assert_int_equal(journal_open(&j, path, first, collect, &seen, &err), 0);
+	if (load)
+		assert_int_equal(journal_note(&j, load, &err), 0);
+	assert_int_equal(journal_note(&j, "finished", &err), 0);
+	journal_close(&j);
+	buf_release(&seen);
+}
+
+/*
+ * A load that was renamed has its journal under its old name.  One that was made anew of the same
+ * input does not take it, be the old folder there or not: its files would be missing.
+ */
 static void test_find(void **state)
 {
 	struct error err = {0};
-	struct journal one;
-	struct buf seen = {0};
-	char *dir, *found;
-	bool other;
+	char *dir, line[JOURNAL_LOAD];
 	(void)state;
 	assert_int_equal(io_make_temp_dir(&dir, "/tmp", "journal", &err), 0);
-	char *old = mem_format("%s/old.j", dir), *new = mem_format("%s/new.j", dir);
+	char *old = mem_format("%s/old", dir), *new = mem_format("%s/new", dir);
+	char *old_j = mem_format("%s/old.j", dir), *new_j = mem_format("%s/new.j", dir);
 	char *foreign = mem_format("%s/a.j", dir), *odd = mem_format("%s/old.j.txt", dir);
-	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
-	assert_string_equal(found, new);
-	assert_false(other);
-	mem_free(found);
-	assert_int_equal(journal_open(&one, foreign, FIRST "x", collect, &seen, &err), 0);
-	journal_close(&one);
+	char *bare = mem_format("%s/bare.j", dir);
+	make_load(old);
+	assert_int_equal(journal_load(line, old, &err), 0);
+	expect_found(old, old_j, false, NULL);
+	begin(foreign, FIRST "x", line);
+	begin(old_j, FIRST, line);
 	assert_int_equal(io_write_file(odd, bytes_str("no journal"), &err), 0);
-	assert_int_equal(journal_open(&one, old, FIRST, collect, &seen, &err), 0);
-	assert_int_equal(journal_note(&one, "0 created", &err), 0);
-	journal_close(&one);
-	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
-	assert_string_equal(found, old);
-	assert_true(other);
-	mem_free(found);
+	expect_found(old, old_j, false, NULL);
+	/* another beside it */
+	make_load(new);
+	expect_found(new, new_j, false, NULL);
+	/* and where it was */
+	assert_int_equal(io_remove_tree(old, &err), 0);
+	expect_found(new, new_j, false, old_j);
+	assert_int_equal(io_remove_tree(new, &err), 0);
+	for (unsigned i = 0; i < 8; i++) { /* inodes are given again */
+		make_load(new);
+		expect_found(new, new_j, false, old_j);
+		assert_int_equal(io_remove_tree(new, &err), 0);
+	}
+	/* renamed */
+	assert_int_equal(unlink(old_j), 0);
+	make_load(old);
+	assert_int_equal(journal_load(line, old, &err), 0);
+	begin(old_j, FIRST, line);
+	assert_int_equal(rename(old, new), 0);
+	expect_found(new, old_j, true, NULL);
 	/* one of its own name is taken, whatever is in it */
-	assert_int_equal(io_write_file(new, bytes_str("x"), &err), 0);
-	assert_int_equal(journal_find(new, ".j", FIRST, &found, &other, &err), 0);
-	assert_string_equal(found, new);
-	assert_false(other);
-	mem_free(found);
+	assert_int_equal(io_write_file(new_j, bytes_str("x"), &err), 0);
+	expect_found(new, new_j, false, NULL);
+	assert_int_equal(unlink(new_j), 0);
+	/* one that does not say whose it is */
+	assert_int_equal(unlink(old_j), 0);
+	begin(bare, FIRST, NULL);
+	expect_found(new, new_j, false, bare);
 	assert_int_equal(io_remove_tree(dir, &err), 0);
-	char *const names[] = {old, new, foreign, odd, dir};
+	char *const names[] = {old, new, old_j, new_j, foreign, odd, bare, dir};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		mem_free(names[i]);
-	buf_release(&seen);
+}
+
+/* A copy is another load, also one whose files are hard links; chmod makes none. */
+static void test_load_line(void **state)
+{
+	struct error err = {0};
+	char *dir, one[JOURNAL_LOAD], two[JOURNAL_LOAD];
+	(void)state;
+	assert_int_equal(io_make_temp_dir(&dir, "/tmp", "journal", &err), 0);
+	char *a = mem_format("%s/a", dir), *b = mem_format("%s/b", dir);
+	char *of_a = mem_format("%s/manifest.json", a), *of_b = mem_format("%s/manifest.json", b);
+	make_load(a);
+	assert_int_equal(journal_load(one, a, &err), 0);
+	assert_int_equal(chmod(a, 0700), 0);
+	assert_int_equal(journal_load(two, a, &err), 0);
+	assert_string_equal(one, two);
+	assert_true(journal_same_time(one, two));
+	make_load(b);
+	assert_int_equal(journal_load(two, b, &err), 0);
+	assert_string_not_equal(one, two);
+	assert_false(journal_same_time(one, two));
+	assert_int_equal(unlink(of_b), 0);
+	assert_int_equal(link(of_a, of_b), 0);
+	assert_int_equal(journal_load(one, a, &err), 0);
+	assert_int_equal(journal_load(two, b, &err), 0);
+	assert_string_not_equal(one, two);
+	assert_false(journal_same_time("load 7", "load"));
+	assert_int_equal(io_remove_tree(dir, &err), 0);
+	char *const names[] = {a, b, of_a, of_b, dir};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		mem_free(names[i]);
 }
 
 int main(void)
@@ -231,7 +320,7 @@ int main(void)
 		cmocka_unit_test(test_hash),	     cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_every_damage), cmocka_unit_test(test_sentence),
 		cmocka_unit_test(test_files),	     cmocka_unit_test(test_files_of_others),
-		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_find),	     cmocka_unit_test(test_load_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
