@@ -7,8 +7,8 @@
 #ifndef SALTMILL_CLOCK_H
 #define SALTMILL_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "error.h"
 
@@ -17,8 +17,8 @@ double clock_seconds(void);
 int64_t clock_ms(void);
 /* Since 1970, as the machine believes. */
 int64_t clock_wall_ms(void);
-/* ms from now, for pthread_cond_timedwait and the like. */
-struct timespec clock_deadline(int64_t ms);
+/* As pthread_cond_wait, for ms at most, however the wall clock is set meanwhile. */
+void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 void clock_sleep_ms(int64_t ms);
 /*
  * SOURCE_DATE_EPOCH, ms: a time that the user gives in place of the clock; -1: none is set.  What

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 static struct timespec now(clockid_t which)
 {
@@ -36,16 +37,17 @@ int64_t clock_wall_ms(void)
 	return in_ms(now(CLOCK_REALTIME));
 }
 
-struct timespec clock_deadline(int64_t ms)
+/* pthread_cond_timedwait waits for the wall clock: set back by an hour, for an hour longer. */
+void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 {
-	struct timespec t = now(CLOCK_REALTIME), s = span(ms);
+	struct timespec t = now(CLOCK_MONOTONIC), s = span(ms);
 	t.tv_sec += s.tv_sec;
 	t.tv_nsec += s.tv_nsec;
 	if (t.tv_nsec >= 1000000000) {
 		t.tv_sec++;
 		t.tv_nsec -= 1000000000;
 	}
-	return t;
+	pthread_cond_clockwait(c, lock, CLOCK_MONOTONIC, &t);
 }
 
 void clock_sleep_ms(int64_t ms)

@@ -21,8 +21,7 @@ static void *loop(void *arg)
 	struct ticker *t = arg;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
-		const struct timespec until = clock_deadline(t->every_ms);
-		pthread_cond_timedwait(&t->wake, &t->lock, &until);
+		clock_wait(&t->wake, &t->lock, t->every_ms);
 		if (!t->stop)
 			t->tick(t->ctx);
 	}

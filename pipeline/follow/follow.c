@@ -411,10 +411,9 @@ static int stopped(struct error *err)
 /* Until something may have come. */
 static int rest(struct follow *f, struct error *err)
 {
-	struct timespec until = clock_deadline(LOOK_MS);
 	pthread_mutex_lock(&f->lock);
 	if (!f->stop)
-		pthread_cond_timedwait(&f->wake, &f->lock, &until);
+		clock_wait(&f->wake, &f->lock, LOOK_MS);
 	bool stop = f->stop;
 	pthread_mutex_unlock(&f->lock);
 	return stop ? error_set(err, RC_STOPPED, "stopped") : stopped(err);

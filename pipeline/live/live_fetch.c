@@ -349,8 +349,7 @@ static void *work(void *arg)
 		} else if (old) {
 			renew(s, old);
 		} else {
-			struct timespec until = clock_deadline(LOOK_ROUND_MS);
-			pthread_cond_timedwait(&s->changed, &s->lock, &until);
+			clock_wait(&s->changed, &s->lock, LOOK_ROUND_MS);
 		}
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -93,8 +93,7 @@ static void *keep_touching(void *arg)
 	struct error ignored;
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
-		struct timespec next = clock_deadline(TOUCH_MS);
-		pthread_cond_timedwait(&l->ends, &l->lock, &next);
+		clock_wait(&l->ends, &l->lock, TOUCH_MS);
 		if (l->ended)
 			break;
 		pthread_mutex_unlock(&l->lock);

@@ -15,8 +15,9 @@
 #include "properties.h"
 #include "units.h"
 
-#define PAUSE_MS 200
-#define CLOSE_S	 3
+#define PAUSE_MS      200
+#define CLOSE_S	      3
+#define CLOSE_LOOK_MS 2
 
 /* --- configuration --- */
 
@@ -269,8 +270,11 @@ bool kafka_destroy_in_time(rd_kafka_t *client)
 		destroy_client(client);
 		return true;
 	}
-	const struct timespec until = clock_deadline(CLOSE_S * 1000);
-	bool ended = pthread_timedjoin_np(thread, NULL, &until) == 0;
+	/* pthread_timedjoin_np would wait for the wall clock, which may be set back */
+	int64_t end = clock_ms() + CLOSE_S * 1000;
+	bool ended;
+	while (!(ended = pthread_tryjoin_np(thread, NULL) == 0) && clock_ms() < end)
+		clock_sleep_ms(CLOSE_LOOK_MS);
 	if (!ended)
 		pthread_detach(thread);
 	return ended;

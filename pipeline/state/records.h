@@ -28,7 +28,7 @@ struct state {
 	struct state_load base;	    /* the newest load among the skipped; name NULL: none */
 	struct position *positions; /* by topic and partition */
 	size_t npositions;
-	int64_t noted_ms;
+	int64_t noted_ms; /* by clock_ms; 0: not yet */
 	bool noted_parked;
 	struct arena arena;
 };

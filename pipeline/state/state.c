@@ -299,12 +299,13 @@ void state_note(struct state *s, const struct state_note *note)
 {
 	struct error ignored;
 	bool parked = note->parked[0];
-	if (note->time_ms - s->noted_ms < 1000 && parked == s->noted_parked)
+	int64_t now = clock_ms();
+	if (s->noted_ms && now - s->noted_ms < 1000 && parked == s->noted_parked)
 		return;
 	char *path = state_path(s, "status.json");
 	note_write(path, note, &ignored);
 	mem_free(path);
-	s->noted_ms = note->time_ms;
+	s->noted_ms = now;
 	s->noted_parked = parked;
 }
 

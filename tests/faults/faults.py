@@ -411,8 +411,8 @@ __stack_chk_fail _exit abort clock_gettime dirfd dlerror dlsym exit exp explicit
 freeaddrinfo freelocale fwrite gai_strerror getaddrinfo getenv geteuid gethostname getopt_long getpid getppid gmtime_r isatty
 ioctl iswalnum_l ldexp localtime_r log madvise mallopt memchr memcmp memcpy memmem memmove memrchr memset nanosleep
 newlocale nextafterf printf pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal
-pthread_cond_timedwait pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init
-pthread_mutex_lock pthread_mutex_unlock pthread_timedjoin_np prctl putc putchar puts qsort raise sched_getaffinity setenv
+pthread_cond_clockwait pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_init
+pthread_mutex_lock pthread_mutex_unlock pthread_tryjoin_np prctl putc putchar puts qsort raise sched_getaffinity setenv
 shutdown sigaction signal snprintf sqrt strcasecmp strcat strchr strcmp strcpy strcspn strerror strftime strlen
 strcasestr strncasecmp strncmp strnlen strptime strrchr strspn strstr strtod strtod_l strtof_l strtol strtoll strtoul strtoull sysconf
 time timegm towlower_l towupper_l tzset umask unsetenv vasprintf vfprintf vsnprintf

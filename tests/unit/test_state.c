@@ -16,6 +16,7 @@
 #include "io.h"
 #include "mem.h"
 #include "state.h"
+#include "tests/unit/clock_rig.h"
 
 static const struct state_topic clicks = {"cluster", "clicks", 2};
 
@@ -486,6 +487,11 @@ static void test_note(void **state)
 	n.parked[0] = 0;
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && !back.parked[0]);
+	/* a second is one also when the wall clock was set back */
+	steady_ahead_ms += 1000;
+	n.time_ms = 6;
+	state_note(s, &n);
+	assert_true(state_noted(s, &back) && back.time_ms == 6);
 	char *path = mem_format("%s/status.json", (const char *)*state);
 	static const char old[] =
 		"{\"time_ms\":1,\"lag\":2,\"cut\":3,\"loads\":4,\"events\":5,\"rejected\":6}";

@@ -1,4 +1,4 @@
-/* UTF-8 against iconv's, what a terminal gets against bytes by hand, the clock's arithmetic. */
+/* UTF-8 against iconv's, what a terminal gets against bytes by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,6 @@
 
 #include <iconv.h>
 
-#include "clock.h"
 #include "text.h"
 
 /* Length of the first character as iconv decodes it, its code in *code; 0: it does not. */
@@ -125,22 +124,6 @@ static void quoted_within(void **state)
 	assert_string_equal(out, "0123456...");
 }
 
-static void deadlines_carry(void **state)
-{
-	(void)state;
-	for (int64_t ms = 0; ms < 5000; ms += 333) {
-		int64_t before = clock_wall_ms();
-		struct timespec t = clock_deadline(ms);
-		int64_t after = clock_wall_ms();
-		int64_t at = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-		assert_true(t.tv_nsec >= 0 && t.tv_nsec < 1000000000);
-		assert_true(at >= before + ms && at <= after + ms);
-	}
-	int64_t start = clock_ms();
-	clock_sleep_ms(20);
-	assert_true(clock_ms() - start >= 20);
-}
-
 /* Around each power of ten and of two, and all of four digits. */
 static void digits_as_printf(void **state)
 {
@@ -169,7 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_beginning),    cmocka_unit_test(terminal_obeys_nothing),
 		cmocka_unit_test(json_obeys_nothing), cmocka_unit_test(quoted_within),
-		cmocka_unit_test(deadlines_carry),    cmocka_unit_test(digits_as_printf),
+		cmocka_unit_test(digits_as_printf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
