@@ -23,7 +23,8 @@ struct rebuild {
 	size_t nwhole;
 	char **damaged; /* files in the folder */
 	size_t ndamaged;
-	bool *made; /* of state.loads: is to be written */
+	size_t nfolders; /* of what was found; behind them are those that only a mark tells of */
+	bool *made;	 /* of state.loads: is to be written */
 	struct buf *lines;
 };
 
@@ -122,7 +123,7 @@ static int add_marks(struct rebuild *r, const struct state_found *found, size_t 
 		     struct state_found **out, struct error *err)
 {
 	struct marks m;
-	size_t at = *n;
+	size_t at = r->nfolders = *n;
 	int rc = marks_read(&r->state, &m, err);
 	*out = mem_calloc(m.n + *n + 1, sizeof **out);
 	if (*n)
@@ -275,6 +276,15 @@ static int find(const struct state_found *found, size_t n, const char *name,
 	return RC_OK;
 }
 
+static void say_recorded(const struct rebuild *r, const struct state_load *l, bool by_mark)
+{
+	if (by_mark)
+		buf_printf(r->lines, "load %s was recorded from its mark, %s/handed/%s\n", l->name,
+			   r->state.dir, l->name);
+	else
+		buf_printf(r->lines, "load %s was recorded from %s\n", l->name, l->dir);
+}
+
 static int merge(struct rebuild *r, const struct state_found *found, size_t n, struct error *err)
 {
 	size_t all = r->nwhole + n, at = 0;
@@ -298,7 +308,7 @@ static int merge(struct rebuild *r, const struct state_found *found, size_t n, s
 		if (!rc)
 			rc = keep(r, &l[i], made, err);
 		if (!rc && made)
-			buf_printf(r->lines, "load %s was recorded from %s\n", l[i].name, l[i].dir);
+			say_recorded(r, &l[i], f && f >= found + r->nfolders);
 	}
 	mem_free(l);
 	return rc;

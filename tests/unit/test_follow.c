@@ -506,6 +506,11 @@ static void test_rebuild(void **state)
 	spoil(path, "loads/00000002.json");
 	assert_int_equal(state_open(&s, path, false, &err), RC_DATA);
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
+	buf_put(&lines, 0);
+	char *source =
+		mem_format("load 00000002 was recorded from its mark, %s/handed/00000002\n", path);
+	assert_non_null(strstr((const char *)lines.ptr, source));
+	mem_free(source);
 	assert_int_equal(state_open(&s, path, false, &err), 0);
 	const struct state_load *l = state_loads(s, &n);
 	assert_true(n == LOADS && l[1].handed && l[1].phase == STATE_PUBLISHED);
