@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "clock.h"
 #include "io.h"
 #include "mem.h"
 #include "pipeline/apply/journal.h"
@@ -188,11 +189,13 @@ static void test_files(void **state)
 	buf_release(&text);
 }
 
-/* A load as far as its journal looks at it: a folder with a manifest. */
+/* A load as far as its journal looks at it: a folder with a manifest.  The system's clock of files
+ * has ticks of some ms, and no two loads are made in one. */
 static void make_load(const char *dir)
 {
 	struct error err = {0};
 	char *manifest = mem_format("%s/manifest.json", dir);
+	clock_sleep_ms(20);
 	assert_int_equal(io_make_dir(dir, &err), 0);
 	assert_int_equal(io_write_file(manifest, bytes_str("{}"), &err), 0);
 	mem_free(manifest);
