@@ -143,14 +143,14 @@ static rd_kafka_resp_err_t ask_for(struct kafka *k, rd_kafka_topic_t *topic, int
 	return e;
 }
 
-/* How many partitions a topic has that the job names. */
+/* How many partitions a topic has that is named. */
 static int count_partitions(struct kafka *k, struct seen_topic *t, struct error *err)
 {
 	/* the first request: what is wrong with the connection shall show soon */
 	for (int ms = FIRST_MS;; ms = ms < REQUEST_MS ? 2 * ms : REQUEST_MS) {
 		rd_kafka_resp_err_t e = ask_for(k, t->handle, ms, &t->npartitions);
 		if (!e) {
-			silence_end(&k->silence);
+			silence_heard(&k->silence);
 			t->there = true;
 			return RC_OK;
 		}
@@ -236,7 +236,6 @@ static int match_topics(struct kafka *k, struct error *err)
 		if (!e) {
 			take_matches(k, m);
 			rd_kafka_metadata_destroy(m);
-			silence_end(&k->silence);
 			break;
 		}
 		int rc = kafka_wait_or_fail(k, e, "cannot look which topics there are", err);
@@ -265,6 +264,7 @@ static int find_topics(struct kafka *k, bool again, struct error *err)
 			rc = count_partitions(k, &k->topics[i], err);
 	if (rc)
 		return rc;
+	silence_end(&k->silence);
 	k->topics_at = now;
 	k->topic_known = true;
 	return RC_OK;

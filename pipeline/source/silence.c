@@ -45,14 +45,19 @@ void silence_begin(struct silence *s, uint64_t patience_s)
 	say(s, text);
 }
 
-void silence_end(struct silence *s)
+void silence_heard(struct silence *s)
 {
 	s->answered = true;
-	s->refused_since = 0;
 	if (s->since == 0)
 		return;
 	s->since = 0;
 	say(s, "the brokers answer again");
+}
+
+void silence_end(struct silence *s)
+{
+	s->refused_since = 0;
+	silence_heard(s);
 }
 
 static bool says(const char *reason, const char *const *words, size_t n)

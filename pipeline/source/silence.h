@@ -21,8 +21,10 @@ struct silence {
 
 /* No answer: says it at once and then every 30 s, and until when that goes on. */
 void silence_begin(struct silence *s, uint64_t patience_s);
-/* An answer. */
+/* What was waited for has come. */
 void silence_end(struct silence *s);
+/* Some broker answers, which tells nothing of another one that refuses us. */
+void silence_heard(struct silence *s);
 /* A complaint of librdkafka's; login: that one failed. */
 void silence_complaint(struct silence *s, const char *reason, bool login);
 /*

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
+#include "pipeline/source/kafka_client.h"
 #include "tests/unit/kafka_rig.h"
 
 /* A fetch that fails, and one that comes from a leader that is none: the same events. */
@@ -77,6 +79,38 @@ static void test_broker_away(void **state)
 	c->job.kafka.patience_s = DURATION_FOREVER;
 	s = read_ranges(c, k, r, PARTITIONS);
 	assert_int_equal(s->rc, RC_STOPPED);
+	seen_free(s);
+	kafka_close(k);
+}
+
+/*
+ * One broker refuses us for longer than any start takes, another one answers: that the topic is
+ * there, which is asked while nothing comes, is no end of it; a message is.
+ */
+static void test_one_broker_refuses(void **state)
+{
+	struct cluster *c = *state;
+	struct offset_range r[PARTITIONS];
+	struct error err;
+	need(c, "$offset");
+	c->job.kafka.format = KAFKA_RAW;
+	produce(c, 0, NULL, "v");
+	produced(c);
+	struct kafka *k = open_client(c);
+	whole(k, r);
+	silence_complaint(&k->silence, "Disconnected", false);
+	k->silence.refused_since = clock_seconds() - 61;
+	assert_int_equal(kafka_still_there(k, NULL, &err), 0);
+	assert_int_equal(kafka_check_patience(k, &err), RC_IO);
+	assert_non_null(strstr(err.msg, "refuse us"));
+	/* that none answers is another matter */
+	k->silence.refused_since = 0;
+	silence_begin(&k->silence, DURATION_FOREVER);
+	assert_int_equal(kafka_still_there(k, NULL, &err), 0);
+	assert_non_null(strstr(c->said, "the brokers answer again"));
+	k->silence.refused_since = clock_seconds();
+	struct seen *s = read_ranges(c, k, r, PARTITIONS);
+	assert_true(s->rc == 0 && s->counts.events == 1 && k->silence.refused_since == 0);
 	seen_free(s);
 	kafka_close(k);
 }
@@ -197,8 +231,8 @@ static void test_coordinator_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_passing_errors), TEST(test_broker_away),	 TEST(test_refusals),
-		TEST(test_group),	   TEST(test_coordinator_moved),
+		TEST(test_passing_errors), TEST(test_broker_away), TEST(test_one_broker_refuses),
+		TEST(test_refusals),	   TEST(test_group),	   TEST(test_coordinator_moved),
 	};
 	return RUN_ON_MOCK(tests);
 }
