@@ -29,8 +29,7 @@ struct ingest {
 	const char *state_dir;
 	char cluster[64];
 	bool looks; /* nothing is to be written */
-	/* topics of the state that are not there, or not the job's, any more, and were said to be
-	 */
+	/* topics with positions, said to be not there, or not the job's, any more */
 	const char **gone;
 	size_t ngone, nmissing; /* the job's that are not there, of them */
 	/* what can be loaded now: from the position to the end, by topic and partition */

@@ -46,10 +46,10 @@ void kafka_stop_by(struct kafka *k, const atomic_int *flag);
 void kafka_patience(struct kafka *k, uint64_t seconds);
 
 /*
- * The job's topics were there in an earlier run: should one not be any more, that is no mistake in
- * the job.
+ * A topic of the job's was there in an earlier run, with so many partitions: should it, or should
+ * one of several topics that had that many, not be there any more, that is no mistake in the job.
  */
-void kafka_topic_is_known(struct kafka *k);
+void kafka_topic_is_known(struct kafka *k, int32_t npartitions);
 
 /* A partition as the broker has it: offsets low..high-1; high is where open transactions begin. */
 struct kafka_partition {

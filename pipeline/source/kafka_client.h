@@ -34,7 +34,7 @@ struct kafka {
 	struct arena names;  /* of topics that a pattern has */
 	double topics_at;    /* several were looked at; 0: not yet */
 	bool topic_known;    /* it was there, once */
-	bool numbers_known;  /* of several topics: each of the wanted partitions was there, once */
+	int32_t most_known;  /* partitions that one of the topics had, once */
 	uint64_t patience_s; /* where the job does not say */
 	/* waiting for brokers */
 	struct silence silence;

@@ -43,9 +43,10 @@ static int wait_for_topic(struct kafka *k, rd_kafka_resp_err_t e, const char *to
 	return kafka_wait_or_fail(k, e, what, err);
 }
 
-void kafka_topic_is_known(struct kafka *k)
+void kafka_topic_is_known(struct kafka *k, int32_t npartitions)
 {
 	k->topic_known = true;
+	k->most_known = npartitions > k->most_known ? npartitions : k->most_known;
 }
 
 /*
@@ -289,17 +290,17 @@ static int check_wanted(struct kafka *k, const int32_t *wanted, size_t n,
 			const struct kafka_topic *t, struct error *err)
 {
 	const struct kafka_source *s = &k->job->kafka;
-	int32_t most = 0;
+	int32_t most = s->topic ? 0 : k->most_known;
 	for (size_t i = 0; i < t->ntopics; i++)
 		most = t->topics[i].npartitions > most ? t->topics[i].npartitions : most;
-	for (size_t i = 0; i < n && !k->numbers_known; i++)
+	k->most_known = most;
+	for (size_t i = 0; i < n; i++)
 		if (wanted[i] >= most)
 			return error_set(err, RC_CONFIG,
 					 "%s:%u:%u: topic %s has the partitions 0 to %d, found %d "
 					 "in `partitions`",
 					 k->job->path, s->pos.line, s->pos.column, kafka_name(s),
 					 most - 1, wanted[i]);
-	k->numbers_known = !s->topic;
 	return RC_OK;
 }
 

@@ -216,7 +216,7 @@ static void recall_topics(const struct ingest *in)
 	const struct state_topics *t = in->state ? state_topics(in->state) : NULL;
 	for (size_t i = 0; t && i < t->n; i++)
 		if (kafka_has_topic(&in->job->kafka, t->item[i].topic))
-			kafka_topic_is_known(in->client);
+			kafka_topic_is_known(in->client, t->item[i].npartitions);
 }
 
 /* A group's notes are all that tells a state from its copy. */

@@ -30,7 +30,7 @@ int new_partitions(struct shared *shared, struct kafka *client, const struct job
 	char text[300];
 	struct kafka_topic t;
 	if (shared->topic.topic && strcmp(shared->topic.topic, job->kafka.topic) == 0)
-		kafka_topic_is_known(client);
+		kafka_topic_is_known(client, shared->topic.npartitions);
 	int rc = kafka_look_at(client, NULL, 0, &t, err);
 	if (rc)
 		return rc;

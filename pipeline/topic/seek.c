@@ -53,7 +53,7 @@ static int ask(const struct job *job, struct answer *a, struct error *err)
 	if (rc)
 		return rc;
 	kafka_patience(a->client, PATIENCE_S);
-	kafka_topic_is_known(a->client);
+	kafka_topic_is_known(a->client, 0); /* it looks at all partitions */
 	rc = kafka_look_at(a->client, NULL, 0, &a->topic, err);
 	a->given = !rc;
 	return rc;

@@ -74,7 +74,8 @@ static int look_for_gone(struct ingest *in, const struct kafka_topic *t, struct 
 		const char *name = of->item[i].topic;
 		size_t at = find_gone(in, name);
 		bool there = is_there(t, name), said = at < in->ngone;
-		if (!there && !said)
+		/* of one that none of our partitions is of nothing can be lost */
+		if (!there && !said && state_has_topic(in->state, name))
 			rc = say_gone(in, name, err);
 		if (!there || !said)
 			continue;

@@ -386,6 +386,44 @@ static void test_later_topics_are_claimed(void **state)
 	job_release(&job);
 }
 
+/*
+ * Of three topics that a pattern has, two go away: the one that alone had a partition of the job's
+ * numbers, and one that had none of them.  The job is no mistake by that, and only the first is a
+ * loss.
+ */
+static void test_topics_that_go(void **state)
+{
+	struct cluster *c = *state;
+	struct job job;
+	struct load_result r;
+	struct error err;
+	rd_kafka_mock_topic_create(c->mock, "events.large", 5, 1);
+	rd_kafka_mock_topic_create(c->mock, "events.small", 1, 1);
+	open_job_of(&job, c, "pattern: 'events.*', partitions: [1, 4]");
+	produce_some(c, 1, 0, 30);
+	load_all(c, &job, "one", 30);
+	for (int i = 0; i < 2; i++) {
+		c->said[0] = 0;
+		produce_some(c, 1, 30 + i, 31 + i);
+		if (load_topic(c, &job, i ? "three" : "two", 0, &r, &err))
+			fail_msg("%s", err.msg);
+		assert_int_equal(r.manifest.read, 1);
+		load_result_release(&r);
+		assert_null(strstr(c->said, "events.small"));
+		assert_int_equal(strstr(c->said, "events.large is not there any more") != NULL, i);
+		rd_kafka_mock_topic_set_error(c->mock, "events.large",
+					      RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+		rd_kafka_mock_topic_set_error(c->mock, "events.small",
+					      RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	}
+	/* a number that no topic ever had is one */
+	job_release(&job);
+	open_job_of(&job, c, "pattern: 'events.*', partitions: [1, 5]");
+	assert_int_equal(load_topic(c, &job, "four", 0, &r, &err), RC_CONFIG);
+	assert_non_null(strstr(err.msg, "has the partitions 0 to 4, found 5"));
+	job_release(&job);
+}
+
 /* A manifest that says of no topic which one it is cannot tell a state. */
 static void test_rebuild_from_no_topic(void **state)
 {
@@ -430,6 +468,7 @@ int main(void)
 		ON_TOPIC(test_recorded_by_either_name),
 		ON_TOPIC(test_seek_of_a_pattern),
 		ON_TOPIC(test_later_topics_are_claimed),
+		ON_TOPIC(test_topics_that_go),
 		ON_TOPIC(test_rebuild_from_no_topic),
 	};
 	return RUN_ON_MOCK(tests);
