@@ -197,6 +197,8 @@ static int replay(void *ctx, char *line, struct error *err)
 
 	if (strcmp(line, "finished") == 0) {
 		a->finished = true;
+	} else if (strcmp(line, "parts") == 0) {
+		a->cut_begun = true;
 	} else if (strncmp(line, "load ", 5) == 0) {
 		mem_free(a->load);
 		a->load = mem_strdup(line);
@@ -428,6 +430,7 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 	struct applying a = {.opt = opt,
 			     .result = out,
 			     .journal = {.fd = -1},
+			     .cut_lock = PTHREAD_MUTEX_INITIALIZER,
 			     .said_ms = clock_ms()};
 
 	*out = (struct apply_result){0};

@@ -51,6 +51,8 @@ struct applying {
 		*folder; /* where files wait, and the load's own folder there; NULL: not yet */
 	char *load;	 /* journal_load's line, as the journal has it; NULL: not yet */
 	bool finished;
+	bool cut_begun; /* the folder of parts is ours */
+	pthread_mutex_t cut_lock;
 	struct applied *tables;
 	size_t ntables;
 	struct apply_result *result;
@@ -105,8 +107,8 @@ char *region_folder(const char *staging, const char *below, const char *table, s
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
 		   struct buf *words, struct error *err);
 int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err);
-/* The parts are not needed any more. */
-int cut_forget(const struct applying *a, struct error *err);
+/* The parts are not needed any more: remove their folder, if there was a cut. */
+int cut_forget(struct applying *a, struct error *err);
 
 /* live_cells.c: each cell of the files beside the live ones, by scans in parallel. */
 int table_prove(struct applied *t, struct error *err);

@@ -4,10 +4,13 @@
  * The parts have the cells as they are, each once, and are written as the file was.  They wait
  * beside the journal, named as all files of a load are, by the digest of their bytes:
  *
- *   JOURNAL-parts/9f8e7d6c5b4a39210123456789abcdef
+ *   JOURNAL.saltmill-parts/9f8e7d6c5b4a39210123456789abcdef
+ *
+ * That folder is noted before it is made, and was not there before: what is in it is ours.
  *
  * In the journal a part is FIRST:LAST:CELLS:BYTES:DIGEST, the rows and the digest in hex.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,11 +24,13 @@
 #include "pool.h"
 #include "text.h"
 
-#define LOOK_CELLS 65536 /* how often it is looked whether to stop */
+#define CUT_TEMP     ".cut-" /* and table, file and part */
+#define DIGEST_CHARS 32
+#define LOOK_CELLS   65536 /* how often it is looked whether to stop */
 
 static char *parts_dir(const struct applying *a)
 {
-	return mem_format("%s-parts", a->journal.path);
+	return mem_format("%s.saltmill-parts", a->journal.path);
 }
 
 struct cutting {
@@ -66,7 +71,8 @@ static void describe(struct cutting *c)
 static int part_begin(struct cutting *c, struct error *err)
 {
 	mem_free(c->temp);
-	c->temp = mem_format("%s/.cut-%zu-%zu-%u", c->dir, c->table->index, c->file, c->nparts);
+	c->temp = mem_format("%s/" CUT_TEMP "%zu-%zu-%u", c->dir, c->table->index, c->file,
+			     c->nparts);
 	unlink(c->temp); /* of a run that died */
 	return hfile_writer_new(&c->out, c->temp, &c->opt, err);
 }
@@ -150,12 +156,37 @@ static int cut_cells(struct cutting *c, struct error *err)
 	return rc;
 }
 
+/* Somebody's folder of that name is left alone. */
+static int note_dir(struct applying *a, const char *dir, struct error *err)
+{
+	bool there;
+	int rc = io_exists(dir, &there, err);
+
+	if (rc == RC_OK && there)
+		rc = error_set(err, RC_CONFIG,
+			       "%s is there, and not of this load: files that are cut again would "
+			       "wait there; move it away, or --journal names another place",
+			       dir);
+	if (rc == RC_OK)
+		rc = applying_note(a, err, "parts");
+	a->cut_begun = rc == RC_OK;
+	return rc;
+}
+
 static int make_dir(const struct cutting *c, struct error *err)
 {
-	/* several files are cut at once */
-	if (mkdir(c->dir, 0777) < 0 && errno != EEXIST)
-		return error_errno(err, "cannot make %s", c->dir);
-	return io_sync_parent(c->dir, err);
+	struct applying *a = c->table->run;
+	int rc = RC_OK;
+
+	pthread_mutex_lock(&a->cut_lock); /* several files are cut at once */
+	if (!a->cut_begun)
+		rc = note_dir(a, c->dir, err);
+	if (rc == RC_OK && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
+		rc = error_errno(err, "cannot make %s", c->dir);
+	if (rc == RC_OK)
+		rc = io_sync_parent(c->dir, err);
+	pthread_mutex_unlock(&a->cut_lock);
+	return rc;
 }
 
 static void say_cut(const struct cutting *c, const struct hand_file *f)
@@ -261,11 +292,53 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	return RC_OK;
 }
 
-int cut_forget(const struct applying *a, struct error *err)
+/* Also parts of a run that died before the journal named them. */
+static bool is_ours(const char *name)
 {
-	char *dir = parts_dir(a);
-	int rc = io_remove_tree(dir, err);
+	return strncmp(name, CUT_TEMP, sizeof CUT_TEMP - 1) == 0 ||
+	       (strlen(name) == DIGEST_CHARS && strspn(name, "0123456789abcdef") == DIGEST_CHARS);
+}
 
+static int remove_ours(const char *path, DIR *d, bool *others, struct error *err)
+{
+	const struct dirent *e;
+
+	while ((errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (!is_ours(e->d_name))
+			*others = true;
+		else if (unlinkat(dirfd(d), e->d_name, 0) < 0)
+			return error_errno(err, "cannot remove %s/%s", path, e->d_name);
+	}
+	return errno ? error_errno(err, "cannot read %s", path) : RC_OK;
+}
+
+/* A folder with anything else in it stays; one that is not there is fine. */
+static int remove_parts(const char *dir, bool *others, struct error *err)
+{
+	DIR *d = opendir(dir);
+
+	*others = false;
+	if (!d)
+		return errno == ENOENT ? RC_OK : error_errno(err, "cannot look into %s", dir);
+	int rc = remove_ours(dir, d, others, err);
+	closedir(d);
+	if (rc == RC_OK && !*others && rmdir(dir) < 0)
+		rc = error_errno(err, "cannot remove %s", dir);
+	return rc;
+}
+
+int cut_forget(struct applying *a, struct error *err)
+{
+	bool others;
+
+	if (!a->cut_begun)
+		return RC_OK;
+	char *dir = parts_dir(a);
+	int rc = remove_parts(dir, &others, err);
+	if (rc == RC_OK && others)
+		applying_warn(a, "%s is left: there is something in it that is not of apply", dir);
 	mem_free(dir);
 	return rc;
 }

@@ -12,6 +12,7 @@
  *   0 back 17 18 #...                    behind it: it has ended, and these are not in
  *   0 done 17 18 #...                    or: they are in the table
  *   0 aside 19 #...                      before it is renamed where no call finds it
+ *   parts #...                           before the folder of cut files is made
  *   0 cut 19 24 61:6b:900:7468:68a5.. 6d:7a:124:1022:9b52.. #...   its parts are files 24 and 25
  *   0 cleaned #...
  *   finished #...

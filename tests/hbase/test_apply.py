@@ -241,7 +241,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
         assert died.returncode == -9, (step, died.stderr)
         if step == "before-cut":
             assert "it is cut again there, into 2 files of the same 1024 cells" in died.stderr
-    parts = tmp_path / "out.saltmill-apply-parts"
+    parts = tmp_path / "out.saltmill-apply.saltmill-parts"
     (table,) = [t for t in on_hdfs.manifest["tables"] if t["name"] == "others:events"]
     check_parts(on_hdfs, parts, [f for f in table["files"] if f["region"] == 1])
     tables = {t["name"]: t for t in on_hdfs.done("--create", "--check")["tables"]}
