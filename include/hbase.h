@@ -69,8 +69,10 @@ const char *hbase_user(const struct hbase *h);
  */
 int hbase_describe(struct hbase *h, const char *table, struct description *out, struct arena *a,
 		   bool *exists, struct hbase_failure *why, struct error *err);
-int hbase_enabled(struct hbase *h, const char *table, bool *enabled, struct hbase_failure *why,
-		  struct error *err);
+/* TableState.State */
+enum hbase_table_state { TABLE_ENABLED, TABLE_DISABLED, TABLE_DISABLING, TABLE_ENABLING };
+int hbase_table_state(struct hbase *h, const char *table, enum hbase_table_state *out,
+		      struct hbase_failure *why, struct error *err);
 int hbase_create_namespace(struct hbase *h, const char *name, struct hbase_failure *why,
 			   struct error *err);
 /*

@@ -1,7 +1,7 @@
 /*
  * precheck.h - a cluster looked at before it is given anything: what would not go well, and its fix
  *
- *   hbase_status, precheck_cluster, precheck_table..., hbase_status_release
+ *   precheck_wait, precheck_cluster, precheck_table..., hbase_status_release
  */
 #ifndef SALTMILL_PRECHECK_H
 #define SALTMILL_PRECHECK_H
@@ -47,15 +47,24 @@ struct precheck {
 	void *ctx;
 };
 /*
- * Version, servers, and their clocks beside now_ms, that of this machine.  RC_CONFIG: nothing can
- * be done with it; RC_IO: not now.
+ * The status once it has a region server, waiting as hbase_retry does: to a master that was just
+ * started they report after a while.  RC_IO: none came.  Release *out whatever the result.
+ */
+int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err);
+/* RC_IO, TROUBLE_BUSY: it has none. */
+int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err);
+/*
+ * Version, and the servers' clocks beside now_ms, that of this machine when the status came.
+ * RC_CONFIG: nothing can be done with it.
  */
 int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err);
 /* A table that is there: regions that are nowhere at the moment. */
 void precheck_table(const struct precheck *p, const struct hbase_status *s, const char *table,
 		    int64_t now_ms);
-/* Is it enabled?  RC_CONFIG: no. */
+/* Is it enabled?  RC_CONFIG: no; RC_IO, TROUBLE_BUSY: it will be. */
+int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
+		   struct error *err);
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,
 		     struct error *err);
 

@@ -109,6 +109,9 @@ int table_look(struct applied *t, struct error *err)
 				 "table %s is not as the load wants it: %s%s; --alter changes that",
 				 t->result->name, t->result->differences[0],
 				 d.count > 1 ? ", and more (--dry-run lists all)" : "");
+	/* what the process before this one asked for may be going on: create() waits for its end */
+	if (t->create_noted && !t->created)
+		return RC_OK;
 	rc = check_enabled(t, err);
 	if (rc)
 		return rc;
@@ -245,6 +248,8 @@ static int create(struct applied *t, struct error *err)
 		rc = error_set(err, RC_CONFIG,
 			       "table %s was created, but not as the load wants it: %s",
 			       t->result->name, t->result->differences[0]);
+	if (rc == RC_OK) /* somebody else's creation is not waited for */
+		rc = check_enabled(t, err);
 	if (rc == RC_OK)
 		rc = applying_note(t->run, err, "%zu created", t->index);
 	t->created = rc == RC_OK;

@@ -42,16 +42,8 @@ static void warn(void *ctx, const char *sentence)
 int look_at_cluster(struct applying *a, struct error *err)
 {
 	const struct precheck p = {warn, a};
-	struct hbase_failure why;
-	unsigned attempt = 0;
-	int rc;
+	int rc = precheck_wait(a->hbase, &a->status, err);
 
-	for (;;) {
-		rc = hbase_status(a->hbase, &a->status, &why, err);
-		if (rc == RC_OK || !hbase_retry(&why, &attempt, err))
-			break;
-		hbase_status_release(&a->status);
-	}
 	return rc ? rc : precheck_cluster(&p, &a->status, clock_wall_ms(), err);
 }
 

@@ -274,14 +274,18 @@ int decode_table(struct bytes message, struct description *out, struct arena *a,
 	return rc || !*exists ? rc : take_schema(f.bytes, out, a, err);
 }
 
-int decode_enabled(struct bytes message, bool *enabled, struct error *err)
+int decode_table_state(struct bytes message, enum hbase_table_state *out, struct error *err)
 {
 	struct bytes state;
 	uint64_t v = 0;
 	int rc = decode_bytes(message, &state, err);
 	if (rc == RC_OK)
 		rc = decode_number(state, &v, err);
-	*enabled = rc == RC_OK && v == 0;
+	if (rc == RC_OK && v > TABLE_ENABLING)
+		rc = error_set(err, RC_DATA, "found table state %llu, expected up to %d",
+			       (unsigned long long)v, TABLE_ENABLING);
+	if (rc == RC_OK)
+		*out = (enum hbase_table_state)v;
 	return rc;
 }
 

@@ -35,7 +35,7 @@ int decode_region_info(struct bytes message, struct region_info *out, struct err
 int decode_table(struct bytes message, struct description *out, struct arena *a, bool *exists,
 		 struct error *err);
 /* GetTableStateResponse. */
-int decode_enabled(struct bytes message, bool *enabled, struct error *err);
+int decode_table_state(struct bytes message, enum hbase_table_state *out, struct error *err);
 
 enum procedure_state { PROCEDURE_NOT_FOUND, PROCEDURE_RUNNING, PROCEDURE_FINISHED };
 /* GetProcedureResultResponse; one that failed is RC_IO, by exception_tell. */

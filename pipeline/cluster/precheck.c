@@ -67,6 +67,30 @@ static void check_clock(const struct precheck *p, const struct hbase_server *s, 
 		    s->place.host, s->place.port, (double)-ahead / 1e3);
 }
 
+int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err)
+{
+	if (s->nservers)
+		return RC_OK;
+	why->trouble = TROUBLE_BUSY;
+	return error_set(err, RC_IO,
+			 "the cluster has no live region server: start them, then again");
+}
+
+int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+
+	for (;;) {
+		int rc = hbase_status(h, out, &why, err);
+		if (rc == RC_OK)
+			rc = precheck_servers(out, &why, err);
+		if (rc == RC_OK || !hbase_retry(&why, &attempt, err))
+			return rc;
+		hbase_status_release(out);
+	}
+}
+
 int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err)
 {
@@ -74,9 +98,6 @@ int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int
 
 	if (rc)
 		return rc;
-	if (s->nservers == 0)
-		return error_set(err, RC_IO,
-				 "the cluster has no live region server: start them, then again");
 	if (s->dead)
 		say(p,
 		    "%zu region server%s of the cluster %s dead: regions may be without a server "
@@ -112,15 +133,28 @@ void precheck_table(const struct precheck *p, const struct hbase_status *s, cons
 		    now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
 }
 
+int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
+		   struct error *err)
+{
+	why->trouble = TROUBLE_NONE;
+	switch (state) {
+	case TABLE_ENABLED: return RC_OK;
+	case TABLE_ENABLING:
+		why->trouble = TROUBLE_BUSY;
+		return error_set(err, RC_IO, "table %s is being enabled, or created", table);
+	default:
+		why->trouble = TROUBLE_REFUSED;
+		return error_set(err, RC_CONFIG, "table %s is %s: enable '%s' in the HBase shell",
+				 table, state == TABLE_DISABLED ? "disabled" : "being disabled",
+				 table);
+	}
+}
+
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,
 		     struct error *err)
 {
-	bool enabled = false;
-	int rc = hbase_enabled(h, table, &enabled, why, err);
+	enum hbase_table_state state;
+	int rc = hbase_table_state(h, table, &state, why, err);
 
-	if (rc || enabled)
-		return rc;
-	why->trouble = TROUBLE_REFUSED;
-	return error_set(err, RC_CONFIG, "table %s is disabled: enable '%s' in the HBase shell",
-			 table, table);
+	return rc ? rc : precheck_state(table, state, why, err);
 }

@@ -94,8 +94,8 @@ int hbase_describe(struct hbase *h, const char *table, struct description *out, 
 	return rc;
 }
 
-int hbase_enabled(struct hbase *h, const char *table, bool *enabled, struct hbase_failure *why,
-		  struct error *err)
+int hbase_table_state(struct hbase *h, const char *table, enum hbase_table_state *out,
+		      struct hbase_failure *why, struct error *err)
 {
 	struct buf b = {0};
 	struct rpc_answer answer;
@@ -105,7 +105,7 @@ int hbase_enabled(struct hbase *h, const char *table, bool *enabled, struct hbas
 	buf_release(&b);
 	if (rc)
 		return rc;
-	rc = judged(decode_enabled(answer.message, enabled, err), why);
+	rc = judged(decode_table_state(answer.message, out, err), why);
 	rpc_answer_release(&answer);
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "description.h"
 #include "mem.h"
+#include "precheck.h"
 #include "scan_desk.h"
 #include "text.h"
 
@@ -11,7 +12,7 @@
 #define ROWS_MOST    4
 
 static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
-		    bool *exists, bool *enabled, struct error *err)
+		    bool *exists, struct error *err)
 {
 	const char *table = d->table->schema.name;
 	struct hbase_failure why;
@@ -20,7 +21,7 @@ static int describe(const struct scan_desk *d, struct description *out, struct a
 	do {
 		rc = hbase_describe(d->hbase, table, out, a, exists, &why, err);
 		if (rc == RC_OK && *exists)
-			rc = hbase_enabled(d->hbase, table, enabled, &why, err);
+			rc = precheck_enabled(d->hbase, table, &why, err);
 	} while (rc && hbase_retry(&why, &attempt, err));
 	return rc;
 }
@@ -67,14 +68,10 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 	const char *table = d->table->schema.name;
 	struct arena a = {0};
 	struct description have;
-	bool exists = false, enabled = false;
-	int rc = describe(d, &have, &a, &exists, &enabled, err);
+	bool exists = false;
+	int rc = describe(d, &have, &a, &exists, err);
 	if (rc == RC_OK && !exists)
 		rc = error_set(err, RC_CONFIG, "the cluster has no table %s", table);
-	else if (rc == RC_OK && !enabled)
-		rc = error_set(err, RC_CONFIG,
-			       "table %s is disabled: enable '%s' in the HBase shell", table,
-			       table);
 	if (rc == RC_OK)
 		rc = check_families(d, &have, err);
 	if (rc == RC_OK)

@@ -108,13 +108,9 @@ static int look_at_cluster(const struct existing_regions *l, const struct job *j
 {
 	const struct precheck p = {l->say, l->say_ctx};
 	struct hbase_status status;
-	struct hbase_failure why;
-	unsigned attempt = 0;
-	int64_t now = clock_wall_ms();
-	int rc;
+	int rc = precheck_wait(h, &status, err);
+	int64_t now = clock_wall_ms(); /* behind the wait: it may take minutes */
 
-	while ((rc = hbase_status(h, &status, &why, err)) && hbase_retry(&why, &attempt, err))
-		hbase_status_release(&status);
 	if (rc == RC_OK)
 		rc = precheck_cluster(&p, &status, now, err);
 	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++)

@@ -72,6 +72,7 @@ static void read_message(unsigned kind, struct bytes m)
 	struct arena a = {0};
 	struct bytes text;
 	enum procedure_state state;
+	enum hbase_table_state table;
 	uint64_t number;
 	bool yes;
 
@@ -82,7 +83,7 @@ static void read_message(unsigned kind, struct bytes m)
 	case 4: expect_sentence(decode_meta_place(m, &at, &err), &err); break;
 	case 5: expect_sentence(decode_region_info(m, &info, &err), &err); break;
 	case 6: expect_sentence(decode_table(m, &d, &a, &yes, &err), &err); break;
-	case 7: expect_sentence(decode_enabled(m, &yes, &err), &err); break;
+	case 7: expect_sentence(decode_table_state(m, &table, &err), &err); break;
 	case 8: expect_said(decode_procedure(m, &state, &why, &err), &err); break;
 	case 9: expect_sentence(decode_scan(m, &scan, &err), &err); break;
 	case 10: expect_said(exception_read(m, &why, &err), &err); break;

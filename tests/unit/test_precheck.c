@@ -124,17 +124,66 @@ static void test_sentences(void **state)
 	s.version = "4.0.0-SNAPSHOT";
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
 	assert_non_null(strstr(said, "of which nothing is known here"));
-	s.nservers = 0; /* as while they restart */
-	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_IO);
 	hbase_status_release(&s);
+}
+
+/* As a master tells that was just started: it is asked again. */
+static void test_no_servers(void **state)
+{
+	struct hbase_status s = read_status();
+	struct hbase_failure why = {0};
+	struct error err = {0};
+	(void)state;
+	assert_int_equal(precheck_servers(&s, &why, &err), RC_OK);
+	assert_int_equal(why.trouble, TROUBLE_NONE);
+	s.nservers = 0;
+	assert_int_equal(precheck_servers(&s, &why, &err), RC_IO);
+	assert_int_equal(why.trouble, TROUBLE_BUSY);
+	assert_string_equal(err.msg,
+			    "the cluster has no live region server: start them, then again");
+	hbase_status_release(&s);
+}
+
+/* GetTableStateResponse {table_state {state}}: ENABLED, DISABLED, DISABLING, ENABLING. */
+static void test_table_states(void **state)
+{
+	static const struct {
+		const char *message;
+		int rc;
+		enum hbase_trouble trouble;
+		const char *says;
+	} cases[] = {{"0a020800", RC_OK, TROUBLE_NONE, ""},
+		     {"0a020801", RC_CONFIG, TROUBLE_REFUSED,
+		      "table t is disabled: enable 't' in the HBase shell"},
+		     {"0a020802", RC_CONFIG, TROUBLE_REFUSED,
+		      "table t is being disabled: enable 't' in the HBase shell"},
+		     {"0a020803", RC_IO, TROUBLE_BUSY, "table t is being enabled, or created"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf b = unhex(cases[i].message);
+		enum hbase_table_state found;
+		struct hbase_failure why = {0};
+		struct error err = {0};
+		assert_int_equal(decode_table_state(buf_bytes(&b), &found, &err), RC_OK);
+		assert_int_equal(precheck_state("t", found, &why, &err), cases[i].rc);
+		assert_int_equal(why.trouble, cases[i].trouble);
+		assert_string_equal(err.msg, cases[i].says);
+		buf_release(&b);
+	}
+	struct buf b = unhex("0a020804");
+	enum hbase_table_state found;
+	struct error err = {0};
+	assert_int_equal(decode_table_state(buf_bytes(&b), &found, &err), RC_DATA);
+	assert_string_equal(err.msg, "found table state 4, expected up to 3");
+	buf_release(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),
-		cmocka_unit_test(test_cut_messages),
-		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_decode),	     cmocka_unit_test(test_cut_messages),
+		cmocka_unit_test(test_sentences),    cmocka_unit_test(test_no_servers),
+		cmocka_unit_test(test_table_states),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,7 +252,7 @@ static void test_procedure_answers(void **state)
 	struct bytes message;
 	enum procedure_state now;
 	uint64_t id;
-	bool enabled;
+	enum hbase_table_state table = TABLE_ENABLING;
 	struct hbase_failure why = {0};
 	struct error err = {0};
 	(void)state;
@@ -274,8 +274,8 @@ static void test_procedure_answers(void **state)
 	buf_release(&frame);
 	assert_int_equal(answer_of(&frame, 12, "0000000802080c040a020800", &message, &why, &err),
 			 0);
-	assert_int_equal(decode_enabled(message, &enabled, &err), 0);
-	assert_true(enabled);
+	assert_int_equal(decode_table_state(message, &table, &err), 0);
+	assert_int_equal(table, TABLE_ENABLED);
 	buf_release(&frame);
 }
 
