@@ -215,6 +215,7 @@ struct reading {
 	uint32_t id; /* of the schema that a message names */
 	struct avro_names *names;
 	struct read_before {
+		const char *name; /* "": not said */
 		const char *subject;
 		json_int_t version;
 	} * before;
@@ -224,10 +225,16 @@ struct reading {
 static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
 		       struct error *err);
 
-static bool is_read(const struct reading *w, const char *subject, json_int_t version)
+/*
+ * Of two that are referred to by one name the first counts, whatever their versions: a type has one
+ * meaning in a schema, and so do Confluent's own serializers find it (schema-registry,
+ * AbstractSchemaProvider.resolveReferences).
+ */
+static bool is_read(const struct reading *w, const struct read_before *r)
 {
-	for (size_t i = 0; i < w->nbefore; i++)
-		if (w->before[i].version == version && strcmp(w->before[i].subject, subject) == 0)
+	for (const struct read_before *b = w->before; b < w->before + w->nbefore; b++)
+		if ((*r->name && strcmp(b->name, r->name) == 0) ||
+		    (b->version == r->version && strcmp(b->subject, r->subject) == 0))
 			return true;
 	return false;
 }
@@ -259,21 +266,25 @@ static json_t *ask_for_version(struct reading *w, const char *subject, json_int_
 
 static int read_reference(struct reading *w, json_t *reference, struct error *err)
 {
+	const char *name = json_string_value(json_object_get(reference, "name"));
 	const char *subject = json_string_value(json_object_get(reference, "subject"));
-	json_t *version = json_object_get(reference, "version");
+	json_t *number = json_object_get(reference, "version");
+	json_int_t version = json_integer_value(number);
+	const struct read_before r = {name ? name : "", subject, version};
 	const struct avro_type *ignored;
 
-	if (!subject || !json_is_integer(version))
+	if (!subject || !json_is_integer(number))
 		return no_answer(w->r, w->id, "found a reference without `subject` and `version`",
 				 err);
-	if (is_read(w, subject, json_integer_value(version)))
+	if (is_read(w, &r))
 		return RC_OK;
 	if (w->nbefore == REFERS_MOST)
 		return no_answer(w->r, w->id, "it refers to more than 1,000 schemas", err);
 	/* in front of what it refers to itself, so that no circle is followed */
-	w->before[w->nbefore++] = (struct read_before){arena_strdup(&w->r->arena, subject),
-						       json_integer_value(version)};
-	json_t *answer = ask_for_version(w, subject, json_integer_value(version), err);
+	w->before[w->nbefore++] =
+		(struct read_before){arena_strdup(&w->r->arena, r.name),
+				     arena_strdup(&w->r->arena, subject), version};
+	json_t *answer = ask_for_version(w, subject, version, err);
 	int rc = answer ? read_schema(w, answer, &ignored, err) : err->code;
 	json_decref(answer);
 	return rc;

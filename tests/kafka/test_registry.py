@@ -133,6 +133,25 @@ def test_schemas_that_refer_to_others(saltmill, kafka, tmp_path, topic, registry
     assert sorted(map(str, registry.asked)) == sorted(map(str, registry.schemas))
 
 
+def test_versions_of_one_type(saltmill, kafka, tmp_path, topic, registry):
+    """Customer and payee refer to two versions of the address, and to it under another subject: the first counts, as for the writer."""
+    town, gone = ({"type": "record", "name": "Address", "fields": [{"name": f, "type": t}]} for f, t in (("town", "string"), ("zip", "int")))
+    names = ("Customer", "Payee", "Heir")
+    people = {n: {"type": "record", "name": n, "fields": [{"name": "at", "type": "Address"}]} for n in names}
+    order = {"type": "record", "name": "Order", "fields": [{"name": n.lower(), "type": n} for n in names]}
+    registry.schemas = {5: {"schema": json.dumps(order), "references": [{"name": n, "subject": n, "version": 1} for n in names]}}
+    for n, (subject, version) in zip(names, (("address", 1), ("address", 2), ("copy", 1))):
+        registry.schemas[f"/subjects/{n}/versions/1"] = {
+            "schema": json.dumps(people[n]), "references": [{"name": "Address", "subject": subject, "version": version}]}
+        registry.schemas[f"/subjects/{subject}/versions/{version}"] = {"schema": json.dumps(town if version == 1 else gone)}
+    whole = {**order, "fields": [{"name": "customer", "type": {**people["Customer"], "fields": [{"name": "at", "type": town}]}},
+                                 *({"name": n.lower(), "type": people[n]} for n in names[1:])]}
+    messages = [{n.lower(): {"at": {"town": f"{n}{i}"}} for n in names} for i in range(9)]
+    rig = make(saltmill, kafka, tmp_path, topic)
+    kafka.produce(topic, [(0, None, avro(5, whole, m)) for m in messages])
+    assert rig.values(how(registry), "heir.at.town", "heir.at.town: {type: text}") == {i: f"Heir{i}" for i in range(9)}
+
+
 def test_json_by_a_schema(saltmill, kafka, tmp_path, topic, registry):
     rig = make(saltmill, kafka, tmp_path, topic)
     head = b"\0" + struct.pack(">I", 8)
