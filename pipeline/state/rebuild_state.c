@@ -160,42 +160,37 @@ static int keep(struct rebuild *r, const struct state_load *l, bool made, struct
 	return RC_OK;
 }
 
-static bool has_topic(const struct state *s, const struct state_load *l, const char *topic)
+static bool has_place(const struct state *s, const struct state_load *l, const struct position *p)
 {
-	for (size_t i = 0; i < l->nranges; i++) {
-		const struct offset_range *r = &l->ranges[i];
-		const struct position *p = records_position(s, r->topic, r->partition);
-		if (p && place_order(p->topic, 0, topic, 0) == 0)
+	for (size_t i = 0; i < l->nranges; i++)
+		if (records_position(s, l->ranges[i].topic, l->ranges[i].partition) == p)
 			return true;
-	}
 	return false;
 }
 
 /*
- * Of a topic that was gone when the next load was made nothing tells how far the missing one went:
- * its positions stay, and that is said.
+ * Of a place that the next load is not of (its topic was gone by then, or the job named fewer
+ * partitions) nothing tells how far the missing one went: its position stays, and that is said.
  */
 static void say_not_bridged(const struct rebuild *r, const struct state_load *next)
 {
 	const struct state *s = &r->state;
-	const char *said = NULL;
+	bool said = false;
 	for (size_t i = 0; i < s->npositions; i++) {
 		const struct position *p = &s->positions[i];
-		bool again = i > 0 && place_order(p->topic, 0, s->positions[i - 1].topic, 0) == 0;
-		if (has_topic(s, next, p->topic))
+		if (has_place(s, next, p))
 			continue;
-		if (!again)
+		if (!said)
 			buf_printf(
 				r->lines,
-				"%sload %s has no offsets of topic %s, so nothing tells which of "
-				"them stand in what was not found in front of it; the positions "
-				"stay as they were before that, and if the topic is loaded again "
-				"its events may come twice (`saltmill seek`):",
-				said ? "\n" : "", next->name,
-				p->topic ? p->topic : s->of.item->topic);
+				"load %s has no offsets of these partitions, so nothing tells "
+				"which of them stand in what was not found in front of it; their "
+				"positions stay as they were before that, and if they are loaded "
+				"again their events may come twice (`saltmill seek`):",
+				next->name);
 		buf_printf(r->lines, " %s=%lld", place_text(p->topic, p->partition).text,
 			   (long long)p->offset);
-		said = "";
+		said = true;
 	}
 	buf_append_str(r->lines, said ? "\n" : "");
 }

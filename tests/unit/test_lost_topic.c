@@ -178,10 +178,9 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 			fail_msg("%s", err.msg);
 		buf_put(&lines, 0);
 		const char *text = (const char *)lines.ptr;
-		const char *said = strstr(text, "load 00000003 has no offsets of topic orders");
+		const char *said = strstr(text, "load 00000003 has no offsets of these partitions");
 		assert_non_null(said);
-		assert_non_null(strstr(said, " orders/0=7\n"));
-		assert_null(strstr(text, "no offsets of topic clicks"));
+		assert_non_null(strstr(said, ": orders/0=7\n"));
 		assert_int_equal(strstr(text, "load 00000002 was not found") != NULL, moved);
 		struct state *s = open_state(path);
 		int64_t at;
@@ -193,6 +192,67 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 	}
 }
 
+/* A state of clicks, then of these, of three loads; the second one's record is lost. */
+static char *lose_second(const char *name, const struct state_topics *then,
+			 const struct offset_range ranges[3][2])
+{
+	char *path = mem_strdup(path_of(name)), *second = file_in(path, "loads/00000002.json");
+	struct error err;
+	struct state *s = open_state(path);
+	for (int i = 0; i < 3; i++) {
+		const struct offset_range *r = ranges[i];
+		assert_int_equal(state_bind(s, i ? then : &clicks, true, &err), 0);
+		/* one range only: without an end */
+		if (state_intend(s, state_next_name(s), "/out/gone", r, r[1].end ? 2 : 1, &err) ||
+		    state_published(s, &(struct state_result){.read = 5}, &err))
+			fail_msg("%s", err.msg);
+	}
+	state_close(s);
+	assert_int_equal(unlink(second), 0);
+	mem_free(second);
+	return path;
+}
+
+/* Behind the missing load the job named fewer partitions of the topic. */
+static void test_missing_load_of_fewer_partitions(void **state)
+{
+	static const struct offset_range ranges[3][2] = {{{.end = 5}, {.partition = 1, .end = 7}},
+							 {{.start = 5, .end = 9},
+							  {.partition = 1, .start = 7, .end = 8}},
+							 {{.start = 9, .end = 12}}};
+	char *path = lose_second("fewer", &clicks, ranges);
+	struct buf lines = {0};
+	struct error err;
+	(void)state;
+	if (state_rebuild(path, &none, NULL, 0, &lines, &err))
+		fail_msg("%s", err.msg);
+	buf_put(&lines, 0);
+	const char *said = strstr((const char *)lines.ptr, "load 00000003 has no offsets of these");
+	assert_true(said && strstr(said, ": 1=7\n"));
+	assert_int_equal(position(path), 12);
+	buf_release(&lines);
+	mem_free(path);
+}
+
+/* The topic of the places without a name is lost, too. */
+static void test_missing_load_without_topic(void **state)
+{
+	static const struct offset_range ranges[3][2] = {
+		{{.end = 5}, {.topic = "orders", .end = 3}},
+		{{.start = 5, .end = 9}, {.topic = "orders", .start = 3, .end = 7}},
+		{{.topic = "orders", .start = 7, .end = 9}}};
+	char *path = lose_second("nameless", &several, ranges), *file = file_in(path, "topic.json");
+	struct buf lines = {0};
+	struct error err;
+	(void)state;
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "tells which topic it is the state of"));
+	assert_int_equal(lines.len, 0);
+	mem_free(file);
+	mem_free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +261,8 @@ int main(void)
 		cmocka_unit_test(test_positions_without_topic),
 		cmocka_unit_test(test_not_to_be_seen),
 		cmocka_unit_test(test_missing_load_of_a_topic_that_is_gone),
+		cmocka_unit_test(test_missing_load_of_fewer_partitions),
+		cmocka_unit_test(test_missing_load_without_topic),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
