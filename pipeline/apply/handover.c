@@ -39,8 +39,10 @@ bool hand_number(char **p, uint64_t most, uint64_t *out)
 	return *out <= most;
 }
 
-static void replay_file(struct hand_file *f, enum hand_state state)
+static void replay_file(const struct handover *h, struct hand_file *f, enum hand_state state)
 {
+	if (h->done && state == HAND_DONE && f->state != HAND_DONE)
+		*h->done += 1;
 	if (state == HAND_SENT) {
 		f->lost_before = f->lost;
 		f->lost = true; /* unless its end follows */
@@ -57,7 +59,7 @@ static bool replay_files(struct handover *h, char *p, enum hand_state state)
 	while (*p) {
 		if (!h->nfiles || !hand_number(&p, h->nfiles - 1, &i))
 			return false;
-		replay_file(&h->files[i], state);
+		replay_file(h, &h->files[i], state);
 	}
 	return true;
 }

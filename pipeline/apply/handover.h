@@ -89,7 +89,7 @@ struct handover {
 	unsigned threads;
 	bool cleaned;
 	bool copies;		/* what is in the table is in the upload folder all the same */
-	_Atomic uint64_t *done; /* counted for who watches; NULL: nobody does */
+	_Atomic uint64_t *done; /* counted for who watches, by the replay too; NULL: nobody does */
 };
 
 /* Do all that is left, from the upload to the clean-up.  files may be moved in memory. */

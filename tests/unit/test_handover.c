@@ -58,6 +58,7 @@ struct model {
 	size_t of[MOST]; /* the load's file of which it is a part */
 	char rows[MOST][8];
 	struct handover hand;
+	_Atomic uint64_t done;
 	struct hand_world world;
 	unsigned long steps;
 };
@@ -454,6 +455,17 @@ static void pause_ms(void *self, unsigned ms)
 
 /* --- one history --- */
 
+/* What is told of how far it is, also behind a restart. */
+static void check_done(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m.hand.nfiles; i++)
+		n += m.hand.files[i].state == HAND_DONE || m.hand.files[i].state == HAND_CUT;
+	if (m.done != n)
+		tell_history("another number of files is done than is told");
+}
+
 static void start(void)
 {
 	m.dead = false;
@@ -477,7 +489,9 @@ static void start(void)
 				   .files = m.hand.files,
 				   .nfiles = FILES,
 				   .threads = 1,
-				   .copies = m.copies};
+				   .copies = m.copies,
+				   .done = &m.done};
+	m.done = 0;
 	for (size_t i = 0; i < FILES; i++)
 		m.hand.files[i] = make_file(i, i, own_rows[i]);
 	for (size_t i = 0; i < m.nlines; i++) {
@@ -487,6 +501,7 @@ static void start(void)
 		if (handover_replay(&m.hand, line, &err))
 			fail_msg("%s: %s", m.journal[i], err.msg);
 	}
+	check_done();
 }
 
 static void new_world(void)
@@ -513,6 +528,8 @@ static void live(void)
 			tell_history("it does not come to an end");
 		start();
 		int rc = handover_run(&m.hand, &err);
+		if (!m.dead)
+			check_done();
 		m.steps += m.nchoices;
 		if (rc == RC_OK)
 			break;
