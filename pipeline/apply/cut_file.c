@@ -200,11 +200,19 @@ static void say_cut(const struct cutting *c, const struct hand_file *f)
 	bytes_escape(&row, f->last);
 	text_quote(last, sizeof last - 4, buf_bytes(&row));
 	buf_release(&row);
-	applying_say(c->table->run,
-		     "table %s: %s, rows %s to %s, reaches over borders of the live regions: it is "
-		     "cut again there, into %u files of the same %" PRIu64 " cells",
-		     c->table->result->name, c->table->sources[c->file].path, first, last,
-		     c->nparts, c->cells);
+	const char *table = c->table->result->name, *path = c->table->sources[c->file].path;
+	if (c->nparts > 1)
+		applying_say(c->table->run,
+			     "table %s: %s, rows %s to %s, reaches over borders of the live "
+			     "regions: it is cut again there, into %u files of the same %" PRIu64
+			     " cells",
+			     table, path, first, last, c->nparts, c->cells);
+	else
+		applying_say(c->table->run,
+			     "table %s: %s, rows %s to %s, was to be cut at a border of the live "
+			     "regions that is gone: it is written again as it was, %" PRIu64
+			     " cells",
+			     table, path, first, last, c->cells);
 }
 
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,

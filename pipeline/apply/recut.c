@@ -8,12 +8,15 @@
  * So it is renamed first: then no call finds it, and where it is found by its id it was not loaded
  * and never will be.  The cut is noted in one line when the parts are on disk.
  */
+#include <inttypes.h>
+
 #include "hand_steps.h"
 #include "pool.h"
 
+/* By its id: one that was uploaded before it and taken aside may still be there. */
 static char *aside_path(const struct hand_file *f)
 {
-	return mem_format("%s.aside", f->upload);
+	return mem_format("%s.aside-%" PRIu64, f->upload, f->id);
 }
 
 static int is_at(const struct handover *h, const struct hand_file *f, const char *path, bool *there,

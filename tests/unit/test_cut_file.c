@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "hfile.h"
 #include "io.h"
 #include "mem.h"
 #include "pipeline/apply/applying.h"
@@ -149,13 +150,111 @@ static void test_folder_of_others(void **state)
 	end(&p);
 }
 
+/* --- a file and its parts --- */
+
+static char said[1024];
+
+static void hear(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	snprintf(said, sizeof said, "%s", sentence);
+}
+
+/* Rows a to f, of a cell each. */
+static void write_hfile(const char *path, struct source_file *s)
+{
+	static const char rows[] = "abcdef";
+	struct hfile_options opt = {0};
+	struct hfile_summary sum = {0};
+	struct hfile_writer *w;
+	struct error err = {0};
+	assert_int_equal(hfile_writer_new(&w, path, &opt, &err), 0);
+	for (size_t i = 0; i < sizeof rows - 1; i++) {
+		struct cell c = {.row = bytes_of(rows + i, 1),
+				 .family = bytes_str("f"),
+				 .qualifier = bytes_str("q"),
+				 .ts = 1,
+				 .value = bytes_str("v"),
+				 .type = CELL_PUT};
+		assert_int_equal(hfile_add(w, &c, &err), 0);
+	}
+	assert_int_equal(hfile_finish(w, &sum, &err), 0);
+	*s = (struct source_file){.path = path,
+				  .family = "f",
+				  .bytes = sum.file_bytes,
+				  .cells = sum.cells};
+	memcpy(s->digest, sum.digest, sizeof s->digest);
+	hfile_summary_release(&sum);
+}
+
+/* Regions that begin at these rows, and at none. */
+static size_t cut_at(const char *borders, char *words, size_t room)
+{
+	struct place p;
+	struct hbase_region items[8] = {{.place = {.port = 0}}};
+	struct hbase_regions r = {.item = items, .count = 1 + strlen(borders)};
+	struct hand_file file = {.first = bytes_str("a"), .last = bytes_str("f")};
+	struct manifest_table manifest = {.ntuned = 0};
+	struct apply_table result = {.name = "t"};
+	struct source_file source;
+	struct buf out = {0};
+	struct error err = {0};
+	begin(&p);
+	assert_int_equal(rmdir(p.parts), 0);
+	p.opt.say = hear;
+	mem_free(p.run.journal.path);
+	char *journal = below(p.dir, "orders"), *path = below(p.dir, "file");
+	assert_int_equal(journal_open(&p.run.journal, journal, "first", NULL, NULL, &err), 0);
+	write_hfile(path, &source);
+	struct applied table = {.sources = &source,
+				.result = &result,
+				.manifest = &manifest,
+				.hand = {.files = &file},
+				.run = &p.run};
+	for (size_t i = 1; i < r.count; i++)
+		items[i].start = items[i - 1].end = bytes_of(borders + i - 1, 1);
+	said[0] = 0;
+	if (cut_at_regions(&table, &file, &r, &out, &err))
+		fail_msg("%s", err.msg);
+	assert_true(p.run.cut_begun && out.len < room);
+	memcpy(words, out.ptr, out.len);
+	words[out.len] = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < out.len; i++)
+		n += out.ptr[i] == ' ';
+	buf_release(&out);
+	mem_free(journal);
+	mem_free(path);
+	close(p.run.journal.fd);
+	pthread_mutex_destroy(&p.run.journal.lock);
+	end(&p);
+	return n;
+}
+
+/* A file that was taken out to be cut, and whose borders were merged away meanwhile, is whole. */
+static void test_parts(void **state)
+{
+	char words[1024];
+	(void)state;
+	assert_int_equal(cut_at("ce", words, sizeof words), 3);
+	assert_non_null(strstr(words, " 61:62:2:"));
+	assert_non_null(strstr(words, " 63:64:2:"));
+	assert_non_null(strstr(words, " 65:66:2:"));
+	assert_non_null(strstr(said, "rows a to f, reaches over borders of the live regions: it is "
+				     "cut again there, into 3 files of the same 6 cells"));
+	assert_int_equal(cut_at("g", words, sizeof words), 1);
+	assert_non_null(strstr(words, " 61:66:6:"));
+	assert_null(strstr(said, "reaches over"));
+	assert_non_null(strstr(said, "rows a to f, was to be cut at a border of the live regions "
+				     "that is gone: it is written again as it was, 6 cells"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_was_cut),
-		cmocka_unit_test(test_only_parts_go),
-		cmocka_unit_test(test_all_goes),
-		cmocka_unit_test(test_folder_of_others),
+		cmocka_unit_test(test_nothing_was_cut), cmocka_unit_test(test_only_parts_go),
+		cmocka_unit_test(test_all_goes),	cmocka_unit_test(test_folder_of_others),
+		cmocka_unit_test(test_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,11 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 		return die(err);
 	if (here == UPLOADED)
 		late_turn();
+	if (there == ASIDE) { /* no older file has that name */
+		char name[32];
+		snprintf(name, sizeof name, "u%zu.aside-%llu", i, (unsigned long long)m.id[i]);
+		assert_true(m.at[i] != here || strcmp(to, name) == 0);
+	}
 	assert_true((here == STAGED && there == UPLOADED) || (here == UPLOADED && there == ASIDE));
 	if (m.at[i] == here)
 		m.at[i] = there;
