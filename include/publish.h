@@ -22,9 +22,20 @@ struct staging;
  * RC_CONFIG.  A parent that is missing or not writable is RC_CONFIG.
  */
 int staging_open(struct staging **out, const char *dir, bool *removed, struct error *err);
-/* The same where dir may also be a place elsewhere (storage.h); place: how to get there. */
+/*
+ * Something in a sibling may be all that there is of it: before one is emptied or removed, a left
+ * one or our own, save brings that away from the folder.  When it fails nothing is removed.
+ */
+struct staging_rescue {
+	int (*save)(void *ctx, struct storage *s, const char *folder, struct error *err);
+	void *ctx; /* lives as long as the staging */
+};
+/*
+ * The same where dir may also be a place elsewhere (storage.h); place: how to get there.  rescue
+ * NULL: all in a sibling can be made again.
+ */
 int staging_open_at(struct staging **out, const char *dir, const struct storage_options *place,
-		    bool *removed, struct error *err);
+		    const struct staging_rescue *rescue, bool *removed, struct error *err);
 /* Of the sibling, in the storage that it is in. */
 const char *staging_path(const struct staging *s);
 struct storage *staging_storage(const struct staging *s);

@@ -25,4 +25,13 @@ int sent_files_send(const struct reduce_report *r, const char *dir, const char *
 int sent_files_take(struct storage *to, const char *uri, size_t table, size_t region,
 		    const struct manifest_file *f, const char *path, struct error *err);
 
+/*
+ * Undo that: the file below folder, at the path that f tells, goes back to where it waited.  RC_OK
+ * too when it is not there, or the folder uri is gone.
+ */
+int sent_files_give_back(struct storage *in, const char *uri, size_t table, size_t region,
+			 const struct manifest_file *f, const char *folder, struct error *err);
+/* RC_CONFIG: uri is in another place than the load will be, so that nothing can be moved there. */
+int sent_files_check_place(const char *uri, const char *output, struct error *err);
+
 #endif

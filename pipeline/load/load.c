@@ -17,6 +17,7 @@
 #include "io.h"
 #include "measure.h"
 #include "regions.h"
+#include "sent_files.h"
 #include "tuning.h"
 #include "write_regions.h"
 
@@ -96,8 +97,12 @@ static int open_all(struct load *l, struct error *err)
 	if (rc)
 		return rc;
 	l->threads = l->pass.memory.threads;
-	rc = staging_open_at(&l->staging, l->opt->output_dir, l->opt->place,
-			     &l->result->stale_removed, err);
+	const bool sent = l->opt->halves && l->opt->halves->hfiles;
+	const struct staging_rescue rescue = {load_give_back, l};
+	rc = sent ? sent_files_check_place(l->opt->halves->hfiles, l->opt->output_dir, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = staging_open_at(&l->staging, l->opt->output_dir, l->opt->place,
+				     sent ? &rescue : NULL, &l->result->stale_removed, err);
 	if (rc == RC_OK && staging_is_remote(l->staging))
 		rc = io_make_temp_dir(&l->temp, o->temp_dir, "saltmill-load", err);
 	if (rc)
@@ -236,6 +241,7 @@ static void close_all(struct load *l)
 	maps_release(&l->maps);
 	pass_close(&l->pass);
 	staging_abort(l->staging);
+	mem_free(l->reduced);
 	if (l->temp)
 		io_remove_tree(l->temp, &ignored);
 	mem_free(l->temp);

@@ -533,7 +533,7 @@ int load_join(const struct job *job, const struct load_options *opt, const struc
 	if (rc == RC_OK)
 		rc = check_parts(&j, err);
 	if (rc == RC_OK)
-		rc = staging_open_at(&j.staging, opt->output_dir, opt->place,
+		rc = staging_open_at(&j.staging, opt->output_dir, opt->place, NULL,
 				     &result->stale_removed, err);
 	if (rc == RC_OK && staging_is_remote(j.staging))
 		rc = io_make_temp_dir(&j.temp, opt->common->temp_dir, "saltmill-unite", err);

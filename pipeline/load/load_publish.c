@@ -266,5 +266,7 @@ int load_publish(struct load *l, struct error *err)
 	if (rc == RC_OK)
 		rc = manifest_write(m, staging_storage(l->staging), path, err);
 	mem_free(path);
+	if (rc == RC_OK)
+		rc = load_bring_files(l, err);
 	return rc ? rc : make_visible(l, err);
 }

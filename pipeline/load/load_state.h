@@ -41,6 +41,9 @@ struct load {
 	char *temp;	  /* a folder of this machine when the staging folder is elsewhere */
 	const char *work; /* that, or the staging folder */
 	struct maps maps; /* of load_halves */
+	struct reduced_file *reduced; /* [nreduced]; load_unite.c */
+	size_t nreduced;
+	bool brings;	  /* the first of them may be in the staging folder */
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
 	struct load_table *tables;
 };
@@ -50,6 +53,14 @@ void load_note_reading(struct load *l);
 /* load_unite.c: reading and writing were done elsewhere. */
 int load_take_maps(struct load *l, struct error *err);
 int load_take_reduces(struct load *l, struct error *err);
+/*
+ * All limits are kept: the files of the reduces come to the staging folder.  Nothing to do when
+ * they were written here.
+ */
+int load_bring_files(struct load *l, struct error *err);
+/* As struct staging_rescue, ctx is the load: what reduces have sent goes back to where it waited.
+ */
+int load_give_back(void *ctx, struct storage *s, const char *folder, struct error *err);
 /* All is read: decide write_threads and force what they need on the budget. */
 void load_reserve_writing(struct load *l);
 /*

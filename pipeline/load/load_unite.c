@@ -2,7 +2,8 @@
  * load_unite.c - a load whose reading and writing were done elsewhere, by maps and reduces
  *
  * Reading: the maps' reports take the place of the events, and the inputs are read once, to prove
- * that they are what was mapped.  Writing: the reduces' files are linked, or copied, and proven.
+ * that they are what was mapped.  Writing: the reduces' files are linked, or copied, and proven,
+ * or moved from where they were sent: once all limits are kept, and back when the load fails.
  * What is in front, between and behind is the very code of a load, so that the result is the same.
  */
 #include <errno.h>
@@ -131,7 +132,7 @@ int load_take_maps(struct load *l, struct error *err)
 /* --- writing: what the reduces made --- */
 
 /* A file of a reduce, and where it goes. */
-struct taken_file {
+struct reduced_file {
 	const char *folder;
 	const struct manifest_file *file;
 	size_t table, region;
@@ -139,8 +140,7 @@ struct taken_file {
 
 struct taking {
 	struct load *l;
-	struct taken_file *files;
-	size_t nfiles, cap;
+	size_t cap;
 	bool **seen; /* [ntables][regions] */
 };
 
@@ -217,18 +217,18 @@ int load_take_file(struct staging *s, const char *folder, const struct manifest_
 static int take_file(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
-	const struct taking *t = ctx;
-	const struct taken_file *f = &t->files[index];
-	const char *sent = t->l->opt->halves->hfiles;
+	const struct load *l = ctx;
+	const struct reduced_file *f = &l->reduced[index];
+	const char *sent = l->opt->halves->hfiles;
 	if (sent) {
-		struct staging *s = t->l->staging;
+		struct staging *s = l->staging;
 		char *to = mem_format("%s/%s", staging_path(s), f->file->path);
 		int rc = sent_files_take(staging_storage(s), sent, f->table, f->region, f->file, to,
 					 err);
 		mem_free(to);
 		return rc ? rc : stop_check(err);
 	}
-	return load_take_file(t->l->staging, f->folder, f->file, "reduce its region again", err);
+	return load_take_file(l->staging, f->folder, f->file, "reduce its region again", err);
 }
 
 static int check_reduce(const struct load *l, const struct reduce_report *r, const char *folder,
@@ -265,14 +265,17 @@ static void keep(struct buf *to, struct bytes from)
 }
 
 /* The path that a load gives to the file, and no other. */
-static bool path_is_ours(const struct table *schema, const struct manifest_file *f,
-			 const struct cut_file *c)
+static bool path_is_ours(const struct table *schema, const struct manifest_file *f)
 {
+	struct buf name = {0};
 	char *dir = table_dir("", schema->name);
-	char *path = mem_format("%s/hfiles/%s/%s", dir + 1, f->family, c->name);
+	bytes_hex(&name, bytes_of(f->digest, sizeof f->digest));
+	char *path = mem_format("%s/hfiles/%s/%.*s", dir + 1, f->family, (int)name.len,
+				(const char *)name.ptr);
 	bool same = strcmp(path, f->path) == 0;
 	mem_free(path);
 	mem_free(dir);
+	buf_release(&name);
 	return same;
 }
 
@@ -293,7 +296,7 @@ static int take_summary(const struct table *schema, const struct manifest_file *
 	keep(&c->sum.first_row, f->first_row);
 	keep(&c->sum.last_row, f->last_row);
 	memcpy(c->sum.digest, f->digest, sizeof c->sum.digest);
-	if (rc == RC_OK && !path_is_ours(schema, f, c))
+	if (rc == RC_OK && !path_is_ours(schema, f))
 		rc = error_set(err, RC_DATA, "%s: has a file in a place of its own: %s", folder,
 			       f->path);
 	return rc;
@@ -302,7 +305,8 @@ static int take_summary(const struct table *schema, const struct manifest_file *
 static int take_region(struct taking *t, size_t table, const struct reduce_region *r,
 		       const char *folder, struct error *err)
 {
-	struct load_table *lt = &t->l->tables[table];
+	struct load *l = t->l;
+	struct load_table *lt = &l->tables[table];
 	struct cut_result *out = &lt->results[r->region];
 	int rc = RC_OK;
 	out->rows = r->rows;
@@ -318,13 +322,14 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	for (size_t i = 0; rc == RC_OK && i < r->nfiles; i++) {
 		rc = take_summary(&lt->job->schema, &r->files[i], &out->files[out->nfiles++],
 				  folder, err);
-		if (t->nfiles == t->cap) {
+		if (l->nreduced == t->cap) {
 			t->cap = t->cap ? 2 * t->cap : 64;
-			t->files = mem_realloc(t->files, t->cap * sizeof *t->files);
+			l->reduced = mem_realloc(l->reduced, t->cap * sizeof *l->reduced);
 		}
-		t->files[t->nfiles++] = (struct taken_file){folder, &r->files[i], table, r->region};
+		l->reduced[l->nreduced++] =
+			(struct reduced_file){folder, &r->files[i], table, r->region};
 	}
-	t->l->progress->cells += out->cells;
+	l->progress->cells += out->cells;
 	return rc;
 }
 
@@ -418,11 +423,49 @@ int load_take_reduces(struct load *l, struct error *err)
 		rc = take_reduce(&t, h->reduces[i], err);
 	if (rc == RC_OK)
 		rc = check_all_reduced(&t, err);
-	if (rc == RC_OK)
-		rc = pool_run(l->threads, t.nfiles, take_file, &t, err);
 	for (size_t i = 0; i < l->job->ntables; i++)
 		mem_free(t.seen[i]);
 	mem_free(t.seen);
-	mem_free(t.files);
+	return rc;
+}
+
+int load_bring_files(struct load *l, struct error *err)
+{
+	l->brings = true;
+	return pool_run(l->threads, l->nreduced, take_file, l, err);
+}
+
+static int give_reduce_back(const struct load *l, const char *reduce, struct storage *s,
+			    const char *folder, struct error *err)
+{
+	struct arena arena = {0};
+	struct reduce_report r;
+	struct error ignored;
+	/* by one that cannot be read nothing was taken */
+	bool known = reduce_report_read(&r, reduce, &arena, &ignored) == RC_OK &&
+		     r.ntables == l->job->ntables;
+	int rc = RC_OK;
+	for (size_t t = 0; known && t < r.ntables; t++)
+		for (size_t k = 0; k < r.tables[t].nregions; k++) {
+			const struct reduce_region *region = &r.tables[t].regions[k];
+			for (size_t i = 0; rc == RC_OK && i < region->nfiles; i++)
+				if (path_is_ours(&l->job->tables[t].schema, &region->files[i]))
+					rc = sent_files_give_back(s, l->opt->halves->hfiles, t,
+								  region->region, &region->files[i],
+								  folder, err);
+		}
+	arena_release(&arena);
+	return rc;
+}
+
+int load_give_back(void *ctx, struct storage *s, const char *folder, struct error *err)
+{
+	const struct load *l = ctx;
+	const struct load_halves *h = l->opt->halves;
+	int rc = RC_OK;
+	if (l->staging && !l->brings)
+		return RC_OK;
+	for (size_t i = 0; rc == RC_OK && i < h->nreduces; i++)
+		rc = give_reduce_back(l, h->reduces[i], s, folder, err);
 	return rc;
 }

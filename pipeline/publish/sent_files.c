@@ -1,6 +1,7 @@
 #include "sent_files.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/random.h>
 
 static char *sent_path(const char *folder, size_t table, size_t region,
@@ -104,5 +105,56 @@ int sent_files_take(struct storage *to, const char *uri, size_t table, size_t re
 		rc = storage_move(to, from, path, err);
 	mem_free(from);
 	storage_close(named);
+	return rc;
+}
+
+static int move_back(struct storage *in, const char *from, const char *folder, const char *to,
+		     struct error *err)
+{
+	struct storage_info waits, there = {0};
+	int rc = storage_stat(in, folder, &waits, err);
+	if (rc == RC_OK && waits.kind == STORAGE_FOLDER)
+		rc = storage_stat(in, to, &there, err);
+	if (rc || waits.kind != STORAGE_FOLDER || there.kind != STORAGE_NOTHING)
+		return rc;
+	return storage_move(in, from, to, err);
+}
+
+int sent_files_give_back(struct storage *in, const char *uri, size_t table, size_t region,
+			 const struct manifest_file *f, const char *folder, struct error *err)
+{
+	struct storage *named = NULL;
+	struct storage_info there;
+	int rc = storage_open(&named, uri, NULL, err);
+	if (rc)
+		return rc;
+	char *from = mem_format("%s/%s", folder, f->path);
+	char *to = sent_path(storage_path(named), table, region, f, 0);
+	rc = storage_stat(in, from, &there, err);
+	if (rc == RC_OK && there.kind == STORAGE_FILE && there.bytes == f->bytes)
+		rc = move_back(in, from, storage_path(named), to, err);
+	mem_free(to);
+	mem_free(from);
+	storage_close(named);
+	return rc;
+}
+
+int sent_files_check_place(const char *uri, const char *output, struct error *err)
+{
+	struct storage *sent = NULL, *out = NULL;
+	int rc = storage_open(&sent, uri, NULL, err);
+	if (rc == RC_OK)
+		rc = storage_open(&out, output, NULL, err);
+	char *a = rc || !storage_is_remote(uri) ? mem_strdup("") : storage_name(sent, "");
+	char *b = rc || !storage_is_remote(output) ? mem_strdup("") : storage_name(out, "");
+	if (rc == RC_OK && strcmp(a, b) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "--hfiles: found %s, expected a folder of the place that %s is in: "
+			       "what was sent is moved, and not copied",
+			       uri, output);
+	mem_free(a);
+	mem_free(b);
+	storage_close(sent);
+	storage_close(out);
 	return rc;
 }

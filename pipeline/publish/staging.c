@@ -45,7 +45,7 @@ static int staging_names(struct staging *s, const char *dir, struct error *err)
 }
 
 int staging_open_at(struct staging **out, const char *dir, const struct storage_options *place,
-		    bool *removed, struct error *err)
+		    const struct staging_rescue *rescue, bool *removed, struct error *err)
 {
 	*out = NULL;
 	*removed = false;
@@ -53,6 +53,7 @@ int staging_open_at(struct staging **out, const char *dir, const struct storage_
 	struct staging *s = mem_calloc(1, sizeof *s);
 	s->kind = storage_is_remote(dir) ? &staging_remote : &staging_local;
 	s->parent_fd = s->fd = s->lock_fd = -1;
+	s->rescue = rescue ? *rescue : (struct staging_rescue){0};
 	mem_outcome(NULL);
 	int rc = *dir ? storage_open(&s->storage, dir, place, err) : RC_OK;
 	if (!rc)
@@ -76,7 +77,12 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 				 "found output %s, expected a folder of this machine: only `load` "
 				 "and `unite` write elsewhere",
 				 dir);
-	return staging_open_at(out, dir, NULL, removed, err);
+	return staging_open_at(out, dir, NULL, NULL, removed, err);
+}
+
+int staging_save(const struct staging *s, const char *folder, struct error *err)
+{
+	return s->rescue.save ? s->rescue.save(s->rescue.ctx, s->storage, folder, err) : RC_OK;
 }
 
 const char *staging_path(const struct staging *s)

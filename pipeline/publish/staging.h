@@ -25,6 +25,7 @@ struct staging {
 	struct storage *storage;
 	char *dir, *partial, *parent; /* paths in the storage */
 	const char *name;	      /* of the sibling in its parent */
+	struct staging_rescue rescue; /* save NULL: none */
 	bool renamed;		      /* DIR has been there */
 	int parent_fd, fd, lock_fd;   /* local; fd: of the sibling; -1: not open */
 	struct lease *lease;	      /* remote */
@@ -32,5 +33,8 @@ struct staging {
 };
 
 #define STAGING_LOCK ".lock"
+
+/* Before what is in the folder goes. */
+int staging_save(const struct staging *s, const char *folder, struct error *err);
 
 #endif

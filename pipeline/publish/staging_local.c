@@ -188,8 +188,10 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 /* Remove all that is in the sibling, except the lock. */
 static int empty_partial(const struct staging *s, struct error *err)
 {
-	return io_empty_dir(s->fd, STAGING_LOCK) ? RC_OK
-						 : error_errno(err, "cannot empty %s", s->partial);
+	int rc = staging_save(s, s->partial, err);
+	if (rc == RC_OK && !io_empty_dir(s->fd, STAGING_LOCK))
+		rc = error_errno(err, "cannot empty %s", s->partial);
+	return rc;
 }
 
 static int take(struct staging *s, bool *found, struct error *err)
@@ -309,7 +311,7 @@ static void drop(struct staging *s)
 	/* the lock goes last, so that nobody moves in while things are being removed */
 	if (s->fd >= 0 && partial_in_place(s)) {
 		empty_partial(s, &ignored);
-		unlinkat(s->fd, STAGING_LOCK, 0);
+		unlinkat(s->fd, STAGING_LOCK, 0); /* what was not saved keeps the folder */
 		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
 	}
 }

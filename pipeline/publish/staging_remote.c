@@ -38,15 +38,24 @@ static int look_around(struct staging *s, struct error *err)
 	return rc;
 }
 
+static int remove_folder(const struct staging *s, const char *folder, struct error *err)
+{
+	struct storage_info there;
+	int rc = storage_stat(s->storage, folder, &there, err);
+	if (rc == RC_OK && there.kind == STORAGE_FOLDER)
+		rc = staging_save(s, folder, err);
+	return rc ? rc : storage_remove(s->storage, folder, err);
+}
+
 /* What somebody left: out of the way, and away. */
 static int remove_left(struct staging *s, struct error *err)
 {
 	char *aside = mem_format("%s-removed", s->partial);
-	int rc = storage_remove(s->storage, aside, err);
+	int rc = remove_folder(s, aside, err);
 	if (rc == RC_OK)
 		rc = storage_move(s->storage, s->partial, aside, err);
 	if (rc == RC_OK)
-		rc = storage_remove(s->storage, aside, err);
+		rc = remove_folder(s, aside, err);
 	mem_free(aside);
 	return rc;
 }
@@ -206,7 +215,7 @@ static void drop(struct staging *s)
 	if (s->lease && (lease_held(s->lease, &ours, &ignored) || !ours))
 		return;
 	if (look_whether_ours(s, &ours, &ignored) == RC_OK && ours)
-		storage_remove(s->storage, s->partial, &ignored);
+		remove_folder(s, s->partial, &ignored);
 }
 
 static void release(struct staging *s)

@@ -20,6 +20,7 @@ import yaml
 
 from load_help import HEADER, JOB
 from random_jobs import Case
+from test_places import Place
 
 SEEDS = range(*map(int, os.environ.get("SALTMILL_SEEDS", "0:12").split(":")))
 SLICES = [1, 2, 3, 7]
@@ -479,8 +480,7 @@ def test_files_are_copied_to_another_disk(halves, disk_of):
 
 # --- HFiles that reduces send to the load's own place ---
 
-@pytest.fixture
-def sent(tmp_path, saltmill):
+def send(tmp_path, saltmill, to, *options):
     """Two tables, two maps, and reduces that sent their HFiles; none of theirs is left beside their reports."""
     job = JOB + JOB[JOB.index("  - name: t"):].replace("name: t", "name: ns:other")
     (tmp_path / "job.yaml").write_text(job)
@@ -489,11 +489,23 @@ def sent(tmp_path, saltmill):
     h.plan("--tune")
     h.load()
     h.map_all(2)
-    (tmp_path / "sent").mkdir()
-    h.reduce_all(2, "--hfiles", tmp_path / "sent")
+    h.reduce_all(2, "--hfiles", to, *options)
     for hfiles in tmp_path.glob("reduces/**/hfiles"):
         shutil.rmtree(hfiles)
     return h
+
+
+@pytest.fixture
+def sent(tmp_path, saltmill):
+    (tmp_path / "sent").mkdir()
+    return send(tmp_path, saltmill, tmp_path / "sent")
+
+
+@pytest.fixture
+def place():
+    p = Place()
+    yield p
+    p.close()
 
 
 def test_hfiles_that_are_sent(sent):
@@ -518,6 +530,72 @@ def test_hfiles_that_were_sent_and_are_not_there(sent, damage):
     what = "of another length" if damage == "cut" else "not there"
     assert f"{victim}: is {what}, expected the file of {len(data)} bytes" in r.stderr.decode()
     assert not (sent.folder / "two").exists()
+
+
+REFUSED = [(("--max-duplicates", "0"), 4, "--max-duplicates tolerates 0"), (("--min-rows", "91"), 4, "--min-rows")]
+
+
+@pytest.mark.parametrize("options, status, said", REFUSED)
+def test_what_was_sent_outlives_a_refusal(sent, options, status, said):
+    """The limits are judged before the first file is moved; nothing else has these files."""
+    waiting = sorted(p.name for p in (sent.folder / "sent").iterdir())
+    assert said in sent.unite("--hfiles", sent.folder / "sent", *options, status=status).stderr.decode()
+    assert sorted(p.name for p in (sent.folder / "sent").iterdir()) == waiting
+    sent.unite("--hfiles", sent.folder / "sent", "--max-duplicates", "80%")
+    assert_same(sent.folder / "one", sent.folder / "two")
+
+
+def test_what_was_sent_outlives_a_failure_and_a_kill(sent):
+    """Behind the first move: one of them is not there, or the process dies."""
+    folder = sent.folder / "sent"
+    waiting = sorted(p.name for p in folder.iterdir())
+    for victim in waiting[0], waiting[-1]:
+        (folder / victim).rename(sent.folder / "aside")
+        assert b"not there" in sent.unite("--hfiles", folder, status=4).stderr
+        (sent.folder / "aside").rename(folder / victim)
+        assert sorted(p.name for p in folder.iterdir()) == waiting
+        assert not list(sent.folder.glob("two*"))
+    for _ in range(2):  # the second run finds what the first left, and dies too
+        sent.unite("--hfiles", folder, status=-9, env={**os.environ, "SALTMILL_CRASH_AT": "described"})
+        assert list(folder.iterdir()) == []
+    sent.unite("--hfiles", folder)
+    assert_same(sent.folder / "one", sent.folder / "two")
+    assert list(folder.iterdir()) == [] and not list(sent.folder.glob("two.*"))
+
+
+def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
+    """A refusal, a kill with the files moved, and a kill while what that one left is put aside; in HDFS no file has two names."""
+    place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
+    h = send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
+    waiting = place.names("/x/sent")
+
+    def unite(*args, **kw):
+        return h.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o",
+                     place.url("/x/out"), "--hfiles", place.url("/x/sent"), "--hdfs-user", "ann", *args, **kw)
+
+    assert len(waiting) == 4
+    unite("--max-duplicates", "0", status=4)
+    assert place.names("/x/sent") == waiting and place.names("/x") == ["sent"]
+    unite(status=-9, env={**os.environ, "SALTMILL_CRASH_AT": "described"})
+    assert place.names("/x/sent") == [] and place.names("/x") == ["out.saltmill-partial", "sent"]
+    for path in list(place.tree.nodes):  # as when that died between the two steps of removing it
+        place.tree.nodes[path.replace("saltmill-partial", "saltmill-partial-removed")] = place.tree.nodes.pop(path)
+    place.tree.nodes["/x/out.saltmill-partial"] = place.tree.node("ann", "755")
+    unite("--max-duplicates", "80%")
+    assert place.names("/x/sent") == [] and place.names("/x") == ["out", "sent"]
+    assert place.files("/x/out") == {str(p.relative_to(tmp_path / "one")): p.read_bytes()
+                                     for p in (tmp_path / "one").rglob("*") if p.is_file()}
+
+
+def test_sent_to_another_place_than_the_load_goes_to(sent):
+    """What cannot be moved is told before anything is read."""
+    for hfiles, out in ((sent.folder / "sent", "webhdfs://127.0.0.1:1/x/out"),
+                        ("webhdfs://127.0.0.1:1/x/sent", "two"),
+                        ("webhdfs://127.0.0.1:1/x/sent", "webhdfs://127.0.0.1:2/x/out")):
+        r = sent.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", out,
+                     "--hfiles", hfiles, "--hdfs-patience", "1s", status=2)
+        refused(r, 2, f"--hfiles: found {hfiles}, expected a folder of the place that {out} is in")
+    assert len(list((sent.folder / "sent").iterdir())) == 4
 
 
 def test_nothing_is_sent_to_a_load_that_is_over(sent):
