@@ -27,6 +27,7 @@ struct applied {
 	size_t index; /* in the manifest */
 	struct apply_table *result;
 	struct description want;
+	struct description live; /* as it was described last, if it exists */
 	struct splits splits;
 	bool exists, create_noted, created;
 	bool stores_seen; /* how many files they would have */

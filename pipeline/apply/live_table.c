@@ -77,6 +77,7 @@ static int compare(struct applied *t, struct description *have, struct table_dif
 
 	if (rc || !t->exists)
 		return rc;
+	t->live = *have;
 	rc = check_tracker(t, have, err);
 	description_compare(d, &t->want, have, &t->run->result->arena);
 	tell_differences(t, d);

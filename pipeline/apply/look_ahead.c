@@ -56,15 +56,29 @@ void look_at_transitions(struct applied *t)
 
 /* --- files of a store --- */
 
-static size_t blocking_files(const struct applied *t)
+/* NULL: it is not said there. */
+static const char *blocking_of(const struct described *d)
 {
 	static const char key[] = "hbase.hstore.blockingStoreFiles";
-	const char *said = attributes_get(&t->want.table.configuration, key);
+	const char *said = d ? attributes_get(&d->items, key) : NULL;
 
-	if (!said)
-		said = attributes_get(&t->want.table.items, key);
-	size_t n = said ? strtoul(said, NULL, 10) : 0;
-	return n ? n : BLOCKING_FILES;
+	return said || !d ? said : attributes_get(&d->configuration, key);
+}
+
+/*
+ * A family's setting is before its table's (StoreUtils.createStoreConfiguration); what the load
+ * wants the live table has, or is given.  0: neither says it, and hbase-site is not told.
+ */
+static size_t blocking_files(const struct applied *t, const char *family)
+{
+	const struct described *levels[] = {description_family(&t->want, family),
+					    description_family(&t->live, family), &t->want.table,
+					    &t->live.table};
+	const char *said = NULL;
+
+	for (size_t i = 0; !said && i < sizeof levels / sizeof *levels; i++)
+		said = blocking_of(levels[i]);
+	return said ? strtoul(said, NULL, 10) : 0;
 }
 
 static size_t family_index(const struct applied *t, const char *family)
@@ -79,22 +93,23 @@ static size_t family_index(const struct applied *t, const char *family)
 /* Stores of the table that a bound is too small for; what the fullest gets. */
 struct crowd {
 	size_t stores, added, before;
+	size_t bound;
+	bool said; /* the bound, by the table */
 	const char *family;
 	struct bytes region;
 };
 
-static void count_store(struct crowd *c, size_t bound, size_t added, size_t before,
+static void count_store(struct crowd *c, size_t bound, bool said, size_t added, size_t before,
 			const char *family, struct bytes region)
 {
 	if (!added || added + before <= bound)
 		return;
 	c->stores++;
 	if (added + before > c->added + c->before)
-		*c = (struct crowd){c->stores, added, before, family, region};
+		*c = (struct crowd){c->stores, added, before, bound, said, family, region};
 }
 
-static void tell_crowds(const struct applied *t, const struct crowd *many, const struct crowd *full,
-			size_t blocking)
+static void tell_crowds(const struct applied *t, const struct crowd *many, const struct crowd *full)
 {
 	const struct crowd *c = many->stores ? many : full;
 	struct buf start = {0};
@@ -114,19 +129,20 @@ static void tell_crowds(const struct applied *t, const struct crowd *many, const
 	else
 		applying_warn(
 			t->run,
-			"table %s: %zu stores would have more than "
-			"hbase.hstore.blockingStoreFiles = %zu files; most, family %s of the "
-			"region that starts at `%.*s`, %zu beside %zu: writes to these regions "
-			"wait until they are compacted; `major_compact '%s'` before, or larger "
-			"files",
-			t->result->name, c->stores, blocking, c->family, (int)start.len,
-			(const char *)start.ptr, c->added, c->before, t->result->name);
+			"table %s: %zu stores would have more files than "
+			"hbase.hstore.blockingStoreFiles (%zu%s); most, family %s of the region "
+			"that starts at `%.*s`, %zu beside %zu: writes to these regions wait until "
+			"they are compacted; `major_compact '%s'` before, or larger files",
+			t->result->name, c->stores, c->bound,
+			c->said ? "" : " unless hbase-site says otherwise", c->family,
+			(int)start.len, (const char *)start.ptr, c->added, c->before,
+			t->result->name);
 	buf_release(&start);
 }
 
 void look_at_stores(struct applied *t, const struct hbase_regions *r)
 {
-	size_t nfamilies = t->want.nfamilies, region, blocking = blocking_files(t);
+	size_t nfamilies = t->want.nfamilies, region;
 	size_t *files = mem_calloc(r->count * (nfamilies + 1) + 1, sizeof *files);
 	struct crowd many = {0}, full = {0};
 
@@ -145,11 +161,14 @@ void look_at_stores(struct applied *t, const struct hbase_regions *r)
 		for (size_t k = 0; k < nfamilies; k++) {
 			size_t added = files[i * (nfamilies + 1) + k];
 			const char *family = t->want.families[k].name;
-			count_store(&many, FILES_A_FAMILY, added, 0, family, r->item[i].start);
-			count_store(&full, blocking, added, before, family, r->item[i].start);
+			size_t said = blocking_files(t, family);
+			count_store(&many, FILES_A_FAMILY, true, added, 0, family,
+				    r->item[i].start);
+			count_store(&full, said ? said : BLOCKING_FILES, said, added, before,
+				    family, r->item[i].start);
 		}
 	}
-	tell_crowds(t, &many, &full, blocking);
+	tell_crowds(t, &many, &full);
 	mem_free(files);
 }
 
