@@ -105,7 +105,7 @@ static int look_through(struct live_scan *s, struct span *p, const struct hbase_
 /* As many rows as were asked for are there whole. */
 static bool has_enough(const struct live_scan *s, const struct span *p)
 {
-	if (!s->limited || s->unfiltered)
+	if (!spans_limited(s))
 		return false;
 	return p->rows > s->q.limit || (p->scanner.ended && p->rows == s->q.limit);
 }
@@ -149,8 +149,7 @@ static int call(struct live_scan *s, struct span *p, struct hbase_batch *b,
 
 	*why = (struct hbase_failure){0};
 	if (p->scanner.open) {
-		if (s->limited)
-			p->scanner.limit = s->q.limit - p->rows + 1;
+		p->scanner.limit = spans_limited(s) ? s->q.limit - p->rows + 1 : 0;
 		rc = hbase_scanner_next(s->o.hbase, &p->scanner, b, why, err);
 	} else {
 		rc = span_place(s, p, &c);

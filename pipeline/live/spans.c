@@ -143,6 +143,11 @@ void spans_cut(struct live_scan *s)
 
 /* --- what is next --- */
 
+bool spans_limited(const struct live_scan *s)
+{
+	return s->limited && !s->unfiltered;
+}
+
 static bool is_behind(const struct query_range *r, struct bytes row)
 {
 	return r->stop.len && bytes_cmp(r->stop, row) <= 0;
@@ -285,7 +290,7 @@ int span_place(struct live_scan *s, struct span *p, struct span_call *out)
 					    .place = p->place};
 	put_rows(&out->scan, rows, s->q.reversed);
 	put_filters(s, out, p->ranges + i, j - i + 1);
-	if (s->limited && !s->unfiltered)
+	if (spans_limited(s))
 		out->scan.limit = s->q.limit - p->rows;
 	return RC_OK;
 }

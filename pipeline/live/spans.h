@@ -100,6 +100,12 @@ struct live_scan {
 void spans_cut(struct live_scan *s);
 
 /* What to ask of which region next. */
+/*
+ * Do servers count the rows up to the limit?  Not without filters, for then rows come that are not
+ * of the answer.
+ */
+bool spans_limited(const struct live_scan *s);
+
 struct span_call {
 	struct hbase_region region;
 	struct hbase_scan scan;

@@ -5,6 +5,7 @@ Against a real HBase: tests/hbase/test_live.py.
 
 import json
 import random
+import struct
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -92,6 +93,46 @@ def test_filters_that_are_refused(table):
             assert (live.returncode, live.stdout) == (0, folder.stdout), live.stderr
             told = loads.run("scan", table[0], "--hbase", server.address, "--explain", *args)
             assert "no filters, which they refused" in told.stderr and told.stdout == folder.stdout
+
+
+PLAIN = """\
+source: {csv: {files: [events.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: t
+    rowkey: [{field: id, as: u32}]
+    timestamp: 1
+    families: {f: {}}
+    cells: [{family: f, qualifier: n, value: note}]
+    regions: {split: none}
+"""
+
+
+def row_of(number):
+    return struct.pack(">I", number)
+
+
+@pytest.fixture()
+def plain(tmp_path):
+    (tmp_path / "plain.yaml").write_text(PLAIN)
+    return tmp_path / "plain.yaml"
+
+
+def rows_in(done):
+    assert done.returncode == 0, done.stderr
+    return [raw(json.loads(line)["row"]) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("back", [[], ["--reverse"]])
+def test_limit_without_filters(plain, back):
+    """Without them rows between two ranges come too: they are not of those that the limit counts."""
+    cells = [(row_of(i), b"f", b"n", 1, b"v") for i in [*range(1, 500), 500_000]]
+    with FakeHBase("t", ["f"], cells, [], random.Random(8), mode=MODE_REFUSE_FILTERS) as server:
+        server.rng.choice = lambda some: 40
+        live = loads.run("scan", plain, "--hbase", server.address, "--where", "id in (1, 500000)", "--limit", "100",
+                         "--format", "jsonl", *back)
+        assert server.seen["filters"] == 1
+        assert rows_in(live) == [row_of(i) for i in ([500_000, 1] if back else [1, 500_000])]
 
 
 def test_leases_are_renewed(table):
