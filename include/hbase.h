@@ -37,6 +37,7 @@ enum hbase_trouble {
 
 struct hbase_failure {
 	enum hbase_trouble trouble;
+	bool may_pass;	/* TROUBLE_REFUSED by a class that is not known, without its do_not_retry */
 	char name[160]; /* the exception's class, its last part; "": none */
 };
 
@@ -173,7 +174,8 @@ struct hbase_batch {
 };
 /*
  * The first call, and each that follows; a batch may be empty.  After a failure the scanner is
- * closed: what was not brought is for another.  Release the batch when it is RC_OK.
+ * closed: what was not brought is for another.  A failure that may pass is TROUBLE_BUSY, for a scan
+ * changes nothing.  Release the batch when it is RC_OK.
  */
 int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hbase_region *r,
 		       const struct hbase_scan *scan, struct hbase_batch *out,

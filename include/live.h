@@ -58,7 +58,7 @@ struct live_explained {
 	size_t regions, spans; /* of the table; of the question, a span being rows of one region */
 	bool limited, paged,
 		no_values; /* done by the servers: limit, max_columns, values left out */
-	bool unfiltered;   /* they refused the filters: all was judged here */
+	bool unfiltered;   /* they refused the filters or broke on them: all was judged here */
 };
 /* Of a scan that is at its end or is left now; borrows from it.  Release with mem_free visits. */
 void live_explain(struct live_scan *s, struct live_explained *out);

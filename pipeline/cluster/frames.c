@@ -16,7 +16,12 @@
 enum { HEADER_USER = 1, HEADER_SERVICE = 2, HEADER_CODEC = 3, USER_EFFECTIVE = 1 };
 enum { REQUEST_CALL = 1, REQUEST_METHOD = 3, REQUEST_PARAM = 4 };
 enum { ANSWER_CALL = 1, ANSWER_EXCEPTION = 2, ANSWER_CELLS = 3, CELLS_LENGTH = 1 };
-enum { EXCEPTION_CLASS = 1, EXCEPTION_TRACE = 2, EXCEPTION_OVERLOADED = 6 };
+enum {
+	EXCEPTION_CLASS = 1,
+	EXCEPTION_TRACE = 2,
+	EXCEPTION_DO_NOT_RETRY = 5,
+	EXCEPTION_OVERLOADED = 6
+};
 
 void rpc_put_preamble(struct buf *b, const char *service, const char *user)
 {
@@ -125,13 +130,14 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 {
 	struct pb_field f;
 	struct bytes class_name = {0}, trace = {0};
-	bool overloaded = false;
+	bool overloaded = false, for_good = false;
 	int rc;
 
 	while ((rc = pb_next(&rest, &f, err)) == RC_OK) {
 		switch (f.number) {
 		case EXCEPTION_CLASS: class_name = f.bytes; break;
 		case EXCEPTION_TRACE: trace = f.bytes; break;
+		case EXCEPTION_DO_NOT_RETRY: for_good = f.value != 0; break;
 		case EXCEPTION_OVERLOADED: overloaded = f.value != 0; break;
 		default: break;
 		}
@@ -141,6 +147,7 @@ int exception_read(struct bytes rest, struct hbase_failure *why, struct error *e
 	rc = exception_tell(class_name, trace, why, err);
 	if (overloaded && why->trouble == TROUBLE_REFUSED)
 		why->trouble = TROUBLE_BUSY;
+	why->may_pass = why->trouble == TROUBLE_REFUSED && !for_good;
 	return rc;
 }
 

@@ -138,6 +138,8 @@ static int call(struct hbase *h, struct hbase_scanner *s, struct buf *request,
 			      err);
 	buf_release(request);
 	if (rc == RC_OK) {
+	if (rc && why->may_pass)
+		why->trouble = TROUBLE_BUSY;
 		rc = decode_scan(answer.message, got, err);
 		if (rc)
 			why->trouble = TROUBLE_REFUSED;

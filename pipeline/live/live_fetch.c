@@ -3,7 +3,8 @@
  *
  * A span is in one thread's hand at a time.  What fails is tried again by the one rule of
  * hbase_retry: the regions are looked up anew, and the scan goes on at the row that was not at its
- * end, which begins anew.  So a row is never put together of two moments.
+ * end, which begins anew.  So a row is never put together of two moments.  The rule's count begins
+ * anew when whole rows have come.
  */
 #include "clock.h"
 #include "pool.h"
@@ -13,6 +14,8 @@
 #define WAITING_MOST  2 /* answers of a span */
 #define LEASE_MS      60000
 #define LOOK_ROUND_MS 1000
+#define LEAVE_MS      1000 /* for what is on its way when the scan is left, and for closing */
+#define FILTER_TRIES  4	   /* a server that breaks on the same so often breaks on the filter */
 
 void fetched_free(struct fetched *f)
 {
@@ -182,9 +185,19 @@ static void go_back(const struct live_scan *s, struct span *p)
 	p->again = true;
 	p->at_end = false;
 	p->rows--;
-	copy(&p->at, buf_bytes(&p->last));
 	if (s->q.reversed)
-		buf_put(&p->at, 0);
+		buf_put(&p->last, 0);
+	if (!bytes_eq(buf_bytes(&p->at), buf_bytes(&p->last)))
+		p->attempt = 0; /* it is another row than the last time */
+	copy(&p->at, buf_bytes(&p->last));
+}
+
+/* A server without the filter, or one that breaks on it. */
+static bool is_of_filter(const struct span *p, const struct hbase_failure *why)
+{
+	if (!p->filtered || !why->name[0])
+		return false;
+	return why->trouble == TROUBLE_REFUSED || (why->may_pass && p->attempt >= FILTER_TRIES);
 }
 
 /* RC_OK: it is to be tried again. */
@@ -195,10 +208,10 @@ static int recover(struct live_scan *s, struct span *p, struct hbase_failure why
 
 	if (v)
 		v->broken = arena_strdup(&p->arena, why.name[0] ? why.name : err->msg);
-	/* a server without the filter, or one that breaks on it: it only spares work */
-	if (why.trouble == TROUBLE_REFUSED && why.name[0] && p->filtered) {
+	go_back(s, p);
+	if (is_of_filter(p, &why)) { /* it only spares work */
 		s->unfiltered = true;
-		go_back(s, p);
+		p->attempt = 0;
 		return RC_OK;
 	}
 	for (bool moved = why.trouble != TROUBLE_BUSY;;) {
@@ -211,7 +224,6 @@ static int recover(struct live_scan *s, struct span *p, struct hbase_failure why
 			break;
 		moved = true;
 	}
-	go_back(s, p);
 	return RC_OK;
 }
 
@@ -236,7 +248,6 @@ static int fetch(struct live_scan *s, struct span *p, struct fetched **out, stru
 				return rc;
 			continue;
 		} else {
-			p->attempt = 0;
 			p->finished = has_enough(s, p);
 			if (p->finished)
 				hbase_scanner_close(s->o.hbase, &p->scanner);

@@ -29,8 +29,11 @@ static int next_cell(struct live_scan *s, struct stream *t, struct error *err)
 			return rc;
 		if (!f)
 			return RC_END;
-		if (f->again)
+		if (f->again) { /* what came of the row is nothing any more */
 			t->n = 0;
+			release_list(t->held);
+			t->held = NULL;
+		}
 		f->next = t->held;
 		t->held = f;
 		t->rest = f->batch.cells;

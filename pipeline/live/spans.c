@@ -304,6 +304,7 @@ void span_leave_region(const struct live_scan *s, struct span *p)
 {
 	const struct buf *behind = s->q.reversed ? &p->start : &p->end;
 
+	p->attempt = 0;
 	p->has_last = false;
 	p->at_end = false;
 	p->finished = behind->len == 0;

@@ -93,7 +93,7 @@ static void put_servers(struct buf *out, const struct live_explained *l, const s
 	if (q->ncolumns)
 		begin_item(out, start, "columns");
 	if (l->unfiltered) {
-		begin_item(out, start, "no filters, which they refused\n");
+		begin_item(out, start, "no filters, which they refused or broke on\n");
 		return;
 	}
 	if (l->limited)

@@ -14,6 +14,8 @@ import threading
 import time
 
 MODE_REFUSE_FILTERS = "refuse filters"
+# sent with do_not_retry: those that HBase has below DoNotRetryIOException
+FOR_GOOD = ("DoNotRetryIOException", "UnknownScannerException", "OutOfOrderScannerNextException")
 
 
 # --- protobuf ---
@@ -74,7 +76,7 @@ def key_value(row, family, qualifier, ts, value):
 class Refusal(Exception):
     def __init__(self, name, said="said so"):
         super().__init__(name)
-        self.name, self.said = name, said
+        self.name, self.said, self.for_good = name, said, name.endswith(FOR_GOOD)
 
 
 class Broken(Exception):
@@ -148,7 +150,7 @@ class FakeHBase:
                 head = number(1, call) + (data(3, number(1, len(cells))) if cells else b"")
                 answer = delimited(head) + delimited(message) + cells
             except Refusal as r:
-                told = data(1, "org.apache." + r.name) + data(2, f"org.apache.{r.name}: {r.said}\n\tat Some.java") + number(5, 0)
+                told = data(1, "org.apache." + r.name) + data(2, f"org.apache.{r.name}: {r.said}\n\tat Some.java") + number(5, r.for_good)
                 answer = delimited(number(1, call) + data(2, told))
             frame = struct.pack(">I", len(answer)) + answer
             sent = self.spoil(frame) if method == "Scan" else frame

@@ -4,15 +4,17 @@ Against a real HBase: tests/hbase/test_live.py.
 """
 
 import json
+import pathlib
 import random
 import struct
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import loads
-from fake_hbase import MODE_REFUSE_FILTERS, FakeHBase
+from fake_hbase import MODE_REFUSE_FILTERS, FakeHBase, Refusal, last
 from test_where import HEAD, draw_event, draw_question, raw, write_events
 
 JOB = HEAD + """\
@@ -133,6 +135,72 @@ def test_limit_without_filters(plain, back):
                          "--format", "jsonl", *back)
         assert server.seen["filters"] == 1
         assert rows_in(live) == [row_of(i) for i in ([500_000, 1] if back else [1, 500_000])]
+
+
+class Breaking(FakeHBase):
+    """Says an exception that a client does not know so many times, of scans with filters or of all."""
+    times, only_filters = 0, True
+
+    def open(self, name, scan, request):
+        if self.times and (5 in scan or not self.only_filters):
+            self.times -= 1
+            raise Refusal("hbase.SomeNewException")
+        return super().open(name, scan, request)
+
+
+@pytest.mark.parametrize("times,filters", [(2, True), (1000, False)])
+def test_exceptions_that_may_pass(plain, times, filters):
+    """Once or twice is no word about the filter; a server that always breaks on it goes without."""
+    cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 50)]
+    with Breaking("t", ["f"], cells, [], random.Random(9)) as server:
+        server.times = times
+        live = loads.run("scan", plain, "--hbase", server.address, "--where", "id in (1, 40)", "--explain", "--format", "jsonl")
+        assert rows_in(live) == [row_of(1), row_of(40)]
+        assert ("no filters" in live.stderr) == (not filters), live.stderr
+        assert server.seen["filters"] == filters
+        assert filters == (server.times == 0)
+
+
+PART = 16 << 20
+
+
+class Wide(FakeHBase):
+    """A row in parts, whose second does not come a few times; what memory the client has by then."""
+    times = 5
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.opened, self.pid, self.memory = [], None, 0
+
+    def open(self, name, scan, request):
+        self.opened.append(time.monotonic())
+        if not self.times:
+            status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+            self.memory = int(status.split("VmRSS:")[1].split()[0]) << 10
+        return super().open(name, scan, request)
+
+    def answer(self, number_of, request):
+        if last(request, 6) is not None and self.times:
+            self.times -= 1
+            raise Refusal("hadoop.hbase.quotas.RpcThrottlingException")
+        self.rng.choice = lambda some: 1
+        self.rng.random = lambda: 1.0
+        return super().answer(number_of, request)
+
+
+@pytest.mark.parametrize("back", [[], ["--reverse"]])
+def test_wide_row(plain, back):
+    """A row of which only a part comes is no progress: the waits grow, what came of it does not."""
+    cells = [(row_of(7), b"f", b"n%d" % i, 1, bytes(PART >> 20 * i)) for i in range(3)]
+    with Wide("t", ["f"], cells, [], random.Random(10)) as server:
+        with subprocess.Popen([loads.PROGRAM, "scan", plain, "--hbase", server.address, "--quiet", "--explain", *back],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
+            server.pid = p.pid
+            told = p.stdout.read()
+        assert p.returncode == 0 and b"1 row, 3 cells" in told, told
+        waits = [b - a for a, b in zip(server.opened, server.opened[1:])]
+        assert len(waits) == Wide.times and all(w >= least for w, least in zip(waits, (0.1, 0.2, 0.3, 0.5, 1))), waits
+        assert server.memory < 3.5 * PART
 
 
 def test_leases_are_renewed(table):
