@@ -185,7 +185,7 @@ int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_ba
 /* Tell the server that more calls will come. */
 int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_failure *why,
 			struct error *err);
-/* Also of one that is closed. */
+/* Also of one that is closed.  No more than a second: the lease of what is not closed runs out. */
 void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s);
 /* Take the next cell off; RC_END: there is none; RC_DATA: it is none.  Borrows from the batch. */
 int hbase_batch_cell(struct bytes *cells, struct cell *out, struct error *err);

@@ -54,10 +54,17 @@ bool helpers_done(struct helpers *h, const struct helper_task *t);
 extern volatile sig_atomic_t stop_flag;
 /* stop_check was called: who watches whether the work goes on clears it. */
 extern atomic_bool stop_asked;
+/*
+ * What this thread alone looks at besides, NULL or another's wish that it leave what it waits for:
+ * once it is true, its stop_check says RC_STOPPED too.
+ */
+extern _Thread_local const atomic_bool *stop_leave;
 static inline int stop_check(struct error *err)
 {
 	if (!atomic_load_explicit(&stop_asked, memory_order_relaxed))
 		atomic_store_explicit(&stop_asked, true, memory_order_relaxed);
+	if (stop_leave && atomic_load_explicit(stop_leave, memory_order_relaxed))
+		return error_set(err, RC_STOPPED, "left by who waited for it");
 	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
 }
 

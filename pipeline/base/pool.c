@@ -7,6 +7,7 @@
 
 volatile sig_atomic_t stop_flag;
 atomic_bool stop_asked;
+_Thread_local const atomic_bool *stop_leave;
 
 struct pool {
 	pool_task *task;

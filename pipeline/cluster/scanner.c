@@ -12,6 +12,7 @@
 
 #define SCAN_ROWS 1000
 #define CACHING	  100
+#define CLOSE_MS  1000
 
 static void put_columns(struct buf *b, const struct hbase_scan *scan)
 {
@@ -127,19 +128,19 @@ void put_scan_close(struct buf *b, uint64_t scanner)
 }
 
 /* Send a request, which is released, and read what of its answer is about the scanner. */
-static int call(struct hbase *h, struct hbase_scanner *s, struct buf *request,
+static int call(struct hbase *h, struct hbase_scanner *s, struct buf *request, int64_t patience_ms,
 		struct hbase_batch *out, struct scan_answer *got, struct hbase_failure *why,
 		struct error *err)
 {
 	struct rpc_answer answer;
 
 	*out = (struct hbase_batch){0};
-	int rc = session_call(h, &s->place, SERVICE_REGION, "Scan", request, CALL_MS, &answer, why,
-			      err);
+	int rc = session_call(h, &s->place, SERVICE_REGION, "Scan", request, patience_ms, &answer,
+			      why, err);
 	buf_release(request);
-	if (rc == RC_OK) {
 	if (rc && why->may_pass)
 		why->trouble = TROUBLE_BUSY;
+	if (rc == RC_OK) {
 		rc = decode_scan(answer.message, got, err);
 		if (rc)
 			why->trouble = TROUBLE_REFUSED;
@@ -166,7 +167,7 @@ int hbase_scanner_open(struct hbase *h, struct hbase_scanner *s, const struct hb
 	if (!r->place.host[0])
 		return error_set(err, RC_IO, "the region is on no server at the moment");
 	put_scan_open(&b, r->name, scan);
-	int rc = call(h, s, &b, out, &got, why, err);
+	int rc = call(h, s, &b, CALL_MS, out, &got, why, err);
 	if (rc)
 		return rc;
 	s->ended = got.last;
@@ -188,7 +189,7 @@ int hbase_scanner_next(struct hbase *h, struct hbase_scanner *s, struct hbase_ba
 	struct scan_answer got = {0};
 
 	put_scan_next(&b, s->id, s->rows_a_call, s->sequence++, s->limit);
-	int rc = call(h, s, &b, out, &got, why, err);
+	int rc = call(h, s, &b, CALL_MS, out, &got, why, err);
 	if (rc == RC_OK && got.last) {
 		s->ended = true;
 		s->open = false; /* the server has closed it */
@@ -204,7 +205,7 @@ int hbase_scanner_renew(struct hbase *h, struct hbase_scanner *s, struct hbase_f
 	struct hbase_batch nothing;
 
 	put_scan_renew(&b, s->id, s->sequence++);
-	int rc = call(h, s, &b, &nothing, &got, why, err);
+	int rc = call(h, s, &b, CALL_MS, &nothing, &got, why, err);
 	if (rc == RC_OK)
 		hbase_batch_release(&nothing);
 	return rc;
@@ -221,7 +222,7 @@ void hbase_scanner_close(struct hbase *h, struct hbase_scanner *s)
 	if (!s->open)
 		return;
 	put_scan_close(&b, s->id);
-	if (call(h, s, &b, &nothing, &got, &ignored, &unheard) == RC_OK)
+	if (call(h, s, &b, CLOSE_MS, &nothing, &got, &ignored, &unheard) == RC_OK)
 		hbase_batch_release(&nothing);
 	s->open = false;
 }

@@ -70,11 +70,12 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
 {
 	struct rpc *c = take_idle(h, at, service);
+	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
 	int rc = RC_OK;
 
 	*out = (struct rpc_answer){0};
 	if (!c)
-		rc = rpc_connect(&c, at, service, h->user, CONNECT_MS, why, err);
+		rc = rpc_connect(&c, at, service, h->user, connect_ms, why, err);
 	if (rc)
 		return rc;
 	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0}, patience_ms, out,

@@ -206,6 +206,8 @@ static int recover(struct live_scan *s, struct span *p, struct hbase_failure why
 {
 	struct live_visit *v = p->nvisits ? visit_of(p) : NULL;
 
+	if (s->closing)
+		return error_set(err, RC_STOPPED, "the scan was left");
 	if (v)
 		v->broken = arena_strdup(&p->arena, why.name[0] ? why.name : err->msg);
 	go_back(s, p);
@@ -348,7 +350,9 @@ static void *work(void *arg)
 {
 	struct live_scan *s = arg;
 
+	stop_leave = &s->left;
 	pthread_mutex_lock(&s->lock);
+	s->nworking++;
 	while (!s->closing) {
 		struct span *p = pick(s, 1);
 		if (!p)
@@ -362,6 +366,8 @@ static void *work(void *arg)
 			clock_wait(&s->changed, &s->lock, LOOK_ROUND_MS);
 		}
 	}
+	s->nworking--;
+	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
@@ -387,17 +393,29 @@ int fetch_start(struct live_scan *s, struct error *err)
 	return RC_OK;
 }
 
+/* Nobody wants what they are at: a server that does not answer soon is not waited for. */
+static void stop_workers(struct live_scan *s)
+{
+	int64_t until = clock_ms() + LEAVE_MS, left;
+
+	pthread_mutex_lock(&s->lock);
+	s->closing = true;
+	pthread_cond_broadcast(&s->changed);
+	while (s->nworking && (left = until - clock_ms()) > 0)
+		clock_wait(&s->changed, &s->lock, left);
+	pthread_mutex_unlock(&s->lock);
+	s->left = true;
+	for (size_t i = 0; i < s->nworkers; i++)
+		pthread_join(s->workers[i], NULL);
+}
+
 void fetch_stop(struct live_scan *s)
 {
 	if (!s->workers)
 		return;
-	pthread_mutex_lock(&s->lock);
-	s->closing = true;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
-	for (size_t i = 0; i < s->nworkers; i++)
-		pthread_join(s->workers[i], NULL);
-	for (size_t i = 0; i < s->nspans && !stop_flag; i++)
+	stop_workers(s);
+	int64_t until = clock_ms() + LEAVE_MS;
+	for (size_t i = 0; i < s->nspans && !stop_flag && clock_ms() < until; i++)
 		hbase_scanner_close(s->o.hbase, &s->spans[i].scanner);
 	mem_free(s->workers);
 	s->workers = NULL;

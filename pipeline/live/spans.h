@@ -90,22 +90,23 @@ struct live_scan {
 	bool started, new_row;
 	uint64_t rows;
 	pthread_t *workers;
-	size_t nworkers;
+	size_t nworkers, nworking; /* nworking: under the lock, those that are not at their end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	_Atomic bool closing;
+	atomic_bool left; /* what workers wait for is not waited for any more */
 };
 
 /* spans.c: cut the question's ranges at the regions of the map into streams and spans. */
 void spans_cut(struct live_scan *s);
 
-/* What to ask of which region next. */
 /*
  * Do servers count the rows up to the limit?  Not without filters, for then rows come that are not
  * of the answer.
  */
 bool spans_limited(const struct live_scan *s);
 
+/* What to ask of which region next. */
 struct span_call {
 	struct hbase_region region;
 	struct hbase_scan scan;

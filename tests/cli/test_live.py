@@ -8,13 +8,14 @@ import pathlib
 import random
 import struct
 import subprocess
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import loads
-from fake_hbase import MODE_REFUSE_FILTERS, FakeHBase, Refusal, last
+from fake_hbase import MODE_REFUSE_FILTERS, FakeHBase, Refusal, fields, last
 from test_where import HEAD, draw_event, draw_question, raw, write_events
 
 JOB = HEAD + """\
@@ -201,6 +202,38 @@ def test_wide_row(plain, back):
         waits = [b - a for a, b in zip(server.opened, server.opened[1:])]
         assert len(waits) == Wide.times and all(w >= least for w, least in zip(waits, (0.1, 0.2, 0.3, 0.5, 1))), waits
         assert server.memory < 3.5 * PART
+
+
+class Silent(FakeHBase):
+    """Says nothing when its second region is scanned, or when a scanner is closed."""
+    silent = ""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.asked = threading.Event()
+
+    def do_Scan(self, request):
+        region = last(fields(last(request, 1, b"")), 2)
+        opening = region == self.regions[1].name
+        if opening:
+            self.asked.set()
+        if (opening and self.silent == "open") or (last(request, 5) and self.silent == "close"):
+            threading.Event().wait(120)
+        if region == self.regions[0].name:
+            assert self.asked.wait(20)
+        return super().do_Scan(request)
+
+
+@pytest.mark.parametrize("silent", ["open", "close"])
+def test_servers_that_are_gone(plain, silent):
+    """Who has its answer does not wait for what it does not need of a server that says nothing."""
+    cells = [(row_of(i), b"f", b"n", 1, b"v") for i in range(1, 1000)]
+    with Silent("t", ["f"], cells, [row_of(500)], random.Random(11)) as server:
+        server.silent = silent
+        server.rng.choice = lambda some: 2
+        done = subprocess.run([loads.PROGRAM, "scan", plain, "--hbase", server.address, "--where", "note = v", "--limit", "1",
+                               "--format", "jsonl"], capture_output=True, text=True, timeout=20)
+        assert rows_in(done) == [row_of(1)]
 
 
 def test_leases_are_renewed(table):
