@@ -59,6 +59,7 @@ static void group_name(char out[128], gid_t id)
 static int look(int folder, const char *name, struct storage_info *out)
 {
 	struct stat st;
+	*out = (struct storage_info){0};
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno;
 	*out = (struct storage_info){.kind = S_ISDIR(st.st_mode) ? STORAGE_FOLDER : STORAGE_FILE,

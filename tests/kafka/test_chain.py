@@ -154,11 +154,18 @@ class TestRebuild:
         rig.check()
 
     def test_load_that_is_gone(self, rig, loads):
-        """Its successor tells that it was there, and what it had."""
+        """The mark that it is in HBase tells all of it; without one its successor tells that it was there, and what it had."""
         shutil.move(loads[2], rig.folder.parent / "away")
         rig.run("loads", "--state", rig.state, "--loaded", "00000005")
         before = self.status(rig)["positions"]
-        (rig.state / "loads" / "00000005.json").unlink()
+        record, mark = (rig.state / folder / "00000005" for folder in ("loads", "handed"))
+        record = record.with_suffix(".json")
+        whole = record.read_text()
+        record.unlink()
+        assert f"load 00000005 was recorded from its mark, {mark}" in self.rebuild(rig, rig.folder).stdout
+        assert record.read_text() == whole and self.status(rig)["positions"] == before
+        record.unlink()
+        mark.write_text("")  # as the versions before wrote it
         done = self.rebuild(rig, rig.folder)
         assert "load 00000005 was not found; load 00000006 tells that it was there" in done.stdout
         assert self.status(rig)["positions"] == before

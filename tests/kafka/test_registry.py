@@ -165,7 +165,7 @@ CIRCLE = [{"name": "q", "subject": "q", "version": 1}]
 @pytest.mark.parametrize("change,words", [
     (lambda r: r.faults.extend([500] * 99), ["does not tell schema 7: it answers 500; it was asked again and again"]),
     (lambda r: (r.shutdown(), r.server_close()), ["does not tell schema 7: ", "it was asked again and again"]),
-    (lambda r: setattr(r, "user", "other:one"), ["it answers 401: basic.auth.user.info in its properties?"]),
+    (lambda r: setattr(r, "user", "other:one"), ["does not tell schema 7: it answers 401: basic.auth.user.info in its properties?"]),
     (lambda r: r.schemas.update({7: {"schema": '{"type": "strange"}'}}), ["schema 7 of the registry at", "unknown type `strange`"]),
     (lambda r: r.schemas.update({7: {"schema": '"null"', "references": [{"name": "q"}]}}), ["schema 7: found a reference without `subject` and `version`"]),
     (lambda r: r.schemas.update({7: {"schema": '"q"', "references": [{"name": "q", "subject": "a b", "version": 3}]}}),

@@ -108,6 +108,9 @@ static void put(void **state)
 	bool kept = true;
 	char *from = mem_strdup(path_of("from")), *to = mem_strdup(path_of("to"));
 	write_text(from, "content");
+	/* nothing is there, whatever the caller's memory held before */
+	memset(&info, 0xff, sizeof info);
+	info.kind = STORAGE_FILE;
 	assert_int_equal(storage_put(s, from, to, 0600, &info, &kept, &err), RC_OK);
 	assert_false(kept);
 	assert_int_equal(info.bytes, 7);
