@@ -17,7 +17,7 @@ from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fix
 SECONDS = 180
 # in the order in which a run comes to them, each before its event is noted and behind it
 STEPS = [before + word for word in (
-    "folder", "create", "created", "token", "upload", "put", "sent", "done", "cleaned", "finished")
+    "load", "folder", "create", "created", "token", "upload", "put", "sent", "done", "cleaned", "finished")
     for before in ("before-", "")]
 
 JOB = """\
@@ -206,6 +206,35 @@ def test_check_sees_what_is_not_there(on_hdfs, tmp_path):
     on_hdfs.refused("of 1800 cells of the load 1800 are missing and 0 have another value", "--check", status=1)
 
 
+def test_loads_with_equal_manifests(on_hdfs, tmp_path):
+    """What one load handed over says nothing of another, made of the same input by the same job."""
+    by_id, by_word = events(tmp_path, "equal", 40)
+    on_hdfs.load(tmp_path / "job.yaml")
+    manifest = (on_hdfs.out / "manifest.json").read_bytes()
+    on_hdfs.done("--create")
+    script = tmp_path / "truncate.rb"
+    script.write_text("truncate_preserve 'equal:events'\ntruncate_preserve 'equal:by_word'\n")
+    on_hdfs.hbase.run_script(script)
+    on_hdfs.out = tmp_path / "anew"
+    on_hdfs.load(tmp_path / "job.yaml")
+    assert (on_hdfs.out / "manifest.json").read_bytes() == manifest
+    assert not on_hdfs.done()["already"]
+    on_hdfs.check("equal:events", by_id)
+    on_hdfs.check("equal:by_word", by_word)
+    # under another name it is the same load, also where the other one was
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "out.saltmill-apply").unlink()
+    on_hdfs.out = on_hdfs.out.rename(tmp_path / "out")
+    assert on_hdfs.done()["already"]
+    # and one in its place is not
+    shutil.rmtree(on_hdfs.out)
+    (tmp_path / "anew.saltmill-apply").rename(tmp_path / "out.saltmill-apply")
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.refused("out.saltmill-apply is of another load with the same files, that was here before: remove it")
+    said = on_hdfs.done("--journal", str(tmp_path / "out.saltmill-apply"))
+    assert said["already"] and "was begun by another load with the same files" in said["warnings"][0]
+
+
 def test_a_table_that_differs(on_hdfs, tmp_path):
     by_id, _ = events(tmp_path, "differs", 300)
     on_hdfs.load(tmp_path / "job.yaml")
@@ -236,7 +265,7 @@ def test_regions_that_are_others(on_hdfs, tmp_path):
     on_hdfs.hbase.run_script(script)
     tables = {t["name"]: t for t in on_hdfs.done("--create", "--dry-run")["tables"]}
     assert tables["others:events"]["recut"] == 2 and tables["others:by_word"]["recut"] == 0
-    for step in ("before-cut", "cut", "put"):
+    for step in ("before-parts", "parts", "before-cut", "cut", "put"):
         died = on_hdfs.run("--create", env={"SALTMILL_CRASH_AT": f"apply-{step}", "PATH": ""})
         assert died.returncode == -9, (step, died.stderr)
         if step == "before-cut":
