@@ -34,6 +34,8 @@ struct map_report {
 	size_t nreasons;
 	struct map_table *tables; /* in the order of the job */
 	size_t ntables;
+	struct manifest_column *columns; /* of the input's schema; none: not written */
+	size_t ncolumns;
 };
 
 /* What one slice gave to a region. */

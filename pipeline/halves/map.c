@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "describe_file.h"
 #include "halves.h"
 #include "io.h"
 #include "mem.h"
@@ -190,6 +191,7 @@ static void describe_input(const struct mapping *m, struct map_report *r, struct
 	size_t n;
 	source_part(m->pass.source, &p);
 	r->path = arena_strdup(a, source_files(m->pass.source, &n)->path);
+	r->columns = schema_columns(a, m->pass.source, &r->ncolumns);
 	r->number = p.number;
 	r->size = p.size;
 	r->head = p.head;

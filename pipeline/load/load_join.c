@@ -190,6 +190,8 @@ static int take_reading(struct joining *j, struct error *err)
 	const char *temp = j->temp ? j->temp : staging_path(j->staging);
 	int rc = rejects_new(&j->rejects, temp, &j->quota, 1, err);
 	m->inputs = arena_alloc(a, (j->parts->ndirs + 1) * sizeof *m->inputs);
+	m->columns = j->part->m.columns; /* of the first input, as one load has them */
+	m->ncolumns = j->part->m.ncolumns;
 	for (size_t i = 0; rc == RC_OK && i < j->parts->ndirs; i++) {
 		const struct part *p = &j->part[i];
 		lines = i > 0 && p[-1].place == p->place ? lines : 0;

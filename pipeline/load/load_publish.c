@@ -141,27 +141,20 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
-static const char *type_text(const struct schema_value *v, struct arena *a)
-{
-	char text[40];
-	if (v->type == FIELD_DECIMAL)
-		snprintf(text, sizeof(text), "%s(%u)", field_type_name(v->type), v->scale);
-	else
-		snprintf(text, sizeof(text), "%s%s", v->local ? "local " : "",
-			 field_type_name(v->type));
-	return arena_strdup(a, text);
-}
-
+/* Where the inputs were read elsewhere, the first map has seen the schema. */
 static void describe_schema(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
-	const struct schema_value *values;
-	size_t left_out;
-	m->ncolumns = source_schema_values(l->pass.source, &values, &left_out);
+	m->columns = schema_columns(a, l->pass.source, &m->ncolumns);
+	if (m->ncolumns > 0 || l->maps.n == 0 || l->maps.reports->number > 0)
+		return;
+	m->ncolumns = l->maps.reports->ncolumns;
 	m->columns = arena_alloc(a, (m->ncolumns + 1) * sizeof *m->columns);
-	for (size_t i = 0; i < m->ncolumns; i++)
-		m->columns[i] = (struct manifest_column){arena_strdup(a, values[i].path),
-							 type_text(&values[i], a)};
+	for (size_t i = 0; i < m->ncolumns; i++) {
+		const struct manifest_column *c = &l->maps.reports->columns[i];
+		m->columns[i].name = arena_strdup(a, c->name);
+		m->columns[i].type = c->type ? arena_strdup(a, c->type) : NULL;
+	}
 }
 
 /* All else has what the job asks for. */

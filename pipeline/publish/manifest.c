@@ -124,7 +124,7 @@ static const struct member column_members[] = {
 	{.key = "name", TEXT, AT(manifest_column, name)},
 	{.key = "type", TEXT, AT(manifest_column, type), .optional = true},
 };
-SHAPE(manifest_column, column_members);
+SHARED_SHAPE(manifest_column, column_members);
 
 static const struct member reason_members[] = {
 	{.key = "reason", TEXT, AT(reject_reason, reason)},

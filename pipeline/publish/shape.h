@@ -55,7 +55,8 @@ struct shape {
 #define AT(S, name) offsetof(struct S, name)
 
 /* Parts of the manifest that others have too. */
-extern const struct shape manifest_file_shape, manifest_tuning_shape, reject_reason_shape;
+extern const struct shape manifest_file_shape, manifest_column_shape, manifest_tuning_shape,
+	reject_reason_shape;
 
 /* Append the JSON text, two spaces of indent, a final newline; nothing: out of memory. */
 void shape_format(const struct shape *s, const void *object, unsigned real_digits, struct buf *out);

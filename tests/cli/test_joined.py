@@ -57,7 +57,7 @@ def test_rows_and_counts_are_those_of_one_load(joined):
     assert (joined.folder / "two/rejects.jsonl").read_bytes() == (joined.folder / "one/rejects.jsonl").read_bytes()
     one, two = manifest(joined.folder / "one"), manifest(joined.folder / "two")
     assert two["joined"] == 3 and "joined" not in one and two["created_ms"] == one["created_ms"]
-    for name in ("read", "rejected", "reasons", "job_digest"):
+    for name in ("columns", "read", "rejected", "reasons", "job_digest"):
         assert one[name] == two[name]
     for name in ("loaded", "filtered", "deduplicated", "rows", "cells", "splits_digest"):
         assert one["tables"][0][name] == two["tables"][0][name]
