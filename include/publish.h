@@ -158,6 +158,7 @@ struct manifest_slice {
 	uint64_t first, end; /* bytes of the file */
 	uint64_t lines;	     /* line ends in front of its end, counted as its rejects' lines are */
 	bool begins, ends;   /* no row is in front of it; behind it */
+	size_t size;	     /* bytes of the whole file; 0: not known */
 };
 struct manifest_input {
 	const char *path;

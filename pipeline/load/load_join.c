@@ -111,6 +111,13 @@ static int check_meeting(const struct part *before, const struct part *p, struct
 	if (before && (!s->given || !before->m.inputs->slice.given))
 		return error_set(err, RC_DATA, "%s and %s: both have all of %s", before->dir,
 				 p->dir, p->m.inputs->path);
+	if (before && s->size != before->m.inputs->slice.size)
+		return error_set(err, RC_DATA,
+				 "%s: is a slice of another file than %s: found %s of %zu bytes, "
+				 "expected %zu; it was changed or replaced between them: load all "
+				 "of its slices again",
+				 p->dir, before->dir, p->m.inputs->path, s->size,
+				 before->m.inputs->slice.size);
 	if (!s->given || (before ? s->first == expected : s->begins))
 		return RC_OK;
 	return error_set(err, RC_DATA,

@@ -137,7 +137,8 @@ static void describe_inputs(struct load *l, struct manifest *m)
 							   .end = read.end,
 							   .lines = read.line_base + read.lines,
 							   .begins = begins,
-							   .ends = read.last};
+							   .ends = read.last,
+							   .size = read.size};
 	}
 }
 

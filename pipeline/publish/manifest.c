@@ -104,6 +104,7 @@ static const struct member slice_members[] = {
 	{.key = "lines", COUNT, AT(manifest_slice, lines)},
 	{.key = "begins", FLAG, AT(manifest_slice, begins)},
 	{.key = "ends", FLAG, AT(manifest_slice, ends)},
+	{.key = "size", INDEX, AT(manifest_slice, size), .optional = true},
 };
 SHAPE(manifest_slice, slice_members);
 

@@ -16,6 +16,7 @@ static const struct schema_key manifest_keys[] = {
 	{"inputs[].slice.lines", "count", "line ends in front of its end"},
 	{"inputs[].slice.begins", "flag", "no row is in front of it"},
 	{"inputs[].slice.ends", "flag", "no row is behind it"},
+	{"inputs[].slice.size", "?count", "bytes of the whole file"},
 	{"columns", "?objects", "of the inputs, where they are delimited text or have a schema"},
 	{"columns[].name", "text", "as the header, the job or the schema has it"},
 	{"columns[].type", "?text", "as the schema has it"},

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """spark-submit saltmill_spark.py JOB INPUT... -o OUT: a load by Apache Spark.
 
-The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 nothing published.
+The exit status is that of `saltmill load`: 0 done, 3 published with rejects, 1 nothing published (or what
+failed behind that is told, as "published as OUT, but ...").
 """
 
 import argparse

@@ -98,6 +98,17 @@ def test_slices_that_do_not_meet_or_belong_together_are_refused(joined):
     joined.join(parts)
 
 
+def test_an_input_that_grew_between_its_slices_is_refused(joined):
+    """Slices of a nightly file that was replaced meet all the same when their border is in both."""
+    joined.run("load", "in.csv", "--plan", "plan", "--slice", "0-5000", "-o", "part1")
+    (joined.folder / "in.csv").write_bytes(HEADER + b"".join(ROWS) + b"7,1500000000,late\n")
+    size = (joined.folder / "in.csv").stat().st_size
+    joined.run("load", "in.csv", "--plan", "plan", "--slice", f"5000-{size}", "-o", "part2")
+    refused(joined.join(["part1", "part2"], status=4), 4, "part2: is a slice of another file than part1: found in.csv of "
+            f"{size} bytes, expected {size - 18}")
+    assert not (joined.folder / "two").exists()
+
+
 def test_too_many_files_in_a_region_are_refused(joined):
     parts = joined.load_slices(17)
     refused(joined.join(parts, status=4), 4, "would have 17 files of family f", "--max-files allows 16")

@@ -1,5 +1,6 @@
 """Parts of a load by Spark that need no Spark: folders and locks, what is shipped, what is said."""
 
+import fractions
 import importlib
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
 
+import pyarrow.fs  # noqa: E402
 from spark_rig import assert_nothing  # noqa: E402
 
 import saltmill  # noqa: E402
@@ -198,3 +200,94 @@ def test_archives_are_not_read_anew_for_each_task(tmp_path, monkeypatch):
     importlib.invalidate_caches()
     assert read == []
     assert importlib.import_module("in_some_zip.two").IS == "two"
+
+
+# --- what is judged, and what is said of it ---
+
+def test_limits_are_those_of_the_program():
+    """A share of the events, exactly; as a double 29% of 100 is a little less than 29."""
+    for percent in [*range(101), "0.1", "2.5", "33.3", "99.9"]:
+        share = fractions.Fraction(str(percent)) / 100
+        for read in range(301):
+            allowed = int(share * read)
+            assert not saltmill.spark.too_many(f"{percent}%", allowed, read), (percent, read)
+            assert saltmill.spark.too_many(f"{percent}%", allowed + 1, read), (percent, read)
+    assert not saltmill.spark.too_many("7", 7, 10) and saltmill.spark.too_many("7", 8, 10)
+
+
+def joined(monkeypatch, folder, files, filesystem=None, meanwhile=lambda: None, read=lambda name: "{}"):
+    """The driver's part without a shuffle: two loads, during which something happens; what the program was called for."""
+    called = []
+    for part in ("a", "b"):
+        (folder / part).mkdir()
+        (folder / part / "manifest.json").write_text('{"read": 1, "rejected": 0}')
+
+    def load_all(*_):
+        meanwhile()
+        return [folder / "a", folder / "b"]
+
+    monkeypatch.setattr(saltmill.spark, "load_all", load_all)
+    inputs, filesystem = saltmill.inputs.list_inputs(files, filesystem)
+    request = types.SimpleNamespace(inputs=inputs, filesystem=filesystem, native=lambda *a, **_: called.append(a[0]))
+    place = types.SimpleNamespace(run=folder, out=folder / "out", read=read)
+    try:
+        saltmill.spark.join(request, None, [1, 2], place, ["--max-rejects", "0"], {})
+    except saltmill.JobError as e:
+        return called, str(e)
+    return called, None
+
+
+def replaced(path):
+    path.with_name("new").write_bytes(path.read_bytes())
+    os.utime(path.with_name("new"), (5, 5))
+    path.with_name("new").rename(path)
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize("change", [None, replaced, lambda path: path.write_text("b"), lambda path: path.unlink(),
+                                    lambda path: path.write_text("ab")])
+def test_an_input_that_is_replaced_between_its_slices(tmp_path, monkeypatch, change, far):
+    """Each load is one of its own; only who started them sees that they were of two files."""
+    path = tmp_path / "in.csv"
+    path.write_text("a")
+    os.utime(path, (5, 5))
+    called, said = joined(monkeypatch, tmp_path, [path], pyarrow.fs.LocalFileSystem() if far else None,
+                          lambda: change and change(path))
+    # a store of objects tells no inodes
+    if change and not (far and change is replaced):
+        assert called == [] and said.startswith(f"{path}: was changed or replaced") or "No such file" in said
+    else:
+        assert called == ["unite"] and said is None
+
+
+def refuse(name):
+    raise OSError(116, "Stale file handle", f"/out/{name}")
+
+
+@pytest.mark.parametrize("read, why", [(refuse, "/out/manifest.json: Stale file handle"), (lambda _: "{", "Expecting")])
+def test_what_fails_behind_the_rename_says_that_it_is_published(tmp_path, monkeypatch, read, why):
+    (tmp_path / "in.csv").write_text("a")
+    called, said = joined(monkeypatch, tmp_path, [tmp_path / "in.csv"], read=read)
+    assert called == ["unite"] and said.startswith(f"published as {tmp_path}/out, but {why}")
+
+    class Mapped:
+        def __init__(self, request, shared, folder, slices):
+            self.slices, self.reports, self.folder, self.mended = slices, {0: {"rejected": 0, "read": 1, "seconds": 0}}, folder, 0
+
+        def run(self):
+            pass
+
+    def native(command, *args, **_):
+        called.append(args[-1])
+        return types.SimpleNamespace(printed='{"created_ms": 0}')
+
+    monkeypatch.setattr(saltmill.spark, "Maps", Mapped)
+    monkeypatch.setattr(saltmill.spark, "reduce_all", lambda *_: [{"seconds": 0}])
+    setting = tasks.Setting("", "", "job.yaml", {}, "1M", 1)
+    request = types.SimpleNamespace(sc=types.SimpleNamespace(broadcast=lambda x: x), native=native, frame=None,
+                                    filesystem=None, names=["in.csv"])
+    place = types.SimpleNamespace(run=tmp_path, out="hdfs://nn/out", place=(), read=read)
+    with pytest.raises(saltmill.JobError, match=f"^published as hdfs://nn/out, but {why}"):
+        saltmill.spark.map_and_reduce(request, setting, [types.SimpleNamespace(number=0)], place, "plan",
+                                      ["--max-rejects", "0"], {})
+    assert called[-1] == "--quiet"

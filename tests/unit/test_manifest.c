@@ -36,11 +36,12 @@ static int teardown(void **state)
 
 static struct manifest sample(void)
 {
-	static struct manifest_input inputs[] = {{"ratings.csv",
-						  2438266,
-						  100004,
-						  {0xab, 0xcd},
-						  {true, 21, 2438287, 100005, true, false}}};
+	static struct manifest_input inputs[] = {
+		{"ratings.csv",
+		 2438266,
+		 100004,
+		 {0xab, 0xcd},
+		 {true, 21, 2438287, 100005, true, false, 2438300}}};
 	static struct reject_reason reasons[] = {{"bad_number", 3}, {"bad_time", 1}};
 	static struct manifest_family families[] = {{"f"}, {"g"}};
 	static struct manifest_region regions[2];
@@ -112,9 +113,8 @@ static void test_manifest_format(void **state)
 		"      \"bytes\": 2438266,\n      \"rows\": 100004,\n"
 		"      \"digest\": \"abcd0000000000000000000000000000\",\n"
 		"      \"slice\": {\n        \"first\": 21,\n        \"end\": 2438287,\n"
-		"        \"lines\": 100005,\n        \"begins\": true,\n        \"ends\": false\n  "
-		"    }\n   "
-		" }\n  "
+		"        \"lines\": 100005,\n        \"begins\": true,\n"
+		"        \"ends\": false,\n        \"size\": 2438300\n      }\n    }\n  "
 		"],\n",
 		"\n  \"read\": 100005,\n  \"rejected\": 4,\n  \"reasons\": [",
 		"          \"start\": \"\",\n          \"end\": \"\\\\x08\",\n          \"rows\": "
@@ -175,6 +175,7 @@ static void test_manifest_round_trip(void **state)
 	assert_string_equal(back.job_path, m.job_path);
 	assert_int_equal(back.ninputs, 1);
 	assert_true(back.inputs->slice.given && back.inputs->slice.first == 21);
+	assert_int_equal(back.inputs->slice.size, 2438300);
 	assert_int_equal(back.nreasons, 2);
 	assert_int_equal(back.noffsets, 2);
 	assert_true(back.offsets[0].end == 9 && back.offsets[0].last.offset == 8);

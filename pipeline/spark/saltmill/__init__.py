@@ -4,7 +4,8 @@ import contextlib
 
 
 class JobError(Exception):
-    """Nothing was published; the text is the program's own sentence where the program said one."""
+    """Nothing was published, unless the text begins with "published as"; it is the program's own sentence where the
+    program said one."""
 
 
 class Rejected(JobError):

@@ -20,6 +20,7 @@ class Input(typing.NamedTuple):
     path: str  # that tasks open
     size: int
     packed: bool
+    seen: tuple = ()  # when it was listed: what of the file changes when it does
 
 
 class Slice(typing.NamedTuple):
@@ -31,6 +32,29 @@ class Slice(typing.NamedTuple):
 
 
 # --- which files ---
+
+def file_seen(file):
+    """Of a path or a descriptor."""
+    s = os.stat(file)
+    return s.st_size, s.st_mtime_ns, s.st_dev, s.st_ino
+
+
+def object_seen(info):
+    return info.size, info.mtime_ns
+
+
+def unchanged(inputs, filesystem):
+    """JobError when an input is another now than when it was listed."""
+    for i in inputs:
+        try:
+            now = object_seen(filesystem.get_file_info(i.path)) if filesystem else file_seen(i.path)
+        except OSError as e:
+            raise JobError(f"{i.name}: {e.strerror or e}") from e
+        if now != i.seen:
+            raise JobError(f"{i.name}: was changed or replaced while it was loaded (its size, time or inode): nothing was "
+                           "published")
+
+
 
 def visible(name):
     return not posixpath.basename(name).startswith((".", "_"))
@@ -60,8 +84,8 @@ class LocalFiles:
 
     def look(self, number, name):
         with open(name, "rb") as f:
-            size, begin = os.fstat(f.fileno()).st_size, f.read(6)
-        return Input(number, name, os.path.abspath(name), size, begin.startswith(PACKED))
+            size, seen, begin = os.fstat(f.fileno()).st_size, file_seen(f.fileno()), f.read(6)
+        return Input(number, name, os.path.abspath(name), size, begin.startswith(PACKED), seen)
 
 
 class RemoteFiles:
@@ -103,7 +127,7 @@ class RemoteFiles:
             raise FileNotFoundError(2, "No such file", name)
         with self.filesystem.open_input_stream(path, compression=None) as f:
             begin = f.read(6)
-        return Input(number, name, path, info.size, begin.startswith(PACKED))
+        return Input(number, name, path, info.size, begin.startswith(PACKED), object_seen(info))
 
 
 def without_scheme(path):

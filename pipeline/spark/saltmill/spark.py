@@ -17,11 +17,12 @@ import re
 import tempfile
 import time
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 
 from . import JobError, Rejected, native, sentences, tasks
 from .frames import Frame
-from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, without_scheme
+from .inputs import SMALLEST_SLICE, cut, is_remote, list_inputs, told, unchanged, without_scheme
 from .staging import HdfsStaging, Staging, is_hdfs
 from .stages import (Maps, Request, can_slice, digest_all, files_of_job, files_of_plan, load_all, make_plan,
                      reduce_all, regions_of_plan, ship)
@@ -71,7 +72,19 @@ def timed(seconds, name):
 
 
 def too_many(limit, rejected, read):
-    return rejected > (float(limit[:-1]) / 100 * read if limit.endswith("%") else int(limit))
+    """As the program judges it: event_limit_of of include/run.h."""
+    share = limit.endswith("%")
+    return rejected > (int(float(limit[:-1]) / 100 * float(read) * (1 + 1e-13)) if share else int(limit))
+
+
+@contextlib.contextmanager
+def published(out):
+    """Behind the rename: what fails takes nothing back."""
+    try:
+        with sentences(out):
+            yield
+    except (JobError, ValueError, Py4JError) as e:
+        raise JobError(f"published as {out}, but {e}") from e
 
 
 def owner_of(spark):
@@ -115,7 +128,7 @@ def load(spark, source, job, out, *, slices=None, existing=(), plan=None, sample
     only tasks can open).  memory, threads: of each task.  ordered: the DataFrame's rows come in the same order each
     time, so that `duplicates:` has a meaning.  shuffle=False: each of up to 16 slices is a load of its own, whose
     files stand side by side; one cell in two of them is refused.  Raises Rejected when more events than max_rejects are bad,
-    JobError for all else; then nothing is published.
+    JobError for all else; then nothing is published, but where it begins with "published as".
     """
     limits = limit_option("--max-rejects", max_rejects)
     if max_duplicates is not None:
@@ -195,10 +208,12 @@ def join(request, setting, slices, staging, limits, seconds):
         loads = load_all(request, setting, slices, staging.run / "loads")
     parts = [json.loads((f / "manifest.json").read_text()) for f in loads]
     many = too_many(limits[1], sum(p["rejected"] for p in parts), sum(p["read"] for p in parts))
+    unchanged(request.inputs, request.filesystem)  # a slice of one file and a slice of another are no load
     with timed(seconds, "unite"):
         request.native("unite", "--loads", *loads, *limits, "-o", staging.out, "--quiet",
                        accept=(native.DONE, native.REJECTS), failure=Rejected if many else JobError)
-    return Result(str(staging.out), json.loads((staging.out / "manifest.json").read_text()), len(slices), 0, 0, seconds)
+    with published(staging.out):
+        return Result(str(staging.out), json.loads(staging.read("manifest.json")), len(slices), 0, 0, seconds)
 
 
 def make(request, staging, slices, kept_plan, limits, shuffle):
@@ -238,6 +253,7 @@ def map_and_reduce(request, setting, slices, staging, plan, limits, seconds):
     with timed(seconds, "unite"):
         request.native("unite", *base, *inputs, "--reduces", here / "reduces", *limits, "-o", staging.out,
                        *tasks.sent_to(setting), "--quiet", accept=(native.DONE, native.REJECTS))
-    manifest = json.loads(staging.read("manifest.json"))
+    with published(staging.out):
+        manifest = json.loads(staging.read("manifest.json"))
     shuffled = sum(region["bytes"] for r in taken for table in r["tables"] for region in table["regions"])
     return Result(str(staging.out), manifest, len(maps.slices), shuffled, maps.mended, seconds)
