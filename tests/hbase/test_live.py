@@ -48,6 +48,13 @@ class Both:
     def apply(self, out):
         self.done("apply", out, "--hbase", self.master, "--create", "--quiet")
 
+    def drop(self):
+        """Other tests load tables of the same names into the same HBase."""
+        names = {t["name"] for m in self.folder.rglob("manifest.json") for t in json.loads(m.read_text())["tables"]}
+        script = self.folder / "drop.rb"
+        script.write_text("".join(f"if exists('{n}')\n disable '{n}'\n drop '{n}'\nend\n" for n in sorted(names)))
+        self.hbase.run_script(script)
+
     def same(self, job, dirs, *args, command="scan"):
         """The two answers at once; the answer."""
         folder, live = (self.run(command, job, *where, *args) for where in (dirs, ["--hbase", self.master]))
@@ -65,7 +72,9 @@ class Both:
 
 @pytest.fixture(scope="module")
 def both(saltmill, hbase, tmp_path_factory):
-    return Both(saltmill, hbase, tmp_path_factory.mktemp("live"))
+    two = Both(saltmill, hbase, tmp_path_factory.mktemp("live"))
+    yield two
+    two.drop()
 
 
 # --- the worked jobs ---
