@@ -101,13 +101,18 @@ static bool same_manifest(const struct state_load *a, const struct state_load *b
 	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
 }
 
+/* The whole record with that name; NULL: none. */
+static const struct state_load *whole_of(const struct rebuild *r, const struct state_load *named)
+{
+	return r->nwhole ? bsearch(named, r->whole, r->nwhole, sizeof(*r->whole), by_load_name)
+			 : NULL;
+}
+
 /* Does anything else tell of the load that the mark is of?  *other: of another one. */
 static bool is_told(const struct rebuild *r, const struct state_found *found, size_t n,
 		    const struct state_load *mark, bool *other)
 {
-	const struct state_load *l =
-		r->nwhole ? bsearch(mark, r->whole, r->nwhole, sizeof(*r->whole), by_load_name)
-			  : NULL;
+	const struct state_load *l = whole_of(r, mark);
 	for (size_t i = 0; !l && i < n; i++)
 		if (strcmp(found[i].load.name, mark->name) == 0)
 			l = &found[i].load;
@@ -289,12 +294,12 @@ static int merge(struct rebuild *r, const struct state_found *found, size_t n, s
 	for (size_t i = 0; i < r->nwhole; i++)
 		l[at++] = r->whole[i];
 	for (size_t i = 0; i < n; i++)
-		if (!bsearch(&found[i].load, r->whole, r->nwhole, sizeof(*r->whole), by_load_name))
+		if (!whole_of(r, &found[i].load))
 			l[at++] = found[i].load;
 	if (at)
 		qsort(l, at, sizeof(*l), by_load_name);
 	for (size_t i = 0; !rc && i < at; i++) {
-		bool made = !bsearch(&l[i], r->whole, r->nwhole, sizeof(*r->whole), by_load_name);
+		bool made = !whole_of(r, &l[i]);
 		if (i && strcmp(l[i].name, l[i - 1].name) == 0)
 			continue;
 		rc = find(found, n, l[i].name, &f, err);

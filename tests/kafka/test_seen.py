@@ -1,5 +1,6 @@
 """A stream seen from outside: its line on standard error, its metrics, its status on disk."""
 
+import fcntl
 import json
 import os
 import pty
@@ -7,7 +8,9 @@ import re
 import select
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import threading
 import time
 import urllib.request
@@ -48,6 +51,7 @@ class Terminal:
 
     def __init__(self, rig):
         self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 200, 0, 0))  # nothing of a line is left out
         self.process = subprocess.Popen([rig.saltmill, "stream", rig.job, "--state", rig.state,
                                          "--memory", "64M"], stdout=subprocess.PIPE, stderr=slave,
                                         text=True)

@@ -249,6 +249,7 @@ static void test_missing_load_without_topic(void **state)
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
 	assert_non_null(strstr(err.msg, "tells which topic it is the state of"));
 	assert_int_equal(lines.len, 0);
+	buf_release(&lines);
 	mem_free(file);
 	mem_free(path);
 }
