@@ -18,7 +18,7 @@
 char *manifest_chain_check(const struct state_load *l, bool *gone);
 /*
  * The load alone: why the manifest in its folder is not, or may not be, the one that was published,
- * as a sentence owned by the caller.  NULL: it is that one, or there is no folder.
+ * as a sentence owned by the caller.  NULL: it is that one, or gone.
  */
 char *manifest_chain_content(const struct state_load *l);
 

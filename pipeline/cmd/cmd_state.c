@@ -131,7 +131,7 @@ static int hand_over(struct state *s, const char *name, struct error *err)
 	if (wrong)
 		rc = error_set(err, RC_DATA,
 			       "load %s was not marked: %s; expected the load as it was published, "
-			       "or no folder",
+			       "or none",
 			       name, wrong);
 	mem_free(wrong);
 	return rc ? rc : state_hand_over(s, name, NULL, err);

@@ -49,11 +49,11 @@ char *manifest_chain_content(const struct state_load *l)
 {
 	struct arena arena = {0};
 	struct manifest m;
-	bool gone = access(l->dir, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
-	if (l->phase != STATE_PUBLISHED || gone)
+	if (l->phase != STATE_PUBLISHED)
 		return NULL;
 	char *path = mem_format("%s/manifest.json", l->dir);
-	char *wrong = check_content(l, path, &m, &arena);
+	bool gone = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+	char *wrong = gone ? NULL : check_content(l, path, &m, &arena);
 	arena_release(&arena);
 	mem_free(path);
 	return wrong;

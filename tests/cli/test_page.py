@@ -395,8 +395,10 @@ def test_a_state(tmp_path):
     words = "".join(page.words)
     assert f"--loaded {names[1]}" in words and f"--loaded {names[2]}" not in words and "out2/t" not in words
     assert f"All that is behind load {names[2]} waits" in words and "saltmill apply" not in words
-    # one in front holds up those behind; a folder without its manifest is not a load, one that is gone may be marked
-    (tmp_path / "k" / "out1" / "manifest.json").unlink()
+    # one in front holds up those behind; one that cannot be read is not marked, one that is gone may be
+    manifest = tmp_path / "k" / "out1" / "manifest.json"
+    manifest.unlink()
+    manifest.mkdir()
     words = "".join(Page(report(state, tmp_path / "r.html")).words)
     assert f"All that is behind load {names[1]} waits" in words and "hbase completebulkload" not in words
     assert "2 loads are not marked as given to HBase" in words
