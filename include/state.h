@@ -184,12 +184,13 @@ int state_read_more(struct state *s, struct error *err);
 const struct state_load *state_loads(const struct state *s, size_t *n);
 /*
  * Mark a load as given to HBase, by this process to a cluster or, says the user, by somebody
- * (NULL); on disk with RC_OK, nothing new the second time.  Needs no lock.  RC_CONFIG: no such
- * load.
+ * (NULL); on disk with RC_OK.  A mark that is there already, whosever, stays.  Needs no lock.
+ * RC_CONFIG: no such load.
  */
 int state_hand_over(struct state *s, const char *name, const char *cluster, struct error *err);
-/* Was it marked, now, by whomever? */
-int state_is_handed(const char *dir, const char *name, bool *handed, struct error *err);
+/* Its mark as it is on disk now.  RC_DATA: that was damaged. */
+enum state_mark { STATE_UNMARKED, STATE_MARKED_BY_HAND, STATE_MARKED_BY_FOLLOWER };
+int state_mark_of(const char *dir, const char *name, enum state_mark *mark, struct error *err);
 /*
  * Only who holds this hands loads of the state over, and marks them; close(*fd) lets it go, as the
  * end of the process does.  RC_BUSY: another process is at it.

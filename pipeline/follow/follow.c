@@ -265,27 +265,29 @@ static int mark(struct follow *f, struct lane *l, const struct item *i,
 	return rc;
 }
 
-/* *ours: it was not marked before. */
-static int hand(struct follow *f, struct lane *l, const struct item *i, bool *ours,
-		struct error *err)
+/* *before, *now: whose mark it had, and has. */
+static int hand(struct follow *f, struct lane *l, const struct item *i, enum state_mark *before,
+		enum state_mark *now, struct error *err)
 {
 	struct apply_options one = f->opt->apply;
 	struct apply_result r = {0};
-	bool handed = false;
 	int fd, rc = state_handing(l->dir, &fd, err);
 	if (rc)
 		return rc;
 	/* only now nobody else can do it in the meantime, and remove its folder */
-	rc = state_is_handed(l->dir, i->name, &handed, err);
-	*ours = !handed;
-	if (!rc && !handed)
+	rc = state_mark_of(l->dir, i->name, before, err);
+	*now = *before;
+	bool waits = *before == STATE_UNMARKED;
+	if (!rc && waits)
 		rc = check_folder(l, i, err);
-	if (!rc && !handed) {
+	if (!rc && waits) {
 		one.dir = i->dir;
 		one.journal = NULL;
 		rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
 		if (!rc)
 			rc = mark(f, l, i, &r, err);
+		if (!rc)
+			rc = state_mark_of(l->dir, i->name, now, err);
 		if (!rc && f->opt->applied) {
 			char *name = mem_format("%s%s", l->prefix, i->name);
 			f->opt->applied(f->opt->ctx, name, i->dir, &r);
@@ -317,10 +319,15 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 	    i->name, lasts ? "cannot be handed over" : "waits for HBase", err->msg);
 }
 
-static void succeeded(struct follow *f, struct lane *l, const struct item *i, bool ours)
+static void succeeded(struct follow *f, struct lane *l, const struct item *i,
+		      enum state_mark before, enum state_mark now)
 {
 	struct follow_gauges *g = f->opt->gauges;
-	if (l->said[0] || l->slow)
+	bool ours = before == STATE_UNMARKED;
+	if (l->said[0] && !ours)
+		say(f, "load %s%s was marked as in HBase %s", l->prefix, i->name,
+		    before == STATE_MARKED_BY_HAND ? "by hand" : "by another follower");
+	else if (l->said[0] || l->slow)
 		say(f, "load %s%s is in HBase, after %u attempt%s that failed", l->prefix, i->name,
 		    l->attempt, l->attempt == 1 ? "" : "s");
 	l->attempt = 0;
@@ -333,7 +340,7 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i, bo
 		g->applied++;
 		g->applied_ms = l->applied_ms;
 	}
-	lane_in(l, &f->opt->keep);
+	lane_in(l, &f->opt->keep, now == STATE_MARKED_BY_FOLLOWER);
 }
 
 /* --- the loop --- */
@@ -352,12 +359,12 @@ static int hand_next(struct follow *f, struct error *err)
 	pthread_mutex_unlock(&f->lock);
 	if (!l)
 		return RC_END;
-	bool ours = false;
-	int rc = hand(f, l, &i, &ours, err);
+	enum state_mark before = STATE_UNMARKED, now = STATE_UNMARKED;
+	int rc = hand(f, l, &i, &before, &now, err);
 	pthread_mutex_lock(&f->lock);
 	l->busy = false;
 	if (!rc)
-		succeeded(f, l, &i, ours);
+		succeeded(f, l, &i, before, now);
 	else if (rc != RC_STOPPED)
 		failed(f, l, &i, err);
 	sweep_dropped(f);

@@ -156,11 +156,11 @@ int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err)
 	return rc;
 }
 
-void lane_in(struct lane *l, const struct follow_keep *keep)
+void lane_in(struct lane *l, const struct follow_keep *keep, bool ours)
 {
 	struct item i = items_take(&l->waiting, 0);
 	i.handed_ms = clock_wall_ms();
-	if (keep->by == KEEP_ALL)
+	if (keep->by == KEEP_ALL || !ours)
 		item_release(&i);
 	else
 		items_add(&l->kept, i);
@@ -171,10 +171,10 @@ bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *o
 	if (!l->kept.n)
 		return false;
 	const struct item *oldest = &l->kept.item[0];
-	bool due = oldest->left ||
-		   (keep->by == KEEP_LOADS
-			    ? l->kept.n > keep->n
-			    : (uint64_t)(clock_wall_ms() - oldest->handed_ms) / 1000 >= keep->n);
+	/* below 0 when the clock was set back */
+	int64_t age_ms = clock_wall_ms() - oldest->handed_ms;
+	bool due = oldest->left || (keep->by == KEEP_LOADS ? l->kept.n > keep->n
+							   : age_ms >= (int64_t)keep->n * 1000);
 	if (due)
 		*out = items_take(&l->kept, 0);
 	return due;

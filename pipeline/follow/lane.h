@@ -45,8 +45,9 @@ struct lane *lane_new(const char *dir, const char *prefix);
 void lane_free(struct lane *l);
 /* See the loads that were published since. */
 int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err);
-/* The first that waits is in HBase since now: no more it waits, its folder is kept. */
-void lane_in(struct lane *l, const struct follow_keep *keep);
+/* The first that waits is in HBase since now: no more it waits.  ours: its folder is to be removed
+ * one day, if any is; what was marked by hand is not. */
+void lane_in(struct lane *l, const struct follow_keep *keep, bool ours);
 /* False: no folder is to be removed now.  The item is the caller's (item_release). */
 bool lane_removal(struct lane *l, const struct follow_keep *keep, struct item *out);
 /* Since so many seconds its first load is on its way; 0: none is, or not for long. */

@@ -75,8 +75,9 @@ int state_hand_over(struct state *s, const char *name, const char *cluster, stru
 		return error_set(err, RC_CONFIG,
 				 "%s has no load %s; `saltmill loads --state %s` lists them",
 				 s->dir, name, s->dir);
-	if (l->handed)
-		return RC_OK;
+	rc = marks_see(s, l, err); /* another one may have marked it since it was read */
+	if (rc || l->handed)
+		return rc;
 	struct state_load mark = *l;
 	mark.handed_ms = clock_wall_ms();
 	mark.handed_to = cluster ? arena_strdup(&s->arena, cluster) : NULL;
@@ -89,12 +90,16 @@ int state_hand_over(struct state *s, const char *name, const char *cluster, stru
 	return rc;
 }
 
-int state_is_handed(const char *dir, const char *name, bool *handed, struct error *err)
+int state_mark_of(const char *dir, const char *name, enum state_mark *mark, struct error *err)
 {
+	struct state_load l;
+	struct arena a = {0};
 	char *path = mark_path(dir, name);
-	int rc = io_exists(path, handed, err);
+	int rc = read_mark(path, &l, &a, err);
+	*mark = rc ? STATE_UNMARKED : l.handed_to ? STATE_MARKED_BY_FOLLOWER : STATE_MARKED_BY_HAND;
 	mem_free(path);
-	return rc;
+	arena_release(&a);
+	return rc == RC_END ? RC_OK : rc;
 }
 
 int state_handing(const char *dir, int *fd, struct error *err)

@@ -27,6 +27,7 @@
 #include "mem.h"
 #include "state.h"
 #include "temp_dir.h"
+#include "tests/unit/clock_rig.h"
 
 #define LOADS 4
 
@@ -293,6 +294,11 @@ static void test_keep(void **state)
 	assert_false(is_there(path, 1, ".saltmill-removed") || is_there(path, 1, APPLY_SUFFIX));
 	for (int i = 2; i <= LOADS; i++)
 		assert_true(is_there(path, i, "/manifest.json") && is_there(path, i, APPLY_SUFFIX));
+	wall_ahead_ms = -7200000; /* the clock is behind the hand-over */
+	assert_int_equal(once(path, &err), 0);
+	for (int i = 2; i <= LOADS; i++)
+		assert_true(is_there(path, i, "/manifest.json"));
+	wall_ahead_ms = 0;
 	keep.n = 0;
 	assert_int_equal(once(path, &err), 0);
 	for (int i = 1; i <= LOADS; i++)
@@ -429,6 +435,38 @@ static void test_slow(void **state)
 	mem_free(path);
 }
 
+/* Marked by hand while a follower waits to do it: its folder stays, whatever --keep says. */
+static void test_keep_by_hand(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	(void)state;
+	opt.keep.n = 0;
+	said[0] = 0;
+	char *path = make_state("by-hand", 3);
+	struct follow *f = follow_new(&opt);
+	fail_code = RC_IO;
+	fail_next = 1000000;
+	follow_add(f, path, "");
+	assert_int_equal(follow_start(f, &err), 0);
+	assert_true(soon(&g.stuck, 1));
+	struct state *s = open_state(path);
+	assert_int_equal(state_hand_over(s, "00000001", NULL, &err), 0);
+	state_close(s);
+	assert_true(soon(&g.waiting, 2));
+	fail_next = 0;
+	assert_true(soon(&g.applied, 2));
+	follow_stop(f);
+	follow_free(f);
+	assert_int_equal(once(path, &err), 0); /* and no next one removes it */
+	assert_true(is_there(path, 1, "/manifest.json"));
+	assert_false(is_there(path, 2, "") || is_there(path, 3, ""));
+	assert_false(was_said("load 00000001 is in HBase"));
+	assert_true(was_said("load 00000001 was marked as in HBase by hand"));
+	mem_free(path);
+}
+
 /* A load that is refused keeps those behind it waiting, and those of no other state. */
 static void test_one_is_refused(void **state)
 {
@@ -499,7 +537,7 @@ static void test_rebuild(void **state)
 	struct buf lines = {0};
 	struct state *s;
 	size_t n;
-	bool handed;
+	enum state_mark mark;
 	(void)state;
 	char *path = make_state("rebuilt", LOADS);
 	assert_int_equal(once(path, &err), 0);
@@ -519,8 +557,8 @@ static void test_rebuild(void **state)
 	spoil(path, "handed/00000004");
 	assert_int_equal(state_open(&s, path, false, &err), RC_DATA);
 	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
-	assert_int_equal(state_is_handed(path, "00000004", &handed, &err), 0);
-	assert_false(handed);
+	assert_int_equal(state_mark_of(path, "00000004", &mark, &err), 0);
+	assert_int_equal(mark, STATE_UNMARKED);
 	/* its journal knows that it is in */
 	assert_int_equal(once(path, &err), 0);
 	check(path, true);
@@ -535,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_away_and_back), cmocka_unit_test(test_one_is_refused),
 		cmocka_unit_test(test_changed),	      cmocka_unit_test(test_rebuild),
 		cmocka_unit_test(test_slow),	      cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_keep_by_hand),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
