@@ -59,9 +59,12 @@ extern atomic_bool stop_asked;
  * once it is true, its stop_check says RC_STOPPED too.
  */
 extern _Thread_local const atomic_bool *stop_leave;
+/* This thread goes on beside the work: stop_check tells nobody of it, nor of those that it starts
+ * by pool_run. */
+extern _Thread_local bool stop_unwatched;
 static inline int stop_check(struct error *err)
 {
-	if (!atomic_load_explicit(&stop_asked, memory_order_relaxed))
+	if (!stop_unwatched && !atomic_load_explicit(&stop_asked, memory_order_relaxed))
 		atomic_store_explicit(&stop_asked, true, memory_order_relaxed);
 	if (stop_leave && atomic_load_explicit(stop_leave, memory_order_relaxed))
 		return error_set(err, RC_STOPPED, "left by who waited for it");

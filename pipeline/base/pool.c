@@ -8,6 +8,7 @@
 volatile sig_atomic_t stop_flag;
 atomic_bool stop_asked;
 _Thread_local const atomic_bool *stop_leave;
+_Thread_local bool stop_unwatched;
 
 struct pool {
 	pool_task *task;
@@ -15,6 +16,7 @@ struct pool {
 	size_t ntasks;
 	_Atomic size_t next;
 	atomic_bool failed;
+	bool unwatched;
 	pthread_mutex_t lock;
 	size_t failed_index; /* under lock */
 	struct error error;  /* under lock: the failure with the lowest index */
@@ -41,6 +43,7 @@ static void *pool_work(void *arg)
 {
 	struct pool_worker *w = arg;
 	struct pool *p = w->pool;
+	stop_unwatched = p->unwatched;
 	while (!atomic_load(&p->failed)) {
 		size_t i = atomic_fetch_add(&p->next, 1);
 		if (i >= p->ntasks)
@@ -54,7 +57,7 @@ static void *pool_work(void *arg)
 
 int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct error *err)
 {
-	struct pool p = {.task = task, .ctx = ctx, .ntasks = ntasks};
+	struct pool p = {.task = task, .ctx = ctx, .ntasks = ntasks, .unwatched = stop_unwatched};
 	pthread_mutex_init(&p.lock, NULL);
 	if (threads > ntasks)
 		threads = (unsigned)ntasks;

@@ -15,6 +15,7 @@
  * alive, that starting takes longer (EXTEND_TIMEOUT_USEC), as it waits for brokers.  STATUS= is the
  * line that a terminal shows, when it is another.  WATCHDOG=1 is told when $WATCHDOG_USEC is set
  * and stop_check was called since the last one: its threads do something, though it be waiting.
+ * Threads beside the stream (stop_unwatched: a follower's) do not count.
  * STOPPING=1 is told behind a signal, or by notify_stop.
  *
  * NULL when $NOTIFY_SOCKET is not set or, with a line on standard error, cannot be.  What is

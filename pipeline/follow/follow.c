@@ -408,13 +408,6 @@ static void tick(void *ctx)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* As stop_check, which tells a watchdog (notify.h) that the stream is alive: that is not ours to
- * say. */
-static int stopped(struct error *err)
-{
-	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
-}
-
 /* Until something may have come. */
 static int rest(struct follow *f, struct error *err)
 {
@@ -423,7 +416,7 @@ static int rest(struct follow *f, struct error *err)
 		clock_wait(&f->wake, &f->lock, LOOK_MS);
 	bool stop = f->stop;
 	pthread_mutex_unlock(&f->lock);
-	return stop ? error_set(err, RC_STOPPED, "stopped") : stopped(err);
+	return stop ? error_set(err, RC_STOPPED, "stopped") : stop_check(err);
 }
 
 /* A state that cannot be read does not keep the loads of others waiting. */
@@ -448,7 +441,7 @@ static int look_again(struct follow *f, bool forever, struct error *err)
 int follow_run(struct follow *f, bool forever, struct error *err)
 {
 	struct ticker *ticker = ticker_start(TICK_MS, tick, f);
-	int rc = stopped(err);
+	int rc = stop_check(err);
 	while (rc == RC_OK) {
 		rc = look_again(f, forever, err);
 		if (rc)
@@ -461,7 +454,7 @@ int follow_run(struct follow *f, bool forever, struct error *err)
 		if (rc == RC_OK && idle)
 			rc = rest(f, err);
 		else if (rc == RC_OK)
-			rc = stopped(err);
+			rc = stop_check(err);
 	}
 	ticker_stop(ticker);
 	return rc == RC_END ? RC_OK : rc;
@@ -469,7 +462,8 @@ int follow_run(struct follow *f, bool forever, struct error *err)
 
 static void *run_thread(void *ctx)
 {
-	struct error ignored; /* it ends by being stopped alone */
+	struct error ignored;  /* it ends by being stopped alone */
+	stop_unwatched = true; /* a watchdog (notify.h) watches the stream */
 	follow_run(ctx, true, &ignored);
 	return NULL;
 }

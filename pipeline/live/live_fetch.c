@@ -351,6 +351,7 @@ static void *work(void *arg)
 	struct live_scan *s = arg;
 
 	stop_leave = &s->left;
+	stop_unwatched = s->unwatched;
 	pthread_mutex_lock(&s->lock);
 	s->nworking++;
 	while (!s->closing) {
@@ -376,6 +377,7 @@ int fetch_start(struct live_scan *s, struct error *err)
 {
 	size_t n = s->o.threads ? s->o.threads : WORKERS;
 
+	s->unwatched = stop_unwatched;
 	if (n > s->nspans)
 		n = s->nspans;
 	if (s->q.get) /* one answer, which is waited for */

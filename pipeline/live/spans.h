@@ -91,6 +91,7 @@ struct live_scan {
 	uint64_t rows;
 	pthread_t *workers;
 	size_t nworkers, nworking; /* nworking: under the lock, those that are not at their end */
+	bool unwatched;		   /* as who opened it (pool.h) */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	_Atomic bool closing;

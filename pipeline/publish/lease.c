@@ -91,6 +91,7 @@ static void *keep_touching(void *arg)
 {
 	struct lease *l = arg;
 	struct error ignored;
+	stop_unwatched = true; /* it goes on when the work hangs */
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
 		clock_wait(&l->ends, &l->lock, TOUCH_MS);

@@ -21,10 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backoff.h"
 #include "clock.h"
 #include "crash.h"
 #include "follow.h"
 #include "mem.h"
+#include "pool.h"
 #include "state.h"
 #include "temp_dir.h"
 #include "tests/unit/clock_rig.h"
@@ -38,6 +40,7 @@ enum { STEPS = sizeof steps / sizeof *steps };
 
 static _Atomic int fail_next, fail_code; /* so many runs of the model fail, with this code */
 static _Atomic int slow_ms;
+static _Atomic bool looks_for_signals;
 
 /* --- the model --- */
 
@@ -60,6 +63,13 @@ static void read_text(const char *path, char *text, size_t room)
 
 static char table[300];
 
+static int look_for_signal(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	(void)ctx, (void)worker, (void)index;
+	clock_sleep_ms(1); /* another thread takes the next */
+	return stop_check(err);
+}
+
 static int model_apply(struct apply_result *out, const struct apply_options *opt, struct error *err)
 {
 	char journal[500], text[2000], lines[2000], name[64];
@@ -80,6 +90,9 @@ static int model_apply(struct apply_result *out, const struct apply_options *opt
 	crash_at("model-begun");
 	if (slow_ms)
 		clock_sleep_ms(slow_ms);
+	if (looks_for_signals && (pool_run(4, 50, look_for_signal, NULL, err) ||
+				  backoff_wait(0, clock_seconds() + 10, err)))
+		return err->code;
 	read_text(table, lines, sizeof lines);
 	snprintf(name, sizeof name, "%s\n", base);
 	if (!began || !strstr(lines, name))
@@ -435,6 +448,31 @@ static void test_slow(void **state)
 	mem_free(path);
 }
 
+/* That the follower does something does not say that the stream does: the watchdog hears nothing.
+ */
+static void test_watchdog(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	const struct follow_options opt = options(&g);
+	(void)state;
+	char *path = make_state("watchdog", 1);
+	struct follow *f = follow_new(&opt);
+	follow_add(f, path, "");
+	stop_asked = false;
+	looks_for_signals = true;
+	assert_int_equal(follow_start(f, &err), 0);
+	assert_true(soon(&g.applied, 1));
+	assert_false(stop_asked);
+	looks_for_signals = false;
+	follow_stop(f);
+	follow_free(f);
+	/* the stream's own threads are heard */
+	assert_int_equal(pool_run(2, 2, look_for_signal, NULL, &err), 0);
+	assert_true(stop_asked);
+	mem_free(path);
+}
+
 /* Marked by hand while a follower waits to do it: its folder stays, whatever --keep says. */
 static void test_keep_by_hand(void **state)
 {
@@ -573,7 +611,7 @@ int main(void)
 		cmocka_unit_test(test_away_and_back), cmocka_unit_test(test_one_is_refused),
 		cmocka_unit_test(test_changed),	      cmocka_unit_test(test_rebuild),
 		cmocka_unit_test(test_slow),	      cmocka_unit_test(test_keep),
-		cmocka_unit_test(test_keep_by_hand),
+		cmocka_unit_test(test_keep_by_hand),  cmocka_unit_test(test_watchdog),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
