@@ -21,8 +21,9 @@ struct follow_gauges {
 	_Atomic uint64_t applied;   /* loads since the start */
 	_Atomic int64_t applied_ms; /* the last, by the wall clock; 0: none */
 	_Atomic uint64_t failures;  /* attempts that failed since the start */
-	_Atomic uint64_t stuck;	    /* states whose next load failed when it was tried last */
-	_Atomic int paused;	    /* nothing is read, as so many loads wait */
+	/* states whose next load failed when it was tried last, or that cannot be looked at */
+	_Atomic uint64_t stuck;
+	_Atomic int paused; /* nothing is read, as so many loads wait */
 };
 
 /* How long a load's folder stays behind its hand-over. */
@@ -62,7 +63,8 @@ void follow_drop(struct follow *f, const char *dir);
 void follow_all(struct follow *f, const char *dir);
 /* Look at the states now: a load was published, says who made it.  Any thread. */
 void follow_look(struct follow *f);
-/* Do as many loads wait as may?  Any thread; says so when it becomes true and when it ends. */
+/* Do as many loads wait as may, or can nobody tell how many?  Any thread; says so when it becomes
+ * true and when it ends. */
 bool follow_full(struct follow *f);
 
 /*

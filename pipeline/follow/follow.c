@@ -31,9 +31,9 @@ struct follow {
 	pthread_mutex_t lock; /* what follows, and the lanes */
 	pthread_cond_t wake;
 	struct lane *lanes;
-	char *all; /* follow_all; NULL: lanes are added one by one */
-	char said[sizeof(((struct error *)0)->msg)]; /* of looking; "": nothing is wrong */
-	int64_t said_ms;
+	char *all;	       /* follow_all; NULL: lanes are added one by one */
+	struct trouble unread; /* of the states that there are */
+	_Atomic bool unknown;  /* how many loads wait */
 	bool stop, started;
 	pthread_t thread;
 };
@@ -82,18 +82,21 @@ void follow_free(struct follow *f)
 static void count(struct follow *f)
 {
 	struct follow_gauges *g = f->opt->gauges;
-	uint64_t waiting = 0, stuck = 0;
+	uint64_t waiting = 0, stuck = f->unread.why[0] != 0;
+	bool unknown = stuck;
 	int64_t oldest = 0;
 	for (const struct lane *l = f->lanes; l; l = l->next) {
 		waiting += l->waiting.n;
-		stuck += l->said[0] != 0;
+		stuck += l->said[0] || l->unread.why[0];
+		unknown = unknown || l->unread.why[0];
 		if (l->waiting.n && (!oldest || l->waiting.item[0].published_ms < oldest))
 			oldest = l->waiting.item[0].published_ms;
 	}
 	g->waiting = waiting;
 	g->oldest_ms = oldest;
 	g->stuck = stuck;
-	if (g->paused && waiting < f->opt->max_waiting) {
+	f->unknown = unknown;
+	if (g->paused && !unknown && waiting < f->opt->max_waiting) {
 		g->paused = 0;
 		say(f, "%llu loads wait for HBase: reading goes on", (unsigned long long)waiting);
 	}
@@ -103,9 +106,15 @@ bool follow_full(struct follow *f)
 {
 	struct follow_gauges *g = f->opt->gauges;
 	uint64_t waiting = g->waiting;
-	if (!f->opt->max_waiting || waiting < f->opt->max_waiting)
+	bool unknown = f->unknown;
+	if (!f->opt->max_waiting || (!unknown && waiting < f->opt->max_waiting))
 		return false;
-	if (!atomic_exchange(&g->paused, 1))
+	if (atomic_exchange(&g->paused, 1))
+		return true;
+	if (unknown)
+		say(f, "how many loads wait for HBase cannot be told: no more is read until it "
+		       "can; Kafka keeps the rest");
+	else
 		say(f,
 		    "%llu loads wait for HBase, as many as --max-unapplied lets: no more is read "
 		    "until one is in; Kafka keeps the rest",
@@ -193,12 +202,29 @@ static int find_states(struct follow *f, struct error *err)
 	return rc;
 }
 
+/* Remember it, or that it is over, which is said when the trouble was. */
+static void remember(const struct follow *f, struct trouble *t, const char *dir,
+		     const struct error *bad)
+{
+	if (bad && strcmp(t->why, bad->msg) == 0)
+		return;
+	if (!bad && t->said_ms)
+		say(f, "the loads of %s can be looked for again", dir);
+	t->said_ms = 0;
+	snprintf(t->why, sizeof t->why, "%s", bad ? bad->msg : "");
+}
+
 static int look(struct follow *f, struct error *err)
 {
 	struct error bad;
 	int rc = f->all ? find_states(f, err) : RC_OK;
+	remember(f, &f->unread, f->all, rc ? err : NULL);
 	for (struct lane *l = f->lanes; l; l = l->next) {
 		int own = lane_look(l, &f->opt->keep, &bad);
+		remember(f, &l->unread, l->dir, own ? &bad : NULL);
+		if (l->anew)
+			say(f, "%s was made anew: its loads are looked at from the first", l->dir);
+		l->anew = false;
 		if (own && !rc)
 			*err = bad;
 		rc = rc ? rc : own;
@@ -419,23 +445,27 @@ static int rest(struct follow *f, struct error *err)
 	return stop ? error_set(err, RC_STOPPED, "stopped") : stop_check(err);
 }
 
+static void tell(const struct follow *f, struct trouble *t)
+{
+	int64_t now = clock_ms();
+	if (!t->why[0] || (t->said_ms && now - t->said_ms < SAY_AGAIN_MS))
+		return;
+	t->said_ms = now;
+	say(f, "cannot look for loads to hand over: %s; tried again", t->why);
+}
+
 /* A state that cannot be read does not keep the loads of others waiting. */
 static int look_again(struct follow *f, bool forever, struct error *err)
 {
-	int64_t now = clock_ms();
 	pthread_mutex_lock(&f->lock);
 	int rc = look(f, err);
+	if (forever) {
+		tell(f, &f->unread);
+		for (struct lane *l = f->lanes; l; l = l->next)
+			tell(f, &l->unread);
+	}
 	pthread_mutex_unlock(&f->lock);
-	if (!rc || !forever) {
-		f->said[0] = 0;
-		return rc;
-	}
-	if (strcmp(f->said, err->msg) != 0 || now - f->said_ms > SAY_AGAIN_MS) {
-		snprintf(f->said, sizeof f->said, "%s", err->msg);
-		f->said_ms = now;
-		say(f, "cannot look for loads to hand over: %s; tried again", err->msg);
-	}
-	return RC_OK;
+	return forever ? RC_OK : rc;
 }
 
 int follow_run(struct follow *f, bool forever, struct error *err)

@@ -53,6 +53,7 @@ static void items_release(struct items *all)
 	for (size_t i = 0; i < all->n; i++)
 		item_release(&all->item[i]);
 	mem_free(all->item);
+	*all = (struct items){0};
 }
 
 /* --- a lane --- */
@@ -122,7 +123,7 @@ static int see(struct lane *l, const struct state_load *s, const struct follow_k
 
 static int open_state(struct lane *l, struct error *err)
 {
-	if (l->state && clock_ms() - l->opened_ms < OPEN_ANEW_MS)
+	if (l->state && (l->busy || clock_ms() - l->opened_ms < OPEN_ANEW_MS))
 		return state_read_more(l->state, err);
 	state_close(l->state);
 	l->state = NULL;
@@ -136,18 +137,58 @@ static int open_state(struct lane *l, struct error *err)
 	return rc;
 }
 
+/* Is the record that was seen last still there, and the same? */
+static bool is_known(const struct lane *l, const struct state_load *all, size_t n)
+{
+	while (n > 0 && strcmp(all[n - 1].name, l->newest) > 0)
+		n--;
+	if (!l->newest[0])
+		return true;
+	const struct state_load *s = n > 0 ? &all[n - 1] : NULL;
+	return s && strcmp(s->name, l->newest) == 0 && s->published_ms == l->newest_ms &&
+	       memcmp(s->manifest, l->newest_manifest, sizeof s->manifest) == 0;
+}
+
+/* Its loads are others, though their names be the same: those would be passed over. */
+static int begin_anew(struct lane *l, struct error *err)
+{
+	if (l->busy)
+		return error_set(err, RC_DATA,
+				 "%s was made anew while its load %s was on its way to HBase",
+				 l->dir, l->waiting.item[0].name);
+	items_release(&l->waiting);
+	items_release(&l->kept);
+	l->newest[0] = l->said[0] = 0;
+	l->attempt = 0;
+	l->try_ms = 0;
+	l->slow = false;
+	l->anew = true;
+	return state_read_all(l->state, err);
+}
+
+static void remember_newest(struct lane *l, const struct state_load *s)
+{
+	snprintf(l->newest, sizeof l->newest, "%s", s->name);
+	l->newest_ms = s->published_ms;
+	memcpy(l->newest_manifest, s->manifest, sizeof l->newest_manifest);
+}
+
 int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err)
 {
 	size_t n = 0;
 	int rc = open_state(l, err);
 	const struct state_load *all = rc ? NULL : state_loads(l->state, &n);
-	size_t first = n;
+	if (!rc && !is_known(l, all, n)) {
+		rc = begin_anew(l, err);
+		all = rc ? NULL : state_loads(l->state, &n);
+	}
+	size_t first = rc ? 0 : n;
 	while (first > 0 && strcmp(all[first - 1].name, l->newest) > 0)
 		first--;
 	for (size_t i = first; !rc && i < n; i++) {
 		rc = see(l, &all[i], keep, err);
 		if (!rc)
-			snprintf(l->newest, sizeof l->newest, "%s", all[i].name);
+			remember_newest(l, &all[i]);
 	}
 	if (rc && l->state) {
 		state_close(l->state);
@@ -196,17 +237,20 @@ void lane_note(struct lane *l, bool now)
 		.applied_ms = l->applied_ms,
 	};
 	snprintf(n.upto, sizeof n.upto, "%s", l->newest);
-	snprintf(n.trouble, sizeof n.trouble, "%s", l->said);
-	if (!l->said[0] && lane_slow_s(l))
+	snprintf(n.trouble, sizeof n.trouble, "%s", l->unread.why[0] ? l->unread.why : l->said);
+	if (!n.trouble[0] && lane_slow_s(l))
 		snprintf(n.trouble, sizeof n.trouble, "it is on its way for %lld s",
 			 (long long)lane_slow_s(l));
 	const struct state_applying *o = &l->noted;
 	bool news = n.waiting != o->waiting || n.applied != o->applied ||
 		    strcmp(n.upto, o->upto) != 0 || strcmp(n.trouble, o->trouble) != 0;
-	if (!l->state || (!now && n.time_ms - o->time_ms < (news ? NOTE_MS : NOTE_AGAIN)))
+	int64_t now_ms = clock_ms(), least_ms = news ? NOTE_MS : NOTE_AGAIN;
+	if ((!l->state && !l->unread.why[0]) ||
+	    (!now && l->noted_ms && now_ms - l->noted_ms < least_ms))
 		return;
 	state_note_applying(l->dir, &n);
 	l->noted = n;
+	l->noted_ms = now_ms;
 }
 
 /* --- removing --- */

@@ -21,12 +21,22 @@ struct items { /* oldest first */
 	size_t n, room;
 };
 
+/* What is tried again and again, and not said each time. */
+struct trouble {
+	char why[sizeof(((struct error *)0)->msg)]; /* "": nothing is wrong */
+	int64_t said_ms;			    /* 0: not yet */
+};
+
 struct lane {
 	struct lane *next;
 	char *dir, *prefix;
 	struct state *state; /* only looked at; NULL: not open */
 	int64_t opened_ms;
-	char newest[24]; /* load that was seen */
+	char newest[24];   /* record that was seen */
+	int64_t newest_ms; /* and by what it is known to be the same */
+	uint8_t newest_manifest[16];
+	bool anew;	       /* another state stood there at the last look */
+	struct trouble unread; /* its state cannot be looked at */
 	struct items waiting, kept;
 	bool busy, dropped;
 	int64_t busy_ms;			     /* since when */
@@ -37,13 +47,18 @@ struct lane {
 	char said[sizeof(((struct error *)0)->msg)]; /* why it is not in; "": nothing is wrong */
 	int64_t said_ms;
 	struct state_applying noted;
+	int64_t noted_ms; /* 0: not yet */
 	uint64_t applied;
 	int64_t applied_ms;
 };
 
 struct lane *lane_new(const char *dir, const char *prefix);
 void lane_free(struct lane *l);
-/* See the loads that were published since. */
+/*
+ * See the loads that were published since.  Where another state, or the same one made anew, has
+ * taken the place of the one that was looked at, all of it is seen, and what was known forgotten;
+ * not while a load of it is on its way: RC_DATA.
+ */
 int lane_look(struct lane *l, const struct follow_keep *keep, struct error *err);
 /* The first that waits is in HBase since now: no more it waits.  ours: its folder is to be removed
  * one day, if any is; what was marked by hand is not. */

@@ -107,7 +107,7 @@ static void format_follow(const struct follow_gauges *g, struct buf *b)
 	    "Attempts to hand a load over that failed since the start.", (double)g->failures);
 	put(b, "stuck_states", "gauge",
 	    "States (partitions where they are shared) whose next load was refused when it was "
-	    "tried last.",
+	    "tried last, or that cannot be read.",
 	    (double)g->stuck);
 	put(b, "reading_paused", "gauge",
 	    "1 while nothing is read, as --max-unapplied loads wait for HBase.", g->paused);

@@ -1,0 +1,189 @@
+/* What others do to a state that is followed: marks by hand, damage, another state in its place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/clock_rig.h"
+#include "tests/unit/follow_rig.h"
+
+/* Marked by hand while a follower waits to do it: its folder stays, whatever --keep says. */
+static void test_keep_by_hand(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	(void)state;
+	opt.keep.n = 0;
+	said[0] = 0;
+	char *path = make_state("by-hand", 3);
+	struct follow *f = follow_new(&opt);
+	fail_code = RC_IO;
+	fail_next = 1000000;
+	follow_add(f, path, "");
+	assert_int_equal(follow_start(f, &err), 0);
+	assert_true(soon(&g.stuck, 1));
+	struct state *s = open_state(path);
+	assert_int_equal(state_hand_over(s, "00000001", NULL, &err), 0);
+	state_close(s);
+	assert_true(soon(&g.waiting, 2));
+	fail_next = 0;
+	assert_true(soon(&g.applied, 2));
+	follow_stop(f);
+	follow_free(f);
+	assert_int_equal(once(path, &err), 0); /* and no next one removes it */
+	assert_true(is_there(path, 1, "/manifest.json"));
+	assert_false(is_there(path, 2, "") || is_there(path, 3, ""));
+	assert_false(was_said("load 00000001 is in HBase"));
+	assert_true(was_said("load 00000001 was marked as in HBase by hand"));
+	mem_free(path);
+}
+
+/* A manifest that is not the one which was published is not handed over. */
+static void test_changed(void **state)
+{
+	struct error err;
+	(void)state;
+	char *path = make_state("changed", 1);
+	char *manifest = mem_format("%s/published/00000001/manifest.json", path);
+	append(manifest, "more");
+	assert_int_equal(once(path, &err), RC_DATA);
+	assert_non_null(strstr(err.msg, "was changed since the load was published"));
+	assert_int_equal(in_table(), 0);
+	mem_free(manifest);
+	mem_free(path);
+}
+
+static void spoil(const char *state, const char *file)
+{
+	char *path = mem_format("%s/%s", state, file);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("{}", f);
+	assert_int_equal(fclose(f), 0);
+	mem_free(path);
+}
+
+/* Another state takes the place of one that is followed: its loads have names that were seen. */
+static void test_replaced(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	const struct follow_options opt = options(&g);
+	enum state_mark mark;
+	(void)state;
+	said[0] = 0;
+	char *path = make_state("replaced", LOADS);
+	struct follow *f = follow_new(&opt);
+	follow_all(f, path);
+	assert_int_equal(follow_run(f, false, &err), 0);
+	assert_int_equal(g.applied, LOADS);
+	static const int sizes[] = {LOADS - 2, LOADS + 1};
+	for (int i = 0; i < 2; i++) {
+		uint64_t wanted = g.applied + (uint64_t)sizes[i];
+		assert_int_equal(io_remove_tree(path, &err), 0);
+		mem_free(make_state("replaced", sizes[i]));
+		unlink(table);
+		steady_ahead_ms += 61000; /* it looks whether the state is the same */
+		assert_int_equal(follow_run(f, false, &err), 0);
+		assert_int_equal(g.applied, wanted);
+		assert_int_equal(in_table(), sizes[i]);
+		assert_int_equal(state_mark_of(path, "00000001", &mark, &err), 0);
+		assert_int_equal(mark, STATE_MARKED_BY_FOLLOWER);
+		assert_true(is_there(path, sizes[i], "/manifest.json"));
+		assert_true(was_said("replaced was made anew: its loads are looked at from the "));
+		said[0] = 0;
+	}
+	follow_free(f);
+	steady_ahead_ms = 0;
+	mem_free(path);
+}
+
+/* A state that cannot be read: said, counted, noted, and nothing more is read from Kafka. */
+static void test_unread(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	struct state_applying a = {0};
+	struct state *s;
+	(void)state;
+	opt.max_waiting = 3;
+	said[0] = 0;
+	char *path = make_state("unread", 1), *record = mem_format("%s/loads/00000002.json", path);
+	assert_int_equal(state_open(&s, path, false, &err), 0);
+	struct follow *f = follow_new(&opt);
+	follow_add(f, path, "");
+	assert_int_equal(follow_start(f, &err), 0);
+	assert_true(soon(&g.applied, 1) && soon(&g.waiting, 0));
+	assert_false(follow_full(f));
+	spoil(path, "loads/00000002.json");
+	assert_true(soon(&g.stuck, 1));
+	assert_true(follow_full(f) && g.paused);
+	assert_true(was_said("how many loads wait for HBase cannot be told"));
+	for (int i = 0; i < 1000 && !a.trouble[0]; i++) {
+		clock_sleep_ms(5);
+		state_applying(s, &a);
+	}
+	assert_non_null(strstr(a.trouble, "00000002.json was damaged"));
+	assert_true(was_said("cannot look for loads to hand over: ") &&
+		    was_said("00000002.json was damaged"));
+	assert_int_equal(unlink(record), 0);
+	assert_true(soon(&g.stuck, 0));
+	assert_true(!follow_full(f) && !g.paused);
+	follow_stop(f);
+	assert_true(was_said("can be looked for again"));
+	follow_free(f);
+	state_close(s);
+	mem_free(record);
+	mem_free(path);
+}
+
+/* The folder is gone, the record damaged: the mark tells what it was; a damaged mark is put aside.
+ */
+static void test_rebuild(void **state)
+{
+	struct error err;
+	struct buf lines = {0};
+	struct state *s;
+	size_t n;
+	enum state_mark mark;
+	(void)state;
+	char *path = make_state("rebuilt", LOADS);
+	assert_int_equal(once(path, &err), 0);
+	spoil(path, "loads/00000002.json");
+	assert_int_equal(state_open(&s, path, false, &err), RC_DATA);
+	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
+	buf_put(&lines, 0);
+	char *source =
+		mem_format("load 00000002 was recorded from its mark, %s/handed/00000002\n", path);
+	assert_non_null(strstr((const char *)lines.ptr, source));
+	mem_free(source);
+	assert_int_equal(state_open(&s, path, false, &err), 0);
+	const struct state_load *l = state_loads(s, &n);
+	assert_true(n == LOADS && l[1].handed && l[1].phase == STATE_PUBLISHED);
+	assert_true(l[1].ranges[0].start == 10 && l[1].ranges[0].end == 20 && l[1].read == 10);
+	state_close(s);
+	spoil(path, "handed/00000004");
+	assert_int_equal(state_open(&s, path, false, &err), RC_DATA);
+	assert_int_equal(state_rebuild(path, &(struct state_topics){0}, NULL, 0, &lines, &err), 0);
+	assert_int_equal(state_mark_of(path, "00000004", &mark, &err), 0);
+	assert_int_equal(mark, STATE_UNMARKED);
+	/* its journal knows that it is in */
+	assert_int_equal(once(path, &err), 0);
+	check(path, true);
+	buf_release(&lines);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keep_by_hand), cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_replaced),     cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_rebuild),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
