@@ -13,7 +13,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -585,6 +587,31 @@ def test_what_was_sent_to_hdfs(tmp_path, saltmill, place):
     assert place.names("/x/sent") == [] and place.names("/x") == ["out", "sent"]
     assert place.files("/x/out") == {str(p.relative_to(tmp_path / "one")): p.read_bytes()
                                      for p in (tmp_path / "one").rglob("*") if p.is_file()}
+
+
+def test_what_was_sent_to_hdfs_outlives_a_signal(tmp_path, saltmill, place, monkeypatch):
+    """It comes while the second file is moved: those that were go back before the folder is removed."""
+    place.tree.nodes["/x/sent"] = place.tree.node("ann", "755")
+    send(tmp_path, saltmill, place.url("/x/sent"), "--hdfs-user", "ann")
+    waiting, moved = place.names("/x/sent"), []
+    server = place.servers[0].RequestHandlerClass
+    rename = server.rename
+
+    def stop_at_the_second(self, path, query):
+        answer = rename(self, path, query)
+        moved.append(path)
+        if len(moved) == 2:
+            p.send_signal(signal.SIGTERM)
+            time.sleep(1.5)  # it sees to signals once a second, at the latest
+        return answer
+
+    monkeypatch.setattr(server, "rename", stop_at_the_second)
+    p = subprocess.Popen([saltmill, "unite", "job.yaml", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces",
+                          "-o", place.url("/x/out"), "--hfiles", place.url("/x/sent"), "--hdfs-user", "ann", "--quiet",
+                          "--threads", "1"], cwd=tmp_path, stderr=subprocess.PIPE)
+    _, err = p.communicate(timeout=30)
+    assert p.returncode == 143 and len(moved) == 4, err
+    assert place.names("/x/sent") == waiting and place.names("/x") == ["sent"]
 
 
 def test_sent_to_another_place_than_the_load_goes_to(sent):
