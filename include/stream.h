@@ -46,7 +46,8 @@ struct stream_options {
 			  const struct load_result *result);
 	/*
 	 * Called when a sequence of loads becomes this process's (again), and when it is not any
-	 * more: the folder of its state, the prefix of its loads' names.  NULL: nobody asks.
+	 * more, but for its end: the folder of its state, the prefix of its loads' names.  NULL:
+	 * nobody asks.
 	 */
 	void (*holds)(void *ctx, const char *state_dir, const char *prefix, bool held);
 	/* No load may be made now: it stays uncut until this is false.  NULL: never.  Any thread.

@@ -565,10 +565,12 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	}
 	if (!rc)
 		rc = join_group(&s, err);
-	/* first the locks, then the group: who is given a partition finds it free */
+	/* first the locks, then the group: who is given a partition finds it free.  To the end they
+	 * were ours: what became of their loads is still ours to tell */
 	while (s.parts) {
 		struct part *p = s.parts;
 		s.parts = p->next;
+		p->held = false;
 		part_free(p);
 	}
 	member_close(s.member);

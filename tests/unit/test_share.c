@@ -1,0 +1,82 @@
+/*
+ * An instance that shares a topic, against librdkafka's own mock cluster: what it is told to hold
+ * is its own to the end, and what another one is given is not any more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+
+#include "stream.h"
+#include "tests/unit/kafka_rig.h"
+#include "tests/unit/temp_dir.h"
+
+static struct kafka_property session[] = {{.name = "session.timeout.ms", .value = "4000"},
+					  {.name = "heartbeat.interval.ms", .value = "100"}};
+
+struct held {
+	int now, most;
+};
+
+/* A signal comes when it has them all. */
+static void holds(void *ctx, const char *state_dir, const char *prefix, bool held)
+{
+	struct held *h = ctx;
+	assert_non_null(strstr(state_dir, "shared/"));
+	assert_int_equal(prefix[0], 'p');
+	h->now += held ? 1 : -1;
+	if (h->now > h->most)
+		h->most = h->now;
+	if (h->now == PARTITIONS)
+		stop_flag = SIGTERM;
+}
+
+/* Loads that wait for HBase when it stops are counted then: nobody has taken them away. */
+static void test_held_to_the_end(void **state)
+{
+	struct cluster *c = *state;
+	struct run_options common = {.threads = 1, .memory_bytes = 64 << 20};
+	struct existing_regions live = {0};
+	const struct load_options load = {.common = &common, .live = &live};
+	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct stream_gauges gauges = {.by_topic = &lags};
+	struct progress progress = {0};
+	struct held h = {0};
+	struct error err;
+	const struct stream_options opt = {.load = &load,
+					   .state_dir = path_of("shared"),
+					   .log = {remember, c},
+					   .gauges = &gauges,
+					   .holds = holds,
+					   .ctx = &h};
+	c->job.kafka.share = true;
+	c->job.kafka.group = "g";
+	c->job.kafka.properties = session;
+	c->job.kafka.nproperties = sizeof session / sizeof *session;
+	if (stream_run(&c->job, &opt, &progress, &err) != RC_STOPPED)
+		fail_msg("%s; said %s", err.msg, c->said);
+	assert_int_equal(h.most, PARTITIONS);
+	assert_int_equal(h.now, PARTITIONS);
+	topic_lags_release(&lags);
+}
+
+static int make(void **state)
+{
+	return setup(state) ? -1 : make_cluster(state);
+}
+
+static int drop(void **state)
+{
+	return drop_cluster(state) ? -1 : teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_held_to_the_end, make, drop),
+	};
+	return RUN_ON_MOCK(tests);
+}
