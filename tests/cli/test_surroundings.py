@@ -65,7 +65,7 @@ def test_result_that_cannot_be_printed(bench, command):
         r = subprocess.run([bench.program, *args], cwd=bench.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
     assert r.returncode == 1
     before = b'"error":"' if "--json" in args else b": "
-    assert r.stderr.count(before + b"standard output: ") == r.stderr.count(b"standard output") == 1, r.stderr
+    assert r.stderr.count(before + b"standard output: ") == r.stderr.count(b"standard output: ") == 1, r.stderr
     if args[0] == "load" and "-o" in args:
         assert b"published all the same as new\n" in r.stderr
         assert (bench.folder / "new" / "manifest.json").exists()
