@@ -212,13 +212,13 @@ def test_loads_with_equal_manifests(on_hdfs, tmp_path):
     on_hdfs.load(tmp_path / "job.yaml")
     manifest = (on_hdfs.out / "manifest.json").read_bytes()
     on_hdfs.done("--create")
-    script = tmp_path / "truncate.rb"
-    script.write_text("truncate_preserve 'equal:events'\ntruncate_preserve 'equal:by_word'\n")
+    script = tmp_path / "drop.rb"
+    script.write_text("".join(f"disable 'equal:{t}'\ndrop 'equal:{t}'\n" for t in ("events", "by_word")))
     on_hdfs.hbase.run_script(script)
     on_hdfs.out = tmp_path / "anew"
     on_hdfs.load(tmp_path / "job.yaml")
     assert (on_hdfs.out / "manifest.json").read_bytes() == manifest
-    assert not on_hdfs.done()["already"]
+    assert not on_hdfs.done("--create")["already"]
     on_hdfs.check("equal:events", by_id)
     on_hdfs.check("equal:by_word", by_word)
     # under another name it is the same load, also where the other one was
