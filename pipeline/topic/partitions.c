@@ -418,9 +418,18 @@ static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_pa
 	return RC_OK;
 }
 
+/* The lock is held, or nobody else is at it. */
+static uint64_t count_parked(const struct share *s)
+{
+	uint64_t n = 0;
+	for (const struct part *p = s->parts; p; p = p->next)
+		n += !p->taken && p->parking.parked;
+	return n;
+}
+
 static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 {
-	uint64_t lag = 0, parked = 0;
+	uint64_t lag = 0;
 	double since = 0;
 	int rc = RC_OK;
 	pthread_mutex_lock(&s->lock);
@@ -430,14 +439,13 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 			continue;
 		rc = see_part(p, t, &t->partitions[i], err);
 		lag += p->stream.seen.lag;
-		parked += p->parking.parked;
 		if (p->stream.waiting_since > 0 && (since == 0 || p->stream.waiting_since < since))
 			since = p->stream.waiting_since;
 	}
 	stream_show(s->opt->gauges, lag, since);
 	const struct offset_range all = {.end = (int64_t)lag};
 	stream_show_topics(s->opt->gauges, s->job, &all, 1);
-	s->opt->gauges->parked = parked;
+	s->opt->gauges->parked = count_parked(s);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
@@ -565,6 +573,7 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 	}
 	if (!rc)
 		rc = join_group(&s, err);
+	opt->gauges->parked = count_parked(&s); /* also what was parked since the last look */
 	/* first the locks, then the group: who is given a partition finds it free.  To the end they
 	 * were ours: what became of their loads is still ours to tell */
 	while (s.parts) {
