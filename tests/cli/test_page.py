@@ -13,7 +13,7 @@ from loads import PROGRAM, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-from mock_topic import MockTopic  # noqa: E402  (needs the path above)
+from mock_topic import MockTopic, topic_job  # noqa: E402  (needs the path above)
 
 VOID = {"meta", "br"}  # what is drawn closes itself
 
@@ -345,18 +345,7 @@ def test_what_is_no_plan(tmp_path):
 def make_state(folder, topic, counts):
     """A load for each of counts: so many events, of which the first is bad, a partition after the other."""
     folder.mkdir()
-    (folder / "job.yaml").write_text(f"""\
-source:
-  kafka: {{brokers: "{topic.brokers}", topic: {topic.name}, format: json, start: earliest}}
-fields: {{id: {{type: u32}}}}
-tables:
-  - name: t
-    rowkey: [{{field: id, as: u32}}]
-    timestamp: 5
-    families: {{f: {{}}}}
-    cells: [{{family: f, qualifier: v, value: v}}]
-    regions: {{split: none}}
-""")
+    (folder / "job.yaml").write_text(topic_job(topic.brokers, f"topic: {topic.name}"))
     for i, n in enumerate(counts):
         topic.produce(i % 2, [json.dumps({"id": k if k else "bad", "v": "x"}).encode() for k in range(n)])
         r = subprocess.run([PROGRAM, "load", folder / "job.yaml", "-o", folder / f"out{i}", "--state", folder / "s",
@@ -437,18 +426,7 @@ def test_topics_by_their_names(tmp_path):
     """A load of two topics, by librdkafka's mock cluster."""
     topic = MockTopic("page-a", 1)
     (tmp_path / "splits.txt").write_text("\\x01\n")
-    (tmp_path / "job.yaml").write_text(f"""\
-source:
-  kafka: {{brokers: "{topic.brokers}", topics: [page-a], format: json, start: earliest}}
-fields: {{id: {{type: u32}}}}
-tables:
-  - name: t
-    rowkey: [{{field: id, as: u32}}]
-    timestamp: 5
-    families: {{f: {{}}}}
-    cells: [{{family: f, qualifier: v, value: v}}]
-    regions: {{split: none}}
-""")
+    (tmp_path / "job.yaml").write_text(topic_job(topic.brokers, "topics: [page-a]"))
     topic.produce(0, [json.dumps({"id": i, "v": "x"}).encode() for i in range(7)])
     r = subprocess.run([PROGRAM, "load", tmp_path / "job.yaml", "-o", tmp_path / "out", "--state", tmp_path / "s"],
                        capture_output=True, text=True)

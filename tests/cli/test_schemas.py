@@ -18,7 +18,7 @@ from loads import PROGRAM, ROOT, run
 
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-from mock_topic import MockTopic  # noqa: E402  (needs the path above)
+from mock_topic import MockTopic, topic_job  # noqa: E402  (needs the path above)
 
 JOB = """\
 source:
@@ -43,18 +43,7 @@ tables:
     cells: [{family: f, qualifier: v, value: {key_of: t}}]
     regions: {split: none}
 """
-TOPIC = """\
-source:
-  kafka: {{brokers: "{brokers}", {what}, format: json, start: earliest, roll: {{rows: 30}}}}
-fields: {{id: {{type: u32}}}}
-tables:
-  - name: t
-    rowkey: [{{field: id, as: u32}}]
-    timestamp: 5
-    families: {{f: {{}}}}
-    cells: [{{family: f, qualifier: v, value: v}}]
-    regions: {{split: none}}
-"""
+ROLL = "roll: {rows: 30}"
 
 
 def schema(name):
@@ -151,8 +140,8 @@ def questions(seen, f):
 
 def topics(seen, f):
     topic, other = MockTopic("schemas-a", 2), None
-    (f / "topic.yaml").write_text(TOPIC.format(brokers=topic.brokers, what="topic: schemas-a"))
-    (f / "topics.yaml").write_text(TOPIC.format(brokers=topic.brokers, what="topics: [schemas-a]"))
+    (f / "topic.yaml").write_text(topic_job(topic.brokers, "topic: schemas-a, " + ROLL))
+    (f / "topics.yaml").write_text(topic_job(topic.brokers, "topics: [schemas-a], " + ROLL))
     state = f / "state"
     for i in range(2):
         topic.produce(i, [json.dumps({"id": k if k else "bad", "v": "x"}).encode() for k in range(40)])

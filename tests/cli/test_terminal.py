@@ -22,7 +22,7 @@ from loads import PROGRAM, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-from mock_topic import MockTopic  # noqa: E402  (needs the path above)
+from mock_topic import MockTopic, topic_job  # noqa: E402  (needs the path above)
 
 JOB = """\
 source: {csv: {files: [in.csv]}}
@@ -35,18 +35,7 @@ tables:
     cells: [{family: f, qualifier: v, value: v}]
     regions: {split: sampled, count: 4}
 """
-TOPIC = """\
-source:
-  kafka: {{brokers: "{brokers}", topic: {topic}, format: json, start: earliest, roll: {{rows: 1000, time: 1h}}}}
-fields: {{id: {{type: u32}}}}
-tables:
-  - name: t
-    rowkey: [{{field: id, as: u32}}]
-    timestamp: 5
-    families: {{f: {{}}}}
-    cells: [{{family: f, qualifier: v, value: v}}]
-    regions: {{split: none}}
-"""
+ROLL = "roll: {rows: 1000, time: 1h}"
 
 
 class Screen:
@@ -141,7 +130,7 @@ def test_a_load(tmp_path, job, width, locale):
 def test_a_stream(tmp_path, width):
     topic = MockTopic(f"terminal-{width}", 1)
     topic.produce(0, [json.dumps({"id": i, "v": "x"}).encode() for i in range(2345)])
-    (tmp_path / "job.yaml").write_text(TOPIC.format(brokers=topic.brokers, topic=topic.name))
+    (tmp_path / "job.yaml").write_text(topic_job(topic.brokers, f"topic: {topic.name}, " + ROLL))
 
     def stop(p):
         end = time.monotonic() + 60
@@ -208,7 +197,7 @@ def test_names_of_strangers_are_no_commands(tmp_path):
     topic = MockTopic("seek-shown", 1)
     folder = tmp_path / "a\x1b[31m\x07b"
     folder.mkdir()
-    (folder / "job.yaml").write_text(TOPIC.format(brokers=topic.brokers, topic="seek-shown"))
+    (folder / "job.yaml").write_text(topic_job(topic.brokers, "topic: seek-shown, " + ROLL))
     topic.produce(0, [json.dumps({"id": 1, "v": "x"}).encode()])
     state = tmp_path / "state"
     subprocess.run([PROGRAM, "load", folder / "job.yaml", "-o", tmp_path / "out", "--state", state, "--quiet"], check=True)

@@ -25,6 +25,22 @@ def library():
     return lib
 
 
+def topic_job(brokers, settings):
+    """A small job of events like {"id": 1, "v": "x"}; settings: more of its kafka section, like "topic: a"."""
+    return f"""\
+source:
+  kafka: {{brokers: "{brokers}", {settings}, format: json, start: earliest}}
+fields: {{id: {{type: u32}}}}
+tables:
+  - name: t
+    rowkey: [{{field: id, as: u32}}]
+    timestamp: 5
+    families: {{f: {{}}}}
+    cells: [{{family: f, qualifier: v, value: v}}]
+    regions: {{split: none}}
+"""
+
+
 class MockTopic:
     """`brokers` is for the job's `brokers:`.  Lives until the process ends."""
 
