@@ -160,6 +160,21 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* One that cannot be read may be whole: it is an error, not damage. */
+static int add_mark(struct state *s, struct marks *m, const char *name, struct error *err)
+{
+	struct state_load *l = &m->load[m->n];
+	char *path = mark_path(s->dir, name);
+	int rc = read_mark(path, l, &s->arena, err);
+	bool other = rc == RC_OK && l->name && strcmp(l->name, name) != 0;
+	if (rc == RC_DATA || other)
+		m->damaged[m->ndamaged++] = mem_format("handed/%s", name);
+	else if (rc == RC_OK && l->name)
+		m->n++;
+	mem_free(path);
+	return rc == RC_DATA || rc == RC_END ? RC_OK : rc;
+}
+
 int marks_read(struct state *s, struct marks *out, struct error *err)
 {
 	struct dirent **names;
@@ -171,15 +186,8 @@ int marks_read(struct state *s, struct marks *out, struct error *err)
 	out->load = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->load);
 	out->damaged = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->damaged);
 	for (int i = 0; i < n; i++) {
-		struct state_load *l = &out->load[out->n];
-		struct error bad;
-		char *path = mark_path(s->dir, names[i]->d_name);
-		int read = read_mark(path, l, &s->arena, &bad);
-		if (read || (l->name && strcmp(l->name, names[i]->d_name) != 0))
-			out->damaged[out->ndamaged++] = mem_format("handed/%s", names[i]->d_name);
-		else if (l->name)
-			out->n++;
-		mem_free(path);
+		if (!rc)
+			rc = add_mark(s, out, names[i]->d_name, err);
 		free(names[i]);
 	}
 	if (n >= 0)

@@ -39,25 +39,38 @@ static void is_damaged(struct rebuild *r, const char *file)
 	r->damaged[r->ndamaged++] = mem_strdup(file);
 }
 
+/*
+ * Of a file that was read: RC_OK, noting it if it was damaged.  One that the disk or a right denies
+ * may be whole: it is not put aside.
+ */
+static int note_damage(struct rebuild *r, const char *file, int rc)
+{
+	if (rc == RC_DATA)
+		is_damaged(r, file);
+	return rc == RC_DATA ? RC_OK : rc;
+}
+
 /* "00000042.json", by what is in it. */
-static void read_record(struct rebuild *r, const char *name)
+static int read_record(struct rebuild *r, const char *name, struct error *err)
 {
 	struct state_load l;
-	struct error bad;
+	int rc = RC_OK;
 	char *file = mem_format("loads/%s", name), *path = state_path(&r->state, file);
 	size_t len = strlen(name), end = strlen(".json");
 	if (len > end && strcmp(name + len - end, ".json") == 0) {
-		bool good = load_read(path, &l, &r->state.arena, &bad) == RC_OK &&
-			    strlen(l.name) == len - end && strncmp(l.name, name, len - end) == 0;
-		if (good) {
+		rc = load_read(path, &l, &r->state.arena, err);
+		if (rc == RC_OK &&
+		    (strlen(l.name) != len - end || strncmp(l.name, name, len - end) != 0))
+			rc = RC_DATA;
+		if (rc == RC_OK) {
 			r->whole = mem_realloc(r->whole, (r->nwhole + 1) * sizeof(*r->whole));
 			r->whole[r->nwhole++] = l;
-		} else {
-			is_damaged(r, file);
 		}
+		rc = note_damage(r, file, rc);
 	}
 	mem_free(path);
 	mem_free(file);
+	return rc;
 }
 
 static int read_records(struct rebuild *r, struct error *err)
@@ -65,9 +78,9 @@ static int read_records(struct rebuild *r, struct error *err)
 	char *folder = state_path(&r->state, "loads");
 	DIR *d = opendir(folder);
 	int rc = d || errno == ENOENT ? RC_OK : error_errno(err, "cannot read %s", folder);
-	for (struct dirent *e; d && (errno = 0, e = readdir(d));)
-		read_record(r, e->d_name);
-	if (d && errno)
+	for (struct dirent *e; d && !rc && (errno = 0, e = readdir(d));)
+		rc = read_record(r, e->d_name, err);
+	if (d && !rc && errno)
 		rc = error_errno(err, "cannot read %s", folder);
 	if (d)
 		closedir(d);
@@ -79,17 +92,16 @@ static int read_records(struct rebuild *r, struct error *err)
 
 static int read_others(struct rebuild *r, struct error *err)
 {
-	struct error bad;
 	struct state *s = &r->state;
 	char *intent = state_path(s, "intent.json"), *topic = state_path(s, "topic.json");
 	bool intends, knows = false;
 	int rc = io_exists(intent, &intends, err);
 	if (!rc)
 		rc = io_exists(topic, &knows, err);
-	if (!rc && intends && load_read(intent, &s->intent, &s->arena, &bad))
-		is_damaged(r, "intent.json");
-	if (!rc && knows && topics_read(topic, &s->of, &s->arena, &bad))
-		is_damaged(r, "topic.json");
+	if (!rc && intends)
+		rc = note_damage(r, "intent.json", load_read(intent, &s->intent, &s->arena, err));
+	if (!rc && knows)
+		rc = note_damage(r, "topic.json", topics_read(topic, &s->of, &s->arena, err));
 	mem_free(intent);
 	mem_free(topic);
 	return rc;

@@ -1,5 +1,6 @@
 """A sample of `make faults`: some of the calls of each command fail, one at a time and for good."""
 
+import collections
 import pathlib
 import subprocess
 import sys
@@ -10,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
 import faults  # noqa: E402  (needs the path above)
+import runs  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,12 +43,14 @@ def test_not_published(call, inputs, tmp_path):
     for n in range(max(1, last - 4), last + 1):
         found = scenario.judge(campaign, n)
         assert not found, found
+    scenario.close()
 
 
 @pytest.mark.parametrize("name,call", [
     ("reduce", "readdir"), ("reduce", "access"), ("unite", "readdir"), ("unite", "access"),  # a map is not passed over
     ("load, two threads", "stat"), ("load, two threads", "readdir"),  # nor a file of a folder
     ("load that is to be recorded", "access"), ("state made anew", "access"),  # nor a load
+    ("state made anew from records", "open"),  # nor a mark put aside that the disk did not give
     ("init", "write"),  # nor half a job left
     ("lint", "unlinkat"), ("lint", "readdir"),  # nothing is left behind unsaid
 ])
@@ -82,28 +86,57 @@ tables:
     for n in range(1, 61):  # the ranges are made before files are opened
         found = scenario.judge(campaign, n)
         assert not found, found
+    scenario.close()
 
 
 class Slow(faults.Scenario):
-    """A program that sleeps for ever as often as `sleeps` says, and then ends well."""
+    """A program that sleeps for ever as often as there are files to take, and then ends well."""
     lines = {"slow": ""}
-    sleeps = 0
 
     def command(self, out):
-        self.sleeps -= 1
-        return ["sleep", "99"] if self.sleeps >= 0 else ["true"]
+        return ["sh", "-c", f"for f in {self.inputs}/*; do test -e $f && rm $f && exec sleep 99; done; exit 0"]
 
 
 @pytest.mark.parametrize("sleeps", [0, 1, 2])
-def test_a_run_without_end_is_no_slow_one(sleeps, inputs, tmp_path, monkeypatch):
+def test_a_run_without_end_is_no_slow_one(sleeps, tmp_path, monkeypatch):
     """What ends when it is done again was slow; what does not is a violation."""
     monkeypatch.setattr(faults, "TIMEOUT", 1.0)
     monkeypatch.setattr(faults, "PATIENCE", 2.0)
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
     scenario = Slow("slow", inputs, tmp_path)
-    scenario.sleeps = sleeps
-    found = scenario.judge(faults.CAMPAIGNS[0], 1)
+    for i in range(sleeps):
+        (inputs / str(i)).touch()
+    found = scenario.judge(faults.CAMPAIGNS[0], 10**6)
+    scenario.close()
     assert [found and found[0], len(scenario.slow)] == [[None, 0], [None, 1], ["did not end within 2.0 s", 1]][sleeps]
     assert all("threads S, 0.0 s of processor time" in line for line in scenario.slow)
+
+
+def test_time_in_which_nothing_ran_is_not_held_against_a_run(monkeypatch):
+    clock = iter([0, 0.25, 600, 600.25, 601, 640])
+    monkeypatch.setattr(runs.time, "monotonic", lambda: next(clock))
+    patience = runs.Patience(1.6)
+    assert [(patience.look(), patience.stopped) for _ in range(5)] == [
+        (True, False), (True, True), (True, True), (True, True), (False, True)]
+
+
+def test_three_of_each_place():
+    places = ["a", "b", "a", "a", "b", "a", "c"]
+    picked = faults.of_each_place(places, collections.Counter(), 1)
+    assert picked in ([1, 2, 3, 5, 6, 7], [1, 2, 4, 5, 6, 7])
+    assert faults.of_each_place(places, collections.Counter(a=3, b=1, c=1), 1) == [2, 5]
+
+
+def test_the_places_that_failed_are_those_that_were_meant(inputs, tmp_path):
+    """One thread: a call's number tells its place, also in another process."""
+    scenario = faults.scenario_of("inspect", inputs, tmp_path)
+    campaign = faults.CAMPAIGNS[2]
+    places = scenario.places(campaign)
+    other = scenario.slots.take()  # another one serves the calls than has counted them
+    assert [scenario.judge_call(campaign, n)[1] for n in range(1, len(places) + 1)] == places
+    scenario.slots.give_back(other)
+    scenario.close()
 
 
 def test_all_calls_are_known():

@@ -9,12 +9,21 @@ after call fails (preload.c), once or from there on, and the run must either
 
 A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) must not even be noticed.
 
+Which calls: of those that come from one place three, the first, the last and one between; a place is a stack of
+callers, of up to 32 frames through program and libraries.  A loop over rows is one place, a function that three
+others call is three.  Which place failed is told by the run itself: one that was missed, as threads come in
+another order, is tried again, and what is missed three times is said.  --all takes literally each call.
+
+Where a run has left what one before it left, to the byte, the next run is not done once more.
+
 A run that does not end in time may be one that hangs, or one that a full machine does not let run.  So it is done
 again, with more patience: what ends then is counted apart, with what the first one was seen doing, and judged as any.
+So is a run that seems wrong and was stopped meanwhile, with all of this.
 
-  python tests/faults/faults.py [--only NAME] [--sample N] [--jobs N]
+  python tests/faults/faults.py [--only NAME] [--all] [--sample N] [--jobs N]
 
-What works on a topic is in topic_faults.py.
+How runs come cheap is in runs.py; what works on a topic is in topic_faults.py, what works with HBase in
+cluster_faults.py.
 """
 
 import argparse
@@ -31,12 +40,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from runs import PRELOAD, ROOT, Overtime, Patience, Server, Slots, end_of, files_of
+
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
-PRELOAD = str(ROOT / "build" / "preload.so")
 TIMEOUT, PATIENCE = 60, 600  # seconds; a run takes some milliseconds
+TRIES = 3  # of a run that was stopped, or too slow
+OF_ONE_PLACE = 3  # calls that are to fail
 
 Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
 CAMPAIGNS = [
@@ -159,89 +169,86 @@ def stable_text(data):
 
 def tree(folder):
     """{path: content}; folders have none."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        content = None if path.is_dir() else path.read_bytes()
-        found[name] = stable_text(content) if path.name == "manifest.json" else content
-    return found
+    return {name: stable_text(content) if name.endswith("manifest.json") else content
+            for name, content in files_of(folder).items()}
 
 
 Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
 
 
-class Overtime(Exception):
-    """A run did not end in time; what it was doing."""
-
-
-def doing(pid):
-    """Of a process: the states of its threads, and its seconds of processor time."""
-    stat = [path.read_text().rsplit(")", 1)[1].split() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
-    seconds = sum(int(s[11]) + int(s[12]) for s in stat) / os.sysconf("SC_CLK_TCK")
-    return f"threads {' '.join(sorted(s[0] for s in stat))}, {seconds:.1f} s of processor time"
-
-
-def end_of(process, limit):
-    """(standard output, standard error) of a process that ends within so many seconds."""
-    try:
-        return process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        seen = doing(process.pid)
-        process.kill()
-        process.communicate()
-        raise Overtime(seen) from None
-
-
 class Scenario:
     lines = SCENARIOS
     apart = ""  # a library whose own calls do not fail
+    jobs = os.cpu_count()  # runs at a time
 
     def __init__(self, name, inputs, scratch):
-        self.name, self.line, self.inputs, self.scratch = name, self.lines[name], inputs, scratch
-        self.patience = threading.local()  # of the worker that runs it
+        self.name, self.line, self.inputs = name, self.lines[name], inputs
         self.slow = []  # runs that had to be repeated
-        self.want = self.run(scratch / "want")
+        self.behind = {}  # {what a failed run left: what was wrong with the next one}
+        self.slots = Slots(scratch, self.prepare)
+        self.want = self.undisturbed()
         if self.want.status not in (0, 3):
             raise SystemExit(f"{name}: {self.want.stderr}")
         if "spilling" in name and not self.want.stdout["spilled_bytes"]:
             raise SystemExit(f"{name}: nothing was spilled")
 
+    def prepare(self, slot):
+        """What is in its OUT before each run."""
+
     def command(self, out):
         return [PROGRAM, *shlex.split(self.line.replace("OUT", str(out)))]
 
-    def limit(self):
-        return getattr(self.patience, "seconds", PATIENCE)
+    @staticmethod
+    def environment(slot):
+        return {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": str(slot.out)}
 
-    def run(self, out, fault=None):
-        """fault: the variable of preload.c; what failed is in OUT.log then."""
-        out.mkdir(exist_ok=True)
-        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": str(out)}
-        if fault:
-            env.update(LD_PRELOAD=PRELOAD, FAULT=fault, FAULT_LOG=f"{out}.log", FAULT_APART=self.apart)
-        status, stdout, stderr = self.run_command(out, env)
-        return Outcome(status, stable_text(stdout), stderr.decode(errors="replace"), self.tree_of(out))
+    def undisturbed(self):
+        """Without preload.c: what all others are held against."""
+        slot = self.slots.take()
+        slot.begin()
+        outcome = self.outcome(slot, *self.run_alone(slot, self.command(slot.out)))
+        self.slots.give_back(slot)
+        return outcome
 
-    def run_command(self, out, env):
-        """(status, standard output, standard error)"""
-        return self.end_of_line(self.command(out), env)
-
-    def end_of_line(self, line, env):
-        process = subprocess.Popen(line, cwd=self.inputs, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        stdout, stderr = end_of(process, self.limit())
+    def run_alone(self, slot, line, **env):
+        """(status, standard output, standard error) of any command"""
+        process = subprocess.Popen(line, cwd=self.inputs, env=self.environment(slot) | env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        stdout, stderr = end_of(process, slot.patience or PATIENCE)
         return process.returncode, stdout, stderr
 
-    def tree_of(self, out):
-        return tree(out)
+    def run(self, slot, fault=None):
+        """fault: as in preload.c; what failed is in OUT.log then."""
+        return self.outcome(slot, *self.run_served(slot, fault))
+
+    def run_served(self, slot, fault, meanwhile=None):
+        if not slot.server:
+            env = self.environment(slot) | {"FAULT_APART": self.apart}
+            slot.server = Server(self.command(slot.out), self.inputs, env, str(slot.out))
+        status = slot.server.run(fault, slot.patience or PATIENCE, meanwhile)
+        slot.stopped = slot.stopped or slot.server.stopped
+        return status, slot.read(".stdout"), slot.read(".stderr")
+
+    def outcome(self, slot, status, stdout, stderr):
+        return Outcome(status, stable_text(stdout), stderr.decode(errors="replace"), self.tree_of(slot))
+
+    def tree_of(self, slot):
+        return tree(slot.out)
+
+    def places(self, campaign):
+        """Where each of its calls comes from."""
+        slot = self.slots.take()
+        slot.begin()
+        self.run(slot, f"{campaign.calls}:{campaign.kind}:0")
+        counted = re.search(r"calls (\d+)\n(.*)", slot.read(".log").decode(), re.DOTALL)
+        self.slots.give_back(slot)
+        return counted.group(2).split()
 
     def calls(self, campaign):
-        out = self.scratch / "counted"
-        self.run(out, f"{campaign.calls}:{campaign.kind}:0")
-        shutil.rmtree(out)
-        log = pathlib.Path(f"{out}.log")
-        count = int(re.search(r"calls (\d+)", log.read_text()).group(1))
-        log.unlink()
-        return count
+        return len(self.places(campaign))
+
+    def close(self):
+        self.slots.close()
 
     def same(self, got):
         return (got.status, got.stdout, got.tree) == (self.want.status, self.want.stdout, self.want.tree)
@@ -291,42 +298,54 @@ class Scenario:
         last = got.stderr.strip().rpartition("\n")[2]
         return json.loads(last) if last.startswith("{") else None
 
-    def wrong_next(self, out, got):
+    def wrong_next(self, slot, got):
         """The run after a failed one does as if nothing had been."""
         if got.status == self.want.status or not got.tree or {"out", "out.yaml"} & set(got.tree):
             return None
-        for temporary in out.glob("saltmill-*"):
+        for temporary in slot.out.glob("saltmill-*"):
             shutil.rmtree(temporary)
-        again = self.run(out)
-        return None if self.same(again) else f"the next run did not do: {again.status}, {again.stderr.strip()}"
+        left = hash(tuple(files_of(slot.out).items()))
+        if left not in self.behind:
+            again = self.run(slot)
+            self.behind[left] = None if self.same(again) else f"the next run did not do: {again.status}, {again.stderr.strip()}"
+        return self.behind[left]
 
     def judge(self, campaign, n):
         """None, or (what is wrong, the fault, its callers, standard error)."""
-        fault = f"{campaign.calls}:{campaign.kind}:{n}{'+' if campaign.rest else ''}"
-        out = self.scratch / fault.replace(":", "-")
-        log = pathlib.Path(f"{out}.log")
-        self.patience.seconds = TIMEOUT
-        try:
-            wrong, stderr = self.judge_run(campaign, out, fault)
-        except Overtime as seen:
-            self.slow.append(f"{self.name}: {fault}: not at its end after {TIMEOUT} s ({seen}), done again")
-            shutil.rmtree(out)
-            log.unlink(missing_ok=True)
-            self.patience.seconds = PATIENCE
-            try:
-                wrong, stderr = self.judge_run(campaign, out, fault)
-            except Overtime as seen_again:
-                wrong, stderr = f"did not end within {PATIENCE} s", str(seen_again)
-        callers = log.read_text() if log.exists() else ""
-        wrong = wrong and wrong.replace(str(out), "OUT")
-        shutil.rmtree(out)
-        log.unlink(missing_ok=True)
-        return (wrong, fault, callers, stderr) if wrong else None
+        return self.judge_call(campaign, n)[0]
 
-    def judge_run(self, campaign, out, fault):
+    def judge_call(self, campaign, n):
+        """(as judge(), the place of the call; None: there was no such call)"""
+        fault = f"{campaign.calls}:{campaign.kind}:{n}{'+' if campaign.rest else ''}"
+        slot = self.slots.take()
+        wrong, stderr = self.judge_patiently(slot, campaign, fault)
+        callers = slot.read(".log").decode()
+        self.slots.give_back(slot)
+        place = re.match(r"failed \d+ \w+ (\w+)", callers)
+        wrong = wrong and wrong.replace(str(slot.out), "OUT")
+        return (wrong, fault, callers, stderr) if wrong else None, place and place.group(1)
+
+    def judge_patiently(self, slot, campaign, fault):
         """(what is wrong or None, standard error)"""
-        got = self.run(out, fault)
-        return self.wrong(got, campaign) or self.wrong_next(out, got), got.stderr.strip()
+        slot.patience = TIMEOUT
+        again, tries = True, 0
+        while again and tries < TRIES:
+            slot.begin()
+            try:
+                wrong, stderr = self.judge_run(slot, campaign, fault)
+                again, why = wrong and slot.stopped, f"{wrong}, but it was stopped meanwhile"
+            except Overtime as seen:
+                wrong, stderr = f"did not end within {slot.patience} s", str(seen)
+                again, why = slot.patience == TIMEOUT, f"not at its end after {TIMEOUT} s ({seen})"
+                slot.patience = PATIENCE
+            tries += 1
+            if again:
+                self.slow.append(f"{self.name}: {fault}: {why}, done again")
+        return wrong, stderr
+
+    def judge_run(self, slot, campaign, fault):
+        got = self.run(slot, fault)
+        return self.wrong(got, campaign) or self.wrong_next(slot, got), got.stderr.strip()
 
 
 def names_of(callers):
@@ -342,13 +361,27 @@ def names_of(callers):
     return " < ".join([call.group(1), *(f"{f} ({place.split(' ')[0]})" for f, place in zip(lines[::2], lines[1::2]))])
 
 
-def chosen(count, sample, seed):
-    """All calls, or about `sample` of them, evenly spread."""
-    if not sample or count <= sample:
-        return list(range(1, count + 1))
-    step = count / sample
+def spread(places, sample, seed):
+    """About `sample` calls, evenly spread."""
+    if len(places) <= sample:
+        return list(range(1, len(places) + 1))
+    step = len(places) / sample
     phase = random.Random(seed).random()
     return [1 + int((i + phase) * step) for i in range(sample)]
+
+
+def of_each_place(places, judged, seed):
+    """Calls of the places of which too few were judged: the first, the last and one between."""
+    rng, at = random.Random(seed), collections.defaultdict(list)
+    for n, place in enumerate(places, 1):
+        at[place].append(n)
+    picked = []
+    for place, calls in at.items():
+        if judged[place] >= min(OF_ONE_PLACE, len(calls)):
+            continue
+        between = [rng.choice(calls[1:-1])] if len(calls) > 2 else []
+        picked += {calls[0], calls[-1], *between}
+    return sorted(picked)
 
 
 def campaign_line(scenario, campaign):
@@ -367,25 +400,61 @@ def scenario_of(name, inputs, scratch):
     return (Scenario if name in SCENARIOS else topic_faults.TopicScenario)(name, inputs, scratch)
 
 
-def run_scenario(name, inputs, scratch, sample=0, seed=1, jobs=None, campaigns=CAMPAIGNS, say=print):
+class Run:
+    """Of one campaign of a scenario."""
+
+    def __init__(self, scenario, campaign, pool):
+        self.scenario, self.campaign, self.pool = scenario, campaign, pool
+        self.places = scenario.places(campaign)
+        self.judged, self.runs, self.found = collections.Counter(), 0, []
+
+    def judge(self, picked):
+        for violation, place in self.pool.map(lambda n: self.scenario.judge_call(self.campaign, n), picked):
+            self.judged[place] += 1
+            if violation:
+                self.found.append(violation)
+        self.runs += len(picked)
+
+    def judge_each_place(self, seed):
+        places = self.places
+        for again in range(3):
+            self.judge(of_each_place(places, self.judged, seed + again))
+            if not self.missed():
+                break
+            places = self.scenario.places(self.campaign)
+
+    def missed(self):
+        return [place for place in set(self.places) if not self.judged[place]]
+
+    def line(self):
+        missed, slow = len(self.missed()), len(self.scenario.slow)
+        return (f"{campaign_line(self.scenario, self.campaign)}: {len(self.places)} calls from {len(set(self.places))} "
+                f"places, {self.runs} runs, {len(self.found)} violations{f', {slow} done again' if slow else ''}"), missed
+
+
+def run_scenario(name, inputs, scratch, sample=0, seed=1, jobs=None, campaigns=CAMPAIGNS, say=print, each=False):
     """Returns (runs, violations)."""
     folder = scratch / name.replace(" ", "-").replace(",", "")
     folder.mkdir()
     scenario = scenario_of(name, inputs, folder)
     runs, violations = 0, []
-    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs or scenario.jobs) as pool:
         for campaign in campaigns:
-            count = scenario.calls(campaign)
-            picked = chosen(count, sample, seed)
-            found = [v for v in pool.map(lambda n: scenario.judge(campaign, n), picked) if v]
-            runs += len(picked)
-            repeated = f", {len(scenario.slow)} done again" if scenario.slow else ""
-            say(f"{campaign_line(scenario, campaign)}: {count} calls, {len(picked)} runs, "
-                f"{len(found)} violations{repeated}")
+            run = Run(scenario, campaign, pool)
+            if each:
+                run.judge(range(1, len(run.places) + 1))
+            elif sample:
+                run.judge(spread(run.places, sample, seed))
+            else:
+                run.judge_each_place(seed)
+            line, missed = run.line()
+            say(line + (f", {missed} places missed" if missed and not sample else ""))
             for line in scenario.slow:
                 say(line)
             scenario.slow.clear()
-            violations += [(scenario, *v) for v in found]
+            runs += run.runs
+            violations += [(scenario, *v) for v in run.found]
+    scenario.close()
     shutil.rmtree(folder)
     return runs, violations
 
@@ -436,6 +505,7 @@ def main():
     args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     args.add_argument("--only", choices=sorted(names()), action="append", help="this scenario")
     args.add_argument("--calls", choices=["alloc", "io", "transfer"], action="append", help="calls of this class")
+    args.add_argument("--all", action="store_true", help="each call, not three of each place")
     args.add_argument("--sample", type=int, default=0, metavar="N", help="N calls of each kind, not all")
     args.add_argument("--seed", type=int, default=1, help="which")
     args.add_argument("--jobs", type=int, help="runs at a time")
@@ -450,7 +520,7 @@ def main():
         for name in args.only or names():
             n, found = run_scenario(name, inputs, pathlib.Path(folder), args.sample, args.seed, args.jobs,
                                     [c for c in CAMPAIGNS if not args.calls or c.calls in args.calls],
-                                    lambda line: print(line, flush=True))
+                                    lambda line: print(line, flush=True), args.all)
             runs, violations = runs + n, violations + found
         changed = before != tree(inputs)
     if violations:

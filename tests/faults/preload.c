@@ -3,8 +3,20 @@
  *
  *   FAULT=CLASS:KIND:N[+]  fail the N-th call (the first is 1; 0: none) of CLASS, with + all from
  *                          it
- *   FAULT_LOG=FILE         what failed, with its callers; last, how many calls of CLASS there were
- *   FAULT_APART=NAME       calls that come out of the library of that name are left alone
+ *   FAULT_LOG=FILE         what failed, with its stack; last, how many calls of CLASS there were,
+ * and, where none was to fail, the stack of each FAULT_APART=NAME       calls that come out of the
+ * library of that name are left alone
+ *
+ * Many runs of one command line come cheaper from a server: with
+ *
+ *   FAULT_SERVER=FD FAULT_FILES=PREFIX
+ *
+ * the process stops at the entry into main and forks for each line that it reads from the socket
+ * FD: a FAULT, or "-" for a run that is left alone.  It answers with the run's process id and then
+ * with its wait status, an int32 each.  Standard output and error of the run and its log are
+ * PREFIX.stdout, .stderr and .log.  Nothing is counted before main, so a run is as any other.
+ *
+ * A stack is told by a number that is the same in all processes of one program.
  *
  * CLASS is alloc (heap), io (system calls of the program, a thread's start too), transfer (those of
  * io that read or write bytes) or the name of a call.  KIND is an errno's name, or "short": half of
@@ -22,6 +34,7 @@
 #include <glob.h>
 #include <grp.h>
 #include <iconv.h>
+#include <inttypes.h>
 #include <link.h>
 #include <malloc.h>
 #include <poll.h>
@@ -34,12 +47,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
@@ -56,6 +71,16 @@ static struct {
 static struct {
 	uintptr_t from, to;
 } apart; /* where the library lies that is left alone; 0, 0: none */
+
+enum { HIGH_FD = 900, DEEP = 32, MODULES = 128, STACKS = 1 << 20 };
+
+static struct module {
+	uintptr_t from, to;
+	uint64_t name;
+} modules[MODULES];
+static size_t nmodules;
+static pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t *stacks; /* of each call, where none is to fail; NULL: not asked for */
 
 static atomic_bool armed;
 static atomic_ulong calls;
@@ -100,23 +125,86 @@ static void read_setting(const char *text)
 }
 
 /* The descriptor is far above those that the program would get. */
-static void open_log(const char *path)
+static void open_log(const char *path, int how)
 {
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | how, 0666);
 	if (fd < 0)
 		return;
-	fault.log = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+	fault.log = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 	syscall(SYS_close, fd);
+}
+
+/* --- stacks --- */
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+	hash = (hash ^ more) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 29;
+}
+
+static int add_module(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	(void)size, (void)unused;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || nmodules == MODULES)
+			continue;
+		struct module m = {object->dlpi_addr + part->p_vaddr, 0, strlen(object->dlpi_name)};
+		m.to = m.from + part->p_memsz;
+		for (const char *p = object->dlpi_name; *p; p++)
+			m.name = mix(m.name, (unsigned char)*p);
+		modules[nmodules++] = m;
+	}
+	return 0;
+}
+
+/* What lies where, anew when an address is in nothing that is known. */
+static const struct module *module_of(uintptr_t at)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		for (size_t i = 0; i < nmodules; i++)
+			if (at >= modules[i].from && at < modules[i].to)
+				return &modules[i];
+		nmodules = 0;
+		dl_iterate_phdr(add_module, NULL);
+	}
+	return NULL;
+}
+
+static uint64_t stack_of(void *const *callers, int n)
+{
+	uint64_t hash = 0;
+
+	pthread_mutex_lock(&modules_lock);
+	for (int i = 0; i < n; i++) {
+		const struct module *m = module_of((uintptr_t)callers[i]);
+		if (m && m == module_of((uintptr_t)stack_of))
+			continue; /* how this library got here */
+		hash = m ? mix(mix(hash, m->name), (uintptr_t)callers[i] - m->from) : mix(hash, 1);
+	}
+	pthread_mutex_unlock(&modules_lock);
+	return hash;
 }
 
 static void log_fault(const char *name, unsigned long n)
 {
-	void *callers[24];
+	void *callers[DEEP];
 	if (fault.log < 0 || inside)
 		return;
 	inside = true;
-	dprintf(fault.log, "failed %lu %s\n", n, name);
-	backtrace_symbols_fd(callers, backtrace(callers, 24), fault.log);
+	int deep = backtrace(callers, DEEP);
+	dprintf(fault.log, "failed %lu %s %016" PRIx64 "\n", n, name, stack_of(callers, deep));
+	backtrace_symbols_fd(callers, deep, fault.log);
+	inside = false;
+}
+
+static void note_stack(unsigned long n)
+{
+	void *callers[DEEP];
+	if (!stacks || inside || n > STACKS)
+		return;
+	inside = true;
+	stacks[n - 1] = stack_of(callers, backtrace(callers, DEEP));
 	inside = false;
 }
 
@@ -135,29 +223,42 @@ static int find_apart(struct dl_phdr_info *object, size_t size, void *name)
 	return 1;
 }
 
-/* Does the call come out of the library that is left alone, through whichever others? */
-static bool comes_from_apart(void)
+static bool lies_apart(const void *at)
 {
-	enum { DEEP = 64 };
-	void *callers[DEEP];
+	return (uintptr_t)at >= apart.from && (uintptr_t)at < apart.to;
+}
+
+/* Does the call come out of the library that is left alone, through whichever others? */
+static bool comes_from_apart(const void *caller)
+{
+	enum { DEEPER = 64 };
+	void *callers[DEEPER];
 	if (apart.to == 0)
 		return false;
+	if (lies_apart(caller))
+		return true;
 	inside = true;
-	int n = backtrace(callers, DEEP);
+	int n = backtrace(callers, DEEPER);
 	inside = false;
 	for (int i = 0; i < n; i++)
-		if ((uintptr_t)callers[i] >= apart.from && (uintptr_t)callers[i] < apart.to)
+		if (lies_apart(callers[i]))
 			return true;
 	return false;
 }
 
-/* Is this call to fail? */
-static bool fails(unsigned class, const char *name)
+/* Is this call to fail?  How many there are is asked only where none is to fail. */
+static bool fails_at(unsigned class, const char *name, const void *caller)
 {
-	if (!atomic_load(&armed) || inside || !(fault.classes & class) ||
-	    (fault.name[0] && strcmp(fault.name, name) != 0) || comes_from_apart())
+	if (!atomic_load_explicit(&armed, memory_order_relaxed) || inside ||
+	    !(fault.classes & class) || (fault.name[0] && strcmp(fault.name, name) != 0))
+		return false;
+	if (fault.at && !fault.rest && atomic_load(&calls) >= fault.at)
+		return false;
+	if (comes_from_apart(caller))
 		return false;
 	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
+	if (fault.at == 0)
+		note_stack(n);
 	if (fault.at == 0 || n < fault.at || (n > fault.at && !fault.rest))
 		return false;
 	if (n == fault.at)
@@ -167,31 +268,128 @@ static bool fails(unsigned class, const char *name)
 	return true;
 }
 
+/* Its immediate caller is where most of a library's own calls are told by. */
+#define fails(class, name) fails_at(class, name, __builtin_return_address(0))
+
 static void at_end(void)
 {
-	if (fault.log >= 0)
-		dprintf(fault.log, "calls %lu\n", atomic_load(&calls));
+	unsigned long n = atomic_load(&calls);
+
+	if (fault.log < 0)
+		return;
+	atomic_store(&armed, false);
+	dprintf(fault.log, "calls %lu\n", n);
+	for (unsigned long i = 0; stacks && i < n && i < STACKS; i++)
+		dprintf(fault.log, "%016" PRIx64 "\n", stacks[i]);
 }
 
 static int (*program_main)(int, char **, char **);
 
+static void arm(const char *setting)
+{
+	read_setting(setting);
+	if (fault.at == 0) {
+		stacks = mmap(NULL, STACKS * sizeof *stacks, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (stacks == MAP_FAILED)
+			stacks = NULL;
+	}
+	atexit(at_end);
+	atomic_store(&armed, true);
+}
+
+/* --- the server --- */
+
+static void redirect(const char *prefix, const char *ending, int to)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s%s", prefix, ending);
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
+			      0666);
+	if (fd < 0 || syscall(SYS_dup3, fd, to, 0) < 0)
+		_exit(98);
+	syscall(SYS_close, fd);
+}
+
+/* One run of the server: its files, and its fault. */
+static void begin_run(const char *setting, const char *prefix)
+{
+	char path[4096];
+	redirect(prefix, ".stdout", STDOUT_FILENO);
+	redirect(prefix, ".stderr", STDERR_FILENO);
+	snprintf(path, sizeof path, "%s.log", prefix);
+	unsetenv("FAULT_SERVER");
+	if (strcmp(setting, "-") != 0) {
+		open_log(path, O_TRUNC);
+		arm(setting);
+	}
+}
+
+static bool read_line(int fd, char *line, size_t room)
+{
+	size_t n = 0;
+	while (n + 1 < room && syscall(SYS_read, fd, line + n, 1) == 1)
+		if (line[n++] == '\n') {
+			line[n - 1] = 0;
+			return true;
+		}
+	return false;
+}
+
+static void tell(int fd, int32_t n)
+{
+	if (syscall(SYS_write, fd, &n, sizeof n) != (long)sizeof n)
+		_exit(0);
+}
+
+/* Returns in each run; the server itself ends when nobody asks any more. */
+static void serve(int fd, const char *prefix)
+{
+	char line[64];
+	int status = 0, high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+	pid_t run;
+
+	syscall(SYS_close, fd);
+	while (read_line(high, line, sizeof line)) {
+		run = fork();
+		if (run == 0) {
+			syscall(SYS_close, high);
+			begin_run(line, prefix);
+			return;
+		}
+		tell(high, run);
+		while (run > 0 && waitpid(run, &status, 0) < 0)
+			;
+		tell(high, status);
+	}
+	_exit(0);
+}
+
 static int counted_main(int argc, char **argv, char **env)
 {
 	const char *setting = getenv("FAULT"), *log = getenv("FAULT_LOG");
+	const char *server = getenv("FAULT_SERVER"), *files = getenv("FAULT_FILES");
 	void *callers[2];
-	if (setting) {
+	backtrace(callers, 2); /* the first one loads a library */
+	if (server && files) {
+		serve(atoi(server), files);
+	} else if (setting) {
 		if (log)
-			open_log(log);
-		read_setting(setting);
-		backtrace(callers, 2); /* the first one loads a library */
-		atexit(at_end);
-		atomic_store(&armed, true);
+			open_log(log, O_APPEND);
+		arm(setting);
 	}
 	return program_main(argc, argv, env);
 }
 
 /* POSIX lets what dlsym gives be a function; ISO C does not know of it. */
-#define NEXT(name) (__extension__(__typeof__(&name)) next(#name))
+#define NEXT(name)                                                                                 \
+	(__extension__({                                                                           \
+		static atomic_uintptr_t known;                                                     \
+		uintptr_t lies = atomic_load_explicit(&known, memory_order_relaxed);               \
+		if (!lies)                                                                         \
+			atomic_store(&known, lies = (uintptr_t)next(#name));                       \
+		(__typeof__(&name))lies;                                                           \
+	}))
 
 static void *next(const char *name)
 {
@@ -402,9 +600,9 @@ int closedir(DIR *d)
 }
 
 /* Half of the bytes, when that is asked for; false: the call fails. */
-static bool transfer(int fd, const char *name, size_t *len)
+static bool transfer(int fd, const char *name, size_t *len, const void *caller)
 {
-	if (fd == STDERR_FILENO || !fails(IO | TRANSFER, name))
+	if (fd == STDERR_FILENO || !fails_at(IO | TRANSFER, name, caller))
 		return true;
 	if (fault.shorten && *len > 1)
 		*len /= 2;
@@ -414,7 +612,9 @@ static bool transfer(int fd, const char *name, size_t *len)
 #define TRANSFER_CALL(name, parameters, arguments)                                                 \
 	ssize_t name parameters                                                                    \
 	{                                                                                          \
-		return transfer(fd, #name, &len) ? NEXT(name) arguments : -1;                      \
+		return transfer(fd, #name, &len, __builtin_return_address(0)) ? NEXT(name)         \
+											arguments  \
+									      : -1;                \
 	}
 
 TRANSFER_CALL(read, (int fd, void *ptr, size_t len), (fd, ptr, len))

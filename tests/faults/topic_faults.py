@@ -7,7 +7,10 @@ However it ended: what stands under its final name is one of the loads of the un
 the next run goes on behind it, and then all of them are there, and `saltmill loads` finds nothing wrong with them.
 """
 
+import contextlib
 import json
+import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -65,30 +68,41 @@ def write_job(path):
     path.write_text(JOB.format(brokers=t.brokers, topic=t.name, rows=PARTITIONS * EVENTS // 2))
 
 
-def has_state(process, out):
+def has_state(pid, out):
     """It has the state's lock, and so has seen to its signals."""
     try:
-        return (out / "state" / "lock").read_text().startswith(f"{process.pid} on ")
+        return (out / "state" / "lock").read_text().startswith(f"{pid} on ")
     except FileNotFoundError:
         return False
 
 
+def stops(out):
+    """What sends SIGTERM to a stream once its state in OUT has recorded all of the topic."""
+    last = out / "state" / "loads" / "00000003.json"
+
+    def look(pid):
+        if not last.exists() or not has_state(pid, out):
+            return False
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.kill(pid, signal.SIGTERM)
+        return True
+    return look
+
+
 def run_stream(line, out, limit, **where):
-    """(status, standard error) of a stream that is stopped once its state in OUT has recorded all of the topic."""
+    """(status, standard error) of a stream that is stopped so."""
     process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **where)
-    end, last = time.monotonic() + limit, out / "state" / "loads" / "00000003.json"
-    while process.poll() is None and time.monotonic() < end:
-        if last.exists() and has_state(process, out):
-            process.send_signal(signal.SIGTERM)
-            break
+    patience, look = faults.Patience(limit), stops(out)
+    while process.poll() is None and not look(process.pid) and patience.look():
         time.sleep(0.02)
-    stderr = faults.end_of(process, max(1, end - time.monotonic()))[1]
+    stderr = faults.end_of(process, max(1, patience.left))[1]
     return process.returncode, stderr
 
 
 class TopicScenario(faults.Scenario):
     lines = SCENARIOS
     apart = "librdkafka"
+    jobs = 5 * os.cpu_count()  # brokers take their time
 
     def __init__(self, name, inputs, scratch):
         self.job = scratch / "topic.yaml"
@@ -99,37 +113,45 @@ class TopicScenario(faults.Scenario):
         return [faults.PROGRAM, *line.replace("OUT", str(out)).replace("JOB", str(self.job)).split()]
 
     def command(self, out):
-        return self.words(self.line, out)
-
-    def run_command(self, out, env):
-        """(status, standard output, standard error); what was published is in OUT/loads."""
-        (out / "loads").mkdir(exist_ok=True)
-        if not (out / "state").exists():
-            self.prepare(out)
-        if not self.line.startswith("stream "):
-            return self.run_load(out, env)
-        status, stderr = run_stream(self.command(out), out, self.limit(), cwd=self.inputs, env=env)
-        return status, b"", stderr
-
-    def prepare(self, out):
-        if self.name in UNRECORDED:
-            self.end_of_line(self.words(LOAD, out), {"SALTMILL_CRASH_AT": "published"})
-        if self.name in HANDED:
-            self.end_of_line(self.words(LOAD, out), {})
-            self.end_of_line(self.words("loads --state OUT/state --loaded 00000002", out), {})
-            shutil.rmtree(out / "loads" / "00000002")
-
-    def run_load(self, out, env):
         """Where a run before this one has published, nothing is left but to record it: the next load is empty."""
+        out = pathlib.Path(out)
         loads = len([*out.glob("rest*"), *out.glob("loads/00000002")])
-        line = [w.replace("/loads/00000002", f"/rest{loads}") if loads else w for w in self.command(out)]
-        status, _, stderr = self.end_of_line(line, env)
-        return status, b"", stderr
+        return self.words(self.line.replace("/loads/00000002", f"/rest{loads}") if loads else self.line, out)
 
-    def tree_of(self, out):
+    def prepare(self, slot):
+        (slot.out / "loads").mkdir()
+        if self.name in UNRECORDED:
+            self.run_alone(slot, self.words(LOAD, slot.out), SALTMILL_CRASH_AT="published")
+        if self.name in HANDED:
+            self.run_alone(slot, self.words(LOAD, slot.out))
+            self.run_alone(slot, self.words("loads --state OUT/state --loaded 00000002", slot.out))
+            shutil.rmtree(slot.out / "loads" / "00000002")
+        slot.before = faults.files_of(slot.out)
+
+    def undisturbed(self):
+        """What it prints has times in it."""
+        if not self.line.startswith("stream "):
+            return super().undisturbed()._replace(stdout=b"")
+        slot = self.slots.take()  # a stream wants to be stopped
+        slot.begin()
+        outcome = self.run(slot)
+        self.slots.give_back(slot)
+        return outcome
+
+    def run(self, slot, fault=None):
+        """What is behind a fault may have another command."""
+        if self.line.startswith("stream "):
+            status, _, stderr = self.run_served(slot, fault, stops(slot.out))
+        elif fault:
+            status, _, stderr = self.run_served(slot, fault)
+        else:
+            status, _, stderr = self.run_alone(slot, self.command(slot.out))
+        return self.outcome(slot, status, b"", stderr)
+
+    def tree_of(self, slot):
         """What was published; how far the state has come is for the next run to tell."""
-        rests = [json.loads(path.read_text()) for path in out.glob("rest?/manifest.json")]
-        return faults.tree(out / "loads") | ({"loaded twice": None} if any(m["read"] for m in rests) else {})
+        rests = [json.loads(path.read_text()) for path in slot.out.glob("rest?/manifest.json")]
+        return faults.tree(slot.out / "loads") | ({"loaded twice": None} if any(m["read"] for m in rests) else {})
 
     def left_wrong(self, got):
         """A failed run: each load that is there is whole."""
@@ -143,13 +165,13 @@ class TopicScenario(faults.Scenario):
     def below(tree, name):
         return {k: v for k, v in tree.items() if k.split("/")[0] == name}
 
-    def wrong_next(self, out, got):
+    def wrong_next(self, slot, got):
         """Behind a failure, or as if nothing had been: the next run completes what is there."""
         if got.status != self.want.status:
-            again = self.run(out)
+            again = self.run(slot)
             if again.status not in (0, 3) or again.tree != self.want.tree:
                 return f"the next run did not go on: {again.status}, {again.stderr.strip()}, {sorted(again.tree)[:3]}"
-        status, stdout, stderr = self.end_of_line([faults.PROGRAM, "loads", "--state", str(out / "state"), "--json"], None)
+        status, stdout, stderr = self.run_alone(slot, [faults.PROGRAM, "loads", "--state", str(slot.out / "state"), "--json"])
         if status:
             return f"saltmill loads: {stdout.decode()}{stderr.decode()}"
         at = dict.fromkeys(range(PARTITIONS), 0)
