@@ -12,7 +12,7 @@ A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) m
 Which calls: of those that come from one place three, the first, the last and one between; a place is a stack of
 callers, of up to 32 frames through program and libraries.  A loop over rows is one place, a function that three
 others call is three.  Which place failed is told by the run itself: one that was missed, as threads come in
-another order, is tried again, and what is missed three times is said.  --all takes literally each call.
+another order, is tried again, and what is missed in all rounds is said.  --all takes literally each call.
 
 Where a run has left what one before it left, to the byte, the next run is not done once more.
 
@@ -47,6 +47,7 @@ PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
 TIMEOUT, PATIENCE = 60, 600  # seconds; a run takes some milliseconds
 TRIES = 3  # of a run that was stopped, or too slow
 OF_ONE_PLACE = 3  # calls that are to fail
+ROUNDS = 6  # until each place has had one
 
 Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
 CAMPAIGNS = [
@@ -196,7 +197,11 @@ class Scenario:
         """What is in its OUT before each run."""
 
     def command(self, out):
-        return [PROGRAM, *shlex.split(self.line.replace("OUT", str(out)))]
+        return self.words(self.line, out)
+
+    @staticmethod
+    def words(line, out):
+        return [PROGRAM, *shlex.split(line.replace("OUT", str(out)))]
 
     @staticmethod
     def environment(slot):
@@ -230,6 +235,7 @@ class Scenario:
         return status, slot.read(".stdout"), slot.read(".stderr")
 
     def outcome(self, slot, status, stdout, stderr):
+        stdout = stdout.replace(str(slot.out).encode(), b"OUT")
         return Outcome(status, stable_text(stdout), stderr.decode(errors="replace"), self.tree_of(slot))
 
     def tree_of(self, slot):
@@ -298,12 +304,16 @@ class Scenario:
         last = got.stderr.strip().rpartition("\n")[2]
         return json.loads(last) if last.startswith("{") else None
 
+    def tidy(self, slot):
+        """What nothing is told of any more: a person removes it, or the system's start."""
+        for temporary in slot.out.glob("saltmill-*"):
+            shutil.rmtree(temporary)
+
     def wrong_next(self, slot, got):
         """The run after a failed one does as if nothing had been."""
         if got.status == self.want.status or not got.tree or {"out", "out.yaml"} & set(got.tree):
             return None
-        for temporary in slot.out.glob("saltmill-*"):
-            shutil.rmtree(temporary)
+        self.tidy(slot)
         left = hash(tuple(files_of(slot.out).items()))
         if left not in self.behind:
             again = self.run(slot)
@@ -391,12 +401,16 @@ def campaign_line(scenario, campaign):
 
 def names():
     """Of all scenarios."""
-    import topic_faults  # it needs this module
-    return [*SCENARIOS, *topic_faults.SCENARIOS]
+    import cluster_faults  # they need this module
+    import topic_faults
+    return [*SCENARIOS, *topic_faults.SCENARIOS, *cluster_faults.SCENARIOS]
 
 
 def scenario_of(name, inputs, scratch):
+    import cluster_faults
     import topic_faults
+    if name in cluster_faults.SCENARIOS:
+        return cluster_faults.scenario(name, inputs, scratch)
     return (Scenario if name in SCENARIOS else topic_faults.TopicScenario)(name, inputs, scratch)
 
 
@@ -417,7 +431,7 @@ class Run:
 
     def judge_each_place(self, seed):
         places = self.places
-        for again in range(3):
+        for again in range(ROUNDS):
             self.judge(of_each_place(places, self.judged, seed + again))
             if not self.missed():
                 break

@@ -153,6 +153,7 @@ class Slot:
         self.out, self.server = folder, None
         self.patience, self.stopped = None, False  # seconds; this process, since begin()
         self.before = {}  # what is in OUT before a run
+        self.reset = lambda: None  # the same for what is elsewhere
         folder.mkdir()
 
     def read(self, ending):
@@ -167,6 +168,7 @@ class Slot:
         self.stopped = False
         empty(self.out)
         fill(self.out, self.before)
+        self.reset()
 
     def close(self):
         if self.server:

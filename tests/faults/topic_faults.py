@@ -110,7 +110,7 @@ class TopicScenario(faults.Scenario):
         super().__init__(name, inputs, scratch)
 
     def words(self, line, out):
-        return [faults.PROGRAM, *line.replace("OUT", str(out)).replace("JOB", str(self.job)).split()]
+        return faults.Scenario.words(line.replace("JOB", str(self.job)), out)
 
     def command(self, out):
         """Where a run before this one has published, nothing is left but to record it: the next load is empty."""

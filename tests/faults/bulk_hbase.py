@@ -1,0 +1,157 @@
+"""A cluster that takes bulk loads: the region server of tests/cli/fake_hbase.py over the HDFS of tests/unit/fake_webhdfs.py.
+
+What it does was seen at HBase 2.6.4 (pipeline/apply/README.md): a call's files are renamed from where they wait into the
+token's folder and on into the region's; a call whose file is not there, or reaches over the region, is answered "not
+loaded"; the clean-up removes the token's folder with all that is in it.  It breaks nothing itself.
+"""
+
+import collections
+import functools
+import pathlib
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "cli"), str(TESTS / "unit")]
+import fake_webhdfs  # noqa: E402  (needs the path above)
+import hfile_py  # noqa: E402
+from fake_hbase import FakeHBase, Refusal, Region, data, fields, last, number  # noqa: E402
+
+fake_webhdfs.checksum = functools.lru_cache(64)(fake_webhdfs.checksum)  # of few files, again and again
+
+ROOT = "hdfs://127.0.0.1:8020"
+STAGING = "/hbase/staging"
+
+
+class Even:
+    """In the place of chance: the same pieces in each run."""
+
+    @staticmethod
+    def random():
+        return 0.5
+
+    @staticmethod
+    def choice(of):
+        return of[len(of) // 2]
+
+    @staticmethod
+    def randrange(_):
+        return 0
+
+
+class BulkHBase(FakeHBase):
+    """borders: of a table that is there with what `like` says of it; None: it is not there."""
+
+    def __init__(self, table, families, borders=None, like=None):
+        super().__init__(table, families, [], [], Even())
+        self.borders, self.like = borders, like
+        servers = fake_webhdfs.serve()
+        servers[1].shutdown()
+        self.hdfs, self.tree = servers[0], servers[0].RequestHandlerClass.tree
+        self.webhdfs = f"127.0.0.1:{self.hdfs.server_port}"
+        self.reset()
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.hdfs.shutdown()
+        self.hdfs.server_close()
+
+    def reset(self):
+        with self.lock, self.tree.lock:
+            self.rows, self.keys, self.made, self.scanners = {}, [], 0, {}
+            self.stored = collections.Counter()  # {cell: times}
+            self.schema = self.nonce = None
+            self.tree.nodes.clear()
+            self.tree.next_id = 16385
+            for path in ("/", "/user", "/user/ann", "/hbase", STAGING, "/hbase/data"):
+                self.tree.nodes[path] = self.tree.node("ann", "777")
+            self.regions = []
+            if self.borders is not None:
+                self.schema = self.like
+                self.open_regions(self.borders)
+
+    def open_regions(self, borders):
+        self.regions = [Region(self, a, b) for a, b in zip([b"", *borders], [*borders, b""])]
+
+    # --- the master ---
+
+    def do_GetClusterStatus(self, _):
+        return data(1, data(1, data(1, "2.6.4")) + data(2, data(1, self.place()) + data(2, b""))), b""
+
+    def do_GetTableDescriptors(self, _):
+        with self.lock:
+            return data(1, self.schema) if self.schema else b"", b""
+
+    def do_CreateTable(self, request):
+        with self.lock:
+            nonce = last(request, 3), last(request, 4)
+            if self.schema and nonce != self.nonce:
+                raise Refusal("hadoop.hbase.TableExistsException")
+            if not self.schema:
+                self.schema, self.nonce = last(request, 1), nonce
+                self.open_regions(request.get(2, []))
+            return number(1, 7), b""
+
+    def do_getProcedureResult(self, _):
+        return number(1, 2), b""
+
+    # --- bulk loads ---
+
+    def do_PrepareBulkLoad(self, _):
+        with self.lock, self.tree.lock:
+            self.made += 1
+            token = f"{STAGING}/ann__{self.table}__{self.made}"
+            self.tree.nodes[token] = self.tree.node("ann", "777")
+            return data(1, ROOT + token), b""
+
+    def do_CleanupBulkLoad(self, request):
+        token = last(request, 1).decode().removeprefix(ROOT)
+        with self.tree.lock:
+            for path in [token, *self.tree.children(token)]:
+                self.tree.nodes.pop(path, None)
+        return b"", b""
+
+    def do_BulkLoadHFile(self, request):
+        name = last(fields(last(request, 1)), 2)
+        files = [(last(f, 1), last(f, 2).decode().removeprefix(ROOT)) for f in map(fields, request[2])]
+        with self.lock, self.tree.lock:
+            region = next((r for r in self.regions if r.name == name), None)
+            if not region:
+                raise Refusal("hadoop.hbase.NotServingRegionException")
+            nodes = [self.tree.nodes.get(path) for _, path in files]
+            cells = [self.cells_in(node, family) for node, (family, _) in zip(nodes, files) if node]
+            if None in nodes or not all(self.fits(region, c[0]) for of in cells for c in of):
+                return number(1, 0), b""
+            for node, (family, path) in zip(nodes, files):
+                self.made += 1
+                encoded = region.name.decode("latin-1").rsplit(".", 2)[1]
+                del self.tree.nodes[path]
+                self.tree.nodes[f"/hbase/data/default/{self.table}/{encoded}/{family.decode()}/{self.made}"] = node
+            for of in cells:
+                self.show(of)
+            return number(1, 1), b""
+
+    @staticmethod
+    def fits(region, row):
+        return row >= region.start and (not region.end or row < region.end)
+
+    @classmethod
+    def cells_in(cls, node, family):
+        return [(c.row, family, c.qualifier, c.ts, c.value) for c in cls.read(node["data"])]
+
+    @staticmethod
+    @functools.lru_cache(64)
+    def read(hfile):
+        with tempfile.NamedTemporaryFile(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as f:
+            f.write(hfile)
+            f.flush()
+            return hfile_py.read(f.name)
+
+    def show(self, cells):
+        self.stored.update(cells)
+        for c in cells:
+            of = self.rows.setdefault(c[0], [])
+            if c not in of:
+                of.append(c)
+                of.sort(key=lambda c: (c[1], c[2], -c[3]))
+        self.keys = sorted(self.rows)

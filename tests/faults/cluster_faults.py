@@ -1,0 +1,214 @@
+"""The faults of what works with HBase, against the stand-in of bulk_hbase.py, which no fault reaches.
+
+However `apply` ended: each cell of the load is in the table at most once, and nothing else is; the load's folder is as it
+was, and its journal knows how to go on: the next run ends with 0, with each cell once, and nothing left in HDFS but the
+table.  So it is for the loads of a state, of which those in HBase are marked and removed as --keep says.
+
+The calls that OpenSSL makes itself do not fail: it is there because libcurl brings it, and nothing here is encrypted.
+Servers that do not answer are asked again for minutes.  So who sleeps does so HASTE times as fast (preload.c).
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import faults
+import topic_faults
+from bulk_hbase import BulkHBase, Even, FakeHBase, hfile_py
+
+APPLY = "--hbase HBASE --webhdfs HDFS --user ann"
+SCENARIOS = {
+    "apply": f"apply OUT/load {APPLY} --create --check --json",
+    "apply over other borders": f"apply OUT/load {APPLY} --json",
+    "apply of a state": f"apply --state OUT/state {APPLY} --create --keep 1 --json",
+    "scan of HBase": "scan JOB --hbase HBASE --where 'id > 7' --format jsonl",
+    "get of HBase": "get JOB --hbase HBASE id=2291 name=n1 --format jsonl",
+    "reduce that sends": "reduce job.yaml maps --plan planned --share 1/2 -o OUT/out --hfiles OUT/sent --threads 1 --memory 64M",
+    "unite of what was sent": "unite job.yaml in.csv more.csv.gz --plan planned --maps maps --reduces OUT/reduces "
+                              "--hfiles OUT/sent -o OUT/out --threads 1 --max-rejects 5 --json",
+}
+HASTE = 200
+EVENTS = 60
+JOB = """\
+source: {csv: {files: [small.csv]}}
+fields: {id: {type: u32}, when: {type: time, unit: s}}
+tables:
+  - name: events
+    rowkey: [{salt: 4, of: [id]}, {field: id, as: u32}, {field: name, terminator: '-'}]
+    timestamp: when
+    families: {f: {compression: NONE}, g: {compression: GZ, bloomfilter: ROWCOL}}
+    cells:
+      - {family: f, qualifier: name, value: {field: name}}
+      - {family: g, qualifier: id, value: {field: id, as: text}}
+    regions: {split: sampled, count: 2}
+"""
+
+
+def write_load(folder):
+    """(job, published load) of a few events."""
+    (folder / "small.yaml").write_text(JOB)
+    rows = [f"{i * 2291},{1400000000 + i},n{i % 11}\n" for i in range(EVENTS)]
+    (folder / "small.csv").write_text("id,when,name\n" + "".join(rows))
+    if not (folder / "small").exists():
+        subprocess.run([faults.PROGRAM, "load", "small.yaml", "-o", "small", "--quiet"], cwd=folder, check=True)
+    return folder / "small.yaml", folder / "small"
+
+
+def cells_of(load):
+    return [(c.row, path.parent.name.encode(), c.qualifier, c.ts, c.value)
+            for path in sorted(load.glob("*/hfiles/*/*")) for c in hfile_py.read(path)]
+
+
+class ClusterScenario(faults.Scenario):
+    lines = SCENARIOS
+    apart = "=libcrypto"
+    jobs = 3 * os.cpu_count()  # servers take their time
+
+    def __init__(self, name, inputs, scratch):
+        self.servers = {}  # {OUT: its cluster}
+        self.job, self.load = write_load(scratch)
+        super().__init__(name, inputs, scratch)
+
+    def command(self, out):
+        server, line = self.servers.get(str(out)), self.line.replace("JOB", str(self.job))
+        if server:
+            line = line.replace("HBASE", server.address)
+        if isinstance(server, BulkHBase):
+            line = line.replace("HDFS", server.webhdfs)
+        return self.words(line, out)
+
+    @staticmethod
+    def environment(slot):
+        return faults.Scenario.environment(slot) | {"FAULT_HASTE": str(HASTE)}
+
+    def serve(self, slot, server):
+        self.servers[str(slot.out)] = server.__enter__()
+        return server
+
+    def close(self):
+        super().close()
+        for server in self.servers.values():
+            server.__exit__()
+
+
+class ScanScenario(ClusterScenario):
+    def prepare(self, slot):
+        cells = cells_of(self.load)
+        borders = [b"\1", sorted(c[0] for c in cells)[len(cells) * 3 // 4]]
+        self.serve(slot, FakeHBase("events", ["f", "g"], cells, borders, Even()))
+
+
+class ApplyScenario(ClusterScenario):
+    def prepare(self, slot):
+        server = self.serve(slot, BulkHBase("events", ["f", "g"]))
+        shutil.copytree(self.load, slot.out / "load")
+        slot.before = faults.files_of(slot.out)
+        slot.reset = server.reset
+        if "borders" in self.name:
+            self.other_borders(slot, server)
+
+    def other_borders(self, slot, server):
+        """The table is there, and one of its regions begins within a file."""
+        status, _, stderr = self.run_alone(slot, [*self.command(slot.out), "--create"])
+        if status:
+            raise SystemExit(f"{self.name}: {stderr.decode()}")
+        server.like = server.schema
+        server.borders = [server.keys[EVENTS // 5]]
+
+    def tree_of(self, slot):
+        """The table counts each cell; what HDFS has besides is told by path."""
+        server = self.servers[str(slot.out)]
+        kept = {k: v for k, v in faults.tree(slot.out).items() if not k.endswith(".saltmill-apply")}
+        with server.tree.lock:
+            waiting = {f"hdfs:{path}": None for path in server.tree.children("/user/ann")}
+        return self.of_state(kept) | waiting | {"table": dict(server.stored)}
+
+    @staticmethod
+    def of_state(tree):
+        return tree
+
+    def left_wrong(self, got):
+        stored, want = got.tree["table"], self.want.tree["table"]
+        if any(n > 1 or c not in want for c, n in stored.items()):
+            return "failed, and the table has a cell twice, or one of nobody's"
+        if self.folders_of(got.tree) != self.folders_of(self.want.tree):
+            return "failed, and the load's folder was changed"
+        return None
+
+    @staticmethod
+    def folders_of(tree):
+        return {k: v for k, v in tree.items() if k.split("/")[0] == "load"}
+
+    def wrong_next(self, slot, got):
+        if self.same(got):
+            return None
+        again = self.run(slot)
+        if again.status == self.want.status and again.tree == self.want.tree:
+            return None
+        other = sorted(k for k in {*again.tree, *self.want.tree} if again.tree.get(k) != self.want.tree.get(k))
+        return f"the next run did not go on: {again.status}, {again.stderr.strip()}, {other[:3]}"
+
+
+class FollowScenario(ApplyScenario):
+    """Of a state with two loads, which a stream made of the topic of topic_faults.py."""
+
+    def prepare(self, slot):
+        server = self.serve(slot, BulkHBase("t", ["f"]))
+        topic_faults.write_job(self.job.parent / "topic.yaml")
+        (slot.out / "loads").mkdir()
+        line = topic_faults.SCENARIOS["stream"].replace("JOB", str(self.job.parent / "topic.yaml"))
+        status, stderr = topic_faults.run_stream(self.words(line, slot.out), slot.out, faults.PATIENCE, cwd=self.inputs)
+        if status not in (0, 3):
+            raise SystemExit(f"{self.name}: {stderr.decode()}")
+        slot.before = faults.files_of(slot.out)
+        slot.reset = server.reset
+
+    def wrong(self, got, campaign):
+        """A load that is in HBase may wait to be removed, which is said."""
+        waits = "what is left of the load is removed when this is started anew" in got.stderr
+        if got.status == self.want.status and waits and not campaign.unnoticed:
+            return self.left_wrong(got)
+        return super().wrong(got, campaign)
+
+    @staticmethod
+    def of_state(tree):
+        """Of the state alone which loads are marked: it notes times, too."""
+        return {k: None if k.startswith("state/handed/") else v for k, v in tree.items()
+                if not k.startswith("state/") or k.startswith("state/handed/")}
+
+    @staticmethod
+    def folders_of(tree):
+        """The last load stays; the one before it goes once both are in."""
+        return {k: v for k, v in tree.items() if k.startswith("loads/00000003")}
+
+
+class SentScenario(ClusterScenario):
+    """No cluster: HFiles that halves of a load send to a folder."""
+
+    def prepare(self, slot):
+        (slot.out / "sent").mkdir()
+        if self.line.startswith("unite"):
+            for share in ("1", "2"):
+                line = self.lines["reduce that sends"].replace("1/2", f"{share}/2").replace("OUT/out", f"OUT/reduces/{share}")
+                (slot.out / "reduces").mkdir(exist_ok=True)
+                status, _, stderr = self.run_alone(slot, self.words(line, slot.out))
+                if status:
+                    raise SystemExit(f"{self.name}: {stderr.decode()}")
+        slot.before = faults.files_of(slot.out)
+
+    def left_wrong(self, got):
+        rest = {k: v for k, v in got.tree.items() if k.split("/")[0] not in ("sent", "reduces")}
+        return super().left_wrong(got._replace(tree=rest))
+
+    def tidy(self, slot):
+        """An attempt's own part, which a disk that fails for good does not let it remove, goes with the folder."""
+        super().tidy(slot)
+        for part in (slot.out / "sent").glob(".*"):
+            part.unlink()
+
+
+def scenario(name, inputs, scratch):
+    kind = {"apply of a state": FollowScenario, "reduce that sends": SentScenario, "unite of what was sent": SentScenario}
+    usual = ScanScenario if name.endswith("of HBase") else ApplyScenario
+    return kind.get(name, usual)(name, inputs, scratch)
