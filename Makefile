@@ -157,7 +157,7 @@ sniffers:
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/bench/sniffers.py build/saltmill
 
-## faults: every allocation and system call of the commands fails in turn; minutes (ARGS="--only load --sample 50")
+## faults: allocations and system calls of the commands fail, three of each place; minutes (ARGS="--only load --all")
 faults:
 	@$(SUB) all build/preload.so
 	@python3 tests/faults/faults.py $(ARGS)
