@@ -68,7 +68,7 @@ struct storage_info {
 	bool opaque;	      /* HDFS: encrypted or erasure-coded, its checksum is of other bytes */
 	unsigned mode;	      /* permission bits */
 	int64_t modified_ms;
-	char owner[128], group[128]; /* longer ones are cut short */
+	char owner[128]; /* HDFS, a longer one cut short; else "" */
 };
 /* Nothing there is RC_OK and STORAGE_NOTHING. */
 int storage_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);

@@ -2,8 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -36,26 +34,6 @@ static void close_place(struct storage *s)
 	(void)s;
 }
 
-static void owner_name(char out[128], uid_t id)
-{
-	struct passwd p, *found = NULL;
-	char text[4096];
-	if (getpwuid_r(id, &p, text, sizeof text, &found) == 0 && found)
-		snprintf(out, 128, "%s", p.pw_name);
-	else
-		snprintf(out, 128, "%u", (unsigned)id);
-}
-
-static void group_name(char out[128], gid_t id)
-{
-	struct group g, *found = NULL;
-	char text[4096];
-	if (getgrgid_r(id, &g, text, sizeof text, &found) == 0 && found)
-		snprintf(out, 128, "%s", g.gr_name);
-	else
-		snprintf(out, 128, "%u", (unsigned)id);
-}
-
 static int look(int folder, const char *name, struct storage_info *out)
 {
 	struct stat st;
@@ -68,8 +46,6 @@ static int look(int folder, const char *name, struct storage_info *out)
 				     .mode = st.st_mode & 07777,
 				     .modified_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
 						    st.st_mtim.tv_nsec / 1000000};
-	owner_name(out->owner, st.st_uid);
-	group_name(out->group, st.st_gid);
 	return 0;
 }
 

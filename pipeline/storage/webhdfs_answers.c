@@ -87,7 +87,6 @@ static bool take_status(json_t *s, struct storage_info *out)
 		      json_is_true(json_object_get(s, "ecBit"));
 	out->mode = mode ? (unsigned)strtoul(mode, NULL, 8) & 07777 : 0;
 	keep_text(out->owner, sizeof out->owner, json_object_get(s, "owner"));
-	keep_text(out->group, sizeof out->group, json_object_get(s, "group"));
 	return true;
 }
 

@@ -62,6 +62,17 @@ def test_each_call(name, call, inputs, tmp_path):
     assert not violations, faults.report(violations)
 
 
+def test_memory_ends_where_files_are_sent(inputs, tmp_path):
+    """The C library ended in SIGSEGV where it was asked, of each file, for the names of its owner and group."""
+    scenario = faults.scenario_of("reduce that sends", inputs, tmp_path)
+    campaign = faults.CAMPAIGNS[0]
+    last = scenario.calls(campaign)
+    for n in range(last - 70, last + 1):
+        found = scenario.judge(campaign, n)
+        assert not found, found
+    scenario.close()
+
+
 class SmallScan(faults.Scenario):
     lines = {"scan": "scan job.yaml small --where 'id > 7' --format jsonl --now 2020-01-01"}
 
