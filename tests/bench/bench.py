@@ -17,6 +17,7 @@ import traceback
 import by_spark
 import forms
 import halves
+import into_hbase
 import hardening
 import parts
 import peers
@@ -30,7 +31,7 @@ from rig import ROOT, Checks, Failure, Saltmill, count, machine
 PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "memory": parts.memory, "shapes": parts.shapes, "kafka": topic.part,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
-         "spark": by_spark.part, "spark-peer": spark_peer.part,
+         "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,
          "spark-memory": spark_memory.part, "hardening": hardening.part}
 ALONE = {"spark-memory"}  # only when named: 100 million rows
 
