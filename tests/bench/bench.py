@@ -17,8 +17,8 @@ import traceback
 import by_spark
 import forms
 import halves
-import into_hbase
 import hardening
+import into_hbase
 import parts
 import peers
 import reading

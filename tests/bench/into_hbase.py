@@ -5,6 +5,7 @@
 
 The servers are the tests' own (tests/hbase/cluster.py), two region servers and a DataNode on this machine, and take
 from both.  The shell is not in the package registries: tests/hbase/shell.rb stands in for it, on the same JRuby.
+The JVM's memory is that of the largest of the three, which run one after another; heaps are as Java chooses them.
 What is there afterwards is told by the store files of each region, which must be those of the load.
 """
 
