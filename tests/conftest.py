@@ -1,10 +1,10 @@
 """What the Python tests share: where the program, the data and the cache are."""
 
+import contextlib
+import itertools
 import os
 import pathlib
-import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "hbase"))
 
 from cluster import CACHE, Cluster, complaints  # noqa: E402  (needs the path above)
+from disk import NoDisk, small_disk  # noqa: E402
 from hdfs import Hdfs  # noqa: E402
 
 
@@ -46,28 +47,16 @@ def flights_csv():
 @pytest.fixture
 def disk_of(tmp_path):
     """disk_of(megabytes): an empty folder on a disk of that size."""
-    if os.geteuid() != 0:
-        pytest.skip("a small tmpfs needs root")
-    disks = []
+    with contextlib.ExitStack() as disks:
+        numbers = itertools.count()
 
-    def make(megabytes):
-        disk = tmp_path / f"disk{len(disks)}"
-        disk.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", disk],
-                              stderr=subprocess.PIPE, text=True)
-        if done.returncode:
-            pytest.skip(f"cannot mount a tmpfs here: {done.stderr.strip()}")
-        disks.append(disk)
-        return disk
+        def make(megabytes):
+            try:
+                return disks.enter_context(small_disk(tmp_path / f"disk{next(numbers)}", megabytes))
+            except NoDisk as e:
+                pytest.skip(str(e))
 
-    yield make
-    for disk in disks:
-        for attempt in range(20):  # a process that is being killed may still stand in it
-            if subprocess.run(["umount", disk], capture_output=True).returncode == 0:
-                break
-            time.sleep(0.2)
-        else:
-            subprocess.run(["umount", "-l", disk], check=True)
+        yield make
 
 
 @pytest.fixture(scope="session")

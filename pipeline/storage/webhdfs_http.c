@@ -181,6 +181,8 @@ static const char *advice(const struct webhdfs_answer *a)
 			return known[i].advice;
 	if (strstr(a->refusal.message, "could only be written to 0 of"))
 		return "; no DataNode that is alive has room for it";
+	if (strstr(a->refusal.message, "are bad. Aborting"))
+		return "; all DataNodes it went to broke off: is a disk full? Their logs say why";
 	if (a->status == 401)
 		return "; it wants Kerberos (SPNEGO), which is not spoken here";
 	return "";

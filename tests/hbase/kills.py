@@ -1,13 +1,19 @@
 """`saltmill apply` while something dies: itself, a region server, the master, the DataNode; or regions are split or moved.
 
-    make kills [ARGS="--moments 50 --seed 1"]
+    make kills [ARGS="--moments 50 --seed 1 --record FILE"]
 
-A moment is a number of lines in apply's journal: when it has so many, something happens.  Then what is dead is started
-again, and apply until it says that it is done.  The tables must hold each cell of the oracle once (raw scans by HBase's
-own client), and nothing may be left in HDFS.  tests/hbase/test_kills.py has a sample of each kind.
+A moment is a step of apply's journal, chosen by chance so that each kind meets each, and a pause behind it: then
+something happens.  What is dead is started again, and apply until it says that it is done.  The tables must hold each
+cell of the oracle once (raw scans by HBase's own client), and nothing may be left in HDFS.  The servers live on from
+moment to moment; after a violation the rest is tried all the same.  What was found is told at the end, with the steps
+behind which it truly happened.  A campaign that was stopped goes on with its record.  tests/hbase/test_kills.py has a
+sample of each kind.
 """
 
 import argparse
+import collections
+import contextlib
+import json
 import os
 import pathlib
 import random
@@ -21,18 +27,62 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from apart import Apart  # noqa: E402  (needs the path above)
 from cluster import HBaseError  # noqa: E402
-from hdfs import Hdfs  # noqa: E402
+from hdfs import Hdfs, HdfsError  # noqa: E402
 from oracle import u32  # noqa: E402
 from test_apply import Applied, events  # noqa: E402
 
 KINDS = ("saltmill", "region1", "region2", "master", "datanode", "split", "move")
-LINES = 43  # a journal has when all is done
+# the events of a journal, with how many of each one of these loads has
+STEPS = {"folder": 1, "create": 2, "created": 2, "token": 2, "upload": 1, "put": 7, "sent": 4, "done": 4, "cleaned": 2}
+SPLITS_AND_MOVES = ("split", "move")
+OF_A_TABLE = {"created", "token", "put", "sent", "done"}  # it is there, and what was sent may be on its way
+SPLIT_AT = {"events": u32(0x580), "by_word": b"w55"}  # within a region
 RUNS = 8  # of apply, until it is done
 WAIT = 240  # seconds for one
+PAUSE = 0.06  # at most, behind the step
 
 
 class Violation(Exception):
     pass
+
+
+class Broken(Exception):
+    """Of the servers: they are not to be used any more."""
+
+
+class Moment:
+    """What is to happen, and behind the how manieth event of which word."""
+
+    def __init__(self, kind, step, nth=1, pause=0.0):
+        self.kind, self.step, self.nth, self.pause = kind, step, nth, pause
+        self.at = None  # the word of the last event when it did
+
+    def __str__(self):
+        return f"{self.kind} behind {self.step} {self.nth} and {1000 * self.pause:.0f} ms"
+
+
+def draw(count, seed, kinds):
+    """Each kind in turn; a kind meets all steps before it meets one again."""
+    chance, decks = random.Random(seed), collections.defaultdict(list)
+    moments = []
+    for i in range(count):
+        kind = kinds[i % len(kinds)]
+        if not decks[kind]:
+            decks[kind] = [s for s in STEPS if kind not in SPLITS_AND_MOVES or s in OF_A_TABLE]
+            chance.shuffle(decks[kind])
+        step = decks[kind].pop()
+        moments.append(Moment(kind, step, chance.randint(1, STEPS[step]), PAUSE * chance.random() ** 2))
+    return moments
+
+
+def words_of(journal):
+    """(table or None, word) of each event that is whole."""
+    try:
+        lines = journal.read_text(errors="replace").split("\n")[1:-1]
+    except FileNotFoundError:
+        return []
+    parts = (line.split() for line in lines)
+    return [(int(p[0]), p[1]) if p[0].isdigit() else (None, p[0]) for p in parts if p]
 
 
 class World:
@@ -47,81 +97,174 @@ class World:
             [one.saltmill, "apply", one.out, "--hbase", self.hbase.zookeeper, *one.options, "--create"],
             stdout=subprocess.DEVNULL, stderr=log)
 
-    def happen(self, kind, process, space):
-        if kind == "saltmill":
+    def happen(self, moment, process, one):
+        words = words_of(one.folder / "out.saltmill-apply")
+        moment.at = words[-1][1] if words else "nothing"
+        if moment.kind == "saltmill":
             process.kill()
-        elif kind == "split":
-            self.hbase.split(f"{space}:events", u32(0x580))
-        elif kind == "move":
-            self.hbase.move(f"{space}:events")
+        elif moment.kind in SPLITS_AND_MOVES:
+            name = one.manifest["tables"][words[-1][0] or 0]["name"]
+            if moment.kind == "move":
+                self.hbase.move(name)
+            else:
+                self.hbase.split(name, SPLIT_AT[name.split(":")[1]])
         else:
-            self.hbase.kill_one(kind)
+            self.hbase.kill_one(moment.kind)
 
-    def try_moment(self, kind, lines):
-        """One load, disturbed once.  Raises Violation; returns how often apply was started, and whether it was too late."""
+    def try_moment(self, moment):
+        """One load, disturbed once.  Raises Violation; returns how often apply was started."""
         self.count += 1
         space = f"moment{self.count}"
         folder = self.folder / space
         folder.mkdir()
         by_id, by_word = events(folder, space)
-        one = Applied(self.saltmill, self.hbase, folder, "--user", "ann", "--upload", self.hdfs.url("/bulk/ann"))
+        one = Applied(self.saltmill, self.hbase, folder, "--user", "ann", "--upload", self.hdfs.url(f"/bulk/{space}"))
         one.load(folder / "job.yaml")
+        staged = set(self.hdfs.tree("/hbase/staging"))
         with open(folder / "apply.log", "w", encoding="utf-8") as log:
             process = self.start_apply(one, log)
-            self.wait_for_lines(process, folder / "out.saltmill-apply", lines)
-            done = process.poll() is not None
             try:
-                self.happen(kind, process, space)
-            except HBaseError as e:
-                if kind not in ("split", "move"):  # of a table that is not there yet, or being opened
-                    raise
-                log.write(f"{kind}: {e}\n")
-            time.sleep(1)
-            self.hbase.revive()
-            runs = self.finish(process, one, log)
-        self.check(one, space, by_id, by_word, folder)
-        return runs, done
+                self.wait_for(moment, process, folder / "out.saltmill-apply")
+                try:
+                    self.happen(moment, process, one)
+                except HBaseError as e:
+                    if moment.kind not in SPLITS_AND_MOVES:
+                        raise
+                    log.write(f"{moment.kind}: {e}\n")  # of a table that is being opened
+                    moment.at += ", refused"
+                self.hbase.revive()
+                process, runs = self.finish(process, one, log)
+            finally:
+                process.kill()
+                process.wait()
+        self.check(one, by_id, by_word, staged)
+        return runs
 
     @staticmethod
-    def wait_for_lines(process, journal, lines):
+    def wait_for(moment, process, journal):
         deadline = time.monotonic() + WAIT
         while process.poll() is None and time.monotonic() < deadline:
-            try:
-                if journal.read_bytes().count(b"\n") >= lines:
-                    return
-            except FileNotFoundError:
-                pass
-            time.sleep(0.002)
+            if sum(word == moment.step for _, word in words_of(journal)) >= moment.nth:
+                time.sleep(moment.pause)
+                return
+            time.sleep(0.001)
 
     def finish(self, process, one, log):
         for run in range(1, RUNS + 1):
             deadline = time.monotonic() + WAIT
             while (status := process.poll()) is None:
                 if time.monotonic() > deadline:
-                    process.kill()
                     raise Violation("apply does not end")
                 self.hbase.launch_dead()
-                time.sleep(0.2)
+                time.sleep(0.05)
             if status == 0:
-                return run
+                return process, run
             if status not in (1, -signal.SIGKILL):
                 raise Violation(f"apply ended with {status}")
             self.hbase.revive()
             process = self.start_apply(one, log)
         process.kill()
+        process.wait()
         raise Violation(f"apply is not done after {RUNS} runs")
 
-    def check(self, one, space, by_id, by_word, folder):
+    def check(self, one, by_id, by_word, staged):
+        space, found = one.folder.name, one.folder / "scan"
         for name, expected in ((f"{space}:events", by_id), (f"{space}:by_word", by_word)):
-            found = folder / "scan"
             counts = self.hbase.scan(name, out=str(found), raw=True)
             differences = expected.differences(found)
             if differences or counts != {"rows": len(expected.rows), "cells": expected.cells}:
                 raise Violation(f"{name}: {counts}: " + "\n".join(differences))
-        for path in ("/bulk/ann", "/hbase/staging"):
-            left = self.hdfs.tree(path) if self.hdfs.status(path) else {}
+        for path, before in ((f"/bulk/{space}", set()), ("/hbase/staging", staged)):
+            left = set(self.hdfs.tree(path) if self.hdfs.status(path) else {}) - before
             if left:
                 raise Violation(f"left in {path}: {sorted(left)}")
+
+    def drop(self):
+        """The last load's tables: else each server that dies has more regions to give away."""
+        space = f"moment{self.count}"
+        script = self.folder / "drop.rb"
+        script.write_text("".join(f"if exists('{space}:{t}')\n disable '{space}:{t}'\n drop '{space}:{t}'\nend\n"
+                                  for t in ("events", "by_word")))
+        self.hbase.run_script(script)
+
+    def evidence(self):
+        folder = self.folder / f"moment{self.count}"
+        return "".join(f"--- {name}\n" + "".join((folder / name).read_text(errors="replace").splitlines(True)[-40:])
+                       for name in ("apply.log", "out.saltmill-apply") if (folder / name).exists())
+
+
+def with_small_disk(folder, disk):
+    """Settings of an HDFS with a second disk, which takes what has the policy COLD, in blocks of 1 MiB."""
+    return {"dfs.datanode.data.dir": f"[DISK]file://{folder}/hdfs/blocks,[ARCHIVE]file://{disk}", "dfs.blocksize": 1 << 20,
+            "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": 0}
+
+
+@contextlib.contextmanager
+def new_world(saltmill, folder, disk=None):
+    with Hdfs(folder / "hdfs", **(with_small_disk(folder, disk) if disk else {})) as hdfs:
+        hdfs.make_dirs("/bulk", "1777")
+        with Apart(folder / "hbase", hdfs) as hbase:
+            yield World(saltmill, folder, hdfs, hbase)
+
+
+class Campaign:
+    """Moments one after the other, what came of each in a record."""
+
+    def __init__(self, moments, record):
+        self.moments, self.record, self.told = moments, record, {}
+        if record and record.exists():
+            for line in record.read_text(encoding="utf-8").splitlines():
+                said = json.loads(line)
+                if said["moment"] == str(moments[said["number"]]):
+                    self.told[said["number"]] = said
+
+    def note(self, i, **said):
+        self.told[i] = {"number": i, "moment": str(self.moments[i]), "kind": self.moments[i].kind, **said}
+        if self.record:
+            with open(self.record, "a", encoding="utf-8") as f:
+                f.write(json.dumps(self.told[i]) + "\n")
+
+    def one(self, world, i):
+        moment, began = self.moments[i], time.monotonic()
+        broken, violation, runs = False, None, 0
+        try:
+            runs = world.try_moment(moment)
+            world.drop()
+        except Violation as e:
+            violation = f"{e}\n{world.evidence()}"
+        except (HBaseError, HdfsError, OSError, subprocess.SubprocessError, AssertionError) as e:
+            violation, broken = f"{type(e).__name__}: {e}\n{world.evidence()}", True
+        seconds = time.monotonic() - began
+        self.note(i, at=moment.at, runs=runs, violation=violation, seconds=round(seconds, 1))
+        said = f"VIOLATION: {violation}" if violation else f"right after {runs} run{'s' if runs > 1 else ''}"
+        print(f"{i + 1:3} {moment}, was at {moment.at}: {said}, {seconds:.0f} s", flush=True)
+        if broken:
+            raise Broken
+
+    def run(self, saltmill):
+        while left := [i for i in range(len(self.moments)) if i not in self.told]:
+            with tempfile.TemporaryDirectory(prefix="saltmill-kills-") as name:
+                with contextlib.suppress(Broken), new_world(saltmill, pathlib.Path(name)) as world:
+                    for i in left:
+                        self.one(world, i)
+
+    def tell(self, seed):
+        """Returns how many violations there were."""
+        told = list(self.told.values())
+        kinds = list(dict.fromkeys(t["kind"] for t in told))
+        at = collections.Counter((t["at"], t["kind"]) for t in told)
+        steps = sorted({a for a, _ in at}, key=lambda a: ([*STEPS, "finished"].index(a.split(",")[0])
+                                                         if a.split(",")[0] in (*STEPS, "finished") else -1, a))
+        print(f"\n{'it happened behind':20}" + "".join(f"{k:>10}" for k in kinds) + f"{'all':>6}")
+        for a in steps:
+            print(f"{a:20}" + "".join(f"{at[a, k] or '':>10}" for k in kinds) + f"{sum(at[a, k] for k in kinds):6}")
+        bad = [t for t in told if t["violation"]]
+        for t in bad:
+            print(f"\nVIOLATION of moment {t['number'] + 1}, {t['moment']}: {t['violation']}")
+        print(f"\n{len(told)} moments (seed {seed}) behind {len({a.split(',')[0] for a in steps})} different steps, "
+              f"{len(bad)} violations, {sum(t['runs'] for t in told)} runs of apply, "
+              f"{sum(t['seconds'] for t in told):.0f} s")
+        return len(bad)
 
 
 def main():
@@ -129,26 +272,13 @@ def main():
     options.add_argument("--moments", type=int, default=50)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--kinds", nargs="*", default=KINDS)
+    options.add_argument("--record", type=pathlib.Path, help="what is in it already is not done again")
     options.add_argument("saltmill", nargs="?", default="build/saltmill")
     o = options.parse_args()
-    chance, violations, began = random.Random(o.seed), 0, time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="saltmill-kills-") as name:
-        folder = pathlib.Path(name)
-        with Hdfs(folder / "hdfs") as hdfs:
-            hdfs.make_dirs("/bulk", "1777")
-            with Apart(folder / "hbase", hdfs) as hbase:
-                world = World(pathlib.Path(o.saltmill).resolve(), folder, hdfs, hbase)
-                for i in range(o.moments):
-                    kind, lines = o.kinds[i % len(o.kinds)], chance.randrange(1, LINES)
-                    try:
-                        runs, done = world.try_moment(kind, lines)
-                        said = f"right after {runs} run{'s' if runs > 1 else ''}{', came too late' if done else ''}"
-                    except Violation as e:
-                        violations += 1
-                        said = f"VIOLATION: {e}"
-                    print(f"{i + 1:3} {kind} at line {lines}: {said}", flush=True)
-    print(f"{o.moments} moments (seed {o.seed}), {violations} violations, {time.monotonic() - began:.0f} s")
-    return 1 if violations else 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers are ended too
+    campaign = Campaign(draw(o.moments, o.seed, o.kinds), o.record)
+    campaign.run(pathlib.Path(o.saltmill).resolve())
+    return 1 if campaign.tell(o.seed) else 0
 
 
 if __name__ == "__main__":

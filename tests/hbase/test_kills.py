@@ -1,28 +1,66 @@
-"""A sample of `make kills`: each server dies once in the middle of apply, and HDFS takes no more."""
+"""A sample of `make kills`: each server dies once in the middle of apply or a scan, and HDFS takes no more."""
+
+import contextlib
+import csv
+import subprocess
+import threading
 
 import pytest
-from apart import Apart
-from hdfs import Hdfs
-from kills import World
+from disk import NoDisk, small_disk
+from kills import Moment, new_world
+from oracle import Cells, u32
 from test_apply import Applied, events
+
+DISK_MB = 16
+SECONDS = 240
+JOB = """\
+source: {csv: {files: [rows.csv]}}
+fields: {id: {type: u32}}
+tables:
+  - name: %s
+    rowkey: [{field: id, as: u32}]
+    timestamp: 1000
+    families: {f: {}}
+    cells: [{family: f, qualifier: v, value: v}, {family: f, qualifier: w, value: w}]
+    regions: {split: file, file: keys.txt}
+"""
 
 
 @pytest.fixture(scope="module")
 def world(saltmill, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kills")
-    with Hdfs(folder / "hdfs") as hdfs:
-        hdfs.make_dirs("/bulk", "1777")
-        with Apart(folder / "hbase", hdfs) as hbase:
-            yield World(saltmill, folder, hdfs, hbase)
+    with contextlib.ExitStack() as stack:
+        try:
+            disk, why = stack.enter_context(small_disk(folder / "disk", DISK_MB)), None
+        except NoDisk as e:
+            disk, why = None, str(e)
+        found = stack.enter_context(new_world(saltmill, folder, disk))
+        found.disk, found.no_disk = disk, why
+        yield found
 
 
-@pytest.mark.parametrize("kind, lines", [("region1", 22), ("master", 12), ("datanode", 10)])
-def test_one_dies(world, kind, lines):
-    world.try_moment(kind, lines)
+def wide_rows(folder, table, rows, regions):
+    """A job of large rows, and what must be in its table."""
+    (folder / "job.yaml").write_text(JOB % table)
+    (folder / "keys.txt").write_text("".join(
+        "".join(f"\\x{b:02X}" for b in u32(rows * i // regions)) + "\n" for i in range(1, regions)))
+    expected = Cells()
+    with open(folder / "rows.csv", "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f)
+        out.writerow(["id", "v", "w"])
+        for i in range(rows):
+            v, w = "x" * 500 + str(i), str(i % 3)
+            out.writerow([i, v, w])
+            expected.add(u32(i), [("f", b"v", 1000, v.encode()), ("f", b"w", 1000, w.encode())])
+    return expected
+
+
+@pytest.mark.parametrize("moment", [Moment("region1", "sent", 2), Moment("master", "create", 2), Moment("datanode", "put", 1)], ids=str)
+def test_one_dies(world, moment):
+    world.try_moment(moment)
 
 
 def test_no_room(world, tmp_path):
-    """A quota, as a disk that is full would take HBase's own log with it."""
     by_id, by_word = events(tmp_path, "room")
     world.hdfs.make_dirs("/bulk/room", "777")
     one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/room"))
@@ -36,3 +74,58 @@ def test_no_room(world, tmp_path):
     one.check("room:events", by_id)
     one.check("room:by_word", by_word)
     assert world.hdfs.tree("/bulk/room") == {} and world.hdfs.tree("/hbase/staging") == {}
+
+
+def test_full_disk(world, tmp_path):
+    """The DataNode's disk is full in the middle of a block, and later it is larger.
+
+    HBase's own files are on another disk of that DataNode: it would end itself when its log cannot be written.
+    """
+    if not world.disk:
+        pytest.skip(world.no_disk)
+    expected = wide_rows(tmp_path, "disk:wide", 40_000, 5)
+    world.hdfs.make_dirs("/bulk/cold", "777")
+    world.hdfs.ask("PUT", "/bulk/cold", "SETSTORAGEPOLICY", storagepolicy="COLD")
+    one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/cold"))
+    one.load(tmp_path / "job.yaml")
+    assert sum(f["bytes"] for f in one.manifest["tables"][0]["files"]) > DISK_MB << 20
+    for _ in range(2):  # and once more, while it still is
+        one.refused("cannot write webhdfs://.*(broke off: is a disk full|no DataNode that is alive has room)", "--create",
+                    status=1)
+    assert (tmp_path / "out.saltmill-apply").read_text().count(" put ") < 5
+    subprocess.run(["mount", "-o", f"remount,size={8 * DISK_MB}m", world.disk], check=True)
+    one.done("--create", "--check")
+    one.check("disk:wide", expected)
+    one.check_stores("disk:wide")
+    assert world.hdfs.tree("/bulk/cold") == {} and world.hdfs.tree("/hbase/staging") == {}
+
+
+def test_scanned_server_dies(world, tmp_path):
+    """Two scans stand still in the middle, and a server of theirs dies; one of them has its filter pushed down."""
+    wide_rows(tmp_path, "scanned", 60_000, 6)
+    one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/scanned"))
+    one.load(tmp_path / "job.yaml")
+    one.done("--create")
+    questions = [[], ["--where", "w = '1'"]]
+    scans, said = [], {}
+    for i, question in enumerate(questions):
+        p = subprocess.Popen([world.saltmill, "scan", tmp_path / "job.yaml", "--hbase", world.hbase.zookeeper, "--format", "csv",
+                              "--explain", *question], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        scans.append((p, p.stdout.read(100_000)))
+        # what it says must not stop it either
+        said[i] = threading.Thread(target=lambda p=p: setattr(p, "said", p.stderr.read().decode()))
+        said[i].start()
+    world.hbase.kill_one("region1")
+    rest = [threading.Thread(target=lambda p=p: setattr(p, "rest", p.stdout.read())) for p, _ in scans]
+    for t in rest:
+        t.start()
+    world.hbase.revive()
+    for i, (p, begun) in enumerate(scans):
+        rest[i].join(SECONDS)
+        said[i].join(SECONDS)
+        assert p.wait(1) == 0, p.said
+        want = subprocess.run([world.saltmill, "scan", tmp_path / "job.yaml", one.out, "--format", "csv", *questions[i]],
+                              stdout=subprocess.PIPE, check=True).stdout
+        assert begun + p.rest == want, (len(begun + p.rest), len(want), p.said)
+        assert "gone on with anew" in p.said, p.said
+        assert ("filter " in p.said) == bool(questions[i]), p.said

@@ -1,0 +1,33 @@
+"""A disk that is full soon.
+
+    with small_disk(folder, 16) as disk: # a tmpfs of 16 MiB; NoDisk where none can be had
+"""
+
+import contextlib
+import os
+import subprocess
+import time
+
+
+class NoDisk(Exception):
+    """Why there is none."""
+
+
+@contextlib.contextmanager
+def small_disk(folder, megabytes):
+    if os.geteuid() != 0:
+        raise NoDisk("a small tmpfs needs root")
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder],
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise NoDisk(f"cannot mount a tmpfs here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        for _ in range(20):  # a process that is being killed may still stand in it
+            if subprocess.run(["umount", folder], capture_output=True).returncode == 0:
+                break
+            time.sleep(0.2)
+        else:
+            subprocess.run(["umount", "-l", folder], check=True)
