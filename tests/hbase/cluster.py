@@ -148,12 +148,13 @@ def stop(process):
 class Cluster:
     """One running HBase.  Methods named in Driver.java's table of commands are calls to it."""
 
-    def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib"):
+    def __init__(self, folder, filesystem=None, region_servers=1, settings=None, lib="hbase-lib", jvm=()):
         """filesystem: of its files, "hdfs://HOST:PORT"; None: this machine's.  settings: more of hbase-site.xml.
 
         lib: the folder of the servers' jars in the cache; the driver's are always those of hbase-lib.
+        jvm: more options of the servers' JVM.
         """
-        self.lib = lib
+        self.lib, self.jvm = lib, list(jvm)
         self.settings = settings or {}
         self.folder = pathlib.Path(folder)
         self.filesystem, self.region_servers = filesystem, region_servers
@@ -241,7 +242,7 @@ class Cluster:
 
     def _start_server(self, conf, how):
         with open(self.server_log, how, encoding="utf-8") as log:
-            self.server = self._java(conf, [], "org.apache.hadoop.hbase.master.HMaster",
+            self.server = self._java(conf, [], *self.jvm, "org.apache.hadoop.hbase.master.HMaster",
                                      f"--localRegionServers={self.region_servers}", "start", lib=self.lib,
                                      stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -257,14 +258,15 @@ class Cluster:
         self.server.wait()
 
     def restart(self):
-        """On its ports and its data; its master serves when this ends."""
+        """On its ports and its data; its master serves when this ends, the driver is started when it is asked."""
+        stop(self.driver)  # its connections may wait for servers that are no more
+        self.driver = None
         before, deadline = self.server_log.stat().st_size, time.monotonic() + START_SECONDS
         self._start_server(self.folder / "conf", "a")
         while b"Master has completed initialization" not in self.server_log.read_bytes()[before:]:
             if self.server.poll() is not None or time.monotonic() > deadline:
                 raise HBaseError("HBase did not start anew\n" + tail(self.server_log))
             time.sleep(0.3)
-        self._start_driver(self.folder / "conf")  # its connections may wait for servers that are no more
 
     def _wait(self, deadline):
         """True when the cluster serves, False when the server ended."""
@@ -286,6 +288,8 @@ class Cluster:
         if self.server.poll() is not None and cmd != "ready":
             self._fail(f"HBase has ended (status {self.server.returncode})")
         line = json.dumps({"cmd": cmd, **arguments}) + "\n"
+        if self.driver is None:
+            self._start_driver(self.folder / "conf")
         try:
             self.driver.stdin.write(line.encode())
             self.driver.stdin.flush()

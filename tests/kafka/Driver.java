@@ -73,6 +73,39 @@ public class Driver {
 			settle(w[1]);
 	}
 
+	static final Map<String, KafkaProducer<byte[], byte[]>> kept = new HashMap<>();
+
+	// As produce, by a producer that stays for the next call: making one costs more than a batch.  A transaction is aborted.
+	static void feed(String[] w) throws Exception {
+		boolean transaction = !w[4].equals("-");
+		KafkaProducer<byte[], byte[]> producer = kept.get(w[3] + " " + w[4]);
+		if (producer == null) {
+			Properties p = new Properties();
+			p.put("bootstrap.servers", brokers);
+			p.put("compression.type", w[3]);
+			p.put("linger.ms", "5");
+			if (transaction)
+				p.put("transactional.id", w[4]);
+			producer = new KafkaProducer<>(p, new ByteArraySerializer(), new ByteArraySerializer());
+			if (transaction)
+				producer.initTransactions();
+			kept.put(w[3] + " " + w[4], producer);
+		}
+		if (transaction)
+			producer.beginTransaction();
+		List<Future<RecordMetadata>> sent = new ArrayList<>();
+		for (String line : Files.readAllLines(Path.of(w[2]))) {
+			String[] m = line.split("\t");
+			sent.add(producer.send(new ProducerRecord<>(w[1], Integer.parseInt(m[0]), Long.parseLong(m[1]),
+					bytes(m[2]), bytes(m[3]))));
+		}
+		producer.flush();
+		for (Future<RecordMetadata> f : sent)
+			f.get();
+		if (transaction)
+			producer.abortTransaction();
+	}
+
 	// The coordinator writes the markers behind a transaction after it has answered the producer.
 	static void settle(String topic) throws Exception {
 		try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted");
@@ -133,6 +166,8 @@ public class Driver {
 		switch (w[0]) {
 		case "create": create(w); return "";
 		case "produce": produce(w); return "";
+		case "feed": feed(w); return "";
+		case "settle": settle(w[1]); return "";
 		case "records": records(w); return "";
 		case "ends": return ends(w[1]);
 		case "delete": admin.deleteTopics(List.of(w[1])).all().get(); return "";

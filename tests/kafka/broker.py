@@ -155,6 +155,17 @@ class Broker:
 
     def produce(self, topic, messages, codec="none", transaction="", commit=True):
         """messages: (partition, key, value[, timestamp]) with bytes or None; in order, all acknowledged."""
+        file = self._write(messages)
+        self.call("produce", topic, file, codec, transaction or "-", int(commit))
+        file.unlink()
+
+    def feed(self, topic, messages, codec, transaction=""):
+        """produce, by a producer that stays for the next batch; a transaction is aborted."""
+        file = self._write(messages)
+        self.call("feed", topic, file, codec, transaction or "-")
+        file.unlink()
+
+    def _write(self, messages):
         file = self.folder / f"batch-{os.urandom(6).hex()}"
         with open(file, "w") as out:
             for m in messages:
@@ -162,8 +173,7 @@ class Broker:
                 out.write(f"{partition}\t{ts if ts is not None else 1476640644000}\t"
                           f"{'-' if key is None else key.hex() or '='}\t"
                           f"{'-' if value is None else value.hex() or '='}\n")
-        self.call("produce", topic, file, codec, transaction or "-", int(commit))
-        file.unlink()
+        return file
 
     def pour(self, topic, partition, values, codec):
         """Values without keys by kcat: another client's batches, and its compression."""
@@ -184,6 +194,10 @@ class Broker:
                 None if t == "-" else bytes.fromhex(t.strip("=")) for t in (key, value)) + (int(ts),)
         file.unlink()
         return seen
+
+    def settle(self, topic):
+        """What aborted transactions leave behind is in the topic, so that its ends stay."""
+        self.call("settle", topic)
 
     def ends(self, topic):
         """[(low, high)] of each partition."""

@@ -4,9 +4,11 @@
 `saltmill stream --apply` does all the work, and creates the table.  The first half of the events comes without
 faults, for how long an event takes to be seen; then saltmill is killed (-9) at random moments, and HBase (ZooKeeper,
 master and both region servers at once), or it is stopped for some seconds.  At the end the table, scanned by HBase's
-own client, is held against what Kafka's own client reads.  The last line has the figures.
+own client, is held against what Kafka's own client reads.  Then it says how long it took from the beginning of each
+fault until something was seen that came behind it; the last line has the figures.
 """
 
+import bisect
 import collections
 import contextlib
 import json
@@ -19,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from typing import NamedTuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "hbase")]
@@ -32,6 +35,12 @@ PARTITIONS = 4
 KEEP = 3
 SETTLE_SECONDS = 600
 ROLL_SECONDS = 2  # of the million
+ROUGH = 0.6  # of its rate while there are faults: events come until the last one
+BATCHES = 4  # a second
+SETTINGS = {"zookeeper.session.timeout": 10000,  # of servers that were killed
+            "hbase.master.wait.on.regionservers.mintostart": 2, "hbase.master.wait.on.regionservers.maxtostart": 2,
+            "hbase.master.wait.on.regionservers.interval": 300}
+QUICK = ["-XX:TieredStopAtLevel=1"]  # the compilers of a JVM that is killed soon would take a core
 USER = "ann"  # no superuser of HDFS
 JOB = """\
 source:
@@ -59,6 +68,11 @@ class Failure(Exception):
     """Something happened that no fault explains."""
 
 
+class Fault(NamedTuple):
+    name: str
+    began: float  # ms, as events' timestamps
+
+
 def share(sorted_values, percent):
     return sorted_values[min(len(sorted_values) - 1, len(sorted_values) * percent // 100)] if sorted_values else 0.0
 
@@ -76,8 +90,8 @@ class Campaign:
                                        more=more))
         self.upload = hdfs.url(f"/bulk/{USER}") if hdfs else None
         self.log = open(folder / "stream.log", "w+", encoding="utf-8")
-        self.faults = collections.Counter()
-        self.process, self.sent, self.quiet = None, 0, 0
+        self.faults = []
+        self.process, self.sent = None, 0
         kafka.create(table, PARTITIONS)
 
     # --- the program ---
@@ -116,14 +130,14 @@ class Campaign:
         first = self.sent
         while self.sent < first + count:
             due = int((time.monotonic() - begin) * rate) - (self.sent - first)
-            if due < min(rate / 8, first + count - self.sent):
-                time.sleep(0.02)
+            if due < min(rate / BATCHES, first + count - self.sent):
+                time.sleep(0.5 / BATCHES)
                 continue
             n, at = min(due, first + count - self.sent), int(time.time() * 1000)
             batch = [(self.chance.randrange(PARTITIONS), None, b'{"v":"x%d"}' % (self.sent + i), at) for i in range(n)]
-            self.kafka.produce(self.table, batch, "lz4")
+            self.kafka.feed(self.table, batch, "lz4")
             if self.chance.random() < 0.1:
-                self.kafka.produce(self.table, batch[:20], transaction=self.table, commit=False)
+                self.kafka.feed(self.table, batch[:20], "none", transaction=self.table)
             self.sent += n
 
     # --- faults ---
@@ -144,13 +158,14 @@ class Campaign:
         self.hbase.restart()
 
     def fault(self, name, act):
+        self.faults.append(Fault(name, time.time() * 1000))
         act()
-        self.faults[name] += 1
 
     # --- the end ---
 
     def settle(self):
         """No more faults: all that came in is in HBase, in time."""
+        self.kafka.settle(self.table)
         ends = [high for _, high in self.kafka.ends(self.table)]
         end = time.monotonic() + SETTLE_SECONDS
         while True:
@@ -190,18 +205,31 @@ class Campaign:
         assert left == sorted(kept + [f"{name}.saltmill-apply" for name in kept]), left
         return loads
 
-    def seconds_to_see(self, loads, records):
-        """Of each event, in the order of their timestamps: from its timestamp to the mark of its load."""
+    @staticmethod
+    def times_seen(loads, records):
+        """[(timestamp, when its load was marked)] of all events, sorted; ms."""
         ranges = collections.defaultdict(list)
         for l in loads:
             for r in l["offsets"]:
                 ranges[r["partition"]].append((r["end"], l["applied_ms"]))
-        waits, at = [], collections.Counter()
+        seen, at = [], collections.Counter()
         for (partition, offset), (_, _, ts) in sorted(records.items()):
             while ranges[partition][at[partition]][0] <= offset:
                 at[partition] += 1
-            waits.append((ts, (ranges[partition][at[partition]][1] - ts) / 1000))
-        return [seconds for _, seconds in sorted(waits)]
+            seen.append((ts, ranges[partition][at[partition]][1]))
+        return sorted(seen)
+
+    def served_again(self, seen):
+        """{name: seconds} from the beginning of each fault until an event that came behind it was seen, sorted."""
+        first, times = [], collections.defaultdict(list)
+        for _, at in reversed(seen):
+            first.append(min(at, first[-1] if first else at))
+        first.reverse()
+        for fault in self.faults:
+            i = bisect.bisect_left(seen, (fault.began, 0))
+            if i < len(seen):
+                times[fault.name].append((first[i] - fault.began) / 1000)
+        return {name: sorted(t) for name, t in sorted(times.items())}
 
     def differences(self, records):
         expected = Cells()
@@ -214,16 +242,30 @@ class Campaign:
             found.append(f"{counts}, {self.sent} were sent")
         return found
 
+    def figures(self, seen, nloads, first, quiet):
+        """What there is to say of events in the order of their timestamps; `quiet` of them came without faults."""
+        calm = sorted((at - ts) / 1000 for ts, at in seen[first:first + quiet])
+        rough = sorted((at - ts) / 1000 for ts, at in seen[first + quiet:])
+        again = self.served_again(seen)
+        for name, times in again.items():
+            print(f"served again behind {name}: " + " ".join(f"{t:.1f}" for t in times), flush=True)
+        kinds = ", ".join(f"{len(t)} {name} (served again in {share(t, 50):.1f} s, at most {t[-1]:.1f})"
+                          for name, t in again.items())
+        line = (f"{self.sent:,} events in {nloads} loads; event to visible with roll {self.roll} s: without faults half below "
+                f"{share(calm, 50):.1f} s, 99 % below {share(calm, 99):.1f} s, all below {share(calm, 100):.1f} s; with "
+                f"{len(self.faults)} faults {share(rough, 50):.1f} s, {share(rough, 99):.1f} s, {share(rough, 100):.1f} s: {kinds}")
+        return line, share(calm, 99)
+
     def run(self, events, rate, faults):
         """faults: a list of (name, function); the first half of the events comes without any."""
         self.start()
         try:
             self.produce(10, 1000)  # HBase takes its time to make the table
             self.settle()
-            first, self.quiet = self.sent, events // 2
-            self.produce(self.quiet, rate)
+            first, quiet = self.sent, events // 2
+            self.produce(quiet, rate)
             self.settle()
-            producer = threading.Thread(target=self.produce, args=(events - self.quiet, rate))
+            producer = threading.Thread(target=self.produce, args=(events - quiet, rate * ROUGH))
             producer.start()
             self.chance.shuffle(faults)
             for name, act in faults:
@@ -237,18 +279,13 @@ class Campaign:
             self.stop()
         records = self.kafka.records(self.table)
         loads = self.check_loads()
-        waits = self.seconds_to_see(loads, records)
-        quiet = sorted(waits[first:first + self.quiet])
-        line = (f"{self.sent:,} events in {len(loads)} loads, {sum(self.faults.values())} faults ("
-                + ", ".join(f"{n} {name}" for name, n in sorted(self.faults.items())) +
-                f"); event to visible with roll {self.roll} s: without faults half below {share(quiet, 50):.1f} s, 99 % below "
-                f"{share(quiet, 99):.1f} s, with them 99 % of all below {share(sorted(waits), 99):.1f} s")
-        return self.differences(records), line, share(quiet, 99)
+        line, slow = self.figures(self.times_seen(loads, records), len(loads), first, quiet)
+        return self.differences(records), line, slow
 
 
 def main():
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rate = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
+    rate = int(sys.argv[2]) if len(sys.argv) > 2 else 4000
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.SystemRandom().randrange(1 << 30)
     saltmill = pathlib.Path(os.environ.get("SALTMILL") or HERE.parent.parent / "build" / "saltmill").resolve()
     start = time.monotonic()
@@ -256,11 +293,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="saltmill-soak-") as name:
         folder = pathlib.Path(name)
         with Broker(folder / "broker") as kafka, Hdfs(folder / "hdfs") as hdfs, \
-                Cluster(folder / "hbase", hdfs.fs, region_servers=2, settings={"zookeeper.session.timeout": 10000}) as hbase:
+                Cluster(folder / "hbase", hdfs.fs, region_servers=2, settings=SETTINGS, jvm=QUICK) as hbase:
             hdfs.make_dirs("/bulk", "1777")
+            print(f"the servers are up after {time.monotonic() - start:.0f} s", flush=True)
             one = Campaign(saltmill, kafka, hbase, hdfs, folder / "rig", "soak", seed, ROLL_SECONDS)
-            faults = [("kills of saltmill", one.kill)] * 15 + [("kills of HBase", one.kill_hbase)] * 5 + \
-                     [("stops of HBase", one.stop_hbase)] * 2
+            faults = [(name, act) for name, act, of_a_million in (
+                ("kills of saltmill", one.kill, 15), ("kills of HBase", one.kill_hbase, 5),
+                ("stops of HBase", one.stop_hbase, 2)) for _ in range(max(1, of_a_million * events // 1_000_000))]
             wrong, line, slow = one.run(events, rate, faults)
     late = slow > ROLL_SECONDS + 5
     print("\n".join(wrong[:20]))
