@@ -17,6 +17,15 @@
 /* Of the journal beside DIR. */
 #define APPLY_SUFFIX ".saltmill-apply"
 
+/*
+ * What runs into one cluster, one after the other, leave to each other: connections, regions, and
+ * what was looked at within the last minute (the cluster's health, HDFS's room).  The options of
+ * all are the same but for dir and journal.  A run that fails leaves nothing.
+ */
+struct apply_kept;
+struct apply_kept *apply_kept_new(void);
+void apply_kept_free(struct apply_kept *k); /* NULL is fine */
+
 struct apply_options {
 	const struct run_options *common;
 	const char *dir;     /* the load */
@@ -25,9 +34,11 @@ struct apply_options {
 	const char *upload;  /* a folder for the files meanwhile (storage.h); NULL: chosen */
 	const char *http;    /* HOST[:PORT],... of WebHDFS; NULL: the NameNode's host */
 	const char *journal; /* NULL: DIR and APPLY_SUFFIX */
+	bool never_renamed;  /* of DIR: no journal under another name is looked for */
 	bool create, alter, check, dry_run;
 	void (*say)(void *ctx, const char *sentence); /* how it goes on; NULL: not told */
 	void *say_ctx;
+	struct apply_kept *kept; /* NULL: nothing was before this run, and nothing is left */
 };
 
 /* The cells of the load's files beside those of the live table. */
@@ -52,6 +63,14 @@ struct apply_table {
 	const char **differences; /* sentences; what --alter changed, or would */
 	size_t ndifferences;
 };
+/* What a hand-over spends its time with. */
+enum apply_phase {
+	APPLY_LOOK,   /* at the cluster, the tables and their regions; tables are made or altered */
+	APPLY_UPLOAD, /* a place for the files, the files, and files that are cut again */
+	APPLY_CALLS,  /* region servers take them */
+	APPLY_CLEAN,  /* nothing is left behind, and the folders are removed */
+	APPLY_PHASES
+};
 struct apply_result {
 	const char *cluster_id;
 	bool already; /* it was all done before */
@@ -59,6 +78,7 @@ struct apply_result {
 	size_t ntables;
 	const char **warnings; /* sentences, each with its fix */
 	size_t nwarnings;
+	int64_t ms[APPLY_PHASES]; /* of this run */
 	struct arena arena;
 };
 

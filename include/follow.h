@@ -14,6 +14,15 @@
 #include "apply.h"
 #include "error.h"
 
+/* From a load's publication to its mark. */
+enum follow_phase {
+	FOLLOW_WAIT,  /* for loads before it, and tries that failed */
+	FOLLOW_APPLY, /* the phases of apply.h, one after the other */
+	FOLLOW_MARK = FOLLOW_APPLY + APPLY_PHASES,
+	FOLLOW_PHASES
+};
+extern const char *const follow_phases[FOLLOW_PHASES]; /* their names: "waited", "looked"... */
+
 /* What can be seen from outside; any thread reads. */
 struct follow_gauges {
 	_Atomic uint64_t waiting;   /* loads that are published and not handed over */
@@ -21,6 +30,7 @@ struct follow_gauges {
 	_Atomic uint64_t applied;   /* loads since the start */
 	_Atomic int64_t applied_ms; /* the last, by the wall clock; 0: none */
 	_Atomic uint64_t failures;  /* attempts that failed since the start */
+	_Atomic int64_t ms[FOLLOW_PHASES]; /* of the loads that were applied */
 	/* states whose next load failed when it was tried last, or that cannot be looked at */
 	_Atomic uint64_t stuck;
 	_Atomic int paused; /* nothing is read, as so many loads wait */
@@ -40,7 +50,8 @@ struct follow_options {
 	/* Of the thread that follows.  say: what does not go as it should, and that it does again
 	 */
 	void (*say)(void *ctx, const char *sentence);
-	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r);
+	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r,
+			const int64_t ms[FOLLOW_PHASES]);
 	void *ctx;
 	int64_t slow_ms; /* a load on its way for so long is told; 0: 30 s */
 	/* apply_run, but for a test's */

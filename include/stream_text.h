@@ -4,7 +4,7 @@
 #ifndef SALTMILL_STREAM_TEXT_H
 #define SALTMILL_STREAM_TEXT_H
 
-#include "bytes.h"
+#include "follow.h"
 
 struct stream_view {
 	uint64_t lag, loads;
@@ -19,10 +19,17 @@ struct stream_view {
 };
 /* "lag 1,200 offsets, 350 events/s, open cut 1,200 offsets (3 s), 4 loads, the last 8 s ago" */
 void stream_text(struct buf *out, const struct stream_view *w);
-/* A load that was handed over to HBase, as a line of JSON without its end. */
-void stream_applied_json(struct buf *out, const char *name, uint64_t cells, uint64_t files,
-			 const char *dir);
-/* The same of one that was published. */
+/* A load that was handed over to HBase. */
+struct applied_view {
+	const char *name, *dir;
+	uint64_t cells, files;
+	const int64_t *ms; /* of each phase (follow.h) */
+};
+/* "00000002: in HBase, 1,200 cells in 4 files, 0.61 s behind its publication (waited 0.00, ...)" */
+void stream_applied_text(struct buf *out, const struct applied_view *w);
+/* The same as a line of JSON without its end. */
+void stream_applied_json(struct buf *out, const struct applied_view *w);
+/* A load that was published, in the same way. */
 void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t rejected,
 		      const char *dir);
 

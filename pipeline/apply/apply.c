@@ -34,6 +34,15 @@ void applying_say(const struct applying *a, const char *fmt, ...)
 	mem_free(text);
 }
 
+void applying_begin(struct applying *a, enum apply_phase phase)
+{
+	int64_t now = clock_ms();
+
+	a->result->ms[a->phase] += now - a->phase_ms;
+	a->phase = phase;
+	a->phase_ms = now;
+}
+
 /* So that a test may let the process die before an event is noted, and behind it. */
 static void crash_near(const char *when, const char *line)
 {
@@ -255,6 +264,10 @@ static int find_journal(const struct applying *a, const char *first, const char 
 		return RC_OK;
 	}
 	char *usual = usual_journal(a);
+	if (a->opt->never_renamed) {
+		*path = usual;
+		return RC_OK;
+	}
 	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
 	if (rc == RC_OK && found.other)
 		applying_say(a,
@@ -331,8 +344,11 @@ static int name_folder(struct applying *a, struct error *err)
 static int apply_table(struct applied *t, struct error *err)
 {
 	struct applying *a = t->run;
-	int rc = table_prepare(t, err);
+	int rc;
 
+	applying_begin(a, APPLY_LOOK);
+	rc = table_prepare(t, err);
+	applying_begin(a, APPLY_UPLOAD);
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = world_open(t, err);
 	if (rc == RC_OK && t->hand.nfiles)
@@ -373,6 +389,7 @@ static int hand_over(struct applying *a, struct error *err)
 
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = apply_table(&a->tables[i], err);
+	applying_begin(a, APPLY_CLEAN);
 	if (rc == RC_OK)
 		rc = remove_folder(a, err);
 	if (rc == RC_OK)
@@ -402,14 +419,14 @@ static void count_parts(const struct applied *t)
 
 static int run(struct applying *a, struct error *err)
 {
-	struct hbase_failure why;
 	const struct apply_options *opt = a->opt;
 	int rc = read_load(a, err);
 
 	if (rc == RC_OK)
-		rc = hbase_open(&a->hbase, opt->servers, opt->user, &why, err);
+		rc = kept_open(a->kept, opt, err);
 	if (rc)
 		return rc;
+	a->hbase = a->kept->hbase;
 	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
 	if (!opt->dry_run)
 		rc = open_journal(a, err);
@@ -428,14 +445,17 @@ static int run(struct applying *a, struct error *err)
 int apply_run(struct apply_result *out, const struct apply_options *opt, struct error *err)
 {
 	struct applying a = {.opt = opt,
+			     .kept = opt->kept ? opt->kept : apply_kept_new(),
 			     .result = out,
 			     .journal = {.fd = -1},
 			     .cut_lock = PTHREAD_MUTEX_INITIALIZER,
-			     .said_ms = clock_ms()};
+			     .said_ms = clock_ms(),
+			     .phase_ms = clock_ms()};
 
 	*out = (struct apply_result){0};
 	mem_outcome("its journal says how far it is, apply again goes on");
 	int rc = run(&a, err);
+	applying_begin(&a, APPLY_PHASES - 1);
 	for (size_t i = 0; i < a.ntables; i++) {
 		count_parts(&a.tables[i]);
 		splits_release(&a.tables[i].splits);
@@ -450,9 +470,10 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 	mem_free(a.folder);
 	mem_free(a.load);
 	journal_close(&a.journal);
-	storage_close(a.storage);
-	hbase_status_release(&a.status);
-	hbase_close(a.hbase);
+	if (!opt->kept)
+		apply_kept_free(a.kept);
+	else if (rc)
+		kept_drop(a.kept);
 	return rc;
 }
 

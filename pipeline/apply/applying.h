@@ -9,6 +9,7 @@
 #include "handover.h"
 #include "hbase.h"
 #include "journal.h"
+#include "kept.h"
 #include "precheck.h"
 #include "publish.h"
 #include "splits.h"
@@ -43,9 +44,9 @@ struct applied {
 
 struct applying {
 	const struct apply_options *opt;
-	struct hbase *hbase;
-	struct hbase_status status; /* as it was when this began */
-	struct storage *storage;    /* NULL until the first token says where HBase lives */
+	struct apply_kept *kept;
+	struct hbase *hbase;	 /* of kept */
+	struct storage *storage; /* of kept; NULL until the first token says where HBase lives */
 	struct journal journal;
 	struct manifest manifest;
 	char *upload,
@@ -60,12 +61,17 @@ struct applying {
 	_Atomic uint64_t done; /* files in their regions */
 	uint64_t nfiles;
 	_Atomic int64_t said_ms; /* when it was told last how far it is */
+	enum apply_phase phase;
+	int64_t phase_ms; /* since when */
 };
 
 void applying_say(const struct applying *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Another phase begins, or the same once more. */
+void applying_begin(struct applying *a, enum apply_phase phase);
 
 /* A file of this machine is what the manifest or the journal says of it; RC_DATA: it is not. */
 int source_prove(const struct source_file *s, struct error *err);

@@ -431,17 +431,32 @@ static int check_gone(const struct handover *h, const struct hand_file *f, const
 			 path);
 }
 
+static int check_left(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct handover *h = ctx;
+	const struct hand_file *f = &h->files[index];
+	int rc = stop_check(err);
+
+	(void)worker;
+	if (rc == RC_OK)
+		rc = check_gone(h, f, f->staged, err);
+	return rc || h->copies ? rc : check_gone(h, f, f->upload, err);
+}
+
+static void begin(const struct handover *h, enum hand_phase phase)
+{
+	if (h->world->begin)
+		h->world->begin(h->world->self, phase);
+}
+
 static int clean_up(struct handover *h, struct error *err)
 {
 	const struct hand_world *w = h->world;
 	unsigned attempt = 0;
-	int rc = RC_OK;
+	int rc;
 
-	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++) {
-		rc = check_gone(h, &h->files[i], h->files[i].staged, err);
-		if (rc == RC_OK && !h->copies)
-			rc = check_gone(h, &h->files[i], h->files[i].upload, err);
-	}
+	begin(h, HAND_CLEANS);
+	rc = pool_run(h->threads, h->nfiles, check_left, h, err);
 	if (rc)
 		return rc;
 	for (;;) {
@@ -470,15 +485,18 @@ int handover_run(struct handover *h, struct error *err)
 	if (h->cleaned)
 		return RC_OK;
 	/* of the process before this one */
+	begin(h, HAND_CALLS);
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
 			rc = hand_resolve(h, &h->files[i], NULL, err);
 	while (rc == RC_OK) {
 		struct hbase_failure why = {0};
 		size_t before = count_done(h);
+		begin(h, HAND_UPLOADS);
 		rc = fit_regions(h, &why, err);
 		if (rc == RC_OK)
 			rc = pool_run(h->threads, h->nfiles, upload, h, err);
+		begin(h, HAND_CALLS);
 		if (rc == RC_OK)
 			rc = one_round(h, &why, err);
 		if (rc != RC_END)

@@ -45,6 +45,8 @@ struct hand_file {
 	unsigned refused; /* answers "not loaded" without a reason */
 };
 
+enum hand_phase { HAND_UPLOADS, HAND_CALLS, HAND_CLEANS };
+
 struct hand_world {
 	void *self;
 	/* Upload a file; its id there. */
@@ -79,6 +81,8 @@ struct hand_world {
 	bool (*again)(void *self, const struct hbase_failure *why, unsigned *attempt,
 		      struct error *err);
 	void (*pause)(void *self, unsigned ms);
+	/* What is done from now on, for who measures; NULL: nobody does. */
+	void (*begin)(void *self, enum hand_phase phase);
 };
 
 struct handover {

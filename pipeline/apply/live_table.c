@@ -75,6 +75,8 @@ static int compare(struct applied *t, struct description *have, struct table_dif
 {
 	int rc = describe(t, have, err);
 
+	if (rc == RC_OK && !t->exists)
+		kept_moved(t->run->kept, t->result->name);
 	if (rc || !t->exists)
 		return rc;
 	t->live = *have;
@@ -129,7 +131,7 @@ int table_check_regions(struct applied *t, struct error *err)
 	size_t region;
 	int rc;
 
-	while ((rc = hbase_regions(t->run->hbase, t->result->name, &r, &why, err)) != RC_OK) {
+	while ((rc = kept_regions(t->run->kept, t->result->name, &r, &why, err)) != RC_OK) {
 		hbase_regions_release(&r);
 		if (!hbase_retry(&why, &attempt, err))
 			return rc;

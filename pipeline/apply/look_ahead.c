@@ -42,16 +42,21 @@ static void warn(void *ctx, const char *sentence)
 int look_at_cluster(struct applying *a, struct error *err)
 {
 	const struct precheck p = {warn, a};
-	int rc = precheck_wait(a->hbase, &a->status, err);
+	struct apply_kept *k = a->kept;
 
-	return rc ? rc : precheck_cluster(&p, &a->status, clock_wall_ms(), err);
+	if (kept_fresh(k->status_ms))
+		return RC_OK;
+	hbase_status_release(&k->status);
+	int rc = precheck_wait(a->hbase, &k->status, err);
+	k->status_ms = clock_ms();
+	return rc ? rc : precheck_cluster(&p, &k->status, clock_wall_ms(), err);
 }
 
 void look_at_transitions(struct applied *t)
 {
 	const struct precheck p = {warn, t->run};
 
-	precheck_table(&p, &t->run->status, t->result->name, clock_wall_ms());
+	precheck_table(&p, &t->run->kept->status, t->result->name, clock_wall_ms());
 }
 
 /* --- files of a store --- */
@@ -155,7 +160,7 @@ void look_at_stores(struct applied *t, const struct hbase_regions *r)
 	}
 	for (size_t i = 0; i < r->count; i++) {
 		const struct hbase_store_files *s =
-			hbase_status_stores(&t->run->status, r->item[i].name);
+			hbase_status_stores(&t->run->kept->status, r->item[i].name);
 		/* told of the region, not of its families */
 		size_t before = s && s->families ? s->files / s->families : 0;
 		for (size_t k = 0; k < nfamilies; k++) {
@@ -191,8 +196,14 @@ static int check_room(const struct applying *a, struct error *err)
 	char have[16], need[16];
 	int rc = bytes ? storage_free(a->storage, storage_path(a->storage), &room, err) : RC_OK;
 
-	if (rc || room >= bytes)
+	if (rc)
 		return rc;
+	if (!bytes) /* it was not asked for */
+		a->kept->room = 0;
+	else
+		a->kept->room = room == UINT64_MAX ? room : room > bytes ? room - bytes : 0;
+	if (room >= bytes)
+		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
 		"%s: there is room for %s, and the load has %s to be uploaded: remove what "
@@ -240,7 +251,16 @@ static int check_owner(struct applying *a, struct error *err)
 
 int look_at_place(struct applying *a, struct error *err)
 {
-	int rc = check_room(a, err);
+	struct apply_kept *k = a->kept;
+	uint64_t bytes = bytes_to_send(a);
 
-	return rc ? rc : check_owner(a, err);
+	if (kept_fresh(k->place_ms) && bytes <= k->room) {
+		k->room -= k->room == UINT64_MAX ? 0 : bytes;
+		return RC_OK;
+	}
+	int rc = check_room(a, err);
+	if (rc == RC_OK)
+		rc = check_owner(a, err);
+	k->place_ms = rc == RC_OK ? clock_ms() : 0;
+	return rc;
 }

@@ -95,7 +95,10 @@ static int open_storage(struct applying *a, const char *token, struct error *err
 				 "completebulkload for this cluster",
 				 token);
 	int rc = choose_upload(a, token, err);
-	return rc ? rc : storage_open(&a->storage, a->upload, &o, err);
+	if (rc == RC_OK)
+		rc = kept_storage(a->kept, a->upload, &o, err);
+	a->storage = rc == RC_OK ? a->kept->storage : NULL;
+	return rc;
 }
 
 static char *join(const char *a, const char *b)
@@ -146,13 +149,14 @@ static int ask_for_token(struct applied *t, struct error *err)
 	for (;;) {
 		struct hbase_regions r;
 		struct hbase_failure why;
-		int rc = hbase_regions(h, t->result->name, &r, &why, err);
+		int rc = kept_regions(t->run->kept, t->result->name, &r, &why, err);
 		if (rc == RC_OK)
 			rc = hbase_bulk_prepare(h, t->result->name, &r.item[0], &t->token, &why,
 						err);
 		hbase_regions_release(&r);
 		if (rc == RC_OK)
 			return applying_note(t->run, err, "%zu token %s", t->index, t->token);
+		kept_moved(t->run->kept, t->result->name);
 		if (!hbase_retry(&why, &attempt, err))
 			return error_prefix(err, "table %s: ", t->result->name);
 	}
@@ -180,7 +184,7 @@ int world_look(struct applied *t, struct error *err)
 
 	if (a->storage || !t->exists || !t->hand.nfiles)
 		return RC_OK;
-	int rc = hbase_regions(a->hbase, t->result->name, &r, &why, err);
+	int rc = kept_regions(a->kept, t->result->name, &r, &why, err);
 	if (rc == RC_OK)
 		rc = hbase_bulk_prepare(a->hbase, t->result->name, &r.item[0], &token, &why, err);
 	if (rc == RC_OK)
@@ -325,7 +329,7 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 		   struct error *err)
 {
 	struct applied *t = self;
-	return hbase_regions(t->run->hbase, t->result->name, out, why, err);
+	return kept_regions(t->run->kept, t->result->name, out, why, err);
 }
 
 static void say_progress(struct applied *t)
@@ -351,6 +355,8 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
 	}
 	int rc = hbase_bulk_load(t->run->hbase, r, t->token, list, n, LOAD_MS, loaded, why, err);
+	if (rc || !*loaded) /* it may be split, or elsewhere */
+		kept_moved(t->run->kept, t->result->name);
 	for (size_t i = 0; i < n; i++)
 		mem_free(paths[i]);
 	mem_free(paths);
@@ -381,8 +387,8 @@ static int note(void *self, const char *line, struct error *err)
 static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {
 	struct applied *t = self;
+	kept_moved(t->run->kept, t->result->name);
 	bool yes = hbase_retry(why, attempt, err);
-
 	if (yes)
 		applying_say(t->run, "table %s: trying again: %s", t->result->name, err->msg);
 	return yes;
@@ -392,6 +398,15 @@ static void pause_ms(void *self, unsigned ms)
 {
 	(void)self;
 	clock_sleep_ms(ms);
+}
+
+static void begin(void *self, enum hand_phase phase)
+{
+	static const enum apply_phase of[] = {[HAND_UPLOADS] = APPLY_UPLOAD,
+					      [HAND_CALLS] = APPLY_CALLS,
+					      [HAND_CLEANS] = APPLY_CLEAN};
+	struct applied *t = self;
+	applying_begin(t->run, of[phase]);
 }
 
 void world_make(struct applied *t)
@@ -409,6 +424,7 @@ void world_make(struct applied *t)
 				       .sweep = sweep,
 				       .note = note,
 				       .again = again,
-				       .pause = pause_ms};
+				       .pause = pause_ms,
+				       .begin = begin};
 	t->hand.world = &t->world;
 }

@@ -221,25 +221,33 @@ static int read_servers(struct hbase *h, const char *text, struct error *err)
 	}
 }
 
+/* The caller's. */
+static int ask_cluster_id(struct hbase *h, char **out, struct hbase_failure *why, struct error *err)
+{
+	struct rpc_answer answer;
+	struct bytes id;
+	int rc = ask_registry(h, &cluster_id, &answer, why, err);
+
+	if (rc)
+		return rc;
+	rc = unreadable(decode_bytes(answer.message, &id, err), &cluster_id, why, err);
+	if (rc == RC_OK)
+		*out = mem_format("%.*s", (int)id.len, (const char *)id.ptr);
+	rpc_answer_release(&answer);
+	return rc;
+}
+
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err)
 {
 	struct hbase *h = mem_calloc(1, sizeof *h);
-	struct rpc_answer answer;
-	struct bytes id;
 
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	pthread_mutex_init(&h->lock, NULL);
 	h->user = who_acts(user);
 	int rc = read_servers(h, servers, err);
 	if (rc == RC_OK)
-		rc = ask_registry(h, &cluster_id, &answer, why, err);
-	if (rc == RC_OK) {
-		rc = unreadable(decode_bytes(answer.message, &id, err), &cluster_id, why, err);
-		if (rc == RC_OK)
-			h->cluster_id = mem_format("%.*s", (int)id.len, (const char *)id.ptr);
-		rpc_answer_release(&answer);
-	}
+		rc = ask_cluster_id(h, &h->cluster_id, why, err);
 	if (rc) {
 		hbase_close(h);
 		h = NULL;
@@ -264,6 +272,18 @@ void hbase_close(struct hbase *h)
 	mem_free(h->cluster_id);
 	mem_free(h->user);
 	mem_free(h);
+}
+
+bool hbase_is_same(struct hbase *h)
+{
+	struct hbase_failure why;
+	struct error unsaid;
+	char *id = NULL;
+	bool same =
+		ask_cluster_id(h, &id, &why, &unsaid) == RC_OK && strcmp(id, h->cluster_id) == 0;
+
+	mem_free(id);
+	return same;
 }
 
 const char *hbase_cluster_id(const struct hbase *h)

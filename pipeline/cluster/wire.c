@@ -15,6 +15,8 @@
 
 #define LOOK_MS	   200 /* how soon a signal ends a wait */
 #define READ_BYTES ((size_t)1 << 20)
+#define SILENCE_S  15 /* of a machine, not of a server: its kernel answers while that works */
+#define PROBES	   3
 
 /* RC_END: not in time. */
 static int wait_for(int fd, short events, int64_t deadline, struct error *err)
@@ -32,6 +34,19 @@ static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 		if (n < 0 && errno != EINTR)
 			return error_errno(err, "poll");
 	}
+}
+
+/* A machine that went without a word ends a call in half a minute, not when its patience does. */
+static void notice_silence(int fd)
+{
+	int one = 1, idle_s = SILENCE_S, every_s = SILENCE_S / PROBES, probes = PROBES;
+	unsigned unheard_ms = SILENCE_S * 1000;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof every_s);
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof unheard_ms);
 }
 
 static int connect_one(const struct addrinfo *a, int64_t deadline, int *out, struct error *err)
@@ -59,7 +74,7 @@ static int connect_one(const struct addrinfo *a, int64_t deadline, int *out, str
 		return rc;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+	notice_silence(fd);
 	*out = fd;
 	return RC_OK;
 }

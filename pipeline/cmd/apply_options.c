@@ -49,30 +49,24 @@ void follow_desk_say(void *ctx, const char *sentence)
 	monitor_print(d->monitor, stderr, "saltmill %s: %s", d->command, sentence);
 }
 
-static void print_json(const struct follow_desk *d, const char *name, uint64_t cells,
-		       uint64_t files, const char *dir)
-{
-	struct buf line = {0};
-	stream_applied_json(&line, name, cells, files, dir);
-	monitor_print(d->monitor, stdout, "%.*s", (int)line.len, (const char *)line.ptr);
-	buf_release(&line);
-}
-
 /* A line a load, written out at once: a program may wait for it. */
-void follow_desk_applied(void *ctx, const char *name, const char *dir, const struct apply_result *r)
+void follow_desk_applied(void *ctx, const char *name, const char *dir, const struct apply_result *r,
+			 const int64_t ms[FOLLOW_PHASES])
 {
 	const struct follow_desk *d = ctx;
-	unsigned long long cells = 0, files = 0;
-	char count[28];
+	struct applied_view w = {.name = name, .dir = dir, .ms = ms};
+	struct buf line = {0};
 	for (size_t i = 0; i < r->ntables; i++) {
-		cells += r->tables[i].cells;
-		files += r->tables[i].files;
+		w.cells += r->tables[i].cells;
+		w.files += r->tables[i].files;
 	}
 	if (d->common->json)
-		print_json(d, name, cells, files, dir);
+		stream_applied_json(&line, &w);
 	else if (!d->common->quiet)
-		monitor_print(d->monitor, stdout, "%s: in HBase, %s cells in %llu file%s", name,
-			      format_count(count, cells), files, files == 1 ? "" : "s");
+		stream_applied_text(&line, &w);
+	if (line.len)
+		monitor_print(d->monitor, stdout, "%.*s", (int)line.len, (const char *)line.ptr);
+	buf_release(&line);
 }
 
 static int check_state(const char *dir, struct error *err)

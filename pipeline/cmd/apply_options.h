@@ -43,7 +43,7 @@ struct follow_desk {
 };
 void follow_desk_say(void *desk, const char *sentence);
 void follow_desk_applied(void *desk, const char *name, const char *dir,
-			 const struct apply_result *r);
+			 const struct apply_result *r, const int64_t ms[FOLLOW_PHASES]);
 
 /* `apply --state`: hand over what a state has published, once or for ever; the exit status. */
 struct follow_arguments {

@@ -26,9 +26,19 @@
 #define SAY_AGAIN_MS 60000
 #define BUSY_TRIES   4 /* another process may be at it for a moment */
 
+const char *const follow_phases[FOLLOW_PHASES] = {
+	[FOLLOW_WAIT] = "waited",
+	[FOLLOW_APPLY + APPLY_LOOK] = "looked",
+	[FOLLOW_APPLY + APPLY_UPLOAD] = "uploaded",
+	[FOLLOW_APPLY + APPLY_CALLS] = "loaded",
+	[FOLLOW_APPLY + APPLY_CLEAN] = "cleaned",
+	[FOLLOW_MARK] = "marked",
+};
+
 struct follow {
 	const struct follow_options *opt;
-	pthread_mutex_t lock; /* what follows, and the lanes */
+	struct apply_kept *kept; /* of who hands over */
+	pthread_mutex_t lock;	 /* what follows, and the lanes */
 	pthread_cond_t wake;
 	struct lane *lanes;
 	char *all;	       /* follow_all; NULL: lanes are added one by one */
@@ -57,6 +67,7 @@ struct follow *follow_new(const struct follow_options *opt)
 {
 	struct follow *f = mem_calloc(1, sizeof *f);
 	f->opt = opt;
+	f->kept = apply_kept_new();
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->wake, NULL);
 	return f;
@@ -73,6 +84,7 @@ void follow_free(struct follow *f)
 	}
 	pthread_cond_destroy(&f->wake);
 	pthread_mutex_destroy(&f->lock);
+	apply_kept_free(f->kept);
 	mem_free(f->all);
 	mem_free(f);
 }
@@ -291,36 +303,58 @@ static int mark(struct follow *f, struct lane *l, const struct item *i,
 	return rc;
 }
 
+static void tell_applied(struct follow *f, const struct lane *l, const struct item *i,
+			 const struct apply_result *r, int64_t waited_ms, int64_t marked_ms)
+{
+	int64_t ms[FOLLOW_PHASES] = {[FOLLOW_WAIT] = waited_ms, [FOLLOW_MARK] = marked_ms};
+	memcpy(&ms[FOLLOW_APPLY], r->ms, sizeof r->ms);
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		f->opt->gauges->ms[p] += ms[p];
+	if (!f->opt->applied)
+		return;
+	char *name = mem_format("%s%s", l->prefix, i->name);
+	f->opt->applied(f->opt->ctx, name, i->dir, r, ms);
+	mem_free(name);
+}
+
+static int apply_one(struct follow *f, struct lane *l, const struct item *i, enum state_mark *now,
+		     struct error *err)
+{
+	struct apply_options one = f->opt->apply;
+	struct apply_result r = {0};
+	int64_t waited_ms = clock_wall_ms() - i->published_ms, marked_ms = 0;
+	int rc = check_folder(l, i, err);
+	if (rc)
+		return rc;
+	one.dir = i->dir;
+	one.journal = NULL;
+	one.never_renamed = true; /* its state knows it by its name; there may be thousands */
+	one.kept = f->kept;
+	rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
+	int64_t done_ms = clock_ms();
+	if (!rc)
+		rc = mark(f, l, i, &r, err);
+	if (!rc)
+		rc = state_mark_of(l->dir, i->name, now, err);
+	marked_ms = clock_ms() - done_ms;
+	if (!rc) /* below 0 when the clock was set back */
+		tell_applied(f, l, i, &r, waited_ms > 0 ? waited_ms : 0, marked_ms);
+	apply_release(&r);
+	return rc;
+}
+
 /* *before, *now: whose mark it had, and has. */
 static int hand(struct follow *f, struct lane *l, const struct item *i, enum state_mark *before,
 		enum state_mark *now, struct error *err)
 {
-	struct apply_options one = f->opt->apply;
-	struct apply_result r = {0};
 	int fd, rc = state_handing(l->dir, &fd, err);
 	if (rc)
 		return rc;
 	/* only now nobody else can do it in the meantime, and remove its folder */
 	rc = state_mark_of(l->dir, i->name, before, err);
 	*now = *before;
-	bool waits = *before == STATE_UNMARKED;
-	if (!rc && waits)
-		rc = check_folder(l, i, err);
-	if (!rc && waits) {
-		one.dir = i->dir;
-		one.journal = NULL;
-		rc = (f->opt->run ? f->opt->run : apply_run)(&r, &one, err);
-		if (!rc)
-			rc = mark(f, l, i, &r, err);
-		if (!rc)
-			rc = state_mark_of(l->dir, i->name, now, err);
-		if (!rc && f->opt->applied) {
-			char *name = mem_format("%s%s", l->prefix, i->name);
-			f->opt->applied(f->opt->ctx, name, i->dir, &r);
-			mem_free(name);
-		}
-		apply_release(&r);
-	}
+	if (!rc && *before == STATE_UNMARKED)
+		rc = apply_one(f, l, i, now, err);
 	close(fd);
 	return rc;
 }

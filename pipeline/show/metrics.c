@@ -105,6 +105,13 @@ static void format_follow(const struct follow_gauges *g, struct buf *b)
 	    (double)g->applied);
 	put(b, "apply_failures_total", "counter",
 	    "Attempts to hand a load over that failed since the start.", (double)g->failures);
+	buf_append_str(
+		b, "# HELP saltmill_apply_seconds_total From the publication of loads that were "
+		   "handed over to their marks, by phase.\n"
+		   "# TYPE saltmill_apply_seconds_total counter\n");
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		buf_printf(b, "saltmill_apply_seconds_total{phase=\"%s\"} %.17g\n",
+			   follow_phases[p], (double)g->ms[p] / 1000);
 	put(b, "stuck_states", "gauge",
 	    "States (partitions where they are shared) whose next load was refused when it was "
 	    "tried last, or that cannot be read.",

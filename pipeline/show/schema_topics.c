@@ -79,6 +79,14 @@ static const struct schema_key applied_keys[] = {
 	{"cells", "count", "of all its tables"},
 	{"files", "count", "that were handed over"},
 	{"output", "text", "the load's folder"},
+	{"ms", "object", "from its publication on, by phase"},
+	{"ms.total", "count", "until it was marked"},
+	{"ms.waited", "count", "for loads before it, and for tries that failed"},
+	{"ms.looked", "count", "at the cluster and the table, which may be made or altered"},
+	{"ms.uploaded", "count", "its files, to where region servers take them from"},
+	{"ms.loaded", "count", "the calls of region servers"},
+	{"ms.cleaned", "count", "looking that nothing is left behind, and removing its folders"},
+	{"ms.marked", "count", "the mark in the state"},
 };
 
 const struct schema schemas_of_topics[] = {

@@ -53,9 +53,33 @@ void stream_load_json(struct buf *out, const char *name, uint64_t read, uint64_t
 				"rejected", (json_int_t)rejected, "output", show_string(dir)));
 }
 
-void stream_applied_json(struct buf *out, const char *name, uint64_t cells, uint64_t files,
-			 const char *dir)
+static int64_t sum(const int64_t ms[FOLLOW_PHASES])
 {
-	put_line(out, json_pack("{s:s, s:I, s:I, s:o}", "applied", name, "cells", (json_int_t)cells,
-				"files", (json_int_t)files, "output", show_string(dir)));
+	int64_t all = 0;
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		all += ms[p];
+	return all;
+}
+
+void stream_applied_json(struct buf *out, const struct applied_view *w)
+{
+	json_t *ms = json_object();
+	json_object_set_new(ms, "total", json_integer(sum(w->ms)));
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		json_object_set_new(ms, follow_phases[p], json_integer(w->ms[p]));
+	put_line(out, json_pack("{s:s, s:I, s:I, s:o, s:o}", "applied", w->name, "cells",
+				(json_int_t)w->cells, "files", (json_int_t)w->files, "output",
+				show_string(w->dir), "ms", ms));
+}
+
+void stream_applied_text(struct buf *out, const struct applied_view *w)
+{
+	char count[28];
+	buf_printf(out, "%s: in HBase, %s cells in %llu file%s, %.2f s behind its publication (",
+		   w->name, format_count(count, w->cells), (unsigned long long)w->files,
+		   w->files == 1 ? "" : "s", (double)sum(w->ms) / 1e3);
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		buf_printf(out, "%s%s %.2f", p ? ", " : "", follow_phases[p],
+			   (double)w->ms[p] / 1e3);
+	buf_put(out, ')');
 }

@@ -263,7 +263,10 @@ static struct upload *upload_new(struct storage *s, const char *path, unsigned m
 
 static char *create_query(const char *overwrite, unsigned mode, uint64_t block_bytes)
 {
-	char *permission = mode ? mem_format("&permission=%o", mode) : mem_strdup("");
+	/* unmasked: the DataNode's umask is not for it (HDFS-6962; who does not know that lets it)
+	 */
+	char *permission = mode ? mem_format("&permission=%o&unmaskedpermission=%o", mode, mode)
+				: mem_strdup("");
 	char *query = mem_format("op=CREATE&createparent=false&overwrite=%s&blocksize=%llu%s",
 				 overwrite, (unsigned long long)block_bytes, permission);
 	mem_free(permission);

@@ -82,6 +82,8 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
         jsonschema.validate(made, json.loads(schema))
         assert made["applied"] == one.loads()[2]["load"] and made["cells"] == 100
         assert pathlib.Path(made["output"]) == tmp_path / "by-hand"
+        ms = made["ms"]
+        assert ms.pop("total") == sum(ms.values()) and ms["uploaded"] > 0 and ms["loaded"] > 0, ms
         wait_for(lambda: not (tmp_path / "by-hand").exists())
         follower.send_signal(signal.SIGTERM)
         assert follower.wait(20) == 0
@@ -91,6 +93,33 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
     assert one.differences(kafka.records(one.table)) == []
     assert [l["loaded"] for l in one.loads()] == [True] * 3
     assert list((one.state / "published").iterdir()) == []
+
+
+def test_table_changes_between_loads(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):
+    """What the follower keeps from load to load is noticed to be old: regions split, moved, the table dropped."""
+    one = Campaign(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path / "soak", "changed", seed=19)
+    drop = tmp_path / "drop.rb"
+    drop.write_text("disable 'changed'\ndrop 'changed'\n")
+
+    def more():
+        one.produce(200, 10000)
+        one.settle()
+
+    one.start()
+    try:
+        more()
+        hbase_on_hdfs.split(one.table, b"1-2")
+        more()
+        hbase_on_hdfs.move(one.table)
+        more()
+        assert one.differences(kafka.records(one.table)) == []
+        hbase_on_hdfs.run_script(drop)
+        since, one.sent = int(time.time() * 1000), 0
+        more()
+        one.finish()
+    finally:
+        one.stop()
+    assert one.differences({k: r for k, r in kafka.records(one.table).items() if r[2] >= since}) == []
 
 
 def test_instances_that_share_a_topic(saltmill, kafka, hbase_on_hdfs, hdfs, tmp_path):

@@ -90,6 +90,39 @@ static void test_keep(void **state)
 	mem_free(path);
 }
 
+/* What a load's hand-over was spent with, summed and told. */
+static int64_t told_ms[FOLLOW_PHASES];
+static void keep_ms(void *ctx, const char *name, const char *folder, const struct apply_result *r,
+		    const int64_t ms[FOLLOW_PHASES])
+{
+	(void)ctx, (void)folder;
+	assert_string_equal(name, "00000001");
+	assert_int_equal(r->ms[APPLY_CALLS], 7);
+	memcpy(told_ms, ms, sizeof told_ms);
+}
+
+static void test_phases(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	(void)state;
+	opt.applied = keep_ms;
+	char *path = make_state("phases", 1);
+	wall_ahead_ms = 5000; /* so long it has waited */
+	struct follow *f = follow_new(&opt);
+	follow_all(f, path);
+	assert_int_equal(follow_run(f, false, &err), 0);
+	wall_ahead_ms = 0;
+	assert_in_range(told_ms[FOLLOW_WAIT], 5000, 60000);
+	assert_int_equal(told_ms[FOLLOW_APPLY + APPLY_CALLS], 7);
+	assert_int_equal(told_ms[FOLLOW_APPLY + APPLY_CLEAN], 0);
+	for (size_t p = 0; p < FOLLOW_PHASES; p++)
+		assert_int_equal(g.ms[p], told_ms[p]);
+	follow_free(f);
+	mem_free(path);
+}
+
 static void *follow_once(void *ctx)
 {
 	struct error err;
@@ -278,7 +311,7 @@ int main(void)
 		cmocka_unit_test(test_killed),	       cmocka_unit_test(test_keep),
 		cmocka_unit_test(test_two_followers),  cmocka_unit_test(test_away_and_back),
 		cmocka_unit_test(test_slow),	       cmocka_unit_test(test_watchdog),
-		cmocka_unit_test(test_one_is_refused),
+		cmocka_unit_test(test_one_is_refused), cmocka_unit_test(test_phases),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -28,7 +28,8 @@ static void look(struct settings s, size_t files, char *out, size_t room)
 	struct apply_options opt = {0};
 	struct apply_result result = {0};
 	struct arena *a = &result.arena;
-	struct applying run = {.opt = &opt, .result = &result};
+	struct apply_kept kept = {0};
+	struct applying run = {.opt = &opt, .kept = &kept, .result = &result};
 	struct apply_table told = {.name = "t"};
 	struct described want = {.name = "f"}, live = {.name = "f"};
 	struct hand_file list[FILES];

@@ -275,6 +275,31 @@ static void test_connections_are_kept(void **state)
 	hbase_close(h);
 }
 
+/* What is kept of a cluster is of no other one that has taken its place. */
+static void test_same_cluster(void **state)
+{
+	char other[] = CLUSTER_ID;
+	other[sizeof other - 2] ^= 1; /* the last digit */
+	const struct turn turns[] = {{.answer = CLUSTER_ID, .go_on = true},
+				     {.answer = CLUSTER_ID},
+				     {.answer = other}};
+	struct server s;
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	char servers[40];
+	(void)state;
+	start(&s, turns, 3);
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	assert_true(hbase_is_same(h));
+	clock_sleep_ms(50); /* the server's end is heard of */
+	assert_false(hbase_is_same(h));
+	finish(&s);
+	assert_false(hbase_is_same(h));
+	hbase_close(h);
+}
+
 /* What is worth another try, and that tries come to an end. */
 static void test_retry(void **state)
 {
@@ -301,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_several_servers),
 		cmocka_unit_test(test_no_answer_in_time),
 		cmocka_unit_test(test_connections_are_kept),
+		cmocka_unit_test(test_same_cluster),
 		cmocka_unit_test(test_retry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
