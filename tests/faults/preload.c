@@ -68,10 +68,11 @@ static struct {
 	int log; /* -1: none */
 } fault = {.log = -1};
 
-static struct {
-	uintptr_t from, to; /* where the library lies that is left alone; 0, 0: none */
-	bool itself;
-} apart;
+static struct apart {
+	char name[24];	    /* "": no library */
+	bool itself;	    /* its own calls alone, not those that it lets others make */
+	uintptr_t from, to; /* where it lies; 0, 0: it is not there yet */
+} apart[2];
 
 enum { HIGH_FD = 900, DEEP = 32, MODULES = 128, STACKS = 1 << 20 };
 
@@ -212,42 +213,67 @@ static void note_stack(unsigned long n)
 	inside = false;
 }
 
-static int find_apart(struct dl_phdr_info *object, size_t size, void *name)
+/* --- libraries that are left alone --- */
+
+enum { APART = sizeof apart / sizeof *apart };
+
+static void read_apart(const char *text)
 {
-	(void)size;
-	if (!strstr(object->dlpi_name, name))
-		return 0;
+	for (int i = 0; i < APART && *text; i++) {
+		size_t n = strcspn(text, ",");
+		apart[i].itself = *text == '=';
+		snprintf(apart[i].name, sizeof apart[i].name, "%.*s", (int)n - apart[i].itself,
+			 text + apart[i].itself);
+		text += n + (text[n] == ',');
+	}
+}
+
+static void find_apart(const struct dl_phdr_info *object, struct apart *a)
+{
 	for (size_t i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
 		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
 			continue;
-		apart.from = object->dlpi_addr + part->p_vaddr;
-		apart.to = apart.from + part->p_memsz;
+		a->from = object->dlpi_addr + part->p_vaddr;
+		a->to = a->from + part->p_memsz;
 	}
-	return 1;
 }
 
-static bool lies_apart(const void *at)
+static int look_for_apart(struct dl_phdr_info *object, size_t size, void *unused)
 {
-	return (uintptr_t)at >= apart.from && (uintptr_t)at < apart.to;
+	(void)size, (void)unused;
+	for (int i = 0; i < APART; i++)
+		if (apart[i].name[0] && !apart[i].to && strstr(object->dlpi_name, apart[i].name))
+			find_apart(object, &apart[i]);
+	return 0;
 }
 
-/* Does the call come out of the library that is left alone, through whichever others? */
+static bool lies_apart(const void *at, bool deep)
+{
+	for (int i = 0; i < APART; i++)
+		if ((uintptr_t)at >= apart[i].from && (uintptr_t)at < apart[i].to &&
+		    !(deep && apart[i].itself))
+			return true;
+	return false;
+}
+
+/* Does the call come out of a library that is left alone, through whichever others? */
 static bool comes_from_apart(const void *caller)
 {
 	enum { DEEPER = 64 };
 	void *callers[DEEPER];
-	if (apart.to == 0)
-		return false;
-	if (lies_apart(caller))
+	bool deep = false;
+	for (int i = 0; i < APART; i++)
+		deep = deep || (apart[i].to && !apart[i].itself);
+	if (lies_apart(caller, false))
 		return true;
-	if (apart.itself)
+	if (!deep)
 		return false;
 	inside = true;
 	int n = backtrace(callers, DEEPER);
 	inside = false;
 	for (int i = 0; i < n; i++)
-		if (lies_apart(callers[i]))
+		if (lies_apart(callers[i], true))
 			return true;
 	return false;
 }
@@ -375,9 +401,10 @@ static int counted_main(int argc, char **argv, char **env)
 {
 	const char *setting = getenv("FAULT"), *log = getenv("FAULT_LOG");
 	const char *server = getenv("FAULT_SERVER"), *files = getenv("FAULT_FILES");
-	const char *hasty = getenv("FAULT_HASTE");
+	const char *hasty = getenv("FAULT_HASTE"), *left_alone = getenv("FAULT_APART");
 	void *callers[2];
 	haste = hasty ? atoi(hasty) : 0;
+	read_apart(left_alone ? left_alone : "");
 	backtrace(callers, 2); /* the first one loads a library */
 	if (server && files) {
 		serve(atoi(server), files);
@@ -590,16 +617,13 @@ CALL(ssize_t, getrandom, (void *ptr, size_t len, unsigned flags), (ptr, len, fla
 /* One call that fails whole: what libraries do when they begin is theirs. */
 void *dlopen(const char *file, int flags)
 {
-	const char *library = getenv("FAULT_APART");
 	if (!fault.shorten && fails(IO, "dlopen"))
 		return NULL;
 	bool was = inside;
 	inside = true;
 	void *opened = NEXT(dlopen)(file, flags);
-	if (opened && apart.to == 0 && library && *library) {
-		apart.itself = *library == '=';
-		dl_iterate_phdr(find_apart, (void *)(uintptr_t)(library + apart.itself));
-	}
+	if (opened)
+		dl_iterate_phdr(look_for_apart, NULL);
 	inside = was;
 	return opened;
 }

@@ -80,13 +80,22 @@ def stops(out):
     """What sends SIGTERM to a stream once its state in OUT has recorded all of the topic."""
     last = out / "state" / "loads" / "00000003.json"
 
-    def look(pid):
-        if not last.exists() or not has_state(pid, out):
-            return False
-        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
-            os.kill(pid, signal.SIGTERM)
-        return True
-    return look
+    return lambda pid: last.exists() and has_state(pid, out) and stop(pid)
+
+
+def stop(pid):
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+        os.kill(pid, signal.SIGTERM)
+    return True
+
+
+def served(scenario):
+    """The undisturbed run of a stream, which wants to be stopped."""
+    slot = scenario.slots.take()
+    slot.begin()
+    outcome = scenario.run(slot)
+    scenario.slots.give_back(slot)
+    return outcome
 
 
 def run_stream(line, out, limit, **where):
@@ -132,11 +141,7 @@ class TopicScenario(faults.Scenario):
         """What it prints has times in it."""
         if not self.line.startswith("stream "):
             return super().undisturbed()._replace(stdout=b"")
-        slot = self.slots.take()  # a stream wants to be stopped
-        slot.begin()
-        outcome = self.run(slot)
-        self.slots.give_back(slot)
-        return outcome
+        return served(self)
 
     def run(self, slot, fault=None):
         """What is behind a fault may have another command."""
