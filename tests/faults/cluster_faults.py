@@ -192,8 +192,11 @@ class FollowScenario(ApplyScenario):
 
 
 class StreamScenario(FollowScenario):
-    """From the topic into HBase by one process, which is stopped once all is there, or when that seems not to come."""
-    apart = "librdkafka,=libcrypto"
+    """From the topic into HBase by one process, which is stopped once all is there, or when that seems not to come.
+
+    What libcurl does without memory is judged with `apply`.
+    """
+    apart = "librdkafka,libcurl,=libcrypto"
 
     def undisturbed(self):
         return topic_faults.served(self)

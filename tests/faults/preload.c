@@ -72,7 +72,8 @@ static struct apart {
 	char name[24];	    /* "": no library */
 	bool itself;	    /* its own calls alone, not those that it lets others make */
 	uintptr_t from, to; /* where it lies; 0, 0: it is not there yet */
-} apart[2];
+} apart[3];
+static uintptr_t program_from, program_to;
 
 enum { HIGH_FD = 900, DEEP = 32, MODULES = 128, STACKS = 1 << 20 };
 
@@ -239,6 +240,17 @@ static void find_apart(const struct dl_phdr_info *object, struct apart *a)
 	}
 }
 
+/* The first object is the program. */
+static int find_program(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	struct apart a = {0};
+	(void)size, (void)unused;
+	find_apart(object, &a);
+	program_from = a.from;
+	program_to = a.to;
+	return 1;
+}
+
 static int look_for_apart(struct dl_phdr_info *object, size_t size, void *unused)
 {
 	(void)size, (void)unused;
@@ -257,12 +269,17 @@ static bool lies_apart(const void *at, bool deep)
 	return false;
 }
 
-/* Does the call come out of a library that is left alone, through whichever others? */
+/*
+ * Does the call come out of a library that is left alone, through whichever others?  What the
+ * program itself calls does not, though the library may have called it back.
+ */
 static bool comes_from_apart(const void *caller)
 {
 	enum { DEEPER = 64 };
 	void *callers[DEEPER];
 	bool deep = false;
+	if ((uintptr_t)caller >= program_from && (uintptr_t)caller < program_to)
+		return false;
 	for (int i = 0; i < APART; i++)
 		deep = deep || (apart[i].to && !apart[i].itself);
 	if (lies_apart(caller, false))
@@ -405,6 +422,7 @@ static int counted_main(int argc, char **argv, char **env)
 	void *callers[2];
 	haste = hasty ? atoi(hasty) : 0;
 	read_apart(left_alone ? left_alone : "");
+	dl_iterate_phdr(find_program, NULL);
 	backtrace(callers, 2); /* the first one loads a library */
 	if (server && files) {
 		serve(atoi(server), files);
