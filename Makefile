@@ -6,6 +6,15 @@ MAKEFLAGS += --no-builtin-rules
 TOOL   := saltmill
 CC     := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 FLAVOR ?= release
+# make worker MACHINE=aarch64: a cross compiler, and the libraries that tests/deps.sh has fetched for it
+ifeq ($(origin MACHINE),command line)
+CC       := $(MACHINE)-linux-gnu-gcc
+CROSS    := $(or $(SALTMILL_CACHE),$(HOME)/.cache/saltmill)/$(MACHINE)/usr
+CPPFLAGS += -isystem $(CROSS)/include -isystem $(CROSS)/include/$(MACHINE)-linux-gnu
+LDFLAGS  += -L$(CROSS)/lib/$(MACHINE)-linux-gnu
+else
+MACHINE  :=
+endif
 B      := build/$(notdir $(CC))-$(FLAVOR)
 
 # What a release is built with besides: it reads files of strangers.
@@ -74,10 +83,13 @@ $(B)/%.o: %.c
 	@$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(SRC:%.c=$(B)/%.d)
 
-## worker: build/saltmill-worker: one static file for any Linux machine of the kind, without Kafka and --metrics
+## worker: build/saltmill-worker: one static file for any Linux machine of the kind, without Kafka and --metrics;
+##         make worker MACHINE=aarch64: build/saltmill-worker-aarch64, by a cross compiler
+WORKER := build/saltmill-worker$(addprefix -,$(MACHINE))
 worker:
-	@$(SUB) build/saltmill-worker
-build/saltmill-worker: $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)))
+	@$(if $(MACHINE),tests/deps.sh $(MACHINE))
+	@$(SUB) $(WORKER)
+$(WORKER): $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)))
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE)
 
 ## deps: install what building, testing and the demo need (apt packages, jars, a data set)
@@ -187,7 +199,7 @@ demo-spark: deps
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/demo_spark.py
 
 ## wheel: build/wheel/saltmill-*.whl, the Python package of pipeline/spark; with the worker in it
-wheel: worker ; @pipeline/spark/wheel.sh $(VERSION)
+wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 
 ## headers: every header compiles on its own
 headers:

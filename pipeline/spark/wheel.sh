@@ -1,5 +1,6 @@
 #!/bin/sh
-# wheel.sh VERSION: a wheel of this folder in build/wheel; with build/saltmill-worker in it when that is there.
+# wheel.sh VERSION [MACHINE]: a wheel of this folder in build/wheel; with build/saltmill-worker in it when that is
+# there, or that of another machine, which must be there.
 set -eu
 cd "$(dirname "$0")/../.."
 python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
@@ -10,17 +11,19 @@ mkdir -p $work
 cp -r pipeline/spark/saltmill pipeline/spark/saltmill_spark.py LICENSE $work/
 sed "s/^version = .*/version = \"$1\"/" pipeline/spark/pyproject.toml >$work/pyproject.toml
 rm -rf $work/saltmill/__pycache__
-if [ -x build/saltmill-worker ]; then
-	[ "$(build/saltmill-worker --version)" = "saltmill $1" ] || {
-		echo "wheel: build/saltmill-worker is of another version than $1: make clean, make worker" >&2
+machine=${2:-$(uname -m)}
+worker=build/saltmill-worker${2:+-$2}
+if [ -x "$worker" ]; then
+	# one for another machine may not run here, but was just made
+	[ -n "${2:-}" ] || [ "$($worker --version)" = "saltmill $1" ] || {
+		echo "wheel: $worker is of another version than $1: make clean, make worker" >&2
 		exit 1
 	}
 	mkdir -p $work/saltmill/bin
-	machine=$(uname -m)
-	cp build/saltmill-worker "$work/saltmill/bin/saltmill-$machine"
+	cp "$worker" "$work/saltmill/bin/saltmill-$machine"
 	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # static: no glibc there
 else
-	echo "wheel: no build/saltmill-worker: without the program, which PATH or \$SALTMILL must then name" >&2
+	echo "wheel: no $worker: without the program, which PATH or \$SALTMILL must then name" >&2
 fi
 "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w build/wheel $work
 rm -rf $work

@@ -64,6 +64,28 @@ def test_it_makes_the_bytes_of_the_whole_program(worker, saltmill, tmp_path):
         assert_same(folder / "one", folder / "two")
 
 
+def test_another_kind_of_machine_makes_the_same_bytes(saltmill, tmp_path):
+    """Text, numbers, floats, times, salts, all codecs: nothing depends on the machine, emulated here."""
+    other = ROOT / "build/saltmill-worker-aarch64"
+    if not other.exists():
+        pytest.skip("no build/saltmill-worker-aarch64: make worker MACHINE=aarch64 builds it")
+    emulator = tmp_path / "saltmill"
+    emulator.write_text(f'#!/bin/sh\nexec qemu-aarch64-static {other} "$@"\n')
+    emulator.chmod(0o755)
+    assert version(emulator)["formats"] == version(saltmill)["formats"]
+    for seed in SEEDS:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        case = Case(seed, folder)
+        h = Halves(folder, saltmill, case.names, *case.options)
+        if h.plan("--tune", status=None).returncode not in (0, 3):
+            continue
+        one = h.load("--max-rejects", "100%", status=None)
+        h.program = emulator
+        h.run("load", *h.inputs, "--plan", "plan", "-o", "alone", "--max-rejects", "100%", status=one.returncode)
+        assert_same(folder / "one", folder / "alone")
+
+
 def test_digests_of_any_length_are_those_of_the_whole_program(worker, saltmill, tmp_path):
     for n in (0, 1, 16, 17, 128, 129, 240, 241, 1024, 1 << 20, (1 << 20) + 13):
         (tmp_path / "x").write_bytes(bytes(i * 7 & 255 for i in range(min(n, 4096))) * (n // 4096 + 1))
