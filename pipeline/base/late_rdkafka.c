@@ -6,6 +6,8 @@
 #define FUNCTIONS(GIVES, DOES)                                                                     \
 	GIVES(rd_kafka_resp_err_t, rd_kafka_assign,                                                \
 	      (rd_kafka_t * k, const rd_kafka_topic_partition_list_t *l), (k, l))                  \
+	GIVES(rd_kafka_resp_err_t, rd_kafka_assignment,                                            \
+	      (rd_kafka_t * k, rd_kafka_topic_partition_list_t * *l), (k, l))                      \
 	GIVES(int, rd_kafka_assignment_lost, (rd_kafka_t * k), (k))                                \
 	GIVES(char *, rd_kafka_clusterid, (rd_kafka_t * k, int ms), (k, ms))                       \
 	GIVES(rd_kafka_resp_err_t, rd_kafka_commit,                                                \

@@ -280,10 +280,20 @@ bool kafka_destroy_in_time(rd_kafka_t *client)
 	return ended;
 }
 
+void kafka_settle(struct kafka *k)
+{
+	for (int i = 0; i < 2; i++) {
+		rd_kafka_topic_partition_list_t *l = NULL;
+		if (rd_kafka_assignment(k->client, &l) == RD_KAFKA_RESP_ERR_NO_ERROR)
+			rd_kafka_topic_partition_list_destroy(l);
+	}
+}
+
 void kafka_close(struct kafka *k)
 {
 	if (!k)
 		return;
+	kafka_settle(k);
 	rd_kafka_queue_destroy(k->queue);
 	kafka_close_topics(k);
 	if (!kafka_destroy_in_time(k->client))

@@ -46,8 +46,7 @@ from runs import PRELOAD, ROOT, Overtime, Patience, Server, Slots, end_of, files
 PROGRAM = os.environ.get("SALTMILL", str(ROOT / "build" / "saltmill"))
 TIMEOUT, PATIENCE = 60, 600  # seconds; a run takes some milliseconds
 TRIES = 3  # of a run that was stopped, or too slow
-OF_ONE_PLACE = 3  # calls that are to fail
-ROUNDS = 6  # until each place has had one
+ROUNDS = 6  # for places that were missed
 
 Campaign = collections.namedtuple("Campaign", "calls kind rest unnoticed")
 CAMPAIGNS = [
@@ -380,18 +379,15 @@ def spread(places, sample, seed):
     return [1 + int((i + phase) * step) for i in range(sample)]
 
 
-def of_each_place(places, judged, seed):
-    """Calls of the places of which too few were judged: the first, the last and one between."""
+def of_each_place(places, seed, missed=None):
+    """Calls: of each place the first, the last and one between; of those that were missed, one."""
     rng, at = random.Random(seed), collections.defaultdict(list)
     for n, place in enumerate(places, 1):
         at[place].append(n)
-    picked = []
-    for place, calls in at.items():
-        if judged[place] >= min(OF_ONE_PLACE, len(calls)):
-            continue
-        between = [rng.choice(calls[1:-1])] if len(calls) > 2 else []
-        picked += {calls[0], calls[-1], *between}
-    return sorted(picked)
+    if missed is not None:
+        return sorted(rng.choice(at[place]) for place in missed if place in at)
+    between = [rng.choice(calls[1:-1]) for calls in at.values() if len(calls) > 2]
+    return sorted({*(c[0] for c in at.values()), *(c[-1] for c in at.values()), *between})
 
 
 def campaign_line(scenario, campaign):
@@ -430,15 +426,14 @@ class Run:
         self.runs += len(picked)
 
     def judge_each_place(self, seed):
-        places = self.places
+        self.judge(of_each_place(self.places, seed))
         for again in range(ROUNDS):
-            self.judge(of_each_place(places, self.judged, seed + again))
-            if not self.missed():
-                break
-            places = self.scenario.places(self.campaign)
+            missed = self.missed()
+            if missed:
+                self.judge(of_each_place(self.scenario.places(self.campaign), seed + again, missed))
 
     def missed(self):
-        return [place for place in set(self.places) if not self.judged[place]]
+        return sorted({place for place in self.places if not self.judged[place]})
 
     def line(self):
         missed, slow = len(self.missed()), len(self.scenario.slow)

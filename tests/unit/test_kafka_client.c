@@ -228,11 +228,41 @@ static void test_coordinator_moved(void **state)
 	rd_kafka_mock_cluster_destroy(mock);
 }
 
+/* librdkafka aborted the process when it was closed before it had stopped what it read before. */
+static void test_closed_behind_an_assignment(void **state)
+{
+	enum { ROUNDS = 150, MOST = 2 * PARTITIONS };
+	struct cluster *c = *state;
+	struct offset_range ranges[MOST];
+	struct error err;
+
+	for (int p = 0; p < PARTITIONS; p++)
+		produce(c, p, NULL, "x");
+	produced(c);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct kafka *k = open_client(c);
+		struct kafka_batch b = {0};
+		size_t n = whole(k, ranges);
+		assert_int_equal(kafka_read(k, ranges, n, &err), RC_OK);
+		while (kafka_take(k, &b, &err) == RC_OK && b.count == 0)
+			;
+		kafka_batch_clear(&b);
+		kafka_batch_release(&b);
+		assert_int_equal(kafka_read(k, ranges, n, &err), RC_OK);
+		kafka_close(k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_passing_errors), TEST(test_broker_away), TEST(test_one_broker_refuses),
-		TEST(test_refusals),	   TEST(test_group),	   TEST(test_coordinator_moved),
+		TEST(test_passing_errors),
+		TEST(test_broker_away),
+		TEST(test_one_broker_refuses),
+		TEST(test_refusals),
+		TEST(test_group),
+		TEST(test_coordinator_moved),
+		TEST(test_closed_behind_an_assignment),
 	};
 	return RUN_ON_MOCK(tests);
 }
