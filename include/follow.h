@@ -77,6 +77,8 @@ void follow_look(struct follow *f);
 /* Do as many loads wait as may, or can nobody tell how many?  Any thread; says so when it becomes
  * true and when it ends. */
 bool follow_full(struct follow *f);
+/* How many loads wait, with the one that is on its way.  Any thread. */
+uint64_t follow_waiting(const struct follow *f);
 
 /*
  * Hand over what waits, load after load, in this thread: forever, until RC_STOPPED; a failure is

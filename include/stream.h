@@ -53,14 +53,19 @@ struct stream_options {
 	/* No load may be made now: it stays uncut until this is false.  NULL: never.  Any thread.
 	 */
 	bool (*full)(void *ctx);
+	/* Loads that were made and wait for whom they are for: while there are any the next is cut
+	 * later.  NULL: none.  Any thread. */
+	uint64_t (*behind)(void *ctx);
 	void *ctx;
 };
 
 /*
  * A cut is made of what the topic holds behind the positions, when it reaches roll.rows or
- * roll.bytes, or when its first event has waited for roll.time.  It is written down as the intent
- * before a message of it is read, so that the clock decides nothing twice.  Ends with RC_STOPPED
- * after a signal, nothing half done: the open cut is dropped and its offsets are for the next run.
+ * roll.bytes, or when its first event has waited for roll.time, and as long again for each load
+ * that is behind, for half a minute at most: many small ones would only be later.  It is written
+ * down as the intent before a message of it is read, so that the clock decides nothing twice.  Ends
+ * with RC_STOPPED after a signal, nothing half done: the open cut is dropped and its offsets are
+ * for the next run.
  */
 int stream_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
 	       struct error *err);

@@ -122,6 +122,12 @@ static bool is_full(void *ctx)
 	return a->follow && follow_full(a->follow);
 }
 
+static uint64_t count_behind(void *ctx)
+{
+	const struct stream_arguments *a = ctx;
+	return a->follow ? follow_waiting(a->follow) : 0;
+}
+
 /* --- the stream --- */
 
 static int run_stream(struct stream_arguments *a, const struct job *job,
@@ -141,6 +147,7 @@ static int run_stream(struct stream_arguments *a, const struct job *job,
 				     .published = on_published,
 				     .holds = on_held,
 				     .full = is_full,
+				     .behind = count_behind,
 				     .ctx = a};
 	if (!o->quiet)
 		command_warn_framing("stream", job->tables, job->ntables);

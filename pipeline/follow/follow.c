@@ -114,6 +114,11 @@ static void count(struct follow *f)
 	}
 }
 
+uint64_t follow_waiting(const struct follow *f)
+{
+	return f->opt->gauges->waiting;
+}
+
 bool follow_full(struct follow *f)
 {
 	struct follow_gauges *g = f->opt->gauges;

@@ -12,6 +12,7 @@
 
 #define LOOK_MS		  200
 #define EVENT_BYTES_GUESS 1024 /* until a load was read */
+#define HOLD_S		  30   /* longer than roll.time, while loads are behind */
 
 /* The most offsets of one cut, UINT64_MAX: any. */
 static uint64_t cut_limit(const struct stream *s)
@@ -40,6 +41,15 @@ static void shorten(struct ingest *in, uint64_t limit)
 	}
 }
 
+/* The age at which a cut is due. */
+static double cut_age_s(const struct stream *s)
+{
+	double roll = (double)s->in.job->kafka.roll_s;
+	uint64_t behind = s->opt->behind ? s->opt->behind(s->opt->ctx) : 0;
+	double hold = roll * (double)behind;
+	return roll + (hold < HOLD_S ? hold : HOLD_S);
+}
+
 bool stream_is_due(struct stream *s)
 {
 	const struct kafka_source *k = &s->in.job->kafka;
@@ -51,7 +61,7 @@ bool stream_is_due(struct stream *s)
 	if (s->waiting_since == 0)
 		s->waiting_since = clock_seconds();
 	bool over = s->in.available >= limit;
-	bool due = over || (k->roll_s && clock_seconds() - s->waiting_since >= (double)k->roll_s);
+	bool due = over || (k->roll_s && clock_seconds() - s->waiting_since >= cut_age_s(s));
 	if (!due || (s->opt->full && s->opt->full(s->opt->ctx)))
 		return false;
 	if (over)

@@ -102,7 +102,7 @@ class Campaign:
                 "--apply", self.hbase.master, *upload, *more]
 
     def start(self):
-        self.process = subprocess.Popen(self.command("--keep", str(KEEP)), stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(self.command("--keep", str(KEEP), "--json"), stdout=self.log, stderr=self.log)
 
     def said(self):
         self.log.flush()
@@ -242,11 +242,22 @@ class Campaign:
             found.append(f"{counts}, {self.sent} were sent")
         return found
 
+    def phases(self, until):
+        """What hand-overs up to a moment were spent with, on average, in seconds."""
+        names = {l["load"] for l in self.loads() if l["applied_ms"] <= until}
+        self.log.flush()
+        with open(self.log.name, encoding="utf-8") as log:
+            told = [json.loads(line) for line in log if line.startswith('{"applied"') and line.endswith("}\n")]
+        spent = [t["ms"] for t in told if t["applied"] in names]
+        return ", ".join(f"{name} {sum(ms[name] for ms in spent) / len(spent) / 1000:.2f}" for name in spent[0])
+
     def figures(self, seen, nloads, first, quiet):
         """What there is to say of events in the order of their timestamps; `quiet` of them came without faults."""
         calm = sorted((at - ts) / 1000 for ts, at in seen[first:first + quiet])
         rough = sorted((at - ts) / 1000 for ts, at in seen[first + quiet:])
         again = self.served_again(seen)
+        calm_end = max(at for _, at in seen[first:first + quiet])
+        print(f"a hand-over without faults, s: {self.phases(calm_end)}", flush=True)
         for name, times in again.items():
             print(f"served again behind {name}: " + " ".join(f"{t:.1f}" for t in times), flush=True)
         kinds = ", ".join(f"{len(t)} {name} (served again in {share(t, 50):.1f} s, at most {t[-1]:.1f})"
@@ -258,6 +269,7 @@ class Campaign:
 
     def run(self, events, rate, faults):
         """faults: a list of (name, function); the first half of the events comes without any."""
+        begin = time.monotonic()
         self.start()
         try:
             self.produce(10, 1000)  # HBase takes its time to make the table
@@ -265,6 +277,7 @@ class Campaign:
             first, quiet = self.sent, events // 2
             self.produce(quiet, rate)
             self.settle()
+            print(f"the half without faults is in after {time.monotonic() - begin:.0f} s", flush=True)
             producer = threading.Thread(target=self.produce, args=(events - quiet, rate * ROUGH))
             producer.start()
             self.chance.shuffle(faults)
@@ -277,6 +290,7 @@ class Campaign:
             self.finish()
         finally:
             self.stop()
+        print(f"{self.sent:,} events are in after {time.monotonic() - begin:.0f} s", flush=True)
         records = self.kafka.records(self.table)
         loads = self.check_loads()
         line, slow = self.figures(self.times_seen(loads, records), len(loads), first, quiet)

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "stream.h"
 #include "tests/unit/clock_rig.h"
 #include "tests/unit/follow_rig.h"
 
@@ -121,6 +122,40 @@ static void test_phases(void **state)
 		assert_int_equal(g.ms[p], told_ms[p]);
 	follow_free(f);
 	mem_free(path);
+}
+
+/* While loads wait for HBase the next one is cut later, as rows and bytes allow. */
+static uint64_t behind;
+static uint64_t tell_behind(void *ctx)
+{
+	(void)ctx;
+	return behind;
+}
+
+static void test_cuts_wait(void **state)
+{
+	static const struct {
+		uint64_t behind, rows;
+		int64_t age_ms; /* at which it is due */
+	} cases[] = {{0, 0, 2000},   {1, 0, 4000},	  {3, 0, 8000},
+		     {15, 0, 32000}, {1000000, 0, 32000}, {3, 5, 0}};
+	struct job job = {.kafka = {.roll_s = 2}};
+	const struct stream_options opt = {.behind = tell_behind};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct stream s = {.opt = &opt, .in = {.job = &job, .available = 10}};
+		behind = cases[i].behind;
+		job.kafka.roll_rows = cases[i].rows;
+		bool due = stream_is_due(&s);
+		assert_int_equal(due, cases[i].age_ms == 0);
+		if (due)
+			continue;
+		steady_ahead_ms += cases[i].age_ms - 1000;
+		assert_false(stream_is_due(&s));
+		steady_ahead_ms += 1000;
+		assert_true(stream_is_due(&s));
+	}
+	steady_ahead_ms = 0;
 }
 
 static void *follow_once(void *ctx)
@@ -312,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_two_followers),  cmocka_unit_test(test_away_and_back),
 		cmocka_unit_test(test_slow),	       cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_one_is_refused), cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_cuts_wait),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
