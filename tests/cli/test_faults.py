@@ -133,8 +133,9 @@ def test_time_in_which_nothing_ran_is_not_held_against_a_run(monkeypatch):
 
 def test_three_of_each_place():
     places = ["a", "b", "a", "a", "b", "a", "c"]
-    assert faults.of_each_place(places, 1) in ([1, 2, 3, 5, 6, 7], [1, 2, 4, 5, 6, 7])
-    assert faults.of_each_place(places, 1, ["c", "d"]) == [7]
+    assert faults.of_each_place(places, 1, False) in ([1, 2, 3, 5, 6, 7], [1, 2, 4, 5, 6, 7])
+    assert faults.of_each_place(places, 1, True) == [1, 2, 5, 6, 7]
+    assert faults.of_each_place(places, 1, False, ["c", "d"]) == [7]
 
 
 def test_the_places_that_failed_are_those_that_were_meant(inputs, tmp_path):

@@ -9,10 +9,11 @@ after call fails (preload.c), once or from there on, and the run must either
 
 A call that is interrupted (EINTR) or moves fewer bytes than asked for (short) must not even be noticed.
 
-Which calls: of those that come from one place three, the first, the last and one between; a place is a stack of
-callers, of up to 32 frames through program and libraries.  A loop over rows is one place, a function that three
-others call is three.  Which place failed is told by the run itself: one that was missed, as threads come in
-another order, is tried again, and what is missed in all rounds is said.  --all takes literally each call.
+Which calls: of those that come from one place three, the first, the last and one between (not that one where all
+fail from there on); a place is a stack of callers, of up to 32 frames through program and libraries.  A loop over
+rows is one place, a function that three others call is three.  Which place failed is told by the run itself: one
+that was missed, as threads come in another order, is tried again, and what is missed in all rounds is said.  --all
+takes literally each call.
 
 Where a run has left what one before it left, to the byte, the next run is not done once more.
 
@@ -178,7 +179,8 @@ Outcome = collections.namedtuple("Outcome", "status stdout stderr tree")
 
 class Scenario:
     lines = SCENARIOS
-    apart = ""  # a library whose own calls do not fail
+    apart = ""  # libraries whose own calls do not fail
+    loaded = ""  # libraries that are opened before
     jobs = os.cpu_count()  # runs at a time
 
     def __init__(self, name, inputs, scratch):
@@ -227,7 +229,7 @@ class Scenario:
 
     def run_served(self, slot, fault, meanwhile=None):
         if not slot.server:
-            env = self.environment(slot) | {"FAULT_APART": self.apart}
+            env = self.environment(slot) | {"FAULT_APART": self.apart, "FAULT_LOADED": self.loaded}
             slot.server = Server(self.command(slot.out), self.inputs, env, str(slot.out))
         status = slot.server.run(fault, slot.patience or PATIENCE, meanwhile)
         slot.stopped = slot.stopped or slot.server.stopped
@@ -379,14 +381,14 @@ def spread(places, sample, seed):
     return [1 + int((i + phase) * step) for i in range(sample)]
 
 
-def of_each_place(places, seed, missed=None):
+def of_each_place(places, seed, rest, missed=None):
     """Calls: of each place the first, the last and one between; of those that were missed, one."""
     rng, at = random.Random(seed), collections.defaultdict(list)
     for n, place in enumerate(places, 1):
         at[place].append(n)
     if missed is not None:
         return sorted(rng.choice(at[place]) for place in missed if place in at)
-    between = [rng.choice(calls[1:-1]) for calls in at.values() if len(calls) > 2]
+    between = [rng.choice(calls[1:-1]) for calls in at.values() if len(calls) > 2 and not rest]
     return sorted({*(c[0] for c in at.values()), *(c[-1] for c in at.values()), *between})
 
 
@@ -426,11 +428,12 @@ class Run:
         self.runs += len(picked)
 
     def judge_each_place(self, seed):
-        self.judge(of_each_place(self.places, seed))
+        rest = self.campaign.rest
+        self.judge(of_each_place(self.places, seed, rest))
         for again in range(ROUNDS):
             missed = self.missed()
             if missed:
-                self.judge(of_each_place(self.scenario.places(self.campaign), seed + again, missed))
+                self.judge(of_each_place(self.scenario.places(self.campaign), seed + again, rest, missed))
 
     def missed(self):
         return sorted({place for place in self.places if not self.judged[place]})

@@ -16,6 +16,9 @@
  * with its wait status, an int32 each.  Standard output and error of the run and its log are
  * PREFIX.stdout, .stderr and .log.  Nothing is counted before main, so a run is as any other.
  *
+ *   FAULT_LOADED=FILE,...  libraries that the program will open, opened before: what they do when
+ *                          they begin is not counted either
+ *
  * A stack is told by a number that is the same in all processes of one program.
  *
  * CLASS is alloc (heap), io (system calls of the program, a thread's start too), transfer (those of
@@ -347,6 +350,24 @@ static void arm(const char *setting)
 	atomic_store(&armed, true);
 }
 
+/* POSIX lets what dlsym gives be a function; ISO C does not know of it. */
+#define NEXT(name)                                                                                 \
+	(__extension__({                                                                           \
+		static atomic_uintptr_t known;                                                     \
+		uintptr_t lies = atomic_load_explicit(&known, memory_order_relaxed);               \
+		if (!lies)                                                                         \
+			atomic_store(&known, lies = (uintptr_t)next(#name));                       \
+		(__typeof__(&name))lies;                                                           \
+	}))
+
+static void *next(const char *name)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+	if (!f)
+		abort();
+	return f;
+}
+
 /* --- the server --- */
 
 static void redirect(const char *prefix, const char *ending, int to)
@@ -391,6 +412,17 @@ static void tell(int fd, int32_t n)
 		_exit(0);
 }
 
+static void open_before(const char *libraries)
+{
+	for (size_t n; *libraries; libraries += n + (libraries[n] == ',')) {
+		char file[64];
+		n = strcspn(libraries, ",");
+		snprintf(file, sizeof file, "%.*s", (int)n, libraries);
+		NEXT(dlopen)(file, RTLD_NOW);
+	}
+	dl_iterate_phdr(look_for_apart, NULL);
+}
+
 /* Returns in each run; the server itself ends when nobody asks any more. */
 static void serve(int fd, const char *prefix)
 {
@@ -425,6 +457,8 @@ static int counted_main(int argc, char **argv, char **env)
 	dl_iterate_phdr(find_program, NULL);
 	backtrace(callers, 2); /* the first one loads a library */
 	if (server && files) {
+		const char *libraries = getenv("FAULT_LOADED");
+		open_before(libraries ? libraries : "");
 		serve(atoi(server), files);
 	} else if (setting) {
 		if (log)
@@ -432,24 +466,6 @@ static int counted_main(int argc, char **argv, char **env)
 		arm(setting);
 	}
 	return program_main(argc, argv, env);
-}
-
-/* POSIX lets what dlsym gives be a function; ISO C does not know of it. */
-#define NEXT(name)                                                                                 \
-	(__extension__({                                                                           \
-		static atomic_uintptr_t known;                                                     \
-		uintptr_t lies = atomic_load_explicit(&known, memory_order_relaxed);               \
-		if (!lies)                                                                         \
-			atomic_store(&known, lies = (uintptr_t)next(#name));                       \
-		(__typeof__(&name))lies;                                                           \
-	}))
-
-static void *next(const char *name)
-{
-	void *f = dlsym(RTLD_NEXT, name);
-	if (!f)
-		abort();
-	return f;
 }
 
 int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),

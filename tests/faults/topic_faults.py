@@ -111,6 +111,7 @@ def run_stream(line, out, limit, **where):
 class TopicScenario(faults.Scenario):
     lines = SCENARIOS
     apart = "librdkafka"
+    loaded = "librdkafka.so.1"
     jobs = 5 * os.cpu_count()  # brokers take their time
 
     def __init__(self, name, inputs, scratch):
