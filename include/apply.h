@@ -38,7 +38,8 @@ struct apply_options {
 	bool create, alter, check, dry_run;
 	void (*say)(void *ctx, const char *sentence); /* how it goes on; NULL: not told */
 	void *say_ctx;
-	struct apply_kept *kept; /* NULL: nothing was before this run, and nothing is left */
+	struct apply_kept *kept;   /* NULL: nothing was before this run, and nothing is left */
+	struct progress *progress; /* NULL: nobody looks */
 };
 
 /* The cells of the load's files beside those of the live table. */

@@ -12,6 +12,7 @@
 #include "hfile.h"
 #include "job.h"
 #include "row.h"
+#include "run.h"
 #include "sorter.h"
 #include "storage.h"
 
@@ -28,10 +29,11 @@ struct cut_table {
 	struct helpers *helpers; /* helps to write files; NULL: nobody */
 	struct syncer *syncer;	 /* syncs finished files; NULL: at once */
 	const char *temp_dir;
-	uint64_t gather_bytes;	  /* a row is gathered in memory up to this; 0: 8 MiB */
-	size_t file_buffer_bytes; /* of each open file; 0: 256 KiB */
-	bool temporary;		  /* files to be looked at and removed: not synced */
-	struct budget *quota;	  /* what temporary files may hold; NULL: no limit */
+	uint64_t gather_bytes;	   /* a row is gathered in memory up to this; 0: 8 MiB */
+	size_t file_buffer_bytes;  /* of each open file; 0: 256 KiB */
+	bool temporary;		   /* files to be looked at and removed: not synced */
+	struct budget *quota;	   /* what temporary files may hold; NULL: no limit */
+	struct progress *progress; /* records that were taken are done; NULL: nobody looks */
 };
 
 /* What cutting a region of values that are not large may take, read buffers left out. */

@@ -12,6 +12,7 @@
 
 #include "cell.h"
 #include "error.h"
+#include "run.h"
 #include "table.h"
 
 /* Where the bytes of an HFile come from. */
@@ -25,6 +26,11 @@ struct hfile_source {
 };
 /* A regular file. */
 int hfile_file_source(struct hfile_source *out, const char *path, struct error *err);
+/*
+ * What is read of it counts as done in p (run.h), each byte once, and by close all of it.
+ * RC_MEMORY: it is closed.
+ */
+int hfile_source_watch(struct hfile_source *s, struct progress *p, struct error *err);
 
 /* Where they go.  Exactly one of finish and abort is called, last, and releases self. */
 struct hfile_sink {

@@ -14,11 +14,13 @@
 
 #include "bytes.h"
 #include "error.h"
+#include "run.h"
 
 /* What is shown besides: paths of JSON that commands printed; NULL: nothing of it. */
 struct page_files {
-	const char *timings; /* `load --json` of the load */
-	const char *lint;    /* `lint --json`, or `plan --json` */
+	const char *timings;	   /* `load --json` of the load */
+	const char *lint;	   /* `lint --json`, or `plan --json` */
+	struct progress *progress; /* NULL: nobody looks */
 };
 
 /*

@@ -50,6 +50,13 @@ struct plan_region {
 	uint64_t disk_bytes; /* bytes * disk_per_byte + disk_per_region; 0 without rows */
 };
 
+/* Where the bytes lie: those from this key on, up to the next place's. */
+struct plan_place {
+	struct bytes key;
+	uint64_t bytes;
+};
+#define PLAN_PLACES 512 /* at most */
+
 /* The same rows under one of HBase's own algorithms and its default rows. */
 struct plan_rival {
 	enum split_algorithm algorithm;
@@ -83,6 +90,8 @@ struct plan {
 	size_t nrivals;
 	struct plan_heavy *heavy;
 	size_t nheavy;
+	struct plan_place *places; /* in the order of their keys, of about the same bytes */
+	size_t nplaces;
 	const char **warnings; /* sentences */
 	size_t nwarnings;
 	struct arena arena;

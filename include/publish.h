@@ -129,12 +129,21 @@ struct manifest_tuning {
 struct manifest_family {
 	const char *name;
 };
+/* Of a row key, as struct key_shape has it. */
+struct manifest_part {
+	const char *name; /* a field's, or salt, hash, constant */
+	size_t bytes;	  /* its terminator included; 0: they vary */
+	struct bytes terminator;
+	size_t buckets; /* of a salt; else 0 */
+};
 struct manifest_table {
 	const char *name;
 	const char *dir; /* its folder, relative to DIR; NULL: name, with '/' for ':' */
 	struct manifest_family
 		*families; /* each has a folder; none: written before they were told */
 	size_t nfamilies;
+	struct manifest_part *parts; /* of its row keys; none: written before they were told */
+	size_t nparts;
 	/* The table whose row keys its cells are, which decides and is published before it; NULL:
 	 * of none. */
 	const char *index_of;

@@ -33,8 +33,9 @@ struct query_file {
 	size_t family;	  /* in the query's families */
 	uint64_t age_rank;
 	struct bytes first_row, last_row; /* first empty: not known */
+	struct progress *progress;	  /* NULL: nobody looks */
 };
-/* query_file.open of a path. */
+/* query_file.open of a path; what is read of it is done in its progress. */
 int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err);
 
 /* A column that is asked for; all: the whole family. */

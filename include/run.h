@@ -34,11 +34,45 @@ static inline uint64_t event_limit_of(const struct event_limit *l, uint64_t of)
 	return l->is_share ? (uint64_t)(l->share * (double)of * (1 + 1e-13)) : l->count;
 }
 
-/* What is going on, for the progress line; written by the stages, read by any thread. */
+/* What is told of a phase besides how much of it is done. */
+enum progress_told {
+	PROGRESS_SECONDS, /* nothing is counted */
+	PROGRESS_INPUT,	  /* events, and done of total bytes */
+	PROGRESS_REGIONS, /* regions of regions_total, and cells */
+	PROGRESS_FILES,	  /* done of total files */
+	PROGRESS_BYTES,	  /* done of total bytes */
+	PROGRESS_ROWS	  /* events: rows of an answer */
+};
+
+/*
+ * What is going on, for the progress line; written by the stages, read by any thread.  A phase
+ * goes from done 0 to total, in whatever it counts; total 0: nobody knows.
+ */
 struct progress {
-	_Atomic int phase;				/* of the command */
-	_Atomic uint64_t events, bytes, bytes_total;	/* input; bytes_total 0: unknown */
+	_Atomic(const char *) phase; /* its name, which lives on; NULL: none has begun */
+	_Atomic int told;	     /* enum progress_told */
+	_Atomic uint64_t done, total;
+	_Atomic uint64_t events, bytes;			/* input, of all phases */
 	_Atomic uint64_t cells, regions, regions_total; /* output */
 };
+
+/* A phase begins.  p NULL: nobody looks, here and below. */
+static inline void progress_begin(struct progress *p, const char *phase, enum progress_told told,
+				  uint64_t total)
+{
+	if (!p)
+		return;
+	p->told = PROGRESS_SECONDS; /* so that no count is told of the other phase */
+	p->done = 0;
+	p->total = total;
+	p->phase = phase;
+	p->told = (int)told;
+}
+
+static inline void progress_add(struct progress *p, uint64_t done)
+{
+	if (p && done)
+		atomic_fetch_add_explicit(&p->done, done, memory_order_relaxed);
+}
 
 #endif

@@ -17,6 +17,7 @@
 #include "event.h"
 #include "job.h"
 #include "offsets.h"
+#include "run.h"
 
 struct source;
 struct source_worker;
@@ -219,9 +220,11 @@ int source_take_parts(struct source *s, const struct source_part *parts, size_t 
 		      struct error *err);
 /*
  * A file's digest, and those of parts of it, whose first and end are given, rising and apart; size
- * is found.  feed: its bytes come by standard input; NULL: it is at path.
+ * is found.  feed: its bytes come by standard input; NULL: it is at path.  progress NULL: nobody
+ * looks.
  */
-int source_digest_file(struct source_digest *d, const struct source_feed *feed, struct error *err);
+int source_digest_file(struct source_digest *d, const struct source_feed *feed,
+		       struct progress *progress, struct error *err);
 /* Kafka: the ranges, with their events counted once RC_END was seen.  Otherwise none. */
 const struct offset_range *source_ranges(struct source *s, size_t *n);
 /*

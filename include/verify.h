@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "publish.h"
+#include "run.h"
 
 struct finding {
 	bool problem;
@@ -37,16 +38,18 @@ struct verify_result {
 
 /*
  * Check the load in dir.  What is wrong with it becomes a finding, not an error; the error is
- * RC_STOPPED.  Release *out whatever the result.
+ * RC_STOPPED.  Release *out whatever the result.  progress NULL: nobody looks.
  */
-int verify_load(struct verify_result *out, const char *dir, unsigned threads, struct error *err);
+int verify_load(struct verify_result *out, const char *dir, unsigned threads,
+		struct progress *progress, struct error *err);
 /* The same of one HFile, by itself (hfile_verify): one finding. */
-int verify_hfile(struct verify_result *out, const char *path, struct error *err);
+int verify_hfile(struct verify_result *out, const char *path, struct progress *progress,
+		 struct error *err);
 void verify_release(struct verify_result *r);
 
 /* verify_files.c: each HFile against its entry and its region's bounds, on several threads. */
 int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
-		 struct error *err);
+		 struct progress *progress, struct error *err);
 /* verify_folder.c: DIR holds the files and folders of the manifest and nothing else. */
 void verify_folder(struct findings *out, const char *dir, const struct manifest *m);
 

@@ -202,6 +202,25 @@ static void find_heavy(struct plan *p, const struct sketch_view *v, const struct
 	}
 }
 
+static struct bytes keep(struct arena *a, struct bytes key)
+{
+	return bytes_of(arena_strndup(a, (const char *)key.ptr, key.len), key.len);
+}
+
+static void find_places(struct plan *p, const struct sketch_view *v)
+{
+	uint64_t seen = 0, step = v->bytes / PLAN_PLACES + 1;
+	p->places = arena_alloc(&p->arena, PLAN_PLACES * sizeof(*p->places));
+	for (size_t i = 0; i < v->count; i++) {
+		const struct sketch_point *point = &v->points[i];
+		if (p->nplaces * step <= seen && p->nplaces < PLAN_PLACES)
+			p->places[p->nplaces++] =
+				(struct plan_place){keep(&p->arena, point->key), 0};
+		p->places[p->nplaces - 1].bytes += point->bytes;
+		seen += point->bytes;
+	}
+}
+
 /* How a message calls a key: by its fields if the caller can, and by its bytes. */
 static void name_key(struct buf *out, struct bytes key, size_t part, const struct plan_options *o)
 {
@@ -334,6 +353,8 @@ static void scale_up(struct plan *p, const struct sketch *s, const struct plan_o
 		r->disk_bytes = (uint64_t)((double)r->bytes * disk_per_byte(o)) +
 				(any ? o->disk_per_region : 0);
 	}
+	for (size_t i = 0; i < p->nplaces; i++)
+		p->places[i].bytes = (uint64_t)((double)p->places[i].bytes * scale + 0.5);
 	for (size_t i = 0; i < p->nheavy; i++) {
 		struct plan_heavy *h = &p->heavy[i];
 		double of_key = error + Z_99 * sqrt(2 * (1 - 1 / scale) / fmax(h->rows, 1));
@@ -374,6 +395,7 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 		evaluate(p->regions, &v, s->sketch, &p->splits, o);
 		find_extremes(p);
 		compare_rivals(p, &v, s->sketch, o);
+		find_places(p, &v);
 		find_heavy(p, &v, s, o->risk > 0 ? o->risk : DEFAULT_RISK);
 		scale_up(p, s->sketch, o);
 		warn_heavy(p, s, o);

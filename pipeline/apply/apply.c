@@ -351,6 +351,7 @@ static int apply_table(struct applied *t, struct error *err)
 	applying_begin(a, APPLY_UPLOAD);
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = world_open(t, err);
+	progress_begin(a->opt->progress, "uploading", PROGRESS_FILES, t->hand.nfiles);
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = handover_run(&t->hand, err);
 	if (rc)

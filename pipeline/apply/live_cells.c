@@ -147,12 +147,14 @@ static int prove_file(void *ctx, unsigned worker, size_t index, struct error *er
 	p->changed += w.sum.changed;
 	p->expired += w.sum.expired;
 	p->others += w.sum.others;
+	progress_add(p->table->run->opt->progress, 1);
 	return RC_OK;
 }
 
 int table_prove(struct applied *t, struct error *err)
 {
 	struct proving p = {.table = t};
+	progress_begin(t->run->opt->progress, "checking", PROGRESS_FILES, t->manifest->nfiles);
 	/* the load's own files, also those that were cut again */
 	int rc = pool_run(t->hand.threads, t->manifest->nfiles, prove_file, &p, err);
 

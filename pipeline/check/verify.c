@@ -285,14 +285,14 @@ static void check_link(struct findings *out, const char *dir, const struct manif
 }
 
 static int verify_parts(struct verify_result *out, const char *dir, const struct manifest *m,
-			unsigned threads, struct error *err)
+			unsigned threads, struct progress *progress, struct error *err)
 {
 	say_digests(&out->findings, m);
 	check_law(&out->findings, m);
 	check_link(&out->findings, dir, m);
 	for (size_t i = 0; i < m->ntables; i++)
 		check_scripts(&out->findings, dir, &m->tables[i]);
-	int rc = verify_files(&out->findings, dir, m, threads, err);
+	int rc = verify_files(&out->findings, dir, m, threads, progress, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -306,7 +306,8 @@ static int verify_parts(struct verify_result *out, const char *dir, const struct
 	return RC_OK;
 }
 
-int verify_load(struct verify_result *out, const char *dir, unsigned threads, struct error *err)
+int verify_load(struct verify_result *out, const char *dir, unsigned threads,
+		struct progress *progress, struct error *err)
 {
 	*out = (struct verify_result){0};
 	struct arena a = {0};
@@ -320,7 +321,7 @@ int verify_load(struct verify_result *out, const char *dir, unsigned threads, st
 	if (manifest_read(&m, path, &a, &bad))
 		findings_add(&out->findings, true, "manifest.json", "%s", bad.msg);
 	else
-		rc = verify_parts(out, root, &m, threads, err);
+		rc = verify_parts(out, root, &m, threads, progress, err);
 	mem_free(path);
 	arena_release(&a);
 	return rc;

@@ -27,6 +27,7 @@ struct file_check {
 
 struct files_check {
 	const char *dir;
+	struct progress *progress;
 	struct file_check *file;
 	size_t count;
 };
@@ -185,12 +186,35 @@ static const char *without_path(const struct error *bad, const char *full)
 	return strncmp(bad->msg, full, n) ? bad->msg : bad->msg + n + strspn(bad->msg + n, ": ");
 }
 
-int verify_hfile(struct verify_result *out, const char *path, struct error *err)
+/* hfile_verify, but for the digest. */
+static int verify_one(const char *path, struct hfile_summary *sum, struct progress *progress,
+		      struct error *err)
 {
+	struct hfile_source source;
+	struct hfile *f;
+	*sum = (struct hfile_summary){0};
+	int rc = hfile_file_source(&source, path, err);
+	if (rc == RC_OK)
+		rc = hfile_source_watch(&source, progress, err);
+	if (rc == RC_OK)
+		rc = hfile_open_source(&f, &source, err);
+	if (rc)
+		return rc;
+	rc = hfile_verify_open(f, sum, err);
+	hfile_close(f);
+	return rc;
+}
+
+int verify_hfile(struct verify_result *out, const char *path, struct progress *progress,
+		 struct error *err)
+{
+	struct stat st;
 	struct hfile_summary sum = {0};
 	struct error bad = {0};
 	*out = (struct verify_result){.files = 1};
-	int rc = hfile_verify(path, &sum, &bad);
+	if (stat(path, &st) == 0)
+		progress_begin(progress, "verifying", PROGRESS_BYTES, (uint64_t)st.st_size);
+	int rc = verify_one(path, &sum, progress, &bad);
 	if (rc == RC_MEMORY) {
 		*err = bad;
 		return rc;
@@ -219,7 +243,7 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 	char *full = mem_format("%s/%s", all->dir, c->file->path);
 	check_path(c);
 	if (check_content(all, c, full)) {
-		if (hfile_verify(full, &sum, &bad) == RC_OK) {
+		if (verify_one(full, &sum, all->progress, &bad) == RC_OK) {
 			check_summary(c, &sum);
 			check_family(c, full);
 		} else {
@@ -236,17 +260,21 @@ static int check_file(void *ctx, unsigned worker, size_t index, struct error *er
 }
 
 int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
-		 struct error *err)
+		 struct progress *progress, struct error *err)
 {
-	struct files_check all = {.dir = dir};
+	struct files_check all = {.dir = dir, .progress = progress};
+	uint64_t bytes = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < m->ntables; i++)
 		n += m->tables[i].nfiles;
 	all.file = mem_calloc(n, sizeof *all.file);
 	for (size_t i = 0; i < m->ntables; i++)
-		for (size_t k = 0; k < m->tables[i].nfiles; k++)
+		for (size_t k = 0; k < m->tables[i].nfiles; k++) {
+			bytes += m->tables[i].files[k].bytes;
 			all.file[all.count++] = (struct file_check){.table = &m->tables[i],
 								    .file = &m->tables[i].files[k]};
+		}
+	progress_begin(progress, "verifying", PROGRESS_BYTES, bytes);
 	int rc = pool_run(threads, n, check_file, &all, err);
 	for (size_t i = 0; i < n; i++) {
 		findings_append(out, &all.file[i].findings);

@@ -6,6 +6,7 @@
 #include "apply_options.h"
 #include "apply_report.h"
 #include "cmd.h"
+#include "reporter.h"
 
 enum { OPT_HBASE = 500, OPT_JOURNAL, OPT_DRY_RUN, OPT_STATE, OPT_FOLLOW, OPT_METRICS };
 
@@ -36,14 +37,19 @@ static void print_line(void *ctx, const char *sentence)
 	command_say("apply", "%s", sentence);
 }
 
-static int run(const struct apply_options *a)
+static int run(struct apply_options *a)
 {
+	struct progress progress = {0};
 	struct apply_result r;
 	struct buf text = {0};
 	struct error err;
 	int status = EXIT_DONE;
 
-	if (apply_run(&r, a, &err))
+	a->progress = &progress;
+	struct reporter *reporter = a->common->quiet ? NULL : reporter_start_on_terminal(&progress);
+	int rc = apply_run(&r, a, &err);
+	reporter_stop(reporter);
+	if (rc)
 		status = command_fail("apply", &err);
 	else if (a->common->json)
 		apply_report_json(&text, &r);

@@ -7,6 +7,7 @@
 #include "folders.h"
 #include "half_reports.h"
 #include "input_options.h"
+#include "reporter.h"
 
 enum { OPT_MAPS = 500, OPT_INPUT };
 
@@ -58,7 +59,9 @@ static int find_parts(const struct digest_arguments *a, struct source_digest *d,
 	return RC_OK;
 }
 
-static int digest(struct digest_arguments *a, const char *path, struct error *err)
+/* *status: RC_OK, but it could not be printed, which was said. */
+static int digest(struct digest_arguments *a, const char *path, bool quiet, int *status,
+		  struct error *err)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
@@ -74,13 +77,16 @@ static int digest(struct digest_arguments *a, const char *path, struct error *er
 			       "--name and --bytes are of standard input, expected `-`");
 	if (rc == RC_OK)
 		rc = find_parts(a, &d, &arena, err);
+	struct progress progress = {0};
+	struct reporter *reporter = quiet ? NULL : reporter_start_on_terminal(&progress);
 	if (rc == RC_OK)
-		rc = source_digest_file(&d, feed, err);
+		rc = source_digest_file(&d, feed, &progress, err);
+	reporter_stop(reporter);
 	d.path = feed ? feed->name : path;
 	if (rc == RC_OK)
 		input_digest_format(&d, &text);
-	if (rc == RC_OK && command_print("digest", &text) != EXIT_DONE)
-		rc = error_set(err, RC_IO, "standard output could not be written");
+	if (rc == RC_OK)
+		*status = command_print("digest", &text);
 	buf_release(&text);
 	arena_release(&arena);
 	return rc;
@@ -103,8 +109,8 @@ int cmd_digest(int argc, char **argv)
 		status = command_misused("digest", "expected one input; usage: saltmill digest "
 						   "FILE|- [--name PATH --bytes N] [--maps DIR]");
 	} else if (rc == RC_OK) {
-		rc = digest(&a, argv[first], &err);
-		status = rc ? command_fail("digest", &err) : EXIT_DONE;
+		rc = digest(&a, argv[first], o.quiet, &status, &err);
+		status = rc ? command_fail("digest", &err) : status;
 	}
 	folders_release(&a.maps);
 	return status;

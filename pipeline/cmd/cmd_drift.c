@@ -56,7 +56,7 @@ static int run(const struct run_options *o, struct drift_arguments *a, const cha
 {
 	struct job job;
 	struct drift d = {0};
-	struct progress progress = {.phase = PHASE_READ};
+	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
 	struct ingest topic = {0};
 	const struct kafka_log log = {print_line, NULL};
 	int rc = job_load(&job, job_path, err);

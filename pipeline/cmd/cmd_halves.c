@@ -112,7 +112,6 @@ static int open_half(struct half_run *h, const char *job, struct error *err)
 	int rc = job_load(&h->job, job, err);
 	if (rc == RC_OK)
 		rc = kept_plan_read(&h->plan, h->a.plan_dir, &h->job, err);
-	h->progress.phase = PHASE_READ;
 	return rc;
 }
 
@@ -133,7 +132,9 @@ static int map(struct half_run *h, char **files, size_t nfiles, struct error *er
 				      .number = (uint32_t)h->a.number,
 				      .pack = h->a.pack,
 				      .output_dir = h->a.output_dir};
+	struct reporter *reporter = h->o.quiet ? NULL : reporter_start_on_terminal(&h->progress);
 	rc = map_run(&h->job, &o, &h->progress, &report, &h->arena, err);
+	reporter_stop(reporter);
 	if (rc == RC_OK && !h->o.quiet)
 		command_say(h->name, "%s: %llu events of bytes %llu to %llu, %llu of them rejected",
 			    report.path, (unsigned long long)report.read,
@@ -177,8 +178,10 @@ static int reduce(struct half_run *h, const struct folders *maps, struct error *
 		rc = find_table(h, &o.table, err);
 	else if (!o.parts)
 		o.part = o.parts = 1;
+	struct reporter *reporter = h->o.quiet ? NULL : reporter_start_on_terminal(&h->progress);
 	if (rc == RC_OK)
 		rc = reduce_run(&h->job, &o, &h->progress, &report, &h->arena, err);
+	reporter_stop(reporter);
 	return rc;
 }
 
@@ -246,7 +249,7 @@ int cmd_reduce(int argc, char **argv)
 }
 
 int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, size_t nfiles,
-	       bool json, struct error *err)
+	       bool json, int *status, struct error *err)
 {
 	struct maps maps;
 	struct buf text = {0};
@@ -269,8 +272,8 @@ int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, s
 		       "%lld\n",
 		maps.n, (unsigned long long)read, (unsigned long long)rejected,
 		(long long)created_ms);
-	if (rc == RC_OK && command_print("unite", &text) != EXIT_DONE)
-		rc = error_set(err, RC_IO, "standard output could not be written");
+	if (rc == RC_OK)
+		*status = command_print("unite", &text);
 	buf_release(&text);
 	maps_release(&maps);
 	return rc;

@@ -11,9 +11,9 @@
 int halves_fail(const char *name, const struct error *err);
 /*
  * Before anything is reduced: do the maps have all of the input, and which time shall the files
- * tell?  Printed when they have.
+ * tell?  Printed when they have; *status then says how that went.
  */
 int maps_judge(const struct kept_plan *plan, const struct load_halves *halves, size_t nfiles,
-	       bool json, struct error *err);
+	       bool json, int *status, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ static bool has_events(const struct job *job, size_t nfiles)
 static int judge(struct lint *l, const struct job *job, const struct run_options *o, char **files,
 		 size_t nfiles, bool *bad, struct error *err)
 {
-	struct progress progress = {.phase = 1};
+	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
 	uint64_t events, rejected;
 	char *dir;
 	if (!has_events(job, nfiles)) {

@@ -267,7 +267,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	struct progress progress = {0};
 	const char *name = a->unites ? "unite" : "load";
 	bool judges = a->unites && a->reduces.n == 0 && a->loads.n == 0; /* the maps alone */
-	int rc = judges ? RC_OK : check_output(a->output_dir, &err);
+	int status = EXIT_DONE, rc = judges ? RC_OK : check_output(a->output_dir, &err);
 	if (rc)
 		return command_fail(name, &err);
 	rc = job_load(&job, job_path, &err);
@@ -283,7 +283,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	if (rc == RC_OK)
 		rc = read_inputs(a, nfiles, &err);
 	if (judges && rc == RC_OK) {
-		rc = maps_judge(&a->plan, &a->halves, a->known.ninputs, o->json, &err);
+		rc = maps_judge(&a->plan, &a->halves, a->known.ninputs, o->json, &status, &err);
 	} else if (rc == RC_OK) {
 		struct load_options opt = {.common = o,
 					   .files = (const char *const *)files,
@@ -310,9 +310,10 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 				: load(&job, &opt, a->state_dir, &progress, &result, &err);
 		reporter_stop(reporter);
 	}
-	int status = rc	      ? (a->unites ? halves_fail : command_fail)(name, &err)
-		     : judges ? EXIT_DONE
-			      : print_result(o, a, &job, &result);
+	if (rc)
+		status = (a->unites ? halves_fail : command_fail)(name, &err);
+	else if (!judges)
+		status = print_result(o, a, &job, &result);
 	load_result_release(&result);
 	kept_plan_release(&a->plan);
 	arena_release(&a->arena);

@@ -119,7 +119,7 @@ static int read_events(struct plan_run *r, char **files, size_t nfiles, const st
 				     .limit = {.share = 1, .is_share = true},
 				     .lint = &r->lint,
 				     .now_ms = clock_wall_ms()};
-	struct progress progress = {.phase = PHASE_READ};
+	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
 	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
 	int rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
 	reporter_stop(reporter);

@@ -6,6 +6,7 @@
 #include "io.h"
 #include "mem.h"
 #include "page.h"
+#include "reporter.h"
 
 enum { OPT_TIMINGS = 500, OPT_LINT };
 
@@ -41,7 +42,12 @@ static int report(const struct run_options *o, const struct report_arguments *a,
 	const char *kind;
 	int status = EXIT_DONE;
 	bool prints = strcmp(a->output, "-") == 0;
-	int rc = page_make(&page, path, &a->files, &kind, &err);
+	struct progress progress = {0};
+	struct page_files files = a->files;
+	files.progress = &progress;
+	struct reporter *reporter = o->quiet ? NULL : reporter_start_on_terminal(&progress);
+	int rc = page_make(&page, path, &files, &kind, &err);
+	reporter_stop(reporter);
 	if (rc == RC_OK && prints)
 		status = command_print("report", &page);
 	else if (rc == RC_OK)

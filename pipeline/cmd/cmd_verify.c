@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "cmd.h"
+#include "reporter.h"
 #include "verify.h"
 #include "verify_report.h"
 
@@ -26,8 +27,11 @@ int cmd_verify(int argc, char **argv)
 			"found %d operands, expected one: the folder of a load, or an HFile",
 			argc - first);
 	struct verify_result r;
-	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &err)
-				  : verify_load(&r, argv[first], o.threads, &err);
+	struct progress progress = {0};
+	struct reporter *reporter = o.quiet ? NULL : reporter_start_on_terminal(&progress);
+	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &progress, &err)
+				  : verify_load(&r, argv[first], o.threads, &progress, &err);
+	reporter_stop(reporter);
 	int status = r.findings.problems ? EXIT_FAILED : EXIT_DONE;
 	struct buf text = {0};
 	if (rc)

@@ -134,7 +134,7 @@ const struct command commands[] = {
 	 "  --maps DIR              a map's folder, or a folder of such; those of other inputs are "
 	 "left out\n"
 	 "  --input N               the file's number among all inputs of the load, from 0\n",
-	 cmd_digest, 0},
+	 cmd_digest, USES_QUIET},
 	{"stream", "JOB --state DIR [options]",
 	 "Kafka without end: one published load after the other",
 	 "  --state DIR             which offsets are loaded; one process at a time, several where "

@@ -1,6 +1,7 @@
 #include "reporter.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "clock.h"
 #include "mem.h"
@@ -15,7 +16,7 @@ struct reporter {
 	struct ticker *ticker;
 	bool terminal;
 	double start, phase_start; /* clock_seconds */
-	int shown_phase;
+	const char *shown;	   /* phase; NULL: none */
 };
 
 static double elapsed(const struct reporter *r)
@@ -27,10 +28,11 @@ static void show_progress(void *ctx)
 {
 	struct reporter *r = ctx;
 	struct buf line = {0};
-	int phase = r->progress->phase;
-	if (!r->terminal && phase == r->shown_phase)
+	const char *phase = r->progress->phase;
+	bool same = r->shown && phase && strcmp(phase, r->shown) == 0;
+	if (!phase || (!r->terminal && same))
 		return;
-	if (phase != r->shown_phase && r->shown_phase >= 0)
+	if (!same && r->shown)
 		r->phase_start = clock_seconds();
 	progress_text(&line, r->progress, clock_seconds() - r->phase_start, r->terminal);
 	if (r->terminal)
@@ -40,7 +42,7 @@ static void show_progress(void *ctx)
 			(const char *)line.ptr);
 	fflush(stderr);
 	buf_release(&line);
-	r->shown_phase = phase;
+	r->shown = phase;
 }
 
 struct reporter *reporter_start(struct progress *progress)
@@ -48,10 +50,14 @@ struct reporter *reporter_start(struct progress *progress)
 	struct reporter *r = mem_calloc(1, sizeof *r);
 	r->progress = progress;
 	r->terminal = terminal_rewrites();
-	r->shown_phase = -1;
 	r->start = r->phase_start = clock_seconds();
 	r->ticker = ticker_start(TICK_MS, show_progress, r);
 	return r;
+}
+
+struct reporter *reporter_start_on_terminal(struct progress *progress)
+{
+	return terminal_rewrites() ? reporter_start(progress) : NULL;
 }
 
 void reporter_stop(struct reporter *r)

@@ -12,6 +12,8 @@
  */
 struct reporter;
 struct reporter *reporter_start(struct progress *progress);
+/* The same of a command whose other standard error is its errors alone: on a terminal only. */
+struct reporter *reporter_start_on_terminal(struct progress *progress);
 void reporter_stop(struct reporter *r); /* NULL is fine */
 
 #endif

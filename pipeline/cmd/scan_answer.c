@@ -1,8 +1,11 @@
 /* scan_answer.c - the answer of published loads, or of a live table, to `saltmill get` and `scan`
  */
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "mem.h"
+#include "reporter.h"
 #include "scan_desk.h"
 
 #define PRINT_BYTES (64u << 10)
@@ -36,6 +39,8 @@ int scan_print_cell(struct scan_printer *p, const struct cell *c, bool new_row, 
 {
 	p->rows += new_row;
 	p->cells++;
+	if (new_row && p->progress)
+		atomic_store_explicit(&p->progress->events, p->rows, memory_order_relaxed);
 	int rc = p->args->quiet ? RC_OK : answer_cell(&p->answer, &p->text, c, new_row, err);
 	if (rc == RC_OK && print_part(&p->text, PRINT_BYTES))
 		rc = error_errno(err, "cannot write the answer");
@@ -86,14 +91,51 @@ static void explain(const struct scan_desk *d, struct scan_rows *r)
 	buf_release(&why);
 }
 
+/* --- how far it is --- */
+
+/* Whether all of each file will be read. */
+static bool asks_for_all(const struct query *q)
+{
+	return !q->get && !q->start.len && !q->stop.len && !q->nranges && !q->salt_bytes &&
+	       !q->from_ms && !q->to_ms && !q->ncolumns && !q->limit && !q->filter && !q->judge;
+}
+
+static void begin(struct progress *p, struct scan_desk *d)
+{
+	bool counts = d->args->quiet;
+	uint64_t bytes = 0;
+	struct stat st;
+	for (size_t i = 0; i < d->loads.nfiles; i++) {
+		d->loads.files[i].progress = p;
+		bytes += stat(d->loads.files[i].name, &st) == 0 ? (uint64_t)st.st_size : 0;
+	}
+	progress_begin(p, "scanning",
+		       !counts	  ? PROGRESS_ROWS
+		       : d->hbase ? PROGRESS_SECONDS
+				  : PROGRESS_BYTES,
+		       asks_for_all(&d->q) ? bytes : 0);
+}
+
+/* Who reads the answer, or a pager, is not disturbed. */
+static bool is_watched(const struct scan_desk *d)
+{
+	struct stat st;
+	return d->args->quiet || (fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode));
+}
+
 static int answer(struct scan_desk *d, struct error *err)
 {
+	struct progress progress = {0};
 	struct scan_rows rows;
 	struct scan_printer printer;
+	begin(&progress, d);
+	struct reporter *reporter = is_watched(d) ? reporter_start_on_terminal(&progress) : NULL;
 	int rc = scan_rows_open(&rows, d, &d->q, err);
 	scan_print_start(&printer, d);
+	printer.progress = &progress;
 	if (rc == RC_OK)
 		rc = print_all(&printer, &rows, err);
+	reporter_stop(reporter);
 	rc = scan_print_end(&printer, rc, err);
 	if (rc == RC_OK && d->args->explain)
 		explain(d, &rows);

@@ -73,6 +73,7 @@ struct scan_printer {
 	struct answer_text answer;
 	struct buf text; /* not written yet */
 	uint64_t rows, cells;
+	struct progress *progress; /* whose events are the rows */
 };
 void scan_print_start(struct scan_printer *p, const struct scan_desk *d);
 /* In the order of the answer.  RC_IO: it cannot be written. */

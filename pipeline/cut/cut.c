@@ -19,6 +19,7 @@
 #define HELD_BYTES	   512
 #define RECORDS_AT_ONCE	   32
 #define STOP_CHECK_BATCHES 4096
+#define TOLD_RECORDS	   16384
 /* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES  (1u << 20)
@@ -46,7 +47,8 @@ struct cutting {
 	struct cut_result *out;
 	size_t secondary_bytes, most; /* cells of a record */
 	uint64_t gather_bytes;
-	uint64_t counted; /* cells of the current row, once there may be many */
+	uint64_t counted;     /* cells of the current row, once there may be many */
+	uint64_t taken, told; /* records, and how many of them are told as done */
 	bool may_hold;
 	bool fits; /* the gathered row takes no more than it may */
 	bool holds;
@@ -256,6 +258,12 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 	return rc;
 }
 
+static void tell(struct cutting *k)
+{
+	progress_add(k->t->progress, k->taken - k->told);
+	k->told = k->taken;
+}
+
 static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *err)
 {
 	struct record r[RECORDS_AT_ONCE];
@@ -269,6 +277,8 @@ static int cut_rows(struct cutting *k, struct record_iter *rows, struct error *e
 			rc = rows->next(rows->self, r, err);
 		if (rc == RC_OK)
 			rc = cut_batch(k, r, n, err);
+		if (rc == RC_OK && (k->taken += n) - k->told >= TOLD_RECORDS)
+			tell(k);
 	}
 	if (rc == RC_END)
 		rc = waits(k) ? write_waiting(k, err) : RC_OK;
@@ -301,6 +311,8 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 	region_files_release(&k.files);
 	buf_release(&k.huge);
 	rows->close(rows->self);
+	k.taken = rc ? 0 : k.taken; /* what is written again counts again */
+	tell(&k);
 	if (rc)
 		cut_result_release(out);
 	return rc;

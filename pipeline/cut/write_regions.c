@@ -82,7 +82,18 @@ static void list_tasks(struct writing *w, const struct write_table *tables, size
 		for (size_t r = tables[t].first; r < tables[t].end; r++)
 			w->tasks[n++] = (struct region_task){&tables[t], r};
 	w->left = w->ntasks;
+	w->progress->regions = 0;
 	w->progress->regions_total = w->ntasks;
+}
+
+/* Their records, of which the time that is left is told. */
+static uint64_t count_records(const struct write_table *tables, size_t ntables)
+{
+	uint64_t n = 0;
+	for (size_t t = 0; t < ntables; t++)
+		n += tables[t].end > tables[t].first ? sorter_totals(tables[t].cut->rows).records
+						     : 0;
+	return n;
 }
 
 static int write_all(struct writing *w, const struct write_table *tables, size_t ntables,
@@ -91,6 +102,7 @@ static int write_all(struct writing *w, const struct write_table *tables, size_t
 	struct syncer *syncer = syncer_new();
 	struct error unsynced;
 	for (size_t t = 0; t < ntables; t++) {
+		tables[t].cut->progress = w->progress;
 		tables[t].cut->helpers = w->helpers;
 		tables[t].cut->syncer = syncer;
 	}
@@ -99,6 +111,7 @@ static int write_all(struct writing *w, const struct write_table *tables, size_t
 	for (size_t t = 0; t < ntables; t++) {
 		tables[t].cut->syncer = NULL;
 		tables[t].cut->helpers = NULL;
+		tables[t].cut->progress = NULL;
 	}
 	if (rc == RC_OK && synced) {
 		*err = unsynced;
@@ -113,6 +126,7 @@ int write_regions(const struct write_table *tables, size_t ntables, unsigned thr
 	struct writing w = {.progress = progress, .helpers = helpers_new()};
 	w.cutters = mem_calloc(threads, sizeof *w.cutters);
 	list_tasks(&w, tables, ntables);
+	progress_begin(progress, "writing", PROGRESS_REGIONS, count_records(tables, ntables));
 	int rc = write_all(&w, tables, ntables, threads, err);
 	for (unsigned i = 0; i < threads; i++)
 		cutter_free(w.cutters[i]);

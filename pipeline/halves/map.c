@@ -133,6 +133,7 @@ static int write_task(void *ctx, unsigned worker, size_t index, struct error *er
 		rc = wait_for_turn(m, index, err);
 	end_turn(m, index, rc != RC_OK);
 	m->progress->regions++;
+	progress_add(m->progress, 1);
 	return rc;
 }
 
@@ -146,6 +147,7 @@ static void list_tasks(struct mapping *m)
 		for (size_t r = 0; r <= m->opt->plan->tables[t].splits.count; r++, n++)
 			m->tasks[n] = (struct map_task){t, r, {.region = r}};
 	m->progress->regions_total = m->ntasks;
+	progress_begin(m->progress, "writing", PROGRESS_REGIONS, m->ntasks);
 }
 
 /* A piece as it is, and packed; twice, as buffers grow by halves. */

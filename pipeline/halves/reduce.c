@@ -241,6 +241,7 @@ static int take_piece(struct reducing *r, unsigned worker, struct piece_input *i
 		rc = take_records(r, worker, t, &h, in->name, err);
 	if (rc == RC_OK)
 		note(seen, &h);
+	progress_add(r->progress, PIECE_HEAD_BYTES + h.stored);
 	return rc ? rc : stop_check(err);
 }
 
@@ -366,6 +367,21 @@ static int check_arrivals(struct reducing *r, struct error *err)
 	return RC_OK;
 }
 
+/* Bytes of the pieces in the folders of maps that are wanted; 0: from standard input. */
+static uint64_t wanted_bytes(const struct reducing *r)
+{
+	uint64_t n = 0;
+	for (size_t m = 0; m < r->maps.n; m++)
+		for (size_t t = 0; t < r->job->ntables; t++) {
+			const struct map_table *table = &r->maps.reports[m].tables[t];
+			for (size_t i = 0; i < table->nregions; i++)
+				if (table->regions[i].region >= r->wanted[t].first &&
+				    table->regions[i].region < r->wanted[t].end)
+					n += table->regions[i].bytes;
+		}
+	return n;
+}
+
 static int read_pieces(struct reducing *r, struct error *err)
 {
 	const struct memory_plan *memory = &r->pass.memory;
@@ -373,6 +389,7 @@ static int read_pieces(struct reducing *r, struct error *err)
 	bool stream = r->maps.n == 0;
 	r->nsources = stream ? 1 : r->maps.n;
 	r->sources = mem_calloc(r->nsources, sizeof *r->sources);
+	progress_begin(r->progress, "reading", PROGRESS_BYTES, wanted_bytes(r));
 	budget_force(&r->pass.budget, held);
 	int rc = stream ? take_stream(r, err)
 			: pool_run(memory->threads, r->maps.n, take_map, r, err);

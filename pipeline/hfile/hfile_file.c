@@ -60,6 +60,48 @@ int hfile_file_source(struct hfile_source *out, const char *path, struct error *
 	return 0;
 }
 
+/* --- a source that is looked at --- */
+
+struct watched {
+	struct hfile_source source;
+	struct progress *progress;
+	uint64_t seen;
+};
+
+static int watched_read(void *self, uint64_t offset, void *to, size_t len, struct error *err)
+{
+	struct watched *w = self;
+	uint64_t left = w->source.bytes - w->seen, n = len < left ? len : left;
+	w->seen += n;
+	progress_add(w->progress, n);
+	return w->source.read(w->source.self, offset, to, len, err);
+}
+
+static void watched_close(void *self)
+{
+	struct watched *w = self;
+	progress_add(w->progress, w->source.bytes - w->seen);
+	if (w->source.close)
+		w->source.close(w->source.self);
+	mem_free(w);
+}
+
+int hfile_source_watch(struct hfile_source *s, struct progress *p, struct error *err)
+{
+	struct watched *w = p ? mem_try_calloc(1, sizeof *w) : NULL;
+	if (!p)
+		return 0;
+	if (!w) {
+		int rc = error_memory(err, sizeof *w, s->name);
+		if (s->close)
+			s->close(s->self);
+		return rc;
+	}
+	*w = (struct watched){.source = *s, .progress = p};
+	*s = (struct hfile_source){s->name, s->bytes, watched_read, watched_close, w};
+	return 0;
+}
+
 int hfile_open(struct hfile **out, const char *path, struct error *err)
 {
 	struct hfile_source source;

@@ -256,6 +256,8 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	static phase *const united[PHASES] = {open_all, load_take_maps, split_all,
 					      load_take_reduces, load_publish};
 	phase *const *phases = opt->halves ? united : alone;
+	static const char *const names[PHASES] = {"opening", "reading", "choosing splits",
+						  "writing", "publishing"};
 	static const char *const steps[PHASES] = {"load-opened", "load-read", "load-split",
 						  "load-written", "published"};
 	struct load l = {.job = job, .opt = opt, .progress = progress, .result = result};
@@ -264,7 +266,8 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	int rc = RC_OK;
 	for (int i = 0; rc == RC_OK && i < PHASES; i++) {
 		double start = clock_seconds();
-		progress->phase = i;
+		progress_begin(progress, names[i],
+			       i == PHASE_READ ? PROGRESS_INPUT : PROGRESS_SECONDS, 0);
 		rc = phases[i](&l, err);
 		result->seconds[i] = clock_seconds() - start;
 		crash_at(steps[i]);

@@ -30,6 +30,7 @@ struct joining {
 	const struct job *job;
 	const struct load_options *opt;
 	const struct load_parts *parts;
+	struct progress *progress;
 	struct load_result *result;
 	struct part *part; /* [parts->ndirs], in order of the input */
 	struct staging *staging;
@@ -280,6 +281,8 @@ static int join_table(struct joining *j, size_t table, struct manifest_table *to
 				      .dir = first->dir,
 				      .families = first->families,
 				      .nfamilies = first->nfamilies,
+				      .parts = first->parts,
+				      .nparts = first->nparts,
 				      .index_of = first->index_of,
 				      .tuned = first->tuned,
 				      .ntuned = first->ntuned,
@@ -433,7 +436,9 @@ static int take_file(void *ctx, unsigned worker, size_t index, struct error *err
 	(void)worker;
 	const struct joining *j = ctx;
 	const struct joined_file *f = &j->files[index];
-	return load_take_file(j->staging, f->part->dir, f->file, "load its slice again", err);
+	int rc = load_take_file(j->staging, f->part->dir, f->file, "load its slice again", err);
+	progress_add(j->progress, 1);
+	return rc;
 }
 
 static int take_script(const struct joining *j, const char *dir, const char *name,
@@ -519,8 +524,10 @@ static int join(struct joining *j, struct error *err)
 		rc = pool_run(threads, j->nstores, check_store, j, err);
 	for (size_t t = 0; rc == RC_OK && t < m->ntables; t++)
 		rc = make_table(j, &m->tables[t], err);
+	progress_begin(j->progress, "publishing", PROGRESS_FILES, j->nfiles);
 	if (rc == RC_OK)
 		rc = pool_run(threads, j->nfiles, take_file, j, err);
+	progress_begin(j->progress, "publishing", PROGRESS_SECONDS, 0);
 	return rc ? rc : publish(j, err);
 }
 
@@ -530,11 +537,12 @@ int load_join(const struct job *job, const struct load_options *opt, const struc
 	struct joining j = {.job = job,
 			    .opt = opt,
 			    .parts = parts,
+			    .progress = progress,
 			    .result = result,
 			    .quota = {.limit = opt->common->temp_quota_bytes}};
 	*result = (struct load_result){0};
 	struct error ignored;
-	progress->phase = PHASE_PUBLISH;
+	progress_begin(progress, "publishing", PROGRESS_SECONDS, 0);
 	result->promises = arena_alloc(&result->arena, job->ntables * sizeof *result->promises);
 	int rc = read_parts(&j, err);
 	if (rc == RC_OK)

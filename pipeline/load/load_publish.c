@@ -7,6 +7,7 @@
 #include "ddl.h"
 #include "describe_file.h"
 #include "io.h"
+#include "key.h"
 #include "load_state.h"
 #include "tuning.h"
 
@@ -63,6 +64,37 @@ static void describe_region(struct load_result *res, const struct load_table *t,
 	m->deduplicated += r->deduplicated;
 }
 
+static const char *name_of_part(const struct job *job, const struct key_part *p)
+{
+	switch (p->kind) {
+	case PART_SALT: return "salt";
+	case PART_FIELD: return job->fields[p->field].name;
+	case PART_CONST: return "constant";
+	case PART_HASH: return "hash";
+	case PART_KEY: return job->tables[p->table].schema.name;
+	}
+	return "";
+}
+
+static void describe_key(struct arena *a, const struct job *job, const struct job_table *t,
+			 struct manifest_table *m)
+{
+	const struct key_shape shape = key_shape(t);
+	m->nparts = shape.nparts;
+	m->parts = arena_alloc(a, (m->nparts + 1) * sizeof *m->parts);
+	for (size_t i = 0; i < m->nparts; i++) {
+		const struct key_part *p = &t->rowkey[i];
+		const uint8_t end = (uint8_t)p->terminator;
+		m->parts[i] = (struct manifest_part){
+			.name = arena_strdup(a, name_of_part(job, p)),
+			.bytes = shape.parts[i].width,
+			.buckets = p->kind == PART_SALT ? p->buckets : 0,
+		};
+		if (p->terminator != NO_TERMINATOR)
+			m->parts[i].terminator = arena_bytes(a, bytes_of(&end, 1));
+	}
+}
+
 static void describe_table(struct load_result *res, const struct job *job,
 			   const struct load_table *t, uint64_t filtered, struct manifest_table *m)
 {
@@ -75,6 +107,7 @@ static void describe_table(struct load_result *res, const struct job *job,
 	m->families = arena_alloc(&res->arena, m->nfamilies * sizeof *m->families);
 	for (size_t i = 0; i < m->nfamilies; i++)
 		m->families[i].name = arena_strdup(&res->arena, schema->families[i].name);
+	describe_key(&res->arena, job, t->job, m);
 	m->ntuned = tuning_describe(schema, t->tuned, &res->arena, &m->tuned);
 	m->nregions = t->splits.count + 1;
 	m->regions = arena_alloc(&res->arena, m->nregions * sizeof *m->regions);

@@ -220,6 +220,7 @@ static int take_file(void *ctx, unsigned worker, size_t index, struct error *err
 	const struct load *l = ctx;
 	const struct reduced_file *f = &l->reduced[index];
 	const char *sent = l->opt->halves->hfiles;
+	progress_add(l->progress, 1);
 	if (sent) {
 		struct staging *s = l->staging;
 		char *to = mem_format("%s/%s", staging_path(s), f->file->path);
@@ -432,7 +433,10 @@ int load_take_reduces(struct load *l, struct error *err)
 int load_bring_files(struct load *l, struct error *err)
 {
 	l->brings = true;
-	return pool_run(l->threads, l->nreduced, take_file, l, err);
+	progress_begin(l->progress, "publishing", PROGRESS_FILES, l->nreduced);
+	int rc = pool_run(l->threads, l->nreduced, take_file, l, err);
+	progress_begin(l->progress, "publishing", PROGRESS_SECONDS, 0);
+	return rc;
 }
 
 static int give_reduce_back(const struct load *l, const char *reduce, struct storage *s,

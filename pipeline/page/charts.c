@@ -1,6 +1,7 @@
 /* charts.c - the page's drawings of a table (charts.h) */
 #include "charts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,9 +110,9 @@ void chart_regions(struct buf *out, const struct region_bar *r, size_t nregions,
 
 /* --- where the keys lie --- */
 
-static uint8_t first_byte(const struct extent *p)
+static uint8_t first_byte(struct bytes row)
 {
-	return p->row.len ? p->row.ptr[0] : 0;
+	return row.len ? row.ptr[0] : 0;
 }
 
 /* Bytes that all rows have behind their first byte. */
@@ -130,20 +131,20 @@ static size_t common_bytes(const struct extents *p)
 }
 
 /* What is behind them, as a number: its first six bytes. */
-static double position(const struct extent *p, size_t from)
+static double position(struct bytes row, size_t from)
 {
 	double at = 0;
 	for (size_t i = 0; i < 6; i++)
-		at = at * 256 + (from + i < p->row.len ? p->row.ptr[from + i] : 0);
+		at = at * 256 + (from + i < row.len ? row.ptr[from + i] : 0);
 	return at;
 }
 
 struct bands {
 	uint8_t byte[MAX_BANDS];
 	size_t n, rows_together; /* first bytes a band; 1: each has its own */
-	uint64_t bytes[MAX_BANDS][SLICES];
-	uint64_t most;
-	double low, high;
+	double bytes[MAX_BANDS][SLICES];
+	double most;
+	double low, high; /* position */
 };
 
 static size_t band_of(const struct bands *b, uint8_t byte)
@@ -159,7 +160,7 @@ static void name_bands(struct bands *b, const struct extents *p)
 	bool used[256] = {false};
 	size_t n = 0, at = 0;
 	for (size_t i = 0; i < p->n; i++)
-		used[first_byte(&p->item[i])] = true;
+		used[first_byte(p->item[i].row)] = true;
 	for (size_t i = 0; i < 256; i++)
 		n += used[i];
 	b->rows_together = (n + MAX_BANDS - 1) / MAX_BANDS;
@@ -168,24 +169,44 @@ static void name_bands(struct bands *b, const struct extents *p)
 			b->byte[b->n++] = (uint8_t)i;
 }
 
+/* From 0; what is outside of the picture goes to its edge. */
+static size_t slice_of(const struct bands *b, double at)
+{
+	double span = b->high > b->low ? b->high - b->low : 1;
+	double share = (at < b->high ? at - b->low : b->high - b->low) / span;
+	return share > 0 ? (size_t)(share * (SLICES - 1) + .5) : 0;
+}
+
+static size_t cell_of(const struct bands *b, struct bytes row, size_t from)
+{
+	return band_of(b, first_byte(row)) * SLICES + slice_of(b, position(row, from));
+}
+
+/* A place's bytes lie somewhere between its first row and its last: evenly, for all we know. */
+static void fill_place(struct bands *b, const struct extent *e, size_t from)
+{
+	size_t first = cell_of(b, e->row, from);
+	size_t last = e->last.len ? cell_of(b, e->last, from) : first;
+	last = last < first ? first : last; /* bands of several first bytes */
+	for (size_t i = first; i <= last; i++) {
+		double *cell = &b->bytes[i / SLICES][i % SLICES];
+		*cell += (double)e->bytes / (double)(last - first + 1);
+		b->most = *cell > b->most ? *cell : b->most;
+	}
+}
+
 static void fill_bands(struct bands *b, const struct extents *p)
 {
 	size_t from = common_bytes(p);
 	*b = (struct bands){.low = 1e300};
 	name_bands(b, p);
 	for (size_t i = 0; i < p->n; i++) {
-		double at = position(&p->item[i], from);
+		double at = position(p->item[i].row, from);
 		b->low = at < b->low ? at : b->low;
 		b->high = at > b->high ? at : b->high;
 	}
-	double span = b->high > b->low ? b->high - b->low : 1;
-	for (size_t i = 0; i < p->n; i++) {
-		double share = (position(&p->item[i], from) - b->low) / span;
-		size_t slice = (size_t)(share * (SLICES - 1) + .5);
-		uint64_t *cell = &b->bytes[band_of(b, first_byte(&p->item[i]))][slice];
-		*cell += p->item[i].bytes;
-		b->most = *cell > b->most ? *cell : b->most;
-	}
+	for (size_t i = 0; i < p->n; i++)
+		fill_place(b, &p->item[i], from);
 }
 
 static void frame_band(struct buf *out, const struct bands *b, size_t band, double y, double tall)
@@ -200,7 +221,8 @@ static void frame_band(struct buf *out, const struct bands *b, size_t band, doub
 /* Of a place that has bytes. */
 static int shade_of(const struct bands *b, size_t band, size_t slice)
 {
-	int own = (int)((double)b->bytes[band][slice] / (double)b->most * SHADES);
+	/* by the root: beside one that has very much the others are still seen */
+	int own = (int)(sqrt(b->bytes[band][slice] / b->most) * SHADES);
 	return own < SHADES ? own : SHADES - 1;
 }
 
@@ -209,10 +231,10 @@ static void draw_shade(struct buf *out, const struct bands *b, int shade, double
 {
 	double wide = (WIDTH - LEFT) / SLICES;
 	buf_printf(out, "<path class=\"heat\" opacity=\"%.2f\" d=\"",
-		   .12 + .88 * (shade + 1) / SHADES);
+		   .04 + .96 * (shade + 1) / SHADES);
 	for (size_t i = 0; i < b->n; i++)
 		for (size_t s = 0; s < SLICES; s++) {
-			if (b->bytes[i][s] && shade_of(b, i, s) == shade)
+			if (b->bytes[i][s] > 0 && shade_of(b, i, s) == shade)
 				buf_printf(out, "M%.1f %gh%.1fv%gh-%.1fz", LEFT + (double)s * wide,
 					   (double)i * (tall + 2), wide, tall, wide);
 		}
@@ -245,7 +267,7 @@ double chart_keys_balance(const struct extents *p, size_t *n)
 	uint64_t bytes[256] = {0}, most = 0;
 	*n = 0;
 	for (size_t i = 0; i < p->n; i++)
-		bytes[first_byte(&p->item[i])] += p->item[i].bytes;
+		bytes[first_byte(p->item[i].row)] += p->item[i].bytes;
 	for (size_t i = 0; i < 256; i++) {
 		*n += bytes[i] > 0;
 		most = bytes[i] > most ? bytes[i] : most;
@@ -291,18 +313,21 @@ void chart_times(struct buf *out, const struct extents *p)
 	static const double height = 140, room = 108;
 	uint64_t bytes[MOMENTS] = {0}, most = 0;
 	struct span span;
+	/* few places make a comb of many columns */
+	size_t n = p->timed / 8 < 12 ? 12 : p->timed / 8 > MOMENTS ? MOMENTS : p->timed / 8;
 	if (!find_span(&span, p))
 		return;
 	for (size_t i = 0; i < p->n; i++)
 		if (p->item[i].timed) {
 			double share = span_share(&span, p->item[i].ts);
-			size_t at = (size_t)(share * (MOMENTS - 1) + .5);
+			size_t at = (size_t)(share * (double)n);
+			at = at < n ? at : n - 1;
 			bytes[at] += p->item[i].bytes;
 			most = bytes[at] > most ? bytes[at] : most;
 		}
 	html_svg(out, WIDTH, height, "bytes by the time of cells");
-	double wide = (WIDTH - LEFT) / MOMENTS;
-	for (size_t i = 0; i < MOMENTS; i++) {
+	double wide = (WIDTH - LEFT) / (double)n;
+	for (size_t i = 0; i < n; i++) {
 		double tall = most ? room * (double)bytes[i] / (double)most : 0;
 		if (bytes[i])
 			html_rect(out, "bar", LEFT + (double)i * wide, height - 22 - tall,

@@ -23,8 +23,15 @@ static size_t entries_of(struct hfile *f)
 	return n;
 }
 
+static struct bytes kept_row(struct arena *a, struct bytes flat_key)
+{
+	struct bytes row = row_of_flat_key(flat_key);
+	return bytes_of(arena_strndup(a, (const char *)row.ptr, row.len), row.len);
+}
+
 /* A file's places, one an entry; an entry's blocks end where the next begins. */
-static void take_entries(struct extents *p, struct hfile *f, size_t n, struct arena *a)
+static void take_entries(struct extents *p, struct hfile *f, size_t n, struct bytes last,
+			 struct arena *a)
 {
 	const struct hfile_trailer *t = hfile_trailer(f);
 	struct hfile_index_entry e, next;
@@ -32,12 +39,13 @@ static void take_entries(struct extents *p, struct hfile *f, size_t n, struct ar
 		uint64_t end = t->load_on_open_offset;
 		if (hfile_root_entry(f, i, &e))
 			return;
-		struct bytes row = row_of_flat_key(e.key);
-		uint8_t *copy = arena_alloc(a, row.len + 1);
-		memcpy(copy, row.ptr, row.len);
-		if (i + 1 < n && hfile_root_entry(f, i + 1, &next) == RC_OK)
+		struct bytes row = kept_row(a, e.key), until = last;
+		if (i + 1 < n && hfile_root_entry(f, i + 1, &next) == RC_OK) {
 			end = next.offset;
-		p->item[p->n++] = (struct extent){.row = bytes_of(copy, row.len),
+			until = kept_row(a, next.key);
+		}
+		p->item[p->n++] = (struct extent){.row = row,
+						  .last = until,
 						  .bytes = end > e.offset ? end - e.offset : 0};
 		p->bytes += p->item[p->n - 1].bytes;
 	}
@@ -65,8 +73,8 @@ static int time_places(struct extents *p, struct hfile *f, size_t n, size_t step
 	return RC_OK;
 }
 
-static int read_file(struct extents *p, const char *path, size_t step, struct arena *a,
-		     struct error *err)
+static int read_file(struct extents *p, const char *path, struct bytes last, size_t step,
+		     struct arena *a, struct error *err)
 {
 	struct hfile *f;
 	int rc = hfile_open(&f, path, err);
@@ -77,7 +85,7 @@ static int read_file(struct extents *p, const char *path, size_t step, struct ar
 		p->room = 2 * (p->n + n);
 		p->item = mem_realloc(p->item, p->room * sizeof(*p->item));
 	}
-	take_entries(p, f, n, a);
+	take_entries(p, f, n, last, a);
 	rc = time_places(p, f, n, step, err);
 	hfile_close(f);
 	return rc;
@@ -91,7 +99,7 @@ static int by_row(const void *a, const void *b)
 }
 
 int extents_read(struct extents *p, const char *dir, const struct manifest_table *t, size_t times,
-		 struct arena *a, struct error *err)
+		 struct progress *progress, struct arena *a, struct error *err)
 {
 	uint64_t bytes = 0;
 	*p = (struct extents){0};
@@ -101,8 +109,9 @@ int extents_read(struct extents *p, const char *dir, const struct manifest_table
 	size_t step = (size_t)(bytes / 16384 / times) + 1;
 	for (size_t i = 0; i < t->nfiles; i++) {
 		char *path = mem_format("%s/%s", dir, t->files[i].path);
-		int rc = read_file(p, path, step, a, err);
+		int rc = read_file(p, path, t->files[i].last_row, step, a, err);
 		mem_free(path);
+		progress_add(progress, 1);
 		if (rc)
 			return rc;
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "examples.h"
+#include "heavy.h"
 #include "html.h"
 #include "pages.h"
 #include "page_parts.h"
@@ -12,9 +13,12 @@
 struct load_page {
 	struct buf *out;
 	const char *dir;
+	struct progress *progress;
 	struct manifest m;
 	struct examples examples;
 	struct extras extras;
+	struct extents *at; /* [m.ntables] */
+	struct heavy_keys *heavy;
 	struct arena arena;
 };
 
@@ -76,6 +80,39 @@ static void say_hidden(struct load_page *p, const struct manifest_table *t)
 	part_verdict_end(p->out);
 }
 
+static void heavy_name(struct load_page *p, const struct heavy_key *k,
+		       const struct manifest_table *t)
+{
+	struct buf name = {0};
+	heavy_key_name(&name, k, t);
+	add(p, "<code>");
+	html_text(p->out, buf_bytes(&name));
+	add(p, "</code>");
+	buf_release(&name);
+}
+
+static void say_heavy(struct load_page *p, size_t table)
+{
+	const struct manifest_table *t = &p->m.tables[table];
+	const struct heavy_keys *h = &p->heavy[table];
+	if (!h->n)
+		return;
+	part_verdict(p->out, "warn", "Heavy keys");
+	html_code(p->out, t->name);
+	buf_printf(p->out, ": %s ", h->item->part == HEAVY_ROW ? "row" : "rows with");
+	heavy_name(p, h->item, t);
+	buf_printf(p->out, " %s %.1f %% of the bytes, more than a region should have",
+		   h->item->part == HEAVY_ROW ? "has" : "have",
+		   100 * (double)h->item->at_least / (double)p->at[table].bytes);
+	if (h->n > 1) {
+		add(p, "; ");
+		html_count(p->out, h->n - 1);
+		add(p, " more below");
+	}
+	add(p, ".");
+	part_verdict_end(p->out);
+}
+
 /* Is anything in it for HBase to have? */
 static bool has_files(const struct manifest *m)
 {
@@ -130,6 +167,7 @@ static void overview(struct load_page *p)
 		const struct manifest_table *t = &p->m.tables[i];
 		part_balance(p->out, t->name, t->nregions, t->largest_over_target, t->target_bytes,
 			     "has");
+		say_heavy(p, i);
 		say_hidden(p, t);
 	}
 	part_findings_verdict(p->out, &p->extras);
@@ -234,22 +272,39 @@ static void times(struct load_page *p, const struct extents *at)
 			"goes to few.");
 }
 
+static void heavy(struct load_page *p, size_t table)
+{
+	const struct manifest_table *t = &p->m.tables[table];
+	const struct heavy_keys *h = &p->heavy[table];
+	double all = (double)p->at[table].bytes;
+	add(p, "<h3>Heavy keys</h3>\n");
+	if (!h->n) {
+		add(p, "<p>None: no row, and no rows that begin alike, are alone larger than a "
+		       "region should be.</p>\n");
+		return;
+	}
+	html_table(p->out, "heavy keys", "key|of|#bytes at least|#at most|#of all|#of the target");
+	for (size_t i = 0; i < h->n; i++) {
+		const struct heavy_key *k = &h->item[i];
+		add(p, "<tr><td>");
+		heavy_name(p, k, t);
+		add(p, k->part == HEAVY_ROW ? "</td><td>a row</td>"
+					    : "</td><td>rows that begin so</td>");
+		html_bytes_cell(p->out, k->at_least);
+		html_bytes_cell(p->out, k->at_most);
+		html_real_cell(p->out, 1, all > 0 ? 100 * (double)k->at_least / all : 0, " %");
+		html_real_cell(p->out, 2, (double)k->at_least / (double)t->target_bytes, "");
+		add(p, "</tr>\n");
+	}
+	html_table_end(p->out);
+	add(p, "<p><small>By the blocks of the files, of which some hold other keys too. HBase "
+	       "does not split inside a row: a salt over more of the key, or a longer key, spreads "
+	       "it. Rows that begin alike can be split behind what they share.</small></p>\n");
+}
+
 static void pictures(struct load_page *p, const struct manifest_table *t, const struct extents *at)
 {
-	char said[360];
-	size_t n;
-	double fullest = chart_keys_balance(at, &n);
-	if (at->n < 2)
-		return;
-	add(p, "<h3>Where the keys lie</h3>\n<figure>\n");
-	chart_keys(p->out, at);
-	snprintf(said, sizeof said,
-		 "A band for each first byte of the key (a salt's bucket, where the key has one; "
-		 "%zu here, the fullest has %.2f times the mean), from the lowest to the highest "
-		 "key behind it; the darker, the more bytes. Bands alike: the salt spreads. A dark "
-		 "spot at one end: keys that rise with time.",
-		 n, fullest);
-	part_figure_end(p->out, said);
+	part_keys(p->out, at);
 	if (at->timed > 1)
 		times(p, at);
 	if (t->nregions < 2)
@@ -263,19 +318,34 @@ static void pictures(struct load_page *p, const struct manifest_table *t, const 
 	       "indexes.</small></p>\n");
 }
 
-static int table(struct load_page *p, const struct manifest_table *t, struct error *err)
+static void table(struct load_page *p, size_t table)
 {
-	struct extents at;
-	int rc = extents_read(&at, p->dir, t, TIMED_EXTENTS, &p->arena, err);
-	if (rc == RC_OK) {
-		add(p, "<h2>Table ");
-		text(p, t->name);
-		add(p, "</h2>\n");
-		regions(p, t);
-		families(p, t);
-		pictures(p, t, &at);
+	const struct manifest_table *t = &p->m.tables[table];
+	add(p, "<h2>Table ");
+	text(p, t->name);
+	add(p, "</h2>\n");
+	regions(p, t);
+	heavy(p, table);
+	families(p, t);
+	pictures(p, t, &p->at[table]);
+}
+
+/* Where the bytes of all tables lie. */
+static int look(struct load_page *p, struct error *err)
+{
+	size_t files = 0, n = p->m.ntables;
+	int rc = RC_OK;
+	for (size_t i = 0; i < n; i++)
+		files += p->m.tables[i].nfiles;
+	progress_begin(p->progress, "reading", PROGRESS_FILES, files);
+	p->at = arena_alloc(&p->arena, (n + 1) * sizeof(*p->at));
+	p->heavy = arena_alloc(&p->arena, (n + 1) * sizeof(*p->heavy));
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		rc = extents_read(&p->at[i], p->dir, &p->m.tables[i], TIMED_EXTENTS, p->progress,
+				  &p->arena, err);
+		if (rc == RC_OK)
+			heavy_keys_find(&p->heavy[i], &p->at[i], &p->m.tables[i], &p->arena);
 	}
-	extents_release(&at);
 	return rc;
 }
 
@@ -348,13 +418,15 @@ static void inputs(struct load_page *p)
 
 int page_load(struct buf *out, const char *dir, const struct page_files *f, struct error *err)
 {
-	struct load_page p = {.out = out, .dir = dir};
+	struct load_page p = {.out = out, .dir = dir, .progress = f->progress};
 	char *path = mem_format("%s/manifest.json", dir), *title = NULL;
 	int rc = manifest_read(&p.m, path, &p.arena, err);
 	if (rc == RC_OK)
 		rc = examples_read(&p.examples, dir, &p.m, &p.arena, err);
 	if (rc == RC_OK)
 		rc = extras_read(&p.extras, f, &p.m, &p.arena, err);
+	if (rc == RC_OK)
+		rc = look(&p, err);
 	if (rc == RC_OK) {
 		title = mem_format("saltmill: load %s", dir);
 		html_begin(out, title);
@@ -362,15 +434,17 @@ int page_load(struct buf *out, const char *dir, const struct page_files *f, stru
 		commands(&p);
 		events(&p);
 	}
-	for (size_t i = 0; rc == RC_OK && i < p.m.ntables; i++)
-		rc = table(&p, &p.m.tables[i], err);
 	if (rc == RC_OK) {
+		for (size_t i = 0; i < p.m.ntables; i++)
+			table(&p, i);
 		rejects(&p);
 		part_findings(out, &p.extras);
 		part_timings(out, &p.extras, p.m.read);
 		inputs(&p);
 		html_end(out);
 	}
+	for (size_t i = 0; p.at && i < p.m.ntables; i++)
+		extents_release(&p.at[i]);
 	mem_free(title);
 	mem_free(path);
 	arena_release(&p.arena);

@@ -1,6 +1,7 @@
 /* page_parts.c - what the pages of a load, a plan and a state have in common (page_parts.h) */
 #include "page_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "html.h"
@@ -42,6 +43,25 @@ void part_figure(struct buf *out)
 void part_figure_end(struct buf *out, const char *caption)
 {
 	buf_printf(out, "<figcaption>%s</figcaption></figure>\n", caption);
+}
+
+void part_keys(struct buf *out, const struct extents *p)
+{
+	char said[400];
+	size_t n;
+	double fullest = chart_keys_balance(p, &n);
+	if (p->n < 2)
+		return;
+	buf_append_str(out, "<h3>Where the keys lie</h3>\n");
+	part_figure(out);
+	chart_keys(out, p);
+	snprintf(said, sizeof said,
+		 "A band for each first byte of the key (a salt's bucket, where the key has one; "
+		 "%zu here, the fullest has %.2f times the mean), from the lowest to the highest "
+		 "key behind it; the stronger the colour, the more bytes. Bands alike: the salt "
+		 "spreads. One strong spot: a heavy key, or, at an end, keys that rise with time.",
+		 n, fullest);
+	part_figure_end(out, said);
 }
 
 /* --- commands --- */

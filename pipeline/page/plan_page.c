@@ -184,9 +184,11 @@ static void heavy(struct plan_page *p, json_t *table)
 	html_table(p->out, "heavy keys", "key|of|#rows|#bytes of cells|#at least|#at most|#salts");
 	json_array_foreach(list, i, h)
 	{
-		add(p, "<tr>");
-		html_code_cell(p->out,
-			       *text_of(h, "name") ? text_of(h, "name") : text_of(h, "key"));
+		const char *name = text_of(h, "name");
+		bool salt = *name && name[strspn(name, "0123456789")] == 0;
+		add(p, salt ? "<tr><td>salt <code>" : "<tr><td><code>");
+		html_text(p->out, bytes_str(*name ? name : text_of(h, "key")));
+		add(p, "</code></td>");
 		add(p, json_is_true(json_object_get(h, "row")) ? "<td>a row</td>"
 							       : "<td>rows that begin so</td>");
 		html_count_cell(p->out, count_of(h, "rows"));
@@ -197,6 +199,29 @@ static void heavy(struct plan_page *p, json_t *table)
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);
+}
+
+/* Plans of before have no places. */
+static void places(struct plan_page *p, json_t *table)
+{
+	json_t *list = json_object_get(table, "places"), *from;
+	struct extents at = {0};
+	size_t i;
+	at.item = arena_alloc(&p->arena, (json_array_size(list) + 1) * sizeof(*at.item));
+	json_array_foreach(list, i, from)
+	{
+		struct buf key = {0};
+		bytes_unescape(&key, bytes_str(text_of(from, "key")));
+		at.item[at.n++] = (struct extent){
+			.row = bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len),
+					key.len),
+			.bytes = count_of(from, "cell_bytes")};
+		at.bytes += at.item[at.n - 1].bytes;
+		if (at.n > 1)
+			at.item[at.n - 2].last = at.item[at.n - 1].row;
+		buf_release(&key);
+	}
+	part_keys(p->out, &at);
 }
 
 static void rivals(struct plan_page *p, json_t *table)
@@ -246,6 +271,7 @@ static void table(struct plan_page *p, json_t *t)
 			   100 * real_of(t, "input_share"), 100 * real_of(t, "scale_error"));
 	regions(p, t);
 	heavy(p, t);
+	places(p, t);
 	rivals(p, t);
 }
 

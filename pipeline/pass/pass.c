@@ -144,6 +144,7 @@ int pass_run(struct pass *p, struct error *err)
 		sink.room = find_room;
 		sink.take = take_batch;
 	}
+	progress_begin(p->opt.progress, "reading", PROGRESS_INPUT, 0);
 	budget_force(&p->budget, p->memory.pieces_bytes);
 	int rc = readers_run(p, &sink, err);
 	budget_give(&p->budget, p->memory.pieces_bytes);

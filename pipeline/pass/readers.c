@@ -133,8 +133,8 @@ static void show_progress(struct event_reader *r)
 	source_progress(r->pass->source, &done, &total);
 	p->events += c.events - r->events_seen;
 	r->events_seen = c.events;
-	p->bytes = done;
-	p->bytes_total = total;
+	p->bytes = p->done = done;
+	p->total = total;
 }
 
 static int read_pieces(struct event_reader *r, struct error *err)

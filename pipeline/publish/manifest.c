@@ -58,6 +58,14 @@ static const struct member family_members[] = {
 };
 SHAPE(manifest_family, family_members);
 
+static const struct member part_members[] = {
+	{.key = "name", TEXT, AT(manifest_part, name)},
+	{.key = "bytes", INDEX, AT(manifest_part, bytes)},
+	{.key = "terminator", ROW_KEY, AT(manifest_part, terminator)},
+	{.key = "buckets", INDEX, AT(manifest_part, buckets), .optional = true},
+};
+SHAPE(manifest_part, part_members);
+
 static const struct member table_members[] = {
 	{.key = "name", TEXT, AT(manifest_table, name)},
 	{.key = "dir", TEXT, AT(manifest_table, dir)},
@@ -66,6 +74,12 @@ static const struct member table_members[] = {
 	 AT(manifest_table, families),
 	 .items = &manifest_family_shape,
 	 .count_at = AT(manifest_table, nfamilies),
+	 .optional = true},
+	{.key = "rowkey",
+	 LIST,
+	 AT(manifest_table, parts),
+	 .items = &manifest_part_shape,
+	 .count_at = AT(manifest_table, nparts),
 	 .optional = true},
 	{.key = "index_of", TEXT, AT(manifest_table, index_of), .optional = true},
 	{.key = "loaded", COUNT, AT(manifest_table, loaded)},

@@ -14,7 +14,8 @@
 
 int query_open_path(const struct query_file *f, struct hfile_source *out, struct error *err)
 {
-	return hfile_file_source(out, f->name, err);
+	int rc = hfile_file_source(out, f->name, err);
+	return rc ? rc : hfile_source_watch(out, f->progress, err);
 }
 
 bool query_prefix_stop(struct buf *out, struct bytes prefix)

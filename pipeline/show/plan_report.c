@@ -176,6 +176,16 @@ static json_t *json_heavy(const struct job *job, const struct plan *p, const str
 	return list;
 }
 
+static json_t *json_places(const struct plan *p)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < p->nplaces; i++)
+		json_array_append_new(list,
+				      json_pack("{s:o, s:I}", "key", show_escaped(p->places[i].key),
+						"cell_bytes", (json_int_t)p->places[i].bytes));
+	return list;
+}
+
 static json_t *json_table(const struct job *job, const struct job_table *t, const struct plan *p,
 			  const struct table_sample *s)
 {
@@ -183,14 +193,15 @@ static json_t *json_table(const struct job *job, const struct job_table *t, cons
 	for (size_t i = 0; i < p->nwarnings; i++)
 		json_array_append_new(warnings, json_string(p->warnings[i]));
 	json_t *table =
-		json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+		json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o}",
 			  "name", t->schema.name, "rows", (json_int_t)(p->rows + 0.5), "cell_bytes",
 			  (json_int_t)(p->bytes + 0.5), "disk_bytes", (json_int_t)total_disk(p),
 			  "disk_per_byte", s->disk_per_byte, "target_cell_bytes", p->target_bytes,
 			  "largest_over_target", over_target(p, p->largest), "smallest_over_target",
 			  over_target(p, p->smallest), "error_over_target",
 			  error_share(p, p->largest), "regions", json_regions(p), "rivals",
-			  json_rivals(p), "heavy", json_heavy(job, p, s), "warnings", warnings);
+			  json_rivals(p), "heavy", json_heavy(job, p, s), "places", json_places(p),
+			  "warnings", warnings);
 	if (s->scale > 1) {
 		json_object_set_new(table, "input_share", json_real(1 / s->scale));
 		json_object_set_new(table, "scale_error", json_real(s->scale_error));

@@ -1,12 +1,8 @@
 #include "progress_text.h"
 
 #include "bar.h"
-#include "load.h"
 #include "report.h"
 #include "units.h"
-
-static const char *const phase_names[PHASES] = {"opening", "reading", "choosing splits", "writing",
-						"publishing"};
 
 /* " 45%, 12 s left"; whole 0: not known. */
 static void put_share(struct buf *out, uint64_t done, uint64_t whole, double seconds)
@@ -22,39 +18,62 @@ static void put_share(struct buf *out, uint64_t done, uint64_t whole, double sec
 	}
 }
 
-static void put_reading(struct buf *out, const struct progress *p, double seconds)
+static void put_bytes(struct buf *out, uint64_t done, uint64_t all)
 {
-	char text[28], bytes[16], total[16];
-	uint64_t n = p->events, done = p->bytes, all = p->bytes_total;
-	put_share(out, done, all, seconds);
-	buf_printf(out, ", %s events, %s%s%s", format_count(text, n), format_bytes(bytes, done),
-		   all ? " of " : "", all ? format_bytes(total, all) : "");
-	if (seconds > 0)
-		buf_printf(out, ", %s events/s",
-			   format_count(text, (uint64_t)((double)n / seconds)));
+	char bytes[16], total[16];
+	buf_printf(out, ", %s%s%s", format_bytes(bytes, done), all ? " of " : "",
+		   all ? format_bytes(total, all) : "");
 }
 
-static void put_writing(struct buf *out, const struct progress *p, double seconds)
+/* ", 3 of 16 regions" */
+static void put_parts(struct buf *out, uint64_t done, uint64_t all, const char *what)
 {
-	char cells[28], regions[28], total[28];
-	uint64_t done = p->regions, all = p->regions_total;
-	put_share(out, done, all, seconds);
-	buf_printf(out, ", %s of %s regions, %s cells", format_count(regions, done),
-		   format_count(total, all), format_count(cells, p->cells));
+	char text[28], total[28];
+	buf_printf(out, ", %s of %s %s", format_count(text, done), format_count(total, all), what);
+}
+
+/* ", 1,200 events/s" */
+static void put_rate(struct buf *out, uint64_t n, const char *what, double seconds)
+{
+	char text[28];
+	if (seconds > 0)
+		buf_printf(out, ", %s %s/s", format_count(text, (uint64_t)((double)n / seconds)),
+			   what);
+}
+
+static void put_counts(struct buf *out, const struct progress *p, double seconds)
+{
+	char text[28];
+	uint64_t n = p->events;
+	switch ((enum progress_told)p->told) {
+	case PROGRESS_INPUT:
+		buf_printf(out, ", %s events", format_count(text, n));
+		put_bytes(out, p->done, p->total);
+		put_rate(out, n, "events", seconds);
+		break;
+	case PROGRESS_REGIONS:
+		put_parts(out, p->regions, p->regions_total, "regions");
+		buf_printf(out, ", %s cells", format_count(text, p->cells));
+		break;
+	case PROGRESS_FILES: put_parts(out, p->done, p->total, "files"); break;
+	case PROGRESS_BYTES: put_bytes(out, p->done, p->total); break;
+	case PROGRESS_ROWS:
+		buf_printf(out, ", %s rows", format_count(text, n));
+		put_rate(out, n, "rows", seconds);
+		break;
+	case PROGRESS_SECONDS:
+		buf_append_str(out, ", ");
+		put_age(out, seconds);
+		break;
+	}
 }
 
 void progress_text(struct buf *out, const struct progress *p, double seconds, bool counts)
 {
-	int phase = p->phase;
-	buf_append_str(out, phase_names[phase]);
+	const char *phase = p->phase;
+	buf_append_str(out, phase ? phase : "opening");
 	if (!counts)
 		return;
-	if (phase == PHASE_READ) {
-		put_reading(out, p, seconds);
-	} else if (phase == PHASE_WRITE) {
-		put_writing(out, p, seconds);
-	} else {
-		buf_append_str(out, ", ");
-		put_age(out, seconds);
-	}
+	put_share(out, p->done, p->total, seconds);
+	put_counts(out, p, seconds);
 }

@@ -4,6 +4,8 @@
  * XXH3 of a file cannot be had from those of its slices, so whoever has a file's digest to tell
  * reads all of it once.  The slices' digests are told by the same reading, and compared.
  */
+#include <sys/stat.h>
+
 #include "cursor.h"
 #include "io.h"
 #include "xxhash_fast.h"
@@ -16,6 +18,7 @@ struct reading {
 	uint64_t at; /* bytes seen */
 	uint8_t *buf;
 	XXH3_state_t *state; /* of the part at hand; NULL: of none */
+	struct progress *progress;
 };
 
 static int read_to(struct reading *r, uint64_t end, struct error *err)
@@ -37,6 +40,7 @@ static int read_to(struct reading *r, uint64_t end, struct error *err)
 		if (r->state)
 			XXH3_128bits_update(r->state, r->buf, got);
 		r->at += got;
+		progress_add(r->progress, got);
 	}
 	return RC_OK;
 }
@@ -74,9 +78,10 @@ static int digest_all(struct reading *r, struct source_digest *d, struct error *
 
 /* checked: what it was then; NULL: nobody looked. */
 static int digest_file(struct source_digest *d, const struct source_feed *feed,
-		       const struct input_stamp *checked, struct error *err)
+		       const struct input_stamp *checked, struct progress *progress,
+		       struct error *err)
 {
-	struct reading r = {0};
+	struct reading r = {.progress = progress};
 	int rc = input_open_raw(&r.in, d->path, feed, err);
 
 	if (rc == 0 && checked)
@@ -87,9 +92,18 @@ static int digest_file(struct source_digest *d, const struct source_feed *feed,
 	return rc;
 }
 
-int source_digest_file(struct source_digest *d, const struct source_feed *feed, struct error *err)
+int source_digest_file(struct source_digest *d, const struct source_feed *feed,
+		       struct progress *progress, struct error *err)
 {
-	return digest_file(d, feed, NULL, err);
+	struct stat st;
+	uint64_t bytes = 0;
+
+	if (feed)
+		bytes = feed->bytes == UINT64_MAX ? 0 : feed->bytes;
+	else if (stat(d->path, &st) == 0 && S_ISREG(st.st_mode))
+		bytes = (uint64_t)st.st_size;
+	progress_begin(progress, "reading", PROGRESS_BYTES, bytes);
+	return digest_file(d, feed, NULL, progress, err);
 }
 
 /* --- parts that were read elsewhere --- */
@@ -198,7 +212,7 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 	struct source_digest here = parts_of(s, file, parts, n);
 	const struct source_digest *d = s->known ? known_digest(s, file) : &here;
 	int rc = s->known ? check_known(s, file, parts, d, err)
-			  : digest_file(&here, NULL, &s->stamps[file], err);
+			  : digest_file(&here, NULL, &s->stamps[file], NULL, err);
 
 	if (rc == 0 && n == 1 && parts->whole && d &&
 	    (!same_digest(d->digest, parts->digest) || d->size != parts->size))

@@ -433,3 +433,72 @@ def test_topics_by_their_names(tmp_path):
     assert r.returncode == 0, r.stderr
     rows = Page(report(tmp_path / "out", tmp_path / "p.html")).tables["Inputs"]
     assert rows[1][0] == "page-a [0] from offset 0" and rows[1][1] == "7"
+
+
+HEAVY = """\
+source: {csv: {files: [in.csv]}}
+fields: {user: {type: u32}, at: {type: time, unit: s}}
+tables:
+  - name: t
+    rowkey: [%s]
+    timestamp: at
+    families: {f: {versions: 1000000, blocksize: 2K}}
+    cells: [{family: f, qualifier: v, value: v}]
+    regions: {split: sampled, count: 8}
+"""
+
+
+def users(folder, rowkey, share, rows=20000):
+    """A load of rows of which `share` are of user 7, the others of many; all cells are of one size."""
+    rng = random.Random(share)
+    folder.mkdir()
+    (folder / "job.yaml").write_text(HEAVY % rowkey)
+    with open(folder / "in.csv", "w", encoding="utf-8") as f:
+        f.write("user,at,v\n")
+        for i in range(rows):
+            f.write(f"{7 if rng.random() < share else rng.randrange(10**9)},{1_400_000_000 + i},{rng.getrandbits(200):050x}\n")
+    for command in (["load", "-o", folder / "out"], ["plan", "-o", folder / "plan"]):
+        subprocess.run([PROGRAM, command[0], folder / "job.yaml", *command[1:], "--quiet"], check=True, capture_output=True)
+    return folder / "out"
+
+
+@pytest.mark.parametrize("rowkey, of, name", [
+    ("{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", "rows that begin so",
+     "user \\x00\\x00\\x00\\x07"),
+    ("{field: user, as: text, terminator: '|'}, {field: at, as: reversed_millis}", "rows that begin so", "user 7"),
+    ("{salt: 4, of: [user]}, {field: user, as: u32}", "a row", "user \\x00\\x00\\x00\\x07")])
+def test_heavy_keys_of_a_load(tmp_path, rowkey, of, name):
+    share = .4
+    out = users(tmp_path / "load", rowkey, share)
+    page = Page(report(out, tmp_path / "p.html"))
+    heavy = page.tables["Heavy keys"][1:]
+    assert heavy[0][:2] == [name, of]
+    assert abs(float(heavy[0][4].split()[0]) / 100 - share) < .05  # blocks hold others too, and their texts are longer
+    assert abs(float(heavy[0][5]) - share * 8) < .4
+    assert f"{name}" in "".join(page.words).split("What needs doing")[0]
+
+
+def test_a_load_without_heavy_keys(tmp_path):
+    out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .05)
+    page = Page(report(out, tmp_path / "p.html"))
+    assert "Heavy keys" not in page.tables and "None: no row" in "".join(page.words)
+
+
+def test_where_the_keys_of_a_plan_lie(tmp_path):
+    """Places are those of the events: user 7 has its share of the bytes, and the picture shows it."""
+    out = users(tmp_path / "load", "{field: user, as: u32}, {field: at, as: reversed_millis}", .4)
+    table = json.loads((out.parent / "plan" / "plan.json").read_text())["tables"][0]
+    places = [(p["key"], p["cell_bytes"]) for p in table["places"]]
+    all_bytes = sum(b for _, b in places)
+    assert 256 <= len(places) <= 512 and abs(all_bytes - table["cell_bytes"]) <= len(places)
+    heavy = sum(b for key, b in places if key.startswith("\\x00\\x00\\x00\\x07"))
+    assert abs(heavy / all_bytes - .4) < .01
+    text = report(out.parent / "plan", tmp_path / "p.html")
+    page = Page(text)
+    assert any("bands by the first byte" in svg["aria-label"] for svg in page.svgs)
+    shades = [attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs.get("class") == "heat"]
+    assert shades[-1].count("M") == 1  # the strongest is one spot
+    assert sum(d.count("M") for d in shades) > 50
+    del table["places"]  # a plan of before
+    (tmp_path / "old.json").write_text(json.dumps({"events": 1, "rejected": 0, "tables": [table]}))
+    assert "Where the keys lie" not in report(tmp_path / "old.json", tmp_path / "old.html")

@@ -6,8 +6,10 @@ import fcntl
 import json
 import os
 import pty
+import random
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -65,12 +67,14 @@ class Screen:
                 self.column += 1
 
 
-def watch(args, width, meanwhile=None, **environment):
-    """Run it with standard error on a terminal; its screen, exit status and standard output."""
+def watch(args, width, meanwhile=None, before=(), stdout=subprocess.PIPE, **environment):
+    """Run it with standard error on a terminal; its screen, exit status and standard output.
+
+    before: a program in front of it; meanwhile: what is done with its process while it runs."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("LC_ALL", "LC_CTYPE", "LANG", "TERM", "NO_COLOR")}
-    p = subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=theirs, text=True,
+    p = subprocess.Popen([*before, PROGRAM, *map(str, args)], stdin=subprocess.PIPE, stdout=stdout, stderr=theirs, text=True,
                          env={**env, "TERM": "xterm", **environment})
     os.close(theirs)
     other = threading.Thread(target=meanwhile or (lambda _: None), args=(p,))
@@ -83,8 +87,8 @@ def watch(args, width, meanwhile=None, **environment):
             except OSError:  # all of it was read, and it is closed
                 break
             seen += more
-    out, _ = p.communicate(timeout=30)
     other.join()
+    out, _ = p.communicate(timeout=30)
     os.close(ours)
     screen = Screen(width)
     screen.feed(seen.decode("utf-8").replace("\r\n", "\n"))
@@ -124,6 +128,83 @@ def test_a_load(tmp_path, job, width, locale):
     assert screen.lines == [""]
     assert "read 40,000 events" in out and ("▇" in out) == (locale != "C") and ("##" in out) == (locale == "C")
     assert out.isascii() == (locale == "C")
+
+
+SLOW = ("strace", "-f", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=%d")
+
+
+@pytest.fixture(scope="module")
+def loads(tmp_path_factory):
+    """A load of 64 files, a plan, and a map by it."""
+    folder = tmp_path_factory.mktemp("loads")
+    (folder / "job.yaml").write_text(JOB.replace("count: 4", "count: 64"))
+    rng = random.Random(5)
+    with open(folder / "in.csv", "w", encoding="utf-8") as f:
+        f.write("id,v\n" + "".join(f"{rng.getrandbits(32)},{rng.getrandbits(300):075x}\n" for _ in range(40000)))
+    for args in (["load", "job.yaml", "-o", "out"], ["plan", "job.yaml", "-o", "plan"],
+                 ["map", "job.yaml", "--plan", "plan", "-o", "map"]):
+        subprocess.run([PROGRAM, *args, "--quiet"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def shares(lines):
+    return [int(m[1]) for m in (re.match(r"\w+ (\d+)%", line) for line in lines) if m]
+
+
+COUNTED = {"verify": r"verifying \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ MB)?$",
+           "report": r"reading \d+%(, \d+ s left)?(, \d+ of 64 files)?$",
+           "scan": r"scanning \d+%(, \d+ s left)?(, [\d,]+ rows)?(, [\d,]+ rows/s)?$",
+           "reduce": r"(reading \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ MB)?|"
+                     r"writing \d+%(, \d+ s left)?(, \d+ of 64 regions)?(, [\d,]+ cells)?)$"}
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
+@pytest.mark.parametrize("command, width", [("verify", 40), ("verify", 200), ("report", 40), ("report", 80), ("scan", 40),
+                                            ("scan", 80), ("reduce", 80)])
+def test_how_far_it_is(tmp_path, loads, command, width):
+    """Each read is held up a little; the share rises, the line keeps to its width and is gone at the end."""
+    args = {"verify": ["verify", loads / "out", "--threads", "1"], "report": ["report", loads / "out", "-o", tmp_path / "p"],
+            "scan": ["scan", loads / "job.yaml", loads / "out"],
+            "reduce": ["reduce", loads / "job.yaml", loads / "map", "--plan", loads / "plan", "-o", tmp_path / "r"]}[command]
+    delay = {"verify": 800, "report": 2000, "scan": 2000, "reduce": 8000}[command]
+    with open(tmp_path / "answer", "w", encoding="utf-8") as answer:
+        screen, status, _ = watch(args, width, before=[w.replace("%d", str(delay)) for w in SLOW], LC_ALL="C",
+                                  stdout=answer if command == "scan" else subprocess.PIPE)
+    assert status == 0 and screen.codes == set()
+    assert screen.wrapped == 0 or command == "report"  # whose sentence at the end is as long as it is
+    drawn = [line for line in screen.shown if line]
+    assert len(drawn) >= 3 and all(len(line) < width for line in drawn)
+    assert all(re.match(COUNTED[command], line) for line in drawn), drawn
+    first = shares([line for line in drawn if line.split()[0] == drawn[0].split()[0]])
+    assert first == sorted(first) and len(set(first)) >= 3
+    assert sum(" left" in line for line in drawn) >= 2
+    assert "".join(screen.lines) == ("" if command != "report" else
+                                     f"saltmill report: {tmp_path / 'p'} is the page of load {loads / 'out'}")
+
+
+def test_the_share_of_what_is_digested(tmp_path):
+    """Standard input that tells its size."""
+    def feed(p):
+        for _ in range(8):
+            p.stdin.write("x" * 1250000)
+            p.stdin.flush()
+            time.sleep(.15)
+        p.stdin.close()
+        p.stdin = None
+    screen, status, out = watch(["digest", "-", "--name", "in.csv", "--bytes", "10000000"], 80, feed)
+    assert status == 0 and json.loads(out)["size"] == 10000000 and screen.lines == [""]
+    assert len(set(shares(screen.shown))) >= 3
+    assert any(re.match(r"reading \d+%, \d+ s left, [\d.]+ MB of 10.0 MB$", line) for line in screen.shown), screen.shown
+
+
+@pytest.mark.parametrize("command", [["verify", "out"], ["digest", "in.csv"], ["scan", "job.yaml", "out"],
+                                     ["unite", "job.yaml", "--plan", "plan", "--maps", "map", "in.csv"]])
+def test_errors_alone_go_to_a_standard_error_that_is_no_terminal(loads, command):
+    r = subprocess.run([PROGRAM, *command], cwd=loads, capture_output=True, text=True, check=False)
+    assert (r.returncode, r.stderr) == (0, "")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        r = subprocess.run([PROGRAM, *command], cwd=loads, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert r.returncode == 1 and r.stderr.count("No space left on device") == len(r.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

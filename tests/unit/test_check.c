@@ -51,7 +51,7 @@ static char *copy_load(const char *name)
 static void verify(struct verify_result *r, const char *folder)
 {
 	struct error err;
-	if (verify_load(r, folder, 2, &err))
+	if (verify_load(r, folder, 2, NULL, &err))
 		fail_msg("%s", err.msg);
 }
 
