@@ -4,12 +4,19 @@ Judged against the tables of keys as the sources have them, the program's own re
 jsonschema, groff, bash, zsh and fish.
 """
 import copy
+import fcntl
 import json
 import os
+import pty
 import random
 import re
+import select
 import shutil
+import signal
+import struct
 import subprocess
+import termios
+import time
 
 import jsonschema
 import pytest
@@ -294,6 +301,59 @@ def test_other_shells_take_the_script(saltmill, tmp_path, shell, check):
     r = subprocess.run([shell, "-c", check % script], capture_output=True, text=True,
                        env={**os.environ, "HOME": str(tmp_path)})
     assert ("--max-rejects" if shell == "fish" else "good") in r.stdout, r.stdout + r.stderr
+
+
+SHELLS = {"bash": (["bash", "--norc", "--noprofile", "-i"], "PS1='ready> '; source {script}"),
+          "zsh": (["zsh", "-f", "-i"], "PS1='ready> '; fpath=({script.parent} $fpath); autoload -U compinit; compinit -D -u"),
+          "fish": (["fish", "--no-config", "-i"], "function fish_prompt; echo -n 'ready> '; end; source {script}")}
+
+
+class Typed:
+    """A shell at a terminal; what it draws is read as text."""
+
+    def __init__(self, shell, folder):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.environ.update(HOME=str(folder), TERM="xterm", LC_ALL="C.UTF-8", PATH=f"{folder}:{os.environ['PATH']}")
+            os.execvp(SHELLS[shell][0][0], SHELLS[shell][0])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+
+    def type(self, text, wanted, seconds=20):
+        """What is drawn until `wanted` is; it fails if that does not come."""
+        os.write(self.fd, text.encode())
+        seen, end = "", time.monotonic() + seconds
+        while wanted not in seen and time.monotonic() < end:
+            if select.select([self.fd], [], [], .1)[0]:
+                seen += re.sub(r"\x1b(\[[0-9;?]*[ -/]*[@-~]|[=>()][0-9A-B]?|\][^\x07\x1b]*(\x07|\x1b\\\\)?)", "",
+                               os.read(self.fd, 65536).decode("utf-8", "replace"))
+        assert wanted in seen, (text, wanted, seen[-600:])
+        return seen
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_at_a_terminal(saltmill, tmp_path, shell):
+    """As somebody types it: a command, an option, a key of the job file."""
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    script = tmp_path / "_saltmill"  # by this name zsh finds it
+    script.write_text(said(saltmill, "--format", shell))
+    (tmp_path / "saltmill").symlink_to(saltmill)
+    t = Typed(shell, tmp_path)
+    try:
+        t.type(SHELLS[shell][1].format(script=script) + "; echo be''gun\r", "begun")
+        t.type("\r", "ready> ")
+        for typed, completed in (("saltmill veri", "fy"), ("saltmill load --max-rej", "ects"), ("saltmill help bloomf", "ilter")):
+            t.type(typed, typed.split()[-1])
+            t.type("\t", completed)
+            t.type("\x03", "ready> ")
+    finally:
+        t.close()
 
 
 def test_install_brings_pages_completions_and_examples(saltmill, tmp_path):
