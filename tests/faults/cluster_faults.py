@@ -67,7 +67,7 @@ class ClusterScenario(faults.Scenario):
     lines = SCENARIOS
     apart = "=libcrypto"
     loaded = "libcurl.so.4"
-    jobs = 3 * os.cpu_count()  # servers take their time
+    jobs = 5 * os.cpu_count()  # servers take their time
 
     def __init__(self, name, inputs, scratch):
         self.servers = {}  # {OUT: its cluster}

@@ -90,6 +90,7 @@ static uint64_t *stacks; /* of each call, where none is to fail; NULL: not asked
 
 static int haste;	   /* 0: none */
 static atomic_llong ahead; /* ns that the monotonic clock was put forward */
+static atomic_llong owed;  /* ns that are still to be slept */
 
 static atomic_bool armed;
 static atomic_ulong calls;
@@ -480,7 +481,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 
 /* --- time --- */
 
-enum { SECOND = 1000000000 };
+enum { SECOND = 1000000000, SHORT = 2000000 };
 
 static struct timespec moved(const struct timespec *t, long long by)
 {
@@ -492,10 +493,14 @@ int nanosleep(const struct timespec *t, struct timespec *left)
 {
 	if (!haste)
 		return NEXT(nanosleep)(t, left);
-	long long whole = t->tv_sec * (long long)SECOND + t->tv_nsec, slept = whole / haste;
-	struct timespec less = {.tv_sec = slept / SECOND, .tv_nsec = slept % SECOND};
+	long long whole = t->tv_sec * (long long)SECOND + t->tv_nsec;
+	atomic_fetch_add(&ahead, whole);
+	/* short ones together: each costs more than it lasts */
+	if (atomic_fetch_add(&owed, whole / haste) < SHORT)
+		return 0;
+	long long owes = atomic_exchange(&owed, 0);
+	struct timespec less = {.tv_sec = owes / SECOND, .tv_nsec = owes % SECOND};
 	NEXT(nanosleep)(&less, NULL);
-	atomic_fetch_add(&ahead, whole - slept);
 	return 0;
 }
 

@@ -231,7 +231,7 @@ static void test_coordinator_moved(void **state)
 /* librdkafka aborted the process when it was closed before it had stopped what it read before. */
 static void test_closed_behind_an_assignment(void **state)
 {
-	enum { ROUNDS = 150, MOST = 2 * PARTITIONS };
+	enum { ROUNDS = 50, MOST = 2 * PARTITIONS };
 	struct cluster *c = *state;
 	struct offset_range ranges[MOST];
 	struct error err;
