@@ -78,7 +78,7 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"LeaseException", TROUBLE_GONE},
 		{"CallQueueTooBigException", TROUBLE_BUSY},
 		{"RegionTooBusyException", TROUBLE_BUSY},
-		{"PleaseHoldException", TROUBLE_BUSY},
+		{"PleaseHoldException", TROUBLE_GONE},
 		{"RpcThrottlingException", TROUBLE_BUSY},
 		{"OutOfMemoryError", TROUBLE_BUSY},
 		{"TableExistsException", TROUBLE_EXISTS},

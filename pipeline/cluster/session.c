@@ -300,6 +300,8 @@ const char *hbase_user(const struct hbase *h)
 
 #define FOREVER_S  1e9
 #define RETRY_MOST 30 /* of waits of up to 10 s: about four minutes in all */
+#define GONE_MOST  120
+#define GONE_WAIT  5 /* of backoff.h, 2 s: asking costs little, and it may be back at any moment */
 
 bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {
@@ -309,11 +311,14 @@ bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct erro
 
 	if (!helps || err->code == RC_STOPPED)
 		return false;
-	if (*attempt >= RETRY_MOST) {
+	bool gone = why->trouble == TROUBLE_GONE;
+	if (*attempt >= (gone ? GONE_MOST : RETRY_MOST)) {
 		error_prefix(err, "tried %u times: ", *attempt + 1);
 		return false;
 	}
-	if (backoff_wait((*attempt)++, clock_seconds() + FOREVER_S, &stopped) == RC_OK)
+	unsigned wait = gone && *attempt > GONE_WAIT ? GONE_WAIT : *attempt;
+	++*attempt;
+	if (backoff_wait(wait, clock_seconds() + FOREVER_S, &stopped) == RC_OK)
 		return true;
 	*err = stopped;
 	return false;

@@ -25,6 +25,7 @@
 #define SLOW_MS	     30000
 #define SAY_AGAIN_MS 60000
 #define BUSY_TRIES   4 /* another process may be at it for a moment */
+#define AWAY_WAIT    5 /* of backoff.h, 2 s: who is not there is not burdened by being looked for */
 
 const char *const follow_phases[FOLLOW_PHASES] = {
 	[FOLLOW_WAIT] = "waited",
@@ -370,7 +371,8 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 {
 	bool busy = err->code == RC_BUSY, lasts = err->code == RC_CONFIG || err->code == RC_DATA;
 	int64_t now = clock_ms();
-	l->try_ms = now + backoff_ms(l->attempt++);
+	l->try_ms = now + backoff_ms(lasts || l->attempt < AWAY_WAIT ? l->attempt : AWAY_WAIT);
+	l->attempt++;
 	if (!busy)
 		f->opt->gauges->failures++;
 	if (busy && l->attempt < BUSY_TRIES)

@@ -35,7 +35,7 @@ PARTITIONS = 4
 KEEP = 3
 SETTLE_SECONDS = 600
 ROLL_SECONDS = 2  # of the million
-ROUGH = 0.6  # of its rate while there are faults: events come until the last one
+ROUGH = 0.5  # of its rate while there are faults: events come until the last one
 BATCHES = 4  # a second
 SETTINGS = {"zookeeper.session.timeout": 10000,  # of servers that were killed
             "hbase.master.wait.on.regionservers.mintostart": 2, "hbase.master.wait.on.regionservers.maxtostart": 2,

@@ -124,6 +124,37 @@ static void test_phases(void **state)
 	mem_free(path);
 }
 
+/* While HBase is away it is looked for every two seconds. */
+static void test_away_for_long(void **state)
+{
+	struct error err;
+	struct follow_gauges g = {0};
+	struct follow_options opt = options(&g);
+	(void)state;
+	char *path = make_state("long", 1);
+	struct follow *f = follow_new(&opt);
+	fail_code = RC_IO;
+	fail_next = 1000000;
+	follow_add(f, path, "");
+	assert_int_equal(follow_start(f, &err), 0);
+	for (uint64_t tries = 1; tries < 10; tries++) {
+		for (int i = 0; i < 600 && g.failures < tries; i++) {
+			follow_look(f); /* its own rest goes by the clock that was set */
+			clock_sleep_ms(5);
+		}
+		assert_true(g.failures >= tries);
+		steady_ahead_ms += 2000;
+	}
+	steady_ahead_ms += 10000;
+	fail_next = 0;
+	follow_look(f);
+	assert_true(soon(&g.applied, 1));
+	follow_stop(f);
+	follow_free(f);
+	steady_ahead_ms = 0;
+	mem_free(path);
+}
+
 /* While loads wait for HBase the next one is cut later, as rows and bytes allow. */
 static uint64_t behind;
 static uint64_t tell_behind(void *ctx)
@@ -347,7 +378,7 @@ int main(void)
 		cmocka_unit_test(test_two_followers),  cmocka_unit_test(test_away_and_back),
 		cmocka_unit_test(test_slow),	       cmocka_unit_test(test_watchdog),
 		cmocka_unit_test(test_one_is_refused), cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_cuts_wait),
+		cmocka_unit_test(test_cuts_wait),      cmocka_unit_test(test_away_for_long),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

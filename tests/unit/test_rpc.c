@@ -381,7 +381,7 @@ static void test_exceptions(void **state)
 		{"org.apache.hadoop.hbase.NotServingRegionException", false, TROUBLE_GONE},
 		{"org.apache.hadoop.hbase.exceptions.RegionMovedException", false, TROUBLE_GONE},
 		{"org.apache.hadoop.hbase.RegionTooBusyException", false, TROUBLE_BUSY},
-		{"org.apache.hadoop.hbase.PleaseHoldException", false, TROUBLE_BUSY},
+		{"org.apache.hadoop.hbase.PleaseHoldException", false, TROUBLE_GONE},
 		{"org.apache.hadoop.hbase.TableExistsException", false, TROUBLE_EXISTS},
 		{"org.apache.hadoop.hbase.NamespaceNotFoundException", false, TROUBLE_MISSING},
 		{"java.io.IOException", false, TROUBLE_REFUSED},
