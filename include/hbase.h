@@ -59,7 +59,10 @@ struct hbase;
 int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
 	       struct error *err);
 void hbase_close(struct hbase *h); /* NULL is fine */
-/* Does the cluster still answer that was there when it was opened?  False: another one, or none. */
+/*
+ * Does the cluster still answer that was there when it was opened?  Asked by a new connection;
+ * nobody else may be calling.  False: another one, or none.
+ */
 bool hbase_is_same(struct hbase *h);
 const char *hbase_cluster_id(const struct hbase *h);
 const char *hbase_user(const struct hbase *h);

@@ -7,6 +7,7 @@
 struct kept_table {
 	struct kept_table *next;
 	char *name;
+	int64_t asked_ms;
 	struct hbase_regions regions;
 };
 
@@ -126,11 +127,13 @@ static bool all_served(const struct hbase_regions *r)
 	return true;
 }
 
-static void keep(struct apply_kept *k, const char *table, const struct hbase_regions *r)
+static void keep(struct apply_kept *k, const char *table, const struct hbase_regions *r,
+		 int64_t asked_ms)
 {
 	struct kept_table *t = mem_calloc(1, sizeof *t);
 
 	t->name = mem_strdup(table);
+	t->asked_ms = asked_ms;
 	copy_regions(&t->regions, r);
 	pthread_mutex_lock(&k->lock);
 	struct kept_table **at = find(k, table);
@@ -146,14 +149,16 @@ int kept_regions(struct apply_kept *k, const char *table, struct hbase_regions *
 {
 	pthread_mutex_lock(&k->lock);
 	const struct kept_table *t = *find(k, table);
-	if (t)
+	bool known = t && kept_fresh(t->asked_ms);
+	if (known)
 		copy_regions(out, &t->regions);
 	pthread_mutex_unlock(&k->lock);
-	if (t)
+	if (known)
 		return RC_OK;
+	int64_t asked_ms = clock_ms();
 	int rc = hbase_regions(k->hbase, table, out, why, err);
 	if (rc == RC_OK && all_served(out))
-		keep(k, table, out);
+		keep(k, table, out, asked_ms);
 	return rc;
 }
 

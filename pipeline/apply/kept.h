@@ -35,7 +35,7 @@ bool kept_fresh(int64_t then_ms);
 /* storage is open at uri. */
 int kept_storage(struct apply_kept *k, const char *uri, const struct storage_options *opt,
 		 struct error *err);
-/* hbase_regions, or what that said before.  Release *out whatever the result. */
+/* hbase_regions, or what that said within the last minute.  Release *out whatever the result. */
 int kept_regions(struct apply_kept *k, const char *table, struct hbase_regions *out,
 		 struct hbase_failure *why, struct error *err);
 /* A table's regions may be others, or elsewhere: they are asked for anew. */

@@ -274,11 +274,30 @@ void hbase_close(struct hbase *h)
 	mem_free(h);
 }
 
+/* By a connection of before the old cluster answers, though its name leads to another one now. */
+static void ask_afresh(struct hbase *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->master.host[0] = 0;
+	for (struct idle **p = &h->idle; *p;) {
+		struct idle *i = *p;
+		if (strcmp(i->service, SERVICE_META) != 0) {
+			p = &i->next;
+			continue;
+		}
+		*p = i->next;
+		rpc_close(i->c);
+		mem_free(i);
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
 bool hbase_is_same(struct hbase *h)
 {
 	struct hbase_failure why;
 	struct error unsaid;
 	char *id = NULL;
+	ask_afresh(h);
 	bool same =
 		ask_cluster_id(h, &id, &why, &unsaid) == RC_OK && strcmp(id, h->cluster_id) == 0;
 

@@ -275,13 +275,18 @@ static void test_connections_are_kept(void **state)
 	hbase_close(h);
 }
 
-/* What is kept of a cluster is of no other one that has taken its place. */
+/*
+ * What is kept of a cluster is of no other one that has taken its place, though the old one is up
+ * still and would answer by the connection of before.
+ */
 static void test_same_cluster(void **state)
 {
 	char other[] = CLUSTER_ID;
 	other[sizeof other - 2] ^= 1; /* the last digit */
 	const struct turn turns[] = {{.answer = CLUSTER_ID, .go_on = true},
-				     {.answer = CLUSTER_ID},
+				     {.answer = other}, /* by the first connection */
+				     {.answer = CLUSTER_ID, .go_on = true},
+				     {.answer = CLUSTER_ID}, /* by the second */
 				     {.answer = other}};
 	struct server s;
 	struct hbase *h;
@@ -289,13 +294,15 @@ static void test_same_cluster(void **state)
 	struct error err = {0};
 	char servers[40];
 	(void)state;
-	start(&s, turns, 3);
+	start(&s, turns, 5);
 	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
 	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	snprintf(h->master.host, sizeof h->master.host, "old.example");
 	assert_true(hbase_is_same(h));
-	clock_sleep_ms(50); /* the server's end is heard of */
+	assert_string_equal(h->master.host, "");
 	assert_false(hbase_is_same(h));
 	finish(&s);
+	assert_int_equal(s.accepted, 3);
 	assert_false(hbase_is_same(h));
 	hbase_close(h);
 }
