@@ -183,7 +183,7 @@ build/preload.so: tests/faults/preload.c
 	@echo '  CC    $<'
 	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $<
 
-## kills: apply while servers die, regions split and move; make kills [ARGS="--moments 50 --seed 1"]
+## kills: apply while servers die, a disk is full, regions split and move; make kills [ARGS="--moments 50 --record FILE"]
 kills: deps
 	@$(SUB) all
 	@$${SALTMILL_CACHE:-$$HOME/.cache/saltmill}/venv/bin/python tests/hbase/kills.py $(ARGS)

@@ -8,6 +8,7 @@ ZooKeeper, a master and two region servers.  Sessions of ZooKeeper are short, so
 known to be dead; not too short, or who waits for a processor is taken for dead.
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -26,10 +27,10 @@ class Apart(Cluster):
              "region1": "org.apache.hadoop.hbase.regionserver.HRegionServer",
              "region2": "org.apache.hadoop.hbase.regionserver.HRegionServer"}
 
-    def __init__(self, folder, hdfs):
+    def __init__(self, folder, hdfs, settings=None):
         super().__init__(folder, hdfs.fs, 2, {
             "hbase.cluster.distributed": "true", "hbase.regionserver.port": 0, "hbase.client.retries.number": 20,
-            "zookeeper.session.timeout": SESSION_MS})
+            "zookeeper.session.timeout": SESSION_MS, **(settings or {})})
         self.hdfs, self.processes = hdfs, {}
 
     def _launch(self, name, main, *arguments):
@@ -73,9 +74,26 @@ class Apart(Cluster):
         if self.hdfs.datanode.poll() is not None:
             self.hdfs.start_datanode()
             self.hdfs.wait()
+            self.kill_all()
         self.launch_dead()
-        if not self._wait(time.monotonic() + START_SECONDS):
+        if not self._serves(START_SECONDS):
             raise HBaseError("HBase does not come back\n" + tail(self.folder / "master.log"))
+
+    def kill_all(self):
+        """Whose log could not be written ends itself later, or syncs for ever (FSHLog): as who runs it would do."""
+        for name in self.NAMES:
+            if self.processes[name].poll() is None:
+                self.kill_one(name)
+
+    def _serves(self, seconds):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.launch_dead()
+            with contextlib.suppress(HBaseError):
+                if self.ready(timeout=seconds) >= self.region_servers:
+                    return True
+            time.sleep(0.1)
+        return False
 
     def stop(self):
         stop(self.driver)

@@ -1,9 +1,11 @@
 """A disk that is full soon.
 
     with small_disk(folder, 16) as disk: # a tmpfs of 16 MiB; NoDisk where none can be had
+        with filled(disk): ...           # nothing can be written there
 """
 
 import contextlib
+import errno
 import os
 import subprocess
 import time
@@ -31,3 +33,23 @@ def small_disk(folder, megabytes):
             time.sleep(0.2)
         else:
             subprocess.run(["umount", "-l", folder], check=True)
+
+
+@contextlib.contextmanager
+def filled(disk):
+    filler = disk / "filler"
+    with open(filler, "wb", buffering=0) as f:
+        block = bytes(1 << 16)
+        while True:
+            try:
+                f.write(block)
+            except OSError as e:
+                if e.errno != errno.ENOSPC:
+                    raise
+                if len(block) == 1:
+                    break
+                block = block[:len(block) // 2]
+    try:
+        yield
+    finally:
+        filler.unlink()

@@ -1,4 +1,5 @@
-"""`saltmill apply` while something dies: itself, a region server, the master, the DataNode; or regions are split or moved.
+"""`saltmill apply` while something dies: itself, a region server, the master, the DataNode; or the DataNode's disk is
+full for a while, which takes HBase's logs with it; or regions are split or moved.
 
     make kills [ARGS="--moments 50 --seed 1 --record FILE"]
 
@@ -27,11 +28,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from apart import Apart  # noqa: E402  (needs the path above)
 from cluster import HBaseError  # noqa: E402
+from disk import NoDisk, filled, small_disk  # noqa: E402
 from hdfs import Hdfs, HdfsError  # noqa: E402
 from oracle import u32  # noqa: E402
 from test_apply import Applied, events  # noqa: E402
 
-KINDS = ("saltmill", "region1", "region2", "master", "datanode", "split", "move")
+KINDS = ("saltmill", "region1", "region2", "master", "datanode", "split", "move", "disk")
 # the events of a journal, with how many of each one of these loads has
 STEPS = {"folder": 1, "create": 2, "created": 2, "token": 2, "upload": 1, "put": 7, "sent": 4, "done": 4, "cleaned": 2}
 SPLITS_AND_MOVES = ("split", "move")
@@ -40,6 +42,8 @@ SPLIT_AT = {"events": u32(0x580), "by_word": b"w55"}  # within a region
 RUNS = 8  # of apply, until it is done
 WAIT = 240  # seconds for one
 PAUSE = 0.06  # at most, behind the step
+FULL_SECONDS = 5  # at most: apply may end before
+DISK_MB = 384  # all of HDFS is on it
 
 
 class Violation(Exception):
@@ -88,8 +92,9 @@ def words_of(journal):
 class World:
     """Servers that die, and loads that are handed to them."""
 
-    def __init__(self, saltmill, folder, hdfs, hbase):
-        self.saltmill, self.folder, self.hdfs, self.hbase = saltmill, folder, hdfs, hbase
+    def __init__(self, saltmill, folder, hdfs, hbase, disk=None):
+        """disk: of the DataNode, if it may be filled."""
+        self.saltmill, self.folder, self.hdfs, self.hbase, self.disk = saltmill, folder, hdfs, hbase, disk
         self.count = 0
 
     def start_apply(self, one, log):
@@ -108,8 +113,21 @@ class World:
                 self.hbase.move(name)
             else:
                 self.hbase.split(name, SPLIT_AT[name.split(":")[1]])
+        elif moment.kind == "disk":
+            with filled(self.disk), contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(FULL_SECONDS)
+            self.wait_for_room()
+            self.hbase.kill_all()
         else:
             self.hbase.kill_one(moment.kind)
+
+    def wait_for_room(self):
+        """The NameNode is told every second."""
+        deadline = time.monotonic() + WAIT
+        while self.hdfs.state()["CapacityRemaining"] < DISK_MB << 18:
+            if time.monotonic() > deadline:
+                raise HdfsError("the NameNode sees no room")
+            time.sleep(0.1)
 
     def try_moment(self, moment):
         """One load, disturbed once.  Raises Violation; returns how often apply was started."""
@@ -133,7 +151,7 @@ class World:
                     log.write(f"{moment.kind}: {e}\n")  # of a table that is being opened
                     moment.at += ", refused"
                 self.hbase.revive()
-                process, runs = self.finish(process, one, log)
+                process, runs = self.finish(process, one, log, moment.kind == "disk")
             finally:
                 process.kill()
                 process.wait()
@@ -149,7 +167,7 @@ class World:
                 return
             time.sleep(0.001)
 
-    def finish(self, process, one, log):
+    def finish(self, process, one, log, was_full):
         for run in range(1, RUNS + 1):
             deadline = time.monotonic() + WAIT
             while (status := process.poll()) is None:
@@ -159,13 +177,18 @@ class World:
                 time.sleep(0.05)
             if status == 0:
                 return process, run
-            if status not in (1, -signal.SIGKILL):
+            if status not in (1, -signal.SIGKILL) and not (was_full and self.no_room(status, one)):
                 raise Violation(f"apply ended with {status}")
             self.hbase.revive()
             process = self.start_apply(one, log)
         process.kill()
         process.wait()
         raise Violation(f"apply is not done after {RUNS} runs")
+
+    @staticmethod
+    def no_room(status, one):
+        """It was looked at first."""
+        return status == 2 and "there is room for" in (one.folder / "apply.log").read_text().splitlines()[-1]
 
     def check(self, one, by_id, by_word, staged):
         space, found = one.folder.name, one.folder / "scan"
@@ -193,18 +216,18 @@ class World:
                        for name in ("apply.log", "out.saltmill-apply") if (folder / name).exists())
 
 
-def with_small_disk(folder, disk):
-    """Settings of an HDFS with a second disk, which takes what has the policy COLD, in blocks of 1 MiB."""
-    return {"dfs.datanode.data.dir": f"[DISK]file://{folder}/hdfs/blocks,[ARCHIVE]file://{disk}", "dfs.blocksize": 1 << 20,
-            "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": 0}
+SMALL_BLOCKS = {"dfs.blocksize": 1 << 20, "hbase.regionserver.hlog.blocksize": 1 << 20}  # each wants its room free
+NO_RESERVE = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space"
 
 
 @contextlib.contextmanager
-def new_world(saltmill, folder, disk=None):
-    with Hdfs(folder / "hdfs", **(with_small_disk(folder, disk) if disk else {})) as hdfs:
+def new_world(saltmill, folder, disk=None, cold=None):
+    """disk: a small one for all of HDFS.  cold: one more, for what has the policy COLD."""
+    dirs = [f"[DISK]file://{disk or folder / 'hdfs' / 'blocks'}", *([f"[ARCHIVE]file://{cold}"] if cold else [])]
+    with Hdfs(folder / "hdfs", **{"dfs.datanode.data.dir": ",".join(dirs), NO_RESERVE: 0, **SMALL_BLOCKS}) as hdfs:
         hdfs.make_dirs("/bulk", "1777")
-        with Apart(folder / "hbase", hdfs) as hbase:
-            yield World(saltmill, folder, hdfs, hbase)
+        with Apart(folder / "hbase", hdfs, SMALL_BLOCKS) as hbase:
+            yield World(saltmill, folder, hdfs, hbase, disk)
 
 
 class Campaign:
@@ -229,7 +252,6 @@ class Campaign:
         broken, violation, runs = False, None, 0
         try:
             runs = world.try_moment(moment)
-            world.drop()
         except Violation as e:
             violation = f"{e}\n{world.evidence()}"
         except (HBaseError, HdfsError, OSError, subprocess.SubprocessError, AssertionError) as e:
@@ -240,11 +262,18 @@ class Campaign:
         print(f"{i + 1:3} {moment}, was at {moment.at}: {said}, {seconds:.0f} s", flush=True)
         if broken:
             raise Broken
+        try:
+            world.drop()
+        except HBaseError as e:
+            raise Broken from e
 
     def run(self, saltmill):
         while left := [i for i in range(len(self.moments)) if i not in self.told]:
-            with tempfile.TemporaryDirectory(prefix="saltmill-kills-") as name:
-                with contextlib.suppress(Broken), new_world(saltmill, pathlib.Path(name)) as world:
+            with tempfile.TemporaryDirectory(prefix="saltmill-kills-") as name, contextlib.ExitStack() as stack:
+                folder, disk = pathlib.Path(name), None
+                if any(m.kind == "disk" for m in self.moments):
+                    disk = stack.enter_context(small_disk(folder / "disk", DISK_MB))
+                with contextlib.suppress(Broken), new_world(saltmill, folder, disk) as world:
                     for i in left:
                         self.one(world, i)
 
@@ -277,8 +306,14 @@ def main():
     o = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers are ended too
     campaign = Campaign(draw(o.moments, o.seed, o.kinds), o.record)
-    campaign.run(pathlib.Path(o.saltmill).resolve())
-    return 1 if campaign.tell(o.seed) else 0
+    bad = 0
+    try:
+        campaign.run(pathlib.Path(o.saltmill).resolve())
+    except NoDisk as e:
+        sys.exit(f"{e}: --kinds {' '.join(k for k in o.kinds if k != 'disk')}")
+    finally:  # also when it is stopped
+        bad = campaign.tell(o.seed)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ def world(saltmill, tmp_path_factory):
             disk, why = stack.enter_context(small_disk(folder / "disk", DISK_MB)), None
         except NoDisk as e:
             disk, why = None, str(e)
-        found = stack.enter_context(new_world(saltmill, folder, disk))
-        found.disk, found.no_disk = disk, why
+        found = stack.enter_context(new_world(saltmill, folder, cold=disk))
+        found.cold, found.no_disk = disk, why
         yield found
 
 
@@ -81,7 +81,7 @@ def test_full_disk(world, tmp_path):
 
     HBase's own files are on another disk of that DataNode: it would end itself when its log cannot be written.
     """
-    if not world.disk:
+    if not world.cold:
         pytest.skip(world.no_disk)
     expected = wide_rows(tmp_path, "disk:wide", 40_000, 5)
     world.hdfs.make_dirs("/bulk/cold", "777")
@@ -93,7 +93,7 @@ def test_full_disk(world, tmp_path):
         one.refused("cannot write webhdfs://.*(broke off: is a disk full|no DataNode that is alive has room)", "--create",
                     status=1)
     assert (tmp_path / "out.saltmill-apply").read_text().count(" put ") < 5
-    subprocess.run(["mount", "-o", f"remount,size={8 * DISK_MB}m", world.disk], check=True)
+    subprocess.run(["mount", "-o", f"remount,size={8 * DISK_MB}m", world.cold], check=True)
     one.done("--create", "--check")
     one.check("disk:wide", expected)
     one.check_stores("disk:wide")
