@@ -39,7 +39,7 @@ static void print_line(void *ctx, const char *sentence)
 
 static int run(struct apply_options *a)
 {
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct apply_result r;
 	struct buf text = {0};
 	struct error err;

@@ -77,7 +77,7 @@ static int digest(struct digest_arguments *a, const char *path, bool quiet, int 
 			       "--name and --bytes are of standard input, expected `-`");
 	if (rc == RC_OK)
 		rc = find_parts(a, &d, &arena, err);
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = quiet ? NULL : reporter_start_on_terminal(&progress);
 	if (rc == RC_OK)
 		rc = source_digest_file(&d, feed, &progress, err);

@@ -264,7 +264,7 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	struct error err;
 	struct job job;
 	struct load_result result = {0};
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	const char *name = a->unites ? "unite" : "load";
 	bool judges = a->unites && a->reduces.n == 0 && a->loads.n == 0; /* the maps alone */
 	int status = EXIT_DONE, rc = judges ? RC_OK : check_output(a->output_dir, &err);

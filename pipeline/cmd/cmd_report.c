@@ -42,7 +42,7 @@ static int report(const struct run_options *o, const struct report_arguments *a,
 	const char *kind;
 	int status = EXIT_DONE;
 	bool prints = strcmp(a->output, "-") == 0;
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct page_files files = a->files;
 	files.progress = &progress;
 	struct reporter *reporter = o->quiet ? NULL : reporter_start_on_terminal(&progress);

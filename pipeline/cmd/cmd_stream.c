@@ -183,7 +183,7 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 {
 	struct error err;
 	struct job job;
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct stream_gauges gauges = {.by_topic = &lags};
 	struct follow_gauges waiting = {0};

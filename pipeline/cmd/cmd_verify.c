@@ -27,7 +27,7 @@ int cmd_verify(int argc, char **argv)
 			"found %d operands, expected one: the folder of a load, or an HFile",
 			argc - first);
 	struct verify_result r;
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct reporter *reporter = o.quiet ? NULL : reporter_start_on_terminal(&progress);
 	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &progress, &err)
 				  : verify_load(&r, argv[first], o.threads, &progress, &err);

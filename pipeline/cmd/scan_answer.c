@@ -125,7 +125,7 @@ static bool is_watched(const struct scan_desk *d)
 
 static int answer(struct scan_desk *d, struct error *err)
 {
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct scan_rows rows;
 	struct scan_printer printer;
 	begin(&progress, d);

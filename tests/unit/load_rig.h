@@ -50,7 +50,7 @@ static inline int load_as(const struct job *job, const char *out, uint64_t rejec
 			  struct load_result *result, struct error *err)
 {
 	char *folder = mem_format("%s/%s", dir, out);
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct load_options o = {.common = &rig_options,
 				 .output_dir = folder,
 				 .limit = {.count = rejects}};

@@ -22,7 +22,7 @@ static void expect(const struct progress *p, double seconds, bool counts, const 
 static void test_reading(void **state)
 {
 	(void)state;
-	struct progress p = {0};
+	struct progress p = {.phase = NULL};
 	progress_begin(&p, "reading", PROGRESS_INPUT, 100000000);
 	p.events = 1234567;
 	p.done = 25000000;
@@ -61,7 +61,7 @@ static void test_writing(void **state)
 static void test_files_bytes_and_rows(void **state)
 {
 	(void)state;
-	struct progress p = {0};
+	struct progress p = {.phase = NULL};
 	progress_begin(&p, "uploading", PROGRESS_FILES, 1200);
 	progress_add(&p, 300);
 	expect(&p, 60, true, "uploading 25%, 3 min left, 300 of 1,200 files");
@@ -84,7 +84,7 @@ static void test_files_bytes_and_rows(void **state)
 static void test_phases_without_a_measure(void **state)
 {
 	(void)state;
-	struct progress p = {0};
+	struct progress p = {.phase = NULL};
 	expect(&p, 0.2, true, "opening, 0 s");
 	progress_begin(&p, "choosing splits", PROGRESS_SECONDS, 0);
 	expect(&p, 119, true, "choosing splits, 119 s");

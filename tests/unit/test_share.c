@@ -43,7 +43,7 @@ static void test_held_to_the_end(void **state)
 	const struct load_options load = {.common = &common, .live = &live};
 	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct stream_gauges gauges = {.by_topic = &lags};
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct held h = {0};
 	struct error err;
 	const struct stream_options opt = {.load = &load,

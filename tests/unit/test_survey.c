@@ -39,7 +39,7 @@ static void test_plan(void **state)
 	struct job job;
 	struct table_sample sample = {0};
 	struct planning_counts counts;
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct plan plan = {0};
 	struct error err;
 	char *work = mem_format("%s/plan", dir);
@@ -71,7 +71,7 @@ static void test_saved_plans_merge(void **state)
 	struct table_sample one = {0}, both = {0};
 	struct arena arena = {0};
 	struct planning_counts counts;
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct plan plan = {0};
 	struct error err;
 	char *work = mem_format("%s/saved", dir);
@@ -105,7 +105,7 @@ static void test_drift(void **state)
 	struct job job;
 	struct drift d;
 	struct existing_regions live = {0};
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct error err;
 	(void)state;
 	write_rows();

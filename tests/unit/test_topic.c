@@ -50,7 +50,7 @@ static int load_topic(struct cluster *c, const struct job *job, const char *out,
 		      struct load_result *result, struct error *err)
 {
 	char *folder = mem_format("%s/%s", dir, out), *state = mem_format("%s/state", dir);
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	struct kafka_log log = {remember, c};
 	struct load_options o = {.common = &rig_options,
 				 .output_dir = folder,
@@ -355,7 +355,7 @@ static void test_later_topics_are_claimed(void **state)
 	struct load_result r;
 	struct error err;
 	struct ingest in = {0};
-	struct progress progress = {0};
+	struct progress progress = {.phase = NULL};
 	const struct load_options o = {.common = &rig_options};
 	const struct kafka_log log = {remember, c};
 	char *folder = mem_strdup(path_of("state")), *nowhere = mem_format("%s/no/where", dir);
