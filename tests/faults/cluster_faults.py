@@ -22,6 +22,7 @@ SCENARIOS = {
     "apply": f"apply OUT/load {APPLY} --create --check --json",
     "apply over other borders": f"apply OUT/load {APPLY} --json",
     "apply of a state": f"apply --state OUT/state {APPLY} --create --keep 1 --json",
+    "apply that follows": f"apply --state OUT/state {APPLY} --create --keep 1 --follow --quiet",
     "stream into HBase": f"stream TOPIC --state OUT/state -o OUT/loads --apply {APPLY.removeprefix('--hbase ')} --create "
                          "--memory 16M --threads 1 --quiet",
     "scan of HBase": "scan JOB --hbase HBASE --where 'id > 7' --format jsonl",
@@ -192,13 +193,8 @@ class FollowScenario(ApplyScenario):
         return {k: v for k, v in tree.items() if k.startswith("loads/00000003")}
 
 
-class StreamScenario(FollowScenario):
-    """From the topic into HBase by one process, which is stopped once all is there, or when that seems not to come.
-
-    What libcurl does without memory is judged with `apply`.
-    """
-    apart = "librdkafka,libcurl,=libcrypto"
-    loaded = "librdkafka.so.1,libcurl.so.4"
+class EndlessScenario(FollowScenario):
+    """Of a process that is stopped once all is in HBase, or when that seems not to come."""
 
     def undisturbed(self):
         return topic_faults.served(self)
@@ -207,17 +203,43 @@ class StreamScenario(FollowScenario):
         end = faults.Patience(WAITS)
 
         def look(pid):
-            applied = all((slot.out / "state" / "handed" / name).exists() for name in ("00000002", "00000003"))
-            slot.stopped = slot.stopped or not (applied or end.look())  # if it is wrong, it is done again
-            return (applied or slot.stopped) and topic_faults.has_state(pid, slot.out) and topic_faults.stop(pid)
+            late, done = not end.look(), self.is_done(slot)
+            slot.stopped = slot.stopped or (late and not done)  # if it is wrong, it is done again
+            return (late or done) and self.is_ready(pid, slot) and topic_faults.stop(pid)
         status, _, stderr = self.run_served(slot, fault, look)
         return self.outcome(slot, status, b"", stderr)
+
+    @staticmethod
+    def is_done(slot):
+        """Both loads are marked, and what --keep says is gone."""
+        out = slot.out
+        marked = all((out / "state" / "handed" / name).exists() for name in ("00000002", "00000003"))
+        return marked and not any(out.glob("loads/00000002*"))
+
+    @staticmethod
+    def is_ready(*_):
+        """Has it seen to its signals?  Long ago, when it has done its work or was waited for."""
+        return True
 
     def wrong(self, got, campaign):
         """What HBase does not get is tried again for ever, and waits when the process is stopped: 3."""
         if got.status == 3 and not self.same(got) and not campaign.unnoticed:
-            return self.left_wrong(got) or (None if "saltmill stream:" in got.stderr else "waits without a sentence")
+            return self.left_wrong(got) or (None if "saltmill" in got.stderr else "waits without a sentence")
         return super().wrong(got, campaign)
+
+
+class StreamScenario(EndlessScenario):
+    """From the topic into HBase by one process.  What libcurl does without memory is judged with `apply`."""
+    apart = "librdkafka,libcurl,=libcrypto"
+    loaded = "librdkafka.so.1,libcurl.so.4"
+
+    @staticmethod
+    def is_done(slot):
+        return all((slot.out / "state" / "handed" / name).exists() for name in ("00000002", "00000003"))
+
+    @staticmethod
+    def is_ready(pid, slot):
+        return topic_faults.has_state(pid, slot.out)
 
     @staticmethod
     def folders_of(tree):
@@ -250,7 +272,7 @@ class SentScenario(ClusterScenario):
 
 
 def scenario(name, inputs, scratch):
-    kind = {"apply of a state": FollowScenario, "stream into HBase": StreamScenario,
+    kind = {"apply of a state": FollowScenario, "apply that follows": EndlessScenario, "stream into HBase": StreamScenario,
             "reduce that sends": SentScenario, "unite of what was sent": SentScenario}
     usual = ScanScenario if name.endswith("of HBase") else ApplyScenario
     return kind.get(name, usual)(name, inputs, scratch)

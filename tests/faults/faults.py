@@ -157,13 +157,18 @@ def write_inputs(folder):
 def stable(value):
     """JSON without what a clock or the run's folder put into it."""
     if isinstance(value, dict):
-        return {k: stable(v) for k, v in value.items() if k not in ("seconds", "output")}
+        return {k: stable(v) for k, v in value.items() if k not in ("seconds", "ms", "output")}
     return [stable(v) for v in value] if isinstance(value, list) else value
 
 
 def stable_text(data):
+    """Of JSON, also a line each, what it says."""
     try:
         return stable(json.loads(data))
+    except ValueError:
+        pass
+    try:
+        return [stable(json.loads(line)) for line in data.splitlines()]
     except ValueError:
         return data
 

@@ -141,7 +141,7 @@ class TopicScenario(faults.Scenario):
     def undisturbed(self):
         """What it prints has times in it."""
         if not self.line.startswith("stream "):
-            return super().undisturbed()._replace(stdout=b"")
+            return super().undisturbed()._replace(stdout=faults.stable_text(b""))
         return served(self)
 
     def run(self, slot, fault=None):
