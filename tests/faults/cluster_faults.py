@@ -32,7 +32,7 @@ SCENARIOS = {
                               "--hfiles OUT/sent -o OUT/out --threads 1 --max-rejects 5 --json",
 }
 HASTE = 200
-WAITS = 10  # seconds until a stream is stopped that goes on and on
+WAITS = 3  # seconds until one is stopped that goes on and on; three times as long when it is done again
 EVENTS = 60
 JOB = """\
 source: {csv: {files: [small.csv]}}
@@ -200,7 +200,7 @@ class EndlessScenario(FollowScenario):
         return topic_faults.served(self)
 
     def run(self, slot, fault=None):
-        end = faults.Patience(WAITS)
+        end = faults.Patience(WAITS * 3 ** slot.tries)
 
         def look(pid):
             late, done = not end.look(), self.is_done(slot)

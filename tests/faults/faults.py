@@ -344,8 +344,7 @@ class Scenario:
     def judge_patiently(self, slot, campaign, fault):
         """(what is wrong or None, standard error)"""
         slot.patience = TIMEOUT
-        again, tries = True, 0
-        while again and tries < TRIES:
+        for slot.tries in range(TRIES):
             slot.begin()
             try:
                 wrong, stderr = self.judge_run(slot, campaign, fault)
@@ -354,9 +353,10 @@ class Scenario:
                 wrong, stderr = f"did not end within {slot.patience} s", str(seen)
                 again, why = slot.patience == TIMEOUT, f"not at its end after {TIMEOUT} s ({seen})"
                 slot.patience = PATIENCE
-            tries += 1
-            if again:
-                self.slow.append(f"{self.name}: {fault}: {why}, done again")
+            if not again:
+                break
+            self.slow.append(f"{self.name}: {fault}: {why}, done again")
+        slot.tries = 0
         return wrong, stderr
 
     def judge_run(self, slot, campaign, fault):

@@ -152,6 +152,7 @@ class Slot:
     def __init__(self, folder):
         self.out, self.server = folder, None
         self.patience, self.stopped = None, False  # seconds; this process, since begin()
+        self.tries = 0  # of the same run, before this one
         self.before = {}  # what is in OUT before a run
         self.reset = lambda: None  # the same for what is elsewhere
         folder.mkdir()
