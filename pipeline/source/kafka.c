@@ -257,8 +257,19 @@ void kafka_stop_by(struct kafka *k, const atomic_int *flag)
 	k->stop = flag;
 }
 
+void kafka_settle(rd_kafka_t *client)
+{
+	for (int i = 0; i < 2; i++) {
+		rd_kafka_topic_partition_list_t *l = NULL;
+		if (rd_kafka_assignment(client, &l) == RD_KAFKA_RESP_ERR_NO_ERROR)
+			rd_kafka_topic_partition_list_destroy(l);
+	}
+}
+
+/* Both wait for the client's main thread, in which a login may hang. */
 static void *destroy_client(void *client)
 {
+	kafka_settle(client);
 	rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	return NULL;
 }
@@ -280,20 +291,10 @@ bool kafka_destroy_in_time(rd_kafka_t *client)
 	return ended;
 }
 
-void kafka_settle(struct kafka *k)
-{
-	for (int i = 0; i < 2; i++) {
-		rd_kafka_topic_partition_list_t *l = NULL;
-		if (rd_kafka_assignment(k->client, &l) == RD_KAFKA_RESP_ERR_NO_ERROR)
-			rd_kafka_topic_partition_list_destroy(l);
-	}
-}
-
 void kafka_close(struct kafka *k)
 {
 	if (!k)
 		return;
-	kafka_settle(k);
 	rd_kafka_queue_destroy(k->queue);
 	kafka_close_topics(k);
 	if (!kafka_destroy_in_time(k->client))

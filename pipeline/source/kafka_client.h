@@ -53,17 +53,17 @@ struct kafka {
 
 /*
  * librdkafka (2.0 at least) waits for ever for its own threads where a partition that it was
- * assigned has just gone away with its topic: they are left alone then, some seconds later.
- * False: some live on.
+ * assigned has just gone away with its topic, or where a login hangs: they are left alone then,
+ * some seconds later.  False: some live on.
  */
 bool kafka_destroy_in_time(rd_kafka_t *client);
 /*
- * To be called before an assignment is replaced, as closing does: while librdkafka (to 2.15, its
+ * To be called before an assignment is replaced, as destroying does: while librdkafka (to 2.15, its
  * issue 5573) still stops a partition for the change before that, it stops it once more, and aborts
  * the process at the second answer.  The stop and its answer go through the queue of its main
  * thread, and so do the two questions that are asked here, each behind one of them.
  */
-void kafka_settle(struct kafka *k);
+void kafka_settle(rd_kafka_t *client);
 /* Brokers or their leaders change: the client tries again by itself. */
 bool kafka_is_passing(rd_kafka_resp_err_t e);
 /* RC_OK: try again; else nothing has answered for too long, or the run is stopped. */

@@ -53,7 +53,7 @@ static int assign(struct kafka *k, struct error *err)
 	 */
 	if (l->cnt)
 		rd_kafka_resume_partitions(k->client, l);
-	kafka_settle(k);
+	kafka_settle(k->client);
 	rd_kafka_resp_err_t e = rd_kafka_assign(k->client, l->cnt ? l : NULL);
 	rd_kafka_topic_partition_list_destroy(l);
 	return e ? error_set(err, RC_IO, "topic %s: cannot begin to read: %s",

@@ -253,6 +253,29 @@ static void test_closed_behind_an_assignment(void **state)
 	}
 }
 
+/* librdkafka's main thread, which closing asks, is in a kinit that does not end. */
+static void test_closed_in_a_login(void **state)
+{
+	enum { KINIT_MS = 6000, CLOSE_MS = 5000 };
+	struct cluster *c = *state;
+	struct kafka_property login[] = {
+		{.name = "security.protocol", .value = "SASL_PLAINTEXT"},
+		{.name = "sasl.mechanism", .value = "GSSAPI"},
+		{.name = "sasl.kerberos.kinit.cmd", .value = "sleep 6"},
+	};
+	c->job.kafka.properties = login;
+	c->job.kafka.nproperties = sizeof login / sizeof *login;
+	c->job.allow_code = true;
+	struct kafka *k = open_client(c);
+	clock_sleep_ms(200); /* it has begun */
+	int64_t begin = clock_ms();
+	kafka_close(k);
+	int64_t took = clock_ms() - begin;
+	/* what was left alone ends before the test does */
+	clock_sleep_ms(took < KINIT_MS ? KINIT_MS - took : 0);
+	assert_in_range(took, 0, CLOSE_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +286,7 @@ int main(void)
 		TEST(test_group),
 		TEST(test_coordinator_moved),
 		TEST(test_closed_behind_an_assignment),
+		TEST(test_closed_in_a_login),
 	};
 	return RUN_ON_MOCK(tests);
 }
