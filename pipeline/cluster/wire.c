@@ -40,7 +40,8 @@ static int wait_for(int fd, short events, int64_t deadline, struct error *err)
 static void notice_silence(int fd)
 {
 	int one = 1, idle_s = SILENCE_S, every_s = SILENCE_S / PROBES, probes = PROBES;
-	unsigned unheard_ms = SILENCE_S * 1000;
+	/* it ends probing too, whatever their number (Linux, tcp_keepalive_timer) */
+	unsigned unheard_ms = (unsigned)(idle_s + probes * every_s) * 1000;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);

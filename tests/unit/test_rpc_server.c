@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include "hex.h"
 #include "pipeline/cluster/rpc.h"
 #include "pipeline/cluster/session.h"
+#include "pipeline/cluster/wire.h"
 
 #define CLUSTER_ID                                                                                 \
 	"0000002a020801260a2463376661613964652d623262332d346664332d613465622d373162653331613638"   \
@@ -307,6 +310,33 @@ static void test_same_cluster(void **state)
 	hbase_close(h);
 }
 
+static int option_of(int fd, int name)
+{
+	int value = 0;
+	socklen_t len = sizeof value;
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, name, &value, &len), 0);
+	return value;
+}
+
+/* A silent machine is given up when all probes went unheard: half a minute, not the first of them.
+ */
+static void test_silence(void **state)
+{
+	struct server s;
+	struct error err;
+	int fd;
+	(void)state;
+	start(&s, NULL, 0);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
+	assert_int_equal(wire_connect(&at, 5000, &fd, &err), 0);
+	int probes_s = option_of(fd, TCP_KEEPCNT) * option_of(fd, TCP_KEEPINTVL);
+	assert_true(option_of(fd, TCP_KEEPCNT) > 1);
+	assert_int_equal(option_of(fd, TCP_KEEPIDLE) + probes_s, 30);
+	assert_int_equal(option_of(fd, TCP_USER_TIMEOUT), 30000);
+	close(fd);
+	finish(&s);
+}
+
 /* What is worth another try, and that tries come to an end. */
 static void test_retry(void **state)
 {
@@ -339,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_no_answer_in_time),
 		cmocka_unit_test(test_connections_are_kept),
 		cmocka_unit_test(test_same_cluster),
+		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_retry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
