@@ -61,7 +61,8 @@ int hbase_open(struct hbase **out, const char *servers, const char *user, struct
 void hbase_close(struct hbase *h); /* NULL is fine */
 /*
  * Does the cluster still answer that was there when it was opened?  Asked by a new connection;
- * nobody else may be calling.  False: another one, or none.
+ * connections that servers have closed are let go.  Nobody else may be calling.  False: another
+ * one, or none.
  */
 bool hbase_is_same(struct hbase *h);
 const char *hbase_cluster_id(const struct hbase *h);

@@ -274,14 +274,17 @@ void hbase_close(struct hbase *h)
 	mem_free(h);
 }
 
-/* By a connection of before the old cluster answers, though its name leads to another one now. */
-static void ask_afresh(struct hbase *h)
+/*
+ * By a connection of before the old cluster answers, though its name leads to another one now.
+ * And those to servers that went away would stay open for as long as *h lives.
+ */
+static void close_old(struct hbase *h)
 {
 	pthread_mutex_lock(&h->lock);
 	h->master.host[0] = 0;
 	for (struct idle **p = &h->idle; *p;) {
 		struct idle *i = *p;
-		if (strcmp(i->service, SERVICE_META) != 0) {
+		if (strcmp(i->service, SERVICE_META) != 0 && !rpc_is_stale(i->c)) {
 			p = &i->next;
 			continue;
 		}
@@ -297,7 +300,7 @@ bool hbase_is_same(struct hbase *h)
 	struct hbase_failure why;
 	struct error unsaid;
 	char *id = NULL;
-	ask_afresh(h);
+	close_old(h);
 	bool same =
 		ask_cluster_id(h, &id, &why, &unsaid) == RC_OK && strcmp(id, h->cluster_id) == 0;
 

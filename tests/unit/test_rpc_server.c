@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -310,6 +311,49 @@ static void test_same_cluster(void **state)
 	hbase_close(h);
 }
 
+static int descriptors(void)
+{
+	int n = 0;
+	DIR *d = opendir("/proc/self/fd");
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Region servers come and go as long as a follower lives: connections to those that went are
+ * closed.
+ */
+static void test_servers_that_went(void **state)
+{
+	static const struct turn turns[] = {{.answer = CLUSTER_ID}, {.answer = CLUSTER_ID}};
+	struct server registry, went;
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	struct rpc_answer a;
+	char servers[40];
+	int before = descriptors();
+	(void)state;
+	start(&registry, turns, 2);
+	start(&went, turns, 1);
+	const struct hbase_place at = {.host = "127.0.0.1", .port = went.port};
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", registry.port);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	assert_int_equal(session_call(h, &at, SERVICE_REGION, "GetClusterId", NULL, 5000, &a, &why,
+				      &err),
+			 0);
+	rpc_answer_release(&a);
+	finish(&went);
+	clock_sleep_ms(50); /* the server's end is heard of */
+	assert_true(hbase_is_same(h));
+	finish(&registry);
+	assert_int_equal(descriptors(), before + 1); /* the registry's */
+	hbase_close(h);
+	assert_int_equal(descriptors(), before);
+}
+
 static int option_of(int fd, int name)
 {
 	int value = 0;
@@ -370,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_connections_are_kept),
 		cmocka_unit_test(test_same_cluster),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_servers_that_went),
 		cmocka_unit_test(test_retry),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
