@@ -26,6 +26,7 @@ extern const char *const follow_phases[FOLLOW_PHASES]; /* their names: "waited",
 /* What can be seen from outside; any thread reads. */
 struct follow_gauges {
 	_Atomic uint64_t waiting;   /* loads that are published and not handed over */
+	_Atomic uint64_t behind;    /* of them, those that a new one will wait for */
 	_Atomic int64_t oldest_ms;  /* the oldest of them was published then; 0: there is none */
 	_Atomic uint64_t applied;   /* loads since the start */
 	_Atomic int64_t applied_ms; /* the last, by the wall clock; 0: none */
@@ -77,8 +78,11 @@ void follow_look(struct follow *f);
 /* Do as many loads wait as may, or can nobody tell how many?  Any thread; says so when it becomes
  * true and when it ends. */
 bool follow_full(struct follow *f);
-/* How many loads wait, with the one that is on its way.  Any thread. */
-uint64_t follow_waiting(const struct follow *f);
+/*
+ * How many loads a new one will wait for: all that wait, but those of a state whose first one fails
+ * while others go past it.  Any thread.
+ */
+uint64_t follow_behind(const struct follow *f);
 
 /*
  * Hand over what waits, load after load, in this thread: forever, until RC_STOPPED; a failure is

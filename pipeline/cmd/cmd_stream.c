@@ -125,7 +125,7 @@ static bool is_full(void *ctx)
 static uint64_t count_behind(void *ctx)
 {
 	const struct stream_arguments *a = ctx;
-	return a->follow ? follow_waiting(a->follow) : 0;
+	return a->follow ? follow_behind(a->follow) : 0;
 }
 
 /* --- the stream --- */

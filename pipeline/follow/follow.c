@@ -95,16 +95,18 @@ void follow_free(struct follow *f)
 static void count(struct follow *f)
 {
 	struct follow_gauges *g = f->opt->gauges;
-	uint64_t waiting = 0, stuck = f->unread.why[0] != 0;
+	uint64_t waiting = 0, behind = 0, stuck = f->unread.why[0] != 0;
 	bool unknown = stuck;
 	int64_t oldest = 0;
 	for (const struct lane *l = f->lanes; l; l = l->next) {
 		waiting += l->waiting.n;
+		behind += l->passed ? 0 : l->waiting.n;
 		stuck += l->said[0] || l->unread.why[0];
 		unknown = unknown || l->unread.why[0];
 		if (l->waiting.n && (!oldest || l->waiting.item[0].published_ms < oldest))
 			oldest = l->waiting.item[0].published_ms;
 	}
+	g->behind = behind;
 	g->waiting = waiting;
 	g->oldest_ms = oldest;
 	g->stuck = stuck;
@@ -115,9 +117,9 @@ static void count(struct follow *f)
 	}
 }
 
-uint64_t follow_waiting(const struct follow *f)
+uint64_t follow_behind(const struct follow *f)
 {
-	return f->opt->gauges->waiting;
+	return f->opt->gauges->behind;
 }
 
 bool follow_full(struct follow *f)
@@ -400,7 +402,9 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 	l->attempt = 0;
 	l->try_ms = 0;
 	l->said[0] = 0;
-	l->slow = false;
+	l->slow = l->passed = false;
+	for (struct lane *o = f->lanes; o && ours; o = o->next)
+		o->passed = o->passed || o->attempt;
 	if (ours) {
 		l->applied++;
 		l->applied_ms = clock_wall_ms();

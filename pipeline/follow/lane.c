@@ -161,7 +161,7 @@ static int begin_anew(struct lane *l, struct error *err)
 	l->newest[0] = l->said[0] = 0;
 	l->attempt = 0;
 	l->try_ms = 0;
-	l->slow = false;
+	l->slow = l->passed = false;
 	l->anew = true;
 	return state_read_all(l->state, err);
 }

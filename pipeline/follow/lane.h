@@ -43,6 +43,7 @@ struct lane {
 	int64_t slow_ms;			     /* so long it may take unsaid */
 	bool slow;				     /* and it was said that it takes long */
 	unsigned attempt;			     /* of the first that waits */
+	bool passed;				     /* another lane's came in while it failed */
 	int64_t try_ms;				     /* not before */
 	char said[sizeof(((struct error *)0)->msg)]; /* why it is not in; "": nothing is wrong */
 	int64_t said_ms;

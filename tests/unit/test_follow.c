@@ -238,6 +238,7 @@ static void test_away_and_back(void **state)
 		follow_look(f);
 	}
 	assert_int_equal(g.waiting, 3);
+	assert_int_equal(follow_behind(f), 3); /* none goes past them */
 	assert_true(g.oldest_ms > 0 && g.oldest_ms <= clock_wall_ms());
 	assert_true(follow_full(f) && follow_full(f) && g.paused);
 	assert_true(was_said("3 loads wait for HBase"));
@@ -334,7 +335,8 @@ static void test_watchdog(void **state)
 	mem_free(path);
 }
 
-/* A load that is refused keeps those behind it waiting, and those of no other state. */
+/* A load that is refused keeps those behind it waiting, and those of no other state: no cuts of
+ * theirs either. */
 static void test_one_is_refused(void **state)
 {
 	struct error err;
@@ -354,7 +356,8 @@ static void test_one_is_refused(void **state)
 	assert_int_equal(follow_start(f, &err), 0);
 	assert_true(soon(&g.applied, LOADS));
 	assert_int_equal(in_table(), LOADS);
-	assert_true(g.waiting == 2 && g.stuck == 1);
+	assert_true(soon(&g.waiting, 2) && g.stuck == 1);
+	assert_int_equal(follow_behind(f), 0);
 	assert_true(was_said("load a/00000001 cannot be handed over"));
 	/* somebody did it by hand, and says so: the next one is the next */
 	struct state *s = open_state(bad);
