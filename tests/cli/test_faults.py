@@ -1,6 +1,8 @@
 """A sample of `make faults`: some of the calls of each command fail, one at a time and for good."""
 
 import pathlib
+import socket
+import struct
 import subprocess
 import sys
 
@@ -129,6 +131,15 @@ def test_time_in_which_nothing_ran_is_not_held_against_a_run(monkeypatch):
     patience = runs.Patience(1.6)
     assert [(patience.look(), patience.stopped) for _ in range(5)] == [
         (True, False), (True, True), (True, True), (True, True), (False, True)]
+
+
+def test_a_run_that_was_not_forked_is_none():
+    """-1 is no process: a signal to it reaches all."""
+    server = object.__new__(runs.Server)
+    server.socket, theirs = socket.socketpair()
+    theirs.sendall(struct.pack("ii", -1, 0))
+    with pytest.raises(AssertionError):
+        server.run("io:EIO:1", 1)
 
 
 def test_three_of_each_place():

@@ -439,8 +439,10 @@ static void serve(int fd, const char *prefix)
 			begin_run(line, prefix);
 			return;
 		}
+		if (run < 0)
+			_exit(97); /* what is told is of a run, and -1 as a pid is everybody */
 		tell(high, run);
-		while (run > 0 && waitpid(run, &status, 0) < 0)
+		while (waitpid(run, &status, 0) < 0)
 			;
 		tell(high, status);
 	}

@@ -128,6 +128,7 @@ class Server:
         """The exit status of a run; meanwhile(pid) is called every now and then until it returns True."""
         self.socket.sendall(f"{fault or '-'}\n".encode())
         pid = self.answer()
+        assert pid > 0, pid  # it may get a signal: one to -1 would reach every process
         patience, tick = Patience(limit), 0.02 if meanwhile else TICK
         while not select.select([self.socket], [], [], tick)[0]:
             if meanwhile and meanwhile(pid):
