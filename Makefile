@@ -178,10 +178,11 @@ faults:
 power:
 	@$(SUB) all
 	@python3 tests/faults/power.py $(ARGS)
-build/preload.so: tests/faults/preload.c
+PRELOAD := tests/faults/preload.c tests/faults/stacks.c
+build/preload.so: $(PRELOAD) tests/faults/stacks.h
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $<
+	@$(CC) $(STD) $(WARN) -Werror -O1 -g -fPIC -shared -o $@ $(PRELOAD)
 
 ## kills: apply while servers die, a disk is full, regions split and move; make kills [ARGS="--moments 50 --record FILE"]
 kills: deps
@@ -290,7 +291,7 @@ fuzz-cover:
 	@tests/fuzz/cover.sh $(T)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(LINKED) $(CLI) -- $(STD) $(INC)
-FORMATTED = $(SRC) tests/faults/preload.c $(HDR) $(sort $(wildcard tests/*/*.h))
+FORMATTED = $(SRC) $(PRELOAD) $(HDR) $(sort $(wildcard tests/*/*.h))
 ## format: lay the sources out by .clang-format
 format: ; @clang-format -i $(FORMATTED)
 ## format-check: is every source laid out that way?

@@ -38,7 +38,6 @@
 #include <grp.h>
 #include <iconv.h>
 #include <inttypes.h>
-#include <link.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -60,6 +59,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "stacks.h"
+
 enum class { ALLOC = 1, IO = 2, TRANSFER = 4 };
 
 static struct {
@@ -71,21 +72,8 @@ static struct {
 	int log; /* -1: none */
 } fault = {.log = -1};
 
-static struct apart {
-	char name[24];	    /* "": no library */
-	bool itself;	    /* its own calls alone, not those that it lets others make */
-	uintptr_t from, to; /* where it lies; 0, 0: it is not there yet */
-} apart[3];
-static uintptr_t program_from, program_to;
+enum { HIGH_FD = 900, STACKS = 1 << 20 };
 
-enum { HIGH_FD = 900, DEEP = 32, MODULES = 128, STACKS = 1 << 20 };
-
-static struct module {
-	uintptr_t from, to;
-	uint64_t name;
-} modules[MODULES];
-static size_t nmodules;
-static pthread_mutex_t modules_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t *stacks; /* of each call, where none is to fail; NULL: not asked for */
 
 static int haste;	   /* 0: none */
@@ -144,58 +132,6 @@ static void open_log(const char *path, int how)
 	syscall(SYS_close, fd);
 }
 
-/* --- stacks --- */
-
-static uint64_t mix(uint64_t hash, uint64_t more)
-{
-	hash = (hash ^ more) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 29;
-}
-
-static int add_module(struct dl_phdr_info *object, size_t size, void *unused)
-{
-	(void)size, (void)unused;
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || nmodules == MODULES)
-			continue;
-		struct module m = {object->dlpi_addr + part->p_vaddr, 0, strlen(object->dlpi_name)};
-		m.to = m.from + part->p_memsz;
-		for (const char *p = object->dlpi_name; *p; p++)
-			m.name = mix(m.name, (unsigned char)*p);
-		modules[nmodules++] = m;
-	}
-	return 0;
-}
-
-/* What lies where, anew when an address is in nothing that is known. */
-static const struct module *module_of(uintptr_t at)
-{
-	for (int tries = 0; tries < 2; tries++) {
-		for (size_t i = 0; i < nmodules; i++)
-			if (at >= modules[i].from && at < modules[i].to)
-				return &modules[i];
-		nmodules = 0;
-		dl_iterate_phdr(add_module, NULL);
-	}
-	return NULL;
-}
-
-static uint64_t stack_of(void *const *callers, int n)
-{
-	uint64_t hash = 0;
-
-	pthread_mutex_lock(&modules_lock);
-	for (int i = 0; i < n; i++) {
-		const struct module *m = module_of((uintptr_t)callers[i]);
-		if (m && m == module_of((uintptr_t)stack_of))
-			continue; /* how this library got here */
-		hash = m ? mix(mix(hash, m->name), (uintptr_t)callers[i] - m->from) : mix(hash, 1);
-	}
-	pthread_mutex_unlock(&modules_lock);
-	return hash;
-}
-
 static void log_fault(const char *name, unsigned long n)
 {
 	void *callers[DEEP];
@@ -218,87 +154,6 @@ static void note_stack(unsigned long n)
 	inside = false;
 }
 
-/* --- libraries that are left alone --- */
-
-enum { APART = sizeof apart / sizeof *apart };
-
-static void read_apart(const char *text)
-{
-	for (int i = 0; i < APART && *text; i++) {
-		size_t n = strcspn(text, ",");
-		apart[i].itself = *text == '=';
-		snprintf(apart[i].name, sizeof apart[i].name, "%.*s", (int)n - apart[i].itself,
-			 text + apart[i].itself);
-		text += n + (text[n] == ',');
-	}
-}
-
-static void find_apart(const struct dl_phdr_info *object, struct apart *a)
-{
-	for (size_t i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
-			continue;
-		a->from = object->dlpi_addr + part->p_vaddr;
-		a->to = a->from + part->p_memsz;
-	}
-}
-
-/* The first object is the program. */
-static int find_program(struct dl_phdr_info *object, size_t size, void *unused)
-{
-	struct apart a = {0};
-	(void)size, (void)unused;
-	find_apart(object, &a);
-	program_from = a.from;
-	program_to = a.to;
-	return 1;
-}
-
-static int look_for_apart(struct dl_phdr_info *object, size_t size, void *unused)
-{
-	(void)size, (void)unused;
-	for (int i = 0; i < APART; i++)
-		if (apart[i].name[0] && !apart[i].to && strstr(object->dlpi_name, apart[i].name))
-			find_apart(object, &apart[i]);
-	return 0;
-}
-
-static bool lies_apart(const void *at, bool deep)
-{
-	for (int i = 0; i < APART; i++)
-		if ((uintptr_t)at >= apart[i].from && (uintptr_t)at < apart[i].to &&
-		    !(deep && apart[i].itself))
-			return true;
-	return false;
-}
-
-/*
- * Does the call come out of a library that is left alone, through whichever others?  What the
- * program itself calls does not, though the library may have called it back.
- */
-static bool comes_from_apart(const void *caller)
-{
-	enum { DEEPER = 64 };
-	void *callers[DEEPER];
-	bool deep = false;
-	if ((uintptr_t)caller >= program_from && (uintptr_t)caller < program_to)
-		return false;
-	for (int i = 0; i < APART; i++)
-		deep = deep || (apart[i].to && !apart[i].itself);
-	if (lies_apart(caller, false))
-		return true;
-	if (!deep)
-		return false;
-	inside = true;
-	int n = backtrace(callers, DEEPER);
-	inside = false;
-	for (int i = 0; i < n; i++)
-		if (lies_apart(callers[i], true))
-			return true;
-	return false;
-}
-
 /* Is this call to fail?  How many there are is asked only where none is to fail. */
 static bool fails_at(unsigned class, const char *name, const void *caller)
 {
@@ -307,7 +162,10 @@ static bool fails_at(unsigned class, const char *name, const void *caller)
 		return false;
 	if (fault.at && !fault.rest && atomic_load(&calls) >= fault.at)
 		return false;
-	if (comes_from_apart(caller))
+	inside = true;
+	bool is_apart = comes_from_apart(caller);
+	inside = false;
+	if (is_apart)
 		return false;
 	unsigned long n = atomic_fetch_add(&calls, 1) + 1;
 	if (fault.at == 0)
@@ -421,7 +279,7 @@ static void open_before(const char *libraries)
 		snprintf(file, sizeof file, "%.*s", (int)n, libraries);
 		NEXT(dlopen)(file, RTLD_NOW);
 	}
-	dl_iterate_phdr(look_for_apart, NULL);
+	look_for_libraries();
 }
 
 /* Returns in each run; the server itself ends when nobody asks any more. */
@@ -457,7 +315,7 @@ static int counted_main(int argc, char **argv, char **env)
 	void *callers[2];
 	haste = hasty ? atoi(hasty) : 0;
 	read_apart(left_alone ? left_alone : "");
-	dl_iterate_phdr(find_program, NULL);
+	look_for_program();
 	backtrace(callers, 2); /* the first one loads a library */
 	if (server && files) {
 		const char *libraries = getenv("FAULT_LOADED");
@@ -664,7 +522,7 @@ void *dlopen(const char *file, int flags)
 	inside = true;
 	void *opened = NEXT(dlopen)(file, flags);
 	if (opened)
-		dl_iterate_phdr(look_for_apart, NULL);
+		look_for_libraries();
 	inside = was;
 	return opened;
 }
