@@ -70,6 +70,7 @@ enum apply_phase {
 	APPLY_UPLOAD, /* a place for the files, the files, and files that are cut again */
 	APPLY_CALLS,  /* region servers take them */
 	APPLY_CLEAN,  /* nothing is left behind, and the folders are removed */
+	APPLY_CHECK,  /* with check: all cells are compared */
 	APPLY_PHASES
 };
 struct apply_result {

@@ -438,7 +438,10 @@ static int run(struct applying *a, struct error *err)
 		rc = look_at_all(a, err);
 	if (rc == RC_OK && !a->finished && !opt->dry_run)
 		rc = hand_over(a, err);
-	for (size_t i = 0; rc == RC_OK && opt->check && !opt->dry_run && i < a->ntables; i++)
+	if (rc || !opt->check || opt->dry_run)
+		return rc;
+	applying_begin(a, APPLY_CHECK);
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = check_cells(&a->tables[i], err);
 	return rc;
 }

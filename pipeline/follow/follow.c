@@ -33,6 +33,7 @@ const char *const follow_phases[FOLLOW_PHASES] = {
 	[FOLLOW_APPLY + APPLY_UPLOAD] = "uploaded",
 	[FOLLOW_APPLY + APPLY_CALLS] = "loaded",
 	[FOLLOW_APPLY + APPLY_CLEAN] = "cleaned",
+	[FOLLOW_APPLY + APPLY_CHECK] = "checked",
 	[FOLLOW_MARK] = "marked",
 };
 

@@ -239,7 +239,9 @@ static const struct key roll_keys[] = {
 	 .min = 1},
 	{.name = "time",
 	 WORDS(DURATION, "5m, without `roll`",
-	       "a load is cut when its first message was read so long ago", "time: 60s"),
+	       "a load is cut when its first message was read so long ago; with `stream --apply` "
+	       "up to half a minute later while loads wait for HBase",
+	       "time: 60s"),
 	 .read = read_duration,
 	 .offset = offsetof(struct kafka_source, roll_s)},
 };

@@ -86,6 +86,7 @@ static const struct schema_key applied_keys[] = {
 	{"ms.uploaded", "count", "its files, to where region servers take them from"},
 	{"ms.loaded", "count", "the calls of region servers"},
 	{"ms.cleaned", "count", "looking that nothing is left behind, and removing its folders"},
+	{"ms.checked", "count", "with --check: comparing all cells with those of the table"},
 	{"ms.marked", "count", "the mark in the state"},
 };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # wheel.sh VERSION [MACHINE]: a wheel of this folder in build/wheel; with build/saltmill-worker in it when that is
-# there, or that of another machine, which must be there.
+# there, or with build/saltmill-worker-MACHINE, which must be there.
 set -eu
 cd "$(dirname "$0")/../.."
 python=${SALTMILL_CACHE:-$HOME/.cache/saltmill}/venv/bin/python
@@ -22,6 +22,9 @@ if [ -x "$worker" ]; then
 	mkdir -p $work/saltmill/bin
 	cp "$worker" "$work/saltmill/bin/saltmill-$machine"
 	printf '[bdist_wheel]\nplat_name = manylinux2014_%s\n' "$machine" >$work/setup.cfg # static: no glibc there
+elif [ -n "${2:-}" ]; then
+	echo "wheel: no $worker: make worker MACHINE=$2" >&2
+	exit 1
 else
 	echo "wheel: no $worker: without the program, which PATH or \$SALTMILL must then name" >&2
 fi
