@@ -131,10 +131,10 @@ struct manifest_family {
 };
 /* Of a row key, as struct key_shape has it. */
 struct manifest_part {
-	const char *name; /* a field's, or salt, hash, constant */
-	size_t bytes;	  /* its terminator included; 0: they vary */
-	struct bytes terminator;
-	size_t buckets; /* of a salt; else 0 */
+	const char *name;	 /* a field's, or salt, hash, constant */
+	size_t bytes;		 /* its terminator included; 0: they vary */
+	struct bytes terminator; /* a byte or none */
+	size_t buckets;		 /* of a salt; else 0 */
 };
 struct manifest_table {
 	const char *name;

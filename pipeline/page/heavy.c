@@ -107,24 +107,31 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 	}
 }
 
+static void escape(struct buf *out, struct bytes b)
+{
+	bool cut = b.len > NAME_BYTES;
+	bytes_escape(out, bytes_of(b.ptr, cut ? NAME_BYTES : b.len));
+	buf_append_str(out, cut ? "..." : "");
+}
+
 void heavy_key_name(struct buf *out, const struct heavy_key *k, const struct manifest_table *t)
 {
 	size_t at = 0;
 	bool first = true;
 	for (size_t i = 0; i < t->nparts && at < k->key.len && at < NAME_BYTES; i++) {
+		const struct manifest_part *p = &t->parts[i];
 		size_t end = through(t, k->key, i).len;
+		size_t behind = end ? p->terminator.len : 0; /* the value, of a part that ends */
 		end = end ? end : k->key.len;
-		if (!t->parts[i].buckets || end == k->key.len) {
-			size_t n = end - at < NAME_BYTES ? end - at : NAME_BYTES;
-			buf_printf(out, "%s%s ", first ? "" : ", ", t->parts[i].name);
-			bytes_escape(out, bytes_of(k->key.ptr + at,
-						   n - (n == end - at ? t->parts[i].terminator.len
-								      : 0)));
+		if (!p->buckets || end == k->key.len) {
+			buf_printf(out, "%s%s ", first ? "" : ", ", p->name);
+			escape(out, bytes_of(k->key.ptr + at, end - at - behind));
 			first = false;
 		}
 		at = end;
 	}
 	if (first)
-		bytes_escape(out, bytes_of(k->key.ptr,
-					   k->key.len < NAME_BYTES ? k->key.len : NAME_BYTES));
+		escape(out, k->key);
+	else
+		buf_append_str(out, at < k->key.len ? ", ..." : "");
 }

@@ -336,6 +336,19 @@ int manifest_write(const struct manifest *m, struct storage *to, const char *pat
 	return rc;
 }
 
+/* What the shape does not say. */
+static int check_terminators(const struct manifest *m, const char *path, struct error *err)
+{
+	for (size_t i = 0; i < m->ntables; i++)
+		for (size_t k = 0; k < m->tables[i].nparts; k++)
+			if (m->tables[i].parts[k].terminator.len > 1)
+				return error_set(err, RC_DATA,
+						 "%s: tables[%zu].rowkey[%zu].terminator is %zu "
+						 "bytes, expected one or none",
+						 path, i, k, m->tables[i].parts[k].terminator.len);
+	return RC_OK;
+}
+
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err)
 {
 	*m = (struct manifest){0};
@@ -345,6 +358,8 @@ int manifest_read(struct manifest *m, const char *path, struct arena *a, struct 
 		rc = shape_parse(&manifest_shape, m, buf_bytes(&text), path, "a manifest", a, err);
 	if (rc == RC_OK)
 		rc = check_seal(m, buf_bytes(&text), path, err);
+	if (rc == RC_OK)
+		rc = check_terminators(m, path, err);
 	buf_release(&text);
 	return rc;
 }

@@ -44,6 +44,7 @@ static struct manifest sample(void)
 		 {true, 21, 2438287, 100005, true, false, 2438300}}};
 	static struct reject_reason reasons[] = {{"bad_number", 3}, {"bad_time", 1}};
 	static struct manifest_family families[] = {{"f"}, {"g"}};
+	static struct manifest_part parts[2];
 	static struct manifest_region regions[2];
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
@@ -67,10 +68,14 @@ static struct manifest sample(void)
 					  .min_ts = -5,
 					  .max_ts = INT64_MAX - 1,
 					  .digest = {0x01, [15] = 0xfe}};
+	parts[0] = (struct manifest_part){.name = "kind", .terminator = bytes_of("z", 1)};
+	parts[1] = (struct manifest_part){.name = "at", .bytes = 8};
 	tables[0] = (struct manifest_table){.name = "n:r",
 					    .dir = "n-r",
 					    .families = families,
 					    .nfamilies = 2,
+					    .parts = parts,
+					    .nparts = 2,
 					    .loaded = 99998,
 					    .filtered = 1,
 					    .deduplicated = 2,
@@ -229,6 +234,8 @@ static void test_manifest_damaged(void **state)
 		 "largest_over_target"},
 		{"\"files\": []", "\"files\": {}", "tables[1].files"},
 		{"\"rejected\"", "\"read\"", "duplicate"},
+		{"\"terminator\": \"z\"", "\"terminator\": \"zzz\"",
+		 "tables[0].rowkey[0].terminator is 3 bytes"},
 	};
 	struct manifest m = sample();
 	struct buf good = {0};

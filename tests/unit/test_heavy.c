@@ -1,0 +1,80 @@
+/*
+ * Heavy keys by their parts, as a page names them; names worked out by hand
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/page/heavy.h"
+
+static struct manifest_part parts[] = {{.name = "salt", .bytes = 1, .buckets = 4},
+				       {.name = "kind", .terminator = {(const uint8_t *)"|", 1}},
+				       {.name = "id", .bytes = 2},
+				       {.name = "word"}};
+static struct manifest_table table = {.name = "t", .parts = parts, .nparts = 4};
+
+static void named(size_t part, const char *key, size_t n, const char *name)
+{
+	const struct heavy_key k = {.part = part, .key = bytes_of(key, n)};
+	struct buf out = {0};
+	heavy_key_name(&out, &k, &table);
+	buf_put(&out, 0);
+	assert_string_equal((const char *)out.ptr, name);
+	buf_release(&out);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	named(0, "\x02", 1, "salt \\x02");
+	named(1,
+	      "\x02"
+	      "ab|",
+	      4, "kind ab");
+	named(1, "\x02|", 2, "kind ");
+	named(2,
+	      "\x02"
+	      "ab|xy",
+	      6, "kind ab, id xy");
+	named(HEAVY_ROW,
+	      "\x02"
+	      "ab|xyz",
+	      7, "kind ab, id xy, word z");
+	/* a block's key may be shorter than any row: nothing of it is cut off */
+	named(HEAVY_ROW,
+	      "\x02"
+	      "ab",
+	      3, "kind ab");
+	named(HEAVY_ROW,
+	      "\x02"
+	      "ab|x",
+	      5, "kind ab, id x");
+}
+
+static void test_long_names(void **state)
+{
+	char key[102] = "\x02", name[80] = "kind ";
+	(void)state;
+	memset(key + 1, 'a', 100);
+	memset(name + 5, 'a', 64);
+	memcpy(name + 69, "...", 4);
+	named(HEAVY_ROW, key, 66, name); /* 65 bytes of the part */
+	name[69] = 0;
+	named(HEAVY_ROW, key, 65, name);
+	key[65] = '|';
+	named(1, key, 66, name);
+	memcpy(name + 69, ", ...", 6);
+	named(2, key, 68, name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_long_names),
+	};
+	return cmocka_run_group_tests_name("heavy", tests, NULL, NULL);
+}
