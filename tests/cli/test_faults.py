@@ -11,7 +11,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-import faults  # noqa: E402  (needs the path above)
+import cluster_faults  # noqa: E402  (needs the path above)
+import faults  # noqa: E402
 import runs  # noqa: E402
 
 
@@ -33,6 +34,13 @@ def test_calls_that_fail(name, inputs, tmp_path):
     sample, campaigns = (6, faults.CAMPAIGNS) if alone else (1, faults.CAMPAIGNS[::2])  # brokers take most of a second
     runs, violations = faults.run_scenario(name, inputs, tmp_path, sample=sample, campaigns=campaigns, say=print)
     assert runs > 0 and not violations, faults.report(violations)
+
+
+def test_nothing_is_held_against_a_run_that_did_nothing(inputs, tmp_path, monkeypatch):
+    """A stream that waits for HBase ends as one that has all in it."""
+    monkeypatch.setattr(cluster_faults, "WAITS", 0)
+    with pytest.raises(SystemExit, match="did not do all"):
+        faults.scenario_of("stream into HBase", inputs, tmp_path)
 
 
 @pytest.mark.parametrize("call", ["renameat2", "fsync"])
