@@ -143,7 +143,8 @@ static int make_table(struct applying *a, size_t index, struct error *err)
 				    .files = files,
 				    .nfiles = m->nfiles,
 				    .threads = CALLS,
-				    .done = &a->done};
+				    .done = &a->done,
+				    .progress = a->opt->progress};
 	a->nfiles += m->nfiles;
 	world_make(t);
 	return read_table(t, err);
@@ -351,7 +352,6 @@ static int apply_table(struct applied *t, struct error *err)
 	applying_begin(a, APPLY_UPLOAD);
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = world_open(t, err);
-	progress_begin(a->opt->progress, "uploading", PROGRESS_FILES, t->hand.nfiles);
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = handover_run(&t->hand, err);
 	if (rc)

@@ -39,7 +39,6 @@ struct applied {
 	struct source_file *sources; /* of hand.files, with the same numbers */
 	struct handover hand;
 	struct hand_world world;
-	_Atomic bool sends; /* to the regions */
 	struct applying *run;
 };
 

@@ -20,6 +20,9 @@ bool hand_number(char **p, uint64_t most, uint64_t *out);
 int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
 		 struct error *err);
 
+/* n more files are in the table, or others have their cells. */
+void hand_count(struct handover *h, size_t n);
+
 /* recut.c: cut each file that waits and lies across regions; its parts are to be uploaded. */
 int recut_files(struct handover *h, const struct hbase_regions *r, struct error *err);
 /* The event of a cut, behind its word. */

@@ -39,10 +39,18 @@ bool hand_number(char **p, uint64_t most, uint64_t *out)
 	return *out <= most;
 }
 
-static void replay_file(const struct handover *h, struct hand_file *f, enum hand_state state)
+void hand_count(struct handover *h, size_t n)
 {
-	if (h->done && state == HAND_DONE && f->state != HAND_DONE)
-		*h->done += 1;
+	if (h->done)
+		*h->done += n;
+	if (h->sends)
+		progress_add(h->progress, n);
+}
+
+static void replay_file(struct handover *h, struct hand_file *f, enum hand_state state)
+{
+	if (state == HAND_DONE && f->state != HAND_DONE)
+		hand_count(h, 1);
 	if (state == HAND_SENT) {
 		f->lost_before = f->lost;
 		f->lost = true; /* unless its end follows */
@@ -128,9 +136,11 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 		return rc;
 	snprintf(line, sizeof line, "put %zu %" PRIu64, index, f->id);
 	rc = h->world->note(h->world->self, line, err);
-	if (rc == RC_OK)
-		f->state = HAND_READY;
-	return rc;
+	if (rc)
+		return rc;
+	f->state = HAND_READY;
+	progress_add(h->progress, 1);
+	return RC_OK;
 }
 
 /* --- finding out what became of files --- */
@@ -211,8 +221,8 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 		rc = hand_note(h, "back", &f, 1, err);
 	if (rc == RC_OK)
 		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
-	if (rc == RC_OK && f->state == HAND_DONE && h->done)
-		*h->done += 1;
+	if (rc == RC_OK && f->state == HAND_DONE)
+		hand_count(h, 1);
 	return rc;
 }
 
@@ -313,8 +323,7 @@ static int send_group(struct handover *h, struct group *g, struct error *err)
 	rc = hand_note(h, "done", g->files, g->n, err);
 	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
 		g->files[i]->state = HAND_DONE;
-	if (h->done)
-		*h->done += g->n;
+	hand_count(h, g->n);
 	return rc;
 }
 
@@ -443,10 +452,27 @@ static int check_left(void *ctx, unsigned worker, size_t index, struct error *er
 	return rc || h->copies ? rc : check_gone(h, f, f->upload, err);
 }
 
-static void begin(const struct handover *h, enum hand_phase phase)
+/* What is behind when a phase begins is not counted: time left is told by what it does itself. */
+static void show_phase(struct handover *h, enum hand_phase phase)
+{
+	size_t fresh = 0, left = h->nfiles - count_done(h);
+
+	for (size_t i = 0; i < h->nfiles; i++)
+		fresh += h->files[i].state == HAND_NEW;
+	if (phase == HAND_UPLOADS && fresh) {
+		h->sends = false;
+		progress_begin(h->progress, "uploading", PROGRESS_FILES, fresh);
+	} else if (phase == HAND_CALLS && !fresh && left && !h->sends) {
+		h->sends = true;
+		progress_begin(h->progress, "handing over", PROGRESS_FILES, left);
+	}
+}
+
+static void begin(struct handover *h, enum hand_phase phase)
 {
 	if (h->world->begin)
 		h->world->begin(h->world->self, phase);
+	show_phase(h, phase);
 }
 
 static int clean_up(struct handover *h, struct error *err)
@@ -494,8 +520,10 @@ int handover_run(struct handover *h, struct error *err)
 		size_t before = count_done(h);
 		begin(h, HAND_UPLOADS);
 		rc = fit_regions(h, &why, err);
-		if (rc == RC_OK)
+		if (rc == RC_OK) {
+			show_phase(h, HAND_UPLOADS); /* with the parts of what was cut */
 			rc = pool_run(h->threads, h->nfiles, upload, h, err);
+		}
 		begin(h, HAND_CALLS);
 		if (rc == RC_OK)
 			rc = one_round(h, &why, err);

@@ -24,6 +24,7 @@
 #define SALTMILL_APPLY_HANDOVER_H
 
 #include "hbase.h"
+#include "run.h"
 
 enum hand_state {
 	HAND_NEW,   /* not uploaded */
@@ -94,6 +95,9 @@ struct handover {
 	bool cleaned;
 	bool copies;		/* what is in the table is in the upload folder all the same */
 	_Atomic uint64_t *done; /* counted for who watches, by the replay too; NULL: nobody does */
+	struct progress
+		*progress; /* files to upload, then those to hand over; NULL: nobody looks */
+	bool sends;	   /* what it shows is handing over */
 };
 
 /* Do all that is left, from the upload to the clean-up.  files may be moved in memory. */

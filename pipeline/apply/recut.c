@@ -170,7 +170,6 @@ int recut_replay(struct handover *h, char *rest, struct error *err)
 		p = end;
 	}
 	h->files[of].state = HAND_CUT;
-	if (h->done)
-		*h->done += 1;
+	hand_count(h, 1);
 	return rc;
 }

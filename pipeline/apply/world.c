@@ -245,7 +245,6 @@ static int put(void *self, const struct hand_file *f, uint64_t *id, struct error
 		rc = storage_put(t->run->storage, s->path, f->upload, FILE_MODE, &info, NULL, err);
 	if (rc == RC_OK)
 		*id = info.file_id;
-	progress_add(t->run->opt->progress, 1);
 	return rc;
 }
 
@@ -333,20 +332,6 @@ static int regions(void *self, struct hbase_regions *out, struct hbase_failure *
 	return kept_regions(t->run->kept, t->result->name, out, why, err);
 }
 
-/* Files are sent to regions: of what was uploaded before nothing is told any more. */
-static void show_progress(struct applied *t)
-{
-	struct applying *a = t->run;
-	struct progress *p = a->opt->progress;
-
-	if (!p)
-		return;
-	if (!atomic_exchange(&t->sends, true))
-		progress_begin(p, "handing over", PROGRESS_FILES, a->nfiles);
-	p->total = a->nfiles; /* files that are cut become more */
-	p->done = a->done;
-}
-
 static void say_progress(struct applied *t)
 {
 	struct applying *a = t->run;
@@ -376,7 +361,6 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 		mem_free(paths[i]);
 	mem_free(paths);
 	mem_free(list);
-	show_progress(t);
 	say_progress(t);
 	return rc;
 }

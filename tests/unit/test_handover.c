@@ -59,6 +59,7 @@ struct model {
 	char rows[MOST][8];
 	struct handover hand;
 	_Atomic uint64_t done;
+	struct progress progress;
 	struct hand_world world;
 	unsigned long steps;
 };
@@ -443,11 +444,27 @@ static int note(void *self, const char *line, struct error *err)
 	return way == 2 ? die(err) : RC_OK;
 }
 
+/* What is shown counts from the begin of its phase, and comes to its end with it. */
+static void check_shown(void)
+{
+	const char *phase = m.progress.phase;
+	bool uploads = phase && strcmp(phase, "uploading") == 0;
+	size_t left = 0;
+
+	for (size_t i = 0; i < m.hand.nfiles; i++) {
+		enum hand_state s = m.hand.files[i].state;
+		left += uploads ? s == HAND_NEW : s != HAND_DONE && s != HAND_CUT;
+	}
+	if (phase && m.progress.done + left != m.progress.total)
+		tell_history("another number of files is left than is shown");
+}
+
 static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
 {
 	(void)self;
 	if (m.dead)
 		return die(err), false;
+	check_shown();
 	assert_int_not_equal(why->trouble, TROUBLE_NONE);
 	return why->trouble != TROUBLE_REFUSED && ++*attempt < 40;
 }
@@ -495,8 +512,10 @@ static void start(void)
 				   .nfiles = FILES,
 				   .threads = 1,
 				   .copies = m.copies,
-				   .done = &m.done};
+				   .done = &m.done,
+				   .progress = &m.progress};
 	m.done = 0;
+	m.progress = (struct progress){.phase = NULL};
 	for (size_t i = 0; i < FILES; i++)
 		m.hand.files[i] = make_file(i, i, own_rows[i]);
 	for (size_t i = 0; i < m.nlines; i++) {
@@ -533,8 +552,10 @@ static void live(void)
 			tell_history("it does not come to an end");
 		start();
 		int rc = handover_run(&m.hand, &err);
-		if (!m.dead)
+		if (!m.dead) {
 			check_done();
+			check_shown();
+		}
 		m.steps += m.nchoices;
 		if (rc == RC_OK)
 			break;
