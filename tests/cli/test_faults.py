@@ -67,8 +67,8 @@ def test_each_call(name, call, inputs, tmp_path):
     campaigns = [faults.Campaign(call, "EIO", False, False)]
     if call == "write":
         campaigns.append(faults.Campaign(call, "EINTR", False, True))
-    _, violations = faults.run_scenario(name, inputs, tmp_path, campaigns=campaigns)
-    assert not violations, faults.report(violations)
+    runs, violations = faults.run_scenario(name, inputs, tmp_path, campaigns=campaigns)
+    assert runs > 0 and not violations, faults.report(violations)
 
 
 @pytest.mark.parametrize("name,part", [("reduce that sends", slice(-70, None)), ("scan of HBase", slice(0, 12))])
@@ -139,6 +139,14 @@ def test_time_in_which_nothing_ran_is_not_held_against_a_run(monkeypatch):
     patience = runs.Patience(1.6)
     assert [(patience.look(), patience.stopped) for _ in range(5)] == [
         (True, False), (True, True), (True, True), (True, True), (False, True)]
+
+
+def test_a_fault_that_never_comes_is_no_good_one(inputs, tmp_path, monkeypatch):
+    """What is told to fail are calls that are never made."""
+    monkeypatch.setattr(faults, "spread", lambda *_: [10**6])
+    runs, violations = faults.run_scenario("split", inputs, tmp_path, sample=1, campaigns=faults.CAMPAIGNS[:1])
+    assert runs == 0 and ["no call was made to fail"] == [wrong for _, wrong, *_ in violations]
+    assert "no call was made to fail" in faults.report(violations)
 
 
 def test_a_run_that_was_not_forked_is_none():
