@@ -96,7 +96,8 @@ static int read_lines(struct examples *e, struct wanted *w, FILE *f, const char 
 			break;
 		rc = take_line(e, w, line, (size_t)len, path, a, err);
 	}
-	if (rc == RC_OK && ferror(f))
+	/* without memory for the line there is neither a mark of an error nor one of the end */
+	if (rc == RC_OK && (ferror(f) || (len < 0 && !feof(f))))
 		rc = error_set(err, RC_IO, "%s: %s", path, strerror(errno));
 	free(line);
 	return rc;

@@ -278,8 +278,8 @@ class Scenario:
     def left_wrong(self, got):
         top = {name for name in got.tree if "/" not in name and 
                not re.search(r"\.saltmill-partial$|\.temp$|^saltmill-(plan|drift|lint)-\w{6}$", name)}
-        # what was learned of the keys is of use without the plan; a job whose name may not last is a whole one
-        for name in {"out.sketch", "out.yaml"} & top:
+        # what was learned of the keys is of use without the plan; a job or page whose name may not last is a whole one
+        for name in {"out.sketch", "out.yaml", "out.html"} & top:
             if got.tree[name] == self.want.tree[name]:
                 top.discard(name)
         # behind the rename only a sentence that says so will do
@@ -317,7 +317,7 @@ class Scenario:
 
     def wrong_next(self, slot, got):
         """The run after a failed one does as if nothing had been."""
-        if got.status == self.want.status or not got.tree or {"out", "out.yaml"} & set(got.tree):
+        if got.status == self.want.status or not got.tree or {"out", "out.yaml", "out.html"} & set(got.tree):
             return None
         self.tidy(slot)
         left = hash(tuple(files_of(slot.out).items()))
