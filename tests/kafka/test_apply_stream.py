@@ -72,7 +72,7 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
     once = [saltmill, "apply", "--state", one.state, *hbase]
     done = subprocess.run(once, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "no table followed" in done.stderr, done.stderr
-    follower = subprocess.Popen([*once, "--create", "--follow", "--json", "--keep", "0"], stdout=subprocess.PIPE, text=True)
+    follower = subprocess.Popen([*once, "--create", "--check", "--follow", "--json", "--keep", "0"], stdout=subprocess.PIPE, text=True)
     try:
         assert [json.loads(follower.stdout.readline())["applied"] for _ in range(2)] == [l["load"] for l in one.loads()]
         subprocess.run([saltmill, "load", one.job, "--state", one.state, "-o", tmp_path / "by-hand"], check=True,
@@ -83,7 +83,7 @@ def test_followed_by_a_process_of_its_own(saltmill, kafka, hbase_on_hdfs, hdfs, 
         assert made["applied"] == one.loads()[2]["load"] and made["cells"] == 100
         assert pathlib.Path(made["output"]) == tmp_path / "by-hand"
         ms = made["ms"]
-        assert ms.pop("total") == sum(ms.values()) and ms["uploaded"] > 0 and ms["loaded"] > 0, ms
+        assert ms.pop("total") == sum(ms.values()) and all(ms[p] > 0 for p in ("uploaded", "loaded", "checked")), ms
         wait_for(lambda: not (tmp_path / "by-hand").exists())
         follower.send_signal(signal.SIGTERM)
         assert follower.wait(20) == 0
