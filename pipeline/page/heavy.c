@@ -95,9 +95,11 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 {
 	double all = (double)p->bytes, region = (double)t->target_bytes * 1.0001;
 	/* one region was asked: everything would be heavy */
-	if (!t->target_bytes || 2 * (double)t->target_bytes > 1.5 * all)
+	if (2 * (double)t->target_bytes > 1.5 * all)
 		region = 2 * all;
 	*h = (struct heavy_keys){0};
+	if (!t->target_bytes)
+		return;
 	h->item = arena_alloc(a, (t->nparts + 1) * MOST_OF_A_PART * sizeof(*h->item));
 	find(h, p, t, HEAVY_ROW, region, a);
 	/* through the last part is the row */
@@ -105,6 +107,11 @@ void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct
 		size_t buckets = i == 0 ? t->parts[0].buckets : 0;
 		find(h, p, t, i, buckets > 1 ? UNEVEN_BUCKET * all / (double)buckets : region, a);
 	}
+}
+
+bool heavy_key_is_bucket(const struct heavy_key *k, const struct manifest_table *t)
+{
+	return k->part == 0 && t->parts[0].buckets > 1;
 }
 
 static void escape(struct buf *out, struct bytes b)

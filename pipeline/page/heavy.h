@@ -19,11 +19,14 @@ struct heavy_keys {
 };
 
 /*
- * What is surely more than the target of a region; a salt's bucket: more than twice its share.  A
- * beginning is left out where nearly all of it is one that is longer.  All in *a.
+ * What is surely more than the target of a region; a salt's bucket: more than twice its share.
+ * Nothing without a target.  A beginning is left out where nearly all of it is one that is longer.
+ * All in *a.
  */
 void heavy_keys_find(struct heavy_keys *h, const struct extents *p, const struct manifest_table *t,
 		     struct arena *a);
+/* Is it a salt's bucket, which may well fit into a region? */
+bool heavy_key_is_bucket(const struct heavy_key *k, const struct manifest_table *t);
 /* Append a key as its parts: "userId \\x00\\x2A, day 2013"; a salt only where it stands alone. */
 void heavy_key_name(struct buf *out, const struct heavy_key *k, const struct manifest_table *t);
 

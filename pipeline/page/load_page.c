@@ -101,9 +101,11 @@ static void say_heavy(struct load_page *p, size_t table)
 	html_code(p->out, t->name);
 	buf_printf(p->out, ": %s ", h->item->part == HEAVY_ROW ? "row" : "rows with");
 	heavy_name(p, h->item, t);
-	buf_printf(p->out, " %s %.1f %% of the bytes, more than a region should have",
+	buf_printf(p->out, " %s %.1f %% of the bytes, more than %s",
 		   h->item->part == HEAVY_ROW ? "has" : "have",
-		   100 * (double)h->item->at_least / (double)p->at[table].bytes);
+		   100 * (double)h->item->at_least / (double)p->at[table].bytes,
+		   heavy_key_is_bucket(h->item, t) ? "twice a bucket's share"
+						   : "a region should have");
 	if (h->n > 1) {
 		add(p, "; ");
 		html_count(p->out, h->n - 1);
@@ -293,7 +295,9 @@ static void heavy(struct load_page *p, size_t table)
 		html_bytes_cell(p->out, k->at_least);
 		html_bytes_cell(p->out, k->at_most);
 		html_real_cell(p->out, 1, all > 0 ? 100 * (double)k->at_least / all : 0, " %");
-		html_real_cell(p->out, 2, (double)k->at_least / (double)t->target_bytes, "");
+		html_real_cell(p->out, 2,
+			       t->target_bytes ? (double)k->at_least / (double)t->target_bytes : 0,
+			       "");
 		add(p, "</tr>\n");
 	}
 	html_table_end(p->out);

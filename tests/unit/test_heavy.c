@@ -70,11 +70,49 @@ static void test_long_names(void **state)
 	named(2, key, 68, name);
 }
 
+static struct extent place(const char *row, uint64_t bytes)
+{
+	return (struct extent){.row = bytes_of(row, 6), .last = bytes_of(row, 6), .bytes = bytes};
+}
+
+/* How many are heavy where 60 % are in one of four buckets; *bucket: the last of them is one. */
+static size_t found(uint64_t target, bool *bucket)
+{
+	struct extent places[] = {place("\0a|01x", 400), place("\0b|01x", 200),
+				  place("\1a|01x", 400)};
+	const struct extents at = {.item = places, .n = 3, .bytes = 1000};
+	struct manifest_table t = table;
+	struct heavy_keys h;
+	struct arena a = {0};
+	t.target_bytes = target;
+	heavy_keys_find(&h, &at, &t, &a);
+	*bucket = h.n && heavy_key_is_bucket(&h.item[h.n - 1], &t);
+	size_t n = h.n;
+	arena_release(&a);
+	return n;
+}
+
+/* A bucket is judged by its share, of whatever size regions should be; where that is not known,
+ * nothing is. */
+static void test_buckets(void **state)
+{
+	bool bucket;
+	(void)state;
+	assert_int_equal(found(1000, &bucket), 1);
+	assert_true(bucket);
+	assert_int_equal(found(500, &bucket), 1);
+	assert_true(bucket);
+	assert_int_equal(found(300, &bucket), 3); /* two rows besides */
+	assert_true(bucket);
+	assert_int_equal(found(0, &bucket), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_buckets),
 	};
 	return cmocka_run_group_tests_name("heavy", tests, NULL, NULL);
 }
