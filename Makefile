@@ -20,8 +20,8 @@ B      := build/$(notdir $(CC))-$(FLAVOR)
 # What a release is built with besides: it reads files of strangers.
 HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3 -fPIE
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-DEBUG ?= -g
-OPT_release := -O3 $(DEBUG) $(HARDEN)
+DEBUG_INFO := -g
+OPT_release := -O3 $(DEBUG_INFO) $(HARDEN)
 LINK_release := $(HARDEN_LINK)
 # The same sources without it, for `make bench ARGS=hardening` to say what it costs.
 OPT_bare    := -O3 -g -fno-stack-protector -fno-pie
@@ -192,7 +192,7 @@ kills: deps
 ## demo: load 336,776 real flights and look at the result
 demo:
 	@echo '$$ tests/deps.sh demo'; tests/deps.sh demo
-	@echo '$$ make all DEBUG='; $(SUB) all DEBUG=
+	@echo '$$ make all DEBUG_INFO='; $(SUB) all DEBUG_INFO=
 	@tests/demo.sh
 
 ## demo-spark: the same flights by Apache Spark, on two executors, compared with one process's load
