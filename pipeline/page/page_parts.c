@@ -45,9 +45,9 @@ void part_figure_end(struct buf *out, const char *caption)
 	buf_printf(out, "<figcaption>%s</figcaption></figure>\n", caption);
 }
 
-void part_keys(struct buf *out, const struct extents *p)
+void part_keys(struct buf *out, const struct extents *p, bool achieved)
 {
-	char said[400];
+	char said[400], balance[80] = "";
 	size_t n;
 	double fullest = chart_keys_balance(p, &n);
 	if (p->n < 2)
@@ -55,12 +55,16 @@ void part_keys(struct buf *out, const struct extents *p)
 	buf_append_str(out, "<h3>Where the keys lie</h3>\n");
 	part_figure(out);
 	chart_keys(out, p);
+	/* a plan's places are too large for it: each reaches over several first bytes */
+	if (achieved)
+		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.2f times the mean",
+			 n, fullest);
 	snprintf(said, sizeof said,
-		 "A band for each first byte of the key (a salt's bucket, where the key has one; "
-		 "%zu here, the fullest has %.2f times the mean), from the lowest to the highest "
+		 "A band for each first byte of the key (a salt's bucket, where the key has one"
+		 "%s), from the lowest to the highest "
 		 "key behind it; the stronger the colour, the more bytes. Bands alike: the salt "
 		 "spreads. One strong spot: a heavy key, or, at an end, keys that rise with time.",
-		 n, fullest);
+		 balance);
 	part_figure_end(out, said);
 }
 

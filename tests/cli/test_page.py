@@ -444,15 +444,15 @@ tables:
     timestamp: at
     families: {f: {versions: 1000000, blocksize: 2K}}
     cells: [{family: f, qualifier: v, value: v}]
-    regions: {split: sampled, count: 8}
+    regions: {split: sampled, count: %d}
 """
 
 
-def users(folder, rowkey, share, rows=20000):
+def users(folder, rowkey, share, rows=20000, count=8):
     """A load of rows of which `share` are of user 7, the others of many; all cells are of one size."""
     rng = random.Random(share)
     folder.mkdir()
-    (folder / "job.yaml").write_text(HEAVY % rowkey)
+    (folder / "job.yaml").write_text(HEAVY % (rowkey, count))
     with open(folder / "in.csv", "w", encoding="utf-8") as f:
         f.write("user,at,v\n")
         for i in range(rows):
@@ -478,6 +478,14 @@ def test_heavy_keys_of_a_load(tmp_path, rowkey, of, name):
     assert f"{name}" in "".join(page.words).split("What needs doing")[0]
 
 
+def test_a_heavy_bucket_is_no_heavy_region(tmp_path):
+    """One region is all that was asked: no key is too much for it, and yet the salt is uneven."""
+    out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .4,
+                count=1)
+    words = "".join(Page(report(out, tmp_path / "p.html")).words)
+    assert "of the bytes, more than twice a bucket's share." in words and "than a region should have" not in words
+
+
 def test_a_load_without_heavy_keys(tmp_path):
     out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .05)
     page = Page(report(out, tmp_path / "p.html"))
@@ -496,6 +504,7 @@ def test_where_the_keys_of_a_plan_lie(tmp_path):
     text = report(out.parent / "plan", tmp_path / "p.html")
     page = Page(text)
     assert any("bands by the first byte" in svg["aria-label"] for svg in page.svgs)
+    assert "times the mean" not in text and "times the mean" in report(out, tmp_path / "load.html")
     shades = [attrs["d"] for tag, attrs in page.tags if tag == "path" and attrs.get("class") == "heat"]
     assert shades[-1].count("M") == 1  # the strongest is one spot
     assert sum(d.count("M") for d in shades) > 50
