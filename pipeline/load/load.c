@@ -267,7 +267,8 @@ int load_run(const struct job *job, const struct load_options *opt, struct progr
 	for (int i = 0; rc == RC_OK && i < PHASES; i++) {
 		double start = clock_seconds();
 		progress_begin(progress, names[i],
-			       i == PHASE_READ ? PROGRESS_INPUT : PROGRESS_SECONDS, 0);
+			       i == PHASE_READ && !opt->halves ? PROGRESS_INPUT : PROGRESS_SECONDS,
+			       0);
 		rc = phases[i](&l, err);
 		result->seconds[i] = clock_seconds() - start;
 		crash_at(steps[i]);

@@ -520,6 +520,7 @@ static int join(struct joining *j, struct error *err)
 	const struct manifest *m = &j->result->manifest;
 	unsigned threads = j->opt->common->threads;
 	int rc = join_tables(j, err);
+	progress_begin(j->progress, "checking", PROGRESS_SECONDS, 0);
 	if (rc == RC_OK)
 		rc = pool_run(threads, j->nstores, check_store, j, err);
 	for (size_t t = 0; rc == RC_OK && t < m->ntables; t++)
@@ -542,7 +543,7 @@ int load_join(const struct job *job, const struct load_options *opt, const struc
 			    .quota = {.limit = opt->common->temp_quota_bytes}};
 	*result = (struct load_result){0};
 	struct error ignored;
-	progress_begin(progress, "publishing", PROGRESS_SECONDS, 0);
+	progress_begin(progress, "reading", PROGRESS_SECONDS, 0);
 	result->promises = arena_alloc(&result->arena, job->ntables * sizeof *result->promises);
 	int rc = read_parts(&j, err);
 	if (rc == RC_OK)
