@@ -58,6 +58,7 @@ def wide_rows(folder, table, rows, regions):
 @pytest.mark.parametrize("moment", [Moment("region1", "sent", 2), Moment("master", "create", 2), Moment("datanode", "put", 1)], ids=str)
 def test_one_dies(world, moment):
     world.try_moment(moment)
+    assert not moment.at.startswith("finished"), moment.at  # else it disturbed nothing
 
 
 def test_no_room(world, tmp_path):
