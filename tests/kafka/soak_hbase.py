@@ -10,6 +10,7 @@ fault until something was seen that came behind it; the last line has the figure
 
 import bisect
 import collections
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -19,7 +20,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ SETTLE_SECONDS = 600
 ROLL_SECONDS = 2  # of the million
 ROUGH = 0.5  # of its rate while there are faults: events come until the last one
 BATCHES = 4  # a second
+LAST = 10  # events behind all faults
 SETTINGS = {"zookeeper.session.timeout": 10000,  # of servers that were killed
             "hbase.master.wait.on.regionservers.mintostart": 2, "hbase.master.wait.on.regionservers.maxtostart": 2,
             "hbase.master.wait.on.regionservers.interval": 300}
@@ -256,6 +257,7 @@ class Campaign:
         calm = sorted((at - ts) / 1000 for ts, at in seen[first:first + quiet])
         rough = sorted((at - ts) / 1000 for ts, at in seen[first + quiet:])
         again = self.served_again(seen)
+        assert sum(len(times) for times in again.values()) == len(self.faults), f"{again} of {self.faults}"
         calm_end = max(at for _, at in seen[first:first + quiet])
         print(f"a hand-over without faults, s: {self.phases(calm_end)}", flush=True)
         for name, times in again.items():
@@ -278,14 +280,17 @@ class Campaign:
             self.produce(quiet, rate)
             self.settle()
             print(f"the half without faults is in after {time.monotonic() - begin:.0f} s", flush=True)
-            producer = threading.Thread(target=self.produce, args=(events - quiet, rate * ROUGH))
-            producer.start()
+            producer = concurrent.futures.ThreadPoolExecutor(1)
+            produced = producer.submit(self.produce, events - quiet - LAST, rate * ROUGH)
+            producer.shutdown(wait=False)
             self.chance.shuffle(faults)
             for name, act in faults:
                 time.sleep(self.chance.uniform(0.3, 3 * self.roll))
                 self.check_alive()
                 self.fault(name, act)
-            producer.join()
+            produced.result()  # raises what it died of
+            self.produce(LAST, 1000)
+            assert self.sent == first + events, f"{self.sent} events were sent of {first + events}"
             self.settle()
             self.finish()
         finally:
