@@ -50,6 +50,7 @@ enum progress_told {
  */
 struct progress {
 	_Atomic(const char *) phase; /* its name, which lives on; NULL: none has begun */
+	_Atomic unsigned begun;	     /* phases so far: one may follow another of its name */
 	_Atomic int told;	     /* enum progress_told */
 	_Atomic uint64_t done, total;
 	_Atomic uint64_t events, bytes;			/* input, of all phases */
@@ -66,6 +67,7 @@ static inline void progress_begin(struct progress *p, const char *phase, enum pr
 	p->done = 0;
 	p->total = total;
 	p->phase = phase;
+	p->begun++;
 	p->told = (int)told;
 }
 

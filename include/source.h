@@ -214,10 +214,10 @@ void source_part(struct source *s, struct source_part *out);
  * first, meet, and cover all files.  Each file's bytes are read once, for its digest, unless it is
  * known: RC_IO if they are not those that the parts had; RC_DATA when what is known is of others.
  * source_files and source_place then answer as if all had been read here, seqs being those of the
- * parts.
+ * parts.  progress NULL: nobody looks.
  */
 int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
-		      struct error *err);
+		      struct progress *progress, struct error *err);
 /*
  * A file's digest, and those of parts of it, whose first and end are given, rising and apart; size
  * is found.  feed: its bytes come by standard input; NULL: it is at path.  progress NULL: nobody

@@ -17,6 +17,7 @@ struct reporter {
 	bool terminal;
 	double start, phase_start; /* clock_seconds */
 	const char *shown;	   /* phase; NULL: none */
+	unsigned begun;		   /* which one, as progress counts them */
 };
 
 static double elapsed(const struct reporter *r)
@@ -32,8 +33,10 @@ static void show_progress(void *ctx)
 	bool same = r->shown && phase && strcmp(phase, r->shown) == 0;
 	if (!phase || (!r->terminal && same))
 		return;
-	if (!same && r->shown)
+	unsigned begun = r->progress->begun;
+	if (begun != r->begun && r->shown)
 		r->phase_start = clock_seconds();
+	r->begun = begun;
 	progress_text(&line, r->progress, clock_seconds() - r->phase_start, r->terminal);
 	if (r->terminal)
 		terminal_line(buf_bytes(&line));

@@ -347,30 +347,34 @@ struct strand {
 	bool ended;
 };
 
-static int advance(struct strand *s, struct error *err)
+static int advance(struct strand *s, struct progress *progress, struct error *err)
 {
 	int rc = hfile_next_cell(s->file, &s->cell, err);
 	s->ended = rc == RC_END;
+	if (s->ended)
+		progress_add(progress, 1);
 	return rc == RC_END ? RC_OK : rc;
 }
 
 static int open_strands(const struct store_range *s, struct strand *strands, size_t *n,
-			struct error *err)
+			struct progress *progress, struct error *err)
 {
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < s->n; i++) {
 		bool alone = true;
 		for (size_t k = 0; k < s->n && alone; k++)
 			alone = k == i || !overlap(s->files[i].file, s->files[k].file);
-		if (alone)
+		if (alone) {
+			progress_add(progress, 1);
 			continue;
+		}
 		struct strand *to = &strands[(*n)++];
 		char *path = mem_format("%s/%s", s->files[i].part->dir, s->files[i].file->path);
 		to->of = &s->files[i];
 		rc = hfile_open(&to->file, path, err);
 		if (rc == RC_OK) {
 			hfile_rewind(to->file);
-			rc = advance(to, err);
+			rc = advance(to, progress, err);
 		}
 		mem_free(path);
 	}
@@ -393,7 +397,7 @@ static int same_cell(const struct store_range *s, const struct strand *a, const 
 }
 
 static int compare_strands(const struct store_range *s, struct strand *strands, size_t n,
-			   struct error *err)
+			   struct progress *progress, struct error *err)
 {
 	for (uint64_t cells = 0;; cells++) {
 		struct strand *least = NULL;
@@ -406,7 +410,7 @@ static int compare_strands(const struct store_range *s, struct strand *strands, 
 			if (c < 0)
 				least = &strands[i];
 		}
-		int rc = least ? advance(least, err) : RC_END;
+		int rc = least ? advance(least, progress, err) : RC_END;
 		if (rc == RC_OK && cells % 4096 == 0)
 			rc = stop_check(err);
 		if (rc)
@@ -417,12 +421,13 @@ static int compare_strands(const struct store_range *s, struct strand *strands, 
 static int check_store(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	(void)worker;
-	const struct store_range *s = &((const struct joining *)ctx)->stores[index];
+	const struct joining *j = ctx;
+	const struct store_range *s = &j->stores[index];
 	struct strand *strands = mem_calloc(s->n, sizeof *strands);
 	size_t n = 0;
-	int rc = open_strands(s, strands, &n, err);
+	int rc = open_strands(s, strands, &n, j->progress, err);
 	if (rc == RC_OK)
-		rc = compare_strands(s, strands, n, err);
+		rc = compare_strands(s, strands, n, j->progress, err);
 	for (size_t i = 0; i < n; i++)
 		hfile_close(strands[i].file);
 	mem_free(strands);
@@ -520,7 +525,7 @@ static int join(struct joining *j, struct error *err)
 	const struct manifest *m = &j->result->manifest;
 	unsigned threads = j->opt->common->threads;
 	int rc = join_tables(j, err);
-	progress_begin(j->progress, "checking", PROGRESS_SECONDS, 0);
+	progress_begin(j->progress, "checking", PROGRESS_FILES, j->nfiles);
 	if (rc == RC_OK)
 		rc = pool_run(threads, j->nstores, check_store, j, err);
 	for (size_t t = 0; rc == RC_OK && t < m->ntables; t++)

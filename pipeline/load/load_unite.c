@@ -106,7 +106,7 @@ static int prove_inputs(struct load *l, struct error *err)
 	struct source_part *parts = mem_alloc((n + 1) * sizeof *parts);
 	for (size_t i = 0; i < n; i++)
 		parts[i] = part_of(&l->maps.reports[i]);
-	int rc = source_take_parts(l->pass.source, parts, n, err);
+	int rc = source_take_parts(l->pass.source, parts, n, l->progress, err);
 	mem_free(parts);
 	return rc;
 }

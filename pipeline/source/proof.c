@@ -206,13 +206,13 @@ static void note_parts(struct source *s, size_t file, const struct source_part *
 
 /* The parts are all of the file. */
 static int prove_file(struct source *s, size_t file, const struct source_part *parts, size_t n,
-		      struct error *err)
+		      struct progress *progress, struct error *err)
 {
 	struct source_file *f = &s->files[file];
 	struct source_digest here = parts_of(s, file, parts, n);
 	const struct source_digest *d = s->known ? known_digest(s, file) : &here;
 	int rc = s->known ? check_known(s, file, parts, d, err)
-			  : digest_file(&here, NULL, &s->stamps[file], NULL, err);
+			  : digest_file(&here, NULL, &s->stamps[file], progress, err);
 
 	if (rc == 0 && n == 1 && parts->whole && d &&
 	    (!same_digest(d->digest, parts->digest) || d->size != parts->size))
@@ -228,15 +228,21 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 }
 
 int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
-		      struct error *err)
+		      struct progress *progress, struct error *err)
 {
 	int rc = RC_OK;
+	uint64_t bytes = 0;
 
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || parts[i].number != parts[i - 1].number)
+			bytes += parts[i].size;
+	if (!s->known)
+		progress_begin(progress, "proving the inputs", PROGRESS_BYTES, bytes);
 	for (size_t i = 0, at = 0; rc == 0 && i < s->nfiles; i++) {
 		size_t first = at;
 		while (at < n && parts[at].number == i)
 			at++;
-		rc = prove_file(s, i, parts + first, at - first, err);
+		rc = prove_file(s, i, parts + first, at - first, progress, err);
 	}
 	return rc;
 }

@@ -135,14 +135,15 @@ SLOW = ("strace", "-f", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=
 
 @pytest.fixture(scope="module")
 def loads(tmp_path_factory):
-    """A load of 64 files, a plan, and a map by it."""
+    """A load of 64 files, a plan, a map and two loads of slices by it."""
     folder = tmp_path_factory.mktemp("loads")
     (folder / "job.yaml").write_text(JOB.replace("count: 4", "count: 64"))
     rng = random.Random(5)
     with open(folder / "in.csv", "w", encoding="utf-8") as f:
         f.write("id,v\n" + "".join(f"{rng.getrandbits(32)},{rng.getrandbits(300):075x}\n" for _ in range(40000)))
     for args in (["load", "job.yaml", "-o", "out"], ["plan", "job.yaml", "-o", "plan"],
-                 ["map", "job.yaml", "--plan", "plan", "-o", "map"]):
+                 ["map", "job.yaml", "--plan", "plan", "-o", "map"],
+                 *(["load", "job.yaml", "in.csv", "--slice", f"{k}/2", "--plan", "plan", "-o", f"part-{k}"] for k in (1, 2))):
         subprocess.run([PROGRAM, *args, "--quiet"], cwd=folder, check=True, capture_output=True)
     return folder
 
@@ -155,21 +156,23 @@ COUNTED = {"verify": r"verifying \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ 
            "report": r"reading \d+%(, \d+ s left)?(, \d+ of 64 files)?$",
            "scan": r"scanning \d+%(, \d+ s left)?(, [\d,]+ rows)?(, [\d,]+ rows/s)?$",
            "reduce": r"(reading \d+%(, \d+ s left)?(, [\d.]+ ?[KM]?B of [\d.]+ MB)?|"
-                     r"writing \d+%(, \d+ s left)?(, \d+ of 64 regions)?(, [\d,]+ cells)?)$"}
+                     r"writing \d+%(, \d+ s left)?(, \d+ of 64 regions)?(, [\d,]+ cells)?)$",
+           "unite": r"(checking|publishing)( \d+%)?(, \d+ s left)?(, \d+ of 128 files)?$"}
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
 @pytest.mark.parametrize("command, width", [("verify", 40), ("verify", 200), ("report", 40), ("report", 80), ("scan", 40),
-                                            ("scan", 80), ("reduce", 80)])
+                                            ("scan", 80), ("reduce", 80), ("unite", 40), ("unite", 80)])
 def test_how_far_it_is(tmp_path, loads, command, width):
     """Each read is held up a little; the share rises, the line keeps to its width and is gone at the end."""
     args = {"verify": ["verify", loads / "out", "--threads", "1"], "report": ["report", loads / "out", "-o", tmp_path / "p"],
             "scan": ["scan", loads / "job.yaml", loads / "out"],
-            "reduce": ["reduce", loads / "job.yaml", loads / "map", "--plan", loads / "plan", "-o", tmp_path / "r"]}[command]
-    delay = {"verify": 800, "report": 2000, "scan": 2000, "reduce": 8000}[command]
+            "reduce": ["reduce", loads / "job.yaml", loads / "map", "--plan", loads / "plan", "-o", tmp_path / "r"],
+            "unite": ["unite", loads / "job.yaml", "--loads", loads / "part-1", loads / "part-2", "-o", tmp_path / "u"]}[command]
+    delay = {"verify": 800, "report": 2000, "scan": 2000, "reduce": 8000, "unite": 3000}[command]
     with open(tmp_path / "answer", "w", encoding="utf-8") as answer:
         screen, status, _ = watch(args, width, before=[w.replace("%d", str(delay)) for w in SLOW], LC_ALL="C",
-                                  stdout=answer if command == "scan" else subprocess.PIPE)
+                                  stdout=answer if command in ("scan", "unite") else subprocess.PIPE)
     assert status == 0 and screen.codes == set()
     assert screen.wrapped == 0 or command == "report"  # whose sentence at the end is as long as it is
     drawn = [line for line in screen.shown if line]
