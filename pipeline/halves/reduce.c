@@ -6,16 +6,15 @@
  * the last, none twice.
  */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "arrivals.h"
 #include "describe_file.h"
 #include "halves.h"
 #include "io.h"
 #include "mem.h"
 #include "pass.h"
-#include "pieces.h"
 #include "pool.h"
 #include "sent_files.h"
 #include "tuning.h"
@@ -24,17 +23,6 @@
 /* Regions [first, end) of a table. */
 struct wanted {
 	size_t first, end;
-};
-
-/* A piece that was read. */
-struct arrival {
-	uint64_t slice, records;
-	uint32_t table, region, number;
-	bool last;
-};
-struct arrivals {
-	struct arrival *item;
-	size_t n, cap;
 };
 
 struct reducing {
@@ -90,16 +78,6 @@ static int choose_regions(struct reducing *r, struct error *err)
 }
 
 /* --- pieces --- */
-
-static void note(struct arrivals *a, const struct piece_head *h)
-{
-	if (a->n == a->cap) {
-		a->cap = a->cap ? 2 * a->cap : 16;
-		a->item = mem_realloc(a->item, a->cap * sizeof *a->item);
-	}
-	a->item[a->n++] =
-		(struct arrival){h->slice, h->records, h->table, h->region, h->number, h->last};
-}
 
 static int check_head(const struct reducing *r, const struct piece_head *h, const char *name,
 		      struct error *err)
@@ -240,7 +218,7 @@ static int take_piece(struct reducing *r, unsigned worker, struct piece_input *i
 	if (rc == RC_OK)
 		rc = take_records(r, worker, t, &h, in->name, err);
 	if (rc == RC_OK)
-		note(seen, &h);
+		arrivals_note(seen, &h);
 	progress_add(r->progress, PIECE_HEAD_BYTES + h.stored);
 	return rc ? rc : stop_check(err);
 }
@@ -305,68 +283,6 @@ static int take_stream(struct reducing *r, struct error *err)
 	return rc;
 }
 
-/* --- are they all there? --- */
-
-static int by_place(const void *a, const void *b)
-{
-	const struct arrival *x = a, *y = b;
-	if (x->table != y->table)
-		return x->table < y->table ? -1 : 1;
-	if (x->region != y->region)
-		return x->region < y->region ? -1 : 1;
-	if (x->slice != y->slice)
-		return x->slice < y->slice ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-static bool same_slice(const struct arrival *a, const struct arrival *b)
-{
-	return a->table == b->table && a->region == b->region && a->slice == b->slice;
-}
-
-static int check_arrival(const struct arrival *a, size_t i, size_t n, struct error *err)
-{
-	bool first = i == 0 || !same_slice(&a[i - 1], &a[i]);
-	bool last = i + 1 == n || !same_slice(&a[i], &a[i + 1]);
-	unsigned long long file = a[i].slice >> 44, at = a[i].slice & (SOURCE_FILE_SEQ(1) - 1);
-	if (!first && a[i].number == a[i - 1].number)
-		return error_set(err, RC_DATA,
-				 "found the slice of input %llu that begins at byte %llu twice, "
-				 "expected it once",
-				 file, at);
-	if (a[i].number != (first ? 0 : a[i - 1].number + 1) || a[i].last != last)
-		return error_set(err, RC_IO,
-				 "not all pieces of the slice of input %llu that begins at byte "
-				 "%llu came for table %u, region %u",
-				 file, at, a[i].table, a[i].region);
-	return RC_OK;
-}
-
-/* All arrivals in order, in sources[0]. */
-static int check_arrivals(struct reducing *r, struct error *err)
-{
-	struct arrivals *all = &r->sources[0];
-	for (size_t i = 1; i < r->nsources; i++)
-		for (size_t k = 0; k < r->sources[i].n; k++) {
-			const struct arrival *a = &r->sources[i].item[k];
-			const struct piece_head h = {.slice = a->slice,
-						     .records = a->records,
-						     .table = a->table,
-						     .region = a->region,
-						     .number = a->number,
-						     .last = a->last};
-			note(all, &h);
-		}
-	if (all->n)
-		qsort(all->item, all->n, sizeof *all->item, by_place);
-	for (size_t i = 0; i < all->n; i++) {
-		int rc = check_arrival(all->item, i, all->n, err);
-		if (rc)
-			return rc;
-	}
-	return RC_OK;
-}
-
 /* Bytes of the pieces in the folders of maps that are wanted; 0: from standard input. */
 static uint64_t wanted_bytes(const struct reducing *r)
 {
@@ -396,7 +312,7 @@ static int read_pieces(struct reducing *r, struct error *err)
 	budget_give(&r->pass.budget, held);
 	if (rc == RC_OK)
 		rc = pass_flush(&r->pass, err);
-	return rc ? rc : check_arrivals(r, err);
+	return rc ? rc : arrivals_unite(r->sources, r->nsources, err);
 }
 
 /* --- writing --- */
