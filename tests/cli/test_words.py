@@ -349,9 +349,8 @@ def test_completion_at_a_terminal(saltmill, tmp_path, shell):
         t.type(SHELLS[shell][1].format(script=script) + "; echo be''gun\r", "begun")
         t.type("\r", "ready> ")
         for typed, completed in (("saltmill veri", "fy"), ("saltmill load --max-rej", "ects"), ("saltmill help bloomf", "ilter")):
-            t.type(typed, typed.split()[-1])
+            t.type("\x15" + typed, typed.split()[-1])  # Ctrl-U: the line before goes
             t.type("\t", completed)
-            t.type("\x03", "ready> ")
     finally:
         t.close()
 
