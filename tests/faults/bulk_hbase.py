@@ -8,6 +8,7 @@ loaded"; the clean-up removes the token's folder with all that is in it.  It bre
 import collections
 import functools
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -118,26 +119,37 @@ class BulkHBase(FakeHBase):
             region = next((r for r in self.regions if r.name == name), None)
             if not region:
                 raise Refusal("hadoop.hbase.NotServingRegionException")
-            nodes = [self.tree.nodes.get(path) for _, path in files]
-            cells = [self.cells_in(node, family) for node, (family, _) in zip(nodes, files) if node]
-            if None in nodes or not all(self.fits(region, c[0]) for of in cells for c in of):
+            found = [self.content(path) for _, path in files]
+            if None in found:
                 return number(1, 0), b""
-            for node, (family, path) in zip(nodes, files):
-                self.made += 1
-                encoded = region.name.decode("latin-1").rsplit(".", 2)[1]
-                del self.tree.nodes[path]
-                self.tree.nodes[f"/hbase/data/default/{self.table}/{encoded}/{family.decode()}/{self.made}"] = node
+            cells = [self.cells_in(content, family) for content, (family, _) in zip(found, files)]
+            if not all(self.fits(region, c[0]) for of in cells for c in of):
+                return number(1, 0), b""
+            for family, path in files:
+                self.keep(region, family, path)
             for of in cells:
                 self.show(of)
             return number(1, 1), b""
+
+    def content(self, path):
+        """Of a file that waits; None: it is not there."""
+        node = self.tree.nodes.get(path)
+        return node and node["data"]
+
+    def keep(self, region, family, path):
+        """The file becomes the region's."""
+        self.made += 1
+        encoded = region.name.decode("latin-1").rsplit(".", 2)[1]
+        place = f"/hbase/data/default/{self.table}/{encoded}/{family.decode()}/{self.made}"
+        self.tree.nodes[place] = self.tree.nodes.pop(path)
 
     @staticmethod
     def fits(region, row):
         return row >= region.start and (not region.end or row < region.end)
 
     @classmethod
-    def cells_in(cls, node, family):
-        return [(c.row, family, c.qualifier, c.ts, c.value) for c in cls.read(node["data"])]
+    def cells_in(cls, hfile, family):
+        return [(c.row, family, c.qualifier, c.ts, c.value) for c in cls.read(hfile)]
 
     @staticmethod
     @functools.lru_cache(64)
@@ -155,3 +167,34 @@ class BulkHBase(FakeHBase):
                 of.append(c)
                 of.sort(key=lambda c: (c[1], c[2], -c[3]))
         self.keys = sorted(self.rows)
+
+
+class LocalHBase(BulkHBase):
+    """Its root is `file://`: files are copied, and stay where they wait."""
+
+    def __init__(self, table, families, root):
+        self.staging = root / "staging"
+        super().__init__(table, families)
+
+    def reset(self):
+        super().reset()
+        shutil.rmtree(self.staging, ignore_errors=True)
+        self.staging.mkdir(parents=True)
+
+    def do_PrepareBulkLoad(self, _):
+        with self.lock:
+            self.made += 1
+            token = self.staging / f"ann__{self.table}__{self.made}"
+            token.mkdir()
+            return data(1, f"file://{token}"), b""
+
+    def do_CleanupBulkLoad(self, request):
+        shutil.rmtree(last(request, 1).decode().removeprefix("file://"), ignore_errors=True)
+        return b"", b""
+
+    def content(self, path):
+        file = pathlib.Path(path.removeprefix("file://"))
+        return file.read_bytes() if file.is_file() else None
+
+    def keep(self, region, family, path):
+        pass

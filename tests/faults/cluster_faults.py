@@ -9,6 +9,7 @@ Servers that do not answer are asked again for minutes.  So who sleeps does so H
 """
 
 import collections
+import json
 import os
 import pathlib
 import re
@@ -17,12 +18,13 @@ import subprocess
 
 import faults
 import topic_faults
-from bulk_hbase import BulkHBase, Even, FakeHBase, hfile_py
+from bulk_hbase import BulkHBase, Even, FakeHBase, LocalHBase, hfile_py
 
 APPLY = "--hbase HBASE --webhdfs HDFS --user ann"
 SCENARIOS = {
     "apply": f"apply OUT/load {APPLY} --create --check --json",
     "apply over other borders": f"apply OUT/load {APPLY} --json",
+    "apply in a local file system": "apply OUT/load --hbase HBASE --user ann --create --check --json",
     "apply of a state": f"apply --state OUT/state {APPLY} --create --keep 1 --json",
     "apply that follows": f"apply --state OUT/state {APPLY} --create --keep 1 --follow --quiet",
     "stream into HBase": f"stream TOPIC --state OUT/state -o OUT/loads --apply {APPLY.removeprefix('--hbase ')} --create "
@@ -30,6 +32,8 @@ SCENARIOS = {
     "scan of HBase": "scan JOB --hbase HBASE --where 'id > 7' --format jsonl",
     "get of HBase": "get JOB --hbase HBASE id=2291 name=n1 --format jsonl",
     "reduce that sends": "reduce job.yaml maps --plan planned --share 1/2 -o OUT/out --hfiles OUT/sent --threads 1 --memory 64M",
+    "reduce that sends to HDFS": "reduce job.yaml maps --plan planned --share 1/2 -o OUT/out --threads 1 --memory 64M "
+                                 "--hfiles webhdfs://HDFS/user/ann/sent --hdfs-user ann",
     "unite of what was sent": "unite job.yaml in.csv more.csv.gz --plan planned --maps maps --reduces OUT/reduces "
                               "--hfiles OUT/sent -o OUT/out --threads 1 --max-rejects 5 --json",
 }
@@ -183,6 +187,19 @@ class ApplyScenario(ClusterScenario):
         return f"the next run did not go on: {again.status}, {again.stderr.strip()}, {other[:3]}"
 
 
+class LocalScenario(ApplyScenario):
+    """Servers copy there.  So what was not answered is sent again, and of a cell that a region has twice HBase shows one."""
+
+    def prepare(self, slot):
+        self.serve(slot, LocalHBase("events", ["f"], slot.out.with_name(f"{slot.out.name}-hbase")))
+        shutil.copytree(self.load, slot.out / "load")
+        slot.before, slot.reset = faults.files_of(slot.out), self.servers[str(slot.out)].reset
+
+    def tree_of(self, slot):
+        found, staging = super().tree_of(slot), self.servers[str(slot.out)].staging
+        return found | {"table": {c: 1 for c in found["table"]}, "in HBase's staging": os.listdir(staging)}
+
+
 class FollowScenario(ApplyScenario):
     """Of a state with two loads, which a stream made of the topic of topic_faults.py."""
 
@@ -317,8 +334,47 @@ class SentScenario(ClusterScenario):
             part.unlink()
 
 
+class HdfsScenario(SentScenario):
+    """The same, to a folder of HDFS: what is there when all went well, and of the failed at most parts besides."""
+
+    def prepare(self, slot):
+        server = self.serve(slot, BulkHBase("events", ["f"]))
+
+        def reset():
+            server.reset()
+            server.tree.nodes["/user/ann/sent"] = server.tree.node("ann", "777")
+        slot.reset = reset
+        reset()
+
+    def tree_of(self, slot):
+        server = self.servers[str(slot.out)]
+        with server.tree.lock:
+            sent = {path: node["data"] for path, node in server.tree.children("/user/ann/sent").items()}
+        return super().tree_of(slot) | {f"sent/{path}": content for path, content in sent.items()}
+
+    def measure_is_wrong(self):
+        """Each HFile of the report is there, to the byte that its name is the digest of."""
+        report = json.loads(self.want.tree["out/report.json"])
+        named = [pathlib.Path(f["path"]).name for t in report["tables"] for r in t["regions"] for f in r["files"]]
+        sent = [k for k, v in self.want.tree.items() if k.startswith("sent/") and v is not None]
+        return not named or {pathlib.Path(k).name.rpartition(".")[2] for k in sent} != set(named) or len(sent) != len(named)
+
+    def left_wrong(self, got):
+        other = [k for k, v in got.tree.items() if k.startswith("sent/") and "/." not in k and self.want.tree.get(k) != v]
+        return f"failed, and HDFS has {other}" if other else super().left_wrong(got)
+
+    def tidy(self, slot):
+        """An attempt's own part is swept by unite."""
+        faults.Scenario.tidy(self, slot)
+        tree = self.servers[str(slot.out)].tree
+        with tree.lock:
+            for part in [path for path in tree.children("/user/ann/sent") if "/." in path]:
+                del tree.nodes[part]
+
+
 def scenario(name, inputs, scratch):
     kind = {"apply of a state": FollowScenario, "apply that follows": EndlessScenario, "stream into HBase": StreamScenario,
+            "apply in a local file system": LocalScenario, "reduce that sends to HDFS": HdfsScenario,
             "reduce that sends": SentScenario, "unite of what was sent": SentScenario}
     usual = ScanScenario if name.endswith("of HBase") else ApplyScenario
     return kind.get(name, usual)(name, inputs, scratch)
