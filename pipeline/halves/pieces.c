@@ -290,7 +290,8 @@ static inline bool fits(const struct piece_reader *r, const uint8_t *p,
 	       n->shared + n->tail >= least && n->shared + n->tail < least + ROW_KEY_MAX;
 }
 
-int piece_next(struct piece_reader *r, struct record *out, const char *name, struct error *err)
+int piece_next(struct piece_reader *r, struct ordered_record *out, const char *name,
+	       struct error *err)
 {
 	struct record_numbers n;
 	if (r->left == 0)
@@ -303,12 +304,14 @@ int piece_next(struct piece_reader *r, struct record *out, const char *name, str
 	buf_room(&r->string, n.tail + RECORD_ROOM_BYTES);
 	put_short(r->string.ptr + n.shared, p, (size_t)n.tail);
 	r->string.len = len;
-	p += n.tail;
-	*out = (struct record){.key = bytes_of(r->string.ptr, len - r->secondary_bytes),
-			       .seq = r->head.slice + n.seq,
-			       .payload = bytes_of(p, (size_t)n.payload)};
-	out->secondary = out->key.ptr + out->key.len;
-	r->next = p + n.payload;
+	const uint8_t *payload = p + n.tail;
+	out->rec = (struct record){.key = bytes_of(r->string.ptr, len - r->secondary_bytes),
+				   .seq = r->head.slice + n.seq,
+				   .payload = bytes_of(payload, (size_t)n.payload)};
+	out->rec.secondary = out->rec.key.ptr + out->rec.key.len;
+	out->shared = (size_t)n.shared;
+	out->tail = p;
+	r->next = payload + n.payload;
 	r->left--;
 	return RC_OK;
 }

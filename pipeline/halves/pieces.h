@@ -28,6 +28,7 @@
 
 #include "halves.h"
 #include "record.h"
+#include "sorter.h"
 
 #define PIECE_HEAD_BYTES 80
 #define PIECE_BYTES	 ((size_t)4 << 20)   /* of records, unless one alone has more */
@@ -89,7 +90,8 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t *head_bytes,
 	       const uint8_t *stored, size_t secondary_bytes, const char *name, struct error *err);
 /* RC_OK, RC_END or RC_IO; *out is valid until the next call. */
-int piece_next(struct piece_reader *r, struct record *out, const char *name, struct error *err);
+int piece_next(struct piece_reader *r, struct ordered_record *out, const char *name,
+	       struct error *err);
 void piece_reader_release(struct piece_reader *r);
 
 #endif

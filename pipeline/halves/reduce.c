@@ -146,21 +146,20 @@ static int take_records(struct reducing *r, unsigned worker, struct taking *t,
 {
 	struct sorter *sorter = r->pass.tables[h->table].sorter;
 	struct run_builder *b = sorter_builder(sorter, worker);
-	struct record rec;
+	struct ordered_record row;
 	size_t number = (size_t)(h->slice >> 44);
 	uint64_t less = number < r->nbases ? SOURCE_FILE_SEQ(number) - r->bases[number] : 0;
 	int rc = piece_open(&t->reader, h, t->stored.ptr, t->stored.ptr + PIECE_HEAD_BYTES,
 			    row_secondary_bytes(r->pass.plan, h->table), name, err);
 	if (rc)
 		return rc;
-	bool follows = goes_on(&t->last[h->table], h);
+	rc = run_builder_stretch(b, h->plain, goes_on(&t->last[h->table], h), err);
 	t->last[h->table] = *h;
-	while ((rc = piece_next(&t->reader, &rec, name, err)) == RC_OK) {
-		rec.seq -= less;
-		rc = run_builder_add_behind(b, &rec, follows, err);
+	while (rc == RC_OK && (rc = piece_next(&t->reader, &row, name, err)) == RC_OK) {
+		row.rec.seq -= less;
+		rc = run_builder_add_behind(b, &row, err);
 		if (rc)
 			return rc;
-		follows = true;
 	}
 	return rc == RC_END ? RC_OK : rc;
 }

@@ -13,12 +13,7 @@
 
 #include "pool.h"
 
-enum {
-	BUFFER_START_BYTES = 1 << 20,
-	HUGE_PAGE_BYTES = 2 << 20,
-	PREFETCH_ENTRIES = 20,
-	ORDERED_SHARE = 4
-};
+enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES = 20 };
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
@@ -97,6 +92,7 @@ void run_builder_release(struct run_builder *b)
 	mem_free(b->radix);
 	mem_free(b->data);
 	mem_free(b->spill_buf);
+	stretch_release(b);
 	b->radix = NULL;
 	b->data = b->spill_buf = NULL;
 	b->cap = b->used = b->records = b->entries_cap = 0;
@@ -153,20 +149,6 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 	return run_writer_end(w, err);
 }
 
-/* As they lie in the buffer. */
-static int write_in_order(struct run_builder *b, struct run_writer *w, struct error *err)
-{
-	const uint8_t *p = b->data;
-	for (size_t i = 0; i < b->records; i++) {
-		struct item it = {.large = record_is_aside(p)};
-		p = record_read(&b->radix->codec, p, &it.rec);
-		int rc = run_writer_put(w, &it, err);
-		if (rc)
-			return rc;
-	}
-	return run_writer_end(w, err);
-}
-
 static struct record_codec builder_codec(const struct run_builder *b)
 {
 	return (struct record_codec){.seq_base =
@@ -209,6 +191,8 @@ static inline void watch_later(struct run_builder *b, const uint8_t *string, siz
 int run_builder_flush(struct run_builder *b, struct error *err)
 {
 	int rc = stop_check(err);
+	if (rc == RC_OK)
+		rc = stretch_end(b, err);
 	if (rc || b->records == 0)
 		return rc;
 	struct run *run = mem_calloc(1, sizeof(*run));
@@ -218,18 +202,17 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	b->radix->base = b->data;
 	b->radix->codec = builder_codec(b);
 	b->radix->seq_rises = b->seq_rises;
-	(b->in_order ? radix_span : radix_sort)(b->radix, b->records, &b->watch, &run->span);
+	radix_sort(b->radix, b->records, &b->watch, &run->span);
 	run_codec_init(&run->codec, &run->span, b->sorter->opt.secondary_bytes, b->least_seq,
 		       b->largest_seq);
 	struct run_writer w;
 	rc = begin_run(b, &w, run, err);
 	if (rc == RC_OK)
-		rc = (b->in_order ? write_in_order : write_sorted)(b, &w, err);
+		rc = write_sorted(b, &w, err);
 	run_writer_release(&w);
 	b->spilled_bytes += run->data ? 0 : run->bytes;
 	b->used = 0;
 	b->records = 0;
-	b->in_order = true;
 	shrink_buffer(b);
 	return rc;
 }
@@ -349,7 +332,9 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 				 r->payload.len, record_limit_bytes);
 	if (r->payload.len > b->largest)
 		b->largest = r->payload.len;
-	int rc = run_builder_evict(b, 0, err);
+	int rc = stretch_end(b, err); /* nothing comes between what a run spills */
+	if (rc == RC_OK)
+		rc = run_builder_evict(b, 0, err);
 	if (rc == RC_OK)
 		rc = large_put(b->large, (uint32_t)(b - s->builders), r->payload, weight,
 			       s->opt.budget, b->spill, ref, err);
@@ -359,27 +344,16 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 
 int run_builder_add(struct run_builder *b, const struct record *r, struct error *err)
 {
-	b->in_order = false;
 	if (__builtin_expect(r->payload.len >= b->sorter->large_bytes, 0))
 		return add_aside(b, r, err);
 	return add(b, r, false, err);
 }
 
-int run_builder_add_behind(struct run_builder *b, const struct record *r, bool follows,
-			   struct error *err)
+int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r, struct error *err)
 {
-	if (!follows && b->records > 0) {
-		/* a short run costs more to merge than its records to sort with others */
-		int rc = b->in_order && b->used >= b->sorter->opt.run_bytes / ORDERED_SHARE
-				 ? run_builder_flush(b, err)
-				 : RC_OK;
-		if (rc)
-			return rc;
-	}
-	b->in_order = b->records == 0 || (b->in_order && follows);
-	if (__builtin_expect(r->payload.len >= b->sorter->large_bytes, 0))
-		return add_aside(b, r, err);
-	return add(b, r, false, err);
+	bool straight = b->stretch.comes && r->rec.payload.len < b->sorter->large_bytes &&
+			r->rec.key.len <= ROW_KEY_MAX;
+	return straight ? stretch_add(b, r, err) : run_builder_add(b, &r->rec, err);
 }
 
 static bool goes_behind(const struct run_builder *b, uint64_t first_seq, uint64_t last_seq)
@@ -420,7 +394,6 @@ void run_builder_take(struct run_builder *b, const struct record_batch *r)
 		watch_start(&b->watch, b->data + string, r->key_len,
 			    b->sorter->opt.secondary_bytes);
 	}
-	b->in_order = false;
 	watch_unseen(b);
 	watch_key_len(&b->watch, r->key_len);
 	for (size_t i = 0; i < r->n; i++)

@@ -6,7 +6,8 @@
  *   while adding   threads x (buffer run_bytes + sort entries <= run_bytes)  forced: 2 x run_bytes
  *                  threads x write buffer SPILL_BUFFER_BYTES, once it spills  forced
  *                  runs in memory: their bytes (while written: the most       taken, else spilled
- *                  that those of the buffer may become)
+ *                  that those of the buffer may become, or
+ *                  run_bytes of records that come in order)
  *                  indexes: about 24 bytes and a key for 8 KiB of run         forced
  *                  large payloads (large_values.h): their bytes               taken, else spilled
  *   while reading  iterators x spilled runs x read_bytes                      forced
@@ -37,6 +38,19 @@ enum {
 	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
 };
 
+/* Records that come in order, on their way into a run. */
+struct stretch {
+	bool comes;	   /* those that come now are of one, and many */
+	bool varies, wide; /* some keys have other lengths, some seqs another high half */
+	struct run *run;   /* NULL: none is begun */
+	struct run_writer writer;
+	struct span_watch watch;
+	struct buf first; /* its first string */
+	struct buf last;  /* that of the record added last, where it is not watched */
+	size_t min_len, max_len;
+	uint64_t first_seq, last_seq; /* that it can take */
+};
+
 /* One thread's buffer.  Apart in memory: no false sharing. */
 struct run_builder {
 	struct sorter *sorter;
@@ -49,7 +63,6 @@ struct run_builder {
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
 	bool any_seq;		     /* each record has its own high half of seq */
-	bool in_order;		     /* all that is there stands in the order of record.h */
 	struct span_watch watch;     /* over the records in data, but of the strings at unseen */
 	uint32_t unseen[UNSEEN_MAX]; /* where in data the last ones lie */
 	size_t nunseen;
@@ -57,7 +70,8 @@ struct run_builder {
 	size_t entries_cap;
 	uint8_t *spill_buf;
 	uint64_t held_bytes; /* accounted */
-	struct run **runs;   /* owned until sorter_finish takes them */
+	struct stretch stretch;
+	struct run **runs; /* owned until sorter_finish takes them */
 	size_t nruns, runs_cap;
 	size_t evicted; /* no run before this one is in memory */
 	uint64_t spilled_bytes;
@@ -66,6 +80,11 @@ struct run_builder {
 };
 /* Release the buffers, keep the runs. */
 void run_builder_release(struct run_builder *b);
+/* Add to the run of the stretch; payloads that go aside do not come here. */
+int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err);
+/* Its run, if there is one, is as long as it gets. */
+int stretch_end(struct run_builder *b, struct error *err);
+void stretch_release(struct run_builder *b);
 /* Spill what the builder has in memory until the budget has this much left, or nothing is there. */
 int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err);
 

@@ -64,6 +64,23 @@ static uint8_t byte_at(struct bytes b, size_t pos)
 	return pos < b.len ? b.ptr[pos] : 0;
 }
 
+void span_between(struct key_span *s, struct bytes first, struct bytes last, size_t min_len,
+		  size_t max_len, size_t secondary_bytes)
+{
+	struct bytes key = bytes_of(first.ptr, first.len - secondary_bytes);
+	span_start(s, key, key.ptr + key.len, secondary_bytes);
+	s->min_len = min_len;
+	s->max_len = max_len;
+	if (min_len != max_len) {
+		first.len -= secondary_bytes;
+		last.len -= secondary_bytes;
+	}
+	size_t most = first.len > last.len ? first.len : last.len;
+	while (s->skip < most && byte_at(first, s->skip) == byte_at(last, s->skip))
+		s->skip++;
+	memset(s->mask, 0xff, sizeof(s->mask));
+}
+
 void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes)
 {
 	if (s->sample.len == 0) {

@@ -64,9 +64,29 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 		w->varies[k] = varies;
 	}
 }
+/*
+ * One more string, of which `shared` first bytes are those of one that was watched; tail: the
+ * others.  Reads as many bytes in front of tail as are shared.  For a watch that is not lost.
+ */
+static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t shared)
+{
+	const uint8_t *from = tail - shared;
+	for (size_t k = shared / 8; k < w->nwords; k++) {
+		uint64_t word, keep = k == shared / 8 ? UINT64_MAX << 8 * (shared % 8) : UINT64_MAX;
+		memcpy(&word, from + 8 * k, 8);
+		w->varies[k] |= (word ^ w->first[k]) & keep;
+	}
+}
 /* The span of a watch that is not lost, from one of its strings. */
 void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
 		  size_t secondary_bytes);
+
+/*
+ * Of a set that stands in order, from its first and its last string: what is behind their common
+ * beginning may vary.
+ */
+void span_between(struct key_span *s, struct bytes first, struct bytes last, size_t min_len,
+		  size_t max_len, size_t secondary_bytes);
 
 /* Length of the strings of a span, padding left out. */
 size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes);

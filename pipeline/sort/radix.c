@@ -282,19 +282,6 @@ static void sort_group(struct radix *x, struct group g, struct key_span *span, u
 	merge_sort(x, g.a, g.b, g.n);
 }
 
-void radix_span(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span)
-{
-	struct group g = {x->entries, x->other, n};
-	struct record first;
-	record_read(&x->codec, x->base, &first);
-	if (!w->lost) {
-		span_watched(span, w, first.key.ptr, x->codec.secondary_bytes);
-		return;
-	}
-	walk_prefixes(x, NULL, n, g.a);
-	scan_span(x, &g, span);
-}
-
 void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span)
 {
 	struct group g = {x->entries, x->other, n};

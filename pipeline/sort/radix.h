@@ -24,11 +24,6 @@ struct radix {
 };
 
 /*
- * The span of n >= 1 records that stand in order, which is all that a run of them needs.  entries
- * are used when w does not know it.
- */
-void radix_span(struct radix *x, size_t n, const struct span_watch *w, struct key_span *span);
-/*
  * Sort the n >= 1 records that lie one behind the other from base on; entries[0..n) become their
  * order.  *span becomes the span of all records, of which w may know what it takes.
  */

@@ -185,19 +185,22 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 	w->block_end = offset + BLOCK_BYTES;
 }
 
-int run_writer_put(struct run_writer *w, const struct item *it, struct error *err)
+/* tail: of the string, behind the bytes that it shares with the one before. */
+static inline __attribute__((always_inline)) int put(struct run_writer *w, const struct item *it,
+						     struct bytes string, size_t shared,
+						     const uint8_t *tail, struct error *err)
 {
 	const struct run_codec *codec = &w->run->codec;
 	const struct record *r = &it->rec;
-	struct bytes string = bytes_of(r->key.ptr, r->key.len + codec->secondary_bytes);
-	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
-	size_t code = it->large ? 0 : r->payload.len + 1, tail = string.len - shared;
-	size_t len = packed_header_bytes(codec, shared, tail, code) + tail + r->payload.len;
+	size_t code = it->large ? 0 : r->payload.len + 1, tail_bytes = string.len - shared;
+	size_t len =
+		packed_header_bytes(codec, shared, tail_bytes, code) + tail_bytes + r->payload.len;
 	if (w->flushed + w->used + len > w->block_end) {
 		start_block(w, w->flushed + w->used, r->key);
 		shared = 0;
-		tail = string.len;
-		len = packed_header_bytes(codec, 0, tail, code) + tail + r->payload.len;
+		tail = string.ptr;
+		tail_bytes = string.len;
+		len = packed_header_bytes(codec, 0, tail_bytes, code) + tail_bytes + r->payload.len;
 	}
 	w->weight += weigh_item(&w->weigher, it);
 	w->run->records++;
@@ -206,15 +209,34 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 		if (rc)
 			return rc;
 	}
-	uint8_t *p = packed_write_header(codec, shared, tail, code, r->seq, w->buf + w->used);
-	copy_with_slack(p, string.ptr + shared, tail);
-	copy_with_slack(w->last, string.ptr, string.len);
-	w->last_bytes = string.len;
+	uint8_t *p = packed_write_header(codec, shared, tail_bytes, code, r->seq, w->buf + w->used);
+	copy_with_slack(p, tail, tail_bytes);
 	if (len > w->cap)
-		return put_large(w, r, p + tail, err);
-	copy_with_slack(p + tail, r->payload.ptr, r->payload.len);
+		return put_large(w, r, p + tail_bytes, err);
+	copy_with_slack(p + tail_bytes, r->payload.ptr, r->payload.len);
 	w->used += len;
 	return RC_OK;
+}
+
+static inline struct bytes string_of(const struct run_writer *w, const struct record *r)
+{
+	return bytes_of(r->key.ptr, r->key.len + w->run->codec.secondary_bytes);
+}
+
+int run_writer_put(struct run_writer *w, const struct item *it, struct error *err)
+{
+	struct bytes string = string_of(w, &it->rec);
+	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
+	int rc = put(w, it, string, shared, string.ptr + shared, err);
+	copy_with_slack(w->last, string.ptr, string.len);
+	w->last_bytes = string.len;
+	return rc;
+}
+
+int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t shared,
+			  const uint8_t *tail, struct error *err)
+{
+	return put(w, it, string_of(w, &it->rec), shared, tail, err);
 }
 
 /* The untouched rest never took memory, but it was accounted. */

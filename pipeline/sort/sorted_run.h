@@ -167,6 +167,13 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
  * payload are readable.
  */
 int run_writer_put(struct run_writer *w, const struct item *it, struct error *err);
+/*
+ * The same, where it is known how many first bytes of the string, and no more, are those of the one
+ * before, or block_end is 0; tail: the others, which may be still elsewhere.  All records of a run
+ * come by this one, or none.
+ */
+int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t shared,
+			  const uint8_t *tail, struct error *err);
 /* Flush, give back what the run does not take, and close the index. */
 int run_writer_end(struct run_writer *w, struct error *err);
 /* Whether it has come to an end or not. */

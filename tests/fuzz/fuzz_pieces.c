@@ -21,14 +21,21 @@ static void read_piece(const uint8_t *piece, size_t secondary_bytes)
 {
 	struct piece_reader r = {0};
 	struct piece_head h;
-	struct record rec;
+	struct ordered_record row;
 	struct error err;
 	uint64_t records = 0, sum = 0;
 	int rc = piece_head_read(&h, piece, "fuzz", &err);
 	if (rc == RC_OK)
 		rc = piece_open(&r, &h, piece, piece + PIECE_HEAD_BYTES, secondary_bytes, "fuzz",
 				&err);
-	while (rc == RC_OK && (rc = piece_next(&r, &rec, "fuzz", &err)) == RC_OK) {
+	while (rc == RC_OK && (rc = piece_next(&r, &row, "fuzz", &err)) == RC_OK) {
+		const struct record rec = row.rec;
+		size_t len = rec.key.len + secondary_bytes;
+		if (row.shared > len ||
+		    memcmp(row.tail, rec.key.ptr + row.shared, len - row.shared) != 0)
+			abort();
+		for (size_t i = 0; i < row.shared; i++) /* may be read */
+			sum += row.tail[(ptrdiff_t)i - (ptrdiff_t)row.shared];
 		if (rec.key.len == 0 || rec.key.len > ROW_KEY_MAX ||
 		    rec.secondary != rec.key.ptr + rec.key.len)
 			abort();

@@ -145,13 +145,38 @@ static inline int compare_rows_of(const void *a, const void *b, void *secondary_
 	return c ? c : compare_seq(a, b);
 }
 
-/* In stretches that are sorted already, the longer ones in the middle. */
+/* As run_builder_add_behind wants it, in strings[i % 2]; that of i - 1 has the record before. */
+static inline struct ordered_record row_behind(const struct row *row, size_t secondary_bytes,
+					       size_t i, bool first, struct buf strings[2])
+{
+	struct buf *b = &strings[i % 2], *before = &strings[(i + 1) % 2];
+	struct ordered_record r = {.rec = row_record(row)};
+	const size_t len = r.rec.key.len + secondary_bytes;
+	b->len = 0;
+	buf_append(b, r.rec.key.ptr, r.rec.key.len);
+	buf_append(b, r.rec.secondary, secondary_bytes);
+	buf_append(b, r.rec.payload.ptr, r.rec.payload.len);
+	memset(buf_room(b, RECORD_ROOM_BYTES), 0xee, RECORD_ROOM_BYTES);
+	r.rec.key.ptr = b->ptr;
+	r.rec.secondary = b->ptr + r.rec.key.len;
+	r.rec.payload.ptr = b->ptr + len;
+	/* the payload before may begin as the string goes on: it is none of it */
+	size_t most = first ? 0 : before->len - row[-1].payload_len;
+	while (r.shared < len && r.shared < most && b->ptr[r.shared] == before->ptr[r.shared])
+		r.shared++;
+	r.tail = b->ptr + r.shared;
+	return r;
+}
+
+/* In stretches that are sorted already, the longer ones in the middle; the builder is told of few.
+ */
 static inline int add_sorted(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			     struct error *err)
 {
 	struct row *v = mem_alloc((end - from) * sizeof(*v));
 	size_t secondary_bytes = a->rows->secondary_bytes, n = end - from;
 	size_t borders[] = {0, n / 50, n / 2, n - n / 50, n};
+	struct buf strings[2] = {0};
 	int rc = RC_OK;
 	for (size_t i = from; i < end; i++)
 		v[i - from] = a->rows->v[i];
@@ -159,10 +184,18 @@ static inline int add_sorted(struct adding *a, struct run_builder *b, size_t fro
 		qsort_r(v + borders[k], borders[k + 1] - borders[k], sizeof(*v), compare_rows_of,
 			&secondary_bytes);
 		for (size_t i = borders[k]; i < borders[k + 1] && rc == RC_OK; i++) {
-			struct record r = row_record(&v[i]);
-			rc = run_builder_add_behind(b, &r, i > borders[k], err);
+			bool first = i == borders[k] || i % 1000 == 0;
+			struct ordered_record r =
+				row_behind(&v[i], secondary_bytes, i, first, strings);
+			if (first)
+				rc = run_builder_stretch(b, (i + k) % 3 ? UINT64_MAX : 10,
+							 i > borders[k], err);
+			if (rc == RC_OK)
+				rc = run_builder_add_behind(b, &r, err);
 		}
 	}
+	buf_release(&strings[0]);
+	buf_release(&strings[1]);
 	mem_free(v);
 	return rc;
 }

@@ -43,11 +43,20 @@ static void put(struct buf *all, struct piece_writer *w, bool last)
 	buf_append(all, piece.ptr, piece.len);
 }
 
-static void expect(const struct record *want, const struct record *got, size_t secondary_bytes)
+static void expect(const struct record *want, const struct record *before,
+		   const struct ordered_record *row, size_t secondary_bytes)
 {
+	const struct record *got = &row->rec;
+	const size_t len = got->key.len + secondary_bytes;
 	assert_int_equal(got->seq, want->seq);
 	assert_true(bytes_eq(got->key, want->key) && bytes_eq(got->payload, want->payload));
 	assert_memory_equal(got->secondary, want->secondary, secondary_bytes);
+	assert_ptr_equal(got->secondary, got->key.ptr + got->key.len);
+	assert_memory_equal(row->tail, got->key.ptr + row->shared, len - row->shared);
+	if (row->shared) {
+		assert_true(row->shared <= before->key.len + secondary_bytes);
+		assert_memory_equal(got->key.ptr, before->key.ptr, row->shared);
+	}
 }
 
 static void round_trip(size_t secondary_bytes, enum piece_packing packing)
@@ -57,7 +66,7 @@ static void round_trip(size_t secondary_bytes, enum piece_packing packing)
 	struct piece_reader r = {0};
 	struct piece_head h = {.last = false};
 	struct buf all = {0};
-	struct record got;
+	struct ordered_record got;
 	struct error err;
 	piece_region(&w, 3, 70000, secondary_bytes);
 	for (size_t i = 0; i < RECORDS; i++) {
@@ -78,7 +87,7 @@ static void round_trip(size_t secondary_bytes, enum piece_packing packing)
 					    secondary_bytes, "x", &err),
 				 RC_OK);
 		while (piece_next(&r, &got, "x", &err) == RC_OK)
-			expect(&kept[n++].r, &got, secondary_bytes);
+			expect(&kept[n].r, &kept[n ? n - 1 : 0].r, &got, secondary_bytes), n++;
 		assert_true(h.last == (at + PIECE_HEAD_BYTES + h.stored == all.len));
 	}
 	assert_true(n == RECORDS && number > 1);
@@ -147,7 +156,7 @@ static void test_a_record_beyond_its_piece_is_refused(void **state)
 	struct piece_head h;
 	struct bytes piece;
 	struct error err;
-	struct record got;
+	struct ordered_record got;
 	static const uint8_t wrong[][5] = {{1, 1, 0, 0, 'x'},
 					   {0, 0, 0, 0, 'x'},
 					   {0, 2, 0, 0, 'x'},

@@ -67,6 +67,7 @@ static void check_borders(bool behind, uint64_t first, uint64_t step, size_t mor
 	struct budget budget = {.limit = 64u << 20};
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
 	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof(*rows.v))};
+	struct buf strings[2] = {0};
 	struct error err;
 	random_state = 4;
 	for (size_t i = 0; i < N; i++) {
@@ -82,12 +83,16 @@ static void check_borders(bool behind, uint64_t first, uint64_t step, size_t mor
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = sorter_new(&opt);
 	struct run_builder *b = sorter_builder(s, 0);
+	assert_int_equal(run_builder_stretch(b, UINT64_MAX, false, &err), RC_OK);
 	for (size_t i = 0; i < N; i++) { /* or with equal keys in no order */
-		struct record r = row_record(&want[behind ? i : i * 7 % N]);
-		assert_int_equal(behind ? run_builder_add_behind(b, &r, i > 0, &err)
-					: run_builder_add(b, &r, &err),
+		struct record any = row_record(&want[i * 7 % N]);
+		struct ordered_record r = row_behind(&want[i], 0, i, i == 0, strings);
+		assert_int_equal(behind ? run_builder_add_behind(b, &r, &err)
+					: run_builder_add(b, &any, &err),
 				 RC_OK);
 	}
+	buf_release(&strings[0]);
+	buf_release(&strings[1]);
 	assert_int_equal(sorter_finish(s, &err), RC_OK);
 	assert_in_range(sorter_totals(s).runs, 1, more + 2);
 	expect_range(s, bytes_of(NULL, 0), bytes_of(NULL, 0), want, 0, N, 0);

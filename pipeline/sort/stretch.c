@@ -1,0 +1,141 @@
+/*
+ * stretch.c - records that come in order go straight into a run: no buffer, no sorting
+ *
+ * A run's codec must be known before its first record.  So the first one tells the length of all
+ * keys and the high half of all seqs; when another one comes, the run ends, and what is begun then
+ * takes keys of any length, or any seq.
+ */
+#include "parts.h"
+
+enum { LEAST_SHARE = 4, HEADER_MOST = 32 };
+
+static void hold(struct run_builder *b, uint64_t bytes)
+{
+	budget_force(b->sorter->opt.budget, bytes);
+	b->held_bytes += bytes;
+}
+
+/* A record, at most; the first of a block has all of its string. */
+static size_t bytes_in_run(const struct run_builder *b, const struct record *r)
+{
+	return HEADER_MOST + r->key.len + b->sorter->opt.secondary_bytes + r->payload.len;
+}
+
+static int begin(struct run_builder *b, const struct record *r, struct error *err)
+{
+	const struct sorter *s = b->sorter;
+	struct stretch *st = &b->stretch;
+	struct run *run = mem_calloc(1, sizeof(*run));
+	size_t secondary_bytes = s->opt.secondary_bytes, most = bytes_in_run(b, r);
+	struct key_span lengths = {.min_len = st->varies ? 1 : r->key.len,
+				   .max_len = st->varies ? ROW_KEY_MAX : r->key.len};
+	most = most > s->opt.run_bytes ? most : s->opt.run_bytes;
+	st->run = run;
+	st->writer = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
+	st->min_len = st->max_len = r->key.len;
+	st->first_seq = st->wide ? 0 : r->seq & ~(uint64_t)UINT32_MAX;
+	st->last_seq = st->wide ? UINT64_MAX : r->seq | UINT32_MAX;
+	run_codec_init(&run->codec, &lengths, secondary_bytes, st->first_seq, st->last_seq);
+	st->first.len = st->last.len = 0;
+	buf_reserve(&st->first, r->key.len + secondary_bytes + SLACK_BYTES);
+	buf_append(&st->first, r->key.ptr, r->key.len + secondary_bytes);
+	buf_append(&st->last, r->key.ptr, r->key.len + secondary_bytes);
+	watch_start(&st->watch, st->first.ptr, r->key.len, secondary_bytes);
+	if (budget_take(s->opt.budget, most)) {
+		run_writer_memory(&st->writer, run, most);
+		return RC_OK;
+	}
+	if (!b->spill_buf) {
+		b->spill_buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
+		hold(b, SPILL_BUFFER_BYTES);
+	}
+	return run_writer_spill(&st->writer, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
+}
+
+int stretch_end(struct run_builder *b, struct error *err)
+{
+	struct stretch *st = &b->stretch;
+	struct run *run = st->run;
+	const size_t secondary_bytes = b->sorter->opt.secondary_bytes;
+	if (!run)
+		return RC_OK;
+	if (!run->codec.fixed)
+		run->codec.string_max = st->max_len + secondary_bytes;
+	if (run->codec.fixed && !st->watch.lost)
+		span_watched(&run->span, &st->watch, st->first.ptr, secondary_bytes);
+	else
+		span_between(&run->span, buf_bytes(&st->first), buf_bytes(&st->last), st->min_len,
+			     st->max_len, secondary_bytes);
+	int rc = run_writer_end(&st->writer, err);
+	run_writer_release(&st->writer);
+	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
+	b->spilled_bytes += run->data ? 0 : run->bytes;
+	st->run = NULL;
+	return rc;
+}
+
+void stretch_release(struct run_builder *b)
+{
+	struct stretch *st = &b->stretch;
+	run_writer_release(&st->writer);
+	run_free(st->run, b->sorter->opt.budget);
+	buf_release(&st->first);
+	buf_release(&st->last);
+	*st = (struct stretch){0};
+}
+
+/* May r stand in the run that was begun? */
+static bool suits(struct stretch *st, const struct record *r)
+{
+	st->varies |= r->key.len != st->max_len;
+	st->wide |= r->seq < st->first_seq || r->seq > st->last_seq;
+	return (!st->varies || !st->run->codec.fixed) && r->seq >= st->first_seq &&
+	       r->seq <= st->last_seq;
+}
+
+static bool has_room(const struct run_builder *b, const struct record *r)
+{
+	const struct run_writer *w = &b->stretch.writer;
+	return w->flushed + w->used + bytes_in_run(b, r) <= b->sorter->opt.run_bytes;
+}
+
+/* What the run's span is found by. */
+static inline void watch(struct stretch *st, const struct ordered_record *r, size_t secondary_bytes)
+{
+	const size_t len = r->rec.key.len, string_len = len + secondary_bytes;
+	if (st->run->codec.fixed && !st->watch.lost) {
+		watch_tail(&st->watch, r->tail, r->shared);
+		return;
+	}
+	st->min_len = len < st->min_len ? len : st->min_len;
+	st->max_len = len > st->max_len ? len : st->max_len;
+	st->last.len = r->shared;
+	buf_append(&st->last, r->tail, string_len - r->shared);
+}
+
+int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err)
+{
+	struct stretch *st = &b->stretch;
+	const struct item it = {.rec = r->rec};
+	int rc = RC_OK;
+	if (st->run && (!suits(st, &r->rec) || !has_room(b, &r->rec))) {
+		rc = stretch_end(b, err);
+		if (rc)
+			return rc;
+	}
+	if (!st->run)
+		rc = begin(b, &r->rec, err);
+	else
+		watch(st, r, b->sorter->opt.secondary_bytes);
+	return rc ? rc : run_writer_put_behind(&st->writer, &it, r->shared, r->tail, err);
+}
+
+int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, struct error *err)
+{
+	int rc = goes_on ? RC_OK : stretch_end(b, err);
+	/* its first record is not told by the one before, as readers of a block want it */
+	b->stretch.writer.block_end = 0;
+	/* a short run costs more to merge than its records to sort with others */
+	b->stretch.comes = bytes >= b->sorter->opt.run_bytes / LEAST_SHARE;
+	return rc;
+}
