@@ -80,6 +80,18 @@ struct record_iter {
 };
 #define RECORD_ROOM_BYTES 32
 
+/*
+ * One of records that come in order.  Its key and secondary lie together.  So many first bytes of
+ * them, and no more, are those of the record before; the first one is said to share none.  The
+ * others are also at tail, with as many bytes in front as are shared.  RECORD_ROOM_BYTES behind
+ * key, tail and payload may be read.
+ */
+struct ordered_record {
+	struct record rec;
+	size_t shared;
+	const uint8_t *tail;
+};
+
 /* Bytes that a record will take as uncompressed KeyValues; what regions are balanced by. */
 typedef uint64_t record_weigh(const void *ctx, const struct record *r);
 

@@ -62,17 +62,6 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
  * run_builder_add_behind, which may do without sorting.
  */
 int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, struct error *err);
-/*
- * Its key and secondary lie together.  So many first bytes of them, and no more, are those of the
- * record before it in this stretch; the first one is said to share none.  The others are also at
- * tail, with as many bytes in front as are shared.  RECORD_ROOM_BYTES behind all of these may be
- * read.
- */
-struct ordered_record {
-	struct record rec;
-	size_t shared;
-	const uint8_t *tail;
-};
 int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r,
 			   struct error *err);
 /*

@@ -28,7 +28,6 @@
 
 #include "halves.h"
 #include "record.h"
-#include "sorter.h"
 
 #define PIECE_HEAD_BYTES 80
 #define PIECE_BYTES	 ((size_t)4 << 20)   /* of records, unless one alone has more */
