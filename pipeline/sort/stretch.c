@@ -84,7 +84,7 @@ void stretch_release(struct run_builder *b)
 	*st = (struct stretch){0};
 }
 
-/* May r stand in the run that was begun? */
+/* May r stand in the run that was begun?  If not, the next one is for such records, too. */
 static bool suits(struct stretch *st, const struct record *r)
 {
 	st->varies |= r->key.len != st->max_len;

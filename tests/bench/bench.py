@@ -33,7 +33,7 @@ PARTS = {"peers": peers.part, "stages": parts.stages, "scaling": parts.scaling,
          "forms": forms.part, "reading": reading.part, "halves": halves.part,
          "spark": by_spark.part, "spark-peer": spark_peer.part, "apply": into_hbase.part,
          "spark-memory": spark_memory.part, "hardening": hardening.part}
-ALONE = {"spark-memory"}  # only when named: 100 million rows
+ALONE = {"spark-memory", "spark-peer"}  # only when named: 100 and 32 million rows
 
 
 def arguments():
