@@ -15,6 +15,7 @@
 #define MOMENTS	  120
 #define MAX_BANDS 64
 #define SHADES	  12
+#define UNSURE	  10 /* one part in so many may be ascribed to another first byte */
 
 /* --- regions --- */
 
@@ -264,15 +265,21 @@ void chart_keys(struct buf *out, const struct extents *p)
 
 double chart_keys_balance(const struct extents *p, size_t *n)
 {
-	uint64_t bytes[256] = {0}, most = 0;
+	uint64_t bytes[256] = {0}, most = 0, unsure = 0;
 	*n = 0;
-	for (size_t i = 0; i < p->n; i++)
-		bytes[first_byte(p->item[i].row)] += p->item[i].bytes;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct extent *e = &p->item[i];
+		uint8_t from = first_byte(e->row), to = e->last.len ? first_byte(e->last) : from;
+		unsure += from == to ? 0 : e->bytes;
+		bytes[from] += e->bytes - e->bytes / 2;
+		bytes[to] += e->bytes / 2;
+	}
 	for (size_t i = 0; i < 256; i++) {
 		*n += bytes[i] > 0;
 		most = bytes[i] > most ? bytes[i] : most;
 	}
-	return p->bytes ? (double)most * (double)*n / (double)p->bytes : 0;
+	bool told = unsure <= p->bytes / UNSURE && p->bytes;
+	return told ? (double)most * (double)*n / (double)p->bytes : 0;
 }
 
 /* --- when --- */

@@ -14,7 +14,10 @@ struct region_bar {
 void chart_regions(struct buf *out, const struct region_bar *r, size_t n, uint64_t target);
 /* First byte of the key (a salt's bucket) x what is behind it. */
 void chart_keys(struct buf *out, const struct extents *p);
-/* The fullest first byte's bytes over the mean of those that there are; *n: how many there are. */
+/*
+ * The fullest first byte's bytes over the mean of those that there are; *n: how many there are.
+ * 0: too much lies in places that reach over several of them to tell.
+ */
 double chart_keys_balance(const struct extents *p, size_t *n);
 /* Bytes by the time of cells; nothing when all have one time. */
 void chart_times(struct buf *out, const struct extents *p);

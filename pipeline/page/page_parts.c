@@ -55,9 +55,8 @@ void part_keys(struct buf *out, const struct extents *p, bool achieved)
 	buf_append_str(out, "<h3>Where the keys lie</h3>\n");
 	part_figure(out);
 	chart_keys(out, p);
-	/* a plan's places are too large for it: each reaches over several first bytes */
-	if (achieved)
-		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.2f times the mean",
+	if (achieved && fullest > 0)
+		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.1f times the mean",
 			 n, fullest);
 	snprintf(said, sizeof said,
 		 "A band for each first byte of the key (a salt's bucket, where the key has one"

@@ -1,4 +1,5 @@
 """`saltmill report`: the page's figures are the manifest's, and it is a page that anybody can open."""
+import collections
 import html.parser
 import json
 import random
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 
+import hfile_py
 from loads import PROGRAM, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "faults"))
@@ -511,3 +513,15 @@ def test_where_the_keys_of_a_plan_lie(tmp_path):
     del table["places"]  # a plan of before
     (tmp_path / "old.json").write_text(json.dumps({"events": 1, "rejected": 0, "tables": [table]}))
     assert "Where the keys lie" not in report(tmp_path / "old.json", tmp_path / "old.html")
+
+
+@pytest.mark.parametrize("rows, regions, is_told", [(10_000, 4, True), (10_000, 1, True), (300, 1, False)])
+def test_the_fullest_bucket_of_a_load(tmp_path, rows, regions, is_told):
+    """Its figure is that of the cells, or there is none: an index of few places does not tell where buckets end."""
+    out = users(tmp_path / "load", "{salt: 4, of: [user]}, {field: user, as: u32}, {field: at, as: reversed_millis}", .3,
+                rows, regions)
+    bucket = collections.Counter(c.row[0] for path in (out / "t" / "hfiles").glob("*/*") for c in hfile_py.read(path))
+    found = re.search(r"4 here, the fullest has ([\d.]+) times the mean", report(out, tmp_path / "p.html"))
+    assert bool(found) == is_told
+    if found:
+        assert abs(float(found[1]) - max(bucket.values()) * 4 / rows) < .1
