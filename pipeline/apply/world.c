@@ -350,6 +350,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	struct hbase_family_file *list = mem_calloc(n, sizeof *list);
 	char **paths = mem_calloc(n, sizeof(char *));
 
+	say_progress(t); /* here all that were done are counted */
 	for (size_t i = 0; i < n; i++) {
 		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
 		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
@@ -361,7 +362,6 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 		mem_free(paths[i]);
 	mem_free(paths);
 	mem_free(list);
-	say_progress(t);
 	return rc;
 }
 
