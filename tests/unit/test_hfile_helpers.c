@@ -15,24 +15,10 @@
 #include "io.h"
 #include "mem.h"
 #include "pool.h"
+#include "tests/unit/temp_dir.h"
 
 #define ROWS  2500
 #define FILES 3 /* at once, each by an owner of its own */
-
-static char folder[] = "/tmp/test_crew.XXXXXX";
-
-static int setup(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct error err;
-	(void)state;
-	return io_remove_tree(folder, &err);
-}
 
 /* A night of the test: owners write one file each, the other threads help. */
 struct night {
@@ -85,7 +71,7 @@ static int write_files(struct night *n, unsigned owner, struct error *err)
 	for (uint32_t i = 0, part = 0; rc == 0 && i < ROWS; i++) {
 		bool full = false;
 		if (!w) {
-			char *path = mem_format("%s/%u-%u", folder, owner, part++);
+			char *path = mem_format("%s/%u-%u", dir, owner, part++);
 			unlink(path);
 			rc = hfile_writer_new(&w, path, &opt, err);
 			mem_free(path);
@@ -186,7 +172,7 @@ static int give_up(void *ctx, unsigned worker, size_t index, struct error *err)
 		helpers_serve(n->opt.helpers);
 		return 0;
 	}
-	char *path = mem_format("%s/given-up", folder);
+	char *path = mem_format("%s/given-up", dir);
 	struct hfile_writer *w;
 	while (helpers_count(n->opt.helpers) == 0)
 		usleep(1000);

@@ -15,24 +15,8 @@
 #include "io.h"
 #include "mem.h"
 #include "publish.h"
-
-static struct storage *here; /* this machine */
-
-static int setup(void **state)
-{
-	char *root = mem_strdup("/tmp/saltmill-test-XXXXXX");
-	assert_non_null(mkdtemp(root));
-	*state = root;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct error err;
-	assert_int_equal(io_remove_tree(*state, &err), RC_OK);
-	mem_free(*state);
-	return 0;
-}
+#include "tests/unit/a_folder.h"
+#include "tests/unit/this_machine.h"
 
 static struct manifest sample(void)
 {
@@ -263,20 +247,6 @@ static void test_manifest_damaged(void **state)
 	struct arena a = {0};
 	struct manifest back;
 	assert_int_equal(manifest_read(&back, root, &a, &err), RC_IO);
-}
-
-static int open_here(void **state)
-{
-	struct error err;
-	(void)state;
-	return storage_open(&here, "/", NULL, &err);
-}
-
-static int close_here(void **state)
-{
-	(void)state;
-	storage_close(here);
-	return 0;
 }
 
 int main(void)

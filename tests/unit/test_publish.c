@@ -26,6 +26,7 @@
 #include "io.h"
 #include "mem.h"
 #include "publish.h"
+#include "tests/unit/this_machine.h"
 
 static int fsync_fails_at; /* 1: the next call; 0: never */
 static unsigned fsync_calls;
@@ -57,8 +58,7 @@ uid_t geteuid(void)
 	return another ? another : (uid_t)syscall(SYS_geteuid);
 }
 
-static struct storage *here; /* this machine */
-static uint8_t digest[16];   /* that rejects_write gave last */
+static uint8_t digest[16]; /* that rejects_write gave last */
 
 /* A folder of the test's own, and the names in it. */
 struct place {
@@ -627,20 +627,6 @@ static void test_rejects_no_room(void **state)
 	assert_false(there(path));
 	mem_free(path);
 	rejects_free(r);
-}
-
-static int open_here(void **state)
-{
-	struct error err;
-	(void)state;
-	return storage_open(&here, "/", NULL, &err);
-}
-
-static int close_here(void **state)
-{
-	(void)state;
-	storage_close(here);
-	return 0;
 }
 
 int main(void)

@@ -126,6 +126,19 @@ static void finish(struct server *s)
 	close(s->fd);
 }
 
+/* Begin a server of these turns, and open it. */
+static struct hbase *start_and_open(struct server *s, const struct turn *turns, size_t n)
+{
+	struct hbase *h;
+	struct hbase_failure why;
+	struct error err = {0};
+	char servers[40];
+	start(s, turns, n);
+	snprintf(servers, sizeof servers, "127.0.0.1:%u", s->port);
+	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	return h;
+}
+
 /* hbase_open against these turns. */
 static int open_at(const struct turn *turns, size_t n, struct hbase_failure *why, struct error *err,
 		   struct hbase **out)
@@ -260,11 +273,8 @@ static void test_connections_are_kept(void **state)
 	struct hbase *h;
 	struct hbase_failure why;
 	struct error err = {0};
-	char servers[40];
 	(void)state;
-	start(&s, turns, 3);
-	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
-	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	h = start_and_open(&s, turns, 3);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
 	for (int i = 0; i < 2; i++) {
 		struct rpc_answer a;
@@ -294,13 +304,8 @@ static void test_same_cluster(void **state)
 				     {.answer = other}};
 	struct server s;
 	struct hbase *h;
-	struct hbase_failure why;
-	struct error err = {0};
-	char servers[40];
 	(void)state;
-	start(&s, turns, 5);
-	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
-	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
+	h = start_and_open(&s, turns, 5);
 	snprintf(h->master.host, sizeof h->master.host, "old.example");
 	assert_true(hbase_is_same(h));
 	assert_string_equal(h->master.host, "");
@@ -333,14 +338,11 @@ static void test_servers_that_went(void **state)
 	struct hbase_failure why;
 	struct error err = {0};
 	struct rpc_answer a;
-	char servers[40];
 	int before = descriptors();
 	(void)state;
-	start(&registry, turns, 2);
 	start(&went, turns, 1);
+	h = start_and_open(&registry, turns, 2);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = went.port};
-	snprintf(servers, sizeof servers, "127.0.0.1:%u", registry.port);
-	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
 	assert_int_equal(session_call(h, &at, SERVICE_REGION, "GetClusterId", NULL, 5000, &a, &why,
 				      &err),
 			 0);

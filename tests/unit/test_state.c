@@ -17,6 +17,7 @@
 #include "mem.h"
 #include "state.h"
 #include "tests/unit/clock_rig.h"
+#include "tests/unit/a_folder.h"
 
 static const struct state_topic clicks = {"cluster", "clicks", 2};
 
@@ -26,22 +27,6 @@ static int bind_one(struct state *s, const struct state_topic *t, bool listed, s
 	return state_bind(s, &(struct state_topics){&one, 1, true}, listed, err);
 }
 static const struct state_result nothing = {0}, ten = {.read = 10, .rejected = 1};
-
-static int setup(void **state)
-{
-	char *root = mem_strdup("/tmp/saltmill-state-XXXXXX");
-	assert_non_null(mkdtemp(root));
-	*state = root;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct error err;
-	assert_int_equal(io_remove_tree(*state, &err), RC_OK);
-	mem_free(*state);
-	return 0;
-}
 
 static struct state *open_state(const char *dir)
 {
