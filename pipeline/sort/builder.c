@@ -108,12 +108,11 @@ void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *ru
 	(*runs)[(*nruns)++] = run;
 }
 
-static int begin_run(struct run_builder *b, struct run_writer *w, struct run *run,
-		     struct error *err)
+int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *run, size_t most,
+		      struct error *err)
 {
 	struct sorter *s = b->sorter;
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
-	size_t most = b->used + PACKED_EXTRA_BYTES * b->records;
 	if (budget_take(s->opt.budget, most)) {
 		run_writer_memory(w, run, most);
 		return RC_OK;
@@ -206,7 +205,7 @@ int run_builder_flush(struct run_builder *b, struct error *err)
 	run_codec_init(&run->codec, &run->span, b->sorter->opt.secondary_bytes, b->least_seq,
 		       b->largest_seq);
 	struct run_writer w;
-	rc = begin_run(b, &w, run, err);
+	rc = run_builder_begin(b, &w, run, b->used + PACKED_EXTRA_BYTES * b->records, err);
 	if (rc == RC_OK)
 		rc = write_sorted(b, &w, err);
 	run_writer_release(&w);

@@ -80,6 +80,12 @@ struct run_builder {
 };
 /* Release the buffers, keep the runs. */
 void run_builder_release(struct run_builder *b);
+/*
+ * Begin a run of at most `most` bytes: in memory while the budget lasts, else in the builder's
+ * temporary file, which is then its alone until it ends.  run->codec is set.
+ */
+int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *run, size_t most,
+		      struct error *err);
 /* Add to the run of the stretch; payloads that go aside do not come here. */
 int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err);
 /* Its run, if there is one, is as long as it gets. */

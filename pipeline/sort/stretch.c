@@ -9,12 +9,6 @@
 
 enum { LEAST_SHARE = 4, HEADER_MOST = 32 };
 
-static void hold(struct run_builder *b, uint64_t bytes)
-{
-	budget_force(b->sorter->opt.budget, bytes);
-	b->held_bytes += bytes;
-}
-
 /* A record, at most; the first of a block has all of its string. */
 static size_t bytes_in_run(const struct run_builder *b, const struct record *r)
 {
@@ -31,7 +25,6 @@ static int begin(struct run_builder *b, const struct record *r, struct error *er
 				   .max_len = st->varies ? ROW_KEY_MAX : r->key.len};
 	most = most > s->opt.run_bytes ? most : s->opt.run_bytes;
 	st->run = run;
-	st->writer = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	st->min_len = st->max_len = r->key.len;
 	st->first_seq = st->wide ? 0 : r->seq & ~(uint64_t)UINT32_MAX;
 	st->last_seq = st->wide ? UINT64_MAX : r->seq | UINT32_MAX;
@@ -41,15 +34,7 @@ static int begin(struct run_builder *b, const struct record *r, struct error *er
 	buf_append(&st->first, r->key.ptr, r->key.len + secondary_bytes);
 	buf_append(&st->last, r->key.ptr, r->key.len + secondary_bytes);
 	watch_start(&st->watch, st->first.ptr, r->key.len, secondary_bytes);
-	if (budget_take(s->opt.budget, most)) {
-		run_writer_memory(&st->writer, run, most);
-		return RC_OK;
-	}
-	if (!b->spill_buf) {
-		b->spill_buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
-		hold(b, SPILL_BUFFER_BYTES);
-	}
-	return run_writer_spill(&st->writer, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
+	return run_builder_begin(b, &st->writer, run, most, err);
 }
 
 int stretch_end(struct run_builder *b, struct error *err)
