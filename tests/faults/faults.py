@@ -79,6 +79,7 @@ SCENARIOS = {
     "lint": "lint job.yaml in.csv --threads 1 --json",
     "map": "map job.yaml in.csv --plan planned --slice 1/2 --pack -o OUT/out --threads 1 --memory 64M",
     "reduce": "reduce job.yaml maps --plan planned --share 1/2 -o OUT/out --threads 1 --memory 64M",
+    "reduce of large pieces": "reduce plain.yaml longmaps --plan longplan -o OUT/out --threads 1 --memory 16M",
     "unite": "unite job.yaml in.csv more.csv.gz --plan planned --maps maps --reduces reduces -o OUT/out --threads 1 "
              "--max-rejects 5 --json",
     "check": "check job.yaml in.csv --json",
@@ -119,6 +120,8 @@ INPUTS = [
     "plan job.yaml in.csv more.csv.gz -o planned",
     "map job.yaml in.csv --plan planned -o maps/0",
     "map job.yaml more.csv.gz --plan planned --input 1 -o maps/1",
+    "plan plain.yaml long.csv -o longplan",
+    "map plain.yaml long.csv --plan longplan -o longmaps/0",
     "reduce job.yaml maps --plan planned --share 1/2 -o reduces/1",
     "reduce job.yaml maps --plan planned --share 2/2 -o reduces/2",
 ]
@@ -140,7 +143,7 @@ def write_inputs(folder):
     # no more than spills three runs and merges them, in few rows: what a run costs is the time of the campaign
     (folder / "long.csv").write_text(head + "".join(f"{rng.randrange(2**32)},{1400000000 + i},{str(i + 1000) * 2000}\n"
                                                     for i in range(1_200)) + "x,never,\n")
-    for name in ("events", "maps", "reduces"):
+    for name in ("events", "maps", "longmaps", "reduces"):
         (folder / name).mkdir()
     for name in ("1.csv", "2.csv"):
         (folder / "events" / name).write_text(head + "".join(rows))
