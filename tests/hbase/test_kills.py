@@ -41,8 +41,8 @@ def world(saltmill, tmp_path_factory):
         yield found
 
 
-def wide_rows(folder, table, rows, regions):
-    """A job of large rows, and what must be in its table."""
+def wide_rows(folder, table, rows, regions, width=500):
+    """A job of large rows, two of three with w = 1, and what must be in its table."""
     (folder / "job.yaml").write_text(JOB % table)
     (folder / "keys.txt").write_text("".join(
         "".join(f"\\x{b:02X}" for b in u32(rows * i // regions)) + "\n" for i in range(1, regions)))
@@ -51,7 +51,7 @@ def wide_rows(folder, table, rows, regions):
         out = csv.writer(f)
         out.writerow(["id", "v", "w"])
         for i in range(rows):
-            v, w = "x" * 500 + str(i), str(i % 3)
+            v, w = "x" * width + str(i), str(min(i % 3, 1))
             out.writerow([i, v, w])
             expected.add(u32(i), [("f", b"v", 1000, v.encode()), ("f", b"w", 1000, w.encode())])
     return expected
@@ -70,7 +70,7 @@ def test_no_room(world, tmp_path):
     one.load(tmp_path / "job.yaml")
     died = one.run("--create", env={"SALTMILL_CRASH_AT": "apply-put", "PATH": ""})
     assert died.returncode == -9, died.stderr
-    world.hdfs.ask("PUT", "/bulk/room", "SETQUOTA", storagespacequota=1 << 20, namespacequota=-1)
+    world.hdfs.ask("PUT", "/bulk/room", "SETQUOTA", storagespacequota=1, namespacequota=-1)  # less than a block
     one.refused("quota of space is used up", "--create", status=1)
     world.hdfs.ask("PUT", "/bulk/room", "SETQUOTA", storagespacequota=-1, namespacequota=-1)
     one.done("--create")
@@ -108,8 +108,11 @@ def test_full_disk(world, tmp_path):
 
 
 def test_scanned_server_dies(world, tmp_path):
-    """Two scans stand still in the middle, and a server of theirs dies; one of them has its filter pushed down."""
-    wide_rows(tmp_path, "scanned", 60_000, 6)
+    """Two scans stand still in the middle, and a server of theirs dies; one of them has its filter pushed down.
+
+    What each is to be given is more than the 32 MiB of answers that may wait, however late the server dies.
+    """
+    wide_rows(tmp_path, "scanned", 60_000, 6, width=1000)
     one = Applied(world.saltmill, world.hbase, tmp_path, "--user", "ann", "--upload", world.hdfs.url("/bulk/scanned"))
     one.load(tmp_path / "job.yaml")
     one.done("--create")
