@@ -59,7 +59,8 @@ int run_builder_add(struct run_builder *b, const struct record *r, struct error 
 /*
  * About `bytes` bytes of records come that stand in the order of record.h, which the caller answers
  * for; goes_on: and behind those of the stretch before.  Each is then added by
- * run_builder_add_behind, which may do without sorting.
+ * run_builder_add_behind, which copies it and may do without sorting.  Errors are those of
+ * run_builder_add.
  */
 int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, struct error *err);
 int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r,

@@ -308,7 +308,7 @@ static void heavy(struct load_page *p, size_t table)
 
 static void pictures(struct load_page *p, const struct manifest_table *t, const struct extents *at)
 {
-	part_keys(p->out, at, true);
+	part_keys(p->out, at);
 	if (at->timed > 1)
 		times(p, at);
 	if (t->nregions < 2)

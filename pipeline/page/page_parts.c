@@ -45,7 +45,7 @@ void part_figure_end(struct buf *out, const char *caption)
 	buf_printf(out, "<figcaption>%s</figcaption></figure>\n", caption);
 }
 
-void part_keys(struct buf *out, const struct extents *p, bool achieved)
+void part_keys(struct buf *out, const struct extents *p)
 {
 	char said[400], balance[80] = "";
 	size_t n;
@@ -55,7 +55,7 @@ void part_keys(struct buf *out, const struct extents *p, bool achieved)
 	buf_append_str(out, "<h3>Where the keys lie</h3>\n");
 	part_figure(out);
 	chart_keys(out, p);
-	if (achieved && fullest > 0)
+	if (fullest > 0)
 		snprintf(balance, sizeof balance, "; %zu here, the fullest has %.1f times the mean",
 			 n, fullest);
 	snprintf(said, sizeof said,

@@ -25,8 +25,8 @@ void part_shell_word(struct buf *out, const char *word, const char *tail);
 /* The lines that bring a table of the load in dir into HBase. */
 void part_bulk_load(struct buf *out, const char *dir, const char *table, bool create);
 
-/* Where the keys lie, if there are two places at least; achieved: by files, not only foreseen. */
-void part_keys(struct buf *out, const struct extents *p, bool achieved);
+/* Where the keys lie, if there are two places at least. */
+void part_keys(struct buf *out, const struct extents *p);
 
 /* What lint found, where it was asked. */
 void part_findings(struct buf *out, const struct extras *e);

@@ -221,7 +221,7 @@ static void places(struct plan_page *p, json_t *table)
 			at.item[at.n - 2].last = at.item[at.n - 1].row;
 		buf_release(&key);
 	}
-	part_keys(p->out, &at, false);
+	part_keys(p->out, &at);
 }
 
 static void rivals(struct plan_page *p, json_t *table)

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 from spark_rig import alive, assert_nothing, assert_same, wait_for  # noqa: E402
 

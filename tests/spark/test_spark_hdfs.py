@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 
 import saltmill  # noqa: E402

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 from spark_rig import PACKAGE, ROOT, SETTINGS, assert_nothing, assert_same, manifest_of  # noqa: E402
 

@@ -12,7 +12,7 @@ import zipimport
 
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 import pyarrow.fs  # noqa: E402
 from spark_rig import assert_nothing  # noqa: E402

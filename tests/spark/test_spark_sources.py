@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-pytest.importorskip("pyspark", reason="pyspark is not here: run `make deps`")
+import needs_pyspark  # noqa: F401  (before what imports pyspark)
 
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet  # noqa: E402
