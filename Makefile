@@ -50,8 +50,10 @@ LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS)
 
 # $(sort) fixes the link order, so the binary does not depend on the file system.
 ALL_C := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
+# The chapters of the guide, as a C file.
+GUIDE := build/guide_chapters.c
 STAND_INS := $(sort $(wildcard pipeline/*/no_*.c))
-LIB  := $(filter-out $(STAND_INS),$(ALL_C))
+LIB  := $(filter-out $(STAND_INS),$(ALL_C)) $(GUIDE)
 LINKED := $(filter-out $(LATE),$(LIB)) pipeline/base/no_late.c
 CLI  := pipeline/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
@@ -78,6 +80,9 @@ $(B)/pipeline/base/no_dispatch_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shel
 # The file that -lNAME finds here is the one that late_NAME.c will ask the loader for.
 SONAME = $(or $(shell readelf -d "$$($(CC) -print-file-name=lib$(1).so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]$$/\1/p'),lib$(1).so)
 $(B)/pipeline/base/late_%.o: CFLAGS += -DLATE_FILE='"$(call SONAME,$(patsubst late_%,%,$(*F)))"'
+$(GUIDE): pipeline/cmd/guide_embed.awk conf/guide $(sort $(wildcard conf/guide/*.md))
+	@mkdir -p $(@D)
+	@LC_ALL=C awk -f $< $(filter %.md,$^) >$@.$$$$ && mv $@.$$$$ $@
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
@@ -90,7 +95,7 @@ WORKER := build/saltmill-worker$(addprefix -,$(MACHINE))
 worker:
 	@$(if $(MACHINE),tests/deps.sh $(MACHINE))
 	@$(SUB) $(WORKER)
-$(WORKER): $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)))
+$(WORKER): $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)) $(GUIDE))
 	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE)
 
 ## deps: install what building, testing and the demo need (apt packages, jars, a data set)
@@ -290,7 +295,7 @@ fuzz-cover:
 	@$(SUB) FLAVOR=cover CC=clang build/clang-cover/tests/fuzz/fuzz_$(T).replay
 	@tests/fuzz/cover.sh $(T)
 ## tidy: static analysis
-tidy: ; clang-tidy --quiet $(LINKED) $(CLI) -- $(STD) $(INC)
+tidy: ; clang-tidy --quiet $(filter-out build/%,$(LINKED)) $(CLI) -- $(STD) $(INC)
 FORMATTED = $(SRC) $(PRELOAD) $(HDR) $(sort $(wildcard tests/*/*.h))
 ## format: lay the sources out by .clang-format
 format: ; @clang-format -i $(FORMATTED)
@@ -310,7 +315,7 @@ install: all
 ## deb: build/saltmill_*.deb, a Debian package
 deb: all ; @CC='$(CC)' tests/deb.sh $(B)/$(TOOL) $(VERSION) '$(LATE_LIBS)'
 uninstall:
-	rm -f $(DESTDIR)$(prefix)/bin/$(TOOL) $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5
+	rm -f $(DESTDIR)$(prefix)/bin/$(TOOL) $(SHARE)/man/man1/saltmill*.1 $(SHARE)/man/man5/saltmill-job.5 $(SHARE)/man/man7/saltmill-*.7
 	rm -f $(SHARE)/bash-completion/completions/saltmill $(SHARE)/zsh/site-functions/_saltmill
 	rm -f $(SHARE)/fish/vendor_completions.d/saltmill.fish
 	rm -rf $(SHARE)/doc/saltmill $(DESTDIR)$(prefix)/libexec/saltmill

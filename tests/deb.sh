@@ -19,7 +19,7 @@ mkdir -p "$root/DEBIAN" "$control"
 tests/install.sh "$program" "$root/usr"
 share=$root/usr/share
 strip --strip-unneeded -R .comment -R .note "$root/usr/bin/saltmill"
-gzip -9n "$share"/man/man1/*.1 "$share"/man/man5/*.5
+gzip -9n "$share"/man/man1/*.1 "$share"/man/man5/*.5 "$share"/man/man7/*.7
 mkdir -p "$share/zsh/vendor-completions" "$root/usr/lib/systemd/system" "$root/etc/saltmill"
 mv "$share/zsh/site-functions/_saltmill" "$share/zsh/vendor-completions/"
 rmdir "$share/zsh/site-functions"

@@ -1,10 +1,12 @@
-/* cmd_help.c - `saltmill help [COMMAND|job|KEY]`: the words, from the tables that read them */
+/* cmd_help.c - `saltmill help [COMMAND|job|KEY|guide|schema]`: all documentation */
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "guide.h"
 #include "job_words.h"
 #include "manual.h"
+#include "markdown.h"
 #include "reference.h"
 #include "schemas.h"
 
@@ -61,6 +63,37 @@ static int tell_schema(struct buf *out, const char *name, struct error *err)
 	return RC_OK;
 }
 
+static void list_chapters(struct buf *out)
+{
+	buf_append_str(out, "The guide has these chapters; `saltmill help guide CHAPTER` prints "
+			    "one:\n\n");
+	guide_list(out);
+}
+
+/* Append the list of chapters if name is NULL. */
+static int tell_chapter(struct buf *out, const char *name, size_t format, struct error *err)
+{
+	const char *text = name ? guide_chapter(name) : NULL;
+
+	if (name && !text)
+		return error_set(err, RC_CONFIG,
+				 "found no chapter `%.60s`; `saltmill help guide` lists the "
+				 "chapters",
+				 name);
+	if (!text && format == FORMAT_TEXT)
+		list_chapters(out);
+	else if (text && format == FORMAT_TEXT)
+		markdown_text(out, text);
+	else if (text && format == FORMAT_MARKDOWN)
+		buf_append_str(out, text);
+	else if (text && format == FORMAT_MAN)
+		guide_man(out, name);
+	else
+		return refuse("guide", formats[format],
+			      text ? "text, markdown or man" : "the name of a chapter", err);
+	return RC_OK;
+}
+
 static const struct command *find_command(const char *name)
 {
 	const struct command *c = commands;
@@ -112,6 +145,8 @@ int cmd_help(int argc, char **argv)
 	const char *topic = first < argc ? argv[first] : NULL;
 	if (topic && strcmp(topic, "schema") == 0 && first + 2 >= argc)
 		rc = tell_schema(&out, argv[first + 1], &err);
+	else if (topic && strcmp(topic, "guide") == 0 && first + 2 >= argc)
+		rc = tell_chapter(&out, argv[first + 1], format, &err);
 	else if (first + 1 < argc)
 		rc = error_set(&err, RC_CONFIG, "found two topics, expected one");
 	else if (!topic)

@@ -342,14 +342,21 @@ const struct command commands[] = {
 	 "counted\n"
 	 "  --raw                   all that is stored, delete markers too\n" ANSWER_HELP,
 	 cmd_scan, USES_QUIET | USES_JSON},
-	{"help", "[COMMAND|job|KEY|schema [NAME]] [--format FORMAT]",
-	 "these words; of a command, of the job file, of one of its keys, of what is written as "
-	 "JSON",
-	 "  schema [NAME]           the JSON Schemas of manifest.json, rejects.jsonl and what "
-	 "--json prints\n"
+	{"help", "[COMMAND|KEY|job|guide [CHAPTER]|schema [NAME]] [--format FORMAT]",
+	 "print the documentation: commands, keys of the job file, the guide, JSON Schemas",
+	 "  KEY                     a key of the job file: what it does, its values, an example\n"
+	 "  job                     all keys of the job file\n"
+	 "  guide [CHAPTER]         a chapter of the guide (default: list the chapters)\n"
+	 "  schema [NAME]           the JSON Schema of manifest.json, rejects.jsonl or the output "
+	 "of "
+	 "--json\n"
+	 "                          (default: list the schemas)\n"
 	 "  --format text|markdown|json-schema|man|bash|zsh|fish\n"
-	 "                          job: a page, or a schema for editors; man: manual pages; the "
-	 "shells: completions\n",
+	 "                          job and guide: text (default), markdown or man; job: "
+	 "json-schema for "
+	 "editors;\n"
+	 "                          COMMAND: text or man; without a topic also completions for a "
+	 "shell\n",
 	 cmd_help, 0},
 	{"version", "[--json]", "what this program is: version, build, formats, libraries", "",
 	 cmd_version, USES_JSON},
@@ -370,10 +377,13 @@ void commands_overview(struct buf *out)
 	buf_printf(out, "saltmill - %s\n\n", COMMANDS_TITLE);
 	for (const struct command *c = commands; c->name; c++)
 		buf_printf(out, "  saltmill %-8s %s\n      %s\n", c->name, c->usage, c->summary);
-	buf_printf(out,
-		   "\n`saltmill COMMAND --help` lists a command's options, `saltmill help job` the "
-		   "job file's keys,\n`saltmill help KEY` tells of one.\nExit status: %s",
-		   commands_status);
+	buf_printf(
+		out,
+		"\n`saltmill COMMAND --help` lists a command's options.\n"
+		"`saltmill help job` lists the keys of the job file, `saltmill help KEY` explains "
+		"one.\n`saltmill help guide` lists the chapters of the guide.\n"
+		"Exit status: %s",
+		commands_status);
 }
 
 static void print_commands(FILE *to)

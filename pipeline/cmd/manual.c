@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_words.h"
+#include "guide.h"
 #include "mem.h"
 #include "reference.h"
 
@@ -154,6 +155,11 @@ void manual_overview(struct buf *out)
 	buf_append_str(out, ".SH EXIT STATUS\n");
 	reference_roff(out, commands_status);
 	buf_append_str(out, "\n.SH SEE ALSO\n.BR saltmill\\-job (5)");
+	for (size_t i = 0; guide_name(i); i++) {
+		buf_append_str(out, ",\n.BR saltmill\\-");
+		reference_roff(out, guide_name(i));
+		buf_append_str(out, " (7)");
+	}
 	for (const struct command *c = commands; c->name; c++)
 		buf_printf(out, ",\n.BR saltmill\\-%s (1)", c->name);
 	buf_append_str(out, "\n");
@@ -237,7 +243,7 @@ static void append_word(void *out, const struct option_words *o)
 static void append_topics(struct buf *out, char between)
 {
 	struct buf names = {0};
-	buf_append_str(out, "job");
+	buf_printf(out, "job%cguide%cschema", between, between);
 	for (const struct command *c = commands; c->name; c++)
 		buf_printf(out, "%c%s", between, c->name);
 	reference_names(&names);
@@ -247,6 +253,12 @@ static void append_topics(struct buf *out, char between)
 			buf_printf(out, "%c%.*s", between, (int)len, (const char *)names.ptr + i);
 		}
 	buf_release(&names);
+}
+
+static void append_chapters(struct buf *out)
+{
+	for (size_t i = 0; guide_name(i); i++)
+		buf_printf(out, "%s%s", i ? " " : "", guide_name(i));
 }
 
 void manual_bash(struct buf *out)
@@ -266,6 +278,10 @@ void manual_bash(struct buf *out)
 	}
 	buf_append_str(out, "\tesac\n\tif [ \"${word#-}\" != \"$word\" ]; then\n"
 			    "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+			    "\telif [ \"$COMP_CWORD ${COMP_WORDS[*]:1:2}\" = \"3 help guide\" ]; "
+			    "then\n\t\tCOMPREPLY=($(compgen -W '");
+	append_chapters(out);
+	buf_append_str(out, "' -- \"$word\"))\n"
 			    "\telif [ \"${COMP_WORDS[1]}\" = help ]; then\n"
 			    "\t\tCOMPREPLY=($(compgen -W '");
 	append_topics(out, ' ');
@@ -308,7 +324,7 @@ static void append_zsh(void *out, const struct option_words *o)
 void manual_zsh(struct buf *out)
 {
 	buf_append_str(out, "#compdef saltmill\n# made by `saltmill help --format zsh`\n"
-			    "_saltmill() {\n\tlocal -a commands topics\n\tcommands=(");
+			    "_saltmill() {\n\tlocal -a commands topics chapters\n\tcommands=(");
 	for (const struct command *c = commands; c->name; c++) {
 		buf_printf(out, "\n\t\t'%s:", c->name);
 		append_quoted(out, bytes_str(c->summary), ":\\");
@@ -316,6 +332,8 @@ void manual_zsh(struct buf *out)
 	}
 	buf_append_str(out, ")\n\ttopics=(");
 	append_topics(out, ' ');
+	buf_append_str(out, ")\n\tchapters=(");
+	append_chapters(out);
 	buf_append_str(out, ")\n\tif (( CURRENT == 2 )); then\n"
 			    "\t\t_describe command commands\n\t\treturn\n\tfi\n"
 			    "\tcase ${words[2]} in\n");
@@ -324,7 +342,8 @@ void manual_zsh(struct buf *out)
 		buf_printf(out, "\t%s)\n\t\t_arguments", c->name);
 		each_option_of(c, append_zsh, out);
 		buf_printf(out, " \\\n\t\t\t%s ;;\n",
-			   help ? "'*:topic:($topics)'" : "'*:file:_files'");
+			   help ? "'1:command:' '2:topic:($topics)' '3:chapter:($chapters)'"
+				: "'*:file:_files'");
 	}
 	buf_append_str(out, "\tesac\n}\n_saltmill \"$@\"\n");
 }
@@ -366,5 +385,9 @@ void manual_fish(struct buf *out)
 	}
 	buf_append_str(out, "complete -c saltmill -f -n '__fish_seen_subcommand_from help' -a '");
 	append_topics(out, ' ');
+	buf_append_str(out, "'\n"
+			    "complete -c saltmill -f -n '__fish_seen_subcommand_from help; and "
+			    "__fish_seen_subcommand_from guide' -a '");
+	append_chapters(out);
 	buf_append_str(out, "'\n");
 }

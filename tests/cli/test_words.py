@@ -285,6 +285,8 @@ def test_bash_completes(saltmill, tmp_path):
     assert complete_in_bash(saltmill, script, "saltmill", "veri") == ["verify"]
     assert complete_in_bash(saltmill, script, "saltmill", "load", "--max-r") == ["--max-rejects"]
     assert complete_in_bash(saltmill, script, "saltmill", "help", "bloomf") == ["bloomfilter"]
+    assert complete_in_bash(saltmill, script, "saltmill", "help", "gui") == ["guide"]
+    assert complete_in_bash(saltmill, script, "saltmill", "help", "guide", "key") == ["keys"]
 
 
 @pytest.mark.parametrize("shell,check", [
@@ -348,7 +350,8 @@ def test_completion_at_a_terminal(saltmill, tmp_path, shell):
     try:
         t.type(SHELLS[shell][1].format(script=script) + "; echo be''gun\r", "begun")
         t.type("\r", "ready> ")
-        for typed, completed in (("saltmill veri", "fy"), ("saltmill load --max-rej", "ects"), ("saltmill help bloomf", "ilter")):
+        for typed, completed in (("saltmill veri", "fy"), ("saltmill load --max-rej", "ects"), ("saltmill help bloomf", "ilter"),
+                                 ("saltmill help guide key", "s")):
             t.type("\x15" + typed, typed.split()[-1])  # Ctrl-U: the line before goes
             t.type("\t", completed)
     finally:
@@ -359,6 +362,8 @@ def test_install_brings_pages_completions_and_examples(saltmill, tmp_path):
     subprocess.run([os.path.join(ROOT, "tests", "install.sh"), saltmill, tmp_path], check=True)
     pages = sorted(os.listdir(tmp_path / "share" / "man" / "man1"))
     assert pages == sorted(["saltmill.1"] + [f"saltmill-{c}.1" for c in commands_of(saltmill)])
+    chapters = [f for f in os.listdir(os.path.join(ROOT, "conf", "guide")) if f.endswith(".md")]
+    assert chapters and set(os.listdir(tmp_path / "share" / "man" / "man7")) == {f"saltmill-{c[:-3]}.7" for c in chapters}
     assert (tmp_path / "bin" / "saltmill").stat().st_size == os.path.getsize(saltmill)
     assert set(os.listdir(tmp_path / "share" / "doc" / "saltmill" / "examples")) == {
         f for f in os.listdir(os.path.join(ROOT, "conf")) if os.path.isfile(os.path.join(ROOT, "conf", f))}

@@ -1,0 +1,172 @@
+"""The commands that README.md and the chapters of conf/guide show, and what they print below them.
+
+How to write them:
+- Code is indented by four, or between fences. A line that begins with `$ ` is a command; a backslash at its end
+  continues it. The lines below it, up to the next command or the end of the block, are its output. `...` alone on a
+  line stands for any number of lines. Without lines below it, a command may print anything.
+- In a block of `sh` without `$ `, each line is a command.
+- A fence with a name, such as "```yaml job.yaml", is a file that the commands of the same text can read.
+- The commands of a text run in order, in one folder with conf/, flights.csv and a small ratings.csv.
+- If the output shown begins with `saltmill COMMAND: `, the command has to fail with this message.
+- A command that needs a server is not run here. ELSEWHERE names the test that runs it; its options are looked up in the
+  command's help.
+"""
+
+import os
+import re
+import subprocess
+
+import yaml
+
+from loads import ROOT
+
+# Figures of a clock differ from run to run.
+CLOCK = re.compile(r"^\d+\.\d\d s \(read .*events/s.*$")
+
+# What is found in a command that needs a server: the test that runs such a command.
+ELSEWHERE = [
+    (r"^saltmill apply --state|^saltmill stream .*--apply", "kafka/test_apply_stream"),
+    (r"^saltmill apply ", "hbase/test_apply"),
+    (r"^saltmill (scan|get) .*--hbase", "hbase/test_live"),
+    (r"^saltmill (load|plan|drift) .*--hbase", "hbase/test_versions"),
+    (r"webhdfs://|hdfs://", "hbase/test_hdfs"),
+    (r"^saltmill (load|stream|loads|status|seek|plan|drift|replay|check) .*(--state|clicks.yaml|orders.yaml|--rejects)",
+     "kafka/test_kafka"),
+    (r"^spark-submit ", "spark/test_spark_loads"),
+    (r"^saltmill plan (part0|all)\.yaml", "kafka/test_share"),
+]
+# Programs of others, which the guide names but does not explain.
+FOREIGN = ("hbase ", "hdfs ", "apt", "pip ", "docker ", "podman ", "systemctl ", "gunzip ", "man ")
+
+
+def blocks(text):
+    """[(words behind the fence or None, lines)] of the code."""
+    found, lines, fence = [], [], None
+    for line in text.splitlines() + [""]:
+        if fence is not None:
+            if line.startswith("```"):
+                found.append((fence, lines))
+                lines, fence = [], None
+            else:
+                lines.append(line)
+        elif line.startswith("```"):
+            fence = line[3:].strip()
+        elif line.startswith("    "):
+            lines.append(line[4:])
+        elif lines:
+            found.append((None, lines))
+            lines = []
+    return found
+
+
+def files(text):
+    """{name: text} of the fences with a name."""
+    return {fence.split()[1]: "\n".join(lines) + "\n" for fence, lines in blocks(text) if fence and " " in fence}
+
+
+def commands(text):
+    """[(command, the lines below it)]"""
+    found = []
+    for fence, lines in blocks(text):
+        if fence and fence != "sh" and not any(line.startswith("$ ") for line in lines):
+            continue
+        marked = any(line.startswith("$ ") for line in lines)
+        for line in lines:
+            continues = found and not found[-1][1] and found[-1][0].endswith("\\")
+            if continues:
+                found[-1][0] = found[-1][0][:-1] + line.strip()
+            elif line.startswith("$ "):
+                found.append([line[2:], []])
+            elif marked and found:
+                found[-1][1].append(line)
+            elif not marked and (fence == "sh" or re.match(r"(build/)?saltmill |make ", line)):
+                found.append([re.sub(r"\s+# .*", "", line), []])
+    return [(re.sub(r"\bbuild/saltmill\b", "saltmill", command), below) for command, below in found if command]
+
+
+def agrees(wanted, printed):
+    """None if each line of wanted is printed, in order, with other lines between them only at `...`."""
+    at, skips = 0, False
+    for line in wanted:
+        if line.strip() == "...":
+            skips = True
+            continue
+        same = [k for k in range(at, len(printed))
+                if printed[k].rstrip() == line or (CLOCK.match(line) and CLOCK.match(printed[k]))]
+        if not same or (not skips and same[0] != at):
+            return f"{line!r} is not in its place; there is {printed[at:at + 1]}"
+        at, skips = same[0] + 1, False
+    return None if skips or at == len(printed) else f"more is printed: {printed[at:at + 1]}"
+
+
+def elsewhere(command):
+    """The test that runs a command with a server; None: it needs none."""
+    return next((test for pattern, test in ELSEWHERE if re.search(pattern, command)), None)
+
+
+def prepare(folder, text, saltmill, flights_csv):
+    """The folder in which the commands of a text run, and their environment."""
+    (folder / "bin").mkdir()
+    (folder / "bin" / "saltmill").symlink_to(saltmill)
+    (folder / "conf").symlink_to(ROOT / "conf")
+    (folder / "tests").symlink_to(ROOT / "tests")
+    (folder / "flights.csv").symlink_to(flights_csv)
+    (folder / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "".join(
+        f"{u % 37 + 1},{u},4.5,{1_200_000_000 + u}\n" for u in range(3000)))
+    for name, content in files(text).items():
+        (folder / name).write_text(content)
+    return {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+
+
+def options_are_known(saltmill, command):
+    for name, rest in re.findall(r"(?:^|[|;(] ?|xargs .*?)saltmill ([a-z]+)((?:[^|;\"']|\"[^\"]*\"|'[^']*')*)", command):
+        told = subprocess.run([saltmill, "help", name], capture_output=True, text=True, check=True).stdout
+        for option in re.findall(r" (--[a-z-]+)", re.sub(r"\"[^\"]*\"|'[^']*'", "", rest)):
+            assert re.search(rf"{option}\b", told), (command, option)
+
+
+def run_all(text, folder, saltmill, flights_csv):
+    """Run the commands of a text; return how many ran."""
+    env, ran = prepare(folder, text, saltmill, flights_csv), 0
+    for command, below in commands(text):
+        options_are_known(saltmill, command)
+        if command.startswith(FOREIGN) or elsewhere(command):
+            continue
+        if command.startswith(("make ", "tests/deps.sh")):
+            target = re.match(r"make (?:[A-Z]+=\S+ )?([a-z-]+)|", command)[1]
+            assert not target or re.search(rf"^{target}\b.*:", (ROOT / "Makefile").read_text(), re.M), command
+            continue
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, capture_output=True, text=True, timeout=300,
+                              stdin=subprocess.DEVNULL)
+        printed = done.stdout.splitlines() + done.stderr.splitlines()
+        if below and re.match(r"saltmill [a-z]+: ", below[0]):
+            assert done.returncode != 0, command
+            printed = done.stderr.splitlines()[-len(below):]
+        else:
+            assert done.returncode in ((0, 3) if re.search(r"--max-rejects|saltmill (lint|check)", command) else (0,)), (
+                command, done.stdout, done.stderr)
+        assert not below or None in (agrees(below, printed), agrees(below, done.stdout.splitlines())), (
+            command, agrees(below, printed), done.stdout, done.stderr)
+        ran += 1
+    return ran
+
+
+# Where names are free: they are the user's.
+FREE = {"fields", "families", "properties", "configuration", "metadata", "map", "codes"}
+
+
+def keys_of(node, free=False):
+    """The keys of a piece of a job file that are words of saltmill."""
+    if isinstance(node, list):
+        return {key for item in node for key in keys_of(item)}
+    if not isinstance(node, dict):
+        return set()
+    return {str(key) for key in node if not free} | {
+        key for name, value in node.items() for key in keys_of(value, not free and name in FREE)}
+
+
+def job_pieces(text):
+    """The YAML of a text."""
+    for fence, lines in blocks(text):
+        if fence and fence.split()[0] == "yaml":
+            yield yaml.load("\n".join(lines), Loader=yaml.BaseLoader)
