@@ -221,11 +221,11 @@ symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @test
 define ROOMS
 base: who bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
 encoding: encoding codes date zone | bytes error mem reject
-cluster: hbase precheck | bytes cell text clock backoff error mem pool description splits table who filter
+cluster: hbase precheck filter | bytes cell text clock backoff error mem pool description splits table who
 follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state ticker
 apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table precheck units
 hfile: hfile | bytes cell error table mem io pool run hash crc32c late
-query: query published filter | bytes cell error text mem hfile table job publish pattern
+query: query published | bytes filter cell error text mem hfile table job publish pattern
 live: live | bytes cell text clock error filter mem pool hbase query
 splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
 storage: storage | who bytes error mem io pool text clock backoff xxhash_fast crc32c late
@@ -238,7 +238,7 @@ sort: record sorter | bytes error mem io pool units key_weights cell
 publish: publish plan_settings half_reports sent_files | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
 cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
 pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | precheck clock hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
-key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate
+key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate filter
 load: load | key storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
 survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
 ask: stored where entry | bytes cell error filter reject mem encoding job field predicate question key key_filter key_ranges query

@@ -1,11 +1,9 @@
 /*
- * filter.h - HBase's filters: what of a scan's rows and cells is the answer
+ * filter.h - a filter of HBase: which rows and cells of a scan are in the answer
  *
- *   {.type = ..., what it needs}, filter_open, query_open with it, filter_close
- *
- * Implemented in pipeline/query; the rules are those of README.md 6 there.  A filter counts and
- * remembers: it serves one scan at a time, and none after another without filter_close and
- * filter_open.
+ * A filter is a tree of {.type = ..., what the type needs}.  Row keys build it (key_filter.h), a
+ * scan of files applies it (query.h), a server gets it with a scan (hbase.h), and reports print it.
+ * A member that no comment limits to a type is for every type.
  */
 #ifndef SALTMILL_FILTER_H
 #define SALTMILL_FILTER_H
@@ -38,7 +36,7 @@ enum filter_type {
 };
 #define FILTER_TYPES (FILTER_WHILE_MATCH + 1)
 
-/* What passes: a cell that is so, compared with what is given. */
+/* A cell passes if `cell op given` holds; in the order of HBase's CompareType. */
 enum filter_op {
 	FILTER_LESS,
 	FILTER_LESS_OR_EQUAL,
@@ -63,7 +61,7 @@ struct comparator {
 	struct bytes value;
 	int64_t number;			   /* of COMPARE_LONG */
 	size_t at;			   /* of COMPARE_COMPONENT */
-	struct compared_pattern *compiled; /* of COMPARE_REGEX; filter_open's */
+	struct compared_pattern *compiled; /* of COMPARE_REGEX; private to query's filter_open */
 };
 
 struct filter_fuzzy {
@@ -97,13 +95,7 @@ struct filter {
 	size_t nranges;
 	struct filter **of; /* lists, SKIP, WHILE_MATCH: one */
 	size_t nof;
-	struct filter_memory *memory; /* filter_open's */
+	struct filter_memory *memory; /* private to query's filter_open */
 };
-
-/* RC_CONFIG: an expression or a range that is none.  Close whatever the result. */
-int filter_open(struct filter *f, struct error *err);
-void filter_close(struct filter *f); /* NULL is fine */
-/* Has it seen enough: will no row to come pass? */
-bool filter_all_remaining(const struct filter *f);
 
 #endif

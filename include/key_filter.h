@@ -1,52 +1,34 @@
 /*
- * key_filter.h - what HBase's servers can check of a question behind its ranges of row keys
+ * key_filter.h - the filters with which HBase's servers check what key ranges leave open
  *
- * Implemented in pipeline/key.  The filters are HBase's own: FuzzyRowFilter, RowFilter with a
- * BinaryComponentComparator, SingleColumnValueFilter with setFilterIfMissing(true), FilterList.
+ * Implemented in pipeline/key.  The filters are lists, FUZZY_ROW, ROW with COMPARE_COMPONENT and
+ * SINGLE_COLUMN_VALUE with if_missing.
  */
 #ifndef SALTMILL_KEY_FILTER_H
 #define SALTMILL_KEY_FILTER_H
 
+#include "filter.h"
 #include "key_ranges.h"
 
-enum key_filter_kind {
-	KEY_FILTER_ALL,	  /* FilterList, MUST_PASS_ALL */
-	KEY_FILTER_ONE,	  /* MUST_PASS_ONE */
-	KEY_FILTER_FUZZY, /* of these patterns */
-	KEY_FILTER_ROW,	  /* bytes of the row key from `at` on, as many as value has */
-	KEY_FILTER_COLUMN /* the newest value of a column; rows without it do not pass */
-};
-/* CompareOperator. */
-enum key_filter_op {
-	KEY_FILTER_LESS,
-	KEY_FILTER_LESS_OR_EQUAL,
-	KEY_FILTER_EQUAL,
-	KEY_FILTER_NOT_EQUAL,
-	KEY_FILTER_GREATER_OR_EQUAL,
-	KEY_FILTER_GREATER
-};
-
-struct key_filter {
-	enum key_filter_kind kind;
-	const struct key_filter **of; /* ALL, ONE */
-	size_t n;		      /* of them; of patterns */
-	enum key_filter_op op;	      /* ROW, COLUMN */
-	struct bytes value;
-	size_t at;
-	struct bytes family, qualifier;
-	struct fuzzy_row {
-		struct bytes key, mask; /* mask: 0 where the byte counts, 1 where any may stand */
-	} * patterns;
+/* Which filters the scan can use. */
+struct key_filter_use {
+	bool fuzzy, rows;
+	/* May the filter read this column?  NULL: it may read every column. */
+	bool (*column)(void *ctx, struct bytes family, struct bytes qualifier);
+	void *ctx;
 };
 
 struct key_checks {
-	const struct key_filter *filter; /* NULL: nothing to check, or nothing that can be */
-	bool exact; /* the ranges with the filter give the rows that were asked for, no other */
+	struct filter *filter; /* NULL: servers can check nothing */
+	bool exact; /* true: the ranges and the filter give exactly the rows of the question */
 };
 
-/* Of the ranges that key_ranges gave for the question; arguments and errors as there. */
+/*
+ * Build the filter for the ranges that key_ranges gave for the question.  use NULL: all filters.
+ * Every row of the answer passes the filter.  Arguments and errors are those of key_ranges.
+ */
 int key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
-	       const struct field_forms *forms, const struct question *q, struct arena *a,
-	       struct error *err);
+	       const struct field_forms *forms, const struct question *q,
+	       const struct key_filter_use *use, struct arena *a, struct error *err);
 
 #endif

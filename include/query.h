@@ -86,6 +86,15 @@ struct query {
 	const struct query_judge *judge;      /* NULL: none */
 };
 
+/*
+ * Prepare a filter for one scan: it counts and remembers, so close it before it is opened for
+ * another scan.  RC_CONFIG: a regular expression or a range is invalid.  Close it in any case.
+ */
+int filter_open(struct filter *f, struct error *err);
+void filter_close(struct filter *f); /* NULL is fine */
+/* True if no later row can pass. */
+bool filter_all_remaining(const struct filter *f);
+
 struct query_scan;
 
 /* The first row behind all that begin with prefix, appended; nothing: there is none.  False: no

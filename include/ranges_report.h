@@ -27,9 +27,9 @@ struct ranges_shown {
 };
 void ranges_report(struct buf *out, const struct ranges_shown *shown, enum ranges_form form);
 
-/* A filter as an expression of the HBase shell. */
-void filter_shell(struct buf *out, const struct key_filter *f);
-/* The same in Java: statements, the last of which declares `filter`. */
-void filter_java(struct buf *out, const struct key_filter *f);
+/* Print a filter that key_filter built, as an expression of the HBase shell. */
+void filter_shell(struct buf *out, const struct filter *f);
+/* The same in Java: statements, of which the last declares `filter`. */
+void filter_java(struct buf *out, const struct filter *f);
 
 #endif

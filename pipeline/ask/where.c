@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
+#include "key_filter.h"
 #include "predicate.h"
-#include "where_filter.h"
 
 enum place { PLACE_KEY, PLACE_COLUMN, PLACE_QUALIFIER, PLACE_VALUE, PLACE_TIME };
 
@@ -222,13 +222,13 @@ static int name_condition(struct where *w, size_t i, struct error *err)
 static int name_all(struct where *w, struct error *err)
 {
 	size_t n = w->question->nconditions;
-	size_t *fields = arena_alloc(&w->arena, (n + 1) * sizeof(*fields));
+	size_t *fields = arena_alloc(&w->arena, (n + 1) * sizeof *fields);
 	struct job_condition condition = {w->question, fields};
 	int rc = RC_OK;
-	w->sources = arena_alloc(&w->arena, (n + 1) * sizeof(*w->sources));
+	w->sources = arena_alloc(&w->arena, (n + 1) * sizeof *w->sources);
 	w->forms = (struct field_forms){
 		.job = w->stored->forms->job,
-		.form = arena_alloc(&w->arena, (n + 1) * sizeof(*w->forms.form)),
+		.form = arena_alloc(&w->arena, (n + 1) * sizeof *w->forms.form),
 		.c_locale = w->stored->forms->c_locale,
 	};
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
@@ -450,7 +450,7 @@ static void split_by_salt(struct where *w, const struct query_range *r, size_t n
 	uint32_t salts = part->buckets;
 	if (part->hash == HASH_HBASEWD && INT32_MIN % (int64_t)part->buckets)
 		salts++;
-	struct query_range *out = arena_alloc(&w->arena, (n + salts + 1) * sizeof(*out));
+	struct query_range *out = arena_alloc(&w->arena, (n + salts + 1) * sizeof *out);
 	size_t at = 0;
 	w->split = out;
 	for (uint32_t i = 0; i < salts; i++) {
@@ -473,7 +473,7 @@ static void split_by_salt(struct where *w, const struct query_range *r, size_t n
 static void put_columns(struct where *w, struct query *q)
 {
 	size_t n = w->question->nconditions;
-	w->columns = arena_alloc(&w->arena, (q->ncolumns + n + 1) * sizeof(*w->columns));
+	w->columns = arena_alloc(&w->arena, (q->ncolumns + n + 1) * sizeof *w->columns);
 	for (size_t i = 0; i < q->ncolumns; i++)
 		w->columns[i] = q->columns[i];
 	w->nasked = q->ncolumns;
@@ -495,7 +495,7 @@ static bool is_one_row(const struct query_range *r)
 void where_put(struct where *w, struct query *q)
 {
 	const struct key_schema *k = &w->stored->keys->schema;
-	struct query_range *r = arena_alloc(&w->arena, (w->ranges.n + 1) * sizeof(*r));
+	struct query_range *r = arena_alloc(&w->arena, (w->ranges.n + 1) * sizeof *r);
 	size_t n = cut_ranges(w, q, r);
 	q->ranges = r;
 	q->nranges = n;
@@ -516,7 +516,10 @@ void where_put(struct where *w, struct query *q)
 
 /* --- what a server can check --- */
 
-/* Does a condition ask a column, and no other its field where the column does not tell? */
+/*
+ * True if a condition asks the column, and no condition asks its field from another place, for
+ * which the column's value would not count.
+ */
 static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
 {
 	struct where *w = ctx;
@@ -537,15 +540,18 @@ static bool asks_column(void *ctx, struct bytes family, struct bytes qualifier)
 int where_filter(struct where *w, const struct query *q, const struct filter **out,
 		 struct error *err)
 {
+	/* HBase 2.6.4 loses rows when a reversed scan has a FuzzyRowFilter */
+	struct key_filter_use use = {.fuzzy = !q->reversed, .rows = true, .column = asks_column};
 	struct key_checks checks;
-	struct filter_maker m = {&w->arena, asks_column, w, !q->reversed, true};
-	*out = NULL;
+
+	use.ctx = w;
+	/* with named columns a RowFilter sees the scan's start, which is not a row */
 	for (size_t i = 0; i < q->ncolumns; i++)
-		m.rows = m.rows && (q->reversed || q->columns[i].all);
+		use.rows = use.rows && (q->reversed || q->columns[i].all);
 	int rc = key_filter(&checks, &w->ranges, w->stored->keys, w->stored->forms, w->question,
-			    &w->arena, err);
-	if (rc == RC_OK && checks.filter)
-		*out = filter_of(&m, checks.filter);
+			    &use, &w->arena, err);
+
+	*out = rc == RC_OK ? checks.filter : NULL;
 	return rc;
 }
 
@@ -554,8 +560,8 @@ int where_filter(struct where *w, const struct query *q, const struct filter **o
 int where_new(struct where **out, const struct stored *stored, const struct query_family *families,
 	      size_t nfamilies, const struct question *q, struct error *err)
 {
-	struct where *w = mem_calloc(1, sizeof(*w));
-	size_t pieces = (stored->max_pieces + 1) * sizeof(*w->pieces);
+	struct where *w = mem_calloc(1, sizeof *w);
+	size_t pieces = (stored->max_pieces + 1) * sizeof *w->pieces;
 	*w = (struct where){.stored = stored,
 			    .families = families,
 			    .nfamilies = nfamilies,

@@ -153,22 +153,28 @@ static int find_cost(struct ranges_cost *out, const struct key_desk *d,
 
 /* --- advice --- */
 
-/* Where a question leaves the front of the key open. */
+/* key_filter puts a fuzzy row first.  f NULL: no filter. */
+static bool has_fuzzy(const struct filter *f)
+{
+	if (f && f->type == FILTER_LIST_AND)
+		f = f->of[0];
+	return f && f->type == FILTER_FUZZY_ROW;
+}
+
+/* Advises on a question that leaves the key's first part open. */
 static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s,
 			  const struct question *q, struct arena *a)
 {
 	size_t n;
 	char bytes[16];
 	const struct job_table *other = better_table(d, q, a, &n);
-	const struct key_filter *f = s->checks.filter;
 	if (other)
 		return mem_format("table %s answers it by %zu range%s of its keys: --table %s",
 				  other->schema.name, n, n == 1 ? "" : "s", other->schema.name);
 	char *size = s->cost.known ? mem_format("%s", format_bytes(bytes, s->cost.touched))
 				   : mem_strdup("as many bytes as its load or plan has: key "
 						"ranges JOB DIR");
-	bool fuzzy = f && (f->kind == KEY_FILTER_FUZZY ||
-			   (f->kind == KEY_FILTER_ALL && f->of[0]->kind == KEY_FILTER_FUZZY));
+	bool fuzzy = has_fuzzy(s->checks.filter);
 	char *text = mem_format("the question leaves the key's first part open: %s (%s), or a "
 				"table whose key begins with a field of the question",
 				fuzzy ? "a fuzzy-row filter, by which the server jumps from row to "
@@ -211,7 +217,7 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	if (rc == RC_OK)
 		rc = key_ranges(&r, &d->keys, &d->forms, &q, &a, err);
 	if (rc == RC_OK)
-		rc = key_filter(&shown.checks, &r, &d->keys, &d->forms, &q, &a, err);
+		rc = key_filter(&shown.checks, &r, &d->keys, &d->forms, &q, NULL, &a, err);
 	if (rc == RC_OK)
 		rc = find_cost(&shown.cost, d, d->args, &r, &a, err);
 	if (rc == RC_OK) {

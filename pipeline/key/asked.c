@@ -10,21 +10,23 @@ struct reader {
 	struct error *err;
 };
 
-static const struct asked *join(struct arena *a, enum asked_op op, const struct asked *left,
+static const struct asked *join(struct arena *a, enum asked_kind kind, const struct asked *left,
 				const struct asked *right)
 {
-	struct asked *n = arena_alloc(a, sizeof(*n));
-	*n = (struct asked){.op = op, .left = left, .right = right};
+	struct asked *n = arena_alloc(a, sizeof *n);
+
+	*n = (struct asked){.kind = kind, .left = left, .right = right};
 	return n;
 }
 
-/* As a tree of few levels, however many there are. */
-static const struct asked *join_all(struct arena *a, enum asked_op op,
+/* Builds a balanced tree, so that its depth stays small for any n. */
+static const struct asked *join_all(struct arena *a, enum asked_kind kind,
 				    const struct asked *const *of, size_t n)
 {
 	if (n == 1)
 		return of[0];
-	return join(a, op, join_all(a, op, of, n / 2), join_all(a, op, of + n / 2, n - n / 2));
+	return join(a, kind, join_all(a, kind, of, n / 2),
+		    join_all(a, kind, of + n / 2, n - n / 2));
 }
 
 static int take_name(struct reader *r, const struct condition *c, struct asked *about)
@@ -65,33 +67,53 @@ static int take_value(struct reader *r, const struct asked *about, bool whole,
 	return RC_OK;
 }
 
-static enum asked_op op_of(enum question_op op, bool negate)
+/* The comparison that a condition makes with its value number i, as it is without a `not`. */
+static enum filter_op op_of(enum question_op op, size_t i)
 {
-	static const enum asked_op of[][2] = {
-		[QUESTION_EQ] = {ASKED_EQ, ASKED_NE},
-		[QUESTION_NE] = {ASKED_NE, ASKED_EQ},
-		[QUESTION_LT] = {ASKED_LT, ASKED_GE},
-		[QUESTION_LE] = {ASKED_LE, ASKED_GT},
-		[QUESTION_GT] = {ASKED_GT, ASKED_LE},
-		[QUESTION_GE] = {ASKED_GE, ASKED_LT},
-		[QUESTION_IN] = {ASKED_EQ, ASKED_NE},
-		[QUESTION_STARTS] = {ASKED_STARTS, ASKED_STARTS_NOT},
-		[QUESTION_IS_NULL] = {ASKED_NULL, ASKED_NULL_NOT},
-	};
-	return of[op][negate];
+	switch (op) {
+	case QUESTION_NE: return FILTER_NOT_EQUAL;
+	case QUESTION_LT: return FILTER_LESS;
+	case QUESTION_LE: return FILTER_LESS_OR_EQUAL;
+	case QUESTION_GT: return FILTER_GREATER;
+	case QUESTION_GE: return FILTER_GREATER_OR_EQUAL;
+	case QUESTION_BETWEEN: return i ? FILTER_LESS_OR_EQUAL : FILTER_GREATER_OR_EQUAL;
+	case QUESTION_EQ:
+	case QUESTION_IN:
+	case QUESTION_STARTS:
+	case QUESTION_IS_NULL: break;
+	}
+	return FILTER_EQUAL;
 }
 
-/* Each value of it compared. */
+static enum filter_op negated(enum filter_op op)
+{
+	static const enum filter_op of[] = {
+		[FILTER_LESS] = FILTER_GREATER_OR_EQUAL, [FILTER_LESS_OR_EQUAL] = FILTER_GREATER,
+		[FILTER_EQUAL] = FILTER_NOT_EQUAL,	 [FILTER_NOT_EQUAL] = FILTER_EQUAL,
+		[FILTER_GREATER_OR_EQUAL] = FILTER_LESS, [FILTER_GREATER] = FILTER_LESS_OR_EQUAL};
+
+	return of[op];
+}
+
+static void take_operator(struct asked *to, enum question_op op, size_t i, bool negate)
+{
+	to->negate = negate;
+	to->op = negate ? negated(op_of(op, i)) : op_of(op, i);
+	to->kind = op == QUESTION_STARTS    ? ASKED_STARTS
+		   : op == QUESTION_IS_NULL ? ASKED_NULL
+					    : ASKED_COMPARE;
+}
+
+/* One comparison for each value. */
 static int take_values(struct reader *r, const struct condition *c, const struct asked *about,
 		       bool negate, const struct asked **out)
 {
 	size_t n = c->nvalues ? c->nvalues : 1;
-	const struct asked **all = arena_alloc(r->arena, n * sizeof(*all));
+	const struct asked **all = arena_alloc(r->arena, n * sizeof *all);
 	for (size_t i = 0; i < n; i++) {
-		struct asked *one = arena_alloc(r->arena, sizeof(*one));
+		struct asked *one = arena_alloc(r->arena, sizeof *one);
 		*one = *about;
-		one->op = c->op == QUESTION_BETWEEN ? op_of(i ? QUESTION_LE : QUESTION_GE, negate)
-						    : op_of(c->op, negate);
+		take_operator(one, c->op, i, negate);
 		int rc = c->nvalues ? take_value(r, about, c->op != QUESTION_STARTS, &c->values[i],
 						 &one->value)
 				    : RC_OK;
@@ -128,8 +150,10 @@ static bool only_hashed(const struct job_table *t, size_t field)
 
 static int check_hashed(struct reader *r, const struct condition *c, bool negate, size_t field)
 {
-	enum asked_op op = op_of(c->op, negate);
-	if (op == ASKED_EQ || op == ASKED_NULL || op == ASKED_NULL_NOT ||
+	struct asked one;
+
+	take_operator(&one, c->op, 0, negate);
+	if (one.kind == ASKED_NULL || asked_is_compare(&one, FILTER_EQUAL) ||
 	    !only_hashed(r->table, field))
 		return RC_OK;
 	return question_fault(r->q, c->at, r->err,
@@ -163,7 +187,7 @@ static int take_node(struct reader *r, const struct question_node *n, bool negat
 		return take_condition(r, &r->q->conditions[n->condition], negate, out);
 	if (n->kind == QUESTION_NOT)
 		return take_node(r, n->of[0], !negate, out);
-	const struct asked **all = arena_alloc(r->arena, (n->nof + 1) * sizeof(*all));
+	const struct asked **all = arena_alloc(r->arena, (n->nof + 1) * sizeof *all);
 	for (size_t i = 0; i < n->nof; i++) {
 		int rc = take_node(r, n->of[i], negate, &all[i]);
 		if (rc)
@@ -183,8 +207,9 @@ int asked_read(const struct asked **out, const struct question *q, const struct 
 
 bool asked_of_one_field(const struct asked *q, size_t *field)
 {
-	if (q->op == ASKED_AND || q->op == ASKED_OR) {
+	if (asked_is_group(q)) {
 		size_t other;
+
 		return asked_of_one_field(q->left, field) && asked_of_one_field(q->right, &other) &&
 		       *field == other;
 	}

@@ -1,46 +1,46 @@
 /*
  * asked.h - a question as comparisons of fields with values (inside pipeline/key only)
  *
- * `not` stands inside the comparisons; a list and an interval are several of them.
+ * Each `not` moves into the comparisons.  A list and an interval become several comparisons.
  */
 #ifndef SALTMILL_KEY_ASKED_H
 #define SALTMILL_KEY_ASKED_H
 
 #include "field.h"
+#include "filter.h"
 #include "question.h"
 
-enum asked_op {
-	ASKED_AND,
-	ASKED_OR,
-	ASKED_EQ,
-	ASKED_NE,
-	ASKED_LT,
-	ASKED_LE,
-	ASKED_GT,
-	ASKED_GE,
-	ASKED_STARTS,
-	ASKED_STARTS_NOT,
-	ASKED_NULL,
-	ASKED_NULL_NOT,
-};
+enum asked_kind { ASKED_AND, ASKED_OR, ASKED_COMPARE, ASKED_STARTS, ASKED_NULL };
 
 struct asked {
-	enum asked_op op;
+	enum asked_kind kind;
 	const struct asked *left, *right; /* of AND and OR */
-	bool is_column;			  /* not of a field, but of */
+	enum filter_op op;		  /* of COMPARE */
+	bool negate;			  /* of STARTS and NULL */
+	bool is_column;			  /* not a field, but a column: */
 	struct bytes family, qualifier;
 	size_t field;
 	struct value value; /* of STARTS the text alone */
 };
 
+static inline bool asked_is_group(const struct asked *q)
+{
+	return q->kind == ASKED_AND || q->kind == ASKED_OR;
+}
+
+static inline bool asked_is_compare(const struct asked *q, enum filter_op op)
+{
+	return q->kind == ASKED_COMPARE && q->op == op;
+}
+
 /*
- * In the arena.  RC_CONFIG at its place: a name that is neither a field of the job nor a column of
- * the table, or a value that is none of its field.
+ * The tree lives in the arena.  RC_CONFIG, with the place: a name is neither a field of the job nor
+ * a column of the table, or its field cannot have the value.
  */
 int asked_read(const struct asked **out, const struct question *q, const struct field_forms *forms,
 	       const struct job_table *table, struct arena *a, struct error *err);
 
-/* All of q is of one field; a column is of none. */
+/* True if q asks one field only.  A column is not a field. */
 bool asked_of_one_field(const struct asked *q, size_t *field);
 
 #endif

@@ -100,7 +100,7 @@ static size_t count_behind(const struct layout *l, struct bytes x)
 static struct key_set text_beginnings(const struct layout *l, struct bytes x, bool last,
 				      struct arena *a)
 {
-	struct interval *item = arena_alloc(a, (x.len + 1) * sizeof(*item));
+	struct interval *item = arena_alloc(a, (x.len + 1) * sizeof *item);
 	size_t n = 0;
 	for (size_t len = 0; len < x.len; len++) {
 		if (!sorts_behind(l, x, len))
@@ -186,30 +186,38 @@ static struct bounds digits_bounds(const struct layout *l, const struct value *v
 /* --- all of them --- */
 
 /* Different values may have the same bytes: what is next to the value is taken too. */
-static struct laid loosely(const struct bounds *b, enum asked_op op, struct arena *a)
+static struct laid loosely(const struct bounds *b, enum filter_op op, struct arena *a)
 {
 	switch (op) {
-	case ASKED_EQ: return (struct laid){b->equal, false};
-	case ASKED_GT:
-	case ASKED_GE: return (struct laid){set_or(a, b->from, b->equal), false};
-	case ASKED_LT:
-	case ASKED_LE: return (struct laid){set_or(a, set_not(a, b->from), b->equal), false};
-	default: return (struct laid){set_all(a), false};
+	case FILTER_EQUAL: return (struct laid){b->equal, false};
+	case FILTER_GREATER:
+	case FILTER_GREATER_OR_EQUAL: return (struct laid){set_or(a, b->from, b->equal), false};
+	case FILTER_LESS:
+	case FILTER_LESS_OR_EQUAL:
+		return (struct laid){set_or(a, set_not(a, b->from), b->equal), false};
+	case FILTER_NOT_EQUAL: break;
 	}
+	return (struct laid){set_all(a), false};
 }
 
-static struct laid strictly(const struct bounds *b, enum asked_op op, struct arena *a)
+static struct laid strictly(const struct bounds *b, enum filter_op op, struct arena *a)
 {
 	struct key_set above = set_and(a, b->from, set_not(a, b->equal));
+
 	switch (op) {
-	case ASKED_EQ: return (struct laid){b->equal, true};
-	case ASKED_NE: return (struct laid){set_not(a, b->equal), true};
-	case ASKED_GE: return (struct laid){b->from, true};
-	case ASKED_LT: return (struct laid){set_not(a, b->from), true};
-	case ASKED_GT: return (struct laid){above, true};
-	case ASKED_LE: return (struct laid){set_not(a, above), true};
-	default: return (struct laid){set_all(a), false};
+	case FILTER_EQUAL: return (struct laid){b->equal, true};
+	case FILTER_NOT_EQUAL: return (struct laid){set_not(a, b->equal), true};
+	case FILTER_GREATER_OR_EQUAL: return (struct laid){b->from, true};
+	case FILTER_LESS: return (struct laid){set_not(a, b->from), true};
+	case FILTER_GREATER: return (struct laid){above, true};
+	case FILTER_LESS_OR_EQUAL: break;
 	}
+	return (struct laid){set_not(a, above), true};
+}
+
+static bool is_equality(const struct asked *q)
+{
+	return asked_is_compare(q, FILTER_EQUAL) || asked_is_compare(q, FILTER_NOT_EQUAL);
 }
 
 /*
@@ -222,7 +230,7 @@ static struct laid unordered(const struct layout *l, const struct asked *q, bool
 	bool is_text = l->from == FIELD_TEXT || l->from == FIELD_BYTES || l->kind == LAY_BYTES;
 	bool one_spelling = is_text || (l->width && l->pad == '0' && l->pad_left &&
 					(l->from == FIELD_U32 || l->from == FIELD_U64));
-	if (!one_spelling || (q->op != ASKED_EQ && q->op != ASKED_NE))
+	if (!one_spelling || !is_equality(q))
 		return (struct laid){set_all(a), false};
 	struct buf digits = {0};
 	struct bytes x = l->kind == LAY_BYTES ? q->value.bytes : q->value.text;
@@ -232,21 +240,22 @@ static struct laid unordered(const struct layout *l, const struct asked *q, bool
 	}
 	struct key_set s = text_equal(l, x, last, a);
 	buf_release(&digits);
-	return (struct laid){q->op == ASKED_EQ ? s : set_not(a, s), true};
+	return (struct laid){q->op == FILTER_EQUAL ? s : set_not(a, s), true};
 }
 
 static struct laid text_laid(const struct layout *l, const struct asked *q, bool last,
 			     struct arena *a)
 {
-	struct bytes x = l->kind == LAY_BYTES && q->op != ASKED_STARTS && q->op != ASKED_STARTS_NOT
-				 ? q->value.bytes
-				 : q->value.text;
-	if (q->op != ASKED_EQ && q->op != ASKED_NE && count_behind(l, x) > BEGINNINGS_MOST)
+	bool starts = q->kind == ASKED_STARTS;
+	struct bytes x = l->kind == LAY_BYTES && !starts ? q->value.bytes : q->value.text;
+
+	if (!is_equality(q) && count_behind(l, x) > BEGINNINGS_MOST)
 		return (struct laid){set_all(a), false};
-	if (q->op == ASKED_STARTS)
-		return (struct laid){text_starts(l, x, last, a), true};
-	if (q->op == ASKED_STARTS_NOT)
-		return (struct laid){set_not(a, text_starts(l, x, last, a)), true};
+	if (starts) {
+		struct key_set s = text_starts(l, x, last, a);
+
+		return (struct laid){q->negate ? set_not(a, s) : s, true};
+	}
 	struct bounds b = text_bounds(l, x, last, a);
 	return strictly(&b, q->op, a);
 }
@@ -262,7 +271,7 @@ static struct bytes inverted(struct arena *a, struct bytes b)
 /* The strings whose bytes XOR FF are in s, of a part with a width or a terminator. */
 static struct key_set set_inverted(struct arena *a, struct key_set s)
 {
-	struct interval *item = arena_alloc(a, (s.n + 1) * sizeof(*item));
+	struct interval *item = arena_alloc(a, (s.n + 1) * sizeof *item);
 	size_t n = 0;
 	for (size_t i = 0; i < s.n; i++) {
 		struct interval one = {bytes_of("", 0), {0}};
@@ -337,7 +346,7 @@ static struct laid date_laid(const struct layout *l, const struct asked *q, stru
 {
 	int64_t t = (int64_t)q->value.u;
 	struct bytes digits;
-	if (q->op == ASKED_EQ) {
+	if (q->op == FILTER_EQUAL) {
 		if (t < 0 || !digits_of(l, zone_local(l->zone, t / 1000), a, &digits))
 			return (struct laid){none(), true};
 		return (struct laid){point(a, digits, false), false};
@@ -346,29 +355,30 @@ static struct laid date_laid(const struct layout *l, const struct asked *q, stru
 		return (struct laid){set_all(a), false};
 	int64_t next = t < INT64_MAX ? t + 1 : t;
 	switch (q->op) {
-	case ASKED_GE: return date_side(l, t, true, a);
-	case ASKED_LT: return date_side(l, t, false, a);
-	case ASKED_GT: return date_side(l, next, true, a);
-	case ASKED_LE: return date_side(l, next, false, a);
-	default: return (struct laid){set_all(a), false};
+	case FILTER_GREATER_OR_EQUAL: return date_side(l, t, true, a);
+	case FILTER_LESS: return date_side(l, t, false, a);
+	case FILTER_GREATER: return date_side(l, next, true, a);
+	case FILTER_LESS_OR_EQUAL: return date_side(l, next, false, a);
+	case FILTER_EQUAL:
+	case FILTER_NOT_EQUAL: break;
 	}
+	return (struct laid){set_all(a), false};
 }
 
 /* All values from it on, and no others, have its bytes or ones behind them. */
 static bool at_border(const struct layout *l, const struct asked *q)
 {
 	return l->as == AS_REVERSED_SECONDS && q->value.u % 1000 == 0 && q->value.micros == 0 &&
-	       (q->op == ASKED_GE || q->op == ASKED_LT);
+	       (q->op == FILTER_GREATER_OR_EQUAL || q->op == FILTER_LESS);
 }
 
 struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
 			   struct arena *a)
 {
 	struct bounds b;
-	if (q->op == ASKED_NULL)
-		return (struct laid){none(), true}; /* an event without it has no row */
-	if (q->op == ASKED_NULL_NOT)
-		return (struct laid){set_all(a), true};
+
+	if (q->kind == ASKED_NULL) /* an event without it has no row */
+		return (struct laid){q->negate ? set_all(a) : none(), true};
 	if (is_text(l))
 		return l->invert ? descending_laid(l, q, last, a) : text_laid(l, q, last, a);
 	if (l->kind == LAY_DATE)
@@ -387,11 +397,11 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
 			    struct arena *a)
 {
-	if (q->op != ASKED_AND && q->op != ASKED_OR)
+	if (!asked_is_group(q))
 		return condition_laid(l, last, q, a);
 	struct laid x = conditions_laid(l, last, q->left, a);
 	struct laid y = conditions_laid(l, last, q->right, a);
-	return (struct laid){q->op == ASKED_AND ? set_and(a, x.set, y.set)
-						: set_or(a, x.set, y.set),
+	return (struct laid){q->kind == ASKED_AND ? set_and(a, x.set, y.set)
+						  : set_or(a, x.set, y.set),
 			     x.exact && y.exact};
 }

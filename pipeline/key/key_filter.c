@@ -1,53 +1,62 @@
 /*
- * key_filter.c - what is left of a question, as HBase's filters
+ * key_filter.c - builds HBase's filters from what key ranges leave open of a question
  *
- * Of the conditions that must all hold, those that the ranges answer are left out, and each other
- * one becomes filters if bytes of a fixed place in the key, or a column's value, can decide it.
- * What cannot is left to the reader; then more rows pass than were asked for, never fewer.
+ * The question is a list of conditions that must all hold.  The ranges answer some of them.  Each
+ * other one becomes a filter if bytes at a fixed place of the key, or the value of a column, decide
+ * it.  Conditions without a filter are left to the reader: then more rows pass, never fewer.
  */
 #include "key_filter.h"
 
 #include "conditions.h"
 #include "walk.h"
 
-#define CONDITIONS_MOST 16   /* that are tried against the ranges; with more all are checked */
-#define RANGES_MOST	1000 /* the same, where trying takes long */
+#define CONDITIONS_MOST 16   /* with more conditions, the filter checks all of them */
+#define RANGES_MOST	1000 /* the same, because each try computes all ranges anew */
 #define INTERVALS_MOST	64   /* of one condition */
 #define PATTERNS_MOST	64
 
 struct maker {
 	const struct key_table *k;
+	const struct key_filter_use *use;
 	struct arena *a;
 };
 
-/* --- leaves --- */
-
-static const struct key_filter *leaf(struct maker *m, struct key_filter f)
+static struct filter *keep(struct maker *m, struct filter f)
 {
-	struct key_filter *kept = arena_alloc(m->a, sizeof(*kept));
+	struct filter *kept = arena_alloc(m->a, sizeof *kept);
+
 	*kept = f;
 	return kept;
 }
 
-/* NULL is what cannot be checked: of a list of which all must pass it is left out. */
-static const struct key_filter *list(struct maker *m, enum key_filter_kind kind,
-				     const struct key_filter *x, const struct key_filter *y)
+/* Copies x, or its members if it is a list of the same type; returns how many. */
+static size_t take_members(struct filter **to, enum filter_type type, struct filter *x)
 {
+	if (x->type != type) {
+		to[0] = x;
+		return 1;
+	}
+	memcpy(to, x->of, x->nof * sizeof *to);
+	return x->nof;
+}
+
+/* NULL stands for a condition without a filter: AND leaves it out, OR then has no filter. */
+static struct filter *list(struct maker *m, enum filter_type type, struct filter *x,
+			   struct filter *y)
+{
+	struct filter f = {.type = type};
+
 	if (!x || !y)
-		return kind == KEY_FILTER_ONE ? NULL : x ? x : y;
-	size_t nx = x->kind == kind ? x->n : 1, ny = y->kind == kind ? y->n : 1;
-	struct key_filter f = {.kind = kind, .n = nx + ny};
-	f.of = arena_alloc(m->a, f.n * sizeof(*f.of));
-	for (size_t i = 0; i < nx; i++)
-		f.of[i] = x->kind == kind ? x->of[i] : x;
-	for (size_t i = 0; i < ny; i++)
-		f.of[nx + i] = y->kind == kind ? y->of[i] : y;
-	return leaf(m, f);
+		return type == FILTER_LIST_OR ? NULL : x ? x : y;
+	f.of = arena_alloc(m->a, (x->nof + y->nof + 2) * sizeof *f.of);
+	f.nof = take_members(f.of, type, x);
+	f.nof += take_members(f.of + f.nof, type, y);
+	return keep(m, f);
 }
 
 /* --- row keys --- */
 
-/* Where a part of fixed width stands; false: it has no fixed place. */
+/* Finds where a part of fixed width begins; false: the place is not fixed. */
 static bool fixed_place(const struct key_schema *s, size_t step, size_t *at)
 {
 	*at = 0;
@@ -59,21 +68,12 @@ static bool fixed_place(const struct key_schema *s, size_t step, size_t *at)
 	return s->steps[step].layout.width > 0;
 }
 
-static const struct key_filter *in_interval(struct maker *m, size_t at, struct interval i)
+static struct filter *row(struct maker *m, size_t at, enum filter_op op, struct bytes value)
 {
-	struct key_filter f = {.kind = KEY_FILTER_ROW, .at = at};
-	const struct key_filter *lo = NULL, *hi = NULL;
-	if (i.lo.len) {
-		f.op = KEY_FILTER_GREATER_OR_EQUAL;
-		f.value = i.lo;
-		lo = leaf(m, f);
-	}
-	if (i.hi.ptr) {
-		f.op = KEY_FILTER_LESS;
-		f.value = i.hi;
-		hi = leaf(m, f);
-	}
-	return list(m, KEY_FILTER_ALL, lo, hi);
+	return keep(m,
+		    (struct filter){.type = FILTER_ROW,
+				    .op = op,
+				    .with = {.type = COMPARE_COMPONENT, .value = value, .at = at}});
 }
 
 static bool is_one_value(struct maker *m, uint32_t width, struct interval i)
@@ -82,30 +82,37 @@ static bool is_one_value(struct maker *m, uint32_t width, struct interval i)
 	return i.lo.len == width && (next.ptr ? i.hi.ptr && bytes_eq(next, i.hi) : !i.hi.ptr);
 }
 
-static const struct key_filter *of_part(struct maker *m, size_t step, const struct asked *q,
-					bool *exact)
+static struct filter *in_interval(struct maker *m, uint32_t width, size_t at, struct interval i)
+{
+	struct filter *lo = NULL, *hi = NULL;
+
+	if (is_one_value(m, width, i))
+		return row(m, at, FILTER_EQUAL, i.lo);
+	if (i.lo.len)
+		lo = row(m, at, FILTER_GREATER_OR_EQUAL, i.lo);
+	if (i.hi.ptr)
+		hi = row(m, at, FILTER_LESS, i.hi);
+	return list(m, FILTER_LIST_AND, lo, hi);
+}
+
+static struct filter *of_part(struct maker *m, size_t step, const struct asked *q, bool *exact)
 {
 	const struct layout *l = &m->k->schema.steps[step].layout;
+	struct filter *all = NULL;
+	struct laid laid;
 	size_t at;
-	if (!fixed_place(&m->k->schema, step, &at))
+
+	if (!m->use->rows || !fixed_place(&m->k->schema, step, &at))
 		return NULL;
-	struct laid laid = condition_laid(l, false, q, m->a);
-	const struct key_filter *all = NULL;
-	if (laid.set.n == 0 || laid.set.n > INTERVALS_MOST)
+	laid = condition_laid(l, false, q, m->a);
+	if (laid.set.n > INTERVALS_MOST)
 		return NULL;
 	for (size_t i = 0; i < laid.set.n; i++) {
-		struct interval one = laid.set.item[i];
-		const struct key_filter *f;
-		if (is_one_value(m, l->width, one))
-			f = leaf(m, (struct key_filter){.kind = KEY_FILTER_ROW,
-							.op = KEY_FILTER_EQUAL,
-							.at = at,
-							.value = one.lo});
-		else
-			f = in_interval(m, at, one);
+		struct filter *f = in_interval(m, l->width, at, laid.set.item[i]);
+
 		if (!f)
 			return NULL;
-		all = i ? list(m, KEY_FILTER_ONE, all, f) : f;
+		all = i ? list(m, FILTER_LIST_OR, all, f) : f;
 	}
 	*exact = laid.exact;
 	return all;
@@ -113,37 +120,26 @@ static const struct key_filter *of_part(struct maker *m, size_t step, const stru
 
 /* --- columns --- */
 
-static const struct key_filter *column(struct maker *m, const struct key_filter *where,
-				       enum key_filter_op op, struct bytes value)
+static struct filter *column(struct maker *m, const struct filter *where, enum filter_op op,
+			     struct bytes value)
 {
-	struct key_filter f = *where;
+	struct filter f = *where;
+
 	f.op = op;
-	f.value = value;
-	return leaf(m, f);
+	f.with.value = value;
+	return keep(m, f);
 }
 
-static const struct key_filter *compare(struct maker *m, const struct key_filter *where,
-					enum asked_op op, struct bytes x)
+static struct filter *starts_with(struct maker *m, const struct filter *where, bool negate,
+				  struct bytes x)
 {
-	static const enum key_filter_op of[] = {
-		[ASKED_EQ] = KEY_FILTER_EQUAL,	 [ASKED_NE] = KEY_FILTER_NOT_EQUAL,
-		[ASKED_LT] = KEY_FILTER_LESS,	 [ASKED_LE] = KEY_FILTER_LESS_OR_EQUAL,
-		[ASKED_GT] = KEY_FILTER_GREATER, [ASKED_GE] = KEY_FILTER_GREATER_OR_EQUAL};
 	struct bytes behind = bytes_behind(m->a, x);
-	switch (op) {
-	case ASKED_NULL_NOT: return column(m, where, KEY_FILTER_GREATER_OR_EQUAL, bytes_of("", 0));
-	case ASKED_STARTS:
-	case ASKED_STARTS_NOT: break;
-	default: return column(m, where, of[op], x);
-	}
-	bool within = op == ASKED_STARTS;
-	const struct key_filter *lo =
-		column(m, where, within ? KEY_FILTER_GREATER_OR_EQUAL : KEY_FILTER_LESS, x);
+	struct filter *lo = column(m, where, negate ? FILTER_LESS : FILTER_GREATER_OR_EQUAL, x);
+
 	if (!behind.ptr)
 		return lo;
-	return list(m, within ? KEY_FILTER_ALL : KEY_FILTER_ONE, lo,
-		    column(m, where, within ? KEY_FILTER_LESS : KEY_FILTER_GREATER_OR_EQUAL,
-			   behind));
+	return list(m, negate ? FILTER_LIST_OR : FILTER_LIST_AND, lo,
+		    column(m, where, negate ? FILTER_GREATER_OR_EQUAL : FILTER_LESS, behind));
 }
 
 static struct bytes qualifier_of(const struct cell_spec *c)
@@ -151,7 +147,7 @@ static struct bytes qualifier_of(const struct cell_spec *c)
 	return c->nqualifier ? c->qualifier[0].constant : bytes_of("", 0);
 }
 
-/* A cell that holds the field, or one of that name; NULL: none. */
+/* Finds the cell that holds the field or is the column; NULL: none. */
 static const struct cell_spec *cell_of(const struct job_table *t, const struct asked *q)
 {
 	for (size_t i = 0; i < t->ncells; i++) {
@@ -167,7 +163,7 @@ static const struct cell_spec *cell_of(const struct job_table *t, const struct a
 	return NULL;
 }
 
-/* The bytes of a number as the cell has them, if their order or equality is that of the numbers. */
+/* Gives a number's bytes in the cell, if they compare as the numbers do. */
 static bool number_bytes(struct maker *m, const struct cell_spec *c, const struct asked *q,
 			 struct bytes *out)
 {
@@ -177,10 +173,11 @@ static bool number_bytes(struct maker *m, const struct cell_spec *c, const struc
 			   encodings[c->as].range == RANGE_UNSIGNED;
 	struct buf b = {0};
 	struct reject why;
-	if (l.kind != LAY_NUMBER || q->op == ASKED_NULL ||
-	    (!is_unsigned && q->op != ASKED_EQ && q->op != ASKED_NE && q->op != ASKED_NULL_NOT))
+	bool equality = q->op == FILTER_EQUAL || q->op == FILTER_NOT_EQUAL;
+
+	if (l.kind != LAY_NUMBER || (!is_unsigned && !equality))
 		return false;
-	bool fine = q->op == ASKED_NULL_NOT || layout_put(&l, &q->value, &b, &why) == 0;
+	bool fine = q->kind == ASKED_NULL || layout_put(&l, &q->value, &b, &why) == 0;
 	uint8_t *p = arena_alloc(m->a, b.len + 1);
 	copy_short(p, b.ptr, b.len);
 	*out = bytes_of(p, b.len);
@@ -188,52 +185,71 @@ static bool number_bytes(struct maker *m, const struct cell_spec *c, const struc
 	return fine;
 }
 
-static const struct key_filter *of_cell(struct maker *m, const struct asked *q)
+static struct filter *of_cell(struct maker *m, const struct asked *q)
 {
 	const struct job_table *t = m->k->table;
 	const struct cell_spec *c = cell_of(t, q);
-	struct key_filter where = {.kind = KEY_FILTER_COLUMN,
-				   .family = q->family,
-				   .qualifier = q->qualifier};
+	struct filter where = {.type = FILTER_SINGLE_COLUMN_VALUE,
+			       .family = q->family,
+			       .qualifier = q->qualifier,
+			       .if_missing = true};
 	struct bytes x = q->value.text;
-	if (q->op == ASKED_NULL || (!c && !q->is_column))
+
+	if (!c && !q->is_column)
 		return NULL;
 	if (c) {
 		enum field_type type = m->k->job->fields[c->field].type;
 		bool is_text = type == FIELD_TEXT || type == FIELD_BYTES;
+
 		where.family = bytes_str(t->schema.families[c->family].name);
 		where.qualifier = qualifier_of(c);
 		if (!is_text && (q->is_column || !number_bytes(m, c, q, &x)))
 			return NULL;
 	}
-	return compare(m, &where, q->op, x);
+	if (m->use->column && !m->use->column(m->use->ctx, where.family, where.qualifier))
+		return NULL;
+	switch (q->kind) {
+	case ASKED_COMPARE: return column(m, &where, q->op, x);
+	case ASKED_STARTS: return starts_with(m, &where, q->negate, x);
+	case ASKED_NULL:
+		/* `is null` has no filter: a filter sees only columns that are there */
+		return q->negate ? column(m, &where, FILTER_GREATER_OR_EQUAL, bytes_of("", 0))
+				 : NULL;
+	case ASKED_AND:
+	case ASKED_OR: break;
+	}
+	return NULL;
 }
 
 /* --- trees --- */
 
-static const struct key_filter *of_condition(struct maker *m, const struct asked *q, bool *exact)
+static struct filter *of_condition(struct maker *m, const struct asked *q, bool *exact)
 {
 	const struct key_schema *s = &m->k->schema;
+	struct filter *f;
+
 	for (size_t i = 0; !q->is_column && i < s->nsteps; i++) {
 		if (s->steps[i].kind != PART_FIELD || s->parts[i].field != q->field)
 			continue;
-		const struct key_filter *f = of_part(m, i, q, exact);
+		f = of_part(m, i, q, exact);
 		if (f)
 			return f;
 	}
-	const struct key_filter *f = of_cell(m, q);
+	f = of_cell(m, q);
 	*exact = f != NULL;
 	return f;
 }
 
-static const struct key_filter *of_tree(struct maker *m, const struct asked *q, bool *exact)
+static struct filter *of_tree(struct maker *m, const struct asked *q, bool *exact)
 {
-	if (q->op != ASKED_AND && q->op != ASKED_OR)
-		return of_condition(m, q, exact);
 	bool left, right;
-	const struct key_filter *x = of_tree(m, q->left, &left), *y = of_tree(m, q->right, &right);
+
+	if (!asked_is_group(q))
+		return of_condition(m, q, exact);
+	struct filter *x = of_tree(m, q->left, &left), *y = of_tree(m, q->right, &right);
+
 	*exact = left && right;
-	return list(m, q->op == ASKED_AND ? KEY_FILTER_ALL : KEY_FILTER_ONE, x, y);
+	return list(m, q->kind == ASKED_AND ? FILTER_LIST_AND : FILTER_LIST_OR, x, y);
 }
 
 /* --- fuzzy rows --- */
@@ -247,7 +263,7 @@ struct fuzzy {
 	size_t nparts;
 };
 
-/* The single values that a part must have; 0: it may have others. */
+/* Counts the single values that the part can have; 0: it can have others. */
 static size_t values_of(struct maker *m, size_t step, const struct asked *const *all, size_t n,
 			struct bytes **out)
 {
@@ -268,7 +284,7 @@ static size_t values_of(struct maker *m, size_t step, const struct asked *const 
 }
 
 static void add_pattern(struct maker *m, const struct fuzzy *z, size_t number,
-			struct fuzzy_row *out)
+			struct filter_fuzzy *out)
 {
 	uint8_t *key = arena_alloc(m->a, 2 * z->len), *mask = key + z->len;
 	memset(key, 0, z->len);
@@ -279,15 +295,15 @@ static void add_pattern(struct maker *m, const struct fuzzy *z, size_t number,
 		memcpy(key + z->part[i].at, v.ptr, v.len);
 		memset(mask + z->part[i].at, 0, v.len);
 	}
-	*out = (struct fuzzy_row){bytes_of(key, z->len), bytes_of(mask, z->len)};
+	*out = (struct filter_fuzzy){bytes_of(key, z->len), bytes_of(mask, z->len)};
 }
 
-/* Rows with single values at fixed places behind a part that is open: the server jumps to them. */
-static const struct key_filter *fuzzy_of(struct maker *m, const struct asked *const *all, size_t n)
+/* Single values at fixed places after an open part: the server jumps from row to row. */
+static struct filter *fuzzy_of(struct maker *m, const struct asked *const *all, size_t n)
 {
 	const struct key_schema *s = &m->k->schema;
 	struct fuzzy z = {0};
-	struct key_filter f = {.kind = KEY_FILTER_FUZZY, .n = 1};
+	size_t npatterns = 1;
 	bool open = false, helps = false;
 	for (size_t i = 0; i < s->nsteps && z.nparts < SHAPE_MAX_PARTS; i++) {
 		size_t at, count;
@@ -299,12 +315,12 @@ static const struct key_filter *fuzzy_of(struct maker *m, const struct asked *co
 		if (s->steps[i].kind != PART_FIELD)
 			continue;
 		count = values_of(m, i, all, n, &values);
-		if (!count || f.n * count > PATTERNS_MOST) {
+		if (!count || npatterns * count > PATTERNS_MOST) {
 			open = true;
 			continue;
 		}
 		helps = helps || open;
-		f.n *= count;
+		npatterns *= count;
 		z.len = at + s->steps[i].layout.width;
 		z.part[z.nparts].at = at;
 		z.part[z.nparts].n = count;
@@ -312,22 +328,25 @@ static const struct key_filter *fuzzy_of(struct maker *m, const struct asked *co
 	}
 	if (!helps)
 		return NULL;
-	f.patterns = arena_alloc(m->a, f.n * sizeof(*f.patterns));
-	for (size_t i = 0; i < f.n; i++)
-		add_pattern(m, &z, i, &f.patterns[i]);
-	return leaf(m, f);
+	struct filter_fuzzy *patterns = arena_alloc(m->a, npatterns * sizeof *patterns);
+
+	for (size_t i = 0; i < npatterns; i++)
+		add_pattern(m, &z, i, &patterns[i]);
+	return keep(m, (struct filter){.type = FILTER_FUZZY_ROW,
+				       .fuzzy = patterns,
+				       .nfuzzy = npatterns});
 }
 
 /* --- all of it --- */
 
 static size_t count_all(const struct asked *q)
 {
-	return q->op == ASKED_AND ? count_all(q->left) + count_all(q->right) : 1;
+	return q->kind == ASKED_AND ? count_all(q->left) + count_all(q->right) : 1;
 }
 
 static size_t flatten(const struct asked *q, const struct asked **out)
 {
-	if (q->op == ASKED_AND) {
+	if (q->kind == ASKED_AND) {
 		size_t n = flatten(q->left, out);
 		return n + flatten(q->right, out + n);
 	}
@@ -337,18 +356,21 @@ static size_t flatten(const struct asked *q, const struct asked **out)
 
 static const struct asked *both(struct arena *a, const struct asked *x, const struct asked *y)
 {
-	struct asked *q = arena_alloc(a, sizeof(*q));
-	*q = (struct asked){.op = ASKED_AND, .left = x, .right = y};
+	struct asked *q = arena_alloc(a, sizeof *q);
+	*q = (struct asked){.kind = ASKED_AND, .left = x, .right = y};
 	return x ? q : y;
 }
 
 int key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
-	       const struct field_forms *forms, const struct question *question, struct arena *a,
-	       struct error *err)
+	       const struct field_forms *forms, const struct question *question,
+	       const struct key_filter_use *use, struct arena *a, struct error *err)
 {
-	struct maker m = {k, a};
+	static const struct key_filter_use everything = {.fuzzy = true, .rows = true};
+	struct maker m = {k, use ? use : &everything, a};
 	const struct asked *q = NULL, *answered = NULL;
 	struct key_ranges r;
+	struct filter *fuzzy = NULL;
+
 	*out = (struct key_checks){.exact = true};
 	if (ranges->exact)
 		return RC_OK;
@@ -356,21 +378,24 @@ int key_filter(struct key_checks *out, const struct key_ranges *ranges, const st
 	if (rc)
 		return rc;
 	size_t n = count_all(q);
-	const struct asked **all = arena_alloc(a, n * sizeof(*all));
+	const struct asked **all = arena_alloc(a, n * sizeof *all);
 	bool few = n <= CONDITIONS_MOST && ranges->n <= RANGES_MOST;
+
 	flatten(q, all);
 	for (size_t i = 0; i < n; i++) {
 		const struct asked *more = both(a, answered, all[i]);
 		bool exact;
+
 		if (few && ranges_of(&r, k, more, a, err) == RC_OK && r.exact) {
 			answered = more;
 			continue;
 		}
-		out->filter = list(&m, KEY_FILTER_ALL, out->filter, of_tree(&m, all[i], &exact));
+		out->filter = list(&m, FILTER_LIST_AND, out->filter, of_tree(&m, all[i], &exact));
 		out->exact = out->exact && exact;
 	}
-	const struct key_filter *fuzzy = out->filter || !out->exact ? fuzzy_of(&m, all, n) : NULL;
+	if (m.use->fuzzy && (out->filter || !out->exact))
+		fuzzy = fuzzy_of(&m, all, n);
 	if (fuzzy)
-		out->filter = list(&m, KEY_FILTER_ALL, fuzzy, out->filter);
+		out->filter = list(&m, FILTER_LIST_AND, fuzzy, out->filter);
 	return RC_OK;
 }

@@ -50,7 +50,7 @@ struct alternatives {
 static struct alternative joined(struct arena *a, const struct alternative *x,
 				 const struct alternative *y)
 {
-	struct alternative out = {arena_alloc(a, (x->n + y->n + 1) * sizeof(*out.atom)),
+	struct alternative out = {arena_alloc(a, (x->n + y->n + 1) * sizeof *out.atom),
 				  x->n + y->n};
 	for (size_t i = 0; i < out.n; i++)
 		out.atom[i] = i < x->n ? x->atom[i] : y->atom[i - x->n];
@@ -62,24 +62,23 @@ static bool alternatives_of(const struct asked *q, struct arena *a, struct alter
 {
 	struct alternatives x, y;
 	size_t field;
-	bool is_condition = q->op != ASKED_AND && q->op != ASKED_OR;
 	*out = (struct alternatives){0};
-	if (is_condition || asked_of_one_field(q, &field)) {
-		*out = (struct alternatives){arena_alloc(a, sizeof(*out->item)), 1};
-		*out->item = (struct alternative){arena_alloc(a, sizeof(*out->item->atom)), 1};
+	if (!asked_is_group(q) || asked_of_one_field(q, &field)) {
+		*out = (struct alternatives){arena_alloc(a, sizeof *out->item), 1};
+		*out->item = (struct alternative){arena_alloc(a, sizeof *out->item->atom), 1};
 		*out->item->atom = q;
 		return true;
 	}
 	if (!alternatives_of(q->left, a, &x) || !alternatives_of(q->right, a, &y))
 		return false;
-	size_t n = q->op == ASKED_OR ? x.n + y.n : x.n * y.n;
+	size_t n = q->kind == ASKED_OR ? x.n + y.n : x.n * y.n;
 	if (n > ALTERNATIVES)
 		return false;
-	out->item = arena_alloc(a, (n + 1) * sizeof(*out->item));
+	out->item = arena_alloc(a, (n + 1) * sizeof *out->item);
 	for (size_t i = 0; i < x.n; i++)
-		for (size_t k = 0; q->op == ASKED_AND && k < y.n; k++)
+		for (size_t k = 0; q->kind == ASKED_AND && k < y.n; k++)
 			out->item[out->n++] = joined(a, &x.item[i], &y.item[k]);
-	for (size_t i = 0; q->op == ASKED_OR && i < n; i++)
+	for (size_t i = 0; q->kind == ASKED_OR && i < n; i++)
 		out->item[out->n++] = i < x.n ? x.item[i] : y.item[i - x.n];
 	return true;
 }
@@ -180,9 +179,9 @@ static void emit(struct walk *w, struct bytes lo, struct bytes hi)
 {
 	if (w->n == w->room) {
 		size_t room = w->room ? 2 * w->room : 16;
-		struct interval *grown = arena_alloc(w->a, room * sizeof(*grown));
+		struct interval *grown = arena_alloc(w->a, room * sizeof *grown);
 		if (w->n)
-			memcpy(grown, w->out, w->n * sizeof(*grown));
+			memcpy(grown, w->out, w->n * sizeof *grown);
 		w->out = grown;
 		w->room = room;
 	}
@@ -444,7 +443,7 @@ static void walk_alternative(struct walk *w)
 	size_t most = 0, n = 0, product = 1;
 	for (size_t i = 0; i < w->s->nderived; i++)
 		most += w->s->derived[i].nof;
-	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof(*choices));
+	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
 	for (size_t i = 0; i < w->s->nderived; i++) {
 		size_t before = n;
 		bool known = true;
@@ -533,13 +532,13 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	size_t steps = k->schema.nsteps + 1;
 	struct walk w = {.k = k, .s = &k->schema, .a = a, .exact = true};
 	*out = (struct key_ranges){0};
-	w.part = arena_alloc(a, steps * sizeof(*w.part));
-	w.asked = arena_alloc(a, steps * sizeof(*w.asked));
-	w.layout = arena_alloc(a, steps * sizeof(*w.layout));
-	w.run = arena_alloc(a, steps * sizeof(*w.run));
+	w.part = arena_alloc(a, steps * sizeof *w.part);
+	w.asked = arena_alloc(a, steps * sizeof *w.asked);
+	w.layout = arena_alloc(a, steps * sizeof *w.layout);
+	w.run = arena_alloc(a, steps * sizeof *w.run);
 	join_dates(&w);
-	w.chosen = arena_alloc(a, steps * sizeof(*w.chosen));
-	w.natural = arena_alloc(a, (k->job->nfields + 1) * sizeof(*w.natural));
+	w.chosen = arena_alloc(a, steps * sizeof *w.chosen);
+	w.natural = arena_alloc(a, (k->job->nfields + 1) * sizeof *w.natural);
 	if (q && !alternatives_of(q, a, &alts))
 		return error_set(err, RC_LIMIT,
 				 "the question has more than %d alternatives, expected fewer",
@@ -551,7 +550,7 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 				 "the question has more than %d ranges, expected fewer",
 				 RANGES_MOST);
 	struct key_set s = set_tidy(w.out, w.n);
-	out->range = arena_alloc(a, (s.n + 1) * sizeof(*out->range));
+	out->range = arena_alloc(a, (s.n + 1) * sizeof *out->range);
 	for (size_t i = 0; i < s.n; i++)
 		out->range[i] = (struct key_range){s.item[i].lo, s.item[i].hi};
 	out->n = s.n;

@@ -1,7 +1,6 @@
-/* filter.c - see filter.h: each call goes to the filter's kind, or does what FilterBase does */
-#include "filter.h"
-
+/* filter.c - applies a filter: each call goes to its kind, or does what FilterBase does */
 #include "filter_kinds.h"
+
 #include "mem.h"
 
 static const struct filter_kind *const kinds[FILTER_TYPES] = {

@@ -6,7 +6,7 @@
 #ifndef SALTMILL_QUERY_FILTER_KINDS_H
 #define SALTMILL_QUERY_FILTER_KINDS_H
 
-#include "filter.h"
+#include "query.h"
 
 /* Filter.ReturnCode. */
 enum filter_code {

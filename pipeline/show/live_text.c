@@ -12,35 +12,40 @@ static const char *op_text(enum filter_op op)
 	return texts[op];
 }
 
+static void put_filter_text(struct buf *out, const struct filter *f, bool within);
+
+static void put_list_text(struct buf *out, const struct filter *f, bool within)
+{
+	const char *joint = f->type == FILTER_LIST_AND ? " and " : " or ";
+
+	buf_append_str(out, within ? "(" : "");
+	for (size_t i = 0; i < f->nof; i++) {
+		buf_append_str(out, i == 0 ? "" : joint);
+		put_filter_text(out, f->of[i], true);
+	}
+	buf_append_str(out, within ? ")" : "");
+}
+
+/* Prints a filter that key_filter built. */
 static void put_filter_text(struct buf *out, const struct filter *f, bool within)
 {
-	bool all = f->type == FILTER_LIST_AND;
-	switch (f->type) {
-	case FILTER_LIST_AND:
-	case FILTER_LIST_OR:
-		buf_append_str(out, within ? "(" : "");
-		for (size_t i = 0; i < f->nof; i++) {
-			buf_append_str(out, i == 0 ? "" : all ? " and " : " or ");
-			put_filter_text(out, f->of[i], true);
-		}
-		buf_append_str(out, within ? ")" : "");
-		break;
-	case FILTER_SINGLE_COLUMN_VALUE:
+	if (f->type == FILTER_LIST_AND || f->type == FILTER_LIST_OR) {
+		put_list_text(out, f, within);
+		return;
+	}
+	if (f->type == FILTER_FUZZY_ROW) {
+		buf_printf(out, "row like %zu pattern%s", f->nfuzzy, f->nfuzzy == 1 ? "" : "s");
+		return;
+	}
+	if (f->type == FILTER_ROW) {
+		buf_printf(out, "row[%zu..%zu)", f->with.at, f->with.at + f->with.value.len);
+	} else {
 		bytes_escape(out, f->family);
 		buf_put(out, ':');
 		bytes_escape(out, f->qualifier);
-		buf_printf(out, " %s ", op_text(f->op));
-		bytes_escape(out, f->with.value);
-		break;
-	case FILTER_FUZZY_ROW:
-		buf_printf(out, "row like %zu pattern%s", f->nfuzzy, f->nfuzzy == 1 ? "" : "s");
-		break;
-	default: /* FILTER_ROW */
-		buf_printf(out, "row[%zu..%zu) %s ", f->with.at, f->with.at + f->with.value.len,
-			   op_text(f->op));
-		bytes_escape(out, f->with.value);
-		break;
 	}
+	buf_printf(out, " %s ", op_text(f->op));
+	bytes_escape(out, f->with.value);
 }
 
 static void put_count(struct buf *out, uint64_t n, const char *what)

@@ -22,7 +22,7 @@ static void put_json_or_null(struct buf *out, const char *text)
 		buf_append_str(out, "null");
 }
 
-static void put_json_filter(struct buf *out, const struct key_filter *f)
+static void put_json_filter(struct buf *out, const struct filter *f)
 {
 	struct buf text = {0};
 	if (!f)
@@ -138,7 +138,7 @@ static void put_remark(struct buf *out, enum ranges_form form, const char *remar
 }
 
 /* What the scans share, in front of them. */
-static void put_filter(struct buf *out, const struct key_filter *f, enum ranges_form form)
+static void put_filter(struct buf *out, const struct filter *f, enum ranges_form form)
 {
 	if (form == RANGES_SHELL) {
 		buf_append_str(out, "filter = ");
