@@ -39,12 +39,10 @@ STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # except by writing "../", which `make layers` refuses.
 INC  := -Iinclude
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
-# The program loads these when it needs them (include/late.h); tests and the like are linked with them.
-LATE := $(addprefix pipeline/base/,late_curl.c late_microhttpd.c late_rdkafka.c late_snappy.c)
-LATE_LIBS := -lrdkafka -lcurl -lmicrohttpd -lsnappy
-# The worker has no libraries beside it: some are left out, and no_*.c stand in for what knows them.
-ALONE := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
-LEFT_OUT := $(LATE) $(addprefix pipeline/,base/late.c source/kafka.c source/kafka_read.c source/kafka_topic.c source/dead_letters.c source/group_member.c source/registry.c show/metrics.c storage/webhdfs.c storage/webhdfs_http.c storage/webhdfs_upload.c storage/webhdfs_answers.c)
+# The program loads these when it needs them, the tests link them, the worker links snappy and has
+# no others (include/late.h).
+LATE := rdkafka curl microhttpd snappy
+LATE_LIBS := $(LATE:%=-l%)
 COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix-map=$(CURDIR)=. $(CFLAGS)
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -52,9 +50,10 @@ LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS)
 ALL_C := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
 # The chapters of the guide, as a C file.
 GUIDE := build/guide_chapters.c
-STAND_INS := $(sort $(wildcard pipeline/*/no_*.c))
-LIB  := $(filter-out $(STAND_INS),$(ALL_C)) $(GUIDE)
-LINKED := $(filter-out $(LATE),$(LIB)) pipeline/base/no_late.c
+LIB  := $(filter-out pipeline/base/static_%,$(ALL_C)) $(GUIDE)
+LINKED := $(filter-out pipeline/base/late_%,$(LIB))
+ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c,$(ALL_C)) $(GUIDE)
+ALONE_LIBS := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
 CLI  := pipeline/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
 HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h splitter/*.h))
@@ -76,10 +75,10 @@ $(UNIT_BIN): %: %.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/bench/stages: $(BENCH:%.c=$(B)/%.o) $(LINKED:%.c=$(B)/%.o) ; $(LINK)
 $(REPLAY): %.replay: %.o $(B)/tests/fuzz/replay_corpus.o $(B)/rooms.a ; $(LINK)
 $(B)/tests/%.o: INC += -I.
-$(B)/pipeline/base/no_dispatch_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
-# The file that -lNAME finds here is the one that late_NAME.c will ask the loader for.
+$(B)/pipeline/base/static_xxhash_avx2.o: CFLAGS += $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-mavx2)
+# The program loads the file that -lNAME finds here.
 SONAME = $(or $(shell readelf -d "$$($(CC) -print-file-name=lib$(1).so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]$$/\1/p'),lib$(1).so)
-$(B)/pipeline/base/late_%.o: CFLAGS += -DLATE_FILE='"$(call SONAME,$(patsubst late_%,%,$(*F)))"'
+$(B)/pipeline/base/late.o: CFLAGS += $(foreach l,$(LATE),-DFILE_$(l)='"$(call SONAME,$(l))"')
 $(GUIDE): pipeline/cmd/guide_embed.awk conf/guide $(sort $(wildcard conf/guide/*.md))
 	@mkdir -p $(@D)
 	@LC_ALL=C awk -f $< $(filter %.md,$^) >$@.$$$$ && mv $@.$$$$ $@
@@ -95,8 +94,8 @@ WORKER := build/saltmill-worker$(addprefix -,$(MACHINE))
 worker:
 	@$(if $(MACHINE),tests/deps.sh $(MACHINE))
 	@$(SUB) $(WORKER)
-$(WORKER): $(CLI:%.c=$(B)/%.o) $(patsubst %.c,$(B)/%.o,$(filter-out $(LEFT_OUT),$(ALL_C)) $(GUIDE))
-	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE)
+$(WORKER): $(CLI:%.c=$(B)/%.o) $(ALONE:%.c=$(B)/%.o)
+	@echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) -static-pie -Wl,-z,relro,-z,now,-z,noexecstack -s $(CFLAGS) $(LDFLAGS) -o $@ $^ $(ALONE_LIBS)
 
 ## deps: install what building, testing and the demo need (apt packages, jars, a data set)
 deps: ; @tests/deps.sh test
@@ -247,7 +246,7 @@ topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error 
 check: verify | bytes cell error mem io pool run hfile splits publish
 page: page | bytes cell text error mem run units hfile publish splits key_shape io state state_view manifest_chain offsets
 show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report schemas | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late follow live filter hbase
-cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state hbase precheck live filter description schemas
+cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer late key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state hbase precheck live filter description schemas
 sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
 halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports sent_files kept_plan describe_file tuning xxhash_fast
 look: look | bytes cell distinct error mem memory job source kafka offsets event row record field reject xxhash_fast
@@ -260,7 +259,7 @@ bzlib.h: source/block_codec.c source/unpack.c
 csv.h: source/csv.c
 curl/curl.h: base/late_curl.c source/registry.c storage/webhdfs.h
 iconv.h: job/section_source.c source/transcode.c
-isa-l/crc.h: base/crc32c.c base/no_isal.c
+isa-l/crc.h: base/crc32c.c base/static_crc32.c
 jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c page/extras.h
 libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
 librdkafka/rdkafka.h: base/late_rdkafka.c source/kafka_client.h
@@ -270,7 +269,7 @@ lzma.h: source/block_codec.c source/unpack.c
 microhttpd.h: base/late_microhttpd.c show/metrics.c
 pcre2.h: base/pattern.c
 snappy-c.h: base/late_snappy.c hfile/compress.c source/block_codec.c
-xxhash.h: include/xxhash_fast.h base/no_dispatch_avx2.c job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
+xxhash.h: include/xxhash_fast.h base/static_xxhash_avx2.c job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
 yaml.h: job/tree.c
 zlib.h: cmd/cmd_version.c hfile/block.c source/input.c source/unpack.c
 zstd.h: cmd/cmd_version.c hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c halves/pieces.c

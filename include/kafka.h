@@ -21,9 +21,6 @@
 #include "mem.h"
 #include "offsets.h"
 
-/* Is librdkafka built in? */
-bool kafka_is_here(void);
-
 /* Where sentences about the connection go.  line NULL: nowhere. */
 struct kafka_log {
 	void (*line)(void *ctx, const char *sentence);

@@ -1,44 +1,52 @@
 /*
- * late.h - libraries that are loaded when something first needs them, not with the program
+ * late.h - the libraries that a build can have in three ways: loaded when needed, linked, or not
  *
- * libcurl, librdkafka and libmicrohttpd bring TLS, LDAP, Kerberos and more, thirty libraries, and
- * libsnappy that of C++; to load these takes longer than most commands run.  late_NAME.c defines
- * what is called of a library here: each function has the prototype of the library's own header and
- * hands the call on.  So who uses one calls it by its name as ever, but late_NAME() first.
+ * libcurl, librdkafka and libmicrohttpd need thirty other libraries, and libsnappy needs the C++
+ * library.  Loading them takes longer than most commands run.  So the program loads each of them
+ * when a command first needs it.  The tests are linked with them.  The worker is one static file:
+ * it is linked with libsnappy and has none of the others.
+ *
+ * late.c has the table of these libraries.  late_NAME.c defines the functions of a library that we
+ * call: each has the prototype of the library's own header and passes the call on.  Code calls
+ * these functions as usual, but calls late_need() first.
+ *
+ * A build chooses by what it links, and the Makefile has one list for it (LATE):
+ *   late_NAME.o and loader.o   late_need() loads the library (the program)
+ *   late_NAME.o alone          late_need() fails: this build has no such library (the worker)
+ *   no late_NAME.o             late_need() does nothing: the library itself is linked (the tests)
  */
 #ifndef SALTMILL_LATE_H
 #define SALTMILL_LATE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "error.h"
 
-/* RC_OK: the library is there; RC_IO: it cannot be loaded, or lacks a function.  Any thread, any
- * number of times. */
-int late_curl(struct error *err);
-int late_microhttpd(struct error *err);
-int late_rdkafka(struct error *err);
-int late_snappy(struct error *err);
+enum late_library { LATE_CURL, LATE_MICROHTTPD, LATE_RDKAFKA, LATE_SNAPPY };
 
+/*
+ * Load a library, once; it stays until the process ends.  Any thread, any number of times.
+ * RC_CONFIG: this build has no such library.  RC_IO: the library does not load, or lacks a
+ * function.
+ */
+int late_need(enum late_library which, struct error *err);
+/* Whether this build can have the library; late_need() may still fail to load it. */
+bool late_has(enum late_library which);
+
+/* --- for late.c, late_NAME.c and loader.c --- */
+
+/* Ends with a NULL name. */
 struct late_function {
 	const char *name;
-	void *at; /* of the pointer to it, which is filled */
+	void *at; /* the address of the pointer to the function; loading fills it */
 };
+extern const struct late_function late_curl[], late_microhttpd[], late_rdkafka[], late_snappy[];
 
-/* Static. */
-struct late_library {
-	const char *file;    /* libNAME.so.N, sought where the loader seeks */
-	const char *package; /* of Debian, that has it */
-	const struct late_function *function;
-	size_t nfunctions;
-	bool loaded;
-};
+/* file: libNAME.so.N; package: the Debian package that contains it, for the message. */
+int late_load(const char *file, const char *package, const struct late_function *functions,
+	      struct error *err);
 
-/* It stays to the end of the process. */
-int late_load(struct late_library *l, struct error *err);
-
-/* One function: a pointer that late_load fills, and what is called in its place. */
+/* One function: a pointer that late_load fills, and the function that callers see. */
 #define LATE_GIVES(type, name, parameters, arguments)                                              \
 	static type(*real_##name) parameters;                                                      \
 	type name parameters                                                                       \

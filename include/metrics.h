@@ -8,8 +8,6 @@
 #include "stream.h"
 
 struct metrics;
-/* Is libmicrohttpd built in? */
-bool metrics_are_here(void);
 /*
  * Serve http://address/metrics ("127.0.0.1:9109", "[::1]:9109") from a thread of its own until
  * metrics_stop.  What is shown must outlive it.  RC_CONFIG: no such address, or taken.

@@ -50,8 +50,8 @@ awk -v by=" -- saltmill authors <packages@saltmill.invalid>  $date" '
 mkdir -p "$share/lintian/overrides" # an example is in the character set of its system
 echo 'saltmill: national-encoding [usr/share/doc/saltmill/examples/erp.csv]' >"$share/lintian/overrides/saltmill"
 tests/spdx.sh "$root/usr/bin/saltmill" "$version" >"$doc/saltmill.spdx"
-# what it is linked with and what it loads late (LIBRARIES, include/late.h), by the packages that have
-# them: the functions that late_*.c stand for, linked
+# The packages of the libraries that it links and of those that it loads (include/late.h): a library
+# that links all functions of late_*.c shows dpkg-shlibdeps the second kind.
 for o in "${program%/*}"/pipeline/base/late_*.o; do nm -g --defined-only "$o"; done |
 	awk '$2 == "T" && $3 !~ /^late_/ { print "extern char " $3 "[]; char *of_" $3 " = " $3 ";" }' >build/deb/late.c
 # shellcheck disable=SC2086

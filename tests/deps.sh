@@ -75,9 +75,10 @@ libraries="libc6-dev libcsv-dev libisal-dev libyaml-dev libjansson-dev libxxhash
 	libcurl4-openssl-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev
 	librdkafka-dev libmicrohttpd-dev libpcre2-dev tzdata"
 
-# What the worker is linked with, besides the C library that a cross compiler has.
+# What the worker is linked with, besides the C library that a cross compiler has.  Of libcurl it needs
+# the headers, which depend on the machine; those of the others are in /usr/include.
 cross_libraries="libcsv-dev libyaml-dev libjansson-dev libxxhash-dev libdeflate-dev libbz2-dev liblzma-dev
-	libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev libpcre2-dev"
+	libzstd-dev zlib1g-dev libsnappy-dev liblz4-dev libmd-dev libpcre2-dev libcurl4-openssl-dev"
 
 compile_packages() {
 	# shellcheck disable=SC2046,SC2086
@@ -247,7 +248,7 @@ cross() {
 	install $(missing "$1-linux-gnu-gcc=gcc-$1-linux-gnu" "$1-linux-gnu-g++=g++-$1-linux-gnu" \
 		"libc6-dev-$2-cross" "qemu-$1-static=qemu-user-static")
 	root=$cache/$1
-	[ ! -e "$root/.done" ] || return 0
+	[ "$(cat "$root/.done" 2>/dev/null)" != "$cross_libraries" ] || return 0
 	say "downloading libraries for $1 to $root"
 	rm -rf "$root"
 	mkdir -p "$root/apt/lists/partial" "$root/apt/cache/archives/partial"
@@ -264,7 +265,7 @@ cross() {
 		dpkg-deb -x "$root/apt/cache/archives/$name"_*.deb "$root"
 	done
 	rm -rf "$root/apt"
-	: >"$root/.done"
+	echo "$cross_libraries" >"$root/.done"
 }
 
 case $mode in

@@ -1,38 +1,50 @@
-/* late.c - a library's functions by their names */
+/* late.c - the table of libraries (late.h) */
 #include "late.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
 
-static int cannot(const struct late_library *l, struct error *err)
+/* NULL if the build links the library itself, and has no late_NAME.o. */
+#pragma weak late_curl
+#pragma weak late_microhttpd
+#pragma weak late_rdkafka
+#pragma weak late_snappy
+/* NULL if the build loads no library. */
+#pragma weak late_load
+
+/* The Makefile finds the file's name: it is the one that -lNAME links. */
+static const struct {
+	const char *name, *file, *package;
+	const struct late_function *functions;
+} libraries[] = {
+	[LATE_CURL] = {"libcurl", FILE_curl, "libcurl4", late_curl},
+	[LATE_MICROHTTPD] = {"libmicrohttpd", FILE_microhttpd, "libmicrohttpd12", late_microhttpd},
+	[LATE_RDKAFKA] = {"librdkafka", FILE_rdkafka, "librdkafka1", late_rdkafka},
+	[LATE_SNAPPY] = {"libsnappy", FILE_snappy, "libsnappy1v5", late_snappy},
+};
+
+bool late_has(enum late_library which)
 {
-	const char *why = dlerror(); /* names the file */
-	return error_set(err, RC_IO, "cannot load %s (Debian's package %s): %s", l->file,
-			 l->package, why ? why : "the loader does not say why");
+	return !libraries[which].functions || late_load;
 }
 
-static int load(const struct late_library *l, struct error *err)
-{
-	void *library = dlopen(l->file, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return cannot(l, err);
-	for (size_t i = 0; i < l->nfunctions; i++) {
-		void *f = dlsym(library, l->function[i].name);
-		if (!f)
-			return cannot(l, err);
-		/* POSIX lets what dlsym gives be a function; ISO C does not know of it */
-		memcpy(l->function[i].at, &f, sizeof f);
-	}
-	return RC_OK;
-}
-
-int late_load(struct late_library *l, struct error *err)
+int late_need(enum late_library which, struct error *err)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool loaded[sizeof libraries / sizeof *libraries];
+	int rc = RC_OK;
+
+	if (!libraries[which].functions)
+		return RC_OK;
+	if (!late_load)
+		return error_set(
+			err, RC_CONFIG,
+			"this build has no %s (make worker): use the program that `make` builds",
+			libraries[which].name);
 	pthread_mutex_lock(&lock);
-	int rc = l->loaded ? RC_OK : load(l, err);
-	l->loaded = rc == RC_OK;
+	if (!loaded[which])
+		rc = late_load(libraries[which].file, libraries[which].package,
+			       libraries[which].functions, err);
+	loaded[which] = rc == RC_OK;
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

@@ -1,4 +1,4 @@
-/* late_microhttpd.c - libmicrohttpd, loaded late */
+/* late_microhttpd.c - the functions of libmicrohttpd that we call */
 #include <microhttpd.h>
 #include <stdarg.h>
 
@@ -44,12 +44,6 @@ const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c
 	return real_MHD_get_connection_info(c, type);
 }
 
-int late_microhttpd(struct error *err)
-{
-	static const struct late_function functions[] = {
-		FUNCTIONS(LATE_GIVES_LINE, LATE_DOES_LINE) LATE_LINE(MHD_start_daemon_va)
-			LATE_LINE(MHD_get_connection_info)};
-	static struct late_library microhttpd = {LATE_FILE, "libmicrohttpd12", functions,
-						 sizeof functions / sizeof *functions, false};
-	return late_load(&microhttpd, err);
-}
+const struct late_function late_microhttpd[] = {
+	FUNCTIONS(LATE_GIVES_LINE, LATE_DOES_LINE) LATE_LINE(MHD_start_daemon_va)
+		LATE_LINE(MHD_get_connection_info){0}};

@@ -1,4 +1,4 @@
-/* late_rdkafka.c - librdkafka, loaded late */
+/* late_rdkafka.c - the functions of librdkafka that we call */
 #include <librdkafka/rdkafka.h>
 
 #include "late.h"
@@ -128,11 +128,4 @@
 
 FUNCTIONS(LATE_GIVES, LATE_DOES)
 
-int late_rdkafka(struct error *err)
-{
-	static const struct late_function functions[] = {
-		FUNCTIONS(LATE_GIVES_LINE, LATE_DOES_LINE)};
-	static struct late_library rdkafka = {LATE_FILE, "librdkafka1", functions,
-					      sizeof functions / sizeof *functions, false};
-	return late_load(&rdkafka, err);
-}
+const struct late_function late_rdkafka[] = {FUNCTIONS(LATE_GIVES_LINE, LATE_DOES_LINE){0}};

@@ -1,4 +1,4 @@
-/* late_snappy.c - libsnappy, loaded late: it brings the C++ library */
+/* late_snappy.c - the functions of libsnappy that we call: it brings the C++ library */
 #include <snappy-c.h>
 
 #include "late.h"
@@ -14,10 +14,4 @@
 
 FUNCTIONS(LATE_GIVES)
 
-int late_snappy(struct error *err)
-{
-	static const struct late_function functions[] = {FUNCTIONS(LATE_GIVES_LINE)};
-	static struct late_library snappy = {LATE_FILE, "libsnappy1v5", functions,
-					     sizeof functions / sizeof *functions, false};
-	return late_load(&snappy, err);
-}
+const struct late_function late_snappy[] = {FUNCTIONS(LATE_GIVES_LINE){0}};

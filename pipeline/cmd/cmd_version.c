@@ -12,11 +12,9 @@
 #include "cmd.h"
 #include "halves.h"
 #include "io.h"
-#include "kafka.h"
+#include "late.h"
 #include "mem.h"
-#include "metrics.h"
 #include "planning.h"
-#include "storage.h"
 
 #define SELF "/proc/self/exe"
 
@@ -26,27 +24,18 @@ static json_t *libraries(void)
 			 LZ4_versionString(), "zlib", zlibVersion(), "zstd", ZSTD_versionString());
 }
 
-static bool hdfs_is_here(void)
-{
-	struct storage *s = NULL;
-	struct error none;
-	bool here = storage_open(&s, "webhdfs://localhost/out", NULL, &none) == RC_OK;
-	storage_close(s);
-	return here;
-}
-
 static json_t *describe(const uint8_t digest[16])
 {
 	struct buf hex = {0};
 	struct utsname machine;
 	bytes_hex(&hex, bytes_of(digest, 16));
-	json_t *out =
-		json_pack("{s:s, s:s, s:s%, s:b, s:b, s:b, s:s, s:s, s:{s:i, s:i}, s:o}", "program",
-			  "saltmill", "version", SALTMILL_VERSION, "build", hex.ptr, hex.len,
-			  "kafka", kafka_is_here(), "metrics", metrics_are_here(), "hdfs",
-			  hdfs_is_here(), "machine", uname(&machine) == 0 ? machine.machine : "",
-			  "compiler", __VERSION__, "formats", "pieces", PIECES_FORMAT, "sketch",
-			  SAMPLES_FORMAT, "libraries", libraries());
+	json_t *out = json_pack("{s:s, s:s, s:s%, s:b, s:b, s:b, s:s, s:s, s:{s:i, s:i}, s:o}",
+				"program", "saltmill", "version", SALTMILL_VERSION, "build",
+				hex.ptr, hex.len, "kafka", late_has(LATE_RDKAFKA), "metrics",
+				late_has(LATE_MICROHTTPD), "hdfs", late_has(LATE_CURL), "machine",
+				uname(&machine) == 0 ? machine.machine : "", "compiler",
+				__VERSION__, "formats", "pieces", PIECES_FORMAT, "sketch",
+				SAMPLES_FORMAT, "libraries", libraries());
 	buf_release(&hex);
 	return out;
 }

@@ -82,7 +82,7 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 	h->min_match = 0;
 	switch (codec) {
 	case CODEC_NONE: return 0;
-	case CODEC_SNAPPY: return late_snappy(err);
+	case CODEC_SNAPPY: return late_need(LATE_SNAPPY, err);
 	case CODEC_LZ4:
 		if (!h->lz4 && !(h->lz4 = mem_try_alloc((size_t)LZ4_sizeofState())))
 			return error_memory(err, (size_t)LZ4_sizeofState(), "an LZ4 state");
@@ -346,7 +346,7 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 	bool ok;
 	size_t plain = out_bytes;
 	h->no_memory = false;
-	if (codec == CODEC_SNAPPY && late_snappy(err))
+	if (codec == CODEC_SNAPPY && late_need(LATE_SNAPPY, err))
 		return err->code;
 	if (codec == CODEC_NONE) {
 		ok = in.len == out_bytes;

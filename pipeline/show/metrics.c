@@ -227,11 +227,6 @@ static struct addrinfo *find_address(const char *address)
 	return rc ? NULL : found;
 }
 
-bool metrics_are_here(void)
-{
-	return true;
-}
-
 int metrics_start(struct metrics **out, const char *address, const struct metrics_of *shown,
 		  struct error *err)
 {
@@ -241,7 +236,7 @@ int metrics_start(struct metrics **out, const char *address, const struct metric
 				 "--metrics: found `%s`, expected ADDRESS:PORT like "
 				 "127.0.0.1:9109",
 				 address);
-	if (late_microhttpd(err)) {
+	if (late_need(LATE_MICROHTTPD, err)) {
 		freeaddrinfo(at);
 		return err->code;
 	}

@@ -88,7 +88,7 @@ static int find_codec(struct bytes name, enum block_codec *codec, struct error *
 	for (size_t i = 0; i < sizeof(codecs) / sizeof(*codecs); i++)
 		if (bytes_eq(name, bytes_str(codecs[i].name))) {
 			*codec = codecs[i].codec;
-			return *codec == BLOCK_SNAPPY ? late_snappy(err) : RC_OK;
+			return *codec == BLOCK_SNAPPY ? late_need(LATE_SNAPPY, err) : RC_OK;
 		}
 	return error_set(err, RC_DATA,
 			 "the codec `%.*s` is none of null, deflate, snappy, zstandard, bzip2, xz",

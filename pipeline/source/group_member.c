@@ -255,7 +255,7 @@ int member_open(struct member **out, const struct job *job, const struct member_
 		const struct kafka_log *log, struct error *err)
 {
 	char why[300] = "";
-	if (late_rdkafka(err))
+	if (late_need(LATE_RDKAFKA, err))
 		return err->code;
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct member *m = mem_calloc(1, sizeof(*m));

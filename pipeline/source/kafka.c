@@ -205,16 +205,11 @@ static void name_client(struct kafka *k)
 		 host, (unsigned long long)random);
 }
 
-bool kafka_is_here(void)
-{
-	return true;
-}
-
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	       const struct kafka_log *log, struct error *err)
 {
 	char why[300];
-	if (late_rdkafka(err))
+	if (late_need(LATE_RDKAFKA, err))
 		return err->code;
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	struct kafka *k = mem_calloc(1, sizeof(*k));

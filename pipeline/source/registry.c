@@ -102,7 +102,7 @@ static int set_up(struct registry *r, struct error *err)
 
 int registry_open(struct registry **out, const struct typed_columns *columns, struct error *err)
 {
-	if (late_curl(err))
+	if (late_need(LATE_CURL, err))
 		return err->code;
 	struct registry *r = mem_calloc(1, sizeof(*r));
 

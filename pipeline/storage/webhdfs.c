@@ -87,7 +87,7 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	bool https = strcmp(scheme, "swebhdfs") == 0, rpc = strcmp(scheme, "hdfs") == 0;
 	w->place = s;
 	pthread_mutex_init(&w->lock, NULL);
-	if (late_curl(err))
+	if (late_need(LATE_CURL, err))
 		return err->code;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	w->patience_s = opt->patience_s ? opt->patience_s : PATIENCE_S;

@@ -1,8 +1,8 @@
 /*
- * no_dispatch.c - in place of libxxhash's choice by the processor, which its static library has not
+ * static_xxhash.c - XXH3 for the static worker, in the widest form that the processor has
  *
- * What xxhash_fast.h names and we use.  Plain is what every processor of the kind has; the wide
- * form is that of wide_hash.h.
+ * The static libxxhash has no dispatch by processor.  This file defines the functions of
+ * xxhash_fast.h that we use: with AVX2 those of wide_hash.h, else the plain ones.
  */
 #if defined(__x86_64__)
 #define XXH_DISPATCH_DISABLE_REPLACE

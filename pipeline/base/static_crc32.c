@@ -1,7 +1,7 @@
 /*
- * no_isal.c - in place of libisal, of which there is no static library: CRC-32C (RFC 3720, B.4)
+ * static_crc32.c - CRC-32C (RFC 3720, B.4) for the static worker: no static libisal exists
  *
- * As crc32_iscsi of isa-l: the register goes in and comes out as it is, nothing is inverted.
+ * It has the interface of isa-l's crc32_iscsi: the register is neither inverted before nor after.
  */
 #include <isa-l/crc.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* no_dispatch_avx2.c - see wide_hash.h; compiled with -mavx2 (Makefile) */
+/* static_xxhash_avx2.c - see wide_hash.h; the Makefile compiles it with -mavx2 */
 #include "wide_hash.h"
 
 #if defined(__x86_64__)
