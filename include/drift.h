@@ -15,9 +15,7 @@
 
 struct drift_options {
 	const struct run_options *common;
-	const char *const *files; /* replace the job's; nfiles 0: the job's */
-	size_t nfiles;
-	const struct pass_topic *topic; /* what of a topic to read; NULL: files */
+	const struct input *input;
 	const struct existing_regions *live;
 	uint64_t max_filesize; /* where HBase splits a region; 0: the table's MAX_FILESIZE, or 10
 				  GiB */

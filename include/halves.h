@@ -22,14 +22,9 @@
 struct map_options {
 	const struct run_options *common;
 	const struct kept_plan *plan;
-	const char *const *files; /* replace the job's; one, which is no stream */
-	size_t nfiles;
-	const struct source_slice *slice; /* NULL: all of it */
-	const struct source_feed *feed;	  /* as struct source_options; its columns are the plan's */
-	const char *columns_file;	  /* as struct source_options */
-	uint32_t number;		  /* of the file among the inputs of the load, from 0 */
-	bool pack;			  /* pieces are compressed */
-	const char *output_dir;		  /* runs, report.json and rejects.jsonl appear there */
+	const struct input *input; /* one file, no stream */
+	bool pack;		   /* pieces are compressed */
+	const char *output_dir;	   /* runs, report.json and rejects.jsonl appear there */
 };
 
 /*

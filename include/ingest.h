@@ -65,7 +65,7 @@ int ingest_recover(struct ingest *in, const char **dir, struct load_result *resu
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
 		const char *state_dir, const struct kafka_log *log, struct error *err);
 /* Its client and ranges. */
-struct pass_topic ingest_view(const struct ingest *in);
+struct source_topic ingest_view(const struct ingest *in);
 
 /* Ask the brokers what there is: ranges and available. */
 int ingest_look(struct ingest *in, struct error *err);

@@ -67,8 +67,7 @@ void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *sourc
 
 struct lint_options {
 	const struct run_options *run;
-	const char *const *files; /* replace the job's; nfiles 0: the job's */
-	size_t nfiles;
+	const struct input *input;
 	const char *work_dir; /* for what memory does not hold */
 	int64_t now_ms;
 };

@@ -14,9 +14,8 @@
 #include "run.h"
 #include "storage.h"
 
-/* A kafka source: what to read, and what goes on around the commit. */
+/* A load of a topic: what it adds to the manifest, and what happens around the commit. */
 struct load_kafka {
-	struct pass_topic topic;
 	const char *cluster;
 	const char *name; /* of the load; NULL: it has none */
 	struct manifest_link previous;
@@ -28,8 +27,7 @@ struct load_kafka {
 
 struct load_options {
 	const struct run_options *common;
-	const char *const *files; /* replace the job's; nfiles 0: the job's */
-	size_t nfiles;
+	const struct input *input;
 	const char *output_dir;		     /* or a place elsewhere (storage.h) */
 	const struct storage_options *place; /* how to get there; NULL: as it is usual */
 	struct event_limit limit;
@@ -38,11 +36,8 @@ struct load_options {
 	uint64_t min_rows;			  /* that each table has at least; 0: any */
 	const struct existing_regions
 		*live; /* regions that tables have already, in place of the job's; NULL: none */
-	const struct load_kafka *kafka;	  /* NULL: files */
-	const struct source_slice *slice; /* of the only file; NULL: all */
-	const char *columns_file;	  /* as struct source_options */
-	const struct source_feed *feed;	  /* the same */
-	const struct kept_plan *plan; /* regions and settings are its; NULL: found in the data */
+	const struct load_kafka *kafka; /* NULL: the input is files */
+	const struct kept_plan *plan;	/* regions and settings are its; NULL: found in the data */
 	const struct load_halves
 		*halves; /* all was mapped and reduced: unite it; NULL: do it all */
 };
@@ -52,7 +47,6 @@ struct load_halves {
 	const char *const *maps, *const *reduces;
 	size_t nmaps, nreduces;
 	const char *hfiles; /* where reduces sent their HFiles (sent_files.h); NULL: nowhere */
-	struct source_inputs *known; /* as struct source_options; NULL: the inputs are here */
 };
 
 enum load_phase { PHASE_OPEN, PHASE_READ, PHASE_SPLIT, PHASE_WRITE, PHASE_PUBLISH, PHASES };

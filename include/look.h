@@ -17,8 +17,7 @@
 
 struct look_options {
 	const struct job *job;
-	const char *const *files; /* replace the job's; nfiles 0: the job's */
-	size_t nfiles;
+	const struct input *input;
 	uint64_t rows;	       /* at most */
 	uint64_t shown;	       /* of the good ones, whole */
 	uint64_t memory_bytes; /* of the run; what is fetched of a topic takes a part */

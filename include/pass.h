@@ -21,26 +21,11 @@
 #include "sorter.h"
 #include "source.h"
 
-/* What of a topic to read, with a client that nobody else uses meanwhile. */
-struct pass_topic {
-	struct kafka *client;
-	const struct offset_range *ranges;
-	size_t nranges;
-};
-
 struct pass_options {
 	const struct job *job;
 	const struct run_options *run;
-	const char *const *files; /* replace the job's; nfiles 0: the job's */
-	size_t nfiles;
-	const struct pass_topic *topic;	  /* NULL: files */
-	const struct source_slice *slice; /* of the only file; NULL: all of them */
-	const char *columns_file;	  /* as struct source_options */
-	uint32_t number;
-	const struct source_feed *feed;	   /* as struct source_options */
-	const struct source_inputs *known; /* the same */
-	/* Instead of files: nothing is read, the records come from elsewhere; NULL: files. */
-	const char *const *columns;
+	const struct input *input;  /* NULL: nothing is read, the caller fills the sorters */
+	const char *const *columns; /* without an input: the columns of its rows */
 	size_t ncolumns;
 	double fraction;  /* of the input to read, evenly spread; 0: all */
 	bool even_pieces; /* who chooses by pieces of the input needs them alike on any machine */

@@ -27,15 +27,10 @@ void table_sample_release(struct table_sample *s);
 
 struct planning_options {
 	const struct run_options *common;
-	const char *const *files;
-	size_t nfiles;
+	const struct input *input;
 	double fraction; /* of the input to look at; 1: all */
 	bool keep;	 /* the sample will be saved: it must do for any number of regions */
 	struct event_limit limit;
-	const struct source_slice *slice; /* of the only file; NULL: all */
-	const char *columns_file;	  /* as struct source_options */
-	const struct source_feed *feed;	  /* the same */
-	const struct pass_topic *topic;	  /* what of a topic to read; NULL: files */
 	struct lint *lint;    /* what the rows show of the tables is appended; NULL: not asked */
 	int64_t now_ms;	      /* for lint */
 	bool tune;	      /* look for the settings of `level: auto` */

@@ -24,47 +24,47 @@ struct source_worker;
 struct kafka; /* kafka.h */
 
 /*
- * The rows of one plain file whose first byte lies in [from, to).  Whoever cuts a file so that the
- * slices meet has each row in one of them, whatever the borders.
+ * The rows of one plain file whose first byte is in [from, to).  If the slices of a file are
+ * adjacent, each row is in exactly one of them.
  */
 struct source_slice {
 	uint64_t from, to;
 	/*
-	 * A row starts at `from` (any number of bytes, to may then be less).  Otherwise it is
-	 * guessed: the first row starts behind the first line end at or behind from - 1, which is
-	 * wrong where that one stands in quotes; struct source_part tells, as what was read does
-	 * not meet then.
+	 * true: a row starts at `from`; `to` may be less than `from`.
+	 * false: the first row is assumed to start after the first line end at or after from - 1.
+	 * That is wrong if the line end is inside quotes.  Then the ranges of struct source_part
+	 * do not meet, and the caller notices.
 	 */
 	bool exact;
-	unsigned part, parts; /* parts > 0: the part-th, from 1, of so many alike; from, to unset */
+	unsigned part, parts; /* parts > 0: part K (from 1) of N equal parts; from, to unset */
 };
 
 /*
- * Standard input, "-", in place of a file that cannot be opened here: who can feeds its bytes from
- * `offset` on.  An end of a pipe does not tell whether all came, so the feeder says beforehand how
- * many: fewer are an error, and more.
+ * Describes standard input, "-", when it carries the bytes of a file that this machine cannot
+ * open.  The end of a pipe does not prove that all bytes arrived, so the number of bytes is given
+ * beforehand: fewer or more bytes are an error.
  */
 struct source_feed {
 	const char *name; /* of the file, for reports and messages */
-	uint64_t offset;  /* where in the file standard input begins */
-	uint64_t bytes;	  /* that standard input has; UINT64_MAX: of blocks that tell their end */
-	uint64_t size;	  /* of the file; behind offset + bytes, of a slice: what else it has */
-	/* What the file's header names, when offset > 0; NULL: columns_file has it, or the job. */
+	uint64_t offset;  /* the first byte of the file in standard input */
+	uint64_t bytes;	  /* in standard input; UINT64_MAX: a block format that marks its end */
+	uint64_t size;	  /* of the whole file */
+	/* The file's header, if offset > 0; NULL: columns_file or the job has the names. */
 	const char *const *columns;
 	size_t ncolumns;
 };
 
-/* Of a load on several machines, a file's rows have seqs from here on. */
+/* In a load on several machines, the rows of file `number` have seqs from this one on. */
 #define SOURCE_FILE_SEQ(number) ((uint64_t)(number) << 44)
 #define SOURCE_FILES_MOST	(1u << 20)
 
-/* XXH3-128 of a file's bytes, as they stand on disk, and of some of them. */
+/* XXH3-128 of a file's bytes on disk, and of some ranges of them. */
 struct source_range {
 	uint64_t first, end;
 	uint8_t digest[16];
 };
 struct source_digest {
-	uint64_t number; /* of the file among all inputs */
+	uint64_t number; /* of the file, as in struct input */
 	const char *path;
 	uint64_t size;
 	uint8_t digest[16];
@@ -72,7 +72,7 @@ struct source_digest {
 	size_t nparts;
 };
 
-/* Inputs that were read elsewhere and cannot be opened here. */
+/* Files that other processes have read.  This process need not be able to open them. */
 struct source_input {
 	const char *path;
 	uint64_t size;
@@ -80,38 +80,50 @@ struct source_input {
 struct source_inputs {
 	struct source_input *inputs;
 	size_t ninputs;
-	struct source_digest *digests; /* of those that were read in slices */
+	struct source_digest *digests; /* of the files that were read in slices */
 	size_t ndigests;
-	const char *const *columns; /* what their headers name */
+	const char *const *columns; /* from their headers */
 	size_t ncolumns;
+};
+
+/* Messages of Kafka, by partition.  Nobody else uses the client while they are read. */
+struct source_topic {
+	struct kafka *client;
+	const struct offset_range *ranges;
+	size_t nranges;
+};
+
+/*
+ * What a command reads.  The command describes it once, from its arguments; all that read take a
+ * pointer to that description, which stays valid and unchanged until source_close.
+ *
+ * {0} is the job's own files.  `topic` and `known` replace files; all other members describe files.
+ */
+struct input {
+	const char *const *files; /* replace the job's files, if nfiles > 0 */
+	size_t nfiles;
+	const char
+		*columns_file; /* has the header, which the files then lack; NULL: they have it */
+	const struct source_slice *slice;  /* of the only file; NULL: all rows */
+	const struct source_feed *feed;	   /* what "-", the only file, carries; NULL: a stream */
+	uint32_t number;		   /* of the first file among all files of the load */
+	const struct source_inputs *known; /* opens nothing; source_take_parts follows; or NULL */
+	const struct source_topic *topic;  /* of a job whose source is Kafka; or NULL */
 };
 
 struct source_options {
 	const struct job *job;
-	const char *const *files; /* replace the job's */
-	size_t nfiles;		  /* 0: the job's files */
-	size_t piece_bytes;	  /* decoded bytes a worker takes at once; 0: 1 MiB */
-	uint64_t row_bytes; /* the memory holds no longer row; 0: any, up to the job's max_row */
-	double fraction;    /* of the input to hand out in small pieces, evenly spread; 0: all */
-	bool libcsv_only;   /* every row through libcsv, and borders too; for tests */
-	/* SOURCE_KAFKA, instead of files: a client that nobody else uses meanwhile, and what of its
-	 * topic to read, by partition */
-	struct kafka *kafka;
-	const struct offset_range *ranges;
-	size_t nranges;
-	struct budget *budget; /* hears of pieces made large by a long row; NULL: nobody does */
-	const struct source_slice *slice; /* of the only file; NULL: all rows */
-	/* What "-", the only file, is; borrowed until source_close.  NULL: only a stream. */
-	const struct source_feed *feed;
-	/* In place of files: nothing is opened, source_take_parts follows.  Borrowed so, too. */
-	const struct source_inputs *known;
-	const char *columns_file; /* has the header, and the files have none; NULL: they have it */
-	uint32_t number;	  /* the first file's among all of a load: its seqs tell */
+	const struct input *input;
+	size_t piece_bytes;    /* decoded bytes a worker takes at once; 0: 1 MiB */
+	uint64_t row_bytes;    /* the longest row that fits in memory; 0: the job's max_row */
+	double fraction;       /* of the input, in small, evenly spread pieces; 0: all */
+	bool libcsv_only;      /* use libcsv for every row and for borders; for tests */
+	struct budget *budget; /* is charged for pieces that a long row made large; or NULL */
 };
 
 /* What was read of a file, in bytes of the decoded file. */
 struct source_part {
-	uint64_t number;	    /* of the file, as struct source_options says */
+	uint64_t number;	    /* of the file, as in struct input */
 	uint64_t size;		    /* of the file on disk */
 	uint64_t head, head_lines;  /* what is in front of the first row, and its line ends */
 	bool head_read;		    /* no: it was not fed, head is 0 */

@@ -50,8 +50,9 @@ int cmd_check(int argc, char **argv)
 	}
 	look_options.job = &job;
 	look_options.memory_bytes = o.memory_bytes;
-	look_options.files = (const char *const *)argv + first + 1;
-	look_options.nfiles = (size_t)(argc - first - 1);
+	const struct input input = {.files = (const char *const *)argv + first + 1,
+				    .nfiles = (size_t)(argc - first - 1)};
+	look_options.input = &input;
 	rc = job_load(&job, argv[first], &err);
 	if (rc == RC_OK)
 		rc = look_at(&l, &look_options, &err);

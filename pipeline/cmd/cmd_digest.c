@@ -12,7 +12,7 @@
 enum { OPT_MAPS = 500, OPT_INPUT };
 
 struct digest_arguments {
-	struct input_options input;
+	struct input_options from;
 	struct folders maps;
 	uint64_t number;
 };
@@ -20,7 +20,7 @@ struct digest_arguments {
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct digest_arguments *a = ctx;
-	int rc = input_option(&a->input, opt, arg, err);
+	int rc = input_option(&a->from, opt, arg, err);
 	if (rc != RC_END)
 		return rc;
 	return opt == OPT_MAPS
@@ -65,9 +65,9 @@ static int digest(struct digest_arguments *a, const char *path, bool quiet, int 
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	const struct source_feed *feed;
 	struct source_digest d = {.number = a->number, .path = path};
-	int rc = input_feed(&a->input, &feed, err);
+	int rc = input_complete(&a->from, NULL, 0, err);
+	const struct source_feed *feed = a->from.input.feed;
 	if (rc == RC_OK && !feed && strcmp(path, "-") == 0)
 		rc = error_set(err, RC_CONFIG,
 			       "a pipe that ends does not tell whether all came: give --name and "

@@ -66,11 +66,12 @@ static int run(const struct run_options *o, struct drift_arguments *a, const cha
 	if (rc == RC_OK)
 		rc = ingest_peek(&topic, &job, nfiles, o->memory_bytes, a->state_dir, &log, err);
 	if (rc == RC_OK) {
-		struct pass_topic view = ingest_view(&topic);
-		struct drift_options opt = {.common = o,
-					    .files = (const char *const *)files,
+		const struct source_topic view = ingest_view(&topic);
+		const struct input input = {.files = (const char *const *)files,
 					    .nfiles = nfiles,
-					    .topic = topic.client ? &view : NULL,
+					    .topic = topic.client ? &view : NULL};
+		struct drift_options opt = {.common = o,
+					    .input = &input,
 					    .live = &a->live,
 					    .max_filesize = a->max_filesize};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);

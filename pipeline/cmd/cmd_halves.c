@@ -26,7 +26,7 @@ enum {
 
 struct half_arguments {
 	const char *output_dir, *plan_dir, *table, *hfiles;
-	struct input_options input;
+	struct input_options from;
 	struct storage_options place;
 	bool pack, regions;
 	uint64_t number, first, last;
@@ -69,7 +69,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct half_arguments *a = ctx;
 	uint64_t ms = 0;
-	int rc = input_option(&a->input, opt, arg, err);
+	int rc = input_option(&a->from, opt, arg, err);
 	if (rc == RC_END)
 		rc = place_option(&a->place, opt, arg, err);
 	if (rc != RC_END)
@@ -118,18 +118,16 @@ static int open_half(struct half_run *h, const char *job, struct error *err)
 static int map(struct half_run *h, char **files, size_t nfiles, struct error *err)
 {
 	struct map_report report;
-	const struct source_feed *feed;
-	int rc = input_feed(&h->a.input, &feed, err);
+	struct input_options *from = &h->a.from;
+	int rc = input_complete(from, files, nfiles, err);
 	if (rc)
 		return rc;
+	from->input.number = (uint32_t)h->a.number;
+	from->feed.columns = h->plan.columns;
+	from->feed.ncolumns = h->plan.ncolumns;
 	const struct map_options o = {.common = &h->o,
 				      .plan = &h->plan,
-				      .files = (const char *const *)files,
-				      .nfiles = nfiles,
-				      .slice = input_slice(&h->a.input),
-				      .columns_file = h->a.input.columns_file,
-				      .feed = feed,
-				      .number = (uint32_t)h->a.number,
+				      .input = &from->input,
 				      .pack = h->a.pack,
 				      .output_dir = h->a.output_dir};
 	struct reporter *reporter = h->o.quiet ? NULL : reporter_start_on_terminal(&h->progress);

@@ -28,9 +28,9 @@ static int judge(struct lint *l, const struct job *job, const struct run_options
 	int rc = io_make_temp_dir(&dir, o->temp_dir, "saltmill-lint", err);
 	if (rc)
 		return rc;
+	const struct input input = {.files = (const char *const *)files, .nfiles = nfiles};
 	const struct lint_options opt = {.run = o,
-					 .files = (const char *const *)files,
-					 .nfiles = nfiles,
+					 .input = &input,
 					 .work_dir = dir,
 					 .now_ms = clock_wall_ms()};
 	struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);

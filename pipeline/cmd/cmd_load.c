@@ -50,9 +50,8 @@ struct load_arguments {
 	struct manifest previous;
 	bool rejects; /* replay */
 	const char *rejects_file, *job;
-	struct input_options input;
+	struct input_options from;
 	struct storage_options place;
-	const struct source_feed *feed;
 	const char *plan_dir, *inputs_file, *hfiles;
 	struct kept_plan plan;
 	bool unites;
@@ -99,7 +98,7 @@ static void print_line(void *ctx, const char *sentence)
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
-	int rc = input_option(&a->input, opt, arg, err);
+	int rc = input_option(&a->from, opt, arg, err);
 	if (rc == RC_END)
 		rc = place_option(&a->place, opt, arg, err);
 	if (rc != RC_END)
@@ -204,7 +203,7 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 		struct progress *progress, struct load_result *result, struct error *err)
 {
 	const struct kafka_log log = {print_line, NULL};
-	bool topic = job->source == SOURCE_KAFKA && opt->nfiles == 0;
+	bool topic = job->source == SOURCE_KAFKA && opt->input->nfiles == 0;
 	if (topic && storage_is_remote(opt->output_dir))
 		return error_set(err, RC_CONFIG,
 				 "found output %s, expected a folder of this machine: loads of a "
@@ -240,21 +239,23 @@ static int read_previous(struct load_arguments *a, struct error *err)
 	return rc ? error_prefix(err, "--previous: ") : RC_OK;
 }
 
-/* The inputs are not here: what they are is told. */
-static int read_inputs(struct load_arguments *a, size_t nfiles, struct error *err)
+/* Read the list of the inputs, which this machine cannot open. */
+static int read_inputs(struct load_arguments *a, struct error *err)
 {
+	struct input *in = &a->from.input;
+
 	if (!a->inputs_file)
 		return RC_OK;
-	if (nfiles || a->input.columns_file)
-		return error_set(err, RC_CONFIG, "--inputs says what the inputs are: found %s too",
-				 nfiles ? "files" : "--columns");
+	if (in->nfiles || in->columns_file)
+		return error_set(err, RC_CONFIG, "--inputs names all inputs: found %s too",
+				 in->nfiles ? "files" : "--columns");
 	int rc = input_list_read(&a->known, a->inputs_file, &a->arena, err);
 	if (rc == RC_OK && a->known.ninputs == 0)
 		rc = error_set(err, RC_DATA, "%s: has no inputs, expected all of them",
 			       a->inputs_file);
 	a->known.columns = a->plan.columns;
 	a->known.ncolumns = a->plan.ncolumns;
-	a->halves.known = &a->known;
+	in->known = &a->known;
 	return rc;
 }
 
@@ -279,15 +280,14 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 	if (rc == RC_OK)
 		rc = read_plan(a, &job, &err);
 	if (rc == RC_OK)
-		rc = input_feed(&a->input, &a->feed, &err);
+		rc = input_complete(&a->from, files, nfiles, &err);
 	if (rc == RC_OK)
-		rc = read_inputs(a, nfiles, &err);
+		rc = read_inputs(a, &err);
 	if (judges && rc == RC_OK) {
 		rc = maps_judge(&a->plan, &a->halves, a->known.ninputs, o->json, &status, &err);
 	} else if (rc == RC_OK) {
 		struct load_options opt = {.common = o,
-					   .files = (const char *const *)files,
-					   .nfiles = nfiles,
+					   .input = &a->from.input,
 					   .output_dir = a->output_dir,
 					   .place = &a->place,
 					   .limit = a->limit,
@@ -296,9 +296,6 @@ static int run(const struct run_options *o, struct load_arguments *a, const char
 					   .max_filtered = a->limits_filtered ? &a->filtered : NULL,
 					   .min_rows = a->min_rows,
 					   .live = &a->live,
-					   .slice = input_slice(&a->input),
-					   .columns_file = a->input.columns_file,
-					   .feed = a->feed,
 					   .plan = a->plan_dir ? &a->plan : NULL,
 					   .halves = a->unites ? &a->halves : NULL};
 		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);

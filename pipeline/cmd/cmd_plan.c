@@ -25,12 +25,11 @@ enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_TUNE, OPT_EXISTING, 
 
 struct plan_arguments {
 	const char *output_dir, *save, *state_dir;
-	struct input_options input;
-	const struct source_feed *feed;
+	struct input_options from;
 	bool tune;
 	struct existing_regions live;
-	const char **from;
-	size_t nfrom;
+	const char **saved; /* by --from */
+	size_t nsaved;
 	double fraction;
 };
 
@@ -38,7 +37,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct plan_arguments *a = ctx;
 	char *end;
-	int rc = input_option(&a->input, opt, arg, err);
+	int rc = input_option(&a->from, opt, arg, err);
 	if (rc != RC_END)
 		return rc;
 	switch (opt) {
@@ -59,8 +58,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_HBASE: a->live.servers = arg; return RC_OK;
 	case OPT_TUNE: a->tune = true; return RC_OK;
 	case OPT_FROM:
-		a->from = mem_realloc(a->from, (a->nfrom + 1) * sizeof *a->from);
-		a->from[a->nfrom++] = arg;
+		a->saved = mem_realloc(a->saved, (a->nsaved + 1) * sizeof *a->saved);
+		a->saved[a->nsaved++] = arg;
 		return RC_OK;
 	default: a->output_dir = arg; return RC_OK;
 	}
@@ -99,23 +98,16 @@ static void print_line(void *ctx, const char *sentence)
 	command_say("plan", "%s", sentence);
 }
 
-static int read_events(struct plan_run *r, char **files, size_t nfiles, const struct ingest *topic,
-		       struct error *err)
+static int read_events(struct plan_run *r, const struct input *input, struct error *err)
 {
 	const struct plan_arguments *a = r->args;
-	struct pass_topic view = ingest_view(topic);
 	struct planning_options o = {.common = r->common,
-				     .files = (const char *const *)files,
-				     .nfiles = nfiles,
+				     .input = input,
 				     .fraction = a->fraction,
-				     .slice = input_slice(&a->input),
-				     .columns_file = a->input.columns_file,
-				     .feed = a->feed,
 				     .tune = a->tune,
 				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
 				     .keep = a->save != NULL,
-				     .topic = topic->client ? &view : NULL,
 				     .limit = {.share = 1, .is_share = true},
 				     .lint = &r->lint,
 				     .now_ms = clock_wall_ms()};
@@ -135,25 +127,39 @@ static bool all_tuned(const struct plan_run *r)
 	return all;
 }
 
-static int take_samples(struct plan_run *r, char **files, size_t nfiles, struct error *err)
+/* Merge what --from names: the first file is its argument, the others are operands. */
+static int merge_saved(struct plan_run *r, struct error *err)
 {
 	const struct plan_arguments *a = r->args;
+	const struct input *in = &a->from.input;
 	int rc = RC_OK;
-	for (size_t i = 0; rc == RC_OK && i < a->nfrom; i++)
-		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, a->from[i], err);
-	for (size_t i = 0; rc == RC_OK && a->nfrom && i < nfiles; i++)
-		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, files[i], err);
-	if (rc == RC_OK && a->nfrom && a->tune && !all_tuned(r))
+
+	for (size_t i = 0; rc == RC_OK && i < a->nsaved; i++)
+		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, a->saved[i], err);
+	for (size_t i = 0; rc == RC_OK && i < in->nfiles; i++)
+		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, in->files[i], err);
+	if (rc == RC_OK && a->tune && !all_tuned(r))
 		rc = error_set(err, RC_CONFIG,
 			       "--tune: some of these samples were saved without --tune, so the "
 			       "settings of `level: auto` are not known; save all of them with it");
-	if (rc || a->nfrom)
-		return rc;
+	return rc;
+}
+
+static int take_samples(struct plan_run *r, struct error *err)
+{
+	const struct plan_arguments *a = r->args;
+	struct input input = a->from.input;
 	struct ingest topic = {0};
 	const struct kafka_log log = {print_line, NULL};
-	rc = ingest_peek(&topic, &r->job, nfiles, r->common->memory_bytes, a->state_dir, &log, err);
+
+	if (a->nsaved)
+		return merge_saved(r, err);
+	int rc = ingest_peek(&topic, &r->job, input.nfiles, r->common->memory_bytes, a->state_dir,
+			     &log, err);
+	const struct source_topic view = ingest_view(&topic);
+	input.topic = topic.client ? &view : NULL;
 	if (rc == RC_OK)
-		rc = read_events(r, files, nfiles, &topic, err);
+		rc = read_events(r, &input, err);
 	ingest_close(&topic);
 	return rc;
 }
@@ -200,7 +206,7 @@ static int settings_of(struct plan_run *r, size_t t, struct settings_table *s, s
 /* What runs take that keep to this plan (kept_plan.h). */
 static int write_settings(struct plan_run *r, struct error *err)
 {
-	struct plan_settings s = {.tuned = r->args->nfrom ? all_tuned(r) : r->args->tune,
+	struct plan_settings s = {.tuned = r->args->nsaved ? all_tuned(r) : r->args->tune,
 				  .ncolumns = r->counts.ncolumns,
 				  .ntables = r->job.ntables};
 	int rc = RC_OK;
@@ -252,11 +258,11 @@ static int print(const struct plan_run *r)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
 	lint_report_severe(&warnings, &r->job, &r->lint);
-	if (r->args->nfrom && r->counts.columns_differ)
+	if (r->args->nsaved && r->counts.columns_differ)
 		buf_append_str(&warnings,
 			       "the samples are of inputs with different columns: there is no "
 			       "settings.json, so that nothing can keep to this plan by --plan\n");
-	else if (r->args->nfrom && !r->args->tune && !all_tuned(r))
+	else if (r->args->nsaved && !r->args->tune && !all_tuned(r))
 		buf_append_str(&warnings,
 			       "the samples do not tell the settings of `level: auto`: for --plan "
 			       "save them with --tune\n");
@@ -276,7 +282,7 @@ static int make_plan(struct plan_run *r, size_t t, struct error *err)
 			     err);
 }
 
-static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *err)
+static int plan(struct plan_run *r, struct error *err)
 {
 	r->samples = mem_calloc(r->job.ntables, sizeof *r->samples);
 	r->plans = mem_calloc(r->job.ntables, sizeof *r->plans);
@@ -285,7 +291,7 @@ static int plan(struct plan_run *r, char **files, size_t nfiles, struct error *e
 	if (rc == RC_OK)
 		rc = make_work_dir(r, err);
 	if (rc == RC_OK)
-		rc = take_samples(r, files, nfiles, err);
+		rc = take_samples(r, err);
 	if (rc == RC_OK && r->args->save)
 		rc = samples_save(&r->job, r->samples, &r->counts, r->args->save, err);
 	for (size_t t = 0; rc == RC_OK && t < r->job.ntables; t++)
@@ -344,11 +350,11 @@ int cmd_plan(int argc, char **argv)
 	rc = job_load(&r.job, argv[first], &err);
 	r.job.allow_code = r.common->allow_code;
 	if (rc == RC_OK)
-		rc = input_feed(&a.input, &a.feed, &err);
+		rc = input_complete(&a.from, argv + first + 1, (size_t)(argc - first - 1), &err);
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a.live, &r.job, &err);
 	if (rc == RC_OK)
-		rc = plan(&r, argv + first + 1, (size_t)(argc - first - 1), &err);
+		rc = plan(&r, &err);
 	if (rc) {
 		status = command_fail("plan", &err);
 	} else {
@@ -358,6 +364,6 @@ int cmd_plan(int argc, char **argv)
 	}
 	close_run(&r);
 	existing_regions_release(&a.live);
-	mem_free(a.from);
+	mem_free(a.saved);
 	return status;
 }

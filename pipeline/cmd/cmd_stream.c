@@ -135,7 +135,9 @@ static int run_stream(struct stream_arguments *a, const struct job *job,
 		      struct progress *progress, struct error *err)
 {
 	const struct run_options *o = a->options;
+	const struct input topic = {0}; /* each load adds its ranges */
 	struct load_options load = {.common = o,
+				    .input = &topic,
 				    .output_dir = a->output_dir,
 				    .limit = a->limit,
 				    .max_duplicates = a->limits_duplicates ? &a->duplicates : NULL,

@@ -46,45 +46,40 @@ static int parse_bytes(const char *option, const char *text, uint64_t *out, stru
 
 int input_option(struct input_options *o, int opt, const char *arg, struct error *err)
 {
+	if (opt == OPT_NAME || opt == OPT_BYTES || opt == OPT_OFFSET || opt == OPT_SIZE)
+		o->input.feed = &o->feed;
 	switch (opt) {
-	case OPT_SLICE: o->sliced = true; return parse_slice(arg, &o->slice, err);
-	case OPT_COLUMNS: o->columns_file = arg; return RC_OK;
-	case OPT_NAME:
-		o->fed = true;
-		o->feed.name = arg;
-		return RC_OK;
-	case OPT_BYTES:
-		o->fed = o->counted = true;
-		return parse_bytes("--bytes", arg, &o->feed.bytes, err);
-	case OPT_OFFSET: o->fed = true; return parse_bytes("--offset", arg, &o->feed.offset, err);
-	case OPT_SIZE:
-		o->fed = o->sized = true;
-		return parse_bytes("--size", arg, &o->feed.size, err);
+	case OPT_SLICE: o->input.slice = &o->slice; return parse_slice(arg, &o->slice, err);
+	case OPT_COLUMNS: o->input.columns_file = arg; return RC_OK;
+	case OPT_NAME: o->feed.name = arg; return RC_OK;
+	case OPT_BYTES: o->counted = true; return parse_bytes("--bytes", arg, &o->feed.bytes, err);
+	case OPT_OFFSET: return parse_bytes("--offset", arg, &o->feed.offset, err);
+	case OPT_SIZE: o->sized = true; return parse_bytes("--size", arg, &o->feed.size, err);
 	default: return RC_END;
 	}
 }
 
-const struct source_slice *input_slice(const struct input_options *o)
+/* Fill in what the options left out. */
+static int complete_feed(struct input_options *o, struct error *err)
 {
-	return o->sliced ? &o->slice : NULL;
-}
-
-int input_feed(struct input_options *o, const struct source_feed **out, struct error *err)
-{
-	*out = o->fed ? &o->feed : NULL;
-	if (!o->fed)
-		return RC_OK;
 	if (!o->feed.name)
 		o->feed.name = "-";
 	if (!o->counted)
 		o->feed.bytes = UINT64_MAX;
-	if (o->sliced && !o->sized)
-		return error_set(
-			err, RC_CONFIG,
-			"--slice of what is fed needs --size, the bytes of the whole file");
+	if (o->input.slice && !o->sized)
+		return error_set(err, RC_CONFIG,
+				 "--slice of standard input needs --size, the size of the whole "
+				 "file in bytes");
 	if (!o->sized)
 		o->feed.size = o->counted ? o->feed.offset + o->feed.bytes : UINT64_MAX;
 	if (!o->counted && (o->sized || o->feed.offset))
-		return error_set(err, RC_CONFIG, "--offset and --size need --bytes beside them");
+		return error_set(err, RC_CONFIG, "--offset and --size need --bytes");
 	return RC_OK;
+}
+
+int input_complete(struct input_options *o, char **files, size_t nfiles, struct error *err)
+{
+	o->input.files = (const char *const *)files;
+	o->input.nfiles = nfiles;
+	return o->input.feed ? complete_feed(o, err) : RC_OK;
 }

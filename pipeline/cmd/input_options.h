@@ -1,6 +1,5 @@
 /*
- * input_options.h - what load, plan and map are told of their input: which rows of it, and what
- * standard input is
+ * input_options.h - the options of load, plan, map and digest that describe the input
  */
 #ifndef SALTMILL_CMD_INPUT_OPTIONS_H
 #define SALTMILL_CMD_INPUT_OPTIONS_H
@@ -41,18 +40,17 @@ enum { OPT_SLICE = 800, OPT_COLUMNS, OPT_NAME, OPT_BYTES, OPT_OFFSET, OPT_SIZE }
 	"                          likes: what is not needed is not read\n"                        \
 	"  --size S                of the whole file; a slice of standard input needs it\n"
 
+/* {0} before the first option.  Stays where it is: `input` points to the other members. */
 struct input_options {
+	struct input input;
 	struct source_slice slice;
 	struct source_feed feed;
-	const char *columns_file;
-	bool sliced, fed, sized, counted;
+	bool sized, counted;
 };
 
-/* RC_END: the option is none of these. */
+/* Take one option.  RC_END: the option is none of these. */
 int input_option(struct input_options *o, int opt, const char *arg, struct error *err);
-/* All options were seen: what they say together; NULL: not given. */
-const struct source_slice *input_slice(const struct input_options *o);
-/* RC_CONFIG when they do not fit together. */
-int input_feed(struct input_options *o, const struct source_feed **out, struct error *err);
+/* After the last option: add the files.  RC_CONFIG: the options contradict each other. */
+int input_complete(struct input_options *o, char **files, size_t nfiles, struct error *err);
 
 #endif

@@ -27,7 +27,6 @@ struct mapping {
 	const struct job *job;
 	const struct map_options *opt;
 	struct progress *progress;
-	struct source_feed feed;
 	struct pass pass;
 	struct staging *staging;
 	struct out_file runs;
@@ -268,19 +267,9 @@ static int publish(struct mapping *m, struct map_report *r, struct arena *a, str
 static int open_input(struct mapping *m, struct error *err)
 {
 	const struct map_options *o = m->opt;
-	if (o->feed) {
-		m->feed = *o->feed;
-		m->feed.columns = o->plan->columns;
-		m->feed.ncolumns = o->plan->ncolumns;
-	}
 	const struct pass_options po = {.job = m->job,
 					.run = o->common,
-					.files = o->files,
-					.nfiles = o->nfiles,
-					.slice = o->slice,
-					.columns_file = o->columns_file,
-					.number = o->number,
-					.feed = o->feed ? &m->feed : NULL,
+					.input = o->input,
 					.limit = {.share = 1, .is_share = true},
 					.progress = m->progress};
 	size_t n;

@@ -31,8 +31,7 @@ int lint_run(struct lint *l, const struct job *job, const struct lint_options *o
 	struct lint_work w = {0};
 	const struct pass_options po = {.job = job,
 					.run = opt->run,
-					.files = opt->files,
-					.nfiles = opt->nfiles,
+					.input = opt->input,
 					.limit = {.share = 1, .is_share = true},
 					.even_pieces = true, /* the order is counted by piece */
 					.progress = progress,

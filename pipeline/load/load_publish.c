@@ -161,7 +161,7 @@ static void describe_inputs(struct load *l, struct manifest *m)
 						       .rows = f[i].rows};
 		memcpy(m->inputs[i].digest, f[i].digest, sizeof m->inputs[i].digest);
 	}
-	if (l->opt->slice) {
+	if (l->opt->input->slice) {
 		struct source_part read;
 		source_part(l->pass.source, &read);
 		bool begins = read.head_read && read.first == read.head;

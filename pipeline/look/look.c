@@ -227,10 +227,11 @@ static int begin(struct looker *k, struct source *source, struct error *err)
 	return RC_OK;
 }
 
-static int look_through(struct looker *k, const struct source_options *so, struct error *err)
+static int look_through(struct looker *k, const struct input *input, struct error *err)
 {
+	const struct source_options so = {.job = k->opt->job, .input = input};
 	struct source *source;
-	int rc = source_open(&source, so, err);
+	int rc = source_open(&source, &so, err);
 	if (rc)
 		return rc;
 	rc = k->plan ? RC_OK : begin(k, source, err);
@@ -263,12 +264,8 @@ static int look_at_partitions(struct looker *k, struct kafka *client, const stru
 					       .start = p->low,
 					       .end = p->low + (int64_t)take};
 		k->place = place.text;
-		rc = look_through(k,
-				  &(struct source_options){.job = k->opt->job,
-							   .kafka = client,
-							   .ranges = &r,
-							   .nranges = 1},
-				  err);
+		const struct source_topic one = {.client = client, .ranges = &r, .nranges = 1};
+		rc = look_through(k, &(struct input){.topic = &one}, err);
 		left -= take;
 		whole = whole && take == has;
 	}
@@ -298,13 +295,10 @@ static int look_at_topics(struct looker *k, struct error *err)
 
 int look_at(struct look *l, const struct look_options *opt, struct error *err)
 {
-	const struct source_options so = {.job = opt->job,
-					  .files = opt->files,
-					  .nfiles = opt->nfiles};
 	struct looker k = {.opt = opt, .look = l};
 	*l = (struct look){0};
-	int rc = opt->job->source == SOURCE_KAFKA && opt->nfiles == 0 ? look_at_topics(&k, err)
-								      : look_through(&k, &so, err);
+	bool topics = opt->job->source == SOURCE_KAFKA && opt->input->nfiles == 0;
+	int rc = topics ? look_at_topics(&k, err) : look_through(&k, opt->input, err);
 	buf_release(&k.text);
 	mem_free(k.records);
 	if (k.encoder)

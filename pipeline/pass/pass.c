@@ -11,7 +11,7 @@ int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 	const struct memory_need need = {.limit = opt->run->memory_bytes,
 					 .threads = opt->run->threads,
 					 .tables = job->ntables,
-					 .topic = opt->topic != NULL,
+					 .topic = opt->input && opt->input->topic,
 					 .even_pieces = opt->even_pieces};
 	*p = (struct pass){.opt = *opt,
 			   .memory = memory_plan_make(&need),
@@ -19,24 +19,13 @@ int pass_open(struct pass *p, const struct pass_options *opt, struct error *err)
 			   .quota = {.limit = opt->run->temp_quota_bytes}};
 	p->tables = mem_calloc(job->ntables, sizeof *p->tables);
 	budget_force(&p->budget, p->memory.topic_bytes);
-	struct source_options so = {.job = job,
-				    .files = opt->files,
-				    .nfiles = opt->nfiles,
-				    .piece_bytes = p->memory.piece_bytes,
-				    .row_bytes = p->memory.row_bytes,
-				    .budget = &p->budget,
-				    .fraction = opt->fraction,
-				    .slice = opt->slice,
-				    .columns_file = opt->columns_file,
-				    .number = opt->number,
-				    .feed = opt->feed,
-				    .known = opt->known};
-	if (opt->topic) {
-		so.kafka = opt->topic->client;
-		so.ranges = opt->topic->ranges;
-		so.nranges = opt->topic->nranges;
-	}
-	if (opt->columns)
+	const struct source_options so = {.job = job,
+					  .input = opt->input,
+					  .piece_bytes = p->memory.piece_bytes,
+					  .row_bytes = p->memory.row_bytes,
+					  .budget = &p->budget,
+					  .fraction = opt->fraction};
+	if (!opt->input)
 		return row_plan_new(&p->plan, job, opt->columns, opt->ncolumns, err);
 	int rc = source_open(&p->source, &so, err);
 	if (rc)

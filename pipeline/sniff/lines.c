@@ -62,7 +62,8 @@ static int read_as(struct lines *l, const char *file, const char *encoding, stru
 				      .quote = 2,
 				      .encoding = encoding,
 				      .max_row_bytes = UINT64_C(16) << 20};
-	const struct source_options options = {.job = &job, .files = &file, .nfiles = 1};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options options = {.job = &job, .input = &input};
 	const struct source_sink sink = {.ctx = l, .event = take_line, .reject = take_reject};
 	struct source *source;
 	lines_release(l);

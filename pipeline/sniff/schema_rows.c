@@ -61,7 +61,8 @@ static int read_schema(struct columns *c, const char *file, struct error *err)
 {
 	struct job job;
 	open_job(c, &job);
-	const struct source_options options = {.job = &job, .files = &file, .nfiles = 1};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options options = {.job = &job, .input = &input};
 	const struct schema_value *values;
 	struct source *source;
 	int rc = source_open(&source, &options, err);
@@ -97,7 +98,8 @@ static int read_values(struct columns *c, const char *file, bool *whole, struct 
 				       .ncolumns = 1,
 				       .type = c->column[i].own == FIELD_BYTES ? FIELD_BYTES
 									       : FIELD_TEXT};
-	const struct source_options options = {.job = &job, .files = &file, .nfiles = 1};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options options = {.job = &job, .input = &input};
 	int rc = source_open(&source, &options, err);
 	if (rc)
 		return rc;

@@ -131,12 +131,12 @@ int cursor_open(struct source *s, struct cursor *c, size_t i, struct error *err)
 	struct source_file *file = &s->files[i];
 
 	c->open = true;
-	int rc = s->feed && i == 0 ? input_open_feed(&c->in, s->feed, err)
-				   : input_open(&c->in, file->path, err);
+	int rc = s->input->feed && i == 0 ? input_open_feed(&c->in, s->input->feed, err)
+					  : input_open(&c->in, file->path, err);
 	if (rc != 0)
 		return rc;
-	if (s->feed && i == 0 && s->feed->offset > 0) {
-		c->offset = s->feed->offset;
+	if (s->input->feed && i == 0 && s->input->feed->offset > 0) {
+		c->offset = s->input->feed->offset;
 		return RC_OK;
 	}
 	rc = input_same(&c->in, &s->stamps[i], err);

@@ -18,7 +18,7 @@
 
 /* Reading one input. */
 struct cursor {
-	struct input in;
+	struct input_stream in;
 	struct transcoder text; /* of an encoding that is not UTF-8 */
 	struct buf rest;	/* read, decoded and not yet handed out; starts at a row's start */
 	uint64_t offset;	/* of rest in the decoded file */
@@ -55,9 +55,8 @@ struct source {
 	uint64_t bytes_total;
 	_Atomic uint64_t bytes_done;
 	struct arena arena;
-	bool headless;			   /* the header was read from a file of its own */
-	const struct source_feed *feed;	   /* of the only file; NULL: none */
-	const struct source_inputs *known; /* files that were read elsewhere; NULL: they are here */
+	bool headless; /* the header was read from a file of its own */
+	const struct input *input;
 
 	pthread_mutex_t lock; /* all below */
 	struct slice slice;

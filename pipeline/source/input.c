@@ -76,7 +76,7 @@ int input_check(const char *path, struct input_stamp *stamp, struct error *err)
 	return RC_OK;
 }
 
-int input_same(const struct input *in, const struct input_stamp *checked, struct error *err)
+int input_same(const struct input_stream *in, const struct input_stamp *checked, struct error *err)
 {
 	const char *why = difference(checked, &in->stamp);
 
@@ -89,7 +89,7 @@ int input_same(const struct input *in, const struct input_stamp *checked, struct
 }
 
 /* A pipe may be silent for hours: a signal ends the wait, whichever thread it went to. */
-static int wait_for_data(const struct input *in, struct error *err)
+static int wait_for_data(const struct input_stream *in, struct error *err)
 {
 	struct pollfd p = {.fd = in->fd, .events = POLLIN};
 	int rc, n = in->stamp.regular;
@@ -103,7 +103,7 @@ static int wait_for_data(const struct input *in, struct error *err)
 }
 
 /* Did the feeder give what it said? */
-static int check_count(const struct input *in, struct error *err)
+static int check_count(const struct input_stream *in, struct error *err)
 {
 	unsigned long long read = in->raw_read, expected = in->expected;
 
@@ -123,7 +123,8 @@ static int check_count(const struct input *in, struct error *err)
 }
 
 /* One read(2); sets raw_eof. */
-static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int read_raw(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
+		    struct error *err)
 {
 	ssize_t n;
 
@@ -143,7 +144,7 @@ static int read_raw(struct input *in, uint8_t *dst, size_t cap, size_t *got, str
 	return check_count(in, err);
 }
 
-static int fill_raw(struct input *in, struct error *err)
+static int fill_raw(struct input_stream *in, struct error *err)
 {
 	in->raw_pos = in->raw_len = 0;
 	return read_raw(in, in->raw, RAW_BYTES, &in->raw_len, err);
@@ -184,7 +185,7 @@ static const char *format_of(enum input_kind kind)
 }
 
 /* A file that says it is packed and is too short even for the magic bytes was cut there. */
-static int check_stub(const struct input *in, struct error *err)
+static int check_stub(const struct input_stream *in, struct error *err)
 {
 	static const struct {
 		const char *ending, *format;
@@ -208,7 +209,7 @@ static int check_stub(const struct input *in, struct error *err)
 }
 
 /* Read until the magic bytes can be told; a pipe may hand them on one by one. */
-static int detect(struct input *in, struct error *err)
+static int detect(struct input_stream *in, struct error *err)
 {
 	while (in->raw_len < MAGIC_MAX && !in->raw_eof) {
 		size_t got;
@@ -239,19 +240,19 @@ static int detect(struct input *in, struct error *err)
 	return RC_OK;
 }
 
-static int open_bytes(struct input *in, const char *path, const struct source_feed *feed,
+static int open_bytes(struct input_stream *in, const char *path, const struct source_feed *feed,
 		      struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
 	struct stat st;
 
-	*in = (struct input){.path = path,
-			     .name = input_name(feed ? feed->name : path),
-			     .expected = feed ? feed->bytes : UINT64_MAX,
-			     .fed = feed != NULL,
-			     .cut_off = feed && feed->bytes != UINT64_MAX &&
-					feed->offset + feed->bytes < feed->size,
-			     .fd = -1};
+	*in = (struct input_stream){.path = path,
+				    .name = input_name(feed ? feed->name : path),
+				    .expected = feed ? feed->bytes : UINT64_MAX,
+				    .fed = feed != NULL,
+				    .cut_off = feed && feed->bytes != UINT64_MAX &&
+					       feed->offset + feed->bytes < feed->size,
+				    .fd = -1};
 	in->fd = standard ? STDIN_FILENO : io_open_input(path, err);
 	if (in->fd < 0)
 		return in->fd;
@@ -269,21 +270,21 @@ static int open_bytes(struct input *in, const char *path, const struct source_fe
 	return RC_OK;
 }
 
-int input_open(struct input *in, const char *path, struct error *err)
+int input_open(struct input_stream *in, const char *path, struct error *err)
 {
 	int rc = open_bytes(in, path, NULL, err);
 
 	return rc ? rc : detect(in, err);
 }
 
-int input_open_feed(struct input *in, const struct source_feed *feed, struct error *err)
+int input_open_feed(struct input_stream *in, const struct source_feed *feed, struct error *err)
 {
 	int rc = open_bytes(in, "-", feed, err);
 
 	return rc || feed->offset > 0 ? rc : detect(in, err);
 }
 
-int input_open_raw(struct input *in, const char *path, const struct source_feed *feed,
+int input_open_raw(struct input_stream *in, const char *path, const struct source_feed *feed,
 		   struct error *err)
 {
 	return open_bytes(in, feed ? "-" : path, feed, err);
@@ -300,7 +301,8 @@ static void let_go_of_standard_input(void)
 	}
 }
 
-static int damaged(const struct input *in, const char *format, const char *what, struct error *err)
+static int damaged(const struct input_stream *in, const char *format, const char *what,
+		   struct error *err)
 {
 	uint64_t at = in->raw_read - (in->raw_len - in->raw_pos);
 
@@ -308,13 +310,14 @@ static int damaged(const struct input *in, const char *format, const char *what,
 			 in->name, format, (unsigned long long)at, what);
 }
 
-static int truncated(const struct input *in, const char *format, struct error *err)
+static int truncated(const struct input_stream *in, const char *format, struct error *err)
 {
 	return error_set(err, RC_DATA, "%s: truncated: the %s data does not end at byte %llu",
 			 in->name, format, (unsigned long long)in->raw_read);
 }
 
-static int read_plain(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int read_plain(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
+		      struct error *err)
 {
 	size_t n = in->raw_len - in->raw_pos;
 
@@ -328,7 +331,7 @@ static int read_plain(struct input *in, uint8_t *dst, size_t cap, size_t *got, s
 }
 
 /* Between members: step over zero padding, or begin the next member. */
-static int next_member(struct input *in, struct error *err)
+static int next_member(struct input_stream *in, struct error *err)
 {
 	z_stream *z = in->decoder;
 
@@ -344,7 +347,8 @@ static int next_member(struct input *in, struct error *err)
 	return RC_OK;
 }
 
-static int inflate_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int inflate_some(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
+			struct error *err)
 {
 	z_stream *z = in->decoder;
 	uInt room = cap < (1u << 30) ? (uInt)cap : 1u << 30;
@@ -363,7 +367,8 @@ static int inflate_some(struct input *in, uint8_t *dst, size_t cap, size_t *got,
 	return RC_OK;
 }
 
-static int unzstd_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int unzstd_some(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
+		       struct error *err)
 {
 	ZSTD_inBuffer src = {in->raw, in->raw_len, in->raw_pos};
 	ZSTD_outBuffer out = {dst, cap, 0};
@@ -378,7 +383,8 @@ static int unzstd_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, 
 	return RC_OK;
 }
 
-static int unpack_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int unpack_some(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got,
+		       struct error *err)
 {
 	size_t took;
 	bool whole;
@@ -394,7 +400,7 @@ static int unpack_some(struct input *in, uint8_t *dst, size_t cap, size_t *got, 
 }
 
 /* One step of a decoder; may yield nothing. */
-static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+static int decode(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
 	int rc = RC_OK;
 
@@ -418,14 +424,14 @@ static int decode(struct input *in, uint8_t *dst, size_t cap, size_t *got, struc
 }
 
 /* size: that it has by now. */
-static int changed_size(const struct input *in, uint64_t size, struct error *err)
+static int changed_size(const struct input_stream *in, uint64_t size, struct error *err)
 {
 	return error_set(err, RC_IO,
 			 "%s: changed while being read: %llu bytes when opened, %llu read",
 			 in->name, (unsigned long long)in->stamp.size, (unsigned long long)size);
 }
 
-int input_unchanged(const struct input *in, struct error *err)
+int input_unchanged(const struct input_stream *in, struct error *err)
 {
 	struct stat st;
 
@@ -443,14 +449,14 @@ int input_unchanged(const struct input *in, struct error *err)
 }
 
 /* All was read: is it what the file held when it was opened? */
-static int check_whole(const struct input *in, struct error *err)
+static int check_whole(const struct input_stream *in, struct error *err)
 {
 	if (in->stamp.regular && in->raw_read != in->stamp.size)
 		return changed_size(in, in->raw_read, err);
 	return input_unchanged(in, err);
 }
 
-int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
+int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err)
 {
 	size_t n = 0;
 
@@ -467,7 +473,7 @@ int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct e
 	return RC_OK;
 }
 
-int input_skip(struct input *in, uint64_t bytes, struct error *err)
+int input_skip(struct input_stream *in, uint64_t bytes, struct error *err)
 {
 	if (in->kind == INPUT_PLAIN && in->stamp.regular) {
 		if (lseek(in->fd, (off_t)bytes, SEEK_SET) < 0)
@@ -486,7 +492,7 @@ int input_skip(struct input *in, uint64_t bytes, struct error *err)
 	return rc;
 }
 
-void input_digest(const struct input *in, uint8_t digest[16])
+void input_digest(const struct input_stream *in, uint8_t digest[16])
 {
 	XXH128_canonical_t canonical;
 
@@ -494,7 +500,7 @@ void input_digest(const struct input *in, uint8_t digest[16])
 	memcpy(digest, canonical.digest, 16);
 }
 
-void input_close(struct input *in)
+void input_close(struct input_stream *in)
 {
 	if (in->kind == INPUT_ZSTD)
 		ZSTD_freeDStream(in->decoder);
@@ -511,5 +517,5 @@ void input_close(struct input *in)
 		close(in->fd);
 	else if (in->fed)
 		let_go_of_standard_input();
-	*in = (struct input){.fd = -1};
+	*in = (struct input_stream){.fd = -1};
 }

@@ -20,7 +20,7 @@ struct input_stamp {
 	int64_t written_ns, changed_ns; /* mtime, ctime */
 };
 
-struct input {
+struct input_stream {
 	const char *path;	  /* borrowed */
 	const char *name;	  /* for messages */
 	int fd;			  /* -1: closed */
@@ -41,30 +41,30 @@ struct input {
 /* Is path there, readable and no folder? */
 int input_check(const char *path, struct input_stamp *stamp, struct error *err);
 /* RC_IO when it is not the file that it was when it was checked. */
-int input_same(const struct input *in, const struct input_stamp *checked, struct error *err);
+int input_same(const struct input_stream *in, const struct input_stamp *checked, struct error *err);
 /* "standard input" for "-", otherwise path. */
 const char *input_name(const char *path);
 /* Open and find out the kind.  in is to be closed whatever the result. */
-int input_open(struct input *in, const char *path, struct error *err);
+int input_open(struct input_stream *in, const char *path, struct error *err);
 /* The same of standard input as it is fed; what begins behind the file's start is plain. */
-int input_open_feed(struct input *in, const struct source_feed *feed, struct error *err);
+int input_open_feed(struct input_stream *in, const struct source_feed *feed, struct error *err);
 /* The same, path or not NULL feed, with its bytes as they stand: plain whatever they are. */
-int input_open_raw(struct input *in, const char *path, const struct source_feed *feed,
+int input_open_raw(struct input_stream *in, const char *path, const struct source_feed *feed,
 		   struct error *err);
 /*
  * Decode up to cap bytes; *got < cap only at the end.  The end is reported once all raw bytes
  * were read and found whole.  RC_IO (system, file changed meanwhile), RC_DATA (damaged, truncated).
  */
-int input_read(struct input *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
+int input_read(struct input_stream *in, uint8_t *dst, size_t cap, size_t *got, struct error *err);
 /* Is it still the file that was opened?  What input_read asks by itself at the end. */
-int input_unchanged(const struct input *in, struct error *err);
+int input_unchanged(const struct input_stream *in, struct error *err);
 /*
  * Go to the byte of the decoded data, for who needs no digest; before input_read, or of a plain
  * file that is no stream.
  */
-int input_skip(struct input *in, uint64_t bytes, struct error *err);
+int input_skip(struct input_stream *in, uint64_t bytes, struct error *err);
 /* XXH3-128 of the raw bytes read so far, canonical form. */
-void input_digest(const struct input *in, uint8_t digest[16]);
-void input_close(struct input *in);
+void input_digest(const struct input_stream *in, uint8_t digest[16]);
+void input_close(struct input_stream *in);
 
 #endif

@@ -61,25 +61,27 @@ static const char *topic_of(const struct messages *m, size_t range)
 int messages_open(struct messages **out, const struct source_options *o, struct error *err)
 {
 	uint64_t seq = 0;
-	if (o->nfiles > 1)
+	const struct input *in = o->input;
+	const struct source_topic none = {0}, *t = in->topic ? in->topic : &none;
+	if (in->nfiles > 1)
 		return error_set(err, RC_CONFIG, "found %zu files, expected one rejects.jsonl",
-				 o->nfiles);
-	if (!o->kafka && !o->nfiles)
+				 in->nfiles);
+	if (!in->topic && !in->nfiles)
 		return error_set(err, RC_CONFIG,
 				 "%s:%u:%u: this command reads files only, found a kafka source",
 				 o->job->path, o->job->kafka.pos.line, o->job->kafka.pos.column);
 	struct messages *m = mem_calloc(1, sizeof(*m));
 	m->job = o->job;
-	m->kafka = o->kafka;
+	m->kafka = t->client;
 	m->fraction = o->fraction > 0 ? o->fraction : 1;
 	m->most_bytes = o->row_bytes;
-	m->nranges = o->nranges;
-	m->ranges = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->ranges));
-	m->seq_base = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->seq_base));
-	m->names = arena_alloc(&m->arena, (o->nranges + 1) * sizeof(*m->names));
+	m->nranges = t->nranges;
+	m->ranges = arena_alloc(&m->arena, (t->nranges + 1) * sizeof *m->ranges);
+	m->seq_base = arena_alloc(&m->arena, (t->nranges + 1) * sizeof *m->seq_base);
+	m->names = arena_alloc(&m->arena, (t->nranges + 1) * sizeof *m->names);
 	pthread_mutex_init(&m->lock, NULL);
 	for (size_t i = 0; i < m->nranges; i++) {
-		m->ranges[i] = o->ranges[i];
+		m->ranges[i] = t->ranges[i];
 		m->seq_base[i] = seq;
 		seq += (uint64_t)(m->ranges[i].end - m->ranges[i].start);
 		const struct place_text name = place_text(topic_of(m, i), m->ranges[i].partition);
@@ -89,7 +91,7 @@ int messages_open(struct messages **out, const struct source_options *o, struct 
 	if (!rc && m->kafka)
 		rc = kafka_read(m->kafka, m->ranges, m->nranges, err);
 	else if (!rc)
-		rc = replay_open(&m->replay, o->files[0], &o->job->kafka, err);
+		rc = replay_open(&m->replay, in->files[0], &o->job->kafka, err);
 	if (rc) {
 		messages_close(m);
 		return rc;

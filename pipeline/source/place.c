@@ -45,7 +45,7 @@ static const struct place *find(const struct places *p, uint64_t seq)
 }
 
 /* Line ends in the next n bytes; false: they cannot be read. */
-static bool count_lines(struct input *in, uint64_t n, uint64_t *lines)
+static bool count_lines(struct input_stream *in, uint64_t n, uint64_t *lines)
 {
 	uint8_t *text = mem_alloc(READ_BYTES), before = 0;
 	struct error ignored;
@@ -66,7 +66,7 @@ static bool count_lines(struct input *in, uint64_t n, uint64_t *lines)
 static bool find_line(struct source *s, const struct place *p, uint64_t bytes, uint64_t *line)
 {
 	const struct input_stamp *stamp = &s->stamps[p->file];
-	struct input in;
+	struct input_stream in;
 	struct error ignored;
 	if (!stamp->regular || s->csv->encoding) /* offsets are those of the text in UTF-8 */
 		return false;

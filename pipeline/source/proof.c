@@ -14,7 +14,7 @@
 
 /* Reading a file from its start to its end. */
 struct reading {
-	struct input in;
+	struct input_stream in;
 	uint64_t at; /* bytes seen */
 	uint8_t *buf;
 	XXH3_state_t *state; /* of the part at hand; NULL: of none */
@@ -159,9 +159,9 @@ static struct source_digest parts_of(struct source *s, size_t file, const struct
 
 static const struct source_digest *known_digest(const struct source *s, size_t file)
 {
-	for (size_t i = 0; i < s->known->ndigests; i++)
-		if (s->known->digests[i].number == file)
-			return &s->known->digests[i];
+	for (size_t i = 0; i < s->input->known->ndigests; i++)
+		if (s->input->known->digests[i].number == file)
+			return &s->input->known->digests[i];
 	return NULL;
 }
 
@@ -210,9 +210,9 @@ static int prove_file(struct source *s, size_t file, const struct source_part *p
 {
 	struct source_file *f = &s->files[file];
 	struct source_digest here = parts_of(s, file, parts, n);
-	const struct source_digest *d = s->known ? known_digest(s, file) : &here;
-	int rc = s->known ? check_known(s, file, parts, d, err)
-			  : digest_file(&here, NULL, &s->stamps[file], progress, err);
+	const struct source_digest *d = s->input->known ? known_digest(s, file) : &here;
+	int rc = s->input->known ? check_known(s, file, parts, d, err)
+				 : digest_file(&here, NULL, &s->stamps[file], progress, err);
 
 	if (rc == 0 && n == 1 && parts->whole && d &&
 	    (!same_digest(d->digest, parts->digest) || d->size != parts->size))
@@ -236,7 +236,7 @@ int source_take_parts(struct source *s, const struct source_part *parts, size_t 
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || parts[i].number != parts[i - 1].number)
 			bytes += parts[i].size;
-	if (!s->known)
+	if (!s->input->known)
 		progress_begin(progress, "proving the inputs", PROGRESS_BYTES, bytes);
 	for (size_t i = 0, at = 0; rc == 0 && i < s->nfiles; i++) {
 		size_t first = at;

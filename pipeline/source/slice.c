@@ -49,14 +49,15 @@ static int read_columns(struct source *s, const char *path, struct error *err)
 
 static uint64_t file_size(const struct source *s)
 {
-	return s->feed ? s->feed->size : s->stamps[0].size;
+	return s->input->feed ? s->input->feed->size : s->stamps[0].size;
 }
 
 static int check_slice(const struct source *s, struct error *err)
 {
 	const struct source_slice *a = &s->slice.asked;
 
-	if (s->nfiles != 1 || !(s->feed ? s->feed->bytes != UINT64_MAX : s->stamps[0].regular))
+	if (s->nfiles != 1 ||
+	    !(s->input->feed ? s->input->feed->bytes != UINT64_MAX : s->stamps[0].regular))
 		return error_set(err, RC_CONFIG, "--slice is of one file: found %zu inputs%s",
 				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
 	if (s->blocks)
@@ -84,10 +85,10 @@ static bool draws_by_place(const struct job *job)
 }
 
 /* What is fed has the slice's rows, and who knows the columns when their names are not in it? */
-static int check_feed(struct source *s, const struct source_options *o, struct error *err)
+static int check_feed(struct source *s, const struct job *job, struct error *err)
 {
-	const struct source_feed *f = s->feed;
-	bool blocks = o->job->source == SOURCE_AVRO || o->job->source == SOURCE_ARROW;
+	const struct source_feed *f = s->input->feed;
+	bool blocks = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW;
 
 	if (f->bytes == UINT64_MAX && !blocks)
 		return error_set(err, RC_CONFIG,
@@ -97,10 +98,11 @@ static int check_feed(struct source *s, const struct source_options *o, struct e
 		return error_set(err, RC_CONFIG,
 				 "--offset and --bytes reach behind the %llu bytes of --size",
 				 (unsigned long long)f->size);
-	if (!o->slice && (f->offset > 0 || f->bytes != f->size))
+	if (!s->input->slice && (f->offset > 0 || f->bytes != f->size))
 		return error_set(err, RC_CONFIG,
 				 "some of a file is fed, but no --slice says which rows");
-	if (f->offset == 0 || !s->csv->header || s->json || o->columns_file || s->csv->replace)
+	if (f->offset == 0 || !s->csv->header || s->json || s->input->columns_file ||
+	    s->csv->replace)
 		return RC_OK;
 	if (!f->columns)
 		return error_set(err, RC_CONFIG,
@@ -112,30 +114,31 @@ static int check_feed(struct source *s, const struct source_options *o, struct e
 	return RC_OK;
 }
 
-int slice_open(struct source *s, const struct source_options *o, struct error *err)
+int slice_open(struct source *s, const struct job *job, struct error *err)
 {
+	const struct input *in = s->input;
 	struct slice *slice = &s->slice;
-	int rc = s->feed ? check_feed(s, o, err) : RC_OK;
+	int rc = in->feed ? check_feed(s, job, err) : RC_OK;
 
 	if (rc != 0)
 		return rc;
 
-	s->seq_base = SOURCE_FILE_SEQ(o->number);
-	slice->read.number = o->number;
-	slice->given = o->slice != NULL;
+	s->seq_base = SOURCE_FILE_SEQ(in->number);
+	slice->read.number = in->number;
+	slice->given = in->slice != NULL;
 	if (slice->given) {
-		slice->asked = *o->slice;
+		slice->asked = *in->slice;
 		slice->digest = digest_new();
 		rc = check_slice(s, err);
 	}
-	if (rc == 0 && slice->given && draws_by_place(o->job))
+	if (rc == 0 && slice->given && draws_by_place(job))
 		rc = error_set(
 			err, RC_CONFIG,
 			"--slice: a salt is drawn in turn, `draw: round_robin`, by the line "
 			"that an event stands in, and a slice does not know its lines; expected "
 			"another salt");
-	if (rc == 0 && o->columns_file)
-		rc = read_columns(s, o->columns_file, err);
+	if (rc == 0 && in->columns_file)
+		rc = read_columns(s, in->columns_file, err);
 	return rc;
 }
 
@@ -150,11 +153,11 @@ static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct
 {
 	int rc = RC_OK;
 
-	while (s->feed && rc == 0 && !c->eof && byte - c->offset > c->rest.len) {
+	while (s->input->feed && rc == 0 && !c->eof && byte - c->offset > c->rest.len) {
 		cursor_advance(c, c->rest.len);
 		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
 	}
-	if (s->feed && byte - c->offset > c->rest.len)
+	if (s->input->feed && byte - c->offset > c->rest.len)
 		byte = c->offset + c->rest.len;
 
 	if (byte - c->offset <= c->rest.len) {
@@ -201,7 +204,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 	/* seqs are from `first` on, and events of blocks begin at 0, whatever is in front of them
 	 */
 	slice->read.first = s->blocks ? 0 : c->offset;
-	slice->read.head_read = !s->feed || s->feed->offset == 0;
+	slice->read.head_read = !s->input->feed || s->input->feed->offset == 0;
 	slice->read.head = slice->read.head_read ? slice->read.first : 0;
 	slice->read.head_lines = slice->read.line_base = c->line;
 	slice->read.whole = !slice->given;
@@ -236,7 +239,7 @@ int slice_begin(struct source *s, struct cursor *c, struct error *err)
 		c->line = slice->read.line_base = 0;
 	}
 	slice->read.first = c->offset;
-	s->bytes_before = (s->feed ? s->feed->offset : 0) - c->offset;
+	s->bytes_before = (s->input->feed ? s->input->feed->offset : 0) - c->offset;
 	s->bytes_total = slice->to < size ? slice->to : size;
 	s->bytes_total -= c->offset < s->bytes_total ? c->offset : s->bytes_total;
 	return rc;

@@ -16,8 +16,8 @@ struct slice {
 	void *digest; /* XXH3 state over the slice's bytes */
 };
 
-/* Before the first file is opened: what the options say. */
-int slice_open(struct source *s, const struct source_options *o, struct error *err);
+/* Take over and check slice, feed and columns file, before the first file is opened. */
+int slice_open(struct source *s, const struct job *job, struct error *err);
 /* The first file is open and stands behind its header: go to the first row of the slice. */
 int slice_begin(struct source *s, struct cursor *c, struct error *err);
 /*

@@ -27,13 +27,14 @@
 
 static int check_files(struct source *s, struct error *err)
 {
+	const struct source_feed *feed = s->input->feed;
 	size_t nstandard = 0;
 	bool known = true;
 	int rc;
 
-	if (s->feed) {
-		s->files[0].size = s->feed->bytes;
-		s->bytes_total = s->feed->bytes == UINT64_MAX ? 0 : s->feed->bytes;
+	if (feed) {
+		s->files[0].size = feed->bytes;
+		s->bytes_total = feed->bytes == UINT64_MAX ? 0 : feed->bytes;
 		return RC_OK;
 	}
 	for (size_t i = 0; i < s->nfiles; i++) {
@@ -95,32 +96,39 @@ static int open_messages(struct source **out, const struct source_options *optio
 	return RC_OK;
 }
 
+static void take_files(struct source *s, size_t n)
+{
+	s->nfiles = n;
+	s->files = arena_alloc(&s->arena, (n + 1) * sizeof *s->files);
+	s->stamps = arena_alloc(&s->arena, (n + 1) * sizeof *s->stamps);
+	s->rows = arena_alloc(&s->arena, (n + 1) * sizeof *s->rows);
+}
+
 static int name_files(struct source *s, const char *const *names, size_t n, struct error *err)
 {
+	const struct source_feed *feed = s->input->feed;
 	const char **paths;
-	int rc = paths_expand(&s->arena, names, n, &paths, &s->nfiles, err);
+	size_t npaths;
+	int rc = paths_expand(&s->arena, names, n, &paths, &npaths, err);
 
-	if (rc == 0 && s->feed && (s->nfiles != 1 || strcmp(paths[0], "-") != 0))
+	if (rc != RC_OK)
+		return rc;
+	if (feed && (npaths != 1 || strcmp(paths[0], "-") != 0))
 		return error_set(err, RC_CONFIG,
 				 "--name, --bytes, --offset and --size are of standard input, "
 				 "expected one input, `-`");
-	s->files = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->files));
-	s->stamps = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->stamps));
-	s->rows = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->rows));
-	for (size_t i = 0; i < s->nfiles; i++)
-		s->files[i].path = s->feed ? s->feed->name : paths[i];
-	return rc;
+	take_files(s, npaths);
+	for (size_t i = 0; i < npaths; i++)
+		s->files[i].path = feed ? feed->name : paths[i];
+	return RC_OK;
 }
 
-/* Files that nobody opens here. */
+/* Take over the names and sizes of files that this process does not open. */
 static void name_known(struct source *s)
 {
-	const struct source_inputs *k = s->known;
+	const struct source_inputs *k = s->input->known;
 
-	s->nfiles = k->ninputs;
-	s->files = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->files));
-	s->stamps = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->stamps));
-	s->rows = arena_alloc(&s->arena, (s->nfiles + 1) * sizeof(*s->rows));
+	take_files(s, k->ninputs);
 	for (size_t i = 0; i < s->nfiles; i++) {
 		s->files[i].path = k->inputs[i].path;
 		s->files[i].size = k->inputs[i].size;
@@ -130,11 +138,11 @@ static void name_known(struct source *s)
 		s->columns[s->ncolumns] = arena_strdup(&s->arena, k->columns[s->ncolumns]);
 }
 
-static int open_files(struct source *s, const struct source_options *options, struct error *err)
+static int open_files(struct source *s, const struct job *job, struct error *err)
 {
-	const struct job *job = options->job;
-	const char *const *paths = options->nfiles ? options->files : s->csv->files;
-	int rc = name_files(s, paths, options->nfiles ? options->nfiles : s->csv->nfiles, err);
+	const struct input *in = s->input;
+	int rc = in->nfiles ? name_files(s, in->files, in->nfiles, err)
+			    : name_files(s, s->csv->files, s->csv->nfiles, err);
 
 	if (rc == 0 && job->source == SOURCE_JSON)
 		rc = lines_open(s, job, err);
@@ -145,13 +153,14 @@ static int open_files(struct source *s, const struct source_options *options, st
 	if (rc == 0)
 		rc = check_files(s, err);
 	if (rc == 0)
-		rc = slice_open(s, options, err);
+		rc = slice_open(s, job, err);
 	return rc ? rc : begin(s, err);
 }
 
 int source_open(struct source **out, const struct source_options *options, struct error *err)
 {
-	bool of_files = options->slice || options->columns_file || options->feed;
+	const struct input *in = options->input;
+	bool of_files = in->slice || in->columns_file || in->feed;
 
 	if (options->job->source == SOURCE_KAFKA && of_files)
 		return error_set(err, RC_CONFIG,
@@ -160,10 +169,11 @@ int source_open(struct source **out, const struct source_options *options, struc
 	if (options->job->source == SOURCE_KAFKA)
 		return open_messages(out, options, err);
 	const struct csv_source *csv = &options->job->csv;
-	if (!options->known && options->nfiles + csv->nfiles == 0)
+	if (!in->known && in->nfiles + csv->nfiles == 0)
 		return error_set(err, RC_CONFIG, "no input files, expected at least one");
 	struct source *s = mem_calloc(1, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
+	s->input = in;
 	s->csv = csv;
 	s->libcsv_only = options->libcsv_only;
 	s->fraction = options->fraction > 0 ? options->fraction : 1;
@@ -172,7 +182,6 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->piece_bytes = SHARE_PIECE_BYTES;
 	s->alone_bytes = alone_bytes(s, options);
 	s->budget = options->budget;
-	s->feed = options->feed;
 	/* struct column holds lengths of 32 bits */
 	s->max_row_bytes = csv->max_row_bytes < UINT32_MAX ? csv->max_row_bytes : UINT32_MAX;
 	if (options->row_bytes && options->row_bytes < s->max_row_bytes) {
@@ -184,12 +193,11 @@ int source_open(struct source **out, const struct source_options *options, struc
 		s->ncolumns = csv->ncolumns;
 		s->columns = csv->columns;
 	}
-	s->known = options->known;
 	int rc = RC_OK;
-	if (s->known)
+	if (in->known)
 		name_known(s);
 	else
-		rc = open_files(s, options, err);
+		rc = open_files(s, options->job, err);
 	if (rc != 0) {
 		source_close(s);
 		return rc;

@@ -46,7 +46,7 @@ void transcoder_close(struct transcoder *t)
 }
 
 /* More bytes behind the start of a character that was cut. */
-static int fill(struct transcoder *t, struct input *in, struct error *err)
+static int fill(struct transcoder *t, struct input_stream *in, struct error *err)
 {
 	size_t n;
 
@@ -106,8 +106,8 @@ static size_t convert_some(struct transcoder *t, uint8_t *dst, size_t room, bool
 	return n;
 }
 
-int transcode_read(struct transcoder *t, struct input *in, uint8_t *dst, size_t cap, size_t *got,
-		   struct error *err)
+int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, size_t cap,
+		   size_t *got, struct error *err)
 {
 	bool cut = false;
 

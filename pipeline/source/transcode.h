@@ -27,8 +27,8 @@ int transcoder_open(struct transcoder *t, const char *encoding, struct error *er
  * As input_read, in UTF-8.  Bytes that the encoding does not have become the byte FF, which no
  * UTF-8 has: the row is then refused for it where the value is used, and no other.
  */
-int transcode_read(struct transcoder *t, struct input *in, uint8_t *dst, size_t cap, size_t *got,
-		   struct error *err);
+int transcode_read(struct transcoder *t, struct input_stream *in, uint8_t *dst, size_t cap,
+		   size_t *got, struct error *err);
 void transcoder_close(struct transcoder *t);
 
 #endif

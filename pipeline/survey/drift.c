@@ -39,9 +39,7 @@ static int open_work(struct drift_work *w, struct progress *progress, struct err
 	const struct run_options *o = w->opt->common;
 	const struct pass_options po = {.job = w->job,
 					.run = o,
-					.files = w->opt->files,
-					.nfiles = w->opt->nfiles,
-					.topic = w->opt->topic,
+					.input = w->opt->input,
 					.limit = {.share = 1, .is_share = true},
 					.progress = progress,
 					.wanted = w->opt->live->given};

@@ -312,12 +312,7 @@ static int open_planner(struct planner *p, struct progress *progress, struct err
 	size_t n = p->job->ntables;
 	const struct pass_options po = {.job = p->job,
 					.run = p->opt->common,
-					.files = p->opt->files,
-					.nfiles = p->opt->nfiles,
-					.topic = p->opt->topic,
-					.slice = p->opt->slice,
-					.columns_file = p->opt->columns_file,
-					.feed = p->opt->feed,
+					.input = p->opt->input,
 					.fraction = p->opt->fraction,
 					.even_pieces = true,
 					.limit = p->opt->limit,

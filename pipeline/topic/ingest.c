@@ -283,9 +283,9 @@ int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_
 	return ingest_look(in, err);
 }
 
-struct pass_topic ingest_view(const struct ingest *in)
+struct source_topic ingest_view(const struct ingest *in)
 {
-	return (struct pass_topic){in->client, in->ranges, in->nranges};
+	return (struct source_topic){in->client, in->ranges, in->nranges};
 }
 
 void ingest_close(struct ingest *in)
@@ -380,12 +380,15 @@ static int run_load(struct ingest *in, const char *name, const char *dir,
 		    const struct offset_range *ranges, size_t n, struct load_result *result,
 		    struct error *err)
 {
-	struct load_kafka k = {.topic = {in->client, ranges, n},
-			       .cluster = in->cluster,
+	const struct source_topic topic = {in->client, ranges, n};
+	struct input input = *in->load.input;
+	struct load_kafka k = {.cluster = in->cluster,
 			       .name = name,
 			       .before_publish = before_publish,
 			       .ctx = in};
 	struct load_options opt = in->load;
+	input.topic = &topic;
+	opt.input = &input;
 	opt.kafka = &k;
 	opt.output_dir = dir;
 	if (in->state)

@@ -126,7 +126,8 @@ static int encode_rows(void *ctx, const struct event_rows *rows, bool *taken)
 static int read_csv(struct bench *b, bool encode, struct watch *w)
 {
 	const char *files[] = {b->csv};
-	struct source_options so = {.job = &b->job, .files = files, .nfiles = 1};
+	const struct input input = {.files = files, .nfiles = 1};
+	struct source_options so = {.job = &b->job, .input = &input};
 	struct source_sink sink = {.ctx = b,
 				   .event = encode ? encode_event : NULL,
 				   .rows = encode ? encode_rows : NULL};

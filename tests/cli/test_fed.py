@@ -164,7 +164,7 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
     refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "no --slice says which rows")
     refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "reach behind")
     # these may be the bytes up to some border: only the file's size tells whether its last row was there
-    refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice of what is fed needs --size")
+    refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice of standard input needs --size")
     refused(fed.run("map", "in.csv", "--name", "x", "--bytes", n, "--plan", "plan", "-o", "no", status=2), 2,
             "expected one input, `-`")
     refused(fed.run("map", "-", "--plan", "plan", "-o", "no", status=2, input=data), 2, "--name and --bytes")

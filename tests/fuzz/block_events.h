@@ -60,10 +60,8 @@ static inline int read_blocks(const char *path, enum source_kind kind, size_t pi
 			  .csv = {.delimiter = ',', .quote = '"', .max_row_bytes = BLOCK_MOST},
 			  .fields = fields,
 			  .nfields = kind == SOURCE_ARROW ? 3 : N};
-	struct source_options options = {.job = &job,
-					 .files = &path,
-					 .nfiles = 1,
-					 .piece_bytes = piece_bytes};
+	const struct input input = {.files = &path, .nfiles = 1};
+	struct source_options options = {.job = &job, .input = &input, .piece_bytes = piece_bytes};
 	struct source_sink sink = {.ctx = log, .event = note_event, .reject = note_reject};
 	struct source *source;
 

@@ -89,9 +89,9 @@ static void run(const char *path, uint8_t choice, uint8_t dialect, size_t piece_
 				  .find = find,
 				  .nfind = dialect >> 7,
 				  .max_row_bytes = choice & 8 ? 200 : 1 << 20}};
+	const struct input input = {.files = &path, .nfiles = 1};
 	struct source_options options = {.job = &job,
-					 .files = &path,
-					 .nfiles = 1,
+					 .input = &input,
 					 .piece_bytes = piece_bytes,
 					 .libcsv_only = way == LIBCSV};
 	struct source_sink sink = {.ctx = log,

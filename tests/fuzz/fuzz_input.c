@@ -13,7 +13,7 @@ enum { LARGEST = 4 << 20 }; /* a few bytes can stand for gigabytes */
 /* RC_END: there was more than that. */
 static int read_all(const char *path, size_t piece, struct buf *out, struct error *err)
 {
-	struct input in;
+	struct input_stream in;
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
 	while (!rc && got == piece && out->len <= LARGEST) {

@@ -19,7 +19,7 @@ static const char *const encodings[] = {"utf-16",  "utf-16le", "utf-16be",    "u
 static int read_all(const char *path, const char *encoding, size_t piece, struct buf *out,
 		    struct error *err)
 {
-	struct input in;
+	struct input_stream in;
 	struct transcoder t = {0};
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
@@ -65,7 +65,7 @@ static void expect_iconv(const char *encoding, struct bytes from, struct bytes g
 /* What stands in it, unpacked where it is packed. */
 static int read_plain(const char *path, struct buf *out)
 {
-	struct input in;
+	struct input_stream in;
 	struct error err;
 	size_t got = 1;
 	int rc = input_open(&in, path, &err);

@@ -196,11 +196,9 @@ static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
 					    uint64_t most_bytes)
 {
 	struct seen *s = mem_calloc(1, sizeof(*s));
-	struct source_options o = {.job = &c->job,
-				   .kafka = k,
-				   .ranges = ranges,
-				   .nranges = n,
-				   .row_bytes = most_bytes};
+	const struct source_topic topic = {.client = k, .ranges = ranges, .nranges = n};
+	const struct input input = {.topic = &topic};
+	struct source_options o = {.job = &c->job, .input = &input, .row_bytes = most_bytes};
 	struct error err;
 	pthread_t threads[3];
 	pthread_mutex_init(&s->lock, NULL);

@@ -23,6 +23,7 @@
 	"{field: n, as: text}}\n"
 #define JOB JOB_HEAD JOB_TABLE "    regions: {split: sampled, count: 2}\n"
 
+static const struct input rig_input; /* the job's files */
 static struct run_options rig_options = {.threads = 2,
 					 .memory_bytes = 64 << 20,
 					 .temp_quota_bytes = UINT64_MAX};
@@ -52,6 +53,7 @@ static inline int load_as(const struct job *job, const char *out, uint64_t rejec
 	char *folder = mem_format("%s/%s", dir, out);
 	struct progress progress = {.phase = NULL};
 	struct load_options o = {.common = &rig_options,
+				 .input = &rig_input,
 				 .output_dir = folder,
 				 .limit = {.count = rejects}};
 	int rc = load_run(job, &o, &progress, result, err);

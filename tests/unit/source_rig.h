@@ -226,9 +226,9 @@ static inline struct outcome run_with(const struct setup *setup, struct bytes na
 	job.csv.delimiter = setup->delimiter ? setup->delimiter : ',';
 	job.csv.quote = '"';
 	job.csv.max_row_bytes = setup->max_row_bytes ? setup->max_row_bytes : 1 << 20;
+	const struct input input = {.files = setup->files, .nfiles = setup->nfiles};
 	struct source_options options = {.job = &job,
-					 .files = setup->files,
-					 .nfiles = setup->nfiles,
+					 .input = &input,
 					 .piece_bytes = setup->piece_bytes,
 					 .libcsv_only = setup->libcsv_only};
 	struct source *s = NULL;

@@ -20,7 +20,7 @@
 #define ROW_BYTES 640 /* more than the cut holds beside others */
 
 /* One event of the test: three columns as text. */
-struct input {
+struct cut_event {
 	char row[ROW_BYTES], ts[12], a[8], b[8], extra[8];
 };
 
@@ -141,7 +141,7 @@ static void *copy(const void *p, size_t n)
 	return c;
 }
 
-static void encode(struct fixture *f, const struct input *in, size_t n)
+static void encode(struct fixture *f, const struct cut_event *in, size_t n)
 {
 	struct row_encoder *e = row_encoder_new(f->plan);
 	size_t secondary = row_secondary_bytes(f->plan, 0);
@@ -194,7 +194,7 @@ static bool same_cell(const struct stored *a, const struct stored *b)
 	       !strcmp(a->qualifier, b->qualifier) && a->ts == b->ts;
 }
 
-static size_t oracle(const struct input *in, size_t n, bool computed, bool first_wins,
+static size_t oracle(const struct cut_event *in, size_t n, bool computed, bool first_wins,
 		     struct stored *out, size_t *dropped_events)
 {
 	static size_t owner[3 * MOST];
@@ -284,7 +284,7 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 }
 
 /* alone: records come one by one. */
-static void cut_case(const struct input *in, size_t n, bool computed, enum duplicates d,
+static void cut_case(const struct cut_event *in, size_t n, bool computed, enum duplicates d,
 		     uint64_t gather_bytes, bool alone)
 {
 	static struct fixture f;
@@ -332,7 +332,7 @@ static uint32_t random_below(uint32_t n)
 }
 
 /* longest: of row keys, which all depend on their number alone */
-static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t times,
+static void random_inputs(struct cut_event *in, size_t n, uint32_t rows, uint32_t times,
 			  uint32_t longest)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -352,7 +352,7 @@ static void random_inputs(struct input *in, size_t n, uint32_t rows, uint32_t ti
 static void test_against_oracle(void **state)
 {
 	(void)state;
-	static struct input in[MOST];
+	static struct cut_event in[MOST];
 	static const struct {
 		uint32_t n, rows, times, longest;
 	} shapes[] = {{1, 1, 1, 0},	   {300, 1000, 50, 0},
@@ -374,9 +374,9 @@ static void test_against_oracle(void **state)
 static void test_duplicates_error(void **state)
 {
 	(void)state;
-	static const struct input in[] = {{"r1", "5", "x", "y", "q"},
-					  {"r2", "5", "x", "", "q"},
-					  {"r2", "5", "z", "", "q"}};
+	static const struct cut_event in[] = {{"r1", "5", "x", "y", "q"},
+					      {"r2", "5", "x", "", "q"},
+					      {"r2", "5", "z", "", "q"}};
 	for (int huge = 0; huge < 2; huge++) {
 		static struct fixture f;
 		setup_job(&f, false, DUPLICATES_ERROR);

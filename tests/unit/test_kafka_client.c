@@ -156,7 +156,9 @@ static void test_refusals(void **state)
 	k = open_client(c);
 	for (size_t i = 0; i < 4; i++) {
 		struct source *s;
-		struct source_options o = {.job = &c->job, .kafka = k};
+		const struct source_topic topic = {.client = k};
+		const struct input input = {.topic = &topic};
+		struct source_options o = {.job = &c->job, .input = &input};
 		c->job.nfields = 0;
 		c->job.kafka.format = i == 2 ? KAFKA_RAW : KAFKA_JSON;
 		need(c, bad[i]);

@@ -122,10 +122,8 @@ static void read_all(struct seen *s, size_t piece_bytes, const uint8_t *uses)
 	const char *files[] = {path_of("lines.json")};
 	struct job job = {.source = SOURCE_JSON, .fields = fields, .nfields = 2};
 	job.csv.max_row_bytes = 1 << 20;
-	struct source_options options = {.job = &job,
-					 .files = files,
-					 .nfiles = 1,
-					 .piece_bytes = piece_bytes};
+	const struct input input = {.files = files, .nfiles = 1};
+	struct source_options options = {.job = &job, .input = &input, .piece_bytes = piece_bytes};
 	struct source_sink sink = {.ctx = s, .event = on_event, .rows = on_rows, .uses = uses};
 	struct source *source;
 	struct error err;

@@ -37,6 +37,7 @@ struct rig {
 	struct progress progress;
 	struct run_options run;
 	struct pass_options opt;
+	struct input input;
 	struct pass pass;
 	struct error err;
 };
@@ -76,7 +77,11 @@ static void rig_open(struct rig *r, unsigned threads, uint64_t memory)
 				  .temp_quota_bytes = UINT64_MAX}};
 	if (job_load(&r->job, path_of("job.yaml"), &r->err))
 		fail_msg("%s", r->err.msg);
-	r->opt = (struct pass_options){.job = &r->job, .run = &r->run, .progress = &r->progress};
+	r->input = (struct input){0};
+	r->opt = (struct pass_options){.job = &r->job,
+				       .run = &r->run,
+				       .input = &r->input,
+				       .progress = &r->progress};
 }
 
 static int rig_run(struct rig *r)
@@ -175,8 +180,8 @@ static void test_rejects(void **state)
 		for (unsigned threads = 1; threads <= 4; threads += 3) {
 			struct rig r;
 			rig_open(&r, threads, 64 * MIB);
-			r.opt.files = (const char *const *)&file;
-			r.opt.nfiles = 1;
+			r.input.files = (const char *const *)&file;
+			r.input.nfiles = 1;
 			r.opt.limit = cases[i].limit;
 			int rc = rig_run(&r);
 			if (rc != cases[i].rc || (rc && !strstr(r.err.msg, cases[i].says)))
@@ -286,8 +291,8 @@ static void test_refused(void **state)
 	struct rig r;
 	(void)state;
 	rig_open(&r, 2, 16 * MIB);
-	r.opt.files = files;
-	r.opt.nfiles = 1;
+	r.input.files = files;
+	r.input.nfiles = 1;
 	assert_int_equal(rig_run(&r), RC_IO);
 	assert_non_null(strstr(r.err.msg, "/nowhere/in.csv"));
 	rig_close(&r);

@@ -126,10 +126,8 @@ static void check(struct text *t, size_t piece_bytes, unsigned refuse)
 				  .max_row_bytes = 1 << 20,
 				  .ncolumns = t->ncolumns,
 				  .columns = names}};
-	struct source_options options = {.job = &job,
-					 .files = files,
-					 .nfiles = 1,
-					 .piece_bytes = piece_bytes};
+	const struct input input = {.files = files, .nfiles = 1};
+	struct source_options options = {.job = &job, .input = &input, .piece_bytes = piece_bytes};
 	struct seen seen = {.text = t, .refuse = refuse};
 	struct source_sink sink = {.ctx = &seen, .event = on_event, .rows = on_rows};
 	struct source *s;

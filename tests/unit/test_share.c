@@ -40,7 +40,8 @@ static void test_held_to_the_end(void **state)
 	struct cluster *c = *state;
 	struct run_options common = {.threads = 1, .memory_bytes = 64 << 20};
 	struct existing_regions live = {0};
-	const struct load_options load = {.common = &common, .live = &live};
+	const struct input none = {0};
+	const struct load_options load = {.common = &common, .input = &none, .live = &live};
 	struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct stream_gauges gauges = {.by_topic = &lags};
 	struct progress progress = {.phase = NULL};

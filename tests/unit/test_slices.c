@@ -53,12 +53,11 @@ static int on_reject(void *ctx, const struct rejected *bad, struct error *err)
 
 static int read_slice(struct reading *r, const struct source_slice *slice, struct error *err)
 {
-	struct source_options o = {.job = &job,
-				   .files = &path,
-				   .nfiles = 1,
-				   .piece_bytes = piece_bytes,
-				   .columns_file = columns_file,
-				   .slice = slice};
+	const struct input input = {.files = &path,
+				    .nfiles = 1,
+				    .columns_file = columns_file,
+				    .slice = slice};
+	struct source_options o = {.job = &job, .input = &input, .piece_bytes = piece_bytes};
 	struct source_sink sink = {.ctx = r, .event = on_event, .reject = on_reject};
 	struct source *s;
 	int rc = source_open(&s, &o, err);
@@ -224,16 +223,17 @@ static void test_what_is_refused(void **state)
 	(void)state;
 	const struct source_slice slice = {.from = 0, .to = 10}, turned = {.from = 9, .to = 3};
 	const char *two[] = {path, path};
-	struct source_options o = {.job = &job, .files = two, .nfiles = 2, .slice = &slice};
+	struct input input = {.files = two, .nfiles = 2, .slice = &slice};
+	struct source_options o = {.job = &job, .input = &input};
 	struct source *s;
 	struct error err;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "of one file: found 2"));
-	o.nfiles = 1;
-	o.slice = &turned;
+	input.nfiles = 1;
+	input.slice = &turned;
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "ends before it begins"));
-	o.slice = &slice;
+	input.slice = &slice;
 	job.csv.encoding = "ISO-8859-1";
 	assert_int_equal(source_open(&s, &o, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "UTF-8"));
@@ -259,8 +259,11 @@ static void test_progress_of_what_is_fed(void **state)
 					 .ncolumns = 2};
 	const struct source_slice slice = {.from = offset + 1, .to = size};
 	struct source_sink sink = {.ctx = NULL};
-	struct source_options o = {
-		.job = &job, .files = &standard, .nfiles = 1, .slice = &slice, .feed = &feed};
+	const struct input input = {.files = &standard,
+				    .nfiles = 1,
+				    .slice = &slice,
+				    .feed = &feed};
+	struct source_options o = {.job = &job, .input = &input};
 	struct source *s;
 	struct error err;
 	uint64_t done, total;

@@ -186,10 +186,8 @@ static void expect_change(const struct change *c)
 				  .quote = '"',
 				  .max_row_bytes = 100}};
 	const char *file = changing;
-	struct source_options options = {.job = &job,
-					 .files = &file,
-					 .nfiles = 1,
-					 .piece_bytes = 8};
+	const struct input input = {.files = &file, .nfiles = 1};
+	struct source_options options = {.job = &job, .input = &input, .piece_bytes = 8};
 	struct source_sink sink = {.ctx = (void *)(uintptr_t)c, .event = change_once};
 	struct source *s;
 	struct error err;
@@ -243,10 +241,8 @@ static void test_file_replaced(void **state)
 				  .max_row_bytes = 100}};
 	char first[128], second[128];
 	const char *files[] = {first, second};
-	struct source_options options = {.job = &job,
-					 .files = files,
-					 .nfiles = 2,
-					 .piece_bytes = 8};
+	const struct input input = {.files = files, .nfiles = 2};
+	struct source_options options = {.job = &job, .input = &input, .piece_bytes = 8};
 	struct source_sink sink = {.ctx = (void *)(uintptr_t)&c, .event = change_once};
 	struct source *s;
 	struct error err;

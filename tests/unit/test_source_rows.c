@@ -157,7 +157,8 @@ static void test_columns(void **state)
 	const char *path = put_file("in", "one,\"t\"\"wo\",,one\n", 17);
 	struct job job = {
 		.csv = {.header = true, .delimiter = ',', .quote = '"', .max_row_bytes = 100}};
-	struct source_options options = {.job = &job, .files = &path, .nfiles = 1};
+	struct input input = {.files = &path, .nfiles = 1};
+	struct source_options options = {.job = &job, .input = &input};
 	struct source *s;
 	struct error err;
 	size_t n;
@@ -171,7 +172,7 @@ static void test_columns(void **state)
 	assert_string_equal(names[2], "#3");
 	assert_string_equal(names[3], "one#2");
 	source_close(s);
-	options.nfiles = 0;
+	input.nfiles = 0;
 	assert_int_equal(source_open(&s, &options, &err), RC_CONFIG);
 	job.csv.files = &path;
 	job.csv.nfiles = 1;

@@ -31,7 +31,10 @@ static void write_rows(void)
 static struct planning_options options_of(const char *work)
 {
 	mkdir(work, 0755);
-	return (struct planning_options){.common = &rig_options, .fraction = 1, .work_dir = work};
+	return (struct planning_options){.common = &rig_options,
+					 .input = &rig_input,
+					 .fraction = 1,
+					 .work_dir = work};
 }
 
 static void test_plan(void **state)
@@ -116,7 +119,7 @@ static void test_drift(void **state)
 	existing_regions_add(&live, spec);
 	if (existing_regions_read(&live, &job, &err))
 		fail_msg("%s", err.msg);
-	struct drift_options o = {.common = &rig_options, .live = &live};
+	struct drift_options o = {.common = &rig_options, .input = &rig_input, .live = &live};
 	if (drift_run(&d, &job, &o, &progress, &err))
 		fail_msg("%s", err.msg);
 	const struct drift_table *t = &d.tables[0];

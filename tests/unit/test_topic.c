@@ -53,6 +53,7 @@ static int load_topic(struct cluster *c, const struct job *job, const char *out,
 	struct progress progress = {.phase = NULL};
 	struct kafka_log log = {remember, c};
 	struct load_options o = {.common = &rig_options,
+				 .input = &rig_input,
 				 .output_dir = folder,
 				 .limit = {.count = rejects}};
 	int rc = ingest_batch(job, &o, state, &log, &progress, result, err);
@@ -356,7 +357,7 @@ static void test_later_topics_are_claimed(void **state)
 	struct error err;
 	struct ingest in = {0};
 	struct progress progress = {.phase = NULL};
-	const struct load_options o = {.common = &rig_options};
+	const struct load_options o = {.common = &rig_options, .input = &rig_input};
 	const struct kafka_log log = {remember, c};
 	char *folder = mem_strdup(path_of("state")), *nowhere = mem_format("%s/no/where", dir);
 	open_job_of(&job, c, "pattern: '(events|more)', group: g");
