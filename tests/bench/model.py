@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """model.py [bench.json]: what a load costs on one machine and on a cluster, from what `make bench ARGS=spark` measured.
 
-Prints the figures and the two tables of README.md, "Beyond one machine".  Measured are processor seconds, bytes through
+Prints the figures and the two tables of conf/guide/spark.md, "Costs".  Measured are processor seconds, bytes through
 the shuffle, and what starting the JVMs costs; assumed are the machines: 16 cores like the measured ones, all of them
 busy, 1.1 GB/s of network each, of which the half is hidden behind the maps, and START seconds until executors run.
 """

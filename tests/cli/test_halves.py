@@ -372,9 +372,10 @@ def test_a_load_of_one_slice_says_so(halves):
         refused(halves.run("load", "in.csv", "--slice", bad, "-o", "no", status=2), 2, "--slice: found")
 
 
-def test_the_example_of_the_readme(halves, saltmill):
-    readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
-    (block,) = re.findall(r"```sh\n(saltmill plan .*?)```", readme, re.S)
+def test_the_example_of_the_guide(halves, saltmill):
+    guide = (pathlib.Path(__file__).parents[2] / "conf/guide/spark.md").read_text()
+    (block,) = re.findall(r"```sh\n(saltmill plan .*?)```", guide, re.S)
+    block = block.replace("conf/ratings.yaml", "job.yaml").replace("ratings.csv", "in.csv")
     shutil.rmtree(halves.folder / "plan")
     links = halves.folder / "bin"
     links.mkdir()
