@@ -35,9 +35,9 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strin
         -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
 VERSION := 0.1.0
 STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
-# One include path.  A file sees its own folder and include/, so a room cannot reach another room
-# except by writing "../", which `make layers` refuses.
-INC  := -Iinclude
+# A file includes headers of its own folder by name, doors (include/) by name, and headers that its
+# own wing shares as "wing/name.h".  `make layers` refuses everything else.
+INC  := -Iinclude -Ipipeline
 LDLIBS := -lcsv -lyaml -ljansson -lpcre2-8 -lzstd -ldeflate -lz -llz4 -lbz2 -llzma -lisal -lxxhash -lmd -lpthread -lm
 # The program loads these when it needs them, the tests link them, the worker links snappy and has
 # no others (include/late.h).
@@ -47,16 +47,17 @@ COMPILE = $(CC) $(STD) $(INC) $(CPPFLAGS) $(WARN) $(OPT_$(FLAVOR)) -ffile-prefix
 LINK    = @echo '  LINK  $@'; $(CC) $(OPT_$(FLAVOR)) $(LINK_$(FLAVOR)) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # $(sort) fixes the link order, so the binary does not depend on the file system.
-ALL_C := $(sort $(wildcard pipeline/*/*.c splitter/*.c))
+CLI  := pipeline/cli/command/main.c
+ALL_C := $(filter-out $(CLI),$(sort $(wildcard pipeline/*/*.c pipeline/*/*/*.c splitter/*.c)))
 # The chapters of the guide, as a C file.
 GUIDE := build/guide_chapters.c
 LIB  := $(filter-out pipeline/base/static_%,$(ALL_C)) $(GUIDE)
 LINKED := $(filter-out pipeline/base/late_%,$(LIB))
 ALONE := $(filter-out pipeline/base/loader.c pipeline/base/late_snappy.c,$(ALL_C)) $(GUIDE)
 ALONE_LIBS := $(filter-out -lisal,$(LDLIBS)) -lsnappy -lstdc++
-CLI  := pipeline/main.c
+CLI  := pipeline/cli/command/main.c
 UNIT := $(sort $(wildcard tests/unit/test_*.c))
-HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h splitter/*.h))
+HDR  := $(sort $(wildcard include/*.h pipeline/*/*.h pipeline/*/*/*.h splitter/*.h))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH := $(sort $(wildcard tests/bench/*.c))
 SRC  := $(ALL_C) $(CLI) $(UNIT) $(FUZZ) tests/fuzz/replay_corpus.c $(BENCH)
@@ -79,7 +80,7 @@ $(B)/pipeline/base/static_xxhash_avx2.o: CFLAGS += $(if $(findstring x86_64,$(sh
 # The program loads the file that -lNAME finds here.
 SONAME = $(or $(shell readelf -d "$$($(CC) -print-file-name=lib$(1).so)" 2>/dev/null | sed -n 's/.*(SONAME).*\[\(.*\)\]$$/\1/p'),lib$(1).so)
 $(B)/pipeline/base/late.o: CFLAGS += $(foreach l,$(LATE),-DFILE_$(l)='"$(call SONAME,$(l))"')
-$(GUIDE): pipeline/cmd/guide_embed.awk conf/guide $(sort $(wildcard conf/guide/*.md))
+$(GUIDE): pipeline/cli/command/guide_embed.awk conf/guide $(sort $(wildcard conf/guide/*.md))
 	@mkdir -p $(@D)
 	@LC_ALL=C awk -f $< $(filter %.md,$^) >$@.$$$$ && mv $@.$$$$ $@
 $(B)/%.o: %.c
@@ -210,71 +211,53 @@ wheel: worker ; @pipeline/spark/wheel.sh $(VERSION) $(MACHINE)
 ## headers: every header compiles on its own
 headers:
 	@set -e; for h in $(HDR); do echo "#include \"$$h\"" | $(CC) -I. $(STD) $(INC) $(WARN) -Werror -fsyntax-only -x c -; done
-## layers: rooms include what the table below allows; third-party headers stay in their place
-layers: ; @ROOMS="$$ROOMS" LIBRARIES="$$LIBRARIES" tests/layers.sh
+## layers: wings and rooms include what the table below allows; library headers stay in their place
+layers: ; @WINGS="$$WINGS" LIBRARIES="$$LIBRARIES" tests/layers.sh
 
 ## symbols: pipeline/hfile defines nothing without its prefix and takes no memory that cannot fail
 symbols: $(patsubst %.c,$(B)/%.o,$(sort $(wildcard pipeline/hfile/*.c))) ; @tests/symbols.sh $^
 
-# room: the doors it opens (headers of include/ that it implements) | doors of others that it may use
-define ROOMS
-base: who bytes cell text clock error reject table mem io pool units hash crc32c crash ticker meter run xxhash_fast pattern distinct backoff late |
-encoding: encoding codes date zone | bytes error mem reject
-cluster: hbase precheck filter | bytes cell text clock backoff error mem pool description splits table who
-follow: follow | bytes apply backoff clock crash error io mem pool run shared_state state ticker
-apply: apply | bytes cell hfile text clock error mem io pool run hash crash hbase description splits publish storage table precheck units
-hfile: hfile | bytes cell error table mem io pool run hash crc32c late
-query: query published | bytes filter cell error text mem hfile table job publish pattern
-live: live | bytes cell text clock error filter mem pool hbase query
-splitter: table_check ddl splits plan sketch divide key_shape key_weights description | bytes text error mem io units table cell
-storage: storage | who bytes error mem io pool text clock backoff xxhash_fast crc32c late
-job: job job_words | bytes zone text error mem io units table table_check divide record encoding cell question pattern codes
-source: event offsets source kafka group_member | bytes text clock error reject mem io pool run units xxhash_fast job pattern late
-field: field digits predicate | bytes zone text error reject mem encoding job event units question pattern codes
-question: question | bytes error mem
-row: row | bytes cell text error reject mem hash encoding job key key_numbers event record field digits predicate question
-sort: record sorter | bytes error mem io pool units key_weights cell
-publish: publish plan_settings half_reports sent_files | bytes text clock error mem io pool storage sorter source event offsets xxhash_fast
-cut: cut write_regions | bytes cell error mem io pool backoff storage hfile job row sorter record run splits
-pass: pass memory cell_sample measure tuning existing_regions regions kept_plan describe_file | precheck clock hbase description table bytes cell error mem io pool run job source row record cut sorter splits divide key publish hfile plan_settings xxhash_fast
-key: key key_numbers key_ranges key_filter | bytes zone date error reject mem hash encoding job key_shape plan record field text question codes predicate filter
-load: load | key storage bytes clock error mem io pool units crash run job pass memory cell_sample measure tuning existing_regions regions cut sorter splits ddl publish hfile write_regions kept_plan describe_file halves half_reports sent_files source
-survey: planning drift | lint bytes error mem io pool run job pass measure existing_regions regions cut sorter divide plan table_check hfile publish key tuning source
-ask: stored where entry | bytes cell error filter reject mem encoding job field predicate question key key_filter key_ranges query
-state: state shared_state | bytes clock error mem io crash offsets xxhash_fast
-topic: ingest stream state_view manifest_chain seek rebuild | bytes clock error mem io pool crash meter run job load pass memory publish state shared_state kafka group_member regions
-check: verify | bytes cell error mem io pool run hfile splits publish
-page: page | bytes cell text error mem run units hfile publish splits key_shape io state state_view manifest_chain offsets
-show: failure_report apply_report reference report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics lint_report key_report answer ranges_report look_report schemas | bytes cell clock text error mem units ticker run job load planning drift hfile state_view manifest_chain seek stream verify key lint field encoding query key_ranges question key_filter stored look job_words apply late follow live filter hbase
-cmd: commands | failure_report apply apply_report bytes cell clock text error mem io pool units run job load planning drift regions existing_regions ddl table_check splits plan hfile ingest stream state_view manifest_chain seek verify report plan_report drift_report state_report verify_report inspect progress_text stream_text metrics ticker meter publish rebuild lint lint_report key field encoding key_report query published answer late key_ranges question ranges_report source key_filter sniff plan_settings kept_plan tuning halves half_reports stored where look look_report reference job_words kafka page entry storage follow shared_state state hbase precheck live filter description schemas
-sniff: sniff | bytes text error reject mem job field source event xxhash_fast pattern distinct
-halves: halves | storage bytes clock error mem io pool run job source pass memory cut write_regions record splits publish half_reports sent_files kept_plan describe_file tuning xxhash_fast
-look: look | bytes cell distinct error mem memory job source kafka offsets event row record field reject xxhash_fast
-lint: lint | bytes error mem units run job encoding key row record pass cell source
+# wing | wings it may use | its rooms from the lowest up: room(headers that it opens: doors of include/, or wing/name.h)
+# A room uses its own headers, those that lower rooms of its wing open, and the doors of the wings named.
+define WINGS
+base | | base(bytes error mem io pool clock hash pattern run late cell table)
+splitter | base | splitter(splits plan ddl)
+hbase | base splitter | rpc(hbase filter)
+model | base splitter hbase | encoding(encoding) question(question) job(event job) field(field) key(key)
+hfile | base | hfile(hfile)
+input | base model | files(source input paths transcode magic block_codec) csv(csv marks) json(json json_paths) typed(spell spell_short flat typed) avro(avro avro_json avro_schema) arrow(arrow_batch arrow_schema) kafka(kafka messages message_columns) rows()
+sort | base splitter | sort(sorter)
+publish | base splitter model hfile input sort | storage(storage) staging(publish half_reports) verify()
+load | base splitter model hbase hfile input publish sort | row(row) cut(cut) first_pass(pass describe_file) map_reduce(load) phases()
+advise | base splitter model input sort load | lint(lint) check(first_rows) plan(planning) init(sniff)
+read | base model hbase hfile publish | query(query) live() by_field(by_field)
+stream | base model input publish load | state(state) loads(stream)
+deliver | base splitter hbase hfile publish stream | apply(apply) follow()
+cli | base splitter model hbase hfile input publish load advise read stream deliver | text(reports answer progress_text metrics reference inspect) html(page) command(commands)
 endef
 
 # header: the files that may include it
 define LIBRARIES
-bzlib.h: source/block_codec.c source/unpack.c
-csv.h: source/csv.c
-curl/curl.h: base/late_curl.c source/registry.c storage/webhdfs.h
-iconv.h: job/section_source.c source/transcode.c
+bzlib.h: input/files/block_codec.c input/files/unpack.c
+csv.h: input/csv/csv.c
+curl/curl.h: base/late_curl.c input/kafka/registry.c publish/storage/webhdfs.h
+iconv.h: model/job/section_source.c input/files/transcode.c
 isa-l/crc.h: base/crc32c.c base/static_crc32.c
-jansson.h: storage/webhdfs_answers.c check/verify.c cmd/cmd_ddl.c cmd/cmd_inspect.c cmd/cmd_key.c cmd/cmd_key_ranges.c cmd/cmd_split.c cmd/commands.c include/inspect.h publish/json_text.h show/show_json.h source/avro_schema.c source/registry.c source/replay.c state/state_files.c sniff/json_rows.c job/json_schema.c cmd/cmd_version.c page/examples.c page/extras.h
-libdeflate.h: hfile/compress.c source/block_codec.c source/input.c cmd/cmd_version.c
-librdkafka/rdkafka.h: base/late_rdkafka.c source/kafka_client.h
-lz4.h: cmd/cmd_version.c hfile/compress.c
-lz4frame.h: source/block_codec.c
-lzma.h: source/block_codec.c source/unpack.c
-microhttpd.h: base/late_microhttpd.c show/metrics.c
+jansson.h: publish/storage/webhdfs_answers.c publish/verify/verify.c cli/command/cmd_ddl.c cli/command/cmd_inspect.c cli/command/cmd_key.c cli/command/cmd_key_ranges.c cli/command/cmd_split.c cli/command/commands.c cli/inspect.h publish/staging/json_text.h cli/text/show_json.h input/avro/avro_schema.c input/kafka/registry.c input/kafka/replay.c stream/state/state_files.c advise/init/json_rows.c model/job/json_schema.c cli/command/cmd_version.c cli/html/examples.c cli/html/extras.h
+libdeflate.h: hfile/compress.c input/files/block_codec.c input/files/input.c cli/command/cmd_version.c
+librdkafka/rdkafka.h: base/late_rdkafka.c input/kafka/kafka_client.h
+lz4.h: cli/command/cmd_version.c hfile/compress.c
+lz4frame.h: input/files/block_codec.c
+lzma.h: input/files/block_codec.c input/files/unpack.c
+microhttpd.h: base/late_microhttpd.c cli/text/metrics.c
 pcre2.h: base/pattern.c
-snappy-c.h: base/late_snappy.c hfile/compress.c source/block_codec.c
-xxhash.h: include/xxhash_fast.h base/static_xxhash_avx2.c job/job.c lint/unique.c source/ranges.c source/replay.c splitter/frame.c survey/planning.c
-yaml.h: job/tree.c
-zlib.h: cmd/cmd_version.c hfile/block.c source/input.c source/unpack.c
-zstd.h: cmd/cmd_version.c hfile/compress.c hfile/sequences.c source/block_codec.c source/input.c halves/pieces.c
+snappy-c.h: base/late_snappy.c hfile/compress.c input/files/block_codec.c
+xxhash.h: include/hash.h base/static_xxhash_avx2.c model/job/job.c advise/lint/unique.c input/kafka/ranges.c input/kafka/replay.c splitter/frame.c advise/plan/planning.c
+yaml.h: model/job/tree.c
+zlib.h: cli/command/cmd_version.c hfile/block.c input/files/input.c input/files/unpack.c
+zstd.h: cli/command/cmd_version.c hfile/compress.c hfile/sequences.c input/files/block_codec.c input/files/input.c load/map_reduce/pieces.c
 endef
-export ROOMS LIBRARIES
+export WINGS LIBRARIES
 
 FUZZER := $(FUZZ:tests/fuzz/fuzz_%.c=build/fuzz/%)
 $(FUZZER): LDLIBS += $(LATE_LIBS)

@@ -44,6 +44,7 @@ static inline int bytes_cmp(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
 	int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
+
 	return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
@@ -92,6 +93,7 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 static inline void put_two_digits(uint8_t *to, uint32_t v)
 {
 	uint32_t tens = v * 103 >> 10;
+
 	to[0] = (uint8_t)('0' + tens);
 	to[1] = (uint8_t)('0' + v - 10 * tens);
 }
@@ -128,6 +130,7 @@ static inline void put_be64(uint8_t *p, uint64_t v)
 static inline uint16_t get_be16(const uint8_t *p)
 {
 	uint16_t v;
+
 	memcpy(&v, p, 2);
 	return __builtin_bswap16(v);
 }
@@ -135,6 +138,7 @@ static inline uint16_t get_be16(const uint8_t *p)
 static inline uint32_t get_be32(const uint8_t *p)
 {
 	uint32_t v;
+
 	memcpy(&v, p, 4);
 	return __builtin_bswap32(v);
 }
@@ -142,6 +146,7 @@ static inline uint32_t get_be32(const uint8_t *p)
 static inline uint64_t get_be64(const uint8_t *p)
 {
 	uint64_t v;
+
 	memcpy(&v, p, 8);
 	return __builtin_bswap64(v);
 }
@@ -195,6 +200,7 @@ static inline void buf_fill_be64(struct buf *b, uint64_t v)
 static inline size_t put_varint(uint8_t *p, uint64_t v)
 {
 	size_t n = 0;
+
 	for (; v >= 0x80; v >>= 7)
 		p[n++] = (uint8_t)(v | 0x80);
 	p[n++] = (uint8_t)v;
@@ -204,6 +210,7 @@ static inline size_t put_varint(uint8_t *p, uint64_t v)
 static inline size_t get_varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
 {
 	uint64_t v = 0;
+
 	for (size_t n = 0; n < 10 && p + n < end; n++) {
 		v |= (uint64_t)(p[n] & 0x7f) << (7 * n);
 		if (!(p[n] & 0x80)) {
@@ -229,5 +236,60 @@ void bytes_unescape(struct buf *b, struct bytes text);
 void bytes_hex(struct buf *b, struct bytes v);
 /* Exactly len bytes from 2 * len lower-case hex digits and nothing behind them. */
 bool bytes_unhex(uint8_t *out, size_t len, const char *hex);
+
+/*
+ * --- UTF-8, and bytes of strangers as text for people
+ *
+ * The one place that knows which bytes are UTF-8 (Unicode 15, table 3-7).
+ */
+
+/*
+ * The character at the start of s (not empty); returns its length in bytes.  Malformed UTF-8 gives
+ * U+FFFD and the length of the maximal ill-formed subpart (Unicode 3.9, as Java decodes).
+ */
+size_t utf8_decode(struct bytes s, uint32_t *code);
+/* Bytes of the well-formed character at p, which is before end; 0: there is none. */
+size_t utf8_char(const uint8_t *p, const uint8_t *end);
+
+/* Append v as UTF-8: bytes that are none as \xHH, all others as they are. */
+void text_utf8(struct buf *b, struct bytes v);
+/*
+ * Append v as one line that a terminal shows and does not obey: as text_utf8, and \xHH also for
+ * the bytes of controls (C0, DEL, C1), line separators and marks that turn the writing around.
+ */
+void text_visible(struct buf *b, struct bytes v);
+/* Several lines of that: line feeds stay. */
+void text_lines(struct buf *b, struct bytes v);
+/* JSON text, in which what a terminal obeys becomes \uHHHH; its writer sees to C0. */
+void text_harmless_json(struct buf *b, struct bytes json);
+/* text_visible into out, shortened to max bytes and "..."; out holds max + 4. */
+void text_quote(char *out, size_t max, struct bytes v);
+
+/*
+ * --- sizes, times and names as people type them
+ *
+ * For the job file and for the command line.  No function here keeps or allocates anything.
+ */
+
+#define DURATION_FOREVER UINT64_MAX
+
+/*
+ * "4096", "64K", "256M", "10G", "2T": powers of 1024, in either case, with or without a B behind
+ * ("64KB").  False if the text is anything else or the number does not fit.
+ */
+bool parse_size(const char *text, uint64_t *bytes);
+
+/* "3.4 GB", "950 KB", "12 B"; powers of 1000.  Returns text, which has room for 16 bytes. */
+char *format_bytes(char *text, uint64_t bytes);
+
+/* "3600", "90s", "15m", "24h", "30d", "2w" or "forever" (DURATION_FOREVER), in seconds. */
+bool parse_duration_s(const char *text, uint64_t *seconds);
+
+/*
+ * The name of the list that was probably meant: the smallest number of single edits (insert,
+ * delete, replace, swap neighbours; case does not count), NULL when none is near: 1 edit up to
+ * 4 letters, 2 up to 8, else 3.
+ */
+const char *near_miss(const char *name, const char *const *known, size_t nknown);
 
 #endif

@@ -82,4 +82,8 @@ struct cell_value {
 };
 #define CELL_ROOM_BYTES 32
 
+#define ROW_KEY_MAX CELL_ROW_MAX
+/* Ours: the cells of a row beyond memory are sorted by 2 bytes of family and the qualifier. */
+#define QUALIFIER_MAX (ROW_KEY_MAX - 2)
+
 #endif

@@ -15,6 +15,7 @@
 #include "run.h"
 #include "sorter.h"
 #include "storage.h"
+#include "splits.h"
 
 /* What all regions of a table share; read-only while cutting. */
 struct cut_table {
@@ -73,5 +74,30 @@ void cutter_free(struct cutter *c);
  */
 int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struct record_iter *rows,
 	       struct cut_result *out, struct error *err);
+
+/*
+ * --- the second half of a load: regions become files, a task a region
+ *
+ * Every thread takes whole regions, merges the runs' records of that key range and writes its
+ * files; a thread that finds none left helps those that are still at one.  Nothing of the files
+ * depends on who did what, or when.
+ */
+
+/* A table's regions [first, end), in key order. */
+struct write_table {
+	struct cut_table *cut; /* its helpers and syncer are set meanwhile */
+	const struct splits *splits;
+	size_t first, end;
+	struct cut_result *results; /* [splits->count + 1]; to be released by the caller */
+};
+
+/* What a thread may hold that writes a region of the table, all of whose rows are in. */
+uint64_t write_memory(const struct cut_table *t);
+/*
+ * Write all of them; when this returns RC_OK the files are on disk.  progress counts cells and
+ * regions.
+ */
+int write_regions(const struct write_table *tables, size_t ntables, unsigned threads,
+		  struct progress *progress, struct error *err);
 
 #endif

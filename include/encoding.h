@@ -2,16 +2,18 @@
  * encoding.h - what a field's value is, and how each encoding lays one down as bytes and reads it
  * back
  *
- * Implemented in pipeline/encoding.  `encodings` is the one table: job/ refuses by it what does not
+ * Implemented in pipeline/model/encoding.  `encodings` is the one table: job/ refuses by it what does not
  * fit, key/ lays down and reads back row keys and qualifiers by it, row/ cell values.
  */
 #ifndef SALTMILL_ENCODING_H
 #define SALTMILL_ENCODING_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "bytes.h"
 #include "error.h"
 #include "mem.h"
-#include "reject.h"
 
 struct zone;
 
@@ -190,5 +192,80 @@ void uuid_text(struct bytes b, struct buf *out);
 void ip_text(struct bytes b, struct buf *out);
 /* Append a value that was taken, as people read it: digits, times as ISO 8601, text with \xHH. */
 void layout_text(const struct layout *l, const struct value *v, struct buf *out);
+
+/*
+ * --- names and the numbers that stand for them
+ *
+ * Implemented in pipeline/model/encoding.  Filled by job/, then any thread may look names up.
+ */
+
+struct codes {
+	struct code {
+		struct bytes name;
+		uint32_t code;
+	} * by_name, *by_code;
+	size_t n, room;
+};
+
+/* name lives as long as the arena. */
+void codes_add(struct codes *c, struct arena *a, struct bytes name, uint32_t code);
+/*
+ * After the last one.  false: twice tells of a name or a code that stands there twice, by the
+ * second's name; codes_find must not be called then.
+ */
+bool codes_sort(struct codes *c, struct arena *a, struct code *twice, bool *same_name);
+/* false: there is none. */
+bool codes_find(const struct codes *c, struct bytes name, uint32_t *code);
+/* ptr NULL: there is none. */
+struct bytes codes_name(const struct codes *c, uint32_t code);
+
+/*
+ * --- the parts of a date as digits: what layouts of LAY_DATE lay down, and the composites
+ * that key/ asks of
+ *
+ * Implemented in pipeline/model/encoding.
+ */
+
+#define DATE_YEAR  1u /* 4 digits */
+#define DATE_MONTH 2u /* 2 digits each */
+#define DATE_DAY   4u
+#define DATE_HOUR  8u
+#define DATE_BYTES 10 /* of all */
+
+/* These parts of a local time, one behind the other; false: the year has not four digits. */
+bool date_put(unsigned parts, int64_t local_s, uint8_t *to);
+/* One part; false: no date has it. */
+bool date_take(unsigned part, struct bytes in, uint64_t *out);
+
+/*
+ * --- the offsets of one zone's clocks from UTC
+ *
+ * Read by job/, searched by encoding/ (UTC to local) and field/ (local to UTC).
+ */
+
+/*
+ * Offsets in force from a UTC second on, rising.  The first one is the local mean time of before
+ * there were zones.  From 2100 on a zone's rule repeats itself every ZONE_CYCLE_S, 400 years of
+ * 20,871 weeks: the spans end behind the first round.
+ */
+#define ZONE_FIRST_S INT64_C(-5364662400) /* 1800-01-01 */
+#define ZONE_LAST_S  INT64_C(16756761600) /* 2501-01-01 */
+#define ZONE_CYCLE_S INT64_C(12622780800)
+struct zone {
+	const char *name;
+	struct zone_span {
+		int64_t from_s; /* UTC second */
+		int32_t offset_s;
+	} * spans;
+	size_t nspans;
+};
+
+/* UTC second to local second; NULL: UTC. */
+int64_t zone_local(const struct zone *z, int64_t utc_s);
+/*
+ * Clocks go back: the least local second of all from utc_s on, and the greatest of all up to it.
+ */
+int64_t zone_local_least(const struct zone *z, int64_t utc_s);
+int64_t zone_local_most(const struct zone *z, int64_t utc_s);
 
 #endif

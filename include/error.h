@@ -4,12 +4,14 @@
  * Fallible functions return int: 0, RC_END (iterators only) or a negative RC_*.  Their last
  * parameter is a caller-owned struct error.  Who detects the fault writes the sentence (what was
  * found, what was expected); who knows more puts it in front (path, line).  Only
- * pipeline/cmd prints.
+ * pipeline/cli/command prints.
  */
 #ifndef SALTMILL_ERROR_H
 #define SALTMILL_ERROR_H
 
 #include <stddef.h>
+
+#include "bytes.h"
 
 enum {
 	RC_OK = 0,
@@ -42,5 +44,22 @@ int error_memory(struct error *err, size_t bytes, const char *what);
 
 /* Put text in front of the sentence that is there; returns err->code. */
 int error_prefix(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);
+
+/*
+ * --- why an event was not taken, in words ---
+ */
+
+/* Why an event was not taken.  reason is a fixed slug for counting ("bad_number"). */
+struct reject {
+	const char *reason;
+	const char *field; /* field or column name, or NULL */
+	char detail[240];  /* what was found and what was expected */
+};
+
+/* Both return RC_DATA.  reject_value puts "found `<value>`, " in front of the sentence. */
+int reject_set(struct reject *why, const char *reason, const char *field, const char *fmt, ...)
+	ERROR_FORMAT(4, 5);
+int reject_value(struct reject *why, const char *reason, const char *field, struct bytes found,
+		 const char *fmt, ...) ERROR_FORMAT(5, 6);
 
 #endif

@@ -50,7 +50,7 @@ enum comparator_type {
 	COMPARE_BINARY,
 	COMPARE_BINARY_PREFIX,
 	COMPARE_SUBSTRING, /* of UTF-8, in any case */
-	COMPARE_REGEX,	   /* found anywhere; `.` is any character (pattern.h; query/README.md 7) */
+	COMPARE_REGEX, /* found anywhere; `.` is any character (pattern.h; read/query/README.md 7) */
 	COMPARE_NULL,
 	COMPARE_LONG,	  /* 8 bytes, signed */
 	COMPARE_COMPONENT /* BinaryComponentComparator: as many bytes as are given, from `at` on */

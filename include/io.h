@@ -89,4 +89,12 @@ bool io_empty_dir(int folder, const char *but);
 /* An unlinked temporary file in dir; a crash leaves nothing.  Returns the fd or RC_IO. */
 int io_open_temp(const char *dir, struct error *err);
 
+/*
+ * --- as whom servers of Hadoop are asked ---
+ */
+
+/* told, or else $HADOOP_USER_NAME, or who runs this (its number when it has no name); the caller's.
+ */
+char *who_acts(const char *told);
+
 #endif

@@ -1,20 +1,20 @@
 /*
  * job.h - the job file, read and checked
  *
- * Built by pipeline/job, used by every room that needs to know what the user asked for.  Nothing
+ * Built by pipeline/model/job, used by every room that needs to know what the user asked for.  Nothing
  * here changes after job_load.  Everything lives in the job's arena.
  */
 #ifndef SALTMILL_JOB_H
 #define SALTMILL_JOB_H
 
+#include <stdbool.h>
+
 #include "bytes.h"
-#include "codes.h"
-#include "divide.h"
 #include "encoding.h"
+#include "splits.h"
 #include "error.h"
 #include "mem.h"
 #include "table.h"
-#include "zone.h"
 
 /* TIME_OF_SOURCE: the source's schema says it; ms since 1970 in digits, or ISO 8601. */
 enum time_unit { TIME_FORMAT, TIME_S, TIME_MS, TIME_US, TIME_NS, TIME_OF_SOURCE };
@@ -330,5 +330,32 @@ void job_release(struct job *job);
  */
 int job_find_table(const struct job *job, const char *name, const struct job_table **out,
 		   struct error *err);
+
+/*
+ * --- the job file's keys as a person, an editor or a page is told of them
+ *
+ * Implemented in pipeline/model/job, from the very tables that read a job file.
+ */
+
+struct job_key {
+	const char *path; /* "tables[].families.NAME.ttl": [] an item of a list, NAME any name */
+	const char *name; /* its last part */
+	const char *of;	  /* what it is a key of: "a family" */
+	const char *form; /* "a size like 64K", "one of last, first, error" */
+	const char *standard; /* the default; NULL: none */
+	const char *sentence, *example;
+	unsigned depth; /* 0: of the file itself */
+	bool required;
+};
+
+/*
+ * Show each key to see(), one above those that stand in it.  Keys that stand in several places
+ * (the parts of row keys and qualifiers) are shown in the first.  The texts hold until see()
+ * returns.
+ */
+void job_words(void (*see)(void *ctx, const struct job_key *key), void *ctx);
+
+/* Append the JSON Schema (draft 2020-12) of a job file, for editors; ends with a line end. */
+void job_words_json_schema(struct buf *out);
 
 #endif

@@ -9,8 +9,8 @@
  * or a signal comes (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented
  * in kafka.c and kafka_topic.c; they and group_member.c are the only files that know librdkafka.
  */
-#ifndef SALTMILL_SOURCE_KAFKA_H
-#define SALTMILL_SOURCE_KAFKA_H
+#ifndef SALTMILL_KAFKA_H
+#define SALTMILL_KAFKA_H
 
 #include <stdatomic.h>
 
@@ -19,7 +19,6 @@
 #include "event.h"
 #include "job.h"
 #include "mem.h"
-#include "offsets.h"
 
 /* Where sentences about the connection go.  line NULL: nowhere. */
 struct kafka_log {
@@ -155,5 +154,44 @@ void kafka_message(const struct kafka_batch *b, size_t i, bool headers, struct m
 /* Let the messages go; any thread.  The batch can be filled again. */
 void kafka_batch_clear(struct kafka_batch *b);
 void kafka_batch_release(struct kafka_batch *b);
+
+/*
+ * --- a place in a consumer group: which partitions are whose, and nothing else
+ *
+ *   member_open, member_poll*, [member_let_go], member_close
+ *
+ * No message comes this way, and no offset that the group knows is used: what is given to us is
+ * read by kafka.h from where the partition's own state says.  One thread at a time, but for
+ * member_note.  Implemented in group_member.c, which knows librdkafka as kafka.c does.
+ */
+
+/* Called within member_poll. */
+struct member_calls {
+	void (*given)(void *ctx, const int32_t *partitions, size_t n);
+	/*
+	 * Theirs no more.  Nobody else gets them before member_let_go, which is to follow within
+	 * max.poll.interval.ms; lost: somebody may have them already.
+	 */
+	void (*taken)(void *ctx, const int32_t *partitions, size_t n, bool lost);
+	void *ctx;
+};
+
+struct member;
+/* Join job.kafka.group for its topic.  The job outlives the member. */
+int member_open(struct member **out, const struct job *job, const struct member_calls *calls,
+		const struct kafka_log *log, struct error *err);
+/* Leave the group, so that others need not wait for the session's end.  NULL is fine. */
+void member_close(struct member *m);
+
+/* Serve the group, for up to wait_ms; due at least once in max.poll.interval.ms. */
+int member_poll(struct member *m, int wait_ms, struct error *err);
+/* What was taken is in nobody's hands now. */
+void member_let_go(struct member *m);
+
+/*
+ * Tell the group, some time later and when it is at rest, that the ranges are loaded.  It is for
+ * lag tools; what is not ours any more by then is left to its owner.  Any thread.
+ */
+void member_note(struct member *m, const struct offset_range *ranges, size_t n);
 
 #endif

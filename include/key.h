@@ -3,7 +3,7 @@
  *
  *   key_table_open, key_shape, key_build, key_decode, key_table_close
  *
- * Implemented in pipeline/key.  A schema comes of a checked job alone; which column of a source a
+ * Implemented in pipeline/model/key.  A schema comes of a checked job alone; which column of a source a
  * value is in, and how it was read, is none of its business (row/ knows).
  *
  * Parts that stand in a key are laid down by the table of encoding.h.  Salts and hashes are derived
@@ -18,7 +18,10 @@
 #include "encoding.h"
 #include "field.h"
 #include "job.h"
-#include "key_shape.h"
+#include "splits.h"
+#include "hash.h"
+#include "question.h"
+#include "filter.h"
 
 /* Where a part stands in the bytes of a key. */
 struct span {
@@ -158,5 +161,107 @@ void key_table_close(struct key_table *k);
  * prefix through a part.  A salt is named only when it stands alone; hashes and constants never.
  */
 void key_name(void *key_table, struct bytes key, size_t part, struct buf *out);
+
+/*
+ * --- keys of numbers alone and the usual salt over one of them, laid down in a few
+ * stores
+ *
+ * For schemas that are `simple`, and of those for the ones with `one_salt`: key_build goes this
+ * way, and so does who lays down many keys at once (pipeline/load/row/quick.c).
+ */
+
+/* false: a value is out of its range.  Writes up to 8 bytes behind the key. */
+static inline bool numbers_put(const struct value *values, const struct key_schema *s, uint8_t *to)
+{
+	bool bad = false;
+
+	for (const struct number *n = s->numbers, *end = n + s->nnumbers; n < end; n++) {
+		uint64_t u = values[n->slot].u;
+
+		bad |= u - n->bias > n->span;
+		put_be64(to + n->at, (u ^ n->flip) << n->shift);
+	}
+	return !bad;
+}
+
+/* Of a salt that is drawn, by the event's own bytes or its place. */
+uint64_t salt_drawn(const struct key_part *part, struct bytes event, uint64_t place);
+
+static inline uint8_t salt_of(const struct key_derived *d, struct bytes in)
+{
+	return (uint8_t)(murmur3_32(in, 0) % d->part->buckets);
+}
+
+/* Of schemas with one_salt; behind the key 8 bytes may be read. */
+static inline void salt_put(struct key_scratch *k, const struct key_schema *s, uint8_t *to)
+{
+	const struct key_derived *d = s->derived;
+	struct salted *last = &k->salted[d->number];
+	uint64_t word;
+
+	memcpy(&word, to + d->of_at, 8);
+	word &= d->keep;
+	if (__builtin_expect(word != last->input || !last->known, 0))
+		*last = (struct salted){word, salt_of(d, bytes_of(to + d->of_at, d->of_bytes)),
+					true};
+	to[d->to] = last->salt;
+}
+
+/*
+ * --- which row keys can answer a question
+ *
+ * Implemented in pipeline/model/key.
+ */
+
+/* start inclusive, stop exclusive, empty: open. */
+struct key_range {
+	struct bytes start, stop;
+};
+
+struct key_ranges {
+	struct key_range *range; /* rising, none touches the next */
+	size_t n;
+	bool exact; /* no row in them is another than was asked for; else each is to be checked */
+	bool whole; /* a part in front, which the question leaves open, makes it a scan of all */
+	/* a field that the key has only in a form that cannot be asked like this; NULL: none */
+	const char *lost;
+};
+
+/*
+ * The ranges hold every key that answers the question (NULL: all rows).  A name in it is a field of
+ * the job or a column family:qualifier of the table; a value is spelt as the field is in the
+ * source, a time also as ISO 8601.  In the arena, which must outlive them.  RC_CONFIG with the
+ * place of a name or value that is none; RC_LIMIT: the ranges are too many to list.
+ */
+int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
+	       const struct question *q, struct arena *a, struct error *err);
+
+/*
+ * --- the filters with which HBase's servers check what key ranges leave open
+ *
+ * Implemented in pipeline/model/key.  The filters are lists, FUZZY_ROW, ROW with COMPARE_COMPONENT and
+ * SINGLE_COLUMN_VALUE with if_missing.
+ */
+
+/* Which filters the scan can use. */
+struct key_filter_use {
+	bool fuzzy, rows;
+	/* May the filter read this column?  NULL: it may read every column. */
+	bool (*column)(void *ctx, struct bytes family, struct bytes qualifier);
+	void *ctx;
+};
+
+struct key_checks {
+	struct filter *filter; /* NULL: servers can check nothing */
+	bool exact; /* true: the ranges and the filter give exactly the rows of the question */
+};
+
+/*
+ * Build the filter for the ranges that key_ranges gave for the question.  use NULL: all filters.
+ * Every row of the answer passes the filter.  Arguments and errors are those of key_ranges.
+ */
+int key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
+	       const struct field_forms *forms, const struct question *q,
+	       const struct key_filter_use *use, struct arena *a, struct error *err);
 
 #endif

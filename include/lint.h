@@ -6,14 +6,14 @@
  *   lint_run                                      both, and the events are read
  *   lint_times                                    of a load, what it knows anyway
  *
- * Implemented in pipeline/lint, where README.md lists the rules.  A finding that rests on rows is
+ * Implemented in pipeline/advise/lint, where README.md lists the rules.  A finding that rests on rows is
  * made of LINT_ROWS_LEAST rows or more; fewer prove nothing.
  */
 #ifndef SALTMILL_LINT_H
 #define SALTMILL_LINT_H
 
 #include "job.h"
-#include "record.h"
+#include "sorter.h"
 #include "row.h"
 #include "run.h"
 #include "source.h"

@@ -71,4 +71,14 @@ static inline int stop_check(struct error *err)
 	return stop_flag ? error_set(err, RC_STOPPED, "stopped by a signal") : RC_OK;
 }
 
+/*
+ * --- a thread that does something every so often until it is stopped ---
+ */
+
+struct ticker;
+/* tick(ctx) every every_ms, the first time after as long. */
+struct ticker *ticker_start(int every_ms, void (*tick)(void *ctx), void *ctx);
+/* No tick after it returns.  NULL is fine. */
+void ticker_stop(struct ticker *t);
+
 #endif

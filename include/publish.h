@@ -6,12 +6,17 @@
 #ifndef SALTMILL_PUBLISH_H
 #define SALTMILL_PUBLISH_H
 
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "bytes.h"
 #include "error.h"
 #include "event.h"
 #include "mem.h"
-#include "offsets.h"
 #include "storage.h"
+#include "run.h"
 
 /* The temporary sibling DIR.saltmill-partial, which becomes DIR by one rename. */
 #define STAGING_SUFFIX ".saltmill-partial"
@@ -234,5 +239,77 @@ int manifest_write(const struct manifest *m, struct storage *to, const char *pat
  */
 struct arena;
 int manifest_read(struct manifest *m, const char *path, struct arena *a, struct error *err);
+
+/*
+ * --- settings.json of a plan: what runs that keep to it take from there, besides the
+ * split keys
+ */
+
+struct settings_column {
+	struct bytes name;
+};
+struct settings_table {
+	const char *name;
+	double disk_per_byte;	       /* bytes on disk for one of cells; 0: no row was seen */
+	uint8_t splits_digest[16];     /* XXH3-128 of splits.txt */
+	struct manifest_tuning *tuned; /* of families with `level: auto` */
+	size_t ntuned;
+};
+struct plan_settings {
+	uint8_t job_digest[16];
+	bool tuned;			 /* `level: auto` was looked for */
+	struct settings_column *columns; /* of the input, in order */
+	size_t ncolumns;
+	struct settings_table *tables; /* in the order of the job */
+	size_t ntables;
+};
+
+int settings_write(const struct plan_settings *s, const char *path, struct error *err);
+/* All is in *a.  RC_DATA when it is no such file. */
+int settings_read(struct plan_settings *s, const char *path, struct arena *a, struct error *err);
+
+/*
+ * --- prove a published load from its files alone ---
+ */
+
+struct finding {
+	bool problem;
+	char *path; /* relative to DIR */
+	char *text; /* what was proved, or what is wrong */
+};
+
+struct findings {
+	struct finding *item;
+	size_t count, problems;
+};
+void findings_add(struct findings *f, bool problem, const char *path, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void findings_vadd(struct findings *f, bool problem, const char *path, const char *fmt, va_list ap)
+	__attribute__((format(printf, 4, 0)));
+/* Move all of from behind to's. */
+void findings_append(struct findings *to, struct findings *from);
+void findings_release(struct findings *f);
+
+struct verify_result {
+	struct findings findings; /* in a fixed order: manifest, scripts, files, regions, rejects */
+	uint64_t files, rows, cells; /* of the tables; proved when there are no problems */
+};
+
+/*
+ * Check the load in dir.  What is wrong with it becomes a finding, not an error; the error is
+ * RC_STOPPED.  Release *out whatever the result.  progress NULL: nobody looks.
+ */
+int verify_load(struct verify_result *out, const char *dir, unsigned threads,
+		struct progress *progress, struct error *err);
+/* The same of one HFile, by itself (hfile_verify): one finding. */
+int verify_hfile(struct verify_result *out, const char *path, struct progress *progress,
+		 struct error *err);
+void verify_release(struct verify_result *r);
+
+/* verify_files.c: each HFile against its entry and its region's bounds, on several threads. */
+int verify_files(struct findings *out, const char *dir, const struct manifest *m, unsigned threads,
+		 struct progress *progress, struct error *err);
+/* verify_folder.c: DIR holds the files and folders of the manifest and nothing else. */
+void verify_folder(struct findings *out, const char *dir, const struct manifest *m);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   query_open, query_next*, query_explain, query_close
  *
- * The rules are those of HBase 2.6 (pipeline/query/README.md).  Memory is a block a file that is
+ * The rules are those of HBase 2.6 (pipeline/read/query/README.md).  Memory is a block a file that is
  * open, and no more are than overlap in their row keys; answers of any size stream.  With a filter
  * or a judge it is a row besides.
  */
@@ -13,6 +13,9 @@
 #include "cell.h"
 #include "filter.h"
 #include "hfile.h"
+#include "job.h"
+#include "mem.h"
+#include "hbase.h"
 
 enum keep_deleted { KEEP_DELETED_FALSE, KEEP_DELETED_TRUE, KEEP_DELETED_TTL };
 
@@ -132,5 +135,89 @@ struct query_why {
 /* File i of query_open, as far as the scan has come. */
 void query_explain(const struct query_scan *s, size_t i, struct query_why *out);
 void query_close(struct query_scan *s); /* NULL is fine */
+
+/*
+ * --- a table of published loads as a query sees it: its families and all their files
+ *
+ *   published_open, query_open(p.families, ...), published_release
+ */
+
+struct published {
+	struct query_family *families; /* in the order of their names */
+	size_t nfamilies;
+	struct query_file *files;
+	size_t nfiles;
+	struct arena arena; /* all of it */
+};
+
+/*
+ * The files of a table in loads, oldest load first: the later one wins, as a later bulk load would.
+ * Without loads its families alone.
+ * RC_DATA when a folder is no load or holds nothing of the table, RC_CONFIG for a family that is
+ * not read as HBase does (NEW_VERSION_BEHAVIOR).
+ */
+int published_open(struct published *out, const struct table *table, const char *const *dirs,
+		   size_t ndirs, struct error *err);
+void published_release(struct published *p);
+
+/*
+ * --- the questions of query.h asked of a live table: its regions scanned side by side
+ *
+ *   live_open, live_next*, live_explain, live_close
+ *
+ * The answer is what query.h gives of files with the same cells; TTL, delete markers and VERSIONS
+ * are the servers'.  A row is given whole, as it was at one moment, whatever breaks meanwhile: a
+ * scan that a server does not go on with, of a region that moved or was split, is gone on with
+ * behind the last whole row.  Memory is up to two answers of a server for each region that is
+ * scanned, and a row.
+ */
+
+struct live_options {
+	struct hbase *hbase;
+	const char *table;
+	const struct query_family *families; /* as of query_open; of them the names count */
+	size_t nfamilies;
+	bool more_families;	   /* the table has others, which are left out */
+	const struct query *query; /* filter, raw columns, limits of families: not here */
+	/*
+	 * What each row of the answer passes, so that servers may leave out the others (cluster's
+	 * put_filter); the query's judge judges what comes.  NULL: none.
+	 */
+	const struct filter *filter;
+	bool no_values;	  /* only keys are looked at: values need not come */
+	unsigned threads; /* 0: 8 */
+	uint64_t bytes;	  /* for answers that wait; 0: 32 MiB */
+};
+
+struct live_scan;
+/*
+ * Ask for the table's regions; everything but the options themselves is borrowed until live_close.
+ * RC_CONFIG: for what query_open refuses; RC_IO: the cluster does not tell.
+ */
+int live_open(struct live_scan **out, const struct live_options *o, struct error *err);
+/* The next cell of the answer, as query_next.  It stays until the next call. */
+int live_next(struct live_scan *s, struct cell *out, struct error *err);
+bool live_starts_row(const struct live_scan *s);
+void live_close(struct live_scan *s); /* NULL is fine */
+
+/* A region, or what was left of it, and what came from there. */
+struct live_visit {
+	const char *region; /* its encoded name */
+	struct hbase_place place;
+	struct bytes start, stop; /* rows; empty: open */
+	size_t ranges;		  /* apart from each other, in those */
+	uint64_t rows, cells, bytes, calls;
+	const char *broken; /* why it was gone on with by another; NULL: it was not */
+};
+struct live_explained {
+	struct live_visit *visits; /* in the order of the answer, salts one behind the other */
+	size_t nvisits;
+	size_t regions, spans; /* of the table; of the question, a span being rows of one region */
+	bool limited, paged,
+		no_values; /* done by the servers: limit, max_columns, values left out */
+	bool unfiltered;   /* they refused the filters or broke on them: all was judged here */
+};
+/* Of a scan that is at its end or is left now; borrows from it.  Release with mem_free visits. */
+void live_explain(struct live_scan *s, struct live_explained *out);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   row_plan_new, row_encoder_new (one a thread), row_encode*, row_cells*, ..._free
  *
- * Implemented in pipeline/row.
+ * Implemented in pipeline/load/row.
  */
 #ifndef SALTMILL_ROW_H
 #define SALTMILL_ROW_H
@@ -11,7 +11,7 @@
 #include "cell.h"
 #include "event.h"
 #include "job.h"
-#include "record.h"
+#include "sorter.h"
 
 /* A job bound to the columns of its source.  Immutable: any thread. */
 struct row_plan;

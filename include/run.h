@@ -4,9 +4,12 @@
 #ifndef SALTMILL_RUN_H
 #define SALTMILL_RUN_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What a run may use; the options that commands share. */
 struct run_options {
@@ -75,6 +78,30 @@ static inline void progress_add(struct progress *p, uint64_t done)
 {
 	if (p && done)
 		atomic_fetch_add_explicit(&p->done, done, memory_order_relaxed);
+}
+
+/*
+ * --- places where a test may let the process die
+ *
+ * With SALTMILL_CRASH_AT=STEP in the environment the process ends by SIGKILL when it gets to STEP;
+ * the steps are those of publishing a load from Kafka (stream/loads/README.md 2), in order:
+ *
+ *   position-temp position intent-temp intent load-opened load-read load-split
+ *   load-written described publishing-temp publishing published record-temp recorded intent-removed
+ * committed
+ *
+ * and those of handing a load to HBase: apply-before-WORD and apply-WORD, of each line of its
+ * journal (deliver/apply/journal.h); around it those of a state's loads:
+ *
+ *   follow-applied mark-temp follow-marked follow-aside follow-removed
+ */
+
+static inline void crash_at(const char *step)
+{
+	const char *at = getenv("SALTMILL_CRASH_AT");
+
+	if (at && strcmp(at, step) == 0)
+		raise(SIGKILL);
 }
 
 #endif

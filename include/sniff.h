@@ -1,7 +1,7 @@
 /*
  * sniff.h - a file nobody described becomes a job that loads it
  *
- * Implemented in pipeline/sniff.  Nothing but the file's bytes decides: the same file gives the
+ * Implemented in pipeline/advise/init.  Nothing but the file's bytes decides: the same file gives the
  * same job.  What the bytes do not tell is not guessed but said in a comment.
  */
 #ifndef SALTMILL_SNIFF_H

@@ -16,7 +16,6 @@
 #include "error.h"
 #include "event.h"
 #include "job.h"
-#include "offsets.h"
 #include "run.h"
 
 struct source;

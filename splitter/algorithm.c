@@ -51,6 +51,7 @@ static void number_subtract(struct number *a, const struct number *b)
 
 	for (size_t i = a->width; i-- > 0;) {
 		uint32_t take = b->digits[i] + borrow;
+
 		borrow = a->digits[i] < take;
 		a->digits[i] = (uint8_t)(a->digits[i] + (borrow ? a->base : 0) - take);
 	}
@@ -59,6 +60,7 @@ static void number_subtract(struct number *a, const struct number *b)
 static void number_increment(struct number *a)
 {
 	struct number zero = number_new(a->base, a->width);
+
 	number_add(a, &zero, 1);
 	number_free(&zero);
 }
@@ -104,6 +106,7 @@ static int number_parse(struct number *n, const char *what, struct bytes text, s
 				 : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
 				 : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
 							: n->base;
+
 		if (digit >= n->base)
 			return error_set(err, RC_CONFIG,
 					 "the %s row \"%.*s\" is not a number in base %u", what,
@@ -183,6 +186,7 @@ static int split_numbers(struct splits *s, uint32_t base, uint32_t n, const char
 static struct number number_row(struct bytes row, size_t width)
 {
 	struct number n = number_new(256, width + 1);
+
 	if (row.len)
 		memcpy(n.digits + 1, row.ptr, row.len);
 	return n;
@@ -200,6 +204,7 @@ static int iterate_on_splits(struct splits *s, struct bytes a, struct bytes b, b
 	for (;; width++) {
 		struct number first = number_row(a, width), size = number_row(b, width);
 		int rc = RC_END;
+
 		if (number_cmp(&size, &first) <= 0) {
 			rc = error_set(
 				err, RC_CONFIG,
@@ -282,6 +287,7 @@ static int midpoint_number(struct splits *s, uint32_t base, struct bytes start, 
 {
 	uint64_t last_row = base == 16 ? UINT32_MAX : 99999999;
 	size_t width = (start.len > end.len ? start.len : end.len) + 1;
+
 	if (width < 9)
 		width = 9;
 	struct number a = number_new(base, width), b = number_new(base, width);
@@ -317,8 +323,8 @@ int split_algorithm_parse(const char *name)
 {
 	static const char package[] = "org.apache.hadoop.hbase.util.RegionSplitter$";
 
-	if (strncmp(name, package, sizeof(package) - 1) == 0)
-		name += sizeof(package) - 1;
+	if (strncmp(name, package, sizeof package - 1) == 0)
+		name += sizeof package - 1;
 	for (int i = 0; i < 3; i++)
 		if (strcmp(name, names[i]) == 0)
 			return i;

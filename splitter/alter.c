@@ -8,7 +8,6 @@
  */
 #include "attributes.h"
 #include "ddl.h"
-#include "description.h"
 #include "script.h"
 
 static const char indent[] = "     ";
@@ -24,6 +23,7 @@ static size_t put_changes(struct buf *out, enum attribute_scope scope,
 		const struct attribute *it = &want->item[i];
 		const struct attribute_def *d = attribute_find(scope, it->key);
 		const char *old = attributes_get(&there->items, it->key);
+
 		if (!old) /* 2.6 lists some of a table's own there, NORMALIZATION_ENABLED for one */
 			old = attributes_get(&there->metadata, it->key);
 		if (d->kind == KIND_COPROCESSOR || attribute_same(d, it, old, a))
@@ -38,10 +38,11 @@ static size_t put_hash_changes(struct buf *out, const char *key, const struct at
 			       const struct attributes *there, struct arena *a)
 {
 	struct attributes changed = {
-		.item = arena_alloc(a, (want->count + 1) * sizeof(*changed.item))};
+		.item = arena_alloc(a, (want->count + 1) * sizeof *changed.item)};
 
 	for (size_t i = 0; i < want->count; i++) {
 		const char *old = attributes_get(there, want->item[i].key);
+
 		if (!old || strcmp(old, want->item[i].value) != 0)
 			changed.item[changed.count++] = want->item[i];
 	}

@@ -15,9 +15,8 @@
 #include <strings.h>
 
 #include "ddl.h"
-#include "divide.h"
-#include "table_check.h"
-#include "units.h"
+#include "splits.h"
+#include "bytes.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -100,7 +99,7 @@ static const struct attribute_def table_defs[] = {
 	{"SPLITALGO", KIND_REFUSED, from_regions, 0, 0, NULL, false},
 };
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 static const struct attribute_def *scope_defs(enum attribute_scope scope, size_t *count)
 {
@@ -115,6 +114,7 @@ const struct attribute_def *attribute_find(enum attribute_scope scope, const cha
 
 	for (size_t i = 0; i < count; i++) {
 		bool numbered = d[i].kind == KIND_COPROCESSOR && len == strlen(d[i].name);
+
 		if (strncasecmp(d[i].name, key, len) == 0 && strlen(d[i].name) == len &&
 		    (key[len] == '\0' || numbered))
 			return &d[i];
@@ -157,6 +157,7 @@ static bool parse_terms(const char **text, const struct unit *units, size_t nuni
 	*sum = 0;
 	for (p += strspn(p, " "); *p >= '0' && *p <= '9'; p += strspn(p, " ")) {
 		uint64_t v = 0;
+
 		for (; *p >= '0' && *p <= '9'; p++)
 			if (__builtin_mul_overflow(v, UINT64_C(10), &v) ||
 			    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
@@ -233,7 +234,8 @@ static bool parse_int(const char *text, int64_t *v)
 static char *arena_number(struct arena *a, int64_t v)
 {
 	char digits[24];
-	snprintf(digits, sizeof(digits), "%" PRId64, v);
+
+	snprintf(digits, sizeof digits, "%" PRId64, v);
 	return arena_strdup(a, digits);
 }
 
@@ -245,12 +247,14 @@ static int read_number(const struct attribute_def *d, const char *text, struct a
 	bool good = d->kind == KIND_INT	    ? parse_int(text, &v)
 		    : d->kind == KIND_BYTES ? parse_bytes(text, &v)
 					    : ttl_parse(text, &ttl_s);
+
 	if (d->kind == KIND_TTL)
 		v = ttl_s;
 	if (!good || v < d->min || v > d->max) {
 		const char *what = d->kind == KIND_BYTES ? " bytes"
 				   : d->kind == KIND_TTL ? " seconds"
 							 : "";
+
 		if (d->max == INT64_MAX)
 			return error_set(err, RC_CONFIG,
 					 "%s is %.100s, expected a whole number of at "
@@ -305,7 +309,7 @@ static int read_class(const struct attribute_def *d, const char *text, struct ar
 	};
 	const char *last = strrchr(text, '.');
 	const char *name = last ? last + 1 : text;
-	bool ours = !last || strncmp(text, package, sizeof(package) - 1) == 0;
+	bool ours = !last || strncmp(text, package, sizeof package - 1) == 0;
 
 	out->value = text;
 	if (!ours)
@@ -313,7 +317,7 @@ static int read_class(const struct attribute_def *d, const char *text, struct ar
 	for (size_t i = 0; i < COUNT(known); i++) {
 		if (strcmp(name, known[i]) != 0)
 			continue;
-		char *full = arena_alloc(a, sizeof(package) + strlen(name));
+		char *full = arena_alloc(a, sizeof package + strlen(name));
 		out->value = strcat(strcpy(full, package), name);
 		return RC_OK;
 	}
@@ -398,10 +402,10 @@ struct attributes family_items(struct arena *a, const struct family *f)
 	};
 	struct attributes all = {.count = COUNT(own) + f->more.count};
 
-	all.item = arena_alloc(a, all.count * sizeof(*all.item));
-	memcpy(all.item, own, sizeof(own));
+	all.item = arena_alloc(a, all.count * sizeof *all.item);
+	memcpy(all.item, own, sizeof own);
 	if (f->more.count)
-		memcpy(all.item + COUNT(own), f->more.item, f->more.count * sizeof(*all.item));
+		memcpy(all.item + COUNT(own), f->more.item, f->more.count * sizeof *all.item);
 	return all;
 }
 
@@ -409,7 +413,7 @@ struct attributes family_configuration(struct arena *a, const struct family *f)
 {
 	struct attributes all = {.count = 0};
 
-	all.item = arena_alloc(a, (f->configuration.count + 1) * sizeof(*all.item));
+	all.item = arena_alloc(a, (f->configuration.count + 1) * sizeof *all.item);
 	if (f->bloom == BLOOM_ROWPREFIX)
 		all.item[all.count++] =
 			(struct attribute){.key = BLOOM_PREFIX_KEY,

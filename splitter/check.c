@@ -15,8 +15,6 @@
 #include "bytes.h"
 #include "cell.h"
 #include "ddl.h"
-#include "table_check.h"
-#include "text.h"
 
 static const char fifo_key[] = "hbase.hstore.defaultengine.compactionpolicy.class";
 static const char fifo_policy[] =
@@ -31,6 +29,7 @@ static uint32_t odd_character(struct bytes name, const char *extra)
 
 	while (name.len && !odd) {
 		size_t n = utf8_decode(name, &code);
+
 		name = bytes_of(name.ptr + n, name.len - n);
 		if (code >= 0x80 && !unicode)
 			unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
@@ -197,6 +196,7 @@ static long number_in(const char *text, long min, long max)
 {
 	char *end;
 	long v = strtol(text, &end, 10);
+
 	return *text && *end == '\0' && v >= min && v <= max ? v : -1;
 }
 
@@ -209,6 +209,7 @@ static int check_bloom(struct family *f, struct pos *at, struct error *err)
 		return RC_OK;
 	if (given) {
 		long n = number_in(given->value, 1, CELL_ROW_MAX);
+
 		*at = given->pos;
 		if (n < 0 || (f->bloom_prefix && f->bloom_prefix != (uint32_t)n))
 			return error_set(err, RC_CONFIG,
@@ -256,6 +257,7 @@ static int check_limits(const struct family *f, struct error *err)
 static int check_fifo(const struct table *t, const struct family *f, struct error *err)
 {
 	const struct attribute *policy = find_key(&f->configuration, fifo_key);
+
 	if (!policy)
 		policy = find_key(&t->configuration, fifo_key);
 	if (!policy || strcmp(policy->value, fifo_policy) != 0)

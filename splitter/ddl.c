@@ -36,6 +36,7 @@ static bool has_key(const struct attributes *list, const char *key)
 static bool is_coprocessor(const struct attribute *it)
 {
 	const struct attribute_def *d = attribute_find(SCOPE_TABLE, it->key);
+
 	return d && d->kind == KIND_COPROCESSOR;
 }
 
@@ -47,6 +48,7 @@ static void zstd_check(struct buf *out, const struct table *t)
 {
 	static const char hadoop[] = "org.apache.hadoop.io.compress.ZStandardCodec";
 	const struct family *f = t->families;
+
 	while (f < t->families + t->nfamilies && f->codec != CODEC_ZSTD)
 		f++;
 	if (f == t->families + t->nfamilies)
@@ -108,6 +110,7 @@ static void put_family(struct buf *out, const struct family *f)
 		const struct attribute_def *d = attribute_find(SCOPE_FAMILY, it->key);
 		bool quiet = strcmp(it->key, "MIN_VERSIONS") == 0 || strcmp(it->key, "TTL") == 0 ||
 			     strcmp(it->key, "IN_MEMORY") == 0;
+
 		if (!quiet || strcmp(it->value, d->initial) != 0)
 			script_pair(out, indent, it, false);
 	}
@@ -199,6 +202,7 @@ static void put_coprocessors(struct buf *out, const struct table *t)
 {
 	for (size_t i = 0; i < t->attributes.count; i++) {
 		const struct attribute *it = &t->attributes.item[i];
+
 		if (!is_coprocessor(it))
 			continue;
 		buf_append_str(out, "  alter ");

@@ -9,7 +9,7 @@
  * A terminal's shell breaks long lines anywhere, so inside a Hash line breaks do not count.  HBase
  * does not escape quotes in values: one ends at the quote that a comma or a brace follows.
  */
-#include "description.h"
+#include "ddl.h"
 
 struct scanner {
 	struct buf text; /* line breaks removed; a NUL behind it */
@@ -73,6 +73,7 @@ static bool take_flat(struct scanner *s, struct attributes *list)
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
 		const char *key = take_word(s);
 		const char *value = key && take_arrow(s) ? take_word(s) : NULL;
+
 		if (!value)
 			return false;
 		attributes_add(s->arena, list, key, value);
@@ -86,6 +87,7 @@ static bool take_described(struct scanner *s, struct described *d, bool inner)
 {
 	for (skip_blanks(s); *s->p != '}'; skip_blanks(s)) {
 		const char *key = take_word(s);
+
 		if (!key || !take_arrow(s))
 			return false;
 		if (*s->p == '{') {
@@ -115,6 +117,7 @@ static int take_all(struct scanner *s, struct description *d, const char *name, 
 	while ((s->p = strchr(s->p, '{')) != NULL) {
 		struct described found = {0};
 		size_t at = (size_t)(s->p - (const char *)s->text.ptr);
+
 		s->p++;
 		if (!take_described(s, &found, false))
 			return error_set(err, RC_DATA,
@@ -147,6 +150,7 @@ int description_parse(struct description *d, struct arena *a, const char *name, 
 				 (size_t)(nul - text.ptr));
 	for (size_t i = 0; i < text.len; i++) {
 		uint8_t c = text.ptr[i];
+
 		depth += c == '{';
 		depth -= c == '}' && depth;
 		if (c != '\r' && (c != '\n' || !depth))

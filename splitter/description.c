@@ -4,7 +4,7 @@
  * The script is what a load was published with: who creates its table in another way than by the
  * shell reads there what the shell would do.
  */
-#include "description.h"
+#include "ddl.h"
 
 #include "attributes.h"
 
@@ -93,6 +93,7 @@ static void compare(struct table_differences *out, enum attribute_scope scope,
 			struct error ignored;
 			const struct attribute_def *d = l ? NULL : attribute_find(scope, it.key);
 			const char *there = said(have, it.key);
+
 			if (strncmp(it.key, "coprocessor$", 12) == 0)
 				continue;
 			if (d && attribute_read(d, it.value, a, &it, &ignored) == RC_OK
@@ -115,6 +116,7 @@ void description_compare(struct table_differences *out, const struct description
 	*out = (struct table_differences){0};
 	for (size_t i = 0; i < want->nfamilies; i++) {
 		const struct described *f = description_family(have, want->families[i].name);
+
 		if (f)
 			compare(out, SCOPE_FAMILY, &want->families[i], f, a);
 		else
@@ -142,6 +144,7 @@ void description_mend(struct description *d, const struct description *want,
 {
 	for (size_t i = 0; i < differences->count; i++) {
 		const struct table_difference *t = &differences->item[i];
+
 		if (!t->family)
 			set(&d->table, t, a);
 		else if (!t->key)

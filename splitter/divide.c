@@ -8,7 +8,7 @@
  *
  * Where a bucket begins is looked up exactly only when it may be near a border.
  */
-#include "divide.h"
+#include "splits.h"
 
 #include <math.h>
 
@@ -61,6 +61,7 @@ static int look_up(const struct divider *c, uint32_t b, enum known want, struct 
 
 	while (rc == RC_OK && k->known < want) {
 		enum known step = k->known;
+
 		rc = c->weights->below(c->weights->self, bucket_key(c, b, store), step == BOUNDED,
 				       &least, &most, err);
 		if (rc)
@@ -84,6 +85,7 @@ static int first_bucket(const struct divider *c, uint32_t low, uint32_t high, ui
 	while (rc == RC_OK && low < high) {
 		uint32_t mid = low + (high - low) / 2;
 		const struct bucket *k = &c->buckets[mid];
+
 		rc = look_up(c, mid, known, err);
 		if (rc == RC_OK && (known == EXACT ? k->below : k->most) < at)
 			low = mid + 1;
@@ -161,6 +163,7 @@ static int settle(struct divider *c, struct error *err)
 		spread(c);
 		for (size_t i = 1; rc == RC_OK && i + 1 < c->nborders; i++) {
 			uint32_t bucket = 0;
+
 			if (!b[i].bucket)
 				rc = near_bucket(c, b[i].at, &bucket, err);
 			uint64_t at = bucket ? c->buckets[bucket].below : 0;
@@ -183,8 +186,8 @@ static int select_free(const struct divider *c, struct split_point *points, stru
 {
 	struct split_choice choice = {.slack = c->slack, .depth = depth_of, .ctx = c->shape};
 	bool parts = c->shape && c->shape->nparts;
-	uint64_t *targets = mem_alloc(c->nborders * sizeof(*targets));
-	struct split_point *found = mem_calloc(c->nborders, sizeof(*found));
+	uint64_t *targets = mem_alloc(c->nborders * sizeof *targets);
+	struct split_point *found = mem_calloc(c->nborders, sizeof *found);
 	size_t n = 0;
 
 	for (size_t i = 1; i + 1 < c->nborders; i++)
@@ -230,7 +233,7 @@ static int add_free(const struct divider *c, size_t i, const struct split_point 
 
 static int add_borders(const struct divider *c, struct splits *out, struct error *err)
 {
-	struct split_point *points = mem_calloc(c->nborders, sizeof(*points));
+	struct split_point *points = mem_calloc(c->nborders, sizeof *points);
 	uint64_t last = c->from, before = c->to;
 	int rc = select_free(c, points, err);
 
@@ -241,6 +244,7 @@ static int add_borders(const struct divider *c, struct splits *out, struct error
 	for (size_t i = 1; rc == RC_OK && i + 1 < c->nborders; i++) {
 		const struct border *b = &c->borders[i];
 		uint8_t store[8];
+
 		if (b->bucket) {
 			rc = splits_add(out, bucket_key(c, b->bucket, store), err);
 			last = b->at;
@@ -257,7 +261,7 @@ static int add_borders(const struct divider *c, struct splits *out, struct error
 static int divide_freely(struct divider *c, size_t regions, struct splits *out, struct error *err)
 {
 	c->nborders = regions + 1;
-	c->borders = mem_calloc(c->nborders, sizeof(*c->borders));
+	c->borders = mem_calloc(c->nborders, sizeof *c->borders);
 	c->borders[0].at = c->from;
 	c->borders[regions].at = c->to;
 	int rc = settle(c, err);
@@ -271,7 +275,7 @@ static int divide_freely(struct divider *c, size_t regions, struct splits *out, 
 static void share_regions(const struct divider *c, size_t regions, size_t *parts)
 {
 	size_t n = c->nbuckets, rest = regions > n ? regions - n : 0, given = 0;
-	double *want = mem_calloc(n, sizeof(*want)), sum = 0;
+	double *want = mem_calloc(n, sizeof *want), sum = 0;
 	double target = (double)c->weights->total / (double)regions;
 
 	for (size_t b = 0; b < n; b++) {
@@ -287,6 +291,7 @@ static void share_regions(const struct divider *c, size_t regions, size_t *parts
 	}
 	for (; sum > 0 && given < rest; given++) {
 		size_t most = 0;
+
 		for (size_t b = 1; b < n; b++)
 			if (want[b] > want[most])
 				most = b;
@@ -298,7 +303,7 @@ static void share_regions(const struct divider *c, size_t regions, size_t *parts
 
 static int divide_aligned(struct divider *c, size_t regions, struct splits *out, struct error *err)
 {
-	size_t *parts = mem_alloc(c->nbuckets * sizeof(*parts)), all = 0;
+	size_t *parts = mem_alloc(c->nbuckets * sizeof *parts), all = 0;
 	int rc = RC_OK;
 
 	for (uint32_t b = 1; rc == RC_OK && b < c->nbuckets; b++)
@@ -308,7 +313,7 @@ static int divide_aligned(struct divider *c, size_t regions, struct splits *out,
 		for (uint32_t b = 0; b < c->nbuckets; b++)
 			all += parts[b];
 		c->nborders = all + 1;
-		c->borders = mem_calloc(c->nborders, sizeof(*c->borders));
+		c->borders = mem_calloc(c->nborders, sizeof *c->borders);
 		for (uint32_t b = 0, at = 0; b <= c->nbuckets; b++) {
 			c->borders[at] = (struct border){.at = c->buckets[b].below, .bucket = b};
 			at += b < c->nbuckets ? (uint32_t)parts[b] : 0;
@@ -336,7 +341,7 @@ static void open_buckets(struct divider *c)
 	if (!s || s->salt_bytes == 0 || s->salt_bytes > 8 || s->buckets < 2)
 		return;
 	c->nbuckets = s->buckets;
-	c->buckets = mem_calloc((size_t)c->nbuckets + 1, sizeof(*c->buckets));
+	c->buckets = mem_calloc((size_t)c->nbuckets + 1, sizeof *c->buckets);
 	c->buckets[0].known = c->buckets[c->nbuckets].known = EXACT;
 	c->buckets[c->nbuckets].below = c->weights->total;
 }

@@ -90,6 +90,7 @@ static struct bytes trim(struct bytes b)
 static bool starts_with(struct bytes b, const char *prefix)
 {
 	size_t n = strlen(prefix);
+
 	return b.len >= n && memcmp(b.ptr, prefix, n) == 0;
 }
 
@@ -122,6 +123,7 @@ static int read_keys(struct line_reader *r, struct existing *e, struct bytes cou
 	struct bytes line;
 	uint64_t regions;
 	int rc = RC_OK;
+
 	if (!parse_number(trim(count), &regions) || regions == 0)
 		return fault(r, r->line, "expected a number of splits, 1 or more");
 	for (uint64_t i = 1; rc == RC_OK && i < regions; i++) {
@@ -149,6 +151,7 @@ static int read_keys(struct line_reader *r, struct existing *e, struct bytes cou
 static bool read_header(struct bytes line, struct listing *l)
 {
 	size_t from = 0, found = 0;
+
 	memset(l->columns, 0, sizeof l->columns);
 	for (size_t i = 0; i < line.len; i++) {
 		if (line.ptr[i] != '|')
@@ -212,6 +215,7 @@ static int read_row(struct line_reader *r, struct listing *l, struct bytes line)
 {
 	struct row row = {.size_bytes = EXISTING_UNKNOWN, .line = r->line};
 	int rc = RC_OK;
+
 	if (l->columns[REGION_NAME].len && !read_region_name(cell(l, line, REGION_NAME), &row))
 		return fault(r, r->line,
 			     "the REGION_NAME is not `table,start key,time.encoded name.`");
@@ -239,6 +243,7 @@ static int read_rows(struct line_reader *r, struct listing *l)
 	struct bytes line = {0};
 	uint64_t announced = 0;
 	int rc = RC_OK;
+
 	if (!l->columns[REGION_NAME].len && !l->columns[START_KEY].len)
 		return fault(r, r->line, "expected a column START_KEY or REGION_NAME");
 	if (!next_line(r, &line) || !fits(l, line) || !starts_with(trim(line), "--"))
@@ -261,17 +266,20 @@ static int by_start(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	int c = bytes_cmp(buf_bytes(&x->start), buf_bytes(&y->start));
+
 	return c ? c : (x->replica > y->replica) - (x->replica < y->replica);
 }
 
 static void drop_replicas(struct listing *l)
 {
 	size_t kept = 0;
+
 	for (size_t i = 0; i < l->count; i++) {
 		struct row *row = &l->rows[i];
 		bool twin = kept &&
 			    bytes_eq(buf_bytes(&l->rows[kept - 1].start), buf_bytes(&row->start)) &&
 			    bytes_eq(l->rows[kept - 1].end_text, row->end_text);
+
 		if (twin)
 			buf_release(&row->start);
 		else
@@ -288,6 +296,7 @@ static int check_chain(struct line_reader *r, const struct listing *l)
 	for (size_t i = 0; l->columns[END_KEY].len && i < l->count; i++) {
 		struct bytes none = {0};
 		struct bytes next = i + 1 < l->count ? l->rows[i + 1].start_text : none;
+
 		if (!bytes_eq(l->rows[i].end_text, next))
 			return fault(r, l->rows[i].line,
 				     "this region does not end where the next one starts: was "
@@ -301,6 +310,7 @@ static int check_chain(struct line_reader *r, const struct listing *l)
 static char *keep(struct bytes b)
 {
 	struct buf text = {0};
+
 	if (b.len == 0)
 		return NULL;
 	bytes_unescape(&text, b);
@@ -316,6 +326,7 @@ static int take_rows(struct line_reader *r, const struct listing *l, struct exis
 	int rc = RC_OK;
 	for (size_t i = 0; rc == RC_OK && i < l->count; i++) {
 		const struct row *row = &l->rows[i];
+
 		if (i)
 			rc = in_line(r, row->line,
 				     splits_add(&e->splits, buf_bytes(&row->start), r->err));
@@ -328,6 +339,7 @@ static int take_rows(struct line_reader *r, const struct listing *l, struct exis
 static int read_listing(struct line_reader *r, struct listing *l, struct existing *e)
 {
 	int rc = read_rows(r, l);
+
 	if (rc == RC_OK && l->count) {
 		qsort(l->rows, l->count, sizeof *l->rows, by_start);
 		drop_replicas(l);
@@ -345,6 +357,7 @@ static int read_listing(struct line_reader *r, struct listing *l, struct existin
 static int read_unsized(struct line_reader *r, struct existing *e, struct bytes count)
 {
 	int rc = read_keys(r, e, count);
+
 	e->regions = mem_calloc(e->splits.count + 1, sizeof *e->regions);
 	for (size_t i = 0; i <= e->splits.count; i++)
 		e->regions[i].size_bytes = EXISTING_UNKNOWN;
@@ -360,6 +373,7 @@ int existing_parse(struct existing *e, const char *name, struct bytes text, stru
 	*e = (struct existing){0};
 	while (next_line(&r, &line)) {
 		size_t n = sizeof total - 1;
+
 		if (starts_with(line, total))
 			return read_unsized(&r, e, bytes_of(line.ptr + n, line.len - n));
 		if (read_header(line, &l))

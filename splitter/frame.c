@@ -65,17 +65,20 @@ struct bytes frame_bytes(struct frame_reader *c, size_t len)
 uint16_t frame_be16(struct frame_reader *c)
 {
 	struct bytes b = frame_bytes(c, 2);
+
 	return b.len ? get_be16(b.ptr) : 0;
 }
 
 uint32_t frame_be32(struct frame_reader *c)
 {
 	struct bytes b = frame_bytes(c, 4);
+
 	return b.len ? get_be32(b.ptr) : 0;
 }
 
 uint64_t frame_be64(struct frame_reader *c)
 {
 	struct bytes b = frame_bytes(c, 8);
+
 	return b.len ? get_be64(b.ptr) : 0;
 }

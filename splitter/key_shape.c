@@ -1,8 +1,6 @@
 /*
  * key_shape.c - the parts of a row key
  */
-#include "key_shape.h"
-
 #include "splits.h"
 
 size_t shape_part_end(uint32_t width, int terminator, struct bytes key, size_t at)

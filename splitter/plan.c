@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "divide.h"
+#include "splits.h"
 #include "sample.h"
 #include "view_weights.h"
 
@@ -25,14 +25,15 @@ static void warn(struct plan *p, const char *fmt, ...) __attribute__((format(pri
 static void warn(struct plan *p, const char *fmt, ...)
 {
 	char text[1024];
+
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	const char **more = arena_alloc(&p->arena, (p->nwarnings + 1) * sizeof(*more));
+	const char **more = arena_alloc(&p->arena, (p->nwarnings + 1) * sizeof *more);
 	if (p->nwarnings)
-		memcpy(more, p->warnings, p->nwarnings * sizeof(*more));
+		memcpy(more, p->warnings, p->nwarnings * sizeof *more);
 	more[p->nwarnings++] = arena_strdup(&p->arena, text);
 	p->warnings = more;
 }
@@ -67,6 +68,7 @@ static void evaluate(struct plan_region *out, const struct sketch_view *v,
 		out[i] = (struct plan_region){0};
 		for (; j < v->count; j++) {
 			const struct sketch_point *p = &v->points[j];
+
 			if (i < splits->count && bytes_cmp(p->key, splits->keys[i]) >= 0)
 				break;
 			out[i].bytes += p->bytes;
@@ -96,13 +98,15 @@ static void compare_rivals(struct plan *p, const struct sketch_view *v, const st
 
 	if (regions < 2)
 		return;
-	struct plan_region *r = mem_alloc(regions * sizeof(*r));
+	struct plan_region *r = mem_alloc(regions * sizeof *r);
 	for (size_t i = 0; i < PLAN_RIVALS; i++) {
 		struct splits s = {0};
 		struct error ignored;
+
 		if (splits_compute(&s, all[i], (uint32_t)regions, NULL, NULL, &ignored) == RC_OK) {
 			struct plan_rival *rival = &p->rivals[p->nrivals++];
 			uint64_t most = 0;
+
 			evaluate(r, v, sketch, &s, o);
 			*rival = (struct plan_rival){.algorithm = all[i], .regions = regions};
 			for (size_t k = 0; k < regions; k++) {
@@ -133,9 +137,9 @@ static void add_heavy(struct plan *p, size_t part, const struct group *g,
 
 	if ((p->nheavy & (p->nheavy + 1)) == 0) { /* full at 2^n - 1 */
 		struct plan_heavy *more =
-			arena_alloc(&p->arena, 2 * (p->nheavy + 1) * sizeof(*more));
+			arena_alloc(&p->arena, 2 * (p->nheavy + 1) * sizeof *more);
 		if (p->nheavy)
-			memcpy(more, p->heavy, p->nheavy * sizeof(*more));
+			memcpy(more, p->heavy, p->nheavy * sizeof *more);
 		p->heavy = more;
 	}
 	p->heavy[p->nheavy++] =
@@ -151,6 +155,7 @@ static void add_heavy(struct plan *p, size_t part, const struct group *g,
 static int compare_heavy(const void *a, const void *b)
 {
 	const struct plan_heavy *x = a, *y = b;
+
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
 	return bytes_cmp(x->key, y->key);
@@ -166,6 +171,7 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 	for (size_t j = 0; j <= v->count; j++) {
 		const struct sketch_point *point = j < v->count ? &v->points[j] : NULL;
 		struct bytes key = {0};
+
 		if (point && part == SHAPE_ROW)
 			key = point->key;
 		else if (point && shape_ends(&s->shape, point->key, ends) > part)
@@ -181,7 +187,7 @@ static void find_heavy_parts(struct plan *p, const struct sketch_view *v, const 
 		}
 	}
 	if (p->nheavy > first)
-		qsort(p->heavy + first, p->nheavy - first, sizeof(*p->heavy), compare_heavy);
+		qsort(p->heavy + first, p->nheavy - first, sizeof *p->heavy, compare_heavy);
 	if (p->nheavy > first + MAX_HEAVY)
 		p->nheavy = first + MAX_HEAVY;
 }
@@ -198,6 +204,7 @@ static void find_heavy(struct plan *p, const struct sketch_view *v, const struct
 	for (size_t i = s->shape.nparts ? s->shape.nparts - 1 : 0; i-- > 0;) {
 		bool salt = i == 0 && s->shape.salt_bytes && s->shape.buckets > 1;
 		double threshold = salt ? UNEVEN_BUCKET * all / s->shape.buckets : region;
+
 		find_heavy_parts(p, v, s, i, threshold, risk);
 	}
 }
@@ -210,9 +217,11 @@ static struct bytes keep(struct arena *a, struct bytes key)
 static void find_places(struct plan *p, const struct sketch_view *v)
 {
 	uint64_t seen = 0, step = v->bytes / PLAN_PLACES + 1;
-	p->places = arena_alloc(&p->arena, PLAN_PLACES * sizeof(*p->places));
+
+	p->places = arena_alloc(&p->arena, PLAN_PLACES * sizeof *p->places);
 	for (size_t i = 0; i < v->count; i++) {
 		const struct sketch_point *point = &v->points[i];
+
 		if (p->nplaces * step <= seen && p->nplaces < PLAN_PLACES)
 			p->places[p->nplaces++] =
 				(struct plan_place){keep(&p->arena, point->key), 0};
@@ -244,6 +253,7 @@ static void warn_heavy(struct plan *p, const struct sample *s, const struct plan
 	for (size_t i = 0; i < p->nheavy; i++) {
 		const struct plan_heavy *h = &p->heavy[i];
 		struct buf text = {0};
+
 		name_key(&text, h->key, h->part, o);
 		const char *key = (const char *)text.ptr;
 		double share = 100 * (double)h->bytes / all;
@@ -346,6 +356,7 @@ static void scale_up(struct plan *p, const struct sketch *s, const struct plan_o
 		struct plan_region *r = &p->regions[i];
 		bool any = r->bytes > 0;
 		double of_region = error + Z_99 * sqrt(2 * (1 - 1 / scale) / fmax(r->rows, 1));
+
 		r->bytes = (uint64_t)((double)r->bytes * scale + 0.5);
 		r->rows *= scale;
 		r->bytes_error = r->bytes_error * scale + (double)r->bytes * of_region;
@@ -358,6 +369,7 @@ static void scale_up(struct plan *p, const struct sketch *s, const struct plan_o
 	for (size_t i = 0; i < p->nheavy; i++) {
 		struct plan_heavy *h = &p->heavy[i];
 		double of_key = error + Z_99 * sqrt(2 * (1 - 1 / scale) / fmax(h->rows, 1));
+
 		h->bytes = (uint64_t)((double)h->bytes * scale + 0.5);
 		h->rows *= scale;
 		h->at_least = (uint64_t)fmax(0, (double)h->at_least * scale * (1 - of_key));
@@ -391,7 +403,7 @@ int plan_make(struct plan *p, struct sample *s, const struct plan_options *o, st
 	p->target_bytes = (double)v.bytes / (double)p->wanted;
 	int rc = cut(p, &v, s, o, err);
 	if (rc == RC_OK) {
-		p->regions = arena_alloc(&p->arena, (p->splits.count + 1) * sizeof(*p->regions));
+		p->regions = arena_alloc(&p->arena, (p->splits.count + 1) * sizeof *p->regions);
 		evaluate(p->regions, &v, s->sketch, &p->splits, o);
 		find_extremes(p);
 		compare_rivals(p, &v, s->sketch, o);

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "divide.h"
+#include "splits.h"
 
 #define PER_SERVER  10
 #define MAX_REGIONS 1000000

@@ -16,7 +16,7 @@ static const char magic[8] = {'S', 'M', 's', 'a', 'm', 'p', 'l', 'e'};
 
 struct sample *sample_new(uint32_t k, uint64_t seed, const struct key_shape *shape)
 {
-	struct sample *s = mem_calloc(1, sizeof(*s));
+	struct sample *s = mem_calloc(1, sizeof *s);
 
 	if (shape)
 		s->shape = *shape;
@@ -106,7 +106,7 @@ static int take_shape(struct key_shape *shape, const char *name, struct bytes *f
 
 int sample_load(struct sample **out, const char *name, struct bytes file, struct error *err)
 {
-	struct sample *s = mem_calloc(1, sizeof(*s));
+	struct sample *s = mem_calloc(1, sizeof *s);
 
 	*out = NULL;
 	int rc = take_shape(&s->shape, name, &file, err);

@@ -66,6 +66,7 @@ void script_hash(struct buf *out, const char *indent, const char *key,
 {
 	for (size_t i = 0; i < list->count; i++) {
 		struct buf piece = {0};
+
 		if (i == 0)
 			buf_printf(&piece, "%s => {", key);
 		put_pair(&piece, &list->item[i], true);

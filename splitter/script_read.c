@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "ddl.h"
-#include "description.h"
 
 struct reader {
 	const char *p;
@@ -23,6 +22,7 @@ struct reader {
 static bool take(struct reader *r, const char *text)
 {
 	const char *p = r->p + strspn(r->p, " \n");
+
 	if (strncmp(p, text, strlen(text)) != 0)
 		return false;
 	r->p = p + strlen(text);
@@ -70,6 +70,7 @@ static bool take_flat(struct reader *r, struct attributes *list)
 	while (!take(r, "}")) {
 		const char *key = take_word(r);
 		const char *value = key && take(r, "=>") ? take_word(r) : NULL;
+
 		if (!value)
 			return false;
 		attributes_add(r->arena, list, key, value);
@@ -88,10 +89,12 @@ static bool take_hash(struct reader *r, struct described *d)
 {
 	while (!take(r, "}")) {
 		const char *key = take_word(r), *value = NULL;
+
 		if (!key || !take(r, "=>"))
 			return false;
 		if (take(r, "{")) {
 			bool configuration = strcmp(key, "CONFIGURATION") == 0;
+
 			if (!take_flat(r, configuration ? &d->configuration : &d->metadata))
 				return false;
 		} else if (take(r, "[")) {
@@ -106,6 +109,7 @@ static bool take_hash(struct reader *r, struct described *d)
 		else if (value && is_coprocessor(key)) {
 			/* TableDescriptorBuilder.setCoprocessorWithSpec */
 			char *numbered = mem_format("coprocessor$%u", ++r->coprocessors);
+
 			attributes_add(r->arena, &d->items, arena_strdup(r->arena, numbered),
 				       value);
 			mem_free(numbered);
@@ -131,6 +135,7 @@ static bool take_arguments(struct reader *r)
 		return false;
 	while (take(r, ",")) {
 		struct described found = {0};
+
 		if (!take(r, "{") || !take_hash(r, &found))
 			return false;
 		if (found.name) {

@@ -42,6 +42,7 @@
 static uint64_t splitmix(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+
 	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
 	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
 	return z ^ z >> 31;
@@ -61,7 +62,8 @@ static void start_window(struct sketch *s, uint64_t at)
 
 struct sketch *sketch_new(uint32_t k, uint64_t seed)
 {
-	struct sketch *s = mem_calloc(1, sizeof(*s));
+	struct sketch *s = mem_calloc(1, sizeof *s);
+
 	s->k = k < SKETCH_K_MIN ? SKETCH_K_MIN : k > SKETCH_K_MAX ? SKETCH_K_MAX : k;
 	s->k_now = s->k;
 	s->random = seed;
@@ -87,7 +89,7 @@ static void set_words(struct item *it, struct bytes key)
 	uint8_t first[8 * ITEM_WORDS] = {0};
 	const uint8_t *from = key.ptr;
 
-	if (key.len < sizeof(first)) {
+	if (key.len < sizeof first) {
 		if (key.len)
 			memcpy(first, key.ptr, key.len);
 		from = first;
@@ -99,6 +101,7 @@ static void set_words(struct item *it, struct bytes key)
 static size_t grown(size_t cap, size_t need)
 {
 	size_t more = cap + cap / 4 + 16;
+
 	return more < need ? need : more;
 }
 
@@ -108,7 +111,7 @@ void sketch_append(struct sketch *s, unsigned level, struct bytes key, float row
 
 	if (l->count == l->cap) {
 		l->cap = grown(l->cap, 0);
-		l->items = mem_realloc(l->items, l->cap * sizeof(*l->items));
+		l->items = mem_realloc(l->items, l->cap * sizeof *l->items);
 	}
 	if (l->keys_cap - l->keys_len < key.len) {
 		l->keys_cap = grown(l->keys_cap, l->keys_len + key.len);
@@ -156,7 +159,7 @@ static void trim(struct level *l)
 		*l = (struct level){0};
 		return;
 	}
-	l->items = mem_realloc(l->items, l->cap * sizeof(*l->items));
+	l->items = mem_realloc(l->items, l->cap * sizeof *l->items);
 	if (l->keys_cap)
 		l->keys = mem_realloc(l->keys, l->keys_cap);
 }
@@ -172,6 +175,7 @@ static void empty_level(struct sketch *s, struct level *l, size_t keep)
 	l->count = kept;
 	if (kept) {
 		struct item it = l->items[keep];
+
 		memmove(l->keys, l->keys + it.offset, it.len);
 		it.offset = 0;
 		l->items[0] = it;
@@ -227,7 +231,8 @@ static void set_levels(struct sketch *s)
 
 size_t sketch_state_bytes(const struct sketch *s)
 {
-	size_t sum = sizeof(*s) + s->scratch_cap * sizeof(*s->scratch);
+	size_t sum = sizeof *s + s->scratch_cap * sizeof *s->scratch;
+
 	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
 		sum += s->level[e].cap * sizeof(struct item) + s->level[e].keys_cap;
 	return sum;
@@ -254,6 +259,7 @@ static void shrink(struct sketch *s)
 	set_levels(s);
 	while (over || s->nitems > s->limit) {
 		unsigned e = overfull_level(s);
+
 		if (e < SKETCH_LEVELS) {
 			compact(s, e);
 		} else if (s->k_now > SKETCH_K_MIN) {
@@ -369,6 +375,7 @@ void sketch_merge(struct sketch *into, const struct sketch *from)
 		into->base = from->base;
 	for (unsigned e = 0; e < SKETCH_LEVELS; e++) {
 		const struct level *l = &from->level[e];
+
 		for (size_t i = 0; i < l->count; i++)
 			sketch_append(into, e, item_key(l, &l->items[i]), l->items[i].rows);
 	}
@@ -409,6 +416,7 @@ static unsigned lowest_head(const struct sketch *s, const size_t *at)
 
 	for (unsigned e = s->base; e < SKETCH_LEVELS; e++) {
 		const struct level *l = &s->level[e], *m = &s->level[best % SKETCH_LEVELS];
+
 		if (at[e] == l->count)
 			continue;
 		if (best == SKETCH_LEVELS ||
@@ -423,11 +431,12 @@ void sketch_view_open(struct sketch_view *v, struct sketch *s)
 	size_t at[SKETCH_LEVELS] = {0};
 
 	*v = (struct sketch_view){0};
-	v->points = mem_alloc((s->nitems + 1) * sizeof(*v->points));
+	v->points = mem_alloc((s->nitems + 1) * sizeof *v->points);
 	for (unsigned e = 0; e < SKETCH_LEVELS; e++)
 		level_sort(s, &s->level[e]);
 	for (;;) {
 		unsigned e = lowest_head(s, at);
+
 		if (e == SKETCH_LEVELS)
 			break;
 		const struct item *it = &s->level[e].items[at[e]++];

@@ -28,7 +28,7 @@ void sketch_save(const struct sketch *s, struct buf *out)
 	uint64_t variance;
 	size_t start = frame_begin(out, magic, VERSION);
 
-	memcpy(&variance, &s->variance, sizeof(variance));
+	memcpy(&variance, &s->variance, sizeof variance);
 	buf_be32(out, s->k);
 	buf_be32(out, s->k_now);
 	buf_be32(out, s->base);
@@ -44,11 +44,13 @@ void sketch_save(const struct sketch *s, struct buf *out)
 	buf_be64(out, variance);
 	for (unsigned e = s->base; e < SKETCH_LEVELS; e++) {
 		const struct level *l = &s->level[e];
+
 		buf_be32(out, (uint32_t)l->count);
 		for (size_t i = 0; i < l->count; i++) {
 			const struct item *it = &l->items[i];
 			uint32_t rows;
-			memcpy(&rows, &it->rows, sizeof(rows));
+
+			memcpy(&rows, &it->rows, sizeof rows);
 			buf_be32(out, rows);
 			put_be16(buf_reserve(out, 2), it->len);
 			out->len += 2;
@@ -75,7 +77,7 @@ static void read_head(struct sketch *s, struct frame_reader *c)
 	s->stride = frame_be32(c);
 	s->random = frame_be64(c);
 	variance = frame_be64(c);
-	memcpy(&s->variance, &variance, sizeof(variance));
+	memcpy(&s->variance, &variance, sizeof variance);
 }
 
 /* The checksum holds, so this is for files that another program made. */
@@ -91,11 +93,13 @@ static void read_levels(struct sketch *s, struct frame_reader *c)
 {
 	for (unsigned e = s->base; e < SKETCH_LEVELS && !c->bad; e++) {
 		uint32_t count = frame_be32(c);
+
 		for (uint32_t i = 0; i < count && !c->bad; i++) {
 			uint32_t bits = frame_be32(c);
 			struct bytes key = frame_bytes(c, frame_be16(c));
 			float rows;
-			memcpy(&rows, &bits, sizeof(rows));
+
+			memcpy(&rows, &bits, sizeof rows);
 			if (!c->bad && isfinite(rows) && rows >= 0)
 				sketch_append(s, e, key, rows);
 			else
@@ -112,7 +116,7 @@ int sketch_take(struct sketch **out, const char *name, struct bytes *file, struc
 	int rc = frame_take(file, magic, VERSION, name, &c.rest, err);
 	if (rc)
 		return rc;
-	struct sketch *s = mem_calloc(1, sizeof(*s));
+	struct sketch *s = mem_calloc(1, sizeof *s);
 	read_head(s, &c);
 	if (!c.bad && head_is_sane(s))
 		read_levels(s, &c);
@@ -131,6 +135,7 @@ int sketch_take(struct sketch **out, const char *name, struct bytes *file, struc
 int sketch_load(struct sketch **out, const char *name, struct bytes file, struct error *err)
 {
 	int rc = sketch_take(out, name, &file, err);
+
 	if (rc == RC_OK && file.len) {
 		sketch_free(*out);
 		*out = NULL;

@@ -19,6 +19,7 @@ static bool tail_below(struct bytes x, struct bytes y)
 	for (size_t i = 8 * ITEM_WORDS; i < n; i += 8) {
 		size_t at = i + 8 <= n ? i : n - 8;
 		uint64_t p = get_be64(x.ptr + at), q = get_be64(y.ptr + at);
+
 		if (p != q)
 			return p < q;
 	}
@@ -50,6 +51,7 @@ static size_t take_run(const struct level *l, struct item *a, size_t left)
 	for (; n < left && n < MIN_RUN; n++) {
 		struct item it = a[n];
 		size_t i = n;
+
 		for (; i && below(l, &it, l, &a[i - 1]); i--)
 			a[i] = a[i - 1];
 		a[i] = it;
@@ -65,10 +67,10 @@ static void merge_runs(const struct level *l, struct item *a, size_t n, size_t m
 
 	if (!below(l, &a[n], l, &a[n - 1]))
 		return;
-	memcpy(scratch, a, n * sizeof(*a));
+	memcpy(scratch, a, n * sizeof *a);
 	while (i < n && j < n + m)
 		a[out++] = below(l, &a[j], l, &scratch[i]) ? a[j++] : scratch[i++];
-	memcpy(a + out, scratch + i, (n - i) * sizeof(*a));
+	memcpy(a + out, scratch + i, (n - i) * sizeof *a);
 }
 
 /* Runs wait on a stack on which lengths at least halve, so SKETCH_LEVELS are enough. */
@@ -100,6 +102,7 @@ static bool radix_pass(const struct item *from, struct item *to, size_t count, u
 		return false;
 	for (unsigned v = 0; v < 256; v++) {
 		uint32_t n = h[v];
+
 		h[v] = sum;
 		sum += n;
 	}
@@ -115,6 +118,7 @@ static void radix_sort(struct item *a, size_t count, struct item *scratch)
 
 	for (unsigned word = ITEM_WORDS; word-- > 0;) {
 		uint32_t histogram[8][256] = {{0}};
+
 		for (size_t i = 0; i < count; i++)
 			for (unsigned byte = 0; byte < 8; byte++)
 				histogram[byte][a[i].word[word] >> (8 * byte) & 0xFF]++;
@@ -126,7 +130,7 @@ static void radix_sort(struct item *a, size_t count, struct item *scratch)
 			to = t;
 		}
 		if (from != a)
-			memcpy(a, from, count * sizeof(*a));
+			memcpy(a, from, count * sizeof *a);
 		from = a;
 		to = scratch;
 	}
@@ -134,7 +138,7 @@ static void radix_sort(struct item *a, size_t count, struct item *scratch)
 
 static bool same_words(const struct item *a, const struct item *b)
 {
-	return memcmp(a->word, b->word, sizeof(a->word)) == 0;
+	return memcmp(a->word, b->word, sizeof a->word) == 0;
 }
 
 /* More runs than a few from below: rows as they came. */
@@ -158,7 +162,7 @@ void level_sort(struct sketch *s, struct level *l)
 	if (s->scratch_cap < l->count) {
 		s->scratch_cap = l->count;
 		mem_free(s->scratch);
-		s->scratch = mem_alloc(s->scratch_cap * sizeof(*s->scratch));
+		s->scratch = mem_alloc(s->scratch_cap * sizeof *s->scratch);
 	}
 	if (l->count < RADIX_ITEMS || !is_unsorted(l)) {
 		merge_sort(l, a, l->count, s->scratch);

@@ -4,7 +4,7 @@
 #ifndef SALTMILL_SPLITTER_SKETCH_STATE_H
 #define SALTMILL_SPLITTER_SKETCH_STATE_H
 
-#include "sketch.h"
+#include "plan.h"
 
 #define SKETCH_LEVELS 64
 #define ITEM_WORDS    2

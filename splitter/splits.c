@@ -24,6 +24,7 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 				 s->count + 1, key.len, CELL_ROW_MAX);
 	if (s->count) {
 		int c = bytes_cmp(s->keys[s->count - 1], key);
+
 		if (c >= 0)
 			return error_set(err, RC_ORDER,
 					 c ? "split key %zu is below the one before it"
@@ -32,7 +33,7 @@ int splits_add(struct splits *s, struct bytes key, struct error *err)
 	}
 	if (s->count == s->cap) {
 		s->cap = s->cap ? s->cap * 2 : 16;
-		s->keys = mem_realloc(s->keys, s->cap * sizeof(*s->keys));
+		s->keys = mem_realloc(s->keys, s->cap * sizeof *s->keys);
 	}
 	uint8_t *copy = mem_alloc(key.len);
 	memcpy(copy, key.ptr, key.len);
@@ -53,8 +54,9 @@ void splits_release(struct splits *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		void *owned;
+
 		memcpy(&owned, &s->keys[i].ptr,
-		       sizeof(owned)); /* drops the const of a borrowed slice */
+		       sizeof owned); /* drops the const of a borrowed slice */
 		mem_free(owned);
 	}
 	mem_free(s->keys);
@@ -67,6 +69,7 @@ size_t splits_region(const struct splits *s, struct bytes row)
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
+
 		if (bytes_cmp(s->keys[mid], row) <= 0)
 			low = mid + 1;
 		else
@@ -111,6 +114,7 @@ static int check_line(struct bytes line, struct error *err)
 				 "expected a key");
 	for (size_t i = 0; i < line.len; i++) {
 		uint8_t c = line.ptr[i];
+
 		if (c < 0x20 || c > 0x7E)
 			return error_set(err, RC_DATA,
 					 "byte 0x%02X in column %zu, expected it written \\x%02X",
@@ -131,6 +135,7 @@ static int check_line(struct bytes line, struct error *err)
 int keytext_parse(struct buf *key, struct bytes line, struct error *err)
 {
 	int rc = check_line(line, err);
+
 	if (rc == RC_OK)
 		bytes_unescape(key, line);
 	return rc;

@@ -24,6 +24,7 @@ static size_t first_from(const struct view_weights *w, uint64_t at)
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
+
 		if (w->before[mid] < at)
 			low = mid + 1;
 		else
@@ -50,6 +51,7 @@ static size_t choose(const struct view_weights *w, uint64_t at, const struct spl
 	size_t i = first_from(w, at > c->slack ? at - c->slack : 0);
 	for (; i < count && distance(w, i, at) <= c->slack; i++) {
 		unsigned depth = depth_of(w, c, i);
+
 		if (depth > least ||
 		    (depth == least && distance(w, i, at) >= distance(w, best, at)))
 			continue;
@@ -64,10 +66,12 @@ static int select_points(void *self, const uint64_t *targets, size_t n,
 			 struct error *err)
 {
 	const struct view_weights *w = self;
+
 	(void)err;
 	for (size_t i = 0; i < n && w->view->count; i++) {
 		size_t j = choose(w, targets[i], choice);
 		struct bytes key = w->view->points[j].key;
+
 		out[i].weight_below = w->before[j];
 		buf_append(&out[i].key, key.ptr, key.len);
 		if (j == 0)
@@ -83,9 +87,11 @@ static int bytes_below(void *self, struct bytes key, bool exact, uint64_t *least
 {
 	const struct view_weights *w = self;
 	size_t low = 0, high = w->view->count;
+
 	(void)exact, (void)err;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
+
 		if (bytes_cmp(w->view->points[mid].key, key) < 0)
 			low = mid + 1;
 		else
@@ -99,7 +105,7 @@ void view_weights_open(struct view_weights *w, const struct sketch_view *view,
 		       struct key_weights *out)
 {
 	w->view = view;
-	w->before = mem_alloc((view->count + 1) * sizeof(*w->before));
+	w->before = mem_alloc((view->count + 1) * sizeof *w->before);
 	w->before[0] = 0;
 	for (size_t j = 0; j < view->count; j++)
 		w->before[j + 1] = w->before[j] + view->points[j].bytes;

@@ -4,8 +4,8 @@
 #ifndef SALTMILL_SPLITTER_VIEW_WEIGHTS_H
 #define SALTMILL_SPLITTER_VIEW_WEIGHTS_H
 
-#include "key_weights.h"
-#include "sketch.h"
+#include "splits.h"
+#include "plan.h"
 
 struct view_weights {
 	const struct sketch_view *view;

@@ -1,40 +1,50 @@
 #!/bin/sh
-# layers.sh: do the rooms keep their walls?  ROOMS and LIBRARIES are the tables of the Makefile.
+# layers.sh: does every file include only what it may?  WINGS and LIBRARIES are the tables of the Makefile.
 #
-# A file includes headers of its own room and the doors (include/) that its room opens or may use.
-# Each door belongs to one room, a contract includes what its room may, rooms use each other in no
-# circle, nor do headers include each other in one; a library's header stands only where its table
-# says; and no two files have one name.
+# A file includes headers of its own folder, the headers that its room and lower rooms of its wing
+# open, and the doors (include/) of the wings that its wing may use.  Each shared header belongs to
+# one room.  Wings use each other in no circle, and use every wing they name.  Headers include each
+# other in no circle.  The header of a library is included only where its table says.  No two files
+# have the same name.
 set -u
-files=$(ls include/*.h pipeline/*/*.[ch] splitter/*.[ch])
+files=$(ls include/*.h pipeline/*/*.[ch] pipeline/*/*/*.[ch] splitter/*.[ch])
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
 # shellcheck disable=SC2086
 grep -HE '^#include [<"]' $files | FILES=$files awk '
 function say(text) { print "layers: " text }
-function room_of(file,    p) {
+function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+function wing_in(file,    p) { # of a file that no room opens
 	split(file, p, "/")
-	if (p[1] == "include")
-		return owner[substr(p[2], 1, length(p[2]) - 2)]
 	return p[1] == "pipeline" ? p[2] : p[1]
 }
+function room_in(file,    p, n) {
+	n = split(file, p, "/")
+	return p[1] == "pipeline" && n == 4 ? p[3] : wing_in(file)
+}
 BEGIN {
-	n = split(ENVIRON["ROOMS"], line, "\n")
+	n = split(ENVIRON["WINGS"], line, "\n")
 	for (i = 1; i <= n; i++) {
-		if (split(line[i], part, /[:|]/) < 3)
+		if (split(line[i], part, /[|]/) < 3)
 			continue
-		known[part[1]] = 1
-		m = split(part[2], door, " ")
-		for (j = 1; j <= m; j++) {
-			owners[door[j]]++
-			owner[door[j]] = part[1]
-			may[part[1], door[j]] = 1
-		}
-		m = split(part[3], door, " ")
-		for (j = 1; j <= m; j++) {
-			may[part[1], door[j]] = 1
-			used[part[1] " " door[j]] = 1
+		wing = part[1]
+		gsub(/ /, "", wing)
+		m = split(part[2], use, " ")
+		for (j = 1; j <= m; j++)
+			uses[wing, use[j]] = named_use[wing " " use[j]] = 1
+		m = split(part[3], room, /\)/)
+		for (j = 1; j < m; j++) {
+			split(room[j], half, "(")
+			name = half[1]
+			gsub(/ /, "", name)
+			height[wing, name] = j
+			k = split(half[2], opened, " ")
+			for (h = 1; h <= k; h++) {
+				owners[opened[h]]++
+				owner_wing[opened[h]] = wing
+				owner_room[opened[h]] = name
+			}
 		}
 	}
 	n = split(ENVIRON["LIBRARIES"], line, "\n")
@@ -47,24 +57,33 @@ BEGIN {
 	}
 	n = split(ENVIRON["FILES"], all, "\n")
 	for (i = 1; i <= n; i++) {
-		exists[all[i]] = 1
-		name = all[i]
+		file = all[i]
+		exists[file] = 1
+		name = file
 		sub(/.*\//, "", name)
 		if (name in named)
-			say(all[i] " has the name of " named[name])
-		named[name] = all[i]
-		name = all[i]
-		if (sub(/^include\//, "", name) && sub(/\.h$/, "", name) && owners[name] != 1)
-			say(all[i] " is the door of " owners[name] + 0 " rooms, expected one")
-		else if (!(room_of(all[i]) in known))
-			say(all[i] ": no room " room_of(all[i]) " in the table")
+			say(file " has the name of " named[name])
+		named[name] = file
+		bare = name
+		sub(/\.h$/, "", bare)
+		# a door, or a header in the folder of a wing that has rooms
+		if (file ~ /\.h$/ && (folder_of(file) == "include" || bare in owners)) {
+			if (owners[bare] != 1)
+				say(file " is opened by " owners[bare] + 0 " rooms, expected 1")
+			wing_of[file] = owner_wing[bare]
+			room_of[file] = owner_room[bare]
+		} else {
+			wing_of[file] = wing_in(file)
+			room_of[file] = room_in(file)
+		}
+		if (!((wing_of[file], room_of[file]) in height))
+			say(file ": no room " room_of[file] " of wing " wing_of[file] " in the table")
 	}
-	for (u in used) {
-		split(u, part, " ")
-		if (!(part[2] in owner))
-			say("room " part[1] " may use " part[2] ".h, which no room opens")
-		print "edge", part[1], owner[part[2]]
-	}
+	for (o in owners)
+		if (!((o ".h") in named))
+			say("the table opens " o ".h, which does not exist")
+	for (u in named_use)
+		print "edge", u
 }
 {
 	file = $0
@@ -72,8 +91,6 @@ BEGIN {
 	name = $0
 	sub(/.*#include [<"]/, "", name)
 	sub(/[>"].*/, "", name)
-	folder = file
-	sub(/[^\/]*$/, "", folder)
 	short = file
 	sub(/^pipeline\//, "", short)
 	if ($0 ~ /#include </) {
@@ -81,16 +98,38 @@ BEGIN {
 			say(file " may not include <" name ">")
 		next
 	}
-	bare = name
-	sub(/\.h$/, "", bare)
-	target = name !~ /\// && folder != "include/" && ((folder name) in exists) ? folder name : "include/" name
-	if (file ~ /\.h$/ && (target in exists))
+	wing = wing_of[file]
+	own = folder_of(file) == "include" ? "" : folder_of(file) "/" name
+	if (name !~ /\// && (own in exists))
+		target = own
+	else if (name ~ /\//)
+		target = index(name, wing "/") == 1 && split(name, p, "/") == 2 ? "pipeline/" name : ""
+	else
+		target = "include/" name
+	if (!(target in exists)) {
+		say(file " may not include " name)
+		next
+	}
+	if (file ~ /\.h$/)
 		print "header", file, target
-	if (target == folder name && folder != "include/")
+	if (target == own && !(target in room_of && wing_of[target] == wing && room_of[target] != room_of[file]))
 		next
-	if ((room_of(file), bare) in may)
-		next
+	if (wing_of[target] == wing) {
+		if (height[wing, room_of[target]] <= height[wing, room_of[file]])
+			next
+	} else if (folder_of(target) == "include") {
+		used[wing " " wing_of[target]] = 1
+		if ((wing, wing_of[target]) in uses)
+			next
+	}
 	say(file " may not include " name)
+}
+END {
+	for (u in named_use)
+		if (!(u in used)) {
+			split(u, p, " ")
+			say("wing " p[1] " may use " p[2] ", and uses nothing of it")
+		}
 }' >"$out"
 [ -s "$out" ] || exit 1
 grep '^layers' "$out" >&2 && exit 1
@@ -99,6 +138,6 @@ sed -n 's/^header //p' "$out" | tsort >/dev/null || {
 	exit 1
 }
 sed -n 's/^edge //p' "$out" | tsort >/dev/null || {
-	echo "layers: the rooms use each other in a circle" >&2
+	echo "layers: the wings use each other in a circle" >&2
 	exit 1
 }

@@ -8,6 +8,7 @@
 static size_t grown(const struct buf *b, size_t extra)
 {
 	size_t cap = b->cap < 64 ? 64 : b->cap * 2;
+
 	return cap - b->len < extra ? b->len + extra : cap;
 }
 
@@ -15,6 +16,7 @@ uint8_t *buf_reserve(struct buf *b, size_t extra)
 {
 	if (b->cap - b->len < extra) {
 		size_t cap = grown(b, extra);
+
 		b->ptr = mem_realloc(b->ptr, cap);
 		b->cap = cap;
 	}
@@ -26,6 +28,7 @@ bool buf_try_reserve(struct buf *b, size_t extra)
 	if (b->cap - b->len < extra) {
 		size_t cap = grown(b, extra);
 		uint8_t *p = mem_try_realloc(b->ptr, cap);
+
 		if (!p)
 			return false;
 		b->ptr = p;
@@ -60,6 +63,7 @@ void buf_append_str(struct buf *b, const char *s)
 void buf_digits(struct buf *b, uint64_t v)
 {
 	uint8_t text[20], *p = text + sizeof text;
+
 	for (; v >= 100; v /= 100) {
 		p -= 2;
 		put_two_digits(p, (uint32_t)(v % 100));

@@ -25,6 +25,7 @@ int cell_in_row_cmp(const struct cell *a, const struct cell *b)
 	/* cells of one file or row mostly share the very name */
 	bool same = a->family.ptr == b->family.ptr && a->family.len == b->family.len;
 	int c = same ? 0 : bytes_cmp(a->family, b->family);
+
 	if (c == 0)
 		c = bytes_cmp(a->qualifier, b->qualifier);
 	if (c == 0)
@@ -35,11 +36,13 @@ int cell_in_row_cmp(const struct cell *a, const struct cell *b)
 int cell_key_cmp(const struct cell *a, const struct cell *b)
 {
 	int c = bytes_cmp(a->row, b->row);
+
 	return c ? c : cell_in_row_cmp(a, b);
 }
 
 int cell_cmp(const struct cell *a, const struct cell *b)
 {
 	int c = cell_key_cmp(a, b);
+
 	return c ? c : (a->mvcc < b->mvcc) - (a->mvcc > b->mvcc);
 }

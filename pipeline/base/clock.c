@@ -7,6 +7,7 @@
 static struct timespec now(clockid_t which)
 {
 	struct timespec t;
+
 	clock_gettime(which, &t);
 	return t;
 }
@@ -19,6 +20,7 @@ static struct timespec span(int64_t ms)
 double clock_seconds(void)
 {
 	struct timespec t = now(CLOCK_MONOTONIC);
+
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -41,6 +43,7 @@ int64_t clock_wall_ms(void)
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 {
 	struct timespec t = now(CLOCK_MONOTONIC), s = span(ms);
+
 	t.tv_sec += s.tv_sec;
 	t.tv_nsec += s.tv_nsec;
 	if (t.tv_nsec >= 1000000000) {
@@ -53,12 +56,14 @@ void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 void clock_sleep_ms(int64_t ms)
 {
 	struct timespec t = span(ms);
+
 	nanosleep(&t, NULL);
 }
 
 int source_date_epoch(int64_t *ms, struct error *err)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
+
 	*ms = -1;
 	if (!text || !*text)
 		return RC_OK;

@@ -1,5 +1,5 @@
 /* crc32c.c - CRC-32C, by isa-l */
-#include "crc32c.h"
+#include "hash.h"
 
 #include <isa-l/crc.h>
 

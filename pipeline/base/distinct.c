@@ -1,14 +1,15 @@
 /*
  * distinct.c - a set of hashes, open addressing
  */
-#include "distinct.h"
+#include "hash.h"
 
 #include "mem.h"
 
 static void grow(struct distinct *d)
 {
 	struct distinct to = {.room = d->room ? 2 * d->room : 1024};
-	to.hash = mem_calloc(to.room, sizeof(*to.hash));
+
+	to.hash = mem_calloc(to.room, sizeof *to.hash);
 	for (size_t i = 0; i < d->room; i++)
 		if (d->hash[i])
 			distinct_add(&to, d->hash[i]);

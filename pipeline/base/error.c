@@ -18,6 +18,7 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 int error_errno(struct error *err, const char *fmt, ...)
 {
 	int errnum = errno;
+
 	va_list ap;
 	va_start(ap, fmt);
 	int n = vsnprintf(err->msg, sizeof err->msg, fmt, ap);
@@ -36,6 +37,7 @@ int error_memory(struct error *err, size_t bytes, const char *what)
 int error_prefix(struct error *err, const char *fmt, ...)
 {
 	char old[sizeof err->msg];
+
 	memcpy(old, err->msg, sizeof old);
 	va_list ap;
 	va_start(ap, fmt);

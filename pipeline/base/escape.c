@@ -6,7 +6,6 @@
  * goes; within three characters of the end even that stays.
  */
 #include "bytes.h"
-#include "text.h"
 
 static int hex_upper(uint8_t c)
 {
@@ -27,13 +26,14 @@ void bytes_escape(struct buf *b, struct bytes v)
 
 	for (size_t i = 0; i < v.len; i++) {
 		uint8_t c = v.ptr[i];
+
 		if (is_plain(c)) {
 			buf_put(b, c);
 			continue;
 		}
 		const uint8_t escape[4] = {'\\', 'x', (uint8_t)digits[c >> 4],
 					   (uint8_t)digits[c & 15]};
-		buf_append(b, escape, sizeof(escape));
+		buf_append(b, escape, sizeof escape);
 	}
 	*buf_reserve(b, 1) = '\0';
 }
@@ -61,6 +61,7 @@ static bool holds_two(struct bytes s)
 	while (s.len && units < 2) {
 		uint32_t code;
 		size_t n = utf8_decode(s, &code);
+
 		units += code > 0xFFFF ? 2 : 1;
 		s = bytes_of(s.ptr + n, s.len - n);
 	}
@@ -73,6 +74,7 @@ void bytes_unescape(struct buf *b, struct bytes text)
 
 	while (i < text.len) {
 		const uint8_t *p = text.ptr + i;
+
 		if (*p >= 0x80) {
 			i += unescape_wide(b, bytes_of(p, text.len - i));
 			continue;
@@ -95,6 +97,7 @@ void bytes_unescape(struct buf *b, struct bytes text)
 void bytes_hex(struct buf *b, struct bytes v)
 {
 	static const char digit[] = "0123456789abcdef";
+
 	for (size_t i = 0; i < v.len; i++) {
 		buf_put(b, (uint8_t)digit[v.ptr[i] >> 4]);
 		buf_put(b, (uint8_t)digit[v.ptr[i] & 15]);
@@ -114,6 +117,7 @@ bool bytes_unhex(uint8_t *out, size_t len, const char *hex)
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+
 		if (high < 0 || low < 0)
 			return false;
 		out[i] = (uint8_t)(high << 4 | low);

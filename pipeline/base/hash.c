@@ -21,6 +21,7 @@ static inline uint32_t murmur_mix(uint32_t k)
 static uint32_t murmur_tail(const uint8_t *p, size_t n)
 {
 	uint32_t k = 0;
+
 	for (size_t i = n; i-- > 0;)
 		k = k << 8 | p[i];
 	return k;
@@ -30,6 +31,7 @@ uint32_t murmur3_32(struct bytes key, uint32_t seed)
 {
 	uint32_t h = seed, k;
 	size_t at = 0;
+
 	for (; key.len - at >= 4; at += 4) {
 		memcpy(&k, key.ptr + at, 4);
 		h = rotl32(h ^ murmur_mix(k), 13) * 5 + 0xe6546b64u;
@@ -45,8 +47,10 @@ uint32_t murmur3_32(struct bytes key, uint32_t seed)
 int32_t java31(struct bytes key)
 {
 	uint32_t h = 1;
+
 	for (size_t i = 0; i < key.len; i++) {
 		int32_t b = (int8_t)key.ptr[i];
+
 		h = 31 * h + (uint32_t)b;
 	}
 	return (int32_t)h;

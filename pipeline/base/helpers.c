@@ -19,6 +19,7 @@ struct helpers {
 struct helpers *helpers_new(void)
 {
 	struct helpers *h = mem_calloc(1, sizeof *h);
+
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->work, NULL);
 	pthread_cond_init(&h->done, NULL);
@@ -39,6 +40,7 @@ void helpers_free(struct helpers *h)
 static void run_first(struct helpers *h)
 {
 	struct helper_task *t = h->first;
+
 	h->first = t->next;
 	if (!h->first)
 		h->last = NULL;

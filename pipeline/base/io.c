@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "crash.h"
+#include "run.h"
 #include "mem.h"
 #include "pool.h"
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
-#include "xxhash_fast.h"
+#include "hash.h"
 
 /* Of what is read whole: a device without end shall not take all memory. */
 #define LARGEST_FILE	((size_t)1 << 30)
@@ -54,6 +54,7 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, p, len);
+
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -96,6 +97,7 @@ void out_write(struct out_file *o, const void *ptr, size_t len)
 void out_digest(const struct out_file *o, uint8_t digest[16])
 {
 	XXH3_state_t s;
+
 	XXH3_copyState(&s, o->digest);
 	if (o->buf.len)
 		XXH3_128bits_update(&s, o->buf.ptr, o->buf.len);
@@ -145,6 +147,7 @@ void out_abort(struct out_file *o)
 static int open_fifo(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc, n = 0;
+
 	if (fd < 0)
 		return error_errno(err, "%s", path);
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -166,6 +169,7 @@ static int open_fifo(const char *path, struct error *err)
 int io_open_input(const char *path, struct error *err)
 {
 	struct stat st;
+
 	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
 		return open_fifo(path, err);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -175,8 +179,10 @@ int io_open_input(const char *path, struct error *err)
 int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, struct error *err)
 {
 	uint8_t *p = buf;
+
 	while (len) {
 		ssize_t n = pread(fd, p, len, (off_t)offset);
+
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -196,6 +202,7 @@ int io_read_file_upto(const char *path, size_t most, struct buf *out, struct err
 {
 	size_t before = out->len;
 	int fd = io_open_input(path, err);
+
 	if (fd < 0)
 		return fd == RC_STOPPED ? fd : error_prefix(err, "cannot open ");
 	for (;;) {
@@ -205,6 +212,7 @@ int io_read_file_upto(const char *path, size_t most, struct buf *out, struct err
 			continue;
 		if (n < 0) {
 			int rc = error_errno(err, "cannot read %s", path);
+
 			close(fd);
 			return rc;
 		}
@@ -231,6 +239,7 @@ int io_write_file(const char *path, struct bytes content, struct error *err)
 {
 	struct out_file o;
 	int rc = out_open(&o, path, 0, err);
+
 	if (rc)
 		return rc;
 	out_write(&o, content.ptr, content.len);
@@ -242,6 +251,7 @@ int io_sync_parent(const char *path, struct error *err)
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? mem_format("%.*s", (int)(slash - path) + 1, path) : mem_strdup(".");
 	int rc = io_sync_dir(dir, err);
+
 	mem_free(dir);
 	return rc;
 }
@@ -250,6 +260,7 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 {
 	char *temp = mem_format("%s.temp", path);
 	int rc = RC_OK;
+
 	if (unlink(temp) < 0 && errno != ENOENT)
 		rc = error_errno(err, "cannot remove %s", temp);
 	if (!rc)
@@ -267,6 +278,7 @@ int io_replace_file(const char *path, struct bytes content, const char *crash, s
 int io_digest_file(const char *path, uint8_t digest[16], uint64_t *size, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
 	if (fd < 0)
 		return error_errno(err, "cannot open %s", path);
 	XXH3_state_t s;
@@ -305,6 +317,7 @@ int io_make_dir(const char *path, struct error *err)
 int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct error *err)
 {
 	const char *tmp = parent ? parent : getenv("TMPDIR");
+
 	*path = mem_format("%s/%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", prefix);
 	if (mkdtemp(*path))
 		return RC_OK;
@@ -317,6 +330,7 @@ int io_make_temp_dir(char **path, const char *parent, const char *prefix, struct
 int io_sync_dir(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 	if (fd < 0)
 		return error_errno(err, "cannot open folder %s", path);
 	int rc = fsync(fd) < 0 ? error_errno(err, "cannot sync folder %s", path) : RC_OK;
@@ -344,6 +358,7 @@ static bool remove_at(int folder, const char *name)
 bool io_empty_dir(int folder, const char *but)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	if (!d) {
 		if (copy >= 0)
@@ -369,6 +384,7 @@ int io_remove_tree(const char *path, struct error *err)
 int io_open_temp(const char *dir, struct error *err)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
 	if (fd >= 0)
 		return fd;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)

@@ -28,6 +28,7 @@ static void die_out_of_memory(size_t size)
 	char msg[sizeof outcome + 100];
 	int n = snprintf(msg, sizeof msg, "saltmill: out of memory (asked for %zu bytes); %s\n",
 			 size, outcome);
+
 	if (n > 0 && write(STDERR_FILENO, msg, (size_t)n) < 0)
 		_exit(1);
 	_exit(1);
@@ -58,12 +59,14 @@ char *mem_try_strdup(const char *s)
 {
 	size_t n = strlen(s) + 1;
 	char *copy = mem_try_alloc(n);
+
 	return copy ? memcpy(copy, s, n) : NULL;
 }
 
 void *mem_alloc(size_t size)
 {
 	void *p = mem_try_alloc(size);
+
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -72,6 +75,7 @@ void *mem_alloc(size_t size)
 void *mem_calloc(size_t count, size_t size)
 {
 	void *p = mem_try_calloc(count, size);
+
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -80,6 +84,7 @@ void *mem_calloc(size_t count, size_t size)
 void *mem_realloc(void *ptr, size_t size)
 {
 	void *p = mem_try_realloc(ptr, size);
+
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -88,6 +93,7 @@ void *mem_realloc(void *ptr, size_t size)
 void *mem_alloc_aligned(size_t alignment, size_t size)
 {
 	void *p = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+
 	if (!p)
 		die_out_of_memory(size);
 	return p;
@@ -96,12 +102,14 @@ void *mem_alloc_aligned(size_t alignment, size_t size)
 char *mem_strdup(const char *s)
 {
 	size_t n = strlen(s) + 1;
+
 	return memcpy(mem_alloc(n), s, n);
 }
 
 char *mem_vformat(const char *fmt, va_list ap)
 {
 	char *s = NULL;
+
 	if (vasprintf(&s, fmt, ap) < 0)
 		die_out_of_memory(0);
 	return s;
@@ -127,6 +135,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	struct arena_block *b = a->blocks;
 	if (!b || b->cap - b->used < size) {
 		size_t cap = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+
 		b = mem_calloc(1, sizeof *b + cap);
 		b->cap = cap;
 		b->next = a->blocks;
@@ -140,6 +149,7 @@ void *arena_alloc(struct arena *a, size_t size)
 char *arena_strndup(struct arena *a, const char *s, size_t len)
 {
 	char *p = arena_alloc(a, len + 1);
+
 	if (len)
 		memcpy(p, s, len);
 	return p;
@@ -154,6 +164,7 @@ void arena_release(struct arena *a)
 {
 	while (a->blocks) {
 		struct arena_block *next = a->blocks->next;
+
 		mem_free(a->blocks);
 		a->blocks = next;
 	}
@@ -162,6 +173,7 @@ void arena_release(struct arena *a)
 bool budget_take(struct budget *b, uint64_t bytes)
 {
 	uint64_t used = atomic_load(&b->used);
+
 	do {
 		if (used + bytes > b->limit)
 			return false;

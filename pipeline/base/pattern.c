@@ -58,7 +58,7 @@ static int compile(struct pattern *p, struct arena *a, const char *text, uint32_
 	pcre2_set_heap_limit(p->limits, MOST_HEAP_KIB);
 	if (p->code)
 		return RC_OK;
-	pcre2_get_error_message(code, why, sizeof(why));
+	pcre2_get_error_message(code, why, sizeof why);
 	return error_set(err, RC_CONFIG,
 			 "found `%.60s`, expected a regular expression: at byte %zu: %s", text,
 			 (size_t)at, (const char *)why);
@@ -67,8 +67,9 @@ static int compile(struct pattern *p, struct arena *a, const char *text, uint32_
 static int make(struct pattern **out, struct arena *a, const char *text, uint32_t more,
 		struct error *err)
 {
-	struct pattern *p = arena_alloc(a, sizeof(*p));
+	struct pattern *p = arena_alloc(a, sizeof *p);
 	int rc = compile(p, a, text, more, err);
+
 	if (rc)
 		return rc;
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->groups);

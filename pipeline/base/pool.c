@@ -43,9 +43,11 @@ static void *pool_work(void *arg)
 {
 	struct pool_worker *w = arg;
 	struct pool *p = w->pool;
+
 	stop_unwatched = p->unwatched;
 	while (!atomic_load(&p->failed)) {
 		size_t i = atomic_fetch_add(&p->next, 1);
+
 		if (i >= p->ntasks)
 			break;
 		struct error err;
@@ -58,6 +60,7 @@ static void *pool_work(void *arg)
 int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct error *err)
 {
 	struct pool p = {.task = task, .ctx = ctx, .ntasks = ntasks, .unwatched = stop_unwatched};
+
 	pthread_mutex_init(&p.lock, NULL);
 	if (threads > ntasks)
 		threads = (unsigned)ntasks;

@@ -4,12 +4,12 @@
  * A value is quoted visibly (text.h) and shortened, so that the detail is always a valid, harmless
  * line of text.
  */
-#include "reject.h"
+#include "error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "text.h"
+#include "bytes.h"
 
 #define QUOTE_MAX 60
 
@@ -19,7 +19,7 @@ static int ERROR_FORMAT(5, 0)
 {
 	why->reason = reason;
 	why->field = field;
-	vsnprintf(why->detail + at, sizeof(why->detail) - at, fmt, ap);
+	vsnprintf(why->detail + at, sizeof why->detail - at, fmt, ap);
 	return RC_DATA;
 }
 
@@ -36,8 +36,9 @@ int reject_value(struct reject *why, const char *reason, const char *field, stru
 		 const char *fmt, ...)
 {
 	char text[QUOTE_MAX + 4];
+
 	text_quote(text, QUOTE_MAX, found);
-	int at = snprintf(why->detail, sizeof(why->detail), "found `%s`, ", text);
+	int at = snprintf(why->detail, sizeof why->detail, "found `%s`, ", text);
 	va_list ap;
 	va_start(ap, fmt);
 	int rc = reject_format(why, reason, field, (size_t)at, fmt, ap);

@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #define XXH_DISPATCH_DISABLE_REPLACE
 #include "wide_hash.h"
-#include "xxhash_fast.h"
+#include "hash.h"
 
 static bool wide(void)
 {
@@ -35,6 +35,7 @@ XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t *state, const void *input
 XXH128_hash_t XXH3_128bits_dispatch(const void *input, size_t len)
 {
 	XXH128_hash_t h;
+
 	if (!wide())
 		return XXH3_128bits(input, len);
 	wide_hash128(input, len, &h.low64, &h.high64);

@@ -16,6 +16,7 @@ uint64_t wide_hash64(const void *input, size_t len, uint64_t seed)
 void wide_hash128(const void *input, size_t len, uint64_t *low, uint64_t *high)
 {
 	XXH128_hash_t h = XXH3_128bits(input, len);
+
 	*low = h.low64;
 	*high = h.high64;
 }

@@ -30,6 +30,7 @@ struct syncer {
 static void sync_one(struct syncer *s, const struct waiting *w)
 {
 	int failed = fsync(w->fd) < 0 ? errno : 0;
+
 	if (close(w->fd) < 0 && !failed)
 		failed = errno;
 	if (failed && !s->failure.code) {
@@ -42,6 +43,7 @@ static void sync_one(struct syncer *s, const struct waiting *w)
 static void *run(void *arg)
 {
 	struct syncer *s = arg;
+
 	pthread_mutex_lock(&s->lock);
 	for (;;) {
 		while (s->count == 0 && !s->ended)
@@ -63,6 +65,7 @@ static void *run(void *arg)
 struct syncer *syncer_new(void)
 {
 	struct syncer *s = mem_calloc(1, sizeof *s);
+
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->more, NULL);
 	/* without the thread everybody waits himself */
@@ -73,6 +76,7 @@ struct syncer *syncer_new(void)
 bool syncer_take(struct syncer *s, int fd, const char *path)
 {
 	char *name = s && s->running ? mem_try_strdup(path) : NULL;
+
 	if (!name)
 		return false;
 	pthread_mutex_lock(&s->lock);

@@ -1,4 +1,4 @@
-#include "text.h"
+#include "bytes.h"
 
 #include <stdio.h>
 
@@ -32,6 +32,7 @@ size_t utf8_decode(struct bytes s, uint32_t *code)
 static size_t decode_good(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
 	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
+
 	/* U+FFFD itself is EF BF BD; any other bytes with that answer are malformed */
 	return *code == 0xFFFD && (n != 3 || p[0] != 0xEF) ? 0 : n;
 }
@@ -39,6 +40,7 @@ static size_t decode_good(const uint8_t *p, const uint8_t *end, uint32_t *code)
 size_t utf8_char(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t code;
+
 	return *p < 0x80 ? 1 : decode_good(p, end, &code);
 }
 
@@ -54,14 +56,17 @@ static size_t visible(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t code;
 	size_t n = decode_good(p, end, &code);
+
 	return n && !commands(code) ? n : 0;
 }
 
 void text_utf8(struct buf *b, struct bytes v)
 {
 	const uint8_t *p = v.ptr, *end = p + v.len, *from = p;
+
 	while (p < end) {
 		size_t n = *p < 0x80 ? 1 : utf8_char(p, end);
+
 		p += n;
 		if (n)
 			continue;
@@ -75,6 +80,7 @@ void text_utf8(struct buf *b, struct bytes v)
 static void put_visible(struct buf *b, struct bytes v, bool lines)
 {
 	const uint8_t *p = v.ptr, *end = p + v.len;
+
 	for (size_t n; p < end; p += n ? n : 1) {
 		n = lines && *p == '\n' ? 1 : visible(p, end);
 		if (n)
@@ -97,9 +103,11 @@ void text_lines(struct buf *b, struct bytes v)
 void text_harmless_json(struct buf *b, struct bytes json)
 {
 	const uint8_t *p = json.ptr, *end = p + json.len;
+
 	while (p < end) {
 		uint32_t code;
 		size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), &code);
+
 		if (code >= 0x7F && commands(code))
 			buf_printf(b, "\\u%04X", (unsigned)code);
 		else
@@ -112,6 +120,7 @@ void text_quote(char *out, size_t max, struct bytes v)
 {
 	const uint8_t *p = v.ptr, *end = p + v.len;
 	size_t at = 0;
+
 	for (size_t n; p < end; p += n ? n : 1) {
 		n = visible(p, end);
 		if (at + (n ? n : 4) > max) {

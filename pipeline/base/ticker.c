@@ -1,4 +1,4 @@
-#include "ticker.h"
+#include "pool.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,6 +19,7 @@ struct ticker {
 static void *loop(void *arg)
 {
 	struct ticker *t = arg;
+
 	pthread_mutex_lock(&t->lock);
 	while (!t->stop) {
 		clock_wait(&t->wake, &t->lock, t->every_ms);
@@ -32,6 +33,7 @@ static void *loop(void *arg)
 struct ticker *ticker_start(int every_ms, void (*tick)(void *ctx), void *ctx)
 {
 	struct ticker *t = mem_calloc(1, sizeof *t);
+
 	t->every_ms = every_ms;
 	t->tick = tick;
 	t->ctx = ctx;

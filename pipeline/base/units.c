@@ -1,4 +1,4 @@
-#include "units.h"
+#include "bytes.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@ static bool parse_digits(const char **text, uint64_t *out)
 {
 	const char *p = *text;
 	uint64_t v = 0;
+
 	if (*p < '0' || *p > '9')
 		return false;
 	for (; *p >= '0' && *p <= '9'; p++) {
@@ -28,6 +29,7 @@ bool parse_size(const char *text, uint64_t *bytes)
 {
 	static const char letters[] = "kmgt";
 	uint64_t v, unit = 1;
+
 	if (!parse_digits(&text, &v))
 		return false;
 	const char *letter = *text ? strchr(letters, tolower((unsigned char)*text)) : NULL;
@@ -45,6 +47,7 @@ char *format_bytes(char *text, uint64_t bytes)
 	static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
 	double v = (double)bytes;
 	size_t u = 0;
+
 	for (; v >= 1000 && u < 5; u++)
 		v /= 1000;
 	snprintf(text, 16, u == 0 || v >= 99.95 ? "%.0f %s" : "%.1f %s", v, units[u]);
@@ -64,7 +67,7 @@ bool parse_duration_s(const char *text, uint64_t *seconds)
 	}
 	if (!parse_digits(&text, &v))
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
 		if (strcasecmp(text, units[i].suffix) == 0)
 			return !__builtin_mul_overflow(v, (uint64_t)units[i].seconds, seconds);
 	return false;
@@ -85,6 +88,7 @@ static unsigned edits(const char *a, size_t na, const char *b, size_t nb)
 {
 	unsigned rows[3][LONGEST_NAME + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+
 	for (size_t j = 0; j <= nb; j++)
 		above[j] = (unsigned)j;
 	for (size_t i = 1; i <= na; i++) {
@@ -108,11 +112,13 @@ const char *near_miss(const char *name, const char *const *known, size_t nknown)
 	size_t len = strlen(name);
 	unsigned best = len <= 4 ? 2 : len <= 8 ? 3 : 4;
 	const char *found = NULL;
+
 	if (len == 0 || len > LONGEST_NAME)
 		return NULL;
 	for (size_t i = 0; i < nknown; i++) {
 		size_t n = strlen(known[i]);
 		unsigned d = n <= LONGEST_NAME ? edits(name, len, known[i], n) : best;
+
 		if (d < best && d < len) {
 			best = d;
 			found = known[i];

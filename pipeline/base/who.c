@@ -1,4 +1,4 @@
-#include "who.h"
+#include "io.h"
 
 #include <pwd.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "io.h"
 #include "mem.h"
 
 #define PASSWD_MOST ((size_t)16 << 20)

@@ -16,6 +16,7 @@ static int out_of_order(const struct hfile_writer *w, const struct cell *c, stru
 {
 	char before[200], row[200], qualifier[100];
 	struct cell k = {0};
+
 	hfile_kv_key_parse(hfile_writer_last_key(w), &k);
 	hfile_kv_show(before, sizeof before, k.row);
 	hfile_kv_show(row, sizeof row, c->row);
@@ -28,6 +29,7 @@ static int out_of_order(const struct hfile_writer *w, const struct cell *c, stru
 static int other_family(const struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	char ours[200], other[200];
+
 	hfile_kv_show(ours, sizeof ours, bytes_of(w->family.ptr + 1, w->family.len - 1));
 	hfile_kv_show(other, sizeof other, c->family);
 	return error_set(err, RC_DATA, "a cell of family %s in a file of family %s", other, ours);
@@ -37,6 +39,7 @@ static int other_family(const struct hfile_writer *w, const struct cell *c, stru
 static int check_family(struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	struct bytes ours = {w->family.ptr + 1, w->family.len - 1};
+
 	if (w->cells == 0 && ours.len == 0) {
 		if (c->family.len < 1 || c->family.len > CELL_FAMILY_MAX)
 			return error_set(err, RC_LIMIT,
@@ -82,6 +85,7 @@ static inline int compare_in_row(struct bytes qualifier, int64_t ts, uint8_t typ
 				 const struct cell *c, enum step *step)
 {
 	int order = qualifier_cmp(qualifier, c->qualifier);
+
 	*step = STEP_COLUMN;
 	if (order == 0) {
 		order = (ts < c->ts) - (ts > c->ts);
@@ -162,6 +166,7 @@ static inline int append_cell(struct hfile_writer *w, struct bytes row, const st
 	struct buf *b = &w->buffers->cells;
 	size_t key_bytes = KEY_FIXED - 1 + row.len + w->family.len + c->qualifier.len;
 	size_t size = KV_LENGTHS + key_bytes + c->value.len + c->tags.len;
+
 	if (b->cap - b->len < size + KV_TAIL_MAX + WRITER_SLACK &&
 	    !buf_try_reserve(b, size + KV_TAIL_MAX + WRITER_SLACK))
 		return no_room(size, err);
@@ -188,8 +193,10 @@ static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qu
 		       enum step step)
 {
 	struct hbloom *b = &w->bloom;
+
 	if (b->type == BLOOM_ROWPREFIX && w->cells) {
 		struct bytes before = hfile_kv_key_row(hfile_writer_last_key(w)), now = row;
+
 		before.len = before.len < b->prefix ? before.len : b->prefix;
 		now.len = now.len < b->prefix ? now.len : b->prefix;
 		if (bytes_eq(before, now))
@@ -252,6 +259,7 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at && step != STEP_SAME) {
 		int rc = hfile_writer_end_block(w, false, err);
+
 		if (rc)
 			return rc;
 	}
@@ -273,13 +281,15 @@ static inline int add_cell(struct hfile_writer *w, struct bytes row, const struc
 int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count, struct error *err)
 {
 	struct bytes row = count ? cells->row : (struct bytes){NULL, 1};
+
 	if (row.len < 1 || row.len > CELL_ROW_MAX)
 		return error_set(err, RC_LIMIT, "a row key of %zu bytes; 1 to %d are possible",
 				 row.len, CELL_ROW_MAX);
 	for (const struct cell *c = cells; c < cells + count; c++) {
 		enum step step;
 		int rc = check_limits(w, c, err);
-		if (rc == 0)
+
+		if (rc == RC_OK)
 			rc = check_family(w, c, err);
 		if (rc)
 			return rc;
@@ -304,8 +314,10 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 static inline bool row_follows(struct bytes last, struct bytes row)
 {
 	size_t n = last.len < row.len ? last.len : row.len;
+
 	for (size_t at = 0; at < n; at += 8) {
 		uint64_t a = get_be64(last.ptr + at), b = get_be64(row.ptr + at);
+
 		if (n - at < 8) { /* what is behind the shorter one does not count */
 			a >>= 64 - 8 * (n - at);
 			b >>= 64 - 8 * (n - at);
@@ -349,6 +361,7 @@ static inline struct quick_cell put_value(const struct hfile_writer *w, struct b
 	const struct column_head *head = &w->heads[v->column];
 	size_t key_bytes = KEY_FIXED - 1 + row.len + head->all.len;
 	size_t end = at + KV_LENGTHS + key_bytes + v->len;
+
 	if (__builtin_expect(end + KV_TAIL_MAX + WRITER_SLACK > b->cap, 0) &&
 	    !grow_block(b, at, end - at + KV_TAIL_MAX + WRITER_SLACK))
 		return (struct quick_cell){0};
@@ -371,6 +384,7 @@ static struct cell cell_of(const struct hfile_writer *w, struct bytes row, int64
 			   const struct cell_value *v)
 {
 	struct bytes head = w->heads[v->column].all;
+
 	return (struct cell){.row = row,
 			     .qualifier =
 				     bytes_of(head.ptr + w->family.len, head.len - w->family.len),
@@ -385,8 +399,10 @@ static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct b
 						size_t count, struct error *err)
 {
 	int rc = RC_OK;
+
 	for (size_t i = 0; rc == RC_OK && i < count; i++) {
 		struct cell c = cell_of(w, row, ts, &values[i]);
+
 		rc = hfile_add_row(w, &c, 1, err);
 	}
 	return rc;
@@ -425,11 +441,13 @@ static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct
 						  struct error *err)
 {
 	struct cell c = cell_of(w, row, ts, v);
+
 	note_cell(w, last);
 	if (w->bloom.type == BLOOM_ROWCOL && !note_bloom(w, row, c.qualifier, step))
 		return bloom_full(err);
 	if (w->buffers->cells.len >= w->full_at) {
 		int rc = hfile_writer_end_block(w, false, err);
+
 		if (rc)
 			return rc;
 	}
@@ -458,6 +476,7 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
 			enum step step = v == values ? STEP_ROW : STEP_COLUMN;
 			int rc = before_value(w, &c, row, ts, v, step, err);
+
 			if (rc)
 				return rc;
 		}

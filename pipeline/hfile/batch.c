@@ -5,6 +5,7 @@
 static inline uint64_t load(const uint8_t *p)
 {
 	uint64_t v;
+
 	memcpy(&v, p, 8);
 	return v;
 }
@@ -32,6 +33,7 @@ static inline int short_cmp(const uint8_t *a, const uint8_t *b, size_t n)
 static inline int slice_cmp(struct bytes a, struct bytes b)
 {
 	int c = short_cmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+
 	return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
@@ -39,6 +41,7 @@ static inline int slice_cmp(struct bytes a, struct bytes b)
 static inline bool find_step(const struct cell *before, struct cell *c, uint8_t *step)
 {
 	int order = slice_cmp(before->row, c->row);
+
 	*step = HFILE_NEW_ROW;
 	if (order)
 		return order < 0;
@@ -90,6 +93,7 @@ static inline bool add(struct hfile *f, struct hfile_batch *b)
 	size_t room = f->cells.len - f->cell_at, tail = 0;
 	struct cell *c = &b->cells[b->n];
 	size_t size = parse(p, room, c);
+
 	if (size && (f->format.tail.tags || f->format.tail.mvcc))
 		tail = hfile_kv_tail(p + size, p + room, f->format.tail, &c->tags, &c->mvcc);
 	if (size == 0 || tail == SIZE_MAX || !find_step(c - 1, c, &b->step[b->n]))
@@ -105,6 +109,7 @@ static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t
 {
 	for (size_t i = 0; i < n; i += 8) {
 		uint64_t x = load(a + i) ^ load(b + i);
+
 		if (x) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 			i += (size_t)__builtin_ctzll(x) / 8;
@@ -127,6 +132,7 @@ static inline bool find_step_alike(const struct cell *before, const uint8_t *key
 {
 	size_t shorter = qualifier < before->qualifier.len ? qualifier : before->qualifier.len;
 	size_t at = first_difference(before->row.ptr, key, fixed + shorter);
+
 	*step = at < before->row.len ? HFILE_NEW_ROW : HFILE_NEW_COLUMN;
 	if (at >= fixed)
 		c->family.ptr = before->family.ptr;
@@ -148,11 +154,13 @@ static void add_alike(struct hfile *f, struct hfile_batch *b)
 	const size_t row = c[-1].row.len, family = c[-1].family.len, fixed = row + 1 + family;
 	const uint8_t *p = f->cells.ptr + f->cell_at, *stop = f->cells.ptr + f->cells.len;
 	uint8_t *step = &b->step[b->n];
+
 	for (; c < end && (size_t)(stop - p) >= KV_LENGTHS + 2 + fixed + 9; c++, step++) {
 		uint64_t lengths = get_be64(p);
 		size_t nkey = lengths >> 32, value = (uint32_t)lengths;
 		const uint8_t *key = p + KV_LENGTHS + 2;
 		size_t qualifier = nkey - 2 - fixed - 9;
+
 		if (get_be16(key - 2) != row || key[row] != family || nkey < 2 + fixed + 9 ||
 		    nkey + value > (size_t)(stop - p) - KV_LENGTHS)
 			break;

@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "block_encode.h"
-#include "crc32c.h"
+#include "hash.h"
 
 #define CHUNK_BYTES 16384
 
@@ -44,6 +44,7 @@ void hfile_block_out_init(struct hblock_out *o, const struct hfile_sink *sink, s
 int hfile_block_out_append(struct hblock_out *o, const void *ptr, size_t len, struct error *err)
 {
 	int rc = o->sink.append(o->sink.self, ptr, len, err);
+
 	o->offset += len;
 	return rc;
 }
@@ -61,6 +62,7 @@ static void put_header(uint8_t *h, enum hblock_type type, int64_t previous, size
 		       size_t data_bytes)
 {
 	size_t sums = 4 * chunks_of(data_bytes, CHUNK_BYTES);
+
 	memcpy(h, magics[type], 8);
 	put_be32(h + 8, (uint32_t)(data_bytes - HBLOCK_HEADER + sums));
 	put_be32(h + 12, (uint32_t)plain_bytes);
@@ -74,6 +76,7 @@ int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct b
 		     struct buf *disk, struct error *err)
 {
 	struct bytes payload = {b->ptr + HBLOCK_HEADER, b->len - HBLOCK_HEADER};
+
 	if (payload.len > HBLOCK_PLAIN_MAX)
 		return error_set(err, RC_LIMIT, "a block of %zu bytes; the limit is %u",
 				 payload.len, HBLOCK_PLAIN_MAX);
@@ -93,6 +96,7 @@ int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b
 	struct buf *disk = o->codec->codec == CODEC_NONE ? b : o->disk;
 	size_t plain_bytes = b->len - HBLOCK_HEADER;
 	int rc = hfile_block_pack(o->codec, type, b, disk, err);
+
 	return rc ? rc : hfile_block_put(o, type, disk, plain_bytes, place, err);
 }
 
@@ -106,6 +110,7 @@ int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *dis
 	put_header(disk->ptr, type, o->previous[type], plain_bytes, data_bytes);
 	for (size_t at = 0; at < data_bytes; at += CHUNK_BYTES) {
 		size_t n = data_bytes - at < CHUNK_BYTES ? data_bytes - at : CHUNK_BYTES;
+
 		buf_fill_be32(disk, hfile_block_crc32c(disk->ptr + at, n));
 	}
 	place->disk_bytes = (uint32_t)disk->len;
@@ -155,11 +160,13 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 {
 	const uint8_t *sum = block + h->data_bytes;
 	size_t chunks = chunks_of(h->data_bytes, h->chunk_bytes);
+
 	for (size_t i = 0; i < chunks; i++, sum += 4) {
 		const uint8_t *p = block + i * h->chunk_bytes;
 		size_t left = h->data_bytes - i * h->chunk_bytes;
 		size_t n = left < h->chunk_bytes ? left : h->chunk_bytes;
 		uint32_t found = 0;
+
 		if (h->checksum == CHECKSUM_CRC32C)
 			found = hfile_block_crc32c(p, n);
 		else if (h->checksum == CHECKSUM_CRC32)
@@ -178,6 +185,7 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, struct error *err)
 {
 	size_t from = b->disk.len;
+
 	if (to <= from)
 		return 0;
 	if (!buf_try_reserve(&b->disk, to - from))
@@ -192,6 +200,7 @@ static int parse_header(struct hblock *b, struct header *h, struct error *err)
 {
 	const uint8_t *p = b->disk.ptr;
 	int type = find_type(p);
+
 	if (type < 0)
 		return error_set(err, RC_DATA, "%02x%02x%02x%02x... begins no known block", p[0],
 				 p[1], p[2], p[3]);
@@ -206,6 +215,7 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 		      struct header *h, struct error *err)
 {
 	uint64_t room = offset < in->limit ? in->limit - offset : 0;
+
 	b->disk.len = 0;
 	b->place = (struct hblock_place){.offset = offset};
 	if (room < HBLOCK_HEADER)
@@ -213,9 +223,9 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 	/* all at once where the size is known: a source may be far away */
 	bool known = disk_bytes > HBLOCK_HEADER && disk_bytes <= room;
 	int rc = read_more(in, b, known ? disk_bytes : HBLOCK_HEADER, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = parse_header(b, h, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_header(in, room, h, err);
 	if (rc)
 		return rc;
@@ -246,7 +256,8 @@ int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes,
 {
 	struct header h = {0};
 	int rc = read_parts(in, offset, disk_bytes, b, &h, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = unpack(in, b, &h, err);
 	if (rc)
 		return error_prefix(err, "%s: block at %llu: ", in->source->name,

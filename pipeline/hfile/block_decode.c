@@ -45,6 +45,7 @@ static uint32_t take_v7(struct in *in)
 {
 	uint64_t v = 0;
 	size_t n = in->bad ? 0 : get_varint(in->p, in->end, &v);
+
 	if (n == 0 || v > INT32_MAX) {
 		in->bad = true;
 		return 0;
@@ -65,6 +66,7 @@ static bool has_room(struct delta *d, size_t n)
 static void copy_in(struct delta *d, size_t n)
 {
 	const uint8_t *p = take(&d->in, n);
+
 	if (p && has_room(d, n))
 		buf_fill(d->store, p, n);
 }
@@ -113,6 +115,7 @@ static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32
 	struct kv kv;
 	struct cell key;
 	const uint8_t *cell = d->store->ptr + cell_at, *end = d->store->ptr + d->store->len;
+
 	if (d->in.bad || !hfile_kv_parse(cell, end, &kv) || cell + kv.size != end ||
 	    !hfile_kv_key_parse(kv.key, &key))
 		return false;
@@ -130,12 +133,14 @@ static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32
 static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key_bytes)
 {
 	size_t family_at = d->store->len;
+
 	if (d->family.len) {
 		if (!has_room(d, d->family.len))
 			return false;
 		buf_fill(d->store, d->family.ptr, d->family.len);
 	} else {
 		size_t previous_row = get_be16(d->store->ptr + d->key_at);
+
 		copy_key(d, 2 + previous_row, 1 + d->store->ptr[d->key_at + 2 + previous_row]);
 	}
 	size_t head = 2 + row + (d->store->len - family_at);
@@ -156,6 +161,7 @@ static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key
 static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 {
 	size_t key_at = d->store->len, row;
+
 	if (d->first ? shared > 0 : shared > d->key_bytes)
 		return false;
 	if (shared < 2) {
@@ -181,6 +187,7 @@ static bool decode_prefix(struct delta *d)
 	uint32_t rest = take_v7(&d->in), value = take_v7(&d->in), shared = take_v7(&d->in);
 	uint64_t key = (uint64_t)rest + shared;
 	size_t at = d->store->len;
+
 	if (shared > (d->first ? 0 : d->key_bytes) || key > INT32_MAX)
 		return false;
 	if (!begin_cell(d, (uint32_t)key, value))
@@ -196,6 +203,7 @@ static uint64_t take_time(struct delta *d, unsigned flag)
 	unsigned width = (flag >> 4 & 7) + 1;
 	const uint8_t *p = take(&d->in, width);
 	uint64_t v = 0;
+
 	for (unsigned i = 0; p && i < width; i++)
 		v |= (uint64_t)p[i] << 8 * i;
 	if (flag & 0x80)
@@ -207,6 +215,7 @@ static bool decode_diff(struct delta *d)
 {
 	if (d->first) {
 		const uint8_t *p = take(&d->in, 1);
+
 		if (!p || *p > CELL_FAMILY_MAX || !take(&d->in, *p))
 			return false;
 		d->family = bytes_of(p, 1 + (size_t)*p);
@@ -245,6 +254,7 @@ static bool decode_fast_first(struct delta *d)
 {
 	uint32_t key = take_v7(&d->in), value = take_v7(&d->in), shared = take_v7(&d->in);
 	size_t at = d->store->len;
+
 	if (shared || !begin_cell(d, key, value))
 		return false;
 	copy_in(d, key);
@@ -255,6 +265,7 @@ static bool decode_fast_first(struct delta *d)
 static bool decode_fast_diff(struct delta *d)
 {
 	const uint8_t *flag = take(&d->in, 1);
+
 	if (!flag || (d->first && *flag))
 		return false;
 	if (d->first)
@@ -285,6 +296,7 @@ static bool decode_fast_diff(struct delta *d)
 static bool take_tags(struct delta *d)
 {
 	uint32_t bytes = take_v7(&d->in);
+
 	if (bytes > KV_TAGS_MAX || !extend_cell(d, 2 + (uint64_t)bytes))
 		return false;
 	uint8_t length[2];
@@ -302,6 +314,7 @@ static bool take_mvcc(struct delta *d)
 {
 	int64_t mvcc;
 	size_t n = hfile_kv_vint_get(d->in.p, d->in.end, &mvcc);
+
 	if (n == 0 || mvcc < 0 || n > d->left)
 		return false;
 	d->left -= n;
@@ -324,6 +337,7 @@ static int decode_deltas(const struct block_format *format, struct bytes body, s
 {
 	const enum block_encoding e = format->encoding;
 	struct tag_dictionary tags = {.count = 0};
+
 	if (body.len < 4)
 		return error_set(err, RC_DATA, "the encoded block ends within its size");
 	uint32_t plain = get_be32(body.ptr);
@@ -361,8 +375,10 @@ static bool row_index_fits(struct bytes cells, struct cell_tail tail, const uint
 	const uint8_t *end = cells.ptr + cells.len;
 	struct bytes row = {NULL, 0};
 	uint32_t seen = 0;
+
 	for (const uint8_t *p = cells.ptr; p < end;) {
 		struct kv kv;
+
 		if (!hfile_kv_parse(p, end, &kv))
 			return false;
 		struct bytes tags;
@@ -406,6 +422,7 @@ int hfile_block_decode(const struct block_format *format, struct bytes payload, 
 		       struct bytes *out, struct error *err)
 {
 	const enum block_encoding e = format->encoding;
+
 	store->len = 0;
 	*out = payload;
 	if (e == ENCODING_NONE)

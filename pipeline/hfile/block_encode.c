@@ -24,6 +24,7 @@ struct parts_of_cell {
 static struct parts_of_cell view_of(const struct kv *kv)
 {
 	struct parts_of_cell v = {.key = kv->key, .value = kv->value};
+
 	v.row = get_be16(v.key.ptr);
 	v.family = v.key.ptr[2 + v.row];
 	v.qualifier = v.key.ptr + 3 + v.row + v.family;
@@ -36,6 +37,7 @@ static struct parts_of_cell view_of(const struct kv *kv)
 static size_t common(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
 {
 	size_t n = a_bytes < b_bytes ? a_bytes : b_bytes, i = 0;
+
 	for (uint64_t x, y; i + 8 <= n; i += 8) {
 		memcpy(&x, a + i, 8);
 		memcpy(&y, b + i, 8);
@@ -80,8 +82,10 @@ static void encode_prefix(struct buf *out, const struct parts_of_cell *p,
 			  const struct parts_of_cell *c)
 {
 	size_t shared = p ? common_key(p, c) : 0;
+
 	if (p && p->key.len == c->key.len && shared == c->key.len - 9) {
 		size_t n = common(p->ts, 8, c->ts, 8);
+
 		shared += n + (n == 8 && *p->type == *c->type);
 	}
 	put_v7(out, c->key.len - shared);
@@ -102,10 +106,12 @@ static unsigned diff_time(const struct parts_of_cell *p, const struct parts_of_c
 {
 	uint64_t ts = get_be64(c->ts);
 	unsigned width = width_of(ts), flag = 0;
+
 	*field = ts;
 	if (p) {
 		uint64_t difference = get_be64(p->ts) - ts;
 		bool minus = (int64_t)difference < 0;
+
 		if (minus)
 			difference = 0 - difference;
 		if (width_of(difference) < width) {
@@ -123,6 +129,7 @@ static void encode_diff(struct buf *out, const struct parts_of_cell *p,
 	uint64_t field;
 	unsigned flag = diff_time(p, c, &field), width = (flag >> 4 & 7) + 1;
 	size_t shared = p ? common_key(p, c) : 0;
+
 	if (p)
 		flag |= (unsigned)(p->key.len == c->key.len) |
 			(unsigned)(p->value.len == c->value.len) << 1 |
@@ -203,12 +210,14 @@ static int encode_deltas(enum block_encoding e, struct bytes cells, struct cell_
 {
 	struct parts_of_cell previous, current;
 	const struct parts_of_cell *p = NULL;
+
 	if (!buf_try_reserve(out, 4))
 		return full(out, err);
 	buf_fill_be32(out, (uint32_t)cells.len);
 	for (size_t at = 0; at < cells.len;) {
 		struct kv kv = hfile_kv_at(cells.ptr + at);
 		struct bytes tags = tags_of(cells.ptr + at + kv.size, tail);
+
 		if (!buf_try_reserve(out, kv.size + tags.len + CELL_ROOM))
 			return full(out, err);
 		current = view_of(&kv);
@@ -244,6 +253,7 @@ static int encode_row_index(struct bytes cells, struct cell_tail tail, struct bu
 	for (size_t at = 0; at < cells.len;) {
 		struct kv kv = hfile_kv_at(cells.ptr + at);
 		struct bytes r = hfile_kv_key_row(kv.key);
+
 		if (!buf_try_reserve(out, 8))
 			return full(out, err);
 		if (rows == 0 || !bytes_eq(r, row)) {

@@ -15,6 +15,7 @@ static int count_block(struct hfile *f, struct error *err)
 	const struct hblock *b = &f->walk;
 	bool tail = b->place.offset >= f->trailer.load_on_open_offset;
 	bool data_root = b->place.offset == f->root_place.offset;
+
 	if ((b->type <= HBLOCK_INTERMEDIATE) == tail)
 		return error_set(err, RC_DATA, "%s does not belong there",
 				 hfile_block_magic(b->type));
@@ -32,6 +33,7 @@ static int check_link(struct hfile *f, struct error *err)
 {
 	const struct hblock *b = &f->walk;
 	int64_t *previous = &f->sums.previous[hfile_reader_chain(b->type)];
+
 	if (*previous != HFILE_NOT_KNOWN && b->previous != *previous)
 		return error_set(err, RC_DATA, "prevBlockOffset is %lld, expected %lld",
 				 (long long)b->previous, (long long)*previous);
@@ -72,12 +74,13 @@ static int check_levels(struct hfile *f, struct error *err)
 	struct hindex_node node;
 	struct bytes key;
 	int rc = 0;
+
 	if (f->root.count == 0)
 		return 0;
 	e = f->root.entry[0];
-	for (uint32_t level = 1; rc == 0 && level < t->index_levels; level++) {
+	for (uint32_t level = 1; rc == RC_OK && level < t->index_levels; level++) {
 		rc = hfile_reader_load_node(f, level, &e, &f->node, &node, err);
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = hfile_index_node_entry(&node, 0, &e, &key, err);
 	}
 	const struct number n = {"the first data block in the index", e.offset, f->sums.first_data};
@@ -102,7 +105,8 @@ static int finish(struct hfile *f, struct error *err)
 	/* where there are no data blocks the last two are anything */
 	size_t count = sizeof all / sizeof *all - (s->blocks[HBLOCK_DATA] ? 0 : 2);
 	int rc = s->whole ? hfile_check_numbers(f, all, count, err) : 0;
-	if (rc == 0 && s->whole)
+
+	if (rc == RC_OK && s->whole)
 		rc = check_levels(f, err);
 	return rc ? rc : RC_END;
 }
@@ -110,6 +114,7 @@ static int finish(struct hfile *f, struct error *err)
 int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, struct error *err)
 {
 	uint64_t offset = *at;
+
 	if (offset == 0)
 		start(&f->sums);
 	if (offset >= f->in.limit)
@@ -117,9 +122,9 @@ int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, str
 	int rc = hfile_block_read(&f->in, offset, 0, &f->walk, err);
 	/* A block whose header makes sense can be stepped over even if it is damaged. */
 	*at += f->walk.place.disk_bytes;
-	if (rc == 0) {
+	if (rc == RC_OK) {
 		rc = count_block(f, err);
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = check_link(f, err);
 		if (rc)
 			error_prefix(err, "%s: block at %llu: ", f->source.name,

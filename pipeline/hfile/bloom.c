@@ -20,6 +20,7 @@
 static struct hbloom_hash hash_key(struct bytes key)
 {
 	uint32_t h1 = hfile_bloom_murmur2(key, 0);
+
 	return (struct hbloom_hash){h1, hfile_bloom_murmur2(key, h1)};
 }
 
@@ -29,6 +30,7 @@ void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *has
 	/* The rate goes through a float, as in HBase: it moves the last digits of max_keys. */
 	float rate = ERROR_RATE;
 	double bits = 8.0 * chunk_bytes, ln2 = log(2);
+
 	if (type == BLOOM_ROWCOL)
 		rate = (float)(1 - sqrt(1 - (double)rate));
 	double error = (double)rate, ideal = floor(bits * ln2 * ln2 / -log(error));
@@ -57,6 +59,7 @@ void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, u
 		      struct hbloom_hash *pending, size_t cap)
 {
 	uint32_t unit = 1u << MAX_FOLD;
+
 	*b = (struct hbloom){.type = type, .prefix = prefix, .pending = pending, .cap = cap};
 	b->kernel = hfile_bloom_kernel_choose();
 	b->chunk_bytes = (block_bytes + unit - 1) / unit * unit;
@@ -66,6 +69,7 @@ void hfile_bloom_init(struct hbloom *b, enum bloom_type type, uint32_t prefix, u
 static void hash_lanes(struct hbloom *b)
 {
 	struct hbloom_hash *to = b->pending + b->npending - b->nlanes;
+
 	if (b->nlanes == HBLOOM_LANES)
 		b->kernel->hash(&b->lanes, b->lane_bytes, to);
 	for (size_t i = 0; i < b->nlanes % HBLOOM_LANES; i++)
@@ -77,6 +81,7 @@ static __attribute__((noinline)) bool grow(struct hbloom *b)
 {
 	size_t cap = b->cap ? 2 * b->cap : 4096;
 	struct hbloom_hash *p = mem_try_realloc(b->pending, cap * sizeof *b->pending);
+
 	if (!p)
 		return false;
 	b->pending = p;
@@ -96,6 +101,7 @@ static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct byte
 bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 {
 	struct bytes key;
+
 	if (!hfile_bloom_key(b->type, b->prefix, row, qualifier, &b->made, &key))
 		return false;
 	if (b->npending == b->cap && !grow(b))
@@ -120,6 +126,7 @@ bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 size_t hfile_bloom_due(const struct hbloom *b, size_t before, bool closing)
 {
 	size_t keys = b->npending - before * b->max_keys;
+
 	return (keys + (closing ? b->max_keys - 1 : 0)) / b->max_keys;
 }
 
@@ -128,6 +135,7 @@ int hfile_bloom_write_chunk(struct hbloom *b, struct hblock_out *out, struct buf
 {
 	size_t keys = b->npending < b->max_keys ? b->npending : b->max_keys;
 	uint64_t bytes = b->chunk_bytes, max_keys = b->max_keys;
+
 	while (bytes % 2 == 0 && max_keys > 2 * keys) {
 		bytes /= 2;
 		max_keys /= 2;
@@ -160,6 +168,7 @@ int hfile_bloom_write_meta(struct hbloom *b, enum hblock_type type, struct hbloc
 	const char *order = b->type == BLOOM_ROWCOL ? ROWCOL_ORDER : "";
 	size_t bytes = META_FIXED + 1 + strlen(order) + b->chunks.root_bytes;
 	int rc = hfile_block_begin(scratch, bytes, err);
+
 	if (rc)
 		return rc;
 	buf_fill_be32(scratch, META_VERSION);
@@ -173,6 +182,7 @@ int hfile_bloom_write_meta(struct hbloom *b, enum hblock_type type, struct hbloc
 	buf_fill(scratch, order, strlen(order));
 	for (size_t i = 0; i < b->chunks.count; i++) {
 		struct bytes key = hfile_index_list_key(&b->chunks, i);
+
 		buf_fill_be64(scratch, b->chunks.entry[i].offset);
 		buf_fill_be32(scratch, b->chunks.entry[i].disk_bytes);
 		scratch->len += hfile_kv_vint_put(scratch->ptr + scratch->len, (int64_t)key.len);
@@ -192,6 +202,7 @@ static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out
 {
 	int64_t len;
 	size_t n = hfile_kv_vint_get(*p, end, &len);
+
 	if (n == 0 || len < 0 || len > end - *p - (int64_t)n)
 		return false;
 	*out = bytes_of(*p + n, (size_t)len);
@@ -204,8 +215,10 @@ static int parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
 {
 	struct bytes text;
 	bool fits = take_string(&p, end, &text); /* the comparator: implied by the type */
+
 	for (uint32_t i = 0; fits && i < count; i++) {
 		const uint8_t *place = p;
+
 		fits = end - p >= 12;
 		p += fits ? 12 : 0;
 		if (!fits || !take_string(&p, end, &text))
@@ -221,6 +234,7 @@ static int parse_chunks(struct hbloom_meta *m, uint32_t count, const uint8_t *p,
 int hfile_bloom_meta_parse(struct hbloom_meta *m, struct bytes payload, struct error *err)
 {
 	const uint8_t *p = payload.ptr;
+
 	if (payload.len < META_FIXED)
 		return error_set(err, RC_DATA, "bloom meta of %zu bytes", payload.len);
 	uint32_t version = get_be32(p);
@@ -253,8 +267,10 @@ static uint32_t hash_by(uint32_t hash, struct bytes key, uint32_t seed)
 bool hfile_bloom_chunk_has(const struct hbloom_meta *m, struct bytes chunk, struct bytes key)
 {
 	uint32_t h1 = hash_by(m->hash, key, 0), h2 = hash_by(m->hash, key, h1);
+
 	for (uint32_t i = 0; i < m->hashes; i++) {
 		uint64_t bit = hfile_bloom_bit(h1, h2, i, 8 * (uint64_t)chunk.len);
+
 		if (!(chunk.ptr[bit >> 3] & 1u << (bit & 7)))
 			return false;
 	}

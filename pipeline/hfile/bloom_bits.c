@@ -23,8 +23,10 @@ uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed)
 	const uint8_t *p = key.ptr;
 	size_t n = key.len;
 	uint32_t h = seed ^ (uint32_t)n;
+
 	for (; n >= 4; n -= 4, p += 4) {
 		uint32_t k;
+
 		memcpy(&k, p, 4);
 		k *= MURMUR_FACTOR;
 		k ^= k >> 24;
@@ -57,8 +59,10 @@ struct jenkins {
 static void jenkins_mix(struct jenkins *j)
 {
 	static const unsigned turns[] = {4, 6, 8, 16, 19, 4};
+
 	for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
 		uint32_t a = (j->a - j->c) ^ rotate(j->c, turns[i]);
+
 		*j = (struct jenkins){j->b, j->c + j->b, a};
 	}
 }
@@ -66,8 +70,10 @@ static void jenkins_mix(struct jenkins *j)
 static uint32_t jenkins_end(struct jenkins j)
 {
 	static const unsigned turns[] = {14, 11, 25, 16, 4, 14, 24};
+
 	for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
 		uint32_t c = (j.c ^ j.b) - rotate(j.b, turns[i]);
+
 		j = (struct jenkins){j.b, c, j.a};
 	}
 	return j.b;
@@ -77,6 +83,7 @@ static uint32_t jenkins_end(struct jenkins j)
 static uint32_t word_of(const uint8_t *p, size_t n)
 {
 	uint32_t w = 0;
+
 	for (size_t i = 0; i < n && i < 4; i++)
 		w |= (uint32_t)p[i] << 8 * i;
 	return w;
@@ -88,6 +95,7 @@ uint32_t hfile_bloom_jenkins(struct bytes key, uint32_t seed)
 	size_t n = key.len;
 	uint32_t start = 0xdeadbeef + (uint32_t)n + seed;
 	struct jenkins j = {start, start, start};
+
 	for (; n > 12; n -= 12, p += 12) {
 		j = (struct jenkins){j.a + word_of(p, 4), j.b + word_of(p + 4, 4),
 				     j.c + word_of(p + 8, 4)};
@@ -106,6 +114,7 @@ uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
 {
 	uint32_t s = h1 + i * h2;
 	uint32_t magnitude = s >> 31 ? 0 - s : s;
+
 	return magnitude % bits;
 }
 
@@ -115,6 +124,7 @@ static void hash_portable(const struct hbloom_lanes *keys, size_t key_bytes,
 	for (size_t i = 0; i < HBLOOM_LANES; i++) {
 		struct bytes key = {keys->key[i], key_bytes};
 		uint32_t h1 = hfile_bloom_murmur2(key, 0);
+
 		out[i] = (struct hbloom_hash){h1, hfile_bloom_murmur2(key, h1)};
 	}
 }
@@ -124,11 +134,14 @@ static void set_portable(uint8_t *bitmap, uint64_t bits, uint32_t hashes,
 {
 	/* Sizes are almost always a power of two; a mask saves the division. */
 	uint64_t mask = bits & (bits - 1) ? 0 : bits - 1;
+
 	for (size_t n = 0; n < count; n++) {
 		uint32_t s = h[n].h1;
+
 		for (uint32_t i = 0; i < hashes; i++, s += h[n].h2) {
 			uint32_t magnitude = s >> 31 ? 0 - s : s;
 			uint64_t bit = mask ? magnitude & mask : magnitude % bits;
+
 			bitmap[bit >> 3] |= (uint8_t)(1u << (bit & 7));
 		}
 	}
@@ -154,9 +167,11 @@ static inline AVX2 __m256i load_lane(const struct hbloom_lanes *keys, size_t lan
 static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m256i words[8])
 {
 	__m256i pair[8], four[8];
+
 	UNROLL for (size_t i = 0; i < 8; i += 2)
 	{
 		__m256i a = load_lane(keys, i, at), b = load_lane(keys, i + 1, at);
+
 		pair[i] = _mm256_unpacklo_epi32(a, b);
 		pair[i + 1] = _mm256_unpackhi_epi32(a, b);
 	}
@@ -176,6 +191,7 @@ static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m
 static inline AVX2 __m256i tail_of(__m256i word, size_t bytes)
 {
 	__m256i tail = _mm256_srai_epi32(_mm256_slli_epi32(word, 24), 24), b;
+
 	b = _mm256_srai_epi32(_mm256_slli_epi32(word, 16), 24);
 	if (bytes >= 2)
 		tail = _mm256_xor_si256(tail, _mm256_slli_epi32(b, 8));
@@ -187,6 +203,7 @@ static inline AVX2 __m256i hash_words(const __m256i *words, size_t count, size_t
 				      __m256i h)
 {
 	const __m256i factor = _mm256_set1_epi32(MURMUR_FACTOR);
+
 	for (size_t i = 0; i < count; i++)
 		h = _mm256_xor_si256(_mm256_mullo_epi32(h, factor), words[i]);
 	if (tail_bytes)
@@ -201,10 +218,12 @@ static AVX2 void hash_avx2(const struct hbloom_lanes *keys, size_t key_bytes,
 	const __m256i factor = _mm256_set1_epi32(MURMUR_FACTOR);
 	__m256i words[HBLOOM_LANE_BYTES / 4], length = _mm256_set1_epi32((int)key_bytes);
 	size_t count = key_bytes / 4, tail_bytes = key_bytes % 4;
+
 	for (size_t at = 0; at < key_bytes; at += 32)
 		words_at(keys, at, words + at / 4);
 	for (size_t i = 0; i < count; i++) {
 		__m256i k = _mm256_mullo_epi32(words[i], factor);
+
 		words[i] =
 			_mm256_mullo_epi32(_mm256_xor_si256(k, _mm256_srli_epi32(k, 24)), factor);
 	}
@@ -227,9 +246,11 @@ static inline AVX2 void set_eight(uint8_t *bitmap, __m256i mask, uint32_t hashes
 	__m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 8);
 	__m256i s = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
 	__m256i step = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd));
+
 	for (uint32_t i = 0; i < hashes; i++, s = _mm256_add_epi32(s, step)) {
 		__m256i place = _mm256_and_si256(_mm256_abs_epi32(s), mask);
 		__m256i low = _mm256_and_si256(place, _mm256_set1_epi32(7));
+
 		_mm256_storeu_si256((__m256i *)(void *)(at + 8 * i), _mm256_srli_epi32(place, 3));
 		_mm256_storeu_si256((__m256i *)(void *)(bit + 8 * i),
 				    _mm256_sllv_epi32(_mm256_set1_epi32(1), low));
@@ -243,6 +264,7 @@ static AVX2 void set_avx2(uint8_t *bitmap, uint64_t bits, uint32_t hashes,
 			  const struct hbloom_hash *h, size_t count)
 {
 	size_t done = 0;
+
 	if ((bits & (bits - 1)) == 0 && bits <= UINT64_C(1) << 31 && hashes <= PROBES_MAX)
 		for (; done + 8 <= count; done += 8)
 			set_eight(bitmap, _mm256_set1_epi32((int)(bits - 1)), hashes, h + done);

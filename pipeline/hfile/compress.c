@@ -77,6 +77,7 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 {
 	bool standard = level == LEVEL_DEFAULT;
 	int rc;
+
 	h->codec = codec;
 	h->framing = framing;
 	h->min_match = 0;
@@ -122,6 +123,7 @@ static int cannot(const struct hcodec *h, size_t bytes, bool memory, struct erro
 static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
 	size_t n = piece_bound(h, in.len);
+
 	if (!buf_try_reserve(out, n)) {
 		cannot(h, n, true, err);
 		return 0;
@@ -162,6 +164,7 @@ static bool is_stream(const struct hcodec *h)
 static bool put_length(struct buf *out, size_t length)
 {
 	uint8_t p[4];
+
 	put_be32(p, (uint32_t)length);
 	return buf_try_append(out, p, sizeof p);
 }
@@ -169,9 +172,11 @@ static bool put_length(struct buf *out, size_t length)
 static int compress_chunks(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
 	bool fits = put_length(out, in.len);
+
 	for (size_t at = 0; fits && at < in.len; at += CHUNK_BYTES) {
 		size_t n = in.len - at < CHUNK_BYTES ? in.len - at : CHUNK_BYTES;
 		size_t length_at = out->len;
+
 		fits = put_length(out, 0);
 		if (!fits)
 			break;
@@ -204,6 +209,7 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 {
 	const char *from = (const char *)in.ptr;
 	size_t plain;
+
 	if (codec == CODEC_SNAPPY) {
 		if (snappy_uncompressed_length(from, in.len, &plain) != SNAPPY_OK ||
 		    plain > *out_bytes)
@@ -248,6 +254,7 @@ static int try_sequences(struct hcodec *h, struct bytes cells, struct buf *out, 
 			 size_t *n, struct error *err)
 {
 	size_t room = ZSTD_compressBound(cells.len);
+
 	*n = 0;
 	if (h->min_match == 0 || cells.len > CHUNK_BYTES)
 		return 0;
@@ -262,6 +269,7 @@ int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf 
 			       struct error *err)
 {
 	size_t begin = out->len, head = is_stream(h) ? 0 : 8, n;
+
 	h->sequenced = false;
 	int rc = try_sequences(h, cells, out, head, &n, err);
 	if (rc)
@@ -308,6 +316,7 @@ static bool get_chunks(struct hcodec *h, enum codec codec, struct bytes in, uint
 {
 	const uint8_t *p = in.ptr, *end = in.ptr + in.len;
 	size_t done = 0;
+
 	while (p < end) {
 		if (end - p < 4)
 			return false;
@@ -326,6 +335,7 @@ static bool get_chunks(struct hcodec *h, enum codec codec, struct bytes in, uint
 static bool gunzip(struct hcodec *h, struct bytes in, uint8_t *out, size_t out_bytes)
 {
 	size_t used = 0, plain = 0;
+
 	if (!h->gunzip && !(h->gunzip = libdeflate_alloc_decompressor())) {
 		h->no_memory = true;
 		return false;
@@ -345,6 +355,7 @@ int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, 
 {
 	bool ok;
 	size_t plain = out_bytes;
+
 	h->no_memory = false;
 	if (codec == CODEC_SNAPPY && late_need(LATE_SNAPPY, err))
 		return err->code;

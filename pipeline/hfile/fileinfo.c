@@ -16,12 +16,14 @@ static void put_field(struct buf *b, uint8_t tag, struct bytes v)
 static size_t field_bytes(size_t len)
 {
 	uint8_t scratch[10];
+
 	return 1 + put_varint(scratch, len) + len;
 }
 
 void hfile_info_put(struct buf *message, const char *name, struct bytes value)
 {
 	struct bytes key = bytes_str(name);
+
 	assert(message->cap - message->len >= HINFO_ENTRY_BYTES + key.len + value.len);
 	buf_fill_byte(message, FIELD_1);
 	message->len += put_varint(message->ptr + message->len,
@@ -33,6 +35,7 @@ void hfile_info_put(struct buf *message, const char *name, struct bytes value)
 void hfile_info_put_be32(struct buf *message, const char *name, uint32_t v)
 {
 	uint8_t p[4];
+
 	put_be32(p, v);
 	hfile_info_put(message, name, bytes_of(p, sizeof p));
 }
@@ -40,6 +43,7 @@ void hfile_info_put_be32(struct buf *message, const char *name, uint32_t v)
 void hfile_info_put_be64(struct buf *message, const char *name, uint64_t v)
 {
 	uint8_t p[8];
+
 	put_be64(p, v);
 	hfile_info_put(message, name, bytes_of(p, sizeof p));
 }
@@ -47,6 +51,7 @@ void hfile_info_put_be64(struct buf *message, const char *name, uint64_t v)
 void hfile_info_put_bool(struct buf *message, const char *name, bool v)
 {
 	uint8_t p = v ? 0xff : 0;
+
 	hfile_info_put(message, name, bytes_of(&p, 1));
 }
 
@@ -61,6 +66,7 @@ void hfile_info_wrap(struct buf *payload, struct bytes message)
 static bool take_field(const uint8_t **p, const uint8_t *end, uint8_t tag, struct bytes *out)
 {
 	uint64_t len;
+
 	if (*p == end || **p != tag)
 		return false;
 	size_t n = get_varint(*p + 1, end, &len);
@@ -74,6 +80,7 @@ static bool take_field(const uint8_t **p, const uint8_t *end, uint8_t tag, struc
 static bool take_pair(struct bytes pair, struct hinfo_entry *out)
 {
 	const uint8_t *p = pair.ptr, *end = p + pair.len;
+
 	return take_field(&p, end, FIELD_1, &out->key) &&
 	       take_field(&p, end, FIELD_2, &out->value) && p == end;
 }
@@ -81,9 +88,11 @@ static bool take_pair(struct bytes pair, struct hinfo_entry *out)
 static int parse_pairs(struct hinfo *h, struct bytes message, struct error *err)
 {
 	const uint8_t *p = message.ptr, *end = p + message.len;
+
 	while (p < end) {
 		struct bytes pair;
 		struct hinfo_entry found;
+
 		if (!take_field(&p, end, FIELD_1, &pair) || !take_pair(pair, &found))
 			return error_set(err, RC_DATA, "the file info's message is damaged");
 		size_t bytes = (h->count + 1) * sizeof *h->entry;

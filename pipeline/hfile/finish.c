@@ -17,6 +17,7 @@ static void put_bloom_info(const struct hfile_writer *w, struct buf *m)
 static void put_times(const struct hfile_writer *w, struct buf *m)
 {
 	uint8_t range[16];
+
 	put_be64(range, w->column_deletes ? 0 : (uint64_t)w->min_ts);
 	put_be64(range + 8, (uint64_t)w->max_ts);
 	hfile_info_put(m, "TIMERANGE", bytes_of(range, sizeof range));
@@ -25,6 +26,7 @@ static void put_times(const struct hfile_writer *w, struct buf *m)
 static void put_info(const struct hfile_writer *w, struct bytes last_bloom_key, struct buf *m)
 {
 	const struct hfile_options *o = &w->opt;
+
 	put_bloom_info(w, m);
 	hfile_info_put(m, "BULKLOAD_SOURCE_TASK", o->source_task);
 	hfile_info_put_be64(m, "BULKLOAD_TIMESTAMP", (uint64_t)o->bulkload_ms);
@@ -58,6 +60,7 @@ static int write_info(struct hfile_writer *w, struct hblock_place *place, struct
 	struct buf message = {0}, made = {0}, *work = &w->scratch->work;
 	struct bytes flat = hfile_writer_last_key(w), key;
 	struct cell last = {0};
+
 	hfile_kv_key_parse(flat, &last);
 	bool fits = hfile_bloom_key(w->opt.bloom, w->opt.bloom_prefix, last.row, last.qualifier,
 				    &made, &key);
@@ -65,7 +68,7 @@ static int write_info(struct hfile_writer *w, struct hblock_place *place, struct
 	fits = fits && buf_try_reserve(&message, bytes);
 	int rc = fits ? hfile_block_begin(work, bytes + HINFO_ENTRY_BYTES, err)
 		      : error_memory(err, bytes, "the file info");
-	if (rc == 0) {
+	if (rc == RC_OK) {
 		put_info(w, key, &message);
 		hfile_info_wrap(work, buf_bytes(&message));
 		rc = hfile_block_write(&w->blocks, HBLOCK_INFO, work, place, err);
@@ -81,11 +84,12 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 	struct buf *work = &w->scratch->work;
 	struct hblock_place root, meta, info, bloom;
 	int rc = hfile_index_write_root(&w->index, &w->blocks, work, &root, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = hfile_block_begin(work, 0, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_block_write(&w->blocks, HBLOCK_ROOT, work, &meta, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = write_info(w, &info, err);
 	if (rc)
 		return rc;
@@ -126,6 +130,7 @@ static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct er
 static int summarize(const struct hfile_writer *w, struct hfile_summary *sum, struct error *err)
 {
 	struct bytes last = hfile_kv_key_row(hfile_writer_last_key(w));
+
 	*sum = (struct hfile_summary){
 		.cells = w->cells,
 		.rows = w->rows,
@@ -146,17 +151,18 @@ static int finish(struct hfile_writer *w, struct hfile_summary *sum, struct erro
 	struct hfile_trailer t;
 	uint8_t trailer[HTRAILER_BYTES];
 	const struct hfile_sink *sink = &w->blocks.sink;
+
 	if (w->cells == 0)
 		return error_set(err, RC_DATA, "%s: an HFile without cells; bulk load skips those",
 				 sink->name);
 	int rc = hfile_writer_end_block(w, true, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = write_tail(w, &t, err);
 	if (rc)
 		return rc;
 	hfile_trailer_put(&t, trailer);
 	rc = hfile_block_out_append(&w->blocks, trailer, sizeof trailer, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = summarize(w, sum, err);
 	if (rc)
 		return rc;

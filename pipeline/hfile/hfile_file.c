@@ -16,6 +16,7 @@ struct file_source {
 static void source_close(void *self)
 {
 	struct file_source *s = self;
+
 	if (s->fd >= 0)
 		close(s->fd);
 	mem_free(s->path);
@@ -25,12 +26,14 @@ static void source_close(void *self)
 static int source_read(void *self, uint64_t offset, void *to, size_t len, struct error *err)
 {
 	const struct file_source *s = self;
+
 	return io_pread(s->fd, to, len, offset, s->path, err);
 }
 
 static int open_regular(struct file_source *s, uint64_t *bytes, struct error *err)
 {
 	struct stat st;
+
 	s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0)
 		return error_errno(err, "cannot open %s", s->path);
@@ -45,6 +48,7 @@ int hfile_file_source(struct hfile_source *out, const char *path, struct error *
 	struct file_source *s = mem_try_calloc(1, sizeof *s);
 	char *copy = mem_try_strdup(path);
 	uint64_t bytes = 0;
+
 	if (!s || !copy) {
 		mem_free(s);
 		mem_free(copy);
@@ -72,6 +76,7 @@ static int watched_read(void *self, uint64_t offset, void *to, size_t len, struc
 {
 	struct watched *w = self;
 	uint64_t left = w->source.bytes - w->seen, n = len < left ? len : left;
+
 	w->seen += n;
 	progress_add(w->progress, n);
 	return w->source.read(w->source.self, offset, to, len, err);
@@ -80,6 +85,7 @@ static int watched_read(void *self, uint64_t offset, void *to, size_t len, struc
 static void watched_close(void *self)
 {
 	struct watched *w = self;
+
 	progress_add(w->progress, w->source.bytes - w->seen);
 	if (w->source.close)
 		w->source.close(w->source.self);
@@ -89,10 +95,12 @@ static void watched_close(void *self)
 int hfile_source_watch(struct hfile_source *s, struct progress *p, struct error *err)
 {
 	struct watched *w = p ? mem_try_calloc(1, sizeof *w) : NULL;
+
 	if (!p)
 		return 0;
 	if (!w) {
 		int rc = error_memory(err, sizeof *w, s->name);
+
 		if (s->close)
 			s->close(s->self);
 		return rc;
@@ -105,6 +113,7 @@ int hfile_source_watch(struct hfile_source *s, struct progress *p, struct error 
 int hfile_open(struct hfile **out, const char *path, struct error *err)
 {
 	struct hfile_source source;
+
 	*out = NULL;
 	int rc = hfile_file_source(&source, path, err);
 	return rc ? rc : hfile_open_source(out, &source, err);
@@ -113,13 +122,14 @@ int hfile_open(struct hfile **out, const char *path, struct error *err)
 int hfile_verify(const char *path, struct hfile_summary *sum, struct error *err)
 {
 	struct hfile *f;
+
 	*sum = (struct hfile_summary){0};
 	int rc = hfile_open(&f, path, err);
 	if (rc)
 		return rc;
 	rc = hfile_verify_open(f, sum, err);
 	hfile_close(f);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = io_digest_file(path, sum->digest, &sum->file_bytes, err);
 	if (rc)
 		hfile_summary_release(sum);
@@ -134,6 +144,7 @@ struct file_sink {
 static int sink_append(void *self, const void *ptr, size_t len, struct error *err)
 {
 	struct file_sink *s = self;
+
 	(void)err; /* out_finish tells */
 	out_write(&s->file, ptr, len);
 	return 0;
@@ -142,6 +153,7 @@ static int sink_append(void *self, const void *ptr, size_t len, struct error *er
 static int sink_finish(void *self, uint8_t digest[16], struct error *err)
 {
 	struct file_sink *s = self;
+
 	out_digest(&s->file, digest);
 	int rc = out_finish_later(&s->file, s->syncer, err);
 	mem_free(s);
@@ -151,6 +163,7 @@ static int sink_finish(void *self, uint8_t digest[16], struct error *err)
 static void sink_abort(void *self)
 {
 	struct file_sink *s = self;
+
 	out_abort(&s->file);
 	mem_free(s);
 }

@@ -15,6 +15,7 @@ static int read_trailer(struct hfile *f, struct error *err)
 	const struct hfile_source *s = &f->source;
 	size_t n = s->bytes < sizeof tail ? (size_t)s->bytes : sizeof tail;
 	int rc = s->read(s->self, s->bytes - n, tail, n, err);
+
 	if (rc)
 		return rc;
 	rc = hfile_trailer_parse(&f->trailer, bytes_of(tail, n), err);
@@ -36,6 +37,7 @@ static int read_root(struct hfile *f, struct error *err)
 	const struct hblock *b = &f->walk;
 	const struct hfile_trailer *t = &f->trailer;
 	struct bytes rest;
+
 	f->root_place = b->place;
 	int rc = hfile_index_root_parse(&f->root, b->payload, t->data_index_count, &rest, err);
 	if (rc)
@@ -54,6 +56,7 @@ static int read_root(struct hfile *f, struct error *err)
 static bool info_be32(const struct hfile *f, const char *name, uint32_t *out)
 {
 	struct bytes v;
+
 	if (!hfile_info_find(&f->info, name, &v) || v.len != 4)
 		return false;
 	*out = get_be32(v.ptr);
@@ -65,6 +68,7 @@ static int read_encoding(struct hfile *f, struct error *err)
 	static const enum block_encoding all[] = {ENCODING_NONE, ENCODING_PREFIX, ENCODING_DIFF,
 						  ENCODING_FAST_DIFF, ENCODING_ROW_INDEX_V1};
 	struct bytes v;
+
 	if (!hfile_info_find(&f->info, "DATA_BLOCK_ENCODING", &v))
 		return 0;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -82,6 +86,7 @@ static int read_bloom_type(struct hfile *f, struct error *err)
 {
 	static const enum bloom_type all[] = {BLOOM_ROW, BLOOM_ROWCOL, BLOOM_ROWPREFIX};
 	struct bytes v;
+
 	if (!hfile_info_find(&f->info, "BLOOM_FILTER_TYPE", &v))
 		return 0;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -97,6 +102,7 @@ static int read_info(struct hfile *f, struct error *err)
 {
 	uint32_t average, version;
 	struct bytes v;
+
 	f->info_place = f->walk.place;
 	int rc = hfile_info_parse(&f->info, f->walk.payload, err);
 	if (rc)
@@ -119,6 +125,7 @@ static int read_more(struct hfile *f, struct error *err)
 {
 	bool deletes = f->walk.type == HBLOCK_DELETE_BLOOM_META;
 	struct bloom_reader *b = deletes ? &f->delete_bloom : &f->bloom;
+
 	if (!deletes && f->walk.type != HBLOCK_BLOOM_META)
 		return 0;
 	if (b->present)
@@ -134,8 +141,10 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 	static const enum hblock_type expected[] = {HBLOCK_ROOT, HBLOCK_ROOT, HBLOCK_INFO};
 	uint64_t at = f->trailer.load_on_open_offset;
 	size_t i = 0;
+
 	for (; i < 3 || at < f->in.limit; i++) {
 		int rc = hfile_block_read(&f->in, at, 0, &f->walk, err);
+
 		if (rc)
 			return rc;
 		if (i < 3 && f->walk.type != expected[i])
@@ -163,6 +172,7 @@ static int read_load_on_open(struct hfile *f, struct error *err)
 int hfile_open_source(struct hfile **out, const struct hfile_source *source, struct error *err)
 {
 	struct hfile *f = mem_try_calloc(1, sizeof *f);
+
 	*out = NULL;
 	if (!f) {
 		if (source->close)
@@ -173,7 +183,7 @@ int hfile_open_source(struct hfile **out, const struct hfile_source *source, str
 	f->in.source = &f->source;
 	f->chunk_offset = UINT64_MAX;
 	int rc = read_trailer(f, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = read_load_on_open(f, err);
 	if (rc) {
 		hfile_close(f);
@@ -214,6 +224,7 @@ const struct hfile_trailer *hfile_trailer(const struct hfile *f)
 struct hfile_reads hfile_reads(const struct hfile *f)
 {
 	const uint64_t *n = f->in.reads;
+
 	return (struct hfile_reads){
 		.data = n[HBLOCK_DATA] + n[HBLOCK_ENCODED],
 		.index = n[HBLOCK_LEAF] + n[HBLOCK_INTERMEDIATE],
@@ -251,6 +262,7 @@ int hfile_root_entry(const struct hfile *f, size_t i, struct hfile_index_entry *
 void hfile_bloom(const struct hfile *f, struct hfile_bloom *out)
 {
 	const struct hbloom_meta *m = &f->bloom.meta;
+
 	*out = (struct hfile_bloom){.present = f->bloom.present};
 	if (!f->bloom.present)
 		return;

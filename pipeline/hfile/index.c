@@ -10,9 +10,11 @@ bool hfile_index_list_add(struct hindex_list *l, struct bytes key, uint64_t offs
 			  uint32_t disk_bytes)
 {
 	uint8_t vint[KV_VINT_MAX];
+
 	if (l->count == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 64;
 		struct hindex_entry *e = mem_try_realloc(l->entry, cap * sizeof *l->entry);
+
 		if (!e)
 			return false;
 		l->entry = e;
@@ -88,6 +90,7 @@ static int put_node(struct buf *b, const struct hindex_list *l, struct error *er
 {
 	uint32_t at = 0;
 	int rc = hfile_block_begin(b, leaf_bytes(l), err);
+
 	if (rc)
 		return rc;
 	buf_fill_be32(b, (uint32_t)l->count);
@@ -98,6 +101,7 @@ static int put_node(struct buf *b, const struct hindex_list *l, struct error *er
 	buf_fill_be32(b, at);
 	for (size_t i = 0; i < l->count; i++) {
 		struct bytes key = hfile_index_list_key(l, i);
+
 		put_entry(b, &l->entry[i]);
 		buf_fill(b, key.ptr, key.len);
 	}
@@ -110,9 +114,10 @@ static int write_node(struct hindex *x, struct hindex_list *l, enum hblock_type 
 		      struct hblock_place *place, struct error *err)
 {
 	int rc = put_node(scratch, l, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = hfile_block_write(out, type, scratch, place, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = list_add(parents, hfile_index_list_key(l, 0), place->offset, place->disk_bytes,
 			      err);
 	if (rc)
@@ -126,7 +131,8 @@ int hfile_index_write_leaf(struct hindex *x, struct hblock_out *out, struct buf 
 			   struct hblock_place *place, struct error *err)
 {
 	int rc = write_node(x, &x->leaf, HBLOCK_LEAF, &x->root, out, scratch, place, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		x->root.entry[x->root.count - 1].below = x->data_blocks;
 	return rc;
 }
@@ -136,6 +142,7 @@ static void mid_key(const struct hindex *x, uint8_t out[MID_KEY_BYTES])
 {
 	uint64_t middle = (x->data_blocks - 1) / 2;
 	size_t i = 0;
+
 	while (x->root.entry[i].below <= middle)
 		i++;
 	put_be64(out, x->root.entry[i].offset);
@@ -150,12 +157,14 @@ static int write_level(struct hindex *x, struct hblock_out *out, struct buf *scr
 	struct hindex_list parents = {0}, part = {0};
 	struct hblock_place place;
 	int rc = 0;
-	for (size_t i = 0; rc == 0 && i < x->root.count; i++) {
+
+	for (size_t i = 0; rc == RC_OK && i < x->root.count; i++) {
 		const struct hindex_entry *e = &x->root.entry[i];
+
 		rc = list_add(&part, hfile_index_list_key(&x->root, i), e->offset, e->disk_bytes,
 			      err);
 		bool full = i >= x->min_entries && part.root_bytes >= x->max_bytes;
-		if (rc == 0 && (full || i + 1 == x->root.count))
+		if (rc == RC_OK && (full || i + 1 == x->root.count))
 			rc = write_node(x, &part, HBLOCK_INTERMEDIATE, &parents, out, scratch,
 					&place, err);
 	}
@@ -171,10 +180,12 @@ static int put_root(struct buf *b, const struct hindex_list *l, const uint8_t *m
 		    struct error *err)
 {
 	int rc = hfile_block_begin(b, l->root_bytes + MID_KEY_BYTES, err);
+
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < l->count; i++) {
 		struct bytes key = hfile_index_list_key(l, i);
+
 		put_entry(b, &l->entry[i]);
 		b->len += hfile_kv_vint_put(b->ptr + b->len, (int64_t)key.len);
 		buf_fill(b, key.ptr, key.len);
@@ -189,6 +200,7 @@ int hfile_index_write_root(struct hindex *x, struct hblock_out *out, struct buf 
 {
 	uint8_t middle[MID_KEY_BYTES];
 	bool single = x->root.count == 0;
+
 	x->levels = single ? 1 : 2;
 	if (!single)
 		mid_key(x, middle);
@@ -199,7 +211,7 @@ int hfile_index_write_root(struct hindex *x, struct hblock_out *out, struct buf 
 			return rc;
 	}
 	int rc = put_root(scratch, single ? &x->leaf : &x->root, single ? NULL : middle, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_block_write(out, HBLOCK_ROOT, scratch, root, err);
 	x->plain_bytes += rc ? 0 : root->plain_bytes;
 	return rc;
@@ -216,6 +228,7 @@ void hfile_index_release(struct hindex *x)
 static size_t midpoint(struct bytes a, struct bytes b, uint8_t *last)
 {
 	size_t n = a.len < b.len ? a.len : b.len, d = 0;
+
 	while (d < n && a.ptr[d] == b.ptr[d])
 		d++;
 	if (d == n && a.len == b.len)
@@ -231,17 +244,20 @@ int hfile_index_key(struct buf *out, struct bytes last, struct bytes first, stru
 	size_t row, qualifier = 0, start = out->len;
 	const struct bytes none = {NULL, 0};
 	bool fits;
+
 	if (last.len == 0 || !hfile_kv_key_parse(last, &l) || !hfile_kv_key_parse(first, &f)) {
 		fits = buf_try_append(out, first.ptr, first.len);
 		return fits ? 0 : error_memory(err, first.len, "an index key");
 	}
 	if ((row = midpoint(l.row, f.row, &byte))) {
 		struct cell k = cell_first(bytes_of(f.row.ptr, row), none, none);
+
 		fits = hfile_kv_key_append(out, &k);
 		if (fits)
 			out->ptr[start + 2 + row - 1] = byte;
 	} else if ((qualifier = midpoint(l.qualifier, f.qualifier, &byte))) {
 		struct cell k = cell_first(f.row, f.family, bytes_of(f.qualifier.ptr, qualifier));
+
 		fits = hfile_kv_key_append(out, &k);
 		if (fits)
 			out->ptr[out->len - 9 - 1] = byte;

@@ -28,6 +28,7 @@ int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hinde
 	/* Behind the last offset stands the size of all entries: the end of the last one. */
 	uint32_t from = get_be32(n->offsets + 4 * (size_t)i);
 	uint32_t to = get_be32(n->offsets + 4 * ((size_t)i + 1));
+
 	if (from > to || to > n->entry_bytes || to - from < 12 || (i == 0 && from))
 		return error_set(err, RC_DATA, "index entry %u has bytes %u to %u of %u", i, from,
 				 to, n->entry_bytes);
@@ -44,12 +45,14 @@ static int parse_root(struct hindex_list *l, struct bytes payload, uint32_t coun
 		      struct bytes *rest, struct error *err)
 {
 	const uint8_t *p = payload.ptr, *end = p + payload.len;
+
 	for (uint32_t i = 0; i < count; i++) {
 		int64_t key_bytes = 0;
 		size_t n = end - p < 12 ? 0 : hfile_kv_vint_get(p + 12, end, &key_bytes);
 		struct cell key;
 		bool fits = n && key_bytes >= 0 && key_bytes <= end - p - 12 - (int64_t)n;
 		struct bytes text = {p + 12 + n, fits ? (size_t)key_bytes : 0};
+
 		if (!fits || (flat && !hfile_kv_key_parse(text, &key)))
 			return error_set(err, RC_DATA, "root index entry %u of %u is damaged", i,
 					 count);
@@ -72,7 +75,8 @@ int hfile_index_meta_parse(struct hindex_list *l, struct bytes payload, uint32_t
 {
 	struct bytes rest;
 	int rc = parse_root(l, payload, count, false, &rest, err);
-	if (rc == 0 && rest.len)
+
+	if (rc == RC_OK && rest.len)
 		rc = error_set(err, RC_DATA, "%zu bytes behind the %u meta index entries", rest.len,
 			       count);
 	return rc;

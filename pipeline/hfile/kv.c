@@ -51,6 +51,7 @@ uint8_t *hfile_kv_key_put(uint8_t *p, const struct cell *k)
 bool hfile_kv_key_append(struct buf *b, const struct cell *k)
 {
 	size_t bytes = hfile_kv_key_bytes(k);
+
 	if (!buf_try_reserve(b, bytes))
 		return false;
 	hfile_kv_key_put(b->ptr + b->len, k);
@@ -61,6 +62,7 @@ bool hfile_kv_key_append(struct buf *b, const struct cell *k)
 bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 {
 	size_t room = (size_t)(end - p);
+
 	if (room < KV_LENGTHS)
 		return false;
 	uint32_t key_bytes = get_be32(p), value_bytes = get_be32(p + 4);
@@ -76,6 +78,7 @@ bool hfile_kv_parse(const uint8_t *p, const uint8_t *end, struct kv *out)
 bool hfile_kv_tags_fit(struct bytes tags)
 {
 	const uint8_t *p = tags.ptr, *end = p + tags.len;
+
 	while (p < end) {
 		if (end - p < 3 || get_be16(p) < 1 || get_be16(p) > end - p - 2)
 			return false;
@@ -88,6 +91,7 @@ size_t hfile_kv_tail(const uint8_t *p, const uint8_t *end, struct cell_tail tail
 		     struct bytes *tags, uint64_t *mvcc)
 {
 	size_t n = 0, room = (size_t)(end - p);
+
 	*tags = (struct bytes){NULL, 0};
 	*mvcc = 0;
 	if (tail.tags) {
@@ -101,6 +105,7 @@ size_t hfile_kv_tail(const uint8_t *p, const uint8_t *end, struct cell_tail tail
 	if (tail.mvcc) {
 		int64_t v;
 		size_t m = hfile_kv_vint_get(p + n, end, &v);
+
 		if (m == 0 || v < 0)
 			return SIZE_MAX;
 		*mvcc = (uint64_t)v;
@@ -145,8 +150,10 @@ size_t hfile_kv_vint_get(const uint8_t *p, const uint8_t *end, int64_t *out)
 void hfile_kv_show(char *out, size_t room, struct bytes v)
 {
 	size_t n = 0;
+
 	for (size_t i = 0; i < v.len && n + 8 < room; i++) {
 		bool plain = v.ptr[i] >= 0x20 && v.ptr[i] < 0x7f && v.ptr[i] != '\\';
+
 		n += (size_t)snprintf(out + n, room - n, plain ? "%c" : "\\x%02X", v.ptr[i]);
 	}
 	out[n] = 0;

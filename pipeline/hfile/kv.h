@@ -50,6 +50,7 @@ bool hfile_kv_tags_fit(struct bytes tags);
 static inline struct kv hfile_kv_at(const uint8_t *p)
 {
 	uint32_t key_bytes = get_be32(p), value_bytes = get_be32(p + 4);
+
 	return (struct kv){{p + KV_LENGTHS, key_bytes},
 			   {p + KV_LENGTHS + key_bytes, value_bytes},
 			   KV_LENGTHS + (size_t)key_bytes + value_bytes};

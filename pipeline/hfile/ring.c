@@ -29,6 +29,7 @@ static struct hcodec *take_codec(struct ring_codecs *c)
 {
 	for (int i = 0; i < RING_CODECS; i++) {
 		struct hcodec *h = atomic_exchange(&c->spare[i], NULL);
+
 		if (h)
 			return h;
 	}
@@ -47,6 +48,7 @@ static void give_codec(struct ring_codecs *c, struct hcodec *h)
 {
 	for (int i = 0; i < RING_CODECS; i++) {
 		struct hcodec *empty = NULL;
+
 		if (atomic_compare_exchange_strong(&c->spare[i], &empty, h))
 			return;
 	}
@@ -62,6 +64,7 @@ void hfile_ring_codecs_release(struct ring_codecs *c)
 static int pack_with(struct ring_slot *s, struct hcodec *codec)
 {
 	int rc = hfile_writer_setup_codec(s->opt, codec, &s->err);
+
 	if (rc)
 		return rc;
 	struct buf *payload;
@@ -77,6 +80,7 @@ static void pack(struct helper_task *t)
 {
 	struct ring_slot *s = (struct ring_slot *)(void *)t;
 	struct hcodec *codec = take_codec(s->codecs);
+
 	s->rc = codec ? pack_with(s, codec) : error_memory(&s->err, sizeof *codec, "a compressor");
 	if (codec)
 		give_codec(s->codecs, codec);
@@ -86,6 +90,7 @@ static void pack(struct helper_task *t)
 static struct ring_slot *take_slot(struct hfile_writer *w)
 {
 	struct ring_slot *s = w->scratch->slots;
+
 	if (s) {
 		w->scratch->slots = s->next;
 		return s;
@@ -107,6 +112,7 @@ static struct ring_slot *take_slot(struct hfile_writer *w)
 static void swap(struct buf *a, struct buf *b)
 {
 	struct buf t = *a;
+
 	*a = *b;
 	*b = t;
 }
@@ -115,6 +121,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 		     struct hbloom_due chunks)
 {
 	unsigned helpers = w->opt.helpers ? helpers_count(w->opt.helpers) : 0;
+
 	if (helpers == 0 || cells->len > 2 * (size_t)w->opt.block_bytes)
 		return false;
 	struct ring_slot *s = take_slot(w);
@@ -144,6 +151,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 {
 	struct ring_slot *s = r->first;
+
 	r->first = s->next;
 	if (!r->first)
 		r->last = NULL;
@@ -159,9 +167,11 @@ static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct error *err)
 {
 	int rc = 0;
-	while (rc == 0 && r->first) {
+
+	while (rc == RC_OK && r->first) {
 		/* enough on the way for helpers to stay busy while this thread packs one itself */
 		bool wait = all || r->count > 2 * helpers_count(w->opt.helpers) + 4;
+
 		if (!wait && !helpers_done(w->opt.helpers, &r->first->task))
 			break;
 		helpers_wait(w->opt.helpers, &r->first->task);
@@ -188,6 +198,7 @@ void hfile_ring_slots_free(struct ring_slot *s)
 {
 	while (s) {
 		struct ring_slot *next = s->next;
+
 		if (s->budget)
 			budget_give(s->budget, s->budget_bytes);
 		buf_release(&s->cells);

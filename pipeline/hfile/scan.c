@@ -7,12 +7,13 @@ int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct byt
 	enum hblock_type expected =
 		f->format.encoding == ENCODING_NONE ? HBLOCK_DATA : HBLOCK_ENCODED;
 	int rc = 0;
+
 	if (b->type != expected)
 		rc = error_set(err, RC_DATA, "%s where %s is expected", hfile_block_magic(b->type),
 			       hfile_block_magic(expected));
 	else
 		rc = hfile_block_decode(&f->format, b->payload, &f->decoded, cells, err);
-	if (rc == 0 && cells->len == 0)
+	if (rc == RC_OK && cells->len == 0)
 		rc = error_set(err, RC_DATA, "a data block without cells");
 	if (rc)
 		return error_prefix(err, "%s: block at %llu: ", f->source.name,
@@ -25,6 +26,7 @@ int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at
 {
 	const uint8_t *p = cells.ptr + *at, *end = cells.ptr + cells.len;
 	size_t tail = SIZE_MAX;
+
 	if (*at >= cells.len)
 		return RC_END;
 	if (hfile_kv_parse(p, end, kv) && hfile_kv_key_parse(kv->key, cell) && cell->row.len)
@@ -56,7 +58,7 @@ int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes
 	int rc = hfile_block_read(&f->in, offset, disk_bytes, &f->data, err);
 	f->cells.len = 0;
 	f->next_offset = offset + f->data.place.disk_bytes;
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
 	if (rc)
 		f->cells.len = 0;
@@ -95,6 +97,7 @@ static int check_chain(struct hfile *f, struct error *err)
 {
 	const struct hblock *b = &f->data;
 	int64_t *previous = &f->previous[hfile_reader_chain(b->type)];
+
 	if (!is_data(b) && b->type != HBLOCK_LEAF && b->type != HBLOCK_BLOOM)
 		return error_set(err, RC_DATA, "%s among the data blocks",
 				 hfile_block_magic(b->type));
@@ -114,6 +117,7 @@ static int check_first(struct hfile *f, struct error *err)
 {
 	struct kv kv;
 	struct cell last, first;
+
 	if (!hfile_kv_key_parse(buf_bytes(&f->last), &last) ||
 	    !hfile_kv_parse(f->cells.ptr, f->cells.ptr + f->cells.len, &kv) ||
 	    !hfile_kv_key_parse(kv.key, &first) || cell_key_cmp(&last, &first) <= 0)
@@ -126,6 +130,7 @@ static int end_walk(const struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
 	int64_t last = f->previous[HBLOCK_DATA];
+
 	if (last >= 0 && last != (int64_t)t->last_data_block)
 		return error_set(err, RC_DATA,
 				 "%s: the last data block is at %lld, the trailer says %llu",
@@ -156,7 +161,7 @@ static int next_data(struct hfile *f, struct error *err)
 		if (!is_data(&f->data))
 			continue;
 		rc = hfile_reader_block_cells(f, &f->data, &f->cells, err);
-		if (rc == 0 && (rc = check_first(f, err)))
+		if (rc == RC_OK && (rc = check_first(f, err)))
 			fault_at(f, offset, err);
 		if (rc)
 			f->cells.len = 0;
@@ -186,16 +191,18 @@ static int check_cell(struct hfile *f, const struct kv *kv, bool first, const st
 int hfile_next_cell(struct hfile *f, struct cell *out, struct error *err)
 {
 	struct kv kv;
+
 	if (f->cell_at >= f->cells.len) {
 		int rc = next_data(f, err);
+
 		if (rc)
 			return rc;
 	}
 	bool first = f->cell_at == 0 || !f->before_known;
 	int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, out, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_cell(f, &kv, first, out, err);
-	f->before_known = rc == 0;
+	f->before_known = rc == RC_OK;
 	return rc ? fault_at(f, f->data.place.offset, err) : 0;
 }
 
@@ -214,6 +221,7 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 {
 	enum hblock_type expected =
 		level + 1 == f->trailer.index_levels ? HBLOCK_LEAF : HBLOCK_INTERMEDIATE;
+
 	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
 				 f->source.name, (unsigned long long)e->offset);
@@ -235,6 +243,7 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 static bool at_most(struct bytes flat, const struct cell *search)
 {
 	struct cell k;
+
 	return hfile_kv_key_parse(flat, &k) && cell_key_cmp(&k, search) <= 0;
 }
 
@@ -242,8 +251,10 @@ static bool at_most(struct bytes flat, const struct cell *search)
 static size_t find_in_root(const struct hindex_list *l, const struct cell *search)
 {
 	size_t low = 0, high = l->count;
+
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
+
 		if (at_most(hfile_index_list_key(l, middle), search))
 			low = middle;
 		else
@@ -258,9 +269,11 @@ static int find_in_node(const struct hindex_node *n, const struct cell *search,
 	uint32_t low = 0, high = n->count;
 	struct bytes key;
 	int rc;
+
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		struct hindex_entry e;
+
 		rc = hfile_index_node_entry(n, middle, &e, &key, err);
 		if (rc)
 			return rc;
@@ -280,6 +293,7 @@ static int skip_to(struct hfile *f, const struct cell *search, struct error *err
 		struct kv kv;
 		struct cell cell;
 		int rc = hfile_reader_take_cell(f, f->cells, &f->cell_at, &kv, &cell, err);
+
 		if (rc == RC_END) {
 			rc = next_data(f, err);
 			if (rc)
@@ -304,7 +318,8 @@ static int find_block(struct hfile *f, const struct cell *key, struct hindex_ent
 	for (uint32_t level = 1; level < f->trailer.index_levels; level++) {
 		struct hindex_node node;
 		int rc = hfile_reader_load_node(f, level, e, &f->node, &node, err);
-		if (rc == 0)
+
+		if (rc == RC_OK)
 			rc = find_in_node(&node, key, e, err);
 		if (rc)
 			return rc;
@@ -318,13 +333,14 @@ static int find_block(struct hfile *f, const struct cell *key, struct hindex_ent
 int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 {
 	struct hindex_entry e;
+
 	if (f->root.count == 0) {
 		hfile_rewind(f);
 		return 0;
 	}
 	start_walk(f, false);
 	int rc = find_block(f, key, &e, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
 	if (rc)
 		return rc;
@@ -340,6 +356,7 @@ static int last_row_before(struct hfile *f, const struct cell *key, struct bytes
 	struct kv kv;
 	struct cell cell;
 	int rc;
+
 	*row = (struct bytes){NULL, 0};
 	while ((rc = hfile_reader_take_cell(f, f->cells, &at, &kv, &cell, err)) == 0) {
 		if (cell_key_cmp(&cell, key) >= 0)
@@ -355,9 +372,10 @@ int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, s
 	struct bytes found = {NULL, 0};
 	int64_t offset;
 	int rc = f->root.count ? find_block(f, key, &e, err) : RC_END;
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = hfile_reader_load_data(f, e.offset, e.disk_bytes, err);
-	for (; rc == 0; rc = hfile_reader_load_data(f, (uint64_t)offset, 0, err)) {
+	for (; rc == RC_OK; rc = hfile_reader_load_data(f, (uint64_t)offset, 0, err)) {
 		rc = last_row_before(f, key, &found, err);
 		offset = f->data.previous;
 		if (rc || found.len)
@@ -381,6 +399,7 @@ int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, s
 static int bloom_order(const struct bloom_reader *r, struct bytes a, struct bytes b)
 {
 	struct cell x, y;
+
 	if (r->type == BLOOM_ROWCOL && hfile_kv_key_parse(a, &x) && hfile_kv_key_parse(b, &y))
 		return cell_key_cmp(&x, &y);
 	return bytes_cmp(a, b);
@@ -391,8 +410,10 @@ static size_t find_chunk(const struct bloom_reader *b, struct bytes key)
 {
 	const struct hindex_list *l = &b->meta.chunks;
 	size_t low = 0, high = l->count;
+
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+
 		if (bloom_order(b, hfile_index_list_key(l, middle), key) <= 0)
 			low = middle + 1;
 		else
@@ -426,6 +447,7 @@ int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct byt
 		       struct bytes qualifier, bool *out, struct error *err)
 {
 	struct bytes key;
+
 	*out = true;
 	if (!b->present || !hfile_bloom_hash_known(b->meta.hash))
 		return 0;

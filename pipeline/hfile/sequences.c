@@ -71,6 +71,7 @@ INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
 {
 	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)a);
 	__m128i y = _mm_loadu_si128((const __m128i *)(const void *)b);
+
 	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
 }
 
@@ -86,6 +87,7 @@ INLINE AVX2 uint64_t equal_32(const uint8_t *a, const uint8_t *b)
 {
 	__m256i x = _mm256_loadu_si256((const __m256i *)(const void *)a);
 	__m256i y = _mm256_loadu_si256((const __m256i *)(const void *)b);
+
 	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(x, y));
 }
 
@@ -97,6 +99,7 @@ INLINE AVX2 uint64_t equal_span_avx2(const uint8_t *a, const uint8_t *b)
 INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t m = 0;
+
 	for (int i = 0; i < SPAN; i++)
 		m |= (uint64_t)(a[i] == b[i]) << i;
 	return m;
@@ -107,6 +110,7 @@ INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	uint64_t m = 0;
+
 	for (ptrdiff_t i = 0; i < end - a; i++)
 		m |= (uint64_t)(a[i] == b[i]) << i;
 	return m;
@@ -143,6 +147,7 @@ INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, u
 	uint32_t offset = c->next[-1].offset;
 	uint64_t stop = first_zero(offset == d.up ? up : offset == d.left ? left : 0, 1);
 	unsigned end = (unsigned)__builtin_ctzll(stop);
+
 	c->next[-1].matchLength += end;
 	c->anchor += end;
 	return stop;
@@ -152,6 +157,7 @@ INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, u
 INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, const uint8_t *base)
 {
 	const uint64_t top = (uint64_t)1 << 63;
+
 	if (__builtin_expect((size_t)(q - base) < (size_t)m->offset + 8, 0))
 		return;
 	uint64_t differ = get_be64(q - 8) ^ get_be64(q - 8 - m->offset);
@@ -167,6 +173,7 @@ INLINE struct next_sequence put_matches(struct next_sequence c, const struct fra
 					uint64_t left)
 {
 	uint64_t starts = run_starts(up, f->step) | run_starts(left, f->step);
+
 	if (c.anchor == q)
 		starts &= -go_on(&c, d, up, left);
 	ZSTD_Sequence *first = c.next;
@@ -180,6 +187,7 @@ INLINE struct next_sequence put_matches(struct next_sequence c, const struct fra
 		bool behind = i > d.head;
 		uint32_t up_to = d.up + (behind ? d.more_up : 0);
 		uint32_t left_to = d.left + (behind ? d.more_left : 0);
+
 		c.next->offset = l > u ? left_to : up_to;
 		c.next->litLength = (uint32_t)(q + i - c.anchor);
 		c.next->matchLength = end - i;
@@ -198,11 +206,13 @@ INLINE struct next_sequence put_part(struct next_sequence c, const struct frame 
 {
 	size_t before = (size_t)(q - f->base);
 	bool has_up = d.up && d.up <= before, has_left = d.left && d.left <= before;
+
 	for (size_t i = 0; i < n; i += CHUNK) {
 		const uint8_t *at = q + i;
 		uint64_t used = low_bits(n - i);
 		uint64_t up = has_up ? equal_bytes(at, at - d.up, f->end) & used : 0;
 		uint64_t left = has_left ? equal_bytes(at, at - d.left, f->end) & used : 0;
+
 		c = put_matches(c, f, at, d, up, left);
 	}
 	return c;
@@ -212,6 +222,7 @@ INLINE struct next_sequence put_part(struct next_sequence c, const struct frame 
 INLINE size_t cell_size(const struct frame *f, const uint8_t *p)
 {
 	uint64_t lengths = get_be64(p);
+
 	return KV_LENGTHS + (size_t)(lengths >> 32) + (uint32_t)lengths + f->tail_bytes;
 }
 
@@ -231,6 +242,7 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 			      unsigned head, uint64_t equal)
 {
 	const uint8_t *tail = q + head + 1;
+
 	if (more == 0)
 		return equal;
 	equal &= low_bits(head);
@@ -250,6 +262,7 @@ INLINE struct next_sequence put_uneven(struct next_sequence c, const struct fram
 {
 	uint32_t more_up = s->key_bytes - get_be32(q - d.up);
 	uint32_t more_left = s->key_bytes - get_be32(q - d.left);
+
 	if ((more_up | more_left) == 0)
 		return put_part(c, f, q, s->size, d);
 	unsigned head = ROW_IN_CELL + s->row_bytes;
@@ -316,6 +329,7 @@ static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
 {
 	const uint8_t *q = w.q;
 	struct shape s;
+
 	if (!read_shape(f, q, &s) || s.size > ZSTD_BLOCK) {
 		w.q = NULL;
 		return w;
@@ -329,6 +343,7 @@ static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
 		bool is_short = s.size <= CHUNK;
 		uint64_t up = is_short ? equal_bytes(q, above, f->end) : 0;
 		uint64_t left = is_short ? equal_bytes(q, w.before, f->end) : 0;
+
 		w.c = put_uneven(w.c, f, q, &s, d, up, left);
 	}
 	w.before = q;
@@ -342,11 +357,14 @@ INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
 {
 	const uint64_t key_bytes = 0xf; /* where its length is */
 	struct distance d = {.up = (uint32_t)(w.q - above), .left = (uint32_t)(w.q - w.before)};
+
 	if (__builtin_expect((up & left & key_bytes) == key_bytes, 1)) {
 		uint64_t used = ((uint64_t)1 << size) - 1;
+
 		w.c = put_matches(w.c, f, w.q, d, up & used, left & used);
 	} else {
 		struct shape s;
+
 		if (!read_shape(f, w.q, &s)) {
 			w.q = NULL;
 			return w;
@@ -418,6 +436,7 @@ static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
 	/* one before the first; ends of zstd blocks, any two of which have over ZSTD_BLOCK bytes */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
+
 	if (most <= s->cap)
 		return true;
 	mem_free(s->list);

@@ -12,6 +12,7 @@
 static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 {
 	size_t i = d->count;
+
 	if (d->count < TAG_DICTIONARY_MAX) {
 		d->count++;
 	} else {
@@ -27,6 +28,7 @@ static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 static bool put_length(struct buf *out, size_t bytes, size_t *left)
 {
 	uint8_t length[2];
+
 	if (bytes < 1 || *left < 2 || bytes > *left - 2)
 		return false;
 	put_be16(length, (uint16_t)bytes);
@@ -40,6 +42,7 @@ static bool take_new(struct tag_dictionary *d, const uint8_t **p, const uint8_t 
 {
 	uint64_t bytes;
 	size_t n = get_varint(*p, end, &bytes);
+
 	if (n == 0 || bytes > (uint64_t)(end - *p) - n || !put_length(out, (size_t)bytes, left))
 		return false;
 	*p += n;

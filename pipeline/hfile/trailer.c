@@ -64,6 +64,7 @@ void hfile_trailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES
 {
 	uint8_t message[400], *p = message;
 	size_t name = strlen(t->comparator);
+
 	p = put_number(p, FIELD_FILE_INFO, t->file_info_offset);
 	p = put_number(p, FIELD_LOAD_ON_OPEN, t->load_on_open_offset);
 	p = put_number(p, FIELD_INDEX_BYTES, t->uncompressed_index_bytes);
@@ -89,6 +90,7 @@ void hfile_trailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES
 static int set_number(struct hfile_trailer *t, uint64_t field, uint64_t v, struct error *err)
 {
 	uint32_t small = v > INT32_MAX ? UINT32_MAX : (uint32_t)v;
+
 	switch (field) {
 	case FIELD_FILE_INFO: t->file_info_offset = v; return 0;
 	case FIELD_LOAD_ON_OPEN: t->load_on_open_offset = v; return 0;
@@ -127,6 +129,7 @@ static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t
 	uint64_t tag, v;
 	size_t n = get_varint(*p, end, &tag);
 	size_t m = n ? get_varint(*p + n, end, &v) : 0;
+
 	if (n == 0 || m == 0)
 		return error_set(err, RC_DATA, "trailer: its message ends within a field");
 	*p += n + m;
@@ -158,6 +161,7 @@ static bool has_magic(struct bytes tail)
 static int not_ours(struct bytes tail, struct error *err)
 {
 	uint32_t version = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) & 0xffffff : 0;
+
 	if (has_magic(tail) && (version == 1 || version == 2))
 		return error_set(err, RC_DATA,
 				 "v%u HFile (trailer version %u): saltmill reads version 3",
@@ -177,6 +181,7 @@ static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err
 {
 	/* all that HBase writes: a field that lost its number is not taken for a zero */
 	uint32_t needed = (1u << (FIELD_CODEC + 1)) - (1u << FIELD_FILE_INFO);
+
 	if ((seen & needed) != needed)
 		return error_set(err, RC_DATA, "trailer: fields are missing (found: %x)", seen);
 	if (t->index_levels < 1 || t->index_levels > 16)
@@ -204,6 +209,7 @@ int hfile_trailer_parse(struct hfile_trailer *t, struct bytes tail, struct error
 		return error_set(err, RC_DATA, "trailer: its message does not fit");
 	for (end = p + len; p < end;) {
 		int rc = parse_field(t, &p, end, &seen, err);
+
 		if (rc)
 			return rc;
 	}

@@ -53,6 +53,7 @@ static int sample_add(struct sample *s, struct bytes payload, struct error *err)
 	if (s->count == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 64;
 		size_t *ends = mem_try_realloc(s->ends, cap * sizeof *s->ends);
+
 		if (!ends)
 			return error_memory(err, cap * sizeof *ends, "a sample");
 		s->ends = ends;
@@ -69,9 +70,10 @@ static int sample_read(struct sample *s, struct hfile *f, struct error *err)
 	struct hfile_block b;
 	uint64_t at = 0;
 	int rc = 0;
+
 	s->encoded = f->format.encoding != ENCODING_NONE;
 	s->tail_bytes = (f->format.tail.tags ? 2u : 0u) + f->format.tail.mvcc;
-	while (rc == 0 && (rc = hfile_next_block(f, &at, &b, err)) == 0)
+	while (rc == RC_OK && (rc = hfile_next_block(f, &at, &b, err)) == 0)
 		if (strncmp(b.type, "DATABLK", 7) == 0)
 			rc = sample_add(s, b.payload, err);
 	return rc == RC_END ? 0 : rc;
@@ -111,10 +113,12 @@ static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outco
 	const struct sample *s = t->sample;
 	struct buf out = {0};
 	int rc = 0;
+
 	codec->read_all = true;
 	codec->sequencer.counts = true;
-	for (size_t i = 0, at = 0; rc == 0 && i < s->count; at = s->ends[i++]) {
+	for (size_t i = 0, at = 0; rc == RC_OK && i < s->count; at = s->ends[i++]) {
 		struct bytes cells = {s->bytes.ptr + at, s->ends[i] - at};
+
 		if (seen_by_all(s, i) == t->rest)
 			continue;
 		out.len = 0;
@@ -144,15 +148,16 @@ static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err
 	const struct trial *trial = &t->trials[index];
 	struct outcome *o = &t->outcomes[index];
 	struct hcodec codec = {0};
+
 	(void)worker;
 	if (!o->wanted)
 		return 0;
 	int rc = hfile_codec_setup(&codec, CODEC_ZSTD, trial->level, ZSTD_FRAMING_HBASE, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_codec_tune(&codec, trial->hash_log, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_codec_sequence(&codec, trial->min_match, t->sample->tail_bytes, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = try_blocks(&codec, t, o, err);
 	if (!t->rest)
 		o->first_cost = cost_of(t, trial, o);
@@ -166,11 +171,13 @@ static bool want_close(struct tuning *t)
 {
 	uint64_t best = UINT64_MAX;
 	bool any = false;
+
 	for (size_t i = 0; i < t->count; i++)
 		if (t->outcomes[i].possible && t->outcomes[i].first_cost < best)
 			best = t->outcomes[i].first_cost;
 	for (size_t i = 0; i < t->count; i++) {
 		struct outcome *o = &t->outcomes[i];
+
 		o->wanted = o->possible && !o->whole && o->first_cost <= best + best / 100 * CLOSE;
 		any |= o->wanted;
 	}
@@ -182,11 +189,12 @@ static int try_all(struct tuning *t, unsigned threads, struct error *err)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		struct outcome *o = &t->outcomes[i];
+
 		o->possible = o->wanted = t->trials[i].min_match == 0 || !t->sample->encoded;
 	}
 	int rc = pool_run(threads, t->count, one_trial, t, err);
 	t->rest = true;
-	while (rc == 0 && want_close(t))
+	while (rc == RC_OK && want_close(t))
 		rc = pool_run(threads, t->count, one_trial, t, err);
 	return rc;
 }
@@ -196,18 +204,20 @@ int hfile_tune(struct hfile *f, enum codec_aim aim, unsigned threads, struct hfi
 {
 	struct sample s = {0};
 	struct tuning t = {.sample = &s, .trials = for_speed, .aim = aim};
+
 	t.count = sizeof for_speed / sizeof *for_speed;
 	if (aim == AIM_SIZE) {
 		t.trials = for_size;
 		t.count = sizeof for_size / sizeof *for_size;
 	}
 	int rc = sample_read(&s, f, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = try_all(&t, threads, err);
 	uint64_t best = UINT64_MAX;
-	for (size_t i = 0; rc == 0 && i < t.count; i++) {
+	for (size_t i = 0; rc == RC_OK && i < t.count; i++) {
 		const struct trial *trial = &t.trials[i];
 		const struct outcome *o = &t.outcomes[i];
+
 		if (!o->possible || !o->whole || cost_of(&t, trial, o) >= best)
 			continue;
 		best = cost_of(&t, trial, o);

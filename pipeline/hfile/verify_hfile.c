@@ -28,6 +28,7 @@ static int fault(const struct verify *v, struct error *err, const char *what, ui
 		 uint64_t expected)
 {
 	const struct number n = {what, found, expected};
+
 	return hfile_check_numbers(v->f, &n, 1, err);
 }
 
@@ -52,6 +53,7 @@ static int collect_node(struct verify *v, uint32_t level, const struct hindex_no
 		struct hindex_entry e;
 		struct bytes key;
 		int rc = hfile_index_node_entry(node, i, &e, &key, err);
+
 		if (rc)
 			return error_prefix(err, "%s: ", v->f->source.name);
 		if (i == 0 && !bytes_eq(key, parent_key))
@@ -73,6 +75,7 @@ static int collect(struct verify *v, uint32_t level, const struct hindex_entry *
 	struct hblock b = {0};
 	struct hindex_node node;
 	int rc = check_level(v, level, e, err);
+
 	if (rc)
 		return rc;
 	if (level + 1 == v->f->trailer.index_levels) {
@@ -81,7 +84,7 @@ static int collect(struct verify *v, uint32_t level, const struct hindex_entry *
 		return 0;
 	}
 	rc = hfile_reader_load_node(v->f, level + 1, e, &b, &node, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = collect_node(v, level + 1, &node, key, err);
 	hfile_block_release(&b);
 	return rc;
@@ -90,8 +93,10 @@ static int collect(struct verify *v, uint32_t level, const struct hindex_entry *
 static int collect_index(struct verify *v, struct error *err)
 {
 	const struct hindex_list *root = &v->f->root;
+
 	for (size_t i = 0; i < root->count; i++) {
 		int rc = collect(v, 0, &root->entry[i], hfile_index_list_key(root, i), err);
+
 		if (rc)
 			return rc;
 	}
@@ -102,6 +107,7 @@ static int collect_index(struct verify *v, struct error *err)
 static int check_mid_key(struct verify *v, struct error *err)
 {
 	struct hfile *f = v->f;
+
 	if (f->root_rest.len == 0)
 		return 0;
 	if (v->blocks.count == 0)
@@ -139,9 +145,10 @@ static int same_bloom_key(struct verify *v, const struct cell *a, const struct c
 {
 	struct bytes x, y;
 	int rc = bloom_key(v->f, a, &v->made[0], &x, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = bloom_key(v->f, b, &v->made[1], &y, err);
-	*same = rc == 0 && bytes_eq(x, y);
+	*same = rc == RC_OK && bytes_eq(x, y);
 	return rc;
 }
 
@@ -151,11 +158,12 @@ static int check_bloom(struct verify *v, const struct cell *last, const struct c
 	struct hfile *f = v->f;
 	bool found, same = false;
 	int rc = last ? same_bloom_key(v, last, key, &same, err) : 0;
+
 	if (rc || same)
 		return rc;
 	v->bloom_keys++;
 	rc = hfile_may_contain(f, key->row, key->qualifier, &found, err);
-	if (rc == 0 && !found)
+	if (rc == RC_OK && !found)
 		rc = error_set(err, RC_DATA, "%s: the bloom filter lacks the key of cell %llu",
 			       f->source.name, (unsigned long long)v->sum->cells);
 	return rc;
@@ -165,6 +173,7 @@ static int check_bloom(struct verify *v, const struct cell *last, const struct c
 static int check_delete(struct verify *v, const struct cell *key, struct error *err)
 {
 	bool found, first = v->family_deletes++ == 0;
+
 	if (!v->f->delete_bloom.present)
 		return 0;
 	v->delete_keys += first || !bytes_eq(buf_bytes(&v->deleted), key->row);
@@ -172,7 +181,7 @@ static int check_delete(struct verify *v, const struct cell *key, struct error *
 	if (!buf_try_append(&v->deleted, key->row.ptr, key->row.len))
 		return error_memory(err, key->row.len, "a row key");
 	int rc = hfile_may_delete(v->f, key->row, &found, err);
-	if (rc == 0 && !found)
+	if (rc == RC_OK && !found)
 		rc = error_set(err, RC_DATA,
 			       "%s: the bloom filter of deletes lacks the row of cell %llu",
 			       v->f->source.name, (unsigned long long)v->sum->cells);
@@ -198,9 +207,11 @@ static int verify_cell(struct verify *v, const struct kv *kv, const struct cell 
 	struct cell last;
 	bool first = s->cells == 0 || !hfile_kv_key_parse(buf_bytes(&v->last), &last);
 	int rc = first ? 0 : check_order(v, &last, key, err);
-	if (rc == 0 && v->f->bloom.present)
+
+	if (rc == RC_OK && v->f->bloom.present)
 		rc = check_bloom(v, first ? NULL : &last, key, err);
-	if (rc == 0 && (key->type == CELL_DELETE_FAMILY || key->type == CELL_DELETE_FAMILY_VERSION))
+	if (rc == RC_OK &&
+	    (key->type == CELL_DELETE_FAMILY || key->type == CELL_DELETE_FAMILY_VERSION))
 		rc = check_delete(v, key, err);
 	if (rc)
 		return rc;
@@ -229,6 +240,7 @@ static int check_index_key(struct verify *v, struct bytes first, struct error *e
 	struct cell index_key, f, last;
 	struct bytes flat = hfile_index_list_key(&v->blocks, v->block);
 	bool ok = hfile_kv_key_parse(flat, &index_key) && hfile_kv_key_parse(first, &f);
+
 	if (ok && v->block == 0)
 		ok = bytes_eq(flat, first);
 	else if (ok)
@@ -248,15 +260,17 @@ static int verify_cells(struct verify *v, struct error *err)
 	struct kv kv;
 	struct cell key;
 	int rc = hfile_reader_block_cells(v->f, &v->f->walk, &cells, err);
-	while (rc == 0) {
+
+	while (rc == RC_OK) {
 		bool first = at == 0;
+
 		rc = hfile_reader_take_cell(v->f, cells, &at, &kv, &key, err);
 		if (rc < 0)
 			error_prefix(err, "%s: block at %llu: ", v->f->source.name,
 				     (unsigned long long)v->f->walk.place.offset);
-		if (rc == 0 && first)
+		if (rc == RC_OK && first)
 			rc = check_index_key(v, kv.key, err);
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = verify_cell(v, &kv, &key, err);
 	}
 	return rc == RC_END ? 0 : rc;
@@ -282,6 +296,7 @@ static int verify_data(struct verify *v, const struct hfile_block *b, struct err
 static int verify_meta(struct verify *v, const struct hfile_block *b, struct error *err)
 {
 	const struct hindex_list *l = &v->f->meta;
+
 	if (v->meta >= l->count)
 		return fault(v, err, "a meta block that the meta index lacks", b->offset, 0);
 	const struct hindex_entry *e = &l->entry[v->meta++];
@@ -295,6 +310,7 @@ static int verify_meta(struct verify *v, const struct hfile_block *b, struct err
 static int verify_block(struct verify *v, const struct hfile_block *b, struct error *err)
 {
 	enum hblock_type type = v->f->walk.type;
+
 	if (type == HBLOCK_DATA || type == HBLOCK_ENCODED)
 		return verify_data(v, b, err);
 	return type == HBLOCK_META ? verify_meta(v, b, err) : 0;
@@ -305,6 +321,7 @@ static int walk(struct verify *v, struct error *err)
 	struct hfile_block b;
 	uint64_t at = 0;
 	int rc;
+
 	while ((rc = hfile_next_block(v->f, &at, &b, err)) == 0) {
 		rc = verify_block(v, &b, err);
 		if (rc)
@@ -321,6 +338,7 @@ static int check_trailer(const struct verify *v, struct error *err)
 		{"meta blocks met", v->meta, v->f->meta.count},
 		{"the trailer's count of cells", v->f->trailer.entry_count, v->sum->cells},
 	};
+
 	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
@@ -328,6 +346,7 @@ static int check_trailer(const struct verify *v, struct error *err)
 static uint64_t info_number(const struct verify *v, const char *name, uint64_t absent)
 {
 	struct bytes b;
+
 	if (!hfile_info_find(&v->f->info, name, &b))
 		return absent;
 	return b.len == 4 ? get_be32(b.ptr) : b.len == 8 ? get_be64(b.ptr) : UINT64_MAX;
@@ -351,6 +370,7 @@ static int check_info(const struct verify *v, struct error *err)
 		{"MAX_MEMSTORE_TS_KEY", info_number(v, "MAX_MEMSTORE_TS_KEY", v->max_mvcc),
 		 v->max_mvcc},
 	};
+
 	put_be64(expected, (uint64_t)s->min_ts);
 	put_be64(expected + 8, (uint64_t)s->max_ts);
 	/* With deletes of columns HBase begins the range at 0: then only Puts' times are known. */
@@ -367,6 +387,7 @@ static int check_last(struct verify *v, struct error *err)
 	const struct hfile *f = v->f;
 	struct bytes key = {NULL, 0}, bloom;
 	struct cell last;
+
 	if (v->sum->cells == 0)
 		return 0;
 	hfile_info_find(&f->info, "hfile.LASTKEY", &key);
@@ -397,21 +418,23 @@ static int check_blooms(const struct verify *v, struct error *err)
 		{"the key count of the bloom filter of deletes", d->keys,
 		 f->delete_bloom.present ? v->delete_keys : 0},
 	};
+
 	return hfile_check_numbers(f, all, sizeof all / sizeof *all, err);
 }
 
 static int verify_all(struct verify *v, struct error *err)
 {
 	int rc = collect_index(v, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = walk(v, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_trailer(v, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_mid_key(v, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_info(v, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = check_last(v, err);
 	return rc ? rc : check_blooms(v, err);
 }
@@ -420,10 +443,11 @@ int hfile_verify_open(struct hfile *f, struct hfile_summary *sum, struct error *
 {
 	struct verify v = {.f = f, .sum = sum, .earliest_put = CELL_TS_LATEST};
 	struct cell last;
+
 	*sum = (struct hfile_summary){.min_ts = CELL_TS_LATEST, .file_bytes = f->source.bytes};
 	int rc = verify_all(&v, err);
 	sum->data_blocks = v.block;
-	if (rc == 0 && hfile_kv_key_parse(buf_bytes(&v.last), &last) &&
+	if (rc == RC_OK && hfile_kv_key_parse(buf_bytes(&v.last), &last) &&
 	    !buf_try_append(&sum->last_row, last.row.ptr, last.row.len))
 		rc = error_memory(err, last.row.len, "a row key");
 	hfile_index_list_release(&v.blocks);

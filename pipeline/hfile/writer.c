@@ -27,6 +27,7 @@ void hfile_scratch_free(struct hfile_scratch *s)
 		return;
 	while (s->idle) {
 		struct write_buffers *d = s->idle;
+
 		s->idle = d->next;
 		buf_release(&d->cells);
 		buf_release(&d->last);
@@ -46,6 +47,7 @@ void hfile_scratch_free(struct hfile_scratch *s)
 static struct write_buffers *take_buffers(struct hfile_scratch *s)
 {
 	struct write_buffers *d = s->idle;
+
 	if (!d)
 		return mem_try_calloc(1, sizeof *d);
 	s->idle = d->next;
@@ -89,6 +91,7 @@ static bool make_heads(struct hfile_writer *w, const struct bytes *qualifiers, s
 {
 	struct buf *b = &w->head_bytes;
 	size_t bytes = WRITER_SLACK;
+
 	for (size_t i = 0; i < count; i++)
 		bytes += w->family.len + qualifiers[i].len;
 	w->heads = mem_try_calloc(count + 1, sizeof *w->heads);
@@ -131,6 +134,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 					const struct hfile_sink *sink)
 {
 	struct hfile_writer *w = mem_try_calloc(1, sizeof *w);
+
 	if (!w)
 		return NULL;
 	w->opt = *o;
@@ -165,9 +169,10 @@ static int begin_block(struct hfile_writer *w, struct error *err)
 int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec, struct error *err)
 {
 	int rc = hfile_codec_setup(codec, o->codec, o->level, o->framing, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = hfile_codec_tune(codec, o->hash_log, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_codec_sequence(codec, o->min_match, (o->tags ? 2u : 0u) + o->mvcc, err);
 	return rc;
 }
@@ -176,10 +181,11 @@ int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec
 static int take_codecs(struct hfile_writer *w, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
+
 	if (s->user == w)
 		return 0;
 	int rc = hfile_writer_setup_codec(&w->opt, &s->codec, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_writer_setup_codec(&w->opt, &s->other_codec, err);
 	s->user = rc ? NULL : w;
 	return rc;
@@ -188,6 +194,7 @@ static int take_codecs(struct hfile_writer *w, struct error *err)
 int hfile_writer_check(const struct hfile_options *opt, struct error *err)
 {
 	struct hfile_options o = *opt;
+
 	defaults(&o);
 	return check_options(&o, err);
 }
@@ -196,6 +203,7 @@ int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink
 			const struct hfile_options *opt, struct error *err)
 {
 	struct hfile_options o = *opt;
+
 	*out = NULL;
 	defaults(&o);
 	int rc = check_options(&o, err);
@@ -205,7 +213,7 @@ int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink
 		return rc ? rc : error_memory(err, sizeof *w, "a writer");
 	}
 	rc = begin_block(w, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = take_codecs(w, err);
 	if (rc) {
 		hfile_abort(w);
@@ -218,6 +226,7 @@ int hfile_writer_new_to(struct hfile_writer **out, const struct hfile_sink *sink
 static void give_buffers(struct hfile_writer *w)
 {
 	struct write_buffers *d = w->buffers;
+
 	if (!d)
 		return;
 	if (w->bloom.pending) {
@@ -256,7 +265,8 @@ static int write_chunks(struct hfile_writer *w, struct hbloom *b, size_t chunks,
 {
 	struct hblock_place place;
 	int rc = 0;
-	for (; rc == 0 && chunks; chunks--) {
+
+	for (; rc == RC_OK && chunks; chunks--) {
 		rc = hfile_bloom_write_chunk(b, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
@@ -269,11 +279,12 @@ static int write_inline(struct hfile_writer *w, bool closing, struct hbloom_due 
 {
 	struct hblock_place place;
 	int rc = 0;
-	while (rc == 0 && hfile_index_leaf_due(&w->index, closing)) {
+
+	while (rc == RC_OK && hfile_index_leaf_due(&w->index, closing)) {
 		rc = hfile_index_write_leaf(&w->index, &w->blocks, &w->scratch->work, &place, err);
 		w->total_bytes += HBLOCK_HEADER + place.plain_bytes;
 	}
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = write_chunks(w, &w->bloom, chunks.general, err);
 	return rc ? rc : write_chunks(w, &w->deletes, chunks.deletes, err);
 }
@@ -299,7 +310,8 @@ static int put_data(struct hfile_writer *w, struct buf *disk, size_t plain_bytes
 	struct hblock_place place;
 	int rc = hfile_block_put(&w->blocks, hfile_writer_data_type(&w->opt), disk, plain_bytes,
 				 &place, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = hfile_index_add(&w->index, key, &place, err);
 	w->first_data = w->data_blocks ? w->first_data : place.offset;
 	w->last_data = place.offset;
@@ -315,7 +327,8 @@ int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain
 			  struct error *err)
 {
 	int rc = take_codecs(w, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = put_data(w, disk, plain_bytes, cell_bytes, key, err);
 	return rc ? rc : write_inline(w, false, chunks, err);
 }
@@ -326,7 +339,8 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	struct hfile_scratch *s = w->scratch;
 	struct buf *cells = &w->buffers->cells, *payload;
 	int rc = hfile_writer_payload(&w->opt, cells, &s->work, &payload, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		rc = take_codecs(w, err);
 	if (rc)
 		return rc;
@@ -348,6 +362,7 @@ static int note_keys(struct hfile_writer *w, struct error *err)
 {
 	struct write_buffers *d = w->buffers;
 	struct bytes last = hfile_writer_last_key(w);
+
 	d->key.len = 0;
 	int rc = hfile_index_key(&d->key, buf_bytes(&d->last),
 				 hfile_kv_at(d->cells.ptr + HBLOCK_HEADER).key, err);
@@ -365,6 +380,7 @@ int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *e
 {
 	struct buf *cells = &w->buffers->cells, *key = &w->buffers->key;
 	int rc = note_keys(w, err);
+
 	if (rc)
 		return rc;
 	const struct hbloom_due before = w->ring.chunks;
@@ -374,9 +390,9 @@ int hfile_writer_end_block(struct hfile_writer *w, bool closing, struct error *e
 		rc = hfile_ring_collect(&w->ring, w, false, err);
 	} else {
 		rc = hfile_ring_collect(&w->ring, w, true, err);
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = write_data(w, buf_bytes(key), err);
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = write_inline(w, closing, chunks, err);
 	}
 	drop_large(cells, w);
@@ -393,6 +409,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 	double bloom = (double)w->bloom.npending * w->bloom.chunk_bytes / w->bloom.max_keys +
 		       (double)w->deletes.npending * w->deletes.chunk_bytes / w->deletes.max_keys;
 	uint64_t index = w->index.leaf.entry_bytes + w->index.root.root_bytes;
+
 	return w->blocks.offset + (uint64_t)(open + bloom) + index + HFILE_FIXED_BYTES;
 }
 
@@ -403,10 +420,11 @@ int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct 
 			(w->ring.chunks.general + w->ring.chunks.deletes) * 2 *
 				(uint64_t)w->bloom.chunk_bytes +
 			4096;
+
 	*reached = false;
 	if (w->ring.count && most < bytes)
 		return 0;
 	int rc = hfile_ring_collect(&w->ring, w, true, err);
-	*reached = rc == 0 && hfile_bytes_so_far(w) >= bytes;
+	*reached = rc == RC_OK && hfile_bytes_so_far(w) >= bytes;
 	return rc;
 }

@@ -80,6 +80,7 @@ static inline struct bytes hfile_writer_last_key(const struct hfile_writer *w)
 {
 	const uint8_t *p =
 		w->previous_at ? w->buffers->cells.ptr + w->previous_at : w->buffers->last.ptr;
+
 	return bytes_of(p, w->previous_bytes);
 }
 

@@ -21,6 +21,7 @@ static const size_t record_limit_bytes = (size_t)1 << 30;
 static void *alloc_aligned(size_t bytes)
 {
 	void *p = NULL;
+
 	if (bytes < HUGE_PAGE_BYTES || posix_memalign(&p, HUGE_PAGE_BYTES, bytes) != 0)
 		p = mem_alloc(bytes);
 	return p;
@@ -48,6 +49,7 @@ static void grow_buffer(struct run_builder *b, size_t need)
 {
 	const size_t run_bytes = b->sorter->opt.run_bytes;
 	size_t cap = b->cap ? 2 * b->cap : BUFFER_START_BYTES, from = b->cap;
+
 	if (cap > run_bytes)
 		cap = run_bytes;
 	if (cap < need)
@@ -65,11 +67,12 @@ static void grow_buffer(struct run_builder *b, size_t need)
 static void reserve_entries(struct run_builder *b)
 {
 	const size_t each = sizeof(struct sort_entry);
+
 	if (!b->radix) {
-		b->radix = mem_calloc(1, sizeof(*b->radix));
+		b->radix = mem_calloc(1, sizeof *b->radix);
 		b->radix->entries = alloc_aligned(b->records_max * each);
 		b->radix->other = alloc_aligned(b->records_max * each);
-		hold(b, sizeof(*b->radix));
+		hold(b, sizeof *b->radix);
 	}
 	if (b->records <= b->entries_cap)
 		return;
@@ -103,7 +106,7 @@ void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *ru
 {
 	if (*nruns == *cap) {
 		*cap = *cap ? 2 * *cap : 16;
-		*runs = mem_realloc(*runs, *cap * sizeof(**runs));
+		*runs = mem_realloc(*runs, *cap * sizeof **runs);
 	}
 	(*runs)[(*nruns)++] = run;
 }
@@ -112,6 +115,7 @@ int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *r
 		      struct error *err)
 {
 	struct sorter *s = b->sorter;
+
 	*w = (struct run_writer){.budget = s->opt.budget, .weigher = sorter_weigher(s)};
 	if (budget_take(s->opt.budget, most)) {
 		run_writer_memory(w, run, most);
@@ -135,6 +139,7 @@ static int write_sorted(struct run_builder *b, struct run_writer *w, struct erro
 {
 	const struct radix *x = b->radix;
 	const struct sort_entry *e = x->entries;
+
 	for (size_t i = 0; i < b->records; i++) {
 		if (i + PREFETCH_ENTRIES < b->records)
 			prefetch_record(x->base + e[i + PREFETCH_ENTRIES].at);
@@ -190,11 +195,12 @@ static inline void watch_later(struct run_builder *b, const uint8_t *string, siz
 int run_builder_flush(struct run_builder *b, struct error *err)
 {
 	int rc = stop_check(err);
+
 	if (rc == RC_OK)
 		rc = stretch_end(b, err);
 	if (rc || b->records == 0)
 		return rc;
-	struct run *run = mem_calloc(1, sizeof(*run));
+	struct run *run = mem_calloc(1, sizeof *run);
 	run_list_add(&b->runs, &b->nruns, &b->runs_cap, run);
 	reserve_entries(b);
 	watch_unseen(b);
@@ -220,6 +226,7 @@ int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err)
 {
 	struct budget *budget = b->sorter->opt.budget;
 	int rc = RC_OK;
+
 	while (rc == RC_OK && atomic_load(&budget->used) + room > budget->limit) {
 		rc = large_evict(b->large, budget, b->spill, err);
 		if (rc != RC_END)
@@ -255,6 +262,7 @@ static inline void write_strings(uint8_t *p, const struct record *r, size_t seco
 static inline size_t bytes_in_buffer(const struct run_builder *b, const struct record *r)
 {
 	struct record_codec codec = builder_codec(b);
+
 	return record_bytes(&codec, r);
 }
 
@@ -280,6 +288,7 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 	bool over = b->used + len > b->sorter->opt.run_bytes || b->records >= b->records_max;
 	if (other || (over && b->records > 0)) {
 		int rc = run_builder_flush(b, err);
+
 		if (rc)
 			return rc;
 	}
@@ -293,9 +302,11 @@ static int make_room(struct run_builder *b, const struct record *r, size_t len, 
 static inline int add(struct run_builder *b, const struct record *r, bool large, struct error *err)
 {
 	size_t len = bytes_in_buffer(b, r);
+
 	if (b->used + len > b->cap || b->records >= b->records_max || r->key.len > ROW_KEY_MAX ||
 	    other_half(b, r->seq)) {
 		int rc = make_room(b, r, len, err);
+
 		if (rc)
 			return rc;
 		len = bytes_in_buffer(b, r);
@@ -326,6 +337,7 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 	uint8_t ref[LARGE_REF_BYTES];
 	uint64_t weight = s->opt.weigh ? s->opt.weigh(s->opt.weigh_ctx, r) : 1;
 	struct record small = *r;
+
 	if (r->payload.len > record_limit_bytes)
 		return error_set(err, RC_LIMIT, "a row record has %zu bytes, the limit is %zu",
 				 r->payload.len, record_limit_bytes);
@@ -352,6 +364,7 @@ int run_builder_add_behind(struct run_builder *b, const struct ordered_record *r
 {
 	bool straight = b->stretch.comes && r->rec.payload.len < b->sorter->large_bytes &&
 			r->rec.key.len <= ROW_KEY_MAX;
+
 	return straight ? stretch_add(b, r, err) : run_builder_add(b, &r->rec, err);
 }
 
@@ -366,12 +379,14 @@ int run_builder_room(struct run_builder *b, size_t bytes, uint64_t first_seq, ui
 		     uint8_t **to, struct error *err)
 {
 	const size_t run_bytes = b->sorter->opt.run_bytes;
+
 	*to = NULL;
 	if (bytes > run_bytes || b->records_max < RECORD_BATCH ||
 	    !goes_behind(b, first_seq, last_seq))
 		return RC_OK;
 	if (b->used + bytes > run_bytes || b->records + RECORD_BATCH > b->records_max) {
 		int rc = run_builder_flush(b, err);
+
 		if (rc)
 			return rc;
 	}

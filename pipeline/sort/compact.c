@@ -26,8 +26,10 @@ struct pass {
 static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t secondary_bytes)
 {
 	uint64_t least = UINT64_MAX, largest = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		const struct run_codec *c = &runs[i]->codec;
+
 		least = c->seq_base < least ? c->seq_base : least;
 		largest = c->seq_last > largest ? c->seq_last : largest;
 	}
@@ -39,6 +41,7 @@ static int copy_merged(struct merge *m, struct run_writer *w, struct error *err)
 	for (size_t i = 1;; i++) {
 		const struct item *it;
 		int rc = merge_next(m, &it, err);
+
 		if (rc == RC_END)
 			return run_writer_end(w, err);
 		if (rc == RC_OK)
@@ -58,11 +61,12 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 	struct run **runs = p->runs + g->first;
 	struct merge *m;
 	int rc = merge_open(&m, s, runs, g->n, bytes_of(NULL, 0), bytes_of(NULL, 0), err);
+
 	if (rc)
 		return rc;
 	uint8_t *buf = mem_alloc(SPILL_BUFFER_BYTES + SLACK_BYTES);
 	budget_force(s->opt.budget, SPILL_BUFFER_BYTES);
-	g->merged = mem_calloc(1, sizeof(*g->merged));
+	g->merged = mem_calloc(1, sizeof *g->merged);
 	span_merge(&g->merged->span, merge_span(m), s->opt.secondary_bytes);
 	set_codec(g->merged, runs, g->n, s->opt.secondary_bytes);
 	struct run_writer w = {.budget = s->opt.budget, .weigher = sorter_weigher(s)};
@@ -84,9 +88,10 @@ static int merge_group(void *ctx, unsigned worker, size_t index, struct error *e
 /* Form groups so that `excess` runs disappear, or as many as one pass can. */
 static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_in)
 {
-	p->groups = mem_calloc(nruns / 2 + 1, sizeof(*p->groups));
+	p->groups = mem_calloc(nruns / 2 + 1, sizeof *p->groups);
 	for (size_t at = 0; excess > 0 && at + 2 <= nruns;) {
 		size_t n = excess + 1 < fan_in ? excess + 1 : fan_in;
+
 		if (n > nruns - at)
 			n = nruns - at;
 		p->groups[p->ngroups++] = (struct group){.first = at, .n = n};
@@ -99,11 +104,13 @@ static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_
 static void end_pass(struct pass *p, size_t nruns)
 {
 	struct sorter *s = p->s;
+
 	for (size_t i = 0; i < nruns; i++)
 		if (p->runs[i])
 			s->runs[s->nruns++] = p->runs[i];
 	for (size_t i = 0; i < p->ngroups; i++) {
 		struct run *merged = p->groups[i].merged;
+
 		if (!merged)
 			continue;
 		s->spilled_bytes += merged->bytes;
@@ -119,8 +126,9 @@ static void end_pass(struct pass *p, size_t nruns)
 static int merge_pass(struct sorter *s, size_t nspilled, size_t excess, size_t fan_in,
 		      struct error *err)
 {
-	struct pass p = {.s = s, .runs = mem_calloc(nspilled, sizeof(*p.runs))};
+	struct pass p = {.s = s, .runs = mem_calloc(nspilled, sizeof *p.runs)};
 	size_t kept = 0, taken = 0;
+
 	for (size_t i = 0; i < s->nruns; i++) {
 		if (s->runs[i]->data)
 			s->runs[kept++] = s->runs[i];
@@ -137,6 +145,7 @@ static int merge_pass(struct sorter *s, size_t nspilled, size_t excess, size_t f
 static size_t count_spilled(const struct sorter *s)
 {
 	size_t n = 0;
+
 	for (size_t i = 0; i < s->nruns; i++)
 		n += s->runs[i]->data ? 0 : 1;
 	return n;
@@ -146,8 +155,10 @@ static size_t count_spilled(const struct sorter *s)
 static size_t cursor_bytes(const struct sorter *s)
 {
 	size_t widest = READ_BYTES_MIN, longest = 0;
+
 	for (size_t i = 0; i < s->nruns; i++) {
 		const struct run *r = s->runs[i];
+
 		if (!r->data && r->widest > widest)
 			widest = r->widest;
 		if (!r->data && r->codec.string_max > longest)
@@ -163,10 +174,12 @@ int sorter_compact(struct sorter *s, struct error *err)
 		uint64_t used = atomic_load(&s->opt.budget->used), limit = s->opt.budget->limit;
 		uint64_t room = used < limit ? (limit - used) / 4 * 3 / s->opt.threads : 0;
 		size_t fan_in = (size_t)(room / cursor_bytes(s));
+
 		if (fan_in < FAN_IN_MIN)
 			fan_in = FAN_IN_MIN;
 		if (nspilled <= fan_in) {
 			size_t fits = nspilled ? (size_t)(room / nspilled) : READ_BYTES_MAX;
+
 			s->read_bytes = fits < READ_BYTES_MIN	? READ_BYTES_MIN
 					: fits < READ_BYTES_MAX ? fits
 								: READ_BYTES_MAX;

@@ -6,8 +6,9 @@ static struct large_item *new_item(struct large_values *a, struct budget *budget
 {
 	if (a->count == a->cap) {
 		size_t cap = a->cap ? 2 * a->cap : 64;
-		budget_force(budget, (cap - a->cap) * sizeof(*a->items));
-		a->items = mem_realloc(a->items, cap * sizeof(*a->items));
+
+		budget_force(budget, (cap - a->cap) * sizeof *a->items);
+		a->items = mem_realloc(a->items, cap * sizeof *a->items);
 		a->cap = cap;
 	}
 	return &a->items[a->count++];
@@ -17,6 +18,7 @@ static int write_item(struct large_values *a, struct large_item *item, const uin
 		      struct spill *spill, struct error *err)
 {
 	int rc = spill_open(spill, err);
+
 	item->at = spill->end;
 	a->spilled_bytes += item->len;
 	return rc ? rc : spill_write(spill, data, item->len, err);
@@ -28,6 +30,7 @@ int large_put(struct large_values *a, uint32_t builder, struct bytes payload, ui
 {
 	uint32_t number = (uint32_t)a->count;
 	uint64_t len = payload.len;
+
 	if (a->count == UINT32_MAX)
 		return error_set(err, RC_LIMIT, "more than %u large values in one table",
 				 UINT32_MAX);
@@ -66,6 +69,7 @@ int large_get(const struct large_values *large, unsigned n, const struct spill *
 	      struct bytes ref, struct buf *scratch, struct bytes *payload, struct error *err)
 {
 	uint32_t builder, number;
+
 	memcpy(&builder, ref.ptr, 4);
 	memcpy(&number, ref.ptr + 4, 4);
 	if (builder >= n || number >= large[builder].count)
@@ -94,7 +98,7 @@ void large_release(struct large_values *a, struct budget *budget)
 		mem_free(a->items[i].data);
 		budget_give(budget, a->items[i].len);
 	}
-	budget_give(budget, a->cap * sizeof(*a->items));
+	budget_give(budget, a->cap * sizeof *a->items);
 	mem_free(a->items);
 	*a = (struct large_values){0};
 }

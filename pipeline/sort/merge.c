@@ -71,6 +71,7 @@ static inline uint64_t *cursor_word(struct run_cursor *c)
 static void cursor_hold(struct run_cursor *c, struct budget *budget)
 {
 	uint64_t bytes = c->reader.blocks.cap + c->reader.strings_bytes;
+
 	if (bytes > c->held_bytes)
 		budget_force(budget, bytes - c->held_bytes);
 	else
@@ -91,6 +92,7 @@ static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct er
 	const struct run *run = rd->run;
 	uint64_t at = run->blocks[c->block].offset;
 	size_t end = c->block + 1;
+
 	if (run->data || c->block == run->nblocks || at >= c->stop) {
 		c->done = true;
 		return RC_OK;
@@ -115,6 +117,7 @@ static inline INLINED int cursor_read(struct run_cursor *c, const struct key_pla
 {
 	int rc = reader_read(&c->reader, err);
 	const struct record *r = &reader_item(&c->reader, c->reader.turn)->rec;
+
 	if (__builtin_expect(rc, 0))
 		return rc;
 	*cursor_word(c) = pack(plan, r->key.ptr, r->key.len);
@@ -138,6 +141,7 @@ static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const st
 						  struct error *err)
 {
 	int rc = c->reader.next == c->reader.end ? cursor_refill(c, m->sorter, err) : RC_OK;
+
 	if (c->done)
 		*cursor_word(c) = UINT64_MAX;
 	return rc || c->done ? rc : cursor_read(c, &m->plan, m->plan.pack, err);
@@ -149,6 +153,7 @@ static int cursor_open(struct run_cursor *c, const struct sorter *s, const struc
 {
 	struct run_reader *rd = &c->reader;
 	struct run_position from = {0}, to = {.offset = run->bytes};
+
 	reader_start(rd, run);
 	if (!run->data)
 		buf_reserve(&rd->blocks, s->read_bytes + SLACK_BYTES);
@@ -173,6 +178,7 @@ static int cursor_open(struct run_cursor *c, const struct sorter *s, const struc
 static __attribute__((noinline)) bool before_in_full(const struct merge *m, size_t a, size_t b)
 {
 	const struct run_cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
+
 	if (ca->done || cb->done)
 		return cb->done && (!ca->done || a < b);
 	int c = record_compare(&cursor_item(ca)->rec, &cursor_item(cb)->rec, m->secondary_bytes);
@@ -189,6 +195,7 @@ static inline bool before(const struct merge *m, struct node a, struct node b)
 static inline struct node leaf(const struct merge *m, size_t i)
 {
 	const struct run_cursor *c = &m->cursors[i];
+
 	return (struct node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
@@ -207,6 +214,7 @@ static struct node build_tree(struct merge *m, size_t i)
 static uint64_t find_rival(const struct merge *m)
 {
 	uint64_t least = UINT64_MAX;
+
 	for (size_t i = (m->n + m->nodes[0].who) / 2; i > 0; i /= 2)
 		if (m->nodes[i].prefix < least)
 			least = m->nodes[i].prefix;
@@ -218,10 +226,12 @@ static inline void replay(struct merge *m)
 {
 	size_t moved = m->nodes[0].who;
 	struct node up = leaf(m, moved);
+
 	for (size_t i = (m->n + up.who) / 2; i > 0; i /= 2) {
 		struct node here = m->nodes[i];
 		uint32_t who = (here.who ^ up.who) & -(uint32_t)before(m, here, up);
 		bool less = here.prefix < up.prefix;
+
 		m->nodes[i].prefix = less ? up.prefix : here.prefix;
 		m->nodes[i].who = here.who ^ who;
 		up.prefix = less ? here.prefix : up.prefix; /* each match waits for this */
@@ -239,6 +249,7 @@ static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool dr
 				  key_pack *pack, struct error *err)
 {
 	int rc = RC_OK;
+
 	if (__builtin_expect(c->ahead, 1))
 		c->ahead = false;
 	else
@@ -259,8 +270,10 @@ static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool dr
 int merge_next(struct merge *m, const struct item **out, struct error *err)
 {
 	struct run_cursor *c = &m->cursors[m->nodes[0].who];
+
 	if (m->given && !c->done) {
 		int rc = step_on(m, c, false, m->plan.pack, err);
+
 		if (rc)
 			return rc;
 		c = &m->cursors[m->nodes[0].who];
@@ -276,6 +289,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 	for (size_t i = 0; i < nruns; i++) {
 		struct run_cursor *c = &m->cursors[m->n++];
 		int rc = cursor_open(c, m->sorter, runs[i], lo, hi, err);
+
 		if (rc == RC_OK)
 			rc = cursor_go_on(c, m, err);
 		if (rc == RC_OK && !c->done)
@@ -296,16 +310,17 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
 	       struct bytes lo, struct bytes hi, struct error *err)
 {
-	struct merge *m = mem_calloc(1, sizeof(*m));
+	struct merge *m = mem_calloc(1, sizeof *m);
+
 	m->sorter = s;
 	m->secondary_bytes = s->opt.secondary_bytes;
 	m->most = SIZE_MAX;
-	m->cursors = mem_calloc(nruns + 1, sizeof(*m->cursors));
-	m->nodes = mem_calloc(nruns + 1, sizeof(*m->nodes));
+	m->cursors = mem_calloc(nruns + 1, sizeof *m->cursors);
+	m->nodes = mem_calloc(nruns + 1, sizeof *m->nodes);
 	for (size_t i = 0; i < nruns; i++)
 		span_merge(&m->span, &runs[i]->span, m->secondary_bytes);
 	plan_init(&m->plan, &m->span, m->secondary_bytes);
-	m->held_bytes = (nruns + 1) * (sizeof(*m->cursors) + sizeof(*m->nodes));
+	m->held_bytes = (nruns + 1) * (sizeof *m->cursors + sizeof *m->nodes);
 	budget_force(s->opt.budget, m->held_bytes);
 	int rc = open_cursors(m, runs, nruns, lo, hi, err);
 	if (rc) {
@@ -353,6 +368,7 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 	struct sorter *s = m->sorter;
 	int rc = large_get(s->large, s->opt.threads, s->spills, r->payload, &m->large, &r->payload,
 			   err);
+
 	m->large_held_bytes = m->large.cap;
 	budget_force(s->opt.budget, m->large_held_bytes);
 	return rc;
@@ -362,6 +378,7 @@ static __attribute__((noinline)) int fetch_aside(struct merge *m, struct record 
 static inline void give(struct merge *m, const struct record *r, struct record *out)
 {
 	struct node top = m->nodes[0];
+
 	*out = *r;
 	/* A run knows when its own key changes.  Words pack minors too: those of one key may
 	 * differ. */
@@ -409,8 +426,10 @@ static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct ba
 	unsigned turn = rd->turn;
 	struct item it = {.large = true};
 	bool stays = true;
+
 	while (n < most && next < end) {
 		uint8_t *string = reader_string(rd, ++turn);
+
 		next = packed_read(&codec, next, end, before, last_bytes, string, &it);
 		if (__builtin_expect(!next, 0))
 			return run_damaged(rd->run, err);
@@ -436,8 +455,10 @@ static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct ba
 static inline INLINED int fill(struct merge *m, struct batch *b, key_pack *pack, struct error *err)
 {
 	int rc = RC_OK;
+
 	while (b->n < b->most && rc == RC_OK) {
 		struct run_cursor *c = &m->cursors[m->nodes[0].who];
+
 		if (m->given && !c->done && !c->ahead) {
 			if (c->reader.next < c->reader.end) {
 				rc = drain(m, c, b, pack, err);
@@ -496,6 +517,7 @@ static int range_next_many(void *self, struct record *out, size_t most, size_t *
 static int range_next(void *self, struct record *out, struct error *err)
 {
 	size_t n;
+
 	return range_next_many(self, out, 1, &n, err);
 }
 
@@ -509,6 +531,7 @@ int sorter_range(struct sorter *s, struct bytes lo, struct bytes hi, struct reco
 {
 	struct merge *m;
 	int rc = merge_open(&m, s, s->runs, s->nruns, lo, hi, err);
+
 	if (rc == RC_OK)
 		*out = (struct record_iter){range_next, range_close, m, range_next_many};
 	return rc;

@@ -28,13 +28,14 @@ void span_start(struct key_span *s, struct bytes key, const uint8_t *secondary,
 		buf_append(&s->sample, secondary, secondary_bytes);
 	s->min_len = s->max_len = key.len;
 	s->skip = 0;
-	memset(s->mask, 0, sizeof(s->mask));
+	memset(s->mask, 0, sizeof s->mask);
 }
 
 void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len,
 		 size_t secondary_bytes)
 {
 	size_t bytes = key_len + secondary_bytes;
+
 	*w = (struct span_watch){.key_len = key_len, .lost = bytes > SPAN_BYTES};
 	w->nwords = w->lost ? 0 : (bytes + 7) / 8;
 	memcpy(w->first, string, 8 * w->nwords);
@@ -68,6 +69,7 @@ void span_between(struct key_span *s, struct bytes first, struct bytes last, siz
 		  size_t max_len, size_t secondary_bytes)
 {
 	struct bytes key = bytes_of(first.ptr, first.len - secondary_bytes);
+
 	span_start(s, key, key.ptr + key.len, secondary_bytes);
 	s->min_len = min_len;
 	s->max_len = max_len;
@@ -78,18 +80,19 @@ void span_between(struct key_span *s, struct bytes first, struct bytes last, siz
 	size_t most = first.len > last.len ? first.len : last.len;
 	while (s->skip < most && byte_at(first, s->skip) == byte_at(last, s->skip))
 		s->skip++;
-	memset(s->mask, 0xff, sizeof(s->mask));
+	memset(s->mask, 0xff, sizeof s->mask);
 }
 
 void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes)
 {
 	if (s->sample.len == 0) {
 		struct bytes key = bytes_of(other->sample.ptr, other->sample.len - secondary_bytes);
+
 		span_start(s, key, other->sample.ptr + key.len, secondary_bytes);
 		s->min_len = other->min_len;
 		s->max_len = other->max_len;
 		s->skip = other->skip;
-		memcpy(s->mask, other->mask, sizeof(s->mask));
+		memcpy(s->mask, other->mask, sizeof s->mask);
 		return;
 	}
 	if (other->min_len < s->min_len)
@@ -110,15 +113,17 @@ void span_merge(struct key_span *s, const struct key_span *other, size_t seconda
 		mask[i] = (uint8_t)(mask_at(s, skip + i) | mask_at(other, skip + i) |
 				    (byte_at(a, skip + i) ^ byte_at(b, skip + i)));
 	s->skip = skip;
-	memcpy(s->mask, mask, sizeof(mask));
+	memcpy(s->mask, mask, sizeof mask);
 }
 
 /* Hacker's Delight 7-4: for each power of two the bits that move right by it. */
 static void compress_moves(uint64_t mask, uint64_t moves[6])
 {
 	uint64_t left = ~mask << 1;
+
 	for (unsigned i = 0; i < 6; i++) {
 		uint64_t odd = left ^ (left << 1);
+
 		odd ^= odd << 2;
 		odd ^= odd << 4;
 		odd ^= odd << 8;
@@ -135,6 +140,7 @@ static inline uint64_t extract_portable(uint64_t word, const struct plan_word *w
 	word &= w->mask;
 	for (unsigned i = 0; i < 6; i++) {
 		uint64_t moving = word & w->moves[i];
+
 		word = (word ^ moving) | (moving >> (1u << i));
 	}
 	return word;
@@ -152,8 +158,10 @@ static inline __attribute__((always_inline)) uint64_t
 pack_fixed_with(const struct key_plan *p, const uint8_t *key, extract_bits *extract)
 {
 	uint64_t packed = 0;
+
 	for (unsigned i = 0; i < p->nwords; i++) {
 		const struct plan_word *w = &p->words[i];
+
 		packed = push_bits(packed, extract(get_be64(key + w->at), w), w->bits);
 	}
 	return packed;
@@ -163,8 +171,10 @@ static inline __attribute__((always_inline)) uint64_t
 pack_padded_with(const struct key_plan *p, const uint8_t *key, size_t len, extract_bits *extract)
 {
 	uint64_t packed = 0;
+
 	for (unsigned i = 0; i < p->nwords; i++) {
 		const struct plan_word *w = &p->words[i];
+
 		packed = push_bits(packed, extract(padded_word(key, len, w->at), w), w->bits);
 	}
 	return packed;
@@ -174,9 +184,11 @@ static inline __attribute__((always_inline)) uint32_t
 pack_rest_with(const struct key_plan *p, const uint8_t *key, size_t len, extract_bits *extract)
 {
 	uint64_t packed = 0;
+
 	for (unsigned i = 0; i < p->nrest; i++) {
 		const struct plan_word *w = &p->rest[i];
 		uint64_t word = p->fixed ? get_be64(key + w->at) : padded_word(key, len, w->at);
+
 		packed = packed << w->bits | extract(word, w);
 	}
 	return (uint32_t)packed;
@@ -198,6 +210,7 @@ static struct packed_key pack_long_portable(const struct key_plan *p, const uint
 {
 	uint64_t word = p->fixed ? pack_fixed_with(p, key, extract_portable)
 				 : pack_padded_with(p, key, len, extract_portable);
+
 	return (struct packed_key){word, pack_rest_with(p, key, len, extract_portable)};
 }
 
@@ -235,6 +248,7 @@ pack_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
 	uint64_t word = p->fixed ? pack_fixed_with(p, key, extract_pext)
 				 : pack_padded_with(p, key, len, extract_pext);
+
 	return (struct packed_key){word, pack_rest_with(p, key, len, extract_pext)};
 }
 
@@ -242,6 +256,7 @@ __attribute__((target("bmi2"))) static struct packed_key
 pack_short_long_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
 	uint64_t rest = _pext_u64(get_be64(key + p->rest[0].at), p->rest[0].mask);
+
 	return (struct packed_key){pack_short_pext(p, key, len), (uint32_t)rest};
 }
 
@@ -288,11 +303,13 @@ static void plan_take(struct plan_word *words, unsigned *n, unsigned *bits, size
 void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes)
 {
 	size_t string_bytes = span_string_bytes(s, secondary_bytes);
+
 	*p = (struct key_plan){.fixed = s->min_len == s->max_len};
 	p->complete = p->whole = p->fixed && s->skip + SPAN_BYTES >= string_bytes;
 	for (size_t i = 0; i < SPAN_WORDS && s->skip + 8 * i < string_bytes; i++) {
 		uint64_t mask = get_be64(s->mask + 8 * i);
 		size_t behind = s->skip + 8 * (i + 1);
+
 		if (behind > string_bytes)
 			mask &= UINT64_MAX << (8 * (behind - string_bytes));
 		size_t at = s->skip + 8 * i;

@@ -56,8 +56,10 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 {
 	for (size_t k = 0; k < w->nwords; k++, base += 8) {
 		uint64_t first = w->first[k], varies = w->varies[k];
+
 		for (size_t i = 0; i < n; i++) {
 			uint64_t word;
+
 			memcpy(&word, base + at[i], 8);
 			varies |= word ^ first;
 		}
@@ -71,8 +73,10 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t shared)
 {
 	const uint8_t *from = tail - shared;
+
 	for (size_t k = shared / 8; k < w->nwords; k++) {
 		uint64_t word, keep = k == shared / 8 ? UINT64_MAX << 8 * (shared % 8) : UINT64_MAX;
+
 		memcpy(&word, from + 8 * k, 8);
 		w->varies[k] |= (word ^ w->first[k]) & keep;
 	}
@@ -131,6 +135,7 @@ __attribute__((target("bmi2"))) static inline uint64_t
 pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {
 	const struct plan_word *w = p->words;
+
 	(void)len;
 	uint64_t packed = __builtin_ia32_pext_di(get_be64(key + w[0].at), w[0].mask);
 	packed = packed << w[1].bits | __builtin_ia32_pext_di(get_be64(key + w[1].at), w[1].mask);

@@ -23,6 +23,7 @@ struct group {
 static inline void read_key(const struct radix *x, const struct sort_entry *e, struct bytes *key)
 {
 	struct record r;
+
 	record_read(&x->codec, x->base + e->at, &r);
 	*key = r.key;
 }
@@ -31,6 +32,7 @@ static bool less_in_full(const struct radix *x, const struct sort_entry *a,
 			 const struct sort_entry *b)
 {
 	struct record ra, rb;
+
 	record_read(&x->codec, x->base + a->at, &ra);
 	record_read(&x->codec, x->base + b->at, &rb);
 	return record_compare(&ra, &rb, x->codec.secondary_bytes) < 0;
@@ -51,6 +53,7 @@ static void insertion_sort(const struct radix *x, struct sort_entry *a, size_t n
 	for (size_t i = 1; i < n; i++) {
 		struct sort_entry e = a[i];
 		size_t j = i;
+
 		for (; j > 0 && less(x, &e, &a[j - 1]); j--)
 			a[j] = a[j - 1];
 		a[j] = e;
@@ -68,7 +71,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 	merge_sort(x, a + half, b, n - half);
 	if (!less(x, &a[half], &a[half - 1]))
 		return;
-	memcpy(b, a, half * sizeof(*a));
+	memcpy(b, a, half * sizeof *a);
 	size_t left = 0, right = half, to = 0;
 	while (left < half && right < n) {
 		if (less(x, &a[right], &b[left]))
@@ -76,7 +79,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 		else
 			a[to++] = b[left++];
 	}
-	memcpy(a + to, b + left, (half - left) * sizeof(*a));
+	memcpy(a + to, b + left, (half - left) * sizeof *a);
 }
 
 /* Which bits vary in the window of the strings at skip. */
@@ -86,6 +89,7 @@ static void scan_window(const struct radix *x, const struct group *g, struct key
 	size_t bytes = span_string_bytes(s, x->codec.secondary_bytes);
 	bool fixed = s->min_len == s->max_len;
 	size_t nwords = (bytes - skip + 7) / 8;
+
 	if (nwords > SPAN_WORDS)
 		nwords = SPAN_WORDS;
 	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS] = {0};
@@ -112,6 +116,7 @@ static void scan_window(const struct radix *x, const struct group *g, struct key
 static size_t first_varying_byte(const struct key_span *s)
 {
 	size_t i = 0;
+
 	while (i < SPAN_BYTES && s->mask[i] == 0)
 		i++;
 	return i;
@@ -121,10 +126,12 @@ static size_t first_varying_byte(const struct key_span *s)
 static void scan_span(const struct radix *x, const struct group *g, struct key_span *s)
 {
 	struct record r;
+
 	record_read(&x->codec, x->base + g->a[0].at, &r);
 	span_start(s, r.key, r.secondary, x->codec.secondary_bytes);
 	for (size_t i = 1; i < g->n; i++) {
 		struct bytes key;
+
 		read_key(x, &g->a[i], &key);
 		if (key.len < s->min_len)
 			s->min_len = key.len;
@@ -148,6 +155,7 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 	for (size_t i = 0; i < g->n; i++) {
 		struct bytes key;
 		uint32_t at = g->a[i].at;
+
 		read_key(x, &g->a[i], &key);
 		struct packed_key k = plan->pack_long(plan, key.ptr, key.len);
 		to[i] = (struct sort_entry){k.word, k.rest, at};
@@ -159,10 +167,12 @@ static void walk_prefixes(const struct radix *x, const struct key_plan *plan, si
 			  struct sort_entry *to)
 {
 	const uint8_t *p = x->base;
+
 	for (size_t i = 0; i < n; i++) {
 		struct record r;
 		uint32_t at = (uint32_t)(p - x->base);
 		struct packed_key k = {0};
+
 		p = record_read(&x->codec, p, &r);
 		if (plan)
 			k = plan->pack_long(plan, r.key.ptr, r.key.len);
@@ -179,6 +189,7 @@ static struct digits cut_digits(unsigned bits)
 {
 	struct digits d = {.drop = bits > DIGITS_MAX * DIGIT_BITS ? bits - DIGITS_MAX * DIGIT_BITS
 								  : 0};
+
 	bits -= d.drop;
 	d.passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
 	d.width = (bits + d.passes - 1) / d.passes;
@@ -190,10 +201,12 @@ static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, 
 {
 	const unsigned width = d.width;
 	const uint64_t low = (UINT64_C(1) << width) - 1;
+
 	_Static_assert(DIGITS_MAX == 5, "one line a digit");
-	memset(x->counts, 0, sizeof(x->counts));
+	memset(x->counts, 0, sizeof x->counts);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = e[i].prefix >> d.drop;
+
 		x->counts[0][v & low]++;
 		x->counts[1][v >> width & low]++;
 		x->counts[2][v >> 2 * width & low]++;
@@ -211,6 +224,7 @@ static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_
 	uint32_t sum = 0;
 	for (uint64_t v = 0; v <= low; v++) {
 		uint32_t here = count[v];
+
 		count[v] = sum;
 		sum += here;
 	}
@@ -224,6 +238,7 @@ static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct s
 {
 	struct sort_entry *to = from == g->a ? g->b : g->a;
 	uint64_t low = (UINT64_C(1) << d.width) - 1;
+
 	count_digits(x, from, g->n, d);
 	for (unsigned k = 0; k < d.passes; k++) {
 		if (!scatter(x->counts[k], from, to, g->n, d.drop + k * d.width, low))
@@ -233,7 +248,7 @@ static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct s
 		to = swap;
 	}
 	if (from != g->a)
-		memcpy(g->a, from, g->n * sizeof(*from));
+		memcpy(g->a, from, g->n * sizeof *from);
 }
 
 static void sort_group(struct radix *x, struct group g, struct key_span *span, unsigned depth);
@@ -243,10 +258,12 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 		   unsigned depth)
 {
 	bool told_apart = plan->complete && drop == 0;
+
 	if (told_apart && x->seq_rises)
 		return; /* equal key and secondary, and the radix sort is stable */
 	for (size_t i = 0, end; i < g.n; i = end) {
 		uint64_t digits = g.a[i].prefix >> drop;
+
 		for (end = i + 1; end < g.n && g.a[end].prefix >> drop == digits;)
 			end++;
 		struct group sub = {g.a + i, g.b + i, end - i};
@@ -265,11 +282,13 @@ static void repair(struct radix *x, const struct key_plan *plan, unsigned drop, 
 static void sort_group(struct radix *x, struct group g, struct key_span *span, unsigned depth)
 {
 	struct key_plan plan;
+
 	scan_span(x, &g, span);
 	plan_init(&plan, span, x->codec.secondary_bytes);
 	if (plan.bits > 0 && g.n >= RADIX_MIN) {
 		struct digits d = cut_digits(plan.bits);
 		struct sort_entry *from = d.passes % 2 ? g.b : g.a;
+
 		fill_prefixes(x, &plan, &g, from);
 		lsd_sort(x, d, &g, from);
 		repair(x, &plan, d.drop, g, depth);
@@ -287,6 +306,7 @@ void radix_sort(struct radix *x, size_t n, const struct span_watch *w, struct ke
 	struct group g = {x->entries, x->other, n};
 	struct key_plan plan;
 	struct record first;
+
 	record_read(&x->codec, x->base, &first);
 	if (w->lost || n < RADIX_MIN) {
 		walk_prefixes(x, NULL, n, g.a);

@@ -57,19 +57,21 @@ struct bracket {
 static int compare_samples(const void *a, const void *b)
 {
 	const struct sample *sa = a, *sb = b;
+
 	return bytes_cmp(sa->key, sb->key);
 }
 
 static void collect_samples(struct select *q, size_t stride)
 {
 	const struct sorter *s = q->s;
+
 	for (size_t i = 0; i < s->nruns; i++)
 		for (size_t b = 0; b < s->runs[i]->nblocks; b += stride)
 			q->samples[q->nsamples++] =
 				(struct sample){.key = run_block_key(s->runs[i], b),
 						.run = s->runs[i],
 						.block = b};
-	qsort(q->samples, q->nsamples, sizeof(*q->samples), compare_samples);
+	qsort(q->samples, q->nsamples, sizeof *q->samples, compare_samples);
 }
 
 /* Sweep in key order; a run's bounds move when the sweep leaves one of its samples behind. */
@@ -77,8 +79,10 @@ static void bound_samples(struct select *q, size_t stride)
 {
 	uint64_t low = 0, high = 0;
 	size_t n = 0;
+
 	for (size_t i = 0, end; i < q->nsamples; i = end) {
 		struct sample here = q->samples[i];
+
 		here.low = low;
 		here.high = high;
 		for (end = i; end < q->nsamples && bytes_eq(q->samples[end].key, here.key); end++) {
@@ -86,6 +90,7 @@ static void bound_samples(struct select *q, size_t stride)
 			const struct block *blocks = p->run->blocks;
 			size_t next = p->block + stride < p->run->nblocks ? p->block + stride
 									  : p->run->nblocks;
+
 			low += blocks[p->block].weight -
 			       (p->block ? blocks[p->block - stride].weight : 0);
 			high += blocks[next].weight - blocks[p->block].weight;
@@ -103,10 +108,12 @@ static int probe(const struct select *q, struct bytes key, uint64_t *weight, str
 	struct weigher w = sorter_weigher(q->s);
 	struct run_reader reader = {0};
 	int rc = stop_check(err);
+
 	*weight = 0;
 	below->len = 0;
 	for (size_t i = 0; rc == RC_OK && i < q->s->nruns; i++) {
 		struct run_position at;
+
 		reader_start(&reader, q->s->runs[i]);
 		rc = run_seek(&reader, key, &w, &at, below, err);
 		*weight += at.weight_below;
@@ -119,9 +126,11 @@ static int probe(const struct select *q, struct bytes key, uint64_t *weight, str
 static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 {
 	size_t lo = 0, hi = q->nsamples;
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		const struct sample *s = &q->samples[mid];
+
 		if (upper ? s->high <= weight : s->low < weight)
 			lo = mid + 1;
 		else
@@ -134,10 +143,12 @@ static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 static size_t guess(const struct select *q, const struct bracket *b, uint64_t target, int64_t error)
 {
 	size_t lo = b->i + 1, hi = b->j;
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		const struct sample *s = &q->samples[mid];
 		int64_t weight = (int64_t)(s->low + (s->high - s->low) / 2) + error;
+
 		if (weight <= (int64_t)target)
 			lo = mid + 1;
 		else
@@ -159,8 +170,10 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 	size_t step_up = 0, step_down = 0; /* over the guess, to catch the target from both sides */
 	struct buf below = {0};
 	int rc = RC_OK;
+
 	for (int n = 0; rc == RC_OK && n < PROBES_MAX && b->j - b->i > near; n++) {
 		size_t at = guess(q, b, target, error) + step_up;
+
 		at = clamp_between(at < step_down ? 0 : at - step_down, b->i + 1, b->j - 1);
 		const struct sample *s = &q->samples[at];
 		uint64_t weight;
@@ -213,6 +226,7 @@ static void put_place(struct split_point *p, struct bytes below, struct bytes ke
 static void settle(struct walk *k)
 {
 	const struct target *t = &k->q->targets[k->next++];
+
 	if (!t->found)
 		put_place(&k->q->out[t->place], buf_bytes(&k->below), buf_bytes(&k->key),
 			  k->weight);
@@ -237,10 +251,12 @@ static void consider(struct walk *k, struct bytes below, struct bytes key, uint6
 	const struct split_choice *c = &k->q->choice;
 	bool seen = false;
 	unsigned depth = 0;
+
 	for (size_t i = k->next; i < k->end; i++) {
 		struct target *t = &k->q->targets[i];
 		struct split_point *p = &k->q->out[t->place];
 		uint64_t gap = apart(weight, t->weight);
+
 		if (t->weight > plus(weight, c->slack))
 			return;
 		if (gap > c->slack)
@@ -261,8 +277,10 @@ static void consider(struct walk *k, struct bytes below, struct bytes key, uint6
 static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 {
 	struct bytes below = buf_bytes(k->started ? &k->key : &k->below);
+
 	while (k->next < k->end) {
 		const struct target *t = &k->q->targets[k->next];
+
 		if (plus(t->weight, k->q->choice.slack) >= weight)
 			break;
 		if (t->found || (k->started && apart(k->weight, t->weight) <= weight - t->weight)) {
@@ -275,6 +293,7 @@ static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 	consider(k, below, key, weight);
 	if (k->started) {
 		struct buf swap = k->below;
+
 		k->below = k->key;
 		k->key = swap;
 	}
@@ -288,9 +307,11 @@ static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struct error *err)
 {
 	struct weigher w = sorter_weigher(k->q->s);
+
 	for (size_t n = 1; k->next < k->end; n++) {
 		const struct item *it;
 		int rc = merge_next(m, &it, err);
+
 		if (rc)
 			return rc;
 		struct bytes key = it->rec.key;
@@ -318,6 +339,7 @@ static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from,
 	const struct select *q = k->q;
 	const struct sample *s = &q->samples[b->i];
 	uint64_t next_low = b->i + 1 < q->nsamples ? s[1].low : q->end_low;
+
 	buf_append(from, s->key.ptr, s->key.len);
 	if (next_low <= s->high + (s->high - s->low)) /* a probe reads as much */
 		return RC_OK;
@@ -340,6 +362,7 @@ static int walk_bracket(struct walk *k, struct bracket *b, struct error *err)
 	struct merge *m;
 	struct buf from = {0};
 	uint64_t weight = b->weight;
+
 	buf_append(&k->below, b->below.ptr, b->below.len);
 	int rc = skip_heavy(k, b, &from, &weight, err);
 	if (rc == RC_OK && k->next < k->end) {
@@ -364,6 +387,7 @@ static int walk_bracket(struct walk *k, struct bracket *b, struct error *err)
 static struct bracket bracket_of(const struct select *q, size_t first, size_t end)
 {
 	uint64_t low = q->targets[first].weight, high = q->targets[end - 1].weight;
+
 	low = low > q->choice.slack ? low - q->choice.slack : 0;
 	/* The first sample has nothing below it, so there is always one. */
 	return (struct bracket){.i = samples_up_to(q, low, true) - 1,
@@ -396,6 +420,7 @@ static int select_task(void *ctx, unsigned worker, size_t index, struct error *e
 static int compare_targets(const void *a, const void *b)
 {
 	const struct target *ta = a, *tb = b;
+
 	return (ta->weight > tb->weight) - (ta->weight < tb->weight);
 }
 
@@ -403,13 +428,14 @@ static void order_targets(struct select *q, const uint64_t *weights)
 {
 	for (size_t i = 0; i < q->ntargets; i++)
 		q->targets[i] = (struct target){.weight = weights[i], .place = i};
-	qsort(q->targets, q->ntargets, sizeof(*q->targets), compare_targets);
+	qsort(q->targets, q->ntargets, sizeof *q->targets, compare_targets);
 }
 
 /* Do both targets lie where the index can narrow no further: in one heavy row, say? */
 static bool same_place(const struct select *q, size_t a, size_t b)
 {
 	struct bracket x = bracket_of(q, a, a + 1), y = bracket_of(q, b, b + 1);
+
 	return x.i == y.i && x.j == y.j && x.j - x.i <= NEAR(q->s->nruns);
 }
 
@@ -421,8 +447,10 @@ static void make_tasks(struct select *q, unsigned threads)
 {
 	bool far = q->nsamples / q->ntargets > 4 * q->s->nruns;
 	size_t chunk = far ? 1 : 1 + (q->ntargets - 1) / (8 * (size_t)threads);
+
 	for (size_t i = 0; i < q->ntargets; i++) {
 		size_t first = q->ntasks ? q->tasks[q->ntasks - 1] : 0;
+
 		if (i == 0 || (i - first >= chunk && !same_place(q, i - 1, i)))
 			q->tasks[q->ntasks++] = i;
 	}
@@ -433,6 +461,7 @@ int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, s
 		  const struct split_choice *choice, struct split_point *out, struct error *err)
 {
 	size_t nblocks = 0;
+
 	for (size_t i = 0; i < s->nruns; i++)
 		nblocks += s->runs[i]->nblocks;
 	if (nblocks == 0 || n == 0)
@@ -443,9 +472,9 @@ int sorter_select(struct sorter *s, unsigned threads, const uint64_t *targets, s
 			(n + 1) * sizeof(size_t);
 	budget_force(s->opt.budget, held);
 	struct select q = {.s = s,
-			   .samples = mem_alloc(samples_max * sizeof(*q.samples)),
-			   .targets = mem_alloc(n * sizeof(*q.targets)),
-			   .tasks = mem_alloc((n + 1) * sizeof(*q.tasks)),
+			   .samples = mem_alloc(samples_max * sizeof *q.samples),
+			   .targets = mem_alloc(n * sizeof *q.targets),
+			   .tasks = mem_alloc((n + 1) * sizeof *q.tasks),
 			   .ntargets = n,
 			   .out = out};
 	if (choice)
@@ -467,6 +496,7 @@ static int select_weights(void *self, const uint64_t *targets, size_t n,
 			  struct error *err)
 {
 	struct sorter *s = self;
+
 	return sorter_select(s, s->opt.threads, targets, n, choice, out, err);
 }
 
@@ -476,9 +506,11 @@ static int weight_below(void *self, struct bytes key, bool exact, uint64_t *leas
 {
 	const struct select q = {.s = self};
 	struct buf below = {0};
+
 	*least = *most = 0;
 	if (exact) {
 		int rc = probe(&q, key, least, &below, err);
+
 		buf_release(&below);
 		*most = *least;
 		return rc;
@@ -486,6 +518,7 @@ static int weight_below(void *self, struct bytes key, bool exact, uint64_t *leas
 	for (size_t i = 0; i < q.s->nruns; i++) {
 		const struct run *r = q.s->runs[i];
 		size_t n = run_blocks_below(r, key, false);
+
 		*least += n ? r->blocks[n - 1].weight : 0;
 		*most += n ? r->blocks[n].weight : 0;
 	}

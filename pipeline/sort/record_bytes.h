@@ -25,7 +25,7 @@
 #define SALTMILL_RECORD_BYTES_H
 
 #include "prefix.h"
-#include "record.h"
+#include "sorter.h"
 
 enum {
 	LARGE_REF_BYTES = 24,
@@ -43,6 +43,7 @@ static inline int record_compare(const struct record *a, const struct record *b,
 				 size_t secondary_bytes)
 {
 	int c = bytes_cmp(a->key, b->key);
+
 	if (c == 0 && secondary_bytes > 0)
 		c = memcmp(a->secondary, b->secondary, secondary_bytes);
 	return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
@@ -65,6 +66,7 @@ static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
 static inline size_t varint_bytes(uint64_t v)
 {
 	size_t n = 1;
+
 	for (; v >= 0x80; v >>= 7)
 		n++;
 	return n;
@@ -74,6 +76,7 @@ static inline size_t varint_bytes(uint64_t v)
 static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 {
 	uint64_t v = *p++;
+
 	if (__builtin_expect(v >= 0x80, 0)) {
 		v &= 0x7f;
 		for (unsigned shift = 7; shift < 63; shift += 7) {
@@ -106,6 +109,7 @@ static inline uint8_t *record_write_header(const struct record_codec *c, const s
 {
 	uint32_t seq = (uint32_t)r->seq, high = (uint32_t)(r->seq >> 32);
 	uint16_t key_len = (uint16_t)r->key.len;
+
 	memcpy(p, &seq, 4);
 	memcpy(p + 4, &key_len, 2);
 	p[5] |= large ? LARGE_BIT : 0;
@@ -124,6 +128,7 @@ static inline const uint8_t *record_read(const struct record_codec *c, const uin
 	uint32_t seq, high = 0;
 	uint16_t key_len;
 	uint64_t payload;
+
 	memcpy(&seq, p, 4);
 	memcpy(&key_len, p + 4, 2);
 	if (__builtin_expect(c->high_bytes > 0, 0))
@@ -168,6 +173,7 @@ static inline void run_codec_init(struct run_codec *c, const struct key_span *s,
 static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t x, y;
+
 	memcpy(&x, a, 8);
 	memcpy(&y, b, 8);
 	return x ^ y;
@@ -177,6 +183,7 @@ static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
 static inline size_t shared_bytes(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
+
 	for (size_t i = 0; i < n; i += 24) {
 		/* Three words without a branch on which of them it is. */
 		uint64_t first = differing_bits(a.ptr + i, b.ptr + i);
@@ -184,6 +191,7 @@ static inline size_t shared_bytes(struct bytes a, struct bytes b)
 		uint64_t third = differing_bits(a.ptr + i + 16, b.ptr + i + 16);
 		uint64_t bits = first ? first : second ? second : third;
 		size_t at = first ? i : second ? i + 8 : i + 16;
+
 		if (bits) {
 			at += (size_t)__builtin_ctzll(bits) / 8;
 			return at < n ? at : n;
@@ -196,6 +204,7 @@ static inline size_t packed_header_bytes(const struct run_codec *c, size_t share
 					 size_t payload_code)
 {
 	size_t fixed = (c->fixed ? 2 : 3) + c->seq_bytes;
+
 	if (__builtin_expect((shared | tail | payload_code) < 0x80, 1))
 		return fixed;
 	return fixed + varint_bytes(shared) + (c->fixed ? 1 : varint_bytes(tail)) +
@@ -236,11 +245,11 @@ static inline void merge_string(uint8_t *to, const uint8_t *before, size_t share
 	const uint8_t *from = tail - shared, *mask = codec_mask + MERGED_BYTES - shared;
 	for (size_t i = 0; i < bytes; i += sizeof(codec_word)) {
 		codec_word old, new, keep;
-		memcpy(&old, before + i, sizeof(old));
-		memcpy(&new, from + i, sizeof(new));
-		memcpy(&keep, mask + i, sizeof(keep));
+		memcpy(&old, before + i, sizeof old);
+		memcpy(&new, from + i, sizeof new);
+		memcpy(&keep, mask + i, sizeof keep);
 		new = (old & keep) | (new & ~keep);
-		memcpy(to + i, &new, sizeof(new));
+		memcpy(to + i, &new, sizeof new);
 	}
 }
 
@@ -258,6 +267,7 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 						const uint8_t *end, struct packed_head *h)
 {
 	uint64_t seq;
+
 	p = read_varint(p, &h->shared);
 	h->tail = c->string_max - h->shared;
 	if (!c->fixed)
@@ -282,6 +292,7 @@ static inline const uint8_t *packed_take(const struct run_codec *c, const struct
 					 size_t before_bytes, uint8_t *string, struct item *out)
 {
 	size_t bytes = h->shared + h->tail, key_len = bytes - c->secondary_bytes;
+
 	merge_string(string, before, h->shared, tail, bytes);
 	out->large = h->large;
 	out->rec.key = bytes_of(string, key_len);
@@ -313,6 +324,7 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 	struct packed_head h = {.shared = p[0]};
 	uint64_t code = p[1], seq, least = c->secondary_bytes, long_bits = h.shared;
 	const uint8_t *tail = p + 2;
+
 	h.tail = c->string_max - h.shared;
 	if (!c->fixed) {
 		h.tail = code;

@@ -21,6 +21,7 @@ const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, cons
 {
 	struct packed_head h;
 	const uint8_t *tail = packed_read_header(c, p, end, &h);
+
 	if (!tail || h.shared > before_bytes)
 		return NULL;
 	return packed_take(c, &h, tail, before, before_bytes, string, out);
@@ -30,6 +31,7 @@ const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, cons
 static unsigned strings_kept(size_t string_max)
 {
 	unsigned n = STRINGS_MAX;
+
 	while (n > 2 && n * (string_max + SLACK_BYTES) > STRINGS_BYTES)
 		n /= 2;
 	return n;
@@ -43,6 +45,7 @@ size_t reader_strings_bytes(size_t string_max)
 void reader_start(struct run_reader *rd, const struct run *r)
 {
 	size_t string_max = r->codec.string_max, bytes = reader_strings_bytes(string_max);
+
 	rd->run = r;
 	rd->next = rd->end = NULL;
 	rd->turn = 0;
@@ -69,6 +72,7 @@ int reader_load(struct run_reader *rd, size_t first, size_t end, struct error *e
 	const struct run *r = rd->run;
 	uint64_t at = r->blocks[first].offset;
 	size_t len = (size_t)(r->blocks[end].offset - at);
+
 	rd->last_bytes = 0;
 	if (r->data) {
 		rd->next = r->data + at;
@@ -92,9 +96,11 @@ int run_damaged(const struct run *r, struct error *err)
 size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal)
 {
 	size_t lo = 0, hi = r->nblocks;
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		int c = bytes_cmp(run_block_key(r, mid), key);
+
 		if (c < 0 || (c == 0 && or_equal))
 			lo = mid + 1;
 		else
@@ -119,6 +125,7 @@ static int scan_in_full(struct run_reader *rd, struct bytes key, const struct we
 		const uint8_t *here = rd->next;
 		size_t bytes = rd->last_bytes;
 		int rc = reader_read(rd, err);
+
 		if (rc)
 			return rc;
 		const struct item *it = reader_item(rd, rd->turn);
@@ -138,6 +145,7 @@ static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 {
 	struct bytes want = bytes_of(key.ptr + *match, key.len - *match);
 	size_t n = rest.len < want.len ? rest.len : want.len, i = 0;
+
 	while (n - i >= 8 && differing_bits(rest.ptr + i, want.ptr + i) == 0)
 		i += 8;
 	while (i < n && rest.ptr[i] == want.ptr[i])
@@ -161,9 +169,11 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 	struct item *it = reader_item(rd, rd->turn);
 	uint8_t *string = reader_string(rd, rd->turn);
 	size_t match = 0, passed = 0; /* bytes of string */
+
 	while (rd->next < rd->end) {
 		struct packed_head h;
 		const uint8_t *tail = packed_read_header(c, rd->next, rd->end, &h);
+
 		if (!tail || h.shared > passed)
 			return run_damaged(rd->run, err);
 		size_t bytes = h.shared + h.tail, key_len = bytes - c->secondary_bytes;
@@ -192,6 +202,7 @@ int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	/* Records equal to key may end the last block that starts below it: look there. */
 	const struct run *r = rd->run;
 	size_t block = run_blocks_below(r, key, false);
+
 	*out = (struct run_position){0};
 	if (block == 0)
 		return r->nblocks ? reader_load(rd, 0, 1, err) : RC_OK;

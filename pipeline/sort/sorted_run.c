@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "io.h"
-#include "units.h"
+#include "bytes.h"
 
 void spill_close(struct spill *s)
 {
@@ -31,6 +31,7 @@ int spill_open(struct spill *s, struct error *err)
 static int take_quota(struct spill *s, size_t len, struct error *err)
 {
 	char limit[16], used[16];
+
 	if (!s->quota)
 		return RC_OK;
 	if (!budget_take(s->quota, len))
@@ -48,10 +49,12 @@ static int take_quota(struct spill *s, size_t len, struct error *err)
 int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err)
 {
 	int rc = take_quota(s, len, err);
+
 	if (rc)
 		return rc;
 	while (len > 0) {
 		ssize_t n = pwrite(s->fd, p, len, (off_t)s->end);
+
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -83,6 +86,7 @@ void run_punch(const struct run *r)
 {
 	/* A file system that cannot do it keeps the bytes until the file is closed: no fault. */
 	struct spill *s = r->spill;
+
 	if (r->data || r->bytes == 0 ||
 	    fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)r->spill_at,
 		      (off_t)r->bytes) < 0)
@@ -96,6 +100,7 @@ int run_evict(struct run *r, struct spill *spill, struct budget *budget, struct 
 {
 	int rc = spill_open(spill, err);
 	uint64_t at = spill->end;
+
 	if (rc == RC_OK)
 		rc = spill_write(spill, r->data, r->bytes, err);
 	if (rc)
@@ -152,9 +157,10 @@ int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill,
 static void index_add(struct run_writer *w, uint64_t offset, struct bytes key)
 {
 	struct run *run = w->run;
+
 	if (run->nblocks == run->blocks_cap) {
 		run->blocks_cap = run->blocks_cap ? 2 * run->blocks_cap : 64;
-		run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof(*run->blocks));
+		run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof *run->blocks);
 	}
 	if (run->nblocks > 0 && offset - run->blocks[run->nblocks - 1].offset > run->widest)
 		run->widest = offset - run->blocks[run->nblocks - 1].offset;
@@ -165,6 +171,7 @@ static void index_add(struct run_writer *w, uint64_t offset, struct bytes key)
 static int writer_flush(struct run_writer *w, struct error *err)
 {
 	int rc = spill_write(w->spill, w->buf, w->used, err);
+
 	w->flushed += w->used;
 	w->used = 0;
 	return rc;
@@ -195,6 +202,7 @@ static inline __attribute__((always_inline)) int put(struct run_writer *w, const
 	size_t code = it->large ? 0 : r->payload.len + 1, tail_bytes = string.len - shared;
 	size_t len =
 		packed_header_bytes(codec, shared, tail_bytes, code) + tail_bytes + r->payload.len;
+
 	if (w->flushed + w->used + len > w->block_end) {
 		start_block(w, w->flushed + w->used, r->key);
 		shared = 0;
@@ -206,6 +214,7 @@ static inline __attribute__((always_inline)) int put(struct run_writer *w, const
 	w->run->records++;
 	if (w->used + len > w->cap) {
 		int rc = writer_flush(w, err);
+
 		if (rc)
 			return rc;
 	}
@@ -228,6 +237,7 @@ int run_writer_put(struct run_writer *w, const struct item *it, struct error *er
 	struct bytes string = string_of(w, &it->rec);
 	size_t shared = shared_bytes(bytes_of(w->last, w->last_bytes), string);
 	int rc = put(w, it, string, shared, string.ptr + shared, err);
+
 	copy_with_slack(w->last, string.ptr, string.len);
 	w->last_bytes = string.len;
 	return rc;
@@ -243,6 +253,7 @@ int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t sh
 static void give_rest(struct run_writer *w)
 {
 	struct run *run = w->run;
+
 	run->data = mem_realloc(run->data, run->bytes + SLACK_BYTES);
 	budget_give(w->budget, w->cap - run->bytes);
 	run->held_bytes -= w->cap - run->bytes;
@@ -258,15 +269,16 @@ int run_writer_end(struct run_writer *w, struct error *err)
 {
 	struct run *run = w->run;
 	int rc = w->spill ? writer_flush(w, err) : RC_OK;
+
 	run->bytes = w->flushed + w->used;
 	if (!w->spill)
 		give_rest(w);
 	index_add(w, run->bytes, bytes_of(NULL, 0));
 	run->nblocks--;
 	run->blocks_cap = run->nblocks + 1;
-	run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof(*run->blocks));
-	uint64_t index_bytes = sizeof(*run) + run->blocks_cap * sizeof(*run->blocks) +
-			       run->keys.cap + run->span.sample.cap;
+	run->blocks = mem_realloc(run->blocks, run->blocks_cap * sizeof *run->blocks);
+	uint64_t index_bytes = sizeof *run + run->blocks_cap * sizeof *run->blocks + run->keys.cap +
+			       run->span.sample.cap;
 	budget_force(w->budget, index_bytes);
 	run->held_bytes += index_bytes;
 	return rc;

@@ -54,6 +54,7 @@ int run_evict(struct run *r, struct spill *spill, struct budget *budget, struct 
 static inline struct bytes run_block_key(const struct run *r, size_t block)
 {
 	const struct block *b = &r->blocks[block];
+
 	return bytes_of(r->keys.ptr + b->key_at, b[1].key_at - b->key_at);
 }
 
@@ -103,6 +104,7 @@ static inline int reader_read(struct run_reader *rd, struct error *err)
 	struct item *it = reader_item(rd, rd->turn + 1);
 	const uint8_t *next = packed_read(c, rd->next, rd->end, reader_string(rd, rd->turn),
 					  rd->last_bytes, reader_string(rd, rd->turn + 1), it);
+
 	if (__builtin_expect(!next, 0))
 		return run_damaged(rd->run, err);
 	rd->next = next;
@@ -124,6 +126,7 @@ struct weigher {
 static inline uint64_t weigh_item(const struct weigher *w, const struct item *it)
 {
 	uint64_t weight;
+
 	if (!it->large && weight_is_usual(&w->usual, &it->rec))
 		return weigh_usual(&w->usual, &it->rec);
 	if (!it->large)

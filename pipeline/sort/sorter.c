@@ -7,7 +7,8 @@
 
 struct sorter *sorter_new(const struct sorter_options *opt)
 {
-	struct sorter *s = mem_calloc(1, sizeof(*s));
+	struct sorter *s = mem_calloc(1, sizeof *s);
+
 	s->opt = *opt;
 	if (s->opt.threads == 0)
 		s->opt.threads = 1;
@@ -17,13 +18,14 @@ struct sorter *sorter_new(const struct sorter_options *opt)
 		s->opt.run_bytes = RUN_BYTES_LIMIT;
 	s->temp_dir = mem_strdup(opt->temp_dir);
 	s->read_bytes = READ_BYTES_MIN;
-	s->builders = mem_calloc(s->opt.threads, sizeof(*s->builders));
-	s->spills = mem_calloc(s->opt.threads, sizeof(*s->spills));
-	s->large = mem_calloc(s->opt.threads, sizeof(*s->large));
+	s->builders = mem_calloc(s->opt.threads, sizeof *s->builders);
+	s->spills = mem_calloc(s->opt.threads, sizeof *s->spills);
+	s->large = mem_calloc(s->opt.threads, sizeof *s->large);
 	s->large_bytes =
 		opt->large_bytes > LARGE_BYTES_LEAST ? opt->large_bytes : LARGE_BYTES_LEAST;
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
+
 		s->spills[i] = (struct spill){.fd = -1, .dir = s->temp_dir, .quota = opt->quota};
 		b->sorter = s;
 		b->spill = &s->spills[i];
@@ -39,6 +41,7 @@ void sorter_free(struct sorter *s)
 		return;
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
+
 		run_builder_release(b);
 		for (size_t k = 0; k < b->nruns; k++)
 			run_free(b->runs[k], s->opt.budget);
@@ -81,6 +84,7 @@ static int make_room(struct sorter *s, struct error *err)
 {
 	const struct budget *budget = s->opt.budget;
 	bool spilled = false;
+
 	for (unsigned i = 0; i < s->opt.threads; i++)
 		spilled |= s->spills[i].fd >= 0;
 	if (!spilled && atomic_load(&budget->used) <= budget->limit)
@@ -99,6 +103,7 @@ int sorter_flush(struct sorter *s, struct error *err)
 int sorter_finish(struct sorter *s, struct error *err)
 {
 	int rc = sorter_flush(s, err);
+
 	if (rc == RC_OK)
 		rc = make_room(s, err);
 	if (rc)
@@ -106,6 +111,7 @@ int sorter_finish(struct sorter *s, struct error *err)
 	size_t cap = 0;
 	for (unsigned i = 0; i < s->opt.threads; i++) {
 		struct run_builder *b = &s->builders[i];
+
 		for (size_t k = 0; k < b->nruns; k++)
 			run_list_add(&s->runs, &s->nruns, &cap, b->runs[k]);
 		b->nruns = 0;
@@ -117,8 +123,10 @@ int sorter_finish(struct sorter *s, struct error *err)
 struct sorter_totals sorter_totals(const struct sorter *s)
 {
 	struct sorter_totals t = {.runs = s->nruns, .spilled_bytes = s->spilled_bytes};
+
 	for (size_t i = 0; i < s->nruns; i++) {
 		const struct run *r = s->runs[i];
+
 		t.records += r->records;
 		t.weight += r->blocks[r->nblocks].weight;
 		t.run_bytes += r->bytes;

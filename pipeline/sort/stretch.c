@@ -19,10 +19,11 @@ static int begin(struct run_builder *b, const struct record *r, struct error *er
 {
 	const struct sorter *s = b->sorter;
 	struct stretch *st = &b->stretch;
-	struct run *run = mem_calloc(1, sizeof(*run));
+	struct run *run = mem_calloc(1, sizeof *run);
 	size_t secondary_bytes = s->opt.secondary_bytes, most = bytes_in_run(b, r);
 	struct key_span lengths = {.min_len = st->varies ? 1 : r->key.len,
 				   .max_len = st->varies ? ROW_KEY_MAX : r->key.len};
+
 	most = most > s->opt.run_bytes ? most : s->opt.run_bytes;
 	st->run = run;
 	st->min_len = st->max_len = r->key.len;
@@ -42,6 +43,7 @@ int stretch_end(struct run_builder *b, struct error *err)
 	struct stretch *st = &b->stretch;
 	struct run *run = st->run;
 	const size_t secondary_bytes = b->sorter->opt.secondary_bytes;
+
 	if (!run)
 		return RC_OK;
 	if (!run->codec.fixed)
@@ -62,6 +64,7 @@ int stretch_end(struct run_builder *b, struct error *err)
 void stretch_release(struct run_builder *b)
 {
 	struct stretch *st = &b->stretch;
+
 	run_writer_release(&st->writer);
 	run_free(st->run, b->sorter->opt.budget);
 	buf_release(&st->first);
@@ -81,6 +84,7 @@ static bool suits(struct stretch *st, const struct record *r)
 static bool has_room(const struct run_builder *b, const struct record *r)
 {
 	const struct run_writer *w = &b->stretch.writer;
+
 	return w->flushed + w->used + bytes_in_run(b, r) <= b->sorter->opt.run_bytes;
 }
 
@@ -88,6 +92,7 @@ static bool has_room(const struct run_builder *b, const struct record *r)
 static inline void watch(struct stretch *st, const struct ordered_record *r, size_t secondary_bytes)
 {
 	const size_t len = r->rec.key.len, string_len = len + secondary_bytes;
+
 	if (st->run->codec.fixed && !st->watch.lost) {
 		watch_tail(&st->watch, r->tail, r->shared);
 		return;
@@ -103,6 +108,7 @@ int stretch_add(struct run_builder *b, const struct ordered_record *r, struct er
 	struct stretch *st = &b->stretch;
 	const struct item it = {.rec = r->rec};
 	int rc = RC_OK;
+
 	if (st->run && (!suits(st, &r->rec) || !has_room(b, &r->rec))) {
 		rc = stretch_end(b, err);
 		if (rc)
@@ -118,6 +124,7 @@ int stretch_add(struct run_builder *b, const struct ordered_record *r, struct er
 int run_builder_stretch(struct run_builder *b, uint64_t bytes, bool goes_on, struct error *err)
 {
 	int rc = goes_on ? RC_OK : stretch_end(b, err);
+
 	/* its first record is not told by the one before, as readers of a block want it */
 	b->stretch.writer.block_end = 0;
 	/* a short run costs more to merge than its records to sort with others */

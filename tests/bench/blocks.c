@@ -10,11 +10,13 @@ static int decode_file(const char *path, uint64_t *blocks, uint64_t *bytes, stru
 {
 	struct hfile *f;
 	int rc = hfile_open(&f, path, err);
+
 	if (rc)
 		return rc;
 	uint64_t at = 0;
-	while (rc == 0 && at <= f->trailer.last_data_block) {
+	while (rc == RC_OK && at <= f->trailer.last_data_block) {
 		struct bytes cells;
+
 		rc = hfile_block_read(&f->in, at, 0, &f->data, err);
 		if (rc)
 			break;
@@ -34,11 +36,12 @@ int decode_blocks(char **files, size_t nfiles, struct error *err)
 	struct timespec start, end;
 	uint64_t blocks = 0, bytes = 0;
 	int rc = 0;
+
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
-	for (size_t i = 0; rc == 0 && i < nfiles; i++)
+	for (size_t i = 0; rc == RC_OK && i < nfiles; i++)
 		rc = decode_file(files[i], &blocks, &bytes, err);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-	if (rc == 0)
+	if (rc == RC_OK)
 		printf("{\"blocks\": %llu, \"bytes\": %llu, \"cpu\": %.4f}\n",
 		       (unsigned long long)blocks, (unsigned long long)bytes,
 		       (double)(end.tv_sec - start.tv_sec) +

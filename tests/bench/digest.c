@@ -10,6 +10,7 @@
 static uint64_t cell_digest(const struct cell *c, size_t skip)
 {
 	uint64_t h = XXH3_64bits(c->row.ptr + skip, c->row.len - skip);
+
 	h = XXH3_64bits_withSeed(c->qualifier.ptr, c->qualifier.len, h);
 	h = XXH3_64bits_withSeed(c->value.ptr, c->value.len, h);
 	return XXH3_64bits_withSeed(&c->ts, sizeof c->ts, h);
@@ -22,6 +23,7 @@ int digest_files(char **files, size_t nfiles, size_t skip, struct error *err)
 	struct hfile *in;
 	struct buf last = {0};
 	int rc = RC_OK;
+
 	for (size_t f = 0; rc == RC_OK && f < nfiles; f++) {
 		rc = hfile_open(&in, files[f], err);
 		if (rc)

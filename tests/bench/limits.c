@@ -32,6 +32,7 @@ static struct limit_row *new_row(struct limit_rows *r)
 static const uint8_t *number(const uint8_t *p, uint64_t *out)
 {
 	uint64_t n = 0;
+
 	for (; (uint8_t)(*p - '0') < 10; p++)
 		n = n * 10 + (uint64_t)(*p - '0');
 	*out = n;
@@ -43,6 +44,7 @@ static const uint8_t *one_row(const uint8_t *p, struct limit_rows out[LIMIT_SALT
 {
 	uint64_t user, movie, seconds;
 	uint8_t user_be[8];
+
 	p = number(p, &user);
 	put_be64(user_be, user);
 	const uint8_t *movie_at = p;
@@ -71,6 +73,7 @@ int limit_encode(const char *path, struct limit_rows out[LIMIT_SALTS])
 	size_t have = 0;
 	ssize_t n = fd < 0 ? -1 : 0;
 	bool header = true;
+
 	while (fd >= 0 && (n = read(fd, buf + have, PIECE + LINE_MAX_BYTES - have)) > 0) {
 		have += (size_t)n;
 		const uint8_t *p = buf, *last = memrchr(buf, '\n', have);
@@ -109,6 +112,7 @@ static uint64_t gather_bits(uint64_t x, uint64_t mask)
 #if defined(__x86_64__) && defined(__GNUC__)
 	if (__builtin_cpu_supports("bmi2")) {
 		uint64_t out;
+
 		__asm__("pextq %2, %1, %0" : "=r"(out) : "r"(x), "r"(mask));
 		return out;
 	}
@@ -130,6 +134,7 @@ static inline void key_words(const struct limit_row *r, uint64_t w[3])
 static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 {
 	uint64_t first[3], w[3], mask[3] = {0};
+
 	key_words(&rows->row[0], first);
 	for (size_t i = 0; i < rows->count; i++) {
 		key_words(&rows->row[i], w);
@@ -139,6 +144,7 @@ static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 	unsigned used = 0, take[3];
 	for (int k = 0; k < 3; k++) {
 		unsigned n = (unsigned)__builtin_popcountll(mask[k]);
+
 		take[k] = n < 64 - used ? n : 64 - used;
 		for (; n > take[k]; n--)
 			mask[k] &= mask[k] - 1; /* the lowest bits do not fit any more */
@@ -146,6 +152,7 @@ static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 	}
 	for (size_t i = 0; i < rows->count; i++) {
 		uint64_t bits = 0;
+
 		key_words(&rows->row[i], w);
 		for (int k = 0; k < 3; k++)
 			if (take[k])
@@ -160,10 +167,12 @@ static unsigned make_entries(const struct limit_rows *rows, struct entry *e)
 static void pass(const struct entry *from, struct entry *to, size_t n, unsigned shift)
 {
 	size_t at[1 << DIGIT] = {0}, sum = 0;
+
 	for (size_t i = 0; i < n; i++)
 		at[from[i].bits >> shift & ((1 << DIGIT) - 1)]++;
 	for (size_t d = 0; d < 1 << DIGIT; d++) {
 		size_t count = at[d];
+
 		at[d] = sum;
 		sum += count;
 	}
@@ -177,6 +186,7 @@ static void repair(const struct limit_rows *rows, struct entry *e)
 	for (size_t i = 1; i < rows->count; i++) {
 		struct entry x = e[i];
 		size_t k = i;
+
 		while (k > 0 && e[k - 1].bits == x.bits &&
 		       memcmp(rows->row[e[k - 1].index].key, rows->row[x.index].key, LIMIT_KEY) >
 			       0) {
@@ -220,6 +230,7 @@ static uint8_t *put_cell(uint8_t *to, const uint8_t *template, const struct limi
 			 const uint8_t *value, size_t len)
 {
 	uint8_t text[16];
+
 	memcpy(to, template, AT_VALUE);
 	put_be32(to + 4, (uint32_t)len);
 	memcpy(to + AT_ROW, r->key, LIMIT_KEY);
@@ -234,12 +245,14 @@ uint64_t limit_expand(const struct limit_row *rows, size_t count)
 {
 	uint8_t movie[AT_VALUE] = {[3] = 35, [9] = LIMIT_KEY, [31] = 1, 'f', 'm', [42] = 4},
 		rating[AT_VALUE];
+
 	memcpy(rating, movie, sizeof movie);
 	rating[AT_QUALIFIER] = 'r';
 	uint8_t *block = mem_alloc(BLOCK + 2 * CELL_MAX), *p = block;
 	uint64_t bytes = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint8_t text[2 * LIMIT_TEXT] = {0};
+
 		memcpy(text, rows[i].text, LIMIT_TEXT);
 		p = put_cell(p, movie, &rows[i], text, rows[i].lengths >> 4);
 		p = put_cell(p, rating, &rows[i], text + (rows[i].lengths >> 4),
@@ -268,6 +281,7 @@ static inline uint32_t mix(uint32_t h, uint32_t k)
 static inline uint32_t murmur2_key(const uint8_t *p, uint32_t seed)
 {
 	uint32_t h = seed ^ LIMIT_KEY, w[5];
+
 	memcpy(w, p, sizeof w);
 	for (int i = 0; i < 5; i++)
 		h = mix(h, w[i]);
@@ -282,6 +296,7 @@ size_t limit_bloom(const struct limit_row *rows, size_t count)
 {
 	const uint32_t bytes = 131072, mask = 8 * bytes - 1;
 	uint32_t hashes, keys;
+
 	hfile_bloom_sizes(BLOOM_ROW, bytes, &hashes, &keys);
 	uint8_t *bits = mem_calloc(1, bytes);
 	size_t chunks = 0;
@@ -293,6 +308,7 @@ size_t limit_bloom(const struct limit_row *rows, size_t count)
 		uint32_t h1 = murmur2_key(rows[i].key, 0), h2 = murmur2_key(rows[i].key, h1);
 		for (uint32_t k = 0; k < hashes; k++, h1 += h2) {
 			uint32_t bit = (h1 >> 31 ? 0 - h1 : h1) & mask;
+
 			bits[bit >> 3] |= (uint8_t)(1u << (bit & 7));
 		}
 	}

@@ -31,6 +31,7 @@ static void write_batch(struct record_batch *out, const struct record *r, size_t
 			size_t secondary_bytes)
 {
 	uint8_t *p = out->to;
+
 	out->n = n;
 	out->head = RECORD_HEAD + 1;
 	out->key_len = r->key.len;
@@ -39,9 +40,10 @@ static void write_batch(struct record_batch *out, const struct record *r, size_t
 	for (size_t i = 0; i < n; i++, r++) {
 		uint32_t seq = (uint32_t)r->seq;
 		uint16_t key_len = (uint16_t)r->key.len;
+
 		out->at[i] = (uint32_t)(p - out->to);
-		memcpy(p, &seq, sizeof(seq));
-		memcpy(p + 4, &key_len, sizeof(key_len));
+		memcpy(p, &seq, sizeof seq);
+		memcpy(p + 4, &key_len, sizeof key_len);
 		p[RECORD_HEAD] = (uint8_t)r->payload.len;
 		memcpy(p + out->head, r->key.ptr, key_len);
 		p += out->head + key_len;
@@ -59,6 +61,7 @@ int add_records(struct run_builder *to, const struct record *r, size_t n, size_t
 	size_t bytes = 0;
 	bool plain = true;
 	int rc = RC_OK;
+
 	for (size_t i = 0; i < n; i++) {
 		plain &= r[i].payload.len < 0x80 && r[i].key.len == r->key.len;
 		bytes += RECORD_HEAD + 1 + r[i].key.len + secondary_bytes + r[i].payload.len;

@@ -59,6 +59,7 @@ struct watch {
 static double clock_now(clockid_t which)
 {
 	struct timespec t;
+
 	clock_gettime(which, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
@@ -66,6 +67,7 @@ static double clock_now(clockid_t which)
 static struct watch now(void)
 {
 	struct rusage u;
+
 	getrusage(RUSAGE_THREAD, &u);
 	return (struct watch){clock_now(CLOCK_MONOTONIC), clock_now(CLOCK_THREAD_CPUTIME_ID),
 			      (double)u.ru_utime.tv_sec + (double)u.ru_utime.tv_usec / 1e6};
@@ -74,6 +76,7 @@ static struct watch now(void)
 static void since(struct watch *sum, struct watch start)
 {
 	struct watch end = now();
+
 	sum->wall += end.wall - start.wall;
 	sum->cpu += end.cpu - start.cpu;
 	sum->user += end.user - start.user;
@@ -100,7 +103,8 @@ static int encode_event(void *ctx, const struct event *ev, struct reject *why)
 	struct bench *b = ctx;
 	struct record r;
 	int rc = row_encode(b->encoder, ev, &r, why);
-	if (rc == 0 && b->keep)
+
+	if (rc == RC_OK && b->keep)
 		keep_record(&b->rows, &r, row_secondary_bytes(b->plan, 0));
 	return rc;
 }
@@ -112,12 +116,14 @@ static int encode_rows(void *ctx, const struct event_rows *rows, bool *taken)
 	struct record_batch out = {0};
 	size_t bytes = row_batch_bytes(b->encoder, 0, rows),
 	       secondary_bytes = row_secondary_bytes(b->plan, 0);
+
 	if (bytes == 0)
 		return RC_OK;
 	out.to = buf_reserve(&b->batch, bytes + RECORD_SLACK);
 	*taken = row_encode_batch(b->encoder, rows, &out);
 	for (size_t i = 0; *taken && b->keep && i < rows->n; i++) {
 		struct record r = record_of_batch(&out, i, secondary_bytes);
+
 		keep_record(&b->rows, &r, secondary_bytes);
 	}
 	return RC_OK;
@@ -134,6 +140,7 @@ static int read_csv(struct bench *b, bool encode, struct watch *w)
 	size_t ncolumns;
 	struct watch start = now();
 	int rc = source_open(&b->source, &so, &b->err);
+
 	if (rc)
 		return rc;
 	const char *const *columns = source_columns(b->source, &ncolumns);
@@ -154,6 +161,7 @@ static int stage_read(struct bench *b)
 {
 	struct watch tokens = {0}, encode = {0}, kept = {0};
 	int rc = read_csv(b, false, &tokens);
+
 	if (rc == RC_OK)
 		rc = read_csv(b, true, &encode);
 	b->keep = true;
@@ -171,8 +179,10 @@ static uint64_t touch_records(const struct rows *rows, struct watch *w)
 {
 	struct watch start = now();
 	uint64_t sum = 0;
+
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct record *r = &rows->record[i];
+
 		sum += r->key.ptr[0] + (r->payload.len ? r->payload.ptr[r->payload.len - 1] : 0u);
 	}
 	__asm__ volatile("" : : "r"(sum)); /* it is wanted, even if nobody takes it */
@@ -198,9 +208,11 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 	struct record r;
 	uint64_t order = touch_records(&b->rows, &touch);
 	int rc = RC_OK;
+
 	start = now();
 	for (size_t i = 0; rc == RC_OK && i < b->rows.count; i += EVENT_BATCH) {
 		size_t left = b->rows.count - i, n = left < EVENT_BATCH ? left : EVENT_BATCH;
+
 		rc = add_records(sorter_builder(s, 0), &b->rows.record[i], n, so.secondary_bytes,
 				 &b->err);
 	}
@@ -238,6 +250,7 @@ static int stage_sort(struct bench *b, struct rows *sorted)
 static int know_columns(struct bench *b, struct bytes *qualifiers, uint16_t *place, size_t *count)
 {
 	struct row_cell cells[CELLS_MAX];
+
 	*count = 0;
 	if (row_max_cells(b->plan, 0) > CELLS_MAX || b->job.tables[0].ncells > CELLS_MAX ||
 	    b->job.tables[0].schema.nfamilies > 1 || !row_constant_columns(b->plan, 0))
@@ -262,10 +275,12 @@ static int write_cells(struct bench *b, const struct rows *rows, const char *pat
 	struct hfile_summary sum = {0};
 	struct watch start = now();
 	int rc = hfile_writer_new(&out, path, opt, &b->err);
+
 	if (rc)
 		return rc;
 	for (size_t i = 0; rc == RC_OK && i < rows->count; i++) {
 		size_t n = row_cells(b->plan, 0, &rows->record[i], cells);
+
 		for (size_t k = 0; k < n; k++)
 			values[k] = (struct cell_value){.ptr = cells[k].cell.value.ptr,
 							.len = (uint32_t)cells[k].cell.value.len,
@@ -297,6 +312,7 @@ static int write_blocks(struct bench *b, const char *path, uint64_t bytes, struc
 	struct out_file file;
 	struct buf disk = {0}, block = {0};
 	int rc = out_open(&file, path, 0, &b->err);
+
 	if (rc)
 		return rc;
 	rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE, &b->err);
@@ -330,6 +346,7 @@ static int stage_expand(struct bench *b, const struct rows *sorted)
 	uint64_t bytes = 0;
 	char *path = mem_format("%s/plain", b->folder);
 	int rc = know_columns(b, qualifiers, place, &opt.nqualifiers);
+
 	if (rc == RC_OK)
 		rc = write_cells(b, sorted, path, &opt, place, &all, &bytes);
 	if (rc == RC_OK)
@@ -349,6 +366,7 @@ static void compress_batch(struct hcodec *own, ZSTD_CCtx *ctx, const struct buf 
 {
 	struct error err;
 	struct watch start = now();
+
 	for (size_t i = 0; i < n; i++) {
 		out->len = 0;
 		hfile_codec_compress(own, buf_bytes(&blocks[i]), out, &err);
@@ -366,6 +384,7 @@ static void compress_batch(struct hcodec *own, ZSTD_CCtx *ctx, const struct buf 
 static int stage_compress(struct bench *b)
 {
 	struct hcodec own = {0};
+
 	ZSTD_CCtx *ctx = ZSTD_createCCtx();
 	struct buf blocks[BATCH] = {0}, out = {0};
 	struct watch w[2] = {0};
@@ -375,11 +394,13 @@ static int stage_compress(struct bench *b)
 	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
 		struct hfile *in;
 		uint64_t at = 0;
+
 		rc = hfile_open(&in, b->files[f], &b->err);
 		if (rc)
 			break;
 		while (rc == RC_OK) {
 			size_t n = 0;
+
 			while (n < BATCH &&
 			       (rc = hfile_next_block(in, &at, &block, &b->err)) == RC_OK) {
 				blocks[n].len = 0;
@@ -410,6 +431,7 @@ static int bloom_chunks(struct hbloom *bloom, const struct rows *sorted, struct 
 	struct buf chunk = {0};
 	struct hblock_place place;
 	int rc = RC_OK;
+
 	for (size_t i = 0; rc == RC_OK && i < sorted->count; i++) {
 		if (!hfile_bloom_add(bloom, sorted->record[i].key, none))
 			rc = error_memory(err, sorted->record[i].key.len, "a bloom filter");
@@ -432,11 +454,13 @@ static int stage_bloom(struct bench *b, const struct rows *sorted)
 	struct watch w = {0};
 	char *path = mem_format("%s/bloom", b->folder);
 	int rc = out_open(&file, path, 0, &b->err);
+
 	if (rc == RC_OK)
 		rc = hfile_codec_setup(&codec, CODEC_NONE, LEVEL_DEFAULT, ZSTD_FRAMING_HBASE,
 				       &b->err);
 	if (rc == RC_OK) {
 		const struct hfile_sink sink = {.name = path, .append = append, .self = &file};
+
 		hfile_block_out_init(&out, &sink, &codec, &disk);
 		hfile_bloom_init(&bloom, BLOOM_ROW, 0, 131072, NULL, 0);
 		struct watch start = now();
@@ -459,9 +483,11 @@ static int write_limit(struct bench *b, const char *path, const struct buf *data
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	size_t at = 0;
+
 	while (fd >= 0 && at < data->len) {
 		size_t n = data->len - at < WRITE_BYTES ? data->len - at : WRITE_BYTES;
 		ssize_t done = write(fd, data->ptr + at, n);
+
 		if (done < 0)
 			break;
 		at += (size_t)done;
@@ -475,6 +501,7 @@ static int write_own(struct bench *b, const char *path, const struct buf *data)
 {
 	struct out_file out;
 	int rc = out_open(&out, path, 0, &b->err);
+
 	if (rc)
 		return rc;
 	for (size_t at = 0; at < data->len; at += 1 << 14) /* about a compressed block */
@@ -490,11 +517,13 @@ static int stage_write(struct bench *b)
 	uint64_t bytes = 0;
 	char *path = mem_format("%s/copy", b->folder);
 	int rc = RC_OK;
+
 	for (size_t f = 0; rc == RC_OK && f < b->nfiles; f++) {
 		buf_release(&data);
 		rc = io_read_file(b->files[f], &data, &b->err);
 		for (int limit = 0; rc == RC_OK && limit < 2; limit++) {
 			struct watch start = now();
+
 			rc = limit ? write_limit(b, path, &data) : write_own(b, path, &data);
 			since(&w[limit], start);
 			unlink(path);
@@ -515,11 +544,13 @@ static int stage_limits(struct bench *b)
 	struct limit_rows rows[LIMIT_SALTS] = {0};
 	struct watch encode = {0}, sort = {0}, expand = {0}, bloom = {0}, start = now();
 	uint64_t bytes = 0, unsorted = 0;
+
 	if (limit_encode(b->csv, rows))
 		return error_set(&b->err, RC_DATA, "%s: not a file of ratings", b->csv);
 	since(&encode, start);
 	for (int i = 0; i < LIMIT_SALTS; i++) {
 		struct limit_row *sorted = mem_alloc((rows[i].count + 1) * sizeof *sorted);
+
 		start = now();
 		limit_sort(&rows[i], sorted);
 		since(&sort, start);
@@ -552,6 +583,7 @@ static int run(struct bench *b, const char *job)
 {
 	struct rows sorted = {0};
 	int rc = job_load(&b->job, job, &b->err);
+
 	if (rc == RC_OK)
 		rc = stage_read(b);
 	if (rc == RC_OK)
@@ -578,6 +610,7 @@ static int run(struct bench *b, const char *job)
 int main(int argc, char **argv)
 {
 	struct bench b = {0};
+
 	if (argc >= 5 && strcmp(argv[1], "run") == 0) {
 		b.csv = argv[2];
 		b.folder = argv[4];
@@ -588,6 +621,7 @@ int main(int argc, char **argv)
 	if (argc >= 3 && strcmp(argv[1], "digest") == 0) {
 		int rc = digest_files(argv + 3, (size_t)(argc - 3), strtoul(argv[2], NULL, 10),
 				      &b.err);
+
 		return rc ? fail(&b) : 0;
 	}
 	if (argc >= 3 && strcmp(argv[1], "blocks") == 0)

@@ -239,7 +239,7 @@ def test_each_key_of_a_schema_comes_out(outputs):
 
 
 def test_keys_that_need_a_server_are_words_of_the_code():
-    sources = "".join(p.read_text() for p in ROOT.glob("pipeline/*/*.c") if not p.name.startswith("schema_"))
+    sources = "".join(p.read_text() for p in ROOT.glob("pipeline/**/*.c") if not p.name.startswith("schema_"))
     for paths in [*ELSEWHERE.values(), keys_of(schema("apply")), keys_of(schema("applied"))]:
         for path in paths:
             word = re.split(r"[.]", path.replace("[]", ""))[-1].removesuffix("_base64")

@@ -1,6 +1,6 @@
 """A cluster that takes bulk loads: the region server of tests/cli/fake_hbase.py over the HDFS of tests/unit/fake_webhdfs.py.
 
-What it does was seen at HBase 2.6.4 (pipeline/apply/README.md): a call's files are renamed from where they wait into the
+What it does was seen at HBase 2.6.4 (pipeline/deliver/apply/README.md): a call's files are renamed from where they wait into the
 token's folder and on into the region's; a call whose file is not there, or reaches over the region, is answered "not
 loaded"; the clean-up removes the token's folder with all that is in it.  It breaks nothing itself.
 """

@@ -100,6 +100,7 @@ static void bad_setting(const char *text)
 static void read_setting(const char *text)
 {
 	char class[24], kind[16], rest[2] = "";
+
 	if (sscanf(text, "%23[a-z0-9_]:%15[A-Za-z]:%lu%1s", class, kind, &fault.at, rest) < 3)
 		bad_setting(text);
 	fault.rest = rest[0] == '+';
@@ -126,6 +127,7 @@ static void read_setting(const char *text)
 static void open_log(const char *path, int how)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | how, 0666);
+
 	if (fd < 0)
 		return;
 	fault.log = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
@@ -135,6 +137,7 @@ static void open_log(const char *path, int how)
 static void log_fault(const char *name, unsigned long n)
 {
 	void *callers[DEEP];
+
 	if (fault.log < 0 || inside)
 		return;
 	inside = true;
@@ -147,6 +150,7 @@ static void log_fault(const char *name, unsigned long n)
 static void note_stack(unsigned long n)
 {
 	void *callers[DEEP];
+
 	if (!stacks || inside || n > STACKS)
 		return;
 	inside = true;
@@ -222,6 +226,7 @@ static void arm(const char *setting)
 static void *next(const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
+
 	if (!f)
 		abort();
 	return f;
@@ -232,6 +237,7 @@ static void *next(const char *name)
 static void redirect(const char *prefix, const char *ending, int to)
 {
 	char path[4096];
+
 	snprintf(path, sizeof path, "%s%s", prefix, ending);
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
 			      0666);
@@ -244,6 +250,7 @@ static void redirect(const char *prefix, const char *ending, int to)
 static void begin_run(const char *setting, const char *prefix)
 {
 	char path[4096];
+
 	redirect(prefix, ".stdout", STDOUT_FILENO);
 	redirect(prefix, ".stderr", STDERR_FILENO);
 	snprintf(path, sizeof path, "%s.log", prefix);
@@ -257,6 +264,7 @@ static void begin_run(const char *setting, const char *prefix)
 static bool read_line(int fd, char *line, size_t room)
 {
 	size_t n = 0;
+
 	while (n + 1 < room && syscall(SYS_read, fd, line + n, 1) == 1)
 		if (line[n++] == '\n') {
 			line[n - 1] = 0;
@@ -275,6 +283,7 @@ static void open_before(const char *libraries)
 {
 	for (size_t n; *libraries; libraries += n + (libraries[n] == ',')) {
 		char file[64];
+
 		n = strcspn(libraries, ",");
 		snprintf(file, sizeof file, "%.*s", (int)n, libraries);
 		NEXT(dlopen)(file, RTLD_NOW);
@@ -313,12 +322,14 @@ static int counted_main(int argc, char **argv, char **env)
 	const char *server = getenv("FAULT_SERVER"), *files = getenv("FAULT_FILES");
 	const char *hasty = getenv("FAULT_HASTE"), *left_alone = getenv("FAULT_APART");
 	void *callers[2];
+
 	haste = hasty ? atoi(hasty) : 0;
 	read_apart(left_alone ? left_alone : "");
 	look_for_program();
 	backtrace(callers, 2); /* the first one loads a library */
 	if (server && files) {
 		const char *libraries = getenv("FAULT_LOADED");
+
 		open_before(libraries ? libraries : "");
 		serve(atoi(server), files);
 	} else if (setting) {
@@ -346,6 +357,7 @@ enum { SECOND = 1000000000, SHORT = 2000000 };
 static struct timespec moved(const struct timespec *t, long long by)
 {
 	long long ns = t->tv_sec * (long long)SECOND + t->tv_nsec + by;
+
 	return (struct timespec){.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
 }
 
@@ -367,7 +379,8 @@ int nanosleep(const struct timespec *t, struct timespec *left)
 int clock_gettime(clockid_t which, struct timespec *t)
 {
 	int rc = NEXT(clock_gettime)(which, t);
-	if (rc == 0 && haste && which == CLOCK_MONOTONIC)
+
+	if (rc == RC_OK && haste && which == CLOCK_MONOTONIC)
 		*t = moved(t, atomic_load(&ahead));
 	return rc;
 }
@@ -376,6 +389,7 @@ int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict
 			   clockid_t which, const struct timespec *restrict until)
 {
 	struct timespec real = *until;
+
 	if (haste && which == CLOCK_MONOTONIC)
 		real = moved(until, -atomic_load(&ahead));
 	return NEXT(pthread_cond_clockwait)(c, lock, which, &real);
@@ -405,6 +419,7 @@ void *realloc(void *ptr, size_t size)
 void *reallocarray(void *ptr, size_t count, size_t size)
 {
 	size_t bytes;
+
 	if (fails(ALLOC, "reallocarray") || __builtin_mul_overflow(count, size, &bytes))
 		return NULL;
 	return __libc_realloc(ptr, bytes);
@@ -561,13 +576,15 @@ int openat(int dir, const char *path, int flags, ...)
 int close(int fd)
 {
 	int rc = NEXT(close)(fd);
-	return rc == 0 && fd != STDERR_FILENO && !fault.shorten && fails(IO, "close") ? -1 : rc;
+
+	return rc == RC_OK && fd != STDERR_FILENO && !fault.shorten && fails(IO, "close") ? -1 : rc;
 }
 
 int closedir(DIR *d)
 {
 	int rc = NEXT(closedir)(d);
-	return rc == 0 && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
+
+	return rc == RC_OK && !fault.shorten && fails(IO, "closedir") ? -1 : rc;
 }
 
 /* Half of the bytes, when that is asked for; false: the call fails. */
@@ -623,7 +640,8 @@ ssize_t __getdelim(char **restrict line, size_t *restrict size, int end, FILE *r
 int fclose(FILE *f)
 {
 	int rc = NEXT(fclose)(f);
-	return rc == 0 && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
+
+	return rc == RC_OK && !fault.shorten && fails(IO, "fclose") ? EOF : rc;
 }
 
 /* What a hardened build calls in their place. */

@@ -58,6 +58,7 @@ uint64_t stack_of(void *const *callers, int n)
 	pthread_mutex_lock(&modules_lock);
 	for (int i = 0; i < n; i++) {
 		const struct module *m = module_of((uintptr_t)callers[i]);
+
 		if (m && m == module_of((uintptr_t)stack_of))
 			continue; /* how this library got here */
 		hash = m ? mix(mix(hash, m->name), (uintptr_t)callers[i] - m->from) : mix(hash, 1);
@@ -81,6 +82,7 @@ void read_apart(const char *text)
 {
 	for (int i = 0; i < APART && *text; i++) {
 		size_t n = strcspn(text, ",");
+
 		apart[i].itself = *text == '=';
 		snprintf(apart[i].name, sizeof apart[i].name, "%.*s", (int)n - apart[i].itself,
 			 text + apart[i].itself);
@@ -103,6 +105,7 @@ static void find_apart(const struct dl_phdr_info *object, struct apart *a)
 static int find_program(struct dl_phdr_info *object, size_t size, void *unused)
 {
 	struct apart a = {0};
+
 	(void)size, (void)unused;
 	find_apart(object, &a);
 	program_from = a.from;

@@ -21,10 +21,11 @@ static inline int note_event(void *ctx, const struct event *e, struct reject *wh
 	for (size_t i = 0; i < e->ncolumns; i++) {
 		const struct column *c = &e->columns[i];
 		uint8_t behind[EVENT_ROOM_BYTES];
+
 		if (c->absent)
 			continue;
 		if (e->roomy && c->len > 0) /* it may be read */
-			memcpy(behind, c->ptr + c->len - 1, sizeof(behind));
+			memcpy(behind, c->ptr + c->len - 1, sizeof behind);
 		if (log->len < LOG_MOST)
 			buf_append(log, c->ptr, c->len < 99 ? c->len : 99);
 	}
@@ -52,7 +53,8 @@ static inline int read_blocks(const char *path, enum source_kind kind, size_t pi
 			      struct buf *log, struct error *err)
 {
 	static const char *names[] = {"id", "v", "w.x", "l[0]", "m.k", "t"};
-	enum { N = sizeof(names) / sizeof(*names) };
+
+	enum { N = sizeof names / sizeof *names };
 	struct field fields[N];
 	struct job job = {.path = "job",
 			  .source = kind,

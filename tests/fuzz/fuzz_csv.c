@@ -50,6 +50,7 @@ static int on_rows(void *ctx, const struct event_rows *r, bool *taken)
 		buf_printf(&log->text, "%llu", (unsigned long long)(r->seq + rows_start(r, i)));
 		for (size_t k = 0; k < r->ncolumns; k++) {
 			struct row_field f = row_field(r->ends + i * r->stride + k);
+
 			put_field(log, false, bytes_of(r->text + f.at, f.len));
 		}
 	}
@@ -102,8 +103,9 @@ static void run(const char *path, uint8_t choice, uint8_t dialect, size_t piece_
 	struct error err;
 
 	int rc = source_open(&s, &options, &err);
-	if (rc == 0) {
+	if (rc == RC_OK) {
 		struct source_worker *w = source_worker_new(s);
+
 		while ((rc = source_work(w, &sink, &err)) == 0)
 			;
 		source_worker_free(w);

@@ -14,7 +14,7 @@ static const char *const formats[] = {
 	"%a %b %e %T %Y", "%y%j%H%M",		"%s.%f",
 	"%D %r",	  "%A, %d %B %Y %k:%M", "%Y%m%d%H%M%S%f",
 	"%l%p %F",	  "%b %d %T",		"%F %T %Z"};
-#define FORMATS (sizeof(formats) / sizeof(*formats))
+#define FORMATS (sizeof formats / sizeof *formats)
 static const enum time_unit units[] = {TIME_S, TIME_MS, TIME_US, TIME_NS};
 static const char *const signs[][2] = {{NULL, NULL}, {",", "."}, {NULL, "'"}, {",", "\u202f"}};
 
@@ -26,11 +26,12 @@ static void read_as(const struct field *f, const struct job *job, struct bytes t
 	struct field_scratch s = {.has_file_day = true, .file_day = 20000};
 	struct error err;
 	struct reject why = {0};
+
 	*v = (struct value){.text = text};
 	if (field_form_init(&form, &a, job, f, locale, &err))
 		abort();
 	int rc = field_read(&form, v, &s, &why);
-	if (rc && (must || !why.reason || !memchr(why.detail, 0, sizeof(why.detail)) ||
+	if (rc && (must || !why.reason || !memchr(why.detail, 0, sizeof why.detail) ||
 		   !strstr(why.detail, "expected")))
 		abort();
 	v->text.ptr = rc ? NULL : text.ptr; /* what it was made of is gone */
@@ -42,6 +43,7 @@ static void read_as(const struct field *f, const struct job *job, struct bytes t
 static struct field plain(const struct field *f)
 {
 	struct field p = {.name = f->name, .type = f->type, .scale = f->scale};
+
 	p.format = f->type == FIELD_TIME ? TIME_ISO8601 : NULL;
 	return p;
 }
@@ -49,6 +51,7 @@ static struct field plain(const struct field *f)
 static struct field choose(uint8_t c)
 {
 	struct field f = {.name = "f", .type = FIELD_TIME};
+
 	if (c < 2 * FORMATS) {
 		f.format = formats[c % FORMATS];
 		f.year_rule = YEAR_OF_FILE;
@@ -72,6 +75,7 @@ static void expect_back(const struct field *f, const struct value *v, locale_t l
 	struct value again;
 	bool of_four_digits = f->type != FIELD_TIME || ((int64_t)v->u >= INT64_C(-62167219200000) &&
 							(int64_t)v->u <= TIME_LAST_MS);
+
 	field_text(f, v, &text);
 	if (of_four_digits) {
 		read_as(&p, &none, buf_bytes(&text), locale, &again, true);
@@ -90,6 +94,7 @@ static void match(struct bytes pattern, struct bytes text)
 	struct bytes found;
 	char *copy = strndup((const char *)pattern.ptr, pattern.len);
 	int rc = pattern_new(&p, &a, copy, &err);
+
 	expect_sentence(rc, &err);
 	if (!rc && pattern_find(p, &s, text, &found) == PATTERN_FOUND &&
 	    (found.len > text.len ||
@@ -103,6 +108,7 @@ static void match(struct bytes pattern, struct bytes text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+
 	if (size < 1)
 		return 0;
 	struct job job = {0};

@@ -14,12 +14,14 @@ static char folder[] = "/tmp/saltmill-fuzz-XXXXXX";
 static void remove_folder(void)
 {
 	struct error ignored;
+
 	io_remove_tree(folder, &ignored);
 }
 
 static void put_report(struct bytes text)
 {
 	char path[64];
+
 	snprintf(path, sizeof path, "%s/report.json", folder);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, text.ptr, text.len) != (ssize_t)text.len || close(fd) != 0)
@@ -31,6 +33,7 @@ static void take_report(struct buf *out)
 {
 	struct error err;
 	char path[64];
+
 	snprintf(path, sizeof path, "%s/report.json", folder);
 	if (io_read_file(path, out, &err) || unlink(path) < 0)
 		abort();
@@ -42,6 +45,7 @@ static int read_and_write(struct bytes text, bool map, struct buf *out, struct e
 	struct map_report m;
 	struct reduce_report r;
 	char path[64];
+
 	snprintf(path, sizeof path, "%s/report.json", folder);
 	put_report(text);
 	int rc = map ? map_report_read(&m, folder, &a, err)
@@ -61,6 +65,7 @@ static void check(struct bytes text, bool map)
 	struct buf once = {0}, twice = {0};
 	struct error err;
 	int rc = read_and_write(text, map, &once, &err);
+
 	expect_sentence(rc, &err);
 	if (rc == RC_OK && read_and_write(buf_bytes(&once), map, &twice, &err))
 		abort();
@@ -72,6 +77,7 @@ static void check(struct bytes text, bool map)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool made;
+
 	if (!made && (!mkdtemp(folder) || atexit(remove_folder)))
 		abort();
 	made = true;

@@ -16,6 +16,7 @@ static void mend_checksums(uint8_t *p, size_t size)
 	for (size_t at = 0; at + HBLOCK_HEADER <= size;) {
 		uint64_t rest = get_be32(p + at + 8), data = get_be32(p + at + 29);
 		uint32_t chunk = get_be32(p + at + 25);
+
 		if (data < HBLOCK_HEADER || chunk < 64 || at + HBLOCK_HEADER + rest > size ||
 		    data + 4 * ((data + chunk - 1) / chunk) != HBLOCK_HEADER + rest)
 			return;

@@ -6,7 +6,7 @@
 #include "memory_file.h"
 
 #include "mem.h"
-#include "pipeline/source/input.h"
+#include "pipeline/input/input.h"
 
 enum { LARGEST = 4 << 20 }; /* a few bytes can stand for gigabytes */
 
@@ -16,8 +16,10 @@ static int read_all(const char *path, size_t piece, struct buf *out, struct erro
 	struct input_stream in;
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
+
 	while (!rc && got == piece && out->len <= LARGEST) {
 		uint8_t *to = buf_reserve(out, piece);
+
 		rc = input_read(&in, to, piece, &got, err);
 		out->len += rc ? 0 : got;
 	}
@@ -30,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf whole = {0}, pieces = {0};
 	struct error err, other;
 	char path[64];
+
 	if (size == 0)
 		return 0;
 	int fd = memory_file(bytes_of(data + 1, size - 1), path);

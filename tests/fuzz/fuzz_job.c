@@ -10,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	int fd = memory_file(bytes_of(data, size), path);
 	int rc = job_load(&job, path, &err);
+
 	expect_sentence(rc, &err);
 	if (rc && !strstr(err.msg, path))
 		abort();

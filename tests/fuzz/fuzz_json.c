@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct json_scratch s = {0};
 	struct error err;
 	size_t bad;
+
 	if (json_paths_new(&p, oracle_paths, ORACLE_PATHS, &bad, &err))
 		abort();
 	const char *differs = oracle_differs(p, &s, bytes_of(data, size));

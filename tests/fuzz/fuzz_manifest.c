@@ -13,6 +13,7 @@ static int read_and_format(struct bytes text, struct buf *out, struct error *err
 	char path[64];
 	int fd = memory_file(text, path);
 	int rc = manifest_read(&m, path, &a, err);
+
 	if (!rc)
 		manifest_format(&m, out);
 	arena_release(&a);
@@ -24,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf text = {0}, once = {0}, twice = {0};
 	struct error err;
+
 	buf_append(&text, data, size);
 	mend_manifest(text.ptr, size);
 	int rc = read_and_format(buf_bytes(&text), &once, &err);

@@ -6,7 +6,7 @@
  */
 #include "memory_file.h"
 
-#include "pipeline/source/message_columns.h"
+#include "pipeline/input/message_columns.h"
 
 /* %s: the format */
 static const char job_text[] = "source:\n"
@@ -39,6 +39,7 @@ static struct decoder *decoder_of(unsigned format, struct decoding **decoding)
 	struct buf b = {0};
 	struct error err;
 	char path[64];
+
 	buf_printf(&b, job_text, text[format][0], text[format][1], text[format][2],
 		   text[format][3]);
 	int fd = memory_file(buf_bytes(&b), path);
@@ -67,6 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct column *columns;
 	struct reject why = {0};
 	struct error err;
+
 	static volatile size_t all; /* every byte that is handed on can be read */
 	size_t n;
 	if (size < 3)

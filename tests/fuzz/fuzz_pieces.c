@@ -2,13 +2,14 @@
 #include "memory_file.h"
 
 #include "mem.h"
-#include "pipeline/halves/pieces.h"
-#include "xxhash_fast.h"
+#include "pipeline/load/map_reduce/pieces.h"
+#include "hash.h"
 
 /* So that what is behind the digest is looked at, too. */
 static void mend_digest(uint8_t *piece, size_t stored)
 {
 	XXH3_state_t x;
+
 	XXH3_64bits_reset(&x);
 	XXH3_64bits_update(&x, piece, PIECE_HEAD_BYTES - 8);
 	XXH3_64bits_update(&x, piece + PIECE_HEAD_BYTES, stored);
@@ -25,12 +26,14 @@ static void read_piece(const uint8_t *piece, size_t secondary_bytes)
 	struct error err;
 	uint64_t records = 0, sum = 0;
 	int rc = piece_head_read(&h, piece, "fuzz", &err);
+
 	if (rc == RC_OK)
 		rc = piece_open(&r, &h, piece, piece + PIECE_HEAD_BYTES, secondary_bytes, "fuzz",
 				&err);
 	while (rc == RC_OK && (rc = piece_next(&r, &row, "fuzz", &err)) == RC_OK) {
 		const struct record rec = row.rec;
 		size_t len = rec.key.len + secondary_bytes;
+
 		if (row.shared > len ||
 		    memcmp(row.tail, rec.key.ptr + row.shared, len - row.shared) != 0)
 			abort();
@@ -55,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct piece_head h;
 	struct error err;
+
 	if (size < PIECE_HEAD_BYTES)
 		return 0;
 	uint8_t *piece = mem_calloc(1, size + RECORD_ROOM_BYTES);

@@ -18,6 +18,7 @@ static const struct job *only_job(void)
 	static struct job job;
 	struct error err;
 	char path[64];
+
 	if (job.ntables)
 		return &job;
 	int fd = memory_file(bytes_str(job_text), path);
@@ -36,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err;
 	char path[64];
 	const struct job *job = only_job();
+
 	buf_append(&file, data, size);
 	mend_frames(file.ptr, file.len);
 	int fd = memory_file(buf_bytes(&file), path);

@@ -1,11 +1,12 @@
 /* fuzz_rejects.c - rejects.jsonl, repaired by hand: messages, or a sentence with path and line */
 #include "memory_file.h"
 
-#include "pipeline/source/replay.h"
+#include "pipeline/input/kafka/replay.h"
 
 static size_t sum(struct bytes b)
 {
 	size_t n = 0;
+
 	for (size_t i = 0; i < b.len; i++)
 		n += b.ptr[i];
 	return n;
@@ -16,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct replay r;
 	struct error err;
 	char path[64];
+
 	static volatile size_t all; /* every byte that is handed on can be read */
 	int fd = memory_file(bytes_of(data, size), path);
 	const struct kafka_source of = {.topic = "t"};
@@ -25,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (size_t i = 0; !rc && i < r.count; i++) {
 		const struct message *m = &r.messages[i];
+
 		all += sum(m->key) + sum(m->value);
 		for (size_t k = 0; k < m->nheaders; k++)
 			all += sum(m->headers[k].value) + strlen(m->headers[k].name);

@@ -6,11 +6,11 @@
 #include "memory_file.h"
 
 #include "mem.h"
-#include "pipeline/cluster/decode.h"
-#include "pipeline/cluster/frames.h"
-#include "pipeline/cluster/pb.h"
-#include "pipeline/cluster/rpc.h"
-#include "precheck.h"
+#include "pipeline/hbase/rpc/decode.h"
+#include "pipeline/hbase/rpc/frames.h"
+#include "pipeline/hbase/rpc/pb.h"
+#include "pipeline/hbase/rpc/rpc.h"
+#include "hbase.h"
 
 /* The sentence may be the server's, of any length. */
 static void expect_said(int rc, const struct error *err)
@@ -29,6 +29,7 @@ static void read_cells(struct bytes block)
 
 	while ((rc = decode_cell(&block, &c, &err)) == RC_OK) {
 		struct error bad = {0};
+
 		expect_sentence(meta_take(&rows, &c, &bad), &bad);
 	}
 	expect_sentence(rc, &err);
@@ -37,6 +38,7 @@ static void read_cells(struct bytes block)
 	for (size_t i = 0; rc == RC_OK && i < regions.count; i++) {
 		struct bytes next =
 			i + 1 < regions.count ? regions.item[i + 1].start : (struct bytes){0};
+
 		expect_same(regions.item[i].end, next);
 	}
 	hbase_regions_release(&regions);
@@ -109,6 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_message(data[0] % 14, bytes_of(copy, size - 1));
 	} else {
 		int rc = rpc_read_answer(bytes_of(copy, size - 1), 1, &message, &cells, &why, &err);
+
 		expect_said(rc, &err);
 		for (unsigned kind = 1; rc == RC_OK && kind <= 12; kind++)
 			read_message(kind, message);

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct hcodec h = {.read_all = true};
 	struct buf out = {0};
 	struct error err;
+
 	if (size < 2)
 		return 0;
 	uint8_t *cells = mem_alloc(size - 1), *back = mem_alloc(size - 1);

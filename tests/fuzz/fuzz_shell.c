@@ -8,7 +8,7 @@
 
 #include "mem.h"
 #include "splits.h"
-#include "description.h"
+#include "ddl.h"
 
 static void check_splits(struct bytes text)
 {
@@ -16,6 +16,7 @@ static void check_splits(struct bytes text)
 	struct buf out = {0};
 	struct error err;
 	int rc = splits_parse(&s, "fuzz", text, &err);
+
 	expect_sentence(rc, &err);
 	if (!rc) {
 		splits_format(&s, &out);
@@ -34,6 +35,7 @@ static void check_regions(struct bytes text)
 	struct existing e = {0};
 	struct error err;
 	int rc = existing_parse(&e, "fuzz", text, &err);
+
 	expect_sentence(rc, &err);
 	for (size_t i = 1; !rc && i < e.splits.count; i++)
 		if (bytes_cmp(e.splits.keys[i - 1], e.splits.keys[i]) >= 0)
@@ -47,6 +49,7 @@ static void check_description(struct bytes text)
 	struct arena a = {0};
 	struct error err;
 	int rc = description_parse(&d, &a, "fuzz", text, &err);
+
 	expect_sentence(rc, &err);
 	for (size_t i = 0; !rc && i < d.nfamilies; i++)
 		if (!d.families[i].name)

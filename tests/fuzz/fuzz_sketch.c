@@ -3,12 +3,13 @@
 
 #include "mem.h"
 #include "mend_frames.h"
-#include "sketch.h"
+#include "plan.h"
 
 static void use(struct sketch *s)
 {
 	struct sketch_view view;
 	struct sketch *sum = sketch_new(SKETCH_K_MIN, 1);
+
 	sketch_merge(sum, s);
 	sketch_view_open(&view, sum);
 	for (size_t i = 1; i < view.count; i++)
@@ -23,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sketch *s;
 	struct buf file = {0}, again = {0};
 	struct error err;
+
 	buf_append(&file, data, size);
 	mend_frames(file.ptr, file.len);
 	int rc = sketch_load(&s, "fuzz", buf_bytes(&file), &err);

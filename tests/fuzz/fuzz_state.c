@@ -5,7 +5,7 @@
  */
 #include "memory_file.h"
 
-#include "pipeline/state/state_files.h"
+#include "pipeline/stream/state/state_files.h"
 
 static int read_one(char kind, const char *path, struct arena *a, struct error *err)
 {
@@ -13,6 +13,7 @@ static int read_one(char kind, const char *path, struct arena *a, struct error *
 	struct state_note note = {0};
 	struct state_load load = {0};
 	int rc;
+
 	if (kind == 'n')
 		return note_read(path, &note, err);
 	if (kind == 't') {
@@ -29,6 +30,7 @@ static int read_one(char kind, const char *path, struct arena *a, struct error *
 		abort();
 	for (size_t i = 1; !rc && i < load.nranges; i++) {
 		const struct offset_range *was = &load.ranges[i - 1], *r = &load.ranges[i];
+
 		if (place_order(was->topic, 0, r->topic, 0) == 0 && was->partition >= r->partition)
 			abort();
 	}
@@ -40,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena a = {0};
 	struct error err;
 	char path[64];
+
 	if (size == 0)
 		return 0;
 	int fd = memory_file(bytes_of(data + 1, size - 1), path);

@@ -9,8 +9,8 @@
 #include <iconv.h>
 
 #include "mem.h"
-#include "pipeline/source/transcode.h"
-#include "text.h"
+#include "pipeline/input/transcode.h"
+#include "bytes.h"
 
 static const char *const encodings[] = {"utf-16",  "utf-16le", "utf-16be",    "utf-32",
 					"latin1",  "cp1252",   "shift_jis",   "euc-kr",
@@ -23,10 +23,12 @@ static int read_all(const char *path, const char *encoding, size_t piece, struct
 	struct transcoder t = {0};
 	size_t got = piece;
 	int rc = input_open(&in, path, err);
+
 	if (!rc)
 		rc = transcoder_open(&t, encoding, err);
 	while (!rc && got == piece) {
 		uint8_t *to = buf_reserve(out, piece);
+
 		rc = transcode_read(&t, &in, to, piece, &got, err);
 		out->len += rc ? 0 : got;
 	}
@@ -39,8 +41,10 @@ static int read_all(const char *path, const char *encoding, size_t piece, struct
 static void expect_characters(struct bytes t)
 {
 	const uint8_t *p = t.ptr, *end = p + t.len;
+
 	while (p < end) {
 		size_t n = *p == 0xff ? 1 : utf8_char(p, end);
+
 		if (!n)
 			abort();
 		p += n;
@@ -54,6 +58,7 @@ static void expect_iconv(const char *encoding, struct bytes from, struct bytes g
 	char *to = mem_alloc(room), *out = to;
 	char *in = mem_alloc(from.len + 1), *at = in;
 	iconv_t c = iconv_open("UTF-8", encoding);
+
 	memcpy(in, from.ptr, from.len);
 	if (iconv(c, &at, &left, &out, &space) != (size_t)-1 && !left)
 		expect_same(bytes_of(to, room - space), got);
@@ -69,8 +74,10 @@ static int read_plain(const char *path, struct buf *out)
 	struct error err;
 	size_t got = 1;
 	int rc = input_open(&in, path, &err);
+
 	while (!rc && got) {
 		uint8_t *to = buf_reserve(out, 4096);
+
 		rc = input_read(&in, to, 4096, &got, &err);
 		out->len += rc ? 0 : got;
 	}
@@ -83,9 +90,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf whole = {0}, pieces = {0}, plain = {0};
 	struct error err, other;
 	char path[64];
+
 	if (size < 2)
 		return 0;
-	const char *encoding = encodings[data[0] % (sizeof(encodings) / sizeof(*encodings))];
+	const char *encoding = encodings[data[0] % (sizeof encodings / sizeof *encodings)];
 	struct bytes text = bytes_of(data + 2, size - 2);
 	int fd = memory_file(text, path);
 	int rc = read_all(path, encoding, 1 << 16, &whole, &err);

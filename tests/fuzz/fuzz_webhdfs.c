@@ -1,7 +1,7 @@
 /* fuzz_webhdfs.c - whatever a server answers is read as every kind of answer */
 #include <stdlib.h>
 
-#include "pipeline/storage/webhdfs_answers.h"
+#include "pipeline/publish/storage/webhdfs_answers.h"
 
 static void check(bool holds)
 {
@@ -22,6 +22,7 @@ static void read_list(struct bytes json)
 	struct arena a = {0};
 	struct storage_entry *e;
 	size_t n;
+
 	if (answer_list(json, &a, &e, &n, &err) == RC_OK)
 		for (size_t i = 0; i < n; i++) {
 			check(e[i].name[0] && !strchr(e[i].name, '/'));
@@ -34,6 +35,7 @@ static void read_refusal(struct bytes json)
 {
 	struct webhdfs_refusal r;
 	bool found = answer_refusal(json, &r);
+
 	check(memchr(r.exception, 0, sizeof r.exception) && memchr(r.message, 0, sizeof r.message));
 	check(found || (!r.exception[0] && !r.message[0]));
 	check(!strpbrk(r.message, "\r\n\033"));
@@ -50,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct webhdfs_defaults defaults;
 	uint64_t capacity;
 	bool yes;
+
 	read_refusal(json);
 	read_list(json);
 	answer_boolean(json, &yes, &err);

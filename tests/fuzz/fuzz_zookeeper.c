@@ -4,8 +4,8 @@
 #include "memory_file.h"
 
 #include "mem.h"
-#include "pipeline/cluster/decode.h"
-#include "pipeline/cluster/zookeeper.h"
+#include "pipeline/hbase/rpc/decode.h"
+#include "pipeline/hbase/rpc/zookeeper.h"
 
 static void read_node(struct bytes data)
 {

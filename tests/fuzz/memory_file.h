@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static inline int memory_file(struct bytes content, char path[64])
 {
 	int fd = memfd_create("fuzz", 0);
+
 	if (fd < 0 || write(fd, content.ptr, content.len) != (ssize_t)content.len)
 		abort();
 	snprintf(path, 64, "/proc/self/fd/%d", fd);

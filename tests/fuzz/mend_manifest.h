@@ -15,6 +15,7 @@
 static inline void mend_manifest(uint8_t *p, size_t size)
 {
 	static const char before[] = "\"manifest\": \"", behind[] = "\"\n  }\n}\n";
+
 	enum { HEAD = sizeof before - 1, DIGITS = 32, TAIL = sizeof behind - 1 };
 	if (size < HEAD + DIGITS + TAIL)
 		return;

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		struct buf content = {0};
 		struct error err;
+
 		if (io_read_file(argv[i], &content, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			return 1;

@@ -10,6 +10,7 @@
 static inline int setup(void **state)
 {
 	char *root = mem_strdup("/tmp/saltmill-test-XXXXXX");
+
 	assert_non_null(mkdtemp(root));
 	*state = root;
 	return 0;
@@ -18,6 +19,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	struct error err;
+
 	assert_int_equal(io_remove_tree(*state, &err), RC_OK);
 	mem_free(*state);
 	return 0;

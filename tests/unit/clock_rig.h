@@ -22,6 +22,7 @@ int clock_gettime(clockid_t which, struct timespec *t)
 						   : 0;
 	int bad = (int)syscall(SYS_clock_gettime, which, t);
 	int64_t ns = t->tv_nsec + ahead % 1000 * 1000000;
+
 	t->tv_sec += ahead / 1000 + (ns >= 1000000000) - (ns < 0);
 	t->tv_nsec = ns + (ns < 0 ? 1000000000 : 0) - (ns >= 1000000000 ? 1000000000 : 0);
 	return bad;

@@ -15,10 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backoff.h"
 #include "clock.h"
-#include "crash.h"
-#include "follow.h"
+#include "run.h"
+#include "apply.h"
 #include "mem.h"
 #include "pool.h"
 #include "state.h"
@@ -63,6 +62,7 @@ static inline int model_apply(struct apply_result *out, const struct apply_optio
 {
 	char journal[500], text[2000], lines[2000], name[64];
 	const char *base = strrchr(opt->dir, '/') + 1;
+
 	assert_true(!opt->journal && opt->never_renamed && opt->kept);
 	snprintf(journal, sizeof journal, "%s" APPLY_SUFFIX, opt->dir);
 	*out = (struct apply_result){.cluster_id = "model", .ms = {[APPLY_CALLS] = 7}};
@@ -98,6 +98,7 @@ static inline struct state *open_state(const char *path)
 {
 	struct state *s;
 	struct error err;
+
 	if (state_open(&s, path, true, &err))
 		fail_msg("%s", err.msg);
 	return s;
@@ -112,6 +113,7 @@ static inline void publish_one(struct state *s, const char *parent)
 	const char *name = state_next_name(s);
 	char *load = mem_format("%s/%s", parent, name);
 	char *manifest = mem_format("%s/manifest.json", load);
+
 	state_position(s, NULL, 0, &at);
 	const struct offset_range r = {.partition = 0, .start = at, .end = at + 10};
 	assert_int_equal(mkdir(load, 0777), 0);
@@ -133,6 +135,7 @@ static inline char *make_state(const char *name, int loads)
 	char *path = mem_strdup(path_of(name));
 	struct state *s = open_state(path);
 	char *parent = mem_format("%s/published", path);
+
 	assert_int_equal(state_bind(s, &(struct state_topics){&topic, 1, true}, false, &err), 0);
 	for (int i = 0; i < loads; i++)
 		publish_one(s, parent);
@@ -147,6 +150,7 @@ static inline bool is_there(const char *state, int load, const char *suffix)
 	struct error err;
 	bool there;
 	char *path = mem_format("%s/published/%08d%s", state, load, suffix);
+
 	assert_int_equal(io_exists(path, &there, &err), 0);
 	mem_free(path);
 	return there;
@@ -188,6 +192,7 @@ static inline int once(const char *path, struct error *err)
 {
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
+
 	opt.keep = keep;
 	struct follow *f = follow_new(&opt);
 	follow_all(f, path);
@@ -203,6 +208,7 @@ static inline int in_table(void)
 {
 	char text[2000], expected[2000] = "";
 	int n = 0;
+
 	read_text(table, text, sizeof text);
 	while (strlen(expected) < strlen(text) && n < LOADS * 2)
 		snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%08d\n",
@@ -217,6 +223,7 @@ static inline void check(const char *path, bool ended)
 	struct state *s;
 	size_t n;
 	int in = in_table();
+
 	assert_int_equal(state_open(&s, path, false, &err), 0);
 	assert_int_equal(state_read_all(s, &err), 0);
 	const struct state_load *l = state_loads(s, &n);

@@ -14,6 +14,7 @@ static inline int digit(char c)
 static inline struct buf unhex(const char *hex)
 {
 	struct buf b = {0};
+
 	for (; *hex; hex++) {
 		if (*hex == ' ')
 			continue;
@@ -26,6 +27,7 @@ static inline struct buf unhex(const char *hex)
 static inline void assert_hex(struct bytes found, const char *hex)
 {
 	struct buf expected = unhex(hex);
+
 	assert_int_equal(found.len, expected.len);
 	if (found.len)
 		assert_memory_equal(found.ptr, expected.ptr, found.len);

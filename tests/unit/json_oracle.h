@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pipeline/source/json.h"
+#include "pipeline/input/json.h"
 
 static const char *const oracle_paths[] = {"a",	     "a.b",    "a.b.c",	  "a[0]",
 					   "a[1].b", "[0]",    "[1].a",	  "[2][0]",
 					   "b",	     "[\"\"]", "['x.y']", "\xc3\xa9"};
-#define ORACLE_PATHS (sizeof(oracle_paths) / sizeof(*oracle_paths))
+#define ORACLE_PATHS (sizeof oracle_paths / sizeof *oracle_paths)
 
 /* The same paths once more, by hand: keys, or '#n'. */
 static const char *const oracle_steps[ORACLE_PATHS][4] = {
@@ -34,6 +34,7 @@ static json_t *oracle_find(json_t *root, const char *const *steps)
 static bool oracle_same(const struct column *c, json_t *want)
 {
 	const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL;
+
 	if (!want || json_is_null(want))
 		return c->absent;
 	if (c->absent || c->quoted != (bool)json_is_string(want))
@@ -58,6 +59,7 @@ static const char *oracle_differs(const struct json_paths *p, struct json_scratc
 	bool fine = json_extract(p, s, text, columns, &fault);
 	json_t *root = json_loadb((const char *)text.ptr, text.len, flags, &why);
 	const char *differs = NULL;
+
 	if (text.len && memchr(text.ptr, 0, text.len)) {
 		json_decref(root);
 		return fine ? "a NUL byte was taken" : NULL;

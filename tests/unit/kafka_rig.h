@@ -16,7 +16,7 @@
 #include "source.h"
 #include "pool.h"
 #include "tests/unit/mock_main.h"
-#include "units.h"
+#include "bytes.h"
 
 #define PARTITIONS 3
 
@@ -32,11 +32,12 @@ struct cluster {
 static inline int make_cluster(void **state)
 {
 	char why[300];
-	struct cluster *c = mem_calloc(1, sizeof(*c));
+	struct cluster *c = mem_calloc(1, sizeof *c);
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	rd_kafka_conf_set(conf, "linger.ms", "1", why, sizeof(why));
-	rd_kafka_conf_set(conf, "log_level", "0", why, sizeof(why));
-	c->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+
+	rd_kafka_conf_set(conf, "linger.ms", "1", why, sizeof why);
+	rd_kafka_conf_set(conf, "log_level", "0", why, sizeof why);
+	c->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
 	c->mock = rd_kafka_mock_cluster_new(c->producer, 1);
 	const char *brokers = rd_kafka_mock_cluster_bootstraps(c->mock);
 	rd_kafka_brokers_add(c->producer, brokers);
@@ -55,6 +56,7 @@ static inline int make_cluster(void **state)
 static inline int drop_cluster(void **state)
 {
 	struct cluster *c = *state;
+
 	rd_kafka_mock_cluster_destroy(c->mock);
 	rd_kafka_destroy(c->producer);
 	mem_free(c);
@@ -65,6 +67,7 @@ static inline int drop_cluster(void **state)
 static inline void need(struct cluster *c, const char *column)
 {
 	size_t i = c->job.nfields++;
+
 	c->names[i][0] = column;
 	c->fields[i] = (struct field){.name = column, .columns = c->names[i], .ncolumns = 1};
 }
@@ -84,6 +87,7 @@ static inline void produce(struct cluster *c, int partition, const char *key, co
 		{.vtype = RD_KAFKA_VTYPE_HEADER, .u.header = {"kind", key, (ssize_t)key_len}},
 	};
 	rd_kafka_error_t *e = rd_kafka_produceva(c->producer, parts, sizeof parts / sizeof *parts);
+
 	assert_null(e);
 }
 
@@ -96,7 +100,8 @@ static inline void remember(void *ctx, const char *sentence)
 {
 	struct cluster *c = ctx;
 	size_t len = strlen(c->said);
-	snprintf(c->said + len, sizeof(c->said) - len, "%s\n", sentence);
+
+	snprintf(c->said + len, sizeof c->said - len, "%s\n", sentence);
 }
 
 static inline struct kafka *open_client(struct cluster *c)
@@ -104,6 +109,7 @@ static inline struct kafka *open_client(struct cluster *c)
 	struct kafka *k;
 	struct error err;
 	struct kafka_log log = {remember, c};
+
 	if (kafka_open(&k, &c->job, 8 << 20, &log, &err))
 		fail_msg("%s", err.msg);
 	return k;
@@ -114,6 +120,7 @@ static inline size_t whole(struct kafka *k, struct offset_range *ranges)
 {
 	struct kafka_topic t;
 	struct error err;
+
 	if (kafka_look(k, &t, &err))
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < t.count; i++)
@@ -140,6 +147,7 @@ static inline int take_event(void *ctx, const struct event *e, struct reject *wh
 {
 	struct seen *s = ctx;
 	struct buf b = {0};
+
 	(void)why;
 	for (size_t i = 0; i < e->ncolumns; i++)
 		buf_printf(&b, "%s%.*s", i ? "|" : "",
@@ -156,6 +164,7 @@ static inline int take_event(void *ctx, const struct event *e, struct reject *wh
 static inline int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
 	struct seen *s = ctx;
+
 	(void)err;
 	assert_string_equal(r->message->topic, "events");
 	pthread_mutex_lock(&s->lock);
@@ -174,6 +183,7 @@ static inline void *work(void *ctx)
 	struct source_counts c;
 	struct error err;
 	int rc;
+
 	while ((rc = source_work(w, &sink, &err)) == RC_OK)
 		;
 	source_worker_counts(w, &c);
@@ -195,12 +205,13 @@ static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
 					    struct offset_range *ranges, size_t n,
 					    uint64_t most_bytes)
 {
-	struct seen *s = mem_calloc(1, sizeof(*s));
+	struct seen *s = mem_calloc(1, sizeof *s);
 	const struct source_topic topic = {.client = k, .ranges = ranges, .nranges = n};
 	const struct input input = {.topic = &topic};
 	struct source_options o = {.job = &c->job, .input = &input, .row_bytes = most_bytes};
 	struct error err;
 	pthread_t threads[3];
+
 	pthread_mutex_init(&s->lock, NULL);
 	if (source_open(&s->source, &o, &err))
 		fail_msg("%s", err.msg);
@@ -211,7 +222,7 @@ static inline struct seen *read_ranges_upto(struct cluster *c, struct kafka *k,
 	size_t nranges;
 	const struct offset_range *r = source_ranges(s->source, &nranges);
 	assert_int_equal(nranges, n);
-	memcpy(ranges, r, n * sizeof(*r));
+	memcpy(ranges, r, n * sizeof *r);
 	source_close(s->source);
 	return s;
 }

@@ -31,6 +31,7 @@ static struct run_options rig_options = {.threads = 2,
 static inline void write_text(const char *name, const char *text)
 {
 	struct error err;
+
 	unlink(path_of(name)); /* of the test before */
 	if (io_write_file(path_of(name), bytes_str(text), &err))
 		fail_msg("%s", err.msg);
@@ -40,6 +41,7 @@ static inline void write_text(const char *name, const char *text)
 static inline void open_job(struct job *job, const char *yaml, const char *csv)
 {
 	struct error err;
+
 	write_text("job.yaml", yaml);
 	if (csv)
 		write_text("in.csv", csv);
@@ -57,6 +59,7 @@ static inline int load_as(const struct job *job, const char *out, uint64_t rejec
 				 .output_dir = folder,
 				 .limit = {.count = rejects}};
 	int rc = load_run(job, &o, &progress, result, err);
+
 	mem_free(folder);
 	return rc;
 }
@@ -64,6 +67,7 @@ static inline int load_as(const struct job *job, const char *out, uint64_t rejec
 static inline bool there(const char *name)
 {
 	struct stat st;
+
 	return lstat(path_of(name), &st) == 0;
 }
 
@@ -71,10 +75,12 @@ static inline bool there(const char *name)
 static inline void cells_of(struct buf *out, const char *load, const struct manifest_table *t)
 {
 	struct error err;
+
 	for (size_t i = 0; i < t->nfiles; i++) {
 		char *path = mem_format("%s/%s/%s", dir, load, t->files[i].path);
 		struct hfile *f;
 		struct cell c;
+
 		if (hfile_open(&f, path, &err))
 			fail_msg("%s", err.msg);
 		hfile_rewind(f);

@@ -1,5 +1,5 @@
 /*
- * row_rig.h - a job of one table put together by hand, for the tests of pipeline/row
+ * row_rig.h - a job of one table put together by hand, for the tests of pipeline/load/row
  *
  * To be included behind cmocka.h.
  */
@@ -33,7 +33,7 @@ struct rig {
 
 static inline void rig_init(struct rig *r)
 {
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, sizeof *r);
 	r->nulls[0] = "";
 	r->nulls[1] = "NULL";
 	r->families[0].name = "f";
@@ -54,6 +54,7 @@ static inline void rig_init(struct rig *r)
 static inline size_t add_field(struct rig *r, const char *name, enum field_type type)
 {
 	size_t i = r->job.nfields++;
+
 	r->fields[i] = (struct field){.name = name, .type = type, .unit = TIME_S};
 	r->names[i] = name;
 	return i;
@@ -62,6 +63,7 @@ static inline size_t add_field(struct rig *r, const char *name, enum field_type 
 static inline struct key_part *add_part(struct rig *r, enum part_kind kind)
 {
 	struct key_part *p = &r->key[r->table.nrowkey++];
+
 	p->kind = kind;
 	p->terminator = NO_TERMINATOR;
 	return p;
@@ -70,6 +72,7 @@ static inline struct key_part *add_part(struct rig *r, enum part_kind kind)
 static inline struct key_part *add_key(struct rig *r, size_t field, enum encode_as as)
 {
 	struct key_part *p = add_part(r, PART_FIELD);
+
 	p->field = field;
 	p->as = as;
 	return p;
@@ -78,6 +81,7 @@ static inline struct key_part *add_key(struct rig *r, size_t field, enum encode_
 static inline struct key_part *add_const(struct rig *r, const char *text)
 {
 	struct key_part *p = add_part(r, PART_CONST);
+
 	p->constant = bytes_str(text);
 	return p;
 }
@@ -86,6 +90,7 @@ static inline struct cell_spec *add_cell(struct rig *r, const char *qualifier, s
 					 enum encode_as as)
 {
 	size_t i = r->table.ncells++;
+
 	r->qualifiers[i] = (struct key_part){.kind = PART_CONST,
 					     .terminator = NO_TERMINATOR,
 					     .constant = bytes_str(qualifier)};
@@ -102,6 +107,7 @@ static inline struct cell_spec *add_wide(struct rig *r, size_t by, enum encode_a
 					 size_t field)
 {
 	struct cell_spec *c = add_cell(r, "", field, AS_TEXT);
+
 	c->qualifier->kind = PART_FIELD;
 	c->qualifier->field = by;
 	c->qualifier->as = by_as;
@@ -112,6 +118,7 @@ static inline struct cell_spec *add_wide(struct rig *r, size_t by, enum encode_a
 static inline int rig_plan(struct rig *r)
 {
 	int rc = row_plan_new(&r->plan, &r->job, r->names, r->job.nfields, &r->err);
+
 	if (!rc)
 		r->encoder = row_encoder_new(r->plan);
 	return rc;
@@ -132,6 +139,7 @@ static inline void rig_release(struct rig *r)
 static inline int encode_columns(struct rig *r, const struct column *columns)
 {
 	struct event ev = {.columns = columns, .ncolumns = r->job.nfields, .seq = 42};
+
 	return row_encode(r->encoder, &ev, &r->record, &r->why);
 }
 
@@ -147,11 +155,11 @@ static inline void rig_rows_init(struct rig_rows *out, const struct bytes *field
 				 size_t ncolumns, bool crlf)
 {
 	size_t bytes = EVENT_ROOM_BYTES, at = 0, start = 0;
+
 	for (size_t i = 0; i < n * ncolumns; i++)
 		bytes += fields[i].len + 1 + crlf;
 	*out = (struct rig_rows){.text = malloc(bytes),
-				 .marks =
-					 malloc((1 + n * (ncolumns + crlf)) * sizeof(*out->marks))};
+				 .marks = malloc((1 + n * (ncolumns + crlf)) * sizeof *out->marks)};
 	uint16_t *mark = out->marks;
 	memset(out->text, '7', bytes);
 	*mark++ = UINT16_MAX;
@@ -197,6 +205,7 @@ static inline bool encode_as_rows(struct rig *r, const char *const *texts, uint8
 	struct bytes fields[MAX];
 	struct rig_rows rows;
 	struct record_batch out;
+
 	for (size_t i = 0; i < r->job.nfields; i++)
 		fields[i] = bytes_str(texts[i]);
 	rig_rows_init(&rows, fields, 1, r->job.nfields, false);
@@ -214,8 +223,10 @@ static inline int encode_texts(struct rig *r, const char *const *texts, size_t r
 {
 	struct column columns[MAX] = {0};
 	uint8_t *blocks[MAX];
+
 	for (size_t i = 0; i < r->job.nfields; i++) {
 		size_t len = strlen(texts[i]);
+
 		blocks[i] = malloc(len + room ? len + room : 1);
 		memcpy(blocks[i], texts[i], len);
 		memset(blocks[i] + len, '7', room);
@@ -256,6 +267,7 @@ static inline int encode(struct rig *r, const char *const *texts)
 	bool batch = false;
 	uint8_t *memory;
 	int rc = encode_texts(r, texts, 0);
+
 	note_outcome(r, rc, &expect);
 	for (int i = 0; i <= BATCH_TRIES && !batch; i++) {
 		batch = i > 0 && encode_as_rows(r, texts, &memory);
@@ -296,6 +308,7 @@ static inline void assert_bytes(struct bytes v, const void *expect, size_t len)
 static inline void rig_ratings(struct rig *r, enum encode_as movie_as)
 {
 	static size_t of[] = {0};
+
 	rig_init(r);
 	size_t user = add_field(r, "userId", FIELD_U32), movie = add_field(r, "movieId", FIELD_U32);
 	size_t rating = add_field(r, "rating", FIELD_TEXT),

@@ -47,6 +47,7 @@ static inline size_t write_batch(struct record_batch *out, const struct row *row
 				 size_t secondary_bytes)
 {
 	uint8_t *p = out->to;
+
 	out->head = 7 + n % 2;
 	out->key_len = rows->key_len;
 	for (out->n = 0; out->n < n; out->n++) {
@@ -55,6 +56,7 @@ static inline size_t write_batch(struct record_batch *out, const struct row *row
 				   (uint8_t)(r->seq >> 16), (uint8_t)(r->seq >> 24),
 				   (uint8_t)r->key_len,	    (uint8_t)(r->key_len >> 8),
 				   (uint8_t)r->payload_len};
+
 		head[6] = (uint8_t)(head[6] | (n % 2 ? 0x80 : 0));
 		out->at[out->n] = (uint32_t)(p - out->to);
 		memcpy(p, head, out->head);
@@ -75,6 +77,7 @@ static inline size_t write_batch(struct record_batch *out, const struct row *row
 static inline size_t batch_of(const struct row *rows, size_t n, size_t *bytes)
 {
 	size_t k = 0;
+
 	for (*bytes = 0;
 	     k < n && k < RECORD_BATCH && rows[k].payload_len < 0x80 &&
 	     rows[k].key_len == rows[0].key_len && (!k || rows[k].seq >= rows[k - 1].seq);
@@ -88,8 +91,10 @@ static inline int add_some(struct adding *a, struct run_builder *b, const struct
 			   size_t n, struct error *err)
 {
 	int rc = RC_OK;
+
 	for (size_t some, bytes; n > 0 && rc == RC_OK; rows += some, n -= some) {
 		struct record_batch batch = {0};
+
 		some = batch_of(rows, n, &bytes);
 		if (some > 1)
 			rc = run_builder_room(b, bytes, rows[0].seq, rows[some - 1].seq, &batch.to,
@@ -112,6 +117,7 @@ static inline int add_some(struct adding *a, struct run_builder *b, const struct
 static inline int compare_seq(const void *a, const void *b)
 {
 	uint64_t x = ((const struct row *)a)->seq, y = ((const struct row *)b)->seq;
+
 	return (x > y) - (x < y);
 }
 
@@ -119,12 +125,13 @@ static inline int compare_seq(const void *a, const void *b)
 static inline int add_in_order(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			       struct error *err)
 {
-	struct row *v = mem_alloc((end - from) * sizeof(*v));
+	struct row *v = mem_alloc((end - from) * sizeof *v);
 	size_t some;
 	int rc = run_builder_flush(b, err);
+
 	for (size_t i = from; i < end; i++)
 		v[i - from] = a->rows->v[i];
-	qsort(v, end - from, sizeof(*v), compare_seq);
+	qsort(v, end - from, sizeof *v, compare_seq);
 	for (size_t i = 0; i < end - from && rc == RC_OK; i += some) {
 		some = 1 + i % ADD_MAX < end - from - i ? 1 + i % ADD_MAX : end - from - i;
 		rc = add_some(a, b, v + i, some, err);
@@ -138,6 +145,7 @@ static inline int compare_rows_of(const void *a, const void *b, void *secondary_
 	const struct row *x = a, *y = b;
 	size_t len = x->key_len < y->key_len ? x->key_len : y->key_len;
 	int c = memcmp(x->key, y->key, len);
+
 	if (c == 0)
 		c = (x->key_len > y->key_len) - (x->key_len < y->key_len);
 	if (c == 0)
@@ -152,6 +160,7 @@ static inline struct ordered_record row_behind(const struct row *row, size_t sec
 	struct buf *b = &strings[i % 2], *before = &strings[(i + 1) % 2];
 	struct ordered_record r = {.rec = row_record(row)};
 	const size_t len = r.rec.key.len + secondary_bytes;
+
 	b->len = 0;
 	buf_append(b, r.rec.key.ptr, r.rec.key.len);
 	buf_append(b, r.rec.secondary, secondary_bytes);
@@ -173,20 +182,22 @@ static inline struct ordered_record row_behind(const struct row *row, size_t sec
 static inline int add_sorted(struct adding *a, struct run_builder *b, size_t from, size_t end,
 			     struct error *err)
 {
-	struct row *v = mem_alloc((end - from) * sizeof(*v));
+	struct row *v = mem_alloc((end - from) * sizeof *v);
 	size_t secondary_bytes = a->rows->secondary_bytes, n = end - from;
 	size_t borders[] = {0, n / 50, n / 2, n - n / 50, n};
 	struct buf strings[2] = {0};
 	int rc = RC_OK;
+
 	for (size_t i = from; i < end; i++)
 		v[i - from] = a->rows->v[i];
 	for (size_t k = 0; k < 4; k++) {
-		qsort_r(v + borders[k], borders[k + 1] - borders[k], sizeof(*v), compare_rows_of,
+		qsort_r(v + borders[k], borders[k + 1] - borders[k], sizeof *v, compare_rows_of,
 			&secondary_bytes);
 		for (size_t i = borders[k]; i < borders[k + 1] && rc == RC_OK; i++) {
 			bool first = i == borders[k] || i % 1000 == 0;
 			struct ordered_record r =
 				row_behind(&v[i], secondary_bytes, i, first, strings);
+
 			if (first)
 				rc = run_builder_stretch(b, (i + k) % 3 ? UINT64_MAX : 10,
 							 i > borders[k], err);
@@ -207,6 +218,7 @@ static inline int add_part(void *ctx, unsigned worker, size_t index, struct erro
 	size_t n = a->rows->n, from = n * index / ADD_TASKS, end = n * (index + 1) / ADD_TASKS;
 	bool sorted = index % 4 == 2;
 	int rc = index % 2 && from < end ? add_in_order(a, b, from, end, err) : RC_OK;
+
 	if (sorted)
 		rc = add_sorted(a, b, from, end, err);
 	for (size_t i = from; index % 2 == 0 && !sorted && i < end && rc == RC_OK; i++)
@@ -225,6 +237,7 @@ static inline struct sorter *build(const struct rows *rows, const struct setting
 				   struct budget *budget)
 {
 	struct error err = {0};
+
 	*budget = (struct budget){.limit = set->budget};
 	struct sorter_options opt = {.budget = budget,
 				     .temp_dir = "/tmp",
@@ -286,6 +299,7 @@ static inline void expect_batches(struct sorter *s, struct bytes lo, struct byte
 	assert_int_equal(sorter_range(s, lo, hi, &it, &err), RC_OK);
 	for (size_t i = from, n = 1; i < to; i += n) {
 		size_t most = 1 + i % 7 * (i % 5);
+
 		if (i % 11 == 0)
 			assert_int_equal(it.next(it.self, r, &err), RC_OK);
 		else
@@ -314,6 +328,7 @@ static inline void expect_range(struct sorter *s, struct bytes lo, struct bytes 
 	struct error err = {0};
 	struct record_iter it;
 	struct record r;
+
 	if (sorter_range(s, lo, hi, &it, &err))
 		fail_msg("%s", err.msg);
 	for (size_t i = from; i < to; i++) {
@@ -329,8 +344,8 @@ static inline void expect_range(struct sorter *s, struct bytes lo, struct bytes 
 
 static inline void each_shape(void (*check)(const struct shape *, const struct setting *))
 {
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		for (size_t k = 0; k < sizeof(settings) / sizeof(*settings); k++)
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
 			check(&shapes[i], &settings[k]);
 }
 

@@ -48,6 +48,7 @@ static inline size_t key_random16(uint8_t *key)
 static inline size_t key_variable(uint8_t *key)
 {
 	size_t n = 1 + draw() % 40;
+
 	draw_bytes(key, n);
 	return n;
 }
@@ -90,6 +91,7 @@ static inline size_t key_all_equal(uint8_t *key)
 static inline size_t key_zeros(uint8_t *key)
 {
 	size_t n = 1 + draw() % 20;
+
 	memset(key, 0, n);
 	if (draw() % 3 == 0)
 		key[draw() % n] = 1;
@@ -152,12 +154,14 @@ static const struct shape shapes[] = {
 static inline void rows_make(struct rows *rows, const struct shape *shape, uint64_t seed)
 {
 	static uint8_t key[ROW_KEY_MAX];
+
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	rows->n = shape->n;
 	rows->secondary_bytes = shape->secondary_bytes;
-	rows->v = mem_calloc(shape->n, sizeof(*rows->v));
+	rows->v = mem_calloc(shape->n, sizeof *rows->v);
 	for (size_t i = 0; i < shape->n; i++) {
 		struct row *r = &rows->v[i];
+
 		r->key_len = shape->key(key);
 		r->key = mem_alloc(r->key_len);
 		memcpy(r->key, key, r->key_len);
@@ -196,6 +200,7 @@ static inline int compare_without_minor(const void *a, const void *b)
 {
 	const struct row *ra = a, *rb = b;
 	int c = compare_keys(ra, rb);
+
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
 }
 
@@ -203,6 +208,7 @@ static inline int compare_with_minor(const void *a, const void *b)
 {
 	const struct row *ra = a, *rb = b;
 	int c = compare_keys(ra, rb);
+
 	if (c == 0)
 		c = memcmp(ra->secondary, rb->secondary, 8);
 	return c ? c : (ra->seq > rb->seq) - (ra->seq < rb->seq);
@@ -211,10 +217,11 @@ static inline int compare_with_minor(const void *a, const void *b)
 /* A sorted copy that borrows the bytes. */
 static inline struct row *rows_sorted(const struct rows *rows)
 {
-	struct row *v = mem_alloc(rows->n * sizeof(*v));
+	struct row *v = mem_alloc(rows->n * sizeof *v);
+
 	if (rows->n)
-		memcpy(v, rows->v, rows->n * sizeof(*v));
-	qsort(v, rows->n, sizeof(*v),
+		memcpy(v, rows->v, rows->n * sizeof *v);
+	qsort(v, rows->n, sizeof *v,
 	      rows->secondary_bytes ? compare_with_minor : compare_without_minor);
 	return v;
 }

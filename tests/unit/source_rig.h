@@ -62,13 +62,14 @@ static inline const char *path_of(const char *name)
 	static unsigned turn;
 	char *p = paths[turn++ % 8];
 
-	snprintf(p, sizeof(paths[0]), "%s/%s", dir, name);
+	snprintf(p, sizeof paths[0], "%s/%s", dir, name);
 	return p;
 }
 
 static inline const char *put_file(const char *name, const void *data, size_t len)
 {
 	const char *path = path_of(name);
+
 	unlink(path);
 	FILE *f = fopen(path, "wb");
 
@@ -93,7 +94,7 @@ static inline void keep(struct seen *t, uint64_t seq, struct buf *line)
 	buf_put(line, 0);
 	if (t->n == t->cap) {
 		t->cap = t->cap ? 2 * t->cap : 64;
-		t->records = mem_realloc(t->records, t->cap * sizeof(*t->records));
+		t->records = mem_realloc(t->records, t->cap * sizeof *t->records);
 	}
 	t->records[t->n++] = (struct record){seq, (char *)line->ptr};
 }
@@ -174,6 +175,7 @@ static inline void *thread_main(void *arg)
 static inline int by_seq(const void *a, const void *b)
 {
 	uint64_t x = ((const struct record *)a)->seq, y = ((const struct record *)b)->seq;
+
 	return (x > y) - (x < y);
 }
 
@@ -187,7 +189,7 @@ static inline void gather(struct outcome *o, struct seen *t, unsigned n)
 			if (all.n == all.cap) {
 				all.cap = all.cap ? 2 * all.cap : 64;
 				all.records =
-					mem_realloc(all.records, all.cap * sizeof(*all.records));
+					mem_realloc(all.records, all.cap * sizeof *all.records);
 			}
 			all.records[all.n++] = t[i].records[k];
 		}
@@ -199,7 +201,7 @@ static inline void gather(struct outcome *o, struct seen *t, unsigned n)
 		mem_free(t[i].records);
 	}
 	if (all.n)
-		qsort(all.records, all.n, sizeof(*all.records), by_seq);
+		qsort(all.records, all.n, sizeof *all.records, by_seq);
 	for (size_t k = 0; k < all.n; k++) {
 		assert_true(k == 0 || all.records[k].seq > all.records[k - 1].seq);
 		buf_printf(&o->log, "%s\n", all.records[k].text);
@@ -219,7 +221,7 @@ static inline struct outcome run_with(const struct setup *setup, struct bytes na
 	pthread_t threads[4];
 	struct job job = {0};
 
-	memcpy(columns, names, sizeof(columns));
+	memcpy(columns, names, sizeof columns);
 	job.csv.header = setup->header;
 	job.csv.columns = columns;
 	job.csv.ncolumns = setup->ncolumns;
@@ -250,7 +252,7 @@ static inline struct outcome run_with(const struct setup *setup, struct bytes na
 	gather(&o, t, n);
 	size_t nfiles;
 	const struct source_file *files = source_files(s, &nfiles);
-	memcpy(o.file, files, nfiles * sizeof(*files));
+	memcpy(o.file, files, nfiles * sizeof *files);
 	for (size_t i = 0; i < nfiles; i++)
 		assert_string_equal(files[i].path, setup->files[i]);
 	source_progress(s, &o.done, &o.total);
@@ -272,7 +274,7 @@ static inline struct outcome run_text(struct setup setup, const void *data, size
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, data, len), len);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	setup.files[0] = path;
 	setup.nfiles = 1;
 	struct outcome o = run_with(&setup, bytes_of(data, len), NULL);
@@ -316,7 +318,7 @@ static inline int make_dir(void **state)
 {
 	const char *base = getenv("TMPDIR");
 
-	snprintf(dir, sizeof(dir), "%s/test_source.XXXXXX", base ? base : "/tmp");
+	snprintf(dir, sizeof dir, "%s/test_source.XXXXXX", base ? base : "/tmp");
 	(void)state;
 	return mkdtemp(dir) ? 0 : -1;
 }

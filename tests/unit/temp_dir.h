@@ -18,6 +18,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	struct error err;
+
 	(void)state;
 	return io_remove_tree(dir, &err);
 }
@@ -25,6 +26,7 @@ static inline int teardown(void **state)
 static inline char *path_of(const char *name)
 {
 	static char path[200];
+
 	snprintf(path, sizeof path, "%s/%s", dir, name);
 	return path;
 }

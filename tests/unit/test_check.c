@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/load_rig.h"
-#include "verify.h"
+#include "publish.h"
 
 #define CSV "id,n,at\na,1,100\nc,3,102\nb,2,101\nd,4,103\n"
 
@@ -20,6 +20,7 @@ static int load_once(void **state)
 {
 	struct job job;
 	struct error err;
+
 	if (setup(state))
 		return -1;
 	open_job(&job, JOB, CSV);
@@ -42,6 +43,7 @@ static char *copy_load(const char *name)
 {
 	static char path[300];
 	char *command = mem_format("cp -r %s/sound %s/%s", dir, dir, name);
+
 	assert_int_equal(system(command), 0);
 	mem_free(command);
 	snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -51,6 +53,7 @@ static char *copy_load(const char *name)
 static void verify(struct verify_result *r, const char *folder)
 {
 	struct error err;
+
 	if (verify_load(r, folder, 2, NULL, &err))
 		fail_msg("%s", err.msg);
 }
@@ -60,11 +63,13 @@ static void expect_problem(const char *folder, const char *path)
 {
 	struct verify_result r;
 	bool found = false;
+
 	verify(&r, folder);
 	assert_true(r.findings.problems > 0);
 	for (size_t i = 0; i < r.findings.count; i++) {
 		const struct finding *f = &r.findings.item[i];
 		size_t n = strlen(f->path), m = strlen(path);
+
 		found = found || (f->problem && n >= m && !strcmp(f->path + n - m, path));
 	}
 	if (!found)
@@ -75,6 +80,7 @@ static void expect_problem(const char *folder, const char *path)
 static void test_sound(void **state)
 {
 	struct verify_result r;
+
 	(void)state;
 	verify(&r, copy_load("copy"));
 	assert_int_equal(r.findings.problems, 0);
@@ -97,6 +103,7 @@ static void test_a_changed_byte(void **state)
 {
 	static const char *const files[] = {"t/splits.txt", "t/create.rb", "manifest.json"};
 	char name[40], path[700];
+
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "changed%zu", i);
@@ -117,6 +124,7 @@ static void test_a_changed_byte(void **state)
 static void test_a_missing_or_strange_file(void **state)
 {
 	char path[700];
+
 	(void)state;
 	const char *folder = copy_load("missing");
 	snprintf(path, sizeof path, "%s/%s", folder, first_file);
@@ -147,5 +155,6 @@ int main(void)
 		cmocka_unit_test(test_a_missing_or_strange_file),
 		cmocka_unit_test(test_no_load),
 	};
+
 	return cmocka_run_group_tests(tests, load_once, drop);
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "clock.h"
-#include "ticker.h"
+#include "pool.h"
 #include "tests/unit/clock_rig.h"
 
 #define HOUR_MS 3600000
@@ -19,11 +19,13 @@ static void test_waits(void **state)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
 	(void)state;
 	pthread_mutex_lock(&lock);
 	static const int64_t waits[] = {0, 40, 500, 500}; /* over a full second */
 	for (int i = 0; i < 4; i++) {
 		int64_t start = clock_ms();
+
 		wall_ahead_ms = i % 2 ? HOUR_MS : -HOUR_MS;
 		clock_wait(&never, &lock, waits[i]);
 		int64_t took = clock_ms() - start;
@@ -61,5 +63,6 @@ int main(void)
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_ticker),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

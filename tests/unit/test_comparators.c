@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "pipeline/query/filter_kinds.h"
+#include "pipeline/read/query/filter_kinds.h"
 
 enum answer { NOT, FOUND, REFUSED };
 
-#define VALUE(text) text, sizeof(text) - 1
+#define VALUE(text) text, sizeof text - 1
 
 static enum answer ask(const char *expression, struct bytes value)
 {
@@ -26,7 +26,8 @@ static enum answer ask(const char *expression, struct bytes value)
 	struct error err;
 	enum answer found = REFUSED;
 	int rc = filter_open(&f, &err);
-	if (rc == 0) {
+
+	if (rc == RC_OK) {
 		found = filter_cell(&f, &c) == CODE_INCLUDE ? FOUND : NOT;
 		assert_int_equal(filter_check(&f, &err), 0);
 	} else {
@@ -123,15 +124,16 @@ static void as_java(void **state)
 		       "b"),
 		 FOUND},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum answer ours = ask(cases[i].expression, bytes_of(cases[i].value, cases[i].len));
+
 		if (ours != cases[i].java)
 			fail_msg("case %zu, %s: %d, Java %d", i, cases[i].expression, ours,
 				 cases[i].java);
 	}
 }
 
-/* query/README.md 7 tells of each of these. */
+/* read/query/README.md 7 tells of each of these. */
 static void not_as_java(void **state)
 {
 	(void)state;
@@ -159,8 +161,9 @@ static void not_as_java(void **state)
 		{"(a)?(?(1)b|c)", "c", REFUSED, FOUND},
 		{"{", "{", REFUSED, FOUND},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		enum answer ours = ask(cases[i].expression, bytes_str(cases[i].value));
+
 		if (ours != cases[i].ours)
 			fail_msg("case %zu, %s: %d, expected %d", i, cases[i].expression, ours,
 				 cases[i].ours);
@@ -215,6 +218,7 @@ static void components(void **state)
 					     .value = bytes_str(cases[i].given),
 					     .at = cases[i].at};
 		struct bytes value = bytes_str("abcdef");
+
 		assert_int_equal(comparator_passes(&c, FILTER_EQUAL, value), cases[i].hbase == 0);
 		assert_int_equal(comparator_passes(&c, FILTER_LESS, value), cases[i].hbase > 0);
 		assert_int_equal(comparator_passes(&c, FILTER_GREATER, value), cases[i].hbase < 0);
@@ -228,5 +232,6 @@ int main(void)
 		cmocka_unit_test(gives_up),   cmocka_unit_test(no_expression),
 		cmocka_unit_test(components),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "io.h"
-#include "pipeline/cut/gather.h"
+#include "pipeline/load/cut/gather.h"
 
 #define MOST 4000
 
@@ -48,6 +48,7 @@ static const char *const columns[] = {"row", "ts", "a", "b", "extra"};
 static void setup_job(struct fixture *f, bool computed, enum duplicates duplicates)
 {
 	static const char *nulls[] = {""};
+
 	memset(f, 0, sizeof *f);
 	for (size_t i = 0; i < 5; i++)
 		f->fields[i] = (struct field){.name = columns[i],
@@ -116,6 +117,7 @@ static void setup_job(struct fixture *f, bool computed, enum duplicates duplicat
 	assert_non_null(mkdtemp(f->dir));
 	for (size_t i = 0; i < 2; i++) {
 		char *d = mem_format("%s/%s", f->dir, f->families[i].name);
+
 		assert_int_equal(io_make_dir(d, &err), 0);
 		mem_free(d);
 	}
@@ -124,6 +126,7 @@ static void setup_job(struct fixture *f, bool computed, enum duplicates duplicat
 static void teardown_job(struct fixture *f)
 {
 	struct error err;
+
 	for (size_t i = 0; i < f->nrecords; i++) {
 		mem_free((void *)(uintptr_t)f->records[i].key.ptr);
 		mem_free((void *)(uintptr_t)f->records[i].payload.ptr);
@@ -136,6 +139,7 @@ static void teardown_job(struct fixture *f)
 static void *copy(const void *p, size_t n)
 {
 	void *c = mem_alloc(n);
+
 	if (n)
 		memcpy(c, p, n);
 	return c;
@@ -145,9 +149,11 @@ static void encode(struct fixture *f, const struct cut_event *in, size_t n)
 {
 	struct row_encoder *e = row_encoder_new(f->plan);
 	size_t secondary = row_secondary_bytes(f->plan, 0);
+
 	for (size_t i = 0; i < n; i++) {
 		const char *text[] = {in[i].row, in[i].ts, in[i].a, in[i].b, in[i].extra};
 		struct column c[5];
+
 		for (size_t k = 0; k < 5; k++)
 			c[k] = (struct column){.ptr = (const uint8_t *)text[k],
 					       .len = (uint32_t)strlen(text[k])};
@@ -179,6 +185,7 @@ static struct sorter *sort_records(const struct fixture *f, struct budget *budge
 	struct sorter *s = sorter_new(&so);
 	struct bytes none = {0};
 	struct error err;
+
 	for (size_t i = 0; i < f->nrecords; i++)
 		assert_int_equal(run_builder_add(sorter_builder(s, 0), &f->records[i], &err), 0);
 	assert_int_equal(sorter_finish(s, &err), 0);
@@ -200,9 +207,11 @@ static size_t oracle(const struct cut_event *in, size_t n, bool computed, bool f
 	static size_t owner[3 * MOST];
 	static int left[MOST];
 	size_t cells = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		struct stored c[3];
 		int k = 0;
+
 		memset(c, 0, sizeof c);
 		if (*in[i].b)
 			strcpy(c[k].qualifier, "b"), strcpy(c[k].family, "f"),
@@ -243,6 +252,7 @@ static int stored_cmp(const void *pa, const void *pb)
 {
 	const struct stored *a = pa, *b = pb;
 	int c = strcmp(a->family, b->family);
+
 	if (!c)
 		c = strcmp(a->row, b->row);
 	if (!c)
@@ -261,15 +271,18 @@ static size_t read_back(const struct fixture *f, const struct cut_result *r, str
 {
 	size_t n = 0;
 	struct error err;
+
 	for (size_t i = 0; i < r->nfiles; i++) {
 		const char *family = f->families[r->files[i].family].name;
 		char *path = mem_format("%s/%s/%s", f->dir, family, r->files[i].name);
 		struct hfile *h;
 		struct cell c;
+
 		assert_int_equal(hfile_open(&h, path, &err), 0);
 		hfile_rewind(h);
 		while (hfile_next_cell(h, &c, &err) == RC_OK) {
 			struct stored *s = &out[n++];
+
 			memset(s, 0, sizeof *s);
 			text_of(s->row, sizeof s->row, c.row);
 			text_of(s->family, sizeof s->family, c.family);
@@ -289,6 +302,7 @@ static void cut_case(const struct cut_event *in, size_t n, bool computed, enum d
 {
 	static struct fixture f;
 	static struct stored want[3 * MOST], got[3 * MOST];
+
 	setup_job(&f, computed, d);
 	encode(&f, in, n);
 	struct budget budget = {.limit = 1 << 20};
@@ -338,6 +352,7 @@ static void random_inputs(struct cut_event *in, size_t n, uint32_t rows, uint32_
 	for (size_t i = 0; i < n; i++) {
 		uint32_t number = random_below(rows);
 		int wide = longest ? (int)(number * 7919 % longest) : 1;
+
 		snprintf(in[i].row, sizeof in[i].row, "r%0*u", wide, number);
 		snprintf(in[i].ts, sizeof in[i].ts, "%u", 100 + random_below(times));
 		in[i].a[0] = in[i].b[0] = 0;
@@ -379,6 +394,7 @@ static void test_duplicates_error(void **state)
 					      {"r2", "5", "z", "", "q"}};
 	for (int huge = 0; huge < 2; huge++) {
 		static struct fixture f;
+
 		setup_job(&f, false, DUPLICATES_ERROR);
 		encode(&f, in, 3);
 		struct budget budget = {.limit = 1 << 20};
@@ -431,5 +447,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_oracle),
 					   cmocka_unit_test(test_duplicates_error),
 					   cmocka_unit_test(test_duplicates_of_long_keys)};
+
 	return cmocka_run_group_tests_name("cut", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "hfile.h"
 #include "io.h"
 #include "mem.h"
-#include "pipeline/apply/applying.h"
+#include "pipeline/deliver/apply/applying.h"
 
 #define PART "9f8e7d6c5b4a39210123456789abcdef"
 
@@ -31,6 +31,7 @@ static void write_file(const char *dir, const char *name)
 {
 	struct error err = {0};
 	char *path = below(dir, name);
+
 	assert_int_equal(io_write_file(path, bytes_str("x"), &err), 0);
 	mem_free(path);
 }
@@ -39,6 +40,7 @@ static bool is_there(const char *dir, const char *name)
 {
 	char *path = below(dir, name);
 	bool there = access(path, F_OK) == 0;
+
 	mem_free(path);
 	return there;
 }
@@ -47,6 +49,7 @@ static bool is_there(const char *dir, const char *name)
 static void begin(struct place *p)
 {
 	struct error err = {0};
+
 	*p = (struct place){0};
 	assert_int_equal(io_make_temp_dir(&p->dir, "/tmp", "cut", &err), 0);
 	p->run = (struct applying){.opt = &p->opt,
@@ -60,6 +63,7 @@ static void begin(struct place *p)
 static void end(struct place *p)
 {
 	struct error err = {0};
+
 	assert_int_equal(io_remove_tree(p->dir, &err), 0);
 	arena_release(&p->result.arena);
 	mem_free(p->run.journal.path);
@@ -71,6 +75,7 @@ static void test_nothing_was_cut(void **state)
 {
 	struct place p;
 	struct error err = {0};
+
 	(void)state;
 	begin(&p);
 	char *older = below(p.dir, "orders-parts");
@@ -88,6 +93,7 @@ static void test_only_parts_go(void **state)
 {
 	struct place p;
 	struct error err = {0};
+
 	(void)state;
 	begin(&p);
 	p.run.cut_begun = true;
@@ -109,6 +115,7 @@ static void test_all_goes(void **state)
 {
 	struct place p;
 	struct error err = {0};
+
 	(void)state;
 	begin(&p);
 	p.run.cut_begun = true;
@@ -131,6 +138,7 @@ static void test_folder_of_others(void **state)
 	struct buf words = {0};
 	struct error err = {0};
 	uint64_t bytes;
+
 	(void)state;
 	begin(&p);
 	struct applied table = {.sources = &source, .hand = {.files = &file}, .run = &p.run};
@@ -168,6 +176,7 @@ static void write_hfile(const char *path, struct source_file *s)
 	struct hfile_summary sum = {0};
 	struct hfile_writer *w;
 	struct error err = {0};
+
 	assert_int_equal(hfile_writer_new(&w, path, &opt, &err), 0);
 	for (size_t i = 0; i < sizeof rows - 1; i++) {
 		struct cell c = {.row = bytes_of(rows + i, 1),
@@ -176,6 +185,7 @@ static void write_hfile(const char *path, struct source_file *s)
 				 .ts = 1,
 				 .value = bytes_str("v"),
 				 .type = CELL_PUT};
+
 		assert_int_equal(hfile_add(w, &c, &err), 0);
 	}
 	assert_int_equal(hfile_finish(w, &sum, &err), 0);
@@ -199,6 +209,7 @@ static size_t cut_at(const char *borders, char *words, size_t room)
 	struct source_file source;
 	struct buf out = {0};
 	struct error err = {0};
+
 	begin(&p);
 	assert_int_equal(rmdir(p.parts), 0);
 	p.opt.say = hear;
@@ -235,6 +246,7 @@ static size_t cut_at(const char *borders, char *words, size_t room)
 static void test_parts(void **state)
 {
 	char words[1024];
+
 	(void)state;
 	assert_int_equal(cut_at("ce", words, sizeof words), 3);
 	assert_non_null(strstr(words, " 61:62:2:"));
@@ -256,5 +268,6 @@ int main(void)
 		cmocka_unit_test(test_all_goes),	cmocka_unit_test(test_folder_of_others),
 		cmocka_unit_test(test_parts),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,9 @@
 #include <cmocka.h>
 
 #include "ddl.h"
-#include "table_check.h"
 #include "mem.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 #define FAMILY_DEFAULTS                                                                            \
 	.versions = 1, .ttl_s = TTL_FOREVER, .bloom = BLOOM_ROW, .codec = CODEC_NONE,              \
@@ -36,8 +35,10 @@ static struct family plain(const char *name)
 static void add_keys(struct splits *s, size_t n)
 {
 	struct error err;
+
 	for (size_t i = 1; i <= n; i++) {
 		uint8_t key[2];
+
 		put_be16(key, (uint16_t)i);
 		assert_int_equal(splits_add(s, bytes_of(key, 2), &err), 0);
 	}
@@ -51,6 +52,7 @@ static void expect_script(struct table *t, const struct splits *s, const struct 
 	struct buf out = {0};
 	struct pos at;
 	struct error err = {0};
+
 	if (table_check(t, &a, &at, &err) != RC_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(ddl_create_with(&out, t, s, o, &err), 0);
@@ -65,6 +67,7 @@ static void script_of_a_plain_table(void **state)
 	struct family f = plain("f");
 	struct table t = {.name = "ratings", .families = &f, .nfamilies = 1};
 	struct splits none = {0};
+
 	(void)state;
 	expect_script(
 		&t, &none, NULL,
@@ -86,6 +89,7 @@ static void script_with_everything(void **state)
 	struct attribute conf[] = {{.key = "hbase.it's", .value = "a\\b'c"}};
 	struct attribute meta[] = {{.key = "owner", .value = "rai"}};
 	struct family f[2] = {plain("f"), plain("a'b")};
+
 	f[0].codec = CODEC_ZSTD;
 	f[0].ttl_s = 86400;
 	f[0].min_versions = 1;
@@ -153,6 +157,7 @@ static void policy_of_the_job_is_kept(void **state)
 	struct family f = plain("f");
 	struct table t = {.name = "default:t", .families = &f, .nfamilies = 1};
 	struct splits s = {0};
+
 	(void)state;
 	add_keys(&s, 1);
 	t.attributes = (struct attributes){policy, 1};
@@ -186,6 +191,7 @@ static void many_keys_come_from_the_file(void **state)
 	struct family f = plain("f");
 	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
 	struct splits s = {0};
+
 	(void)state;
 	add_keys(&s, 10);
 	expect_script(
@@ -213,6 +219,7 @@ static void algorithm_instead_of_keys(void **state)
 	struct family f = plain("f");
 	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
 	struct splits none = {0};
+
 	(void)state;
 	expect_script(
 		&t, &none, &o,
@@ -233,6 +240,7 @@ static void five_hundred_keys_inline(void **state)
 	struct buf out = {0};
 	struct error err;
 	size_t column = 0;
+
 	(void)state;
 	add_keys(&s, 500);
 	assert_int_equal(ddl_create(&out, &t, &s, &err), 0);
@@ -245,6 +253,7 @@ static void five_hundred_keys_inline(void **state)
 	const char *p = (const char *)out.ptr;
 	for (unsigned i = 1; i <= 500; i++) {
 		struct buf key = {0};
+
 		bytes_escape(&key, s.keys[i - 1]);
 		char *quoted = mem_format("'%s'", (char *)key.ptr);
 		p = strstr(p, quoted);
@@ -263,6 +272,7 @@ static void expect_alter(struct table *t, const char *describe, const char *want
 	struct buf out = {0};
 	struct pos at;
 	struct error err = {0};
+
 	assert_int_equal(table_check(t, &a, &at, &err), 0);
 	if (ddl_alter(&out, t, "d.txt", bytes_str(describe), &err) != RC_OK)
 		fail_msg("%s", err.msg);
@@ -284,6 +294,7 @@ static void alter_nothing(void **state)
 	struct attribute size = {.key = "MAX_FILESIZE", .value = "10G"};
 	struct family f = plain("f");
 	struct table t = {.name = "t", .families = &f, .nfamilies = 1, .attributes = {&size, 1}};
+
 	(void)state;
 	f.ttl_s = 86400;
 	expect_alter(
@@ -311,6 +322,7 @@ static void alter_differences(void **state)
 			  .nfamilies = 2,
 			  .attributes = {table_more, 2},
 			  .configuration = {conf, 2}};
+
 	(void)state;
 	f[0].codec = CODEC_SNAPPY;
 	f[0].versions = 2;
@@ -342,10 +354,12 @@ static void alter_refuses_other_text(void **state)
 					    "{NAME => }"};
 	struct family f = plain("f");
 	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
+
 	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct buf out = {0};
 		struct error err = {0};
+
 		assert_int_equal(ddl_alter(&out, &t, "d.txt", bytes_str(texts[i]), &err), RC_DATA);
 		assert_non_null(strstr(err.msg, "d.txt: "));
 		buf_release(&out);
@@ -359,6 +373,7 @@ static void alter_refuses_nested_text(void **state)
 	struct table t = {.name = "t", .families = &f, .nfamilies = 1};
 	struct buf text = {0}, out = {0};
 	struct error err = {0};
+
 	(void)state;
 	for (size_t i = 0; i < 500000; i++)
 		buf_append_str(&text, "{TABLE_ATTRIBUTES=>");
@@ -371,6 +386,7 @@ static void drop_script(void **state)
 {
 	struct table t = {.name = "ns:t"};
 	struct buf out = {0};
+
 	(void)state;
 	ddl_drop(&out, &t);
 	buf_put(&out, 0);
@@ -398,5 +414,6 @@ int main(void)
 		cmocka_unit_test(alter_refuses_nested_text),
 		cmocka_unit_test(drop_script),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,9 @@
 #include <cmocka.h>
 
 #include "ddl.h"
-#include "table_check.h"
 #include "mem.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 static struct family plain(const char *name)
 {
@@ -99,6 +98,7 @@ static void faults_of_names_and_limits(void **state)
 		{"_n:9.-_", "f.g", fine, NULL},
 		{"\xe8\xa1\xa8", "\xe5\x88\x97", fine, NULL}, /* letters of any script */
 	};
+
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct family f[2] = {plain(cases[i].family)};
@@ -106,6 +106,7 @@ static void faults_of_names_and_limits(void **state)
 		struct arena a = {0};
 		struct pos at;
 		struct error err = {0};
+
 		cases[i].spoil(&t, f);
 		int rc = table_check(&t, &a, &at, &err);
 		if (rc != (cases[i].says ? RC_CONFIG : RC_OK))
@@ -211,6 +212,7 @@ static void attribute_values(void **state)
 		struct error err = {0};
 		struct attributes *const slots[] = {&f.more, &t.attributes, &f.configuration,
 						    &t.configuration};
+
 		*slots[cases[i].place] = list;
 		int rc = table_check(&t, &a, &at, &err);
 		if (rc != (cases[i].value ? RC_OK : RC_CONFIG))
@@ -233,6 +235,7 @@ static void bloom_prefix_from_configuration(void **state)
 	struct arena a = {0};
 	struct pos at;
 	struct error err;
+
 	(void)state;
 	f.bloom = BLOOM_ROWPREFIX;
 	f.configuration = (struct attributes){&conf, 1};
@@ -275,6 +278,7 @@ static void ttl_forms(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		int32_t got = 0;
+
 		assert_int_equal(ttl_parse(cases[i].text, &got), cases[i].ttl_s != 0);
 		assert_int_equal(got, cases[i].ttl_s);
 	}
@@ -288,5 +292,6 @@ int main(void)
 		cmocka_unit_test(bloom_prefix_from_configuration),
 		cmocka_unit_test(ttl_forms),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

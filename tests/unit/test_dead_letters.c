@@ -53,6 +53,7 @@ static int send_with(struct cluster *c, const char *name, const char *value, uin
 		     unsigned stop_s, struct error *err)
 {
 	struct kafka_property p = {.name = name, .value = value};
+
 	c->job.kafka.dead_letters = "dead";
 	c->job.kafka.properties = &p;
 	c->job.kafka.nproperties = name ? 1 : 0;
@@ -73,6 +74,7 @@ static int send_with(struct cluster *c, const char *name, const char *value, uin
 static void test_all_reports(void **state)
 {
 	struct error err;
+
 	write_rejects(3, 10, 10);
 	if (send_with(*state, "delivery.report.only.error", "true", 3, 30, &err))
 		fail_msg("%s", err.msg);
@@ -82,6 +84,7 @@ static void test_all_reports(void **state)
 static void test_small_queue(void **state)
 {
 	struct error err;
+
 	write_rejects(40, 10, 10);
 	if (send_with(*state, "queue.buffering.max.messages", "1", 40, 60, &err))
 		fail_msg("%s", err.msg);
@@ -92,6 +95,7 @@ static void test_stopped_with_a_full_queue(void **state)
 {
 	struct cluster *c = *state;
 	struct error err;
+
 	write_rejects(2, 10, 10);
 	rd_kafka_mock_broker_set_down(c->mock, 1);
 	assert_int_equal(send_with(c, "queue.buffering.max.messages", "1", 2, 1, &err), RC_STOPPED);
@@ -101,6 +105,7 @@ static void test_stopped_with_a_full_queue(void **state)
 static void test_larger_than_the_queue(void **state)
 {
 	struct error err;
+
 	write_rejects(1, 5000, 10);
 	assert_int_equal(send_with(*state, "queue.buffering.max.kbytes", "1", 1, 30, &err),
 			 RC_CONFIG);
@@ -113,6 +118,7 @@ static void test_headers_wait_too(void **state)
 {
 	struct cluster *c = *state;
 	struct error err;
+
 	write_rejects(12, 0, MIB);
 	rd_kafka_mock_broker_set_down(c->mock, 1);
 	assert_int_equal(send_with(c, NULL, NULL, 12, 60, &err), RC_STOPPED);
@@ -128,6 +134,7 @@ int main(void)
 		TEST(test_larger_than_the_queue),
 		TEST(test_headers_wait_too),
 	};
+
 	if (setup(NULL))
 		return 1;
 	int failed = RUN_ON_MOCK(tests);

@@ -7,10 +7,8 @@
 #include <cmocka.h>
 
 #include "ddl.h"
-#include "description.h"
-#include "table_check.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 static const char script[] =
 	"# Table ns:t: 3 regions, 2 column families\n"
@@ -32,6 +30,7 @@ static void test_script(void **state)
 	struct arena a = {0};
 	struct description d;
 	struct error err = {0};
+
 	(void)state;
 	if (description_of_script(&d, &a, "create.rb", bytes_str(script), &err))
 		fail_msg("%s", err.msg);
@@ -57,12 +56,14 @@ static void test_damaged_scripts(void **state)
 {
 	size_t create = (size_t)(strstr(script, "  create 'ns") - script),
 	       brace = (size_t)(strstr(script, "},\n    {NAME => 'g'") - script);
+
 	(void)state;
 	for (size_t cut = 0; cut < sizeof script - 1; cut++) {
 		struct arena a = {0};
 		struct description d;
 		struct error err = {0};
 		int rc = description_of_script(&d, &a, "x.rb", bytes_of(script, cut), &err);
+
 		if (cut < brace || cut < create)
 			assert_int_equal(rc, RC_DATA);
 		arena_release(&a);
@@ -87,6 +88,7 @@ static void test_round_trip(void **state)
 	struct pos at;
 	struct description d;
 	struct error err = {0};
+
 	(void)state;
 	f.ttl_s = 7;
 	f.bloom = BLOOM_ROWPREFIX;
@@ -140,6 +142,7 @@ static void test_compare(void **state)
 				   .nfamilies = 1};
 	struct arena a = {0};
 	struct table_differences d;
+
 	(void)state;
 	description_compare(&d, &want, &have, &a);
 	assert_int_equal(d.count, 4);
@@ -170,5 +173,6 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_compare),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

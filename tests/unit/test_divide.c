@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "divide.h"
+#include "splits.h"
 #include "plan.h"
 #include "sorter.h"
 #include "tests/unit/draw.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 /* salt | entity | time */
 enum { KEY = 6, PARTS = 3, BUCKETS_MOST = 20, RUN = 3000 };
@@ -45,6 +45,7 @@ enum kind { SPREAD, FEW_ENTITIES, FEW_BUCKETS, EQUAL, HEAVY, TIES, ONE, TINY, KI
 static void draw_row(enum kind kind, uint32_t buckets, struct row *r)
 {
 	unsigned bucket = pick(buckets), entity = pick(60000), time = pick(1 << 24);
+
 	r->weight = 30 + pick(20);
 	switch (kind) {
 	case FEW_ENTITIES: entity %= 5; break;
@@ -71,7 +72,7 @@ static void draw_row(enum kind kind, uint32_t buckets, struct row *r)
 static struct row *draw_rows(enum kind kind, uint32_t buckets, size_t *n)
 {
 	*n = kind == ONE ? 1 : kind == TINY ? 1 + pick(12) : 200 + pick(2500);
-	struct row *rows = mem_alloc(*n * sizeof(*rows));
+	struct row *rows = mem_alloc(*n * sizeof *rows);
 	for (size_t i = 0; i < *n; i++)
 		draw_row(kind, buckets, &rows[i]);
 	return rows;
@@ -79,11 +80,12 @@ static struct row *draw_rows(enum kind kind, uint32_t buckets, size_t *n)
 
 static struct data add_up(const struct row *rows, size_t n)
 {
-	struct data d = {.rows = mem_alloc(n * sizeof(*rows)),
+	struct data d = {.rows = mem_alloc(n * sizeof *rows),
 			 .below = mem_alloc((n + 1) * sizeof(uint64_t))};
-	struct row *sorted = mem_alloc(n * sizeof(*rows));
-	memcpy(sorted, rows, n * sizeof(*rows));
-	qsort(sorted, n, sizeof(*sorted), compare_rows);
+	struct row *sorted = mem_alloc(n * sizeof *rows);
+
+	memcpy(sorted, rows, n * sizeof *rows);
+	qsort(sorted, n, sizeof *sorted, compare_rows);
 	for (size_t i = 0; i < n; i++) {
 		if (d.count == 0 || compare_rows(&d.rows[d.count - 1], &sorted[i]) != 0) {
 			d.below[d.count] = d.total;
@@ -124,9 +126,11 @@ static unsigned naive_bucket(const struct data *d, uint32_t buckets, double at, 
 {
 	double least = 0.02 * region, found = -1;
 	unsigned best = 0;
+
 	for (unsigned b = 1; b < buckets; b++) {
 		uint8_t key = (uint8_t)b;
 		double under = (double)weight_under(d, &key, 1), gap = far(under, at);
+
 		if (gap < least || (under == found && under < at)) {
 			least = gap;
 			found = under;
@@ -139,6 +143,7 @@ static unsigned naive_bucket(const struct data *d, uint32_t buckets, double at, 
 static unsigned naive_depth(const struct row *a, const struct row *b)
 {
 	unsigned depth = 0;
+
 	while (depth < PARTS && memcmp(a->key, b->key, part_ends[depth]) == 0)
 		depth++;
 	return depth;
@@ -149,6 +154,7 @@ static size_t naive_place(const struct data *d, uint64_t at, double region)
 {
 	size_t nearest = 0, best = d->count;
 	unsigned least = 0;
+
 	for (size_t i = 1; i < d->count; i++)
 		if (far((double)d->below[i], (double)at) <
 		    far((double)d->below[nearest], (double)at))
@@ -156,6 +162,7 @@ static size_t naive_place(const struct data *d, uint64_t at, double region)
 	for (size_t i = 0; i < d->count; i++) {
 		double gap = far((double)d->below[i], (double)at);
 		unsigned depth = i ? naive_depth(&d->rows[i - 1], &d->rows[i]) : 0;
+
 		if (gap > 0.01 * region)
 			continue;
 		if (best == d->count || depth < least ||
@@ -190,6 +197,7 @@ static void naive_settle(const struct data *d, uint32_t buckets, uint64_t *at, u
 				bucket[i] ? 0 : naive_bucket(d, buckets, (double)at[i], region);
 			uint8_t key = (uint8_t)b;
 			uint64_t w = b ? weight_under(d, &key, 1) : 0;
+
 			if (!b || w <= at[i - 1] || w >= at[i + 1])
 				continue;
 			at[i] = w;
@@ -204,9 +212,11 @@ static void naive_cut(const struct data *d, uint32_t buckets, const uint64_t *at
 {
 	struct error err;
 	uint64_t last = at[0];
+
 	for (size_t i = 1; i < n; i++) {
 		uint8_t key = (uint8_t)bucket[i];
 		size_t next = i;
+
 		if (bucket[i]) {
 			assert_int_equal(splits_add(out, bytes_of(&key, 1), &err), RC_OK);
 			last = at[i];
@@ -239,9 +249,10 @@ static void naive_cut(const struct data *d, uint32_t buckets, const uint64_t *at
 static void naive_divide(const struct data *d, uint32_t buckets, uint64_t from, uint64_t to,
 			 size_t regions, struct splits *out)
 {
-	uint64_t *at = mem_calloc(regions + 1, sizeof(*at));
-	unsigned *bucket = mem_calloc(regions + 1, sizeof(*bucket));
+	uint64_t *at = mem_calloc(regions + 1, sizeof *at);
+	unsigned *bucket = mem_calloc(regions + 1, sizeof *bucket);
 	double region = (double)(to - from) / (double)regions;
+
 	at[0] = from;
 	at[regions] = to;
 	naive_settle(d, buckets, at, bucket, regions, region);
@@ -275,8 +286,10 @@ static struct sorter *sort(const struct row *rows, size_t n, struct budget *budg
 				     .run_bytes = 16 << 10};
 	struct sorter *s = sorter_new(&opt);
 	struct error err;
+
 	for (size_t i = 0; i < n; i++) {
 		uint8_t payload[4];
+
 		put_be32(payload, rows[i].weight);
 		struct record r = {.key = bytes_of(rows[i].key, KEY),
 				   .seq = i,
@@ -293,6 +306,7 @@ static struct sorter *sort(const struct row *rows, size_t n, struct budget *budg
 static void print_keys(const char *who, const struct splits *s)
 {
 	struct buf text = {0};
+
 	splits_format(s, &text);
 	buf_put(&text, 0);
 	print_message("%s:\n%s", who, (const char *)text.ptr);
@@ -302,6 +316,7 @@ static void print_keys(const char *who, const struct splits *s)
 static void expect_splits(const struct splits *got, const struct splits *want)
 {
 	bool same = got->count == want->count;
+
 	for (size_t i = 0; same && i < got->count; i++)
 		same = bytes_eq(got->keys[i], want->keys[i]);
 	if (same)
@@ -318,6 +333,7 @@ static void check_sorter(struct sorter *s, const struct data *d, uint32_t bucket
 	struct splits got = {0}, want = {0};
 	struct error err;
 	struct division whole = {.shape = &shape, .regions = regions};
+
 	assert_int_equal(divide(&w, &whole, &got, &err), RC_OK);
 	naive_divide(d, buckets, 0, d->total, regions, &want);
 	expect_splits(&got, &want);
@@ -356,6 +372,7 @@ static void check_sample(const struct row *rows, size_t n, struct sorter *s, uin
 	struct splits got = {0};
 	struct error err;
 	struct plan p;
+
 	for (size_t i = 0; i < n; i++)
 		sample_add(sample, bytes_of(rows[i].key, KEY), rows[i].weight);
 	struct plan_options o = {.rule = {.count = (uint32_t)regions, .align_salt = align}};
@@ -370,6 +387,7 @@ static void check_sample(const struct row *rows, size_t n, struct sorter *s, uin
 static void as_the_naive_one(void **state)
 {
 	static const size_t counts[] = {1, 2, 3, 7, 8, 16, 17, 40, 100, 1000};
+
 	(void)state;
 	random_state = 20261122;
 	for (int round = 0; round < 6 * KINDS; round++) {
@@ -380,6 +398,7 @@ static void as_the_naive_one(void **state)
 		struct data d = add_up(rows, n);
 		struct budget budget = {.limit = round % 2 ? 1 : 1 << 30};
 		struct sorter *s = sort(rows, n, &budget);
+
 		for (size_t c = 0; c < COUNT(counts); c++) {
 			check_sorter(s, &d, buckets, counts[c]);
 			check_sample(rows, n, s, buckets, counts[c], false);
@@ -398,7 +417,7 @@ static void even_buckets_are_regions(void **state)
 	(void)state;
 	random_state = 5;
 	size_t n = BUCKETS * EACH;
-	struct row *rows = mem_alloc(n * sizeof(*rows));
+	struct row *rows = mem_alloc(n * sizeof *rows);
 	for (size_t i = 0; i < n; i++) {
 		draw_row(SPREAD, 1, &rows[i]);
 		rows[i].key[0] = (uint8_t)(i % BUCKETS);
@@ -429,7 +448,7 @@ static void aligned(void **state)
 	static const size_t counts[] = {1, 8, 9, 30};
 	(void)state;
 	random_state = 6;
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	for (size_t i = 0; i < ROWS; i++) { /* bucket 5 is empty, bucket 2 has half */
 		draw_row(SPREAD, BUCKETS, &rows[i]);
 		rows[i].key[0] = rows[i].key[0] == 5 || i % 2 ? 2 : rows[i].key[0];
@@ -445,9 +464,11 @@ static void aligned(void **state)
 		struct splits got = {0};
 		struct error err;
 		size_t in[BUCKETS] = {1}; /* regions that begin in a bucket */
+
 		assert_int_equal(divide(&w, &d, &got, &err), RC_OK);
 		for (uint8_t b = 1; b < BUCKETS; b++) {
 			size_t r = splits_region(&got, bytes_of(&b, 1));
+
 			assert_true(r > 0 && got.keys[r - 1].len == 1);
 			assert_int_equal(got.keys[r - 1].ptr[0], b);
 		}
@@ -485,5 +506,6 @@ int main(void)
 		cmocka_unit_test(aligned),
 		cmocka_unit_test(nothing_to_divide),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

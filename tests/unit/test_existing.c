@@ -19,6 +19,7 @@ static void to_string_binary(struct buf *out, struct bytes v)
 {
 	for (size_t i = 0; i < v.len; i++) {
 		uint8_t c = v.ptr[i];
+
 		if (c >= 0x20 && c <= 0x7E && c != '\\')
 			buf_put(out, c);
 		else
@@ -29,6 +30,7 @@ static void to_string_binary(struct buf *out, struct bytes v)
 static char *text_of(struct bytes v)
 {
 	struct buf b = {0};
+
 	to_string_binary(&b, v);
 	buf_put(&b, 0);
 	return (char *)b.ptr;
@@ -38,6 +40,7 @@ static char *text_of(struct bytes v)
 static char *stripped(char *text)
 {
 	char *from = text + strspn(text, " ");
+
 	memmove(text, from, strlen(from) + 1);
 	size_t n = strlen(text);
 	while (n && text[n - 1] == ' ')
@@ -49,12 +52,14 @@ static char *stripped(char *text)
 static void print_table(struct buf *out, const char *const *cells, size_t columns, size_t rows)
 {
 	size_t width[8] = {12, 12, 10, 10, 5, 5, 10};
+
 	for (size_t i = 0; i < columns * rows; i++)
 		if (strlen(cells[i]) > width[i % columns])
 			width[i % columns] = strlen(cells[i]);
 	for (size_t r = 0; r < rows + 1; r++) {
 		for (size_t c = 0; c < columns; c++) {
 			char dashes[400];
+
 			snprintf(dashes, sizeof dashes, "%.*s", (int)width[c],
 				 "-----------------------------------------------------------------"
 				 "-----------"
@@ -74,8 +79,10 @@ static void hard_keys(struct splits *s)
 	static const char *const hard[] = {"\x7f ", "\x7f  |  ", "\x7f , 5.x", "\x7f=>",
 					   "\x80 Took 1 s"};
 	struct error err;
+
 	for (unsigned i = 0; i < 256; i++) {
 		uint8_t b = (uint8_t)i;
+
 		assert_int_equal(splits_add(s, bytes_of(&b, 1), &err), 0);
 		for (size_t h = 0; h < 5; h++)
 			if ((uint8_t)hard[h][0] == b)
@@ -106,6 +113,7 @@ static void test_get_splits(void **state)
 		struct error err;
 		struct buf text = {0};
 		const char *eol = i % 2 ? "\r\n" : "\n";
+
 		hard_keys(&want);
 		buf_printf(&text, "%sTotal number of splits = %zu%s", around[i / 2][0],
 			   want.count + 1, eol);
@@ -144,6 +152,7 @@ static void fill_cells(const char **cells, const struct splits *s, const size_t 
 {
 	static const char *const head[] = {"SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY",
 					   "SIZE",	  "REQ",	 "LOCALITY"};
+
 	for (size_t c = 0; c < 7; c++)
 		cells[c] = head[c];
 	for (size_t r = 0; r <= s->count; r++)
@@ -151,6 +160,7 @@ static void fill_cells(const char **cells, const struct splits *s, const size_t 
 			const char **row = cells + 7 * (1 + order[r] * replicas + k);
 			struct bytes none = {0};
 			char *start = text_of(r ? s->keys[r - 1] : none);
+
 			row[0] = mem_strdup("host-1.example,16020,1700000000000");
 			row[1] = mem_format("ns:t,%s,1700000000%03zu%s.%032zx.", start, r,
 					    k ? "_0001" : "", r + 4096 * k);
@@ -167,6 +177,7 @@ static void print_listing(struct buf *out, const char *const *cells, size_t rows
 {
 	const char **some = mem_alloc(7 * rows * sizeof *some);
 	size_t n = 0, columns = 0;
+
 	for (size_t i = 0; i < 7 * rows; i++)
 		if (mask >> (i % 7) & 1)
 			some[n++] = cells[i];
@@ -179,6 +190,7 @@ static void free_cells(const char **cells, size_t rows)
 {
 	for (size_t i = 7; i < 7 * rows; i++) {
 		void *owned = (void *)(uintptr_t)cells[i];
+
 		mem_free(owned);
 	}
 	mem_free(cells);
@@ -189,6 +201,7 @@ static void check_listing(const struct existing *e, const struct splits *want, u
 	assert_same(&e->splits, want);
 	for (size_t r = 0; r <= want->count; r++) {
 		char encoded[40];
+
 		snprintf(encoded, sizeof encoded, "%032zx", r);
 		if (mask & 2)
 			assert_string_equal(e->regions[r].encoded, encoded);
@@ -214,6 +227,7 @@ static void test_list_regions(void **state)
 		struct existing e;
 		struct error err = {0};
 		struct buf text = {0};
+
 		hard_keys(&want);
 		size_t n = want.count + 1, rows = 1 + n * cases[i].replicas;
 		size_t *order = mem_alloc(n * sizeof *order);
@@ -288,6 +302,7 @@ static void test_faults(void **state)
 		struct existing e;
 		struct error err = {0};
 		int rc = existing_parse(&e, "f", bytes_str(cases[i].text), &err);
+
 		assert_int_equal(rc, cases[i].words ? RC_DATA : RC_OK);
 		if (cases[i].words && !strstr(err.msg, cases[i].words))
 			fail_msg("case %zu: \"%s\" not in \"%s\"", i, cases[i].words, err.msg);
@@ -303,5 +318,6 @@ int main(void)
 		cmocka_unit_test(test_list_regions),
 		cmocka_unit_test(test_faults),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

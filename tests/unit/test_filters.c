@@ -12,8 +12,8 @@
 
 #include "hex.h"
 #include "mem.h"
-#include "pipeline/cluster/encode.h"
-#include "pipeline/cluster/pb.h"
+#include "pipeline/hbase/rpc/encode.h"
+#include "pipeline/hbase/rpc/pb.h"
 
 /* Its class name is text, which is told here as text. */
 #define CLASS "6f72672e6170616368652e6861646f6f702e68626173652e66696c7465722e"
@@ -34,6 +34,7 @@ static void expect(const struct filter *f, const char *hex)
 	struct buf b = {0};
 	struct bytes rest, message;
 	struct error err;
+
 	put_filter(&b, 1, f);
 	rest = bytes_of(b.ptr + 1, b.len - 1);
 	assert_int_equal(b.ptr[0], 1 << 3 | PB_BYTES);
@@ -75,6 +76,7 @@ static void test_rows(void **state)
 			    several = {.type = FILTER_MULTI_ROW_RANGE,
 				       .ranges = ranges,
 				       .nranges = 2};
+
 	(void)state;
 	expect(&row, "0a28" CLASS "526f7746696c74657212480a46080212420a38" CLASS
 		     "42696e617279436f6d706f6e656e74436f6d70617261746f7212060a0200071005");
@@ -90,6 +92,7 @@ static void test_cells(void **state)
 	const struct filter page = {.type = FILTER_COLUMN_PAGINATION, .limit = 3},
 			    keys = {.type = FILTER_KEY_ONLY},
 			    lengths = {.type = FILTER_KEY_ONLY, .lengths = true};
+
 	(void)state;
 	expect(&page, "0a35" CLASS "436f6c756d6e506167696e6174696f6e46696c746572120408031000");
 	expect(&keys, "0a2c" CLASS "4b65794f6e6c7946696c74657212020800");
@@ -107,6 +110,7 @@ static void test_lists(void **state)
 	struct filter one = {.type = FILTER_LIST_OR, .of = of_one, .nof = 2};
 	struct filter *of_all[] = {&x, &one};
 	const struct filter all = {.type = FILTER_LIST_AND, .of = of_all, .nof = 2};
+
 	(void)state;
 	expect(&all,
 	       "0a29" CLASS "46696c7465724c69737412b00308011280010a36" CLASS
@@ -141,6 +145,7 @@ static void test_scan(void **state)
 					.limit = 7,
 					.bytes_a_call = 65536};
 	struct buf b = {0};
+
 	(void)state;
 	put_scan_open(&b, bytes_str("R"), &scan);
 	assert_hex(buf_bytes(&b),
@@ -155,6 +160,7 @@ static void test_scan(void **state)
 static void test_calls(void **state)
 {
 	struct buf b = {0};
+
 	(void)state;
 	/* Java's say of themselves too that metrics (9) and renewal (10) are not asked for */
 	put_scan_renew(&b, 77, 4);
@@ -178,5 +184,6 @@ int main(void)
 		cmocka_unit_test(test_cells),	cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_scan),	cmocka_unit_test(test_calls),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

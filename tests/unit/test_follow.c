@@ -25,8 +25,10 @@ static bool run_killed(const char *path, const char *step)
 {
 	int status;
 	pid_t child = fork();
+
 	if (child == 0) {
 		struct error err;
+
 		setenv("SALTMILL_CRASH_AT", step, 1);
 		_exit(once(path, &err) ? 1 : 0);
 	}
@@ -45,9 +47,11 @@ static void test_killed(void **state)
 	struct error err;
 	char name[32];
 	unsigned died = 0;
+
 	(void)state;
 	for (int i = 0; i < STEPS * STEPS; i++) {
 		const int at[] = {i / STEPS, i % STEPS};
+
 		snprintf(name, sizeof name, "k%d", i);
 		char *path = make_state(name, LOADS);
 		for (int k = 0; k < 2; k++) {
@@ -68,6 +72,7 @@ static void test_killed(void **state)
 static void test_keep(void **state)
 {
 	struct error err;
+
 	(void)state;
 	char *path = make_state("keep", LOADS);
 	assert_true(run_killed(path, "follow-aside"));
@@ -107,6 +112,7 @@ static void test_phases(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
+
 	(void)state;
 	opt.applied = keep_ms;
 	char *path = make_state("phases", 1);
@@ -130,6 +136,7 @@ static void test_away_for_long(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
+
 	(void)state;
 	char *path = make_state("long", 1);
 	struct follow *f = follow_new(&opt);
@@ -175,6 +182,7 @@ static void test_cuts_wait(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct stream s = {.opt = &opt, .in = {.job = &job, .available = 10}};
+
 		behind = cases[i].behind;
 		job.kafka.roll_rows = cases[i].rows;
 		bool due = stream_is_due(&s);
@@ -193,6 +201,7 @@ static void *follow_once(void *ctx)
 {
 	struct error err;
 	int rc;
+
 	/* the other one is at it: that is no failure of theirs */
 	while ((rc = once(ctx, &err)) == RC_BUSY)
 		clock_sleep_ms(1);
@@ -204,6 +213,7 @@ static void *follow_once(void *ctx)
 static void test_two_followers(void **state)
 {
 	pthread_t other;
+
 	(void)state;
 	char *path = make_state("two", LOADS);
 	slow_ms = 5;
@@ -221,6 +231,7 @@ static void test_away_and_back(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
+
 	(void)state;
 	opt.max_waiting = 3;
 	said[0] = 0;
@@ -280,6 +291,7 @@ static void test_slow(void **state)
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
 	struct state_applying a = {0};
+
 	(void)state;
 	opt.slow_ms = 100;
 	said[0] = 0;
@@ -294,6 +306,7 @@ static void test_slow(void **state)
 	follow_add(f, path, "");
 	for (int i = 0; i < 400 && !a.trouble[0]; i++) {
 		struct state *s;
+
 		clock_sleep_ms(5);
 		assert_int_equal(state_open(&s, path, false, &err), 0);
 		state_applying(s, &a);
@@ -317,6 +330,7 @@ static void test_watchdog(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	const struct follow_options opt = options(&g);
+
 	(void)state;
 	char *path = make_state("watchdog", 1);
 	struct follow *f = follow_new(&opt);
@@ -342,6 +356,7 @@ static void test_one_is_refused(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	const struct follow_options opt = options(&g);
+
 	(void)state;
 	said[0] = 0;
 	char *bad = make_state("bad", 2), *moved = mem_format("%s/published/moved", bad);
@@ -383,5 +398,6 @@ int main(void)
 		cmocka_unit_test(test_one_is_refused), cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_cuts_wait),      cmocka_unit_test(test_away_for_long),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -15,6 +15,7 @@ static void test_keep_by_hand(void **state)
 	struct error err;
 	struct follow_gauges g = {0};
 	struct follow_options opt = options(&g);
+
 	(void)state;
 	opt.keep.n = 0;
 	said[0] = 0;
@@ -45,6 +46,7 @@ static void test_keep_by_hand(void **state)
 static void test_changed(void **state)
 {
 	struct error err;
+
 	(void)state;
 	char *path = make_state("changed", 1);
 	char *manifest = mem_format("%s/published/00000001/manifest.json", path);
@@ -59,6 +61,7 @@ static void test_changed(void **state)
 static void spoil(const char *state, const char *file)
 {
 	char *path = mem_format("%s/%s", state, file);
+
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
 	fputs("{}", f);
@@ -73,6 +76,7 @@ static void test_replaced(void **state)
 	struct follow_gauges g = {0};
 	const struct follow_options opt = options(&g);
 	enum state_mark mark;
+
 	(void)state;
 	said[0] = 0;
 	char *path = make_state("replaced", LOADS);
@@ -83,6 +87,7 @@ static void test_replaced(void **state)
 	static const int sizes[] = {LOADS - 2, LOADS + 1};
 	for (int i = 0; i < 2; i++) {
 		uint64_t wanted = g.applied + (uint64_t)sizes[i];
+
 		assert_int_equal(io_remove_tree(path, &err), 0);
 		mem_free(make_state("replaced", sizes[i]));
 		unlink(table);
@@ -109,6 +114,7 @@ static void test_unread(void **state)
 	struct follow_options opt = options(&g);
 	struct state_applying a = {0};
 	struct state *s;
+
 	(void)state;
 	opt.max_waiting = 3;
 	said[0] = 0;
@@ -150,6 +156,7 @@ static void test_rebuild(void **state)
 	struct state *s;
 	size_t n;
 	enum state_mark mark;
+
 	(void)state;
 	char *path = make_state("rebuilt", LOADS);
 	assert_int_equal(once(path, &err), 0);
@@ -185,5 +192,6 @@ int main(void)
 		cmocka_unit_test(test_replaced),     cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_rebuild),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

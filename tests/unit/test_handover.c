@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "pipeline/apply/applying.h"
-#include "pipeline/apply/handover.h"
+#include "pipeline/deliver/apply/applying.h"
+#include "pipeline/deliver/apply/handover.h"
 
 #define FILES	 4  /* of the load */
 #define MOST	 16 /* with their parts */
@@ -92,6 +92,7 @@ static void tell_history(const char *what)
 static unsigned choose(unsigned ways)
 {
 	unsigned way = 0;
+
 	assert_true(m.nchoices < STEPS);
 	if (m.nchoices < m.given)
 		way = m.choice[m.nchoices];
@@ -124,6 +125,7 @@ static unsigned in_table(bool most)
 	for (size_t i = 0; i < FILES; i++)
 		for (const char *row = own_rows[i]; *row; row++) {
 			unsigned n = m.loaded[i][*row - 'a'];
+
 			if (most ? n > out : n < out)
 				out = n;
 		}
@@ -161,6 +163,7 @@ static size_t file_of(const char *path, enum place *at)
 static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
 {
 	size_t i = (size_t)(f - m.hand.files);
+
 	(void)self;
 	if (m.dead)
 		return die(err);
@@ -186,6 +189,7 @@ static int look(void *self, const char *path, uint64_t *id, struct error *err)
 {
 	enum place at;
 	size_t i = file_of(path, &at);
+
 	(void)self;
 	if (m.dead)
 		return die(err);
@@ -198,6 +202,7 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 {
 	enum place here, there;
 	size_t i = file_of(from, &here);
+
 	(void)self;
 	assert_int_equal(file_of(to, &there), i);
 	if (m.dead)
@@ -224,6 +229,7 @@ static int cut(void *self, const struct hand_file *f, const struct hbase_regions
 	       struct buf *words, struct error *err)
 {
 	size_t i = (size_t)(f - m.hand.files), region = SIZE_MAX;
+
 	(void)self;
 	if (m.dead)
 		return die(err);
@@ -235,6 +241,7 @@ static int cut(void *self, const struct hand_file *f, const struct hbase_regions
 		tell_history("a file is cut that HBase has");
 	for (const char *row = m.rows[i]; *row; row++) {
 		size_t at = r->count;
+
 		while (bytes_cmp(bytes_of(row, 1), r->item[--at].start) < 0)
 			;
 		if (at != region)
@@ -271,6 +278,7 @@ static int in_region(void *self, const struct hbase_region *r, const struct hand
 		     struct error *err)
 {
 	size_t i = (size_t)(f - m.hand.files);
+
 	(void)self;
 	(void)r;
 	if (m.dead)
@@ -362,6 +370,7 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 		bool *loaded, struct hbase_failure *why, struct error *err)
 {
 	size_t list[MOST];
+
 	(void)self;
 	*loaded = false;
 	if (m.dead)
@@ -453,6 +462,7 @@ static void check_shown(void)
 
 	for (size_t i = 0; i < m.hand.nfiles; i++) {
 		enum hand_state s = m.hand.files[i].state;
+
 		left += uploads ? s == HAND_NEW : s != HAND_DONE && s != HAND_CUT;
 	}
 	if (phase && m.progress.done + left != m.progress.total)
@@ -521,6 +531,7 @@ static void start(void)
 	for (size_t i = 0; i < m.nlines; i++) {
 		struct error err = {0};
 		char line[64];
+
 		strcpy(line, m.journal[i]);
 		if (handover_replay(&m.hand, line, &err))
 			fail_msg("%s: %s", m.journal[i], err.msg);
@@ -548,6 +559,7 @@ static void live(void)
 	new_world();
 	for (unsigned life = 0;; life++) {
 		struct error err = {0};
+
 		if (life == RESTARTS)
 			tell_history("it does not come to an end");
 		start();
@@ -576,6 +588,7 @@ static void live(void)
 static unsigned long explore(void)
 {
 	unsigned long histories = 0;
+
 	m.given = 0;
 	for (;;) {
 		live();
@@ -644,6 +657,7 @@ static void start_anew(void)
 static void test_no_ids(void **state)
 {
 	struct error err = {0};
+
 	(void)state;
 	start_anew();
 	m.nameless = true;
@@ -663,6 +677,7 @@ static void test_no_sweep(void **state)
 	static const char *const lines[] = {"put 0 100", "put 1 101", "put 2 102", "put 3 103",
 					    "done 0 1 2 3"};
 	struct error err = {0};
+
 	(void)state;
 	start_anew();
 	for (size_t i = 0; i < FILES; i++) {
@@ -701,6 +716,7 @@ static void test_region_folder(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *folder = region_folder(cases[i].staging, "", cases[i].table,
 					     bytes_str(cases[i].region), "f");
+
 		if (cases[i].folder ? !folder || strcmp(folder, cases[i].folder) : !!folder)
 			fail_msg("case %zu: %s", i, folder ? folder : "none");
 		mem_free(folder);
@@ -713,12 +729,14 @@ static void test_replay_refuses(void **state)
 				    "put x 1", "sent 9",  "done -1",	      "sent 0 x",
 				    "cut 0",   "cut 0 4", "cut 0 5 0:a 0:df", "cut 4 4 0:a",
 				    "aside 4"};
+
 	(void)state;
 	m.nlines = 0;
 	start();
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct error err = {0};
 		char line[64];
+
 		strcpy(line, bad[i]);
 		if (handover_replay(&m.hand, line, &err) != RC_DATA)
 			fail_msg("%s", bad[i]);
@@ -736,5 +754,6 @@ int main(void)
 		cmocka_unit_test(test_no_ids),	      cmocka_unit_test(test_no_sweep),
 		cmocka_unit_test(test_region_folder), cmocka_unit_test(test_replay_refuses),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Hashes against their authors' and standards' vectors, and those of key/README.md. */
+/* Hashes against their authors' and standards' vectors, and those of model/key/README.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void murmur_vectors(void **state)
 		{"The quick brown fox jumps over the lazy dog", 0x9747b28c, 0x2fa826cd},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(murmur3_32(bytes_str(cases[i].text), cases[i].seed),
 				 cases[i].hash);
 	assert_int_equal(murmur3_32(bytes_of("\xff\xff\xff\xff", 4), 0), 0x76293b50);
@@ -62,7 +62,7 @@ static void java_vectors(void **state)
 		{"ykgomr/o", 8, INT32_MIN},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(java31(bytes_of(cases[i].text, cases[i].len)), cases[i].hash);
 }
 
@@ -81,10 +81,12 @@ static void md5_vectors(void **state)
 		 "1234567890123456789012345678901234567890",
 		 "57edf4a22be3c955ac49da2e2107b67a"},
 	};
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t digest[16];
 		char hex[33];
+
 		md5(bytes_str(cases[i][0]), digest);
 		for (size_t k = 0; k < 16; k++)
 			snprintf(hex + 2 * k, 3, "%02x", digest[k]);
@@ -99,5 +101,6 @@ int main(void)
 		cmocka_unit_test(java_vectors),
 		cmocka_unit_test(md5_vectors),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/page/heavy.h"
+#include "pipeline/cli/html/heavy.h"
 
 static struct manifest_part parts[] = {{.name = "salt", .bytes = 1, .buckets = 4},
 				       {.name = "kind", .terminator = {(const uint8_t *)"|", 1}},
@@ -20,6 +20,7 @@ static void named(size_t part, const char *key, size_t n, const char *name)
 {
 	const struct heavy_key k = {.part = part, .key = bytes_of(key, n)};
 	struct buf out = {0};
+
 	heavy_key_name(&out, &k, &table);
 	buf_put(&out, 0);
 	assert_string_equal((const char *)out.ptr, name);
@@ -57,6 +58,7 @@ static void test_names(void **state)
 static void test_long_names(void **state)
 {
 	char key[102] = "\x02", name[80] = "kind ";
+
 	(void)state;
 	memset(key + 1, 'a', 100);
 	memset(name + 5, 'a', 64);
@@ -84,6 +86,7 @@ static size_t found(uint64_t target, bool *bucket)
 	struct manifest_table t = table;
 	struct heavy_keys h;
 	struct arena a = {0};
+
 	t.target_bytes = target;
 	heavy_keys_find(&h, &at, &t, &a);
 	*bucket = h.n && heavy_key_is_bucket(&h.item[h.n - 1], &t);
@@ -97,6 +100,7 @@ static size_t found(uint64_t target, bool *bucket)
 static void test_buckets(void **state)
 {
 	bool bucket;
+
 	(void)state;
 	assert_int_equal(found(1000, &bucket), 1);
 	assert_true(bucket);
@@ -114,5 +118,6 @@ int main(void)
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_buckets),
 	};
+
 	return cmocka_run_group_tests_name("heavy", tests, NULL, NULL);
 }

@@ -73,6 +73,7 @@ static void write_golden(const char *path, const struct hfile_options *opt,
 	struct cell cells[] = {cell_of("row1", "a", 1700000000000, "v1"),
 			       cell_of("row1", "ab", 1700000000000, "v1"),
 			       cell_of("row22", "a", 1699999999999, "v33")};
+
 	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(hfile_add(w, &cells[i], &err), 0);
@@ -150,10 +151,12 @@ static void write_rows(const char *path, const struct hfile_options *opt)
 	struct hfile_writer *w;
 	struct hfile_summary sum;
 	struct error err;
+
 	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
 	for (int i = 0; i < 60000; i++) {
 		int r = i / 3, q = i % 3;
 		char row[16], qualifier[16], value[32];
+
 		snprintf(row, sizeof row, "row%07d", r * 7);
 		snprintf(qualifier, sizeof qualifier, "q%d", q * q);
 		snprintf(value, sizeof value, "value-%d", r * q % 97);
@@ -171,6 +174,7 @@ static void write_rows(const char *path, const struct hfile_options *opt)
 static void assert_md5(struct bytes found, const char *hex)
 {
 	uint8_t digest[16];
+
 	md5(found, digest);
 	assert_hex(bytes_of(digest, sizeof digest), hex);
 }
@@ -182,6 +186,7 @@ static void same_as_hbase(void **state)
 		struct hfile_options opt = golden_options();
 		struct buf file = {0};
 		struct error err;
+
 		opt.family = bytes_str("d");
 		opt.encoding = hbase_files[i].encoding;
 		opt.bloom = hbase_files[i].bloom;
@@ -243,6 +248,7 @@ static void golden_encodings(void **state)
 		struct hfile_block b;
 		struct error err;
 		uint64_t at = 0;
+
 		opt.encoding = encodings[i].encoding;
 		opt.tags = opt.mvcc = encodings[i].tails;
 		unlink(path_of("encoded"));
@@ -293,6 +299,7 @@ static void refused_cells(void **state)
 	struct hfile_summary sum;
 	struct error err;
 	char *row = calloc(1, 32768);
+
 	(void)state;
 	memset(row, 'z', 32768);
 	assert_int_equal(hfile_writer_new(&w, path_of("refused"), &opt, &err), 0);
@@ -324,12 +331,14 @@ static void refused_in_a_row(void **state)
 	struct hfile_writer *w;
 	struct hfile_summary sum;
 	struct error err;
+
 	(void)state;
 	assert_int_equal(hfile_writer_new(&w, path_of("row"), &opt, &err), 0);
 	for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
 		char row[] = {(char)('a' + i), 0};
 		struct cell c[] = {cell_of(row, "q", 100, "v"),
 				   cell_of(row, refusals[i].qualifier, refusals[i].ts, "")};
+
 		if (strcmp(refusals[i].row, "r") == 0 && refusals[i].type == CELL_PUT)
 			assert_int_equal(hfile_add_row(w, c, 2, &err), refusals[i].rc);
 	}
@@ -346,6 +355,7 @@ static void refused_in_a_row(void **state)
 static uint32_t random_below(uint32_t n)
 {
 	static uint32_t random_state = 5;
+
 	random_state = random_state * 1664525u + 1013904223u;
 	return (random_state >> 8) % n;
 }
@@ -360,6 +370,7 @@ struct made_row {
 static void make_row(struct made_row *m, uint32_t number)
 {
 	static uint8_t text[70000];
+
 	if (!text[0])
 		memset(text, 'v', sizeof text);
 	memset(m, 0, sizeof *m);
@@ -369,6 +380,7 @@ static void make_row(struct made_row *m, uint32_t number)
 				   : 15 + random_below(50);
 	for (uint16_t c = 0; c < 4; c++) {
 		uint32_t len = random_below(1000) ? random_below(40) : 60000 + random_below(10000);
+
 		if (random_below(4) || (c == 3 && m->count == 0))
 			m->values[m->count++] = (struct cell_value){.ptr = text,
 								    .len = len,
@@ -382,10 +394,12 @@ static void write_made(const char *path, const struct hfile_options *opt, bool q
 {
 	struct hfile_writer *w;
 	struct error err;
+
 	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
 	for (const struct made_row *m = rows; m < rows + SHORT_ROWS; m++) {
 		int64_t ts = 1700000000000 + (m - rows) * 7919 % 1000;
 		struct bytes row = {m->key, m->len};
+
 		if (quick)
 			assert_int_equal(hfile_add_values(w, row, ts, m->values, m->count, &err),
 					 0);
@@ -395,6 +409,7 @@ static void write_made(const char *path, const struct hfile_options *opt, bool q
 					 .value = bytes_of(m->values[i].ptr, m->values[i].len),
 					 .ts = ts,
 					 .type = CELL_PUT};
+
 			assert_int_equal(hfile_add(w, &c, &err), 0);
 		}
 	}
@@ -409,12 +424,14 @@ static void values_as_cells(void **state)
 					       "another that has more than 32 bytes"};
 	const struct bytes qualifiers[] = {bytes_str(""), bytes_str("a"),
 					   bytes_str("a longer one, 23 bytes."), bytes_str("b")};
+
 	(void)state;
 	for (uint32_t i = 0; i < SHORT_ROWS; i++)
 		make_row(&rows[i], i);
 	for (size_t i = 0; i < sizeof hbase_files / sizeof *hbase_files; i++) {
 		struct hfile_options opt = golden_options();
 		struct hfile_summary cells, values;
+
 		opt.family = bytes_str(families[i % 3]);
 		opt.encoding = hbase_files[i].encoding;
 		opt.bloom = hbase_files[i].bloom;
@@ -474,6 +491,7 @@ static void refused_values(void **state)
 	struct hfile_writer *w;
 	struct hfile_summary sum;
 	struct error err;
+
 	(void)state;
 	opt.nqualifiers = 2;
 	opt.qualifiers = mixed;
@@ -507,6 +525,7 @@ static void refused_files(void **state)
 	struct hfile_summary sum;
 	struct error err;
 	char family[129];
+
 	(void)state;
 	memset(family, 'f', 128);
 	family[128] = 0;
@@ -539,5 +558,6 @@ int main(void)
 		cmocka_unit_test(refused_in_a_row), cmocka_unit_test(refused_files),
 		cmocka_unit_test(values_as_cells),  cmocka_unit_test(refused_values),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -34,7 +34,8 @@ static int finish(struct hfile_writer *w, struct buf *digests, struct error *err
 {
 	struct hfile_summary sum;
 	int rc = hfile_finish(w, &sum, err);
-	if (rc == 0)
+
+	if (rc == RC_OK)
 		buf_append(digests, sum.digest, sizeof sum.digest);
 	hfile_summary_release(&sum);
 	return rc;
@@ -45,6 +46,7 @@ static int add_row(struct hfile_writer *w, const struct night *n, uint32_t i, st
 	static const uint8_t big[30000];
 	uint8_t row[4];
 	char value[40];
+
 	put_be32(row, i);
 	struct bytes v =
 		bytes_of(value, (size_t)snprintf(value, sizeof value, "%u", i * i * 7919 % 100003));
@@ -67,25 +69,28 @@ static int write_files(struct night *n, unsigned owner, struct error *err)
 	struct hfile_options opt = n->opt;
 	struct hfile_writer *w = NULL;
 	int rc = 0;
+
 	opt.scratch = hfile_scratch_new();
-	for (uint32_t i = 0, part = 0; rc == 0 && i < ROWS; i++) {
+	for (uint32_t i = 0, part = 0; rc == RC_OK && i < ROWS; i++) {
 		bool full = false;
+
 		if (!w) {
 			char *path = mem_format("%s/%u-%u", dir, owner, part++);
+
 			unlink(path);
 			rc = hfile_writer_new(&w, path, &opt, err);
 			mem_free(path);
 		}
-		if (rc == 0)
+		if (rc == RC_OK)
 			rc = add_row(w, n, i, err);
-		if (rc == 0 && n->limit)
+		if (rc == RC_OK && n->limit)
 			rc = hfile_reached(w, n->limit, &full, err);
-		if (rc == 0 && full) {
+		if (rc == RC_OK && full) {
 			rc = finish(w, &n->sums[owner], err);
 			w = NULL;
 		}
 	}
-	if (rc == 0 && w)
+	if (rc == RC_OK && w)
 		rc = finish(w, &n->sums[owner], err);
 	else
 		hfile_abort(w);
@@ -96,6 +101,7 @@ static int write_files(struct night *n, unsigned owner, struct error *err)
 static int work(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct night *n = ctx;
+
 	(void)worker;
 	if (index >= n->owners) {
 		helpers_serve(n->opt.helpers);
@@ -127,6 +133,7 @@ static struct hfile_options options(unsigned i)
 	static const enum block_encoding encodings[] = {ENCODING_NONE, ENCODING_FAST_DIFF,
 							ENCODING_ROW_INDEX_V1};
 	static const enum bloom_type blooms[] = {BLOOM_ROW, BLOOM_ROWCOL, BLOOM_NONE};
+
 	return (struct hfile_options){.family = bytes_str("f"),
 				      .codec = codecs[i % 5],
 				      .level = LEVEL_DEFAULT,
@@ -148,6 +155,7 @@ static void same_bytes(void **state)
 				      .limit = i % 3 ? 0 : 9000,
 				      .big_row = 1000};
 		struct night crowd = alone;
+
 		crowd.opt.budget = &budget;
 		unsigned owners = 1 + i % FILES;
 		if (run(&alone, 1, 0, &err) || run(&crowd, owners, 1 + i / 15, &err))
@@ -167,6 +175,7 @@ static void same_bytes(void **state)
 static int give_up(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct night *n = ctx;
+
 	(void)worker;
 	if (index) {
 		helpers_serve(n->opt.helpers);
@@ -177,12 +186,12 @@ static int give_up(void *ctx, unsigned worker, size_t index, struct error *err)
 	while (helpers_count(n->opt.helpers) == 0)
 		usleep(1000);
 	int rc = hfile_writer_new(&w, path, &n->opt, err);
-	for (uint32_t i = 0; rc == 0 && i < 500; i++)
+	for (uint32_t i = 0; rc == RC_OK && i < 500; i++)
 		rc = add_row(w, n, i, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		hfile_abort(w);
 	helpers_close(n->opt.helpers);
-	if (rc == 0 && access(path, F_OK) == 0)
+	if (rc == RC_OK && access(path, F_OK) == 0)
 		rc = error_set(err, RC_DATA, "%s is there", path);
 	mem_free(path);
 	return rc;
@@ -192,6 +201,7 @@ static void given_up(void **state)
 {
 	struct night n = {.opt = options(0), .big_row = SIZE_MAX};
 	struct error err = {0};
+
 	(void)state;
 	n.opt.helpers = helpers_new();
 	assert_int_equal(pool_run(3, 3, give_up, &n, &err), 0);
@@ -202,5 +212,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes),
 					   cmocka_unit_test(given_up)};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -88,6 +88,7 @@ static bool call_fails(struct memory *m)
 static int append(void *self, const void *ptr, size_t len, struct error *err)
 {
 	struct memory *m = self;
+
 	if (call_fails(m) || m->len + len > MEMORY_BYTES)
 		return error_set(err, RC_IO, "memory: full");
 	memcpy(m->bytes + m->len, ptr, len);
@@ -98,6 +99,7 @@ static int append(void *self, const void *ptr, size_t len, struct error *err)
 static int finish(void *self, uint8_t digest[16], struct error *err)
 {
 	struct memory *m = self;
+
 	(void)digest;
 	m->finished++;
 	return call_fails(m) ? error_set(err, RC_IO, "memory: not kept") : 0;
@@ -106,12 +108,14 @@ static int finish(void *self, uint8_t digest[16], struct error *err)
 static void give_up(void *self)
 {
 	struct memory *m = self;
+
 	m->aborted++;
 }
 
 static int read_at(void *self, uint64_t offset, void *to, size_t len, struct error *err)
 {
 	struct memory *m = self;
+
 	if (call_fails(m))
 		return error_set(err, RC_IO, "memory: gone");
 	assert_true(offset <= m->len && len <= m->len - offset);
@@ -122,6 +126,7 @@ static int read_at(void *self, uint64_t offset, void *to, size_t len, struct err
 static void close_it(void *self)
 {
 	struct memory *m = self;
+
 	m->closed++;
 }
 
@@ -171,6 +176,7 @@ static void make_cells(struct cells *c, size_t rows, bool tags)
 		int value = row[k].type == CELL_PUT
 				    ? snprintf((char *)b + 16, 24, "%zu", i * i % 977)
 				    : 0;
+
 		c->cell[c->count] = (struct cell){.row = bytes_of(b, (size_t)key),
 						  .family = bytes_str("fam"),
 						  .qualifier = bytes_str(row[k].qualifier),
@@ -190,9 +196,10 @@ static int write_to(struct memory *m, const struct hfile_options *opt, const str
 {
 	struct hfile_sink sink = sink_of(m);
 	struct hfile_writer *w;
+
 	*sum = (struct hfile_summary){0};
 	int rc = hfile_writer_new_to(&w, &sink, opt, err);
-	for (size_t i = 0; rc == 0 && i < c->count; i++)
+	for (size_t i = 0; rc == RC_OK && i < c->count; i++)
 		rc = hfile_add(w, &c->cell[i], err);
 	if (rc) {
 		hfile_abort(w);
@@ -227,6 +234,7 @@ static void assert_file(struct memory *m, const struct cells *c)
 	struct error err;
 	struct hfile *f;
 	struct cell cell;
+
 	if (hfile_open_source(&f, &source, &err))
 		fail_msg("%s", err.msg);
 	struct cell_iter it = hfile_cells(f);
@@ -289,6 +297,7 @@ static void all_types_and_tags(void **state)
 					    .codec = i % 4 ? CODEC_ZSTD : CODEC_NONE};
 		struct hfile_summary sum;
 		struct error err;
+
 		if (write_to(&memory, &opt, &cells, &sum, &err))
 			fail_msg("%s", err.msg);
 		hfile_summary_release(&sum);
@@ -363,15 +372,16 @@ static void failing_calls(void **state)
 	for (long n = 0; rc; n++) {
 		struct hfile_sink sink = sink_of(&memory);
 		struct hfile_writer *w;
+
 		memory.calls_left = n;
 		rc = hfile_writer_new_to(&w, &sink, &opt, &err);
-		for (size_t i = 0; rc == 0 && i < cells.count; i++)
+		for (size_t i = 0; rc == RC_OK && i < cells.count; i++)
 			rc = hfile_add(w, &cells.cell[i], &err);
 		if (rc)
 			hfile_abort(w);
 		else
 			rc = hfile_finish(w, &sum, &err);
-		assert_true(rc == 0 || rc == RC_IO);
+		assert_true(rc == RC_OK || rc == RC_IO);
 		assert_int_equal(memory.finished + memory.aborted, 1);
 		assert_in_range(n, 0, 200);
 	}
@@ -380,13 +390,14 @@ static void failing_calls(void **state)
 	for (long n = 0; rc; n++) {
 		struct hfile_source source = source_of(&memory);
 		struct hfile *f;
+
 		memory.calls_left = n;
 		rc = hfile_open_source(&f, &source, &err);
-		if (rc == 0) {
+		if (rc == RC_OK) {
 			rc = hfile_verify_open(f, &sum, &err);
 			hfile_close(f);
 		}
-		assert_true(rc == 0 || rc == RC_IO);
+		assert_true(rc == RC_OK || rc == RC_IO);
 		assert_int_equal(memory.closed, 1);
 		assert_in_range(n, 0, 400);
 	}
@@ -403,16 +414,17 @@ static int read_all(struct memory *m, struct error *err)
 	struct cell c;
 	bool found;
 	int rc = hfile_open_source(&f, &source, err);
-	while (rc == 0)
+
+	while (rc == RC_OK)
 		rc = hfile_next_cell(f, &c, err);
 	rc = rc == RC_END ? 0 : rc;
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_seek(f, &cells.cell[cells.count / 2], err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_may_contain(f, cells.cell[0].row, cells.cell[0].qualifier, &found, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		rc = hfile_verify_open(f, &sum, err);
-	if (rc == 0)
+	if (rc == RC_OK)
 		hfile_summary_release(&sum);
 	hfile_close(f);
 	return rc;
@@ -431,6 +443,7 @@ static long fail_each(const struct hfile_options *opt, bool all_behind)
 	struct error err;
 	long failures = 0;
 	int rc = write_to(&other, opt, &cells, &sum, &err);
+
 	hfile_summary_release(&sum);
 	assert_int_equal(rc, 0);
 	for (long n = 1;; n++) {
@@ -480,6 +493,7 @@ static void failing_allocations(void **state)
 	make_cells(&cells, 300, true);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		struct hfile_options opt = all[i];
+
 		opt.tags = true;
 		opt.mvcc = i % 2;
 		opt.block_bytes = 4000;
@@ -498,5 +512,6 @@ int main(void)
 		cmocka_unit_test(info_of_deletes), cmocka_unit_test(refused),
 		cmocka_unit_test(failing_calls),   cmocka_unit_test(failing_allocations),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,10 +33,12 @@ static const struct {
 static void bloom_hash(void **state)
 {
 	static const uint64_t bits[] = {149701, 96378, 219089, 10268, 198553, 145230, 170237};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof murmur / sizeof *murmur; i++) {
 		struct buf key = unhex(murmur[i].key);
 		uint32_t h1 = hfile_bloom_murmur2(buf_bytes(&key), 0);
+
 		assert_int_equal(h1, murmur[i].h1);
 		assert_int_equal(hfile_bloom_murmur2(buf_bytes(&key), h1), murmur[i].h2);
 		buf_release(&key);
@@ -53,6 +55,7 @@ static void bloom_lanes(void **state)
 	const struct hbloom_kernel *kernels[] = {hfile_bloom_kernel_portable(),
 						 hfile_bloom_kernel_choose()};
 	struct hbloom_lanes lanes;
+
 	(void)state;
 	srand(11);
 	for (size_t bytes = 0; bytes <= HBLOOM_LANE_BYTES; bytes++) {
@@ -60,10 +63,12 @@ static void bloom_lanes(void **state)
 			((uint8_t *)&lanes)[i] = (uint8_t)(rand() >> 7);
 		for (size_t k = 0; k < 2; k++) {
 			struct hbloom_hash found[HBLOOM_LANES + 1] = {[HBLOOM_LANES] = {5, 6}};
+
 			kernels[k]->hash(&lanes, bytes, found);
 			for (size_t i = 0; i < HBLOOM_LANES; i++) {
 				struct bytes key = {lanes.key[i], bytes};
 				uint32_t h1 = hfile_bloom_murmur2(key, 0);
+
 				assert_int_equal(found[i].h1, h1);
 				assert_int_equal(found[i].h2, hfile_bloom_murmur2(key, h1));
 			}
@@ -81,11 +86,13 @@ static void bloom_bits(void **state)
 	const struct hbloom_kernel *kernels[] = {hfile_bloom_kernel_portable(),
 						 hfile_bloom_kernel_choose()};
 	struct hbloom_hash h[21];
+
 	(void)state;
 	srand(12);
 	for (size_t n = 0; n < 6 * 22; n++) {
 		uint64_t bits = sizes[n % 6];
 		uint32_t count = (uint32_t)(n / 6), hashes = n % 5 ? 7 + n % 2 : 20;
+
 		memset(want, 0, sizeof want);
 		for (uint32_t i = 0; i < count; i++) {
 			h[i] = (struct hbloom_hash){(uint32_t)rand() * 3, (uint32_t)rand() * 3};
@@ -93,6 +100,7 @@ static void bloom_bits(void **state)
 				h[i] = (struct hbloom_hash){0x80000000, 0}; /* |INT_MIN| */
 			for (uint32_t k = 0; k < hashes; k++) {
 				uint64_t bit = hfile_bloom_bit(h[i].h1, h[i].h2, k, bits);
+
 				want[bit / 8] |= (uint8_t)(1u << bit % 8);
 			}
 		}
@@ -108,6 +116,7 @@ static void bloom_sizes(void **state)
 {
 	uint32_t hashes, keys;
 	struct buf made = {0};
+
 	(void)state;
 	hfile_bloom_sizes(BLOOM_ROW, 131072, &hashes, &keys);
 	assert_int_equal(hashes, 7);
@@ -152,6 +161,7 @@ static void vint(void **state)
 		uint8_t p[9];
 		int64_t v;
 		size_t n = hfile_kv_vint_put(p, vints[i].value);
+
 		assert_hex(bytes_of(p, n), vints[i].hex);
 		assert_int_equal(hfile_kv_vint_get(p, p + n, &v), n);
 		assert_int_equal(v, vints[i].value);
@@ -174,6 +184,7 @@ static void zstd_styles(void **state)
 	struct hcodec h = {0};
 	struct error err;
 	uint8_t out[17];
+
 	(void)state;
 	assert_int_equal(hfile_codec_decompress(&h, CODEC_ZSTD, buf_bytes(&in), out, 16, &err), 0);
 	assert_memory_equal(out, "HBase is awesome", 16);
@@ -201,9 +212,11 @@ static const struct {
 static void check_chunks(struct bytes stored, size_t plain_bytes)
 {
 	size_t chunks = (plain_bytes + 218421) / 218422, at = 4;
+
 	assert_int_equal(get_be32(stored.ptr), plain_bytes);
 	for (size_t i = 0; i < chunks; i++) {
 		uint32_t n = get_be32(stored.ptr + at);
+
 		assert_true(n <= 262144);
 		at += 4 + n;
 		assert_true(at <= stored.len);
@@ -221,6 +234,7 @@ static void codec_containers(void **state)
 	uint8_t *plain = malloc(700000), *back = malloc(700000);
 	struct hcodec h = {0};
 	struct error err;
+
 	(void)state;
 	/* Half of it does not compress: stored chunks grow. */
 	srand(7);
@@ -228,12 +242,14 @@ static void codec_containers(void **state)
 		plain[i] = i % 100000 < 50000 ? (uint8_t)rand() : (uint8_t)(i / 1000);
 	for (size_t c = 0; c < sizeof containers / sizeof *containers; c++) {
 		enum codec codec = containers[c].codec;
+
 		assert_int_equal(hfile_codec_setup(&h, codec, LEVEL_DEFAULT, containers[c].framing,
 						   &err),
 				 0);
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
 			struct buf out = {0};
 			struct bytes in = {plain, sizes[s]};
+
 			assert_int_equal(hfile_codec_compress(&h, in, &out, &err), 0);
 			if (codec == CODEC_GZ)
 				assert_int_equal(get_be16(out.ptr), 0x1f8b);
@@ -268,6 +284,7 @@ static struct buf flat_key(const char *row, const char *qualifier, int64_t ts)
 			 .qualifier = bytes_str(qualifier),
 			 .ts = ts,
 			 .type = CELL_PUT};
+
 	assert_true(hfile_kv_key_append(&b, &k));
 	return b;
 }
@@ -297,6 +314,7 @@ static void index_keys(void **state)
 		struct buf first = flat_key(shortened[i].row, shortened[i].qualifier, 5);
 		struct buf out = {0};
 		struct error err;
+
 		assert_int_equal(hfile_index_key(&out, buf_bytes(&last), buf_bytes(&first), &err),
 				 0);
 		assert_hex(buf_bytes(&out), shortened[i].expected);
@@ -320,5 +338,6 @@ int main(void)
 		cmocka_unit_test(zstd_styles), cmocka_unit_test(codec_containers),
 		cmocka_unit_test(index_keys),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 static uint64_t next_random(uint64_t *seed)
 {
 	uint64_t z = *seed += 0x9e3779b97f4a7c15;
+
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return z ^ z >> 31;
@@ -38,6 +39,7 @@ static struct bytes random_bytes(struct cells *c, uint64_t *seed, size_t min, si
 {
 	size_t n = min + next_random(seed) % (max - min + 1);
 	uint8_t *p = arena_alloc(&c->arena, n + 1);
+
 	for (size_t i = 0; i < n; i++)
 		p[i] = (uint8_t)(next_random(seed) % alphabet + (alphabet < 256 ? 0x7e : 0));
 	return bytes_of(p, n);
@@ -48,6 +50,7 @@ static int cell_order(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
 	int c = bytes_cmp(x->row, y->row);
+
 	if (c == 0)
 		c = bytes_cmp(x->qualifier, y->qualifier);
 	return c ? c : (x->ts < y->ts) - (x->ts > y->ts);
@@ -59,6 +62,7 @@ static void make_cells(struct cells *c, size_t count, uint64_t seed)
 	*c = (struct cells){.cell = mem_calloc(count, sizeof *c->cell), .count = count};
 	for (size_t i = 0; i < count; i++) {
 		struct cell *k = &c->cell[i];
+
 		k->row = random_bytes(c, &seed, 1, i % 100 == 0 ? 300 : 12, 4);
 		k->qualifier = random_bytes(c, &seed, 0, 3, 3);
 		k->value = random_bytes(c, &seed, 0, i % 200 == 0 ? 5000 : VALUE_MAX, 256);
@@ -89,6 +93,7 @@ static void write_cells(const char *path, const struct hfile_options *opt, const
 {
 	struct hfile_writer *w;
 	struct error err;
+
 	unlink(path);
 	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
 	for (size_t i = 0; i < c->count; i++)
@@ -103,10 +108,12 @@ static void write_by_rows(const char *path, const struct hfile_options *opt, con
 	struct hfile_writer *w;
 	struct cell columns[20];
 	struct error err;
+
 	unlink(path);
 	assert_int_equal(hfile_writer_new(&w, path, opt, &err), 0);
 	for (size_t i = 0, n; i < c->count; i += n) {
 		const struct cell *k = &c->cell[i];
+
 		for (n = 0; n < 20 && i + n < c->count && bytes_eq(k->row, k[n].row); n++)
 			columns[n] = k[n];
 		assert_int_equal(hfile_add_row(w, columns, n, &err), 0);
@@ -135,6 +142,7 @@ static void check_walk(struct hfile *f, const struct cells *c)
 {
 	struct cell cell;
 	struct error err;
+
 	hfile_rewind(f);
 	for (size_t i = 0; i < c->count; i++) {
 		assert_int_equal(hfile_next_cell(f, &cell, &err), 0);
@@ -158,6 +166,7 @@ static void check_batches(struct hfile *f, const struct cells *c)
 	struct hfile_batch *b = mem_alloc(sizeof *b);
 	struct error err;
 	size_t at = 0, longest = 0;
+
 	hfile_rewind(f);
 	while (at < c->count) {
 		assert_int_equal(hfile_next_batch(f, b, &err), 0);
@@ -183,6 +192,7 @@ static void check_summary(const struct hfile_summary *a, const struct hfile_summ
 			  const struct cells *c)
 {
 	size_t rows = 0;
+
 	for (size_t i = 0; i < c->count; i++)
 		rows += i == 0 || !bytes_eq(c->cell[i].row, c->cell[i - 1].row);
 	assert_int_equal(a->rows, rows);
@@ -204,6 +214,7 @@ static void check_file(const char *path, const struct cells *c, const struct hfi
 	struct hfile *f;
 	struct hfile_summary found;
 	struct error err;
+
 	assert_int_equal(hfile_open(&f, path, &err), 0);
 	check_walk(f, c);
 	check_batches(f, c);
@@ -263,12 +274,14 @@ static void written_then_read(void **state)
 {
 	struct hfile_scratch *scratch = hfile_scratch_new();
 	struct cells c;
+
 	(void)state;
 	make_cells(&c, 1500, 1);
 	for (unsigned i = 0; i < 5 * 5 * 4 * 3; i++) {
 		struct hfile_options opt = options(encodings[i % 5], codecs[i / 5 % 5],
 						   blooms[i / 25 % 4], block_sizes[i / 100]);
 		struct hfile_summary sum, again;
+
 		opt.tags = i % 7 == 0;
 		opt.mvcc = i % 3 == 0;
 		opt.create_ms = 1700000000000 + i;
@@ -298,6 +311,7 @@ static void shared_scratch(void **state)
 	struct hfile_summary alone, sum;
 	struct error err;
 	struct cells c;
+
 	(void)state;
 	make_cells(&c, 2000, 5);
 	for (int i = 0; i < 2; i++) {
@@ -330,6 +344,7 @@ static int seek_row(struct hfile *f, struct bytes row)
 	struct bytes none = {NULL, 0};
 	struct cell first = cell_first(row, none, none);
 	struct error err;
+
 	return hfile_seek(f, &first, &err);
 }
 
@@ -338,6 +353,7 @@ static void check_seeks(struct hfile *f, const struct cells *c)
 	struct cell cell;
 	struct error err;
 	size_t first = 0;
+
 	for (size_t i = 0; i < c->count; i++) {
 		if (i && bytes_eq(c->cell[i].row, c->cell[i - 1].row))
 			continue;
@@ -366,6 +382,7 @@ static void check_seeks(struct hfile *f, const struct cells *c)
 static void index_trees(void **state)
 {
 	struct cells c;
+
 	(void)state;
 	make_cells(&c, 3000, 2);
 	for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
@@ -373,6 +390,7 @@ static void index_trees(void **state)
 		struct hfile_summary sum;
 		struct hfile *f;
 		struct error err;
+
 		opt.index_block_bytes = trees[i].index_bytes;
 		opt.index_min_entries = trees[i].min_entries;
 		write_cells(path_of("tree"), &opt, &c, &sum);
@@ -398,6 +416,7 @@ static void index_trees(void **state)
 static void bloom_answers(void **state)
 {
 	struct cells c;
+
 	(void)state;
 	make_cells(&c, 20000, 3);
 	for (size_t i = 1; i < 4; i++) {
@@ -408,6 +427,7 @@ static void bloom_answers(void **state)
 		struct error err;
 		bool found;
 		uint64_t seed = 99, wrong = 0;
+
 		opt.bloom_block_bytes = i == 1 ? 0 : 1000;
 		write_cells(path_of("bloom"), &opt, &c, &sum);
 		assert_int_equal(hfile_open(&f, path_of("bloom"), &err), 0);
@@ -416,12 +436,14 @@ static void bloom_answers(void **state)
 		assert_int_equal(bloom.chunks > 1, i == 2);
 		for (size_t k = 0; k < c.count; k++) {
 			const struct cell *x = &c.cell[k];
+
 			assert_int_equal(hfile_may_contain(f, x->row, x->qualifier, &found, &err),
 					 0);
 			assert_true(found);
 		}
 		for (int k = 0; k < 20000; k++) {
 			uint64_t row = next_random(&seed) & ~UINT64_C(0x80); /* no row's bytes */
+
 			assert_int_equal(hfile_may_contain(f, bytes_of(&row, 8), bytes_str("a"),
 							   &found, &err),
 					 0);
@@ -437,6 +459,7 @@ static void bloom_answers(void **state)
 static void write_damaged(const struct buf *file, size_t at, uint8_t flip)
 {
 	struct error err;
+
 	file->ptr[at] ^= flip;
 	unlink(path_of("damaged"));
 	assert_int_equal(io_write_file(path_of("damaged"), buf_bytes(file), &err), 0);
@@ -448,6 +471,7 @@ static void damage_noticed(void **state)
 {
 	struct cells c;
 	uint64_t seed = 4;
+
 	(void)state;
 	make_cells(&c, 300, 6);
 	for (size_t i = 0; i < 25; i++) {
@@ -455,12 +479,14 @@ static void damage_noticed(void **state)
 		struct hfile_summary sum;
 		struct buf file = {0};
 		struct error err;
+
 		write_cells(path_of("whole"), &opt, &c, &sum);
 		hfile_summary_release(&sum);
 		assert_int_equal(io_read_file(path_of("whole"), &file, &err), 0);
 		for (int k = 0; k < 60; k++) {
 			/* also the trailer's message and its last bytes */
 			size_t at = (size_t)(next_random(&seed) % file.len);
+
 			if (k % 3 == 0)
 				at = file.len - 4096 + next_random(&seed) % 85;
 			if (k % 15 == 0)
@@ -484,6 +510,7 @@ static void cut_files(void **state)
 	struct buf file = {0};
 	struct error err;
 	struct cells c;
+
 	(void)state;
 	make_cells(&c, 50, 7);
 	write_cells(path_of("whole"), &opt, &c, &sum);
@@ -506,6 +533,7 @@ static const char *data_path(const char *name)
 {
 	static char path[300];
 	const char *root = getenv("SALTMILL_DATA");
+
 	snprintf(path, sizeof path, "%s/hbase/%s", root ? root : "../shared/data", name);
 	if (access(path, R_OK) == 0)
 		return path;
@@ -520,6 +548,7 @@ static void unzip(const char *from, const char *to)
 	char part[65536];
 	struct buf all = {0};
 	struct error err;
+
 	gzFile in = gzopen(from, "rb");
 	assert_non_null(in);
 	for (int n; (n = gzread(in, part, sizeof part)) > 0;)
@@ -553,6 +582,7 @@ static void hbase_fixture(void **state)
 	struct hfile_summary sum;
 	struct error err;
 	uint64_t at = 0;
+
 	(void)state;
 	if (!path)
 		skip();
@@ -569,7 +599,7 @@ static void hbase_fixture(void **state)
 	unsigned blocks = 0, damaged = 0, data = 0;
 	for (int rc; (rc = hfile_next_block(f, &at, &b, &err)) != RC_END; blocks++) {
 		damaged += rc != 0;
-		data += rc == 0 && strcmp(b.type, "DATABLK*") == 0;
+		data += rc == RC_OK && strcmp(b.type, "DATABLK*") == 0;
 	}
 	assert_int_equal(blocks, 14);
 	assert_int_equal(damaged, 1);
@@ -612,6 +642,7 @@ static void version_1_refused(void **state)
 	const char *path = data_path("v1-8e8ab58dcf39412da19833fcd8f687ac");
 	struct hfile *f;
 	struct error err;
+
 	(void)state;
 	if (!path)
 		skip();
@@ -627,5 +658,6 @@ int main(void)
 		cmocka_unit_test(damage_noticed),    cmocka_unit_test(cut_files),
 		cmocka_unit_test(hbase_fixture),     cmocka_unit_test(version_1_refused),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -26,7 +26,7 @@ static int setup(void **state)
 	(void)state;
 	if (!mkdtemp(folder))
 		return -1;
-	snprintf(job_file, sizeof(job_file), "%s/job.yaml", folder);
+	snprintf(job_file, sizeof job_file, "%s/job.yaml", folder);
 	return 0;
 }
 
@@ -56,6 +56,7 @@ static int load_text(struct job *job, const char *text, struct error *err)
 static void edit(char *out, size_t size, const char *find, const char *replace)
 {
 	const char *at = strstr(good, find);
+
 	assert_non_null(at);
 	int n = snprintf(out, size, "%.*s%s%s", (int)(at - good), good, replace, at + strlen(find));
 	assert_true(n > 0 && (size_t)n < size);
@@ -71,11 +72,12 @@ static void test_auto_level(void **state)
 		     {"{compression: {codec: ZSTD, level: auto, aim: size}}", AIM_SIZE},
 		     {"{compression: {codec: ZSTD}}", AIM_NONE}};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char text[4096];
 		struct job job;
 		struct error err;
-		edit(text, sizeof(text), "{versions: 2}", cases[i].family);
+
+		edit(text, sizeof text, "{versions: 2}", cases[i].family);
 		assert_int_equal(load_text(&job, text, &err), RC_OK);
 		const struct family *f = &job.tables[0].schema.families[0];
 		assert_int_equal(f->aim, cases[i].aim);
@@ -90,7 +92,8 @@ static bool check_fault(const struct fault_case *c)
 	struct job job;
 	struct error err;
 	unsigned line = 1, column = 1;
-	edit(text, sizeof(text), c->find, c->replace);
+
+	edit(text, sizeof text, c->find, c->replace);
 	char *mark = strchr(text, '^');
 	if (mark) {
 		for (const char *p = text; p < mark; p++) {
@@ -98,7 +101,7 @@ static bool check_fault(const struct fault_case *c)
 			line += *p == '\n';
 		}
 		memmove(mark, mark + 1, strlen(mark));
-		snprintf(want, sizeof(want), "%s:%u:%u: ", job_file, line, column);
+		snprintf(want, sizeof want, "%s:%u:%u: ", job_file, line, column);
 	}
 	int rc = load_text(&job, text, &err);
 	bool place = strncmp(err.msg, want, strlen(want)) == 0;
@@ -113,8 +116,9 @@ static bool check_fault(const struct fault_case *c)
 static void test_faults(void **state)
 {
 	size_t wrong = 0;
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+	for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
 		wrong += !check_fault(&faults[i]);
 	assert_int_equal(wrong, 0);
 }
@@ -139,7 +143,7 @@ static void test_places(void **state)
 	struct job job;
 	struct error err;
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		assert_int_equal(load_text(&job, cases[i].text, &err), RC_CONFIG);
 		if (!strstr(err.msg, cases[i].message))
 			fail_msg("`%s`: %s", cases[i].text, err.msg);
@@ -155,12 +159,13 @@ static void test_columns_checked(void **state)
 	char text[4096];
 	struct job job;
 	struct error err;
+
 	(void)state;
-	edit(text, sizeof(text), FILES, "columns: [user, big, neg, real, time, nama]");
+	edit(text, sizeof text, FILES, "columns: [user, big, neg, real, time, nama]");
 	assert_int_equal(load_text(&job, text, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, ":15:17: unknown column `name`; did you mean `nama`?"));
 	job_release(&job);
-	edit(text, sizeof(text), FILES, "columns: [user, big, neg, real, time, name]");
+	edit(text, sizeof text, FILES, "columns: [user, big, neg, real, time, name]");
 	assert_int_equal(load_text(&job, text, &err), 0);
 	assert_false(job.csv.header);
 	assert_int_equal(job.csv.ncolumns, 6);
@@ -172,10 +177,11 @@ static void test_defaults(void **state)
 	struct job job;
 	struct error err;
 	char want[96];
+
 	(void)state;
 	if (load_text(&job, good, &err))
 		fail_msg("%s", err.msg);
-	snprintf(want, sizeof(want), "%s/a.csv", folder);
+	snprintf(want, sizeof want, "%s/a.csv", folder);
 	assert_string_equal(job.csv.files[0], want);
 	assert_string_equal(job.csv.files[1], "/b.csv");
 	assert_string_equal(job.csv.files[2], "-");
@@ -221,6 +227,7 @@ static void test_digest(void **state)
 					 0x60, 0x01, 0xc3, 0x24, 0x46, 0x8d, 0x49, 0x7f};
 	struct job job;
 	struct error err;
+
 	(void)state;
 	load_text(&job, "", &err); /* XXH3-128 of nothing, as xxHash publishes it */
 	assert_memory_equal(job.digest, want, 16);
@@ -276,6 +283,7 @@ static void test_everything(void **state)
 		" last: 7f}\n";
 	struct job job;
 	struct error err;
+
 	(void)state;
 	assert_int_equal(load_text(&job, text, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, ":6:50: format: found `%Q`"));
@@ -356,6 +364,7 @@ static void test_everything(void **state)
 static int32_t offset_at(const struct zone *z, int64_t utc_s)
 {
 	int32_t offset = z->spans[0].offset_s;
+
 	for (size_t i = 0; i < z->nspans && z->spans[i].from_s <= utc_s; i++)
 		offset = z->spans[i].offset_s;
 	return offset;
@@ -395,10 +404,10 @@ static void test_zones(void **state)
 	struct error err;
 	(void)state;
 	setenv("TZ", "Pacific/Auckland", 1);
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		snprintf(change, sizeof(change), "{type: time, format: '%%Y', zone: '%s'}",
+	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+		snprintf(change, sizeof change, "{type: time, format: '%%Y', zone: '%s'}",
 			 facts[i].zone);
-		edit(text, sizeof(text), TIME, change);
+		edit(text, sizeof text, TIME, change);
 		if (load_text(&job, text, &err))
 			fail_msg("%s", err.msg);
 		const struct zone *z = job.fields[4].zone;
@@ -410,7 +419,7 @@ static void test_zones(void **state)
 		job_release(&job);
 	}
 	assert_string_equal(getenv("TZ"), "Pacific/Auckland");
-	edit(text, sizeof(text), TIME, "{type: time, format: '%Y', zone: UTC}");
+	edit(text, sizeof text, TIME, "{type: time, format: '%Y', zone: UTC}");
 	assert_int_equal(load_text(&job, text, &err), 0);
 	assert_null(job.fields[4].zone);
 	job_release(&job);
@@ -420,7 +429,8 @@ static void load_example(struct job *job, const char *name)
 {
 	char path[64];
 	struct error err = {0};
-	snprintf(path, sizeof(path), "conf/%s.yaml", name);
+
+	snprintf(path, sizeof path, "conf/%s.yaml", name);
 	if (job_load(job, path, &err))
 		fail_msg("%s", err.msg);
 }
@@ -428,6 +438,7 @@ static void load_example(struct job *job, const char *name)
 static void test_examples(void **state)
 {
 	struct job job;
+
 	(void)state;
 	load_example(&job, "ratings");
 	assert_string_equal(job.csv.files[0], "conf/ratings.csv");
@@ -477,6 +488,7 @@ static void test_kafka(void **state)
 	struct job job;
 	struct error err;
 	const struct kafka_source *k = &job.kafka;
+
 	(void)state;
 	load_example(&job, "clicks");
 	assert_int_equal(job.source, SOURCE_KAFKA);
@@ -490,7 +502,7 @@ static void test_kafka(void **state)
 	assert_false(k->share);
 	job_release(&job);
 
-	edit(text, sizeof(text), CSV,
+	edit(text, sizeof text, CSV,
 	     "  kafka:\n    brokers: b\n    topic: t\n    format: csv\n"
 	     "    columns: [user, big, neg, real, time]\n    delimiter: '\\t'\n    null: [NA]\n"
 	     "    partitions: [5, 0, 2]\n    start: 2016-10-16T18:24:04Z\n    tombstones: reject\n"
@@ -516,7 +528,7 @@ static void test_kafka(void **state)
 	assert_string_equal(k->properties[2].value, "1");
 	assert_false(k->share);
 	job_release(&job);
-	edit(text, sizeof(text), CSV,
+	edit(text, sizeof text, CSV,
 	     "  kafka: {brokers: b, topic: t, format: csv, columns: [user, big, neg, real, time, "
 	     "name], "
 	     "group: g, share: true}\n");
@@ -531,15 +543,16 @@ static void test_aliases(void **state)
 	char text[4096];
 	struct job job;
 	struct error err;
+
 	(void)state;
-	edit(text, sizeof(text), FAM "\n    cells:\n",
+	edit(text, sizeof text, FAM "\n    cells:\n",
 	     "&like {versions: 7}\n      g: *like\n    cells:\n      - {family: g, value: user}\n");
 	if (load_text(&job, text, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(job.tables[0].schema.families[0].versions, 7);
 	assert_int_equal(job.tables[0].schema.families[1].versions, 7);
 	job_release(&job);
-	edit(text, sizeof(text), "big: {type: u64}", "big: &n {type: u64}\n  other: *n");
+	edit(text, sizeof text, "big: {type: u64}", "big: &n {type: u64}\n  other: *n");
 	if (load_text(&job, text, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(job.fields[2].type, FIELD_U64);
@@ -553,6 +566,7 @@ static void test_damaged(void **state)
 	struct job job;
 	struct error err;
 	size_t len = strlen(good), bad = 0;
+
 	(void)state;
 	for (size_t i = 0; i < len; i++) {
 		load(&job, good, i, &err);
@@ -579,5 +593,6 @@ int main(void)
 		cmocka_unit_test(test_aliases),		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_kafka),		cmocka_unit_test(test_auto_level),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -12,7 +12,7 @@
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
-#include "pipeline/apply/journal.h"
+#include "pipeline/deliver/apply/journal.h"
 
 #define FIRST "saltmill-apply 1 00 cluster"
 
@@ -26,6 +26,7 @@ static int collect(void *ctx, char *line, struct error *err)
 static void test_hash(void **state)
 {
 	struct buf b = {0};
+
 	(void)state;
 	journal_line(&b, "hello");
 	/* MurmurHash3_x86_32("hello", 0) = 0x248bfa47, as Austin Appleby's own program says */
@@ -38,6 +39,7 @@ static void test_every_cut(void **state)
 {
 	struct buf text = {0};
 	size_t ends[3];
+
 	(void)state;
 	journal_line(&text, FIRST);
 	ends[0] = text.len;
@@ -50,6 +52,7 @@ static void test_every_cut(void **state)
 		struct error err = {0};
 		size_t good, whole = cut >= ends[2] ? 3 : cut >= ends[1] ? 2 : cut >= ends[0];
 		const char *expected[] = {"", "", "0 put 1 17;", "0 put 1 17;0 created;"};
+
 		assert_int_equal(journal_read(bytes_of(text.ptr, cut), "j", FIRST, collect, &seen,
 					      &good, &err),
 				 0);
@@ -65,6 +68,7 @@ static void test_every_cut(void **state)
 static void test_every_damage(void **state)
 {
 	struct buf text = {0};
+
 	(void)state;
 	journal_line(&text, FIRST);
 	journal_line(&text, "0 put 1 17");
@@ -74,6 +78,7 @@ static void test_every_damage(void **state)
 		struct error err = {0};
 		size_t good;
 		uint8_t was = text.ptr[i];
+
 		text.ptr[i] ^= 4;
 		int rc = journal_read(buf_bytes(&text), "j", FIRST, collect, &seen, &good, &err);
 		if (rc != RC_DATA)
@@ -95,6 +100,7 @@ static void test_sentence(void **state)
 	struct buf text = {0};
 	struct error err = {0};
 	size_t good;
+
 	(void)state;
 	journal_line(&text, FIRST);
 	journal_line(&text, "0 x");
@@ -125,6 +131,7 @@ static void test_files_of_others(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct journal j;
 		struct buf text = {0};
+
 		FILE *f = fopen(path, "w");
 		fputs(cases[i].text, f);
 		fclose(f);
@@ -135,11 +142,13 @@ static void test_files_of_others(void **state)
 		if (cases[i].rc) {
 			char *said =
 				mem_format("%s is no journal of apply: name another file", path);
+
 			assert_string_equal(err.msg, said);
 			mem_free(said);
 			assert_true(bytes_eq(buf_bytes(&text), bytes_str(cases[i].text)));
 		} else {
 			struct buf line = {0};
+
 			journal_line(&line, FIRST);
 			assert_true(bytes_eq(buf_bytes(&text), buf_bytes(&line)));
 			buf_release(&line);
@@ -157,6 +166,7 @@ static void test_files(void **state)
 	struct journal one, two;
 	struct buf seen = {0}, text = {0};
 	struct error err = {0};
+
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	char *path = mem_format("%s/j", dir);
@@ -195,6 +205,7 @@ static void make_load(const char *dir)
 {
 	struct error err = {0};
 	char *manifest = mem_format("%s/manifest.json", dir);
+
 	clock_sleep_ms(20);
 	assert_int_equal(io_make_dir(dir, &err), 0);
 	assert_int_equal(io_write_file(manifest, bytes_str("{}"), &err), 0);
@@ -206,6 +217,7 @@ static void expect_found(const char *dir, const char *path, bool other, const ch
 	struct error err = {0};
 	struct journal_found f;
 	char load[JOURNAL_LOAD], *usual = mem_format("%s.j", dir);
+
 	assert_int_equal(journal_load(load, dir, &err), 0);
 	assert_int_equal(journal_find(usual, ".j", FIRST, load, &f, &err), 0);
 	assert_string_equal(f.path, path);
@@ -224,6 +236,7 @@ static void begin(const char *path, const char *first, const char *load)
 	struct journal j;
 	struct buf seen = {0};
 	struct error err = {0};
+
 	assert_int_equal(journal_open(&j, path, first, collect, &seen, &err), 0);
 	if (load)
 		assert_int_equal(journal_note(&j, load, &err), 0);
@@ -240,6 +253,7 @@ static void test_find(void **state)
 {
 	struct error err = {0};
 	char *dir, line[JOURNAL_LOAD];
+
 	(void)state;
 	assert_int_equal(io_make_temp_dir(&dir, "/tmp", "journal", &err), 0);
 	char *old = mem_format("%s/old", dir), *new = mem_format("%s/new", dir);
@@ -291,6 +305,7 @@ static void test_load_line(void **state)
 {
 	struct error err = {0};
 	char *dir, one[JOURNAL_LOAD], two[JOURNAL_LOAD];
+
 	(void)state;
 	assert_int_equal(io_make_temp_dir(&dir, "/tmp", "journal", &err), 0);
 	char *a = mem_format("%s/a", dir), *b = mem_format("%s/b", dir);
@@ -325,5 +340,6 @@ int main(void)
 		cmocka_unit_test(test_files),	     cmocka_unit_test(test_files_of_others),
 		cmocka_unit_test(test_find),	     cmocka_unit_test(test_load_line),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ static void look(const char *path, const char *text, size_t len, char *out, size
 	struct column c;
 	struct error err;
 	size_t bad;
+
 	if (json_paths_new(&p, &path, 1, &bad, &err))
 		fail_msg("%s", err.msg);
 	/* on the heap and exact, so that the sanitizer sees a byte too many */
@@ -119,8 +120,8 @@ static void test_values(void **state)
 	char got[200];
 	size_t wrong = 0;
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		look(cases[i].path, cases[i].text, strlen(cases[i].text), got, sizeof(got));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		look(cases[i].path, cases[i].text, strlen(cases[i].text), got, sizeof got);
 		if (strcmp(got, cases[i].want) != 0) {
 			print_error("%s of %s: got %s, want %s\n", cases[i].path, cases[i].text,
 				    got, cases[i].want);
@@ -138,9 +139,11 @@ static void test_paths(void **state)
 	struct json_paths *p;
 	struct error err;
 	size_t at;
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		const char *two[] = {"fine", bad[i]};
+
 		if (json_paths_new(&p, two, 2, &at, &err) != RC_CONFIG)
 			fail_msg("`%s` was taken for a path", bad[i]);
 		assert_int_equal(at, 1);
@@ -150,12 +153,13 @@ static void test_paths(void **state)
 static void test_nesting(void **state)
 {
 	char text[2 * JSON_MOST_NESTED + 4], got[80];
+
 	(void)state;
 	memset(text, '[', JSON_MOST_NESTED + 1);
 	memset(text + JSON_MOST_NESTED + 1, ']', JSON_MOST_NESTED + 1);
-	look("a", text + 1, 2 * JSON_MOST_NESTED, got, sizeof(got));
+	look("a", text + 1, 2 * JSON_MOST_NESTED, got, sizeof got);
 	assert_string_equal(got, "(absent)");
-	look("a", text, 2 * JSON_MOST_NESTED + 2, got, sizeof(got));
+	look("a", text, 2 * JSON_MOST_NESTED + 2, got, sizeof got);
 	assert_string_equal(got, "!2048 at most 2048 levels of nesting");
 }
 
@@ -182,6 +186,7 @@ static void make_text(uint64_t *seed, struct buf *b, int depth)
 	static const char *const keys[] = {"\"a\"",   "\"b\"",	     "\"c\"",	    "\"\"",
 					   "\"x.y\"", "\"\\u0061\"", "\"\xc3\xa9\""};
 	uint64_t kind = next_random(seed) % (depth > 4 ? 1 : 3);
+
 	if (kind == 0) {
 		buf_append_str(b, scalars[next_random(seed) % 9]);
 		return;
@@ -205,6 +210,7 @@ static void test_against_jansson(void **state)
 	struct buf b = {0};
 	uint64_t seed = 88172645463325252;
 	size_t bad;
+
 	(void)state;
 	assert_int_equal(json_paths_new(&p, oracle_paths, ORACLE_PATHS, &bad, &err), 0);
 	for (int i = 0; i < 30000; i++) {
@@ -230,5 +236,6 @@ int main(void)
 		cmocka_unit_test(test_nesting),
 		cmocka_unit_test(test_against_jansson),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "clock.h"
-#include "pipeline/source/kafka_client.h"
+#include "pipeline/input/kafka/kafka_client.h"
 #include "tests/unit/kafka_rig.h"
 
 /* A fetch that fails, and one that comes from a leader that is none: the same events. */
@@ -18,6 +18,7 @@ static void test_passing_errors(void **state)
 {
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
+
 	need(c, "$offset");
 	c->job.kafka.format = KAFKA_RAW;
 	for (int i = 0; i < 300; i++)
@@ -43,6 +44,7 @@ static void test_passing_errors(void **state)
 static void *restart(void *ctx)
 {
 	struct cluster *c = ctx;
+
 	nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
 	rd_kafka_mock_broker_set_up(c->mock, 1);
 	return NULL;
@@ -53,6 +55,7 @@ static void test_broker_away(void **state)
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
 	pthread_t thread;
+
 	need(c, "$offset");
 	c->job.kafka.format = KAFKA_RAW;
 	produce(c, 0, NULL, "v");
@@ -92,6 +95,7 @@ static void test_one_broker_refuses(void **state)
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
 	struct error err;
+
 	need(c, "$offset");
 	c->job.kafka.format = KAFKA_RAW;
 	produce(c, 0, NULL, "v");
@@ -110,7 +114,7 @@ static void test_one_broker_refuses(void **state)
 	assert_non_null(strstr(c->said, "the brokers answer again"));
 	k->silence.refused_since = clock_seconds();
 	struct seen *s = read_ranges(c, k, r, PARTITIONS);
-	assert_true(s->rc == 0 && s->counts.events == 1 && k->silence.refused_since == 0);
+	assert_true(s->rc == RC_OK && s->counts.events == 1 && k->silence.refused_since == 0);
 	seen_free(s);
 	kafka_close(k);
 }
@@ -122,6 +126,7 @@ static void test_refusals(void **state)
 	struct kafka *k;
 	struct error err;
 	int32_t wanted[] = {1, 7};
+
 	c->job.kafka.partitions = wanted;
 	c->job.kafka.npartitions = 2;
 	k = open_client(c);
@@ -141,7 +146,7 @@ static void test_refusals(void **state)
 		 "session.timeout.ms"},
 	};
 	setenv("SALTMILL_TEST_SECRET", "hush", 1);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		c->job.kafka.properties = &cases[i].p;
 		c->job.kafka.nproperties = 1;
 		cases[i].p.pos = (struct pos){3, 5};
@@ -159,6 +164,7 @@ static void test_refusals(void **state)
 		const struct source_topic topic = {.client = k};
 		const struct input input = {.topic = &topic};
 		struct source_options o = {.job = &c->job, .input = &input};
+
 		c->job.nfields = 0;
 		c->job.kafka.format = i == 2 ? KAFKA_RAW : KAFKA_JSON;
 		need(c, bad[i]);
@@ -174,6 +180,7 @@ static void test_group(void **state)
 	struct offset_range r[PARTITIONS] = {{.partition = 0, .end = 7},
 					     {.partition = 2, .end = 9}};
 	struct error err;
+
 	c->job.kafka.group = "g";
 	struct kafka *k = open_client(c);
 	struct group_note got[2];
@@ -205,6 +212,7 @@ static void test_coordinator_moved(void **state)
 	struct offset_range r = {.partition = 0, .end = 7};
 	struct error err;
 	rd_kafka_mock_cluster_t *mock = rd_kafka_mock_cluster_new(c->producer, 3);
+
 	rd_kafka_mock_topic_create(mock, "events", PARTITIONS, 1);
 	for (int p = 0; p < PARTITIONS; p++)
 		rd_kafka_mock_partition_set_leader(mock, "events", p, 3);
@@ -214,6 +222,7 @@ static void test_coordinator_moved(void **state)
 	struct kafka *k = open_client(c);
 	for (int round = 1; round < 3; round++, r.end++) {
 		struct group_note got;
+
 		if (kafka_commit(k, &r, 1, &err) || kafka_committed(k, &r, &got, 1, &err))
 			fail_msg("%s", err.msg);
 		assert_int_equal(got.offset, r.end);
@@ -245,6 +254,7 @@ static void test_closed_behind_an_assignment(void **state)
 		struct kafka *k = open_client(c);
 		struct kafka_batch b = {0};
 		size_t n = whole(k, ranges);
+
 		assert_int_equal(kafka_read(k, ranges, n, &err), RC_OK);
 		while (kafka_take(k, &b, &err) == RC_OK && b.count == 0)
 			;
@@ -291,5 +301,6 @@ int main(void)
 		TEST(test_closed_behind_an_assignment),
 		TEST(test_closed_in_a_login),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

@@ -20,11 +20,12 @@ static void test_whole_topic(void **state)
 	static const char *const columns[] = {"user.id",      "page",	     "$key",
 					      "$partition",   "$offset",     "$timestamp",
 					      "$header.kind", "$header.none"};
+
 	for (size_t i = 0; i < 8; i++)
 		need(c, columns[i]);
 	for (int p = 0; p < PARTITIONS; p++)
 		for (int i = 0; i < 500 + 100 * p; i++) {
-			snprintf(text, sizeof(text), "{\"page\":\"/%d\",\"user\":{\"id\":%d}}", p,
+			snprintf(text, sizeof text, "{\"page\":\"/%d\",\"user\":{\"id\":%d}}", p,
 				 i);
 			produce(c, p, i % 2 ? "k" : NULL, text);
 		}
@@ -40,8 +41,8 @@ static void test_whole_topic(void **state)
 	assert_true(r[0].events == 490 && r[1].events == 600 && r[2].events == 650);
 	for (int p = 0, seq = 0; p < PARTITIONS; p++)
 		for (int64_t i = r[p].start; i < r[p].end; i++, seq++) {
-			snprintf(text, sizeof(text), "%d|/%d|%s|%d|%d|1476640644000|%s|-", (int)i,
-				 p, i % 2 ? "k" : "-", p, (int)i, i % 2 ? "k" : "-");
+			snprintf(text, sizeof text, "%d|/%d|%s|%d|%d|1476640644000|%s|-", (int)i, p,
+				 i % 2 ? "k" : "-", p, (int)i, i % 2 ? "k" : "-");
 			expect(s, (size_t)seq, text);
 		}
 	assert_null(s->lines[490 + 600 + 650]);
@@ -54,6 +55,7 @@ static void test_rejects_and_tombstones(void **state)
 {
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
+
 	need(c, "a");
 	produce(c, 1, NULL, "{\"a\":1}");
 	produce(c, 1, "gone", NULL);
@@ -91,6 +93,7 @@ static void test_too_large(void **state)
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
 	char large[200] = "{\"a\":\"";
+
 	need(c, "a");
 	memset(large + 6, 'x', 100);
 	strcpy(large + 106, "\"}"); /* 108 bytes */
@@ -134,7 +137,7 @@ static void test_no_object(void **state)
 		{"true", "! bad_json events/1@6 byte 0: found `t`, expected an object",
 		 "! bad_json events/1@6 byte 0: found `t`, expected an object or an array"},
 	};
-	const size_t n = sizeof(cases) / sizeof(*cases);
+	const size_t n = sizeof cases / sizeof *cases;
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
 	need(c, "a");
@@ -145,6 +148,7 @@ static void test_no_object(void **state)
 	whole(k, r);
 	for (int arrays = 0; arrays < 2; arrays++) {
 		struct seen *s = read_ranges(c, k, r, PARTITIONS);
+
 		for (size_t i = 0; i < n; i++)
 			expect(s, i, arrays ? cases[i].want_arrays : cases[i].want);
 		seen_free(s);
@@ -158,6 +162,7 @@ static void test_csv_and_raw(void **state)
 	static const char *names[] = {"x", "y"};
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
+
 	c->job.kafka.format = KAFKA_CSV;
 	c->job.csv.columns = names;
 	c->job.csv.ncolumns = 2;
@@ -195,5 +200,6 @@ int main(void)
 		TEST(test_too_large),	TEST(test_no_object),
 		TEST(test_csv_and_raw),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

@@ -14,6 +14,7 @@
 static void push_out(struct cluster *c)
 {
 	char *large = mem_calloc(1, 600001);
+
 	memset(large, 'x', 600000);
 	for (int i = 0; i < 20; i++)
 		produce(c, 0, NULL, large);
@@ -26,6 +27,7 @@ static void test_lost_positions(void **state)
 {
 	struct cluster *c = *state;
 	struct offset_range r[PARTITIONS];
+
 	need(c, "$offset");
 	c->job.kafka.format = KAFKA_RAW;
 	for (int i = 0; i < 10; i++)
@@ -73,6 +75,7 @@ static void test_anchors(void **state)
 	struct offset_range r[PARTITIONS] = {{0}};
 	struct anchor last;
 	char why[800];
+
 	need(c, "$offset");
 	c->job.kafka.format = KAFKA_RAW;
 	for (int i = 0; i < 12; i++)
@@ -81,26 +84,27 @@ static void test_anchors(void **state)
 	produce(c, 1, "v", "");
 	produced(c);
 	struct kafka *k = open_client(c);
-	assert_int_equal(read_on(c, k, r, 4, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, r, 4, why, sizeof why), 0);
 	assert_true(r[0].last.known && r[0].last.offset == 3 &&
 		    r[0].last.timestamp_ms == 1476640644000);
 	last = r[0].last;
 	/* an empty range looks too, and keeps what it knew */
-	assert_int_equal(read_on(c, k, r, 4, why, sizeof(why)), 0);
-	assert_memory_equal(&last, &r[0].last, sizeof(last));
-	assert_int_equal(read_on(c, k, r, 6, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, r, 4, why, sizeof why), 0);
+	assert_memory_equal(&last, &r[0].last, sizeof last);
+	assert_int_equal(read_on(c, k, r, 6, why, sizeof why), 0);
 	assert_true(r[0].events == 2 && r[0].last.offset == 5);
 	assert_memory_equal(last.digest, r[0].last.digest, 16); /* the same key and value */
-	assert_int_equal(read_on(c, k, r, 7, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, r, 7, why, sizeof why), 0);
 	assert_memory_not_equal(last.digest, r[0].last.digest, 16); /* no key */
 	assert_string_equal(c->said, "");
 	/* what is told apart: an offset, a time, a digest */
 	for (int i = 0; i < 3; i++) {
 		struct offset_range bad = r[0];
+
 		bad.last.offset -= i == 0;
 		bad.last.timestamp_ms += i == 1;
 		bad.last.digest[15] ^= (uint8_t)(i == 2);
-		assert_int_equal(read_on(c, k, &bad, i == 1 ? 7 : 12, why, sizeof(why)), RC_DATA);
+		assert_int_equal(read_on(c, k, &bad, i == 1 ? 7 : 12, why, sizeof why), RC_DATA);
 		if (!strstr(why, "partition 0: another message") || !strstr(why, "DIR 0=0`") ||
 		    !strstr(why, "DIR 0=7`") || !strstr(why, "(0: offset "))
 			fail_msg("%s", why);
@@ -108,10 +112,10 @@ static void test_anchors(void **state)
 	/* a key that is empty is not one that is null, nor does it run into the value */
 	struct offset_range p1 = {.partition = 1};
 	struct anchor empty_key;
-	assert_int_equal(read_on(c, k, &p1, 1, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, &p1, 1, why, sizeof why), 0);
 	empty_key = p1.last;
 	assert_memory_not_equal(empty_key.digest, r[0].last.digest, 16);
-	assert_int_equal(read_on(c, k, &p1, 2, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, &p1, 2, why, sizeof why), 0);
 	assert_memory_not_equal(empty_key.digest, p1.last.digest, 16);
 	/* gone, as the offsets in front of it: that is said, and once */
 	push_out(c);
@@ -123,13 +127,13 @@ static void test_anchors(void **state)
 	assert_true(low > 7 && high == 32);
 	struct offset_range gone = r[0];
 	gone.end = low;
-	assert_int_equal(read_on(c, k, &gone, high - 1, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, &gone, high - 1, why, sizeof why), 0);
 	assert_true(gone.events == high - 1 - low && gone.last.offset == high - 2);
 	assert_non_null(strstr(c->said, "topic events, partition 0: the brokers do not keep"));
 	gone = r[0];
 	gone.end = high;
 	c->said[0] = 0;
-	assert_int_equal(read_on(c, k, &gone, high, why, sizeof(why)), 0);
+	assert_int_equal(read_on(c, k, &gone, high, why, sizeof why), 0);
 	assert_true(gone.events == 0 && !gone.last.known);
 	assert_string_equal(c->said, "");
 	kafka_close(k);
@@ -141,5 +145,6 @@ int main(void)
 		TEST(test_lost_positions),
 		TEST(test_anchors),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "key.h"
@@ -19,6 +18,7 @@
 static void build(struct key_table *k, const struct value *values, struct buf *out)
 {
 	struct reject why;
+
 	if (key_build(&k->schema, &k->scratch, values, out, &why))
 		fail_msg("%s: %s", why.reason, why.detail);
 }
@@ -26,6 +26,7 @@ static void build(struct key_table *k, const struct value *values, struct buf *o
 static void decode(struct key_table *k, struct bytes key, struct arena *a, struct key_piece *pieces)
 {
 	struct error err;
+
 	if (key_decode(&k->schema, NULL, key, a, pieces, &err))
 		fail_msg("%s", err.msg);
 }
@@ -171,9 +172,10 @@ static const struct golden goldens[] = {
 static void golden_parts(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(goldens) / sizeof(*goldens); i++) {
+	for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
 		const struct golden *g = &goldens[i];
 		struct rig r;
+
 		rig_init(&r);
 		struct key_part *p = add_key(&r, add_field(&r, "a", g->type), g->as);
 		p->width = g->width;
@@ -212,6 +214,7 @@ static void golden_parts(void **state)
 static void ratings_rig(struct rig *r)
 {
 	static size_t of[] = {0};
+
 	rig_init(r);
 	struct key_part *salt = add_part(r, PART_SALT);
 	*salt = (struct key_part){.kind = PART_SALT,
@@ -286,8 +289,9 @@ static void not_of_this_job(void **state)
 		 "part 3: timestamp: found the bytes 80fffec67d7097ff, expected a time "
 		 "from 1970 on"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t kept = wrong[cases[i].at];
+
 		if (cases[i].byte >= 0)
 			wrong[cases[i].at] = (uint8_t)cases[i].byte;
 		assert_int_equal(key_decode(&k.schema, NULL, bytes_of(wrong, cases[i].len),
@@ -309,8 +313,10 @@ static void not_of_this_job(void **state)
 static double draw_real(void)
 {
 	double d;
+
 	do {
 		uint64_t bits = draw();
+
 		memcpy(&d, &bits, 8);
 	} while (!isfinite(d));
 	return d;
@@ -319,8 +325,10 @@ static double draw_real(void)
 static uint64_t draw_number(const struct layout *l)
 {
 	static const uint64_t edges[] = {0, 1, 0x7f, 0x80, 0xff, 0xffff, INT32_MAX, UINT32_MAX};
+
 	for (;;) {
 		uint64_t u = pick(3) ? draw() >> pick(64) : edges[pick(8)];
+
 		u = l->from == FIELD_I64 && pick(2) ? 0 - u : u;
 		u = l->from == FIELD_BOOL ? (pick(2) ? 0xff : 0) : u;
 		if (u - l->bias <= l->span &&
@@ -334,6 +342,7 @@ static struct bytes draw_text(const struct layout *l, uint8_t *to)
 {
 	bool digits = l->from >= FIELD_U32 && l->from <= FIELD_F64;
 	size_t len = digits + pick(l->width ? l->width : 9);
+
 	for (size_t i = 0; i < len; i++)
 		to[i] = (uint8_t)(digits ? '1' + pick(9) : 'a' + pick(26));
 	return bytes_of(to, len);
@@ -343,6 +352,7 @@ static struct value draw_value(const struct layout *l, uint8_t *to)
 {
 	struct value v = {0};
 	bool exact = l->kind == LAY_F32 || l->kind == LAY_F64;
+
 	if (l->kind == LAY_NUMBER) {
 		v.u = draw_number(l);
 	} else if (l->kind == LAY_TIME) {
@@ -385,6 +395,7 @@ static void draw_field(struct rig *r, size_t i)
 	static const char *const names[] = {"a", "b", "c", "d", "e", "g", "h", "i"};
 	enum field_type type = (enum field_type)pick(FIELD_TYPES);
 	enum encode_as as;
+
 	do
 		as = (enum encode_as)pick(ENCODINGS);
 	while (!encoding_fits(as, type));
@@ -405,9 +416,11 @@ static void draw_schema(struct rig *r)
 {
 	static size_t of[MAX];
 	size_t n = 1 + pick(4), salted = pick(3);
+
 	rig_init(r);
 	if (salted) {
 		struct key_part *p = add_part(r, PART_SALT);
+
 		p->buckets = 1 + pick(salted == 1 ? 256 : 60000);
 		p->width = p->buckets > 256 ? 2 : 1;
 		p->hash = salted == 1 ? HASH_PHOENIX : HASH_MURMUR3;
@@ -422,6 +435,7 @@ static void draw_schema(struct rig *r)
 			add_const(r, "//");
 		else if (pick(8) == 0) {
 			struct key_part *p = add_part(r, PART_HASH);
+
 			p->hash = pick(2) ? HASH_MD5 : HASH_MURMUR3;
 			p->width = 1 + pick(4);
 			p->of = of;
@@ -434,6 +448,7 @@ static void check_tampered(struct key_table *k, const struct buf *key, struct ke
 {
 	struct error err;
 	size_t last = k->schema.nsteps - 1;
+
 	assert_int_equal(key_decode(&k->schema, NULL, bytes_of(key->ptr, key->len - 1), &k->arena,
 				    pieces, &err),
 			 RC_DATA);
@@ -462,10 +477,12 @@ static void round_trips(void **state)
 		uint8_t texts[MAX][16];
 		struct key_piece pieces[MAX];
 		struct buf key = {0};
+
 		draw_schema(&r);
 		key_table_open(&k, &r.job, &r.table);
 		for (size_t i = 0; i < k.schema.nsteps; i++) {
 			const struct layout *l = &k.schema.steps[i].layout;
+
 			if (k.schema.steps[i].kind == PART_FIELD)
 				values[l->slot] = draw_value(l, texts[l->slot]);
 		}
@@ -473,6 +490,7 @@ static void round_trips(void **state)
 		decode(&k, buf_bytes(&key), &k.arena, pieces);
 		for (size_t i = 0; i < k.schema.nsteps; i++) {
 			const struct layout *l = &k.schema.steps[i].layout;
+
 			if (k.schema.steps[i].kind == PART_FIELD &&
 			    !same_value(l, &pieces[i].value, &values[l->slot]))
 				fail_msg("case %zu, part %zu, as %s", n, i, encodings[l->as].name);
@@ -491,6 +509,7 @@ static void orders(void **state)
 	for (unsigned n = 0; n < 40000; n++) {
 		enum encode_as as = (enum encode_as)pick(ENCODINGS);
 		enum field_type type = (enum field_type)pick(FIELD_TYPES);
+
 		if (!encoding_fits(as, type) || encodings[as].order == ORDER_NONE ||
 		    !encodings[as].width)
 			continue;
@@ -524,6 +543,7 @@ static void times_as_text(void **state)
 	for (int64_t i = 0; i < 20000; i++) {
 		char want[100];
 		struct tm t;
+
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		int64_t s = i < 4000 ? 946684800 + i * 86400 - 1 : (int64_t)(seed % 253402300800);
 		int64_t ms = 1000 * s + (int64_t)(seed >> 40) % 1000;
@@ -546,5 +566,6 @@ int main(void)
 		cmocka_unit_test(names_and_shape), cmocka_unit_test(not_of_this_job),
 		cmocka_unit_test(round_trips),	   cmocka_unit_test(orders),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,8 +35,8 @@ static int (*const real_thread)(pthread_t *, const pthread_attr_t *, void *(*)(v
 static int new_thread(pthread_t *t, const pthread_attr_t *a, void *(*run)(void *), void *arg);
 #define pthread_create new_thread
 
-#include "pipeline/publish/lease.c"
-#include "pipeline/publish/staging_remote.c"
+#include "pipeline/publish/staging/lease.c"
+#include "pipeline/publish/staging/staging_remote.c"
 
 #define DIR	"/x/out"
 #define PARTIAL DIR ".saltmill-partial"
@@ -98,6 +98,7 @@ static struct node *make(const char *path, enum storage_kind kind, const char *t
 static bool below(const char *path, const char *top)
 {
 	size_t n = strlen(top);
+
 	return strncmp(path, top, n) == 0 && (path[n] == 0 || path[n] == '/');
 }
 
@@ -164,6 +165,7 @@ int fake_move(struct storage *s, const char *from, const char *to, struct error 
 	for (size_t i = 0; i < nnodes; i++)
 		if (below(nodes[i].path, from)) {
 			char path[100];
+
 			snprintf(path, sizeof path, "%s%.40s", to, nodes[i].path + strlen(from));
 			memcpy(nodes[i].path, path, sizeof path);
 		}
@@ -202,6 +204,7 @@ static void no_lease(void **state)
 {
 	struct lease *l;
 	struct error err = {0};
+
 	(void)state;
 	thread_fails = true;
 	assert_int_equal(lease_take(&l, NULL, LOCK, &err), RC_IO);
@@ -219,6 +222,7 @@ static void lease_of_another(void **state)
 {
 	struct lease *l;
 	struct error err = {0};
+
 	(void)state;
 	make(LOCK, STORAGE_FILE, FOREIGN);
 	assert_int_equal(lease_take(&l, NULL, LOCK, &err), RC_IO);
@@ -241,6 +245,7 @@ static void watching(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct error err = {0};
 		bool alive = !cases[i].alive;
+
 		start(NULL);
 		make(LOCK, STORAGE_FILE, FOREIGN);
 		touched_at = cases[i].touched_at;
@@ -260,6 +265,7 @@ static struct staging take_folder(void)
 	struct staging s = {.dir = dir, .partial = partial, .parent = parent};
 	struct error err = {0};
 	bool found = false;
+
 	make(parent, STORAGE_FOLDER, "");
 	if (staging_remote.take(&s, &found, &err))
 		fail_msg("%s", err.msg);
@@ -271,6 +277,7 @@ static struct staging take_folder(void)
 static void taken_by_another(void)
 {
 	struct error err;
+
 	fake_remove(NULL, PARTIAL, &err);
 	make(PARTIAL, STORAGE_FOLDER, "");
 	make(LOCK, STORAGE_FILE, FOREIGN);
@@ -288,6 +295,7 @@ static void published(void **state)
 {
 	struct error err = {0};
 	struct staging s = take_folder();
+
 	(void)state;
 	assert_int_equal(staging_remote.seal(&s, &err), RC_OK);
 	assert_null(node_at(LOCK));
@@ -301,6 +309,7 @@ static void taken_over_before_the_end(void **state)
 {
 	struct error err = {0};
 	struct staging s = take_folder();
+
 	(void)state;
 	taken_by_another();
 	assert_int_equal(staging_remote.seal(&s, &err), RC_IO);
@@ -315,6 +324,7 @@ static void taken_over_at_the_end(void **state)
 {
 	struct error err = {0};
 	struct staging s = take_folder();
+
 	(void)state;
 	assert_int_equal(staging_remote.seal(&s, &err), RC_OK);
 	taken_by_another();
@@ -330,6 +340,7 @@ static void taken_over_at_the_end(void **state)
 static void not_to_be_seen(void **state)
 {
 	struct staging s = take_folder();
+
 	(void)state;
 	taken_by_another();
 	unreachable = LOCK;
@@ -342,6 +353,7 @@ static void not_to_be_seen(void **state)
 static void dropped(void **state)
 {
 	struct staging s = take_folder();
+
 	(void)state;
 	staging_remote.drop(&s);
 	assert_null(node_at(PARTIAL));
@@ -360,5 +372,6 @@ int main(void)
 		cmocka_unit_test_setup(not_to_be_seen, start),
 		cmocka_unit_test_setup(dropped, start),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static void test_cells_and_counts(void **state)
 	struct load_result r;
 	struct error err;
 	struct buf cells = {0};
+
 	(void)state;
 	open_job(&job, JOB, CSV);
 	if (load_as(&job, "plain", 0, &r, &err))
@@ -48,6 +49,7 @@ static void test_bad_events(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	(void)state;
 	open_job(&job, JOB, csv);
 	assert_int_equal(load_as(&job, "none", 0, &r, &err), RC_DATA);
@@ -75,6 +77,7 @@ static void test_duplicates(void **state)
 	struct load_result r;
 	struct error err;
 	struct buf cells = {0};
+
 	(void)state;
 	open_job(&job, JOB_HEAD JOB_TABLE, "id,n,at\na,1,100\na,2,100\na,3,99\n");
 	assert_int_equal(load_as(&job, "twice", 0, &r, &err), RC_OK);
@@ -91,6 +94,7 @@ static void test_no_rows(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	(void)state;
 	open_job(&job, JOB, "id,n,at\n");
 	assert_int_equal(load_as(&job, "empty", 0, &r, &err), RC_OK);
@@ -106,6 +110,7 @@ static void test_stopped(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	(void)state;
 	open_job(&job, JOB, CSV);
 	stop_flag = 1;
@@ -121,6 +126,7 @@ static void test_own_names(void **state)
 {
 	struct error err;
 	char *folder = table_dir(dir, "ns:manifest.json");
+
 	(void)state;
 	assert_non_null(strstr(folder, "/ns/manifest.json"));
 	assert_int_equal(table_make_dir(folder, "manifest.json", &err), RC_CONFIG);
@@ -137,5 +143,6 @@ int main(void)
 		cmocka_unit_test(test_duplicates),	 cmocka_unit_test(test_no_rows),
 		cmocka_unit_test(test_stopped),		 cmocka_unit_test(test_own_names),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "mem.h"
-#include "pipeline/apply/applying.h"
+#include "pipeline/deliver/apply/applying.h"
 
 #define KEY   "hbase.hstore.blockingStoreFiles"
 #define FILES 17
@@ -40,6 +40,7 @@ static void look(struct settings s, size_t files, char *out, size_t room)
 			    .want = {.families = &want, .nfamilies = 1},
 			    .live = {.families = &live, .nfamilies = 1},
 			    .hand = {.files = list, .nfiles = files}};
+
 	for (size_t i = 0; i < files; i++)
 		list[i] = (struct hand_file){.family = "f",
 					     .first = bytes_str("a"),
@@ -75,6 +76,7 @@ static void test_blocking_files(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char text[600];
+
 		look(cases[i].said, cases[i].files, text, sizeof text);
 		if (cases[i].bound ? !strstr(text, cases[i].bound) : text[0])
 			fail_msg("case %zu: `%s`", i, text);
@@ -84,5 +86,6 @@ static void test_blocking_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocking_files)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

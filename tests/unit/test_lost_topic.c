@@ -23,6 +23,7 @@ static struct state *open_state(const char *path)
 {
 	struct state *s;
 	struct error err;
+
 	if (state_open(&s, path, true, &err))
 		fail_msg("%s", err.msg);
 	return s;
@@ -35,6 +36,7 @@ static char *make_state(const char *name)
 	struct error err;
 	const struct offset_range r = {.partition = 0, .end = 5};
 	struct state *s = open_state(path);
+
 	assert_int_equal(state_bind(s, &clicks, false, &err), 0);
 	assert_int_equal(state_intend(s, state_next_name(s), "/out/gone", &r, 1, &err), 0);
 	assert_int_equal(state_published(s, &(struct state_result){.read = 5}, &err), 0);
@@ -51,6 +53,7 @@ static bool has(const char *path, const char *name)
 {
 	char *file = file_in(path, name);
 	bool there = access(file, F_OK) == 0;
+
 	mem_free(file);
 	return there;
 }
@@ -59,6 +62,7 @@ static int64_t position(const char *path)
 {
 	struct state *s = open_state(path);
 	int64_t at = -1;
+
 	state_position(s, NULL, 0, &at);
 	state_close(s);
 	return at;
@@ -70,6 +74,7 @@ static void test_rebuild_without_topic(void **state)
 	char *path = make_state("rebuild"), *file = file_in(path, "topic.json");
 	struct error err;
 	struct buf lines = {0};
+
 	(void)state;
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(io_write_file(file, bytes_str("{}"), &err), 0);
@@ -97,6 +102,7 @@ static void test_bind_without_topic(void **state)
 {
 	char *path = make_state("bind"), *file = file_in(path, "topic.json");
 	struct error err;
+
 	(void)state;
 	assert_int_equal(unlink(file), 0);
 	struct state *s = open_state(path);
@@ -117,6 +123,7 @@ static void test_positions_without_topic(void **state)
 	struct error err;
 	const struct offset_range at = {.partition = 0, .end = 7};
 	struct state *s = open_state(path);
+
 	(void)state;
 	assert_int_equal(state_seek(s, &at, 1, &err), 0);
 	assert_int_equal(state_bind(s, &several, false, &err), RC_DATA);
@@ -134,6 +141,7 @@ static void test_not_to_be_seen(void **state)
 	struct error err;
 	struct buf lines = {0};
 	struct state *s;
+
 	(void)state;
 	assert_int_equal(symlink("00000001", handed), 0);
 	assert_int_equal(state_open(&s, path, true, &err), RC_IO);
@@ -168,10 +176,12 @@ static void test_missing_load_of_a_topic_that_is_gone(void **state)
 						.nranges = 1},
 				       .follows = "00000002"}};
 	struct error err;
+
 	(void)state;
 	for (int moved = 0; moved < 2; moved++) {
 		struct buf lines = {0};
 		char *path = mem_strdup(path_of(moved ? "bridged" : "still"));
+
 		third->start = moved ? 9 : 5;
 		state_close(open_state(path));
 		if (state_rebuild(path, &several, found, 2, &lines, &err))
@@ -199,8 +209,10 @@ static char *lose_second(const char *name, const struct state_topics *then,
 	char *path = mem_strdup(path_of(name)), *second = file_in(path, "loads/00000002.json");
 	struct error err;
 	struct state *s = open_state(path);
+
 	for (int i = 0; i < 3; i++) {
 		const struct offset_range *r = ranges[i];
+
 		assert_int_equal(state_bind(s, i ? then : &clicks, true, &err), 0);
 		/* one range only: without an end */
 		if (state_intend(s, state_next_name(s), "/out/gone", r, r[1].end ? 2 : 1, &err) ||
@@ -223,6 +235,7 @@ static void test_missing_load_of_fewer_partitions(void **state)
 	char *path = lose_second("fewer", &clicks, ranges);
 	struct buf lines = {0};
 	struct error err;
+
 	(void)state;
 	if (state_rebuild(path, &none, NULL, 0, &lines, &err))
 		fail_msg("%s", err.msg);
@@ -244,6 +257,7 @@ static void test_missing_load_without_topic(void **state)
 	char *path = lose_second("nameless", &several, ranges), *file = file_in(path, "topic.json");
 	struct buf lines = {0};
 	struct error err;
+
 	(void)state;
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(state_rebuild(path, &none, NULL, 0, &lines, &err), RC_DATA);
@@ -265,5 +279,6 @@ int main(void)
 		cmocka_unit_test(test_missing_load_of_fewer_partitions),
 		cmocka_unit_test(test_missing_load_without_topic),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

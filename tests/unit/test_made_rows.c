@@ -28,13 +28,15 @@ struct seen {
 static void write_lines(struct seen *s, struct buf *out)
 {
 	uint64_t number = 0;
+
 	for (size_t i = 0; i < LINES; i++) {
 		struct line *l = &s->lines[i];
 		unsigned odd = (unsigned)(draw() % 300);
+
 		*l = (struct line){.at = out->len, .number = ++number};
-		snprintf(l->n, sizeof(l->n), "%u", (unsigned)(draw() % 100000));
+		snprintf(l->n, sizeof l->n, "%u", (unsigned)(draw() % 100000));
 		if (odd != 1)
-			snprintf(l->t, sizeof(l->t), "text %s of %zu", odd == 2 ? "\"\n" : "", i);
+			snprintf(l->t, sizeof l->t, "text %s of %zu", odd == 2 ? "\"\n" : "", i);
 		buf_printf(out, "{\"x\": [%zu], \"n\": %s, \"t\": ", i, l->n);
 		if (odd == 1)
 			buf_append_str(out, "null}\n");
@@ -49,8 +51,10 @@ static void write_lines(struct seen *s, struct buf *out)
 static struct line *line_at(struct seen *s, uint64_t at)
 {
 	size_t lo = 0, hi = LINES;
+
 	while (hi - lo > 1) {
 		size_t half = (lo + hi) / 2;
+
 		if (s->lines[half].at <= at)
 			lo = half;
 		else
@@ -76,12 +80,14 @@ static int on_rows(void *ctx, const struct event_rows *rows, bool *taken)
 	struct seen *s = ctx;
 	const struct event_made *made = rows->made;
 	size_t bytes = 0;
+
 	assert_non_null(made);
 	assert_in_range(rows->n, 1, EVENT_BATCH);
 	*taken = s->refuse == 0 || draw() % s->refuse > 0;
 	for (size_t i = 0; i < rows->n; i++) {
 		struct line *l = line_at(s, row_seq(rows, i));
 		const struct column *n = made->texts + i, *t = n + EVENT_BATCH;
+
 		assert_true(is_text(n, l->n) && is_text(t, l->t));
 		assert_false(n->absent || t->absent);
 		assert_int_equal(l->number, rows->line + i);
@@ -99,6 +105,7 @@ static int on_event(void *ctx, const struct event *e, struct reject *why)
 {
 	struct seen *s = ctx;
 	struct line *l = line_at(s, e->seq);
+
 	(void)why;
 	assert_true(is_text(&e->columns[0], l->n));
 	assert_int_equal(e->columns[1].absent, l->t[0] == 0);
@@ -114,6 +121,7 @@ static void read_all(struct seen *s, size_t piece_bytes, const uint8_t *uses)
 {
 	static const char *names[] = {"n", "t"};
 	struct field fields[2] = {0};
+
 	for (size_t i = 0; i < 2; i++)
 		fields[i] = (struct field){.name = names[i],
 					   .columns = &names[i],
@@ -143,6 +151,7 @@ static void each_line_once(void **state)
 	static const size_t pieces[] = {3000, 1 << 20};
 	static struct seen s;
 	struct buf text = {0};
+
 	(void)state;
 	random_state = 20261122;
 	write_lines(&s, &text);
@@ -153,6 +162,7 @@ static void each_line_once(void **state)
 	assert_int_equal(fclose(f), 0);
 	for (unsigned i = 0; i < 8; i++) {
 		bool wanted = i / 2 != 3;
+
 		s.refuse = i / 2 == 1 ? 1 : i / 2 == 2 ? 3 : 0;
 		s.together = s.apart = 0;
 		read_all(&s, pieces[i % 2], wanted ? uses : NULL);
@@ -169,5 +179,6 @@ static void each_line_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_line_once)};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

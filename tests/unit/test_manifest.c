@@ -33,6 +33,7 @@ static struct manifest sample(void)
 	static struct manifest_file files[1];
 	static struct manifest_table tables[2];
 	static struct manifest_tuning tuned[] = {{"f", "size", 7, 10, 6, 200, 50}};
+
 	regions[0] = (struct manifest_region){.end = bytes_of("\x08", 1),
 					      .rows = 7,
 					      .cells = 14,
@@ -152,6 +153,7 @@ static void test_manifest_round_trip(void **state)
 					  .events = 7,
 					  .last = {true, 8, -1, {0x33, [15] = 0x44}}},
 					 {.partition = 4}};
+
 	m.topic = m.cluster = "t";
 	m.load = "00000002";
 	m.previous = (struct manifest_link){true, "00000001", {0x55, [15] = 0x66}};
@@ -205,6 +207,7 @@ static void test_manifest_round_trip(void **state)
 static void test_manifest_damaged(void **state)
 {
 	const char *root = *state;
+
 	static const struct {
 		const char *find, *replace, *message;
 	} cases[] = {
@@ -227,6 +230,7 @@ static void test_manifest_damaged(void **state)
 	buf_put(&good, 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const char *at = strstr((char *)good.ptr, cases[i].find);
+
 		assert_non_null(at);
 		char *bad = mem_format("%.*s%s%s", (int)(at - (char *)good.ptr), (char *)good.ptr,
 				       cases[i].replace, at + strlen(cases[i].find));
@@ -256,5 +260,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_manifest_round_trip, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_manifest_damaged, setup, teardown),
 	};
+
 	return cmocka_run_group_tests_name("manifest", tests, open_here, close_here);
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "pipeline/source/marks.h"
+#include "pipeline/input/marks.h"
 #include "tests/unit/draw.h"
 
 #define TEXT_BYTES 20000
@@ -24,6 +24,7 @@ static void fill(uint8_t *text, size_t len, uint8_t delimiter, unsigned rare)
 
 	for (size_t i = 0; i < len; i++) {
 		unsigned near = marks[pick(4)] ^ (1u << pick(8));
+
 		text[i] = pick(rare) == 0 ? marks[pick(4)] : (uint8_t)(pick(2) ? pick(256) : near);
 	}
 }
@@ -38,10 +39,12 @@ static void every_way(void **state)
 	for (unsigned round = 0; round < 2000; round++) {
 		size_t len = (1 + pick(20)) * (size_t)MARKS_BLOCK;
 		uint8_t *text = malloc(len), delimiter = pick(2) ? ',' : (uint8_t)(128 + pick(128));
-		uint16_t *at = malloc((len + MARKS_SLACK) * sizeof(*at));
+		uint16_t *at = malloc((len + MARKS_SLACK) * sizeof *at);
+
 		fill(text, len, delimiter, round % 4 ? 1 + pick(40) : 1);
 		for (size_t way = 0; way < nways; way++) {
 			size_t n = ways[way](at, text, len, delimiter, '"'), k = 0;
+
 			for (size_t i = 0; i < len; i++) {
 				if (!is_mark(text[i], delimiter))
 					continue;
@@ -64,6 +67,7 @@ static void windows(void **state)
 	for (unsigned round = 0; round < 100; round++) {
 		struct marks m;
 		size_t from = pick(5000);
+
 		marks_open(&m, ',', '"');
 		fill(text, TEXT_BYTES + MARKS_BLOCK, ',', 1 + pick(30));
 		text[TEXT_BYTES - 1] = '\n';
@@ -90,6 +94,7 @@ int main(void)
 		cmocka_unit_test(every_way),
 		cmocka_unit_test(windows),
 	};
+
 	random_state = 20261121;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,9 @@
 #include <time.h>
 
 #include "mem.h"
-#include "group_member.h"
+#include "kafka.h"
 #include "tests/unit/mock_main.h"
-#include "units.h"
+#include "bytes.h"
 
 #define PARTITIONS 6
 #define MEMBERS	   2
@@ -41,10 +41,11 @@ struct cluster {
 static int make_cluster(void **state)
 {
 	char why[300];
-	struct cluster *c = mem_calloc(1, sizeof(*c));
+	struct cluster *c = mem_calloc(1, sizeof *c);
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	rd_kafka_conf_set(conf, "log_level", "0", why, sizeof(why));
-	c->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+
+	rd_kafka_conf_set(conf, "log_level", "0", why, sizeof why);
+	c->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
 	c->mock = rd_kafka_mock_cluster_new(c->client, 3);
 	rd_kafka_mock_topic_create(c->mock, "events", PARTITIONS, 1);
 	rd_kafka_mock_coordinator_set(c->mock, "group", "g", 1);
@@ -69,6 +70,7 @@ static int make_cluster(void **state)
 static int drop_cluster(void **state)
 {
 	struct cluster *c = *state;
+
 	for (int i = 0; i < MEMBERS; i++)
 		member_close(c->hands[i].member);
 	rd_kafka_mock_cluster_destroy(c->mock);
@@ -81,12 +83,14 @@ static void remember(void *ctx, const char *sentence)
 {
 	struct cluster *c = ctx;
 	size_t len = strlen(c->said);
-	snprintf(c->said + len, sizeof(c->said) - len, "%s\n", sentence);
+
+	snprintf(c->said + len, sizeof c->said - len, "%s\n", sentence);
 }
 
 static void on_given(void *ctx, const int32_t *ids, size_t n)
 {
 	struct hands *h = ctx;
+
 	for (size_t i = 0; i < n; i++) {
 		for (int m = 0; m < MEMBERS; m++)
 			assert_false(h->cluster->hands[m].has[ids[i]]);
@@ -98,6 +102,7 @@ static void on_given(void *ctx, const int32_t *ids, size_t n)
 static void on_taken(void *ctx, const int32_t *ids, size_t n, bool lost)
 {
 	struct hands *h = ctx;
+
 	assert_false(lost);
 	for (size_t i = 0; i < n; i++) {
 		assert_true(h->has[ids[i]]);
@@ -113,6 +118,7 @@ static void join(struct cluster *c, int i)
 	const struct member_calls calls = {on_given, on_taken, h};
 	const struct kafka_log log = {remember, c};
 	struct error err;
+
 	h->cluster = c;
 	if (member_open(&h->member, &c->job, &calls, &log, &err))
 		fail_msg("%s", err.msg);
@@ -121,7 +127,8 @@ static void join(struct cluster *c, int i)
 static void leave(struct cluster *c, int i)
 {
 	struct hands *h = &c->hands[i];
-	memset(h->has, 0, sizeof(h->has));
+
+	memset(h->has, 0, sizeof h->has);
 	member_close(h->member);
 	h->member = NULL;
 }
@@ -129,6 +136,7 @@ static void leave(struct cluster *c, int i)
 static int held(const struct cluster *c, int i)
 {
 	int n = 0;
+
 	for (int p = 0; p < PARTITIONS; p++)
 		n += c->hands[i].has[p];
 	return n;
@@ -137,8 +145,10 @@ static int held(const struct cluster *c, int i)
 static void poll_all(struct cluster *c)
 {
 	struct error err;
+
 	for (int i = 0; i < MEMBERS; i++) {
 		struct hands *h = &c->hands[i];
+
 		if (!h->member)
 			continue;
 		if (member_poll(h->member, 10, &err))
@@ -153,6 +163,7 @@ static void poll_all(struct cluster *c)
 static void settle(struct cluster *c, int a, int b)
 {
 	time_t end = time(NULL) + 30;
+
 	while (held(c, 0) != a || held(c, 1) != b) {
 		poll_all(c);
 		if (time(NULL) > end)
@@ -165,10 +176,12 @@ static void expect_own_notes(struct cluster *c)
 {
 	struct error err;
 	struct kafka *k;
+
 	if (kafka_open(&k, &c->job, 8 << 20, NULL, &err))
 		fail_msg("%s", err.msg);
 	for (int32_t p = 0; p < PARTITIONS; p++) {
 		struct offset_range r = {.partition = p, .end = 10 + p};
+
 		member_note(c->hands[0].member, &r, 1);
 	}
 	for (int i = 0; i < 50; i++)
@@ -176,6 +189,7 @@ static void expect_own_notes(struct cluster *c)
 	for (int32_t p = 0; p < PARTITIONS; p++) {
 		struct offset_range r = {.partition = p};
 		struct group_note note;
+
 		assert_int_equal(kafka_committed(k, &r, &note, 1, &err), RC_OK);
 		assert_int_equal(note.offset, c->hands[0].has[p] ? 10 + p : -1);
 	}
@@ -185,6 +199,7 @@ static void expect_own_notes(struct cluster *c)
 static void test_come_and_go(void **state)
 {
 	struct cluster *c = *state;
+
 	join(c, 0);
 	settle(c, 6, 0);
 	join(c, 1);
@@ -204,6 +219,7 @@ static void expect_committed(struct cluster *c, struct kafka *k, int64_t want)
 	const struct offset_range r = {.partition = 2};
 	struct group_note note;
 	time_t end = time(NULL) + 30;
+
 	do {
 		poll_all(c);
 		if (kafka_committed(k, &r, &note, 1, &err))
@@ -221,6 +237,7 @@ static void test_coordinator_moved(void **state)
 	struct kafka *k;
 	const struct kafka_log log = {remember, c};
 	struct offset_range r = {.partition = 2, .end = 40};
+
 	if (kafka_open(&k, &c->job, 8 << 20, &log, &err))
 		fail_msg("%s", err.msg);
 	join(c, 0);
@@ -263,6 +280,7 @@ static void test_refusals(void **state)
 	struct member *m;
 	struct error err;
 	const struct member_calls calls = {on_given, on_taken, &c->hands[0]};
+
 	c->session[1] = (struct kafka_property){.name = "no.such", .value = "1", .pos = {3, 5}};
 	assert_int_equal(member_open(&m, &c->job, &calls, NULL, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "job.yaml:3:5: librdkafka refuses property no.such"));
@@ -278,5 +296,6 @@ int main(void)
 		TEST(test_leave_before_given),
 		TEST(test_refusals),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "memory.h"
+#include "pass.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 #define MIB	 (UINT64_C(1) << 20)
 #define KIB	 (UINT64_C(1) << 10)
 
@@ -25,6 +25,7 @@ static void each_need(void (*check)(const struct memory_need *, const struct mem
 					struct memory_need n = {limits[l], threads[t], tables[k],
 								way & 1, way & 2};
 					struct memory_plan m = memory_plan_make(&n);
+
 					check(&n, &m);
 				}
 }
@@ -33,6 +34,7 @@ static void check_reading(const struct memory_need *n, const struct memory_plan 
 {
 	uint64_t builders = m->threads * n->tables; /* each: a buffer, and as much to sort it */
 	uint64_t sum = m->topic_bytes + m->pieces_bytes + 2 * builders * m->run_bytes;
+
 	assert_true(m->threads >= 1 && m->threads <= n->threads);
 	assert_true(m->pieces_bytes >= m->threads * m->piece_bytes);
 	assert_true(sum <= n->limit);
@@ -53,13 +55,16 @@ static void test_reading_fits(void **state)
 static void check_writing(const struct memory_need *n, const struct memory_plan *m)
 {
 	static const uint64_t sizes[] = {0, 1, 3 * MIB, 11 * MIB, 40 * MIB, 5000 * MIB};
+
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		uint64_t count = memory_writers(m, sizes[i]);
+
 		assert_true(count >= 1 && count <= m->threads);
 		assert_true(count == 1 || count * sizes[i] + m->topic_bytes <= n->limit);
 	}
 	for (size_t families = 1; families <= 16; families *= 2) {
 		uint64_t buffer = memory_file_buffer(m, families);
+
 		assert_true(buffer >= 64 * KIB && buffer <= 256 * KIB);
 		/* above the least, all files of all threads are a small part */
 		assert_true(buffer == 64 * KIB || buffer * families * m->threads <= n->limit / 16);
@@ -84,6 +89,7 @@ static void test_more_is_more(void **state)
 						.threads = threads[t],
 						.tables = 2};
 			struct memory_plan less = memory_plan_make(&n), more;
+
 			n.limit = limits[l + 1];
 			more = memory_plan_make(&n);
 			assert_true(more.threads >= less.threads);
@@ -105,6 +111,7 @@ static void test_even_pieces(void **state)
 						.threads = threads[t],
 						.tables = 1,
 						.even_pieces = true};
+
 			assert_int_equal(memory_plan_make(&n).piece_bytes, MIB);
 		}
 }
@@ -131,6 +138,7 @@ static void test_figures(void **state)
 					.threads = cases[i].asked,
 					.tables = cases[i].tables};
 		struct memory_plan m = memory_plan_make(&n);
+
 		assert_int_equal(m.threads, cases[i].threads);
 		assert_int_equal(m.piece_bytes, cases[i].piece);
 		assert_int_equal(m.run_bytes, cases[i].run);
@@ -145,5 +153,6 @@ int main(void)
 		cmocka_unit_test(test_more_is_more), cmocka_unit_test(test_even_pieces),
 		cmocka_unit_test(test_figures),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

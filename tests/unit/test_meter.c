@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "meter.h"
+#include "clock.h"
 
 /* Something steady is seen at its rate from the second look on, however often one looks. */
 static void test_steady(void **state)
@@ -17,8 +17,10 @@ static void test_steady(void **state)
 	(void)state;
 	for (int64_t every = 1; every <= 100000; every = every * 7 + 1) {
 		struct meter m = {0};
+
 		for (int64_t i = 0; i < 3000; i++) {
 			double r = meter_rate(&m, 5 + i * every, (uint64_t)(i * every * 4));
+
 			if (fabs(r - (i ? 4000 : 0)) > 1e-6)
 				fail_msg("every %lld ms, look %lld: %g", (long long)every,
 					 (long long)i, r);
@@ -33,6 +35,7 @@ static void test_burst(void **state)
 	struct meter m = {0};
 	for (int64_t ms = 0; ms < 200000; ms += 200) {
 		double r = meter_rate(&m, ms, ms < 10000 ? 0 : 600);
+
 		if (ms < 10000 || ms > 10000 + METER_WINDOW_MS + 2 * METER_SAMPLE_MS)
 			assert_true(r == 0);
 		else if (ms < METER_WINDOW_MS)
@@ -60,5 +63,6 @@ int main(void)
 		cmocka_unit_test(test_burst),
 		cmocka_unit_test(test_gap),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

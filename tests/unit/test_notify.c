@@ -14,7 +14,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "pool.h"
-#include "pipeline/cmd/notify.h"
+#include "pipeline/cli/command/notify.h"
 #include "temp_dir.h"
 
 static struct topic_lags lags = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -30,6 +30,7 @@ struct manager {
 static void listen_at(struct manager *m, const char *name, socklen_t len)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
 	memcpy(at.sun_path, name, len);
 	if (name[0] == '@')
 		at.sun_path[0] = 0;
@@ -44,6 +45,7 @@ static void listen_at(struct manager *m, const char *name, socklen_t len)
 static int listen_anew(void **state)
 {
 	struct manager *m = mem_calloc(1, sizeof *m);
+
 	m->path = mem_strdup(path_of("notify"));
 	m->gauges.by_topic = &lags;
 	listen_at(m, m->path, (socklen_t)strlen(m->path));
@@ -58,6 +60,7 @@ static int listen_anew(void **state)
 static int hang_up(void **state)
 {
 	struct manager *m = *state;
+
 	close(m->fd);
 	unlink(m->path);
 	mem_free(m->path);
@@ -73,6 +76,7 @@ static bool hears(struct manager *m, const char *line)
 	for (int i = 0; i < 500; i++) {
 		size_t len = strlen(m->heard);
 		ssize_t n = recv(m->fd, m->heard + len, sizeof m->heard - 1 - len, 0);
+
 		if (n > 0)
 			m->heard[len + (size_t)n] = 0;
 		else if (strstr(m->heard, line))
@@ -95,6 +99,7 @@ static void test_a_life(void **state)
 	struct manager *m = *state;
 	struct error err;
 	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
+
 	assert_non_null(n);
 	assert_true(hears(m, "STATUS=waiting for the topic\n"));
 	assert_int_equal(stop_check(&err), RC_OK);
@@ -118,6 +123,7 @@ static void test_a_life(void **state)
 static void test_a_signal(void **state)
 {
 	struct manager *m = *state;
+
 	stop_flag = 15; /* by no other thread: the handler's own write is nothing that TSan knows */
 	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_true(hears(m, "STOPPING=1\n"));
@@ -132,6 +138,7 @@ static void test_watchdog(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
+
 	m->gauges.looked = 1;
 	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_true(hears(m, "READY=1\n"));
@@ -152,6 +159,7 @@ static void test_a_watchdog_of_another_process(void **state)
 {
 	struct manager *m = *state;
 	struct error err;
+
 	setenv("WATCHDOG_PID", "1", 1);
 	struct notify *n = notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL});
 	assert_int_equal(stop_check(&err), RC_OK);
@@ -167,6 +175,7 @@ static void test_a_manager_that_does_not_listen(void **state)
 {
 	struct manager *m = *state;
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
 	memcpy(at.sun_path, m->path, strlen(m->path));
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	while (sendto(fd, "X=1\n", 4, 0, (struct sockaddr *)&at, sizeof at) == 4)
@@ -185,6 +194,7 @@ static void test_abstract_names(void **state)
 {
 	struct manager *m = *state;
 	char name[64];
+
 	snprintf(name, sizeof name, "@saltmill-test-%d", (int)getpid());
 	close(m->fd);
 	listen_at(m, name, (socklen_t)strlen(name));
@@ -198,6 +208,7 @@ static void test_abstract_names(void **state)
 static void test_nobody_there(void **state)
 {
 	struct manager *m = *state;
+
 	unsetenv("NOTIFY_SOCKET");
 	assert_null(notify_start(&(struct metrics_of){&m->gauges, &m->progress, NULL}));
 	setenv("NOTIFY_SOCKET", "", 1);
@@ -224,5 +235,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_abstract_names, listen_anew, hang_up),
 		cmocka_unit_test_setup_teardown(test_nobody_there, listen_anew, hang_up),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -59,6 +59,7 @@ static int make_input(void **state)
 	buf_append_str(&bad, "id,text,odd\n");
 	for (unsigned i = 0; i < ROWS; i++) {
 		unsigned id = id_of(i);
+
 		buf_printf(&text, "%u,the text of row %08u,%s\n", id, id, id % 2 ? "x" : "");
 		buf_printf(&bad, i % BAD_EVERY == BAD_EVERY - 1 ? "%ux,," : "%u,t,", id);
 		buf_put(&bad, '\n');
@@ -87,6 +88,7 @@ static void rig_open(struct rig *r, unsigned threads, uint64_t memory)
 static int rig_run(struct rig *r)
 {
 	int rc = pass_open(&r->pass, &r->opt, &r->err);
+
 	if (rc == RC_OK)
 		rc = pass_prepare(&r->pass, dir, &r->err);
 	return rc ? rc : pass_run(&r->pass, &r->err);
@@ -108,6 +110,7 @@ static void expect_ids(struct rig *r, size_t table, unsigned first, unsigned ste
 	unsigned want = first;
 	struct bytes none = {0};
 	int rc = sorter_range(r->pass.tables[table].sorter, none, none, &rows, &r->err);
+
 	while (rc == RC_OK && (rc = rows.next(rows.self, &rec, &r->err)) == RC_OK) {
 		assert_int_equal(rec.key.len, 4);
 		assert_int_equal(get_be32(rec.key.ptr), want);
@@ -128,6 +131,7 @@ static void test_each_row_once(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rig r;
+
 		rig_open(&r, cases[i].threads, cases[i].memory);
 		assert_int_equal(rig_run(&r), RC_OK);
 		assert_int_equal(pass_sort(&r.pass, &r.err), RC_OK);
@@ -149,6 +153,7 @@ static void test_only_wanted_tables(void **state)
 {
 	static const bool wanted[] = {false, true};
 	struct rig r;
+
 	(void)state;
 	rig_open(&r, 2, 64 * MIB);
 	r.opt.wanted = wanted;
@@ -179,6 +184,7 @@ static void test_rejects(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (unsigned threads = 1; threads <= 4; threads += 3) {
 			struct rig r;
+
 			rig_open(&r, threads, 64 * MIB);
 			r.input.files = (const char *const *)&file;
 			r.input.nfiles = 1;
@@ -203,6 +209,7 @@ static int count_record(void *ctx, unsigned worker, size_t table, const struct r
 			struct error *err)
 {
 	struct taken *t = ctx;
+
 	assert_true(worker < t->rig->pass.memory.threads && table < 2);
 	t->ids += table == 0 ? get_be32(r->key.ptr) : 0;
 	return ++t->records == t->fail_at ? error_set(err, RC_IO, "as was asked") : RC_OK;
@@ -211,6 +218,7 @@ static int count_record(void *ctx, unsigned worker, size_t table, const struct r
 static int count_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
 	struct taken *t = ctx;
+
 	(void)worker;
 	(void)err;
 	t->pieces++;
@@ -239,6 +247,7 @@ static void test_records_for_the_caller(void **state)
 	for (unsigned threads = 1; threads <= 3; threads += 2) {
 		struct rig r;
 		struct taken t = {0};
+
 		rig_open(&r, threads, 16 * MIB);
 		assert_int_equal(run_counting(&r, &t), RC_OK);
 		assert_int_equal(t.records, ROWS + ROWS / 2);
@@ -256,6 +265,7 @@ static void test_caller_fails(void **state)
 {
 	struct rig r;
 	struct taken t = {.fail_at = 1000};
+
 	(void)state;
 	rig_open(&r, 3, 16 * MIB);
 	assert_int_equal(run_counting(&r, &t), RC_IO);
@@ -268,10 +278,12 @@ static void test_caller_fails(void **state)
 static void test_fraction(void **state)
 {
 	uint64_t ids = 0;
+
 	(void)state;
 	for (unsigned threads = 1; threads <= 4; threads++) {
 		struct rig r;
 		struct taken t = {0};
+
 		rig_open(&r, threads, threads * 16 * MIB);
 		r.opt.fraction = 0.5;
 		r.opt.even_pieces = true;
@@ -289,6 +301,7 @@ static void test_refused(void **state)
 {
 	static const char *const files[] = {"/nowhere/in.csv"};
 	struct rig r;
+
 	(void)state;
 	rig_open(&r, 2, 16 * MIB);
 	r.input.files = files;
@@ -307,5 +320,6 @@ int main(void)
 		cmocka_unit_test(test_caller_fails),  cmocka_unit_test(test_fraction),
 		cmocka_unit_test(test_refused),
 	};
+
 	return cmocka_run_group_tests(tests, make_input, teardown);
 }

@@ -15,6 +15,7 @@ static void finds(const char *text, const char *in, const char *found)
 	struct pattern_scratch s = {0};
 	struct error err;
 	struct bytes got = {0};
+
 	assert_int_equal(pattern_new(&p, &a, text, &err), RC_OK);
 	enum pattern_result result = pattern_find(p, &s, bytes_str(in), &got);
 	assert_int_equal(result, found ? PATTERN_FOUND : PATTERN_NONE);
@@ -68,10 +69,11 @@ static void no_patterns(void **state)
 		{"\\C", "\\C"},
 		{"\xff", "UTF-8"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct arena a = {0};
 		struct pattern *p;
 		struct error err;
+
 		assert_int_equal(pattern_new(&p, &a, cases[i].text, &err), RC_CONFIG);
 		if (!strstr(err.msg, cases[i].words))
 			fail_msg("%s: %s", cases[i].text, err.msg);
@@ -98,5 +100,6 @@ int main(void)
 		cmocka_unit_test(no_patterns),
 		cmocka_unit_test(counts_groups),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

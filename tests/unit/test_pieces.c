@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
-#include "pipeline/halves/pieces.h"
+#include "pipeline/load/map_reduce/pieces.h"
 #include "tests/unit/draw.h"
 
 #define RECORDS 3000
@@ -24,6 +24,7 @@ static struct kept make(size_t secondary_bytes, const struct kept *before)
 	size_t key = 1 + pick(30), payload = pick(9) ? pick(40) : pick(70000);
 	struct kept k = {
 		.bytes = mem_calloc(1, key + secondary_bytes + payload + RECORD_ROOM_BYTES)};
+
 	draw_bytes(k.bytes, key + secondary_bytes + payload);
 	if (before && pick(3))
 		memcpy(k.bytes, before->bytes,
@@ -39,6 +40,7 @@ static void put(struct buf *all, struct piece_writer *w, bool last)
 {
 	struct bytes piece;
 	struct error err;
+
 	assert_int_equal(piece_end(w, last, &piece, &err), RC_OK);
 	buf_append(all, piece.ptr, piece.len);
 }
@@ -48,6 +50,7 @@ static void expect(const struct record *want, const struct record *before,
 {
 	const struct record *got = &row->rec;
 	const size_t len = got->key.len + secondary_bytes;
+
 	assert_int_equal(got->seq, want->seq);
 	assert_true(bytes_eq(got->key, want->key) && bytes_eq(got->payload, want->payload));
 	assert_memory_equal(got->secondary, want->secondary, secondary_bytes);
@@ -68,6 +71,7 @@ static void round_trip(size_t secondary_bytes, enum piece_packing packing)
 	struct buf all = {0};
 	struct ordered_record got;
 	struct error err;
+
 	piece_region(&w, 3, 70000, secondary_bytes);
 	for (size_t i = 0; i < RECORDS; i++) {
 		kept[i] = make(secondary_bytes, i ? &kept[i - 1] : NULL);
@@ -115,6 +119,7 @@ static void test_each_bit_counts(void **state)
 		struct kept k[8];
 		struct buf all = {0};
 		struct error err;
+
 		piece_region(&w, 0, 0, 0);
 		for (size_t i = 0; i < 8; i++) {
 			k[i] = make(0, NULL);
@@ -129,6 +134,7 @@ static void test_each_bit_counts(void **state)
 		for (size_t bit = 0; bit < 8 * all.len; bit++) {
 			struct piece_reader r = {0};
 			struct piece_head h;
+
 			all.ptr[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			int rc = piece_head_read(&h, all.ptr, "x", &err);
 			if (rc == RC_OK && h.stored <= all.len - PIECE_HEAD_BYTES)
@@ -186,5 +192,6 @@ int main(void)
 		cmocka_unit_test(test_each_bit_counts),
 		cmocka_unit_test(test_a_record_beyond_its_piece_is_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "plan.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
@@ -28,6 +28,7 @@ static const struct key_shape salted_shape = {.parts = {{1, -1}, {8, -1}, {8, -1
 static uint64_t random_next(uint64_t *state)
 {
 	uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+
 	x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
 	return x ^ x >> 29;
 }
@@ -81,9 +82,11 @@ static void data_release(struct data *d)
 /* What the rows themselves say of each region. */
 static uint64_t *count_regions(const struct data *d, const struct splits *s, uint64_t *nrows)
 {
-	uint64_t *bytes = mem_calloc(s->count + 1, sizeof(*bytes));
+	uint64_t *bytes = mem_calloc(s->count + 1, sizeof *bytes);
+
 	for (size_t i = 0; i < d->count; i++) {
 		size_t r = splits_region(s, row_key(&d->rows[i]));
+
 		bytes[r] += d->rows[i].bytes;
 		if (nrows)
 			nrows[r]++;
@@ -94,12 +97,14 @@ static uint64_t *count_regions(const struct data *d, const struct splits *s, uin
 /* Largest region / target, by the rows; predictions within their bounds. */
 static double check_plan(const struct data *d, const struct plan *p)
 {
-	uint64_t *nrows = mem_calloc(p->splits.count + 1, sizeof(*nrows));
+	uint64_t *nrows = mem_calloc(p->splits.count + 1, sizeof *nrows);
 	uint64_t *bytes = count_regions(d, &p->splits, nrows);
 	double worst = 0, target = (double)d->bytes / (double)p->wanted;
+
 	for (size_t i = 0; i <= p->splits.count; i++) {
 		double error = (double)bytes[i] - (double)p->regions[i].bytes;
 		double row_error = (double)nrows[i] - p->regions[i].rows;
+
 		assert_true(error <= p->regions[i].bytes_error + 1);
 		assert_true(-error <= p->regions[i].bytes_error + 1);
 		assert_true(row_error < 2 * p->regions[i].rows_error + 5);
@@ -115,6 +120,7 @@ static double check_plan(const struct data *d, const struct plan *p)
 static void make(struct plan *p, struct data *d, const struct plan_options *o)
 {
 	struct error err;
+
 	if (plan_make(p, d->sample, o, &err) != RC_OK)
 		fail_msg("%s", err.msg);
 }
@@ -131,6 +137,7 @@ static bool warned(const struct plan *p, const char *text)
 static uint64_t zipf(uint64_t *seed, uint64_t n)
 {
 	uint64_t below = n;
+
 	for (int i = 0; i < 4; i++)
 		below = random_next(seed) % below + 1;
 	return below - 1;
@@ -142,9 +149,11 @@ static struct data make_data(enum kind kind, size_t count)
 {
 	struct data d = data_new(count);
 	uint64_t seed = 11;
+
 	for (size_t i = 0; i < count; i++) {
 		uint64_t x = random_next(&seed), user = x % 100000;
 		uint32_t bytes = (uint32_t)(50 + (x >> 32) % 200);
+
 		switch (kind) {
 		case ZIPF: set_row(&d.rows[i], 0, zipf(&seed, 100000), i, bytes); break;
 		case SEQUENTIAL: set_row(&d.rows[i], 0, i, 0, 100); break;
@@ -163,10 +172,12 @@ static void thousand_regions_are_even(void **state)
 {
 	static const enum kind kinds[] = {ZIPF, SEQUENTIAL, SALTED, UNEVEN};
 	const struct plan_options o = {.rule.count = REGIONS};
+
 	(void)state;
 	for (size_t i = 0; i < COUNT(kinds); i++) {
 		struct data d = make_data(kinds[i], MANY);
 		struct plan p;
+
 		take_sample(&d, kinds[i] == SALTED ? &salted_shape : NULL);
 		make(&p, &d, &o);
 		assert_int_equal(p.splits.count, REGIONS - 1);
@@ -183,6 +194,7 @@ static void equal_keys_make_one_region(void **state)
 	const struct plan_options o = {.rule.count = 1000};
 	struct data d = data_new(50000);
 	struct plan p;
+
 	(void)state;
 	for (size_t i = 0; i < d.count; i++)
 		set_row(&d.rows[i], 3, 42, 7, 100);
@@ -212,6 +224,7 @@ static void heavy_row_is_set_apart(void **state)
 	struct data d = make_data(SALTED, 30000);
 	struct plan p;
 	struct error err;
+
 	(void)state;
 	for (size_t i = 0; i < d.count; i += 3)
 		set_row(&d.rows[i], 5, 4242, 99, 150);
@@ -245,6 +258,7 @@ static void aligned_cuts(void **state)
 	static const size_t counts[] = {4, 16, 17, 40, 100};
 	struct data d = data_new(64000);
 	uint64_t bucket[16] = {0}, all = 0, seed = 1;
+
 	(void)state;
 	for (size_t i = 0; i < d.count; i++) { /* bucket b has b + 1 parts of 136, bucket 9 none */
 		size_t b = 0;
@@ -261,10 +275,12 @@ static void aligned_cuts(void **state)
 					       .rule.align_salt = true};
 		size_t regions = counts[c] < 16 ? 16 : counts[c], in_bucket[16] = {0};
 		struct plan p;
+
 		make(&p, &d, &o);
 		assert_int_equal(p.splits.count + 1, regions);
 		for (uint8_t b = 1; b < 16; b++) {
 			size_t r = splits_region(&p.splits, bytes_of(&b, 1));
+
 			assert_true(r > 0 && is_bucket(p.splits.keys[r - 1]));
 			assert_int_equal(p.splits.keys[r - 1].ptr[0], b);
 		}
@@ -290,20 +306,23 @@ static void no_slivers_across_buckets(void **state)
 {
 	static const size_t counts[] = {5, 8, 15, 17, 33, 50, 111};
 	struct data d = make_data(SALTED, 60000);
+
 	(void)state;
 	take_sample(&d, &salted_shape);
 	for (size_t c = 0; c < COUNT(counts); c++) {
 		const struct plan_options o = {.rule.count = (uint32_t)counts[c]};
 		struct plan p;
+
 		make(&p, &d, &o);
 		assert_true(p.splits.count + 1 <= counts[c] && p.splits.count + 2 >= counts[c]);
-		uint64_t(*in)[16] = mem_calloc(p.splits.count + 1, sizeof(*in));
+		uint64_t(*in)[16] = mem_calloc(p.splits.count + 1, sizeof *in);
 		for (size_t i = 0; i < d.count; i++)
 			in[splits_region(&p.splits, row_key(&d.rows[i]))][d.rows[i].key[0]] +=
 				d.rows[i].bytes;
 		double sliver = 0.02 * (double)d.bytes / (double)counts[c];
 		for (size_t i = 0; i <= p.splits.count; i++) {
 			size_t first = 16, last = 0;
+
 			for (size_t b = 0; b < 16; b++) {
 				if (in[i][b] && first == 16)
 					first = b;
@@ -326,12 +345,14 @@ static void cuts_between_entities_where_cheap(void **state)
 	const struct plan_options o = {.rule.count = 8};
 	struct key_shape plain = salted_shape;
 	size_t inside[2] = {0, 0};
+
 	(void)state;
 	plain.salt_bytes = 0;
 	for (int with = 0; with < 2; with++) {
 		struct data d = data_new(40000);
 		struct plan p;
 		uint64_t seed = 3;
+
 		for (size_t i = 0; i < d.count; i++)
 			set_row(&d.rows[i], 0, random_next(&seed) % 400, i, 100);
 		take_sample(&d, with ? &plain : NULL);
@@ -376,6 +397,7 @@ static void number_of_regions(void **state)
 	take_sample(&d, NULL);
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct plan p;
+
 		make(&p, &d, &cases[i].o);
 		assert_int_equal(p.wanted, cases[i].regions);
 		assert_int_equal(p.splits.count + 1, cases[i].regions);
@@ -408,6 +430,7 @@ static void warnings_at_the_limits(void **state)
 	take_sample(&d, NULL);
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct plan p;
+
 		make(&p, &d, &cases[i].o);
 		if (cases[i].says)
 			assert_true(warned(&p, cases[i].says));
@@ -422,6 +445,7 @@ static void heavy_entity_and_bucket(void **state)
 	const struct plan_options o = {.rule.count = 50};
 	struct data d = make_data(SALTED, 40000);
 	struct plan p;
+
 	(void)state;
 	for (size_t i = 0; i < d.count; i += 4) /* a quarter to one user, in its times */
 		set_row(&d.rows[i], 7, 42, i, 150);
@@ -449,12 +473,12 @@ static void rivals(void **state)
 	enum { ROWS = 20000 };
 	const struct plan_options o = {.rule.count = 20};
 	struct sample *s = sample_new(SKETCH_K, 1, NULL);
-	char(*keys)[8] = mem_alloc(ROWS * sizeof(*keys));
+	char(*keys)[8] = mem_alloc(ROWS * sizeof *keys);
 	struct plan p;
 	struct error err;
 	(void)state;
 	for (int i = 0; i < ROWS; i++) {
-		snprintf(keys[i], sizeof(keys[i]), i % 4 ? "%07x" : "Z%06x", i * 13421);
+		snprintf(keys[i], sizeof keys[i], i % 4 ? "%07x" : "Z%06x", i * 13421);
 		sample_add(s, bytes_of(keys[i], 7), 10);
 	}
 	assert_int_equal(plan_make(&p, s, &o, &err), 0);
@@ -463,6 +487,7 @@ static void rivals(void **state)
 		struct splits splits = {0};
 		size_t counts[20] = {0}, most = 0, empty = 0;
 		struct plan_region regions[20];
+
 		assert_int_equal(splits_compute(&splits, p.rivals[i].algorithm, 20, NULL, NULL,
 						&err),
 				 0);
@@ -502,6 +527,7 @@ static void shape_ends_vectors(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		size_t ends[SHAPE_MAX_PARTS];
 		size_t n = shape_ends(&cases[i].shape, bytes_str(cases[i].key), ends);
+
 		assert_int_equal(n, cases[i].n);
 		for (size_t j = 0; j < n; j++)
 			assert_int_equal(ends[j], cases[i].ends[j]);
@@ -516,6 +542,7 @@ static void samples_merge_and_load(void **state)
 	struct buf file = {0};
 	struct error err;
 	struct plan p, q;
+
 	(void)state;
 	take_sample(&d, &salted_shape);
 	for (unsigned i = 0; i < 3; i++)
@@ -565,5 +592,6 @@ int main(void)
 		cmocka_unit_test(shape_ends_vectors),
 		cmocka_unit_test(samples_merge_and_load),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

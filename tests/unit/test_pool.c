@@ -19,6 +19,7 @@ struct count {
 static int count_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct count *c = ctx;
+
 	assert_true(worker < 4);
 	c->runs[index]++;
 	if (index >= c->fails_from)
@@ -32,6 +33,7 @@ static void each_once(void **state)
 	for (unsigned threads = 0; threads <= 4; threads++) {
 		struct count *c = mem_calloc(1, sizeof *c);
 		struct error err;
+
 		c->fails_from = TASKS;
 		assert_int_equal(pool_run(threads, TASKS, count_task, c, &err), RC_OK);
 		for (size_t i = 0; i < TASKS; i++)
@@ -46,6 +48,7 @@ static void lowest_failure(void **state)
 	for (unsigned threads = 1; threads <= 4; threads++) {
 		struct count *c = mem_calloc(1, sizeof *c);
 		struct error err;
+
 		c->fails_from = 100;
 		assert_int_equal(pool_run(threads, TASKS, count_task, c, &err), RC_DATA);
 		assert_string_equal(err.msg, "task 100");
@@ -63,6 +66,7 @@ struct square {
 static void run_square(struct helper_task *t)
 {
 	struct square *s = (struct square *)(void *)t;
+
 	for (unsigned i = 0; i < 1000; i++)
 		s->out = s->in * s->in;
 	s->runs++;
@@ -79,6 +83,7 @@ struct band {
 static int play(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct band *b = ctx;
+
 	(void)worker;
 	if (index >= b->owners) {
 		helpers_serve(b->helpers);
@@ -87,6 +92,7 @@ static int play(void *ctx, unsigned worker, size_t index, struct error *err)
 	struct square ring[7] = {0};
 	for (uint64_t n = 0; n < 300 + 7; n++) {
 		struct square *s = &ring[n % 7];
+
 		if (n >= 7) {
 			helpers_wait(b->helpers, &s->task);
 			if (!helpers_done(b->helpers, &s->task) || s->out != (n - 7) * (n - 7) ||
@@ -114,6 +120,7 @@ static void helpers(void **state)
 		struct band b = {helpers_new(), owners, owners, i / 16};
 		struct error err = {0};
 		int rc = pool_run(owners + helpers, owners + helpers, play, &b, &err);
+
 		if (rc)
 			fail_msg("%s", err.msg);
 		assert_int_equal(helpers_count(b.helpers), 0);
@@ -127,5 +134,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_once),
 					   cmocka_unit_test(lowest_failure),
 					   cmocka_unit_test(helpers)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "hex.h"
-#include "pipeline/cluster/decode.h"
-#include "precheck.h"
+#include "pipeline/hbase/rpc/decode.h"
+#include "hbase.h"
 
 /* By HBase 2.6.4's own classes: two servers, one dead, one region in transition, and its files. */
 static const char status_hex[] =
@@ -39,6 +39,7 @@ static struct hbase_status read_status(void)
 static void test_decode(void **state)
 {
 	struct hbase_status s = read_status();
+
 	(void)state;
 	assert_string_equal(s.version, "2.6.4");
 	assert_int_equal(s.nservers, 2);
@@ -65,11 +66,13 @@ static void test_decode(void **state)
 static void test_cut_messages(void **state)
 {
 	struct buf b = unhex(status_hex);
+
 	(void)state;
 	for (size_t n = 0; n < b.len; n++) {
 		struct hbase_status s = {.version = ""};
 		struct error err = {0};
 		struct buf part = {0};
+
 		buf_append(&part, b.ptr, n);
 		int rc = decode_status(buf_bytes(&part), &s, &err);
 		assert_int_equal(rc, RC_DATA);
@@ -95,6 +98,7 @@ static void test_sentences(void **state)
 {
 	struct hbase_status s = read_status();
 	struct error err = {0};
+
 	(void)state;
 	said[0] = 0;
 	assert_int_equal(precheck_cluster(&ears, &s, TOLD, &err), RC_OK);
@@ -133,6 +137,7 @@ static void test_no_servers(void **state)
 	struct hbase_status s = read_status();
 	struct hbase_failure why = {0};
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(precheck_servers(&s, &why, &err), RC_OK);
 	assert_int_equal(why.trouble, TROUBLE_NONE);
@@ -164,6 +169,7 @@ static void test_table_states(void **state)
 		enum hbase_table_state found;
 		struct hbase_failure why = {0};
 		struct error err = {0};
+
 		assert_int_equal(decode_table_state(buf_bytes(&b), &found, &err), RC_OK);
 		assert_int_equal(precheck_state("t", found, &why, &err), cases[i].rc);
 		assert_int_equal(why.trouble, cases[i].trouble);
@@ -185,5 +191,6 @@ int main(void)
 		cmocka_unit_test(test_sentences),    cmocka_unit_test(test_no_servers),
 		cmocka_unit_test(test_table_states),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

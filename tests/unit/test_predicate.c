@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "predicate.h"
+#include "field.h"
 
 enum { U32, U64, I64, REAL, BOOL, TEXT, BYTES, HEX, TIME, DECIMAL, FIELDS };
 
@@ -54,6 +54,7 @@ static void desk_close(struct desk *d)
 static void give(struct desk *d, size_t field, const char *text)
 {
 	struct reject why;
+
 	d->values[field] = (struct value){.text = text ? bytes_str(text) : (struct bytes){0}};
 	if (text && field_read_kept(&d->forms.form[field], &d->values[field], &d->arena, &why))
 		fail_msg("%s", why.detail);
@@ -74,6 +75,7 @@ static int compile(struct desk *d, const char *text)
 static const struct value *value_of(void *ctx, size_t field)
 {
 	struct desk *d = ctx;
+
 	d->asked |= 1u << field;
 	return field == d->broken ? NULL : &d->values[field];
 }
@@ -93,6 +95,7 @@ static void expect(struct desk *d, const char *text, enum answer want)
 static void numbers_compare_by_size(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	give(&d, U32, "10");
@@ -125,6 +128,7 @@ static void numbers_compare_by_size(void **state)
 static void texts_compare_by_bytes(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	give(&d, TEXT, "b\xC3\xA9");
@@ -150,6 +154,7 @@ static void texts_compare_by_bytes(void **state)
 static void times_compare_as_the_source_or_iso_spells_them(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	give(&d, TIME, "1346515200");
@@ -163,6 +168,7 @@ static void times_compare_as_the_source_or_iso_spells_them(void **state)
 static void nulls_are_unknown(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	give(&d, U32, NULL);
@@ -184,6 +190,7 @@ static void nulls_are_unknown(void **state)
 static void only_what_matters_is_read(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	give(&d, TEXT, "H");
@@ -209,6 +216,7 @@ static void refuse(struct desk *d, const char *text, const char *words)
 static void what_is_no_value_is_named(void **state)
 {
 	struct desk d;
+
 	(void)state;
 	desk_open(&d);
 	refuse(&d, "text = x and u32 > -1", "where: character 20: u32: found `-1`");
@@ -231,5 +239,6 @@ int main(void)
 		cmocka_unit_test(only_what_matters_is_read),
 		cmocka_unit_test(what_is_no_value_is_named),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,11 +8,12 @@
 
 #include <cmocka.h>
 
-#include "progress_text.h"
+#include "cli/progress_text.h"
 
 static void expect(const struct progress *p, double seconds, bool counts, const char *text)
 {
 	struct buf line = {0};
+
 	progress_text(&line, p, seconds, counts);
 	buf_put(&line, 0);
 	assert_string_equal((const char *)line.ptr, text);
@@ -103,5 +104,6 @@ int main(void)
 		cmocka_unit_test(test_files_bytes_and_rows),
 		cmocka_unit_test(test_phases_without_a_measure),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,7 @@ struct place {
 static int setup(void **state)
 {
 	struct place *p = mem_calloc(1, sizeof *p);
+
 	snprintf(p->root, sizeof p->root, "/tmp/saltmill-test-XXXXXX");
 	assert_non_null(mkdtemp(p->root));
 	snprintf(p->dir, sizeof p->dir, "%s/out", p->root);
@@ -83,6 +84,7 @@ static int teardown(void **state)
 {
 	struct error err;
 	struct place *p = *state;
+
 	assert_int_equal(io_remove_tree(p->root, &err), RC_OK);
 	mem_free(p);
 	return 0;
@@ -91,6 +93,7 @@ static int teardown(void **state)
 static bool there(const char *path)
 {
 	struct stat st;
+
 	return lstat(path, &st) == 0;
 }
 
@@ -109,6 +112,7 @@ static void put(const char *dir, const char *name, const char *text)
 {
 	struct error err = {0};
 	char *path = mem_format("%s/%s", dir, name);
+
 	assert_int_equal(io_write_file(path, bytes_str(text), &err), RC_OK);
 	mem_free(path);
 }
@@ -117,6 +121,7 @@ static char *slurp(const char *path)
 {
 	struct error err = {0};
 	struct buf b = {0};
+
 	assert_int_equal(io_read_file(path, &b, &err), RC_OK);
 	buf_put(&b, 0);
 	return (char *)b.ptr;
@@ -127,6 +132,7 @@ static struct staging *open_ok(const struct place *p)
 	struct error err = {0};
 	struct staging *s;
 	bool removed;
+
 	assert_int_equal(staging_open(&s, p->dir, &removed, &err), RC_OK);
 	assert_string_equal(staging_path(s), p->partial);
 	return s;
@@ -138,6 +144,7 @@ static void test_publish_whole(void **state)
 	struct error err = {0};
 	struct staging *s = open_ok(p);
 	char *deep = mem_format("%s/deep", p->partial);
+
 	assert_int_equal(io_make_dir(deep, &err), RC_OK);
 	put(p->partial, "manifest.json", "{}");
 	put(deep, "file", "content");
@@ -160,6 +167,7 @@ static void test_abort_leaves_nothing(void **state)
 {
 	const struct place *p = *state;
 	struct staging *s = open_ok(p);
+
 	put(p->partial, "half", "a file");
 	staging_abort(s);
 	staging_abort(NULL);
@@ -172,6 +180,7 @@ static void test_existing_refused(void **state)
 	struct error err = {0};
 	struct staging *s;
 	bool removed;
+
 	assert_int_equal(mkdir(p->dir, 0777), 0);
 	assert_int_equal(staging_open(&s, p->dir, &removed, &err), RC_CONFIG);
 	assert_non_null(strstr(err.msg, "exists"));
@@ -182,6 +191,7 @@ static void test_existing_refused(void **state)
 static void test_bad_names(void **state)
 {
 	const struct place *p = *state;
+
 	put(p->root, "file", "");
 	const char *const cases[][2] = {{"%s/none/out", "none"},
 					{"%s/file/out", "file"},
@@ -194,6 +204,7 @@ static void test_bad_names(void **state)
 		bool removed;
 		const char *tail = strchr(cases[i][0], 's');
 		char *dir = tail ? mem_format("%s%s", p->root, tail + 1) : mem_strdup(cases[i][0]);
+
 		assert_int_equal(staging_open(&s, dir, &removed, &err), RC_CONFIG);
 		assert_non_null(strstr(err.msg, cases[i][1]));
 		assert_null(s);
@@ -218,10 +229,12 @@ static void test_stale_removed(void **state)
 {
 	const struct place *p = *state;
 	char *lock = mem_format("%s/.lock", p->partial);
+
 	for (int without_lock = 0; without_lock < 2; without_lock++) {
 		struct error err = {0};
 		struct staging *s;
 		bool removed = false;
+
 		leave_sibling(p);
 		if (without_lock)
 			assert_int_equal(unlink(lock), 0);
@@ -246,6 +259,7 @@ static void test_live_refused(void **state)
 	const struct place *p = *state;
 	int ready[2], done[2];
 	char byte = 0;
+
 	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pipe(done), 0);
 	pid_t child = fork();
@@ -253,6 +267,7 @@ static void test_live_refused(void **state)
 		struct error err;
 		struct staging *s;
 		bool removed;
+
 		close(done[1]);
 		if (staging_open(&s, p->dir, &removed, &err) || write(ready[1], "x", 1) != 1)
 			_exit(1);
@@ -282,9 +297,11 @@ static void test_publish_never_replaces(void **state)
 {
 	const struct place *p = *state;
 	const int answers[] = {0, EINVAL, ENOSYS};
+
 	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
 		struct error err = {0};
 		struct staging *s = open_ok(p);
+
 		assert_int_equal(mkdir(p->dir, 0777),
 				 0); /* empty: a plain rename would replace it */
 		rename_errno = answers[i];
@@ -302,6 +319,7 @@ static void test_publish_without_renameat2(void **state)
 	const struct place *p = *state;
 	struct error err = {0};
 	struct staging *s = open_ok(p);
+
 	put(p->partial, "file", "x");
 	rename_errno = EINVAL;
 	assert_int_equal(staging_publish(s, &err), RC_OK);
@@ -314,9 +332,11 @@ static void test_sync_failures(void **state)
 {
 	const struct place *p = *state;
 	int at = 1;
+
 	for (;; at++) {
 		struct error err = {0};
 		struct staging *s = open_ok(p);
+
 		put(p->partial, "file", "x");
 		fsync_fails_at = at;
 		int rc = staging_publish(s, &err);
@@ -339,6 +359,7 @@ static int refused(const struct place *p, const char *word)
 	struct staging *s;
 	bool removed;
 	int rc = staging_open(&s, p->dir, &removed, &err);
+
 	assert_null(s);
 	if (!strstr(err.msg, word))
 		fail_msg("\"%s\" lacks \"%s\"", err.msg, word);
@@ -349,6 +370,7 @@ static int refused(const struct place *p, const char *word)
 static void test_foreign_refused(void **state)
 {
 	const struct place *p = *state;
+
 	leave_sibling(p);
 	size_t entries = entries_in(p->partial);
 	another = 4711;
@@ -363,6 +385,7 @@ static void test_links_not_followed(void **state)
 	const struct place *p = *state;
 	char *victim = mem_format("%s/victim", p->root), *lock = mem_format("%s/.lock", p->partial);
 	char *kept = mem_format("%s/kept", victim), *link = mem_format("%s/link", p->partial);
+
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	assert_int_equal(symlink(victim, lock), 0);
 	assert_int_equal(refused(p, "it is a link"), RC_CONFIG);
@@ -390,6 +413,7 @@ static void test_exchanged_folder(void **state)
 	struct error err = {0};
 	struct staging *s = open_ok(p);
 	char *aside = mem_format("%s/elsewhere", p->root);
+
 	assert_int_equal(rename(p->partial, aside), 0);
 	assert_int_equal(mkdir(p->partial, 0700), 0);
 	put(p->partial, "file", "x");
@@ -407,6 +431,7 @@ static void test_not_taken_back(void **state)
 	const struct place *p = *state;
 	struct error err = {0};
 	struct staging *s = open_ok(p);
+
 	put(p->partial, "file", "x");
 	fsync_fails_at = 3;
 	rename_errno = EIO;
@@ -433,9 +458,11 @@ struct adder {
 static void *add_many(void *arg)
 {
 	struct adder *a = arg;
+
 	for (unsigned i = PER_WORKER; i-- > 0 && !a->rc;) {
 		unsigned seq = i * WORKERS + a->worker;
 		char raw[32];
+
 		snprintf(raw, sizeof raw, "event %u", seq);
 		struct reject why = {.reason = seq % 10 ? "bad_number" : "too_long",
 				     .field = seq % 2 ? "userId" : NULL};
@@ -458,6 +485,7 @@ static void test_rejects_in_order(void **state)
 	struct error err = {0};
 	struct rejects *r;
 	struct adder adders[WORKERS];
+
 	assert_int_equal(rejects_new(&r, p->root, NULL, WORKERS, &err), RC_OK);
 	assert_int_equal(entries_in(p->root), 0); /* spools have no names */
 	for (unsigned i = 0; i < WORKERS; i++) {
@@ -512,6 +540,7 @@ static void test_rejects_in_order(void **state)
 static void test_rejects_raw(void **state)
 {
 	const struct place *p = *state;
+
 	static const struct {
 		const char *raw;
 		size_t len;
@@ -539,6 +568,7 @@ static void test_rejects_raw(void **state)
 					.seq = i,
 					.raw = bytes_of(cases[i].raw, cases[i].len),
 					.why = &why};
+
 		assert_int_equal(rejects_add(r, 0, &l, &err), RC_OK);
 	}
 	char *path = mem_format("%s/r", p->root);
@@ -548,6 +578,7 @@ static void test_rejects_raw(void **state)
 		static const char start[] =
 			"{\"reason\":\"bad\",\"field\":null,\"file\":\"f\",\"line\":0,"
 			"\"offset\":0,\"detail\":\"ends in \\\\xE5\\\\x8C\",";
+
 		assert_memory_equal(at, start, strlen(start));
 		at += strlen(start);
 		assert_memory_equal(at, cases[i].expected, strlen(cases[i].expected));
@@ -565,6 +596,7 @@ static void test_rejects_none(void **state)
 	struct error err = {0};
 	struct rejects *r;
 	size_t n = 1;
+
 	assert_int_equal(rejects_new(&r, p->root, NULL, 2, &err), RC_OK);
 	rejects_by_reason(r, &n);
 	assert_int_equal(n, 0);
@@ -590,6 +622,7 @@ static void test_rejects_none(void **state)
 static void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;
+
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	limit.rlim_cur = bytes ? bytes : limit.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -605,6 +638,7 @@ static void test_rejects_no_room(void **state)
 	struct reject why = {.reason = "bad"};
 	struct reject_line l = {.file = "f", .raw = bytes_str("raw"), .why = &why};
 	int rc = RC_OK;
+
 	assert_int_equal(rejects_new(&r, p->root, NULL, 1, &err), RC_OK);
 	limit_files(100000);
 	for (; rc == RC_OK && l.seq < 100000; l.seq++)
@@ -650,5 +684,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rejects_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rejects_no_room, setup, teardown),
 	};
+
 	return cmocka_run_group_tests_name("publish", tests, open_here, close_here);
 }

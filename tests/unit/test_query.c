@@ -26,6 +26,7 @@ struct memory {
 static int append(void *self, const void *ptr, size_t len, struct error *err)
 {
 	struct memory *m = self;
+
 	(void)err;
 	buf_append(&m->bytes, ptr, len);
 	return 0;
@@ -47,6 +48,7 @@ static void give_up(void *self)
 static int read_at(void *self, uint64_t offset, void *to, size_t len, struct error *err)
 {
 	struct memory *m = self;
+
 	(void)err;
 	memcpy(to, m->bytes.ptr + offset, len);
 	return 0;
@@ -58,6 +60,7 @@ static struct memory files[FILES_MOST];
 static int open_memory(const struct query_file *f, struct hfile_source *out, struct error *err)
 {
 	struct memory *m = &files[atoi(f->name)];
+
 	(void)err;
 	*out = (struct hfile_source){f->name, m->bytes.len, read_at, NULL, m};
 	return 0;
@@ -82,11 +85,13 @@ struct rig {
 static struct bytes text_of(struct arena *a, const json_t *v)
 {
 	const char *s = json_string_value(v);
+
 	assert_non_null(s);
 	uint8_t *out = arena_alloc(a, strlen(s) + 1);
 	size_t n = 0;
 	while (*s) {
 		unsigned byte;
+
 		if (s[0] == '\\' && sscanf(s, "\\x%2x", &byte) == 1) {
 			out[n++] = (uint8_t)byte;
 			s += 4;
@@ -100,6 +105,7 @@ static struct bytes text_of(struct arena *a, const json_t *v)
 static int64_t number(const json_t *o, const char *name, int64_t missing)
 {
 	json_t *v = json_object_get(o, name);
+
 	return v ? (int64_t)json_integer_value(v) : missing;
 }
 
@@ -118,6 +124,7 @@ static void read_family(struct rig *t, const json_t *f)
 	const char *keep = json_string_value(json_object_get(f, "KEEP_DELETED_CELLS"));
 	const char *bloom = json_string_value(json_object_get(f, "BLOOMFILTER"));
 	int64_t ttl = number(f, "TTL", 2147483647);
+
 	t->families[i] = (struct query_family){
 		.name = bytes_str(json_string_value(json_object_get(f, "name"))),
 		.versions = (uint32_t)number(f, "VERSIONS", 1),
@@ -133,6 +140,7 @@ static void read_family(struct rig *t, const json_t *f)
 	for (; i && bytes_cmp(t->families[i - 1].name, t->families[i].name) > 0; i--) {
 		struct query_family g = t->families[i];
 		enum bloom_type b = t->blooms[i];
+
 		t->families[i] = t->families[i - 1];
 		t->blooms[i] = t->blooms[i - 1];
 		t->families[i - 1] = g;
@@ -160,8 +168,10 @@ static struct cell read_cell(struct arena *a, const json_t *c)
 		.type = type_of(json_string_value(json_array_get(c, 3))),
 		.value = text_of(a, json_array_get(c, 4)),
 	};
+
 	if (json_array_size(c) > 5 && json_is_integer(json_array_get(c, 5))) {
 		uint8_t *tag = arena_alloc(a, 11);
+
 		put_be16(tag, 9);
 		tag[2] = 8;
 		put_be64(tag + 3, (uint64_t)json_integer_value(json_array_get(c, 5)));
@@ -173,14 +183,15 @@ static struct cell read_cell(struct arena *a, const json_t *c)
 /* Small blocks and every encoding: the reader's ways are tried on the way. */
 static void read_file(struct rig *t, const json_t *f)
 {
-	static const enum block_encoding encodings[] = {ENCODING_NONE, ENCODING_FAST_DIFF,
-							ENCODING_ROW_INDEX_V1, ENCODING_DIFF};
+	static const enum block_encoding block_encodings[] = {ENCODING_NONE, ENCODING_FAST_DIFF,
+							      ENCODING_ROW_INDEX_V1, ENCODING_DIFF};
+
 	if (json_array_size(json_object_get(f, "cells")) == 0)
 		return;
 	size_t i = t->nfiles++;
 	size_t family = family_of(t, json_string_value(json_object_get(f, "family")));
 	struct hfile_options opt = {.family = t->families[family].name,
-				    .encoding = encodings[i % 4],
+				    .encoding = block_encodings[i % 4],
 				    .bloom = t->blooms[family],
 				    .block_bytes = i % 3 ? 60 : 65536,
 				    .index_block_bytes = 200,
@@ -197,6 +208,7 @@ static void read_file(struct rig *t, const json_t *f)
 	json_array_foreach(json_object_get(f, "cells"), k, c)
 	{
 		struct cell cell = read_cell(&t->arena, c);
+
 		if (hfile_add(w, &cell, &err))
 			fail_msg("%s", err.msg);
 	}
@@ -239,6 +251,7 @@ static void read_comparator(struct rig *t, const json_t *j, struct filter *f)
 	static const char *const types[] = {"binary", "binaryprefix", "substring",
 					    "regex",  "null",	      "long"};
 	const json_t *c = json_object_get(j, "comparator");
+
 	if (!c)
 		return;
 	f->op = (enum filter_op)named(string_of(j, "op"), ops, 6);
@@ -252,6 +265,7 @@ static void read_comparator(struct rig *t, const json_t *j, struct filter *f)
 static void read_bytes(struct rig *t, const json_t *j, const char *name, struct bytes *to)
 {
 	json_t *v = json_object_get(j, name);
+
 	if (json_is_string(v))
 		*to = text_of(&t->arena, v);
 }
@@ -259,6 +273,7 @@ static void read_bytes(struct rig *t, const json_t *j, const char *name, struct 
 static int by_time(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
 	return (x > y) - (x < y);
 }
 
@@ -271,6 +286,7 @@ static void read_lists(struct rig *t, const json_t *j, struct filter *f)
 		arena_alloc(&t->arena, (json_array_size(keys) + 1) * sizeof *fuzzy);
 	size_t i;
 	json_t *v;
+
 	f->fuzzy = fuzzy;
 	f->ranges = arena_alloc(&t->arena, (json_array_size(ranges) + 1) * sizeof *f->ranges);
 	f->timestamps = arena_alloc(&t->arena, (json_array_size(times) + 1) * sizeof(int64_t));
@@ -316,6 +332,7 @@ static struct filter *read_filter(struct rig *t, const json_t *j)
 							"Skip",
 							"WhileMatch"};
 	struct filter *f = arena_alloc(&t->arena, sizeof *f);
+
 	f->type = (enum filter_type)named(string_of(j, "type"), types, FILTER_TYPES);
 	if (f->type == FILTER_LIST_AND && strcmp(string_of(j, "operator"), "OR") == 0)
 		f->type = FILTER_LIST_OR;
@@ -371,6 +388,7 @@ static bool read_question(struct rig *t, const json_t *j, struct query *q,
 	const char *op = json_string_value(json_object_get(j, "op"));
 	json_t *v, *range = json_object_get(j, "time_range");
 	const char *family;
+
 	if (strcmp(op, "get") != 0 && strcmp(op, "scan") != 0)
 		return false;
 	*q = (struct query){.get = strcmp(op, "get") == 0, .columns = columns};
@@ -384,6 +402,7 @@ static bool read_question(struct rig *t, const json_t *j, struct query *q,
 		q->stop = text_of(&t->arena, v);
 	if ((v = json_object_get(j, "prefix"))) {
 		struct buf stop = {0};
+
 		q->start = text_of(&t->arena, v);
 		assert_true(query_prefix_stop(&stop, q->start));
 		q->stop = bytes_of(arena_strndup(&t->arena, stop.ptr ? (char *)stop.ptr : "",
@@ -406,6 +425,7 @@ static bool read_question(struct rig *t, const json_t *j, struct query *q,
 	{
 		size_t f = family_of(t, family), k;
 		json_t *name;
+
 		if (json_is_null(v))
 			columns[q->ncolumns++] = (struct query_column){.family = f, .all = true};
 		json_array_foreach(v, k, name) columns[q->ncolumns++] =
@@ -443,6 +463,7 @@ static void expected_text(struct rig *t, const json_t *answer, struct buf *out)
 {
 	size_t i;
 	json_t *a;
+
 	json_array_foreach(answer, i, a)
 	{
 		struct cell c = {.row = text_of(&t->arena, json_array_get(a, 0)),
@@ -450,6 +471,7 @@ static void expected_text(struct rig *t, const json_t *answer, struct buf *out)
 				 .qualifier = text_of(&t->arena, json_array_get(a, 2)),
 				 .ts = (int64_t)json_integer_value(json_array_get(a, 3)),
 				 .value = text_of(&t->arena, json_array_get(a, 5))};
+
 		put_cell(out, &c, (unsigned)*json_string_value(json_array_get(a, 4)));
 	}
 	buf_put(out, 0);
@@ -466,13 +488,14 @@ static int answer_region(const struct rig *t, const struct query *q, bool upper,
 	struct cell c;
 	size_t n = 0;
 	uint64_t before = *rows;
+
 	for (size_t i = 0; i < t->nfiles; i++)
 		if (t->upper[i] == upper)
 			of_region[n++] = t->files[i];
 	if (q->filter && filter_open(q->filter, &err))
 		fail_msg("%s", err.msg);
 	int rc = query_open(&s, t->families, t->nfamilies, of_region, n, q, &err);
-	while (rc == 0 && (rc = query_next(s, &c, &err)) == 0) {
+	while (rc == RC_OK && (rc = query_next(s, &c, &err)) == 0) {
 		*rows += *rows == before || !bytes_eq(c.row, buf_bytes(&row));
 		row.len = 0;
 		buf_append(&row, c.row.ptr, c.row.len);
@@ -489,7 +512,7 @@ static int answer_region(const struct rig *t, const struct query *q, bool upper,
 
 /*
  * As a client asks region after region, each with a new filter, as long as there are rows: see
- * pipeline/query/README.md 6.
+ * pipeline/read/query/README.md 6.
  */
 static int answer_text(const struct rig *t, const struct query *q, struct buf *out)
 {
@@ -497,7 +520,8 @@ static int answer_text(const struct rig *t, const struct query *q, struct buf *o
 	uint64_t rows = 0;
 	bool ended = false;
 	int rc = 0;
-	for (size_t i = 0; rc == 0 && !ended && i < 1u + t->split; i++) {
+
+	for (size_t i = 0; rc == RC_OK && !ended && i < 1u + t->split; i++) {
 		if (q->limit && rows == q->limit)
 			break;
 		one.limit = q->limit ? q->limit - rows : 0;
@@ -515,6 +539,7 @@ static unsigned ask(struct rig *t, const json_t *one, int64_t now_ms, const char
 	struct query q;
 	struct buf want = {0}, got = {0};
 	json_t *question = json_object_get(one, "question");
+
 	if (!read_question(t, question, &q, columns) || is_defect(t, id, one, &q))
 		return 0;
 	q.now_ms = now_ms;
@@ -526,6 +551,7 @@ static unsigned ask(struct rig *t, const json_t *one, int64_t now_ms, const char
 		expected_text(t, json_object_get(one, "answer"), &want);
 		if (strcmp((char *)want.ptr, (char *)got.ptr) != 0) {
 			char *text = json_dumps(question, 0);
+
 			fail_msg("table %s, case %zu: %s\nexpected\n%s\nfound\n%s", id, n, text,
 				 want.ptr, got.ptr);
 		}
@@ -540,6 +566,7 @@ static bool has_latest(const json_t *j)
 {
 	size_t i, k;
 	json_t *f, *c;
+
 	json_array_foreach(json_object_get(j, "files"), i, f)
 	{
 		json_array_foreach(json_object_get(f, "cells"), k, c)
@@ -557,6 +584,7 @@ static unsigned ask_table(const json_t *j)
 	unsigned asked = 0;
 	size_t i;
 	json_t *v;
+
 	if (has_latest(j))
 		return 0;
 	t = (struct rig){.split = json_object_get(json_object_get(j, "table"), "splits")};
@@ -590,6 +618,7 @@ static void answers_of_hbase(void **state)
 	assert_non_null(in);
 	while (getline(&line, &room, in) > 0) {
 		json_t *j = json_loads(line, 0, NULL);
+
 		assert_non_null(j);
 		asked += ask_table(j);
 		json_decref(j);
@@ -606,5 +635,6 @@ static void answers_of_hbase(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(answers_of_hbase)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,10 @@
 static void put_node(struct buf *out, const struct question *q, const struct question_node *n)
 {
 	static const char *const names[] = {"", "and", "or", "not"};
+
 	if (n->kind == QUESTION_CONDITION) {
 		const struct condition *c = &q->conditions[n->condition];
+
 		buf_printf(out, "[%s %s", c->name, question_op_text(c->op));
 		for (size_t i = 0; i < c->nvalues; i++)
 			buf_printf(out, " %s%s", c->values[i].quoted ? "'" : "",
@@ -71,6 +73,7 @@ static void test_trees(void **state)
 		struct question q;
 		struct error err;
 		int rc = question_parse(&q, "--where", cases[i].text, &a, &err);
+
 		assert_int_equal(rc, cases[i].tree ? RC_OK : RC_CONFIG);
 		if (cases[i].tree) {
 			put_node(&tree, &q, q.root);
@@ -123,6 +126,7 @@ static void test_faults(void **state)
 		struct arena a = {0};
 		struct question q;
 		struct error err;
+
 		assert_int_equal(question_parse(&q, "--where", cases[i].text, &a, &err), RC_CONFIG);
 		assert_memory_equal(err.msg, "--where: ", 9);
 		assert_string_equal(err.msg + 9, cases[i].message);
@@ -137,6 +141,7 @@ static void test_bounds(void **state)
 	struct arena a = {0};
 	struct question q;
 	struct error err;
+
 	(void)state;
 	for (int i = 0; i < 100000; i++)
 		buf_append_str(&deep, i % 2 ? "(" : "not ");
@@ -174,6 +179,7 @@ struct tree {
 static struct tree *grow(struct arena *a, int depth)
 {
 	struct tree *t = arena_alloc(a, sizeof *t);
+
 	*t = (struct tree){.kind = depth ? (int)(draw() % 4) : QUESTION_CONDITION};
 	if (t->kind == QUESTION_CONDITION) {
 		t->leaf = (int)(draw() % LEAVES);
@@ -195,6 +201,7 @@ static int logic(const struct tree *t)
 		return 2 - v;
 	for (int i = 1; i < t->n; i++) {
 		int w = logic(t->of[i]);
+
 		v = t->kind == QUESTION_AND ? (w < v ? w : v) : (w > v ? w : v);
 	}
 	return v;
@@ -205,6 +212,7 @@ static void write_tree(struct buf *out, const struct tree *t, int within)
 {
 	bool parens = (t->kind == QUESTION_OR && within != QUESTION_OR && within >= 0) ||
 		      (t->kind == QUESTION_AND && within == QUESTION_NOT);
+
 	if (t->kind == QUESTION_CONDITION) {
 		buf_printf(out, "c%d = x", t->leaf);
 		return;
@@ -225,6 +233,7 @@ static void write_tree(struct buf *out, const struct tree *t, int within)
 static enum answer test(void *ctx, const struct condition *c)
 {
 	int *asked = ctx;
+
 	++*asked;
 	return given[c->name[1] - '0'];
 }
@@ -239,6 +248,7 @@ static void test_answers(void **state)
 		struct error err;
 		int asked = 0;
 		struct tree *t = grow(&a, 1 + round % 5);
+
 		write_tree(&text, t, -1);
 		buf_put(&text, 0);
 		if (question_parse(&q, "w", (char *)text.ptr, &a, &err))
@@ -261,5 +271,6 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_answers),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Events to records and back, judged by keys laid down by hand, hash vectors of key/README.md, and
+/* Events to records and back, judged by keys laid down by hand, hash vectors of model/key/README.md, and
  * memcmp order against numeric order. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@ static void expect_weight(const struct rig *r, bool usual, uint64_t want)
 {
 	struct row_weigher w = {r->plan, 0};
 	struct usual_weight u = row_usual_weight(r->plan, 0);
+
 	assert_int_equal(row_weigh(&w, &r->record), want);
 	assert_int_equal(weight_is_usual(&u, &r->record), usual);
 	if (usual)
@@ -45,6 +46,7 @@ static void ratings_key_by_hand(void **state)
 		uint8_t key[21];
 		unsigned movie = user * 1430000u, ts = 1260759144u + user * 86399u;
 		uint64_t ms = (uint64_t)ts * 1000;
+
 		snprintf(text[0], 16, "%u", user);
 		snprintf(text[1], 16, "%u", movie);
 		snprintf(text[2], 16, "%.1f", user % 10 / 2.0);
@@ -54,7 +56,7 @@ static void ratings_key_by_hand(void **state)
 		put_be64(key + 9, INT64_MAX - ms);
 		put_be32(key + 17, movie);
 		key[0] = (uint8_t)(murmur3_32(bytes_of(key + 1, 8), 0) % 16);
-		assert_bytes(r.record.key, key, sizeof(key));
+		assert_bytes(r.record.key, key, sizeof key);
 		assert_int_equal(row_cells(r.plan, 0, &r.record, cells), 2);
 		assert_bytes(cells[0].cell.qualifier, "m", 1);
 		assert_bytes(cells[0].cell.value, text[1], strlen(text[1]));
@@ -63,7 +65,7 @@ static void ratings_key_by_hand(void **state)
 		assert_int_equal(cells[1].column, 0);
 		assert_int_equal(cells[0].cell.ts, ms);
 		assert_int_equal(cells[0].seq, 42);
-		assert_bytes(cells[0].cell.row, key, sizeof(key));
+		assert_bytes(cells[0].cell.row, key, sizeof key);
 		/* 4 + 4 + 2 + row + 1 + family + qualifier + 8 + 1 + value */
 		size_t each = 4 + 4 + 2 + 21 + 1 + 1 + 1 + 8 + 1;
 		expect_weight(&r, true, 2 * each + strlen(text[1]) + strlen(text[2]));
@@ -93,7 +95,7 @@ static void values_of_constant_columns(void **state)
 {
 	(void)state;
 	static const size_t lengths[] = {0, 1, 2, 31, 32, 33, 125, 126, 127, 128, 300, 20000};
-	enum { N = sizeof(lengths) / sizeof(*lengths) };
+	enum { N = sizeof lengths / sizeof *lengths };
 	static char text[2][20001];
 	struct rig r;
 	struct cell_value v[3];
@@ -114,6 +116,7 @@ static void values_of_constant_columns(void **state)
 	assert_true(row_constant_columns(r.plan, 0));
 	for (size_t i = 0; i < N * N; i++) {
 		size_t len[] = {lengths[i / N], lengths[i % N]}, k = 0;
+
 		for (int c = 0; c < 2; c++) {
 			memset(text[c], 'a' + c, len[c]);
 			text[c][len[c]] = 0;
@@ -153,6 +156,7 @@ static void padded_key(void **state)
 								: "id",
 						       FIELD_U32),
 					     AS_TEXT);
+
 		p->width = i == 1 ? 8 : 6;
 		p->pad = '0';
 		p->pad_left = true;
@@ -198,7 +202,7 @@ static void variable_parts(void **state)
 	rig_release(&r);
 }
 
-/* key/README.md 1; the salt alone is the byte in front. */
+/* model/key/README.md 1; the salt alone is the byte in front. */
 static void foreign_salts(void **state)
 {
 	(void)state;
@@ -225,6 +229,7 @@ static void foreign_salts(void **state)
 	for (size_t k = 0; k < 5 * 2; k++) {
 		/* over the rest of the key, then the same by name; 4: opentsdb as phoenix 20 */
 		struct rig r;
+
 		rig_init(&r);
 		size_t a = add_field(&r, "a", FIELD_BYTES);
 		struct key_part *salt = add_part(&r, PART_SALT);
@@ -237,9 +242,10 @@ static void foreign_salts(void **state)
 		add_cell(&r, "x", a, AS_TEXT);
 		r.job.csv.nnulls = 0;
 		rig_start(&r);
-		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 			int expect[] = {cases[i].phoenix3, cases[i].phoenix20, cases[i].phoenix256,
 					cases[i].wd20, cases[i].phoenix20};
+
 			ENCODE_OK(&r, cases[i].key);
 			assert_int_equal(r.record.key.len, salt->width + strlen(cases[i].key));
 			assert_int_equal(r.record.key.ptr[salt->width - 1], expect[k % 5]);
@@ -308,15 +314,16 @@ static void salt_over_a_hash(void **state)
 	rig_start(&r);
 	ENCODE_OK(&r, "hello");
 	uint8_t behind[] = {0x24, 0x8b, 0xfa, 0x47, 'h', 'e', 'l', 'l', 'o'};
-	int32_t h = java31(bytes_of(behind, sizeof(behind))) % 251;
+	int32_t h = java31(bytes_of(behind, sizeof behind)) % 251;
 	assert_int_equal(r.record.key.ptr[0], abs(h));
-	assert_bytes(bytes_of(r.record.key.ptr + 1, r.record.key.len - 1), behind, sizeof(behind));
+	assert_bytes(bytes_of(r.record.key.ptr + 1, r.record.key.len - 1), behind, sizeof behind);
 	rig_release(&r);
 }
 
 static uint64_t random64(void)
 {
 	uint64_t v = 0;
+
 	for (int i = 0; i < 5; i++)
 		v = v << 15 ^ (uint64_t)rand();
 	return v >> rand() % 60;
@@ -330,6 +337,7 @@ static int sign(int c)
 static int compare_keys(struct rig *r, const char *a, const char *b)
 {
 	uint8_t first[64];
+
 	ENCODE_OK(r, a);
 	size_t len = r->record.key.len;
 	memcpy(first, r->record.key.ptr, len);
@@ -349,6 +357,7 @@ static void order_kept_i64(void **state)
 	for (int i = 0; i < 4000; i++) {
 		int64_t a = (int64_t)random64(), b = i % 3 ? (int64_t)random64() : a + 1;
 		char text[2][24];
+
 		if (i % 2)
 			a = -a;
 		snprintf(text[0], 24, "%" PRId64, a);
@@ -367,6 +376,7 @@ static void order_kept_reals(void **state)
 	srand(2);
 	for (int single = 0; single < 2; single++) {
 		struct rig r;
+
 		rig_init(&r);
 		add_key(&r, add_field(&r, "n", FIELD_F64), single ? AS_F32 : AS_F64);
 		add_cell(&r, "v", 0, AS_F64);
@@ -375,6 +385,7 @@ static void order_kept_reals(void **state)
 			double a = ((double)random64() - 5e8) * (i % 2 ? 1e-9 : 1e5);
 			double b = i % 3 ? -a / 3 : a * 1.5 + 1;
 			char text[2][40];
+
 			snprintf(text[0], 40, "%.17g", a);
 			snprintf(text[1], 40, "%.17g", b);
 			assert_int_equal(compare_keys(&r, text[0], text[1]), (a > b) - (a < b));
@@ -400,7 +411,8 @@ static void numbers_round_trip(void **state)
 	for (int i = 0; i < 20000; i++) {
 		uint64_t v = random64();
 		char text[48];
-		snprintf(text, sizeof(text), i % 4 ? "%" PRIu64 : "%022" PRIu64, v);
+
+		snprintf(text, sizeof text, i % 4 ? "%" PRIu64 : "%022" PRIu64, v);
 		ENCODE_OK(&r, text);
 		assert_int_equal(get_be64(r.record.key.ptr), v);
 		/* one wrong character anywhere is found */
@@ -472,6 +484,7 @@ static void secondary_bytes(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		struct rig r;
 		struct row_cell c;
+
 		rig_init(&r);
 		size_t id = add_field(&r, "id", FIELD_U32), ts = add_field(&r, "ts", FIELD_TIME);
 		r.fields[ts].unit = TIME_US;
@@ -510,5 +523,6 @@ int main(void)
 		cmocka_unit_test(wide_rows),
 		cmocka_unit_test(secondary_bytes),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

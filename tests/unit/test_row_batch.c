@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "hash.h"
-#include "pipeline/row/compiled.h"
+#include "pipeline/load/row/compiled.h"
 #include "tests/unit/draw.h"
 #include "tests/unit/row_rig.h"
 
@@ -35,6 +35,7 @@ static void batch_start(struct batch *b, size_t n, size_t ncolumns)
 static void batch_put(struct batch *b, size_t event, size_t column, struct bytes text)
 {
 	uint8_t *block = malloc(text.len + EVENT_ROOM_BYTES);
+
 	memcpy(block, text.ptr, text.len);
 	memset(block + text.len, '7', EVENT_ROOM_BYTES);
 	b->blocks[event][column] = block;
@@ -45,8 +46,10 @@ static void batch_put(struct batch *b, size_t event, size_t column, struct bytes
 static void batch_rows(const struct batch *b, struct rig_rows *out)
 {
 	struct bytes fields[EVENT_BATCH * MAX];
+
 	for (size_t i = 0; i < b->n * b->ncolumns; i++) {
 		const struct column *c = &b->columns[i / b->ncolumns][i % b->ncolumns];
+
 		fields[i] = bytes_of(c->ptr, c->len);
 	}
 	rig_rows_init(out, fields, b->n, b->ncolumns, b->n % 2);
@@ -57,6 +60,7 @@ static void batch_rows(const struct batch *b, struct rig_rows *out)
 static size_t start_of(const struct batch *b, size_t row)
 {
 	size_t at = 0;
+
 	for (size_t i = 0; i < row; i++) {
 		for (size_t k = 0; k < b->ncolumns; k++)
 			at += b->columns[i][k].len + 1;
@@ -87,6 +91,7 @@ static void ratings_by_hand(void **state)
 		uint8_t keys[EVENT_BATCH][21], values[EVENT_BATCH][TEXT_BYTES];
 		size_t lens[EVENT_BATCH];
 		uint64_t newest = (uint64_t)row_encoder_newest(r.encoder);
+
 		r.encoder->take_numbers = ways[round % nways];
 		batch_start(&b, 1 + pick(EVENT_BATCH), 4);
 		for (size_t i = 0; i < b.n; i++) {
@@ -95,6 +100,7 @@ static void ratings_by_hand(void **state)
 				 ts = draw() >> (27 + pick(27)); /* to the year 6325 */
 			char text[TEXT_BYTES];
 			int rating = pick(30) ? (int)pick(20) : 100 + (int)pick(20);
+
 			newest = ts * 1000 > newest ? ts * 1000 : newest;
 			batch_put(&b, i, 0,
 				  bytes_of(text, (size_t)snprintf(text, 20, "%llu",
@@ -126,6 +132,7 @@ static void ratings_by_hand(void **state)
 		for (size_t i = 0; i < b.n; i++) {
 			const uint8_t *p = records.to + records.at[i];
 			uint64_t payload_len;
+
 			assert_int_equal(p[0] | p[1] << 8 | p[2] << 16, 1000 + start_of(&b, i));
 			assert_int_equal(p[3], 0);
 			assert_int_equal(p[4] | p[5] << 8, 21);
@@ -163,6 +170,7 @@ static enum encode_as pick_as(enum field_type type)
 						  AS_DESCENDING_I64},
 				    times[] = {AS_MILLIS, AS_REVERSED_MILLIS, AS_REVERSED_MILLIS,
 					       AS_MILLIS, AS_REVERSED_SECONDS};
+
 	return type == FIELD_TIME ? times[pick(5)] : integers[pick(10)];
 }
 
@@ -170,9 +178,11 @@ static void pick_key(struct rig *r)
 {
 	static size_t of[1];
 	size_t parts = 1 + pick(3);
+
 	of[0] = MAX;
 	for (size_t i = 0; i < parts; i++) {
 		size_t f = pick((unsigned)r->job.nfields);
+
 		if (r->fields[f].type == FIELD_TEXT)
 			continue;
 		add_key(r, f, pick_as(r->fields[f].type));
@@ -180,6 +190,7 @@ static void pick_key(struct rig *r)
 	}
 	if (of[0] == MAX || pick(2)) {
 		struct key_part *salt = add_part(r, PART_SALT);
+
 		salt->buckets = 1 + pick(40);
 		salt->width = 1;
 		salt->of = of;
@@ -203,11 +214,13 @@ static void pick_plan(struct rig *r)
 	static const enum field_type types[] = {FIELD_U32, FIELD_U64, FIELD_I64, FIELD_TIME,
 						FIELD_TEXT};
 	static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+
 	rig_init(r);
 	size_t n = 1 + pick(6), ntimes = 0, times[MAX];
 	r->nulls[1] = pick(4) ? "NULL" : pick(2) ? "17" : "x";
 	for (size_t i = 0; i < n; i++) {
 		enum field_type type = types[pick(5)];
+
 		add_field(r, names[i], type);
 		r->fields[i].unit = pick(2) ? TIME_S : TIME_MS;
 		if (type == FIELD_TIME)
@@ -219,6 +232,7 @@ static void pick_plan(struct rig *r)
 		bool text = r->fields[f].type == FIELD_TEXT || pick(2);
 		struct cell_spec *c =
 			add_cell(r, names[i], f, text ? AS_TEXT : pick_as(r->fields[f].type));
+
 		c->optional = pick(4) == 0;
 		if (pick(8) == 0) {
 			c->kind = VALUE_CONST;
@@ -261,7 +275,8 @@ static struct bytes odd_text(void)
 		"caf\xc3\xa9",
 		"\xff",
 		"a rather long text of more than thirty-two bytes, all plain"};
-	return bytes_str(odd[pick(sizeof(odd) / sizeof(*odd))]);
+
+	return bytes_str(odd[pick(sizeof odd / sizeof *odd)]);
 }
 
 static void fill(struct batch *b, const struct rig *r, unsigned oddness)
@@ -270,6 +285,7 @@ static void fill(struct batch *b, const struct rig *r, unsigned oddness)
 		for (size_t k = 0; k < b->ncolumns; k++) {
 			char text[TEXT_BYTES];
 			size_t len = pick(40) ? pick(20) : pick(TEXT_BYTES);
+
 			for (size_t at = 0; at < len; at++)
 				text[at] = (char)(' ' + pick(90));
 			if (r->fields[k].type != FIELD_TEXT)
@@ -299,6 +315,7 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	size_t secondary_bytes = row_secondary_bytes(r->plan, 0);
 	int64_t newest = row_encoder_newest(batches);
 	struct buf raw = {0};
+
 	batch_rows(b, &rows);
 	rows.rows.line = 1 + pick(1000);
 	bool taken = encode_rows(batches, &rows.rows, &records);
@@ -308,6 +325,7 @@ static bool same_one_by_one(struct rig *r, struct row_encoder *batches, struct b
 	r->encoder = row_encoder_new(r->plan);
 	for (size_t i = 0; taken && i < b->n; i++) {
 		struct record one = record_of_batch(&records, i, secondary_bytes);
+
 		raw_of(&b->events[i], &raw);
 		b->events[i].raw = buf_bytes(&raw);
 		b->events[i].line = rows.rows.line + i;
@@ -333,10 +351,12 @@ static void random_plans(void **state)
 	size_t nways = quick_ways(ways), taken = 0, quick = 0;
 	for (unsigned round = 0; round < 2000; round++) {
 		struct rig r;
+
 		pick_plan(&r);
 		struct row_encoder *batches = row_encoder_new(r.plan);
 		for (unsigned i = 0; i < 12; i++) {
 			struct batch b;
+
 			batches->take_numbers = ways[i % nways];
 			batches->wait = 0;
 			batch_start(&b, 1 + pick(EVENT_BATCH), r.job.nfields);
@@ -357,6 +377,7 @@ static bool is_taken(struct rig *r, const struct rig_rows *rows)
 {
 	struct record_batch out;
 	bool taken = encode_rows(r->encoder, &rows->rows, &out);
+
 	free(out.to);
 	return taken;
 }
@@ -416,6 +437,7 @@ int main(void)
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(no_room_for_long_texts),
 	};
+
 	random_state = 20261121;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

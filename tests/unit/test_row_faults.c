@@ -57,8 +57,9 @@ static void rejects(void **state)
 		{FIELD_U32, AS_U32, "", "null_value", "row key of table t"},
 		{FIELD_TEXT, AS_TEXT, "NULL", "null_value", "found `NULL`"},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rig r;
+
 		rig_init(&r);
 		add_key(&r, add_field(&r, "the field", cases[i].type), cases[i].as);
 		add_cell(&r, "x", 0, AS_TEXT);
@@ -217,6 +218,7 @@ static void quoted_and_absent(void **state)
 static void plan_fault(const char *const *columns, size_t n, const char *message)
 {
 	struct rig r;
+
 	rig_init(&r);
 	add_key(&r, add_field(&r, "userId", FIELD_U32), AS_U32);
 	add_field(&r, "rating", FIELD_TEXT); /* listed, not used */
@@ -249,5 +251,6 @@ int main(void)
 		cmocka_unit_test(quoted_and_absent),
 		cmocka_unit_test(plan_faults),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

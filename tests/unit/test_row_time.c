@@ -27,6 +27,7 @@ static void time_rig(struct rig *r, const char *format, enum time_unit unit,
 static int64_t time_of(struct rig *r, const char *text)
 {
 	struct row_cell c;
+
 	if (ENCODE(r, text))
 		return INT64_MIN;
 	row_cells(r->plan, 0, &r->record, &c);
@@ -77,8 +78,9 @@ static void time_texts(void **state)
 		{"%y", "69", -31536000000, NULL},
 		{"%y", "68", 3092601600000, NULL},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rig r;
+
 		time_rig(&r, cases[i].format, TIME_FORMAT, NULL);
 		rig_start(&r);
 		int64_t ms = time_of(&r, cases[i].text);
@@ -107,7 +109,8 @@ static void time_against_timegm(void **state)
 				.tm_sec = rand() % 60};
 		struct tm same = tm;
 		char text[80];
-		snprintf(text, sizeof(text), "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900,
+
+		snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900,
 			 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
 		int64_t expect = timegm(&same) * INT64_C(1000);
 		if (same.tm_mday != tm.tm_mday) /* timegm wrapped a 31 February */
@@ -165,8 +168,9 @@ static void time_units(void **state)
 		{TIME_S, "-.0", INT64_MIN},
 		{TIME_S, "1.2.3", INT64_MIN},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rig r;
+
 		time_rig(&r, NULL, cases[i].unit, NULL);
 		rig_start(&r);
 		int64_t ms = time_of(&r, cases[i].text);
@@ -197,8 +201,9 @@ static void time_zones(void **state)
 	struct rig r;
 	time_rig(&r, "%Y-%m-%d %H:%M:%S", TIME_FORMAT, &zone);
 	rig_start(&r);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int64_t expect = cases[i].s == -1 ? INT64_MIN : cases[i].s * 1000;
+
 		assert_int_equal(time_of(&r, cases[i].text), expect);
 		if (cases[i].s == -1) {
 			assert_string_equal(r.why.reason, "bad_time");
@@ -214,6 +219,7 @@ static void bad_formats(void **state)
 	static const char *const formats[] = {"%Q", "%", "%I:%M", "%H %p"};
 	for (size_t i = 0; i < 4; i++) {
 		struct rig r;
+
 		time_rig(&r, formats[i], TIME_FORMAT, NULL);
 		assert_int_equal(rig_plan(&r), RC_CONFIG);
 	}
@@ -251,5 +257,6 @@ int main(void)
 		cmocka_unit_test(time_units),  cmocka_unit_test(time_zones),
 		cmocka_unit_test(bad_formats), cmocka_unit_test(joined_columns),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

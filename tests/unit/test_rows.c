@@ -57,8 +57,10 @@ static void text_make(struct text *t, size_t ncolumns, unsigned odd, unsigned tu
 static size_t row_at(const struct seen *s, uint64_t offset)
 {
 	size_t lo = 0, hi = ROWS;
+
 	while (hi - lo > 1) {
 		size_t half = (lo + hi) / 2;
+
 		if (s->text->at[half] <= offset)
 			lo = half;
 		else
@@ -73,6 +75,7 @@ static size_t expect_field(const struct seen *s, size_t at, struct bytes field)
 {
 	const uint8_t *text = s->text->buf.ptr;
 	size_t end = at;
+
 	while (text[end] != ',' && text[end] != '\n' && text[end] != '\r')
 		end++;
 	assert_true(bytes_eq(field, bytes_of(text + at, end - at)));
@@ -82,15 +85,18 @@ static size_t expect_field(const struct seen *s, size_t at, struct bytes field)
 static int on_rows(void *ctx, const struct event_rows *rows, bool *taken)
 {
 	struct seen *s = ctx;
+
 	assert_in_range(rows->n, 1, EVENT_BATCH);
 	assert_int_equal(rows->ncolumns, s->text->ncolumns);
 	*taken = s->refuse == 0 || draw() % s->refuse > 0;
 	for (size_t i = 0; i < rows->n; i++) {
 		uint64_t start = rows->seq + rows_start(rows, i), at = start;
 		size_t row = row_at(s, start);
+
 		assert_true(s->text->plain[row]);
 		for (size_t k = 0; k < rows->ncolumns; k++) {
 			struct row_field f = row_field(rows->ends + i * rows->stride + k);
+
 			at = expect_field(s, at, bytes_of(rows->text + f.at, f.len));
 		}
 		assert_true(at - 1 - start <= rows->longest);
@@ -104,6 +110,7 @@ static int on_event(void *ctx, const struct event *e, struct reject *why)
 {
 	struct seen *s = ctx;
 	size_t row = row_at(s, e->seq), at = s->text->at[row];
+
 	(void)why;
 	assert_int_equal(e->offset, e->seq);
 	for (size_t k = 0; s->text->plain[row] && k < e->ncolumns; k++)
@@ -116,6 +123,7 @@ static void check(struct text *t, size_t piece_bytes, unsigned refuse)
 {
 	static const char *names[COLUMNS_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
 	const char *path = path_of("rows.csv");
+
 	FILE *f = fopen(path, "wb");
 	assert_non_null(f);
 	assert_int_equal(fwrite(t->buf.ptr, 1, t->buf.len, f), t->buf.len);
@@ -156,6 +164,7 @@ static void each_row_once(void **state)
 	static const unsigned odds[] = {0, 40}, turns[] = {0, 1000, 30}, refuses[] = {0, 1, 3};
 	for (unsigned i = 0; i < 4 * 3 * 2 * 3; i++) {
 		struct text t;
+
 		text_make(&t, columns[i % 4], odds[i / 4 % 2], turns[i / 8 % 3]);
 		for (unsigned k = 0; k < 3; k++)
 			check(&t, pieces[(i / 24 + k) % 3], refuses[k]);
@@ -166,5 +175,6 @@ static void each_row_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(each_row_once)};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -14,10 +14,10 @@
 
 #include "hex.h"
 #include "mem.h"
-#include "pipeline/cluster/decode.h"
-#include "pipeline/cluster/encode.h"
-#include "pipeline/cluster/pb.h"
-#include "pipeline/cluster/rpc.h"
+#include "pipeline/hbase/rpc/decode.h"
+#include "pipeline/hbase/rpc/encode.h"
+#include "pipeline/hbase/rpc/pb.h"
+#include "pipeline/hbase/rpc/rpc.h"
 
 #define REGION "gold,,1795311391100.887dbb15bb33c33d0f69170801172484."
 #define TOKEN                                                                                      \
@@ -27,6 +27,7 @@
 static void expect_request(uint32_t id, const char *method, struct buf *message, const char *hex)
 {
 	struct buf out = {0};
+
 	rpc_put_request(&out, id, method, buf_bytes(message));
 	assert_hex(buf_bytes(&out), hex);
 	buf_release(&out);
@@ -37,6 +38,7 @@ static void expect_request(uint32_t id, const char *method, struct buf *message,
 static char *filled(const char *hex, const char *text)
 {
 	struct buf b = {0};
+
 	for (; *hex; hex++)
 		if (*hex == '#')
 			bytes_hex(&b, bytes_str(text));
@@ -49,6 +51,7 @@ static char *filled(const char *hex, const char *text)
 static void test_preamble(void **state)
 {
 	struct buf b = {0};
+
 	(void)state;
 	rpc_put_preamble(&b, "ClientMetaService", "hbuser");
 	assert_hex(
@@ -69,6 +72,7 @@ static void test_preamble(void **state)
 static void test_registry_requests(void **state)
 {
 	struct buf none = {0};
+
 	(void)state;
 	expect_request(1, "GetClusterId", &none,
 		       "000000141208011a0c476574436c75737465724964200100");
@@ -96,6 +100,7 @@ static void test_create_table(void **state)
 	struct splits s = {.keys = keys, .count = 2};
 	const uint64_t nonce[] = {1, 2};
 	struct buf b = {0};
+
 	(void)state;
 	put_create(&b, "gold", &d, &s, nonce);
 	expect_request(
@@ -128,6 +133,7 @@ static void test_bulk_requests(void **state)
 	struct buf b = {0};
 	const struct hbase_family_file file = {"f", "/bulk/g/f/0"};
 	char *hex;
+
 	(void)state;
 	put_prepare(&b, "gold", bytes_str(REGION));
 	hex = filled("000000631508021a0f5072657061726542756c6b4c6f616420014c"
@@ -159,6 +165,7 @@ static void test_scan_requests(void **state)
 	const struct hbase_scan meta = {.family = "info",
 					.start = bytes_str("gold,,"),
 					.stop = bytes_str("gold ,,")};
+
 	(void)state;
 	put_scan_open(&b, bytes_str("hbase:meta,,1"), &meta);
 	expect_request(
@@ -182,9 +189,11 @@ static void test_meta_range(void **state)
 					       {"default:t", "t,,", "t ,,"},
 					       {"a:t", "a:t,,", "a:t ,,"},
 					       {"defaults:t", "defaults:t,,", "defaults:t ,,"}};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *start, *stop;
+
 		meta_range(cases[i][0], &start, &stop);
 		assert_string_equal(start, cases[i][1]);
 		assert_string_equal(stop, cases[i][2]);
@@ -200,6 +209,7 @@ static int answer_of(struct buf *frame, uint32_t id, const char *hex, struct byt
 		     struct hbase_failure *why, struct error *err)
 {
 	struct bytes cells;
+
 	*frame = unhex(hex);
 	assert_int_equal(get_be32(frame->ptr), frame->len - 4);
 	return rpc_read_answer(bytes_of(frame->ptr + 4, frame->len - 4), id, message, &cells, why,
@@ -213,6 +223,7 @@ static void test_registry_answers(void **state)
 	struct hbase_place at;
 	struct hbase_failure why = {0};
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(
 		answer_of(&frame, 1,
@@ -255,6 +266,7 @@ static void test_procedure_answers(void **state)
 	enum hbase_table_state table = TABLE_ENABLING;
 	struct hbase_failure why = {0};
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(answer_of(&frame, 17, "000000070208110308 9903", &message, &why, &err), 0);
 	assert_int_equal(decode_number(message, &id, &err), 0);
@@ -293,6 +305,7 @@ static void test_loaded_answers(void **state)
 		struct buf frame;
 		struct bytes message;
 		uint64_t loaded = 7;
+
 		assert_int_equal(answer_of(&frame, cases[i].call, cases[i].hex, &message, &why,
 					   &err),
 				 0);
@@ -329,6 +342,7 @@ static void test_refusals(void **state)
 		struct bytes message;
 		struct hbase_failure why = {0};
 		struct error err = {0};
+
 		assert_int_equal(answer_of(&frame, 1, cases[i].hex, &message, &why, &err), RC_IO);
 		assert_int_equal(why.trouble, TROUBLE_REFUSED);
 		assert_int_equal(why.may_pass, cases[i].may_pass);
@@ -343,6 +357,7 @@ static struct buf exception_frame(const char *class_name, const char *trace, boo
 				  bool for_good)
 {
 	struct buf header = {0}, frame = {0};
+
 	pb_uint(&header, 1, 1);
 	size_t at = pb_open(&header, 2);
 	pb_text(&header, 1, class_name);
@@ -393,6 +408,7 @@ static void test_exceptions(void **state)
 		struct bytes message, cells;
 		struct hbase_failure why = {0};
 		struct error err = {0};
+
 		assert_int_equal(rpc_read_answer(buf_bytes(&frame), 1, &message, &cells, &why,
 						 &err),
 				 RC_IO);
@@ -411,6 +427,7 @@ static void test_damaged_answers(void **state)
 				  "00380012160a096c6f63"
 				  "616c686f737410e3ab0218fdbcb686a03418ffffffffffffffffff01";
 	struct buf whole = unhex(hex);
+
 	(void)state;
 	for (size_t cut = 0; cut < whole.len; cut++) {
 		struct bytes message, cells;
@@ -418,12 +435,14 @@ static void test_damaged_answers(void **state)
 		struct hbase_failure why = {0};
 		struct error err = {0};
 		uint8_t *copy = mem_alloc(cut + 1); /* so that a sanitizer sees its end */
+
 		memcpy(copy, whole.ptr, cut);
 		int rc = rpc_read_answer(bytes_of(copy, cut), 3, &message, &cells, &why, &err);
 		assert_int_equal(rc, RC_DATA);
 		mem_free(copy);
 		for (unsigned v = 0; v < 256; v += 5) {
 			uint8_t was = whole.ptr[cut];
+
 			whole.ptr[cut] = (uint8_t)v;
 			rc = rpc_read_answer(buf_bytes(&whole), 3, &message, &cells, &why, &err);
 			if (rc == RC_OK)
@@ -443,6 +462,7 @@ static void test_recorded_cell(void **state)
 	struct cell c;
 	struct region_info info;
 	struct error err = {0};
+
 	(void)state;
 	buf_append_str(&block, REGION);
 	struct buf more =
@@ -468,6 +488,7 @@ static void test_recorded_cell(void **state)
 	assert_int_equal(decode_cell(&rest, &c, &err), RC_END);
 	for (size_t cut = 1; cut < block.len; cut++) {
 		uint8_t *copy = mem_alloc(cut);
+
 		memcpy(copy, block.ptr, cut);
 		rest = bytes_of(copy, cut);
 		assert_int_equal(decode_cell(&rest, &c, &err), RC_DATA);
@@ -482,6 +503,7 @@ static int take_meta(struct meta_rows *rows, const char *row, const char *start,
 {
 	struct error err = {0};
 	struct buf info = {0};
+
 	buf_append_str(&info, "PBUF");
 	pb_uint(&info, 1, 7);
 	put_table_name(&info, 2, "t");
@@ -507,6 +529,7 @@ static void test_regions(void **state)
 	struct hbase_regions r = {0};
 	struct meta_rows rows = {.out = &r};
 	struct error err = {0};
+
 	(void)state;
 	/* the parent of a split is still there; rows are not in the order of their keys */
 	take_meta(&rows, "t,m,1.x.", "m", "", true, "a:1");
@@ -554,6 +577,7 @@ static void test_places(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hbase_place at;
 		bool good = place_read(bytes_str(cases[i].text), 16000, &at);
+
 		if (good != cases[i].good ||
 		    (good && (strcmp(at.host, cases[i].host) != 0 || at.port != cases[i].port)))
 			fail_msg("`%s`", cases[i].text);
@@ -572,5 +596,6 @@ int main(void)
 		cmocka_unit_test(test_regions),		  cmocka_unit_test(test_places),
 		cmocka_unit_test(test_meta_range),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,9 @@
 #include "clock.h"
 #include "hbase.h"
 #include "hex.h"
-#include "pipeline/cluster/rpc.h"
-#include "pipeline/cluster/session.h"
-#include "pipeline/cluster/wire.h"
+#include "pipeline/hbase/rpc/rpc.h"
+#include "pipeline/hbase/rpc/session.h"
+#include "pipeline/hbase/rpc/wire.h"
 
 #define CLUSTER_ID                                                                                 \
 	"0000002a020801260a2463376661613964652d623262332d346664332d613465622d373162653331613638"   \
@@ -56,6 +56,7 @@ static bool read_exactly(int fd, uint8_t *to, size_t n)
 {
 	while (n) {
 		ssize_t got = recv(fd, to, n, 0);
+
 		if (got <= 0)
 			return false;
 		to += got;
@@ -67,6 +68,7 @@ static bool read_exactly(int fd, uint8_t *to, size_t n)
 static bool read_frame(int fd, uint8_t *to, size_t most)
 {
 	uint8_t length[4];
+
 	if (!read_exactly(fd, length, 4) || get_be32(length) > most)
 		return false;
 	return read_exactly(fd, to, get_be32(length));
@@ -75,6 +77,7 @@ static bool read_frame(int fd, uint8_t *to, size_t most)
 static void answer(int fd, const struct turn *t, uint8_t call)
 {
 	struct buf b = unhex(t->answer);
+
 	if (!t->as_it_is)
 		b.ptr[6] = call;
 	size_t n = t->cut ? t->cut : b.len;
@@ -88,14 +91,17 @@ static void answer(int fd, const struct turn *t, uint8_t call)
 static void *serve(void *arg)
 {
 	struct server *s = arg;
+
 	for (size_t i = 0; i < s->nturns; i++) {
 		uint8_t request[4096] = {0};
 		int fd = accept(s->fd, NULL, NULL);
+
 		s->accepted++;
 		bool good = read_exactly(fd, request, 6) && !memcmp(request, "HBas\0P", 6) &&
 			    read_frame(fd, request, sizeof request);
 		for (; good; i++) {
 			const struct turn *t = &s->turns[i];
+
 			good = t->early || read_frame(fd, request, sizeof request);
 			if (good && t->answer)
 				answer(fd, t, request[2]);
@@ -111,6 +117,7 @@ static void start(struct server *s, const struct turn *turns, size_t n)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof at;
+
 	*s = (struct server){.turns = turns, .nturns = n};
 	s->fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(s->fd, (struct sockaddr *)&at, sizeof at), 0);
@@ -133,6 +140,7 @@ static struct hbase *start_and_open(struct server *s, const struct turn *turns, 
 	struct hbase_failure why;
 	struct error err = {0};
 	char servers[40];
+
 	start(s, turns, n);
 	snprintf(servers, sizeof servers, "127.0.0.1:%u", s->port);
 	assert_int_equal(hbase_open(&h, servers, "me", &why, &err), 0);
@@ -145,6 +153,7 @@ static int open_at(const struct turn *turns, size_t n, struct hbase_failure *why
 {
 	struct server s;
 	char servers[40];
+
 	start(&s, turns, n);
 	snprintf(servers, sizeof servers, "127.0.0.1:%u", s.port);
 	int rc = hbase_open(out, servers, "me", why, err);
@@ -158,11 +167,13 @@ static void test_an_answer(void **state)
 				 slowly[] = {{.answer = CLUSTER_ID, .slowly = true}},
 				 late[] = {{.answer = CLUSTER_ID, .delay_ms = 300}};
 	static const struct turn *all[] = {whole, slowly, late};
+
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		struct hbase *h;
 		struct hbase_failure why;
 		struct error err = {0};
+
 		if (open_at(all[i], 1, &why, &err, &h))
 			fail_msg("%s", err.msg);
 		assert_string_equal(hbase_cluster_id(h), "c7faa9de-b2b3-4fd3-a4eb-71be31a68e51");
@@ -204,6 +215,7 @@ static void test_bad_answers(void **state)
 		struct hbase *h;
 		struct hbase_failure why;
 		struct error err = {0};
+
 		assert_true(open_at(&cases[i].turn, 1, &why, &err, &h) < 0);
 		assert_null(h);
 		if (!strstr(err.msg, cases[i].says) || why.trouble != cases[i].trouble)
@@ -221,6 +233,7 @@ static void test_several_servers(void **state)
 	struct hbase_failure why;
 	struct error err = {0};
 	char servers[120];
+
 	(void)state;
 	start(&first, closes, 1);
 	start(&last, answers, 1);
@@ -248,6 +261,7 @@ static void test_no_answer_in_time(void **state)
 	struct rpc_answer a;
 	struct hbase_failure why;
 	struct error err = {0};
+
 	(void)state;
 	start(&s, turns, 1);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
@@ -273,11 +287,13 @@ static void test_connections_are_kept(void **state)
 	struct hbase *h;
 	struct hbase_failure why;
 	struct error err = {0};
+
 	(void)state;
 	h = start_and_open(&s, turns, 3);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
 	for (int i = 0; i < 2; i++) {
 		struct rpc_answer a;
+
 		assert_int_equal(session_call(h, &at, SERVICE_META, "GetClusterId", NULL, 5000, &a,
 					      &why, &err),
 				 0);
@@ -296,6 +312,7 @@ static void test_connections_are_kept(void **state)
 static void test_same_cluster(void **state)
 {
 	char other[] = CLUSTER_ID;
+
 	other[sizeof other - 2] ^= 1; /* the last digit */
 	const struct turn turns[] = {{.answer = CLUSTER_ID, .go_on = true},
 				     {.answer = other}, /* by the first connection */
@@ -319,6 +336,7 @@ static void test_same_cluster(void **state)
 static int descriptors(void)
 {
 	int n = 0;
+
 	DIR *d = opendir("/proc/self/fd");
 	assert_non_null(d);
 	while (readdir(d))
@@ -339,6 +357,7 @@ static void test_servers_that_went(void **state)
 	struct error err = {0};
 	struct rpc_answer a;
 	int before = descriptors();
+
 	(void)state;
 	start(&went, turns, 1);
 	h = start_and_open(&registry, turns, 2);
@@ -360,6 +379,7 @@ static int option_of(int fd, int name)
 {
 	int value = 0;
 	socklen_t len = sizeof value;
+
 	assert_int_equal(getsockopt(fd, IPPROTO_TCP, name, &value, &len), 0);
 	return value;
 }
@@ -371,6 +391,7 @@ static void test_silence(void **state)
 	struct server s;
 	struct error err;
 	int fd;
+
 	(void)state;
 	start(&s, NULL, 0);
 	const struct hbase_place at = {.host = "127.0.0.1", .port = s.port};
@@ -388,6 +409,7 @@ static void test_retry(void **state)
 {
 	struct error err = {.code = RC_IO, .msg = "gone"};
 	unsigned attempt = 0;
+
 	(void)state;
 	const struct hbase_failure refused = {.trouble = TROUBLE_REFUSED},
 				   gone = {.trouble = TROUBLE_GONE};
@@ -419,5 +441,6 @@ int main(void)
 		cmocka_unit_test(test_servers_that_went),
 		cmocka_unit_test(test_retry),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

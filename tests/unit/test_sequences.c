@@ -36,6 +36,7 @@ static void put_cell(struct buf *b, struct bytes row, struct bytes qualifier, in
 			   .qualifier = qualifier,
 			   .ts = ts,
 			   .type = CELL_PUT};
+
 	buf_be32(b, (uint32_t)(KEY_FIXED + row.len + 1 + qualifier.len));
 	buf_be32(b, (uint32_t)value.len);
 	assert_true(hfile_kv_key_append(b, &key));
@@ -62,13 +63,16 @@ static struct buf make_block(const struct shape *s, size_t tail_bytes)
 	uint8_t *row = mem_calloc(1, s->row_bytes + 5);
 	char *qualifier = mem_calloc(1, s->qualifier_bytes + 16);
 	uint8_t *value = mem_calloc(1, s->value_bytes + 1);
+
 	for (uint32_t i = 0; i < s->rows; i++) {
 		uint32_t row_bytes = 4 + length(s, s->row_bytes);
+
 		put_be32(row + row_bytes - 4, i);
 		for (uint32_t k = 0; k < s->cells; k++) {
 			uint32_t value_bytes = length(s, s->value_bytes);
 			size_t n =
 				(size_t)sprintf(qualifier, "%u", k) + length(s, s->qualifier_bytes);
+
 			for (uint32_t j = 0; j < value_bytes; j++)
 				if (any(1000) < s->change)
 					value[j] = (uint8_t)any(256);
@@ -88,6 +92,7 @@ static void prove_portable(struct hcodec *h, struct bytes cells, const struct bu
 {
 	struct buf out = {0};
 	struct error err;
+
 	h->sequencer.portable = true;
 	assert_int_equal(hfile_codec_compress_cells(h, cells, &out, &err), 0);
 	h->sequencer.portable = false;
@@ -103,6 +108,7 @@ static size_t prove(struct hcodec *h, const struct buf *block)
 	uint8_t *cells = mem_alloc(block->len), *back = mem_alloc(block->len);
 	struct buf out = {0};
 	struct error err;
+
 	memcpy(cells, block->ptr, block->len);
 	if (hfile_codec_compress_cells(h, bytes_of(cells, block->len), &out, &err))
 		fail_msg("%s", err.msg);
@@ -112,6 +118,7 @@ static size_t prove(struct hcodec *h, const struct buf *block)
 	assert_memory_equal(back, block->ptr, block->len);
 	if (h->sequenced) {
 		size_t head = h->framing == ZSTD_FRAMING_HADOOP ? 0 : 8;
+
 		memset(back, 0, block->len);
 		assert_int_equal(ZSTD_getFrameContentSize(out.ptr + head, out.len - head),
 				 block->len);
@@ -131,6 +138,7 @@ static void prepare(struct hcodec *h, unsigned min_match, size_t tail_bytes)
 {
 	struct error err;
 	enum zstd_framing framing = min_match % 2 ? ZSTD_FRAMING_HADOOP : ZSTD_FRAMING_HBASE;
+
 	assert_int_equal(hfile_codec_setup(h, CODEC_ZSTD, 2, framing, &err), 0);
 	assert_int_equal(hfile_codec_tune(h, 8, &err), 0);
 	assert_int_equal(hfile_codec_sequence(h, min_match, tail_bytes, &err), 0);
@@ -157,11 +165,13 @@ static void nasty(void **state)
 		{"a block of 1 MB", 9000, 2, 4, 0, 20, 50, true, false},
 	};
 	struct hcodec h = {0};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		for (unsigned min = SEQUENCE_MIN; min <= SEQUENCE_MAX; min++) {
 			size_t tail_bytes = min % 4;
 			struct buf b = make_block(&shapes[i], tail_bytes);
+
 			prepare(&h, min, tail_bytes);
 			prove(&h, &b);
 			if (h.sequenced != shapes[i].possible)
@@ -176,6 +186,7 @@ static void random_tables(void **state)
 {
 	struct hcodec h = {0};
 	unsigned made = 0;
+
 	(void)state;
 	for (unsigned i = 0; i < 1500; i++) {
 		struct shape s = {.cells = 1 + any(1 + any(40)),
@@ -185,6 +196,7 @@ static void random_tables(void **state)
 				  .change = any(3) ? any(60) : any(1001),
 				  .varied = any(2)};
 		uint32_t cell = 60 + s.row_bytes + s.qualifier_bytes + s.value_bytes;
+
 		s.rows = 1 + any(1 + 65536 / (cell * s.cells));
 		size_t tail_bytes = any(4);
 		struct buf b = make_block(&s, tail_bytes);
@@ -202,10 +214,12 @@ static void no_cells(void **state)
 {
 	static const struct shape shape = {"", 200, 2, 4, 1, 9, 300, false, true};
 	struct hcodec h = {0};
+
 	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
 		struct buf b = make_block(&shape, 0);
 		bool cut = i % 2;
+
 		if (cut)
 			b.len -= 1 + any(30); /* less than a cell */
 		else
@@ -247,12 +261,15 @@ static void literals(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf b = {0};
 		uint32_t rows = 0;
+
 		for (; b.len < 60000; rows++) {
 			uint8_t row[8] = {0}, value[VALUE];
+
 			put_be32(row + 4, rows);
 			memset(value, 'x', sizeof value);
 			for (unsigned k = 0; k < cases[i].cells; k++) {
 				bool cut = cases[i].shorter && k == 0 && rows % 2;
+
 				for (unsigned j = 0; j < VALUE - cases[i].same_end; j++)
 					value[j] = (uint8_t)any(256);
 				put_cell(&b, bytes_of(row, 8), bytes_str(k ? "b" : "a"),
@@ -277,9 +294,11 @@ static struct buf make_ratings(uint32_t *user, uint32_t *left)
 {
 	struct buf b = {0};
 	uint64_t at = 0x7ffffef911000000;
+
 	while (b.len < 65536) {
 		uint8_t row[21] = {13};
 		char film[12], stars[4];
+
 		if (*left == 0) {
 			*user += 16;
 			*left = 20 + any(200);
@@ -304,9 +323,11 @@ static void small(void **state)
 	struct hcodec h = {0};
 	uint32_t user = 1, left = 0;
 	size_t plain = 0, stored[SEQUENCE_MAX + 1] = {0}, level3 = 0;
+
 	(void)state;
 	for (int i = 0; i < 20; i++) {
 		struct buf b = make_ratings(&user, &left);
+
 		for (unsigned min = SEQUENCE_MIN; min <= SEQUENCE_MAX; min++) {
 			prepare(&h, min, 0);
 			stored[min] += prove(&h, &b);
@@ -329,6 +350,7 @@ static void small(void **state)
 static void in_files(void **state)
 {
 	char path[] = "/tmp/test_sequences.XXXXXX";
+
 	(void)state;
 	close(mkstemp(path));
 	for (unsigned i = 0; i < 5 * 4; i++) {
@@ -347,11 +369,13 @@ static void in_files(void **state)
 		struct hfile_writer *w;
 		struct hfile_summary sum, read;
 		struct error err;
+
 		unlink(path);
 		assert_int_equal(hfile_writer_new(&w, path, &opt, &err), 0);
 		for (uint32_t k = 0; k < 9000; k++) {
 			uint8_t row[4];
 			char value[16];
+
 			put_be32(row, k);
 			size_t n = (size_t)snprintf(value, sizeof value, "%u", any(1000));
 			struct cell c = {.row = bytes_of(row, 4),
@@ -375,6 +399,7 @@ static void refused(void **state)
 {
 	struct hcodec h = {0};
 	struct error err;
+
 	(void)state;
 	assert_int_equal(hfile_codec_setup(&h, CODEC_ZSTD, 2, ZSTD_FRAMING_HBASE, &err), 0);
 	assert_int_equal(hfile_codec_sequence(&h, 3, 0, &err), RC_CONFIG);
@@ -392,5 +417,6 @@ int main(void)
 					   cmocka_unit_test(literals),
 					   cmocka_unit_test(in_files),
 					   cmocka_unit_test(refused)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ struct held {
 static void holds(void *ctx, const char *state_dir, const char *prefix, bool held)
 {
 	struct held *h = ctx;
+
 	assert_non_null(strstr(state_dir, "shared/"));
 	assert_int_equal(prefix[0], 'p');
 	h->now += held ? 1 : -1;
@@ -53,6 +54,7 @@ static void test_held_to_the_end(void **state)
 					   .gauges = &gauges,
 					   .holds = holds,
 					   .ctx = &h};
+
 	c->job.kafka.share = true;
 	c->job.kafka.group = "g";
 	c->job.kafka.properties = session;
@@ -79,5 +81,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_held_to_the_end, make, drop),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

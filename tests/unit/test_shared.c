@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rebuild.h"
-#include "shared_state.h"
+#include "stream.h"
+#include "state.h"
 #include "temp_dir.h"
 
 static const struct state_topic three = {.cluster = "c", .topic = "clicks", .npartitions = 3};
@@ -23,6 +23,7 @@ static const struct state_topic three = {.cluster = "c", .topic = "clicks", .npa
 static int bind_one(struct state *s, const struct state_topic *t, bool listed, struct error *err)
 {
 	struct state_topic one = *t;
+
 	return state_bind(s, &(struct state_topics){&one, 1, true}, listed, err);
 }
 static const int64_t starts[] = {7, 0, 9, 100, 200};
@@ -31,6 +32,7 @@ static struct shared open_shared(const char *path)
 {
 	struct shared s;
 	struct error err;
+
 	if (shared_open(&s, path, true, &err))
 		fail_msg("%s", err.msg);
 	return s;
@@ -42,6 +44,7 @@ static int64_t position(const char *path, int32_t partition)
 	struct error err;
 	int64_t at = -1;
 	char *folder = shared_dir(path, partition);
+
 	if (state_open(&s, folder, false, &err) == RC_OK) {
 		state_position(s, NULL, partition, &at);
 		state_close(s);
@@ -67,6 +70,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		int32_t p = 0;
 		const char *rest = shared_name(cases[i].name, &p);
+
 		if (!cases[i].rest)
 			assert_null(rest);
 		else
@@ -82,6 +86,7 @@ static bool is_shared(const char *path)
 {
 	struct error err;
 	bool is;
+
 	assert_int_equal(shared_is(path, &is, &err), RC_OK);
 	return is;
 }
@@ -90,6 +95,7 @@ static void test_take_in(void **state)
 {
 	char *path = mem_strdup(path_of("take"));
 	struct error err;
+
 	(void)state;
 	assert_false(is_shared(path));
 	struct shared s = open_shared(path);
@@ -167,6 +173,7 @@ static void test_killed(void **state)
 	char *path = mem_strdup(path_of("killed"));
 	struct error err;
 	int status;
+
 	(void)state;
 	pid_t child = fork();
 	if (child == 0) {
@@ -214,6 +221,7 @@ static void test_rebuilt(void **state)
 	struct error err;
 	struct buf lines = {0};
 	struct shared s = open_shared(path);
+
 	(void)state;
 	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
 	shared_close(&s);
@@ -273,6 +281,7 @@ static void test_topic_of_one_rebuilt(void **state)
 	struct shared s = open_shared(path);
 	struct state *one;
 	struct offset_range r = {.partition = 1, .start = starts[1], .end = starts[1] + 5};
+
 	(void)state;
 	assert_int_equal(shared_take_in(&s, &three, starts, &err), RC_OK);
 	shared_close(&s);
@@ -306,5 +315,6 @@ int main(void)
 		cmocka_unit_test(test_refusals), cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_rebuilt),	 cmocka_unit_test(test_topic_of_one_rebuilt),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

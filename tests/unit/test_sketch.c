@@ -5,14 +5,15 @@
 #include <cmocka.h>
 
 #include "mem.h"
-#include "sketch.h"
+#include "plan.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 #define RISK	 0.01
 
 static uint64_t random_next(uint64_t *state)
 {
 	uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+
 	x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
 	return x ^ x >> 29;
 }
@@ -25,6 +26,7 @@ struct row {
 static void add(struct sketch *s, const struct row *r)
 {
 	uint8_t key[12] = {'u', '0', '0', '-'};
+
 	put_be64(key + 4, r->key);
 	sketch_add(s, bytes_of(key, 12), r->bytes);
 }
@@ -32,6 +34,7 @@ static void add(struct sketch *s, const struct row *r)
 static void add_share(struct sketch *s, const struct row *r, uint64_t share)
 {
 	uint8_t key[12] = {'u', '0', '0', '-'};
+
 	put_be64(key + 4, r->key);
 	sketch_add_share(s, bytes_of(key, 12), share, (double)share / r->bytes);
 }
@@ -39,6 +42,7 @@ static void add_share(struct sketch *s, const struct row *r, uint64_t share)
 static int compare_rows(const void *a, const void *b)
 {
 	uint64_t x = ((const struct row *)a)->key, y = ((const struct row *)b)->key;
+
 	return x < y ? -1 : x > y;
 }
 
@@ -49,6 +53,7 @@ static void make_rows(struct row *rows, size_t n, unsigned kind, uint64_t seed)
 		uint64_t x = random_next(&seed);
 		const uint64_t keys[] = {
 			x, i, n - i, (uint64_t)i % 7 << 32 | i, x >> (40 + x % 24), i / 50};
+
 		rows[i].key = keys[kind % COUNT(keys)];
 		const uint64_t sizes[] = {100, 1 + random_next(&seed) % 1000,
 					  UINT64_C(1) << random_next(&seed) % 15, 64};
@@ -60,8 +65,10 @@ static void make_rows(struct row *rows, size_t n, unsigned kind, uint64_t seed)
 static uint64_t sketch_range(const struct sketch_view *v, uint64_t from, uint64_t to)
 {
 	uint64_t sum = 0;
+
 	for (size_t i = 0; i < v->count; i++) {
 		uint64_t key = get_be64(v->points[i].key.ptr + 4);
+
 		if (key >= from && key < to)
 			sum += v->points[i].bytes;
 	}
@@ -81,7 +88,7 @@ static void check_ranges(struct sketch *s, struct row *rows, size_t n, struct ch
 	uint64_t at[STEPS + 1] = {0}, below[STEPS + 1] = {0}, sum = 0, estimate[STEPS + 1] = {0};
 	size_t step = 1;
 
-	qsort(rows, n, sizeof(*rows), compare_rows);
+	qsort(rows, n, sizeof *rows, compare_rows);
 	for (size_t i = 0; i < n; i++)
 		sum += rows[i].bytes;
 	assert_int_equal(sum, sketch_bytes(s));
@@ -93,6 +100,7 @@ static void check_ranges(struct sketch *s, struct row *rows, size_t n, struct ch
 	sum = 0;
 	for (size_t i = 0; i < n && step <= STEPS; i++) {
 		bool first = i == 0 || rows[i].key != rows[i - 1].key;
+
 		for (; step <= STEPS && first && sum >= total / (STEPS + 1) * step; step++) {
 			at[step] = rows[i].key;
 			below[step] = sum;
@@ -105,6 +113,7 @@ static void check_ranges(struct sketch *s, struct row *rows, size_t n, struct ch
 			double truth = (double)(below[j] - below[i]);
 			double error = truth - (double)(estimate[j] - estimate[i]);
 			double bound = sketch_error(s, below[j] - below[i], RISK);
+
 			error = error < 0 ? -error : error;
 			if (error > bound)
 				fail_msg("range of %.0f bytes: error %.0f above %.0f", truth, error,
@@ -121,9 +130,11 @@ static void exact_while_small(void **state)
 {
 	struct row rows[300];
 	struct check c = {0};
+
 	(void)state;
 	for (unsigned kind = 0; kind < 12; kind++) {
 		struct sketch *s = sketch_new(4096, kind);
+
 		make_rows(rows, 300, kind, kind);
 		for (size_t i = 0; i < 300; i++)
 			add(s, &rows[i]);
@@ -136,11 +147,12 @@ static void exact_while_small(void **state)
 static void bound_holds_in_a_thousand_runs(void **state)
 {
 	enum { ROWS = 2500, K = 128 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct check c = {0};
 	(void)state;
 	for (unsigned run = 0; run < 1000; run++) {
 		struct sketch *s = sketch_new(K, run);
+
 		make_rows(rows, ROWS, run, run + 1);
 		for (size_t i = 0; i < ROWS; i++)
 			add(s, &rows[i]);
@@ -157,15 +169,17 @@ static void bound_holds_in_a_thousand_runs(void **state)
 static void bound_holds_behind_a_picker(void **state)
 {
 	enum { ROWS = 2500, K = 1024, PIECE = 100 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct check c = {0};
 	(void)state;
 	for (unsigned run = 0; run < 1000; run++) {
 		struct sketch *s = sketch_new(K, run);
 		size_t taken = 0;
+
 		make_rows(rows, ROWS, run, run + 1);
 		for (size_t i = 0; i < ROWS;) {
 			struct picker p;
+
 			picker_start(&p, run ^ i << 32, (unsigned)(i / 500) + 5);
 			for (size_t end = i + PIECE; i < end; i++)
 				if (picker_wants(&p, rows[i].bytes)) {
@@ -185,11 +199,12 @@ static void bound_holds_behind_a_picker(void **state)
 static void bound_holds_at_full_size(void **state)
 {
 	enum { ROWS = 400000 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	(void)state;
 	for (unsigned kind = 0; kind < 3; kind++) {
 		struct sketch *s = sketch_new(SKETCH_K, kind);
 		struct check c = {0};
+
 		make_rows(rows, ROWS, kind, 5);
 		for (size_t i = 0; i < ROWS; i++)
 			add(s, &rows[i]);
@@ -212,6 +227,7 @@ static void no_resonance_with_cycling_salts(void **state)
 	(void)state;
 	for (size_t i = 0; i < ROWS; i++) {
 		struct row r = {(uint64_t)(i % SALTS) << 56 | i, 64};
+
 		add(s, &r);
 	}
 	sketch_view_open(&v, s);
@@ -221,6 +237,7 @@ static void no_resonance_with_cycling_salts(void **state)
 	for (int i = 0; i < SALTS; i++) {
 		double error = (double)got[i] - 64.0 * ROWS / SALTS;
 		double bound = sketch_error(s, 64 * ROWS / SALTS, RISK);
+
 		assert_true(bound < 64.0 * ROWS / 8);
 		assert_true(error < bound && -error < bound);
 	}
@@ -230,11 +247,12 @@ static void no_resonance_with_cycling_salts(void **state)
 static void merged_shards_are_the_whole(void **state)
 {
 	enum { ROWS = 20000, SHARDS = 5 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct check c = {0};
 	(void)state;
 	for (unsigned kind = 0; kind < 12; kind++) {
 		struct sketch *shard[SHARDS];
+
 		make_rows(rows, ROWS, kind, 9);
 		for (unsigned i = 0; i < SHARDS; i++)
 			shard[i] = sketch_new(256, i);
@@ -261,7 +279,7 @@ static void save(struct sketch *s, struct buf *out)
 static void same_seed_same_sketch(void **state)
 {
 	enum { ROWS = 30000 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct sketch *a = sketch_new(64, 1), *b = sketch_new(64, 1), *other = sketch_new(64, 2);
 	struct buf x = {0}, y = {0};
 	(void)state;
@@ -287,7 +305,7 @@ static void same_seed_same_sketch(void **state)
 static void loaded_goes_on_as_saved(void **state)
 {
 	enum { ROWS = 30000 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct sketch *a = sketch_new(64, 1), *b;
 	struct buf x = {0}, y = {0};
 	struct error err;
@@ -319,6 +337,7 @@ static void damaged_files_are_refused(void **state)
 	struct sketch *s = sketch_new(64, 1), *back;
 	struct buf file = {0};
 	struct error err;
+
 	(void)state;
 	make_rows(rows, 40, 1, 1);
 	for (size_t i = 0; i < 40; i++)
@@ -358,6 +377,7 @@ static void long_keys(void **state)
 	for (int i = 0; i < ROWS; i++) {
 		uint64_t x = random_next(&seed);
 		size_t len = i % 2 ? LONGEST : 500 + x % 8000;
+
 		memcpy(key + 400, &x, 8);
 		below += key[400] < 0x40 ? 1000 : 0;
 		sketch_add(i % 3 ? s : t, bytes_of(key, len), 1000);
@@ -384,9 +404,11 @@ static void huge_row_write(void **state)
 	struct sketch *s = sketch_new(1024, 1);
 	struct sketch_view v;
 	uint64_t most = 0, all = (UINT64_C(1) << 50) + 5000 * 100;
+
 	(void)state;
 	for (uint64_t i = 0; i < 5000; i++) {
 		struct row r = {i, 100};
+
 		add(s, &r);
 		if (i == 2500)
 			sketch_add(s, bytes_str("huge"), UINT64_C(1) << 50);
@@ -408,7 +430,7 @@ static void huge_row_write(void **state)
 static void rows_are_estimated_too(void **state)
 {
 	enum { ROWS = 200000 };
-	struct row *rows = mem_alloc(ROWS * sizeof(*rows));
+	struct row *rows = mem_alloc(ROWS * sizeof *rows);
 	struct sketch *s = sketch_new(4096, 1);
 	struct sketch_view v;
 	double got = 0, low = 0;
@@ -437,6 +459,7 @@ static void empty_sketch(void **state)
 	struct sketch *s = sketch_new(SKETCH_K, 1), *t = sketch_new(64, 1);
 	struct sketch_view v;
 	struct row r = {7, 9};
+
 	(void)state;
 	sketch_merge(s, t);
 	sketch_view_open(&v, s);
@@ -472,5 +495,6 @@ int main(void)
 		cmocka_unit_test(rows_are_estimated_too),
 		cmocka_unit_test(empty_sketch),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

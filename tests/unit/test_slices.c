@@ -61,6 +61,7 @@ static int read_slice(struct reading *r, const struct source_slice *slice, struc
 	struct source_sink sink = {.ctx = r, .event = on_event, .reject = on_reject};
 	struct source *s;
 	int rc = source_open(&s, &o, err);
+
 	if (rc)
 		return rc;
 	struct source_worker *w = source_worker_new(s);
@@ -78,10 +79,12 @@ static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, st
 	uint64_t expected = 0, lines = 0;
 	unsigned mended = 0;
 	struct error err;
+
 	for (size_t i = 0; i + 1 < n; i++) {
 		struct source_slice slice = {.from = borders[i], .to = borders[i + 1]};
 		struct reading one = {.line_base = 0};
 		int rc = read_slice(&one, &slice, &err);
+
 		if (i == 0)
 			expected = one.part.head;
 		if (rc || one.part.first != expected) {
@@ -110,6 +113,7 @@ static unsigned read_slices(const uint64_t *borders, size_t n, uint64_t size, st
 static void check_file(const char *text, unsigned least_mended, unsigned most_mended)
 {
 	size_t size = strlen(text);
+
 	FILE *f = fopen(path, "wb");
 	assert_non_null(f);
 	assert_int_equal(fwrite(text, 1, size, f), size);
@@ -122,6 +126,7 @@ static void check_file(const char *text, unsigned least_mended, unsigned most_me
 	for (uint64_t at = 0; at <= size; at++) {
 		const uint64_t borders[] = {0, at, at + 7 < size ? at + 7 : size, size};
 		struct reading all = {.line_base = 0};
+
 		mended += read_slices(borders, 4, size, &all);
 		assert_int_equal(all.log.len, whole.log.len);
 		assert_memory_equal(all.log.ptr, whole.log.ptr, whole.log.len);
@@ -175,6 +180,7 @@ static void test_random_files(void **state)
 	random_state = 17;
 	for (int i = 0; i < 12; i++) {
 		struct buf text = {0};
+
 		buf_append_str(&text, "a,b\n");
 		for (int row = 0; row < 12; row++)
 			buf_printf(&text, "%s,%s%s", texts[pick(8)], texts[pick(8)], ends[pick(4)]);
@@ -195,6 +201,7 @@ static void test_parts_of_a_number(void **state)
 	for (unsigned i = 1; i <= 5; i++) {
 		const struct source_slice slice = {.part = i, .parts = 5};
 		struct reading r = {.line_base = 0};
+
 		assert_int_equal(read_slice(&r, &slice, &err), RC_OK);
 		assert_int_equal(r.part.first, expected);
 		expected = r.part.end;
@@ -250,7 +257,7 @@ static void test_progress_of_what_is_fed(void **state)
 {
 	(void)state;
 	const char text[] = "1,2\n3,4\n5,6\n7,8\n", *standard = "-", *names[] = {"a", "b"};
-	const size_t size = sizeof(text) - 1, offset = 7;
+	const size_t size = sizeof text - 1, offset = 7;
 	const struct source_feed feed = {.name = path,
 					 .offset = offset,
 					 .bytes = size - offset,
@@ -312,5 +319,6 @@ int main(void)
 		cmocka_unit_test(test_what_is_refused),
 		cmocka_unit_test(test_progress_of_what_is_fed),
 	};
+
 	return cmocka_run_group_tests(tests, set_up, teardown);
 }

@@ -30,6 +30,7 @@ typedef size_t draw_key(uint8_t *key);
 static size_t key_rating(uint8_t *key)
 {
 	uint64_t user = draw() % 2000;
+
 	key[0] = (uint8_t)(user % 16);
 	put_be64(key + 1, user);
 	put_be64(key + 9, INT64_MAX - (1500000000000 + draw() % 100000000 * 1000));
@@ -40,6 +41,7 @@ static size_t key_rating(uint8_t *key)
 static size_t key_random(uint8_t *key)
 {
 	size_t n = draw() % 70;
+
 	draw_bytes(key, n);
 	return n;
 }
@@ -48,6 +50,7 @@ static size_t key_random(uint8_t *key)
 static size_t key_zeros(uint8_t *key)
 {
 	size_t n = draw() % 12;
+
 	memset(key, 0, n);
 	if (n && draw() % 4 == 0)
 		key[n - 1] = 1;
@@ -57,6 +60,7 @@ static size_t key_zeros(uint8_t *key)
 static size_t key_few(uint8_t *key)
 {
 	size_t n = draw() % 3;
+
 	memset(key, 'k', n);
 	return n;
 }
@@ -65,7 +69,8 @@ static size_t key_few(uint8_t *key)
 static size_t key_lengths(uint8_t *key)
 {
 	static const size_t lengths[] = {55, 56, 57, 63, 64, 65, 127, 128, 129, 300};
-	size_t n = lengths[draw() % (sizeof(lengths) / sizeof(*lengths))];
+	size_t n = lengths[draw() % (sizeof lengths / sizeof *lengths)];
+
 	memset(key, 'v', n);
 	key[draw() % n] = (uint8_t)draw();
 	return n;
@@ -107,12 +112,13 @@ static const struct shape shapes[] = {
 	{"one key, minors", key_same, 3000, 8, 9, 12},
 	{"one record", key_rating, 1, 8, 9, 64},
 };
-enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void draw_row(struct row *r, const struct shape *shape)
 {
 	static uint8_t key[ROW_KEY_MAX];
 	size_t len = shape->key(key);
+
 	*r = (struct row){.key_len = len, .secondary_bytes = shape->secondary_bytes};
 	r->large = draw() % 50 == 0;
 	r->payload_len = r->large ? LARGE_REF_BYTES : draw() % (shape->payload_max + 1);
@@ -129,6 +135,7 @@ static void draw_row(struct row *r, const struct shape *shape)
 static struct item row_item(const struct row *r)
 {
 	const uint8_t *secondary = r->bytes + r->key_len;
+
 	return (struct item){.rec = {.key = bytes_of(r->bytes, r->key_len),
 				     .secondary = secondary,
 				     .seq = r->seq,
@@ -142,6 +149,7 @@ static int compare_rows(const void *a, const void *b)
 	const struct row *ra = a, *rb = b;
 	size_t n = ra->key_len < rb->key_len ? ra->key_len : rb->key_len;
 	int c = memcmp(ra->bytes, rb->bytes, n);
+
 	if (c == 0)
 		c = (ra->key_len > rb->key_len) - (ra->key_len < rb->key_len);
 	if (c == 0)
@@ -172,15 +180,17 @@ static uint64_t weigh(const void *ctx, const struct record *r)
 static void make_rows(struct fixture *f)
 {
 	struct record_codec whole = {.secondary_bytes = f->shape->secondary_bytes};
+
 	f->n = f->shape->n;
-	f->rows = mem_calloc(f->n, sizeof(*f->rows));
-	f->weights = mem_calloc(f->n + 1, sizeof(*f->weights));
+	f->rows = mem_calloc(f->n, sizeof *f->rows);
+	f->weights = mem_calloc(f->n + 1, sizeof *f->weights);
 	for (size_t i = 0; i < f->n; i++)
 		draw_row(&f->rows[i], f->shape);
-	qsort(f->rows, f->n, sizeof(*f->rows), compare_rows);
+	qsort(f->rows, f->n, sizeof *f->rows, compare_rows);
 	for (size_t i = 0; i < f->n; i++) {
 		struct item it = row_item(&f->rows[i]);
 		uint64_t weight = weigh(NULL, &it.rec);
+
 		if (it.large)
 			memcpy(&weight, it.rec.payload.ptr + 16, 8);
 		f->weights[i + 1] = f->weights[i] + weight;
@@ -193,9 +203,11 @@ static void set_codec(struct fixture *f)
 {
 	struct key_span *s = &f->run->span;
 	uint64_t least = UINT64_MAX, largest = 0;
+
 	span_start(s, bytes_of(f->rows[0].bytes, f->rows[0].key_len), f->rows[0].bytes, 0);
 	for (size_t i = 0; i < f->n; i++) {
 		const struct row *r = &f->rows[i];
+
 		s->min_len = r->key_len < s->min_len ? r->key_len : s->min_len;
 		s->max_len = r->key_len > s->max_len ? r->key_len : s->max_len;
 		least = r->seq < least ? r->seq : least;
@@ -213,7 +225,7 @@ static void setup(struct fixture *f, const struct shape *shape, bool spilled)
 	f->spill = (struct spill){.fd = -1, .dir = "/tmp"};
 	f->weigher.weigh = weigh;
 	make_rows(f);
-	f->run = mem_calloc(1, sizeof(*f->run));
+	f->run = mem_calloc(1, sizeof *f->run);
 	set_codec(f);
 	struct run_writer w = {.budget = &f->budget, .weigher = f->weigher};
 	uint8_t *buf = mem_alloc(CAP + SLACK_BYTES);
@@ -225,6 +237,7 @@ static void setup(struct fixture *f, const struct shape *shape, bool spilled)
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		struct item it = row_item(&f->rows[i]);
+
 		assert_int_equal(run_writer_put(&w, &it, &err), RC_OK);
 	}
 	assert_int_equal(run_writer_end(&w, &err), RC_OK);
@@ -248,6 +261,7 @@ static void each_run(void (*check)(struct fixture *f))
 	for (size_t i = 0; i < SHAPES; i++)
 		for (int spilled = 0; spilled < 2; spilled++) {
 			struct fixture f;
+
 			setup(&f, &shapes[i], spilled);
 			check(&f);
 			teardown(&f);
@@ -257,6 +271,7 @@ static void each_run(void (*check)(struct fixture *f))
 static void expect_item(const struct item *it, const struct row *want)
 {
 	const struct record *r = &it->rec;
+
 	assert_int_equal(r->key.len, want->key_len);
 	assert_memory_equal(r->key.ptr, want->bytes, want->key_len);
 	assert_memory_equal(r->secondary, want->bytes + want->key_len, want->secondary_bytes);
@@ -276,6 +291,7 @@ static bool same_key(const struct row *a, const struct row *b)
 static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t i, bool first)
 {
 	struct error err = {0};
+
 	for (; rd->next < rd->end; i++, first = false) {
 		assert_true(i < f->n);
 		assert_int_equal(reader_read(rd, &err), RC_OK);
@@ -293,6 +309,7 @@ static void check_reading(struct fixture *f)
 {
 	struct error err = {0};
 	struct run_reader rd = {0};
+
 	reader_start(&rd, f->run);
 	assert_int_equal(reader_load(&rd, 0, f->run->nblocks, &err), RC_OK);
 	assert_int_equal(expect_rows(&rd, f, 0, true), f->n);
@@ -322,6 +339,7 @@ static void expect_found(struct fixture *f, struct run_reader *rd, struct bytes 
 	struct run_position at;
 	struct buf below = {0};
 	size_t i = 0;
+
 	reader_start(rd, f->run);
 	assert_int_equal(run_seek(rd, key, &f->weigher, &at, &below, &err), RC_OK);
 	while (i < f->n && bytes_cmp(bytes_of(f->rows[i].bytes, f->rows[i].key_len), key) < 0)
@@ -339,8 +357,10 @@ static void check_seeking(struct fixture *f)
 {
 	static uint8_t key[ROW_KEY_MAX];
 	struct run_reader rd = {0};
+
 	for (size_t k = 0; k < 60; k++) {
 		const struct row *r = &f->rows[draw() % f->n];
+
 		expect_found(f, &rd, bytes_of(r->bytes, r->key_len));
 		expect_found(f, &rd, bytes_of(key, f->shape->key(key)));
 	}
@@ -376,7 +396,8 @@ static void test_size(void **state)
 static void damage(const struct fixture *f)
 {
 	uint8_t bytes[9];
-	size_t n = 1 + draw() % sizeof(bytes);
+	size_t n = 1 + draw() % sizeof bytes;
+
 	draw_bytes(bytes, n);
 	if (draw() % 2)
 		memset(bytes, 0xff, n);
@@ -412,12 +433,14 @@ static int read_damaged(struct fixture *f, struct run_reader *rd, size_t first, 
 static void check_damage(struct fixture *f)
 {
 	size_t failed = 0, rounds = 200;
+
 	if (f->run->data)
 		return;
 	for (size_t i = 0; i < rounds; i++) {
 		struct run_reader rd = {0};
 		struct error err = {0};
 		struct run_position at;
+
 		damage(f);
 		int rc = read_damaged(f, &rd, draw() % f->run->nblocks, &err);
 		assert_true(rc == RC_OK || rc == RC_IO);
@@ -480,7 +503,7 @@ static void test_fields(void **state)
 		 false},
 		{"put aside, beyond the end", {4, 0, 0, 9, 'x', 'y'}, 6, 4, false, false},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t p[128] = {0}, before[128] = "abcd", string[128] = {0};
 		struct run_codec c = {.seq_base = 1000,
 				      .seq_mask = 0xff,
@@ -488,7 +511,8 @@ static void test_fields(void **state)
 				      .string_max = 4,
 				      .fixed = cases[i].fixed};
 		struct item it;
-		memcpy(p + 32, cases[i].bytes, sizeof(cases[i].bytes));
+
+		memcpy(p + 32, cases[i].bytes, sizeof cases[i].bytes);
 		const uint8_t *end = p + 32 + cases[i].len;
 		const uint8_t *next =
 			packed_read(&c, p + 32, end, before, cases[i].before, string, &it);
@@ -540,5 +564,6 @@ int main(void)
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_large_value_that_is_not_there),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

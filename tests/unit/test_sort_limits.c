@@ -36,13 +36,14 @@ static void test_room(void **state)
 		{100, half + 6, half + 6, true},  {100, 2 * half - 1, 2 * half, false},
 		{4000, half + 7, half + 9, true},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint8_t key[] = {1, 2, 3, 4}, payload[300] = {0};
 		struct record r = {.key = bytes_of(key, 4),
 				   .secondary = key,
 				   .seq = half + 6,
-				   .payload = bytes_of(payload, sizeof(payload))};
+				   .payload = bytes_of(payload, sizeof payload)};
 		struct record_batch batch = {0};
+
 		assert_int_equal(run_builder_room(b, cases[i].bytes, cases[i].first, cases[i].last,
 						  &batch.to, &err),
 				 RC_OK);
@@ -66,12 +67,13 @@ static void check_borders(bool behind, uint64_t first, uint64_t step, size_t mor
 	enum { N = 3000, KEYS = 1000 };
 	struct budget budget = {.limit = 64u << 20};
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
-	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof(*rows.v))};
+	struct rows rows = {.n = N, .v = mem_calloc(N, sizeof *rows.v)};
 	struct buf strings[2] = {0};
 	struct error err;
 	random_state = 4;
 	for (size_t i = 0; i < N; i++) {
 		struct row *r = &rows.v[i];
+
 		*r = (struct row){.key = mem_alloc(4),
 				  .key_len = 4,
 				  .payload = mem_alloc(8),
@@ -143,6 +145,7 @@ static int spill_some(const struct rows *rows, bool stop, struct error *err)
 	struct sorter_options opt = {.budget = &budget, .temp_dir = "/tmp", .threads = 1};
 	struct adding a = {.s = sorter_new(&opt), .rows = rows};
 	int rc = pool_run(1, 1, add_part, &a, err);
+
 	stop_flag = stop;
 	if (rc == RC_OK)
 		rc = sorter_finish(a.s, err);
@@ -239,5 +242,6 @@ int main(void)
 		cmocka_unit_test(test_room_for_others),
 		cmocka_unit_test(test_quota),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

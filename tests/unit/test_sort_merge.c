@@ -17,6 +17,7 @@ static void check_sorted(const struct shape *shape, const struct setting *set)
 {
 	struct rows rows;
 	struct budget budget;
+
 	rows_make(&rows, shape, 1);
 	struct row *want = rows_sorted(&rows);
 	struct sorter *s = build(&rows, set, &budget);
@@ -42,6 +43,7 @@ static void test_sort_is_qsort(void **state)
 static size_t lower_bound(const struct row *v, size_t n, struct bytes key)
 {
 	size_t i = 0;
+
 	while (i < n && bytes_cmp(bytes_of(v[i].key, v[i].key_len), key) < 0)
 		i++;
 	return i;
@@ -68,6 +70,7 @@ static void check_ranges(const struct shape *shape, const struct setting *set)
 	for (size_t i = 0; i <= CUTS; i++) {
 		size_t from = i ? lower_bound(want, rows.n, cuts[i]) : 0;
 		size_t to = i < CUTS ? lower_bound(want, rows.n, cuts[i + 1]) : rows.n;
+
 		expect_range(s, cuts[i], cuts[i + 1], want, from, to < from ? from : to,
 			     rows.secondary_bytes);
 	}
@@ -93,6 +96,7 @@ static int walk_all(void *ctx, unsigned worker, size_t index, struct error *err)
 	struct counting *c = ctx;
 	struct record_iter it;
 	struct record r;
+
 	(void)worker;
 	(void)index;
 	int rc = sorter_range(c->s, bytes_of(NULL, 0), bytes_of(NULL, 0), &it, err);
@@ -127,8 +131,9 @@ static void test_seq_of_64_bits(void **state)
 {
 	(void)state;
 	struct rows rows;
-	for (size_t k = 0; k < sizeof(settings) / sizeof(*settings); k++) {
+	for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
 		struct budget budget;
+
 		rows_make(&rows, &shapes[SHAPE_FEW_KEYS], 5);
 		for (size_t i = 0; i < rows.n; i++)
 			rows.v[i].seq += (uint64_t)(i / 300) << (i % 2 ? 32 : 31);
@@ -172,5 +177,6 @@ int main(void)
 		cmocka_unit_test(test_seq_of_64_bits),
 		cmocka_unit_test(test_merge_passes),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ static void check_long(const struct key_plan *fast, const struct key_plan *porta
 		       const uint8_t *const keys[2], size_t len)
 {
 	struct packed_key got[2];
+
 	for (int i = 0; i < 2; i++) {
 		got[i] = fast->pack_long(fast, keys[i], len);
 		assert_int_equal(compare_packed(got[i],
@@ -47,8 +48,9 @@ static void test_packing(void **state)
 		struct key_span span = {0};
 		struct key_plan fast, portable;
 		size_t len = 1 + draw() % SPAN_BYTES;
-		draw_bytes(keys[0], sizeof(keys[0]));
-		memcpy(keys[1], keys[0], sizeof(keys[0]));
+
+		draw_bytes(keys[0], sizeof keys[0]);
+		memcpy(keys[1], keys[0], sizeof keys[0]);
 		for (uint64_t n = draw() % 6; n > 0; n--)
 			keys[1][draw() % len] = (uint8_t)draw();
 		span_start(&span, bytes_of(keys[0], len), NULL, 0);
@@ -73,5 +75,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packing),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

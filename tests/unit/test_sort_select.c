@@ -29,6 +29,7 @@ struct distinct {
 static size_t distinct_keys(const struct row *v, size_t n, struct distinct *out, uint64_t *total)
 {
 	size_t count = 0;
+
 	*total = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || compare_keys(&v[i - 1], &v[i]))
@@ -46,6 +47,7 @@ ONE_THREAD static uint64_t gap(uint64_t a, uint64_t b)
 ONE_THREAD static size_t nearest(const struct distinct *d, size_t n, uint64_t target)
 {
 	size_t best = 0;
+
 	for (size_t i = 1; i < n; i++)
 		if (gap(d[i].below, target) < gap(d[best].below, target))
 			best = i;
@@ -70,6 +72,7 @@ ONE_THREAD static size_t best_place(const struct distinct *d, size_t n, uint64_t
 {
 	size_t best = n;
 	unsigned least = 0;
+
 	for (size_t i = 0; i < n && c; i++) {
 		if (gap(d[i].below, target) > c->slack)
 			continue;
@@ -96,11 +99,13 @@ static void expect_points(struct sorter *s, unsigned threads, const struct disti
 			  const uint64_t *targets, size_t n, const struct split_choice *choice)
 {
 	struct error err = {0};
-	struct split_point *points = mem_calloc(n, sizeof(*points));
+	struct split_point *points = mem_calloc(n, sizeof *points);
+
 	if (sorter_select(s, threads, targets, n, choice, points, &err))
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = best_place(d, nd, targets[i], choice);
+
 		if (nd > 0) {
 			expect_key(&points[i].key, d[k].row);
 			assert_true(points[i].weight_below == d[k].below);
@@ -118,6 +123,7 @@ static void expect_points(struct sorter *s, unsigned threads, const struct disti
 static void expect_weights(struct sorter *s, const struct distinct *d, size_t nd, uint64_t total)
 {
 	struct key_weights w = sorter_weights(s);
+
 	assert_true(w.total == total);
 	for (size_t i = 0; i < nd; i += 1 + nd / 50)
 		for (int behind = 0; behind < 2; behind++) {
@@ -125,6 +131,7 @@ static void expect_weights(struct sorter *s, const struct distinct *d, size_t nd
 			uint64_t least, most;
 			struct error err;
 			struct buf key = {0};
+
 			buf_append(&key, d[i].row->key, d[i].row->key_len);
 			if (behind)
 				buf_put(&key, 0);
@@ -146,7 +153,7 @@ static void check_select(const struct shape *shape, const struct setting *set)
 	struct budget budget;
 	rows_make(&rows, shape, 4);
 	struct row *sorted = rows_sorted(&rows);
-	struct distinct *d = mem_calloc(rows.n, sizeof(*d));
+	struct distinct *d = mem_calloc(rows.n, sizeof *d);
 	uint64_t total, targets[TARGETS];
 	size_t nd = distinct_keys(sorted, rows.n, d, &total);
 	struct sorter *s = build(&rows, set, &budget);
@@ -167,9 +174,10 @@ static void check_select(const struct shape *shape, const struct setting *set)
 		{.slack = total / 50},
 		{.depth = depth_of, .ctx = &salt},
 	};
-	for (size_t c = 0; c <= sizeof(choices) / sizeof(choices[0]); c++) {
+	for (size_t c = 0; c <= sizeof choices / sizeof choices[0]; c++) {
 		const struct split_choice *choice = c ? &choices[c - 1] : NULL;
-		size_t n = nd > 5000 && choice ? 8 : TARGETS;		   /* the oracle is slow */
+		size_t n = nd > 5000 && choice ? 8 : TARGETS; /* the oracle is slow */
+
 		expect_points(s, set->threads, d, nd, targets, n, choice); /* merged */
 		for (size_t i = 0; i < 5; i++)				   /* apart: probed */
 			expect_points(s, set->threads, d, nd, targets + i, 1, choice);
@@ -211,8 +219,8 @@ static void test_select_in_heavy_rows(void **state)
 	static const struct shape heavy[] = {{"few keys", key_few, 0, 25000, 0},
 					     {"two keys", key_two, 0, 25000, 0},
 					     {"all equal", key_all_equal, 0, 25000, 0}};
-	for (size_t k = 0; k < sizeof(heavy) / sizeof(heavy[0]); k++)
-		for (size_t c = 0; c < sizeof(settings) / sizeof(settings[0]); c++)
+	for (size_t k = 0; k < sizeof heavy / sizeof heavy[0]; k++)
+		for (size_t c = 0; c < sizeof settings / sizeof settings[0]; c++)
 			check_select(&heavy[k], &settings[c]);
 }
 
@@ -223,5 +231,6 @@ int main(void)
 		cmocka_unit_test(test_select_by_probes),
 		cmocka_unit_test(test_select_in_heavy_rows),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,13 +27,14 @@ static void test_fatal_rows(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		for (size_t k = 0; k < 12; k++) {
 			struct setup setup = {.ncolumns = 2,
 					      .max_row_bytes = 12,
 					      .piece_bytes = piece_sizes[k / 2],
 					      .libcsv_only = k % 2,
 					      .nfiles = 1};
+
 			setup.files[0] = put_file("in", t[i].text, strlen(t[i].text));
 			expect_failure(&setup, t[i].rc, t[i].part, "1:0 [a] [b]\n");
 		}
@@ -69,7 +70,7 @@ static void test_open_quotes(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		for (size_t k = 0; k < 12; k++) {
 			struct setup setup = {.ncolumns = 2,
 					      .max_row_bytes = 12,
@@ -77,9 +78,11 @@ static void test_open_quotes(void **state)
 					      .libcsv_only = k % 2};
 			struct outcome o = run_text(setup, t[i].text, strlen(t[i].text));
 			struct buf brief = {0};
+
 			assert_int_equal(o.rc, 0);
 			for (const char *p = LOG(o); *p;) {
 				const char *why = strstr(p, " (column "), *end = strchr(p, '\n');
+
 				if (why && why < end) {
 					buf_append(&brief, p, (size_t)(why - p));
 					buf_printf(&brief, " %c", why[9]);
@@ -154,6 +157,7 @@ static void grow(const char *path)
 static void overwrite(const char *path)
 {
 	int fd = open(path, O_WRONLY);
+
 	assert_int_equal(pwrite(fd, "x", 1, 16), 1);
 	close(fd);
 }
@@ -162,6 +166,7 @@ static void overwrite(const char *path)
 static void overwrite_secretly(const char *path)
 {
 	struct stat st;
+
 	assert_int_equal(stat(path, &st), 0);
 	overwrite(path);
 	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){st.st_atim, st.st_mtim}, 0),
@@ -171,6 +176,7 @@ static void overwrite_secretly(const char *path)
 static int change_once(void *ctx, const struct event *e, struct reject *why)
 {
 	const struct change *c = ctx;
+
 	(void)why;
 	if (e->line == 1)
 		c->change(changing);
@@ -193,7 +199,7 @@ static void expect_change(const struct change *c)
 	struct error err;
 	int rc;
 
-	snprintf(changing, sizeof(changing), "%s",
+	snprintf(changing, sizeof changing, "%s",
 		 put_file("changes", "1,2\n3,4\n5,6\n7,8\n9,0\n1,2\n3,4\n5,6\n", 32));
 	usleep(20000); /* more than a tick of the file system's clock */
 	assert_int_equal(source_open(&s, &options, &err), 0);
@@ -217,7 +223,7 @@ static void test_file_changed(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
 		expect_change(&changes[i]);
 }
 
@@ -225,8 +231,9 @@ static void test_file_changed(void **state)
 static void replace(const char *path)
 {
 	char name[160];
+
 	(void)path;
-	snprintf(name, sizeof(name), "%s", put_file("new", "5,6\n7,9\n", 8));
+	snprintf(name, sizeof name, "%s", put_file("new", "5,6\n7,9\n", 8));
 	assert_int_equal(rename(name, path_of("second")), 0);
 }
 
@@ -249,8 +256,8 @@ static void test_file_replaced(void **state)
 	int rc;
 
 	(void)state;
-	snprintf(first, sizeof(first), "%s", put_file("first", "1,2\n3,4\n", 8));
-	snprintf(second, sizeof(second), "%s", put_file("second", "5,6\n7,8\n", 8));
+	snprintf(first, sizeof first, "%s", put_file("first", "1,2\n3,4\n", 8));
+	snprintf(second, sizeof second, "%s", put_file("second", "5,6\n7,8\n", 8));
 	assert_int_equal(source_open(&s, &options, &err), 0);
 	struct source_worker *w = source_worker_new(s);
 	while ((rc = source_work(w, &sink, &err)) == 0)

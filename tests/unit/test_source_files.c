@@ -100,6 +100,7 @@ static void test_damaged(void **state)
 	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		struct buf packed = {0};
+
 		if (kind)
 			zstd_append(&packed, plain.ptr, plain.len);
 		else
@@ -171,6 +172,7 @@ static void *feed_main(void *arg)
 	/* One by one at first, so that the magic bytes come in parts. */
 	for (size_t i = 0; i < f->data.len; i += i < 8 ? 1 : 1000) {
 		size_t n = i < 8 ? 1 : f->data.len - i < 1000 ? f->data.len - i : 1000;
+
 		assert_int_equal(write(f->fd, f->data.ptr + i, n), n);
 	}
 	close(f->fd);
@@ -190,6 +192,7 @@ static void test_standard_input(void **state)
 	for (int k = 0; k < 2; k++) {
 		int ends[2];
 		pthread_t thread;
+
 		assert_int_equal(pipe(ends), 0);
 		struct feed feed = {ends[1], buf_bytes(k ? &gz : &plain)};
 		assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);

@@ -44,6 +44,7 @@ static void test_random(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 30000; round++) {
 		unsigned len = pick(round % 8 ? 24 : 300), calm = pick(4);
+
 		text.len = 0;
 		for (unsigned i = 0; i < len; i++)
 			buf_put(&text, (uint8_t)alphabet[calm && pick(4) ? 0 : pick(15)]);
@@ -96,6 +97,7 @@ static void test_well_formed(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 10000; round++) {
 		unsigned rows = pick(8);
+
 		text.len = log.len = 0;
 		for (unsigned i = 0; i < rows; i++) {
 			buf_printf(&log, "%llu:%zu",
@@ -130,9 +132,11 @@ static void plain_row(struct buf *text, struct buf *log, size_t line, unsigned n
 
 	for (unsigned k = odd; k < n; k++) {
 		unsigned len = pick(most) + (n - odd == 1);
+
 		buf_append_str(&fields, " [");
 		for (unsigned i = 0; i < len; i++) {
 			uint8_t c = (uint8_t) "ab c\tz"[pick(6)];
+
 			buf_put(text, c);
 			show(&fields, bytes_of(&c, 1));
 		}
@@ -168,12 +172,14 @@ static void test_windows(void **state)
 			 mix = pick(2);
 		size_t lines = 0;
 		struct outcome want = {0};
+
 		text.len = log.len = 0;
 		while (text.len < 20000) {
 			plain_row(&text, &log, lines + 1, n, most, n > 1 && mix && pick(40) == 0);
 			for (unsigned blank = mix && pick(60) == 0 ? 0 : 1; blank < 2; blank++) {
 				const char *e = ends[mix && pick(9) == 0 ? pick(3) : end];
 				bool joins = *e == '\n' && text.ptr[text.len - 1] == '\r';
+
 				buf_append_str(&text, joins ? "\r" : e);
 				lines++;
 				if (blank == 0)

@@ -70,13 +70,15 @@ static const struct {
 static void test_cases(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t len = cases[i].len ? cases[i].len : strlen(cases[i].text);
+
 		for (size_t k = 0; k < 12; k++) {
 			struct setup setup = {.ncolumns = cases[i].ncolumns,
 					      .piece_bytes = piece_sizes[k / 2],
 					      .libcsv_only = k % 2};
 			struct outcome o = run_text(setup, cases[i].text, len);
+
 			assert_int_equal(o.rc, 0);
 			assert_string_equal(LOG(o), cases[i].log);
 			assert_int_equal(o.counts.blank_lines, cases[i].blank);
@@ -93,6 +95,7 @@ static void test_delimiters(void **state)
 	for (int k = 0; k < 2; k++) {
 		struct setup setup = {.ncolumns = 2, .delimiter = '\t', .libcsv_only = k};
 		struct outcome o = run_text(setup, "a,\tb\n\"x\ty\"\tz\n", 13);
+
 		assert_string_equal(LOG(o), "1:0 [a,] [b]\n2:5 Q[x\\x09y] [z]\n");
 		drop(&o);
 		setup.delimiter = ' ';
@@ -131,11 +134,12 @@ static void test_header(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		for (size_t k = 0; k < 12; k++) {
 			struct setup setup = {.header = true,
 					      .piece_bytes = piece_sizes[k / 2],
 					      .libcsv_only = k % 2};
+
 			setup.files[setup.nfiles++] =
 				put_file("in", t[i].first, strlen(t[i].first));
 			if (t[i].second)
@@ -143,7 +147,7 @@ static void test_header(void **state)
 					put_file("in2", t[i].second, strlen(t[i].second));
 			struct outcome o = run(&setup);
 			assert_int_equal(o.rc, t[i].rc);
-			if (o.rc == 0)
+			if (o.rc == RC_OK)
 				assert_string_equal(LOG(o), t[i].want);
 			else
 				assert_non_null(strstr(o.err.msg, t[i].want));

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/source/spell_short.h"
+#include "pipeline/input/spell_short.h"
 #include "tests/unit/draw.h"
 
 static void check_text(const struct short_text *t, const char *want)
@@ -23,6 +23,7 @@ static void check_text(const struct short_text *t, const char *want)
 static uint64_t some_whole(unsigned most)
 {
 	uint64_t v = draw(), limit = 1;
+
 	for (unsigned digits = (unsigned)(draw() % most) + 1; digits > 0; digits--)
 		limit *= 10;
 	return v % limit;
@@ -32,9 +33,10 @@ static void check_whole(const struct spell_way *way, const uint64_t *v, size_t n
 {
 	struct short_text to[EVENT_BATCH];
 	char want[32];
+
 	assert_true(way->u64(to, v, n));
 	for (size_t i = 0; i < n; i++) {
-		snprintf(want, sizeof(want), "%llu", (unsigned long long)v[i]);
+		snprintf(want, sizeof want, "%llu", (unsigned long long)v[i]);
 		check_text(&to[i], want);
 	}
 }
@@ -46,9 +48,10 @@ static void test_whole(void **unused)
 	struct spell_way ways[SPELL_WAYS];
 	struct short_text to[EVENT_BATCH];
 	uint64_t v[EVENT_BATCH];
+
 	(void)unused;
 	for (size_t w = 0, n = spell_ways(ways); w < n; w++) {
-		for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++) {
+		for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
 			for (size_t k = 0; k < EVENT_BATCH; k++)
 				v[k] = edges[i];
 			check_whole(&ways[w], v, EVENT_BATCH);
@@ -68,7 +71,7 @@ static void shortest(char *to, size_t size, double v)
 {
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(to, size, "%.*g", digits, v);
-		if (memcmp(&(double){strtod(to, NULL)}, &v, sizeof(v)) == 0)
+		if (memcmp(&(double){strtod(to, NULL)}, &v, sizeof v) == 0)
 			break;
 	}
 	if (strchr(to, 'e')) /* 1e+05 is written out */
@@ -85,18 +88,19 @@ static void test_real(void **unused)
 	struct short_text to[EVENT_BATCH];
 	double v[EVENT_BATCH];
 	char want[64];
+
 	(void)unused;
 	for (size_t w = 0, n = spell_ways(ways); w < n; w++) {
 		for (int round = 0; round < 2000; round++) {
 			for (size_t k = 0; k < EVENT_BATCH; k++)
 				v[k] = (double)some_whole(7) / 100.0;
 			size_t edge = (size_t)round / 4;
-			if (edge < sizeof(edges) / sizeof(*edges))
+			if (edge < sizeof edges / sizeof *edges)
 				v[draw() % EVENT_BATCH] = edges[edge];
 			size_t some = round % 2 ? EVENT_BATCH : draw() % (EVENT_BATCH + 1);
 			assert_true(ways[w].f64(to, v, some));
 			for (size_t i = 0; i < some; i++) {
-				shortest(want, sizeof(want), v[i]);
+				shortest(want, sizeof want, v[i]);
 				check_text(&to[i], want);
 			}
 		}
@@ -106,7 +110,7 @@ static void test_real(void **unused)
 			double v;
 			const char *text;
 		} others[] = {{-0.0, "-0"}, {NAN, "NaN"}, {INFINITY, "Infinity"}};
-		for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 			v[3] = others[i].v;
 			assert_true(ways[w].f64(to, v, EVENT_BATCH));
 			check_text(&to[3], others[i].text);
@@ -118,5 +122,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole),
 					   cmocka_unit_test(test_real)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "splits.h"
 #include "split_vectors.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a) (sizeof a / sizeof((a)[0]))
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -21,6 +21,7 @@ static void from_hex(struct buf *b, const char *hex, size_t digits)
 {
 	for (size_t i = 0; i + 1 < digits; i += 2) {
 		char pair[3] = {hex[i], hex[i + 1], 0};
+
 		buf_put(b, (uint8_t)strtoul(pair, NULL, 16));
 	}
 }
@@ -29,6 +30,7 @@ static void from_hex(struct buf *b, const char *hex, size_t digits)
 static const char *row_text(enum split_algorithm a, const char *row, struct buf *b)
 {
 	struct buf raw = {0};
+
 	if (!row || a != UNIFORM)
 		return row;
 	from_hex(&raw, row, strlen(row));
@@ -41,6 +43,7 @@ static void check_key(const struct splits *s, size_t i, enum split_algorithm a, 
 		      size_t len)
 {
 	struct buf b = {0};
+
 	assert_true(i < s->count);
 	if (a == UNIFORM)
 		from_hex(&b, want, len);
@@ -59,8 +62,10 @@ static void check_keys(const struct splits *s, enum split_algorithm a, const cha
 
 	for (const char *p = keys; *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " ");
+
 		if (p == dots) {
 			size_t left = 0;
+
 			for (const char *q = p + 4; *q; q++)
 				left += q[1] == ' ' || !q[1];
 			i = s->count - left;
@@ -83,6 +88,7 @@ static void published_vectors(void **state)
 		int rc = splits_compute(&s, v->algorithm, v->n,
 					row_text(v->algorithm, v->first, &first),
 					row_text(v->algorithm, v->last, &last), &err);
+
 		assert_int_equal(rc, v->keys ? RC_OK : RC_CONFIG);
 		if (v->keys) {
 			assert_int_equal(s.count, v->n - 1);
@@ -104,6 +110,7 @@ static void admin_vectors(void **state)
 		struct splits s = {0};
 		struct buf start = {0}, end = {0};
 		struct error err;
+
 		from_hex(&start, v->start, strlen(v->start));
 		from_hex(&end, v->end, strlen(v->end));
 		assert_int_equal(splits_between(&s, buf_bytes(&start), buf_bytes(&end), v->n, &err),
@@ -125,6 +132,7 @@ static void midpoints(void **state)
 		struct splits s = {0};
 		struct buf start = {0}, end = {0};
 		struct error err;
+
 		if (v->algorithm == UNIFORM) {
 			from_hex(&start, v->start, strlen(v->start));
 			from_hex(&end, v->end, strlen(v->end));
@@ -169,6 +177,7 @@ static void bad_rows(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct splits s = {0};
 		struct error err = {0};
+
 		assert_int_equal(splits_compute(&s, cases[i].algorithm, cases[i].n, cases[i].first,
 						cases[i].last, &err),
 				 RC_CONFIG);
@@ -182,6 +191,7 @@ static void one_region_needs_no_key(void **state)
 {
 	struct splits s = {0};
 	struct error err;
+
 	(void)state;
 	assert_int_equal(splits_compute(&s, HEX, 1, NULL, NULL, &err), 0);
 	assert_int_equal(s.count, 0);
@@ -193,27 +203,31 @@ static void one_region_needs_no_key(void **state)
 static void numbers_against_machine_arithmetic(void **state)
 {
 	uint64_t seed = 7;
+
 	(void)state;
 	for (int round = 0; round < 300; round++) {
 		uint64_t a = random_next(&seed) << (random_next(&seed) % 25);
 		uint64_t b = random_next(&seed) << (random_next(&seed) % 25);
+
 		if (a > b) {
 			uint64_t t = a;
+
 			a = b;
 			b = t;
 		}
 		uint32_t n = (uint32_t)(random_next(&seed) % 200 + 1);
 		bool hex = round % 2;
 		char first[32], last[32], want[32];
-		snprintf(first, sizeof(first), hex ? "%lX" : "%lu", a);
-		snprintf(last, sizeof(last), hex ? "%018lx" : "%020lu", b);
+		snprintf(first, sizeof first, hex ? "%lX" : "%lu", a);
+		snprintf(last, sizeof last, hex ? "%018lx" : "%020lu", b);
 		struct splits s = {0};
 		struct error err;
 		int rc = splits_compute(&s, hex ? HEX : DECIMAL, n, first, last, &err);
 		assert_int_equal(rc, b > a && b - a + 1 >= n ? RC_OK : RC_CONFIG);
 		for (uint32_t i = 1; rc == RC_OK && i < n; i++) {
 			uint64_t key = a + (b - a + 1) / n * i;
-			int len = snprintf(want, sizeof(want), hex ? "%018lx" : "%020lu", key);
+			int len = snprintf(want, sizeof want, hex ? "%018lx" : "%020lu", key);
+
 			assert_true(bytes_eq(s.keys[i - 1], bytes_of(want, (size_t)len)));
 		}
 		splits_release(&s);
@@ -291,6 +305,7 @@ static void unescape_vectors(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct buf got = {0}, want = {0};
+
 		bytes_unescape(&got, bytes_str(cases[i].text));
 		from_hex(&want, cases[i].hex, strlen(cases[i].hex));
 		if (!bytes_eq(buf_bytes(&got), buf_bytes(&want)))
@@ -304,6 +319,7 @@ static void escape_keeps_only_safe_bytes(void **state)
 {
 	struct buf out = {0}, back = {0};
 	uint8_t all[256];
+
 	(void)state;
 	for (int i = 0; i < 256; i++)
 		all[i] = (uint8_t)i;
@@ -332,19 +348,20 @@ static void round_trip_and_regions(void **state)
 {
 	enum { KEYS = 500 };
 	uint64_t seed = 3;
-	uint8_t(*store)[9] = mem_alloc(KEYS * sizeof(*store));
-	struct bytes *keys = mem_alloc(KEYS * sizeof(*keys));
+	uint8_t(*store)[9] = mem_alloc(KEYS * sizeof *store);
+	struct bytes *keys = mem_alloc(KEYS * sizeof *keys);
 	struct splits s = {0}, back = {0};
 	struct buf text = {0};
 	struct error err;
 	(void)state;
 	for (size_t i = 0; i < KEYS; i++) {
 		size_t len = random_next(&seed) % 9 + 1;
+
 		for (size_t j = 0; j < len; j++)
 			store[i][j] = (uint8_t)random_next(&seed);
 		keys[i] = bytes_of(store[i], len);
 	}
-	qsort(keys, KEYS, sizeof(*keys), compare_keys);
+	qsort(keys, KEYS, sizeof *keys, compare_keys);
 	for (size_t i = 0; i < KEYS; i++)
 		if (i == 0 || !bytes_eq(keys[i - 1], keys[i]))
 			assert_int_equal(splits_add(&s, keys[i], &err), 0);
@@ -357,6 +374,7 @@ static void round_trip_and_regions(void **state)
 		uint8_t row[4];
 		struct bytes r = bytes_of(row, random_next(&seed) % 5);
 		size_t want = 0;
+
 		for (size_t j = 0; j < r.len; j++)
 			row[j] = (uint8_t)random_next(&seed);
 		if (round % 10 == 0)
@@ -376,6 +394,7 @@ static void parse_accepts(void **state)
 {
 	struct splits s = {0};
 	struct error err;
+
 	(void)state;
 	assert_int_equal(splits_parse(&s, "f", bytes_str(""), &err), 0);
 	assert_int_equal(s.count, 0);
@@ -408,6 +427,7 @@ static void parse_refuses(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct splits s = {0};
 		struct error err = {0};
+
 		assert_int_equal(splits_parse(&s, "f", bytes_str(cases[i].text), &err), RC_DATA);
 		assert_int_equal(err.code, RC_DATA);
 		if (!strstr(err.msg, cases[i].says))
@@ -421,6 +441,7 @@ static void add_refuses(void **state)
 	struct splits s = {0};
 	struct error err;
 	char *big = mem_calloc(32768, 1);
+
 	(void)state;
 	assert_int_equal(splits_add(&s, bytes_str(""), &err), RC_ORDER);
 	assert_int_equal(splits_add(&s, bytes_of(big, 32768), &err), RC_LIMIT);
@@ -455,6 +476,7 @@ static void separator_is_shortest(void **state)
 		for (unsigned j = 0; j < STRINGS; j++) {
 			uint8_t x[4], y[4], z[4];
 			struct bytes a = small_string(i, x), b = small_string(j, y);
+
 			if (bytes_cmp(a, b) >= 0)
 				continue;
 			struct bytes s = shortest_separator(a, b);
@@ -462,6 +484,7 @@ static void separator_is_shortest(void **state)
 			assert_memory_equal(s.ptr, b.ptr, s.len);
 			for (unsigned k = 0; k < STRINGS; k++) {
 				struct bytes t = small_string(k, z);
+
 				if (t.len < s.len)
 					assert_false(bytes_cmp(a, t) < 0 && bytes_cmp(t, b) <= 0);
 			}
@@ -488,5 +511,6 @@ int main(void)
 		cmocka_unit_test(add_refuses),
 		cmocka_unit_test(separator_is_shortest),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ static const struct state_topic clicks = {"cluster", "clicks", 2};
 static int bind_one(struct state *s, const struct state_topic *t, bool listed, struct error *err)
 {
 	struct state_topic one = *t;
+
 	return state_bind(s, &(struct state_topics){&one, 1, true}, listed, err);
 }
 static const struct state_result nothing = {0}, ten = {.read = 10, .rejected = 1};
@@ -32,6 +33,7 @@ static struct state *open_state(const char *dir)
 {
 	struct state *s;
 	struct error err;
+
 	if (state_open(&s, dir, true, &err))
 		fail_msg("%s", err.msg);
 	return s;
@@ -40,6 +42,7 @@ static struct state *open_state(const char *dir)
 static int64_t position(const struct state *s, int32_t partition)
 {
 	int64_t at = -1;
+
 	return state_position(s, NULL, partition, &at) ? at : -1;
 }
 
@@ -50,6 +53,7 @@ static void intend(struct state *s, int64_t end)
 	bool new = state_is_new(s);
 	struct offset_range r[] = {{.partition = 0, .start = new ? 0 : position(s, 0), .end = end},
 				   {.partition = 1, .start = new ? 0 : position(s, 1)}};
+
 	r[1].end = r[1].start;
 	if (state_intend(s, state_next_name(s), "/out/a", r, 2, &err))
 		fail_msg("%s", err.msg);
@@ -59,6 +63,7 @@ static void test_load_after_load(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state);
+
 	assert_true(state_is_new(s));
 	assert_int_equal(state_topics(s)->n, 0);
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
@@ -94,6 +99,7 @@ static void test_intents(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state);
+
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
 	state_close(s);
@@ -126,6 +132,7 @@ static void test_seek(void **state)
 	struct error err;
 	struct state *s = open_state(*state);
 	struct offset_range to[] = {{.partition = 0, .end = 7}, {.partition = 3, .end = 9}};
+
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 10);
 	/* an intent that is certainly not published would start at the old position: it goes */
@@ -157,7 +164,7 @@ static void test_bind(void **state)
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 1);
 	assert_int_equal(state_published(s, &nothing, &err), 0);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		assert_int_equal(bind_one(s, &cases[i].topic, cases[i].listed, &err), cases[i].rc);
 		if (cases[i].message && !strstr(err.msg, cases[i].message))
 			fail_msg("%zu: %s", i, err.msg);
@@ -169,9 +176,10 @@ static void test_one_process(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state), *other;
+
 	assert_int_equal(state_open(&other, *state, true, &err), RC_BUSY);
 	char pid[40];
-	snprintf(pid, sizeof(pid), "in use by process %ld on ", (long)getpid());
+	snprintf(pid, sizeof pid, "in use by process %ld on ", (long)getpid());
 	assert_non_null(strstr(err.msg, pid));
 	assert_int_equal(state_open(&other, *state, false, &err), 0); /* looking is free */
 	assert_true(state_in_use(other));
@@ -191,9 +199,10 @@ static void test_killed(void **state)
 		     {"record-temp", true, false},     {"recorded", false, true},
 		     {"intent-removed", false, true}};
 	struct error err;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir = mem_format("%s/%zu", (const char *)*state, i);
 		pid_t child = fork();
+
 		if (child == 0) {
 			setenv("SALTMILL_CRASH_AT", cases[i].step, 1);
 			struct state *s = open_state(dir);
@@ -218,6 +227,7 @@ static void test_damaged(void **state)
 {
 	struct error err;
 	struct state *s = open_state(*state);
+
 	intend(s, 10);
 	assert_int_equal(state_published(s, &nothing, &err), 0);
 	state_close(s);
@@ -227,7 +237,7 @@ static void test_damaged(void **state)
 					   "\"/x\",\"read\":0,\"rejected\":0,"
 					   "\"published_ms\":0,\"offsets\":[{\"partition\":0,"
 					   "\"start\":9,\"end\":12,\"events\":0}]}")};
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		unlink(path);
 		assert_int_equal(io_write_file(path, bytes_str(bad[i]), &err), 0);
 		assert_true(state_open(&s, *state, true, &err) < 0);
@@ -246,6 +256,7 @@ static void test_recorded(void **state)
 				 .end = 10,
 				 .events = 9,
 				 .last = {true, 8, -1, {0x01, [15] = 0xfe}}};
+
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	assert_null(state_newest(s));
 	assert_false(state_last(s, NULL, 0).known);
@@ -258,7 +269,7 @@ static void test_recorded(void **state)
 	assert_true(l->manifest_known);
 	assert_memory_equal(l->manifest, digest, 16);
 	struct anchor last = state_last(s, NULL, 0);
-	assert_memory_equal(&last, &r.last, sizeof(last));
+	assert_memory_equal(&last, &r.last, sizeof last);
 	/* what stands in front of a position set by hand is not known; it is no load either */
 	struct offset_range to = {.partition = 0, .end = 10, .last = r.last};
 	assert_int_equal(state_seek(s, &to, 1, &err), 0);
@@ -277,17 +288,18 @@ static void test_recorded(void **state)
 		{"", ",\"last\":{\"offset\":3,\"timestamp_ms\":4,\"digest\":\"xy\"}", false},
 		{"", ",\"last\":7", false},
 	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *text =
 			mem_format("{\"name\":\"00000003\",\"phase\":\"published\",\"dir\":\"/x\","
 				   "\"read\":0,\"rejected\":0,\"published_ms\":0,%s\"offsets\":"
 				   "[{\"partition\":0,\"start\":10,\"end\":12,\"events\":0%s}]}",
 				   cases[i].manifest, cases[i].last);
+
 		unlink(path);
 		assert_int_equal(io_write_file(path, bytes_str(text), &err), 0);
 		mem_free(text);
 		int rc = state_open(&s, *state, true, &err);
-		assert_int_equal(rc == 0, cases[i].good);
+		assert_int_equal(rc == RC_OK, cases[i].good);
 		if (rc)
 			continue;
 		assert_int_equal(state_newest(s)->manifest_known, *cases[i].manifest != 0);
@@ -301,6 +313,7 @@ static void put_file(const char *dir, const char *name, const char *text)
 {
 	struct error err;
 	char *path = mem_format("%s/%s", dir, name);
+
 	unlink(path);
 	assert_int_equal(io_write_file(path, bytes_str(text), &err), 0);
 	mem_free(path);
@@ -315,6 +328,7 @@ static void put_record(const char *dir, int n, const char *partition)
 				"\"published_ms\":0,\"manifest\":\"%032x\",\"offsets\":"
 				"[{\"partition\":%s,\"start\":%d,\"end\":%d,\"events\":10}]}",
 				n, n, n, partition, 10 * n - 10, 10 * n);
+
 	put_file(dir, name, text);
 	mem_free(name);
 	mem_free(text);
@@ -327,6 +341,7 @@ static void expect_state(const char *dir, int records, const char *name, int64_t
 	struct error err;
 	struct state *s;
 	int rc = state_open(&s, dir, true, &err);
+
 	if (wrong) {
 		assert_true(rc < 0);
 		if (!strstr(err.msg, wrong))
@@ -353,6 +368,7 @@ static void test_checkpoint(void **state)
 	struct error err;
 	struct state *s;
 	size_t n;
+
 	state_close(open_state(dir));
 	for (int i = 1; i <= 620; i++)
 		put_record(dir, i, "0");
@@ -406,6 +422,7 @@ static void test_digest(void **state)
 	struct error err;
 	struct state *s = open_state(dir);
 	struct buf text = {0};
+
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	intend(s, 1234);
 	assert_int_equal(state_published(s, &ten, &err), 0);
@@ -418,8 +435,9 @@ static void test_digest(void **state)
 		     {"loads/00000001.json", "/out/a", '.'},
 		     {"intent.json", "2345", '3'},
 		     {"topic.json", "clicks", 'b'}};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *path = mem_format("%s/%s", dir, cases[i].file);
+
 		text.len = 0;
 		assert_int_equal(io_read_file(path, &text, &err), 0);
 		buf_put(&text, 0);
@@ -453,6 +471,7 @@ static void test_note(void **state)
 			       .events = 4,
 			       .rejected = 1},
 			  back;
+
 	assert_false(state_noted(s, &back));
 	state_note(s, &n);
 	assert_true(state_noted(s, &back));
@@ -465,7 +484,7 @@ static void test_note(void **state)
 	assert_true(state_noted(s, &back) && back.lag == 7);
 	/* that a partition is parked, and that it is not any more, is never too soon */
 	static const char why[] = "events/0: \"20\" offsets are lost";
-	snprintf(n.parked, sizeof(n.parked), "%s", why);
+	snprintf(n.parked, sizeof n.parked, "%s", why);
 	state_note(s, &n);
 	assert_true(state_noted(s, &back) && back.lag == 8);
 	assert_string_equal(back.parked, why);
@@ -492,6 +511,7 @@ static void copy_file(const char *from, const char *to)
 {
 	struct buf text = {0};
 	struct error err;
+
 	assert_int_equal(io_read_file(from, &text, &err), 0);
 	unlink(to);
 	assert_int_equal(io_write_file(to, buf_bytes(&text), &err), 0);
@@ -503,10 +523,12 @@ static void test_seen_too_old(void **state)
 {
 	static const char *const gone[] = {"loads/00000002.json", "intent.json"};
 	struct error err;
+
 	for (int i = 0; i < 2; i++) {
 		struct state *s = open_state(*state), *other;
 		char *path = mem_format("%s/%s", (const char *)*state, gone[i]);
 		char *kept = mem_format("%s/kept", (const char *)*state);
+
 		for (int n = 0; n < 2 - i; n++) {
 			intend(s, state_is_new(s) ? 1 : position(s, 0) + 1);
 			assert_int_equal(state_published(s, &nothing, &err), 0);
@@ -543,6 +565,7 @@ static void test_seen_too_old(void **state)
 	char *lock = mem_format("%s/lock", (const char *)*state);
 	for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
 		struct state *opened;
+
 		unlink(lock);
 		assert_int_equal(io_write_file(lock, bytes_str(notes[i].text), &err), 0);
 		assert_int_equal(state_open(&opened, *state, true, &err), notes[i].rc);
@@ -574,6 +597,7 @@ static void test_several_topics(void **state)
 					    {.topic = "clicks", .partition = 0, .end = 9},
 					    {.topic = "clicks", .partition = 1, .end = 8}};
 	int64_t at;
+
 	assert_int_equal(state_open(&s, path, true, &err), 0);
 	assert_int_equal(bind_one(s, &clicks, false, &err), 0);
 	assert_int_equal(state_seek(s, first, 2, &err), 0);
@@ -616,5 +640,6 @@ int main(void)
 		TEST(test_note),
 		TEST(test_seen_too_old),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

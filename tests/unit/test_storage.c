@@ -16,6 +16,7 @@ static struct error err;
 static struct storage *open_at(const char *uri)
 {
 	struct storage *s;
+
 	assert_int_equal(storage_open(&s, uri, NULL, &err), RC_OK);
 	return s;
 }
@@ -34,6 +35,7 @@ static void write_text(const char *path, const char *text)
 static void assert_holds(struct storage *s, const char *path, const char *text)
 {
 	struct buf got = {0};
+
 	assert_int_equal(storage_read(s, path, 1000, &got, &err), RC_OK);
 	assert_int_equal(got.len, strlen(text));
 	assert_memory_equal(got.ptr, text, got.len);
@@ -182,5 +184,6 @@ int main(void)
 		cmocka_unit_test(put),
 		cmocka_unit_test(folders),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "drift.h"
 #include "planning.h"
 #include "tests/unit/load_rig.h"
 
@@ -20,6 +19,7 @@
 static void write_rows(void)
 {
 	struct buf csv = {0};
+
 	buf_append_str(&csv, "id,n,at\n");
 	for (int i = 0; i < ROWS; i++)
 		buf_printf(&csv, "k%03d,7,100\n", i * 7 % ROWS);
@@ -46,6 +46,7 @@ static void test_plan(void **state)
 	struct plan plan = {0};
 	struct error err;
 	char *work = mem_format("%s/plan", dir);
+
 	(void)state;
 	write_rows();
 	open_job(&job, JOB_HEAD JOB_TABLE "    regions: {split: sampled, count: 4}\n", NULL);
@@ -78,6 +79,7 @@ static void test_saved_plans_merge(void **state)
 	struct plan plan = {0};
 	struct error err;
 	char *work = mem_format("%s/saved", dir);
+
 	(void)state;
 	write_rows();
 	open_job(&job, JOB_HEAD JOB_TABLE "    regions: {split: sampled, count: 2}\n", NULL);
@@ -110,6 +112,7 @@ static void test_drift(void **state)
 	struct existing_regions live = {0};
 	struct progress progress = {.phase = NULL};
 	struct error err;
+
 	(void)state;
 	write_rows();
 	open_job(&job, JOB_HEAD JOB_TABLE, NULL);
@@ -143,5 +146,6 @@ int main(void)
 		cmocka_unit_test(test_saved_plans_merge),
 		cmocka_unit_test(test_drift),
 	};
+
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

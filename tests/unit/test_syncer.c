@@ -27,6 +27,7 @@ static int write_one(void *ctx, unsigned worker, size_t index, struct error *err
 {
 	struct folder *f = ctx;
 	struct out_file o;
+
 	(void)worker;
 	char *path = mem_format("%s/%zu", f->path, index);
 	int rc = out_open(&o, path, 0, err);
@@ -44,6 +45,7 @@ static void test_many_files(void **state)
 	for (int with = 0; with < 2; with++) {
 		struct folder f = {.path = "/tmp/saltmill-syncer-XXXXXX"};
 		struct error err;
+
 		assert_non_null(mkdtemp(f.path));
 		f.syncer = with ? syncer_new() : NULL;
 		assert_int_equal(pool_run(WORKERS, FILES, write_one, &f, &err), RC_OK);
@@ -51,6 +53,7 @@ static void test_many_files(void **state)
 		for (size_t i = 0; i < FILES; i++) {
 			struct buf b = {0};
 			char *path = mem_format("%s/%zu", f.path, i);
+
 			assert_int_equal(io_read_file(path, &b, &err), RC_OK);
 			assert_int_equal(b.len, (i + 1) * sizeof i);
 			for (size_t k = 0; k <= i; k++)
@@ -87,5 +90,6 @@ int main(void)
 		cmocka_unit_test(test_many_files),
 		cmocka_unit_test(test_failure),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <iconv.h>
 
-#include "text.h"
+#include "bytes.h"
 
 /* Length of the first character as iconv decodes it, its code in *code; 0: it does not. */
 static size_t by_iconv(iconv_t cd, const uint8_t *p, size_t n, uint32_t *code)
@@ -16,6 +16,7 @@ static size_t by_iconv(iconv_t cd, const uint8_t *p, size_t n, uint32_t *code)
 	for (size_t len = 1; len <= n && len <= 4; len++) {
 		char *in = (char *)(uintptr_t)p, *out = (char *)code;
 		size_t in_left = len, out_left = 4;
+
 		iconv(cd, NULL, NULL, NULL, NULL);
 		if (iconv(cd, &in, &in_left, &out, &out_left) == 0 && out_left == 0)
 			return len;
@@ -28,6 +29,7 @@ static void same_as_iconv(iconv_t cd, const uint8_t *p, size_t n)
 	uint32_t code, theirs = 0;
 	size_t want = by_iconv(cd, p, n, &theirs);
 	size_t got = utf8_char(p, p + n);
+
 	if (got != want)
 		fail_msg("%02X %02X %02X %02X: length %zu, iconv %zu", p[0], p[1], p[2], p[3], got,
 			 want);
@@ -42,10 +44,12 @@ static void every_beginning(void **state)
 {
 	static const uint8_t last[] = {0, 0x41, 0x7F, 0x80, 0xBD, 0xBF, 0xC0, 0xFF};
 	iconv_t cd = iconv_open("UTF-32LE", "UTF-8");
+
 	(void)state;
 	assert_true(cd != (iconv_t)-1);
 	for (uint32_t three = 0; three < 1u << 24; three++) {
 		uint8_t p[4] = {(uint8_t)(three >> 16), (uint8_t)(three >> 8), (uint8_t)three, 0};
+
 		if (p[0] < 0xC0 && (p[1] || p[2]))
 			continue; /* one byte decides */
 		if (p[2] % 16 != 0 && p[2] % 16 != 15 && p[2] != 0xBD)
@@ -63,12 +67,13 @@ static void every_beginning(void **state)
 static void shown(const char *text, size_t len, const char *want)
 {
 	struct buf b = {0};
+
 	text_visible(&b, bytes_of(text, len));
 	buf_put(&b, 0);
 	assert_string_equal((const char *)b.ptr, want);
 	buf_release(&b);
 }
-#define SHOWN(text, want) shown(text, sizeof(text) - 1, want)
+#define SHOWN(text, want) shown(text, sizeof text - 1, want)
 
 static void terminal_obeys_nothing(void **state)
 {
@@ -96,6 +101,7 @@ static void json_obeys_nothing(void **state)
 {
 	static const char json[] = "{\"a\": \"\\u001b \x7F \xC2\x9B \xE2\x80\xAE \xC3\xA4\"\n}";
 	struct buf b = {0};
+
 	(void)state;
 	text_harmless_json(&b, bytes_str(json));
 	buf_put(&b, 0);
@@ -111,6 +117,7 @@ static void json_obeys_nothing(void **state)
 static void quoted_within(void **state)
 {
 	char out[14];
+
 	(void)state;
 	text_quote(out, 10, bytes_str("0123456789"));
 	assert_string_equal(out, "0123456789");
@@ -133,6 +140,7 @@ static void digits_as_printf(void **state)
 	for (uint64_t i = 0; i < 10000 + 3 * 20 + 3 * 64; i++) {
 		uint64_t v = i, k = i - 10000;
 		char want[32];
+
 		if (i >= 10000)
 			v = k < 60 ? ten + k % 3 - 1 : ((uint64_t)1 << (k - 60) / 3) + k % 3 - 1;
 		if (i >= 10000 && k < 60 && k % 3 == 2)
@@ -154,5 +162,6 @@ int main(void)
 		cmocka_unit_test(json_obeys_nothing), cmocka_unit_test(quoted_within),
 		cmocka_unit_test(digits_as_printf),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,7 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "ingest.h"
-#include "manifest_chain.h"
-#include "rebuild.h"
-#include "seek.h"
-#include "state_view.h"
+#include "stream.h"
 #include "tests/unit/kafka_rig.h"
 #include "tests/unit/load_rig.h"
 
@@ -26,6 +22,7 @@
 static void produce_some(struct cluster *c, int partition, int from, int to)
 {
 	char text[80];
+
 	for (int i = from; i < to; i++) {
 		snprintf(text, sizeof text, "{\"id\":\"%d-%04d\",\"n\":%d,\"at\":100}", partition,
 			 i, i);
@@ -37,6 +34,7 @@ static void produce_some(struct cluster *c, int partition, int from, int to)
 static void open_job_of(struct job *job, const struct cluster *c, const char *topics)
 {
 	char *yaml = mem_format(TOPIC_HEAD "%s", c->job.kafka.brokers, topics, JOB_TABLE);
+
 	open_job(job, yaml, NULL);
 	mem_free(yaml);
 }
@@ -57,6 +55,7 @@ static int load_topic(struct cluster *c, const struct job *job, const char *out,
 				 .output_dir = folder,
 				 .limit = {.count = rejects}};
 	int rc = ingest_batch(job, &o, state, &log, &progress, result, err);
+
 	mem_free(folder);
 	mem_free(state);
 	return rc;
@@ -87,6 +86,7 @@ static void test_load_after_load(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	open_topic_job(&job, c);
 	produce_some(c, 0, 0, 30);
 	produce_some(c, 2, 0, 5);
@@ -147,6 +147,7 @@ static void test_a_failed_load_takes_nothing(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	open_topic_job(&job, c);
 	produce_some(c, 0, 0, 3);
 	produce(c, 0, NULL, "{\"id\":\"x\",\"n\":\"many\",\"at\":100}");
@@ -177,6 +178,7 @@ static void test_peek(void **state)
 	struct load_result r;
 	struct error err;
 	struct kafka_log log = {remember, c};
+
 	open_topic_job(&job, c);
 	produce_some(c, 1, 0, 9);
 	for (int twice = 0; twice < 2; twice++) {
@@ -197,6 +199,7 @@ static struct state *open_state(void)
 {
 	struct state *s;
 	struct error err;
+
 	if (state_open(&s, path_of("state"), true, &err))
 		fail_msg("%s", err.msg);
 	return s;
@@ -209,6 +212,7 @@ static void leave_intent(struct state *s, const char *topic, const char *out, in
 	struct offset_range r[PARTITIONS];
 	struct error err;
 	char *folder = mem_format("%s/%s", dir, out);
+
 	for (int p = 0; p < PARTITIONS; p++) {
 		r[p] = (struct offset_range){.topic = topic, .partition = p};
 		assert_true(state_position(s, topic, p, &r[p].start));
@@ -225,6 +229,7 @@ static void load_all(struct cluster *c, const struct job *job, const char *out, 
 {
 	struct load_result r;
 	struct error err;
+
 	alarm(60); /* one that waits for ever fails too */
 	if (load_topic(c, job, out, 0, &r, &err))
 		fail_msg("%s", err.msg);
@@ -241,6 +246,7 @@ static void test_copied_with_intent(void **state)
 	struct load_result r;
 	struct error err;
 	const struct offset_range by_other = {.partition = 0, .end = 35};
+
 	open_job_of(&job, c, "topic: events, group: g");
 	produce_some(c, 0, 0, 30);
 	load_all(c, &job, "one", 30);
@@ -266,6 +272,7 @@ static void test_intent_that_names_its_topic(void **state)
 {
 	struct cluster *c = *state;
 	struct job job;
+
 	open_topic_job(&job, c);
 	produce_some(c, 0, 0, 30);
 	load_all(c, &job, "one", 30);
@@ -284,6 +291,7 @@ static void test_recorded_by_either_name(void **state)
 	const struct offset_range zero[PARTITIONS] = {{.partition = 0},
 						      {.partition = 1},
 						      {.partition = 2}};
+
 	open_topic_job(&job, c);
 	produce_some(c, 0, 0, 30);
 	load_all(c, &job, "one", 30);
@@ -311,6 +319,7 @@ static void test_seek_of_a_pattern(void **state)
 	struct seek_result r;
 	struct error err;
 	int64_t at;
+
 	open_job_of(&job, c, "pattern: 'event.*'");
 	produce_some(c, 0, 0, 30);
 	load_all(c, &job, "one", 30);
@@ -342,6 +351,7 @@ static int64_t noted(struct cluster *c, const char *topic)
 	struct error err;
 	const struct offset_range r = {.topic = topic, .partition = 0};
 	struct kafka *k = open_client(c);
+
 	if (kafka_committed(k, &r, &note, 1, &err))
 		fail_msg("%s", err.msg);
 	kafka_close(k);
@@ -360,6 +370,7 @@ static void test_later_topics_are_claimed(void **state)
 	const struct load_options o = {.common = &rig_options, .input = &rig_input};
 	const struct kafka_log log = {remember, c};
 	char *folder = mem_strdup(path_of("state")), *nowhere = mem_format("%s/no/where", dir);
+
 	open_job_of(&job, c, "pattern: '(events|more)', group: g");
 	c->job.kafka.group = "g";
 	if (ingest_open(&in, &job, &o, folder, &log, &progress, &err))
@@ -398,6 +409,7 @@ static void test_topics_that_go(void **state)
 	struct job job;
 	struct load_result r;
 	struct error err;
+
 	rd_kafka_mock_topic_create(c->mock, "events.large", 5, 1);
 	rd_kafka_mock_topic_create(c->mock, "events.small", 1, 1);
 	open_job_of(&job, c, "pattern: 'events.*', partitions: [1, 4]");
@@ -434,6 +446,7 @@ static void test_rebuild_from_no_topic(void **state)
 	struct arena arena = {0};
 	struct buf text = {0}, lines = {0};
 	struct error err;
+
 	open_topic_job(&job, c);
 	produce_some(c, 0, 0, 30);
 	load_all(c, &job, "one", 30);
@@ -472,5 +485,6 @@ int main(void)
 		ON_TOPIC(test_topics_that_go),
 		ON_TOPIC(test_rebuild_from_no_topic),
 	};
+
 	return RUN_ON_MOCK(tests);
 }

@@ -26,6 +26,7 @@ static int setup(void **state)
 {
 	char folder[] = "/tmp/test_tune.XXXXXX";
 	struct rig *r = mem_calloc(1, sizeof *r);
+
 	r->dir = mem_strdup(mkdtemp(folder));
 	r->plain = mem_format("%s/plain", r->dir);
 	r->packed = mem_format("%s/packed", r->dir);
@@ -37,6 +38,7 @@ static int teardown(void **state)
 {
 	struct rig *r = *state;
 	struct error err;
+
 	assert_int_equal(io_remove_tree(r->dir, &err), 0);
 	mem_free(r->dir);
 	mem_free(r->plain);
@@ -68,6 +70,7 @@ static void write_file(const char *path, bool text, struct hfile_options opt)
 	struct hfile_writer *w;
 	struct hfile_summary sum;
 	struct error err;
+
 	unlink(path);
 	opt.family = bytes_str("f");
 	opt.source_task = bytes_str("t");
@@ -75,6 +78,7 @@ static void write_file(const char *path, bool text, struct hfile_options opt)
 	for (uint32_t i = 0; i < ROWS; i++) {
 		uint8_t row[4];
 		char value[128];
+
 		put_be32(row, i * 3);
 		size_t n = make_value(value, sizeof value, text, i);
 		struct cell c = {.row = bytes_of(row, 4),
@@ -92,6 +96,7 @@ static int tune(const char *path, enum codec_aim aim, unsigned threads, struct h
 {
 	struct hfile *f;
 	struct error err;
+
 	assert_int_equal(hfile_open(&f, path, &err), 0);
 	int rc = hfile_tune(f, aim, threads, out, &err);
 	hfile_close(f);
@@ -110,6 +115,7 @@ static struct sizes measure(const char *path, int level)
 	struct hfile_block b;
 	struct error err;
 	uint64_t at = 0;
+
 	assert_int_equal(hfile_open(&f, path, &err), 0);
 	while (hfile_next_block(f, &at, &b, &err) == 0) {
 		if (strncmp(b.type, "DATABLK", 7) != 0)
@@ -128,6 +134,7 @@ static struct sizes measure(const char *path, int level)
 static void chosen(void **state)
 {
 	const struct rig *r = *state;
+
 	static const struct {
 		bool text;
 		enum codec_aim aim;
@@ -141,6 +148,7 @@ static void chosen(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hfile_options plain = {.codec = CODEC_NONE, .encoding = cases[i].encoding};
 		struct hfile_tuning t, again;
+
 		write_file(r->plain, cases[i].text, plain);
 		assert_int_equal(tune(r->plain, cases[i].aim, 1, &t), 0);
 		assert_int_equal(tune(r->plain, cases[i].aim, 3, &again), 0);
@@ -176,6 +184,7 @@ static void refused(void **state)
 				    .hash_log = 99};
 	struct hfile_writer *w;
 	struct error err;
+
 	assert_int_equal(hfile_writer_new(&w, r->packed, &opt, &err), RC_CONFIG);
 }
 
@@ -184,5 +193,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(chosen, setup, teardown),
 					   cmocka_unit_test_setup_teardown(refused, setup,
 									   teardown)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

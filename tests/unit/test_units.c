@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "units.h"
+#include "bytes.h"
 
 static void test_sizes(void **state)
 {
@@ -39,8 +39,9 @@ static void test_sizes(void **state)
 		{"10B", false, 0},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		uint64_t v = 0;
+
 		if (parse_size(cases[i].text, &v) != cases[i].good ||
 		    (cases[i].good && v != cases[i].bytes))
 			fail_msg("`%s`: %llu", cases[i].text, (unsigned long long)v);
@@ -73,8 +74,9 @@ static void test_durations(void **state)
 		{"18446744073709551615w", false, 0},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		uint64_t v = 0;
+
 		if (parse_duration_s(cases[i].text, &v) != cases[i].good ||
 		    (cases[i].good && v != cases[i].seconds))
 			fail_msg("`%s`: %llu", cases[i].text, (unsigned long long)v);
@@ -84,6 +86,7 @@ static void test_durations(void **state)
 static void test_near_misses(void **state)
 {
 	static const char *const known[] = {"compression", "bloomfilter", "ttl", "versions", "u64"};
+
 	static const struct {
 		const char *name, *near;
 	} cases[] = {
@@ -103,8 +106,9 @@ static void test_near_misses(void **state)
 		{"compressible_text", NULL},
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *near = near_miss(cases[i].name, known, 5);
+
 		if (!!near != !!cases[i].near || (near && strcmp(near, cases[i].near) != 0))
 			fail_msg("`%s`: %s", cases[i].name, near ? near : "none");
 	}
@@ -117,5 +121,6 @@ int main(void)
 		cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_near_misses),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

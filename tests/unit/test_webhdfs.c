@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backoff.h"
-#include "pipeline/storage/hdfs_sum.h"
+#include "clock.h"
+#include "pipeline/publish/storage/hdfs_sum.h"
 #include "pool.h"
 #include "storage.h"
 #include "temp_dir.h"
@@ -26,6 +26,7 @@ static int start_server(void **state)
 {
 	int in[2], out[2];
 	char line[64] = "";
+
 	if (setup(state) || pipe(in) || pipe(out) || (server = fork()) < 0)
 		return -1;
 	if (server == 0) {
@@ -57,6 +58,7 @@ static struct storage *open_uri(const char *uri, unsigned patience_s)
 {
 	struct storage *s;
 	struct storage_options opt = {.user = "ann", .patience_s = patience_s};
+
 	assert_int_equal(storage_open(&s, uri, &opt, &err), RC_OK);
 	return s;
 }
@@ -64,6 +66,7 @@ static struct storage *open_uri(const char *uri, unsigned patience_s)
 static struct storage *open_fake(unsigned patience_s)
 {
 	char uri[64];
+
 	snprintf(uri, sizeof uri, "webhdfs://127.0.0.1:%u/x", port);
 	return open_uri(uri, patience_s);
 }
@@ -79,6 +82,7 @@ static char *make_file(const char *name, size_t n)
 {
 	struct buf b = {0};
 	char *path = mem_strdup(path_of(name));
+
 	for (size_t i = 0; i < n; i++)
 		buf_put(&b, (uint8_t)(i * 7 + i / 251));
 	unlink(path);
@@ -90,6 +94,7 @@ static char *make_file(const char *name, size_t n)
 static void assert_same(struct storage *s, const char *path, const char *local)
 {
 	struct buf a = {0}, b = {0};
+
 	assert_int_equal(storage_read(s, path, 1 << 24, &a, &err), RC_OK);
 	assert_int_equal(io_read_file(local, &b, &err), RC_OK);
 	assert_true(bytes_eq(buf_bytes(&a), buf_bytes(&b)));
@@ -162,6 +167,7 @@ static void files(void **state)
 	assert_int_equal(storage_make_dirs(s, "/x/of files", 0750, &err), RC_OK);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		char *local = make_file("local", sizes[i]), path[64];
+
 		snprintf(path, sizeof path, "/x/of files/%zu?&%%", sizes[i]);
 		assert_int_equal(storage_put(s, local, path, 0666, &info, &kept, &err), RC_OK);
 		assert_false(kept);
@@ -263,6 +269,7 @@ static void names(void **state)
 static char *fault_file(struct storage *s, const char *fault, int times)
 {
 	static int number;
+
 	assert_int_equal(storage_make_dirs(s, "/x/plain", 0, &err), RC_OK);
 	return mem_format("/x/plain/%d-fault-%s-%d", ++number, fault, times);
 }
@@ -277,6 +284,7 @@ static void passing_faults(void **state)
 		struct storage_info info;
 		char *path = fault_file(s, faults[i], 2);
 		int rc = storage_put(s, local, path, 0, &info, NULL, &err);
+
 		if (rc)
 			fail_msg("%s: %s", faults[i], err.msg);
 		assert_int_equal(info.bytes, 30000);
@@ -315,6 +323,7 @@ static void lasting_faults(void **state)
 		struct storage_info info;
 		char *path = fault_file(s, faults[i].fault, 1000);
 		int rc = storage_put(s, local, path, 0, &info, NULL, &err);
+
 		if (rc != faults[i].code)
 			fail_msg("%s: %d, %s", faults[i].fault, rc, err.msg);
 		assert_said(faults[i].said);
@@ -338,6 +347,7 @@ static void broken_stream(void **state)
 		struct storage_info info;
 		char *path = fault_file(s, faults[i], 1);
 		int rc = storage_begin(s, &f, path, 0, &err); /* a refusal may be quick */
+
 		for (int n = 0; n < 3 && rc == RC_OK; n++)
 			rc = storage_add(f, all.ptr, 600000, &err);
 		if (rc == RC_OK)
@@ -383,6 +393,7 @@ static void no_ids(void **state)
 	static const char *const faults[] = {"nameless", "namelost"};
 	for (size_t i = 0; i < 2; i++) {
 		char *path = fault_file(s, faults[i], 1), *to = mem_format("%s.moved", path);
+
 		assert_int_equal(storage_put(s, local, path, 0, &info, NULL, &err), RC_OK);
 		assert_int_equal(info.file_id, 0);
 		assert_int_equal(storage_move(s, path, to, &err), i == 0 ? RC_OK : RC_IO);
@@ -407,6 +418,7 @@ static void opaque_files(void **state)
 		struct storage_info info;
 		bool kept = true;
 		char *path = fault_file(s, faults[i], 1000);
+
 		if (storage_put(s, local, path, 0, &info, &kept, &err))
 			fail_msg("%s: %s", faults[i], err.msg);
 		assert_true(info.opaque);
@@ -536,5 +548,6 @@ int main(void)
 		cmocka_unit_test(stopped),	  cmocka_unit_test(waits),
 		cmocka_unit_test(room),
 	};
+
 	return cmocka_run_group_tests(tests, start_server, stop_server);
 }

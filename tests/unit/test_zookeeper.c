@@ -13,8 +13,8 @@
 
 #include "hex.h"
 #include "mem.h"
-#include "pipeline/cluster/decode.h"
-#include "pipeline/cluster/zookeeper.h"
+#include "pipeline/hbase/rpc/decode.h"
+#include "pipeline/hbase/rpc/zookeeper.h"
 
 #define CONNECT                                                                                    \
 	"0000002d 00000000 0000000000000000 00007530 0000000000000000 00000010 "                   \
@@ -36,6 +36,7 @@
 static void test_request(void **state)
 {
 	struct buf b = {0};
+
 	(void)state;
 	zookeeper_put_request(&b, "/hbase/master");
 	assert_hex(buf_bytes(&b), CONNECT GET CLOSE);
@@ -48,6 +49,7 @@ static void test_master_node(void **state)
 	struct bytes message;
 	struct hbase_place at;
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(zookeeper_node_message(buf_bytes(&node), &message, &err), RC_OK);
 	assert_int_equal(decode_master(message, &at, &err), RC_OK);
@@ -68,6 +70,7 @@ static void test_meta_node(void **state)
 	struct buf open = unhex("0a160a096c6f63616c686f737410b5bb0218c4d0b586a034 1000 1803");
 	struct hbase_place at;
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(decode_meta_node(buf_bytes(&open), &at, &err), RC_OK);
 	assert_int_equal(at.port, 40373);
@@ -101,6 +104,7 @@ static void test_answers(void **state)
 		struct bytes data = {0};
 		struct error err = {0};
 		int rc = zookeeper_read_answer(buf_bytes(&b), &data, &err);
+
 		if (rc != cases[i].rc)
 			fail_msg("case %zu: %d", i, rc);
 		if (i == 0)
@@ -125,8 +129,10 @@ static void *serve(void *arg)
 	struct buf b = unhex(s->says);
 	int fd = accept(s->fd, NULL, NULL);
 	const size_t asked = 49 + 30 + 12;
+
 	while (s->nheard < asked) {
 		ssize_t n = recv(fd, s->heard + s->nheard, sizeof s->heard - s->nheard, 0);
+
 		if (n <= 0)
 			break;
 		s->nheard += (size_t)n;
@@ -147,6 +153,7 @@ static int ask(const char *says, struct hbase_place *out, struct hbase_failure *
 	struct buf node = {0};
 	struct bytes message;
 	struct hbase_place place = {.host = "127.0.0.1"};
+
 	s.fd = socket(AF_INET, SOCK_STREAM, 0);
 	assert_int_equal(bind(s.fd, (struct sockaddr *)&at, sizeof at), 0);
 	assert_int_equal(listen(s.fd, 1), 0);
@@ -168,6 +175,7 @@ static void test_conversation(void **state)
 	struct hbase_place at = {0};
 	struct hbase_failure why;
 	struct error err = {0};
+
 	(void)state;
 	assert_int_equal(ask(SESSION "0000009a" HEADER "00000042" MASTER STAT, &at, &why, &err),
 			 RC_OK);
@@ -196,5 +204,6 @@ int main(void)
 		cmocka_unit_test(test_meta_node),    cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_conversation),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

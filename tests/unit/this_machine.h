@@ -9,6 +9,7 @@ static struct storage *here;
 static inline int open_here(void **state)
 {
 	struct error err;
+
 	(void)state;
 	return storage_open(&here, "/", NULL, &err);
 }

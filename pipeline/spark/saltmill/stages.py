@@ -127,7 +127,7 @@ def files_of_plan(folder):
 
 def regions_of_plan(folder):
     """(table, regions): one more than the split keys, a line each."""
-    if not (folder / "settings.json").exists():  # the sentence of pipeline/pass/kept_plan.c
+    if not (folder / "settings.json").exists():  # the sentence of pipeline/load/first_pass/kept_plan.c
         raise JobError(f"{folder}: has no settings.json: expected a folder that `saltmill plan JOB FILE... -o DIR` has "
                        "made of events, or --from samples that all have the same columns")
     tables = json.loads((folder / "settings.json").read_text())["tables"]

@@ -25,7 +25,7 @@ from .inputs import feed_of, read_from, read_head
 
 END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"  # of Arrow IPC
 HEAD = struct.Struct("<I")  # in front of pieces: the number of the try that they are of
-PIECE_HEAD_BYTES = 80  # pipeline/halves/pieces.h
+PIECE_HEAD_BYTES = 80  # pipeline/load/map_reduce/pieces.h
 PIECE_STORED = struct.Struct("<64xQ8x")
 CHUNK_BYTES = 1 << 20  # as many whole pieces as fit; a piece has up to 4 MiB
 KEPT = ("--plan", "plan", "-o", "out")

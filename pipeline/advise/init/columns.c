@@ -1,0 +1,415 @@
+/*
+ * columns.c - what all values of a column can be read as
+ *
+ * A value is tried in every form that has taken all before it, by the reader that a load uses
+ * (field.h): what is left at the end takes the whole file.
+ */
+#include <ctype.h>
+#include <strings.h>
+
+#include "sniff_parts.h"
+#include "error.h"
+#include "hash.h"
+
+#define DECIMAL_MOST 6 /* digits behind the point; more are measured, not counted */
+
+const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
+					     {NULL, ","},     {NULL, "'"},    {",", " "},
+					     {",", "\u202f"}, {",", "\u00a0"}};
+
+const char *const null_words[] = {"NA", "N/A",	"n/a", "NULL", "null", "\\N",  "-",
+				  "--", "None", "nan", "NaN",  "?",    "#N/A", NULL};
+
+const char *const time_forms[] = {"iso8601",
+				  "%Y/%m/%d",
+				  "%Y/%m/%d %H:%M",
+				  "%Y/%m/%d %H:%M:%S",
+				  "%d.%m.%Y",
+				  "%d.%m.%Y %H:%M",
+				  "%d.%m.%Y %H:%M:%S",
+				  "%d.%m.%y",
+				  "%d/%m/%Y",
+				  "%m/%d/%Y",
+				  "%d/%m/%Y %H:%M",
+				  "%m/%d/%Y %H:%M",
+				  "%d/%m/%Y %H:%M:%S",
+				  "%m/%d/%Y %H:%M:%S",
+				  "%m/%d/%Y %I:%M %p",
+				  "%d/%m/%Y %I:%M %p",
+				  "%m/%d/%Y %I:%M:%S %p",
+				  "%d/%m/%Y %I:%M:%S %p",
+				  "%d-%m-%Y",
+				  "%m-%d-%Y",
+				  "%d-%b-%Y",
+				  "%d-%b-%y",
+				  "%d %b %Y",
+				  "%b %d %Y",
+				  "%b %d, %Y",
+				  "%d-%b-%Y %H:%M:%S",
+				  "%d/%b/%Y:%H:%M:%S %z",
+				  "[%d/%b/%Y:%H:%M:%S %z]",
+				  "%a %b %e %H:%M:%S %Y",
+				  "%a %b %e %H:%M:%S %Z %Y",
+				  "%a, %d %b %Y %H:%M:%S %z",
+				  "%a, %d %b %Y %H:%M:%S %Z",
+				  "%Y-%m-%d %H:%M:%S.%f %z",
+				  "%Y%m%d%H%M%S",
+				  "%Y%m%d %H%M%S",
+				  NULL};
+
+static int open_form(struct columns *c, struct field_form *form, size_t k, const struct field *like,
+		     const struct signs *signs, struct error *err)
+{
+	c->fields[k] = *like;
+	c->jobs[k].csv.decimal = signs ? signs->decimal : NULL;
+	c->jobs[k].csv.thousands = signs ? signs->thousands : NULL;
+	return field_form_init(form, &c->arena, &c->jobs[k], &c->fields[k], c->c_locale, err);
+}
+
+static size_t count_times(void)
+{
+	size_t n = 0;
+
+	while (time_forms[n])
+		n++;
+	return n;
+}
+
+int columns_open(struct columns *c, struct error *err)
+{
+	size_t ntimes = count_times(), all = ntimes + SIGN_PAIRS + 1;
+	struct field flag = {.name = "value", .type = FIELD_BOOL},
+		     real = {.name = "value", .type = FIELD_F64};
+
+	*c = (struct columns){.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+	if (!c->c_locale)
+		return error_errno(err, "cannot set up the C locale");
+	c->fields = arena_alloc(&c->arena, all * sizeof *c->fields);
+	c->jobs = arena_alloc(&c->arena, all * sizeof *c->jobs);
+	c->times = arena_alloc(&c->arena, ntimes * sizeof *c->times);
+	int rc = open_form(c, &c->flag, 0, &flag, NULL, err);
+	for (size_t i = 0; i < SIGN_PAIRS && !rc; i++)
+		rc = open_form(c, &c->number[i], 1 + i, &real, &sign_pairs[i], err);
+	for (size_t i = 0; i < ntimes && !rc; i++) {
+		struct field time = {.name = "value", .type = FIELD_TIME, .format = time_forms[i]};
+
+		rc = open_form(c, &c->times[i], 1 + SIGN_PAIRS + i, &time, NULL, err);
+	}
+	return rc;
+}
+
+void columns_close(struct columns *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		distinct_release(&c->column[i].distinct);
+	mem_free(c->column);
+	field_scratch_release(&c->scratch);
+	if (c->c_locale)
+		freelocale(c->c_locale);
+	arena_release(&c->arena);
+}
+
+struct sniffed *columns_add(struct columns *c, struct bytes name)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (bytes_eq(bytes_str(c->column[i].name), name))
+			return &c->column[i];
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 16;
+		c->column = mem_realloc(c->column, c->room * sizeof *c->column);
+	}
+	struct sniffed *s = &c->column[c->n++];
+	*s = (struct sniffed){.name = arena_strndup(&c->arena, (const char *)name.ptr, name.len),
+			      .times = ~UINT64_C(0) >> (64 - count_times()),
+			      .flags = true};
+	for (size_t i = 0; i < SIGN_PAIRS; i++)
+		s->numbers[i] = (struct numbers){.fits = true, .least = UINT64_MAX};
+	for (size_t i = 0; i < TIME_FORMS_MOST; i++)
+		s->oldest[i] = INT64_MAX;
+	return s;
+}
+
+/* --- one value --- */
+
+/* The plain text of a number that a form has taken. */
+static void see_number(struct numbers *n, struct bytes t)
+{
+	bool minus = t.ptr[0] == '-', sign = minus || t.ptr[0] == '+';
+	uint32_t whole = 0, places = 0;
+	uint64_t v = 0;
+	bool point = false, large = false;
+
+	for (size_t i = sign; i < t.len; i++) {
+		uint8_t c = t.ptr[i];
+
+		if (c == '.') {
+			point = true;
+		} else if (!isdigit(c)) {
+			n->exponent = true;
+			break;
+		} else if (point) {
+			places++;
+		} else {
+			whole++;
+			large = large || __builtin_mul_overflow(v, 10u, &v) ||
+				__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
+		}
+	}
+	/* 007 is a name, not a number; +49 is one of a telephone */
+	if ((whole > 1 && t.ptr[sign] == '0') || (sign && !minus) || large)
+		n->fits = false;
+	n->negative = n->negative || minus;
+	n->real = n->real || point;
+	n->whole = whole > n->whole ? whole : n->whole;
+	n->places = places > n->places ? places : n->places;
+	n->least = v < n->least ? v : n->least;
+	n->most = v > n->most ? v : n->most;
+}
+
+/* 1 to 18 of them. */
+static bool is_digits(struct bytes t)
+{
+	for (size_t i = 0; i < t.len; i++)
+		if (!isdigit(t.ptr[i]))
+			return false;
+	return t.len > 0 && t.len <= 18;
+}
+
+static void try_numbers(struct columns *c, struct sniffed *s, struct bytes text)
+{
+	struct reject why;
+	bool digits = is_digits(text);
+
+	for (size_t i = 0; i < SIGN_PAIRS; i++) {
+		struct value v = {.text = text};
+
+		if (!s->numbers[i].fits)
+			continue;
+		/* plain digits are a number in every form */
+		if (!digits)
+			s->numbers[i].fits =
+				field_read(&c->number[i], &v, &c->scratch, &why) == RC_OK;
+		if (s->numbers[i].fits)
+			see_number(&s->numbers[i], v.text);
+	}
+}
+
+static void try_times(struct columns *c, struct sniffed *s, struct bytes text)
+{
+	struct reject why;
+
+	for (uint64_t left = s->times; left; left &= left - 1) {
+		size_t i = (size_t)__builtin_ctzll(left);
+		struct value v = {.text = text};
+
+		if (text.len < 6 || field_read(&c->times[i], &v, &c->scratch, &why))
+			s->times &= ~(UINT64_C(1) << i);
+		else if ((int64_t)v.u < s->oldest[i])
+			s->oldest[i] = (int64_t)v.u;
+	}
+}
+
+static bool is_null_word(struct sniffed *s, struct bytes text)
+{
+	for (size_t i = 0; null_words[i]; i++) {
+		if (bytes_eq(bytes_str(null_words[i]), text)) {
+			s->words[i]++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bytes trimmed(struct bytes t)
+{
+	while (t.len && (t.ptr[0] == ' ' || t.ptr[0] == '\t'))
+		t = bytes_of(t.ptr + 1, t.len - 1);
+	while (t.len && (t.ptr[t.len - 1] == ' ' || t.ptr[t.len - 1] == '\t'))
+		t.len--;
+	return t;
+}
+
+void column_see(struct columns *c, struct sniffed *s, struct bytes text, bool quoted)
+{
+	struct bytes t = trimmed(text);
+	struct reject why;
+	struct value v = {.text = t};
+
+	if (t.len != text.len) {
+		s->blanks = s->blanks || !quoted;
+		s->quoted_blanks = s->quoted_blanks || quoted;
+	}
+	if (t.len == 0) {
+		s->nulls++;
+		s->quoted_words = s->quoted_words || quoted;
+		return;
+	}
+	s->values++;
+	if (!s->distinct.many)
+		distinct_add(&s->distinct, XXH3_64bits(t.ptr, t.len));
+	if (is_null_word(s, t)) {
+		s->quoted_words = s->quoted_words || quoted;
+		return;
+	}
+	if (s->flags)
+		s->flags = t.len > 1 && field_read(&c->flag, &v, &c->scratch, &why) == RC_OK;
+	try_numbers(c, s, t);
+	if (s->times)
+		try_times(c, s, t);
+}
+
+/* --- all of them --- */
+
+static uint64_t count_words(const struct sniffed *s)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; null_words[i]; i++)
+		n += s->words[i];
+	return n;
+}
+
+static bool has_number(const struct sniffed *s, size_t pair)
+{
+	return s->values > count_words(s) && s->numbers[pair].fits;
+}
+
+static void choose_signs(struct columns *c)
+{
+	size_t typed[SIGN_PAIRS] = {0}, best = 0;
+
+	for (size_t i = 0; i < SIGN_PAIRS; i++) {
+		for (size_t k = 0; k < c->n; k++)
+			typed[i] += has_number(&c->column[k], i);
+		best = typed[i] > typed[best] ? i : best;
+	}
+	c->signs = best;
+	/* 1,234 alone may be one number or the other */
+	c->signs_doubtful = best > 0 && !sign_pairs[best].thousands && typed[3] == typed[best];
+}
+
+static bool has_word(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(name, *words))
+			return true;
+	return false;
+}
+
+/* Whole numbers that count from 1970, by their size and their column's name. */
+static const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
+{
+	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",
+					    "updated", "zeit", "datum", "when",	 NULL};
+
+	static const struct {
+		const char *unit;
+		uint64_t in_s;
+	} units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}};
+	bool named = has_word(s->name, words) || strcasecmp(s->name, "ts") == 0 ||
+		     strcasecmp(s->name, "at") == 0;
+	for (size_t i = 0; i < 4 && named && !n->real && !n->negative; i++)
+		if (n->least >= 631152000 * units[i].in_s && n->most < 4102444800 * units[i].in_s)
+			return units[i].unit;
+	return NULL;
+}
+
+/* 20260103 */
+static bool is_day_number(const struct sniffed *s, const struct numbers *n)
+{
+	static const char *const words[] = {"date", "day", "datum", "tag", "dt", NULL};
+
+	return (s->times & 1) && !n->real && n->least >= 19000101 && n->most <= 21991231 &&
+	       has_word(s->name, words);
+}
+
+static void decide_number(struct sniffed *s, const struct numbers *n)
+{
+	bool fixed =
+		n->real && !n->exponent && n->places <= DECIMAL_MOST && n->whole + n->places <= 18;
+	const char *unit = epoch_unit(s, n);
+
+	if (is_day_number(s, n)) {
+		s->type = FIELD_TIME;
+		s->format = "%Y%m%d";
+		s->oldest_ms = s->oldest[0];
+	} else if (unit) {
+		s->type = FIELD_TIME;
+		s->unit = unit;
+		s->oldest_ms = 0;
+	} else if (n->real || n->exponent) {
+		s->type = fixed ? FIELD_DECIMAL : FIELD_F64;
+		s->scale = n->places;
+	} else if (n->negative) {
+		s->type = n->most <= INT64_MAX ? FIELD_I64 : FIELD_TEXT;
+	} else {
+		s->type = n->most <= UINT32_MAX ? FIELD_U32 : FIELD_U64;
+	}
+}
+
+static bool day_and_month_differ(const char *a, const char *b)
+{
+	return strncmp(a, "%d", 2) == 0 && strncmp(b, "%m", 2) == 0;
+}
+
+static void decide_time(struct sniffed *s)
+{
+	size_t first = (size_t)__builtin_ctzll(s->times);
+
+	s->type = FIELD_TIME;
+	s->format = time_forms[first];
+	s->oldest_ms = s->oldest[first];
+	for (uint64_t left = s->times & (s->times - 1); left; left &= left - 1) {
+		const char *other = time_forms[__builtin_ctzll(left)];
+
+		if (s->type == FIELD_TEXT)
+			break;
+		if (!day_and_month_differ(s->format, other) &&
+		    !day_and_month_differ(other, s->format))
+			continue;
+		s->type = FIELD_TEXT;
+		s->format = NULL;
+		s->note = "a time, but the day and the month cannot be told apart";
+	}
+}
+
+static void decide(struct columns *c, struct sniffed *s)
+{
+	uint64_t words = count_words(s);
+	const struct numbers *n = &s->numbers[c->signs];
+
+	s->type = FIELD_TEXT;
+	if (s->values == words)
+		return;
+	if (n->fits)
+		decide_number(s, n);
+	else if (s->flags)
+		s->type = FIELD_BOOL;
+	else if (s->times)
+		decide_time(s);
+}
+
+void columns_decide(struct columns *c)
+{
+	choose_signs(c);
+	for (size_t i = 0; i < c->n; i++) {
+		struct sniffed *s = &c->column[i];
+
+		decide(c, s);
+		for (size_t k = 0; null_words[k]; k++)
+			c->words[k] = c->words[k] || (s->words[k] && (s->type != FIELD_TEXT ||
+								      s->values == count_words(s)));
+		if (s->type != FIELD_TEXT) {
+			c->blanks = c->blanks || s->blanks;
+			c->quoted_words = c->quoted_words || s->quoted_words;
+			c->quoted_blanks = c->quoted_blanks || s->quoted_blanks;
+		}
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		struct sniffed *s = &c->column[i];
+
+		s->has_nulls = s->values + s->nulls < c->rows || s->nulls > 0;
+		for (size_t k = 0; null_words[k]; k++)
+			s->has_nulls = s->has_nulls || (c->words[k] && s->words[k]);
+	}
+}

@@ -1,0 +1,82 @@
+/*
+ * json_rows.c - files of a JSON object a line
+ */
+#include <jansson.h>
+
+#include "sniff_parts.h"
+#include "source.h"
+
+#define DEPTH_MOST   8
+#define COLUMNS_MOST 4096
+
+static void see_value(struct columns *c, struct bytes path, const json_t *v)
+{
+	struct sniffed *s = c->n < COLUMNS_MOST ? columns_add(c, path) : NULL;
+
+	if (!s || json_is_null(v))
+		return;
+	if (json_is_string(v)) {
+		column_see(c, s, bytes_of(json_string_value(v), json_string_length(v)), true);
+	} else if (json_is_boolean(v)) {
+		column_see(c, s, bytes_str(json_is_true(v) ? "true" : "false"), false);
+	} else {
+		char *text = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+
+		if (text)
+			column_see(c, s, bytes_str(text), false);
+		free(text);
+	}
+}
+
+/* Lists have no column: which of their items would it be?  Nor has a name that is in no path. */
+static void see_object(struct columns *c, const json_t *object, struct buf *path, int depth)
+{
+	const char *name;
+	json_t *v;
+	size_t len = path->len;
+
+	json_object_foreach((json_t *)(uintptr_t)object, name, v)
+	{
+		if (!source_path_step(path, bytes_str(name)))
+			continue;
+		if (json_is_object(v) && depth < DEPTH_MOST)
+			see_object(c, v, path, depth + 1);
+		else if (!json_is_array(v) && !json_is_object(v))
+			see_value(c, buf_bytes(path), v);
+		path->len = len;
+	}
+}
+
+static json_t *parse(struct bytes line)
+{
+	json_error_t ignored;
+	json_t *v = json_loadb((const char *)line.ptr, line.len, JSON_ALLOW_NUL, &ignored);
+
+	if (v && !json_is_object(v)) {
+		json_decref(v);
+		v = NULL;
+	}
+	return v;
+}
+
+bool json_look(struct columns *c, const struct lines *l)
+{
+	struct buf path = {0};
+	bool fine = true;
+
+	for (size_t i = 0; i < l->n && fine; i++) {
+		struct bytes line = line_text(l, i);
+
+		if (line.len == 0)
+			continue;
+		json_t *v = parse(line);
+		fine = v || c->rows > 0; /* a bad one among good ones is a reject of the load */
+		if (v)
+			see_object(c, v, &path, 0);
+		c->rows += v != NULL;
+		json_decref(v);
+	}
+	buf_release(&path);
+	c->json = fine && c->rows > 0;
+	return c->json;
+}

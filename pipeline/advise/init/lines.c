@@ -1,0 +1,147 @@
+/*
+ * lines.c - a file's text, line by line
+ *
+ * The source reads it, as it will when the job is run: a line is a row of one column, since no text
+ * has the bytes that stand for its delimiter and quote.
+ */
+#include <stdio.h>
+
+#include "sniff_parts.h"
+#include "source.h"
+#include "bytes.h"
+
+#define HEAD_BYTES 4096
+
+void lines_release(struct lines *l)
+{
+	buf_release(&l->text);
+	mem_free(l->line);
+	*l = (struct lines){0};
+}
+
+static void add_line(struct lines *l, struct bytes text)
+{
+	if (l->n == l->room) {
+		l->room = l->room ? 2 * l->room : 1024;
+		l->line = mem_realloc(l->line, l->room * sizeof *l->line);
+	}
+	l->line[l->n++] = (struct line){l->text.len, text.len};
+	buf_append(&l->text, text.ptr, text.len);
+	buf_put(&l->text, '\n');
+}
+
+static int take_line(void *ctx, const struct event *event, struct reject *why)
+{
+	struct lines *l = ctx;
+
+	(void)why;
+	if (l->text.len + event->raw.len > SNIFF_BYTES) {
+		l->whole = false;
+		return RC_END;
+	}
+	while (l->n + 1 < event->line) /* blank lines are no rows */
+		add_line(l, bytes_of("", 0));
+	add_line(l, event->raw);
+	return RC_OK;
+}
+
+static int take_reject(void *ctx, const struct rejected *r, struct error *err)
+{
+	const struct event event = {.raw = r->raw, .line = r->line};
+	struct reject why;
+
+	(void)err;
+	return take_line(ctx, &event, &why);
+}
+
+static int read_as(struct lines *l, const char *file, const char *encoding, struct error *err)
+{
+	const char *columns[] = {"line"};
+	struct job job = {.path = "init", .source = SOURCE_CSV};
+
+	job.csv = (struct csv_source){.columns = columns,
+				      .ncolumns = 1,
+				      .delimiter = 1,
+				      .quote = 2,
+				      .encoding = encoding,
+				      .max_row_bytes = UINT64_C(16) << 20};
+	const struct input input = {.files = &file, .nfiles = 1};
+	const struct source_options options = {.job = &job, .input = &input};
+	const struct source_sink sink = {.ctx = l, .event = take_line, .reject = take_reject};
+	struct source *source;
+	lines_release(l);
+	l->whole = true;
+	l->encoding = encoding;
+	int rc = source_open(&source, &options, err);
+	if (rc)
+		return rc;
+	rc = source_read_through(source, &sink, err);
+	source_close(source);
+	return rc;
+}
+
+/* By a byte order mark, or by the zeros of ASCII text. */
+static const char *wide_encoding(struct bytes head)
+{
+	size_t even = 0, odd = 0;
+
+	if (head.len >= 2 && head.ptr[0] + head.ptr[1] == 0xff + 0xfe && head.ptr[0] >= 0xfe)
+		return "utf-16";
+	for (size_t i = 0; i + 1 < head.len; i += 2) {
+		even += head.ptr[i] == 0;
+		odd += head.ptr[i + 1] == 0;
+	}
+	if (odd > head.len / 4 && even < head.len / 20)
+		return "utf-16le";
+	return even > head.len / 4 && odd < head.len / 20 ? "utf-16be" : NULL;
+}
+
+/* The first bytes; none of what is no plain file. */
+static struct bytes read_head(const char *file, uint8_t *room)
+{
+	FILE *f = strcmp(file, "-") == 0 ? NULL : fopen(file, "rb");
+	size_t n = f ? fread(room, 1, HEAD_BYTES, f) : 0;
+	if (f)
+		fclose(f);
+	return bytes_of(room, n);
+}
+
+/* What is not UTF-8 is one of the two that western Windows programs write. */
+static const char *narrow_encoding(struct bytes text)
+{
+	if (!text.len)
+		return NULL;
+	const uint8_t *p = text.ptr, *end = p + text.len;
+	bool utf8 = true, windows = true;
+	for (; p < end && windows; p++)
+		windows = !memchr("\x81\x8d\x8f\x90\x9d", *p, 5);
+	for (p = text.ptr; p < end && utf8;) {
+		size_t n = utf8_char(p, end);
+
+		utf8 = n > 0;
+		p += n;
+	}
+	return utf8 ? NULL : windows ? "cp1252" : "latin1";
+}
+
+static int check_text(const struct lines *l, const char *file, struct error *err)
+{
+	if (l->text.len && memchr(l->text.ptr, 0, l->text.len))
+		return error_set(err, RC_DATA, "%s: found NUL bytes, expected text", file);
+	return RC_OK;
+}
+
+int lines_read(struct lines *l, const char *file, struct error *err)
+{
+	uint8_t room[HEAD_BYTES];
+	struct bytes head = read_head(file, room);
+	const char *encoding = wide_encoding(head);
+	int rc = read_as(l, file, encoding, err);
+
+	if (rc == RC_OK)
+		rc = check_text(l, file, err);
+	if (rc || encoding)
+		return rc;
+	encoding = narrow_encoding(buf_bytes(&l->text));
+	return encoding ? read_as(l, file, encoding, err) : RC_OK;
+}

@@ -1,0 +1,438 @@
+/*
+ * write.c - what is known of a file as a job, with the reasons as comments
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "sniff_parts.h"
+#include "bytes.h"
+
+#define SALTS	    16
+#define REGION_ROWS 200000 /* fewer need no second region */
+#define FIND_NAMES  3
+
+static bool yaml_plain(struct bytes t)
+{
+	static const char *const taken[] = {"true", "false", "null", "yes", "no",
+					    "on",   "off",   "y",    "n"};
+
+	for (size_t i = 0; i < t.len; i++)
+		if (!isalnum(t.ptr[i]) && t.ptr[i] != '_')
+			return false;
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+		if (strlen(taken[i]) == t.len &&
+		    strncasecmp(taken[i], (const char *)t.ptr, t.len) == 0)
+			return false;
+	return t.len > 0 && !isdigit(t.ptr[0]);
+}
+
+/* Bytes of the character at p if YAML has it only escaped; 0: it stands as it is. */
+static size_t unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code)
+{
+	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
+	bool is = *code < 0x20 || (*code >= 0x7f && *code < 0xa0) || *code == 0xfeff ||
+		  (*code >= 0xfffe && *code <= 0xffff);
+
+	return is ? n : 0;
+}
+
+static bool has_unprintable(struct bytes t)
+{
+	uint32_t code;
+
+	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end; p++)
+		if (unprintable(p, end, &code))
+			return true;
+	return false;
+}
+
+void put_yaml(struct buf *out, struct bytes t)
+{
+	bool escaped = has_unprintable(t);
+
+	if (yaml_plain(t)) {
+		buf_append(out, t.ptr, t.len);
+		return;
+	}
+	buf_put(out, escaped ? '"' : '\'');
+	for (const uint8_t *p = t.ptr, *end = p + t.len; p < end;) {
+		uint32_t code;
+		size_t n = unprintable(p, end, &code);
+
+		if (n)
+			buf_printf(out, "\\u%04x", code);
+		else if (escaped && (*p == '"' || *p == '\\'))
+			buf_printf(out, "\\%c", *p);
+		else
+			buf_printf(out, !escaped && *p == '\'' ? "''" : "%c", *p);
+		p += n ? n : 1;
+	}
+	buf_put(out, escaped ? '"' : '\'');
+}
+
+static void put_text(struct buf *out, const char *text)
+{
+	put_yaml(out, bytes_str(text));
+}
+
+/* --- source --- */
+
+static bool is_preceded(const struct shape *s, const struct lines *l)
+{
+	for (size_t i = 0; i < s->first; i++)
+		if (line_counts(s, l, i))
+			return true;
+	return false;
+}
+
+/* #2 and name#2 stand in no file. */
+static bool is_written(const char *name)
+{
+	return !strchr(name, '#');
+}
+
+static bool can_be_found(const struct columns *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (is_written(c->column[i].name))
+			return true;
+	return false;
+}
+
+/* Names that no line above the header has: the first few that are not empty. */
+static void put_find(const struct columns *c, struct buf *out)
+{
+	size_t put = 0;
+
+	buf_append_str(out, "    header: {find: [");
+	for (size_t i = 0; i < c->n && put < FIND_NAMES; i++) {
+		if (!is_written(c->column[i].name))
+			continue;
+		buf_append_str(out, put++ ? ", " : "");
+		put_text(out, c->column[i].name);
+	}
+	buf_append_str(out, "]}   # what stands above this line is no data\n");
+}
+
+static void put_names(const struct columns *c, bool header, struct buf *out)
+{
+	buf_append_str(out, "    columns: [");
+	for (size_t i = 0; i < c->n; i++) {
+		buf_append_str(out, i ? ", " : "");
+		put_text(out, c->column[i].name);
+	}
+	buf_append_str(out, header ? "]   # rows have more values than the header has names\n"
+				   : "]   # no line has names: give better ones\n");
+}
+
+static void put_footer(const struct shape *s, const struct lines *l, struct buf *out)
+{
+	char text[44];
+
+	text_quote(text, 40, line_text(l, s->end));
+	buf_printf(out, "    skip_footer: %zu   # from `%s` on\n", s->footer, text);
+}
+
+static void put_nulls(const struct columns *c, struct buf *out)
+{
+	size_t put = 0;
+
+	for (size_t k = 0; null_words[k]; k++) {
+		if (!c->words[k])
+			continue;
+		buf_append_str(out, put++ ? ", " : "    'null': [");
+		put_text(out, null_words[k]);
+	}
+	if (put)
+		buf_append_str(out, "]   # and \"\": no value\n");
+	if (c->quoted_words)
+		buf_append_str(out, "    quoted_nulls: true   # in quotes too\n");
+}
+
+static void put_signs(const struct columns *c, struct buf *out)
+{
+	const struct signs *signs = &sign_pairs[c->signs];
+
+	if (signs->decimal) {
+		buf_append_str(out, "    decimal: ");
+		put_text(out, signs->decimal);
+		buf_append_str(out, c->signs_doubtful ? "   # or is it `thousands`? nothing tells: "
+							"1,234 may be either\n"
+						      : "\n");
+	}
+	if (signs->thousands) {
+		buf_append_str(out, "    thousands: ");
+		put_text(out, signs->thousands);
+		buf_append_str(out, "\n");
+	}
+}
+
+static void put_dialect(const struct shape *s, struct buf *out)
+{
+	if (s->one)
+		buf_append_str(out, "    delimiter: '\\x01'   # a line is one value\n"
+				    "    quote: '\\x02'\n");
+	else if (s->delimiter == '\t')
+		buf_append_str(out, "    delimiter: '\\t'\n");
+	else if (s->delimiter != ',')
+		buf_printf(out, "    delimiter: '%c'\n", s->delimiter);
+	if (s->comments)
+		buf_append_str(out, "    comment: '#'\n");
+}
+
+static void put_rows(const struct columns *c, const struct shape *s, const struct lines *l,
+		     struct buf *out)
+{
+	bool preceded = is_preceded(s, l);
+	bool own_names = !s->header || s->widest;
+	size_t skip = preceded ? s->first : 0;
+
+	if (s->widest && s->header)
+		skip = s->first + 1;
+	if (!own_names && preceded && !s->repeats && can_be_found(c))
+		put_find(c, out);
+	else if (skip)
+		buf_printf(out, "    skip: %zu   # lines that are no data\n", skip);
+	if (own_names)
+		put_names(c, s->header, out);
+	if (s->footer)
+		put_footer(s, l, out);
+	if (s->missing)
+		buf_append_str(out, "    missing: 'null'   # some rows have fewer values\n");
+	if (s->extra)
+		buf_append_str(out, "    extra: empty   # some have more, which are empty\n");
+}
+
+static void put_csv(const struct columns *c, const struct shape *s, const struct lines *l,
+		    const char *name, struct buf *out)
+{
+	buf_append_str(out, "source:\n  csv:\n    files: [");
+	put_text(out, name);
+	buf_append_str(out, "]\n");
+	if (l->encoding)
+		buf_printf(out, "    encoding: %s\n", l->encoding);
+	put_dialect(s, out);
+	put_rows(c, s, l, out);
+	if (c->blanks || c->quoted_blanks)
+		buf_printf(out, "    trim: %s   # blanks around values\n",
+			   c->quoted_blanks ? "all" : "true");
+	put_signs(c, out);
+	put_nulls(c, out);
+}
+
+/* --- fields --- */
+
+static void put_json_nulls(const struct sniffed *s, struct buf *out)
+{
+	size_t put = 0;
+
+	for (size_t k = 0; null_words[k]; k++) {
+		if (!s->words[k])
+			continue;
+		buf_append_str(out, put++ ? ", " : ", 'null': [");
+		put_text(out, null_words[k]);
+	}
+	if (s->nulls)
+		buf_append_str(out, put++ ? ", ''" : ", 'null': [''");
+	buf_append_str(out, put ? "]" : "");
+}
+
+static bool has_zone(const char *format)
+{
+	return strstr(format, "%z") || strstr(format, "%Z");
+}
+
+static void put_field(const struct columns *c, const struct sniffed *s, struct buf *out)
+{
+	char count[40];
+
+	buf_append_str(out, "  ");
+	put_text(out, s->name);
+	buf_printf(out, ": {type: %s", field_type_name(s->type));
+	if (s->unit)
+		buf_printf(out, ", unit: %s", s->unit);
+	if (s->format) {
+		buf_append_str(out, ", format: ");
+		put_text(out, s->format);
+	}
+	if (s->type == FIELD_DECIMAL)
+		buf_printf(out, ", scale: %u", s->scale);
+	if (c->json && !c->schema && s->type != FIELD_TEXT)
+		put_json_nulls(s, out);
+	snprintf(count, sizeof count, "%zu", s->distinct.n);
+	buf_printf(out, "}   # %s%s different%s", s->distinct.many ? "more than " : "", count,
+		   s->has_nulls ? ", some null" : "");
+	if (s->note)
+		buf_printf(out, "; %s", s->note);
+	if (s->format && !has_zone(s->format))
+		buf_append_str(
+			out, "; UTC where it has no offset, `zone: Europe/Berlin` says otherwise");
+	buf_append_str(out, "\n");
+}
+
+/* --- table --- */
+
+static void put_table_name(const char *file, struct buf *out)
+{
+	const char *slash = strrchr(file, '/'), *p = slash ? slash + 1 : file;
+	size_t from = out->len;
+
+	for (; *p && *p != '.'; p++)
+		if (isalnum((unsigned char)*p) || *p == '_' || *p == '-')
+			buf_put(out, out->len == from && *p == '-' ? '_' : (uint8_t)*p);
+	if (out->len == from)
+		buf_append_str(out, "events");
+}
+
+static const char *key_encoding(enum field_type type)
+{
+	switch (type) {
+	case FIELD_U32: return "u32";
+	case FIELD_U64: return "u64";
+	case FIELD_I64: return "i64";
+	case FIELD_TIME: return "reversed_millis";
+	default: return NULL;
+	}
+}
+
+static void put_part(const struct sniffed *s, bool last, const char *why, struct buf *out)
+{
+	const char *as = key_encoding(s->type);
+
+	buf_append_str(out, "      - {field: ");
+	put_text(out, s->name);
+	if (as)
+		buf_printf(out, ", as: %s", as);
+	else if (!last)
+		buf_append_str(out, ", terminator: '\\x00'");
+	buf_printf(out, "}   # %s\n", why);
+}
+
+static void put_hash(const struct columns *c, struct buf *out)
+{
+	size_t put = 0;
+
+	buf_append_str(out, "      - {hash: md5, of: [");
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->column[i].has_nulls)
+			continue;
+		buf_append_str(out, put++ ? ", " : "");
+		put_text(out, c->column[i].name);
+	}
+	if (!put)
+		put_text(out, c->column[0].name);
+	buf_append_str(out, "], bytes: 8}   # rows of the same values in these are one\n");
+}
+
+static void put_key(const struct columns *c, const struct key_plan *k, struct buf *out)
+{
+	const size_t none = SIZE_MAX;
+	bool behind = k->unique != none || k->hash;
+
+	buf_append_str(out, "    rowkey:\n");
+	size_t head = k->entity != none ? k->entity : k->time == none ? k->unique : none;
+	if (head != none) {
+		buf_printf(out, "      - {salt: %d, of: [", SALTS);
+		put_text(out, c->column[head].name);
+		buf_append_str(out, "]}   # spreads rows that come in order\n");
+	} else if (k->time != none) {
+		buf_printf(out, "      - {salt: %d, of: [", SALTS);
+		put_text(out, c->column[k->time].name);
+		buf_append_str(out, "]}   # spreads rows that come in order\n");
+	}
+	if (k->entity != none)
+		put_part(&c->column[k->entity], k->time == none && !behind, "whose rows these are",
+			 out);
+	if (k->time != none)
+		put_part(&c->column[k->time], !behind, "newest first", out);
+	if (k->unique != none)
+		put_part(&c->column[k->unique], true, "another one in each row", out);
+	if (k->hash)
+		put_hash(c, out);
+}
+
+/* There a backslash begins a byte in hex. */
+static void put_qualifier(const char *name, struct buf *out)
+{
+	struct buf text = {0};
+	const uint8_t *p = (const uint8_t *)name, *end = p + strlen(name);
+
+	while (p < end) {
+		uint32_t code;
+		size_t n = *p == '\\' ? 1 : unprintable(p, end, &code);
+
+		if (!n)
+			buf_put(&text, *p++);
+		for (; n > 0; n--)
+			buf_printf(&text, "\\x%02X", *p++);
+	}
+	put_yaml(out, buf_bytes(&text));
+	buf_release(&text);
+}
+
+static void put_cells(const struct columns *c, struct buf *out)
+{
+	buf_append_str(out, "    cells:\n");
+	for (size_t i = 0; i < c->n; i++) {
+		buf_append_str(out, "      - {family: d, qualifier: ");
+		put_qualifier(c->column[i].name, out);
+		buf_append_str(out, ", value: ");
+		put_text(out, c->column[i].name);
+		buf_append_str(out, c->column[i].has_nulls ? ", optional: true}\n" : "}\n");
+	}
+}
+
+static void put_table(const struct columns *c, const struct key_plan *k, const char *name,
+		      struct buf *out)
+{
+	buf_append_str(out, "tables:\n  - name: ");
+	put_table_name(name, out);
+	buf_append_str(out, "\n");
+	put_key(c, k, out);
+	buf_append_str(out, "    timestamp: ");
+	if (k->time != SIZE_MAX) {
+		put_text(out, c->column[k->time].name);
+		buf_append_str(out, "   # of the cells\n");
+	} else {
+		buf_append_str(out,
+			       "1   # ms; no column has a time of all rows: a later load needs "
+			       "a greater one\n");
+	}
+	buf_append_str(out, "    families:\n      d: {versions: 1, compression: {codec: ZSTD, "
+			    "framing: hadoop}}\n");
+	put_cells(c, out);
+	buf_append_str(out, c->rows < REGION_ROWS ? "    regions: {split: none}\n"
+						  : "    regions: {split: sampled, count: 16}\n");
+}
+
+void job_write(const struct columns *c, const struct shape *s, const struct lines *l,
+	       const struct key_plan *k, const char *name, struct buf *out)
+{
+	buf_printf(out,
+		   "# Proposed by saltmill init from %s%" PRIu64 " rows; `saltmill check` shows "
+		   "what it makes of them.\n",
+		   l->whole ? "" : "the first 64 MiB, ", c->rows);
+	if (c->left_out)
+		buf_printf(
+			out,
+			"# %zu of the schema's values are no fields: lists, maps, null, or a name "
+			"with both kinds of quote.\n",
+			c->left_out);
+	if (!l->whole && !c->json)
+		buf_append_str(out, "# The rest was not looked at: is there a trailer?\n");
+	if (c->json) {
+		buf_printf(out, "source:\n  %s:\n    files: [", c->schema ? c->schema : "json");
+		put_text(out, name);
+		buf_append_str(out, "]\n");
+		if (l->encoding)
+			buf_printf(out, "    encoding: %s\n", l->encoding);
+	} else {
+		put_csv(c, s, l, name, out);
+	}
+	buf_append_str(out, "fields:\n");
+	for (size_t i = 0; i < c->n; i++)
+		put_field(c, &c->column[i], out);
+	put_table(c, k, name, out);
+}

@@ -1,0 +1,289 @@
+/*
+ * lint_rows.c - what the counted rows of a table show
+ */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "counts.h"
+#include "fix.h"
+#include "source.h"
+#include "bytes.h"
+
+#define ORDERED_SHARE 0.25 /* of the rows */
+#define KEY_ADVICE    24   /* bytes, a mean: 16 is what guides advise */
+#define KEY_LONG      100
+#define FAMILY_ROWS   50 /* times as many rows as another family */
+#define FAMILY_BYTES  100
+#define FILLED_SHARE  0.01
+#define WIDER	      4
+#define EARLY_MS      INT64_C(100000000000)    /* 1973-03-03; as seconds the year 5138 */
+#define LATE_MS	      INT64_C(100000000000000) /* the year 5138 */
+
+struct judge {
+	struct lint *lint;
+	const struct job *job;
+	const struct job_table *table;
+	const struct table_count *count;
+	struct unique_result unique;
+	struct source *source; /* that the rows came from */
+	int64_t now_ms;
+};
+
+static void add(const struct judge *j, const char *rule, enum lint_severity severity,
+		struct pos pos, double figure, const char *what, const char *why, const char *fix)
+{
+	lint_add(j->lint, &(struct lint_finding){.rule = rule,
+						 .severity = severity,
+						 .table = j->table->schema.name,
+						 .pos = pos,
+						 .what = what,
+						 .why = why,
+						 .fix = fix,
+						 .figure = figure});
+}
+
+static void long_key(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+	double mean = (double)c->key_bytes / (double)c->rows;
+	double cells = c->sampled ? (double)c->cells / (double)c->sampled : 0;
+	char all[16];
+
+	if (mean < KEY_ADVICE)
+		return;
+	double *part = arena_alloc(&j->lint->arena, j->table->nrowkey * sizeof *part);
+	for (size_t i = 0; i < j->table->nrowkey; i++)
+		part[i] = c->sampled ? (double)c->part_bytes[i] / (double)c->sampled : 0;
+	format_bytes(all, (uint64_t)(mean * cells * (double)c->rows));
+	add(j, "long-key", mean > KEY_LONG ? LINT_WARNING : LINT_ADVICE, j->table->rowkey[0].pos,
+	    mean,
+	    lint_text(j->lint,
+		      "row keys have %.1f bytes in the mean; stored again with each of %.1f cells "
+		      "a row that is %s",
+		      mean, cells, all),
+	    "the key is stored with every cell, in the memstore and block cache too; 16 bytes are "
+	    "what guides advise",
+	    fix_long_key(j->lint, j->job, j->table, part));
+}
+
+static void ordered_head(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+	const struct region_rule *r = &j->table->regions.rule;
+	bool falls = c->falling > c->rising;
+	double share = (double)(falls ? c->falling : c->rising) / (double)c->rows;
+
+	if (share < ORDERED_SHARE)
+		return;
+	add(j, "ordered-head", LINT_WARNING, j->table->rowkey[0].pos, share,
+	    lint_text(j->lint,
+		      "%.0f%% of the row keys are %s all before them in the order of the events",
+		      100 * share, falls ? "below" : "above"),
+	    "events that come live are then all written to one region, its server does all the "
+	    "work; a bulk load alone does not suffer",
+	    fix_salt(j->lint, j->job, j->table, r->count > r->servers ? r->count : r->servers));
+}
+
+/* The small family's columns go into the large one. */
+static void add_unbalanced(const struct judge *j, size_t small, size_t large, double figure,
+			   const char *what)
+{
+	size_t n = j->table->schema.nfamilies;
+	bool *is_small = arena_alloc(&j->lint->arena, n * sizeof *is_small);
+
+	for (size_t i = 0; i < n; i++)
+		is_small[i] = i == small;
+	add(j, "unbalanced-families", LINT_WARNING, j->table->schema.families[small].pos, figure,
+	    what,
+	    "regions split by the large family, so the small one is scattered over many regions, a "
+	    "little in each; a table of its own would do as well as one family",
+	    fix_join_families(j->lint, j->table, is_small, large));
+}
+
+static void unbalanced_families(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+	size_t most = 0, least = 0, heavy = 0, light = 0;
+	const struct family_count *f = c->families;
+
+	for (size_t i = 1; i < j->table->schema.nfamilies; i++) {
+		most = f[i].rows > f[most].rows ? i : most;
+		least = f[i].rows < f[least].rows ? i : least;
+		heavy = f[i].bytes > f[heavy].bytes ? i : heavy;
+		light = f[i].bytes < f[light].bytes ? i : light;
+	}
+	const struct family *all = j->table->schema.families;
+	double rows = (double)f[most].rows / (double)(f[least].rows ? f[least].rows : 1);
+	double bytes = (double)f[heavy].bytes / (double)(f[light].bytes ? f[light].bytes : 1);
+	if (f[most].rows > 0 && f[least].rows == 0)
+		add_unbalanced(j, least, most, rows,
+			       lint_text(j->lint, "no row has a cell of family %s",
+					 all[least].name));
+	else if (rows >= FAMILY_ROWS)
+		add_unbalanced(j, least, most, rows,
+			       lint_text(j->lint, "family %s has %.0f times the rows of family %s",
+					 all[most].name, rows, all[least].name));
+	else if (bytes >= FAMILY_BYTES)
+		add_unbalanced(j, light, heavy, bytes,
+			       lint_text(j->lint, "family %s has %.0f times the bytes of family %s",
+					 all[heavy].name, bytes, all[light].name));
+}
+
+static const char *wider_part(const struct judge *j, const struct key_part *p)
+{
+	struct draft d = draft_of(j->lint, &j->table->written.rowkey);
+	size_t i = draft_find(&d, p->pos);
+
+	if (i < d.n)
+		d.text[i] = fix_set(j->lint, d.text[i], "width",
+				    lint_text(j->lint, "%u", p->width + WIDER));
+	return draft_text(j->lint, &d, "rowkey");
+}
+
+static void tight_padding(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+
+	for (size_t i = 0; i < j->table->nrowkey; i++) {
+		const struct key_part *p = &j->table->rowkey[i];
+		double share = c->sampled ? (double)c->filled[i] / (double)c->sampled : 0;
+
+		/* all of one width is a code, not a number that grows */
+		if (p->kind != PART_FIELD || !p->width || share < FILLED_SHARE ||
+		    c->filled[i] == c->sampled)
+			continue;
+		const char *name = j->job->fields[p->field].name;
+		add(j, "tight-padding", LINT_WARNING, p->pos, share,
+		    lint_text(j->lint, "`%s` fills its width of %u in %.1f%% of the rows", name,
+			      p->width, 100 * share),
+		    "the next longer value does not fit and is rejected; a wider key then makes a "
+		    "new table",
+		    wider_part(j, p));
+	}
+}
+
+static const char *written_field(const struct job *job, const struct field *f)
+{
+	for (size_t i = 0; i < job->written_fields.n; i++)
+		if (!strcmp(job->written_fields.item[i].name, f->name))
+			return job->written_fields.item[i].text;
+	return "{}";
+}
+
+static void mistaken_unit(const struct judge *j)
+{
+	if (j->table->timestamp_constant)
+		return;
+	const struct table_count *c = j->count;
+	const struct field *f = &j->job->fields[j->table->timestamp_field];
+	const char *unit = NULL;
+	if (f->unit == TIME_MS && c->newest_ms > 0 && c->newest_ms < EARLY_MS)
+		unit = "s";
+	else if (f->unit == TIME_S && c->oldest_ms > LATE_MS)
+		unit = "ms";
+	if (!unit)
+		return;
+	add(j, "mistaken-unit", LINT_SEVERE, f->pos, (double)c->newest_ms,
+	    lint_text(j->lint, "all times of `%s` are %s: as %s they would be of today", f->name,
+		      unit[1] ? "after the year 5138" : "before March 1973",
+		      unit[1] ? "milliseconds" : "seconds"),
+	    "cells with a wrong time are hidden by a TTL or hide what is written later",
+	    lint_text(j->lint, "fields: {%s: %s}", fix_name(j->lint, f->name),
+		      fix_set(j->lint, written_field(j->job, f), "unit", unit)));
+}
+
+static void short_ttl(const struct judge *j)
+{
+	const struct table_count *c = j->count;
+
+	for (size_t i = 0; i < j->table->schema.nfamilies; i++) {
+		const struct family *f = &j->table->schema.families[i];
+		double age_s = (double)(j->now_ms - c->oldest_ms) / 1000;
+		bool all = (double)(j->now_ms - c->newest_ms) / 1000 > f->ttl_s;
+		double days = floor(age_s / 86400) + 366;
+		char oldest[32];
+		time_t at = (time_t)(c->oldest_ms / 1000);
+		struct tm tm;
+
+		if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || age_s <= f->ttl_s ||
+		    !gmtime_r(&at, &tm))
+			continue;
+		strftime(oldest, sizeof oldest, "%Y-%m-%d", &tm);
+		add(j, "short-ttl", all ? LINT_SEVERE : LINT_WARNING, f->pos, age_s,
+		    lint_text(j->lint, "family %s has a TTL of %d s, the oldest cells are of %s%s",
+			      f->name, (int)f->ttl_s, oldest, all ? ", and so old are all" : ""),
+		    "HBase shows no cell that is older than its TTL, and the next compaction drops "
+		    "it",
+		    fix_family(j->lint, j->table, f, "ttl",
+			       days * 86400 > TTL_FOREVER ? NULL
+							  : lint_text(j->lint, "%.0fd", days)));
+	}
+}
+
+/* One collision proves it, however few the rows. */
+static void not_unique(const struct judge *j)
+{
+	const struct unique_result *u = &j->unique;
+	struct buf what = {0};
+
+	if (u->hidden == 0)
+		return;
+	double share = (double)u->hidden / (double)u->events;
+	buf_printf(&what,
+		   "%.4g%% of the events are hidden by others with the same row key, "
+		   "columns and timestamp but other values; for example ",
+		   100 * share);
+	source_place(j->source, u->first, &what);
+	buf_append_str(&what, " and ");
+	source_place(j->source, u->second, &what);
+	if (u->share < 1)
+		buf_printf(&what, " (measured on 1 of %.0f keys)", 1 / u->share);
+	if (u->repeated)
+		buf_printf(&what, "; %.4g%% are true duplicates, which lose nothing",
+			   100 * (double)u->repeated / (double)u->events);
+	const struct cell_spec *cell = &j->table->cells[u->column];
+	add(j, "key-not-unique", LINT_SEVERE, j->table->rowkey[j->table->nrowkey - 1].pos, share,
+	    arena_strndup(&j->lint->arena, (const char *)what.ptr, what.len),
+	    "HBase shows one cell a row, column and timestamp: of two events that differ only in "
+	    "their values the key must tell which is which",
+	    fix_tell_apart(j->lint, j->job, j->table,
+			   cell->kind == VALUE_FIELD ? cell->field : j->table->timestamp_field));
+	buf_release(&what);
+}
+
+void lint_times(struct lint *l, const struct job *job, size_t table, uint64_t rows,
+		int64_t oldest_ms, int64_t newest_ms)
+{
+	const struct table_count c = {.rows = rows, .oldest_ms = oldest_ms, .newest_ms = newest_ms};
+	const struct judge j = {.lint = l, .job = job, .table = &job->tables[table], .count = &c};
+
+	if (rows >= LINT_ROWS_LEAST)
+		mistaken_unit(&j);
+}
+
+void lint_watch_judge(struct lint_watch *w, struct lint *l, struct source *source, int64_t now_ms)
+{
+	static void (*const rules[])(
+		const struct judge *) = {long_key,	ordered_head,  unbalanced_families,
+					 tight_padding, mistaken_unit, short_ttl};
+	for (size_t t = 0; t < w->job->ntables; t++) {
+		const struct job_table *table = &w->job->tables[t];
+		struct table_count sum = {.oldest_ms = INT64_MAX, .newest_ms = INT64_MIN};
+		const struct judge j = {
+			l,	w->job, table, &sum, unique_judge(w->unique[t], table->ncells),
+			source, now_ms};
+
+		sum.families = mem_calloc(table->schema.nfamilies, sizeof *sum.families);
+		sum.filled = mem_calloc(table->nrowkey, sizeof *sum.filled);
+		sum.part_bytes = mem_calloc(table->nrowkey, sizeof *sum.part_bytes);
+		lint_watch_sum(w, t, &sum);
+		for (size_t i = 0; sum.rows >= LINT_ROWS_LEAST && i < sizeof rules / sizeof *rules;
+		     i++)
+			rules[i](&j);
+		not_unique(&j);
+		mem_free(sum.families);
+		mem_free(sum.filled);
+		mem_free(sum.part_bytes);
+	}
+}

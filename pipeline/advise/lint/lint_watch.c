@@ -1,0 +1,180 @@
+/*
+ * lint_watch.c - counts of a table's rows
+ *
+ * The order of a key's head is that of the events in a piece of input (about 1 MB): a key above all
+ * before it in the piece counts as rising, one below all as falling.  In a random order that is
+ * ln(n) of n rows.
+ */
+#include "counts.h"
+
+#define UNIQUE_GROUPS (1u << 15) /* of all tables; 4 MB, and as much while they are sorted out */
+
+struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
+				  unsigned workers, unsigned every)
+{
+	struct lint_watch *w = mem_calloc(1, sizeof *w);
+	size_t most_cells = 1, most_parts = 1;
+
+	w->job = job;
+	w->plan = plan;
+	w->nworkers = workers;
+	w->every = every;
+	w->keys = mem_calloc(job->ntables, sizeof *w->keys);
+	w->unique = mem_calloc(job->ntables, sizeof(struct unique *));
+	for (size_t t = 0; t < job->ntables; t++) {
+		size_t cells = row_max_cells(plan, t);
+
+		key_table_open(&w->keys[t], job, &job->tables[t]);
+		w->unique[t] = unique_new(UNIQUE_GROUPS / job->ntables);
+		most_cells = cells > most_cells ? cells : most_cells;
+		if (job->tables[t].nrowkey > most_parts)
+			most_parts = job->tables[t].nrowkey;
+	}
+	w->counts = mem_calloc(workers * job->ntables, sizeof *w->counts);
+	w->scratch = mem_calloc(workers, sizeof *w->scratch);
+	for (size_t i = 0; i < workers * job->ntables; i++) {
+		const struct job_table *t = &job->tables[i % job->ntables];
+		struct table_count *c = &w->counts[i];
+
+		c->families = mem_calloc(t->schema.nfamilies, sizeof *c->families);
+		c->filled = mem_calloc(t->nrowkey, sizeof *c->filled);
+		c->part_bytes = mem_calloc(t->nrowkey, sizeof *c->part_bytes);
+		c->oldest_ms = INT64_MAX;
+		c->newest_ms = INT64_MIN;
+	}
+	for (unsigned i = 0; i < workers; i++) {
+		w->scratch[i].cells = mem_calloc(most_cells, sizeof(struct row_cell));
+		w->scratch[i].pieces = mem_calloc(most_parts, sizeof(struct key_piece));
+	}
+	return w;
+}
+
+void lint_watch_free(struct lint_watch *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->nworkers * w->job->ntables; i++) {
+		buf_release(&w->counts[i].highest);
+		buf_release(&w->counts[i].lowest);
+		mem_free(w->counts[i].families);
+		mem_free(w->counts[i].filled);
+		mem_free(w->counts[i].part_bytes);
+	}
+	for (unsigned i = 0; i < w->nworkers; i++) {
+		mem_free(w->scratch[i].cells);
+		mem_free(w->scratch[i].pieces);
+	}
+	for (size_t t = 0; t < w->job->ntables; t++) {
+		key_table_close(&w->keys[t]);
+		unique_free(w->unique[t]);
+	}
+	mem_free(w->unique);
+	mem_free(w->scratch);
+	mem_free(w->counts);
+	mem_free(w->keys);
+	mem_free(w);
+}
+
+static void keep(struct buf *b, struct bytes key)
+{
+	b->len = 0;
+	buf_append(b, key.ptr, key.len);
+}
+
+static void count_order(struct table_count *c, struct bytes key)
+{
+	if (c->in_piece++ == 0) {
+		keep(&c->highest, key);
+		keep(&c->lowest, key);
+	} else if (bytes_cmp(key, buf_bytes(&c->highest)) > 0) {
+		keep(&c->highest, key);
+		c->rising++;
+	} else if (bytes_cmp(key, buf_bytes(&c->lowest)) < 0) {
+		keep(&c->lowest, key);
+		c->falling++;
+	}
+}
+
+/* Does a padded part have no room for a longer value? */
+static bool is_full(const struct layout *l, struct bytes part)
+{
+	return part.len > 0 && (l->pad_left ? part.ptr[0] : part.ptr[part.len - 1]) != l->pad;
+}
+
+static void count_sampled(struct lint_watch *w, unsigned worker, size_t table,
+			  struct table_count *c, const struct record *r, size_t n)
+{
+	const struct key_schema *s = &w->keys[table].schema;
+	struct row_cell *cells = w->scratch[worker].cells;
+	struct key_piece *pieces = w->scratch[worker].pieces;
+	size_t parts = key_split(s, r->key, pieces);
+	uint32_t before = UINT32_MAX;
+
+	c->sampled++;
+	c->cells += n;
+	for (size_t i = 0; i < n; i++) {
+		struct family_count *f = &c->families[cells[i].family];
+
+		f->rows += cells[i].family != before;
+		f->bytes += cells[i].cell.qualifier.len + cells[i].cell.value.len;
+		before = cells[i].family;
+	}
+	for (size_t i = 0; i < parts; i++) {
+		c->filled[i] += is_full(&s->steps[i].layout, pieces[i].bytes);
+		c->part_bytes[i] += pieces[i].bytes.len;
+	}
+}
+
+void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const struct record *r)
+{
+	struct table_count *c = &w->counts[worker * w->job->ntables + table];
+	int64_t ts = row_timestamp(w->plan, table, r);
+
+	c->rows++;
+	/* by the event, so that it does not matter which thread has it */
+	bool sampled = (r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0;
+	uint64_t hash = unique_hash(r->key, ts);
+	bool wanted = unique_wants(w->unique[table], hash);
+	struct row_cell *cells = w->scratch[worker].cells;
+	size_t n = sampled || wanted ? row_cells(w->plan, table, r, cells) : 0;
+	if (sampled)
+		count_sampled(w, worker, table, c, r, n);
+	if (wanted)
+		unique_add(w->unique[table], hash, r->seq, cells, n);
+	c->key_bytes += r->key.len;
+	c->oldest_ms = ts < c->oldest_ms ? ts : c->oldest_ms;
+	c->newest_ms = ts > c->newest_ms ? ts : c->newest_ms;
+	count_order(c, r->key);
+}
+
+void lint_watch_piece_end(struct lint_watch *w, unsigned worker)
+{
+	for (size_t t = 0; t < w->job->ntables; t++)
+		w->counts[worker * w->job->ntables + t].in_piece = 0;
+}
+
+void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum)
+{
+	const struct job_table *t = &w->job->tables[table];
+
+	for (unsigned i = 0; i < w->nworkers; i++) {
+		const struct table_count *c = &w->counts[i * w->job->ntables + table];
+
+		sum->rows += c->rows;
+		sum->key_bytes += c->key_bytes;
+		sum->rising += c->rising;
+		sum->falling += c->falling;
+		sum->sampled += c->sampled;
+		sum->cells += c->cells;
+		sum->oldest_ms = c->oldest_ms < sum->oldest_ms ? c->oldest_ms : sum->oldest_ms;
+		sum->newest_ms = c->newest_ms > sum->newest_ms ? c->newest_ms : sum->newest_ms;
+		for (size_t f = 0; f < t->schema.nfamilies; f++) {
+			sum->families[f].rows += c->families[f].rows;
+			sum->families[f].bytes += c->families[f].bytes;
+		}
+		for (size_t p = 0; p < t->nrowkey; p++) {
+			sum->filled[p] += c->filled[p];
+			sum->part_bytes[p] += c->part_bytes[p];
+		}
+	}
+}

@@ -1,0 +1,573 @@
+/*
+ * planning.c - the pass over the events
+ *
+ * Two runs must plan the same splits, so the rows must not meet in an order that depends on the
+ * threads: each piece of the input picks its rows by windows that its place in the input decides,
+ * and the pieces are fed in input order (a thread that is done early waits).  What an input of tens
+ * of megabytes has is fed whole, the rest at a rate at which feeding costs a fraction of parsing;
+ * less when few regions are asked, and from gigabytes on in windows that widen with the root of the
+ * place.
+ *
+ * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
+ * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
+ * that were chosen only while it was short are left out in the end, if that leaves enough.
+ */
+#include "planning.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "key.h"
+#include "pass.h"
+#include "mem.h"
+#include "spread.h"
+#include "ddl.h"
+
+#define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
+#define PIECE_LOG2     20
+#define WHOLE_PIECES   64u   /* are fed row by row */
+#define WHOLE_LEAST    2u    /* and when few regions are asked */
+#define START_LOG2     7     /* windows behind these widen with the place, up to */
+#define LARGE_PIECES   4096u /* from here on windows widen */
+#define WINDOW_LOG2    8     /* KeyValue bytes */
+#define FULL_REGIONS   1000  /* that the widths are for */
+#define DISK_PER_INPUT 16    /* bytes; more than any input makes of itself, compressed ones too */
+#define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
+/* Input bytes whose rows are all kept for the measure of compression. */
+#define NEIGHBOUR_BYTES (512u << 10)
+#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, when so many were kept */
+#define LINT_WHOLE	(4u << 20) /* input bytes of which lint looks at the cells of each row, */
+#define LINT_EVERY	16	   /* and of one in so many otherwise */
+#define NEIGHBOUR_MOST                                                                             \
+	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
+	   */
+
+/* A row that was picked, and what it stands for. */
+struct picked_row {
+	uint64_t share;
+	double rows;
+	uint32_t key_len;
+};
+
+/* A thread's piece, for one table. */
+struct piece {
+	bool open;
+	uint64_t place; /* bytes of input before its first row */
+	uint64_t last;	/* the same of its last row */
+	struct picker picker;
+	struct buf rows;       /* struct picked_row and key, packed */
+	uint64_t chosen_below; /* hashes of neighbourhoods that are kept */
+	uint64_t chosen_left;  /* bytes of key and payload */
+};
+
+/* What makes two rows of a table neighbours. */
+struct near {
+	const struct key_shape *shape;
+	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
+};
+
+struct planner {
+	const struct job *job;
+	const struct planning_options *opt;
+	struct pass pass;	  /* its sorters have the neighbourhoods */
+	struct key_shape *shapes; /* [ntables] */
+	struct near *near;	  /* [ntables] */
+	unsigned *spare;	  /* [ntables] */
+	struct sample **samples;  /* [ntables] */
+	struct spread *spreads;	  /* [ntables] */
+	struct piece *pieces;	  /* [threads * ntables] */
+	uint64_t next;		  /* pieces that are in */
+	uint64_t input_bytes;	  /* up to the start of the last piece seen */
+	struct lint_watch *watch; /* NULL: not asked */
+	pthread_mutex_t lock;	  /* samples, next, input_bytes, abandoned */
+	pthread_cond_t turn;
+	bool abandoned;
+};
+
+/* The beginning that a row shares with its neighbours: the entity, not the time and what follows.
+ */
+static struct bytes neighbourhood(const struct key_shape *shape, struct bytes key)
+{
+	size_t ends[SHAPE_MAX_PARTS], n = shape_ends(shape, key, ends);
+
+	if (n >= 3)
+		return bytes_of(key.ptr, ends[n - 3]);
+	if (n == 2)
+		return bytes_of(key.ptr, ends[0]);
+	return bytes_of(key.ptr, key.len > 2 ? key.len - 2 : 0);
+}
+
+static inline uint64_t hash_ends(uint64_t first, uint64_t last)
+{
+	return (first * UINT64_C(0x9E3779B97F4A7C15) ^ last) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+/* The length of all neighbourhoods; 0: they differ. */
+static size_t near_bytes(const struct key_shape *shape)
+{
+	size_t n = 0, parts = shape->nparts;
+
+	if (parts < 2)
+		return 0;
+	for (size_t i = 0; i < (parts >= 3 ? parts - 2 : 1); i++) {
+		if (!shape->parts[i].width)
+			return 0;
+		n += shape->parts[i].width;
+	}
+	return n;
+}
+
+/* Seen for each row of the input: most neighbourhoods are hashed in two words. */
+static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
+{
+	struct bytes near = n->bytes ? bytes_of(key.ptr, n->bytes) : neighbourhood(n->shape, key);
+
+	if (near.len >= 8 && near.len <= 16)
+		return hash_ends(get_be64(near.ptr), get_be64(near.ptr + near.len - 8));
+	return XXH3_64bits(near.ptr, near.len);
+}
+
+/* Hashes below this are kept after so much input. */
+static uint64_t chosen_below(uint64_t input_bytes)
+{
+	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
+}
+
+/* The regions that will be asked of the sample, at most; 0: anything. */
+static uint64_t regions_at_most(const struct planner *p, const struct regions *regions)
+{
+	const struct region_rule *r = &regions->rule;
+	uint64_t done, total;
+
+	if (regions->split == SPLIT_FILE || regions->split == SPLIT_NONE)
+		return 0;
+	if (region_rule_stated(r))
+		return region_rule_stated(r);
+	source_progress(p->pass.source, &done, &total);
+	return total ? region_rule_count(r, (double)total * DISK_PER_INPUT) : 0;
+}
+
+/* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
+static unsigned spare_log2(const struct planner *p, const struct regions *r)
+{
+	unsigned log2 = 0;
+	uint64_t n = p->opt->keep ? 0 : regions_at_most(p, r);
+
+	while (n && n << (log2 + 1) <= FULL_REGIONS)
+		log2++;
+	return log2;
+}
+
+/* See the head of this file. */
+static unsigned window_log2(uint64_t piece, unsigned spare)
+{
+	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
+	uint64_t whole = WHOLE_PIECES >> spare;
+
+	if (piece < whole || piece < WHOLE_LEAST)
+		return 0;
+	most += piece >= 4 * WHOLE_PIECES ? 2 : piece >= 2 * WHOLE_PIECES;
+	for (uint64_t p = piece; p >= LARGE_PIECES; p /= 4)
+		most++;
+	for (; piece > 1 && start < most; piece /= 2)
+		start++;
+	return start;
+}
+
+static void see_piece(struct spread *s, const struct planner *p, const struct piece *piece)
+{
+	double rows = (double)piece->picker.rows, bytes = (double)piece->picker.bytes, x = rows;
+
+	if (p->job->source != SOURCE_KAFKA && rows > 1) /* the last row has no end here */
+		x = (double)(piece->last - piece->place) * rows / (rows - 1);
+	spread_add(s, x, bytes, rows);
+}
+
+/* --- reading --- */
+
+static void start_piece(struct piece *p, uint64_t place, unsigned spare)
+{
+	p->open = true;
+	p->place = place;
+	picker_start(&p->picker, SEED ^ place, window_log2(place >> PIECE_LOG2, spare));
+	p->chosen_below = chosen_below(place);
+	double share = (double)p->chosen_below / (double)UINT64_MAX;
+	p->chosen_left = (uint64_t)(share * NEIGHBOUR_MOST * (1 << PIECE_LOG2));
+}
+
+static void pick(struct piece *p, struct bytes key, uint64_t bytes)
+{
+	uint64_t share = picker_share(&p->picker, bytes);
+	struct picked_row row = {share, (double)share / (double)bytes, (uint32_t)key.len};
+	uint8_t *to = buf_reserve(&p->rows, sizeof row + key.len);
+
+	memcpy(to, &row, sizeof row);
+	memcpy(to + sizeof row, key.ptr, key.len);
+	p->rows.len += sizeof row + key.len;
+}
+
+static int choose(struct planner *p, struct piece *piece, unsigned worker, size_t table,
+		  const struct record *r, struct error *err)
+{
+	size_t bytes = r->key.len + r->payload.len;
+
+	if (bytes > piece->chosen_left)
+		return RC_OK;
+	piece->chosen_left -= bytes;
+	return run_builder_add(sorter_builder(p->pass.tables[table].sorter, worker), r, err);
+}
+
+/*
+ * Input bytes in front of the piece that r begins.  A topic's seq counts offsets, of which
+ * compaction may have left few: there it is what was read so far, and of two threads that may be
+ * the same, hence the byte that differs.
+ */
+static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
+{
+	uint64_t done, total;
+
+	if (p->job->source != SOURCE_KAFKA)
+		return r->seq;
+	source_progress(p->pass.source, &done, &total);
+	return (done & ~UINT64_C(255)) | (worker & 255);
+}
+
+static int take_record(void *ctx, unsigned worker, size_t table, const struct record *r,
+		       struct error *err)
+{
+	struct planner *p = ctx;
+	struct piece *piece = &p->pieces[worker * p->job->ntables + table];
+
+	if (!piece->open)
+		start_piece(piece, place_of(p, worker, r), p->spare[table]);
+	piece->last = r->seq;
+	if (p->watch)
+		lint_watch_row(p->watch, worker, table, r);
+	uint64_t bytes = row_weigh(&p->pass.tables[table].weigher, r);
+	if (picker_wants(&piece->picker, bytes))
+		pick(piece, r->key, bytes);
+	if (neighbourhood_hash(&p->near[table], r->key) > piece->chosen_below)
+		return RC_OK;
+	return choose(p, piece, worker, table, r, err);
+}
+
+static void feed(struct sample *s, struct piece *p)
+{
+	const uint8_t *at = p->rows.ptr, *end = p->rows.ptr + p->rows.len;
+
+	while (at < end) {
+		struct picked_row row;
+
+		memcpy(&row, at, sizeof row);
+		at += sizeof row;
+		sketch_add_share(sample_sketch(s), bytes_of(at, row.key_len), row.share, row.rows);
+		at += row.key_len;
+	}
+	sketch_count(sample_sketch(s), &p->picker);
+	p->rows.len = 0;
+	p->open = false;
+}
+
+static void feed_all(struct planner *p, unsigned worker)
+{
+	for (size_t t = 0; t < p->job->ntables; t++) {
+		struct piece *piece = &p->pieces[worker * p->job->ntables + t];
+
+		p->spreads[t].empty += !piece->open;
+		if (!piece->open)
+			continue;
+		if (piece->place > p->input_bytes)
+			p->input_bytes = piece->place;
+		see_piece(&p->spreads[t], p, piece);
+		feed(p->samples[t], piece);
+	}
+}
+
+/* The pieces of a topic have no order: any must do. */
+static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
+{
+	(void)err;
+	struct planner *p = ctx;
+	bool ordered = p->job->source != SOURCE_KAFKA;
+	if (p->watch)
+		lint_watch_piece_end(p->watch, worker);
+	pthread_mutex_lock(&p->lock);
+	while (ordered && p->next != number && !p->abandoned)
+		pthread_cond_wait(&p->turn, &p->lock);
+	if (!p->abandoned)
+		feed_all(p, worker);
+	p->next++;
+	pthread_cond_broadcast(&p->turn);
+	pthread_mutex_unlock(&p->lock);
+	return RC_OK;
+}
+
+static void abandon(void *ctx)
+{
+	struct planner *p = ctx;
+
+	pthread_mutex_lock(&p->lock);
+	p->abandoned = true;
+	pthread_cond_broadcast(&p->turn);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static unsigned lint_every(const struct planner *p)
+{
+	uint64_t done, total;
+
+	source_progress(p->pass.source, &done, &total);
+	return total && total <= LINT_WHOLE ? 1 : LINT_EVERY;
+}
+
+static int open_planner(struct planner *p, struct progress *progress, struct error *err)
+{
+	size_t n = p->job->ntables;
+	const struct pass_options po = {.job = p->job,
+					.run = p->opt->common,
+					.input = p->opt->input,
+					.fraction = p->opt->fraction,
+					.even_pieces = true,
+					.limit = p->opt->limit,
+					.progress = progress,
+					.ctx = p,
+					.record = take_record,
+					.piece_end = take_piece,
+					.abandon = abandon};
+	int rc = pass_open(&p->pass, &po, err);
+
+	if (rc == RC_OK)
+		rc = pass_prepare(&p->pass, p->opt->work_dir, err);
+	if (rc == RC_OK && p->opt->lint)
+		p->watch =
+			lint_watch_new(p->job, p->pass.plan, p->pass.memory.threads, lint_every(p));
+	p->shapes = mem_calloc(n, sizeof *p->shapes);
+	p->near = mem_calloc(n, sizeof *p->near);
+	p->spare = mem_calloc(n, sizeof *p->spare);
+	p->samples = mem_calloc(n, sizeof(void *));
+	p->spreads = mem_calloc(n, sizeof *p->spreads);
+	p->pieces = mem_calloc(p->pass.memory.threads * n, sizeof *p->pieces);
+	for (size_t t = 0; rc == RC_OK && t < n; t++) {
+		p->shapes[t] = key_shape(&p->job->tables[t]);
+		p->spare[t] = spare_log2(p, &p->job->tables[t].regions);
+		p->near[t] = (struct near){&p->shapes[t], near_bytes(&p->shapes[t])};
+		p->samples[t] = sample_new(SKETCH_K, SEED, &p->shapes[t]);
+	}
+	return rc;
+}
+
+struct measured {
+	const struct near *near;
+	uint64_t chosen_below;
+};
+
+/* Chosen to the end, not only while the input was short. */
+static bool is_kept(const void *ctx, struct bytes key)
+{
+	const struct measured *m = ctx;
+
+	return neighbourhood_hash(m->near, key) <= m->chosen_below;
+}
+
+/* What was kept of one neighbourhood, or of several in a row that have one hash. */
+struct kept {
+	uint64_t hash, weight;
+};
+
+static int compare_kept(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static int list_kept(struct planner *p, size_t table, struct kept **list, size_t *n,
+		     struct error *err)
+{
+	const struct bytes none = {0};
+	struct record_iter rows;
+	struct record r;
+	size_t cap = 0;
+	int rc = sorter_range(p->pass.tables[table].sorter, none, none, &rows, err);
+
+	if (rc)
+		return rc;
+	while ((rc = rows.next(rows.self, &r, err)) == RC_OK) {
+		uint64_t hash = neighbourhood_hash(&p->near[table], r.key);
+
+		if (*n == 0 || (*list)[*n - 1].hash != hash) {
+			if (*n == cap) {
+				cap = cap ? 2 * cap : 64;
+				*list = mem_realloc(*list, cap * sizeof **list);
+			}
+			(*list)[(*n)++] = (struct kept){.hash = hash};
+		}
+		(*list)[*n - 1].weight += row_weigh(&p->pass.tables[table].weigher, &r);
+	}
+	rows.close(rows.self);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+/*
+ * Which hashes to measure: those that were chosen to the end.  Where keys have few distinct
+ * beginnings there may be next to none of these; then those that were chosen longest, too.
+ */
+static int choose_measured(struct planner *p, size_t table, struct measured *m, struct error *err)
+{
+	struct kept *list = NULL;
+	size_t n = 0;
+	uint64_t weight = 0;
+	int rc = list_kept(p, table, &list, &n, err);
+
+	*m = (struct measured){&p->near[table], chosen_below(p->input_bytes)};
+	if (n)
+		qsort(list, n, sizeof *list, compare_kept);
+	for (size_t i = 0; i < n && weight < MEASURED_LEAST; i++) {
+		if (list[i].hash > m->chosen_below)
+			m->chosen_below = list[i].hash;
+		weight += list[i].weight;
+	}
+	mem_free(list);
+	return rc;
+}
+
+/* Compress what was chosen. */
+static int measure(struct planner *p, size_t table, struct table_sample *out, struct error *err)
+{
+	struct sorter *s = p->pass.tables[table].sorter;
+
+	if (sorter_totals(s).records == 0)
+		return RC_OK;
+	struct cut_table t = pass_cut_table(&p->pass, table);
+	struct measured m;
+	char *dir = mem_format("%s/samples", p->opt->work_dir);
+	unsigned threads = p->pass.memory.threads;
+	struct cell_sample d = {.bytes = SAMPLE_BYTES, .wanted = is_kept, .ctx = &m};
+	int rc = choose_measured(p, table, &m, err);
+	if (rc == RC_OK && p->opt->tune)
+		rc = tuning_decide(&t, s, threads, dir, p->opt->arena, &out->tuned, err);
+	if (rc == RC_OK)
+		rc = measure_disk_ratio(&t, s, threads, &d, dir, &out->disk_per_byte, err);
+	mem_free(dir);
+	out->measured_bytes = (double)sorter_totals(s).weight;
+	return rc;
+}
+
+static void close_planner(struct planner *p)
+{
+	size_t n = p->job->ntables;
+
+	for (size_t t = 0; t < n; t++)
+		sample_free(p->samples[t]);
+	mem_free(p->samples);
+	mem_free(p->spreads);
+	for (size_t i = 0; i < p->pass.memory.threads * n; i++)
+		buf_release(&p->pieces[i].rows);
+	mem_free(p->pieces);
+	mem_free(p->near);
+	mem_free(p->spare);
+	mem_free(p->shapes);
+	lint_watch_free(p->watch);
+	pass_close(&p->pass);
+	pthread_cond_destroy(&p->turn);
+	pthread_mutex_destroy(&p->lock);
+}
+
+static void keep_columns(const struct planner *p, struct planning_counts *counts)
+{
+	struct arena *a = p->opt->arena;
+
+	const char *const *columns = source_columns(p->pass.source, &counts->ncolumns);
+	if (!a)
+		return;
+	counts->columns = arena_alloc(a, (counts->ncolumns + 1) * sizeof *counts->columns);
+	for (size_t i = 0; i < counts->ncolumns; i++)
+		counts->columns[i] = arena_strdup(a, columns[i]);
+}
+
+int planning_read(const struct job *job, const struct planning_options *o,
+		  struct progress *progress, struct table_sample *samples,
+		  struct planning_counts *counts, struct error *err)
+{
+	struct planner p = {.job = job,
+			    .opt = o,
+			    .lock = PTHREAD_MUTEX_INITIALIZER,
+			    .turn = PTHREAD_COND_INITIALIZER};
+	int rc = open_planner(&p, progress, err);
+
+	if (rc == RC_OK)
+		rc = pass_run(&p.pass, err);
+	if (rc == RC_OK)
+		rc = pass_sort(&p.pass, err);
+	if (rc == RC_OK && p.watch)
+		lint_watch_judge(p.watch, o->lint, p.pass.source, o->now_ms);
+	double share = rc == RC_OK ? source_share(p.pass.source) : 1;
+	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++) {
+		samples[t].table = &job->tables[t];
+		samples[t].scale = 1 / share;
+		samples[t].scale_error = spread_error(&p.spreads[t], share);
+		samples[t].sample = p.samples[t];
+		p.samples[t] = NULL;
+		rc = measure(&p, t, &samples[t], err);
+	}
+	*counts = (struct planning_counts){.events = p.pass.events,
+					   .rejected = p.pass.rejected,
+					   .newest_ms = p.pass.newest_ms,
+					   .share = share};
+	if (rc == RC_OK)
+		keep_columns(&p, counts);
+	close_planner(&p);
+	return rc;
+}
+
+void table_sample_release(struct table_sample *s)
+{
+	sample_free(s->sample);
+	*s = (struct table_sample){0};
+}
+
+/* Borders that the data does not decide; those of no data at all are the plan's own. */
+static int given_splits(const struct table_sample *s, struct splits *out, bool *given,
+			struct error *err)
+{
+	const struct regions *r = &s->table->regions;
+	double disk = (double)sketch_bytes(sample_sketch(s->sample)) *
+		      (s->disk_per_byte > 0 ? s->disk_per_byte : 1) * (s->scale > 0 ? s->scale : 1);
+	int rc = regions_without_data(r, out, err);
+
+	if (rc == RC_END)
+		rc = regions_computed(r, region_rule_count(&r->rule, disk), out, err);
+	*given = rc == RC_OK;
+	return rc == RC_END ? RC_OK : rc;
+}
+
+int planning_make(struct plan *p, const struct job *job, struct table_sample *s,
+		  const struct splits *live, struct error *err)
+{
+	struct key_table keys;
+	struct splits splits = {0};
+	bool given = false;
+	struct plan_options o = {
+		.rule = s->table->regions.rule,
+		.disk_per_byte = s->disk_per_byte,
+		.scale = s->scale,
+		.scale_error = s->scale_error,
+		.disk_per_region = s->table->schema.nfamilies * HFILE_TRAILER_BYTES,
+		.max_filesize = table_max_filesize(&s->table->schema),
+		.max_hfile_bytes = s->table->max_hfile_bytes,
+		.name_key = key_name,
+		.name_ctx = &keys,
+	};
+
+	*p = (struct plan){0};
+	int rc = live ? RC_OK : given_splits(s, &splits, &given, err);
+	if (live || given)
+		o.given = live ? live : &splits;
+	key_table_open(&keys, job, s->table);
+	if (rc == RC_OK)
+		rc = plan_make(p, s->sample, &o, err);
+	key_table_close(&keys);
+	splits_release(&splits);
+	return rc;
+}

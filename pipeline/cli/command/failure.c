@@ -1,0 +1,81 @@
+/*
+ * failure.c - how a command says that it failed: a sentence, with --json an object
+ *
+ * The object is the last line of standard error and is written when the exit status is known: what
+ * was told is kept until then.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "cli/reports.h"
+#include "pool.h"
+
+static struct {
+	bool json, told;
+	char command[16];
+	struct error err; /* the first: what follows it comes of it */
+} failure;
+
+void command_failures_as_json(void)
+{
+	failure.json = true;
+}
+
+static void tell(const char *name, const struct error *err)
+{
+	if (!failure.json) {
+		command_say(name, "%s", err->msg);
+	} else if (!failure.told) {
+		failure.told = true;
+		snprintf(failure.command, sizeof failure.command, "%s", name);
+		failure.err = *err;
+	}
+}
+
+int command_fail(const char *name, const struct error *err)
+{
+	tell(name, err);
+	if (err->code == RC_STOPPED && stop_flag)
+		return EXIT_SIGNAL + stop_flag;
+	return err->code == RC_CONFIG || err->code == RC_BUSY ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int command_misused(const char *name, const char *fmt, ...)
+{
+	struct error err = {.code = RC_CONFIG};
+
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(err.msg, sizeof err.msg, fmt, ap);
+	va_end(ap);
+	return command_fail(name, &err);
+}
+
+/* Some results say themselves what is wrong. */
+static void find_it_in_the_result(const char *name)
+{
+	struct error err;
+
+	error_set(&err, RC_DATA, "standard output says what is wrong");
+	tell(name, &err);
+}
+
+void command_ends(const char *name, int status)
+{
+	struct buf text = {0};
+
+	if (!failure.json)
+		return;
+	failure.json = status != EXIT_DONE && status != EXIT_REJECTS;
+	if (failure.json && !failure.told)
+		find_it_in_the_result(name);
+	if (failure.json)
+		failure_report_json(&text, failure.command, status, &failure.err);
+	else if (failure.told)
+		command_say(failure.command, "%s", failure.err.msg);
+	if (text.len)
+		fwrite(text.ptr, 1, text.len, stderr);
+	buf_release(&text);
+}

@@ -1,0 +1,137 @@
+/* scan_desk.c - from the arguments of `saltmill get` and `scan` to a query */
+#include "scan_desk.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "mem.h"
+
+/* "f:q,f2": qualifiers as \xHH text. */
+static int name_columns(struct scan_desk *d, const char *list, struct error *err)
+{
+	const struct published *p = &d->loads;
+
+	d->columns = mem_calloc(strlen(list) + 1, sizeof *d->columns);
+	buf_reserve(&d->names, strlen(list) + 1); /* it may not move */
+	for (const char *at = list, *end; *at; at = *end ? end + 1 : end) {
+		end = strchrnul(at, ',');
+		const char *colon = memchr(at, ':', (size_t)(end - at));
+		struct bytes family = bytes_of(at, (size_t)((colon ? colon : end) - at));
+		size_t i = 0;
+		while (i < p->nfamilies && !bytes_eq(p->families[i].name, family))
+			i++;
+		if (i == p->nfamilies)
+			return error_set(err, RC_CONFIG,
+					 "--columns: the table has no family `%.*s`",
+					 (int)family.len, (const char *)family.ptr);
+		size_t from = d->names.len;
+		if (colon)
+			bytes_unescape(&d->names, bytes_of(colon + 1, (size_t)(end - colon - 1)));
+		d->columns[d->ncolumns++] =
+			(struct query_column){.family = i,
+					      .qualifier = bytes_of(d->names.ptr + from,
+								    d->names.len - from),
+					      .all = !colon};
+	}
+	d->q.columns = d->columns;
+	d->q.ncolumns = d->ncolumns;
+	return RC_OK;
+}
+
+static int put_where(struct scan_desk *d, struct error *err)
+{
+	const struct scan_arguments *a = d->args;
+	bool get = a->fields.len > 0;
+	const char *text = get ? (const char *)a->fields.ptr : a->where;
+
+	if (!text)
+		return RC_OK;
+	d->q.get = false;
+	int rc = question_parse(&d->question, get ? "get" : "--where", text, &d->arena, err);
+	if (rc == RC_OK)
+		rc = where_new(&d->where, &d->stored, d->loads.families, d->loads.nfamilies,
+			       &d->question, err);
+	if (rc)
+		return rc;
+	where_put(d->where, &d->q);
+	if (d->hbase)
+		rc = where_filter(d->where, &d->q, &d->filter, err);
+	if (rc)
+		return rc;
+	if (get && (!d->q.get || d->q.judge))
+		return error_set(err, RC_CONFIG,
+				 "the fields given are not one row key of table %s; expected "
+				 "FIELD=VALUE for each field of the row key and no other",
+				 d->table->schema.name);
+	return RC_OK;
+}
+
+static void put_arguments(struct scan_desk *d, enum scan_part part)
+{
+	const struct scan_arguments *a = d->args;
+
+	d->q = a->q;
+	d->q.now_ms = a->has_now ? a->q.now_ms : clock_wall_ms();
+	if (part & SCAN_ROWS) {
+		d->q.start = buf_bytes(&a->start);
+		d->q.stop = buf_bytes(&a->stop);
+	}
+	if (part == SCAN_ROWS)
+		d->q = (struct query){.start = d->q.start,
+				      .stop = d->q.stop,
+				      .reversed = d->q.reversed,
+				      .now_ms = d->q.now_ms};
+	if (part == SCAN_CELLS) {
+		d->q.reversed = false;
+		d->q.limit = 0;
+	}
+}
+
+/* What is asked of the rows, once it is known whose they are. */
+static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
+{
+	const struct scan_arguments *a = d->args;
+	int rc = RC_OK;
+
+	if (a->columns && part & SCAN_CELLS)
+		rc = name_columns(d, a->columns, err);
+	if (rc == RC_OK && part & SCAN_ROWS)
+		rc = put_where(d, err);
+	if (rc == RC_OK && d->hbase && d->where)
+		rc = scan_live_check_rows(d, err);
+	return rc;
+}
+
+int scan_desk_open(struct scan_desk *d, const struct scan_place *place, const char *table,
+		   enum scan_part part, struct error *err)
+{
+	int rc = job_load(&d->job, place->job, err);
+
+	if (rc == RC_OK)
+		rc = job_find_table(&d->job, table, &d->table, err);
+	if (rc == RC_OK)
+		rc = field_forms_open(&d->forms, &d->job, err);
+	if (rc)
+		return rc;
+	d->hbase = place->hbase;
+	key_table_open(&d->keys, &d->job, d->table);
+	stored_open(&d->stored, &d->keys, &d->forms);
+	put_arguments(d, part);
+	rc = published_open(&d->loads, &d->table->schema, place->dirs, place->ndirs, err);
+	if (rc == RC_OK && d->hbase)
+		rc = scan_live_check(d, err);
+	return rc ? rc : put_questions(d, part, err);
+}
+
+void scan_desk_close(struct scan_desk *d)
+{
+	where_free(d->where);
+	mem_free(d->columns);
+	buf_release(&d->names);
+	published_release(&d->loads);
+	stored_release(&d->stored);
+	key_table_close(&d->keys);
+	field_forms_close(&d->forms);
+	arena_release(&d->arena);
+	job_release(&d->job);
+}

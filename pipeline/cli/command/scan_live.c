@@ -1,0 +1,146 @@
+/* scan_live.c - is a live table the job's, so that its questions can be asked of it? */
+#include <stdio.h>
+#include <string.h>
+
+#include "ddl.h"
+#include "mem.h"
+#include "hbase.h"
+#include "scan_desk.h"
+#include "bytes.h"
+
+#define REGIONS_MOST 8 /* whose first rows are looked at */
+#define ROWS_MOST    4
+
+static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
+		    bool *exists, struct error *err)
+{
+	const char *table = d->table->schema.name;
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	do {
+		rc = hbase_describe(d->hbase, table, out, a, exists, &why, err);
+		if (rc == RC_OK && *exists)
+			rc = precheck_enabled(d->hbase, table, &why, err);
+	} while (rc && hbase_retry(&why, &attempt, err));
+	return rc;
+}
+
+static bool is_of_job(const struct scan_desk *d, const char *family)
+{
+	for (size_t i = 0; i < d->loads.nfamilies; i++)
+		if (bytes_eq(d->loads.families[i].name, bytes_str(family)))
+			return true;
+	return false;
+}
+
+/* What the job does not know of cannot be in its answers: that is said. */
+static void say_others(struct scan_desk *d, const struct description *have)
+{
+	for (size_t i = 0; i < have->nfamilies; i++) {
+		char name[200];
+
+		if (is_of_job(d, have->families[i].name))
+			continue;
+		d->more_families = true;
+		text_quote(name, sizeof name - 4, bytes_str(have->families[i].name));
+		command_say(d->args->q.get ? "get" : "scan",
+			    "the live table %s also has family %s, which the job lacks: left out",
+			    d->table->schema.name, name);
+	}
+}
+
+static int check_families(const struct scan_desk *d, const struct description *have,
+			  struct error *err)
+{
+	const struct table *t = &d->table->schema;
+
+	for (size_t i = 0; i < t->nfamilies; i++)
+		if (!description_family(have, t->families[i].name))
+			return error_set(
+				err, RC_CONFIG,
+				"the live table %s has no family %s, which the job says it "
+				"has",
+				t->name, t->families[i].name);
+	return RC_OK;
+}
+
+int scan_live_check(struct scan_desk *d, struct error *err)
+{
+	const char *table = d->table->schema.name;
+	struct arena a = {0};
+	struct description have;
+	bool exists = false;
+	int rc = describe(d, &have, &a, &exists, err);
+
+	if (rc == RC_OK && !exists)
+		rc = error_set(err, RC_CONFIG, "the cluster has no table %s", table);
+	if (rc == RC_OK)
+		rc = check_families(d, &have, err);
+	if (rc == RC_OK)
+		say_others(d, &have);
+	arena_release(&a);
+	return rc;
+}
+
+/* --- rows --- */
+
+struct look {
+	const struct scan_desk *desk;
+	struct key_piece *pieces;
+	struct buf row; /* looked at last */
+};
+
+/* Of a row of other parts nothing is known; one of the same parts has the salt that they give. */
+static int look_at_row(void *ctx, const struct cell *c, struct error *err)
+{
+	struct look *l = ctx;
+	const struct key_schema *k = &l->desk->keys.schema;
+	struct arena a = {0};
+	struct buf text = {0};
+	struct error wrong;
+	int rc = RC_OK;
+
+	if (bytes_eq(c->row, buf_bytes(&l->row)))
+		return RC_OK;
+	l->row.len = 0;
+	buf_append(&l->row, c->row.ptr, c->row.len);
+	bool parts = key_split(k, c->row, l->pieces) == k->nsteps &&
+		     l->pieces[k->nsteps - 1].end == c->row.len;
+	if (parts && key_decode(k, &l->desk->forms, c->row, &a, l->pieces, &wrong)) {
+		bytes_escape(&text, c->row);
+		rc = error_set(err, RC_CONFIG,
+			       "the live table %s has other row keys than the job's, so the rows "
+			       "asked for would not be found: %.*s: %s",
+			       l->desk->table->schema.name, (int)(text.len < 100 ? text.len : 100),
+			       (const char *)text.ptr, wrong.msg);
+	}
+	buf_release(&text);
+	arena_release(&a);
+	return rc;
+}
+
+int scan_live_check_rows(const struct scan_desk *d, struct error *err)
+{
+	static const struct filter keys = {.type = FILTER_KEY_ONLY};
+	const struct hbase_scan scan = {.filter = &keys, .limit = ROWS_MOST};
+	struct look l = {.desk = d};
+	struct hbase_regions r;
+	struct hbase_failure why;
+	struct error unheard;
+	int rc = RC_OK;
+
+	if (d->keys.schema.nderived == 0)
+		return RC_OK;
+	l.pieces = mem_calloc(d->stored.max_pieces + 1, sizeof *l.pieces);
+	/* what fails here is told by the scan itself, or is gone by then */
+	bool told = hbase_regions(d->hbase, d->table->schema.name, &r, &why, &unheard) == RC_OK;
+	size_t n = told ? r.count : 0, step = n / REGIONS_MOST + 1;
+	for (size_t i = 0; i < n && rc != RC_CONFIG; i += step)
+		rc = hbase_scan_region(d->hbase, &r.item[i], &scan, look_at_row, &l, &why, err);
+	hbase_regions_release(&r);
+	buf_release(&l.row);
+	mem_free(l.pieces);
+	return rc == RC_CONFIG || rc == RC_STOPPED ? rc : RC_OK;
+}

@@ -1,0 +1,379 @@
+/*
+ * scan_via.c - `saltmill scan --via INDEX`: an index table is asked, and the rows are given that
+ * its cells name
+ *
+ * The cells of the index are read in its order, whole rows of it at a time; what they name is
+ * fetched in batches, in the order of the keys, and given in that of the index.  A row of the
+ * index gives each row that it names once, however many of its cells do.  One whose row does not
+ * give it any more is counted instead (entry.h); --raw shows what is stored.  Memory is the names
+ * in a row of the index, and a batch of rows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "by_field.h"
+#include "mem.h"
+#include "scan_desk.h"
+#include "cli/reports.h"
+
+#define BATCH 256 /* rows that are fetched together */
+
+struct name {
+	struct bytes key;
+	size_t place;	    /* in the order of the index */
+	uint64_t index_row; /* that has it */
+	struct bytes entry; /* its key */
+};
+
+struct row {
+	struct bytes key;
+	struct cell *cells;
+	size_t ncells, room;
+};
+
+/* In the order of keys, each once. */
+struct batch {
+	struct row row[BATCH];
+	size_t n;
+};
+
+struct via {
+	struct scan_desk index, rows;
+	struct scan_rows scan; /* of the index */
+	struct key_piece *pieces;
+	struct scan_printer printer;
+	struct name *names; /* of some rows of the index, all that they have */
+	size_t n, room;
+	uint64_t index_rows;
+	struct buf entry; /* the row of the index that is read */
+	struct buf next;  /* the name behind them, which was read */
+	bool has_next;
+	struct batch found; /* as they are shown */
+	struct batch now;   /* as they are, where that is not how they are shown */
+	struct entry_check check;
+	bool checks, apart; /* apart: by what is in `now` */
+	uint64_t stale;
+	struct arena arena; /* of the names, and of what they lead to */
+};
+
+static struct bytes keep(struct via *v, struct bytes b)
+{
+	return bytes_of(arena_strndup(&v->arena, (const char *)b.ptr, b.len), b.len);
+}
+
+static void add_name(struct via *v, struct bytes key)
+{
+	if (v->n == v->room) {
+		v->room = v->room ? 2 * v->room : BATCH;
+		v->names = mem_realloc(v->names, v->room * sizeof *v->names);
+	}
+	const struct name *last = v->n ? &v->names[v->n - 1] : NULL;
+	bool same = last && last->index_row == v->index_rows;
+	v->names[v->n] = (struct name){.key = keep(v, key),
+				       .place = v->n,
+				       .index_row = v->index_rows,
+				       .entry = same ? last->entry : keep(v, buf_bytes(&v->entry))};
+	v->n++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	if (x->index_row != y->index_row)
+		return x->index_row < y->index_row ? -1 : 1;
+	int order = bytes_cmp(x->key, y->key);
+	return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Each name of a row of the index once, where it stands first. */
+static void drop_repeated(struct via *v)
+{
+	size_t n = 0;
+
+	if (v->n == 0)
+		return;
+	qsort(v->names, v->n, sizeof *v->names, by_name);
+	for (size_t i = 0; i < v->n; i++)
+		if (n == 0 || v->names[n - 1].index_row != v->names[i].index_row ||
+		    !bytes_eq(v->names[n - 1].key, v->names[i].key))
+			v->names[n++] = v->names[i];
+	qsort(v->names, n, sizeof *v->names, by_place);
+	v->n = n;
+}
+
+static void copy(struct buf *to, struct bytes b)
+{
+	to->len = 0;
+	buf_append(to, b.ptr, b.len);
+}
+
+/* The names in the next rows of the index; none: that was all. */
+static int read_names(struct via *v, struct error *err)
+{
+	struct cell c;
+	struct bytes key;
+	int rc;
+
+	arena_release(&v->arena);
+	v->n = 0;
+	if (v->has_next)
+		add_name(v, buf_bytes(&v->next));
+	v->has_next = false;
+	while ((rc = scan_rows_next(&v->scan, &c, err)) == RC_OK) {
+		if (scan_rows_start(&v->scan)) {
+			v->index_rows++;
+			copy(&v->entry, c.row);
+		}
+		if (!stored_reference(&v->index.stored, &c, v->pieces, &key) || key.len == 0)
+			continue;
+		v->has_next = v->n >= BATCH && v->names[v->n - 1].index_row != v->index_rows;
+		if (v->has_next) {
+			copy(&v->next, key);
+			break;
+		}
+		add_name(v, key);
+	}
+	drop_repeated(v);
+	return rc < 0 ? rc : RC_OK;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return bytes_cmp(((const struct row *)a)->key, ((const struct row *)b)->key);
+}
+
+static void list_rows(struct batch *b, const struct name *names, size_t n)
+{
+	b->n = 0;
+	for (size_t i = 0; i < n; i++)
+		b->row[i] = (struct row){.key = names[i].key};
+	qsort(b->row, n, sizeof *b->row, by_key);
+	for (size_t i = 0; i < n; i++)
+		if (b->n == 0 || !bytes_eq(b->row[b->n - 1].key, b->row[i].key))
+			b->row[b->n++] = b->row[i];
+}
+
+static struct row *find_row(struct batch *b, struct bytes key)
+{
+	const struct row wanted = {.key = key};
+
+	return bsearch(&wanted, b->row, b->n, sizeof *b->row, by_key);
+}
+
+/* Each row alone, from its key to the key with a 0 behind it; neighbours joined. */
+static void ask_for_rows(struct via *v, const struct batch *b, struct query *q)
+{
+	struct query_range *ranges = arena_alloc(&v->arena, b->n * sizeof *ranges);
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct bytes key = b->row[i].key;
+		/* keep() has put the 0 there */
+		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
+
+		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
+			ranges[q->nranges - 1].stop = r.stop;
+		else
+			ranges[q->nranges++] = r;
+	}
+	q->ranges = ranges;
+}
+
+static void put_cell(struct via *v, struct row *r, const struct cell *c)
+{
+	if (r->ncells == r->room) {
+		size_t room = r->room ? 2 * r->room : 8;
+		struct cell *cells = arena_alloc(&v->arena, room * sizeof *cells);
+
+		for (size_t i = 0; i < r->ncells; i++)
+			cells[i] = r->cells[i];
+		r->cells = cells;
+		r->room = room;
+	}
+	struct cell *to = &r->cells[r->ncells++];
+	*to = *c;
+	to->row = r->key;
+	to->family = keep(v, c->family);
+	to->qualifier = keep(v, c->qualifier);
+	to->value = keep(v, c->value);
+	to->tags = (struct bytes){0};
+}
+
+static int fetch_rows(struct via *v, struct batch *b, struct query q, struct error *err)
+{
+	struct scan_rows rows;
+	struct cell c;
+
+	ask_for_rows(v, b, &q);
+	int rc = scan_rows_open(&rows, &v->rows, &q, err);
+	while (rc == RC_OK && (rc = scan_rows_next(&rows, &c, err)) == RC_OK) {
+		struct row *r = find_row(b, c.row);
+
+		if (r)
+			put_cell(v, r, &c);
+	}
+	scan_rows_close(&rows);
+	return rc < 0 ? rc : RC_OK;
+}
+
+static int fetch_batch(struct via *v, const struct name *names, size_t n, struct error *err)
+{
+	struct query now = {.now_ms = v->rows.q.now_ms,
+			    .from_ms = v->rows.q.from_ms,
+			    .to_ms = v->rows.q.to_ms,
+			    .columns = v->check.columns,
+			    .ncolumns = v->check.ncolumns};
+
+	list_rows(&v->found, names, n);
+	int rc = fetch_rows(v, &v->found, v->rows.q, err);
+	if (rc || !v->apart)
+		return rc;
+	list_rows(&v->now, names, n);
+	return fetch_rows(v, &v->now, now, err);
+}
+
+static bool enough(const struct via *v)
+{
+	uint64_t limit = v->rows.args->q.limit;
+
+	return limit > 0 && v->printer.rows == limit;
+}
+
+/* Does the row still give the entry? */
+static bool is_given(struct via *v, const struct name *name)
+{
+	const struct row *r = find_row(v->apart ? &v->now : &v->found, name->key);
+
+	if (!v->checks)
+		return true;
+	return r && r->ncells &&
+	       entry_check_row(&v->check, name->entry, r->key, r->cells, r->ncells);
+}
+
+static int print_rows(struct via *v, const struct name *names, size_t n, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < n && rc == RC_OK && !enough(v); i++) {
+		const struct row *r = find_row(&v->found, names[i].key);
+
+		if (!is_given(v, &names[i])) {
+			v->stale++;
+			continue;
+		}
+		for (size_t k = 0; r && k < r->ncells && rc == RC_OK; k++)
+			rc = scan_print_cell(&v->printer, &r->cells[k], k == 0, err);
+	}
+	return rc;
+}
+
+static int follow_names(struct via *v, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t at = 0; at < v->n && rc == RC_OK && !enough(v); at += BATCH) {
+		size_t n = v->n - at < BATCH ? v->n - at : BATCH;
+
+		rc = fetch_batch(v, v->names + at, n, err);
+		if (rc == RC_OK)
+			rc = print_rows(v, v->names + at, n, err);
+	}
+	return rc;
+}
+
+/* What of the rows tells whether an entry is theirs. */
+static void open_check(struct via *v)
+{
+	const struct query *q = &v->rows.q;
+	const struct published *p = &v->rows.loads;
+	bool whole = q->ncolumns == 0 && !q->max_columns;
+
+	entry_check_open(&v->check, &v->index.stored, &v->rows.stored, p->families, p->nfamilies);
+	v->apart = !whole;
+	v->checks = !q->raw;
+}
+
+static void say_stale(const struct via *v)
+{
+	char count[28];
+
+	if (v->stale)
+		fprintf(stderr,
+			"saltmill scan: left out %s %s of %s: the rows that they name have other "
+			"values "
+			"by now, or are gone\n",
+			format_count(count, v->stale),
+			v->stale == 1 ? "stale entry" : "stale entries",
+			v->index.table->schema.name);
+}
+
+static int answer(struct via *v, struct error *err)
+{
+	open_check(v);
+	v->pieces = mem_calloc(v->index.stored.max_pieces + 1, sizeof *v->pieces);
+	scan_print_start(&v->printer, &v->rows);
+	int rc = scan_rows_open(&v->scan, &v->index, &v->index.q, err);
+	do {
+		if (rc == RC_OK)
+			rc = read_names(v, err);
+		if (rc == RC_OK)
+			rc = follow_names(v, err);
+	} while (rc == RC_OK && v->has_next && !enough(v));
+	rc = scan_print_end(&v->printer, rc, err);
+	if (rc == RC_OK)
+		say_stale(v);
+	entry_check_release(&v->check);
+	scan_rows_close(&v->scan);
+	buf_release(&v->next);
+	buf_release(&v->entry);
+	mem_free(v->names);
+	mem_free(v->pieces);
+	arena_release(&v->arena);
+	return rc;
+}
+
+/* The index leads to one table. */
+static int open_both(struct via *v, const struct scan_place *place, struct error *err)
+{
+	const struct scan_arguments *a = v->index.args;
+	int rc = scan_desk_open(&v->index, place, a->via, SCAN_ROWS, err);
+
+	if (rc)
+		return rc;
+	const struct job_table *t = v->index.table;
+	if (!t->is_index)
+		return error_set(err, RC_CONFIG,
+				 "--via: table %s is no index, expected one whose cells are row "
+				 "keys of another table (`key_of`)",
+				 t->schema.name);
+	const char *to = v->index.job.tables[t->index_of].schema.name;
+	rc = scan_desk_open(&v->rows, place, a->table ? a->table : to, SCAN_CELLS, err);
+	if (rc == RC_OK && strcmp(v->rows.table->schema.name, to) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "--via: table %s is an index of %s, expected --table %s or none",
+			       t->schema.name, to, to);
+	return rc;
+}
+
+int scan_answer_via(const struct scan_arguments *a, const struct scan_place *place,
+		    struct error *err)
+{
+	struct via *v = mem_calloc(1, sizeof *v);
+
+	v->index.args = v->rows.args = a;
+	int rc = open_both(v, place, err);
+	if (rc == RC_OK)
+		rc = answer(v, err);
+	scan_desk_close(&v->rows);
+	scan_desk_close(&v->index);
+	mem_free(v);
+	return rc;
+}

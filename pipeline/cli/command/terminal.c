@@ -1,0 +1,76 @@
+#include "terminal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define USUAL_WIDTH 80
+#define CLEAR	    "\r\033[K"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool shown; /* under the lock */
+
+bool terminal_rewrites(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
+}
+
+/* It may change while a run goes on. */
+static size_t width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return USUAL_WIDTH;
+}
+
+/* The last column stays free: some terminals wrap as soon as it is written. */
+static size_t fitting(struct bytes line, size_t columns)
+{
+	size_t most = columns > 1 ? columns - 1 : 0, n = line.len;
+
+	if (n <= most)
+		return n;
+	for (n = most; n > 0 && !(line.ptr[n] == ',' && line.ptr[n + 1] == ' ');)
+		n--;
+	return n ? n : most;
+}
+
+void terminal_line(struct bytes line)
+{
+	pthread_mutex_lock(&lock);
+	fprintf(stderr, CLEAR "%.*s", (int)fitting(line, width()), (const char *)line.ptr);
+	fflush(stderr);
+	shown = true;
+	pthread_mutex_unlock(&lock);
+}
+
+static void clear(void)
+{
+	if (shown) {
+		fputs(CLEAR, stderr);
+		fflush(stderr);
+	}
+	shown = false;
+}
+
+void terminal_clear(void)
+{
+	pthread_mutex_lock(&lock);
+	clear();
+	pthread_mutex_unlock(&lock);
+}
+
+void terminal_print(FILE *to, struct bytes text)
+{
+	pthread_mutex_lock(&lock);
+	clear();
+	fwrite(text.ptr, 1, text.len, to);
+	fflush(to);
+	pthread_mutex_unlock(&lock);
+}

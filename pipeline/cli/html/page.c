@@ -1,0 +1,56 @@
+/* page.c - which kind of page a path asks for (page.h) */
+#include "cli/page.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "pages.h"
+
+static bool holds(const char *dir, const char *name)
+{
+	char *path = mem_format("%s/%s", dir, name);
+	bool there = access(path, F_OK) == 0;
+
+	mem_free(path);
+	return there;
+}
+
+static int page_folder(struct buf *out, const char *dir, const struct page_files *f,
+		       const char **kind, struct error *err)
+{
+	if (holds(dir, "manifest.json")) {
+		*kind = "load";
+		return page_load(out, dir, f, err);
+	}
+	if (holds(dir, "plan.json")) {
+		char *json = mem_format("%s/plan.json", dir);
+
+		*kind = "plan";
+		int rc = page_plan(out, json, dir, f, err);
+		mem_free(json);
+		return rc;
+	}
+	if (holds(dir, "topic.json") || holds(dir, "shared.json")) {
+		*kind = "state";
+		return page_state(out, dir, f, err);
+	}
+	return error_set(err, RC_DATA,
+			 "%s: found no manifest.json, no plan.json and no topic.json, expected the "
+			 "folder of a load, a plan or a state",
+			 dir);
+}
+
+int page_make(struct buf *out, const char *path, const struct page_files *files, const char **kind,
+	      struct error *err)
+{
+	struct stat st;
+
+	*kind = "plan";
+	if (stat(path, &st) != 0)
+		return error_errno(err, "%s", path);
+	return S_ISDIR(st.st_mode) ? page_folder(out, path, files, kind, err)
+				   : page_plan(out, path, NULL, files, err);
+}

@@ -1,0 +1,595 @@
+/*
+ * decoded.c - see decoded.h
+ *
+ * A CSV line is a row, with a place for each of the job's columns, where each of them is there once
+ * at most; else a line is a cell.
+ */
+#include "decoded.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "mem.h"
+#include "show_json.h"
+#include "shown.h"
+#include "bytes.h"
+
+/* A column with a place of its own. */
+struct place {
+	struct bytes family, qualifier;
+	const struct stored_column *column; /* NULL: the job does not write it */
+	struct shown shown;		    /* its value */
+};
+
+/* A field of a key whose parts are all as long as the job says. */
+struct key_place {
+	size_t at;
+	struct shown shown;
+};
+
+struct decoded {
+	struct answer_decoding how;
+	enum answer_format format;
+	bool line_a_cell;
+	struct place *places; /* by family and qualifier */
+	size_t nplaces, next; /* next: behind the last cell's */
+	struct key_piece *pieces;
+	struct key_place *key_places;
+	size_t nkey_places, key_bytes;	    /* key_bytes 0: not such a key */
+	const struct stored_column *column; /* of the cell */
+	struct buf key, name, last, text;   /* of the row; of the cell; of the one before */
+	bool begun, listed;		    /* a row; a list of versions */
+	struct arena arena, values;
+	struct field_scratch scratch;
+};
+
+/* --- which columns have a place --- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int c = bytes_cmp(x->family, y->family);
+
+	return c ? c : bytes_cmp(x->qualifier, y->qualifier);
+}
+
+static bool is_named(const struct answer_decoding *how, struct bytes family, struct bytes qualifier)
+{
+	for (size_t i = 0; i < how->ncolumns; i++) {
+		const struct query_column *c = &how->columns[i];
+
+		if (bytes_eq(how->families[c->family].name, family) &&
+		    (c->all || bytes_eq(c->qualifier, qualifier)))
+			return true;
+	}
+	return how->ncolumns == 0;
+}
+
+static void add_place(struct decoded *d, struct place p)
+{
+	for (size_t i = 0; i < d->nplaces; i++)
+		if (by_place(&d->places[i], &p) == 0)
+			return;
+	d->places[d->nplaces++] = p;
+}
+
+static void find_places(struct decoded *d)
+{
+	const struct answer_decoding *how = &d->how;
+	const struct stored *s = how->stored;
+
+	d->places = arena_alloc(&d->arena, (s->ncolumns + how->ncolumns + 1) * sizeof *d->places);
+	for (size_t i = 0; i < s->ncolumns; i++) {
+		const struct stored_column *c = &s->columns[i];
+
+		if (!is_named(how, c->family, c->constant))
+			continue;
+		if (c->spec->qualifier_constant)
+			add_place(d, (struct place){.family = c->family,
+						    .qualifier = c->constant,
+						    .column = c});
+		else
+			d->line_a_cell = true;
+	}
+	for (size_t i = 0; i < how->ncolumns; i++)
+		if (!how->columns[i].all)
+			add_place(d,
+				  (struct place){.family =
+							 how->families[how->columns[i].family].name,
+						 .qualifier = how->columns[i].qualifier});
+	if (d->nplaces)
+		qsort(d->places, d->nplaces, sizeof *d->places, by_place);
+}
+
+static void find_shown(struct decoded *d)
+{
+	const struct field_form *form = d->how.stored->forms->form;
+
+	for (size_t i = 0; i < d->nplaces; i++) {
+		const struct stored_column *c = d->places[i].column;
+
+		d->places[i].shown = (struct shown){.kind = SHOWN_TEXT};
+		if (c && c->spec->kind == VALUE_FIELD)
+			d->places[i].shown = shown_of(&c->value, form[c->spec->field].field->type);
+	}
+}
+
+static void find_key_places(struct decoded *d)
+{
+	const struct key_schema *k = &d->how.stored->keys->schema;
+	const struct field_form *form = d->how.stored->forms->form;
+	size_t at = 0;
+
+	d->key_places = arena_alloc(&d->arena, (k->nsteps + 1) * sizeof *d->key_places);
+	for (size_t i = 0; i < k->nsteps; i++) {
+		const struct layout *l = &k->steps[i].layout;
+		bool field = k->steps[i].kind == PART_FIELD;
+
+		if (l->width == 0 && (field || k->steps[i].kind == PART_KEY))
+			return;
+		if (field)
+			d->key_places[d->nkey_places++] = (struct key_place){
+				at, shown_of(l, form[k->parts[i].field].field->type)};
+		at += l->width + (l->terminator != NO_TERMINATOR);
+	}
+	d->key_bytes = at;
+}
+
+struct decoded *decoded_new(const struct answer_decoding *how, enum answer_format format)
+{
+	struct decoded *d = mem_calloc(1, sizeof *d);
+
+	d->how = *how;
+	d->format = format;
+	d->line_a_cell = how->versions;
+	d->pieces = arena_alloc(&d->arena, (how->stored->max_pieces + 1) * sizeof *d->pieces);
+	find_places(d);
+	find_shown(d);
+	find_key_places(d);
+	return d;
+}
+
+void decoded_free(struct decoded *d)
+{
+	if (!d)
+		return;
+	buf_release(&d->key);
+	buf_release(&d->name);
+	buf_release(&d->last);
+	buf_release(&d->text);
+	field_scratch_release(&d->scratch);
+	arena_release(&d->values);
+	arena_release(&d->arena);
+	mem_free(d);
+}
+
+/* --- values --- */
+
+static bool is_number(enum field_type t)
+{
+	return t == FIELD_U32 || t == FIELD_U64 || t == FIELD_I64 || t == FIELD_F64 ||
+	       t == FIELD_DECIMAL;
+}
+
+/* A null is nothing, so a text of nothing stands in quotes. */
+static void put_csv_text(struct buf *out, struct bytes v)
+{
+	bool quotes = v.len == 0;
+
+	for (size_t i = 0; i < v.len && !quotes; i++)
+		quotes = strchr(",\"\r\n", v.ptr[i]) && v.ptr[i];
+	if (!quotes) {
+		text_utf8(out, v);
+		return;
+	}
+	buf_put(out, '"');
+	for (size_t i = 0, from = 0; i <= v.len; i++) {
+		if (i < v.len && v.ptr[i] != '"')
+			continue;
+		text_utf8(out, bytes_of(v.ptr + from, i - from));
+		if (i < v.len)
+			buf_append_str(out, "\"\"");
+		from = i + 1;
+	}
+	buf_put(out, '"');
+}
+
+/* Text as the format wants it. */
+static void put_text(const struct decoded *d, struct buf *out, struct bytes v)
+{
+	if (d->format == ANSWER_JSONL)
+		show_json_value(out, v);
+	else if (d->format == ANSWER_TABLE)
+		text_visible(out, v);
+	else if (is_plain_text(v))
+		put_bytes(out, v);
+	else
+		put_csv_text(out, v);
+}
+
+/* A value that is no text: nothing in it needs quotes but JSON's own. */
+static void put_typed(const struct decoded *d, struct buf *out, const struct field *f,
+		      const struct value *v)
+{
+	bool bare = d->format != ANSWER_JSONL || is_number(f->type) || f->type == FIELD_BOOL;
+
+	if (!bare)
+		buf_put(out, '"');
+	field_text(f, v, out);
+	if (!bare)
+		buf_put(out, '"');
+}
+
+static int put_field(struct decoded *d, struct buf *out, const struct layout *l, size_t field,
+		     struct bytes in, struct error *err)
+{
+	const struct field_form *form = &d->how.stored->forms->form[field];
+	enum field_type t = form->field->type;
+	bool is_text = t == FIELD_TEXT || t == FIELD_BYTES || t == FIELD_CODE;
+	bool as_is = l->kind == LAY_TEXT && !l->width && !l->invert;
+	struct value v;
+
+	if (as_is && is_number(t) && is_plain_number(in)) {
+		put_bytes(out, in);
+		return RC_OK;
+	}
+	if (as_is && (t == FIELD_TEXT || t == FIELD_BYTES)) {
+		put_text(d, out, in);
+		return RC_OK;
+	}
+	int rc = stored_take(l, form, in, &d->values, &d->scratch, &v, err);
+	if (rc)
+		return rc;
+	if (l->kind == LAY_DATE) {
+		layout_text(l, &v, out);
+	} else if (is_text) {
+		d->text.len = 0;
+		field_text(form->field, &v, &d->text);
+		put_text(d, out, buf_bytes(&d->text));
+	} else {
+		put_typed(d, out, form->field, &v);
+	}
+	if (d->values.blocks)
+		arena_release(&d->values);
+	return RC_OK;
+}
+
+/* Of a cell whose column the job does not write it is a text: see find_shown. */
+static int put_value(struct decoded *d, struct buf *out, const struct stored_column *c,
+		     struct bytes value, struct error *err)
+{
+	if (c && c->spec->kind == VALUE_FIELD)
+		return put_field(d, out, &c->value, c->spec->field, value, err);
+	put_text(d, out, value);
+	return RC_OK;
+}
+
+static int row_fault(const struct cell *c, struct error *err)
+{
+	struct buf text = {0};
+
+	bytes_escape(&text, c->row);
+	int rc = error_prefix(err, "row %.*s: ", (int)text.len, (const char *)text.ptr);
+	buf_release(&text);
+	return rc;
+}
+
+/* --- keys --- */
+
+static int split_key(struct decoded *d, struct bytes row, struct error *err)
+{
+	const struct stored *s = d->how.stored;
+	const struct key_schema *k = &s->keys->schema;
+
+	if (key_split(k, row, d->pieces) == k->nsteps && d->pieces[k->nsteps - 1].end == row.len)
+		return RC_OK;
+	int rc = key_decode(k, s->forms, row, &d->values, d->pieces, err);
+	arena_release(&d->values);
+	return rc;
+}
+
+static int put_key_field(struct decoded *d, struct buf *out, size_t step, struct error *err)
+{
+	const struct key_schema *k = &d->how.stored->keys->schema;
+
+	return put_field(d, out, &k->steps[step].layout, k->parts[step].field,
+			 d->pieces[step].bytes, err);
+}
+
+/* The fields of the row's key in the key's order, in the form of the format, into d->key. */
+static int make_key(struct decoded *d, const struct cell *c, struct error *err)
+{
+	const struct key_schema *k = &d->how.stored->keys->schema;
+	const char *comma = "";
+	int rc = split_key(d, c->row, err);
+
+	d->key.len = 0;
+	for (size_t i = 0; rc == RC_OK && i < k->nsteps; i++) {
+		if (k->steps[i].kind != PART_FIELD)
+			continue;
+		if (*comma)
+			buf_append_str(&d->key, comma);
+		if (d->format == ANSWER_JSONL) {
+			show_json_value(&d->key, bytes_str(k->steps[i].layout.title));
+			buf_append_str(&d->key, ": ");
+		} else if (d->format == ANSWER_TABLE) {
+			buf_printf(&d->key, "%s ", k->steps[i].layout.title);
+		}
+		rc = put_key_field(d, &d->key, i, err);
+		comma = d->format == ANSWER_CSV ? "," : ", ";
+	}
+	return rc ? row_fault(c, err) : RC_OK;
+}
+
+/* --- columns --- */
+
+static const struct stored_column *find_column(struct decoded *d, const struct cell *c)
+{
+	if (d->next < d->nplaces && d->places[d->next].column &&
+	    bytes_eq(d->places[d->next].qualifier, c->qualifier) &&
+	    bytes_eq(d->places[d->next].family, c->family))
+		return d->places[d->next++].column;
+	const struct stored_column *found =
+		stored_find(d->how.stored, c->family, c->qualifier, d->pieces);
+	d->next = 0;
+	while (d->next < d->nplaces && d->places[d->next].column != found)
+		d->next++;
+	d->next += d->next < d->nplaces;
+	return found;
+}
+
+/* "f:m"; the fields of a computed qualifier as their values, between slashes. */
+static int make_name(struct decoded *d, const struct cell *c, struct error *err)
+{
+	const struct stored_column *of = d->column;
+	struct decoded plain = {.how = d->how, .format = ANSWER_TABLE};
+	int rc = RC_OK;
+
+	d->name.len = 0;
+	text_visible(&d->name, c->family);
+	buf_put(&d->name, ':');
+	if (!of || of->spec->qualifier_constant) {
+		text_visible(&d->name, c->qualifier);
+		return RC_OK;
+	}
+	for (size_t i = 0; rc == RC_OK && i < of->qualifier.nsteps; i++) {
+		const struct key_step *step = &of->qualifier.steps[i];
+
+		if (i)
+			buf_put(&d->name, '/');
+		if (step->kind == PART_FIELD)
+			rc = put_field(&plain, &d->name, &step->layout,
+				       of->qualifier.parts[i].field, d->pieces[i].bytes, err);
+		else
+			bytes_escape(&d->name, d->pieces[i].bytes);
+	}
+	buf_release(&plain.text);
+	field_scratch_release(&plain.scratch);
+	arena_release(&plain.values);
+	return rc;
+}
+
+/* --- CSV --- */
+
+static void put_header(struct decoded *d, struct buf *out)
+{
+	const struct key_schema *k = &d->how.stored->keys->schema;
+	const char *comma = "";
+
+	for (size_t i = 0; i < k->nsteps; i++) {
+		if (k->steps[i].kind != PART_FIELD)
+			continue;
+		buf_append_str(out, comma);
+		put_text(d, out, bytes_str(k->steps[i].layout.title));
+		comma = ",";
+	}
+	for (size_t i = 0; !d->line_a_cell && i < d->nplaces; i++) {
+		d->name.len = 0;
+		text_visible(&d->name, d->places[i].family);
+		buf_put(&d->name, ':');
+		text_visible(&d->name, d->places[i].qualifier);
+		buf_append_str(out, comma);
+		put_text(d, out, buf_bytes(&d->name));
+		comma = ",";
+	}
+	if (d->line_a_cell)
+		buf_printf(out, "%scolumn,timestamp%s,value", comma, d->how.raw ? ",type" : "");
+	buf_put(out, '\n');
+}
+
+static int put_csv_cell(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
+{
+	d->column = find_column(d, c);
+	int rc = make_name(d, c, err);
+	buf_append(out, d->key.ptr, d->key.len);
+	buf_put(out, ',');
+	put_text(d, out, buf_bytes(&d->name));
+	buf_put(out, ',');
+	millis_text(c->ts, out);
+	if (d->how.raw)
+		buf_printf(out, ",%s", cell_type_name(c->type));
+	buf_put(out, ',');
+	if (rc == RC_OK && c->type == CELL_PUT)
+		rc = put_value(d, out, d->column, c->value, err);
+	buf_put(out, '\n');
+	return rc;
+}
+
+static void end_csv_row(struct decoded *d, struct buf *out)
+{
+	for (; d->next < d->nplaces; d->next++)
+		buf_put(out, ',');
+	buf_put(out, '\n');
+}
+
+/* Names are short. */
+static inline bool same_name(struct bytes a, struct bytes b)
+{
+	if (a.len != b.len)
+		return false;
+	if (a.len > 16)
+		return memcmp(a.ptr, b.ptr, a.len) == 0;
+	for (size_t i = 0; i < a.len; i++)
+		if (a.ptr[i] != b.ptr[i])
+			return false;
+	return true;
+}
+
+static int put_csv_value(struct decoded *d, struct buf *out, const struct cell *c,
+			 struct error *err)
+{
+	const struct place *p = d->places;
+
+	while (d->next < d->nplaces && !(same_name(p[d->next].qualifier, c->qualifier) &&
+					 same_name(p[d->next].family, c->family))) {
+		d->next++;
+		buf_put(out, ',');
+	}
+	if (d->next == d->nplaces) {
+		make_name(d, c, err);
+		return error_set(err, RC_CONFIG,
+				 "found the column %.*s, which the job does not write and has no "
+				 "place in a line; expected --columns with it, or --format jsonl",
+				 (int)d->name.len, (const char *)d->name.ptr);
+	}
+	p += d->next++;
+	buf_put(out, ',');
+	return shown_put(&p->shown, c->value, out) ? RC_OK
+						   : put_value(d, out, p->column, c->value, err);
+}
+
+static bool put_csv_key(const struct decoded *d, struct bytes row, struct buf *out)
+{
+	size_t start = out->len;
+
+	if (row.len != d->key_bytes || row.len == 0)
+		return false;
+	for (size_t i = 0; i < d->nkey_places; i++) {
+		const struct key_place *p = &d->key_places[i];
+
+		if (i)
+			buf_put(out, ',');
+		if (!shown_put(&p->shown, bytes_of(row.ptr + p->at, p->shown.width), out)) {
+			out->len = start;
+			return false;
+		}
+	}
+	return true;
+}
+
+static int begin_csv_row(struct decoded *d, struct buf *out, const struct cell *c,
+			 struct error *err)
+{
+	size_t start = out->len;
+	int rc = RC_OK;
+
+	if (d->begun)
+		end_csv_row(d, out);
+	else
+		put_header(d, out);
+	if (!put_csv_key(d, c->row, out)) {
+		rc = make_key(d, c, err);
+		put_bytes(out, buf_bytes(&d->key));
+	}
+	d->next = 0;
+	d->column = NULL;
+	if (rc)
+		out->len = start;
+	return rc;
+}
+
+static int put_csv(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
+{
+	if (!d->line_a_cell)
+		return put_csv_value(d, out, c, err);
+	if (!d->begun)
+		put_header(d, out);
+	return put_csv_cell(d, out, c, err);
+}
+
+/* --- JSON lines --- */
+
+/* One value, or with several versions one of a list. */
+static int put_json(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
+		    struct error *err)
+{
+	d->column = find_column(d, c);
+	int rc = make_name(d, c, err);
+	bool same = !new_row && bytes_eq(buf_bytes(&d->name), buf_bytes(&d->last));
+	if (new_row) {
+		buf_append_str(out, d->begun ? d->how.versions ? "]}}\n" : "}}\n" : "");
+		buf_append_str(out, "{\"row\": ");
+		show_json_escaped(out, c->row);
+		buf_append_str(out, ", \"key\": {");
+		buf_append(out, d->key.ptr, d->key.len);
+		buf_append_str(out, "}, \"cells\": {");
+	} else {
+		buf_append_str(out, !same && d->how.versions ? "], " : ", ");
+	}
+	if (!same) {
+		show_json_value(out, buf_bytes(&d->name));
+		buf_append_str(out, d->how.versions ? ": [" : ": ");
+	}
+	if (d->how.versions)
+		buf_printf(out, "{\"timestamp\": %" PRId64 ", \"type\": \"%s\", \"value\": ", c->ts,
+			   cell_type_name(c->type));
+	if (c->type != CELL_PUT)
+		buf_append_str(out, "null");
+	else if (rc == RC_OK)
+		rc = put_value(d, out, d->column, c->value, err);
+	if (d->how.versions)
+		buf_put(out, '}');
+	d->last.len = 0;
+	buf_append(&d->last, d->name.ptr, d->name.len);
+	return rc;
+}
+
+/* --- table --- */
+
+static int put_line(struct decoded *d, struct buf *out, const struct cell *c, struct error *err)
+{
+	d->column = find_column(d, c);
+	int rc = make_name(d, c, err);
+	buf_append_str(out, "  ");
+	buf_append(out, d->key.ptr, d->key.len);
+	buf_append_str(out, "  ");
+	buf_append(out, d->name.ptr, d->name.len);
+	buf_append_str(out, "  ");
+	millis_text(c->ts, out);
+	buf_append_str(out, "  ");
+	if (c->type != CELL_PUT)
+		buf_append_str(out, cell_type_name(c->type));
+	else if (rc == RC_OK)
+		rc = put_value(d, out, d->column, c->value, err);
+	buf_put(out, '\n');
+	return rc;
+}
+
+int decoded_cell(struct decoded *d, struct buf *out, const struct cell *c, bool new_row,
+		 struct error *err)
+{
+	int rc = RC_OK;
+
+	if (new_row)
+		rc = d->format == ANSWER_CSV && !d->line_a_cell ? begin_csv_row(d, out, c, err)
+								: make_key(d, c, err);
+	if (rc)
+		return rc;
+	switch (d->format) {
+	case ANSWER_CSV: rc = put_csv(d, out, c, err); break;
+	case ANSWER_JSONL: rc = put_json(d, out, c, new_row, err); break;
+	case ANSWER_TABLE: rc = put_line(d, out, c, err); break;
+	}
+	d->begun = true;
+	return rc == RC_DATA ? row_fault(c, err) : rc;
+}
+
+void decoded_end(struct decoded *d, struct buf *out)
+{
+	if (!d->begun)
+		return;
+	if (d->format == ANSWER_CSV && !d->line_a_cell)
+		end_csv_row(d, out);
+	if (d->format == ANSWER_JSONL)
+		buf_append_str(out, d->how.versions ? "]}}\n" : "}}\n");
+}

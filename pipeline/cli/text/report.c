@@ -1,0 +1,328 @@
+#include "cli/reports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bar.h"
+#include "clock.h"
+#include "mem.h"
+#include "show_json.h"
+
+#define BAR_WIDTH 40
+#define BARS_MOST 48 /* more regions than this are shown as largest, smallest and middle */
+
+char *format_count(char *text, uint64_t n)
+{
+	char plain[24];
+	int len = snprintf(plain, sizeof plain, "%llu", (unsigned long long)n), k = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			text[k++] = ',';
+		text[k++] = plain[i];
+	}
+	text[k] = 0;
+	return text;
+}
+
+/* --- summary --- */
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void put_region(struct buf *out, size_t region, const struct manifest_region *r,
+		       uint64_t largest)
+{
+	char rows[28], bytes[16], start[28];
+	struct buf key = {0};
+
+	bytes_escape(&key, r->start);
+	snprintf(start, sizeof start, "%.*s", (int)key.len, key.ptr ? (const char *)key.ptr : "");
+	if (key.len >= sizeof start)
+		memcpy(start + sizeof start - 4, "...", 4);
+	buf_release(&key);
+	buf_printf(out, "  %4zu  %-27s %13s rows  %8s  ", region, start,
+		   format_count(rows, r->rows), format_bytes(bytes, r->bytes));
+	put_share_bar(out, largest ? (double)r->bytes / (double)largest : 0, BAR_WIDTH);
+	buf_put(out, '\n');
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct manifest_region *x = *(const struct manifest_region *const *)a;
+	const struct manifest_region *y = *(const struct manifest_region *const *)b;
+
+	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static void put_extremes(struct buf *out, const struct manifest_table *t)
+{
+	const struct manifest_region **order = mem_alloc(t->nregions * sizeof *order);
+
+	for (size_t i = 0; i < t->nregions; i++)
+		order[i] = &t->regions[i];
+	qsort(order, t->nregions, sizeof *order, by_bytes);
+	static const char *const what[] = {"largest", "middle", "smallest"};
+	const size_t at[] = {0, t->nregions / 2, t->nregions - 1};
+	for (int i = 0; i < 3; i++) {
+		buf_printf(out, "  %s:\n", what[i]);
+		put_region(out, (size_t)(order[at[i]] - t->regions), order[at[i]], order[0]->bytes);
+	}
+	mem_free(order);
+}
+
+static void put_tuning(struct buf *out, const struct manifest_tuning *t)
+{
+	buf_printf(out, "  family %s: ZSTD level %zu", t->family, t->level);
+	if (t->hash_log)
+		buf_printf(out, ", hash log %zu", t->hash_log);
+	if (t->min_match)
+		buf_printf(out, ", ready-made sequences from %zu bytes", t->min_match);
+	buf_printf(out, ", best for %s: %.1f%% of the cells' bytes\n", t->aim,
+		   100 * (double)t->stored_bytes / (double)t->plain_bytes);
+}
+
+/* The promise of the sample against what was written. */
+static void put_prediction(struct buf *out, const struct manifest_table *t, uint64_t bytes)
+{
+	char a[16], b[16];
+	double worst = 0;
+
+	for (size_t i = 0; i < t->nregions; i++) {
+		const struct manifest_region *r = &t->regions[i];
+		double off = (double)r->predicted_bytes - (double)r->bytes;
+
+		off = r->bytes ? 100 * (off < 0 ? -off : off) / (double)r->bytes : 0;
+		worst = off > worst ? off : worst;
+	}
+	buf_printf(out, "  predicted %s, achieved %s; regions within %.1f%% of their prediction\n",
+		   format_bytes(a, t->predicted_bytes), format_bytes(b, bytes), worst);
+}
+
+static void put_table(struct buf *out, const struct manifest_table *t, const struct load_promise *p)
+{
+	char a[28], b[28], c[16], d[28], e[28];
+	uint64_t largest, bytes = manifest_region_bytes(t, &largest);
+
+	buf_printf(out, "table %s: %s row%s, %s cells, %s in %s file%s, %s region%s\n", t->name,
+		   format_count(a, t->rows), plural(t->rows), format_count(b, t->cells),
+		   format_bytes(c, bytes), format_count(d, t->nfiles), plural(t->nfiles),
+		   format_count(e, t->nregions), plural(t->nregions));
+	buf_printf(out, "  loaded %s", format_count(a, t->loaded));
+	if (t->filtered)
+		buf_printf(out, ", filtered %s", format_count(a, t->filtered));
+	if (t->deduplicated)
+		buf_printf(out, ", deduplicated %s", format_count(a, t->deduplicated));
+	if (t->cells_deduplicated)
+		buf_printf(out, " (%s cells shadowed by duplicates)",
+			   format_count(d, t->cells_deduplicated));
+	buf_printf(out, "\n");
+	for (size_t i = 0; i < t->ntuned; i++)
+		put_tuning(out, &t->tuned[i]);
+	if (t->nregions > BARS_MOST)
+		put_extremes(out, t);
+	for (size_t i = 0; t->nregions <= BARS_MOST && i < t->nregions; i++)
+		put_region(out, i, &t->regions[i], largest);
+	if (bytes && t->nregions > 1)
+		buf_printf(out, "  largest region is %.2f times the target of %s%s\n",
+			   t->largest_over_target, format_bytes(c, t->target_bytes),
+			   p->broken ? ": PROMISE NOT KEPT" : "");
+	if (bytes)
+		put_prediction(out, t, bytes);
+	if (p->broken)
+		buf_printf(out, "  the job tolerates %g times (regions: tolerance)\n",
+			   p->tolerance);
+}
+
+static double total_seconds(const struct load_result *r)
+{
+	double s = 0;
+
+	for (int i = 0; i < PHASES; i++)
+		s += r->seconds[i];
+	return s;
+}
+
+static size_t count_topics(const struct manifest *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->noffsets; i++)
+		n += i == 0 || place_order(m->offsets[i].topic, 0, m->offsets[i - 1].topic, 0) != 0;
+	return n;
+}
+
+/* Each event is somewhere. */
+static void put_sum(struct buf *out, const struct manifest_table *t, const struct manifest *m)
+{
+	char read[28], loaded[28], rejected[28], filtered[28], hidden[28];
+
+	buf_printf(out, "%s: read %s = loaded %s + rejected %s + filtered %s + deduplicated %s\n",
+		   t->name, format_count(read, m->read), format_count(loaded, t->loaded),
+		   format_count(rejected, m->rejected), format_count(filtered, t->filtered),
+		   format_count(hidden, t->deduplicated));
+}
+
+void report_text(struct buf *out, const struct load_result *r, const char *output_dir)
+{
+	const struct manifest *m = &r->manifest;
+	char a[28], b[28], c[16];
+	uint64_t in = 0;
+
+	for (size_t i = 0; i < m->ninputs; i++)
+		in += m->inputs[i].bytes;
+	buf_printf(out, "read %s events", format_count(a, m->read));
+	if (m->topic)
+		buf_printf(out, " from %zu partition%s of topic %s", m->noffsets,
+			   plural(m->noffsets), m->topic);
+	else if (manifest_is_of_topics(m))
+		buf_printf(out, " from %zu partition%s of %zu topic%s", m->noffsets,
+			   plural(m->noffsets), count_topics(m), plural(count_topics(m)));
+	else
+		buf_printf(out, " (%s) from %zu input%s", format_bytes(c, in), m->ninputs,
+			   plural(m->ninputs));
+	if (r->blank_lines)
+		buf_printf(out, ", %s blank lines", format_count(b, r->blank_lines));
+	buf_printf(out, "\n");
+	for (size_t i = 0; i < m->ntables; i++)
+		put_table(out, &m->tables[i], &r->promises[i]);
+	if (m->joined)
+		buf_printf(out,
+			   "these are %zu loads side by side: a row that several have counts in "
+			   "each\n",
+			   m->joined);
+	buf_printf(out, "rejected %s%s", format_count(a, m->rejected), m->rejected ? ":" : "\n");
+	for (size_t i = 0; i < m->nreasons; i++)
+		buf_printf(out, " %s %s%s", format_count(a, m->reasons[i].count),
+			   m->reasons[i].reason,
+			   i + 1 < m->nreasons ? "," : "; see rejects.jsonl\n");
+	for (size_t i = 0; i < m->ntables; i++) {
+		const struct manifest_table *t = &m->tables[i];
+
+		put_sum(out, t, m);
+	}
+	double all = total_seconds(r);
+	buf_printf(out, "%.2f s (read %.2f, splits %.2f, write %.2f, publish %.2f), %s events/s",
+		   all, r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], r->seconds[PHASE_SPLIT],
+		   r->seconds[PHASE_WRITE], r->seconds[PHASE_PUBLISH],
+		   format_count(a, all > 0 ? (uint64_t)((double)m->read / all) : 0));
+	if (r->spilled_bytes)
+		buf_printf(out, ", %s spilled", format_bytes(c, r->spilled_bytes));
+	buf_printf(out, "\npublished as %s\n", output_dir);
+}
+
+void report_json(struct buf *out, const struct load_result *r, const char *output_dir)
+{
+	const struct manifest *m = &r->manifest;
+	json_t *tables = json_array();
+
+	for (size_t i = 0; i < m->ntables; i++) {
+		const struct manifest_table *t = &m->tables[i];
+
+		json_array_append_new(
+			tables,
+			json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:b}",
+				  "name", t->name, "rows", (json_int_t)t->rows, "cells",
+				  (json_int_t)t->cells, "loaded", (json_int_t)t->loaded, "filtered",
+				  (json_int_t)t->filtered, "deduplicated",
+				  (json_int_t)t->deduplicated, "files", (json_int_t)t->nfiles,
+				  "regions", (json_int_t)t->nregions, "predicted_bytes",
+				  (json_int_t)t->predicted_bytes, "target_bytes",
+				  (json_int_t)t->target_bytes, "largest_over_target",
+				  t->largest_over_target, "promise_kept", !r->promises[i].broken));
+	}
+	json_t *all = json_pack("{s:o, s:I, s:I, s:o, s:I, s:{s:f, s:f, s:f, s:f, s:f}}", "output",
+				show_string(output_dir), "read", (json_int_t)m->read, "rejected",
+				(json_int_t)m->rejected, "tables", tables, "spilled_bytes",
+				(json_int_t)r->spilled_bytes, "seconds", "total", total_seconds(r),
+				"read", r->seconds[PHASE_OPEN] + r->seconds[PHASE_READ], "splits",
+				r->seconds[PHASE_SPLIT], "write", r->seconds[PHASE_WRITE],
+				"publish", r->seconds[PHASE_PUBLISH]);
+	show_json(out, all, JSON_INDENT(2));
+}
+
+void report_collisions(struct buf *out, const struct load_result *r)
+{
+	for (size_t i = 0; r->collisions && i < r->manifest.ntables; i++)
+		if (r->collisions[i])
+			buf_printf(out, "warning: %s\n", r->collisions[i]);
+}
+
+void report_empty(struct buf *out, const struct load_result *r)
+{
+	for (size_t i = 0; i < r->manifest.ninputs; i++)
+		if (r->manifest.inputs[i].rows == 0)
+			buf_printf(out, "warning: %s: found no rows\n", r->manifest.inputs[i].path);
+}
+
+bool report_promises(struct buf *out, const struct load_result *r)
+{
+	bool kept = true;
+
+	for (size_t i = 0; i < r->manifest.ntables; i++) {
+		const struct manifest_table *t = &r->manifest.tables[i];
+
+		if (!r->promises[i].broken)
+			continue;
+		kept = false;
+		buf_printf(out,
+			   "table %s: the largest region is %.4f times the target, the job "
+			   "tolerates %g; published all the same\n",
+			   t->name, t->largest_over_target, r->promises[i].tolerance);
+	}
+	return kept;
+}
+
+void report_ttl(struct buf *out, const struct table *t, size_t family, int64_t newest_ms)
+{
+	const struct family *f = &t->families[family];
+	time_t newest = (time_t)(newest_ms / 1000), now = (time_t)(clock_wall_ms() / 1000);
+	struct tm day;
+
+	if (f->ttl_s == TTL_FOREVER || f->min_versions > 0 || now - newest <= f->ttl_s ||
+	    !gmtime_r(&newest, &day))
+		return;
+	buf_printf(out,
+		   "warning: table %s, family %s: the newest cell is of %04d-%02d-%02d, older than "
+		   "its TTL of %d s: HBase will show none of them\n",
+		   t->name, f->name, day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, f->ttl_s);
+}
+
+void report_framing(struct buf *out, const struct table *t)
+{
+	for (size_t f = 0; f < t->nfamilies; f++) {
+		if (t->families[f].codec != CODEC_ZSTD || t->families[f].framing_said)
+			continue;
+		buf_printf(
+			out,
+			"warning: table %s: ZSTD is framed for HBase's own codec "
+			"(hbase.io.compress.zstd.codec = ...zstd.ZstdCodec); a stock cluster and "
+			"all of HBase 2.4 read only `compression: {codec: ZSTD, framing: hadoop}`; "
+			"`framing: hbase` says that this is meant\n",
+			t->name);
+		return;
+	}
+}
+
+void report_hidden(struct buf *out, const struct load_result *r, const struct job *job)
+{
+	for (size_t i = 0; i < r->manifest.ntables; i++) {
+		const struct manifest_table *m = &r->manifest.tables[i];
+		const struct table *t = &job->tables[i].schema;
+
+		for (size_t f = 0; f < t->nfamilies; f++) {
+			int64_t newest = INT64_MIN;
+
+			for (size_t k = 0; k < m->nfiles; k++)
+				if (!strcmp(m->files[k].family, t->families[f].name) &&
+				    m->files[k].max_ts > newest)
+					newest = m->files[k].max_ts;
+			if (newest != INT64_MIN)
+				report_ttl(out, t, f, newest);
+		}
+	}
+}

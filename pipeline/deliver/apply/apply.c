@@ -1,0 +1,493 @@
+/*
+ * apply.c - from a load's folder to its tables in HBase
+ *
+ * Everything is looked at first: what does not fit is said before anything is sent.
+ */
+#include "apply.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "applying.h"
+#include "clock.h"
+#include "run.h"
+#include "io.h"
+#include "pool.h"
+
+#define CALLS	    8 /* regions at a time */
+#define SCRIPT_MOST ((size_t)64 << 20)
+
+void applying_say(const struct applying *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!a->opt->say)
+		return;
+	va_start(ap, fmt);
+	char *text = mem_vformat(fmt, ap);
+	va_end(ap);
+	a->opt->say(a->opt->say_ctx, text);
+	mem_free(text);
+}
+
+void applying_begin(struct applying *a, enum apply_phase phase)
+{
+	int64_t now = clock_ms();
+
+	a->result->ms[a->phase] += now - a->phase_ms;
+	a->phase = phase;
+	a->phase_ms = now;
+}
+
+/* So that a test may let the process die before an event is noted, and behind it. */
+static void crash_near(const char *when, const char *line)
+{
+	char step[64];
+	const char *word = line + strspn(line, "0123456789 ");
+
+	snprintf(step, sizeof step, "apply-%s%.*s", when, (int)strcspn(word, " "), word);
+	crash_at(step);
+}
+
+int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *line = mem_vformat(fmt, ap);
+	va_end(ap);
+	crash_near("before-", line);
+	int rc = journal_note(&a->journal, line, err);
+	crash_near("", line);
+	mem_free(line);
+	return rc;
+}
+
+/* --- what the load's folder says --- */
+
+/* A file of the load whose digest the manifest has. */
+static int read_proved(const char *path, const uint8_t digest[16], struct buf *text,
+		       struct error *err)
+{
+	uint8_t found[16];
+	uint64_t bytes;
+	int rc = io_digest_file(path, found, &bytes, err);
+
+	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
+		rc = error_set(err, RC_DATA, "%s was changed since the load was published", path);
+	return rc ? rc : io_read_file_upto(path, SCRIPT_MOST, text, err);
+}
+
+static int read_table(struct applied *t, struct error *err)
+{
+	const struct manifest_table *m = t->manifest;
+	struct applying *a = t->run;
+	char *dir =
+		m->dir ? mem_format("%s/%s", a->opt->dir, m->dir) : table_dir(a->opt->dir, m->name);
+	char *script = mem_format("%s/create.rb", dir), *keys = mem_format("%s/splits.txt", dir);
+	struct buf text = {0};
+	int rc = read_proved(script, m->create_digest, &text, err);
+
+	if (rc == RC_OK)
+		rc = description_of_script(&t->want, &a->result->arena, script, buf_bytes(&text),
+					   err);
+	text.len = 0;
+	if (rc == RC_OK)
+		rc = read_proved(keys, m->splits_digest, &text, err);
+	if (rc == RC_OK)
+		rc = splits_parse(&t->splits, keys, buf_bytes(&text), err);
+	buf_release(&text);
+	mem_free(script);
+	mem_free(keys);
+	mem_free(dir);
+	return rc;
+}
+
+static struct source_file source_of(struct applying *a, const struct manifest_file *m)
+{
+	struct source_file s = {.family = m->family, .bytes = m->bytes, .cells = m->cells};
+	char *path = mem_format("%s/%s", a->opt->dir, m->path);
+
+	memcpy(s.digest, m->digest, sizeof s.digest);
+	s.path = arena_strdup(&a->result->arena, path);
+	mem_free(path);
+	return s;
+}
+
+static int make_table(struct applying *a, size_t index, struct error *err)
+{
+	struct applied *t = &a->tables[index];
+	const struct manifest_table *m = &a->manifest.tables[index];
+	struct hand_file *files = mem_calloc(m->nfiles + 1, sizeof *files);
+
+	*t = (struct applied){.manifest = m,
+			      .index = index,
+			      .result = &a->result->tables[index],
+			      .sources = mem_calloc(m->nfiles + 1, sizeof *t->sources),
+			      .run = a};
+	*t->result = (struct apply_table){.name = m->name, .files = m->nfiles};
+	for (size_t i = 0; i < m->nfiles; i++) {
+		files[i] = (struct hand_file){.family = m->files[i].family,
+					      .first = m->files[i].first_row,
+					      .last = m->files[i].last_row,
+					      .upload = m->files[i].path};
+		t->sources[i] = source_of(a, &m->files[i]);
+		t->result->bytes += m->files[i].bytes;
+		t->result->cells += m->files[i].cells;
+	}
+	t->hand = (struct handover){.table = m->name,
+				    .files = files,
+				    .nfiles = m->nfiles,
+				    .threads = CALLS,
+				    .done = &a->done,
+				    .progress = a->opt->progress};
+	a->nfiles += m->nfiles;
+	world_make(t);
+	return read_table(t, err);
+}
+
+static int read_load(struct applying *a, struct error *err)
+{
+	struct arena *arena = &a->result->arena;
+	char *path = mem_format("%s/manifest.json", a->opt->dir);
+	int rc = access(path, F_OK) == 0
+			 ? manifest_read(&a->manifest, path, arena, err)
+			 : error_set(err, RC_CONFIG,
+				     "%s is no published load: it has no manifest.json",
+				     a->opt->dir);
+
+	mem_free(path);
+	if (rc)
+		return rc;
+	size_t n = a->manifest.ntables;
+	a->result->tables = arena_alloc(arena, (n + 1) * sizeof *a->result->tables);
+	a->result->ntables = n;
+	a->tables = mem_calloc(n + 1, sizeof *a->tables);
+	for (; rc == RC_OK && a->ntables < n; a->ntables++)
+		rc = make_table(a, a->ntables, err);
+	return rc;
+}
+
+/* --- the journal --- */
+
+static char *text_behind(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(line, name, n) == 0 ? mem_strdup(line + n) : NULL;
+}
+
+static int replay_table(struct applied *t, char *line, struct error *err)
+{
+	int used = 0;
+	char *token = text_behind(line, "token ");
+
+	if (token) {
+		mem_free(t->token);
+		t->token = token;
+	} else if (sscanf(line, "create %16" SCNx64 " %16" SCNx64 "%n", &t->nonce[0], &t->nonce[1],
+			  &used) == 2 &&
+		   line[used] == 0) {
+		t->create_noted = true;
+	} else if (strcmp(line, "created") == 0) {
+		t->created = true;
+	} else {
+		int rc = handover_replay(&t->hand, line, err);
+
+		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is no event", line) : rc;
+	}
+	return RC_OK;
+}
+
+static int replay(void *ctx, char *line, struct error *err)
+{
+	struct applying *a = ctx;
+	char *text, *rest;
+
+	if (strcmp(line, "finished") == 0) {
+		a->finished = true;
+	} else if (strcmp(line, "parts") == 0) {
+		a->cut_begun = true;
+	} else if (strncmp(line, "load ", 5) == 0) {
+		mem_free(a->load);
+		a->load = mem_strdup(line);
+	} else if ((text = text_behind(line, "upload "))) {
+		mem_free(a->upload);
+		a->upload = text;
+	} else if ((text = text_behind(line, "folder "))) {
+		mem_free(a->folder);
+		a->folder = text;
+	} else {
+		unsigned long long i = strtoull(line, &rest, 10);
+		if (rest == line || *rest != ' ' || i >= a->ntables)
+			return error_set(err, RC_DATA, "`%.100s` is no event of this load", line);
+		return replay_table(&a->tables[i], rest + 1, err);
+	}
+	return RC_OK;
+}
+
+/* The first line of this load's journals at this cluster. */
+static int journal_first(const struct applying *a, struct buf *first, struct error *err)
+{
+	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
+	uint8_t digest[16];
+	uint64_t bytes;
+	int rc = io_digest_file(manifest, digest, &bytes, err);
+
+	if (rc == RC_OK) {
+		buf_append_str(first, "saltmill-apply 1 ");
+		bytes_hex(first, bytes_of(digest, sizeof digest));
+		buf_printf(first, " %s", hbase_cluster_id(a->hbase));
+		buf_put(first, 0);
+	}
+	mem_free(manifest);
+	return rc;
+}
+
+static char *usual_journal(const struct applying *a)
+{
+	size_t n = strlen(a->opt->dir);
+
+	while (n > 1 && a->opt->dir[n - 1] == '/')
+		n--;
+	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+}
+
+/* The path of the journal, the caller's; said: when it is not what DIR's name lets expect. */
+static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
+			struct error *err)
+{
+	struct journal_found found;
+
+	if (a->opt->journal) {
+		*path = mem_strdup(a->opt->journal);
+		return RC_OK;
+	}
+	char *usual = usual_journal(a);
+	if (a->opt->never_renamed) {
+		*path = usual;
+		return RC_OK;
+	}
+	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
+	if (rc == RC_OK && found.other)
+		applying_say(a,
+			     "%s is this load's journal, from before its folder was renamed: it is "
+			     "gone on with",
+			     found.path);
+	else if (rc == RC_OK && found.alike)
+		applying_say(a,
+			     "%s is of a load with the same files whose folder is gone, and is "
+			     "left alone: %s is begun",
+			     found.alike, usual);
+	*path = found.path;
+	mem_free(found.alike);
+	mem_free(usual);
+	return rc;
+}
+
+/*
+ * What another load handed over may have been removed from the table since: its journal says
+ * nothing of this one, though the files are equal.
+ */
+static int check_load(struct applying *a, const char *load, struct error *err)
+{
+	if (!a->load)
+		return applying_note(a, err, "%s", load);
+	if (journal_same_time(a->load, load))
+		return RC_OK;
+	if (!a->opt->journal)
+		return error_set(err, RC_CONFIG,
+				 "%s is of another load with the same files, that was here before: "
+				 "remove it to hand this one over anew; or, if this is a copy of "
+				 "that load, `--journal %s` goes on with it",
+				 a->journal.path, a->journal.path);
+	applying_warn(a,
+		      "%s was begun by another load with the same files, and is gone on with as "
+		      "--journal says: what it has as done is not sent again",
+		      a->journal.path);
+	return RC_OK;
+}
+
+static int open_journal(struct applying *a, struct error *err)
+{
+	struct buf first = {0};
+	char load[JOURNAL_LOAD], *path = NULL;
+	int rc = journal_first(a, &first, err);
+
+	if (rc == RC_OK)
+		rc = journal_load(load, a->opt->dir, err);
+	if (rc == RC_OK)
+		rc = find_journal(a, (const char *)first.ptr, load, &path, err);
+	if (rc == RC_OK)
+		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+	if (rc == RC_OK)
+		rc = check_load(a, load, err);
+	buf_release(&first);
+	mem_free(path);
+	return rc;
+}
+
+static int name_folder(struct applying *a, struct error *err)
+{
+	uint64_t number;
+
+	if (a->folder)
+		return RC_OK;
+	if (getrandom(&number, sizeof number, 0) != sizeof number)
+		return error_errno(err, "getrandom");
+	a->folder = mem_format("saltmill-%016" PRIx64, number);
+	return applying_note(a, err, "folder %s", a->folder);
+}
+
+/* --- the run --- */
+
+static int apply_table(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	int rc;
+
+	applying_begin(a, APPLY_LOOK);
+	rc = table_prepare(t, err);
+	applying_begin(a, APPLY_UPLOAD);
+	if (rc == RC_OK && t->hand.nfiles)
+		rc = world_open(t, err);
+	if (rc == RC_OK && t->hand.nfiles)
+		rc = handover_run(&t->hand, err);
+	if (rc)
+		return rc;
+	applying_say(a, "table %s: %zu files are in %zu regions", t->result->name,
+		     t->manifest->nfiles, t->result->regions);
+	return RC_OK;
+}
+
+static int check_cells(struct applied *t, struct error *err)
+{
+	const struct apply_proof *p = &t->result->proof;
+	int rc = table_prove(t, err);
+
+	if (rc == RC_OK && (p->missing || p->changed))
+		rc = error_set(err, RC_DATA,
+			       "table %s: of %" PRIu64 " cells of the load %" PRIu64
+			       " are missing and %" PRIu64 " have another value",
+			       t->result->name, t->result->cells, p->missing, p->changed);
+	return rc;
+}
+
+static int remove_folder(struct applying *a, struct error *err)
+{
+	if (!a->storage)
+		return RC_OK;
+	char *top = mem_format("%s/%s", storage_path(a->storage), a->folder);
+	int rc = storage_remove(a->storage, top, err);
+	mem_free(top);
+	return rc;
+}
+
+static int hand_over(struct applying *a, struct error *err)
+{
+	int rc = name_folder(a, err);
+
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = apply_table(&a->tables[i], err);
+	applying_begin(a, APPLY_CLEAN);
+	if (rc == RC_OK)
+		rc = remove_folder(a, err);
+	if (rc == RC_OK)
+		rc = cut_forget(a, err);
+	return rc ? rc : applying_note(a, err, "finished");
+}
+
+static int look_at_all(struct applying *a, struct error *err)
+{
+	int rc = look_at_cluster(a, err);
+
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = table_look(&a->tables[i], err);
+	for (size_t i = 0; rc == RC_OK && a->opt->dry_run && i < a->ntables; i++)
+		rc = world_look(&a->tables[i], err);
+	return rc;
+}
+
+/* What stands in the place of files that were cut again. */
+static void count_parts(const struct applied *t)
+{
+	for (size_t i = 0; i < t->hand.nfiles; i++) {
+		bool cut = t->hand.files[i].state == HAND_CUT, own = i < t->manifest->nfiles;
+
+		t->result->recut += cut && own;
+		t->result->parts += !cut && !own;
+	}
+}
+
+static int run(struct applying *a, struct error *err)
+{
+	const struct apply_options *opt = a->opt;
+	int rc = read_load(a, err);
+
+	if (rc == RC_OK)
+		rc = kept_open(a->kept, opt, err);
+	if (rc)
+		return rc;
+	a->hbase = a->kept->hbase;
+	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
+	if (!opt->dry_run)
+		rc = open_journal(a, err);
+	a->result->already = a->finished;
+	for (size_t i = 0; i < a->ntables; i++)
+		a->result->tables[i].created = a->tables[i].created;
+	if (rc == RC_OK && !a->finished)
+		rc = look_at_all(a, err);
+	if (rc == RC_OK && !a->finished && !opt->dry_run)
+		rc = hand_over(a, err);
+	if (rc || !opt->check || opt->dry_run)
+		return rc;
+	applying_begin(a, APPLY_CHECK);
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = check_cells(&a->tables[i], err);
+	return rc;
+}
+
+int apply_run(struct apply_result *out, const struct apply_options *opt, struct error *err)
+{
+	struct applying a = {.opt = opt,
+			     .kept = opt->kept ? opt->kept : apply_kept_new(),
+			     .result = out,
+			     .journal = {.fd = -1},
+			     .cut_lock = PTHREAD_MUTEX_INITIALIZER,
+			     .said_ms = clock_ms(),
+			     .phase_ms = clock_ms()};
+
+	*out = (struct apply_result){0};
+	mem_outcome("its journal says how far it is, apply again goes on");
+	int rc = run(&a, err);
+	applying_begin(&a, APPLY_PHASES - 1);
+	for (size_t i = 0; i < a.ntables; i++) {
+		count_parts(&a.tables[i]);
+		splits_release(&a.tables[i].splits);
+		mem_free(a.tables[i].hand.files);
+		mem_free(a.tables[i].sources);
+		mem_free(a.tables[i].token);
+		mem_free(a.tables[i].prefix);
+		mem_free(a.tables[i].upload_dir);
+	}
+	mem_free(a.tables);
+	mem_free(a.upload);
+	mem_free(a.folder);
+	mem_free(a.load);
+	journal_close(&a.journal);
+	if (!opt->kept)
+		apply_kept_free(a.kept);
+	else if (rc)
+		kept_drop(a.kept);
+	return rc;
+}
+
+void apply_release(struct apply_result *r)
+{
+	arena_release(&r->arena);
+	*r = (struct apply_result){0};
+}

@@ -1,0 +1,353 @@
+/*
+ * cut_file.c - a file of the load at the borders of live regions, by saltmill's own writer
+ *
+ * The parts have the cells as they are, each once, and are written as the file was.  They wait
+ * beside the journal, named as all files of a load are, by the digest of their bytes:
+ *
+ *   JOURNAL.saltmill-parts/9f8e7d6c5b4a39210123456789abcdef
+ *
+ * That folder is noted before it is made, and was not there before: what is in it is ours.
+ *
+ * In the journal a part is FIRST:LAST:CELLS:BYTES:DIGEST, the rows and the digest in hex.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "applying.h"
+#include "hfile.h"
+#include "io.h"
+#include "pool.h"
+#include "bytes.h"
+
+#define CUT_TEMP     ".cut-" /* and table, file and part */
+#define DIGEST_CHARS 32
+#define LOOK_CELLS   65536 /* how often it is looked whether to stop */
+
+static char *parts_dir(const struct applying *a)
+{
+	return mem_format("%s.saltmill-parts", a->journal.path);
+}
+
+struct cutting {
+	struct applied *table;
+	size_t file;
+	const struct hbase_regions *regions;
+	size_t border; /* of regions: where the part that is written ends; count: nowhere */
+	struct hfile *in;
+	struct hfile_options opt;
+	struct hfile_writer *out; /* NULL: no part is begun */
+	char *dir, *temp;
+	uint64_t cells;
+	unsigned nparts;
+	struct buf *words;
+};
+
+/* What the file does not tell of how it was written. */
+static void describe(struct cutting *c)
+{
+	const struct applied *t = c->table;
+	const char *family = t->sources[c->file].family;
+	const struct described *d = description_family(&t->want, family);
+	const char *block = d ? attributes_get(&d->items, "BLOCKSIZE") : NULL;
+
+	hfile_options_of(c->in, &c->opt);
+	c->opt.family = bytes_str(family);
+	c->opt.block_bytes = block ? (uint32_t)strtoul(block, NULL, 10) : 0;
+	for (size_t i = 0; i < t->manifest->ntuned; i++) {
+		const struct manifest_tuning *m = &t->manifest->tuned[i];
+
+		if (strcmp(m->family, family) != 0)
+			continue;
+		c->opt.level = (int)m->level;
+		c->opt.hash_log = (uint32_t)m->hash_log;
+		c->opt.min_match = (uint32_t)m->min_match;
+	}
+}
+
+static int part_begin(struct cutting *c, struct error *err)
+{
+	mem_free(c->temp);
+	c->temp = mem_format("%s/" CUT_TEMP "%zu-%zu-%u", c->dir, c->table->index, c->file,
+			     c->nparts);
+	unlink(c->temp); /* of a run that died */
+	return hfile_writer_new(&c->out, c->temp, &c->opt, err);
+}
+
+/* What was written reads as what was meant. */
+static int part_prove(const struct cutting *c, const struct hfile_summary *s, struct error *err)
+{
+	struct hfile_summary found = {0};
+	int rc = hfile_verify(c->temp, &found, err);
+
+	if (rc == RC_OK &&
+	    (found.cells != s->cells || memcmp(found.digest, s->digest, sizeof s->digest) != 0))
+		rc = error_set(err, RC_IO, "%s does not read as it was written", c->temp);
+	hfile_summary_release(&found);
+	return rc;
+}
+
+static int part_end(struct cutting *c, struct error *err)
+{
+	struct hfile_summary s = {0};
+	struct buf path = {0};
+
+	if (!c->out)
+		return RC_OK;
+	int rc = hfile_finish(c->out, &s, err);
+	c->out = NULL;
+	if (rc == RC_OK)
+		rc = part_prove(c, &s, err);
+	if (rc == RC_OK) {
+		buf_put(c->words, ' ');
+		bytes_hex(c->words, buf_bytes(&s.first_row));
+		buf_put(c->words, ':');
+		bytes_hex(c->words, buf_bytes(&s.last_row));
+		buf_printf(c->words, ":%" PRIu64 ":%" PRIu64 ":", s.cells, s.file_bytes);
+		bytes_hex(c->words, bytes_of(s.digest, sizeof s.digest));
+		buf_printf(&path, "%s/", c->dir);
+		bytes_hex(&path, bytes_of(s.digest, sizeof s.digest));
+		buf_put(&path, 0);
+		if (rename(c->temp, (const char *)path.ptr) < 0)
+			rc = error_errno(err, "cannot rename %s to %s", c->temp,
+					 (const char *)path.ptr);
+		c->nparts++;
+		c->cells += s.cells;
+	}
+	buf_release(&path);
+	hfile_summary_release(&s);
+	return rc;
+}
+
+/* The cell's row is behind the border: what was written until now is a part. */
+static int pass_borders(struct cutting *c, struct bytes row, struct error *err)
+{
+	const struct hbase_regions *r = c->regions;
+
+	if (c->border >= r->count || bytes_cmp(row, r->item[c->border].start) < 0)
+		return RC_OK;
+	while (c->border < r->count && bytes_cmp(row, r->item[c->border].start) >= 0)
+		c->border++;
+	return part_end(c, err);
+}
+
+static int cut_cells(struct cutting *c, struct error *err)
+{
+	struct cell cell;
+	int rc = RC_OK, step;
+
+	hfile_rewind(c->in);
+	c->border = 1; /* the first region begins before all rows */
+	for (uint64_t n = 0; rc == RC_OK; n++) {
+		step = hfile_next_cell(c->in, &cell, err);
+		if (step == RC_END)
+			return part_end(c, err);
+		rc = step < 0 ? step : n % LOOK_CELLS ? RC_OK : stop_check(err);
+		if (rc == RC_OK)
+			rc = pass_borders(c, cell.row, err);
+		if (rc == RC_OK && !c->out)
+			rc = part_begin(c, err);
+		if (rc == RC_OK)
+			rc = hfile_add(c->out, &cell, err);
+	}
+	return rc;
+}
+
+/* Somebody's folder of that name is left alone. */
+static int note_dir(struct applying *a, const char *dir, struct error *err)
+{
+	bool there;
+	int rc = io_exists(dir, &there, err);
+
+	if (rc == RC_OK && there)
+		rc = error_set(err, RC_CONFIG,
+			       "%s is there, and not of this load: files that are cut again would "
+			       "wait there; move it away, or --journal names another place",
+			       dir);
+	if (rc == RC_OK)
+		rc = applying_note(a, err, "parts");
+	a->cut_begun = rc == RC_OK;
+	return rc;
+}
+
+static int make_dir(const struct cutting *c, struct error *err)
+{
+	struct applying *a = c->table->run;
+	int rc = RC_OK;
+
+	pthread_mutex_lock(&a->cut_lock); /* several files are cut at once */
+	if (!a->cut_begun)
+		rc = note_dir(a, c->dir, err);
+	if (rc == RC_OK && mkdir(c->dir, 0777) < 0 && errno != EEXIST)
+		rc = error_errno(err, "cannot make %s", c->dir);
+	if (rc == RC_OK)
+		rc = io_sync_parent(c->dir, err);
+	pthread_mutex_unlock(&a->cut_lock);
+	return rc;
+}
+
+static void say_cut(const struct cutting *c, const struct hand_file *f)
+{
+	char first[84], last[84];
+	struct buf row = {0};
+
+	bytes_escape(&row, f->first);
+	text_quote(first, sizeof first - 4, buf_bytes(&row));
+	row.len = 0;
+	bytes_escape(&row, f->last);
+	text_quote(last, sizeof last - 4, buf_bytes(&row));
+	buf_release(&row);
+	const char *table = c->table->result->name, *path = c->table->sources[c->file].path;
+	if (c->nparts > 1)
+		applying_say(c->table->run,
+			     "table %s: %s, rows %s to %s, reaches over borders of the live "
+			     "regions: it is cut again there, into %u files of the same %" PRIu64
+			     " cells",
+			     table, path, first, last, c->nparts, c->cells);
+	else
+		applying_say(c->table->run,
+			     "table %s: %s, rows %s to %s, was to be cut at a border of the live "
+			     "regions that is gone: it is written again as it was, %" PRIu64
+			     " cells",
+			     table, path, first, last, c->cells);
+}
+
+int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,
+		   struct buf *words, struct error *err)
+{
+	struct applied *t = self;
+	struct cutting c = {.table = t,
+			    .file = (size_t)(f - t->hand.files),
+			    .regions = r,
+			    .dir = parts_dir(t->run),
+			    .words = words};
+	const struct source_file *s = &t->sources[c.file];
+	int rc = source_prove(s, err);
+
+	if (rc == RC_OK)
+		rc = make_dir(&c, err);
+	if (rc == RC_OK)
+		rc = hfile_open(&c.in, s->path, err);
+	if (rc == RC_OK) {
+		describe(&c);
+		rc = cut_cells(&c, err);
+	}
+	if (rc == RC_OK && c.cells != s->cells)
+		rc = error_set(err, RC_DATA, "%s has %" PRIu64 " cells, and its parts %" PRIu64,
+			       s->path, s->cells, c.cells);
+	if (rc == RC_OK)
+		rc = io_sync_dir(c.dir, err);
+	if (rc == RC_OK)
+		say_cut(&c, f);
+	hfile_abort(c.out);
+	hfile_close(c.in);
+	mem_free(c.dir);
+	mem_free(c.temp);
+	return rc;
+}
+
+/* --- parts, as the journal names them --- */
+
+/* Up to the next colon, or the end: rows in hex, kept in the arena. */
+static bool take_row(struct arena *a, const char **p, struct bytes *out)
+{
+	size_t n = strcspn(*p, ":");
+	char *hex = arena_strndup(a, *p, n);
+	uint8_t *row = arena_alloc(a, n / 2 + 1);
+
+	*out = bytes_of(row, n / 2);
+	*p += n;
+	return n && n % 2 == 0 && bytes_unhex(row, n / 2, hex) && *(*p)++ == ':';
+}
+
+static bool take_count(const char **p, uint64_t *out)
+{
+	char *end;
+
+	if (**p < '0' || **p > '9')
+		return false;
+	*out = strtoull(*p, &end, 10);
+	*p = end + 1;
+	return *end == ':';
+}
+
+int cut_part(void *self, size_t of, const char *word, struct hand_file *out, struct error *err)
+{
+	struct applied *t = self;
+	struct applying *a = t->run;
+	struct arena *kept = &a->result->arena;
+	size_t i = t->hand.nfiles;
+	const char *p = word;
+	struct source_file s = {.family = t->sources[of].family};
+
+	if (!take_row(kept, &p, &out->first) || !take_row(kept, &p, &out->last) ||
+	    !take_count(&p, &s.cells) || !take_count(&p, &s.bytes) ||
+	    !bytes_unhex(s.digest, sizeof s.digest, p))
+		return error_set(err, RC_DATA, "`%.100s` is no part of a file", word);
+	char *dir = parts_dir(a), *path = mem_format("%s/%s", dir, p);
+	s.path = arena_strdup(kept, path);
+	mem_free(path);
+	mem_free(dir);
+	t->sources = mem_realloc(t->sources, (i + 1) * sizeof *t->sources);
+	t->sources[i] = s;
+	out->upload = s.path;
+	if (t->upload_dir)
+		world_place(t, out, i);
+	a->nfiles++;
+	return RC_OK;
+}
+
+/* Also parts of a run that died before the journal named them. */
+static bool is_ours(const char *name)
+{
+	return strncmp(name, CUT_TEMP, sizeof CUT_TEMP - 1) == 0 ||
+	       (strlen(name) == DIGEST_CHARS && strspn(name, "0123456789abcdef") == DIGEST_CHARS);
+}
+
+static int remove_ours(const char *path, DIR *d, bool *others, struct error *err)
+{
+	const struct dirent *e;
+
+	while ((errno = 0, e = readdir(d))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (!is_ours(e->d_name))
+			*others = true;
+		else if (unlinkat(dirfd(d), e->d_name, 0) < 0)
+			return error_errno(err, "cannot remove %s/%s", path, e->d_name);
+	}
+	return errno ? error_errno(err, "cannot read %s", path) : RC_OK;
+}
+
+/* A folder with anything else in it stays; one that is not there is fine. */
+static int remove_parts(const char *dir, bool *others, struct error *err)
+{
+	DIR *d = opendir(dir);
+
+	*others = false;
+	if (!d)
+		return errno == ENOENT ? RC_OK : error_errno(err, "cannot look into %s", dir);
+	int rc = remove_ours(dir, d, others, err);
+	closedir(d);
+	if (rc == RC_OK && !*others && rmdir(dir) < 0)
+		rc = error_errno(err, "cannot remove %s", dir);
+	return rc;
+}
+
+int cut_forget(struct applying *a, struct error *err)
+{
+	bool others;
+
+	if (!a->cut_begun)
+		return RC_OK;
+	char *dir = parts_dir(a);
+	int rc = remove_parts(dir, &others, err);
+	if (rc == RC_OK && others)
+		applying_warn(a, "%s is left: there is something in it that is not of apply", dir);
+	mem_free(dir);
+	return rc;
+}

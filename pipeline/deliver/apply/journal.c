@@ -1,0 +1,294 @@
+#include "journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "io.h"
+#include "mem.h"
+
+#define HASH_TEXT 10 /* " #" and 8 digits */
+
+void journal_line(struct buf *out, const char *line)
+{
+	buf_printf(out, "%s #%08x\n", line, murmur3_32(bytes_str(line), 0));
+}
+
+/* Take its hash from a line, which ends there; false: there is none, or of another line. */
+static bool unseal(char *line)
+{
+	size_t n = strlen(line);
+	char expected[HASH_TEXT + 1];
+
+	if (n < HASH_TEXT)
+		return false;
+	char *hash = line + n - HASH_TEXT;
+	snprintf(expected, sizeof expected, " #%08x", murmur3_32(bytes_of(line, n - HASH_TEXT), 0));
+	if (strcmp(hash, expected) != 0)
+		return false;
+	*hash = 0;
+	return true;
+}
+
+static int take_line(char *line, size_t number, const char *path, const char *first,
+		     journal_replay *replay, void *ctx, struct error *err)
+{
+	if (!unseal(line))
+		return error_set(err, RC_DATA,
+				 "%s, line %zu was damaged or changed by hand: it is not what its "
+				 "hash says",
+				 path, number);
+	if (number > 1) {
+		int rc = replay(ctx, line, err);
+
+		return rc ? error_prefix(err, "%s, line %zu: ", path, number) : RC_OK;
+	}
+	if (strcmp(line, first) != 0)
+		return error_set(err, RC_CONFIG,
+				 "%s tells of another load or cluster: found `%.200s`, expected "
+				 "`%.200s`; --journal names another file",
+				 path, line, first);
+	return RC_OK;
+}
+
+int journal_read(struct bytes text, const char *path, const char *first, journal_replay *replay,
+		 void *ctx, size_t *good, struct error *err)
+{
+	size_t number = 0;
+	int rc = RC_OK;
+
+	*good = 0;
+	while (rc == RC_OK) {
+		const uint8_t *at = text.len > *good ? text.ptr + *good : NULL;
+		const uint8_t *end = at ? memchr(at, '\n', text.len - *good) : NULL;
+
+		if (!end)
+			return RC_OK;
+		char *line = mem_format("%.*s", (int)(end - at), (const char *)at);
+		rc = take_line(line, ++number, path, first, replay, ctx, err);
+		mem_free(line);
+		*good += (size_t)(end - at) + 1;
+	}
+	return rc;
+}
+
+static int append(struct journal *j, const char *line, struct error *err)
+{
+	struct buf b = {0};
+	size_t done = 0;
+
+	journal_line(&b, line);
+	while (done < b.len) {
+		ssize_t n = write(j->fd, b.ptr + done, b.len - done);
+
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	bool good = done == b.len && fdatasync(j->fd) == 0;
+	buf_release(&b);
+	return good ? RC_OK : error_errno(err, "%s: cannot write", j->path);
+}
+
+int journal_note(struct journal *j, const char *line, struct error *err)
+{
+	pthread_mutex_lock(&j->lock);
+	/* behind half a line nothing may follow */
+	int rc = j->failure.code ? j->failure.code : append(j, line, &j->failure);
+	if (rc)
+		*err = j->failure;
+	pthread_mutex_unlock(&j->lock);
+	return rc;
+}
+
+static int open_and_lock(struct journal *j, struct error *err)
+{
+	j->fd = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (j->fd < 0)
+		return error_errno(err, "cannot open %s", j->path);
+	if (flock(j->fd, LOCK_EX | LOCK_NB) == 0)
+		return RC_OK;
+	return errno == EWOULDBLOCK ? error_set(err, RC_BUSY,
+						"%s: another process hands this load over", j->path)
+				    : error_errno(err, "cannot lock %s", j->path);
+}
+
+/*
+ * Without a whole line it is new, or its first line was being written when the process died; all
+ * else is somebody's file, which is not to be cut.
+ */
+static int check_begun(struct bytes text, const char *path, const char *first, struct error *err)
+{
+	struct buf line = {0};
+
+	journal_line(&line, first);
+	bool ours = text.len <= line.len && (!text.len || !memcmp(text.ptr, line.ptr, text.len));
+	buf_release(&line);
+	return ours ? RC_OK
+		    : error_set(err, RC_CONFIG, "%s is no journal of apply: name another file",
+				path);
+}
+
+/* --- whose it is --- */
+
+int journal_load(char line[JOURNAL_LOAD], const char *dir, struct error *err)
+{
+	char *manifest = mem_format("%s/manifest.json", dir);
+	struct statx folder, file;
+	int rc = RC_OK;
+
+	if (statx(AT_FDCWD, dir, 0, STATX_INO, &folder) < 0)
+		rc = error_errno(err, "cannot look at %s", dir);
+	else if (statx(AT_FDCWD, manifest, 0, STATX_BTIME | STATX_CTIME, &file) < 0)
+		rc = error_errno(err, "cannot look at %s", manifest);
+	mem_free(manifest);
+	if (rc)
+		return rc;
+	bool born = (file.stx_mask & STATX_BTIME) && file.stx_btime.tv_sec;
+	const struct statx_timestamp *made = born ? &file.stx_btime : &file.stx_ctime;
+	snprintf(line, JOURNAL_LOAD, "load %llu %lld.%09u", (unsigned long long)folder.stx_ino,
+		 (long long)made->tv_sec, made->tv_nsec);
+	return RC_OK;
+}
+
+bool journal_same_time(const char *a, const char *b)
+{
+	const char *x = strrchr(a, ' '), *y = strrchr(b, ' ');
+
+	return x && y && strcmp(x, y) == 0;
+}
+
+static bool begins_with(const char *path, struct bytes text)
+{
+	struct buf head = {0};
+	struct error unsaid;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool same =
+		fd >= 0 &&
+		io_pread(fd, buf_reserve(&head, text.len), text.len, 0, path, &unsaid) == RC_OK &&
+		memcmp(head.ptr, text.ptr, text.len) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	buf_release(&head);
+	return same;
+}
+
+struct search {
+	const char *suffix;
+	struct bytes first, both; /* what it begins with; what this load's own begins with */
+	struct journal_found *out;
+};
+
+/* One entry of the folder; the path is taken over. */
+static int judge(const struct search *s, char *path, struct error *err)
+{
+	struct journal_found *f = s->out;
+	bool there = true;
+	int rc = RC_OK;
+
+	if (begins_with(path, s->both)) {
+		f->path = path;
+		f->other = true;
+		return RC_OK;
+	}
+	if (!f->alike && begins_with(path, s->first)) {
+		char *dir = mem_format("%.*s", (int)(strlen(path) - strlen(s->suffix)), path);
+
+		rc = io_exists(dir, &there, err);
+		mem_free(dir);
+	}
+	if (there)
+		mem_free(path);
+	else
+		f->alike = path;
+	return rc;
+}
+
+static int search(const struct search *s, const char *parent, struct error *err)
+{
+	DIR *d = opendir(parent);
+	const struct dirent *e;
+	size_t n = strlen(s->suffix);
+	int rc = RC_OK;
+
+	if (!d)
+		return error_errno(err, "cannot look into %s", parent);
+	while (rc == RC_OK && !s->out->path && (errno = 0, e = readdir(d))) {
+		size_t len = strlen(e->d_name);
+
+		if (len > n && strcmp(e->d_name + len - n, s->suffix) == 0)
+			rc = judge(s, mem_format("%s%s", parent, e->d_name), err);
+	}
+	if (rc == RC_OK && !s->out->path && errno)
+		rc = error_errno(err, "cannot read %s", parent);
+	closedir(d);
+	return rc;
+}
+
+int journal_find(const char *path, const char *suffix, const char *first, const char *load,
+		 struct journal_found *out, struct error *err)
+{
+	struct buf lines = {0};
+	bool there = false;
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? mem_format("%.*s", (int)(slash - path + 1), path) : mem_strdup("./");
+	int rc = io_exists(path, &there, err);
+
+	*out = (struct journal_found){0};
+	journal_line(&lines, first);
+	size_t one = lines.len;
+	journal_line(&lines, load);
+	if (rc == RC_OK && !there) {
+		const struct search s = {suffix, bytes_of(lines.ptr, one), buf_bytes(&lines), out};
+
+		rc = search(&s, parent, err);
+	}
+	if (!out->path)
+		out->path = mem_strdup(path);
+	buf_release(&lines);
+	mem_free(parent);
+	return rc;
+}
+
+int journal_open(struct journal *j, const char *path, const char *first, journal_replay *replay,
+		 void *ctx, struct error *err)
+{
+	struct buf text = {0};
+	size_t good = 0;
+
+	*j = (struct journal){.fd = -1, .path = mem_strdup(path)};
+	pthread_mutex_init(&j->lock, NULL);
+	int rc = open_and_lock(j, err);
+	if (rc == RC_OK)
+		rc = io_read_file(path, &text, err);
+	if (rc == RC_OK)
+		rc = journal_read(buf_bytes(&text), path, first, replay, ctx, &good, err);
+	if (rc == RC_OK && good == 0)
+		rc = check_begun(buf_bytes(&text), path, first, err);
+	if (rc == RC_OK && good < text.len && ftruncate(j->fd, (off_t)good) < 0)
+		rc = error_errno(err, "%s: cannot cut", path);
+	if (rc == RC_OK && good == 0)
+		rc = journal_note(j, first, err);
+	if (rc == RC_OK)
+		rc = io_sync_parent(path, err);
+	buf_release(&text);
+	if (rc)
+		journal_close(j);
+	return rc;
+}
+
+void journal_close(struct journal *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	if (j->path)
+		pthread_mutex_destroy(&j->lock);
+	mem_free(j->path);
+	*j = (struct journal){.fd = -1};
+}

@@ -1,0 +1,172 @@
+/*
+ * live_cells.c - each cell of the load's files beside those of the live table
+ *
+ * For each file the live rows between its first and its last are scanned, raw: all versions, and
+ * delete markers too, as the file holds them.  HBase shows no cell that is older than its family's
+ * TTL: of those nothing can be said.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "applying.h"
+#include "clock.h"
+#include "hfile.h"
+#include "pool.h"
+
+#define ROWS_A_CALL  10000
+#define BYTES_A_CALL (4u << 20)
+
+/* One file's cells on their way beside the live ones. */
+struct walk {
+	struct hfile *file;
+	struct cell next; /* of the file, when there is one */
+	bool ended;
+	int64_t oldest; /* what is older HBase does not show */
+	struct apply_proof sum;
+};
+
+static int step(struct walk *w, struct error *err)
+{
+	int rc = hfile_next_cell(w->file, &w->next, err);
+
+	w->ended = rc == RC_END;
+	return rc < 0 ? rc : RC_OK;
+}
+
+/* The file's next cell is not in the table. */
+static int pass_over(struct walk *w, struct error *err)
+{
+	if (w->next.ts < w->oldest)
+		w->sum.expired++;
+	else
+		w->sum.missing++;
+	return step(w, err);
+}
+
+static int take_live(void *ctx, const struct cell *live, struct error *err)
+{
+	struct walk *w = ctx;
+	int rc = RC_OK, c = 1;
+
+	while (rc == RC_OK && !w->ended && (c = cell_key_cmp(&w->next, live)) < 0)
+		rc = pass_over(w, err);
+	if (rc)
+		return rc;
+	if (w->ended || c != 0) {
+		w->sum.others++;
+		return w->sum.others % 65536 ? RC_OK : stop_check(err);
+	}
+	if (bytes_eq(w->next.value, live->value))
+		w->sum.found++;
+	else
+		w->sum.changed++;
+	rc = w->sum.found % 65536 ? RC_OK : stop_check(err);
+	return rc ? rc : step(w, err);
+}
+
+/* The rows of a file were in one region, which may be several now. */
+static int walk_regions(struct applied *t, const struct hand_file *f, struct walk *w,
+			struct hbase_failure *why, struct error *err)
+{
+	struct hbase_regions r;
+	struct buf stop = {0};
+	int rc = hbase_regions(t->run->hbase, t->result->name, &r, why, err);
+
+	buf_append(&stop, f->last.ptr, f->last.len);
+	buf_put(&stop, 0); /* the next possible row */
+	for (size_t i = 0; rc == RC_OK && i < r.count; i++) {
+		const struct hbase_region *at = &r.item[i];
+		bool inside = bytes_cmp(at->start, f->first) > 0;
+		const struct hbase_scan scan = {.family = f->family,
+						.start = inside ? at->start : f->first,
+						.stop = buf_bytes(&stop),
+						.versions = INT32_MAX,
+						.raw = true,
+						.rows_a_call = ROWS_A_CALL,
+						.bytes_a_call = BYTES_A_CALL};
+		bool before = at->end.len && bytes_cmp(at->end, f->first) <= 0;
+		bool behind = bytes_cmp(at->start, f->last) > 0;
+
+		if (!before && !behind)
+			rc = hbase_scan_region(t->run->hbase, at, &scan, take_live, w, why, err);
+	}
+	buf_release(&stop);
+	hbase_regions_release(&r);
+	return rc;
+}
+
+static int64_t oldest_shown(const struct applied *t, const char *family)
+{
+	const struct described *f = description_family(&t->want, family);
+	const char *ttl = f ? attributes_get(&f->items, "TTL") : NULL;
+	int64_t seconds = ttl ? strtoll(ttl, NULL, 10) : TTL_FOREVER;
+
+	return seconds == TTL_FOREVER ? INT64_MIN : clock_wall_ms() - seconds * 1000;
+}
+
+static int walk_file(struct applied *t, const struct hand_file *f, struct walk *w,
+		     struct hbase_failure *why, struct error *err)
+{
+	*w = (struct walk){.oldest = oldest_shown(t, f->family)};
+	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	int rc = hfile_open(&w->file, t->sources[f - t->hand.files].path, err);
+
+	if (rc)
+		return rc;
+	hfile_rewind(w->file);
+	rc = step(w, err);
+	if (rc == RC_OK)
+		rc = walk_regions(t, f, w, why, err);
+	while (rc == RC_OK && !w->ended)
+		rc = pass_over(w, err);
+	hfile_close(w->file);
+	return rc;
+}
+
+struct proving {
+	struct applied *table;
+	_Atomic uint64_t found, missing, changed, expired, others;
+};
+
+static int prove_file(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct proving *p = ctx;
+	const struct hand_file *f = &p->table->hand.files[index];
+	struct hbase_failure why;
+	struct walk w;
+	unsigned attempt = 0;
+	int rc;
+
+	(void)worker;
+	do
+		rc = walk_file(p->table, f, &w, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	if (rc)
+		return rc;
+	p->found += w.sum.found;
+	p->missing += w.sum.missing;
+	p->changed += w.sum.changed;
+	p->expired += w.sum.expired;
+	p->others += w.sum.others;
+	progress_add(p->table->run->opt->progress, 1);
+	return RC_OK;
+}
+
+int table_prove(struct applied *t, struct error *err)
+{
+	struct proving p = {.table = t};
+
+	progress_begin(t->run->opt->progress, "checking", PROGRESS_FILES, t->manifest->nfiles);
+	/* the load's own files, also those that were cut again */
+	int rc = pool_run(t->hand.threads, t->manifest->nfiles, prove_file, &p, err);
+
+	if (rc)
+		return error_prefix(err, "looking at the cells of table %s: ", t->result->name);
+	t->result->checked = true;
+	t->result->proof = (struct apply_proof){.found = p.found,
+						.missing = p.missing,
+						.changed = p.changed,
+						.expired = p.expired,
+						.others = p.others};
+	return RC_OK;
+}

@@ -1,0 +1,310 @@
+/*
+ * live_table.c - the live table beside the load's create-table script: compared, created, altered
+ */
+#include <inttypes.h>
+#include <sys/random.h>
+
+#include "applying.h"
+#include "io.h"
+
+/* --- sentences --- */
+
+static const char *sentence_of(struct arena *a, const struct table_difference *d)
+{
+	char *s = !d->key ? mem_format("family %s is missing", d->family)
+			  : mem_format("%s%s%s is %s, expected %s", d->family ? d->family : "",
+				       d->family ? ": " : "", d->key, d->have ? d->have : "not set",
+				       d->want);
+	char *kept = arena_strdup(a, s);
+
+	mem_free(s);
+	return kept;
+}
+
+static void tell_differences(struct applied *t, const struct table_differences *d)
+{
+	struct arena *a = &t->run->result->arena;
+
+	t->result->differences = arena_alloc(a, (d->count + 1) * sizeof(const char *));
+	t->result->ndifferences = d->count;
+	for (size_t i = 0; i < d->count; i++)
+		t->result->differences[i] = sentence_of(a, &d->item[i]);
+}
+
+/* --- looking --- */
+
+static int describe(struct applied *t, struct description *out, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	do
+		rc = hbase_describe(t->run->hbase, t->result->name, out, &t->run->result->arena,
+				    &t->exists, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	return rc;
+}
+
+static int check_enabled(struct applied *t, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	do
+		rc = precheck_enabled(t->run->hbase, t->result->name, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	return rc;
+}
+
+/* With a tracker of files, a lost answer could not be told from a lost call. */
+static int check_tracker(const struct applied *t, const struct description *have, struct error *err)
+{
+	static const char key[] = "hbase.store.file-tracker.impl";
+	const char *tracker = attributes_get(&have->table.items, key);
+
+	if (!tracker || strcmp(tracker, "DEFAULT") == 0)
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "table %s has %s = %s: apply knows DEFAULT only; use completebulkload",
+			 t->result->name, key, tracker);
+}
+
+static int compare(struct applied *t, struct description *have, struct table_differences *d,
+		   struct error *err)
+{
+	int rc = describe(t, have, err);
+
+	if (rc == RC_OK && !t->exists)
+		kept_moved(t->run->kept, t->result->name);
+	if (rc || !t->exists)
+		return rc;
+	t->live = *have;
+	rc = check_tracker(t, have, err);
+	description_compare(d, &t->want, have, &t->run->result->arena);
+	tell_differences(t, d);
+	return rc;
+}
+
+int table_look(struct applied *t, struct error *err)
+{
+	const struct apply_options *opt = t->run->opt;
+	struct description have;
+	struct table_differences d = {0};
+	int rc = compare(t, &have, &d, err);
+
+	if (rc)
+		return rc;
+	if (!t->exists && !opt->create && !t->create_noted) {
+		if (opt->dry_run) {
+			t->result->missing = true;
+			return RC_OK;
+		}
+		return error_set(err, RC_CONFIG,
+				 "the cluster has no table %s: --create makes it with %zu regions",
+				 t->result->name, t->splits.count + 1);
+	}
+	t->result->missing = !t->exists;
+	if (!t->exists)
+		return RC_OK;
+	if (d.count && !opt->alter && !opt->dry_run)
+		return error_set(err, RC_CONFIG,
+				 "table %s is not as the load wants it: %s%s; --alter changes that",
+				 t->result->name, t->result->differences[0],
+				 d.count > 1 ? ", and more (--dry-run lists all)" : "");
+	/* what the process before this one asked for may be going on: create() waits for its end */
+	if (t->create_noted && !t->created)
+		return RC_OK;
+	rc = check_enabled(t, err);
+	if (rc)
+		return rc;
+	look_at_transitions(t);
+	return table_check_regions(t, err);
+}
+
+int table_check_regions(struct applied *t, struct error *err)
+{
+	struct hbase_regions r;
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	bool dry = t->run->opt->dry_run;
+	size_t region;
+	int rc;
+
+	while ((rc = kept_regions(t->run->kept, t->result->name, &r, &why, err)) != RC_OK) {
+		hbase_regions_release(&r);
+		if (!hbase_retry(&why, &attempt, err))
+			return rc;
+	}
+	t->result->regions = r.count;
+	for (size_t i = 0; dry && i < t->hand.nfiles; i++)
+		t->result->recut += !handover_region(&r, &t->hand.files[i], &region);
+	if (!t->stores_seen)
+		look_at_stores(t, &r);
+	t->stores_seen = true;
+	hbase_regions_release(&r);
+	return RC_OK;
+}
+
+/* --- making --- */
+
+static int draw_nonces(uint64_t nonce[2], struct error *err)
+{
+	if (getrandom(nonce, 16, 0) != 16)
+		return error_errno(err, "getrandom");
+	nonce[0] |= 1; /* 0 is none */
+	nonce[1] |= 1;
+	return RC_OK;
+}
+
+/* Noted before they are used: behind a crash the same creation is asked for. */
+static int name_creation(struct applied *t, struct error *err)
+{
+	int rc = draw_nonces(t->nonce, err);
+
+	if (rc == RC_OK)
+		rc = applying_note(t->run, err, "%zu create %016" PRIx64 " %016" PRIx64, t->index,
+				   t->nonce[0], t->nonce[1]);
+	t->create_noted = t->create_noted || rc == RC_OK;
+	return rc;
+}
+
+static int create_namespace(struct applied *t, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	char *name = mem_strdup(t->result->name);
+	int rc;
+
+	*strchr(name, ':') = 0;
+	do
+		rc = hbase_create_namespace(t->run->hbase, name, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	if (rc && why.trouble == TROUBLE_EXISTS)
+		rc = RC_OK;
+	if (rc == RC_OK)
+		applying_say(t->run, "namespace %s is there", name);
+	mem_free(name);
+	return rc;
+}
+
+/* EXISTS: made by a call whose nonce the master has forgotten, or by somebody else meanwhile. */
+static int ask_to_create(struct applied *t, struct error *err)
+{
+	struct hbase_failure why;
+	struct error unnoted;
+	unsigned attempt = 0;
+	bool spaced = false;
+
+	for (;;) {
+		int rc = hbase_create(t->run->hbase, t->result->name, &t->want, &t->splits,
+				      t->nonce, &why, err);
+
+		if (rc == RC_OK || why.trouble == TROUBLE_EXISTS)
+			return RC_OK;
+		if (why.trouble == TROUBLE_MISSING && !spaced && strchr(t->result->name, ':')) {
+			spaced = true;
+			/* that call's nonce is spent on its failure */
+			rc = create_namespace(t, err);
+			if (rc == RC_OK)
+				rc = name_creation(t, err);
+			if (rc)
+				return rc;
+			continue;
+		}
+		if (hbase_retry(&why, &attempt, err))
+			continue;
+		/* to the same nonces the master would say the same again, whatever was mended */
+		if (why.trouble == TROUBLE_REFUSED || why.trouble == TROUBLE_MISSING)
+			name_creation(t, &unnoted);
+		return error_prefix(err, "table %s: ", t->result->name);
+	}
+}
+
+static int check_wanted(const struct applied *t, struct error *err)
+{
+	for (size_t i = 0; i < t->want.nfamilies; i++)
+		if (attributes_get(&t->want.families[i].items, "ENCRYPTION_KEY"))
+			return error_set(
+				err, RC_CONFIG,
+				"table %s: family %s has an ENCRYPTION_KEY, which only the "
+				"HBase shell can wrap: run create.rb there, then apply",
+				t->result->name, t->want.families[i].name);
+	return RC_OK;
+}
+
+static int create(struct applied *t, struct error *err)
+{
+	struct description have;
+	struct table_differences d = {0};
+	int rc = check_wanted(t, err);
+
+	if (rc == RC_OK && !t->create_noted)
+		rc = name_creation(t, err);
+	if (rc == RC_OK)
+		rc = ask_to_create(t, err);
+	if (rc == RC_OK)
+		rc = compare(t, &have, &d, err);
+	if (rc == RC_OK && !t->exists)
+		rc = error_set(err, RC_IO, "table %s was created, and is not there",
+			       t->result->name);
+	if (rc == RC_OK && d.count)
+		rc = error_set(err, RC_CONFIG,
+			       "table %s was created, but not as the load wants it: %s",
+			       t->result->name, t->result->differences[0]);
+	if (rc == RC_OK) /* somebody else's creation is not waited for */
+		rc = check_enabled(t, err);
+	if (rc == RC_OK)
+		rc = applying_note(t->run, err, "%zu created", t->index);
+	t->created = rc == RC_OK;
+	return rc;
+}
+
+static int alter(struct applied *t, struct error *err)
+{
+	struct description have;
+	struct table_differences d = {0}, left = {0};
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	uint64_t nonce[2];
+	int rc = compare(t, &have, &d, err);
+
+	if (rc == RC_OK)
+		rc = draw_nonces(nonce, err);
+	if (rc || d.count == 0)
+		return rc;
+	description_mend(&have, &t->want, &d, &t->run->result->arena);
+	do
+		rc = hbase_alter(t->run->hbase, t->result->name, &have, nonce, &why, err);
+	while (rc && hbase_retry(&why, &attempt, err));
+	if (rc)
+		return error_prefix(err, "table %s: ", t->result->name);
+	rc = compare(t, &have, &left, err);
+	if (rc == RC_OK && left.count)
+		rc = error_set(err, RC_IO, "table %s was altered, and still: %s", t->result->name,
+			       t->result->differences[0]);
+	tell_differences(t, &d);
+	t->result->altered = rc == RC_OK;
+	return rc;
+}
+
+int table_prepare(struct applied *t, struct error *err)
+{
+	int rc = RC_OK;
+
+	if (!t->exists || (t->create_noted && !t->created)) {
+		rc = create(t, err);
+		if (rc == RC_OK)
+			applying_say(t->run, "table %s is created", t->result->name);
+	} else if (t->result->ndifferences) {
+		rc = alter(t, err);
+		if (rc == RC_OK)
+			applying_say(t->run, "table %s is altered: %zu attribute%s",
+				     t->result->name, t->result->ndifferences,
+				     t->result->ndifferences == 1 ? "" : "s");
+	}
+	t->result->created = t->created;
+	t->result->missing = false;
+	return rc ? rc : table_check_regions(t, err);
+}

@@ -1,0 +1,271 @@
+/*
+ * look_ahead.c - what would not go well is told before a byte is sent
+ *
+ * How many files stores would have, and whether HDFS takes the load from this user.  The cluster
+ * itself is looked at by precheck.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "applying.h"
+#include "clock.h"
+#include "bytes.h"
+
+#define FILES_A_FAMILY 32 /* hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily */
+#define BLOCKING_FILES 16 /* hbase.hstore.blockingStoreFiles */
+
+void applying_warn(struct applying *a, const char *fmt, ...)
+{
+	struct apply_result *r = a->result;
+
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *text = mem_vformat(fmt, ap);
+	va_end(ap);
+	const char **wider = arena_alloc(&r->arena, (r->nwarnings + 1) * sizeof *wider);
+	if (r->nwarnings)
+		memcpy(wider, r->warnings, r->nwarnings * sizeof *wider);
+	r->warnings = wider;
+	r->warnings[r->nwarnings++] = arena_strdup(&r->arena, text);
+	applying_say(a, "%s", text);
+	mem_free(text);
+}
+
+static void warn(void *ctx, const char *sentence)
+{
+	applying_warn(ctx, "%s", sentence);
+}
+
+/* --- the cluster --- */
+
+int look_at_cluster(struct applying *a, struct error *err)
+{
+	const struct precheck p = {warn, a};
+	struct apply_kept *k = a->kept;
+
+	if (kept_fresh(k->status_ms))
+		return RC_OK;
+	hbase_status_release(&k->status);
+	int rc = precheck_wait(a->hbase, &k->status, err);
+	k->status_ms = clock_ms();
+	return rc ? rc : precheck_cluster(&p, &k->status, clock_wall_ms(), err);
+}
+
+void look_at_transitions(struct applied *t)
+{
+	const struct precheck p = {warn, t->run};
+
+	precheck_table(&p, &t->run->kept->status, t->result->name, clock_wall_ms());
+}
+
+/* --- files of a store --- */
+
+/* NULL: it is not said there. */
+static const char *blocking_of(const struct described *d)
+{
+	static const char key[] = "hbase.hstore.blockingStoreFiles";
+	const char *said = d ? attributes_get(&d->items, key) : NULL;
+
+	return said || !d ? said : attributes_get(&d->configuration, key);
+}
+
+/*
+ * A family's setting is before its table's (StoreUtils.createStoreConfiguration); what the load
+ * wants the live table has, or is given.  0: neither says it, and hbase-site is not told.
+ */
+static size_t blocking_files(const struct applied *t, const char *family)
+{
+	const struct described *levels[] = {description_family(&t->want, family),
+					    description_family(&t->live, family), &t->want.table,
+					    &t->live.table};
+	const char *said = NULL;
+
+	for (size_t i = 0; !said && i < sizeof levels / sizeof *levels; i++)
+		said = blocking_of(levels[i]);
+	return said ? strtoul(said, NULL, 10) : 0;
+}
+
+static size_t family_index(const struct applied *t, const char *family)
+{
+	size_t i = 0;
+
+	while (i < t->want.nfamilies && strcmp(t->want.families[i].name, family) != 0)
+		i++;
+	return i;
+}
+
+/* Stores of the table that a bound is too small for; what the fullest gets. */
+struct crowd {
+	size_t stores, added, before;
+	size_t bound;
+	bool said; /* the bound, by the table */
+	const char *family;
+	struct bytes region;
+};
+
+static void count_store(struct crowd *c, size_t bound, bool said, size_t added, size_t before,
+			const char *family, struct bytes region)
+{
+	if (!added || added + before <= bound)
+		return;
+	c->stores++;
+	if (added + before > c->added + c->before)
+		*c = (struct crowd){c->stores, added, before, bound, said, family, region};
+}
+
+static void tell_crowds(const struct applied *t, const struct crowd *many, const struct crowd *full)
+{
+	const struct crowd *c = many->stores ? many : full;
+	struct buf start = {0};
+
+	if (!c->stores)
+		return;
+	bytes_escape(&start, c->region);
+	if (many->stores)
+		applying_warn(
+			t->run,
+			"table %s: %zu stores get more than %d files, which completebulkload "
+			"would refuse; most, %zu, family %s of the region that starts at "
+			"`%.*s`: HBase will compact them at once; larger files or more regions "
+			"(`regions:` of the job) make fewer",
+			t->result->name, c->stores, FILES_A_FAMILY, c->added, c->family,
+			(int)start.len, (const char *)start.ptr);
+	else
+		applying_warn(
+			t->run,
+			"table %s: %zu stores would have more files than "
+			"hbase.hstore.blockingStoreFiles (%zu%s); most, family %s of the region "
+			"that starts at `%.*s`, %zu beside %zu: writes to these regions wait until "
+			"they are compacted; `major_compact '%s'` before, or larger files",
+			t->result->name, c->stores, c->bound,
+			c->said ? "" : " unless hbase-site says otherwise", c->family,
+			(int)start.len, (const char *)start.ptr, c->added, c->before,
+			t->result->name);
+	buf_release(&start);
+}
+
+void look_at_stores(struct applied *t, const struct hbase_regions *r)
+{
+	size_t nfamilies = t->want.nfamilies, region;
+	size_t *files = mem_calloc(r->count * (nfamilies + 1) + 1, sizeof *files);
+	struct crowd many = {0}, full = {0};
+
+	for (size_t i = 0; i < t->hand.nfiles; i++) {
+		const struct hand_file *f = &t->hand.files[i];
+
+		if (f->state == HAND_DONE || f->state == HAND_CUT)
+			continue;
+		handover_region(r, f, &region);
+		files[region * (nfamilies + 1) + family_index(t, f->family)]++;
+	}
+	for (size_t i = 0; i < r->count; i++) {
+		const struct hbase_store_files *s =
+			hbase_status_stores(&t->run->kept->status, r->item[i].name);
+		/* told of the region, not of its families */
+		size_t before = s && s->families ? s->files / s->families : 0;
+
+		for (size_t k = 0; k < nfamilies; k++) {
+			size_t added = files[i * (nfamilies + 1) + k];
+			const char *family = t->want.families[k].name;
+			size_t said = blocking_files(t, family);
+
+			count_store(&many, FILES_A_FAMILY, true, added, 0, family,
+				    r->item[i].start);
+			count_store(&full, said ? said : BLOCKING_FILES, said, added, before,
+				    family, r->item[i].start);
+		}
+	}
+	tell_crowds(t, &many, &full);
+	mem_free(files);
+}
+
+/* --- HDFS --- */
+
+static uint64_t bytes_to_send(const struct applying *a)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < a->ntables; i++)
+		for (size_t k = 0; k < a->tables[i].hand.nfiles; k++)
+			if (a->tables[i].hand.files[k].state == HAND_NEW)
+				bytes += a->tables[i].sources[k].bytes;
+	return bytes;
+}
+
+static int check_room(const struct applying *a, struct error *err)
+{
+	uint64_t room = UINT64_MAX, bytes = bytes_to_send(a);
+	char have[16], need[16];
+	int rc = bytes ? storage_free(a->storage, storage_path(a->storage), &room, err) : RC_OK;
+
+	if (rc)
+		return rc;
+	if (!bytes) /* it was not asked for */
+		a->kept->room = 0;
+	else
+		a->kept->room = room == UINT64_MAX ? room : room > bytes ? room - bytes : 0;
+	if (room >= bytes)
+		return RC_OK;
+	return error_set(
+		err, RC_CONFIG,
+		"%s: there is room for %s, and the load has %s to be uploaded: remove what "
+		"is not needed (`hdfs dfs -expunge` empties the trash), or add DataNodes",
+		a->upload, format_bytes(have, room), format_bytes(need, bytes));
+}
+
+/* The folder, or the nearest above it that is there. */
+static int nearest(const struct applying *a, char *path, struct storage_info *info,
+		   struct error *err)
+{
+	int rc = storage_stat(a->storage, path, info, err);
+
+	while (rc == RC_OK && info->kind == STORAGE_NOTHING && path[0] && strcmp(path, "/") != 0) {
+		char *slash = strrchr(path, '/');
+
+		slash[slash == path] = 0;
+		rc = storage_stat(a->storage, path, info, err);
+	}
+	return rc;
+}
+
+#define OTHERS_WRITE 02
+#define GROUP_WRITES 020
+
+/* Groups are not told: who is no owner may write if the group may. */
+static int check_owner(struct applying *a, struct error *err)
+{
+	const char *user = storage_user(a->storage), *wanted = storage_path(a->storage);
+	char *path = mem_strdup(*wanted ? wanted : "/");
+	struct storage_info info;
+	int rc = user ? nearest(a, path, &info, err) : RC_OK;
+
+	if (rc == RC_OK && user && strcmp(info.owner, user) != 0 &&
+	    !(info.mode & (OTHERS_WRITE | GROUP_WRITES)))
+		applying_warn(
+			a,
+			"%s: %s belongs to %s and has mode %o: unless %s is HDFS's superuser, "
+			"no files can be put there; `hdfs dfs -mkdir -p %s` and `hdfs dfs "
+			"-chown %s %s` by %s, or --upload another folder",
+			a->upload, path, info.owner, info.mode, user, wanted, user, wanted,
+			info.owner);
+	mem_free(path);
+	return rc;
+}
+
+int look_at_place(struct applying *a, struct error *err)
+{
+	struct apply_kept *k = a->kept;
+	uint64_t bytes = bytes_to_send(a);
+
+	if (kept_fresh(k->place_ms) && bytes <= k->room) {
+		k->room -= k->room == UINT64_MAX ? 0 : bytes;
+		return RC_OK;
+	}
+	int rc = check_room(a, err);
+	if (rc == RC_OK)
+		rc = check_owner(a, err);
+	k->place_ms = rc == RC_OK ? clock_ms() : 0;
+	return rc;
+}

@@ -1,0 +1,176 @@
+/*
+ * recut.c - files that reach over a border of the live regions become files that do not
+ *
+ *   READY --aside--> ASIDE --cut--> CUT, and its parts NEW
+ *   NEW ------------------cut--> CUT, and its parts NEW
+ *
+ * A call of before may still come for a file in the upload folder, and put all of it into a region.
+ * So it is renamed first: then no call finds it, and where it is found by its id it was not loaded
+ * and never will be.  The cut is noted in one line when the parts are on disk.
+ */
+#include <inttypes.h>
+
+#include "hand_steps.h"
+#include "pool.h"
+
+/* By its id: one that was uploaded before it and taken aside may still be there. */
+static char *aside_path(const struct hand_file *f)
+{
+	return mem_format("%s.aside-%" PRIu64, f->upload, f->id);
+}
+
+static int is_at(const struct handover *h, const struct hand_file *f, const char *path, bool *there,
+		 struct error *err)
+{
+	uint64_t id = 0;
+	int rc = h->world->look(h->world->self, path, &id, err);
+
+	*there = id && id == f->id;
+	return rc;
+}
+
+/* Of a file whose going aside is noted.  *gone: it is at neither end of the way. */
+static int move_aside(const struct handover *h, struct hand_file *f, bool *gone, struct error *err)
+{
+	const struct hand_world *w = h->world;
+	char *aside = aside_path(f);
+	struct error said = {0};
+	bool there = false, waits = false;
+	int rc = is_at(h, f, aside, &there, err);
+
+	if (rc == RC_OK && !there)
+		rc = is_at(h, f, f->upload, &waits, err);
+	if (rc == RC_OK && waits) {
+		w->move(w->self, f->upload, aside, &said);
+		/* whatever it answered: another may have been faster */
+		rc = is_at(h, f, aside, &there, err);
+	}
+	if (rc == RC_OK && waits && !there && said.code) {
+		rc = is_at(h, f, f->upload, &waits, err);
+		if (rc == RC_OK && waits) {
+			*err = said;
+			rc = said.code;
+		}
+	}
+	*gone = !there;
+	mem_free(aside);
+	return rc;
+}
+
+/* Behind it the file is HAND_ASIDE, or what became of it: a call of before has got hold of it. */
+static int take_aside(struct handover *h, struct hand_file *f, struct error *err)
+{
+	bool gone = false;
+	int rc = RC_OK;
+
+	if (f->state == HAND_READY)
+		rc = hand_note(h, "aside", &f, 1, err);
+	if (rc)
+		return rc;
+	f->state = HAND_ASIDE;
+	rc = move_aside(h, f, &gone, err);
+	return rc || !gone ? rc : hand_resolve(h, f, NULL, err);
+}
+
+struct recutting {
+	struct handover *hand;
+	const struct hbase_regions *regions;
+	size_t *which; /* files to cut, n of them */
+	struct buf *words;
+	size_t n;
+};
+
+static int cut_one(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct recutting *c = ctx;
+	struct handover *h = c->hand;
+	struct hand_file *f = &h->files[c->which[index]];
+
+	(void)worker;
+	int rc = stop_check(err);
+	if (rc == RC_OK && f->state != HAND_NEW)
+		rc = take_aside(h, f, err);
+	if (rc || (f->state != HAND_NEW && f->state != HAND_ASIDE))
+		return rc;
+	return h->world->cut(h->world->self, f, c->regions, &c->words[index], err);
+}
+
+/* The parts take the file's place, on disk and here. */
+static int note_cut(struct handover *h, size_t file, const struct buf *words, struct error *err)
+{
+	struct buf line = {0};
+
+	buf_printf(&line, "cut %zu %zu", file, h->nfiles);
+	buf_append(&line, words->ptr, words->len);
+	buf_put(&line, 0);
+	int rc = h->world->note(h->world->self, (const char *)line.ptr, err);
+	if (rc == RC_OK)
+		rc = handover_replay(h, (char *)line.ptr, err);
+	buf_release(&line);
+	return rc;
+}
+
+static bool is_to_cut(const struct hand_file *f, const struct hbase_regions *r)
+{
+	size_t region;
+
+	return f->state == HAND_ASIDE || ((f->state == HAND_NEW || f->state == HAND_READY) &&
+					  !handover_region(r, f, &region));
+}
+
+int recut_files(struct handover *h, const struct hbase_regions *r, struct error *err)
+{
+	struct recutting c = {.hand = h, .regions = r};
+
+	c.which = mem_calloc(h->nfiles + 1, sizeof *c.which);
+	for (size_t i = 0; i < h->nfiles; i++)
+		if (is_to_cut(&h->files[i], r))
+			c.which[c.n++] = i;
+	c.words = mem_calloc(c.n + 1, sizeof *c.words);
+	int rc = c.n ? pool_run(h->threads, c.n, cut_one, &c, err) : RC_OK;
+	for (size_t i = 0; i < c.n; i++) {
+		if (rc == RC_OK && c.words[i].len)
+			rc = note_cut(h, c.which[i], &c.words[i], err);
+		buf_release(&c.words[i]);
+	}
+	mem_free(c.words);
+	mem_free(c.which);
+	return rc;
+}
+
+static int add_part(struct handover *h, size_t of, const char *word, struct error *err)
+{
+	struct hand_file f = {0};
+	int rc = h->world->part(h->world->self, of, word, &f, err);
+
+	if (rc)
+		return rc;
+	f.family = h->files[of].family;
+	h->files = mem_realloc(h->files, (h->nfiles + 1) * sizeof *h->files);
+	h->files[h->nfiles++] = f;
+	return RC_OK;
+}
+
+int recut_replay(struct handover *h, char *rest, struct error *err)
+{
+	uint64_t of, first;
+	char *p = rest;
+	int rc = RC_OK;
+
+	if (!h->nfiles || !hand_number(&p, h->nfiles - 1, &of) ||
+	    !hand_number(&p, h->nfiles, &first) || first != h->nfiles || *p != ' ')
+		return error_set(err, RC_DATA, "`cut%.100s` is no event of table %s with %zu files",
+				 rest, h->table, h->nfiles);
+	while (rc == RC_OK && *p == ' ') {
+		char *end = p + 1 + strcspn(p + 1, " "), *next = *end ? end : NULL;
+
+		*end = 0;
+		rc = add_part(h, of, p + 1, err);
+		if (next)
+			*next = ' ';
+		p = end;
+	}
+	h->files[of].state = HAND_CUT;
+	hand_count(h, 1);
+	return rc;
+}

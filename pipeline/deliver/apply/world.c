@@ -1,0 +1,442 @@
+/*
+ * world.c - what the state machine does to the world, for real: storage, region servers, journal
+ *
+ *   UPLOAD/saltmill-9f8e7d6c5b4a3921/TABLE/FAMILY/FILE    where files wait for their region
+ *   TOKEN/FAMILY/FILE                                     where a region server puts them first
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "applying.h"
+#include "clock.h"
+#include "io.h"
+
+#define LOAD_MS	      (10 * 60 * 1000) /* a region may flush and read files through before */
+#define FOLDER_MODE   0777
+#define FILE_MODE     0666
+#define SAY_MS	      5000
+#define PATH_OF_STORE 2 /* scheme:// */
+#define ENCODED_CHARS 32
+
+/* --- the token --- */
+
+/* The path within the storage, of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: none. */
+static const char *token_path(const char *token)
+{
+	const char *colon = strchr(token, ':');
+
+	if (!colon)
+		return token[0] == '/' ? token : NULL;
+	if (strncmp(colon + 1, "//", PATH_OF_STORE) != 0)
+		return colon[1] == '/' ? colon + 1 : NULL;
+	return strchr(colon + 1 + PATH_OF_STORE, '/');
+}
+
+static bool is_local(const char *token)
+{
+	return strncmp(token, "file:", 5) == 0;
+}
+
+static char *default_upload(const struct applying *a, const char *token)
+{
+	const char *path = token_path(token), *dir = a->opt->dir;
+
+	if (!is_local(token))
+		return mem_format("%.*s/user/%s", (int)(path - token), token, hbase_user(a->hbase));
+	char *real = realpath(dir, NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+	if (slash)
+		*slash = 0;
+	char *out = mem_format("file://%s", real && real[0] ? real : "/");
+	free(real);
+	return out;
+}
+
+/*
+ * Noted before it is used: in another folder than that of the process before this one its files
+ * would not be found, and be taken for loaded.
+ */
+static int choose_upload(struct applying *a, const char *token, struct error *err)
+{
+	const char *said = a->opt->upload;
+	bool relative = said && !storage_is_remote(said) && strncmp(said, "file:", 5) != 0;
+	char *uri = !said      ? default_upload(a, token)
+		    : relative ? realpath(said, NULL)
+			       : mem_strdup(said);
+	int rc = RC_OK;
+
+	if (!uri)
+		return error_errno(err, "--upload %s", said);
+	if (storage_is_remote(uri) == is_local(token))
+		rc = error_set(err, RC_CONFIG,
+			       "--upload %s is of another kind than HBase's files, which are at "
+			       "%.200s",
+			       uri, token);
+	else if (a->upload && said && strcmp(a->upload, uri) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "--upload %s: this load's files are in %s since it was begun", uri,
+			       a->upload);
+	else if (!a->upload && !a->opt->dry_run)
+		rc = applying_note(a, err, "upload %s", uri);
+	if (rc == RC_OK && !a->upload)
+		a->upload = mem_strdup(uri);
+	free(uri);
+	return rc;
+}
+
+/* Where files wait: in the file system of HBase's root, or region servers would not see them. */
+static int open_storage(struct applying *a, const char *token, struct error *err)
+{
+	const struct storage_options o = {.user = hbase_user(a->hbase), .http = a->opt->http};
+
+	if (!token_path(token) || (!is_local(token) && strncmp(token, "hdfs:", 5) != 0))
+		return error_set(err, RC_CONFIG,
+				 "HBase keeps its files at %.200s, expected HDFS or file://: use "
+				 "completebulkload for this cluster",
+				 token);
+	int rc = choose_upload(a, token, err);
+	if (rc == RC_OK)
+		rc = kept_storage(a->kept, a->upload, &o, err);
+	a->storage = rc == RC_OK ? a->kept->storage : NULL;
+	return rc;
+}
+
+static char *join(const char *a, const char *b)
+{
+	return mem_format("%s/%s", a, b);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void world_place(struct applied *t, struct hand_file *f, size_t i)
+{
+	struct arena *kept = &t->run->result->arena;
+	const struct source_file *s = &t->sources[i];
+	const char *name = last_part(s->path);
+	char *up = mem_format("%s/%s/%s", t->upload_dir, s->family, name);
+	char *staged = mem_format("%s/%s/%s", token_path(t->token), s->family, name);
+
+	f->upload = arena_strdup(kept, up);
+	f->staged = arena_strdup(kept, staged);
+	mem_free(up);
+	mem_free(staged);
+}
+
+/* All that the token and the upload folder say of the files. */
+static void place_files(struct applied *t)
+{
+	struct applying *a = t->run;
+	const char *staging = token_path(t->token);
+	char *top = join(storage_path(a->storage), a->folder);
+
+	t->prefix = is_local(t->token) ? mem_strdup("file://")
+				       : mem_format("%.*s", (int)(staging - t->token), t->token);
+	t->upload_dir = table_dir(top, t->result->name);
+	mem_free(top);
+	for (size_t i = 0; i < t->hand.nfiles; i++)
+		world_place(t, &t->hand.files[i], i);
+}
+
+static int ask_for_token(struct applied *t, struct error *err)
+{
+	struct hbase *h = t->run->hbase;
+	unsigned attempt = 0;
+
+	for (;;) {
+		struct hbase_regions r;
+		struct hbase_failure why;
+		int rc = kept_regions(t->run->kept, t->result->name, &r, &why, err);
+
+		if (rc == RC_OK)
+			rc = hbase_bulk_prepare(h, t->result->name, &r.item[0], &t->token, &why,
+						err);
+		hbase_regions_release(&r);
+		if (rc == RC_OK)
+			return applying_note(t->run, err, "%zu token %s", t->index, t->token);
+		kept_moved(t->run->kept, t->result->name);
+		if (!hbase_retry(&why, &attempt, err))
+			return error_prefix(err, "table %s: ", t->result->name);
+	}
+}
+
+static int make_folders(struct applied *t, struct error *err)
+{
+	struct storage *s = t->run->storage;
+	int rc = storage_make_dirs(s, t->upload_dir, FOLDER_MODE, err);
+
+	for (size_t i = 0; rc == RC_OK && i < t->want.nfamilies; i++) {
+		char *dir = join(t->upload_dir, t->want.families[i].name);
+
+		rc = storage_make_dirs(s, dir, FOLDER_MODE, err);
+		mem_free(dir);
+	}
+	return rc;
+}
+
+int world_look(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	struct hbase_regions r = {0};
+	struct hbase_failure why;
+	char *token = NULL;
+
+	if (a->storage || !t->exists || !t->hand.nfiles)
+		return RC_OK;
+	int rc = kept_regions(a->kept, t->result->name, &r, &why, err);
+	if (rc == RC_OK)
+		rc = hbase_bulk_prepare(a->hbase, t->result->name, &r.item[0], &token, &why, err);
+	if (rc == RC_OK)
+		rc = open_storage(a, token, err);
+	/* nothing is left of the question */
+	if (token) {
+		struct error unsaid;
+
+		hbase_bulk_cleanup(a->hbase, &r.item[0], token, &why, &unsaid);
+	}
+	if (rc == RC_OK)
+		rc = look_at_place(a, err);
+	hbase_regions_release(&r);
+	mem_free(token);
+	return rc;
+}
+
+int world_open(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	int rc = t->token ? RC_OK : ask_for_token(t, err);
+
+	if (rc == RC_OK && !a->storage) {
+		rc = open_storage(a, t->token, err);
+		if (rc == RC_OK)
+			rc = look_at_place(a, err);
+	}
+	if (rc)
+		return rc;
+	place_files(t);
+	t->hand.copies = is_local(t->token);
+	return t->hand.cleaned ? RC_OK : make_folders(t, err);
+}
+
+/* --- what the state machine calls --- */
+
+int source_prove(const struct source_file *s, struct error *err)
+{
+	uint8_t digest[16];
+	uint64_t bytes;
+	int rc = io_digest_file(s->path, digest, &bytes, err);
+
+	if (rc == RC_OK && (bytes != s->bytes || memcmp(digest, s->digest, sizeof digest) != 0))
+		rc = error_set(
+			err, RC_DATA,
+			"%s is not the file that was published: `saltmill verify` tells more",
+			s->path);
+	return rc;
+}
+
+static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
+{
+	struct applied *t = self;
+	const struct source_file *s = &t->sources[f - t->hand.files];
+	struct storage_info info;
+	int rc = source_prove(s, err);
+
+	if (rc == RC_OK)
+		rc = storage_put(t->run->storage, s->path, f->upload, FILE_MODE, &info, NULL, err);
+	if (rc == RC_OK)
+		*id = info.file_id;
+	return rc;
+}
+
+static int look(void *self, const char *path, uint64_t *id, struct error *err)
+{
+	struct applied *t = self;
+	struct storage_info info;
+	int rc = storage_stat(t->run->storage, path, &info, err);
+
+	*id = rc == RC_OK && info.kind == STORAGE_FILE ? info.file_id : 0;
+	return rc;
+}
+
+static int move(void *self, const char *from, const char *to, struct error *err)
+{
+	struct applied *t = self;
+
+	return storage_move(t->run->storage, from, to, err);
+}
+
+char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
+		    const char *family)
+{
+	const char *slash = strrchr(staging, '/'), *colon = strchr(table, ':');
+	const size_t tail = 2 + ENCODED_CHARS; /* ".887dbb15bb33c33d0f69170801172484." */
+	size_t above = sizeof "/staging" - 1, root = slash ? (size_t)(slash - staging) : 0;
+
+	if (root < above || memcmp(slash - above, "/staging", above) != 0 || region.len < tail)
+		return NULL;
+	const uint8_t *dot = region.ptr + region.len - tail;
+	if (dot[0] != '.' || dot[tail - 1] != '.')
+		return NULL;
+	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
+	return mem_format("%.*s%s/data/%.*s/%s/%.*s/%s", (int)(root - above), staging, below, space,
+			  colon ? table : "default", colon ? colon + 1 : table, ENCODED_CHARS,
+			  (const char *)dot + 1, family);
+}
+
+/* RC_END: the folder is not shown, or is not there though it must be. */
+static int is_listed(struct storage *s, const char *folder, bool must, uint64_t id, bool *in,
+		     struct error *err)
+{
+	struct storage_info info;
+	struct arena a = {0};
+	struct storage_entry *e = NULL;
+	size_t n = 0;
+	int rc = storage_stat(s, folder, &info, err);
+
+	if (rc == RC_OK && info.kind == STORAGE_NOTHING)
+		return must ? RC_END : RC_OK;
+	if (rc == RC_OK)
+		rc = storage_list(s, folder, &a, &e, &n, err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		*in = *in || (e[i].info.file_id && e[i].info.file_id == id);
+	arena_release(&a);
+	return rc && rc != RC_STOPPED ? RC_END : rc;
+}
+
+/* A file that was compacted already is in the archive for a while (HFileArchiver). */
+static int in_region(void *self, const struct hbase_region *r, const struct hand_file *f, bool *in,
+		     struct error *err)
+{
+	static const char *const below[] = {"", "/archive"};
+	struct applied *t = self;
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && !*in && i < 2; i++) {
+		char *folder = region_folder(token_path(t->token), below[i], t->result->name,
+					     r->name, f->family);
+
+		rc = folder ? is_listed(t->run->storage, folder, i == 0, f->id, in, err) : RC_END;
+		mem_free(folder);
+	}
+	if (rc == RC_END)
+		applying_say(t->run,
+			     "table %s: %s was not taken by its region, and is not where it was "
+			     "uploaded: it is taken for loaded, as the region's folder cannot be "
+			     "looked at; --check proves it",
+			     t->result->name, f->upload);
+	return rc;
+}
+
+static int regions(void *self, struct hbase_regions *out, struct hbase_failure *why,
+		   struct error *err)
+{
+	struct applied *t = self;
+
+	return kept_regions(t->run->kept, t->result->name, out, why, err);
+}
+
+static void say_progress(struct applied *t)
+{
+	struct applying *a = t->run;
+	int64_t now = clock_ms(), said = a->said_ms;
+
+	if (now - said >= SAY_MS && atomic_compare_exchange_strong(&a->said_ms, &said, now))
+		applying_say(a, "table %s: %llu of %llu files of the load are in their regions",
+			     t->result->name, (unsigned long long)a->done,
+			     (unsigned long long)a->nfiles);
+}
+
+static int load(void *self, const struct hbase_region *r, struct hand_file *const *files, size_t n,
+		bool *loaded, struct hbase_failure *why, struct error *err)
+{
+	struct applied *t = self;
+	struct hbase_family_file *list = mem_calloc(n, sizeof *list);
+	char **paths = mem_calloc(n, sizeof(char *));
+
+	say_progress(t); /* here all that were done are counted */
+	for (size_t i = 0; i < n; i++) {
+		paths[i] = mem_format("%s%s", t->prefix, files[i]->upload);
+		list[i] = (struct hbase_family_file){files[i]->family, paths[i]};
+	}
+	int rc = hbase_bulk_load(t->run->hbase, r, t->token, list, n, LOAD_MS, loaded, why, err);
+	if (rc || !*loaded) /* it may be split, or elsewhere */
+		kept_moved(t->run->kept, t->result->name);
+	for (size_t i = 0; i < n; i++)
+		mem_free(paths[i]);
+	mem_free(paths);
+	mem_free(list);
+	return rc;
+}
+
+static int cleanup(void *self, const struct hbase_region *r, struct hbase_failure *why,
+		   struct error *err)
+{
+	struct applied *t = self;
+
+	return hbase_bulk_cleanup(t->run->hbase, r, t->token, why, err);
+}
+
+static int sweep(void *self, struct error *err)
+{
+	struct applied *t = self;
+
+	return storage_remove(t->run->storage, t->upload_dir, err);
+}
+
+static int note(void *self, const char *line, struct error *err)
+{
+	struct applied *t = self;
+
+	return applying_note(t->run, err, "%zu %s", t->index, line);
+}
+
+static bool again(void *self, const struct hbase_failure *why, unsigned *attempt, struct error *err)
+{
+	struct applied *t = self;
+
+	kept_moved(t->run->kept, t->result->name);
+	bool yes = hbase_retry(why, attempt, err);
+	if (yes)
+		applying_say(t->run, "table %s: trying again: %s", t->result->name, err->msg);
+	return yes;
+}
+
+static void pause_ms(void *self, unsigned ms)
+{
+	(void)self;
+	clock_sleep_ms(ms);
+}
+
+static void begin(void *self, enum hand_phase phase)
+{
+	static const enum apply_phase of[] = {[HAND_UPLOADS] = APPLY_UPLOAD,
+					      [HAND_CALLS] = APPLY_CALLS,
+					      [HAND_CLEANS] = APPLY_CLEAN};
+	struct applied *t = self;
+
+	applying_begin(t->run, of[phase]);
+}
+
+void world_make(struct applied *t)
+{
+	t->world = (struct hand_world){.self = t,
+				       .put = put,
+				       .look = look,
+				       .move = move,
+				       .cut = cut_at_regions,
+				       .part = cut_part,
+				       .in_region = in_region,
+				       .regions = regions,
+				       .load = load,
+				       .cleanup = cleanup,
+				       .sweep = sweep,
+				       .note = note,
+				       .again = again,
+				       .pause = pause_ms,
+				       .begin = begin};
+	t->hand.world = &t->world;
+}

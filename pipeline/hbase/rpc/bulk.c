@@ -1,0 +1,119 @@
+/*
+ * bulk.c - what region servers are asked: bulk loads (Client.proto)
+ *
+ * With a token a server opens the files as the user, renames them into the token's folder and from
+ * there into the region's (SecureBulkLoadManager, HRegionFileSystem.bulkLoadStoreFile).
+ */
+#include "decode.h"
+#include "encode.h"
+#include "pb.h"
+#include "session.h"
+
+enum { REGION_NAME = 1 }; /* of RegionSpecifier's types */
+
+void put_region(struct buf *b, unsigned field, struct bytes name)
+{
+	size_t at = pb_open(b, field);
+
+	pb_uint(b, 1, REGION_NAME);
+	pb_bytes(b, 2, name);
+	pb_close(b, at);
+}
+
+void put_prepare(struct buf *b, const char *table, struct bytes region)
+{
+	put_table_name(b, 1, table);
+	put_region(b, 2, region);
+}
+
+void put_bulk_load(struct buf *b, struct bytes region, const char *token,
+		   const struct hbase_family_file *files, size_t nfiles)
+{
+	put_region(b, 1, region);
+	for (size_t i = 0; i < nfiles; i++) {
+		size_t at = pb_open(b, 2);
+
+		pb_text(b, 1, files[i].family);
+		pb_text(b, 2, files[i].path);
+		pb_close(b, at);
+	}
+	pb_uint(b, 3, 1); /* a sequence id of the server's: the later load wins */
+	pb_text(b, 5, token);
+}
+
+void put_cleanup(struct buf *b, struct bytes region, const char *token)
+{
+	pb_text(b, 1, token);
+	put_region(b, 2, region);
+}
+
+/* A region without a server at the moment gets one; releases b. */
+static int call_region(struct hbase *h, const struct hbase_region *r, const char *method,
+		       struct buf *b, int64_t patience_ms, struct rpc_answer *out,
+		       struct hbase_failure *why, struct error *err)
+{
+	*why = (struct hbase_failure){.trouble = TROUBLE_GONE};
+	int rc = r->place.host[0]
+			 ? session_call(h, &r->place, SERVICE_REGION, method, b, patience_ms, out,
+					why, err)
+			 : error_set(err, RC_IO, "the region is on no server at the moment");
+	buf_release(b);
+	return rc;
+}
+
+int hbase_bulk_prepare(struct hbase *h, const char *table, const struct hbase_region *r,
+		       char **token, struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+	struct rpc_answer answer;
+	struct bytes text;
+
+	*token = NULL;
+	put_prepare(&b, table, r->name);
+	int rc = call_region(h, r, "PrepareBulkLoad", &b, CALL_MS, &answer, why, err);
+	if (rc)
+		return rc;
+	rc = decode_bytes(answer.message, &text, err);
+	if (rc == RC_OK && (text.len == 0 || memchr(text.ptr, 0, text.len)))
+		rc = error_set(err, RC_DATA, "PrepareBulkLoad: the token is no text");
+	if (rc == RC_OK)
+		*token = mem_format("%.*s", (int)text.len, (const char *)text.ptr);
+	else
+		why->trouble = TROUBLE_REFUSED;
+	rpc_answer_release(&answer);
+	return rc;
+}
+
+int hbase_bulk_load(struct hbase *h, const struct hbase_region *r, const char *token,
+		    const struct hbase_family_file *files, size_t nfiles, int64_t patience_ms,
+		    bool *loaded, struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+	struct rpc_answer answer;
+	uint64_t v = 0;
+
+	*loaded = false;
+	put_bulk_load(&b, r->name, token, files, nfiles);
+	int rc = call_region(h, r, "BulkLoadHFile", &b, patience_ms, &answer, why, err);
+	if (rc)
+		return rc;
+	rc = decode_number(answer.message, &v, err);
+	if (rc)
+		why->trouble = TROUBLE_LOST; /* it may well be done */
+	*loaded = rc == RC_OK && v != 0;
+	rpc_answer_release(&answer);
+	return rc;
+}
+
+int hbase_bulk_cleanup(struct hbase *h, const struct hbase_region *r, const char *token,
+		       struct hbase_failure *why, struct error *err)
+{
+	struct buf b = {0};
+	struct rpc_answer answer;
+
+	put_cleanup(&b, r->name, token);
+	int rc = call_region(h, r, "CleanupBulkLoad", &b, CALL_MS, &answer, why, err);
+	if (rc == RC_OK)
+		rpc_answer_release(&answer);
+	return rc;
+}

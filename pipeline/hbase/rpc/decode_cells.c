@@ -1,0 +1,170 @@
+/*
+ * decode_cells.c - scans: their answers, cells of KeyValueCodec, and regions out of hbase:meta's
+ *
+ * A cell: int32 length | int32 key length, int32 value length | int16 row length, row, int8 family
+ * length, family, qualifier, int64 timestamp, int8 type | value (KeyValueCodec: no tags).
+ */
+#include <stdlib.h>
+
+#include "decode.h"
+#include "pb.h"
+
+enum { SCAN_SCANNER = 2, SCAN_MORE = 3, SCAN_LEASE = 4, SCAN_MORE_IN_REGION = 8 };
+
+#define CELL_FIXED 12 /* bytes of a key that are neither row, family nor qualifier */
+
+static const char magic[] = "PBUF"; /* ProtobufMagic, before messages that are stored */
+
+int decode_scan(struct bytes message, struct scan_answer *out, struct error *err)
+{
+	struct pb_field f;
+	int rc;
+
+	*out = (struct scan_answer){0};
+	while ((rc = pb_next(&message, &f, err)) == RC_OK) {
+		if (f.wire != PB_VARINT)
+			continue;
+		if (f.number == SCAN_SCANNER) {
+			out->scanner = f.value;
+			out->has_scanner = true;
+		} else if (f.number == SCAN_LEASE) {
+			out->lease_ms = f.value;
+		} else if (f.number == SCAN_MORE || f.number == SCAN_MORE_IN_REGION) {
+			out->last = out->last || f.value == 0;
+		}
+	}
+	return rc < 0 ? rc : RC_OK;
+}
+
+static int bad_cell(size_t len, struct error *err)
+{
+	return error_set(err, RC_DATA, "a cell of %zu bytes whose parts do not fit into it", len);
+}
+
+static int take_key(struct bytes key, struct cell *out, struct error *err)
+{
+	size_t row = key.len >= CELL_FIXED ? get_be16(key.ptr) : SIZE_MAX;
+
+	if (key.len < CELL_FIXED || row > CELL_ROW_MAX || row > key.len - CELL_FIXED)
+		return bad_cell(key.len, err);
+	const uint8_t *p = key.ptr + 2;
+	out->row = bytes_of(p, row);
+	p += row;
+	size_t family = *p++, left = key.len - CELL_FIXED - row;
+	if (family > left || family > CELL_FAMILY_MAX)
+		return bad_cell(key.len, err);
+	out->family = bytes_of(p, family);
+	out->qualifier = bytes_of(p + family, left - family);
+	p += left;
+	out->ts = (int64_t)get_be64(p);
+	out->type = p[8];
+	return RC_OK;
+}
+
+int decode_cell(struct bytes *block, struct cell *out, struct error *err)
+{
+	*out = (struct cell){0};
+	if (block->len == 0)
+		return RC_END;
+	if (block->len < 12)
+		return bad_cell(block->len, err);
+	uint32_t length = get_be32(block->ptr), key = get_be32(block->ptr + 4),
+		 value = get_be32(block->ptr + 8);
+	if (length > block->len - 4 || length < 8 || (uint64_t)key + value != length - 8)
+		return bad_cell(block->len, err);
+	int rc = take_key(bytes_of(block->ptr + 12, key), out, err);
+	out->value = bytes_of(block->ptr + 12 + key, value);
+	*block = bytes_of(block->ptr + 4 + length, block->len - 4 - length);
+	return rc;
+}
+
+/* --- regions --- */
+
+static struct bytes keep(struct arena *a, struct bytes v)
+{
+	return bytes_of(arena_strndup(a, (const char *)v.ptr, v.len), v.len);
+}
+
+/* A row is at its end: a region, unless it is one of before a split, or a replica. */
+static void add_region(struct meta_rows *m)
+{
+	const struct region_info *info = &m->info;
+	struct hbase_regions *r = m->out;
+
+	if (!m->has_info || info->offline || info->split || info->replica != 0)
+		return;
+	if (r->count == m->cap) {
+		m->cap = m->cap ? 2 * m->cap : 16;
+		r->item = mem_realloc(r->item, m->cap * sizeof *r->item);
+	}
+	r->item[r->count++] = (struct hbase_region){.start = info->start,
+						    .end = info->end,
+						    .name = m->row,
+						    .place = m->place};
+}
+
+int meta_take(void *rows, const struct cell *c, struct error *err)
+{
+	struct meta_rows *m = rows;
+	struct arena *a = &m->out->arena;
+
+	if (!bytes_eq(c->row, m->row)) {
+		add_region(m);
+		m->row = keep(a, c->row);
+		m->has_info = false;
+		m->place = (struct hbase_place){0};
+	}
+	if (!bytes_eq(c->family, bytes_str("info")))
+		return RC_OK;
+	if (bytes_eq(c->qualifier, bytes_str("server"))) {
+		place_read(c->value, 0, &m->place); /* empty: on none */
+	} else if (bytes_eq(c->qualifier, bytes_str("regioninfo"))) {
+		size_t n = sizeof magic - 1;
+
+		if (c->value.len < n || memcmp(c->value.ptr, magic, n) != 0)
+			return error_set(err, RC_DATA, "hbase:meta: a region's info lacks PBUF");
+		struct bytes info = keep(a, bytes_of(c->value.ptr + n, c->value.len - n));
+		int rc = decode_region_info(info, &m->info, err);
+		if (rc)
+			return error_prefix(err, "hbase:meta: ");
+		m->has_info = true;
+	}
+	return RC_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hbase_region *x = a, *y = b;
+
+	return bytes_cmp(x->start, y->start);
+}
+
+int meta_finish(struct meta_rows *m, struct error *err)
+{
+	struct hbase_regions *r = m->out;
+
+	add_region(m);
+	m->has_info = false;
+	if (r->count == 0)
+		return RC_END;
+	qsort(r->item, r->count, sizeof *r->item, by_start);
+	for (size_t i = 0; i <= r->count; i++) {
+		struct bytes end = i ? r->item[i - 1].end : (struct bytes){0};
+		struct bytes start = i < r->count ? r->item[i].start : (struct bytes){0};
+		bool open = i < r->count && i > 0 && end.len == 0;
+
+		if (open || !bytes_eq(end, start))
+			return error_set(err, RC_DATA,
+					 "its regions leave a hole or overlap at the %zuth of %zu: "
+					 "one is being split or merged, or the table is broken",
+					 i + 1, r->count);
+	}
+	return RC_OK;
+}
+
+void hbase_regions_release(struct hbase_regions *r)
+{
+	mem_free(r->item);
+	arena_release(&r->arena);
+	*r = (struct hbase_regions){0};
+}

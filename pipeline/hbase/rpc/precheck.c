@@ -1,0 +1,162 @@
+#include "hbase.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define AHEAD_MS    5000  /* a clock that is so far before ours is not exact */
+#define BEHIND_MS   30000 /* hbase.master.maxclockskew; servers report every 3 s */
+#define OLDEST	    204	  /* of 2.4 on master registries answer */
+#define NEWEST	    399
+#define MINOR_DIGIT 100
+
+static void say(const struct precheck *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct precheck *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!p->say)
+		return;
+	va_start(ap, fmt);
+	char *text = mem_vformat(fmt, ap);
+	va_end(ap);
+	p->say(p->ctx, text);
+	mem_free(text);
+}
+
+static int check_version(const struct precheck *p, const char *version, struct error *err)
+{
+	unsigned major = 0, minor = 0;
+
+	if (sscanf(version, "%u.%u", &major, &minor) != 2)
+		return RC_OK;
+	unsigned v = major * MINOR_DIGIT + minor;
+	if (v < OLDEST)
+		return error_set(err, RC_CONFIG,
+				 "the cluster is HBase %s, expected 2.4 or newer: use "
+				 "completebulkload for this cluster",
+				 version);
+	if (v > NEWEST)
+		say(p,
+		    "the cluster is HBase %s, of which nothing is known here: try a small load "
+		    "with --check first",
+		    version);
+	return RC_OK;
+}
+
+static void check_clock(const struct precheck *p, const struct hbase_server *s, int64_t now_ms)
+{
+	int64_t ahead = s->reported_ms - now_ms;
+
+	if (!s->reported_ms)
+		return;
+	if (ahead > AHEAD_MS)
+		say(p,
+		    "the clock of region server %s:%u is %.1f s ahead of this machine's: what is "
+		    "written with this machine's time ages sooner there; let both follow one NTP "
+		    "server (chronyc tracking)",
+		    s->place.host, s->place.port, (double)ahead / 1e3);
+	else if (-ahead > BEHIND_MS)
+		say(p,
+		    "the clock of region server %s:%u is %.1f s behind this machine's, or it has "
+		    "not "
+		    "reported for so long: let both follow one NTP server (chronyc tracking), and "
+		    "look at its log",
+		    s->place.host, s->place.port, (double)-ahead / 1e3);
+}
+
+int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err)
+{
+	if (s->nservers)
+		return RC_OK;
+	why->trouble = TROUBLE_BUSY;
+	return error_set(err, RC_IO,
+			 "the cluster has no live region server: start them, then again");
+}
+
+int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+
+	for (;;) {
+		int rc = hbase_status(h, out, &why, err);
+
+		if (rc == RC_OK)
+			rc = precheck_servers(out, &why, err);
+		if (rc == RC_OK || !hbase_retry(&why, &attempt, err))
+			return rc;
+		hbase_status_release(out);
+	}
+}
+
+int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
+		     struct error *err)
+{
+	int rc = check_version(p, s->version, err);
+
+	if (rc)
+		return rc;
+	if (s->dead)
+		say(p,
+		    "%zu region server%s of the cluster %s dead: regions may be without a server "
+		    "until the master has moved them",
+		    s->dead, s->dead == 1 ? "" : "s", s->dead == 1 ? "is" : "are");
+	for (size_t i = 0; i < s->nservers; i++)
+		check_clock(p, &s->servers[i], now_ms);
+	return RC_OK;
+}
+
+void precheck_table(const struct precheck *p, const struct hbase_status *s, const char *table,
+		    int64_t now_ms)
+{
+	const struct hbase_transition *first = NULL;
+	size_t n = 0;
+
+	if (strncmp(table, "default:", 8) == 0)
+		table += 8;
+	for (size_t i = 0; i < s->ntransitions; i++) {
+		const struct hbase_transition *t = &s->transitions[i];
+
+		if (!t->table || strcmp(t->table, table) != 0)
+			continue;
+		n++;
+		if (!first || t->since_ms < first->since_ms)
+			first = t;
+	}
+	if (n)
+		say(p,
+		    "table %s: %zu region%s in transition, one %s for %" PRId64
+		    " s: calls to it wait; if it does not end, `hbck -j hbase-hbck2.jar assigns` "
+		    "the region, or look at the master's log",
+		    table, n, n == 1 ? " is" : "s are", first->state,
+		    now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
+}
+
+int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,
+		   struct error *err)
+{
+	why->trouble = TROUBLE_NONE;
+	switch (state) {
+	case TABLE_ENABLED: return RC_OK;
+	case TABLE_ENABLING:
+		why->trouble = TROUBLE_BUSY;
+		return error_set(err, RC_IO, "table %s is being enabled, or created", table);
+	default:
+		why->trouble = TROUBLE_REFUSED;
+		return error_set(err, RC_CONFIG, "table %s is %s: enable '%s' in the HBase shell",
+				 table, state == TABLE_DISABLED ? "disabled" : "being disabled",
+				 table);
+	}
+}
+
+int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,
+		     struct error *err)
+{
+	enum hbase_table_state state;
+	int rc = hbase_table_state(h, table, &state, why, err);
+
+	return rc ? rc : precheck_state(table, state, why, err);
+}

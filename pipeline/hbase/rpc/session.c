@@ -1,0 +1,354 @@
+/*
+ * session.c - finding the cluster, and calls by connections that are kept
+ *
+ * Masters, and from HBase 2.5 on region servers, answer where the active master and hbase:meta are
+ * (ClientMetaService, Registry.proto).
+ */
+#include "session.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "decode.h"
+#include "pool.h"
+#include "io.h"
+#include "zookeeper.h"
+
+struct idle {
+	struct idle *next;
+	struct rpc *c;
+	struct hbase_place at;
+	const char *service;
+};
+
+/* --- connections --- */
+
+static bool same_place(const struct hbase_place *a, const struct hbase_place *b)
+{
+	return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
+static struct rpc *take_idle(struct hbase *h, const struct hbase_place *at, const char *service)
+{
+	struct rpc *c = NULL;
+
+	pthread_mutex_lock(&h->lock);
+	for (struct idle **p = &h->idle; *p && !c;) {
+		struct idle *i = *p;
+
+		if (!same_place(&i->at, at) || strcmp(i->service, service) != 0) {
+			p = &i->next;
+			continue;
+		}
+		*p = i->next;
+		c = i->c;
+		mem_free(i);
+		if (rpc_is_stale(c)) {
+			rpc_close(c);
+			c = NULL;
+		}
+	}
+	pthread_mutex_unlock(&h->lock);
+	return c;
+}
+
+static void give_back(struct hbase *h, struct rpc *c, const struct hbase_place *at,
+		      const char *service)
+{
+	struct idle *i = mem_calloc(1, sizeof *i);
+
+	*i = (struct idle){.c = c, .at = *at, .service = service};
+	pthread_mutex_lock(&h->lock);
+	i->next = h->idle;
+	h->idle = i;
+	pthread_mutex_unlock(&h->lock);
+}
+
+int session_call(struct hbase *h, const struct hbase_place *at, const char *service,
+		 const char *method, const struct buf *message, int64_t patience_ms,
+		 struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	struct rpc *c = take_idle(h, at, service);
+	int64_t connect_ms = patience_ms < CONNECT_MS ? patience_ms : CONNECT_MS;
+	int rc = RC_OK;
+
+	*out = (struct rpc_answer){0};
+	if (!c)
+		rc = rpc_connect(&c, at, service, h->user, connect_ms, why, err);
+	if (rc)
+		return rc;
+	rc = rpc_call(c, method, message ? buf_bytes(message) : (struct bytes){0}, patience_ms, out,
+		      why, err);
+	if (rpc_is_broken(c))
+		rpc_close(c);
+	else
+		give_back(h, c, at, service);
+	return rc;
+}
+
+/* --- the registry --- */
+
+/* What servers are asked: their method, or the node that ZooKeeper has. */
+struct question {
+	const char *method, *node;
+};
+static const struct question cluster_id = {"GetClusterId", "hbaseid"},
+			     active_master = {"GetActiveMaster", "master"},
+			     meta_place = {"GetMetaRegionLocations", "meta-region-server"};
+
+static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
+			 const struct question *q, struct rpc_answer *out,
+			 struct hbase_failure *why, struct error *err)
+{
+	char *path = mem_format("%s/%s", h->parent, q->node);
+
+	*out = (struct rpc_answer){0};
+	int rc = zookeeper_read(at, path, CONNECT_MS, &out->frame, &out->message, why, err);
+	mem_free(path);
+	return rc;
+}
+
+/* Ask the servers, beginning with the one that answered last, until one does. */
+static int ask_registry(struct hbase *h, const struct question *q, struct rpc_answer *out,
+			struct hbase_failure *why, struct error *err)
+{
+	pthread_mutex_lock(&h->lock);
+	size_t first = h->answered;
+	pthread_mutex_unlock(&h->lock);
+	int rc = RC_IO;
+	for (size_t i = 0; i < h->nservers && rc != RC_STOPPED; i++) {
+		size_t at = (first + i) % h->nservers;
+
+		rc = h->parent ? ask_zookeeper(h, &h->servers[at], q, out, why, err)
+			       : session_call(h, &h->servers[at], SERVICE_META, q->method, NULL,
+					      CALL_MS, out, why, err);
+		if (rc == RC_OK) {
+			pthread_mutex_lock(&h->lock);
+			h->answered = at;
+			pthread_mutex_unlock(&h->lock);
+			return RC_OK;
+		}
+	}
+	return rc;
+}
+
+/* An answer that cannot be read, from a server that could not say it right a second time. */
+static int unreadable(int rc, const struct question *q, struct hbase_failure *why,
+		      struct error *err)
+{
+	if (rc == RC_OK)
+		return RC_OK;
+	if (why->trouble == TROUBLE_NONE)
+		why->trouble = rc == RC_IO ? TROUBLE_BUSY : TROUBLE_REFUSED;
+	return error_prefix(err, "%s: ", q->method);
+}
+
+int session_find_meta(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
+		      struct error *err)
+{
+	struct rpc_answer answer;
+	int rc = ask_registry(h, &meta_place, &answer, why, err);
+
+	if (rc)
+		return rc;
+	rc = h->parent ? decode_meta_node(answer.message, out, err)
+		       : decode_meta_place(answer.message, out, err);
+	rpc_answer_release(&answer);
+	return unreadable(rc, &meta_place, why, err);
+}
+
+static int find_master(struct hbase *h, struct hbase_place *out, struct hbase_failure *why,
+		       struct error *err)
+{
+	struct rpc_answer answer;
+
+	pthread_mutex_lock(&h->lock);
+	*out = h->master;
+	pthread_mutex_unlock(&h->lock);
+	if (out->host[0])
+		return RC_OK;
+	int rc = ask_registry(h, &active_master, &answer, why, err);
+	if (rc)
+		return rc;
+	rc = decode_master(answer.message, out, err);
+	rpc_answer_release(&answer);
+	if (rc)
+		return unreadable(error_set(err, RC_IO, "no master is active at the moment"),
+				  &active_master, why, err);
+	pthread_mutex_lock(&h->lock);
+	h->master = *out;
+	pthread_mutex_unlock(&h->lock);
+	return RC_OK;
+}
+
+int session_call_master(struct hbase *h, const char *method, const struct buf *message,
+			struct rpc_answer *out, struct hbase_failure *why, struct error *err)
+{
+	struct hbase_place master;
+	int rc = find_master(h, &master, why, err);
+
+	if (rc)
+		return rc;
+	rc = session_call(h, &master, SERVICE_MASTER, method, message, CALL_MS, out, why, err);
+	if (rc && (why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_LOST)) {
+		pthread_mutex_lock(&h->lock);
+		h->master.host[0] = 0;
+		pthread_mutex_unlock(&h->lock);
+	}
+	return rc;
+}
+
+/* --- opening --- */
+
+/* HOST[:PORT],...  or  zk:HOST[:PORT],...[/PARENT] */
+static int read_servers(struct hbase *h, const char *text, struct error *err)
+{
+	bool zookeeper = strncmp(text, "zk:", 3) == 0;
+	const char *p = text + (zookeeper ? 3 : 0), *parent = zookeeper ? strchr(p, '/') : NULL;
+
+	if (zookeeper)
+		h->parent = mem_strdup(parent && parent[1] ? parent : ZOOKEEPER_PARENT);
+	for (;; p++) {
+		size_t n = strcspn(p, zookeeper ? ",/" : ",");
+		struct hbase_place at;
+
+		if (!place_read(bytes_of(p, n), zookeeper ? ZOOKEEPER_PORT : MASTER_PORT, &at))
+			return error_set(err, RC_CONFIG,
+					 "found server `%.*s`, expected HOST or HOST:PORT",
+					 (int)(n < 200 ? n : 200), p);
+		h->servers = mem_realloc(h->servers, (h->nservers + 1) * sizeof *h->servers);
+		h->servers[h->nservers++] = at;
+		p += n;
+		if (*p != ',')
+			return RC_OK;
+	}
+}
+
+/* The caller's. */
+static int ask_cluster_id(struct hbase *h, char **out, struct hbase_failure *why, struct error *err)
+{
+	struct rpc_answer answer;
+	struct bytes id;
+	int rc = ask_registry(h, &cluster_id, &answer, why, err);
+
+	if (rc)
+		return rc;
+	rc = unreadable(decode_bytes(answer.message, &id, err), &cluster_id, why, err);
+	if (rc == RC_OK)
+		*out = mem_format("%.*s", (int)id.len, (const char *)id.ptr);
+	rpc_answer_release(&answer);
+	return rc;
+}
+
+int hbase_open(struct hbase **out, const char *servers, const char *user, struct hbase_failure *why,
+	       struct error *err)
+{
+	struct hbase *h = mem_calloc(1, sizeof *h);
+
+	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
+	pthread_mutex_init(&h->lock, NULL);
+	h->user = who_acts(user);
+	int rc = read_servers(h, servers, err);
+	if (rc == RC_OK)
+		rc = ask_cluster_id(h, &h->cluster_id, why, err);
+	if (rc) {
+		hbase_close(h);
+		h = NULL;
+	}
+	*out = h;
+	return rc;
+}
+
+void hbase_close(struct hbase *h)
+{
+	if (!h)
+		return;
+	while (h->idle) {
+		struct idle *next = h->idle->next;
+
+		rpc_close(h->idle->c);
+		mem_free(h->idle);
+		h->idle = next;
+	}
+	pthread_mutex_destroy(&h->lock);
+	mem_free(h->servers);
+	mem_free(h->parent);
+	mem_free(h->cluster_id);
+	mem_free(h->user);
+	mem_free(h);
+}
+
+/*
+ * By a connection of before the old cluster answers, though its name leads to another one now.
+ * And those to servers that went away would stay open for as long as *h lives.
+ */
+static void close_old(struct hbase *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->master.host[0] = 0;
+	for (struct idle **p = &h->idle; *p;) {
+		struct idle *i = *p;
+
+		if (strcmp(i->service, SERVICE_META) != 0 && !rpc_is_stale(i->c)) {
+			p = &i->next;
+			continue;
+		}
+		*p = i->next;
+		rpc_close(i->c);
+		mem_free(i);
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
+bool hbase_is_same(struct hbase *h)
+{
+	struct hbase_failure why;
+	struct error unsaid;
+	char *id = NULL;
+
+	close_old(h);
+	bool same =
+		ask_cluster_id(h, &id, &why, &unsaid) == RC_OK && strcmp(id, h->cluster_id) == 0;
+
+	mem_free(id);
+	return same;
+}
+
+const char *hbase_cluster_id(const struct hbase *h)
+{
+	return h->cluster_id;
+}
+
+const char *hbase_user(const struct hbase *h)
+{
+	return h->user;
+}
+
+/* --- trying again --- */
+
+#define FOREVER_S  1e9
+#define RETRY_MOST 30 /* of waits of up to 10 s: about four minutes in all */
+#define GONE_MOST  120
+#define GONE_WAIT  5 /* of backoff.h, 2 s: asking costs little, and it may be back at any moment */
+
+bool hbase_retry(const struct hbase_failure *why, unsigned *attempt, struct error *err)
+{
+	bool helps = why->trouble == TROUBLE_GONE || why->trouble == TROUBLE_BUSY ||
+		     why->trouble == TROUBLE_LOST;
+	struct error stopped;
+
+	if (!helps || err->code == RC_STOPPED)
+		return false;
+	bool gone = why->trouble == TROUBLE_GONE;
+	if (*attempt >= (gone ? GONE_MOST : RETRY_MOST)) {
+		error_prefix(err, "tried %u times: ", *attempt + 1);
+		return false;
+	}
+	unsigned wait = gone && *attempt > GONE_WAIT ? GONE_WAIT : *attempt;
+	++*attempt;
+	if (backoff_wait(wait, clock_seconds() + FOREVER_S, &stopped) == RC_OK)
+		return true;
+	*err = stopped;
+	return false;
+}

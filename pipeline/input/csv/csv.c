@@ -1,0 +1,558 @@
+/*
+ * csv.c - rows and fields
+ *
+ * The dialect is libcsv's with CSV_STRICT and no trimming of blanks.  A row without a quote
+ * character needs no state machine: it is split at its marks (marks.c), and rows of the expected
+ * number of fields many at a time.  A row with one goes to libcsv line by line, so that a fault
+ * costs one line and not the rest of the input.
+ *
+ * scan_row is libcsv's automaton without its buffers and callbacks.  It finds borders of pieces
+ * under the source's lock, where libcsv would be the bottleneck of all threads, and tells which
+ * fields were quoted, which libcsv does not.  Each row libcsv has read is compared with it: if
+ * the two ever differed, pieces could be cut at a wrong place, so that stops the run.
+ */
+#include "input/csv.h"
+
+#include <csv.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "mem.h"
+
+#define LIBCSV_GROW ((size_t)64 << 10)
+
+static int no_blank(unsigned char c)
+{
+	(void)c;
+	return 0;
+}
+
+/* What libcsv takes away around values; it spares the delimiter itself. */
+static int is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+void csv_open(struct csv_reader *r, const struct csv_source *dialect, bool libcsv_only)
+{
+	uint8_t delimiter = dialect->delimiter, quote = dialect->quote;
+
+	*r = (struct csv_reader){.delimiter = delimiter,
+				 .quote = quote,
+				 .comment = dialect->has_comment ? dialect->comment : -1,
+				 .trim = dialect->trim,
+				 .libcsv_only = libcsv_only,
+				 .max_row_bytes = UINT64_MAX};
+	marks_open(&r->marks, delimiter, quote);
+	r->libcsv = mem_calloc(1, sizeof *r->libcsv);
+	csv_init(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
+	csv_set_delim(r->libcsv, delimiter);
+	csv_set_quote(r->libcsv, quote);
+	csv_set_space_func(r->libcsv, r->trim ? is_blank : no_blank);
+	csv_set_realloc_func(r->libcsv, mem_realloc);
+	csv_set_free_func(r->libcsv, mem_free);
+	csv_set_blk_size(r->libcsv, LIBCSV_GROW);
+}
+
+void csv_close(struct csv_reader *r)
+{
+	if (r->libcsv)
+		csv_free(r->libcsv);
+	mem_free(r->libcsv);
+	mem_free(r->columns);
+	marks_close(&r->marks);
+	buf_release(&r->text);
+	*r = (struct csv_reader){0};
+}
+
+void csv_expect(struct csv_reader *r, size_t n, uint64_t max_row_bytes)
+{
+	r->batch = n == 0 ? 0 : EVENT_BATCH;
+	if (r->libcsv_only || r->trim || max_row_bytes < MARKS_WINDOW)
+		r->batch = 0;
+	r->max_row_bytes = max_row_bytes ? max_row_bytes : UINT64_MAX;
+	r->columns = mem_realloc(r->columns, (n + 1) * sizeof *r->columns);
+	r->max_columns = n;
+}
+
+/* The start of the line behind the line end at p. */
+static const uint8_t *behind_line_end(const uint8_t *p, const uint8_t *end)
+{
+	return *p == '\r' && p + 1 < end && p[1] == '\n' ? p + 2 : p + 1;
+}
+
+static const uint8_t *find_line_end(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && !csv_is_end(*p))
+		p++;
+	return p;
+}
+
+uint64_t csv_lines(const uint8_t *data, size_t len)
+{
+	const uint8_t *p = data, *end = data + len;
+	uint64_t lines = 0;
+
+#ifdef __SSE2__
+	const __m128i newline = _mm_set1_epi8('\n');
+	while (end - p >= 16) {
+		/* Each byte lane counts up to 255 before it must be added up. */
+		ptrdiff_t n = (end - p) / 16 < 255 ? (end - p) / 16 : 255;
+		__m128i lanes = _mm_setzero_si128();
+
+		for (; n > 0; n--, p += 16) {
+			__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+
+			lanes = _mm_sub_epi8(lanes, _mm_cmpeq_epi8(v, newline));
+		}
+		lanes = _mm_sad_epu8(lanes, _mm_setzero_si128());
+		lines += (uint64_t)_mm_extract_epi16(lanes, 0) +
+			 (uint64_t)_mm_extract_epi16(lanes, 4);
+	}
+#endif
+	for (; p < end; p++)
+		lines += *p == '\n';
+	for (p = data; p < end && (p = memchr(p, '\r', (size_t)(end - p))) != NULL; p++)
+		lines += p + 1 == end || p[1] != '\n';
+	return lines;
+}
+
+size_t csv_line(const uint8_t *data, size_t len)
+{
+	const uint8_t *end = find_line_end(data, data + len);
+
+	return end < data + len ? (size_t)(behind_line_end(end, data + len) - data) : 0;
+}
+
+enum state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
+
+/* What one byte does to the automaton; a row's end is seen before it. */
+static enum state step(const struct csv_reader *r, enum state state, uint8_t c)
+{
+	uint8_t delimiter = r->delimiter, quote = r->quote;
+	bool blank = r->trim && is_blank(c) && c != delimiter;
+
+	if (blank && state == AT_FIELD)
+		return AT_FIELD;
+	if (blank && (state == AT_QUOTE || state == BEHIND_QUOTE))
+		return BEHIND_QUOTE;
+	switch (state) {
+	case AT_FIELD: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_PLAIN;
+	case IN_PLAIN: return c == quote ? IN_BAD : c == delimiter ? AT_FIELD : IN_PLAIN;
+	case IN_QUOTES: return c == quote ? AT_QUOTE : IN_QUOTES;
+	case AT_QUOTE: return c == delimiter ? AT_FIELD : c == quote ? IN_QUOTES : IN_BAD;
+	case BEHIND_QUOTE: return c == delimiter ? AT_FIELD : IN_BAD;
+	case IN_BAD: break;
+	}
+	return IN_BAD;
+}
+
+/*
+ * Find the end of the row at p < end.  Sets kind, end, next, ncolumns and columns[].quoted.
+ * Without a line end the row is CSV_OPEN, unless `final` says that the input ends here.
+ */
+static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+		     struct csv_row *row)
+{
+	uint8_t delimiter = r->delimiter, quote = r->quote;
+	enum state state = AT_FIELD;
+	size_t column = 0;
+
+	for (; p < end; p++) {
+		if (state == IN_QUOTES) {
+			p = memchr(p, quote, (size_t)(end - p));
+			if (!p)
+				p = end;
+			if (p == end)
+				break;
+		} else if (csv_is_end(*p)) {
+			break;
+		}
+		if (state == AT_FIELD && column < r->max_columns)
+			r->columns[column].quoted = *p == quote;
+		if (state != IN_QUOTES && state != IN_BAD && *p == delimiter)
+			column++;
+		state = step(r, state, *p);
+	}
+	if (state == AT_FIELD && column < r->max_columns)
+		r->columns[column].quoted = false;
+	row->end = p;
+	row->next = p < end ? behind_line_end(p, end) : end;
+	row->ncolumns = column + 1;
+	row->kind = state == IN_BAD ? CSV_BAD_QUOTE : CSV_ROW;
+	if (state == IN_QUOTES || (p == end && !final))
+		row->kind = CSV_OPEN;
+}
+
+static void take_field(void *field, size_t len, void *ctx)
+{
+	struct csv_reader *r = ctx;
+
+	buf_append(&r->text, field, len);
+	if (r->ncolumns < r->max_columns)
+		r->columns[r->ncolumns].len = (uint32_t)len;
+	r->ncolumns++;
+}
+
+static void take_row(int c, void *ctx)
+{
+	struct csv_reader *r = ctx;
+
+	(void)c;
+	r->row_done = true;
+}
+
+/* Forget an unfinished row; csv_fini alone refuses to while CSV_STRICT_FINI is set. */
+static void reset_libcsv(struct csv_reader *r)
+{
+	csv_set_opts(r->libcsv, CSV_STRICT);
+	csv_fini(r->libcsv, NULL, NULL, NULL);
+	csv_set_opts(r->libcsv, CSV_STRICT | CSV_STRICT_FINI);
+}
+
+static void bad_quote(struct csv_reader *r, const uint8_t *at, const uint8_t *end,
+		      struct csv_row *row)
+{
+	row->kind = CSV_BAD_QUOTE;
+	row->bad_in_quotes = r->libcsv->quoted;
+	row->bad_byte = *at;
+	row->bad_column = r->ncolumns + 1;
+	row->end = find_line_end(at, end);
+	row->next = row->end < end ? behind_line_end(row->end, end) : end;
+	reset_libcsv(r);
+}
+
+/* The same as scan_row by libcsv itself; also takes the fields' text. */
+static void libcsv_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+		       struct csv_row *row)
+{
+	r->row_done = false;
+	r->ncolumns = 0;
+	r->text.len = 0;
+	row->kind = CSV_ROW;
+	while (p < end && !r->row_done) {
+		const uint8_t *stop = find_line_end(p, end);
+		size_t len = (size_t)(stop - p) + (stop < end);
+		size_t took = csv_parse(r->libcsv, p, len, take_field, take_row, r);
+
+		if (took < len) {
+			bad_quote(r, p + took, end, row);
+			if (row->end == end && !final)
+				row->kind = CSV_OPEN;
+			return;
+		}
+		row->end = stop;
+		row->next = stop < end ? behind_line_end(stop, end) : end;
+		p += len;
+	}
+	if (!r->row_done && (!final || csv_fini(r->libcsv, take_field, take_row, r) != 0)) {
+		row->end = row->next = end;
+		row->kind = CSV_OPEN;
+		reset_libcsv(r);
+	}
+	row->ncolumns = r->ncolumns;
+}
+
+static void find_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end, bool final,
+		     struct csv_row *row)
+{
+	if (r->libcsv_only)
+		libcsv_row(r, p, end, final, row);
+	else
+		scan_row(r, p, end, final, row);
+}
+
+size_t csv_cut(struct csv_reader *r, const uint8_t *data, size_t len, bool final,
+	       uint64_t max_row_bytes, bool *open)
+{
+	const uint8_t *p = data, *end = data + len;
+	struct csv_row row;
+
+	*open = false;
+	while (p < end) {
+		/* Up to the line of the next quote every line end ends a row. */
+		const uint8_t *quote = memchr(p, r->quote, (size_t)(end - p));
+		const uint8_t *e = quote ? quote : end;
+
+		while (!(final && e == end) && e > p && !csv_is_end(e[-1]))
+			e--;
+		p = e;
+		if (!quote)
+			break;
+		if (*p == r->comment) {
+			size_t line = csv_line(p, (size_t)(end - p));
+
+			if (line == 0)
+				return final ? len : (size_t)(p - data);
+			p += line;
+			continue;
+		}
+		find_row(r, p, end, final, &row);
+		*open = row.kind == CSV_OPEN || (uint64_t)(row.end - p) > max_row_bytes;
+		if (*open)
+			break;
+		p = row.next;
+	}
+	return (size_t)(p - data);
+}
+
+size_t csv_row(struct csv_reader *r, const uint8_t *data, size_t len)
+{
+	struct csv_row row;
+
+	if (len == 0 || *data == r->comment)
+		return csv_line(data, len);
+	find_row(r, data, data + len, false, &row);
+	return row.kind == CSV_OPEN ? 0 : (size_t)(row.next - data);
+}
+
+/*
+ * A \n behind the data ends a last line that has no line end; it belongs to nobody.  The rest of
+ * the slack is cleared only so that nothing unset is looked at.
+ */
+void csv_start(struct csv_reader *r, uint8_t *data, size_t len)
+{
+	memset(data + len, 0, CSV_SLACK);
+	data[len] = '\n';
+	r->data = data;
+	r->end = data + len;
+	r->line = 0;
+	r->pos = data;
+	marks_scan(&r->marks, data, r->end);
+}
+
+static void seek(struct csv_reader *r, const uint8_t *p)
+{
+	r->pos = p;
+	marks_pass(&r->marks, p);
+}
+
+static inline const uint8_t *next_mark(struct csv_reader *r)
+{
+	struct marks *m = &r->marks;
+
+	while (m->next == m->n)
+		marks_scan(m, m->scanned, r->end);
+	return m->base + m->at[m->next++];
+}
+
+static inline void put_column(struct column *column, const uint8_t *field, const uint8_t *mark)
+{
+	column->ptr = field;
+	column->len = (uint32_t)(mark - field);
+	column->quoted = column->absent = false;
+}
+
+/* Split the line at r->pos; false, with nothing moved but the marks, if it has a quote. */
+static inline bool split_line(struct csv_reader *r, struct csv_row *row)
+{
+	const uint8_t *field = r->pos;
+	size_t n = 0;
+
+	for (;;) {
+		const uint8_t *mark = next_mark(r);
+		uint8_t c = *mark;
+
+		if (c == r->quote)
+			return false;
+		if (n < r->max_columns)
+			put_column(&r->columns[n], field, mark);
+		n++;
+		field = mark + 1;
+		if (c == r->delimiter)
+			continue;
+		if (c == '\r' && *field == '\n' && field < r->end)
+			field = next_mark(r) + 1;
+		row->kind = CSV_ROW;
+		row->start = r->pos;
+		row->end = mark;
+		row->next = mark < r->end ? field : r->end;
+		row->line = r->line;
+		row->ncolumns = n;
+		r->line += mark < r->end;
+		r->pos = row->next;
+		return true;
+	}
+}
+
+static void trim_column(const struct csv_reader *r, struct column *c)
+{
+	const uint8_t *p = c->ptr, *end = p + c->len;
+
+	while (p < end && is_blank(*p) && *p != r->delimiter)
+		p++;
+	while (end > p && is_blank(end[-1]) && end[-1] != r->delimiter)
+		end--;
+	c->ptr = p;
+	c->len = (uint32_t)(end - p);
+}
+
+/* libcsv has done the same, outside of quotes. */
+static void trim_columns(struct csv_reader *r, const struct csv_row *row)
+{
+	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++)
+		if (!r->columns[i].quoted || r->trim == TRIM_ALL)
+			trim_column(r, &r->columns[i]);
+}
+
+/* The window begins at the row again, so that all marks of a row are in one. */
+static void reach(struct csv_reader *r)
+{
+	struct marks *m = &r->marks;
+
+	if (m->n - m->next <= r->max_columns && m->scanned <= r->end)
+		marks_scan(m, r->pos, r->end);
+}
+
+/* The data's last mark is none of the data. */
+static const uint16_t *marks_stop(const struct csv_reader *r)
+{
+	const struct marks *m = &r->marks;
+	const uint16_t *stop = m->at + m->n;
+
+	while (stop > m->at + m->next && m->base + stop[-1] >= r->end)
+		stop--;
+	return stop;
+}
+
+/* The row whose marks start at `at` has the fields and the line end that it should have. */
+static inline bool is_plain_row(const struct csv_reader *r, const uint16_t *at, bool crlf)
+{
+	const uint8_t *base = r->marks.base;
+	size_t last = r->max_columns - 1;
+	unsigned wrong = 0;
+
+	for (size_t k = 0; k < last; k++)
+		wrong |= base[at[k]] ^ r->delimiter;
+	if (last == 0) /* a blank line? */
+		wrong |= row_field(at).len == 0;
+	if (crlf) {
+		wrong |= base[at[last]] ^ '\r';
+		wrong |= base[at[last + 1]] ^ '\n';
+		wrong |= at[last + 1] ^ (at[last] + 1u);
+	} else {
+		wrong |= base[at[last]] ^ '\n';
+	}
+	return !wrong;
+}
+
+/* The rows before the first comment. */
+static size_t before_comment(const struct csv_reader *r, const struct event_rows *rows)
+{
+	size_t n = 0;
+
+	while (n < rows->n && rows->text[rows_start(rows, n)] != r->comment)
+		n++;
+	return n;
+}
+
+size_t csv_plain(struct csv_reader *r, struct event_rows *rows)
+{
+	if (r->batch == 0)
+		return 0;
+	reach(r);
+	struct marks *m = &r->marks;
+	uint16_t *at = m->at + m->next;
+	const uint16_t *stop = marks_stop(r);
+	size_t n = r->max_columns, last = n - 1, count = 0;
+	if (stop - at < (ptrdiff_t)n)
+		return 0;
+	bool crlf = m->base[at[last]] == '\r';
+	*rows = (struct event_rows){.text = m->base, .ends = at, .ncolumns = n, .stride = n + crlf};
+	at[-1] = (uint16_t)(r->pos - m->base - 1);
+	for (; count < r->batch && stop - at >= (ptrdiff_t)rows->stride;
+	     at += rows->stride, count++) {
+		size_t bytes = at[last] - row_field(at).at;
+		if (!is_plain_row(r, at, crlf))
+			break;
+		rows->longest = bytes > rows->longest ? bytes : rows->longest;
+	}
+	rows->n = count;
+	if (__builtin_expect(r->comment >= 0, 0)) {
+		rows->n = count = before_comment(r, rows);
+		at = m->at + m->next + count * rows->stride;
+	}
+	if (count == 0)
+		return 0;
+	m->next = (size_t)(at - m->at);
+	r->pos = m->base + at[-1] + 1;
+	r->line += count;
+	return count;
+}
+
+void csv_columns(struct csv_reader *r, const struct event_rows *rows, size_t row)
+{
+	const uint16_t *end = rows->ends + row * rows->stride;
+
+	for (size_t k = 0; k < rows->ncolumns; k++, end++)
+		put_column(&r->columns[k], rows->text + row_field(end).at, rows->text + *end);
+}
+
+static void quoted_row(struct csv_reader *r, struct csv_row *row)
+{
+	const uint8_t *start = r->pos;
+	size_t n = 0;
+	struct csv_row scanned;
+
+	row->start = start;
+	row->line = r->line;
+	libcsv_row(r, start, r->end, true, row);
+	buf_reserve(&r->text, EVENT_ROOM_BYTES);
+	scan_row(r, start, r->end, true, &scanned);
+	for (size_t i = 0; i < row->ncolumns && i < r->max_columns; i++) {
+		struct column *column = &r->columns[i];
+
+		column->ptr = r->text.len ? r->text.ptr + n : start;
+		column->absent = false;
+		n += column->len;
+	}
+	if (scanned.kind != row->kind || scanned.next != row->next || scanned.end != row->end ||
+	    (row->kind == CSV_ROW && scanned.ncolumns != row->ncolumns))
+		row->kind = CSV_CONFUSED;
+	if (row->kind == CSV_OPEN) {
+		row->bad_column = scanned.ncolumns;
+		row->end = find_line_end(start, r->end);
+		row->next = row->end < r->end ? behind_line_end(row->end, r->end) : r->end;
+	}
+	r->line += csv_lines(start, (size_t)(row->next - start));
+	seek(r, row->next);
+}
+
+/* Where the line at p ends if it is no row: blank, or a comment; NULL: it may be one. */
+static const uint8_t *no_row(const struct csv_reader *r, const uint8_t *p)
+{
+	if (csv_is_end(*p))
+		return p;
+	if (*p == r->comment)
+		return find_line_end(p, r->end);
+	while (r->trim && p < r->end && is_blank(*p) && *p != r->delimiter)
+		p++;
+	return p == r->end || csv_is_end(*p) ? p : NULL;
+}
+
+bool csv_next(struct csv_reader *r, struct csv_row *row)
+{
+	while (r->pos < r->end) {
+		const uint8_t *line_end = no_row(r, r->pos);
+
+		if (line_end) {
+			bool too_long = (uint64_t)(line_end - r->pos) > r->max_row_bytes;
+
+			*row = (struct csv_row){.start = r->pos, .end = line_end, .line = r->line};
+			row->next = line_end < r->end ? behind_line_end(line_end, r->end) : r->end;
+			seek(r, row->next);
+			r->line++;
+			if (too_long)
+				return true;
+			r->blank_lines++;
+			continue;
+		}
+		if (r->libcsv_only || !split_line(r, row))
+			quoted_row(r, row);
+		if (r->trim && row->kind == CSV_ROW)
+			trim_columns(r, row);
+		return true;
+	}
+	return false;
+}

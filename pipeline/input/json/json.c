@@ -1,0 +1,418 @@
+/*
+ * json.c - one pass over the text, with the tree of paths beside it
+ *
+ * No tree of the text is built: a value that no path leads to is only checked.  A string without
+ * escapes is handed out where it stands; strings are looked through eight bytes at a time, only a
+ * word that holds a quote, a backslash, a control byte or something else than ASCII is looked at
+ * byte by byte.  (simdjson 3.0.1, on demand, takes as long for a line, and does not say whether
+ * values that nobody asks for are JSON.)
+ */
+#include "input/json_paths.h"
+
+#include "bytes.h"
+
+#define ONES  0x0101010101010101u
+#define HIGHS 0x8080808080808080u
+
+struct scan {
+	const uint8_t *p, *end;
+	struct column *columns;
+	uint8_t *scratch; /* where the next unescaped string goes; the texts' length is enough */
+	const char *fault;
+	unsigned depth;
+};
+
+static bool fail(struct scan *s, const uint8_t *at, const char *expected)
+{
+	s->p = at;
+	s->fault = expected;
+	return false;
+}
+
+static inline void skip_space(struct scan *s)
+{
+	while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
+		s->p++;
+}
+
+/* --- strings --- */
+
+static inline uint64_t equal_bytes(uint64_t x, uint8_t c)
+{
+	x ^= ONES * c;
+	return (x - ONES) & ~x;
+}
+
+/* The first byte at or behind p that is none of a string's plain ASCII. */
+static inline const uint8_t *skip_plain(const uint8_t *p, const uint8_t *end)
+{
+	while (end - p >= 8) {
+		uint64_t x;
+
+		memcpy(&x, p, 8);
+		/* exact up to the lowest byte that is marked, which is all that is asked */
+		uint64_t marks = (equal_bytes(x, '"') | equal_bytes(x, '\\') |
+				  ((x - ONES * 0x20) & ~x) | x) &
+				 HIGHS;
+		if (marks)
+			return p + __builtin_ctzll(marks) / 8;
+		p += 8;
+	}
+	while (p < end && *p != '"' && *p != '\\' && *p >= 0x20 && *p < 0x80)
+		p++;
+	return p;
+}
+
+static inline int hex_digit(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four hex digits, -1 if they are not there. */
+static int32_t hex4(const uint8_t *p, const uint8_t *end)
+{
+	int32_t v = 0;
+
+	if (end - p < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		int d = hex_digit(p[i]);
+
+		if (d < 0)
+			return -1;
+		v = v * 16 + d;
+	}
+	return v;
+}
+
+static uint8_t *put_utf8(uint8_t *out, uint32_t c)
+{
+	if (c < 0x80) {
+		*out++ = (uint8_t)c;
+	} else if (c < 0x800) {
+		*out++ = (uint8_t)(0xc0 | c >> 6);
+		*out++ = (uint8_t)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*out++ = (uint8_t)(0xe0 | c >> 12);
+		*out++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+		*out++ = (uint8_t)(0x80 | (c & 0x3f));
+	} else {
+		*out++ = (uint8_t)(0xf0 | c >> 18);
+		*out++ = (uint8_t)(0x80 | (c >> 12 & 0x3f));
+		*out++ = (uint8_t)(0x80 | (c >> 6 & 0x3f));
+		*out++ = (uint8_t)(0x80 | (c & 0x3f));
+	}
+	return out;
+}
+
+/* s->p is behind \u. */
+static bool scan_unicode(struct scan *s, uint8_t **out)
+{
+	const uint8_t *at = s->p - 2;
+	int32_t c = hex4(s->p, s->end);
+
+	if (c < 0)
+		return fail(s, at, "four hex digits behind \\u");
+	s->p += 4;
+	uint32_t code = (uint32_t)c;
+	if (c >= 0xd800 && c < 0xe000) {
+		int32_t low = -1;
+
+		if (c < 0xdc00 && s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u')
+			low = hex4(s->p + 2, s->end);
+		if (low < 0xdc00 || low > 0xdfff)
+			return fail(s, at, "both halves of a surrogate pair");
+		s->p += 6;
+		code = 0x10000 + ((code & 0x3ff) << 10 | ((uint32_t)low & 0x3ff));
+	}
+	*out = put_utf8(*out, code);
+	return true;
+}
+
+/* s->p is at a backslash. */
+static bool scan_escape(struct scan *s, uint8_t **out)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+
+	if (s->end - s->p < 2)
+		return fail(s, s->end, "the end of the string");
+	uint8_t c = s->p[1];
+	const char *at = c ? strchr(from, c) : NULL;
+	s->p += 2;
+	if (c == 'u')
+		return scan_unicode(s, out);
+	if (!at)
+		return fail(s, s->p - 2,
+			    "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u behind a backslash");
+	*(*out)++ = (uint8_t)to[at - from];
+	return true;
+}
+
+static bool scan_utf8(struct scan *s)
+{
+	size_t n = utf8_char(s->p, s->end);
+
+	if (!n)
+		return fail(s, s->p, "UTF-8");
+	s->p += n;
+	return true;
+}
+
+/* s->p is at the opening quote; *out is what stands between the quotes, without escapes. */
+static inline bool scan_string(struct scan *s, struct bytes *out)
+{
+	const uint8_t *start = ++s->p, *copied = start;
+	uint8_t *to = NULL, *text = s->scratch;
+
+	for (;;) {
+		s->p = skip_plain(s->p, s->end);
+		if (s->p == s->end)
+			return fail(s, s->end, "the end of the string");
+		if (*s->p == '"')
+			break;
+		if (*s->p >= 0x80) {
+			if (!scan_utf8(s))
+				return false;
+			continue;
+		}
+		if (*s->p != '\\')
+			return fail(s, s->p, "no control characters in a string");
+		if (!to)
+			to = text;
+		memcpy(to, copied, (size_t)(s->p - copied));
+		to += s->p - copied;
+		if (!scan_escape(s, &to))
+			return false;
+		copied = s->p;
+	}
+	*out = bytes_of(start, (size_t)(s->p - start));
+	if (to) {
+		memcpy(to, copied, (size_t)(s->p - copied));
+		to += s->p - copied;
+		*out = bytes_of(text, (size_t)(to - text));
+		s->scratch = to;
+	}
+	s->p++;
+	return true;
+}
+
+/* --- numbers and names --- */
+
+static inline const uint8_t *skip_digits(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+static bool scan_number(struct scan *s)
+{
+	const uint8_t *p = s->p + (*s->p == '-'), *digits = p;
+
+	p = skip_digits(p, s->end);
+	if (p == digits)
+		return fail(s, s->p, *s->p == '-' ? "a digit behind the minus sign" : "a value");
+	if (*digits == '0' && p - digits > 1)
+		return fail(s, digits, "no zero in front of a number");
+	if (p < s->end && *p == '.') {
+		digits = ++p;
+		p = skip_digits(p, s->end);
+		if (p == digits)
+			return fail(s, p, "a digit behind the decimal point");
+	}
+	if (p < s->end && (*p | 0x20) == 'e') {
+		p++;
+		p += p < s->end && (*p == '+' || *p == '-');
+		digits = p;
+		p = skip_digits(p, s->end);
+		if (p == digits)
+			return fail(s, p, "a digit in the exponent");
+	}
+	s->p = p;
+	return true;
+}
+
+static bool scan_name(struct scan *s, const char *name, size_t len)
+{
+	if ((size_t)(s->end - s->p) < len || memcmp(s->p, name, len) != 0)
+		return fail(s, s->p, "a value");
+	s->p += len;
+	return true;
+}
+
+/* --- nesting --- */
+
+static bool scan_value(struct scan *s, const struct json_node *n);
+
+/* A key that stands again replaces all that was found below it. */
+static void forget(struct scan *s, const struct json_node *n)
+{
+	if (n->column != NO_COLUMN)
+		s->columns[n->column].absent = true;
+	for (const struct json_node *c = n->child; c; c = c->next)
+		forget(s, c);
+}
+
+static inline const struct json_node *member_node(struct scan *s, const struct json_node *n,
+						  struct bytes key)
+{
+	for (const struct json_node *c = n ? n->child : NULL; c; c = c->next)
+		if (c->key.len == key.len && c->key.ptr &&
+		    memcmp(c->key.ptr, key.ptr, key.len) == 0) {
+			forget(s, c);
+			return c;
+		}
+	return NULL;
+}
+
+static bool enter(struct scan *s)
+{
+	if (++s->depth > JSON_MOST_NESTED)
+		return fail(s, s->p, "at most 2048 levels of nesting");
+	s->p++;
+	skip_space(s);
+	return true;
+}
+
+/* At the comma or the closing bracket behind an item; *more: another one follows. */
+static bool scan_separator(struct scan *s, uint8_t close, const char *expected, bool *more)
+{
+	skip_space(s);
+	if (s->p == s->end || (*s->p != ',' && *s->p != close))
+		return fail(s, s->p, expected);
+	*more = *s->p++ == ',';
+	if (*more)
+		skip_space(s);
+	return true;
+}
+
+static bool scan_member(struct scan *s, const struct json_node *n)
+{
+	struct bytes key;
+
+	if (s->p == s->end || *s->p != '"')
+		return fail(s, s->p, "a key in double quotes");
+	uint8_t *scratch = s->scratch;
+	if (!scan_string(s, &key))
+		return false;
+	const struct json_node *child = member_node(s, n, key);
+	s->scratch = scratch; /* the key is not needed any more */
+	skip_space(s);
+	if (s->p == s->end || *s->p != ':')
+		return fail(s, s->p, "a colon behind the key");
+	s->p++;
+	skip_space(s);
+	return scan_value(s, child);
+}
+
+static bool scan_object(struct scan *s, const struct json_node *n)
+{
+	bool more = true;
+
+	if (!enter(s))
+		return false;
+	if (s->p < s->end && *s->p == '}') {
+		s->p++;
+		more = false;
+	}
+	while (more)
+		if (!scan_member(s, n) || !scan_separator(s, '}', "a comma or }", &more))
+			return false;
+	s->depth--;
+	return true;
+}
+
+static const struct json_node *item_node(const struct json_node *n, size_t index)
+{
+	for (const struct json_node *c = n ? n->child : NULL; c; c = c->next)
+		if (!c->key.ptr && c->index == index)
+			return c;
+	return NULL;
+}
+
+static bool scan_array(struct scan *s, const struct json_node *n)
+{
+	bool more = true;
+
+	if (!enter(s))
+		return false;
+	if (s->p < s->end && *s->p == ']') {
+		s->p++;
+		more = false;
+	}
+	for (size_t i = 0; more; i++)
+		if (!scan_value(s, item_node(n, i)) ||
+		    !scan_separator(s, ']', "a comma or ]", &more))
+			return false;
+	s->depth--;
+	return true;
+}
+
+static bool scan_value(struct scan *s, const struct json_node *n)
+{
+	const uint8_t *start = s->p;
+	struct bytes text;
+	bool fine, string = false, absent = false;
+
+	if (s->p == s->end)
+		return fail(s, s->p, "a value");
+	switch (*s->p) {
+	case '"':
+		fine = scan_string(s, &text);
+		string = true;
+		break;
+	case '{': fine = scan_object(s, n); break;
+	case '[': fine = scan_array(s, n); break;
+	case 't': fine = scan_name(s, "true", 4); break;
+	case 'f': fine = scan_name(s, "false", 5); break;
+	case 'n':
+		fine = scan_name(s, "null", 4);
+		absent = true;
+		break;
+	default: fine = scan_number(s);
+	}
+	if (!fine || !n || n->column == NO_COLUMN)
+		return fine;
+	if (!string)
+		text = bytes_of(start, (size_t)(s->p - start));
+	s->columns[n->column] = (struct column){.ptr = text.ptr,
+						.len = (uint32_t)text.len,
+						.quoted = string,
+						.absent = absent};
+	return true;
+}
+
+bool json_extract(const struct json_paths *p, struct json_scratch *scratch, struct bytes text,
+		  struct column *columns, struct json_fault *fault)
+{
+	if (!text.ptr)
+		text.ptr = (const uint8_t *)"";
+	if (scratch->room < text.len + EVENT_ROOM_BYTES) {
+		scratch->room = text.len + EVENT_ROOM_BYTES + text.len / 2;
+		scratch->text = mem_realloc(scratch->text, scratch->room);
+	}
+	struct scan s = {.p = text.ptr,
+			 .end = text.ptr + text.len,
+			 .columns = columns,
+			 .scratch = scratch->text};
+	for (size_t i = 0; i < p->ncolumns; i++)
+		columns[i] = (struct column){.absent = true};
+	skip_space(&s);
+	bool fine = scan_value(&s, &p->root);
+	if (fine) {
+		skip_space(&s);
+		fine = s.p == s.end || fail(&s, s.p, "nothing behind the value");
+	}
+	if (!fine)
+		*fault = (struct json_fault){(size_t)(s.p - text.ptr), s.fault};
+	return fine;
+}
+
+void json_scratch_release(struct json_scratch *s)
+{
+	mem_free(s->text);
+	*s = (struct json_scratch){0};
+}

@@ -1,0 +1,101 @@
+#include "input/json_paths.h"
+
+/* One step of a path; 0 at its end, -1: not a path. */
+static int read_step(const char **path, bool first, struct bytes *key, size_t *index)
+{
+	const char *p = *path;
+
+	if (*p == 0)
+		return 0;
+	*key = (struct bytes){0};
+	if (*p == '[' && (p[1] == '"' || p[1] == '\'')) {
+		const char *end = strchr(p + 2, p[1]);
+
+		if (!end || end[1] != ']')
+			return -1;
+		*key = bytes_of(p + 2, (size_t)(end - p - 2));
+		*path = end + 2;
+		return 1;
+	}
+	if (*p == '[') {
+		size_t digits = strspn(p + 1, "0123456789");
+
+		if (digits == 0 || digits > 9 || p[1 + digits] != ']')
+			return -1;
+		*index = 0;
+		for (size_t i = 0; i < digits; i++)
+			*index = *index * 10 + (size_t)(p[1 + i] - '0');
+		*path = p + digits + 2;
+		return 1;
+	}
+	if (first == (*p == '.'))
+		return -1;
+	p += *p == '.';
+	size_t len = strcspn(p, ".[]");
+	if (len == 0 || p[len] == ']')
+		return -1;
+	*key = bytes_of(p, len);
+	*path = p + len;
+	return 1;
+}
+
+static struct json_node *find_child(struct json_paths *p, struct json_node *n, struct bytes key,
+				    size_t index)
+{
+	for (struct json_node *c = n->child; c; c = c->next)
+		if (!c->key.ptr == !key.ptr &&
+		    (key.ptr ? bytes_eq(c->key, key) : c->index == index))
+			return c;
+	struct json_node *c = arena_alloc(&p->arena, sizeof *c);
+	*c = (struct json_node){.index = index, .column = NO_COLUMN, .next = n->child};
+	if (key.ptr)
+		c->key =
+			bytes_of(arena_strndup(&p->arena, (const char *)key.ptr, key.len), key.len);
+	n->child = c;
+	return c;
+}
+
+static bool add_path(struct json_paths *p, const char *path, size_t column)
+{
+	struct json_node *n = &p->root;
+	struct bytes key;
+	size_t index = 0;
+	const char *at = path;
+	int step;
+
+	while ((step = read_step(&at, at == path, &key, &index)) > 0)
+		n = find_child(p, n, key, index);
+	if (step < 0 || n == &p->root)
+		return false;
+	n->column = column;
+	return true;
+}
+
+int json_paths_new(struct json_paths **out, const char *const *paths, size_t n, size_t *bad,
+		   struct error *err)
+{
+	struct json_paths *p = mem_calloc(1, sizeof *p);
+
+	p->root.column = NO_COLUMN;
+	p->ncolumns = n;
+	for (size_t i = 0; i < n; i++) {
+		if (add_path(p, paths[i], i))
+			continue;
+		*bad = i;
+		json_paths_free(p);
+		return error_set(err, RC_CONFIG,
+				 "found `%.80s`, expected a path like user.id, items[0].sku or "
+				 "[\"odd.key\"]",
+				 paths[i]);
+	}
+	*out = p;
+	return RC_OK;
+}
+
+void json_paths_free(struct json_paths *p)
+{
+	if (!p)
+		return;
+	arena_release(&p->arena);
+	mem_free(p);
+}

@@ -1,0 +1,314 @@
+/*
+ * kafka.c - a client of the brokers: its settings, brokers that do not answer, its life
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kafka_client.h"
+#include "clock.h"
+#include "late.h"
+#include "pool.h"
+#include "properties.h"
+#include "bytes.h"
+
+#define PAUSE_MS      200
+#define CLOSE_S	      3
+#define CLOSE_LOOK_MS 2
+
+/* --- configuration --- */
+
+struct setting {
+	struct kafka *kafka;
+	rd_kafka_conf_t *conf;
+};
+
+int kafka_set_property(void *ctx, const struct property *p, struct error *err)
+{
+	char why[300];
+	rd_kafka_conf_res_t r = rd_kafka_conf_set(ctx, p->name, p->value, why, sizeof why);
+
+	if (r == RD_KAFKA_CONF_OK || (r == RD_KAFKA_CONF_UNKNOWN && p->optional))
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "librdkafka refuses property %s%s%s", p->name,
+			 p->secret ? "" : ": ", p->secret ? "" : why);
+}
+
+/* And remember what is to be shown nowhere. */
+static int set_property(void *ctx, const struct property *p, struct error *err)
+{
+	struct setting *s = ctx;
+	struct kafka *k = s->kafka;
+
+	k->shows_log = k->shows_log || (strcmp(p->name, "debug") == 0 && *p->value);
+	if (p->secret && *p->value) {
+		k->secrets = mem_realloc(k->secrets, (k->nsecrets + 1) * sizeof *k->secrets);
+		k->secrets[k->nsecrets++] = mem_strdup(p->value);
+	}
+	return kafka_set_property(s->conf, p, err);
+}
+
+/* --- brokers that do not answer --- */
+
+/* Errors that go away by themselves when the cluster is well again. */
+bool kafka_is_passing(rd_kafka_resp_err_t e)
+{
+#define E(name) RD_KAFKA_RESP_ERR_##name
+	static const rd_kafka_resp_err_t passing[] = {
+		E(_TRANSPORT),
+		E(_ALL_BROKERS_DOWN),
+		E(_RESOLVE),
+		E(_TIMED_OUT),
+		E(_TIMED_OUT_QUEUE),
+		E(_MSG_TIMED_OUT),
+		E(_WAIT_COORD),
+		E(_WAIT_CACHE),
+		E(_IN_PROGRESS),
+		E(_NODE_UPDATE),
+		E(_OUTDATED),
+		E(REQUEST_TIMED_OUT),
+		E(NETWORK_EXCEPTION),
+		E(LEADER_NOT_AVAILABLE),
+		E(NOT_LEADER_FOR_PARTITION),
+		E(BROKER_NOT_AVAILABLE),
+		E(REPLICA_NOT_AVAILABLE),
+		E(OFFSET_NOT_AVAILABLE),
+		E(KAFKA_STORAGE_ERROR),
+		E(FENCED_LEADER_EPOCH),
+		E(UNKNOWN_LEADER_EPOCH),
+		E(COORDINATOR_LOAD_IN_PROGRESS),
+		E(COORDINATOR_NOT_AVAILABLE),
+		E(NOT_COORDINATOR),
+	};
+#undef E
+	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+		if (passing[i] == e)
+			return true;
+	return false;
+}
+
+/*
+ * Before 2.6.1 librdkafka's SCRAM repeats the nonce, which brokers have ceased to take (its issue
+ * 4895, CVE-2024-56128), and they call that wrong credentials.
+ */
+static const char *scram_advice(const char *reason)
+{
+	return rd_kafka_version() < 0x02060100 && strstr(reason, "SCRAM")
+		       ? "; if name and password are right: this librdkafka's SCRAM is refused by "
+			 "Kafka "
+			 "3.8.1 and later, use librdkafka 2.6.1 or later"
+		       : "";
+}
+
+/* What librdkafka says, without the secrets; they all serve as long as the client lives. */
+static const char *without_secrets(const struct kafka *k, char *text)
+{
+	for (size_t i = 0; i < k->nsecrets; i++) {
+		size_t len = strlen(k->secrets[i]);
+
+		for (char *at = text; (at = strstr(at, k->secrets[i])); at += len)
+			memset(at, '*', len);
+	}
+	return text;
+}
+
+static uint64_t patience(const struct kafka *k)
+{
+	uint64_t said = k->job->kafka.patience_s;
+
+	return said ? said : k->patience_s;
+}
+
+/* librdkafka's own complaints; called by the thread that takes messages or polls. */
+static void on_error(rd_kafka_t *client, int code, const char *reason, void *opaque)
+{
+	char text[600];
+	struct kafka *k = opaque;
+	bool login = code == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
+		     code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED;
+
+	(void)client;
+	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+		silence_begin(&k->silence, patience(k));
+		return;
+	}
+	snprintf(text, sizeof text, "%.350s%s", reason, login ? scram_advice(reason) : "");
+	silence_complaint(&k->silence, without_secrets(k, text), login);
+}
+
+/*
+ * Called as on_error is (log.queue).  librdkafka from 2.1 on calls a broker that hangs up no error
+ * and only logs it.  What `debug` asks for is shown.
+ */
+static void on_log(const rd_kafka_t *client, int level, const char *facility, const char *said)
+{
+	char text[2000];
+	struct kafka *k = rd_kafka_opaque(client);
+
+	snprintf(text, sizeof text, "librdkafka: %s: %s", facility, said);
+	without_secrets(k, text);
+	if (k->shows_log && k->silence.log.line)
+		k->silence.log.line(k->silence.log.ctx, text);
+	const char *thread_end = strstr(text, "]: ");
+	if (level < LOG_DEBUG && thread_end && strcmp(facility, "FAIL") == 0 &&
+	    strstr(text, "Disconnected"))
+		silence_complaint(&k->silence, thread_end + 3, false);
+}
+
+/* RC_OK: try again. */
+int kafka_check_patience(struct kafka *k, struct error *err)
+{
+	int rc = silence_check(&k->silence, patience(k), err);
+
+	if (!rc && k->stop && *k->stop)
+		return error_set(err, RC_STOPPED, "stopped: the partition is given up");
+	return rc ? rc : stop_check(err);
+}
+
+int kafka_wait_or_fail(struct kafka *k, rd_kafka_resp_err_t e, const char *what, struct error *err)
+{
+	if (!kafka_is_passing(e))
+		return error_set(err, RC_IO, "topic %s: %s: %s", kafka_name(&k->job->kafka), what,
+				 rd_kafka_err2str(e));
+	rd_kafka_poll(k->client, 0); /* on_error knows more */
+	int known = silence_check(&k->silence, DURATION_FOREVER, err);
+	if (known)
+		return known;
+	if (!*k->silence.reason)
+		snprintf(k->silence.reason, sizeof k->silence.reason, "%s", rd_kafka_err2str(e));
+	silence_begin(&k->silence, patience(k));
+	for (int waited = 0; waited < 1000; waited += PAUSE_MS) {
+		int rc = kafka_check_patience(k, err);
+
+		if (rc)
+			return rc;
+		rd_kafka_poll(k->client, PAUSE_MS);
+	}
+	return RC_OK;
+}
+
+/* --- life --- */
+
+static void forget_secrets(struct kafka *k)
+{
+	for (size_t i = 0; i < k->nsecrets; i++) {
+		explicit_bzero(k->secrets[i], strlen(k->secrets[i]));
+		mem_free(k->secrets[i]);
+	}
+	mem_free(k->secrets);
+}
+
+static void name_client(struct kafka *k)
+{
+	char host[65] = "";
+	uint64_t random = 0;
+
+	gethostname(host, sizeof host - 1);
+	/* process 1 of two containers with one name are two */
+	if (getrandom(&random, sizeof random, 0) != sizeof random)
+		random = (uint64_t)(clock_seconds() * 1e9);
+	snprintf(k->name, sizeof k->name, "saltmill, process %ld on %s, %016llx", (long)getpid(),
+		 host, (unsigned long long)random);
+}
+
+int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
+	       const struct kafka_log *log, struct error *err)
+{
+	char why[300];
+
+	if (late_need(LATE_RDKAFKA, err))
+		return err->code;
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	struct kafka *k = mem_calloc(1, sizeof *k);
+	k->job = job;
+	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
+	k->patience_s = DURATION_FOREVER;
+	k->silence.brokers = job->kafka.brokers;
+	if (log)
+		k->silence.log = *log;
+	rd_kafka_conf_set_opaque(conf, k);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_log_cb(conf, on_log);
+	rd_kafka_conf_set(conf, "log.queue", "true", NULL, 0); /* on_log is called where we poll */
+	int rc = properties_each(job, memory_bytes, set_property, &(struct setting){k, conf}, err);
+	if (!rc)
+		k->client = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+	if (!k->client) {
+		rd_kafka_conf_destroy(conf);
+		forget_secrets(k);
+		mem_free(k);
+		return rc ? rc
+			  : error_set(err, RC_CONFIG, "%s:%u:%u: librdkafka: %s", job->path,
+				      job->kafka.pos.line, job->kafka.pos.column, why);
+	}
+	rd_kafka_set_log_queue(k->client, NULL);
+	k->queue = rd_kafka_queue_get_consumer(k->client);
+	kafka_open_topics(k);
+	name_client(k);
+	*out = k;
+	return RC_OK;
+}
+
+void kafka_patience(struct kafka *k, uint64_t seconds)
+{
+	k->patience_s = seconds;
+}
+
+void kafka_stop_by(struct kafka *k, const atomic_int *flag)
+{
+	k->stop = flag;
+}
+
+void kafka_settle(rd_kafka_t *client)
+{
+	for (int i = 0; i < 2; i++) {
+		rd_kafka_topic_partition_list_t *l = NULL;
+
+		if (rd_kafka_assignment(client, &l) == RD_KAFKA_RESP_ERR_NO_ERROR)
+			rd_kafka_topic_partition_list_destroy(l);
+	}
+}
+
+/* Both wait for the client's main thread, in which a login may hang. */
+static void *destroy_client(void *client)
+{
+	kafka_settle(client);
+	rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	return NULL;
+}
+
+bool kafka_destroy_in_time(rd_kafka_t *client)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, destroy_client, client) != 0) {
+		destroy_client(client);
+		return true;
+	}
+	/* pthread_timedjoin_np would wait for the wall clock, which may be set back */
+	int64_t end = clock_ms() + CLOSE_S * 1000;
+	bool ended;
+	while (!(ended = pthread_tryjoin_np(thread, NULL) == 0) && clock_ms() < end)
+		clock_sleep_ms(CLOSE_LOOK_MS);
+	if (!ended)
+		pthread_detach(thread);
+	return ended;
+}
+
+void kafka_close(struct kafka *k)
+{
+	if (!k)
+		return;
+	rd_kafka_queue_destroy(k->queue);
+	kafka_close_topics(k);
+	if (!kafka_destroy_in_time(k->client))
+		return; /* its threads may still look at *k */
+	forget_secrets(k);
+	ranges_release(&k->ranges);
+	arena_release(&k->names);
+	mem_free(k->topics);
+	mem_free(k);
+}

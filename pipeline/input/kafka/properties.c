@@ -1,0 +1,196 @@
+/*
+ * properties.c - librdkafka's settings
+ *
+ * Memory: librdkafka keeps at most queued.max.messages.kbytes of values and keys, and some 400
+ * bytes beside each message, hence both limits.
+ */
+#include "properties.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "io.h"
+
+#define LARGEST_VALUE (1u << 20)
+#define MIB	      ((uint64_t)1 << 20)
+
+struct setter {
+	int (*set)(void *ctx, const struct property *p, struct error *err);
+	void *ctx;
+};
+
+static int set_own(const struct setter *s, const char *name, const char *value, struct error *err)
+{
+	struct property p = {.name = name, .value = value};
+
+	return s->set(s->ctx, &p, err);
+}
+
+static int set_number(const struct setter *s, const char *name, uint64_t value, struct error *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return set_own(s, name, text, err);
+}
+
+static uint64_t within(uint64_t v, uint64_t min, uint64_t max)
+{
+	return v < min ? min : v > max ? max : v;
+}
+
+static int set_limits(const struct setter *s, uint64_t memory_bytes, struct error *err)
+{
+	uint64_t queued = within(memory_bytes / 2, MIB, 256 * MIB);
+	int rc = set_number(s, "queued.max.messages.kbytes", queued / 1024, err);
+
+	if (!rc)
+		rc = set_number(s, "queued.min.messages", queued / 512, err);
+	/* what one fetch brings comes on top, and may be many times as much once it is unpacked */
+	uint64_t fetch = within(queued / 16, MIB / 2, 16 * MIB);
+	if (!rc && fetch < MIB) /* librdkafka raises fetch.max.bytes to this one */
+		rc = set_number(s, "message.max.bytes", fetch, err);
+	if (!rc)
+		rc = set_number(s, "fetch.max.bytes", fetch, err);
+	if (!rc)
+		rc = set_number(s, "fetch.message.max.bytes", within(fetch, MIB / 2, MIB), err);
+	/* with small queues the default of a second is a stall of a second (stream/loads/README.md 4);
+	 * before librdkafka 2.2 it cannot be set */
+	struct property backoff = {.name = "fetch.queue.backoff.ms",
+				   .value = "5",
+				   .optional = true};
+	return rc ? rc : s->set(s->ctx, &backoff, err);
+}
+
+/* What shows in no message, even when it stands in the job file. */
+static bool is_secret(const struct kafka_property *p)
+{
+	static const char *const parts[] = {"password",		  "secret", "pem", "jaas",
+					    "oauthbearer.config", "token"};
+	bool secret = p->file || p->env;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		secret = secret || strstr(p->name, parts[i]);
+	return secret;
+}
+
+/* Their values are libraries to load or commands to run. */
+static const char *const code[] = {"plugin.library.paths", "sasl.kerberos.kinit.cmd",
+				   "ssl.engine.location", "ssl.engine.id", "ssl.providers"};
+/* Their values are put into the kinit command, which a shell runs. */
+static const char *const shell_words[] = {"sasl.kerberos.principal", "sasl.kerberos.keytab",
+					  "sasl.kerberos.service.name"};
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+	while (n > 0 && strcmp(name, names[n - 1]) != 0)
+		n--;
+	return n > 0;
+}
+
+/* A job file that somebody else wrote must not run code of theirs as this user. */
+static int refuse_code(const char *name, const char *value, struct error *err)
+{
+	if (is_among(name, code, sizeof code / sizeof *code))
+		return error_set(err, RC_CONFIG,
+				 "property `%s` names code to run; whoever trusts the job says "
+				 "--allow-code",
+				 name);
+	size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-/@:+=,");
+	if (is_among(name, shell_words, sizeof shell_words / sizeof *shell_words) && value[good])
+		return error_set(err, RC_CONFIG,
+				 "property `%s` goes into a command that a shell runs: found the "
+				 "character `%c`, expected letters, digits and . _ - / @ : + = , "
+				 "(or --allow-code)",
+				 name, value[good]);
+	return RC_OK;
+}
+
+static int property_value(const struct kafka_property *p, struct buf *out, struct error *err)
+{
+	int rc = RC_OK;
+
+	if (p->value) {
+		buf_append_str(out, p->value);
+	} else if (p->env) {
+		const char *v = getenv(p->env);
+
+		if (!v)
+			return error_set(err, RC_CONFIG,
+					 "%s: the environment variable %s is not set", p->name,
+					 p->env);
+		buf_append_str(out, v);
+	} else {
+		rc = io_read_file_upto(p->file, LARGEST_VALUE, out, err);
+		while (out->len && strchr("\r\n", out->ptr[out->len - 1]))
+			out->len--;
+	}
+	buf_put(out, 0);
+	return rc;
+}
+
+static int set_property(const struct setter *s, const struct kafka_property *p, bool allow_code,
+			struct error *err)
+{
+	struct buf value = {0};
+	int rc = property_value(p, &value, err);
+
+	if (!rc && !allow_code)
+		rc = refuse_code(p->name, (const char *)value.ptr, err);
+	struct property set = {.name = p->name,
+			       .value = (const char *)value.ptr,
+			       .secret = is_secret(p)};
+	if (!rc)
+		rc = s->set(s->ctx, &set, err);
+	if (value.ptr)
+		explicit_bzero(value.ptr, value.cap);
+	buf_release(&value);
+	return rc;
+}
+
+int properties_of(const struct job *job, const struct kafka_property *properties, size_t n,
+		  int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		  struct error *err)
+{
+	const struct setter s = {set, ctx};
+	int rc = RC_OK;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct pos *at = &properties[i].pos;
+
+		rc = set_property(&s, &properties[i], job->allow_code, err);
+		if (rc) {
+			err->code = rc = RC_CONFIG;
+			error_prefix(err, "%s:%u:%u: ", job->path, at->line, at->column);
+		}
+	}
+	return rc;
+}
+
+int properties_each(const struct job *job, uint64_t memory_bytes,
+		    int (*set)(void *ctx, const struct property *p, struct error *err), void *ctx,
+		    struct error *err)
+{
+	static const char *const own[][2] = {
+		{"enable.auto.commit", "false"},  {"enable.auto.offset.store", "false"},
+		{"auto.offset.reset", "error"},	  {"isolation.level", "read_committed"},
+		{"enable.partition.eof", "true"}, {"check.crcs", "true"},
+		{"client.id", "saltmill"},	  {"reconnect.backoff.max.ms", "2000"},
+		{"fetch.wait.max.ms", "100"},
+	};
+	const struct kafka_source *k = &job->kafka;
+	const struct setter s = {set, ctx};
+	int rc = set_limits(&s, memory_bytes, err);
+
+	for (size_t i = 0; !rc && i < sizeof own / sizeof *own; i++)
+		rc = set_own(&s, own[i][0], own[i][1], err);
+	if (!rc)
+		rc = set_own(&s, "bootstrap.servers", k->brokers, err);
+	/* librdkafka assigns partitions through its group code; without commits the name says
+	 * nothing */
+	if (!rc)
+		rc = set_own(&s, "group.id", k->group ? k->group : "saltmill", err);
+	return rc ? rc : properties_of(job, k->properties, k->nproperties, set, ctx, err);
+}

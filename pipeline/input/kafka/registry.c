@@ -1,0 +1,413 @@
+#include "registry.h"
+
+#include <curl/curl.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "clock.h"
+#include "late.h"
+#include "pool.h"
+#include "properties.h"
+
+#define ANSWER_MOST  ((size_t)16 << 20)
+#define PATIENCE_S   30
+#define FIRST_WAIT_S 0.25
+#define LONG_WAIT_S  10.0
+#define ANSWER_S     20L
+#define LOOK_NS	     50000000 /* how soon a signal ends a wait */
+#define REFERS_MOST  1000     /* schemas that one refers to, those that they refer to among them */
+
+/* What a number stands for; kept as long as the registry. */
+struct known {
+	uint32_t id;
+	const char *refusal; /* why messages of it are rejected; NULL: they are not */
+	const struct avro_plan *plan;
+};
+
+struct registry {
+	struct typed_columns columns;
+	const struct kafka_source *job;
+	CURL *curl;
+	struct curl_slist *headers;
+	struct buf answer;
+	char why[CURL_ERROR_SIZE];
+	struct arena arena;
+	struct known *item;
+	size_t n, cap;
+	struct error failure; /* code 0: none yet */
+	pthread_mutex_t lock; /* all above */
+};
+
+/* --- what the job says --- */
+
+static int set_property(void *ctx, const struct property *p, struct error *err)
+{
+	static const struct {
+		const char *name;
+		CURLoption option;
+	} known[] = {{"basic.auth.user.info", CURLOPT_USERPWD},
+		     {"bearer.auth.token", CURLOPT_XOAUTH2_BEARER},
+		     {"ssl.ca.location", CURLOPT_CAINFO},
+		     {"ssl.certificate.location", CURLOPT_SSLCERT},
+		     {"ssl.key.location", CURLOPT_SSLKEY},
+		     {"ssl.key.password", CURLOPT_KEYPASSWD}};
+	struct registry *r = ctx;
+
+	if (strcmp(p->name, "bearer.auth.token") == 0)
+		curl_easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].name, p->name) == 0)
+			return curl_easy_setopt(r->curl, known[i].option, p->value) == CURLE_OK
+				       ? RC_OK
+				       : error_set(err, RC_CONFIG, "libcurl refuses property %s",
+						   p->name);
+	return error_set(err, RC_CONFIG,
+			 "found registry property `%s`, expected basic.auth.user.info, "
+			 "bearer.auth.token, ssl.ca.location, ssl.certificate.location, "
+			 "ssl.key.location or ssl.key.password",
+			 p->name);
+}
+
+static size_t take_answer(char *data, size_t size, size_t n, void *ctx)
+{
+	struct registry *r = ctx;
+
+	if (r->answer.len + size * n > ANSWER_MOST)
+		return 0;
+	buf_append(&r->answer, data, size * n);
+	return size * n;
+}
+
+static int set_up(struct registry *r, struct error *err)
+{
+	const struct job *job = r->columns.job;
+
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	r->curl = curl_easy_init();
+	r->headers = curl_slist_append(
+		NULL, "Accept: application/vnd.schemaregistry.v1+json, application/json");
+	if (!r->curl || !r->headers)
+		return error_set(err, RC_IO, "cannot set up libcurl");
+	curl_easy_setopt(r->curl, CURLOPT_HTTPHEADER, r->headers);
+	curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, take_answer);
+	curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, r);
+	curl_easy_setopt(r->curl, CURLOPT_ERRORBUFFER, r->why);
+	curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(r->curl, CURLOPT_TIMEOUT, ANSWER_S);
+	curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	return properties_of(job, r->job->registry.properties, r->job->registry.nproperties,
+			     set_property, r, err);
+}
+
+int registry_open(struct registry **out, const struct typed_columns *columns, struct error *err)
+{
+	if (late_need(LATE_CURL, err))
+		return err->code;
+	struct registry *r = mem_calloc(1, sizeof *r);
+
+	r->columns = *columns;
+	r->columns.may_lack = true;
+	r->job = &columns->job->kafka;
+	pthread_mutex_init(&r->lock, NULL);
+	int rc = set_up(r, err);
+	if (rc != RC_OK) {
+		registry_close(r);
+		return rc;
+	}
+	*out = r;
+	return RC_OK;
+}
+
+void registry_close(struct registry *r)
+{
+	if (!r)
+		return;
+	curl_easy_cleanup(r->curl);
+	curl_slist_free_all(r->headers);
+	pthread_mutex_destroy(&r->lock);
+	buf_release(&r->answer);
+	arena_release(&r->arena);
+	mem_free(r->item);
+	mem_free(r);
+}
+
+/* --- asking --- */
+
+static int pause_for(double seconds, struct error *err)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	double end = clock_seconds() + seconds;
+	int rc;
+
+	while ((rc = stop_check(err)) == RC_OK && clock_seconds() < end)
+		nanosleep(&look, NULL);
+	return rc;
+}
+
+/* Once; the HTTP status, 0: no answer (r->why). */
+static long ask_once(struct registry *r, const char *url)
+{
+	long status = 0;
+
+	r->answer.len = 0;
+	r->why[0] = 0;
+	curl_easy_setopt(r->curl, CURLOPT_URL, url);
+	CURLcode code = curl_easy_perform(r->curl);
+	if (code == CURLE_OK)
+		curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
+	else if (!r->why[0])
+		snprintf(r->why, sizeof r->why, "%s", curl_easy_strerror(code));
+	return status;
+}
+
+/*
+ * Until there is an answer that will not be another one soon: 200, 404; others are errors.
+ * what: is asked for, by path.
+ */
+static int ask(struct registry *r, const char *path, const char *what, long *status,
+	       struct error *err)
+{
+	uint64_t patience = r->job->patience_s ? r->job->patience_s : PATIENCE_S;
+	double since = clock_seconds(), wait = FIRST_WAIT_S;
+	char *url = mem_format("%s/%s", r->job->registry.url, path);
+	int rc = RC_OK;
+
+	for (;; wait = wait < LONG_WAIT_S ? 2 * wait : wait) {
+		*status = ask_once(r, url);
+		if (*status == 200 || *status == 404)
+			break;
+		bool passing = *status == 0 || *status == 429 || *status >= 500;
+		if (*status)
+			snprintf(r->why, sizeof r->why, "it answers %ld%s", *status,
+				 *status == 401 || *status == 403
+					 ? ": basic.auth.user.info in its properties?"
+					 : "");
+		double passed = clock_seconds() - since;
+		if (!passing || passed + wait > (double)patience) {
+			rc = error_set(err, RC_IO,
+				       "the schema registry at %s does not tell %s: %s%s",
+				       r->job->registry.url, what, r->why,
+				       passing ? "; it was asked again and again" : "");
+			break;
+		}
+		rc = pause_for(wait, err);
+		if (rc != RC_OK)
+			break;
+	}
+	mem_free(url);
+	return rc;
+}
+
+/* --- answers --- */
+
+static int no_answer(struct registry *r, uint32_t id, const char *what, struct error *err)
+{
+	return error_set(err, RC_DATA, "the schema registry at %s: schema %u: %s",
+			 r->job->registry.url, id, what);
+}
+
+/* --- schemas that refer to others --- */
+
+/* A schema with all that it refers to, which are read before it: the deepest first. */
+struct reading {
+	struct registry *r;
+	uint32_t id; /* of the schema that a message names */
+	struct avro_names *names;
+	struct read_before {
+		const char *name; /* "": not said */
+		const char *subject;
+		json_int_t version;
+	} * before;
+	size_t nbefore;
+};
+
+static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+		       struct error *err);
+
+/*
+ * Of two that are referred to by one name the first counts, whatever their versions: a type has one
+ * meaning in a schema, and so do Confluent's own serializers find it (schema-registry,
+ * AbstractSchemaProvider.resolveReferences).
+ */
+static bool is_read(const struct reading *w, const struct read_before *r)
+{
+	for (const struct read_before *b = w->before; b < w->before + w->nbefore; b++)
+		if ((*r->name && strcmp(b->name, r->name) == 0) ||
+		    (b->version == r->version && strcmp(b->subject, r->subject) == 0))
+			return true;
+	return false;
+}
+
+/* The answer; NULL: *err says why there is none. */
+static json_t *ask_for_version(struct reading *w, const char *subject, json_int_t version,
+			       struct error *err)
+{
+	struct registry *r = w->r;
+	long status = 0;
+	char *escaped = curl_easy_escape(r->curl, subject, 0);
+	char *path =
+		mem_format("subjects/%s/versions/%lld", escaped ? escaped : "", (long long)version);
+	char *what = mem_format("version %lld of subject %.200s, which schema %u refers to",
+				(long long)version, subject, w->id);
+	int rc = ask(r, path, what, &status, err);
+	json_t *answer = NULL;
+
+	if (rc == RC_OK && status == 200)
+		answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
+	if (rc == RC_OK && !answer)
+		error_set(err, RC_DATA, "the schema registry at %s does not have %s",
+			  r->job->registry.url, what);
+	curl_free(escaped);
+	mem_free(path);
+	mem_free(what);
+	return answer;
+}
+
+static int read_reference(struct reading *w, json_t *reference, struct error *err)
+{
+	const char *name = json_string_value(json_object_get(reference, "name"));
+	const char *subject = json_string_value(json_object_get(reference, "subject"));
+	json_t *number = json_object_get(reference, "version");
+	json_int_t version = json_integer_value(number);
+	const struct read_before r = {name ? name : "", subject, version};
+	const struct avro_type *ignored;
+
+	if (!subject || !json_is_integer(number))
+		return no_answer(w->r, w->id, "found a reference without `subject` and `version`",
+				 err);
+	if (is_read(w, &r))
+		return RC_OK;
+	if (w->nbefore == REFERS_MOST)
+		return no_answer(w->r, w->id, "it refers to more than 1,000 schemas", err);
+	/* in front of what it refers to itself, so that no circle is followed */
+	w->before[w->nbefore++] =
+		(struct read_before){arena_strdup(&w->r->arena, r.name),
+				     arena_strdup(&w->r->arena, subject), version};
+	json_t *answer = ask_for_version(w, subject, version, err);
+	int rc = answer ? read_schema(w, answer, &ignored, err) : err->code;
+	json_decref(answer);
+	return rc;
+}
+
+static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+		       struct error *err)
+{
+	struct arena *a = &w->r->arena;
+	json_t *text = json_object_get(answer, "schema"), *reference;
+	size_t i, len = json_string_length(text);
+	int rc = RC_OK;
+
+	json_array_foreach(json_object_get(answer, "references"), i, reference)
+	{
+		rc = read_reference(w, reference, err);
+		if (rc != RC_OK)
+			return rc;
+	}
+	if (!json_is_string(text))
+		return no_answer(w->r, w->id, "one that it refers to has no `schema`", err);
+	struct bytes copy = bytes_of(arena_strndup(a, json_string_value(text), len), len);
+	rc = avro_schema_read_with(out, a, copy, w->names, err);
+	return rc == RC_OK ? rc
+			   : error_prefix(err, "schema %u of the registry at %s: ", w->id,
+					  w->r->job->registry.url);
+}
+
+static int read_avro(struct registry *r, struct known *k, json_t *answer, struct error *err)
+{
+	const struct avro_type *schema;
+	struct reading w = {.r = r, .id = k->id, .names = avro_names_new(&r->arena)};
+
+	w.before = mem_calloc(REFERS_MOST, sizeof *w.before);
+	int rc = read_schema(&w, answer, &schema, err);
+	mem_free(w.before);
+	if (rc != RC_OK)
+		return rc;
+	rc = avro_plan_new(&k->plan, &r->arena, schema, &r->columns, err);
+	return rc == RC_OK ? rc
+			   : error_prefix(err, "schema %u of the registry at %s: ", k->id,
+					  r->job->registry.url);
+}
+
+static int read_answer(struct registry *r, struct known *k, struct error *err)
+{
+	json_t *answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
+	json_t *text = json_object_get(answer, "schema");
+	const char *type = json_string_value(json_object_get(answer, "schemaType"));
+	const char *wanted = r->job->format == KAFKA_AVRO ? "AVRO" : "JSON";
+	int rc = RC_OK;
+
+	if (!json_is_string(text))
+		rc = no_answer(r, k->id, "its answer is no JSON object with a `schema`", err);
+	else if (strcmp(type ? type : "AVRO", wanted) != 0)
+		k->refusal = arena_strdup(&r->arena, type ? type : "AVRO");
+	else if (r->job->format == KAFKA_AVRO)
+		rc = read_avro(r, k, answer, err);
+	json_decref(answer);
+	return rc;
+}
+
+static struct known *find(struct registry *r, uint32_t id)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->item[i].id == id)
+			return &r->item[i];
+	return NULL;
+}
+
+static const char nowhere[] = "";
+
+static int learn(struct registry *r, uint32_t id, struct error *err)
+{
+	struct known k = {.id = id};
+	long status;
+
+	if (r->failure.code) {
+		*err = r->failure;
+		return err->code;
+	}
+	char path[40], what[40];
+	snprintf(path, sizeof path, "schemas/ids/%u", id);
+	snprintf(what, sizeof what, "schema %u", id);
+	int rc = ask(r, path, what, &status, err);
+	if (rc == RC_OK && status == 404)
+		k.refusal = nowhere;
+	else if (rc == RC_OK)
+		rc = read_answer(r, &k, err);
+	if (rc != RC_OK) {
+		if (rc == RC_DATA) /* that is no reject */
+			err->code = rc = RC_CONFIG;
+		r->failure = *err;
+		return rc;
+	}
+	if (r->n == r->cap) {
+		r->cap = r->cap ? 2 * r->cap : 16;
+		r->item = mem_realloc(r->item, r->cap * sizeof *r->item);
+	}
+	r->item[r->n++] = k;
+	return RC_OK;
+}
+
+int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan,
+		  struct reject *why, struct error *err)
+{
+	int rc = RC_OK;
+
+	pthread_mutex_lock(&r->lock);
+	if (!find(r, id))
+		rc = learn(r, id, err);
+	struct known k = {0};
+	if (rc == RC_OK)
+		k = *find(r, id);
+	pthread_mutex_unlock(&r->lock);
+	*plan = k.plan;
+	if (rc != RC_OK || !k.refusal)
+		return rc;
+	if (k.refusal == nowhere)
+		return reject_set(why, "unknown_schema", NULL,
+				  "found schema number %u, which the registry does not have", id);
+	return reject_set(why, "wrong_schema", NULL,
+			  "found schema number %u, of format %.20s, expected one of %s%s", id,
+			  k.refusal, r->job->format == KAFKA_AVRO ? "AVRO" : "JSON",
+			  strcmp(k.refusal, "PROTOBUF") == 0 ? "; " NO_PROTOBUF : "");
+}

@@ -1,0 +1,118 @@
+/*
+ * json_lines.c - a file with a JSON object in each line (NDJSON)
+ *
+ * JSON has no line end inside a string, so a line that is no JSON costs itself and no other.
+ */
+#include "worker.h"
+
+int lines_open(struct source *s, const struct job *job, struct error *err)
+{
+	int rc = decoding_new(&s->json, job, err);
+
+	if (rc == RC_OK)
+		s->columns = (const char **)(uintptr_t)decoding_columns(s->json, &s->ncolumns);
+	return rc;
+}
+
+static uint64_t place_of(const struct source_worker *w, const uint8_t *line)
+{
+	return (uint64_t)(line - w->piece.ptr);
+}
+
+static int take_line(struct source_worker *w, struct bytes text, uint64_t line,
+		     const struct source_sink *sink, struct error *err)
+{
+	const struct source *s = w->source;
+	uint64_t at = place_of(w, text.ptr);
+	struct message message = {.value = text};
+	struct event event = {.ncolumns = s->ncolumns,
+			      .roomy = true,
+			      .seq = w->seq + at,
+			      .line = w->line + line + 1,
+			      .offset = w->offset + at,
+			      .raw = text,
+			      .file = s->files[w->file].path};
+	struct reject why;
+
+	if (text.len > s->max_row_bytes)
+		return source_long_row(s, w->file, event.line - 1, event.offset, err);
+	if (decoder_run(w->json, &message, &event.columns, &why, err) != RC_OK)
+		return worker_reject(w, sink, &event, &why, err);
+	return sink->event ? worker_take(w, &event, sink, err) : RC_OK;
+}
+
+/* Lines that wait to go together; the first has that number. */
+struct lines_made {
+	uint64_t first;
+	bool begun;
+};
+
+static int give_lines(struct source_worker *w, struct lines_made *l, const struct source_sink *sink,
+		      struct error *err)
+{
+	const struct bytes *text;
+	size_t n = l->begun ? made_count(w->made, &text) : 0;
+	bool taken = true;
+	int rc = l->begun ? made_give(w->made, sink, &taken) : RC_OK;
+
+	l->begun = false;
+	for (size_t i = 0; !taken && i < n && rc == RC_OK; i++)
+		rc = take_line(w, text[i], l->first + i, sink, err);
+	return rc;
+}
+
+/* The line goes with those before it. */
+static bool join_line(struct source_worker *w, struct lines_made *l, struct bytes text,
+		      uint64_t line, const struct source_sink *sink)
+{
+	const struct message message = {.value = text};
+	const struct column *columns;
+	struct reject why;
+	struct error err;
+
+	if (!l->begun) {
+		l->begun = made_begin(w->made, sink, w->line + line + 1, 1);
+		l->first = line;
+	}
+	return l->begun && text.len <= w->source->max_row_bytes &&
+	       decoder_run(w->json, &message, &columns, &why, &err) == RC_OK &&
+	       made_add(w->made, columns, w->seq + place_of(w, text.ptr), text);
+}
+
+static bool is_blank(struct bytes text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] != ' ' && text.ptr[i] != '\t')
+			return false;
+	return true;
+}
+
+int work_on_lines(struct source_worker *w, const struct source_sink *sink, uint64_t *rows,
+		  struct error *err)
+{
+	const uint8_t *p = w->piece.ptr, *end = p + w->piece.len;
+	struct lines_made made = {0};
+	uint64_t line = 0;
+	int rc = RC_OK;
+
+	for (; p < end && rc == RC_OK; line++) {
+		size_t len = csv_line(p, (size_t)(end - p));
+		struct bytes text = bytes_of(p, len > 0 ? len : (size_t)(end - p));
+
+		p += text.len;
+		while (text.len > 0 && csv_is_end(text.ptr[text.len - 1]))
+			text.len--;
+		if (is_blank(text)) {
+			w->reader.blank_lines++;
+			rc = give_lines(w, &made, sink, err); /* each is the line behind another */
+			continue;
+		}
+		++*rows;
+		bool joins = join_line(w, &made, text, line, sink);
+		if (!joins || made_full(w->made))
+			rc = give_lines(w, &made, sink, err);
+		if (!joins && rc == RC_OK)
+			rc = take_line(w, text, line, sink, err);
+	}
+	return rc == RC_OK ? give_lines(w, &made, sink, err) : rc;
+}

@@ -1,0 +1,252 @@
+/*
+ * proof.c - what files are, and that slices read elsewhere are all of them
+ *
+ * XXH3 of a file cannot be had from those of its slices, so whoever has a file's digest to tell
+ * reads all of it once.  The slices' digests are told by the same reading, and compared.
+ */
+#include <sys/stat.h>
+
+#include "cursor.h"
+#include "io.h"
+#include "hash.h"
+
+#define READ_BYTES ((size_t)1 << 20)
+
+/* Reading a file from its start to its end. */
+struct reading {
+	struct input_stream in;
+	uint64_t at; /* bytes seen */
+	uint8_t *buf;
+	XXH3_state_t *state; /* of the part at hand; NULL: of none */
+	struct progress *progress;
+};
+
+static int read_to(struct reading *r, uint64_t end, struct error *err)
+{
+	while (r->at < end) {
+		size_t got, want = end - r->at < READ_BYTES ? (size_t)(end - r->at) : READ_BYTES;
+		int rc = input_read(&r->in, r->buf, want, &got, err);
+
+		if (rc != 0)
+			return rc;
+		if (got == 0)
+			return end == UINT64_MAX
+				       ? RC_OK
+				       : error_set(
+						 err, RC_IO,
+						 "%s: found %llu bytes, expected %llu: it changed "
+						 "since it was mapped",
+						 r->in.name, (unsigned long long)r->at,
+						 (unsigned long long)end);
+		if (r->state)
+			XXH3_128bits_update(r->state, r->buf, got);
+		r->at += got;
+		progress_add(r->progress, got);
+	}
+	return RC_OK;
+}
+
+static int digest_part(struct reading *r, struct source_range *part, struct error *err)
+{
+	XXH128_canonical_t canonical;
+	XXH3_state_t state;
+	int rc = read_to(r, part->first, err);
+
+	XXH3_128bits_reset(&state);
+	r->state = &state;
+	if (rc == RC_OK)
+		rc = read_to(r, part->end, err);
+	r->state = NULL;
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+	memcpy(part->digest, canonical.digest, sizeof part->digest);
+	return rc;
+}
+
+static int digest_all(struct reading *r, struct source_digest *d, struct error *err)
+{
+	int rc = RC_OK;
+
+	r->buf = mem_alloc(READ_BYTES);
+	for (size_t i = 0; rc == RC_OK && i < d->nparts; i++)
+		rc = digest_part(r, &d->parts[i], err);
+	if (rc == RC_OK)
+		rc = read_to(r, UINT64_MAX, err);
+	d->size = r->in.raw_read;
+	input_digest(&r->in, d->digest);
+	mem_free(r->buf);
+	return rc;
+}
+
+/* checked: what it was then; NULL: nobody looked. */
+static int digest_file(struct source_digest *d, const struct source_feed *feed,
+		       const struct input_stamp *checked, struct progress *progress,
+		       struct error *err)
+{
+	struct reading r = {.progress = progress};
+	int rc = input_open_raw(&r.in, d->path, feed, err);
+
+	if (rc == RC_OK && checked)
+		rc = input_same(&r.in, checked, err);
+	if (rc == RC_OK)
+		rc = digest_all(&r, d, err);
+	input_close(&r.in);
+	return rc;
+}
+
+int source_digest_file(struct source_digest *d, const struct source_feed *feed,
+		       struct progress *progress, struct error *err)
+{
+	struct stat st;
+	uint64_t bytes = 0;
+
+	if (feed)
+		bytes = feed->bytes == UINT64_MAX ? 0 : feed->bytes;
+	else if (stat(d->path, &st) == 0 && S_ISREG(st.st_mode))
+		bytes = (uint64_t)st.st_size;
+	progress_begin(progress, "reading", PROGRESS_BYTES, bytes);
+	return digest_file(d, feed, NULL, progress, err);
+}
+
+/* --- parts that were read elsewhere --- */
+
+static int changed(const char *name, const struct source_part *part, struct error *err)
+{
+	return error_set(err, RC_IO,
+			 "%s: bytes %llu to %llu are not those that were mapped: it changed since",
+			 name, (unsigned long long)part->first, (unsigned long long)part->end);
+}
+
+static bool same_digest(const uint8_t a[16], const uint8_t b[16])
+{
+	return memcmp(a, b, 16) == 0;
+}
+
+/* Its parts rise, as those that were read do. */
+static int prove_parts(const struct source_digest *d, const char *name,
+		       const struct source_part *parts, size_t n, struct error *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct source_part *p = &parts[i];
+
+		if (p->first == p->end)
+			continue;
+		while (at < d->nparts && d->parts[at].first < p->first)
+			at++;
+		if (at == d->nparts || d->parts[at].first != p->first || d->parts[at].end != p->end)
+			return error_set(err, RC_DATA,
+					 "%s: its digest was taken without that of bytes %llu to "
+					 "%llu, which were mapped: expected it with all maps",
+					 name, (unsigned long long)p->first,
+					 (unsigned long long)p->end);
+		if (!same_digest(d->parts[at].digest, p->digest))
+			return changed(name, p, err);
+	}
+	return d->size == parts->size ? RC_OK : changed(name, &parts[n - 1], err);
+}
+
+static struct source_digest parts_of(struct source *s, size_t file, const struct source_part *parts,
+				     size_t n)
+{
+	struct source_digest d = {.path = s->files[file].path};
+
+	d.parts = arena_alloc(&s->arena, (n + 1) * sizeof *d.parts);
+	for (size_t i = 0; i < n; i++)
+		if (!parts[i].whole && parts[i].first != parts[i].end)
+			d.parts[d.nparts++] =
+				(struct source_range){parts[i].first, parts[i].end, {0}};
+	return d;
+}
+
+static const struct source_digest *known_digest(const struct source *s, size_t file)
+{
+	for (size_t i = 0; i < s->input->known->ndigests; i++)
+		if (s->input->known->digests[i].number == file)
+			return &s->input->known->digests[i];
+	return NULL;
+}
+
+static int check_known(const struct source *s, size_t file, const struct source_part *parts,
+		       const struct source_digest *d, struct error *err)
+{
+	const struct source_file *f = &s->files[file];
+	const char *other = NULL;
+
+	if (f->size != parts->size || (d && d->size != f->size))
+		other = "size";
+	if (strcmp(parts->path, f->path) != 0 || (d && strcmp(d->path, f->path) != 0))
+		other = "path";
+	if (other)
+		return error_set(err, RC_DATA,
+				 "input %zu, %s: its map%s another %s than the list of inputs",
+				 file, f->path, d ? " or its digest has" : " has", other);
+	if (!d && !parts->whole)
+		return error_set(err, RC_DATA,
+				 "%s: was mapped in slices, whose digests do not make the file's: "
+				 "expected its digest among those of --inputs (saltmill digest)",
+				 f->path);
+	return RC_OK;
+}
+
+static void note_parts(struct source *s, size_t file, const struct source_part *parts, size_t n)
+{
+	uint64_t lines = n ? parts->head_lines : 0, rows = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct source_part *part = &parts[i];
+		const struct place at = {.seq = SOURCE_FILE_SEQ(part->number) + part->first,
+					 .line = lines,
+					 .offset = part->first,
+					 .file = file};
+
+		places_note(&s->places, &at);
+		lines += part->lines;
+		rows += part->rows;
+	}
+	atomic_store(&s->rows[file], rows);
+}
+
+/* The parts are all of the file. */
+static int prove_file(struct source *s, size_t file, const struct source_part *parts, size_t n,
+		      struct progress *progress, struct error *err)
+{
+	struct source_file *f = &s->files[file];
+	struct source_digest here = parts_of(s, file, parts, n);
+	const struct source_digest *d = s->input->known ? known_digest(s, file) : &here;
+	int rc = s->input->known ? check_known(s, file, parts, d, err)
+				 : digest_file(&here, NULL, &s->stamps[file], progress, err);
+
+	if (rc == RC_OK && n == 1 && parts->whole && d &&
+	    (!same_digest(d->digest, parts->digest) || d->size != parts->size))
+		rc = changed(f->path, parts, err);
+	else if (rc == RC_OK && d && !parts->whole)
+		rc = prove_parts(d, f->path, parts, n, err);
+	if (rc != 0)
+		return rc;
+	f->size = parts->size;
+	memcpy(f->digest, d ? d->digest : parts->digest, sizeof f->digest);
+	note_parts(s, file, parts, n);
+	return RC_OK;
+}
+
+int source_take_parts(struct source *s, const struct source_part *parts, size_t n,
+		      struct progress *progress, struct error *err)
+{
+	int rc = RC_OK;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || parts[i].number != parts[i - 1].number)
+			bytes += parts[i].size;
+	if (!s->input->known)
+		progress_begin(progress, "proving the inputs", PROGRESS_BYTES, bytes);
+	for (size_t i = 0, at = 0; rc == RC_OK && i < s->nfiles; i++) {
+		size_t first = at;
+
+		while (at < n && parts[at].number == i)
+			at++;
+		rc = prove_file(s, i, parts + first, at - first, progress, err);
+	}
+	return rc;
+}

@@ -1,0 +1,54 @@
+/*
+ * row_faults.c - what is wrong with a row of delimited text, in words
+ */
+#include <stdio.h>
+
+#include "worker.h"
+
+static void why_bad_quote(const struct source *s, const struct csv_row *row, struct reject *why)
+{
+	char found[8];
+	uint8_t c = row->bad_byte;
+
+	snprintf(found, sizeof found, c >= 0x20 && c < 0x7f ? "'%c'" : "\\x%02X", c);
+	why->reason = "bad_quote";
+	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
+	if (row->bad_in_quotes)
+		snprintf(why->detail, sizeof why->detail,
+			 "column %zu: found %s behind the closing quote, expected a delimiter or "
+			 "the line's end",
+			 row->bad_column, found);
+	else
+		snprintf(why->detail, sizeof why->detail,
+			 "column %zu: found a quote inside an unquoted value, expected the whole "
+			 "value in quotes and the quote doubled",
+			 row->bad_column);
+}
+
+static void why_open(const struct source *s, const struct csv_row *row, struct reject *why)
+{
+	why->reason = "open_quote";
+	why->field = row->bad_column <= s->ncolumns ? s->columns[row->bad_column - 1] : NULL;
+	snprintf(why->detail, sizeof why->detail,
+		 "column %zu: found a quote and no end of the row behind it, expected a closing "
+		 "quote before the input's end and within max_row, %llu bytes",
+		 row->bad_column, (unsigned long long)s->max_row_bytes);
+}
+
+static void why_field_count(const struct source *s, const struct csv_row *row, struct reject *why)
+{
+	why->reason = "field_count";
+	why->field = NULL;
+	snprintf(why->detail, sizeof why->detail, "found %zu field%s, expected %zu", row->ncolumns,
+		 row->ncolumns == 1 ? "" : "s", s->ncolumns);
+}
+
+void row_fault(const struct source *s, const struct csv_row *row, struct reject *why)
+{
+	if (row->kind == CSV_BAD_QUOTE)
+		why_bad_quote(s, row, why);
+	else if (row->kind == CSV_OPEN)
+		why_open(s, row, why);
+	else
+		why_field_count(s, row, why);
+}

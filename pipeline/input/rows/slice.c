@@ -1,0 +1,324 @@
+/*
+ * slice.c - some of a file's rows
+ *
+ * A slice has the rows whose first byte lies in it, so the last one is read to its end behind it,
+ * and the first one starts behind a line end that is searched from one byte before the slice: where
+ * a row ends right there, the slice's first byte starts a row.  In quotes a line end ends no row;
+ * the guess is then wrong, and shows, because the slice before ends elsewhere.
+ */
+#include "slice.h"
+
+#include "blocks.h"
+#include "cursor.h"
+#include "hash.h"
+
+static void digest_of(const void *state, uint8_t digest[16])
+{
+	XXH128_canonical_t canonical;
+
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+	memcpy(digest, canonical.digest, 16);
+}
+
+static void *digest_new(void)
+{
+	XXH3_state_t *state = mem_alloc_aligned(64, sizeof(XXH3_state_t));
+
+	XXH3_128bits_reset(state);
+	return state;
+}
+
+/* The columns' names stand in a file of their own. */
+static int read_columns(struct source *s, const char *path, struct error *err)
+{
+	struct cursor look = {0};
+	size_t spare = s->nfiles; /* a place that no input has */
+
+	if (s->json || !s->csv->header)
+		return error_set(err, RC_CONFIG,
+				 "--columns is for inputs whose header line stands elsewhere, but "
+				 "by the job they have none");
+	s->files[spare].path = path;
+	int rc = input_check(path, &s->stamps[spare], err);
+	if (rc == RC_OK)
+		rc = cursor_open(s, &look, spare, err);
+	cursor_close(&look);
+	s->headless = true;
+	return rc;
+}
+
+static uint64_t file_size(const struct source *s)
+{
+	return s->input->feed ? s->input->feed->size : s->stamps[0].size;
+}
+
+static int check_slice(const struct source *s, struct error *err)
+{
+	const struct source_slice *a = &s->slice.asked;
+
+	if (s->nfiles != 1 ||
+	    !(s->input->feed ? s->input->feed->bytes != UINT64_MAX : s->stamps[0].regular))
+		return error_set(err, RC_CONFIG, "--slice is of one file: found %zu inputs%s",
+				 s->nfiles, s->nfiles == 1 ? ", which is a stream" : "");
+	if (s->blocks)
+		return error_set(err, RC_CONFIG,
+				 "--slice is of text, whose lines are found anywhere: found "
+				 "%s, expected a csv or json source",
+				 s->blocks->key);
+	if (s->csv->encoding)
+		return error_set(err, RC_CONFIG,
+				 "--slice counts bytes of UTF-8, found source.csv.encoding: %s",
+				 s->csv->encoding);
+	if (a->parts ? a->part < 1 || a->part > a->parts : !a->exact && a->from > a->to)
+		return error_set(err, RC_CONFIG, "--slice: the slice ends before it begins");
+	return RC_OK;
+}
+
+/* A row key depends on where in the file its event stands. */
+static bool draws_by_place(const struct job *job)
+{
+	for (size_t t = 0; t < job->ntables; t++)
+		for (size_t i = 0; i < job->tables[t].nrowkey; i++)
+			if (job->tables[t].rowkey[i].draw == DRAW_ROUND_ROBIN)
+				return true;
+	return false;
+}
+
+/* What is fed has the slice's rows, and who knows the columns when their names are not in it? */
+static int check_feed(struct source *s, const struct job *job, struct error *err)
+{
+	const struct source_feed *f = s->input->feed;
+	bool blocks = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW;
+
+	if (f->bytes == UINT64_MAX && !blocks)
+		return error_set(err, RC_CONFIG,
+				 "a pipe that ends does not tell whether all came: give --bytes N, "
+				 "how many standard input has");
+	if (f->bytes != UINT64_MAX && (f->offset > f->size || f->bytes > f->size - f->offset))
+		return error_set(err, RC_CONFIG,
+				 "--offset and --bytes reach behind the %llu bytes of --size",
+				 (unsigned long long)f->size);
+	if (!s->input->slice && (f->offset > 0 || f->bytes != f->size))
+		return error_set(err, RC_CONFIG,
+				 "some of a file is fed, but no --slice says which rows");
+	if (f->offset == 0 || !s->csv->header || s->json || s->input->columns_file ||
+	    s->csv->replace)
+		return RC_OK;
+	if (!f->columns)
+		return error_set(err, RC_CONFIG,
+				 "the header is in front of --offset: give --columns FILE, the "
+				 "beginning of the file");
+	s->columns = arena_alloc(&s->arena, (f->ncolumns + 1) * sizeof *s->columns);
+	for (s->ncolumns = 0; s->ncolumns < f->ncolumns; s->ncolumns++)
+		s->columns[s->ncolumns] = arena_strdup(&s->arena, f->columns[s->ncolumns]);
+	return RC_OK;
+}
+
+int slice_open(struct source *s, const struct job *job, struct error *err)
+{
+	const struct input *in = s->input;
+	struct slice *slice = &s->slice;
+	int rc = in->feed ? check_feed(s, job, err) : RC_OK;
+
+	if (rc != 0)
+		return rc;
+
+	s->seq_base = SOURCE_FILE_SEQ(in->number);
+	slice->read.number = in->number;
+	slice->given = in->slice != NULL;
+	if (slice->given) {
+		slice->asked = *in->slice;
+		slice->digest = digest_new();
+		rc = check_slice(s, err);
+	}
+	if (rc == RC_OK && slice->given && draws_by_place(job))
+		rc = error_set(
+			err, RC_CONFIG,
+			"--slice: a salt is drawn in turn, `draw: round_robin`, by the line "
+			"that an event stands in, and a slice does not know its lines; expected "
+			"another salt");
+	if (rc == RC_OK && in->columns_file)
+		rc = read_columns(s, in->columns_file, err);
+	return rc;
+}
+
+/* n-th border of so many equal parts. */
+static uint64_t border(uint64_t size, unsigned n, unsigned parts)
+{
+	return size / parts * n + size % parts * n / parts;
+}
+
+/* Drop what is in front of the byte, which is not before the cursor. */
+static int go_to(const struct source *s, struct cursor *c, uint64_t byte, struct error *err)
+{
+	int rc = RC_OK;
+
+	while (s->input->feed && rc == RC_OK && !c->eof && byte - c->offset > c->rest.len) {
+		cursor_advance(c, c->rest.len);
+		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
+	}
+	if (s->input->feed && byte - c->offset > c->rest.len)
+		byte = c->offset + c->rest.len;
+
+	if (byte - c->offset <= c->rest.len) {
+		cursor_advance(c, (size_t)(byte - c->offset));
+	} else {
+		rc = input_skip(&c->in, byte, err);
+		c->rest.len = 0;
+		c->offset = byte;
+		c->eof = false;
+	}
+	return rc;
+}
+
+/* Behind the next line end, or to the input's end. */
+static int go_behind_line(const struct source *s, struct cursor *c, struct error *err)
+{
+	int rc = RC_OK;
+
+	while (rc == RC_OK) {
+		size_t len = c->rest.len;
+
+		if (!c->eof)
+			len -= len > 0 && c->rest.ptr[len - 1] == '\r';
+		size_t line = csv_line(c->rest.ptr, len);
+		cursor_advance(c, line > 0 ? line : len);
+		if (line > 0)
+			return RC_OK;
+		if (c->eof) {
+			cursor_advance(c, c->rest.len);
+			return RC_OK;
+		}
+		rc = cursor_more(c, &c->rest, s->piece_bytes, err);
+	}
+	return rc;
+}
+
+int slice_begin(struct source *s, struct cursor *c, struct error *err)
+{
+	struct slice *slice = &s->slice;
+	const uint64_t size = file_size(s);
+	uint64_t from = slice->asked.from;
+	int rc = RC_OK;
+
+	slice->read.size = size;
+	/* seqs are from `first` on, and events of blocks begin at 0, whatever is in front of them
+	 */
+	slice->read.first = s->blocks ? 0 : c->offset;
+	slice->read.head_read = !s->input->feed || s->input->feed->offset == 0;
+	slice->read.head = slice->read.head_read ? slice->read.first : 0;
+	slice->read.head_lines = slice->read.line_base = c->line;
+	slice->read.whole = !slice->given;
+	slice->to = UINT64_MAX;
+	slice->read.to = size;
+	if (!slice->given)
+		return RC_OK;
+	if (c->in.kind != INPUT_PLAIN)
+		return error_set(err, RC_CONFIG,
+				 "%s: --slice is of a plain file, and this one is packed: it is "
+				 "read as a whole",
+				 c->in.name);
+	slice->to = slice->asked.to;
+	if (slice->asked.parts) {
+		from = border(size, slice->asked.part - 1, slice->asked.parts);
+		slice->to = border(size, slice->asked.part, slice->asked.parts);
+	}
+	if (from > size)
+		from = size;
+	slice->read.from = from;
+	slice->read.to = slice->to < size ? slice->to : size;
+	if (!slice->read.head_read && from + slice->asked.exact <= c->offset)
+		return error_set(err, RC_CONFIG,
+				 "%s: standard input begins at byte %llu, but the slice needs it "
+				 "from byte %llu on: --offset",
+				 c->in.name, (unsigned long long)c->offset,
+				 (unsigned long long)(from - (from > 0 && !slice->asked.exact)));
+	if (from > c->offset || !slice->read.head_read) {
+		rc = go_to(s, c, slice->asked.exact ? from : from - 1, err);
+		if (rc == RC_OK && !slice->asked.exact)
+			rc = go_behind_line(s, c, err);
+		c->line = slice->read.line_base = 0;
+	}
+	slice->read.first = c->offset;
+	s->bytes_before = (s->input->feed ? s->input->feed->offset : 0) - c->offset;
+	s->bytes_total = slice->to < size ? slice->to : size;
+	s->bytes_total -= c->offset < s->bytes_total ? c->offset : s->bytes_total;
+	return rc;
+}
+
+/* Where the row or line at `start` ends, in front of data + len; the one at `at` is in it. */
+static size_t row_end(struct source *s, const uint8_t *data, size_t start, size_t at, size_t len)
+{
+	size_t from = s->json ? at - 1 : start;
+	size_t n = s->json ? csv_line(data + from, len - from)
+			   : csv_row(&s->cutter, data + from, len - from);
+
+	return n > 0 ? from + n : len;
+}
+
+/* Bytes of whole rows and lines in data[0, len). */
+static size_t whole_rows(struct source *s, const uint8_t *data, size_t len)
+{
+	bool open;
+
+	if (!s->json)
+		return csv_cut(&s->cutter, data, len, false, s->max_row_bytes, &open);
+	while (len > 0 && !csv_is_end(data[len - 1]))
+		len--;
+	return len;
+}
+
+size_t slice_cut(struct source *s, const struct cursor *c, const uint8_t *data, size_t cut)
+{
+	struct slice *slice = &s->slice;
+
+	if (!slice->given)
+		return cut;
+	if (cut > slice->to - c->offset) {
+		size_t at = (size_t)(slice->to - c->offset);
+		size_t between = data[at - 1] == '\r' && data[at] == '\n'; /* one line end */
+		size_t start = whole_rows(s, data, at - between);
+
+		if (start < at)
+			at = row_end(s, data, start, at, cut);
+		cut = at;
+	}
+	XXH3_128bits_update(slice->digest, data, cut);
+	return cut;
+}
+
+bool slice_done(const struct source *s, const struct cursor *c)
+{
+	return s->slice.given && c->offset >= s->slice.to;
+}
+
+void slice_end(struct source *s, struct cursor *c)
+{
+	struct slice *slice = &s->slice;
+	struct source_part *read = &slice->read;
+	struct source_file *file = &s->files[0];
+
+	read->end = c->offset;
+	read->seqs = s->blocks ? c->ranks : c->offset;
+	read->lines = c->line - read->line_base;
+	read->last = !slice->given || (c->eof && !slice_done(s, c)) || c->offset == read->size;
+	if (slice->given) {
+		digest_of(slice->digest, file->digest);
+		file->size = read->end - read->first;
+		s->bytes_before = 0;
+	}
+	memcpy(read->digest, file->digest, sizeof read->digest);
+	if (read->size == UINT64_MAX)
+		read->size = read->to = file->size;
+}
+
+void slice_release(struct slice *s)
+{
+	mem_free(s->digest);
+}
+
+void source_part(struct source *s, struct source_part *out)
+{
+	*out = s->slice.read;
+	out->rows = atomic_load(&s->rows[0]);
+}

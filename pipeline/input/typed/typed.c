@@ -1,0 +1,97 @@
+#include "input/typed.h"
+
+#include <string.h>
+
+static bool names(const struct field *f, const char *column)
+{
+	for (size_t i = 0; i < f->ncolumns; i++)
+		if (strcmp(f->columns[i], column) == 0)
+			return true;
+	return false;
+}
+
+/* Not the column's text alone: what a field of any type makes of it is its own business. */
+static bool is_made(const struct field *f)
+{
+	if (f->ncolumns != 1 || f->transform)
+		return true;
+	return f->glue && (*f->glue[0] || *f->glue[1]);
+}
+
+static const struct field *next_user(const struct typed_columns *c, size_t column,
+				     const struct field *after)
+{
+	const struct field *end = c->job->fields + c->job->nfields;
+	const struct field *f = after ? after + 1 : c->job->fields;
+
+	while (f < end && !names(f, c->names[column]))
+		f++;
+	return f < end ? f : NULL;
+}
+
+static int no_fit(const struct typed_columns *c, const struct field *f, size_t column,
+		  const char *is, const char *expected, struct error *err)
+{
+	return error_set(err, RC_CONFIG,
+			 "%s:%u:%u: field `%s`: `%s` is by its schema of type %s, expected %s",
+			 c->job->path, f->pos.line, f->pos.column, f->name, c->names[column], is,
+			 expected);
+}
+
+static const char *expected_of(const struct field *f, enum typed_kind kind)
+{
+	bool time = f->type == FIELD_TIME, own = time && f->unit != TIME_OF_SOURCE;
+
+	if (is_made(f))
+		return NULL;
+	if (kind == KIND_TIME && own)
+		return "`type: time` without `unit` and `format`: the schema has them";
+	if (kind == KIND_TIME && !time && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
+		return "`type: time`, text or bytes";
+	if (kind == KIND_NUMBER && time && !own)
+		return "a `unit: s` (or ms, us, ns since 1970): the schema has none";
+	if (kind == KIND_OTHER && f->type != FIELD_TEXT && f->type != FIELD_BYTES)
+		return "a field of type text or bytes";
+	return NULL;
+}
+
+int typed_check(const struct typed_columns *c, size_t column, enum typed_kind kind, const char *is,
+		struct error *err)
+{
+	for (const struct field *f = next_user(c, column, NULL); f; f = next_user(c, column, f)) {
+		const char *expected = expected_of(f, kind);
+
+		if (expected)
+			return no_fit(c, f, column, is, expected, err);
+	}
+	return RC_OK;
+}
+
+enum typed_as typed_form(const struct typed_columns *c, size_t column)
+{
+	enum typed_as as = TYPED_MS;
+
+	for (const struct field *f = next_user(c, column, NULL); f; f = next_user(c, column, f)) {
+		if (f->type != FIELD_TIME || is_made(f))
+			return TYPED_TEXT;
+		if (f->zone)
+			as = TYPED_MS_OF_INSTANTS;
+	}
+	return as;
+}
+
+int typed_missing(const struct typed_columns *c, size_t column, const struct bytes *has, size_t n,
+		  struct error *err)
+{
+	const struct field *f = next_user(c, column, NULL);
+	struct buf list = {0};
+
+	for (size_t i = 0; i < n && list.len < 300; i++)
+		buf_printf(&list, "%s%.*s", i ? ", " : "", (int)(has[i].len < 60 ? has[i].len : 60),
+			   (const char *)has[i].ptr);
+	error_set(err, RC_CONFIG, "%s:%u:%u: field `%s`: the schema has no `%s`, it has: %.*s",
+		  c->job->path, f ? f->pos.line : 1, f ? f->pos.column : 1, f ? f->name : "",
+		  c->names[column], (int)list.len, list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_CONFIG;
+}

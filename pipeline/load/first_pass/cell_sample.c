@@ -1,0 +1,139 @@
+/*
+ * cell_sample.c - see cell_sample.h
+ *
+ * One file a family, so that what each file has besides its rows hardly counts.  It is one thread's
+ * work; a second one packs blocks for it.
+ */
+#include "pass.h"
+
+#include "io.h"
+#include "mem.h"
+#include "pool.h"
+
+#define PLACES 16
+
+/* The records behind all places, one stream in key order. */
+struct places {
+	struct sorter *sorter;
+	const struct cell_sample *sample;
+	struct row_weigher weigher;
+	struct split_point points[PLACES];
+	size_t next;	       /* the place to open */
+	struct record_iter in; /* in.next NULL: none is open */
+	uint64_t left;	       /* bytes of the open one */
+};
+
+static void places_close(void *self)
+{
+	struct places *p = self;
+
+	if (p->in.next)
+		p->in.close(p->in.self);
+	p->in.next = NULL;
+}
+
+/* Up to the next place, so that they cannot overlap. */
+static int open_place(struct places *p, struct error *err)
+{
+	struct bytes from = buf_bytes(&p->points[p->next].key), to = {0};
+
+	if (++p->next < PLACES)
+		to = buf_bytes(&p->points[p->next].key);
+	p->left = p->sample->bytes / PLACES;
+	if (to.len && bytes_cmp(from, to) >= 0)
+		return RC_OK; /* a row that heavy: it was seen from the place before */
+	return sorter_range(p->sorter, from, to, &p->in, err);
+}
+
+/* The next record of the open place; RC_END also when enough was taken. */
+static int next_here(struct places *p, struct record *out, struct error *err)
+{
+	return p->in.next && p->left ? p->in.next(p->in.self, out, err) : RC_END;
+}
+
+static int places_next(void *self, struct record *out, struct error *err)
+{
+	struct places *p = self;
+	const struct cell_sample *sample = p->sample;
+
+	for (;;) {
+		int rc = next_here(p, out, err);
+
+		if (rc == RC_OK) {
+			if (sample->wanted && !sample->wanted(sample->ctx, out->key))
+				continue;
+			uint64_t w = row_weigh(&p->weigher, out);
+			p->left -= w < p->left ? w : p->left;
+			if (sample->row_most == 0 || w <= sample->row_most)
+				return RC_OK;
+			continue;
+		}
+		places_close(p);
+		if (rc != RC_END || p->next == PLACES)
+			return rc;
+		rc = open_place(p, err);
+		if (rc)
+			return rc;
+	}
+}
+
+struct writing {
+	struct cut_table table;
+	struct places *places;
+	struct cut_result *files;
+};
+
+enum { TASK_WRITE, TASK_HELP, TASKS };
+
+static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
+{
+	struct writing *w = ctx;
+
+	(void)worker;
+	if (index == TASK_HELP) {
+		helpers_serve(w->table.helpers);
+		return RC_OK;
+	}
+	struct record_iter it = {.next = places_next, .close = places_close, .self = w->places};
+	struct cutter *c = cutter_new();
+	int rc = cut_region(c, &w->table, 0, &it, w->files, err);
+	cutter_free(c);
+	helpers_close(w->table.helpers);
+	return rc;
+}
+
+static int make_folders(const struct cut_table *t, struct error *err)
+{
+	int rc = io_make_dir(t->hfiles_dir, err);
+
+	for (size_t i = 0; rc == RC_OK && i < t->table->schema.nfamilies; i++) {
+		char *dir = mem_format("%s/%s", t->hfiles_dir, t->table->schema.families[i].name);
+
+		rc = io_make_dir(dir, err);
+		mem_free(dir);
+	}
+	return rc;
+}
+
+int cell_sample_write(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+		      const struct cell_sample *sample, struct cut_result *files, struct error *err)
+{
+	struct places p = {.sorter = sorter, .sample = sample, .weigher = {t->plan, t->index}};
+	struct writing w = {.table = *t, .places = &p, .files = files};
+	uint64_t targets[PLACES], weight = sorter_totals(sorter).weight;
+
+	for (size_t i = 0; i < PLACES; i++)
+		targets[i] = weight / PLACES * i;
+	int rc = make_folders(t, err);
+	if (rc == RC_OK)
+		rc = sorter_select(sorter, threads, targets, PLACES, NULL, p.points, err);
+	if (rc == RC_OK) {
+		w.table.temporary = true;
+		w.table.helpers = helpers_new();
+		rc = pool_run(threads, TASKS, write_task, &w, err);
+		helpers_free(w.table.helpers);
+	}
+	for (size_t i = 0; i < PLACES; i++)
+		split_point_release(&p.points[i]);
+	return rc;
+}

@@ -1,0 +1,101 @@
+/*
+ * memory.c - the shares of --memory, in one place
+ *
+ *   who                                    most, together        when it is more     accounted by
+ *   -- reading --
+ *   messages of a Kafka client             1/4                   fetching waits      pass.c
+ *   pieces of input (3 a thread: the one   3/16                  -                   pass.c
+ *     read, its rows, what lies behind)
+ *   a row longer than a piece (4 copies    1/4 each              it is refused       source/
+ *     while it is read, and written)
+ *   builders (a buffer and sort entries)   1/2                   a run is sorted     sort/
+ *   sorted runs, large values              what is left          go to disk          sort/
+ *   -- reading ends: builders and pieces are given back --
+ *   writing threads (cut_memory: writers,  3/4                   fewer threads       load/
+ *     files, 2/16 of rows being gathered,                          (at least one)
+ *     1/32 of file buffers; the smallest
+ *     merge, copies of the largest value)
+ *   read buffers of spilled runs           3/4 of what is left   runs are merged     sort/
+ *   sorted runs, large values              what is left          go to disk          sort/
+ *
+ * sort/ keeps 1/4 free for read buffers once anything was spilled.  Rejects have 4 MiB of their own
+ * (publish/staging/rejects.c); they, the program and its libraries are the 32 MB that a run may take beside
+ * --memory.  A plan's sketches come on top, SKETCH_STATE_BYTES a table at most.
+ */
+#include "pass.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define KIB (UINT64_C(1) << 10)
+
+#define THREAD_BYTES	(4 * MIB) /* of the limit a thread; fewer would be all smallest buffers */
+#define TOPIC_SHARE	4
+#define PIECE_SHARE	16 /* a thread's piece, of which it holds */
+#define PIECE_COPIES	3
+#define PIECE_MIN	(64 * KIB)
+#define PIECE_MAX	MIB
+#define ROW_SHARE	4
+#define BUILDERS_SHARE	4 /* of buffers, and as much of sort entries */
+#define RUN_MIN		(64 * KIB)
+#define RUN_LEAST	(4 * KIB) /* when even one thread has too many tables for that */
+#define RUN_MAX		(8 * MIB) /* sorts inside the caches */
+#define LARGE_SHARE	1024
+#define LARGE_MIN	(64 * KIB)
+#define LARGE_MAX	MIB
+#define GATHER_SHARE	16
+#define FILES_SHARE	32
+#define FILE_BUFFER_MIN (64 * KIB)
+/* Less to touch, and still in the cache when it is written. */
+#define FILE_BUFFER_MAX (256 * KIB)
+
+static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+/* As many as have the smallest buffers. */
+static unsigned choose_threads(const struct memory_need *n)
+{
+	uint64_t most = n->limit / THREAD_BYTES;
+	uint64_t sorting = n->limit / (BUILDERS_SHARE * RUN_MIN * (n->tables ? n->tables : 1));
+	uint64_t taking = n->even_pieces ? n->limit / (PIECE_SHARE * PIECE_MAX) : most;
+
+	most = sorting < most ? sorting : most;
+	most = taking < most ? taking : most;
+	return (unsigned)within(most, 1, n->threads ? n->threads : 1);
+}
+
+uint64_t memory_topic_bytes(uint64_t limit)
+{
+	return limit / TOPIC_SHARE;
+}
+
+struct memory_plan memory_plan_make(const struct memory_need *n)
+{
+	struct memory_plan m = {.limit = n->limit, .threads = choose_threads(n)};
+	uint64_t threads = m.threads, builders = threads * (n->tables ? n->tables : 1);
+	uint64_t run = n->limit / (BUILDERS_SHARE * builders);
+	uint64_t piece = n->even_pieces ? PIECE_MAX : n->limit / (PIECE_SHARE * threads);
+
+	m.topic_bytes = n->topic ? memory_topic_bytes(n->limit) : 0;
+	m.piece_bytes = (size_t)within(piece, PIECE_MIN, PIECE_MAX);
+	m.pieces_bytes = PIECE_COPIES * threads * m.piece_bytes;
+	m.row_bytes = n->limit / ROW_SHARE;
+	m.run_bytes = (size_t)within(run, threads > 1 ? RUN_MIN : RUN_LEAST, RUN_MAX);
+	m.large_bytes = (size_t)within(n->limit / LARGE_SHARE, LARGE_MIN, LARGE_MAX);
+	m.gather_bytes = n->limit / (GATHER_SHARE * threads);
+	return m;
+}
+
+size_t memory_file_buffer(const struct memory_plan *m, size_t families)
+{
+	uint64_t share = m->limit / (FILES_SHARE * m->threads * (families ? families : 1));
+
+	return (size_t)within(share, FILE_BUFFER_MIN, FILE_BUFFER_MAX);
+}
+
+unsigned memory_writers(const struct memory_plan *m, uint64_t thread_bytes)
+{
+	uint64_t fit = m->limit / 4 * 3 / (thread_bytes ? thread_bytes : 1);
+
+	return (unsigned)within(fit, 1, m->threads);
+}

@@ -1,0 +1,80 @@
+/*
+ * regions.c - from `regions:` of the job to split keys
+ */
+#include "pass.h"
+
+#include "key.h"
+
+#define SAMPLE_BYTES (16u << 20)
+
+/* Bytes on disk are measured when the number of regions hangs on them. */
+static int count_regions(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+			 const char *work_dir, uint32_t *count, struct error *err)
+{
+	const struct region_rule *rule = &t->table->regions.rule;
+	struct cell_sample sample = {.bytes = SAMPLE_BYTES};
+	double ratio = 1;
+	int rc = region_rule_stated(rule)
+			 ? RC_OK
+			 : measure_disk_ratio(t, sorter, threads, &sample, work_dir, &ratio, err);
+
+	*count = region_rule_count(rule, (double)sorter_totals(sorter).weight * ratio);
+	return rc;
+}
+
+bool regions_algorithm(const struct regions *r, enum split_algorithm *a)
+{
+	switch (r->split) {
+	case SPLIT_UNIFORM: *a = SPLIT_ALGORITHM_UNIFORM; return true;
+	case SPLIT_HEX: *a = SPLIT_ALGORITHM_HEX; return true;
+	case SPLIT_DECIMAL: *a = SPLIT_ALGORITHM_DECIMAL; return true;
+	default: return false;
+	}
+}
+
+int regions_computed(const struct regions *r, uint32_t count, struct splits *out, struct error *err)
+{
+	enum split_algorithm a;
+
+	if (!regions_algorithm(r, &a))
+		return RC_END;
+	return count < 2 ? RC_OK : splits_compute(out, a, count, r->first, r->last, err);
+}
+
+int regions_without_data(const struct regions *r, struct splits *out, struct error *err)
+{
+	uint32_t stated = region_rule_stated(&r->rule);
+
+	if (r->split == SPLIT_NONE)
+		return RC_OK;
+	if (r->split == SPLIT_FILE)
+		return splits_read(out, r->file, err);
+	return stated ? regions_computed(r, stated, out, err) : RC_END;
+}
+
+int regions_decide(const struct cut_table *t, struct sorter *sorter, unsigned threads,
+		   const char *work_dir, struct splits *out, size_t *wanted, struct error *err)
+{
+	const struct regions *r = &t->table->regions;
+	uint32_t count = 1;
+	int rc = regions_without_data(r, out, err);
+
+	*wanted = 0;
+	if (rc != RC_END)
+		return rc;
+	if (sorter_totals(sorter).records == 0)
+		return RC_OK;
+	rc = count_regions(t, sorter, threads, work_dir, &count, err);
+	if (rc)
+		return rc;
+	*wanted = count;
+	rc = regions_computed(r, count, out, err);
+	if (rc != RC_END)
+		return rc;
+	struct key_shape shape = key_shape(t->table);
+	struct key_weights weights = sorter_weights(sorter);
+	const struct division d = {.shape = &shape,
+				   .regions = count,
+				   .align_salt = r->rule.align_salt};
+	return divide(&weights, &d, out, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * load_guards.c - what a nightly run must bring at least: an empty or half export is no new table
+ */
+#include "load_state.h"
+
+static int check_table(const struct load *l, const struct manifest_table *t, struct error *err)
+{
+	const struct load_options *opt = l->opt;
+	uint64_t all = t->loaded + t->filtered + t->deduplicated;
+	uint64_t allowed = opt->max_filtered ? event_limit_of(opt->max_filtered, all) : UINT64_MAX;
+
+	if (t->rows < opt->min_rows)
+		return error_set(err, RC_DATA,
+				 "table %s: found %llu rows, expected at least %llu (--min-rows); "
+				 "nothing was published",
+				 t->name, (unsigned long long)t->rows,
+				 (unsigned long long)opt->min_rows);
+	if (t->filtered > allowed)
+		return error_set(err, RC_DATA,
+				 "table %s: %llu of %llu events are filtered for it, and "
+				 "--max-filtered tolerates %llu; nothing was published",
+				 t->name, (unsigned long long)t->filtered, (unsigned long long)all,
+				 (unsigned long long)allowed);
+	return RC_OK;
+}
+
+int load_check_guards(const struct load *l, struct error *err)
+{
+	const struct manifest *m = &l->result->manifest;
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < m->ntables && rc == RC_OK; i++)
+		rc = check_table(l, &m->tables[i], err);
+	return rc;
+}

@@ -1,0 +1,316 @@
+/*
+ * bind.c - which fields a job uses, and where the source's columns have them
+ *
+ * Only used fields are bound, hence decoded and checked; but the columns of every listed field
+ * must be there, since a misspelt name is a mistake even before the field is used.
+ */
+#include "compiled.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define NAME_MAX_COMPARED 64
+
+struct use {
+	bool used;
+	bool always; /* whatever conditions say */
+	struct demand demand;
+};
+
+/* SOMETIMES: where a condition holds; then need is tested where the field is used. */
+enum how_often { ALWAYS, SOMETIMES };
+
+static void use_field(struct use *uses, size_t field, enum need need, enum how_often often,
+		      const char *table)
+{
+	struct use *u = &uses[field];
+
+	u->used = true;
+	u->always |= often == ALWAYS;
+	if (need > u->demand.need && often == ALWAYS)
+		u->demand = (struct demand){need, table};
+}
+
+static void use_parts(struct use *uses, const struct key_part *part, size_t n, enum need need,
+		      enum how_often often, const char *table)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (part[i].kind == PART_FIELD)
+			use_field(uses, part[i].field, need, often, table);
+		for (size_t k = 0; k < part[i].nof; k++)
+			use_field(uses, part[i].of[k], need, often, table);
+	}
+}
+
+static void use_condition(struct use *uses, const struct job_condition *c)
+{
+	for (size_t i = 0; c && i < c->question->nconditions; i++)
+		use_field(uses, c->fields[i], NEED_NOTHING, SOMETIMES, NULL);
+}
+
+static void use_table(struct use *uses, const struct job_table *t)
+{
+	const char *name = t->schema.name;
+	enum how_often often = t->when ? SOMETIMES : ALWAYS, of_put = often;
+
+	use_parts(uses, t->rowkey, t->nrowkey, NEED_KEY, often, name);
+	if (!t->timestamp_constant)
+		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, often, name);
+	use_condition(uses, t->when);
+	for (size_t i = 0; i < t->ncells; i++)
+		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* it may hide them */
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_spec *c = &t->cells[i];
+		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
+		enum how_often so_often = c->when ? SOMETIMES : c->marker ? often : of_put;
+
+		use_parts(uses, c->qualifier, c->nqualifier, need, so_often, name);
+		if (c->kind == VALUE_FIELD)
+			use_field(uses, c->field, need, so_often, name);
+		use_condition(uses, c->when);
+	}
+}
+
+/* Levenshtein distance, letter case free. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[NAME_MAX_COMPARED + 1], na = strlen(a), nb = strlen(b);
+
+	if (na > NAME_MAX_COMPARED || nb > NAME_MAX_COMPARED)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			size_t best = diagonal + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
+
+			diagonal = row[j];
+			if (best > row[j] + 1)
+				best = row[j] + 1;
+			row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+		}
+	}
+	return row[nb];
+}
+
+static const char *near_column(const char *name, const char *const *columns, size_t n)
+{
+	const char *found = NULL;
+	size_t best = strlen(name) / 4 + 2;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t d = distance(name, columns[i]);
+
+		if (d < best) {
+			best = d;
+			found = columns[i];
+		}
+	}
+	return found;
+}
+
+static int no_column(const struct job *job, const struct field *f, const char *name,
+		     const char *const *columns, size_t n, struct error *err)
+{
+	const char *meant = near_column(name, columns, n);
+	struct buf list = {0};
+
+	if (meant) {
+		error_set(
+			err, RC_CONFIG,
+			"%s:%u:%u: the source has no column `%s` (field `%s`); did you mean `%s`?",
+			job->path, f->pos.line, f->pos.column, name, f->name, meant);
+		return RC_CONFIG;
+	}
+	for (size_t i = 0; i < n && list.len < 300; i++)
+		buf_printf(&list, "%s%.60s", i ? ", " : "", columns[i]);
+	error_set(err, RC_CONFIG,
+		  "%s:%u:%u: the source has no column `%s` (field `%s`), expected one of %.*s",
+		  job->path, f->pos.line, f->pos.column, name, f->name, (int)list.len,
+		  list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_CONFIG;
+}
+
+static int find_column(const struct job *job, const struct field *f, const char *name,
+		       const char *const *columns, size_t n, size_t *out, struct error *err)
+{
+	size_t found = n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(columns[i], name) != 0)
+			continue;
+		if (found < n)
+			return error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: column `%s` (field `%s`) stands twice in the source, "
+				"as number %zu and %zu; expected one",
+				job->path, f->pos.line, f->pos.column, name, f->name, found + 1,
+				i + 1);
+		found = i;
+	}
+	*out = found;
+	return found < n ? 0 : no_column(job, f, name, columns, n, err);
+}
+
+static void bind_nulls(struct row_plan *p, struct binding *b, const struct job *job)
+{
+	const struct field *f = b->form.field;
+	const char **nulls = f->nulls ? f->nulls : job->csv.nulls;
+
+	b->nnulls = f->nulls ? f->nnulls : job->csv.nnulls;
+	b->quoted_nulls = job->csv.quoted_nulls;
+	b->nulls = arena_alloc(&p->arena, (b->nnulls + 1) * sizeof *b->nulls);
+	for (size_t i = 0; i < b->nnulls; i++) {
+		b->nulls[i] = bytes_str(nulls[i]);
+		if (b->null_max < b->nulls[i].len)
+			b->null_max = (uint32_t)b->nulls[i].len;
+		b->null_lengths |= (uint64_t)1 << (b->nulls[i].len < 63 ? b->nulls[i].len : 63);
+	}
+}
+
+static void bind_fallback(struct row_plan *p, struct binding *b)
+{
+	const char *fallback = b->form.field->fallback;
+
+	if (!fallback)
+		return;
+	size_t len = strlen(fallback);
+	uint8_t *text = arena_alloc(&p->arena, len + EVENT_ROOM_BYTES);
+	memcpy(text, fallback, len);
+	b->fallback = bytes_of(text, len);
+}
+
+/* Without any, a blank between columns. */
+static void bind_glue(struct row_plan *p, struct binding *b)
+{
+	const struct field *f = b->form.field;
+	bool some = false;
+
+	b->glue = arena_alloc(&p->arena, (b->ncolumns + 1) * sizeof *b->glue);
+	for (size_t i = 0; i <= b->ncolumns; i++) {
+		bool between = i > 0 && i < b->ncolumns;
+
+		b->glue[i] = bytes_str(f->glue ? f->glue[i] : between ? " " : "");
+		some = some || b->glue[i].len;
+	}
+	b->computed = b->ncolumns > 1 || some || f->transform;
+}
+
+/* A text in `from` that is a column's name as well may have been meant as that. */
+static int check_implied(const struct job *job, const struct field *f, const char *const *columns,
+			 size_t n, struct error *err)
+{
+	for (size_t k = 0; k < f->nimplied; k++)
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(columns[i], f->implied[k]) == 0)
+				return error_set(
+					err, RC_CONFIG,
+					"%s:%u:%u: from of field `%s` has `%s`, and the source has "
+					"a column `%s`; expected {text: '%s'} or {column: '%s'}",
+					job->path, f->pos.line, f->pos.column, f->name, columns[i],
+					columns[i], columns[i], columns[i]);
+	return RC_OK;
+}
+
+static int bind_columns(struct row_plan *p, struct binding *b, const struct job *job,
+			const char *const *columns, size_t ncolumns, struct error *err)
+{
+	const struct field *f = b->form.field;
+
+	const char *const *names = f->columns ? f->columns : (const char *const *)&f->name;
+	b->ncolumns = f->columns && f->ncolumns ? f->ncolumns : 1;
+	b->columns = arena_alloc(&p->arena, b->ncolumns * sizeof *b->columns);
+	bind_glue(p, b);
+	for (size_t i = 0; i < b->ncolumns; i++) {
+		int rc = find_column(job, f, names[i], columns, ncolumns, &b->columns[i], err);
+
+		if (rc)
+			return rc;
+	}
+	return check_implied(job, f, columns, ncolumns, err);
+}
+
+static void bind_quick(struct binding *b)
+{
+	const struct field *f = b->form.field;
+
+	b->quick_scale = 1;
+	b->quick_max = f->type == FIELD_U32   ? UINT32_MAX
+		       : f->type == FIELD_U64 ? UINT64_MAX
+					      : INT64_MAX;
+	if (f->type == FIELD_U32 || f->type == FIELD_U64 || f->type == FIELD_I64)
+		b->quick = QUICK_NUMBER;
+	if (f->type == FIELD_TEXT)
+		b->quick = QUICK_TEXT;
+	if (f->type == FIELD_TIME &&
+	    (f->unit == TIME_S || f->unit == TIME_MS || f->unit == TIME_OF_SOURCE)) {
+		b->quick = QUICK_NUMBER;
+		b->quick_scale = f->unit == TIME_S ? 1000 : 1;
+		b->quick_max = TIME_LAST_MS / b->quick_scale;
+	}
+}
+
+static int bind_field(struct row_plan *p, struct binding *b, const struct job *job,
+		      const char *const *columns, size_t ncolumns, struct error *err)
+{
+	const struct field *f = b->form.field;
+	int rc = bind_columns(p, b, job, columns, ncolumns, err);
+
+	if (rc)
+		return rc;
+	bind_nulls(p, b, job);
+	bind_fallback(p, b);
+	bind_quick(b);
+	if (b->computed)
+		b->null_max = UINT32_MAX; /* every text is looked at closely */
+	rc = field_form_init(&b->form, &p->arena, job, f, p->c_locale, err);
+	if (rc)
+		error_prefix(err, "%s:%u:%u: field `%s`: ", job->path, f->pos.line, f->pos.column,
+			     f->name);
+	return rc;
+}
+
+/* Those of one kind.  Fields that nothing uses are bound as well, so that their columns are there.
+ */
+static int bind_some(struct row_plan *p, const struct use *uses, bool always,
+		     const char *const *columns, size_t ncolumns, struct error *err)
+{
+	const struct job *job = p->job;
+
+	for (size_t i = 0; i < job->nfields; i++) {
+		struct binding *b = &p->bindings[p->nbindings];
+
+		if ((uses[i].always || !uses[i].used) != always)
+			continue;
+		*b = (struct binding){.form.field = &job->fields[i], .demand = uses[i].demand};
+		int rc = bind_field(p, b, job, columns, ncolumns, err);
+		if (rc)
+			return rc;
+		for (size_t k = 0; k < b->ncolumns && uses[i].used; k++)
+			if (p->ncolumns < b->columns[k] + 1)
+				p->ncolumns = b->columns[k] + 1;
+		b->column = b->columns[0];
+		p->slots[i] = p->nbindings;
+		p->nbindings += uses[i].used;
+	}
+	return 0;
+}
+
+int fields_bind(struct row_plan *p, const struct job *job, const char *const *columns,
+		size_t ncolumns, struct error *err)
+{
+	struct use *uses = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *uses);
+
+	p->bindings = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *p->bindings);
+	p->slots = arena_alloc(&p->arena, (job->nfields + 1) * sizeof *p->slots);
+	use_condition(uses, job->where);
+	for (size_t i = 0; i < job->ntables; i++)
+		use_table(uses, &job->tables[i]);
+	int rc = bind_some(p, uses, true, columns, ncolumns, err);
+	p->nalways = p->nbindings;
+	return rc ? rc : bind_some(p, uses, false, columns, ncolumns, err);
+}

@@ -1,0 +1,160 @@
+/*
+ * chosen.c - events of a job with conditions: `where` of the job, `when` of tables and cells; and
+ * of tables with delete markers
+ *
+ * A marker takes the place of the event's own cells that it covers, which have its timestamp and so
+ * would be hidden: an event that deletes need not have their values.
+ *
+ * What a condition asks, and what is used only where one holds, is read when it is asked for, and
+ * judged only then.  What is always used is read at once, as in a job without conditions.
+ */
+#include "compiled.h"
+#include "error.h"
+
+/* One event while it is asked. */
+struct asked_event {
+	struct row_encoder *e;
+	const struct event *ev;
+	struct reject *why;
+};
+
+static int know(struct row_encoder *e, size_t slot, const struct event *ev, struct reject *why)
+{
+	if (e->known[slot])
+		return RC_OK;
+	const struct demand nobodys = {NEED_NOTHING, NULL};
+	int rc = value_decode(e, &e->plan->bindings[slot], nobodys, ev, why);
+	e->known[slot] = rc == RC_OK;
+	return rc;
+}
+
+static const struct value *value_of(void *ctx, size_t field)
+{
+	struct asked_event *a = ctx;
+	size_t slot = a->e->plan->slots[field];
+
+	return know(a->e, slot, a->ev, a->why) ? NULL : &a->e->values[slot];
+}
+
+/* RC_DATA: a value that was asked for is none of its field. */
+static int choose(struct row_encoder *e, const struct predicate *p, const struct event *ev,
+		  bool *taken, struct reject *why)
+{
+	struct asked_event a = {e, ev, why};
+
+	why->reason = NULL;
+	*taken = predicate_ask(p, value_of, &a) == ANSWER_YES;
+	return why->reason ? RC_DATA : RC_OK;
+}
+
+int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, struct reject *why)
+{
+	const struct row_plan *p = e->plan;
+
+	memset(e->known, 0, p->nbindings);
+	*taken = true;
+	if (ev->ncolumns >= p->ncolumns && p->where) {
+		int rc = choose(e, p->where, ev, taken, why);
+
+		if (rc || !*taken)
+			return rc;
+	}
+	int rc = values_decode(e, ev, why);
+	memset(e->known, 1, p->nalways);
+	return rc;
+}
+
+/* A value that is there, if it must be. */
+static int require(struct row_encoder *e, size_t slot, enum need need, const struct table_plan *t,
+		   const struct event *ev, struct reject *why)
+{
+	int rc = know(e, slot, ev, why);
+
+	if (rc || !need || e->values[slot].text.ptr)
+		return rc;
+	const struct demand demand = {need, t->table->schema.name};
+	return value_decode(e, &e->plan->bindings[slot], demand, ev, why);
+}
+
+static int require_all(struct row_encoder *e, const struct slots *s, enum need need,
+		       const struct table_plan *t, const struct event *ev, struct reject *why)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < s->n && rc == RC_OK; i++)
+		rc = require(e, s->of[i], need, t, ev, why);
+	return rc;
+}
+
+/* Which markers does the event have? */
+static int note_markers(struct row_encoder *e, const struct table_plan *t, const struct event *ev,
+			struct reject *why)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; t->markers && i < t->ncells && rc == RC_OK; i++) {
+		const struct cell_step *s = &t->cells[i];
+
+		e->marked[i] = s->type != CELL_PUT;
+		if (e->marked[i] && s->when)
+			rc = choose(e, s->when, ev, &e->marked[i], why);
+	}
+	return rc;
+}
+
+static int is_taken(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		    const struct event *ev, bool *taken, struct reject *why)
+{
+	*taken = true;
+	if (s->type != CELL_PUT) {
+		*taken = e->marked[s - t->cells];
+		return RC_OK;
+	}
+	for (size_t i = 0; i < s->covers.n; i++)
+		if (e->marked[s->covers.of[i]])
+			*taken = false;
+	return *taken && s->when ? choose(e, s->when, ev, taken, why) : RC_OK;
+}
+
+static int chosen_cell(struct row_encoder *e, const struct table_plan *t, const struct cell_step *s,
+		       const struct event *ev, bool *any, struct reject *why)
+{
+	struct buf *out = &e->out[t - e->plan->tables].payload;
+	enum need need = s->optional ? NEED_NOTHING : NEED_CELL;
+	bool taken;
+	int rc = is_taken(e, t, s, ev, &taken, why);
+
+	if (rc == RC_OK && !taken) {
+		*buf_room(out, 1) = 0;
+		out->len++;
+		return RC_OK;
+	}
+	if (rc == RC_OK)
+		rc = require_all(e, &s->qualifier_slots, need, t, ev, why);
+	if (rc == RC_OK && !s->value.ptr && !s->key_value)
+		rc = require(e, s->layout.slot, need, t, ev, why);
+	return rc ? rc : cell_encode(e, t, s, out, any, why);
+}
+
+int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bool *any,
+		 struct reject *why)
+{
+	const struct table_plan *t = &e->plan->tables[table];
+	bool taken = true;
+	int rc = t->when ? choose(e, t->when, ev, &taken, why) : RC_OK;
+
+	if (rc || !taken)
+		return rc;
+	rc = require_all(e, &t->key_slots, NEED_KEY, t, ev, why);
+	if (rc == RC_OK && t->ts != TS_CONSTANT)
+		rc = require(e, t->ts_slot, NEED_TIMESTAMP, t, ev, why);
+	if (rc == RC_OK)
+		rc = table_encode_key(e, table, why);
+	if (rc == RC_OK)
+		rc = note_markers(e, t, ev, why);
+	e->out[table].payload.len = 0;
+	for (const struct cell_step *s = t->cells, *end = s + t->ncells; s < end && rc == RC_OK;
+	     s++)
+		rc = chosen_cell(e, t, s, ev, any, why);
+	return rc;
+}

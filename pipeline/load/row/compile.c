@@ -1,0 +1,267 @@
+/*
+ * compile.c - the cells of a job table as flat arrays, and where a cell's timestamp is
+ */
+#include "compiled.h"
+
+#include <stdlib.h>
+
+static void constant_qualifier(struct row_plan *p, struct cell_step *s, const struct cell_spec *c)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < c->nqualifier; i++)
+		len += c->qualifier[i].constant.len;
+	uint8_t *q = arena_alloc(&p->arena, len + 1);
+	s->qualifier = bytes_of(q, len);
+	for (size_t i = 0; i < c->nqualifier; i++) {
+		copy_short(q, c->qualifier[i].constant.ptr, c->qualifier[i].constant.len);
+		q += c->qualifier[i].constant.len;
+	}
+}
+
+static struct slots slots_of(struct row_plan *p, const struct key_part *parts, size_t nparts)
+{
+	struct slots s = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < nparts; i++)
+		n += 1 + parts[i].nof;
+	s.of = arena_alloc(&p->arena, (n + 1) * sizeof *s.of);
+	for (size_t i = 0; i < nparts; i++) {
+		if (parts[i].kind == PART_FIELD)
+			s.of[s.n++] = p->slots[parts[i].field];
+		for (size_t k = 0; k < parts[i].nof; k++)
+			s.of[s.n++] = p->slots[parts[i].of[k]];
+	}
+	return s;
+}
+
+/* A cell that may be missing stands in the record even if it is the same in all. */
+static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c,
+			     bool may_be_hidden)
+{
+	return c->kind != VALUE_CONST || ((c->when || may_be_hidden) && !s->computed);
+}
+
+static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t column)
+{
+	const struct job_table *table = t->table;
+	struct cell_step *s = &t->cells[column];
+	const struct cell_spec *c = &table->cells[column];
+
+	*s = (struct cell_step){.family = (uint32_t)c->family,
+				.family_name = bytes_str(table->schema.families[c->family].name),
+				.column = (uint32_t)column,
+				.type = c->marker ? c->marker : CELL_PUT,
+				.computed = !c->qualifier_constant && c->nqualifier > 0,
+				.optional = c->optional};
+	s->constant = !stands_in_record(s, c, t->markers && !c->marker);
+	if (s->computed) {
+		s->qualifier_slots = slots_of(p, c->qualifier, c->nqualifier);
+		key_schema_make(&s->parts, &p->maker, c->qualifier, c->nqualifier);
+	} else {
+		constant_qualifier(p, s, c);
+	}
+	s->key_value = c->kind == VALUE_KEY;
+	s->refers =
+		s->key_value || (c->nqualifier && c->qualifier[c->nqualifier - 1].kind == PART_KEY);
+	if (c->kind == VALUE_CONST)
+		s->value = bytes_of(c->constant.len ? (const void *)c->constant.ptr : "",
+				    c->constant.len);
+	else if (c->kind == VALUE_FIELD)
+		s->layout = key_layout(&p->maker, c->field, c->as, false);
+	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
+		   !s->layout.invert;
+	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
+	 */
+	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +
+		    s->qualifier.len + (s->constant ? s->value.len : 0);
+}
+
+static bool cell_before(const struct cell_step *a, const struct cell_step *b)
+{
+	if (a->family != b->family)
+		return a->family < b->family;
+	if (a->computed || b->computed)
+		return !a->computed;
+	return bytes_cmp(a->qualifier, b->qualifier) < 0;
+}
+
+/* Every version that the Put of the same event could be is hidden by the marker. */
+static bool hides(const struct cell_step *marker, const struct cell_step *put)
+{
+	if (marker->type == CELL_PUT || put->type != CELL_PUT || marker->family != put->family)
+		return false;
+	if (marker->type == CELL_DELETE_FAMILY || marker->type == CELL_DELETE_FAMILY_VERSION)
+		return true;
+	return !marker->computed && !put->computed && bytes_eq(marker->qualifier, put->qualifier);
+}
+
+static void covers_compile(struct row_plan *p, struct table_plan *t)
+{
+	for (struct cell_step *s = t->cells; t->markers && s < t->cells + t->ncells; s++) {
+		s->covers.of = arena_alloc(&p->arena, (t->ncells + 1) * sizeof *s->covers.of);
+		for (size_t i = 0; i < t->ncells; i++)
+			if (hides(&t->cells[i], s))
+				s->covers.of[s->covers.n++] = i;
+	}
+}
+
+/* Equal ones stay in the order they stood in, which is that of their addresses. */
+static int by_place(const void *a, const void *b)
+{
+	const struct cell_step *x = *(const struct cell_step *const *)a;
+	const struct cell_step *y = *(const struct cell_step *const *)b;
+
+	return cell_before(x, y) ? -1 : cell_before(y, x) ? 1 : (x > y) - (x < y);
+}
+
+static void cells_sort(struct cell_step *s, size_t n)
+{
+	struct cell_step *sorted = mem_alloc((n + 1) * sizeof *sorted);
+	const struct cell_step **order = mem_alloc((n + 1) * sizeof *order);
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = &s[i];
+	qsort(order, n, sizeof *order, by_place);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = *order[i];
+	memcpy(s, sorted, n * sizeof *s);
+	mem_free(order);
+	mem_free(sorted);
+}
+
+/* The timestamp stands in every key at the same place: no need to store it again. */
+static void ts_from_key(struct table_plan *t)
+{
+	for (size_t i = 0; i < t->key.nsteps; i++) {
+		const struct key_step *step = &t->key.steps[i];
+		const struct layout *l = &step->layout;
+
+		if (step->kind == PART_FIELD && l->slot == t->ts_slot &&
+		    (l->as == AS_MILLIS || l->as == AS_REVERSED_MILLIS)) {
+			t->ts = TS_KEY;
+			t->ts_offset = step->at;
+			t->ts_flip = l->flip;
+			return;
+		}
+		if (step->kind == PART_FIELD && !l->width)
+			return;
+	}
+}
+
+static int ts_compile(struct row_plan *p, struct table_plan *t, struct error *err)
+{
+	const struct job_table *table = t->table;
+
+	t->ts = TS_MINOR;
+	if (table->timestamp_constant) {
+		t->ts = TS_CONSTANT;
+		t->ts_constant = table->timestamp_ms;
+		if (t->ts_constant < 0 || t->ts_constant == INT64_MAX)
+			return error_set(err, RC_CONFIG,
+					 "%s: table %s has timestamp %lld, expected "
+					 "0..9223372036854775806 ms",
+					 p->job->path, table->schema.name,
+					 (long long)t->ts_constant);
+		return 0;
+	}
+	t->ts_slot = p->slots[table->timestamp_field];
+	t->ts_spec = &p->job->fields[table->timestamp_field];
+	if (t->ts_spec->type != FIELD_TIME)
+		return error_set(err, RC_CONFIG,
+				 "%s: table %s takes its timestamp from field `%s`, which "
+				 "is no time; expected a field with type: time",
+				 p->job->path, table->schema.name, t->ts_spec->name);
+	ts_from_key(t);
+	return 0;
+}
+
+/* A value of no bytes must not look like one in the record. */
+static void frames_compile(struct row_plan *p, struct table_plan *t)
+{
+	t->frames = arena_alloc(&p->arena, (t->ncells + 1) * sizeof *t->frames);
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+
+		t->frames[i] = (struct cell_frame){
+			s->family, s->column, s->family_name, s->qualifier, {0}};
+		if (s->constant)
+			t->frames[i].value = s->value;
+	}
+}
+
+/*
+ * Nothing is absent, and the payload too short for a slice whose length takes two bytes: then it is
+ * the bytes of all slices and one byte for each.
+ */
+static struct usual_weight usual_weight(const struct table_plan *t)
+{
+	struct usual_weight u = {.per_key_byte = t->ncells, .payload_below = 0x80};
+
+	for (size_t i = 0; i < t->ncells; i++) {
+		const struct cell_step *s = &t->cells[i];
+
+		u.base += s->weight - (size_t)s->computed - !s->constant;
+		if (s->optional || s->when || s->refers || t->markers)
+			u.payload_below = 0;
+	}
+	return u;
+}
+
+static int conditions_compile(struct row_plan *p, struct table_plan *t,
+			      const struct field_forms *forms, struct error *err)
+{
+	const struct job_table *table = t->table;
+	int rc = RC_OK;
+
+	t->chosen = table->when || t->markers;
+	if (table->when)
+		rc = predicate_new(&t->when, table->when, forms, &p->arena, err);
+	for (size_t i = 0; rc == RC_OK && i < table->ncells; i++) {
+		const struct job_condition *when = table->cells[i].when;
+
+		if (!when)
+			continue;
+		t->chosen = true;
+		rc = predicate_new(&t->cells[i].when, when, forms, &p->arena, err);
+	}
+	t->key_slots = slots_of(p, table->rowkey, table->nrowkey);
+	return rc;
+}
+
+/* Cells of one column that conditions tell apart: they need not come in order. */
+static bool has_twins(const struct table_plan *t)
+{
+	for (size_t i = 1; i < t->ncells; i++)
+		if (!t->cells[i].computed && t->cells[i].family == t->cells[i - 1].family &&
+		    bytes_eq(t->cells[i].qualifier, t->cells[i - 1].qualifier))
+			return true;
+	return false;
+}
+
+int table_compile(struct row_plan *p, struct table_plan *t, const struct job_table *table,
+		  const struct field_forms *forms, struct error *err)
+{
+	t->table = table;
+	t->ncells = table->ncells;
+	t->constant_columns = true;
+	t->cells = arena_alloc(&p->arena, (table->ncells + 1) * sizeof *t->cells);
+	key_schema_make(&t->key, &p->maker, table->rowkey, table->nrowkey);
+	int rc = ts_compile(p, t, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < table->ncells; i++)
+		t->markers |= table->cells[i].marker != 0;
+	for (size_t i = 0; i < table->ncells; i++) {
+		cell_compile(p, t, i);
+		t->constant_columns = t->constant_columns && !t->cells[i].computed;
+	}
+	rc = conditions_compile(p, t, forms, err);
+	t->usual = usual_weight(t);
+	cells_sort(t->cells, t->ncells);
+	t->constant_columns = t->constant_columns && !has_twins(t) && !t->markers;
+	covers_compile(p, t);
+	frames_compile(p, t);
+	return rc;
+}

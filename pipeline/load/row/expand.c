@@ -1,0 +1,198 @@
+/*
+ * expand.c - a record back into its cells; the payload's layout is in pack.c
+ */
+#include "compiled.h"
+
+struct unread_payload {
+	const uint8_t *at, *end;
+};
+
+/* A slice behind varint(length + 1); false: 0, or the payload is damaged. */
+static inline bool take_slice(struct unread_payload *c, struct bytes *out)
+{
+	uint64_t n;
+
+	if (c->at < c->end && *c->at < 0x80) {
+		n = *c->at++;
+	} else {
+		size_t read = get_varint(c->at, c->end, &n);
+
+		c->at = read ? c->at + read : c->end;
+		if (!read)
+			return false;
+	}
+	if (n == 0 || n - 1 > (uint64_t)(c->end - c->at))
+		return false;
+	*out = bytes_of(c->at, n - 1);
+	c->at += n - 1;
+	return true;
+}
+
+static inline bool take_cell(struct unread_payload *c, const struct cell_step *s,
+			     struct bytes *qualifier, struct bytes *value)
+{
+	*qualifier = s->qualifier;
+	*value = s->value;
+	if (s->computed && !take_slice(c, qualifier))
+		return false;
+	return s->constant || take_slice(c, value);
+}
+
+static inline int64_t record_ts(const struct table_plan *t, const struct record *r)
+{
+	if (t->ts == TS_CONSTANT)
+		return t->ts_constant;
+	if (t->ts == TS_KEY)
+		return (int64_t)(get_be64(r->key.ptr + t->ts_offset) ^ t->ts_flip);
+	return INT64_MAX - (int64_t)get_be64(r->secondary);
+}
+
+int64_t row_timestamp(const struct row_plan *p, size_t table, const struct record *r)
+{
+	return record_ts(&p->tables[table], r);
+}
+
+#define NOT_SHORT SIZE_MAX
+
+/*
+ * The usual table: what is the same in all rows stands close together, and nothing is asked of a
+ * step.  NOT_SHORT: a slice's length takes two bytes, or the payload is damaged.
+ */
+static size_t short_cells(const struct table_plan *t, const struct record *r, struct row_cell *to)
+{
+	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
+	const struct bytes row = r->key;
+	const uint64_t seq = r->seq;
+	const int64_t ts = record_ts(t, r);
+	size_t n = 0;
+
+	for (const struct cell_frame *f = t->frames, *end = f + t->ncells; f < end; f++) {
+		struct bytes value = f->value;
+
+		if (!value.ptr) {
+			size_t len = at < stop ? *at : NOT_SHORT;
+
+			if (__builtin_expect(len - 1 >= 0x7f, 0)) {
+				if (len > 0)
+					return NOT_SHORT;
+				at++;
+				continue;
+			}
+			value = bytes_of(at + 1, len - 1);
+			at += len;
+		}
+		*to++ = (struct row_cell){.cell = {.row = row,
+						   .family = f->family_name,
+						   .qualifier = f->qualifier,
+						   .ts = ts,
+						   .value = value,
+						   .type = CELL_PUT},
+					  .family = f->family,
+					  .column = f->column,
+					  .seq = seq};
+		n++;
+	}
+	return at <= stop ? n : NOT_SHORT;
+}
+
+static __attribute__((noinline)) size_t any_cells(const struct table_plan *t,
+						  const struct record *r, struct row_cell *cells)
+{
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	int64_t ts = record_ts(t, r);
+	struct row_cell *to = cells;
+
+	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
+		*to = (struct row_cell){.cell = {.row = r->key,
+						 .family = s->family_name,
+						 .ts = ts,
+						 .type = s->type},
+					.family = s->family,
+					.column = s->column,
+					.seq = r->seq};
+		if (take_cell(&c, s, &to->cell.qualifier, &to->cell.value))
+			to++;
+	}
+	return (size_t)(to - cells);
+}
+
+size_t row_cells(const struct row_plan *p, size_t table, const struct record *r,
+		 struct row_cell *cells)
+{
+	const struct table_plan *t = &p->tables[table];
+	size_t n = t->constant_columns ? short_cells(t, r, cells) : NOT_SHORT;
+
+	return n != NOT_SHORT ? n : any_cells(t, r, cells);
+}
+
+static __attribute__((noinline)) size_t any_values(const struct table_plan *t,
+						   const struct record *r, struct cell_value *out)
+{
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	struct cell_value *to = out;
+
+	for (size_t i = 0; i < t->ncells; i++) {
+		struct bytes value = t->frames[i].value;
+		bool constant = value.ptr;
+
+		if (constant || take_slice(&c, &value))
+			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
+						    !constant};
+	}
+	return (size_t)(to - out);
+}
+
+size_t row_values(const struct row_plan *p, size_t table, const struct record *r, int64_t *ts,
+		  struct cell_value *out)
+{
+	const struct table_plan *t = &p->tables[table];
+	const uint8_t *at = r->payload.ptr, *stop = at + r->payload.len;
+	struct cell_value *to = out;
+
+	*ts = record_ts(t, r);
+	for (size_t i = 0; i < t->ncells; i++) {
+		struct bytes value = t->frames[i].value;
+
+		if (__builtin_expect(value.ptr != NULL, 0)) {
+			*to++ = (struct cell_value){value.ptr, (uint32_t)value.len, (uint16_t)i,
+						    false};
+			continue;
+		}
+		size_t len = at < stop ? *at : NOT_SHORT;
+		if (__builtin_expect(len - 1 < 0x7f, 1)) {
+			*to++ = (struct cell_value){at + 1, (uint32_t)len - 1, (uint16_t)i, true};
+			at += len;
+			continue;
+		}
+		if (len > 0)
+			return any_values(t, r, out);
+		at++; /* absent */
+	}
+	return at <= stop ? (size_t)(to - out) : any_values(t, r, out);
+}
+
+struct usual_weight row_usual_weight(const struct row_plan *p, size_t table)
+{
+	return p->tables[table].usual;
+}
+
+uint64_t row_weigh(const void *row_weigher, const struct record *r)
+{
+	const struct row_weigher *w = row_weigher;
+	const struct table_plan *t = &w->plan->tables[w->table];
+
+	if (weight_is_usual(&t->usual, r))
+		return weigh_usual(&t->usual, r);
+	struct unread_payload c = {r->payload.ptr, r->payload.ptr + r->payload.len};
+	uint64_t sum = 0;
+	for (const struct cell_step *s = t->cells; s < t->cells + t->ncells; s++) {
+		struct bytes qualifier, value;
+
+		if (!take_cell(&c, s, &qualifier, &value))
+			continue;
+		/* weight has the constant ones */
+		sum += s->weight + r->key.len + (s->computed ? qualifier.len : 0) +
+		       (s->constant ? 0 : value.len);
+	}
+	return sum;
+}

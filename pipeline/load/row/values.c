@@ -1,0 +1,247 @@
+/*
+ * values.c - column text to typed values
+ *
+ * The good path is digits.h; text that is not plain there is read by field.h.
+ */
+#include "field.h"
+#include "compiled.h"
+#include "error.h"
+
+static bool spells_null(const struct binding *b, const struct column *c)
+{
+	for (size_t i = 0; i < b->nnulls && (!c->quoted || b->quoted_nulls); i++)
+		if (bytes_eq(b->nulls[i], bytes_of(c->ptr, c->len)))
+			return true;
+	return false;
+}
+
+static inline bool is_null(const struct binding *b, const struct column *c)
+{
+	if (c->absent)
+		return true;
+	return (b->null_lengths >> (c->len < 63 ? c->len : 63) & 1) && spells_null(b, c);
+}
+
+static int null_value(const struct binding *b, struct demand d, const struct column *c,
+		      struct reject *why)
+{
+	const char *use = d.need == NEED_KEY	? "the row key"
+			  : d.need == NEED_CELL ? "a cell"
+						: "the cell timestamp";
+	const char *advice = d.need == NEED_CELL ? "; mark the cell `optional: true`" : "";
+
+	if (c->absent)
+		return reject_set(why, "null_value", b->form.field->name,
+				  "found no value, expected one: %s of table %s needs it%s", use,
+				  d.table, advice);
+	return reject_value(why, "null_value", b->form.field->name, bytes_of(c->ptr, c->len),
+			    "which means no value, expected one: %s of table %s needs it%s", use,
+			    d.table, advice);
+}
+
+/* The field's default, or a null where one may be. */
+static int no_value(const struct binding *b, struct demand d, const struct column *c,
+		    struct value *v, struct reject *why)
+{
+	v->text = b->fallback;
+	return v->text.ptr || !d.need ? RC_OK : null_value(b, d, c, why);
+}
+
+/* *whole: what the columns and the texts around them are.  Returns the first that is a null. */
+static const struct column *join_columns(const struct binding *b, const struct event *ev,
+					 struct buf *out, struct column *whole)
+{
+	out->len = 0;
+	buf_append(out, b->glue[0].ptr, b->glue[0].len);
+	*whole = (struct column){.quoted = false};
+	for (size_t i = 0; i < b->ncolumns; i++) {
+		const struct column *c = &ev->columns[b->columns[i]];
+
+		if (is_null(b, c))
+			return c;
+		buf_append(out, c->ptr, c->len);
+		buf_append(out, b->glue[i + 1].ptr, b->glue[i + 1].len);
+		whole->quoted = whole->quoted || c->quoted;
+	}
+	buf_room(out, EVENT_ROOM_BYTES);
+	whole->ptr = out->ptr;
+	whole->len = (uint32_t)out->len;
+	return NULL;
+}
+
+static const uint8_t nothing[EVENT_ROOM_BYTES];
+
+/*
+ * Joined and transformed.  A null among the columns makes the whole one; what the transform leaves
+ * is looked at like a column's text.
+ */
+static int compute_text(struct row_encoder *e, const struct binding *b, struct demand d,
+			const struct event *ev, struct value *v, struct reject *why)
+{
+	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
+	const struct field *f = b->form.field;
+	struct column whole;
+	const struct column *null = join_columns(b, ev, &s->joined, &whole);
+
+	if (null)
+		return no_value(b, d, null, v, why);
+	v->text = bytes_of(whole.ptr, whole.len);
+	if (!f->transform)
+		return RC_OK;
+	if (transform_text(f, e->plan->letters, &v->text, &s->transform, why))
+		return RC_DATA;
+	whole.ptr = v->text.ptr;
+	whole.len = (uint32_t)v->text.len;
+	whole.quoted = whole.quoted && !s->transform.mapped;
+	return is_null(b, &whole) ? no_value(b, d, &whole, v, why) : RC_OK;
+}
+
+/* What is not plainly one column's text: joined, quoted, as short as a null spelling. */
+static int take_text(struct row_encoder *e, const struct binding *b, struct demand d,
+		     const struct event *ev, struct value *v, struct reject *why)
+{
+	const struct column *c = &ev->columns[b->column];
+
+	if (b->computed)
+		return compute_text(e, b, d, ev, v, why);
+	if (is_null(b, c))
+		return no_value(b, d, c, v, why);
+	v->text = bytes_of(c->len ? c->ptr : nothing, c->len);
+	return 0;
+}
+
+/* Files follow each other, so their names are looked at once each. */
+static void note_file(struct binding_scratch *s, const char *file)
+{
+	if (!file || s->file == file)
+		return;
+	s->file = file;
+	s->read.has_file_day = field_day_of(file, &s->read.file_day);
+}
+
+/* All that the quick way cannot take, and the words for what nobody can. */
+static int decode_slowly(struct row_encoder *e, const struct binding *b, const char *file,
+			 struct value *v, struct reject *why)
+{
+	struct binding_scratch *s = &e->scratch[b - e->plan->bindings];
+
+	if (b->form.field->year_rule == YEAR_OF_FILE)
+		note_file(s, file);
+	return field_read(&b->form, v, &s->read, why);
+}
+
+int defaults_check(const struct row_plan *p, struct error *err)
+{
+	struct row_encoder *e = row_encoder_new(p);
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < p->nbindings && rc == RC_OK; i++) {
+		const struct binding *b = &p->bindings[i];
+		const struct field *f = b->form.field;
+		struct value v = {.text = b->fallback};
+		struct reject why;
+
+		if (v.text.ptr && decode_slowly(e, b, NULL, &v, &why))
+			rc = error_set(err, RC_CONFIG, "%s:%u:%u: default of field `%s`: %s",
+				       p->job->path, f->pos.line, f->pos.column, f->name,
+				       why.detail);
+	}
+	row_encoder_free(e);
+	return rc;
+}
+
+typedef bool parse_digits(struct bytes t, uint64_t *out);
+
+/* false: look closer. */
+static inline __attribute__((always_inline)) bool
+decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, bool roomy)
+{
+	struct bytes text = v->text;
+	uint64_t u = 0;
+
+	if (b->quick == QUICK_TEXT)
+		return roomy && text.len < 8 ? plain_word(load64(text.ptr) | ONES << 8 * text.len)
+					     : is_plain_ascii(text);
+	if (b->quick != QUICK_NUMBER || !digits(text, &u) || u > b->quick_max)
+		return false;
+	v->u = u * b->quick_scale;
+	v->micros = 0;
+	return true;
+}
+
+static inline __attribute__((always_inline)) int decode_with(struct row_encoder *e,
+							     const struct event *ev,
+							     struct reject *why,
+							     parse_digits *digits, bool roomy)
+{
+	const struct row_plan *p = e->plan;
+	const struct column *columns = ev->columns;
+	struct value *v = e->values;
+
+	for (const struct binding *b = p->bindings, *end = b + p->nalways; b < end; b++, v++) {
+		const struct column *c = &columns[b->column];
+
+		v->text = bytes_of(c->ptr, c->len);
+		if (__builtin_expect(c->len <= b->null_max || c->absent, 0)) {
+			int rc = take_text(e, b, b->demand, ev, v, why);
+
+			if (rc)
+				return rc;
+			if (!v->text.ptr)
+				continue;
+		}
+		if (!decode_quickly(b, v, digits, roomy) && decode_slowly(e, b, ev->file, v, why))
+			return RC_DATA;
+	}
+	return 0;
+}
+
+int value_decode(struct row_encoder *e, const struct binding *b, struct demand d,
+		 const struct event *ev, struct reject *why)
+{
+	struct value *v = &e->values[b - e->plan->bindings];
+	int rc = take_text(e, b, d, ev, v, why);
+
+	if (rc || !v->text.ptr || decode_quickly(b, v, digits_portable, false))
+		return rc;
+	return decode_slowly(e, b, ev->file, v, why);
+}
+
+static int decode_portable(struct row_encoder *e, const struct event *ev, struct reject *why)
+{
+	return decode_with(e, ev, why, digits_portable, false);
+}
+
+#if defined(__x86_64__)
+static SSE41 int decode_sse41(struct row_encoder *e, const struct event *ev, struct reject *why)
+{
+	return decode_with(e, ev, why, digits_sse41, true);
+}
+
+decode_values *choose_decode(void)
+{
+	return __builtin_cpu_supports("sse4.1") ? decode_sse41 : decode_portable;
+}
+#else
+decode_values *choose_decode(void)
+{
+	return decode_portable;
+}
+#endif
+
+int values_decode(struct row_encoder *e, const struct event *ev, struct reject *why)
+{
+	if (ev->ncolumns < e->plan->ncolumns)
+		return reject_set(why, "too_few_columns", NULL, "found %zu columns, expected %zu",
+				  ev->ncolumns, e->plan->ncolumns);
+	return ev->roomy ? e->decode_roomy(e, ev, why) : decode_portable(e, ev, why);
+}
+
+const struct value *row_encoder_value(const struct row_encoder *e, size_t field)
+{
+	const struct row_plan *p = e->plan;
+	size_t slot = p->slots[field];
+	bool used = slot < p->nbindings && p->bindings[slot].form.field == &p->job->fields[field];
+
+	return used ? &e->values[slot] : NULL;
+}

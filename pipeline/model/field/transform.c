@@ -1,0 +1,173 @@
+/*
+ * transform.c - a text before it is read as its type: a part of it, other letters, another word
+ *
+ * No step guesses: what a pattern does not match and a map does not name is refused, unless the job
+ * says what becomes of it.
+ */
+#include "field.h"
+
+#include <stdio.h>
+#include <wctype.h>
+
+#include "event.h"
+#include "error.h"
+#include "bytes.h"
+
+void transform_scratch_release(struct transform_scratch *s)
+{
+	buf_release(&s->text);
+	pattern_scratch_release(&s->match);
+}
+
+locale_t transform_locale(void)
+{
+	return newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+static int match(const struct field *f, struct bytes *text, struct transform_scratch *s,
+		 struct reject *why)
+{
+	const struct transform *t = f->transform;
+
+	switch (pattern_find(t->match, &s->match, *text, text)) {
+	case PATTERN_FOUND: return RC_OK;
+	case PATTERN_NONE: break;
+	case PATTERN_COSTLY:
+		return reject_value(why, "no_match", f->name, *text,
+				    "for which `match: %.60s` takes more than a million steps, "
+				    "expected a text that it decides sooner",
+				    t->match_text);
+	}
+	return reject_value(why, "no_match", f->name, *text, "expected a text that has `%.60s`",
+			    t->match_text);
+}
+
+/* A byte that is no UTF-8 counts as a character. */
+static size_t char_len(const uint8_t *p, const uint8_t *end)
+{
+	size_t n = utf8_char(p, end);
+
+	return n ? n : 1;
+}
+
+static int64_t count_chars(struct bytes text)
+{
+	const uint8_t *p = text.ptr, *end = p + text.len;
+	int64_t n = 0;
+
+	for (; p < end; p += char_len(p, end))
+		n++;
+	return n;
+}
+
+/* Where character number n begins, from 0; the end: there are not so many. */
+static size_t char_at(struct bytes text, int64_t n)
+{
+	const uint8_t *p = text.ptr, *end = p + text.len;
+
+	for (; n > 0 && p < end; n--)
+		p += char_len(p, end);
+	return (size_t)(p - text.ptr);
+}
+
+/* What of the positions from .. from + length - 1 the text has. */
+static struct bytes substring(const struct transform *t, struct bytes text)
+{
+	int64_t from = t->from > 0 ? t->from - 1 : count_chars(text) + t->from;
+	int64_t end = t->length == UINT32_MAX ? INT64_MAX : from + t->length;
+	size_t first = char_at(text, from);
+	size_t last = end == INT64_MAX ? text.len : char_at(text, end);
+
+	return bytes_of(text.ptr + first, last - first);
+}
+
+static void put_utf8(struct buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_put(out, (uint8_t)c);
+		return;
+	}
+	int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+	buf_put(out, (uint8_t)((0xff00u >> (more + 1) & 0xff) | c >> 6 * more));
+	while (more-- > 0)
+		buf_put(out, (uint8_t)(0x80 | (c >> 6 * more & 0x3f)));
+}
+
+/* A letter becomes one letter: the German sharp s stays what it is. */
+static void change_letters(const struct transform *t, locale_t letters, struct bytes text,
+			   struct buf *out)
+{
+	const uint8_t *p = text.ptr, *end = p + text.len;
+
+	out->len = 0;
+	while (p < end) {
+		size_t n = utf8_char(p, end);
+		uint32_t c;
+
+		if (!n) {
+			buf_put(out, *p++);
+			continue;
+		}
+		utf8_decode(bytes_of(p, n), &c);
+		put_utf8(out,
+			 (uint32_t)(t->letters == LETTERS_LOWER ? towlower_l((wint_t)c, letters)
+								: towupper_l((wint_t)c, letters)));
+		p += n;
+	}
+}
+
+static struct bytes with_room(struct buf *out)
+{
+	buf_room(out, EVENT_ROOM_BYTES);
+	return buf_bytes(out);
+}
+
+static int no_word(const struct field *f, struct bytes text, struct reject *why)
+{
+	const struct transform *t = f->transform;
+	char words[100] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < t->nmap && len < sizeof words - 24; i++)
+		len += (size_t)snprintf(words + len, sizeof words - len, "%s%.16s", i ? ", " : "",
+					t->map[i].from);
+	return reject_value(why, "not_in_map", f->name, text, "expected one of the map's: %s%s",
+			    words, len >= sizeof words - 24 ? ", ..." : "");
+}
+
+static int map(const struct field *f, struct bytes *text, struct transform_scratch *s,
+	       struct reject *why)
+{
+	const struct transform *t = f->transform;
+	const char *to = NULL;
+
+	for (size_t i = 0; i < t->nmap && !to; i++)
+		if (bytes_eq(bytes_str(t->map[i].from), *text))
+			to = t->map[i].to;
+	if (!to && t->otherwise == OTHERWISE_KEEP)
+		return RC_OK;
+	if (!to && t->otherwise == OTHERWISE_REJECT)
+		return no_word(f, *text, why);
+	s->text.len = 0;
+	buf_append_str(&s->text, to ? to : t->other);
+	*text = with_room(&s->text);
+	s->mapped = true;
+	return RC_OK;
+}
+
+int transform_text(const struct field *f, locale_t letters, struct bytes *text,
+		   struct transform_scratch *s, struct reject *why)
+{
+	const struct transform *t = f->transform;
+
+	s->mapped = false;
+	if (t->match && match(f, text, s, why))
+		return RC_DATA;
+	if (t->from)
+		*text = substring(t, *text);
+	if (t->letters) {
+		change_letters(t, letters, *text, &s->text);
+		*text = with_room(&s->text);
+	}
+	return t->map ? map(f, text, s, why) : RC_OK;
+}

@@ -1,0 +1,176 @@
+/*
+ * A job file becomes a struct job in three steps: libyaml's events to a tree of nodes that know
+ * their place (tree.c), tables of keys that walk the tree and fill structs (schema.c and a file a
+ * section), and the checks the HBase master would make (table_check).
+ */
+#include "sections.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+#include "ddl.h"
+#include "io.h"
+#include "bytes.h"
+
+#define LARGEST_JOB (1u << 20)
+
+static const struct key keys[] = {
+	{.name = "source",
+	 WORDS(MAPPING, NULL, "where the events come from: one of csv, json, avro, arrow and kafka",
+	       "source: {csv: {files: [ratings.csv]}}"),
+	 INNER(&source_schema),
+	 .read = read_source,
+	 .required = true},
+	{.name = "fields",
+	 WORDS(NAMED, NULL,
+	       "what the values must be, by field; a name that is used and not listed here is text "
+	       "from the column of that name",
+	       "fields: {userId: {type: u32}}"),
+	 INNER(&field_schema),
+	 .read = read_fields},
+	{.name = "where",
+	 WORDS(QUESTION, NULL,
+	       "events that are taken at all; the others are filtered for every table",
+	       "where: amount > 0 and kind in (A, B)"),
+	 .read = read_condition,
+	 .offset = offsetof(struct job, where)},
+	{.name = "tables",
+	 WORDS(LIST, NULL,
+	       "the tables that the events go to, each with its row key, families and cells",
+	       "tables: [{name: ratings, ...}]"),
+	 INNER(&table_schema),
+	 .read = read_tables,
+	 .required = true},
+};
+const struct schema job_schema = SCHEMA("the job", keys);
+
+const char *job_path(struct job *job, const char *name)
+{
+	char *full;
+
+	if (name[0] == '/' || strcmp(name, "-") == 0 || strcmp(job->dir, ".") == 0)
+		return name;
+	full = mem_format("%s/%s", job->dir, name);
+	const char *kept = arena_strdup(&job->arena, full);
+	mem_free(full);
+	return kept;
+}
+
+static void set_paths(struct job *job, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	job->path = arena_strdup(&job->arena, path);
+	job->dir = slash ? arena_strndup(&job->arena, path, (size_t)(slash - path)) : ".";
+	if (slash == path)
+		job->dir = "/";
+}
+
+static void set_digest(struct job *job, struct bytes text)
+{
+	XXH128_canonical_t canonical;
+
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.ptr, text.len));
+	memcpy(job->digest, canonical.digest, sizeof job->digest);
+}
+
+void job_digest_add(struct job *job, struct bytes file)
+{
+	uint8_t both[2 * sizeof job->digest];
+
+	memcpy(both, job->digest, sizeof job->digest);
+	set_digest(job, file);
+	memcpy(both + sizeof job->digest, job->digest, sizeof job->digest);
+	set_digest(job, bytes_of(both, sizeof both));
+}
+
+static int check_tables(struct job *job, struct error *err)
+{
+	for (size_t i = 0; i < job->ntables; i++) {
+		struct table *t = &job->tables[i].schema;
+		struct pos at = t->pos;
+		int rc = table_check(t, &job->arena, &at, err);
+
+		if (rc) {
+			if (at.line == 0)
+				at = t->pos;
+			return error_prefix(err, "%s:%u:%u: ", job->path, at.line, at.column);
+		}
+	}
+	return RC_OK;
+}
+
+static int read_job(struct job *job, struct bytes text, struct error *err)
+{
+	struct reader r = {.job = job, .err = err};
+	struct node *root;
+
+	set_digest(job, text);
+	int rc = tree_read(&root, text, job->path, &job->arena, err);
+	if (rc)
+		return rc;
+	if (!root)
+		return error_set(
+			err, RC_CONFIG,
+			"%s:1:1: found an empty file, expected a job: source, fields, tables",
+			job->path);
+	rc = read_mapping(&r, root, &job_schema, job);
+	if (!rc)
+		rc = check_columns(&r);
+	return rc ? rc : check_tables(job, err);
+}
+
+int job_load(struct job *job, const char *path, struct error *err)
+{
+	struct buf text = {0};
+
+	*job = (struct job){0};
+	set_paths(job, path);
+	int rc = io_read_file_upto(path, LARGEST_JOB, &text, err);
+	if (rc == RC_LIMIT)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: found more than 1 MiB, expected a job file of at most that",
+			       path);
+	else if (rc && rc != RC_STOPPED) /* a wrong name on the command line, not a broken disk */
+		err->code = rc = RC_CONFIG;
+	if (rc == RC_OK)
+		rc = read_job(job, buf_bytes(&text), err);
+	buf_release(&text);
+	return rc;
+}
+
+void job_release(struct job *job)
+{
+	arena_release(&job->arena);
+	*job = (struct job){0};
+}
+
+int job_find_table(const struct job *job, const char *name, const struct job_table **out,
+		   struct error *err)
+{
+	const char **known = mem_alloc(job->ntables * sizeof *known);
+	struct buf list = {0};
+
+	*out = !name && job->ntables == 1 ? job->tables : NULL;
+	for (size_t i = 0; i < job->ntables; i++) {
+		known[i] = job->tables[i].schema.name;
+		buf_printf(&list, "%s%s", i ? ", " : "", known[i]);
+		if (name && strcmp(name, known[i]) == 0)
+			*out = &job->tables[i];
+	}
+	int rc = RC_OK;
+	const char *near = name ? near_miss(name, known, job->ntables) : NULL;
+	if (!*out && near)
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`; did you mean %s?", job->path,
+			       name, near);
+	else if (!*out && name)
+		rc = error_set(err, RC_CONFIG, "%s has no table `%s`, expected one of: %.*s",
+			       job->path, name, (int)list.len, (const char *)list.ptr);
+	else if (!*out)
+		rc = error_set(err, RC_CONFIG,
+			       "%s has several tables, expected --table with one of: %.*s",
+			       job->path, (int)list.len, (const char *)list.ptr);
+	buf_release(&list);
+	mem_free(known);
+	return rc;
+}

@@ -1,0 +1,141 @@
+/*
+ * The codes of a field's names: a mapping here, or a file with NAME,CODE a line.
+ */
+#include "sections.h"
+
+#include "io.h"
+#include "bytes.h"
+
+#define LARGEST_CODES (64u << 20)
+
+static int check_twice(struct reader *r, struct pos at, struct codes *c)
+{
+	struct code twice;
+	bool same_name;
+
+	if (codes_sort(c, &r->job->arena, &twice, &same_name))
+		return RC_OK;
+	if (same_name)
+		return fault(r, at, "codes: found the name `%.*s` twice, expected it once",
+			     (int)(twice.name.len < 60 ? twice.name.len : 60),
+			     (const char *)twice.name.ptr);
+	return fault(r, at,
+		     "codes: found the code %u twice, the second time for `%.*s`, expected another "
+		     "one: else two names have one key",
+		     twice.code, (int)(twice.name.len < 60 ? twice.name.len : 60),
+		     (const char *)twice.name.ptr);
+}
+
+static int read_inline(struct reader *r, const struct node *n, struct codes *c)
+{
+	const struct key number = {.name = "codes", .read = read_number, .max = UINT32_MAX};
+
+	for (size_t i = 0; i < n->count; i++) {
+		const struct node *name = n->keys[i];
+		uint32_t code;
+		int rc = read_number(r, n->items[i], &number, &code);
+
+		if (rc)
+			return rc;
+		codes_add(c, &r->job->arena, bytes_of(name->text, name->len), code);
+	}
+	return RC_OK;
+}
+
+/* The last comma counts: a name may hold others. */
+static bool take_line(struct reader *r, struct bytes line, struct codes *c)
+{
+	uint64_t code = 0;
+	size_t digits = 0;
+	const uint8_t *comma = line.len ? memrchr(line.ptr, ',', line.len) : NULL;
+
+	if (!comma)
+		return false;
+	for (const uint8_t *p = comma + 1; p < line.ptr + line.len; p++, digits++) {
+		if (*p < '0' || *p > '9' || code > UINT32_MAX)
+			return false;
+		code = code * 10 + (uint64_t)(*p - '0');
+	}
+	size_t len = (size_t)(comma - line.ptr);
+	const char *name = arena_strndup(&r->job->arena, (const char *)line.ptr, len);
+	codes_add(c, &r->job->arena, bytes_of(name, len), (uint32_t)code);
+	return digits && code <= UINT32_MAX;
+}
+
+static int take_lines(struct reader *r, struct pos at, const char *path, struct bytes text,
+		      struct codes *c)
+{
+	size_t number = 1;
+
+	for (size_t from = 0; from < text.len; number++) {
+		const uint8_t *p = text.ptr + from;
+		const uint8_t *end = memchr(p, '\n', text.len - from);
+		size_t len = end ? (size_t)(end - p) : text.len - from;
+
+		from += len + 1;
+		len -= len && p[len - 1] == '\r';
+		if (len && !take_line(r, bytes_of(p, len), c))
+			return fault(r, at,
+				     "codes: %s:%zu: expected NAME,CODE with a whole number up to "
+				     "4294967295",
+				     path, number);
+	}
+	return RC_OK;
+}
+
+static int read_code_file(struct reader *r, const struct node *n, const struct key *key,
+			  struct codes *c)
+{
+	const char *name;
+	struct buf text = {0};
+	int rc = read_text(r, n, key, &name);
+
+	if (rc)
+		return rc;
+	const char *path = job_path(r->job, name);
+	if (io_read_file_upto(path, LARGEST_CODES, &text, r->err)) {
+		error_prefix(r->err, "%s:%u:%u: codes: ", r->job->path, n->pos.line, n->pos.column);
+		rc = r->err->code = RC_CONFIG;
+	}
+	if (rc == RC_OK)
+		rc = take_lines(r, n->pos, path, buf_bytes(&text), c);
+	if (rc == RC_OK)
+		job_digest_add(r->job, buf_bytes(&text));
+	buf_release(&text);
+	return rc;
+}
+
+int read_codes(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	struct codes *c = arena_alloc(&r->job->arena, sizeof *c);
+	int rc = n->kind == NODE_MAPPING  ? read_inline(r, n, c)
+		 : n->kind == NODE_SCALAR ? read_code_file(r, n, key, c)
+					  : expected(r, n, key->name, "{NAME: 1, …}, or a file");
+
+	if (rc)
+		return rc;
+	if (c->n == 0)
+		return fault(r, n->pos, "codes: found no name, expected NAME and CODE");
+	f->codes = c;
+	return check_twice(r, n->pos, c);
+}
+
+int read_unknown(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (rc)
+		return rc;
+	if (!f->codes) /* told by who checks the field */
+		return RC_OK;
+	if (!codes_find(f->codes, bytes_str(name), &f->unknown))
+		return fault(r, n->pos,
+			     "unknown: found `%.60s`, expected one of the names under `codes`: it "
+			     "stands for all others",
+			     name);
+	f->has_unknown = true;
+	return RC_OK;
+}

@@ -1,0 +1,43 @@
+/*
+ * Conditions: `where` of the job, `when` of a table and of a cell.  Names become fields here; that
+ * values are such of their fields is seen where fields are read (predicate.h).
+ */
+#include "sections.h"
+
+#include "question.h"
+
+/* Questions report places of their own behind this one. */
+static const char *place_of(struct reader *r, struct pos pos, const char *what)
+{
+	char *text = mem_format("%s:%u:%u: %s", r->job->path, pos.line, pos.column, what);
+	const char *kept = arena_strdup(&r->job->arena, text);
+
+	mem_free(text);
+	return kept;
+}
+
+int make_condition(struct reader *r, const char *text, struct pos pos, const char *what,
+		   const struct job_condition **out)
+{
+	struct arena *a = &r->job->arena;
+	struct question *q = arena_alloc(a, sizeof *q);
+	int rc = question_parse(q, place_of(r, pos, what), text, a, r->err);
+
+	if (rc)
+		return rc;
+	size_t *fields = arena_alloc(a, (q->nconditions + 1) * sizeof *fields);
+	for (size_t i = 0; i < q->nconditions; i++)
+		fields[i] = field_use(r, q->conditions[i].name, pos);
+	struct job_condition *c = arena_alloc(a, sizeof *c);
+	*c = (struct job_condition){q, fields};
+	*out = c;
+	return RC_OK;
+}
+
+int read_condition(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	if (n->kind != NODE_SCALAR || node_is_nothing(n))
+		return expected(r, n, key->name,
+				"a question such as \"amount > 0 and kind in (A, B)\"");
+	return make_condition(r, n->text, n->pos, key->name, slot);
+}

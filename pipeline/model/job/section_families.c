@@ -1,0 +1,324 @@
+/*
+ * Column families: what the HFile writer must know goes into struct family, the rest to the
+ * create-table script.
+ */
+#include "cell.h"
+#include "sections.h"
+
+#include "bytes.h"
+
+static const struct choice blooms[] = {{"NONE", BLOOM_NONE},
+				       {"ROW", BLOOM_ROW},
+				       {"ROWCOL", BLOOM_ROWCOL},
+				       {"ROWPREFIX_FIXED_LENGTH", BLOOM_ROWPREFIX}};
+static const struct choice codecs[] = {{"NONE", CODEC_NONE},
+				       {"GZ", CODEC_GZ},
+				       {"SNAPPY", CODEC_SNAPPY},
+				       {"LZ4", CODEC_LZ4},
+				       {"ZSTD", CODEC_ZSTD}};
+static const struct choice block_encodings[] = {{"NONE", ENCODING_NONE},
+						{"PREFIX", ENCODING_PREFIX},
+						{"DIFF", ENCODING_DIFF},
+						{"FAST_DIFF", ENCODING_FAST_DIFF},
+						{"ROW_INDEX_V1", ENCODING_ROW_INDEX_V1}};
+static const struct choice aims[] = {{"speed", AIM_SPEED}, {"size", AIM_SIZE}};
+static const struct choice framings[] = {{"hbase", ZSTD_FRAMING_HBASE},
+					 {"hadoop", ZSTD_FRAMING_HADOOP}};
+
+#define LEVEL_AUTO (-1) /* until the mapping is read */
+
+static int read_ttl(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	uint64_t s;
+
+	if (n->kind != NODE_SCALAR || !parse_duration_s(n->text, &s))
+		return expected(r, n, key->name, "a time like 90s, 15m, 24h, 3650d or forever");
+	if (s == DURATION_FOREVER)
+		s = TTL_FOREVER;
+	if (s < 1 || s > TTL_FOREVER)
+		return expected(r, n, key->name, "1 to 2147483647 seconds");
+	int32_t narrow = (int32_t)s;
+	memcpy(slot, &narrow, sizeof narrow);
+	return RC_OK;
+}
+
+static int read_codec_name(struct reader *r, const struct node *n, const struct key *key,
+			   void *slot)
+{
+	static const char *const others[] = {"LZO", "BZIP2", "LZMA", "BROTLI"};
+	const char *text = n->kind == NODE_SCALAR ? n->text : "";
+
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strcmp(text, others[i]) == 0)
+			return fault(r, n->pos,
+				     "%s: saltmill does not write %s; use ZSTD, GZ, SNAPPY or LZ4",
+				     key->name, text);
+	if (strcmp(text, "GZIP") == 0 || strcmp(text, "gzip") == 0)
+		return fault(r, n->pos, "%s: found `%s`; did you mean `GZ`?", key->name, text);
+	return read_choice(r, n, key, slot);
+}
+
+static int read_level(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	uint32_t level;
+
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "auto") == 0) {
+		*(int *)slot = LEVEL_AUTO;
+		return RC_OK;
+	}
+	int rc = read_number(r, n, key, &level);
+	if (!rc)
+		*(int *)slot = (int)level;
+	return rc;
+}
+
+static const struct key codec_keys[] = {
+	{.name = "codec",
+	 WORDS(CHOICE, NULL, "the codec", "compression: {codec: ZSTD, level: 3}"),
+	 .read = read_codec_name,
+	 .offset = offsetof(struct family, codec),
+	 .required = true,
+	 CHOICES(codecs)},
+	{.name = "level",
+	 WORDS(LEVEL, "3 for ZSTD, 6 for GZ",
+	       "ZSTD 1 to 22, GZ 1 to 9, or `auto`: what a sample of the table says",
+	       "level: auto"),
+	 .read = read_level,
+	 .offset = offsetof(struct family, level),
+	 .min = 1,
+	 .max = 22},
+	{.name = "aim",
+	 WORDS(CHOICE, "speed", "what `level: auto` looks for", "aim: size"),
+	 .read = read_choice,
+	 .offset = offsetof(struct family, aim),
+	 CHOICES(aims)},
+	{.name = "framing",
+	 WORDS(CHOICE, "hbase",
+	       "which of HBase's two ZSTD codecs reads the files: its own (2.5 on, when "
+	       "configured), or Hadoop's (a stock cluster, all of 2.4)",
+	       "framing: hadoop"),
+	 .read = read_choice,
+	 .offset = offsetof(struct family, framing),
+	 CHOICES(framings)},
+};
+static const struct schema codec_schema = SCHEMA("compression", codec_keys);
+
+static int check_level(struct reader *r, const struct node *n, struct family *f)
+{
+	const struct node *level = node_get(n, "level"), *aim = node_get(n, "aim");
+	bool automatic = f->level == LEVEL_AUTO;
+
+	if (level && f->codec != CODEC_ZSTD && f->codec != CODEC_GZ)
+		return fault(r, level->pos, "level: found without ZSTD or GZ, expected none");
+	if (level && f->codec == CODEC_GZ && (automatic || f->level > 9))
+		return fault(r, level->pos, "level: found %s, expected 1 to 9 for GZ", level->text);
+	if (aim && !automatic)
+		return fault(r, aim->pos, "aim: found without `level: auto`");
+	if (automatic) {
+		f->level = LEVEL_DEFAULT;
+		f->aim = aim ? f->aim : AIM_SPEED;
+	}
+	return RC_OK;
+}
+
+static int read_compression(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	struct family *f = slot;
+	const struct key name_key = {.name = key->name, CHOICES(codecs)};
+
+	if (n->kind != NODE_MAPPING)
+		return read_codec_name(r, n, &name_key, &f->codec);
+	int rc = read_mapping(r, n, &codec_schema, f);
+	if (rc)
+		return rc;
+	const struct node *framing = node_get(n, "framing");
+	f->framing_said = framing != NULL;
+	if (framing && f->codec != CODEC_ZSTD)
+		return fault(r, framing->pos, "framing: found without ZSTD, expected none");
+	return check_level(r, n, f);
+}
+
+static int read_block_bytes(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	uint64_t bytes;
+	int rc = read_size(r, n, key, &bytes);
+
+	if (!rc)
+		*(uint32_t *)slot = (uint32_t)bytes;
+	return rc;
+}
+
+static int read_block_encoding(struct reader *r, const struct node *n, const struct key *key,
+			       void *slot)
+{
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "PREFIX_TREE") == 0)
+		return fault(r, n->pos, "%s: HBase 2 has no PREFIX_TREE; use FAST_DIFF", key->name);
+	return read_choice(r, n, key, slot);
+}
+
+#define MORE(key, sentence, example)                                                               \
+	{                                                                                          \
+		.name = key, WORDS(ATTRIBUTE, NULL, sentence, example), .read = read_attribute,    \
+		.offset = offsetof(struct family, more)                                            \
+	}
+
+static const struct key family_keys[] = {
+	{.name = "versions",
+	 WORDS(NUMBER, "1", "versions of a column that are kept (VERSIONS)", "versions: 3"),
+	 .read = read_number,
+	 .offset = offsetof(struct family, versions),
+	 .min = 1,
+	 .max = INT32_MAX},
+	{.name = "min_versions",
+	 WORDS(NUMBER, "0", "versions that are kept though the TTL is over (MIN_VERSIONS)",
+	       "min_versions: 1"),
+	 .read = read_number,
+	 .offset = offsetof(struct family, min_versions),
+	 .min = 0,
+	 .max = INT32_MAX},
+	{.name = "ttl",
+	 WORDS(DURATION, "forever", "how long a cell is kept (TTL)", "ttl: 90d"),
+	 .read = read_ttl,
+	 .offset = offsetof(struct family, ttl_s)},
+	{.name = "bloomfilter",
+	 WORDS(CHOICE, "ROW", "what the bloom filter holds (BLOOMFILTER)", "bloomfilter: ROWCOL"),
+	 .read = read_choice,
+	 .offset = offsetof(struct family, bloom),
+	 CHOICES(blooms)},
+	{.name = "bloom_prefix",
+	 WORDS(NUMBER, NULL, "bytes of the row key that ROWPREFIX_FIXED_LENGTH holds",
+	       "bloom_prefix: 8"),
+	 .read = read_number,
+	 .offset = offsetof(struct family, bloom_prefix),
+	 .min = 1,
+	 .max = CELL_ROW_MAX},
+	{.name = "compression",
+	 WORDS(EITHER, "NONE", "codec of the blocks (COMPRESSION), or codec, level and framing",
+	       "compression: {codec: ZSTD, framing: hadoop}"),
+	 INNER(&codec_schema),
+	 .read = read_compression},
+	{.name = "blocksize",
+	 WORDS(SIZE, "64K", "bytes of a data block before it is packed (BLOCKSIZE)",
+	       "blocksize: 128K"),
+	 .read = read_block_bytes,
+	 .offset = offsetof(struct family, block_bytes),
+	 .min = 1024,
+	 .max = 16u << 20},
+	{.name = "data_block_encoding",
+	 WORDS(CHOICE, "NONE", "how keys are shortened in a block (DATA_BLOCK_ENCODING)",
+	       "data_block_encoding: FAST_DIFF"),
+	 .read = read_block_encoding,
+	 .offset = offsetof(struct family, encoding),
+	 CHOICES(block_encodings)},
+	{.name = "in_memory",
+	 WORDS(BOOL, "false", "whether the block cache prefers the family (IN_MEMORY)",
+	       "in_memory: true"),
+	 .read = read_bool,
+	 .offset = offsetof(struct family, in_memory)},
+	{.name = "configuration",
+	 WORDS(PROPERTIES, NULL, "CONFIGURATION of the family: names and values as HBase has them",
+	       "configuration: {hbase.hstore.engine.class: NAME}"),
+	 .read = read_configuration,
+	 .offset = offsetof(struct family, configuration)},
+	{.name = "metadata",
+	 WORDS(PROPERTIES, NULL, "METADATA of the family: any names and values",
+	       "metadata: {unit: EUR}"),
+	 .read = read_configuration,
+	 .offset = offsetof(struct family, metadata)},
+	MORE("compression_compact", "codec of compacted files (COMPRESSION_COMPACT)",
+	     "compression_compact: ZSTD"),
+	MORE("compression_compact_major", "codec of major compactions (COMPRESSION_COMPACT_MAJOR)",
+	     "compression_compact_major: ZSTD"),
+	MORE("compression_compact_minor", "codec of minor compactions (COMPRESSION_COMPACT_MINOR)",
+	     "compression_compact_minor: LZ4"),
+	MORE("blockcache", "whether read blocks are cached (BLOCKCACHE)", "blockcache: false"),
+	MORE("in_memory_compaction", "compaction in the memstore (IN_MEMORY_COMPACTION)",
+	     "in_memory_compaction: BASIC"),
+	MORE("cache_data_on_write", "whether written blocks are cached (CACHE_DATA_ON_WRITE)",
+	     "cache_data_on_write: true"),
+	MORE("cache_index_on_write", "whether written indexes are cached (CACHE_INDEX_ON_WRITE)",
+	     "cache_index_on_write: true"),
+	MORE("cache_blooms_on_write",
+	     "whether written bloom filters are cached (CACHE_BLOOMS_ON_WRITE)",
+	     "cache_blooms_on_write: true"),
+	MORE("evict_blocks_on_close",
+	     "whether a closed file leaves the cache (EVICT_BLOCKS_ON_CLOSE)",
+	     "evict_blocks_on_close: true"),
+	MORE("prefetch_blocks_on_open",
+	     "whether an opened file is read into the cache (PREFETCH_BLOCKS_ON_OPEN)",
+	     "prefetch_blocks_on_open: true"),
+	MORE("compress_tags", "whether tags are shortened (COMPRESS_TAGS)", "compress_tags: false"),
+	MORE("new_version_behavior",
+	     "whether deletes count by their order of arrival (NEW_VERSION_BEHAVIOR)",
+	     "new_version_behavior: false"),
+	MORE("keep_deleted_cells",
+	     "whether deleted cells stay readable for older times (KEEP_DELETED_CELLS)",
+	     "keep_deleted_cells: TTL"),
+	MORE("replication_scope", "whether the family is replicated, 0 or 1 (REPLICATION_SCOPE)",
+	     "replication_scope: 1"),
+	MORE("dfs_replication", "copies of a file in HDFS (DFS_REPLICATION)", "dfs_replication: 2"),
+	MORE("storage_policy", "storage of the files in HDFS (STORAGE_POLICY)",
+	     "storage_policy: ONE_SSD"),
+	MORE("encryption", "cipher of the files (ENCRYPTION)", "encryption: AES"),
+	MORE("encryption_key", "key of the cipher, as HBase stores it (ENCRYPTION_KEY)",
+	     "encryption_key: NAME"),
+	MORE("is_mob", "whether large values go into files of their own (IS_MOB)", "is_mob: true"),
+	MORE("mob_threshold", "from how many bytes on a value is large (MOB_THRESHOLD)",
+	     "mob_threshold: 102400"),
+	MORE("mob_compact_partition_policy",
+	     "how large values are compacted (MOB_COMPACT_PARTITION_POLICY)",
+	     "mob_compact_partition_policy: weekly"),
+};
+const struct schema family_schema = SCHEMA("a family", family_keys);
+
+static int check_family(struct reader *r, const struct node *n, const struct family *f)
+{
+	const struct node *prefix = node_get(n, "bloom_prefix");
+
+	if (f->min_versions > f->versions)
+		return fault(r, node_get(n, "min_versions")->pos,
+			     "min_versions: found %d, expected at most versions (%d)",
+			     f->min_versions, f->versions);
+	const struct node *hash =
+		node_get(n, "configuration"); /* HBase's own place for the length */
+	bool in_hash = hash && node_get(hash, "RowPrefixBloomFilter.prefix_length");
+	if (f->bloom == BLOOM_ROWPREFIX && !prefix && !in_hash)
+		return fault(r, node_get(n, "bloomfilter")->pos,
+			     "bloomfilter: found ROWPREFIX_FIXED_LENGTH alone, expected "
+			     "`bloom_prefix: n` "
+			     "(bytes) too");
+	if (f->bloom != BLOOM_ROWPREFIX && prefix)
+		return fault(r, prefix->pos,
+			     "bloom_prefix: found without `bloomfilter: ROWPREFIX_FIXED_LENGTH`");
+	return RC_OK;
+}
+
+int read_families(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct key name_key = {.name = "family name"};
+	struct table *t = slot;
+
+	if (n->kind != NODE_MAPPING || n->count == 0)
+		return expected(r, n, key->name, "a mapping like `f: {versions: 1}`");
+	t->families = arena_alloc(&r->job->arena, n->count * sizeof *t->families);
+	for (size_t i = 0; i < n->count; i++) {
+		struct family *f = &t->families[t->nfamilies++];
+
+		*f = family_default(NULL);
+		f->pos = n->keys[i]->pos;
+		int rc = read_text(r, n->keys[i], &name_key, &f->name);
+		if (rc || node_is_nothing(n->items[i])) { /* `f:` alone: all defaults */
+			if (rc)
+				return rc;
+			continue;
+		}
+		rc = read_mapping(r, n->items[i], &family_schema, f);
+		if (!rc)
+			rc = check_family(r, n->items[i], f);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}

@@ -1,0 +1,371 @@
+/*
+ * The fields: what an event's values must be.  A name that is used and not listed is text from
+ * the column of that name, so most jobs list few.
+ */
+#include "sections.h"
+
+static const struct choice units[] = {{"s", TIME_S},
+				      {"ms", TIME_MS},
+				      {"us", TIME_US},
+				      {"ns", TIME_NS}};
+
+static const struct choice cases[] = {{"lower", LETTERS_LOWER}, {"upper", LETTERS_UPPER}};
+
+static int read_zone(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (!rc && zone_load(slot, name, &r->job->arena, r->err))
+		rc = error_prefix(r->err, "%s:%u:%u: ", r->job->path, n->pos.line, n->pos.column);
+	return rc;
+}
+
+static int read_field_nulls(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	struct field *f = slot;
+
+	return read_nulls(r, n, key, &f->nulls, &f->nnulls);
+}
+
+static int read_near(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct field *f = slot;
+
+	f->year_rule = YEAR_NEAR;
+	return read_text(r, n, key, &f->year_near);
+}
+
+static const struct key near_keys[] = {
+	{.name = "near",
+	 WORDS(TEXT, NULL, "the year is the one in which the date is nearest to this day",
+	       "year: {near: 2026-01-03}"),
+	 .read = read_near,
+	 .required = true}};
+static const struct schema near_schema = SCHEMA("year", near_keys);
+
+/* 2026, {near: 2026-01-03} or file. */
+static int read_year(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const struct key number = {.name = key->name, .min = 1, .max = 9999};
+	struct field *f = slot;
+
+	if (n->kind == NODE_MAPPING)
+		return read_mapping(r, n, &near_schema, f);
+	if (n->kind != NODE_SCALAR || strcmp(n->text, "file") != 0) {
+		f->year_rule = YEAR_GIVEN;
+		return read_number(r, n, &number, &f->year);
+	}
+	f->year_rule = YEAR_OF_FILE;
+	if (r->job->source == SOURCE_KAFKA)
+		return fault(r, n->pos,
+			     "year: found `file`, expected a year or {near: 2026-01-03}: messages "
+			     "are in no file");
+	return RC_OK;
+}
+
+static const struct key keys[] = {
+	{.name = "type",
+	 WORDS(TYPE, "text", "what a value must be, or the event is bad", "type: u32"),
+	 .read = read_field_type,
+	 .offset = offsetof(struct field, type)},
+	{.name = "unit",
+	 WORDS(CHOICE, NULL,
+	       "of a time in numbers: seconds, milliseconds, microseconds or nanoseconds since "
+	       "1970",
+	       "unit: s"),
+	 .read = read_choice,
+	 .offset = offsetof(struct field, unit),
+	 CHOICES(units)},
+	{.name = "format",
+	 WORDS(TEXT, NULL, "of a time in text: iso8601, or strptime's letters",
+	       "format: \"%Y-%m-%d %H:%M:%S\""),
+	 .read = read_text,
+	 .offset = offsetof(struct field, format)},
+	{.name = "zone",
+	 WORDS(TEXT, "UTC", "of a time in text without an offset: its zone", "zone: Europe/Berlin"),
+	 .read = read_zone,
+	 .offset = offsetof(struct field, zone)},
+	{.name = "year",
+	 WORDS(EITHER, NULL,
+	       "of a time whose format has none: a year, `file` (nearest to the last date in the "
+	       "file's path) or {near: DAY}",
+	       "year: 2026"),
+	 INNER(&near_schema),
+	 .read = read_year},
+	{.name = "from",
+	 WORDS(EITHER, "the field's name",
+	       "the column, path or $name it is taken from, or several with texts between them",
+	       "from: [day, \" \", time]"),
+	 INNER(&piece_schema),
+	 .read = read_from},
+	{.name = "join",
+	 WORDS(TEXT, "\" \"", "what stands between several columns", "join: \";\""),
+	 .read = read_join},
+	{.name = "match",
+	 WORDS(TEXT, NULL,
+	       "a regular expression (PCRE2): what its group, or all of it, matches is taken; no "
+	       "match is a bad event",
+	       "match: '^(\\S+) '"),
+	 .read = read_match},
+	{.name = "substring",
+	 WORDS(NUMBERS, NULL,
+	       "[from, length] in characters; from -1 at the end; without a length all behind",
+	       "substring: [1, 4]"),
+	 .read = read_substring},
+	{.name = "case",
+	 WORDS(CHOICE, NULL, "all letters small or capital", "case: upper"),
+	 .read = read_case,
+	 CHOICES(cases)},
+	{.name = "map",
+	 WORDS(PROPERTIES, NULL,
+	       "texts that become other texts; what is not listed is a bad event unless "
+	       "`otherwise` says more",
+	       "map: {A: 1, B: 2}"),
+	 .read = read_map},
+	{.name = "otherwise",
+	 WORDS(EITHER, NULL,
+	       "what `map` makes of a text that it has not: this one, or {keep: true}",
+	       "otherwise: 0"),
+	 INNER(&keep_schema),
+	 .read = read_otherwise},
+	{.name = "null",
+	 WORDS(TEXTS, "the source's", "spellings of a null in this field", "null: [0000-00-00]"),
+	 .read = read_field_nulls},
+	{.name = "default",
+	 WORDS(TEXT, NULL, "the text that stands for a null", "default: 0"),
+	 .read = read_any_text,
+	 .offset = offsetof(struct field, fallback)},
+	{.name = "codes",
+	 WORDS(CODES, NULL,
+	       "numbers of names, here or in a file of NAME,CODE lines; the type is then code",
+	       "codes: {DE: 1, AT: 2}"),
+	 .read = read_codes},
+	{.name = "unknown",
+	 WORDS(TEXT, NULL, "the name whose code all names have that `codes` has not",
+	       "unknown: AT"),
+	 .read = read_unknown},
+	{.name = "scale",
+	 WORDS(NUMBER, NULL,
+	       "of a decimal: digits behind the point; a value with more is a bad event",
+	       "scale: 2"),
+	 .read = read_number,
+	 .offset = offsetof(struct field, scale),
+	 .max = 18},
+};
+const struct schema field_schema = SCHEMA("a field", keys);
+
+/* What a time format says; each conversion is one of a struct tm, by letter. */
+static bool format_has(const char *format, const char *letters)
+{
+	for (const char *p = format; *p; p++) {
+		if (*p != '%')
+			continue;
+		p++;
+		if (*p == 0)
+			return false;
+		if (strchr(letters, *p))
+			return true;
+	}
+	return false;
+}
+
+/* The year is in the text, or the job says which it is. */
+static int check_year(struct reader *r, const struct node *at, const struct field *f)
+{
+	bool written = format_has(f->format, "YysFD") || strcmp(f->format, TIME_ISO8601) == 0;
+
+	if (!written && f->year_rule == YEAR_WRITTEN)
+		return fault(
+			r, at->pos,
+			"format: found `%.60s` without a year, expected %%Y, %%y or %%s in it, "
+			"or a year of its own: `year: 2026`, `year: {near: 2026-01-03}`, "
+			"`year: file` (the date in the file's name)",
+			f->format);
+	if (written && f->year_rule != YEAR_WRITTEN)
+		return fault(r, at->pos,
+			     "found `year` and a year in the format `%.60s`, expected one of them",
+			     f->format);
+	return RC_OK;
+}
+
+static int check_format(struct reader *r, const struct node *at, const struct field *f)
+{
+	for (const char *p = f->format; *p; p++) {
+		if (*p != '%')
+			continue;
+		p++;
+		if (*p == 0 || !strchr(TIME_LETTERS, *p))
+			return fault(r, at->pos,
+				     "format: found `%%%.1s`, expected `iso8601`, or %% and one of "
+				     "the letters %s",
+				     p, TIME_LETTERS);
+	}
+	if (format_has(f->format, "Ilr") != format_has(f->format, "pr"))
+		return fault(r, at->pos,
+			     "format: found one of %%I and %%p, expected both (or %%H, 0 to 23)");
+	return check_year(r, at, f);
+}
+
+static int check_time(struct reader *r, const struct node *n, const struct field *f)
+{
+	const struct node *unit = node_get(n, "unit"), *format = node_get(n, "format");
+	const struct node *zone = node_get(n, "zone"), *year = node_get(n, "year");
+
+	if (!unit && !format && f->unit == TIME_OF_SOURCE)
+		return year ? fault(r, year->pos, "found `year` without `format`, expected none")
+			    : RC_OK;
+	if (!unit && !format)
+		return fault(r, n->pos,
+			     "time field `%.60s` lacks its form, expected `unit: s` (or ms, us, ns "
+			     "since "
+			     "1970) or `format: \"%%Y-%%m-%%d %%H:%%M:%%S\"` (or iso8601)",
+			     f->name);
+	if (unit && format)
+		return fault(r, unit->pos, "found `unit` and `format`, expected one of them");
+	if (unit && zone)
+		return fault(r, zone->pos,
+			     "found `zone` with `unit`, expected none: seconds since 1970 are "
+			     "the same in every zone");
+	if (unit && year)
+		return fault(r, year->pos, "found `year` with `unit`, expected none");
+	if (unit)
+		return RC_OK;
+	if (zone && format_has(f->format, "zZs"))
+		return fault(
+			r, zone->pos,
+			"found `zone` with %%z, %%Z or %%s in the format, expected one of them");
+	return check_format(r, format, f);
+}
+
+/* Codes make the type. */
+static int check_codes(struct reader *r, const struct node *n, struct field *f)
+{
+	const struct node *type = node_get(n, "type"), *unknown = node_get(n, "unknown");
+
+	if (f->codes && type && f->type != FIELD_CODE)
+		return fault(r, type->pos, "type: found %s with `codes`, expected code or no type",
+			     field_type_name(f->type));
+	if (f->codes)
+		f->type = FIELD_CODE;
+	if (f->type == FIELD_CODE && !f->codes)
+		return fault(r, n->pos,
+			     "code field `%.60s` lacks `codes`: `{NAME: 1, OTHER: 2}`, or a file "
+			     "with NAME,CODE a line",
+			     f->name);
+	if (unknown && !f->codes)
+		return fault(r, unknown->pos, "found `unknown` without `codes`, expected both");
+	return RC_OK;
+}
+
+static int check_field(struct reader *r, const struct node *n, struct field *f)
+{
+	static const char *const of_time[] = {"unit", "format", "zone", "year"};
+	int rc = check_codes(r, n, f);
+
+	if (rc)
+		return rc;
+	if (node_get(n, "join") && f->ncolumns < 2)
+		return fault(
+			r, node_get(n, "join")->pos,
+			"found `join` for one column, expected `from: [a, b]` with two or more");
+	if (f->type == FIELD_DECIMAL && !node_get(n, "scale"))
+		return fault(r, n->pos,
+			     "decimal field `%.60s` lacks `scale`: the digits behind the point, 2 "
+			     "for cents",
+			     f->name);
+	if (f->type != FIELD_DECIMAL && node_get(n, "scale"))
+		return fault(r, node_get(n, "scale")->pos,
+			     "found `scale` in a field of type %s, expected it only with type: "
+			     "decimal",
+			     field_type_name(f->type));
+	if (f->type == FIELD_TIME)
+		return check_time(r, n, f);
+	for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++)
+		if (node_get(n, of_time[i]))
+			return fault(r, node_get(n, of_time[i])->pos,
+				     "found `%s` in a field of type %s, expected it only with "
+				     "type: time",
+				     of_time[i], field_type_name(f->type));
+	return RC_OK;
+}
+
+static struct field *add_field(struct reader *r, const char *name, struct pos pos)
+{
+	struct job *job = r->job;
+
+	if (job->nfields == r->field_room) {
+		r->field_room = r->field_room ? 2 * r->field_room : 16;
+		struct field *grown = arena_alloc(&job->arena, r->field_room * sizeof *grown);
+		if (job->nfields)
+			memcpy(grown, job->fields, job->nfields * sizeof *grown);
+		job->fields = grown;
+	}
+	struct field *f = &job->fields[job->nfields++];
+	*f = (struct field){.name = name, .pos = pos, .ncolumns = 1};
+	f->columns = arena_alloc(&job->arena, sizeof *f->columns);
+	f->columns[0] = name;
+	return f;
+}
+
+/* A source with a schema knows how its times are meant. */
+static void take_source_times(const struct job *job, const struct node *n, struct field *f)
+{
+	bool schema = job->source == SOURCE_AVRO || job->source == SOURCE_ARROW ||
+		      (job->source == SOURCE_KAFKA && job->kafka.format == KAFKA_AVRO);
+
+	if (schema && f->type == FIELD_TIME && !node_get(n, "unit") && !node_get(n, "format"))
+		f->unit = TIME_OF_SOURCE;
+}
+
+int read_fields(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	(void)slot;
+	if (n->kind != NODE_MAPPING)
+		return expected(r, n, key->name, "a mapping of field names");
+	keep_written(r, n, &r->job->written_fields);
+	for (size_t i = 0; i < n->count; i++) {
+		const struct key name_key = {.name = "field name"};
+		const char *name;
+		int rc = read_text(r, n->keys[i], &name_key, &name);
+
+		if (rc)
+			return rc;
+		struct field *f = add_field(r, name, n->keys[i]->pos);
+		if (n->items[i]->kind == NODE_SCALAR) /* userId: u32 */
+			rc = read_field_type(r, n->items[i], &keys[0], &f->type);
+		else
+			rc = read_mapping(r, n->items[i], &field_schema, f);
+		if (!rc)
+			take_source_times(r->job, n->items[i], f);
+		if (!rc)
+			rc = check_field(r, n->items[i], f);
+		if (rc)
+			return rc;
+	}
+	return RC_OK;
+}
+
+size_t field_use(struct reader *r, const char *name, struct pos pos)
+{
+	size_t i = 0;
+
+	while (i < r->job->nfields && strcmp(r->job->fields[i].name, name) != 0)
+		i++;
+	if (i == r->job->nfields)
+		add_field(r, name, pos);
+	return i;
+}
+
+int read_field_use(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (rc)
+		return rc;
+	size_t i = field_use(r, name, n->pos);
+	memcpy(slot, &i, sizeof i);
+	return RC_OK;
+}

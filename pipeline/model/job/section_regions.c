@@ -1,0 +1,204 @@
+/*
+ * Where the regions split.  How many there are is said once: by count, by size, or by servers.
+ */
+#include "sections.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_REGIONS 1000000
+
+static const struct choice kinds[] = {{"sampled", SPLIT_SAMPLED}, {"uniform", SPLIT_UNIFORM},
+				      {"hex", SPLIT_HEX},	  {"decimal", SPLIT_DECIMAL},
+				      {"file", SPLIT_FILE},	  {"none", SPLIT_NONE}};
+
+/* A decimal number; strtod alone would take "nan", "0x1p3" and the locale's comma. */
+static int read_ratio(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	char what[80], *end = NULL;
+	double v = -1;
+
+	if (n->kind == NODE_SCALAR && n->len && n->len < 32 &&
+	    strspn(n->text, "0123456789.") == n->len)
+		v = strtod(n->text, &end);
+	if (!end || *end || !(v >= (double)key->min) || !(v <= (double)key->max)) {
+		snprintf(what, sizeof what, "a number from %llu to %llu like 1.1",
+			 (unsigned long long)key->min, (unsigned long long)key->max);
+		return expected(r, n, key->name, what);
+	}
+	memcpy(slot, &v, sizeof v);
+	return RC_OK;
+}
+
+static int read_align(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	if (n->kind != NODE_SCALAR || strcmp(n->text, "salt") != 0)
+		return expected(r, n, key->name, "`salt`");
+	*(bool *)slot = true;
+	return RC_OK;
+}
+
+static int read_file(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (!rc)
+		((struct regions *)slot)->file = job_path(r->job, name);
+	return rc;
+}
+
+static const struct key keys[] = {
+	{.name = "split",
+	 WORDS(CHOICE, "sampled",
+	       "how split keys are found: from the events, by HBase's algorithms (UniformSplit, "
+	       "HexStringSplit, DecimalStringSplit), in a file, or not at all",
+	       "split: uniform"),
+	 .read = read_choice,
+	 .offset = offsetof(struct regions, split),
+	 CHOICES(kinds)},
+	{.name = "count",
+	 WORDS(NUMBER, NULL, "so many regions", "count: 16"),
+	 .read = read_number,
+	 .offset = offsetof(struct regions, rule.count),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "size",
+	 WORDS(SIZE, NULL, "regions of this size on disk; 10G where nothing says how many",
+	       "size: 10G"),
+	 .read = read_size,
+	 .offset = offsetof(struct regions, rule.size_bytes),
+	 .min = 1},
+	{.name = "servers",
+	 WORDS(NUMBER, NULL, "regions for so many region servers", "servers: 8"),
+	 .read = read_number,
+	 .offset = offsetof(struct regions, rule.servers),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "per_server",
+	 WORDS(NUMBER, "10", "with `servers`: regions on each", "per_server: 4"),
+	 .read = read_number,
+	 .offset = offsetof(struct regions, rule.per_server),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "min",
+	 WORDS(NUMBER, "1", "no fewer regions than this", "min: 8"),
+	 .read = read_number,
+	 .offset = offsetof(struct regions, rule.min),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "max",
+	 WORDS(NUMBER, "none", "no more regions than this", "max: 1000"),
+	 .read = read_number,
+	 .offset = offsetof(struct regions, rule.max),
+	 .min = 1,
+	 .max = MAX_REGIONS},
+	{.name = "headroom",
+	 WORDS(RATIO, "0",
+	       "room for growth: 0.5 makes as many regions as half as much data again would need",
+	       "headroom: 0.5"),
+	 .read = read_ratio,
+	 .offset = offsetof(struct regions, rule.headroom),
+	 .min = 0,
+	 .max = 100},
+	{.name = "tolerance",
+	 WORDS(RATIO, NULL,
+	       "a largest region of more than so many times the target is a warning and exit "
+	       "status 3; what a drift calls unfair",
+	       "tolerance: 1.5"),
+	 .read = read_ratio,
+	 .offset = offsetof(struct regions, rule.tolerance),
+	 .min = 1,
+	 .max = 1000},
+	{.name = "align",
+	 WORDS(CHOICE, NULL, "regions begin where a bucket of the salt begins", "align: salt"),
+	 .read = read_align,
+	 .offset = offsetof(struct regions, rule.align_salt)},
+	{.name = "file",
+	 WORDS(TEXT, NULL, "with `split: file`: a split key a line, as HBase's shell reads them",
+	       "file: splits.txt"),
+	 .read = read_file},
+	{.name = "first",
+	 WORDS(TEXT, "HBase's", "of an algorithm: the first key", "first: \"00000000\""),
+	 .read = read_text,
+	 .offset = offsetof(struct regions, first)},
+	{.name = "last",
+	 WORDS(TEXT, "HBase's", "of an algorithm: the last key", "last: \"7FFFFFFF\""),
+	 .read = read_text,
+	 .offset = offsetof(struct regions, last)},
+};
+const struct schema regions_schema = SCHEMA("regions", keys);
+
+/* Which keys mean something for a kind of split; bits of enum split_kind. */
+#define COMPUTED (1u << SPLIT_UNIFORM | 1u << SPLIT_HEX | 1u << SPLIT_DECIMAL)
+#define PLANNED	 (1u << SPLIT_SAMPLED | COMPUTED)
+
+static const struct {
+	const char *key;
+	unsigned splits;
+} meanings[] = {
+	{"count", PLANNED},	    {"size", PLANNED},	 {"servers", PLANNED},
+	{"per_server", PLANNED},    {"min", PLANNED},	 {"max", PLANNED},
+	{"headroom", PLANNED},	    {"tolerance", ~0u},	 {"align", 1u << SPLIT_SAMPLED},
+	{"file", 1u << SPLIT_FILE}, {"first", COMPUTED}, {"last", COMPUTED},
+};
+
+static int check_amount(struct reader *r, const struct node *n, const struct region_rule *g)
+{
+	const struct node *size = node_get(n, "size"), *servers = node_get(n, "servers");
+
+	if (g->count && (size || servers))
+		return fault(r, (size ? size : servers)->pos,
+			     "regions: found `count` and `%s`, expected one of them",
+			     size ? "size" : "servers");
+	if (size && servers)
+		return fault(r, servers->pos,
+			     "regions: found `size` and `servers`, expected one of them");
+	if (g->per_server && !servers)
+		return fault(r, node_get(n, "per_server")->pos,
+			     "per_server: found without `servers`, expected `servers: n` too");
+	if (g->max && g->min > g->max)
+		return fault(r, node_get(n, "min")->pos, "min: found %u, expected at most max (%u)",
+			     g->min, g->max);
+	if (g->count && (g->count < g->min || (g->max && g->count > g->max)))
+		return fault(r, node_get(n, "count")->pos,
+			     "count: found %u, expected a number within min and max", g->count);
+	return RC_OK;
+}
+
+static int check_regions(struct reader *r, const struct node *n, const struct regions *g)
+{
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+		const struct node *item = node_get(n, meanings[i].key);
+
+		if (item && !(meanings[i].splits & 1u << g->split))
+			return fault(r, item->pos, "%s: means nothing with split: %s",
+				     meanings[i].key, kinds[g->split].name);
+	}
+	if (g->split == SPLIT_FILE && !g->file)
+		return fault(r, n->pos,
+			     "regions lacks the key `file`, expected the file of split keys");
+	return check_amount(r, n, &g->rule);
+}
+
+void regions_default(struct regions *g)
+{
+	*g = (struct regions){.split = SPLIT_SAMPLED};
+}
+
+int read_regions(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job_table *t = slot;
+	struct regions *g = &t->regions;
+
+	(void)key;
+	*g = (struct regions){.pos = n->pos, .split = SPLIT_SAMPLED};
+	int rc = read_mapping(r, n, &regions_schema, g);
+	if (!rc)
+		rc = check_regions(r, n, g);
+	if (!rc && g->rule.align_salt && t->rowkey[0].kind != PART_SALT)
+		rc = fault(r, node_get(n, "align")->pos,
+			   "align: found salt, expected a salt as the first part of rowkey");
+	return rc;
+}

@@ -1,0 +1,505 @@
+#include "sections.h"
+
+#include <iconv.h>
+#include <strings.h>
+
+#include "pattern.h"
+#include "bytes.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static int read_files(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	int rc = read_texts(r, n, key->name, false, &c->files, &c->nfiles);
+
+	for (size_t i = 0; !rc && i < c->nfiles; i++)
+		c->files[i] = job_path(r->job, c->files[i]);
+	return rc;
+}
+
+static int check_different(struct reader *r, const struct node *n, const struct key *key,
+			   const char *const *names, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(names[i], names[j]) == 0)
+				return fault(r, n->items[i]->pos,
+					     "%s: found `%.60s` twice, expected different names",
+					     key->name, names[i]);
+	return RC_OK;
+}
+
+static int read_names(struct reader *r, const struct node *n, const struct key *key,
+		      const char ***names, size_t *count)
+{
+	int rc = read_texts(r, n, key->name, false, names, count);
+
+	if (!rc && *count == 0)
+		rc = fault(r, n->pos, "%s: found an empty list, expected column names", key->name);
+	return rc ? rc : check_different(r, n, key, *names, *count);
+}
+
+int read_csv_columns(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+	int rc = read_names(r, n, key, &c->columns, &c->ncolumns);
+
+	c->header = false;
+	return rc;
+}
+
+static int read_find(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+
+	return read_names(r, n, key, &c->find, &c->nfind);
+}
+
+static const struct key find_keys[] = {{.name = "find",
+					WORDS(TEXTS, NULL,
+					      "names of the header line; what stands above the "
+					      "first line that has them all is no data",
+					      "header: {find: [Beleg, Betrag]}"),
+					.read = read_find,
+					.required = true}};
+static const struct schema find_schema = SCHEMA("header", find_keys);
+
+/* true, false, replace or {find: [name, ...]}. */
+static int read_header(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+
+	if (n->kind == NODE_MAPPING) {
+		c->header = true;
+		c->replace = c->columns != NULL;
+		return read_mapping(r, n, &find_schema, c);
+	}
+	if (n->kind == NODE_SCALAR && strcmp(n->text, "replace") == 0) {
+		c->header = c->replace = true;
+		return c->columns ? RC_OK
+				  : fault(r, n->pos,
+					  "header: found `replace` alone, expected `columns: [a, "
+					  "b]` too: the names that replace those of the header");
+	}
+	bool no = n->kind == NODE_SCALAR && strcmp(n->text, "false") == 0;
+	if (!no && (n->kind != NODE_SCALAR || strcmp(n->text, "true") != 0))
+		return expected(r, n, key->name, "true, false, replace or {find: [name, name]}");
+	c->header = !no;
+	return RC_OK;
+}
+
+/* "" is a null too, unless the source says that it is a value. */
+int read_nulls(struct reader *r, const struct node *n, const struct key *key, const char ***nulls,
+	       size_t *count)
+{
+	int rc = read_texts(r, n, key->name, true, nulls, count);
+
+	if (rc || r->job->csv.empty_is_value)
+		return rc;
+	for (size_t i = 0; i < *count; i++)
+		if ((*nulls)[i][0] == 0)
+			return RC_OK;
+	const char **more = arena_alloc(&r->job->arena, (*count + 1) * sizeof *more);
+	memcpy(more, *nulls, *count * sizeof *more);
+	more[(*count)++] = "";
+	*nulls = more;
+	return RC_OK;
+}
+
+int read_csv_nulls(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+
+	return read_nulls(r, n, key, &c->nulls, &c->nnulls);
+}
+
+int read_empty(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+
+	c->empty_is_value = n->kind == NODE_SCALAR && strcmp(n->text, "value") == 0;
+	if (c->empty_is_value)
+		c->nnulls = 0;
+	else if (n->kind != NODE_SCALAR || strcmp(n->text, "null") != 0)
+		return expected(r, n, key->name, "null or value: what an unquoted \"\" is");
+	return RC_OK;
+}
+
+/* Slot const char *: one character that stands in numbers. */
+static int read_number_sign(struct reader *r, const struct node *n, const struct key *key,
+			    void *slot)
+{
+	const char *text;
+	uint32_t code;
+	int rc = read_text(r, n, key, &text);
+
+	if (rc)
+		return rc;
+	bool one = utf8_decode(bytes_str(text), &code) == strlen(text);
+	if (!one || strchr("0123456789+-eE", text[0]))
+		return expected(r, n, key->name,
+				"one character that is no digit, sign or e, such as \",\"");
+	memcpy(slot, &text, sizeof text);
+	return RC_OK;
+}
+
+static int read_comment(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct csv_source *c = slot;
+
+	c->has_comment = true;
+	return read_byte(r, n, key, &c->comment);
+}
+
+static int read_skip_matching(struct reader *r, const struct node *n, const struct key *key,
+			      void *slot)
+{
+	struct csv_source *c = slot;
+	struct error why;
+	const char *text;
+	int rc = read_text(r, n, key, &text);
+
+	if (rc == RC_OK && pattern_new(&c->skip_matching, &r->job->arena, text, &why))
+		rc = fault(r, n->pos, "skip_matching: %s", why.msg);
+	return rc;
+}
+
+static int read_text_encoding(struct reader *r, const struct node *n, const struct key *key,
+			      void *slot)
+{
+	struct csv_source *c = slot;
+	const char *name;
+	int rc = read_text(r, n, key, &name);
+
+	if (rc)
+		return rc;
+	if (strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0)
+		return RC_OK;
+	iconv_t known = strchr(name, '/') ? (iconv_t)-1 : iconv_open("UTF-8", name);
+	if (known == (iconv_t)-1)
+		return expected(r, n, key->name,
+				"a name that `iconv --list` knows, such as utf-8, latin1, cp1252, "
+				"utf-16");
+	iconv_close(known);
+	c->encoding = name;
+	return RC_OK;
+}
+
+static const struct choice trims[] = {{"false", TRIM_NOTHING},
+				      {"true", TRIM_BLANKS},
+				      {"all", TRIM_ALL}};
+static const struct choice missings[] = {{"reject", MISSING_REJECT}, {"null", MISSING_NULL}};
+static const struct choice extras[] = {{"reject", EXTRA_REJECT},
+				       {"empty", EXTRA_EMPTY},
+				       {"ignore", EXTRA_IGNORE}};
+
+#define SLOT(member) .offset = offsetof(struct csv_source, member)
+
+static const struct key csv_keys[] = {
+	{.name = "files",
+	 WORDS(TEXTS, NULL,
+	       "paths against the job file's folder, patterns and folders too; \"-\" is standard "
+	       "input; files on the command line replace them",
+	       "files: [inbox/*.csv, archive/]"),
+	 .read = read_files},
+	{.name = "skip",
+	 WORDS(NUMBER, "0", "lines of each file above its header or first row", "skip: 2"),
+	 .read = read_number,
+	 SLOT(skip)},
+	{.name = "skip_footer",
+	 WORDS(NUMBER, "0",
+	       "lines at the end of each file that are no data; blank ones do not count",
+	       "skip_footer: 1"),
+	 .read = read_number,
+	 SLOT(skip_footer),
+	 .max = 1000},
+	{.name = "columns",
+	 WORDS(TEXTS, NULL,
+	       "names of the columns, where no header has them or with `header: replace`",
+	       "columns: [id, day, amount]"),
+	 .read = read_csv_columns}, /* before header: it changes the default */
+	{.name = "header",
+	 WORDS(EITHER, "true, or false with `columns`",
+	       "whether the first line names the columns; `replace`: it is there, but `columns` "
+	       "has better names",
+	       "header: replace"),
+	 INNER(&find_schema),
+	 .read = read_header},
+	{.name = "delimiter",
+	 WORDS(BYTE, "\",\"", "what stands between values", "delimiter: ;"),
+	 .read = read_byte,
+	 SLOT(delimiter)},
+	{.name = "quote",
+	 WORDS(BYTE, "'\"'", "what stands around values that hold delimiters, quotes or line ends",
+	       "quote: \"'\""),
+	 .read = read_byte,
+	 SLOT(quote)},
+	{.name = "comment",
+	 WORDS(BYTE, NULL, "a line that begins with it is no data", "comment: \"#\""),
+	 .read = read_comment},
+	{.name = "skip_matching",
+	 WORDS(TEXT, NULL,
+	       "a regular expression (PCRE2); rows in whose text it is found are filtered",
+	       "skip_matching: \"^TRAILER\""),
+	 .read = read_skip_matching},
+	{.name = "trim",
+	 WORDS(CHOICE, "false",
+	       "blanks and tabs around values are taken away: `true` outside of quotes, `all` "
+	       "inside too",
+	       "trim: true"),
+	 .read = read_choice,
+	 SLOT(trim),
+	 CHOICES(trims)},
+	{.name = "missing",
+	 WORDS(CHOICE, "reject",
+	       "what becomes of a row with fewer values than columns: a bad event, or nulls",
+	       "missing: null"),
+	 .read = read_choice,
+	 SLOT(missing),
+	 CHOICES(missings)},
+	{.name = "extra",
+	 WORDS(CHOICE, "reject",
+	       "what becomes of a row with more values than columns: a bad event, none if the rest "
+	       "is empty, or the rest is ignored",
+	       "extra: empty"),
+	 .read = read_choice,
+	 SLOT(extra),
+	 CHOICES(extras)},
+	{.name = "thousands",
+	 WORDS(SIGN, NULL, "the sign between groups of three digits", "thousands: \".\""),
+	 .read = read_number_sign,
+	 SLOT(thousands)},
+	{.name = "decimal",
+	 WORDS(SIGN, "\".\"", "the sign in front of a number's fraction", "decimal: \",\""),
+	 .read = read_number_sign,
+	 SLOT(decimal)},
+	{.name = "encoding",
+	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	       "encoding: cp1252"),
+	 .read = read_text_encoding},
+	{.name = "empty",
+	 WORDS(CHOICE, "null", "what an unquoted empty value is: null or the text \"\"",
+	       "empty: value"),
+	 .read = read_empty}, /* before null, which asks for it */
+	{.name = "null",
+	 WORDS(TEXTS, "[\"\"]",
+	       "unquoted spellings of a null; \"\" stays one unless `empty: value`",
+	       "null: [NA, \"-\"]"),
+	 .read = read_csv_nulls},
+	{.name = "quoted_nulls",
+	 WORDS(BOOL, "false", "whether a quoted spelling is a null too", "quoted_nulls: true"),
+	 .read = read_bool,
+	 SLOT(quoted_nulls)},
+	{.name = "max_row",
+	 WORDS(SIZE, "16M", "the longest row; a longer one ends the run", "max_row: 64M"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 2048 * MIB},
+};
+static const struct schema csv_schema = SCHEMA("csv", csv_keys);
+
+static int check_csv_bytes(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *byte = node_get(n, "delimiter"), *comment = node_get(n, "comment");
+
+	if (c->delimiter == c->quote || strchr("\r\n", c->delimiter))
+		return fault(
+			r, byte ? byte->pos : n->pos,
+			"delimiter: found the quote, a line end or NUL, expected another byte");
+	if (strchr("\r\n", c->quote) || (c->trim && strchr(" \t", c->quote)))
+		return fault(r, node_get(n, "quote")->pos,
+			     "quote: found a line end, NUL or a blank that `trim` takes away, "
+			     "expected another byte");
+	if (c->has_comment &&
+	    (c->comment == c->delimiter || c->comment == c->quote || strchr("\r\n", c->comment)))
+		return fault(r, comment->pos,
+			     "comment: found the delimiter, the quote, a line end or NUL, expected "
+			     "another byte");
+	return RC_OK;
+}
+
+static int check_number_signs(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *at = node_get(n, "thousands");
+
+	if (at && strcmp(c->thousands, c->decimal ? c->decimal : ".") == 0)
+		return fault(r, at->pos,
+			     "thousands: found `%s`, which is the decimal sign too, expected "
+			     "different ones",
+			     c->thousands);
+	return RC_OK;
+}
+
+static int check_csv(struct reader *r, const struct node *n, const struct csv_source *c)
+{
+	const struct node *header = node_get(n, "header");
+
+	if (c->columns && c->header && !c->replace)
+		return fault(r, header->pos,
+			     "found `columns` and `header: true`, expected one of them, or "
+			     "`header: replace`: the header is there, `columns` has better names");
+	if (!c->columns && !c->header)
+		return fault(r, header->pos,
+			     "found `header: false` alone, expected `columns: [a, b]` too");
+	int rc = check_csv_bytes(r, n, c);
+	return rc ? rc : check_number_signs(r, n, c);
+}
+
+static int read_csv(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	static const char *empty[] = {""};
+	struct job *job = slot;
+
+	(void)key;
+	job->source = SOURCE_CSV;
+	job->csv = (struct csv_source){.header = true,
+				       .delimiter = ',',
+				       .quote = '"',
+				       .nulls = empty,
+				       .nnulls = 1,
+				       .max_row_bytes = 16 * MIB};
+	int rc = read_mapping(r, n, &csv_schema, &job->csv);
+	return rc ? rc : check_csv(r, n, &job->csv);
+}
+
+static const struct key json_keys[] = {
+	{.name = "files",
+	 WORDS(TEXTS, NULL, "files with a JSON object a line; paths, patterns, folders, \"-\"",
+	       "files: [events.jsonl]"),
+	 .read = read_files},
+	{.name = "encoding",
+	 WORDS(TEXT, "utf-8", "the character set of the files, by a name that `iconv --list` knows",
+	       "encoding: utf-16"),
+	 .read = read_text_encoding},
+	{.name = "thousands",
+	 WORDS(SIGN, NULL, "the sign between groups of three digits, in strings",
+	       "thousands: \".\""),
+	 .read = read_number_sign,
+	 SLOT(thousands)},
+	{.name = "decimal",
+	 WORDS(SIGN, "\".\"", "the sign in front of a fraction, in strings", "decimal: \",\""),
+	 .read = read_number_sign,
+	 SLOT(decimal)},
+	{.name = "max_row",
+	 WORDS(SIZE, "16M", "the longest line; a longer one ends the run", "max_row: 64M"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 2048 * MIB},
+};
+static const struct schema json_schema = SCHEMA("json", json_keys);
+
+/* A JSON object a line.  It says null itself; a field's own spellings count for its strings too. */
+static int read_json(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job *job = slot;
+
+	(void)key;
+	job->source = SOURCE_JSON;
+	job->kafka.format = KAFKA_JSON;
+	job->csv = (struct csv_source){.delimiter = ',',
+				       .quote = '"',
+				       .quoted_nulls = true,
+				       .empty_is_value = true,
+				       .max_row_bytes = 16 * MIB};
+	int rc = read_mapping(r, n, &json_schema, &job->csv);
+	return rc ? rc : check_number_signs(r, n, &job->csv);
+}
+
+static const struct key block_keys[] = {
+	{.name = "files",
+	 WORDS(TEXTS, NULL, "files with a schema of their own; paths, patterns, folders, \"-\"",
+	       "files: [events.avro]"),
+	 .read = read_files},
+	{.name = "max_block",
+	 WORDS(SIZE, "256M",
+	       "the largest block or record batch, packed or not; a larger one ends the run",
+	       "max_block: 1G"),
+	 .read = read_size,
+	 SLOT(max_row_bytes),
+	 .min = 1,
+	 .max = 4096 * MIB},
+};
+
+static const struct schema avro_schema = SCHEMA("avro", block_keys);
+static const struct schema arrow_schema = SCHEMA("arrow", block_keys);
+
+/* Files with a schema: their texts are taken as they are. */
+static int read_blocks(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	struct job *job = slot;
+	bool avro = strcmp(key->name, "avro") == 0;
+
+	job->source = avro ? SOURCE_AVRO : SOURCE_ARROW;
+	job->kafka.format = KAFKA_JSON;
+	job->csv = (struct csv_source){.delimiter = ',',
+				       .quote = '"',
+				       .quoted_nulls = true,
+				       .empty_is_value = true,
+				       .max_row_bytes = 256 * MIB};
+	return read_mapping(r, n, avro ? &avro_schema : &arrow_schema, &job->csv);
+}
+
+static const struct key source_keys[] = {
+	{.name = "csv",
+	 WORDS(MAPPING, NULL, "delimited text", "csv: {files: [ratings.csv]}"),
+	 INNER(&csv_schema),
+	 .read = read_csv},
+	{.name = "json",
+	 WORDS(MAPPING, NULL, "a JSON object a line", "json: {files: [events.jsonl]}"),
+	 INNER(&json_schema),
+	 .read = read_json},
+	{.name = "avro",
+	 WORDS(MAPPING, NULL, "Avro object container files", "avro: {files: [events.avro]}"),
+	 INNER(&avro_schema),
+	 .read = read_blocks},
+	{.name = "arrow",
+	 WORDS(MAPPING, NULL, "Arrow IPC streams and files", "arrow: {files: [events.arrows]}"),
+	 INNER(&arrow_schema),
+	 .read = read_blocks},
+	{.name = "kafka",
+	 WORDS(MAPPING, NULL, "messages of a topic",
+	       "kafka: {brokers: \"k1:9092\", topic: clicks, format: json}"),
+	 INNER(&kafka_schema, &dialect_schema),
+	 .read = read_kafka}};
+const struct schema source_schema = SCHEMA("source", source_keys);
+
+int read_source(struct reader *r, const struct node *n, const struct key *key, void *slot)
+{
+	(void)key;
+	size_t given = 0;
+	for (size_t i = 0; i < source_schema.nkeys; i++)
+		given += n->kind == NODE_MAPPING && node_get(n, source_keys[i].name) != NULL;
+	if (given > 1)
+		return fault(r, n->pos, "source: found `%s` and `%s`, expected one of them",
+			     n->keys[0]->text, n->keys[1]->text);
+	int rc = read_mapping(r, n, &source_schema, slot);
+	if (!rc && n->count == 0)
+		rc = fault(r, n->pos,
+			   "source lacks the key `csv`, `json`, `avro`, `arrow` or `kafka`");
+	return rc;
+}
+
+int check_columns(struct reader *r)
+{
+	const struct csv_source *c = &r->job->csv;
+
+	for (size_t i = 0; c->columns && i < r->job->nfields; i++) {
+		const struct field *f = &r->job->fields[i];
+
+		for (size_t k = 0; k < f->ncolumns; k++) {
+			size_t j = 0;
+
+			if (r->job->source == SOURCE_KAFKA && f->columns[k][0] == '$')
+				continue;
+			while (j < c->ncolumns && strcmp(c->columns[j], f->columns[k]) != 0)
+				j++;
+			if (j == c->ncolumns)
+				return unknown_name(r, f->pos, "column", f->columns[k], c->columns,
+						    c->ncolumns);
+		}
+	}
+	return RC_OK;
+}

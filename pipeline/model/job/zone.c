@@ -1,0 +1,177 @@
+/*
+ * A zone's rules are asked of glibc once, while the job is read, and kept as a list of offsets:
+ * localtime_r in the loading threads would need a TZ of the whole process and a lock.  The list
+ * is found by stepping from ZONE_FIRST_S to ZONE_LAST_S and bisecting each step in which the offset
+ * changed; no zone has two changes within a day that undo each other, and none that the rule at the
+ * end of its file makes (RFC 8536, 3.3) within a week.
+ *
+ * glibc takes a zone it does not know for UTC without a word.  So the zone's file must exist.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "sections.h"
+
+#define STEP_S	    86400
+#define RULE_S	    INT64_C(4102444800) /* 2100-01-01: no file's table reaches so far */
+#define RULE_STEP_S (7 * 86400)
+
+static int32_t offset_at(int64_t utc_s)
+{
+	time_t t = (time_t)utc_s;
+	struct tm tm;
+
+	return localtime_r(&t, &tm) ? (int32_t)tm.tm_gmtoff : 0;
+}
+
+/* The first second in (low, high] that has the offset of high. */
+static int64_t bisect(int64_t low, int64_t high, int32_t after)
+{
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (offset_at(middle) == after)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+static void add_span(struct arena *a, struct zone *z, int64_t from_s, int32_t offset_s)
+{
+	size_t n = z->nspans;
+
+	if ((n & (n - 1)) == 0) {
+		struct zone_span *grown = arena_alloc(a, (n ? 2 * n : 1) * sizeof *grown);
+
+		if (n)
+			memcpy(grown, z->spans, n * sizeof *grown);
+		z->spans = grown;
+	}
+	z->spans[z->nspans++] = (struct zone_span){from_s, offset_s};
+}
+
+static void scan_zone(struct arena *a, struct zone *z)
+{
+	int32_t offset = offset_at(ZONE_FIRST_S);
+
+	add_span(a, z, INT64_MIN, offset);
+	for (int64_t t = ZONE_FIRST_S, step = STEP_S; t < ZONE_LAST_S; t += step) {
+		step = t < RULE_S ? STEP_S : RULE_STEP_S;
+		int32_t next = offset_at(t + step);
+		if (next != offset)
+			add_span(a, z, bisect(t, t + step, next), next);
+		offset = next;
+	}
+}
+
+/* "+08:00", "-0330", "+8" */
+static bool parse_offset(const char *name, int32_t *offset_s)
+{
+	unsigned hours, minutes = 0;
+	int end = 0;
+
+	if (name[0] != '+' && name[0] != '-')
+		return false;
+	const char *digits = name + 1;
+	size_t n = strspn(digits, "0123456789");
+	if (n == 4 && sscanf(digits, "%2u%2u%n", &hours, &minutes, &end) < 2)
+		return false;
+	if (n < 1 || n == 3 || n > 4)
+		return false;
+	if (n < 3) {
+		if (sscanf(digits, "%2u%n", &hours, &end) < 1)
+			return false;
+		if (digits[n] == ':') {
+			if (strspn(digits + n + 1, "0123456789") != 2 ||
+			    sscanf(digits + n + 1, "%2u", &minutes) < 1)
+				return false;
+			end += 3;
+		}
+	}
+	if (digits[end] || hours > 18 || minutes > 59)
+		return false;
+	*offset_s = (int32_t)(hours * 3600 + minutes * 60) * (name[0] == '-' ? -1 : 1);
+	return true;
+}
+
+static const char *zone_folder(void)
+{
+	const char *dir = getenv("TZDIR");
+
+	return dir && *dir ? dir : "/usr/share/zoneinfo";
+}
+
+/* The folder holds lists and scripts too; only compiled zones begin with TZif. */
+static bool zone_exists(const char *name)
+{
+	char path[512], magic[4] = "";
+	struct stat st;
+
+	if (name[0] == '/' || strstr(name, ".."))
+		return false;
+	int n = snprintf(path, sizeof path, "%s/%s", zone_folder(), name);
+	if (n < 0 || (size_t)n >= sizeof path || stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	FILE *f = fopen(path, "rb");
+	bool good = f && fread(magic, 1, 4, f) == 4 && memcmp(magic, "TZif", 4) == 0;
+	if (f)
+		fclose(f);
+	return good;
+}
+
+static void set_tz(const char *value)
+{
+	if (value)
+		setenv("TZ", value, 1);
+	else
+		unsetenv("TZ");
+	tzset();
+}
+
+static void ask_glibc(struct arena *a, struct zone *z)
+{
+	const char *now = getenv("TZ");
+	char *before = now ? mem_strdup(now) : NULL;
+	char *ours = mem_format(":%s", z->name);
+
+	set_tz(ours);
+	scan_zone(a, z);
+	set_tz(before);
+	mem_free(ours);
+	mem_free(before);
+}
+
+int zone_load(const struct zone **out, const char *name, struct arena *a, struct error *err)
+{
+	int32_t offset_s;
+	struct stat st;
+
+	*out = NULL;
+	if (strcmp(name, "UTC") == 0 || strcmp(name, "Z") == 0)
+		return RC_OK;
+	struct zone *z = arena_alloc(a, sizeof *z);
+	z->name = name;
+	*out = z;
+	if (parse_offset(name, &offset_s)) {
+		add_span(a, z, INT64_MIN, offset_s);
+		return RC_OK;
+	}
+	if (stat(zone_folder(), &st))
+		return error_set(
+			err, RC_CONFIG,
+			"zone `%.60s`: no time zone database in %s, expected the package tzdata "
+			"or TZDIR set to one",
+			name, zone_folder());
+	if (!zone_exists(name))
+		return error_set(
+			err, RC_CONFIG,
+			"unknown zone `%.60s`, expected UTC, an offset like +08:00, or a name of "
+			"the time zone database like Asia/Shanghai",
+			name);
+	ask_glibc(a, z);
+	return RC_OK;
+}

@@ -1,0 +1,599 @@
+/*
+ * key_ranges.c - a question to ranges of row keys
+ *
+ * The question becomes alternatives, each a list of conditions that must all hold.  For each, a
+ * walk over the key's parts: single values extend the prefix, an interval ends the walk with a
+ * range, and so does a part that the question leaves open.  Where all fields of a salt or hash have
+ * single values it is computed; any other salt is tried out.
+ */
+#include "key.h"
+
+#include "conditions.h"
+#include "encoding.h"
+#include "derive.h"
+#include "walk.h"
+
+#define ALTERNATIVES 4096
+#define CHOICES_MOST 4096   /* single values of the fields of a salt, in all combinations */
+#define COUNTED_MOST 64	    /* an interval of so many numbers may be so many values */
+#define RANGES_MOST  400000 /* before neighbours are joined */
+
+/* Conditions on one field, or on a column; all must hold. */
+struct alternative {
+	const struct asked **atom;
+	size_t n;
+};
+
+struct walk {
+	const struct key_table *k;
+	const struct key_schema *s;
+	const struct alternative *alt;
+	struct arena *a;
+	struct laid *part;     /* by step */
+	bool *asked;	       /* by step: of a field with conditions */
+	struct layout *layout; /* by step; of the parts of one date: at the first, of all */
+	size_t *run;	       /* by step: how many steps that is */
+	struct bytes *chosen;  /* by step: the value that is tried, with its terminator */
+	struct bytes *natural; /* by field: the same, of those that stand in salts alone */
+	struct interval *out;
+	size_t n, room;
+	bool exact, whole, full;
+};
+
+/* --- alternatives --- */
+
+struct alternatives {
+	struct alternative *item;
+	size_t n;
+};
+
+static struct alternative joined(struct arena *a, const struct alternative *x,
+				 const struct alternative *y)
+{
+	struct alternative out = {arena_alloc(a, (x->n + y->n + 1) * sizeof *out.atom),
+				  x->n + y->n};
+
+	for (size_t i = 0; i < out.n; i++)
+		out.atom[i] = i < x->n ? x->atom[i] : y->atom[i - x->n];
+	return out;
+}
+
+/* false: too many. */
+static bool alternatives_of(const struct asked *q, struct arena *a, struct alternatives *out)
+{
+	struct alternatives x, y;
+	size_t field;
+
+	*out = (struct alternatives){0};
+	if (!asked_is_group(q) || asked_of_one_field(q, &field)) {
+		*out = (struct alternatives){arena_alloc(a, sizeof *out->item), 1};
+		*out->item = (struct alternative){arena_alloc(a, sizeof *out->item->atom), 1};
+		*out->item->atom = q;
+		return true;
+	}
+	if (!alternatives_of(q->left, a, &x) || !alternatives_of(q->right, a, &y))
+		return false;
+	size_t n = q->kind == ASKED_OR ? x.n + y.n : x.n * y.n;
+	if (n > ALTERNATIVES)
+		return false;
+	out->item = arena_alloc(a, (n + 1) * sizeof *out->item);
+	for (size_t i = 0; i < x.n; i++)
+		for (size_t k = 0; q->kind == ASKED_AND && k < y.n; k++)
+			out->item[out->n++] = joined(a, &x.item[i], &y.item[k]);
+	for (size_t i = 0; q->kind == ASKED_OR && i < n; i++)
+		out->item[out->n++] = i < x.n ? x.item[i] : y.item[i - x.n];
+	return true;
+}
+
+/* --- conditions on a part --- */
+
+/* All of the alternative's conditions on a field; false: there are none. */
+static bool field_laid(const struct walk *w, size_t field, const struct layout *l, bool last,
+		       struct laid *out)
+{
+	bool any = false;
+
+	*out = (struct laid){set_all(w->a), true};
+	for (size_t i = 0; i < w->alt->n; i++) {
+		size_t of;
+
+		if (!asked_of_one_field(w->alt->atom[i], &of) || of != field)
+			continue;
+		struct laid one = conditions_laid(l, last, w->alt->atom[i], w->a);
+		*out = (struct laid){set_and(w->a, out->set, one.set), out->exact && one.exact};
+		any = true;
+	}
+	return any;
+}
+
+static bool is_open_end(const struct layout *l)
+{
+	return !l->width && l->terminator == NO_TERMINATOR;
+}
+
+/* The keys of one value alone. */
+static bool is_point(struct arena *a, const struct layout *l, struct interval i)
+{
+	if (is_open_end(l))
+		return i.hi.ptr && i.hi.len == i.lo.len + 1 && i.hi.ptr[i.lo.len] == 0 &&
+		       memcmp(i.hi.ptr, i.lo.ptr, i.lo.len) == 0;
+	struct bytes behind = bytes_next(a, i.lo);
+	bool same_end = behind.ptr ? i.hi.ptr && bytes_eq(behind, i.hi) : !i.hi.ptr;
+	if (!same_end || i.lo.len == 0)
+		return false;
+	if (l->width)
+		return i.lo.len == l->width;
+	return memchr(i.lo.ptr, l->terminator, i.lo.len) == i.lo.ptr + i.lo.len - 1;
+}
+
+static uint64_t number_of(struct bytes b)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < b.len; i++)
+		v = v << 8 | b.ptr[i];
+	return v;
+}
+
+/* The values of an interval of a few numbers; 0: it is no such. */
+static size_t count_points(const struct layout *l, struct interval i)
+{
+	if (l->width < 1 || l->width > 8 || i.lo.len != l->width)
+		return 0;
+	uint64_t lo = number_of(i.lo), last = UINT64_MAX >> (64 - 8 * l->width);
+	if (i.hi.ptr && i.hi.len > l->width)
+		return 0;
+	/* behind() drops zeros at the end */
+	uint64_t hi = i.hi.ptr ? number_of(i.hi) << 8 * (l->width - i.hi.len) : last;
+	uint64_t n = hi - lo + !i.hi.ptr;
+	return n > 0 && n <= COUNTED_MOST ? n : 0;
+}
+
+static struct bytes nth_point(struct arena *a, const struct layout *l, struct interval i, size_t n)
+{
+	uint8_t *p = arena_alloc(a, 8), all[8];
+
+	put_be64(all, number_of(i.lo) + n);
+	memcpy(p, all + 8 - l->width, l->width);
+	return bytes_of(p, l->width);
+}
+
+/* The single values of a set; false: there are others, or too many. */
+static bool points_of(struct walk *w, const struct layout *l, struct key_set s, struct bytes **out,
+		      size_t *n)
+{
+	*out = arena_alloc(w->a, (s.n * COUNTED_MOST + 1) * sizeof **out);
+	*n = 0;
+	if (s.n > CHOICES_MOST)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		size_t few = count_points(l, s.item[i]);
+
+		if (is_point(w->a, l, s.item[i]))
+			(*out)[(*n)++] = s.item[i].lo;
+		else if (!few)
+			return false;
+		else
+			for (size_t k = 0; k < few; k++)
+				(*out)[(*n)++] = nth_point(w->a, l, s.item[i], k);
+	}
+	return true;
+}
+
+/* --- the walk --- */
+
+static void emit(struct walk *w, struct bytes lo, struct bytes hi)
+{
+	if (w->n == w->room) {
+		size_t room = w->room ? 2 * w->room : 16;
+		struct interval *grown = arena_alloc(w->a, room * sizeof *grown);
+
+		if (w->n)
+			memcpy(grown, w->out, w->n * sizeof *grown);
+		w->out = grown;
+		w->room = room;
+	}
+	w->full = w->full || w->n >= RANGES_MOST;
+	if (!w->full)
+		w->out[w->n++] = (struct interval){lo, hi};
+}
+
+static size_t field_of(const struct walk *w, size_t step)
+{
+	return w->s->parts[step].field;
+}
+
+/* Behind this step stands a condition that nothing up to it has answered. */
+static bool later_asked(const struct walk *w, size_t step)
+{
+	for (size_t i = step + 1; i < w->s->nsteps; i++) {
+		bool answered = false;
+
+		if (!w->asked[i])
+			continue;
+		for (size_t k = 0; k <= step; k++)
+			answered = answered || (w->asked[k] && w->part[k].exact &&
+						field_of(w, k) == field_of(w, i));
+		if (!answered)
+			return true;
+	}
+	return false;
+}
+
+static bool asked_before(const struct walk *w, size_t step)
+{
+	for (size_t i = 0; i < step; i++)
+		if (w->asked[i])
+			return true;
+	return false;
+}
+
+/* All with this beginning. */
+static void stop_here(struct walk *w, size_t step, struct bytes prefix)
+{
+	w->exact = w->exact && !later_asked(w, step);
+	w->whole = w->whole || !asked_before(w, step);
+	emit(w, prefix, bytes_behind(w->a, prefix));
+}
+
+static void walk(struct walk *w, size_t step, struct bytes prefix);
+
+static void walk_field(struct walk *w, size_t step, struct bytes prefix)
+{
+	const struct layout *l = &w->layout[step];
+	struct key_set s = w->part[step].set;
+
+	if (w->chosen[step].ptr) {
+		w->exact = w->exact && w->run[step] == 1;
+		walk(w, step + 1, bytes_join(w->a, prefix, w->chosen[step]));
+		return;
+	}
+	if (!w->asked[step]) {
+		stop_here(w, step, prefix);
+		return;
+	}
+	for (size_t i = 0; i < s.n && !w->full; i++) {
+		struct interval one = s.item[i];
+		bool more = later_asked(w, step);
+		size_t few = more ? count_points(l, one) : 0;
+
+		if (is_point(w->a, l, one) && !is_open_end(l)) {
+			walk(w, step + w->run[step], bytes_join(w->a, prefix, one.lo));
+			continue;
+		}
+		for (size_t k = 0; k < few; k++)
+			walk(w, step + w->run[step],
+			     bytes_join(w->a, prefix, nth_point(w->a, l, one, k)));
+		if (few)
+			continue;
+		w->exact = w->exact && !more;
+		emit(w, bytes_join(w->a, prefix, one.lo),
+		     one.hi.ptr ? bytes_join(w->a, prefix, one.hi) : bytes_behind(w->a, prefix));
+	}
+}
+
+/* What a salt or hash is over; false: a field of it is open. */
+static bool derived_input(const struct walk *w, const struct key_derived *d, struct bytes *out)
+{
+	struct bytes in = bytes_of("", 0);
+
+	for (size_t i = 0; i < d->nof; i++) {
+		const struct hash_input *h = &d->of[i];
+		const struct layout *l = &w->s->steps[h->part].layout;
+		struct bytes b = h->in_parts ? w->chosen[h->part] : w->natural[d->part->of[i]];
+
+		if (!b.ptr)
+			return false;
+		b.len -= h->in_parts && l->terminator != NO_TERMINATOR;
+		in = bytes_join(w->a, in, b);
+	}
+	*out = in;
+	return d->nof > 0;
+}
+
+/* The bytes of a salt or hash; false: a field of it is open, or it is of the whole key. */
+static bool derived_bytes(const struct walk *w, const struct key_derived *d, struct bytes *out)
+{
+	struct bytes in;
+	uint8_t *to = arena_alloc(w->a, 16);
+
+	if (d->part->fanout || !derived_input(w, d, &in))
+		return false;
+	derive(d, in, (struct bytes){0}, to);
+	*out = bytes_of(to, d->width);
+	return true;
+}
+
+static const struct key_derived *derived_at(const struct walk *w, size_t step)
+{
+	const struct key_derived *d = w->s->derived;
+
+	while (d->at != step)
+		d++;
+	return d;
+}
+
+static void emit_behind(struct walk *w, struct bytes salt, struct interval rest)
+{
+	emit(w, bytes_join(w->a, salt, rest.lo),
+	     rest.hi.ptr ? bytes_join(w->a, salt, rest.hi) : bytes_behind(w->a, salt));
+}
+
+static struct bytes salt_bytes(struct arena *a, uint64_t salt, uint32_t width)
+{
+	uint8_t *p = arena_alloc(a, 8);
+
+	salt_write(salt, width, p);
+	return bytes_of(p, width);
+}
+
+/* Each bucket's; hbasewd has one more, of hashes that have no positive counterpart. */
+static void try_buckets(struct walk *w, const struct key_derived *d, struct interval rest)
+{
+	uint32_t n = d->part->buckets;
+
+	for (uint32_t b = 0; b < n && !w->full; b++)
+		emit_behind(w, salt_bytes(w->a, b, d->width), rest);
+	int64_t odd = INT32_MIN % (int64_t)n;
+	if (d->part->hash == HASH_HBASEWD && odd)
+		emit_behind(w, salt_bytes(w->a, (uint64_t)odd, d->width), rest);
+}
+
+/* Those of the entity. */
+static void try_fanout(struct walk *w, const struct key_derived *d, struct bytes in,
+		       struct interval rest)
+{
+	uint64_t first = fanout_first(d->part, in);
+
+	for (uint32_t i = 0; i < d->part->fanout; i++)
+		emit_behind(w, salt_bytes(w->a, (first + i) % d->part->buckets, d->width), rest);
+}
+
+static bool is_one_key(const struct walk *w, struct interval i)
+{
+	return i.hi.ptr && i.hi.len == i.lo.len + 1 &&
+	       bytes_eq(bytes_join(w->a, i.lo, bytes_of("", 1)), i.hi);
+}
+
+/* What is behind the salt is one interval: before it the salts that it can have. */
+static void try_salts(struct walk *w, const struct key_derived *d, struct interval rest)
+{
+	struct bytes in = rest.lo;
+	bool known = !d->part->draw && (d->nof == 0 || derived_input(w, d, &in));
+	uint8_t salt[8];
+
+	if (known && is_one_key(w, rest)) {
+		derive(d, in, rest.lo, salt);
+		emit_behind(w, bytes_join(w->a, bytes_of(salt, d->width), bytes_of("", 0)), rest);
+	} else if (known && d->part->fanout) {
+		try_fanout(w, d, in, rest);
+	} else {
+		try_buckets(w, d, rest);
+	}
+}
+
+static void walk_salt(struct walk *w, struct bytes prefix)
+{
+	const struct key_derived *d = derived_at(w, 0);
+	struct bytes salt;
+	struct interval *before = w->out;
+	size_t nbefore = w->n, room = w->room;
+
+	if (derived_bytes(w, d, &salt)) {
+		walk(w, 1, salt);
+		return;
+	}
+	w->out = NULL;
+	w->n = w->room = 0;
+	walk(w, 1, prefix);
+	struct interval *rest = w->out;
+	size_t nrest = w->n;
+	w->out = before;
+	w->n = nbefore;
+	w->room = room;
+	for (size_t i = 0; i < nrest && !w->full; i++)
+		try_salts(w, d, rest[i]);
+}
+
+static void walk(struct walk *w, size_t step, struct bytes prefix)
+{
+	struct bytes hash;
+
+	if (w->full)
+		return;
+	if (step == w->s->nsteps) {
+		emit(w, prefix, bytes_join(w->a, prefix, bytes_of("", 1)));
+		return;
+	}
+	switch (w->s->steps[step].kind) {
+	case PART_CONST:
+		walk(w, step + 1, bytes_join(w->a, prefix, w->s->steps[step].constant));
+		return;
+	case PART_SALT: walk_salt(w, prefix); return;
+	case PART_FIELD: walk_field(w, step, prefix); return;
+	case PART_KEY: return; /* in no row key */
+	case PART_HASH: break;
+	}
+	if (derived_bytes(w, derived_at(w, step), &hash))
+		walk(w, step + 1, bytes_join(w->a, prefix, hash));
+	else
+		stop_here(w, step, prefix);
+}
+
+/* --- single values of the fields of salts and hashes --- */
+
+/* One of them: where it is tried, and what. */
+struct choice {
+	struct bytes *place, *point;
+	size_t n;
+};
+
+static bool add_choice(struct walk *w, const struct key_derived *d, size_t of,
+		       struct choice *choices, size_t *n)
+{
+	const struct hash_input *h = &d->of[of];
+	size_t field = d->part->of[of];
+	struct choice c = {.place = h->in_parts ? &w->chosen[h->part] : &w->natural[field]};
+	const struct layout *l = h->in_parts ? &w->s->steps[h->part].layout : &h->natural;
+	struct laid laid;
+
+	for (size_t i = 0; i < *n; i++)
+		if (choices[i].place == c.place)
+			return true;
+	if (!field_laid(w, field, l, is_open_end(l), &laid) ||
+	    !points_of(w, l, laid.set, &c.point, &c.n))
+		return false;
+	choices[(*n)++] = c;
+	return true;
+}
+
+static void try_choices(struct walk *w, const struct choice *choices, size_t n)
+{
+	if (n == 0) {
+		walk(w, 0, bytes_of("", 0));
+		return;
+	}
+	for (size_t i = 0; i < choices->n && !w->full; i++) {
+		*choices->place = choices->point[i];
+		try_choices(w, choices + 1, n - 1);
+	}
+	*choices->place = (struct bytes){0};
+}
+
+static void walk_alternative(struct walk *w)
+{
+	size_t most = 0, n = 0, product = 1;
+
+	for (size_t i = 0; i < w->s->nderived; i++)
+		most += w->s->derived[i].nof;
+	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
+	for (size_t i = 0; i < w->s->nderived; i++) {
+		size_t before = n;
+		bool known = true;
+
+		for (size_t k = 0; known && k < w->s->derived[i].nof; k++)
+			known = add_choice(w, &w->s->derived[i], k, choices, &n);
+		n = known ? n : before;
+		for (size_t k = before; k < n && product <= CHOICES_MOST; k++)
+			product *= choices[k].n;
+	}
+	try_choices(w, choices, product <= CHOICES_MOST ? n : 0);
+}
+
+static bool is_all(struct key_set s)
+{
+	return s.n == 1 && s.item[0].lo.len == 0 && !s.item[0].hi.ptr;
+}
+
+/* Every condition stands in the key; else the ranges have more than was asked for. */
+static void look_for_lost(struct walk *w, const char **lost)
+{
+	for (size_t i = 0; i < w->alt->n; i++) {
+		size_t field;
+		bool found = false, inside = false, narrowed = false;
+		bool one = asked_of_one_field(w->alt->atom[i], &field);
+
+		for (size_t k = 0; one && k < w->s->nsteps; k++) {
+			bool here = w->asked[k] && field_of(w, k) == field;
+
+			inside = inside || here;
+			found = found || (here && w->part[k].exact);
+			narrowed = narrowed || (here && !is_all(w->part[k].set));
+		}
+		w->exact = w->exact && found;
+		if (inside && !found && !narrowed)
+			*lost = w->k->job->fields[field].name;
+	}
+}
+
+static bool goes_on(const struct key_schema *s, size_t step, unsigned date)
+{
+	const struct layout *l = &s->steps[step].layout, *first = &s->steps[step - 1].layout;
+
+	return s->steps[step].kind == PART_FIELD && l->kind == LAY_DATE && l->date == date &&
+	       s->parts[step].field == s->parts[step - 1].field && l->zone == first->zone;
+}
+
+/* Year, month, day and hour behind one another are asked as one: together they rise with time. */
+static void join_dates(struct walk *w)
+{
+	for (size_t i = 0; i < w->s->nsteps; i++) {
+		struct layout *l = &w->layout[i];
+
+		*l = w->s->steps[i].layout;
+		w->run[i] = 1;
+		if (w->s->steps[i].kind != PART_FIELD || l->kind != LAY_DATE ||
+		    l->date != DATE_YEAR)
+			continue;
+		for (size_t k = i + 1; k < w->s->nsteps && goes_on(w->s, k, DATE_YEAR << (k - i));
+		     k++) {
+			l->date |= w->s->steps[k].layout.date;
+			l->width += w->s->steps[k].layout.width;
+			w->run[i]++;
+		}
+	}
+}
+
+static void take_alternative(struct walk *w, const struct alternative *alt, const char **lost)
+{
+	w->alt = alt;
+	size_t inside = 0; /* before it steps are of a run that began */
+	for (size_t i = 0; i < w->s->nsteps; i++) {
+		const struct layout *l = &w->layout[i];
+		bool last = i + 1 == w->s->nsteps && is_open_end(l);
+
+		w->asked[i] = false;
+		if (i < inside)
+			continue;
+		inside = i + w->run[i];
+		w->asked[i] = w->s->steps[i].kind == PART_FIELD &&
+			      field_laid(w, field_of(w, i), l, last, &w->part[i]);
+	}
+	look_for_lost(w, lost);
+	walk_alternative(w);
+}
+
+int ranges_of(struct key_ranges *out, const struct key_table *k, const struct asked *q,
+	      struct arena *a, struct error *err)
+{
+	struct alternative everything = {0};
+	struct alternatives alts = {&everything, 1};
+	size_t steps = k->schema.nsteps + 1;
+	struct walk w = {.k = k, .s = &k->schema, .a = a, .exact = true};
+
+	*out = (struct key_ranges){0};
+	w.part = arena_alloc(a, steps * sizeof *w.part);
+	w.asked = arena_alloc(a, steps * sizeof *w.asked);
+	w.layout = arena_alloc(a, steps * sizeof *w.layout);
+	w.run = arena_alloc(a, steps * sizeof *w.run);
+	join_dates(&w);
+	w.chosen = arena_alloc(a, steps * sizeof *w.chosen);
+	w.natural = arena_alloc(a, (k->job->nfields + 1) * sizeof *w.natural);
+	if (q && !alternatives_of(q, a, &alts))
+		return error_set(err, RC_LIMIT,
+				 "the question has more than %d alternatives, expected fewer",
+				 ALTERNATIVES);
+	for (size_t i = 0; i < alts.n && !w.full; i++)
+		take_alternative(&w, &alts.item[i], &out->lost);
+	if (w.full)
+		return error_set(err, RC_LIMIT,
+				 "the question has more than %d ranges, expected fewer",
+				 RANGES_MOST);
+	struct key_set s = set_tidy(w.out, w.n);
+	out->range = arena_alloc(a, (s.n + 1) * sizeof *out->range);
+	for (size_t i = 0; i < s.n; i++)
+		out->range[i] = (struct key_range){s.item[i].lo, s.item[i].hi};
+	out->n = s.n;
+	out->exact = w.exact;
+	out->whole = w.whole;
+	return RC_OK;
+}
+
+int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
+	       const struct question *question, struct arena *a, struct error *err)
+{
+	const struct asked *q = NULL;
+	int rc = question ? asked_read(&q, question, forms, k->table, a, err) : RC_OK;
+
+	return rc ? rc : ranges_of(out, k, q, a, err);
+}

@@ -1,0 +1,221 @@
+#include "lease.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "pool.h"
+
+#define TOUCH_MS  5000
+#define WATCH_MS  30000
+#define LOOK_MS	  500
+#define MOST	  4096
+#define BOOT_ID	  "/proc/sys/kernel/random/boot_id"
+#define PROCESSES "/proc/self/ns/pid"
+
+struct lease {
+	struct storage *storage;
+	char *path;
+	uint64_t file_id;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ends;
+	bool runs, ended;
+};
+
+/* --- who holds it: "BOOT NAMESPACE PID START", all of the process as its machine names it --- */
+
+static uint64_t start_of(long pid)
+{
+	char path[64];
+	struct buf text = {0};
+	struct error ignored;
+
+	unsigned long long start = 0;
+	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	if (io_read_file_upto(path, MOST, &text, &ignored) == RC_OK) {
+		buf_put(&text, 0);
+		/* behind the name, which may hold anything, the 22nd value: proc(5) */
+		const char *p = strrchr((const char *)text.ptr, ')');
+		for (int i = 0; p && i < 20; i++)
+			p = strchr(p + 1, ' ');
+		start = p ? strtoull(p, NULL, 10) : 0;
+	}
+	buf_release(&text);
+	return start;
+}
+
+/* Where process numbers mean what they mean here; "" if that cannot be told. */
+static void machine(char out[128])
+{
+	struct buf boot = {0};
+	struct error ignored;
+	struct stat st;
+
+	out[0] = 0;
+	if (io_read_file_upto(BOOT_ID, 64, &boot, &ignored) == RC_OK && boot.len >= 36 &&
+	    stat(PROCESSES, &st) == 0)
+		snprintf(out, 128, "%.36s %llu", (const char *)boot.ptr,
+			 (unsigned long long)st.st_ino);
+	buf_release(&boot);
+}
+
+static void describe_owner(struct buf *out)
+{
+	char here[128];
+
+	machine(here);
+	buf_printf(out, "%s %ld %llu\n", here, (long)getpid(),
+		   (unsigned long long)start_of((long)getpid()));
+}
+
+enum owner { OWNER_LIVES, OWNER_DIED, OWNER_ELSEWHERE };
+
+static enum owner owner_of(const char *text)
+{
+	char here[128];
+
+	machine(here);
+	size_t n = strlen(here);
+	long pid = 0;
+	unsigned long long start = 0;
+	if (n == 0 || strncmp(text, here, n) != 0 ||
+	    sscanf(text + n, " %ld %llu", &pid, &start) != 2)
+		return OWNER_ELSEWHERE;
+	return start_of(pid) == start ? OWNER_LIVES : OWNER_DIED;
+}
+
+/* --- holding it --- */
+
+static void *keep_touching(void *arg)
+{
+	struct lease *l = arg;
+	struct error ignored;
+
+	stop_unwatched = true; /* it goes on when the work hangs */
+	pthread_mutex_lock(&l->lock);
+	while (!l->ended) {
+		clock_wait(&l->ends, &l->lock, TOUCH_MS);
+		if (l->ended)
+			break;
+		pthread_mutex_unlock(&l->lock);
+		storage_touch(l->storage, l->path, &ignored);
+		pthread_mutex_lock(&l->lock);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+static struct lease *lease_new(struct storage *s, const char *path, uint64_t file_id)
+{
+	struct lease *l = mem_calloc(1, sizeof *l);
+
+	l->storage = s;
+	l->path = mem_strdup(path);
+	l->file_id = file_id;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->ends, NULL);
+	l->runs = pthread_create(&l->thread, NULL, keep_touching, l) == 0;
+	return l;
+}
+
+int lease_take(struct lease **out, struct storage *s, const char *path, struct error *err)
+{
+	struct buf owner = {0};
+	struct storage_info info = {0};
+	struct error ignored;
+
+	*out = NULL;
+	describe_owner(&owner);
+	int rc = storage_write(s, path, buf_bytes(&owner), NULL, err);
+	buf_release(&owner);
+	if (rc)
+		return rc;
+	rc = storage_stat(s, path, &info, err);
+	if (rc == RC_OK && info.file_id == 0)
+		rc = error_set(err, RC_CONFIG,
+			       "%s: who answers there does not tell the file's fileId, by which a "
+			       "lock is known: name NameNodes, no gateway",
+			       path);
+	struct lease *l = rc ? NULL : lease_new(s, path, info.file_id);
+	if (l && !l->runs) {
+		rc = error_set(err, RC_IO, "cannot start the thread that keeps %s", path);
+		lease_end(l);
+		l = NULL;
+	}
+	if (rc)
+		storage_remove(s, path, &ignored);
+	*out = l;
+	return rc;
+}
+
+int lease_held(struct lease *l, bool *held, struct error *err)
+{
+	struct storage_info info;
+	int rc = storage_stat(l->storage, l->path, &info, err);
+
+	*held = rc == RC_OK && info.kind == STORAGE_FILE && info.file_id == l->file_id;
+	return rc;
+}
+
+void lease_end(struct lease *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->ended = true;
+	pthread_cond_signal(&l->ends);
+	pthread_mutex_unlock(&l->lock);
+	if (l->runs)
+		pthread_join(l->thread, NULL);
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->ends);
+	mem_free(l->path);
+	mem_free(l);
+}
+
+/* --- meeting it --- */
+
+/* Looks that stood still saw nothing of an owner who could not touch it either: 30 s more. */
+static int watch(struct storage *s, const char *path, bool *alive, struct error *err)
+{
+	struct storage_info first, now;
+	int64_t end = clock_ms() + WATCH_MS;
+	int rc = storage_stat(s, path, &first, err);
+
+	*alive = false;
+	while (rc == RC_OK && !*alive && first.kind == STORAGE_FILE && clock_ms() < end) {
+		int64_t began = clock_ms();
+
+		clock_sleep_ms(LOOK_MS);
+		rc = stop_check(err);
+		if (rc == RC_OK)
+			rc = storage_stat(s, path, &now, err);
+		if (rc == RC_OK && now.file_id != first.file_id)
+			break; /* its owner has done with it */
+		*alive = rc == RC_OK && now.modified_ms != first.modified_ms;
+		if (clock_ms() - began > TOUCH_MS)
+			end = clock_ms() + WATCH_MS;
+	}
+	return rc;
+}
+
+int lease_alive(struct storage *s, const char *path, bool *alive, struct error *err)
+{
+	struct buf text = {0};
+	struct error unread;
+	enum owner owner = OWNER_ELSEWHERE;
+
+	*alive = false;
+	if (storage_read(s, path, MOST, &text, &unread) == RC_OK) {
+		buf_put(&text, 0);
+		owner = owner_of((const char *)text.ptr);
+	}
+	buf_release(&text);
+	*alive = owner == OWNER_LIVES;
+	return owner == OWNER_ELSEWHERE ? watch(s, path, alive, err) : RC_OK;
+}

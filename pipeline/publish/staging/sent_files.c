@@ -1,0 +1,170 @@
+#include "half_reports.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+static char *sent_path(const char *folder, size_t table, size_t region,
+		       const struct manifest_file *f, uint64_t attempt)
+{
+	struct buf hex = {0};
+
+	bytes_hex(&hex, bytes_of(f->digest, sizeof f->digest));
+	buf_append(&hex, "", 1);
+	const char *digest = (const char *)hex.ptr;
+	char *path = attempt ? mem_format("%s/.%zu.%zu.%s.%016" PRIx64, folder, table, region,
+					  digest, attempt)
+			     : mem_format("%s/%zu.%zu.%s", folder, table, region, digest);
+	buf_release(&hex);
+	return path;
+}
+
+/* A file that is there already under its name is another attempt's, with the same bytes. */
+static int give_name(struct storage *s, const char *part, const char *path, uint64_t bytes,
+		     struct error *err)
+{
+	struct storage_info there;
+	struct error ignored;
+	int rc = storage_move(s, part, path, err);
+
+	if (rc == RC_OK)
+		return rc;
+	if (storage_stat(s, path, &there, &ignored) == RC_OK && there.kind == STORAGE_FILE &&
+	    there.bytes == bytes)
+		rc = RC_OK;
+	storage_remove(s, part, &ignored);
+	return rc;
+}
+
+static int send_file(struct storage *s, const char *local, size_t table, size_t region,
+		     const struct manifest_file *f, struct error *err)
+{
+	uint64_t attempt;
+	struct storage_info folder;
+	struct error ignored;
+
+	if (getrandom(&attempt, sizeof attempt, 0) != sizeof attempt)
+		return error_errno(err, "getrandom");
+	int rc = storage_stat(s, storage_path(s), &folder, err);
+	if (rc == RC_OK && folder.kind != STORAGE_FOLDER)
+		rc = error_set(err, RC_IO,
+			       "%s: is no folder that is there: the load that this is for is over",
+			       storage_path(s));
+	if (rc)
+		return rc;
+	char *part = sent_path(storage_path(s), table, region, f, attempt | 1);
+	char *path = sent_path(storage_path(s), table, region, f, 0);
+	rc = storage_put(s, local, part, 0, NULL, NULL, err);
+	if (rc)
+		storage_remove(s, part, &ignored);
+	else
+		rc = give_name(s, part, path, f->bytes, err);
+	mem_free(part);
+	mem_free(path);
+	return rc;
+}
+
+static int send_region(struct storage *s, const struct reduce_region *r, size_t table,
+		       const char *dir, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < r->nfiles; i++) {
+		char *local = mem_format("%s/%s", dir, r->files[i].path);
+
+		rc = send_file(s, local, table, r->region, &r->files[i], err);
+		mem_free(local);
+	}
+	return rc;
+}
+
+int sent_files_send(const struct reduce_report *r, const char *dir, const char *uri,
+		    const struct storage_options *place, struct error *err)
+{
+	struct storage *s = NULL;
+	int rc = storage_open(&s, uri, place, err);
+
+	for (size_t t = 0; rc == RC_OK && t < r->ntables; t++)
+		for (size_t k = 0; rc == RC_OK && k < r->tables[t].nregions; k++)
+			rc = send_region(s, &r->tables[t].regions[k], t, dir, err);
+	storage_close(s);
+	return rc;
+}
+
+int sent_files_take(struct storage *to, const char *uri, size_t table, size_t region,
+		    const struct manifest_file *f, const char *path, struct error *err)
+{
+	struct storage *named = NULL;
+	struct storage_info there;
+	int rc = storage_open(&named, uri, NULL, err);
+
+	if (rc)
+		return rc;
+	char *from = sent_path(storage_path(named), table, region, f, 0);
+	rc = storage_stat(to, from, &there, err);
+	if (rc == RC_OK && (there.kind != STORAGE_FILE || there.bytes != f->bytes))
+		rc = error_set(err, RC_DATA,
+			       "%s: is %s, expected the file of %" PRIu64
+			       " bytes that a reduce has sent; reduce its region again",
+			       from, there.kind == STORAGE_FILE ? "of another length" : "not there",
+			       f->bytes);
+	if (rc == RC_OK)
+		rc = storage_move(to, from, path, err);
+	mem_free(from);
+	storage_close(named);
+	return rc;
+}
+
+static int move_back(struct storage *in, const char *from, const char *folder, const char *to,
+		     struct error *err)
+{
+	struct storage_info waits, there = {0};
+	int rc = storage_stat(in, folder, &waits, err);
+
+	if (rc == RC_OK && waits.kind == STORAGE_FOLDER)
+		rc = storage_stat(in, to, &there, err);
+	if (rc || waits.kind != STORAGE_FOLDER || there.kind != STORAGE_NOTHING)
+		return rc;
+	return storage_move(in, from, to, err);
+}
+
+int sent_files_give_back(struct storage *in, const char *uri, size_t table, size_t region,
+			 const struct manifest_file *f, const char *folder, struct error *err)
+{
+	struct storage *named = NULL;
+	struct storage_info there;
+	int rc = storage_open(&named, uri, NULL, err);
+
+	if (rc)
+		return rc;
+	char *from = mem_format("%s/%s", folder, f->path);
+	char *to = sent_path(storage_path(named), table, region, f, 0);
+	rc = storage_stat(in, from, &there, err);
+	if (rc == RC_OK && there.kind == STORAGE_FILE && there.bytes == f->bytes)
+		rc = move_back(in, from, storage_path(named), to, err);
+	mem_free(to);
+	mem_free(from);
+	storage_close(named);
+	return rc;
+}
+
+int sent_files_check_place(const char *uri, const char *output, struct error *err)
+{
+	struct storage *sent = NULL, *out = NULL;
+	int rc = storage_open(&sent, uri, NULL, err);
+
+	if (rc == RC_OK)
+		rc = storage_open(&out, output, NULL, err);
+	char *a = rc || !storage_is_remote(uri) ? mem_strdup("") : storage_name(sent, "");
+	char *b = rc || !storage_is_remote(output) ? mem_strdup("") : storage_name(out, "");
+	if (rc == RC_OK && strcmp(a, b) != 0)
+		rc = error_set(err, RC_CONFIG,
+			       "--hfiles: found %s, expected a folder of the place that %s is in: "
+			       "what was sent is moved, and not copied",
+			       uri, output);
+	mem_free(a);
+	mem_free(b);
+	storage_close(sent);
+	storage_close(out);
+	return rc;
+}

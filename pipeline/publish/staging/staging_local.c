@@ -1,0 +1,337 @@
+/*
+ * staging_local.c - a folder of this machine that becomes visible by one rename
+ *
+ * The sibling's file `.lock` (no table's name begins
+ * with a dot) is held by flock, which the kernel drops when the owner dies, so a sibling whose lock
+ * can be had is a leftover and is emptied in place (the lock stays held meanwhile: two runs can
+ * never both think it theirs).
+ *
+ * Order of publishing (stream/loads/README.md 3): folders bottom up, lock away, sibling synced, rename
+ * without replacing, parent synced.  Between the moments when the lock file and the sibling
+ * itself appear and disappear there is a short window without a lock file; who meets it waits a
+ * second before the sibling counts as left behind.
+ *
+ * A sibling of another user is refused, links are not followed: all goes by the folders'
+ * descriptors, so that nobody who may write beside DIR can make it mean another place.
+ */
+#include "staging.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+
+enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
+
+/* errno stays. */
+static void close_if_open(int fd)
+{
+	int why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+}
+
+static void release(struct staging *s)
+{
+	close_if_open(s->lock_fd);
+	close_if_open(s->fd);
+	close_if_open(s->parent_fd);
+}
+
+static const char *final_name(const struct staging *s)
+{
+	return s->dir + (s->name - s->partial);
+}
+
+static int refuse_existing(const struct staging *s, struct error *err)
+{
+	struct stat st;
+
+	if (fstatat(s->parent_fd, final_name(s), &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return error_set(err, RC_CONFIG,
+				 "%s exists already; remove it or name another folder", s->dir);
+	if (errno != ENOENT)
+		return error_set(err, RC_CONFIG, "cannot create %s: %s", s->dir, strerror(errno));
+	return RC_OK;
+}
+
+static int open_parent(struct staging *s, struct error *err)
+{
+	s->parent_fd = open(s->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->parent_fd < 0 && errno == ENOTDIR)
+		return error_set(err, RC_CONFIG, "cannot create %s: %s is not a folder", s->dir,
+				 s->parent);
+	if (s->parent_fd < 0 || faccessat(s->parent_fd, ".", W_OK | X_OK, 0) < 0)
+		return error_set(err, RC_CONFIG, "cannot create %s: its parent folder %s: %s",
+				 s->dir, s->parent, strerror(errno));
+	return RC_OK;
+}
+
+/* What lies in the way and is not ours may be somebody's trap: they could change it meanwhile. */
+static int refuse_foreign(const char *path, const struct stat *st, struct error *err)
+{
+	if (st->st_uid == geteuid())
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "%s is there already and belongs to user %u, not to user %u who runs "
+			 "this; have it removed or name another folder",
+			 path, (unsigned)st->st_uid, (unsigned)geteuid());
+}
+
+/* The sibling exists behind this and is open; *found says that it was there before. */
+static int make_partial(struct staging *s, bool *found, struct error *err)
+{
+	struct stat st;
+
+	if (mkdirat(s->parent_fd, s->name, 0777) < 0) {
+		if (errno != EEXIST)
+			return error_set(err, RC_CONFIG, "cannot create %s: %s", s->partial,
+					 strerror(errno));
+		*found = true;
+	}
+	close_if_open(s->fd);
+	s->fd = openat(s->parent_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->fd < 0 && errno == ENOENT)
+		return RC_OK; /* it went meanwhile; try_lock says so */
+	if (s->fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder",
+				 s->partial);
+	if (s->fd < 0 || fstat(s->fd, &st) < 0)
+		return error_set(err, RC_CONFIG, "cannot open %s: %s", s->partial, strerror(errno));
+	return *found ? refuse_foreign(s->partial, &st, err) : RC_OK;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* The folder is still the one at its path. */
+static bool partial_in_place(const struct staging *s)
+{
+	struct stat mine, there;
+
+	return fstat(s->fd, &mine) == 0 &&
+	       fstatat(s->parent_fd, s->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       same_file(&mine, &there);
+}
+
+/* The locked file is still the one at its path, not one of a sibling that went meanwhile. */
+static bool lock_in_place(const struct staging *s)
+{
+	struct stat mine, there;
+
+	return partial_in_place(s) && fstat(s->lock_fd, &mine) == 0 &&
+	       fstatat(s->fd, STAGING_LOCK, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       same_file(&mine, &there);
+}
+
+enum lock_result { LOCK_HELD, LOCK_RETRY, LOCK_FAILED };
+
+static enum lock_result try_lock(struct staging *s, bool create, struct error *err)
+{
+	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (create ? O_CREAT : 0);
+
+	s->lock_fd = s->fd < 0 ? -1 : openat(s->fd, STAGING_LOCK, flags, 0666);
+	if (s->lock_fd < 0 && (s->fd < 0 || errno == ENOENT))
+		return LOCK_RETRY;
+	if (s->lock_fd < 0) {
+		error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, STAGING_LOCK,
+			  errno == ELOOP ? "it is a link" : strerror(errno));
+		return LOCK_FAILED;
+	}
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			error_set(err, RC_CONFIG,
+				  "another run is writing %s (it holds %s/%s); wait for it or "
+				  "name another folder",
+				  s->dir, s->partial, STAGING_LOCK);
+		else
+			error_set(err, RC_CONFIG, "cannot lock %s/%s: %s", s->partial, STAGING_LOCK,
+				  strerror(errno));
+		return LOCK_FAILED;
+	}
+	if (lock_in_place(s))
+		return LOCK_HELD;
+	close(s->lock_fd);
+	s->lock_fd = -1;
+	return LOCK_RETRY;
+}
+
+/* Hold the sibling and its lock.  *found: it was there before. */
+static int acquire(struct staging *s, bool *found, struct error *err)
+{
+	for (int try = 0; try < LOCK_TRIES; try++) {
+		*found = false;
+		int rc = refuse_existing(s, err);
+		if (!rc)
+			rc = make_partial(s, found, err);
+		if (rc)
+			return rc;
+		/* a sibling of another run without a lock may be about to be renamed: no lock
+		 * file must get into it until it has been seen to stay */
+		bool create = !*found || try == LOCK_TRIES - 1;
+		switch (try_lock(s, create, err)) {
+		case LOCK_HELD: return RC_OK;
+		case LOCK_FAILED: return err->code;
+		case LOCK_RETRY: clock_sleep_ms(LOCK_PAUSE_MS);
+		}
+	}
+	return error_set(err, RC_CONFIG,
+			 "cannot lock %s: it comes and goes; another run is busy there",
+			 s->partial);
+}
+
+/* Remove all that is in the sibling, except the lock. */
+static int empty_partial(const struct staging *s, struct error *err)
+{
+	int rc = staging_save(s, s->partial, err);
+
+	if (rc == RC_OK && !io_empty_dir(s->fd, STAGING_LOCK))
+		rc = error_errno(err, "cannot empty %s", s->partial);
+	return rc;
+}
+
+static int take(struct staging *s, bool *found, struct error *err)
+{
+	int rc = open_parent(s, err);
+
+	if (!rc)
+		rc = acquire(s, found, err);
+	return !rc && *found ? empty_partial(s, err) : rc;
+}
+
+static bool sync_folders(int folder);
+
+/* A folder below, with all in it; other entries were synced by who wrote them. */
+static bool sync_entry(int folder, const char *name)
+{
+	struct stat st;
+
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return true;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (!S_ISDIR(st.st_mode))
+		return true;
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool ok = sync_folders(fd);
+	close_if_open(fd);
+	return ok;
+}
+
+/* Bottom up; false: errno. */
+static bool sync_folders(int folder)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	if (!d) {
+		close_if_open(copy);
+		return false;
+	}
+	bool ok = true;
+	const struct dirent *e;
+	while (ok && (errno = 0, e = readdir(d)))
+		ok = sync_entry(folder, e->d_name);
+	int why = errno;
+	closedir(d);
+	errno = why;
+	return ok && !why && fsync(folder) == 0;
+}
+
+/* Rename without replacing.  File systems without that (NFS) get a look and a plain rename. */
+static bool rename_new(int folder, const char *from, const char *to)
+{
+	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	struct stat st;
+	if (fstatat(folder, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		errno = EEXIST;
+	return errno == ENOENT && renameat(folder, from, folder, to) == 0;
+}
+
+/* It is visible, but a power loss may undo that: take it back, or say so. */
+static int take_back(struct staging *s, struct error *err)
+{
+	int rc = error_errno(err, "cannot sync folder %s", s->parent);
+
+	if (rename_new(s->parent_fd, final_name(s), s->name)) {
+		/* once that is on disk nobody has to ask whether it ever was visible */
+		s->renamed = fsync(s->parent_fd) < 0;
+		mem_outcome(NULL);
+		return rc;
+	}
+	return error_set(err, rc,
+			 "cannot sync folder %s, nor rename %s back: published all the same as %s, "
+			 "which a power loss may undo",
+			 s->parent, s->dir, s->dir);
+}
+
+static int keep(struct staging *s, struct error *err)
+{
+	return fsync(s->parent_fd) < 0 ? error_errno(err, "cannot sync folder %s", s->parent)
+				       : RC_OK;
+}
+
+static int seal(struct staging *s, struct error *err)
+{
+	if (!sync_folders(s->fd))
+		return error_errno(err, "cannot sync the folders of %s", s->partial);
+	if (!partial_in_place(s))
+		return error_set(err, RC_IO, "%s was exchanged for another folder meanwhile",
+				 s->partial);
+	if (unlinkat(s->fd, STAGING_LOCK, 0) < 0)
+		return error_errno(err, "cannot remove %s/%s", s->partial, STAGING_LOCK);
+	if (fsync(s->fd) < 0)
+		return error_errno(err, "cannot sync folder %s", s->partial);
+	return RC_OK;
+}
+
+static int rename_partial(struct staging *s, struct error *err)
+{
+	int rc = RC_OK;
+	char *published = mem_format("published all the same as %s", s->dir);
+	bool renamed = rename_new(s->parent_fd, s->name, final_name(s));
+
+	if (renamed)
+		mem_outcome(published);
+	else
+		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
+	mem_free(published);
+	/* over a network a rename may be done and its answer lost */
+	s->renamed = renamed || !partial_in_place(s);
+	return renamed && fsync(s->parent_fd) < 0 ? take_back(s, err) : rc;
+}
+
+static void drop(struct staging *s)
+{
+	struct error ignored;
+
+	/* the lock goes last, so that nobody moves in while things are being removed */
+	if (s->fd >= 0 && partial_in_place(s)) {
+		empty_partial(s, &ignored);
+		unlinkat(s->fd, STAGING_LOCK, 0); /* what was not saved keeps the folder */
+		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
+	}
+}
+
+const struct staging_kind staging_local = {.take = take,
+					   .keep = keep,
+					   .seal = seal,
+					   .rename = rename_partial,
+					   .drop = drop,
+					   .release = release};

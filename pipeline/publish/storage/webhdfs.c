@@ -1,0 +1,436 @@
+/* webhdfs.c - HDFS as a place: webhdfs://, swebhdfs:// and hdfs:// (README.md 2) */
+#include "webhdfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "late.h"
+#include "io.h"
+
+#define PATIENCE_S     60
+#define DEFAULT_BLOCK  ((uint64_t)128 << 20)
+#define DEFAULT_COPIES 3      /* dfs.replication */
+#define HTTP_PORT      "9870" /* dfs.namenode.http-address */
+#define HTTPS_PORT     "9871"
+
+/* --- opening --- */
+
+/* Behind the last ':' that is not within [...]; NULL: there is none. */
+static const char *port_of(const char *host, size_t n)
+{
+	for (size_t i = n; i > 0 && host[i - 1] != ']'; i--)
+		if (host[i - 1] == ':')
+			return host + i;
+	return NULL;
+}
+
+static bool is_port(const char *p, const char *end)
+{
+	unsigned long v = 0;
+	const char *q = p;
+
+	for (; q < end && *q >= '0' && *q <= '9' && q - p < 6; q++)
+		v = v * 10 + (unsigned long)(*q - '0');
+	return q == end && q > p && v > 0 && v < 65536;
+}
+
+static bool is_host(const char *p, size_t n)
+{
+	if (n == 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!(p[i] == '.' || p[i] == '-' || p[i] == '_' || p[i] == ':' || p[i] == '[' ||
+		      p[i] == ']' || (p[i] >= '0' && p[i] <= '9') ||
+		      ((p[i] | 32) >= 'a' && (p[i] | 32) <= 'z')))
+			return false;
+	return true;
+}
+
+/* One "HOST[:PORT]" of a list.  keep_port: false, it is one of another protocol. */
+static int add_base(struct webhdfs *w, const char *host, size_t n, bool https, bool keep_port,
+		    struct error *err)
+{
+	const char *port = port_of(host, n);
+	size_t name = port ? (size_t)(port - 1 - host) : n;
+
+	if (!is_host(host, name) || (port && !is_port(port, host + n)))
+		return error_set(err, RC_CONFIG, "found NameNode \"%.*s\", expected HOST[:PORT]",
+				 (int)(n < 200 ? n : 200), host);
+	w->bases = mem_realloc(w->bases, (w->nbases + 1) * sizeof *w->bases);
+	if (port && keep_port)
+		w->bases[w->nbases++] =
+			mem_format("%s://%.*s", https ? "https" : "http", (int)n, host);
+	else
+		w->bases[w->nbases++] = mem_format("%s://%.*s:%s", https ? "https" : "http",
+						   (int)name, host, https ? HTTPS_PORT : HTTP_PORT);
+	return RC_OK;
+}
+
+static int add_bases(struct webhdfs *w, const char *list, size_t n, bool https, bool keep_port,
+		     struct error *err)
+{
+	int rc = RC_OK;
+
+	for (const char *p = list, *end = list + n; rc == RC_OK && p <= end;) {
+		size_t len = 0;
+
+		while (p + len < end && p[len] != ',')
+			len++;
+		rc = add_base(w, p, len, https, keep_port, err);
+		p += len + 1;
+	}
+	return rc;
+}
+
+static int open_place(struct storage *s, const char *scheme, const char *rest,
+		      const struct storage_options *opt, struct error *err)
+{
+	struct webhdfs *w = s->self = mem_calloc(1, sizeof *w);
+	bool https = strcmp(scheme, "swebhdfs") == 0, rpc = strcmp(scheme, "hdfs") == 0;
+
+	w->place = s;
+	pthread_mutex_init(&w->lock, NULL);
+	if (late_need(LATE_CURL, err))
+		return err->code;
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	w->patience_s = opt->patience_s ? opt->patience_s : PATIENCE_S;
+	w->ca_file = opt->ca_file ? mem_strdup(opt->ca_file) : NULL;
+	s->user = who_acts(opt->user);
+	struct buf b = {0};
+	webhdfs_escape(&b, s->user);
+	buf_put(&b, 0);
+	w->user = mem_strdup((const char *)b.ptr);
+	buf_release(&b);
+	const char *host = rest + 2, *path = host + strcspn(rest + 2, "/");
+	if (strncmp(rest, "//", 2) != 0 || path == host)
+		return error_set(err, RC_CONFIG, "found place %s:%.200s, expected %s://HOST%s/PATH",
+				 scheme, rest, scheme, rpc ? "" : "[:PORT]");
+	if (*path != '/' || path[1] == 0)
+		return error_set(err, RC_CONFIG,
+				 "found place %s:%.200s, expected a path behind the host", scheme,
+				 rest);
+	s->prefix = mem_format("%s://%.*s", scheme, (int)(path - host), host);
+	s->path = mem_strdup(path);
+	if (rpc && opt->http)
+		return add_bases(w, opt->http, strlen(opt->http), false, true, err);
+	return add_bases(w, host, (size_t)(path - host), https, !rpc, err);
+}
+
+static void hurry(struct storage *s)
+{
+	struct webhdfs *w = s->self;
+
+	w->hurried = true;
+}
+
+static void close_place(struct storage *s)
+{
+	struct webhdfs *w = s->self;
+
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->nidle; i++)
+		curl_easy_cleanup(w->idle[i]);
+	for (size_t i = 0; i < w->nbases; i++)
+		mem_free(w->bases[i]);
+	mem_free(w->bases);
+	mem_free(w->user);
+	mem_free(w->ca_file);
+	pthread_mutex_destroy(&w->lock);
+	mem_free(w);
+}
+
+/* --- looking --- */
+
+/* An answer that could not be read, with who gave it. */
+static int misread(const struct webhdfs_answer *a, struct error *err)
+{
+	error_prefix(err, "%s: ", a->server);
+	err->code = RC_IO;
+	return RC_IO;
+}
+
+int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_answer a = {0};
+
+	*out = (struct storage_info){0};
+	int rc = webhdfs_ask(w, "GET", path, "op=GETFILESTATUS", &a, err);
+	if (rc == RC_OK && a.status == 200)
+		rc = answer_status(buf_bytes(&a.body), out, err) ? misread(&a, err) : RC_OK;
+	else if (rc == RC_OK &&
+		 !(a.status == 404 && strcmp(a.refusal.exception, "FileNotFoundException") == 0))
+		rc = webhdfs_refused(w, "look at", path, &a, err);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+static int list_folder(struct storage *s, const char *path, struct arena *arena,
+		       struct storage_entry **out, size_t *n, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_answer a = {0};
+	struct storage_info info;
+	/* of a file HDFS would list the file itself */
+	int rc = webhdfs_stat(s, path, &info, err);
+
+	if (rc == RC_OK && info.kind == STORAGE_FILE)
+		rc = error_set(err, RC_IO, "cannot list %s: it is a file", path);
+	if (rc == RC_OK)
+		rc = webhdfs_ask(w, "GET", path, "op=LISTSTATUS", &a, err);
+	if (rc == RC_OK && a.status == 200)
+		rc = answer_list(buf_bytes(&a.body), arena, out, n, err) ? misread(&a, err) : RC_OK;
+	else if (rc == RC_OK)
+		rc = webhdfs_refused(w, "list", path, &a, err);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,
+		     bool *open, struct error *err)
+{
+	struct webhdfs_answer a = {0};
+
+	*known = false;
+	int rc = webhdfs_fetch(w, path, "op=GETFILECHECKSUM", 1 << 20, &a, err);
+	if (rc == RC_OK && a.status == 200)
+		rc = answer_checksum(buf_bytes(&a.body), sum, known, err) ? misread(&a, err)
+									  : RC_OK;
+	else if (rc == RC_OK)
+		rc = webhdfs_refused(w, "look at", path, &a, err);
+	*open = rc == RC_IO && strstr(a.refusal.message, "under construction") != NULL;
+	if (*open)
+		rc = RC_OK;
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+static int read_whole(struct storage *s, const char *path, size_t most, struct buf *out,
+		      struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_answer a = {0};
+	int rc = webhdfs_fetch(w, path, "op=OPEN", most, &a, err);
+
+	if (rc == RC_OK && a.status == 200)
+		buf_append(out, a.body.ptr, a.body.len);
+	else if (rc == RC_OK)
+		rc = webhdfs_refused(w, "read", path, &a, err);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err)
+{
+	struct webhdfs_answer a = {0};
+	struct error unread;
+
+	pthread_mutex_lock(&w->lock);
+	*out = w->defaults;
+	pthread_mutex_unlock(&w->lock);
+	if (out->block_bytes)
+		return RC_OK;
+	int rc = webhdfs_ask(w, "GET", "/", "op=GETSERVERDEFAULTS", &a, err);
+	/* not every server knows that question */
+	if (rc == RC_OK && (a.status != 200 || answer_defaults(buf_bytes(&a.body), out, &unread)))
+		*out = (struct webhdfs_defaults){DEFAULT_BLOCK, DEFAULT_COPIES};
+	webhdfs_answer_release(&a);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&w->lock);
+	w->defaults = *out;
+	pthread_mutex_unlock(&w->lock);
+	return RC_OK;
+}
+
+/* Who runs the cluster may have closed that page: then it is not told. */
+static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, struct error *err)
+{
+	struct webhdfs *w = s->self;
+	struct webhdfs_defaults defaults;
+	struct webhdfs_answer a = {0};
+	struct error unread;
+
+	(void)path;
+	int rc = webhdfs_defaults(w, &defaults, err); /* from now on the active one is known */
+	if (rc)
+		return rc;
+	webhdfs_page(w, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &a);
+	if (a.status == 200 && answer_capacity(buf_bytes(&a.body), bytes, &unread) == RC_OK)
+		*bytes /= defaults.replication;
+	else
+		*bytes = UINT64_MAX;
+	webhdfs_answer_release(&a);
+	return RC_OK;
+}
+
+/* --- changing --- */
+
+/* A change that answers {"boolean": ...}. */
+static int change(struct webhdfs *w, const char *method, const char *path, const char *query,
+		  const char *what, bool *done, struct error *err)
+{
+	struct webhdfs_answer a = {0};
+	int rc = webhdfs_ask(w, method, path, query, &a, err);
+
+	if (rc == RC_OK && a.status == 200)
+		rc = answer_boolean(buf_bytes(&a.body), done, err) ? misread(&a, err) : RC_OK;
+	else if (rc == RC_OK)
+		rc = webhdfs_refused(w, what, path, &a, err);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+/* A change that answers nothing. */
+static int set_something(struct webhdfs *w, const char *path, const char *query, const char *what,
+			 struct error *err)
+{
+	struct webhdfs_answer a = {0};
+	int rc = webhdfs_ask(w, "PUT", path, query, &a, err);
+
+	if (rc == RC_OK && a.status != 200)
+		rc = webhdfs_refused(w, what, path, &a, err);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+static int set_mode(struct storage *s, const char *path, unsigned mode, struct error *err)
+{
+	char query[64];
+
+	snprintf(query, sizeof query, "op=SETPERMISSION&permission=%o", mode);
+	return set_something(s->self, path, query, "set the mode of", err);
+}
+
+static int touch(struct storage *s, const char *path, struct error *err)
+{
+	char query[80];
+
+	snprintf(query, sizeof query, "op=SETTIMES&modificationtime=%lld",
+		 (long long)clock_wall_ms());
+	return set_something(s->self, path, query, "set the time of", err);
+}
+
+static int make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err)
+{
+	struct storage_info before;
+	bool done = false;
+	char *query = mode ? mem_format("op=MKDIRS&permission=%o", mode) : mem_strdup("op=MKDIRS");
+	int rc = mode ? webhdfs_stat(s, path, &before, err) : RC_OK;
+
+	if (rc == RC_OK)
+		rc = change(s->self, "PUT", path, query, "create folder", &done, err);
+	mem_free(query);
+	if (rc == RC_OK && !done)
+		rc = error_set(err, RC_IO, "cannot create folder %s: a file is in its place", path);
+	/* the server's umask has been at it */
+	return rc == RC_OK && mode && before.kind == STORAGE_NOTHING ? set_mode(s, path, mode, err)
+								     : rc;
+}
+
+int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err)
+{
+	return change(w, "DELETE", path, "op=DELETE&recursive=true", "remove", found, err);
+}
+
+static int remove_all(struct storage *s, const char *path, struct error *err)
+{
+	bool found;
+
+	return webhdfs_remove(s->self, path, &found, err);
+}
+
+/* A rename that was done: HDFS says nothing, gateways say true. */
+static bool said_yes(const struct webhdfs_answer *a)
+{
+	struct error ignored;
+	bool yes = a->body.len == 0;
+
+	if (a->status == 200 && !yes && answer_boolean(buf_bytes(&a->body), &yes, &ignored))
+		return false;
+	return a->status == 200 && yes;
+}
+
+/*
+ * Asked once more after a lost answer the source is gone: is the target what it was?  Where ids are
+ * not told that is not known.
+ */
+static int judge_move(struct storage *s, const struct storage_info *source, const char *from,
+		      const char *to, const struct webhdfs_answer *a, struct error *err)
+{
+	struct storage_info target;
+	bool yes = false;
+	int rc = webhdfs_stat(s, to, &target, err);
+
+	if (rc)
+		return rc;
+	bool same = source->file_id ? target.file_id == source->file_id : said_yes(a);
+	if (target.kind != STORAGE_NOTHING && same)
+		return RC_OK;
+	if (target.kind != STORAGE_NOTHING)
+		return error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
+				 from, to);
+	if (a->status == 200 && answer_boolean(buf_bytes(&a->body), &yes, err) == RC_OK)
+		return error_set(err, RC_IO,
+				 "cannot rename %s to %s: HDFS says no, and not why; is the folder "
+				 "above it there?",
+				 from, to);
+	return webhdfs_refused(s->self, "rename", from, a, err);
+}
+
+/*
+ * With renameoptions the NameNode renames by FileSystem.rename2: what is at `to` stays, and a
+ * refusal has a reason.  Gateways that do not know them answer a boolean.
+ */
+static int move(struct storage *s, const char *from, const char *to, struct error *err)
+{
+	struct webhdfs_answer a = {0};
+	struct storage_info source, target;
+	struct buf query = {0};
+	int rc = webhdfs_stat(s, from, &source, err);
+
+	if (rc == RC_OK)
+		rc = webhdfs_stat(s, to, &target, err);
+	if (rc == RC_OK && source.kind == STORAGE_NOTHING)
+		rc = error_set(err, RC_IO, "cannot rename %s to %s: it is not there", from, to);
+	/* into a folder that is there the old kind of rename would move it */
+	if (rc == RC_OK && target.kind != STORAGE_NOTHING)
+		rc = error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
+			       from, to);
+	if (rc)
+		return rc;
+	buf_append_str(&query, "op=RENAME&renameoptions=NONE&destination=");
+	webhdfs_escape(&query, to);
+	buf_put(&query, 0);
+	rc = webhdfs_ask(s->self, "PUT", from, (const char *)query.ptr, &a, err);
+	if (rc == RC_OK)
+		rc = judge_move(s, &source, from, to, &a, err);
+	buf_release(&query);
+	webhdfs_answer_release(&a);
+	return rc;
+}
+
+static const char *const schemes[] = {"webhdfs", "swebhdfs", "hdfs", NULL};
+
+const struct storage_backend webhdfs_storage = {.schemes = schemes,
+						.remote = true,
+						.open = open_place,
+						.close = close_place,
+						.hurry = hurry,
+						.stat = webhdfs_stat,
+						.list = list_folder,
+						.make_dirs = make_dirs,
+						.set_mode = set_mode,
+						.free = free_bytes,
+						.touch = touch,
+						.move = move,
+						.remove = remove_all,
+						.read = read_whole,
+						.put = webhdfs_put,
+						.begin = webhdfs_begin,
+						.add = webhdfs_add,
+						.end = webhdfs_end,
+						.abort = webhdfs_abort};

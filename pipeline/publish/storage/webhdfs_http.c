@@ -1,0 +1,386 @@
+/* webhdfs_http.c - one question to a NameNode, asked until there is an answer */
+#include <stdio.h>
+#include <strings.h>
+
+#include "clock.h"
+#include "pool.h"
+#include "webhdfs.h"
+
+#define CONNECT_S   10L
+#define STALL_S	    60L /* without a byte */
+#define HURRY_S	    5L	/* for one whole request when all is to end */
+#define ANSWER_MOST ((size_t)256 << 20)
+
+/* --- one exchange --- */
+
+static int stop_on_signal(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	(void)a, (void)b, (void)c, (void)d;
+	return webhdfs_stopped(ctx);
+}
+
+bool webhdfs_stopped(const struct webhdfs *w)
+{
+	return stop_flag != 0 && !w->hurried;
+}
+
+size_t webhdfs_take(char *data, size_t size, size_t n, void *buf)
+{
+	struct buf *body = buf;
+
+	if (body->len + size * n > ANSWER_MOST)
+		return 0;
+	buf_append(body, data, size * n);
+	return size * n;
+}
+
+CURL *webhdfs_handle(struct webhdfs *w)
+{
+	CURL *c = curl_easy_init();
+	if (!c)
+		return NULL;
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+	/* Hadoop's own clients ask no proxy either */
+	curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, webhdfs_take);
+	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, stop_on_signal);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, w);
+	if (w->ca_file)
+		curl_easy_setopt(c, CURLOPT_CAINFO, w->ca_file);
+	return c;
+}
+
+void webhdfs_answer_release(struct webhdfs_answer *a)
+{
+	buf_release(&a->body);
+	mem_free(a->location);
+	mem_free(a->server);
+	*a = (struct webhdfs_answer){0};
+}
+
+static void answer_clear(struct webhdfs_answer *a)
+{
+	struct buf body = a->body;
+
+	body.len = 0;
+	a->body = (struct buf){0};
+	webhdfs_answer_release(a);
+	a->body = body;
+}
+
+/* "http://host:port" of a URL. */
+static char *server_of(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t n = host ? strcspn(host + 3, "/?") + (size_t)(host + 3 - url) : 0;
+
+	return mem_format("%.*s", (int)n, url);
+}
+
+void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a)
+{
+	const char *url = NULL;
+
+	if (code != CURLE_OK) {
+		a->unresolved = code == CURLE_COULDNT_RESOLVE_HOST;
+		if (!a->why[0])
+			snprintf(a->why, sizeof a->why, "%s", curl_easy_strerror(code));
+		return;
+	}
+	curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status);
+	curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &url);
+	if (url)
+		a->location = mem_strdup(url);
+	if (a->status >= 400)
+		answer_refusal(buf_bytes(&a->body), &a->refusal);
+}
+
+static CURL *take_handle(struct webhdfs *w)
+{
+	pthread_mutex_lock(&w->lock);
+	CURL *c = w->nidle ? w->idle[--w->nidle] : NULL;
+	pthread_mutex_unlock(&w->lock);
+	return c ? c : webhdfs_handle(w);
+}
+
+static void give_handle(struct webhdfs *w, CURL *c)
+{
+	pthread_mutex_lock(&w->lock);
+	bool kept = w->nidle < IDLE_MOST;
+	if (kept)
+		w->idle[w->nidle++] = c;
+	pthread_mutex_unlock(&w->lock);
+	if (!kept)
+		curl_easy_cleanup(c);
+}
+
+/* Without a body. */
+static void exchange(struct webhdfs *w, const char *method, const char *url,
+		     struct webhdfs_answer *a)
+{
+	answer_clear(a);
+	a->server = server_of(url);
+	CURL *c = take_handle(w);
+	if (!c) {
+		snprintf(a->why, sizeof a->why, "cannot set up libcurl");
+		return;
+	}
+	curl_easy_setopt(c, CURLOPT_URL, url);
+	curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME,
+			 w->patience_s < STALL_S ? (long)w->patience_s + 1 : STALL_S);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT, w->hurried ? HURRY_S : 0L);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->why);
+	webhdfs_read_answer(c, curl_easy_perform(c), a);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, NULL);
+	give_handle(w, c);
+}
+
+/* --- what an answer means --- */
+
+static bool named(const struct webhdfs_answer *a, const char *exception)
+{
+	return strcmp(a->refusal.exception, exception) == 0;
+}
+
+static bool is_standby(const struct webhdfs_answer *a)
+{
+	return named(a, "StandbyException") || named(a, "ObserverRetryOnActiveException");
+}
+
+bool webhdfs_passing(const struct webhdfs_answer *a)
+{
+	return a->status == 0 || a->status == 429 || (a->status >= 502 && a->status <= 504) ||
+	       is_standby(a) || named(a, "RetriableException") || named(a, "SafeModeException") ||
+	       named(a, "ServerTooBusyException");
+}
+
+/* What a person can do about it; "": nothing known. */
+static const char *advice(const struct webhdfs_answer *a)
+{
+	static const struct {
+		const char *exception, *advice;
+	} known[] = {
+		{"AccessControlException",
+		 "; another user is named by HADOOP_USER_NAME or --hdfs-user, apply: --user"},
+		{"NSQuotaExceededException",
+		 "; the folder's quota of names is used up: raise it or remove files there"},
+		{"DSQuotaExceededException",
+		 "; the folder's quota of space is used up: raise it or remove files there"},
+		{"QuotaByStorageTypeExceededException",
+		 "; the folder's quota of space is used up: raise it or remove files there"},
+		{"SafeModeException", "; the NameNode is in safe mode and changes nothing"},
+		{"StandbyException", "; name the active NameNode too: HOST1:PORT,HOST2:PORT"},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (named(a, known[i].exception))
+			return known[i].advice;
+	if (strstr(a->refusal.message, "could only be written to 0 of"))
+		return "; no DataNode that is alive has room for it";
+	if (strstr(a->refusal.message, "are bad. Aborting"))
+		return "; all DataNodes it went to broke off: is a disk full? Their logs say why";
+	if (a->status == 401)
+		return "; it wants Kerberos (SPNEGO), which is not spoken here";
+	return "";
+}
+
+/* hdfs://NAME is often no host but a name of the cluster's configuration (dfs.nameservices). */
+static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_answer *a)
+{
+	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
+		for (size_t i = 0; i < w->nbases; i++)
+			if (strcmp(w->bases[i], a->server) == 0)
+				return "; --webhdfs HOST[:PORT],... names the NameNodes";
+	return "";
+}
+
+int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
+		    const struct webhdfs_answer *a, struct error *err)
+{
+	int code = named(a, "AccessControlException") || a->status == 401 ? RC_CONFIG : RC_IO;
+	char *name = storage_name(w->place, path);
+	const char *server = a->server ? a->server : "HDFS";
+
+	if (a->status == 0)
+		error_set(err, code, "cannot %s %s: %s: %s%s", what, name, server, a->why,
+			  advice_of_name(w, a));
+	else if (a->refusal.exception[0])
+		error_set(err, code, "cannot %s %s: %s says %s: %s%s", what, name, server,
+			  a->refusal.exception, a->refusal.message, advice(a));
+	else
+		error_set(err, code, "cannot %s %s: %s answers %ld%s%s", what, name, server,
+			  a->status,
+			  a->status < 400 ? ", which was not expected: is that a NameNode's port "
+					    "for HTTP?"
+					  : "",
+			  advice(a));
+	mem_free(name);
+	return code;
+}
+
+/* --- asking again --- */
+
+double webhdfs_until(const struct webhdfs *w)
+{
+	return clock_seconds() + (w->given_up ? 0 : w->patience_s);
+}
+
+void webhdfs_escape(struct buf *b, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+		    (*p >= '0' && *p <= '9') || strchr("-._~/", *p))
+			buf_put(b, (uint8_t)*p);
+		else
+			buf_printf(b, "%%%02X", (unsigned)(uint8_t)*p);
+	}
+}
+
+static char *make_url(const struct webhdfs *w, size_t server, const char *path, const char *query)
+{
+	struct buf b = {0};
+
+	webhdfs_escape(&b, path);
+	buf_put(&b, 0);
+	char *url = mem_format("%s/webhdfs/v1%s?%s&user.name=%s", w->bases[server],
+			       (const char *)b.ptr, query, w->user);
+	buf_release(&b);
+	return url;
+}
+
+void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
+{
+	char *url = mem_format("%s%s", w->bases[w->active], page);
+
+	exchange(w, "GET", url, a);
+	mem_free(url);
+}
+
+/* All NameNodes, the one that answered last first; whether an answer is final. */
+static bool ask_round(struct webhdfs *w, const char *method, const char *path, const char *query,
+		      struct webhdfs_answer *a)
+{
+	size_t first = w->active;
+
+	for (size_t i = 0; i < w->nbases && !webhdfs_stopped(w); i++) {
+		size_t server = (first + i) % w->nbases;
+		char *url = make_url(w, server, path, query);
+
+		exchange(w, method, url, a);
+		mem_free(url);
+		if (!webhdfs_passing(a)) {
+			w->active = server;
+			w->given_up = false;
+			return true;
+		}
+		if (a->status && !is_standby(a))
+			break; /* it is the active one, and will do it later */
+	}
+	return false;
+}
+
+/* The verb of a sentence for "op=NAME...". */
+static const char *doing(const char *query)
+{
+	static const char *const verbs[][2] = {{"CREATE", "create"},
+					       {"MKDIRS", "create folder"},
+					       {"RENAME", "rename"},
+					       {"DELETE", "remove"},
+					       {"LISTSTATUS", "list"},
+					       {"SETPERMISSION", "set the mode of"},
+					       {"OPEN", "read"}};
+
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (strncmp(query + 3, verbs[i][0], strlen(verbs[i][0])) == 0)
+			return verbs[i][1];
+	return "look at";
+}
+
+int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
+		struct webhdfs_answer *a, struct error *err)
+{
+	double until = webhdfs_until(w);
+
+	for (unsigned n = 0;; n++) {
+		if (ask_round(w, method, path, query, a))
+			return RC_OK;
+		int rc = w->hurried ? RC_END : stop_check(err);
+		if (rc == RC_OK)
+			rc = backoff_wait(n, until, err);
+		if (rc == RC_END) {
+			w->given_up = true;
+			return webhdfs_refused(w, doing(query), path, a, err);
+		}
+		if (rc)
+			return rc;
+	}
+}
+
+/* --- where the DataNode is --- */
+
+static int find_location(struct webhdfs *w, const char *path, const char *query,
+			 struct webhdfs_answer *a, struct error *err)
+{
+	struct buf url = {0};
+	int rc = RC_OK;
+
+	if (a->status == 200)
+		rc = answer_location(buf_bytes(&a->body), &url, err);
+	else if (!a->location)
+		return webhdfs_refused(w, doing(query), path, a, err);
+	if (rc) {
+		error_prefix(err, "%s: ", a->server);
+		err->code = RC_IO;
+	} else if (url.len) {
+		mem_free(a->location);
+		a->location = mem_strdup((const char *)url.ptr);
+	}
+	buf_release(&url);
+	return rc ? RC_IO : RC_OK;
+}
+
+int webhdfs_ask_location(struct webhdfs *w, const char *method, const char *path, const char *query,
+			 struct webhdfs_answer *a, struct error *err)
+{
+	char *redirect = mem_format("%s&noredirect=true", query);
+	int rc = webhdfs_ask(w, method, path, redirect, a, err);
+
+	mem_free(redirect);
+	if (rc || a->status == 404)
+		return rc;
+	return find_location(w, path, query, a, err);
+}
+
+int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t most,
+		  struct webhdfs_answer *a, struct error *err)
+{
+	double until = webhdfs_until(w);
+
+	for (unsigned n = 0;; n++) {
+		int rc = webhdfs_ask_location(w, "GET", path, query, a, err);
+
+		if (rc || a->status == 404)
+			return rc;
+		char *url = mem_strdup(a->location);
+		exchange(w, "GET", url, a);
+		mem_free(url);
+		if (a->status == 200 && a->body.len > most)
+			return error_set(err, RC_LIMIT,
+					 "%s: found more than %zu bytes, expected at most as many",
+					 path, most);
+		if (a->status == 200 || a->status == 404)
+			return RC_OK;
+		rc = webhdfs_passing(a) ? backoff_wait(n, until, err) : RC_END;
+		if (rc == RC_END)
+			return webhdfs_refused(w, doing(query), path, a, err);
+		if (rc)
+			return rc;
+	}
+}

@@ -1,0 +1,269 @@
+/* live_scan.c - see live.h: opening, the merge over salts, what it took */
+#include "spans.h"
+
+#define BYTES_DEFAULT ((uint64_t)32 << 20)
+#define CALL_LEAST    ((uint64_t)16 << 10)
+#define CALL_MOST     ((uint64_t)2 << 20) /* hbase.client.scanner.max.result.size */
+
+/* --- opening --- */
+
+/* What of family i is asked for, behind those that are listed already. */
+static void list_family(struct live_scan *s, size_t family, size_t *names)
+{
+	const struct query *q = &s->q;
+	struct hbase_columns *c = &s->columns[s->ncolumns];
+	bool any = q->ncolumns == 0, all = any;
+
+	*c = (struct hbase_columns){.family = s->o.families[family].name,
+				    .qualifiers = s->qualifiers + *names};
+	for (size_t i = 0; i < q->ncolumns; i++) {
+		if (q->columns[i].family != family)
+			continue;
+		any = true;
+		all = all || q->columns[i].all;
+		s->qualifiers[*names + c->nqualifiers++] = q->columns[i].qualifier;
+	}
+	if (all)
+		c->nqualifiers = 0;
+	*names += c->nqualifiers;
+	s->ncolumns += any;
+}
+
+static void list_columns(struct live_scan *s)
+{
+	size_t names = 0;
+
+	if (s->q.ncolumns == 0 && !s->o.more_families)
+		return;
+	s->columns = mem_calloc(s->o.nfamilies + 1, sizeof *s->columns);
+	s->qualifiers = mem_calloc(s->q.ncolumns + 1, sizeof *s->qualifiers);
+	for (size_t i = 0; i < s->o.nfamilies; i++)
+		list_family(s, i, &names);
+}
+
+static int put_question(struct live_scan *s, struct error *err)
+{
+	struct query *q = &s->q;
+	bool judged = q->judge != NULL;
+	int rc = query_check(q, err);
+
+	if (rc)
+		return rc;
+	if (!q->ranges) {
+		if (!query_bounds(q, &s->bound, &s->whole))
+			return error_memory(err, q->start.len + q->stop.len, "a scan");
+		q->ranges = &s->whole;
+		q->nranges = !(q->get && q->start.len == 0);
+	}
+	/* of a judged row all versions are looked at */
+	s->versions = judged ? INT32_MAX : q->versions ? q->versions : 1;
+	s->limited = q->limit && !judged;
+	s->o.no_values = s->o.no_values && !judged && !q->raw;
+	s->page.type = FILTER_COLUMN_PAGINATION;
+	s->page.limit = judged || q->raw ? 0 : q->max_columns;
+	s->keys.type = FILTER_KEY_ONLY;
+	if (q->raw)
+		s->o.filter = NULL; /* it would see delete markers as values */
+	list_columns(s);
+	return RC_OK;
+}
+
+static int read_map(struct live_scan *s, struct error *err)
+{
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	while ((rc = hbase_regions(s->o.hbase, s->o.table, &s->map, &why, err)) != RC_OK) {
+		hbase_regions_release(&s->map);
+		if (!hbase_retry(&why, &attempt, err))
+			return rc;
+	}
+	s->regions = s->map.count;
+	return RC_OK;
+}
+
+static void share_memory(struct live_scan *s)
+{
+	uint64_t bytes = s->o.bytes ? s->o.bytes : BYTES_DEFAULT;
+	uint64_t at_once = s->nstreams > 8 ? s->nstreams : 8;
+
+	s->bytes_a_call = bytes / at_once / 2;
+	if (s->bytes_a_call > CALL_MOST)
+		s->bytes_a_call = CALL_MOST;
+	if (s->bytes_a_call < CALL_LEAST)
+		s->bytes_a_call = CALL_LEAST;
+}
+
+int live_open(struct live_scan **out, const struct live_options *o, struct error *err)
+{
+	struct live_scan *s = mem_calloc(1, sizeof *s);
+
+	s->o = *o;
+	s->q = *o->query;
+	pthread_mutex_init(&s->map_lock, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	int rc = put_question(s, err);
+	if (rc == RC_OK)
+		rc = read_map(s, err);
+	if (rc == RC_OK) {
+		spans_cut(s);
+		share_memory(s);
+		rc = fetch_start(s, err);
+	}
+	*out = s;
+	if (rc) {
+		live_close(s);
+		*out = NULL;
+	}
+	return rc;
+}
+
+static void release_span(struct span *p)
+{
+	while (p->first) {
+		struct fetched *next = p->first->next;
+
+		fetched_free(p->first);
+		p->first = next;
+	}
+	buf_release(&p->at);
+	buf_release(&p->name);
+	buf_release(&p->start);
+	buf_release(&p->end);
+	buf_release(&p->last);
+	mem_free(p->visits);
+	arena_release(&p->arena);
+}
+
+void live_close(struct live_scan *s)
+{
+	if (!s)
+		return;
+	fetch_stop(s);
+	for (size_t i = 0; i < s->nstreams; i++)
+		stream_release(&s->streams[i]);
+	for (size_t i = 0; i < s->nspans; i++)
+		release_span(&s->spans[i]);
+	hbase_regions_release(&s->map);
+	arena_release(&s->arena);
+	buf_release(&s->bound);
+	mem_free(s->columns);
+	mem_free(s->qualifiers);
+	mem_free(s->pieces);
+	mem_free(s->spans);
+	mem_free(s->streams);
+	mem_free(s->heap);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->map_lock);
+	mem_free(s);
+}
+
+/* --- the merge --- */
+
+static struct bytes behind_salt(const struct live_scan *s, const struct stream *t)
+{
+	struct bytes row = t->cells[0].row;
+	size_t n = s->q.salt_bytes < row.len ? s->q.salt_bytes : row.len;
+
+	return bytes_of(row.ptr + n, row.len - n);
+}
+
+static bool comes_first(const struct live_scan *s, const struct stream *a, const struct stream *b)
+{
+	int c = bytes_cmp(behind_salt(s, a), behind_salt(s, b));
+
+	if (c == 0)
+		c = bytes_cmp(a->cells[0].row, b->cells[0].row);
+	return s->q.reversed ? c > 0 : c < 0;
+}
+
+static void sift_down(struct live_scan *s, size_t i)
+{
+	struct stream **heap = s->heap, *moved = heap[i];
+
+	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
+		if (child + 1 < s->nheap && comes_first(s, heap[child + 1], heap[child]))
+			child++;
+		if (!comes_first(s, heap[child], moved))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = moved;
+}
+
+/* The first row of each stream. */
+static int start(struct live_scan *s, struct error *err)
+{
+	s->started = true;
+	for (size_t i = 0; i < s->nstreams; i++) {
+		int rc = stream_next_row(s, &s->streams[i], err);
+
+		if (rc < 0)
+			return rc;
+		if (rc == RC_OK)
+			s->heap[s->nheap++] = &s->streams[i];
+	}
+	for (size_t i = s->nheap / 2; i-- > 0;)
+		sift_down(s, i);
+	return RC_OK;
+}
+
+/* The row is given: the next one of its stream. */
+static int step(struct live_scan *s, struct error *err)
+{
+	int rc = stream_next_row(s, s->heap[0], err);
+
+	if (rc < 0)
+		return rc;
+	if (rc == RC_END)
+		s->heap[0] = s->heap[--s->nheap];
+	if (s->nheap)
+		sift_down(s, 0);
+	return RC_OK;
+}
+
+int live_next(struct live_scan *s, struct cell *out, struct error *err)
+{
+	struct stream *t = s->nheap ? s->heap[0] : NULL;
+
+	s->new_row = !t || t->give == t->n;
+	if (s->new_row) {
+		if (s->q.limit && s->rows == s->q.limit)
+			return RC_END;
+		int rc = s->started ? t ? step(s, err) : RC_OK : start(s, err);
+		if (rc || s->nheap == 0)
+			return rc ? rc : RC_END;
+		t = s->heap[0];
+		s->rows++;
+	}
+	*out = t->cells[t->give++];
+	return RC_OK;
+}
+
+bool live_starts_row(const struct live_scan *s)
+{
+	return s->new_row;
+}
+
+/* --- what it took --- */
+
+void live_explain(struct live_scan *s, struct live_explained *out)
+{
+	fetch_stop(s);
+	*out = (struct live_explained){.regions = s->regions,
+				       .spans = s->nspans,
+				       .limited = s->limited,
+				       .paged = s->page.limit > 0,
+				       .no_values = s->o.no_values,
+				       .unfiltered = s->unfiltered};
+	for (size_t i = 0; i < s->nspans; i++)
+		out->nvisits += s->spans[i].nvisits;
+	out->visits = mem_calloc(out->nvisits + 1, sizeof *out->visits);
+	out->nvisits = 0;
+	for (size_t i = 0; i < s->nspans; i++)
+		for (size_t k = 0; k < s->spans[i].nvisits; k++)
+			out->visits[out->nvisits++] = s->spans[i].visits[k];
+}

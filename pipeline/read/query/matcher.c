@@ -1,0 +1,269 @@
+/* matcher.c - see matcher.h; the steps are those of README.md 2 */
+#include "matcher.h"
+
+#include "mem.h"
+
+#define TAG_TTL 8
+
+/* Markers met in the row (ScanDeleteTracker). */
+struct markers {
+	bool has_family, has_column;
+	int64_t family;	   /* the newest DeleteFamily */
+	int64_t *versions; /* of DeleteFamilyVersion */
+	size_t nversions, cap;
+	struct buf qualifier; /* of the column's marker */
+	int64_t column;
+	uint8_t type;
+};
+
+struct matcher {
+	const struct query_family *family;
+	const struct bytes *wanted;
+	size_t nwanted;
+	bool raw;
+	uint32_t most;	     /* versions */
+	int64_t oldest, now; /* what is before is expired */
+	int64_t from, to;
+	bool ranged;
+	struct markers markers;
+	/* the column tracker */
+	size_t index;	      /* of wanted */
+	struct buf qualifier; /* all columns: the column counted */
+	bool counting;
+	uint32_t count;
+	bool has_last;
+	int64_t last_ts; /* of the last cell taken in the column */
+	uint8_t last_type;
+};
+
+static uint32_t family_versions(const struct query_family *f)
+{
+	return f->versions ? f->versions : 1;
+}
+
+uint32_t matcher_versions(const struct query_family *f, const struct query *q)
+{
+	uint32_t asked = q->versions ? q->versions : 1, kept = family_versions(f);
+
+	return q->raw || asked < kept ? asked : kept;
+}
+
+int64_t matcher_oldest(const struct query_family *f, const struct query *q)
+{
+	return q->raw ? 0 : f->ttl_ms ? q->now_ms - f->ttl_ms : INT64_MIN;
+}
+
+struct matcher *matcher_new(const struct query_family *f, const struct query *q,
+			    const struct bytes *wanted, size_t nwanted)
+{
+	struct matcher *m = mem_try_calloc(1, sizeof *m);
+
+	if (!m)
+		return NULL;
+	bool more = q->filter || q->judge;
+	m->family = f;
+	m->wanted = wanted;
+	m->nwanted = nwanted;
+	m->raw = q->raw;
+	m->most = !more ? matcher_versions(f, q) : q->raw ? INT32_MAX : family_versions(f);
+	m->now = q->now_ms;
+	m->oldest = matcher_oldest(f, q);
+	m->ranged = q->from_ms || q->to_ms;
+	m->from = m->ranged ? q->from_ms : 0;
+	m->to = m->ranged ? q->to_ms : INT64_MAX;
+	return m;
+}
+
+void matcher_free(struct matcher *m)
+{
+	if (!m)
+		return;
+	mem_free(m->markers.versions);
+	buf_release(&m->markers.qualifier);
+	buf_release(&m->qualifier);
+	mem_free(m);
+}
+
+void matcher_row(struct matcher *m)
+{
+	m->markers.has_family = m->markers.has_column = false;
+	m->markers.nversions = 0;
+	m->index = 0;
+	m->count = 0;
+	m->counting = m->has_last = false;
+}
+
+static bool expired(const struct matcher *m, int64_t ts)
+{
+	return ts < m->oldest;
+}
+
+/* A TTL of the cell's own has passed; the first such tag counts. */
+static bool tag_expired(const struct matcher *m, const struct cell *c)
+{
+	const uint8_t *p = c->tags.ptr, *end = p + c->tags.len;
+
+	for (; p < end; p += 2 + get_be16(p))
+		if (p[2] == TAG_TTL && get_be16(p) == 9)
+			return c->ts + (int64_t)get_be64(p + 3) < m->now;
+	return false;
+}
+
+static bool add_version(struct markers *k, int64_t ts)
+{
+	if (k->nversions == k->cap) {
+		size_t cap = k->cap ? 2 * k->cap : 8;
+		int64_t *p = mem_try_realloc(k->versions, cap * sizeof *p);
+
+		if (!p)
+			return false;
+		k->versions = p;
+		k->cap = cap;
+	}
+	k->versions[k->nversions++] = ts;
+	return true;
+}
+
+/* False: no memory. */
+static bool remember(struct markers *k, const struct cell *c)
+{
+	if (k->has_family && c->ts <= k->family)
+		return true;
+	if (c->type == CELL_DELETE_FAMILY) {
+		k->has_family = true;
+		k->family = c->ts;
+		return true;
+	}
+	if (c->type == CELL_DELETE_FAMILY_VERSION)
+		return add_version(k, c->ts);
+	/* one less general does not take the place of one of the same column */
+	if (k->has_column && c->type < k->type && bytes_eq(c->qualifier, buf_bytes(&k->qualifier)))
+		return true;
+	k->has_column = true;
+	k->type = c->type;
+	k->column = c->ts;
+	k->qualifier.len = 0;
+	return buf_try_append(&k->qualifier, c->qualifier.ptr, c->qualifier.len);
+}
+
+/* What becomes of a Put: VERDICT_TAKE if no marker hides it. */
+static enum verdict hidden(struct markers *k, const struct cell *c)
+{
+	if (k->has_family && c->ts <= k->family)
+		return VERDICT_NEXT_COLUMN;
+	for (size_t i = 0; i < k->nversions; i++)
+		if (k->versions[i] == c->ts)
+			return VERDICT_SKIP;
+	if (!k->has_column)
+		return VERDICT_TAKE;
+	if (bytes_eq(c->qualifier, buf_bytes(&k->qualifier))) {
+		if (k->type == CELL_DELETE_COLUMN)
+			return VERDICT_NEXT_COLUMN;
+		if (c->ts == k->column)
+			return VERDICT_SKIP;
+	}
+	k->has_column = false;
+	return VERDICT_TAKE;
+}
+
+static bool is_marker(const struct cell *c)
+{
+	return c->type != CELL_PUT;
+}
+
+/* Steps 4 to 6. */
+static enum verdict by_markers_and_time(struct matcher *m, const struct cell *c)
+{
+	if (!m->raw && is_marker(c)) {
+		bool kept = m->family->keep_deleted != KEEP_DELETED_FALSE;
+		bool counts = c->ts >= m->from && (!kept || c->ts < m->to);
+
+		return !counts || remember(&m->markers, c) ? VERDICT_SKIP : VERDICT_NO_MEMORY;
+	}
+	enum verdict v = m->raw ? VERDICT_TAKE : hidden(&m->markers, c);
+	if (v != VERDICT_TAKE)
+		return v;
+	if (m->ranged && c->ts >= m->to)
+		return VERDICT_SKIP;
+	return c->ts < m->from ? VERDICT_NEXT_COLUMN : VERDICT_TAKE;
+}
+
+static enum verdict take(struct matcher *m, const struct cell *c)
+{
+	m->has_last = true;
+	m->last_ts = c->ts;
+	m->last_type = c->type;
+	return VERDICT_TAKE;
+}
+
+/* Step 9 (ExplicitColumnTracker). */
+static enum verdict by_names(struct matcher *m, const struct cell *c)
+{
+	int order = 1;
+
+	while (m->index < m->nwanted &&
+	       (order = bytes_cmp(c->qualifier, m->wanted[m->index])) > 0) {
+		m->index++;
+		m->count = 0;
+		m->has_last = false;
+	}
+	if (m->index == m->nwanted)
+		return VERDICT_NEXT_ROW;
+	if (order < 0)
+		return VERDICT_NEXT_COLUMN;
+	/* the latest timestamp looks like one that was before the first */
+	if (c->ts == (m->has_last ? m->last_ts : CELL_TS_LATEST))
+		return VERDICT_SKIP;
+	m->count++;
+	if (m->count >= m->most || (m->count >= m->family->min_versions && expired(m, c->ts))) {
+		m->index++;
+		m->count = 0;
+		m->has_last = false;
+		return VERDICT_TAKE;
+	}
+	return take(m, c);
+}
+
+/* Step 8 (ScanWildcardColumnTracker). */
+static enum verdict by_count(struct matcher *m, const struct cell *c)
+{
+	if (!m->counting || !bytes_eq(c->qualifier, buf_bytes(&m->qualifier))) {
+		m->counting = true;
+		m->count = 0;
+		m->has_last = false;
+		m->qualifier.len = 0;
+		if (!buf_try_append(&m->qualifier, c->qualifier.ptr, c->qualifier.len))
+			return VERDICT_NO_MEMORY;
+	} else if (m->has_last && c->ts == m->last_ts && c->type == m->last_type) {
+		return VERDICT_SKIP;
+	}
+	m->count += !is_marker(c);
+	if (m->count > m->most)
+		return VERDICT_NEXT_COLUMN;
+	if (m->count <= m->family->min_versions || !expired(m, c->ts))
+		return take(m, c);
+	return VERDICT_NEXT_COLUMN;
+}
+
+enum verdict matcher_take(struct matcher *m, const struct cell *c)
+{
+	if (m->nwanted && m->index == m->nwanted)
+		return VERDICT_NEXT_ROW;
+	if ((m->raw || m->family->min_versions == 0) && expired(m, c->ts))
+		return VERDICT_NEXT_COLUMN;
+	if (c->tags.len && tag_expired(m, c))
+		return VERDICT_SKIP;
+	enum verdict v = by_markers_and_time(m, c);
+	if (v != VERDICT_TAKE)
+		return v;
+	return m->nwanted ? by_names(m, c) : by_count(m, c);
+}
+
+void matcher_next_column(struct matcher *m, const struct cell *c)
+{
+	while (m->index < m->nwanted && bytes_cmp(m->wanted[m->index], c->qualifier) <= 0) {
+		m->index++;
+		m->count = 0;
+		m->has_last = false;
+	}
+}

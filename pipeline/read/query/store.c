@@ -1,0 +1,354 @@
+/* store.c - see store.h */
+#include "store.h"
+
+#include "mem.h"
+
+static bool comes_first(const struct cursor *a, const struct cursor *b)
+{
+	int c = cell_key_cmp(&a->cell, &b->cell);
+
+	return c ? c < 0 : a->file->age_rank > b->file->age_rank;
+}
+
+static void sift_down(struct store *s, size_t i)
+{
+	struct cursor *moved = s->heap[i];
+
+	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
+		if (child + 1 < s->nheap && comes_first(s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!comes_first(s->heap[child], moved))
+			break;
+		s->heap[i] = s->heap[child];
+	}
+	s->heap[i] = moved;
+}
+
+static void build_heap(struct store *s)
+{
+	s->nheap = 0;
+	for (size_t i = 0; i < s->ncursors; i++)
+		if (!s->cursors[i].done)
+			s->heap[s->nheap++] = &s->cursors[i];
+	for (size_t i = s->nheap / 2; i-- > 0;)
+		sift_down(s, i);
+}
+
+static void finish(struct cursor *c)
+{
+	if (c->hfile)
+		c->reads = hfile_reads(c->hfile);
+	hfile_close(c->hfile);
+	mem_free(c->batch);
+	c->hfile = NULL;
+	c->batch = NULL;
+	c->done = true;
+}
+
+static void spare(struct cursor *c, const char *why)
+{
+	c->spared = why;
+	finish(c);
+}
+
+int store_init(struct store *s, const struct query *q, const struct query_family *family,
+	       struct error *err)
+{
+	s->q = q;
+	s->family = family;
+	s->heap = mem_try_calloc(s->ncursors + 1, sizeof(struct cursor *));
+	return s->heap ? 0 : error_memory(err, s->ncursors * sizeof(struct cursor *), "a merge");
+}
+
+void store_release(struct store *s)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		finish(&s->cursors[i]);
+		buf_release(&s->cursors[i].before);
+	}
+	mem_free(s->cursors);
+	mem_free(s->heap);
+}
+
+static struct cell row_start(struct bytes row)
+{
+	const struct bytes none = {NULL, 0};
+
+	return cell_first(row, none, none);
+}
+
+size_t store_find_range(const struct query *q, struct bytes row)
+{
+	size_t low = 0, high = q->nranges;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct bytes stop = q->ranges[middle].stop;
+
+		if (stop.len && bytes_cmp(stop, row) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Row keys outside the question, by what is known before the file is opened. */
+static bool outside(const struct query *q, const struct query_file *f)
+{
+	if (f->first_row.len == 0)
+		return q->nranges == 0;
+	size_t i = store_find_range(q, f->first_row);
+	return i == q->nranges || bytes_cmp(q->ranges[i].start, f->last_row) > 0;
+}
+
+static void place(struct cursor *c, struct bytes row)
+{
+	bool later = bytes_cmp(c->file->first_row, row) > 0;
+
+	c->cell = row_start(later ? c->file->first_row : row);
+	c->placed = true;
+}
+
+void store_start(struct store *s)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		if (outside(s->q, s->cursors[i].file))
+			spare(&s->cursors[i], "row keys");
+		else
+			place(&s->cursors[i], s->q->ranges[0].start);
+	}
+	build_heap(s);
+}
+
+void store_go_to(struct store *s, struct bytes row)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		struct cursor *c = &s->cursors[i];
+
+		if (!c->done && bytes_cmp(c->cell.row, row) < 0)
+			place(c, row);
+	}
+	build_heap(s);
+}
+
+/* TIMERANGE (README.md 5). */
+static bool times_outside(const struct store *s, struct hfile *h)
+{
+	const struct query *q = s->q;
+	struct bytes v;
+
+	if (!hfile_info_get(h, "TIMERANGE", &v) || v.len != 16)
+		return false;
+	int64_t least = (int64_t)get_be64(v.ptr), greatest = (int64_t)get_be64(v.ptr + 8);
+	if ((q->from_ms || q->to_ms) && (least >= q->to_ms || greatest < q->from_ms))
+		return true;
+	return !q->raw && s->family->min_versions == 0 && s->family->ttl_ms &&
+	       greatest < q->now_ms - s->family->ttl_ms;
+}
+
+static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, struct error *err)
+{
+	struct hfile_bloom b;
+	bool found = true;
+	const struct bytes none = {NULL, 0};
+
+	*lacks = false;
+	hfile_bloom(h, &b);
+	if (!s->q->get || !b.present || (b.type == BLOOM_ROWCOL && s->nwanted != 1))
+		return 0;
+	int rc = hfile_may_contain(h, s->q->start, s->nwanted ? s->wanted[0] : none, &found, err);
+	if (rc == RC_OK && !found && b.type == BLOOM_ROWCOL)
+		rc = hfile_may_contain(h, s->q->start, none, &found, err);
+	*lacks = rc == RC_OK && !found;
+	return rc;
+}
+
+/* Open a file unless it can be spared; then c->done. */
+static int open_file(const struct store *s, struct cursor *c, struct error *err)
+{
+	struct hfile_source source;
+	bool lacks = false;
+	int rc = c->file->open(c->file, &source, err);
+
+	if (rc == RC_OK)
+		rc = hfile_open_source(&c->hfile, &source, err);
+	if (rc)
+		return rc;
+	c->batch = mem_try_alloc(sizeof *c->batch);
+	if (!c->batch)
+		return error_memory(err, sizeof *c->batch, "cells");
+	bool first = !c->tried;
+	c->tried = true;
+	if (first && times_outside(s, c->hfile)) {
+		spare(c, "timestamps");
+		return 0;
+	}
+	rc = bloom_lacks(s, c->hfile, &lacks, err);
+	if (rc == RC_OK && lacks)
+		spare(c, "bloom filter");
+	return rc;
+}
+
+static int next_batch(struct cursor *c, struct error *err)
+{
+	int rc = hfile_next_batch(c->hfile, c->batch, err);
+
+	c->at = 0;
+	if (rc == RC_OK)
+		c->cell = c->batch->cells[0];
+	return rc;
+}
+
+/* From a place to the first cell that is there. */
+static int settle(const struct store *s, struct cursor *c, struct error *err)
+{
+	int rc = c->hfile ? 0 : open_file(s, c, err);
+
+	if (rc || c->done)
+		return rc;
+	c->placed = false;
+	rc = hfile_seek(c->hfile, &c->cell, err);
+	if (rc == RC_OK)
+		rc = next_batch(c, err);
+	if (rc != RC_END)
+		return rc;
+	if (s->q->reversed)
+		c->done = true; /* of this row */
+	else
+		finish(c);
+	return 0;
+}
+
+static void drop_top(struct store *s)
+{
+	s->heap[0] = s->heap[--s->nheap];
+	if (s->nheap)
+		sift_down(s, 0);
+}
+
+int store_peek(struct store *s, const struct cell **out, struct error *err)
+{
+	while (s->nheap && s->heap[0]->placed) {
+		int rc = settle(s, s->heap[0], err);
+
+		if (rc)
+			return rc;
+		if (s->heap[0]->done)
+			drop_top(s);
+		else
+			sift_down(s, 0);
+	}
+	if (s->nheap == 0)
+		return RC_END;
+	*out = &s->heap[0]->cell;
+	return 0;
+}
+
+int store_skip(struct store *s, size_t ncells, struct error *err)
+{
+	struct cursor *c = s->heap[0];
+	int rc = 0;
+
+	c->at += ncells;
+	if (c->at < c->batch->n)
+		c->cell = c->batch->cells[c->at];
+	else
+		rc = next_batch(c, err);
+	if (rc < 0)
+		return rc;
+	if (rc == RC_END) {
+		if (s->q->reversed)
+			c->done = true;
+		else
+			finish(c);
+		drop_top(s);
+	} else if (s->nheap > 1) {
+		sift_down(s, 0);
+	}
+	return 0;
+}
+
+int store_step(struct store *s, struct error *err)
+{
+	return store_skip(s, 1, err);
+}
+
+size_t store_alone(const struct store *s, struct bytes stop)
+{
+	const struct cursor *c = s->heap[0];
+	const struct hfile_batch *b = c->batch;
+
+	if (s->nheap == 0 || c->placed || !b->plain)
+		return 0;
+	size_t end = b->n - 1;
+	while (end > c->at && b->step[end] != HFILE_NEW_ROW)
+		end--;
+	if (end <= c->at)
+		return 0;
+	struct bytes last = b->cells[end - 1].row;
+	for (size_t i = 1; i < 3 && i < s->nheap; i++)
+		if (bytes_cmp(last, s->heap[i]->cell.row) >= 0)
+			return 0;
+	return stop.len && bytes_cmp(last, stop) >= 0 ? 0 : end - c->at;
+}
+
+/* --- reversed --- */
+
+void store_at_row(struct store *s, struct bytes row)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		struct cursor *c = &s->cursors[i];
+
+		/* only those whose greatest row below the bound it is */
+		c->done = c->spared || c->exhausted || !c->before_known ||
+			  !bytes_eq(buf_bytes(&c->before), row);
+		c->placed = !c->done;
+		c->cell = row_start(row);
+		if (!c->done)
+			c->before_known = false;
+	}
+	build_heap(s);
+}
+
+static int cursor_before(struct store *s, struct cursor *c, const struct cell *key,
+			 struct error *err)
+{
+	if (c->file->first_row.len && bytes_cmp(c->file->first_row, key->row) > 0 && key->row.len)
+		return 0; /* all of it is behind */
+	int rc = c->hfile ? 0 : open_file(s, c, err);
+	if (rc || c->spared)
+		return rc;
+	rc = hfile_row_before(c->hfile, key, &c->before, err);
+	c->before_known = true;
+	if (rc != RC_END)
+		return rc;
+	c->exhausted = true;
+	c->before.len = 0;
+	finish(c);
+	return 0;
+}
+
+int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err)
+{
+	for (size_t i = 0; i < s->ncursors; i++) {
+		struct cursor *c = &s->cursors[i];
+
+		if (!c->spared && outside(s->q, c->file))
+			spare(c, "row keys");
+		if (c->spared || c->exhausted)
+			continue;
+		if (c->before_known && bytes_cmp(buf_bytes(&c->before), key->row) >= 0)
+			c->before_known = false;
+		int rc = c->before_known ? 0 : cursor_before(s, c, key, err);
+		if (rc)
+			return rc;
+		if (!c->before_known || c->before.len == 0 ||
+		    bytes_cmp(buf_bytes(&c->before), buf_bytes(row)) <= 0)
+			continue;
+		row->len = 0;
+		if (!buf_try_append(row, c->before.ptr, c->before.len))
+			return error_memory(err, c->before.len, "a row key");
+	}
+	return 0;
+}

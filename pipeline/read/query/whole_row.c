@@ -1,0 +1,310 @@
+/*
+ * whole_row.c - a row whole, for those who look at more than one cell: filters and judges
+ *
+ * RegionScannerImpl.nextInternal, StoreScanner.next and UserScanQueryMatcher.mergeFilterResponse,
+ * as README.md 6 has them.
+ */
+#include "mem.h"
+#include "scan_state.h"
+
+void gathered_release(struct gathered *g)
+{
+	mem_free(g->cells);
+	buf_release(&g->bytes);
+}
+
+static bool put_bytes(struct gathered *g, struct bytes *b)
+{
+	bool fits = buf_try_append(&g->bytes, b->ptr, b->len);
+
+	b->ptr = NULL; /* bytes may move: see point_to_bytes */
+	return fits;
+}
+
+static int add_cell(struct gathered *g, const struct query_scan *s, size_t family,
+		    const struct cell *c, struct error *err)
+{
+	if (g->n == g->cap) {
+		size_t cap = g->cap ? 2 * g->cap : 16;
+		struct cell *p = mem_try_realloc(g->cells, cap * sizeof *p);
+
+		if (!p)
+			return error_memory(err, cap * sizeof *p, "a row");
+		g->cells = p;
+		g->cap = cap;
+	}
+	struct cell *to = &g->cells[g->n++];
+	*to = *c;
+	to->row = buf_bytes(&s->row);
+	to->family = s->families[family].store.family->name;
+	if (!put_bytes(g, &to->qualifier) || !put_bytes(g, &to->value) || !put_bytes(g, &to->tags))
+		return error_memory(err, c->value.len, "a row");
+	return 0;
+}
+
+/* Now that the bytes stay where they are. */
+static void point_to_bytes(struct gathered *g)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct bytes *const part[] = {&g->cells[i].qualifier, &g->cells[i].value,
+					      &g->cells[i].tags};
+
+		for (size_t k = 0; k < 3; k++) {
+			part[k]->ptr = part[k]->len ? g->bytes.ptr + at : NULL;
+			at += part[k]->len;
+		}
+	}
+}
+
+/* --- the cells of a family --- */
+
+/* Where a family's row stands for its filter. */
+struct counter {
+	struct buf column; /* of the cells that were let in */
+	bool any;
+	uint32_t n;
+};
+
+/* Go to where a hint says: in this row, or to its end. */
+static int skip_to(struct query_scan *s, struct family_scan *f, const struct filter_hint *h,
+		   struct error *err)
+{
+	const struct cell *c;
+	int rc = 0;
+
+	while (rc == RC_OK && (rc = store_peek(&f->store, &c, err)) == 0 &&
+	       bytes_eq(c->row, buf_bytes(&s->row)) && !filter_hint_reached(h, c))
+		rc = store_step(&f->store, err);
+	return rc == RC_END ? 0 : rc;
+}
+
+/* A hint that is no step forward, as all are in a reversed scan, is a step of one cell. */
+static int follow_hint(struct query_scan *s, struct family_scan *f, const struct cell *c,
+		       struct error *err)
+{
+	struct filter_hint h;
+	bool any = !s->q.reversed && filter_hint(s->q.filter, c, &h);
+
+	if (!any || filter_hint_reached(&h, c))
+		return store_step(&f->store, err);
+	/* it may be of the cell, which goes as the store goes on */
+	s->column.len = 0;
+	if (!buf_try_append(&s->column, h.qualifier.ptr, h.qualifier.len))
+		return error_memory(err, h.qualifier.len, "a qualifier");
+	h.qualifier = buf_bytes(&s->column);
+	return skip_to(s, f, &h, err);
+}
+
+/* Is it one version too many of its column? */
+static bool is_beyond(struct counter *k, const struct family_scan *f, const struct cell *c,
+		      struct error *err, int *rc)
+{
+	if (!k->any || !bytes_eq(c->qualifier, buf_bytes(&k->column))) {
+		k->any = true;
+		k->n = 0;
+		k->column.len = 0;
+		if (!buf_try_append(&k->column, c->qualifier.ptr, c->qualifier.len))
+			*rc = error_memory(err, c->qualifier.len, "a qualifier");
+	}
+	return ++k->n > f->versions;
+}
+
+/* A cell that the matcher took: what the filter says, and the step that follows. */
+static int ask_filter(struct query_scan *s, struct family_scan *f, size_t family,
+		      const struct cell *c, struct counter *k, struct error *err)
+{
+	enum filter_code code = filter_cell(s->q.filter, c);
+	uint8_t room[4];
+	int rc = 0;
+
+	if (code == CODE_HINT)
+		return follow_hint(s, f, c, err);
+	if (code_includes(code) && !is_beyond(k, f, c, err, &rc)) {
+		if (rc == RC_OK && scan_within_limits(s, f)) {
+			struct cell changed = *c;
+
+			filter_change(s->q.filter, &changed, room);
+			rc = add_cell(&s->gathered, s, family, &changed, err);
+		}
+	} else if (code_includes(code)) {
+		code = code == CODE_INCLUDE_NEXT_ROW ? CODE_NEXT_ROW : CODE_NEXT_COLUMN;
+	}
+	if (rc)
+		return rc;
+	if (code == CODE_INCLUDE_NEXT_ROW || code == CODE_NEXT_ROW)
+		f->ended = true;
+	if (code != CODE_INCLUDE_NEXT_COLUMN && code != CODE_NEXT_COLUMN)
+		return store_step(&f->store, err);
+	matcher_next_column(f->matcher, c);
+	return scan_skip_column(s, &f->store, c, err);
+}
+
+static int take_cell(struct query_scan *s, struct family_scan *f, size_t family,
+		     const struct cell *c, struct counter *k, struct error *err)
+{
+	switch (f->ended ? VERDICT_NEXT_ROW : matcher_take(f->matcher, c)) {
+	case VERDICT_NO_MEMORY: return error_memory(err, c->qualifier.len, "a scan");
+	case VERDICT_NEXT_ROW: f->ended = true; break;
+	case VERDICT_SKIP: break;
+	case VERDICT_NEXT_COLUMN: return scan_skip_column(s, &f->store, c, err);
+	case VERDICT_TAKE: {
+		if (s->q.filter)
+			return ask_filter(s, f, family, c, k, err);
+		int rc = scan_within_limits(s, f) ? add_cell(&s->gathered, s, family, c, err) : 0;
+		if (rc)
+			return rc;
+	}
+	}
+	return store_step(&f->store, err);
+}
+
+static int gather_family(struct query_scan *s, size_t family, struct error *err)
+{
+	struct family_scan *f = &s->families[family];
+	struct counter k = {0};
+	const struct cell *c;
+	int rc;
+	bool any = false;
+
+	while ((rc = store_peek(&f->store, &c, err)) == 0) {
+		bool here = bytes_eq(c->row, buf_bytes(&s->row));
+
+		/* met by whoever has cells in the row, be it behind the last of them */
+		if ((here || any) && s->q.filter && filter_all_remaining(s->q.filter))
+			f->finished = true;
+		if (!here || f->finished)
+			break;
+		any = true;
+		rc = take_cell(s, f, family, c, &k, err);
+		if (rc < 0)
+			break;
+	}
+	buf_release(&k.column);
+	return rc < 0 ? rc : 0;
+}
+
+/* --- the row --- */
+
+/* The cells that each filter keeps of the list. */
+static void keep_cells(struct query_scan *s)
+{
+	struct gathered *g = &s->gathered;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (filter_keeps(s->q.filter, &g->cells[i]))
+			g->cells[kept++] = g->cells[i];
+	g->n = kept;
+}
+
+/* Of those that a judge left, as many versions as were asked for. */
+static void cut_versions(struct query_scan *s)
+{
+	struct gathered *g = &s->gathered;
+	const struct family_scan *f = s->families;
+	size_t kept = 0;
+	uint32_t n = 0;
+	struct cell last = {0};
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct cell c = g->cells[i];
+		bool same_family = i && c.family.ptr == last.family.ptr;
+
+		while (f->store.family->name.ptr != c.family.ptr)
+			f++;
+		n = same_family && bytes_eq(c.qualifier, last.qualifier) ? n : 0;
+		n += c.type == CELL_PUT;
+		last = c;
+		if (n <= f->versions)
+			g->cells[kept++] = c;
+	}
+	g->n = kept;
+}
+
+static int judge_row(struct query_scan *s, struct error *err)
+{
+	int rc = s->q.judge->cells(s->q.judge->ctx, s->gathered.cells, &s->gathered.n, err);
+
+	if (rc == RC_OK)
+		cut_versions(s);
+	return rc;
+}
+
+static int gather_families(struct query_scan *s, struct error *err)
+{
+	struct gathered *g = &s->gathered;
+
+	g->n = g->at = g->bytes.len = 0;
+	for (size_t i = 0; i < s->nfamilies; i++) {
+		if (s->families[i].left_out || s->families[i].finished)
+			continue;
+		int rc = gather_family(s, i, err);
+		if (rc)
+			return rc;
+	}
+	point_to_bytes(g);
+	return 0;
+}
+
+/* Its cells are pulled through all the same: filters may remember them. */
+static int leave_row(struct query_scan *s, struct error *err)
+{
+	int rc = s->q.reversed ? 0 : gather_families(s, err);
+
+	s->gathered.n = 0;
+	return rc;
+}
+
+static int filter_gathered(struct query_scan *s, struct error *err)
+{
+	struct filter *f = s->q.filter;
+
+	if (filter_row_key(f, buf_bytes(&s->row))) {
+		if (filter_all_remaining(f))
+			return RC_END;
+		return leave_row(s, err);
+	}
+	int rc = gather_families(s, err);
+	if (rc == RC_OK && filter_has_row(f))
+		keep_cells(s);
+	if (rc == RC_OK && s->gathered.n && filter_row(f))
+		s->gathered.n = 0;
+	return rc;
+}
+
+/* Nothing of a row is wanted. */
+static int step_over(struct query_scan *s, struct error *err)
+{
+	const struct filter_hint next = {.next_row = true};
+
+	s->gathered.n = s->gathered.at = 0;
+	for (size_t i = 0; !s->q.reversed && i < s->nfamilies; i++) {
+		struct family_scan *f = &s->families[i];
+		int rc = f->left_out || f->finished ? 0 : skip_to(s, f, &next, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int scan_gather_row(struct query_scan *s, struct error *err)
+{
+	struct filter *f = s->q.filter;
+	const struct query_judge *j = s->q.judge;
+
+	if (f && filter_all_remaining(f))
+		return RC_END;
+	if (j && !j->row_key(j->ctx, buf_bytes(&s->row)))
+		return step_over(s, err);
+	int rc = f ? filter_gathered(s, err) : gather_families(s, err);
+	if (f && rc >= 0 && filter_check(f, err))
+		return RC_LIMIT;
+	if (f && rc == RC_OK)
+		filter_reset(f);
+	if (j && rc == RC_OK && s->gathered.n)
+		rc = judge_row(s, err);
+	return rc;
+}

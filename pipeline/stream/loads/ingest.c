@@ -1,0 +1,622 @@
+/*
+ * ingest.c - the protocol of README.md 2, step by step
+ *
+ *   intent written -> load_run reads and writes -> "may be published" noted -> folder renamed (the
+ *   commit) -> recorded in the state, intent removed -> offsets told to the group
+ *
+ * A crash before the rename leaves the intent: the same ranges are read again, into the same bytes.
+ * A crash behind it leaves a folder whose manifest names the load: it is recorded.
+ */
+#include "stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+#include "io.h"
+#include "topics.h"
+
+/* What ends by itself should: whoever runs it every night learns nothing from one that waits. */
+#define BATCH_PATIENCE_S 300
+
+/* Who writes a sentence below does not know the state's name: put it in for DIR. */
+static int name_state(const struct ingest *in, int rc, struct error *err)
+{
+	static const char word[] = "--state DIR";
+	struct buf b = {0};
+
+	if (rc >= 0 || !in->state_dir || !strstr(err->msg, word))
+		return rc;
+	const char *from = err->msg;
+	for (const char *at; (at = strstr(from, word)); from = at + strlen(word)) {
+		buf_append(&b, from, (size_t)(at - from));
+		buf_printf(&b, "--state %s", in->state_dir);
+	}
+	buf_append_str(&b, from);
+	error_set(err, rc, "%.*s", (int)b.len, (const char *)b.ptr);
+	buf_release(&b);
+	return rc;
+}
+
+/* --- positions --- */
+
+static int start_new(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	const struct kafka_source *k = &in->job->kafka;
+
+	for (size_t i = 0; i < in->nranges; i++)
+		in->ranges[i].start =
+			k->start == KAFKA_LATEST ? t->partitions[i].high : t->partitions[i].low;
+	return k->start == KAFKA_TIME
+		       ? kafka_offsets_at(in->client, k->start_ms, in->ranges, in->nranges, err)
+		       : RC_OK;
+}
+
+static const char *topic_of(const struct ingest *in, const struct offset_range *r)
+{
+	return kafka_topic_of(&in->job->kafka, r->topic);
+}
+
+static int start_positions(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	for (size_t i = 0; i < in->nranges; i++) {
+		struct offset_range *r = &in->ranges[i];
+
+		if (!state_position(in->state, r->topic, r->partition, &r->start))
+			return error_set(err, RC_DATA,
+					 "the state has no position for partition %d of topic %s; "
+					 "to load it "
+					 "from its beginning: `saltmill seek --state DIR %s=%lld`",
+					 r->partition, topic_of(in, r),
+					 place_text(r->topic, r->partition).text,
+					 (long long)t->partitions[i].low);
+		r->last = state_last(in->state, r->topic, r->partition);
+	}
+	return RC_OK;
+}
+
+static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	mem_free(in->ranges);
+	in->nranges = t->count;
+	in->ranges = mem_calloc(t->count + 1, sizeof *in->ranges);
+	for (size_t i = 0; i < t->count; i++)
+		in->ranges[i] = (struct offset_range){.topic = t->partitions[i].topic,
+						      .partition = t->partitions[i].id,
+						      .end = t->partitions[i].high};
+	bool new = !in->state || state_is_new(in->state);
+	int rc = new ? start_new(in, t, err) : topics_take_in(in, t, err);
+	if (!rc && !new)
+		rc = start_positions(in, t, err);
+	in->available = 0;
+	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
+		/* a position behind the end is the topic's fault, not an empty range */
+		struct offset_range at = in->ranges[i];
+
+		at.end = at.start;
+		rc = kafka_check_range(topic_of(in, &at), &at, t->partitions[i].low,
+				       t->partitions[i].high, err);
+		in->available += (uint64_t)(in->ranges[i].end - in->ranges[i].start);
+	}
+	return rc;
+}
+
+/* At the job's partitions, whoever's client it is. */
+static int look(struct ingest *in, struct kafka_topic *t, struct error *err)
+{
+	const struct kafka_source *k = &in->job->kafka;
+
+	return kafka_look_at(in->client, k->partitions, k->npartitions, t, err);
+}
+
+int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	int rc = topics_bind(in, t, err);
+
+	if (rc == RC_OK)
+		rc = set_ranges(in, t, err);
+	return name_state(in, rc, err);
+}
+
+int ingest_look(struct ingest *in, struct error *err)
+{
+	struct kafka_topic t;
+	int rc = look(in, &t, err);
+
+	if (rc)
+		return rc;
+	rc = ingest_see(in, &t, err);
+	kafka_topic_release(&t);
+	return rc;
+}
+
+/*
+ * Rule 5 of README.md 1: a group that is ahead has seen loads that this state has not.  Two
+ * that load in step stand at the same offset: they show by who noted it last.
+ */
+static int check_note(const struct ingest *in, const struct offset_range *r,
+		      const struct group_note *note, struct error *err)
+{
+	const struct kafka_source *k = &in->job->kafka;
+	bool ahead = note->offset > r->start;
+	bool in_step = note->offset == r->start && in->claimed && !note->ours;
+
+	if (!ahead && !in_step)
+		return RC_OK;
+	char advice[400] = "run only one of them, or give each `partitions:` of its own";
+	if (ahead)
+		snprintf(advice, sizeof advice,
+			 "to go on where the group is: `saltmill seek --state DIR %s=%lld`, to "
+			 "load it again "
+			 "use another `group:`",
+			 place_text(r->topic, r->partition).text, (long long)note->offset);
+	return error_set(err, RC_DATA,
+			 "%s: group %s has noted offset %lld%s%s, this state is at %lld: "
+			 "another instance "
+			 "loads this partition with another state folder%s; nothing is lost; %s",
+			 place_text(topic_of(in, r), r->partition).text, k->group,
+			 (long long)note->offset, *note->by ? " by " : "", note->by,
+			 (long long)r->start, ahead ? ", or this folder is an old copy" : "",
+			 advice);
+}
+
+/* The positions as empty ranges; the caller's. */
+static struct offset_range *positions(const struct ingest *in)
+{
+	struct offset_range *at = mem_calloc(in->nranges + 1, sizeof *at);
+
+	for (size_t i = 0; i < in->nranges; i++) {
+		at[i] = in->ranges[i];
+		at[i].end = at[i].start;
+	}
+	return at;
+}
+
+/* Members of a group need no claim: its generations tell them apart. */
+static void claim(struct ingest *in)
+{
+	struct error err;
+
+	if (in->claimed || in->borrowed || !in->nranges)
+		return;
+	struct offset_range *at = positions(in);
+	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
+	if (!in->claimed)
+		ingest_say(in, "%s; tried again before the next load", err.msg);
+	mem_free(at);
+}
+
+static int check_notes(const struct ingest *in, const struct offset_range *r, size_t n,
+		       struct error *err)
+{
+	if (!in->job->kafka.group || !in->state)
+		return RC_OK;
+	struct group_note *notes = mem_calloc(n + 1, sizeof *notes);
+	int rc = kafka_committed(in->client, r, notes, n, err);
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
+		rc = check_note(in, &r[i], &notes[i], err);
+	mem_free(notes);
+	return rc;
+}
+
+static int check_group(struct ingest *in, struct error *err)
+{
+	int rc = check_notes(in, in->ranges, in->nranges, err);
+
+	if (rc == RC_OK && in->job->kafka.group && in->state)
+		claim(in);
+	return rc;
+}
+
+/* `start: latest` means now, also for the run that comes after this one. */
+static int keep_start(struct ingest *in, struct error *err)
+{
+	if (!in->state || !state_is_new(in->state))
+		return RC_OK;
+	struct offset_range *at = positions(in);
+	int rc = state_seek(in->state, at, in->nranges, err);
+	mem_free(at);
+	return rc;
+}
+
+/* The state has seen its topics. */
+static void recall_topics(const struct ingest *in)
+{
+	const struct state_topics *t = in->state ? state_topics(in->state) : NULL;
+
+	for (size_t i = 0; t && i < t->n; i++)
+		if (kafka_has_topic(&in->job->kafka, t->item[i].topic))
+			kafka_topic_is_known(in->client, t->item[i].npartitions);
+}
+
+/* A group's notes are all that tells a state from its copy. */
+static void say_no_group(const struct ingest *in)
+{
+	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
+		ingest_say(in,
+			   "the job names no `group:`, so a copy of %s, or one restored from a "
+			   "backup, "
+			   "would "
+			   "load events a second time unnoticed; with a group it is refused",
+			   in->state_dir);
+}
+
+int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
+		const char *state_dir, const struct kafka_log *log, struct progress *progress,
+		struct error *err)
+{
+	in->job = job;
+	in->load = *load;
+	in->log = *log;
+	in->state_dir = state_dir;
+	in->progress = progress;
+	int rc = state_dir ? state_open(&in->state, state_dir, true, err) : RC_OK;
+	in->borrowed = in->client != NULL;
+	if (rc == RC_OK && !in->borrowed)
+		rc = kafka_open(&in->client, job, memory_topic_bytes(load->common->memory_bytes),
+				log, err);
+	if (rc == RC_OK && in->batch)
+		kafka_patience(in->client, BATCH_PATIENCE_S);
+	if (rc == RC_OK)
+		recall_topics(in);
+	if (rc == RC_OK)
+		say_no_group(in);
+	if (rc == RC_OK && in->state && state_intent(in->state))
+		return RC_OK; /* ingest_recover looks at its own ranges first */
+	if (rc == RC_OK)
+		rc = ingest_look(in, err);
+	if (rc == RC_OK)
+		rc = check_group(in, err);
+	if (rc == RC_OK)
+		rc = keep_start(in, err);
+	return name_state(in, rc, err);
+}
+
+int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
+		const char *state_dir, const struct kafka_log *log, struct error *err)
+{
+	if (job->source != SOURCE_KAFKA || nfiles)
+		return state_dir ? error_set(err, RC_CONFIG,
+					     "--state is for a kafka source, found files to read")
+				 : RC_OK;
+	in->job = job;
+	in->log = *log;
+	in->state_dir = state_dir;
+	in->looks = true;
+	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
+	if (rc)
+		return rc;
+	kafka_patience(in->client, BATCH_PATIENCE_S);
+	recall_topics(in);
+	return ingest_look(in, err);
+}
+
+struct source_topic ingest_view(const struct ingest *in)
+{
+	return (struct source_topic){in->client, in->ranges, in->nranges};
+}
+
+void ingest_close(struct ingest *in)
+{
+	if (!in->borrowed)
+		kafka_close(in->client);
+	state_close(in->state);
+	mem_free(in->ranges);
+	mem_free(in->gone);
+	*in = (struct ingest){0};
+}
+
+/* --- one load --- */
+
+static int before_publish(void *ctx, const char *rejects, uint64_t n, struct error *err)
+{
+	struct ingest *in = ctx;
+	/* two that began the same ranges at once: the second one to come here sees the first */
+	int rc = in->borrowed ? RC_OK : check_group(in, err);
+
+	/* a load that dies behind this is made again, and they come again */
+	if (rc == RC_OK && in->job->kafka.dead_letters && n) {
+		rc = kafka_send_rejects(in->client, rejects, n, err);
+		crash_at("dead-letters");
+	}
+	return rc == RC_OK && in->state ? state_publishing(in->state, err) : rc;
+}
+
+/*
+ * A load that did not come about.  Once its folder was visible only ingest_recover can tell what
+ * became of it; before, nobody has to be asked.
+ */
+static void forget_intent(struct ingest *in, const struct load_result *r)
+{
+	struct error ignored;
+
+	if (state_intent(in->state) && !r->was_visible)
+		state_drop(in->state, &ignored);
+}
+
+static void tell_group(struct ingest *in, const struct offset_range *ranges, size_t n)
+{
+	struct error err;
+
+	if (!in->job->kafka.group)
+		return;
+	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
+		     : kafka_commit(in->client, ranges, n, &err))
+		ingest_say(in,
+			   "%s; the load is complete all the same, and the next one tells the "
+			   "group again",
+			   err.msg);
+	else
+		crash_at("committed");
+}
+
+/* The load is published as dir. */
+static int record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
+{
+	uint8_t digest[16];
+	uint64_t size;
+	char *path = mem_format("%s/manifest.json", dir);
+	bool known = io_digest_file(path, digest, &size, err) == RC_OK;
+	/* somebody may have moved it already: no reason not to record it */
+	bool there = true;
+	struct error why;
+	int rc = RC_OK;
+
+	if (!known && (io_exists(path, &there, &why) || there))
+		rc = err->code;
+	struct state_result result = {.ranges = m->offsets,
+				      .read = m->read,
+				      .rejected = m->rejected,
+				      .manifest = known ? digest : NULL};
+	mem_free(path);
+	if (rc == RC_OK)
+		rc = state_published(in->state, &result, err);
+	if (rc == RC_OK)
+		tell_group(in, m->offsets, m->noffsets);
+	return rc;
+}
+
+static struct manifest_link link_to(const struct state_load *l)
+{
+	struct manifest_link link = {0};
+
+	if (!l || !l->manifest_known)
+		return link;
+	link.known = true;
+	link.load = l->name;
+	memcpy(link.digest, l->manifest, sizeof link.digest);
+	return link;
+}
+
+/* The intent is written, or there is no state. */
+static int run_load(struct ingest *in, const char *name, const char *dir,
+		    const struct offset_range *ranges, size_t n, struct load_result *result,
+		    struct error *err)
+{
+	const struct source_topic topic = {in->client, ranges, n};
+	struct input input = *in->load.input;
+	struct load_kafka k = {.cluster = in->cluster,
+			       .name = name,
+			       .before_publish = before_publish,
+			       .ctx = in};
+	struct load_options opt = in->load;
+
+	input.topic = &topic;
+	opt.input = &input;
+	opt.kafka = &k;
+	opt.output_dir = dir;
+	if (in->state)
+		k.previous = link_to(state_newest(in->state));
+	int rc = load_run(in->job, &opt, in->progress, result, err);
+	if (rc && in->state)
+		forget_intent(in, result);
+	return rc || !in->state ? rc : record(in, dir, &result->manifest, err);
+}
+
+/* dir as the state keeps it: the next run may have another working directory. */
+static int absolute_dir(const char *dir, char **out, struct error *err)
+{
+	size_t len = strlen(dir);
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	char *copy = mem_format("%.*s", (int)len, dir), *slash = strrchr(copy, '/');
+	const char *base = slash ? slash + 1 : copy;
+	if (slash)
+		*slash = 0;
+	char *parent = realpath(!slash ? "." : slash == copy ? "/" : copy, NULL);
+	int rc = RC_OK;
+	if (!parent) {
+		rc = error_errno(err, "cannot create %s: its parent folder", dir);
+		err->code = rc = RC_CONFIG;
+	} else {
+		*out = mem_format("%s/%s", strcmp(parent, "/") ? parent : "", base);
+	}
+	free(parent);
+	mem_free(copy);
+	return rc;
+}
+
+int ingest_load(struct ingest *in, const char *dir, struct load_result *result, struct error *err)
+{
+	*result = (struct load_result){0};
+	if (!in->state)
+		return run_load(in, NULL, dir, in->ranges, in->nranges, result, err);
+	char *full = NULL;
+	const char *name = state_next_name(in->state);
+	int rc = check_group(in, err);
+	if (rc == RC_OK)
+		rc = absolute_dir(dir, &full, err);
+	if (rc == RC_OK)
+		rc = state_intend(in->state, name, full, in->ranges, in->nranges, err);
+	if (rc == RC_OK)
+		rc = run_load(in, name, full, in->ranges, in->nranges, result, err);
+	mem_free(full);
+	return name_state(in, rc, err);
+}
+
+/* --- what a crash left --- */
+
+/* The intent may name its topic where the load does not, or not where it does. */
+static bool same_range(const struct state_topics *of, const struct offset_range *a,
+		       const struct manifest *m, const struct offset_range *b)
+{
+	const char *intent = a->topic ? a->topic : of->unnamed ? of->item->topic : m->topic;
+	const char *load = b->topic ? b->topic : m->topic;
+
+	return place_order(intent, a->partition, load, b->partition) == 0 && a->start == b->start &&
+	       a->end == b->end;
+}
+
+static bool same_ranges(const struct state_topics *of, const struct state_load *l,
+			const struct manifest *m)
+{
+	if (!m->load || strcmp(m->load, l->name) != 0 || m->noffsets != l->nranges)
+		return false;
+	for (size_t i = 0; i < l->nranges; i++)
+		if (!same_range(of, &l->ranges[i], m, &m->offsets[i]))
+			return false;
+	return true;
+}
+
+/* The folder was renamed, and nothing after that was done. */
+static int record_published(struct ingest *in, const char *manifest, struct load_result *result,
+			    struct error *err)
+{
+	struct manifest *m = &result->manifest;
+	const struct state_load *intent = state_intent(in->state);
+	int rc = manifest_read(m, manifest, &result->arena, err);
+
+	if (rc)
+		return rc;
+	if (!same_ranges(state_topics(in->state), intent, m))
+		return error_set(
+			err, RC_DATA,
+			"%s is not load %s of %s, which was about to be published there; move it "
+			"away",
+			intent->dir, intent->name, kafka_name(&in->job->kafka));
+	/* made when the job named one topic only */
+	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
+		if (!m->offsets[i].topic)
+			m->offsets[i].topic = m->topic;
+	ingest_say(in, "load %s was published as %s before the crash; recorded", intent->name,
+		   intent->dir);
+	return record(in, intent->dir, m, err);
+}
+
+static int load_again(struct ingest *in, struct load_result *result, struct error *err)
+{
+	const struct state_load l = *state_intent(in->state);
+
+	ingest_say(in, "load %s was interrupted; the same offsets are loaded again, into %s",
+		   l.name, l.dir);
+	/* the topic must be the same; what can be loaded beside the intent comes later */
+	struct kafka_topic t;
+	int rc = look(in, &t, err);
+	if (rc)
+		return rc;
+	struct offset_range *ranges = NULL;
+	rc = topics_bind(in, &t, err);
+	if (rc == RC_OK)
+		rc = topics_of_intent(in, &t, &l, &ranges, err);
+	kafka_topic_release(&t);
+	/* before_publish knows no ranges yet: what a copy of the state would load twice ends here
+	 */
+	if (rc == RC_OK)
+		rc = check_notes(in, ranges, l.nranges, err);
+	if (rc == RC_OK)
+		rc = run_load(in, l.name, l.dir, ranges, l.nranges, result, err);
+	mem_free(ranges);
+	return rc;
+}
+
+static int finish_intent(struct ingest *in, struct load_result *result, struct error *err)
+{
+	const struct state_load *intent = state_intent(in->state);
+	char *manifest = mem_format("%s/manifest.json", intent->dir);
+	char *partial = mem_format("%s" STAGING_SUFFIX, intent->dir);
+	bool published = false, working = false;
+	int rc = io_exists(manifest, &published, err);
+
+	if (!rc && !published)
+		rc = io_exists(partial, &working, err);
+	if (!rc && intent->phase != STATE_READING && published)
+		rc = record_published(in, manifest, result, err);
+	else if (!rc && (intent->phase == STATE_READING || working))
+		rc = load_again(in, result, err);
+	else if (!rc)
+		rc = error_set(err, RC_DATA,
+			       "load %s was about to become visible as %s when the run died; "
+			       "neither it nor "
+			       "its working folder is there; if it was published and moved away: "
+			       "`saltmill "
+			       "loads --state DIR --published %s`, else `saltmill loads --state "
+			       "DIR --discard "
+			       "%s`, and its offsets are loaded again",
+			       intent->name, intent->dir, intent->name, intent->name);
+	mem_free(manifest);
+	mem_free(partial);
+	return rc;
+}
+
+int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
+		   struct error *err)
+{
+	*result = (struct load_result){0};
+	*dir = NULL;
+	if (!in->state || !state_intent(in->state))
+		return RC_OK;
+	*dir = state_intent(in->state)->dir;
+	int rc = finish_intent(in, result, err);
+	if (rc == RC_OK)
+		rc = ingest_look(in, err);
+	if (rc == RC_OK)
+		rc = check_group(in, err);
+	return name_state(in, rc, err);
+}
+
+static bool same_folder(const char *full, const char *dir)
+{
+	char *other = NULL;
+	struct error ignored;
+	bool same = absolute_dir(dir, &other, &ignored) == RC_OK && strcmp(full, other) == 0;
+
+	mem_free(other);
+	return same;
+}
+
+int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
+		 const struct kafka_log *log, struct progress *progress, struct load_result *result,
+		 struct error *err)
+{
+	struct ingest in = {.batch = true};
+	const char *dir = NULL;
+	bool done = false;
+
+	*result = (struct load_result){0};
+	if (job->kafka.share)
+		return error_set(err, RC_CONFIG,
+				 "%s:%u:%u: kafka: found `share: true`, which is for `saltmill "
+				 "stream`; a load "
+				 "reads all of the topic, or the `partitions` of a list",
+				 job->path, job->kafka.pos.line, job->kafka.pos.column);
+	int rc = ingest_open(&in, job, load, state_dir, log, progress, err);
+	if (rc == RC_OK)
+		rc = ingest_recover(&in, &dir, result, err);
+	if (rc == RC_OK && dir) {
+		done = same_folder(dir, load->output_dir);
+		if (!done) {
+			ingest_say(&in, "finished %s: %llu events", dir,
+				   (unsigned long long)result->manifest.read);
+			load_result_release(result);
+		}
+	}
+	if (rc == RC_OK && !done)
+		rc = ingest_load(&in, load->output_dir, result, err);
+	ingest_close(&in);
+	return rc;
+}

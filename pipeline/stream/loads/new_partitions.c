@@ -1,0 +1,58 @@
+#include "new_partitions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mem.h"
+
+static int start_positions(struct kafka *client, const struct kafka_source *k,
+			   const struct kafka_topic *t, bool new, int64_t *starts,
+			   struct error *err)
+{
+	struct offset_range *r = mem_calloc(t->count + 1, sizeof *r);
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < t->count; i++) {
+		r[i] = (struct offset_range){.partition = t->partitions[i].id,
+					     .end = t->partitions[i].high};
+		r[i].start = k->start == KAFKA_LATEST ? r[i].end : t->partitions[i].low;
+	}
+	if (new && k->start == KAFKA_TIME)
+		rc = kafka_offsets_at(client, k->start_ms, r, t->count, err);
+	for (size_t i = 0; i < t->count; i++)
+		starts[i] = new ? r[i].start : 0;
+	mem_free(r);
+	return rc;
+}
+
+int new_partitions(struct shared *shared, struct kafka *client, const struct job *job,
+		   const struct kafka_log *log, struct error *err)
+{
+	char text[300];
+	struct kafka_topic t;
+
+	if (shared->topic.topic && strcmp(shared->topic.topic, job->kafka.topic) == 0)
+		kafka_topic_is_known(client, shared->topic.npartitions);
+	int rc = kafka_look_at(client, NULL, 0, &t, err);
+	if (rc)
+		return rc;
+	const struct state_topic now = {t.cluster, job->kafka.topic, t.npartitions};
+	int32_t before = shared->topic.npartitions;
+	bool new = shared->topic.topic == NULL;
+	int64_t *starts = mem_calloc(t.count + 1, sizeof *starts);
+	rc = shared_check(shared, &now, err);
+	if (!rc && now.npartitions > before)
+		rc = start_positions(client, &job->kafka, &t, new, starts, err);
+	if (!rc && now.npartitions > before && !new) {
+		snprintf(text, sizeof text,
+			 "topic %s has %d partitions, it had %d; the new ones begin at 0",
+			 now.topic, now.npartitions, before);
+		if (log->line)
+			log->line(log->ctx, text);
+	}
+	if (!rc && now.npartitions > before)
+		rc = shared_take_in(shared, &now, starts, err);
+	mem_free(starts);
+	kafka_topic_release(&t);
+	return rc;
+}

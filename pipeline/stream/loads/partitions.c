@@ -1,0 +1,621 @@
+/*
+ * partitions.c - several instances share a topic by the partitions that a consumer group gives them
+ *
+ * Each partition is a stream of its own: state folder, intent, loads.  The group only says who
+ * should have a partition; who does is said by the lock of its state, and where to go on by its
+ * position.  So a member that was given up on but lives (a zombie) and the new owner cannot both
+ * load: the new one waits for the lock, which the kernel lets go when the other one dies.
+ *
+ * Two threads: one serves the group, the other makes the loads, one partition after the other.
+ * What the group takes away is closed by the first at once, unless the other is busy with it: then
+ * reading stops (kafka_stop_by), a load that is being written is finished.  Only when all that was
+ * taken is closed the group is told so, and gives it to somebody else.
+ */
+#include "partitions.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "pool.h"
+#include "pass.h"
+#include "kafka.h"
+#include "new_partitions.h"
+#include "parking.h"
+#include "state.h"
+
+#define LOOK_MS	     200
+#define POLL_MS	     100
+#define TRY_AGAIN_MS 100 /* then twice as long each time */
+#define TRY_MOST_MS  2000
+#define SAY_FIRST_MS 2000
+#define SAY_AGAIN_MS 30000
+
+struct part {
+	struct part *next; /* by number */
+	int32_t id;
+	struct job job;	      /* the instance's, of this partition only */
+	struct stream stream; /* in.state NULL: not opened yet */
+	char *dir, *prefix;
+	bool taken; /* by the group: to be closed */
+	bool held;  /* it was told that it is ours */
+	struct parking parking;
+	int64_t try_ms, delay_ms, say_ms;
+};
+
+struct share {
+	const struct job *job;
+	const struct stream_options *opt;
+	struct progress *progress;
+	struct kafka *client;
+	struct member *member;
+	int32_t known;	      /* partitions that have a state */
+	int32_t last;	      /* loaded: the next one's turn is behind it */
+	pthread_mutex_t lock; /* what follows */
+	struct part *parts;
+	struct part *busy; /* with it the loading thread is; nobody else may touch it */
+	atomic_int stop;   /* busy is taken */
+	bool leaving;
+	int rc; /* of the thread that serves the group */
+	struct error err;
+};
+
+static void say(const struct share *s, const char *text)
+{
+	if (s->opt->log.line)
+		s->opt->log.line(s->opt->log.ctx, text);
+}
+
+/* --- the partitions that are ours --- */
+
+/* What the group is told: by the member, a commit of anybody else is refused. */
+static int tell(void *ctx, const struct offset_range *ranges, size_t n, struct error *err)
+{
+	struct share *s = ctx;
+
+	(void)err;
+	member_note(s->member, ranges, n);
+	return RC_OK;
+}
+
+static struct part *part_new(struct share *s, int32_t id)
+{
+	const char *out = s->opt->load->output_dir;
+	struct part *p = mem_calloc(1, sizeof *p);
+
+	p->id = id;
+	p->job = *s->job;
+	p->job.kafka.partitions = &p->id;
+	p->job.kafka.npartitions = 1;
+	/* it has a position; should that be lost, nothing is left out */
+	p->job.kafka.start = KAFKA_EARLIEST;
+	p->dir = shared_dir(s->opt->state_dir, id);
+	p->prefix = mem_format("p%05d/", id);
+	p->stream.opt = s->opt;
+	p->stream.prefix = p->prefix;
+	p->stream.parent =
+		out ? mem_format("%s/p%05d", out, id) : mem_format("%s/published", p->dir);
+	p->delay_ms = TRY_AGAIN_MS;
+	return p;
+}
+
+static void part_free(struct part *p)
+{
+	if (p->held)
+		stream_held(&p->stream, p->dir, false);
+	ingest_close(&p->stream.in);
+	mem_free(p->stream.parent);
+	mem_free(p->prefix);
+	mem_free(p->dir);
+	mem_free(p);
+}
+
+static struct part *find(struct share *s, int32_t id)
+{
+	struct part *p = s->parts;
+
+	while (p && p->id != id)
+		p = p->next;
+	return p;
+}
+
+static void add(struct share *s, int32_t id)
+{
+	struct part **at = &s->parts, *p;
+
+	while (*at && (*at)->id < id)
+		at = &(*at)->next;
+	if (*at && (*at)->id == id) {
+		(*at)->taken = false;
+		return;
+	}
+	p = part_new(s, id);
+	p->next = *at;
+	*at = p;
+}
+
+static size_t count(const struct share *s)
+{
+	size_t n = 0;
+
+	for (const struct part *p = s->parts; p; p = p->next)
+		n += !p->taken;
+	return n;
+}
+
+/* Close what was taken; false: the loading thread still has some of it. */
+static bool close_taken(struct share *s)
+{
+	bool all = true;
+
+	pthread_mutex_lock(&s->lock);
+	for (struct part **at = &s->parts; *at;) {
+		struct part *p = *at;
+
+		if (!p->taken || p == s->busy) {
+			all = all && !p->taken;
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		part_free(p);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return all;
+}
+
+/* --- the thread that serves the group --- */
+
+static void say_change(const struct share *s, const char *what, const int32_t *ids, size_t n)
+{
+	struct buf b = {0};
+
+	buf_printf(&b, "group %s %s", s->job->kafka.group, what);
+	for (size_t i = 0; i < n && b.len < 300; i++)
+		buf_printf(&b, " %d", ids[i]);
+	buf_printf(&b, "; %zu here now", count(s));
+	buf_put(&b, 0);
+	say(s, (const char *)b.ptr);
+	buf_release(&b);
+}
+
+static void on_given(void *ctx, const int32_t *ids, size_t n)
+{
+	struct share *s = ctx;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < n; i++)
+		add(s, ids[i]);
+	say_change(s, "gave partitions", ids, n);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void on_taken(void *ctx, const int32_t *ids, size_t n, bool lost)
+{
+	struct share *s = ctx;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < n; i++) {
+		struct part *p = find(s, ids[i]);
+
+		if (!p)
+			continue;
+		p->taken = true;
+		if (p == s->busy)
+			s->stop = 1;
+	}
+	if (n)
+		say_change(s, lost ? "had to do without us; left partitions" : "took partitions",
+			   ids, n);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *serve_group(void *ctx)
+{
+	struct share *s = ctx;
+	struct error err;
+	bool leaving = false;
+	int rc = RC_OK;
+
+	while (rc == RC_OK && !leaving) {
+		rc = member_poll(s->member, POLL_MS, &err);
+		if (close_taken(s))
+			member_let_go(s->member);
+		pthread_mutex_lock(&s->lock);
+		leaving = s->leaving;
+		if (rc) {
+			s->rc = rc;
+			s->err = err;
+			s->stop = 1;
+		}
+		pthread_mutex_unlock(&s->lock);
+	}
+	return NULL;
+}
+
+/* --- the thread that makes the loads --- */
+
+static int check_member(struct share *s, struct error *err)
+{
+	pthread_mutex_lock(&s->lock);
+	int rc = s->rc;
+	if (rc)
+		*err = s->err;
+	pthread_mutex_unlock(&s->lock);
+	return rc ? rc : stop_check(err);
+}
+
+/* Done with the busy part.  That it was taken meanwhile is no failure. */
+static int let_go(struct share *s, int rc)
+{
+	pthread_mutex_lock(&s->lock);
+	if (rc == RC_STOPPED && !stop_flag && s->busy->taken)
+		rc = RC_OK;
+	s->busy = NULL;
+	if (!s->rc)
+		s->stop = 0;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static int take_in(struct share *s, struct error *err)
+{
+	struct shared shared;
+	int64_t say_ms = clock_ms() + SAY_FIRST_MS;
+	int rc;
+
+	while ((rc = shared_open(&shared, s->opt->state_dir, true, err)) == RC_BUSY) {
+		shared_close(&shared);
+		if (clock_ms() > say_ms) {
+			say(s, err->msg);
+			say_ms = clock_ms() + SAY_AGAIN_MS;
+		}
+		rc = check_member(s, err);
+		if (rc)
+			return rc;
+		clock_sleep_ms(TRY_AGAIN_MS);
+	}
+	if (!rc)
+		rc = new_partitions(&shared, s->client, s->job, &s->opt->log, err);
+	if (!rc)
+		s->known = shared.topic.npartitions;
+	shared_close(&shared);
+	return rc;
+}
+
+static int check_folder(struct share *s, const struct part *p, struct error *err)
+{
+	bool there;
+	int rc = io_exists(p->dir, &there, err);
+
+	if (rc)
+		return rc;
+	if (!there)
+		return error_set(err, RC_DATA,
+				 "%s, the state of partition %d, is gone; put it back, or say "
+				 "where to go on: "
+				 "`saltmill seek --state %s %d=OFFSET`",
+				 p->dir, p->id, s->opt->state_dir, p->id);
+	if (!s->opt->load->output_dir)
+		return RC_OK;
+	if (mkdir(p->stream.parent, 0777) == 0)
+		return io_sync_parent(p->stream.parent, err);
+	if (errno != EEXIST)
+		return error_set(err, RC_CONFIG, "cannot create %s: %s", p->stream.parent,
+				 strerror(errno));
+	return RC_OK;
+}
+
+/* The lock's owner may be alive, and lose it any moment: how long that takes nobody knows. */
+static int try_again(struct share *s, struct part *p, const char *why)
+{
+	char text[900];
+
+	if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {
+		p->say_ms = clock_ms() + SAY_AGAIN_MS;
+		snprintf(text, sizeof text, "partition %d waits: %s", p->id, why);
+		say(s, text);
+	}
+	p->try_ms = clock_ms() + p->delay_ms;
+	p->delay_ms = 2 * p->delay_ms < TRY_MOST_MS ? 2 * p->delay_ms : TRY_MOST_MS;
+	return RC_OK;
+}
+
+static int open_state(struct share *s, struct part *p, struct error *err)
+{
+	struct ingest *in = &p->stream.in;
+	int rc = check_folder(s, p, err);
+
+	if (rc)
+		return rc;
+	*in = (struct ingest){.client = s->client, .tell = tell, .tell_ctx = s};
+	rc = ingest_open(in, &p->job, s->opt->load, p->dir, &s->opt->log, s->progress, err);
+	if (rc == RC_BUSY) {
+		ingest_close(in);
+		return try_again(s, p, err->msg);
+	}
+	if (!rc) {
+		p->held = true;
+		stream_held(&p->stream, p->dir, true);
+		rc = stream_recover(&p->stream, err);
+	}
+	if (rc)
+		return rc;
+	/* who had it before may not have told */
+	const struct offset_range at = {.partition = p->id, .end = in->ranges[0].start};
+	return tell(s, &at, 1, err);
+}
+
+/* What is wrong with it alone does not stop the others. */
+static int settle(struct part *p, int rc, const struct error *err)
+{
+	if (parking_is_for(rc))
+		parking_put(&p->parking, &p->stream, p->dir, p->id, err->msg);
+	else if (rc)
+		ingest_close(&p->stream.in);
+	return parking_is_for(rc) ? RC_OK : rc;
+}
+
+static int open_part(struct share *s, struct part *p, struct error *err)
+{
+	int rc = p->id < s->known ? RC_OK : take_in(s, err);
+
+	if (rc)
+		return rc;
+	if (p->id >= s->known)
+		return try_again(s, p, "the broker that was asked does not know it yet");
+	return settle(p, open_state(s, p, err), err);
+}
+
+static bool is_to_open(struct part *p)
+{
+	return !p->taken && !p->stream.in.state && p->try_ms <= clock_ms() &&
+	       parking_may_try(&p->parking, p->dir);
+}
+
+static int open_given(struct share *s, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (int32_t id = 0; rc == RC_OK; id++) {
+		pthread_mutex_lock(&s->lock);
+		struct part *p = s->parts;
+		while (p && (p->id < id || !is_to_open(p)))
+			p = p->next;
+		s->busy = p;
+		pthread_mutex_unlock(&s->lock);
+		if (!p)
+			return RC_OK;
+		id = p->id;
+		rc = let_go(s, open_part(s, p, err));
+		if (!rc)
+			rc = check_member(s, err);
+	}
+	return rc;
+}
+
+/* The partitions that are open or parked; owned by the caller. */
+static int32_t *seen_ids(struct share *s, size_t *n)
+{
+	pthread_mutex_lock(&s->lock);
+	int32_t *ids = mem_calloc(count(s) + 1, sizeof *ids);
+	*n = 0;
+	for (const struct part *p = s->parts; p; p = p->next)
+		if ((p->stream.in.state || p->parking.parked) && !p->taken)
+			ids[(*n)++] = p->id;
+	pthread_mutex_unlock(&s->lock);
+	return ids;
+}
+
+/* Of an open one what can be loaded; of a parked one what it would be. */
+static int see_part(struct part *p, const struct kafka_topic *t, struct kafka_partition *at,
+		    struct error *err)
+{
+	struct kafka_topic one = *t;
+	struct stream *st = &p->stream;
+
+	one.partitions = at;
+	one.count = 1;
+	int rc = st->in.state ? settle(p, ingest_see(&st->in, &one, err), err) : RC_OK;
+	if (rc)
+		return rc;
+	if (!st->in.state) {
+		int64_t from = p->parking.position >= 0 ? p->parking.position : at->low;
+
+		st->seen.lag = at->high > from ? (uint64_t)(at->high - from) : 0;
+		return RC_OK;
+	}
+	st->seen.lag = st->in.available;
+	if (!st->in.available)
+		parking_end(&p->parking, st, p->id);
+	stream_note(st);
+	return RC_OK;
+}
+
+/* The lock is held, or nobody else is at it. */
+static uint64_t count_parked(const struct share *s)
+{
+	uint64_t n = 0;
+
+	for (const struct part *p = s->parts; p; p = p->next)
+		n += !p->taken && p->parking.parked;
+	return n;
+}
+
+static int see(struct share *s, const struct kafka_topic *t, struct error *err)
+{
+	uint64_t lag = 0;
+	double since = 0;
+	int rc = RC_OK;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
+		struct part *p = find(s, t->partitions[i].id);
+
+		if (!p || p->taken || !(p->stream.in.state || p->parking.parked))
+			continue;
+		rc = see_part(p, t, &t->partitions[i], err);
+		lag += p->stream.seen.lag;
+		if (p->stream.waiting_since > 0 && (since == 0 || p->stream.waiting_since < since))
+			since = p->stream.waiting_since;
+	}
+	stream_show(s->opt->gauges, lag, since);
+	const struct offset_range all = {.end = (int64_t)lag};
+	stream_show_topics(s->opt->gauges, s->job, &all, 1);
+	s->opt->gauges->parked = count_parked(s);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static int look(struct share *s, struct error *err)
+{
+	size_t n;
+	int32_t *ids = seen_ids(s, &n);
+	struct kafka_topic t = {0};
+	int rc = n ? kafka_look_at(s->client, ids, n, &t, err) : RC_OK;
+
+	if (!rc)
+		rc = see(s, &t, err);
+	kafka_topic_release(&t);
+	mem_free(ids);
+	return rc;
+}
+
+/* Whose cut is due, in turns; it is busy from now on. */
+static struct part *next_due(struct share *s)
+{
+	struct part *found = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	for (int round = 0; round < 2 && !found; round++)
+		for (struct part *p = s->parts; p && !found; p = p->next)
+			if ((p->id > s->last) == (round == 0) && p->stream.in.state && !p->taken &&
+			    stream_is_due(&p->stream))
+				found = p;
+	s->busy = found;
+	if (found)
+		s->last = found->id;
+	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+static int load_part(struct share *s, struct part *p, struct error *err)
+{
+	int rc = stream_load_cut(&p->stream, err);
+
+	if (!rc)
+		parking_end(&p->parking, &p->stream, p->id);
+	else if (parking_is_for(rc))
+		rc = settle(p, rc, err);
+	return let_go(s, rc);
+}
+
+static int load_in_turns(struct share *s, struct error *err)
+{
+	int rc;
+
+	while ((rc = check_member(s, err)) == RC_OK) {
+		rc = open_given(s, err);
+		if (!rc)
+			rc = look(s, err);
+		if (rc)
+			break;
+		struct part *p = next_due(s);
+		if (p)
+			rc = load_part(s, p, err);
+		else
+			clock_sleep_ms(LOOK_MS);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+/* --- life --- */
+
+/* Regions that each load chose by its own rows would make HBase split the files of all others. */
+static int check_regions(const struct job *job, const struct existing_regions *live,
+			 struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++) {
+		const struct job_table *t = &job->tables[i];
+		struct splits ignored = {0};
+
+		if (existing_regions_table(live, i))
+			continue;
+		rc = regions_without_data(&t->regions, &ignored, err);
+		splits_release(&ignored);
+		if (rc == RC_END)
+			rc = error_set(
+				err, RC_CONFIG,
+				"%s:%u:%u: table %s: with `share: true` every load would choose "
+				"its own "
+				"regions; expected the same for all: `regions: {split: file}`, an "
+				"algorithm with `count`, or --existing (`saltmill plan` writes the "
+				"file)",
+				job->path, t->regions.pos.line, t->regions.pos.column,
+				t->schema.name);
+	}
+	return rc;
+}
+
+static int join_group(struct share *s, struct error *err)
+{
+	const struct member_calls calls = {on_given, on_taken, s};
+	pthread_t thread;
+	int rc = member_open(&s->member, s->job, &calls, &s->opt->log, err);
+
+	if (rc)
+		return rc;
+	if (pthread_create(&thread, NULL, serve_group, s) != 0)
+		return error_set(err, RC_IO, "cannot start a thread");
+	rc = load_in_turns(s, err);
+	pthread_mutex_lock(&s->lock);
+	s->leaving = true;
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(thread, NULL);
+	if (s->rc)
+		*err = s->err;
+	return s->rc ? s->rc : rc;
+}
+
+int share_run(const struct job *job, const struct stream_options *opt, struct progress *progress,
+	      struct error *err)
+{
+	struct share s = {.job = job, .opt = opt, .progress = progress, .last = -1};
+	int rc = check_regions(job, opt->load->live, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_init(&s.lock, NULL);
+	rc = kafka_open(&s.client, job, memory_topic_bytes(opt->load->common->memory_bytes),
+			&opt->log, err);
+	if (!rc) {
+		kafka_stop_by(s.client, &s.stop);
+		rc = take_in(&s, err);
+	}
+	if (!rc)
+		rc = join_group(&s, err);
+	opt->gauges->parked = count_parked(&s); /* also what was parked since the last look */
+	/* first the locks, then the group: who is given a partition finds it free.  To the end they
+	 * were ours: what became of their loads is still ours to tell */
+	while (s.parts) {
+		struct part *p = s.parts;
+
+		s.parts = p->next;
+		p->held = false;
+		part_free(p);
+	}
+	member_close(s.member);
+	kafka_close(s.client);
+	pthread_mutex_destroy(&s.lock);
+	return rc;
+}

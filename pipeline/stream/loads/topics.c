@@ -1,0 +1,181 @@
+#include "topics.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bytes.h"
+
+void ingest_say(const struct ingest *in, const char *fmt, ...)
+{
+	char text[600];
+
+	va_list args;
+	if (!in->log.line)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	in->log.line(in->log.ctx, text);
+}
+
+static bool is_there(const struct kafka_topic *t, const char *name)
+{
+	for (size_t i = 0; i < t->ntopics; i++)
+		if (strcmp(t->topics[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* --- what is gone --- */
+
+static size_t find_gone(const struct ingest *in, const char *name)
+{
+	size_t i = 0;
+
+	while (i < in->ngone && strcmp(in->gone[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* Each once; name: the state's own. */
+static int say_gone(struct ingest *in, const char *name, struct error *err)
+{
+	bool ours = kafka_has_topic(&in->job->kafka, name), refused = false;
+	int rc = ours ? kafka_is_refused(in->client, name, &refused, err) : RC_OK;
+
+	if (rc)
+		return rc;
+	if (refused)
+		ingest_say(in,
+			   "topic %s is kept from us: the brokers say that we may not look at it "
+			   "(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of "
+			   "it is lost by that: its positions are kept and it is loaded from them "
+			   "when it is seen again; the others go on",
+			   name);
+	else if (ours)
+		ingest_say(in,
+			   "topic %s is not there any more: if it was deleted, what was not loaded "
+			   "yet is lost; its positions are kept, the others go on",
+			   name);
+	else
+		ingest_say(in,
+			   "topic %s is not among the job's topics any more: it is not loaded, its "
+			   "positions are kept",
+			   name);
+	in->gone = mem_realloc(in->gone, (in->ngone + 1) * sizeof *in->gone);
+	in->gone[in->ngone++] = name;
+	in->nmissing += ours;
+	return RC_OK;
+}
+
+static int look_for_gone(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	const struct state_topics *of = state_topics(in->state);
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < of->n; i++) {
+		const char *name = of->item[i].topic;
+		size_t at = find_gone(in, name);
+		bool there = is_there(t, name), said = at < in->ngone;
+
+		/* of one that none of our partitions is of nothing can be lost */
+		if (!there && !said && state_has_topic(in->state, name))
+			rc = say_gone(in, name, err);
+		if (!there || !said)
+			continue;
+		ingest_say(in, "topic %s is there again", name);
+		in->claimed = false;
+		in->gone[at] = in->gone[--in->ngone];
+		in->nmissing -= kafka_has_topic(&in->job->kafka, name);
+	}
+	return rc;
+}
+
+int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	memcpy(in->cluster, t->cluster, sizeof in->cluster);
+	if (!in->state)
+		return RC_OK;
+	struct state_topics now = {.n = t->ntopics, .unnamed = in->job->kafka.topic != NULL};
+	now.item = mem_calloc(now.n + 1, sizeof *now.item);
+	for (size_t i = 0; i < now.n; i++)
+		now.item[i] = (struct state_topic){t->cluster, t->topics[i].name,
+						   t->topics[i].npartitions};
+	int rc = state_bind(in->state, &now, in->job->kafka.npartitions > 0, err);
+	mem_free(now.item);
+	return rc ? rc : look_for_gone(in, t, err);
+}
+
+/* --- what is new --- */
+
+static void say_new(const struct ingest *in, const struct kafka_topic *t, const char *name)
+{
+	for (size_t i = 0; i < t->ntopics; i++)
+		if (strcmp(t->topics[i].name, name) == 0)
+			ingest_say(in,
+				   "topic %s, of %d partition%s, was found; it is loaded from its "
+				   "beginning",
+				   name, t->topics[i].npartitions,
+				   t->topics[i].npartitions == 1 ? "" : "s");
+}
+
+int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error *err)
+{
+	struct offset_range *new = mem_calloc(t->count + 1, sizeof *new);
+	size_t n = 0;
+	bool is_new = false;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct kafka_partition *p = &t->partitions[i];
+
+		if (i == 0 || p->topic != t->partitions[i - 1].topic) {
+			is_new = p->topic && !state_has_topic(in->state, p->topic);
+			if (is_new)
+				say_new(in, t, p->topic);
+		}
+		if (is_new)
+			new[n++] = (struct offset_range){.topic = p->topic,
+							 .partition = p->id,
+							 .start = p->low,
+							 .end = p->low};
+	}
+	if (n)
+		in->claimed = false; /* the group has heard nothing of these */
+	/* who only looks has its own idea of the positions, which nobody else sees */
+	int rc = !n	     ? RC_OK
+		 : in->looks ? state_imagine(in->state, new, n, err)
+			     : state_seek(in->state, new, n, err);
+	mem_free(new);
+	return rc;
+}
+
+/* --- what was interrupted --- */
+
+int topics_of_intent(struct ingest *in, const struct kafka_topic *t, const struct state_load *l,
+		     struct offset_range **out, struct error *err)
+{
+	const struct state_topics *of = state_topics(in->state);
+	struct offset_range *ranges = mem_calloc(l->nranges + 1, sizeof *ranges);
+
+	*out = ranges;
+	for (size_t i = 0; i < l->nranges; i++) {
+		ranges[i] = l->ranges[i];
+		/* made when the job named several topics, among them the one it names now */
+		if (ranges[i].topic && in->job->kafka.topic &&
+		    strcmp(ranges[i].topic, in->job->kafka.topic) == 0)
+			ranges[i].topic = NULL;
+		/* made when the job named one topic only */
+		if (!ranges[i].topic && !in->job->kafka.topic && of->unnamed)
+			ranges[i].topic = of->item->topic;
+		if (!ranges[i].topic || is_there(t, ranges[i].topic))
+			continue;
+		return error_set(
+			err, RC_DATA,
+			"load %s was interrupted and has offsets of topic %s, which is not "
+			"there any more; to go on without it: `saltmill loads --state DIR "
+			"--discard %s`, then those of the other topics are loaded again",
+			l->name, ranges[i].topic, l->name);
+	}
+	return RC_OK;
+}

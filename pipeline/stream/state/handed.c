@@ -1,0 +1,216 @@
+/*
+ * handed.c - which loads of a state are in HBase
+ *
+ * A mark is the load's record once more, so that a state can be made anew from it when the record
+ * is damaged and the load's folder was removed.  An empty mark was set by hand before marks told
+ * more.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "records.h"
+#include "state_files.h"
+
+static char *mark_path(const char *dir, const char *name)
+{
+	return mem_format("%s/handed/%s", dir, name);
+}
+
+static int read_mark(const char *path, struct state_load *mark, struct arena *a, struct error *err)
+{
+	struct stat st;
+
+	*mark = (struct state_load){0};
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? RC_END : error_errno(err, "cannot look at %s", path);
+	return st.st_size ? load_read(path, mark, a, err) : RC_OK;
+}
+
+int marks_see(struct state *s, struct state_load *l, struct error *err)
+{
+	struct state_load mark;
+	char *path = mark_path(s->dir, l->name);
+	int rc = read_mark(path, &mark, &s->arena, err);
+	bool other = rc == RC_OK && mark.name &&
+		     (strcmp(mark.name, l->name) != 0 ||
+		      (mark.manifest_known && l->manifest_known &&
+		       memcmp(mark.manifest, l->manifest, sizeof l->manifest) != 0));
+
+	if (other)
+		rc = error_set(
+			err, RC_DATA,
+			"%s marks another load than %s/loads/%s.json; `saltmill loads --state "
+			"%s --rebuild` puts it aside",
+			path, s->dir, l->name, s->dir);
+	l->handed = rc == RC_OK;
+	l->handed_ms = mark.handed_ms;
+	l->handed_to = mark.handed_to;
+	mem_free(path);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+static struct state_load *find(struct state *s, const char *name)
+{
+	for (size_t i = 0; i < s->nloads; i++)
+		if (strcmp(s->loads[i].name, name) == 0 && s->loads[i].phase != STATE_SEEK)
+			return &s->loads[i];
+	return NULL;
+}
+
+int state_hand_over(struct state *s, const char *name, const char *cluster, struct error *err)
+{
+	struct state_load *l = find(s, name);
+	int rc = l ? RC_OK : state_read_all(s, err);
+
+	if (rc)
+		return rc;
+	l = l ? l : find(s, name);
+	if (!l)
+		return error_set(err, RC_CONFIG,
+				 "%s has no load %s; `saltmill loads --state %s` lists them",
+				 s->dir, name, s->dir);
+	rc = marks_see(s, l, err); /* another one may have marked it since it was read */
+	if (rc || l->handed)
+		return rc;
+	struct state_load mark = *l;
+	mark.handed_ms = clock_wall_ms();
+	mark.handed_to = cluster ? arena_strdup(&s->arena, cluster) : NULL;
+	char *path = mark_path(s->dir, name);
+	rc = load_write(path, &mark, "mark-temp", err);
+	mem_free(path);
+	mark.handed = true;
+	if (!rc)
+		*l = mark;
+	return rc;
+}
+
+int state_mark_of(const char *dir, const char *name, enum state_mark *mark, struct error *err)
+{
+	struct state_load l;
+	struct arena a = {0};
+	char *path = mark_path(dir, name);
+	int rc = read_mark(path, &l, &a, err);
+
+	*mark = rc ? STATE_UNMARKED : l.handed_to ? STATE_MARKED_BY_FOLLOWER : STATE_MARKED_BY_HAND;
+	mem_free(path);
+	arena_release(&a);
+	return rc == RC_END ? RC_OK : rc;
+}
+
+int state_handing(const char *dir, int *fd, struct error *err)
+{
+	char *path = mem_format("%s/handing", dir);
+	int rc = RC_OK;
+
+	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (*fd < 0)
+		rc = error_errno(err, "cannot lock %s", path);
+	else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
+		rc = error_set(err, RC_BUSY, "another process hands the loads of %s over", dir);
+	if (rc && *fd >= 0)
+		close(*fd);
+	mem_free(path);
+	return rc;
+}
+
+/* --- for people --- */
+
+static char *note_path(const char *dir)
+{
+	return mem_format("%s/applying.json", dir);
+}
+
+void state_note_applying(const char *dir, const struct state_applying *note)
+{
+	struct error ignored;
+	char *path = note_path(dir);
+
+	applying_write(path, note, &ignored);
+	mem_free(path);
+}
+
+bool state_applying(const struct state *s, struct state_applying *note)
+{
+	struct error ignored;
+	char *path = note_path(s->dir);
+	bool there = applying_read(path, note, &ignored) == RC_OK;
+
+	mem_free(path);
+	for (size_t i = 0; there && i < s->nloads; i++) {
+		const struct state_load *l = &s->loads[i];
+
+		if (l->phase != STATE_PUBLISHED || l->handed || strcmp(l->name, note->upto) <= 0)
+			continue;
+		if (!note->waiting++ || !note->oldest_ms)
+			note->oldest_ms = l->published_ms;
+	}
+	return there;
+}
+
+/* --- to make a state anew --- */
+
+static int is_mark(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && e->d_name[strspn(e->d_name, "0123456789")] == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* One that cannot be read may be whole: it is an error, not damage. */
+static int add_mark(struct state *s, struct marks *m, const char *name, struct error *err)
+{
+	struct state_load *l = &m->load[m->n];
+	char *path = mark_path(s->dir, name);
+	int rc = read_mark(path, l, &s->arena, err);
+	bool other = rc == RC_OK && l->name && strcmp(l->name, name) != 0;
+
+	if (rc == RC_DATA || other)
+		m->damaged[m->ndamaged++] = mem_format("handed/%s", name);
+	else if (rc == RC_OK && l->name)
+		m->n++;
+	mem_free(path);
+	return rc == RC_DATA || rc == RC_END ? RC_OK : rc;
+}
+
+int marks_read(struct state *s, struct marks *out, struct error *err)
+{
+	struct dirent **names;
+	char *folder = state_path(s, "handed");
+	int n = scandir(folder, &names, is_mark, by_name), rc = RC_OK;
+
+	*out = (struct marks){0};
+	if (n < 0)
+		rc = error_errno(err, "cannot read %s", folder);
+	out->load = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->load);
+	out->damaged = mem_calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *out->damaged);
+	for (int i = 0; i < n; i++) {
+		if (!rc)
+			rc = add_mark(s, out, names[i]->d_name, err);
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	mem_free(folder);
+	return rc;
+}
+
+void marks_release(struct marks *m)
+{
+	for (size_t i = 0; i < m->ndamaged; i++)
+		mem_free(m->damaged[i]);
+	mem_free(m->damaged);
+	mem_free(m->load);
+	*m = (struct marks){0};
+}

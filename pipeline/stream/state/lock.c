@@ -1,0 +1,105 @@
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "mem.h"
+
+#define TEXT_BYTES 256
+
+/* Power may go while it is written: a number that does not stand there twice tells nothing. */
+static void read_note(struct lock *l, const char *line)
+{
+	unsigned long long records = 0, again = 0;
+	char word[16] = "";
+	int n = sscanf(line, "at %llu %15s %llu", &records, word, &again);
+	bool whole =
+		n == 3 ? again == records && (!strcmp(word, "publishing") || !strcmp(word, "-"))
+		       : n > 0; /* as it was written before the second one */
+	l->records = whole ? records : 0;
+	l->publishing = whole && strcmp(word, "publishing") == 0;
+}
+
+static void read_text(struct lock *l, char *text)
+{
+	ssize_t n = pread(l->fd, text, TEXT_BYTES - 1, 0);
+
+	text[n > 0 ? n : 0] = 0;
+	const char *line = strchr(text, '\n');
+	read_note(l, line ? line + 1 : "");
+	text[strcspn(text, "\n")] = 0;
+}
+
+static int refuse(const char *dir, const char *owner, struct error *err)
+{
+	return error_set(
+		err, RC_BUSY,
+		"%s is in use by process %s; one state folder is for one process at a time "
+		"(several share a topic by `share: true`, or by `partitions:` and a folder each)",
+		dir, owner);
+}
+
+int lock_take(struct lock *l, const char *dir, struct error *err)
+{
+	char text[TEXT_BYTES];
+	char *path = mem_format("%s/lock", dir);
+
+	*l = (struct lock){.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)};
+	mem_free(path);
+	if (l->fd < 0)
+		return error_set(err, RC_CONFIG, "cannot lock %s: %s", dir, strerror(errno));
+	/* state_in_use of another process holds it for a moment */
+	for (int tries = 5; flock(l->fd, LOCK_EX | LOCK_NB) < 0; clock_sleep_ms(20)) {
+		if (--tries)
+			continue;
+		read_text(l, text);
+		return refuse(dir, text, err);
+	}
+	read_text(l, text);
+	lock_note(l, l->records, l->publishing);
+	return RC_OK;
+}
+
+void lock_release(struct lock *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+int lock_check(const struct lock *l, const char *dir, unsigned long long records, bool publishing,
+	       struct error *err)
+{
+	if (records > l->records || (records == l->records && publishing >= l->publishing))
+		return RC_OK;
+	return error_set(
+		err, RC_BUSY,
+		"%s shows %llu records%s, its lock says %llu%s: either this machine sees the "
+		"folder "
+		"as it was before, which passes, or it is an old copy; if that is meant, remove "
+		"%s/lock",
+		dir, records, publishing ? " and a load that may be published" : "", l->records,
+		l->publishing ? " and a load that may be published" : "", dir);
+}
+
+void lock_note(struct lock *l, unsigned long long records, bool publishing)
+{
+	char host[64] = "", text[TEXT_BYTES];
+
+	if (l->fd < 0)
+		return;
+	gethostname(host, sizeof host - 1);
+	int n = snprintf(text, sizeof text, "%ld on %s\nat %llu %s %llu\n", (long)getpid(), host,
+			 records, publishing ? "publishing" : "-", records);
+	bool less = records < l->records || (records == l->records && publishing < l->publishing);
+	if (pwrite(l->fd, text, (size_t)n, 0) == n && ftruncate(l->fd, n) == 0 && less)
+		fdatasync(l->fd); /* before the folder itself goes back */
+	l->records = records;
+	l->publishing = publishing;
+}

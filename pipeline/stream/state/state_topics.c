@@ -1,0 +1,198 @@
+/*
+ * state_topics.c - what a state is of: topics of one cluster, and how many partitions they have
+ */
+#include <stdio.h>
+
+#include "bytes.h"
+#include "records.h"
+#include "state_files.h"
+
+const struct state_topics *state_topics(const struct state *s)
+{
+	return &s->of;
+}
+
+const char *state_topics_text(const struct state_topics *t, struct buf *out)
+{
+	out->len = 0;
+	for (size_t i = 0; i < t->n; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", t->item[i].topic);
+	buf_put(out, 0);
+	return (const char *)out->ptr;
+}
+
+static int write_topics(struct state *s, const struct state_topics *t, struct error *err)
+{
+	struct state_topics kept = {.n = t->n, .unnamed = t->unnamed};
+
+	if (s->lock.fd < 0) /* only looking */
+		return RC_OK;
+	char *path = state_path(s, "topic.json");
+	int rc = topics_write(path, t, err);
+	mem_free(path);
+	if (rc)
+		return rc;
+	kept.item = arena_alloc(&s->arena, (t->n + 1) * sizeof *kept.item);
+	for (size_t i = 0; i < t->n; i++)
+		kept.item[i] = (struct state_topic){arena_strdup(&s->arena, t->item[i].cluster),
+						    arena_strdup(&s->arena, t->item[i].topic),
+						    t->item[i].npartitions};
+	s->of = kept;
+	return RC_OK;
+}
+
+/* Every partition of the topic has a position: those that were added were taken in by a seek. */
+static bool all_known(const struct state *s, const char *topic, int32_t npartitions)
+{
+	for (int32_t p = 0; p < npartitions; p++)
+		if (!records_position(s, topic, p))
+			return false;
+	return true;
+}
+
+/* name: the topic as its places call it. */
+static int refuse_partitions(const struct state *s, const struct state_topic *was,
+			     const struct state_topic *now, const char *name, struct error *err)
+{
+	struct buf list = {0};
+
+	if (now->npartitions < was->npartitions)
+		return error_set(
+			err, RC_DATA,
+			"topic %s had %d partitions, now it has %d: it was deleted and made anew; "
+			"what was loaded is safe; load it with a new state folder",
+			now->topic, was->npartitions, now->npartitions);
+	for (int32_t p = 0; p < now->npartitions && list.len < 200; p++)
+		if (!records_position(s, name, p))
+			buf_printf(&list, " %s=0", place_text(name, p).text);
+	error_set(err, RC_DATA,
+		  "topic %s had %d partitions, now it has %d; nothing is lost; to load the new "
+		  "ones from "
+		  "their beginning: `saltmill seek --state %s%.*s`",
+		  now->topic, was->npartitions, now->npartitions, s->dir, (int)list.len,
+		  list.ptr ? (const char *)list.ptr : "");
+	buf_release(&list);
+	return RC_DATA;
+}
+
+static int same_cluster(const char *dir, const struct state_topic *was,
+			const struct state_topic *now, struct error *err)
+{
+	if (strcmp(was->cluster, now->cluster) == 0)
+		return RC_OK;
+	return error_set(err, RC_DATA,
+			 "topic %s is now of cluster %s, %s is the state of %s: offsets of one "
+			 "cluster mean nothing in another; use a new state folder and `start:`",
+			 now->topic, now->cluster, dir, was->cluster);
+}
+
+int state_same_topic(const char *dir, const struct state_topic *was, const struct state_topic *now,
+		     struct error *err)
+{
+	if (strcmp(was->topic, now->topic) != 0)
+		return error_set(
+			err, RC_CONFIG,
+			"%s is the state of topic %s, found %s in the job; use another folder", dir,
+			was->topic, now->topic);
+	return same_cluster(dir, was, now, err);
+}
+
+static struct state_topic *find(const struct state_topics *t, const char *topic)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->item[i].topic, topic) == 0)
+			return &t->item[i];
+	return NULL;
+}
+
+static int refuse_topics(const struct state *s, const struct state_topics *now, struct error *err)
+{
+	struct buf was = {0}, is = {0};
+
+	error_set(err, RC_CONFIG, "%s is the state of the topics %s, found %s%s in the job; %s",
+		  s->dir, state_topics_text(&s->of, &was), now->unnamed ? "`topic:` " : "",
+		  state_topics_text(now, &is),
+		  now->unnamed ? "expected `topics:` or `pattern:`, as they were loaded with, or "
+				 "another folder"
+			       : "use another folder");
+	buf_release(&was);
+	buf_release(&is);
+	return RC_CONFIG;
+}
+
+/* One that was there before.  *changed: it has more partitions, all of them known. */
+static int check_topic(struct state *s, struct state_topic *was, const struct state_topic *now,
+		       const char *name, bool listed, bool *changed, struct error *err)
+{
+	int rc = same_cluster(s->dir, was, now, err);
+
+	if (rc || was->npartitions == now->npartitions)
+		return rc;
+	if (now->npartitions < was->npartitions ||
+	    (!listed && state_has_topic(s, name) && !all_known(s, name, now->npartitions)))
+		return refuse_partitions(s, was, now, name, err);
+	*changed = true;
+	return RC_OK;
+}
+
+/* What it is of is of `now` too, at least in part. */
+static int check_same(const struct state *s, const struct state_topics *now, struct error *err)
+{
+	const struct state_topics *was = &s->of;
+	bool some = now->n == 0;
+
+	if (now->unnamed && was->unnamed)
+		return state_same_topic(s->dir, was->item, now->item, err);
+	for (size_t i = 0; i < now->n && !now->unnamed; i++)
+		some = some || find(was, now->item[i].topic);
+	if (!some)
+		return was->n == 1 && !now->unnamed && now->n == 1
+			       ? state_same_topic(s->dir, was->item, now->item, err)
+			       : refuse_topics(s, now, err);
+	return now->n ? same_cluster(s->dir, was->item, now->item, err) : RC_OK;
+}
+
+/*
+ * topic.json is older than any load.  Positions may be older: those of a partition that is shared
+ * (shared_take_in), whose job has one topic.
+ */
+static int bind_first(struct state *s, const struct state_topics *now, struct error *err)
+{
+	if (state_newest(s) || (!state_is_new(s) && !now->unnamed))
+		return error_set(
+			err, RC_DATA,
+			"%s has positions and does not know of which topic: its topic.json "
+			"is missing; `saltmill loads --state %s --rebuild [FOLDER...]` "
+			"makes it anew from the loads",
+			s->dir, s->dir);
+	return now->n ? write_topics(s, now, err) : RC_OK;
+}
+
+int state_bind(struct state *s, const struct state_topics *now, bool listed, struct error *err)
+{
+	bool changed = false;
+
+	if (!s->of.n)
+		return bind_first(s, now, err);
+	int rc = check_same(s, now, err);
+	struct state_topics all = s->of;
+	all.item = mem_calloc(s->of.n + now->n + 1, sizeof *all.item);
+	memcpy(all.item, s->of.item, s->of.n * sizeof *all.item);
+	for (size_t i = 0; !rc && i < now->n; i++) {
+		const struct state_topic *t = &now->item[i];
+		struct state_topic *was = find(&all, t->topic);
+
+		if (was) {
+			rc = check_topic(s, was, t, now->unnamed ? NULL : t->topic, listed,
+					 &changed, err);
+			was->npartitions = t->npartitions;
+		} else {
+			all.item[all.n++] = *t;
+			changed = true;
+		}
+	}
+	if (!rc && changed)
+		rc = write_topics(s, &all, err);
+	mem_free(all.item);
+	return rc;
+}
