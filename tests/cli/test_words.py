@@ -55,7 +55,7 @@ def said(saltmill, *args):
 def keys_in_the_tables():
     """The names in all tables of keys; those of a lone `struct key x = {...}` are no keys of a job."""
     names = set()
-    folder = os.path.join(ROOT, "pipeline", "job")
+    folder = os.path.join(ROOT, "pipeline", "model", "job")
     for name in sorted(os.listdir(folder)):
         if name == "job.c" or name.startswith("section_"):
             text = open(os.path.join(folder, name), encoding="utf-8").read()
@@ -205,7 +205,7 @@ def test_what_the_schema_refuses_the_program_refuses(saltmill, schema, conf):
 
 def options_in_the_sources():
     names = set()
-    folder = os.path.join(ROOT, "pipeline", "cmd")
+    folder = os.path.join(ROOT, "pipeline", "cli", "command")
     for name in os.listdir(folder):
         text = open(os.path.join(folder, name), encoding="utf-8").read()
         names |= set(re.findall(r'\{"([a-z-]+)",\s+(?:required|no|optional)_argument', text))
