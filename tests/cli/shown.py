@@ -34,6 +34,7 @@ ELSEWHERE = [
      "kafka/test_kafka"),
     (r"^spark-submit ", "spark/test_spark_loads"),
     (r"^saltmill plan (part0|all)\.yaml", "kafka/test_share"),
+    (r"^aws ", "cli/test_fed"),
     (r"^hbase ", "hbase/test_load"),
     (r"^hdfs ", "hbase/test_hdfs"),
     (r"^systemctl ", "cli/test_service"),
@@ -80,7 +81,7 @@ def commands(text):
                 found.append([line[2:], []])
             elif marked and found:
                 found[-1][1].append(line)
-            elif not marked and (fence == "sh" or re.match(r"(build/)?saltmill |make ", line)):
+            elif not marked and (fence == "sh" or re.match(r"(.* \| )?(build/)?saltmill |make |spark-submit |hbase |hdfs ", line)):
                 found.append([re.sub(r"\s+# .*", "", line), []])
     return [(re.sub(r"\bbuild/saltmill\b", "saltmill", command), below) for command, below in found if command]
 
