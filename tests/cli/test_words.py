@@ -373,7 +373,7 @@ def test_install_brings_pages_completions_and_examples(saltmill, tmp_path):
 
 
 def metrics_in_the_source():
-    text = open(os.path.join(ROOT, "pipeline", "show", "metrics.c"), encoding="utf-8").read()
+    text = open(os.path.join(ROOT, "pipeline", "cli", "text", "metrics.c"), encoding="utf-8").read()
     return {"saltmill_" + name for name in re.findall(r'put\(b, "(\w+)"', text)} | set(
         re.findall(r"# TYPE (saltmill_\w+)", text))
 
