@@ -115,7 +115,7 @@ struct pass_options {
 struct pass_table {
 	struct row_weigher weigher;
 	struct sorter *sorter; /* NULL: not wanted */
-	uint64_t filtered;     /* events that gave the table nothing (README.md); after pass_run */
+	uint64_t filtered;     /* after pass_run: events that gave the table nothing */
 };
 
 /* Stays where it is from pass_open to pass_close. */

@@ -3,10 +3,19 @@
 
 enum { COLUMNS = 8, LONG_WORD = 28 };
 
+/* Return the length of the code that s begins with, such as `a b`; 0 if it is none or long. */
+static size_t code_length(struct bytes s)
+{
+	size_t end = text_begins(s, "`") ? text_find(s, 1, "`") : s.len;
+
+	return end < s.len && end < LONG_WORD ? end + 1 : 0;
+}
+
+/* Short code is one word, with what follows it up to the next blank. */
 static struct bytes take_word(struct bytes *s)
 {
 	*s = text_trimmed(*s);
-	struct bytes word = bytes_of(s->ptr, text_find(*s, 0, " "));
+	struct bytes word = bytes_of(s->ptr, text_find(*s, code_length(*s), " "));
 
 	s->ptr += word.len, s->len -= word.len;
 	return word;

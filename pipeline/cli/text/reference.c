@@ -33,7 +33,7 @@ static void see_line(void *ctx, const struct job_key *k)
 
 void reference_text(struct buf *out)
 {
-	buf_append_str(out, "The job file: YAML, these keys.\n\n");
+	buf_append_str(out, "The job file is YAML with these keys.\n\n");
 	job_words(see_line, out);
 }
 
@@ -180,14 +180,14 @@ void reference_markdown(struct buf *out)
 	buf_append_str(
 		out,
 		"# The job file\n\n"
-		"Every key, as the program reads it: this page is what `saltmill help job "
-		"--format markdown`\n"
-		"prints, and `make check` compares the two. `saltmill help KEY` shows one key, "
-		"`saltmill help job\n"
-		"--format json-schema` is for editors (yaml-language-server). The jobs beside this "
-		"page are worked\n"
-		"examples; each begins with the questions that its keys are for.\n\n"
-		"In paths `[]` is an item of a list and `NAME` any name.\n");
+		"This page lists every key of a job file. `saltmill help job --format markdown` "
+		"prints it, and\n"
+		"`make check` compares the two. `saltmill help KEY` explains one key. `saltmill "
+		"help job --format\n"
+		"json-schema` prints a schema for editors (yaml-language-server). The jobs in this "
+		"folder are worked\n"
+		"examples. Each begins with the queries that its keys are made for.\n\n"
+		"In a path, `[]` is an item of a list, and `NAME` is any name.\n");
 	job_words(keep, &p);
 	for (size_t i = 0; i < p.n; i++)
 		if (!p.key[i].told)
@@ -240,9 +240,9 @@ void reference_man(struct buf *out)
 	buf_append_str(out, ".TH SALTMILL\\-JOB 5 \"\" saltmill\n"
 			    ".SH NAME\nsaltmill\\-job \\- the job file of saltmill\n"
 			    ".SH DESCRIPTION\n"
-			    "A YAML file: where events come from, what their fields are, and the "
-			    "tables they go to.\n"
-			    "In paths [] is an item of a list and NAME any name.\n"
+			    "A job file is YAML. It names the sources of events, their fields, and "
+			    "the tables they go to.\n"
+			    "In a path, [] is an item of a list, and NAME is any name.\n"
 			    ".SH KEYS\n");
 	job_words(see_roff, out);
 	buf_append_str(out, ".SH SEE ALSO\n.BR saltmill (1)\n");
