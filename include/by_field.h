@@ -53,39 +53,43 @@ bool stored_reference(const struct stored *s, const struct cell *c, struct key_p
 		      struct bytes *key);
 
 /*
- * --- a question asked of a table's stored rows: where they can be, and which they are
+ * --- a question to a table's stored rows: where the rows can be, and which rows match
  *
  *   where_new, where_put, query_open, where_free
  *
  * Implemented in pipeline/read/by_field.  A name is a field of the job, wherever the table holds it, or a
- * column family:qualifier.  What is asked of the row key or of a column is asked of the row: of a
- * column its newest version within the question's time range; one that is not there is null, and
- * what compares with a null is not so (SingleColumnValueFilter with filterIfMissing; without it
- * is `or f:q is null`).  What is asked of a field that qualifiers or cell timestamps hold is asked
- * of each cell.
+ * column family:qualifier.
+ *
+ * Conditions on the row key or on a column decide about the row.  They use the newest version of
+ * the column within the query's time range.  A missing column is null, and comparisons with null do
+ * not hold (SingleColumnValueFilter with filterIfMissing; to get the rows without the column, too,
+ * add `or f:q is null`).  Conditions on a field that qualifiers, their cells or timestamps hold
+ * decide about each column, by its newest version.  With any_version, one version of a column is
+ * enough in the first case, and each version is decided alone in the second.
  */
 
 struct where;
 
 /*
- * families: the query's, for the numbers of columns.  All are borrowed.  RC_CONFIG: with the place
- * of what cannot be asked; RC_LIMIT: as key_ranges.
+ * families: those of the query, for the numbers of columns.  Everything is borrowed.  RC_CONFIG,
+ * with the place: the table cannot decide a condition; RC_LIMIT: as key_ranges.
  */
 int where_new(struct where **out, const struct stored *stored, const struct query_family *families,
-	      size_t nfamilies, const struct question *q, struct error *err);
+	      size_t nfamilies, const struct question *q, bool any_version, struct error *err);
 void where_free(struct where *w); /* NULL is fine */
 /*
- * Let a query ask it: its ranges within the query's start and stop, its salt, judge and columns.
- * Those among them that the query did not name are for the judge alone.
+ * Prepare a query for the question: its ranges within the query's start and stop, its salt, judge
+ * and columns.  Columns that the query did not name are for the judge only.
  */
 void where_put(struct where *w, struct query *q);
 /*
- * What a server can check of it, as key_filter.h has it, in a scan by the query that where_put was
- * given: each row of the answer passes, but not each that passes is of it.  Lives as long as w;
- * *out NULL: nothing.
+ * The filter with which a server can check rows in a scan by the query that where_put prepared;
+ * NULL: none.  Every row of the answer passes the filter; other rows may pass, too.  It lives as
+ * long as w.
  */
-int where_filter(struct where *w, const struct query *q, const struct filter **out,
-		 struct error *err);
+const struct filter *where_filter(struct where *w, const struct query *q);
+/* A sentence for the user on how conditions were decided; NULL: none. */
+const char *where_note(const struct where *w);
 
 /*
  * --- does a row still give the entry that an index table has of it?

@@ -119,6 +119,8 @@ int predicate_new(const struct predicate **out, const struct job_condition *c,
 /* That a condition can be asked of a field, as predicate_new has it; its values are not read. */
 int predicate_check(const struct question *q, const struct condition *c, const struct field *f,
 		    struct error *err);
+/* Test one condition, by its index in the question, on a value: text NULL is a null. */
+enum answer predicate_test(const struct predicate *p, size_t condition, const struct value *v);
 /*
  * value gives a field's value, text NULL for a null, by its index in the job.  NULL ends the
  * asking: the answer is ANSWER_UNKNOWN, and why is the caller's to know.  Any thread.

@@ -208,33 +208,67 @@ static inline void salt_put(struct key_scratch *k, const struct key_schema *s, u
 }
 
 /*
- * --- which row keys can answer a question
+ * --- what the row keys of a table know of a question
  *
- * Implemented in pipeline/model/key.
+ *   key_ranges, [key_filter.h], [key_condition, key_condition_holds*]
+ *
+ * Implemented in pipeline/model/key.  `key ranges`, `scan` and `get` all use these functions, so that
+ * they agree on what a key knows of a field.
  */
 
-/* start inclusive, stop exclusive, empty: open. */
+/* Keys from start to before stop; empty: open. */
 struct key_range {
 	struct bytes start, stop;
 };
 
+struct key_conjunct; /* private to pipeline/model/key */
+
 struct key_ranges {
-	struct key_range *range; /* rising, none touches the next */
+	struct key_range *range; /* rising; there are other keys between two ranges */
 	size_t n;
-	bool exact; /* no row in them is another than was asked for; else each is to be checked */
-	bool whole; /* a part in front, which the question leaves open, makes it a scan of all */
-	/* a field that the key has only in a form that cannot be asked like this; NULL: none */
+	bool exact; /* the ranges hold no other rows than those of the question */
+	bool whole; /* a part at the front, which the question leaves open, makes it a full scan */
+	/* A field whose order the key does not keep, so that this question has no range; or NULL.
+	 */
 	const char *lost;
+	/* What the ranges leave open: with `and` before it, the ranges answer the question. */
+	const struct question_node *rest; /* NULL: nothing, the ranges are exact */
+	struct key_conjunct *conjuncts;	  /* the question as conditions that must all hold */
+	size_t nconjuncts;
 };
 
 /*
  * The ranges hold every key that answers the question (NULL: all rows).  A name in it is a field of
- * the job or a column family:qualifier of the table; a value is spelt as the field is in the
- * source, a time also as ISO 8601.  In the arena, which must outlive them.  RC_CONFIG with the
- * place of a name or value that is none; RC_LIMIT: the ranges are too many to list.
+ * the job or a column family:qualifier of the table.  A value is written as in the source, a time
+ * also as ISO 8601.  The ranges live in the arena; the question must outlive them.  RC_CONFIG: a
+ * name or value is invalid, with its place; RC_LIMIT: there are too many ranges.
  */
 int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
 	       const struct question *q, struct arena *a, struct error *err);
+
+/* True if the range holds one possible key: its start. */
+static inline bool key_range_is_row(const struct key_range *r)
+{
+	return r->stop.len == r->start.len + 1 && r->stop.ptr[r->start.len] == 0 &&
+	       memcmp(r->stop.ptr, r->start.ptr, r->start.len) == 0;
+}
+
+/* A condition that parts of the row key decide although they do not hold the field's whole value.
+ */
+struct key_condition {
+	size_t first, last;	 /* of the parts */
+	struct key_range *range; /* of their bytes */
+	size_t n;
+	bool by_seconds; /* the condition is decided by whole seconds only */
+};
+
+/* Find the parts that decide condition number i of the question.  RC_END: no part does. */
+int key_condition(struct key_condition *out, const struct key_table *k,
+		  const struct field_forms *forms, const struct question *q, size_t i,
+		  struct arena *a, struct error *err);
+/* pieces: of the whole row, by key_split. */
+bool key_condition_holds(const struct key_condition *c, const struct key_piece *pieces,
+			 struct bytes row);
 
 /*
  * --- the filters with which HBase's servers check what key ranges leave open
@@ -246,6 +280,7 @@ int key_ranges(struct key_ranges *out, const struct key_table *k, const struct f
 /* Which filters the scan can use. */
 struct key_filter_use {
 	bool fuzzy, rows;
+	bool any_version; /* a column's filter looks at all its versions */
 	/* May the filter read this column?  NULL: it may read every column. */
 	bool (*column)(void *ctx, struct bytes family, struct bytes qualifier);
 	void *ctx;
@@ -257,11 +292,10 @@ struct key_checks {
 };
 
 /*
- * Build the filter for the ranges that key_ranges gave for the question.  use NULL: all filters.
- * Every row of the answer passes the filter.  Arguments and errors are those of key_ranges.
+ * Build the filter for what ranges leave open of the question they were made for.  use NULL: all
+ * filters.  Every row of the answer passes the filter.  The filter lives in the arena.
  */
-int key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
-	       const struct field_forms *forms, const struct question *q,
-	       const struct key_filter_use *use, struct arena *a, struct error *err);
+void key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
+		const struct key_filter_use *use, struct arena *a);
 
 #endif

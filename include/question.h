@@ -55,8 +55,8 @@ enum question_kind { QUESTION_CONDITION, QUESTION_AND, QUESTION_OR, QUESTION_NOT
 
 struct question_node {
 	enum question_kind kind;
-	size_t condition;	   /* QUESTION_CONDITION: index in question.conditions */
-	struct question_node **of; /* AND, OR: two or more; NOT: one */
+	size_t condition;		 /* QUESTION_CONDITION: index in question.conditions */
+	const struct question_node **of; /* AND, OR: two or more; NOT: one */
 	size_t nof;
 };
 

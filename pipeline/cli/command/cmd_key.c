@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/reports.h"
+#include "key_values.h"
 #include "mem.h"
 #include "bytes.h"
 
@@ -29,100 +30,24 @@ static int tally(const struct counts *c)
 
 /* --- encode --- */
 
-/* What a key is made of: the values by field, and whether they were given. */
-struct given {
-	struct value *values;
-	struct buf *texts; /* that they borrow */
-	struct field_scratch *read;
-	bool *has;
-};
-
-static void given_init(struct given *g, const struct job *job)
-{
-	g->values = mem_calloc(job->nfields + 1, sizeof *g->values);
-	g->texts = mem_calloc(job->nfields + 1, sizeof *g->texts);
-	g->read = mem_calloc(job->nfields + 1, sizeof *g->read);
-	g->has = mem_calloc(job->nfields + 1, sizeof *g->has);
-}
-
-static void given_release(struct given *g, const struct job *job)
-{
-	for (size_t i = 0; i < job->nfields; i++) {
-		buf_release(&g->texts[i]);
-		field_scratch_release(&g->read[i]);
-	}
-	mem_free(g->values);
-	mem_free(g->texts);
-	mem_free(g->read);
-	mem_free(g->has);
-}
-
-static int give(struct key_desk *d, struct given *g, struct bytes name, struct bytes text,
-		struct error *err)
-{
-	size_t i;
-	struct reject why;
-	int rc = field_find(&d->job, name, &i, err);
-
-	if (rc)
-		return rc;
-	if (g->has[i])
-		return error_set(err, RC_CONFIG, "found `%s` twice", d->job.fields[i].name);
-	struct buf *kept = &g->texts[i];
-	kept->len = 0;
-	buf_append(kept, text.ptr, text.len);
-	buf_put(kept, 0);
-	g->values[i] = (struct value){.text = bytes_of(kept->ptr, text.len)};
-	g->has[i] = true;
-	if (field_read_loosely(&d->forms.form[i], &g->values[i], &g->read[i], &why))
-		return error_set(err, RC_CONFIG, "%s: %s", d->job.fields[i].name, why.detail);
-	return RC_OK;
-}
-
-static int need(const struct key_desk *d, const struct given *g, size_t field, struct error *err)
-{
-	if (g->has[field])
-		return RC_OK;
-	return error_set(err, RC_CONFIG, "no value for `%s`, which the row key of table %s holds",
-			 d->job.fields[field].name, d->table->schema.name);
-}
-
-static int encode_given(struct key_desk *d, const struct given *g, struct buf *out,
+static int encode_given(struct key_desk *d, const struct key_values *g, struct buf *out,
 			struct error *err)
 {
 	struct buf key = {0};
-	struct reject why;
-	int rc = RC_OK;
+	int rc = key_values_build(g, &d->keys, &key, err);
 
-	for (size_t i = 0; rc == RC_OK && i < d->table->nrowkey; i++) {
-		const struct key_part *p = &d->table->rowkey[i];
-
-		if (p->kind == PART_FIELD)
-			rc = need(d, g, p->field, err);
-		for (size_t k = 0; rc == RC_OK && k < p->nof; k++)
-			rc = need(d, g, p->of[k], err);
-	}
-	if (rc)
-		return rc;
-	rc = key_build(&d->keys.schema, &d->keys.scratch, g->values, &key, &why);
-	if (!rc)
-		rc = key_check_length(d->table->schema.name, key.len, &why);
-	if (rc)
-		error_set(err, RC_CONFIG, "%s%s%s", why.field ? why.field : "",
-			  why.field ? ": " : "", why.detail);
-	else if (d->hex)
+	if (rc == RC_OK && d->hex)
 		bytes_hex(out, buf_bytes(&key));
-	else
+	else if (rc == RC_OK)
 		bytes_escape(out, buf_bytes(&key));
-	if (!rc)
+	if (rc == RC_OK)
 		buf_put(out, '\n');
 	buf_release(&key);
-	return rc ? err->code : RC_OK;
+	return rc;
 }
 
 /* A JSON value as the text of a field. */
-static int give_json(struct key_desk *d, struct given *g, const char *name, const json_t *v,
-		     struct error *err)
+static int give_json(struct key_values *g, const char *name, const json_t *v, struct error *err)
 {
 	struct buf text = {0};
 
@@ -139,7 +64,7 @@ static int give_json(struct key_desk *d, struct given *g, const char *name, cons
 				 "%s: expected a text, a number, true or false (an unsigned number "
 				 "above 9223372036854775807 in quotes)",
 				 name);
-	int rc = give(d, g, bytes_str(name), buf_bytes(&text), err);
+	int rc = key_values_give(g, bytes_str(name), buf_bytes(&text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -147,7 +72,7 @@ static int give_json(struct key_desk *d, struct given *g, const char *name, cons
 static int encode_line(struct key_desk *d, struct bytes line, struct buf *out, struct error *err)
 {
 	json_error_t fault;
-	struct given g;
+	struct key_values g;
 	int rc = RC_OK;
 	json_t *object =
 		json_loadb((const char *)line.ptr, line.len, JSON_REJECT_DUPLICATES, &fault);
@@ -160,11 +85,11 @@ static int encode_line(struct key_desk *d, struct bytes line, struct buf *out, s
 	}
 	const char *name;
 	json_t *v;
-	given_init(&g, &d->job);
-	json_object_foreach(object, name, v) if (rc == RC_OK) rc = give_json(d, &g, name, v, err);
+	key_values_open(&g, &d->job, &d->forms);
+	json_object_foreach(object, name, v) if (rc == RC_OK) rc = give_json(&g, name, v, err);
 	if (rc == RC_OK)
 		rc = encode_given(d, &g, out, err);
-	given_release(&g, &d->job);
+	key_values_close(&g);
 	json_decref(object);
 	return rc;
 }
@@ -172,23 +97,15 @@ static int encode_line(struct key_desk *d, struct bytes line, struct buf *out, s
 static int encode_operands(struct key_desk *d, int n, char **operands, struct buf *out,
 			   struct error *err)
 {
-	struct given g;
+	struct key_values g;
 	int rc = RC_OK;
 
-	given_init(&g, &d->job);
-	for (int i = 0; rc == RC_OK && i < n; i++) {
-		const char *equals = strchr(operands[i], '=');
-
-		if (!equals)
-			rc = error_set(err, RC_CONFIG, "found `%s`, expected FIELD=VALUE",
-				       operands[i]);
-		else
-			rc = give(d, &g, bytes_of(operands[i], (size_t)(equals - operands[i])),
-				  bytes_str(equals + 1), err);
-	}
+	key_values_open(&g, &d->job, &d->forms);
+	for (int i = 0; rc == RC_OK && i < n; i++)
+		rc = key_values_take(&g, operands[i], err);
 	if (rc == RC_OK)
 		rc = encode_given(d, &g, out, err);
-	given_release(&g, &d->job);
+	key_values_close(&g);
 	return rc;
 }
 

@@ -227,10 +227,10 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 		rc = question_parse(&q, "--where", where, &a, err);
 	if (rc == RC_OK)
 		rc = key_ranges(&r, &d->keys, &d->forms, &q, &a, err);
-	if (rc == RC_OK)
-		rc = key_filter(&shown.checks, &r, &d->keys, &d->forms, &q, NULL, &a, err);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		key_filter(&shown.checks, &r, &d->keys, NULL, &a);
 		rc = find_cost(&shown.cost, d, d->args, &r, &a, err);
+	}
 	if (rc == RC_OK) {
 		char *advice = make_advice(d, &shown, &q, &a);
 

@@ -10,6 +10,7 @@
 
 #include "field.h"
 #include "load_dirs.h"
+#include "mem.h"
 
 enum {
 	OPT_TABLE = 500,
@@ -139,32 +140,21 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	}
 }
 
-/* FIELD=VALUE operands behind the others, as a question. */
+/* Moves FIELD=VALUE operands behind the others; returns how many others there are. */
 static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 {
-	size_t dirs = 0;
+	size_t others = 0;
 
+	a->fields = mem_calloc(n + 1, sizeof *a->fields);
 	for (size_t i = 0; i < n; i++) {
 		const char *equals = strchr(operands[i], '=');
 
-		if (i == 0 || !equals || memchr(operands[i], '/', (size_t)(equals - operands[i]))) {
-			operands[dirs++] = operands[i];
-			continue;
-		}
-		buf_append_str(&a->fields, a->fields.len ? " and `" : "`");
-		for (const char *p = operands[i]; *p; p++) {
-			if (p == equals)
-				buf_append_str(&a->fields, "` = '");
-			else
-				buf_put(&a->fields, (uint8_t)*p);
-			if ((*p == '`' && p < equals) || (*p == '\'' && p > equals))
-				buf_put(&a->fields, (uint8_t)*p);
-		}
-		buf_put(&a->fields, '\'');
+		if (i == 0 || !equals || memchr(operands[i], '/', (size_t)(equals - operands[i])))
+			operands[others++] = operands[i];
+		else
+			a->fields[a->nfields++] = operands[i];
 	}
-	if (a->fields.len)
-		buf_put(&a->fields, 0);
-	return dirs;
+	return others;
 }
 
 static int check(const struct scan_arguments *a, size_t operands, struct error *err)
@@ -184,11 +174,11 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 			"clocks say");
 	if (a->user && !a->servers)
 		return error_set(err, RC_CONFIG, "--user is an option of --hbase");
-	if (get && a->has_row == (a->fields.len > 0))
+	if (get && a->has_row == (a->nfields > 0))
 		return error_set(err, RC_CONFIG,
 				 "expected --row KEY or FIELD=VALUE for each field "
 				 "of the row key");
-	if (!get && (a->has_row || a->fields.len))
+	if (!get && (a->has_row || a->nfields))
 		return error_set(
 			err, RC_CONFIG,
 			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
@@ -265,7 +255,7 @@ static int run(int argc, char **argv, bool get)
 	rc = check(&a, n, &err);
 	if (rc == RC_OK)
 		rc = answer(&a, argv + first, n, &err);
-	buf_release(&a.fields);
+	mem_free(a.fields);
 	buf_release(&a.start);
 	buf_release(&a.stop);
 	return rc ? command_fail(argv[0], &err) : EXIT_DONE;

@@ -12,8 +12,9 @@ struct scan_arguments {
 	const char *servers, *user; /* of a live HBase */
 	struct query q;		    /* but for what the job's table says */
 	struct buf start, stop;
-	struct buf fields; /* FIELD=VALUE... as a question, or empty */
-	bool has_row, has_prefix, has_now, explain, quiet, decode;
+	char **fields; /* of a get: FIELD=VALUE operands */
+	size_t nfields;
+	bool has_row, has_prefix, has_now, explain, quiet, decode, any_version;
 	enum answer_format format;
 };
 

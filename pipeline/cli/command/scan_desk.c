@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "key_values.h"
 #include "mem.h"
 
 /* "f:q,f2": qualifiers as \xHH text. */
@@ -41,29 +42,40 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 static int put_where(struct scan_desk *d, struct error *err)
 {
 	const struct scan_arguments *a = d->args;
-	bool get = a->fields.len > 0;
-	const char *text = get ? (const char *)a->fields.ptr : a->where;
 
-	if (!text)
-		return RC_OK;
 	d->q.get = false;
-	int rc = question_parse(&d->question, get ? "get" : "--where", text, &d->arena, err);
+	int rc = question_parse(&d->question, "--where", a->where, &d->arena, err);
+
 	if (rc == RC_OK)
 		rc = where_new(&d->where, &d->stored, d->loads.families, d->loads.nfamilies,
-			       &d->question, err);
+			       &d->question, a->any_version, err);
 	if (rc)
 		return rc;
 	where_put(d->where, &d->q);
 	if (d->hbase)
-		rc = where_filter(d->where, &d->q, &d->filter, err);
-	if (rc)
-		return rc;
-	if (get && (!d->q.get || d->q.judge))
-		return error_set(err, RC_CONFIG,
-				 "the fields given are not one row key of table %s; expected "
-				 "FIELD=VALUE for each field of the row key and no other",
-				 d->table->schema.name);
+		d->filter = where_filter(d->where, &d->q);
+	if (where_note(d->where) && !a->quiet)
+		command_say("scan", "%s", where_note(d->where));
 	return RC_OK;
+}
+
+/* The row that `key encode` gives for the same fields. */
+static int put_row(struct scan_desk *d, struct error *err)
+{
+	const struct scan_arguments *a = d->args;
+	struct key_values values;
+	int rc = RC_OK;
+
+	key_values_open(&values, &d->job, &d->forms);
+	for (size_t i = 0; rc == RC_OK && i < a->nfields; i++)
+		rc = key_values_take(&values, a->fields[i], err);
+	if (rc == RC_OK)
+		rc = key_values_check(&values, d->table, err);
+	if (rc == RC_OK)
+		rc = key_values_build(&values, &d->keys, &d->row, err);
+	d->q.start = buf_bytes(&d->row);
+	key_values_close(&values);
+	return rc;
 }
 
 static void put_arguments(struct scan_desk *d, enum scan_part part)
@@ -95,9 +107,11 @@ static int put_questions(struct scan_desk *d, enum scan_part part, struct error 
 
 	if (a->columns && part & SCAN_CELLS)
 		rc = name_columns(d, a->columns, err);
-	if (rc == RC_OK && part & SCAN_ROWS)
+	if (rc == RC_OK && part & SCAN_ROWS && a->where)
 		rc = put_where(d, err);
-	if (rc == RC_OK && d->hbase && d->where)
+	if (rc == RC_OK && part & SCAN_ROWS && a->nfields)
+		rc = put_row(d, err);
+	if (rc == RC_OK && d->hbase && (d->where || d->row.len))
 		rc = scan_live_check_rows(d, err);
 	return rc;
 }
@@ -128,6 +142,7 @@ void scan_desk_close(struct scan_desk *d)
 	where_free(d->where);
 	mem_free(d->columns);
 	buf_release(&d->names);
+	buf_release(&d->row);
 	published_release(&d->loads);
 	stored_release(&d->stored);
 	key_table_close(&d->keys);

@@ -23,6 +23,7 @@ struct scan_desk {
 	struct query q;
 	struct query_column *columns; /* that were named */
 	size_t ncolumns;
+	struct buf row;	  /* of FIELD=VALUE */
 	struct buf names; /* their qualifiers */
 	struct question question;
 	struct where *where;

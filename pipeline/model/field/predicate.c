@@ -213,21 +213,25 @@ static bool holds(const struct test *t, const struct value *v)
 	return false;
 }
 
-static enum answer ask(void *ctx, const struct condition *c)
+enum answer predicate_test(const struct predicate *p, size_t condition, const struct value *v)
 {
-	struct asker *a = ctx;
-	const struct test *t = &a->p->tests[c - a->p->question->conditions];
-	const struct value *v = a->failed ? NULL : a->value(a->ctx, t->field);
+	const struct test *t = &p->tests[condition];
 
-	if (!v) {
-		a->failed = true;
-		return ANSWER_UNKNOWN;
-	}
 	if (t->op == QUESTION_IS_NULL)
 		return v->text.ptr ? ANSWER_NO : ANSWER_YES;
 	if (!v->text.ptr)
 		return ANSWER_UNKNOWN;
 	return holds(t, v) ? ANSWER_YES : ANSWER_NO;
+}
+
+static enum answer ask(void *ctx, const struct condition *c)
+{
+	struct asker *a = ctx;
+	size_t condition = (size_t)(c - a->p->question->conditions);
+	const struct value *v = a->failed ? NULL : a->value(a->ctx, a->p->tests[condition].field);
+
+	a->failed = !v;
+	return v ? predicate_test(a->p, condition, v) : ANSWER_UNKNOWN;
 }
 
 enum answer predicate_ask(const struct predicate *p,

@@ -20,13 +20,25 @@ static const struct asked *join(struct arena *a, enum asked_kind kind, const str
 }
 
 /* Builds a balanced tree, so that its depth stays small for any n. */
-static const struct asked *join_all(struct arena *a, enum asked_kind kind,
-				    const struct asked *const *of, size_t n)
+const struct asked *asked_join(struct arena *a, enum asked_kind kind, const struct asked *const *of,
+			       size_t n)
 {
 	if (n == 1)
 		return of[0];
-	return join(a, kind, join_all(a, kind, of, n / 2),
-		    join_all(a, kind, of + n / 2, n - n / 2));
+	return join(a, kind, asked_join(a, kind, of, n / 2),
+		    asked_join(a, kind, of + n / 2, n - n / 2));
+}
+
+static struct bytes unescaped(struct arena *a, const char *text)
+{
+	struct buf b = {0};
+
+	bytes_unescape(&b, bytes_str(text));
+	struct bytes kept =
+		bytes_of(arena_strndup(a, b.len ? (const char *)b.ptr : "", b.len), b.len);
+
+	buf_release(&b);
+	return kept;
 }
 
 static int take_name(struct reader *r, const struct condition *c, struct asked *about)
@@ -42,7 +54,7 @@ static int take_name(struct reader *r, const struct condition *c, struct asked *
 		if (bytes_eq(bytes_str(t->families[i].name),
 			     bytes_of(c->name, (size_t)(colon - c->name)))) {
 			about->family = bytes_str(t->families[i].name);
-			about->qualifier = bytes_str(colon + 1);
+			about->qualifier = unescaped(r->arena, colon + 1);
 			return RC_OK;
 		}
 	if (colon)
@@ -126,7 +138,7 @@ static int take_values(struct reader *r, const struct condition *c, const struct
 		all[i] = one;
 	}
 	bool both = (c->op == QUESTION_BETWEEN) != negate;
-	*out = join_all(r->arena, both ? ASKED_AND : ASKED_OR, all, n);
+	*out = asked_join(r->arena, both ? ASKED_AND : ASKED_OR, all, n);
 	return RC_OK;
 }
 
@@ -181,6 +193,7 @@ static int take_condition(struct reader *r, const struct condition *c, bool nega
 	if (rc)
 		return rc;
 	const struct field *f = &r->forms->job->fields[about.field];
+
 	rc = about.is_column ? RC_OK : predicate_check(r->q, c, f, r->err);
 	if (rc)
 		return rc;
@@ -203,16 +216,17 @@ static int take_node(struct reader *r, const struct question_node *n, bool negat
 			return rc;
 	}
 	bool both = (n->kind == QUESTION_AND) != negate;
-	*out = join_all(r->arena, both ? ASKED_AND : ASKED_OR, all, n->nof);
+	*out = asked_join(r->arena, both ? ASKED_AND : ASKED_OR, all, n->nof);
 	return RC_OK;
 }
 
-int asked_read(const struct asked **out, const struct question *q, const struct field_forms *forms,
-	       const struct job_table *table, struct arena *a, struct error *err)
+int asked_read(const struct asked **out, const struct question *q, const struct question_node *node,
+	       const struct field_forms *forms, const struct job_table *table, struct arena *a,
+	       struct error *err)
 {
 	struct reader r = {q, forms, table, a, err};
 
-	return take_node(&r, q->root, false, out);
+	return take_node(&r, node, false, out);
 }
 
 bool asked_of_one_field(const struct asked *q, size_t *field)

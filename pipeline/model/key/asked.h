@@ -34,11 +34,15 @@ static inline bool asked_is_compare(const struct asked *q, enum filter_op op)
 }
 
 /*
- * The tree lives in the arena.  RC_CONFIG, with the place: a name is neither a field of the job nor
- * a column of the table, or its field cannot have the value.
+ * Read a node of the question; its tree lives in the arena.  RC_CONFIG, with the place: a name is
+ * neither a field of the job nor a column of the table, or its field cannot have the value.
  */
-int asked_read(const struct asked **out, const struct question *q, const struct field_forms *forms,
-	       const struct job_table *table, struct arena *a, struct error *err);
+int asked_read(const struct asked **out, const struct question *q, const struct question_node *node,
+	       const struct field_forms *forms, const struct job_table *table, struct arena *a,
+	       struct error *err);
+/* Join n > 0 trees by AND or OR. */
+const struct asked *asked_join(struct arena *a, enum asked_kind kind, const struct asked *const *of,
+			       size_t n);
 
 /* True if q asks one field only.  A column is not a field. */
 bool asked_of_one_field(const struct asked *q, size_t *field);

@@ -413,6 +413,19 @@ struct laid condition_laid(const struct layout *l, bool last, const struct asked
 	return loosely(&b, q->op, a);
 }
 
+struct key_set condition_by_seconds(const struct layout *l, const struct asked *q, struct arena *a)
+{
+	struct value v = {.text = q->value.text};
+	int64_t ms = (int64_t)q->value.u;
+
+	if (q->kind == ASKED_NULL)
+		return condition_laid(l, false, q, a).set;
+	v.u = (uint64_t)(ms - (ms % 1000 + 1000) % 1000);
+	struct bounds b = number_bounds(l, &v, a);
+
+	return strictly(&b, q->op, a).set;
+}
+
 struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
 			    struct arena *a)
 {

@@ -13,7 +13,12 @@ struct laid {
 /* last: nothing is behind the part, and it has no terminator: a value's bytes are the end. */
 struct laid condition_laid(const struct layout *l, bool last, const struct asked *q,
 			   struct arena *a);
-/* The same of several on one field. */
+/*
+ * The same by whole seconds, for AS_REVERSED_SECONDS: fractions of a second do not count, neither
+ * in the key nor in the question.
+ */
+struct key_set condition_by_seconds(const struct layout *l, const struct asked *q, struct arena *a);
+/* As condition_laid, of several conditions on one field. */
 struct laid conditions_laid(const struct layout *l, bool last, const struct asked *q,
 			    struct arena *a);
 

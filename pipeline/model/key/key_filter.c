@@ -10,10 +10,8 @@
 #include "conditions.h"
 #include "walk.h"
 
-#define CONDITIONS_MOST 16   /* with more conditions, the filter checks all of them */
-#define RANGES_MOST	1000 /* the same, because each try computes all ranges anew */
-#define INTERVALS_MOST	64   /* of one condition */
-#define PATTERNS_MOST	64
+#define INTERVALS_MOST 64 /* of one condition */
+#define PATTERNS_MOST  64
 
 struct maker {
 	const struct key_table *k;
@@ -194,7 +192,8 @@ static struct filter *of_cell(struct maker *m, const struct asked *q)
 	struct filter where = {.type = FILTER_SINGLE_COLUMN_VALUE,
 			       .family = q->family,
 			       .qualifier = q->qualifier,
-			       .if_missing = true};
+			       .if_missing = true,
+			       .all_versions = m->use->any_version};
 	struct bytes x = q->value.text;
 
 	if (!c && !q->is_column)
@@ -266,17 +265,18 @@ struct fuzzy {
 };
 
 /* Counts the single values that the part can have; 0: it can have others. */
-static size_t values_of(struct maker *m, size_t step, const struct asked *const *all, size_t n,
+static size_t values_of(struct maker *m, size_t step, const struct key_ranges *r,
 			struct bytes **out)
 {
 	const struct layout *l = &m->k->schema.steps[step].layout;
 	struct key_set s = set_all(m->a);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < r->nconjuncts; i++) {
+		const struct asked *q = r->conjuncts[i].asked;
 		size_t field;
 
-		if (asked_of_one_field(all[i], &field) && field == m->k->schema.parts[step].field)
-			s = set_and(m->a, s, conditions_laid(l, false, all[i], m->a).set);
+		if (asked_of_one_field(q, &field) && field == m->k->schema.parts[step].field)
+			s = set_and(m->a, s, conditions_laid(l, false, q, m->a).set);
 	}
 	*out = arena_alloc(m->a, (s.n + 1) * sizeof **out);
 	for (size_t i = 0; i < s.n && s.n <= PATTERNS_MOST; i++) {
@@ -305,7 +305,7 @@ static void add_pattern(struct maker *m, const struct fuzzy *z, size_t number,
 }
 
 /* Single values at fixed places after an open part: the server jumps from row to row. */
-static struct filter *fuzzy_of(struct maker *m, const struct asked *const *all, size_t n)
+static struct filter *fuzzy_of(struct maker *m, const struct key_ranges *r)
 {
 	const struct key_schema *s = &m->k->schema;
 	struct fuzzy z = {0};
@@ -322,7 +322,7 @@ static struct filter *fuzzy_of(struct maker *m, const struct asked *const *all, 
 			open = true;
 		if (s->steps[i].kind != PART_FIELD)
 			continue;
-		count = values_of(m, i, all, n, &values);
+		count = values_of(m, i, r, &values);
 		if (!count || npatterns * count > PATTERNS_MOST) {
 			open = true;
 			continue;
@@ -347,65 +347,25 @@ static struct filter *fuzzy_of(struct maker *m, const struct asked *const *all, 
 
 /* --- all of it --- */
 
-static size_t count_all(const struct asked *q)
-{
-	return q->kind == ASKED_AND ? count_all(q->left) + count_all(q->right) : 1;
-}
-
-static size_t flatten(const struct asked *q, const struct asked **out)
-{
-	if (q->kind == ASKED_AND) {
-		size_t n = flatten(q->left, out);
-
-		return n + flatten(q->right, out + n);
-	}
-	*out = q;
-	return 1;
-}
-
-static const struct asked *both(struct arena *a, const struct asked *x, const struct asked *y)
-{
-	struct asked *q = arena_alloc(a, sizeof *q);
-
-	*q = (struct asked){.kind = ASKED_AND, .left = x, .right = y};
-	return x ? q : y;
-}
-
-int key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
-	       const struct field_forms *forms, const struct question *question,
-	       const struct key_filter_use *use, struct arena *a, struct error *err)
+void key_filter(struct key_checks *out, const struct key_ranges *ranges, const struct key_table *k,
+		const struct key_filter_use *use, struct arena *a)
 {
 	static const struct key_filter_use everything = {.fuzzy = true, .rows = true};
 	struct maker m = {k, use ? use : &everything, a};
-	const struct asked *q = NULL, *answered = NULL;
-	struct key_ranges r;
 	struct filter *fuzzy = NULL;
 
 	*out = (struct key_checks){.exact = true};
-	if (ranges->exact)
-		return RC_OK;
-	int rc = asked_read(&q, question, forms, k->table, a, err);
-	if (rc)
-		return rc;
-	size_t n = count_all(q);
-	const struct asked **all = arena_alloc(a, n * sizeof *all);
-	bool few = n <= CONDITIONS_MOST && ranges->n <= RANGES_MOST;
-
-	flatten(q, all);
-	for (size_t i = 0; i < n; i++) {
-		const struct asked *more = both(a, answered, all[i]);
+	for (size_t i = 0; !ranges->exact && i < ranges->nconjuncts; i++) {
+		const struct key_conjunct *c = &ranges->conjuncts[i];
 		bool exact;
 
-		if (few && ranges_of(&r, k, more, a, err) == RC_OK && r.exact) {
-			answered = more;
+		if (c->answered)
 			continue;
-		}
-		out->filter = list(&m, FILTER_LIST_AND, out->filter, of_tree(&m, all[i], &exact));
+		out->filter = list(&m, FILTER_LIST_AND, out->filter, of_tree(&m, c->asked, &exact));
 		out->exact = out->exact && exact;
 	}
 	if (m.use->fuzzy && (out->filter || !out->exact))
-		fuzzy = fuzzy_of(&m, all, n);
+		fuzzy = fuzzy_of(&m, ranges);
 	if (fuzzy)
 		out->filter = list(&m, FILTER_LIST_AND, fuzzy, out->filter);
-	return RC_OK;
 }

@@ -8,21 +8,16 @@
  */
 #include "key.h"
 
+#include "alternatives.h"
 #include "conditions.h"
 #include "encoding.h"
 #include "derive.h"
 #include "walk.h"
 
-#define ALTERNATIVES 4096
 #define CHOICES_MOST 4096   /* single values of the fields of a salt, in all combinations */
 #define COUNTED_MOST 64	    /* an interval of so many numbers may be so many values */
+#define HASH_TELLS   8	    /* bytes of a hash that two values hardly share */
 #define RANGES_MOST  400000 /* before neighbours are joined */
-
-/* Conditions on one field, or on a column; all must hold. */
-struct alternative {
-	const struct asked **atom;
-	size_t n;
-};
 
 struct walk {
 	const struct key_table *k;
@@ -37,53 +32,9 @@ struct walk {
 	struct bytes *natural; /* by field: the same, of those that stand in salts alone */
 	struct interval *out;
 	size_t n, room;
+	bool *computed; /* by derived part: the question gives all its fields */
 	bool exact, whole, full;
 };
-
-/* --- alternatives --- */
-
-struct alternatives {
-	struct alternative *item;
-	size_t n;
-};
-
-static struct alternative joined(struct arena *a, const struct alternative *x,
-				 const struct alternative *y)
-{
-	struct alternative out = {arena_alloc(a, (x->n + y->n + 1) * sizeof *out.atom),
-				  x->n + y->n};
-
-	for (size_t i = 0; i < out.n; i++)
-		out.atom[i] = i < x->n ? x->atom[i] : y->atom[i - x->n];
-	return out;
-}
-
-/* false: too many. */
-static bool alternatives_of(const struct asked *q, struct arena *a, struct alternatives *out)
-{
-	struct alternatives x, y;
-	size_t field;
-
-	*out = (struct alternatives){0};
-	if (!asked_is_group(q) || asked_of_one_field(q, &field)) {
-		*out = (struct alternatives){arena_alloc(a, sizeof *out->item), 1};
-		*out->item = (struct alternative){arena_alloc(a, sizeof *out->item->atom), 1};
-		*out->item->atom = q;
-		return true;
-	}
-	if (!alternatives_of(q->left, a, &x) || !alternatives_of(q->right, a, &y))
-		return false;
-	size_t n = q->kind == ASKED_OR ? x.n + y.n : x.n * y.n;
-	if (n > ALTERNATIVES)
-		return false;
-	out->item = arena_alloc(a, (n + 1) * sizeof *out->item);
-	for (size_t i = 0; i < x.n; i++)
-		for (size_t k = 0; q->kind == ASKED_AND && k < y.n; k++)
-			out->item[out->n++] = joined(a, &x.item[i], &y.item[k]);
-	for (size_t i = 0; q->kind == ASKED_OR && i < n; i++)
-		out->item[out->n++] = i < x.n ? x.item[i] : y.item[i - x.n];
-	return true;
-}
 
 /* --- conditions on a part --- */
 
@@ -203,12 +154,36 @@ static size_t field_of(const struct walk *w, size_t step)
 	return w->s->parts[step].field;
 }
 
-/* Behind this step stands a condition that nothing up to it has answered. */
+/* A computed hash of HASH_TELLS bytes tells the values of its fields apart, as the key does. */
+static bool tells(const struct walk *w, const struct key_derived *d)
+{
+	return w->computed[d - w->s->derived] && d->part->kind == PART_HASH &&
+	       d->width >= HASH_TELLS;
+}
+
+/* The hash at this step is the only form in which the key holds one of its fields. */
+static bool is_needed(const struct walk *w, size_t step)
+{
+	const struct key_derived *d = w->s->derived;
+
+	if (w->s->steps[step].kind != PART_HASH)
+		return false;
+	while (d->at != step)
+		d++;
+	for (size_t i = 0; i < d->nof; i++)
+		if (!d->of[i].in_parts && tells(w, d))
+			return true;
+	return false;
+}
+
+/* True if a later step has a condition that no step up to this one answers. */
 static bool later_asked(const struct walk *w, size_t step)
 {
 	for (size_t i = step + 1; i < w->s->nsteps; i++) {
 		bool answered = false;
 
+		if (is_needed(w, i))
+			return true;
 		if (!w->asked[i])
 			continue;
 		for (size_t k = 0; k <= step; k++)
@@ -460,24 +435,27 @@ static void try_choices(struct walk *w, const struct choice *choices, size_t n)
 	*choices->place = (struct bytes){0};
 }
 
-static void walk_alternative(struct walk *w)
+/* Finds the salts and hashes that can be computed; returns how many choices that needs. */
+static size_t choose(struct walk *w, struct choice *choices)
 {
-	size_t most = 0, n = 0, product = 1;
+	size_t n = 0, product = 1;
 
-	for (size_t i = 0; i < w->s->nderived; i++)
-		most += w->s->derived[i].nof;
-	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
 	for (size_t i = 0; i < w->s->nderived; i++) {
+		const struct key_derived *d = &w->s->derived[i];
 		size_t before = n;
 		bool known = true;
 
-		for (size_t k = 0; known && k < w->s->derived[i].nof; k++)
-			known = add_choice(w, &w->s->derived[i], k, choices, &n);
+		for (size_t k = 0; known && k < d->nof; k++)
+			known = add_choice(w, d, k, choices, &n);
+		w->computed[i] = known && d->nof > 0;
 		n = known ? n : before;
 		for (size_t k = before; k < n && product <= CHOICES_MOST; k++)
 			product *= choices[k].n;
 	}
-	try_choices(w, choices, product <= CHOICES_MOST ? n : 0);
+	if (product <= CHOICES_MOST)
+		return n;
+	memset(w->computed, 0, w->s->nderived * sizeof *w->computed);
+	return 0;
 }
 
 static bool is_all(struct key_set s)
@@ -485,7 +463,19 @@ static bool is_all(struct key_set s)
 	return s.n == 1 && s.item[0].lo.len == 0 && !s.item[0].hi.ptr;
 }
 
-/* Every condition stands in the key; else the ranges have more than was asked for. */
+static bool is_hashed(const struct walk *w, size_t field)
+{
+	for (size_t i = 0; i < w->s->nderived; i++) {
+		const struct key_derived *d = &w->s->derived[i];
+
+		for (size_t k = 0; tells(w, d) && k < d->nof; k++)
+			if (d->part->of[k] == field)
+				return true;
+	}
+	return false;
+}
+
+/* Unless the key decides every condition, the ranges also hold other rows. */
 static void look_for_lost(struct walk *w, const char **lost)
 {
 	for (size_t i = 0; i < w->alt->n; i++) {
@@ -500,9 +490,9 @@ static void look_for_lost(struct walk *w, const char **lost)
 			found = found || (here && w->part[k].exact);
 			narrowed = narrowed || (here && !is_all(w->part[k].set));
 		}
-		w->exact = w->exact && found;
 		if (inside && !found && !narrowed)
 			*lost = w->k->job->fields[field].name;
+		w->exact = w->exact && (found || (one && !inside && is_hashed(w, field)));
 	}
 }
 
@@ -514,29 +504,27 @@ static bool goes_on(const struct key_schema *s, size_t step, unsigned date)
 	       s->parts[step].field == s->parts[step - 1].field && l->zone == first->zone;
 }
 
-/* Year, month, day and hour behind one another are asked as one: together they rise with time. */
-static void join_dates(struct walk *w)
+size_t date_run(const struct key_schema *s, size_t step, struct layout *l)
 {
-	for (size_t i = 0; i < w->s->nsteps; i++) {
-		struct layout *l = &w->layout[i];
+	size_t n = 1;
 
-		*l = w->s->steps[i].layout;
-		w->run[i] = 1;
-		if (w->s->steps[i].kind != PART_FIELD || l->kind != LAY_DATE ||
-		    l->date != DATE_YEAR)
-			continue;
-		for (size_t k = i + 1; k < w->s->nsteps && goes_on(w->s, k, DATE_YEAR << (k - i));
-		     k++) {
-			l->date |= w->s->steps[k].layout.date;
-			l->width += w->s->steps[k].layout.width;
-			w->run[i]++;
-		}
+	*l = s->steps[step].layout;
+	if (s->steps[step].kind != PART_FIELD || l->kind != LAY_DATE || l->date != DATE_YEAR)
+		return n;
+	for (; step + n < s->nsteps && goes_on(s, step + n, DATE_YEAR << n); n++) {
+		l->date |= s->steps[step + n].layout.date;
+		l->width += s->steps[step + n].layout.width;
 	}
+	return n;
 }
 
 static void take_alternative(struct walk *w, const struct alternative *alt, const char **lost)
 {
 	w->alt = alt;
+	size_t most = 0;
+
+	for (size_t i = 0; i < w->s->nderived; i++)
+		most += w->s->derived[i].nof;
 	size_t inside = 0; /* before it steps are of a run that began */
 	for (size_t i = 0; i < w->s->nsteps; i++) {
 		const struct layout *l = &w->layout[i];
@@ -549,8 +537,11 @@ static void take_alternative(struct walk *w, const struct alternative *alt, cons
 		w->asked[i] = w->s->steps[i].kind == PART_FIELD &&
 			      field_laid(w, field_of(w, i), l, last, &w->part[i]);
 	}
+	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
+	size_t n = choose(w, choices);
+
 	look_for_lost(w, lost);
-	walk_alternative(w);
+	try_choices(w, choices, n);
 }
 
 int ranges_of(struct key_ranges *out, const struct key_table *k, const struct asked *q,
@@ -566,8 +557,10 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	w.asked = arena_alloc(a, steps * sizeof *w.asked);
 	w.layout = arena_alloc(a, steps * sizeof *w.layout);
 	w.run = arena_alloc(a, steps * sizeof *w.run);
-	join_dates(&w);
+	for (size_t i = 0; i < w.s->nsteps; i++)
+		w.run[i] = date_run(w.s, i, &w.layout[i]);
 	w.chosen = arena_alloc(a, steps * sizeof *w.chosen);
+	w.computed = arena_alloc(a, (w.s->nderived + 1) * sizeof *w.computed);
 	w.natural = arena_alloc(a, (k->job->nfields + 1) * sizeof *w.natural);
 	if (q && !alternatives_of(q, a, &alts))
 		return error_set(err, RC_LIMIT,
@@ -587,13 +580,4 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	out->exact = w.exact;
 	out->whole = w.whole;
 	return RC_OK;
-}
-
-int key_ranges(struct key_ranges *out, const struct key_table *k, const struct field_forms *forms,
-	       const struct question *question, struct arena *a, struct error *err)
-{
-	const struct asked *q = NULL;
-	int rc = question ? asked_read(&q, question, forms, k->table, a, err) : RC_OK;
-
-	return rc ? rc : ranges_of(out, k, q, a, err);
 }

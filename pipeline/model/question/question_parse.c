@@ -156,7 +156,7 @@ static void add_child(struct parser *p, struct question_node *n, struct question
 {
 	if ((n->nof & (n->nof - 1)) == 0) { /* 0, 1, 2, 4: full */
 		size_t room = n->nof ? 2 * n->nof : 1;
-		struct question_node **more = arena_alloc(p->arena, room * sizeof *more);
+		const struct question_node **more = arena_alloc(p->arena, room * sizeof *more);
 		if (n->nof)
 			memcpy(more, n->of, n->nof * sizeof *more);
 		n->of = more;
