@@ -342,8 +342,10 @@ tables:
     assert values("f:last = 7") == [(1, ["7", "7", "6", "5"])]
     assert values("f:last = 5") == []  # the newest version is asked
     assert values("f:last = 5", "--time-range", "0..15000") == [(1, ["5", "5"])]
-    assert values("seen <= 20", "--versions", 3) == [(1, ["6", "5", "6", "5"])]
-    assert values("seen <= 20 and f:last = 7", "--columns", "f:last") == [(1, ["6"])]
+    assert values("seen <= 20", "--versions", 3, "--any-version") == [(1, ["6", "5", "6", "5"])]
+    assert values("seen <= 20 and f:last = 7", "--columns", "f:last", "--any-version") == [(1, ["6"])]
+    assert values("seen <= 20", "--versions", 3) == [(1, ["6", "5"])]  # the newest f:last is seen at 30
+    assert values("f:last = 5", "--any-version") == [(1, ["7", "7", "6", "5"])]
 
 
 def test_decoded_cells(tmp_path):

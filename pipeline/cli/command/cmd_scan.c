@@ -32,7 +32,8 @@ enum {
 	OPT_DECODE,
 	OPT_VIA,
 	OPT_HBASE,
-	OPT_USER
+	OPT_USER,
+	OPT_ANY_VERSION
 };
 
 /* A key as \xHH text. */
@@ -125,6 +126,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_PREFIX: return take_prefix(a, arg, err);
 	case OPT_REVERSE: a->q.reversed = true; return RC_OK;
 	case OPT_RAW: a->q.raw = true; return RC_OK;
+	case OPT_ANY_VERSION: a->any_version = true; return RC_OK;
 	case OPT_EXPLAIN: a->explain = true; return RC_OK;
 	case OPT_DECODE: a->decode = true; return RC_OK;
 	case OPT_FORMAT: return take_format(a, arg, err);
@@ -182,6 +184,8 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 		return error_set(
 			err, RC_CONFIG,
 			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
+	if (a->any_version && !a->where)
+		return error_set(err, RC_CONFIG, "--any-version needs --where");
 	if (a->via && a->explain)
 		return error_set(err, RC_CONFIG, "--via is an option without --explain");
 	if (a->has_prefix && a->q.reversed)
@@ -193,7 +197,7 @@ static int check(const struct scan_arguments *a, size_t operands, struct error *
 }
 
 /* A get begins behind the options that only a scan has. */
-#define OF_SCANS 8
+#define OF_SCANS 9
 static const struct option own[] = {{"start", required_argument, NULL, OPT_START},
 				    {"stop", required_argument, NULL, OPT_STOP},
 				    {"prefix", required_argument, NULL, OPT_PREFIX},
@@ -202,6 +206,7 @@ static const struct option own[] = {{"start", required_argument, NULL, OPT_START
 				    {"reverse", no_argument, NULL, OPT_REVERSE},
 				    {"raw", no_argument, NULL, OPT_RAW},
 				    {"via", required_argument, NULL, OPT_VIA},
+				    {"any-version", no_argument, NULL, OPT_ANY_VERSION},
 				    {"table", required_argument, NULL, OPT_TABLE},
 				    {"row", required_argument, NULL, OPT_ROW},
 				    {"columns", required_argument, NULL, OPT_COLUMNS},

@@ -122,7 +122,7 @@ void where_put(struct where *w, struct query *q)
 	}
 	if (w->ranges.exact)
 		return;
-	w->each_version = true;
+	w->each_version = w->any_version || q->raw;
 	put_columns(w, q);
 	q->judge = &w->judge;
 }
