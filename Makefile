@@ -105,11 +105,11 @@ deps-build: ; @tests/deps.sh build
 JOBS := $(shell nproc)
 SUB   = $(MAKE) --no-print-directory -j$(JOBS)
 
-## check: the quick part: headers, layers, format, unit tests and fuzz corpora, warnings as errors (gcc and clang)
+## check: the quick part: headers, layers, format, figures, unit tests, fuzz corpora, warnings as errors (gcc, clang)
 check: deps-build
 	@$(SUB) headers layers format-check
 	@$(SUB) FLAVOR=dev CC=clang objects
-	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words
+	@$(SUB) FLAVOR=dev CC=gcc unit-bins symbols words house
 	@tests/run.sh unit FLAVOR=dev
 objects: $(ALL_C:%.c=$(B)/%.o) $(CLI:%.c=$(B)/%.o) $(UNIT:%.c=$(B)/%.o)
 unit-bins: $(B)/$(TOOL) $(UNIT_BIN) $(REPLAY)
@@ -276,6 +276,8 @@ fuzz-all: all
 fuzz-cover:
 	@$(SUB) FLAVOR=cover CC=clang build/clang-cover/tests/fuzz/fuzz_$(T).replay
 	@tests/fuzz/cover.sh $(T)
+## house: figures of the tree and their limits: doors, tags, uncalled functions, longest file, names of tests
+house: $(ALL_C:%.c=$(B)/%.o) ; @python3 tests/house.py $(B)
 ## tidy: static analysis
 tidy: ; clang-tidy --quiet $(filter-out build/%,$(LINKED)) $(CLI) -- $(STD) $(INC)
 FORMATTED = $(SRC) $(PRELOAD) $(HDR) $(sort $(wildcard tests/*/*.h))
@@ -305,4 +307,4 @@ uninstall:
 clean: ; rm -rf build
 ## help: this list
 help: ; @sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
-.PHONY: kills sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel
+.PHONY: house kills sniffers questions properties spark-test demo-spark wheel worker deb words words-write where all deps deps-build check symbols objects unit-bins asan tsan test cli-test server-test same bench faults power demo headers layers fuzz fuzz-all fuzz-cover tidy format format-check install uninstall clean help soak worker demo-spark spark-test wheel

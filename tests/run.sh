@@ -36,7 +36,7 @@ run() { # COMMAND...: in a process group of its own, so that it is stopped whole
 make_() { run make --no-print-directory -j"$(nproc)" "$@"; }
 
 unit() { # FLAVOR: test programs and corpora, one a processor at a time, the longest first
-	for t in sort_select source_pieces plan divide sort_merge; do
+	for t in sort_rank input_source_pieces splitter_plan splitter_divide sort_merge; do
 		echo "build/gcc-$1/tests/unit/test_$t"
 	done >"$log/$1.long"
 	for t in tests/unit/test_*.c tests/fuzz/fuzz_*.c; do
@@ -99,8 +99,8 @@ computing() {
 			{ report "build $f" 1 0 1 0 "$log/build-$f.log"; continue; }
 		unit $f
 	done
-	make_ FLAVOR=dev CC=gcc headers layers format-check symbols >"$log/layers.log" 2>&1
-	report "headers, layers, format, symbols" $? 1 0 0 "$log/layers.log"
+	make_ FLAVOR=dev CC=gcc headers layers format-check symbols house >"$log/layers.log" 2>&1
+	report "headers, layers, format, symbols, figures" $? 1 0 0 "$log/layers.log"
 	make_ FLAVOR=dev CC=clang OPT_dev='-O0 -Werror' objects >"$log/clang.log" 2>&1
 	report "clang, warnings as errors" $? 1 0 0 "$log/clang.log"
 	cli
