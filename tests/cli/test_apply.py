@@ -1,6 +1,6 @@
 """`saltmill apply` before it has a cluster: wrong use, no such load, servers that are none.
 
-What it does with real servers is tests/hbase/test_apply.py's; frames are tests/unit/test_rpc.c's.
+What it does with real servers is tests/hbase/test_apply.py's; frames are tests/unit/test_hbase_rpc.c's.
 """
 
 import socket

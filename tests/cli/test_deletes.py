@@ -209,7 +209,7 @@ tables:
 
 
 def test_messages_without_a_value_delete_their_row(tmp_path, saltmill):
-    """As replay reads them; a broker gives the same messages (tests/unit/test_kafka_events.c)."""
+    """As replay reads them; a broker gives the same messages (tests/unit/test_input_kafka_read.c)."""
     (tmp_path / "job.yaml").write_text(TOMBSTONES)
     lines = [{"key": "7", "raw": '{"value": "x", "other": "y"}'}, {"key": "7"}, {"key": "8"}, {"raw": '{"value": 1}'},
              {"key": "no"}]

@@ -2,7 +2,7 @@
  * follow_rig.h - a follower over states with loads, and a model of HBase and of `apply`
  *
  * To be included behind cmocka.h.  The table is a file with a line a load.  A journal beside the
- * load makes apply's second run harmless (test_handover.c shows that of the real one); without it a
+ * load makes apply's second run harmless (test_deliver_handover.c shows that of the real one); without it a
  * load that is in the table already comes in once more, as it would in HBase.
  */
 #ifndef SALTMILL_TEST_FOLLOW_RIG_H

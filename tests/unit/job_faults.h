@@ -1,5 +1,5 @@
 /*
- * job_faults.h - a good job, and edits of it that must be refused (for test_job.c)
+ * job_faults.h - a good job, and edits of it that must be refused (for test_model_job.c)
  *
  * In a replacement '^' marks where the fault must be reported; without one any place will do.
  */

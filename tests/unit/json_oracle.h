@@ -1,7 +1,7 @@
 /*
  * json_oracle.h - json_extract against jansson: the same texts are JSON, the same values are there
  *
- * For test_json.c and fuzz_json.c.  What jansson alone refuses is left out: numbers out of range,
+ * For test_input_json.c and fuzz_json.c.  What jansson alone refuses is left out: numbers out of range,
  * NUL in a key; and what it takes as the end of the text, a NUL byte (nowhere allowed in JSON).
  */
 #ifndef SALTMILL_TEST_JSON_ORACLE_H
