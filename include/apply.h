@@ -38,8 +38,7 @@ struct apply_options {
 	const char *journal; /* NULL: DIR and APPLY_SUFFIX */
 	bool never_renamed;  /* of DIR: no journal under another name is looked for */
 	bool create, alter, check, dry_run;
-	void (*say)(void *ctx, const char *sentence); /* how it goes on; NULL: not told */
-	void *say_ctx;
+	struct listener listener;  /* hears how it goes on */
 	struct apply_kept *kept;   /* NULL: nothing was before this run, and nothing is left */
 	struct progress *progress; /* NULL: nobody looks */
 };
@@ -134,9 +133,8 @@ struct follow_options {
 	struct follow_keep keep;
 	uint64_t max_waiting; /* follow_full from there on; 0: never */
 	struct follow_gauges *gauges;
-	/* Of the thread that follows.  say: what does not go as it should, and that it does again
-	 */
-	void (*say)(void *ctx, const char *sentence);
+	struct listener listener; /* hears failures and recoveries, from the thread that follows */
+	/* The thread that follows calls it after each load. */
 	void (*applied)(void *ctx, const char *name, const char *dir, const struct apply_result *r,
 			const int64_t ms[FOLLOW_PHASES]);
 	void *ctx;

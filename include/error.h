@@ -1,5 +1,5 @@
 /*
- * error.h - result codes and the sentence that goes with them
+ * error.h - result codes, the sentence that goes with them, and who listens to sentences
  *
  * Fallible functions return int: 0, RC_END (iterators only) or a negative RC_*.  Their last
  * parameter is a caller-owned struct error.  Who detects the fault writes the sentence (what was
@@ -9,6 +9,7 @@
 #ifndef SALTMILL_ERROR_H
 #define SALTMILL_ERROR_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "bytes.h"
@@ -44,6 +45,16 @@ int error_memory(struct error *err, size_t bytes, const char *what);
 
 /* Put text in front of the sentence that is there; returns err->code. */
 int error_prefix(struct error *err, const char *fmt, ...) ERROR_FORMAT(2, 3);
+
+/* Who hears how a run goes on, a sentence at a time.  hear NULL: nobody. */
+struct listener {
+	void (*hear)(void *ctx, const char *sentence);
+	void *ctx;
+};
+
+/* Report a sentence of any length.  It writes none if l or l->hear is NULL. */
+void report_to(const struct listener *l, const char *fmt, ...) ERROR_FORMAT(2, 3);
+void vreport_to(const struct listener *l, const char *fmt, va_list ap) ERROR_FORMAT(2, 0);
 
 /*
  * --- why an event was not taken, in words ---

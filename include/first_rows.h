@@ -21,7 +21,7 @@ struct look_options {
 	uint64_t rows;	       /* at most */
 	uint64_t shown;	       /* of the good ones, whole */
 	uint64_t memory_bytes; /* of the run; what is fetched of a topic takes a part */
-	struct kafka_log log;
+	struct listener listener;
 };
 
 struct look_place {

@@ -236,11 +236,6 @@ void hbase_status_release(struct hbase_status *s);
 const struct hbase_store_files *hbase_status_stores(const struct hbase_status *s,
 						    struct bytes region);
 
-/* Who is told what does not hinder, a sentence each; say NULL: nobody. */
-struct precheck {
-	void (*say)(void *ctx, const char *sentence);
-	void *ctx;
-};
 /*
  * The status once it has a region server, waiting as hbase_retry does: to a master that was just
  * started they report after a while.  RC_IO: none came.  Release *out whatever the result.
@@ -252,10 +247,10 @@ int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, st
  * Version, and the servers' clocks beside now_ms, that of this machine when the status came.
  * RC_CONFIG: nothing can be done with it.
  */
-int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
+int precheck_cluster(const struct listener *l, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err);
 /* A table that is there: regions that are nowhere at the moment. */
-void precheck_table(const struct precheck *p, const struct hbase_status *s, const char *table,
+void precheck_table(const struct listener *l, const struct hbase_status *s, const char *table,
 		    int64_t now_ms);
 /* Is it enabled?  RC_CONFIG: no; RC_IO, TROUBLE_BUSY: it will be. */
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,

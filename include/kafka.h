@@ -5,8 +5,8 @@
  *   kafka_close
  *
  * Nothing is asked of a consumer group but to note offsets (kafka_commit).  While no broker
- * answers, every call waits and says so through the log, until the client's patience is at an end
- * or a signal comes (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented
+ * answers, every call waits and reports it to the listener, until the client's patience ends or a
+ * signal comes (RC_STOPPED).  One thread at a time, except where said otherwise.  Implemented
  * in kafka.c and kafka_topic.c; they and group_member.c are the only files that know librdkafka.
  */
 #ifndef SALTMILL_KAFKA_H
@@ -20,12 +20,6 @@
 #include "job.h"
 #include "mem.h"
 
-/* Where sentences about the connection go.  line NULL: nowhere. */
-struct kafka_log {
-	void (*line)(void *ctx, const char *sentence);
-	void *ctx;
-};
-
 struct kafka;
 /*
  * A client for job->kafka; nothing is sent yet.  memory_bytes: what fetched messages may take.
@@ -33,7 +27,7 @@ struct kafka;
  * where the job says; the sentence never holds a secret.
  */
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
-	       const struct kafka_log *log, struct error *err);
+	       const struct listener *listener, struct error *err);
 void kafka_close(struct kafka *k); /* NULL is fine */
 /* From now on calls end with RC_STOPPED while *flag is not 0.  It outlives the client. */
 void kafka_stop_by(struct kafka *k, const atomic_int *flag);
@@ -127,9 +121,9 @@ int kafka_read(struct kafka *k, const struct offset_range *ranges, size_t n, str
  * headers and time of each message as they were, and behind its headers these: saltmill.reason,
  * .field, .topic, .partition, .offset.  Ends when the brokers have taken all of it, in the order in
  * which they like.  A message that the topic is too small for goes without its value, with the
- * header saltmill.too_large and its bytes, which the log is told.  RC_IO: a broker refuses, or none
- * answers for the client's patience; some may have been taken.  RC_CONFIG: a property of the job
- * leaves no room for a message.
+ * header saltmill.too_large and its bytes, and the listener hears of it.  RC_IO: a broker refuses,
+ * or none answers for the client's patience; some may have been taken.  RC_CONFIG: a property of
+ * the job leaves no room for a message.
  */
 int kafka_send_rejects(struct kafka *k, const char *rejects, uint64_t n, struct error *err);
 
@@ -179,7 +173,7 @@ struct member_calls {
 struct member;
 /* Join job.kafka.group for its topic.  The job outlives the member. */
 int member_open(struct member **out, const struct job *job, const struct member_calls *calls,
-		const struct kafka_log *log, struct error *err);
+		const struct listener *listener, struct error *err);
 /* Leave the group, so that others need not wait for the session's end.  NULL is fine. */
 void member_close(struct member *m);
 

@@ -203,13 +203,10 @@ size_t tuning_describe(const struct table *schema, const struct hfile_tuning *tu
 struct existing_regions {
 	const char **specs; /* borrowed texts */
 	size_t nspecs;
-	const char *servers; /* of a live HBase to ask (hbase_open); NULL: none */
-	/* Told what is not well with the live cluster and does not hinder (precheck.h); NULL: not.
-	 */
-	void (*say)(void *ctx, const char *sentence);
-	void *say_ctx;
-	bool any;   /* its tables may have other attributes than the job's */
-	bool loads; /* drift: what its regions hold and do is asked for too */
+	const char *servers;	  /* of a live HBase to ask (hbase_open); NULL: none */
+	struct listener listener; /* hears warnings about the live cluster (precheck.h) */
+	bool any;		  /* its tables may have other attributes than the job's */
+	bool loads;		  /* drift: what its regions hold and do is asked for too */
 	/* [ntables][regions] then, since the region was opened; EXISTING_UNKNOWN */
 	uint64_t **requests;
 	struct existing *tables; /* [ntables of the job], after existing_regions_read */

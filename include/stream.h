@@ -22,7 +22,7 @@ struct ingest {
 	const struct job *job;
 	struct load_options load; /* of the caller, and kafka */
 	struct progress *progress;
-	struct kafka_log log;
+	struct listener listener;
 	struct kafka *client;
 	bool batch;    /* one load, not a stream: patient for minutes, not for ever */
 	bool borrowed; /* client: it serves others too */
@@ -50,7 +50,7 @@ struct ingest {
  * batch, a client to borrow and tell; ingest_close is due whatever the result.
  */
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
-		const char *state_dir, const struct kafka_log *log, struct progress *progress,
+		const char *state_dir, const struct listener *listener, struct progress *progress,
 		struct error *err);
 void ingest_close(struct ingest *in);
 
@@ -68,7 +68,7 @@ int ingest_recover(struct ingest *in, const char **dir, struct load_result *resu
  * client takes a part.  As with ingest_open, *in is {0} before and ingest_close is due.
  */
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
-		const char *state_dir, const struct kafka_log *log, struct error *err);
+		const char *state_dir, const struct listener *listener, struct error *err);
 /* Its client and ranges. */
 struct source_topic ingest_view(const struct ingest *in);
 
@@ -85,8 +85,8 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
  * for the next run.
  */
 int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
-		 const struct kafka_log *log, struct progress *progress, struct load_result *result,
-		 struct error *err);
+		 const struct listener *listener, struct progress *progress,
+		 struct load_result *result, struct error *err);
 
 /*
  * --- `saltmill stream`: one complete, published load after the other, without end ---
@@ -122,7 +122,7 @@ struct stream_options {
 	const struct load_options
 		*load; /* output_dir: the parent of the loads; NULL: in the state */
 	const char *state_dir;
-	struct kafka_log log;
+	struct listener listener;
 	struct stream_gauges *gauges;
 	/* Called behind each publication; name: as `saltmill loads` lists it. */
 	void (*published)(void *ctx, const char *name, const char *dir,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mem.h"
+
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -46,4 +48,23 @@ int error_prefix(struct error *err, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof err->msg)
 		snprintf(err->msg + n, sizeof err->msg - (size_t)n, "%s", old);
 	return err->code;
+}
+
+void vreport_to(const struct listener *l, const char *fmt, va_list ap)
+{
+	if (!l || !l->hear)
+		return;
+	char *sentence = mem_vformat(fmt, ap);
+
+	l->hear(l->ctx, sentence);
+	mem_free(sentence);
+}
+
+void report_to(const struct listener *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vreport_to(l, fmt, ap);
+	va_end(ap);
 }

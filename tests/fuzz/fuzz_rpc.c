@@ -47,7 +47,7 @@ static void read_cells(struct bytes block)
 static void read_status(struct bytes m)
 {
 	struct hbase_status s = {.version = ""};
-	struct precheck nobody = {0};
+	struct listener nobody = {0};
 	struct error err = {0};
 	int rc = decode_status(m, &s, &err);
 

@@ -182,7 +182,7 @@ static inline struct follow_options options(struct follow_gauges *g)
 {
 	return (struct follow_options){.keep = {KEEP_LOADS, 1},
 				       .gauges = g,
-				       .say = keep_said,
+				       .listener = {keep_said, NULL},
 				       .run = model_apply};
 }
 

@@ -108,7 +108,7 @@ static inline struct kafka *open_client(struct cluster *c)
 {
 	struct kafka *k;
 	struct error err;
-	struct kafka_log log = {remember, c};
+	struct listener log = {remember, c};
 
 	if (kafka_open(&k, &c->job, 8 << 20, &log, &err))
 		fail_msg("%s", err.msg);

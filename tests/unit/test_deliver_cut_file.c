@@ -212,7 +212,7 @@ static size_t cut_at(const char *borders, char *words, size_t room)
 
 	begin(&p);
 	assert_int_equal(rmdir(p.parts), 0);
-	p.opt.say = hear;
+	p.opt.listener.hear = hear;
 	mem_free(p.run.journal.path);
 	char *journal = below(p.dir, "orders"), *path = below(p.dir, "file");
 	assert_int_equal(journal_open(&p.run.journal, journal, "first", NULL, NULL, &err), 0);

@@ -92,7 +92,7 @@ static void say(void *ctx, const char *sentence)
 	strcat(said, "\n");
 }
 
-static const struct precheck ears = {.say = say};
+static const struct listener ears = {.hear = say};
 
 static void test_sentences(void **state)
 {

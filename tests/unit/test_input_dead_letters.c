@@ -58,7 +58,7 @@ static int send_with(struct cluster *c, const char *name, const char *value, uin
 	c->job.kafka.properties = &p;
 	c->job.kafka.nproperties = name ? 1 : 0;
 	rd_kafka_mock_topic_create(c->mock, "dead", 1, 1);
-	const struct kafka_log log = {stop_when_told, c};
+	const struct listener log = {stop_when_told, c};
 	struct kafka *k;
 	if (kafka_open(&k, &c->job, MIB, &log, err))
 		fail_msg("%s", err->msg);

@@ -116,7 +116,7 @@ static void join(struct cluster *c, int i)
 {
 	struct hands *h = &c->hands[i];
 	const struct member_calls calls = {on_given, on_taken, h};
-	const struct kafka_log log = {remember, c};
+	const struct listener log = {remember, c};
 	struct error err;
 
 	h->cluster = c;
@@ -235,7 +235,7 @@ static void test_coordinator_moved(void **state)
 	struct cluster *c = *state;
 	struct error err;
 	struct kafka *k;
-	const struct kafka_log log = {remember, c};
+	const struct listener log = {remember, c};
 	struct offset_range r = {.partition = 2, .end = 40};
 
 	if (kafka_open(&k, &c->job, 8 << 20, &log, &err))

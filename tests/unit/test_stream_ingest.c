@@ -49,7 +49,7 @@ static int load_topic(struct cluster *c, const struct job *job, const char *out,
 {
 	char *folder = mem_format("%s/%s", dir, out), *state = mem_format("%s/state", dir);
 	struct progress progress = {.phase = NULL};
-	struct kafka_log log = {remember, c};
+	struct listener log = {remember, c};
 	struct load_options o = {.common = &rig_options,
 				 .input = &rig_input,
 				 .output_dir = folder,
@@ -177,7 +177,7 @@ static void test_peek(void **state)
 	struct ingest in = {0};
 	struct load_result r;
 	struct error err;
-	struct kafka_log log = {remember, c};
+	struct listener log = {remember, c};
 
 	open_topic_job(&job, c);
 	produce_some(c, 1, 0, 9);
@@ -368,7 +368,7 @@ static void test_later_topics_are_claimed(void **state)
 	struct ingest in = {0};
 	struct progress progress = {.phase = NULL};
 	const struct load_options o = {.common = &rig_options, .input = &rig_input};
-	const struct kafka_log log = {remember, c};
+	const struct listener log = {remember, c};
 	char *folder = mem_strdup(path_of("state")), *nowhere = mem_format("%s/no/where", dir);
 
 	open_job_of(&job, c, "pattern: '(events|more)', group: g");

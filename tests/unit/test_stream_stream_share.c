@@ -50,7 +50,7 @@ static void test_held_to_the_end(void **state)
 	struct error err;
 	const struct stream_options opt = {.load = &load,
 					   .state_dir = path_of("shared"),
-					   .log = {remember, c},
+					   .listener = {remember, c},
 					   .gauges = &gauges,
 					   .holds = holds,
 					   .ctx = &h};

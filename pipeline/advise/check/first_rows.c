@@ -295,7 +295,7 @@ static int look_at_topics(struct looker *k, struct error *err)
 	struct kafka *client;
 	struct kafka_topic t = {0};
 	int rc = kafka_open(&client, k->opt->job, memory_topic_bytes(k->opt->memory_bytes),
-			    &k->opt->log, err);
+			    &k->opt->listener, err);
 
 	if (rc)
 		return rc;

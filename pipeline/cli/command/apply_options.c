@@ -97,7 +97,7 @@ int run_follow(const struct apply_arguments *a, const struct follow_arguments *w
 	struct follow_options opt = {.apply = a->apply,
 				     .keep = a->keep,
 				     .gauges = &gauges,
-				     .say = follow_desk_say,
+				     .listener = {follow_desk_say, &desk},
 				     .applied = follow_desk_applied,
 				     .ctx = &desk};
 	const struct metrics_of shown = {.follow = &gauges};

@@ -81,6 +81,8 @@ int parse_slice(const char *text, struct source_slice *out, struct error *err);
 
 /* Print "saltmill NAME: sentence" to standard error, as all below by text_lines. */
 void command_say(const char *name, const char *fmt, ...) ERROR_FORMAT(2, 3);
+/* Prints each sentence as command_say() does; name stays the caller's. */
+struct listener command_listener(const char *name);
 /*
  * Print "saltmill NAME: message" to standard error; returns the exit status that fits err->code.
  * With --json the first such is kept, and command_ends writes it as an object (failure_report.h).

@@ -31,12 +31,6 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	return RC_OK;
 }
 
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("apply", "%s", sentence);
-}
-
 static int run(struct apply_options *a)
 {
 	struct progress progress = {.phase = NULL};
@@ -115,6 +109,7 @@ int cmd_apply(int argc, char **argv)
 	if (a.follow.state_dir)
 		return run_follow(&a.apply, &a.follow);
 	a.apply.apply.dir = argv[first];
-	a.apply.apply.say = o.quiet ? NULL : print_line;
+	if (!o.quiet)
+		a.apply.apply.listener = command_listener("apply");
 	return run(&a.apply.apply);
 }

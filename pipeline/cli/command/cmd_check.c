@@ -24,12 +24,6 @@ static int take_own(void *ctx, int opt, const char *arg, struct error *err)
 	return RC_OK;
 }
 
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("check", "%s", sentence);
-}
-
 int cmd_check(int argc, char **argv)
 {
 	static const struct option own[] = {{"rows", required_argument, NULL, OPT_ROWS},
@@ -37,7 +31,7 @@ int cmd_check(int argc, char **argv)
 					    {0}};
 	struct look_options look_options = {.rows = ROWS,
 					    .shown = SHOWN,
-					    .log = {.line = print_line}};
+					    .listener = command_listener("check")};
 	struct run_options o;
 	struct error err;
 	struct job job;

@@ -45,12 +45,6 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	return RC_OK;
 }
 
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("drift", "%s", sentence);
-}
-
 static int run(const struct run_options *o, struct drift_arguments *a, const char *job_path,
 	       char **files, size_t nfiles, struct buf *out, struct error *err)
 {
@@ -58,14 +52,15 @@ static int run(const struct run_options *o, struct drift_arguments *a, const cha
 	struct drift d = {0};
 	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
 	struct ingest topic = {0};
-	const struct kafka_log log = {print_line, NULL};
+	const struct listener listener = command_listener("drift");
 	int rc = job_load(&job, job_path, err);
 
 	job.allow_code = o->allow_code;
 	if (rc == RC_OK)
 		rc = existing_regions_read(&a->live, &job, err);
 	if (rc == RC_OK)
-		rc = ingest_peek(&topic, &job, nfiles, o->memory_bytes, a->state_dir, &log, err);
+		rc = ingest_peek(&topic, &job, nfiles, o->memory_bytes, a->state_dir, &listener,
+				 err);
 	if (rc == RC_OK) {
 		const struct source_topic view = ingest_view(&topic);
 		const struct input input = {.files = (const char *const *)files,

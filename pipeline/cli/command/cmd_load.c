@@ -90,12 +90,6 @@ static int parse_rows(const char *text, uint64_t *out, struct error *err)
 	return RC_OK;
 }
 
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("load", "%s", sentence);
-}
-
 static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct load_arguments *a = ctx;
@@ -117,7 +111,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
 	case OPT_HBASE:
 		a->live.servers = arg;
-		a->live.say = print_line;
+		a->live.listener = command_listener("load");
 		break;
 	case OPT_PREVIOUS: a->previous_dir = arg; break;
 	case OPT_STATE: a->state_dir = arg; break;
@@ -208,7 +202,7 @@ static int print_result(const struct run_options *o, const struct load_arguments
 static int load(const struct job *job, const struct load_options *opt, const char *state_dir,
 		struct progress *progress, struct load_result *result, struct error *err)
 {
-	const struct kafka_log log = {print_line, NULL};
+	const struct listener listener = command_listener("load");
 	bool topic = job->source == SOURCE_KAFKA && opt->input->nfiles == 0;
 
 	if (topic && storage_is_remote(opt->output_dir))
@@ -217,7 +211,7 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 				 "topic are told apart by their folders",
 				 opt->output_dir);
 	if (topic)
-		return ingest_batch(job, opt, state_dir, &log, progress, result, err);
+		return ingest_batch(job, opt, state_dir, &listener, progress, result, err);
 	if (state_dir)
 		return error_set(err, RC_CONFIG,
 				 "--state is for a kafka source, found files to load");

@@ -92,12 +92,6 @@ static int make_work_dir(struct plan_run *r, struct error *err)
 	return io_make_temp_dir(&r->work_dir, r->common->temp_dir, "saltmill-plan", err);
 }
 
-static void print_line(void *ctx, const char *sentence)
-{
-	(void)ctx;
-	command_say("plan", "%s", sentence);
-}
-
 static int read_events(struct plan_run *r, const struct input *input, struct error *err)
 {
 	const struct plan_arguments *a = r->args;
@@ -152,12 +146,12 @@ static int take_samples(struct plan_run *r, struct error *err)
 	const struct plan_arguments *a = r->args;
 	struct input input = a->from.input;
 	struct ingest topic = {0};
-	const struct kafka_log log = {print_line, NULL};
+	const struct listener listener = command_listener("plan");
 
 	if (a->nsaved)
 		return merge_saved(r, err);
 	int rc = ingest_peek(&topic, &r->job, input.nfiles, r->common->memory_bytes, a->state_dir,
-			     &log, err);
+			     &listener, err);
 	const struct source_topic view = ingest_view(&topic);
 	input.topic = topic.client ? &view : NULL;
 	if (rc == RC_OK)

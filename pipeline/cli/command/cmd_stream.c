@@ -152,7 +152,7 @@ static int run_stream(struct stream_arguments *a, const struct job *job,
 				    .live = &a->live};
 	struct stream_options opt = {.load = &load,
 				     .state_dir = a->state_dir,
-				     .log = {print_line, a},
+				     .listener = {print_line, a},
 				     .gauges = gauges,
 				     .published = on_published,
 				     .holds = on_held,
@@ -202,7 +202,7 @@ static int run(const struct run_options *o, struct stream_arguments *a, const ch
 					.keep = a->apply.keep,
 					.max_waiting = a->max_unapplied,
 					.gauges = &waiting,
-					.say = follow_desk_say,
+					.listener = {follow_desk_say, &a->desk},
 					.applied = follow_desk_applied,
 					.ctx = &a->desk};
 	struct metrics_of shown = {&gauges, &progress, follow.apply.servers ? &waiting : NULL};

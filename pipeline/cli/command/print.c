@@ -30,6 +30,16 @@ void command_say(const char *name, const char *fmt, ...)
 	buf_release(&text);
 }
 
+static void hear(void *name, const char *sentence)
+{
+	command_say(name, "%s", sentence);
+}
+
+struct listener command_listener(const char *name)
+{
+	return (struct listener){hear, (void *)(uintptr_t)name};
+}
+
 void command_warn(const char *name, const struct buf *lines)
 {
 	for (size_t i = 0; i < lines->len;) {

@@ -25,13 +25,9 @@ void applying_say(const struct applying *a, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!a->opt->say)
-		return;
 	va_start(ap, fmt);
-	char *text = mem_vformat(fmt, ap);
+	vreport_to(&a->opt->listener, fmt, ap);
 	va_end(ap);
-	a->opt->say(a->opt->say_ctx, text);
-	mem_free(text);
 }
 
 void applying_begin(struct applying *a, enum apply_phase phase)

@@ -42,7 +42,7 @@ static void warn(void *ctx, const char *sentence)
 
 int look_at_cluster(struct applying *a, struct error *err)
 {
-	const struct precheck p = {warn, a};
+	const struct listener l = {warn, a};
 	struct apply_kept *k = a->kept;
 
 	if (kept_fresh(k->status_ms))
@@ -50,14 +50,14 @@ int look_at_cluster(struct applying *a, struct error *err)
 	hbase_status_release(&k->status);
 	int rc = precheck_wait(a->hbase, &k->status, err);
 	k->status_ms = clock_ms();
-	return rc ? rc : precheck_cluster(&p, &k->status, clock_wall_ms(), err);
+	return rc ? rc : precheck_cluster(&l, &k->status, clock_wall_ms(), err);
 }
 
 void look_at_transitions(struct applied *t)
 {
-	const struct precheck p = {warn, t->run};
+	const struct listener l = {warn, t->run};
 
-	precheck_table(&p, &t->run->kept->status, t->result->name, clock_wall_ms());
+	precheck_table(&l, &t->run->kept->status, t->result->name, clock_wall_ms());
 }
 
 /* --- files of a store --- */

@@ -48,19 +48,6 @@ struct follow {
 	pthread_t thread;
 };
 
-static void say(const struct follow *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct follow *f, const char *fmt, ...)
-{
-	va_list ap;
-	if (!f->opt->say)
-		return;
-	va_start(ap, fmt);
-	char *text = mem_vformat(fmt, ap);
-	va_end(ap);
-	f->opt->say(f->opt->ctx, text);
-	mem_free(text);
-}
-
 /* --- life --- */
 
 struct follow *follow_new(const struct follow_options *opt)
@@ -115,7 +102,8 @@ static void count(struct follow *f)
 	f->unknown = unknown;
 	if (g->paused && !unknown && waiting < f->opt->max_waiting) {
 		g->paused = 0;
-		say(f, "%llu loads wait for HBase: reading goes on", (unsigned long long)waiting);
+		report_to(&f->opt->listener, "%llu loads wait for HBase: reading goes on",
+			  (unsigned long long)waiting);
 	}
 }
 
@@ -135,13 +123,13 @@ bool follow_full(struct follow *f)
 	if (atomic_exchange(&g->paused, 1))
 		return true;
 	if (unknown)
-		say(f, "how many loads wait for HBase cannot be told: no more is read until it "
-		       "can; Kafka keeps the rest");
+		report_to(&f->opt->listener, "how many loads wait for HBase cannot be told: no "
+					     "more is read until it can; Kafka keeps the rest");
 	else
-		say(f,
-		    "%llu loads wait for HBase, as many as --max-unapplied lets: no more is read "
-		    "until one is in; Kafka keeps the rest",
-		    (unsigned long long)waiting);
+		report_to(&f->opt->listener,
+			  "%llu loads wait for HBase, as many as --max-unapplied lets: no more is "
+			  "read until one is in; Kafka keeps the rest",
+			  (unsigned long long)waiting);
 	return true;
 }
 
@@ -237,7 +225,7 @@ static void remember(const struct follow *f, struct trouble *t, const char *dir,
 	if (bad && strcmp(t->why, bad->msg) == 0)
 		return;
 	if (!bad && t->said_ms)
-		say(f, "the loads of %s can be looked for again", dir);
+		report_to(&f->opt->listener, "the loads of %s can be looked for again", dir);
 	t->said_ms = 0;
 	snprintf(t->why, sizeof t->why, "%s", bad ? bad->msg : "");
 }
@@ -253,7 +241,9 @@ static int look(struct follow *f, struct error *err)
 
 		remember(f, &l->unread, l->dir, own ? &bad : NULL);
 		if (l->anew)
-			say(f, "%s was made anew: its loads are looked at from the first", l->dir);
+			report_to(&f->opt->listener,
+				  "%s was made anew: its loads are looked at from the first",
+				  l->dir);
 		l->anew = false;
 		if (own && !rc)
 			*err = bad;
@@ -401,8 +391,9 @@ static void failed(struct follow *f, struct lane *l, const struct item *i, const
 		return;
 	snprintf(l->said, sizeof l->said, "%s", err->msg);
 	l->said_ms = now;
-	say(f, "load %s%s %s: %s; it is tried again, and the loads behind it wait", l->prefix,
-	    i->name, lasts ? "cannot be handed over" : "waits for HBase", err->msg);
+	report_to(&f->opt->listener,
+		  "load %s%s %s: %s; it is tried again, and the loads behind it wait", l->prefix,
+		  i->name, lasts ? "cannot be handed over" : "waits for HBase", err->msg);
 }
 
 static void succeeded(struct follow *f, struct lane *l, const struct item *i,
@@ -412,11 +403,13 @@ static void succeeded(struct follow *f, struct lane *l, const struct item *i,
 	bool ours = before == STATE_UNMARKED;
 
 	if (l->said[0] && !ours)
-		say(f, "load %s%s was marked as in HBase %s", l->prefix, i->name,
-		    before == STATE_MARKED_BY_HAND ? "by hand" : "by another follower");
+		report_to(&f->opt->listener, "load %s%s was marked as in HBase %s", l->prefix,
+			  i->name,
+			  before == STATE_MARKED_BY_HAND ? "by hand" : "by another follower");
 	else if (l->said[0] || l->slow)
-		say(f, "load %s%s is in HBase, after %u attempt%s that failed", l->prefix, i->name,
-		    l->attempt, l->attempt == 1 ? "" : "s");
+		report_to(&f->opt->listener,
+			  "load %s%s is in HBase, after %u attempt%s that failed", l->prefix,
+			  i->name, l->attempt, l->attempt == 1 ? "" : "s");
 	l->attempt = 0;
 	l->try_ms = 0;
 	l->said[0] = 0;
@@ -475,8 +468,10 @@ static void remove_old(struct follow *f)
 			more = lane_removal(l, &f->opt->keep, &i);
 		pthread_mutex_unlock(&f->lock);
 		if (more && item_remove(&i, &err))
-			say(f, "%s; what is left of the load is removed when this is started anew",
-			    err.msg);
+			report_to(
+				&f->opt->listener,
+				"%s; what is left of the load is removed when this is started anew",
+				err.msg);
 		if (more)
 			item_release(&i);
 	}
@@ -491,8 +486,9 @@ static void tick(void *ctx)
 	for (struct lane *l = f->lanes; l; l = l->next) {
 		if (lane_slow_s(l) && !l->slow) {
 			l->slow = true;
-			say(f, "load %s%s is on its way to HBase for %lld s; calls are repeated",
-			    l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
+			report_to(&f->opt->listener,
+				  "load %s%s is on its way to HBase for %lld s; calls are repeated",
+				  l->prefix, l->waiting.item[0].name, (long long)lane_slow_s(l));
 		}
 		lane_note(l, false);
 	}
@@ -517,7 +513,7 @@ static void tell(const struct follow *f, struct trouble *t)
 	if (!t->why[0] || (t->said_ms && now - t->said_ms < SAY_AGAIN_MS))
 		return;
 	t->said_ms = now;
-	say(f, "cannot look for loads to hand over: %s; tried again", t->why);
+	report_to(&f->opt->listener, "cannot look for loads to hand over: %s; tried again", t->why);
 }
 
 /* A state that cannot be read does not keep the loads of others waiting. */

@@ -10,23 +10,7 @@
 #define NEWEST	    399
 #define MINOR_DIGIT 100
 
-static void say(const struct precheck *p, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(const struct precheck *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!p->say)
-		return;
-	va_start(ap, fmt);
-	char *text = mem_vformat(fmt, ap);
-	va_end(ap);
-	p->say(p->ctx, text);
-	mem_free(text);
-}
-
-static int check_version(const struct precheck *p, const char *version, struct error *err)
+static int check_version(const struct listener *l, const char *version, struct error *err)
 {
 	unsigned major = 0, minor = 0;
 
@@ -39,32 +23,31 @@ static int check_version(const struct precheck *p, const char *version, struct e
 				 "completebulkload for this cluster",
 				 version);
 	if (v > NEWEST)
-		say(p,
-		    "the cluster is HBase %s, of which nothing is known here: try a small load "
-		    "with --check first",
-		    version);
+		report_to(l,
+			  "the cluster is HBase %s, of which nothing is known here: try a small "
+			  "load with --check first",
+			  version);
 	return RC_OK;
 }
 
-static void check_clock(const struct precheck *p, const struct hbase_server *s, int64_t now_ms)
+static void check_clock(const struct listener *l, const struct hbase_server *s, int64_t now_ms)
 {
 	int64_t ahead = s->reported_ms - now_ms;
 
 	if (!s->reported_ms)
 		return;
 	if (ahead > AHEAD_MS)
-		say(p,
-		    "the clock of region server %s:%u is %.1f s ahead of this machine's: what is "
-		    "written with this machine's time ages sooner there; let both follow one NTP "
-		    "server (chronyc tracking)",
-		    s->place.host, s->place.port, (double)ahead / 1e3);
+		report_to(l,
+			  "the clock of region server %s:%u is %.1f s ahead of this machine's: "
+			  "what is written with this machine's time ages sooner there; let both "
+			  "follow one NTP server (chronyc tracking)",
+			  s->place.host, s->place.port, (double)ahead / 1e3);
 	else if (-ahead > BEHIND_MS)
-		say(p,
-		    "the clock of region server %s:%u is %.1f s behind this machine's, or it has "
-		    "not "
-		    "reported for so long: let both follow one NTP server (chronyc tracking), and "
-		    "look at its log",
-		    s->place.host, s->place.port, (double)-ahead / 1e3);
+		report_to(l,
+			  "the clock of region server %s:%u is %.1f s behind this machine's, or it "
+			  "has not reported for so long: let both follow one NTP server (chronyc "
+			  "tracking), and look at its log",
+			  s->place.host, s->place.port, (double)-ahead / 1e3);
 }
 
 int precheck_servers(const struct hbase_status *s, struct hbase_failure *why, struct error *err)
@@ -92,24 +75,24 @@ int precheck_wait(struct hbase *h, struct hbase_status *out, struct error *err)
 	}
 }
 
-int precheck_cluster(const struct precheck *p, const struct hbase_status *s, int64_t now_ms,
+int precheck_cluster(const struct listener *l, const struct hbase_status *s, int64_t now_ms,
 		     struct error *err)
 {
-	int rc = check_version(p, s->version, err);
+	int rc = check_version(l, s->version, err);
 
 	if (rc)
 		return rc;
 	if (s->dead)
-		say(p,
-		    "%zu region server%s of the cluster %s dead: regions may be without a server "
-		    "until the master has moved them",
-		    s->dead, s->dead == 1 ? "" : "s", s->dead == 1 ? "is" : "are");
+		report_to(l,
+			  "%zu region server%s of the cluster %s dead: regions may be without a "
+			  "server until the master has moved them",
+			  s->dead, s->dead == 1 ? "" : "s", s->dead == 1 ? "is" : "are");
 	for (size_t i = 0; i < s->nservers; i++)
-		check_clock(p, &s->servers[i], now_ms);
+		check_clock(l, &s->servers[i], now_ms);
 	return RC_OK;
 }
 
-void precheck_table(const struct precheck *p, const struct hbase_status *s, const char *table,
+void precheck_table(const struct listener *l, const struct hbase_status *s, const char *table,
 		    int64_t now_ms)
 {
 	const struct hbase_transition *first = NULL;
@@ -127,12 +110,12 @@ void precheck_table(const struct precheck *p, const struct hbase_status *s, cons
 			first = t;
 	}
 	if (n)
-		say(p,
-		    "table %s: %zu region%s in transition, one %s for %" PRId64
-		    " s: calls to it wait; if it does not end, `hbck -j hbase-hbck2.jar assigns` "
-		    "the region, or look at the master's log",
-		    table, n, n == 1 ? " is" : "s are", first->state,
-		    now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
+		report_to(l,
+			  "table %s: %zu region%s in transition, one %s for %" PRId64
+			  " s: calls to it wait; if it does not end, `hbck -j hbase-hbck2.jar "
+			  "assigns` the region, or look at the master's log",
+			  table, n, n == 1 ? " is" : "s are", first->state,
+			  now_ms > first->since_ms ? (now_ms - first->since_ms) / 1000 : 0);
 }
 
 int precheck_state(const char *table, enum hbase_table_state state, struct hbase_failure *why,

@@ -128,18 +128,16 @@ static int check_refused(const struct outbox *l, struct error *err)
 
 static void say_waiting(struct outbox *l)
 {
-	const struct kafka_log *log = &l->kafka->silence.log;
+	const struct listener *listener = &l->kafka->silence.listener;
 	double now = clock_seconds();
-	char text[400];
 
-	if (now < l->say_at || !log->line)
+	if (now < l->say_at)
 		return;
 	l->say_at = now + SAY_AGAIN_S;
-	snprintf(text, sizeof text,
-		 "waiting for the brokers to take %zu dead letters (topic %s); the load is "
-		 "published after that",
-		 l->waiting, l->kafka->job->kafka.dead_letters);
-	log->line(log->ctx, text);
+	report_to(listener,
+		  "waiting for the brokers to take %zu dead letters (topic %s); the load is "
+		  "published after that",
+		  l->waiting, l->kafka->job->kafka.dead_letters);
 }
 
 static int wait_once(struct outbox *l, struct error *err)
@@ -309,17 +307,13 @@ static int send_all(struct outbox *l, uint64_t n, struct error *err)
 
 static void say_large(const struct outbox *l, const struct message *m)
 {
-	const struct kafka_log *log = &l->kafka->silence.log;
-	char text[700];
+	const struct listener *listener = &l->kafka->silence.listener;
 
-	snprintf(
-		text, sizeof text,
-		"dead letter of %s/%d at offset %lld: topic %s refuses its %zu bytes as too large; "
-		"it went without its value, rejects.jsonl has it",
-		m->topic, (int)m->partition, (long long)m->offset,
-		l->kafka->job->kafka.dead_letters, m->value.len);
-	if (log->line)
-		log->line(log->ctx, text);
+	report_to(listener,
+		  "dead letter of %s/%d at offset %lld: topic %s refuses its %zu bytes as too "
+		  "large; it went without its value, rejects.jsonl has it",
+		  m->topic, (int)m->partition, (long long)m->offset,
+		  l->kafka->job->kafka.dead_letters, m->value.len);
 }
 
 /* Alone, as a whole batch is refused for being too large; then without its value. */

@@ -31,7 +31,7 @@ struct note {
 struct member {
 	const struct job *job;
 	struct member_calls calls;
-	struct kafka_log log;
+	struct listener listener;
 	rd_kafka_t *client;
 	rd_kafka_topic_partition_list_t *owned, *taken;
 	bool closing;
@@ -47,12 +47,8 @@ struct member {
 
 static void say(const struct member *m, const char *what, const char *why)
 {
-	char text[400];
-
-	snprintf(text, sizeof text, "group %.100s: %s%s%s", m->job->kafka.group, what,
-		 *why ? ": " : "", why);
-	if (m->log.line)
-		m->log.line(m->log.ctx, text);
+	report_to(&m->listener, "group %.100s: %s%s%s", m->job->kafka.group, what, *why ? ": " : "",
+		  why);
 }
 
 /* --- what the group decides --- */
@@ -261,7 +257,7 @@ static int subscribe(struct member *m, struct error *err)
 }
 
 int member_open(struct member **out, const struct job *job, const struct member_calls *calls,
-		const struct kafka_log *log, struct error *err)
+		const struct listener *listener, struct error *err)
 {
 	char why[300] = "";
 
@@ -271,8 +267,8 @@ int member_open(struct member **out, const struct job *job, const struct member_
 	struct member *m = mem_calloc(1, sizeof *m);
 	m->job = job;
 	m->calls = *calls;
-	if (log)
-		m->log = *log;
+	if (listener)
+		m->listener = *listener;
 	pthread_mutex_init(&m->lock, NULL);
 	m->owned = rd_kafka_topic_partition_list_new(4);
 	m->taken = rd_kafka_topic_partition_list_new(4);

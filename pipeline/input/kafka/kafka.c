@@ -150,8 +150,8 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
 
 	snprintf(text, sizeof text, "librdkafka: %s: %s", facility, said);
 	without_secrets(k, text);
-	if (k->shows_log && k->silence.log.line)
-		k->silence.log.line(k->silence.log.ctx, text);
+	if (k->shows_log)
+		report_to(&k->silence.listener, "%s", text);
 	const char *thread_end = strstr(text, "]: ");
 	if (level < LOG_DEBUG && thread_end && strcmp(facility, "FAIL") == 0 &&
 	    strstr(text, "Disconnected"))
@@ -215,7 +215,7 @@ static void name_client(struct kafka *k)
 }
 
 int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
-	       const struct kafka_log *log, struct error *err)
+	       const struct listener *listener, struct error *err)
 {
 	char why[300];
 
@@ -227,8 +227,8 @@ int kafka_open(struct kafka **out, const struct job *job, uint64_t memory_bytes,
 	k->mean_bytes = 64 << 10; /* small first batches, until messages were seen */
 	k->patience_s = DURATION_FOREVER;
 	k->silence.brokers = job->kafka.brokers;
-	if (log)
-		k->silence.log = *log;
+	if (listener)
+		k->silence.listener = *listener;
 	rd_kafka_conf_set_opaque(conf, k);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	rd_kafka_conf_set_log_cb(conf, on_log);

@@ -259,8 +259,8 @@ static int settle(struct kafka *k, struct error *err)
 	char *note;
 	int rc = ranges_settle(&k->ranges, topic, &note);
 
-	if (note && !k->noted && k->silence.log.line)
-		k->silence.log.line(k->silence.log.ctx, note);
+	if (note && !k->noted)
+		report_to(&k->silence.listener, "%s", note);
 	k->noted = k->noted || note;
 	mem_free(note);
 	if (!rc)

@@ -10,12 +10,6 @@
 #define DOUBT_S	      6	 /* a refusal that may be a connection that broke */
 #define AFTER_ANSWERS 60 /* seconds */
 
-static void say(const struct silence *s, const char *sentence)
-{
-	if (s->log.line)
-		s->log.line(s->log.ctx, sentence);
-}
-
 static bool is_refused(const struct silence *s)
 {
 	double patience = s->answered ? AFTER_ANSWERS : s->certain ? 0 : DOUBT_S;
@@ -25,7 +19,7 @@ static bool is_refused(const struct silence *s)
 
 void silence_begin(struct silence *s, uint64_t patience_s)
 {
-	char text[500], limit[60] = "without end";
+	char limit[60] = "without end";
 	double now = clock_seconds();
 
 	if (s->since == 0) {
@@ -39,12 +33,11 @@ void silence_begin(struct silence *s, uint64_t patience_s)
 	s->said_at = now;
 	if (patience_s != DURATION_FOREVER)
 		snprintf(limit, sizeof limit, "%llu s at most", (unsigned long long)patience_s);
-	snprintf(text, sizeof text,
-		 "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far, %s (the job's "
-		 "`patience`)",
-		 s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
-		 now - s->since, limit);
-	say(s, text);
+	report_to(&s->listener,
+		  "no broker answers at %.80s%s%s%s; waiting, for %.0f s so far, %s (the job's "
+		  "`patience`)",
+		  s->brokers, *s->reason ? " (" : "", s->reason, *s->reason ? ")" : "",
+		  now - s->since, limit);
 }
 
 void silence_heard(struct silence *s)
@@ -53,7 +46,7 @@ void silence_heard(struct silence *s)
 	if (s->since == 0)
 		return;
 	s->since = 0;
-	say(s, "the brokers answer again");
+	report_to(&s->listener, "the brokers answer again");
 }
 
 void silence_end(struct silence *s)

@@ -7,7 +7,7 @@
 #include "kafka.h"
 
 struct silence {
-	struct kafka_log log;
+	struct listener listener;
 	const char *brokers;
 	char reason[200]; /* the last complaint */
 	double since;	  /* clock_seconds; 0: they answer */

@@ -107,15 +107,14 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 static int look_at_cluster(const struct existing_regions *l, const struct job *job, struct hbase *h,
 			   struct error *err)
 {
-	const struct precheck p = {l->say, l->say_ctx};
 	struct hbase_status status;
 	int rc = precheck_wait(h, &status, err);
 	int64_t now = clock_wall_ms(); /* behind the wait: it may take minutes */
 
 	if (rc == RC_OK)
-		rc = precheck_cluster(&p, &status, now, err);
+		rc = precheck_cluster(&l->listener, &status, now, err);
 	for (size_t i = 0; rc == RC_OK && i < job->ntables; i++)
-		precheck_table(&p, &status, job->tables[i].schema.name, now);
+		precheck_table(&l->listener, &status, job->tables[i].schema.name, now);
 	hbase_status_release(&status);
 	return rc;
 }

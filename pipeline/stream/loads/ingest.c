@@ -184,7 +184,7 @@ static void claim(struct ingest *in)
 	struct offset_range *at = positions(in);
 	in->claimed = kafka_commit(in->client, at, in->nranges, &err) == RC_OK;
 	if (!in->claimed)
-		ingest_say(in, "%s; tried again before the next load", err.msg);
+		report_to(&in->listener, "%s; tried again before the next load", err.msg);
 	mem_free(at);
 }
 
@@ -235,28 +235,27 @@ static void recall_topics(const struct ingest *in)
 static void say_no_group(const struct ingest *in)
 {
 	if (in->state && !in->job->kafka.group && !in->load.common->quiet)
-		ingest_say(in,
-			   "the job names no `group:`, so a copy of %s, or one restored from a "
-			   "backup, "
-			   "would "
-			   "load events a second time unnoticed; with a group it is refused",
-			   in->state_dir);
+		report_to(&in->listener,
+			  "the job names no `group:`, so a copy of %s, or one restored from a "
+			  "backup, would load events a second time unnoticed; with a group it is "
+			  "refused",
+			  in->state_dir);
 }
 
 int ingest_open(struct ingest *in, const struct job *job, const struct load_options *load,
-		const char *state_dir, const struct kafka_log *log, struct progress *progress,
+		const char *state_dir, const struct listener *listener, struct progress *progress,
 		struct error *err)
 {
 	in->job = job;
 	in->load = *load;
-	in->log = *log;
+	in->listener = *listener;
 	in->state_dir = state_dir;
 	in->progress = progress;
 	int rc = state_dir ? state_open(&in->state, state_dir, true, err) : RC_OK;
 	in->borrowed = in->client != NULL;
 	if (rc == RC_OK && !in->borrowed)
 		rc = kafka_open(&in->client, job, memory_topic_bytes(load->common->memory_bytes),
-				log, err);
+				listener, err);
 	if (rc == RC_OK && in->batch)
 		kafka_patience(in->client, BATCH_PATIENCE_S);
 	if (rc == RC_OK)
@@ -275,19 +274,19 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 }
 
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
-		const char *state_dir, const struct kafka_log *log, struct error *err)
+		const char *state_dir, const struct listener *listener, struct error *err)
 {
 	if (job->source != SOURCE_KAFKA || nfiles)
 		return state_dir ? error_set(err, RC_CONFIG,
 					     "--state is for a kafka source, found files to read")
 				 : RC_OK;
 	in->job = job;
-	in->log = *log;
+	in->listener = *listener;
 	in->state_dir = state_dir;
 	in->looks = true;
 	int rc = state_dir ? state_open(&in->state, state_dir, false, err) : RC_OK;
 	if (rc == RC_OK)
-		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), log, err);
+		rc = kafka_open(&in->client, job, memory_topic_bytes(memory_bytes), listener, err);
 	if (rc)
 		return rc;
 	kafka_patience(in->client, BATCH_PATIENCE_S);
@@ -346,10 +345,10 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 		return;
 	if (in->tell ? in->tell(in->tell_ctx, ranges, n, &err)
 		     : kafka_commit(in->client, ranges, n, &err))
-		ingest_say(in,
-			   "%s; the load is complete all the same, and the next one tells the "
-			   "group again",
-			   err.msg);
+		report_to(&in->listener,
+			  "%s; the load is complete all the same, and the next one tells the group "
+			  "again",
+			  err.msg);
 	else
 		crash_at("committed");
 }
@@ -503,8 +502,8 @@ static int record_published(struct ingest *in, const char *manifest, struct load
 	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
 		if (!m->offsets[i].topic)
 			m->offsets[i].topic = m->topic;
-	ingest_say(in, "load %s was published as %s before the crash; recorded", intent->name,
-		   intent->dir);
+	report_to(&in->listener, "load %s was published as %s before the crash; recorded",
+		  intent->name, intent->dir);
 	return record(in, intent->dir, m, err);
 }
 
@@ -512,8 +511,9 @@ static int load_again(struct ingest *in, struct load_result *result, struct erro
 {
 	const struct state_load l = *state_intent(in->state);
 
-	ingest_say(in, "load %s was interrupted; the same offsets are loaded again, into %s",
-		   l.name, l.dir);
+	report_to(&in->listener,
+		  "load %s was interrupted; the same offsets are loaded again, into %s", l.name,
+		  l.dir);
 	/* the topic must be the same; what can be loaded beside the intent comes later */
 	struct kafka_topic t;
 	int rc = look(in, &t, err);
@@ -590,8 +590,8 @@ static bool same_folder(const char *full, const char *dir)
 }
 
 int ingest_batch(const struct job *job, const struct load_options *load, const char *state_dir,
-		 const struct kafka_log *log, struct progress *progress, struct load_result *result,
-		 struct error *err)
+		 const struct listener *listener, struct progress *progress,
+		 struct load_result *result, struct error *err)
 {
 	struct ingest in = {.batch = true};
 	const char *dir = NULL;
@@ -604,14 +604,14 @@ int ingest_batch(const struct job *job, const struct load_options *load, const c
 				 "stream`; a load "
 				 "reads all of the topic, or the `partitions` of a list",
 				 job->path, job->kafka.pos.line, job->kafka.pos.column);
-	int rc = ingest_open(&in, job, load, state_dir, log, progress, err);
+	int rc = ingest_open(&in, job, load, state_dir, listener, progress, err);
 	if (rc == RC_OK)
 		rc = ingest_recover(&in, &dir, result, err);
 	if (rc == RC_OK && dir) {
 		done = same_folder(dir, load->output_dir);
 		if (!done) {
-			ingest_say(&in, "finished %s: %llu events", dir,
-				   (unsigned long long)result->manifest.read);
+			report_to(&in.listener, "finished %s: %llu events", dir,
+				  (unsigned long long)result->manifest.read);
 			load_result_release(result);
 		}
 	}

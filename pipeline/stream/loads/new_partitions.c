@@ -26,9 +26,8 @@ static int start_positions(struct kafka *client, const struct kafka_source *k,
 }
 
 int new_partitions(struct shared *shared, struct kafka *client, const struct job *job,
-		   const struct kafka_log *log, struct error *err)
+		   const struct listener *listener, struct error *err)
 {
-	char text[300];
 	struct kafka_topic t;
 
 	if (shared->topic.topic && strcmp(shared->topic.topic, job->kafka.topic) == 0)
@@ -43,13 +42,10 @@ int new_partitions(struct shared *shared, struct kafka *client, const struct job
 	rc = shared_check(shared, &now, err);
 	if (!rc && now.npartitions > before)
 		rc = start_positions(client, &job->kafka, &t, new, starts, err);
-	if (!rc && now.npartitions > before && !new) {
-		snprintf(text, sizeof text,
-			 "topic %s has %d partitions, it had %d; the new ones begin at 0",
-			 now.topic, now.npartitions, before);
-		if (log->line)
-			log->line(log->ctx, text);
-	}
+	if (!rc && now.npartitions > before && !new)
+		report_to(listener,
+			  "topic %s has %d partitions, it had %d; the new ones begin at 0",
+			  now.topic, now.npartitions, before);
 	if (!rc && now.npartitions > before)
 		rc = shared_take_in(shared, &now, starts, err);
 	mem_free(starts);

@@ -8,11 +8,11 @@
 #include "state.h"
 
 /*
- * The first instance that sees them does it, with the lock of *shared.  In a new folder all begin
- * where the job says, at one moment; those that are added to the topic later begin at 0, which the
- * log tells.
+ * Add new partitions of the topic to the shared state.  The first instance that sees them does it,
+ * and holds the lock of *shared.  In a new folder all partitions begin where the job says, at one
+ * moment.  Those added later begin at 0, and the listener hears of it.
  */
 int new_partitions(struct shared *shared, struct kafka *client, const struct job *job,
-		   const struct kafka_log *log, struct error *err);
+		   const struct listener *listener, struct error *err);
 
 #endif

@@ -24,15 +24,8 @@ static int64_t changed_ns(const char *dir)
 	return there ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
 }
 
-static void say(const struct stream *s, const char *text)
-{
-	if (s->opt->log.line)
-		s->opt->log.line(s->opt->log.ctx, text);
-}
-
 void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t id, const char *why)
 {
-	char text[1000];
 	struct ingest *in = &s->in;
 	bool again = p->parked;
 
@@ -51,12 +44,10 @@ void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t i
 		      : again				     ? TRY_MOST_MS
 							     : TRY_AGAIN_MS;
 	p->try_ms = clock_ms() + p->delay_ms;
-	snprintf(text, sizeof text,
-		 "partition %d is parked, the others go on: %s; it is tried again in %lld min, and "
-		 "as "
-		 "soon as `saltmill seek` sets its position",
-		 id, why, (long long)(p->delay_ms / 60000));
-	say(s, text);
+	report_to(&s->opt->listener,
+		  "partition %d is parked, the others go on: %s; it is tried again in %lld min, "
+		  "and as soon as `saltmill seek` sets its position",
+		  id, why, (long long)(p->delay_ms / 60000));
 }
 
 bool parking_may_try(struct parking *p, const char *dir)
@@ -73,12 +64,9 @@ bool parking_may_try(struct parking *p, const char *dir)
 
 void parking_end(struct parking *p, struct stream *s, int32_t id)
 {
-	char text[100];
-
 	if (!p->parked)
 		return;
 	*p = (struct parking){0};
 	s->seen.parked[0] = 0;
-	snprintf(text, sizeof text, "partition %d goes on", id);
-	say(s, text);
+	report_to(&s->opt->listener, "partition %d goes on", id);
 }

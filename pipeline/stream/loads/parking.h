@@ -20,7 +20,7 @@ struct parking {
 
 /* Is that a fault of the partition, which others do not share? */
 bool parking_is_for(int rc);
-/* Say so on the log and in its status, and close its ingest.  dir: of its state. */
+/* Report it to the listener and in its status, and close its ingest.  dir: of its state. */
 void parking_put(struct parking *p, struct stream *s, const char *dir, int32_t id, const char *why);
 /* May it be tried again?  By time, or because somebody has changed its state. */
 bool parking_may_try(struct parking *p, const char *dir);

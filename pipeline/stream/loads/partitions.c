@@ -64,12 +64,6 @@ struct share {
 	struct error err;
 };
 
-static void say(const struct share *s, const char *text)
-{
-	if (s->opt->log.line)
-		s->opt->log.line(s->opt->log.ctx, text);
-}
-
 /* --- the partitions that are ours --- */
 
 /* What the group is told: by the member, a commit of anybody else is refused. */
@@ -179,7 +173,7 @@ static void say_change(const struct share *s, const char *what, const int32_t *i
 		buf_printf(&b, " %d", ids[i]);
 	buf_printf(&b, "; %zu here now", count(s));
 	buf_put(&b, 0);
-	say(s, (const char *)b.ptr);
+	report_to(&s->opt->listener, "%s", (const char *)b.ptr);
 	buf_release(&b);
 }
 
@@ -273,7 +267,7 @@ static int take_in(struct share *s, struct error *err)
 	while ((rc = shared_open(&shared, s->opt->state_dir, true, err)) == RC_BUSY) {
 		shared_close(&shared);
 		if (clock_ms() > say_ms) {
-			say(s, err->msg);
+			report_to(&s->opt->listener, "%s", err->msg);
 			say_ms = clock_ms() + SAY_AGAIN_MS;
 		}
 		rc = check_member(s, err);
@@ -282,7 +276,7 @@ static int take_in(struct share *s, struct error *err)
 		clock_sleep_ms(TRY_AGAIN_MS);
 	}
 	if (!rc)
-		rc = new_partitions(&shared, s->client, s->job, &s->opt->log, err);
+		rc = new_partitions(&shared, s->client, s->job, &s->opt->listener, err);
 	if (!rc)
 		s->known = shared.topic.npartitions;
 	shared_close(&shared);
@@ -315,12 +309,9 @@ static int check_folder(struct share *s, const struct part *p, struct error *err
 /* The lock's owner may be alive, and lose it any moment: how long that takes nobody knows. */
 static int try_again(struct share *s, struct part *p, const char *why)
 {
-	char text[900];
-
 	if (p->delay_ms > TRY_AGAIN_MS && clock_ms() >= p->say_ms) {
 		p->say_ms = clock_ms() + SAY_AGAIN_MS;
-		snprintf(text, sizeof text, "partition %d waits: %s", p->id, why);
-		say(s, text);
+		report_to(&s->opt->listener, "partition %d waits: %s", p->id, why);
 	}
 	p->try_ms = clock_ms() + p->delay_ms;
 	p->delay_ms = 2 * p->delay_ms < TRY_MOST_MS ? 2 * p->delay_ms : TRY_MOST_MS;
@@ -335,7 +326,7 @@ static int open_state(struct share *s, struct part *p, struct error *err)
 	if (rc)
 		return rc;
 	*in = (struct ingest){.client = s->client, .tell = tell, .tell_ctx = s};
-	rc = ingest_open(in, &p->job, s->opt->load, p->dir, &s->opt->log, s->progress, err);
+	rc = ingest_open(in, &p->job, s->opt->load, p->dir, &s->opt->listener, s->progress, err);
 	if (rc == RC_BUSY) {
 		ingest_close(in);
 		return try_again(s, p, err->msg);
@@ -571,7 +562,7 @@ static int join_group(struct share *s, struct error *err)
 {
 	const struct member_calls calls = {on_given, on_taken, s};
 	pthread_t thread;
-	int rc = member_open(&s->member, s->job, &calls, &s->opt->log, err);
+	int rc = member_open(&s->member, s->job, &calls, &s->opt->listener, err);
 
 	if (rc)
 		return rc;
@@ -597,7 +588,7 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
 	rc = kafka_open(&s.client, job, memory_topic_bytes(opt->load->common->memory_bytes),
-			&opt->log, err);
+			&opt->listener, err);
 	if (!rc) {
 		kafka_stop_by(s.client, &s.stop);
 		rc = take_in(&s, err);

@@ -221,10 +221,10 @@ static int load_what_is_there(struct stream *s, struct error *err)
 	if (!may_be_gone || state_intent(s->in.state) || ingest_look(&s->in, &why) ||
 	    s->in.nmissing <= missing)
 		return rc;
-	ingest_say(&s->in,
-		   "the load that was reading it is dropped (%s); what it had of other topics is "
-		   "loaded again",
-		   err->msg);
+	report_to(&s->in.listener,
+		  "the load that was reading it is dropped (%s); what it had of other topics is "
+		  "loaded again",
+		  err->msg);
 	return RC_OK;
 }
 
@@ -257,7 +257,7 @@ int stream_run(const struct job *job, const struct stream_options *opt, struct p
 	struct stream s = {.opt = opt};
 	s.parent = opt->load->output_dir ? mem_strdup(opt->load->output_dir)
 					 : mem_format("%s/published", opt->state_dir);
-	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->log, progress, err);
+	int rc = ingest_open(&s.in, job, opt->load, opt->state_dir, &opt->listener, progress, err);
 	if (rc == RC_OK && access(s.parent, W_OK | X_OK) < 0)
 		rc = error_set(err, RC_CONFIG, "cannot make loads in %s: %s", s.parent,
 			       strerror(errno));

@@ -1,23 +1,9 @@
 #include "topics.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
-
-void ingest_say(const struct ingest *in, const char *fmt, ...)
-{
-	char text[600];
-
-	va_list args;
-	if (!in->log.line)
-		return;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	in->log.line(in->log.ctx, text);
-}
 
 static bool is_there(const struct kafka_topic *t, const char *name)
 {
@@ -47,22 +33,22 @@ static int say_gone(struct ingest *in, const char *name, struct error *err)
 	if (rc)
 		return rc;
 	if (refused)
-		ingest_say(in,
-			   "topic %s is kept from us: the brokers say that we may not look at it "
-			   "(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of "
-			   "it is lost by that: its positions are kept and it is loaded from them "
-			   "when it is seen again; the others go on",
-			   name);
+		report_to(&in->listener,
+			  "topic %s is kept from us: the brokers say that we may not look at it "
+			  "(TOPIC_AUTHORIZATION_FAILED; DESCRIBE and READ are needed); nothing of "
+			  "it is lost by that: its positions are kept and it is loaded from them "
+			  "when it is seen again; the others go on",
+			  name);
 	else if (ours)
-		ingest_say(in,
-			   "topic %s is not there any more: if it was deleted, what was not loaded "
-			   "yet is lost; its positions are kept, the others go on",
-			   name);
+		report_to(&in->listener,
+			  "topic %s is not there any more: if it was deleted, what was not loaded "
+			  "yet is lost; its positions are kept, the others go on",
+			  name);
 	else
-		ingest_say(in,
-			   "topic %s is not among the job's topics any more: it is not loaded, its "
-			   "positions are kept",
-			   name);
+		report_to(&in->listener,
+			  "topic %s is not among the job's topics any more: it is not loaded, its "
+			  "positions are kept",
+			  name);
 	in->gone = mem_realloc(in->gone, (in->ngone + 1) * sizeof *in->gone);
 	in->gone[in->ngone++] = name;
 	in->nmissing += ours;
@@ -84,7 +70,7 @@ static int look_for_gone(struct ingest *in, const struct kafka_topic *t, struct 
 			rc = say_gone(in, name, err);
 		if (!there || !said)
 			continue;
-		ingest_say(in, "topic %s is there again", name);
+		report_to(&in->listener, "topic %s is there again", name);
 		in->claimed = false;
 		in->gone[at] = in->gone[--in->ngone];
 		in->nmissing -= kafka_has_topic(&in->job->kafka, name);
@@ -113,11 +99,11 @@ static void say_new(const struct ingest *in, const struct kafka_topic *t, const 
 {
 	for (size_t i = 0; i < t->ntopics; i++)
 		if (strcmp(t->topics[i].name, name) == 0)
-			ingest_say(in,
-				   "topic %s, of %d partition%s, was found; it is loaded from its "
-				   "beginning",
-				   name, t->topics[i].npartitions,
-				   t->topics[i].npartitions == 1 ? "" : "s");
+			report_to(&in->listener,
+				  "topic %s, of %d partition%s, was found; it is loaded from its "
+				  "beginning",
+				  name, t->topics[i].npartitions,
+				  t->topics[i].npartitions == 1 ? "" : "s");
 }
 
 int topics_take_in(struct ingest *in, const struct kafka_topic *t, struct error *err)

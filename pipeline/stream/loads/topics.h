@@ -6,9 +6,6 @@
 
 #include "stream.h"
 
-/* To whoever runs it. */
-void ingest_say(const struct ingest *in, const char *fmt, ...) ERROR_FORMAT(2, 3);
-
 /* Remember the cluster, bind the state to what the brokers have, and say what is gone since. */
 int topics_bind(struct ingest *in, const struct kafka_topic *t, struct error *err);
 /*
