@@ -103,8 +103,14 @@ struct hbase_region {
 struct hbase_regions {
 	struct hbase_region *item; /* by start key; the first and the last are open */
 	size_t count;
+	/* Encoded names of regions that were split or merged into these, as long as hbase:meta
+	 * lists them. */
+	struct bytes *parents;
+	size_t nparents;
 	struct arena arena;
 };
+/* The encoded name within a region's name, 32 characters; {0}: the name does not end with one. */
+struct bytes hbase_encoded_name(struct bytes region_name);
 /*
  * Those of hbase:meta.  TROUBLE_BUSY: they leave a hole, a split or merge is going on.
  * TROUBLE_MISSING: there are none.  Release *out whatever the result.
@@ -112,6 +118,9 @@ struct hbase_regions {
 int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 		  struct hbase_failure *why, struct error *err);
 void hbase_regions_release(struct hbase_regions *r);
+/* The one region of hbase:meta, and where it is. */
+int hbase_meta(struct hbase *h, struct hbase_region *out, struct hbase_failure *why,
+	       struct error *err);
 
 struct hbase_family_file {
 	const char *family, *path; /* path: as the region server opens it */

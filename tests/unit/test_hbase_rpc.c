@@ -558,6 +558,36 @@ static void test_regions(void **state)
 	hbase_regions_release(&r);
 }
 
+/* The regions that became others: HBase made this name of this RegionInfo. */
+static void test_parents(void **state)
+{
+	struct hbase_regions r = {0};
+	struct meta_rows rows = {.out = &r};
+	struct error err = {0};
+	struct buf info =
+		unhex("50425546"
+		      "08fca29787a034120f0a0764656661756c741204676f6c641a002201012800 3000 3800");
+
+	(void)state;
+	take_meta(&rows, "t,m,1.00000000000000000000000000000001.", "m", "", true, "a:1");
+	take_meta(&rows, "t,m,2.x.", "m", "", false, "a:1");
+	take_meta(&rows, "t,,1.x.", "", "m", false, "a:1");
+	struct cell c = {.row = bytes_str("t,,1.x."),
+			 .family = bytes_str("info"),
+			 .qualifier = bytes_str("merge0000"),
+			 .value = buf_bytes(&info)};
+	assert_int_equal(meta_take(&rows, &c, &err), 0);
+	c.value.len -= 1; /* in the middle of a field */
+	assert_int_equal(meta_take(&rows, &c, &err), RC_DATA);
+	assert_int_equal(meta_finish(&rows, &err), 0);
+	assert_int_equal(r.count, 2);
+	assert_int_equal(r.nparents, 2);
+	assert_true(bytes_eq(r.parents[0], bytes_str("00000000000000000000000000000001")));
+	assert_true(bytes_eq(r.parents[1], bytes_str("887dbb15bb33c33d0f69170801172484")));
+	buf_release(&info);
+	hbase_regions_release(&r);
+}
+
 static void test_places(void **state)
 {
 	static const struct {
@@ -587,13 +617,21 @@ static void test_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_preamble),	  cmocka_unit_test(test_registry_requests),
-		cmocka_unit_test(test_create_table),	  cmocka_unit_test(test_bulk_requests),
-		cmocka_unit_test(test_scan_requests),	  cmocka_unit_test(test_registry_answers),
-		cmocka_unit_test(test_procedure_answers), cmocka_unit_test(test_loaded_answers),
-		cmocka_unit_test(test_refusals),	  cmocka_unit_test(test_exceptions),
-		cmocka_unit_test(test_damaged_answers),	  cmocka_unit_test(test_recorded_cell),
-		cmocka_unit_test(test_regions),		  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_preamble),
+		cmocka_unit_test(test_registry_requests),
+		cmocka_unit_test(test_create_table),
+		cmocka_unit_test(test_bulk_requests),
+		cmocka_unit_test(test_scan_requests),
+		cmocka_unit_test(test_registry_answers),
+		cmocka_unit_test(test_procedure_answers),
+		cmocka_unit_test(test_loaded_answers),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_damaged_answers),
+		cmocka_unit_test(test_recorded_cell),
+		cmocka_unit_test(test_regions),
+		cmocka_unit_test(test_parents),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_meta_range),
 	};
 

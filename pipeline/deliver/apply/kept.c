@@ -108,6 +108,10 @@ static void copy_regions(struct hbase_regions *out, const struct hbase_regions *
 						     .name = copy_bytes(&out->arena, r->name),
 						     .place = r->place};
 	}
+	out->nparents = in->nparents;
+	out->parents = arena_alloc(&out->arena, (in->nparents + 1) * sizeof *out->parents);
+	for (size_t i = 0; i < in->nparents; i++)
+		out->parents[i] = copy_bytes(&out->arena, in->parents[i]);
 }
 
 static struct kept_table **find(struct apply_kept *k, const char *table)

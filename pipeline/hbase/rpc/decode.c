@@ -9,6 +9,7 @@
 enum { SERVER_HOST = 1, SERVER_PORT = 2 };
 enum { LOCATION_REGION = 1, LOCATION_SERVER = 2 };
 enum {
+	REGION_ID = 1,
 	REGION_TABLE = 2,
 	REGION_START = 3,
 	REGION_END = 4,
@@ -132,6 +133,7 @@ int decode_region_info(struct bytes message, struct region_info *out, struct err
 	*out = (struct region_info){0};
 	while ((rc = pb_next(&message, &f, err)) == RC_OK) {
 		switch (f.number) {
+		case REGION_ID: out->id = f.value; break;
 		case REGION_TABLE: table = f.bytes; break;
 		case REGION_START: out->start = f.bytes; break;
 		case REGION_END: out->end = f.bytes; break;

@@ -27,6 +27,7 @@ bool place_read(struct bytes text, uint16_t port, struct hbase_place *out);
 
 struct region_info {
 	struct bytes space, table, start, end;
+	uint64_t id;
 	bool offline, split;
 	int32_t replica;
 };

@@ -4,14 +4,17 @@
  * A cell: int32 length | int32 key length, int32 value length | int16 row length, row, int8 family
  * length, family, qualifier, int64 timestamp, int8 type | value (KeyValueCodec: no tags).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "decode.h"
+#include "hash.h"
 #include "pb.h"
 
 enum { SCAN_SCANNER = 2, SCAN_MORE = 3, SCAN_LEASE = 4, SCAN_MORE_IN_REGION = 8 };
 
-#define CELL_FIXED 12 /* bytes of a key that are neither row, family nor qualifier */
+#define ENCODED_CHARS 32
+#define CELL_FIXED    12 /* bytes of a key that are neither row, family nor qualifier */
 
 static const char magic[] = "PBUF"; /* ProtobufMagic, before messages that are stored */
 
@@ -85,14 +88,70 @@ static struct bytes keep(struct arena *a, struct bytes v)
 	return bytes_of(arena_strndup(a, (const char *)v.ptr, v.len), v.len);
 }
 
-/* A row is at its end: a region, unless it is one of before a split, or a replica. */
+struct bytes hbase_encoded_name(struct bytes name)
+{
+	const size_t tail = ENCODED_CHARS + 2; /* ".887dbb15bb33c33d0f69170801172484." */
+
+	if (name.len < tail || name.ptr[name.len - 1] != '.' || name.ptr[name.len - tail] != '.')
+		return (struct bytes){0};
+	return bytes_of(name.ptr + name.len - tail + 1, ENCODED_CHARS);
+}
+
+/* The list doubles at each power of two. */
+static void add_parent(struct hbase_regions *r, struct bytes encoded)
+{
+	size_t n = r->nparents;
+
+	if (!encoded.len)
+		return;
+	if ((n & (n - 1)) == 0) {
+		struct bytes *wider = arena_alloc(&r->arena, (2 * n + 1) * sizeof *wider);
+
+		if (n)
+			memcpy(wider, r->parents, n * sizeof *wider);
+		r->parents = wider;
+	}
+	r->parents[r->nparents++] = encoded;
+}
+
+/* info:merge0000 and so on hold the RegionInfo of a region that was merged into this one. */
+static int take_merged(struct hbase_regions *r, struct bytes message, struct error *err)
+{
+	struct region_info info;
+	struct buf name = {0}, hex = {0};
+	uint8_t digest[16];
+	int rc = decode_region_info(message, &info, err);
+
+	if (rc)
+		return rc;
+	if (info.space.len && !bytes_eq(info.space, bytes_str("default"))) {
+		buf_append(&name, info.space.ptr, info.space.len);
+		buf_put(&name, ':');
+	}
+	buf_append(&name, info.table.ptr, info.table.len);
+	buf_put(&name, ',');
+	buf_append(&name, info.start.ptr, info.start.len);
+	buf_printf(&name, ",%" PRIu64, info.id);
+	md5(buf_bytes(&name), digest); /* RegionInfo.encodeRegionName */
+	bytes_hex(&hex, bytes_of(digest, sizeof digest));
+	add_parent(r, keep(&r->arena, buf_bytes(&hex)));
+	buf_release(&hex);
+	buf_release(&name);
+	return RC_OK;
+}
+
+/* Ends a row: a region, unless it was split, or is a replica. */
 static void add_region(struct meta_rows *m)
 {
 	const struct region_info *info = &m->info;
 	struct hbase_regions *r = m->out;
 
-	if (!m->has_info || info->offline || info->split || info->replica != 0)
+	if (!m->has_info || info->replica != 0)
 		return;
+	if (info->offline || info->split) {
+		add_parent(r, hbase_encoded_name(m->row));
+		return;
+	}
 	if (r->count == m->cap) {
 		m->cap = m->cap ? 2 * m->cap : 16;
 		r->item = mem_realloc(r->item, m->cap * sizeof *r->item);
@@ -101,6 +160,13 @@ static void add_region(struct meta_rows *m)
 						    .end = info->end,
 						    .name = m->row,
 						    .place = m->place};
+}
+
+static bool begins_with(struct bytes text, const char *start)
+{
+	size_t n = strlen(start);
+
+	return text.len > n && memcmp(text.ptr, start, n) == 0;
 }
 
 int meta_take(void *rows, const struct cell *c, struct error *err)
@@ -128,6 +194,13 @@ int meta_take(void *rows, const struct cell *c, struct error *err)
 		if (rc)
 			return error_prefix(err, "hbase:meta: ");
 		m->has_info = true;
+	} else if (begins_with(c->qualifier, "merge") && begins_with(c->value, magic)) {
+		struct bytes info =
+			bytes_of(c->value.ptr + strlen(magic), c->value.len - strlen(magic));
+		int rc = take_merged(m->out, info, err);
+
+		if (rc)
+			return error_prefix(err, "hbase:meta: ");
 	}
 	return RC_OK;
 }

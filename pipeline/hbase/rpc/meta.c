@@ -18,14 +18,21 @@ void meta_range(const char *table, char **start, char **stop)
 	*stop = mem_format("%s ,,", table);
 }
 
+int hbase_meta(struct hbase *h, struct hbase_region *out, struct hbase_failure *why,
+	       struct error *err)
+{
+	*out = (struct hbase_region){.name = bytes_str(META_NAME)};
+	return session_find_meta(h, &out->place, why, err);
+}
+
 int hbase_regions(struct hbase *h, const char *table, struct hbase_regions *out,
 		  struct hbase_failure *why, struct error *err)
 {
-	struct hbase_region meta = {.name = bytes_str(META_NAME)};
+	struct hbase_region meta;
 	struct meta_rows rows = {.out = out};
 
 	*out = (struct hbase_regions){0};
-	int rc = session_find_meta(h, &meta.place, why, err);
+	int rc = hbase_meta(h, &meta, why, err);
 	if (rc)
 		return rc;
 	char *start, *stop;
