@@ -84,9 +84,21 @@ int storage_list(struct storage *s, const char *path, struct arena *a, struct st
  * already is fine. */
 int storage_make_dirs(struct storage *s, const char *path, unsigned mode, struct error *err);
 int storage_set_mode(struct storage *s, const char *path, unsigned mode, struct error *err);
-/* What a file there could take up, as many times as the place stores each byte; UINT64_MAX: it does
- * not tell.  Quotas are not looked at. */
+/*
+ * What a file there could take up, as many times as the place stores each byte; UINT64_MAX: it does
+ * not tell.  Quotas are not looked at.  Waits for a NameNode that was just started; RC_IO: it is in
+ * safe mode, or no DataNode has reported to it.
+ */
 int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
+/* What quotas of the folder and those above it leave; UINT64_MAX: none is told. */
+struct storage_quota {
+	uint64_t names; /* files and folders */
+	uint64_t bytes; /* of files, as storage_free counts */
+};
+int storage_quota(struct storage *s, const char *path, struct storage_quota *out,
+		  struct error *err);
+/* RC_CONFIG: the place says that the user may not do `what`, as "-wx", there. */
+int storage_may(struct storage *s, const char *path, const char *what, struct error *err);
 /* Its time of change becomes that of this machine's clock. */
 int storage_touch(struct storage *s, const char *path, struct error *err);
 /* Rename without replacing: something at `to` is RC_IO.  Done again after a lost answer it is

@@ -246,6 +246,25 @@ def test_it_does_not_fit(bench, place):
     assert load(bench, place.url("/x/out")).returncode == 0
 
 
+SAFE = {"CapacityRemaining": 0, "CapacityTotal": 0, "NumLiveDataNodes": 0, "FSState": "safeMode"}
+ALONE = {**SAFE, "FSState": "Operational"}
+
+
+def test_a_namenode_that_was_just_started(bench, place):
+    """Its DataNodes report one by one.  Until then it is waited for, and has no room of 0 bytes."""
+    bench.input(rows(40_000))
+    place.tree.free = 1 << 40
+    place.tree.states = [SAFE, SAFE, ALONE, {**ALONE, "NumLiveDataNodes": 1}]
+    r = load(bench, place.url("/x/out"))
+    assert r.returncode == 0, r.stderr
+    assert not place.tree.states
+    for state, says in ((SAFE, b"the NameNode is in safe mode and changes nothing"),
+                        (ALONE, b"no DataNode has reported to the NameNode yet")):
+        place.tree.states = [state] * 1000
+        r = load(bench, place.url("/x/never"), "--hdfs-patience", "1s")
+        assert r.returncode == 1 and says in r.stderr, r.stderr
+
+
 def test_https(bench, tmp_path):
     """The certificate is of our own making: only who is told of it trusts it."""
     pem = tmp_path / "both.pem"

@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf url = {0};
 	uint8_t sum[HDFS_SUM_BYTES];
 	struct webhdfs_defaults defaults;
-	uint64_t capacity;
+	struct webhdfs_capacity capacity;
+	struct webhdfs_quota quota;
 	bool yes;
 
 	read_refusal(json);
@@ -60,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (answer_status(json, &info, &err) == RC_OK)
 		check_info(&info);
 	answer_capacity(json, &capacity, &err);
+	answer_quota(json, &quota, &err);
 	if (answer_defaults(json, &defaults, &err) == RC_OK)
 		check(defaults.block_bytes >= 512 && defaults.block_bytes % 512 == 0 &&
 		      defaults.replication > 0);

@@ -87,6 +87,7 @@ class Tree:
         self.nodes = {}
         self.faults = {}
         self.free = None  # bytes of all DataNodes; None: that page is closed
+        self.states = []  # of a NameNode that was just started: what the next answers of that page say instead
         self.nodes["/"] = self.node("root", "755")
 
     def node(self, owner, mode, data=None, block=BLOCK):
@@ -103,6 +104,9 @@ class Tree:
             left = self.faults.setdefault(found[0], int(found[2]))
             self.faults[found[0]] = max(0, left - 1)
         return found[1] if left else None
+
+    def starting(self):
+        return self.states.pop(0) if self.states else {}
 
     def children(self, path):
         top = path.rstrip("/") + "/"
@@ -167,7 +171,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if path.startswith("/data"):
                 self.data(path[5:], query)
             elif path == "/jmx" and self.tree.free is not None:
-                self.say(beans=[{"name": query["qry"], "CapacityRemaining": self.tree.free}])
+                self.say(beans=[{"name": query["qry"], "CapacityRemaining": self.tree.free, **self.tree.starting()}])
             elif path.startswith("/webhdfs/v1/"):
                 self.name(path[11:].rstrip("/") or "/", query)
             else:
@@ -233,6 +237,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {"FileStatuses": {"FileStatus": [
             status_of(n, p.rsplit("/", 1)[1], p) for p, n in self.tree.children(path).items()
             if parent(p) == path]}}
+
+    def checkaccess(self, path, _):
+        self.tree.need(path)
+
+    def getquotausage(self, path, _):
+        """A folder `quota-N` holds at most N names and N blocks of two copies."""
+        self.tree.need(path)
+        most = re.search(r"quota-(\d+)$", path)
+        files = [n for n in self.tree.children(path).values() if n["data"] is not None]
+        return {"QuotaUsage": {
+            "fileAndDirectoryCount": 1 + len(self.tree.children(path)), "quota": int(most[1]) if most else -1,
+            "spaceConsumed": 2 * sum(len(n["data"]) for n in files),
+            "spaceQuota": int(most[1]) * 2 * BLOCK if most else -1, "typeQuota": {}}}
 
     def mkdirs(self, path, query):
         missing = []

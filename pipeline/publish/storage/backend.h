@@ -25,6 +25,10 @@ struct storage_backend {
 	int (*make_dirs)(struct storage *s, const char *path, unsigned mode, struct error *err);
 	int (*set_mode)(struct storage *s, const char *path, unsigned mode, struct error *err);
 	int (*free)(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
+	int (*quota)(struct storage *s, const char *path, struct storage_quota *out,
+		     struct error *err); /* NULL: there are none */
+	int (*may)(struct storage *s, const char *path, const char *what,
+		   struct error *err); /* NULL: it does not tell */
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);

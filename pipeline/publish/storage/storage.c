@@ -152,6 +152,17 @@ int storage_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 	return s->backend->free(s, path, bytes, err);
 }
 
+int storage_quota(struct storage *s, const char *path, struct storage_quota *out, struct error *err)
+{
+	*out = (struct storage_quota){.names = UINT64_MAX, .bytes = UINT64_MAX};
+	return s->backend->quota ? s->backend->quota(s, path, out, err) : RC_OK;
+}
+
+int storage_may(struct storage *s, const char *path, const char *what, struct error *err)
+{
+	return s->backend->may ? s->backend->may(s, path, what, err) : RC_OK;
+}
+
 int storage_touch(struct storage *s, const char *path, struct error *err)
 {
 	return s->backend->touch(s, path, err);

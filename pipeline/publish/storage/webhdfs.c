@@ -246,27 +246,6 @@ int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct err
 	return RC_OK;
 }
 
-/* Who runs the cluster may have closed that page: then it is not told. */
-static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, struct error *err)
-{
-	struct webhdfs *w = s->self;
-	struct webhdfs_defaults defaults;
-	struct webhdfs_answer a = {0};
-	struct error unread;
-
-	(void)path;
-	int rc = webhdfs_defaults(w, &defaults, err); /* from now on the active one is known */
-	if (rc)
-		return rc;
-	webhdfs_page(w, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", &a);
-	if (a.status == 200 && answer_capacity(buf_bytes(&a.body), bytes, &unread) == RC_OK)
-		*bytes /= defaults.replication;
-	else
-		*bytes = UINT64_MAX;
-	webhdfs_answer_release(&a);
-	return RC_OK;
-}
-
 /* --- changing --- */
 
 /* A change that answers {"boolean": ...}. */
@@ -424,7 +403,9 @@ const struct storage_backend webhdfs_storage = {.schemes = schemes,
 						.list = list_folder,
 						.make_dirs = make_dirs,
 						.set_mode = set_mode,
-						.free = free_bytes,
+						.free = webhdfs_free,
+						.quota = webhdfs_quota,
+						.may = webhdfs_may,
 						.touch = touch,
 						.move = move,
 						.remove = remove_all,

@@ -87,6 +87,12 @@ int webhdfs_add(void *file, const void *ptr, size_t len, struct error *err);
 int webhdfs_end(void *file, uint8_t digest[16], struct error *err);
 void webhdfs_abort(void *file);
 
+/* webhdfs_room.c, as struct storage_backend says. */
+int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct error *err);
+int webhdfs_quota(struct storage *s, const char *path, struct storage_quota *out,
+		  struct error *err);
+int webhdfs_may(struct storage *s, const char *path, const char *what, struct error *err);
+
 /* webhdfs.c */
 int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err);

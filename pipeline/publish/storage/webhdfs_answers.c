@@ -176,13 +176,40 @@ int answer_defaults(struct bytes json, struct webhdfs_defaults *out, struct erro
 	return rc;
 }
 
-int answer_capacity(struct bytes json, uint64_t *out, struct error *err)
+int answer_capacity(struct bytes json, struct webhdfs_capacity *out, struct error *err)
 {
 	json_t *root = parse(json), *bean = json_array_get(json_object_get(root, "beans"), 0);
-	int rc = take_number(bean, "CapacityRemaining", out)
+	const char *state = json_string_value(json_object_get(bean, "FSState"));
+	int rc = take_number(bean, "CapacityRemaining", &out->bytes)
 			 ? RC_OK
 			 : not_such("a bean with `CapacityRemaining`", err);
 
+	if (!take_number(bean, "CapacityTotal", &out->total))
+		out->total = UINT64_MAX;
+	if (!take_number(bean, "NumLiveDataNodes", &out->datanodes))
+		out->datanodes = UINT64_MAX;
+	out->safe_mode = state && strcmp(state, "safeMode") == 0;
+	json_decref(root);
+	return rc;
+}
+
+/* A quota of -1 is none. */
+static uint64_t quota_left(json_t *usage, const char *quota, const char *used)
+{
+	uint64_t most, have;
+
+	if (!take_number(usage, quota, &most) || !take_number(usage, used, &have))
+		return UINT64_MAX;
+	return most > have ? most - have : 0;
+}
+
+int answer_quota(struct bytes json, struct webhdfs_quota *out, struct error *err)
+{
+	json_t *root = parse(json), *usage = json_object_get(root, "QuotaUsage");
+	int rc = json_is_object(usage) ? RC_OK : not_such("a `QuotaUsage`", err);
+
+	out->names = quota_left(usage, "quota", "fileAndDirectoryCount");
+	out->bytes = quota_left(usage, "spaceQuota", "spaceConsumed");
 	json_decref(root);
 	return rc;
 }

@@ -29,7 +29,17 @@ struct webhdfs_defaults {
 	uint64_t block_bytes, replication;
 };
 int answer_defaults(struct bytes json, struct webhdfs_defaults *out, struct error *err);
-/* Bytes that the DataNodes have left, of the NameNode's bean FSNamesystemState. */
-int answer_capacity(struct bytes json, uint64_t *out, struct error *err);
+/* The NameNode's bean FSNamesystemState. */
+struct webhdfs_capacity {
+	uint64_t bytes, total; /* that the DataNodes have left, and have; total 0: none */
+	uint64_t datanodes;    /* that are alive */
+	bool safe_mode;
+};
+int answer_capacity(struct bytes json, struct webhdfs_capacity *out, struct error *err);
+/* {"QuotaUsage": ...}: what it leaves; UINT64_MAX: there is no such quota. */
+struct webhdfs_quota {
+	uint64_t names, bytes;
+};
+int answer_quota(struct bytes json, struct webhdfs_quota *out, struct error *err);
 
 #endif
