@@ -216,6 +216,8 @@ int chosen_table(struct row_encoder *e, size_t table, const struct event *ev, bo
 /* ncolumns: of the source. */
 void quick_compile(struct row_plan *p, size_t ncolumns);
 void quick_start(struct row_encoder *e);
+
+/* quick_numbers.c */
 #define QUICK_WAYS 3
 /* All ways that this CPU can go, the best last: the one that is taken. */
 size_t quick_ways(take_numbers *ways[QUICK_WAYS]);
