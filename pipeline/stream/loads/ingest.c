@@ -16,13 +16,14 @@
 
 #include "run.h"
 #include "io.h"
+#include "loading.h"
 #include "topics.h"
 
 /* What ends by itself should: whoever runs it every night learns nothing from one that waits. */
 #define BATCH_PATIENCE_S 300
 
 /* Who writes a sentence below does not know the state's name: put it in for DIR. */
-static int name_state(const struct ingest *in, int rc, struct error *err)
+int ingest_name_state(const struct ingest *in, int rc, struct error *err)
 {
 	static const char word[] = "--state DIR";
 	struct buf b = {0};
@@ -104,7 +105,7 @@ static int set_ranges(struct ingest *in, const struct kafka_topic *t, struct err
 }
 
 /* At the job's partitions, whoever's client it is. */
-static int look(struct ingest *in, struct kafka_topic *t, struct error *err)
+int ingest_take_look(struct ingest *in, struct kafka_topic *t, struct error *err)
 {
 	const struct kafka_source *k = &in->job->kafka;
 
@@ -117,13 +118,13 @@ int ingest_see(struct ingest *in, const struct kafka_topic *t, struct error *err
 
 	if (rc == RC_OK)
 		rc = set_ranges(in, t, err);
-	return name_state(in, rc, err);
+	return ingest_name_state(in, rc, err);
 }
 
 int ingest_look(struct ingest *in, struct error *err)
 {
 	struct kafka_topic t;
-	int rc = look(in, &t, err);
+	int rc = ingest_take_look(in, &t, err);
 
 	if (rc)
 		return rc;
@@ -188,7 +189,7 @@ static void claim(struct ingest *in)
 	mem_free(at);
 }
 
-static int check_notes(const struct ingest *in, const struct offset_range *r, size_t n,
+int ingest_check_notes(const struct ingest *in, const struct offset_range *r, size_t n,
 		       struct error *err)
 {
 	if (!in->job->kafka.group || !in->state)
@@ -201,9 +202,9 @@ static int check_notes(const struct ingest *in, const struct offset_range *r, si
 	return rc;
 }
 
-static int check_group(struct ingest *in, struct error *err)
+int ingest_check_group(struct ingest *in, struct error *err)
 {
-	int rc = check_notes(in, in->ranges, in->nranges, err);
+	int rc = ingest_check_notes(in, in->ranges, in->nranges, err);
 
 	if (rc == RC_OK && in->job->kafka.group && in->state)
 		claim(in);
@@ -267,10 +268,10 @@ int ingest_open(struct ingest *in, const struct job *job, const struct load_opti
 	if (rc == RC_OK)
 		rc = ingest_look(in, err);
 	if (rc == RC_OK)
-		rc = check_group(in, err);
+		rc = ingest_check_group(in, err);
 	if (rc == RC_OK)
 		rc = keep_start(in, err);
-	return name_state(in, rc, err);
+	return ingest_name_state(in, rc, err);
 }
 
 int ingest_peek(struct ingest *in, const struct job *job, size_t nfiles, uint64_t memory_bytes,
@@ -315,7 +316,7 @@ static int before_publish(void *ctx, const char *rejects, uint64_t n, struct err
 {
 	struct ingest *in = ctx;
 	/* two that began the same ranges at once: the second one to come here sees the first */
-	int rc = in->borrowed ? RC_OK : check_group(in, err);
+	int rc = in->borrowed ? RC_OK : ingest_check_group(in, err);
 
 	/* a load that dies behind this is made again, and they come again */
 	if (rc == RC_OK && in->job->kafka.dead_letters && n) {
@@ -354,7 +355,7 @@ static void tell_group(struct ingest *in, const struct offset_range *ranges, siz
 }
 
 /* The load is published as dir. */
-static int record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
+int ingest_record(struct ingest *in, const char *dir, const struct manifest *m, struct error *err)
 {
 	uint8_t digest[16];
 	uint64_t size;
@@ -392,9 +393,9 @@ static struct manifest_link link_to(const struct state_load *l)
 }
 
 /* The intent is written, or there is no state. */
-static int run_load(struct ingest *in, const char *name, const char *dir,
-		    const struct offset_range *ranges, size_t n, struct load_result *result,
-		    struct error *err)
+int ingest_run(struct ingest *in, const char *name, const char *dir,
+	       const struct offset_range *ranges, size_t n, struct load_result *result,
+	       struct error *err)
 {
 	const struct source_topic topic = {in->client, ranges, n};
 	struct input input = *in->load.input;
@@ -413,7 +414,7 @@ static int run_load(struct ingest *in, const char *name, const char *dir,
 	int rc = load_run(in->job, &opt, in->progress, result, err);
 	if (rc && in->state)
 		forget_intent(in, result);
-	return rc || !in->state ? rc : record(in, dir, &result->manifest, err);
+	return rc || !in->state ? rc : ingest_record(in, dir, &result->manifest, err);
 }
 
 /* dir as the state keeps it: the next run may have another working directory. */
@@ -444,140 +445,21 @@ int ingest_load(struct ingest *in, const char *dir, struct load_result *result, 
 {
 	*result = (struct load_result){0};
 	if (!in->state)
-		return run_load(in, NULL, dir, in->ranges, in->nranges, result, err);
+		return ingest_run(in, NULL, dir, in->ranges, in->nranges, result, err);
 	char *full = NULL;
 	const char *name = state_next_name(in->state);
-	int rc = check_group(in, err);
+	int rc = ingest_check_group(in, err);
 	if (rc == RC_OK)
 		rc = absolute_dir(dir, &full, err);
 	if (rc == RC_OK)
 		rc = state_intend(in->state, name, full, in->ranges, in->nranges, err);
 	if (rc == RC_OK)
-		rc = run_load(in, name, full, in->ranges, in->nranges, result, err);
+		rc = ingest_run(in, name, full, in->ranges, in->nranges, result, err);
 	mem_free(full);
-	return name_state(in, rc, err);
+	return ingest_name_state(in, rc, err);
 }
 
-/* --- what a crash left --- */
-
-/* The intent may name its topic where the load does not, or not where it does. */
-static bool same_range(const struct state_topics *of, const struct offset_range *a,
-		       const struct manifest *m, const struct offset_range *b)
-{
-	const char *intent = a->topic ? a->topic : of->unnamed ? of->item->topic : m->topic;
-	const char *load = b->topic ? b->topic : m->topic;
-
-	return place_order(intent, a->partition, load, b->partition) == 0 && a->start == b->start &&
-	       a->end == b->end;
-}
-
-static bool same_ranges(const struct state_topics *of, const struct state_load *l,
-			const struct manifest *m)
-{
-	if (!m->load || strcmp(m->load, l->name) != 0 || m->noffsets != l->nranges)
-		return false;
-	for (size_t i = 0; i < l->nranges; i++)
-		if (!same_range(of, &l->ranges[i], m, &m->offsets[i]))
-			return false;
-	return true;
-}
-
-/* The folder was renamed, and nothing after that was done. */
-static int record_published(struct ingest *in, const char *manifest, struct load_result *result,
-			    struct error *err)
-{
-	struct manifest *m = &result->manifest;
-	const struct state_load *intent = state_intent(in->state);
-	int rc = manifest_read(m, manifest, &result->arena, err);
-
-	if (rc)
-		return rc;
-	if (!same_ranges(state_topics(in->state), intent, m))
-		return error_set(
-			err, RC_DATA,
-			"%s is not load %s of %s, which was about to be published there; move it "
-			"away",
-			intent->dir, intent->name, kafka_name(&in->job->kafka));
-	/* made when the job named one topic only */
-	for (size_t i = 0; i < m->noffsets && !in->job->kafka.topic; i++)
-		if (!m->offsets[i].topic)
-			m->offsets[i].topic = m->topic;
-	report_to(&in->listener, "load %s was published as %s before the crash; recorded",
-		  intent->name, intent->dir);
-	return record(in, intent->dir, m, err);
-}
-
-static int load_again(struct ingest *in, struct load_result *result, struct error *err)
-{
-	const struct state_load l = *state_intent(in->state);
-
-	report_to(&in->listener,
-		  "load %s was interrupted; the same offsets are loaded again, into %s", l.name,
-		  l.dir);
-	/* the topic must be the same; what can be loaded beside the intent comes later */
-	struct kafka_topic t;
-	int rc = look(in, &t, err);
-	if (rc)
-		return rc;
-	struct offset_range *ranges = NULL;
-	rc = topics_bind(in, &t, err);
-	if (rc == RC_OK)
-		rc = topics_of_intent(in, &t, &l, &ranges, err);
-	kafka_topic_release(&t);
-	/* before_publish knows no ranges yet: what a copy of the state would load twice ends here
-	 */
-	if (rc == RC_OK)
-		rc = check_notes(in, ranges, l.nranges, err);
-	if (rc == RC_OK)
-		rc = run_load(in, l.name, l.dir, ranges, l.nranges, result, err);
-	mem_free(ranges);
-	return rc;
-}
-
-static int finish_intent(struct ingest *in, struct load_result *result, struct error *err)
-{
-	const struct state_load *intent = state_intent(in->state);
-	char *manifest = mem_format("%s/manifest.json", intent->dir);
-	char *partial = mem_format("%s" STAGING_SUFFIX, intent->dir);
-	bool published = false, working = false;
-	int rc = io_exists(manifest, &published, err);
-
-	if (!rc && !published)
-		rc = io_exists(partial, &working, err);
-	if (!rc && intent->phase != STATE_READING && published)
-		rc = record_published(in, manifest, result, err);
-	else if (!rc && (intent->phase == STATE_READING || working))
-		rc = load_again(in, result, err);
-	else if (!rc)
-		rc = error_set(err, RC_DATA,
-			       "load %s was about to become visible as %s when the run died; "
-			       "neither it nor "
-			       "its working folder is there; if it was published and moved away: "
-			       "`saltmill "
-			       "loads --state DIR --published %s`, else `saltmill loads --state "
-			       "DIR --discard "
-			       "%s`, and its offsets are loaded again",
-			       intent->name, intent->dir, intent->name, intent->name);
-	mem_free(manifest);
-	mem_free(partial);
-	return rc;
-}
-
-int ingest_recover(struct ingest *in, const char **dir, struct load_result *result,
-		   struct error *err)
-{
-	*result = (struct load_result){0};
-	*dir = NULL;
-	if (!in->state || !state_intent(in->state))
-		return RC_OK;
-	*dir = state_intent(in->state)->dir;
-	int rc = finish_intent(in, result, err);
-	if (rc == RC_OK)
-		rc = ingest_look(in, err);
-	if (rc == RC_OK)
-		rc = check_group(in, err);
-	return name_state(in, rc, err);
-}
+/* --- one load, not a stream --- */
 
 static bool same_folder(const char *full, const char *dir)
 {

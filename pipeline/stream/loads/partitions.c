@@ -24,47 +24,16 @@
 #include "pool.h"
 #include "pass.h"
 #include "kafka.h"
+#include "group_parts.h"
 #include "new_partitions.h"
-#include "parking.h"
 #include "state.h"
 
 #define LOOK_MS	     200
-#define POLL_MS	     100
-#define TRY_AGAIN_MS 100 /* then twice as long each time */
 #define TRY_MOST_MS  2000
 #define SAY_FIRST_MS 2000
 #define SAY_AGAIN_MS 30000
 
-struct part {
-	struct part *next; /* by number */
-	int32_t id;
-	struct job job;	      /* the instance's, of this partition only */
-	struct stream stream; /* in.state NULL: not opened yet */
-	char *dir, *prefix;
-	bool taken; /* by the group: to be closed */
-	bool held;  /* it was told that it is ours */
-	struct parking parking;
-	int64_t try_ms, delay_ms, say_ms;
-};
-
-struct share {
-	const struct job *job;
-	const struct stream_options *opt;
-	struct progress *progress;
-	struct kafka *client;
-	struct member *member;
-	int32_t known;	      /* partitions that have a state */
-	int32_t last;	      /* loaded: the next one's turn is behind it */
-	pthread_mutex_t lock; /* what follows */
-	struct part *parts;
-	struct part *busy; /* with it the loading thread is; nobody else may touch it */
-	atomic_int stop;   /* busy is taken */
-	bool leaving;
-	int rc; /* of the thread that serves the group */
-	struct error err;
-};
-
-/* --- the partitions that are ours --- */
+/* --- the thread that makes the loads --- */
 
 /* What the group is told: by the member, a commit of anybody else is refused. */
 static int tell(void *ctx, const struct offset_range *ranges, size_t n, struct error *err)
@@ -75,165 +44,6 @@ static int tell(void *ctx, const struct offset_range *ranges, size_t n, struct e
 	member_note(s->member, ranges, n);
 	return RC_OK;
 }
-
-static struct part *part_new(struct share *s, int32_t id)
-{
-	const char *out = s->opt->load->output_dir;
-	struct part *p = mem_calloc(1, sizeof *p);
-
-	p->id = id;
-	p->job = *s->job;
-	p->job.kafka.partitions = &p->id;
-	p->job.kafka.npartitions = 1;
-	/* it has a position; should that be lost, nothing is left out */
-	p->job.kafka.start = KAFKA_EARLIEST;
-	p->dir = shared_dir(s->opt->state_dir, id);
-	p->prefix = mem_format("p%05d/", id);
-	p->stream.opt = s->opt;
-	p->stream.prefix = p->prefix;
-	p->stream.parent =
-		out ? mem_format("%s/p%05d", out, id) : mem_format("%s/published", p->dir);
-	p->delay_ms = TRY_AGAIN_MS;
-	return p;
-}
-
-static void part_free(struct part *p)
-{
-	if (p->held)
-		stream_held(&p->stream, p->dir, false);
-	ingest_close(&p->stream.in);
-	mem_free(p->stream.parent);
-	mem_free(p->prefix);
-	mem_free(p->dir);
-	mem_free(p);
-}
-
-static struct part *find(struct share *s, int32_t id)
-{
-	struct part *p = s->parts;
-
-	while (p && p->id != id)
-		p = p->next;
-	return p;
-}
-
-static void add(struct share *s, int32_t id)
-{
-	struct part **at = &s->parts, *p;
-
-	while (*at && (*at)->id < id)
-		at = &(*at)->next;
-	if (*at && (*at)->id == id) {
-		(*at)->taken = false;
-		return;
-	}
-	p = part_new(s, id);
-	p->next = *at;
-	*at = p;
-}
-
-static size_t count(const struct share *s)
-{
-	size_t n = 0;
-
-	for (const struct part *p = s->parts; p; p = p->next)
-		n += !p->taken;
-	return n;
-}
-
-/* Close what was taken; false: the loading thread still has some of it. */
-static bool close_taken(struct share *s)
-{
-	bool all = true;
-
-	pthread_mutex_lock(&s->lock);
-	for (struct part **at = &s->parts; *at;) {
-		struct part *p = *at;
-
-		if (!p->taken || p == s->busy) {
-			all = all && !p->taken;
-			at = &p->next;
-			continue;
-		}
-		*at = p->next;
-		part_free(p);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return all;
-}
-
-/* --- the thread that serves the group --- */
-
-static void say_change(const struct share *s, const char *what, const int32_t *ids, size_t n)
-{
-	struct buf b = {0};
-
-	buf_printf(&b, "group %s %s", s->job->kafka.group, what);
-	for (size_t i = 0; i < n && b.len < 300; i++)
-		buf_printf(&b, " %d", ids[i]);
-	buf_printf(&b, "; %zu here now", count(s));
-	buf_put(&b, 0);
-	report_to(&s->opt->listener, "%s", (const char *)b.ptr);
-	buf_release(&b);
-}
-
-static void on_given(void *ctx, const int32_t *ids, size_t n)
-{
-	struct share *s = ctx;
-
-	if (!n)
-		return;
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < n; i++)
-		add(s, ids[i]);
-	say_change(s, "gave partitions", ids, n);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void on_taken(void *ctx, const int32_t *ids, size_t n, bool lost)
-{
-	struct share *s = ctx;
-
-	pthread_mutex_lock(&s->lock);
-	for (size_t i = 0; i < n; i++) {
-		struct part *p = find(s, ids[i]);
-
-		if (!p)
-			continue;
-		p->taken = true;
-		if (p == s->busy)
-			s->stop = 1;
-	}
-	if (n)
-		say_change(s, lost ? "had to do without us; left partitions" : "took partitions",
-			   ids, n);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void *serve_group(void *ctx)
-{
-	struct share *s = ctx;
-	struct error err;
-	bool leaving = false;
-	int rc = RC_OK;
-
-	while (rc == RC_OK && !leaving) {
-		rc = member_poll(s->member, POLL_MS, &err);
-		if (close_taken(s))
-			member_let_go(s->member);
-		pthread_mutex_lock(&s->lock);
-		leaving = s->leaving;
-		if (rc) {
-			s->rc = rc;
-			s->err = err;
-			s->stop = 1;
-		}
-		pthread_mutex_unlock(&s->lock);
-	}
-	return NULL;
-}
-
-/* --- the thread that makes the loads --- */
 
 static int check_member(struct share *s, struct error *err)
 {
@@ -395,7 +205,7 @@ static int open_given(struct share *s, struct error *err)
 static int32_t *seen_ids(struct share *s, size_t *n)
 {
 	pthread_mutex_lock(&s->lock);
-	int32_t *ids = mem_calloc(count(s) + 1, sizeof *ids);
+	int32_t *ids = mem_calloc(share_count(s) + 1, sizeof *ids);
 	*n = 0;
 	for (const struct part *p = s->parts; p; p = p->next)
 		if ((p->stream.in.state || p->parking.parked) && !p->taken)
@@ -447,7 +257,7 @@ static int see(struct share *s, const struct kafka_topic *t, struct error *err)
 
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; rc == RC_OK && i < t->count; i++) {
-		struct part *p = find(s, t->partitions[i].id);
+		struct part *p = share_find(s, t->partitions[i].id);
 
 		if (!p || p->taken || !(p->stream.in.state || p->parking.parked))
 			continue;
@@ -560,13 +370,13 @@ static int check_regions(const struct job *job, const struct existing_regions *l
 
 static int join_group(struct share *s, struct error *err)
 {
-	const struct member_calls calls = {on_given, on_taken, s};
+	const struct member_calls calls = {share_given, share_taken, s};
 	pthread_t thread;
 	int rc = member_open(&s->member, s->job, &calls, &s->opt->listener, err);
 
 	if (rc)
 		return rc;
-	if (pthread_create(&thread, NULL, serve_group, s) != 0)
+	if (pthread_create(&thread, NULL, share_serve_group, s) != 0)
 		return error_set(err, RC_IO, "cannot start a thread");
 	rc = load_in_turns(s, err);
 	pthread_mutex_lock(&s->lock);
@@ -603,7 +413,7 @@ int share_run(const struct job *job, const struct stream_options *opt, struct pr
 
 		s.parts = p->next;
 		p->held = false;
-		part_free(p);
+		share_part_free(p);
 	}
 	member_close(s.member);
 	kafka_close(s.client);
