@@ -1,8 +1,8 @@
 /*
- * bind.c - which fields a job uses, and where the source's columns have them
+ * bind.c - which fields a job uses, and which columns of the source hold them
  *
- * Only used fields are bound, hence decoded and checked; but the columns of every listed field
- * must be there, since a misspelt name is a mistake even before the field is used.
+ * Only used fields are bound, decoded and checked. The columns of every listed field must exist: a
+ * misspelt name is a mistake even before the field is used.
  */
 #include "compiled.h"
 
@@ -13,11 +13,11 @@
 
 struct use {
 	bool used;
-	bool always; /* whatever conditions say */
+	bool always; /* used whether or not a condition holds */
 	struct demand demand;
 };
 
-/* SOMETIMES: where a condition holds; then need is tested where the field is used. */
+/* SOMETIMES: used only if a condition holds. The need is then tested at the use. */
 enum how_often { ALWAYS, SOMETIMES };
 
 static void use_field(struct use *uses, size_t field, enum need need, enum how_often often,
@@ -58,7 +58,7 @@ static void use_table(struct use *uses, const struct job_table *t)
 		use_field(uses, t->timestamp_field, NEED_TIMESTAMP, often, name);
 	use_condition(uses, t->when);
 	for (size_t i = 0; i < t->ncells; i++)
-		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* it may hide them */
+		of_put = t->cells[i].marker ? SOMETIMES : of_put; /* the marker may hide the Put */
 	for (size_t i = 0; i < t->ncells; i++) {
 		const struct cell_spec *c = &t->cells[i];
 		enum need need = c->optional ? NEED_NOTHING : NEED_CELL;
@@ -71,7 +71,7 @@ static void use_table(struct use *uses, const struct job_table *t)
 	}
 }
 
-/* Levenshtein distance, letter case free. */
+/* Levenshtein distance; ignores letter case. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_COMPARED + 1], na = strlen(a), nb = strlen(b);
@@ -121,14 +121,14 @@ static int no_column(const struct job *job, const struct field *f, const char *n
 	if (meant) {
 		error_set(
 			err, RC_CONFIG,
-			"%s:%u:%u: the source has no column `%s` (field `%s`); did you mean `%s`?",
+			"%s:%u:%u: the source has no column `%s` (field `%s`): did you mean `%s`?",
 			job->path, f->pos.line, f->pos.column, name, f->name, meant);
 		return RC_CONFIG;
 	}
 	for (size_t i = 0; i < n && list.len < 300; i++)
 		buf_printf(&list, "%s%.60s", i ? ", " : "", columns[i]);
 	error_set(err, RC_CONFIG,
-		  "%s:%u:%u: the source has no column `%s` (field `%s`), expected one of %.*s",
+		  "%s:%u:%u: the source has no column `%s` (field `%s`): expected one of %.*s",
 		  job->path, f->pos.line, f->pos.column, name, f->name, (int)list.len,
 		  list.ptr ? (const char *)list.ptr : "");
 	buf_release(&list);
@@ -146,8 +146,7 @@ static int find_column(const struct job *job, const struct field *f, const char 
 		if (found < n)
 			return error_set(
 				err, RC_CONFIG,
-				"%s:%u:%u: column `%s` (field `%s`) stands twice in the source, "
-				"as number %zu and %zu; expected one",
+				"%s:%u:%u: the source has two columns `%s` (field `%s`), number %zu and %zu; expected one",
 				job->path, f->pos.line, f->pos.column, name, f->name, found + 1,
 				i + 1);
 		found = i;
@@ -184,7 +183,7 @@ static void bind_fallback(struct row_plan *p, struct binding *b)
 	b->fallback = bytes_of(text, len);
 }
 
-/* Without any, a blank between columns. */
+/* The default glue between columns is one space. */
 static void bind_glue(struct row_plan *p, struct binding *b)
 {
 	const struct field *f = b->form.field;
@@ -200,7 +199,7 @@ static void bind_glue(struct row_plan *p, struct binding *b)
 	b->computed = b->ncolumns > 1 || some || f->transform;
 }
 
-/* A text in `from` that is a column's name as well may have been meant as that. */
+/* Refuse a text in `from` that is also the name of a column: the user may have meant the column. */
 static int check_implied(const struct job *job, const struct field *f, const char *const *columns,
 			 size_t n, struct error *err)
 {
@@ -209,8 +208,8 @@ static int check_implied(const struct job *job, const struct field *f, const cha
 			if (strcmp(columns[i], f->implied[k]) == 0)
 				return error_set(
 					err, RC_CONFIG,
-					"%s:%u:%u: from of field `%s` has `%s`, and the source has "
-					"a column `%s`; expected {text: '%s'} or {column: '%s'}",
+					"%s:%u:%u: from of field `%s` has `%s`, and the source has a column `%s`: "
+					"write {text: '%s'} or {column: '%s'}",
 					job->path, f->pos.line, f->pos.column, f->name, columns[i],
 					columns[i], columns[i], columns[i]);
 	return RC_OK;
@@ -266,7 +265,7 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	bind_fallback(p, b);
 	bind_quick(b);
 	if (b->computed)
-		b->null_max = UINT32_MAX; /* every text is looked at closely */
+		b->null_max = UINT32_MAX; /* every text is examined */
 	rc = field_form_init(&b->form, &p->arena, job, f, p->c_locale, err);
 	if (rc)
 		error_prefix(err, "%s:%u:%u: field `%s`: ", job->path, f->pos.line, f->pos.column,
@@ -274,8 +273,7 @@ static int bind_field(struct row_plan *p, struct binding *b, const struct job *j
 	return rc;
 }
 
-/* Those of one kind.  Fields that nothing uses are bound as well, so that their columns are there.
- */
+/* Bind fields of one kind. Unused fields are bound as well, so that their columns must exist. */
 static int bind_some(struct row_plan *p, const struct use *uses, bool always,
 		     const char *const *columns, size_t ncolumns, struct error *err)
 {

@@ -1,17 +1,18 @@
 /*
- * chosen.c - events of a job with conditions: `where` of the job, `when` of tables and cells; and
- * of tables with delete markers
+ * chosen.c - encode events of jobs with conditions or delete markers
  *
- * A marker takes the place of the event's own cells that it covers, which have its timestamp and so
- * would be hidden: an event that deletes need not have their values.
+ * Conditions are `where` of the job and `when` of tables and cells. A delete marker replaces the
+ * cells of the same event that it covers: they have its timestamp, so HBase would hide them. An
+ * event that deletes therefore needs no values.
  *
- * What a condition asks, and what is used only where one holds, is read when it is asked for, and
- * judged only then.  What is always used is read at once, as in a job without conditions.
+ * Values that conditions need, and values used only if a condition holds, are decoded on demand and
+ * judged only then. Values that are always used are decoded together, as in a job without
+ * conditions.
  */
 #include "compiled.h"
 #include "error.h"
 
-/* One event while it is asked. */
+/* The event whose conditions are evaluated. */
 struct asked_event {
 	struct row_encoder *e;
 	const struct event *ev;
@@ -36,7 +37,7 @@ static const struct value *value_of(void *ctx, size_t field)
 	return know(a->e, slot, a->ev, a->why) ? NULL : &a->e->values[slot];
 }
 
-/* RC_DATA: a value that was asked for is none of its field. */
+/* RC_DATA: a value that the condition needs is invalid for its field. */
 static int choose(struct row_encoder *e, const struct predicate *p, const struct event *ev,
 		  bool *taken, struct reject *why)
 {
@@ -64,7 +65,7 @@ int chosen_start(struct row_encoder *e, const struct event *ev, bool *taken, str
 	return rc;
 }
 
-/* A value that is there, if it must be. */
+/* Decode a value, and reject the event if it is null but required. */
 static int require(struct row_encoder *e, size_t slot, enum need need, const struct table_plan *t,
 		   const struct event *ev, struct reject *why)
 {
@@ -86,7 +87,7 @@ static int require_all(struct row_encoder *e, const struct slots *s, enum need n
 	return rc;
 }
 
-/* Which markers does the event have? */
+/* Note which markers the event has. */
 static int note_markers(struct row_encoder *e, const struct table_plan *t, const struct event *ev,
 			struct reject *why)
 {

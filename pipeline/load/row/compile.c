@@ -1,6 +1,4 @@
-/*
- * compile.c - the cells of a job table as flat arrays, and where a cell's timestamp is
- */
+/* compile.c - compile the cells of a job's table into flat arrays, and find the cell timestamp */
 #include "compiled.h"
 
 #include <stdlib.h>
@@ -36,7 +34,7 @@ static struct slots slots_of(struct row_plan *p, const struct key_part *parts, s
 	return s;
 }
 
-/* A cell that may be missing stands in the record even if it is the same in all. */
+/* A cell that may be missing is part of the record even if its content is constant. */
 static bool stands_in_record(const struct cell_step *s, const struct cell_spec *c,
 			     bool may_be_hidden)
 {
@@ -72,7 +70,8 @@ static void cell_compile(struct row_plan *p, const struct table_plan *t, size_t 
 		s->layout = key_layout(&p->maker, c->field, c->as, false);
 	s->plain = !s->computed && c->kind == VALUE_FIELD && s->layout.kind == LAY_TEXT &&
 		   !s->layout.invert;
-	/* KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
+	/*
+	 * KeyValue: two lengths, row length, family length, timestamp, type (hfile/README.md 3.1)
 	 */
 	s->weight = 4 + 4 + 2 + 1 + 8 + 1 + strlen(table->schema.families[c->family].name) +
 		    s->qualifier.len + (s->constant ? s->value.len : 0);
@@ -87,7 +86,7 @@ static bool cell_before(const struct cell_step *a, const struct cell_step *b)
 	return bytes_cmp(a->qualifier, b->qualifier) < 0;
 }
 
-/* Every version that the Put of the same event could be is hidden by the marker. */
+/* Does the marker hide every version that the Put of the same event can be? */
 static bool hides(const struct cell_step *marker, const struct cell_step *put)
 {
 	if (marker->type == CELL_PUT || put->type != CELL_PUT || marker->family != put->family)
@@ -107,7 +106,7 @@ static void covers_compile(struct row_plan *p, struct table_plan *t)
 	}
 }
 
-/* Equal ones stay in the order they stood in, which is that of their addresses. */
+/* Equal cells keep their order, which is the order of their addresses. */
 static int by_place(const void *a, const void *b)
 {
 	const struct cell_step *x = *(const struct cell_step *const *)a;
@@ -131,7 +130,7 @@ static void cells_sort(struct cell_step *s, size_t n)
 	mem_free(sorted);
 }
 
-/* The timestamp stands in every key at the same place: no need to store it again. */
+/* If every key holds the timestamp at the same place, the record need not store it again. */
 static void ts_from_key(struct table_plan *t)
 {
 	for (size_t i = 0; i < t->key.nsteps; i++) {
@@ -159,25 +158,25 @@ static int ts_compile(struct row_plan *p, struct table_plan *t, struct error *er
 		t->ts = TS_CONSTANT;
 		t->ts_constant = table->timestamp_ms;
 		if (t->ts_constant < 0 || t->ts_constant == INT64_MAX)
-			return error_set(err, RC_CONFIG,
-					 "%s: table %s has timestamp %lld, expected "
-					 "0..9223372036854775806 ms",
-					 p->job->path, table->schema.name,
-					 (long long)t->ts_constant);
+			return error_set(
+				err, RC_CONFIG,
+				"%s: table %s has timestamp %lld, expected 0..9223372036854775806 ms",
+				p->job->path, table->schema.name, (long long)t->ts_constant);
 		return 0;
 	}
 	t->ts_slot = p->slots[table->timestamp_field];
 	t->ts_spec = &p->job->fields[table->timestamp_field];
 	if (t->ts_spec->type != FIELD_TIME)
-		return error_set(err, RC_CONFIG,
-				 "%s: table %s takes its timestamp from field `%s`, which "
-				 "is no time; expected a field with type: time",
-				 p->job->path, table->schema.name, t->ts_spec->name);
+		return error_set(
+			err, RC_CONFIG,
+			"%s: table %s takes its timestamp from field `%s`, which is not a time: "
+			"expected a field with type: time",
+			p->job->path, table->schema.name, t->ts_spec->name);
 	ts_from_key(t);
 	return 0;
 }
 
-/* A value of no bytes must not look like one in the record. */
+/* An empty value must differ from a value in the record. */
 static void frames_compile(struct row_plan *p, struct table_plan *t)
 {
 	t->frames = arena_alloc(&p->arena, (t->ncells + 1) * sizeof *t->frames);
@@ -192,8 +191,8 @@ static void frames_compile(struct row_plan *p, struct table_plan *t)
 }
 
 /*
- * Nothing is absent, and the payload too short for a slice whose length takes two bytes: then it is
- * the bytes of all slices and one byte for each.
+ * The usual record: nothing is absent and every slice has a length of one byte. Its weight is the
+ * bytes of all slices and one byte for each.
  */
 static struct usual_weight usual_weight(const struct table_plan *t)
 {
@@ -230,7 +229,7 @@ static int conditions_compile(struct row_plan *p, struct table_plan *t,
 	return rc;
 }
 
-/* Cells of one column that conditions tell apart: they need not come in order. */
+/* Conditions choose between cells of one column, so these cells need not be in order. */
 static bool has_twins(const struct table_plan *t)
 {
 	for (size_t i = 1; i < t->ncells; i++)

@@ -1,9 +1,7 @@
-/*
- * compiled.c - life of a plan
- */
+/* compiled.c - create and free a plan */
 #include "compiled.h"
 
-/* A locale for letters, where some field changes them. */
+/* Open a locale for letters if a field changes their case. */
 static int open_letters(struct row_plan *p, struct error *err)
 {
 	bool some = false;
@@ -28,7 +26,7 @@ static bool has_condition(const struct row_plan *p)
 	return any;
 }
 
-/* All but fields: they are bound. */
+/* Compile everything except fields, which bind.c binds. */
 static int compile(struct row_plan *p, struct error *err)
 {
 	struct field_forms forms;

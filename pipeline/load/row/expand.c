@@ -1,13 +1,11 @@
-/*
- * expand.c - a record back into its cells; the payload's layout is in pack.c
- */
+/* expand.c - turn a record back into its cells; pack.c describes the payload */
 #include "compiled.h"
 
 struct unread_payload {
 	const uint8_t *at, *end;
 };
 
-/* A slice behind varint(length + 1); false: 0, or the payload is damaged. */
+/* Read a slice after varint(length + 1). false: length 0, or a damaged payload. */
 static inline bool take_slice(struct unread_payload *c, struct bytes *out)
 {
 	uint64_t n;
@@ -55,8 +53,8 @@ int64_t row_timestamp(const struct row_plan *p, size_t table, const struct recor
 #define NOT_SHORT SIZE_MAX
 
 /*
- * The usual table: what is the same in all rows stands close together, and nothing is asked of a
- * step.  NOT_SHORT: a slice's length takes two bytes, or the payload is damaged.
+ * The fast path for usual tables: constants lie close together, and no step is consulted.
+ * NOT_SHORT: the length of a slice takes two bytes, or the payload is damaged.
  */
 static size_t short_cells(const struct table_plan *t, const struct record *r, struct row_cell *to)
 {
@@ -190,7 +188,7 @@ uint64_t row_weigh(const void *row_weigher, const struct record *r)
 
 		if (!take_cell(&c, s, &qualifier, &value))
 			continue;
-		/* weight has the constant ones */
+		/* weight contains the constant qualifiers */
 		sum += s->weight + r->key.len + (s->computed ? qualifier.len : 0) +
 		       (s->constant ? 0 : value.len);
 	}

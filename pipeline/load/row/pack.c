@@ -1,5 +1,5 @@
 /*
- * pack.c - a decoded event as one compact record a table
+ * pack.c - encode a decoded event as one compact record for each table
  *
  * Payload, by cell in plan order (expand.c reads it):
  *
@@ -8,12 +8,12 @@
  *   computed qualifier, constant value   varint(length + 1), qualifier       0: no cell
  *   computed qualifier                   the same, varint(value length + 1), value
  *
- * A constant value with a condition is written as if it were a field's.
+ * A constant value with a condition is written like the value of a field.
  */
 #include "compiled.h"
 #include "error.h"
 
-#define VALUE_MAX ((size_t)INT32_MAX) /* a KeyValue's lengths are Java ints */
+#define VALUE_MAX ((size_t)INT32_MAX) /* KeyValue lengths are Java ints */
 
 struct row_encoder *row_encoder_new(const struct row_plan *p)
 {
@@ -77,7 +77,7 @@ static int encode_key(struct row_encoder *e, const struct table_plan *t, struct 
 	return key_check_length(t->table->schema.name, key->len, why);
 }
 
-/* Long.MAX_VALUE itself means "now" to a region server. */
+/* A region server reads Long.MAX_VALUE as "now". */
 static int encode_ts(const struct row_encoder *e, const struct table_plan *t, uint8_t secondary[8],
 		     struct reject *why)
 {
@@ -93,7 +93,7 @@ static int encode_ts(const struct row_encoder *e, const struct table_plan *t, ui
 	return 0;
 }
 
-/* Of a table whose row the event has not, no other tells. */
+/* If the event has no row in a table, no cell may refer to that row. */
 static bool is_absent(const struct row_encoder *e, const struct table_plan *t,
 		      const struct cell_step *s)
 {
@@ -183,7 +183,7 @@ int cell_encode(struct row_encoder *e, const struct table_plan *t, const struct 
 	return rc;
 }
 
-/* Short text is laid down here, without a call; a null has passed decoding: it is optional. */
+/* Copy a short text without a call. A null that passed decoding is optional. */
 static inline bool encode_short(const struct value *v, struct buf *out, bool roomy, bool *any)
 {
 	size_t len = v->text.len;
@@ -201,7 +201,7 @@ static inline bool encode_short(const struct value *v, struct buf *out, bool roo
 	return true;
 }
 
-/* *any: some cell is there. */
+/* *any: the row has a cell. */
 static inline int encode_cells(struct row_encoder *e, const struct table_plan *t, bool roomy,
 			       struct buf *out, bool *any, struct reject *why)
 {

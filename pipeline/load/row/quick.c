@@ -1,26 +1,25 @@
 /*
- * quick.c - some usual events at once, a column at a time, without a branch on what they hold
+ * quick.c - the fast path: encode up to 64 usual events together, a column at a time
  *
- * For plans of whole numbers and texts, keys of numbers and the usual salt, and cells of text or
- * numbers: every number is converted, every text tested, and what is wrong is only collected.
- * What the plan says is so read once for all events.  If one of them is not as usual - a null, a
- * sign, a fault, a very long text - all are left to values.c, key.c and pack.c, which judge them
- * from their start; both ways give the same bytes.
+ * It serves jobs of whole numbers and texts, keys of numbers and the usual salt, and cells of text
+ * or numbers. It converts every number, tests every text, and only collects what is wrong. If one
+ * event is unusual (a null, a sign, a fault, a very long text), the batch is refused. values.c,
+ * build_key.c and pack.c then judge its events from the first one. Both paths write the same bytes.
  *
- * Records are written where they stay, each field in one store of fixed size: what that is too long
- * by lies where something else is written later.  So payloads come first, from left to right; then
- * keys, from the last part to the first; then what is in front of the keys.
+ * Records are written at their final place, each field by one store of fixed size. Later writes
+ * overwrite the excess bytes of such a store. The order is therefore: payloads from left to right,
+ * keys from the last part to the first, then the heads before the keys.
  */
 #include "field.h"
 #include "compiled.h"
 #include "key.h"
 
 #define SHORT_BYTES EVENT_ROOM_BYTES
-#define TEXT_MAX    120 /* its length + 1 is a varint of one byte */
+#define TEXT_MAX    120 /* length + 1 is a varint of one byte */
 #define HEAD_MAX    (RECORD_HEAD + 2)
 #define PAUSE_MAX   16
 
-/* A null spelling that would pass for a number. */
+/* Is a null spelling made of digits, so that it looks like a number? */
 static bool some_null_is_digits(const struct binding *b)
 {
 	for (size_t i = 0; i < b->nnulls; i++) {
@@ -57,7 +56,7 @@ static bool compile_bindings(struct row_plan *p)
 	return true;
 }
 
-/* The cells before this one with the text of the same column. */
+/* Count the cells before this one that hold the text of the same column. */
 static size_t count_copies(const struct table_plan *t, size_t column)
 {
 	size_t n = 0;
@@ -127,7 +126,7 @@ static bool spells_null(const struct binding *b, struct bytes text)
 	return false;
 }
 
-/* No null, of rows that are all ASCII or of a text that is. */
+/* Is the text not null, and ASCII? ascii: all rows of the batch are ASCII. */
 static inline bool test_text(const struct quick_text *q, struct bytes text, bool ascii)
 {
 	if (q->null_lengths >> (text.len < 63 ? text.len : 63) & 1 && spells_null(q->binding, text))
@@ -149,14 +148,14 @@ static bool test_texts(const struct quick_text *q, const struct event_rows *rows
 	return true;
 }
 
-/* --- columns of rows that were made --- */
+/* --- columns of batches that binary formats and JSON made --- */
 
 static const struct column *made_texts(const struct event_rows *rows, size_t column)
 {
 	return rows->made->texts + column * EVENT_BATCH;
 }
 
-/* Of a column that is needed: where it is short, nobody put it among the texts. */
+/* The text of a needed column: among the short texts or among the others. */
 static inline struct bytes made_text(const struct event_rows *rows, size_t column, size_t row)
 {
 	const struct short_text *shorts = rows->made->shorts[column];
@@ -221,7 +220,7 @@ static bool take_made_columns(struct row_encoder *e, const struct event_rows *ro
 
 /* --- columns of text --- */
 
-/* From the first row's start to behind the last one's fields. */
+/* The text from the first row's start to the last row's end. */
 static struct bytes whole_text(const struct event_rows *rows)
 {
 	size_t at = rows_start(rows, 0);
@@ -262,7 +261,7 @@ static inline struct bytes cell_text(const struct event_rows *rows, size_t colum
 	return bytes_of(rows->text + f.at, f.len);
 }
 
-/* Where the cell ends; NULL: it does not fit, or is out of its range. */
+/* Returns the end of the cell; NULL: it does not fit or is out of range. */
 static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_rows *rows,
 				size_t row, const struct short_text *const *shorts,
 				const uint64_t *numbers, uint8_t *to)
@@ -293,7 +292,7 @@ static inline uint8_t *put_cell(const struct quick_cell *q, const struct event_r
 	return u - q->bias > q->span ? NULL : to + q->width;
 }
 
-/* What is written behind a payload is in front of the next one, which comes later. */
+/* Excess bytes after a payload lie before the next payload, which is written later. */
 static inline __attribute__((always_inline)) bool put_payloads(const struct row_encoder *e,
 							       const struct table_plan *t,
 							       const struct event_rows *rows,
@@ -314,7 +313,7 @@ static inline __attribute__((always_inline)) bool put_payloads(const struct row_
 	return true;
 }
 
-/* No number that was taken can be out of the part's range. */
+/* Can no accepted number exceed the part's range? */
 static bool always_fits(const struct row_plan *p, const struct number *part)
 {
 	const struct binding *b = &p->bindings[part->slot];
@@ -333,7 +332,7 @@ static bool all_fit(const uint64_t *u, size_t n, const struct number *part)
 	return !bad;
 }
 
-/* The event's own bytes, without its line end. */
+/* The bytes of the event without its line end. */
 static struct bytes row_text(const struct event_rows *rows, size_t row)
 {
 	if (rows->made)
@@ -357,7 +356,9 @@ static void draw_salts(const struct key_schema *key, const struct event_rows *ro
 	}
 }
 
-/* From the last part to the first: of each, eight bytes are written that end where it ends. */
+/*
+ * From the last part to the first: each part is a store of eight bytes that ends at the part's end.
+ */
 static bool put_keys(struct row_encoder *e, const struct table_plan *t,
 		     const struct event_rows *rows, struct record_batch *out)
 {
@@ -381,7 +382,7 @@ static bool put_keys(struct row_encoder *e, const struct table_plan *t,
 	return true;
 }
 
-/* Raises *newest_ms; false: one means "now". */
+/* Raise *newest_ms. false: a timestamp means "now". */
 static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 		      const struct record_batch *out, int64_t *newest_ms)
 {
@@ -403,7 +404,7 @@ static bool put_times(const struct row_encoder *e, const struct table_plan *t,
 	return true;
 }
 
-/* The key's first part was written over them. */
+/* The first part of the key was written over them. */
 static void put_heads(const struct table_plan *t, const struct event_rows *rows,
 		      const struct record_batch *out)
 {
@@ -478,13 +479,13 @@ size_t row_batch_bytes(const struct row_encoder *e, size_t table, const struct e
 	if (!e->plan->quick || rows->ncolumns < e->plan->ncolumns)
 		return 0;
 	if (payload_most(t, rows->longest) >= RECORD_PAYLOAD)
-		return 0; /* row_encode has them, and no room is asked for */
+		return 0; /* row_encode takes these events, so no room is needed */
 	size_t each = HEAD_MAX + t->key.fixed + secondary_bytes(t) + t->quick_bytes;
 	size_t bytes = rows->made ? rows->made->bytes : whole_text(rows).len;
 	return rows->n * each + t->quick_copies * bytes;
 }
 
-/* Where it has failed it is tried the less the more often it has failed. */
+/* After each refusal the fast path is tried less often. */
 bool row_encode_batch(struct row_encoder *e, const struct event_rows *rows,
 		      struct record_batch *out)
 {

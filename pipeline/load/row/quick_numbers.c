@@ -1,7 +1,7 @@
 /*
- * quick_numbers.c - a column of digits to numbers, for many rows at once
+ * quick_numbers.c - convert a column of digits to numbers, for many rows at once
  *
- * One function for each set of instructions; all give the same numbers (test_load_quick.c).
+ * One function for each instruction set; all return the same numbers (test_load_quick.c).
  */
 #include "field.h"
 #include "compiled.h"
@@ -43,13 +43,15 @@ static SSE41 bool numbers_sse41(const struct quick_number *q, const struct event
 	return !bad && _mm_testz_si128(over, over);
 }
 
-/* 1..8 digits behind a word of zeros, as they lie in memory; others become more than 9. */
+/* 1..8 digits as they lie in memory, after zeros; other bytes become more than 9. */
 static inline uint64_t eight_of(const uint8_t *p, size_t len)
 {
 	return (load64(p) ^ ZEROS) << (64 - 8 * len);
 }
 
-/* Numbers of up to eight digits, of four rows; false: some may be longer, or as of take_numbers. */
+/*
+ * Numbers of up to eight digits, four rows at a time. false: one may be longer, or as take_numbers.
+ */
 static AVX2 bool eights_avx2(const struct quick_number *q, const struct event_rows *rows,
 			     uint64_t *u)
 {
@@ -83,7 +85,7 @@ static AVX2 bool eights_avx2(const struct quick_number *q, const struct event_ro
 	return _mm256_testz_si256(over, over);
 }
 
-/* As sixteen_sse41, of two rows. */
+/* Like sixteen_sse41, two rows at a time. */
 static AVX2 bool numbers_avx2(const struct quick_number *q, const struct event_rows *rows,
 			      uint64_t *u)
 {

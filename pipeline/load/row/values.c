@@ -1,7 +1,8 @@
 /*
- * values.c - column text to typed values
+ * values.c - convert column text to typed values
  *
- * The good path is digits.h; text that is not plain there is read by field.h.
+ * Plain numbers and texts are converted here by the digit functions of field.h. field_read converts
+ * everything else.
  */
 #include "field.h"
 #include "compiled.h"
@@ -39,7 +40,7 @@ static int null_value(const struct binding *b, struct demand d, const struct col
 			    d.table, advice);
 }
 
-/* The field's default, or a null where one may be. */
+/* Use the field's default, or a null if the field may be null. */
 static int no_value(const struct binding *b, struct demand d, const struct column *c,
 		    struct value *v, struct reject *why)
 {
@@ -47,7 +48,7 @@ static int no_value(const struct binding *b, struct demand d, const struct colum
 	return v->text.ptr || !d.need ? RC_OK : null_value(b, d, c, why);
 }
 
-/* *whole: what the columns and the texts around them are.  Returns the first that is a null. */
+/* *whole: the joined texts of the columns and the glue. Returns the first null column, or NULL. */
 static const struct column *join_columns(const struct binding *b, const struct event *ev,
 					 struct buf *out, struct column *whole)
 {
@@ -72,8 +73,7 @@ static const struct column *join_columns(const struct binding *b, const struct e
 static const uint8_t nothing[EVENT_ROOM_BYTES];
 
 /*
- * Joined and transformed.  A null among the columns makes the whole one; what the transform leaves
- * is looked at like a column's text.
+ * Join and transform. A null column makes the result null. The result is judged like column text.
  */
 static int compute_text(struct row_encoder *e, const struct binding *b, struct demand d,
 			const struct event *ev, struct value *v, struct reject *why)
@@ -96,7 +96,7 @@ static int compute_text(struct row_encoder *e, const struct binding *b, struct d
 	return is_null(b, &whole) ? no_value(b, d, &whole, v, why) : RC_OK;
 }
 
-/* What is not plainly one column's text: joined, quoted, as short as a null spelling. */
+/* Texts that are joined, quoted, or as short as a null spelling. */
 static int take_text(struct row_encoder *e, const struct binding *b, struct demand d,
 		     const struct event *ev, struct value *v, struct reject *why)
 {
@@ -110,7 +110,7 @@ static int take_text(struct row_encoder *e, const struct binding *b, struct dema
 	return 0;
 }
 
-/* Files follow each other, so their names are looked at once each. */
+/* Rows of a file follow each other, so each file name is parsed once. */
 static void note_file(struct binding_scratch *s, const char *file)
 {
 	if (!file || s->file == file)
@@ -119,7 +119,7 @@ static void note_file(struct binding_scratch *s, const char *file)
 	s->read.has_file_day = field_day_of(file, &s->read.file_day);
 }
 
-/* All that the quick way cannot take, and the words for what nobody can. */
+/* The slow path: convert every text, or say why it is invalid. */
 static int decode_slowly(struct row_encoder *e, const struct binding *b, const char *file,
 			 struct value *v, struct reject *why)
 {
@@ -152,7 +152,7 @@ int defaults_check(const struct row_plan *p, struct error *err)
 
 typedef bool parse_digits(struct bytes t, uint64_t *out);
 
-/* false: look closer. */
+/* false: take the slow path. */
 static inline __attribute__((always_inline)) bool
 decode_quickly(const struct binding *b, struct value *v, parse_digits *digits, bool roomy)
 {
