@@ -95,7 +95,7 @@ static void append_rule(struct buf *out, size_t columns, char sign)
 	buf_append_str(out, "\n");
 }
 
-static void text_heading(struct buf *out, const struct block *b, struct bytes text)
+static void text_heading(struct buf *out, const struct markdown_block *b, struct bytes text)
 {
 	buf_append(out, text.ptr, text.len);
 	buf_append_str(out, "\n");
@@ -103,7 +103,7 @@ static void text_heading(struct buf *out, const struct block *b, struct bytes te
 		append_rule(out, text_columns(text), b->level == 1 ? '=' : '-');
 }
 
-static void text_paragraph(struct buf *out, const struct block *b, struct bytes text)
+static void text_paragraph(struct buf *out, const struct markdown_block *b, struct bytes text)
 {
 	size_t indent = b->kind == BLOCK_ITEM ? b->sign.len + 1 : 0;
 
@@ -124,7 +124,7 @@ static void text_code(struct buf *out, const char *text)
 	}
 }
 
-static void text_block(struct buf *out, const struct block *b)
+static void text_block(struct buf *out, const struct markdown_block *b)
 {
 	struct buf text = {0};
 
@@ -145,10 +145,10 @@ static void text_block(struct buf *out, const struct block *b)
 }
 
 static void each_block(struct buf *out, const char *text,
-		       void (*append)(struct buf *out, const struct block *b), bool apart)
+		       void (*append)(struct buf *out, const struct markdown_block *b), bool apart)
 {
-	struct block b;
-	enum block_kind before = BLOCK_HEADING;
+	struct markdown_block b;
+	enum markdown_kind before = BLOCK_HEADING;
 
 	for (size_t n = 0; block_next(&text, &b); n++) {
 		if (apart && n && !(before == BLOCK_ITEM && b.kind == BLOCK_ITEM))
@@ -185,7 +185,7 @@ static void roff_table(struct buf *out, const char *text)
 	buf_release(&table);
 }
 
-static void roff_block(struct buf *out, const struct block *b)
+static void roff_block(struct buf *out, const struct markdown_block *b)
 {
 	switch (b->kind) {
 	case BLOCK_HEADING:

@@ -115,14 +115,14 @@ static const char *take_paragraph(struct buf *out, const char *at, size_t skip)
 	return at;
 }
 
-bool block_next(const char **at, struct block *b)
+bool block_next(const char **at, struct markdown_block *b)
 {
 	while (**at && text_trimmed(line_at(*at)).len == 0)
 		*at = line_after(*at, line_at(*at));
 	struct bytes line = line_at(*at);
 	size_t sign = item_sign(line);
 
-	*b = (struct block){.kind = BLOCK_PARAGRAPH};
+	*b = (struct markdown_block){.kind = BLOCK_PARAGRAPH};
 	if (!**at)
 		return false;
 	if (text_begins(line, "```")) {

@@ -6,17 +6,17 @@
 
 #include "bytes.h"
 
-enum block_kind { BLOCK_HEADING, BLOCK_PARAGRAPH, BLOCK_ITEM, BLOCK_CODE, BLOCK_TABLE };
+enum markdown_kind { BLOCK_HEADING, BLOCK_PARAGRAPH, BLOCK_ITEM, BLOCK_CODE, BLOCK_TABLE };
 
-struct block {
-	enum block_kind kind;
+struct markdown_block {
+	enum markdown_kind kind;
 	size_t level;	   /* of a heading: how many # */
 	struct bytes sign; /* of an item: "*" or "1." */
 	struct buf text;   /* lines of code and of tables; other text is one line */
 };
 
 /* Take the next block of *at; false at the end.  The caller releases its text. */
-bool block_next(const char **at, struct block *b);
+bool block_next(const char **at, struct markdown_block *b);
 
 /* Return the line at `at` without its line feed, and the text after it. */
 struct bytes line_at(const char *at);

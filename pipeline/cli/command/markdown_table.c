@@ -42,17 +42,17 @@ void fold(struct buf *out, struct bytes s, size_t indent, size_t width)
 
 /* --- tables --- */
 
-struct row {
+struct table_row {
 	struct buf cell[COLUMNS];
 	size_t n;
 };
 
 /* Take the cells of a line "| a | b \| c |". */
-static void take_row(struct row *r, struct bytes line)
+static void take_row(struct table_row *r, struct bytes line)
 {
 	struct buf cell = {0};
 
-	*r = (struct row){0};
+	*r = (struct table_row){0};
 	for (size_t i = 1; i < line.len && r->n < COLUMNS; i++) {
 		if (line.ptr[i] == '|') {
 			append_inline(&r->cell[r->n++], text_trimmed(buf_bytes(&cell)), false);
@@ -65,7 +65,7 @@ static void take_row(struct row *r, struct bytes line)
 	buf_release(&cell);
 }
 
-static void release_row(struct row *r)
+static void release_row(struct table_row *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		buf_release(&r->cell[i]);
@@ -79,13 +79,13 @@ static bool is_rule(struct bytes line)
 	return true;
 }
 
-struct widths {
+struct column_widths {
 	size_t whole[COLUMNS]; /* of the longest cell, on one line */
 	size_t least[COLUMNS]; /* of its longest word */
 	size_t want[COLUMNS], n;
 };
 
-static void measure_row(struct widths *w, const struct row *r)
+static void measure_row(struct column_widths *w, const struct table_row *r)
 {
 	w->n = r->n > w->n ? r->n : w->n;
 	for (size_t i = 0; i < r->n; i++) {
@@ -103,7 +103,7 @@ static void measure_row(struct widths *w, const struct row *r)
 }
 
 /* Narrow the widest columns until all fit, but none below its longest word. */
-static void fit(struct widths *w, size_t width)
+static void fit(struct column_widths *w, size_t width)
 {
 	memcpy(w->want, w->whole, sizeof w->want);
 	for (;;) {
@@ -139,7 +139,7 @@ static void drop_blanks(struct buf *out)
 		out->len--;
 }
 
-static void append_row(struct buf *out, const struct row *r, const struct widths *w)
+static void append_row(struct buf *out, const struct table_row *r, const struct column_widths *w)
 {
 	struct buf folded[COLUMNS] = {0};
 	struct bytes rest[COLUMNS] = {0};
@@ -162,7 +162,7 @@ static void append_row(struct buf *out, const struct row *r, const struct widths
 		buf_release(&folded[i]);
 }
 
-static void append_rule(struct buf *out, const struct widths *w)
+static void append_rule(struct buf *out, const struct column_widths *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		for (size_t k = 0; k < w->want[i]; k++)
@@ -171,7 +171,7 @@ static void append_rule(struct buf *out, const struct widths *w)
 	}
 }
 
-static bool is_folded(const struct widths *w)
+static bool is_folded(const struct column_widths *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->want[i] < w->whole[i])
@@ -181,8 +181,8 @@ static bool is_folded(const struct widths *w)
 
 void table_append(struct buf *out, const char *text, size_t width)
 {
-	struct widths w = {0};
-	struct row r;
+	struct column_widths w = {0};
+	struct table_row r;
 	size_t n = 0; /* rows below the head */
 
 	for (const char *at = text; *at; at = line_after(at, line_at(at))) {
