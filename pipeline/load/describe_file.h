@@ -1,6 +1,4 @@
-/*
- * describe_file.h - what was read and written, as manifests and reports have it
- */
+/* describe_file.h - describe inputs and files as manifests and reports do */
 #ifndef SALTMILL_DESCRIBE_FILE_H
 #define SALTMILL_DESCRIBE_FILE_H
 
@@ -9,12 +7,15 @@
 
 /* A copy in the arena. */
 struct bytes arena_bytes(struct arena *a, struct bytes b);
-/* All of *m is in the arena; its path is relative to the folder that has the tables' folders. */
+/* Fill *m in the arena. Its path is relative to the folder that contains the tables' folders. */
 void describe_file(struct arena *a, const struct table *schema, size_t region,
 		   const struct cut_file *f, struct manifest_file *m);
 
 struct source;
-/* What the first input's schema has, in the arena; *n 0: it has none, or was not opened here. */
+/*
+ * The columns of the first input's schema, in the arena. *n 0: no schema, or the input is not open
+ * here.
+ */
 struct manifest_column *schema_columns(struct arena *a, struct source *s, size_t *n);
 
 #endif

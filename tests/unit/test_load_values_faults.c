@@ -236,7 +236,7 @@ static void plan_faults(void **state)
 	plan_fault((const char *const[]){"userid", "rating"}, 2, "did you mean `userid`?");
 	plan_fault((const char *const[]){"usrId", "rating"}, 2, "job.yml:7:3: ");
 	plan_fault((const char *const[]){"xyz", "rating"}, 2, "expected one of xyz, rating");
-	plan_fault((const char *const[]){"userId", "x", "userId", "rating"}, 4, "stands twice");
+	plan_fault((const char *const[]){"userId", "x", "userId", "rating"}, 4, "has two columns");
 	plan_fault((const char *const[]){"userId"}, 1, "no column `rating`");
 }
 

@@ -1,10 +1,10 @@
 /*
- * cut.c - records in order -> rows -> cells -> files
+ * cut.c - turn ordered records into rows, cells and files
  *
- * Most rows are one event.  Such a row is written straight from its record, when the one behind it
- * is at hand and has another key.  The last record at hand waits for its next in a copy; only when
- * that has the same key are records gathered (gather.c), and only a row larger than memory allows
- * is sorted by a sorter of its own (huge_row.c).
+ * Most rows are one event. If the next record is at hand and has another key, such a row is written
+ * directly from its record. The last record at hand waits in a copy for the next one. Records with
+ * the same key are gathered (gather.c). A row larger than the memory for a row is sorted by its own
+ * sorter (huge_row.c).
  */
 #include "cut.h"
 
@@ -20,12 +20,12 @@
 #define RECORDS_AT_ONCE	   32
 #define STOP_CHECK_BATCHES 4096
 #define TOLD_RECORDS	   16384
-/* A writer beside its file buffer: blocks, index, bloom chunk; and a thread's codec. */
+/* Memory of a writer without its file buffer: blocks, index, bloom chunk, and a thread's codec. */
 #define WRITER_BYTES (384u << 10)
 #define BLOOM_BYTES  (1u << 20)
 #define CODEC_BYTES  (2u << 20)
 
-/* A copy of a record that may be the only one of its key. */
+/* A copy of a record that may be the only one with its key. */
 struct held {
 	struct record record;
 	uint8_t bytes[HELD_BYTES + CELL_ROOM_BYTES]; /* key, secondary, payload */
@@ -36,7 +36,7 @@ struct cutter {
 	struct gather row; /* the records of the current row key */
 	struct row_cell *cells;
 	struct cell_value *values;
-	size_t cells_cap; /* of both */
+	size_t cells_cap; /* of cells and of values */
 };
 
 /* One region being cut. */
@@ -45,15 +45,15 @@ struct cutting {
 	const struct cut_table *t;
 	struct region_files files;
 	struct cut_result *out;
-	size_t secondary_bytes, most; /* cells of a record */
+	size_t secondary_bytes, most; /* most: cells of a record */
 	uint64_t gather_bytes;
-	uint64_t counted;     /* cells of the current row, once there may be many */
-	uint64_t taken, told; /* records, and how many of them are told as done */
+	uint64_t counted;     /* cells of the current row, counted only when there may be many */
+	uint64_t taken, told; /* records; told: of these, reported as progress */
 	bool may_hold;
-	bool fits; /* the gathered row takes no more than it may */
+	bool fits; /* the gathered row is within its memory */
 	bool holds;
-	struct held held; /* then: waits */
-	struct buf huge;  /* key of the row that was written by huge_row.c last */
+	struct held held; /* valid if holds */
+	struct buf huge;  /* key of the last row that huge_row.c wrote */
 };
 
 struct cutter *cutter_new(void)
@@ -108,8 +108,8 @@ static struct bytes row_key(const struct gather *g)
 }
 
 /*
- * A row of one event whose cells come in order by themselves.  CELL_ROOM_BYTES behind key and
- * payload may be read.
+ * Write a row of one event whose cells are already in order. CELL_ROOM_BYTES after key and payload
+ * may be read.
  */
 static inline int write_single(struct cutting *k, const struct record *r, struct error *err)
 {
@@ -132,7 +132,7 @@ static int write_gathered(struct cutting *k, struct error *err)
 
 	if (g->nrecords > 1 || !k->may_hold)
 		return gather_emit(&k->c->row, k->t, emit_cell, &k->files, k->out, err);
-	buf_reserve(&k->c->row.bytes, CELL_ROOM_BYTES); /* may move it */
+	buf_reserve(&k->c->row.bytes, CELL_ROOM_BYTES); /* this may move it */
 	struct record r = {
 		.key = row_key(g),
 		.secondary = g->bytes.ptr + g->records[0].minor_at,
@@ -151,12 +151,12 @@ static int write_row(struct cutting *k, struct error *err)
 	if (rc)
 		return rc;
 	if (g->bytes.cap > 2 * k->gather_bytes)
-		gather_release(g); /* a large value went by */
+		gather_release(g); /* the row had a large value */
 	gather_reset(g);
 	return end_row(k, err);
 }
 
-/* The gathered row is too large: forget the copies, write it from the runs. */
+/* The gathered row is too large: drop the copies and write the row from the runs. */
 static int write_huge(struct cutting *k, struct error *err)
 {
 	struct gather *g = &k->c->row;
@@ -169,7 +169,7 @@ static int write_huge(struct cutting *k, struct error *err)
 	return rc ? rc : end_row(k, err);
 }
 
-/* Copy a record; false: with it the row takes more memory than it may. */
+/* Copy a record. false: the row now exceeds the memory for a row. */
 static bool gather(struct cutting *k, const struct record *r)
 {
 	struct gather *g = &k->c->row;
@@ -182,7 +182,7 @@ static bool gather(struct cutting *k, const struct record *r)
 	return gather_memory(g, k->counted) <= k->gather_bytes;
 }
 
-/* Copy the first record of a row; false: it is too large, or needs more than row_cells. */
+/* Copy the first record of a row. false: it is too large, or it needs more than row_cells. */
 static inline bool hold(struct cutting *k, const struct record *r)
 {
 	struct held *h = &k->held;
@@ -201,7 +201,7 @@ static inline bool hold(struct cutting *k, const struct record *r)
 	return true;
 }
 
-/* Is r of the row that waits? */
+/* Does r belong to the row that waits? */
 static inline bool same_row(const struct cutting *k, const struct record *r)
 {
 	struct bytes key = k->holds ? k->held.record.key : row_key(&k->c->row);
@@ -223,7 +223,7 @@ static int write_waiting(struct cutting *k, struct error *err)
 	return rc ? rc : end_row(k, err);
 }
 
-/* r is of the row that waits. */
+/* Add r to the row that waits. */
 static int go_on(struct cutting *k, const struct record *r, struct error *err)
 {
 	if (k->holds)
@@ -235,7 +235,7 @@ static int go_on(struct cutting *k, const struct record *r, struct error *err)
 	return RC_OK;
 }
 
-/* The first record of a row that does not wait yet.  known: the next record is r[1]. */
+/* Start a row. known: the next record is r[1]. */
 static inline int start_row(struct cutting *k, const struct record *r, bool known,
 			    struct error *err)
 {
@@ -249,7 +249,7 @@ static inline int start_row(struct cutting *k, const struct record *r, bool know
 	return RC_OK;
 }
 
-/* Records that are valid together. */
+/* Cut records that are valid together. */
 static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct error *err)
 {
 	int rc = RC_OK;
@@ -264,7 +264,7 @@ static int cut_batch(struct cutting *k, const struct record *r, size_t n, struct
 		if (waiting)
 			rc = write_waiting(k, err);
 		if (rc || (k->huge.len && bytes_eq(r->key, buf_bytes(&k->huge))))
-			continue; /* it was written with its row */
+			continue; /* huge_row.c has written it */
 		rc = start_row(k, r, r < last, err);
 	}
 	return rc;
@@ -325,7 +325,7 @@ int cut_region(struct cutter *c, const struct cut_table *t, size_t region, struc
 	region_files_release(&k.files);
 	buf_release(&k.huge);
 	rows->close(rows->self);
-	k.taken = rc ? 0 : k.taken; /* what is written again counts again */
+	k.taken = rc ? 0 : k.taken; /* a second try counts the records again */
 	tell(&k);
 	if (rc)
 		cut_result_release(out);

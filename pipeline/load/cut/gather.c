@@ -37,13 +37,13 @@ void gather_add(struct gather *g, const struct record *r, size_t secondary_bytes
 
 uint64_t gather_memory(const struct gather *g, uint64_t cells)
 {
-	/* qsort takes two pointers an item beside the cells */
+	/* qsort needs two pointers for each item */
 	uint64_t each = sizeof *g->cells + 2 * sizeof(void *);
 
 	return g->bytes.len + g->nrecords * sizeof *g->records + cells * each;
 }
 
-/* Expand all records; their copies do not move any more. */
+/* Expand all records. Their copies no longer move. */
 static void expand(struct gather *g, const struct cut_table *t)
 {
 	size_t most = row_max_cells(t->plan, t->index);
@@ -70,7 +70,7 @@ static void expand(struct gather *g, const struct cut_table *t)
 	mem_free(cells);
 }
 
-/* HBase's order, then input order; within one event the cell that the job names later is later. */
+/* HBase's order, then input order. Within one event, cells follow the order of the job. */
 static int order_cmp(const void *pa, const void *pb)
 {
 	const struct row_cell *a = &((const struct gathered_cell *)pa)->cell;
@@ -84,7 +84,7 @@ static int order_cmp(const void *pa, const void *pb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-#define SHOWN_BYTES 60 /* of a key: what is behind it must fit the sentence */
+#define SHOWN_BYTES 60 /* bytes of a key in a message, so that the rest fits */
 
 static void show(struct buf *out, struct bytes v)
 {
@@ -100,14 +100,14 @@ int duplicate_error(const struct cut_table *t, const struct row_cell *a, const s
 
 	show(&row, a->cell.row);
 	show(&qualifier, a->cell.qualifier);
-	int rc = error_set(err, RC_DATA,
-			   "table %s: two events give row %.*s, column %s:%.*s, timestamp %lld "
-			   "(input bytes %llu "
-			   "and %llu); `duplicates: error` forbids that",
-			   t->table->schema.name, (int)row.len, (const char *)row.ptr,
-			   t->table->schema.families[a->family].name, (int)qualifier.len,
-			   qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->cell.ts,
-			   (unsigned long long)a->seq, (unsigned long long)b->seq);
+	int rc = error_set(
+		err, RC_DATA,
+		"table %s: two events give row %.*s, column %s:%.*s, timestamp %lld (input "
+		"bytes %llu and %llu); `duplicates: error` forbids it",
+		t->table->schema.name, (int)row.len, (const char *)row.ptr,
+		t->table->schema.families[a->family].name, (int)qualifier.len,
+		qualifier.ptr ? (const char *)qualifier.ptr : "", (long long)a->cell.ts,
+		(unsigned long long)a->seq, (unsigned long long)b->seq);
 	buf_release(&row);
 	buf_release(&qualifier);
 	return rc;
@@ -125,7 +125,7 @@ void note_collision(struct cut_result *out, struct bytes row, uint64_t lost, uin
 	c->kept = kept;
 }
 
-/* Cells first to next are of one place: count those that the winner shadows. */
+/* Cells first to next have the same column and time: count those that the winner overwrites. */
 static void shadow(struct gather *g, size_t first, size_t next, size_t winner,
 		   struct cut_result *out)
 {

@@ -1,24 +1,24 @@
 /*
- * huge_row.c - one row whose records do not fit: its cells are sorted outside of memory
+ * huge_row.c - write a row whose records exceed memory: its cells are sorted on disk
  *
- * Records of a row come newest first, HBase wants them by column.  So each cell becomes a record
- * of a second sorter, and cells of the same place lie side by side when it is read:
+ * Records of a row come newest first, but HBase stores cells by column. So each cell becomes a
+ * record of a second sorter. Cells of the same column and time are then neighbours:
  *
  *   key        family (2 bytes), qualifier
  *   secondary  Long.MAX_VALUE - timestamp, 255 - type: at one time markers come first
  *   seq        the event's seq * cells of the table + number of the cell: input order
  *   payload    varint cells of the event, value
  *
- * An event counts as deduplicated when all its cells are shadowed.  Each shadowed cell puts its
- * event's seq into a third sorter, where an event that lost all of them is a run of equal keys; the
- * seq there is that of the event that shadows it.
+ * An event is deduplicated if all its cells are overwritten. A third sorter receives the seq of the
+ * event for each overwritten cell: an event that lost all cells is a run of equal keys there. The
+ * seq of such a record is that of the event that overwrites the cell.
  */
 #include "huge_row.h"
 
 #include "gather.h"
 #include "mem.h"
 
-#define PLACE_BYTES   9 /* of a secondary: time and type */
+#define PLACE_BYTES   9 /* bytes of a secondary: time and type */
 #define RUN_BYTES_MIN (256u << 10)
 
 struct huge_row {
@@ -27,7 +27,7 @@ struct huge_row {
 	size_t most;		 /* cells of an event */
 	struct row_cell *cells;	 /* scratch */
 	struct sorter *sorted;	 /* all cells */
-	struct sorter *shadowed; /* seq of events, once a shadowed cell */
+	struct sorter *shadowed; /* an event's seq for each overwritten cell */
 	struct buf scratch;
 	struct cut_result *out;
 	int (*emit)(void *ctx, const struct row_cell *c, struct error *err);
@@ -76,7 +76,7 @@ static int put_cell(struct huge_row *g, const struct row_cell *c, uint64_t seq, 
 	return run_builder_add(sorter_builder(g->sorted, 0), &r, err);
 }
 
-/* All cells of the row into the second sorter. */
+/* Put all cells of the row into the second sorter. */
 static int sort_cells(struct huge_row *g, struct error *err)
 {
 	struct buf end = {0};
@@ -102,7 +102,7 @@ static int sort_cells(struct huge_row *g, struct error *err)
 	return rc == RC_END ? sorter_finish(g->sorted, err) : rc;
 }
 
-/* What a record of the second sorter stands for; borrows from it. */
+/* The cell of a record of the second sorter; borrows from it. */
 static struct row_cell cell_of(const struct huge_row *g, const struct record *r, uint64_t *ncells)
 {
 	size_t n = get_varint(r->payload.ptr, r->payload.ptr + r->payload.len, ncells);
@@ -120,7 +120,7 @@ static struct row_cell cell_of(const struct huge_row *g, const struct record *r,
 	};
 }
 
-/* A cell of event seq, which has ncells, is shadowed by one of event `by`. */
+/* Note that a cell of event seq (ncells cells) is overwritten by event `by`. */
 static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, struct error *err)
 {
 	uint8_t key[8], count[10];
@@ -134,7 +134,7 @@ static int drop(struct huge_row *g, uint64_t seq, uint64_t ncells, uint64_t by, 
 	return run_builder_add(sorter_builder(g->shadowed, 0), &r, err);
 }
 
-/* The cell that is kept of those met so far in one place. */
+/* Of the cells so far with one column and time, the cell that is kept. */
 struct winner {
 	struct buf bytes; /* qualifier, then value */
 	struct row_cell cell;
@@ -197,7 +197,7 @@ static int emit_cells(struct huge_row *g, struct error *err)
 	return rc;
 }
 
-/* Events all of whose cells were shadowed. */
+/* Count events whose cells are all overwritten. */
 static int count_shadowed(struct huge_row *g, struct error *err)
 {
 	struct bytes none = {0};

@@ -1,7 +1,8 @@
 /*
- * region_files.c - a file is written under a hidden name and renamed to the digest of its own
- * bytes: a name that HBase accepts (32 hex digits), that does not depend on chance, and that tells
- * two nights' files apart.
+ * region_files.c - write the HFiles of a region
+ *
+ * A file is written under a hidden name and renamed to the digest of its bytes. HBase accepts this
+ * name (32 hex digits), it does not depend on chance, and it differs between two nights' files.
  */
 #include "region_files.h"
 
@@ -9,7 +10,7 @@
 
 #include "mem.h"
 
-/* row_values' order is that of the files, so a family's qualifiers are a part of all. */
+/* row_values returns cells in file order, so a family's qualifiers are a range of all. */
 static void know_columns(struct region_files *f)
 {
 	const struct cut_table *t = f->table;
@@ -49,7 +50,7 @@ bool region_files_known(const struct region_files *f)
 	return f->owners;
 }
 
-/* --- files of another place --- */
+/* --- files in a remote place --- */
 
 static int sink_append(void *self, const void *ptr, size_t len, struct error *err)
 {
@@ -80,7 +81,7 @@ static int writer_new(struct family_file *file, struct storage *to, const struct
 	return hfile_writer_new_to(&file->writer, &sink, opt, err);
 }
 
-/* A region that is written again finds those of its files that were finished before. */
+/* If a region is written again, files that the first try finished already exist. */
 static int name_file(struct storage *to, const char *from, const char *name, uint64_t bytes,
 		     struct error *err)
 {
@@ -94,7 +95,7 @@ static int name_file(struct storage *to, const char *from, const char *name, uin
 	if (rc)
 		return rc;
 	if (there.kind == STORAGE_FILE && there.bytes == bytes)
-		return storage_remove(to, from, err); /* its name tells its bytes */
+		return storage_remove(to, from, err); /* the name proves the bytes */
 	return storage_move(to, from, name, err);
 }
 
@@ -168,7 +169,7 @@ int region_files_add(struct region_files *f, const struct row_cell *c, struct er
 	return rc ? rc : hfile_add(file->writer, &c->cell, err);
 }
 
-/* How many of the values are the file's; they become its columns. */
+/* Count the values of this file and renumber them by its columns. */
 static inline size_t take_own(const struct family_file *file, struct cell_value *values,
 			      size_t count)
 {

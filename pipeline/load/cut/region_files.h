@@ -1,4 +1,6 @@
-/* region_files.h - the HFiles of one region: one writer a family, rolled at a size limit */
+/*
+ * region_files.h - the HFiles of one region: one writer for each family, a new file at a size limit
+ */
 #ifndef SALTMILL_REGION_FILES_H
 #define SALTMILL_REGION_FILES_H
 
@@ -9,27 +11,27 @@ struct region_files {
 	size_t region;
 	struct hfile_scratch *scratch;
 	struct family_file {
-		struct hfile_writer *writer; /* NULL: nothing written yet */
+		struct hfile_writer *writer; /* NULL: nothing is written yet */
 		char *path;		     /* temporary name of the open file */
 		unsigned part;
-		size_t first, end;   /* in qualifiers, when they are constant */
+		size_t first, end;   /* range in qualifiers, if they are constant */
 	} * families;		     /* [nfamilies] */
-	struct bytes *qualifiers;    /* of the table's cells, in row_cells' order */
-	struct family_file **owners; /* theirs, by place; NULL: they are not constant */
-	struct family_file *only;    /* of all of them; NULL: of several */
-	uint64_t limit;		     /* of a file's bytes; 0: none */
+	struct bytes *qualifiers;    /* qualifiers of the table's cells, in row_cells' order */
+	struct family_file **owners; /* the files of the qualifiers; NULL: they are not constant */
+	struct family_file *only;    /* the file of all qualifiers; NULL: there are several */
+	uint64_t limit;		     /* bytes of a file; 0: no limit */
 	struct cut_result *result;
 };
 
 void region_files_init(struct region_files *f, const struct cut_table *t, size_t region,
 		       struct hfile_scratch *scratch, struct cut_result *result);
-/* The next cell of its family. */
+/* Add the next cell of its family. */
 int region_files_add(struct region_files *f, const struct row_cell *c, struct error *err);
-/* Whether region_files_add_values may be used: all columns are constant, and not too many. */
+/* May region_files_add_values be used? All columns must be constant, and not too many. */
 bool region_files_known(const struct region_files *f);
 /*
- * All cells of a row as row_values gave them, whose column numbers become those of their family.
- * CELL_ROOM_BYTES from the row key's first on may be read.
+ * Add all cells of a row as row_values returned them, with columns renumbered by family.
+ * CELL_ROOM_BYTES from the first byte of the row key may be read.
  */
 int region_files_share_values(struct region_files *f, struct bytes row, int64_t ts,
 			      struct cell_value *values, size_t count, struct error *err);
@@ -44,13 +46,13 @@ static inline int region_files_add_values(struct region_files *f, struct bytes r
 	return region_files_share_values(f, row, ts, values, count, err);
 }
 int region_files_roll(struct region_files *f, struct error *err);
-/* Between rows: close files that reached the size limit. */
+/* Call between rows: closes files that reached the size limit. */
 static inline int region_files_row_end(struct region_files *f, struct error *err)
 {
 	return f->limit ? region_files_roll(f, err) : RC_OK;
 }
 int region_files_finish(struct region_files *f, struct error *err);
-/* Drop what is open and release; also after a finish. */
+/* Drop open files and release; allowed after finish as well. */
 void region_files_release(struct region_files *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* write_regions.c - see write_regions.h */
+/* write_regions.c - write all regions on all threads */
 #include "cut.h"
 
 #include <float.h>
@@ -9,8 +9,8 @@
 #include "pool.h"
 
 #define READ_BUFFERS (8 * (17u << 10)) /* the smallest merge */
-#define TRIES	     4		       /* of a region whose upload breaks */
-#define LARGE_COPIES 4 /* of a value: read back, gathered, in its block, compressed */
+#define TRIES	     4		       /* tries for a region whose upload breaks */
+#define LARGE_COPIES 4 /* copies of a value: read back, gathered, in its block, compressed */
 
 uint64_t write_memory(const struct cut_table *t)
 {
@@ -26,7 +26,7 @@ struct writing {
 	struct region_task *tasks;
 	size_t ntasks;
 	struct cutter **cutters; /* [threads] */
-	struct helpers *helpers; /* threads without a region help those with one */
+	struct helpers *helpers; /* threads without a region help the others */
 	_Atomic size_t left;	 /* regions */
 	struct progress *progress;
 };
@@ -59,7 +59,7 @@ static int write_region(struct writing *w, unsigned worker, const struct region_
 	return RC_OK;
 }
 
-/* Behind the regions stand tasks that help: a thread that gets one has no region to begin. */
+/* After the last region come tasks that help: their threads have no region left to start. */
 static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct writing *w = ctx;
@@ -89,7 +89,7 @@ static void list_tasks(struct writing *w, const struct write_table *tables, size
 	w->progress->regions_total = w->ntasks;
 }
 
-/* Their records, of which the time that is left is told. */
+/* Count the records of all regions, for the time left. */
 static uint64_t count_records(const struct write_table *tables, size_t ntables)
 {
 	uint64_t n = 0;

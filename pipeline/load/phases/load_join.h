@@ -12,7 +12,7 @@
 struct part {
 	const char *dir;
 	struct manifest m;
-	size_t place; /* of the input's path among all, by first appearance */
+	size_t place; /* index of the input's path, by first appearance */
 };
 /* A file of the joined load. */
 struct joined_file {

@@ -1,10 +1,8 @@
-/*
- * load_memory.c - what writing takes of --memory (see memory.h), and gives back
- */
+/* load_memory.c - reserve the memory for writing, and release it (see first_pass/memory.c) */
 #include "load_state.h"
 #include "cut.h"
 
-/* Of the thread that has most to hold. */
+/* Bytes of the thread that needs most. */
 static uint64_t writing_thread_bytes(const struct load *l)
 {
 	uint64_t most = 0;

@@ -1,6 +1,4 @@
-/*
- * load_publish.c - the last phase: what was written is described, checked and made visible
- */
+/* load_publish.c - the last phase: describe what was written, check it, and make it visible */
 #include <string.h>
 
 #include "run.h"
@@ -125,7 +123,7 @@ static void describe_table(struct load_result *res, const struct job *job,
 		describe_region(res, t, r, m);
 }
 
-/* Bytes on disk: what HBase splits regions by. */
+/* Compare bytes on disk, by which HBase splits regions. */
 static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 			struct load_promise *p)
 {
@@ -138,7 +136,7 @@ static void judge_sizes(const struct load_table *t, struct manifest_table *m,
 	p->broken = p->tolerance > 0 && m->largest_over_target > p->tolerance;
 }
 
-/* read = loaded + rejected + filtered + deduplicated, for every table. */
+/* Check read = loaded + rejected + filtered + deduplicated for every table. */
 static int check_law(const struct manifest *m, struct error *err)
 {
 	for (size_t i = 0; i < m->ntables; i++) {
@@ -148,9 +146,8 @@ static int check_law(const struct manifest *m, struct error *err)
 			continue;
 		return error_set(
 			err, RC_ORDER,
-			"table %s: %llu events read, but %llu loaded + %llu rejected + %llu "
-			"filtered + "
-			"%llu deduplicated; this is a fault of saltmill, nothing was published",
+			"table %s: %llu events read, but %llu loaded + %llu rejected + %llu filtered "
+			"+ %llu deduplicated; this is a bug of saltmill, nothing was published",
 			t->name, (unsigned long long)m->read, (unsigned long long)t->loaded,
 			(unsigned long long)m->rejected, (unsigned long long)t->filtered,
 			(unsigned long long)t->deduplicated);
@@ -185,7 +182,7 @@ static void describe_inputs(struct load *l, struct manifest *m)
 	}
 }
 
-/* Where the inputs were read elsewhere, the first map has seen the schema. */
+/* If maps have read the inputs, the first map has the schema. */
 static void describe_schema(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
@@ -203,7 +200,7 @@ static void describe_schema(struct load *l, struct manifest *m)
 	}
 }
 
-/* All else has what the job asks for. */
+/* Other sources have the columns of the job. */
 static void describe_columns(struct load *l, struct manifest *m)
 {
 	struct arena *a = &l->result->arena;
@@ -233,7 +230,7 @@ static void describe_topic(struct load *l, struct manifest *m)
 	if (m->previous.known)
 		m->previous.load = arena_strdup(a, k->previous.load);
 	m->offsets = arena_alloc(a, (m->noffsets + 1) * sizeof *m->offsets);
-	/* the client, whose the names are, is closed before the result is shown */
+	/* copy: the client that owns the names is closed before the result is shown */
 	for (size_t i = 0; i < m->noffsets; i++) {
 		m->offsets[i] = r[i];
 		if (r[i].topic)
@@ -243,14 +240,14 @@ static void describe_topic(struct load *l, struct manifest *m)
 	}
 }
 
-/* The last step but for what must know of it. */
+/* The commit. Only the consumers of the load are informed after it. */
 static int make_visible(struct load *l, struct error *err)
 {
 	const struct load_kafka *k = l->opt->kafka;
 
 	crash_at("described");
 	int rc = RC_OK;
-	/* who finds neither DIR nor the sibling shall know that DIR was moved away */
+	/* if neither DIR nor its sibling exists later, then DIR was moved away */
 	if (k && k->before_publish)
 		rc = staging_keep(l->staging, err);
 	if (rc == RC_OK && k && k->before_publish) {

@@ -1,14 +1,14 @@
 /*
- * load_space.c - will the disks hold what this run is going to write?
+ * load_space.c - do the disks have room for this run?
  *
- * Sorted rows: how much a row takes there is not known before some were read (columns may be left
- * out, cells be absent).  But once the memory is full all that is read goes to disk, so from then
- * on a stretch of the input tells what the rest will need.
+ * Sorted rows: the size of a row is unknown before some rows are read, because columns may be left
+ * out and cells may be absent. Once memory is full, everything that is read goes to disk. From then
+ * on, a stretch of the input predicts the rest.
  *
- * HFiles: when all is read the weight of the cells is known exactly, and so is an upper bound.
- * Only when the disk has less, samples are written to measure how well they compress.
+ * HFiles: when all is read, the weight of the cells is exact, and so is an upper bound. If the disk
+ * has less room, samples are written to measure compression.
  *
- * A run is refused when it would need clearly more than there is: a prediction may be a little off.
+ * A run is refused only if it clearly needs more than there is, because a prediction is not exact.
  */
 #include <sys/statvfs.h>
 
@@ -16,8 +16,8 @@
 #include "pass.h"
 #include "bytes.h"
 
-#define STRETCH_BYTES (4u << 20) /* spilled: the least to predict from */
-#define STRETCHES     50	 /* of the input */
+#define STRETCH_BYTES (4u << 20) /* bytes spilled before the first prediction */
+#define STRETCHES     50	 /* predictions over the input */
 #define MARGIN	      0.9
 #define SAMPLE_BYTES  (16u << 20)
 
@@ -36,7 +36,7 @@ static int refuse(const char *what, double bytes, const char *dir, uint64_t ther
 {
 	char need[16], have[16];
 
-	return error_set(err, RC_IO, "%s need about %s in %s, %s are free; %s", what,
+	return error_set(err, RC_IO, "%s need about %s in %s, but %s are free; %s", what,
 			 format_bytes(need, (uint64_t)bytes), dir, format_bytes(have, there),
 			 advice);
 }
@@ -54,11 +54,12 @@ static int check_spill(struct load *l, uint64_t done, uint64_t total, uint64_t s
 	if (limit != UINT64_MAX && need * MARGIN > (double)limit)
 		return error_set(
 			err, RC_LIMIT,
-			"the sorted rows of this input need about %s of temporary files, %s are "
-			"allowed: raise --temp-quota, or --memory so that less is spilled",
+			"the sorted rows of this input need about %s of temporary files, but %s are "
+			"allowed: raise --temp-quota, or raise --memory to spill less",
 			format_bytes(text, (uint64_t)need), format_bytes(most, limit));
 	if (free_bytes(l->pass.temp_dir, &there) && more * MARGIN > (double)there)
-		return refuse("the sorted rows still to be spilled", more, l->pass.temp_dir, there,
+		return refuse("the sorted rows that are still to be spilled", more,
+			      l->pass.temp_dir, there,
 			      "name another disk with --temp-dir, or raise --memory", err);
 	return RC_OK;
 }
@@ -94,7 +95,7 @@ static double most_bytes(const struct load *l)
 		const struct load_table *t = &l->tables[i];
 		double files = (double)((t->splits.count + 1) * t->job->schema.nfamilies);
 
-		/* index, bloom filter and checksums take a few percent */
+		/* index, bloom filter and checksums: a few percent */
 		sum += 1.05 * (double)sorter_totals(t->sorter).weight + HFILE_FIXED_BYTES * files;
 	}
 	return sum;

@@ -1,6 +1,4 @@
-/*
- * load_state.h - what the phases of one load share; only load.c and load_publish.c see it
- */
+/* load_state.h - what the phases of one load share (inside pipeline/load/phases only) */
 #ifndef SALTMILL_LOAD_STATE_H
 #define SALTMILL_LOAD_STATE_H
 
@@ -9,16 +7,17 @@
 #include "sorter.h"
 #include "splits.h"
 
-/* One table on its way. */
+/* One table of the load. */
 struct load_table {
 	const struct job_table *job;
-	struct sorter *sorter; /* of the pass; NULL once all is written */
-	char *dir;	       /* below the staging folder */
+	struct sorter *sorter; /* owned by the pass; NULL after writing */
+	char *dir;	       /* in the staging folder */
 	struct cut_table cut;
-	struct hfile_tuning *tuned; /* [families] in the result's arena; NULL: none asked */
+	/* [families] in the result's arena; NULL: the job asks for no tuning */
+	struct hfile_tuning *tuned;
 	struct splits splits;
-	size_t wanted;	      /* regions; fewer come out when rows are heavier than a region */
-	double disk_per_byte; /* predicted before anything is written; 0: no rows */
+	size_t wanted;		    /* wanted regions; heavy rows can make fewer */
+	double disk_per_byte;	    /* predicted before writing; 0: no rows */
 	struct cut_result *results; /* [splits.count + 1] */
 };
 
@@ -28,60 +27,64 @@ struct load {
 	struct progress *progress;
 	struct load_result *result;
 	struct pass pass;
-	unsigned threads, write_threads; /* of the pass; of those, for writing */
-	uint64_t reserved;		 /* on the budget, for writing */
+	unsigned threads, write_threads; /* threads of the pass, and threads for writing */
+	uint64_t reserved;		 /* bytes of the budget for writing */
 	struct {
-		atomic_flag busy; /* for what is below */
+		atomic_flag busy; /* guards the members below */
 		_Atomic bool checked;
 		bool begun;
-		uint64_t spilled, done; /* bytes when spilling began, and of input read by then */
+		/* bytes spilled, and bytes of input read, when spilling began */
+		uint64_t spilled, done;
 	} space;
 	struct staging *staging;
-	char *temp;	  /* a folder of this machine when the staging folder is elsewhere */
-	const char *work; /* that, or the staging folder */
-	struct maps maps; /* of load_halves */
+	char *temp;		      /* a local folder if the staging folder is remote */
+	const char *work;	      /* temp, or the staging folder */
+	struct maps maps;	      /* of `unite` */
 	struct reduced_file *reduced; /* [nreduced]; load_unite.c */
 	size_t nreduced;
-	bool brings;	  /* the first of them may be in the staging folder */
+	bool brings;	  /* some reduced files may already be in the staging folder */
 	int64_t epoch_ms; /* SOURCE_DATE_EPOCH; -1: none */
 	struct load_table *tables;
 };
 
-/* The manifest's counts of what was read. */
+/* Copy the counts of reading into the manifest. */
 void load_note_reading(struct load *l);
-/* load_unite.c: reading and writing were done elsewhere. */
+/* load_unite.c: take what maps have read and reduces have written. */
 int load_take_maps(struct load *l, struct error *err);
 int load_take_reduces(struct load *l, struct error *err);
 /*
- * All limits are kept: the files of the reduces come to the staging folder.  Nothing to do when
- * they were written here.
+ * All limits are kept: move the files of the reduces into the staging folder. Does nothing if this
+ * process wrote them.
  */
 int load_bring_files(struct load *l, struct error *err);
-/* As struct staging_rescue, ctx is the load: what reduces have sent goes back to where it waited.
- */
+/* A struct staging_rescue, ctx is the load: move files that reduces sent back to their folders. */
 int load_give_back(void *ctx, struct storage *s, const char *folder, struct error *err);
-/* All is read: decide write_threads and force what they need on the budget. */
+/* After reading: decide write_threads and force their memory on the budget. */
 void load_reserve_writing(struct load *l);
 /*
- * Let the file of the folder stand in the staging one: linked where that can be, and proven.
- * again: what to do when it is another than f says.
+ * Put a file of the folder into the staging folder, linked if possible, and prove its digest.
+ * again: the advice if it differs from f.
  */
 int load_take_file(struct staging *s, const char *folder, const struct manifest_file *f,
 		   const char *again, struct error *err);
-/* Release all that only writing needed. */
+/* Release everything that only writing needed. */
 void load_end_writing(struct load *l);
 
-/* Once enough was spilled to predict the rest: will the temporary folder hold it?  Any thread. */
+/*
+ * RC_IO: the temporary folder will not hold the rest. Predicts once enough is spilled. Any thread.
+ */
 int load_space_reading(struct load *l, struct error *err);
-/* All is read: will the output's disk hold the HFiles?  Samples may be written in work_dir. */
+/*
+ * After reading. RC_IO: the output's disk will not hold the HFiles. May write samples in work_dir.
+ */
 int load_space_writing(struct load *l, const char *work_dir, struct error *err);
 
-/* All is described: do more events hide each other than a sound row key lets them? */
+/* After describing. RC_DATA: more events overwrite each other than the run allows. */
 int load_check_duplicates(struct load *l, struct error *err);
-/* load_guards.c: RC_DATA when a table got less than the run was told to expect. */
+/* load_guards.c: RC_DATA: a table has less than the run expects. */
 int load_check_guards(const struct load *l, struct error *err);
 
-/* Scripts, counts, manifest; then the one rename that publishes. */
+/* Write scripts, counts and manifest, then publish by one rename. */
 int load_publish(struct load *l, struct error *err);
 
 #endif

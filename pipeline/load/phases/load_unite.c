@@ -1,10 +1,10 @@
 /*
- * load_unite.c - a load whose reading and writing were done elsewhere, by maps and reduces
+ * load_unite.c - a load that maps have read and reduces have written
  *
- * Reading: the maps' reports take the place of the events, and the inputs are read once, to prove
- * that they are what was mapped.  Writing: the reduces' files are linked, or copied, and proven,
- * or moved from where they were sent: once all limits are kept, and back when the load fails.
- * What is in front, between and behind is the very code of a load, so that the result is the same.
+ * Reading: the reports of the maps replace the events. The inputs are read once, to prove that they
+ * are what was mapped. Writing: the files of the reduces are linked or copied and proven. Files
+ * that were sent are moved once all limits are kept, and moved back if the load fails. All other
+ * steps are the code of a usual load, so the result is the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 #define COPY_BYTES ((size_t)1 << 20)
 
-/* --- reading: what the maps say --- */
+/* --- reading: the reports of the maps --- */
 
 static struct source_part part_of(const struct map_report *m)
 {
@@ -66,7 +66,7 @@ static int take_lines(struct load *l, const struct map_report *m, struct bytes t
 	return rc;
 }
 
-/* lines: line ends of the file in front of what was mapped. */
+/* lines: line ends of the file before the part that was mapped. */
 static int take_rejects(struct load *l, const struct map_report *m, uint64_t lines,
 			struct error *err)
 {
@@ -136,9 +136,9 @@ int load_take_maps(struct load *l, struct error *err)
 	return rc ? rc : pass_judge(&l->pass, err);
 }
 
-/* --- writing: what the reduces made --- */
+/* --- writing: the files of the reduces --- */
 
-/* A file of a reduce, and where it goes. */
+/* A file of a reduce, and its destination. */
 struct reduced_file {
 	const char *folder;
 	const struct manifest_file *file;
@@ -191,7 +191,7 @@ static int copy(const char *from, const char *to, struct error *err)
 	return rc;
 }
 
-/* Linked where that can be. */
+/* Link the file if possible. */
 static int bring(struct staging *s, const char *from, const char *to, struct error *err)
 {
 	if (staging_is_remote(s))
@@ -212,13 +212,14 @@ int load_take_file(struct staging *s, const char *folder, const struct manifest_
 	char *to = mem_format("%s/%s", staging_path(s), f->path);
 	int rc = bring(s, from, to, err);
 
-	/* of a file that went elsewhere the storage compared it */
+	/* the storage has compared the digest of a file that it sent */
 	if (rc == RC_OK)
 		rc = io_digest_file(staging_is_remote(s) ? from : to, digest, &size, err);
 	if (rc == RC_OK && (size != f->bytes || memcmp(digest, f->digest, sizeof digest) != 0))
-		rc = error_set(err, RC_DATA,
-			       "%s: is not the file that was written: its digest is another; %s",
-			       from, again);
+		rc = error_set(
+			err, RC_DATA,
+			"%s: the file has changed since it was written: its digest differs; %s",
+			from, again);
 	mem_free(from);
 	mem_free(to);
 	return rc ? rc : stop_check(err);
@@ -250,14 +251,14 @@ static int check_reduce(const struct load *l, const struct reduce_report *r, con
 	    memcmp(r->plan, l->opt->plan->identity, sizeof r->plan) != 0 ||
 	    r->ntables != l->job->ntables)
 		return error_set(err, RC_DATA,
-				 "%s: was reduced by another plan, job or version of saltmill",
-				 folder);
+				 "%s: another plan, job or version of saltmill reduced it", folder);
 	if (r->created_ms != l->result->manifest.created_ms)
-		return error_set(err, RC_DATA,
-				 "%s: its files tell the time %lld, expected %lld as by all maps: "
-				 "reduce again with all of them",
-				 folder, (long long)r->created_ms,
-				 (long long)l->result->manifest.created_ms);
+		return error_set(
+			err, RC_DATA,
+			"%s: its files have the time %lld, expected %lld as in all maps: reduce "
+			"again with all maps",
+			folder, (long long)r->created_ms,
+			(long long)l->result->manifest.created_ms);
 	return RC_OK;
 }
 
@@ -267,7 +268,7 @@ static int family_of(const struct table *schema, const char *name, size_t *famil
 	for (*family = 0; *family < schema->nfamilies; ++*family)
 		if (strcmp(schema->families[*family].name, name) == 0)
 			return RC_OK;
-	return error_set(err, RC_DATA, "%s: has a file of family %s, which table %s has not",
+	return error_set(err, RC_DATA, "%s: has a file of family %s, which table %s does not have",
 			 folder, name, schema->name);
 }
 
@@ -276,7 +277,7 @@ static void keep(struct buf *to, struct bytes from)
 	buf_append(to, from.ptr, from.len);
 }
 
-/* The path that a load gives to the file, and no other. */
+/* Is it the path that a load gives to this file? */
 static bool path_is_ours(const struct table *schema, const struct manifest_file *f)
 {
 	struct buf name = {0};
@@ -311,7 +312,7 @@ static int take_summary(const struct table *schema, const struct manifest_file *
 	keep(&c->sum.last_row, f->last_row);
 	memcpy(c->sum.digest, f->digest, sizeof c->sum.digest);
 	if (rc == RC_OK && !path_is_ours(schema, f))
-		rc = error_set(err, RC_DATA, "%s: has a file in a place of its own: %s", folder,
+		rc = error_set(err, RC_DATA, "%s: has a file in an unexpected place: %s", folder,
 			       f->path);
 	return rc;
 }
@@ -348,7 +349,7 @@ static int take_region(struct taking *t, size_t table, const struct reduce_regio
 	return rc;
 }
 
-/* Each slice's records came to the region, all of them, and no others. */
+/* Check that exactly the records of each slice came to the region. */
 static int check_slices(const struct load *l, size_t table, const struct reduce_region *r,
 			const char *folder, struct error *err)
 {
@@ -365,17 +366,17 @@ static int check_slices(const struct load *l, size_t table, const struct reduce_
 		if (want && at < r->nslices && r->slices[at].slice == map_slice(m))
 			got = r->slices[at++].records;
 		if (want != got)
-			return error_set(err, RC_DATA,
-					 "%s: region %zu of table %s has %llu of the %llu rows "
-					 "that %s has for it: reduce it again",
-					 folder, r->region, l->job->tables[table].schema.name,
-					 (ull)got, (ull)want, m->folder);
+			return error_set(
+				err, RC_DATA,
+				"%s: region %zu of table %s has %llu of the %llu rows that %s has for it: reduce it again",
+				folder, r->region, l->job->tables[table].schema.name, (ull)got,
+				(ull)want, m->folder);
 	}
 	if (at < r->nslices)
-		return error_set(err, RC_DATA,
-				 "%s: region %zu of table %s has rows of a slice that no map given "
-				 "here is of: reduce it again",
-				 folder, r->region, l->job->tables[table].schema.name);
+		return error_set(
+			err, RC_DATA,
+			"%s: region %zu of table %s has rows of a slice that no given map has: reduce it again",
+			folder, r->region, l->job->tables[table].schema.name);
 	return RC_OK;
 }
 
@@ -393,15 +394,15 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 			const char *name = l->job->tables[i].schema.name;
 
 			if (region->region > l->tables[i].splits.count)
-				return error_set(err, RC_DATA,
-						 "%s: has region %zu of table %s, which the plan "
-						 "has not",
-						 folder, region->region, name);
+				return error_set(
+					err, RC_DATA,
+					"%s: has region %zu of table %s, which is not in the plan",
+					folder, region->region, name);
 			if (t->seen[i][region->region])
-				return error_set(err, RC_DATA,
-						 "%s: has region %zu of table %s, which another "
-						 "reduce has too",
-						 folder, region->region, name);
+				return error_set(
+					err, RC_DATA,
+					"%s: has region %zu of table %s, which another reduce also has",
+					folder, region->region, name);
 			t->seen[i][region->region] = true;
 			rc = check_slices(l, i, region, folder, err);
 			if (rc == RC_OK)
@@ -410,7 +411,7 @@ static int take_reduce(struct taking *t, const char *folder, struct error *err)
 	return rc;
 }
 
-/* A region that nobody reduced must have no rows. */
+/* A region that no reduce has must have no rows. */
 static int check_all_reduced(const struct taking *t, struct error *err)
 {
 	const struct load *l = t->l;
@@ -423,8 +424,8 @@ static int check_all_reduced(const struct taking *t, struct error *err)
 				if (!t->seen[k][m->regions[j].region])
 					return error_set(
 						err, RC_DATA,
-						"no reduce is of region %zu of table %s, which has "
-						"rows: reduce it by --table %s --region %zu",
+						"no reduce has region %zu of table %s, which has rows: reduce it with "
+						"--table %s --region %zu",
 						m->regions[j].region, m->name, m->name,
 						m->regions[j].region);
 		}
@@ -465,7 +466,7 @@ static int give_reduce_back(const struct load *l, const char *reduce, struct sto
 	struct arena arena = {0};
 	struct reduce_report r;
 	struct error ignored;
-	/* by one that cannot be read nothing was taken */
+	/* an unreadable report took nothing */
 	bool known = reduce_report_read(&r, reduce, &arena, &ignored) == RC_OK &&
 		     r.ntables == l->job->ntables;
 	int rc = RC_OK;
