@@ -249,7 +249,8 @@ int key_ranges(struct key_ranges *out, const struct key_table *k, const struct f
 /* True if the range holds one possible key: its start. */
 static inline bool key_range_is_row(const struct key_range *r)
 {
-	return r->stop.len == r->start.len + 1 && r->stop.ptr[r->start.len] == 0 &&
+	return r->start.len > 0 && r->stop.len == r->start.len + 1 &&
+	       r->stop.ptr[r->start.len] == 0 &&
 	       memcmp(r->stop.ptr, r->start.ptr, r->start.len) == 0;
 }
 

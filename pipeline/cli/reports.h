@@ -154,8 +154,9 @@ struct ranges_shown {
 	struct key_checks checks;
 	struct ranges_cost cost;
 	const char *table;
-	const char *question; /* by which rows are to be checked where checks are not exact */
+	const char *question; /* to check rows by, if the checks are not exact */
 	const char *advice;   /* NULL or a sentence */
+	uint64_t limit;	      /* rows that the reader wants; 0: all */
 };
 void ranges_report(struct buf *out, const struct ranges_shown *shown, enum ranges_form form);
 
@@ -163,6 +164,11 @@ void ranges_report(struct buf *out, const struct ranges_shown *shown, enum range
 void filter_shell(struct buf *out, const struct filter *f);
 /* The same in Java: statements, of which the last declares `filter`. */
 void filter_java(struct buf *out, const struct filter *f);
+/*
+ * The same in HBase's filter language, as bytes in Python.  The language has lists and
+ * SINGLE_COLUMN_VALUE, but no FUZZY_ROW and no ROW with COMPARE_COMPONENT.
+ */
+void filter_python(struct buf *out, const struct filter *f);
 
 /*
  * --- the first rows of a job as text or JSON

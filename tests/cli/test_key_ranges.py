@@ -417,7 +417,7 @@ def test_a_line_end_in_a_question_ends_no_remark(tmp_path, saltmill):
     """What is printed may be pasted into a shell."""
     (tmp_path / "job.yaml").write_text(FUZZY)
     for form, starts in (("shell", ("#", "scan", "filter")), ("java", ("//", "new Scan", "Filter", "Single", "column")),
-                         ("python", ("#", "table.scan"))):
+                         ("python", ("#", "table.scan", "filter = b\""))):
         for end in ("\n", "\r", "\r\n"):
             r = key(saltmill, tmp_path, "ranges", "job.yaml", "--format", form,
                     "--where", f"v is null and not v = 'a{end}system(1)' or kind > 'a{end}b'")
@@ -429,10 +429,60 @@ class Scanned:
     """A table of happybase, as far as what is printed asks of it."""
 
     def __init__(self):
-        self.found = []
+        self.found, self.filters, self.gets = [], set(), 0
 
-    def scan(self, row_start=b"", row_stop=b""):
+    def scan(self, row_start=b"", row_stop=b"", filter=None, limit=None, batch_size=1000):  # noqa: A002
+        assert isinstance(filter, (bytes, type(None)))
         self.found.append((row_start, row_stop))
+        self.filters.add(filter)
+        self.sizes = (limit, batch_size)
+
+    def row(self, row):
+        self.gets += 1
+        self.found.append((row, row + b"\0"))
+
+
+class Language:
+    """HBase's filter language, as far as it is printed: columns of a row, a dictionary by (family, qualifier)."""
+
+    def __init__(self, text):
+        self.tokens = re.findall(rb"SingleColumnValueFilter|AND|OR|true|<=|>=|!=|[()<>=,]|'(?:[^']|'')*'", text, re.S)
+        assert b"".join(self.tokens).replace(b" ", b"") == re.sub(rb" (?=(?:[^']|'[^']*')*$)", b"", text).replace(b" ", b"")
+        self.test = self.one()
+        assert not self.tokens
+
+    def take(self, *wanted):
+        token = self.tokens.pop(0)
+        assert not wanted or token in wanted, (token, wanted)
+        return token
+
+    def argument(self):
+        return self.take()[1:-1].replace(b"''", b"'")
+
+    def one(self):
+        if self.tokens[0] == b"(":
+            return self.list_()
+        self.take(b"SingleColumnValueFilter")
+        self.take(b"(")
+        column = self.argument(), self.take(b",") and self.argument()
+        self.take(b",")
+        op = self.take(b"<", b"<=", b"=", b"!=", b">", b">=").decode()
+        self.take(b",")
+        kind, value = self.argument().split(b":", 1)
+        assert kind == b"binary"
+        for end in (b",", b"true", b",", b"true", b")"):
+            self.take(end)
+        return lambda row: column in row and COMPARE[op](row[column], value)
+
+    def list_(self):
+        self.take(b"(")
+        of, joints = [self.one()], set()
+        while self.tokens[0] != b")":
+            joints.add(self.take(b"AND", b"OR"))
+            of.append(self.one())
+        self.take(b")")
+        [joint] = joints
+        return lambda row: (all if joint == b"AND" else any)(test(row) for test in of)
 
 
 @pytest.mark.parametrize("where", [
@@ -447,7 +497,96 @@ def test_python_is_python(tmp_path, saltmill, where):
     table = Scanned()
     exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
     assert table.found == list_
-    assert ("each row is still to be checked" in text) == (not found["exact"])
+    assert ("each row is still to be checked" in text) == (not found["exact"] and not table.filters - {None})
+
+
+VALUES = ["", "a", "it's", "a'", "''", "\"x\"", "a,b)", "C:\\x", "é", "ab", "b"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_python_has_filters(tmp_path, saltmill, seed):
+    """Filters on columns in HBase's filter language: read back here, and asked of rows."""
+    rng = random.Random(f"language {seed}")
+    (tmp_path / "job.yaml").write_text(FUZZY.replace("optional: true}", "optional: true}, {family: f, qualifier: \"w'\", value: w, optional: true}"))
+    rows = [{"kind": rng.choice("ab") * 2, "v": rng.choice([None, *VALUES]), "w": rng.choice([None, *VALUES])} for _ in range(200)]
+
+    def condition():
+        name, value, op = rng.choice("vw"), rng.choice(VALUES), rng.choice([*COMPARE, "null", "starts"])
+        text, encoded = "'" + value.replace("'", "''") + "'", value.encode()
+        if op == "null":
+            return f"{name} is not null", lambda r: r[name] is not None
+        if op == "starts":
+            return f"{name} starts with {text}", lambda r: r[name] is not None and r[name].encode().startswith(encoded)
+        return f"{name} {op} {text}", lambda r: r[name] is not None and COMPARE[op](r[name].encode(), encoded)
+
+    def tree(depth):
+        if depth == 0 or rng.random() < 0.3:
+            return condition()
+        (p, of_p), (q, of_q) = tree(depth - 1), tree(depth - 1)
+        if rng.random() < 0.5:
+            return f"({p} and {q})", lambda r: of_p(r) and of_q(r)
+        return f"({p} or {q})", lambda r: of_p(r) or of_q(r)
+    where, test = tree(3)
+    kind = rng.choice(["", " and kind = 'aa'", " or kind = 'aa'"])
+    whole = {"": test, " and kind = 'aa'": lambda r: test(r) and r["kind"] == "aa",
+             " or kind = 'aa'": lambda r: test(r) or r["kind"] == "aa"}[kind]
+    text = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where + kind, "--format", "python").stdout.decode()
+    table = Scanned()
+    exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
+    [filter_] = table.filters
+    if kind.startswith(" or"):  # the language has no filter for a part of the row
+        assert filter_ is None and "each row is still to be checked" in text
+        return
+    passes = Language(filter_).test
+    for r in rows:
+        columns = {(b"f", q.encode()): r[n].encode() for q, n in (("v", "v"), ("w'", "w")) if r[n] is not None}
+        assert passes(columns) == bool(test(r)), (where, filter_, r)
+        assert passes(columns) or not whole(r)
+    assert ("each row is still to be checked" in text) == (kind != "")
+
+
+def test_limits_and_gets(tmp_path, saltmill):
+    """--limit in the scans where each row counts; a whole key is a get."""
+    (tmp_path / "job.yaml").write_text(PREFIX % ("{salt: 7, of: [user]}, ", "width: 6", "reversed_millis"))
+
+    def ask(form, where, *args):
+        r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--format", form, *args)
+        assert r.returncode == 0, r.stderr
+        return r.stdout.decode().splitlines()
+    [shell] = ask("shell", "user = 1 and name = 'a'", "--limit", "20")
+    assert shell.startswith("scan 't', {STARTROW => ") and shell.endswith(", LIMIT => 20, CACHE => 20}")
+    [java] = ask("java", "user = 1 and name = 'a'", "--limit", "5000")
+    assert java.endswith(".setLimit(5000).setCaching(1000)")
+    [python] = ask("python", "user = 1", "--limit", "3")
+    assert python.endswith(", limit=3, batch_size=3)")
+    lines = ask("shell", "user >= 5", "--limit", "20")
+    assert len(lines) == 8 and lines[-1] == "# each scan has the limit: stop after 20 rows in all"
+    lines = ask("java", "user = 1 and f:n is null", "--limit", "20")
+    assert ".setLimit" not in lines[0] and lines[0].endswith(".setCaching(20)")
+    assert lines[-1] == "// no scan has the limit, because rows have to be checked: stop after 20 rows that match"
+    # SingleColumnValueFilter checks all that is left
+    lines = ask("python", "user = 1 and f:x = 'y'", "--limit", "20")
+    assert lines[0] == """filter = b"SingleColumnValueFilter('f', 'x', =, 'binary:y', true, true)\"""" and lines[1].endswith(
+        ", filter=filter, limit=20, batch_size=20)") and len(lines) == 2
+
+    row = unescape(key(saltmill, tmp_path, "encode", "job.yaml", "user=1", "name=a", "at=5", "n=7").stdout.decode().rstrip("\n"))
+    where = "user = 1 and name = 'a' and at = 5 and n = 7"
+    list_, found = ranges(saltmill, tmp_path, "t", where)
+    assert list_ == [(row, row + b"\0")] and unescape(found["ranges"][0]["row"]) == row
+    [shell], [java], [python], [words] = (ask(form, where) for form in ("shell", "java", "python", "table"))
+    assert shell.startswith("get 't', \"") and unescape(shell[len("get 't', \""):-1]) == row
+    start = re.fullmatch(r'new Scan\(\)\.withStartRow\((Bytes.*)\)\.withStopRow\(\1, true\)', java)
+    assert start, java
+    assert python.startswith("table.row(b'") and unescape(words[len("row "):]) == row
+    table = Scanned()
+    exec(compile(python, "printed", "exec"), {"table": table})  # noqa: S102
+    assert table.gets == 1 and table.found == list_
+    assert ask("shell", where + " and f:x = 'y'")[1].endswith(", {FILTER => filter}")
+    lines = ask("python", where + " and f:x = 'y'")
+    assert lines[1].startswith("table.scan(") and lines[1].endswith(", filter=filter)")
+    assert ask("shell", where, "--limit", "9") == [shell]
+    r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--limit", "9")
+    assert r.returncode == 2 and b"--limit needs --format shell, --format java or --format python" in r.stderr
 
 
 def test_the_bytes_that_a_question_reads(tmp_path, saltmill):

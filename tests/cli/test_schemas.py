@@ -128,6 +128,7 @@ def questions(seen, f):
     seen.told("key-decode", "key", "decode", job, row, "--table", "t", each_line=True)
     seen.told("key-ranges", "key", "ranges", job, load, "--table", "t", "--where", "id = 7", each_line=False)
     seen.told("key-ranges", "key", "ranges", job, "--table", "t", "--where", "id = 7 and v = 'x'")
+    seen.told("key-ranges", "key", "ranges", job, "--table", "t", "--where", "id = 7 and at = 1400000003")
     seen.told("rows", "scan", job, load, "--table", "t", "--limit", "3", each_line=True)
     seen.told("rows", "get", job, load, "--table", "t", "--row", row, each_line=True)
     r = run("scan", job, load, "--table", "t", "--limit", "2", "--decode", "--json")

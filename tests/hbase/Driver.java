@@ -222,6 +222,9 @@ public class Driver {
       q.setFilter(new ParseFilter()
         .parseFilterString(text(a, "filter").getBytes(StandardCharsets.UTF_8)));
     }
+    if (text(a, "filter_hex") != null) {
+      q.setFilter(new ParseFilter().parseFilterString(unhex(text(a, "filter_hex"))));
+    }
   }
 
   /**

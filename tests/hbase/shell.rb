@@ -11,6 +11,7 @@ java_import org.apache.hadoop.hbase.NamespaceDescriptor
 java_import org.apache.hadoop.hbase.TableName
 java_import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder
 java_import org.apache.hadoop.hbase.client.Durability
+java_import org.apache.hadoop.hbase.client.Get
 java_import org.apache.hadoop.hbase.client.Scan
 java_import org.apache.hadoop.hbase.filter.ParseFilter
 java_import org.apache.hadoop.hbase.client.TableDescriptorBuilder
@@ -93,7 +94,7 @@ TABLE = {
 # The shell's bare constants, each its own name; a misspelt one is a NameError here as there.
 (FAMILY.keys + TABLE.keys +
  %w[NAME METHOD CONFIGURATION METADATA SPLITS SPLITS_FILE NUMREGIONS SPLITALGO] +
- %w[STARTROW STOPROW FILTER LIMIT REVERSED VERSIONS COLUMNS]).each do |name|
+ %w[STARTROW STOPROW FILTER LIMIT CACHE REVERSED VERSIONS COLUMNS]).each do |name|
   Object.const_set(name, name) unless Object.const_defined?(name)
 end
 
@@ -218,25 +219,41 @@ class StandIn
     s = Scan.new.withStartRow((arg.delete(STARTROW) || '').to_java_bytes)
     stop = arg.delete(STOPROW)
     s.withStopRow(stop.to_java_bytes) if stop
-    filter = arg.delete(FILTER)
-    filter = ParseFilter.new.parseFilterString(filter.to_java_bytes) if filter.is_a?(String)
-    s.setFilter(filter) if filter
-    (arg.delete(COLUMNS) || []).each { |c| add_column(s, c) }
-    versions, limit = arg.delete(VERSIONS), arg.delete(LIMIT)
-    s.readVersions(versions) if versions
+    restrict(s, arg)
+    limit, cache = arg.delete(LIMIT), arg.delete(CACHE)
     s.setLimit(limit) if limit
+    s.setCaching(cache) if cache
     s.setReversed(true) if arg.delete(REVERSED)
     refuse_rest('a scan', arg)
     table = @java.getConnection.getTable(TableName.valueOf(name))
     table.getScanner(s).each { |row| print_row(row) }
   end
 
+  # The same of a row (_get_internal).
+  def get(name, row, arg = {})
+    arg = arg.dup
+    g = Get.new(row.to_java_bytes)
+    restrict(g, arg)
+    refuse_rest('a get', arg)
+    found = @java.getConnection.getTable(TableName.valueOf(name)).get(g)
+    print_row(found) unless found.isEmpty
+  end
+
   private
 
-  def add_column(scan, name)
+  def restrict(query, arg)
+    filter = arg.delete(FILTER)
+    filter = ParseFilter.new.parseFilterString(filter.to_java_bytes) if filter.is_a?(String)
+    query.setFilter(filter) if filter
+    (arg.delete(COLUMNS) || []).each { |c| add_column(query, c) }
+    versions = arg.delete(VERSIONS)
+    query.readVersions(versions) if versions
+  end
+
+  def add_column(query, name)
     family, qualifier = name.split(':', 2)
-    return scan.addFamily(family.to_java_bytes) unless qualifier
-    scan.addColumn(family.to_java_bytes, qualifier.to_java_bytes)
+    return query.addFamily(family.to_java_bytes) unless qualifier
+    query.addColumn(family.to_java_bytes, qualifier.to_java_bytes)
   end
 
   def print_row(row)

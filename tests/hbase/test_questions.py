@@ -79,10 +79,10 @@ class Tables:
         text = self.shell(job, table, where)
         assert TO_CHECK not in text, text
         if more:
-            return self.run(text.replace("}\n", more + "}\n"))
+            return self.run(with_options(text, more))
         found, scanned = self.run(text), self.scan(job, table, where)
         self.asked.append((job, table, where))
-        if text.count("scan '") > 1:  # one a bucket, which saltmill merges by what is behind the salt
+        if len(queries(text)) > 1:  # one a bucket, which saltmill merges by what is behind the salt
             assert sorted(scanned) == sorted(found), where
         else:
             assert scanned == found, where
@@ -364,10 +364,21 @@ def draw_events(rng, job, t, texts, n):
             yield {f.column: drawn[f.name][0].decode() for f in job.columns}, values, row
 
 
+def queries(text):
+    return [line for line in text.splitlines() if line.startswith(("scan '", "get '"))]
+
+
+def with_options(text, more):
+    """The scans and gets of a script, each with more options; not the remarks."""
+    lines = [line for line in text.splitlines()]
+    for n, line in enumerate(lines):
+        if line in queries(text):
+            lines[n] = (line[:-1] + more if line.endswith("}") else f"{line}, {{{more}").replace("{, ", "{") + "}"
+    return "".join(line + "\n" for line in lines)
+
+
 def with_versions(text, n):
-    """The scans of a script, each with so many versions; not the remarks."""
-    return "".join(line.replace("}\n", f", VERSIONS => {n}}}\n").replace("{, ", "{") if line.startswith("scan ") else line
-                   for line in text.splitlines(keepends=True))
+    return with_options(text, f", VERSIONS => {n}")
 
 
 SEEDS = range(*map(int, os.environ.get("SALTMILL_QUESTIONS", "0:4").split(":")))
@@ -394,7 +405,7 @@ def test_random_questions(tables, seed):
     while len(questions) < A_JOB:
         q = question(rng, job, asked)
         text = tables.shell(file, t["name"], q.text) if q else ""
-        if q and text.count("scan '") <= 40:  # there may be one a bucket of 65,536
+        if q and len(queries(text)) <= 40:  # there may be one a bucket of 65,536
             questions.append((q, TO_CHECK in text))
             script += "puts 'question'\n" + with_versions(text, versions)
     lossy = {p["field"] for p in t["rowkey"] if "field" in p and (
@@ -465,6 +476,39 @@ def test_java(tables, tmp_path):
         found = sorted(in_hex(row) for row in rows)
         want = sorted(tables.scan(job, table, where))
         assert (set(want) <= set(found)) if TO_CHECK[2:] in text else found == want, (where, text)
+
+
+class Happybase:
+    """The calls that are printed for Python, to a real HBase through the driver."""
+
+    def __init__(self, hbase, name):
+        self.hbase, self.name, self.rows, self.filters = hbase, name, [], 0
+
+    def scan(self, row_start=b"", row_stop=b"", filter=None, limit=None, batch_size=None):  # noqa: A002
+        assert limit is None or batch_size == min(limit, 1000)
+        how = {k: v.hex() for k, v in (("start", row_start), ("stop", row_stop), ("filter_hex", filter)) if v}
+        self.filters += filter is not None
+        self.rows += self.hbase.call("scan", table=self.name, **how, **({"limit": limit} if limit else {}))
+
+    def row(self, row):
+        self.rows += [r for r in self.hbase.call("get", table=self.name, rows=[row.hex()]) if r]
+
+
+def test_python(tables):
+    """What is printed for Python, with its filters in HBase's language, finds the rows that `scan` finds."""
+    for name in ("files", "calls"):
+        tables.load(CONF / f"{name}.yaml")
+    asked = [(CONF / "files.yaml", "files", q) for q in [*OF_FILES, "owner = 1 and day = '20120902' and id = 1", "category != 'it''s'"]]
+    asked += [(CONF / "calls.yaml", t, q) for t in ("calls_salted", "calls_hashed", "calls_reversed") for q in OF_CALLS]
+    filters = 0
+    for job, name, where in asked:
+        text = tables.ranges(job, name, where, "python")
+        table = Happybase(tables.hbase, name)
+        exec(compile(text, "printed", "exec"), {"table": table})  # noqa: S102
+        want, found = sorted(tables.scan(job, name, where)), sorted(in_hex(row) for row in table.rows)
+        assert (set(want) <= set(found)) if TO_CHECK in text else found == want, (where, text)
+        filters += table.filters
+    assert filters > 8
 
 
 def in_hex(row):

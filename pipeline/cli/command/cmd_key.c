@@ -17,7 +17,7 @@
 #include "mem.h"
 #include "bytes.h"
 
-enum { OPT_TABLE = 500, OPT_WHERE, OPT_FORM };
+enum { OPT_TABLE = 500, OPT_WHERE, OPT_FORM, OPT_LIMIT };
 
 struct counts {
 	uint64_t good, bad;
@@ -228,7 +228,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 {
 	struct key_arguments *a = ctx;
 
-	(void)err;
+	if (opt == OPT_LIMIT)
+		return parse_count("--limit", arg, INT32_MAX, &a->limit, err);
 	if (opt == OPT_TABLE)
 		a->table = arg;
 	else if (opt == OPT_WHERE)
@@ -301,6 +302,7 @@ int cmd_key(int argc, char **argv)
 					    {"to", required_argument, NULL, OPT_FORM},
 					    {"format", required_argument, NULL, OPT_FORM},
 					    {"where", required_argument, NULL, OPT_WHERE},
+					    {"limit", required_argument, NULL, OPT_LIMIT},
 					    {0}};
 	struct run_options o;
 	struct key_arguments a = {0};

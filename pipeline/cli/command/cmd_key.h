@@ -8,6 +8,7 @@
 
 struct key_arguments {
 	const char *table, *where, *form; /* --table, --where; --from, --to or --format */
+	uint64_t limit;			  /* ranges: --limit, 0: none */
 	char **dirs;			  /* ranges: loads or plans of the table */
 	int ndirs;
 };

@@ -18,6 +18,9 @@ static int take_form(const struct key_desk *d, const char *name, enum ranges_for
 	int rc = name ? parse_choice("--format", name, names, &i, err) : RC_OK;
 
 	*form = (enum ranges_form)i;
+	if (rc == RC_OK && d->args->limit && (*form == RANGES_TABLE || *form == RANGES_JSON))
+		return error_set(err, RC_CONFIG,
+				 "--limit needs --format shell, --format java or --format python");
 	return rc;
 }
 
@@ -210,13 +213,16 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 
 int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err)
 {
+	/* the filter language, which Python uses, has no other filters for this */
+	static const struct key_filter_use columns = {.fuzzy = false, .rows = false};
 	struct arena a = {0};
 	struct key_ranges r;
 	struct question q;
 	enum ranges_form form;
 	struct ranges_shown shown = {.ranges = &r,
 				     .table = d->table->schema.name,
-				     .question = where};
+				     .question = where,
+				     .limit = d->args->limit};
 	int rc = take_form(d, d->args->form, &form, err);
 
 	if (rc == RC_OK && !where)
@@ -228,7 +234,8 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	if (rc == RC_OK)
 		rc = key_ranges(&r, &d->keys, &d->forms, &q, &a, err);
 	if (rc == RC_OK) {
-		key_filter(&shown.checks, &r, &d->keys, NULL, &a);
+		key_filter(&shown.checks, &r, &d->keys, form == RANGES_PYTHON ? &columns : NULL,
+			   &a);
 		rc = find_cost(&shown.cost, d, d->args, &r, &a, err);
 	}
 	if (rc == RC_OK) {

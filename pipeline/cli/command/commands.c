@@ -307,6 +307,8 @@ const struct command commands[] = {
 	 "                          in (A, B), starts with A, is null, and, or, not; - reads "
 	 "one a line\n"
 	 "  --format table|json|shell|java|python\n"
+	 "  --limit N               ranges: write a row limit and the caching for it into shell, "
+	 "java or python\n"
 	 "  DIR...                  ranges: loads or plans of the table, for the bytes that are "
 	 "read\n",
 	 cmd_key, USES_JSON},
@@ -331,6 +333,8 @@ const struct command commands[] = {
 	 "                          columns; = != < <= > >=, between A and B, in (A, B), starts "
 	 "with A, is null,\n"
 	 "                          and, or, not\n"
+	 "  --any-version           --where matches older versions of a column too, not only the "
+	 "newest\n"
 	 "  --start KEY, --stop KEY rows from the one to before the other; keys are \\xHH text\n"
 	 "  --prefix KEY            rows that begin so\n"
 	 "  --reverse               in falling order; --start is then the greatest\n"

@@ -1,7 +1,8 @@
 /*
- * filter_text.c - prints filters as the HBase shell (JRuby) and Java write them
+ * filter_text.c - prints filters as the HBase shell (JRuby), Java and Python write them
  *
- * Bytes are arguments of Bytes.toBytesBinary.  Ruby's single quotes leave a backslash as it is.
+ * In the shell and Java, bytes are arguments of Bytes.toBytesBinary.  Ruby's single quotes leave a
+ * backslash as it is.  Python gets a text of HBase's filter language (ParseFilter).
  */
 #include "cli/reports.h"
 
@@ -170,4 +171,51 @@ void filter_java(struct buf *out, const struct filter *f)
 	buf_append_str(out, "Filter filter = ");
 	put_java(out, f, &n);
 	buf_append_str(out, ";\n");
+}
+
+/* --- Python --- */
+
+/* An argument of the filter language in a literal of Python; the language doubles a quote. */
+static void put_argument(struct buf *out, const char *front, struct bytes b)
+{
+	buf_printf(out, "'%s", front);
+	for (size_t i = 0; i < b.len; i++) {
+		bytes_escape(out, bytes_of(b.ptr + i, 1));
+		if (b.ptr[i] == '\'')
+			bytes_escape(out, bytes_of(b.ptr + i, 1));
+	}
+	buf_append_str(out, "'");
+}
+
+static void put_python(struct buf *out, const struct filter *f)
+{
+	static const char *const signs[] = {
+		[FILTER_LESS] = "<",	[FILTER_LESS_OR_EQUAL] = "<=",
+		[FILTER_EQUAL] = "=",	[FILTER_NOT_EQUAL] = "!=",
+		[FILTER_GREATER] = ">", [FILTER_GREATER_OR_EQUAL] = ">="};
+
+	if (is_list(f)) {
+		for (size_t i = 0; i < f->nof; i++) {
+			buf_append_str(out, i == 0			 ? "("
+					    : f->type == FILTER_LIST_AND ? " AND "
+									 : " OR ");
+			put_python(out, f->of[i]);
+		}
+		buf_put(out, ')');
+		return;
+	}
+	buf_append_str(out, "SingleColumnValueFilter(");
+	put_argument(out, "", f->family);
+	buf_append_str(out, ", ");
+	put_argument(out, "", f->qualifier);
+	buf_printf(out, ", %s, ", signs[f->op]);
+	put_argument(out, "binary:", f->with.value);
+	buf_append_str(out, ", true, true)");
+}
+
+void filter_python(struct buf *out, const struct filter *f)
+{
+	buf_append_str(out, "b\"");
+	put_python(out, f);
+	buf_put(out, '"');
 }

@@ -49,6 +49,10 @@ static void put_json(struct buf *out, const struct ranges_shown *s)
 		put_json_key(out, "start", r->range[i].start);
 		buf_append_str(out, ", ");
 		put_json_key(out, "stop", r->range[i].stop);
+		if (key_range_is_row(&r->range[i])) {
+			buf_append_str(out, ", ");
+			put_json_key(out, "row", r->range[i].start);
+		}
 		buf_put(out, '}');
 	}
 	buf_append_str(out, "], \"filter\": ");
@@ -83,43 +87,102 @@ static void put_key(struct buf *out, const char *front, struct bytes key, const 
 	buf_release(&text);
 }
 
-static void put_range(struct buf *out, const struct key_range *r, enum ranges_form form,
-		      const char *table, bool filter)
-{
-	const char *comma = r->start.len && r->stop.len ? ", " : "";
+/* What each scan gets besides its rows. */
+struct scan_extras {
+	const char *table;
+	bool filter;
+	uint64_t limit, caching; /* 0: none */
+};
 
+/* Python and the shell: a comma and an option, if there is a value. */
+static void put_number(struct buf *out, const char *name, uint64_t value)
+{
+	if (value)
+		buf_printf(out, ", %s%llu", name, (unsigned long long)value);
+}
+
+static void put_shell(struct buf *out, const struct key_range *r, const struct scan_extras *x)
+{
+	struct buf options = {0};
+
+	/* Ruby reads \xHH only in double quotes */
+	if (key_range_is_row(r)) {
+		buf_printf(out, "get '%s', ", x->table);
+		put_key(out, "\"", r->start, "\"", false);
+		buf_append_str(out, x->filter ? ", {FILTER => filter}\n" : "\n");
+		return;
+	}
+	put_key(&options, ", STARTROW => \"", r->start, "\"", false);
+	put_key(&options, ", STOPROW => \"", r->stop, "\"", false);
+	buf_append_str(&options, x->filter ? ", FILTER => filter" : "");
+	put_number(&options, "LIMIT => ", x->limit);
+	put_number(&options, "CACHE => ", x->caching);
+	buf_printf(out, "scan '%s', {", x->table);
+	if (options.len)
+		buf_append(out, options.ptr + 2, options.len - 2);
+	buf_append_str(out, "}\n");
+	buf_release(&options);
+}
+
+/* A scan whose start and stop are one row, both included, is a get to HBase. */
+static void put_java(struct buf *out, const struct key_range *r, const struct scan_extras *x)
+{
+	bool row = key_range_is_row(r);
+
+	buf_append_str(out, "new Scan()");
+	put_key(out, ".withStartRow(Bytes.toBytesBinary(\"", r->start, "\"))", true);
+	put_key(out, ".withStopRow(Bytes.toBytesBinary(\"", row ? r->start : r->stop,
+		row ? "\"), true)" : "\"))", true);
+	buf_append_str(out, x->filter ? ".setFilter(filter)" : "");
+	if (x->limit && !row)
+		buf_printf(out, ".setLimit(%llu)", (unsigned long long)x->limit);
+	if (x->caching && !row)
+		buf_printf(out, ".setCaching(%llu)", (unsigned long long)x->caching);
+	buf_put(out, '\n');
+}
+
+/* happybase: a get takes no filter, so that a row with one is a scan. */
+static void put_python(struct buf *out, const struct key_range *r, const struct scan_extras *x)
+{
+	struct buf options = {0};
+
+	if (key_range_is_row(r) && !x->filter) {
+		put_key(out, "table.row(b'", r->start, "')\n", false);
+		return;
+	}
+	put_key(&options, ", row_start=b'", r->start, "'", false);
+	put_key(&options, ", row_stop=b'", r->stop, "'", false);
+	buf_append_str(&options, x->filter ? ", filter=filter" : "");
+	put_number(&options, "limit=", x->limit);
+	put_number(&options, "batch_size=", x->caching);
+	buf_append_str(out, "table.scan(");
+	if (options.len)
+		buf_append(out, options.ptr + 2, options.len - 2);
+	buf_append_str(out, ")\n");
+	buf_release(&options);
+}
+
+static void put_words(struct buf *out, const struct key_range *r)
+{
+	if (key_range_is_row(r)) {
+		put_key(out, "row ", r->start, "\n", false);
+		return;
+	}
+	put_key(out, "from ", r->start, "", false);
+	buf_append_str(out, r->start.len ? "" : "from the first row");
+	put_key(out, " to before ", r->stop, "\n", false);
+	buf_append_str(out, r->stop.len ? "" : " to the last row\n");
+}
+
+static void put_range(struct buf *out, const struct key_range *r, enum ranges_form form,
+		      const struct scan_extras *x)
+{
 	switch (form) {
-	case RANGES_SHELL:
-		/* double quotes: Ruby reads \xHH in no others */
-		buf_printf(out, "scan '%s', {", table);
-		put_key(out, "STARTROW => \"", r->start, "\"", false);
-		buf_append_str(out, comma);
-		put_key(out, "STOPROW => \"", r->stop, "\"", false);
-		if (filter)
-			buf_printf(out, "%sFILTER => filter",
-				   r->start.len || r->stop.len ? ", " : "");
-		buf_append_str(out, "}\n");
-		return;
-	case RANGES_JAVA:
-		buf_append_str(out, "new Scan()");
-		put_key(out, ".withStartRow(Bytes.toBytesBinary(\"", r->start, "\"))", true);
-		put_key(out, ".withStopRow(Bytes.toBytesBinary(\"", r->stop, "\"))", true);
-		buf_append_str(out, filter ? ".setFilter(filter)" : "");
-		buf_put(out, '\n');
-		return;
-	case RANGES_PYTHON:
-		buf_append_str(out, "table.scan(");
-		put_key(out, "row_start=b'", r->start, "'", false);
-		buf_append_str(out, comma);
-		put_key(out, "row_stop=b'", r->stop, "'", false);
-		buf_append_str(out, ")\n");
-		return;
-	default:
-		put_key(out, "from ", r->start, "", false);
-		buf_append_str(out, r->start.len ? "" : "from the first row");
-		put_key(out, " to before ", r->stop, "\n", false);
-		buf_append_str(out, r->stop.len ? "" : " to the last row\n");
-		return;
+	case RANGES_SHELL: put_shell(out, r, x); return;
+	case RANGES_JAVA: put_java(out, r, x); return;
+	case RANGES_PYTHON: put_python(out, r, x); return;
+	case RANGES_TABLE: put_words(out, r); return;
+	case RANGES_JSON: return; /* put_json */
 	}
 }
 
@@ -143,16 +206,16 @@ static void put_remark(struct buf *out, enum ranges_form form, const char *remar
 	buf_put(out, '\n');
 }
 
-/* What the scans share, in front of them. */
+/* Prints the filter that all scans share, before them. */
 static void put_filter(struct buf *out, const struct filter *f, enum ranges_form form)
 {
-	if (form == RANGES_SHELL) {
-		buf_append_str(out, "filter = ");
-		filter_shell(out, f);
-		buf_put(out, '\n');
-	} else if (form == RANGES_JAVA) {
+	if (form == RANGES_JAVA) {
 		filter_java(out, f);
+		return;
 	}
+	buf_append_str(out, "filter = ");
+	(form == RANGES_SHELL ? filter_shell : filter_python)(out, f);
+	buf_put(out, '\n');
 }
 
 static void put_cost(struct buf *out, const struct ranges_cost *c, const char *remark)
@@ -163,6 +226,39 @@ static void put_cost(struct buf *out, const struct ranges_cost *c, const char *r
 		   format_bytes(touched, c->touched), format_bytes(bytes, c->bytes), c->of);
 }
 
+/* What the limit means for the reader of several scans, or of rows that are not checked yet. */
+static void put_limit(struct buf *out, const struct ranges_shown *s, const char *remark,
+		      bool checked)
+{
+	unsigned long long limit = s->limit;
+
+	if (!checked)
+		buf_printf(out,
+			   "%sno scan has the limit, because rows have to be checked: stop after "
+			   "%llu rows that match\n",
+			   remark, limit);
+	else if (s->ranges->n > 1)
+		buf_printf(out, "%seach scan has the limit: stop after %llu rows in all\n", remark,
+			   limit);
+}
+
+static void put_remarks(struct buf *out, const struct ranges_shown *s, enum ranges_form form,
+			const char *remark, bool checked)
+{
+	if (s->ranges->n == 0)
+		buf_printf(out, "%sno row can be what is asked for\n", remark);
+	if (!checked)
+		put_remark(out, form, remark, "each row is still to be checked: ", s->question);
+	if (s->limit)
+		put_limit(out, s, remark, checked);
+	if (s->advice)
+		put_remark(out, form, remark, "", s->advice);
+	if (s->cost.known)
+		put_cost(out, &s->cost, remark);
+}
+
+#define CACHING_MOST 1000 /* rows that a server sends in one answer */
+
 void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_form form)
 {
 	static const char *const remarks[] = {[RANGES_TABLE] = "",
@@ -170,23 +266,19 @@ void ranges_report(struct buf *out, const struct ranges_shown *s, enum ranges_fo
 					      [RANGES_JAVA] = "// ",
 					      [RANGES_PYTHON] = "# "};
 	const struct key_ranges *r = s->ranges;
-	bool filter = s->checks.filter && r->n && (form == RANGES_SHELL || form == RANGES_JAVA);
+	struct scan_extras x = {.table = s->table,
+				.filter = s->checks.filter && r->n && form != RANGES_TABLE,
+				.caching = s->limit < CACHING_MOST ? s->limit : CACHING_MOST};
+	bool checked = r->exact || (x.filter && s->checks.exact);
 
 	if (form == RANGES_JSON) {
 		put_json(out, s);
 		return;
 	}
-	if (filter)
+	x.limit = checked ? s->limit : 0;
+	if (x.filter)
 		put_filter(out, s->checks.filter, form);
 	for (size_t i = 0; i < r->n; i++)
-		put_range(out, &r->range[i], form, s->table, filter);
-	if (r->n == 0)
-		buf_printf(out, "%sno row can be what is asked for\n", remarks[form]);
-	if (!r->exact && !(filter && s->checks.exact))
-		put_remark(out, form, remarks[form],
-			   "each row is still to be checked: ", s->question);
-	if (s->advice)
-		put_remark(out, form, remarks[form], "", s->advice);
-	if (s->cost.known)
-		put_cost(out, &s->cost, remarks[form]);
+		put_range(out, &r->range[i], form, &x);
+	put_remarks(out, s, form, remarks[form], checked);
 }

@@ -12,6 +12,7 @@ static const struct schema_key ranges_keys[] = {
 	{"ranges", "objects", "in the order of their keys"},
 	{"ranges[].start", "key", "the first row key; empty: no bound"},
 	{"ranges[].stop", "key", "the row key behind it; empty: no bound"},
+	{"ranges[].row", "?key", "the one row that the range can hold, for a get"},
 	{"filter", "text|null", "what is left to check of a row"},
 	{"advice", "text|null", "how the question would cost less"},
 	{"filter_exact", "?flag", "HBase's filters check all of it"},
