@@ -38,6 +38,8 @@ struct apply_options {
 	const char *journal; /* NULL: DIR and APPLY_SUFFIX */
 	bool never_renamed;  /* of DIR: no journal under another name is looked for */
 	bool create, alter, check, dry_run;
+	bool abandon;		   /* only remove what earlier runs left, and the journal */
+	bool restart;		   /* the same first, then hand all over */
 	struct listener listener;  /* hears how it goes on */
 	struct apply_kept *kept;   /* NULL: nothing was before this run, and nothing is left */
 	struct progress *progress; /* NULL: nobody looks */
@@ -86,8 +88,9 @@ struct apply_result {
 };
 
 /*
- * RC_CONFIG: the load and the cluster do not fit together, or an option is missing; nothing was
- * sent.  RC_BUSY: another process is at it.  Release *out whatever the result.
+ * RC_CONFIG: the load and the cluster do not fit together, or an option is missing; err names the
+ * tables that were created or altered before.  RC_BUSY: another process is at it.  Release *out
+ * whatever the result.
  */
 int apply_run(struct apply_result *out, const struct apply_options *opt, struct error *err);
 void apply_release(struct apply_result *r);

@@ -8,7 +8,16 @@
 #include "cmd.h"
 #include "reporter.h"
 
-enum { OPT_HBASE = 500, OPT_JOURNAL, OPT_DRY_RUN, OPT_STATE, OPT_FOLLOW, OPT_METRICS };
+enum {
+	OPT_HBASE = 500,
+	OPT_JOURNAL,
+	OPT_DRY_RUN,
+	OPT_STATE,
+	OPT_FOLLOW,
+	OPT_METRICS,
+	OPT_RESTART,
+	OPT_ABORT
+};
 
 struct arguments {
 	struct apply_arguments apply;
@@ -23,6 +32,8 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	case OPT_HBASE: a->apply.apply.servers = arg; break;
 	case OPT_JOURNAL: a->apply.apply.journal = arg; break;
 	case OPT_DRY_RUN: a->apply.apply.dry_run = true; break;
+	case OPT_RESTART: a->apply.apply.restart = true; break;
+	case OPT_ABORT: a->apply.apply.abandon = true; break;
 	case OPT_STATE: a->follow.state_dir = arg; break;
 	case OPT_FOLLOW: a->follow.forever = true; break;
 	case OPT_METRICS: a->follow.metrics = arg; break;
@@ -47,7 +58,7 @@ static int run(struct apply_options *a)
 		status = command_fail("apply", &err);
 	else if (a->common->json)
 		apply_report_json(&text, &r);
-	else if (!a->common->quiet)
+	else if (!a->common->quiet && !a->abandon)
 		apply_report_text(&text, &r, a->dry_run);
 	if (text.len &&
 	    (a->common->json ? command_print : command_show)("apply", &text) != EXIT_DONE)
@@ -63,7 +74,11 @@ static const char *misplaced(const struct arguments *a)
 	const struct apply_options *o = &a->apply.apply;
 
 	if (a->follow.state_dir)
-		return o->journal ? "--journal" : o->dry_run ? "--dry-run" : NULL;
+		return o->journal   ? "--journal"
+		       : o->dry_run ? "--dry-run"
+		       : o->restart ? "--restart"
+		       : o->abandon ? "--abort"
+				    : NULL;
 	return a->follow.forever	      ? "--follow"
 	       : a->follow.metrics	      ? "--metrics"
 	       : a->apply.keep.by != KEEP_ALL ? "--keep"
@@ -81,6 +96,15 @@ static int check_arguments(const struct arguments *a, int operands)
 				       "--hbase HOST[:PORT],...`, or --state in place of DIR",
 				       operands, state ? " and --state" : "",
 				       a->apply.apply.servers ? "" : " and no --hbase");
+	const struct apply_options *o = &a->apply.apply;
+
+	if (o->abandon && (o->restart || o->dry_run || o->check))
+		return command_misused("apply", "found --abort with %s, expected it without",
+				       o->restart   ? "--restart"
+				       : o->dry_run ? "--dry-run"
+						    : "--check");
+	if (o->restart && o->dry_run)
+		return command_misused("apply", "found --restart with --dry-run, expected one");
 	if (wrong)
 		return command_misused("apply", "found %s with%s --state, expected it with%s",
 				       wrong, state ? "" : "out", state ? " DIR" : " --state");
@@ -92,6 +116,8 @@ int cmd_apply(int argc, char **argv)
 	static const struct option own[] = {{"hbase", required_argument, NULL, OPT_HBASE},
 					    {"journal", required_argument, NULL, OPT_JOURNAL},
 					    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+					    {"restart", no_argument, NULL, OPT_RESTART},
+					    {"abort", no_argument, NULL, OPT_ABORT},
 					    {"state", required_argument, NULL, OPT_STATE},
 					    {"follow", no_argument, NULL, OPT_FOLLOW},
 					    {"metrics", required_argument, NULL, OPT_METRICS},

@@ -114,7 +114,8 @@ static const struct command_words words[] = {
 	{"apply",
 	 {REGION},
 	 "0 all of it is in HBase; 1 failed, and to start it again goes on where it was;\n"
-	 "2 wrong usage, or a table that is not as the load wants it: nothing was changed;\n"
+	 "2 wrong usage, or the load and the cluster do not fit; the message names tables that "
+	 "this run\nhad created or altered before;\n"
 	 "130 or 143 stopped by SIGINT or SIGTERM, as 1; with --follow 0 then, or 3 when a load "
 	 "waits\nthat HBase does not take",
 	 {"saltmill apply out --hbase hbase1,hbase2 --create --check",

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -168,165 +167,6 @@ static int read_load(struct applying *a, struct error *err)
 	return rc;
 }
 
-/* --- the journal --- */
-
-static char *text_behind(const char *line, const char *name)
-{
-	size_t n = strlen(name);
-
-	return strncmp(line, name, n) == 0 ? mem_strdup(line + n) : NULL;
-}
-
-static int replay_table(struct applied *t, char *line, struct error *err)
-{
-	int used = 0;
-	char *token = text_behind(line, "token ");
-
-	if (token) {
-		mem_free(t->token);
-		t->token = token;
-	} else if (sscanf(line, "create %16" SCNx64 " %16" SCNx64 "%n", &t->nonce[0], &t->nonce[1],
-			  &used) == 2 &&
-		   line[used] == 0) {
-		t->create_noted = true;
-	} else if (strcmp(line, "created") == 0) {
-		t->created = true;
-	} else {
-		int rc = handover_replay(&t->hand, line, err);
-
-		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is no event", line) : rc;
-	}
-	return RC_OK;
-}
-
-static int replay(void *ctx, char *line, struct error *err)
-{
-	struct applying *a = ctx;
-	char *text, *rest;
-
-	if (strcmp(line, "finished") == 0) {
-		a->finished = true;
-	} else if (strcmp(line, "parts") == 0) {
-		a->cut_begun = true;
-	} else if (strncmp(line, "load ", 5) == 0) {
-		mem_free(a->load);
-		a->load = mem_strdup(line);
-	} else if ((text = text_behind(line, "upload "))) {
-		mem_free(a->upload);
-		a->upload = text;
-	} else if ((text = text_behind(line, "folder "))) {
-		mem_free(a->folder);
-		a->folder = text;
-	} else {
-		unsigned long long i = strtoull(line, &rest, 10);
-		if (rest == line || *rest != ' ' || i >= a->ntables)
-			return error_set(err, RC_DATA, "`%.100s` is no event of this load", line);
-		return replay_table(&a->tables[i], rest + 1, err);
-	}
-	return RC_OK;
-}
-
-/* The first line of this load's journals at this cluster. */
-static int journal_first(const struct applying *a, struct buf *first, struct error *err)
-{
-	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
-	uint8_t digest[16];
-	uint64_t bytes;
-	int rc = io_digest_file(manifest, digest, &bytes, err);
-
-	if (rc == RC_OK) {
-		buf_append_str(first, "saltmill-apply 1 ");
-		bytes_hex(first, bytes_of(digest, sizeof digest));
-		buf_printf(first, " %s", hbase_cluster_id(a->hbase));
-		buf_put(first, 0);
-	}
-	mem_free(manifest);
-	return rc;
-}
-
-static char *usual_journal(const struct applying *a)
-{
-	size_t n = strlen(a->opt->dir);
-
-	while (n > 1 && a->opt->dir[n - 1] == '/')
-		n--;
-	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
-}
-
-/* The path of the journal, the caller's; said: when it is not what DIR's name lets expect. */
-static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
-			struct error *err)
-{
-	struct journal_found found;
-
-	if (a->opt->journal) {
-		*path = mem_strdup(a->opt->journal);
-		return RC_OK;
-	}
-	char *usual = usual_journal(a);
-	if (a->opt->never_renamed) {
-		*path = usual;
-		return RC_OK;
-	}
-	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
-	if (rc == RC_OK && found.other)
-		applying_say(a,
-			     "%s is this load's journal, from before its folder was renamed: it is "
-			     "gone on with",
-			     found.path);
-	else if (rc == RC_OK && found.alike)
-		applying_say(a,
-			     "%s is of a load with the same files whose folder is gone, and is "
-			     "left alone: %s is begun",
-			     found.alike, usual);
-	*path = found.path;
-	mem_free(found.alike);
-	mem_free(usual);
-	return rc;
-}
-
-/*
- * What another load handed over may have been removed from the table since: its journal says
- * nothing of this one, though the files are equal.
- */
-static int check_load(struct applying *a, const char *load, struct error *err)
-{
-	if (!a->load)
-		return applying_note(a, err, "%s", load);
-	if (journal_same_time(a->load, load))
-		return RC_OK;
-	if (!a->opt->journal)
-		return error_set(err, RC_CONFIG,
-				 "%s is of another load with the same files, that was here before: "
-				 "remove it to hand this one over anew; or, if this is a copy of "
-				 "that load, `--journal %s` goes on with it",
-				 a->journal.path, a->journal.path);
-	applying_warn(a,
-		      "%s was begun by another load with the same files, and is gone on with as "
-		      "--journal says: what it has as done is not sent again",
-		      a->journal.path);
-	return RC_OK;
-}
-
-static int open_journal(struct applying *a, struct error *err)
-{
-	struct buf first = {0};
-	char load[JOURNAL_LOAD], *path = NULL;
-	int rc = journal_first(a, &first, err);
-
-	if (rc == RC_OK)
-		rc = journal_load(load, a->opt->dir, err);
-	if (rc == RC_OK)
-		rc = find_journal(a, (const char *)first.ptr, load, &path, err);
-	if (rc == RC_OK)
-		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
-	if (rc == RC_OK)
-		rc = check_load(a, load, err);
-	buf_release(&first);
-	mem_free(path);
-	return rc;
-}
-
 static int name_folder(struct applying *a, struct error *err)
 {
 	uint64_t number;
@@ -352,11 +192,20 @@ static int apply_table(struct applied *t, struct error *err)
 	if (rc == RC_OK && t->hand.nfiles)
 		rc = world_open(t, err);
 	if (rc == RC_OK && t->hand.nfiles)
+		rc = bind_table(t, err);
+	if (rc == RC_OK && t->hand.nfiles)
 		rc = handover_run(&t->hand, err);
 	if (rc)
 		return rc;
 	applying_say(a, "table %s: %zu files are in %zu regions", t->result->name,
 		     t->manifest->nfiles, t->result->regions);
+	if (t->hand.unproved)
+		applying_warn(
+			a,
+			"table %s: region servers answered that %zu files are loaded; user %s "
+			"may not read HBase's folders, so the files were not looked for there: "
+			"--check compares the cells",
+			t->result->name, t->hand.unproved, hbase_user(a->hbase));
 	return RC_OK;
 }
 
@@ -373,7 +222,7 @@ static int check_cells(struct applied *t, struct error *err)
 	return rc;
 }
 
-static int remove_folder(struct applying *a, struct error *err)
+int remove_folder(struct applying *a, struct error *err)
 {
 	if (!a->storage)
 		return RC_OK;
@@ -390,6 +239,9 @@ static int hand_over(struct applying *a, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = apply_table(&a->tables[i], err);
 	applying_begin(a, APPLY_CLEAN);
+	/* a table may have been dropped while the others were loaded */
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = table_still(&a->tables[i], err);
 	if (rc == RC_OK)
 		rc = remove_folder(a, err);
 	if (rc == RC_OK)
@@ -399,11 +251,15 @@ static int hand_over(struct applying *a, struct error *err)
 
 static int look_at_all(struct applying *a, struct error *err)
 {
-	int rc = look_at_cluster(a, err);
+	int rc = RC_OK;
 
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = bind_known(&a->tables[i], err);
+	if (rc == RC_OK)
+		rc = look_at_cluster(a, err);
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_look(&a->tables[i], err);
-	for (size_t i = 0; rc == RC_OK && a->opt->dry_run && i < a->ntables; i++)
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = world_look(&a->tables[i], err);
 	return rc;
 }
@@ -419,6 +275,41 @@ static void count_parts(const struct applied *t)
 	}
 }
 
+/* Of a load that is handed over: are its tables still those it went into?  --check proves more. */
+static int look_at_finished(struct applying *a, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++) {
+		rc = bind_known(&a->tables[i], err);
+		if (rc == RC_OK)
+			rc = table_still(&a->tables[i], err);
+		if (rc == RC_CONFIG && a->opt->check) {
+			applying_warn(a, "%s", err->msg);
+			rc = RC_OK;
+		}
+	}
+	return rc;
+}
+
+static int hand_over_all(struct applying *a, struct error *err)
+{
+	int rc;
+
+	a->result->already = a->finished;
+	for (size_t i = 0; i < a->ntables; i++)
+		a->result->tables[i].created = a->tables[i].created;
+	rc = a->finished ? look_at_finished(a, err) : look_at_all(a, err);
+	if (rc == RC_OK && !a->finished && !a->opt->dry_run)
+		rc = hand_over(a, err);
+	if (rc || !a->opt->check || a->opt->dry_run)
+		return rc;
+	applying_begin(a, APPLY_CHECK);
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = check_cells(&a->tables[i], err);
+	return rc;
+}
+
 static int run(struct applying *a, struct error *err)
 {
 	const struct apply_options *opt = a->opt;
@@ -430,20 +321,32 @@ static int run(struct applying *a, struct error *err)
 		return rc;
 	a->hbase = a->kept->hbase;
 	a->result->cluster_id = arena_strdup(&a->result->arena, hbase_cluster_id(a->hbase));
+	if (opt->abandon)
+		return abandon(a, err);
 	if (!opt->dry_run)
 		rc = open_journal(a, err);
-	a->result->already = a->finished;
+	return rc ? rc : hand_over_all(a, err);
+}
+
+/* Whatever failed then: this was changed before, and stays. */
+static void name_changes(const struct applying *a, struct error *err)
+{
 	for (size_t i = 0; i < a->ntables; i++)
-		a->result->tables[i].created = a->tables[i].created;
-	if (rc == RC_OK && !a->finished)
-		rc = look_at_all(a, err);
-	if (rc == RC_OK && !a->finished && !opt->dry_run)
-		rc = hand_over(a, err);
-	if (rc || !opt->check || opt->dry_run)
-		return rc;
-	applying_begin(a, APPLY_CHECK);
-	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
-		rc = check_cells(&a->tables[i], err);
+		if (a->tables[i].changed)
+			error_prefix(err, "after table %s was %s: ", a->tables[i].result->name,
+				     a->tables[i].result->altered ? "altered" : "created");
+}
+
+/* What earlier runs left is removed first. */
+static int abandon_first(const struct apply_options *opt, struct error *err)
+{
+	struct apply_options first = *opt;
+	struct apply_result r;
+
+	first.restart = false;
+	first.abandon = true;
+	int rc = apply_run(&r, &first, err);
+	apply_release(&r);
 	return rc;
 }
 
@@ -459,11 +362,16 @@ int apply_run(struct apply_result *out, const struct apply_options *opt, struct 
 
 	*out = (struct apply_result){0};
 	mem_outcome("its journal says how far it is, apply again goes on");
-	int rc = run(&a, err);
+	int rc = opt->restart ? abandon_first(opt, err) : RC_OK;
+	if (rc == RC_OK)
+		rc = run(&a, err);
+	if (rc && rc != RC_STOPPED)
+		name_changes(&a, err);
 	applying_begin(&a, APPLY_PHASES - 1);
 	for (size_t i = 0; i < a.ntables; i++) {
 		count_parts(&a.tables[i]);
 		splits_release(&a.tables[i].splits);
+		incarnation_release(&a.tables[i].bound);
 		mem_free(a.tables[i].hand.files);
 		mem_free(a.tables[i].sources);
 		mem_free(a.tables[i].token);

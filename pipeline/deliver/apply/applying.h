@@ -8,6 +8,7 @@
 #include "ddl.h"
 #include "handover.h"
 #include "hbase.h"
+#include "incarnation.h"
 #include "journal.h"
 #include "kept.h"
 #include "publish.h"
@@ -30,7 +31,10 @@ struct applied {
 	struct description live; /* as it was described last, if it exists */
 	struct splits splits;
 	bool exists, create_noted, created;
-	bool stores_seen; /* how many files they would have */
+	bool changed;		  /* created or altered by this run */
+	bool stores_seen;	  /* how many files they would have */
+	struct incarnation bound; /* of which its journal speaks */
+	_Atomic bool unreadable;  /* HBase's folders of it; said */
 	uint64_t nonce[2];
 	char *token;		     /* owned; NULL: none yet */
 	char *prefix;		     /* of paths as region servers take them: "hdfs://nn:8020" */
@@ -53,6 +57,8 @@ struct applying {
 	char *load;	 /* journal_load's line, as the journal has it; NULL: not yet */
 	bool finished;
 	bool cut_begun; /* the folder of parts is ours */
+	bool placed;	/* the upload folder was looked at */
+	bool probing;	/* what is opened now is for a look only, and not noted */
 	pthread_mutex_t cut_lock;
 	struct applied *tables;
 	size_t ntables;
@@ -88,6 +94,8 @@ int look_at_place(struct applying *a, struct error *err);
 
 /* live_table.c: the table as it is, compared; RC_CONFIG: it cannot take the load. */
 int table_look(struct applied *t, struct error *err);
+/* RC_CONFIG: it is gone, or another one has its name. */
+int table_still(struct applied *t, struct error *err);
 /* Make it what the load wants, as the options allow. */
 int table_prepare(struct applied *t, struct error *err);
 /* How many regions there are, and how many files lie across them. */
@@ -95,19 +103,51 @@ int table_check_regions(struct applied *t, struct error *err);
 
 /* world.c: what the state machine does to the world, for real. */
 void world_make(struct applied *t);
-/* Of a run that only looks: where files would wait, as far as the table tells it. */
+/* Looks at the place where files would wait, before anything is changed. */
 int world_look(struct applied *t, struct error *err);
 /* The token's folder and where files go before it: asked for once, and noted. */
 int world_open(struct applied *t, struct error *err);
 /* Where file number i waits, and where it is put first. */
 void world_place(struct applied *t, struct hand_file *f, size_t i);
+/* Opens where files wait: in the file system of HBase's root, which region servers read. */
+int world_storage(struct applying *a, const char *token, struct error *err);
+/* The path of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: it has none. */
+const char *token_path(const char *token);
+bool token_is_local(const char *token);
+
 /*
- * The folder of a region's family (CommonFSUtils.getRegionDir), by the token's path and the
- * region's name; the caller's.  below: "" or "/archive", within HBase's root.  NULL: they are not
- * as HBase makes them.
+ * store_files.c: folders by the token's path; the caller's.  under: "" or "/archive", within
+ * HBase's root.  NULL: the path is not as HBase makes it.
  */
-char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
+char *table_folder(const char *staging, const char *under, const char *table);
+char *region_folder(const char *staging, const char *under, const char *table, struct bytes region,
 		    const char *family);
+/* struct hand_world's in_table. */
+int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
+		     size_t n, bool *in, struct error *err);
+/* explain.c: struct hand_world's explain. */
+int explain_refusal(void *self, const struct hand_file *f, struct buf *hint, struct error *err);
+/* The inode number of the table's folder; 0: it cannot be known. */
+int table_folder_id(struct applied *t, uint64_t *id, struct error *err);
+
+/* binding.c: notes which incarnation of the table the journal speaks of, or checks that it still
+ * is. */
+int bind_table(struct applied *t, struct error *err);
+/* RC_CONFIG: the journal is bound to another incarnation, or to one that is dropped. */
+int bind_check(struct applied *t, const struct hbase_regions *r, struct error *err);
+int bind_still(struct applied *t, struct error *err);
+int bind_missing(const struct applied *t, struct error *err);
+/* RC_CONFIG: files were sent, and the journal does not note to which incarnation. */
+int bind_known(const struct applied *t, struct error *err);
+
+/* Remove the load's folder of files that wait. */
+int remove_folder(struct applying *a, struct error *err);
+/* hand_journal.c: open the load's journal, or begin it. */
+int open_journal(struct applying *a, struct error *err);
+/* The same without making one, of any load with this manifest. */
+int open_old_journal(struct applying *a, bool *there, struct error *err);
+/* abandon.c: remove what an earlier run left: upload folder, staging, parts, last the journal. */
+int abandon(struct applying *a, struct error *err);
 
 /* cut_file.c: struct hand_world's cut and part. */
 int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_regions *r,

@@ -13,15 +13,19 @@ int hand_note(const struct handover *h, const char *what, struct hand_file *cons
  * above most. */
 bool hand_number(char **p, uint64_t most, uint64_t *out);
 /*
- * Of a file whose call did not end with "loaded": into HAND_DONE, HAND_READY, or HAND_NEW when
- * it was taken away by somebody else before any call can have got hold of it.  refused: the region
- * that answered "not loaded", which does not say that none of its files is in; NULL: none did.
+ * Find out where a file is, and set its state: HAND_DONE in the table, HAND_READY in the upload
+ * folder, HAND_NEW nowhere.  r: the region that was called, looked at first; NULL: not known.
+ * ended: its call was answered, so it cannot take the file any more.
  */
-int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
+int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
 		 struct error *err);
 
 /* n more files are in the table, or others have their cells. */
 void hand_count(struct handover *h, size_t n);
+
+/* hand_call.c: make the call of a group and note what came of it. */
+struct group;
+int hand_send(struct handover *h, struct group *g, struct error *err);
 
 /* recut.c: cut each file that waits and lies across regions; its parts are to be uploaded. */
 int recut_files(struct handover *h, const struct hbase_regions *r, struct error *err);

@@ -8,7 +8,6 @@
 #include "pool.h"
 #include "schedule.h"
 
-#define REFUSALS   2	/* of a file, without a reason, before that is the end */
 #define LOOK_MS	   1000 /* between two looks at a file that is on its way */
 #define STAGED_MAX 60	/* looks, until nobody moves it any more */
 
@@ -51,12 +50,6 @@ static void replay_file(struct handover *h, struct hand_file *f, enum hand_state
 {
 	if (state == HAND_DONE && f->state != HAND_DONE)
 		hand_count(h, 1);
-	if (state == HAND_SENT) {
-		f->lost_before = f->lost;
-		f->lost = true; /* unless its end follows */
-	} else if (state == HAND_READY) {
-		f->lost = f->lost_before;
-	}
 	f->state = state;
 }
 
@@ -177,21 +170,23 @@ static int find_file(const struct handover *h, const struct hand_file *f, enum w
 	return find_once(h, f, out, err);
 }
 
-/* Of a file that is in neither folder: has a call got hold of it? */
-static int judge_gone(const struct handover *h, const struct hand_file *f,
-		      const struct hbase_region *refused, bool *in, struct error *err)
+/* A file in neither folder: is it in the table?  If nobody may look, it counts as absent. */
+static int find_in_table(const struct handover *h, struct hand_file *f,
+			 const struct hbase_region *r, bool *in, struct error *err)
 {
-	*in = f->lost;
-	if (*in || !refused)
+	const struct hand_world *w = h->world;
+	int rc = RC_OK;
+
+	if (h->copies) /* there a loaded file has another id, and is still in the upload folder */
 		return RC_OK;
-	int rc = h->world->in_region(h->world->self, refused, f, in, err);
-	if (rc != RC_END)
-		return rc;
-	*in = true;
-	return RC_OK;
+	if (r)
+		rc = w->in_table(w->self, r, &f, 1, in, err);
+	if (rc == RC_OK && !*in) /* an earlier call may have named another region */
+		rc = w->in_table(w->self, NULL, &f, 1, in, err);
+	return rc == RC_END ? RC_OK : rc;
 }
 
-int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *refused,
+int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_region *r, bool ended,
 		 struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -214,10 +209,10 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 	if (rc)
 		return rc;
 	if (at == AT_NEITHER)
-		rc = judge_gone(h, f, refused, &in, err);
+		rc = find_in_table(h, f, r, &in, err);
 	if (rc == RC_OK && in)
 		rc = hand_note(h, "done", &f, 1, err);
-	else if (rc == RC_OK && refused)
+	else if (rc == RC_OK && ended)
 		rc = hand_note(h, "back", &f, 1, err);
 	if (rc == RC_OK)
 		f->state = at == AT_UPLOAD ? HAND_READY : in ? HAND_DONE : HAND_NEW;
@@ -226,107 +221,7 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 	return rc;
 }
 
-/* --- one call --- */
-
-/* All files of a call are where the server is to take them from. */
-static int check_there(struct handover *h, struct hand_file *const *files, size_t n,
-		       struct error *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint64_t id = 0;
-		int rc = h->world->look(h->world->self, files[i]->upload, &id, err);
-
-		if (rc)
-			return rc;
-		if (id != files[i]->id)
-			return RC_END;
-	}
-	return RC_OK;
-}
-
-static int resolve_all(struct handover *h, struct hand_file *const *files, size_t n, bool lost,
-		       const struct hbase_region *refused, struct error *err)
-{
-	int rc = RC_OK;
-
-	for (size_t i = 0; i < n; i++)
-		files[i]->lost = files[i]->lost || lost;
-	for (size_t i = 0; rc == RC_OK && i < n; i++)
-		rc = hand_resolve(h, files[i], refused, err);
-	return rc;
-}
-
-/* Not loaded, and nobody says why: told when it happens again. */
-static int count_refusals(struct hand_file *const *files, size_t n, const struct hbase_region *r,
-			  struct error *err)
-{
-	bool end = false;
-
-	for (size_t i = 0; i < n; i++)
-		if (files[i]->state != HAND_DONE)
-			end = ++files[i]->refused >= REFUSALS || end;
-	return end ? error_set(err, RC_IO,
-			       "region server %s:%u does not take %s%s and does not say why: its "
-			       "log has `Failed to complete bulk load`",
-			       r->place.host, r->place.port, files[0]->upload,
-			       n > 1 ? " and other files of the region" : "")
-		   : RC_OK;
-}
-
-/* Of a call that did not end with "loaded"; said: its exception, code 0 when it has none. */
-static int not_loaded(struct handover *h, struct group *g, const struct error *said,
-		      struct error *err)
-{
-	/*
-	 * A region that is elsewhere, or too busy, says so before it begins; any other exception
-	 * may come when some of it was done.
-	 */
-	bool lost = said->code && g->why.trouble != TROUBLE_GONE && g->why.trouble != TROUBLE_BUSY;
-	bool begun = lost || !said->code;
-	int rc = begun ? RC_OK : hand_note(h, "back", g->files, g->n, err);
-
-	if (rc == RC_OK)
-		rc = resolve_all(h, g->files, g->n, lost, said->code ? NULL : g->region, err);
-	if (rc)
-		return rc;
-	if (!said->code)
-		return count_refusals(g->files, g->n, g->region, err);
-	g->failed = true;
-	g->error = *said;
-	if (g->why.trouble != TROUBLE_REFUSED)
-		return RC_OK;
-	*err = *said;
-	return said->code;
-}
-
-/* Make the call of a group and note what came of it.  A negative result ends the whole. */
-static int send_group(struct handover *h, struct group *g, struct error *err)
-{
-	const struct hand_world *w = h->world;
-	bool loaded = false;
-	struct error said = {0};
-	int rc = check_there(h, g->files, g->n, err);
-
-	if (rc == RC_END) /* another call, or another process's, has got hold of some */
-		return resolve_all(h, g->files, g->n, false, NULL, err);
-	if (rc == RC_OK)
-		rc = hand_note(h, "sent", g->files, g->n, err);
-	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
-		g->files[i]->state = HAND_SENT;
-	if (rc)
-		return rc;
-	if (w->load(w->self, g->region, g->files, g->n, &loaded, &g->why, &said) == RC_STOPPED) {
-		*err = said;
-		return RC_STOPPED;
-	}
-	if (!loaded)
-		return not_loaded(h, g, &said, err);
-	rc = hand_note(h, "done", g->files, g->n, err);
-	for (size_t i = 0; rc == RC_OK && i < g->n; i++)
-		g->files[i]->state = HAND_DONE;
-	hand_count(h, g->n);
-	return rc;
-}
+/* --- calls --- */
 
 static int send_next(void *ctx, unsigned worker, size_t index, struct error *err)
 {
@@ -337,7 +232,7 @@ static int send_next(void *ctx, unsigned worker, size_t index, struct error *err
 	(void)index;
 	int rc = stop_check(err);
 	if (rc == RC_OK)
-		rc = send_group(s->ctx, g, err);
+		rc = hand_send(s->ctx, g, err);
 	schedule_give(s, g);
 	return rc;
 }
@@ -517,7 +412,7 @@ int handover_run(struct handover *h, struct error *err)
 	begin(h, HAND_CALLS);
 	for (size_t i = 0; rc == RC_OK && i < h->nfiles; i++)
 		if (h->files[i].state == HAND_SENT)
-			rc = hand_resolve(h, &h->files[i], NULL, err);
+			rc = hand_resolve(h, &h->files[i], NULL, false, err);
 	while (rc == RC_OK) {
 		struct hbase_failure why = {0};
 		size_t before = count_done(h);

@@ -1,24 +1,25 @@
 /*
  * handover.h - one table's files into its regions, each once, whatever breaks off when
  *
- * The state machine alone: all it does to the world goes through struct hand_world, so that a test
- * can let everything happen in every order.  What makes it right:
+ * This is the state machine alone.  It reaches the world only through struct hand_world, so a test
+ * can try every order of events.  The rules that make it right:
  *
- * - A file has an id that it keeps when it is moved.  A region server moves it from the upload
- *   folder to the token's folder and from there into a region, and nobody else touches them: what
- *   is in neither after a call whose answer was lost is in the table.  After the answer "not
- *   loaded" it is there too when it is among the region's files, for a server takes file by file
- *   and puts none back; where these may not be looked at, it is taken to be there.
- * - A call is noted before it is made, its files are noted when they are in.  Behind a crash the
- *   files of a call without an end are looked for; they are sent again only from the upload
+ * - A file keeps its id when it is moved.  A region server moves it from the upload folder to the
+ *   token's folder, then into the region's folder; a compaction moves it to the archive later.
+ * - A file is done when it was found by its id in the table's folder or its archive.  This holds
+ *   after every answer, also after "loaded".  Nothing is inferred from a file's absence: a file
+ *   that is found nowhere is uploaded again.
+ * - If the user may not read the table's folder, the answer "loaded" counts, and no other does.
+ * - A call is noted before it is made, and its files are noted when they are done.  After a crash
+ *   the files of a call without an end are looked for.  They are sent again only from the upload
  *   folder, where a second call for the same file finds nothing to move.
  * - The token's folder is removed when all files are in, and not before.
  * - A file that reaches over a border of the live regions is taken out of the upload folder, so
  * that no call that is still somewhere finds it, cut at the border, and its parts take its place.
  *
- * Where the servers copy instead of moving (the upload folder is of another file system than
- * HBase's root) a lost answer is not told from a lost call: files may then be taken twice, with the
- * same cells, of which HBase shows each once.
+ * If the servers copy instead of moving (HBase's root is file://), or the table's folder cannot be
+ * read, a lost answer is not distinguished from a lost call.  Such a file may be loaded twice, with
+ * the same cells, and HBase shows each cell once.
  */
 #ifndef SALTMILL_APPLY_HANDOVER_H
 #define SALTMILL_APPLY_HANDOVER_H
@@ -41,9 +42,7 @@ struct hand_file {
 	struct bytes first, last;    /* rows */
 	uint64_t id;		     /* of the uploaded file; 0: not known */
 	enum hand_state state;
-	bool lost;	  /* a call of it was not answered: it may be done, or still be */
-	bool lost_before; /* the same without the last call */
-	unsigned refused; /* answers "not loaded" without a reason */
+	unsigned refused; /* answers after which it was not in the table, without a reason */
 };
 
 enum hand_phase { HAND_UPLOADS, HAND_CALLS, HAND_CLEANS };
@@ -65,9 +64,12 @@ struct hand_world {
 	 */
 	int (*part)(void *self, size_t of, const char *word, struct hand_file *out,
 		    struct error *err);
-	/* Is the file among those of a region?  RC_END: who runs this may not look there. */
-	int (*in_region)(void *self, const struct hbase_region *r, const struct hand_file *f,
-			 bool *in, struct error *err);
+	/*
+	 * Which files are in the folder or archive of region r; NULL: of any region of the table.
+	 * Sets in[i] of those that are; all are false before.  RC_END: the user may not look there.
+	 */
+	int (*in_table)(void *self, const struct hbase_region *r, struct hand_file *const *files,
+			size_t n, bool *in, struct error *err);
 	int (*regions)(void *self, struct hbase_regions *out, struct hbase_failure *why,
 		       struct error *err);
 	int (*load)(void *self, const struct hbase_region *r, struct hand_file *const *files,
@@ -78,6 +80,11 @@ struct hand_world {
 	int (*sweep)(void *self, struct error *err);
 	/* Write an event down for good. */
 	int (*note)(void *self, const char *line, struct error *err);
+	/*
+	 * A server did not load f and gave no reason.  RC_OK: none was found, hint may get words
+	 * for the sentence; RC_IO: one that passes; other errors: one that must be mended first.
+	 */
+	int (*explain)(void *self, const struct hand_file *f, struct buf *hint, struct error *err);
 	/* Wait before something is looked at or tried again; false: no more, *err tells. */
 	bool (*again)(void *self, const struct hbase_failure *why, unsigned *attempt,
 		      struct error *err);
@@ -93,8 +100,9 @@ struct handover {
 	size_t nfiles;
 	unsigned threads;
 	bool cleaned;
-	bool copies;		/* what is in the table is in the upload folder all the same */
-	_Atomic uint64_t *done; /* counted for who watches, by the replay too; NULL: nobody does */
+	bool copies;		 /* what is in the table is in the upload folder all the same */
+	_Atomic size_t unproved; /* files done by the answer "loaded" alone: they were not seen */
+	_Atomic uint64_t *done;	 /* counted for who watches, by the replay too; NULL: nobody does */
 	struct progress
 		*progress; /* files to upload, then those to hand over; NULL: nobody looks */
 	bool sends;	   /* what it shows is handing over */

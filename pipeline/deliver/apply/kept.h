@@ -3,7 +3,8 @@
  *
  * What is kept may be out of date, and nothing goes wrong by it: a region that was moved, split or
  * made anew is refused by its name and asked for anew (kept_moved), a table is compared by every
- * run, and behind a run that failed nothing is kept.
+ * run, its incarnation is checked without what is kept, and behind a run that failed nothing is
+ * kept.
  */
 #ifndef SALTMILL_APPLY_KEPT_H
 #define SALTMILL_APPLY_KEPT_H

@@ -96,6 +96,8 @@ int table_look(struct applied *t, struct error *err)
 
 	if (rc)
 		return rc;
+	if (!t->exists && t->bound.known)
+		return bind_missing(t, err);
 	if (!t->exists && !opt->create && !t->create_noted) {
 		if (opt->dry_run) {
 			t->result->missing = true;
@@ -120,7 +122,18 @@ int table_look(struct applied *t, struct error *err)
 	if (rc)
 		return rc;
 	look_at_transitions(t);
-	return table_check_regions(t, err);
+	rc = bind_still(t, err);
+	return rc ? rc : table_check_regions(t, err);
+}
+
+int table_still(struct applied *t, struct error *err)
+{
+	struct description have;
+	int rc = describe(t, &have, err);
+
+	if (rc)
+		return rc;
+	return t->exists ? bind_still(t, err) : bind_missing(t, err);
 }
 
 int table_check_regions(struct applied *t, struct error *err)
@@ -240,8 +253,10 @@ static int create(struct applied *t, struct error *err)
 	struct table_differences d = {0};
 	int rc = check_wanted(t, err);
 
-	if (rc == RC_OK && !t->create_noted)
+	/* the nonces of a creation that is done are spent */
+	if (rc == RC_OK && (!t->create_noted || t->created))
 		rc = name_creation(t, err);
+	t->created = false;
 	if (rc == RC_OK)
 		rc = ask_to_create(t, err);
 	if (rc == RC_OK)
@@ -257,7 +272,7 @@ static int create(struct applied *t, struct error *err)
 		rc = check_enabled(t, err);
 	if (rc == RC_OK)
 		rc = applying_note(t->run, err, "%zu created", t->index);
-	t->created = rc == RC_OK;
+	t->created = t->changed = rc == RC_OK;
 	return rc;
 }
 
@@ -285,7 +300,7 @@ static int alter(struct applied *t, struct error *err)
 		rc = error_set(err, RC_IO, "table %s was altered, and still: %s", t->result->name,
 			       t->result->differences[0]);
 	tell_differences(t, &d);
-	t->result->altered = rc == RC_OK;
+	t->result->altered = t->changed = rc == RC_OK;
 	return rc;
 }
 

@@ -14,6 +14,7 @@
 
 #define FILES_A_FAMILY 32 /* hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily */
 #define BLOCKING_FILES 16 /* hbase.hstore.blockingStoreFiles */
+#define ROOM_TRIES     5  /* each waits as long as the storage's patience */
 
 void applying_warn(struct applying *a, const char *fmt, ...)
 {
@@ -194,11 +195,41 @@ static uint64_t bytes_to_send(const struct applying *a)
 	return bytes;
 }
 
-static int check_room(const struct applying *a, struct error *err)
+/* Folders of the load: its own, those of tables and families. */
+static uint64_t names_to_make(const struct applying *a)
 {
-	uint64_t room = UINT64_MAX, bytes = bytes_to_send(a);
+	uint64_t names = 1;
+
+	for (size_t i = 0; i < a->ntables; i++) {
+		names += 1 + a->tables[i].want.nfamilies;
+		for (size_t k = 0; k < a->tables[i].hand.nfiles; k++)
+			names += a->tables[i].hand.files[k].state == HAND_NEW;
+	}
+	return names;
+}
+
+/* A NameNode that was just started has no room until its DataNodes have reported. */
+static int ask_room(struct applying *a, uint64_t *room, struct error *err)
+{
+	const struct hbase_failure later = {.trouble = TROUBLE_BUSY};
+	unsigned attempt = 0, tries = 0;
+
+	for (;;) {
+		int rc = storage_free(a->storage, storage_path(a->storage), room, err);
+
+		if (rc != RC_IO || a->opt->dry_run || ++tries >= ROOM_TRIES)
+			return rc;
+		applying_say(a, "waiting: %s", err->msg);
+		if (!hbase_retry(&later, &attempt, err))
+			return err->code;
+	}
+}
+
+static int check_room(struct applying *a, uint64_t bytes, struct error *err)
+{
+	uint64_t room = UINT64_MAX;
 	char have[16], need[16];
-	int rc = bytes ? storage_free(a->storage, storage_path(a->storage), &room, err) : RC_OK;
+	int rc = bytes ? ask_room(a, &room, err) : RC_OK;
 
 	if (rc)
 		return rc;
@@ -213,6 +244,29 @@ static int check_room(const struct applying *a, struct error *err)
 		"%s: there is room for %s, and the load has %s to be uploaded: remove what "
 		"is not needed (`hdfs dfs -expunge` empties the trash), or add DataNodes",
 		a->upload, format_bytes(have, room), format_bytes(need, bytes));
+}
+
+static int check_quota(const struct applying *a, uint64_t bytes, struct error *err)
+{
+	struct storage_quota q = {.names = UINT64_MAX, .bytes = UINT64_MAX};
+	uint64_t names = names_to_make(a);
+	char have[16], need[16];
+	int rc = bytes ? storage_quota(a->storage, storage_path(a->storage), &q, err) : RC_OK;
+
+	if (rc || (bytes <= q.bytes && (!bytes || names <= q.names)))
+		return rc;
+	if (bytes > q.bytes)
+		return error_set(err, RC_CONFIG,
+				 "%s: the folder's quota of space is used up: it leaves %s, and "
+				 "the load has %s to be uploaded: raise it (`hdfs dfsadmin "
+				 "-setSpaceQuota`) or remove files there",
+				 a->upload, format_bytes(have, q.bytes), format_bytes(need, bytes));
+	return error_set(err, RC_CONFIG,
+			 "%s: the folder's quota of names is used up: it leaves %" PRIu64
+			 ", and the load has %" PRIu64
+			 " files and folders to be made: raise it (`hdfs dfsadmin -setQuota`) or "
+			 "remove files there",
+			 a->upload, q.names, names);
 }
 
 /* The folder, or the nearest above it that is there. */
@@ -230,28 +284,38 @@ static int nearest(const struct applying *a, char *path, struct storage_info *in
 	return rc;
 }
 
-#define OTHERS_WRITE 02
-#define GROUP_WRITES 020
-
-/* Groups are not told: who is no owner may write if the group may. */
-static int check_owner(struct applying *a, struct error *err)
+/* HDFS is asked itself: the mode does not tell of groups, ACLs and superusers. */
+static int check_rights(struct applying *a, struct error *err)
 {
 	const char *user = storage_user(a->storage), *wanted = storage_path(a->storage);
 	char *path = mem_strdup(*wanted ? wanted : "/");
 	struct storage_info info;
+	struct error denied;
 	int rc = user ? nearest(a, path, &info, err) : RC_OK;
+	int may = rc == RC_OK && user ? storage_may(a->storage, path, "-wx", &denied) : RC_OK;
 
-	if (rc == RC_OK && user && strcmp(info.owner, user) != 0 &&
-	    !(info.mode & (OTHERS_WRITE | GROUP_WRITES)))
-		applying_warn(
-			a,
-			"%s: %s belongs to %s and has mode %o: unless %s is HDFS's superuser, "
-			"no files can be put there; `hdfs dfs -mkdir -p %s` and `hdfs dfs "
-			"-chown %s %s` by %s, or --upload another folder",
-			a->upload, path, info.owner, info.mode, user, wanted, user, wanted,
-			info.owner);
+	if (may && may != RC_CONFIG) {
+		*err = denied;
+		rc = may;
+	} else if (may) {
+		applying_warn(a,
+			      "%s: %s belongs to %s and has mode %o: no files can be put there "
+			      "(%s); `hdfs dfs -mkdir -p %s` and `hdfs dfs -chown %s %s` by %s, or "
+			      "--upload another folder",
+			      a->upload, path, info.owner, info.mode, denied.msg, wanted, user,
+			      wanted, info.owner);
+	}
 	mem_free(path);
 	return rc;
+}
+
+/* With --dry-run what a run would wait for is a warning. */
+static int warn_only(struct applying *a, int rc, const struct error *err)
+{
+	if (!a->opt->dry_run || rc != RC_IO)
+		return rc;
+	applying_warn(a, "%s", err->msg);
+	return RC_OK;
 }
 
 int look_at_place(struct applying *a, struct error *err)
@@ -263,9 +327,11 @@ int look_at_place(struct applying *a, struct error *err)
 		k->room -= k->room == UINT64_MAX ? 0 : bytes;
 		return RC_OK;
 	}
-	int rc = check_room(a, err);
+	int rc = warn_only(a, check_room(a, bytes, err), err);
 	if (rc == RC_OK)
-		rc = check_owner(a, err);
+		rc = warn_only(a, check_quota(a, bytes, err), err);
+	if (rc == RC_OK)
+		rc = warn_only(a, check_rights(a, err), err);
 	k->place_ms = rc == RC_OK ? clock_ms() : 0;
 	return rc;
 }

@@ -69,7 +69,7 @@ static int take_aside(struct handover *h, struct hand_file *f, struct error *err
 		return rc;
 	f->state = HAND_ASIDE;
 	rc = move_aside(h, f, &gone, err);
-	return rc || !gone ? rc : hand_resolve(h, f, NULL, err);
+	return rc || !gone ? rc : hand_resolve(h, f, NULL, false, err);
 }
 
 struct recutting {

@@ -15,13 +15,12 @@
 #define FOLDER_MODE   0777
 #define FILE_MODE     0666
 #define SAY_MS	      5000
+#define LOOK_S	      3 /* with --dry-run: what would be waited for is told */
 #define PATH_OF_STORE 2 /* scheme:// */
-#define ENCODED_CHARS 32
 
 /* --- the token --- */
 
-/* The path within the storage, of "hdfs://nn:8020/hbase/staging/x" or "file:/x"; NULL: none. */
-static const char *token_path(const char *token)
+const char *token_path(const char *token)
 {
 	const char *colon = strchr(token, ':');
 
@@ -32,7 +31,7 @@ static const char *token_path(const char *token)
 	return strchr(colon + 1 + PATH_OF_STORE, '/');
 }
 
-static bool is_local(const char *token)
+bool token_is_local(const char *token)
 {
 	return strncmp(token, "file:", 5) == 0;
 }
@@ -41,7 +40,7 @@ static char *default_upload(const struct applying *a, const char *token)
 {
 	const char *path = token_path(token), *dir = a->opt->dir;
 
-	if (!is_local(token))
+	if (!token_is_local(token))
 		return mem_format("%.*s/user/%s", (int)(path - token), token, hbase_user(a->hbase));
 	char *real = realpath(dir, NULL);
 	char *slash = real ? strrchr(real, '/') : NULL;
@@ -50,6 +49,34 @@ static char *default_upload(const struct applying *a, const char *token)
 	char *out = mem_format("file://%s", real && real[0] ? real : "/");
 	free(real);
 	return out;
+}
+
+/* The authority of "hdfs://AUTHORITY/PATH", without the default port. */
+static struct bytes authority(const char *uri)
+{
+	static const char port[] = ":8020";
+	const char *at = strstr(uri, "://");
+	size_t n = at ? strcspn(at + 3, "/") : 0, tail = sizeof port - 1;
+
+	if (n > tail && strncmp(at + 3 + n - tail, port, tail) == 0)
+		n -= tail;
+	return at ? bytes_of(at + 3, n) : (struct bytes){0};
+}
+
+/* --webhdfs answers for HBase's own HDFS, so a path on another one would mean another folder. */
+static int check_authority(const struct applying *a, const char *token, struct error *err)
+{
+	const char *said = a->opt->upload;
+	struct bytes own = authority(token);
+
+	if (!said || !a->opt->http || strncmp(said, "hdfs:", 5) != 0 ||
+	    bytes_eq(authority(said), own))
+		return RC_OK;
+	return error_set(err, RC_CONFIG,
+			 "--upload %s names another HDFS than HBase's files, which --webhdfs "
+			 "answers for: found %.*s, expected %.*s",
+			 said, (int)authority(said).len, (const char *)authority(said).ptr,
+			 (int)own.len, (const char *)own.ptr);
 }
 
 /*
@@ -63,20 +90,20 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 	char *uri = !said      ? default_upload(a, token)
 		    : relative ? realpath(said, NULL)
 			       : mem_strdup(said);
-	int rc = RC_OK;
+	int rc = check_authority(a, token, err);
 
 	if (!uri)
 		return error_errno(err, "--upload %s", said);
-	if (storage_is_remote(uri) == is_local(token))
+	if (rc == RC_OK && storage_is_remote(uri) == token_is_local(token))
 		rc = error_set(err, RC_CONFIG,
 			       "--upload %s is of another kind than HBase's files, which are at "
 			       "%.200s",
 			       uri, token);
-	else if (a->upload && said && strcmp(a->upload, uri) != 0)
+	else if (rc == RC_OK && a->upload && said && strcmp(a->upload, uri) != 0)
 		rc = error_set(err, RC_CONFIG,
 			       "--upload %s: this load's files are in %s since it was begun", uri,
 			       a->upload);
-	else if (!a->upload && !a->opt->dry_run)
+	else if (rc == RC_OK && !a->upload && !a->probing)
 		rc = applying_note(a, err, "upload %s", uri);
 	if (rc == RC_OK && !a->upload)
 		a->upload = mem_strdup(uri);
@@ -84,12 +111,15 @@ static int choose_upload(struct applying *a, const char *token, struct error *er
 	return rc;
 }
 
-/* Where files wait: in the file system of HBase's root, or region servers would not see them. */
-static int open_storage(struct applying *a, const char *token, struct error *err)
+int world_storage(struct applying *a, const char *token, struct error *err)
 {
-	const struct storage_options o = {.user = hbase_user(a->hbase), .http = a->opt->http};
+	const struct storage_options o = {.user = hbase_user(a->hbase),
+					  .http = a->opt->http,
+					  .patience_s = a->opt->dry_run ? LOOK_S : 0};
 
-	if (!token_path(token) || (!is_local(token) && strncmp(token, "hdfs:", 5) != 0))
+	if (a->storage)
+		return RC_OK;
+	if (!token_path(token) || (!token_is_local(token) && strncmp(token, "hdfs:", 5) != 0))
 		return error_set(err, RC_CONFIG,
 				 "HBase keeps its files at %.200s, expected HDFS or file://: use "
 				 "completebulkload for this cluster",
@@ -134,8 +164,9 @@ static void place_files(struct applied *t)
 	const char *staging = token_path(t->token);
 	char *top = join(storage_path(a->storage), a->folder);
 
-	t->prefix = is_local(t->token) ? mem_strdup("file://")
-				       : mem_format("%.*s", (int)(staging - t->token), t->token);
+	t->prefix = token_is_local(t->token)
+			    ? mem_strdup("file://")
+			    : mem_format("%.*s", (int)(staging - t->token), t->token);
 	t->upload_dir = table_dir(top, t->result->name);
 	mem_free(top);
 	for (size_t i = 0; i < t->hand.nfiles; i++)
@@ -178,29 +209,73 @@ static int make_folders(struct applied *t, struct error *err)
 	return rc;
 }
 
-int world_look(struct applied *t, struct error *err)
+/* A region that tells where HBase keeps its files: of the table, or of hbase:meta if it is missing.
+ */
+static int any_region(struct applied *t, struct hbase_regions *r, struct hbase_region *out,
+		      struct hbase_failure *why, struct error *err)
+{
+	if (!t->exists)
+		return hbase_meta(t->run->hbase, out, why, err);
+	int rc = kept_regions(t->run->kept, t->result->name, r, why, err);
+	if (rc == RC_OK)
+		*out = r->item[0];
+	return rc;
+}
+
+/* Nothing is left of the question. */
+static int ask_where(struct applied *t, char **token, struct error *err)
 {
 	struct applying *a = t->run;
 	struct hbase_regions r = {0};
+	struct hbase_region at;
 	struct hbase_failure why;
-	char *token = NULL;
+	struct error unsaid;
+	int rc = any_region(t, &r, &at, &why, err);
 
-	if (a->storage || !t->exists || !t->hand.nfiles)
-		return RC_OK;
-	int rc = kept_regions(a->kept, t->result->name, &r, &why, err);
 	if (rc == RC_OK)
-		rc = hbase_bulk_prepare(a->hbase, t->result->name, &r.item[0], &token, &why, err);
+		rc = hbase_bulk_prepare(a->hbase, t->result->name, &at, token, &why, err);
 	if (rc == RC_OK)
-		rc = open_storage(a, token, err);
-	/* nothing is left of the question */
-	if (token) {
-		struct error unsaid;
+		hbase_bulk_cleanup(a->hbase, &at, *token, &why, &unsaid);
+	hbase_regions_release(&r);
+	return rc;
+}
 
-		hbase_bulk_cleanup(a->hbase, &r.item[0], token, &why, &unsaid);
-	}
+static int look_there(struct applying *a, const char *token, struct error *err)
+{
+	char *noted = a->upload;
+
+	a->probing = true;
+	a->upload = noted ? mem_strdup(noted) : NULL;
+	int rc = world_storage(a, token, err);
 	if (rc == RC_OK)
 		rc = look_at_place(a, err);
-	hbase_regions_release(&r);
+	a->placed = rc == RC_OK;
+	a->probing = false;
+	a->storage = NULL; /* kept has it */
+	mem_free(a->upload);
+	a->upload = noted;
+	return rc;
+}
+
+int world_look(struct applied *t, struct error *err)
+{
+	struct applying *a = t->run;
+	char *token = NULL;
+
+	if (a->placed || !t->hand.nfiles)
+		return RC_OK;
+	if (t->token)
+		return look_there(a, t->token, err);
+	int rc = ask_where(t, &token, err);
+	if (rc == RC_OK) {
+		rc = look_there(a, token, err);
+	} else if (rc != RC_STOPPED && !t->exists) {
+		/* hbase:meta may not be asked: then HDFS is looked at when there is a table */
+		if (a->opt->dry_run)
+			applying_warn(a, "HDFS was not looked at, as table %s is missing: %s",
+				      t->result->name, err->msg);
+		rc = RC_OK;
+	}
 	mem_free(token);
 	return rc;
 }
@@ -210,15 +285,15 @@ int world_open(struct applied *t, struct error *err)
 	struct applying *a = t->run;
 	int rc = t->token ? RC_OK : ask_for_token(t, err);
 
-	if (rc == RC_OK && !a->storage) {
-		rc = open_storage(a, t->token, err);
-		if (rc == RC_OK)
-			rc = look_at_place(a, err);
-	}
+	if (rc == RC_OK)
+		rc = world_storage(a, t->token, err);
+	if (rc == RC_OK && !a->placed)
+		rc = look_at_place(a, err);
+	a->placed = a->placed || rc == RC_OK;
 	if (rc)
 		return rc;
 	place_files(t);
-	t->hand.copies = is_local(t->token);
+	t->hand.copies = token_is_local(t->token);
 	return t->hand.cleaned ? RC_OK : make_folders(t, err);
 }
 
@@ -269,74 +344,19 @@ static int move(void *self, const char *from, const char *to, struct error *err)
 	return storage_move(t->run->storage, from, to, err);
 }
 
-char *region_folder(const char *staging, const char *below, const char *table, struct bytes region,
-		    const char *family)
-{
-	const char *slash = strrchr(staging, '/'), *colon = strchr(table, ':');
-	const size_t tail = 2 + ENCODED_CHARS; /* ".887dbb15bb33c33d0f69170801172484." */
-	size_t above = sizeof "/staging" - 1, root = slash ? (size_t)(slash - staging) : 0;
-
-	if (root < above || memcmp(slash - above, "/staging", above) != 0 || region.len < tail)
-		return NULL;
-	const uint8_t *dot = region.ptr + region.len - tail;
-	if (dot[0] != '.' || dot[tail - 1] != '.')
-		return NULL;
-	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
-	return mem_format("%.*s%s/data/%.*s/%s/%.*s/%s", (int)(root - above), staging, below, space,
-			  colon ? table : "default", colon ? colon + 1 : table, ENCODED_CHARS,
-			  (const char *)dot + 1, family);
-}
-
-/* RC_END: the folder is not shown, or is not there though it must be. */
-static int is_listed(struct storage *s, const char *folder, bool must, uint64_t id, bool *in,
-		     struct error *err)
-{
-	struct storage_info info;
-	struct arena a = {0};
-	struct storage_entry *e = NULL;
-	size_t n = 0;
-	int rc = storage_stat(s, folder, &info, err);
-
-	if (rc == RC_OK && info.kind == STORAGE_NOTHING)
-		return must ? RC_END : RC_OK;
-	if (rc == RC_OK)
-		rc = storage_list(s, folder, &a, &e, &n, err);
-	for (size_t i = 0; rc == RC_OK && i < n; i++)
-		*in = *in || (e[i].info.file_id && e[i].info.file_id == id);
-	arena_release(&a);
-	return rc && rc != RC_STOPPED ? RC_END : rc;
-}
-
-/* A file that was compacted already is in the archive for a while (HFileArchiver). */
-static int in_region(void *self, const struct hbase_region *r, const struct hand_file *f, bool *in,
-		     struct error *err)
-{
-	static const char *const below[] = {"", "/archive"};
-	struct applied *t = self;
-	int rc = RC_OK;
-
-	for (size_t i = 0; rc == RC_OK && !*in && i < 2; i++) {
-		char *folder = region_folder(token_path(t->token), below[i], t->result->name,
-					     r->name, f->family);
-
-		rc = folder ? is_listed(t->run->storage, folder, i == 0, f->id, in, err) : RC_END;
-		mem_free(folder);
-	}
-	if (rc == RC_END)
-		applying_say(t->run,
-			     "table %s: %s was not taken by its region, and is not where it was "
-			     "uploaded: it is taken for loaded, as the region's folder cannot be "
-			     "looked at; --check proves it",
-			     t->result->name, f->upload);
-	return rc;
-}
-
 static int regions(void *self, struct hbase_regions *out, struct hbase_failure *why,
 		   struct error *err)
 {
 	struct applied *t = self;
+	int rc = kept_regions(t->run->kept, t->result->name, out, why, err);
 
-	return kept_regions(t->run->kept, t->result->name, out, why, err);
+	if (rc && why->trouble == TROUBLE_MISSING && t->bound.known)
+		return bind_missing(t, err);
+	if (rc == RC_OK)
+		rc = bind_check(t, out, err);
+	if (rc)
+		why->trouble = why->trouble ? why->trouble : TROUBLE_REFUSED;
+	return rc;
 }
 
 static void say_progress(struct applied *t)
@@ -429,7 +449,8 @@ void world_make(struct applied *t)
 				       .move = move,
 				       .cut = cut_at_regions,
 				       .part = cut_part,
-				       .in_region = in_region,
+				       .in_table = store_files_find,
+				       .explain = explain_refusal,
 				       .regions = regions,
 				       .load = load,
 				       .cleanup = cleanup,

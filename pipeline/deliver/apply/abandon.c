@@ -1,0 +1,86 @@
+/*
+ * abandon.c - give up a hand-over: remove what it left, the journal last
+ *
+ * The journal is needed until the end: a run that dies here is done again.  What is in the tables
+ * stays there.
+ */
+#include <unistd.h>
+
+#include "applying.h"
+#include "io.h"
+
+/* Any region will do.  A table that was dropped has none, hbase:meta always has one. */
+static int drop_token(struct applied *t, struct error *err)
+{
+	struct hbase *h = t->run->hbase;
+	struct hbase_region meta;
+	struct hbase_failure why;
+	unsigned attempt = 0;
+	int rc;
+
+	if (!t->token || t->hand.cleaned)
+		return RC_OK;
+	do {
+		struct hbase_regions r = {0};
+
+		rc = kept_regions(t->run->kept, t->result->name, &r, &why, err);
+		if (rc == RC_OK)
+			rc = hbase_bulk_cleanup(h, &r.item[0], t->token, &why, err);
+		else if (why.trouble == TROUBLE_MISSING)
+			rc = hbase_meta(h, &meta, &why, err);
+		if (rc == RC_OK && !r.count)
+			rc = hbase_bulk_cleanup(h, &meta, t->token, &why, err);
+		hbase_regions_release(&r);
+		kept_moved(t->run->kept, t->result->name);
+	} while (rc && hbase_retry(&why, &attempt, err));
+	return rc ? error_prefix(err, "table %s: ", t->result->name) : RC_OK;
+}
+
+static int drop_upload(struct applying *a, struct error *err)
+{
+	const char *token = NULL;
+
+	for (size_t i = 0; i < a->ntables && !token; i++)
+		token = a->tables[i].token;
+	if (!token || !a->upload || !a->folder) /* nothing was uploaded */
+		return RC_OK;
+	int rc = world_storage(a, token, err);
+	return rc ? rc : remove_folder(a, err);
+}
+
+static void tell(const struct applied *t)
+{
+	size_t done = 0, files = 0;
+
+	for (size_t i = 0; i < t->hand.nfiles; i++) {
+		files += t->hand.files[i].state != HAND_CUT;
+		done += t->hand.files[i].state == HAND_DONE;
+	}
+	if (done)
+		applying_say(t->run,
+			     "table %s: %zu of %zu files were loaded before, and stay there",
+			     t->result->name, done, files);
+}
+
+int abandon(struct applying *a, struct error *err)
+{
+	bool there;
+	int rc = open_old_journal(a, &there, err);
+
+	if (rc || !there)
+		return rc;
+	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
+		rc = drop_token(&a->tables[i], err);
+	if (rc == RC_OK)
+		rc = drop_upload(a, err);
+	if (rc == RC_OK)
+		rc = cut_forget(a, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < a->ntables; i++)
+		tell(&a->tables[i]);
+	if (unlink(a->journal.path) < 0)
+		return error_errno(err, "cannot remove %s", a->journal.path);
+	applying_say(a, "%s is removed, with what it speaks of in HDFS", a->journal.path);
+	return io_sync_parent(a->journal.path, err);
+}

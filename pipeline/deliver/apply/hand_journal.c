@@ -1,0 +1,192 @@
+/* hand_journal.c - the journal of one load: which file it is, and what it says */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "applying.h"
+#include "io.h"
+
+static char *text_behind(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(line, name, n) == 0 ? mem_strdup(line + n) : NULL;
+}
+
+static int replay_table(struct applied *t, char *line, struct error *err)
+{
+	int used = 0;
+	char *token = text_behind(line, "token ");
+
+	if (token) {
+		mem_free(t->token);
+		t->token = token;
+	} else if (sscanf(line, "create %16" SCNx64 " %16" SCNx64 "%n", &t->nonce[0], &t->nonce[1],
+			  &used) == 2 &&
+		   line[used] == 0) {
+		t->create_noted = true;
+		t->created = false;
+	} else if (strcmp(line, "created") == 0) {
+		t->created = true;
+	} else if (strncmp(line, "table ", 6) == 0) {
+		if (!incarnation_read(&t->bound, line + 5))
+			return error_set(err, RC_DATA, "`%.100s` is no event", line);
+	} else {
+		int rc = handover_replay(&t->hand, line, err);
+
+		return rc == RC_END ? error_set(err, RC_DATA, "`%.100s` is no event", line) : rc;
+	}
+	return RC_OK;
+}
+
+static int replay(void *ctx, char *line, struct error *err)
+{
+	struct applying *a = ctx;
+	char *text, *rest;
+
+	if (strcmp(line, "finished") == 0) {
+		a->finished = true;
+	} else if (strcmp(line, "parts") == 0) {
+		a->cut_begun = true;
+	} else if (strncmp(line, "load ", 5) == 0) {
+		mem_free(a->load);
+		a->load = mem_strdup(line);
+	} else if ((text = text_behind(line, "upload "))) {
+		mem_free(a->upload);
+		a->upload = text;
+	} else if ((text = text_behind(line, "folder "))) {
+		mem_free(a->folder);
+		a->folder = text;
+	} else {
+		unsigned long long i = strtoull(line, &rest, 10);
+		if (rest == line || *rest != ' ' || i >= a->ntables)
+			return error_set(err, RC_DATA, "`%.100s` is no event of this load", line);
+		return replay_table(&a->tables[i], rest + 1, err);
+	}
+	return RC_OK;
+}
+
+/* The first line of this load's journals at this cluster. */
+static int journal_first(const struct applying *a, struct buf *first, struct error *err)
+{
+	char *manifest = mem_format("%s/manifest.json", a->opt->dir);
+	uint8_t digest[16];
+	uint64_t bytes;
+	int rc = io_digest_file(manifest, digest, &bytes, err);
+
+	if (rc == RC_OK) {
+		buf_append_str(first, "saltmill-apply 1 ");
+		bytes_hex(first, bytes_of(digest, sizeof digest));
+		buf_printf(first, " %s", hbase_cluster_id(a->hbase));
+		buf_put(first, 0);
+	}
+	mem_free(manifest);
+	return rc;
+}
+
+static char *usual_journal(const struct applying *a)
+{
+	size_t n = strlen(a->opt->dir);
+
+	while (n > 1 && a->opt->dir[n - 1] == '/')
+		n--;
+	return mem_format("%.*s%s", (int)n, a->opt->dir, APPLY_SUFFIX);
+}
+
+/* The path of the journal, the caller's; said: when it is not what DIR's name lets expect. */
+static int find_journal(const struct applying *a, const char *first, const char *load, char **path,
+			struct error *err)
+{
+	struct journal_found found;
+
+	if (a->opt->journal) {
+		*path = mem_strdup(a->opt->journal);
+		return RC_OK;
+	}
+	char *usual = usual_journal(a);
+	if (a->opt->never_renamed) {
+		*path = usual;
+		return RC_OK;
+	}
+	int rc = journal_find(usual, APPLY_SUFFIX, first, load, &found, err);
+	if (rc == RC_OK && found.other)
+		applying_say(a,
+			     "%s is this load's journal, from before its folder was renamed: it is "
+			     "gone on with",
+			     found.path);
+	else if (rc == RC_OK && found.alike)
+		applying_say(a,
+			     "%s is of a load with the same files whose folder is gone, and is "
+			     "left alone: %s is begun",
+			     found.alike, usual);
+	*path = found.path;
+	mem_free(found.alike);
+	mem_free(usual);
+	return rc;
+}
+
+/*
+ * What another load handed over may have been removed from the table since: its journal says
+ * nothing of this one, though the files are equal.
+ */
+static int check_load(struct applying *a, const char *load, struct error *err)
+{
+	if (!a->load)
+		return applying_note(a, err, "%s", load);
+	if (journal_same_time(a->load, load))
+		return RC_OK;
+	if (!a->opt->journal)
+		return error_set(err, RC_CONFIG,
+				 "%s is of another load with the same files, that was here before: "
+				 "`--restart` hands this one over; or, if this is a copy of that "
+				 "load, `--journal %s` continues with it",
+				 a->journal.path, a->journal.path);
+	applying_warn(a,
+		      "%s was begun by another load with the same files, and is gone on with as "
+		      "--journal says: what it has as done is not sent again",
+		      a->journal.path);
+	return RC_OK;
+}
+
+static int name_journal(struct applying *a, struct buf *first, char load[JOURNAL_LOAD], char **path,
+			struct error *err)
+{
+	int rc = journal_first(a, first, err);
+
+	if (rc == RC_OK)
+		rc = journal_load(load, a->opt->dir, err);
+	return rc ? rc : find_journal(a, (const char *)first->ptr, load, path, err);
+}
+
+int open_journal(struct applying *a, struct error *err)
+{
+	struct buf first = {0};
+	char load[JOURNAL_LOAD], *path = NULL;
+	int rc = name_journal(a, &first, load, &path, err);
+
+	if (rc == RC_OK)
+		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+	if (rc == RC_OK)
+		rc = check_load(a, load, err);
+	buf_release(&first);
+	mem_free(path);
+	return rc;
+}
+
+int open_old_journal(struct applying *a, bool *there, struct error *err)
+{
+	struct buf first = {0};
+	char load[JOURNAL_LOAD], *path = NULL;
+	int rc = name_journal(a, &first, load, &path, err);
+
+	*there = false;
+	if (rc == RC_OK)
+		rc = io_exists(path, there, err);
+	if (rc == RC_OK && *there)
+		rc = journal_open(&a->journal, path, (const char *)first.ptr, replay, a, err);
+	else if (rc == RC_OK)
+		applying_say(a, "%s: there is no journal, so there is nothing to remove", path);
+	buf_release(&first);
+	mem_free(path);
+	return rc;
+}

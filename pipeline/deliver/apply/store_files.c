@@ -1,0 +1,190 @@
+/*
+ * store_files.c - the folders in which HBase keeps a table's files, and which of ours are there
+ *
+ *   ROOT/data/NAMESPACE/TABLE/REGION/FAMILY/FILE            live files
+ *   ROOT/archive/data/NAMESPACE/TABLE/REGION/FAMILY/FILE    after a compaction or a drop, for a
+ * while
+ *
+ * ROOT is the folder above the staging folder (CommonFSUtils.getRegionDir, HFileArchiveUtil).
+ */
+#include <stdatomic.h>
+
+#include "applying.h"
+#include "pool.h"
+
+#define ENCODED_CHARS 32
+
+static const char *const below[] = {"", "/archive"};
+
+char *table_folder(const char *staging, const char *under, const char *table)
+{
+	const char *slash = strrchr(staging, '/'), *colon = strchr(table, ':');
+	size_t above = sizeof "/staging" - 1, root = slash ? (size_t)(slash - staging) : 0;
+
+	if (root < above || memcmp(slash - above, "/staging", above) != 0)
+		return NULL;
+	int space = colon ? (int)(colon - table) : (int)sizeof "default" - 1;
+	return mem_format("%.*s%s/data/%.*s/%s", (int)(root - above), staging, under, space,
+			  colon ? table : "default", colon ? colon + 1 : table);
+}
+
+char *region_folder(const char *staging, const char *under, const char *table, struct bytes region,
+		    const char *family)
+{
+	struct bytes encoded = hbase_encoded_name(region);
+	char *top = encoded.len ? table_folder(staging, under, table) : NULL;
+	char *out = top ? mem_format("%s/%.*s/%s", top, (int)encoded.len, (const char *)encoded.ptr,
+				     family)
+			: NULL;
+
+	mem_free(top);
+	return out;
+}
+
+static int unreadable(struct applied *t, const char *folder, const char *why)
+{
+	if (!atomic_exchange(&t->unreadable, true))
+		applying_say(t->run,
+			     "table %s: files are not looked for in %s (%s): if a call is not "
+			     "answered, its files are sent again, with the same cells",
+			     t->result->name, folder, why);
+	return RC_END;
+}
+
+/* RC_END: the user may not.  A folder that is not there has no entries. */
+static int list(struct applied *t, const char *folder, struct arena *a, struct storage_entry **e,
+		size_t *n, struct error *err)
+{
+	struct storage *s = t->run->storage;
+	struct storage_info info;
+	struct error said;
+	int rc = storage_list(s, folder, a, e, n, &said);
+
+	if (rc == RC_OK || rc == RC_STOPPED) {
+		*err = said;
+		return rc;
+	}
+	*n = 0;
+	if (rc != RC_CONFIG)
+		rc = storage_stat(s, folder, &info, err);
+	if (rc == RC_OK && info.kind == STORAGE_NOTHING)
+		return RC_OK;
+	if (rc != RC_CONFIG) {
+		*err = said;
+		return said.code;
+	}
+	return unreadable(t, folder, said.msg);
+}
+
+/* Marks the files of one family that are in a folder. */
+static int mark(struct applied *t, const char *folder, struct hand_file *const *files, size_t n,
+		const char *family, bool *in, struct error *err)
+{
+	struct arena a = {0};
+	struct storage_entry *e = NULL;
+	size_t entries = 0;
+	int rc = list(t, folder, &a, &e, &entries, err);
+
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		if (strcmp(files[i]->family, family) != 0)
+			continue;
+		for (size_t k = 0; k < entries && !in[i]; k++)
+			in[i] = e[k].info.file_id && e[k].info.file_id == files[i]->id;
+	}
+	arena_release(&a);
+	return rc;
+}
+
+static bool is_first_of_family(struct hand_file *const *files, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(files[k]->family, files[i]->family) == 0)
+			return false;
+	return true;
+}
+
+static bool family_found(struct hand_file *const *files, size_t n, const bool *in,
+			 const char *family)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!in[i] && strcmp(files[i]->family, family) == 0)
+			return false;
+	return true;
+}
+
+/* region: the folder of a region, without the family. */
+static int mark_region(struct applied *t, const char *region, struct hand_file *const *files,
+		       size_t n, bool *in, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < n; i++) {
+		const char *family = files[i]->family;
+
+		if (!is_first_of_family(files, i) || family_found(files, n, in, family))
+			continue;
+		char *folder = mem_format("%s/%s", region, family);
+		rc = mark(t, folder, files, n, family, in, err);
+		mem_free(folder);
+	}
+	return rc;
+}
+
+static int mark_all_regions(struct applied *t, const char *top, struct hand_file *const *files,
+			    size_t n, bool *in, struct error *err)
+{
+	struct arena a = {0};
+	struct storage_entry *e = NULL;
+	size_t entries = 0;
+	int rc = list(t, top, &a, &e, &entries, err);
+
+	for (size_t i = 0; rc == RC_OK && i < entries; i++) {
+		if (e[i].info.kind != STORAGE_FOLDER || strlen(e[i].name) != ENCODED_CHARS)
+			continue;
+		char *region = mem_format("%s/%s", top, e[i].name);
+		rc = stop_check(err);
+		if (rc == RC_OK)
+			rc = mark_region(t, region, files, n, in, err);
+		mem_free(region);
+	}
+	arena_release(&a);
+	return rc;
+}
+
+/* Live files first: a compaction moves them into the archive meanwhile, and never back. */
+int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
+		     size_t n, bool *in, struct error *err)
+{
+	struct applied *t = self;
+	struct bytes encoded = r ? hbase_encoded_name(r->name) : (struct bytes){0};
+	int rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < sizeof below / sizeof *below; i++) {
+		char *top = table_folder(token_path(t->token), below[i], t->result->name);
+
+		if (!top || (r && !encoded.len)) {
+			mem_free(top);
+			return unreadable(t, "HBase's folder",
+					  "hbase.bulkload.staging.dir is not the default");
+		}
+		char *region = mem_format("%s/%.*s", top, (int)encoded.len,
+					  encoded.len ? (const char *)encoded.ptr : "");
+		rc = r ? mark_region(t, region, files, n, in, err)
+		       : mark_all_regions(t, top, files, n, in, err);
+		mem_free(region);
+		mem_free(top);
+	}
+	return rc;
+}
+
+int table_folder_id(struct applied *t, uint64_t *id, struct error *err)
+{
+	struct storage_info info = {0};
+	bool copies = !t->token || token_is_local(t->token);
+	char *top = copies ? NULL : table_folder(token_path(t->token), "", t->result->name);
+	int rc = top ? storage_stat(t->run->storage, top, &info, err) : RC_OK;
+
+	*id = rc == RC_OK && info.kind == STORAGE_FOLDER ? info.file_id : 0;
+	mem_free(top);
+	return rc == RC_CONFIG ? RC_OK : rc;
+}
