@@ -147,6 +147,47 @@ class StandIn
     @java.deleteTable(TableName.valueOf(name))
   end
 
+  def truncate(name)
+    disable(name)
+    @java.truncateTable(TableName.valueOf(name), false)
+  end
+
+  def truncate_preserve(name)
+    disable(name)
+    @java.truncateTable(TableName.valueOf(name), true)
+  end
+
+  def snapshot(name, snapshot_name)
+    @java.snapshot(snapshot_name, TableName.valueOf(name))
+  end
+
+  def restore_snapshot(snapshot_name)
+    @java.restoreSnapshot(snapshot_name)
+  end
+
+  def flush(name)
+    @java.flush(TableName.valueOf(name))
+  end
+
+  # Waits until each region has one file a family, unlike the shell's.
+  def major_compact(name)
+    @java.majorCompact(TableName.valueOf(name))
+    600.times do
+      sleep 0.1
+      state = @java.getCompactionState(TableName.valueOf(name)).to_s
+      return if state == 'NONE'
+    end
+    raise "table #{name} is still being compacted"
+  end
+
+  # Each region with its neighbour.
+  def merge_pairs(name)
+    regions = @java.getRegions(TableName.valueOf(name)).to_a.sort { |a, b| a.compareTo(b) }
+    regions.map(&:getEncodedNameAsBytes).each_slice(2) do |a, b|
+      @java.mergeRegionsAsync(a, b, true).get if b
+    end
+  end
+
   def list(regex = '.*')
     names = @java.listTableNames.map(&:getNameAsString)
     names.select { |n| n =~ /\A(?:#{regex})\z/ }

@@ -17,7 +17,7 @@ from test_load import derive, flights, read_csv  # noqa: F401  (flights is a fix
 SECONDS = 180
 # in the order in which a run comes to them, each before its event is noted and behind it
 STEPS = [before + word for word in (
-    "load", "folder", "create", "created", "token", "upload", "put", "sent", "done", "cleaned", "finished")
+    "load", "folder", "create", "created", "token", "upload", "table", "put", "sent", "done", "cleaned", "finished")
     for before in ("before-", "")]
 
 JOB = """\
@@ -230,7 +230,7 @@ def test_loads_with_equal_manifests(on_hdfs, tmp_path):
     shutil.rmtree(on_hdfs.out)
     (tmp_path / "anew.saltmill-apply").rename(tmp_path / "out.saltmill-apply")
     on_hdfs.load(tmp_path / "job.yaml")
-    on_hdfs.refused("out.saltmill-apply is of another load with the same files, that was here before: remove it")
+    on_hdfs.refused("out.saltmill-apply is of another load with the same files, that was here before: `--restart`")
     said = on_hdfs.done("--journal", str(tmp_path / "out.saltmill-apply"))
     assert said["already"] and "was begun by another load with the same files" in said["warnings"][0]
 

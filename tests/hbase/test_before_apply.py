@@ -1,0 +1,106 @@
+"""What `saltmill apply` looks at before it changes anything, and what it names as the cause when a server refuses."""
+
+import re
+
+import pytest
+from test_apply import events, on_hdfs  # noqa: F401  (on_hdfs is a fixture)
+from test_incarnation import check_all, dies_at, waiting
+
+
+def set_quota(hdfs, path, **quota):
+    hdfs.ask("PUT", path, "SETQUOTA", **{"namespacequota": 2**62, "storagespacequota": 2**62, **quota})
+
+
+@pytest.mark.parametrize("quota,says", [
+    ({"storagespacequota": 1 << 20}, "the folder's quota of space is used up: it leaves 0 B"),
+    ({"namespacequota": 5}, "the folder's quota of names is used up: it leaves 4, and the load has 1. files and folders"),
+])
+def test_quota_of_a_folder_above(on_hdfs, hdfs, tmp_path, quota, says):  # noqa: F811
+    """It is seen before a table is made, by --dry-run too."""
+    space = f"quota_{min(quota)[:5]}"
+    events(tmp_path, space, 3000)
+    on_hdfs.load(tmp_path / "job.yaml")
+    hdfs.make_dirs(f"/bulk/{space}", "777")
+    set_quota(hdfs, f"/bulk/{space}", **quota)
+    there = ("--upload", hdfs.url(f"/bulk/{space}/below/it"))
+    on_hdfs.refused(says, "--create", "--dry-run", *there)
+    said = on_hdfs.refused(says, "--create", *there)
+    assert "was created" not in said
+    assert f"{space}:events" not in on_hdfs.hbase.run_script(listing(tmp_path))
+    assert hdfs.list(f"/bulk/{space}") == {}
+    (tmp_path / "out.saltmill-apply").unlink()
+
+
+def listing(folder):
+    script = folder / "list.rb"
+    script.write_text("puts list\n")
+    return script
+
+
+def test_rights_without_a_table(on_hdfs, hdfs, tmp_path):  # noqa: F811
+    """--dry-run asks HDFS itself, also when all tables are missing."""
+    events(tmp_path, "rights", 40)
+    on_hdfs.load(tmp_path / "job.yaml")
+    hdfs.make_dirs("/bulk/private", "755", user="bob")
+    said = on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))
+    (said,) = said["warnings"]
+    assert re.search("/bulk/private belongs to bob and has mode 755: .*Permission denied: user=ann.*"
+                     "-chown ann /bulk/private/x` by bob", said), said
+    assert hdfs.tree("/hbase/staging") == {} and not [n for n in hdfs.list("/hbase/staging") if "rights" in n]
+    # who may write by the mode of others is not warned
+    hdfs.ask("PUT", "/bulk/private", "SETPERMISSION", permission="777")
+    assert on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))["warnings"] == []
+    # a group's mode is no right: ann is in none
+    hdfs.ask("PUT", "/bulk/private", "SETPERMISSION", permission="775")
+    (said,) = on_hdfs.done("--dry-run", "--create", "--upload", hdfs.url("/bulk/private/x"))["warnings"]
+    assert "belongs to bob" in said
+
+
+def test_another_hdfs_beside_webhdfs(on_hdfs, hdfs, tmp_path):  # noqa: F811
+    """--webhdfs answers for HBase's HDFS; a path on another one is not taken for one there."""
+    expected = events(tmp_path, "authority", 40)
+    on_hdfs.load(tmp_path / "job.yaml")
+    http = f"127.0.0.1:{hdfs.http_port}"
+    on_hdfs.options = ("--user", "ann", "--webhdfs", http)
+    on_hdfs.refused("names another HDFS than HBase's files.*found elsewhere, expected 127.0.0.1:", "--create",
+                    "--upload", "hdfs://elsewhere:8020/bulk/ann")
+    (tmp_path / "out.saltmill-apply").unlink()
+    on_hdfs.done("--create", "--upload", hdfs.fs + "/bulk/ann")
+    check_all(on_hdfs, "authority", expected)
+
+
+def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa: F811
+    """The region server says false and no more; HDFS is asked for the cause."""
+    expected = events(tmp_path, "denied", 900)
+    on_hdfs.load(tmp_path / "job.yaml")
+    dies_at(on_hdfs, "before-sent")
+    folder = f"/bulk/ann/{waiting(tmp_path)}/denied/events/f"
+    hdfs.ask("PUT", folder, "SETPERMISSION", permission="555")
+    on_hdfs.refused(f"a region server cannot load a file: cannot use .*{folder}: .*Permission denied: user=ann, "
+                    "access=WRITE_EXECUTE", "--create")
+    hdfs.ask("PUT", folder, "SETPERMISSION", permission="777")
+    on_hdfs.done("--create")
+    check_all(on_hdfs, "denied", expected)
+
+
+def test_the_other_framing(on_hdfs, tmp_path):  # noqa: F811
+    """The servers have HBase's codec: they cannot read files for Hadoop's, and apply suspects it."""
+    events(tmp_path, "framing", 900)
+    job = (tmp_path / "job.yaml").read_text()
+    (tmp_path / "job.yaml").write_text(job.replace("compression: ZSTD", "compression: {codec: ZSTD, framing: hadoop}"))
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.refused("does not say why: .*; first suspect: the file is ZSTD with `framing: hadoop`.*load again with "
+                    "`compression: {codec: ZSTD, framing: hbase}`", "--create", status=1)
+    assert on_hdfs.run("--abort").returncode == 0
+
+
+def test_what_was_changed_is_named(on_hdfs, tmp_path):  # noqa: F811
+    events(tmp_path, "named", 40)
+    job = (tmp_path / "job.yaml").read_text()
+    absent = "    attributes: {coprocessor: '|org.example.Absent|1001|'}\n"
+    at = job.index("    timestamp: at\n", job.index("by_word"))
+    (tmp_path / "job.yaml").write_text(job[:at] + absent + job[at:])
+    on_hdfs.load(tmp_path / "job.yaml")
+    on_hdfs.refused("after table named:events was created: table named:by_word: .*org.example.Absent", "--create",
+                    status=1)
+    assert on_hdfs.run("--abort").returncode == 0
