@@ -784,29 +784,22 @@ static void test_no_sweep(void **state)
 	assert_false(m.cleaned);
 }
 
-/* HBase: ROOT/data/NAMESPACE/TABLE/ENCODED, as seen at a server of 2.6.4. */
-static void test_region_folder(void **state)
+/* HBase: ROOT/data/NAMESPACE/TABLE, as seen at a server of 2.6.4. */
+static void test_table_folder(void **state)
 {
 	static const struct {
-		const char *staging, *table, *region, *folder;
+		const char *staging, *under, *table, *folder;
 	} cases[] = {
-		{"/hbase/staging/me__gold__7ucb", "gold",
-		 "gold,,1795311391100.887dbb15bb33c33d0f69170801172484.",
-		 "/hbase/data/default/gold/887dbb15bb33c33d0f69170801172484/f"},
-		{"/staging/x", "a:b", "a:b,k.,1.887dbb15bb33c33d0f69170801172484.",
-		 "/data/a/b/887dbb15bb33c33d0f69170801172484/f"},
-		{"/h/staging/x", "default:t", "t,,1.887dbb15bb33c33d0f69170801172484.",
-		 "/h/data/default/t/887dbb15bb33c33d0f69170801172484/f"},
-		{"/hbase/elsewhere/x", "t", "t,,1.887dbb15bb33c33d0f69170801172484.", NULL},
-		{"x", "t", "t,,1.887dbb15bb33c33d0f69170801172484.", NULL},
-		{"/hbase/staging/x", "t", "t,,1.887dbb", NULL},
-		{"/hbase/staging/x", "t", "t,,1.887dbb15bb33c33d0f69170801172484", NULL},
+		{"/hbase/staging/me__gold__7ucb", "", "gold", "/hbase/data/default/gold"},
+		{"/hbase/staging/x", "/archive", "gold", "/hbase/archive/data/default/gold"},
+		{"/staging/x", "", "a:b", "/data/a/b"},
+		{"/h/staging/x", "", "default:t", "/h/data/default/t"},
+		{"/hbase/elsewhere/x", "", "t", NULL},
+		{"x", "", "t", NULL},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *folder = region_folder(cases[i].staging, "", cases[i].table,
-					     bytes_str(cases[i].region), "f");
-
+		char *folder = table_folder(cases[i].staging, cases[i].under, cases[i].table);
 		if (cases[i].folder ? !folder || strcmp(folder, cases[i].folder) : !!folder)
 			fail_msg("case %zu: %s", i, folder ? folder : "none");
 		mem_free(folder);
@@ -843,7 +836,7 @@ int main(void)
 		cmocka_unit_test(test_other_regions), cmocka_unit_test(test_thieves),
 		cmocka_unit_test(test_sweepers),      cmocka_unit_test(test_droppers),
 		cmocka_unit_test(test_no_ids),	      cmocka_unit_test(test_no_sweep),
-		cmocka_unit_test(test_region_folder), cmocka_unit_test(test_replay_refuses),
+		cmocka_unit_test(test_table_folder),  cmocka_unit_test(test_replay_refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,12 +116,10 @@ const char *token_path(const char *token);
 bool token_is_local(const char *token);
 
 /*
- * store_files.c: folders by the token's path; the caller's.  under: "" or "/archive", within
- * HBase's root.  NULL: the path is not as HBase makes it.
+ * store_files.c: the table's folder, by the token's path; the caller's.  under: "" or "/archive",
+ * within HBase's root.  NULL: the path is not as HBase makes it.
  */
 char *table_folder(const char *staging, const char *under, const char *table);
-char *region_folder(const char *staging, const char *under, const char *table, struct bytes region,
-		    const char *family);
 /* struct hand_world's in_table. */
 int store_files_find(void *self, const struct hbase_region *r, struct hand_file *const *files,
 		     size_t n, bool *in, struct error *err);

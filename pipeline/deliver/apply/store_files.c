@@ -28,19 +28,6 @@ char *table_folder(const char *staging, const char *under, const char *table)
 			  colon ? table : "default", colon ? colon + 1 : table);
 }
 
-char *region_folder(const char *staging, const char *under, const char *table, struct bytes region,
-		    const char *family)
-{
-	struct bytes encoded = hbase_encoded_name(region);
-	char *top = encoded.len ? table_folder(staging, under, table) : NULL;
-	char *out = top ? mem_format("%s/%.*s/%s", top, (int)encoded.len, (const char *)encoded.ptr,
-				     family)
-			: NULL;
-
-	mem_free(top);
-	return out;
-}
-
 static int unreadable(struct applied *t, const char *folder, const char *why)
 {
 	if (!atomic_exchange(&t->unreadable, true))
