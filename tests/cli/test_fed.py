@@ -135,7 +135,7 @@ def test_several_inputs_whole_packed_and_sliced_with_rejects_and_quotes(tmp_path
     refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "was taken without that of bytes")
     h.inputs.append("d.csv")
     (tmp_path / "d.csv").write_bytes(HEADER)
-    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "no map is of input 3")
+    refused(h.unite_told(digests, "--max-rejects", 2, status=4), 4, "no map has input 3")
 
 
 def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):

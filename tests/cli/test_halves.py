@@ -237,15 +237,15 @@ def test_rejects_are_judged_over_all_slices(halves):
 def test_a_slice_that_is_missing_twice_or_guessed_wrong_is_told(halves):
     halves.map_all(4)
     shutil.move(halves.folder / "maps/0-2", halves.folder / "away")
-    refused(halves.judge(status=4), 4, "are in no slice: map them by --slice =")
+    refused(halves.judge(status=4), 4, "are in no slice: map them with --slice =")
     shutil.copytree(halves.folder / "away", halves.folder / "maps/0-2")
     shutil.copytree(halves.folder / "away", halves.folder / "maps/again")
-    refused(halves.judge(status=4), 4, "are of the same slice, expected it once")
+    refused(halves.judge(status=4), 4, "have the same slice, expected it once")
     shutil.rmtree(halves.folder / "maps/again")
     shutil.move(halves.folder / "maps/0-3", halves.folder / "end")
     refused(halves.judge(status=4), 4, "are in no slice")
     refused(halves.run("unite", "in.csv", "in.csv", "--plan", "plan", "--maps", "maps", "--maps", "end", "--reduces",
-                       "maps", "-o", "two", status=4), 4, "no map is of input 1")
+                       "maps", "-o", "two", status=4), 4, "no map has input 1")
     text = HEADER + b'1,1400000000,"' + b"a\n" * 300 + b'"\n2,1400000001,b\n'
     (halves.folder / "in.csv").write_bytes(text)
     shutil.rmtree(halves.folder / "maps")
@@ -278,11 +278,11 @@ def test_what_does_not_belong_together_is_refused(halves):
     refused(halves.unite(status=1), 1, "it changed since")
     (halves.folder / "in.csv").write_bytes(csv)
     (halves.folder / "job.yaml").write_text(JOB + "# another\n")
-    refused(halves.unite(status=2), 2, "was planned by another job file")
+    refused(halves.unite(status=2), 2, "another job file than")
     shutil.move(halves.folder / "plan", halves.folder / "before")
     halves.plan()
-    refused(halves.unite(status=4), 4, "was mapped by another plan or job")
-    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=4), 4, "mapped by another plan")
+    refused(halves.unite(status=4), 4, "another plan or job mapped it")
+    refused(halves.run("reduce", "maps", "--plan", "plan", "-o", "x", status=4), 4, "another plan or job mapped it")
     assert not (halves.folder / "two").exists() and not (halves.folder / "two.saltmill-partial").exists()
 
 
@@ -317,7 +317,7 @@ def test_several_inputs_duplicates_and_settings_of_the_plan(tmp_path, saltmill):
             assert after_colon(one, "load") == after_colon(two, "reduce")
             continue
         h.plan()
-        refused(h.load(status=2), 2, "make it with --tune")
+        refused(h.load(status=2), 2, "make the plan with --tune")
         shutil.rmtree(folder / "plan")
         h.plan("--tune")
         h.map_all(3)

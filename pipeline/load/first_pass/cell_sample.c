@@ -1,8 +1,8 @@
 /*
- * cell_sample.c - see cell_sample.h
+ * cell_sample.c - write a small sample of a table's cells
  *
- * One file a family, so that what each file has besides its rows hardly counts.  It is one thread's
- * work; a second one packs blocks for it.
+ * One file for each family, so that the fixed part of a file hardly counts. One thread writes; a
+ * second one packs blocks for it.
  */
 #include "pass.h"
 
@@ -12,7 +12,7 @@
 
 #define PLACES 16
 
-/* The records behind all places, one stream in key order. */
+/* The records after all places, as one stream in key order. */
 struct places {
 	struct sorter *sorter;
 	const struct cell_sample *sample;
@@ -20,7 +20,7 @@ struct places {
 	struct split_point points[PLACES];
 	size_t next;	       /* the place to open */
 	struct record_iter in; /* in.next NULL: none is open */
-	uint64_t left;	       /* bytes of the open one */
+	uint64_t left;	       /* bytes left in the open place */
 };
 
 static void places_close(void *self)
@@ -32,7 +32,7 @@ static void places_close(void *self)
 	p->in.next = NULL;
 }
 
-/* Up to the next place, so that they cannot overlap. */
+/* Open a place up to the next one, so that places do not overlap. */
 static int open_place(struct places *p, struct error *err)
 {
 	struct bytes from = buf_bytes(&p->points[p->next].key), to = {0};
@@ -41,11 +41,11 @@ static int open_place(struct places *p, struct error *err)
 		to = buf_bytes(&p->points[p->next].key);
 	p->left = p->sample->bytes / PLACES;
 	if (to.len && bytes_cmp(from, to) >= 0)
-		return RC_OK; /* a row that heavy: it was seen from the place before */
+		return RC_OK; /* one heavy row: the place before has it */
 	return sorter_range(p->sorter, from, to, &p->in, err);
 }
 
-/* The next record of the open place; RC_END also when enough was taken. */
+/* The next record of the open place; RC_END also when enough is taken. */
 static int next_here(struct places *p, struct record *out, struct error *err)
 {
 	return p->in.next && p->left ? p->in.next(p->in.self, out, err) : RC_END;

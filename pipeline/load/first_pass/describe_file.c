@@ -1,4 +1,4 @@
-/* describe_file.c - see describe_file.h */
+/* describe_file.c - describe inputs and files */
 #include "load/describe_file.h"
 
 #include "mem.h"

@@ -19,7 +19,7 @@ static size_t table_index(const struct job *job, const char *name, size_t len)
 	return i;
 }
 
-/* Which table the regions belong to; job->ntables: nothing says it. */
+/* Returns the table that the regions belong to; job->ntables: unknown. */
 static int choose_table(const struct job *job, const char *file, size_t named,
 			const struct existing *e, size_t *out, struct error *err)
 {
@@ -83,8 +83,7 @@ int existing_regions_read(struct existing_regions *l, const struct job *job, str
 		rc = read_one(l, job, l->specs[i], err);
 	if (rc == RC_OK && l->servers && l->nspecs)
 		rc = error_set(err, RC_CONFIG,
-			       "--existing and --hbase both say which regions there are, expected "
-			       "one");
+			       "--existing and --hbase both name the regions: give one of them");
 	return rc || !l->servers ? rc : live_regions_read(l, job, err);
 }
 

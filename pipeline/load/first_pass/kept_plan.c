@@ -1,4 +1,4 @@
-/* kept_plan.c - see kept_plan.h */
+/* kept_plan.c - a plan that an earlier `saltmill plan` saved */
 #include "pass.h"
 
 #include <unistd.h>
@@ -17,10 +17,11 @@ static int read_splits(struct kept_table *t, const struct settings_table *s, con
 	int rc = io_digest_file(path, digest, &size, err);
 
 	if (rc == RC_OK && memcmp(digest, s->splits_digest, sizeof digest) != 0)
-		rc = error_set(err, RC_CONFIG,
-			       "%s: changed since the plan was made; plan anew, or put such keys "
-			       "into the job's regions: {split: file}",
-			       path);
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s: changed after the plan was made: plan again, or put these keys into the "
+			"job's regions: {split: file}",
+			path);
 	if (rc == RC_OK && size > 0)
 		rc = splits_read(&t->splits, path, err);
 	mem_free(path);
@@ -42,10 +43,10 @@ static int take_tuning(struct kept_plan *k, struct kept_table *t, const struct s
 			f++;
 		if (f == schema->nfamilies || from->level > 22 || from->hash_log > 30 ||
 		    from->min_match > 8)
-			return error_set(err, RC_DATA,
-					 "the plan tunes family %s of table %s in a "
-					 "way that cannot be",
-					 from->family, schema->name);
+			return error_set(
+				err, RC_DATA,
+				"the plan has impossible settings for family %s of table %s",
+				from->family, schema->name);
 		t->tuned[f] = (struct hfile_tuning){.level = (int)from->level,
 						    .hash_log = (uint32_t)from->hash_log,
 						    .min_match = (uint32_t)from->min_match,
@@ -69,10 +70,11 @@ static int take_tables(struct kept_plan *k, const struct plan_settings *s, const
 			return error_set(err, RC_CONFIG, "%s: has other tables than %s", dir,
 					 job->path);
 		if (tuning_asked(schema) && !s->tuned)
-			return error_set(err, RC_CONFIG,
-					 "%s: table %s has compression with `level: auto`, which "
-					 "this plan leaves open: make it with --tune",
-					 dir, schema->name);
+			return error_set(
+				err, RC_CONFIG,
+				"%s: table %s has compression with `level: auto`, and this plan has no "
+				"level: make the plan with --tune",
+				dir, schema->name);
 		k->tables[t].disk_per_byte = s->tables[t].disk_per_byte;
 		rc = read_splits(&k->tables[t], &s->tables[t], dir, err);
 		if (rc == RC_OK)
@@ -81,7 +83,7 @@ static int take_tables(struct kept_plan *k, const struct plan_settings *s, const
 	return rc;
 }
 
-/* Settings have the digests of all splits. */
+/* Settings contain the digests of all splits. */
 static int identify(struct kept_plan *k, const char *settings, const struct job *job,
 		    struct error *err)
 {
@@ -112,15 +114,14 @@ int kept_plan_read(struct kept_plan *k, const char *dir, const struct job *job, 
 	int rc = io_exists(path, &there, err);
 	if (rc == RC_OK)
 		rc = there ? settings_read(&s, path, &k->arena, err)
-			   : error_set(err, RC_CONFIG,
-				       "%s: has no settings.json: expected a folder that `saltmill "
-				       "plan "
-				       "JOB FILE... -o DIR` has made of events, or --from samples "
-				       "that all have the same columns",
-				       dir);
+			   : error_set(
+				     err, RC_CONFIG,
+				     "%s: has no settings.json: expected a folder of `saltmill plan JOB FILE... "
+				     "-o DIR`, or of --from samples that all have the same columns",
+				     dir);
 	if (rc == RC_OK && memcmp(s.job_digest, job->digest, sizeof job->digest) != 0)
 		rc = error_set(err, RC_CONFIG,
-			       "%s: was planned by another job file than %s is now; plan anew", dir,
+			       "%s: another job file than %s was planned: plan again", dir,
 			       job->path);
 	if (rc == RC_OK)
 		rc = take_tables(k, &s, dir, job, err);
@@ -146,8 +147,7 @@ int kept_plan_columns(const struct kept_plan *k, const char *const *columns, siz
 		same = strcmp(columns[i], k->columns[i]) == 0;
 	return same ? RC_OK
 		    : error_set(err, RC_DATA,
-				"%s: its columns are not those of the input that was planned",
-				input);
+				"%s: its columns differ from those of the planned input", input);
 }
 
 void kept_plan_release(struct kept_plan *k)

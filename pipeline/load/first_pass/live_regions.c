@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "hbase.h"
 
-/* Of "table,start,id.encoded.": what is between the last two points, or NULL. */
+/* Of "table,start,id.encoded." the part between the last two points, or NULL. */
 static char *encoded_name(struct bytes name)
 {
 	size_t end = name.len;
@@ -32,7 +32,7 @@ static int take_regions(struct existing *e, const char *table, const struct hbas
 	return rc;
 }
 
-/* What servers told the master last; the region may have been moved or made since. */
+/* The servers' last report to the master; the region may have moved or may be newer. */
 static void take_loads(struct existing_regions *l, size_t table, const struct hbase_regions *r,
 		       const struct hbase_status *status)
 {
@@ -46,7 +46,10 @@ static void take_loads(struct existing_regions *l, size_t table, const struct hb
 	}
 }
 
-/* Files are made for the job's attributes; a table with others would take them, and change them. */
+/*
+ * Files have the job's attributes. A table with other attributes would take the files and change
+ * them.
+ */
 static int compare(const struct table *t, const struct description *have, struct arena *a,
 		   struct error *err)
 {
@@ -64,7 +67,7 @@ static int compare(const struct table *t, const struct description *have, struct
 		return error_set(err, RC_CONFIG, "the live table %s has no family %s", t->name,
 				 one->family);
 	return error_set(err, RC_CONFIG,
-			 "the live table %s is not as the job wants it: %s%s%s is %s, expected %s",
+			 "the live table %s differs from the job: %s%s%s is %s, expected %s",
 			 t->name, one->family ? one->family : "", one->family ? ": " : "", one->key,
 			 one->have ? one->have : "not set", one->want);
 }
@@ -91,7 +94,7 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 	if (rc == RC_OK && l->loads)
 		rc = hbase_status(h, &status, why, err);
 	if (rc == RC_OK) {
-		existing_release(&l->tables[i]); /* of an attempt before */
+		existing_release(&l->tables[i]); /* from an earlier attempt */
 		l->tables[i] = (struct existing){0};
 		rc = take_regions(&l->tables[i], t->name, &r, err);
 		if (rc == RC_OK && l->loads)
@@ -103,13 +106,13 @@ static int read_table(struct existing_regions *l, size_t i, const struct table *
 	return rc;
 }
 
-/* Before an event is read: may the load go there at all? */
+/* Before an event is read: will the cluster accept the load? */
 static int look_at_cluster(const struct existing_regions *l, const struct job *job, struct hbase *h,
 			   struct error *err)
 {
 	struct hbase_status status;
 	int rc = precheck_wait(h, &status, err);
-	int64_t now = clock_wall_ms(); /* behind the wait: it may take minutes */
+	int64_t now = clock_wall_ms(); /* after the wait, which may take minutes */
 
 	if (rc == RC_OK)
 		rc = precheck_cluster(&l->listener, &status, now, err);

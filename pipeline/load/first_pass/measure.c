@@ -1,6 +1,4 @@
-/*
- * measure.c - see measure.h
- */
+/* measure.c - measure how well a table's cells compress */
 #include "pass.h"
 
 #include "io.h"

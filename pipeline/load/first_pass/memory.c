@@ -1,50 +1,52 @@
 /*
  * memory.c - the shares of --memory, in one place
  *
- *   who                                    most, together        when it is more     accounted by
+ *   what                                   most, together        beyond that         accounted by
  *   -- reading --
  *   messages of a Kafka client             1/4                   fetching waits      pass.c
  *   pieces of input (3 a thread: the one   3/16                  -                   pass.c
- *     read, its rows, what lies behind)
- *   a row longer than a piece (4 copies    1/4 each              it is refused       source/
+ *     read, its rows, room after them)
+ *   a row longer than a piece (4 copies    1/4 each              it is refused       input/
  *     while it is read, and written)
  *   builders (a buffer and sort entries)   1/2                   a run is sorted     sort/
- *   sorted runs, large values              what is left          go to disk          sort/
- *   -- reading ends: builders and pieces are given back --
+ *   sorted runs, large values              the rest              go to disk          sort/
+ *   -- reading ends: builders and pieces are released --
  *   writing threads (cut_memory: writers,  3/4                   fewer threads       load/
  *     files, 2/16 of rows being gathered,                          (at least one)
  *     1/32 of file buffers; the smallest
  *     merge, copies of the largest value)
- *   read buffers of spilled runs           3/4 of what is left   runs are merged     sort/
- *   sorted runs, large values              what is left          go to disk          sort/
+ *   read buffers of spilled runs           3/4 of the rest       runs are merged     sort/
+ *   sorted runs, large values              the rest              go to disk          sort/
  *
- * sort/ keeps 1/4 free for read buffers once anything was spilled.  Rejects have 4 MiB of their own
- * (publish/staging/rejects.c); they, the program and its libraries are the 32 MB that a run may take beside
- * --memory.  A plan's sketches come on top, SKETCH_STATE_BYTES a table at most.
+ * sort/ keeps 1/4 free for read buffers once something was spilled. Rejects have 4 MiB of their own
+ * (publish/staging/rejects.c). They, the program and its libraries are the 32 MB that a run may use
+ * in addition to --memory. The sketches of a plan are extra: at most SKETCH_STATE_BYTES for a
+ * table.
  */
 #include "pass.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define KIB (UINT64_C(1) << 10)
 
-#define THREAD_BYTES	(4 * MIB) /* of the limit a thread; fewer would be all smallest buffers */
+/* of the limit for each thread; with less, all buffers would have the smallest size */
+#define THREAD_BYTES	(4 * MIB)
 #define TOPIC_SHARE	4
 #define PIECE_SHARE	16 /* a thread's piece, of which it holds */
 #define PIECE_COPIES	3
 #define PIECE_MIN	(64 * KIB)
 #define PIECE_MAX	MIB
 #define ROW_SHARE	4
-#define BUILDERS_SHARE	4 /* of buffers, and as much of sort entries */
+#define BUILDERS_SHARE	4 /* of buffers, and the same of sort entries */
 #define RUN_MIN		(64 * KIB)
-#define RUN_LEAST	(4 * KIB) /* when even one thread has too many tables for that */
-#define RUN_MAX		(8 * MIB) /* sorts inside the caches */
+#define RUN_LEAST	(4 * KIB) /* if even one thread has too many tables for that */
+#define RUN_MAX		(8 * MIB) /* a sort within the caches */
 #define LARGE_SHARE	1024
 #define LARGE_MIN	(64 * KIB)
 #define LARGE_MAX	MIB
 #define GATHER_SHARE	16
 #define FILES_SHARE	32
 #define FILE_BUFFER_MIN (64 * KIB)
-/* Less to touch, and still in the cache when it is written. */
+/* Less memory to touch, and still cached when it is written. */
 #define FILE_BUFFER_MAX (256 * KIB)
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
@@ -52,7 +54,7 @@ static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-/* As many as have the smallest buffers. */
+/* As many threads as can have the smallest buffers. */
 static unsigned choose_threads(const struct memory_need *n)
 {
 	uint64_t most = n->limit / THREAD_BYTES;

@@ -5,9 +5,9 @@
 #include "mem.h"
 #include "pool.h"
 
-#define LONG_EVENT (1u << 20) /* an encoder does not keep room for such a one */
+#define LONG_EVENT (1u << 20) /* an encoder drops its room after such an event */
 
-/* One reading thread.  128 bytes apart: no two threads write to one cache line. */
+/* One reading thread. 128 bytes apart, so that no two threads write to one cache line. */
 struct event_reader {
 	_Alignas(128) struct pass *pass;
 	const struct record_sink *sink;
@@ -16,7 +16,7 @@ struct event_reader {
 	struct row_encoder *encoder;
 	struct record *records;	      /* [ntables] */
 	struct record_batch *batches; /* [ntables] */
-	struct buf *rooms;	      /* [ntables], for a sink that has none */
+	struct buf *rooms;	      /* [ntables], for a sink without room */
 	uint64_t *filtered;	      /* [ntables] */
 	uint64_t events_seen;
 	struct error fatal; /* code 0: none */
@@ -30,11 +30,11 @@ static int take_record(struct event_reader *r, size_t table, const struct record
 		r->filtered[table]++;
 		return RC_OK;
 	}
-	/* not the event's fault: r->fatal says what happened */
+	/* not the event's fault: r->fatal has the cause */
 	return sink->record(sink->ctx, r->number, table, rec, &r->fatal) ? RC_STOPPED : RC_OK;
 }
 
-/* Of one table, into memory of the reader's. */
+/* Pass the records of one table one by one, from the reader's memory. */
 static int take_each(struct event_reader *r, size_t table)
 {
 	const struct record_batch *b = &r->batches[table];
@@ -49,7 +49,7 @@ static int take_each(struct event_reader *r, size_t table)
 	return rc;
 }
 
-/* Where the rows' records of a table are to stand; batches[table].to NULL: there is no place. */
+/* Find the place for the records of a table; batches[table].to NULL: there is none. */
 static int find_room(struct event_reader *r, size_t table, const struct event_rows *rows)
 {
 	const struct record_sink *sink = r->sink;
@@ -123,8 +123,8 @@ static int take_reject(void *ctx, const struct rejected *bad, struct error *err)
 }
 
 /*
- * More rejects than the limit?  Pieces are taken in input order and finished once taken, so the
- * first bad events of the input are all known when reading stops here.
+ * Are there more rejects than the limit? Threads take pieces in input order and finish what they
+ * took. So when reading stops here, the first bad events of the input are known.
  */
 static bool over_limit(const struct pass *p)
 {
@@ -184,7 +184,7 @@ static int read_task(void *ctx, unsigned worker, size_t index, struct error *err
 	return rc;
 }
 
-/* The sentence for a run that ends because of bad input. */
+/* Write the message of a run that ends because of bad input. */
 static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 {
 	struct buf s = {0};
@@ -195,10 +195,10 @@ static int too_many_rejects(struct pass *p, uint64_t allowed, struct error *err)
 			       "%.*s; nothing was published (--max-rejects N tolerates bad events)",
 			       (int)s.len, (const char *)s.ptr);
 	else if (rc == RC_OK)
-		rc = error_set(err, RC_DATA,
-			       "more than the %llu tolerated events are bad, the next is %.*s; "
-			       "nothing was published",
-			       (unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
+		rc = error_set(
+			err, RC_DATA,
+			"more than the %llu tolerated events are bad, the next is %.*s; nothing was published",
+			(unsigned long long)allowed, (int)s.len, (const char *)s.ptr);
 	buf_release(&s);
 	return rc;
 }
@@ -230,7 +230,7 @@ static struct event_reader *readers_new(struct pass *p, const struct record_sink
 	return readers;
 }
 
-/* Add up what the threads counted, and free them. */
+/* Add the counts of the threads, and free them. */
 static void readers_end(struct pass *p, struct event_reader *readers)
 {
 	for (unsigned i = 0; i < p->memory.threads; i++) {
@@ -258,7 +258,7 @@ static void readers_end(struct pass *p, struct event_reader *readers)
 	mem_free(readers);
 }
 
-/* What went wrong in the sink, not that other threads' rows could then not be taken any more. */
+/* Prefer the error of the sink to the errors of threads that it then stopped. */
 static void find_cause(const struct pass *p, const struct event_reader *readers, struct error *err)
 {
 	for (unsigned i = p->memory.threads; i-- > 0;)

@@ -1,13 +1,11 @@
-/*
- * regions.c - from `regions:` of the job to split keys
- */
+/* regions.c - split keys from `regions:` of the job */
 #include "pass.h"
 
 #include "key.h"
 
 #define SAMPLE_BYTES (16u << 20)
 
-/* Bytes on disk are measured when the number of regions hangs on them. */
+/* If the number of regions depends on bytes on disk, they are measured. */
 static int count_regions(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 			 const char *work_dir, uint32_t *count, struct error *err)
 {

@@ -1,5 +1,6 @@
 /*
- * tuning.c - a small sample of a table, written once without compression, then tried (hfile_tune)
+ * tuning.c - choose compression settings: write a small sample once without compression, then try
+ * settings on it (hfile_tune)
  */
 #include "pass.h"
 
@@ -8,8 +9,8 @@
 
 #define SAMPLE_BYTES (2u << 20) /* 32 blocks of 64 KB */
 /*
- * A row that fills several blocks by itself is left out: settings are about rows beside each other,
- * and the samples stay small whatever the rows are.
+ * A row that fills several blocks is left out. Settings depend on neighbouring rows, and the sample
+ * stays small for any rows.
  */
 #define ROW_BYTES_MOST (256u << 10)
 
@@ -34,7 +35,7 @@ static int try_files(const struct cut_table *t, const struct cut_result *files, 
 	return rc;
 }
 
-/* A copy of the table whose families may be changed. */
+/* Copy the table so that its families can be changed. */
 static struct job_table *copy_table(const struct job_table *from, struct arena *a)
 {
 	struct job_table *to = arena_alloc(a, sizeof *to);

@@ -1,4 +1,4 @@
-/* arrivals.c - see arrivals.h */
+/* arrivals.c - which pieces came to a reduce */
 #include "arrivals.h"
 
 #include <stdlib.h>
@@ -45,15 +45,15 @@ static int check_arrival(const struct arrival *a, size_t i, size_t n, struct err
 
 	unsigned long long file = a[i].slice >> 44, at = a[i].slice & (SOURCE_FILE_SEQ(1) - 1);
 	if (!first && a[i].number == a[i - 1].number)
-		return error_set(err, RC_DATA,
-				 "found the slice of input %llu that begins at byte %llu twice, "
-				 "expected it once",
-				 file, at);
+		return error_set(
+			err, RC_DATA,
+			"the slice of input %llu that begins at byte %llu came twice, expected it once",
+			file, at);
 	if (a[i].number != (first ? 0 : a[i - 1].number + 1) || a[i].last != last)
-		return error_set(err, RC_IO,
-				 "not all pieces of the slice of input %llu that begins at byte "
-				 "%llu came for table %u, region %u",
-				 file, at, a[i].table, a[i].region);
+		return error_set(
+			err, RC_IO,
+			"pieces are missing: slice of input %llu that begins at byte %llu, table %u, region %u",
+			file, at, a[i].table, a[i].region);
 	return RC_OK;
 }
 

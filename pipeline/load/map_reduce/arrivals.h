@@ -1,6 +1,4 @@
-/*
- * arrivals.h - which pieces came to a reduce: each slice's from the first to the last, none twice
- */
+/* arrivals.h - which pieces came to a reduce: all pieces of each slice, none twice */
 #ifndef SALTMILL_HALVES_ARRIVALS_H
 #define SALTMILL_HALVES_ARRIVALS_H
 
@@ -12,7 +10,7 @@ struct arrival {
 	uint32_t table, region, number;
 	bool last;
 };
-/* {0}; item is freed by who holds it. */
+/* {0} is empty; the owner frees item. */
 struct arrivals {
 	struct arrival *item;
 	size_t n, cap;
@@ -20,8 +18,8 @@ struct arrivals {
 
 void arrivals_note(struct arrivals *a, const struct piece_head *h);
 /*
- * All of them by table, region, slice and number, in sources[0].  RC_DATA: a slice came twice;
- * RC_IO: a piece is missing.  n is 1 at least.
+ * Sort all arrivals by table, region, slice and number into sources[0]. RC_DATA: a slice came
+ * twice. RC_IO: a piece is missing. n is at least 1.
  */
 int arrivals_unite(struct arrivals *sources, size_t n, struct error *err);
 

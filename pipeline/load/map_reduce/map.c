@@ -1,8 +1,8 @@
 /*
- * map.c - a slice of the input as sorted rows, region by region
+ * map.c - turn a slice of the input into sorted rows, region by region
  *
- * The regions' pieces stand in the file in the order of tables and regions, whoever made them: a
- * thread that is done early waits for its turn with one piece in hand.
+ * The file has the pieces in the order of tables and regions, whichever thread made them. A thread
+ * that finishes early waits for its turn with one piece in memory.
  */
 #include <pthread.h>
 #include <string.h>
@@ -34,10 +34,10 @@ struct mapping {
 	size_t ntasks;
 	unsigned threads;
 	struct piece_writer *writers; /* [threads] */
-	pthread_mutex_t lock;	      /* turn, failed */
+	pthread_mutex_t lock;	      /* guards turn and failed */
 	pthread_cond_t moved;
-	size_t turn;   /* the task that may write */
-	size_t failed; /* the first task that did; SIZE_MAX: none */
+	size_t turn;   /* the task whose turn it is to write */
+	size_t failed; /* the first task that failed; SIZE_MAX: none */
 };
 
 /* --- writing --- */
@@ -154,7 +154,7 @@ static void list_tasks(struct mapping *m)
 	progress_begin(m->progress, "writing", PROGRESS_REGIONS, m->ntasks);
 }
 
-/* A piece as it is, and packed; twice, as buffers grow by halves. */
+/* Room for a piece plain and packed, twice, because buffers grow by halves. */
 static void begin_writers(struct mapping *m)
 {
 	struct source_part part;
@@ -294,10 +294,10 @@ static int open_input(struct mapping *m, struct error *err)
 	const struct source_file *files = source_files(m->pass.source, &n);
 	if (n != 1 || strcmp(files->path, "-") == 0)
 		return error_set(
-			err, RC_CONFIG, "map is of one file: found %zu inputs%s", n,
-			n == 1 ? ", standard input: give --name and --bytes, so that it is known "
-				 "what it is of and whether all came"
-			       : "; one map each, with --input");
+			err, RC_CONFIG, "map reads one file: found %zu inputs%s", n,
+			n == 1 ? ", standard input: give --name and --bytes, so that map knows the file and "
+				 "notices if bytes are missing"
+			       : "; run one map for each, with --input");
 	const char *const *columns = source_columns(m->pass.source, &n);
 	return kept_plan_columns(o->plan, columns, n, files->path, err);
 }

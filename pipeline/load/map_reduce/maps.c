@@ -1,4 +1,4 @@
-/* maps.c - reports of maps, and whether they are all of the input */
+/* maps.c - read the reports of maps, and check that they cover the input */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +21,18 @@ static int check_report(const struct map_report *r, const struct kept_plan *plan
 			const char *folder, struct error *err)
 {
 	if (strcmp(r->program, SALTMILL_VERSION) != 0)
-		return error_set(err, RC_DATA, "%s: was mapped by saltmill %s, this is %s", folder,
+		return error_set(err, RC_DATA, "%s: saltmill %s mapped it, but this is %s", folder,
 				 r->program, SALTMILL_VERSION);
 	if (memcmp(r->plan, plan->identity, sizeof r->plan) != 0 || r->ntables != plan->ntables)
-		return error_set(err, RC_DATA, "%s: was mapped by another plan or job", folder);
+		return error_set(err, RC_DATA, "%s: another plan or job mapped it", folder);
 	if (r->number >= SOURCE_FILES_MOST || r->first > r->end || r->head > r->first)
-		return error_set(err, RC_DATA, "%s: the report says what cannot be", folder);
+		return error_set(err, RC_DATA, "%s: the report contradicts itself", folder);
 	for (size_t t = 0; t < r->ntables; t++)
 		for (size_t i = 0; i < r->tables[t].nregions; i++)
 			if (r->tables[t].regions[i].region > plan->tables[t].splits.count)
 				return error_set(
 					err, RC_DATA,
-					"%s: the report has a region that the plan has not",
+					"%s: the report has a region that is not in the plan",
 					folder);
 	return RC_OK;
 }
@@ -63,30 +63,30 @@ void maps_release(struct maps *m)
 	*m = (struct maps){0};
 }
 
-/* r does not begin where the one before it ended. */
+/* Report that r does not begin at the end of the slice before it. */
 static int no_meeting(const struct map_report *r, uint64_t expected, struct error *err)
 {
 	typedef unsigned long long ull;
 	if (r->from > expected)
-		return error_set(err, RC_DATA,
-				 "%s: bytes %llu to %llu are in no slice: map them by --slice "
-				 "=%llu-%llu",
-				 r->path, (ull)expected, (ull)r->from, (ull)expected, (ull)r->from);
+		return error_set(
+			err, RC_DATA,
+			"%s: bytes %llu to %llu are in no slice: map them with --slice =%llu-%llu",
+			r->path, (ull)expected, (ull)r->from, (ull)expected, (ull)r->from);
 	return error_set(
 		err, RC_DATA,
 		"%s: the slice of %s begins at byte %llu, but the one before it ends at byte "
-		"%llu (a line end in quotes, or a slice twice): map it again by --slice "
+		"%llu (a line end in quotes, or a slice twice): map it again with --slice "
 		"=%llu-%llu, and leave this one out",
 		r->path, r->folder, (ull)r->first, (ull)expected, (ull)expected, (ull)r->to);
 }
 
 static int twice(const struct map_report *a, const struct map_report *b, struct error *err)
 {
-	return error_set(err, RC_DATA, "%s and %s are of the same slice, expected it once",
-			 a->folder, b->folder);
+	return error_set(err, RC_DATA, "%s and %s have the same slice, expected it once", a->folder,
+			 b->folder);
 }
 
-/* The reports [at, end) are of one file. */
+/* Check the reports [at, end), which name one file. */
 static int check_file(const struct maps *m, size_t at, size_t end, struct error *err)
 {
 	const struct map_report *first = &m->reports[at], *before = NULL;
@@ -100,7 +100,7 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 		bool empty = r->first == r->end;
 
 		if (r->size != first->size || (r->head_read && r->head != first->head))
-			return error_set(err, RC_DATA, "%s and %s are of different files %s",
+			return error_set(err, RC_DATA, "%s and %s have different files %s",
 					 first->folder, r->folder, r->path);
 		if (before && !empty && r->first == before->first && r->end == before->end)
 			return twice(before, r, err);
@@ -115,12 +115,11 @@ static int check_file(const struct maps *m, size_t at, size_t end, struct error 
 		last = r->last;
 	}
 	if (!last && expected != first->size)
-		return error_set(err, RC_DATA,
-				 "%s: bytes %llu to %llu are in no slice: map them by --slice "
-				 "=%llu-%llu",
-				 first->path, (unsigned long long)expected,
-				 (unsigned long long)first->size, (unsigned long long)expected,
-				 (unsigned long long)first->size);
+		return error_set(
+			err, RC_DATA,
+			"%s: bytes %llu to %llu are in no slice: map them with --slice =%llu-%llu",
+			first->path, (unsigned long long)expected, (unsigned long long)first->size,
+			(unsigned long long)expected, (unsigned long long)first->size);
 	return RC_OK;
 }
 
@@ -141,16 +140,16 @@ int maps_check(const struct maps *m, size_t nfiles, struct error *err)
 	}
 	if (rc == RC_OK && at < m->n && nfiles && m->reports[at].number >= nfiles)
 		return error_set(err, RC_DATA,
-				 "%s: is of input %llu, counted from 0, but there are %zu inputs",
+				 "%s: maps input %llu (counted from 0), but there are %zu inputs",
 				 m->reports[at].folder, (unsigned long long)m->reports[at].number,
 				 nfiles);
 	if (rc == RC_OK && (at < m->n || number < nfiles))
 		return error_set(err, RC_DATA,
-				 "no map is of input %zu, counted from 0 (--input %zu)", number,
-				 number);
+				 "no map has input %zu, counted from 0: run one with --input %zu",
+				 number, number);
 	if (rc == RC_OK && nfiles && number > nfiles)
 		return error_set(err, RC_DATA,
-				 "%s: is of input %zu, counted from 0, but there are %zu inputs",
+				 "%s: maps input %zu (counted from 0), but there are %zu inputs",
 				 m->reports[m->n - 1].folder, number - 1, nfiles);
 	return rc;
 }

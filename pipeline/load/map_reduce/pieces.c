@@ -1,4 +1,4 @@
-/* pieces.c - see pieces.h */
+/* pieces.c - write and read pieces of sorted rows */
 #include "pieces.h"
 
 #include <zstd.h>
@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "hash.h"
 
-#define RECORD_NUMBERS 40 /* bytes of a record's numbers, at most */
+#define RECORD_NUMBERS 40 /* the most bytes of a record's numbers */
 #define DIGEST_AT      72 /* in the head */
 #define ZSTD_LEVEL     1
 
@@ -56,7 +56,7 @@ static void head_write(const struct piece_head *h, uint8_t *p)
 	put_le(p, h->stored, 8);
 }
 
-/* What is unpacked has its head in front, as what is packed. */
+/* An unpacked piece begins with its head, like a packed one. */
 static void begin(struct piece_writer *w)
 {
 	w->plain.len = w->stored.len = 0;
@@ -97,7 +97,7 @@ static inline size_t shared_bytes(const uint8_t *a, const uint8_t *b, size_t n)
 	return n;
 }
 
-/* In pieces of 16 bytes, which may read and write so many too many. */
+/* Copies 16 bytes at a time, so it may read and write up to 15 bytes too many. */
 static inline uint8_t *put_short(uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (__builtin_expect(len > 64, 0))
@@ -189,7 +189,8 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	const uint8_t *p = bytes + 24;
 
 	if (memcmp(bytes, magic, sizeof magic) != 0)
-		return damaged(name, "found other bytes where a piece of sorted rows begins", err);
+		return damaged(name, "found other bytes at the start of a piece of sorted rows",
+			       err);
 	memcpy(h->plan, bytes + 8, sizeof h->plan);
 	h->slice = take_le(&p, 8);
 	h->table = (uint32_t)take_le(&p, 4);
@@ -203,7 +204,7 @@ int piece_head_read(struct piece_head *h, const uint8_t bytes[PIECE_HEAD_BYTES],
 	h->digest = take_le(&p, 8);
 	if (last > 1 || packing >= PIECE_PACKINGS || h->records == 0 || h->plain > PIECE_MOST ||
 	    h->stored > PIECE_MOST || (packing == PIECE_PLAIN && h->plain != h->stored))
-		return damaged(name, "the head of a piece says what cannot be", err);
+		return damaged(name, "the head of a piece contradicts itself", err);
 	h->packing = (enum piece_packing)packing;
 	return RC_OK;
 }
@@ -236,13 +237,13 @@ int piece_open(struct piece_reader *r, const struct piece_head *h, const uint8_t
 	r->string.len = 0;
 	r->left = h->records;
 	if (digest_of(head_bytes, stored, h->stored) != h->digest)
-		return damaged(name, "the digest of a piece is another", err);
+		return damaged(name, "the digest of a piece differs", err);
 	int rc = unpack(r, stored, name, err);
 	r->end = r->next + h->plain;
 	return rc;
 }
 
-/* A number of at most 63 bits that ends before `end`; NULL: there is none. */
+/* Read a number of at most 63 bits that ends before `end`; NULL: there is none. */
 static __attribute__((noinline)) const uint8_t *take_long(const uint8_t *p, const uint8_t *end,
 							  uint64_t *out)
 {
@@ -270,7 +271,7 @@ struct record_numbers {
 	uint64_t shared, tail, payload, seq;
 };
 
-/* Most seqs have four bytes, which are taken at once. */
+/* Most seqs have four bytes, which are read together. */
 static inline const uint8_t *take_seq(const uint8_t *p, const uint8_t *end, uint64_t *out)
 {
 	uint32_t v;
@@ -308,11 +309,10 @@ int piece_next(struct piece_reader *r, struct ordered_record *out, const char *n
 	struct record_numbers n;
 
 	if (r->left == 0)
-		return r->next == r->end ? RC_END
-					 : damaged(name, "a piece has bytes too many", err);
+		return r->next == r->end ? RC_END : damaged(name, "a piece has extra bytes", err);
 	const uint8_t *p = take_numbers(r->next, r->end, &n);
 	if (!p || !fits(r, p, &n))
-		return damaged(name, "a row of a piece does not fit in it", err);
+		return damaged(name, "a row exceeds its piece", err);
 	size_t len = (size_t)(n.shared + n.tail);
 	buf_room(&r->string, n.tail + RECORD_ROOM_BYTES);
 	put_short(r->string.ptr + n.shared, p, (size_t)n.tail);

@@ -1,9 +1,9 @@
 /*
- * reduce.c - the sorted rows of some regions, from all slices, become their HFiles
+ * reduce.c - turn the sorted rows of some regions, from all slices, into HFiles
  *
- * Pieces may arrive in any order: seqs are those of the whole input, so the files do not depend on
- * it.  Which pieces came is noted, and looked at when all are there: each slice's from the first to
- * the last, none twice.
+ * Pieces may arrive in any order: a seq is unique in the whole input, so the files do not depend on
+ * the order. When all pieces are read, the list of pieces is checked: all of each slice, none
+ * twice.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -30,12 +30,12 @@ struct reducing {
 	struct progress *progress;
 	struct pass pass;
 	struct staging *staging;
-	struct maps maps; /* none: from standard input */
-	uint64_t *bases;  /* [nbases]: bytes of the inputs in front of each, as far as maps tell */
-	size_t nbases;	  /* 0: from standard input */
+	struct maps maps; /* none: pieces come from standard input */
+	uint64_t *bases;  /* [nbases]: bytes of the inputs before each input, as maps report them */
+	size_t nbases;	  /* 0: pieces come from standard input */
 	int64_t created_ms;
 	struct wanted *wanted;	  /* [ntables] */
-	struct arrivals *sources; /* [nsources]: of each map's folder; or one */
+	struct arrivals *sources; /* [nsources]: one for each map's folder, or one */
 	size_t nsources;
 	struct cut_table *cuts;	     /* [ntables] */
 	struct cut_result **results; /* [ntables][regions of the table] */
@@ -58,7 +58,7 @@ static int choose_regions(struct reducing *r, struct error *err)
 		r->wanted[o->table] = (struct wanted){o->first, o->end};
 		if (o->end > regions_of(r, o->table) || o->first >= o->end)
 			return error_set(err, RC_CONFIG,
-					 "table %s has regions 0 to %zu by the plan, found others",
+					 "table %s has regions 0 to %zu in the plan, found others",
 					 r->job->tables[o->table].schema.name,
 					 regions_of(r, o->table) - 1);
 		return RC_OK;
@@ -85,20 +85,20 @@ static int check_head(const struct reducing *r, const struct piece_head *h, cons
 {
 	if (memcmp(h->plan, r->opt->plan->identity, sizeof h->plan) != 0)
 		return error_set(err, RC_DATA,
-				 "%s: holds a piece of another plan, job or version of saltmill",
+				 "%s: contains a piece of another plan, job or version of saltmill",
 				 name);
 	if (h->table >= r->job->ntables || h->region < r->wanted[h->table].first ||
 	    h->region >= r->wanted[h->table].end)
-		return error_set(err, RC_DATA,
-				 "%s: holds a piece of table %u, region %u, which is not reduced "
-				 "here",
-				 name, h->table, h->region);
+		return error_set(
+			err, RC_DATA,
+			"%s: contains a piece of table %u, region %u, which this reduce does not have",
+			name, h->table, h->region);
 	return RC_OK;
 }
 
 /*
- * Seqs as one load of all inputs has them: without the gaps between files, so that messages say
- * what that load would.
+ * Convert seqs to those of one load of all inputs, without the gaps between files. Messages then
+ * name the same places as that load.
  */
 static void find_bases(struct reducing *r, struct arena *a)
 {
@@ -116,7 +116,7 @@ static void find_bases(struct reducing *r, struct arena *a)
 		r->bases[i + 1] += r->bases[i];
 }
 
-/* And back. */
+/* The reverse of find_bases. */
 static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 {
 	size_t number = 0;
@@ -128,14 +128,16 @@ static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 	return SOURCE_FILE_SEQ(number) + (seq - r->bases[number]);
 }
 
-/* One thread's. */
+/* The state of one thread. */
 struct taking {
 	struct piece_reader reader;
-	struct piece_head *last; /* [ntables]: the piece that came last; records 0: none */
+	struct piece_head *last; /* [ntables]: the piece before this one; records 0: none */
 	struct buf stored;	 /* head and bytes */
 };
 
-/* A slice's pieces are in order, and each in itself, as its map has left them. */
+/*
+ * Does h continue the slice of last? The pieces of a slice are in order, and so are their records.
+ */
 static bool goes_on(const struct piece_head *last, const struct piece_head *h)
 {
 	return last->records > 0 && last->slice == h->slice &&
@@ -143,7 +145,7 @@ static bool goes_on(const struct piece_head *last, const struct piece_head *h)
 		(h->region == last->region && h->number == last->number + 1));
 }
 
-/* The records of the piece whose head and bytes are in t->stored. */
+/* Take the records of the piece in t->stored. */
 static int take_records(struct reducing *r, unsigned worker, struct taking *t,
 			const struct piece_head *h, const char *name, struct error *err)
 {
@@ -168,7 +170,7 @@ static int take_records(struct reducing *r, unsigned worker, struct taking *t,
 	return rc == RC_END ? RC_OK : rc;
 }
 
-/* Bytes of a file from a place on, or of standard input. */
+/* A range of a file, or standard input. */
 struct piece_input {
 	int fd;
 	const char *name;
@@ -176,7 +178,7 @@ struct piece_input {
 	uint64_t at;
 };
 
-/* *end: nothing was left. */
+/* *end: the input has ended. */
 static int read_bytes(struct piece_input *in, uint8_t *to, size_t len, bool *end, struct error *err)
 {
 	size_t got = 0;
@@ -236,7 +238,7 @@ static void taking_release(struct taking *t)
 	buf_release(&t->stored);
 }
 
-/* Of one map's file those of a region. */
+/* Take the pieces of a region from one map's file. */
 static int take_region(struct reducing *r, unsigned worker, size_t source, struct piece_input *in,
 		       struct taking *t, const struct map_region *region, struct error *err)
 {
@@ -251,7 +253,7 @@ static int take_region(struct reducing *r, unsigned worker, size_t source, struc
 		const struct arrival *last = seen->n ? &seen->item[seen->n - 1] : NULL;
 		if (rc == RC_OK && (last->region != region->region ||
 				    last->slice != map_slice(&r->maps.reports[source])))
-			rc = error_set(err, RC_IO, "%s: is not what its report says", in->name);
+			rc = error_set(err, RC_IO, "%s: differs from its report", in->name);
 	}
 	return rc;
 }
@@ -293,7 +295,7 @@ static int take_stream(struct reducing *r, struct error *err)
 	return rc;
 }
 
-/* Bytes of the pieces in the folders of maps that are wanted; 0: from standard input. */
+/* Bytes of the wanted pieces in the folders of maps; 0: standard input. */
 static uint64_t wanted_bytes(const struct reducing *r)
 {
 	uint64_t n = 0;
@@ -472,14 +474,14 @@ static int find_time(struct reducing *r, struct error *err)
 
 	r->created_ms = o->created_ms;
 	if (stream && o->created_ms < 0)
-		return error_set(err, RC_CONFIG,
-				 "pieces from standard input do not tell the newest cell of all "
-				 "slices: give --created MS, as `saltmill unite` shows it for the "
-				 "maps");
+		return error_set(
+			err, RC_CONFIG,
+			"standard input does not contain the newest cell time of all slices: give "
+			"--created MS, which `saltmill unite` prints for the maps");
 	if (stream)
 		return RC_OK;
 	if (o->nmaps == 0)
-		return error_set(err, RC_CONFIG, "no maps, expected the folders of all of them");
+		return error_set(err, RC_CONFIG, "no maps given: expected the folders of all maps");
 	int rc = maps_read(&r->maps, o->plan, o->maps, o->nmaps, err);
 	if (rc == RC_OK && o->created_ms < 0)
 		rc = maps_check(&r->maps, 0, err);
