@@ -23,7 +23,7 @@ tables:
     regions: {split: sampled, count: 3}
 """
 HEADER = b"id,value\n"
-EXAMPLE = re.compile(r"for example (\S+?)(?::(\d+))? \(byte (\d+)\) is hidden by (\S+?)(?::(\d+))? \(byte (\d+)\), "
+EXAMPLE = re.compile(r"for example (\S+?)(?::(\d+))? \(byte (\d+)\) is overwritten by (\S+?)(?::(\d+))? \(byte (\d+)\), "
                      r"both give row (\S+)$", re.M)
 
 
@@ -85,7 +85,7 @@ def test_limit(make, limit, passes):
     if passes:
         assert r.returncode == 0 and bench.manifest()["tables"][0]["deduplicated"] == 100
         return
-    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are not stored", "nothing was published", "is hidden by")
+    bench.refused(r, 1, "table t: 100 of 1000 events (10%) are not stored", "nothing was published", "is overwritten by")
     assert EXAMPLE.search(r.stderr.decode())
 
 

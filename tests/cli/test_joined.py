@@ -78,9 +78,9 @@ def test_one_cell_in_two_loads_is_refused_and_others_are_not(joined):
 
 def test_slices_that_do_not_meet_or_belong_together_are_refused(joined):
     parts = joined.load_slices(4)
-    refused(joined.join(parts[:3], status=4), 4, "what is behind byte", "is in no load")
+    refused(joined.join(parts[:3], status=4), 4, "no load has the bytes after")
     refused(joined.join(parts[1:], status=4), 4, "expected 0, where the file begins")
-    refused(joined.join([*parts[:2], parts[3]], status=4), 4, "or a slice is missing")
+    refused(joined.join([*parts[:2], parts[3]], status=4), 4, "or a slice that is missing")
     refused(joined.join([*parts, parts[1]], status=4), 4, "there twice")
     joined.load()
     refused(joined.join([*parts, "one"], status=4), 4, "both have all of")
@@ -104,7 +104,7 @@ def test_an_input_that_grew_between_its_slices_is_refused(joined):
     (joined.folder / "in.csv").write_bytes(HEADER + b"".join(ROWS) + b"7,1500000000,late\n")
     size = (joined.folder / "in.csv").stat().st_size
     joined.run("load", "in.csv", "--plan", "plan", "--slice", f"5000-{size}", "-o", "part2")
-    refused(joined.join(["part1", "part2"], status=4), 4, "part2: is a slice of another file than part1: found in.csv of "
+    refused(joined.join(["part1", "part2"], status=4), 4, "part2: has a slice of another file than part1: found in.csv of "
             f"{size} bytes, expected {size - 18}")
     assert not (joined.folder / "two").exists()
 

@@ -96,7 +96,7 @@ def test_key_that_is_not_unique(rig, kafka):
     assert "table t: 98 of 100 events (98%)" in done.stderr and "nothing was published" in done.stderr
     assert not out.exists()
     done, _ = rig.load()
-    assert f"for example {rig.topic}/0 at offset 0 is hidden by {rig.topic}/0 at offset 49, both give" in done.stderr
+    assert f"for example {rig.topic}/0 at offset 0 is overwritten by {rig.topic}/0 at offset 49, both give" in done.stderr
     text = rig.job.read_text()
     rig.job.write_text(text.replace("start: earliest", "start: earliest\n    roll: {rows: 50}"))
     rig.state = rig.folder / "streamed"

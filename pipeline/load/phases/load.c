@@ -20,11 +20,15 @@
 #include "cut.h"
 
 #define PREDICT_BYTES                                                                              \
-	(1u << 20) /* of cells, a block a place: less than 1 % of a load of a second */
+/*
+	 * bytes of cells to predict from, one block for each place: less than 1 % of a load that
+	 * takes a second
+	 */
+(1u << 20)
 
-/* --- open: everything that can be refused is refused here --- */
+	/* --- open: everything that can be refused is refused here --- */
 
-static int make_table_dirs(const struct load_table *t, struct error *err)
+	static int make_table_dirs(const struct load_table *t, struct error *err)
 {
 	struct storage *to = t->cut.to;
 	int rc = to ? table_make_dir_at(to, t->dir, t->job->schema.name, err)
@@ -55,7 +59,7 @@ static int open_table(struct load *l, size_t i, struct error *err)
 	return make_table_dirs(t, err);
 }
 
-/* Is there room on the disk for what goes there? */
+/* After each piece of input: does the disk have room for the rest? */
 static int end_piece(void *ctx, unsigned worker, uint64_t piece, struct error *err)
 {
 	(void)worker;
@@ -141,9 +145,9 @@ static int read_all(struct load *l, struct error *err)
 	return rc;
 }
 
-/* --- split: region borders, known only now that all keys are --- */
+/* --- split: region borders, known only after all keys --- */
 
-/* What a region will take on disk is told before it is written, from a sample. */
+/* Predict the size of each region on disk from a sample. */
 static int predict(struct load *l, struct load_table *t, const char *work, struct error *err)
 {
 	struct cell_sample sample = {.bytes = PREDICT_BYTES};
@@ -154,7 +158,7 @@ static int predict(struct load *l, struct load_table *t, const char *work, struc
 				  err);
 }
 
-/* The plan has said it all. */
+/* Take the split points of a plan. */
 static int split_as_planned(struct load *l, size_t i, struct error *err)
 {
 	struct load_table *t = &l->tables[i];
@@ -207,7 +211,7 @@ static int split_all(struct load *l, struct error *err)
 	return rc;
 }
 
-/* --- write: a task a region --- */
+/* --- write: one task for each region --- */
 
 static int write_all(struct load *l, struct error *err)
 {

@@ -1,16 +1,17 @@
 /*
- * load_duplicates.c - events that vanish because another has the same row key, columns and
+ * load_duplicates.c - events that are overwritten by events with the same row key, columns and
  * timestamp
  *
- * The job says which of them is kept, and some of them are what a source that repeats itself gives.
- * More are the sign of a row key that is not unique, so they are told, with two to look at.
+ * The job says which event is kept. A few overwritten events are usual if a source repeats itself.
+ * Many are the sign of a row key that is not unique, so the load reports their number and two of
+ * them.
  */
 #include "load_state.h"
 
 #define TOLD_SHARE  0.01
 #define SHOWN_BYTES 40 /* of a row key */
 
-/* The first that was met, in key order; NULL: no table's rows collide. */
+/* The first collision in key order; NULL: no rows collide. */
 static const struct cut_collision *first_collision(const struct load_table *t)
 {
 	for (size_t r = 0; r <= t->splits.count; r++)
@@ -28,7 +29,7 @@ static void put_example(struct buf *out, struct load *l, const struct load_table
 	struct bytes row = buf_bytes(&c->row);
 	buf_append_str(out, "; for example ");
 	source_place(l->pass.source, c->lost, out);
-	buf_append_str(out, " is hidden by ");
+	buf_append_str(out, " is overwritten by ");
 	source_place(l->pass.source, c->kept, out);
 	buf_append_str(out, ", both give row ");
 	bytes_escape(out, bytes_of(row.ptr, row.len < SHOWN_BYTES ? row.len : SHOWN_BYTES));
@@ -41,13 +42,13 @@ static void put_counts(struct buf *out, const struct manifest_table *m)
 	uint64_t all = m->loaded + m->deduplicated;
 
 	buf_printf(out,
-		   "table %s: %llu of %llu events (%.4g%%) are not stored, as others have the same "
-		   "row key, columns and timestamp",
+		   "table %s: %llu of %llu events (%.4g%%) are not stored, because others have "
+		   "the same row key, columns and timestamp",
 		   m->name, (unsigned long long)m->deduplicated, (unsigned long long)all,
 		   100 * (double)m->deduplicated / (double)all);
 }
 
-/* Over the limit that was asked for. */
+/* RC_DATA: more events are overwritten than --max-duplicates allows. */
 static int refuse(struct load *l, size_t table, uint64_t allowed, struct error *err)
 {
 	struct buf text = {0};

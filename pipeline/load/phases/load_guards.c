@@ -1,5 +1,6 @@
 /*
- * load_guards.c - what a nightly run must bring at least: an empty or half export is no new table
+ * load_guards.c - the least that a nightly run must bring: an empty or half export must not replace
+ * a table
  */
 #include "load_state.h"
 

@@ -1,10 +1,11 @@
 /*
- * load_join.c - loads of slices side by side as one load: `unite --loads`
+ * load_join.c - join loads of slices, side by side, into one load: `unite --loads`
  *
- * Nothing is sorted again, so a region has a file of each load.  HBase gives the files of one bulk
- * load one sequence number and then looks at their sizes (StoreFileComparators.SEQ_ID): of two
- * equal cells either may show, whatever the order of the input.  Hence the files of a region and
- * family whose rows overlap are read beside each other, to prove that there are none.
+ * Nothing is sorted again, so a region has a file of each load. HBase gives all files of a bulk
+ * load the same sequence number and then compares their sizes (StoreFileComparators.SEQ_ID). If two
+ * files have the same cell, HBase may show either, whatever the order of the input. So files of one
+ * region and family whose rows overlap are read beside each other, to prove that they share no
+ * cell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,12 @@ struct joining {
 	struct load_result *result;
 	struct part *part; /* [parts->ndirs], in order of the input */
 	struct staging *staging;
-	char *temp; /* a folder here, for a load that appears elsewhere */
+	char *temp; /* a local folder, for a load that is published elsewhere */
 	struct rejects *rejects;
 	struct budget quota;
-	struct joined_file *files; /* of all tables, as the manifest has them */
+	struct joined_file *files; /* files of all tables, in manifest order */
 	size_t nfiles;
-	struct store_range *stores; /* files of one region and family; of those with several */
+	struct store_range *stores; /* regions and families with several files */
 	size_t nstores;
 };
 /* --- do they belong together? --- */
@@ -52,8 +53,7 @@ static int read_parts(struct joining *j, struct error *err)
 			return rc;
 		if (manifest_is_of_topics(&p->m) || p->m.ninputs != 1)
 			return error_set(err, RC_DATA,
-					 "%s: is a load of %zu inputs%s, expected one file or a "
-					 "slice of it",
+					 "%s: has %zu inputs%s, expected one file or a slice of it",
 					 p->dir, p->m.ninputs, p->m.ninputs ? "" : ", from Kafka");
 		for (p->place = 0; p->place < i; p->place++)
 			if (strcmp(j->part[p->place].m.inputs->path, p->m.inputs->path) == 0)
@@ -78,8 +78,8 @@ static int check_same(const struct joining *j, const struct part *p, struct erro
 
 	if (memcmp(m->job_digest, j->job->digest, sizeof m->job_digest) != 0 ||
 	    m->ntables != j->job->ntables)
-		return error_set(err, RC_DATA, "%s: was loaded by another job than %s is now",
-				 p->dir, j->job->path);
+		return error_set(err, RC_DATA, "%s: another job than %s is now loaded it", p->dir,
+				 j->job->path);
 	for (size_t t = 0; t < m->ntables; t++)
 		if (memcmp(m->tables[t].splits_digest, first->tables[t].splits_digest, 16) != 0 ||
 		    memcmp(m->tables[t].create_digest, first->tables[t].create_digest, 16) != 0 ||
@@ -91,7 +91,7 @@ static int check_same(const struct joining *j, const struct part *p, struct erro
 	return RC_OK;
 }
 
-/* before: of the same input; NULL: none. */
+/* before: a load of the same input; NULL: none. */
 static int check_meeting(const struct part *before, const struct part *p, struct error *err)
 {
 	const struct manifest_slice *s = &p->m.inputs->slice;
@@ -101,18 +101,18 @@ static int check_meeting(const struct part *before, const struct part *p, struct
 		return error_set(err, RC_DATA, "%s and %s: both have all of %s", before->dir,
 				 p->dir, p->m.inputs->path);
 	if (before && s->size != before->m.inputs->slice.size)
-		return error_set(err, RC_DATA,
-				 "%s: is a slice of another file than %s: found %s of %zu bytes, "
-				 "expected %zu; it was changed or replaced between them: load all "
-				 "of its slices again",
-				 p->dir, before->dir, p->m.inputs->path, s->size,
-				 before->m.inputs->slice.size);
+		return error_set(
+			err, RC_DATA,
+			"%s: has a slice of another file than %s: found %s of %zu bytes, expected "
+			"%zu; the file changed between the loads: load all of its slices again",
+			p->dir, before->dir, p->m.inputs->path, s->size,
+			before->m.inputs->slice.size);
 	if (!s->given || (before ? s->first == expected : s->begins))
 		return RC_OK;
 	return error_set(err, RC_DATA,
 			 "%s: the slice of %s begins at byte %llu, expected %llu, where %s (a line "
-			 "end in quotes, or a slice is missing or there twice): load it again by "
-			 "--slice =%llu-B",
+			 "end in quotes, or a slice that is missing or there twice): load it again "
+			 "with --slice =%llu-B",
 			 p->dir, p->m.inputs->path, (ull)s->first, (ull)expected,
 			 before ? "the one before it ends" : "the file begins", (ull)expected);
 }
@@ -131,9 +131,8 @@ static int check_parts(struct joining *j, struct error *err)
 		if (rc == RC_OK)
 			rc = check_meeting(goes_on ? p - 1 : NULL, p, err);
 		if (rc == RC_OK && last && p->m.inputs->slice.given && !p->m.inputs->slice.ends)
-			rc = error_set(err, RC_DATA,
-				       "%s: what is behind byte %llu of %s is in no load", p->dir,
-				       (ull)p->m.inputs->slice.end, p->m.inputs->path);
+			rc = error_set(err, RC_DATA, "%s: no load has the bytes after %llu of %s",
+				       p->dir, (ull)p->m.inputs->slice.end, p->m.inputs->path);
 	}
 	return rc;
 }
@@ -192,7 +191,7 @@ static int take_reading(struct joining *j, struct error *err)
 	int rc = rejects_new(&j->rejects, temp, &j->quota, 1, err);
 
 	m->inputs = arena_alloc(a, (j->parts->ndirs + 1) * sizeof *m->inputs);
-	m->columns = j->part->m.columns; /* of the first input, as one load has them */
+	m->columns = j->part->m.columns; /* of the first input, as in one load */
 	m->ncolumns = j->part->m.ncolumns;
 	for (size_t i = 0; rc == RC_OK && i < j->parts->ndirs; i++) {
 		const struct part *p = &j->part[i];
@@ -234,7 +233,7 @@ static void add_counts(struct manifest_table *to, const struct manifest_table *t
 		add_region(&to->regions[r], &t->regions[r]);
 }
 
-/* Files of a region and family, from all loads; those of one load are together. */
+/* List the files of a region and family from all loads; files of one load are neighbours. */
 static int add_store(struct joining *j, size_t table, size_t region, const char *family,
 		     struct manifest_table *to, struct error *err)
 {
@@ -257,12 +256,13 @@ static int add_store(struct joining *j, size_t table, size_t region, const char 
 		}
 	}
 	if (s.n > j->parts->max_files)
-		return error_set(err, RC_DATA,
-				 "table %s: region %zu would have %zu files of family %s, and "
-				 "--max-files allows %zu: HBase holds back a store's writes from "
-				 "hbase.hstore.blockingStoreFiles (16) on, and refuses to load "
-				 "more than 32 at once; map and reduce make one of them",
-				 to->name, region, s.n, family, j->parts->max_files);
+		return error_set(
+			err, RC_DATA,
+			"table %s: region %zu would have %zu files of family %s, and --max-files "
+			"allows %zu: HBase blocks writes to a store from "
+			"hbase.hstore.blockingStoreFiles (16) on, and refuses more than 32 files in "
+			"one bulk load: use map and reduce, which make one file",
+			to->name, region, s.n, family, j->parts->max_files);
 	if (s.n > 1)
 		j->stores[j->nstores++] = s;
 	return RC_OK;
@@ -326,9 +326,9 @@ static int join_tables(struct joining *j, struct error *err)
 		rc = join_table(j, t, &m->tables[t], err);
 	}
 	if (rc == RC_OK && j->nfiles != nfiles)
-		rc = error_set(err, RC_DATA,
-			       "a manifest has a file of a region or family that "
-			       "its table has not");
+		rc = error_set(
+			err, RC_DATA,
+			"a manifest has a file of a region or family that its table does not have");
 	return rc;
 }
 
@@ -364,7 +364,7 @@ static int take_script(const struct joining *j, const char *dir, const char *nam
 	if (rc == RC_OK)
 		rc = storage_write(staging_storage(j->staging), to, buf_bytes(&text), found, err);
 	if (rc == RC_OK && memcmp(found, digest, sizeof found) != 0)
-		rc = error_set(err, RC_DATA, "%s: is not what its manifest says", from);
+		rc = error_set(err, RC_DATA, "%s: differs from its manifest", from);
 	buf_release(&text);
 	mem_free(from);
 	mem_free(to);
