@@ -19,16 +19,12 @@
 #include "half_reports.h"
 #include "cut.h"
 
-#define PREDICT_BYTES                                                                              \
-/*
-	 * bytes of cells to predict from, one block for each place: less than 1 % of a load that
-	 * takes a second
-	 */
-(1u << 20)
+/* Cells to predict from, a block for each place: less than 1 % of a load of a second. */
+#define PREDICT_BYTES (1u << 20)
 
-	/* --- open: everything that can be refused is refused here --- */
+/* --- open: everything that can be refused is refused here --- */
 
-	static int make_table_dirs(const struct load_table *t, struct error *err)
+static int make_table_dirs(const struct load_table *t, struct error *err)
 {
 	struct storage *to = t->cut.to;
 	int rc = to ? table_make_dir_at(to, t->dir, t->job->schema.name, err)
