@@ -43,7 +43,7 @@ def test_hfiles_that_do_not_fit(bench, disk_of):
     r = bench.run(out=disk / "out")
     assert r.returncode == 1
     message = r.stderr.decode()
-    need, free = re.search(r"HFiles of this load need about ([\d.]+ \w+) in \S+, ([\d.]+ \w+) are free", message).groups()
+    need, free = re.search(r"HFiles of this load need about ([\d.]+ \w+) in \S+, but ([\d.]+ \w+) are free", message).groups()
     assert 0.85 * written < bytes_of(need) < 1.15 * written, (need, written)
     assert 4e6 < bytes_of(free) <= 5 << 20
     assert list(disk.iterdir()) == []
