@@ -1,4 +1,4 @@
-/* cmd_key_ranges.c - `saltmill key ranges JOB --where TEXT`: the scans that answer a question */
+/* cmd_key_ranges.c - `saltmill key ranges JOB --where TEXT`: prints the scans for a question */
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ static int take_form(const struct key_desk *d, const char *name, enum ranges_for
 	return rc;
 }
 
-/* Another table of the job whose key begins with what is asked; NULL: none. */
+/* Finds another table of the job whose key begins with a field of the question; NULL: none. */
 static const struct job_table *better_table(const struct key_desk *d, const struct question *q,
 					    struct arena *a, size_t *n)
 {
@@ -50,7 +50,7 @@ static const struct job_table *better_table(const struct key_desk *d, const stru
 
 /* --- what it costs --- */
 
-/* Does anything from start to before stop (empty: open) lie in a range? */
+/* True if a range has keys from start to before stop (empty: open). */
 static bool is_touched(const struct key_ranges *r, struct bytes start, struct bytes stop)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -60,12 +60,12 @@ static bool is_touched(const struct key_ranges *r, struct bytes start, struct by
 	return false;
 }
 
-struct pieces {
+struct touched_pieces {
 	uint64_t n, touched, bytes, touched_bytes;
 	bool planned;
 };
 
-static void add_piece(struct pieces *p, uint64_t bytes, bool touched)
+static void add_piece(struct touched_pieces *p, uint64_t bytes, bool touched)
 {
 	p->n++;
 	p->bytes += bytes;
@@ -73,7 +73,7 @@ static void add_piece(struct pieces *p, uint64_t bytes, bool touched)
 	p->touched_bytes += touched ? bytes : 0;
 }
 
-static int add_load(struct pieces *p, const struct key_desk *d, const struct key_ranges *r,
+static int add_load(struct touched_pieces *p, const struct key_desk *d, const struct key_ranges *r,
 		    const char *path, struct error *err)
 {
 	struct manifest m;
@@ -94,7 +94,7 @@ static int add_load(struct pieces *p, const struct key_desk *d, const struct key
 	return rc;
 }
 
-static void add_region(struct pieces *p, const struct key_ranges *r, const json_t *region)
+static void add_region(struct touched_pieces *p, const struct key_ranges *r, const json_t *region)
 {
 	struct buf start = {0}, end = {0};
 	const char *from = json_string_value(json_object_get(region, "start"));
@@ -109,7 +109,7 @@ static void add_region(struct pieces *p, const struct key_ranges *r, const json_
 	buf_release(&end);
 }
 
-static int add_plan(struct pieces *p, const struct key_desk *d, const struct key_ranges *r,
+static int add_plan(struct touched_pieces *p, const struct key_desk *d, const struct key_ranges *r,
 		    const char *path, struct error *err)
 {
 	json_error_t fault;
@@ -139,7 +139,7 @@ static int find_cost(struct ranges_cost *out, const struct key_desk *d,
 		     const struct key_arguments *args, const struct key_ranges *r, struct arena *a,
 		     struct error *err)
 {
-	struct pieces p = {0};
+	struct touched_pieces p = {0};
 	int rc = RC_OK;
 
 	for (int i = 0; rc == RC_OK && i < args->ndirs; i++) {
@@ -190,8 +190,8 @@ static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s
 	bool fuzzy = has_fuzzy(s->checks.filter);
 	char *text = mem_format("the question leaves the key's first part open: %s (%s), or a "
 				"table whose key begins with a field of the question",
-				fuzzy ? "a fuzzy-row filter, by which the server jumps from row to "
-					"row, in a scan of the whole table"
+				fuzzy ? "a scan of the whole table with a fuzzy-row filter, with "
+					"which the server jumps from row to row"
 				      : "a scan of the whole table",
 				size);
 	mem_free(size);
@@ -204,9 +204,9 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 	if (s->ranges->whole)
 		return whole_advice(d, s, q, a);
 	if (s->ranges->lost)
-		return mem_format("the row key holds `%s` in a form whose order is not that of its "
-				  "values (reversed, padded in front, or as it was spelt): single "
-				  "values may be ranges, intervals are none",
+		return mem_format("the row key does not keep the order of `%s` (it is reversed, "
+				  "padded at the front, or written as in the source): `=` can "
+				  "become a range, `<` and `>` cannot",
 				  s->ranges->lost);
 	return NULL;
 }

@@ -142,7 +142,7 @@ static int take_option(void *ctx, int opt, const char *arg, struct error *err)
 	}
 }
 
-/* Moves FIELD=VALUE operands behind the others; returns how many others there are. */
+/* Takes the FIELD=VALUE operands away; returns how many others are left. */
 static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 {
 	size_t others = 0;

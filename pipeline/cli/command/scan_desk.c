@@ -1,4 +1,4 @@
-/* scan_desk.c - from the arguments of `saltmill get` and `scan` to a query */
+/* scan_desk.c - turns the arguments of `saltmill get` and `scan` into a query */
 #include "scan_desk.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 	const struct published *p = &d->loads;
 
 	d->columns = mem_calloc(strlen(list) + 1, sizeof *d->columns);
-	buf_reserve(&d->names, strlen(list) + 1); /* it may not move */
+	buf_reserve(&d->names, strlen(list) + 1); /* columns point into it: it must not move */
 	for (const char *at = list, *end; *at; at = *end ? end + 1 : end) {
 		end = strchrnul(at, ',');
 		const char *colon = memchr(at, ':', (size_t)(end - at));
@@ -99,7 +99,7 @@ static void put_arguments(struct scan_desk *d, enum scan_part part)
 	}
 }
 
-/* What is asked of the rows, once it is known whose they are. */
+/* Adds what the arguments ask, after the table is known. */
 static int put_questions(struct scan_desk *d, enum scan_part part, struct error *err)
 {
 	const struct scan_arguments *a = d->args;

@@ -86,7 +86,7 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 
 /* --- rows --- */
 
-struct look {
+struct row_look {
 	const struct scan_desk *desk;
 	struct key_piece *pieces;
 	struct buf row; /* looked at last */
@@ -95,7 +95,7 @@ struct look {
 /* Of a row of other parts nothing is known; one of the same parts has the salt that they give. */
 static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 {
-	struct look *l = ctx;
+	struct row_look *l = ctx;
 	const struct key_schema *k = &l->desk->keys.schema;
 	struct arena a = {0};
 	struct buf text = {0};
@@ -125,7 +125,7 @@ int scan_live_check_rows(const struct scan_desk *d, struct error *err)
 {
 	static const struct filter keys = {.type = FILTER_KEY_ONLY};
 	const struct hbase_scan scan = {.filter = &keys, .limit = ROWS_MOST};
-	struct look l = {.desk = d};
+	struct row_look l = {.desk = d};
 	struct hbase_regions r;
 	struct hbase_failure why;
 	struct error unheard;

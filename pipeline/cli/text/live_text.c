@@ -1,4 +1,4 @@
-/* live_text.c - where a live table's answer came from, and who did what of the question */
+/* live_text.c - explains which regions answered, and what the servers and saltmill each did */
 #include <inttypes.h>
 
 #include "cli/answer.h"

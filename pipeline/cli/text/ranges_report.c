@@ -246,7 +246,7 @@ static void put_remarks(struct buf *out, const struct ranges_shown *s, enum rang
 			const char *remark, bool checked)
 {
 	if (s->ranges->n == 0)
-		buf_printf(out, "%sno row can be what is asked for\n", remark);
+		buf_printf(out, "%sno row can match\n", remark);
 	if (!checked)
 		put_remark(out, form, remark, "each row is still to be checked: ", s->question);
 	if (s->limit)

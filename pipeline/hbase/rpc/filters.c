@@ -13,20 +13,20 @@ enum { NAMED = 1, CONTENT = 2 };
 enum { PASS_ALL = 1, PASS_ONE = 2 };
 
 /* A message of a class: what is appended until end_named is its content. */
-struct named {
+struct named_message {
 	size_t whole, content;
 };
 
-static struct named begin_named(struct buf *b, unsigned field, const char *class_name)
+static struct named_message begin_named(struct buf *b, unsigned field, const char *class_name)
 {
-	struct named n = {.whole = pb_open(b, field)};
+	struct named_message n = {.whole = pb_open(b, field)};
 
 	pb_text(b, NAMED, class_name);
 	n.content = pb_open(b, CONTENT);
 	return n;
 }
 
-static void end_named(struct buf *b, struct named n)
+static void end_named(struct buf *b, struct named_message n)
 {
 	pb_close(b, n.content);
 	pb_close(b, n.whole);
@@ -34,7 +34,7 @@ static void end_named(struct buf *b, struct named n)
 
 static void put_comparator(struct buf *b, unsigned field, const struct comparator *c)
 {
-	struct named n;
+	struct named_message n;
 
 	if (c->type == COMPARE_COMPONENT) {
 		n = begin_named(b, field, CLASS "BinaryComponentComparator");
@@ -142,7 +142,7 @@ void put_filter(struct buf *b, unsigned field, const struct filter *f)
 	};
 
 	assert(kinds[f->type].put);
-	struct named n = begin_named(b, field, kinds[f->type].class_name);
+	struct named_message n = begin_named(b, field, kinds[f->type].class_name);
 	kinds[f->type].put(b, f);
 	end_named(b, n);
 }

@@ -80,7 +80,7 @@ static compare_values *comparer(enum field_type t)
 
 /* --- compiling --- */
 
-struct compiler {
+struct predicate_compiler {
 	const struct job_condition *c;
 	const struct field_forms *forms;
 	struct arena *arena;
@@ -124,7 +124,7 @@ static int in_order(const void *a, const void *b, void *test)
 	return t->compare(a, b);
 }
 
-static int compile(const struct compiler *k, size_t i, struct test *t)
+static int compile(const struct predicate_compiler *k, size_t i, struct test *t)
 {
 	const struct question *q = k->c->question;
 	const struct condition *c = &q->conditions[i];
@@ -153,7 +153,7 @@ static int compile(const struct compiler *k, size_t i, struct test *t)
 int predicate_new(const struct predicate **out, const struct job_condition *c,
 		  const struct field_forms *forms, struct arena *a, struct error *err)
 {
-	const struct compiler k = {c, forms, a, err};
+	const struct predicate_compiler k = {c, forms, a, err};
 	struct predicate *p = arena_alloc(a, sizeof *p);
 	int rc = RC_OK;
 
@@ -167,7 +167,7 @@ int predicate_new(const struct predicate **out, const struct job_condition *c,
 
 /* --- asking --- */
 
-struct asker {
+struct predicate_asker {
 	const struct predicate *p;
 	const struct value *(*value)(void *ctx, size_t field);
 	void *ctx;
@@ -226,7 +226,7 @@ enum answer predicate_test(const struct predicate *p, size_t condition, const st
 
 static enum answer ask(void *ctx, const struct condition *c)
 {
-	struct asker *a = ctx;
+	struct predicate_asker *a = ctx;
 	size_t condition = (size_t)(c - a->p->question->conditions);
 	const struct value *v = a->failed ? NULL : a->value(a->ctx, a->p->tests[condition].field);
 
@@ -237,7 +237,7 @@ static enum answer ask(void *ctx, const struct condition *c)
 enum answer predicate_ask(const struct predicate *p,
 			  const struct value *(*value)(void *ctx, size_t field), void *ctx)
 {
-	struct asker a = {p, value, ctx, false};
+	struct predicate_asker a = {p, value, ctx, false};
 	enum answer answer = question_ask(p->question, ask, &a);
 
 	return a.failed ? ANSWER_UNKNOWN : answer;

@@ -2,7 +2,7 @@
 
 #include "field.h"
 
-struct reader {
+struct asked_reader {
 	const struct question *q;
 	const struct field_forms *forms;
 	const struct job_table *table;
@@ -41,7 +41,7 @@ static struct bytes unescaped(struct arena *a, const char *text)
 	return kept;
 }
 
-static int take_name(struct reader *r, const struct condition *c, struct asked *about)
+static int take_name(struct asked_reader *r, const struct condition *c, struct asked *about)
 {
 	const struct table *t = &r->table->schema;
 	const char *colon = strchr(c->name, ':');
@@ -66,7 +66,7 @@ static int take_name(struct reader *r, const struct condition *c, struct asked *
 	return question_fault(r->q, c->at, r->err, "%s", err.msg);
 }
 
-static int take_value(struct reader *r, const struct asked *about, bool whole,
+static int take_value(struct asked_reader *r, const struct asked *about, bool whole,
 		      const struct question_value *from, struct value *v)
 {
 	struct reject why;
@@ -119,7 +119,7 @@ static void take_operator(struct asked *to, enum question_op op, size_t i, bool 
 }
 
 /* One comparison for each value. */
-static int take_values(struct reader *r, const struct condition *c, const struct asked *about,
+static int take_values(struct asked_reader *r, const struct condition *c, const struct asked *about,
 		       bool negate, const struct asked **out)
 {
 	size_t n = c->nvalues ? c->nvalues : 1;
@@ -142,7 +142,7 @@ static int take_values(struct reader *r, const struct condition *c, const struct
 	return RC_OK;
 }
 
-/* Neither a part of the key nor a cell holds its value, a salt or hash is made of it. */
+/* True if only a salt or a hash uses the field, and no part of the key and no cell holds it. */
 static bool only_hashed(const struct job_table *t, size_t field)
 {
 	bool hashed = false;
@@ -167,7 +167,8 @@ static bool only_hashed(const struct job_table *t, size_t field)
 	return hashed;
 }
 
-static int check_hashed(struct reader *r, const struct condition *c, bool negate, size_t field)
+static int check_hashed(struct asked_reader *r, const struct condition *c, bool negate,
+			size_t field)
 {
 	struct asked one;
 
@@ -184,7 +185,7 @@ static int check_hashed(struct reader *r, const struct condition *c, bool negate
 			      c->name);
 }
 
-static int take_condition(struct reader *r, const struct condition *c, bool negate,
+static int take_condition(struct asked_reader *r, const struct condition *c, bool negate,
 			  const struct asked **out)
 {
 	struct asked about = {0};
@@ -201,7 +202,7 @@ static int take_condition(struct reader *r, const struct condition *c, bool nega
 	return rc ? rc : take_values(r, c, &about, negate, out);
 }
 
-static int take_node(struct reader *r, const struct question_node *n, bool negate,
+static int take_node(struct asked_reader *r, const struct question_node *n, bool negate,
 		     const struct asked **out)
 {
 	if (n->kind == QUESTION_CONDITION)
@@ -224,7 +225,7 @@ int asked_read(const struct asked **out, const struct question *q, const struct 
 	       const struct field_forms *forms, const struct job_table *table, struct arena *a,
 	       struct error *err)
 {
-	struct reader r = {q, forms, table, a, err};
+	struct asked_reader r = {q, forms, table, a, err};
 
 	return take_node(&r, node, false, out);
 }

@@ -1,10 +1,10 @@
 /*
- * conditions.c - which bytes of a part are of values that meet a condition
+ * conditions.c - finds the bytes that a part of the key has if a condition holds
  *
- * Where bytes have the order of their values an interval of the one is one of the other.  That is
- * so for numbers, and for texts but for one thing: a value that is the beginning of another one is
- * followed in the key by its padding or terminator, which may sort behind what the longer value has
- * there.  So the beginnings of a bound are taken one by one.
+ * If the bytes have the order of the values, an interval of values is an interval of bytes.  This is
+ * true for numbers.  Texts have an exception: if a value is the beginning of a longer one, its
+ * padding or terminator may sort after the next byte of the longer value.  Therefore each beginning
+ * of a bound is checked on its own.
  */
 #include "conditions.h"
 
@@ -13,7 +13,7 @@
 #define BEGINNINGS_MOST 1000 /* of one bound */
 
 struct bounds {
-	struct key_set equal, from; /* what is the value; what is not before it */
+	struct key_set equal, from; /* the value; the value and all after it */
 };
 
 static struct bytes kept(struct arena *a, const struct buf *b)
@@ -25,7 +25,7 @@ static struct bytes kept(struct arena *a, const struct buf *b)
 	return bytes_of(p, b->len);
 }
 
-/* The bytes of a value with its terminator; false: no key holds it. */
+/* Encodes a value with its terminator; false: no key can hold it. */
 static bool laid_down(const struct layout *l, const struct value *v, struct arena *a,
 		      struct bytes *out)
 {
@@ -45,7 +45,7 @@ static struct key_set none(void)
 	return (struct key_set){0};
 }
 
-/* All keys with this value. */
+/* The keys that have this value. */
 static struct key_set point(struct arena *a, struct bytes laid, bool last)
 {
 	return set_of(a, laid, last ? bytes_join(a, laid, bytes_of("", 1)) : bytes_next(a, laid));
@@ -70,7 +70,7 @@ static struct key_set text_equal(const struct layout *l, struct bytes x, bool la
 	return laid_down(l, &v, a, &laid) ? point(a, laid, last) : none();
 }
 
-/* As much of a bound as can stand in the part. */
+/* The beginning of a bound that fits into the part. */
 static struct bytes text_bound(const struct layout *l, struct bytes x)
 {
 	const uint8_t *end = l->terminator == NO_TERMINATOR || !x.len
@@ -84,7 +84,7 @@ static struct bytes text_bound(const struct layout *l, struct bytes x)
 	return x;
 }
 
-/* May what fills up or ends the value x[0..len) sort behind the rest of x? */
+/* True if the padding or terminator of x[0..len) may sort after the rest of x. */
 static bool sorts_behind(const struct layout *l, struct bytes x, size_t len)
 {
 	if (l->terminator != NO_TERMINATOR)
@@ -101,7 +101,7 @@ static size_t count_behind(const struct layout *l, struct bytes x)
 	return n;
 }
 
-/* The values that x begins with and is not, where they do not sort before it anyway. */
+/* The shorter beginnings of x that do not sort before x. */
 static struct key_set text_beginnings(const struct layout *l, struct bytes x, bool last,
 				      struct arena *a)
 {
@@ -155,7 +155,7 @@ static bool is_below(const struct layout *l, const struct value *v)
 	return (l->from == FIELD_I64 || l->from == FIELD_TIME) && (int64_t)v->u < 0;
 }
 
-/* Between these bytes, both of them of the value: two for the zeros of a real number. */
+/* lo and hi both encode the value: a real zero has two forms. */
 static struct bounds laid_bounds(const struct layout *l, struct bytes lo, struct bytes hi,
 				 struct arena *a)
 {
@@ -181,7 +181,7 @@ static struct bounds number_bounds(const struct layout *l, const struct value *v
 	return laid_bounds(l, lo, hi, a);
 }
 
-/* 000042: as many digits as the part has sort as numbers do. */
+/* Numbers with leading zeros, such as 000042, sort as numbers do. */
 static struct bounds digits_bounds(const struct layout *l, const struct value *v, struct arena *a)
 {
 	struct buf digits = {0};
@@ -196,7 +196,7 @@ static struct bounds digits_bounds(const struct layout *l, const struct value *v
 
 /* --- all of them --- */
 
-/* Different values may have the same bytes: what is next to the value is taken too. */
+/* Several values can share their bytes, so the bytes of the value itself always belong to it. */
 static struct laid loosely(const struct bounds *b, enum filter_op op, struct arena *a)
 {
 	switch (op) {
@@ -281,7 +281,7 @@ static struct bytes inverted(struct arena *a, struct bytes b)
 	return bytes_of(to, b.len);
 }
 
-/* The strings whose bytes XOR FF are in s, of a part with a width or a terminator. */
+/* The strings whose inverted bytes are in s; the part has a width or a terminator. */
 static struct key_set set_inverted(struct arena *a, struct key_set s)
 {
 	struct interval *item = arena_alloc(a, (s.n + 1) * sizeof *item);
@@ -300,7 +300,7 @@ static struct key_set set_inverted(struct arena *a, struct key_set s)
 	return set_tidy(item, n);
 }
 
-/* Asked of the text before its bytes are turned round. */
+/* Solves the condition for the rising text, then inverts the bytes. */
 static struct laid descending_laid(const struct layout *l, const struct asked *q, bool last,
 				   struct arena *a)
 {
@@ -329,7 +329,7 @@ static bool is_text(const struct layout *l)
 
 /* --- parts of a date --- */
 
-/* Year, year and month, …: as long as no clock goes back, later times have no lesser digits. */
+/* Year, year and month, and so on: later times have no smaller digits unless a clock goes back. */
 static bool rises(unsigned date)
 {
 	return date & DATE_YEAR && (date & (date + 1)) == 0;
@@ -343,14 +343,15 @@ static bool digits_of(const struct layout *l, int64_t local_s, struct arena *a, 
 	return date_put(l->date, local_s, to);
 }
 
-/* Those from t on, or the others. */
+/* The times from t on, or the times before t. */
 static struct laid date_side(const struct layout *l, int64_t t, bool from, struct arena *a)
 {
 	struct bytes least, most;
 
-	if (t <= 0) /* all there are */
+	if (t <= 0) /* keys have no times before 1970 */
 		return (struct laid){from ? set_all(a) : none(), true};
-	if (!digits_of(l, zone_local_least(l->zone, t / 1000), a, &least)) /* behind them */
+	if (!digits_of(l, zone_local_least(l->zone, t / 1000), a,
+		       &least)) /* after the last time that has digits */
 		return (struct laid){from ? none() : set_all(a), true};
 	if (!digits_of(l, zone_local_most(l->zone, (t - 1) / 1000), a, &most))
 		return (struct laid){set_all(a), false};
@@ -384,7 +385,7 @@ static struct laid date_laid(const struct layout *l, const struct asked *q, stru
 	return (struct laid){set_all(a), false};
 }
 
-/* All values from it on, and no others, have its bytes or ones behind them. */
+/* A whole second is a border: all values from it on sort on one side. */
 static bool at_border(const struct layout *l, const struct asked *q)
 {
 	return l->as == AS_REVERSED_SECONDS && q->value.u % 1000 == 0 && q->value.micros == 0 &&

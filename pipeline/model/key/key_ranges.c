@@ -1,10 +1,10 @@
 /*
- * key_ranges.c - a question to ranges of row keys
+ * key_ranges.c - computes the ranges of row keys for a question
  *
  * The question becomes alternatives, each a list of conditions that must all hold.  For each, a
  * walk over the key's parts: single values extend the prefix, an interval ends the walk with a
- * range, and so does a part that the question leaves open.  Where all fields of a salt or hash have
- * single values it is computed; any other salt is tried out.
+ * range, and so does a part that the question leaves open.  If all fields of a salt or hash have
+ * single values, it is computed.  Otherwise each bucket of a salt gets its own range.
  */
 #include "key.h"
 
@@ -19,7 +19,7 @@
 #define HASH_TELLS   8	    /* bytes of a hash that two values hardly share */
 #define RANGES_MOST  400000 /* before neighbours are joined */
 
-struct walk {
+struct range_walk {
 	const struct key_table *k;
 	const struct key_schema *s;
 	const struct alternative *alt;
@@ -38,8 +38,8 @@ struct walk {
 
 /* --- conditions on a part --- */
 
-/* All of the alternative's conditions on a field; false: there are none. */
-static bool field_laid(const struct walk *w, size_t field, const struct layout *l, bool last,
+/* Joins the alternative's conditions on a field; false: there are none. */
+static bool field_laid(const struct range_walk *w, size_t field, const struct layout *l, bool last,
 		       struct laid *out)
 {
 	bool any = false;
@@ -62,7 +62,7 @@ static bool is_open_end(const struct layout *l)
 	return !l->width && l->terminator == NO_TERMINATOR;
 }
 
-/* The keys of one value alone. */
+/* True if the interval holds the keys of one value only. */
 static bool is_point(struct arena *a, const struct layout *l, struct interval i)
 {
 	if (is_open_end(l))
@@ -86,7 +86,7 @@ static uint64_t number_of(struct bytes b)
 	return v;
 }
 
-/* The values of an interval of a few numbers; 0: it is no such. */
+/* Counts the values of an interval of a few numbers; 0: it is another interval. */
 static size_t count_points(const struct layout *l, struct interval i)
 {
 	if (l->width < 1 || l->width > 8 || i.lo.len != l->width)
@@ -109,9 +109,9 @@ static struct bytes nth_point(struct arena *a, const struct layout *l, struct in
 	return bytes_of(p, l->width);
 }
 
-/* The single values of a set; false: there are others, or too many. */
-static bool points_of(struct walk *w, const struct layout *l, struct key_set s, struct bytes **out,
-		      size_t *n)
+/* Lists the single values of a set; false: it also has intervals, or too many values. */
+static bool points_of(struct range_walk *w, const struct layout *l, struct key_set s,
+		      struct bytes **out, size_t *n)
 {
 	*out = arena_alloc(w->a, (s.n * COUNTED_MOST + 1) * sizeof **out);
 	*n = 0;
@@ -133,7 +133,7 @@ static bool points_of(struct walk *w, const struct layout *l, struct key_set s, 
 
 /* --- the walk --- */
 
-static void emit(struct walk *w, struct bytes lo, struct bytes hi)
+static void emit(struct range_walk *w, struct bytes lo, struct bytes hi)
 {
 	if (w->n == w->room) {
 		size_t room = w->room ? 2 * w->room : 16;
@@ -149,20 +149,20 @@ static void emit(struct walk *w, struct bytes lo, struct bytes hi)
 		w->out[w->n++] = (struct interval){lo, hi};
 }
 
-static size_t field_of(const struct walk *w, size_t step)
+static size_t field_of(const struct range_walk *w, size_t step)
 {
 	return w->s->parts[step].field;
 }
 
-/* A computed hash of HASH_TELLS bytes tells the values of its fields apart, as the key does. */
-static bool tells(const struct walk *w, const struct key_derived *d)
+/* A computed hash of HASH_TELLS bytes or more identifies the values of its fields. */
+static bool tells(const struct range_walk *w, const struct key_derived *d)
 {
 	return w->computed[d - w->s->derived] && d->part->kind == PART_HASH &&
 	       d->width >= HASH_TELLS;
 }
 
 /* The hash at this step is the only form in which the key holds one of its fields. */
-static bool is_needed(const struct walk *w, size_t step)
+static bool is_needed(const struct range_walk *w, size_t step)
 {
 	const struct key_derived *d = w->s->derived;
 
@@ -177,7 +177,7 @@ static bool is_needed(const struct walk *w, size_t step)
 }
 
 /* True if a later step has a condition that no step up to this one answers. */
-static bool later_asked(const struct walk *w, size_t step)
+static bool later_asked(const struct range_walk *w, size_t step)
 {
 	for (size_t i = step + 1; i < w->s->nsteps; i++) {
 		bool answered = false;
@@ -195,7 +195,7 @@ static bool later_asked(const struct walk *w, size_t step)
 	return false;
 }
 
-static bool asked_before(const struct walk *w, size_t step)
+static bool asked_before(const struct range_walk *w, size_t step)
 {
 	for (size_t i = 0; i < step; i++)
 		if (w->asked[i])
@@ -203,17 +203,17 @@ static bool asked_before(const struct walk *w, size_t step)
 	return false;
 }
 
-/* All with this beginning. */
-static void stop_here(struct walk *w, size_t step, struct bytes prefix)
+/* Ends the walk with all keys that begin with the prefix. */
+static void stop_here(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	w->exact = w->exact && !later_asked(w, step);
 	w->whole = w->whole || !asked_before(w, step);
 	emit(w, prefix, bytes_behind(w->a, prefix));
 }
 
-static void walk(struct walk *w, size_t step, struct bytes prefix);
+static void walk(struct range_walk *w, size_t step, struct bytes prefix);
 
-static void walk_field(struct walk *w, size_t step, struct bytes prefix)
+static void walk_field(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	const struct layout *l = &w->layout[step];
 	struct key_set s = w->part[step].set;
@@ -247,8 +247,9 @@ static void walk_field(struct walk *w, size_t step, struct bytes prefix)
 	}
 }
 
-/* What a salt or hash is over; false: a field of it is open. */
-static bool derived_input(const struct walk *w, const struct key_derived *d, struct bytes *out)
+/* Finds the input of a salt or hash; false: the question leaves a field of it open. */
+static bool derived_input(const struct range_walk *w, const struct key_derived *d,
+			  struct bytes *out)
 {
 	struct bytes in = bytes_of("", 0);
 
@@ -266,8 +267,9 @@ static bool derived_input(const struct walk *w, const struct key_derived *d, str
 	return d->nof > 0;
 }
 
-/* The bytes of a salt or hash; false: a field of it is open, or it is of the whole key. */
-static bool derived_bytes(const struct walk *w, const struct key_derived *d, struct bytes *out)
+/* Computes a salt or hash; false: a field of it is open, or its input is the whole key. */
+static bool derived_bytes(const struct range_walk *w, const struct key_derived *d,
+			  struct bytes *out)
 {
 	struct bytes in;
 	uint8_t *to = arena_alloc(w->a, 16);
@@ -279,7 +281,7 @@ static bool derived_bytes(const struct walk *w, const struct key_derived *d, str
 	return true;
 }
 
-static const struct key_derived *derived_at(const struct walk *w, size_t step)
+static const struct key_derived *derived_at(const struct range_walk *w, size_t step)
 {
 	const struct key_derived *d = w->s->derived;
 
@@ -288,7 +290,7 @@ static const struct key_derived *derived_at(const struct walk *w, size_t step)
 	return d;
 }
 
-static void emit_behind(struct walk *w, struct bytes salt, struct interval rest)
+static void emit_behind(struct range_walk *w, struct bytes salt, struct interval rest)
 {
 	emit(w, bytes_join(w->a, salt, rest.lo),
 	     rest.hi.ptr ? bytes_join(w->a, salt, rest.hi) : bytes_behind(w->a, salt));
@@ -302,8 +304,8 @@ static struct bytes salt_bytes(struct arena *a, uint64_t salt, uint32_t width)
 	return bytes_of(p, width);
 }
 
-/* Each bucket's; hbasewd has one more, of hashes that have no positive counterpart. */
-static void try_buckets(struct walk *w, const struct key_derived *d, struct interval rest)
+/* One range for each bucket.  hbasewd has one more, for INT32_MIN, which has no absolute value. */
+static void try_buckets(struct range_walk *w, const struct key_derived *d, struct interval rest)
 {
 	uint32_t n = d->part->buckets;
 
@@ -314,8 +316,8 @@ static void try_buckets(struct walk *w, const struct key_derived *d, struct inte
 		emit_behind(w, salt_bytes(w->a, (uint64_t)odd, d->width), rest);
 }
 
-/* Those of the entity. */
-static void try_fanout(struct walk *w, const struct key_derived *d, struct bytes in,
+/* One range for each bucket of the entity's fan-out. */
+static void try_fanout(struct range_walk *w, const struct key_derived *d, struct bytes in,
 		       struct interval rest)
 {
 	uint64_t first = fanout_first(d->part, in);
@@ -324,14 +326,14 @@ static void try_fanout(struct walk *w, const struct key_derived *d, struct bytes
 		emit_behind(w, salt_bytes(w->a, (first + i) % d->part->buckets, d->width), rest);
 }
 
-static bool is_one_key(const struct walk *w, struct interval i)
+static bool is_one_key(const struct range_walk *w, struct interval i)
 {
 	return i.hi.ptr && i.hi.len == i.lo.len + 1 &&
 	       bytes_eq(bytes_join(w->a, i.lo, bytes_of("", 1)), i.hi);
 }
 
-/* What is behind the salt is one interval: before it the salts that it can have. */
-static void try_salts(struct walk *w, const struct key_derived *d, struct interval rest)
+/* Puts every salt that the keys can have before an interval of the rest of the key. */
+static void try_salts(struct range_walk *w, const struct key_derived *d, struct interval rest)
 {
 	struct bytes in = rest.lo;
 	bool known = !d->part->draw && (d->nof == 0 || derived_input(w, d, &in));
@@ -347,7 +349,7 @@ static void try_salts(struct walk *w, const struct key_derived *d, struct interv
 	}
 }
 
-static void walk_salt(struct walk *w, struct bytes prefix)
+static void walk_salt(struct range_walk *w, struct bytes prefix)
 {
 	const struct key_derived *d = derived_at(w, 0);
 	struct bytes salt;
@@ -370,7 +372,7 @@ static void walk_salt(struct walk *w, struct bytes prefix)
 		try_salts(w, d, rest[i]);
 }
 
-static void walk(struct walk *w, size_t step, struct bytes prefix)
+static void walk(struct range_walk *w, size_t step, struct bytes prefix)
 {
 	struct bytes hash;
 
@@ -397,18 +399,18 @@ static void walk(struct walk *w, size_t step, struct bytes prefix)
 
 /* --- single values of the fields of salts and hashes --- */
 
-/* One of them: where it is tried, and what. */
-struct choice {
+/* Values that are tried one after another, and where the walk looks for the current one. */
+struct tried_values {
 	struct bytes *place, *point;
 	size_t n;
 };
 
-static bool add_choice(struct walk *w, const struct key_derived *d, size_t of,
-		       struct choice *choices, size_t *n)
+static bool add_choice(struct range_walk *w, const struct key_derived *d, size_t of,
+		       struct tried_values *choices, size_t *n)
 {
 	const struct hash_input *h = &d->of[of];
 	size_t field = d->part->of[of];
-	struct choice c = {.place = h->in_parts ? &w->chosen[h->part] : &w->natural[field]};
+	struct tried_values c = {.place = h->in_parts ? &w->chosen[h->part] : &w->natural[field]};
 	const struct layout *l = h->in_parts ? &w->s->steps[h->part].layout : &h->natural;
 	struct laid laid;
 
@@ -422,7 +424,7 @@ static bool add_choice(struct walk *w, const struct key_derived *d, size_t of,
 	return true;
 }
 
-static void try_choices(struct walk *w, const struct choice *choices, size_t n)
+static void try_choices(struct range_walk *w, const struct tried_values *choices, size_t n)
 {
 	if (n == 0) {
 		walk(w, 0, bytes_of("", 0));
@@ -436,7 +438,7 @@ static void try_choices(struct walk *w, const struct choice *choices, size_t n)
 }
 
 /* Finds the salts and hashes that can be computed; returns how many choices that needs. */
-static size_t choose(struct walk *w, struct choice *choices)
+static size_t choose(struct range_walk *w, struct tried_values *choices)
 {
 	size_t n = 0, product = 1;
 
@@ -463,7 +465,7 @@ static bool is_all(struct key_set s)
 	return s.n == 1 && s.item[0].lo.len == 0 && !s.item[0].hi.ptr;
 }
 
-static bool is_hashed(const struct walk *w, size_t field)
+static bool is_hashed(const struct range_walk *w, size_t field)
 {
 	for (size_t i = 0; i < w->s->nderived; i++) {
 		const struct key_derived *d = &w->s->derived[i];
@@ -476,7 +478,7 @@ static bool is_hashed(const struct walk *w, size_t field)
 }
 
 /* Unless the key decides every condition, the ranges also hold other rows. */
-static void look_for_lost(struct walk *w, const char **lost)
+static void look_for_lost(struct range_walk *w, const char **lost)
 {
 	for (size_t i = 0; i < w->alt->n; i++) {
 		size_t field;
@@ -518,7 +520,7 @@ size_t date_run(const struct key_schema *s, size_t step, struct layout *l)
 	return n;
 }
 
-static void take_alternative(struct walk *w, const struct alternative *alt, const char **lost)
+static void take_alternative(struct range_walk *w, const struct alternative *alt, const char **lost)
 {
 	w->alt = alt;
 	size_t most = 0;
@@ -537,7 +539,7 @@ static void take_alternative(struct walk *w, const struct alternative *alt, cons
 		w->asked[i] = w->s->steps[i].kind == PART_FIELD &&
 			      field_laid(w, field_of(w, i), l, last, &w->part[i]);
 	}
-	struct choice *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
+	struct tried_values *choices = arena_alloc(w->a, (most + 1) * sizeof *choices);
 	size_t n = choose(w, choices);
 
 	look_for_lost(w, lost);
@@ -550,7 +552,7 @@ int ranges_of(struct key_ranges *out, const struct key_table *k, const struct as
 	struct alternative everything = {0};
 	struct alternatives alts = {&everything, 1};
 	size_t steps = k->schema.nsteps + 1;
-	struct walk w = {.k = k, .s = &k->schema, .a = a, .exact = true};
+	struct range_walk w = {.k = k, .s = &k->schema, .a = a, .exact = true};
 
 	*out = (struct key_ranges){0};
 	w.part = arena_alloc(a, steps * sizeof *w.part);

@@ -1,13 +1,13 @@
 /* question_ask.c - the answer of conditions joined by and, or, not */
 #include "question.h"
 
-struct asker {
+struct question_asker {
 	const struct question *q;
 	enum answer (*test)(void *ctx, const struct condition *c);
 	void *ctx;
 };
 
-static enum answer ask(const struct asker *a, const struct question_node *n)
+static enum answer ask(const struct question_asker *a, const struct question_node *n)
 {
 	if (n->kind == QUESTION_CONDITION)
 		return a->test(a->ctx, &a->q->conditions[n->condition]);
@@ -28,7 +28,7 @@ static enum answer ask(const struct asker *a, const struct question_node *n)
 enum answer question_ask(const struct question *q,
 			 enum answer (*test)(void *ctx, const struct condition *c), void *ctx)
 {
-	const struct asker a = {q, test, ctx};
+	const struct question_asker a = {q, test, ctx};
 
 	return ask(&a, q->root);
 }

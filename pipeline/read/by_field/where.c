@@ -20,7 +20,7 @@ static struct bytes lesser_stop(struct bytes a, struct bytes b)
 	return bytes_cmp(a, b) < 0 ? a : b;
 }
 
-/* What two ranges have in common; false: nothing. */
+/* Cuts a range to what lies from start to before stop; false: nothing is left. */
 static bool cut(struct query_range *r, struct bytes start, struct bytes stop)
 {
 	if (bytes_cmp(start, r->start) > 0)
@@ -44,7 +44,7 @@ static size_t cut_ranges(struct where *w, const struct query *q, struct query_ra
 	return n;
 }
 
-/* Salt number i of n as its bytes; the one behind all is hbasewd's odd one. */
+/* The bytes of bucket i; after the last bucket comes the negative one of hbasewd. */
 static struct bytes salt_bytes(struct where *w, const struct key_part *part, uint32_t i)
 {
 	int64_t salt = i < part->buckets ? i : INT32_MIN % (int64_t)part->buckets;
@@ -56,7 +56,7 @@ static struct bytes salt_bytes(struct where *w, const struct key_part *part, uin
 	return bytes_of(p, width);
 }
 
-/* Cut where one salt ends and the next begins. */
+/* Cuts the ranges at the borders between salts. */
 static void split_by_salt(struct where *w, const struct query_range *r, size_t n)
 {
 	const struct key_part *part = &w->stored->keys->table->rowkey[0];
@@ -71,7 +71,7 @@ static void split_by_salt(struct where *w, const struct query_range *r, size_t n
 		struct bytes start = salt_bytes(w, part, i), stop = {0};
 		struct buf behind = {0};
 
-		buf_reserve(&behind, start.len); /* so that it cannot fail */
+		buf_reserve(&behind, start.len); /* so that query_prefix_stop cannot fail */
 		query_prefix_stop(&behind, start);
 		stop = with_zero(w, buf_bytes(&behind), false);
 		buf_release(&behind);
