@@ -3,7 +3,7 @@
 #include "pool.h"
 
 #define UNIT_MS 100
-#define LOOK_MS 50 /* how soon a signal ends a wait */
+#define LOOK_MS 50 /* a signal ends a wait within this time */
 
 int64_t backoff_ms(unsigned n)
 {

@@ -1,4 +1,4 @@
-/* cell.c - see cell.h */
+/* cell.c - compare cells */
 #include "cell.h"
 
 const char *cell_type_name(unsigned type)
@@ -22,7 +22,7 @@ bool cell_type_known(unsigned type)
 
 int cell_in_row_cmp(const struct cell *a, const struct cell *b)
 {
-	/* cells of one file or row mostly share the very name */
+	/* cells of one file or row mostly share the family's bytes */
 	bool same = a->family.ptr == b->family.ptr && a->family.len == b->family.len;
 	int c = same ? 0 : bytes_cmp(a->family, b->family);
 

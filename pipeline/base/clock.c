@@ -39,7 +39,10 @@ int64_t clock_wall_ms(void)
 	return in_ms(now(CLOCK_REALTIME));
 }
 
-/* pthread_cond_timedwait waits for the wall clock: set back by an hour, for an hour longer. */
+/*
+ * pthread_cond_timedwait uses the wall clock: if it is set back by an hour, the wait is an hour
+ * longer.
+ */
 void clock_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 {
 	struct timespec t = now(CLOCK_MONOTONIC), s = span(ms);

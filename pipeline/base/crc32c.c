@@ -3,7 +3,7 @@
 
 #include <isa-l/crc.h>
 
-/* isa-l takes a pointer that is not const but only reads. */
+/* isa-l takes a non-const pointer but only reads. */
 uint32_t crc32c_add(uint32_t crc, const uint8_t *p, size_t n)
 {
 	union {

@@ -19,7 +19,7 @@ static void grow(struct distinct *d)
 
 bool distinct_add(struct distinct *d, uint64_t hash)
 {
-	hash += hash == 0; /* 0: a free place */
+	hash += hash == 0; /* 0 marks a free place */
 	if (d->n >= DISTINCT_MOST) {
 		d->many = true;
 		return true;

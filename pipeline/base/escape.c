@@ -1,9 +1,9 @@
 /*
- * escape.c - binary keys as text, the way HBase's shell reads and prints them
+ * escape.c - binary keys as text, as HBase's shell reads and prints them
  *
- * toBytesBinary knows one escape, \xHH with upper-case digits.  Its odd corners are kept to the
- * byte (splitter/README.md 2.2): of a \x that no two upper-case digits follow only the backslash
- * goes; within three characters of the end even that stays.
+ * toBytesBinary has one escape, \xHH with upper-case digits. Its special cases are kept to the byte
+ * (splitter/README.md 2.2): if no two upper-case digits follow \x, only the backslash is dropped;
+ * within three characters of the end nothing is dropped.
  */
 #include "bytes.h"
 
@@ -53,7 +53,7 @@ static size_t unescape_wide(struct buf *b, struct bytes text)
 	return n;
 }
 
-/* Does s hold two Java characters or more? */
+/* Does s contain two Java characters or more? */
 static bool holds_two(struct bytes s)
 {
 	unsigned units = 0;
@@ -88,7 +88,7 @@ void bytes_unescape(struct buf *b, struct bytes text)
 		int high = hex_upper(p[2]);
 		int low = text.len - i > 2 ? hex_upper(p[3]) : -1;
 		if (high < 0 || low < 0)
-			continue; /* the backslash is lost, the rest is text */
+			continue; /* drop the backslash, keep the rest as text */
 		buf_put(b, (uint8_t)(high << 4 | low));
 		i += 3;
 	}

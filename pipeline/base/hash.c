@@ -1,8 +1,8 @@
 /*
  * hash.c - MurmurHash3_x86_32, Arrays.hashCode, MD5
  *
- * Murmur's tail is read byte by byte, so a key of any length and alignment is safe.  MD5 is
- * libmd's: no reason to have a second one.
+ * The tail of Murmur's input is read byte by byte, so a key of any length and alignment is safe.
+ * MD5 comes from libmd.
  */
 #include "hash.h"
 

@@ -1,4 +1,4 @@
-/* helpers.c - one queue of tasks under one lock: a task is a block to compress, 100 us and more */
+/* helpers.c - one queue of tasks under one lock; a task is a block to compress (100 us and more) */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -36,7 +36,7 @@ void helpers_free(struct helpers *h)
 	mem_free(h);
 }
 
-/* Run the first task without the lock, which is held before and after. */
+/* Run the first task. The caller holds the lock; it is released meanwhile. */
 static void run_first(struct helpers *h)
 {
 	struct helper_task *t = h->first;

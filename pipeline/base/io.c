@@ -15,7 +15,7 @@
 #define XXH_STATIC_LINKING_ONLY /* a state on the stack */
 #include "hash.h"
 
-/* Of what is read whole: a device without end shall not take all memory. */
+/* The limit of files that are read whole: an endless device must not fill the memory. */
 #define LARGEST_FILE	((size_t)1 << 30)
 #define OUT_BUFFER	(256u << 10)
 #define WRITEBACK_BYTES (4u << 20)
@@ -72,8 +72,10 @@ static void out_put(struct out_file *o, const uint8_t *p, size_t len)
 	XXH3_128bits_update(o->digest, p, len);
 	o->errnum = write_all(o->fd, p, len);
 	o->written += len;
-	/* let the disk begin now: the fsync at the end is short then.  Only a hint, errors show
-	 * there */
+	/*
+	 * start writing to disk now, so that the fsync at the end is short. Only a hint: fsync
+	 * reports errors
+	 */
 	if (!o->temporary && o->written - o->started >= WRITEBACK_BYTES) {
 		sync_file_range(o->fd, (off_t)o->started, (off_t)(o->written - o->started),
 				SYNC_FILE_RANGE_WRITE);
@@ -143,7 +145,7 @@ void out_abort(struct out_file *o)
 	out_release(o);
 }
 
-/* Without O_NONBLOCK open() itself waits for a writer, and a signal's handler does not end that. */
+/* Without O_NONBLOCK open() waits for a writer, and a signal does not end that wait. */
 static int open_fifo(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc, n = 0;
@@ -189,7 +191,7 @@ int io_pread(int fd, void *buf, size_t len, uint64_t offset, const char *path, s
 			return error_errno(err, "cannot read %s at %llu", path,
 					   (unsigned long long)offset);
 		if (n == 0)
-			return error_set(err, RC_IO, "%s ends at byte %llu, %zu more were expected",
+			return error_set(err, RC_IO, "%s ends at byte %llu, expected %zu more",
 					 path, (unsigned long long)offset, len);
 		p += n;
 		len -= (size_t)n;
@@ -221,9 +223,10 @@ int io_read_file_upto(const char *path, size_t most, struct buf *out, struct err
 		out->len += (size_t)n;
 		if (out->len - before > most) {
 			close(fd);
-			return error_set(err, RC_LIMIT,
-					 "%s: found more than %zu bytes, expected at most as many",
-					 path, most);
+			return error_set(
+				err, RC_LIMIT,
+				"%s: found more than %zu bytes, expected at most that many", path,
+				most);
 		}
 	}
 	close(fd);
@@ -338,7 +341,9 @@ int io_sync_dir(const char *path, struct error *err)
 	return rc;
 }
 
-/* By descriptors and without following links: nothing outside can be meant by a name. */
+/*
+ * Remove by descriptors and without following links, so that no file outside the folder is removed.
+ */
 static bool remove_at(int folder, const char *name)
 {
 	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)

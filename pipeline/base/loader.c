@@ -24,7 +24,7 @@ int late_load(const char *file, const char *package, const struct late_function 
 
 		if (!found)
 			return cannot_load(file, package, err);
-		/* POSIX lets dlsym return a function; ISO C has no conversion to one */
+		/* POSIX lets dlsym return a function, but ISO C cannot convert it */
 		memcpy(f->at, &found, sizeof found);
 	}
 	return RC_OK;

@@ -20,7 +20,7 @@ static void *from_arena(PCRE2_SIZE size, void *arena)
 	return arena_alloc(arena, size);
 }
 
-/* The arena gives it back. */
+/* The arena frees it. */
 static void keep(void *block, void *arena)
 {
 	(void)block;
@@ -98,7 +98,7 @@ void pattern_scratch_release(struct pattern_scratch *s)
 	s->match = NULL;
 }
 
-/* For any pattern: the whole match and the first group. */
+/* Match data for any pattern: the whole match and the first group. */
 static pcre2_match_data *match_data(struct pattern_scratch *s)
 {
 	if (!s->match) {

@@ -70,7 +70,7 @@ int pool_run(unsigned threads, size_t ntasks, pool_task *task, void *ctx, struct
 	unsigned started = 0;
 	for (unsigned i = 0; i < threads; i++)
 		w[i] = (struct pool_worker){.pool = &p, .id = i};
-	/* a thread that cannot be had is no failure: the others take its tasks */
+	/* if a thread cannot be started, the others take its tasks */
 	while (started + 1 < threads &&
 	       pthread_create(&w[started + 1].thread, NULL, pool_work, &w[started + 1]) == 0)
 		started++;

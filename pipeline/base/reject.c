@@ -1,8 +1,8 @@
 /*
- * reject.c - why an event was not taken, in words
+ * reject.c - why an event is rejected, in words
  *
- * A value is quoted visibly (text.h) and shortened, so that the detail is always a valid, harmless
- * line of text.
+ * A value is quoted with visible characters (bytes.h) and shortened. The detail is always a valid,
+ * harmless line of text.
  */
 #include "error.h"
 

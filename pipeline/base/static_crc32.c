@@ -1,7 +1,7 @@
 /*
  * static_crc32.c - CRC-32C (RFC 3720, B.4) for the static worker: no static libisal exists
  *
- * It has the interface of isa-l's crc32_iscsi: the register is neither inverted before nor after.
+ * It has the interface of isa-l's crc32_iscsi, which inverts the register neither before nor after.
  */
 #include <isa-l/crc.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * static_xxhash.c - XXH3 for the static worker, in the widest form that the processor has
  *
- * The static libxxhash has no dispatch by processor.  This file defines the functions of
- * xxhash_fast.h that we use: with AVX2 those of wide_hash.h, else the plain ones.
+ * The static libxxhash does not dispatch by processor. This file defines the functions of hash.h
+ * that we use: with AVX2 those of wide_hash.h, else the portable ones.
  */
 #if defined(__x86_64__)
 #define XXH_DISPATCH_DISABLE_REPLACE

@@ -1,8 +1,7 @@
 /*
- * syncer.c - see io.h
+ * syncer.c - write files to disk behind the writers' back, on one thread (see io.h)
  *
- * One thread and a short queue: files are few and large, or so small that whoever wrote them may as
- * well wait himself when the queue is full.
+ * The queue is short: files are few and large. When it is full, the writer of a file waits itself.
  */
 #include "io.h"
 
@@ -68,7 +67,7 @@ struct syncer *syncer_new(void)
 
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->more, NULL);
-	/* without the thread everybody waits himself */
+	/* without the thread every writer waits itself */
 	s->running = pthread_create(&s->thread, NULL, run, s) == 0;
 	return s;
 }

@@ -6,7 +6,10 @@ size_t utf8_decode(struct bytes s, uint32_t *code)
 {
 	uint8_t lead = s.ptr[0];
 	size_t need = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC2 ? 1 : 0;
-	/* The second byte's range is what excludes overlong forms, surrogates, and > U+10FFFF. */
+	/*
+	 * The range of the second byte excludes overlong forms, surrogates, and code points above
+	 * U+10FFFF.
+	 */
 	uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
 	uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
 
@@ -28,7 +31,7 @@ size_t utf8_decode(struct bytes s, uint32_t *code)
 	return need + 1;
 }
 
-/* The same, but 0 where there is no character. */
+/* Like utf8_decode, but 0 if there is no valid character. */
 static size_t decode_good(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
 	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
@@ -51,7 +54,7 @@ static bool commands(uint32_t code)
 	       (code >= 0x2066 && code <= 0x2069);
 }
 
-/* How many bytes at p can stand as they are; 0: *p cannot. */
+/* Returns how many bytes at p can be printed unchanged; 0: *p must be escaped. */
 static size_t visible(const uint8_t *p, const uint8_t *end)
 {
 	uint32_t code;

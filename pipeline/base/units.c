@@ -7,7 +7,10 @@
 
 #define LONGEST_NAME 64
 
-/* Decimal digits at *text; moves *text behind them.  False: no digit, or it does not fit. */
+/*
+ * Read decimal digits at *text and move *text after them. False: no digit, or the number is too
+ * large.
+ */
 static bool parse_digits(const char **text, uint64_t *out)
 {
 	const char *p = *text;

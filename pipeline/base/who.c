@@ -10,7 +10,7 @@
 
 #define PASSWD_MOST ((size_t)16 << 20)
 
-/* "ann:x:1000:..." of the user with that number; NULL: none. */
+/* Find the user with this number in lines like "ann:x:1000:..."; NULL: none. */
 static char *find_name(char *text, uid_t id)
 {
 	for (char *line = text, *next; line; line = next) {
@@ -27,8 +27,8 @@ static char *find_name(char *text, uid_t id)
 }
 
 /*
- * Whom /etc/passwd names is not asked of the system's other sources: glibc's way to them
- * (nss_database.c) ends in SIGSEGV where memory ends.
+ * Users in /etc/passwd are read here first. Without memory, glibc's look-up (nss_database.c) ends
+ * in SIGSEGV.
  */
 static char *local_name(uid_t id)
 {
