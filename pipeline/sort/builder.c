@@ -1,10 +1,10 @@
 /*
  * builder.c - one thread's buffer of records, sorted into runs
  *
- * The buffer, the sort entries and the write buffer are reused from run to run: fresh memory costs
- * more than sorting it.  Each is asked for once, as large as it may become, but
- * touched and accounted only as far as it is used: a small table takes little of the budget, and
- * nothing is ever moved or given back to be taken again.
+ * The buffer, the sort entries and the write buffer are reused for every run: fresh memory costs
+ * more than sorting. Each is allocated once at its largest size, but touched and accounted only as
+ * far as it is used. So a small table takes little of the budget, and nothing is moved or
+ * reallocated.
  */
 #include "parts.h"
 
@@ -17,7 +17,7 @@ enum { BUFFER_START_BYTES = 1 << 20, HUGE_PAGE_BYTES = 2 << 20, PREFETCH_ENTRIES
 
 static const size_t record_limit_bytes = (size_t)1 << 30;
 
-/* On a huge page's border, so that all of it can lie in such. */
+/* Allocate at the border of a huge page, so that huge pages can hold all of it. */
 static void *alloc_aligned(size_t bytes)
 {
 	void *p = NULL;
@@ -28,8 +28,8 @@ static void *alloc_aligned(size_t bytes)
 }
 
 /*
- * Fewer page faults for what will be written of [from, to) of the memory at ptr.  A
- * huge page of which less than half is wanted would be touched in vain.
+ * Request huge pages for [from, to) of the memory at ptr, to have fewer page faults. A huge page is
+ * left out if less than half of it will be used.
  */
 static void advise_huge(uint8_t *ptr, size_t from, size_t to)
 {
@@ -128,7 +128,7 @@ int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *r
 	return run_writer_spill(w, run, b->spill, b->spill_buf, SPILL_BUFFER_BYTES, err);
 }
 
-/* A short one is in one or two cache lines. */
+/* A short record lies in one or two cache lines. */
 static inline void prefetch_record(const uint8_t *p)
 {
 	__builtin_prefetch(p);
@@ -161,7 +161,7 @@ static struct record_codec builder_codec(const struct run_builder *b)
 				     .secondary_bytes = b->sorter->opt.secondary_bytes};
 }
 
-/* A huge record went through: runs shall not grow to its size. */
+/* After a huge record, shrink the buffer so that runs do not grow to its size. */
 static void shrink_buffer(struct run_builder *b)
 {
 	if (b->cap <= b->sorter->opt.run_bytes)
@@ -174,8 +174,8 @@ static void shrink_buffer(struct run_builder *b)
 }
 
 /*
- * Records are looked at some later: their bytes, just written in other pieces, could not be read
- * back without a stall.
+ * Records are examined a little later: reading bytes that were just written in other pieces would
+ * stall.
  */
 static inline void watch_unseen(struct run_builder *b)
 {
@@ -272,9 +272,10 @@ static inline bool other_half(const struct run_builder *b, uint64_t seq)
 }
 
 /*
- * Records share the high half of seq; the first one of a run sets it.  An input's records come to
- * another one a few times.  Sorted ones of a large slice, and cells of a huge row, go to and fro:
- * of them a run would have but two.  Once a seq has gone back, each record has its own half.
+ * Make room for a record. Records share the high half of seq, and the first record of a run sets
+ * it. In input order the half changes a few times, and each change ends a run. Sorted records of a
+ * large slice, and cells of a huge row, change it often: once a seq has gone back, each record
+ * stores its own half.
  */
 static int make_room(struct run_builder *b, const struct record *r, size_t len, struct error *err)
 {
@@ -330,7 +331,7 @@ static inline int add(struct run_builder *b, const struct record *r, bool large,
 	return RC_OK;
 }
 
-/* A large payload: what others hold in memory because of it may leave the builder too much. */
+/* Put a large payload aside. This may take memory that the builder needs. */
 static int add_aside(struct run_builder *b, const struct record *r, struct error *err)
 {
 	struct sorter *s = b->sorter;
@@ -343,7 +344,7 @@ static int add_aside(struct run_builder *b, const struct record *r, struct error
 				 r->payload.len, record_limit_bytes);
 	if (r->payload.len > b->largest)
 		b->largest = r->payload.len;
-	int rc = stretch_end(b, err); /* nothing comes between what a run spills */
+	int rc = stretch_end(b, err); /* the runs that a stretch spills must be contiguous */
 	if (rc == RC_OK)
 		rc = run_builder_evict(b, 0, err);
 	if (rc == RC_OK)

@@ -1,8 +1,8 @@
 /*
  * compact.c - merge spilled runs into larger ones until their block buffers fit
  *
- * A pass merges only as many runs as must go, in groups of at most the fan-in, the groups in
- * parallel.  A group's inputs give their disk space back as soon as it is written.
+ * A pass merges only as many runs as necessary, in groups of at most the fan-in, the groups in
+ * parallel. The disk space of a group's inputs is released when the group is written.
  */
 #include "parts.h"
 
@@ -17,12 +17,12 @@ struct group {
 
 struct pass {
 	struct sorter *s;
-	struct run **runs; /* the spilled ones; those that were merged become NULL */
+	struct run **runs; /* the spilled runs; merged ones become NULL */
 	struct group *groups;
 	size_t ngroups;
 };
 
-/* The merged run's span is set. */
+/* Set the merged run's codec; its span is already set. */
 static void set_codec(struct run *merged, struct run *const *runs, size_t n, size_t secondary_bytes)
 {
 	uint64_t least = UINT64_MAX, largest = 0;
@@ -100,7 +100,7 @@ static void plan_groups(struct pass *p, size_t nruns, size_t excess, size_t fan_
 	}
 }
 
-/* Back into the sorter's list: the runs that are left, merged ones last. */
+/* Return the remaining runs to the sorter's list, merged ones last. */
 static void end_pass(struct pass *p, size_t nruns)
 {
 	struct sorter *s = p->s;
@@ -151,7 +151,7 @@ static size_t count_spilled(const struct sorter *s)
 	return n;
 }
 
-/* What a cursor takes at least: a whole block, some keys. */
+/* The least memory of a cursor: a whole block and some keys. */
 static size_t cursor_bytes(const struct sorter *s)
 {
 	size_t widest = READ_BYTES_MIN, longest = 0;

@@ -73,11 +73,11 @@ int large_get(const struct large_values *large, unsigned n, const struct spill *
 	memcpy(&builder, ref.ptr, 4);
 	memcpy(&number, ref.ptr + 4, 4);
 	if (builder >= n || number >= large[builder].count)
-		return error_set(err, RC_IO,
-				 "a temporary file does not hold the sorted rows that were written "
-				 "to it: large "
-				 "value %u of thread %u is not there",
-				 number, builder);
+		return error_set(
+			err, RC_IO,
+			"a temporary file does not contain the sorted rows that were written to it: "
+			"large value %u of thread %u is missing",
+			number, builder);
 	const struct large_item *item = &large[builder].items[number];
 	const struct spill *spill = &spills[builder];
 	if (item->data) {

@@ -2,15 +2,17 @@
  * merge.c - merge runs with a tree of losers
  *
  * Each cursor packs the varying bits of its record's key into one word (prefix.h), with one plan
- * for all runs of the merge; the tree's nodes hold that word, so a match is one compare without a
- * branch on its result, and only equal words look at the records.  This takes the place of
- * offset-value codes: the words are as good at telling keys apart and need no upkeep.  A cursor
- * reads one record ahead, so that a match never waits for that.  Who wins twice may go on winning,
- * as when the input was in order and runs hardly overlap: then the rival, the least word of the
- * others, is found, and as long as words are below it records are taken without a match (drain).
+ * for all runs of the merge. The nodes of the tree hold that word, so a match is one compare
+ * without a branch on its result; only equal words compare the records. This replaces offset-value
+ * codes: words separate keys as well and need no upkeep. A cursor reads one record ahead, so a
+ * match never waits.
  *
- * Where each run's part of [lo, hi) starts and ends is found when the merge opens: reading on
- * compares with no bound.
+ * A cursor that wins twice may continue to win, as when the input was in order and runs hardly
+ * overlap. Then the rival is found, which is the least word of the others. Records below it are
+ * taken without a match (drain).
+ *
+ * The part of each run in [lo, hi) is found when the merge opens, so reading compares with no
+ * bound.
  */
 #include "parts.h"
 
@@ -20,11 +22,10 @@ enum { PREFETCH_BYTES = 512 };
 
 struct run_cursor {
 	struct run_reader reader;
-	uint64_t
-		words[2]; /* the packed keys of the reader's items, of even turns and of odd ones */
-	bool ahead, done; /* ahead: the current record is the last but one that was read */
-	size_t block;	  /* the next one to read */
-	uint64_t stop;	  /* offset in the run where the range ends */
+	uint64_t words[2];   /* packed keys of the reader's items, for even and odd turns */
+	bool ahead, done;    /* ahead: the current record is the last but one that was read */
+	size_t block;	     /* the next block to read */
+	uint64_t stop;	     /* offset in the run where the range ends */
 	uint64_t held_bytes; /* accounted for the reader's buffers */
 };
 
@@ -40,13 +41,13 @@ struct merge {
 	size_t n;
 	size_t secondary_bytes;
 	size_t most;	/* records whose strings are kept */
-	bool begun;	/* some record was given out */
-	bool given;	/* the winner's was */
-	uint64_t rival; /* the least word of all but the winner, or 0: not known */
+	bool begun;	/* a record was returned */
+	bool given;	/* the winner's record was returned */
+	uint64_t rival; /* the least word of all but the winner; 0: unknown */
 	struct key_span span;
 	struct key_plan plan;
 	uint64_t last_word; /* of the record before */
-	uint32_t last_who;  /* gave it */
+	uint32_t last_who;  /* the cursor of that record */
 	struct buf large;   /* the large payload last read back */
 	uint64_t held_bytes, large_held_bytes;
 };
@@ -101,7 +102,7 @@ static int cursor_refill(struct run_cursor *c, const struct sorter *s, struct er
 	       run->blocks[end + 1].offset - at <= s->read_bytes)
 		end++;
 	if (rd->blocks.cap > 2 * s->read_bytes)
-		buf_release(&rd->blocks); /* a huge record went by */
+		buf_release(&rd->blocks); /* after a huge record */
 	int rc = reader_load(rd, c->block, end, err);
 	cursor_hold(c, s->opt.budget);
 	if (rc)
@@ -126,7 +127,7 @@ static inline INLINED int cursor_read(struct run_cursor *c, const struct key_pla
 }
 
 /*
- * The record behind the current one, if it is at hand: what was read back is only replaced once
+ * The record after the current one, if it is in memory. What was read back is replaced only when
  * the current record is not needed any more.
  */
 static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct key_plan *plan,
@@ -136,7 +137,7 @@ static inline INLINED int cursor_look_ahead(struct run_cursor *c, const struct k
 	return c->ahead ? cursor_read(c, plan, pack, err) : RC_OK;
 }
 
-/* With no record ahead: read on, or be done. */
+/* No record is ahead: read on, or end. */
 static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const struct merge *m,
 						  struct error *err)
 {
@@ -147,7 +148,7 @@ static __attribute__((noinline)) int cursor_go_on(struct run_cursor *c, const st
 	return rc || c->done ? rc : cursor_read(c, &m->plan, m->plan.pack, err);
 }
 
-/* Stand before the first record of [lo, hi). */
+/* Open at the first record of [lo, hi). */
 static int cursor_open(struct run_cursor *c, const struct sorter *s, const struct run *run,
 		       struct bytes lo, struct bytes hi, struct error *err)
 {
@@ -174,7 +175,7 @@ static int cursor_open(struct run_cursor *c, const struct sorter *s, const struc
 	return RC_OK;
 }
 
-/* Equal words: compare in full.  An exhausted cursor is behind all. */
+/* Equal words: compare the full records. An exhausted cursor is after all others. */
 static __attribute__((noinline)) bool before_in_full(const struct merge *m, size_t a, size_t b)
 {
 	const struct run_cursor *ca = &m->cursors[a], *cb = &m->cursors[b];
@@ -199,7 +200,7 @@ static inline struct node leaf(const struct merge *m, size_t i)
 	return (struct node){c->words[cursor_turn(c)], (uint32_t)i};
 }
 
-/* Node i's winner; the losers stay in the nodes.  Cursor j is the leaf n + j. */
+/* Returns the winner at node i; the losers stay in the nodes. Cursor j is the leaf n + j. */
 static struct node build_tree(struct merge *m, size_t i)
 {
 	if (i >= m->n)
@@ -210,7 +211,7 @@ static struct node build_tree(struct merge *m, size_t i)
 	return first ? a : b;
 }
 
-/* The least word that the winner was matched with: the least of all but its own. */
+/* Returns the least word that the winner was matched with: the least of all but its own. */
 static uint64_t find_rival(const struct merge *m)
 {
 	uint64_t least = UINT64_MAX;
@@ -221,7 +222,7 @@ static uint64_t find_rival(const struct merge *m)
 	return least;
 }
 
-/* The winner's cursor moved: play its path again. */
+/* The winner's cursor moved: repeat the matches on its path. */
 static inline void replay(struct merge *m)
 {
 	size_t moved = m->nodes[0].who;
@@ -242,8 +243,8 @@ static inline void replay(struct merge *m)
 }
 
 /*
- * Give the winner's record out, and find the next winner.  With `drains` the cursor does not look
- * ahead when it wins again.
+ * Return the winner's record and find the next winner. With `drains` the cursor does not look ahead
+ * if it wins again.
  */
 static inline INLINED int step_on(struct merge *m, struct run_cursor *c, bool drains,
 				  key_pack *pack, struct error *err)
@@ -298,7 +299,7 @@ static int open_cursors(struct merge *m, struct run *const *runs, size_t nruns, 
 			return rc;
 		if (c->reader.nstrings - 1 < m->most)
 			m->most = c->reader.nstrings - 1;
-		if (c->done) { /* nothing of this run is in the range */
+		if (c->done) { /* this run has nothing in the range */
 			cursor_release(c, m->sorter->opt.budget);
 			*c = (struct run_cursor){0};
 			m->n--;
@@ -380,8 +381,10 @@ static inline void give(struct merge *m, const struct record *r, struct record *
 	struct node top = m->nodes[0];
 
 	*out = *r;
-	/* A run knows when its own key changes.  Words pack minors too: those of one key may
-	 * differ. */
+	/*
+	 * A run knows when its own key changes. Words also pack secondaries, so words of one key
+	 * may differ.
+	 */
 	if (top.who != m->last_who || !out->new_key)
 		out->new_key = top.prefix != m->last_word && m->secondary_bytes == 0;
 	out->new_key &= m->begun;
@@ -396,7 +399,7 @@ struct batch {
 	size_t most, n;
 };
 
-/* The record read last becomes the current one: a large one, or it does not win for sure. */
+/* The record read last becomes the current one: it is large, or it may not win. */
 static inline INLINED int end_drain(struct merge *m, struct run_cursor *c, const struct item *it,
 				    uint64_t word, key_pack *pack, struct error *err)
 {
@@ -412,8 +415,8 @@ static inline INLINED int end_drain(struct merge *m, struct run_cursor *c, const
 }
 
 /*
- * The winner's record was given out, the rival is known, and the cursor has not looked ahead: take
- * its records as long as they win, but no large one.
+ * The winner's record was returned, the rival is known, and the cursor has not looked ahead: take
+ * its records while they win, but no large one.
  */
 static inline INLINED int drain(struct merge *m, struct run_cursor *c, struct batch *b,
 				key_pack *pack, struct error *err)

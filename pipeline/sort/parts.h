@@ -14,10 +14,10 @@
  *                  iterators x runs x 4 KiB, or two keys                      forced
  *                  iterators x one large payload                              forced
  *
- * What builders give back in sorter_finish is where the read buffers live.  What is in memory is
- * spilled after all when others have forced the account over its limit meanwhile, or until a
- * quarter of the budget is free once anything was spilled.  sorter_finish merges spilled runs until
- * threads x runs x read_bytes is at most 3/4 of what is free then.
+ * In sorter_finish builders release their memory, and read buffers take its place. Runs in memory
+ * are spilled if others have forced the account over its limit, or until a quarter of the budget is
+ * free once something was spilled. sorter_finish merges spilled runs until threads x runs x
+ * read_bytes is at most 3/4 of the free budget.
  */
 #ifndef SALTMILL_SORT_PARTS_H
 #define SALTMILL_SORT_PARTS_H
@@ -29,29 +29,31 @@
 
 enum {
 	RUN_BYTES_USUAL = 8 << 20,
-	RUN_BYTES_LIMIT = 1 << 30, /* with a huge record of 1 GiB behind, offsets fit in u32 */
+	/* offsets fit in u32 even with a huge record of 1 GiB at the end */
+	RUN_BYTES_LIMIT = 1 << 30,
 	SPILL_BUFFER_BYTES = 128 << 10,
-	READ_BYTES_MIN = 16 << 10, /* at once from disk */
+	READ_BYTES_MIN = 16 << 10, /* least bytes of one read from disk */
 	READ_BYTES_MAX = 64 << 10,
 	LARGE_BYTES_LEAST = 64 << 10,
 	UNSEEN_MAX = 64,
-	RECORD_BYTES_MIN = 32 /* a builder takes run_bytes / 32 records: bounds its sort entries */
+	/* a builder takes run_bytes / 32 records, which bounds its sort entries */
+	RECORD_BYTES_MIN = 32
 };
 
 /* Records that come in order, on their way into a run. */
 struct stretch {
-	bool comes;	   /* those that come now are of one, and many */
-	bool varies, wide; /* some keys have other lengths, some seqs another high half */
+	bool comes;	   /* the records that come now are in order, and many */
+	bool varies, wide; /* varies: keys differ in length; wide: seqs differ in their high half */
 	struct run *run;   /* NULL: none is begun */
 	struct run_writer writer;
 	struct span_watch watch;
 	struct buf first; /* its first string */
-	struct buf last;  /* that of the record added last, where it is not watched */
+	struct buf last;  /* the last record's string, if it is not watched */
 	size_t min_len, max_len;
-	uint64_t first_seq, last_seq; /* that it can take */
+	uint64_t first_seq, last_seq; /* the range of seqs that the run can take */
 };
 
-/* One thread's buffer.  Apart in memory: no false sharing. */
+/* One thread's buffer. Apart in memory, to avoid false sharing. */
 struct run_builder {
 	struct sorter *sorter;
 	struct spill *spill;
@@ -63,8 +65,8 @@ struct run_builder {
 	uint64_t least_seq, largest_seq;
 	bool seq_rises;
 	bool any_seq;		     /* each record has its own high half of seq */
-	struct span_watch watch;     /* over the records in data, but of the strings at unseen */
-	uint32_t unseen[UNSEEN_MAX]; /* where in data the last ones lie */
+	struct span_watch watch;     /* over the records in data, except the strings at unseen */
+	uint32_t unseen[UNSEEN_MAX]; /* places of the last strings in data */
 	size_t nunseen;
 	struct radix *radix; /* entries hold entries_cap each */
 	size_t entries_cap;
@@ -81,17 +83,17 @@ struct run_builder {
 /* Release the buffers, keep the runs. */
 void run_builder_release(struct run_builder *b);
 /*
- * Begin a run of at most `most` bytes: in memory while the budget lasts, else in the builder's
- * temporary file, which is then its alone until it ends.  run->codec is set.
+ * Begin a run of at most `most` bytes: in memory if the budget allows, else in the builder's
+ * temporary file, which no other run may use until this one ends. run->codec is set.
  */
 int run_builder_begin(struct run_builder *b, struct run_writer *w, struct run *run, size_t most,
 		      struct error *err);
-/* Add to the run of the stretch; payloads that go aside do not come here. */
+/* Add to the run of the stretch; payloads must not be large enough to go aside. */
 int stretch_add(struct run_builder *b, const struct ordered_record *r, struct error *err);
-/* Its run, if there is one, is as long as it gets. */
+/* End the run of the stretch, if there is one. */
 int stretch_end(struct run_builder *b, struct error *err);
 void stretch_release(struct run_builder *b);
-/* Spill what the builder has in memory until the budget has this much left, or nothing is there. */
+/* Spill the builder's runs until the budget has this much room, or none is in memory. */
 int run_builder_evict(struct run_builder *b, uint64_t room, struct error *err);
 
 struct sorter {
@@ -100,7 +102,7 @@ struct sorter {
 	struct run_builder *builders; /* threads */
 	struct spill *spills;	      /* threads; builders and merge passes append */
 	struct large_values *large;   /* threads */
-	size_t large_bytes;	      /* payloads from here on are put aside */
+	size_t large_bytes;	      /* payloads of this size and above are put aside */
 	struct run **runs;	      /* after sorter_finish */
 	size_t nruns;
 	uint64_t spilled_bytes;
@@ -115,7 +117,7 @@ static inline struct weigher sorter_weigher(const struct sorter *s)
 
 void run_list_add(struct run ***runs, size_t *nruns, size_t *cap, struct run *run);
 
-/* A merged iterator over runs; what sorter_range is made of. */
+/* A merged iterator over runs; sorter_range consists of it. */
 struct merge;
 int merge_open(struct merge **out, struct sorter *s, struct run *const *runs, size_t nruns,
 	       struct bytes lo, struct bytes hi, struct error *err);

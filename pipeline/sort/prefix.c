@@ -1,13 +1,13 @@
 /*
  * prefix.c - spans, plans, and packing
  *
- * Taking any superset of the varying bits, first to last, keeps the order: the bits left out are
- * the same in all keys, and a cut behind the first 64 only makes ties.  The sort of
- * a run uses the word, and so does the merge, where it decides nearly every match.
+ * Packing any superset of the varying bits, first to last, keeps the order: the bits left out are
+ * equal in all keys, and a cut after the first 64 only makes ties. The sort of a run uses the word,
+ * and the merge uses it for nearly every match.
  *
- * PEXT does it in one instruction a word.  Zen 1 and 2 have it in microcode, slower than the
- * portable way: the parallel suffix "compress" of Warren, Hacker's Delight, 7-4, with the moves
- * computed once a plan.
+ * PEXT packs a word in one instruction. Zen 1 and 2 have it in microcode, slower than the portable
+ * way: the parallel suffix "compress" of Warren, Hacker's Delight, 7-4, with moves computed once
+ * for a plan.
  */
 #include "prefix.h"
 
@@ -46,7 +46,7 @@ void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t 
 {
 	span_start(s, bytes_of(string, w->key_len), string + w->key_len, secondary_bytes);
 	memcpy(s->mask, w->varies,
-	       w->key_len + secondary_bytes); /* what was behind it is left out */
+	       w->key_len + secondary_bytes); /* what was after it is left out */
 }
 
 size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes)
@@ -54,7 +54,7 @@ size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes)
 	return s->min_len == s->max_len ? s->max_len + secondary_bytes : s->max_len;
 }
 
-/* pos is in a window that starts at or before the span's own, and so ends before its end. */
+/* pos is in a window that starts at or before the span's own window, so it ends before its end. */
 static uint8_t mask_at(const struct key_span *s, size_t pos)
 {
 	return pos < s->skip ? 0 : s->mask[pos - s->skip];
@@ -148,7 +148,7 @@ static inline uint64_t extract_portable(uint64_t word, const struct plan_word *w
 
 typedef uint64_t extract_bits(uint64_t word, const struct plan_word *w);
 
-/* 64 bits in one word: what was there before is empty, and the shift by 64 would be undefined. */
+/* For 64 bits in one word the earlier word is empty, and a shift by 64 would be undefined. */
 static inline uint64_t push_bits(uint64_t packed, uint64_t low, unsigned bits)
 {
 	return bits < 64 ? packed << bits | low : low;

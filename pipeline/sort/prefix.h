@@ -1,9 +1,9 @@
 /*
- * prefix.h - the bits in which keys differ, packed into one u64 that sorts as the keys do
+ * prefix.h - the bits in which keys differ, packed into one u64 that sorts like the keys
  *
- * A span says which bits vary in a set of records; a plan made from it packs the first 64 of
- * them, and for a sort the next 32.  Equal packed bits need a full comparison unless the plan has
- * all, different ones never do.
+ * A span says which bits vary in a set of records. A plan made from it packs the first 64 of them,
+ * and for a sort the next 32. Different packed bits decide; equal ones need a full comparison
+ * unless the plan packs all varying bits.
  */
 #ifndef SALTMILL_PREFIX_H
 #define SALTMILL_PREFIX_H
@@ -14,36 +14,35 @@ enum {
 	SPAN_WORDS = 8,
 	SPAN_BYTES = 8 * SPAN_WORDS,
 	REST_BITS = 32,
-	SLACK_BYTES = 64 /* readable behind every record: words are loaded whole */
+	SLACK_BYTES = 64 /* readable after every record: words are loaded whole */
 };
 
 /*
- * Records as strings: key followed by secondary while all keys have one length; else the key alone,
- * padded with zero bytes without end (then a key and its zero-padded twin look equal).
+ * Records as strings: key and secondary if all keys have one length; else the key alone, padded
+ * with zero bytes without end. A key and its zero-padded twin then look equal.
  */
 struct key_span {
 	struct buf sample;	  /* key and secondary of one record of the set; len 0: empty set */
 	size_t min_len, max_len;  /* of the keys */
 	size_t skip;		  /* the strings agree in this many first bytes */
-	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is the same in all strings, from skip on
-				   */
+	uint8_t mask[SPAN_BYTES]; /* a bit that is 0 here is equal in all strings, from skip on */
 };
 void span_release(struct key_span *s);
 /* Start with one record; the window begins at skip, which must be a common prefix. */
 void span_start(struct key_span *s, struct bytes key, const uint8_t *secondary,
 		size_t secondary_bytes);
-/* The union of two sets; may say that a bit varies which does not (that is harmless). */
+/* The union of two sets. It may say that a bit varies although it does not, which is harmless. */
 void span_merge(struct key_span *s, const struct key_span *other, size_t secondary_bytes);
 /*
- * The same found out record by record, while they are hot in the cache.  Only for strings of at
- * most SPAN_BYTES with keys of one length: other sets are lost, and must be scanned.
+ * The span of records, computed while they are in the cache. Only for strings of at most SPAN_BYTES
+ * with keys of one length; other sets are lost and must be scanned.
  */
 struct span_watch {
 	size_t key_len, nwords;
 	uint64_t first[SPAN_WORDS], varies[SPAN_WORDS]; /* as they lie in memory */
 	bool lost;
 };
-/* string: key and secondary, with SLACK_BYTES readable behind it, here and below. */
+/* string: key and secondary, with SLACK_BYTES readable after it, here and below. */
 void watch_start(struct span_watch *w, const uint8_t *string, size_t key_len,
 		 size_t secondary_bytes);
 static inline void watch_key_len(struct span_watch *w, size_t key_len)
@@ -67,8 +66,8 @@ static inline void watch_strings(struct span_watch *w, const uint8_t *base, cons
 	}
 }
 /*
- * One more string, of which `shared` first bytes are those of one that was watched; tail: the
- * others.  Reads as many bytes in front of tail as are shared.  For a watch that is not lost.
+ * Watch one more string. Its `shared` first bytes are those of a watched string; tail: the others.
+ * Reads `shared` bytes before tail. The watch must not be lost.
  */
 static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t shared)
 {
@@ -81,18 +80,18 @@ static inline void watch_tail(struct span_watch *w, const uint8_t *tail, size_t 
 		w->varies[k] |= (word ^ w->first[k]) & keep;
 	}
 }
-/* The span of a watch that is not lost, from one of its strings. */
+/* The span of a watch that is not lost. string: one of its strings. */
 void span_watched(struct key_span *s, const struct span_watch *w, const uint8_t *string,
 		  size_t secondary_bytes);
 
 /*
- * Of a set that stands in order, from its first and its last string: what is behind their common
+ * The span of an ordered set, from its first and last string: everything after their common
  * beginning may vary.
  */
 void span_between(struct key_span *s, struct bytes first, struct bytes last, size_t min_len,
 		  size_t max_len, size_t secondary_bytes);
 
-/* Length of the strings of a span, padding left out. */
+/* Length of the strings of a span, without padding. */
 size_t span_string_bytes(const struct key_span *s, size_t secondary_bytes);
 
 struct plan_word {
@@ -104,7 +103,7 @@ struct plan_word {
 
 struct packed_key {
 	uint64_t word;
-	uint32_t rest; /* the bits behind it */
+	uint32_t rest; /* the bits after it */
 };
 
 struct key_plan;
@@ -121,16 +120,15 @@ struct key_plan {
 	bool complete;		  /* equal packed words mean equal key and secondary */
 	bool whole;		  /* equal words and rests do */
 	bool short_pext;	  /* pack is pack_short_pext */
-	key_pack *pack;		  /* reads up to SLACK_BYTES behind the key */
+	key_pack *pack;		  /* reads up to SLACK_BYTES after the key */
 	key_pack_long *pack_long; /* the same */
 };
 void plan_init(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
-/* The same with the portable bit compression; plan_init chooses it when the CPU has no fast PEXT.
- */
+/* plan_init with the portable bit compression; plan_init chooses it if the CPU has no fast PEXT. */
 void plan_init_portable(struct key_plan *p, const struct key_span *s, size_t secondary_bytes);
 
 #if defined(__x86_64__)
-/* Of up to three words of a fixed string: those that are not there have no bits. */
+/* Pack up to three words of a fixed string; absent words have no bits. */
 __attribute__((target("bmi2"))) static inline uint64_t
 pack_short_pext(const struct key_plan *p, const uint8_t *key, size_t len)
 {

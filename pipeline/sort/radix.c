@@ -1,15 +1,16 @@
 /*
- * radix.c - varying key bits packed into a u64, LSD radix with digits on {u64, offset}, then
- * repair of what the digits could not tell apart
+ * radix.c - pack varying key bits into a u64, sort {u64, offset} by LSD radix, then repair groups
+ * that the digits could not separate
  *
- * Five digits: a sixth for the last bits costs more than to compare words in the few groups that
- * are equal so far.  An entry has room for 32 bits more behind the word: where those are the rest
- * of the key, as with most tables, no record is looked at again.  Digits of 10 bits: the 1024
- * places that a pass writes to stay in the first and second cache beside what it reads; 9, 11 and
- * 12 bits were slower (2^18 records of 16 bytes).  Groups of equal digits: short ones by insertion,
- * long ones by the same method again on the bits in which the group varies (shared long text, wide
- * random tails), and by merge sort when that is not to be had.  Insertion and merge sort compare
- * word, rest, key, secondary and seq, so the order never depends on where the records stood.
+ * Five digits: a sixth for the last bits costs more than comparing words in the few equal groups.
+ * An entry has 32 more bits after the word. If they are the rest of the key, as in most tables, no
+ * record is read again. Digits have 10 bits: the 1024 places that a pass writes to stay in the
+ * first and second cache; 9, 11 and 12 bits were slower (2^18 records of 16 bytes).
+ *
+ * Short groups of equal digits are sorted by insertion. Long ones are sorted by the same method on
+ * the bits in which the group varies (shared long text, wide random tails), or else by merge sort.
+ * Insertion and merge sort compare word, rest, key, secondary and seq, so the place of a record
+ * never matters.
  */
 #include "radix.h"
 
@@ -82,7 +83,7 @@ static void merge_sort(const struct radix *x, struct sort_entry *a, struct sort_
 	memcpy(a + to, b + left, (half - left) * sizeof *a);
 }
 
-/* Which bits vary in the window of the strings at skip. */
+/* Find the bits that vary in the window of the strings at skip. */
 static void scan_window(const struct radix *x, const struct group *g, struct key_span *s,
 			size_t skip)
 {
@@ -110,7 +111,7 @@ static void scan_window(const struct radix *x, const struct group *g, struct key
 		put_be64(s->mask + 8 * w, varies[w]);
 	for (size_t i = 0; i < SPAN_BYTES; i++)
 		if (skip + i >= bytes)
-			s->mask[i] = 0; /* what was read behind the string */
+			s->mask[i] = 0; /* read from after the string */
 }
 
 static size_t first_varying_byte(const struct key_span *s)
@@ -162,7 +163,7 @@ static void fill_prefixes(const struct radix *x, const struct key_plan *plan, st
 	}
 }
 
-/* The same for all records of the buffer, in the order in which they lie there. */
+/* The same for all records of the buffer, in buffer order. */
 static void walk_prefixes(const struct radix *x, const struct key_plan *plan, size_t n,
 			  struct sort_entry *to)
 {
@@ -180,7 +181,7 @@ static void walk_prefixes(const struct radix *x, const struct key_plan *plan, si
 	}
 }
 
-/* How the bits of the words are cut into digits; the last `drop` bits are in none. */
+/* How words are cut into digits; the last `drop` bits are in none. */
 struct digits {
 	unsigned passes, width, drop;
 };
@@ -196,7 +197,7 @@ static struct digits cut_digits(unsigned bits)
 	return d;
 }
 
-/* As many digits as there may be: that is faster than a loop over those that are wanted. */
+/* Always count the most digits: it is faster than a loop over the wanted ones. */
 static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, struct digits d)
 {
 	const unsigned width = d.width;
@@ -215,7 +216,7 @@ static void count_digits(struct radix *x, const struct sort_entry *e, size_t n, 
 	}
 }
 
-/* One pass; false when all entries have the same digit and nothing was moved. */
+/* One pass; false: all entries have the same digit, and nothing was moved. */
 static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_entry *to, size_t n,
 		    unsigned shift, uint64_t low)
 {
@@ -233,7 +234,7 @@ static bool scatter(uint32_t *count, const struct sort_entry *from, struct sort_
 	return true;
 }
 
-/* The words are in g->a or g->b, whichever `from` is.  Stable; the result is in a. */
+/* Sort words that are in g->a or g->b, according to `from`. Stable; the result is in a. */
 static void lsd_sort(struct radix *x, struct digits d, struct group *g, struct sort_entry *from)
 {
 	struct sort_entry *to = from == g->a ? g->b : g->a;

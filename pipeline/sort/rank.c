@@ -1,14 +1,14 @@
 /*
- * rank.c - exact boundaries without reading everything
+ * rank.c - find exact keys by weight without reading all records
  *
- * The first keys of the runs' blocks are samples.  The weight below a sample is bounded by the
- * runs' indexes alone: a run adds between the weight before and behind the one block that may
- * straddle the key.  That brackets a target between two samples; the weight below a sample
- * becomes exact by reading the straddling block of each run (a probe); a few probes, guided by
- * the error of the last one, close the bracket to about a block's worth of records; merging those
- * settles it.  What comes out depends on the records only: samples just decide where to look.
+ * The first keys of the runs' blocks are samples. The runs' indexes bound the weight below a
+ * sample: a run adds between the weight before and the weight after the one block that may contain
+ * the key. That brackets a target between two samples. Reading the block of each run (a probe)
+ * makes the weight below a sample exact. A few probes, guided by the error of the last one, narrow
+ * the bracket to about one block of records, and merging those gives the key. The result depends
+ * only on the records: samples decide only where to look.
  *
- * Many targets near each other share one merge instead of probing each.
+ * Targets that are near each other share one merge.
  */
 #include "parts.h"
 
@@ -29,8 +29,8 @@ struct sample {
 struct target {
 	uint64_t weight;
 	size_t place;	/* in out */
-	bool found;	/* out has a place within slack... */
-	unsigned depth; /* ...of this depth */
+	bool found;	/* out has a place within slack */
+	unsigned depth; /* of that place */
 };
 
 struct select {
@@ -38,7 +38,7 @@ struct select {
 	struct split_choice choice;
 	struct sample *samples; /* distinct keys, rising */
 	size_t nsamples;
-	uint64_t end_low;	/* as low, of a key behind the last sample */
+	uint64_t end_low;	/* as low, for a key after the last sample */
 	struct target *targets; /* rising */
 	size_t ntargets;
 	size_t *tasks; /* [ntasks + 1]: the first target of each */
@@ -46,7 +46,7 @@ struct select {
 	struct split_point *out;
 };
 
-/* Between samples i and j (nsamples: the end); the exact weight below i, and the key below it. */
+/* Between samples i and j (nsamples: the end): the exact weight below i, and the key below it. */
 struct bracket {
 	size_t i, j;
 	bool exact;
@@ -74,7 +74,7 @@ static void collect_samples(struct select *q, size_t stride)
 	qsort(q->samples, q->nsamples, sizeof *q->samples, compare_samples);
 }
 
-/* Sweep in key order; a run's bounds move when the sweep leaves one of its samples behind. */
+/* Sweep in key order. A run's bounds move when the sweep passes one of its samples. */
 static void bound_samples(struct select *q, size_t stride)
 {
 	uint64_t low = 0, high = 0;
@@ -122,7 +122,7 @@ static int probe(const struct select *q, struct bytes key, uint64_t *weight, str
 	return rc;
 }
 
-/* Samples whose upper (or lower) bound is <= (or <) the weight. */
+/* Count samples whose upper (or lower) bound is <= (or <) the weight. */
 static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 {
 	size_t lo = 0, hi = q->nsamples;
@@ -139,7 +139,7 @@ static size_t samples_up_to(const struct select *q, uint64_t weight, bool upper)
 	return lo;
 }
 
-/* The sample in (i, j) whose weight, by its bounds and the error last seen, is just <= target. */
+/* The sample in (i, j) whose weight is just <= target, by its bounds and the last error. */
 static size_t guess(const struct select *q, const struct bracket *b, uint64_t target, int64_t error)
 {
 	size_t lo = b->i + 1, hi = b->j;
@@ -162,12 +162,13 @@ static size_t clamp_between(size_t v, size_t first, size_t last)
 	return v < first ? first : v > last ? last : v;
 }
 
-/* Close the bracket of one target by probes. */
+/* Narrow the bracket of one target by probes. */
 static int narrow(const struct select *q, struct bracket *b, uint64_t target, struct error *err)
 {
 	size_t near = NEAR(q->s->nruns);
 	int64_t error = 0;
-	size_t step_up = 0, step_down = 0; /* over the guess, to catch the target from both sides */
+	/* added to the guess, to enclose the target from both sides */
+	size_t step_up = 0, step_down = 0;
 	struct buf below = {0};
 	int rc = RC_OK;
 
@@ -194,7 +195,7 @@ static int narrow(const struct select *q, struct bracket *b, uint64_t target, st
 	return rc;
 }
 
-/* Walks the distinct keys of a bracket and settles targets as they are passed. */
+/* Visits the distinct keys of a bracket and settles targets on the way. */
 struct walk {
 	struct select *q;
 	size_t next, end; /* targets that are not settled */
@@ -222,7 +223,7 @@ static void put_place(struct split_point *p, struct bytes below, struct bytes ke
 	buf_append(&p->key, key.ptr, key.len);
 }
 
-/* The place last seen settles the first target, unless a better one was found for it. */
+/* Settle the first target at the last place, unless a better place was found for it. */
 static void settle(struct walk *k)
 {
 	const struct target *t = &k->q->targets[k->next++];
@@ -245,7 +246,7 @@ static void update_stop(struct walk *k)
 		k->stop = UINT64_MAX;
 }
 
-/* Is this place better for targets that it is within slack of? */
+/* Is this place better for targets within slack of it? */
 static void consider(struct walk *k, struct bytes below, struct bytes key, uint64_t weight)
 {
 	const struct split_choice *c = &k->q->choice;
@@ -273,7 +274,7 @@ static void consider(struct walk *k, struct bytes below, struct bytes key, uint6
 	}
 }
 
-/* A new distinct key with this much weight below it. */
+/* Visit a new distinct key with this weight below it. */
 static void walk_key(struct walk *k, struct bytes key, uint64_t weight)
 {
 	struct bytes below = buf_bytes(k->started ? &k->key : &k->below);
@@ -330,8 +331,8 @@ static int walk_records(struct walk *k, struct merge *m, uint64_t *weight, struc
 }
 
 /*
- * Where the index shows that the bracket's first key fills many blocks, its records need not be
- * walked: what lies below the next key is looked up.
+ * If the index shows that the bracket's first key fills many blocks, skip its records: look up the
+ * weight below the next key.
  */
 static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from, uint64_t *weight,
 		      struct error *err)
@@ -341,11 +342,11 @@ static int skip_heavy(struct walk *k, const struct bracket *b, struct buf *from,
 	uint64_t next_low = b->i + 1 < q->nsamples ? s[1].low : q->end_low;
 
 	buf_append(from, s->key.ptr, s->key.len);
-	if (next_low <= s->high + (s->high - s->low)) /* a probe reads as much */
+	if (next_low <= s->high + (s->high - s->low)) /* a probe would read as much */
 		return RC_OK;
 	struct buf ignored = {0};
 	walk_key(k, s->key, *weight);
-	buf_put(from, 0); /* the first key behind it */
+	buf_put(from, 0); /* the first key after it */
 	int rc = probe(q, buf_bytes(from), weight, &ignored, err);
 	buf_release(&ignored);
 	while (rc == RC_OK && k->next < k->end && *weight >= k->stop) {
@@ -378,12 +379,12 @@ static int walk_bracket(struct walk *k, struct bracket *b, struct error *err)
 		return rc;
 	if (last && k->next < k->end)
 		walk_key(k, last->key, weight);
-	while (k->next < k->end) /* beyond all that matters: the last place is nearest */
+	while (k->next < k->end) /* past all relevant places: the last place is nearest */
 		settle(k);
 	return RC_OK;
 }
 
-/* The samples between which all places lie that matter to targets [first, end). */
+/* The samples that enclose all places relevant to targets [first, end). */
 static struct bracket bracket_of(const struct select *q, size_t first, size_t end)
 {
 	uint64_t low = q->targets[first].weight, high = q->targets[end - 1].weight;
@@ -431,7 +432,7 @@ static void order_targets(struct select *q, const uint64_t *weights)
 	qsort(q->targets, q->ntargets, sizeof *q->targets, compare_targets);
 }
 
-/* Do both targets lie where the index can narrow no further: in one heavy row, say? */
+/* Do both targets lie where the index cannot narrow further, for example in one heavy row? */
 static bool same_place(const struct select *q, size_t a, size_t b)
 {
 	struct bracket x = bracket_of(q, a, a + 1), y = bracket_of(q, b, b + 1);
@@ -440,8 +441,8 @@ static bool same_place(const struct select *q, size_t a, size_t b)
 }
 
 /*
- * A probe reads a block of each run.  When targets are closer than that they share a merge; else
- * they have a task each, but for those that would merge the same records again.
+ * A probe reads a block of each run. Targets closer than that share a merge. The others have a task
+ * each, unless they would merge the same records again.
  */
 static void make_tasks(struct select *q, unsigned threads)
 {
@@ -500,7 +501,7 @@ static int select_weights(void *self, const uint64_t *targets, size_t n,
 	return sorter_select(s, s->opt.threads, targets, n, choice, out, err);
 }
 
-/* A run's index says it up to the block that may straddle the key. */
+/* The index of a run gives the weight, except in the block that may contain the key. */
 static int weight_below(void *self, struct bytes key, bool exact, uint64_t *least, uint64_t *most,
 			struct error *err)
 {

@@ -1,25 +1,25 @@
 /*
  * record_bytes.h - records as bytes
  *
- * In a builder's buffer they lie whole, so that a sort entry may point at any of them:
+ * In a builder's buffer records are whole, so that a sort entry can point at any of them:
  *
  *   seq low half u32 | key bytes u16 | [seq high half u32] | payload bytes varint | key |
  *   secondary | payload
  *
- * The high half is only there in a buffer whose records may differ in it.  In a run, which is read
- * in order, key and secondary are one string, and only what tells it from the string before is
- * there (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
+ * The high half exists only in a buffer whose records may differ in it. A run is read in order. Key
+ * and secondary are one string there, and only its difference from the string before is stored
+ * (front coding: Witten, Moffat, Bell, Managing Gigabytes, 4.1):
  *
  *   shared varint | [tail bytes varint] | payload bytes + 1 varint | seq | tail | payload
  *
- * The string is the first `shared` bytes of the one before, then the tail; the first record of a
- * block shares nothing.  The tail's length is only there when the strings of the run differ in
- * length.  seq counts from the least of the run, in as many bytes as the run's largest needs.
+ * The string is the first `shared` bytes of the one before, then the tail. The first record of a
+ * block shares nothing. The tail's length is stored only if the strings of the run differ in
+ * length. seq counts from the least of the run, in as many bytes as its largest needs.
  * Little-endian, unaligned.
  *
- * A large payload does not go through runs: it is put aside once (large_values.h), and the record
- * has in its place LARGE_REF_BYTES that say where.  In a buffer the highest bit of key bytes tells
- * such a record, in a run 0 in the place of payload bytes + 1.
+ * A large payload is not in runs: it is put aside once (large_values.h), and the record has
+ * LARGE_REF_BYTES instead, which say where. Such a record has the highest bit of key bytes set in a
+ * buffer, and payload bytes + 1 of 0 in a run.
  */
 #ifndef SALTMILL_RECORD_BYTES_H
 #define SALTMILL_RECORD_BYTES_H
@@ -30,13 +30,14 @@
 enum {
 	LARGE_REF_BYTES = 24,
 	LARGE_BIT = 0x80,
-	PACKED_EXTRA_BYTES = 3, /* a record takes at most so much more in a run than in a buffer */
-	MERGED_BYTES = 64	/* strings up to here are put together word by word */
+	/* the most bytes that a record has more in a run than in a buffer */
+	PACKED_EXTRA_BYTES = 3,
+	MERGED_BYTES = 64 /* strings up to this length are built word by word */
 };
 
 struct item {
-	struct record rec; /* new_key: against the record before in the run */
-	bool large;	   /* the payload is LARGE_REF_BYTES that stand for it */
+	struct record rec; /* new_key: compared to the record before in the run */
+	bool large;	   /* the payload is its reference of LARGE_REF_BYTES */
 };
 
 static inline int record_compare(const struct record *a, const struct record *b,
@@ -50,8 +51,8 @@ static inline int record_compare(const struct record *a, const struct record *b,
 }
 
 /*
- * Copy in whole 16-byte pieces: reads and writes up to 15 bytes too many.  Larger pieces would
- * touch cache lines for nothing.
+ * Copy in pieces of 16 bytes: reads and writes up to 15 bytes too many. Larger pieces would touch
+ * more cache lines.
  */
 static inline void copy_with_slack(uint8_t *to, const uint8_t *from, size_t len)
 {
@@ -72,7 +73,7 @@ static inline size_t varint_bytes(uint64_t v)
 	return n;
 }
 
-/* Of at most 9 bytes, whatever is there. */
+/* Reads at most 9 bytes, whatever they contain. */
 static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 {
 	uint64_t v = *p++;
@@ -92,8 +93,8 @@ static inline const uint8_t *read_varint(const uint8_t *p, uint64_t *out)
 /* ---- whole, in a builder's buffer ---- */
 
 struct record_codec {
-	uint64_t seq_base; /* the high half of all seqs; 0 where each record has its own */
-	size_t high_bytes; /* of each record's own: 0 or 4 */
+	uint64_t seq_base; /* the high half of all seqs; 0 if each record has its own */
+	size_t high_bytes; /* bytes of each record's own half: 0 or 4 */
 	size_t secondary_bytes;
 };
 
@@ -141,7 +142,7 @@ static inline const uint8_t *record_read(const struct record_codec *c, const uin
 	return r->payload.ptr + payload;
 }
 
-/* Of the record at p. */
+/* Does the record at p have its payload aside? */
 static inline bool record_is_aside(const uint8_t *p)
 {
 	return (p[5] & LARGE_BIT) != 0;
@@ -179,13 +180,13 @@ static inline uint64_t differing_bits(const uint8_t *a, const uint8_t *b)
 	return x ^ y;
 }
 
-/* How many first bytes two strings share; reads up to 23 bytes behind the shorter. */
+/* Count the first bytes that two strings share; reads up to 23 bytes after the shorter one. */
 static inline size_t shared_bytes(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
 
 	for (size_t i = 0; i < n; i += 24) {
-		/* Three words without a branch on which of them it is. */
+		/* Three words, without a branch on which of them differs. */
 		uint64_t first = differing_bits(a.ptr + i, b.ptr + i);
 		uint64_t second = differing_bits(a.ptr + i + 8, b.ptr + i + 8);
 		uint64_t third = differing_bits(a.ptr + i + 16, b.ptr + i + 16);
@@ -211,7 +212,7 @@ static inline size_t packed_header_bytes(const struct run_codec *c, size_t share
 	       varint_bytes(payload_code) - 3;
 }
 
-/* Returns where the tail goes; overwrites up to 8 bytes behind that. */
+/* Returns the place of the tail; overwrites up to 8 bytes after it. */
 static inline uint8_t *packed_write_header(const struct run_codec *c, size_t shared, size_t tail,
 					   size_t payload_code, uint64_t seq, uint8_t *p)
 {
@@ -226,13 +227,12 @@ static inline uint8_t *packed_write_header(const struct run_codec *c, size_t sha
 
 typedef uint64_t codec_word __attribute__((vector_size(16)));
 
-/* MERGED_BYTES of ones, then as many of zeros. */
+/* MERGED_BYTES bytes of ones, then the same number of zeros. */
 extern const uint8_t codec_mask[2 * MERGED_BYTES];
 
 /*
- * A string from the one before it and its tail.  Whole words are stored, so that who loads them at
- * once need not wait for the store.  The bytes in front of the tail, as many as are shared, can be
- * read: their strings have been put there, too.
+ * Build a string from the one before it and its tail. Whole words are stored, so that a load
+ * directly after does not wait for the store. `shared` bytes before the tail must be readable.
  */
 static inline void merge_string(uint8_t *to, const uint8_t *before, size_t shared,
 				const uint8_t *tail, size_t bytes)
@@ -260,8 +260,8 @@ struct packed_head {
 };
 
 /*
- * Read the header at p.  Returns where the tail starts; NULL: the record does not fit between p
- * and end, or is longer than the longest.  Reads at most SLACK_BYTES behind end.
+ * Read the header at p. Returns the start of the tail; NULL: the record does not fit between p and
+ * end, or exceeds the longest one. Reads at most SLACK_BYTES after end.
  */
 static inline const uint8_t *packed_read_header(const struct run_codec *c, const uint8_t *p,
 						const uint8_t *end, struct packed_head *h)
@@ -278,7 +278,10 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 	h->seq = c->seq_base + (seq & c->seq_mask);
 	h->large = h->payload == 0;
 	h->payload = h->payload ? h->payload - 1 : LARGE_REF_BYTES;
-	/* Lengths are below 2^63: with a tail that the first two allow, the sum does not wrap. */
+	/*
+	 * Lengths are below 2^63: with the tail allowed by the first two tests, the sum does not
+	 * wrap.
+	 */
 	if (h->shared > c->string_max || h->tail > c->string_max - h->shared ||
 	    h->shared + h->tail < c->secondary_bytes ||
 	    h->tail + h->payload > (uint64_t)(end - p) || p > end)
@@ -286,7 +289,7 @@ static inline const uint8_t *packed_read_header(const struct run_codec *c, const
 	return p;
 }
 
-/* A header unpacked: the string and the record.  Returns where the next one starts. */
+/* Unpack the string and the record of a header. Returns the start of the next record. */
 static inline const uint8_t *packed_take(const struct run_codec *c, const struct packed_head *h,
 					 const uint8_t *tail, const uint8_t *before,
 					 size_t before_bytes, uint8_t *string, struct item *out)
@@ -299,23 +302,23 @@ static inline const uint8_t *packed_take(const struct run_codec *c, const struct
 	out->rec.secondary = string + key_len;
 	out->rec.seq = h->seq;
 	out->rec.payload = bytes_of(tail + h->tail, h->payload);
-	/* That nothing is shared says nothing where a block begins. */
+	/* At the start of a block nothing is shared, which says nothing about the key. */
 	out->rec.new_key = (h->shared > 0) & ((h->shared < key_len) | (bytes != before_bytes));
 	return tail + h->tail + h->payload;
 }
 
-/* packed_read, whatever is there. */
+/* packed_read for any record. */
 const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, const uint8_t *end,
 			       const uint8_t *before, size_t before_bytes, uint8_t *string,
 			       struct item *out);
 
 /*
  * Unpack the record at p into *out and its string into `string`, which has string_max bytes and
- * SLACK_BYTES behind them.  before: the string of the record in front, of before_bytes; 0: the
- * record is the first that is at hand.  Returns where the next one starts; NULL: as above, or the
- * record does not go with the one before.
+ * SLACK_BYTES after them. before: the string of the record before, of before_bytes; 0: this record
+ * is the first in memory. Returns the start of the next record; NULL: as above, or the record
+ * contradicts the one before.
  *
- * Here are the usual ones: of lengths below 128, with a payload of their own.
+ * This is the fast path: lengths below 128, and a payload in the run.
  */
 static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_t *p,
 					 const uint8_t *end, const uint8_t *before,
@@ -332,7 +335,7 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 		code = *tail++;
 	}
 	h.payload = code - 1;
-	long_bits |= code | h.payload; /* all bits when there is none */
+	long_bits |= code | h.payload; /* all bits if there is none */
 	memcpy(&seq, tail, 8);
 	tail += c->seq_bytes;
 	h.seq = c->seq_base + (seq & c->seq_mask);
@@ -340,7 +343,7 @@ static inline const uint8_t *packed_read(const struct run_codec *c, const uint8_
 				     h.shared + h.tail - least > c->string_max - least ||
 				     (int64_t)(h.tail + h.payload) > end - tail,
 			     0)) {
-		/* Copies: codec and item of the caller may live in registers. */
+		/* Copies, so that the caller's codec and item may live in registers. */
 		struct run_codec codec = *c;
 		struct item it = {0};
 		p = packed_read_any(&codec, p, end, before, before_bytes, string, &it);

@@ -1,6 +1,4 @@
-/*
- * run_reader.c - read a run in order, and find a key in it
- */
+/* run_reader.c - read a run in order, and find a key in it */
 #include "sorted_run.h"
 
 #include <inttypes.h>
@@ -27,7 +25,7 @@ const uint8_t *packed_read_any(const struct run_codec *c, const uint8_t *p, cons
 	return packed_take(c, &h, tail, before, before_bytes, string, out);
 }
 
-/* As many as stay in the nearest cache; the one before is needed to read a string. */
+/* As many as stay in the nearest cache; the string before is needed to read a string. */
 static unsigned strings_kept(size_t string_max)
 {
 	unsigned n = STRINGS_MAX;
@@ -55,7 +53,7 @@ void reader_start(struct run_reader *rd, const struct run *r)
 	if (bytes <= rd->strings_bytes)
 		return;
 	mem_free(rd->strings);
-	/* What is behind a string is loaded, and has no effect. */
+	/* Bytes after a string are loaded but have no effect. */
 	rd->strings = mem_calloc(1, bytes);
 	rd->strings_bytes = bytes;
 }
@@ -89,7 +87,7 @@ int run_damaged(const struct run *r, struct error *err)
 {
 	return error_set(
 		err, RC_IO,
-		"a temporary file in %s does not hold the sorted rows that were written to it",
+		"a temporary file in %s does not contain the sorted rows that were written to it",
 		r->data ? "memory" : r->spill->dir);
 }
 
@@ -117,7 +115,9 @@ static void keep_larger(struct buf *below, struct bytes key)
 	buf_append(below, key.ptr, key.len);
 }
 
-/* Read the block at hand up to the first record with key >= the one sought, and stand before it. */
+/*
+ * Read the block in memory up to the first record with key >= the wanted key, and stop before it.
+ */
 static int scan_in_full(struct run_reader *rd, struct bytes key, const struct weigher *w,
 			uint64_t *weight, struct error *err)
 {
@@ -140,7 +140,7 @@ static int scan_in_full(struct run_reader *rd, struct bytes key, const struct we
 	return RC_OK;
 }
 
-/* The key of a record, whose first bytes are those of `key`, goes on with rest. */
+/* A record's key begins like `key` and continues with rest: is it below key? */
 static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 {
 	struct bytes want = bytes_of(key.ptr + *match, key.len - *match);
@@ -155,12 +155,13 @@ static bool rest_is_below(struct bytes rest, struct bytes key, size_t *match)
 }
 
 /*
- * The same with few comparisons (offset-value coding; Conner, IBM TDB 20(7), 1977): the record last
- * passed is below the key and shares `match` first bytes with it.  A record that shares more with
- * that one is below, too; one that shares less is above; only one that shares as much is compared,
+ * The same with few comparisons (offset-value coding; Conner, IBM TDB 20(7), 1977). The last record
+ * is below the key and shares `match` first bytes with it. A record that shares more with that
+ * record is also below, one that shares less is above. Only one that shares as much is compared,
  * from there on.
  *
- * Not for keys of several lengths with minors: there a secondary may stand where another has key.
+ * Not for keys of several lengths with secondaries: a secondary may lie where another record has
+ * key.
  */
 static int scan_by_match(struct run_reader *rd, struct bytes key, const struct weigher *w,
 			 uint64_t *weight, struct error *err)
@@ -199,7 +200,7 @@ static int scan_by_match(struct run_reader *rd, struct bytes key, const struct w
 int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	     struct run_position *out, struct buf *below, struct error *err)
 {
-	/* Records equal to key may end the last block that starts below it: look there. */
+	/* The last block that starts below key may end with records equal to key: look there. */
 	const struct run *r = rd->run;
 	size_t block = run_blocks_below(r, key, false);
 

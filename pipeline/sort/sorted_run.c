@@ -37,9 +37,8 @@ static int take_quota(struct spill *s, size_t len, struct error *err)
 	if (!budget_take(s->quota, len))
 		return error_set(
 			err, RC_LIMIT,
-			"the temporary files may hold %s (--temp-quota), %s of sorted rows are in "
-			"them and "
-			"more are to come: raise --temp-quota, or --memory so that less is spilled",
+			"the temporary files may have %s (--temp-quota), but they already have %s of "
+			"sorted rows, and more follow: raise --temp-quota, or raise --memory to spill less",
 			format_bytes(limit, s->quota->limit),
 			format_bytes(used, atomic_load(&s->quota->used)));
 	s->held_bytes += len;
@@ -84,7 +83,10 @@ void run_free(struct run *r, struct budget *budget)
 
 void run_punch(const struct run *r)
 {
-	/* A file system that cannot do it keeps the bytes until the file is closed: no fault. */
+	/*
+	 * If the file system cannot release the bytes, they stay until the file is closed: no
+	 * error.
+	 */
 	struct spill *s = r->spill;
 
 	if (r->data || r->bytes == 0 ||
@@ -131,9 +133,9 @@ void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes)
 	w->spill = NULL;
 	w->cap = bytes;
 	/*
-	 * In pages of the usual size.  Huge ones save up to 3 % of a load where memory
-	 * is at hand, but cost 3 to 10 % on a virtual machine whose host takes free huge pages
-	 * back, and only those: measured in turns with other programs.
+	 * Use pages of the usual size. Huge pages save up to 3 % of a load if memory is free, but
+	 * cost 3 to 10 % on a virtual machine whose host takes free huge pages back (measured in
+	 * turns with other programs).
 	 */
 	w->buf = run->data = mem_alloc(bytes + SLACK_BYTES);
 	run->held_bytes = bytes;
@@ -177,7 +179,7 @@ static int writer_flush(struct run_writer *w, struct error *err)
 	return rc;
 }
 
-/* A record that is larger than the buffer: its payload goes around it. */
+/* Put a record larger than the buffer; its payload is written directly. */
 static int put_large(struct run_writer *w, const struct record *r, uint8_t *end, struct error *err)
 {
 	w->used = (size_t)(end - w->buf);
@@ -192,7 +194,7 @@ static void start_block(struct run_writer *w, uint64_t offset, struct bytes key)
 	w->block_end = offset + BLOCK_BYTES;
 }
 
-/* tail: of the string, behind the bytes that it shares with the one before. */
+/* tail: the part of the string after the bytes that it shares with the one before. */
 static inline __attribute__((always_inline)) int put(struct run_writer *w, const struct item *it,
 						     struct bytes string, size_t shared,
 						     const uint8_t *tail, struct error *err)
@@ -249,7 +251,7 @@ int run_writer_put_behind(struct run_writer *w, const struct item *it, size_t sh
 	return put(w, it, string_of(w, &it->rec), shared, tail, err);
 }
 
-/* The untouched rest never took memory, but it was accounted. */
+/* The untouched rest never used memory, but it was accounted. */
 static void give_rest(struct run_writer *w)
 {
 	struct run *run = w->run;

@@ -1,8 +1,8 @@
 /*
  * sorted_run.h - sorted runs of records in memory or in a temporary file
  *
- * A run is cut into blocks of up to BLOCK_BYTES or one larger record; blocks are the unit of
- * seeking and of reading back.  What a record looks like there is in record_bytes.h.
+ * A run is cut into blocks of up to BLOCK_BYTES or one larger record. A block is the unit of
+ * seeking and of reading back. record_bytes.h describes a record in a run.
  */
 #ifndef SALTMILL_SORTED_RUN_H
 #define SALTMILL_SORTED_RUN_H
@@ -12,7 +12,7 @@
 
 enum { BLOCK_BYTES = 8192 };
 
-/* A temporary file, appended to by one thread at a time.  {.fd = -1} is closed. */
+/* A temporary file; one thread at a time appends to it. {.fd = -1} is closed. */
 struct spill {
 	int fd;
 	const char *dir;
@@ -21,11 +21,11 @@ struct spill {
 	_Atomic uint64_t held_bytes; /* accounted there */
 };
 int spill_open(struct spill *s, struct error *err);
-/* Append.  RC_LIMIT: the quota does not allow it. */
+/* Append. RC_LIMIT: the quota does not allow it. */
 int spill_write(struct spill *s, const uint8_t *p, size_t len, struct error *err);
 void spill_close(struct spill *s);
 
-/* An entry of the seek index.  One more stands behind the last block and holds the totals. */
+/* An entry of the seek index. After the last block one more entry contains the totals. */
 struct block {
 	uint64_t offset; /* in the run */
 	uint64_t weight; /* of the run's records before this block */
@@ -46,9 +46,9 @@ struct run {
 	uint64_t held_bytes; /* accounted for data and index */
 };
 void run_free(struct run *r, struct budget *budget);
-/* Give a spilled run's disk space back, where the file system can. */
+/* Release a spilled run's disk space, if the file system can. */
 void run_punch(const struct run *r);
-/* Move a run from memory to disk.  Nothing reads it meanwhile. */
+/* Move a run from memory to disk. Nothing may read it meanwhile. */
 int run_evict(struct run *r, struct spill *spill, struct budget *budget, struct error *err);
 
 static inline struct bytes run_block_key(const struct run *r, size_t block)
@@ -58,31 +58,31 @@ static inline struct bytes run_block_key(const struct run *r, size_t block)
 	return bytes_of(r->keys.ptr + b->key_at, b[1].key_at - b->key_at);
 }
 
-/* Blocks whose first key is < key (or <= key). */
+/* Count blocks whose first key is < key (or <= key). */
 size_t run_blocks_below(const struct run *r, struct bytes key, bool or_equal);
 
-/* A record is not what was written there. */
+/* Set the error: a record differs from what was written. */
 int run_damaged(const struct run *r, struct error *err);
 
 /*
- * Reads a run in order, from a block on.  Of the record read last and of that before it the items
- * are kept; key and secondary of the last `nstrings` records, their payload until the next load.
+ * Reads a run in order from a block on. Keeps the items of the last two records, key and secondary
+ * of the last `nstrings` records, and their payloads until the next load.
  */
 struct run_reader {
 	const struct run *run;
-	const uint8_t *next, *end; /* the records at hand that were not read */
-	unsigned turn;		   /* of the record read last; counts them */
+	const uint8_t *next, *end; /* records in memory that are not read yet */
+	unsigned turn;		   /* number of the record read last */
 	unsigned nstrings;	   /* a power of 2 */
-	struct item items[2];	   /* of even turns, and of odd ones */
+	struct item items[2];	   /* of even and odd turns */
 	uint8_t *strings;	   /* by turn, string_cap each, SLACK_BYTES included */
 	size_t string_cap;
 	size_t strings_bytes; /* of all */
-	size_t last_bytes;    /* of the last string; 0: nothing was read since the load */
-	struct buf blocks;    /* of a spilled run, what was read back */
+	size_t last_bytes;    /* of the last string; 0: nothing was read after the load */
+	struct buf blocks;    /* blocks of a spilled run, read back */
 };
-/* What a reader takes for its strings, none of them longer than that. */
+/* Memory of a reader for its strings, each at most string_max bytes. */
 size_t reader_strings_bytes(size_t string_max);
-/* Turn to a run; {0} before the first.  Then load. */
+/* Switch to a run; {0} before the first. Then call reader_load. */
 void reader_start(struct run_reader *rd, const struct run *r);
 void reader_release(struct run_reader *rd);
 /* Read blocks [first, end) back, or point into memory. */
@@ -97,7 +97,7 @@ static inline uint8_t *reader_string(const struct run_reader *rd, unsigned turn)
 	return rd->strings + (turn & (rd->nstrings - 1)) * rd->string_cap;
 }
 
-/* Read the record at next, which is before end; whole words of its string may be loaded at once. */
+/* Read the record at next, which is before end. Whole words of its string may be loaded at once. */
 static inline int reader_read(struct run_reader *rd, struct error *err)
 {
 	const struct run_codec *c = &rd->run->codec;
@@ -114,9 +114,10 @@ static inline int reader_read(struct run_reader *rd, struct error *err)
 }
 
 struct run_position {
-	uint64_t offset;       /* in the run, of the first record with key >= the one sought */
-	size_t block;	       /* that holds it; nblocks: none does */
-	uint64_t weight_below; /* of the run's records before it; when a weigher was given */
+	/* offset in the run of the first record with key >= the wanted key */
+	uint64_t offset;
+	size_t block;	       /* its block; nblocks: no such record */
+	uint64_t weight_below; /* weight of the run's records before it, if a weigher is given */
 };
 struct weigher {
 	record_weigh *weigh; /* NULL: 1 */
@@ -135,14 +136,14 @@ static inline uint64_t weigh_item(const struct weigher *w, const struct item *it
 	return weight;
 }
 /*
- * Find key in rd's run and stand before the record that was found, with the rest of its block at
- * hand.  w NULL: weights are not wanted.  below (or NULL) becomes the largest key of the run that
- * is < key, if that is larger than what is there.
+ * Find key in rd's run and stop before the found record, with the rest of its block in memory. w
+ * NULL: weights are not needed. below (or NULL) becomes the largest key of the run that is < key,
+ * if it is larger than the value of below.
  */
 int run_seek(struct run_reader *rd, struct bytes key, const struct weigher *w,
 	     struct run_position *out, struct buf *below, struct error *err);
 
-/* Writes one run, records in order. */
+/* Writes one run from records in order. */
 struct run_writer {
 	struct run *run;
 	struct spill *spill; /* NULL: in memory */
@@ -157,12 +158,14 @@ struct run_writer {
 	size_t last_bytes;
 };
 /*
- * A run in memory of at most `bytes` bytes, which the caller has taken from the budget.  run->codec
- * is set.
+ * Begin a run in memory of at most `bytes` bytes, which the caller has taken from the budget.
+ * run->codec is set.
  */
 void run_writer_memory(struct run_writer *w, struct run *run, size_t bytes);
-/* A spilled run; buf has cap + SLACK_BYTES bytes and is the caller's; cap is at least ROW_KEY_MAX
- * + 64. */
+/*
+ * Begin a spilled run. buf has cap + SLACK_BYTES bytes and belongs to the caller; cap is at least
+ * ROW_KEY_MAX + 64.
+ */
 int run_writer_spill(struct run_writer *w, struct run *run, struct spill *spill, uint8_t *buf,
 		     size_t cap, struct error *err);
 /*
