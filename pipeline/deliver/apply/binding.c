@@ -9,10 +9,11 @@
 
 static int other_table(const struct applied *t, const char *what, struct error *err)
 {
-	return error_set(err, RC_CONFIG,
-			 "table %s %s since this load was handed over, and the load's cells went "
-			 "with it (%s): `--restart` hands the whole load over again",
-			 t->result->name, what, t->run->journal.path);
+	return error_set(
+		err, RC_CONFIG,
+		"table %s %s since this load was handed over, and the load's cells went "
+		"with it (%s): `saltmill apply %s --restart` hands the whole load over again",
+		t->result->name, what, t->run->journal.path, t->run->opt->dir);
 }
 
 static int note(struct applied *t, struct error *err)
@@ -46,7 +47,12 @@ int bind_check(struct applied *t, const struct hbase_regions *r, struct error *e
 	if (rc)
 		return rc;
 	if (!incarnation_in(&t->bound, folder))
-		return other_table(t, "was dropped, truncated or created anew", err);
+		return other_table(t,
+				   folder ? "was dropped, truncated or created anew"
+					  : "was dropped, truncated or created anew, or all its "
+					    "regions were split or merged and its folder cannot be "
+					    "looked at,",
+				   err);
 	/* all regions are others by splits and merges: these are known from now on */
 	incarnation_take(&t->bound, r, folder);
 	return t->run->finished ? RC_OK : note(t, err);
@@ -123,7 +129,7 @@ int bind_known(const struct applied *t, struct error *err)
 	return error_set(
 		err, RC_CONFIG,
 		"%s was written by a saltmill that did not note which incarnation of table "
-		"%s it loaded, so what it notes as done is not trusted: `--restart` hands "
-		"the whole load over again; HBase then shows each cell once",
-		t->run->journal.path, t->result->name);
+		"%s it loaded, so what it notes as done is not trusted: `saltmill apply %s "
+		"--restart` hands the whole load over again; HBase then shows each cell once",
+		t->run->journal.path, t->result->name, t->run->opt->dir);
 }
