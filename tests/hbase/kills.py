@@ -35,7 +35,7 @@ from test_apply import Applied, events  # noqa: E402
 
 KINDS = ("saltmill", "region1", "region2", "master", "datanode", "split", "move", "disk")
 # the events of a journal, with how many of each one of these loads has
-STEPS = {"folder": 1, "create": 2, "created": 2, "token": 2, "upload": 1, "put": 7, "sent": 4, "done": 4, "cleaned": 2}
+STEPS = {"folder": 1, "create": 2, "created": 2, "token": 2, "upload": 1, "table": 2, "put": 7, "sent": 4, "done": 4, "cleaned": 2}
 SPLITS_AND_MOVES = ("split", "move")
 OF_A_TABLE = {"created", "token", "put", "sent", "done"}  # it is there, and what was sent may be on its way
 SPLIT_AT = {"events": u32(0x580), "by_word": b"w55"}  # within a region

@@ -1,9 +1,11 @@
 """What `saltmill apply` looks at before it changes anything, and what it names as the cause when a server refuses."""
 
 import re
+import subprocess
+import time
 
 import pytest
-from test_apply import events, on_hdfs  # noqa: F401  (on_hdfs is a fixture)
+from test_apply import SECONDS, events, on_hdfs  # noqa: F401  (on_hdfs is a fixture)
 from test_incarnation import check_all, dies_at, waiting
 
 
@@ -81,6 +83,31 @@ def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa
     hdfs.ask("PUT", folder, "SETPERMISSION", permission="777")
     on_hdfs.done("--create")
     check_all(on_hdfs, "denied", expected)
+
+
+def test_safe_mode(on_hdfs, hdfs, tmp_path):  # noqa: F811
+    """--dry-run names it, also when tables are missing; apply waits for its end, in the middle too."""
+    expected = events(tmp_path, "safe", 900)
+    on_hdfs.load(tmp_path / "job.yaml")
+    try:
+        hdfs.safe_mode("enter")
+        (said,) = on_hdfs.done("--dry-run", "--create")["warnings"]
+        assert "the NameNode is in safe mode and changes nothing" in said
+    finally:
+        hdfs.safe_mode("leave")
+    dies_at(on_hdfs, "before-sent")
+    log = open(tmp_path / "apply.log", "w+", encoding="utf-8")
+    try:
+        hdfs.safe_mode("enter")
+        run = subprocess.Popen([on_hdfs.saltmill, "apply", on_hdfs.out, "--hbase", on_hdfs.hbase.master,
+                                *on_hdfs.options, "--create"], stdout=log, stderr=log)
+        time.sleep(3)
+        assert run.poll() is None, (tmp_path / "apply.log").read_text()
+    finally:
+        hdfs.safe_mode("leave")
+    assert run.wait(SECONDS) == 0, (tmp_path / "apply.log").read_text()
+    log.close()
+    check_all(on_hdfs, "safe", expected)
 
 
 def test_the_other_framing(on_hdfs, tmp_path):  # noqa: F811
