@@ -1,15 +1,15 @@
 /*
- * add.c - cells to the open block: the hot path
+ * add.c - append cells to the open block: the hot path
  *
- * A cell is copied once, into the open block, whose last cell is also the "previous cell" of the
- * order check: nothing else is kept per cell.  Within one call the row is the same by contract, so
- * only its first cell is held against the block; the others are held against their neighbour in
- * the caller's list, which costs no reading of bytes just written.
+ * A cell is copied once, into the open block. The block's last cell is also the "previous cell" of
+ * the order check, so nothing else is kept for a cell. All cells of one call have the same row by
+ * contract. Only the first one is compared to the block; the others are compared to their
+ * neighbours in the caller's list, which reads no bytes that were just written.
  */
 #include "kv.h"
 #include "writer.h"
 
-/* How a cell stands to the one before it. */
+/* The difference between a cell and the one before it. */
 enum step { STEP_SAME, STEP_CELL, STEP_COLUMN, STEP_ROW };
 
 static int out_of_order(const struct hfile_writer *w, const struct cell *c, struct error *err)
@@ -35,7 +35,10 @@ static int other_family(const struct hfile_writer *w, const struct cell *c, stru
 	return error_set(err, RC_DATA, "a cell of family %s in a file of family %s", other, ours);
 }
 
-/* A cell's family is the file's, or not said; a file that was not told has its first cell's. */
+/*
+ * A cell has the family of the file, or none given. Without a family in the options, the file takes
+ * that of its first cell.
+ */
 static int check_family(struct hfile_writer *w, const struct cell *c, struct error *err)
 {
 	struct bytes ours = {w->family.ptr + 1, w->family.len - 1};
@@ -43,7 +46,7 @@ static int check_family(struct hfile_writer *w, const struct cell *c, struct err
 	if (w->cells == 0 && ours.len == 0) {
 		if (c->family.len < 1 || c->family.len > CELL_FAMILY_MAX)
 			return error_set(err, RC_LIMIT,
-					 "a family name of %zu bytes; 1 to %d are possible",
+					 "found a family name of %zu bytes, expected 1 to %d",
 					 c->family.len, CELL_FAMILY_MAX);
 		if (!hfile_writer_set_family(w, c->family))
 			return error_memory(err, c->family.len, "a family name");
@@ -58,8 +61,8 @@ static int check_limits(const struct hfile_writer *w, const struct cell *c, stru
 		return error_set(err, RC_LIMIT, "timestamp %lld is not in 0 to %lld",
 				 (long long)c->ts, (long long)CELL_TS_LATEST - 1);
 	if (!cell_type_known(c->type))
-		return error_set(err, RC_DATA, "a cell of type %u; known are 4, 8, 10, 12, 14",
-				 c->type);
+		return error_set(err, RC_DATA,
+				 "found a cell of type %u, expected 4, 8, 10, 12 or 14", c->type);
 	if (c->qualifier.len > HBLOCK_PLAIN_MAX / 4 || c->value.len > HBLOCK_PLAIN_MAX / 4)
 		return error_set(err, RC_LIMIT,
 				 "a qualifier of %zu and a value of %zu bytes; the limit is %u",
@@ -67,12 +70,12 @@ static int check_limits(const struct hfile_writer *w, const struct cell *c, stru
 	if (c->tags.len && !w->opt.tags)
 		return error_set(err, RC_DATA, "a cell with tags in a file without them");
 	if (c->tags.len > KV_TAGS_MAX || !hfile_kv_tags_fit(c->tags))
-		return error_set(err, RC_DATA, "%zu bytes of tags that are not whole tags",
+		return error_set(err, RC_DATA, "found %zu bytes of tags that are not whole tags",
 				 c->tags.len);
 	return 0;
 }
 
-/* bytes_cmp; most qualifiers differ in their first byte or are one constant. */
+/* bytes_cmp. Most qualifiers differ in their first byte or are one constant. */
 static inline int qualifier_cmp(struct bytes a, struct bytes b)
 {
 	if (a.len && b.len && a.ptr[0] != b.ptr[0])
@@ -111,7 +114,7 @@ static int compare_to_last(const struct hfile_writer *w, const struct cell *c, e
 	return compare_in_row(qualifier, (int64_t)get_be64(end - 9), end[-1], c, step);
 }
 
-/* Copy n bytes; up to WRITER_SLACK bytes behind them may be overwritten, none are read. */
+/* Copy n bytes. May overwrite up to WRITER_SLACK bytes after them; reads none after them. */
 static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (n > 32) {
@@ -133,7 +136,7 @@ static inline uint8_t *put_bytes(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* Length and name of the family, behind which the writer keeps WRITER_SLACK bytes. */
+/* Put length and name of the family. The writer keeps WRITER_SLACK bytes after the name. */
 static inline uint8_t *put_family(uint8_t *to, const struct buf *family)
 {
 	if (family->len > 16)
@@ -147,7 +150,7 @@ static int no_room(size_t bytes, struct error *err)
 	return error_memory(err, bytes, "a block of cells");
 }
 
-/* Tags and a zero mvcc, as far as the file has them. */
+/* Put tags and a zero mvcc if the file has them. */
 static inline uint8_t *put_tail(uint8_t *p, const struct hfile_writer *w, struct bytes tags)
 {
 	if (tags.len) {
@@ -188,7 +191,7 @@ static inline int append_cell(struct hfile_writer *w, struct bytes row, const st
 	return 0;
 }
 
-/* The bloom filter hears of a new row or column before the block may end (1.1). */
+/* Add a new row or column to the bloom filter before the block may end (1.1). */
 static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qualifier,
 		       enum step step)
 {
@@ -207,7 +210,7 @@ static bool note_bloom(struct hfile_writer *w, struct bytes row, struct bytes qu
 	return true;
 }
 
-/* The same of the rows with a delete of their family; beside ROWCOL HBase writes none. */
+/* Add a row with a delete of its family to the second filter. HBase writes none beside ROWCOL. */
 static bool note_family_delete(struct hfile_writer *w, struct bytes row)
 {
 	if (w->row_deleted || w->bloom.type == BLOOM_ROWCOL)
@@ -226,7 +229,7 @@ static int bloom_full(struct error *err)
 	return error_memory(err, 0, "the bloom filter");
 }
 
-/* ROW_INDEX_V1: a new row of the block takes bytes of its own. */
+/* ROW_INDEX_V1: a new row takes extra bytes in the block. */
 static inline void charge_row(struct hfile_writer *w, enum step step)
 {
 	if (w->row_cost && (step == STEP_ROW || w->buffers->cells.len == HBLOCK_HEADER))
@@ -283,7 +286,7 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 	struct bytes row = count ? cells->row : (struct bytes){NULL, 1};
 
 	if (row.len < 1 || row.len > CELL_ROW_MAX)
-		return error_set(err, RC_LIMIT, "a row key of %zu bytes; 1 to %d are possible",
+		return error_set(err, RC_LIMIT, "found a row key of %zu bytes, expected 1 to %d",
 				 row.len, CELL_ROW_MAX);
 	for (const struct cell *c = cells; c < cells + count; c++) {
 		enum step step;
@@ -307,10 +310,10 @@ int hfile_add_row(struct hfile_writer *w, const struct cell *cells, size_t count
 
 /* --- rows of known columns --- */
 
-/* Longer values are worth a look at their limit. */
+/* The limit of longer values is checked by the slow path. */
 #define QUICK_BYTES (1u << 16)
 
-/* Whether row sorts behind the row last; both have 8 readable bytes behind them. */
+/* Does row sort after the row last? Both have 8 readable bytes after them. */
 static inline bool row_follows(struct bytes last, struct bytes row)
 {
 	size_t n = last.len < row.len ? last.len : row.len;
@@ -318,7 +321,7 @@ static inline bool row_follows(struct bytes last, struct bytes row)
 	for (size_t at = 0; at < n; at += 8) {
 		uint64_t a = get_be64(last.ptr + at), b = get_be64(row.ptr + at);
 
-		if (n - at < 8) { /* what is behind the shorter one does not count */
+		if (n - at < 8) { /* bytes after the shorter one do not count */
 			a >>= 64 - 8 * (n - at);
 			b >>= 64 - 8 * (n - at);
 		}
@@ -333,7 +336,7 @@ struct quick_cell {
 	size_t at, key_bytes, end;
 };
 
-/* put_bytes for what has CELL_ROOM_BYTES to read: no branch on lengths that vary. */
+/* put_bytes for a source with CELL_ROOM_BYTES readable: no branch on varying lengths. */
 static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 {
 	if (__builtin_expect(n > CELL_ROOM_BYTES, 0))
@@ -344,17 +347,14 @@ static inline uint8_t *put_roomy(uint8_t *to, const uint8_t *from, size_t n)
 	return to + n;
 }
 
-/* Room for so many bytes at `at` of the block. */
+/* Make room for so many bytes at `at` of the block. */
 static __attribute__((noinline)) bool grow_block(struct buf *b, size_t at, size_t bytes)
 {
 	b->len = at;
 	return buf_try_reserve(b, bytes);
 }
 
-/*
- * The cell at `at` of the block, whose lengths are not brought up to date; .end 0: there is no
- * memory.
- */
+/* Put the cell at `at` of the block without updating the block's lengths. .end 0: no memory. */
 static inline struct quick_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
 					  struct bytes row, uint64_t ts, const struct cell_value *v)
 {
@@ -393,7 +393,7 @@ static struct cell cell_of(const struct hfile_writer *w, struct bytes row, int64
 			     .type = CELL_PUT};
 }
 
-/* Whatever the quick way leaves: the first row, long values, what may not be. */
+/* The slow path: the first row, long values, and all errors. */
 static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct bytes row,
 						int64_t ts, const struct cell_value *values,
 						size_t count, struct error *err)
@@ -408,7 +408,9 @@ static __attribute__((noinline)) int add_slowly(struct hfile_writer *w, struct b
 	return rc;
 }
 
-/* The order of rows and columns, and all limits; the first row of a file is not quick. */
+/*
+ * Checks the order of rows and columns and all limits. The first row of a file takes the slow path.
+ */
 static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, int64_t ts,
 				const struct cell_value *values, size_t count)
 {
@@ -424,7 +426,7 @@ static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, 
 	return fine;
 }
 
-/* Bring the block's length and what is known of its last cell up to date. */
+/* Update the block's length and the data of its last cell. */
 static inline void note_cell(struct hfile_writer *w, const struct quick_cell *last)
 {
 	w->buffers->cells.len = last->end;
@@ -434,7 +436,7 @@ static inline void note_cell(struct hfile_writer *w, const struct quick_cell *la
 	}
 }
 
-/* The block is full, or each cell counts in some way.  *last is where the row is so far. */
+/* The block is full, or each cell is counted. *last is the row so far. */
 static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct quick_cell *last,
 						  struct bytes row, int64_t ts,
 						  const struct cell_value *v, enum step step,

@@ -1,5 +1,4 @@
-/* batch.c - cells of one block, many at a time: how each stands to the one before it comes by the
- * way */
+/* batch.c - read many cells of a block at once, with the difference of each to the one before */
 #include "reader.h"
 
 static inline uint64_t load(const uint8_t *p)
@@ -37,7 +36,7 @@ static inline int slice_cmp(struct bytes a, struct bytes b)
 	return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
-/* How c stands to the cell before it; false: it sorts before it. */
+/* Compare c to the cell before it; false: c sorts before it. */
 static inline bool find_step(const struct cell *before, struct cell *c, uint8_t *step)
 {
 	int order = slice_cmp(before->row, c->row);
@@ -57,8 +56,8 @@ static inline bool find_step(const struct cell *before, struct cell *c, uint8_t 
 }
 
 /*
- * The cell at p; its bytes without tags and mvcc, 0: it is not as it should be, and whoever reads
- * it by itself says why.
+ * Parse the cell at p. Returns its bytes without tags and mvcc; 0: it is damaged, and the reader of
+ * single cells reports why.
  */
 static inline size_t parse(const uint8_t *p, size_t room, struct cell *c)
 {
@@ -86,7 +85,7 @@ static inline size_t parse(const uint8_t *p, size_t room, struct cell *c)
 	return KV_LENGTHS + key + value;
 }
 
-/* The next cell of the open block; false: there is none, or it is to be read by itself. */
+/* Add the next cell of the open block; false: there is none, or it must be read singly. */
 static inline bool add(struct hfile *f, struct hfile_batch *b)
 {
 	const uint8_t *p = f->cells.ptr + f->cell_at;
@@ -104,7 +103,7 @@ static inline bool add(struct hfile *f, struct hfile_batch *b)
 	return true;
 }
 
-/* The first of n bytes in which they differ, n: none; up to 7 more are read of both. */
+/* Returns the first of n bytes that differs, or n. Reads up to 7 bytes more of both. */
 static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	for (size_t i = 0; i < n; i += 8) {
@@ -123,9 +122,9 @@ static inline size_t first_difference(const uint8_t *a, const uint8_t *b, size_t
 }
 
 /*
- * How a key stands to the one before it, whose row and family are as long: row, length of the
- * family, family and qualifier stand in the same places of both, and are one comparison.  Behind
- * them a key has 9 bytes more.
+ * Compare a key to the one before it, if row and family have equal lengths: then row, family
+ * length, family and qualifier are at the same places, and one comparison decides. A key has 9 more
+ * bytes after them.
  */
 static inline bool find_step_alike(const struct cell *before, const uint8_t *key, size_t fixed,
 				   size_t qualifier, int64_t ts, struct cell *c, uint8_t *step)
@@ -145,8 +144,8 @@ static inline bool find_step_alike(const struct cell *before, const uint8_t *key
 }
 
 /*
- * Puts without tags and mvcc whose rows and families are as long as those of the cell before, as
- * most are: what a cell of another kind needs is not looked at.
+ * Add Puts without tags and mvcc whose row and family lengths equal those of the cell before. Most
+ * cells are such, so other kinds are not considered here.
  */
 static void add_alike(struct hfile *f, struct hfile_batch *b)
 {

@@ -126,7 +126,7 @@ static int find_type(const uint8_t *magic)
 	return -1;
 }
 
-/* The numbers of a header, as the file has them. */
+/* The numbers of a header as stored. */
 struct header {
 	uint32_t rest_bytes, plain_bytes, chunk_bytes, data_bytes;
 	uint8_t checksum;
@@ -136,7 +136,7 @@ static int check_header(const struct hblock_in *in, uint64_t room, const struct 
 			struct error *err)
 {
 	if (h->rest_bytes > room - HBLOCK_HEADER)
-		return error_set(err, RC_DATA, "it claims %u bytes of the %llu there are",
+		return error_set(err, RC_DATA, "it claims %u bytes, but only %llu are left",
 				 h->rest_bytes, (unsigned long long)room - HBLOCK_HEADER);
 	if (h->checksum > CHECKSUM_CRC32C)
 		return error_set(err, RC_DATA, "checksum type %u is unknown", h->checksum);
@@ -181,7 +181,7 @@ static int check_sums(const uint8_t *block, const struct header *h, struct error
 	return 0;
 }
 
-/* Bytes from..to of the block, behind those that are there. */
+/* Read bytes from..to of the block after those already read. */
 static int read_more(const struct hblock_in *in, struct hblock *b, size_t to, struct error *err)
 {
 	size_t from = b->disk.len;
@@ -202,8 +202,9 @@ static int parse_header(struct hblock *b, struct header *h, struct error *err)
 	int type = find_type(p);
 
 	if (type < 0)
-		return error_set(err, RC_DATA, "%02x%02x%02x%02x... begins no known block", p[0],
-				 p[1], p[2], p[3]);
+		return error_set(err, RC_DATA,
+				 "found %02x%02x%02x%02x..., expected the start of a known block",
+				 p[0], p[1], p[2], p[3]);
 	*h = (struct header){get_be32(p + 8), get_be32(p + 12), get_be32(p + 25), get_be32(p + 29),
 			     p[24]};
 	b->type = (enum hblock_type)type;
@@ -220,7 +221,7 @@ static int read_parts(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes
 	b->place = (struct hblock_place){.offset = offset};
 	if (room < HBLOCK_HEADER)
 		return error_set(err, RC_DATA, "it begins beyond the last block");
-	/* all at once where the size is known: a source may be far away */
+	/* one read if the size is known: a source may be far away */
 	bool known = disk_bytes > HBLOCK_HEADER && disk_bytes <= room;
 	int rc = read_more(in, b, known ? disk_bytes : HBLOCK_HEADER, err);
 	if (rc == RC_OK)

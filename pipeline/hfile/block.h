@@ -19,7 +19,9 @@
 #include "hfile.h"
 
 #define HBLOCK_HEADER 33
-/* A block is a signed 32-bit size in the file; this leaves room for what compression adds. */
+/*
+ * A block size is a signed 32-bit number in the file; the rest is room for what compression adds.
+ */
 #define HBLOCK_PLAIN_MAX (1u << 30)
 
 enum hblock_type {
@@ -48,34 +50,34 @@ struct hblock_place {
 	uint32_t plain_bytes; /* payload before compression */
 };
 
-/* Where blocks are written; previous[] is the last offset of each type, -1 at first. */
+/* The sink of blocks. previous[]: offset of the last block of each type, -1 at first. */
 struct hblock_out {
 	struct hfile_sink sink;
-	uint64_t offset; /* bytes given to it */
+	uint64_t offset; /* bytes written */
 	struct hcodec *codec;
-	struct buf *disk; /* a compressed block in the making */
+	struct buf *disk; /* the compressed block that is being made */
 	int64_t previous[HBLOCK_TYPES];
 };
 
 void hfile_block_out_init(struct hblock_out *o, const struct hfile_sink *sink, struct hcodec *codec,
 			  struct buf *disk);
 int hfile_block_out_append(struct hblock_out *o, const void *ptr, size_t len, struct error *err);
-/* Empty b and leave room for the header and so many bytes of payload behind it. */
+/* Empty b and reserve the header and payload_bytes after it. */
 int hfile_block_begin(struct buf *b, size_t payload_bytes, struct error *err);
 /*
- * Compress the payload in b (begun by hfile_block_begin) into disk, which is the same buffer when
- * there is no compression.  Needs no file: any thread.
+ * Compress the payload in b (started by hfile_block_begin) into disk, which is b if there is no
+ * compression. Uses no file, so any thread may call it.
  */
 int hfile_block_pack(struct hcodec *codec, enum hblock_type type, const struct buf *b,
 		     struct buf *disk, struct error *err);
-/* Give what hfile_block_pack made a header and checksums and write it. */
+/* Add header and checksums to the result of hfile_block_pack, and write it. */
 int hfile_block_put(struct hblock_out *o, enum hblock_type type, struct buf *disk,
 		    size_t plain_bytes, struct hblock_place *place, struct error *err);
-/* Both; b's content is spent. */
+/* Pack and put; b is used up. */
 int hfile_block_write(struct hblock_out *o, enum hblock_type type, struct buf *b,
 		      struct hblock_place *place, struct error *err);
 
-/* Where blocks are read; limit is the end of the last block. */
+/* The source of blocks; limit is the end of the last block. */
 struct hblock_in {
 	const struct hfile_source *source;
 	uint64_t limit;
@@ -84,7 +86,7 @@ struct hblock_in {
 	uint64_t reads[HBLOCK_TYPES]; /* blocks read */
 };
 
-/* A block read, in its own buffers; payload is valid until the next read into it. */
+/* A block that was read, in its own buffers. payload is valid until the next read into it. */
 struct hblock {
 	enum hblock_type type;
 	struct hblock_place place;
@@ -94,9 +96,8 @@ struct hblock {
 };
 
 /*
- * Read and check the block at offset; disk_bytes is what the index says of its size, 0 when
- * unknown.  RC_DATA names file, offset and what is wrong; b->place.disk_bytes is then 0 unless
- * the header is sound.
+ * Read and check the block at offset. disk_bytes: its size by the index, 0: unknown. RC_DATA names
+ * file, offset and fault; b->place.disk_bytes is then 0 unless the header is sound.
  */
 int hfile_block_read(struct hblock_in *in, uint64_t offset, uint32_t disk_bytes, struct hblock *b,
 		     struct error *err);

@@ -1,9 +1,9 @@
 /*
- * block_decode.c - data block payloads back to plain cells (README.md 4)
+ * block_decode.c - decode data blocks to plain cells (README.md 4)
  *
- * Made for damaged and hostile payloads: every read goes through struct in, which turns bad at
- * the first read beyond the end, and every cell is bounded by the size the block declares before
- * a byte of it is stored.
+ * Made for damaged and hostile payloads. Every read goes through struct in, which fails at the
+ * first read past the end. Every cell is limited by the size that the block declares before a byte
+ * is stored.
  */
 #include "block_encode.h"
 
@@ -15,15 +15,15 @@ struct in {
 	bool bad;
 };
 
-/* What a delta encoding carries from cell to cell; offsets, as store moves when it grows. */
+/* The state of a delta encoding between cells. Offsets, because store moves when it grows. */
 struct delta {
 	struct in in;
 	struct buf *store;
 	struct cell_tail tail;
 	struct tag_dictionary *tags; /* NULL: tags are not compressed */
-	uint64_t left;		     /* of the declared unencoded size */
+	uint64_t left;		     /* left of the declared plain size */
 	bool first, no_memory;
-	size_t cell_end; /* where the cell in the making ends */
+	size_t cell_end; /* end of the cell that is being made */
 	size_t key_at, value_at;
 	uint32_t key_bytes, value_bytes;
 	uint64_t ts; /* previous cell */
@@ -54,7 +54,7 @@ static uint32_t take_v7(struct in *in)
 	return (uint32_t)v;
 }
 
-/* Room of the cell in the making that is not used: its lengths may lie. */
+/* Does the cell that is being made have n bytes left? Its lengths may lie. */
 static bool has_room(struct delta *d, size_t n)
 {
 	if (n > d->cell_end - d->store->len)
@@ -129,7 +129,7 @@ static bool end_cell(struct delta *d, size_t cell_at, uint32_t key_bytes, uint32
 	return true;
 }
 
-/* Family and qualifier behind a row that is known; shared counts from the flat key's start. */
+/* Make family and qualifier after a known row; shared counts from the start of the flat key. */
 static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key_bytes)
 {
 	size_t family_at = d->store->len;
@@ -157,7 +157,7 @@ static bool make_family(struct delta *d, size_t row, size_t shared, uint32_t key
 	return !d->in.bad;
 }
 
-/* Row, family and qualifier of DIFF and FAST_DIFF from the common prefix and the remainder. */
+/* Make row, family and qualifier of DIFF and FAST_DIFF from the common prefix and the remainder. */
 static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 {
 	size_t key_at = d->store->len, row;
@@ -169,7 +169,7 @@ static bool make_key(struct delta *d, size_t shared, uint32_t key_bytes)
 		copy_in(d, 2 - shared);
 		if (d->in.bad)
 			return false;
-		row = get_be16(d->store->ptr + key_at); /* they are there: nothing is bad */
+		row = get_be16(d->store->ptr + key_at); /* these bytes exist: not an error */
 		if (row > key_bytes)
 			return false;
 		copy_in(d, row);
@@ -292,7 +292,7 @@ static bool decode_fast_diff(struct delta *d)
 	return end_cell(d, at, key, value);
 }
 
-/* Tags, whose length is a v7 here, with the length they have in plain blocks. */
+/* Read tags, whose length is a v7 here, and store them with the length of plain blocks. */
 static bool take_tags(struct delta *d)
 {
 	uint32_t bytes = take_v7(&d->in);

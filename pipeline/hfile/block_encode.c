@@ -13,7 +13,7 @@
 
 #include "kv.h"
 
-/* A cell taken apart; sizes in bytes. */
+/* The parts of a cell; sizes in bytes. */
 struct parts_of_cell {
 	struct bytes key, value;
 	size_t row, family; /* lengths */
@@ -49,7 +49,7 @@ static size_t common(const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t 
 	return i;
 }
 
-/* Bytes of the flat key shared with the cell before, timestamp and type left out (4.2). */
+/* Bytes of the flat key shared with the cell before, without timestamp and type (4.2). */
 static size_t common_key(const struct parts_of_cell *p, const struct parts_of_cell *c)
 {
 	if (p->row != c->row)
@@ -66,7 +66,10 @@ static void put_v7(struct buf *out, uint64_t v)
 	out->len += put_varint(out->ptr + out->len, v);
 }
 
-/* Row length and row beyond the common part and the whole qualifier, or the qualifier's rest. */
+/*
+ * Put row length and row after the common part and the whole qualifier, or the rest of the
+ * qualifier.
+ */
 static void put_remainder(struct buf *out, const struct parts_of_cell *c, size_t shared)
 {
 	if (shared < 2 + c->row) {
@@ -100,7 +103,7 @@ static unsigned width_of(uint64_t v)
 	return v ? 8 - (unsigned)__builtin_clzll(v) / 8 : 1;
 }
 
-/* The time field: little-endian, of the fewest bytes; the difference only if it is shorter. */
+/* Choose the time field: little-endian, fewest bytes; the difference only if it is shorter. */
 static unsigned diff_time(const struct parts_of_cell *p, const struct parts_of_cell *c,
 			  uint64_t *field)
 {
@@ -189,7 +192,7 @@ static void encode_fast_diff(struct buf *out, const struct parts_of_cell *p,
 /* More than any of the three adds to a cell: flag, three numbers, time, length of tags, mvcc. */
 #define CELL_ROOM 64
 
-/* A cell of the writer's own: its mvcc is one byte, a zero. */
+/* The writer's own cells have an mvcc of one zero byte. */
 static struct bytes tags_of(const uint8_t *p, struct cell_tail tail)
 {
 	return tail.tags ? bytes_of(p + 2, get_be16(p)) : (struct bytes){NULL, 0};

@@ -1,8 +1,8 @@
 /*
- * block_encode.h - data block encodings: cells of a block to its payload and back (README.md 4)
+ * block_encode.h - encode the cells of a data block, and decode them (README.md 4)
  *
- * HBase encodes cell by cell; here a whole block is encoded when it closes.  That is the same:
- * every encoding starts afresh in each block.
+ * HBase encodes cell by cell; here a whole block is encoded when it closes. The result is the same,
+ * because every encoding starts afresh in each block.
  */
 #ifndef SALTMILL_BLOCK_ENCODE_H
 #define SALTMILL_BLOCK_ENCODE_H
@@ -13,7 +13,7 @@
 #include "table.h"
 
 /*
- * Memory for damaged and hostile files: a block may grow to 64 MiB freely, beyond that at most
+ * Limit memory for damaged and hostile files: a block may grow to 64 MiB freely, above that at most
  * 1024 times (the limit of deflate).
  */
 static inline bool hfile_block_growth_fits(uint64_t plain_bytes, uint64_t stored_bytes)
@@ -28,12 +28,12 @@ int hfile_block_encode(enum block_encoding e, struct bytes cells, struct cell_ta
 struct block_format {
 	enum block_encoding encoding;
 	struct cell_tail tail;
-	bool packed_tags; /* tags of the delta encodings go through a dictionary */
+	bool packed_tags; /* the delta encodings store tags through a dictionary */
 };
 /*
- * The cells of a payload as plain blocks have them, each with its tail; *out is the payload itself
- * when nothing needs to be changed, else it lies in store.  encoding NONE: no id in the payload.
- * Lengths and order of cells inside a NONE block are not checked here.
+ * Decode a payload to plain cells, each with its tail. *out is the payload itself if nothing
+ * changes, else it lies in store. encoding NONE: the payload has no id. Lengths and order of cells
+ * in a NONE block are not checked here.
  */
 int hfile_block_decode(const struct block_format *format, struct bytes payload, struct buf *store,
 		       struct bytes *out, struct error *err);

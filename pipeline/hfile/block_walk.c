@@ -1,14 +1,14 @@
 /*
- * block_walk.c - all blocks from offset 0 to the trailer, held against each other and the trailer
+ * block_walk.c - check all blocks from offset 0 to the trailer against each other and the trailer
  *
- * Checksums say that a block is as it was written, not that it is where it was, nor that the
- * trailer is: it has none.  So a walk from the first block to the last also sees that each type
- * stands in its section and links back to its previous block, and that the sums are the trailer's.
+ * Checksums prove that a block is as it was written, not that it is at its place. The trailer has
+ * no checksum. So a walk from the first block to the last also checks that each type is in its
+ * section and links to its previous block, and that the sums equal the trailer's.
  */
 #include "reader.h"
 #include "trailer.h"
 
-/* What the trailer counts (README.md 8), and where each type may stand. */
+/* Count what the trailer counts (README.md 8), and check where each type may be. */
 static int count_block(struct hfile *f, struct error *err)
 {
 	struct block_sums *s = &f->sums;
@@ -66,7 +66,7 @@ int hfile_check_numbers(const struct hfile *f, const struct number *n, size_t co
 	return 0;
 }
 
-/* From the root down to the first data block there are as many levels as the trailer says. */
+/* Check that the levels from the root to the first data block are as many as in the trailer. */
 static int check_levels(struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
@@ -102,7 +102,7 @@ static int finish(struct hfile *f, struct error *err)
 		{"the trailer's last data block", t->last_data_block,
 		 (uint64_t)s->previous[HBLOCK_DATA]},
 	};
-	/* where there are no data blocks the last two are anything */
+	/* without data blocks the last two have no meaning */
 	size_t count = sizeof all / sizeof *all - (s->blocks[HBLOCK_DATA] ? 0 : 2);
 	int rc = s->whole ? hfile_check_numbers(f, all, count, err) : 0;
 
@@ -120,7 +120,7 @@ int hfile_next_block(struct hfile *f, uint64_t *at, struct hfile_block *out, str
 	if (offset >= f->in.limit)
 		return finish(f, err);
 	int rc = hfile_block_read(&f->in, offset, 0, &f->walk, err);
-	/* A block whose header makes sense can be stepped over even if it is damaged. */
+	/* A damaged block can be skipped if its header is sound. */
 	*at += f->walk.place.disk_bytes;
 	if (rc == RC_OK) {
 		rc = count_block(f, err);

@@ -1,4 +1,4 @@
-/* bloom.c - bloom filters; see bloom.h and README.md 6 */
+/* bloom.c - write and read bloom filters (README.md 6) */
 #include "bloom.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static struct hbloom_hash hash_key(struct bytes key)
 void hfile_bloom_sizes(enum bloom_type type, uint32_t chunk_bytes, uint32_t *hashes,
 		       uint32_t *max_keys)
 {
-	/* The rate goes through a float, as in HBase: it moves the last digits of max_keys. */
+	/* HBase converts the rate to float, which changes the last digits of max_keys. */
 	float rate = ERROR_RATE;
 	double bits = 8.0 * chunk_bytes, ln2 = log(2);
 
@@ -89,7 +89,7 @@ static __attribute__((noinline)) bool grow(struct hbloom *b)
 	return true;
 }
 
-/* A key of another length than those in lanes, or too long for one. */
+/* The key has another length than those in lanes, or is too long for one. */
 static __attribute__((noinline)) void change_lanes(struct hbloom *b, struct bytes key)
 {
 	hash_lanes(b);
@@ -115,7 +115,7 @@ bool hfile_bloom_add(struct hbloom *b, struct bytes row, struct bytes qualifier)
 		change_lanes(b, key);
 	if (key.len > HBLOOM_LANE_BYTES)
 		return true;
-	/* Not as soon as they are eight: reading what was just written in smaller pieces stalls. */
+	/* Not right at eight keys: reading bytes just written in smaller pieces stalls. */
 	if (b->nlanes == HBLOOM_LANES)
 		hash_lanes(b);
 	copy_short(b->lanes.key[b->nlanes++], key.ptr, key.len);
@@ -197,7 +197,7 @@ void hfile_bloom_release(struct hbloom *b)
 	hfile_index_list_release(&b->chunks);
 }
 
-/* A vint length and so many bytes; advances *p. */
+/* Read a vint length and that many bytes; advances *p. */
 static bool take_string(const uint8_t **p, const uint8_t *end, struct bytes *out)
 {
 	int64_t len;

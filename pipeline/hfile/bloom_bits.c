@@ -1,8 +1,8 @@
 /*
- * bloom_bits.c - see bloom_bits.h and README.md 6.2
+ * bloom_bits.c - hash bloom keys and set their bits (README.md 6.2)
  *
- * Eight keys are turned into eight-wide words, word i of every key.  Mixing a word does not depend
- * on the seed, so it is done once for both hashes, of which the second waits for the first.
+ * Eight keys become eight-wide words: word i of every key. Mixing a word does not depend on the
+ * seed, so it is done once for both hashes. The second hash uses the first as its seed.
  */
 #include "bloom_bits.h"
 
@@ -11,7 +11,7 @@
 #endif
 
 #define MURMUR_FACTOR 0x5bd1e995u
-#define PROBES_MAX    16 /* more than any filter of 1 % has */
+#define PROBES_MAX    16 /* more than a filter of 1 % has */
 
 static uint32_t sign_extended(uint8_t b)
 {
@@ -33,7 +33,7 @@ uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed)
 		k *= MURMUR_FACTOR;
 		h = h * MURMUR_FACTOR ^ k;
 	}
-	/* Java's bytes are signed: a tail byte from 80 on also flips the bits above it. */
+	/* Java's bytes are signed: a tail byte of 0x80 or more also flips the bits above it. */
 	if (n == 3)
 		h ^= sign_extended(p[2]) << 16;
 	if (n >= 2)
@@ -109,7 +109,7 @@ uint32_t hfile_bloom_jenkins(struct bytes key, uint32_t seed)
 	return jenkins_end(j);
 }
 
-/* |s mod bits| with Java's sign rule is |s| mod bits; of 2^31 too, unsigned. */
+/* |s mod bits| by Java's sign rule is |s| mod bits, for 2^31 as well, unsigned. */
 uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits)
 {
 	uint32_t s = h1 + i * h2;
@@ -187,7 +187,7 @@ static inline AVX2 void words_at(const struct hbloom_lanes *keys, size_t at, __m
 	}
 }
 
-/* What up to three bytes in the low end of each word are in a tail. */
+/* The value of up to three bytes at the low end of each word, as a tail. */
 static inline AVX2 __m256i tail_of(__m256i word, size_t bytes)
 {
 	__m256i tail = _mm256_srai_epi32(_mm256_slli_epi32(word, 24), 24), b;
@@ -237,7 +237,7 @@ static AVX2 void hash_avx2(const struct hbloom_lanes *keys, size_t key_bytes,
 	_mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(low, high, 0x31));
 }
 
-/* Places of the bits of eight keys first, so that the stores wait for nothing but the bitmap. */
+/* Compute the places of all bits first, so that the stores wait only for the bitmap. */
 static inline AVX2 void set_eight(uint8_t *bitmap, __m256i mask, uint32_t hashes,
 				  const struct hbloom_hash *h)
 {

@@ -1,8 +1,7 @@
 /*
- * bloom_bits.h - from bloom keys to bits: the two hashes of a key, the bits of two hashes
+ * bloom_bits.h - two hashes for a bloom key, and the bits for two hashes
  *
- * Keys of one length are hashed eight at a time where the processor can; the bits are the same
- * everywhere.
+ * Keys of one length are hashed eight at a time if the processor can; the bits are the same.
  */
 #ifndef SALTMILL_HFILE_BLOOM_BITS_H
 #define SALTMILL_HFILE_BLOOM_BITS_H
@@ -13,7 +12,7 @@
 uint32_t hfile_bloom_murmur2(struct bytes key, uint32_t seed);
 /* Jenkins' lookup3 (hashlittle), hash type 0. */
 uint32_t hfile_bloom_jenkins(struct bytes key, uint32_t seed);
-/* Bit of probe i in a chunk of bits bits. */
+/* The bit of probe i in a chunk of `bits` bits. */
 uint64_t hfile_bloom_bit(uint32_t h1, uint32_t h2, uint32_t i, uint64_t bits);
 
 struct hbloom_hash {
@@ -23,7 +22,7 @@ struct hbloom_hash {
 #define HBLOOM_LANES	  8
 #define HBLOOM_LANE_BYTES 64
 
-/* Keys of one length side by side; what is behind them does not count. */
+/* Keys of one length side by side; bytes after them do not count. */
 struct hbloom_lanes {
 	uint8_t key[HBLOOM_LANES][HBLOOM_LANE_BYTES];
 };
@@ -36,7 +35,7 @@ struct hbloom_kernel {
 		    size_t count);
 };
 const struct hbloom_kernel *hfile_bloom_kernel_portable(void);
-/* The fastest that this processor has. */
+/* Choose the fastest kernel of this processor. */
 const struct hbloom_kernel *hfile_bloom_kernel_choose(void);
 
 #endif

@@ -1,12 +1,13 @@
 /*
  * compress.c - GZ, SNAPPY, LZ4, ZSTD in the containers of compress.h
  *
- * A chunk of style B has at most CHUNK_BYTES of input: HBase and Hadoop decompress it in buffers
- * of 262144 bytes, and a longer one can end the region server's process (README.md 9.3).
+ * A chunk of style B has at most CHUNK_BYTES of input. HBase and Hadoop decompress it in buffers of
+ * 262144 bytes, and a longer chunk can end the region server's process (README.md 9.3).
  *
- * libzstd's door for ready-made sequences is young and was seen to write frames that nobody reads:
- * it checks them itself, those it refuses are compressed without them, and some of the frames are
- * read back.  Which ones their size decides, so it does not depend on threads.
+ * libzstd's interface for ready-made sequences is young, and it has written frames that no reader
+ * accepts. So libzstd checks the sequences itself. Refused ones are compressed without sequences,
+ * and some frames are read back. Their size chooses which, so the choice does not depend on
+ * threads.
  */
 #include "compress.h"
 
@@ -23,7 +24,8 @@
 #define ZSTD_LEVEL   3
 #define GZ_LEVEL     6
 #define GZ_LEVEL_MAX 12
-#define READ_BACK    64 /* one frame of so many; libzstd has checked all, tuning read all it made */
+/* one frame in this many; libzstd has checked all, and tuning reads back all it makes */
+#define READ_BACK 64
 
 static const uint8_t empty_gzip[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 3};
 
@@ -117,8 +119,8 @@ static int cannot(const struct hcodec *h, size_t bytes, bool memory, struct erro
 }
 
 /*
- * Compress one piece to the end of out; returns the bytes, 0 with the error set.  (libsnappy takes
- * some 200 KB by itself, and has no way to say that there are none.)
+ * Compress one piece to the end of out. Returns the bytes; 0: error set. (libsnappy itself
+ * allocates some 200 KB and cannot report that this failed.)
  */
 static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, struct error *err)
 {
@@ -203,7 +205,7 @@ int hfile_codec_compress(struct hcodec *h, struct bytes in, struct buf *out, str
 	return put_piece(h, in, out, err) == 0 ? err->code : 0;
 }
 
-/* Decompress one chunk; *out_bytes is the room and becomes what it gave. */
+/* Decompress one chunk. *out_bytes is the room, and becomes the result's bytes. */
 static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 		      size_t *out_bytes)
 {
@@ -234,7 +236,10 @@ static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8
 	return true;
 }
 
-/* Whether a frame of sequences is the cells, if it is one of those to look at. */
+/*
+ * Is the frame of sequences equal to the cells? True as well for a frame that is not chosen for the
+ * check.
+ */
 static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 {
 	if (!h->read_all && frame.len % READ_BACK)
@@ -249,7 +254,7 @@ static bool reads_back(struct hcodec *h, struct bytes cells, struct bytes frame)
 	       memcmp(h->back.ptr, cells.ptr, plain) == 0;
 }
 
-/* *n: bytes of the frame, behind `head` bytes at the end of out; 0: not from sequences. */
+/* *n: bytes of the frame, after `head` bytes at the end of out; 0: sequences are not possible. */
 static int try_sequences(struct hcodec *h, struct bytes cells, struct buf *out, size_t head,
 			 size_t *n, struct error *err)
 {
@@ -288,12 +293,12 @@ int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf 
 	if (h->no_memory)
 		return cannot(h, cells.len, true, err);
 	return error_set(err, RC_DATA,
-			 "libzstd made a frame of sequences for %zu bytes of cells that it "
-			 "cannot read; a level other than auto does without them",
+			 "libzstd made a frame of sequences for %zu bytes of cells that it cannot "
+			 "read: choose a level other than auto, which uses no sequences",
 			 cells.len);
 }
 
-/* The chunks of one group; advances *p.  False when damaged. */
+/* Decompress the chunks of one group; advances *p. False: damaged. */
 static bool get_group(struct hcodec *h, enum codec codec, const uint8_t **p, const uint8_t *end,
 		      uint8_t *out, size_t group_bytes)
 {

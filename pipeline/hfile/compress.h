@@ -15,45 +15,44 @@
 #include "table.h"
 
 /*
- * The contexts of the libraries, made when first used and kept: creating one costs more than a
- * block.  {0} is empty.
+ * Contexts of the libraries, made at first use and kept: creating one costs more than a block. {0}
+ * is empty.
  */
 struct hcodec {
 	enum codec codec;
-	enum zstd_framing framing; /* to write; of a reader: of the last block */
+	enum zstd_framing framing; /* writer: to use; reader: of the last block */
 	int gz_level;
-	unsigned min_match; /* of ready-made sequences; 0: none are made */
-	size_t tail_bytes;  /* behind each cell */
+	unsigned min_match; /* of ready-made sequences; 0: not used */
+	size_t tail_bytes;  /* bytes after each cell */
 	bool read_all;	    /* read back each frame of sequences, not one in READ_BACK */
-	bool no_memory;	    /* why the last get failed */
-	bool sequenced;	    /* the last cells became such a frame */
+	bool no_memory;	    /* the last get failed for lack of memory */
+	bool sequenced;	    /* the last cells became a frame of sequences */
 	struct sequencer sequencer;
 	struct buf back;
 	void *zstd, *unzstd, *gunzip, *lz4;
 	void *gz[13]; /* by level */
 };
 
-/* Choose what hfile_codec_compress does.  RC_CONFIG for a codec or level that cannot be written. */
+/* Choose codec, level and framing. RC_CONFIG: they cannot be written. */
 int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_framing framing,
 		      struct error *err);
-/* For ZSTD, behind hfile_codec_setup: another hash table size; 0: what the level has.  RC_CONFIG.
- */
+/* ZSTD only, after hfile_codec_setup: set the hash table size; 0: that of the level. RC_CONFIG. */
 int hfile_codec_tune(struct hcodec *h, uint32_t hash_log, struct error *err);
 /*
- * For ZSTD, behind hfile_codec_setup: let hfile_codec_compress_cells make sequences with matches of
- * min_match bytes or more (sequences.h).  RC_CONFIG.
+ * ZSTD only, after hfile_codec_setup: let hfile_codec_compress_cells use sequences with matches of
+ * at least min_match bytes (sequences.h). RC_CONFIG.
  */
 int hfile_codec_sequence(struct hcodec *h, unsigned min_match, size_t tail_bytes,
 			 struct error *err);
-/* Append what is stored for in (at most 1 GiB); always the codec's output, even if larger. */
+/* Append the stored form of in (at most 1 GiB). Always the codec's output, even if it is larger. */
 int hfile_codec_compress(struct hcodec *h, struct bytes in, struct buf *out, struct error *err);
 /*
- * The same for the cells of a block, from sequences if that was asked for and can be.  RC_DATA also
- * if a frame of them that is read back is not the cells.
+ * The same for the cells of a block, from sequences if enabled and possible. RC_DATA also if a
+ * frame that is read back differs from the cells.
  */
 int hfile_codec_compress_cells(struct hcodec *h, struct bytes cells, struct buf *out,
 			       struct error *err);
-/* Fill out with exactly out_bytes; RC_DATA when in is anything else.  Any zstd framing. */
+/* Decompress in to exactly out_bytes; RC_DATA: in is anything else. Accepts any zstd framing. */
 int hfile_codec_decompress(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
 			   size_t out_bytes, struct error *err);
 void hfile_codec_release(struct hcodec *h);

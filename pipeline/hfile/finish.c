@@ -13,7 +13,7 @@ static void put_bloom_info(const struct hfile_writer *w, struct buf *m)
 		hfile_info_put(m, "BLOOM_FILTER_TYPE", bytes_str(bloom_name(w->opt.bloom)));
 }
 
-/* HBase begins the range at 0 when a file has deletes of columns or families (TimeRangeTracker). */
+/* If a file has deletes of columns or families, HBase starts the range at 0 (TimeRangeTracker). */
 static void put_times(const struct hfile_writer *w, struct buf *m)
 {
 	uint8_t range[16];
@@ -78,7 +78,7 @@ static int write_info(struct hfile_writer *w, struct hblock_place *place, struct
 	return rc;
 }
 
-/* Everything behind the data; root data index, empty meta index and file info come first. */
+/* Write everything after the data; root data index, empty meta index and file info come first. */
 static int write_tail(struct hfile_writer *w, struct hfile_trailer *t, struct error *err)
 {
 	struct buf *work = &w->scratch->work;

@@ -1,4 +1,6 @@
-/* hfile_file.c - files as sources and sinks: all that this room knows of paths and descriptors */
+/*
+ * hfile_file.c - files as sources and sinks; no other file of this room uses paths and descriptors
+ */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +66,7 @@ int hfile_file_source(struct hfile_source *out, const char *path, struct error *
 	return 0;
 }
 
-/* --- a source that is looked at --- */
+/* --- a source that is watched --- */
 
 struct watched {
 	struct hfile_source source;
@@ -145,7 +147,7 @@ static int sink_append(void *self, const void *ptr, size_t len, struct error *er
 {
 	struct file_sink *s = self;
 
-	(void)err; /* out_finish tells */
+	(void)err; /* out_finish reports it */
 	out_write(&s->file, ptr, len);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * hfile_open.c - open an HFile: trailer, then the blocks it loads on open, each checked
+ * hfile_open.c - open an HFile: read and check the trailer and the blocks it loads on open
  *
- * Nothing in the file is trusted: offsets and sizes are held against the file's size, counts
- * against the bytes that carry them.
+ * Nothing in the file is trusted: offsets and sizes are compared to the file's size, counts to the
+ * bytes that contain the items.
  */
 #include "reader.h"
 
@@ -120,7 +120,7 @@ static int read_info(struct hfile *f, struct error *err)
 	return rc ? rc : read_bloom_type(f, err);
 }
 
-/* The optional blocks behind the first three. */
+/* Read the optional blocks after the first three. */
 static int read_more(struct hfile *f, struct error *err)
 {
 	bool deletes = f->walk.type == HBLOCK_DELETE_BLOOM_META;

@@ -108,7 +108,7 @@ static int put_node(struct buf *b, const struct hindex_list *l, struct error *er
 	return 0;
 }
 
-/* Write a list as a non-root block, add it to its parents and empty it. */
+/* Write a list as a non-root block, add the block to its parents, and empty the list. */
 static int write_node(struct hindex *x, struct hindex_list *l, enum hblock_type type,
 		      struct hindex_list *parents, struct hblock_out *out, struct buf *scratch,
 		      struct hblock_place *place, struct error *err)
@@ -223,8 +223,7 @@ void hfile_index_release(struct hindex *x)
 	hfile_index_list_release(&x->root);
 }
 
-/* How many bytes of b the shortest m with a < m <= b takes, as HBase makes it; 0: a and b are
- * equal. */
+/* Returns the bytes of b in the shortest m with a < m <= b, as HBase makes it; 0: a equals b. */
 static size_t midpoint(struct bytes a, struct bytes b, uint8_t *last)
 {
 	size_t n = a.len < b.len ? a.len : b.len, d = 0;

@@ -1,4 +1,4 @@
-/* index_read.c - read index blocks, trusting no length in them; layouts in index.h */
+/* index_read.c - read index blocks without trusting a length in them; layouts in index.h */
 #include "index.h"
 
 #include "kv.h"
@@ -25,7 +25,7 @@ int hfile_index_node_open(struct hindex_node *n, struct bytes payload, struct er
 int hfile_index_node_entry(const struct hindex_node *n, uint32_t i, struct hindex_entry *e,
 			   struct bytes *key, struct error *err)
 {
-	/* Behind the last offset stands the size of all entries: the end of the last one. */
+	/* After the last offset comes the size of all entries, which is the end of the last one. */
 	uint32_t from = get_be32(n->offsets + 4 * (size_t)i);
 	uint32_t to = get_be32(n->offsets + 4 * ((size_t)i + 1));
 

@@ -1,4 +1,4 @@
-/* options_of.c - what a file was written with, as its trailer and its file info tell */
+/* options_of.c - find out the options of a file from its trailer and file info */
 #include "reader.h"
 
 static int64_t stamp(const struct hfile *f, const char *name)
@@ -12,7 +12,7 @@ void hfile_options_of(const struct hfile *f, struct hfile_options *out)
 {
 	*out = (struct hfile_options){
 		.codec = f->trailer.codec,
-		/* blocks of the end were read, and are stored as all are */
+		/* the blocks at the end were read, and all blocks are stored alike */
 		.framing = f->in.state.framing,
 		.encoding = f->format.encoding,
 		.bloom = f->bloom_type,

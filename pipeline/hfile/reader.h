@@ -9,12 +9,12 @@
 #include "index.h"
 #include "kv.h"
 
-/* The offset of a previous block, behind a seek or damage. */
+/* The offset of the previous block is unknown after a seek or damage. */
 #define HFILE_NOT_KNOWN (-2)
 
-/* What a walk over all blocks (block_walk.c) has met. */
+/* What a walk over all blocks (block_walk.c) has counted. */
 struct block_sums {
-	bool whole;			   /* it began at offset 0 and met no damage */
+	bool whole;			   /* it began at offset 0 and found no damage */
 	uint64_t total_bytes, index_bytes; /* as the trailer counts them */
 	uint64_t bloom_bytes, first_data;
 	uint64_t blocks[HBLOCK_TYPES];
@@ -46,25 +46,28 @@ struct hfile {
 	/* hfile_next_block; index descent; bloom probes */
 	struct hblock walk, node, chunk;
 	struct block_sums sums;
-	uint64_t chunk_offset; /* of the chunk that is loaded; UINT64_MAX: none */
+	uint64_t chunk_offset; /* offset of the loaded chunk; UINT64_MAX: none */
 	struct buf probe;
 	/* cells */
 	struct hblock data;
 	struct buf decoded;
 	struct bytes cells;
-	size_t cell_at;	      /* in cells: the next cell */
-	uint64_t next_offset; /* of the block to look at when cells are used up */
-	/* the walk over all cells, to see that none is missing; after a seek only their order */
+	size_t cell_at;	      /* offset of the next cell in cells */
+	uint64_t next_offset; /* offset of the next block when cells are used up */
+	/*
+	 * true: a scan over all cells proves that none is missing; after a seek only their order is
+	 * checked
+	 */
 	bool whole;
 	uint64_t seen;
 	int64_t previous[HBLOCK_TYPES]; /* offset of the last block of each type; -1,
 					   HFILE_NOT_KNOWN */
 	struct buf last;		/* flat key of the last cell of the block before */
-	struct cell before;		/* the cell that was handed out, in this block */
+	struct cell before;		/* the last cell that was returned, in this block */
 	bool before_known;
 };
 
-/* May the key be in the filter?  True when there is none, or one of an unknown hash. */
+/* May the key be in the filter? True if there is no filter, or its hash is unknown. */
 int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct bytes row,
 		       struct bytes qualifier, bool *out, struct error *err);
 
@@ -72,20 +75,23 @@ struct number {
 	const char *what;
 	uint64_t found, expected;
 };
-/* RC_DATA with the first that is not as expected. */
+/* RC_DATA names the first number that differs from the expected one. */
 int hfile_check_numbers(const struct hfile *f, const struct number *n, size_t count,
 			struct error *err);
 
-/* Blocks of two types may be one chain (README.md 2). */
+/* Blocks of two types can form one chain (README.md 2). */
 enum hblock_type hfile_reader_chain(enum hblock_type t);
 
 /* Read the data block at offset into f->data and its cells into f->cells. */
 int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes,
 			   struct error *err);
-/* Cells of a data block just read; RC_DATA when its type or encoding is not the file's. */
+/*
+ * Decode the cells of a data block that was just read. RC_DATA: its type or encoding is not the
+ * file's.
+ */
 int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
 			     struct error *err);
-/* The cell at *at of cells, checked, its flat key in *kv; RC_END behind the last. */
+/* Check the cell at *at of cells and return it with its flat key in *kv; RC_END after the last. */
 int hfile_reader_take_cell(const struct hfile *f, struct bytes cells, size_t *at, struct kv *kv,
 			   struct cell *cell, struct error *err);
 /* Read an index block below the root; level 1 is just below it. */

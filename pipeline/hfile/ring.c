@@ -1,4 +1,4 @@
-/* ring.c - see ring.h */
+/* ring.c - pack data blocks on helper threads */
 #include "ring.h"
 
 #include <stdatomic.h>
@@ -7,21 +7,21 @@
 #include "pool.h"
 #include "writer.h"
 
-/* zstd's context at the levels of everyday use, for blocks of 64 KB. */
+/* zstd's context at everyday levels, for blocks of 64 KB. */
 #define CONTEXT_BYTES (1u << 20)
 
 struct ring_slot {
-	struct helper_task task; /* first: a task is its slot */
+	struct helper_task task; /* first member: a task is its slot */
 	struct ring_slot *next;
-	const struct hfile_options *opt; /* of the block that is in here */
+	const struct hfile_options *opt; /* of the block in this slot */
 	struct ring_codecs *codecs;
 	struct buf cells, work, disk, key;
-	struct buf *packed; /* disk, or what it would be made of */
+	struct buf *packed; /* disk, or its input */
 	struct hbloom_due chunks;
 	size_t plain_bytes;
 	int rc;
 	struct error err;
-	struct budget *budget; /* what it was taken from */
+	struct budget *budget; /* the budget of its memory */
 	uint64_t budget_bytes;
 };
 
@@ -86,7 +86,7 @@ static void pack(struct helper_task *t)
 		give_codec(s->codecs, codec);
 }
 
-/* A slot from the scratch or a new one; NULL: there is no room. */
+/* Take a slot from the scratch or make one; NULL: no room. */
 static struct ring_slot *take_slot(struct hfile_writer *w)
 {
 	struct ring_slot *s = w->scratch->slots;
@@ -147,7 +147,7 @@ bool hfile_ring_take(struct ring *r, struct hfile_writer *w, struct buf *cells, 
 	return true;
 }
 
-/* Take the first block, which is packed, out of the ring; its slot goes back to the scratch. */
+/* Take the first block, which is packed, out of the ring. Its slot returns to the scratch. */
 static struct ring_slot *pop(struct ring *r, struct hfile_writer *w)
 {
 	struct ring_slot *s = r->first;
@@ -169,7 +169,7 @@ int hfile_ring_collect(struct ring *r, struct hfile_writer *w, bool all, struct 
 	int rc = 0;
 
 	while (rc == RC_OK && r->first) {
-		/* enough on the way for helpers to stay busy while this thread packs one itself */
+		/* enough blocks to keep helpers busy while this thread packs one itself */
 		bool wait = all || r->count > 2 * helpers_count(w->opt.helpers) + 4;
 
 		if (!wait && !helpers_done(w->opt.helpers, &r->first->task))

@@ -1,4 +1,4 @@
-/* scan.c - cells in file order, seeks by the index, probes of the bloom filter */
+/* scan.c - return cells in file order, seek by the index, probe the bloom filter */
 #include "reader.h"
 
 int hfile_reader_block_cells(struct hfile *f, const struct hblock *b, struct bytes *cells,
@@ -51,7 +51,7 @@ int hfile_reader_load_data(struct hfile *f, uint64_t offset, uint32_t disk_bytes
 {
 	f->cell_at = 0;
 	f->before_known = false;
-	if (f->cells.len && f->data.place.offset == offset) { /* it is the open one */
+	if (f->cells.len && f->data.place.offset == offset) { /* it is already open */
 		f->next_offset = offset + f->data.place.disk_bytes;
 		return 0;
 	}
@@ -92,7 +92,7 @@ static bool is_data(const struct hblock *b)
 	return hfile_reader_chain(b->type) == HBLOCK_DATA;
 }
 
-/* Does the block just read belong to the scanned section, and link to the one before it? */
+/* Check that the block just read belongs to the scanned section and links to the one before it. */
 static int check_chain(struct hfile *f, struct error *err)
 {
 	const struct hblock *b = &f->data;
@@ -112,7 +112,7 @@ static int check_chain(struct hfile *f, struct error *err)
 	return 0;
 }
 
-/* The first cell of the block just opened must not sort before the last of the block before. */
+/* The first cell of the block must not sort before the last cell of the block before. */
 static int check_first(struct hfile *f, struct error *err)
 {
 	struct kv kv;
@@ -125,7 +125,7 @@ static int check_first(struct hfile *f, struct error *err)
 	return error_set(err, RC_ORDER, "its first cell sorts before the last one before it");
 }
 
-/* Behind the last data block: was it that of the trailer, and were the cells as many? */
+/* After the last data block: is it the trailer's last one, and is the number of cells right? */
 static int end_walk(const struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
@@ -143,7 +143,7 @@ static int end_walk(const struct hfile *f, struct error *err)
 	return RC_END;
 }
 
-/* The next data block in the order of the file, stepping over leaves and bloom chunks. */
+/* Read the next data block in file order, skipping leaves and bloom chunks. */
 static int next_data(struct hfile *f, struct error *err)
 {
 	while (f->next_offset <= f->trailer.last_data_block &&
@@ -170,7 +170,7 @@ static int next_data(struct hfile *f, struct error *err)
 	return end_walk(f, err);
 }
 
-/* Cells of a block are in order; the last is kept, for the block behind. */
+/* Check the order of a block's cells, and keep the last one for the next block. */
 static int check_cell(struct hfile *f, const struct kv *kv, bool first, const struct cell *c,
 		      struct error *err)
 {
@@ -223,7 +223,7 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 		level + 1 == f->trailer.index_levels ? HBLOCK_LEAF : HBLOCK_INTERMEDIATE;
 
 	if (e->offset >= f->trailer.load_on_open_offset)
-		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
+		return error_set(err, RC_DATA, "%s: the index points to %llu, after the data",
 				 f->source.name, (unsigned long long)e->offset);
 	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, b, err);
 	if (rc)
@@ -239,7 +239,7 @@ int hfile_reader_load_node(struct hfile *f, uint32_t level, const struct hindex_
 	return 0;
 }
 
-/* Is the flat key at most the search key?  Keys that do not parse were refused before. */
+/* Is the flat key at most the search key? Malformed keys were refused before. */
 static bool at_most(struct bytes flat, const struct cell *search)
 {
 	struct cell k;
@@ -247,7 +247,7 @@ static bool at_most(struct bytes flat, const struct cell *search)
 	return hfile_kv_key_parse(flat, &k) && cell_key_cmp(&k, search) <= 0;
 }
 
-/* Last root entry at or before the search key, else the first. */
+/* The last root entry at or before the search key, else the first. */
 static size_t find_in_root(const struct hindex_list *l, const struct cell *search)
 {
 	size_t low = 0, high = l->count;
@@ -285,7 +285,7 @@ static int find_in_node(const struct hindex_node *n, const struct cell *search,
 	return hfile_index_node_entry(n, low, found, &key, err);
 }
 
-/* Let the next cell be the first of the open block, or those behind, that is not before key. */
+/* Move to the first cell that is not before key, in the open block or after it. */
 static int skip_to(struct hfile *f, const struct cell *search, struct error *err)
 {
 	for (;;) {
@@ -310,7 +310,7 @@ static int skip_to(struct hfile *f, const struct cell *search, struct error *err
 	}
 }
 
-/* The last data block of the index that begins at or before key, or the first. */
+/* Find the last data block of the index that begins at or before key, or the first one. */
 static int find_block(struct hfile *f, const struct cell *key, struct hindex_entry *e,
 		      struct error *err)
 {
@@ -325,7 +325,7 @@ static int find_block(struct hfile *f, const struct cell *key, struct hindex_ent
 			return rc;
 	}
 	if (e->offset >= f->trailer.load_on_open_offset)
-		return error_set(err, RC_DATA, "%s: the index points to %llu, behind the data",
+		return error_set(err, RC_DATA, "%s: the index points to %llu, after the data",
 				 f->source.name, (unsigned long long)e->offset);
 	return 0;
 }
@@ -348,7 +348,7 @@ int hfile_seek(struct hfile *f, const struct cell *key, struct error *err)
 	return skip_to(f, key, err);
 }
 
-/* The last row of the open block that is before key; its length 0: there is none. */
+/* The last row of the open block before key; length 0: there is none. */
 static int last_row_before(struct hfile *f, const struct cell *key, struct bytes *row,
 			   struct error *err)
 {
@@ -395,7 +395,7 @@ int hfile_row_before(struct hfile *f, const struct cell *key, struct buf *row, s
 		       : error_memory(err, found.len, "a row key");
 }
 
-/* ROWCOL keys are flat keys in the order of cells, the others plain bytes. */
+/* ROWCOL keys are flat keys in cell order; the others are plain bytes. */
 static int bloom_order(const struct bloom_reader *r, struct bytes a, struct bytes b)
 {
 	struct cell x, y;
@@ -405,7 +405,7 @@ static int bloom_order(const struct bloom_reader *r, struct bytes a, struct byte
 	return bytes_cmp(a, b);
 }
 
-/* Index of the chunk that may hold key, or SIZE_MAX when key is before the first. */
+/* The index of the chunk that may contain key; SIZE_MAX: key is before the first. */
 static size_t find_chunk(const struct bloom_reader *b, struct bytes key)
 {
 	const struct hindex_list *l = &b->meta.chunks;
@@ -429,7 +429,7 @@ static int load_chunk(struct hfile *f, const struct hindex_entry *e, struct erro
 	f->chunk_offset = UINT64_MAX;
 	if (e->offset >= f->trailer.load_on_open_offset)
 		return error_set(err, RC_DATA,
-				 "%s: a bloom chunk is said to be at %llu, behind the data",
+				 "%s: a bloom chunk is listed at %llu, after the data",
 				 f->source.name, (unsigned long long)e->offset);
 	int rc = hfile_block_read(&f->in, e->offset, e->disk_bytes, &f->chunk, err);
 	if (rc)

@@ -1,18 +1,18 @@
 /*
- * sequences.c - see sequences.h
+ * sequences.c - make matches for zstd from the structure of cells
  *
- * A cell is compared with two others: the one of the same place in the row before (its lengths,
- * the first bytes of its row key, family, qualifier and time, often its value) and the one before
- * (the whole row key and the time inside a row; lengths that the row before does not have).  64
- * bytes are compared at once to a mask with a bit for each byte that is equal; runs of enough ones
- * are matches, of which the longer is taken, first to last.  One that begins with the cell also
- * takes the end of the cell before, if that is equal.  Neighbours begin at the same place, so where
- * all lengths are the same all parts lie side by side; else what follows the row key is laid side
- * by side by the keys' ends.  Most cells are short and have keys as long as their neighbours':
- * those two masks tell that too, and whether a cell is of the row before, so no length is compared.
+ * A cell is compared to two others. The one above is at the same place in the row before: it shares
+ * lengths, the first bytes of the row key, family, qualifier and time, and often the value. The one
+ * to the left is the cell before: it shares the whole row key and the time within a row.
  *
- * Nothing depends on the bytes being cells but the ratio: a match is only what was seen to be
- * equal.
+ * 64 bytes at a time become a mask with a bit for each equal byte. Long enough runs of ones are
+ * matches; of two, the longer is taken, first to last. A match at the start of a cell also takes
+ * the end of the cell before, if that is equal. If all lengths are equal, all parts are at the same
+ * distance. Otherwise the parts after the row key are aligned at the ends of the keys. Most cells
+ * are short and have keys as long as their neighbours': the two masks show that too, and whether
+ * the row changes, so no length is compared.
+ *
+ * A match is only what was found equal. If the bytes were no cells, only the ratio would suffer.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* sequences are still among the experimental parts */
 #include "sequences.h"
@@ -27,32 +27,32 @@
 #include "mem.h"
 
 #define SPAN	    64 /* bytes compared at once */
-#define CHUNK	    63 /* of which used: a mask then always has a zero */
+#define CHUNK	    63 /* bytes of these that are used, so that a mask always has a zero */
 #define ZSTD_BLOCK  ZSTD_BLOCKSIZE_MAX
 #define ROW_IN_CELL (KV_LENGTHS + 2)
 #define ROW_LENGTH  ((uint64_t)3 << KV_LENGTHS) /* bits of a mask */
 #define CELL_MIN    (KV_LENGTHS + KEY_FIXED)
 
-/* Distances and counts in registers: half the time of calls. */
+/* Distances and counts stay in registers, which halves the time. */
 #define INLINE	 static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 
-/* Where the next sequence goes. */
+/* The place of the next sequence. */
 struct next_sequence {
-	ZSTD_Sequence *next;   /* next[-1] can be written to; of offset 0 if it is no match */
-	const uint8_t *anchor; /* literals begin here */
+	ZSTD_Sequence *next;   /* next[-1] is writable; its offset is 0 if it is no match */
+	const uint8_t *anchor; /* start of the literals */
 };
 
-/* What stays the same for a block. */
+/* Constant within a block. */
 struct frame {
 	const uint8_t *base, *end;
 	size_t tail_bytes;
-	unsigned step; /* shortest match, less SEQUENCE_MIN */
+	unsigned step; /* shortest match minus SEQUENCE_MIN */
 };
 
 /*
- * How far back the cells are that one is compared with: up is the one of the same place in the row
- * before, left the one just before.  Behind byte `head` it is so much more, modulo 2^32.
+ * Distances to the cells that a cell is compared to: up is at the same place in the row before,
+ * left is the cell before. After byte `head` the distance grows by `more`, modulo 2^32.
  */
 struct distance {
 	uint32_t up, left, more_up, more_left;
@@ -65,7 +65,7 @@ struct shape {
 	size_t size; /* with its tail */
 };
 
-/* Bit i: a[i] == b[i], of SPAN bytes. */
+/* Bit i: a[i] == b[i], for SPAN bytes. */
 #if defined(__x86_64__)
 INLINE uint64_t equal_16(const uint8_t *a, const uint8_t *b)
 {
@@ -106,7 +106,7 @@ INLINE uint64_t equal_span(const uint8_t *a, const uint8_t *b)
 }
 #endif
 
-/* The same where less than that is left of the block; b is before a. */
+/* The same if fewer bytes are left in the block; b is before a. */
 static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	uint64_t m = 0;
@@ -116,7 +116,7 @@ static NOINLINE uint64_t equal_end(const uint8_t *a, const uint8_t *b, const uin
 	return m;
 }
 
-/* Bit i: a[i] == b[i]; b is before a, end behind both. */
+/* Bit i: a[i] == b[i]; b is before a, end is after both. */
 INLINE uint64_t equal_bytes(const uint8_t *a, const uint8_t *b, const uint8_t *end)
 {
 	return end - a >= SPAN ? equal_span(a, b) : equal_end(a, b, end);
@@ -127,7 +127,7 @@ INLINE uint64_t low_bits(size_t n)
 	return ((uint64_t)1 << (n < CHUNK ? n : CHUNK)) - 1;
 }
 
-/* Where SEQUENCE_MIN + step ones or more begin. */
+/* Starts of runs of at least SEQUENCE_MIN + step ones. */
 INLINE uint64_t run_starts(uint64_t m, unsigned step)
 {
 	m &= m >> 1;
@@ -135,13 +135,13 @@ INLINE uint64_t run_starts(uint64_t m, unsigned step)
 	return m & m >> step;
 }
 
-/* The first zero of m at or behind the bit. */
+/* The first zero of m at or after the bit. */
 INLINE uint64_t first_zero(uint64_t m, uint64_t bit)
 {
 	return (m + bit) & ~m;
 }
 
-/* The match before q goes on at q, however short; returns the first zero behind it. */
+/* Continue the match before q at q, however short. Returns the first zero after it. */
 INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, uint64_t left)
 {
 	uint32_t offset = c->next[-1].offset;
@@ -153,7 +153,7 @@ INLINE uint64_t go_on(struct next_sequence *c, struct distance d, uint64_t up, u
 	return stop;
 }
 
-/* A match that begins at q takes of the literals before it those that are equal too, up to 7. */
+/* Extend a match that begins at q by equal literals before it, up to 7. */
 INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, const uint8_t *base)
 {
 	const uint64_t top = (uint64_t)1 << 63;
@@ -167,7 +167,7 @@ INLINE void reach_back(ZSTD_Sequence *m, const uint8_t *q, uint32_t literals, co
 	m->matchLength += n;
 }
 
-/* Matches of the bytes at q; up and left have a bit for each that equals the one so far back. */
+/* Put matches of the bytes at q. up and left have a bit for each byte equal at that distance. */
 INLINE struct next_sequence put_matches(struct next_sequence c, const struct frame *f,
 					const uint8_t *q, struct distance d, uint64_t up,
 					uint64_t left)
@@ -200,7 +200,7 @@ INLINE struct next_sequence put_matches(struct next_sequence c, const struct fra
 	return c;
 }
 
-/* Matches of n bytes at q. */
+/* Put matches of n bytes at q. */
 INLINE struct next_sequence put_part(struct next_sequence c, const struct frame *f,
 				     const uint8_t *q, size_t n, struct distance d)
 {
@@ -218,7 +218,7 @@ INLINE struct next_sequence put_part(struct next_sequence c, const struct frame 
 	return c;
 }
 
-/* Of the cell at p with its tail, if it is one; 8 bytes can be read. */
+/* Bytes of the cell at p with its tail; 0: no cell. 8 bytes are readable. */
 INLINE size_t cell_size(const struct frame *f, const uint8_t *p)
 {
 	uint64_t lengths = get_be64(p);
@@ -237,7 +237,7 @@ INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct shape *ou
 	return out->size <= (size_t)(f->end - p) && out->row_bytes + KEY_FIXED <= out->key_bytes;
 }
 
-/* The bytes of a short cell that equal those `back` before, behind head `back + more` before. */
+/* Compare a short cell to the bytes `back` before, and after head to those `back + more` before. */
 INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t back, uint32_t more,
 			      unsigned head, uint64_t equal)
 {
@@ -252,9 +252,9 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
 }
 
 /*
- * Matches of a long cell, or of one whose key is not as long as the others'; up and left are
- * equal_bytes of it and those, if it is short.  What follows the row key is compared with what lies
- * as far before the other keys' ends.  (The family's length, between the two, is in no match then.)
+ * Put matches of a long cell, or of a cell whose key has another length. up and left are
+ * equal_bytes, if it is short. The part after the row key is aligned at the ends of the keys. (The
+ * family's length, between the two, is then in no match.)
  */
 INLINE struct next_sequence put_uneven(struct next_sequence c, const struct frame *f,
 				       const uint8_t *q, const struct shape *s, struct distance d,
@@ -279,27 +279,27 @@ INLINE struct next_sequence put_uneven(struct next_sequence c, const struct fram
 	return put_matches(c, f, q, d, up & used, left & used);
 }
 
-/* Literals up to at, and the end of a zstd block. */
+/* Put the literals up to at, and the end of a zstd block. */
 static struct next_sequence put_end(struct next_sequence c, const uint8_t *at)
 {
 	*c.next++ = (ZSTD_Sequence){.litLength = (uint32_t)(at - c.anchor)};
 	return (struct next_sequence){c.next, at};
 }
 
-/* The walk over a block.  Neighbours in here are not used together: registers, not vectors. */
+/* The state of a walk over a block. Its members stay in registers. */
 struct walk {
 	struct next_sequence c;
-	const uint8_t *q;      /* the cell; NULL: it cannot be */
+	const uint8_t *q;      /* the cell; NULL: not possible */
 	const uint8_t *before; /* the cell before; NULL: none */
-	const uint8_t **above; /* in the list of cells: of the same place in the row before */
+	const uint8_t **above; /* in the list: the cell at the same place in the row before */
 	const uint8_t *block;  /* where the zstd block begins */
 	const uint8_t **row;   /* in the list: the first of this row */
-	uint64_t row_mask;     /* where the row key is in a mask, with its length */
+	uint64_t row_mask;     /* the bits of the row key and its length */
 	const uint8_t **now;   /* in the list: the end */
-	const uint8_t *last;   /* up to here SPAN bytes are in the block, both kinds */
+	const uint8_t *last;   /* the last place with SPAN bytes in both blocks */
 };
 
-/* List the cell; returns the one of the same place in the row before, or the cell before. */
+/* Add the cell to the list. Returns the cell above it, or the cell before. */
 INLINE const uint8_t *meet(struct walk *w, bool in_row)
 {
 	if (!in_row) {
@@ -310,7 +310,7 @@ INLINE const uint8_t *meet(struct walk *w, bool in_row)
 	return w->above < w->row ? *w->above++ : w->before;
 }
 
-/* A cell of this shape in the zstd block, or in the next if there is no room. */
+/* Take a cell of this shape into the zstd block, or into the next one if there is no room. */
 static void enter(struct walk *w, const struct frame *f, const struct shape *s)
 {
 	if ((size_t)(w->q - w->block) + s->size > ZSTD_BLOCK) {
@@ -324,7 +324,7 @@ static void enter(struct walk *w, const struct frame *f, const struct shape *s)
 	w->row_mask = low_bits(ROW_IN_CELL + s->row_bytes) & ~low_bits(KV_LENGTHS);
 }
 
-/* The next cell, whatever it is. */
+/* Step over any cell. */
 static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
 {
 	const uint8_t *q = w.q;
@@ -351,11 +351,11 @@ static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
 	return w;
 }
 
-/* The next cell, short and with a row key as long as that of the one before. */
+/* Step over a short cell whose row key is as long as the one before. */
 INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
 			      const uint8_t *above, uint64_t up, uint64_t left)
 {
-	const uint64_t key_bytes = 0xf; /* where its length is */
+	const uint64_t key_bytes = 0xf; /* the bits of its length */
 	struct distance d = {.up = (uint32_t)(w.q - above), .left = (uint32_t)(w.q - w.before)};
 
 	if (__builtin_expect((up & left & key_bytes) == key_bytes, 1)) {
@@ -377,8 +377,8 @@ INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
 }
 
 /*
- * The body of the two below: sequences of all cells; returns their end, or NULL: these cannot be.
- * A macro, as what is made for AVX2 is put in line only in functions that are made for it too.
+ * The body of the two functions below: sequences of all cells. Returns their end; NULL: not
+ * possible. A macro, because AVX2 code is inlined only into functions that are compiled for AVX2.
  */
 #define FIND(s, f, list, span)                                                                     \
 	struct walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};              \
@@ -426,7 +426,7 @@ static ZSTD_Sequence *find(const struct sequencer *s, struct bytes cells, size_t
 
 void hfile_sequences_setup(void *zstd)
 {
-	/* Values that are in range: it cannot fail. */
+	/* The values are in range, so it cannot fail. */
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_validateSequences, 1);
 	ZSTD_CCtx_setParameter(zstd, ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable);
@@ -434,7 +434,10 @@ void hfile_sequences_setup(void *zstd)
 
 static bool make_room(struct sequencer *s, size_t plain_bytes)
 {
-	/* one before the first; ends of zstd blocks, any two of which have over ZSTD_BLOCK bytes */
+	/*
+	 * one before the first, and ends of zstd blocks: any two of these have over ZSTD_BLOCK
+	 * bytes
+	 */
 	size_t most = plain_bytes / SEQUENCE_MIN + 2 * (plain_bytes / ZSTD_BLOCK) + 4;
 
 	if (most <= s->cap)

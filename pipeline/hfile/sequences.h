@@ -1,37 +1,38 @@
 /*
- * sequences.h - a zstd frame of cells from ready-made matches (RFC 8878; zstd.h, "sequences")
+ * sequences.h - compress cells to a zstd frame from ready-made matches (RFC 8878; zstd.h,
+ * "sequences")
  *
- * Most of zstd's time goes into finding matches by hashing.  Cells tell where they are: in the cell
- * of the same place one row before, and in the cell before.
+ * zstd spends most of its time on finding matches by hashing. In cells, matches are where structure
+ * predicts them: in the cell at the same place in the row before, and in the cell before.
  */
 #ifndef SALTMILL_HFILE_SEQUENCES_H
 #define SALTMILL_HFILE_SEQUENCES_H
 
 #include "bytes.h"
 
-/* Shortest match: 3 or less makes frames that libzstd writes and nobody reads. */
+/* Shortest match. With 3 or less libzstd writes frames that no reader accepts. */
 #define SEQUENCE_MIN 4
 #define SEQUENCE_MAX 8
 
 #define SEQUENCES_NO_MEMORY SIZE_MAX
 
-/* Buffers, kept from block to block: 4.4 bytes a byte of the largest.  {0} is empty. */
+/* Buffers, kept from block to block: 4.4 bytes for each byte of the largest block. {0} is empty. */
 struct sequencer {
 	void *list;
-	const uint8_t **cells;	 /* where those of a block are */
-	size_t cap;		 /* sequences it has room for */
-	uint64_t made, literals; /* sequences, and bytes in no match; ever, if counts */
+	const uint8_t **cells;	 /* the cells of a block */
+	size_t cap;		 /* room for sequences */
+	uint64_t made, literals; /* totals of sequences and of bytes in no match, if counted */
 	bool counts;
-	bool portable; /* use nothing that not every processor has; the same sequences */
+	bool portable; /* use only portable instructions; the sequences are the same */
 };
 
-/* Prepare a compression context of libzstd, which keeps its other settings. */
+/* Prepare a compression context of libzstd; its other settings stay. */
 void hfile_sequences_setup(void *zstd);
 /*
- * Compress the cells of a block, each with tail_bytes behind it, to at most room bytes; matches are
- * of min_match bytes or more.  0: they are not whole cells, one is longer than a zstd block
- * (128 KB), or libzstd refuses; the caller compresses them without help.  SEQUENCES_NO_MEMORY: that
- * would be other bytes, so he does not.
+ * Compress the cells of a block, each with tail_bytes after it, to at most room bytes, with matches
+ * of at least min_match bytes. 0: they are not whole cells, one exceeds a zstd block (128 KB), or
+ * libzstd refuses; the caller then compresses without sequences. SEQUENCES_NO_MEMORY: the caller
+ * must fail, because compression without sequences would give other bytes.
  */
 size_t hfile_sequences_compress(struct sequencer *s, void *zstd, struct bytes cells,
 				size_t tail_bytes, unsigned min_match, uint8_t *out, size_t room);

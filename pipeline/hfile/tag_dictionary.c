@@ -1,5 +1,5 @@
 /*
- * tag_dictionary.c - see tag_dictionary.h
+ * tag_dictionary.c - unpack tags that a dictionary has compressed
  *
  *   new tag    FF | v7 bytes | type and value
  *   known tag  i16 its index
@@ -8,7 +8,7 @@
 
 #define NEW_TAG 0xff
 
-/* As the dictionary numbers them: in order of arrival, then each in place of the oldest. */
+/* Number tags as the dictionary does: in order of arrival, then each replaces the oldest. */
 static void remember(struct tag_dictionary *d, size_t at, size_t bytes)
 {
 	size_t i = d->count;

@@ -27,7 +27,7 @@ enum {
 
 static const char magic[] = "TRABLK\"$";
 
-/* Comparators that mean the order of README.md 3.4. */
+/* Comparators with the order of README.md 3.4. */
 static const char *const comparators[] = {
 	HTRAILER_COMPARATOR,
 	"org.apache.hadoop.hbase.CellComparator",
@@ -135,7 +135,7 @@ static int parse_field(struct hfile_trailer *t, const uint8_t **p, const uint8_t
 	*p += n + m;
 	uint32_t bit = tag >> 3 < 32 ? 1u << (tag >> 3) : 0;
 	if (*seen & bit)
-		return error_set(err, RC_DATA, "trailer: field %llu stands twice",
+		return error_set(err, RC_DATA, "trailer: field %llu occurs twice",
 				 (unsigned long long)tag >> 3);
 	*seen |= bit;
 	if (tag == (FIELD_KEY << 3 | WIRE_BYTES))
@@ -157,7 +157,7 @@ static bool has_magic(struct bytes tail)
 	return memmem(tail.ptr, tail.len, magic, 8) != NULL;
 }
 
-/* What the file is when it does not end as a version 3 HFile. */
+/* Report what the file is if it does not end like a version 3 HFile. */
 static int not_ours(struct bytes tail, struct error *err)
 {
 	uint32_t version = tail.len >= 4 ? get_be32(tail.ptr + tail.len - 4) & 0xffffff : 0;
@@ -167,10 +167,11 @@ static int not_ours(struct bytes tail, struct error *err)
 				 "v%u HFile (trailer version %u): saltmill reads version 3",
 				 version, version);
 	if (has_magic(tail))
-		return error_set(err, RC_DATA,
-				 "the trailer is not %d bytes before the end: the "
-				 "file is cut off or has something behind it",
-				 HTRAILER_BYTES);
+		return error_set(
+			err, RC_DATA,
+			"the trailer is not %d bytes before the end: the file is cut off or has "
+			"extra bytes at the end",
+			HTRAILER_BYTES);
 	return error_set(err, RC_DATA,
 			 "no HFile trailer in the last %zu bytes: not an HFile, or "
 			 "truncated",
@@ -179,7 +180,7 @@ static int not_ours(struct bytes tail, struct error *err)
 
 static int check(const struct hfile_trailer *t, uint32_t seen, struct error *err)
 {
-	/* all that HBase writes: a field that lost its number is not taken for a zero */
+	/* all fields that HBase writes: a missing number is not read as zero */
 	uint32_t needed = (1u << (FIELD_CODEC + 1)) - (1u << FIELD_FILE_INFO);
 
 	if ((seen & needed) != needed)

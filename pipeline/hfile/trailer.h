@@ -10,13 +10,13 @@
 
 #define HTRAILER_MINOR 3
 #define HTRAILER_BYTES HFILE_TRAILER_BYTES
-/* What every HBase from 1.x on accepts. */
+/* Accepted by every HBase since 1.x. */
 #define HTRAILER_COMPARATOR "org.apache.hadoop.hbase.KeyValue$KVComparator"
 
 void hfile_trailer_put(const struct hfile_trailer *t, uint8_t out[HTRAILER_BYTES]);
 /*
- * Parse the end of a file: tail holds its last bytes (HTRAILER_BYTES, or the whole file if that is
- * shorter).  RC_DATA says what the file is instead: an older HFile, cut off, none.
+ * Parse the end of a file: tail has its last bytes (HTRAILER_BYTES, or the whole file if shorter).
+ * RC_DATA says what the file is instead: an older HFile, a truncated one, or none.
  */
 int hfile_trailer_parse(struct hfile_trailer *t, struct bytes tail, struct error *err);
 

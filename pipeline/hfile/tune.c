@@ -1,30 +1,30 @@
 /*
- * tune.c - ZSTD settings chosen by trying them on a table's own blocks
+ * tune.c - choose ZSTD settings by trying them on a table's own blocks
  *
- * A block of cells repeats its neighbours: with a small hash table the newest candidate is the
- * nearest row, which is both faster to find and shorter to write.  Text that repeats over longer
- * distances wants a larger one.  So a few settings are tried: all on a quarter of the blocks,
- * spread evenly, and on the others those that came close to the best.
+ * Neighbouring cells repeat each other. With a small hash table the newest candidate is the nearest
+ * row, which is faster to find and shorter to write. Text that repeats over longer distances needs
+ * a larger table. So a few settings are tried: all on a quarter of the blocks, spread evenly, and
+ * those close to the best on the other blocks.
  *
- * How long they take is not measured: files must not depend on how busy a machine was.  What it
- * takes follows from what was made, in picoseconds: of a plain byte and a stored one where zstd
- * looks for matches; of a plain byte, a sequence and a literal where it is given sequences.  Fitted
- * on an EPYC to 64 KB blocks of ratings, flights, film titles and two logs; the first kind is off
- * by up to 22 %, the second by 9.  STORE_COST is what comes after: checksums, digest, writing,
- * three copies in HDFS.
+ * Time is not measured, because files must not depend on how busy a machine was. The cost is
+ * computed from the output, in picoseconds: for each plain byte and stored byte if zstd looks for
+ * matches; for each plain byte, sequence and literal if it gets sequences. The constants were
+ * fitted on an EPYC to 64 KB blocks of ratings, flights, film titles and two logs. The first kind
+ * is off by up to 22 %, the second by 9 %. STORE_COST is the cost after compression: checksums,
+ * digest, writing, three copies in HDFS.
  */
 #include "reader.h"
 
 #include "mem.h"
 #include "pool.h"
 
-#define STORE_COST    8000 /* picoseconds a stored byte: 125 MB/s */
+#define STORE_COST    8000 /* picoseconds for a stored byte: 125 MB/s */
 #define SEQUENCE_COST 17000
 #define LITERAL_COST  1500
 
-#define QUARTER	    4  /* of so many blocks each trial sees one */
-#define BLOCKS_MANY 16 /* of fewer it sees all */
-#define CLOSE	    3  /* percent; neighbours in a table differ by less from block to block */
+#define QUARTER	    4  /* each trial sees one block in this many */
+#define BLOCKS_MANY 16 /* below this number of blocks it sees all */
+#define CLOSE	    3  /* percent; neighbours in the table differ less from block to block */
 
 struct trial {
 	int level;
@@ -40,11 +40,11 @@ static const struct trial for_size[] = {{2, 8, 0, 0, 0}, {2, 0, 0, 0, 0},  {3, 0
 					{7, 8, 0, 0, 0}, {7, 10, 0, 0, 0}, {7, 0, 0, 0, 0},
 					{9, 0, 0, 0, 0}};
 
-/* All payloads of data blocks, one behind the other; ends has where each ends. */
+/* All payloads of data blocks, one after the other; ends has the end of each. */
 struct sample {
 	struct buf bytes;
 	size_t *ends, count, cap;
-	size_t tail_bytes; /* behind each cell */
+	size_t tail_bytes; /* bytes after each cell */
 	bool encoded;
 };
 
@@ -79,11 +79,11 @@ static int sample_read(struct sample *s, struct hfile *f, struct error *err)
 	return rc == RC_END ? 0 : rc;
 }
 
-/* What came of a trial so far. */
+/* The result of a trial so far. */
 struct outcome {
 	uint64_t plain, stored, made, literals;
-	uint64_t first_cost; /* of the blocks that all trials see */
-	bool possible;	     /* all was made in the way of the trial */
+	uint64_t first_cost; /* cost of the blocks that all trials see */
+	bool possible;	     /* the trial's settings worked for all blocks */
 	bool wanted;	     /* in the next round */
 	bool whole;	     /* it has seen all blocks */
 };
@@ -97,7 +97,7 @@ struct tuning {
 	const struct trial *trials;
 	size_t count;
 	enum codec_aim aim;
-	bool rest; /* this round is of the blocks that not all trials see */
+	bool rest; /* this round has the blocks that not all trials see */
 	struct outcome outcomes[TRIALS_MOST];
 };
 
@@ -133,7 +133,7 @@ static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outco
 	return rc;
 }
 
-/* Picoseconds or, for size, bytes. */
+/* In picoseconds or, for size, in bytes. */
 static uint64_t cost_of(const struct tuning *t, const struct trial *trial, const struct outcome *o)
 {
 	if (t->aim == AIM_SIZE)
@@ -166,7 +166,7 @@ static int one_trial(void *ctx, unsigned worker, size_t index, struct error *err
 	return rc;
 }
 
-/* Want those close to the best that have not seen all blocks; false: there are none. */
+/* Choose trials close to the best that have not seen all blocks; false: there are none. */
 static bool want_close(struct tuning *t)
 {
 	uint64_t best = UINT64_MAX;
@@ -184,7 +184,7 @@ static bool want_close(struct tuning *t)
 	return any;
 }
 
-/* All trials on some blocks; then, until the best are among them, the close ones on the others. */
+/* Run all trials on some blocks, then the close ones on the rest, until the best have seen all. */
 static int try_all(struct tuning *t, unsigned threads, struct error *err)
 {
 	for (size_t i = 0; i < t->count; i++) {

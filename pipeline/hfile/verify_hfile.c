@@ -2,9 +2,9 @@
  * verify_hfile.c - prove a whole HFile
  *
  * First the index is read from the root down into a list of (offset, size, key) of data blocks.
- * Then all blocks are walked (block_walk.c), and each data block must be the next of that list
- * and hold cells in order that lie in its key range; each cell's key must be in the bloom filter,
- * deletes of a family in theirs.  At the end the sums are held against the file info.
+ * Then all blocks are walked (block_walk.c). Each data block must be the next of the list and must
+ * have its cells in order and in its key range. Each cell's key must be in the bloom filter, and
+ * deletes of a family in theirs. At the end the sums are compared to the file info.
  */
 #include "reader.h"
 #include "trailer.h"
@@ -12,10 +12,10 @@
 struct verify {
 	struct hfile *f;
 	struct hfile_summary *sum;
-	struct hindex_list blocks;	       /* data blocks as the index has them */
+	struct hindex_list blocks;	       /* data blocks by the index */
 	uint64_t level_end[HINDEX_LEVELS_MAX]; /* end of the last index block of each level */
-	size_t block;			       /* how many of them were met */
-	size_t meta;			       /* how many meta blocks */
+	size_t block;			       /* data blocks so far */
+	size_t meta;			       /* meta blocks so far */
 	uint64_t bloom_keys, delete_keys, family_deletes, max_tags, max_mvcc;
 	uint64_t key_bytes, value_bytes;
 	int64_t earliest_put;
@@ -32,7 +32,9 @@ static int fault(const struct verify *v, struct error *err, const char *what, ui
 	return hfile_check_numbers(v->f, &n, 1, err);
 }
 
-/* Index blocks of a level lie one behind the other: also what ends a loop in a hostile file. */
+/*
+ * Index blocks of a level follow each other in the file. This also ends a loop in a hostile file.
+ */
 static int check_level(struct verify *v, uint32_t level, const struct hindex_entry *e,
 		       struct error *err)
 {
@@ -292,7 +294,7 @@ static int verify_data(struct verify *v, const struct hfile_block *b, struct err
 	return rc;
 }
 
-/* Meta blocks stand in the order of their index. */
+/* Meta blocks are in the order of their index. */
 static int verify_meta(struct verify *v, const struct hfile_block *b, struct error *err)
 {
 	const struct hindex_list *l = &v->f->meta;
@@ -330,7 +332,7 @@ static int walk(struct verify *v, struct error *err)
 	return rc == RC_END ? 0 : rc;
 }
 
-/* What a walk over the blocks alone (block_walk.c) does not see. */
+/* Check what a walk over the blocks alone (block_walk.c) does not. */
 static int check_trailer(const struct verify *v, struct error *err)
 {
 	const struct number all[] = {
@@ -342,7 +344,7 @@ static int check_trailer(const struct verify *v, struct error *err)
 	return hfile_check_numbers(v->f, all, sizeof all / sizeof *all, err);
 }
 
-/* An integer of the file info; absent is what is expected. */
+/* An integer of the file info; if it is absent, the expected value. */
 static uint64_t info_number(const struct verify *v, const char *name, uint64_t absent)
 {
 	struct bytes b;
@@ -373,7 +375,10 @@ static int check_info(const struct verify *v, struct error *err)
 
 	put_be64(expected, (uint64_t)s->min_ts);
 	put_be64(expected + 8, (uint64_t)s->max_ts);
-	/* With deletes of columns HBase begins the range at 0: then only Puts' times are known. */
+	/*
+	 * With deletes of columns HBase starts the range at 0. Then only the times of Puts are
+	 * known.
+	 */
 	if (hfile_info_find(&v->f->info, "TIMERANGE", &range) &&
 	    (range.len != 16 || memcmp(range.ptr + 8, expected + 8, 8) != 0 ||
 	     (memcmp(range.ptr, expected, 8) != 0 && get_be64(range.ptr) != 0)))
@@ -405,7 +410,7 @@ static int check_last(struct verify *v, struct error *err)
 	return 0;
 }
 
-/* Chunks of the two filters are blocks of one type. */
+/* The chunks of both filters are blocks of one type. */
 static int check_blooms(const struct verify *v, struct error *err)
 {
 	const struct hfile *f = v->f;

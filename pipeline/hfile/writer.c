@@ -1,9 +1,9 @@
 /*
- * writer.c - blocks to a file
+ * writer.c - write blocks to a file
  *
- * add.c fills a block with cells.  When it is full it is encoded, compressed and written, then the
- * index leaf and bloom chunks that are due, in the order of HBase's writer (README.md 1.1), so
- * that the bytes are the same.
+ * add.c fills a block with cells. A full block is encoded, compressed and written, followed by the
+ * index leaf and bloom chunks that are due, in the order of HBase's writer (README.md 1.1). So the
+ * bytes are the same.
  */
 #include "writer.h"
 
@@ -118,7 +118,7 @@ bool hfile_writer_set_family(struct hfile_writer *w, struct bytes family)
 	return true;
 }
 
-/* All that is allocated beforehand. */
+/* Allocate everything that is needed from the start. */
 static bool make_parts(struct hfile_writer *w, const struct hfile_options *o)
 {
 	w->scratch = o->scratch ? o->scratch : hfile_scratch_new();
@@ -141,7 +141,7 @@ static struct hfile_writer *writer_make(const struct hfile_options *o,
 	w->opt.family = (struct bytes){NULL, 0};
 	w->opt.qualifiers = NULL;
 	w->own_scratch = !o->scratch;
-	w->ended = true; /* the sink is the caller's until all is there */
+	w->ended = true; /* the sink belongs to the caller until everything is allocated */
 	if (!make_parts(w, o)) {
 		hfile_abort(w);
 		return NULL;
@@ -177,7 +177,7 @@ int hfile_writer_setup_codec(const struct hfile_options *o, struct hcodec *codec
 	return rc;
 }
 
-/* Give the scratch's codecs this writer's settings. */
+/* Give this writer's settings to the codecs of the scratch. */
 static int take_codecs(struct hfile_writer *w, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
@@ -273,7 +273,7 @@ static int write_chunks(struct hfile_writer *w, struct hbloom *b, size_t chunks,
 	return rc;
 }
 
-/* Index leaves first, then chunks of the filters, as HBase's inline writers. */
+/* Index leaves first, then chunks of the filters, like HBase's inline writers. */
 static int write_inline(struct hfile_writer *w, bool closing, struct hbloom_due chunks,
 			struct error *err)
 {
@@ -333,7 +333,7 @@ int hfile_writer_put_data(struct hfile_writer *w, struct buf *disk, size_t plain
 	return rc ? rc : write_inline(w, false, chunks, err);
 }
 
-/* The open block, on this thread. */
+/* Pack and write the open block on this thread. */
 static int write_data(struct hfile_writer *w, struct bytes key, struct error *err)
 {
 	struct hfile_scratch *s = w->scratch;
@@ -350,14 +350,14 @@ static int write_data(struct hfile_writer *w, struct bytes key, struct error *er
 	return rc ? rc : put_data(w, disk, plain_bytes, cells->len, key, err);
 }
 
-/* A block with a large value went by: the room for it is not kept. */
+/* After a block with a large value, release its room. */
 static void drop_large(struct buf *b, const struct hfile_writer *w)
 {
 	if (b->cap > KEPT_BYTES + 4 * (size_t)w->opt.block_bytes)
 		buf_release(b);
 }
 
-/* The block's index key, and its last key for the next one's. */
+/* Note the block's index key, and its last key for the next one. */
 static int note_keys(struct hfile_writer *w, struct error *err)
 {
 	struct write_buffers *d = w->buffers;
@@ -415,7 +415,7 @@ uint64_t hfile_bytes_so_far(const struct hfile_writer *w)
 
 int hfile_reached(struct hfile_writer *w, uint64_t bytes, bool *reached, struct error *err)
 {
-	/* Far more than the blocks in the ring can add, so most calls need not wait for them. */
+	/* Much more than the blocks in the ring can add, so most calls need not wait for them. */
 	uint64_t most = hfile_bytes_so_far(w) + 2 * w->buffers->cells.len + 4 * w->ring.bytes +
 			(w->ring.chunks.general + w->ring.chunks.deletes) * 2 *
 				(uint64_t)w->bloom.chunk_bytes +

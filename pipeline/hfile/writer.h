@@ -8,14 +8,16 @@
 #include "index.h"
 #include "ring.h"
 
-/* Short copies write up to this many bytes; room for them behind the block and the last key. */
+/*
+ * Short copies write up to this many extra bytes; there is room after the block and the last key.
+ */
 #define WRITER_SLACK 32
 
-/* What a writer holds from its first cell to its end; lent by the scratch. */
+/* The buffers of a writer from its first cell to its end; borrowed from the scratch. */
 struct write_buffers {
-	struct write_buffers *next; /* on the scratch's idle */
+	struct write_buffers *next; /* in the scratch's list of idle buffers */
 	struct buf cells;	    /* the open block: room for a header, then cells */
-	struct buf last;	    /* last flat key of the block before; spare bytes behind it */
+	struct buf last;	    /* last flat key of the block before; extra bytes after it */
 	struct buf key;		    /* the index key of the block that ends */
 	struct hbloom_hash *hashes;
 	size_t hashes_cap;
@@ -23,18 +25,18 @@ struct write_buffers {
 
 struct hfile_scratch {
 	/*
-	 * Of data blocks, and of all others: libzstd sizes a context for the input at hand, so one
-	 * for both would be given back and taken anew several times a file.
+	 * For data blocks, and for all others. libzstd sizes a context for its input, so one
+	 * context for both would be freed and allocated several times for each file.
 	 */
 	struct hcodec codec, other_codec;
 	struct buf disk, work;
-	const struct hfile_writer *user; /* whose settings the codecs have */
+	const struct hfile_writer *user; /* the writer whose settings the codecs have */
 	struct write_buffers *idle;
 	struct ring_slot *slots; /* not in use */
 	struct ring_codecs codecs;
 };
 
-/* What stands between row key and timestamp: family and qualifier.  Spare bytes behind all. */
+/* Family and qualifier, which are between row key and timestamp. Extra bytes after all. */
 struct column_head {
 	uint8_t start[16];
 	struct bytes all;
@@ -47,8 +49,8 @@ struct hfile_writer {
 			     */
 	size_t previous_bytes;
 	size_t full_at;		   /* cells.len that makes the block full */
-	size_t tail_bytes;	   /* behind each value: tags if they are empty, mvcc */
-	unsigned row_cost;	   /* ROW_INDEX_V1: bytes a new row takes in the encoded block */
+	size_t tail_bytes;	   /* after each value: tags if they are empty, mvcc */
+	unsigned row_cost;	   /* ROW_INDEX_V1: bytes of a new row in the encoded block */
 	struct buf family;	   /* length and name */
 	struct column_head *heads; /* of opt.qualifiers */
 	uint64_t cells, rows, key_bytes, value_bytes;
