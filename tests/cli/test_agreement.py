@@ -93,7 +93,7 @@ def test_get_reads_the_row_that_encode_names(tmp_path, rowkey):
     for fields, words in ((["user=1", "n=5", *(f"{name}=1" for name in names.split() if name != "user")], "does not use `n`"), (["at=1"], "at" not in names and "does not use `at`"),
                           (["user=x"], "user: found `x`"), (["user=1", "user=1"], "found `user` twice")):
         done = loads.run("get", job, tmp_path / "o", *fields)
-        assert done.returncode == 2 and (words or "no value for `user`") in done.stderr, (fields, done.stderr)
+        assert done.returncode == 2 and (words or "found no value for `user`") in done.stderr, (fields, done.stderr)
 
 
 def times(rng, events):

@@ -36,9 +36,13 @@ def apply(saltmill, *arguments):
 
 
 @pytest.mark.parametrize("arguments,says", [
-    ([], "found 0 operands and no --hbase"),
-    (["{load}"], "and no --hbase"),
+    ([], "found no --hbase"),
+    (["{load}"], "found no --hbase, expected `--hbase HOST[:PORT],...`"),
     (["{load}", "{load}", "--hbase", "h"], "found 2 operands"),
+    (["--hbase", "h"], "expected DIR or `--state DIR`"),
+    (["{load}", "--state", "x", "--hbase", "h"], "and --state, expected one of them"),
+    (["{load}", "--follow", "--hbase", "h"], "--follow: found no --state, expected `--state DIR` too"),
+    (["--state", "x", "--journal", "j", "--hbase", "h"], "--journal: found --state too, expected one of them"),
     (["/nowhere/at/all", "--hbase", "h"], "is no published load"),
     (["{load}", "--hbase", "h:0"], "found server `h:0`"),
     (["{load}", "--hbase", "a,,b"], "found server ``"),

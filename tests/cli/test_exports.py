@@ -506,7 +506,7 @@ def test_guards(tmp_path, saltmill, args, words):
 def test_guard_that_is_no_number(tmp_path, saltmill):
     bench = Bench(tmp_path, saltmill, job("{files: [in.csv]}", "{}", ["v"]))
     bench.input(b"id,v\n")
-    bench.refused(bench.run("--min-rows", "many"), 2, "--min-rows: found `many`, expected a number")
+    bench.refused(bench.run("--min-rows", "many"), 2, "--min-rows: found `many`, expected a whole number")
 
 
 def test_file_without_rows_is_told(tmp_path, saltmill):

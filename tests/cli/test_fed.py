@@ -164,7 +164,7 @@ def test_an_input_that_is_not_all_there_or_has_more_is_refused(fed):
     refused(maps(data, "--bytes", n, "--size", n + 1, status=2), 2, "no --slice says which rows")
     refused(maps(data, "--bytes", n, "--size", n - 1, "--slice", "0-5", status=2), 2, "reach behind")
     # these may be the bytes up to some border: only the file's size tells whether its last row was there
-    refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice of standard input needs --size")
+    refused(maps(data[:half], "--bytes", half, "--slice", f"0-{half}", status=2), 2, "--slice: found no --size, expected `--size S`")
     refused(fed.run("map", "in.csv", "--name", "x", "--bytes", n, "--plan", "plan", "-o", "no", status=2), 2,
             "expected one input, `-`")
     refused(fed.run("map", "-", "--plan", "plan", "-o", "no", status=2, input=data), 2, "--name and --bytes")
@@ -275,7 +275,7 @@ def test_a_plan_of_slices_says_what_it_does_not_know(tmp_path, saltmill):
     h.run("plan", "other.csv", "--save", "other", "--tune")
     refused(h.run("plan", "--from", "tuned", "untuned", "--tune", "-o", "x", status=2), 2, "saved without --tune")
     r = h.run("plan", "--from", "tuned", "untuned", "-o", "x")
-    assert b"do not tell the settings of `level: auto`" in r.stderr
+    assert b"lack the settings of `level: auto`" in r.stderr
     refused(h.run("load", "in.csv", "--plan", "x", "-o", "y", status=2), 2, "--tune")
     r = h.run("plan", "--from", "tuned", "other", "--tune", "-o", "z")
     assert b"with different columns" in r.stderr and not (tmp_path / "z/settings.json").exists()

@@ -382,7 +382,7 @@ def test_the_example_of_the_guide(halves, saltmill):
     (links / "saltmill").symlink_to(saltmill)
     r = subprocess.run(["bash", "-ec", block], cwd=halves.folder, capture_output=True, timeout=60,
                        env={**os.environ, "PATH": f"{links}:{os.environ['PATH']}"})
-    assert r.returncode == 0 and b"8 maps meet: 400 events" in r.stdout, r.stderr.decode()
+    assert r.returncode == 0 and b"8 maps are complete: 400 events" in r.stdout, r.stderr.decode()
     halves.load()
     assert_same(halves.folder / "one", halves.folder / "night")
 
@@ -467,7 +467,7 @@ def test_halves_cut_at_the_regions_that_a_table_has(halves):
     halves.run("load", "in.csv", "--existing", "live.txt", "-o", "three")
     assert_same(halves.folder / "one/t", halves.folder / "three/t")
     refused(halves.run("load", "in.csv", "--existing", "live.txt", "--plan", "plan", "-o", "no", status=2), 2,
-            "both say where to cut")
+            "--plan: found --existing too, expected one of them")
 
 
 def test_files_are_copied_to_another_disk(halves, disk_of):

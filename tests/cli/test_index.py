@@ -179,7 +179,7 @@ def test_rows_by_way_of_an_index(tmp_path, unique):
 
 
 @pytest.mark.parametrize("args,words", [
-    (["--via", "t"], "--via: table t is no index"), (["--via", "x"], "x"), (["--via", "i", "--explain"], "without --explain"),
+    (["--via", "t"], "--via: found table t, expected an index"), (["--via", "x"], "x"), (["--via", "i", "--explain"], "--via: found --explain too, expected one of them"),
     (["--via", "i", "--table", "i"], "table i is an index of t, expected --table t or none"),
     (["--via", "i", "--where", "name = x"], "name")])
 def test_bad_ways(tmp_path, args, words):
@@ -221,9 +221,9 @@ def ask_via(folder, *args, dirs=("one", "two")):
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     said = done.stderr.split()
-    assert not said or said[:4] == ["saltmill", "scan:", "left", "out"], done.stderr
+    assert not said or said[:3] + said[4:5] == ["saltmill", "scan:", "skipped", "stale"], done.stderr
     rows = [(r["key"]["id"], r["cells"]) for r in map(json.loads, done.stdout.splitlines())]
-    return rows, int(said[4].replace(",", "")) if said else 0
+    return rows, int(said[3].replace(",", "")) if said else 0
 
 
 @pytest.mark.parametrize("value,part,kept", [
@@ -270,7 +270,7 @@ def test_stale_entries(tmp_path, value, part, kept):
     assert ask_via(tmp_path, dirs=["one"])[1] == 0 and len(ask_via(tmp_path, dirs=["one"])[0]) == 1000
     assert ask_via(tmp_path, "--raw")[1] == 0
     counted = subprocess.run([PROGRAM, "scan", "job.yaml", "one", "two", "--via", "i", "--quiet"], cwd=tmp_path, capture_output=True, text=True)
-    assert counted.stdout == f"{len(now)} rows, {2 * len(now)} cells\n" and "left out" in counted.stderr
+    assert counted.stdout == f"{len(now)} rows, {2 * len(now)} cells\n" and "skipped" in counted.stderr
 
 
 def test_what_a_row_does_not_hold(tmp_path):
@@ -284,7 +284,7 @@ def test_what_a_row_does_not_hold(tmp_path):
     def count(index, *where):
         done = subprocess.run([PROGRAM, "scan", job, "one", "two", "--via", index, "--quiet", *where], cwd=tmp_path,
                               capture_output=True, text=True)
-        return done.stdout, "left out 1 stale entry of " + index in done.stderr
+        return done.stdout, "skipped 1 stale entry of " + index in done.stderr
 
     assert count("visits_by_ip") == ("1 rows, 3 cells\n", True)
     assert count("visits_by_ip", "--where", "ip = 10.0.0.1") == ("0 rows, 0 cells\n", True)

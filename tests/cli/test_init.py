@@ -124,7 +124,7 @@ def test_it_overwrites_nothing(tmp_path, saltmill):
     (tmp_path / "in.csv").write_bytes(b"id,v\n1,2\n")
     (tmp_path / "job.yaml").write_text("mine")
     r = init(saltmill, tmp_path, "in.csv", "-o", "job.yaml")
-    assert r.returncode == 2 and "is there already" in r.stderr and (tmp_path / "job.yaml").read_text() == "mine"
+    assert r.returncode == 2 and "job.yaml exists, expected a new file" in r.stderr and (tmp_path / "job.yaml").read_text() == "mine"
     assert init(saltmill, tmp_path, "none.csv").returncode == 1
     assert init(saltmill, tmp_path).returncode == 2
 

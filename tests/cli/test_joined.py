@@ -114,4 +114,4 @@ def test_too_many_files_in_a_region_are_refused(joined):
     refused(joined.join(parts, status=4), 4, "would have 17 files of family f", "--max-files allows 16")
     joined.join(parts, "--max-files", 17)
     joined.run_plain("verify", "two")
-    refused(joined.run("unite", "--loads", "part1", "--plan", "plan", "-o", "x", status=2), 2, "or --loads")
+    refused(joined.run("unite", "--loads", "part1", "--plan", "plan", "-o", "x", status=2), 2, "--loads: found --plan too, expected one of them")

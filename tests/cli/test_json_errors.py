@@ -56,7 +56,7 @@ CASES = [
     ("load", "F/job.yaml -o F/load", 2, {}),
     ("load", "F/job.yaml F/bad.csv -o F/x", 1, {"file": "F/bad.csv", "line": 3, "found": "`x`"}),
     ("load", "F/job.yaml F/none.csv -o F/x", 1, {}),
-    ("load", "F/job.yaml -o F/x --threads 0", 2, {"found": "`0`", "expected": "1..1024"}),
+    ("load", "F/job.yaml -o F/x --threads 0", 2, {"found": "`0`", "expected": "a whole number from 1 to 1024"}),
     ("plan", "F/misspelt.yaml", 2, {"line": 8}),
     ("plan", "F/job.yaml F/empty.csv", 1, {}),
     ("plan", "", 2, {}),

@@ -140,14 +140,14 @@ def test_one_key(tmp_path, saltmill):
 
 
 @pytest.mark.parametrize("args,status,words", [
-    (["owner=1", "id=2"], 2, "no value for `at`, which the row key of table t holds"),
+    (["owner=1", "id=2"], 2, "found no value for `at`, expected `at=VALUE`: it is in the row key of table t"),
     (["owner=1", "at=20120902", "id=x"], 2, "id: found `x`, expected a whole number"),
     (["owner=1", "at=20121302", "id=1"], 2, "at: found `20121302`, expected a"),
     (["ownr=1"], 2, "has no field `ownr`; did you mean `owner`?"),
     (["owner=1", "owner=2"], 2, "found `owner` twice"),
     (["owner"], 2, "found `owner`, expected FIELD=VALUE"),
     (["owner=1", "at=20120902", "id=1234567"], 2, "id: found `1234567`, 7 bytes, expected at most 6"),
-    ([], 2, "expected `key encode JOB FIELD=VALUE...`"),
+    ([], 2, "found no FIELD=VALUE, expected at least one"),
 ])
 def test_bad_fields(tmp_path, saltmill, args, status, words):
     (tmp_path / "job.yaml").write_text(FILES)

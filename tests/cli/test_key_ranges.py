@@ -586,7 +586,7 @@ def test_limits_and_gets(tmp_path, saltmill):
     assert lines[1].startswith("table.scan(") and lines[1].endswith(", filter=filter)")
     assert ask("shell", where, "--limit", "9") == [shell]
     r = key(saltmill, tmp_path, "ranges", "job.yaml", "--where", where, "--limit", "9")
-    assert r.returncode == 2 and b"--limit needs --format shell, --format java or --format python" in r.stderr
+    assert r.returncode == 2 and b"--limit: found no --format of code, expected `--format shell`, `java` or `python`" in r.stderr
 
 
 def test_the_bytes_that_a_question_reads(tmp_path, saltmill):
@@ -630,7 +630,7 @@ def test_another_table(saltmill):
         return json.loads(r.stdout)
     asked = ask("files", "created >= 20120901 and created < 20121001")
     assert not asked["exact"]
-    assert asked["advice"] == "table files_by_time answers it by 1 range of its keys: --table files_by_time"
+    assert asked["advice"] == "table files_by_time answers the query with 1 range of its row keys: --table files_by_time"
     assert ask("files_by_time", "created >= 20120901 and created < 20121001")["exact"]
 
 

@@ -316,7 +316,7 @@ def test_worked_jobs(file, flights_csv, tmp_path):
 def test_bad_events_are_left_out_and_said(tmp_path):
     done, found = lint(tmp_path, job(), rows() + "x,1,y,,\n")
     assert found == [] and done.returncode == 3
-    assert "1 of 401 events are bad and left out" in done.stderr
+    assert "1 of 401 events are bad and were ignored" in done.stderr
 
 
 def test_the_threads_do_not_matter(tmp_path):

@@ -186,7 +186,7 @@ def test_killed_run(bench, step):
     r = bench.run()
     assert r.returncode == 0, r.stderr
     assert bench.left() == ["out"]
-    assert b"out.saltmill-partial, left by a run that died" in r.stderr
+    assert b"out.saltmill-partial, which a killed run left" in r.stderr
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])

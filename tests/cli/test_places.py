@@ -134,7 +134,7 @@ def test_killed_and_started_again(bench, place, tmp_path):
     assert place.names("/x") == ["out" + PARTIAL]
     r = load(bench, place.url("/x/out"))
     assert r.returncode == 0, r.stderr
-    assert b"left by a run that died" in r.stderr
+    assert b"which a killed run left" in r.stderr
     assert place.names("/x") == ["out"]
     assert place.files("/x/out") == files_of(tmp_path / "local")
 

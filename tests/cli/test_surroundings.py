@@ -67,7 +67,7 @@ def test_result_that_cannot_be_printed(bench, command):
     before = b'"error":"' if "--json" in args else b": "
     assert r.stderr.count(before + b"standard output: ") == r.stderr.count(b"standard output: ") == 1, r.stderr
     if args[0] == "load" and "-o" in args:
-        assert b"published all the same as new\n" in r.stderr
+        assert b"the load is published as new\n" in r.stderr
         assert (bench.folder / "new" / "manifest.json").exists()
 
 

@@ -124,4 +124,4 @@ def test_returned_books(tmp_path):
     assert scan(*operands) == [(1, "b", "8", 15, "true")]
     assert scan(*operands, "--any-version") == [(1, "b", "7", 10, "true"), (1, "b", "8", 15, "true")]
     done = loads.run("scan", tmp_path / "job.yaml", tmp_path / "o", "--any-version")
-    assert done.returncode == 2 and "--any-version needs --where" in done.stderr
+    assert done.returncode == 2 and "--any-version: found no --where, expected `--where TEXT` too" in done.stderr

@@ -204,11 +204,13 @@ def test_what_the_schema_refuses_the_program_refuses(saltmill, schema, conf):
 
 
 def options_in_the_sources():
+    """The names in the first column of the tables of options."""
     names = set()
     folder = os.path.join(ROOT, "pipeline", "cli", "command")
     for name in os.listdir(folder):
-        text = open(os.path.join(folder, name), encoding="utf-8").read()
-        names |= set(re.findall(r'\{"([a-z-]+)",\s+(?:required|no|optional)_argument', text))
+        if re.match(r"options_.*\.c$", name):
+            text = open(os.path.join(folder, name), encoding="utf-8").read()
+            names |= set(re.findall(r'^\t\{"([a-z-]+)",', text, re.M))
     return names
 
 
@@ -233,8 +235,6 @@ def test_a_command_tells_the_options_that_it_takes(saltmill):
         for name in sorted(told - SHARED) + rng.sample(others, 10):
             if name not in told and any(other.startswith(name) for other in told):
                 continue  # getopt takes it for an abbreviation
-            if (command, name) == ("scan", "row"):
-                continue  # refused by a sentence that says what to do instead
             r = subprocess.run([saltmill, command, "--" + name], capture_output=True, text=True,
                                stdin=subprocess.DEVNULL, timeout=20)
             taken = "unknown option" not in r.stderr
@@ -287,6 +287,28 @@ def test_bash_completes(saltmill, tmp_path):
     assert complete_in_bash(saltmill, script, "saltmill", "help", "bloomf") == ["bloomfilter"]
     assert complete_in_bash(saltmill, script, "saltmill", "help", "gui") == ["guide"]
     assert complete_in_bash(saltmill, script, "saltmill", "help", "guide", "key") == ["keys"]
+
+
+def test_bash_completes_values(saltmill, tmp_path):
+    """The values of an option, the tables of the job, folders alone; after `=` too."""
+    script = tmp_path / "saltmill.bash"
+    script.write_text(said(saltmill, "--format", "bash"))
+    job = os.path.join(ROOT, "conf", "visits.yaml")
+    tables = [t["name"] for t in load(open(job, encoding="utf-8").read())["tables"]]
+    assert len(tables) > 1
+
+    def after(*words):
+        return complete_in_bash(saltmill, script, str(saltmill), *words)
+    assert after("scan", "--format", "") == ["table", "csv", "jsonl"]
+    assert after("scan", "--format", "=", "js") == ["jsonl"]
+    assert after("scan", "--format", "=") == ["table", "csv", "jsonl"]
+    assert after("split", "--format", "d") == ["ddl"] and after("key", "--to", "") == ["escaped", "hex"]
+    assert after("scan", job, "out", "--table", "") == tables and after("scan", job, "--via", tables[1][:-1]) == [tables[1]]
+    assert after("scan", "--table", "") == []
+    (tmp_path / "a-folder").mkdir()
+    (tmp_path / "a-file").write_text("")
+    assert after("load", "-o", str(tmp_path / "a-")) == [str(tmp_path / "a-folder")]
+    assert sorted(after("load", "--columns", str(tmp_path / "a-"))) == [str(tmp_path / "a-file"), str(tmp_path / "a-folder")]
 
 
 @pytest.mark.parametrize("shell,check", [
@@ -351,7 +373,8 @@ def test_completion_at_a_terminal(saltmill, tmp_path, shell):
         t.type(SHELLS[shell][1].format(script=script) + "; echo be''gun\r", "begun")
         t.type("\r", "ready> ")
         for typed, completed in (("saltmill veri", "fy"), ("saltmill load --max-rej", "ects"), ("saltmill help bloomf", "ilter"),
-                                 ("saltmill help guide key", "s")):
+                                 ("saltmill help guide key", "s"), ("saltmill scan --format js", "onl"),
+                                 (f"saltmill ddl {ROOT}/conf/visits.yaml --table visits_by_m", "s")):
             t.type("\x15" + typed, typed.split()[-1])  # Ctrl-U: the line before goes
             t.type("\t", completed)
     finally:

@@ -79,7 +79,7 @@ def test_killed(load, local, hdfs, moment):
     assert hdfs.status(out) is None and hdfs.status(out + PARTIAL)
     done = load(hdfs.url(out))
     assert done.returncode == 0, done.stderr
-    assert b"left by a run that died" in done.stderr
+    assert b"which a killed run left" in done.stderr
     assert hdfs.tree(out) == local
     assert [n for n in hdfs.list("/bulk") if n.startswith(out[6:])] == [out[6:]]
 

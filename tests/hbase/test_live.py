@@ -217,7 +217,7 @@ def test_drift_asks_what_regions_hold(both, big):
     for was, now, says in (("f: {}", "f: {compression: GZ}", "f: COMPRESSION is NONE, expected GZ"),
                            ("f: {}", "f: {bloomfilter: ROWCOL}", "f: BLOOMFILTER is ROW, expected ROWCOL"),
                            ("f: {}", "f: {blocksize: 8K}", "f: BLOCKSIZE is 65536, expected 8192"),
-                           ("f: {}", "f: {}, g: {}", "the live table big has no family g")):
+                           ("f: {}", "f: {}, g: {}", "found no family g in the live table big")):
         other = job.parent / "other.yaml"
         more = ", {family: g, qualifier: v, value: v}]" if "g:" in now else "]"
         other.write_text(BIG.replace(was, now).replace("]\n    regions", more + "\n    regions"))
@@ -239,8 +239,8 @@ def test_refusals(both, tmp_path):
             out, err = p.communicate(timeout=SECONDS)
         assert p.returncode == 2 and out == b"" and says in err.decode(), err.decode()
     calls = CONF / "calls.yaml"
-    refused("the cluster has no table", "scan", CONF / "ratings.yaml", "--hbase", both.master)
-    refused("--now is of folders", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--now", "5")
+    refused("found no table", "scan", CONF / "ratings.yaml", "--hbase", both.master)
+    refused("--hbase: found --now too, expected one of them", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--now", "5")
     refused("found 2 operands and --hbase", "scan", calls, both.folder, "--hbase", both.master, "--table", "calls_salted")
     refused("has no field `nobody`", "scan", calls, "--hbase", both.master, "--table", "calls_salted", "--where", "nobody = 1")
     refused("found server `a b:c`", "scan", calls, "--hbase", "a b:c", "--table", "calls_salted")
@@ -248,6 +248,6 @@ def test_refusals(both, tmp_path):
     other = tmp_path / "calls.yaml"
     other.write_text(text.replace("salt: 4", "salt: 7").replace("calls.csv", str(CONF / "calls.csv")))
     assert other.read_text() != text
-    refused("has other row keys than the job's", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
+    refused("has row keys of another form than the job", "scan", other, "--hbase", both.master, "--table", "calls_salted", "--where", "phone = 13812345678")
     other.write_text(text.replace("      c:\n", "      d:\n").replace("family: c", "family: d"))
-    refused("has no family d", "scan", other, "--hbase", both.master, "--table", "calls_salted")
+    refused("found no family d in", "scan", other, "--hbase", both.master, "--table", "calls_salted")

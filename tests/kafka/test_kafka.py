@@ -419,7 +419,7 @@ class TestRefusals:
         rig.job.rename(rig.folder / "moved.yaml")
         for more, why in (["--job", dead], "no broker answered"), ([], "job.yaml"):
             done = seek("1=1000", *more)
-            assert "the brokers were not asked" in done.stderr and why in done.stderr
+            assert "the offsets were not checked at the brokers" in done.stderr and why in done.stderr
             assert "skips" in done.stdout or "stays" in done.stdout
             assert "`--job JOB` asks" in seek("2=0", *more, status=2).stderr
         assert "has the offsets 70 to 99" in seek("1=101", "--job", rig.folder / "moved.yaml", status=2).stderr

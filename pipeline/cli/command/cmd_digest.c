@@ -1,33 +1,12 @@
-/* cmd_digest.c - `saltmill digest`: what unite cannot read where it runs */
+/* cmd_digest.c - `saltmill digest`: digests of an input that unite cannot open */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
-#include "folders.h"
+#include "arguments.h"
 #include "half_reports.h"
 #include "input_options.h"
 #include "reporter.h"
-
-enum { OPT_MAPS = 500, OPT_INPUT };
-
-struct digest_arguments {
-	struct input_options from;
-	struct folders maps;
-	uint64_t number;
-};
-
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
-{
-	struct digest_arguments *a = ctx;
-	int rc = input_option(&a->from, opt, arg, err);
-
-	if (rc != RC_END)
-		return rc;
-	return opt == OPT_MAPS
-		       ? folders_add(&a->maps, arg, err)
-		       : parse_number("--input", arg, SOURCE_FILES_MOST - 1, &a->number, err);
-}
 
 static int by_first(const void *a, const void *b)
 {
@@ -36,9 +15,9 @@ static int by_first(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* What maps have read of the input. */
-static int find_parts(const struct digest_arguments *a, struct source_digest *d,
-		      struct arena *arena, struct error *err)
+/* Add the parts of the input that the maps have read. */
+static int find_parts(const struct arguments *a, struct source_digest *d, struct arena *arena,
+		      struct error *err)
 {
 	d->parts = arena_alloc(arena, (a->maps.n + 1) * sizeof *d->parts);
 	for (size_t i = 0; i < a->maps.n; i++) {
@@ -56,37 +35,47 @@ static int find_parts(const struct digest_arguments *a, struct source_digest *d,
 		if (d->parts[i].first < d->parts[i - 1].end)
 			return error_set(
 				err, RC_DATA,
-				"two maps have byte %llu of input %llu, expected each once",
+				"found byte %llu of input %llu in two maps, expected it in one",
 				(unsigned long long)d->parts[i].first,
 				(unsigned long long)a->number);
 	return RC_OK;
 }
 
-/* *status: RC_OK, but it could not be printed, which was said. */
-static int digest(struct digest_arguments *a, const char *path, bool quiet, int *status,
-		  struct error *err)
+static int check_feed(const struct arguments *a, const char *path, struct error *err)
+{
+	bool piped = strcmp(path, "-") == 0;
+
+	if (piped && !a->input.feed)
+		return error_set(
+			err, RC_CONFIG,
+			"-: found no --bytes, expected `--name PATH --bytes N`: the end of "
+			"a pipe does not prove that all bytes arrived");
+	if (!piped && a->input.feed)
+		return error_set(err, RC_CONFIG,
+				 "--name, --bytes: found the file %s, expected `-`, standard input",
+				 path);
+	return RC_OK;
+}
+
+/* *status: the exit status if the digest was made; printing it may have failed. */
+static int digest(struct arguments *a, int *status, struct error *err)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	struct source_digest d = {.number = a->number, .path = path};
-	int rc = input_complete(&a->from, NULL, 0, err);
-	const struct source_feed *feed = a->from.input.feed;
+	struct progress progress = {.phase = NULL};
+	struct source_digest d = {.number = a->number, .path = a->operand[0]};
+	int rc = input_complete(a, 0, err);
+	const struct source_feed *feed = a->input.feed;
 
-	if (rc == RC_OK && !feed && strcmp(path, "-") == 0)
-		rc = error_set(err, RC_CONFIG,
-			       "a pipe that ends does not tell whether all came: give --name and "
-			       "--bytes N, how many standard input has");
-	if (rc == RC_OK && feed && strcmp(path, "-") != 0)
-		rc = error_set(err, RC_CONFIG,
-			       "--name and --bytes are of standard input, expected `-`");
+	if (rc == RC_OK)
+		rc = check_feed(a, d.path, err);
 	if (rc == RC_OK)
 		rc = find_parts(a, &d, &arena, err);
-	struct progress progress = {.phase = NULL};
-	struct reporter *reporter = quiet ? NULL : reporter_start_on_terminal(&progress);
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
 	if (rc == RC_OK)
 		rc = source_digest_file(&d, feed, &progress, err);
 	reporter_stop(reporter);
-	d.path = feed ? feed->name : path;
+	d.path = feed ? feed->name : d.path;
 	if (rc == RC_OK)
 		input_digest_format(&d, &text);
 	if (rc == RC_OK)
@@ -96,27 +85,25 @@ static int digest(struct digest_arguments *a, const char *path, bool quiet, int 
 	return rc;
 }
 
-int cmd_digest(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	static const struct option own[] = {FEED_OPTIONS,
-					    {"maps", required_argument, NULL, OPT_MAPS},
-					    {"input", required_argument, NULL, OPT_INPUT},
-					    {0}};
-	struct run_options o;
-	struct digest_arguments a = {0};
 	struct error err;
-	int status = EXIT_USAGE, first,
-	    rc = options_parse(argc, argv, &o, own, NULL, take_option, &a, &first);
+	int status = EXIT_DONE;
 
-	if (rc == RC_END)
-		status = EXIT_DONE;
-	if (rc == RC_OK && first != argc - 1) {
-		status = command_misused("digest", "expected one input; usage: saltmill digest "
-						   "FILE|- [--name PATH --bytes N] [--maps DIR]");
-	} else if (rc == RC_OK) {
-		rc = digest(&a, argv[first], o.quiet, &status, &err);
-		status = rc ? command_fail("digest", &err) : status;
-	}
-	folders_release(&a.maps);
-	return status;
+	return digest(a, &status, &err) ? command_fail("digest", &err) : status;
 }
+
+const struct command digest_command = {
+	.name = "digest",
+	.usage = "FILE|- [--maps DIR] [--input N] [--name PATH --bytes N]",
+	.summary = "print the digest of an input and of the slices that maps read, for `unite "
+		   "--inputs`",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.decides = "digest computes XXH3-128 of the whole file. With --maps it also computes the "
+		   "digest of each range that a map of this input read, so that `unite --inputs` "
+		   "can check the maps on a machine without the file.",
+	.statuses = "0 done; 1 failed; 2 wrong usage",
+	.examples = {"saltmill digest ratings.csv",
+		     "saltmill digest ratings.csv --maps maps/ --input 0"}};

@@ -2,61 +2,55 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "guide.h"
+#include "help.h"
 #include "job.h"
-#include "manual.h"
 #include "markdown.h"
 #include "cli/reference.h"
 
-enum { OPT_FORMAT = 500 };
-
-enum format {
-	FORMAT_TEXT,
-	FORMAT_MARKDOWN,
-	FORMAT_SCHEMA,
-	FORMAT_MAN,
-	FORMAT_BASH,
-	FORMAT_ZSH,
-	FORMAT_FISH
-};
-static const char *const formats[] = {"text", "markdown", "json-schema", "man",
-				      "bash", "zsh",	  "fish",	 NULL};
-
-static int take_format(void *ctx, int opt, const char *arg, struct error *err)
+/* The word of --format. */
+static const char *form_name(unsigned format)
 {
-	(void)opt;
-	return parse_choice("--format", arg, formats, ctx, err);
+	static const char *const names[] = {
+		[HELP_TEXT] = "text", [HELP_MARKDOWN] = "markdown", [HELP_SCHEMA] = "json-schema",
+		[HELP_MAN] = "man",   [HELP_BASH] = "bash",	    [HELP_ZSH] = "zsh",
+		[HELP_FISH] = "fish"};
+
+	return names[format];
 }
 
-static int refuse(const char *topic, const char *format, const char *expected, struct error *err)
+static int refuse(const char *topic, enum help_form format, const char *expected, struct error *err)
 {
-	return error_set(err, RC_CONFIG, "--format %s: found %s%s, expected %s", format,
+	return error_set(err, RC_CONFIG, "--format %s: found %s%s, expected %s", form_name(format),
 			 topic ? "the topic " : "no topic", topic ? topic : "", expected);
 }
 
-static int tell_job(struct buf *out, size_t format, struct error *err)
+static int tell_job(struct buf *out, enum help_form format, struct error *err)
 {
 	switch (format) {
-	case FORMAT_TEXT: reference_text(out); return RC_OK;
-	case FORMAT_MARKDOWN: reference_markdown(out); return RC_OK;
-	case FORMAT_SCHEMA: job_words_json_schema(out); return RC_OK;
-	case FORMAT_MAN: reference_man(out); return RC_OK;
-	default: return refuse("job", formats[format], "none", err);
+	case HELP_TEXT: reference_text(out); return RC_OK;
+	case HELP_MARKDOWN: reference_markdown(out); return RC_OK;
+	case HELP_SCHEMA: job_words_json_schema(out); return RC_OK;
+	case HELP_MAN: reference_man(out); return RC_OK;
+	case HELP_BASH:
+	case HELP_ZSH:
+	case HELP_FISH: break;
 	}
+	return refuse("job", format, "none", err);
 }
 
-/* name NULL: which there are. */
+/* Append the list of schemas if name is NULL. */
 static int tell_schema(struct buf *out, const char *name, struct error *err)
 {
 	if (!name) {
-		buf_append_str(out, "JSON Schemas of what is written and printed; `saltmill help "
-				    "schema NAME` prints one:\n\n");
+		buf_append_str(out, "The files and outputs in JSON have these schemas; `saltmill "
+				    "help schema NAME` prints one:\n\n");
 		schemas_list(out);
 	} else if (!schema_json(out, name)) {
 		return error_set(err, RC_CONFIG,
-				 "found no schema `%.60s`, expected one of those that `saltmill "
-				 "help schema` lists",
+				 "found no schema `%.60s`; `saltmill help schema` lists the "
+				 "schemas",
 				 name);
 	}
 	return RC_OK;
@@ -70,7 +64,7 @@ static void list_chapters(struct buf *out)
 }
 
 /* Append the list of chapters if name is NULL. */
-static int tell_chapter(struct buf *out, const char *name, size_t format, struct error *err)
+static int tell_chapter(struct buf *out, const char *name, enum help_form format, struct error *err)
 {
 	const char *text = name ? guide_chapter(name) : NULL;
 
@@ -79,85 +73,107 @@ static int tell_chapter(struct buf *out, const char *name, size_t format, struct
 				 "found no chapter `%.60s`; `saltmill help guide` lists the "
 				 "chapters",
 				 name);
-	if (!text && format == FORMAT_TEXT)
+	if (!text && format == HELP_TEXT)
 		list_chapters(out);
-	else if (text && format == FORMAT_TEXT)
+	else if (text && format == HELP_TEXT)
 		markdown_text(out, text);
-	else if (text && format == FORMAT_MARKDOWN)
+	else if (text && format == HELP_MARKDOWN)
 		buf_append_str(out, text);
-	else if (text && format == FORMAT_MAN)
+	else if (text && format == HELP_MAN)
 		guide_man(out, name);
 	else
-		return refuse("guide", formats[format],
+		return refuse("guide", format,
 			      text ? "text, markdown or man" : "the name of a chapter", err);
 	return RC_OK;
 }
 
-static const struct command *find_command(const char *name)
+static int tell_topic(struct buf *out, const char *topic, enum help_form format, struct error *err)
 {
-	const struct command *c = commands;
+	const struct command *c = command_find(topic);
 
-	while (c->name && strcmp(c->name, name) != 0)
-		c++;
-	return c->name ? c : NULL;
-}
-
-static int tell_topic(struct buf *out, const char *topic, size_t format, struct error *err)
-{
-	const struct command *c = find_command(topic);
-
-	if (format != FORMAT_TEXT && (format != FORMAT_MAN || !c))
-		return refuse(topic, formats[format],
-			      format == FORMAT_MAN ? "a command or job" : "job or none", err);
-	if (c && format == FORMAT_MAN)
+	if (format != HELP_TEXT && (format != HELP_MAN || !c))
+		return refuse(topic, format,
+			      format == HELP_MAN ? "a command or job" : "job or none", err);
+	if (c && format == HELP_MAN)
 		manual_command(out, c);
 	else if (c)
-		command_help(out, c);
+		help_command(out, c);
 	else if (reference_key(out, topic) == 0)
 		return error_set(err, RC_CONFIG,
-				 "no command and no key of the job file is `%.60s`; `saltmill "
-				 "help` lists the commands, `saltmill help job` the keys",
+				 "found no command and no key of the job file named `%.60s`; "
+				 "`saltmill help` lists the commands, `saltmill help job` the keys",
 				 topic);
 	return RC_OK;
 }
 
-static int tell_all(struct buf *out, size_t format, struct error *err)
+static int tell_all(struct buf *out, enum help_form format, struct error *err)
 {
 	switch (format) {
-	case FORMAT_TEXT: commands_overview(out); return RC_OK;
-	case FORMAT_MAN: manual_overview(out); return RC_OK;
-	case FORMAT_BASH: manual_bash(out); return RC_OK;
-	case FORMAT_ZSH: manual_zsh(out); return RC_OK;
-	case FORMAT_FISH: manual_fish(out); return RC_OK;
-	default: return refuse(NULL, formats[format], "job", err);
+	case HELP_TEXT: help_overview(out); return RC_OK;
+	case HELP_MAN: manual_overview(out); return RC_OK;
+	case HELP_BASH: complete_bash(out); return RC_OK;
+	case HELP_ZSH: complete_zsh(out); return RC_OK;
+	case HELP_FISH: complete_fish(out); return RC_OK;
+	case HELP_MARKDOWN:
+	case HELP_SCHEMA: break;
 	}
+	return refuse(NULL, format, "job", err);
 }
 
-int cmd_help(int argc, char **argv)
+static int tell_tables(struct buf *out, const char *path, struct error *err)
 {
-	static const struct option own[] = {{"format", required_argument, NULL, OPT_FORMAT}, {0}};
-	struct run_options o;
+	struct job job;
+	int rc = job_load(&job, path, err);
+
+	for (size_t i = 0; rc == RC_OK && i < job.ntables; i++)
+		buf_printf(out, "%s\n", job.tables[i].schema.name);
+	job_release(&job);
+	return rc;
+}
+
+static int tell(struct buf *out, const struct arguments *a, struct error *err)
+{
+	const char *topic = a->noperands > 0 ? a->operand[0] : NULL;
+	const char *name = a->noperands > 1 ? a->operand[1] : NULL;
+
+	if (a->job)
+		return tell_tables(out, a->job, err);
+	if (!topic)
+		return tell_all(out, a->format, err);
+	if (strcmp(topic, "schema") == 0)
+		return tell_schema(out, name, err);
+	if (strcmp(topic, "guide") == 0)
+		return tell_chapter(out, name, a->format, err);
+	if (name)
+		return error_set(err, RC_CONFIG, "found two topics, expected one");
+	if (strcmp(topic, "job") == 0)
+		return tell_job(out, a->format, err);
+	return tell_topic(out, topic, a->format, err);
+}
+
+static int run(struct arguments *a)
+{
 	struct buf out = {0};
 	struct error err;
-	size_t format = FORMAT_TEXT;
-	int first, rc = options_parse(argc, argv, &o, own, NULL, take_format, &format, &first);
+	int rc = tell(&out, a, &err);
+	int status = rc ? command_fail("help", &err) : command_print("help", &out);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	const char *topic = first < argc ? argv[first] : NULL;
-	if (topic && strcmp(topic, "schema") == 0 && first + 2 >= argc)
-		rc = tell_schema(&out, argv[first + 1], &err);
-	else if (topic && strcmp(topic, "guide") == 0 && first + 2 >= argc)
-		rc = tell_chapter(&out, argv[first + 1], format, &err);
-	else if (first + 1 < argc)
-		rc = error_set(&err, RC_CONFIG, "found two topics, expected one");
-	else if (!topic)
-		rc = tell_all(&out, format, &err);
-	else if (strcmp(topic, "job") == 0)
-		rc = tell_job(&out, format, &err);
-	else
-		rc = tell_topic(&out, topic, format, &err);
-	int status = rc ? command_fail(argv[0], &err) : command_print(argv[0], &out);
 	buf_release(&out);
 	return status;
 }
+
+const struct command help_topics_command = {
+	.name = "help",
+	.usage = "[COMMAND|KEY|job|guide [CHAPTER]|schema [NAME]] [--format FORMAT]",
+	.summary =
+		"print the documentation: commands, keys of the job file, the guide, JSON Schemas",
+	.most = 2,
+	.run = run,
+	.operands = {{"KEY", "a key of the job file: what it does, its values, an example"},
+		     {"job", "all keys of the job file"},
+		     {"guide [CHAPTER]", "a chapter of the guide (default: list the chapters)"},
+		     {"schema [NAME]",
+		      "the JSON Schema of manifest.json, rejects.jsonl or the output "
+		      "of --json (default: list the schemas)"}},
+	.statuses = "0 done; 2 no such command, key or chapter",
+	.examples = {"saltmill help bloomfilter", "saltmill help guide keys"}};

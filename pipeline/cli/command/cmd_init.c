@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "io.h"
 #include "job.h"
 #include "lint.h"
@@ -12,17 +12,7 @@
 #include "mem.h"
 #include "sniff.h"
 
-static int take_own(void *ctx, int opt, const char *arg, struct error *err)
-{
-	const char **output = ctx;
-
-	(void)opt;
-	(void)err;
-	*output = arg;
-	return RC_OK;
-}
-
-/* The job of a file is in the folder of the job: elsewhere the whole path names it. */
+/* A job names its files relative to its own folder; in another folder it needs the whole path. */
 static int name_file(const char *file, const char *output, char **name, struct error *err)
 {
 	if (!output || !strchr(output, '/') || file[0] == '/' || strcmp(file, "-") == 0) {
@@ -37,7 +27,7 @@ static int name_file(const char *file, const char *output, char **name, struct e
 	return RC_OK;
 }
 
-/* Read as a load will, and judged, before anybody sees it. */
+/* Read the job as a load will, and judge it, before anybody sees it. */
 static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, struct error *err)
 {
 	char path[64];
@@ -64,7 +54,7 @@ static int judge(const struct buf *yaml, const char *temp_dir, struct lint *l, s
 	return rc;
 }
 
-/* What lint has against it, as comments. */
+/* Append the findings of lint as comments. */
 static void put_findings(const struct lint *l, struct buf *yaml)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -91,29 +81,19 @@ static int make_job(const char *file, const char *output, const char *temp_dir, 
 	return rc;
 }
 
-int cmd_init(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'}, {0}};
-	struct run_options o;
+	const char *output = a->output;
 	struct error err;
 	struct buf yaml = {0};
-	const char *output = NULL;
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_own, &output, &first);
-
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (first + 1 != argc) {
-		return command_misused("init",
-				       "expected one file; usage: saltmill init FILE [-o JOB]");
-	}
 	bool there = false;
-	if (output)
-		rc = io_exists(output, &there, &err);
+	int rc = output ? io_exists(output, &there, &err) : RC_OK;
+
 	if (rc == RC_OK && there)
-		rc = error_set(&err, RC_CONFIG, "%s: is there already, expected a new name",
-			       output);
+		rc = error_set(&err, RC_CONFIG, "-o: %s exists, expected a new file", output);
 	if (rc == RC_OK)
-		rc = make_job(argv[first], output, o.temp_dir ? o.temp_dir : "/tmp", &yaml, &err);
+		rc = make_job(a->operand[0], output, a->run.temp_dir ? a->run.temp_dir : "/tmp",
+			      &yaml, &err);
 	if (rc == RC_OK && output)
 		rc = io_replace_file(output, buf_bytes(&yaml), NULL, &err);
 	int status = rc ? command_fail("init", &err) : EXIT_DONE;
@@ -122,3 +102,20 @@ int cmd_init(int argc, char **argv)
 	buf_release(&yaml);
 	return status;
 }
+
+const struct command init_command = {
+	.name = "init",
+	.usage = "FILE [-o JOB]",
+	.summary = "inspect a file and write a commented job for it",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.decides = "init reads up to 64 MiB and finds the format, the compression and the CSV "
+		   "dialect. A column gets a type that accepts every value in it; otherwise it "
+		   "stays text. The row key has a column whose values repeat (an owner), the "
+		   "first time column, and a column with a different value in each row. Avro and "
+		   "Arrow files give the types. If the values allow two meanings, like "
+		   "03/04/2025, the job keeps text and says so.",
+	.statuses = "0 the job is written; 1 failed; 2 wrong usage, or init can make no job for "
+		    "this file",
+	.examples = {"saltmill init export.csv", "saltmill init access.log.gz -o access.yaml"}};

@@ -1,24 +1,18 @@
 /*
  * cmd_inspect.c - `saltmill inspect FILE...`
  *
- * Each file is described as JSON (inspect.h), which is printed as it is or as text.  Cells are
- * printed as they are read, because there may be many.
+ * Each file becomes a JSON description (inspect.h), which is printed as JSON or as text.  Cells are
+ * printed while they are read, because a file may have many.
  */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "hfile.h"
 #include "cli/inspect.h"
 #include "mem.h"
 #include "bytes.h"
-
-enum { OPT_CELLS = 1, OPT_BLOCKS };
-
-struct inspect_options {
-	bool cells, blocks, json;
-};
 
 static void print_text(struct buf *text)
 {
@@ -61,7 +55,7 @@ static int print_cells(struct hfile *f, bool as_json, struct error *err)
 	return rc < 0 ? rc : RC_OK;
 }
 
-/* Without the closing brace, so that cells and an error can follow. */
+/* Leave out the closing brace, so that cells and an error can follow. */
 static void print_json_open(json_t *d)
 {
 	char *text = json_dumps(d, JSON_INDENT(2));
@@ -95,26 +89,25 @@ static void print_description(json_t *d, bool all)
 	print_text(&text);
 }
 
-static int show_opened(json_t *d, struct hfile *f, const struct inspect_options *o,
-		       struct error *err)
+static int show_opened(json_t *d, struct hfile *f, const struct arguments *a, struct error *err)
 {
-	int rc = inspect_file(d, f, o->blocks, err);
+	int rc = inspect_file(d, f, a->blocks, err);
 
-	if (o->json)
+	if (a->run.json)
 		print_json_open(d);
 	else
-		print_description(d, o->blocks);
-	if (rc || !o->cells)
+		print_description(d, a->blocks);
+	if (rc || !a->cells)
 		return rc;
-	if (o->json)
+	if (a->run.json)
 		fputs(",\n  \"cells\": [", stdout);
-	rc = print_cells(f, o->json, err);
-	if (o->json)
+	rc = print_cells(f, a->run.json, err);
+	if (a->run.json)
 		fputs("\n  ]", stdout);
 	return rc;
 }
 
-static int show_file(const char *path, const struct inspect_options *o, struct error *err)
+static int show_file(const char *path, const struct arguments *a, struct error *err)
 {
 	struct hfile *f = NULL;
 	json_t *name = json_string(path), *d = json_object();
@@ -122,12 +115,12 @@ static int show_file(const char *path, const struct inspect_options *o, struct e
 	json_object_set_new(d, "path", name ? name : inspect_bytes(bytes_str(path)));
 	int rc = hfile_open(&f, path, err);
 	if (rc == RC_OK)
-		rc = show_opened(d, f, o, err);
-	else if (o->json)
+		rc = show_opened(d, f, a, err);
+	else if (a->run.json)
 		print_json_open(d);
-	if (rc && o->json)
+	if (rc && a->run.json)
 		print_json_error(err);
-	if (o->json)
+	if (a->run.json)
 		fputs("\n}", stdout);
 	if (f)
 		hfile_close(f);
@@ -135,55 +128,39 @@ static int show_file(const char *path, const struct inspect_options *o, struct e
 	return rc;
 }
 
-static int take(void *ctx, int opt, const char *arg, struct error *err)
-{
-	(void)arg;
-	(void)err;
-	struct inspect_options *o = ctx;
-	if (opt == OPT_CELLS)
-		o->cells = true;
-	else
-		o->blocks = true;
-	return RC_OK;
-}
-
-static int show_files(int n, char **paths, const struct inspect_options *o)
+static int run(struct arguments *a)
 {
 	int status = EXIT_DONE;
 
-	if (o->json)
+	if (a->run.json)
 		putchar('[');
-	for (int i = 0; i < n && !ferror(stdout); i++) {
+	for (size_t i = 0; i < a->noperands && !ferror(stdout); i++) {
 		struct error err = {0};
 
 		if (i)
-			fputs(o->json ? ",\n" : "\n", stdout);
-		if (show_file(paths[i], o, &err)) {
+			fputs(a->run.json ? ",\n" : "\n", stdout);
+		if (show_file(a->operand[i], a, &err)) {
 			fflush(stdout);
 			command_fail("inspect", &err);
 			status = EXIT_FAILED;
 		}
 	}
-	if (o->json)
+	if (a->run.json)
 		puts("]");
 	return status;
 }
 
-int cmd_inspect(int argc, char **argv)
-{
-	static const struct option own[] = {{"cells", no_argument, NULL, OPT_CELLS},
-					    {"blocks", no_argument, NULL, OPT_BLOCKS},
-					    {0}};
-	struct run_options shared;
-	struct inspect_options o = {0};
-	int first;
-	int rc = options_parse(argc, argv, &shared, own, NULL, take, &o, &first);
-
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	o.json = shared.json;
-	if (first == argc) {
-		return command_misused("inspect", "no file named; expected one or more HFiles");
-	}
-	return show_files(argc - first, argv + first, &o);
-}
+const struct command inspect_command = {
+	.name = "inspect",
+	.usage = "FILE... [--cells] [--blocks] [--json]",
+	.summary = "show what HFiles contain",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "inspect reads the trailer, the file info, the index and the bloom filter, "
+		   "and counts the blocks. --blocks lists each block, --cells each cell. It "
+		   "reports what it can read of a damaged file, and then the damage. `saltmill "
+		   "verify FILE` verifies every byte.",
+	.statuses = "0 done; 1 failed, or a file is damaged; 2 wrong usage",
+	.examples = {"saltmill inspect out/ratings/hfiles/f/*",
+		     "saltmill inspect --blocks --json region.hfile"}};

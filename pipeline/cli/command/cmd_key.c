@@ -1,9 +1,8 @@
 /*
  * cmd_key.c - `saltmill key encode|decode|ranges JOB`: fields to row keys and back
  *
- * One key, or a stream of them: with `-` each line of standard input is a JSON object of fields, a
- * key, or (`--where -`) a question.  A line that cannot be done is told and left out; the exit
- * status is then 3, or 1 if there was no other.
+ * With `-`, each line of standard input is a JSON object of fields, a row key, or (`--where -`) a
+ * query.  A wrong line is reported and skipped; the exit status is then 3, or 1 if all are wrong.
  */
 #include "cmd_key.h"
 
@@ -16,8 +15,6 @@
 #include "key_values.h"
 #include "mem.h"
 #include "bytes.h"
-
-enum { OPT_TABLE = 500, OPT_WHERE, OPT_FORM, OPT_LIMIT };
 
 struct counts {
 	uint64_t good, bad;
@@ -60,10 +57,11 @@ static int give_json(struct key_values *g, const char *name, const json_t *v, st
 	else if (json_is_boolean(v))
 		buf_append_str(&text, json_is_true(v) ? "true" : "false");
 	else
-		return error_set(err, RC_CONFIG,
-				 "%s: expected a text, a number, true or false (an unsigned number "
-				 "above 9223372036854775807 in quotes)",
-				 name);
+		return error_set(
+			err, RC_CONFIG,
+			"%s: expected a text, a number, true or false; put an unsigned number "
+			"above 9223372036854775807 in quotes",
+			name);
 	int rc = key_values_give(g, bytes_str(name), buf_bytes(&text), err);
 	buf_release(&text);
 	return rc;
@@ -79,7 +77,7 @@ static int encode_line(struct key_desk *d, struct bytes line, struct buf *out, s
 
 	if (!json_is_object(object)) {
 		rc = error_set(err, RC_CONFIG, "expected a JSON object: %s",
-			       object ? "this is none" : fault.text);
+			       object ? "found another value" : fault.text);
 		json_decref(object);
 		return rc;
 	}
@@ -94,14 +92,14 @@ static int encode_line(struct key_desk *d, struct bytes line, struct buf *out, s
 	return rc;
 }
 
-static int encode_operands(struct key_desk *d, int n, char **operands, struct buf *out,
+static int encode_operands(struct key_desk *d, size_t n, char **operands, struct buf *out,
 			   struct error *err)
 {
 	struct key_values g;
 	int rc = RC_OK;
 
 	key_values_open(&g, &d->job, &d->forms);
-	for (int i = 0; rc == RC_OK && i < n; i++)
+	for (size_t i = 0; rc == RC_OK && i < n; i++)
 		rc = key_values_take(&g, operands[i], err);
 	if (rc == RC_OK)
 		rc = encode_given(d, &g, out, err);
@@ -174,7 +172,7 @@ static void take_line(struct key_desk *d, do_line *one, struct bytes line, uint6
 		command_say("key", "%s: %s", shown, err.msg);
 }
 
-/* Standard input, a line at a time; what is done is printed as it comes. */
+/* Read standard input line by line; print each result at once. */
 static int take_lines(struct key_desk *d, do_line *one, struct counts *c, struct buf *out)
 {
 	char *line = NULL;
@@ -195,7 +193,7 @@ static int take_lines(struct key_desk *d, do_line *one, struct counts *c, struct
 	return status;
 }
 
-static int run_encode(struct key_desk *d, int n, char **operands, struct buf *out)
+static int run_encode(struct key_desk *d, size_t n, char **operands, struct buf *out)
 {
 	struct counts c = {0};
 	struct error err;
@@ -210,39 +208,24 @@ static int run_encode(struct key_desk *d, int n, char **operands, struct buf *ou
 	return command_print("key encode", out);
 }
 
-static int run_decode(struct key_desk *d, int n, char **operands, struct buf *out)
+static int run_decode(struct key_desk *d, size_t n, char **operands, struct buf *out)
 {
 	struct counts c = {0};
 	int status = EXIT_DONE;
 
 	if (n == 1 && !strcmp(operands[0], "-"))
 		status = take_lines(d, decode_line, &c, out);
-	for (int i = 0; i < n && strcmp(operands[i], "-") != 0; i++)
+	for (size_t i = 0; i < n && strcmp(operands[i], "-") != 0; i++)
 		take_line(d, decode_line, bytes_str(operands[i]), 0, &c, out);
 	if (out->len)
 		status = command_print("key decode", out);
 	return status ? status : tally(&c);
 }
 
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+static int open_desk(struct key_desk *d, struct error *err)
 {
-	struct key_arguments *a = ctx;
-
-	if (opt == OPT_LIMIT)
-		return parse_count("--limit", arg, INT32_MAX, &a->limit, err);
-	if (opt == OPT_TABLE)
-		a->table = arg;
-	else if (opt == OPT_WHERE)
-		a->where = arg;
-	else
-		a->form = arg;
-	return RC_OK;
-}
-
-static int open_desk(struct key_desk *d, const struct key_arguments *a, const char *job,
-		     struct error *err)
-{
-	int rc = job_load(&d->job, job, err);
+	const struct arguments *a = d->args;
+	int rc = job_load(&d->job, a->operand[1], err);
 
 	if (rc == RC_OK)
 		rc = job_find_table(&d->job, a->table, &d->table, err);
@@ -266,7 +249,7 @@ static int ranges_line(struct key_desk *d, struct bytes line, struct buf *out, s
 	const char *where = arena_strndup(&a, (const char *)line.ptr, line.len);
 	int rc = strlen(where) == line.len
 			 ? key_ranges_print(d, where, out, err)
-			 : error_set(err, RC_CONFIG, "found a NUL byte, expected a question");
+			 : error_set(err, RC_CONFIG, "found a NUL byte, expected a query");
 
 	arena_release(&a);
 	return rc;
@@ -287,57 +270,61 @@ static int run_ranges(struct key_desk *d, struct buf *out)
 	return command_print("key ranges", out);
 }
 
-static int check_form(struct key_desk *d, const struct key_arguments *a, struct error *err)
+static int run_verb(struct key_desk *d, const char *verb, size_t n, char **operands,
+		    struct buf *out)
 {
-	d->hex = a->form && !strcmp(a->form, "hex");
-	if (a->form && !d->hex && strcmp(a->form, "escaped") != 0)
-		return error_set(err, RC_CONFIG, "found `%s`, expected escaped or hex", a->form);
-	return RC_OK;
+	if (strcmp(verb, "ranges") == 0)
+		return run_ranges(d, out);
+	return strcmp(verb, "encode") == 0 ? run_encode(d, n, operands, out)
+					   : run_decode(d, n, operands, out);
 }
 
-int cmd_key(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	static const struct option own[] = {{"table", required_argument, NULL, OPT_TABLE},
-					    {"from", required_argument, NULL, OPT_FORM},
-					    {"to", required_argument, NULL, OPT_FORM},
-					    {"format", required_argument, NULL, OPT_FORM},
-					    {"where", required_argument, NULL, OPT_WHERE},
-					    {"limit", required_argument, NULL, OPT_LIMIT},
-					    {0}};
-	struct run_options o;
-	struct key_arguments a = {0};
-	struct key_desk d = {0};
+	struct key_desk d = {.args = a, .hex = a->form == KEY_HEX, .json = a->run.json};
 	struct buf out = {0};
 	struct error err;
-	int first, rc = options_parse(argc, argv, &o, own, NULL, take_option, &a, &first), status;
+	const char *verb = a->operand[0];
+	bool ranges = strcmp(verb, "ranges") == 0;
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	int n = argc - first - 2;
-	char **operands = argv + first + 2;
-	const char *verb = n >= -1 ? argv[first] : "";
-	bool encode = !strcmp(verb, "encode"), ranges = !strcmp(verb, "ranges");
-	bool decode = !strcmp(verb, "decode");
-	if ((!ranges || n < 0) && ((!encode && !decode) || n < 1))
-		rc = error_set(&err, RC_CONFIG,
-			       "expected `key encode JOB FIELD=VALUE...`, `key decode JOB KEY...` "
-			       "(- is standard input) or `key ranges JOB [DIR...] --where TEXT`");
-	d.json = o.json;
-	d.args = &a;
-	a.dirs = operands;
-	a.ndirs = n;
-	if (rc == RC_OK && !ranges)
-		rc = check_form(&d, &a, &err);
-	if (rc == RC_OK)
-		rc = open_desk(&d, &a, argv[first + 1], &err);
-	if (rc)
-		status = command_fail("key", &err);
-	else if (ranges)
-		status = run_ranges(&d, &out);
-	else
-		status = encode ? run_encode(&d, n, operands, &out)
-				: run_decode(&d, n, operands, &out);
+	if (strcmp(verb, "encode") != 0 && strcmp(verb, "decode") != 0 && !ranges)
+		return arguments_refuse(a, "found `%s`, expected encode, decode or ranges", verb);
+	if (a->noperands < 3 && !ranges)
+		return arguments_refuse(a,
+					"found no %s, expected at least one, or - for standard "
+					"input",
+					strcmp(verb, "encode") == 0 ? "FIELD=VALUE" : "KEY");
+	int status = open_desk(&d, &err)
+			     ? command_fail("key", &err)
+			     : run_verb(&d, verb, a->noperands - 2, a->operand + 2, &out);
 	close_desk(&d);
 	buf_release(&out);
 	return status;
 }
+
+const struct command key_command = {
+	.name = "key",
+	.usage = "encode JOB FIELD=VALUE...|- | decode JOB KEY...|- | ranges JOB [DIR...] --where "
+		 "TEXT",
+	.summary = "convert fields to row keys, row keys to fields, and a query to the scans that "
+		   "answer it",
+	.least = 2,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "ranges goes through the parts of the row key in order. Conditions with = and "
+		   "`in` fix a part; the first interval is the last part used. A salt is "
+		   "computed if its fields are fixed, else each bucket has its range. Other "
+		   "conditions become filters of HBase. The ranges contain every matching row. "
+		   "`exact` means that they contain no other row. With DIR it sums the bytes "
+		   "that a scan of the ranges reads in these loads or plans.",
+	.operands = {{"-",
+		      "read standard input, one item a line: a JSON object of fields, or a key"},
+		     {"DIR...",
+		      "for ranges: loads or plans of the table, to count the bytes that are "
+		      "read"}},
+	.statuses = "0 done; 1 failed, or no line is valid; 2 wrong usage, job file or query; 3 "
+		    "some lines "
+		    "are not valid",
+	.examples = {"saltmill key encode conf/calls.yaml --table calls_salted phone=13812345678 "
+		     "'at=2013-06-28 15:06:26'",
+		     "saltmill key ranges conf/ratings.yaml --where \"userId = 1\" --format java"}};

@@ -1,17 +1,10 @@
-/* cmd_key.h - what `saltmill key encode`, `decode` and `ranges` share (inside pipeline/cli/command only) */
+/* cmd_key.h - what `saltmill key encode`, `decode` and `ranges` share (inside this room only) */
 #ifndef SALTMILL_CMD_KEY_H
 #define SALTMILL_CMD_KEY_H
 
-#include "cmd.h"
+#include "arguments.h"
 #include "field.h"
 #include "key.h"
-
-struct key_arguments {
-	const char *table, *where, *form; /* --table, --where; --from, --to or --format */
-	uint64_t limit;			  /* ranges: --limit, 0: none */
-	char **dirs;			  /* ranges: loads or plans of the table */
-	int ndirs;
-};
 
 /* A job's table, its keys and how its fields are read. */
 struct key_desk {
@@ -20,10 +13,10 @@ struct key_desk {
 	struct key_table keys;
 	struct field_forms forms;
 	bool hex, json;
-	const struct key_arguments *args;
+	const struct arguments *args;
 };
 
-/* cmd_key_ranges.c: the answer to a question; where NULL: there is none, which is an error. */
+/* cmd_key_ranges.c: append the scans that answer a query.  RC_CONFIG: where is NULL or wrong. */
 int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err);
 
 #endif

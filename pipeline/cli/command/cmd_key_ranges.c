@@ -1,4 +1,4 @@
-/* cmd_key_ranges.c - `saltmill key ranges JOB --where TEXT`: prints the scans for a question */
+/* cmd_key_ranges.c - `saltmill key ranges JOB --where TEXT`: the scans that answer a query */
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,21 +10,7 @@
 #include "cli/reports.h"
 #include "bytes.h"
 
-static int take_form(const struct key_desk *d, const char *name, enum ranges_form *form,
-		     struct error *err)
-{
-	static const char *const names[] = {"table", "json", "shell", "java", "python", NULL};
-	size_t i = d->json ? RANGES_JSON : RANGES_TABLE;
-	int rc = name ? parse_choice("--format", name, names, &i, err) : RC_OK;
-
-	*form = (enum ranges_form)i;
-	if (rc == RC_OK && d->args->limit && (*form == RANGES_TABLE || *form == RANGES_JSON))
-		return error_set(err, RC_CONFIG,
-				 "--limit needs --format shell, --format java or --format python");
-	return rc;
-}
-
-/* Finds another table of the job whose key begins with a field of the question; NULL: none. */
+/* Return another table of the job whose row key begins with fields of the query; NULL: none. */
 static const struct job_table *better_table(const struct key_desk *d, const struct question *q,
 					    struct arena *a, size_t *n)
 {
@@ -50,7 +36,7 @@ static const struct job_table *better_table(const struct key_desk *d, const stru
 
 /* --- what it costs --- */
 
-/* True if a range has keys from start to before stop (empty: open). */
+/* Does a range overlap the keys from start to before stop (empty: open)? */
 static bool is_touched(const struct key_ranges *r, struct bytes start, struct bytes stop)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -135,15 +121,16 @@ static int add_plan(struct touched_pieces *p, const struct key_desk *d, const st
 	return RC_OK;
 }
 
-static int find_cost(struct ranges_cost *out, const struct key_desk *d,
-		     const struct key_arguments *args, const struct key_ranges *r, struct arena *a,
-		     struct error *err)
+static int find_cost(struct ranges_cost *out, const struct key_desk *d, const struct key_ranges *r,
+		     struct arena *a, struct error *err)
 {
+	const char *const *dirs = arguments_files(d->args, 2);
+	size_t ndirs = d->args->noperands - 2;
 	struct touched_pieces p = {0};
 	int rc = RC_OK;
 
-	for (int i = 0; rc == RC_OK && i < args->ndirs; i++) {
-		char *path = mem_format("%s/manifest.json", args->dirs[i]);
+	for (size_t i = 0; rc == RC_OK && i < ndirs; i++) {
+		char *path = mem_format("%s/manifest.json", dirs[i]);
 		bool is_load;
 
 		rc = io_exists(path, &is_load, err);
@@ -151,14 +138,14 @@ static int find_cost(struct ranges_cost *out, const struct key_desk *d,
 			rc = add_load(&p, d, r, path, err);
 		} else if (rc == RC_OK) {
 			mem_free(path);
-			path = mem_format("%s/plan.json", args->dirs[i]);
+			path = mem_format("%s/plan.json", dirs[i]);
 			rc = add_plan(&p, d, r, path, err);
 		}
 		mem_free(path);
 	}
 	char *of = mem_format("%llu of %llu %s", (unsigned long long)p.touched,
 			      (unsigned long long)p.n, p.planned ? "planned regions" : "files");
-	*out = (struct ranges_cost){args->ndirs > 0, arena_strdup(a, of), p.bytes, p.touched_bytes};
+	*out = (struct ranges_cost){ndirs > 0, arena_strdup(a, of), p.bytes, p.touched_bytes};
 	mem_free(of);
 	return rc;
 }
@@ -182,18 +169,20 @@ static char *whole_advice(const struct key_desk *d, const struct ranges_shown *s
 	const struct job_table *other = better_table(d, q, a, &n);
 
 	if (other)
-		return mem_format("table %s answers it by %zu range%s of its keys: --table %s",
-				  other->schema.name, n, n == 1 ? "" : "s", other->schema.name);
+		return mem_format(
+			"table %s answers the query with %zu range%s of its row keys: --table %s",
+			other->schema.name, n, n == 1 ? "" : "s", other->schema.name);
 	char *size = s->cost.known ? mem_format("%s", format_bytes(bytes, s->cost.touched))
-				   : mem_strdup("as many bytes as its load or plan has: key "
-						"ranges JOB DIR");
+				   : mem_strdup("for the bytes, name a load or a plan: key ranges "
+						"JOB DIR");
 	bool fuzzy = has_fuzzy(s->checks.filter);
-	char *text = mem_format("the question leaves the key's first part open: %s (%s), or a "
-				"table whose key begins with a field of the question",
-				fuzzy ? "a scan of the whole table with a fuzzy-row filter, with "
-					"which the server jumps from row to row"
-				      : "a scan of the whole table",
-				size);
+	char *text =
+		mem_format("the query does not fix the first part of the row key: use %s (%s), "
+			   "or a table whose row key begins with a field of the query",
+			   fuzzy ? "a scan of the whole table with a fuzzy-row filter, which "
+				   "skips rows on the server"
+				 : "a scan of the whole table",
+			   size);
 	mem_free(size);
 	return text;
 }
@@ -211,6 +200,17 @@ static char *make_advice(const struct key_desk *d, const struct ranges_shown *s,
 	return NULL;
 }
 
+/* --format, --json and --limit fit together. */
+static int choose_form(const struct arguments *a, enum ranges_form *form, struct error *err)
+{
+	*form = arguments_given(a, "format") ? a->format : a->run.json ? RANGES_JSON : RANGES_TABLE;
+	if (a->scan.q.limit && (*form == RANGES_TABLE || *form == RANGES_JSON))
+		return error_set(err, RC_CONFIG,
+				 "--limit: found no --format of code, expected `--format shell`, "
+				 "`java` or `python`");
+	return RC_OK;
+}
+
 int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, struct error *err)
 {
 	/* the filter language, which Python uses, has no other filters for this */
@@ -222,13 +222,13 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	struct ranges_shown shown = {.ranges = &r,
 				     .table = d->table->schema.name,
 				     .question = where,
-				     .limit = d->args->limit};
-	int rc = take_form(d, d->args->form, &form, err);
+				     .limit = d->args->scan.q.limit};
+	int rc = choose_form(d->args, &form, err);
 
 	if (rc == RC_OK && !where)
 		rc = error_set(err, RC_CONFIG,
-			       "expected --where with a question, such as --where "
-			       "\"owner = 1 and created >= 20120901\"");
+			       "found no --where, expected a query like `--where "
+			       "\"owner = 1 and created >= 20120901\"`");
 	if (rc == RC_OK)
 		rc = question_parse(&q, "--where", where, &a, err);
 	if (rc == RC_OK)
@@ -236,7 +236,7 @@ int key_ranges_print(struct key_desk *d, const char *where, struct buf *out, str
 	if (rc == RC_OK) {
 		key_filter(&shown.checks, &r, &d->keys, form == RANGES_PYTHON ? &columns : NULL,
 			   &a);
-		rc = find_cost(&shown.cost, d, d->args, &r, &a, err);
+		rc = find_cost(&shown.cost, d, &r, &a, err);
 	}
 	if (rc == RC_OK) {
 		char *advice = make_advice(d, &shown, &q, &a);

@@ -2,39 +2,40 @@
 #include <stdio.h>
 
 #include "clock.h"
-#include "cmd.h"
+#include "arguments.h"
+#include "input_options.h"
 #include "io.h"
 #include "lint.h"
 #include "cli/reports.h"
 #include "mem.h"
 #include "reporter.h"
 
-/* No files named, and none in the job: only the job is judged. */
+/* Without files, here and in the job, lint judges only the job. */
 static bool has_events(const struct job *job, size_t nfiles)
 {
 	return nfiles > 0 || (job->source != SOURCE_KAFKA && job->csv.nfiles > 0);
 }
 
-static int judge(struct lint *l, const struct job *job, const struct run_options *o, char **files,
-		 size_t nfiles, bool *bad, struct error *err)
+/* *bad: some events were rejected. */
+static int judge(struct lint *l, struct arguments *a, const struct job *job, bool *bad,
+		 struct error *err)
 {
 	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
 	uint64_t events, rejected;
 	char *dir;
 
-	if (!has_events(job, nfiles)) {
+	if (!has_events(job, a->input.nfiles)) {
 		lint_job(l, job);
 		return RC_OK;
 	}
-	int rc = io_make_temp_dir(&dir, o->temp_dir, "saltmill-lint", err);
+	int rc = io_make_temp_dir(&dir, a->run.temp_dir, "saltmill-lint", err);
 	if (rc)
 		return rc;
-	const struct input input = {.files = (const char *const *)files, .nfiles = nfiles};
-	const struct lint_options opt = {.run = o,
-					 .input = &input,
+	const struct lint_options opt = {.run = &a->run,
+					 .input = &a->input,
 					 .work_dir = dir,
 					 .now_ms = clock_wall_ms()};
-	struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
 	rc = lint_run(l, job, &opt, &progress, &events, &rejected, err);
 	reporter_stop(reporter);
 	struct error ignored;
@@ -47,26 +48,21 @@ static int judge(struct lint *l, const struct job *job, const struct run_options
 	return rc;
 }
 
-int cmd_lint(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct run_options o;
 	struct error err;
 	struct job job;
 	struct lint l = {0};
 	struct buf text = {0};
 	bool bad = false;
-	int first, rc = options_parse(argc, argv, &o, NULL, NULL, NULL, NULL, &first);
+	int rc = job_load(&job, a->operand[0], &err);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (first >= argc) {
-		return command_misused("lint", "no job file; usage: saltmill lint JOB [FILE...]");
-	}
-	rc = job_load(&job, argv[first], &err);
 	if (rc == RC_OK)
-		rc = judge(&l, &job, &o, argv + first + 1, (size_t)(argc - first - 1), &bad, &err);
+		rc = input_complete(a, 1, &err);
+	if (rc == RC_OK)
+		rc = judge(&l, a, &job, &bad, &err);
 	int status = rc ? command_fail("lint", &err) : l.count || bad ? EXIT_REJECTS : EXIT_DONE;
-	if (rc == RC_OK && o.json)
+	if (rc == RC_OK && a->run.json)
 		lint_report_json(&text, &l);
 	else if (rc == RC_OK)
 		lint_report_text(&text, &job, &l);
@@ -77,3 +73,21 @@ int cmd_lint(int argc, char **argv)
 	job_release(&job);
 	return status;
 }
+
+const struct command lint_command = {
+	.name = "lint",
+	.usage = "JOB [FILE...] [options]",
+	.summary =
+		"find design faults in the tables of a job, measured on its events, with the fix",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "lint checks the job alone, and the rows of FILE... or of the files in the "
+		   "job. A rule about rows needs at least 100 rows; a rule about order looks at "
+		   "1 MB pieces. It measures, among others: row keys that only grow, key "
+		   "collisions, long keys, salts with few buckets, wrong time units, TTLs that "
+		   "expire cells at once. severe: rows are lost or overwritten. warning: it will "
+		   "hurt. advice: it costs.",
+	.statuses = "0 no findings; 3 findings, or some input was bad; 1 failed; " STATUS_USAGE,
+	.examples = {"saltmill lint conf/presplit.yaml",
+		     "saltmill lint conf/ratings.yaml ratings.csv --json"}};

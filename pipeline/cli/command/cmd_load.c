@@ -4,148 +4,43 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "cmd_halves.h"
-#include "folders.h"
 #include "half_reports.h"
 #include "stream.h"
 #include "input_options.h"
 #include "cli/reports.h"
 #include "load.h"
-#include "place_options.h"
 #include "reporter.h"
 
-enum {
-	OPT_MAX_REJECTS = 500,
-	OPT_MAX_DUPLICATES,
-	OPT_MAX_FILTERED,
-	OPT_MIN_ROWS,
-	OPT_PREVIOUS,
-	OPT_EXISTING,
-	OPT_HBASE,
-	OPT_STATE,
-	OPT_REJECTS,
-	OPT_JOB,
-	OPT_PLAN,
-	OPT_MAPS,
-	OPT_REDUCES,
-	OPT_HFILES,
-	OPT_INPUTS,
-	OPT_LOADS,
-	OPT_MAX_FILES
-};
-
-#define MAX_FILES 16 /* hbase.hstore.blockingStoreFiles, by default */
-
-struct load_arguments {
-	const char *output_dir;
-	struct event_limit limit, duplicates;
-	bool limits_duplicates, limits_filtered;
-	struct event_limit filtered;
-	uint64_t min_rows;
-	struct existing_regions live;
-	const char *state_dir;
-	const char *previous_dir;
-	struct manifest previous;
-	bool rejects; /* replay */
-	const char *rejects_file, *job;
-	struct input_options from;
-	struct storage_options place;
-	const char *plan_dir, *inputs_file, *hfiles;
-	struct kept_plan plan;
+/* One run of load, unite or replay. */
+struct load_run {
+	struct arguments *args;
 	bool unites;
-	struct folders maps, reduces;
-	struct folders loads; /* to be joined; none: it is no such run */
-	uint64_t max_files;
+	struct job job;
+	struct manifest previous;
+	struct kept_plan plan;
 	struct load_halves halves;
 	struct source_inputs known;
 	struct arena arena;
 };
-
-int parse_event_limit(const char *option, const char *text, struct event_limit *out,
-		      struct error *err)
-{
-	char *end;
-
-	if (text[0] >= '0' && text[0] <= '9') {
-		out->share = strtod(text, &end) / 100;
-		out->is_share = *end == '%' && end[1] == 0 && out->share <= 1;
-		if (out->is_share)
-			return RC_OK;
-		out->count = strtoull(text, &end, 10);
-		if (*end == 0)
-			return RC_OK;
-	}
-	return error_set(err, RC_CONFIG, "%s: found `%s`, expected a number or a share like 0.1%%",
-			 option, text);
-}
-
-static int parse_rows(const char *text, uint64_t *out, struct error *err)
-{
-	size_t digits = strspn(text, "0123456789");
-
-	if (digits == 0 || digits > 18 || text[digits])
-		return error_set(err, RC_CONFIG, "--min-rows: found `%s`, expected a number", text);
-	*out = strtoull(text, NULL, 10);
-	return RC_OK;
-}
-
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
-{
-	struct load_arguments *a = ctx;
-	int rc = input_option(&a->from, opt, arg, err);
-
-	if (rc == RC_END)
-		rc = place_option(&a->place, opt, arg, err);
-	if (rc != RC_END)
-		return rc;
-	switch (opt) {
-	case OPT_MAX_REJECTS: return parse_event_limit("--max-rejects", arg, &a->limit, err);
-	case OPT_MAX_DUPLICATES:
-		a->limits_duplicates = true;
-		return parse_event_limit("--max-duplicates", arg, &a->duplicates, err);
-	case OPT_MAX_FILTERED:
-		a->limits_filtered = true;
-		return parse_event_limit("--max-filtered", arg, &a->filtered, err);
-	case OPT_MIN_ROWS: return parse_rows(arg, &a->min_rows, err);
-	case OPT_EXISTING: existing_regions_add(&a->live, arg); break;
-	case OPT_HBASE:
-		a->live.servers = arg;
-		a->live.listener = command_listener("load");
-		break;
-	case OPT_PREVIOUS: a->previous_dir = arg; break;
-	case OPT_STATE: a->state_dir = arg; break;
-	case OPT_JOB: a->job = arg; break;
-	case OPT_PLAN: a->plan_dir = arg; break;
-	case OPT_MAPS: return folders_add(&a->maps, arg, err);
-	case OPT_REDUCES: return folders_add(&a->reduces, arg, err);
-	case OPT_HFILES: a->hfiles = arg; break;
-	case OPT_INPUTS: a->inputs_file = arg; break;
-	case OPT_LOADS: folders_add_plainly(&a->loads, arg); break;
-	case OPT_MAX_FILES: return parse_count("--max-files", arg, 32, &a->max_files, err);
-	case OPT_REJECTS:
-		a->rejects = true;
-		a->rejects_file = arg;
-		break;
-	default: a->output_dir = arg;
-	}
-	return RC_OK;
-}
 
 static int check_output(const char *dir, struct error *err)
 {
 	struct stat st;
 
 	if (!dir)
-		return error_set(err, RC_CONFIG, "no output folder: give -o DIR");
+		return error_set(err, RC_CONFIG, "no output folder: expected `-o DIR`");
 	if (!storage_is_remote(dir) && lstat(dir, &st) == 0)
-		return error_set(err, RC_CONFIG,
-				 "%s exists; a load never touches what is there: name a new folder",
-				 dir);
+		return error_set(
+			err, RC_CONFIG,
+			"-o: %s exists, expected a new folder: a load changes nothing that "
+			"exists",
+			dir);
 	return RC_OK;
 }
 
-/* What lint finds severe in the job, and in what a load knows anyway. */
+/* Append the severe findings of lint, in the job and in what the load has counted. */
 static void warn_of_design(struct buf *warnings, const struct job *job, const struct load_result *r)
 {
 	struct lint found = {0};
@@ -165,34 +60,34 @@ static void warn_of_design(struct buf *warnings, const struct job *job, const st
 	lint_release(&found);
 }
 
-static int print_result(const struct run_options *o, const struct load_arguments *a,
-			const struct job *job, const struct load_result *r)
+static int print_result(const struct load_run *r, const struct load_result *result)
 {
-	const char *dir = a->output_dir;
+	const struct run_options *o = &r->args->run;
+	const char *dir = r->args->output;
 	struct buf text = {0}, warnings = {0};
 
-	if (r->stale_removed && !o->quiet)
-		buf_printf(&warnings, "removed %s" STAGING_SUFFIX ", left by a run that died\n",
+	if (result->stale_removed && !o->quiet)
+		buf_printf(&warnings, "removed %s" STAGING_SUFFIX ", which a killed run left\n",
 			   dir);
 	if (o->json)
-		report_json(&text, r, dir);
+		report_json(&text, result, dir);
 	else if (!o->quiet)
-		report_text(&text, r, dir);
+		report_text(&text, result, dir);
 	if (!o->quiet) {
-		report_hidden(&warnings, r, job);
-		command_warn_framing("load", job->tables, job->ntables);
+		report_hidden(&warnings, result, &r->job);
+		command_warn_framing("load", r->job.tables, r->job.ntables);
 	}
-	warn_of_design(&warnings, job, r);
-	report_collisions(&warnings, r);
-	report_empty(&warnings, r);
-	if (a->previous_dir)
-		report_columns(&warnings, &a->previous, a->previous_dir, &r->manifest);
-	bool kept = report_promises(&warnings, r);
-	int status = r->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
+	warn_of_design(&warnings, &r->job, result);
+	report_collisions(&warnings, result);
+	report_empty(&warnings, result);
+	if (r->args->previous_dir)
+		report_columns(&warnings, &r->previous, r->args->previous_dir, &result->manifest);
+	bool kept = report_promises(&warnings, result);
+	int status = result->manifest.rejected || !kept ? EXIT_REJECTS : EXIT_DONE;
 	command_warn("load", &warnings);
 	if ((o->json ? command_print : command_show)("load", &text) != EXIT_DONE) {
 		status = EXIT_FAILED;
-		command_say("load", "published all the same as %s", dir);
+		command_say("load", "only the printing failed: the load is published as %s", dir);
 	}
 	buf_release(&warnings);
 	buf_release(&text);
@@ -207,260 +102,255 @@ static int load(const struct job *job, const struct load_options *opt, const cha
 
 	if (topic && storage_is_remote(opt->output_dir))
 		return error_set(err, RC_CONFIG,
-				 "found output %s, expected a folder of this machine: loads of a "
-				 "topic are told apart by their folders",
+				 "-o: found %s, expected a folder of this machine, because a load "
+				 "of a topic is identified by its folder",
 				 opt->output_dir);
 	if (topic)
 		return ingest_batch(job, opt, state_dir, &listener, progress, result, err);
 	if (state_dir)
 		return error_set(err, RC_CONFIG,
-				 "--state is for a kafka source, found files to load");
+				 "--state: found files to load, expected a kafka source");
 	return load_run(job, opt, progress, result, err);
 }
 
-static int read_plan(struct load_arguments *a, const struct job *job, struct error *err)
+static int read_previous(struct load_run *r, struct error *err)
 {
-	if (!a->plan_dir)
-		return RC_OK;
-	if (existing_regions_asked(&a->live))
-		return error_set(err, RC_CONFIG,
-				 "--plan and %s both say where to cut, expected one",
-				 a->live.servers ? "--hbase" : "--existing");
-	return kept_plan_read(&a->plan, a->plan_dir, job, err);
-}
+	char *path;
+	int rc;
 
-static int read_previous(struct load_arguments *a, struct error *err)
-{
-	struct buf path = {0};
-
-	if (!a->previous_dir)
+	if (!r->args->previous_dir)
 		return RC_OK;
-	buf_printf(&path, "%s/manifest.json%c", a->previous_dir, 0);
-	int rc = manifest_read(&a->previous, (const char *)path.ptr, &a->arena, err);
-	buf_release(&path);
+	path = mem_format("%s/manifest.json", r->args->previous_dir);
+	rc = manifest_read(&r->previous, path, &r->arena, err);
+	mem_free(path);
 	return rc ? error_prefix(err, "--previous: ") : RC_OK;
 }
 
 /* Read the list of the inputs, which this machine cannot open. */
-static int read_inputs(struct load_arguments *a, struct error *err)
+static int read_inputs(struct load_run *r, struct error *err)
 {
-	struct input *in = &a->from.input;
+	const char *path = r->args->inputs_file;
+	struct input *in = &r->args->input;
 
-	if (!a->inputs_file)
+	if (!path)
 		return RC_OK;
 	if (in->nfiles || in->columns_file)
-		return error_set(err, RC_CONFIG, "--inputs names all inputs: found %s too",
+		return error_set(err, RC_CONFIG,
+				 "--inputs: found %s too, but --inputs names all inputs: give one "
+				 "of them",
 				 in->nfiles ? "files" : "--columns");
-	int rc = input_list_read(&a->known, a->inputs_file, &a->arena, err);
-	if (rc == RC_OK && a->known.ninputs == 0)
-		rc = error_set(err, RC_DATA, "%s: has no inputs, expected all of them",
-			       a->inputs_file);
-	a->known.columns = a->plan.columns;
-	a->known.ncolumns = a->plan.ncolumns;
-	in->known = &a->known;
+	int rc = input_list_read(&r->known, path, &r->arena, err);
+	if (rc == RC_OK && r->known.ninputs == 0)
+		rc = error_set(err, RC_DATA, "%s: found no inputs, expected all of the load", path);
+	r->known.columns = r->plan.columns;
+	r->known.ncolumns = r->plan.ncolumns;
+	in->known = &r->known;
 	return rc;
 }
 
-static int run(const struct run_options *o, struct load_arguments *a, const char *job_path,
-	       char **files, size_t nfiles)
+/* Read the files that the options name. */
+static int open_run(struct load_run *r, const char *job_path, struct error *err)
 {
-	struct error err;
-	struct job job;
-	struct load_result result = {0};
+	struct arguments *a = r->args;
+	int rc = job_load(&r->job, job_path, err);
+
+	r->job.allow_code = a->run.allow_code;
+	a->live.servers = a->hbase;
+	a->live.listener = command_listener("load");
+	if (rc == RC_OK)
+		rc = read_previous(r, err);
+	if (rc == RC_OK)
+		rc = existing_regions_read(&a->live, &r->job, err);
+	if (rc == RC_OK && a->plan_dir)
+		rc = kept_plan_read(&r->plan, a->plan_dir, &r->job, err);
+	if (rc == RC_OK)
+		rc = read_inputs(r, err);
+	return rc;
+}
+
+static int load_or_join(struct load_run *r, struct load_result *result, struct error *err)
+{
+	const struct arguments *a = r->args;
 	struct progress progress = {.phase = NULL};
-	const char *name = a->unites ? "unite" : "load";
-	bool judges = a->unites && a->reduces.n == 0 && a->loads.n == 0; /* the maps alone */
-	int status = EXIT_DONE, rc = judges ? RC_OK : check_output(a->output_dir, &err);
+	const struct load_options opt = {
+		.common = &a->run,
+		.input = &a->input,
+		.output_dir = a->output,
+		.place = &a->place,
+		.limit = a->max_rejects,
+		.max_duplicates = arguments_given(a, "max-duplicates") ? &a->max_duplicates : NULL,
+		.max_filtered = arguments_given(a, "max-filtered") ? &a->max_filtered : NULL,
+		.min_rows = a->min_rows,
+		.live = &a->live,
+		.plan = a->plan_dir ? &r->plan : NULL,
+		.halves = r->unites ? &r->halves : NULL};
+	const struct load_parts parts = {.dirs = (const char *const *)a->loads.path,
+					 .ndirs = a->loads.n,
+					 .max_files = a->max_files};
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start(&progress);
+	int rc = a->loads.n ? load_join(&r->job, &opt, &parts, &progress, result, err)
+			    : load(&r->job, &opt, a->state_dir, &progress, result, err);
+
+	reporter_stop(reporter);
+	return rc;
+}
+
+/* Load the input of the arguments, or judge the maps that --reduces will follow. */
+static int run(struct load_run *r, const char *job_path)
+{
+	const struct arguments *a = r->args;
+	const char *name = r->unites ? "unite" : "load";
+	bool judges = r->unites && a->reduces.n == 0 && a->loads.n == 0;
+	struct load_result result = {0};
+	struct error err;
+	int status = EXIT_DONE, rc = judges ? RC_OK : check_output(a->output, &err);
 
 	if (rc)
 		return command_fail(name, &err);
-	rc = job_load(&job, job_path, &err);
-	job.allow_code = o->allow_code;
+	rc = open_run(r, job_path, &err);
 	if (rc == RC_OK)
-		rc = read_previous(a, &err);
-	if (rc == RC_OK)
-		rc = existing_regions_read(&a->live, &job, &err);
-	if (rc == RC_OK)
-		rc = read_plan(a, &job, &err);
-	if (rc == RC_OK)
-		rc = input_complete(&a->from, files, nfiles, &err);
-	if (rc == RC_OK)
-		rc = read_inputs(a, &err);
-	if (judges && rc == RC_OK) {
-		rc = maps_judge(&a->plan, &a->halves, a->known.ninputs, o->json, &status, &err);
-	} else if (rc == RC_OK) {
-		struct load_options opt = {.common = o,
-					   .input = &a->from.input,
-					   .output_dir = a->output_dir,
-					   .place = &a->place,
-					   .limit = a->limit,
-					   .max_duplicates =
-						   a->limits_duplicates ? &a->duplicates : NULL,
-					   .max_filtered = a->limits_filtered ? &a->filtered : NULL,
-					   .min_rows = a->min_rows,
-					   .live = &a->live,
-					   .plan = a->plan_dir ? &a->plan : NULL,
-					   .halves = a->unites ? &a->halves : NULL};
-		struct reporter *reporter = o->quiet ? NULL : reporter_start(&progress);
-		const struct load_parts parts = {.dirs = (const char *const *)a->loads.path,
-						 .ndirs = a->loads.n,
-						 .max_files =
-							 a->max_files ? a->max_files : MAX_FILES};
-
-		rc = a->loads.n ? load_join(&job, &opt, &parts, &progress, &result, &err)
-				: load(&job, &opt, a->state_dir, &progress, &result, &err);
-		reporter_stop(reporter);
-	}
+		rc = judges ? maps_judge(&r->plan, &r->halves, r->known.ninputs, a->run.json,
+					 &status, &err)
+			    : load_or_join(r, &result, &err);
 	if (rc)
-		status = (a->unites ? halves_fail : command_fail)(name, &err);
+		status = (r->unites ? halves_fail : command_fail)(name, &err);
 	else if (!judges)
-		status = print_result(o, a, &job, &result);
+		status = print_result(r, &result);
 	load_result_release(&result);
-	kept_plan_release(&a->plan);
-	arena_release(&a->arena);
-	job_release(&job);
+	kept_plan_release(&r->plan);
+	arena_release(&r->arena);
+	job_release(&r->job);
 	return status;
 }
 
-/* What load and replay both take. */
-/* clang-format off */
-#define OPTIONS_OF_BOTH                                                     \
-	{"output", required_argument, NULL, 'o'},                           \
-	{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},          \
-	{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},    \
-	{"existing", required_argument, NULL, OPT_EXISTING},                \
-	{"hbase", required_argument, NULL, OPT_HBASE},                      \
-	PLACE_OPTIONS
-/* clang-format on */
-
-/* load, unite and replay: run with what stands behind the options. */
-static int command(int argc, char **argv, const struct option *own,
-		   int (*run_it)(const struct run_options *o, struct load_arguments *a,
-				 char **operands, size_t n))
+static int run_load(struct arguments *a)
 {
-	struct run_options o;
-	struct load_arguments a = {0};
-	int first, rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
-	int status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-
-	if (rc == RC_OK)
-		status = run_it(&o, &a, argv + first, (size_t)(argc - first));
-	existing_regions_release(&a.live);
-	folders_release(&a.maps);
-	folders_release(&a.reduces);
-	folders_release(&a.loads);
-	return status;
-}
-
-static int load_files(const struct run_options *o, struct load_arguments *a, char **operands,
-		      size_t n)
-{
-	if (n > 0)
-		return run(o, a, operands[0], operands + 1, n - 1);
-	return command_misused("load", "no job file; usage: saltmill load JOB [FILE...] -o DIR");
-}
-
-int cmd_load(int argc, char **argv)
-{
-	static const struct option own[] = {OPTIONS_OF_BOTH,
-					    {"max-filtered", required_argument, NULL,
-					     OPT_MAX_FILTERED},
-					    {"min-rows", required_argument, NULL, OPT_MIN_ROWS},
-					    {"previous", required_argument, NULL, OPT_PREVIOUS},
-					    {"state", required_argument, NULL, OPT_STATE},
-					    INPUT_OPTIONS,
-					    {"plan", required_argument, NULL, OPT_PLAN},
-					    {0}};
-
-	return command(argc, argv, own, load_files);
-}
-
-static int unite(const struct run_options *o, struct load_arguments *a, char **operands, size_t n)
-{
-	bool halves = a->plan_dir && a->maps.n && !a->loads.n;
-	bool loads = a->loads.n && !a->plan_dir && !a->maps.n && !a->reduces.n && !a->inputs_file;
-
-	if (n == 0 || !(halves || loads)) {
-		return command_misused("unite",
-				       "expected a job, and --plan and --maps, or --loads; usage: "
-				       "saltmill unite JOB [FILE...] --plan DIR --maps DIR... "
-				       "[--reduces DIR... -o DIR], or JOB --loads DIR... -o DIR");
-	}
-	a->unites = true;
-	for (size_t i = 1; loads && i < n; i++)
-		folders_add_plainly(&a->loads, operands[i]);
-	n = loads ? 1 : n;
-	a->halves = (struct load_halves){.maps = (const char *const *)a->maps.path,
-					 .nmaps = a->maps.n,
-					 .reduces = (const char *const *)a->reduces.path,
-					 .nreduces = a->reduces.n,
-					 .hfiles = a->hfiles};
-	return run(o, a, operands[0], operands + 1, n - 1);
-}
-
-int cmd_unite(int argc, char **argv)
-{
-	static const struct option own[] = {
-		{"output", required_argument, NULL, 'o'},
-		{"max-rejects", required_argument, NULL, OPT_MAX_REJECTS},
-		{"max-duplicates", required_argument, NULL, OPT_MAX_DUPLICATES},
-		{"max-filtered", required_argument, NULL, OPT_MAX_FILTERED},
-		{"min-rows", required_argument, NULL, OPT_MIN_ROWS},
-		{"columns", required_argument, NULL, OPT_COLUMNS}, /* as of map */
-		{"plan", required_argument, NULL, OPT_PLAN},
-		{"maps", required_argument, NULL, OPT_MAPS},
-		{"reduces", required_argument, NULL, OPT_REDUCES},
-		{"inputs", required_argument, NULL, OPT_INPUTS},
-		{"hfiles", required_argument, NULL, OPT_HFILES},
-		PLACE_OPTIONS,
-		{"loads", required_argument, NULL, OPT_LOADS},
-		{"max-files", required_argument, NULL, OPT_MAX_FILES},
-		{0}};
-
-	return command(argc, argv, own, unite);
-}
-
-static int replay_rejects(const struct run_options *o, struct load_arguments *a, const char *dir)
-{
+	struct load_run r = {.args = a};
 	struct error err;
-	struct manifest m;
-	struct arena arena = {0};
-	char *manifest = mem_format("%s/manifest.json", dir);
-	char *file =
-		a->rejects_file ? mem_strdup(a->rejects_file) : mem_format("%s/rejects.jsonl", dir);
-	int status, rc = manifest_read(&m, manifest, &arena, &err);
 
+	if (input_complete(a, 1, &err))
+		return command_fail("load", &err);
+	return run(&r, a->operand[0]);
+}
+
+static int run_unite(struct arguments *a)
+{
+	struct load_run r = {.args = a, .unites = true};
+	struct error err;
+
+	if (!a->loads.n && (!a->plan_dir || !a->maps.n))
+		return arguments_refuse(a, "found no %s, expected --plan and --maps, or --loads",
+					a->plan_dir ? "--maps" : "--plan");
+	for (size_t i = 1; a->loads.n && i < a->noperands; i++)
+		folders_add_plainly(&a->loads, a->operand[i]);
+	r.halves = (struct load_halves){.maps = (const char *const *)a->maps.path,
+					.nmaps = a->maps.n,
+					.reduces = (const char *const *)a->reduces.path,
+					.nreduces = a->reduces.n,
+					.hfiles = a->hfiles};
+	if (input_complete(a, a->loads.n ? a->noperands : 1, &err))
+		return command_fail("unite", &err);
+	return run(&r, a->operand[0]);
+}
+
+/* Find the job file of a published load; *job is in the arena. */
+static int find_job(const char *dir, const char **job, struct arena *arena, struct error *err)
+{
+	struct manifest m;
+	char *path = mem_format("%s/manifest.json", dir);
+	int rc = manifest_read(&m, path, arena, err);
+
+	mem_free(path);
 	if (rc == RC_OK && !manifest_is_of_topics(&m))
-		rc = error_set(&err, RC_CONFIG,
-			       "%s was not loaded from Kafka; repair its rejects in a file of the "
-			       "source's "
-			       "format and load that",
-			       dir);
-	if (rc == RC_OK)
-		status = run(o, a, a->job ? a->job : m.job_path, &file, 1);
-	else
+		return error_set(
+			err, RC_CONFIG,
+			"%s: found a load of files, expected a load of a topic. Repair the "
+			"rejected rows in a file of the source and run `saltmill load` "
+			"with it",
+			dir);
+	*job = m.job_path;
+	return rc;
+}
+
+static int run_replay(struct arguments *a)
+{
+	struct load_run r = {.args = a};
+	struct arena arena = {0};
+	struct error err;
+	const char *job = NULL;
+	char *file;
+	int status;
+
+	if (!arguments_given(a, "rejects"))
+		return arguments_refuse(a, "found no --rejects, expected `--rejects[=FILE]`");
+	file = a->rejects_file ? mem_strdup(a->rejects_file)
+			       : mem_format("%s/rejects.jsonl", a->operand[0]);
+	if (find_job(a->operand[0], &job, &arena, &err)) {
 		status = command_fail("replay", &err);
+	} else {
+		a->input.files = (const char *const *)&file;
+		a->input.nfiles = 1;
+		status = run(&r, a->job ? a->job : job);
+	}
 	mem_free(file);
-	mem_free(manifest);
 	arena_release(&arena);
 	return status;
 }
 
-static int replay(const struct run_options *o, struct load_arguments *a, char **operands, size_t n)
-{
-	if (n == 1 && a->rejects)
-		return replay_rejects(o, a, operands[0]);
-	return command_misused(
-		"replay",
-		"expected a published load; usage: saltmill replay DIR --rejects[=FILE] -o DIR");
-}
+const struct command load_command = {
+	.name = "load",
+	.usage = "JOB [FILE...] -o DIR [options]",
+	.summary = "load events into HFiles, a split file and a create-table script",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run_load,
+	.decides = "Each event becomes the cells that the job describes, or it is rejected or "
+		   "filtered. A bad event ends the load, unless --max-rejects tolerates it. "
+		   "Split points come from --plan, --existing or --hbase, else from `regions:` "
+		   "of the job; `split: sampled` divides the bytes of all row keys evenly. The "
+		   "folder appears under its name only when all files are complete and on disk.",
+	.statuses = STATUS_PUBLISHES,
+	.examples = {"saltmill load conf/ratings.yaml ratings.csv -o out/2026-11-21 --max-rejects "
+		     "0.1%",
+		     "saltmill load conf/nightly.yaml night.csv -o night --hbase hbase1,hbase2 "
+		     "--min-rows 1000"}};
 
-int cmd_replay(int argc, char **argv)
-{
-	static const struct option own[] = {OPTIONS_OF_BOTH,
-					    {"rejects", optional_argument, NULL, OPT_REJECTS},
-					    {"job", required_argument, NULL, OPT_JOB},
-					    {0}};
+const struct command unite_command = {
+	.name = "unite",
+	.usage = "JOB [FILE...] --plan DIR --maps DIR [--reduces DIR -o DIR] | JOB --loads DIR... "
+		 "-o "
+		 "DIR",
+	.summary = "publish the output of maps and reduces as one load, with the bytes of `load "
+		   "--plan`",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run_unite,
+	.decides = "unite reads all inputs once more and compares their digests with the reports "
+		   "of the maps: each byte must be in one map. Each region must be in one "
+		   "reduce. If one is missing, was read twice, or has another plan, nothing is "
+		   "published. Without --reduces it only checks the maps and prints the creation "
+		   "time. With --loads it joins loads of slices, and fails if two have the same "
+		   "cell.",
+	.operands = {{"FILE...", "all inputs of the load, in order"}},
+	.statuses = STATUS_PUBLISHES "; 4 failed, and the same input will fail again",
+	.examples = {"saltmill unite conf/ratings.yaml ratings.csv --plan plan --maps maps/ "
+		     "--reduces reduces/ -o out",
+		     "saltmill unite conf/ratings.yaml ratings.csv --plan plan --maps maps/"}};
 
-	return command(argc, argv, own, replay);
-}
+const struct command replay_command = {
+	.name = "replay",
+	.usage = "DIR --rejects[=FILE] -o DIR [options]",
+	.summary = "load the repaired rejected messages of a load from Kafka",
+	.least = 1,
+	.most = 1,
+	.run = run_replay,
+	.decides = "replay reads rejects.jsonl of the load, or FILE, one message a line. It "
+		   "loads each message as the job does, with the partition, offset and timestamp "
+		   "of the line. Repair the values in the file first: unchanged lines are "
+		   "rejected again. The result is a separate load. The loaded offsets of the "
+		   "state do not change.",
+	.statuses = STATUS_PUBLISHES,
+	.examples = {
+		"saltmill replay published/00000042 --rejects -o repaired",
+		"saltmill replay published/00000042 --rejects=mended.jsonl --job clicks.yaml -o "
+		"repaired"}};

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "cmd.h"
+#include "arguments.h"
 #include "ddl.h"
 #include "pass.h"
 #include "stream.h"
@@ -18,55 +18,9 @@
 #include "planning.h"
 #include "reporter.h"
 
-enum { OPT_SAMPLE = 500, OPT_SAVE, OPT_FROM, OPT_STATE, OPT_TUNE, OPT_EXISTING, OPT_HBASE };
-
-struct plan_arguments {
-	const char *output_dir, *save, *state_dir;
-	struct input_options from;
-	bool tune;
-	struct existing_regions live;
-	const char **saved; /* by --from */
-	size_t nsaved;
-	double fraction;
-};
-
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
-{
-	struct plan_arguments *a = ctx;
-	char *end;
-	int rc = input_option(&a->from, opt, arg, err);
-
-	if (rc != RC_END)
-		return rc;
-	switch (opt) {
-	case OPT_SAMPLE:
-		a->fraction = strtod(arg, &end);
-		if (*end == '%' && end[1] == 0)
-			a->fraction /= 100;
-		else if (*end)
-			a->fraction = 0;
-		if (!(a->fraction > 0 && a->fraction <= 1))
-			return error_set(err, RC_CONFIG,
-					 "--sample: found `%s`, expected a share like 5%% or 0.05",
-					 arg);
-		return RC_OK;
-	case OPT_SAVE: a->save = arg; return RC_OK;
-	case OPT_STATE: a->state_dir = arg; return RC_OK;
-	case OPT_EXISTING: existing_regions_add(&a->live, arg); return RC_OK;
-	case OPT_HBASE: a->live.servers = arg; return RC_OK;
-	case OPT_TUNE: a->tune = true; return RC_OK;
-	case OPT_FROM:
-		a->saved = mem_realloc(a->saved, (a->nsaved + 1) * sizeof *a->saved);
-		a->saved[a->nsaved++] = arg;
-		return RC_OK;
-	default: a->output_dir = arg; return RC_OK;
-	}
-}
-
 /* One run of the command. */
 struct plan_run {
-	const struct run_options *common;
-	const struct plan_arguments *args;
+	struct arguments *args;
 	struct job job;
 	struct table_sample *samples; /* [ntables] */
 	struct plan *plans;	      /* [ntables] */
@@ -81,23 +35,23 @@ static int make_work_dir(struct plan_run *r, struct error *err)
 {
 	bool stale;
 
-	if (r->args->output_dir) {
-		int rc = staging_open(&r->staging, r->args->output_dir, &stale, err);
+	if (r->args->output) {
+		int rc = staging_open(&r->staging, r->args->output, &stale, err);
 
 		if (rc)
 			return rc;
 		r->work_dir = mem_format("%s/.work", staging_path(r->staging));
 		return io_make_dir(r->work_dir, err);
 	}
-	return io_make_temp_dir(&r->work_dir, r->common->temp_dir, "saltmill-plan", err);
+	return io_make_temp_dir(&r->work_dir, r->args->run.temp_dir, "saltmill-plan", err);
 }
 
 static int read_events(struct plan_run *r, const struct input *input, struct error *err)
 {
-	const struct plan_arguments *a = r->args;
-	struct planning_options o = {.common = r->common,
+	const struct arguments *a = r->args;
+	struct planning_options o = {.common = &a->run,
 				     .input = input,
-				     .fraction = a->fraction,
+				     .fraction = a->sample,
 				     .tune = a->tune,
 				     .arena = &r->arena,
 				     .work_dir = r->work_dir,
@@ -106,14 +60,14 @@ static int read_events(struct plan_run *r, const struct input *input, struct err
 				     .lint = &r->lint,
 				     .now_ms = clock_wall_ms()};
 	struct progress progress = {.phase = "reading", .told = PROGRESS_INPUT};
-	struct reporter *reporter = r->common->quiet ? NULL : reporter_start(&progress);
+	struct reporter *reporter = r->args->run.quiet ? NULL : reporter_start(&progress);
 	int rc = planning_read(&r->job, &o, &progress, r->samples, &r->counts, err);
 
 	reporter_stop(reporter);
 	return rc;
 }
 
-/* Of merged samples, none lacks settings that are asked for. */
+/* Do all merged samples have the settings that the job needs? */
 static bool all_tuned(const struct plan_run *r)
 {
 	bool all = true;
@@ -126,31 +80,32 @@ static bool all_tuned(const struct plan_run *r)
 /* Merge what --from names: the first file is its argument, the others are operands. */
 static int merge_saved(struct plan_run *r, struct error *err)
 {
-	const struct plan_arguments *a = r->args;
-	const struct input *in = &a->from.input;
+	const struct arguments *a = r->args;
+	const struct input *in = &a->input;
 	int rc = RC_OK;
 
-	for (size_t i = 0; rc == RC_OK && i < a->nsaved; i++)
-		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, a->saved[i], err);
+	for (size_t i = 0; rc == RC_OK && i < a->samples.n; i++)
+		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, a->samples.path[i],
+				   err);
 	for (size_t i = 0; rc == RC_OK && i < in->nfiles; i++)
 		rc = samples_merge(&r->job, r->samples, &r->counts, &r->arena, in->files[i], err);
 	if (rc == RC_OK && a->tune && !all_tuned(r))
 		rc = error_set(err, RC_CONFIG,
-			       "--tune: some of these samples were saved without --tune, so the "
-			       "settings of `level: auto` are not known; save all of them with it");
+			       "--tune: found samples that were saved without --tune, expected all "
+			       "with it: run `saltmill plan --tune --save FILE` again");
 	return rc;
 }
 
 static int take_samples(struct plan_run *r, struct error *err)
 {
-	const struct plan_arguments *a = r->args;
-	struct input input = a->from.input;
+	const struct arguments *a = r->args;
+	struct input input = a->input;
 	struct ingest topic = {0};
 	const struct listener listener = command_listener("plan");
 
-	if (a->nsaved)
+	if (a->samples.n)
 		return merge_saved(r, err);
-	int rc = ingest_peek(&topic, &r->job, input.nfiles, r->common->memory_bytes, a->state_dir,
+	int rc = ingest_peek(&topic, &r->job, input.nfiles, r->args->run.memory_bytes, a->state_dir,
 			     &listener, err);
 	const struct source_topic view = ingest_view(&topic);
 	input.topic = topic.client ? &view : NULL;
@@ -201,10 +156,10 @@ static int settings_of(struct plan_run *r, size_t t, struct settings_table *s, s
 	return rc;
 }
 
-/* What runs take that keep to this plan (kept_plan.h). */
+/* Write the settings that `load --plan` and the like read (kept_plan.h). */
 static int write_settings(struct plan_run *r, struct error *err)
 {
-	struct plan_settings s = {.tuned = r->args->nsaved ? all_tuned(r) : r->args->tune,
+	struct plan_settings s = {.tuned = r->args->samples.n ? all_tuned(r) : r->args->tune,
 				  .ncolumns = r->counts.ncolumns,
 				  .ntables = r->job.ntables};
 	int rc = RC_OK;
@@ -251,25 +206,26 @@ static int print(const struct plan_run *r)
 {
 	struct buf text = {0}, warnings = {0};
 
-	if (r->common->json)
+	if (r->args->run.json)
 		plan_report_json(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
-	else if (!r->common->quiet)
+	else if (!r->args->run.quiet)
 		plan_report_text(&text, &r->job, r->plans, r->samples, &r->counts, &r->lint);
 	for (size_t t = 0; r->counts.newest_ms && t < r->job.ntables; t++)
 		for (size_t f = 0; f < r->job.tables[t].schema.nfamilies; f++)
 			report_ttl(&warnings, &r->job.tables[t].schema, f, r->counts.newest_ms);
 	lint_report_severe(&warnings, &r->job, &r->lint);
-	if (r->args->nsaved && r->counts.columns_differ)
+	if (r->args->samples.n && r->counts.columns_differ)
 		buf_append_str(&warnings,
-			       "the samples are of inputs with different columns: there is no "
-			       "settings.json, so that nothing can keep to this plan by --plan\n");
-	else if (r->args->nsaved && !r->args->tune && !all_tuned(r))
-		buf_append_str(&warnings,
-			       "the samples do not tell the settings of `level: auto`: for --plan "
-			       "save them with --tune\n");
-	if (!r->common->quiet)
+			       "the samples have inputs with different columns, so the plan has no "
+			       "settings.json and cannot be used with --plan\n");
+	else if (r->args->samples.n && !r->args->tune && !all_tuned(r))
+		buf_append_str(
+			&warnings,
+			"the samples lack the settings of `level: auto`; to use --plan, save "
+			"them with --tune\n");
+	if (!r->args->run.quiet)
 		command_warn_framing("plan", r->job.tables, r->job.ntables);
-	int status = (r->common->json ? command_print : command_show)("plan", &text);
+	int status = (r->args->run.json ? command_print : command_show)("plan", &text);
 	command_warn("plan", &warnings);
 	buf_release(&warnings);
 	buf_release(&text);
@@ -313,7 +269,7 @@ static void close_run(struct plan_run *r)
 	}
 	mem_free(r->samples);
 	mem_free(r->plans);
-	if (r->work_dir && !r->args->output_dir)
+	if (r->work_dir && !r->args->output)
 		io_remove_tree(r->work_dir, &ignored);
 	mem_free(r->work_dir);
 	staging_abort(r->staging);
@@ -322,52 +278,54 @@ static void close_run(struct plan_run *r)
 	job_release(&r->job);
 }
 
-int cmd_plan(int argc, char **argv)
+static int open_plan(struct plan_run *r, struct error *err)
 {
-	static const struct option own[] = {{"output", required_argument, NULL, 'o'},
-					    {"sample", required_argument, NULL, OPT_SAMPLE},
-					    {"save", required_argument, NULL, OPT_SAVE},
-					    {"from", required_argument, NULL, OPT_FROM},
-					    {"state", required_argument, NULL, OPT_STATE},
-					    INPUT_OPTIONS,
-					    {"tune", no_argument, NULL, OPT_TUNE},
-					    {"existing", required_argument, NULL, OPT_EXISTING},
-					    {"hbase", required_argument, NULL, OPT_HBASE},
-					    {0}};
-	struct run_options o;
-	struct plan_arguments a = {.fraction = 1};
-	struct error err;
-	int first, status = EXIT_DONE,
-		   rc = options_parse(argc, argv, &o, own, "o:", take_option, &a, &first);
+	struct arguments *a = r->args;
+	int rc = job_load(&r->job, a->operand[0], err);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (first >= argc) {
-		return command_misused("plan",
-				       "no job file; usage: saltmill plan JOB [FILE...] [-o DIR]");
-	}
-	if (a.save && a.fraction < 1)
-		return command_misused("plan",
-				       "--save keeps what all events say, for samples to be "
-				       "merged: found --sample too, expected one of them");
-	struct plan_run r = {.common = &o, .args = &a};
-	rc = job_load(&r.job, argv[first], &err);
-	r.job.allow_code = r.common->allow_code;
+	r->job.allow_code = a->run.allow_code;
+	a->live.servers = a->hbase;
 	if (rc == RC_OK)
-		rc = input_complete(&a.from, argv + first + 1, (size_t)(argc - first - 1), &err);
+		rc = input_complete(a, 1, err);
 	if (rc == RC_OK)
-		rc = existing_regions_read(&a.live, &r.job, &err);
+		rc = existing_regions_read(&a->live, &r->job, err);
+	return rc;
+}
+
+static int run(struct arguments *a)
+{
+	struct plan_run r = {.args = a};
+	struct error err;
+
+	if (a->save && a->sample < 1)
+		return arguments_refuse(a,
+					"--save: found --sample too, expected all events: --from "
+					"merges complete samples");
+	int rc = open_plan(&r, &err);
+
 	if (rc == RC_OK)
 		rc = plan(&r, &err);
-	if (rc) {
-		status = command_fail("plan", &err);
-	} else {
-		status = print(&r);
-		if (status == EXIT_DONE && r.counts.rejected)
-			status = EXIT_REJECTS;
-	}
+	int status = rc ? command_fail("plan", &err) : print(&r);
+	if (status == EXIT_DONE && r.counts.rejected)
+		status = EXIT_REJECTS;
 	close_run(&r);
-	existing_regions_release(&a.live);
-	mem_free(a.saved);
 	return status;
 }
+
+const struct command plan_command = {
+	.name = "plan",
+	.usage = "JOB [FILE...] [-o DIR] [options]",
+	.summary = "predict the regions of a load from the keys of its events, without HFiles",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "plan reads all events (or --sample of them) and keeps a weighted sample of "
+		   "the row keys. `regions:` of the job gives the number of regions, or their "
+		   "size; the split points divide the bytes evenly. --existing and --hbase give "
+		   "the split points instead. Sizes on disk come from sample HFiles. Each size "
+		   "has an error bound of 99% confidence. It also reports heavy keys, and how "
+		   "even HBase's own split algorithms would be.",
+	.statuses = "0 done; 1 failed; " STATUS_USAGE
+		    "; 3 done, but some input was bad; " STATUS_STOPPED,
+	.examples = {"saltmill plan conf/ratings.yaml ratings.csv --sample 5%",
+		     "saltmill plan conf/ratings.yaml ratings.csv -o plan"}};

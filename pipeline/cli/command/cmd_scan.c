@@ -1,146 +1,14 @@
 /*
- * cmd_scan.c - `saltmill get` and `saltmill scan`, JOB DIR... or JOB --hbase HOST,...: what is
- * asked
+ * cmd_scan.c - `saltmill get` and `saltmill scan`, JOB DIR... or JOB --hbase HOST,...
  *
- * scan_answer.c answers it, and scan_via.c where an index table leads to the rows.
+ * scan_answer.c makes the answer; scan_via.c makes it through an index table.
  */
-#include "cmd_scan.h"
+#include "arguments.h"
 
 #include <string.h>
 
-#include "field.h"
 #include "load_dirs.h"
 #include "mem.h"
-
-enum {
-	OPT_TABLE = 500,
-	OPT_ROW,
-	OPT_START,
-	OPT_STOP,
-	OPT_PREFIX,
-	OPT_WHERE,
-	OPT_COLUMNS,
-	OPT_VERSIONS,
-	OPT_TIME_RANGE,
-	OPT_LIMIT,
-	OPT_MAX_COLUMNS,
-	OPT_REVERSE,
-	OPT_RAW,
-	OPT_NOW,
-	OPT_FORMAT,
-	OPT_EXPLAIN,
-	OPT_DECODE,
-	OPT_VIA,
-	OPT_HBASE,
-	OPT_USER,
-	OPT_ANY_VERSION
-};
-
-/* A key as \xHH text. */
-static void take_key(struct buf *to, const char *text)
-{
-	to->len = 0;
-	bytes_unescape(to, bytes_str(text));
-}
-
-/* Milliseconds since 1970, or ISO 8601, UTC where it does not say. */
-static int take_time(const char *option, struct bytes text, int64_t *ms, struct error *err)
-{
-	static const struct field time = {.name = "time", .type = FIELD_TIME, .unit = TIME_MS};
-	const struct field_form form = {.field = &time};
-	struct field_scratch scratch = {0};
-	struct value v = {.text = text};
-	struct reject why;
-	int rc = field_read_loosely(&form, &v, &scratch, &why);
-
-	*ms = (int64_t)v.u;
-	field_scratch_release(&scratch);
-	if (rc || *ms < 0)
-		return error_set(err, RC_CONFIG,
-				 "%s: found `%.*s`, expected ms since 1970 or "
-				 "2012-09-01T00:00:00Z",
-				 option, (int)text.len, (const char *)text.ptr);
-	return RC_OK;
-}
-
-static int take_range(struct query *q, const char *text, struct error *err)
-{
-	const char *dots = strstr(text, "..");
-	int rc = RC_OK;
-
-	q->from_ms = 0;
-	q->to_ms = INT64_MAX;
-	if (!dots)
-		return error_set(err, RC_CONFIG,
-				 "--time-range: found `%s`, expected A..B, ms or "
-				 "2012-09-01T00:00:00Z, B exclusive, either left out",
-				 text);
-	if (dots > text)
-		rc = take_time("--time-range", bytes_of(text, (size_t)(dots - text)), &q->from_ms,
-			       err);
-	if (rc == RC_OK && dots[2])
-		rc = take_time("--time-range", bytes_str(dots + 2), &q->to_ms, err);
-	if (rc == RC_OK && q->from_ms >= q->to_ms)
-		rc = error_set(err, RC_CONFIG,
-			       "--time-range: found `%s`, expected its start before its end", text);
-	return rc;
-}
-
-static int take_prefix(struct scan_arguments *a, const char *text, struct error *err)
-{
-	take_key(&a->start, text);
-	a->stop.len = 0;
-	a->has_prefix = true;
-	if (!query_prefix_stop(&a->stop, buf_bytes(&a->start)))
-		return error_memory(err, a->start.len, "a prefix");
-	return RC_OK;
-}
-
-static int take_format(struct scan_arguments *a, const char *text, struct error *err)
-{
-	static const char *const names[] = {
-		[ANSWER_TABLE] = "table", [ANSWER_CSV] = "csv", [ANSWER_JSONL] = "jsonl", NULL};
-	size_t i = 0;
-	int rc = parse_choice("--format", text, names, &i, err);
-
-	a->format = (enum answer_format)i;
-	return rc;
-}
-
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
-{
-	struct scan_arguments *a = ctx;
-	uint64_t n = 0;
-	int rc;
-
-	switch (opt) {
-	case OPT_TABLE: a->table = arg; return RC_OK;
-	case OPT_WHERE: a->where = arg; return RC_OK;
-	case OPT_VIA: a->via = arg; return RC_OK;
-	case OPT_HBASE: a->servers = arg; return RC_OK;
-	case OPT_USER: a->user = arg; return RC_OK;
-	case OPT_COLUMNS: a->columns = arg; return RC_OK;
-	case OPT_ROW: a->has_row = true; /* fall through */
-	case OPT_START: take_key(&a->start, arg); return RC_OK;
-	case OPT_STOP: take_key(&a->stop, arg); return RC_OK;
-	case OPT_PREFIX: return take_prefix(a, arg, err);
-	case OPT_REVERSE: a->q.reversed = true; return RC_OK;
-	case OPT_RAW: a->q.raw = true; return RC_OK;
-	case OPT_ANY_VERSION: a->any_version = true; return RC_OK;
-	case OPT_EXPLAIN: a->explain = true; return RC_OK;
-	case OPT_DECODE: a->decode = true; return RC_OK;
-	case OPT_FORMAT: return take_format(a, arg, err);
-	case OPT_TIME_RANGE: return take_range(&a->q, arg, err);
-	case OPT_LIMIT: return parse_count("--limit", arg, UINT64_MAX, &a->q.limit, err);
-	case OPT_MAX_COLUMNS:
-		return parse_count("--max-columns", arg, UINT64_MAX, &a->q.max_columns, err);
-	case OPT_VERSIONS:
-		rc = parse_count("--versions", arg, INT32_MAX, &n, err);
-		a->q.versions = (uint32_t)n;
-		return rc;
-	default: a->has_now = true; return take_time("--now", bytes_str(arg), &a->q.now_ms, err);
-	}
-}
 
 /* Takes the FIELD=VALUE operands away; returns how many others are left. */
 static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
@@ -159,119 +27,115 @@ static size_t take_fields(struct scan_arguments *a, char **operands, size_t n)
 	return others;
 }
 
-static int check(const struct scan_arguments *a, size_t operands, struct error *err)
+static int check(const struct arguments *a, size_t operands, struct error *err)
 {
-	bool get = a->q.get;
+	bool get = a->scan.q.get, row = arguments_given(a, "row"), fields = a->scan.nfields > 0;
 
-	if (operands < 1 || (operands < 2) != (a->servers != NULL))
+	if (operands < 1 || (operands < 2) != (a->hbase != NULL))
 		return error_set(
 			err, RC_CONFIG,
 			"found %zu operands%s, expected a job and the folders of loads, or "
-			"a job and --hbase HOST[:PORT],...",
-			operands, a->servers ? " and --hbase" : "");
-	if (a->servers && a->has_now)
+			"a job and `--hbase HOST[:PORT],...`",
+			operands, a->hbase ? " and --hbase" : "");
+	if (get && row == fields)
 		return error_set(
 			err, RC_CONFIG,
-			"--now is of folders; what is expired in a live table its servers' "
-			"clocks say");
-	if (a->user && !a->servers)
-		return error_set(err, RC_CONFIG, "--user is an option of --hbase");
-	if (get && a->has_row == (a->nfields > 0))
+			"found %s, expected --row KEY, or FIELD=VALUE for each field of the "
+			"row key",
+			row ? "both --row and FIELD=VALUE" : "no row");
+	if (!get && fields)
 		return error_set(err, RC_CONFIG,
-				 "expected --row KEY or FIELD=VALUE for each field "
-				 "of the row key");
-	if (!get && (a->has_row || a->nfields))
-		return error_set(
-			err, RC_CONFIG,
-			"--row and FIELD=VALUE are of `saltmill get`; a scan takes --where");
-	if (a->any_version && !a->where)
-		return error_set(err, RC_CONFIG, "--any-version needs --where");
-	if (a->via && a->explain)
-		return error_set(err, RC_CONFIG, "--via is an option without --explain");
-	if (a->has_prefix && a->q.reversed)
-		return error_set(
-			err, RC_CONFIG,
-			"--prefix is for rows in rising order; with --reverse give --start, "
-			"the greatest row, and --stop");
+				 "found FIELD=VALUE, expected --where: only `saltmill get` takes "
+				 "FIELD=VALUE");
 	return RC_OK;
 }
 
-/* A get begins behind the options that only a scan has. */
-#define OF_SCANS 9
-static const struct option own[] = {{"start", required_argument, NULL, OPT_START},
-				    {"stop", required_argument, NULL, OPT_STOP},
-				    {"prefix", required_argument, NULL, OPT_PREFIX},
-				    {"where", required_argument, NULL, OPT_WHERE},
-				    {"limit", required_argument, NULL, OPT_LIMIT},
-				    {"reverse", no_argument, NULL, OPT_REVERSE},
-				    {"raw", no_argument, NULL, OPT_RAW},
-				    {"via", required_argument, NULL, OPT_VIA},
-				    {"any-version", no_argument, NULL, OPT_ANY_VERSION},
-				    {"table", required_argument, NULL, OPT_TABLE},
-				    {"row", required_argument, NULL, OPT_ROW},
-				    {"columns", required_argument, NULL, OPT_COLUMNS},
-				    {"versions", required_argument, NULL, OPT_VERSIONS},
-				    {"time-range", required_argument, NULL, OPT_TIME_RANGE},
-				    {"max-columns", required_argument, NULL, OPT_MAX_COLUMNS},
-				    {"now", required_argument, NULL, OPT_NOW},
-				    {"format", required_argument, NULL, OPT_FORMAT},
-				    {"explain", no_argument, NULL, OPT_EXPLAIN},
-				    {"decode", no_argument, NULL, OPT_DECODE},
-				    {"hbase", required_argument, NULL, OPT_HBASE},
-				    {"user", required_argument, NULL, OPT_USER},
-				    {0}};
-
-/* The operands are a job and its loads, if it is not for a live table. */
-static int answer(const struct scan_arguments *a, char **operands, size_t n, struct error *err)
+/* The operands are a job and its loads, or only a job with --hbase. */
+static int answer(const struct arguments *a, size_t n, struct error *err)
 {
 	struct load_dirs dirs = {0};
-	struct scan_place place = {.job = operands[0]};
+	struct scan_place place = {.job = a->operand[0]};
 	struct hbase_failure why;
 	int rc = RC_OK;
 
 	for (size_t i = 1; rc == RC_OK && i < n; i++)
-		rc = load_dirs_add(&dirs, operands[i], err);
-	if (rc == RC_OK && a->servers)
-		rc = hbase_open(&place.hbase, a->servers, a->user, &why, err);
+		rc = load_dirs_add(&dirs, a->operand[i], err);
+	if (rc == RC_OK && a->hbase)
+		rc = hbase_open(&place.hbase, a->hbase, a->user, &why, err);
 	place.dirs = (const char *const *)dirs.path;
 	place.ndirs = dirs.n;
 	if (rc == RC_OK)
-		rc = (a->via ? scan_answer_via : scan_answer)(a, &place, err);
+		rc = (a->scan.via ? scan_answer_via : scan_answer)(&a->scan, &place, err);
 	hbase_close(place.hbase);
 	load_dirs_release(&dirs);
 	return rc;
 }
 
-static int run(int argc, char **argv, bool get)
+void scan_arguments_release(struct scan_arguments *a)
 {
-	struct run_options shared;
-	struct scan_arguments a = {.q = {.get = get}};
+	mem_free(a->fields);
+	buf_release(&a->start);
+	buf_release(&a->stop);
+}
+
+static int run(struct arguments *a)
+{
+	struct scan_arguments *s = &a->scan;
 	struct error err;
-	int first;
-	int rc = options_parse(argc, argv, &shared, get ? own + OF_SCANS : own, NULL, take_option,
-			       &a, &first);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (shared.json)
-		a.format = ANSWER_JSONL;
-	a.quiet = shared.quiet;
-	size_t n = take_fields(&a, argv + first, (size_t)(argc - first));
-	rc = check(&a, n, &err);
+	s->q.get = strcmp(a->command->name, "get") == 0;
+	s->q.versions = (uint32_t)a->versions;
+	s->table = a->table;
+	s->where = a->where;
+	s->has_now = arguments_given(a, "now");
+	s->quiet = a->run.quiet;
+	if (a->run.json)
+		s->format = ANSWER_JSONL;
+	size_t n = take_fields(s, a->operand, a->noperands);
+	int rc = check(a, n, &err);
 	if (rc == RC_OK)
-		rc = answer(&a, argv + first, n, &err);
-	mem_free(a.fields);
-	buf_release(&a.start);
-	buf_release(&a.stop);
-	return rc ? command_fail(argv[0], &err) : EXIT_DONE;
+		rc = answer(a, n, &err);
+	return rc ? command_fail(a->command->name, &err) : EXIT_DONE;
 }
 
-int cmd_get(int argc, char **argv)
-{
-	return run(argc, argv, true);
-}
+#define DIRS_SENTENCE                                                                              \
+	"folders of loads, the oldest first, or a state folder: all its published loads in order"
 
-int cmd_scan(int argc, char **argv)
-{
-	return run(argc, argv, false);
-}
+const struct command get_command = {
+	.name = "get",
+	.usage = "JOB DIR...|--hbase HOST --row KEY|FIELD=VALUE... [options]",
+	.summary = "print a row of published loads, as HBase would return it, or of a live table",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "From folders, get merges the HFiles of all loads by the rules of HBase 2.6: "
+		   "versions, TTL and delete markers apply. Of equal cells, it returns the cell "
+		   "of the later load. It reads only files whose key range and bloom filter may "
+		   "have the row.",
+	.operands = {{"DIR...", DIRS_SENTENCE},
+		     {"FIELD=VALUE...", "the fields of the row key, spelled as in the source"}},
+	.statuses = "0 done, even if there is no such row; 1 failed; " STATUS_USAGE
+		    ", or a live table that does not match the job",
+	.examples = {"saltmill get conf/timeseries_wide.yaml wide uid=1001 --max-columns 2",
+		     "saltmill get conf/loans_open.yaml --hbase hbase1,hbase2 --row 1000103102"}};
+
+const struct command scan_command = {
+	.name = "scan",
+	.usage = "JOB DIR...|--hbase HOST [options]",
+	.summary = "print rows of published loads, as HBase would return them, or of a live table",
+	.least = 1,
+	.most = ANY_NUMBER,
+	.run = run,
+	.decides = "From folders, scan merges the HFiles of all loads by the rules of HBase 2.6: "
+		   "versions, TTL and delete markers apply. Of equal cells, it returns the cell "
+		   "of the later load. --where becomes ranges of the row key as far as possible. "
+		   "scan checks the rest row by row; a live table receives it as filters, as far "
+		   "as HBase has them. Files outside the row keys or the time range are not "
+		   "read.",
+	.operands = {{"DIR...", DIRS_SENTENCE}},
+	.statuses = "0 done, even if there is no row; 1 failed; 2 wrong usage, job file or query, "
+		    "or a live table that does not match the job",
+	.examples = {
+		"saltmill scan conf/ratings.yaml out --where \"userId = 1\" --limit 5 --decode",
+		"saltmill scan conf/ratings.yaml --hbase hbase1,hbase2 --where \"userId = 1\" "
+		"--explain"}};

@@ -1,4 +1,4 @@
-/* cmd_scan.h - what `saltmill get` and `scan` were asked (inside pipeline/cli/command only) */
+/* cmd_scan.h - a query of `saltmill get` and `scan` (inside this room only) */
 #ifndef SALTMILL_CMD_SCAN_H
 #define SALTMILL_CMD_SCAN_H
 
@@ -9,16 +9,16 @@
 
 struct scan_arguments {
 	const char *table, *columns, *where, *via;
-	const char *servers, *user; /* of a live HBase */
-	struct query q;		    /* but for what the job's table says */
+	struct query q; /* without what the job adds */
 	struct buf start, stop;
 	char **fields; /* of a get: FIELD=VALUE operands */
 	size_t nfields;
-	bool has_row, has_prefix, has_now, explain, quiet, decode, any_version;
+	bool has_now, explain, quiet, decode, any_version;
 	enum answer_format format;
 };
+void scan_arguments_release(struct scan_arguments *a);
 
-/* Who is asked: the folders of loads, the oldest first, or a live HBase. */
+/* Where the rows are: in folders of loads, the oldest first, or in a live HBase. */
 struct scan_place {
 	const char *job;
 	const char *const *dirs;
@@ -26,9 +26,9 @@ struct scan_place {
 	struct hbase *hbase; /* NULL: the folders */
 };
 
-/* scan_answer.c: ask and print the answer. */
+/* scan_answer.c: run the query and print the answer. */
 int scan_answer(const struct scan_arguments *a, const struct scan_place *place, struct error *err);
-/* scan_via.c: the same of the rows that an index table's cells name, in the order of the index. */
+/* scan_via.c: the same for the rows that the cells of an index table name, in its order. */
 int scan_answer_via(const struct scan_arguments *a, const struct scan_place *place,
 		    struct error *err);
 

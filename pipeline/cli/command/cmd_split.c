@@ -10,24 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "ddl.h"
 #include "mem.h"
 #include "splits.h"
 #include "bytes.h"
 
-enum { OPT_FIRST = 500, OPT_LAST, OPT_FORMAT };
-enum format { FORMAT_DEFAULT, FORMAT_TEXT, FORMAT_ESCAPED, FORMAT_HEX, FORMAT_JSON, FORMAT_DDL };
-
-struct split_arguments {
-	const char *first, *last;
-	const char *table, *families; /* RegionSplitter's form; NULL otherwise */
+/* One run: the options, and what the operands say. */
+struct split_run {
+	const struct arguments *args;
+	const char *table; /* in the form of RegionSplitter; NULL otherwise */
 	enum split_algorithm algorithm;
-	enum format format;
-	uint32_t regions; /* 0: not given */
+	uint32_t regions;
 };
 
-static int parse_regions(const char *text, const char *what, uint32_t *out, struct error *err)
+static int parse_regions(const char *text, uint32_t *out, struct error *err)
 {
 	char *end = NULL;
 
@@ -35,20 +32,10 @@ static int parse_regions(const char *text, const char *what, uint32_t *out, stru
 	unsigned long n = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
 	if (!end || *end || errno || n < 1 || n > INT32_MAX)
 		return error_set(err, RC_CONFIG,
-				 "%s: found `%s`, expected a number of regions from 1 to %d", what,
-				 text, INT32_MAX);
+				 "N: found `%s`, expected a number of regions from 1 to %d", text,
+				 INT32_MAX);
 	*out = (uint32_t)n;
 	return RC_OK;
-}
-
-static int parse_format(const char *text, enum format *out, struct error *err)
-{
-	static const char *const names[] = {"text", "escaped", "hex", "json", "ddl", NULL};
-	size_t i = 0;
-	int rc = parse_choice("--format", text, names, &i, err);
-
-	*out = FORMAT_TEXT + (enum format)i;
-	return rc;
 }
 
 static int parse_algorithm(const char *text, enum split_algorithm *out, struct error *err)
@@ -60,10 +47,10 @@ static int parse_algorithm(const char *text, enum split_algorithm *out, struct e
 		const char *near = near_miss(text, names, 3);
 
 		if (near)
-			return error_set(err, RC_CONFIG, "unknown algorithm `%s`; did you mean %s?",
+			return error_set(err, RC_CONFIG, "ALGORITHM: found `%s`; did you mean %s?",
 					 text, near);
 		return error_set(err, RC_CONFIG,
-				 "unknown algorithm `%s`, expected UniformSplit, HexStringSplit or "
+				 "ALGORITHM: found `%s`, expected UniformSplit, HexStringSplit or "
 				 "DecimalStringSplit",
 				 text);
 	}
@@ -71,37 +58,26 @@ static int parse_algorithm(const char *text, enum split_algorithm *out, struct e
 	return RC_OK;
 }
 
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
-{
-	struct split_arguments *a = ctx;
-
-	switch (opt) {
-	case OPT_FIRST: a->first = arg; return RC_OK;
-	case OPT_LAST: a->last = arg; return RC_OK;
-	case OPT_FORMAT: return parse_format(arg, &a->format, err);
-	case 'c': return parse_regions(arg, "-c", &a->regions, err);
-	default: a->families = arg; return RC_OK;
-	}
-}
-
 /* ALGORITHM N, or TABLE ALGORITHM with -c and -f. */
-static int take_operands(struct split_arguments *a, int n, char **operand, struct error *err)
+static int take_operands(struct split_run *r, struct error *err)
 {
-	if (n != 2)
-		return error_set(err, RC_CONFIG,
-				 "found %d operands, expected ALGORITHM N, or TABLE ALGORITHM "
-				 "-c N -f FAMILY",
-				 n);
-	if (!a->regions && !a->families) {
-		int rc = parse_algorithm(operand[0], &a->algorithm, err);
+	const struct arguments *a = r->args;
 
-		return rc ? rc : parse_regions(operand[1], operand[0], &a->regions, err);
+	if (!a->regions && !a->families) {
+		int rc = parse_algorithm(a->operand[0], &r->algorithm, err);
+
+		return rc ? rc : parse_regions(a->operand[1], &r->regions, err);
 	}
-	if (!a->regions || !a->families)
-		return error_set(err, RC_CONFIG, "%s: expected both -c N and -f FAMILY[:FAMILY...]",
-				 a->regions ? "no column family" : "no number of regions");
-	a->table = operand[0];
-	return parse_algorithm(operand[1], &a->algorithm, err);
+	if (!a->families)
+		return error_set(
+			err, RC_CONFIG,
+			"-c: found no column family, expected `-f FAMILY[:FAMILY...]` too");
+	if (!a->regions)
+		return error_set(err, RC_CONFIG,
+				 "-f: found no number of regions, expected `-c N` too");
+	r->table = a->operand[0];
+	r->regions = (uint32_t)a->regions;
+	return parse_algorithm(a->operand[1], &r->algorithm, err);
 }
 
 /* --- output --- */
@@ -142,11 +118,11 @@ static json_t *key_list(const struct splits *s, void (*form)(struct buf *, struc
 	return list;
 }
 
-static void put_json(const struct split_arguments *a, const struct splits *s, struct buf *out)
+static void put_json(const struct split_run *r, const struct splits *s, struct buf *out)
 {
 	json_t *all =
-		json_pack("{s:s, s:I, s:o, s:o}", "algorithm", split_algorithm_name(a->algorithm),
-			  "regions", (json_int_t)a->regions, "splits", key_list(s, bytes_escape),
+		json_pack("{s:s, s:I, s:o, s:o}", "algorithm", split_algorithm_name(r->algorithm),
+			  "regions", (json_int_t)r->regions, "splits", key_list(s, bytes_escape),
 			  "hex", key_list(s, hex_key));
 	char *text = json_dumps(all, JSON_INDENT(2));
 
@@ -156,7 +132,7 @@ static void put_json(const struct split_arguments *a, const struct splits *s, st
 	json_decref(all);
 }
 
-/* What goes behind `create 't', 'f', ` in the shell. */
+/* Append what follows `create 't', 'f', ` in the shell. */
 static void put_clause(const struct splits *s, struct buf *out)
 {
 	buf_append_str(out, "SPLITS => [");
@@ -168,17 +144,17 @@ static void put_clause(const struct splits *s, struct buf *out)
 	buf_append_str(out, "]\n");
 }
 
-/* HBase's default attributes, as those of a job that says nothing. */
-static int put_create(const struct split_arguments *a, const struct splits *s, struct buf *out,
+/* The attributes are HBase's defaults, as in a job that mentions none. */
+static int put_create(const struct split_run *r, const struct splits *s, struct buf *out,
 		      struct error *err)
 {
 	struct arena arena = {0};
-	struct table t = {.name = a->table};
+	struct table t = {.name = r->table};
 	struct pos at = {0};
 	const struct ddl_options all_inline = {.inline_keys = SIZE_MAX};
 
-	t.families = arena_alloc(&arena, (strlen(a->families) + 1) * sizeof *t.families);
-	for (const char *p = a->families; *p;) {
+	t.families = arena_alloc(&arena, (strlen(r->args->families) + 1) * sizeof *t.families);
+	for (const char *p = r->args->families; *p;) {
 		size_t len = strcspn(p, ":");
 
 		t.families[t.nfamilies++] = family_default(arena_strndup(&arena, p, len));
@@ -192,63 +168,74 @@ static int put_create(const struct split_arguments *a, const struct splits *s, s
 }
 
 /* UniformSplit's keys are any bytes; those of the others are digits. */
-static enum format natural_format(const struct split_arguments *a)
+static enum splits_form usual_form(const struct split_run *r)
 {
-	if (a->table)
-		return FORMAT_DDL;
-	return a->algorithm == SPLIT_ALGORITHM_UNIFORM ? FORMAT_ESCAPED : FORMAT_TEXT;
+	if (r->table)
+		return SPLITS_DDL;
+	return r->algorithm == SPLIT_ALGORITHM_UNIFORM ? SPLITS_ESCAPED : SPLITS_TEXT;
 }
 
-static int put_splits(const struct split_arguments *a, const struct splits *s, struct buf *out,
+static int put_splits(const struct split_run *r, const struct splits *s, struct buf *out,
 		      struct error *err)
 {
-	enum format f = a->format == FORMAT_DEFAULT ? natural_format(a) : a->format;
+	enum splits_form f = r->args->format;
 
+	if (f == SPLITS_USUAL)
+		f = r->args->run.json ? SPLITS_JSON : usual_form(r);
 	switch (f) {
-	case FORMAT_TEXT:
-		if (a->algorithm == SPLIT_ALGORITHM_UNIFORM)
+	case SPLITS_TEXT:
+		if (r->algorithm == SPLIT_ALGORITHM_UNIFORM)
 			return error_set(err, RC_CONFIG,
-					 "--format text: keys of UniformSplit are any bytes, "
+					 "--format text: keys of UniformSplit are binary, "
 					 "expected escaped or hex");
 		put_text(s, out);
 		return RC_OK;
-	case FORMAT_HEX: put_hex(s, out); return RC_OK;
-	case FORMAT_JSON: put_json(a, s, out); return RC_OK;
-	case FORMAT_DDL:
-		if (a->table)
-			return put_create(a, s, out, err);
+	case SPLITS_HEX: put_hex(s, out); return RC_OK;
+	case SPLITS_JSON: put_json(r, s, out); return RC_OK;
+	case SPLITS_DDL:
+		if (r->table)
+			return put_create(r, s, out, err);
 		put_clause(s, out);
 		return RC_OK;
-	default: splits_format(s, out); return RC_OK;
+	case SPLITS_USUAL:
+	case SPLITS_ESCAPED: break;
 	}
+	splits_format(s, out);
+	return RC_OK;
 }
 
-int cmd_split(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	static const struct option own[] = {{"first", required_argument, NULL, OPT_FIRST},
-					    {"last", required_argument, NULL, OPT_LAST},
-					    {"firstrow", required_argument, NULL, OPT_FIRST},
-					    {"lastrow", required_argument, NULL, OPT_LAST},
-					    {"format", required_argument, NULL, OPT_FORMAT},
-					    {0}};
-	struct run_options o;
 	struct error err;
-	struct split_arguments a = {0};
+	struct split_run r = {.args = a};
 	struct splits s = {0};
 	struct buf out = {0};
-	int first, rc = options_parse(argc, argv, &o, own, "c:f:", take_option, &a, &first);
+	int rc = take_operands(&r, &err);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (o.json && a.format == FORMAT_DEFAULT)
-		a.format = FORMAT_JSON;
-	rc = take_operands(&a, argc - first, argv + first, &err);
 	if (rc == RC_OK)
-		rc = splits_compute(&s, a.algorithm, a.regions, a.first, a.last, &err);
+		rc = splits_compute(&s, r.algorithm, r.regions, a->first, a->last, &err);
 	if (rc == RC_OK)
-		rc = put_splits(&a, &s, &out, &err);
+		rc = put_splits(&r, &s, &out, &err);
 	int status = rc ? command_fail("split", &err) : command_print("split", &out);
 	buf_release(&out);
 	splits_release(&s);
 	return status;
 }
+
+const struct command split_command = {
+	.name = "split",
+	.usage = "ALGORITHM N [options] | TABLE ALGORITHM -c N -f FAMILY[:FAMILY...]",
+	.summary = "print the split points of HBase's own algorithms, without data",
+	.least = 2,
+	.most = 2,
+	.run = run,
+	.decides = "The algorithms divide the range from --first to --last into N equal parts, "
+		   "with the arithmetic of HBase. UniformSplit divides all bytes, HexStringSplit "
+		   "the keys 00000000 to FFFFFFFF, DecimalStringSplit the keys 00000000 to "
+		   "99999999. They do not know your keys: use them for hashed keys, and "
+		   "`saltmill plan` for others. With TABLE, -c and -f it prints what "
+		   "RegionSplitter would create.",
+	.operands = {{"ALGORITHM", "UniformSplit, HexStringSplit or DecimalStringSplit"}},
+	.statuses = "0 done; 1 failed; 2 wrong usage",
+	.examples = {"saltmill split HexStringSplit 16 --format ddl",
+		     "saltmill split UniformSplit 8 --first '\\x00' --last '\\x10'"}};

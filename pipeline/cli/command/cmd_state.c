@@ -3,101 +3,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "job.h"
 #include "stream.h"
 #include "mem.h"
 #include "cli/reports.h"
 
-enum { OPT_STATE = 500, OPT_LOADED, OPT_PUBLISHED, OPT_DISCARD, OPT_REBUILD, OPT_JOB };
-
-struct state_arguments {
-	const char *state_dir, *loaded, *published, *discard, *job;
-	bool rebuild;
-};
-
-static int take_option(void *ctx, int opt, const char *arg, struct error *err)
+static bool has_state(const struct arguments *a)
 {
-	struct state_arguments *a = ctx;
-
-	(void)err;
-	if (opt == OPT_STATE)
-		a->state_dir = arg;
-	else if (opt == OPT_LOADED)
-		a->loaded = arg;
-	else if (opt == OPT_PUBLISHED)
-		a->published = arg;
-	else if (opt == OPT_REBUILD)
-		a->rebuild = true;
-	else if (opt == OPT_JOB)
-		a->job = arg;
-	else
-		a->discard = arg;
-	return RC_OK;
-}
-
-#define STATE                                                                                      \
-	{                                                                                          \
-		"state", required_argument, NULL, OPT_STATE                                        \
-	}
-
-static const struct option status_options[] = {STATE, {0}};
-static const struct option loads_options[] = {STATE,
-					      {"loaded", required_argument, NULL, OPT_LOADED},
-					      {"published", required_argument, NULL, OPT_PUBLISHED},
-					      {"discard", required_argument, NULL, OPT_DISCARD},
-					      {"rebuild", no_argument, NULL, OPT_REBUILD},
-					      {0}};
-static const struct option seek_options[] = {STATE, {"job", required_argument, NULL, OPT_JOB}, {0}};
-
-/* False: *status is what the command ends with. */
-static bool parse(int argc, char **argv, struct run_options *o, struct state_arguments *a,
-		  int *first, int *status)
-{
-	bool loads = strcmp(argv[0], "loads") == 0, seek = strcmp(argv[0], "seek") == 0;
-	const struct option *known = loads ? loads_options : seek ? seek_options : status_options;
-	int rc = options_parse(argc, argv, o, known, NULL, take_option, a, first);
-
-	*status = rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (rc)
-		return false;
-	if (a->state_dir && (seek || a->rebuild || *first == argc))
-		return true;
-	*status = command_misused(argv[0], "%s",
-				  a->state_dir ? "found an operand, expected options only"
-					       : "no state folder: give --state DIR");
-	return false;
+	if (!a->state_dir)
+		arguments_refuse(a, "found no --state, expected `--state DIR`");
+	return a->state_dir != NULL;
 }
 
 /* --- status --- */
 
-int cmd_status(int argc, char **argv)
+static int run_status(struct arguments *a)
 {
-	struct run_options o;
-	struct state_arguments a = {0};
 	struct error err;
 	struct state_view v;
 	struct buf text = {0};
-	int first, status;
 
-	if (!parse(argc, argv, &o, &a, &first, &status))
-		return status;
-	int rc = state_view_open(&v, a.state_dir, VIEW_ALL, false, &err);
-	if (!rc && o.json)
+	if (!has_state(a))
+		return EXIT_USAGE;
+	int rc = state_view_open(&v, a->state_dir, VIEW_ALL, false, &err);
+	if (rc == RC_OK && a->run.json)
 		state_report_json(&text, &v);
-	else if (!rc)
+	else if (rc == RC_OK)
 		state_report_text(&text, &v);
 	state_view_close(&v);
-	status = rc	  ? command_fail("status", &err)
-		 : o.json ? command_print("status", &text)
-			  : command_show("status", &text);
+	int status = rc		   ? command_fail("status", &err)
+		     : a->run.json ? command_print("status", &text)
+				   : command_show("status", &text);
 	buf_release(&text);
 	return status;
 }
 
+#define STATUS_STATE "2 wrong usage, or no state folder"
+
+const struct command status_command = {
+	.name = "status",
+	.usage = "--state DIR [--json]",
+	.summary = "print positions, last load, lag and rate of a Kafka source",
+	.run = run_status,
+	.decides = "status reads the state folder and changes nothing; a stream may be running. "
+		   "The lag and the rate are those that the last load recorded: no broker is "
+		   "contacted.",
+	.statuses = "0 done; 1 failed; " STATUS_STATE,
+	.examples = {"saltmill status --state var/clicks",
+		     "saltmill status --state var/clicks --json"}};
+
 /* --- loads --- */
 
-/* *broken: those that are not what was published, or do not follow the one before. */
+/* *broken: loads that differ from what was published, or do not continue the one before. */
 static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *broken,
 		      struct error *err)
 {
@@ -117,7 +75,7 @@ static int list_loads(struct buf *out, bool as_json, const char *dir, size_t *br
 
 enum mark { MARK_LOADED, MARK_PUBLISHED, MARK_DISCARDED };
 
-/* A mark would say of other files that they are in HBase. */
+/* Without the check, a changed folder would be marked as in HBase. */
 static int hand_over(struct state *s, const char *name, struct error *err)
 {
 	char *wrong = NULL;
@@ -131,15 +89,16 @@ static int hand_over(struct state *s, const char *name, struct error *err)
 		if (strcmp(all[i].name, name) == 0 && !all[i].handed)
 			wrong = manifest_chain_content(&all[i]);
 	if (wrong)
-		rc = error_set(err, RC_DATA,
-			       "load %s was not marked: %s; expected the load as it was published, "
-			       "or none",
-			       name, wrong);
+		rc = error_set(
+			err, RC_DATA,
+			"load %s was not marked: %s, expected the load as it was published, or "
+			"no folder",
+			name, wrong);
 	mem_free(wrong);
 	return rc ? rc : state_hand_over(s, name, NULL, err);
 }
 
-/* Say something of the load of that name. */
+/* Mark the load of that name. */
 static int mark_load(const char *dir, const char *name, enum mark m, struct error *err)
 {
 	struct state_view v;
@@ -151,10 +110,11 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 		return rc;
 	const char *in_state = is_shared ? shared_name(name, &partition) : name;
 	if (!in_state)
-		return error_set(err, RC_CONFIG,
-				 "found `%s`, expected a load as `saltmill loads --state %s` "
-				 "lists it, like p00003/00000042",
-				 name, dir);
+		return error_set(
+			err, RC_CONFIG,
+			"found `%s`, expected a load like p00003/00000042; `saltmill loads "
+			"--state %s` lists them",
+			name, dir);
 	rc = state_view_open(&v, dir, partition, m != MARK_LOADED, err);
 	if (!rc)
 		rc = m == MARK_LOADED
@@ -164,36 +124,56 @@ static int mark_load(const char *dir, const char *name, enum mark m, struct erro
 	return rc;
 }
 
-int cmd_loads(int argc, char **argv)
+static int run_loads(struct arguments *a)
 {
-	struct run_options o;
-	struct state_arguments a = {0};
+	const char *dir = a->state_dir;
 	struct error err;
 	struct buf text = {0};
-	int first, rc = RC_OK, status;
+	int rc = RC_OK, status = EXIT_DONE;
 	size_t broken = 0;
 
-	if (!parse(argc, argv, &o, &a, &first, &status))
-		return status;
-	if (a.rebuild)
-		rc = rebuild_run(a.state_dir, (const char *const *)argv + first,
-				 (size_t)(argc - first), &text, &err);
-	if (a.loaded)
-		rc = mark_load(a.state_dir, a.loaded, MARK_LOADED, &err);
-	if (!rc && a.published)
-		rc = mark_load(a.state_dir, a.published, MARK_PUBLISHED, &err);
-	else if (!rc && a.discard)
-		rc = mark_load(a.state_dir, a.discard, MARK_DISCARDED, &err);
-	if (!rc && !a.rebuild && !a.loaded && !a.published && !a.discard)
-		rc = list_loads(&text, o.json, a.state_dir, &broken, &err);
-	status = EXIT_DONE;
-	if (!rc || a.rebuild) /* of shared states some may be made anew when another cannot be */
-		status = (o.json ? command_print : command_show)("loads", &text);
+	if (!has_state(a))
+		return EXIT_USAGE;
+	if (a->noperands && !a->rebuild)
+		return arguments_refuse(a, "found %zu operands, expected none without --rebuild",
+					a->noperands);
+	if (a->rebuild)
+		rc = rebuild_run(dir, arguments_files(a, 0), a->noperands, &text, &err);
+	if (a->loaded)
+		rc = mark_load(dir, a->loaded, MARK_LOADED, &err);
+	if (rc == RC_OK && a->published)
+		rc = mark_load(dir, a->published, MARK_PUBLISHED, &err);
+	else if (rc == RC_OK && a->discard)
+		rc = mark_load(dir, a->discard, MARK_DISCARDED, &err);
+	if (rc == RC_OK && !a->rebuild && !a->loaded && !a->published && !a->discard)
+		rc = list_loads(&text, a->run.json, dir, &broken, &err);
+	/* of several states, some may be rebuilt when another fails */
+	if (rc == RC_OK || a->rebuild)
+		status = (a->run.json ? command_print : command_show)("loads", &text);
 	if (rc)
 		status = command_fail("loads", &err);
 	buf_release(&text);
 	return broken ? EXIT_FAILED : status;
 }
+
+const struct command loads_command = {
+	.name = "loads",
+	.usage = "--state DIR [--loaded NAME | --rebuild [FOLDER...]]",
+	.summary =
+		"list the published loads of a state, oldest first, and check each against the one "
+		"before",
+	.most = ANY_NUMBER,
+	.run = run_loads,
+	.decides = "A load is whole if its manifest has the recorded digest and its offsets "
+		   "continue those of the load before. Otherwise loads marks it and ends with "
+		   "status 1. --rebuild reads the manifests and recovers the positions from the "
+		   "chain of offsets. It keeps the damaged files, and refuses if two loads have "
+		   "the same offsets.",
+	.operands = {{"FOLDER...",
+		      "for --rebuild: loads, or folders of loads, that are not in DIR"}},
+	.statuses = "0 the chain of loads is whole; 1 it is not, or failed; " STATUS_STATE,
+	.examples = {"saltmill loads --state var/clicks",
+		     "saltmill loads --state var/clicks --loaded 00000042"}};
 
 /* --- seek --- */
 
@@ -204,7 +184,7 @@ static int by_place(const void *a, const void *b)
 	return place_order(x->topic, x->partition, y->topic, y->partition);
 }
 
-/* "3=1200", "orders/3=1200"; the name is cut out of the word. */
+/* Parse "3=1200" or "orders/3=1200"; the function ends the topic with a 0 byte. */
 static bool parse_position(char *text, struct offset_range *out)
 {
 	char *end, *slash = strrchr(text, '/');
@@ -246,9 +226,9 @@ static int parse_positions(char **words, size_t n, struct offset_range *to, stru
 	return RC_OK;
 }
 
-/* The job whose brokers are asked; why: that there is none, when it was not named. */
-static int find_job(const struct state_arguments *a, struct job *job, bool *found, char *why,
-		    size_t size, struct error *err)
+/* Find the job whose brokers know the offsets; why: the reason if there is none. */
+static int find_job(const struct arguments *a, struct job *job, bool *found, char *why, size_t size,
+		    struct error *err)
 {
 	char *path = a->job ? mem_strdup(a->job) : seek_job_path(a->state_dir);
 	int rc = path ? job_load(job, path, err) : RC_OK;
@@ -261,13 +241,12 @@ static int find_job(const struct state_arguments *a, struct job *job, bool *foun
 	else if (path && !*found)
 		snprintf(why, size, "%.700s reads files", path);
 	else if (!a->job && !path)
-		snprintf(why, size, "no load tells by which job it was made");
+		snprintf(why, size, "no load names its job file");
 	mem_free(path);
 	return a->job ? rc : RC_OK;
 }
 
-static int seek(const struct run_options *o, const struct state_arguments *a,
-		struct offset_range *to, size_t n)
+static int seek(const struct arguments *a, struct offset_range *to, size_t n)
 {
 	struct error err;
 	struct job job = {0};
@@ -281,11 +260,12 @@ static int seek(const struct run_options *o, const struct state_arguments *a,
 		rc = seek_run(a->state_dir, found ? &job : NULL, to, n, &r, &err);
 	const char *unasked = *why ? why : r.why_unasked;
 	if (!rc && *unasked)
-		command_say("seek",
-			    "the brokers were not asked whether they have these offsets (%s); "
-			    "`--job JOB` says whom to ask",
-			    unasked);
-	state_report_seek(&text, &r, o->json);
+		command_say(
+			"seek",
+			"the offsets were not checked at the brokers (%s); `--job JOB` names the "
+			"brokers",
+			unasked);
+	state_report_seek(&text, &r, a->run.json);
 	int status = command_print("seek", &text);
 	buf_release(&text);
 	seek_result_release(&r);
@@ -293,19 +273,34 @@ static int seek(const struct run_options *o, const struct state_arguments *a,
 	return rc ? command_fail("seek", &err) : status;
 }
 
-int cmd_seek(int argc, char **argv)
+static int run_seek(struct arguments *a)
 {
-	struct run_options o;
-	struct state_arguments a = {0};
 	struct error err;
-	int first, status;
+	int status;
 
-	if (!parse(argc, argv, &o, &a, &first, &status))
-		return status;
-	size_t n = (size_t)(argc - first);
-	struct offset_range *to = mem_calloc(n + 1, sizeof *to);
-	status = parse_positions(argv + first, n, to, &err) ? command_fail("seek", &err)
-							    : seek(&o, &a, to, n);
+	if (!has_state(a))
+		return EXIT_USAGE;
+	struct offset_range *to = mem_calloc(a->noperands + 1, sizeof *to);
+	status = parse_positions(a->operand, a->noperands, to, &err) ? command_fail("seek", &err)
+								     : seek(a, to, a->noperands);
 	mem_free(to);
 	return status;
 }
+
+const struct command seek_command = {
+	.name = "seek",
+	.usage = "--state DIR [TOPIC/]PARTITION=OFFSET... [options]",
+	.summary = "set the offsets from which the next load reads",
+	.most = ANY_NUMBER,
+	.run = run_seek,
+	.decides = "seek compares each new offset with the recorded one and with what the "
+		   "brokers have. Forward, it prints how many offsets will be skipped, and how "
+		   "many of them are lost. Backward, it prints the loads whose events will be "
+		   "loaded again. Their cells have the same row keys and timestamps, so HBase "
+		   "keeps one of each. If an offset or a partition does not exist, seek changes "
+		   "nothing.",
+	.operands = {{"TOPIC/", "needed if the state has several topics"}},
+	.statuses = "0 done; 1 failed; 2 wrong usage, or the topic lacks the offset; nothing is "
+		    "changed",
+	.examples = {"saltmill seek --state var/clicks 0=1000 3=7",
+		     "saltmill seek --state var/orders orders-de/0=1000"}};

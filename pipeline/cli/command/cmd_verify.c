@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "reporter.h"
 #include "publish.h"
 #include "cli/reports.h"
@@ -14,37 +14,44 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-int cmd_verify(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct run_options o;
+	const char *path = a->operand[0];
 	struct error err;
-	int first;
-	int rc = options_parse(argc, argv, &o, NULL, NULL, NULL, NULL, &first);
-
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
-	if (argc - first != 1)
-		return command_misused(
-			"verify",
-			"found %d operands, expected one: the folder of a load, or an HFile",
-			argc - first);
 	struct verify_result r;
+	struct buf text = {0};
 	struct progress progress = {.phase = NULL};
-	struct reporter *reporter = o.quiet ? NULL : reporter_start_on_terminal(&progress);
-	rc = is_file(argv[first]) ? verify_hfile(&r, argv[first], &progress, &err)
-				  : verify_load(&r, argv[first], o.threads, &progress, &err);
+	struct reporter *reporter = a->run.quiet ? NULL : reporter_start_on_terminal(&progress);
+	int rc = is_file(path) ? verify_hfile(&r, path, &progress, &err)
+			       : verify_load(&r, path, a->run.threads, &progress, &err);
+
 	reporter_stop(reporter);
 	int status = r.findings.problems ? EXIT_FAILED : EXIT_DONE;
-	struct buf text = {0};
 	if (rc)
-		status = command_fail(argv[0], &err);
-	else if (o.json)
-		verify_report_json(&text, &r, argv[first]);
+		status = command_fail("verify", &err);
+	else if (a->run.json)
+		verify_report_json(&text, &r, path);
 	else
-		verify_report_text(&text, &r, o.quiet);
-	if ((o.json ? command_print : command_show)(argv[0], &text) != EXIT_DONE)
+		verify_report_text(&text, &r, a->run.quiet);
+	if ((a->run.json ? command_print : command_show)("verify", &text) != EXIT_DONE)
 		status = EXIT_FAILED;
 	buf_release(&text);
 	verify_release(&r);
 	return status;
 }
+
+const struct command verify_command = {
+	.name = "verify",
+	.usage = "DIR|HFILE [options]",
+	.summary = "prove a published load, or one HFile, from its files alone",
+	.least = 1,
+	.most = 1,
+	.run = run,
+	.decides = "verify reads every byte of the HFiles: checksums, order, bounds, index and "
+		   "bloom filter. It compares rows, sizes, key ranges and digests with "
+		   "manifest.json, and recomputes read = loaded + rejected + filtered + "
+		   "deduplicated for each table. Scripts, rejects and the manifest must be as "
+		   "written. A missing file, an extra file or one changed byte is a finding.",
+	.statuses = "0 everything matches; 1 something does not match, and the output says what; 2 "
+		    "wrong usage",
+	.examples = {"saltmill verify out", "saltmill verify out --json"}};

@@ -1,4 +1,4 @@
-/* cmd_version.c - `saltmill version`: what this program is, so that several can be compared */
+/* cmd_version.c - `saltmill version`: identify this program, to compare two of them */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -9,7 +9,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "cmd.h"
+#include "arguments.h"
 #include "load.h"
 #include "io.h"
 #include "late.h"
@@ -55,22 +55,18 @@ static void print_text(struct buf *text, const json_t *about)
 		buf_printf(text, "%s: %s\n", name, json_string_value(library));
 }
 
-int cmd_version(int argc, char **argv)
+static int run(struct arguments *a)
 {
-	struct run_options o;
 	struct buf text = {0};
 	struct error err;
 	uint8_t digest[16];
 	uint64_t size;
-	int first, rc = options_parse(argc, argv, &o, NULL, NULL, NULL, NULL, &first);
 
-	if (rc)
-		return rc == RC_END ? EXIT_DONE : EXIT_USAGE;
 	if (io_digest_file(SELF, digest, &size, &err))
 		return command_fail("version", &err);
 	json_t *about = describe(digest);
 	char *line = about ? json_dumps(about, JSON_COMPACT) : NULL;
-	if (o.json && line)
+	if (a->run.json && line)
 		buf_printf(&text, "%s\n", line);
 	else if (line)
 		print_text(&text, about);
@@ -80,3 +76,11 @@ int cmd_version(int argc, char **argv)
 	buf_release(&text);
 	return status;
 }
+
+const struct command version_command = {
+	.name = "version",
+	.usage = "[--json]",
+	.summary = "print the version, the build, the formats and the libraries of this program",
+	.run = run,
+	.statuses = "0 done; 2 wrong usage",
+	.examples = {"saltmill version", "saltmill version --json"}};

@@ -1,8 +1,8 @@
 /*
- * failure.c - how a command says that it failed: a sentence, with --json an object
+ * failure.c - a failure as a sentence, or with --json as an object
  *
- * The object is the last line of standard error and is written when the exit status is known: what
- * was told is kept until then.
+ * The object is the last line of standard error.  It contains the exit status, so the failure is
+ * kept until the command ends.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 static struct {
 	bool json, told;
 	char command[16];
-	struct error err; /* the first: what follows it comes of it */
+	struct error err; /* the first one: it causes the others */
 } failure;
 
 void command_failures_as_json(void)
@@ -53,12 +53,12 @@ int command_misused(const char *name, const char *fmt, ...)
 	return command_fail(name, &err);
 }
 
-/* Some results say themselves what is wrong. */
+/* The command printed what is wrong as its result. */
 static void find_it_in_the_result(const char *name)
 {
 	struct error err;
 
-	error_set(&err, RC_DATA, "standard output says what is wrong");
+	error_set(&err, RC_DATA, "see standard output for what is wrong");
 	tell(name, &err);
 }
 

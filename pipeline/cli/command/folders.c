@@ -1,4 +1,4 @@
-/* folders.c - the folders of maps and reduces that a command is given */
+/* folders.c - lists of folders that options and operands name (folders.h) */
 #include "folders.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@ static void add(struct folders *f, char *path)
 	f->path[f->n++] = path;
 }
 
-/* One that cannot be looked at may have one: it is not passed over. */
+/* A folder that cannot be read is an error: it may contain a report. */
 static int find_report(const char *folder, bool *there, struct error *err)
 {
 	char *path = mem_format("%s/report.json", folder);
@@ -77,8 +77,8 @@ int folders_add(struct folders *f, const char *path, struct error *err)
 		rc = add_inside(f, path, err);
 	if (rc == RC_OK && f->n == before)
 		rc = error_set(err, RC_DATA,
-			       "%s: has no report.json, nor a folder with one: expected what a map "
-			       "or reduce has left",
+			       "%s: found no report.json, here or in a folder inside, expected the "
+			       "output of a map or reduce",
 			       path);
 	if (rc)
 		return rc;

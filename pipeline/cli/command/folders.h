@@ -1,5 +1,5 @@
 /*
- * folders.h - the folders of maps and reduces that a command is given
+ * folders.h - lists of folders that options and operands name
  */
 #ifndef SALTMILL_CMD_FOLDERS_H
 #define SALTMILL_CMD_FOLDERS_H
@@ -14,11 +14,11 @@ struct folders {
 };
 
 /*
- * One with a report.json, or one of such: all that are whole.  "-" is taken as it is.  RC_DATA:
- * neither.
+ * Add the folder if it contains report.json, else all complete folders inside that do.  Add "-" as
+ * it is.  RC_DATA: there is no report.json.
  */
 int folders_add(struct folders *f, const char *path, struct error *err);
-/* Whatever it is. */
+/* Add it without a look. */
 void folders_add_plainly(struct folders *f, const char *path);
 void folders_release(struct folders *f);
 

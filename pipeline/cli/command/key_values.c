@@ -91,8 +91,10 @@ static int need(const struct key_values *g, const struct job_table *t, size_t fi
 {
 	if (g->has[field])
 		return RC_OK;
-	return error_set(err, RC_CONFIG, "no value for `%s`, which the row key of table %s holds",
-			 g->job->fields[field].name, t->schema.name);
+	return error_set(
+		err, RC_CONFIG,
+		"found no value for `%s`, expected `%s=VALUE`: it is in the row key of table %s",
+		g->job->fields[field].name, g->job->fields[field].name, t->schema.name);
 }
 
 int key_values_build(const struct key_values *g, struct key_table *k, struct buf *out,

@@ -11,7 +11,7 @@ static void add(struct load_dirs *d, const char *path)
 	d->path[d->n++] = mem_strdup(path);
 }
 
-/* A load has a manifest; a state has one of the others. */
+/* A load contains a manifest; a state contains one of the others. */
 static int judge(const char *folder, bool *is_state, struct error *err)
 {
 	static const char *const names[] = {"manifest.json", "shared.json", "topic.json", "loads"};
@@ -28,7 +28,7 @@ static int judge(const char *folder, bool *is_state, struct error *err)
 	return rc;
 }
 
-/* An answer without it would be one of other data. */
+/* Without this load the answer would be wrong. */
 static int check(const char *state, const struct state_view_load *l, struct error *err)
 {
 	bool gone;
@@ -39,8 +39,8 @@ static int check(const char *state, const struct state_view_load *l, struct erro
 		rc = error_set(err, RC_DATA, "%s: load %s%s: %s%s", state, l->prefix, l->load->name,
 			       wrong ? wrong : l->load->dir,
 			       wrong ? ""
-				     : " is gone; expected all that was published, or the "
-				       "folders of some loads instead of the state");
+				     : " is gone, expected all published loads. Name the folders "
+				       "of some loads instead of the state");
 	mem_free(wrong);
 	return rc;
 }

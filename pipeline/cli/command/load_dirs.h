@@ -1,4 +1,4 @@
-/* load_dirs.h - the loads that a command is asked to look into (inside pipeline/cli/command only) */
+/* load_dirs.h - the loads that a query reads (inside this room only) */
 #ifndef SALTMILL_CMD_LOAD_DIRS_H
 #define SALTMILL_CMD_LOAD_DIRS_H
 
@@ -13,8 +13,8 @@ struct load_dirs {
 };
 
 /*
- * A load's folder; or a state folder (state.h): all that it has published, as `saltmill loads`
- * lists them, oldest first.  RC_DATA: one of them is not there any more, or not what was published.
+ * Add a load's folder, or all published loads of a state folder (state.h), oldest first.  RC_DATA:
+ * one of them is gone, or differs from what was published.
  */
 int load_dirs_add(struct load_dirs *d, const char *path, struct error *err);
 void load_dirs_release(struct load_dirs *d);

@@ -16,7 +16,7 @@ struct monitor {
 	pthread_mutex_t lock; /* standard error and output */
 	bool terminal;
 	struct meter meter;
-	/* not a terminal: what was said last, and when */
+	/* without a terminal: what was printed last, and when */
 	struct stream_view said;
 	uint64_t said_events;
 	int64_t said_ms;
@@ -43,7 +43,7 @@ struct stream_view monitor_look(const struct metrics_of *of, struct meter *m, ui
 	return v;
 }
 
-/* Nobody wants to read every half minute that nothing happens. */
+/* A line is news if it differs from the last one. */
 static bool is_news(const struct monitor *w, const struct stream_view *v, uint64_t events)
 {
 	return w->said_ms == 0 || v->lag != w->said.lag || v->loads != w->said.loads ||

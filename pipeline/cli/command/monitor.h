@@ -1,6 +1,5 @@
 /*
- * monitor.h - what people see of a stream while it runs: a line on standard error (inside
- * pipeline/cli/command only)
+ * monitor.h - the progress line of a stream on standard error (inside this room only)
  */
 #ifndef SALTMILL_CMD_MONITOR_H
 #define SALTMILL_CMD_MONITOR_H
@@ -12,13 +11,14 @@
 #include "cli/progress_text.h"
 
 /*
- * What the gauges say now, the rate by m.  *events: published ones and those of the open cut.
+ * Return what the gauges say now, with the rate by m.  *events: the published events and those of
+ * the load that is being collected.
  */
 struct stream_view monitor_look(const struct metrics_of *of, struct meter *m, uint64_t *events);
 
 /*
- * Show the line: on a terminal rewritten in place, otherwise when something has changed, at most
- * every 30 s.  What is shown must outlive it.
+ * Start a thread that shows the line: on a terminal it rewrites the line, elsewhere it prints one
+ * when something has changed, at most every 30 s.  `shown` must outlive it.
  */
 struct monitor;
 struct monitor *monitor_start(const struct metrics_of *shown);

@@ -50,7 +50,7 @@ static int open_socket(const char *path)
 	return fd;
 }
 
-/* The watchdog's time in ms, 0: it does not watch this process. */
+/* The time of the watchdog in ms; 0: it does not watch this process. */
 static int watchdog_ms(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
@@ -97,7 +97,7 @@ static void tell(void *ctx)
 		buf_printf(&lines, "WATCHDOG=1\n");
 	put_status(n, &lines);
 	if (lines.len && send(n->fd, lines.ptr, lines.len, MSG_NOSIGNAL) < 0) {
-		n->ready = ready; /* it was not taken: again next time */
+		n->ready = ready; /* it was not sent: repeat it next time */
 		n->stopping = stopping;
 		n->said.len = 0;
 	}
@@ -115,7 +115,7 @@ struct notify *notify_start(const struct metrics_of *of)
 		struct buf shown = {0};
 
 		text_visible(&shown, bytes_str(path));
-		fprintf(stderr, "saltmill stream: warning: $NOTIFY_SOCKET, %.*s, is not told: %s\n",
+		fprintf(stderr, "saltmill stream: warning: $NOTIFY_SOCKET: cannot open %.*s: %s\n",
 			(int)shown.len, (const char *)shown.ptr, strerror(errno));
 		buf_release(&shown);
 		return NULL;

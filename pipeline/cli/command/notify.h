@@ -1,9 +1,9 @@
 /*
- * notify.h - a stream tells the service manager how it is (inside pipeline/cli/command only)
+ * notify.h - reports the state of a stream to the service manager (inside this room only)
  *
- * The protocol of sd_notify(3): lines NAME=VALUE in one datagram to the socket that $NOTIFY_SOCKET
- * names, by its path or, behind an @, in Linux' abstract name space.  By hand: it is one call, and
- * libsystemd would come with a dozen libraries.
+ * The protocol of sd_notify(3): lines NAME=VALUE in one datagram to the socket $NOTIFY_SOCKET, a
+ * path or, after an @, a name in Linux' abstract name space.  It is one call, and libsystemd would
+ * bring a dozen libraries.
  */
 #ifndef SALTMILL_CMD_NOTIFY_H
 #define SALTMILL_CMD_NOTIFY_H
@@ -11,15 +11,16 @@
 #include "cli/metrics.h"
 
 /*
- * Starts a thread that tells READY=1 once the topic was looked at; until then, while the stream is
- * alive, that starting takes longer (EXTEND_TIMEOUT_USEC), as it waits for brokers.  STATUS= is the
- * line that a terminal shows, when it is another.  WATCHDOG=1 is told when $WATCHDOG_USEC is set
- * and stop_check was called since the last one: its threads do something, though it be waiting.
- * Threads beside the stream (stop_unwatched: a follower's) do not count.
- * STOPPING=1 is told behind a signal, or by notify_stop.
+ * Start a thread that sends
+ *   EXTEND_TIMEOUT_USEC  while a live stream waits for brokers at its start
+ *   READY=1              after the first look at the topic
+ *   STATUS=              the progress line, when it changes
+ *   WATCHDOG=1           if $WATCHDOG_USEC is set and stop_check was called since the last one;
+ *                        threads beside the stream (stop_unwatched, the follower) do not count
+ *   STOPPING=1           after a signal, or in notify_stop
  *
- * NULL when $NOTIFY_SOCKET is not set or, with a line on standard error, cannot be.  What is
- * shown must outlive it.
+ * Returns NULL if $NOTIFY_SOCKET is not set, or cannot be opened, which it prints.  `of` must
+ * outlive it.
  */
 struct notify;
 struct notify *notify_start(const struct metrics_of *of);

@@ -1,293 +1,190 @@
-/* options.c - the options that all commands share */
-#include <errno.h>
-#include <sched.h>
-#include <signal.h>
+/* options.c - the table of options as others read it, and the readers that many rows share */
+#include "options.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cmd.h"
-#include "command_words.h"
-#include "mem.h"
-#include "pool.h"
 #include "bytes.h"
 
-enum {
-	OPT_THREADS = 1000,
-	OPT_MEMORY,
-	OPT_TEMP,
-	OPT_QUOTA,
-	OPT_QUIET,
-	OPT_JSON,
-	OPT_CODE,
-	OPT_DIE,
-	OPT_HELP,
-	OPT_VERSION
-};
-
-static const struct option shared[] = {
-	{"threads", required_argument, NULL, OPT_THREADS},
-	{"memory", required_argument, NULL, OPT_MEMORY},
-	{"temp-dir", required_argument, NULL, OPT_TEMP},
-	{"temp-quota", required_argument, NULL, OPT_QUOTA},
-	{"quiet", no_argument, NULL, OPT_QUIET},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"allow-code", no_argument, NULL, OPT_CODE},
-	{"die-with-parent", no_argument, NULL, OPT_DIE},
-	{"help", no_argument, NULL, OPT_HELP},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{0},
-};
-
-static unsigned usable_processors(void)
+bool word_in(const char *list, const char *word)
 {
-	cpu_set_t set;
+	size_t n = strlen(word);
 
-	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return (unsigned)CPU_COUNT(&set);
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n > 0 ? (unsigned)n : 1;
+	for (const char *at = list; (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
+			return true;
+	return false;
 }
 
-/* What a container allows, when less than the machine has. */
-static uint64_t cgroup_limit(void)
+const struct cli_option *option_next(struct option_place *at, const struct command *c, bool listed)
 {
-	uint64_t limit = UINT64_MAX;
+	for (; option_tables[at->table]; at->table++, at->row = 0) {
+		const struct cli_option *row = option_tables[at->table] + at->row;
 
-	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
-	if (!f)
-		return limit;
-	char text[32];
-	if (fgets(text, sizeof text, f) && text[0] >= '0' && text[0] <= '9')
-		limit = strtoull(text, NULL, 10);
-	fclose(f);
-	return limit;
-}
-
-static uint64_t quarter_of_memory(void)
-{
-	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), size = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t all = pages * size, limit = cgroup_limit();
-
-	return (limit < all ? limit : all) / 4;
-}
-
-static const struct {
-	unsigned uses;
-	const char *help;
-} shared_help[] = {
-	{USES_THREADS, "  --threads N             default: the processors that it may use\n"},
-	{USES_MEMORY,
-	 "  --memory SIZE           what the run may hold (64M, 2G; default: a quarter of the "
-	 "memory)\n"},
-	{USES_TEMP,
-	 "  --temp-dir DIR          where sorted runs spill (default: beside the output)\n"},
-	{USES_QUOTA, "  --temp-quota SIZE       what they may take there at any time (default: "
-		     "what is free)\n"},
-	{USES_CODE,
-	 "  --allow-code            Kafka properties of the job may name libraries to load and "
-	 "commands to run\n"},
-	{USES_QUIET, "  --quiet                 errors only\n"},
-	{USES_JSON,
-	 "  --json                  the result as JSON on standard output; a failure as an "
-	 "object, the last line of\n"
-	 "                          standard error\n"},
-};
-
-char *command_shared_help(const struct command *c)
-{
-	struct buf out = {0};
-
-	for (size_t i = 0; i < sizeof shared_help / sizeof *shared_help; i++)
-		if (c->uses & shared_help[i].uses)
-			buf_append_str(&out, shared_help[i].help);
-	buf_append_str(&out,
-		       "  --die-with-parent       end, as by kill -9, when the thread that started "
-		       "this does\n"
-		       "  --help, --version\n");
-	buf_append(&out, "", 1);
-	return (char *)out.ptr;
-}
-
-void command_help(struct buf *out, const struct command *c)
-{
-	char *rest = command_shared_help(c);
-
-	buf_printf(out, "usage: saltmill %s %s\n\n%s\n\n%s%s", c->name, c->usage, c->summary,
-		   c->help, rest);
-	mem_free(rest);
-	const struct command_words *w = command_words(c->name);
-	if (!w)
-		return;
-	for (size_t i = 0; i < COMMAND_TERMS && w->terms[i]; i++)
-		buf_printf(out, "%s%s", i ? "" : "\n", w->terms[i]);
-	buf_printf(out, "\nExit status: %s.\n\nExamples:\n", w->statuses);
-	for (size_t i = 0; i < COMMAND_EXAMPLES; i++)
-		buf_printf(out, "  %s\n", w->examples[i]);
-}
-
-static void print_help(const char *name)
-{
-	const struct command *c = commands;
-	struct buf out = {0};
-
-	while (c->name && strcmp(c->name, name))
-		c++;
-	command_help(&out, c);
-	fwrite(out.ptr, 1, out.len, stdout);
-	buf_release(&out);
-}
-
-/* Linux tells of the thread that forked; one that is gone by now tells nobody. */
-static int die_with_parent(struct error *err)
-{
-	pid_t parent = getppid();
-
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-		return error_errno(err, "--die-with-parent");
-	return getppid() == parent ? RC_OK : error_set(err, RC_STOPPED, "who started this is gone");
-}
-
-static int take_shared(struct run_options *o, int opt, const char *arg, struct error *err)
-{
-	struct stat st;
-
-	switch (opt) {
-	case OPT_THREADS: {
-		char *end;
-		unsigned long n = strtoul(arg, &end, 10);
-		if (*end || end == arg || n < 1 || n > 1024)
-			return error_set(err, RC_CONFIG, "--threads: found `%s`, expected 1..1024",
-					 arg);
-		o->threads = (unsigned)n;
-		return RC_OK;
+		for (; row->name || row->letter; row++, at->row++)
+			if (!row->of || word_in(row->of, c->name) || (row->anywhere && !listed)) {
+				at->row++;
+				return row;
+			}
 	}
-	case OPT_MEMORY:
-		if (!parse_size(arg, &o->memory_bytes))
-			return error_set(err, RC_CONFIG,
-					 "--memory: found `%s`, expected a size like 256M", arg);
-		if (o->memory_bytes < 16u << 20)
-			return error_set(err, RC_CONFIG,
-					 "--memory: %s is too little, expected at least 16M", arg);
-		return RC_OK;
-	case OPT_TEMP:
-		if (stat(arg, &st) < 0 || !S_ISDIR(st.st_mode))
-			return error_set(err, RC_CONFIG, "--temp-dir: %s is not a folder", arg);
-		o->temp_dir = arg;
-		return RC_OK;
-	case OPT_QUOTA:
-		if (!parse_size(arg, &o->temp_quota_bytes) || o->temp_quota_bytes == 0)
-			return error_set(err, RC_CONFIG,
-					 "--temp-quota: found `%s`, expected a size like 20G", arg);
-		return RC_OK;
-	case OPT_DIE: return die_with_parent(err);
-	case OPT_QUIET: o->quiet = true; return RC_OK;
-	case OPT_CODE: o->allow_code = true; return RC_OK;
-	default: o->json = true; return RC_OK;
-	}
+	return NULL;
 }
 
-static struct option *all_options(const struct option *own)
+struct option_label option_name(const struct cli_option *o)
 {
-	size_t n = 0, ns = sizeof shared / sizeof *shared;
+	struct option_label label = {.text = {'-', o->letter}};
 
-	while (own && own[n].name)
-		n++;
-	struct option *all = mem_calloc(n + ns, sizeof *all);
-	if (n)
-		memcpy(all, own, n * sizeof *all);
-	memcpy(all + n, shared, ns * sizeof *all);
-	return all;
+	if (o->name)
+		snprintf(label.text, sizeof label.text, "--%s", o->name);
+	return label;
 }
 
-int options_parse(int argc, char **argv, struct run_options *o, const struct option *own,
-		  const char *own_short, options_own *take, void *ctx, int *first)
+void option_argument(struct buf *out, const struct cli_option *o)
 {
-	*o = (struct run_options){.threads = usable_processors(),
-				  .memory_bytes = quarter_of_memory(),
-				  .temp_quota_bytes = UINT64_MAX};
-	struct option *all = all_options(own);
-	char *shorts = mem_format(":h%s", own_short ? own_short : "");
-	struct error err;
-	int rc = RC_OK, opt;
-	optind = 0;
-	opterr = 0;
-	while (rc == RC_OK && (opt = getopt_long(argc, argv, shorts, all, NULL)) != -1) {
-		if (opt == '?')
-			rc = error_set(&err, RC_CONFIG, "unknown option `%s`", argv[optind - 1]);
-		else if (opt == ':')
-			rc = error_set(&err, RC_CONFIG, "option `%s` needs a value",
-				       argv[optind - 1]);
-		else if (opt == OPT_HELP || opt == 'h')
-			rc = RC_END;
-		else if (opt == OPT_VERSION)
-			rc = RC_END + 1;
-		else if (opt >= OPT_THREADS)
-			rc = take_shared(o, opt, optarg, &err);
-		else
-			rc = take(ctx, opt, optarg, &err);
-	}
-	*first = optind;
-	mem_free(all);
-	mem_free(shorts);
-	if (rc == RC_END)
-		print_help(argv[0]);
-	if (rc == RC_END + 1)
-		puts("saltmill " SALTMILL_VERSION);
-	if (rc < 0)
-		command_misused(argv[0], "%s\n`saltmill %s --help` lists the options", err.msg,
-				argv[0]);
-	return rc > 0 ? RC_END : rc;
+	if (o->argument)
+		buf_append_str(out, o->argument);
+	for (const struct option_choice *c = o->choices; c && !o->argument && c->name; c++)
+		buf_printf(out, "%s%s", c == o->choices ? "" : "|", c->name);
 }
 
-int parse_count(const char *option, const char *text, uint64_t most, uint64_t *out,
-		struct error *err)
+enum option_kind option_kind(const struct cli_option *o)
 {
-	char *end;
+	static const struct {
+		const char *word;
+		enum option_kind kind;
+	} kinds[] = {{"FILE", OPTION_FILE},
+		     {"JOB", OPTION_FILE},
+		     {"DIR", OPTION_FOLDER},
+		     {"TABLE", OPTION_TABLE},
+		     {"HOST", OPTION_HOST}};
 
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || n < 1 || n > most)
-		return error_set(err, RC_CONFIG,
-				 "%s: found `%s`, expected a whole number from 1 on", option, text);
-	*out = n;
+	if (o->choices)
+		return OPTION_CHOICES;
+	if (!o->argument)
+		return OPTION_FLAG;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strstr(o->argument, kinds[i].word))
+			return kinds[i].kind;
+	return OPTION_OTHER;
+}
+
+int option_refuse(const struct cli_option *o, const char *text, struct error *err, const char *fmt,
+		  ...)
+{
+	char expected[400];
+
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(expected, sizeof expected, fmt, args);
+	va_end(args);
+	return error_set(err, RC_CONFIG, "%s: found `%.200s`, expected %s", option_name(o).text,
+			 text, expected);
+}
+
+int take_flag(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	(void)o, (void)text, (void)err;
+	*(bool *)slot = true;
 	return RC_OK;
 }
 
-int parse_number(const char *option, const char *text, uint64_t most, uint64_t *out,
-		 struct error *err)
+int take_text(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	(void)o, (void)err;
+	*(const char **)slot = text;
+	return RC_OK;
+}
+
+int take_list(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	(void)o, (void)err;
+	folders_add_plainly(slot, text);
+	return RC_OK;
+}
+
+/* "16M", as one would type it. */
+static void put_bound(struct buf *out, uint64_t n, bool is_size)
+{
+	bool mega = is_size && n && n % (1 << 20) == 0;
+
+	buf_printf(out, "%llu%s", (unsigned long long)(mega ? n >> 20 : n), mega ? "M" : "");
+}
+
+/* The number is in bounds, or the sentence says which they are. */
+static int keep_number(const struct cli_option *o, const char *text, bool is_one, uint64_t n,
+		       uint64_t *slot, struct error *err)
+{
+	bool is_size = o->read == take_size;
+	struct buf bounds = {0};
+
+	if (is_one && n >= o->least && (!o->most || n <= o->most)) {
+		*slot = n;
+		return RC_OK;
+	}
+	put_bound(&bounds, o->least, is_size);
+	if (o->most)
+		buf_append_str(&bounds, " to ");
+	if (o->most)
+		put_bound(&bounds, o->most, is_size);
+	option_refuse(o, text, err, "%s from %.*s",
+		      is_size ? "a size like 256M," : "a whole number", (int)bounds.len,
+		      (const char *)bounds.ptr);
+	buf_release(&bounds);
+	return RC_CONFIG;
+}
+
+int take_number(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
 	size_t digits = strspn(text, "0123456789");
+	bool is_one = digits > 0 && digits < 19 && !text[digits];
 
-	if (digits > 0 && digits < 19 && !text[digits])
-		*out = strtoull(text, NULL, 10);
-	if (digits == 0 || digits >= 19 || text[digits] || *out > most)
-		return error_set(err, RC_CONFIG, "%s: found `%s`, expected a number up to %llu",
-				 option, text, (unsigned long long)most);
-	return RC_OK;
+	return keep_number(o, text, is_one, is_one ? strtoull(text, NULL, 10) : 0, slot, err);
 }
 
-int parse_choice(const char *option, const char *text, const char *const *names, size_t *out,
-		 struct error *err)
+int take_size(const struct cli_option *o, const char *text, void *slot, struct error *err)
 {
-	struct buf list = {0};
-	size_t n = 0;
+	uint64_t n = 0;
+	bool is_one = parse_size(text, &n);
 
-	while (names[n])
-		n++;
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*out = i;
-			buf_release(&list);
+	return keep_number(o, text, is_one, n, slot, err);
+}
+
+int take_choice(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct buf names = {0};
+	const struct option_choice *c = o->choices;
+
+	for (; c->name && strcmp(c->name, text) != 0; c++)
+		buf_printf(&names, "%s%s",
+			   c == o->choices ? ""
+			   : c[1].name	   ? ", "
+					   : " or ",
+			   c->name);
+	if (c->name)
+		*(unsigned *)slot = c->value;
+	else
+		option_refuse(o, text, err, "%.*s", (int)names.len, (const char *)names.ptr);
+	buf_release(&names);
+	return c->name ? RC_OK : RC_CONFIG;
+}
+
+int take_limit(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct event_limit *limit = slot;
+	char *end;
+
+	*limit = (struct event_limit){0};
+	if (text[0] >= '0' && text[0] <= '9') {
+		limit->share = strtod(text, &end) / 100;
+		limit->is_share = *end == '%' && end[1] == 0 && limit->share <= 1;
+		if (limit->is_share)
 			return RC_OK;
-		}
-		buf_printf(&list, "%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", names[i]);
+		limit->count = strtoull(text, &end, 10);
+		if (*end == 0)
+			return RC_OK;
 	}
-	error_set(err, RC_CONFIG, "%s: found `%s`, expected %.*s", option, text, (int)list.len,
-		  (const char *)list.ptr);
-	buf_release(&list);
-	return RC_CONFIG;
+	return option_refuse(o, text, err, "a number of events, or a share like 0.1%%");
 }

@@ -1,8 +1,8 @@
 /*
- * print.c - what people see, on standard error and standard output
+ * print.c - print to standard error and standard output
  *
- * Names, values and sentences may hold bytes of strangers: all text goes through text_lines, so
- * that no terminal obeys them.  JSON is made harmless where it is made (cli/text/show_json.c).
+ * Names, values and sentences may contain untrusted bytes: text_lines escapes them before they
+ * reach a terminal.  JSON is escaped where it is made (cli/text/show_json.c).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ void command_left_out(const char *name, uint64_t bad, uint64_t events)
 {
 	char few[28], all[28];
 
-	command_say(name, "%s of %s events are bad and left out; `saltmill load` says which",
+	command_say(name, "%s of %s events are bad and were ignored; `saltmill load` prints which",
 		    format_count(few, bad), format_count(all, events));
 }
 

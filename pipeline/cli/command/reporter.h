@@ -1,5 +1,5 @@
 /*
- * reporter.h - progress on standard error while a command runs (inside pipeline/cli/command only)
+ * reporter.h - the progress of a command on standard error (inside this room only)
  */
 #ifndef SALTMILL_CMD_REPORTER_H
 #define SALTMILL_CMD_REPORTER_H
@@ -7,13 +7,13 @@
 #include "run.h"
 
 /*
- * A thread that shows progress: a line rewritten four times a second on a terminal, otherwise one
- * line a phase.  progress must outlive it.
+ * Start a thread that shows progress: on a terminal a line that it rewrites four times a second,
+ * elsewhere one line a phase.  `progress` must outlive it.
  */
 struct reporter;
 struct reporter *reporter_start(struct progress *progress);
-/* The same of a command whose other standard error is its errors alone: on a terminal only. */
+/* The same, but only on a terminal: for commands that print nothing else but errors. */
 struct reporter *reporter_start_on_terminal(struct progress *progress);
-void reporter_stop(struct reporter *r); /* NULL is fine */
+void reporter_stop(struct reporter *r); /* r may be NULL */
 
 #endif

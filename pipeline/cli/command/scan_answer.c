@@ -1,5 +1,4 @@
-/* scan_answer.c - the answer of published loads, or of a live table, to `saltmill get` and `scan`
- */
+/* scan_answer.c - run a query of `saltmill get` or `scan` and print the answer */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,7 +95,7 @@ static void explain(const struct scan_desk *d, struct scan_rows *r)
 
 /* --- how far it is --- */
 
-/* Whether all of each file will be read. */
+/* Does the query read all bytes of each file? */
 static bool asks_for_all(const struct query *q)
 {
 	return !q->get && !q->start.len && !q->stop.len && !q->nranges && !q->salt_bytes &&
@@ -120,7 +119,7 @@ static void begin(struct progress *p, struct scan_desk *d)
 		       asks_for_all(&d->q) ? bytes : 0);
 }
 
-/* Who reads the answer, or a pager, is not disturbed. */
+/* Show progress only if the answer does not go to a terminal or a pager. */
 static bool is_watched(const struct scan_desk *d)
 {
 	struct stat st;

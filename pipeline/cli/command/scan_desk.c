@@ -22,9 +22,10 @@ static int name_columns(struct scan_desk *d, const char *list, struct error *err
 		while (i < p->nfamilies && !bytes_eq(p->families[i].name, family))
 			i++;
 		if (i == p->nfamilies)
-			return error_set(err, RC_CONFIG,
-					 "--columns: the table has no family `%.*s`",
-					 (int)family.len, (const char *)family.ptr);
+			return error_set(
+				err, RC_CONFIG,
+				"--columns: found `%.*s`, expected a column family of the table",
+				(int)family.len, (const char *)family.ptr);
 		size_t from = d->names.len;
 		if (colon)
 			bytes_unescape(&d->names, bytes_of(colon + 1, (size_t)(end - colon - 1)));

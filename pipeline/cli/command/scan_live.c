@@ -1,4 +1,4 @@
-/* scan_live.c - is a live table the job's, so that its questions can be asked of it? */
+/* scan_live.c - check that a live table matches the job */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "scan_desk.h"
 #include "bytes.h"
 
-#define REGIONS_MOST 8 /* whose first rows are looked at */
+#define REGIONS_MOST 8 /* to sample */
 #define ROWS_MOST    4
 
 static int describe(const struct scan_desk *d, struct description *out, struct arena *a,
@@ -35,7 +35,7 @@ static bool is_of_job(const struct scan_desk *d, const char *family)
 	return false;
 }
 
-/* What the job does not know of cannot be in its answers: that is said. */
+/* Families that the job lacks are not in the answer: print a warning. */
 static void say_others(struct scan_desk *d, const struct description *have)
 {
 	for (size_t i = 0; i < have->nfamilies; i++) {
@@ -46,8 +46,8 @@ static void say_others(struct scan_desk *d, const struct description *have)
 		d->more_families = true;
 		text_quote(name, sizeof name - 4, bytes_str(have->families[i].name));
 		command_say(d->args->q.get ? "get" : "scan",
-			    "the live table %s also has family %s, which the job lacks: left out",
-			    d->table->schema.name, name);
+			    "ignored family %s of the live table %s: the job lacks it", name,
+			    d->table->schema.name);
 	}
 }
 
@@ -60,9 +60,9 @@ static int check_families(const struct scan_desk *d, const struct description *h
 		if (!description_family(have, t->families[i].name))
 			return error_set(
 				err, RC_CONFIG,
-				"the live table %s has no family %s, which the job says it "
-				"has",
-				t->name, t->families[i].name);
+				"--hbase: found no family %s in the live table %s, expected it "
+				"as in the job",
+				t->families[i].name, t->name);
 	return RC_OK;
 }
 
@@ -75,7 +75,10 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 	int rc = describe(d, &have, &a, &exists, err);
 
 	if (rc == RC_OK && !exists)
-		rc = error_set(err, RC_CONFIG, "the cluster has no table %s", table);
+		rc = error_set(err, RC_CONFIG,
+			       "--hbase: found no table %s in the cluster; `saltmill apply "
+			       "DIR --create` creates it",
+			       table);
 	if (rc == RC_OK)
 		rc = check_families(d, &have, err);
 	if (rc == RC_OK)
@@ -89,10 +92,10 @@ int scan_live_check(struct scan_desk *d, struct error *err)
 struct row_look {
 	const struct scan_desk *desk;
 	struct key_piece *pieces;
-	struct buf row; /* looked at last */
+	struct buf row; /* the last one */
 };
 
-/* Of a row of other parts nothing is known; one of the same parts has the salt that they give. */
+/* A row with all parts of the key must have the salt that its fields give. */
 static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 {
 	struct row_look *l = ctx;
@@ -111,8 +114,8 @@ static int look_at_row(void *ctx, const struct cell *c, struct error *err)
 	if (parts && key_decode(k, &l->desk->forms, c->row, &a, l->pieces, &wrong)) {
 		bytes_escape(&text, c->row);
 		rc = error_set(err, RC_CONFIG,
-			       "the live table %s has other row keys than the job's, so the rows "
-			       "asked for would not be found: %.*s: %s",
+			       "the live table %s has row keys of another form than the job, so a "
+			       "query would miss rows: %.*s: %s",
 			       l->desk->table->schema.name, (int)(text.len < 100 ? text.len : 100),
 			       (const char *)text.ptr, wrong.msg);
 	}
@@ -134,7 +137,7 @@ int scan_live_check_rows(const struct scan_desk *d, struct error *err)
 	if (d->keys.schema.nderived == 0)
 		return RC_OK;
 	l.pieces = mem_calloc(d->stored.max_pieces + 1, sizeof *l.pieces);
-	/* what fails here is told by the scan itself, or is gone by then */
+	/* the scan itself will report a failure, if it persists */
 	bool told = hbase_regions(d->hbase, d->table->schema.name, &r, &why, &unheard) == RC_OK;
 	size_t n = told ? r.count : 0, step = n / REGIONS_MOST + 1;
 	for (size_t i = 0; i < n && rc != RC_CONFIG; i += step)

@@ -1,12 +1,12 @@
 /*
- * scan_via.c - `saltmill scan --via INDEX`: an index table is asked, and the rows are given that
- * its cells name
+ * scan_via.c - `saltmill scan --via INDEX`: query an index table and print the rows that its cells
+ * name
  *
- * The cells of the index are read in its order, whole rows of it at a time; what they name is
- * fetched in batches, in the order of the keys, and given in that of the index.  A row of the
- * index gives each row that it names once, however many of its cells do.  One whose row does not
- * give it any more is counted instead (entry.h); --raw shows what is stored.  Memory is the names
- * in a row of the index, and a batch of rows.
+ * It reads the cells of the index in their order, whole rows of the index at a time.  It fetches
+ * the named rows in batches, sorted by key, and prints them in the order of the index.  A row of
+ * the index gives each row that it names once, even if several cells name it.  A stale entry, whose
+ * row has other values now, is counted instead (entry.h); --raw prints it.  Memory: the names in a
+ * row of the index, and a batch of rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct name {
 	struct bytes key;
 	size_t place;	    /* in the order of the index */
 	uint64_t index_row; /* that has it */
-	struct bytes entry; /* its key */
+	struct bytes entry; /* key of that row */
 };
 
 struct row {
@@ -43,18 +43,18 @@ struct via {
 	struct scan_rows scan; /* of the index */
 	struct key_piece *pieces;
 	struct scan_printer printer;
-	struct name *names; /* of some rows of the index, all that they have */
+	struct name *names; /* all names in some rows of the index */
 	size_t n, room;
 	uint64_t index_rows;
-	struct buf entry; /* the row of the index that is read */
-	struct buf next;  /* the name behind them, which was read */
+	struct buf entry; /* key of the current row of the index */
+	struct buf next;  /* the first name after them */
 	bool has_next;
-	struct batch found; /* as they are shown */
-	struct batch now;   /* as they are, where that is not how they are shown */
+	struct batch found; /* the rows to print */
+	struct batch now;   /* the rows as they are now, if --columns or the like hides a part */
 	struct entry_check check;
-	bool checks, apart; /* apart: by what is in `now` */
+	bool checks, apart; /* apart: stale entries are found by `now` */
 	uint64_t stale;
-	struct arena arena; /* of the names, and of what they lead to */
+	struct arena arena; /* of the names and the rows */
 };
 
 static struct bytes keep(struct via *v, struct bytes b)
@@ -94,7 +94,7 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Each name of a row of the index once, where it stands first. */
+/* Keep the first of each name in a row of the index. */
 static void drop_repeated(struct via *v)
 {
 	size_t n = 0;
@@ -116,7 +116,7 @@ static void copy(struct buf *to, struct bytes b)
 	buf_append(to, b.ptr, b.len);
 }
 
-/* The names in the next rows of the index; none: that was all. */
+/* Read the names in the next rows of the index; n is 0 after the last row. */
 static int read_names(struct via *v, struct error *err)
 {
 	struct cell c;
@@ -169,14 +169,14 @@ static struct row *find_row(struct batch *b, struct bytes key)
 	return bsearch(&wanted, b->row, b->n, sizeof *b->row, by_key);
 }
 
-/* Each row alone, from its key to the key with a 0 behind it; neighbours joined. */
+/* Query each row by the range from its key to the key with a 0 byte added. */
 static void ask_for_rows(struct via *v, const struct batch *b, struct query *q)
 {
 	struct query_range *ranges = arena_alloc(&v->arena, b->n * sizeof *ranges);
 
 	for (size_t i = 0; i < b->n; i++) {
 		struct bytes key = b->row[i].key;
-		/* keep() has put the 0 there */
+		/* keep() has added the 0 byte */
 		struct query_range r = {key, bytes_of(key.ptr, key.len + 1)};
 
 		if (q->nranges > 0 && bytes_eq(ranges[q->nranges - 1].stop, r.start))
@@ -247,7 +247,7 @@ static bool enough(const struct via *v)
 	return limit > 0 && v->printer.rows == limit;
 }
 
-/* Does the row still give the entry? */
+/* Does the row still have the values of the entry? */
 static bool is_given(struct via *v, const struct name *name)
 {
 	const struct row *r = find_row(v->apart ? &v->now : &v->found, name->key);
@@ -289,7 +289,7 @@ static int follow_names(struct via *v, struct error *err)
 	return rc;
 }
 
-/* What of the rows tells whether an entry is theirs. */
+/* Find the columns that prove an entry. */
 static void open_check(struct via *v)
 {
 	const struct query *q = &v->rows.q;
@@ -307,11 +307,10 @@ static void say_stale(const struct via *v)
 
 	if (v->stale)
 		fprintf(stderr,
-			"saltmill scan: left out %s %s of %s: the rows that they name have other "
-			"values "
-			"by now, or are gone\n",
-			format_count(count, v->stale),
-			v->stale == 1 ? "stale entry" : "stale entries",
+			"saltmill scan: skipped %s stale %s of %s: their rows have other values "
+			"now, or "
+			"are gone\n",
+			format_count(count, v->stale), v->stale == 1 ? "entry" : "entries",
 			v->index.table->schema.name);
 }
 
@@ -340,7 +339,7 @@ static int answer(struct via *v, struct error *err)
 	return rc;
 }
 
-/* The index leads to one table. */
+/* Open the index and the table that it leads to. */
 static int open_both(struct via *v, const struct scan_place *place, struct error *err)
 {
 	const struct scan_arguments *a = v->index.args;
@@ -350,10 +349,11 @@ static int open_both(struct via *v, const struct scan_place *place, struct error
 		return rc;
 	const struct job_table *t = v->index.table;
 	if (!t->is_index)
-		return error_set(err, RC_CONFIG,
-				 "--via: table %s is no index, expected one whose cells are row "
-				 "keys of another table (`key_of`)",
-				 t->schema.name);
+		return error_set(
+			err, RC_CONFIG,
+			"--via: found table %s, expected an index, whose cells are row keys "
+			"of another table (`key_of`)",
+			t->schema.name);
 	const char *to = v->index.job.tables[t->index_of].schema.name;
 	rc = scan_desk_open(&v->rows, place, a->table ? a->table : to, SCAN_CELLS, err);
 	if (rc == RC_OK && strcmp(v->rows.table->schema.name, to) != 0)

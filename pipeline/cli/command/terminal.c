@@ -19,7 +19,7 @@ bool terminal_rewrites(void)
 	return term && *term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-/* It may change while a run goes on. */
+/* The user may resize the window at any time. */
 static size_t width(void)
 {
 	struct winsize size;

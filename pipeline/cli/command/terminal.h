@@ -1,9 +1,8 @@
 /*
- * terminal.h - the line at the bottom of standard error that is rewritten (inside pipeline/cli/command
- * only)
+ * terminal.h - a line on standard error that is rewritten in place (inside this room only)
  *
- * It never wraps, and nothing of it is left behind: who prints something else clears it first.  No
- * colours are used, so NO_COLOR asks for what is so anyway.  Any thread.
+ * The line never wraps.  Whoever prints something else clears it first.  There are no colours, so
+ * NO_COLOR has no effect.  Any thread may call these functions.
  */
 #ifndef SALTMILL_CMD_TERMINAL_H
 #define SALTMILL_CMD_TERMINAL_H
@@ -12,14 +11,13 @@
 
 #include "bytes.h"
 
-/* Is standard error a terminal that can do this?  (TERM=dumb cannot.) */
+/* Can standard error rewrite a line?  TERM=dumb cannot. */
 bool terminal_rewrites(void);
-/* Show the line in place of the one before, as much as the width has room for, by whole parts
- * (", "). */
+/* Replace the line.  If it is too wide, leave out its last parts (", "). */
 void terminal_line(struct bytes line);
-/* Take it away, if there is one. */
+/* Clear the line, if there is one. */
 void terminal_clear(void);
-/* Write text to standard error or output in its place, at once. */
+/* Clear the line and write text to standard error or output at once. */
 void terminal_print(FILE *to, struct bytes text);
 
 #endif

@@ -1,0 +1,284 @@
+/* arguments.c - from a command line to struct arguments, by the table of options */
+#include "arguments.h"
+
+#include <getopt.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "options.h"
+#include "bytes.h"
+
+#define FIRST_LONG 256 /* getopt's number of the first option; letters are below it */
+
+static unsigned usable_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		return (unsigned)CPU_COUNT(&set);
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+/* A container may allow less than the machine has. */
+static uint64_t cgroup_limit(void)
+{
+	uint64_t limit = UINT64_MAX;
+	char text[32];
+
+	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");
+
+	if (!f)
+		return limit;
+	if (fgets(text, sizeof text, f) && text[0] >= '0' && text[0] <= '9')
+		limit = strtoull(text, NULL, 10);
+	fclose(f);
+	return limit;
+}
+
+static uint64_t quarter_of_memory(void)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t all = pages * size, limit = cgroup_limit();
+
+	return (limit < all ? limit : all) / 4;
+}
+
+/* The options of one command, and getopt's form of them. */
+struct known {
+	const struct cli_option **row;
+	size_t n;
+	struct option *names;
+	struct buf letters;
+};
+
+static int argument_of(const struct cli_option *o)
+{
+	if (option_kind(o) == OPTION_FLAG)
+		return no_argument;
+	return o->argument && o->argument[0] == '[' && o->argument[1] == '=' ? optional_argument
+									     : required_argument;
+}
+
+static void list_options(struct known *k, const struct command *c)
+{
+	struct option_place at = {0};
+	const struct cli_option *o;
+	size_t names = 0;
+
+	buf_put(&k->letters, ':');
+	while ((o = option_next(&at, c, false))) {
+		k->row = mem_realloc(k->row, (k->n + 1) * sizeof *k->row);
+		k->names = mem_realloc(k->names, (names + 2) * sizeof *k->names);
+		if (o->letter)
+			buf_printf(&k->letters, "%c%s", o->letter,
+				   argument_of(o) == required_argument ? ":" : "");
+		if (o->name)
+			k->names[names++] = (struct option){o->name, argument_of(o), NULL,
+							    FIRST_LONG + (int)k->n};
+		k->row[k->n++] = o;
+	}
+	k->names[names] = (struct option){0};
+	buf_put(&k->letters, 0);
+}
+
+static const struct cli_option *find_option(const struct known *k, int opt)
+{
+	size_t i = 0;
+
+	if (opt >= FIRST_LONG)
+		return k->row[opt - FIRST_LONG];
+	while (k->row[i]->letter != opt)
+		i++;
+	return k->row[i];
+}
+
+static int read_option(struct arguments *a, const struct cli_option *o, const char *text,
+		       struct error *err)
+{
+	return o->read(o, text, (char *)a + o->slot, err);
+}
+
+static int read_defaults(struct arguments *a, const struct known *k, struct error *err)
+{
+	int rc = RC_OK;
+
+	a->run = (struct run_options){.threads = usable_processors(),
+				      .memory_bytes = quarter_of_memory(),
+				      .temp_quota_bytes = UINT64_MAX};
+	for (size_t i = 0; rc == RC_OK && i < k->n; i++)
+		if (k->row[i]->standard)
+			rc = read_option(a, k->row[i], k->row[i]->standard, err);
+	return rc;
+}
+
+/* The commands that have an option of this name; NULL: none. */
+static const char *takers_of(const char *name)
+{
+	for (const struct cli_option *const *t = option_tables; *t; t++)
+		for (const struct cli_option *o = *t; o->name || o->letter; o++)
+			if (o->name && strcmp(o->name, name) == 0)
+				return o->of;
+	return NULL;
+}
+
+/* The sentence for a word that getopt refused. */
+static int refuse_word(const struct known *k, int opt, const char *word, struct error *err)
+{
+	const char *names[128], *near = NULL, *takers = NULL;
+	size_t n = 0;
+
+	if (opt == ':')
+		return error_set(err, RC_CONFIG, "option `%s` needs a value", word);
+	for (size_t i = 0; i < k->n && n < sizeof names / sizeof *names; i++)
+		if (k->row[i]->name)
+			names[n++] = k->row[i]->name;
+	if (strncmp(word, "--", 2) == 0)
+		takers = takers_of(word + 2);
+	if (takers)
+		return error_set(err, RC_CONFIG, "unknown option `%s`: it belongs to %s", word,
+				 takers);
+	if (strncmp(word, "--", 2) == 0)
+		near = near_miss(word + 2, names, n);
+	return error_set(err, RC_CONFIG, "unknown option `%s`%s%s%s", word,
+			 near ? ", did you mean `--" : "", near ? near : "", near ? "`?" : "");
+}
+
+static int read_options(struct arguments *a, const struct known *k, int argc, char **argv,
+			struct error *err)
+{
+	int rc = RC_OK, opt;
+
+	optind = 0;
+	opterr = 0;
+	while (rc == RC_OK && (opt = getopt_long(argc, argv, (const char *)k->letters.ptr, k->names,
+						 NULL)) != -1) {
+		if (opt == '?' || opt == ':')
+			return refuse_word(k, opt, argv[optind - 1], err);
+		const struct cli_option *o = find_option(k, opt);
+		a->given = mem_realloc(a->given, (a->ngiven + 1) * sizeof *a->given);
+		a->given[a->ngiven++] = o;
+		rc = read_option(a, o, optarg, err);
+	}
+	a->operand = argv + optind;
+	a->noperands = (size_t)(argc - optind);
+	return rc;
+}
+
+bool arguments_given(const struct arguments *a, const char *name)
+{
+	for (size_t i = 0; i < a->ngiven; i++)
+		if (a->given[i]->name && strcmp(a->given[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* One given option against one other of its command. */
+static int check_pair(const struct arguments *a, const struct cli_option *o,
+		      const struct cli_option *other, struct error *err)
+{
+	struct buf argument = {0};
+	bool given = other->name && arguments_given(a, other->name);
+	int rc = RC_OK;
+
+	if (!other->name)
+		return RC_OK;
+	option_argument(&argument, other);
+	if (given && o->without && word_in(o->without, other->name))
+		rc = error_set(err, RC_CONFIG, "%s: found --%s too, expected one of them",
+			       option_name(o).text, other->name);
+	if (!given && o->with && word_in(o->with, other->name))
+		rc = error_set(err, RC_CONFIG, "%s: found no --%s, expected `--%s%s%.*s` too",
+			       option_name(o).text, other->name, other->name,
+			       argument.len ? " " : "", (int)argument.len,
+			       (const char *)argument.ptr);
+	buf_release(&argument);
+	return rc;
+}
+
+static int check_together(const struct arguments *a, const struct known *k, struct error *err)
+{
+	int rc = RC_OK;
+
+	for (size_t i = 0; i < a->ngiven; i++)
+		for (size_t j = 0; rc == RC_OK && j < k->n; j++)
+			rc = check_pair(a, a->given[i], k->row[j], err);
+	return rc;
+}
+
+static int check_operands(const struct arguments *a, struct error *err)
+{
+	const struct command *c = a->command;
+	size_t n = a->noperands;
+	bool few = n < c->least;
+
+	if (!few && n <= c->most)
+		return RC_OK;
+	return error_set(err, RC_CONFIG, "found %zu operand%s, expected %s%u", n, n == 1 ? "" : "s",
+			 c->least == c->most ? ""
+			 : few		     ? "at least "
+					     : "at most ",
+			 few ? c->least : c->most);
+}
+
+static int read_all(struct arguments *a, const struct known *k, int argc, char **argv,
+		    struct error *err)
+{
+	int rc = read_defaults(a, k, err);
+
+	if (rc == RC_OK)
+		rc = read_options(a, k, argc, argv, err);
+	if (rc == RC_OK)
+		rc = check_together(a, k, err);
+	if (rc == RC_OK)
+		rc = check_operands(a, err);
+	return rc;
+}
+
+int arguments_refuse(const struct arguments *a, const char *fmt, ...)
+{
+	const struct command *c = a->command;
+	char sentence[640];
+
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(sentence, sizeof sentence, fmt, args);
+	va_end(args);
+	return command_misused(c->name,
+			       "%s\nusage: saltmill %s %s\n`saltmill %s --help` lists the options",
+			       sentence, c->name, c->usage, c->name);
+}
+
+int arguments_read(struct arguments *a, int argc, char **argv)
+{
+	struct known k = {0};
+	struct error err;
+
+	list_options(&k, a->command);
+	int rc = read_all(a, &k, argc, argv, &err);
+	mem_free(k.row);
+	mem_free(k.names);
+	buf_release(&k.letters);
+	if (rc == RC_CONFIG)
+		arguments_refuse(a, "%s", err.msg);
+	else if (rc < 0)
+		command_misused(a->command->name, "%s", err.msg);
+	return rc;
+}
+
+void arguments_release(struct arguments *a)
+{
+	existing_regions_release(&a->live);
+	folders_release(&a->maps);
+	folders_release(&a->reduces);
+	folders_release(&a->loads);
+	folders_release(&a->samples);
+	scan_arguments_release(&a->scan);
+	mem_free(a->given);
+}

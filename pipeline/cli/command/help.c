@@ -1,0 +1,203 @@
+/* help.c - the pages that --help prints */
+#include "help.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mem.h"
+#include "options.h"
+
+#define COLUMN 26  /* where sentences begin; terms begin in column 2 */
+#define WIDTH  100 /* of a line */
+
+const char help_statuses[] =
+	"0 done; 1 failed, nothing is published; 2 wrong usage or job file, nothing was started; "
+	"3 done and published, but some input was rejected, a partition of a stream is parked, "
+	"HBase "
+	"refuses a load, or a promise about sizes is not kept; 130 or 143 stopped by SIGINT or "
+	"SIGTERM, nothing is published. `stream` and `apply --follow` run until such a signal and "
+	"end with 0 or 3. With 1, a message says if only the printing of the result failed";
+
+/* A page that contains one of the words ends with the definition. */
+static const struct {
+	const char *words[4], *definition;
+} terms[] = {
+	{{"bad", "rejects", "rejected", "reject"},
+	 "A bad event is an event that cannot become cells: a value does not fit its field, or the "
+	 "row key cannot hold it. saltmill rejects it and reports its place and the reason."},
+	{{"filtered"},
+	 "A filtered event is an event that the job does not load into a table: `where`, `when` or "
+	 "`skip_matching` excludes it, or it has none of the table's cells."},
+	{{"region", "regions"},
+	 "A region is a range of row keys of a table, which one server of HBase serves. The split "
+	 "points are the first row keys of the regions."},
+	{{"duplicates"},
+	 "Duplicates are events with the same row key, column and timestamp. HBase returns one of "
+	 "them."},
+};
+
+static bool has_word(struct bytes text, const char *word)
+{
+	size_t n = strlen(word);
+	const uint8_t *at = text.ptr, *end = text.ptr + text.len;
+
+	for (; (at = memmem(at, (size_t)(end - at), word, n)); at++)
+		if (!isalnum(at[-1]) && (at + n == end || !isalnum(at[n])))
+			return true;
+	return false;
+}
+
+const char *help_term(const struct command *c, size_t i)
+{
+	const char *definition = NULL;
+	bool found = false;
+	struct buf page = {0};
+
+	help_body(&page, c);
+	buf_append_str(&page, c->statuses);
+	for (size_t t = 0; !definition && t < sizeof terms / sizeof *terms; t++, found = false) {
+		for (size_t w = 0; w < 4 && terms[t].words[w]; w++)
+			found |= has_word(buf_bytes(&page), terms[t].words[w]);
+		if (found && i-- == 0)
+			definition = terms[t].definition;
+	}
+	buf_release(&page);
+	return definition;
+}
+
+void help_sentence(struct buf *out, const struct cli_option *o)
+{
+	buf_append_str(out, o->help);
+	if (o->standard && strcmp(o->standard, "0") != 0)
+		buf_printf(out, " (default: %s)", o->standard);
+}
+
+void help_form_of(struct buf *out, const struct cli_option *o)
+{
+	struct buf argument = {0};
+
+	if (o->letter && o->name)
+		buf_printf(out, "-%c, ", o->letter);
+	buf_append_str(out, option_name(o).text);
+	option_argument(&argument, o);
+	if (argument.len)
+		buf_printf(out, "%s%.*s",
+			   argument.ptr[0] == '[' && argument.ptr[1] == '=' ? "" : " ",
+			   (int)argument.len, (const char *)argument.ptr);
+	buf_release(&argument);
+}
+
+/* Words from the column on, in lines that begin there too. */
+static void put_wrapped(struct buf *out, size_t column, const char *text)
+{
+	size_t at = column;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (at > column && at + 1 + n > WIDTH) {
+			buf_printf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		buf_printf(out, "%s%.*s", at > column ? " " : "", (int)n, text);
+		at += n + (at > column);
+		text += n + (text[n] == ' ');
+	}
+	buf_put(out, '\n');
+}
+
+static void put_entry(struct buf *out, struct bytes term, const char *text)
+{
+	buf_printf(out, "  %.*s", (int)term.len, (const char *)term.ptr);
+	if (term.len + 3 > COLUMN)
+		buf_printf(out, "\n%*s", COLUMN, "");
+	else
+		buf_printf(out, "%*s", (int)(COLUMN - 2 - term.len), "");
+	put_wrapped(out, COLUMN, text);
+}
+
+static void put_options(struct buf *out, const struct command *c)
+{
+	struct option_place at = {0};
+	const struct cli_option *o;
+
+	while ((o = option_next(&at, c, true)) && o->help) {
+		struct buf term = {0}, text = {0};
+
+		help_form_of(&term, o);
+		help_sentence(&text, o);
+		buf_put(&text, 0);
+		put_entry(out, buf_bytes(&term), (const char *)text.ptr);
+		buf_release(&term);
+		buf_release(&text);
+	}
+	for (const char *between = "  "; o; o = option_next(&at, c, true), between = ", ")
+		buf_printf(out, "%s--%s", between, o->name);
+	buf_put(out, '\n');
+}
+
+void help_body(struct buf *out, const struct command *c)
+{
+	buf_printf(out, "usage: saltmill %s %s\n\n%s\n", c->name, c->usage, c->summary);
+	if (c->decides) {
+		buf_append_str(out, "\nHow it decides:\n  ");
+		put_wrapped(out, 2, c->decides);
+	}
+	buf_put(out, '\n');
+	for (const struct operand_words *w = c->operands; w->form; w++)
+		put_entry(out, bytes_str(w->form), w->sentence);
+	put_options(out, c);
+}
+
+/* "Exit status: 0 done; ..." and a full stop. */
+static void put_statuses(struct buf *out, const char *statuses)
+{
+	char *text = mem_format("Exit status: %s.", statuses);
+
+	put_wrapped(out, 0, text);
+	mem_free(text);
+}
+
+void help_command(struct buf *out, const struct command *c)
+{
+	const char *term;
+
+	help_body(out, c);
+	for (size_t i = 0; (term = help_term(c, i)); i++) {
+		buf_append_str(out, i ? "" : "\n");
+		put_wrapped(out, 0, term);
+	}
+	buf_put(out, '\n');
+	put_statuses(out, c->statuses);
+	buf_append_str(out, "\nExamples:\n");
+	for (size_t i = 0; i < COMMAND_EXAMPLES; i++)
+		buf_printf(out, "  %s\n", c->examples[i]);
+}
+
+static void print(const struct buf *text)
+{
+	fwrite(text->ptr, 1, text->len, stdout);
+}
+
+void help_print(const struct command *c)
+{
+	struct buf out = {0};
+
+	help_command(&out, c);
+	print(&out);
+	buf_release(&out);
+}
+
+void help_overview(struct buf *out)
+{
+	buf_append_str(out, "saltmill - " HELP_TITLE "\n\n");
+	for (const struct command *const *c = commands; *c; c++)
+		buf_printf(out, "  saltmill %-8s %s\n      %s\n", (*c)->name, (*c)->usage,
+			   (*c)->summary);
+	buf_append_str(out, "\n`saltmill COMMAND --help` lists the options of a command.\n"
+			    "`saltmill help job` lists the keys of the job file, `saltmill help "
+			    "KEY` explains one.\n"
+			    "`saltmill help guide` lists the chapters of the guide.\n");
+	put_statuses(out, help_statuses);
+}

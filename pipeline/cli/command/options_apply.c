@@ -1,0 +1,67 @@
+/* options_apply.c - options of the hand-over to a live HBase: apply, and stream --apply */
+#include <string.h>
+
+#include "options.h"
+#include "bytes.h"
+
+/* "10": loads; "7d": time. */
+static int take_keep(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct follow_keep *keep = slot;
+	bool is_number = text[strspn(text, "0123456789")] == 0;
+
+	keep->by = is_number ? KEEP_LOADS : KEEP_TIME;
+	if (is_number)
+		return take_number(o, text, &keep->n, err);
+	if (!parse_duration_s(text, &keep->n) || keep->n > INT32_MAX)
+		return option_refuse(o, text, err, "a number of loads, or a time like 12h or 7d");
+	return RC_OK;
+}
+
+/* clang-format off */
+const struct cli_option options_apply[] = {
+	{"apply", 0, "HOST[:PORT],...", "stream", take_text, AT(hbase),
+	 .help = "load each published load into this HBase, in order, as `apply` does; retry until "
+	 "it succeeds"},
+	{"max-unapplied", 0, "N", "stream", take_number, AT(max_unapplied),
+	 .help = "stop reading while so many loads wait for HBase", .standard = "100",
+	 .least = 1, .most = UINT32_MAX, .with = "apply"},
+	{"create", 0, NULL, "apply stream", take_flag, AT(create),
+	 .help = "create missing tables, as their create.rb would", .with = "apply"},
+	{"alter", 0, NULL, "apply stream", take_flag, AT(alter),
+	 .help = "change the attributes of tables to those of the load", .with = "apply"},
+	{"check", 0, NULL, "apply stream", take_flag, AT(check),
+	 .help = "at the end, compare each cell of the load with the live table", .with = "apply"},
+	{"dry-run", 0, NULL, "apply", take_flag, AT(dry_run),
+	 .help = "check the cluster and print what apply would do", .without = "state"},
+	{"restart", 0, NULL, "apply", take_flag, AT(restart),
+	 .help = "remove what earlier runs left, and load everything again, because a table was "
+	 "dropped, truncated or created again", .without = "state dry-run"},
+	{"abort", 0, NULL, "apply", take_flag, AT(abandon),
+	 .help = "remove what earlier runs left: upload folder, staging folder, journal; files that "
+	 "are in a table stay there", .without = "state restart dry-run check"},
+	{"user", 0, "NAME", "apply stream get scan", take_text, AT(user),
+	 .help = "the HBase user (default: $HADOOP_USER_NAME, or the user who runs saltmill)",
+	 .with = "apply hbase"},
+	{"upload", 0, "URI", "apply stream", take_text, AT(upload),
+	 .help = "upload the files to this folder: hdfs://..., webhdfs://... or /PATH (default: the "
+	 "home folder in HDFS, or next to DIR if HBase is in file://)", .with = "apply"},
+	{"webhdfs", 0, "HOST[:PORT],...", "apply stream", take_text, AT(webhdfs),
+	 .help = "the WebHDFS address (default: port 9870 of the NameNode)", .with = "apply"},
+	{"journal", 0, "FILE", "apply", take_text, AT(journal),
+	 .help = "the record of what is done, from which an interrupted run continues (default: "
+	 "DIR.saltmill-apply)", .without = "state"},
+	{"state", 0, "DIR", "apply", take_text, AT(state_dir),
+	 .help = "apply all published loads of this state folder that are not in HBase yet, in "
+	 "order"},
+	{"follow", 0, NULL, "apply", take_flag, AT(forever),
+	 .help = "also apply the loads to come, until a signal ends it; retry what fails",
+	 .with = "state"},
+	{"metrics", 0, "ADDRESS:PORT", "apply stream", take_text, AT(metrics),
+	 .help = "serve /metrics for Prometheus at this address", .with = "state"},
+	{"keep", 0, "N|TIME", "apply stream", take_keep, AT(keep),
+	 .help = "remove the folder of a load when N later loads are in HBase, or TIME (like 7d) "
+	 "after it was applied (default: keep all)", .with = "apply state", .most = UINT32_MAX},
+	{0}
+};
+/* clang-format on */

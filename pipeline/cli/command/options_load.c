@@ -1,0 +1,199 @@
+/* options_load.c - options of the commands that read events: what is read, tolerated and written */
+#include <stdlib.h>
+#include <string.h>
+
+#include "input_options.h"
+#include "options.h"
+
+#define PUBLISHERS "load unite stream replay"
+#define PARTIAL	   "load plan map" /* they can read a part of one input */
+
+/* "7" or "7-12", both ends included. */
+static int take_regions(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct arguments *a = slot;
+	size_t digits = strspn(text, "0123456789");
+	char *end = NULL;
+
+	a->first_region = a->last_region = strtoull(text, &end, 10);
+	if (digits && *end == '-' && strspn(end + 1, "0123456789"))
+		a->last_region = strtoull(end + 1, &end, 10);
+	if (!digits || *end || a->last_region >= UINT32_MAX || a->first_region > a->last_region)
+		return option_refuse(o, text, err, "a region like 7, or regions like 7-12");
+	return RC_OK;
+}
+
+static int take_share(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct source_slice *share = slot;
+
+	if (!slice_parse(share, text) || share->parts == 0)
+		return option_refuse(o, text, err, "K/N, the K-th of N shares");
+	return RC_OK;
+}
+
+static int take_sample(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	char *end;
+	double share = strtod(text, &end);
+
+	if (*end == '%' && end[1] == 0)
+		share /= 100;
+	else if (*end)
+		share = 0;
+	if (!(share > 0 && share <= 1))
+		return option_refuse(o, text, err, "a share like 5%% or 0.05");
+	*(double *)slot = share;
+	return RC_OK;
+}
+
+static int take_halves(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	(void)o;
+	return folders_add(slot, text, err);
+}
+
+static int take_slice(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	if (!slice_parse(slot, text))
+		return option_refuse(o, text, err,
+				     "bytes A-B of the file, =A-B if a row begins at A, or K/N, "
+				     "the K-th of N parts (at most %u)",
+				     SLICES_MOST);
+	return RC_OK;
+}
+
+/* clang-format off */
+const struct cli_option options_load[] = {
+	{"output", 'o', "JOB", "init", take_text, AT(output),
+	 .help = "write the job to this new file (default: standard output)"},
+	{"output", 'o', "DIR", "load unite replay", take_text, AT(output),
+	 .help = "publish the load as this new folder, here or in HDFS (webhdfs://HOST:PORT/PATH)"},
+	{"output", 'o', "DIR", "stream", take_text, AT(output),
+	 .help = "publish the loads in this folder (default: published in the --state folder)"},
+	{"output", 'o', "DIR", "map", take_text, AT(output),
+	 .help = "write sorted rows, a report and the rejected events to this new folder"},
+	{"output", 'o', "DIR", "reduce", take_text, AT(output),
+	 .help = "write HFiles and a report to this new folder"},
+	{"output", 'o', "DIR", "plan", take_text, AT(output),
+	 .help = "write split files and create-table scripts to this new folder"},
+	{"output", 'o', "FILE", "report", take_text, AT(output),
+	 .help = "write the page to this file; - is standard output", .standard = "report.html"},
+
+	{"rows", 0, "N", "check", take_size, AT(rows),
+	 .help = "check the first N rows; of topics, the first N messages of each partition",
+	 .standard = "1000", .least = 1, .most = 1000000},
+	{"show", 0, "N", "check", take_size, AT(shown),
+	 .help = "show N good rows with their fields, row key and cells", .standard = "3", .most = 1000000},
+
+	{"state", 0, "DIR", "stream status loads seek", take_text, AT(state_dir),
+	 .help = "the state folder, which records the loaded offsets"},
+	{"state", 0, "DIR", "load", take_text, AT(state_dir),
+	 .help = "for Kafka: continue where the last load of this state folder ended"},
+	{"state", 0, "DIR", "plan drift", take_text, AT(state_dir),
+	 .help = "for Kafka: read what the next load of this state folder would load, and change "
+	 "nothing"},
+	{"loaded", 0, "NAME", "loads", take_text, AT(loaded),
+	 .help = "mark a load as loaded into HBase by other means, like 00000042 or p00003/00000042"},
+	{"published", 0, "NAME", "loads", take_text, AT(published),
+	 .help = "after an interrupted load: count it, because its folder was moved away"},
+	{"discard", 0, "NAME", "loads", take_text, AT(discard),
+	 .help = "after an interrupted load: drop it, and load its offsets again"},
+	{"rebuild", 0, NULL, "loads", take_flag, AT(rebuild),
+	 .help = "rebuild a damaged state from the manifests of its loads, in DIR and in FOLDER"},
+	{"rejects", 0, "[=FILE]", "replay", take_text, AT(rejects_file),
+	 .help = "load these messages (default: rejects.jsonl of the load, which you may have "
+	 "repaired)"},
+	{"job", 0, "JOB", "replay", take_text, AT(job),
+	 .help = "use this job file (default: the job file of the load)"},
+	{"job", 0, "JOB", "seek", take_text, AT(job),
+	 .help = "check the offsets at the brokers of this job (default: the job of the newest "
+	 "load)"},
+
+	{"max-rejects", 0, "N|P%", "load unite replay", take_limit, AT(max_rejects),
+	 .help = "tolerate so many bad events, and publish without them", .standard = "0"},
+	{"max-rejects", 0, "N|P%", "stream", take_limit, AT(max_rejects),
+	 .help = "tolerate so many bad events in each load", .standard = "1000"},
+	{"max-duplicates", 0, "N|P%", PUBLISHERS, take_limit, AT(max_duplicates),
+	 .help = "fail if other events overwrite more than so many events of a table (default: no "
+	 "limit, with a warning above 1%)"},
+	{"max-filtered", 0, "N|P%", "load unite", take_limit, AT(max_filtered),
+	 .help = "fail if more than so many events are filtered for a table (default: no limit)"},
+	{"min-rows", 0, "N", "load unite", take_number, AT(min_rows),
+	 .help = "fail if a table has fewer rows", .standard = "0"},
+	{"previous", 0, "DIR", "load", take_text, AT(previous_dir),
+	 .help = "warn about input columns that differ from those of this earlier load"},
+
+	{"plan", 0, "DIR", "load", take_text, AT(plan_dir),
+	 .help = "use the split points and settings that `plan -o DIR` wrote",
+	 .without = "existing hbase"},
+	{"plan", 0, "DIR", "map reduce unite", take_text, AT(plan_dir),
+	 .help = "use the split points and settings that `plan -o DIR` wrote; the same for the "
+	 "whole load"},
+	{"input", 0, "N", "map digest", take_number, AT(number),
+	 .help = "the number of the file among all inputs of the load, from 0",
+	 .most = SOURCE_FILES_MOST - 1},
+	{"pack", 0, NULL, "map", take_flag, AT(pack),
+	 .help = "compress the rows, for a slow network"},
+	{"table", 0, "TABLE", "reduce ddl key get scan", take_text, AT(table),
+	 .help = "the table, if the job has several"},
+	{"region", 0, "I|I-J", "reduce", take_regions, 0,
+	 .help = "reduce these regions of the table, counted from 0", .without = "share"},
+	{"share", 0, "K/N", "reduce", take_share, AT(share),
+	 .help = "reduce the K-th of N shares of all regions (default: all regions)"},
+	{"created", 0, "MS", "reduce", take_number, AT(created_ms),
+	 .help = "write this creation time into the HFiles (default: the time in the reports of all "
+	 "maps)",
+	 .most = INT64_MAX},
+	{"maps", 0, "DIR", "unite digest", take_halves, AT(maps),
+	 .help = "the output folder of a map, or a folder of such folders; may be repeated"},
+	{"reduces", 0, "DIR", "unite", take_halves, AT(reduces),
+	 .help = "the output folder of a reduce, or a folder of such folders; without it, unite "
+	 "only checks the maps"},
+	{"hfiles", 0, "URI", "reduce", take_text, AT(hfiles),
+	 .help = "also send the HFiles to this existing folder, next to the future load in HDFS"},
+	{"hfiles", 0, "URI", "unite", take_text, AT(hfiles),
+	 .help = "the folder next to -o that the reduces sent their HFiles to"},
+	{"inputs", 0, "FILE", "unite", take_text, AT(inputs_file),
+	 .help = "describe the inputs, if this machine cannot open them: {\"inputs\": [{\"path\", "
+	 "\"size\"}...], \"digests\": [...]} in order, with the output of `digest` for sliced files"},
+	{"loads", 0, "DIR", "unite", take_list, AT(loads),
+	 .help = "join loads of slices (`load --slice K/N --plan DIR`); fail if two have the same "
+	 "cell",
+	 .without = "plan maps reduces inputs"},
+	{"max-files", 0, "N", "unite", take_number, AT(max_files),
+	 .help = "with --loads: fail if a region and family get more files", .standard = "16",
+	 .least = 1, .most = 32},
+
+	{"tune", 0, NULL, "plan", take_flag, AT(tune),
+	 .help = "with -o: also choose the settings of `level: auto`, for `load --plan`"},
+	{"sample", 0, "SHARE", "plan", take_sample, AT(sample),
+	 .help = "read only this share of the input, spread evenly, like 5%", .standard = "100%"},
+	{"save", 0, "FILE", "plan", take_text, AT(save),
+	 .help = "save the sample of the keys to this file, for --from"},
+	{"from", 0, "FILE", "plan", take_list, AT(samples),
+	 .help = "merge samples that --save wrote, instead of reading events; may be repeated"},
+	{"max-filesize", 0, "SIZE", "drift", take_size, AT(max_filesize),
+	 .help = "the size at which HBase splits a region (default: MAX_FILESIZE of the job, or "
+	 "10G)",
+	 .least = 1},
+
+	{"slice", 0, "A-B|=A-B|K/N", PARTIAL, take_slice, AT(slice),
+	 .help = "load only the rows that begin in bytes A to B of the one file, or in its K-th of "
+	 "N parts; =A-B if a row begins at A"},
+	{"columns", 0, "FILE", PARTIAL " unite", take_text, AT(input.columns_file),
+	 .help = "read the header line from this file instead of the input"},
+	{"name", 0, "PATH", PARTIAL " digest", take_text, AT(feed.name),
+	 .help = "the file whose bytes standard input (-) has"},
+	{"bytes", 0, "N", PARTIAL " digest", take_number, AT(feed.bytes),
+	 .help = "the number of bytes on standard input; a different number is an error"},
+	{"offset", 0, "O", PARTIAL, take_number, AT(feed.offset),
+	 .help = "standard input begins at this byte of the file: at A - 1 or before for a slice "
+	 "A-B, at A for =A-B. It continues past the last row of the slice; the rest is ignored.",
+	 .with = "bytes"},
+	{"size", 0, "S", PARTIAL, take_number, AT(feed.size),
+	 .help = "the size of the whole file; required for a slice of standard input",
+	 .with = "bytes"},
+	{0}
+};
+/* clang-format on */

@@ -1,0 +1,194 @@
+/* options_query.c - options of tables, keys, questions and their answers */
+#include <limits.h>
+#include <string.h>
+
+#include "cli/answer.h"
+#include "field.h"
+#include "options.h"
+#include "query.h"
+#include "cli/reports.h"
+
+#define ANSWERS "get scan"
+
+/* A key in \xHH form. */
+static int take_key(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct buf *key = slot;
+
+	(void)o, (void)err;
+	key->len = 0;
+	bytes_unescape(key, bytes_str(text));
+	return RC_OK;
+}
+
+static int take_prefix(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	struct scan_arguments *a = slot;
+
+	take_key(o, text, &a->start, err);
+	a->stop.len = 0;
+	if (!query_prefix_stop(&a->stop, buf_bytes(&a->start)))
+		return error_memory(err, a->start.len, "a prefix");
+	return RC_OK;
+}
+
+/* Milliseconds since 1970, or ISO 8601, in UTC unless it has an offset. */
+static bool is_time(struct bytes text, int64_t *ms)
+{
+	static const struct field time = {.name = "time", .type = FIELD_TIME, .unit = TIME_MS};
+	const struct field_form form = {.field = &time};
+	struct field_scratch scratch = {0};
+	struct value v = {.text = text};
+	struct reject why;
+	int rc = field_read_loosely(&form, &v, &scratch, &why);
+
+	*ms = (int64_t)v.u;
+	field_scratch_release(&scratch);
+	return rc == RC_OK && *ms >= 0;
+}
+
+static int take_time(const struct cli_option *o, const char *text, void *slot, struct error *err)
+{
+	if (!is_time(bytes_str(text), slot))
+		return option_refuse(o, text, err,
+				     "milliseconds since 1970, or a time like "
+				     "2012-09-01T00:00:00Z");
+	return RC_OK;
+}
+
+static int take_time_range(const struct cli_option *o, const char *text, void *slot,
+			   struct error *err)
+{
+	struct query *q = slot;
+	const char *dots = strstr(text, "..");
+	bool good = dots != NULL;
+
+	q->from_ms = 0;
+	q->to_ms = INT64_MAX;
+	if (good && dots > text)
+		good = is_time(bytes_of(text, (size_t)(dots - text)), &q->from_ms);
+	if (good && dots[2])
+		good = is_time(bytes_str(dots + 2), &q->to_ms);
+	if (!good)
+		return option_refuse(o, text, err,
+				     "A..B, each in milliseconds or like 2012-09-01T00:00:00Z, or "
+				     "left out");
+	return q->from_ms < q->to_ms ? RC_OK
+				     : option_refuse(o, text, err, "a start before the end");
+}
+
+/* clang-format off */
+const struct cli_option options_query[] = {
+	{"row", 0, "KEY", "get", take_key, AT(scan.start),
+	 .help = "the row key, in \\xHH form"},
+	{"where", 0, "TEXT", "scan", take_text, AT(where),
+	 .help = "return the rows that match, like \"owner = 1 and created >= 20120901 and f:name "
+	 "is not null\": fields of the job or columns, with = != < <= > >=, between A and B, in (A, "
+	 "B), starts with A, is null, and, or, not"},
+	{"where", 0, "TEXT", "key", take_text, AT(where),
+	 .help = "for ranges: the query, like \"owner = 1 and created >= 20120901\"; - reads one "
+	 "query a line from standard input"},
+	{"start", 0, "KEY", "scan", take_key, AT(scan.start),
+	 .help = "return rows from this key on, in \\xHH form"},
+	{"stop", 0, "KEY", "scan", take_key, AT(scan.stop),
+	 .help = "return rows before this key"},
+	{"prefix", 0, "KEY", "scan", take_prefix, AT(scan),
+	 .help = "return rows whose key begins with this", .without = "reverse"},
+	{"reverse", 0, NULL, "scan", take_flag, AT(scan.q.reversed),
+	 .help = "return rows in descending order; --start is then the greatest"},
+	{"any-version", 0, NULL, "scan", take_flag, AT(scan.any_version),
+	 .help = "--where also matches older versions of a column, not only the newest",
+	 .with = "where"},
+	{"limit", 0, "N", "scan", take_number, AT(scan.q.limit),
+	 .help = "return at most N rows",
+	 .least = 1},
+	{"via", 0, "TABLE", "scan", take_text, AT(scan.via),
+	 .help = "query this index table and return the rows that its cells name, in its order; "
+	 "stale entries are skipped and counted", .without = "explain"},
+	{"raw", 0, NULL, "scan", take_flag, AT(scan.q.raw),
+	 .help = "return everything that is stored, with delete markers"},
+	{"columns", 0, "F:Q,F,...", ANSWERS, take_text, AT(scan.columns),
+	 .help = "return only these columns and families"},
+	{"versions", 0, "N", ANSWERS, take_number, AT(versions),
+	 .help = "return up to N versions of a column, as far as VERSIONS keeps them", .standard = "1",
+	 .least = 1, .most = INT32_MAX},
+	{"time-range", 0, "A..B", ANSWERS, take_time_range, AT(scan.q),
+	 .help = "return cells with timestamps from A to before B, in ms or like "
+	 "2012-09-01T00:00:00Z"},
+	{"max-columns", 0, "N", ANSWERS, take_number, AT(scan.q.max_columns),
+	 .help = "return at most N columns of a row, each in its newest version", .least = 1},
+	{"now", 0, "TIME", ANSWERS, take_time, AT(scan.q.now_ms),
+	 .help = "for folders: expire cells by TTL as of this time (default: the clock)"},
+	{"format", 0, NULL, ANSWERS, take_choice, AT(scan.format),
+	 .help = "the form of the answer",
+	 .standard = "table", CHOICES({"table", ANSWER_TABLE}, {"csv", ANSWER_CSV},
+				      {"jsonl", ANSWER_JSONL})},
+	{"decode", 0, NULL, ANSWERS, take_flag, AT(scan.decode),
+	 .help = "return keys and values as fields of the job"},
+	{"explain", 0, NULL, ANSWERS, take_flag, AT(scan.explain),
+	 .help = "print which files were read and why; of a live table, what each region received "
+	 "and did"},
+
+	{"to", 0, NULL, "key", take_choice, AT(form),
+	 .help = "for encode: the form of the keys",
+	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
+	{"from", 0, NULL, "key", take_choice, AT(form),
+	 .help = "for decode: the form of the keys",
+	 .standard = "escaped", CHOICES({"escaped", KEY_ESCAPED}, {"hex", KEY_HEX})},
+	{"format", 0, NULL, "key", take_choice, AT(format),
+	 .help = "for ranges: the form of the answer",
+	 CHOICES({"table", RANGES_TABLE}, {"json", RANGES_JSON}, {"shell", RANGES_SHELL},
+		 {"java", RANGES_JAVA}, {"python", RANGES_PYTHON})},
+
+	{"limit", 0, "N", "key", take_number, AT(scan.q.limit),
+	 .help = "for ranges: write a row limit, and the caching for it, into shell, java or python",
+	 .least = 1, .most = INT32_MAX},
+
+	{"splits", 0, "FILE", "ddl", take_text, AT(splits),
+	 .help = "split the new table at these keys, one a line, like splits.txt of `plan` or "
+	 "`load`",
+	 .without = "alter drop"},
+	{"alter", 0, "FILE", "ddl", take_text, AT(alter_file),
+	 .help = "print the commands that change the existing table; FILE is the output of "
+	 "`describe`",
+	 .without = "drop"},
+	{"drop", 0, NULL, "ddl", take_flag, AT(drop),
+	 .help = "print the commands that drop the table"},
+
+	{"first", 0, "T", "split", take_text, AT(first),
+	 .help = "the first row key"},
+	{"last", 0, "T", "split", take_text, AT(last),
+	 .help = "the last row key"},
+	{"firstrow", 0, "T", "split", take_text, AT(first),
+	 .help = "--first, as RegionSplitter calls it"},
+	{"lastrow", 0, "T", "split", take_text, AT(last),
+	 .help = "--last, as RegionSplitter calls it"},
+	{"format", 0, NULL, "split", take_choice, AT(format),
+	 .help = "the form of the keys (default: text; escaped for UniformSplit; ddl with TABLE)",
+	 CHOICES({"text", SPLITS_TEXT}, {"escaped", SPLITS_ESCAPED}, {"hex", SPLITS_HEX},
+		 {"json", SPLITS_JSON}, {"ddl", SPLITS_DDL})},
+	{NULL, 'c', "N", "split", take_number, AT(regions),
+	 .help = "the number of regions of TABLE",
+	 .least = 1, .most = INT32_MAX},
+	{NULL, 'f', "FAMILY[:FAMILY...]", "split", take_text, AT(families),
+	 .help = "the column families of TABLE"},
+
+	{"cells", 0, NULL, "inspect", take_flag, AT(cells),
+	 .help = "print every cell"},
+	{"blocks", 0, NULL, "inspect", take_flag, AT(blocks),
+	 .help = "print every block"},
+	{"timings", 0, "FILE", "report", take_text, AT(timings),
+	 .help = "the output of `load --json`: the page shows how long the load took"},
+	{"lint", 0, "FILE", "report", take_text, AT(lint),
+	 .help = "the output of `lint --json` or `plan --json`: the page shows the findings"},
+
+	{"format", 0, NULL, "help", take_choice, AT(format),
+	 .help = "the form of the help: for job also markdown or json-schema, for commands also "
+	 "man, and the completions of three shells", .standard = "text",
+	 CHOICES({"text", HELP_TEXT}, {"markdown", HELP_MARKDOWN}, {"json-schema", HELP_SCHEMA},
+		 {"man", HELP_MAN}, {"bash", HELP_BASH}, {"zsh", HELP_ZSH}, {"fish", HELP_FISH})},
+	{"tables", 0, "JOB", "help", take_text, AT(job),
+	 .help = "print the names of the tables of this job file, one a line"},
+	{0}
+};
+/* clang-format on */

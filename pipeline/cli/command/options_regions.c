@@ -1,0 +1,31 @@
+/* options_regions.c - options that take the regions from a table that exists */
+#include "options.h"
+
+static int take_existing(const struct cli_option *o, const char *text, void *slot,
+			 struct error *err)
+{
+	(void)o, (void)err;
+	existing_regions_add(slot, text);
+	return RC_OK;
+}
+
+/* clang-format off */
+const struct cli_option options_regions[] = {
+	{"existing", 0, "[TABLE=]FILE", "load stream replay plan drift", take_existing, AT(live),
+	 .help = "use the regions that the table has; FILE is the output of get_splits or "
+	 "list_regions"},
+	{"hbase", 0, "HOST[:PORT],...", "load replay", take_text, AT(hbase),
+	 .help = "use the regions of the live tables, whose attributes must match the job"},
+	{"hbase", 0, "HOST[:PORT],...", "plan", take_text, AT(hbase),
+	 .help = "use the regions of the live tables"},
+	{"hbase", 0, "HOST[:PORT],...", "drift", take_text, AT(hbase),
+	 .help = "use the regions of the live tables, with their sizes and request counts"},
+	{"hbase", 0, "HOST[:PORT],...", "get scan", take_text, AT(hbase),
+	 .help = "query the live table instead of folders: masters, region servers (HBase 2.5 or "
+	 "later) or zk:HOST[:PORT],...[/PARENT]", .without = "now"},
+	{"hbase", 0, "HOST[:PORT],...", "apply", take_text, AT(hbase),
+	 .help = "masters (port 16000) or region servers (HBase 2.5 or later); apply uses the first "
+	 "that answers. zk:HOST[:PORT],...[/PARENT] finds them through ZooKeeper (2181, /hbase)."},
+	{0}
+};
+/* clang-format on */
