@@ -1,6 +1,4 @@
-/*
- * look.c - rows go the way of a load, one by one, and leave their traces
- */
+/* first_rows.c - take the first rows one by one the way of a load, and keep every step */
 #include "first_rows.h"
 
 #include "event.h"
@@ -11,7 +9,7 @@
 #include "hash.h"
 
 #define REASONS_MOST 64
-#define PATIENCE_S   300 /* with brokers that do not answer */
+#define PATIENCE_S   300 /* wait for brokers at most this long */
 
 struct looker {
 	const struct look_options *opt;
@@ -22,7 +20,7 @@ struct looker {
 	struct row_encoder *encoder;
 	struct record *records;
 	struct buf text;
-	const char *place; /* of the partition that is read; NULL: files */
+	const char *place; /* the partition that is read; NULL: files */
 };
 
 static struct bytes kept(struct look *l, struct bytes b)
@@ -39,7 +37,7 @@ static size_t column_of(const struct looker *k, const char *name)
 	return i;
 }
 
-/* What stands in the field's columns. */
+/* The text of the field's columns. */
 static struct bytes source_text(struct looker *k, const struct field *f, const struct event *ev)
 {
 	struct buf *out = &k->text;
@@ -166,7 +164,7 @@ static void count_reason(struct look *l, const char *reason)
 	l->reasons[i].count++;
 }
 
-/* Of the source's own rejects rows hears here first. */
+/* The source reports its own rejects here first. */
 static int take_reject(void *ctx, const struct rejected *r, struct error *err)
 {
 	struct looker *k = ctx;
@@ -218,7 +216,7 @@ static void note_unused(struct looker *k)
 	}
 }
 
-/* The names outlive the source. */
+/* Copy the names, which must outlive the source. */
 static int begin(struct looker *k, struct source *source, struct error *err)
 {
 	const struct job *job = k->opt->job;
@@ -259,8 +257,8 @@ static int look_through(struct looker *k, const struct input *input, struct erro
 /* --- topics --- */
 
 /*
- * One partition after the other, so that the same rows are seen each time; each has its share of
- * what those in front of it have left.
+ * Read one partition after the other, so that the same rows are seen each time. Each partition has
+ * its share of the rows that are left.
  */
 static int look_at_partitions(struct looker *k, struct kafka *client, const struct kafka_topic *t,
 			      struct error *err)
@@ -302,7 +300,7 @@ static int look_at_topics(struct looker *k, struct error *err)
 	kafka_patience(client, PATIENCE_S);
 	rc = kafka_look(client, &t, err);
 	if (!rc && !t.count)
-		rc = error_set(err, RC_CONFIG, "%s: found no partition to look at",
+		rc = error_set(err, RC_CONFIG, "%s: found no partition to read",
 			       kafka_name(&k->opt->job->kafka));
 	if (!rc)
 		rc = look_at_partitions(k, client, &t, err);

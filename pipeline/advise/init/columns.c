@@ -1,8 +1,8 @@
 /*
- * columns.c - what all values of a column can be read as
+ * columns.c - find the types that all values of a column fit
  *
- * A value is tried in every form that has taken all before it, by the reader that a load uses
- * (field.h): what is left at the end takes the whole file.
+ * Each value is tried in every form that took all values before it, by the reader of a load
+ * (field.h). So a form that is left at the end reads the whole file.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -11,7 +11,7 @@
 #include "error.h"
 #include "hash.h"
 
-#define DECIMAL_MOST 6 /* digits behind the point; more are measured, not counted */
+#define DECIMAL_MOST 6 /* digits after the point; more are measurements, not amounts */
 
 const struct signs sign_pairs[SIGN_PAIRS] = {{NULL, NULL},    {",", NULL},    {",", "."},
 					     {NULL, ","},     {NULL, "'"},    {",", " "},
@@ -131,7 +131,7 @@ struct sniffed *columns_add(struct columns *c, struct bytes name)
 
 /* --- one value --- */
 
-/* The plain text of a number that a form has taken. */
+/* Note the plain text of a number that a form accepted. */
 static void see_number(struct numbers *n, struct bytes t)
 {
 	bool minus = t.ptr[0] == '-', sign = minus || t.ptr[0] == '+';
@@ -155,7 +155,7 @@ static void see_number(struct numbers *n, struct bytes t)
 				__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
 		}
 	}
-	/* 007 is a name, not a number; +49 is one of a telephone */
+	/* 007 is a name, not a number; +49 belongs to a telephone number */
 	if ((whole > 1 && t.ptr[sign] == '0') || (sign && !minus) || large)
 		n->fits = false;
 	n->negative = n->negative || minus;
@@ -166,7 +166,7 @@ static void see_number(struct numbers *n, struct bytes t)
 	n->most = v > n->most ? v : n->most;
 }
 
-/* 1 to 18 of them. */
+/* Is the text 1 to 18 digits? */
 static bool is_digits(struct bytes t)
 {
 	for (size_t i = 0; i < t.len; i++)
@@ -284,7 +284,7 @@ static void choose_signs(struct columns *c)
 		best = typed[i] > typed[best] ? i : best;
 	}
 	c->signs = best;
-	/* 1,234 alone may be one number or the other */
+	/* 1,234 alone can be either number */
 	c->signs_doubtful = best > 0 && !sign_pairs[best].thousands && typed[3] == typed[best];
 }
 
@@ -296,7 +296,7 @@ static bool has_word(const char *name, const char *const *words)
 	return false;
 }
 
-/* Whole numbers that count from 1970, by their size and their column's name. */
+/* The unit of whole numbers that count from 1970, judged by size and the column's name. */
 static const char *epoch_unit(const struct sniffed *s, const struct numbers *n)
 {
 	static const char *const words[] = {"time",    "date", "epoch", "stamp", "created",

@@ -1,9 +1,8 @@
 /*
- * dialect.c - which lines are rows, and what is between the values
+ * dialect.c - find the lines that are rows, and the delimiter of their values
  *
- * Every delimiter and every line in which the rows may begin is tried on the first lines.  The best
- * one is that by which the most lines have as many values as the first row, above all if that one
- * looks like a row of names.
+ * Every delimiter and every possible first line is tried on the first lines. The best pair gives
+ * the most lines as many values as the first row has, above all if the first row looks like names.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -13,7 +12,7 @@
 
 #define LOOK_LINES	400
 #define LOOK_STARTS	32
-#define QUOTED_LINES	200 /* a quoted value of more lines is none */
+#define QUOTED_LINES	200 /* a quoted value has at most this many lines */
 #define FOOTER_ROWS	5
 #define MOST_COLUMNS	4096
 #define LEAST_GOOD	0.6 /* of the lines */
@@ -38,7 +37,7 @@ static void add_value(struct row *r, size_t at, bool quoted)
 	buf_put(&r->text, 0);
 }
 
-/* Values were only counted while the text could still move. */
+/* Values were only counted while the text could still move; set their places now. */
 static void place_values(struct row *r)
 {
 	const uint8_t *p = r->text.ptr;
@@ -49,7 +48,10 @@ static void place_values(struct row *r)
 	}
 }
 
-/* Behind an opening quote; false: it does not end, or is followed by what is no end of a value. */
+/*
+ * Read a value after its opening quote. False: it does not end, or something else follows the
+ * quote.
+ */
 static bool take_quoted(const struct shape *s, const struct lines *l, size_t *line, size_t last,
 			const uint8_t **at, struct row *r)
 {
@@ -79,7 +81,7 @@ static bool take_quoted(const struct shape *s, const struct lines *l, size_t *li
 	}
 }
 
-/* One value; returns where its delimiter is, or the end of the line that it ends in. */
+/* Read one value. Returns the place of its delimiter, or the end of its line. */
 static const uint8_t *take_value(const struct shape *s, const struct lines *l, size_t *line,
 				 size_t last, const uint8_t *p, struct row *r)
 {
@@ -166,7 +168,7 @@ bool is_name(struct bytes t)
 	return letter && !number && t.len <= 100 && is_utf8(t);
 }
 
-/* All are names, but one may be empty where there are three, or every second: a||b||c. */
+/* Are all values names? Of three, one may be empty; or every second one: a||b||c. */
 static bool are_names(const struct row *r)
 {
 	size_t empty = 0, between = 0;
@@ -190,7 +192,7 @@ static bool rest_is_empty(const struct row *r, size_t from)
 	return from == r->n;
 }
 
-/* How well the first lines are rows of this shape; how much of them is told in n0 values. */
+/* Score how well the first lines are rows of this shape; n0 values show how much. */
 static double score(struct shape *s, const struct lines *l, struct row *r)
 {
 	size_t end = l->n < s->first + LOOK_LINES ? l->n : s->first + LOOK_LINES;
@@ -231,7 +233,7 @@ static bool has_byte(const struct lines *l, uint8_t byte)
 	return l->text.len && memchr(l->text.ptr, byte, l->text.len);
 }
 
-/* Delimiters in the order in which they are taken when they do equally well. */
+/* Try delimiters in order of preference; the first wins a tie. */
 static void find_delimiter(struct shape *s, const struct lines *l)
 {
 	static const char delimiters[] = ",;\t|^~";
@@ -258,7 +260,7 @@ static void find_delimiter(struct shape *s, const struct lines *l)
 	*s = best;
 }
 
-/* --- what is behind the rows --- */
+/* --- what follows the rows --- */
 
 static bool begins_footer(const struct row *r)
 {
@@ -290,7 +292,7 @@ struct tail {
 	size_t n;
 };
 
-/* The last rows, and in the shape what is unusual of those before them. */
+/* Find the last rows, and note in the shape what is unusual in the rows before them. */
 static void walk_rows(struct shape *s, const struct lines *l, struct tail *tail)
 {
 	struct row r = {0};
@@ -314,7 +316,7 @@ static void walk_rows(struct shape *s, const struct lines *l, struct tail *tail)
 	row_release(&r);
 }
 
-/* Behind the last of the usual rows, if a footer's word or a row of few values is there. */
+/* A footer begins after the last usual row, at a footer's word or a row of few values. */
 static void find_footer(struct shape *s, const struct lines *l)
 {
 	struct tail tail = {0};
@@ -358,7 +360,7 @@ static bool same_somewhere(const struct shape *s, const struct lines *l, const s
 	return same;
 }
 
-/* A single column's name has no blank in it, as a line of prose has. */
+/* The name of a single column contains no space, unlike a line of prose. */
 static bool is_header(const struct shape *s, const struct lines *l, const struct row *r)
 {
 	if (s->one && (memchr(r->value[0].ptr, ' ', r->value[0].len) || s->first + 1 >= s->end))
@@ -403,7 +405,7 @@ void shape_find(struct shape *s, const struct lines *l)
 		find_footer(s, l);
 	if (s->first < s->end)
 		find_header(s, l);
-	if (s->widest) { /* columns without a name: nothing is left out */
+	if (s->widest) { /* columns without a name: leave none out */
 		s->missing = true;
 		s->ncolumns = s->widest;
 	}

@@ -1,6 +1,4 @@
-/*
- * json_rows.c - files of a JSON object a line
- */
+/* json_rows.c - read files with one JSON object on each line */
 #include <jansson.h>
 
 #include "sniff_parts.h"
@@ -28,7 +26,10 @@ static void see_value(struct columns *c, struct bytes path, const json_t *v)
 	}
 }
 
-/* Lists have no column: which of their items would it be?  Nor has a name that is in no path. */
+/*
+ * Lists have no column, because it is unclear which item is meant. Names that cannot be in a path
+ * have none either.
+ */
 static void see_object(struct columns *c, const json_t *object, struct buf *path, int depth)
 {
 	const char *name;
@@ -70,7 +71,7 @@ bool json_look(struct columns *c, const struct lines *l)
 		if (line.len == 0)
 			continue;
 		json_t *v = parse(line);
-		fine = v || c->rows > 0; /* a bad one among good ones is a reject of the load */
+		fine = v || c->rows > 0; /* a bad line among good ones is a reject of the load */
 		if (v)
 			see_object(c, v, &path, 0);
 		c->rows += v != NULL;

@@ -1,6 +1,4 @@
-/*
- * key.c - columns for a row key: whose rows they are, when they were, and what tells them apart
- */
+/* key.c - choose columns for a row key: the owner of a row, its time, and what makes it unique */
 #include <strings.h>
 
 #include "sniff_parts.h"
@@ -26,7 +24,7 @@ static bool is_id(const char *name)
 	return false;
 }
 
-/* The first time of all rows that is not before 1970. */
+/* The first time column with a value in all rows and none before 1970. */
 static size_t choose_time(const struct columns *c)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -36,7 +34,7 @@ static size_t choose_time(const struct columns *c)
 	return SIZE_MAX;
 }
 
-/* Another value in each row: the first of the best kind. */
+/* The first column of the best kind with another value in each row. */
 static size_t choose_unique(const struct columns *c)
 {
 	size_t found = SIZE_MAX;
@@ -53,7 +51,7 @@ static size_t choose_unique(const struct columns *c)
 	return found;
 }
 
-/* Of which there are some, with several rows each. */
+/* A column with some distinct values and several rows for each. */
 static size_t choose_entity(const struct columns *c)
 {
 	size_t found = SIZE_MAX;
@@ -72,7 +70,7 @@ static size_t choose_entity(const struct columns *c)
 	return found;
 }
 
-/* Do these columns tell all rows apart? */
+/* Do these columns together differ in all rows? */
 static bool tell_apart(const struct shape *s, const struct lines *l, const size_t *columns,
 		       size_t n)
 {
@@ -103,7 +101,7 @@ void key_choose(struct key_plan *k, const struct columns *c, const struct shape 
 {
 	*k = (struct key_plan){choose_entity(c), choose_time(c), choose_unique(c), false};
 	if (k->time == SIZE_MAX && k->unique != SIZE_MAX)
-		k->entity = SIZE_MAX; /* rows are asked for by what is theirs alone */
+		k->entity = SIZE_MAX; /* rows are queried by their unique value alone */
 	if (k->unique != SIZE_MAX)
 		return;
 	size_t columns[2], n = 0;

@@ -1,8 +1,8 @@
 /*
- * lines.c - a file's text, line by line
+ * lines.c - read a file's text line by line
  *
- * The source reads it, as it will when the job is run: a line is a row of one column, since no text
- * has the bytes that stand for its delimiter and quote.
+ * The source of a load reads it: a line is a row of one column, because no text contains the bytes
+ * that serve as delimiter and quote.
  */
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ static int take_line(void *ctx, const struct event *event, struct reject *why)
 		l->whole = false;
 		return RC_END;
 	}
-	while (l->n + 1 < event->line) /* blank lines are no rows */
+	while (l->n + 1 < event->line) /* blank lines are not rows */
 		add_line(l, bytes_of("", 0));
 	add_line(l, event->raw);
 	return RC_OK;
@@ -80,7 +80,7 @@ static int read_as(struct lines *l, const char *file, const char *encoding, stru
 	return rc;
 }
 
-/* By a byte order mark, or by the zeros of ASCII text. */
+/* Detect the encoding by a byte order mark, or by the zeros in ASCII text. */
 static const char *wide_encoding(struct bytes head)
 {
 	size_t even = 0, odd = 0;
@@ -96,7 +96,7 @@ static const char *wide_encoding(struct bytes head)
 	return even > head.len / 4 && odd < head.len / 20 ? "utf-16be" : NULL;
 }
 
-/* The first bytes; none of what is no plain file. */
+/* Read the first bytes; of a regular file only. */
 static struct bytes read_head(const char *file, uint8_t *room)
 {
 	FILE *f = strcmp(file, "-") == 0 ? NULL : fopen(file, "rb");
@@ -106,7 +106,7 @@ static struct bytes read_head(const char *file, uint8_t *room)
 	return bytes_of(room, n);
 }
 
-/* What is not UTF-8 is one of the two that western Windows programs write. */
+/* Text that is not UTF-8 has one of the two encodings of western Windows programs. */
 static const char *narrow_encoding(struct bytes text)
 {
 	if (!text.len)

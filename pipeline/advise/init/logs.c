@@ -1,6 +1,6 @@
 /*
- * logs.c - logs whose lines are taken apart by regular expressions: Apache's and nginx's access
- * log, common and combined, and syslog without years (RFC 3164)
+ * logs.c - logs that regular expressions take apart: access logs of Apache and nginx, common and
+ * combined, and syslog without years (RFC 3164)
  */
 #include <sys/stat.h>
 #include <time.h>
@@ -78,7 +78,7 @@ static bool all_match(const struct lines *l, const char *text)
 	return all && n > 0;
 }
 
-/* From the file's name, or the day on which it was written last. */
+/* Take the year from the file's name, or from its last change. */
 static void put_year(const char *file, struct buf *out)
 {
 	int64_t day;

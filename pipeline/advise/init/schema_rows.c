@@ -1,7 +1,7 @@
 /*
- * schema_rows.c - files whose schema says what their values are: Avro, Arrow
+ * schema_rows.c - read files whose schema has the types of their values: Avro, Arrow
  *
- * The source reads them, as it will when the job is run: first for what there is, then for values.
+ * The source of a load reads them: first the schema, then the values.
  */
 #include <stdio.h>
 
@@ -59,7 +59,7 @@ static void open_job(const struct columns *c, struct job *job)
 	job->csv.max_row_bytes = UINT64_C(256) << 20;
 }
 
-/* Its values become columns. */
+/* Make a column for each value of the schema. */
 static int read_schema(struct columns *c, const char *file, struct error *err)
 {
 	struct job job;
@@ -78,7 +78,7 @@ static int read_schema(struct columns *c, const char *file, struct error *err)
 		struct sniffed *s = columns_add(c, bytes_str(values[i].path));
 
 		if (c->n == before)
-			continue; /* a second one of that name */
+			continue; /* the name occurs twice */
 		s->own = values[i].type;
 		s->own_scale = values[i].scale;
 		s->local = values[i].local;
@@ -132,8 +132,8 @@ static bool is_whole(enum field_type type)
 }
 
 /*
- * The schema's type, but for what it does not know of: times that are numbers or texts there.  A
- * null is what is null there, no word for one.
+ * Take the type of the schema, except for times that the schema has as numbers or texts. A null of
+ * the schema is a null; no text stands for one.
  */
 void schema_decide(struct columns *c)
 {
@@ -151,6 +151,6 @@ void schema_decide(struct columns *c)
 		s->format = s->unit = NULL;
 		s->note = s->local ? "UTC, `zone: Europe/Berlin` says otherwise" : NULL;
 		if (s->own == FIELD_TIME && !is_time)
-			s->oldest_ms = -1; /* nothing that is known to stand in a key */
+			s->oldest_ms = -1; /* not known to be fit for a key */
 	}
 }

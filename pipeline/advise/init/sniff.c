@@ -1,11 +1,9 @@
-/*
- * sniff.c - a file becomes a job, step by step
- */
+/* sniff.c - turn a file into a job, step by step */
 #include <stdio.h>
 
 #include "sniff_parts.h"
 
-/* As the source names them: name#2 for a second one, #N without a name. */
+/* Name columns as the source does: name#2 for a second one, #N without a name. */
 static void add_names(struct columns *c, const struct shape *s, const struct row *r)
 {
 	for (size_t i = 0; i < s->ncolumns; i++) {
@@ -68,7 +66,7 @@ static int sniff(struct columns *c, const struct lines *l, const char *file, con
 		look_at_rows(c, &s, l);
 	}
 	if (c->rows == 0 || c->n == 0)
-		return error_set(err, RC_DATA, "%s: found no rows, expected some to look at", name);
+		return error_set(err, RC_DATA, "%s: found no rows, expected some", name);
 	columns_decide(c);
 	if (c->schema)
 		schema_decide(c);
@@ -84,7 +82,7 @@ static int look(struct columns *c, struct lines *l, const char *file, const char
 		return schema_look(c, file, &l->whole, err);
 	int rc = lines_read(l, file, err);
 	if (rc == RC_OK && l->n == 0)
-		rc = error_set(err, RC_DATA, "%s: found no lines, expected some to look at", name);
+		rc = error_set(err, RC_DATA, "%s: found no lines, expected some", name);
 	return rc;
 }
 

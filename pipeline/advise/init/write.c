@@ -1,6 +1,4 @@
-/*
- * write.c - what is known of a file as a job, with the reasons as comments
- */
+/* write.c - write the job for a file, with the reasons as comments */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +8,7 @@
 #include "bytes.h"
 
 #define SALTS	    16
-#define REGION_ROWS 200000 /* fewer need no second region */
+#define REGION_ROWS 200000 /* below this number one region is enough */
 #define FIND_NAMES  3
 
 static bool yaml_plain(struct bytes t)
@@ -28,7 +26,7 @@ static bool yaml_plain(struct bytes t)
 	return t.len > 0 && !isdigit(t.ptr[0]);
 }
 
-/* Bytes of the character at p if YAML has it only escaped; 0: it stands as it is. */
+/* Returns the bytes of the character at p if YAML must escape it; 0: it needs no escape. */
 static size_t unprintable(const uint8_t *p, const uint8_t *end, uint32_t *code)
 {
 	size_t n = utf8_decode(bytes_of(p, (size_t)(end - p)), code);
@@ -87,7 +85,7 @@ static bool is_preceded(const struct shape *s, const struct lines *l)
 	return false;
 }
 
-/* #2 and name#2 stand in no file. */
+/* #2 and name#2 are not names in the file. */
 static bool is_written(const char *name)
 {
 	return !strchr(name, '#');
@@ -101,7 +99,7 @@ static bool can_be_found(const struct columns *c)
 	return false;
 }
 
-/* Names that no line above the header has: the first few that are not empty. */
+/* The first names that are not empty and in no line above the header. */
 static void put_find(const struct columns *c, struct buf *out)
 {
 	size_t put = 0;
@@ -353,7 +351,7 @@ static void put_key(const struct columns *c, const struct key_plan *k, struct bu
 		put_hash(c, out);
 }
 
-/* There a backslash begins a byte in hex. */
+/* In a qualifier a backslash begins a byte in hex. */
 static void put_qualifier(const char *name, struct buf *out)
 {
 	struct buf text = {0};

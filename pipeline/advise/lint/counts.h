@@ -1,4 +1,4 @@
-/* counts.h - what lint_watch.c counts and lint_rows.c judges */
+/* counts.h - counts of lint_watch.c that lint_rows.c judges */
 #ifndef SALTMILL_LINT_COUNTS_H
 #define SALTMILL_LINT_COUNTS_H
 
@@ -7,20 +7,21 @@
 #include "unique.h"
 
 struct family_count {
-	uint64_t rows, bytes; /* with a cell; of qualifiers and values; in the sample */
+	uint64_t rows, bytes; /* rows with a cell; bytes of qualifiers and values; in the sample */
 };
 
-/* Of one table, by one worker or all. */
+/* Counts of one table, of one worker or all. */
 struct table_count {
 	uint64_t rows, key_bytes;
-	uint64_t rising, falling; /* keys above, below all before them in their piece of input */
+	/* keys above, and keys below, all keys before them in their piece of input */
+	uint64_t rising, falling;
 	uint64_t in_piece;
-	struct buf highest, lowest; /* keys of the piece */
+	struct buf highest, lowest; /* keys of the current piece */
 	int64_t oldest_ms, newest_ms;
-	uint64_t sampled, cells;       /* rows that were looked at closely; their cells */
+	uint64_t sampled, cells;       /* rows that were examined, and their cells */
 	struct family_count *families; /* [families] */
 	uint64_t *part_bytes;	       /* [parts]; in the sample */
-	uint64_t *filled; /* [parts]: padded, and no longer value would fit; in the sample */
+	uint64_t *filled; /* [parts]: padded parts with no room for a longer value; in the sample */
 };
 
 struct lint_watch {
@@ -36,7 +37,7 @@ struct lint_watch {
 	unsigned nworkers, every;
 };
 
-/* Add all workers' counts of a table to sum, whose arrays are the caller's. */
+/* Add the counts of all workers for a table to sum, whose arrays the caller owns. */
 void lint_watch_sum(const struct lint_watch *w, size_t table, struct table_count *sum);
 
 #endif

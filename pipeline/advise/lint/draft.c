@@ -1,6 +1,4 @@
-/*
- * draft.c - items of the job as it is written, and changes of them
- */
+/* draft.c - the items of the job as written, and changes to them */
 #include <string.h>
 
 #include "fix.h"
@@ -58,7 +56,7 @@ const char *draft_text(struct lint *l, const struct draft *d, const char *key)
 	return kept(l, &out);
 }
 
-/* The end of a value: a comma or bracket that is not inside it. */
+/* Returns the end of a value: a comma or bracket outside of it. */
 static const char *value_end(const char *p)
 {
 	char quote = 0;
@@ -82,7 +80,7 @@ static const char *value_end(const char *p)
 	return p;
 }
 
-/* Where "key: value" stands in a mapping, and where it ends; false: nowhere. */
+/* Find "key: value" in a mapping: its start and end. false: not found. */
 static bool find_key(const char *map, const char *key, const char **at, const char **end)
 {
 	size_t len = strlen(key);
@@ -124,7 +122,7 @@ const char *fix_set(struct lint *l, const char *map, const char *key, const char
 	} else if (*end == ',') {
 		end += 2;
 	} else if (found && out.len > 2) {
-		out.len -= 2; /* the comma in front of the last one */
+		out.len -= 2; /* the comma before the last one */
 	}
 	buf_append_str(&out, end);
 	return kept(l, &out);

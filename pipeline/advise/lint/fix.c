@@ -1,6 +1,4 @@
-/*
- * fix.c - the changes that mend what several rules find
- */
+/* fix.c - job changes that fix the findings of several rules */
 #include "fix.h"
 
 #include <string.h>
@@ -28,7 +26,7 @@ static bool is_twin(const struct job_table *t, const struct cell_spec *c, const 
 	return false;
 }
 
-/* A qualifier that says which family it was of. */
+/* A qualifier with the name of its old family as prefix. */
 static const char *with_prefix(struct lint *l, const char *family, const char *qualifier)
 {
 	if (!qualifier)
@@ -82,7 +80,7 @@ const struct field *time_behind(const struct job *job, const struct field *f)
 		const struct field *g = &job->fields[i];
 		size_t same = 0;
 
-		/* another part of the same columns is another text */
+		/* another part of the same columns is a different text */
 		if (g->type != FIELD_TIME || g->ncolumns != f->ncolumns || f->transform ||
 		    g->transform)
 			continue;
@@ -99,7 +97,7 @@ static void add_name(struct buf *list, struct lint *l, const char *name)
 	buf_printf(list, "%s%s", list->len ? ", " : "", fix_name(l, name));
 }
 
-/* Of the fields that the key holds, those that are no time; or all of them. */
+/* The key's fields that are no times; if there are none, all. */
 static const char *entity(struct lint *l, const struct job *job, const struct job_table *t,
 			  bool times)
 {
@@ -146,7 +144,7 @@ static bool has_cell(const struct job_table *t, size_t field)
 	return false;
 }
 
-/* A qualifier of the first family that no cell has. */
+/* A qualifier of the first family that no cell uses. */
 static const char *free_qualifier(struct lint *l, const struct job_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->ncells; i++) {
@@ -159,7 +157,7 @@ static const char *free_qualifier(struct lint *l, const struct job_table *t, con
 	return fix_name(l, name);
 }
 
-/* A part in few bytes. */
+/* A short form of a key part. */
 static const char *short_part(struct lint *l, const struct job *job, const struct key_part *p,
 			      bool *hashed)
 {

@@ -30,7 +30,7 @@ static void many_families(struct lint *l, const struct job_table *t)
 			    .figure = (double)n});
 }
 
-/* A digest of the encodings that keep each millisecond apart. */
+/* A digest whose input keeps every millisecond apart. */
 static bool keeps_all(const struct job *job, const struct key_part *p)
 {
 	const struct field *f = &job->fields[p->field];
@@ -39,7 +39,7 @@ static bool keeps_all(const struct job *job, const struct key_part *p)
 	       encoding_keeps(p->as, f->type);
 }
 
-/* With the cells' time in the key, or one time for all, no column has a second version. */
+/* If the cells' time is in the key, or all cells have one time, no column has a second version. */
 static void dead_versions(struct lint *l, const struct job *job, const struct job_table *t)
 {
 	const struct key_part *in_key = NULL;
@@ -96,7 +96,7 @@ static void time_as_text(struct lint *l, const struct job *job, const struct job
 	}
 }
 
-/* What a reader asks at once, and how many servers answer, is bounded by the buckets. */
+/* The number of buckets limits parallel reads and the number of servers that answer. */
 static void few_buckets(struct lint *l, const struct job_table *t)
 {
 	const struct region_rule *r = &t->regions.rule;
@@ -122,7 +122,7 @@ static void few_buckets(struct lint *l, const struct job_table *t)
 			 .figure = salt->buckets});
 }
 
-/* The field that a salt should be of: the first of the key, rather one that is no time. */
+/* The field for a salt: the first of the key, preferably not a time. */
 static const char *entity_of(const struct job *job, const struct job_table *t)
 {
 	const struct field *found = NULL;

@@ -1,6 +1,4 @@
-/*
- * lint_rows.c - what the counted rows of a table show
- */
+/* lint_rows.c - rules on the counted rows of a table */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +9,7 @@
 #include "bytes.h"
 
 #define ORDERED_SHARE 0.25 /* of the rows */
-#define KEY_ADVICE    24   /* bytes, a mean: 16 is what guides advise */
+#define KEY_ADVICE    24   /* mean bytes; guides advise 16 */
 #define KEY_LONG      100
 #define FAMILY_ROWS   50 /* times as many rows as another family */
 #define FAMILY_BYTES  100
@@ -26,7 +24,7 @@ struct judge {
 	const struct job_table *table;
 	const struct table_count *count;
 	struct unique_result unique;
-	struct source *source; /* that the rows came from */
+	struct source *source; /* the source of the rows */
 	int64_t now_ms;
 };
 
@@ -85,7 +83,7 @@ static void ordered_head(const struct judge *j)
 	    fix_salt(j->lint, j->job, j->table, r->count > r->servers ? r->count : r->servers));
 }
 
-/* The small family's columns go into the large one. */
+/* Merge the small family's columns into the large one. */
 static void add_unbalanced(const struct judge *j, size_t small, size_t large, double figure,
 			   const char *what)
 {
@@ -149,7 +147,7 @@ static void tight_padding(const struct judge *j)
 		const struct key_part *p = &j->table->rowkey[i];
 		double share = c->sampled ? (double)c->filled[i] / (double)c->sampled : 0;
 
-		/* all of one width is a code, not a number that grows */
+		/* values of one width are codes, not growing numbers */
 		if (p->kind != PART_FIELD || !p->width || share < FILLED_SHARE ||
 		    c->filled[i] == c->sampled)
 			continue;
@@ -188,7 +186,7 @@ static void mistaken_unit(const struct judge *j)
 	    lint_text(j->lint, "all times of `%s` are %s: as %s they would be of today", f->name,
 		      unit[1] ? "after the year 5138" : "before March 1973",
 		      unit[1] ? "milliseconds" : "seconds"),
-	    "cells with a wrong time are hidden by a TTL or hide what is written later",
+	    "cells with a wrong time expire by a TTL, or override what is written later",
 	    lint_text(j->lint, "fields: {%s: %s}", fix_name(j->lint, f->name),
 		      fix_set(j->lint, written_field(j->job, f), "unit", unit)));
 }
@@ -221,7 +219,7 @@ static void short_ttl(const struct judge *j)
 	}
 }
 
-/* One collision proves it, however few the rows. */
+/* One collision is a proof, however few the rows. */
 static void not_unique(const struct judge *j)
 {
 	const struct unique_result *u = &j->unique;

@@ -1,4 +1,4 @@
-/* lint_run.c - the events are read once, and their rows counted */
+/* lint_run.c - read the events once, and count their rows */
 #include "findings_of.h"
 #include "pass.h"
 
@@ -35,7 +35,8 @@ int lint_run(struct lint *l, const struct job *job, const struct lint_options *o
 					.run = opt->run,
 					.input = opt->input,
 					.limit = {.share = 1, .is_share = true},
-					.even_pieces = true, /* the order is counted by piece */
+					/* the order is counted for each piece */
+					.even_pieces = true,
 					.progress = progress,
 					.ctx = &w,
 					.record = take_record,

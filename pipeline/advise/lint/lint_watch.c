@@ -1,13 +1,13 @@
 /*
- * lint_watch.c - counts of a table's rows
+ * lint_watch.c - count the rows of a table
  *
- * The order of a key's head is that of the events in a piece of input (about 1 MB): a key above all
- * before it in the piece counts as rising, one below all as falling.  In a random order that is
- * ln(n) of n rows.
+ * The order of keys is compared to the order of events in a piece of input (about 1 MB). A key
+ * above all before it in the piece counts as rising, a key below all as falling. In random order,
+ * ln(n) of n rows are rising.
  */
 #include "counts.h"
 
-#define UNIQUE_GROUPS (1u << 15) /* of all tables; 4 MB, and as much while they are sorted out */
+#define UNIQUE_GROUPS (1u << 15) /* of all tables; 4 MB, and twice that while groups are rehashed */
 
 struct lint_watch *lint_watch_new(const struct job *job, const struct row_plan *plan,
 				  unsigned workers, unsigned every)
@@ -131,7 +131,7 @@ void lint_watch_row(struct lint_watch *w, unsigned worker, size_t table, const s
 	int64_t ts = row_timestamp(w->plan, table, r);
 
 	c->rows++;
-	/* by the event, so that it does not matter which thread has it */
+	/* chosen by the event, so that the thread does not matter */
 	bool sampled = (r->seq * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (w->every - 1)) == 0;
 	uint64_t hash = unique_hash(r->key, ts);
 	bool wanted = unique_wants(w->unique[table], hash);

@@ -1,9 +1,9 @@
 /*
- * unique.c - groups of events that HBase takes for one, with digests of their values
+ * unique.c - groups of events that are one cell to HBase, with digests of their values
  *
- * A group keeps its first event and the first one with other values, by place in the input, so
- * that two groups unite in any order to the same.  Which column differs is told by a byte of digest
- * a column, eight of them.
+ * A group keeps its first event and the first event with other values, by place in the input. So
+ * two groups merge to the same result in any order. One byte of digest for each column, eight of
+ * them, shows which column differs.
  */
 #include "unique.h"
 
@@ -14,20 +14,20 @@
 #include "mem.h"
 
 #define ROOM_FIRST  1024
-#define LEVEL_BITS  20 /* of a group's number that are its hash's */
+#define LEVEL_BITS  20 /* bits of a group's number that come from its hash */
 #define NOT_THERE   UINT64_MAX
 #define COLUMN_BITS 8
 
 struct event_group {
 	uint64_t number, first, values, columns;
 	uint64_t second, second_columns;
-	uint64_t events; /* 0: a free place */
+	uint64_t events; /* 0 marks a free place */
 };
 
 struct unique {
 	struct event_group *slot;
-	size_t room, used, most; /* room is a power of two; at most half of it is used */
-	_Atomic unsigned level;	 /* hashes that begin with so many zeros are kept */
+	size_t room, used, most; /* room is a power of two, at most half full */
+	_Atomic unsigned level;	 /* hashes with this many leading zeros are kept */
 	pthread_mutex_t lock;
 };
 
@@ -75,7 +75,7 @@ static struct event_group *find(const struct unique *u, uint64_t number)
 	return &u->slot[i];
 }
 
-/* Anew with that room, without the groups of hashes that are not kept any more. */
+/* Rebuild with this room, without groups whose hashes are no longer kept. */
 static void rehash(struct unique *u, size_t room)
 {
 	struct event_group *old = u->slot;
@@ -106,7 +106,7 @@ static void make_room(struct unique *u)
 	}
 }
 
-/* One more event of a group. */
+/* Add one event to a group. */
 static void unite(struct event_group *g, const struct event_group *e)
 {
 	struct event_group a = *g, b = *e;

@@ -1,10 +1,10 @@
 /*
- * drift.c - sum the new rows by live region, and find the keys that would even them out
+ * drift.c - sum the new rows for each live region, and find the keys that would balance the regions
  *
- * The sorter of `load` holds every row, so sums and split keys are exact: a region's share is read
- * off a merge over its key range, and a region that needs k parts is divided (divide.h) as if the
- * new bytes in it were a table.  What the region holds already is taken to be
- * spread as the new rows are; nothing else is known of it.
+ * The sorter of `load` contains every row, so sums and split keys are exact. The share of a region
+ * is read by a merge over its key range. A region that needs k parts is divided (splits.h) as if
+ * its new bytes were a table. The rows that the region already has are assumed to be spread like
+ * the new ones; nothing else is known about them.
  */
 #include "planning.h"
 
@@ -26,9 +26,9 @@ struct drift_work {
 	struct drift *drift;
 	const struct job *job;
 	const struct drift_options *opt;
-	char *dir; /* of temporary files */
+	char *dir; /* for temporary files */
 	struct pass pass;
-	size_t table; /* being summed */
+	size_t table; /* the table that is being summed */
 };
 
 /* --- read --- */
@@ -136,7 +136,7 @@ static uint64_t bytes_after(const struct drift_region *r)
 	return r->bytes + (r->live_bytes == EXISTING_UNKNOWN ? 0 : r->live_bytes);
 }
 
-/* How many regions one should become. */
+/* Returns how many regions this one should become. */
 static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
 {
 	double mean = (double)t->bytes / (double)t->nregions;
@@ -151,7 +151,7 @@ static uint64_t parts_of(const struct drift_table *t, struct drift_region *r)
 	return parts < PARTS_MOST ? parts : PARTS_MOST;
 }
 
-/* The regions rise, so their cuts do. */
+/* Regions are handled in rising order, so the split keys rise. */
 static int mend_region(struct drift_work *w, struct drift_table *t, size_t region,
 		       struct error *err)
 {
@@ -169,7 +169,7 @@ static int mend_region(struct drift_work *w, struct drift_table *t, size_t regio
 	return rc;
 }
 
-/* Neighbours that hold next to nothing together.  Only where the live sizes and names are known. */
+/* Find neighbours that are nearly empty together. Needs the live sizes and names. */
 static void find_merges(struct drift_table *t)
 {
 	double all = 0;

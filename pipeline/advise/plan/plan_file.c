@@ -11,7 +11,7 @@
  *         4 families with settings of `level: auto`, 0: none, or all; then for each 4 level,
  *         4 hash_log, 4 min_match, 8 plain_bytes, 8 stored_bytes
  *
- * All numbers big-endian.
+ * All numbers are big-endian.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ int samples_save(const struct job *job, const struct table_sample *samples,
 	return rc;
 }
 
-/* What is left of a file being read; short when it ended too early. */
+/* The rest of a file that is being read; short: it ended too early. */
 struct unread {
 	struct bytes rest;
 	bool cut;
@@ -142,7 +142,7 @@ static double take_double(struct unread *r)
 	return v;
 }
 
-/* The ratio of both, each for what it was measured on. */
+/* Weight both ratios by the bytes that each was measured on. */
 static void merge_ratio(struct table_sample *s, double ratio, double measured)
 {
 	double all = s->measured_bytes + measured;
@@ -157,7 +157,10 @@ static int damaged(const char *path, struct error *err)
 	return error_set(err, RC_DATA, "%s: cut short or damaged", path);
 }
 
-/* By what they were found on; among equals by their numbers, so that the order does not matter. */
+/*
+ * Prefer the settings found on more bytes; for equal bytes compare numbers, so that order does not
+ * matter.
+ */
 static bool is_better(const struct hfile_tuning *a, const struct hfile_tuning *b)
 {
 	if (a->plain_bytes != b->plain_bytes)
@@ -180,7 +183,7 @@ static struct hfile_tuning take_settings(struct unread *r)
 	return t;
 }
 
-/* rows: the sample has some. */
+/* rows: the sample has rows. */
 static int take_tuning(struct unread *r, struct table_sample *s, bool rows, struct arena *a,
 		       const char *path, struct error *err)
 {
@@ -211,7 +214,7 @@ static bool same_columns(const struct planning_counts *c, const char *const *col
 	return same;
 }
 
-/* first: nothing was merged before. */
+/* first: no file was merged before. */
 static int take_counts(struct unread *r, struct planning_counts *c, bool first, struct arena *a,
 		       const char *path, struct error *err)
 {
@@ -246,8 +249,8 @@ static int take_table(struct unread *r, const struct job *job, size_t t, struct 
 	const char *want = job->tables[t].schema.name;
 
 	if (!r->cut && !bytes_eq(name, bytes_str(want)))
-		return error_set(err, RC_DATA, "%s: table %zu is `%.*s`, the job's is `%s`", path,
-				 t + 1, (int)name.len, (const char *)name.ptr, want);
+		return error_set(err, RC_DATA, "%s: table %zu is `%.*s`, but the job has `%s`",
+				 path, t + 1, (int)name.len, (const char *)name.ptr, want);
 	double ratio = take_double(r), measured = take_double(r);
 	struct bytes file = take(r, take_number(r, 8));
 	if (r->cut || !(ratio >= 0 && measured >= 0))
@@ -287,13 +290,14 @@ int samples_merge(const struct job *job, struct table_sample *samples,
 		else
 			rc = take_counts(&r, counts, first, a, path, err);
 		if (rc == RC_OK && take_number(&r, 4) != job->ntables)
-			rc = error_set(err, RC_DATA, "%s: its number of tables is not the job's",
-				       path);
+			rc = error_set(err, RC_DATA,
+				       "%s: its number of tables differs from the job's", path);
 	}
 	for (size_t t = 0; rc == RC_OK && t < job->ntables; t++)
 		rc = take_table(&r, job, t, &samples[t], a, path, err);
 	if (rc == RC_OK && r.rest.len)
-		rc = error_set(err, RC_DATA, "%s: %zu bytes too many at the end", path, r.rest.len);
+		rc = error_set(err, RC_DATA, "%s: found %zu extra bytes at the end", path,
+			       r.rest.len);
 	buf_release(&b);
 	return rc;
 }

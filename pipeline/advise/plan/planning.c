@@ -1,16 +1,16 @@
 /*
- * planning.c - the pass over the events
+ * planning.c - the pass over the events for `plan`
  *
- * Two runs must plan the same splits, so the rows must not meet in an order that depends on the
- * threads: each piece of the input picks its rows by windows that its place in the input decides,
- * and the pieces are fed in input order (a thread that is done early waits).  What an input of tens
- * of megabytes has is fed whole, the rest at a rate at which feeding costs a fraction of parsing;
- * less when few regions are asked, and from gigabytes on in windows that widen with the root of the
- * place.
+ * Two runs must plan the same splits, so no order of rows may depend on threads. Each piece of the
+ * input picks its rows by windows that depend on its place in the input. Pieces are fed in input
+ * order: a thread that finishes early waits. An input of tens of megabytes is fed whole, the rest
+ * at a rate at which feeding costs a fraction of parsing. The rate is lower if few regions are
+ * wanted. From gigabytes on, windows widen with the root of the place.
  *
- * Compression lives on neighbours, so its ratio is measured on whole neighbourhoods: all rows whose
- * keys begin alike, chosen by a hash of that beginning, ever fewer as the input goes on.  Those
- * that were chosen only while it was short are left out in the end, if that leaves enough.
+ * Compression depends on neighbours, so its ratio is measured on whole neighbourhoods: all rows
+ * whose keys begin alike, chosen by a hash of that beginning. The longer the input, the smaller the
+ * share. Neighbourhoods that were chosen only while the input was short are left out at the end, if
+ * enough remain.
  */
 #include "planning.h"
 
@@ -24,26 +24,28 @@
 #include "spread.h"
 #include "ddl.h"
 
-#define SEED	       0x73616c74 /* of the samples; fixed, for the same plan every time */
-#define PIECE_LOG2     20
-#define WHOLE_PIECES   64u   /* are fed row by row */
-#define WHOLE_LEAST    2u    /* and when few regions are asked */
-#define START_LOG2     7     /* windows behind these widen with the place, up to */
-#define LARGE_PIECES   4096u /* from here on windows widen */
-#define WINDOW_LOG2    8     /* KeyValue bytes */
-#define FULL_REGIONS   1000  /* that the widths are for */
-#define DISK_PER_INPUT 16    /* bytes; more than any input makes of itself, compressed ones too */
+/* seed of the samples; constant, so that a plan can be repeated */
+#define SEED	     0x73616c74
+#define PIECE_LOG2   20
+#define WHOLE_PIECES 64u   /* pieces that are fed row by row */
+#define WHOLE_LEAST  2u	   /* the same if few regions are wanted */
+#define START_LOG2   7	   /* windows after these widen with the place, up to */
+#define LARGE_PIECES 4096u /* from this piece on windows widen */
+#define WINDOW_LOG2  8	   /* KeyValue bytes */
+#define FULL_REGIONS 1000  /* number of regions that the widths are made for */
+/* bytes on disk for a byte of input; more than any input makes, compressed ones too */
+#define DISK_PER_INPUT 16
 #define SAMPLE_BYTES   (4u << 20) /* KeyValues to compress */
-/* Input bytes whose rows are all kept for the measure of compression. */
+/* Bytes of input whose rows are all kept to measure compression. */
 #define NEIGHBOUR_BYTES (512u << 10)
-#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, when so many were kept */
-#define LINT_WHOLE	(4u << 20) /* input bytes of which lint looks at the cells of each row, */
-#define LINT_EVERY	16	   /* and of one in so many otherwise */
+#define MEASURED_LEAST	(1u << 20) /* KeyValues to compress, if so many were kept */
+#define LINT_WHOLE	(4u << 20) /* input bytes in which lint examines the cells of each row */
+#define LINT_EVERY	16	   /* after that it examines one row in this many */
 #define NEIGHBOUR_MOST                                                                             \
 	8 /* times what a piece should keep: one neighbourhood may be all there is                 \
 	   */
 
-/* A row that was picked, and what it stands for. */
+/* A picked row and its weight. */
 struct picked_row {
 	uint64_t share;
 	double rows;
@@ -53,7 +55,7 @@ struct picked_row {
 /* A thread's piece, for one table. */
 struct piece {
 	bool open;
-	uint64_t place; /* bytes of input before its first row */
+	uint64_t place; /* the same for its last row */
 	uint64_t last;	/* the same of its last row */
 	struct picker picker;
 	struct buf rows;       /* struct picked_row and key, packed */
@@ -61,31 +63,33 @@ struct piece {
 	uint64_t chosen_left;  /* bytes of key and payload */
 };
 
-/* What makes two rows of a table neighbours. */
+/* When are two rows of a table neighbours? */
 struct near {
 	const struct key_shape *shape;
-	size_t bytes; /* the same beginning of so many bytes; 0: it varies */
+	size_t bytes; /* if this many first bytes are equal; 0: it varies */
 };
 
 struct planner {
 	const struct job *job;
 	const struct planning_options *opt;
-	struct pass pass;	  /* its sorters have the neighbourhoods */
+	struct pass pass;	  /* its sorters contain the neighbourhoods */
 	struct key_shape *shapes; /* [ntables] */
 	struct near *near;	  /* [ntables] */
 	unsigned *spare;	  /* [ntables] */
 	struct sample **samples;  /* [ntables] */
 	struct spread *spreads;	  /* [ntables] */
 	struct piece *pieces;	  /* [threads * ntables] */
-	uint64_t next;		  /* pieces that are in */
-	uint64_t input_bytes;	  /* up to the start of the last piece seen */
-	struct lint_watch *watch; /* NULL: not asked */
-	pthread_mutex_t lock;	  /* samples, next, input_bytes, abandoned */
+	uint64_t next;		  /* number of pieces fed */
+	uint64_t input_bytes;	  /* up to the start of the last piece */
+	struct lint_watch *watch; /* NULL: no lint */
+	pthread_mutex_t lock;	  /* guards samples, next, input_bytes, abandoned */
 	pthread_cond_t turn;
 	bool abandoned;
 };
 
-/* The beginning that a row shares with its neighbours: the entity, not the time and what follows.
+/*
+ * The beginning that a row shares with its neighbours: the entity, without the time and what
+ * follows.
  */
 static struct bytes neighbourhood(const struct key_shape *shape, struct bytes key)
 {
@@ -118,7 +122,7 @@ static size_t near_bytes(const struct key_shape *shape)
 	return n;
 }
 
-/* Seen for each row of the input: most neighbourhoods are hashed in two words. */
+/* Runs for each row of the input: most neighbourhoods are hashed in two words. */
 static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
 {
 	struct bytes near = n->bytes ? bytes_of(key.ptr, n->bytes) : neighbourhood(n->shape, key);
@@ -128,13 +132,13 @@ static uint64_t neighbourhood_hash(const struct near *n, struct bytes key)
 	return XXH3_64bits(near.ptr, near.len);
 }
 
-/* Hashes below this are kept after so much input. */
+/* After this much input, hashes below the result are kept. */
 static uint64_t chosen_below(uint64_t input_bytes)
 {
 	return UINT64_MAX / (input_bytes / NEIGHBOUR_BYTES + 1);
 }
 
-/* The regions that will be asked of the sample, at most; 0: anything. */
+/* The most regions that the sample must support; 0: any number. */
 static uint64_t regions_at_most(const struct planner *p, const struct regions *regions)
 {
 	const struct region_rule *r = &regions->rule;
@@ -148,7 +152,7 @@ static uint64_t regions_at_most(const struct planner *p, const struct regions *r
 	return total ? region_rule_count(r, (double)total * DISK_PER_INPUT) : 0;
 }
 
-/* Fewer regions are as even with fewer rows: log2 of how many times fewer there are. */
+/* Fewer regions need fewer rows for the same balance. Returns log2 of the factor. */
 static unsigned spare_log2(const struct planner *p, const struct regions *r)
 {
 	unsigned log2 = 0;
@@ -159,7 +163,7 @@ static unsigned spare_log2(const struct planner *p, const struct regions *r)
 	return log2;
 }
 
-/* See the head of this file. */
+/* The head of this file describes windows. */
 static unsigned window_log2(uint64_t piece, unsigned spare)
 {
 	unsigned start = START_LOG2, most = WINDOW_LOG2 + (spare ? spare - 1 : 0);
@@ -219,9 +223,9 @@ static int choose(struct planner *p, struct piece *piece, unsigned worker, size_
 }
 
 /*
- * Input bytes in front of the piece that r begins.  A topic's seq counts offsets, of which
- * compaction may have left few: there it is what was read so far, and of two threads that may be
- * the same, hence the byte that differs.
+ * Input bytes before the piece that begins with r. The seq of a topic counts offsets, and
+ * compaction may have left few of them. There it is the bytes read so far; two threads may have the
+ * same number, hence the byte that differs.
  */
 static uint64_t place_of(const struct planner *p, unsigned worker, const struct record *r)
 {
@@ -284,7 +288,7 @@ static void feed_all(struct planner *p, unsigned worker)
 	}
 }
 
-/* The pieces of a topic have no order: any must do. */
+/* Pieces of a topic have no order, so they are taken as they come. */
 static int take_piece(void *ctx, unsigned worker, uint64_t number, struct error *err)
 {
 	(void)err;
@@ -362,7 +366,7 @@ struct measured {
 	uint64_t chosen_below;
 };
 
-/* Chosen to the end, not only while the input was short. */
+/* Was it chosen to the end, not only while the input was short? */
 static bool is_kept(const void *ctx, struct bytes key)
 {
 	const struct measured *m = ctx;
@@ -370,7 +374,7 @@ static bool is_kept(const void *ctx, struct bytes key)
 	return neighbourhood_hash(m->near, key) <= m->chosen_below;
 }
 
-/* What was kept of one neighbourhood, or of several in a row that have one hash. */
+/* The rows kept of one neighbourhood, or of neighbours with the same hash. */
 struct kept {
 	uint64_t hash, weight;
 };
@@ -410,8 +414,8 @@ static int list_kept(struct planner *p, size_t table, struct kept **list, size_t
 }
 
 /*
- * Which hashes to measure: those that were chosen to the end.  Where keys have few distinct
- * beginnings there may be next to none of these; then those that were chosen longest, too.
+ * Choose the hashes to measure: those chosen to the end. If keys have few distinct beginnings there
+ * may be almost none; then also those that were chosen longest.
  */
 static int choose_measured(struct planner *p, size_t table, struct measured *m, struct error *err)
 {
@@ -432,7 +436,7 @@ static int choose_measured(struct planner *p, size_t table, struct measured *m, 
 	return rc;
 }
 
-/* Compress what was chosen. */
+/* Compress the chosen rows. */
 static int measure(struct planner *p, size_t table, struct table_sample *out, struct error *err)
 {
 	struct sorter *s = p->pass.tables[table].sorter;
@@ -527,7 +531,7 @@ void table_sample_release(struct table_sample *s)
 	*s = (struct table_sample){0};
 }
 
-/* Borders that the data does not decide; those of no data at all are the plan's own. */
+/* Split points that do not depend on the data; those of an empty input are the plan's own. */
 static int given_splits(const struct table_sample *s, struct splits *out, bool *given,
 			struct error *err)
 {

@@ -1,24 +1,24 @@
 /*
- * spread.h - how sure a sum is that was scaled up from some pieces of the input (inside
+ * spread.h - the error of a sum that was scaled up from some pieces of the input (inside
  * pipeline/advise/plan only)
  */
 #ifndef SALTMILL_SURVEY_SPREAD_H
 #define SALTMILL_SURVEY_SPREAD_H
 
-/* How much the pieces differ: what a share of them says of all is as sure as that. */
+/* How much the pieces differ, which limits what a share of them says about all. */
 struct spread {
-	double n, empty; /* pieces with rows of the table, and without */
-	double x, xx;	 /* sums over pieces of their bytes of input, or messages of a topic */
+	double n, empty; /* pieces with rows of the table, and pieces without */
+	double x, xx;	 /* sums over pieces: bytes of input, or messages of a topic */
 	struct {
 		double y, xy, yy;
 	} bytes, rows; /* of the table, in a piece */
 };
 
-/* A piece with rows of the table: x as above, and the bytes and rows of the table in it. */
+/* Add a piece with rows of the table: x as above, and its bytes and rows of the table. */
 void spread_add(struct spread *s, double x, double bytes, double rows);
 /*
- * The error of bytes and rows, the larger of the two, as a share of them with 99 % confidence; 0
- * when share, the part of all pieces that was read, is 1.
+ * Returns the error of bytes or rows, whichever is larger, as a share with 99 % confidence. share:
+ * the part of all pieces that was read; 1 gives 0.
  */
 double spread_error(const struct spread *s, double share);
 
