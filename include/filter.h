@@ -1,8 +1,8 @@
 /*
  * filter.h - a filter of HBase: which rows and cells of a scan are in the answer
  *
- * A filter is a tree of {.type = ..., what the type needs}.  Row keys build it (key_filter.h), a
- * scan of files applies it (query.h), a server gets it with a scan (hbase.h), and reports print it.
+ * A filter is a tree of {.type = ..., what the type needs}.  Row keys build it (key.h), a scan
+ * of files applies it (query.h), a server gets it with a scan (hbase.h), and reports print it.
  * A member that no comment limits to a type is for every type.
  */
 #ifndef SALTMILL_FILTER_H

@@ -210,10 +210,10 @@ static inline void salt_put(struct key_scratch *k, const struct key_schema *s, u
 /*
  * --- what the row keys of a table know of a question
  *
- *   key_ranges, [key_filter.h], [key_condition, key_condition_holds*]
+ *   key_ranges, [key_filter], [key_condition, key_condition_holds*]
  *
- * Implemented in pipeline/model/key.  `key ranges`, `scan` and `get` all use these functions, so that
- * they agree on what a key knows of a field.
+ * Implemented in pipeline/model/key.  `key ranges` and `scan` both use these functions, so that they
+ * agree on what a key knows of a field.  `key encode` and `get` both build the key (key_build).
  */
 
 /* Keys from start to before stop; empty: open. */
@@ -228,12 +228,11 @@ struct key_ranges {
 	size_t n;
 	bool exact; /* the ranges hold no other rows than those of the question */
 	bool whole; /* a part at the front, which the question leaves open, makes it a full scan */
-	/* A field whose order the key does not keep, so that this question has no range; or NULL.
-	 */
+	/* NULL, or a field whose order the key does not keep, so that this question has no range */
 	const char *lost;
-	/* What the ranges leave open: with `and` before it, the ranges answer the question. */
-	const struct question_node *rest; /* NULL: nothing, the ranges are exact */
-	struct key_conjunct *conjuncts;	  /* the question as conditions that must all hold */
+	/* A row of the ranges matches if it matches the rest.  NULL: the ranges are exact. */
+	const struct question_node *rest;
+	struct key_conjunct *conjuncts; /* the question as conditions that must all hold */
 	size_t nconjuncts;
 };
 
@@ -254,8 +253,7 @@ static inline bool key_range_is_row(const struct key_range *r)
 	       memcmp(r->stop.ptr, r->start.ptr, r->start.len) == 0;
 }
 
-/* A condition that parts of the row key decide although they do not hold the field's whole value.
- */
+/* A condition that parts of the key decide although they do not hold the whole value. */
 struct key_condition {
 	size_t first, last;	 /* of the parts */
 	struct key_range *range; /* of their bytes */

@@ -1,4 +1,4 @@
-/* where.c - see where.h: the ranges of a query, and what servers can check */
+/* where.c - see by_field.h: the ranges of a query, and what servers can check */
 #include "key.h"
 #include "where_parts.h"
 

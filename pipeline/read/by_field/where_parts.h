@@ -1,4 +1,4 @@
-/* where_parts.h - what the files behind where.h share (inside pipeline/read/by_field only) */
+/* where_parts.h - what the files behind struct where share (inside pipeline/read/by_field only) */
 #ifndef SALTMILL_ASK_WHERE_PARTS_H
 #define SALTMILL_ASK_WHERE_PARTS_H
 
