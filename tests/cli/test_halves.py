@@ -622,7 +622,7 @@ def test_sent_to_another_place_than_the_load_goes_to(sent):
                         ("webhdfs://127.0.0.1:1/x/sent", "webhdfs://127.0.0.1:2/x/out")):
         r = sent.run("unite", "in.csv", "--plan", "plan", "--maps", "maps", "--reduces", "reduces", "-o", out,
                      "--hfiles", hfiles, "--hdfs-patience", "1s", status=2)
-        refused(r, 2, f"--hfiles: found {hfiles}, expected a folder of the place that {out} is in")
+        refused(r, 2, f"--hfiles: found {hfiles}, expected a folder in the same place as {out}")
     assert len(list((sent.folder / "sent").iterdir())) == 4
 
 
@@ -630,5 +630,5 @@ def test_nothing_is_sent_to_a_load_that_is_over(sent):
     """The folder is not made again."""
     r = sent.run("reduce", "maps", "--plan", "plan", "--share", "1/2", "-o", "late", "--hfiles", sent.folder / "over",
                  status=1)
-    assert "over: is no folder that is there: the load that this is for is over" in r.stderr.decode()
+    assert "over: the folder does not exist: the load that this reduce is for has ended" in r.stderr.decode()
     assert not (sent.folder / "over").exists() and not (sent.folder / "late").exists()

@@ -313,7 +313,7 @@ static void taken_over_before_the_end(void **state)
 	(void)state;
 	taken_by_another();
 	assert_int_equal(staging_remote.seal(&s, &err), RC_IO);
-	assert_non_null(strstr(err.msg, "was taken over"));
+	assert_non_null(strstr(err.msg, "another run took"));
 	staging_remote.drop(&s);
 	assert_theirs();
 	staging_remote.release(&s);
@@ -329,7 +329,7 @@ static void taken_over_at_the_end(void **state)
 	assert_int_equal(staging_remote.seal(&s, &err), RC_OK);
 	taken_by_another();
 	assert_int_equal(staging_remote.rename(&s, &err), RC_IO);
-	assert_non_null(strstr(err.msg, "was taken over"));
+	assert_non_null(strstr(err.msg, "another run took"));
 	staging_remote.drop(&s);
 	assert_theirs();
 	assert_false(s.renamed);

@@ -27,7 +27,7 @@ struct lease {
 	bool runs, ended;
 };
 
-/* --- who holds it: "BOOT NAMESPACE PID START", all of the process as its machine names it --- */
+/* --- the owner: "BOOT NAMESPACE PID START", as its machine names the process --- */
 
 static uint64_t start_of(long pid)
 {
@@ -39,7 +39,7 @@ static uint64_t start_of(long pid)
 	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
 	if (io_read_file_upto(path, MOST, &text, &ignored) == RC_OK) {
 		buf_put(&text, 0);
-		/* behind the name, which may hold anything, the 22nd value: proc(5) */
+		/* after the name, which may contain anything: the 22nd value of proc(5) */
 		const char *p = strrchr((const char *)text.ptr, ')');
 		for (int i = 0; p && i < 20; i++)
 			p = strchr(p + 1, ' ');
@@ -49,7 +49,7 @@ static uint64_t start_of(long pid)
 	return start;
 }
 
-/* Where process numbers mean what they mean here; "" if that cannot be told. */
+/* Name the machine on which process numbers have this meaning; "": unknown. */
 static void machine(char out[128])
 {
 	struct buf boot = {0};
@@ -89,14 +89,14 @@ static enum owner owner_of(const char *text)
 	return start_of(pid) == start ? OWNER_LIVES : OWNER_DIED;
 }
 
-/* --- holding it --- */
+/* --- keep it --- */
 
 static void *keep_touching(void *arg)
 {
 	struct lease *l = arg;
 	struct error ignored;
 
-	stop_unwatched = true; /* it goes on when the work hangs */
+	stop_unwatched = true; /* the thread touches the file even if the work hangs */
 	pthread_mutex_lock(&l->lock);
 	while (!l->ended) {
 		clock_wait(&l->ends, &l->lock, TOUCH_MS);
@@ -137,10 +137,11 @@ int lease_take(struct lease **out, struct storage *s, const char *path, struct e
 		return rc;
 	rc = storage_stat(s, path, &info, err);
 	if (rc == RC_OK && info.file_id == 0)
-		rc = error_set(err, RC_CONFIG,
-			       "%s: who answers there does not tell the file's fileId, by which a "
-			       "lock is known: name NameNodes, no gateway",
-			       path);
+		rc = error_set(
+			err, RC_CONFIG,
+			"%s: the server does not return the file's fileId, which identifies a lock: "
+			"name NameNodes, not a gateway",
+			path);
 	struct lease *l = rc ? NULL : lease_new(s, path, info.file_id);
 	if (l && !l->runs) {
 		rc = error_set(err, RC_IO, "cannot start the thread that keeps %s", path);
@@ -178,9 +179,12 @@ void lease_end(struct lease *l)
 	mem_free(l);
 }
 
-/* --- meeting it --- */
+/* --- meet another owner's --- */
 
-/* Looks that stood still saw nothing of an owner who could not touch it either: 30 s more. */
+/*
+ * If the server did not answer while we watched, the owner could not touch the file either: watch
+ * 30 s more.
+ */
 static int watch(struct storage *s, const char *path, bool *alive, struct error *err)
 {
 	struct storage_info first, now;
@@ -196,7 +200,7 @@ static int watch(struct storage *s, const char *path, bool *alive, struct error 
 		if (rc == RC_OK)
 			rc = storage_stat(s, path, &now, err);
 		if (rc == RC_OK && now.file_id != first.file_id)
-			break; /* its owner has done with it */
+			break; /* its owner has removed it */
 		*alive = rc == RC_OK && now.modified_ms != first.modified_ms;
 		if (clock_ms() - began > TOUCH_MS)
 			end = clock_ms() + WATCH_MS;

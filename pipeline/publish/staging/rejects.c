@@ -1,11 +1,11 @@
 /*
- * rejects.c - rejected events, kept until the load is done, written in input order
+ * rejects.c - rejected events, kept until the load ends and written in input order
  *
- * Each worker puts finished JSON lines, with the event's seq as the key, into a sorter: it keeps a
- * few in memory and the rest in unlinked temporary files, however many there are, and gives them
- * back in input order, so rejects.jsonl is the same for any number of threads.  Finished lines are
- * kept, not the events, because nothing then needs decoding when they are written; only the few
- * that go into messages (rejects_nth) are parsed again.
+ * Each worker puts finished JSON lines, with the event's seq as the key, into a sorter. The sorter
+ * keeps a few in memory and the rest in unlinked temporary files, and returns them in input order.
+ * So rejects.jsonl is the same for any number of threads. Finished lines are kept instead of
+ * events, because they need no decoding when they are written. Only the few lines in messages
+ * (rejects_nth) are parsed again.
  */
 #include "publish.h"
 
@@ -37,11 +37,11 @@ struct rejects {
 	struct spool *spools;
 	unsigned workers;
 	_Atomic uint64_t count;
-	bool sorted, counted; /* the workers ended */
+	bool sorted, counted; /* set after the workers end */
 	struct reasons reasons;
 };
 
-/* Does the folder take files?  The sorter would ask only when memory is full. */
+/* Does the folder accept files? The sorter would notice only when memory is full. */
 static int try_folder(const char *dir, struct error *err)
 {
 	int fd = io_open_temp(dir, err);
@@ -57,7 +57,7 @@ int rejects_new(struct rejects **out, const char *temp_dir, struct budget *quota
 {
 	*out = NULL;
 	if (workers > MAX_WORKERS)
-		return error_set(err, RC_LIMIT, "%u workers asked for, %d is the limit", workers,
+		return error_set(err, RC_LIMIT, "found %u workers, expected at most %d", workers,
 				 MAX_WORKERS);
 	int rc = try_folder(temp_dir, err);
 	if (rc)
@@ -110,7 +110,7 @@ static void reasons_add(struct reasons *rs, const char *reason, uint64_t count)
 	rs->item[i].count += count;
 }
 
-/* name: the bytes as text, or name_base64 where they are not UTF-8; null where there are none. */
+/* name: the bytes as text, or name_base64 if they are not UTF-8; null if there are none. */
 static void set_bytes(json_t *object, const char *name, struct bytes v)
 {
 	json_t *text = v.ptr ? json_stringn((const char *)v.ptr, v.len) : json_null();
@@ -127,7 +127,7 @@ static void set_bytes(json_t *object, const char *name, struct bytes v)
 	buf_release(&coded);
 }
 
-/* All of a message, so that it can be replayed from here. */
+/* Write all of a message, so that it can be replayed from the line. */
 static void set_message(json_t *line, const struct message *m)
 {
 	json_object_set_new(line, "topic", text_json(bytes_str(m->topic)));
@@ -175,7 +175,7 @@ static json_t *line_json(const struct reject_line *l)
 	return line;
 }
 
-/* The spool's line. */
+/* Put the line into the sorter. */
 static int keep_line(struct rejects *r, unsigned worker, uint64_t seq, struct error *err)
 {
 	struct spool *s = &r->spools[worker];
@@ -220,7 +220,7 @@ int rejects_restore(struct rejects *r, struct bytes text, const char *file, uint
 
 	if (!json || json_unpack(json, "{s:s, s:I}", "reason", &reason, "line", &line) != 0) {
 		json_decref(json);
-		return error_set(err, RC_DATA, "found a line that no map has written");
+		return error_set(err, RC_DATA, "found a line that no map wrote");
 	}
 	s->line.len = 0;
 	json_object_set_new(json, "file", text_json(bytes_str(file)));
@@ -249,7 +249,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->reason, y->reason);
 }
 
-/* Bring the workers' counts together, once. */
+/* Add up the workers' counts, once. */
 static void count_reasons(struct rejects *r)
 {
 	if (r->counted)
@@ -265,7 +265,7 @@ static void count_reasons(struct rejects *r)
 		qsort(r->reasons.item, r->reasons.count, sizeof *r->reasons.item, by_count);
 }
 
-/* All lines in input order. */
+/* Open all lines in input order. */
 static int open_lines(struct rejects *r, struct record_iter *lines, struct error *err)
 {
 	int rc = r->sorted ? RC_OK : sorter_finish(r->lines, err);

@@ -19,7 +19,7 @@ static char *sent_path(const char *folder, size_t table, size_t region,
 	return path;
 }
 
-/* A file that is there already under its name is another attempt's, with the same bytes. */
+/* If a file already has its name, another attempt with the same bytes made it. */
 static int give_name(struct storage *s, const char *part, const char *path, uint64_t bytes,
 		     struct error *err)
 {
@@ -47,9 +47,10 @@ static int send_file(struct storage *s, const char *local, size_t table, size_t 
 		return error_errno(err, "getrandom");
 	int rc = storage_stat(s, storage_path(s), &folder, err);
 	if (rc == RC_OK && folder.kind != STORAGE_FOLDER)
-		rc = error_set(err, RC_IO,
-			       "%s: is no folder that is there: the load that this is for is over",
-			       storage_path(s));
+		rc = error_set(
+			err, RC_IO,
+			"%s: the folder does not exist: the load that this reduce is for has ended",
+			storage_path(s));
 	if (rc)
 		return rc;
 	char *part = sent_path(storage_path(s), table, region, f, attempt | 1);
@@ -158,10 +159,11 @@ int sent_files_check_place(const char *uri, const char *output, struct error *er
 	char *a = rc || !storage_is_remote(uri) ? mem_strdup("") : storage_name(sent, "");
 	char *b = rc || !storage_is_remote(output) ? mem_strdup("") : storage_name(out, "");
 	if (rc == RC_OK && strcmp(a, b) != 0)
-		rc = error_set(err, RC_CONFIG,
-			       "--hfiles: found %s, expected a folder of the place that %s is in: "
-			       "what was sent is moved, and not copied",
-			       uri, output);
+		rc = error_set(
+			err, RC_CONFIG,
+			"--hfiles: found %s, expected a folder in the same place as %s: sent files "
+			"are moved, not copied",
+			uri, output);
 	mem_free(a);
 	mem_free(b);
 	storage_close(sent);

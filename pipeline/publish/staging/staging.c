@@ -1,10 +1,10 @@
 /*
  * staging.c - a folder that becomes visible by one rename
  *
- * All is written into the sibling DIR.saltmill-partial, which is locked while its owner lives; one
- * without a living owner is a leftover and is emptied.  What that means by place is told in
- * staging_local.c and staging_remote.c; the order is here (stream/loads/README.md 3): everything lasts,
- * the lock goes, the rename that replaces nothing, and it lasts.
+ * All files are written into the sibling DIR.saltmill-partial, which is locked while its owner
+ * lives. A sibling without a living owner is a leftover and is emptied. staging_local.c and
+ * staging_remote.c do this for each kind of place. The order is here (stream/loads/README.md 3):
+ * make everything durable, remove the lock, rename without replacing, make the rename durable.
  */
 #include "staging.h"
 
@@ -74,10 +74,10 @@ int staging_open(struct staging **out, const char *dir, bool *removed, struct er
 {
 	*out = NULL;
 	if (storage_is_remote(dir))
-		return error_set(err, RC_CONFIG,
-				 "found output %s, expected a folder of this machine: only `load` "
-				 "and `unite` write elsewhere",
-				 dir);
+		return error_set(
+			err, RC_CONFIG,
+			"found output %s, expected a folder of this machine: only `load` and `unite` write elsewhere",
+			dir);
 	return staging_open_at(out, dir, NULL, NULL, removed, err);
 }
 

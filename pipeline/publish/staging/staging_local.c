@@ -1,18 +1,17 @@
 /*
  * staging_local.c - a folder of this machine that becomes visible by one rename
  *
- * The sibling's file `.lock` (no table's name begins
- * with a dot) is held by flock, which the kernel drops when the owner dies, so a sibling whose lock
- * can be had is a leftover and is emptied in place (the lock stays held meanwhile: two runs can
- * never both think it theirs).
+ * The owner holds the sibling's file `.lock` by flock (no table's name begins with a dot). The
+ * kernel releases it when the owner dies. So a sibling whose lock is free is a leftover and is
+ * emptied in place. The lock stays held meanwhile, so two runs never both own it.
  *
- * Order of publishing (stream/loads/README.md 3): folders bottom up, lock away, sibling synced, rename
- * without replacing, parent synced.  Between the moments when the lock file and the sibling
- * itself appear and disappear there is a short window without a lock file; who meets it waits a
- * second before the sibling counts as left behind.
+ * Order of publishing (stream/loads/README.md 3): sync folders bottom up, remove the lock, sync the
+ * sibling, rename without replacing, sync the parent. While the sibling appears or disappears,
+ * there is a short time without a lock file. A run that finds it then waits a second before it
+ * takes the sibling for a leftover.
  *
- * A sibling of another user is refused, links are not followed: all goes by the folders'
- * descriptors, so that nobody who may write beside DIR can make it mean another place.
+ * A sibling of another user is refused, and links are not followed. All calls use descriptors of
+ * the folders, so that nobody who may write beside DIR can make DIR mean another place.
  */
 #include "staging.h"
 
@@ -30,7 +29,7 @@
 
 enum { LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
 
-/* errno stays. */
+/* Keeps errno. */
 static void close_if_open(int fd)
 {
 	int why = errno;
@@ -76,18 +75,18 @@ static int open_parent(struct staging *s, struct error *err)
 	return RC_OK;
 }
 
-/* What lies in the way and is not ours may be somebody's trap: they could change it meanwhile. */
+/* A foreign folder at this name may be a trap: its owner could change it meanwhile. */
 static int refuse_foreign(const char *path, const struct stat *st, struct error *err)
 {
 	if (st->st_uid == geteuid())
 		return RC_OK;
 	return error_set(err, RC_CONFIG,
-			 "%s is there already and belongs to user %u, not to user %u who runs "
-			 "this; have it removed or name another folder",
+			 "%s already exists and belongs to user %u, not to user %u who runs this: "
+			 "have it removed or name another folder",
 			 path, (unsigned)st->st_uid, (unsigned)geteuid());
 }
 
-/* The sibling exists behind this and is open; *found says that it was there before. */
+/* Make or open the sibling. *found: it existed before. */
 static int make_partial(struct staging *s, bool *found, struct error *err)
 {
 	struct stat st;
@@ -101,7 +100,7 @@ static int make_partial(struct staging *s, bool *found, struct error *err)
 	close_if_open(s->fd);
 	s->fd = openat(s->parent_fd, s->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->fd < 0 && errno == ENOENT)
-		return RC_OK; /* it went meanwhile; try_lock says so */
+		return RC_OK; /* it was removed meanwhile; try_lock reports it */
 	if (s->fd < 0 && (errno == ENOTDIR || errno == ELOOP))
 		return error_set(err, RC_CONFIG, "%s is in the way and is not a folder",
 				 s->partial);
@@ -115,7 +114,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* The folder is still the one at its path. */
+/* Is the folder still the one at its path? */
 static bool partial_in_place(const struct staging *s)
 {
 	struct stat mine, there;
@@ -125,7 +124,7 @@ static bool partial_in_place(const struct staging *s)
 	       same_file(&mine, &there);
 }
 
-/* The locked file is still the one at its path, not one of a sibling that went meanwhile. */
+/* Is the locked file still the one at its path, not that of a removed sibling? */
 static bool lock_in_place(const struct staging *s)
 {
 	struct stat mine, there;
@@ -167,7 +166,7 @@ static enum lock_result try_lock(struct staging *s, bool create, struct error *e
 	return LOCK_RETRY;
 }
 
-/* Hold the sibling and its lock.  *found: it was there before. */
+/* Take the sibling and its lock. *found: it existed before. */
 static int acquire(struct staging *s, bool *found, struct error *err)
 {
 	for (int try = 0; try < LOCK_TRIES; try++) {
@@ -177,8 +176,10 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 			rc = make_partial(s, found, err);
 		if (rc)
 			return rc;
-		/* a sibling of another run without a lock may be about to be renamed: no lock
-		 * file must get into it until it has been seen to stay */
+		/*
+		 * a sibling of another run without a lock may be about to be renamed: put a lock
+		 * file into it only when it has stayed for a while
+		 */
 		bool create = !*found || try == LOCK_TRIES - 1;
 		switch (try_lock(s, create, err)) {
 		case LOCK_HELD: return RC_OK;
@@ -187,11 +188,11 @@ static int acquire(struct staging *s, bool *found, struct error *err)
 		}
 	}
 	return error_set(err, RC_CONFIG,
-			 "cannot lock %s: it comes and goes; another run is busy there",
+			 "cannot lock %s: it appears and disappears; another run is active there",
 			 s->partial);
 }
 
-/* Remove all that is in the sibling, except the lock. */
+/* Remove everything in the sibling except the lock. */
 static int empty_partial(const struct staging *s, struct error *err)
 {
 	int rc = staging_save(s, s->partial, err);
@@ -212,7 +213,7 @@ static int take(struct staging *s, bool *found, struct error *err)
 
 static bool sync_folders(int folder);
 
-/* A folder below, with all in it; other entries were synced by who wrote them. */
+/* Sync a folder with all its folders. Writers have synced their files. */
 static bool sync_entry(int folder, const char *name)
 {
 	struct stat st;
@@ -231,7 +232,7 @@ static bool sync_entry(int folder, const char *name)
 	return ok;
 }
 
-/* Bottom up; false: errno. */
+/* Sync bottom up; false: errno. */
 static bool sync_folders(int folder)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -251,7 +252,7 @@ static bool sync_folders(int folder)
 	return ok && !why && fsync(folder) == 0;
 }
 
-/* Rename without replacing.  File systems without that (NFS) get a look and a plain rename. */
+/* Rename without replacing. On file systems without that (NFS): a check and a plain rename. */
 static bool rename_new(int folder, const char *from, const char *to)
 {
 	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
@@ -264,13 +265,13 @@ static bool rename_new(int folder, const char *from, const char *to)
 	return errno == ENOENT && renameat(folder, from, folder, to) == 0;
 }
 
-/* It is visible, but a power loss may undo that: take it back, or say so. */
+/* The load is visible, but a power loss may undo that: rename it back, or report it. */
 static int take_back(struct staging *s, struct error *err)
 {
 	int rc = error_errno(err, "cannot sync folder %s", s->parent);
 
 	if (rename_new(s->parent_fd, final_name(s), s->name)) {
-		/* once that is on disk nobody has to ask whether it ever was visible */
+		/* if that is on disk, it is certain that the load is not visible */
 		s->renamed = fsync(s->parent_fd) < 0;
 		mem_outcome(NULL);
 		return rc;
@@ -312,7 +313,7 @@ static int rename_partial(struct staging *s, struct error *err)
 	else
 		rc = error_errno(err, "cannot rename %s to %s", s->partial, s->dir);
 	mem_free(published);
-	/* over a network a rename may be done and its answer lost */
+	/* over a network a rename may be done although its answer is lost */
 	s->renamed = renamed || !partial_in_place(s);
 	return renamed && fsync(s->parent_fd) < 0 ? take_back(s, err) : rc;
 }
@@ -321,10 +322,11 @@ static void drop(struct staging *s)
 {
 	struct error ignored;
 
-	/* the lock goes last, so that nobody moves in while things are being removed */
+	/* remove the lock last, so that no other run moves in meanwhile */
 	if (s->fd >= 0 && partial_in_place(s)) {
 		empty_partial(s, &ignored);
-		unlinkat(s->fd, STAGING_LOCK, 0); /* what was not saved keeps the folder */
+		/* files that could not be saved keep the folder */
+		unlinkat(s->fd, STAGING_LOCK, 0);
 		unlinkat(s->parent_fd, s->name, AT_REMOVEDIR);
 	}
 }

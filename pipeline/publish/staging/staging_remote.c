@@ -1,10 +1,9 @@
 /*
- * staging_remote.c - a folder elsewhere that becomes visible by one rename
+ * staging_remote.c - a remote folder that becomes visible by one rename
  *
- * The sibling's lock is a lease (lease.h).  A sibling without a living owner is renamed to
- * DIR.saltmill-partial-removed first, which one run only can do, and removed there.  What is
- * written is on the servers' disks, as far as they promise that, when its writer was answered, so
- * nothing is synced here.
+ * The sibling's lock is a lease (lease.h). A sibling without a living owner is first renamed to
+ * DIR.saltmill-partial-removed, which only one run can do, and removed there. A server answers a
+ * write when the bytes are on its disks, as far as it promises that. So nothing is synced here.
  */
 #include "staging.h"
 
@@ -29,7 +28,7 @@ static int look_around(struct staging *s, struct error *err)
 
 	if (rc == RC_OK && parent.kind != STORAGE_FOLDER)
 		rc = error_set(err, RC_CONFIG,
-			       "cannot create %s: its parent folder %s is not there", s->dir,
+			       "cannot create %s: its parent folder %s does not exist", s->dir,
 			       s->parent);
 	if (rc == RC_OK)
 		rc = storage_stat(s->storage, s->dir, &dir, err);
@@ -49,7 +48,7 @@ static int remove_folder(const struct staging *s, const char *folder, struct err
 	return rc ? rc : storage_remove(s->storage, folder, err);
 }
 
-/* What somebody left: out of the way, and away. */
+/* Rename a leftover away, then remove it. */
 static int remove_left(struct staging *s, struct error *err)
 {
 	char *aside = mem_format("%s-removed", s->partial);
@@ -63,7 +62,7 @@ static int remove_left(struct staging *s, struct error *err)
 	return rc;
 }
 
-/* It has no lock when it was just made and when it is about to be renamed: it may be alive. */
+/* A sibling has no lock when it was just made, and just before the rename: its owner may live. */
 static int wait_for_lock(struct staging *s, const char *lock, struct storage_info *there,
 			 struct error *err)
 {
@@ -85,8 +84,8 @@ static int refuse_owner(struct staging *s, const struct storage_info *there, con
 	if (user && strcmp(there->owner, user) != 0)
 		return error_set(
 			err, RC_CONFIG,
-			"%s is there already and belongs to %s, not to %s who writes; have "
-			"it removed or name another folder",
+			"%s already exists and belongs to %s, not to %s who writes: have it removed "
+			"or name another folder",
 			s->partial, there->owner, user);
 	int rc = lease_alive(s->storage, lock, &alive, err);
 	if (rc == RC_OK && alive)
@@ -117,7 +116,7 @@ static int clear_way(struct staging *s, bool *found, struct error *err)
 	return *found ? remove_left(s, err) : look_around(s, err);
 }
 
-/* No lock could be had: the sibling goes, but for one that another run has locked meanwhile. */
+/* The lock could not be taken: remove the sibling, unless another run has locked it meanwhile. */
 static void leave(struct staging *s, const char *lock)
 {
 	struct storage_info there;
@@ -128,7 +127,7 @@ static void leave(struct staging *s, const char *lock)
 		storage_remove(s->storage, s->partial, &ignored);
 }
 
-/* *ours: the sibling is the folder that was taken, and not one that another run has made since. */
+/* *ours: the sibling is the folder that this run took, not one that another run has made since. */
 static int look_whether_ours(const struct staging *s, bool *ours, struct error *err)
 {
 	struct storage_info there = {0};
@@ -141,10 +140,10 @@ static int look_whether_ours(const struct staging *s, bool *ours, struct error *
 
 static int taken_over(const struct staging *s, struct error *err)
 {
-	return error_set(err, RC_IO,
-			 "%s was taken over by another run meanwhile: this one did not touch "
-			 "its lock for too long",
-			 s->partial);
+	return error_set(
+		err, RC_IO,
+		"another run took %s over, because this one did not touch its lock for too long",
+		s->partial);
 }
 
 static int take(struct staging *s, bool *found, struct error *err)
@@ -206,7 +205,7 @@ static int rename_partial(struct staging *s, struct error *err)
 		return rc ? rc : taken_over(s, err);
 	char *published = mem_format("published all the same as %s", s->dir);
 	rc = storage_move(s->storage, s->partial, s->dir, err);
-	/* that it failed is certain only when the sibling is seen to be there */
+	/* it failed for certain only if the sibling still exists */
 	s->renamed = rc == RC_OK ||
 		     storage_stat(s->storage, s->partial, &left, &ignored) != RC_OK ||
 		     left.kind == STORAGE_NOTHING;
@@ -223,7 +222,7 @@ static void drop(struct staging *s)
 
 	if (stop_flag)
 		storage_hurry(s->storage);
-	/* without a lease it is ours between its removal and the rename */
+	/* without a lease it is ours only between the lease's removal and the rename */
 	if (s->lease && (lease_held(s->lease, &ours, &ignored) || !ours))
 		return;
 	if (look_whether_ours(s, &ours, &ignored) == RC_OK && ours)

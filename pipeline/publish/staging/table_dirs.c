@@ -1,4 +1,4 @@
-/* table_dirs.c - where a table's files are in a load, a plan, the result of a reduce */
+/* table_dirs.c - the folders of a table's files in a load, a plan, and the result of a reduce */
 #include <string.h>
 
 #include "io.h"
@@ -35,8 +35,7 @@ static int refuse_own_name(const char *name, struct error *err)
 		return RC_OK;
 	return error_set(
 		err, RC_CONFIG,
-		"table %s: its folder would take the place of one of the load's own files, "
-		"expected another name",
+		"table %s: its folder would replace one of the load's own files, expected another name",
 		name);
 }
 

@@ -2,18 +2,21 @@
  * backend.h - what a kind of place can do; storage.c has the table of them
  *
  * A new kind (S3 is the next: put, stat, move as copy and remove, list, remove) is a file with such
- * a table and a line in storage.c.
+ * a table, and a line in storage.c.
  */
 #ifndef SALTMILL_BACKEND_H
 #define SALTMILL_BACKEND_H
 
 #include "storage.h"
 
-/* What begin, add, end say in storage.h, of files that are there alone for their writer. */
+/*
+ * The meaning of begin, add and end is in storage.h. A file is visible only to its writer until
+ * end.
+ */
 struct storage_backend {
 	const char *const *schemes; /* "hdfs", ends with NULL; none: URIs without a scheme */
 	bool remote;
-	/* self of *s; rest: the URI behind "scheme:", or all of it. */
+	/* Sets self of *s; rest: the URI after "scheme:", or all of it. */
 	int (*open)(struct storage *s, const char *scheme, const char *rest,
 		    const struct storage_options *opt, struct error *err);
 	void (*close)(struct storage *s);
@@ -28,7 +31,7 @@ struct storage_backend {
 	int (*quota)(struct storage *s, const char *path, struct storage_quota *out,
 		     struct error *err); /* NULL: there are none */
 	int (*may)(struct storage *s, const char *path, const char *what,
-		   struct error *err); /* NULL: it does not tell */
+		   struct error *err); /* NULL: unknown */
 	int (*touch)(struct storage *s, const char *path, struct error *err);
 	int (*move)(struct storage *s, const char *from, const char *to, struct error *err);
 	int (*remove)(struct storage *s, const char *path, struct error *err);
@@ -45,7 +48,7 @@ struct storage_backend {
 
 struct storage {
 	const struct storage_backend *backend;
-	char *prefix; /* of the URI, before the path; "" of this machine's paths */
+	char *prefix; /* of the URI, before the path; "" for local paths */
 	char *path, *user;
 	void *self; /* of the backend */
 };

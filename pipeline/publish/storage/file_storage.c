@@ -1,4 +1,4 @@
-/* file_storage.c - this machine's folders as a place: file:///PATH and plain paths */
+/* file_storage.c - local folders as a place: file:///PATH and plain paths */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +20,11 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 	if (*scheme && strncmp(rest, "//", 2) == 0)
 		rest += 2;
 	if (*scheme && *rest != '/')
-		return error_set(err, RC_CONFIG,
-				 "found place file://%.200s, expected file:///PATH: files of other "
-				 "hosts are not reached that way",
-				 rest);
+		return error_set(
+			err, RC_CONFIG,
+			"found place file://%.200s, expected file:///PATH: files of other hosts "
+			"cannot be reached",
+			rest);
 	s->prefix = mem_strdup(*scheme ? "file://" : "");
 	s->path = mem_strdup(rest);
 	return RC_OK;
@@ -76,7 +77,7 @@ static int list_folder(struct storage *s, const char *path, struct arena *a,
 			continue;
 		int why = look(dirfd(d), e->d_name, &entry.info);
 		if (why == ENOENT)
-			continue; /* it went meanwhile */
+			continue; /* removed meanwhile */
 		if ((errno = why))
 			break;
 		entry.name = arena_strdup(a, e->d_name);
@@ -104,7 +105,7 @@ static int free_bytes(struct storage *s, const char *path, uint64_t *bytes, stru
 	struct statvfs st;
 
 	(void)s, (void)err;
-	/* a file system that does not tell is no failure */
+	/* if the file system does not know, the room is unknown: no error */
 	if (statvfs(path, &st) == 0)
 		*bytes = (uint64_t)st.f_bavail * st.f_frsize;
 	return RC_OK;
@@ -150,7 +151,7 @@ static int move(struct storage *s, const char *from, const char *to, struct erro
 		return RC_OK;
 	if (errno != EINVAL && errno != ENOSYS)
 		return error_errno(err, "cannot rename %s to %s", from, to);
-	struct stat st; /* file systems without that (NFS) get a look and a plain rename */
+	struct stat st; /* file systems without that (NFS): a check and a plain rename */
 	if (lstat(to, &st) == 0)
 		errno = EEXIST;
 	else if (errno == ENOENT && rename(from, to) == 0)
@@ -198,7 +199,7 @@ static int add(void *file, const void *ptr, size_t len, struct error *err)
 {
 	struct local_file *f = file;
 
-	(void)err; /* out_finish tells */
+	(void)err; /* out_finish reports it */
 	out_write(&f->out, ptr, len);
 	return RC_OK;
 }

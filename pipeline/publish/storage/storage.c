@@ -1,9 +1,9 @@
-/* storage.c - see storage.h: which kind of place a URI names, and the calls that go there */
+/* storage.c - choose the kind of place that a URI names, and call it */
 #include <stdlib.h>
 
 #include "backend.h"
 
-/* Kinds of places: a line here is all that others see of a new one. */
+/* The kinds of places. A new kind needs one line here. */
 static const struct storage_backend *const backends[] = {&file_storage, &webhdfs_storage};
 
 enum { NBACKENDS = sizeof backends / sizeof *backends };

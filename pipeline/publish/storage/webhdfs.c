@@ -17,7 +17,7 @@
 
 /* --- opening --- */
 
-/* Behind the last ':' that is not within [...]; NULL: there is none. */
+/* The text after the last ':' outside of [...]; NULL: there is none. */
 static const char *port_of(const char *host, size_t n)
 {
 	for (size_t i = n; i > 0 && host[i - 1] != ']'; i--)
@@ -48,7 +48,7 @@ static bool is_host(const char *p, size_t n)
 	return true;
 }
 
-/* One "HOST[:PORT]" of a list.  keep_port: false, it is one of another protocol. */
+/* Add one "HOST[:PORT]" of a list. keep_port: false: the port belongs to another protocol. */
 static int add_base(struct webhdfs *w, const char *host, size_t n, bool https, bool keep_port,
 		    struct error *err)
 {
@@ -109,7 +109,7 @@ static int open_place(struct storage *s, const char *scheme, const char *rest,
 				 scheme, rest, scheme, rpc ? "" : "[:PORT]");
 	if (*path != '/' || path[1] == 0)
 		return error_set(err, RC_CONFIG,
-				 "found place %s:%.200s, expected a path behind the host", scheme,
+				 "found place %s:%.200s, expected a path after the host", scheme,
 				 rest);
 	s->prefix = mem_format("%s://%.*s", scheme, (int)(path - host), host);
 	s->path = mem_strdup(path);
@@ -144,7 +144,7 @@ static void close_place(struct storage *s)
 
 /* --- looking --- */
 
-/* An answer that could not be read, with who gave it. */
+/* Report an answer that could not be read, and its server. */
 static int misread(const struct webhdfs_answer *a, struct error *err)
 {
 	error_prefix(err, "%s: ", a->server);
@@ -174,7 +174,7 @@ static int list_folder(struct storage *s, const char *path, struct arena *arena,
 	struct webhdfs *w = s->self;
 	struct webhdfs_answer a = {0};
 	struct storage_info info;
-	/* of a file HDFS would list the file itself */
+	/* for a file HDFS would list the file itself */
 	int rc = webhdfs_stat(s, path, &info, err);
 
 	if (rc == RC_OK && info.kind == STORAGE_FILE)
@@ -234,7 +234,7 @@ int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct err
 	if (out->block_bytes)
 		return RC_OK;
 	int rc = webhdfs_ask(w, "GET", "/", "op=GETSERVERDEFAULTS", &a, err);
-	/* not every server knows that question */
+	/* not every server has this operation */
 	if (rc == RC_OK && (a.status != 200 || answer_defaults(buf_bytes(&a.body), out, &unread)))
 		*out = (struct webhdfs_defaults){DEFAULT_BLOCK, DEFAULT_COPIES};
 	webhdfs_answer_release(&a);
@@ -248,7 +248,7 @@ int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct err
 
 /* --- changing --- */
 
-/* A change that answers {"boolean": ...}. */
+/* Send a change that answers {"boolean": ...}. */
 static int change(struct webhdfs *w, const char *method, const char *path, const char *query,
 		  const char *what, bool *done, struct error *err)
 {
@@ -263,7 +263,7 @@ static int change(struct webhdfs *w, const char *method, const char *path, const
 	return rc;
 }
 
-/* A change that answers nothing. */
+/* Send a change that answers nothing. */
 static int set_something(struct webhdfs *w, const char *path, const char *query, const char *what,
 			 struct error *err)
 {
@@ -305,7 +305,7 @@ static int make_dirs(struct storage *s, const char *path, unsigned mode, struct 
 	mem_free(query);
 	if (rc == RC_OK && !done)
 		rc = error_set(err, RC_IO, "cannot create folder %s: a file is in its place", path);
-	/* the server's umask has been at it */
+	/* the server's umask may have changed it */
 	return rc == RC_OK && mode && before.kind == STORAGE_NOTHING ? set_mode(s, path, mode, err)
 								     : rc;
 }
@@ -322,7 +322,7 @@ static int remove_all(struct storage *s, const char *path, struct error *err)
 	return webhdfs_remove(s->self, path, &found, err);
 }
 
-/* A rename that was done: HDFS says nothing, gateways say true. */
+/* A successful rename: HDFS answers nothing, gateways answer true. */
 static bool said_yes(const struct webhdfs_answer *a)
 {
 	struct error ignored;
@@ -334,8 +334,8 @@ static bool said_yes(const struct webhdfs_answer *a)
 }
 
 /*
- * Asked once more after a lost answer the source is gone: is the target what it was?  Where ids are
- * not told that is not known.
+ * After a lost answer the rename is sent again, and the source is gone: is the target what the
+ * source was? Unknown if the server returns no ids.
  */
 static int judge_move(struct storage *s, const struct storage_info *source, const char *from,
 		      const char *to, const struct webhdfs_answer *a, struct error *err)
@@ -353,16 +353,16 @@ static int judge_move(struct storage *s, const struct storage_info *source, cons
 		return error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
 				 from, to);
 	if (a->status == 200 && answer_boolean(buf_bytes(&a->body), &yes, err) == RC_OK)
-		return error_set(err, RC_IO,
-				 "cannot rename %s to %s: HDFS says no, and not why; is the folder "
-				 "above it there?",
-				 from, to);
+		return error_set(
+			err, RC_IO,
+			"cannot rename %s to %s: HDFS refuses without a reason: does the folder above it exist?",
+			from, to);
 	return webhdfs_refused(s->self, "rename", from, a, err);
 }
 
 /*
- * With renameoptions the NameNode renames by FileSystem.rename2: what is at `to` stays, and a
- * refusal has a reason.  Gateways that do not know them answer a boolean.
+ * With renameoptions the NameNode uses FileSystem.rename2: an existing `to` stays, and a refusal
+ * has a reason. Gateways without renameoptions answer a boolean.
  */
 static int move(struct storage *s, const char *from, const char *to, struct error *err)
 {
@@ -375,7 +375,7 @@ static int move(struct storage *s, const char *from, const char *to, struct erro
 		rc = webhdfs_stat(s, to, &target, err);
 	if (rc == RC_OK && source.kind == STORAGE_NOTHING)
 		rc = error_set(err, RC_IO, "cannot rename %s to %s: it is not there", from, to);
-	/* into a folder that is there the old kind of rename would move it */
+	/* the older rename would move it into an existing folder */
 	if (rc == RC_OK && target.kind != STORAGE_NOTHING)
 		rc = error_set(err, RC_IO, "cannot rename %s to %s: something is there already",
 			       from, to);

@@ -1,7 +1,7 @@
 /*
- * webhdfs.h - asking HDFS over HTTP: NameNodes, one answer, and when to ask again
+ * webhdfs.h - call HDFS over HTTP: NameNodes, one answer, and when to retry
  *
- * webhdfs_http.c asks; webhdfs_upload.c writes files; webhdfs.c is the kind of place.
+ * webhdfs_http.c sends requests; webhdfs_upload.c writes files; webhdfs.c is the kind of place.
  */
 #ifndef SALTMILL_WEBHDFS_H
 #define SALTMILL_WEBHDFS_H
@@ -18,67 +18,67 @@ struct webhdfs {
 	struct storage *place;
 	char **bases; /* "http://HOST:PORT" of the NameNodes */
 	size_t nbases;
-	_Atomic size_t active; /* of them, that answered last */
-	_Atomic bool given_up; /* patience ended and nobody has answered since: ask once */
+	_Atomic size_t active; /* the NameNode that answered last */
+	_Atomic bool given_up; /* patience ended and nobody has answered since: try once */
 	_Atomic bool hurried;  /* storage_hurry */
-	char *user, *ca_file;  /* user: as it stands in a URL */
+	char *user, *ca_file;  /* user: escaped for a URL */
 	double patience_s;
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* guards everything below */
 	CURL *idle[IDLE_MOST];
 	size_t nidle;
-	struct webhdfs_defaults defaults; /* block_bytes 0: not asked yet */
+	struct webhdfs_defaults defaults; /* block_bytes 0: not requested yet */
 };
 
-/* One answer.  {0}; release. */
+/* One answer. Start with {0}; release it. */
 struct webhdfs_answer {
-	long status; /* 0: none came, and `why` says why */
+	long status; /* 0: no answer; `why` has the reason */
 	struct buf body;
-	char *location; /* where a redirection leads to; NULL: it is none */
+	char *location; /* the target of a redirection; NULL: none */
 	struct webhdfs_refusal refusal;
 	char why[CURL_ERROR_SIZE + 64];
-	bool unresolved; /* none came, as the host has no address */
-	char *server;	 /* "http://HOST:PORT" that was asked */
+	bool unresolved; /* no answer, because the host has no address */
+	char *server;	 /* "http://HOST:PORT" of the request */
 };
 void webhdfs_answer_release(struct webhdfs_answer *a);
 
-/* A new handle with what all have in common; NULL: libcurl has none. */
+/* Make a handle with the common settings; NULL: libcurl failed. */
 CURL *webhdfs_handle(struct webhdfs *w);
-/* Where curl puts an answer's bytes: CURLOPT_WRITEFUNCTION, of a struct buf. */
+/* A CURLOPT_WRITEFUNCTION that appends to a struct buf. */
 size_t webhdfs_take(char *data, size_t size, size_t n, void *buf);
-/* What came back over a handle: status, location, refusal, why. */
+/* Read the answer of a handle: status, location, refusal, why. */
 void webhdfs_read_answer(CURL *c, CURLcode code, struct webhdfs_answer *a);
 
 /*
- * Ask the active NameNode; query: "op=...", all escaped.  RC_OK: an answer came that another try
- * would not change, whatever it says.  No answer, standby, safe mode, 5xx: again, until the
+ * Send a request to the active NameNode; query: "op=...", escaped. RC_OK: an answer that a retry
+ * would not change, whatever it says. No answer, standby, safe mode and 5xx are retried until the
  * patience ends: RC_IO.
  */
 int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const char *query,
 		struct webhdfs_answer *a, struct error *err);
-/* The same where a redirection or a `Location` is expected, whose URL becomes a->location. */
+/* The same, but a redirection or a `Location` is expected; its URL becomes a->location. */
 int webhdfs_ask_location(struct webhdfs *w, const char *method, const char *path, const char *query,
 			 struct webhdfs_answer *a, struct error *err);
-/* GET from a DataNode what the NameNode has for path, in the same way. */
+/* The same: GET the bytes that a DataNode has for path. */
 int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t most,
 		  struct webhdfs_answer *a, struct error *err);
-/* Ask the NameNode that answered last, once, for another of its pages: "/jmx?...". */
+/* Request another page ("/jmx?...") of the NameNode that answered last, once. */
 void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a);
 /* Did a signal come that ends requests? */
 bool webhdfs_stopped(const struct webhdfs *w);
-/* Is it worth another try? */
+/* Can a retry help? */
 bool webhdfs_passing(const struct webhdfs_answer *a);
-/* The sentence for an answer that is no 200: "cannot WHAT PATH: ...". */
+/* Set the error for an answer other than 200: "cannot WHAT PATH: ...". */
 int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 		    const struct webhdfs_answer *a, struct error *err);
-/* Until when to try; at once when the servers were given up before. */
+/* The time until which to retry; now, if the servers were given up before. */
 double webhdfs_until(const struct webhdfs *w);
 /* Append text as a part of a URL; slashes stay. */
 void webhdfs_escape(struct buf *b, const char *text);
 
-/* Of new files; asked once. */
+/* The defaults of new files; requested once. */
 int webhdfs_defaults(struct webhdfs *w, struct webhdfs_defaults *out, struct error *err);
 
-/* Writing files, as struct storage_backend says. */
+/* Write files, as struct storage_backend says. */
 int webhdfs_put(struct storage *s, const char *local, const char *path, unsigned mode,
 		struct storage_info *out, bool *kept, struct error *err);
 int webhdfs_begin(struct storage *s, void **file, const char *path, unsigned mode,
@@ -97,8 +97,8 @@ int webhdfs_may(struct storage *s, const char *path, const char *what, struct er
 int webhdfs_stat(struct storage *s, const char *path, struct storage_info *out, struct error *err);
 int webhdfs_remove(struct webhdfs *w, const char *path, bool *found, struct error *err);
 /*
- * sum: the file's, if it tells one that can be compared.  *open: nobody knows its bytes, as it was
- * never closed: who wrote it has died, or writes still.
+ * sum: the file's checksum, if the server returns a comparable one. *open: the file was never
+ * closed, so its bytes are unknown: its writer has died or still writes.
  */
 int webhdfs_checksum(struct webhdfs *w, const char *path, uint8_t sum[HDFS_SUM_BYTES], bool *known,
 		     bool *open, struct error *err);

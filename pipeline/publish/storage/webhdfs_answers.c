@@ -8,7 +8,7 @@
 
 static int not_such(const char *what, struct error *err)
 {
-	return error_set(err, RC_DATA, "found an answer that is no JSON with %s", what);
+	return error_set(err, RC_DATA, "found an answer that is not JSON with %s", what);
 }
 
 static json_t *parse(struct bytes json)
@@ -16,7 +16,7 @@ static json_t *parse(struct bytes json)
 	return json_loadb((const char *)json.ptr, json.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
-/* The last part of a Java class, or the first line of a message, as people may see it. */
+/* The last part of a Java class, or the first line of a message, with visible characters. */
 static void keep_text(char *out, size_t size, json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -106,7 +106,7 @@ int answer_status(struct bytes json, struct storage_info *out, struct error *err
 	return rc;
 }
 
-/* A name stands for one entry of the folder: others would lead elsewhere. */
+/* Is it the name of one entry of the folder? Other names would lead elsewhere. */
 static bool is_entry_name(const char *name)
 {
 	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 &&
@@ -141,7 +141,7 @@ int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, 
 	return rc;
 }
 
-/* Hadoop 3 tells 28 bytes and four of padding. */
+/* Hadoop 3 returns 28 bytes and four bytes of padding. */
 int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known, struct error *err)
 {
 	json_t *root = parse(json), *sum = json_object_get(root, "FileChecksum");
@@ -193,7 +193,7 @@ int answer_capacity(struct bytes json, struct webhdfs_capacity *out, struct erro
 	return rc;
 }
 
-/* A quota of -1 is none. */
+/* A quota of -1 means none. */
 static uint64_t quota_left(json_t *usage, const char *quota, const char *used)
 {
 	uint64_t most, have;

@@ -1,7 +1,7 @@
 /*
- * webhdfs_answers.h - the JSON that a NameNode or DataNode answers (Hadoop's JsonUtil), read
+ * webhdfs_answers.h - parse the JSON that a NameNode or DataNode answers (Hadoop's JsonUtil)
  *
- * All give RC_DATA for what is not such an answer; they are given anything a server may send.
+ * All functions accept any bytes that a server may send. RC_DATA: it is not such an answer.
  */
 #ifndef SALTMILL_WEBHDFS_ANSWERS_H
 #define SALTMILL_WEBHDFS_ANSWERS_H
@@ -14,29 +14,29 @@ struct webhdfs_refusal {
 	char exception[96];
 	char message[400];
 };
-/* false: it is none; then both are empty. */
+/* false: it is not a refusal; then both are empty. */
 bool answer_refusal(struct bytes json, struct webhdfs_refusal *out);
 int answer_boolean(struct bytes json, bool *out, struct error *err);
-/* {"Location": "http..."}, into out with a NUL behind it. */
+/* {"Location": "http..."}, into out with a NUL at the end. */
 int answer_location(struct bytes json, struct buf *out, struct error *err);
 int answer_status(struct bytes json, struct storage_info *out, struct error *err);
 int answer_list(struct bytes json, struct arena *a, struct storage_entry **out, size_t *n,
 		struct error *err);
 /* known: it is of the kind that hdfs_sum.h computes. */
 int answer_checksum(struct bytes json, uint8_t out[HDFS_SUM_BYTES], bool *known, struct error *err);
-/* Of new files: the server's defaults. */
+/* The server's defaults for new files. */
 struct webhdfs_defaults {
 	uint64_t block_bytes, replication;
 };
 int answer_defaults(struct bytes json, struct webhdfs_defaults *out, struct error *err);
 /* The NameNode's bean FSNamesystemState. */
 struct webhdfs_capacity {
-	uint64_t bytes, total; /* that the DataNodes have left, and have; total 0: none */
-	uint64_t datanodes;    /* that are alive */
+	uint64_t bytes, total; /* free and total bytes of the DataNodes; total 0: none */
+	uint64_t datanodes;    /* live DataNodes */
 	bool safe_mode;
 };
 int answer_capacity(struct bytes json, struct webhdfs_capacity *out, struct error *err);
-/* {"QuotaUsage": ...}: what it leaves; UINT64_MAX: there is no such quota. */
+/* {"QuotaUsage": ...}: what is left; UINT64_MAX: no such quota. */
 struct webhdfs_quota {
 	uint64_t names, bytes;
 };

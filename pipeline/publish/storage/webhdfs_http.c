@@ -1,4 +1,4 @@
-/* webhdfs_http.c - one question to a NameNode, asked until there is an answer */
+/* webhdfs_http.c - one request to a NameNode, repeated until there is an answer */
 #include <stdio.h>
 #include <strings.h>
 
@@ -7,8 +7,8 @@
 #include "webhdfs.h"
 
 #define CONNECT_S   10L
-#define STALL_S	    60L /* without a byte */
-#define HURRY_S	    5L	/* for one whole request when all is to end */
+#define STALL_S	    60L /* seconds without a byte */
+#define HURRY_S	    5L	/* seconds for a whole request when everything must end */
 #define ANSWER_MOST ((size_t)256 << 20)
 
 /* --- one exchange --- */
@@ -42,7 +42,7 @@ CURL *webhdfs_handle(struct webhdfs *w)
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-	/* Hadoop's own clients ask no proxy either */
+	/* Hadoop's own clients use no proxy either */
 	curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -119,7 +119,7 @@ static void give_handle(struct webhdfs *w, CURL *c)
 		curl_easy_cleanup(c);
 }
 
-/* Without a body. */
+/* Send a request without a body. */
 static void exchange(struct webhdfs *w, const char *method, const char *url,
 		     struct webhdfs_answer *a)
 {
@@ -143,7 +143,7 @@ static void exchange(struct webhdfs *w, const char *method, const char *url,
 	give_handle(w, c);
 }
 
-/* --- what an answer means --- */
+/* --- the meaning of an answer --- */
 
 static bool named(const struct webhdfs_answer *a, const char *exception)
 {
@@ -162,7 +162,7 @@ bool webhdfs_passing(const struct webhdfs_answer *a)
 	       named(a, "ServerTooBusyException");
 }
 
-/* What a person can do about it; "": nothing known. */
+/* What a user can do about it; "": nothing known. */
 static const char *advice(const struct webhdfs_answer *a)
 {
 	static const struct {
@@ -187,11 +187,11 @@ static const char *advice(const struct webhdfs_answer *a)
 	if (strstr(a->refusal.message, "are bad. Aborting"))
 		return "; all DataNodes it went to broke off: is a disk full? Their logs say why";
 	if (a->status == 401)
-		return "; it wants Kerberos (SPNEGO), which is not spoken here";
+		return "; it requires Kerberos (SPNEGO), which saltmill does not support";
 	return "";
 }
 
-/* hdfs://NAME is often no host but a name of the cluster's configuration (dfs.nameservices). */
+/* hdfs://NAME is often not a host but a name in the cluster's configuration (dfs.nameservices). */
 static const char *advice_of_name(const struct webhdfs *w, const struct webhdfs_answer *a)
 {
 	if (a->unresolved && a->server && strncmp(w->place->prefix, "hdfs:", 5) == 0)
@@ -225,7 +225,7 @@ int webhdfs_refused(const struct webhdfs *w, const char *what, const char *path,
 	return code;
 }
 
-/* --- asking again --- */
+/* --- retry --- */
 
 double webhdfs_until(const struct webhdfs *w)
 {
@@ -263,7 +263,7 @@ void webhdfs_page(struct webhdfs *w, const char *page, struct webhdfs_answer *a)
 	mem_free(url);
 }
 
-/* All NameNodes, the one that answered last first; whether an answer is final. */
+/* Try all NameNodes, the one that answered last first. Returns whether an answer is final. */
 static bool ask_round(struct webhdfs *w, const char *method, const char *path, const char *query,
 		      struct webhdfs_answer *a)
 {
@@ -281,12 +281,12 @@ static bool ask_round(struct webhdfs *w, const char *method, const char *path, c
 			return true;
 		}
 		if (a->status && !is_standby(a))
-			break; /* it is the active one, and will do it later */
+			break; /* it is the active one, and will answer later */
 	}
 	return false;
 }
 
-/* The verb of a sentence for "op=NAME...". */
+/* The verb for messages about "op=NAME...". */
 static const char *doing(const char *query)
 {
 	static const char *const verbs[][2] = {{"CREATE", "create"},
@@ -323,7 +323,7 @@ int webhdfs_ask(struct webhdfs *w, const char *method, const char *path, const c
 	}
 }
 
-/* --- where the DataNode is --- */
+/* --- find the DataNode --- */
 
 static int find_location(struct webhdfs *w, const char *path, const char *query,
 			 struct webhdfs_answer *a, struct error *err)
@@ -372,9 +372,10 @@ int webhdfs_fetch(struct webhdfs *w, const char *path, const char *query, size_t
 		exchange(w, "GET", url, a);
 		mem_free(url);
 		if (a->status == 200 && a->body.len > most)
-			return error_set(err, RC_LIMIT,
-					 "%s: found more than %zu bytes, expected at most as many",
-					 path, most);
+			return error_set(
+				err, RC_LIMIT,
+				"%s: found more than %zu bytes, expected at most that many", path,
+				most);
 		if (a->status == 200 || a->status == 404)
 			return RC_OK;
 		rc = webhdfs_passing(a) ? backoff_wait(n, until, err) : RC_END;

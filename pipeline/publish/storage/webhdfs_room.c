@@ -18,7 +18,7 @@ static const char *not_ready(const struct webhdfs_capacity *c)
 	return NULL;
 }
 
-/* Who runs the cluster may have closed that page: then nothing is known. */
+/* The operator may have closed that page: then nothing is known. */
 static bool ask_capacity(struct webhdfs *w, struct webhdfs_capacity *out)
 {
 	struct webhdfs_answer a = {0};
@@ -36,7 +36,8 @@ int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 	struct webhdfs_defaults defaults;
 	struct webhdfs_capacity c = {0};
 	double until = webhdfs_until(w);
-	int rc = webhdfs_defaults(w, &defaults, err); /* from now on the active one is known */
+	/* from here on the active NameNode is known */
+	int rc = webhdfs_defaults(w, &defaults, err);
 
 	*bytes = UINT64_MAX;
 	for (unsigned n = 0; rc == RC_OK; n++) {
@@ -58,7 +59,7 @@ int webhdfs_free(struct storage *s, const char *path, uint64_t *bytes, struct er
 	return rc;
 }
 
-/* What one folder's quota leaves; a server that does not tell has none. */
+/* What is left of one folder's quota; a server that does not say has none. */
 static int ask_quota(struct webhdfs *w, const char *path, const struct webhdfs_defaults *d,
 		     struct storage_quota *out, struct error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * webhdfs_upload.c - files into HDFS: one PUT to a DataNode each, judged when it has ended
+ * webhdfs_upload.c - write files to HDFS: one PUT to a DataNode for each, checked when it has ended
  *
- * A file that comes piece by piece goes out in chunks, as curl is driven by who writes: it sends
- * while there is something to send and is paused otherwise; no thread.  A PUT that broke off
- * leaves a short file, so what counts is the length and the checksum that HDFS tells afterwards.
+ * A file that is written piece by piece is sent in chunks. The writer drives curl, without a
+ * thread: curl sends while there is something to send and is paused otherwise. A PUT that broke off
+ * leaves a short file, so the length and the checksum that HDFS returns afterwards decide.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,16 +26,16 @@ enum { ABORT_TRIES = 10, ABORT_PAUSE_MS = 100 };
 struct upload {
 	struct webhdfs *w;
 	char *path;
-	unsigned mode; /* 0: as HDFS does */
+	unsigned mode; /* 0: HDFS's default */
 	CURLM *multi;
 	CURL *curl;
 	struct curl_slist *headers;
 	struct webhdfs_answer answer;
-	const uint8_t *next; /* to be sent now */
+	const uint8_t *next; /* bytes to send now */
 	size_t left;
-	bool asked;  /* it is past the request's head: bytes are wanted */
+	bool asked;  /* the head is sent, curl wants bytes */
 	bool paused; /* there were none */
-	bool last;   /* none will come */
+	bool last;   /* no bytes will follow */
 	bool done;   /* the answer is there */
 	uint64_t bytes;
 	struct buf buffer;
@@ -106,7 +106,7 @@ static bool reached(const struct upload *u, enum awaited what)
 	return u->done || (what == AWAIT_START && u->asked) || (what == AWAIT_SENT && u->left == 0);
 }
 
-/* RC_OK also when the answer came instead.  u->answer.why tells of a server that stands still. */
+/* RC_OK also if the answer comes earlier. u->answer.why reports a server that stalls. */
 static int drive(struct upload *u, enum awaited what, struct error *err)
 {
 	double until = clock_seconds() + u->w->patience_s;
@@ -129,7 +129,7 @@ static int drive(struct upload *u, enum awaited what, struct error *err)
 		left = u->left;
 		if (clock_seconds() > until) {
 			snprintf(u->answer.why, sizeof u->answer.why,
-				 "it takes nothing and says nothing any more");
+				 "it neither accepts bytes nor answers");
 			u->done = true;
 			return RC_OK;
 		}
@@ -159,7 +159,7 @@ static bool set_up(struct upload *u, uint64_t bytes)
 	return true;
 }
 
-/* From the NameNode's word of a DataNode on; bytes UINT64_MAX: not known. */
+/* Start at the DataNode that the NameNode names; bytes UINT64_MAX: unknown. */
 static int start_put(struct upload *u, const char *query, uint64_t bytes, struct error *err)
 {
 	upload_close(u);
@@ -179,13 +179,13 @@ static int start_put(struct upload *u, const char *query, uint64_t bytes, struct
 	curl_easy_setopt(u->curl, CURLOPT_ERRORBUFFER, u->answer.why);
 	curl_multi_add_handle(u->multi, u->curl);
 	rc = drive(u, AWAIT_START, err);
-	/* an empty file is done when it has begun */
+	/* an empty file is complete when it has begun */
 	if (rc == RC_OK && u->done && u->answer.status != 201)
 		rc = webhdfs_refused(u->w, "write", u->path, &u->answer, err);
 	return rc;
 }
 
-/* Is the failure one of a connection, or of a server that may do it the next time? */
+/* Was it the connection, or a server that may succeed next time? */
 static bool broke(const struct upload *u, int rc)
 {
 	return rc == RC_IO && u->done && webhdfs_passing(&u->answer);
@@ -206,7 +206,7 @@ static int send_bytes(struct upload *u, const uint8_t *p, size_t n, struct error
 	return rc;
 }
 
-/* --- is what is there what was sent? --- */
+/* --- compare the stored file to what was sent --- */
 
 static int compare(struct upload *u, struct storage_info *there, bool *same, struct error *err)
 {
@@ -219,7 +219,7 @@ static int compare(struct upload *u, struct storage_info *there, bool *same, str
 		return RC_OK;
 	int rc = webhdfs_checksum(u->w, u->path, its, &known, &open, err);
 	if (rc == RC_OK && open)
-		*same = false; /* of a run that died while it wrote: written anew */
+		*same = false; /* left by a run that died while it wrote: write it again */
 	if (rc || open || !known)
 		return rc;
 	hdfs_sum_end(&u->sum, mine);
@@ -240,16 +240,16 @@ static int end_put(struct upload *u, struct storage_info *there, struct error *e
 	if (rc == RC_OK)
 		rc = compare(u, there, &same, err);
 	if (rc == RC_OK && same && u->mode && there->mode != u->mode) {
-		/* the server's umask has been at it */
+		/* the server's umask may have changed it */
 		rc = storage_set_mode(u->w->place, u->path, u->mode, err);
 		there->mode = u->mode;
 	}
 	if (rc == RC_OK && !same)
-		rc = error_set(err, RC_IO,
-			       "%s: HDFS has other bytes than the %llu that were sent: found a "
-			       "file of %llu, or another checksum",
-			       u->path, (unsigned long long)u->bytes,
-			       (unsigned long long)there->bytes);
+		rc = error_set(
+			err, RC_IO,
+			"%s: HDFS has other bytes than the %llu that were sent: found a file of "
+			"%llu, or another checksum",
+			u->path, (unsigned long long)u->bytes, (unsigned long long)there->bytes);
 	return rc;
 }
 
@@ -268,8 +268,7 @@ static struct upload *upload_new(struct storage *s, const char *path, unsigned m
 
 static char *create_query(const char *overwrite, unsigned mode, uint64_t block_bytes)
 {
-	/* unmasked: the DataNode's umask is not for it (HDFS-6962; who does not know that lets it)
-	 */
+	/* unmasked: the DataNode's umask does not apply (HDFS-6962; older servers ignore it) */
 	char *permission = mode ? mem_format("&permission=%o&unmaskedpermission=%o", mode, mode)
 				: mem_strdup("");
 	char *query = mem_format("op=CREATE&createparent=false&overwrite=%s&blocksize=%llu%s",
@@ -279,9 +278,9 @@ static char *create_query(const char *overwrite, unsigned mode, uint64_t block_b
 	return query;
 }
 
-/* --- what comes piece by piece --- */
+/* --- files that are written piece by piece --- */
 
-/* A DataNode that cannot be reached is another one the next time. */
+/* If a DataNode cannot be reached, the next try gets another one. */
 static int start(struct upload *u, uint64_t block_bytes, struct error *err)
 {
 	double until = webhdfs_until(u->w);
@@ -372,7 +371,7 @@ int webhdfs_end(void *file, uint8_t digest[16], struct error *err)
 	return RC_OK;
 }
 
-/* What was there before is not ours to remove. */
+/* A file that existed before must not be removed. */
 static bool is_ours(const struct upload *u)
 {
 	const char *why = u->answer.refusal.exception;
@@ -388,7 +387,7 @@ void webhdfs_abort(void *file)
 	bool ours = is_ours(u), found = false, late = u->asked && !u->done;
 
 	upload_close(u);
-	/* the DataNode may not have got to creating it */
+	/* the DataNode may not have created it yet */
 	for (unsigned n = 0; ours && !found && n < ABORT_TRIES; n++) {
 		if (n)
 			clock_sleep_ms(ABORT_PAUSE_MS);
@@ -398,7 +397,7 @@ void webhdfs_abort(void *file)
 	upload_free(u);
 }
 
-/* --- files of this machine --- */
+/* --- local files --- */
 
 static int read_some(int fd, uint8_t *piece, size_t *n, const char *local, struct error *err)
 {
@@ -411,7 +410,7 @@ static int read_some(int fd, uint8_t *piece, size_t *n, const char *local, struc
 	return got < 0 ? error_errno(err, "cannot read %s", local) : RC_OK;
 }
 
-/* All of fd, into the sum and, if it is open, through the connection. */
+/* Pass all of fd into the checksum and, if it is open, through the connection. */
 static int pass_file(struct upload *u, int fd, const char *local, struct error *err)
 {
 	uint8_t *piece = mem_alloc(BUFFER_BYTES);
@@ -440,7 +439,7 @@ static void restart_sum(struct upload *u, uint64_t block_bytes)
 	u->last = false;
 }
 
-/* Is the file there already?  Of one that is opaque that cannot be told. */
+/* Does HDFS already have the file? Unknown if its checksum cannot be compared. */
 static int is_there(struct upload *u, int fd, const char *local, uint64_t bytes,
 		    struct storage_info *there, bool *same, struct error *err)
 {

@@ -1,14 +1,13 @@
 /*
- * verify.c - what can be proved of a published load without its input
+ * verify.c - prove what can be proved about a published load without its input
  *
- *   manifest.json  as it was written; the law read = loaded + rejected + filtered + deduplicated;
- *                  of a load from Kafka the load before it, where it stands beside DIR under its
- *                  name
- *   scripts        splits.txt and create.rb as they were written; splits.txt gives the regions
+ *   manifest.json  its digest; read = loaded + rejected + filtered + deduplicated; for a load from
+ *                  Kafka the load before it, if it is beside DIR under its name
+ *   scripts        digests of splits.txt and create.rb; splits.txt gives the regions
  *   files          see verify_files.c
- *   regions        sums of the files give the regions, sums of the regions the table
- *   rejects.jsonl  as it was written; as many lines, and as many of each reason, as the manifest
- * says DIR            see verify_folder.c
+ *   regions        sums of the files are the regions, sums of the regions are the table
+ *   rejects.jsonl  its digest; as many lines, in total and for each reason, as the manifest says
+ *   DIR            see verify_folder.c
  */
 #include "publish.h"
 
@@ -133,11 +132,11 @@ static void check_scripts(struct findings *out, const char *dir, const struct ma
 	buf_release(&text);
 }
 
-/* What the files of one region add up to. */
+/* The sums of the files of one region. */
 struct region_sum {
 	uint64_t rows, largest, cells, bytes, cell_bytes;
 	const char *family;
-	bool several; /* families */
+	bool several; /* several families */
 };
 
 static bool region_agrees(const struct manifest_region *r, const struct region_sum *s)
@@ -157,7 +156,7 @@ static void check_sums(struct findings *out, const struct manifest_table *t)
 		const struct manifest_file *f = &t->files[i];
 
 		if (f->region >= t->nregions)
-			continue; /* a finding of verify_files */
+			continue; /* verify_files has reported it */
 		struct region_sum *s = &sums[f->region];
 		s->rows += f->rows;
 		s->largest = f->rows > s->largest ? f->rows : s->largest;
@@ -195,7 +194,7 @@ static void check_sums(struct findings *out, const struct manifest_table *t)
 	mem_free(sums);
 }
 
-/* Count a line of rejects.jsonl under its reason; false: it is not such a line. */
+/* Count a line of rejects.jsonl by its reason; false: it is not such a line. */
 static bool count_reject(const struct manifest *m, uint64_t *counts, const char *line, size_t len)
 {
 	json_error_t bad;
@@ -261,7 +260,7 @@ static void check_rejects(struct findings *out, const char *dir, const struct ma
 	mem_free(path);
 }
 
-/* manifest_read has compared them. */
+/* manifest_read has compared the digests. */
 static void say_digests(struct findings *out, const struct manifest *m)
 {
 	findings_add(out, false, "manifest.json", "%s",
