@@ -200,14 +200,14 @@ def test_stopped_while_it_writes(bench, place, sig):
 def test_a_gateway_that_tells_no_ids(bench, place):
     """Its lock could not be told from another run's."""
     r = load(bench, place.url("/x/fault-nameless-1"))
-    assert r.returncode == 2 and b"does not tell the file's fileId" in r.stderr, r.stderr
+    assert r.returncode == 2 and b"does not return the file's fileId" in r.stderr, r.stderr
     assert place.names("/x") == []
 
 
 def test_places_that_cannot_be(bench, place, tmp_path):
     for out, said in (("webhdfs://", "expected webhdfs://HOST[:PORT]/PATH"),
                       ("s3://bucket/x", "expected a path, file://, webhdfs://"),
-                      (place.url("/none/out"), "its parent folder /none is not there"),
+                      (place.url("/none/out"), "its parent folder /none does not exist"),
                       (place.url("/x/.."), "cannot be the name of a new folder")):
         r = load(bench, out)
         assert r.returncode == 2 and said in r.stderr.decode(), (out, r.stderr)

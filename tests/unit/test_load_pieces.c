@@ -179,7 +179,7 @@ static void test_a_record_beyond_its_piece_is_refused(void **state)
 		assert_int_equal(piece_open(&r, &h, copy, copy + PIECE_HEAD_BYTES, 0, "x", &err),
 				 RC_OK);
 		assert_int_equal(piece_next(&r, &got, "x", &err), RC_IO);
-		assert_non_null(strstr(err.msg, "does not fit"));
+		assert_non_null(strstr(err.msg, "exceeds its piece"));
 	}
 	piece_writer_release(&w);
 	piece_reader_release(&r);

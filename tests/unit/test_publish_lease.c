@@ -213,7 +213,7 @@ static void no_lease(void **state)
 	thread_fails = false;
 	nameless = true;
 	assert_int_equal(lease_take(&l, NULL, LOCK, &err), RC_CONFIG);
-	assert_non_null(strstr(err.msg, "does not tell the file's fileId"));
+	assert_non_null(strstr(err.msg, "does not return the file's fileId"));
 	assert_int_equal(nnodes, 0);
 }
 

@@ -306,7 +306,7 @@ static void lasting_faults(void **state)
 		{"busy", RC_IO, "answers 503"},
 		{"safemode", RC_IO, "safe mode and changes nothing"},
 		{"html", RC_IO, "answers 500"},
-		{"garbage", RC_IO, "no JSON"},
+		{"garbage", RC_IO, "not JSON"},
 		{"dead", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"cut", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"slow", RC_IO, "takes nothing"},
