@@ -85,29 +85,37 @@ def test_a_folder_that_the_servers_may_not_use(on_hdfs, hdfs, tmp_path):  # noqa
     check_all(on_hdfs, "denied", expected)
 
 
-def test_safe_mode(on_hdfs, hdfs, tmp_path):  # noqa: F811
-    """--dry-run names it, also when tables are missing; apply waits for its end, in the middle too."""
-    expected = events(tmp_path, "safe", 900)
+def test_safe_mode_is_named(on_hdfs, hdfs, tmp_path):  # noqa: F811
+    """By --dry-run, also when tables are missing."""
+    events(tmp_path, "safe", 40)
     on_hdfs.load(tmp_path / "job.yaml")
     try:
         hdfs.safe_mode("enter")
         (said,) = on_hdfs.done("--dry-run", "--create")["warnings"]
-        assert "the NameNode is in safe mode and changes nothing" in said
     finally:
         hdfs.safe_mode("leave")
-    dies_at(on_hdfs, "before-sent")
-    log = open(tmp_path / "apply.log", "w+", encoding="utf-8")
-    try:
-        hdfs.safe_mode("enter")
-        run = subprocess.Popen([on_hdfs.saltmill, "apply", on_hdfs.out, "--hbase", on_hdfs.hbase.master,
-                                *on_hdfs.options, "--create"], stdout=log, stderr=log)
-        time.sleep(3)
-        assert run.poll() is None, (tmp_path / "apply.log").read_text()
-    finally:
-        hdfs.safe_mode("leave")
-    assert run.wait(SECONDS) == 0, (tmp_path / "apply.log").read_text()
-    log.close()
-    check_all(on_hdfs, "safe", expected)
+    assert "safe mode" in said
+
+
+@pytest.mark.parametrize("step", ["created", "before-sent"])
+def test_safe_mode_is_waited_for(on_hdfs, hdfs, tmp_path, step):  # noqa: F811
+    """apply died at a step, runs again in safe mode, and is done when that ends."""
+    space = f"safe_{step[-4:]}"
+    expected = events(tmp_path, space, 900)
+    on_hdfs.load(tmp_path / "job.yaml")
+    dies_at(on_hdfs, step)
+    log = tmp_path / "apply.log"
+    with open(log, "w", encoding="utf-8") as out:
+        try:
+            hdfs.safe_mode("enter")
+            run = subprocess.Popen([on_hdfs.saltmill, "apply", on_hdfs.out, "--hbase", on_hdfs.hbase.master,
+                                    *on_hdfs.options, "--create"], stdout=out, stderr=out)
+            time.sleep(3)
+            assert run.poll() is None, log.read_text()
+        finally:
+            hdfs.safe_mode("leave")
+        assert run.wait(SECONDS) == 0, log.read_text()
+    check_all(on_hdfs, space, expected)
 
 
 def test_the_other_framing(on_hdfs, tmp_path):  # noqa: F811

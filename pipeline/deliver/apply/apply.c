@@ -249,6 +249,12 @@ static int hand_over(struct applying *a, struct error *err)
 	return rc ? rc : applying_note(a, err, "finished");
 }
 
+/* Then HDFS is looked at before; else when the first file is uploaded. */
+static bool is_to_change(const struct applied *t)
+{
+	return !t->exists || t->result->ndifferences;
+}
+
 static int look_at_all(struct applying *a, struct error *err)
 {
 	int rc = RC_OK;
@@ -260,7 +266,8 @@ static int look_at_all(struct applying *a, struct error *err)
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
 		rc = table_look(&a->tables[i], err);
 	for (size_t i = 0; rc == RC_OK && i < a->ntables; i++)
-		rc = world_look(&a->tables[i], err);
+		if (a->opt->dry_run || is_to_change(&a->tables[i]))
+			rc = world_look(&a->tables[i], err);
 	return rc;
 }
 

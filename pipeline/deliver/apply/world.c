@@ -269,11 +269,12 @@ int world_look(struct applied *t, struct error *err)
 	int rc = ask_where(t, &token, err);
 	if (rc == RC_OK) {
 		rc = look_there(a, token, err);
-	} else if (rc != RC_STOPPED && !t->exists) {
-		/* hbase:meta may not be asked: then HDFS is looked at when there is a table */
+	} else if (rc != RC_STOPPED && (!t->exists || !a->opt->dry_run)) {
+		/* hbase:meta may not be asked, or HDFS is not ready: world_open looks, and waits */
 		if (a->opt->dry_run)
-			applying_warn(a, "HDFS was not looked at, as table %s is missing: %s",
-				      t->result->name, err->msg);
+			applying_warn(a, "HDFS was not looked at: HBase does not tell where: %s",
+				      err->msg);
+		a->placed = a->opt->dry_run;
 		rc = RC_OK;
 	}
 	mem_free(token);

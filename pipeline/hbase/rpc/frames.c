@@ -81,6 +81,7 @@ static enum hbase_trouble trouble_of(const char *name)
 		{"PleaseHoldException", TROUBLE_GONE},
 		{"RpcThrottlingException", TROUBLE_BUSY},
 		{"OutOfMemoryError", TROUBLE_BUSY},
+		{"SafeModeException", TROUBLE_BUSY}, /* of the NameNode */
 		{"TableExistsException", TROUBLE_EXISTS},
 		{"NamespaceExistException", TROUBLE_EXISTS},
 		{"TableNotFoundException", TROUBLE_MISSING},
