@@ -1,0 +1,134 @@
+"""`saltmill apply` and what region servers answer: HBase and HDFS are small fakes that share their files.
+
+A file counts as loaded only when it is in the table's folder.  What real servers do is tests/hbase/test_incarnation.py's.
+"""
+
+import json
+import random
+import re
+import subprocess
+
+import pytest
+from fake_hbase import FakeHBase, Refusal, data, fields, last, number
+from test_apply import load  # noqa: F401  (a fixture)
+from test_places import Place
+
+TOKEN = "hdfs://nn/hbase/staging/ann__t__1"
+ATTRIBUTES = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "COMPRESSION": "NONE", "DATA_BLOCK_ENCODING": "NONE",
+              "BLOCKSIZE": "65536"}
+
+
+class LoadingHBase(FakeHBase):
+    """Answers each bulk load by the next of `answers`, and by "take" when there are no more."""
+
+    def __init__(self, place, answers):
+        super().__init__("t", ["f"], [], [], random.Random(1))
+        self.hdfs, self.answers, self.calls = place, list(answers), 0
+        tree = place.tree
+        for folder in ("/up", "/hbase", "/hbase/staging", "/hbase/data", "/hbase/data/default", "/hbase/data/default/t",
+                       self.folder().rsplit("/", 1)[0], self.folder()):
+            tree.nodes[folder] = tree.node("ann", "777")
+
+    def folder(self):
+        return f"/hbase/data/default/t/{self.regions[0].name[-33:-1].decode()}/f"
+
+    def loaded(self):
+        return sorted(self.hdfs.files(self.folder()).values())
+
+    def do_GetTableDescriptors(self, _):
+        family = data(1, "f") + b"".join(data(2, data(1, k) + data(2, v)) for k, v in ATTRIBUTES.items())
+        return data(1, data(1, data(1, "default") + data(2, "t")) + data(3, family)), b""
+
+    def do_GetClusterStatus(self, _):
+        return data(1, data(1, data(1, "2.6.4")) + data(2, data(1, self.place()))), b""
+
+    def do_PrepareBulkLoad(self, _):
+        return data(1, TOKEN), b""
+
+    def do_CleanupBulkLoad(self, _):
+        return b"", b""
+
+    def do_BulkLoadHFile(self, request):
+        self.calls += 1
+        answer = self.answers.pop(0) if self.answers else "take"
+        paths = [last(fields(f), 2).decode().removeprefix("hdfs://nn") for f in request[2]]
+        if answer == "quota":
+            raise Refusal("hadoop.hbase.quotas.SpaceLimitingException", "NO_INSERTS")
+        if answer == "lie":
+            return number(1, 1), b""
+        tree = self.hdfs.tree
+        with tree.lock:
+            there = all(p in tree.nodes for p in paths)
+            for p in paths if there else ():
+                tree.nodes[f"{self.folder()}/{len(tree.nodes)}_SeqId_1_"] = tree.nodes.pop(p)
+        if answer == "take and fail":
+            raise Refusal("hadoop.hbase.DoNotRetryIOException", "too late")
+        return number(1, 1 if there else 0), b""
+
+
+@pytest.fixture
+def cluster(load):  # noqa: F811
+    place = Place()
+    made = []
+
+    def start(*answers):
+        server = LoadingHBase(place, answers)
+        server.__enter__()
+        made.append(server)
+        return server
+    yield start
+    for server in made:
+        server.__exit__()
+    place.close()
+    (load.parent / "out.saltmill-apply").unlink(missing_ok=True)
+
+
+def apply(saltmill, load, server, *more):  # noqa: F811
+    return subprocess.run([saltmill, "apply", load, "--hbase", server.address, "--user", "ann", "--upload",
+                           server.hdfs.url("/up"), *more], capture_output=True, text=True, timeout=120, check=False)
+
+
+def hfiles(load):  # noqa: F811
+    manifest = json.loads((load / "manifest.json").read_text())
+    return sorted((load / f["path"]).read_bytes() for t in manifest["tables"] for f in t["files"])
+
+
+def empty(place):
+    for path in list(place.tree.children("/up")):
+        del place.tree.nodes[path]
+
+
+def test_a_quota_then_an_emptied_folder(saltmill, load, cluster):  # noqa: F811
+    """The refused file is in neither folder, and not in the table: it is uploaded again."""
+    server = cluster("quota")
+    done = apply(saltmill, load, server)
+    assert done.returncode == 1 and "SpaceLimitingException" in done.stderr, done.stderr
+    empty(server.hdfs)
+    done = apply(saltmill, load, server)
+    assert done.returncode == 0, done.stderr
+    assert server.loaded() == hfiles(load)
+
+
+def test_an_exception_after_it_was_done(saltmill, load, cluster):  # noqa: F811
+    """It proves nothing, and the file is found by its id: it is not sent twice."""
+    server = cluster("take and fail")
+    done = apply(saltmill, load, server)
+    assert done.returncode == 1 and "too late" in done.stderr, done.stderr
+    done = apply(saltmill, load, server)
+    assert done.returncode == 0, done.stderr
+    assert server.loaded() == hfiles(load) and server.calls == 1
+
+
+def test_loaded_is_believed_when_it_is_seen(saltmill, load, cluster):  # noqa: F811
+    server = cluster("lie")
+    done = apply(saltmill, load, server)
+    assert done.returncode == 0, done.stderr
+    assert server.loaded() == hfiles(load) and server.calls == 2
+    (load.parent / "out.saltmill-apply").unlink()
+    server.answers = ["lie"] * 9
+    done = apply(saltmill, load, server)
+    assert done.returncode == 1, done.stderr
+    assert re.search("answers that /up/.* is loaded, and the file is neither in the region's folder nor in its archive",
+                     done.stderr), done.stderr
+    assert apply(saltmill, load, server, "--abort").returncode == 0
+    assert server.hdfs.files("/up") == {}
