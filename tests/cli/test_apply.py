@@ -46,11 +46,11 @@ def apply(saltmill, *arguments):
     (["/nowhere/at/all", "--hbase", "h"], "is no published load"),
     (["{load}", "--hbase", "h:0"], "found server `h:0`"),
     (["{load}", "--hbase", "a,,b"], "found server ``"),
-    (["{load}", "--hbase", "h", "--abort", "--restart"], "found --abort with --restart"),
-    (["{load}", "--hbase", "h", "--abort", "--check"], "found --abort with --check"),
-    (["{load}", "--hbase", "h", "--restart", "--dry-run"], "found --restart with --dry-run"),
-    (["--state", "s", "--hbase", "h", "--restart"], "found --restart with --state"),
-    (["--state", "s", "--hbase", "h", "--abort"], "found --abort with --state"),
+    (["{load}", "--hbase", "h", "--abort", "--restart"], "--abort: found --restart too"),
+    (["{load}", "--hbase", "h", "--abort", "--check"], "--abort: found --check too"),
+    (["{load}", "--hbase", "h", "--restart", "--dry-run"], "--restart: found --dry-run too"),
+    (["--state", "s", "--hbase", "h", "--restart"], "--restart: found --state too"),
+    (["--state", "s", "--hbase", "h", "--abort"], "--abort: found --state too"),
 ])
 def test_wrong_use(saltmill, load, arguments, says):
     done = apply(saltmill, *(a.format(load=load) for a in arguments))
