@@ -100,15 +100,18 @@ int hfile_codec_setup(struct hcodec *h, enum codec codec, int level, enum zstd_f
 			 (int)codec, codec_name(codec));
 }
 
-/* Compressed size bound of one piece. */
+/* Compressed size bound of one piece; 0: setup refuses the codec, or it makes no pieces. */
 static size_t piece_bound(const struct hcodec *h, size_t n)
 {
 	switch (h->codec) {
 	case CODEC_SNAPPY: return snappy_max_compressed_length(n);
 	case CODEC_LZ4: return (size_t)LZ4_compressBound((int)n);
 	case CODEC_GZ: return libdeflate_gzip_compress_bound(h->gz[h->gz_level], n);
-	default: return ZSTD_compressBound(n);
+	case CODEC_ZSTD: return ZSTD_compressBound(n);
+	case CODEC_NONE:
+	case CODEC_LZO: break;
 	}
+	return 0;
 }
 
 static int cannot(const struct hcodec *h, size_t bytes, bool memory, struct error *err)
@@ -145,11 +148,14 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, stru
 	case CODEC_GZ:
 		n = libdeflate_gzip_compress(h->gz[h->gz_level], in.ptr, in.len, to, n);
 		break;
-	default:
+	case CODEC_ZSTD:
 		n = ZSTD_compress2(h->zstd, to, n, in.ptr, in.len);
 		memory = ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation;
 		if (ZSTD_isError(n))
 			n = 0;
+		break;
+	case CODEC_NONE:
+	case CODEC_LZO: n = 0; break;
 	}
 	if (n == 0)
 		cannot(h, in.len, memory, err);
@@ -159,8 +165,15 @@ static size_t put_piece(struct hcodec *h, struct bytes in, struct buf *out, stru
 
 static bool is_stream(const struct hcodec *h)
 {
-	return h->codec == CODEC_GZ ||
-	       (h->codec == CODEC_ZSTD && h->framing == ZSTD_FRAMING_HADOOP);
+	switch (h->codec) {
+	case CODEC_GZ: return true;
+	case CODEC_ZSTD: return h->framing == ZSTD_FRAMING_HADOOP;
+	case CODEC_NONE:
+	case CODEC_SNAPPY:
+	case CODEC_LZ4:
+	case CODEC_LZO: break;
+	}
+	return false;
 }
 
 static bool put_length(struct buf *out, size_t length)
@@ -205,35 +218,54 @@ int hfile_codec_compress(struct hcodec *h, struct bytes in, struct buf *out, str
 	return put_piece(h, in, out, err) == 0 ? err->code : 0;
 }
 
-/* Decompress one chunk. *out_bytes is the room, and becomes the result's bytes. */
-static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
-		      size_t *out_bytes)
+static bool unsnappy(struct bytes in, uint8_t *out, size_t *out_bytes)
 {
 	const char *from = (const char *)in.ptr;
 	size_t plain;
 
-	if (codec == CODEC_SNAPPY) {
-		if (snappy_uncompressed_length(from, in.len, &plain) != SNAPPY_OK ||
-		    plain > *out_bytes)
-			return false;
-		return snappy_uncompress(from, in.len, (char *)out, out_bytes) == SNAPPY_OK;
-	}
-	if (codec == CODEC_LZ4) {
-		if (in.len > INT32_MAX || *out_bytes > INT32_MAX)
-			return false;
-		int n = LZ4_decompress_safe(from, (char *)out, (int)in.len, (int)*out_bytes);
-		*out_bytes = n < 0 ? 0 : (size_t)n;
-		return n >= 0;
-	}
+	if (snappy_uncompressed_length(from, in.len, &plain) != SNAPPY_OK || plain > *out_bytes)
+		return false;
+	return snappy_uncompress(from, in.len, (char *)out, out_bytes) == SNAPPY_OK;
+}
+
+static bool unlz4(struct bytes in, uint8_t *out, size_t *out_bytes)
+{
+	if (in.len > INT32_MAX || *out_bytes > INT32_MAX)
+		return false;
+	int n = LZ4_decompress_safe((const char *)in.ptr, (char *)out, (int)in.len,
+				    (int)*out_bytes);
+
+	*out_bytes = n < 0 ? 0 : (size_t)n;
+	return n >= 0;
+}
+
+static bool unzstd(struct hcodec *h, struct bytes in, uint8_t *out, size_t *out_bytes)
+{
 	if (!h->unzstd && !(h->unzstd = ZSTD_createDCtx())) {
 		h->no_memory = true;
 		return false;
 	}
-	plain = ZSTD_decompressDCtx(h->unzstd, out, *out_bytes, in.ptr, in.len);
+	size_t plain = ZSTD_decompressDCtx(h->unzstd, out, *out_bytes, in.ptr, in.len);
+
 	if (ZSTD_isError(plain))
 		return false;
 	*out_bytes = plain;
 	return true;
+}
+
+/* Decompress one chunk.  *out_bytes is the room, and becomes the bytes written. */
+static bool get_piece(struct hcodec *h, enum codec codec, struct bytes in, uint8_t *out,
+		      size_t *out_bytes)
+{
+	switch (codec) {
+	case CODEC_SNAPPY: return unsnappy(in, out, out_bytes);
+	case CODEC_LZ4: return unlz4(in, out, out_bytes);
+	case CODEC_ZSTD: return unzstd(h, in, out, out_bytes);
+	case CODEC_NONE: /* hfile_codec_decompress copies it */
+	case CODEC_GZ:	 /* and this is gunzip's */
+	case CODEC_LZO: break;
+	}
+	return false;
 }
 
 /*
