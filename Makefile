@@ -32,7 +32,7 @@ OPT_tsan    := -O1 -g -Werror -fsanitize=thread
 OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 OPT_cover   := -O1 -g -fprofile-instr-generate -fcoverage-mapping
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wwrite-strings -Wvla \
-        -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
+        -Wswitch-enum -Wformat=2 -Wundef -Wstrict-prototypes -Wmissing-prototypes
 VERSION := 0.1.0
 STD  := -std=c17 -D_GNU_SOURCE -DSALTMILL_VERSION=\"$(VERSION)\"
 # A file includes headers of its own folder by name, doors (include/) by name, and headers that its

@@ -444,8 +444,12 @@ static int load(void *self, const struct hbase_region *r, struct hand_file *cons
 	case FATE_REFUSED: return refused(why, err);
 	case FATE_REFUSED_HALF: stick(list, n, true); return refused(why, err);
 	case FATE_TRUE_NOT_IN: *loaded = !m.copies; return RC_OK;
-	default: *loaded = take_files(list, n); return RC_OK;
+	case FATE_DONE:
+	case FATE_SPLIT:
+	case FATE_STOLEN: break;
 	}
+	*loaded = take_files(list, n);
+	return RC_OK;
 }
 
 /* Sometimes the reason passes, as a safe mode does. */

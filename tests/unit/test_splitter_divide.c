@@ -59,7 +59,10 @@ static void draw_row(enum kind kind, uint32_t buckets, struct row *r)
 		}
 		break;
 	case TIES: r->weight = 32; break;
-	default: break;
+	case SPREAD:
+	case ONE:
+	case TINY:
+	case KINDS: break;
 	}
 	r->key[0] = (uint8_t)bucket;
 	r->key[1] = (uint8_t)(entity >> 8);

@@ -291,8 +291,17 @@ static const char *key_encoding(enum field_type type)
 	case FIELD_U64: return "u64";
 	case FIELD_I64: return "i64";
 	case FIELD_TIME: return "reversed_millis";
-	default: return NULL;
+	case FIELD_TEXT:
+	case FIELD_BYTES:
+	case FIELD_HEX:
+	case FIELD_F64:
+	case FIELD_BOOL:
+	case FIELD_DECIMAL:
+	case FIELD_UUID:
+	case FIELD_IP:
+	case FIELD_CODE: break;
 	}
+	return NULL;
 }
 
 static void put_part(const struct sniffed *s, bool last, const char *why, struct buf *out)

@@ -166,8 +166,9 @@ static json_t *info_value(enum info_type type, struct bytes v)
 	case INFO_BOOL: return json_boolean(v.ptr[0] != 0);
 	case INFO_TEXT: return text_json(v);
 	case INFO_KEY: return key_json(v);
-	default: return inspect_bytes(v);
+	case INFO_BYTES: break;
 	}
+	return inspect_bytes(v);
 }
 
 static json_t *info_json(const struct hfile *f)

@@ -127,12 +127,12 @@ int precheck_state(const char *table, enum hbase_table_state state, struct hbase
 	case TABLE_ENABLING:
 		why->trouble = TROUBLE_BUSY;
 		return error_set(err, RC_IO, "table %s is being enabled, or created", table);
-	default:
-		why->trouble = TROUBLE_REFUSED;
-		return error_set(err, RC_CONFIG, "table %s is %s: enable '%s' in the HBase shell",
-				 table, state == TABLE_DISABLED ? "disabled" : "being disabled",
-				 table);
+	case TABLE_DISABLED:
+	case TABLE_DISABLING: break;
 	}
+	why->trouble = TROUBLE_REFUSED;
+	return error_set(err, RC_CONFIG, "table %s is %s: enable '%s' in the HBase shell", table,
+			 state == TABLE_DISABLED ? "disabled" : "being disabled", table);
 }
 
 int precheck_enabled(struct hbase *h, const char *table, struct hbase_failure *why,

@@ -46,7 +46,7 @@ struct parser {
 
 static unsigned buffers_of(enum arrow_kind kind, bool dense)
 {
-	switch (kind) {
+	switch ((int)kind) {
 	case ARROW_NULL:
 	case ARROW_RUN_END: return 0;
 	case ARROW_STRUCT:
@@ -79,7 +79,7 @@ static size_t bytes_of_bits(int64_t bits)
 /* Parameters of the types; those that make no sense leave bytes or parts 0. */
 static void read_parameters(struct arrow_type *t, const struct flat_table *type)
 {
-	switch (t->kind) {
+	switch ((int)t->kind) {
 	case ARROW_INT:
 		t->bytes = bytes_of_bits(flat_number(type, 0, 4, 0));
 		t->is_signed = flat_number(type, 1, 1, 0) != 0;
@@ -205,7 +205,7 @@ int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct fl
 
 static bool readable(const struct arrow_type *t)
 {
-	switch (t->kind) {
+	switch ((int)t->kind) {
 	case ARROW_INT: return t->bytes >= 1 && t->bytes <= 8;
 	case ARROW_FLOAT: return t->bytes <= 8;
 	case ARROW_DECIMAL:
@@ -228,7 +228,7 @@ static bool readable(const struct arrow_type *t)
 
 static enum typed_kind kind_of(const struct arrow_type *t)
 {
-	switch (t->kind) {
+	switch ((int)t->kind) {
 	case ARROW_DATE:
 	case ARROW_TIMESTAMP: return KIND_TIME;
 	case ARROW_TIME: return KIND_OTHER;

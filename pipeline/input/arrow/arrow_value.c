@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) const char *value_of(enum arrow_kin
 	const struct arrow_type *t = a->type;
 	const uint8_t *p = a->data.ptr + row * t->bytes;
 
-	switch (kind) {
+	switch ((int)kind) {
 	case ARROW_INT:
 		*c = text(to,
 			  t->is_signed ? spell_i64(to, signed_whole(p, t->bytes))
@@ -228,7 +228,7 @@ const char *arrow_texts(const struct arrow_array *array, enum typed_as as, uint6
 	const char *fault = NULL;
 
 	if (!array->dictionary && none_null(array, from, n))
-		switch (array->type->kind) { /* the usual ones */
+		switch ((int)array->type->kind) { /* the usual ones */
 		case ARROW_INT: return texts_of(ARROW_INT, array, as, from, n, columns, stride, to);
 		case ARROW_FLOAT:
 			return texts_of(ARROW_FLOAT, array, as, from, n, columns, stride, to);
@@ -334,7 +334,7 @@ bool arrow_shorts(const struct arrow_array *a, uint64_t from, size_t n, struct s
 
 bool arrow_always_sound(const struct arrow_array *a)
 {
-	switch (a->type->kind) {
+	switch ((int)a->type->kind) {
 	case ARROW_INT:
 	case ARROW_FLOAT:
 	case ARROW_BOOL:

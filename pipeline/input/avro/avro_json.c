@@ -103,8 +103,12 @@ bool avro_skip(struct avro_reader *r, const struct avro_type *t)
 	case AVRO_BYTES:
 	case AVRO_STRING:
 	case AVRO_FIXED: return avro_bytes(r, t, &bytes);
-	default: return skip_parts(r, t);
+	case AVRO_RECORD:
+	case AVRO_ARRAY:
+	case AVRO_MAP:
+	case AVRO_UNION: break;
 	}
+	return skip_parts(r, t);
 }
 
 size_t avro_spell(uint8_t *to, const struct avro_type *t, int64_t v)
@@ -117,7 +121,9 @@ size_t avro_spell(uint8_t *to, const struct avro_type *t, int64_t v)
 		if (v >= 0 && v / t->parts < DAY_S)
 			return spell_time(to, v, t->parts);
 		break;
-	default: break;
+	case AVRO_PLAIN:
+	case AVRO_DECIMAL:
+	case AVRO_UUID: break;
 	}
 	return spell_i64(to, v);
 }
@@ -263,6 +269,10 @@ bool avro_json(struct avro_reader *r, const struct avro_type *t, struct buf *out
 	case AVRO_BYTES:
 	case AVRO_STRING:
 	case AVRO_FIXED: return json_bytes(r, t, out);
-	default: return json_parts(r, t, out);
+	case AVRO_RECORD:
+	case AVRO_ARRAY:
+	case AVRO_MAP:
+	case AVRO_UNION: break;
 	}
+	return json_parts(r, t, out);
 }

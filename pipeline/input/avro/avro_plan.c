@@ -22,7 +22,9 @@ static enum typed_kind kind_of(const struct avro_type *t)
 	case AVRO_STAMP:
 	case AVRO_LOCAL_STAMP: return KIND_TIME;
 	case AVRO_TIME: return KIND_OTHER;
-	default: break;
+	case AVRO_PLAIN:
+	case AVRO_DECIMAL:
+	case AVRO_UUID: break;
 	}
 	switch (t->kind) {
 	case AVRO_INT:
@@ -32,8 +34,15 @@ static enum typed_kind kind_of(const struct avro_type *t)
 	case AVRO_RECORD:
 	case AVRO_ARRAY:
 	case AVRO_MAP: return KIND_OTHER;
-	default: return KIND_TEXT;
+	case AVRO_NULL:
+	case AVRO_BOOLEAN:
+	case AVRO_BYTES:
+	case AVRO_STRING:
+	case AVRO_ENUM:
+	case AVRO_UNION:
+	case AVRO_FIXED: break;
 	}
+	return KIND_TEXT;
 }
 
 static int take_column(struct planning *p, struct avro_plan *plan, size_t column)

@@ -314,7 +314,16 @@ static int parse_object(struct parser *p, json_t *json, struct bytes space, stru
 	case AVRO_ENUM: return parse_symbols(p, json, t);
 	case AVRO_ARRAY: return parse_items(p, json, "items", space, t);
 	case AVRO_MAP: return parse_items(p, json, "values", space, t);
-	default: break;
+	case AVRO_NULL:
+	case AVRO_BOOLEAN:
+	case AVRO_INT:
+	case AVRO_LONG:
+	case AVRO_FLOAT:
+	case AVRO_DOUBLE:
+	case AVRO_BYTES:
+	case AVRO_STRING:
+	case AVRO_UNION:
+	case AVRO_FIXED: break;
 	}
 	rc = parse_fixed_size(p, json, t);
 	take_logical(json, t);
@@ -343,8 +352,16 @@ static uint64_t least_now(const struct avro_type *t)
 		for (size_t i = 0; i < t->n; i++)
 			sum = t->of[i]->least < sum ? t->of[i]->least : sum;
 		return 1 + sum;
-	default: return 1;
+	case AVRO_BOOLEAN:
+	case AVRO_INT:
+	case AVRO_LONG:
+	case AVRO_BYTES:
+	case AVRO_STRING:
+	case AVRO_ENUM:
+	case AVRO_ARRAY:
+	case AVRO_MAP: break;
 	}
+	return 1;
 }
 
 static int parse_any(struct parser *p, json_t *json, struct bytes space, struct avro_type **out)

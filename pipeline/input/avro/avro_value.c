@@ -135,8 +135,15 @@ static bool take_scalar(struct avro_decoder *d, const struct avro_plan *plan)
 	case AVRO_LONG: return take_whole(d, plan);
 	case AVRO_FLOAT:
 	case AVRO_DOUBLE: return take_real(d, plan);
-	default: return take_bytes(d, plan);
+	case AVRO_BYTES:
+	case AVRO_STRING:
+	case AVRO_RECORD:
+	case AVRO_ARRAY:
+	case AVRO_MAP:
+	case AVRO_UNION:
+	case AVRO_FIXED: break;
 	}
+	return take_bytes(d, plan);
 }
 
 /* --- what has parts --- */

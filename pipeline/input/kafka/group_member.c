@@ -355,7 +355,7 @@ static int check_error(struct member *m, const rd_kafka_message_t *message, stru
 
 	if (fatal)
 		return error_set(err, RC_IO, "group %s: %s", m->job->kafka.group, why);
-	switch (message->err) {
+	switch ((int)message->err) { /* librdkafka adds codes */
 	case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
 	case RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL:
 	case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:

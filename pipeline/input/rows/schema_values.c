@@ -65,7 +65,10 @@ static void avro_value(struct schema_values *v, const struct avro_type *t)
 	case AVRO_DOUBLE: schema_values_add(v, FIELD_F64, 0, false); return;
 	case AVRO_BYTES:
 	case AVRO_FIXED: schema_values_add(v, FIELD_BYTES, 0, false); return;
-	default: schema_values_add(v, FIELD_TEXT, 0, false);
+	case AVRO_STRING:
+	case AVRO_RECORD:
+	case AVRO_ENUM:
+	case AVRO_UNION: schema_values_add(v, FIELD_TEXT, 0, false);
 	}
 }
 
@@ -135,7 +138,7 @@ void avro_values(struct schema_values *v, const struct avro_type *schema)
 
 static void arrow_value(struct schema_values *v, const struct arrow_type *t)
 {
-	switch (t->kind) {
+	switch ((int)t->kind) {
 	case ARROW_INT:
 		schema_values_add(v,
 				  t->is_signed	  ? FIELD_I64

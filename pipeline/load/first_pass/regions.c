@@ -26,8 +26,11 @@ bool regions_algorithm(const struct regions *r, enum split_algorithm *a)
 	case SPLIT_UNIFORM: *a = SPLIT_ALGORITHM_UNIFORM; return true;
 	case SPLIT_HEX: *a = SPLIT_ALGORITHM_HEX; return true;
 	case SPLIT_DECIMAL: *a = SPLIT_ALGORITHM_DECIMAL; return true;
-	default: return false;
+	case SPLIT_SAMPLED:
+	case SPLIT_FILE:
+	case SPLIT_NONE: break;
 	}
+	return false;
 }
 
 int regions_computed(const struct regions *r, uint32_t count, struct splits *out, struct error *err)

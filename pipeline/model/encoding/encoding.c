@@ -106,10 +106,15 @@ enum encode_as encoding_natural(enum field_type t)
 bool encoding_keeps(enum encode_as as, enum field_type t)
 {
 	switch (encodings[as].kind) {
-	case LAY_F32: return false;
-	case LAY_F64: return t != FIELD_U64 && t != FIELD_I64;
+	case LAY_F32:
 	case LAY_DATE: return false;
+	case LAY_F64: return t != FIELD_U64 && t != FIELD_I64;
 	case LAY_TIME: return as != AS_REVERSED_SECONDS;
-	default: return true;
+	case LAY_NUMBER:
+	case LAY_TEXT:
+	case LAY_BYTES:
+	case LAY_REVERSED:
+	case LAY_FIXED: break;
 	}
+	return true;
 }

@@ -309,6 +309,11 @@ void layout_text(const struct layout *l, const struct value *v, struct buf *out)
 	case FIELD_TIME: time_text(v, out); return;
 	case FIELD_UUID: uuid_text(v->bytes, out); return;
 	case FIELD_IP: ip_text(v->bytes, out); return;
-	default: buf_printf(out, "%" PRIu64, v->u); return;
+	case FIELD_U32:
+	case FIELD_U64:
+	case FIELD_TEXT:
+	case FIELD_BYTES:
+	case FIELD_HEX:
+	case FIELD_CODE: buf_printf(out, "%" PRIu64, v->u); return;
 	}
 }

@@ -81,7 +81,8 @@ static int bad_time(const struct field *f, struct bytes text, enum time_fault fa
 			why, "bad_time", f->name, text,
 			"expected a local time that exists in %s (clocks jumped over it)",
 			f->zone->name);
-	default: break;
+	case TIME_FINE:
+	case TIME_NO_MATCH: break;
 	}
 	if (strcmp(f->format, TIME_ISO8601) == 0)
 		return reject_value(

@@ -142,8 +142,17 @@ static json_t *of_value(const struct key *k)
 	case FORM_NAMED: return named(k);
 	case FORM_LIST: return list_of(one_of_inner(k));
 	case FORM_EITHER: return either(k);
-	default: return scalar();
+	case FORM_UNSAID:
+	case FORM_TEXT:
+	case FORM_BYTE:
+	case FORM_SIGN:
+	case FORM_ESCAPED:
+	case FORM_HEX:
+	case FORM_QUESTION:
+	case FORM_FIELD:
+	case FORM_TABLE: break;
 	}
+	return scalar();
 }
 
 static json_t *of_key(const struct key *k)

@@ -182,7 +182,7 @@ static int build_node(struct builder *b, yaml_event_t *e, unsigned depth, struct
 
 	n->pos = pos_of(e->start_mark);
 	*out = n;
-	switch (e->type) {
+	switch ((int)e->type) { /* no end of a node, of a document or of the stream */
 	case YAML_ALIAS_EVENT: rc = find_anchor(b, e, out); break;
 	case YAML_SCALAR_EVENT:
 		anchor = e->data.scalar.anchor;

@@ -87,7 +87,28 @@ static void append_form(struct buf *out, const struct key *k)
 		buf_printf(out, "auto, or a whole number from %llu to %llu",
 			   (unsigned long long)k->min, (unsigned long long)max);
 		break;
-	default: buf_append_str(out, simple_forms[k->words.form]); break;
+	case FORM_UNSAID:
+	case FORM_TEXT:
+	case FORM_TEXTS:
+	case FORM_NUMBERS:
+	case FORM_SIZE:
+	case FORM_DURATION:
+	case FORM_BOOL:
+	case FORM_BYTE:
+	case FORM_SIGN:
+	case FORM_ESCAPED:
+	case FORM_HEX:
+	case FORM_QUESTION:
+	case FORM_FIELD:
+	case FORM_FIELDS:
+	case FORM_TABLE:
+	case FORM_CODES:
+	case FORM_ATTRIBUTE:
+	case FORM_PROPERTIES:
+	case FORM_MAPPING:
+	case FORM_NAMED:
+	case FORM_LIST:
+	case FORM_EITHER: buf_append_str(out, simple_forms[k->words.form]); break;
 	}
 }
 

@@ -184,8 +184,17 @@ static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a
 	switch (kind) {
 	case TEXT: *(const char **)at = arena_strdup(a, text); return true;
 	case ROW_KEY: read_row_key(text, at, a); return true;
-	default: return bytes_unhex(at, 16, text);
+	case DIGEST: return bytes_unhex(at, 16, text);
+	case RATIO:
+	case COUNT:
+	case INDEX:
+	case FLAG:
+	case MILLIS:
+	case PARTITION:
+	case PART:
+	case LIST: break;
 	}
+	return false;
 }
 
 static int object_read(const struct shape *s, const json_t *object, char *base, const char *where,
