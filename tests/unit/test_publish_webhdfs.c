@@ -309,7 +309,7 @@ static void lasting_faults(void **state)
 		{"garbage", RC_IO, "not JSON"},
 		{"dead", RC_IO, "cannot write webhdfs://127.0.0.1"},
 		{"cut", RC_IO, "cannot write webhdfs://127.0.0.1"},
-		{"slow", RC_IO, "takes nothing"},
+		{"slow", RC_IO, "neither accepts bytes"},
 		{"garbled", RC_IO, "other bytes than the 30000"},
 		{"full", RC_IO, "no DataNode that is alive has room"},
 		{"quota", RC_IO, "quota of space is used up"},
