@@ -132,7 +132,7 @@ static void test_all_goes(void **state)
 static void test_folder_of_others(void **state)
 {
 	struct place p;
-	struct source_file source = {.bytes = 1, .cells = 1};
+	struct applied_file source = {.bytes = 1, .cells = 1};
 	struct hbase_regions regions = {0};
 	struct hand_file file = {0};
 	struct buf words = {0};
@@ -169,7 +169,7 @@ static void hear(void *ctx, const char *sentence)
 }
 
 /* Rows a to f, of a cell each. */
-static void write_hfile(const char *path, struct source_file *s)
+static void write_hfile(const char *path, struct applied_file *s)
 {
 	static const char rows[] = "abcdef";
 	struct hfile_options opt = {0};
@@ -189,10 +189,10 @@ static void write_hfile(const char *path, struct source_file *s)
 		assert_int_equal(hfile_add(w, &c, &err), 0);
 	}
 	assert_int_equal(hfile_finish(w, &sum, &err), 0);
-	*s = (struct source_file){.path = path,
-				  .family = "f",
-				  .bytes = sum.file_bytes,
-				  .cells = sum.cells};
+	*s = (struct applied_file){.path = path,
+				   .family = "f",
+				   .bytes = sum.file_bytes,
+				   .cells = sum.cells};
 	memcpy(s->digest, sum.digest, sizeof s->digest);
 	hfile_summary_release(&sum);
 }
@@ -206,7 +206,7 @@ static size_t cut_at(const char *borders, char *words, size_t room)
 	struct hand_file file = {.first = bytes_str("a"), .last = bytes_str("f")};
 	struct manifest_table manifest = {.ntuned = 0};
 	struct apply_table result = {.name = "t"};
-	struct source_file source;
+	struct applied_file source;
 	struct buf out = {0};
 	struct error err = {0};
 

@@ -132,16 +132,16 @@ static void draw_row(struct row *r, const struct shape *shape)
 		memset(r->bytes + len + r->secondary_bytes + 20, 0, 4);
 }
 
-static struct item row_item(const struct row *r)
+static struct record_item row_item(const struct row *r)
 {
 	const uint8_t *secondary = r->bytes + r->key_len;
 
-	return (struct item){.rec = {.key = bytes_of(r->bytes, r->key_len),
-				     .secondary = secondary,
-				     .seq = r->seq,
-				     .payload = bytes_of(secondary + r->secondary_bytes,
-							 r->payload_len)},
-			     .large = r->large};
+	return (struct record_item){.rec = {.key = bytes_of(r->bytes, r->key_len),
+					    .secondary = secondary,
+					    .seq = r->seq,
+					    .payload = bytes_of(secondary + r->secondary_bytes,
+								r->payload_len)},
+				    .large = r->large};
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -188,7 +188,7 @@ static void make_rows(struct fixture *f)
 		draw_row(&f->rows[i], f->shape);
 	qsort(f->rows, f->n, sizeof *f->rows, compare_rows);
 	for (size_t i = 0; i < f->n; i++) {
-		struct item it = row_item(&f->rows[i]);
+		struct record_item it = row_item(&f->rows[i]);
 		uint64_t weight = weigh(NULL, &it.rec);
 
 		if (it.large)
@@ -236,7 +236,7 @@ static void setup(struct fixture *f, const struct shape *shape, bool spilled)
 		run_writer_memory(&w, f->run, f->most_bytes);
 	}
 	for (size_t i = 0; i < f->n; i++) {
-		struct item it = row_item(&f->rows[i]);
+		struct record_item it = row_item(&f->rows[i]);
 
 		assert_int_equal(run_writer_put(&w, &it, &err), RC_OK);
 	}
@@ -268,7 +268,7 @@ static void each_run(void (*check)(struct fixture *f))
 		}
 }
 
-static void expect_item(const struct item *it, const struct row *want)
+static void expect_item(const struct record_item *it, const struct row *want)
 {
 	const struct record *r = &it->rec;
 
@@ -295,7 +295,7 @@ static size_t expect_rows(struct run_reader *rd, const struct fixture *f, size_t
 	for (; rd->next < rd->end; i++, first = false) {
 		assert_true(i < f->n);
 		assert_int_equal(reader_read(rd, &err), RC_OK);
-		const struct item *it = reader_item(rd, rd->turn);
+		const struct record_item *it = reader_item(rd, rd->turn);
 		expect_item(it, &f->rows[i]);
 		if (it->rec.new_key)
 			assert_false(same_key(&f->rows[i], &f->rows[i - 1]));
@@ -510,7 +510,7 @@ static void test_fields(void **state)
 				      .seq_bytes = 1,
 				      .string_max = 4,
 				      .fixed = cases[i].fixed};
-		struct item it;
+		struct record_item it;
 
 		memcpy(p + 32, cases[i].bytes, sizeof cases[i].bytes);
 		const uint8_t *end = p + 32 + cases[i].len;

@@ -18,14 +18,14 @@
 #define LEAST_GOOD	0.6 /* of the lines */
 #define PREAMBLE_WEIGHT 0.25
 
-void row_release(struct row *r)
+void row_release(struct sniffed_row *r)
 {
 	mem_free(r->value);
 	mem_free(r->quoted);
 	buf_release(&r->text);
 }
 
-static void add_value(struct row *r, size_t at, bool quoted)
+static void add_value(struct sniffed_row *r, size_t at, bool quoted)
 {
 	if (r->n == r->room) {
 		r->room = r->room ? 2 * r->room : 64;
@@ -38,7 +38,7 @@ static void add_value(struct row *r, size_t at, bool quoted)
 }
 
 /* Values were only counted while the text could still move; set their places now. */
-static void place_values(struct row *r)
+static void place_values(struct sniffed_row *r)
 {
 	const uint8_t *p = r->text.ptr;
 
@@ -52,8 +52,8 @@ static void place_values(struct row *r)
  * Read a value after its opening quote. False: it does not end, or something else follows the
  * quote.
  */
-static bool take_quoted(const struct shape *s, const struct lines *l, size_t *line, size_t last,
-			const uint8_t **at, struct row *r)
+static bool take_quoted(const struct sniffed_shape *s, const struct lines *l, size_t *line,
+			size_t last, const uint8_t **at, struct sniffed_row *r)
 {
 	const uint8_t *p = *at, *end = l->text.ptr + l->line[*line].at + l->line[*line].len;
 
@@ -82,8 +82,8 @@ static bool take_quoted(const struct shape *s, const struct lines *l, size_t *li
 }
 
 /* Read one value. Returns the place of its delimiter, or the end of its line. */
-static const uint8_t *take_value(const struct shape *s, const struct lines *l, size_t *line,
-				 size_t last, const uint8_t *p, struct row *r)
+static const uint8_t *take_value(const struct sniffed_shape *s, const struct lines *l, size_t *line,
+				 size_t last, const uint8_t *p, struct sniffed_row *r)
 {
 	const uint8_t *end = l->text.ptr + l->line[*line].at + l->line[*line].len, *q = p;
 	size_t at = r->text.len, line_before = *line;
@@ -106,8 +106,8 @@ static const uint8_t *take_value(const struct shape *s, const struct lines *l, s
 	return p;
 }
 
-size_t row_split(const struct shape *s, const struct lines *l, size_t line, size_t end,
-		 struct row *r)
+size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
+		 struct sniffed_row *r)
 {
 	const uint8_t *p = l->text.ptr + l->line[line].at;
 
@@ -133,14 +133,14 @@ static bool is_blank(struct bytes t)
 	return i == t.len;
 }
 
-bool line_counts(const struct shape *s, const struct lines *l, size_t line)
+bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line)
 {
 	struct bytes t = line_text(l, line);
 
 	return !is_blank(t) && !(s->comments && t.ptr[0] == '#');
 }
 
-size_t next_row(const struct shape *s, const struct lines *l, size_t line)
+size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line)
 {
 	while (line < s->end && !line_counts(s, l, line))
 		line++;
@@ -169,7 +169,7 @@ bool is_name(struct bytes t)
 }
 
 /* Are all values names? Of three, one may be empty; or every second one: a||b||c. */
-static bool are_names(const struct row *r)
+static bool are_names(const struct sniffed_row *r)
 {
 	size_t empty = 0, between = 0;
 
@@ -185,7 +185,7 @@ static bool are_names(const struct row *r)
 	return r->n > 0 && (empty <= (r->n > 2) || doubled);
 }
 
-static bool rest_is_empty(const struct row *r, size_t from)
+static bool rest_is_empty(const struct sniffed_row *r, size_t from)
 {
 	while (from < r->n && is_blank(r->value[from]))
 		from++;
@@ -193,7 +193,7 @@ static bool rest_is_empty(const struct row *r, size_t from)
 }
 
 /* Score how well the first lines are rows of this shape; n0 values show how much. */
-static double score(struct shape *s, const struct lines *l, struct row *r)
+static double score(struct sniffed_shape *s, const struct lines *l, struct sniffed_row *r)
 {
 	size_t end = l->n < s->first + LOOK_LINES ? l->n : s->first + LOOK_LINES;
 	double good = 0, all = 0;
@@ -234,15 +234,15 @@ static bool has_byte(const struct lines *l, uint8_t byte)
 }
 
 /* Try delimiters in order of preference; the first wins a tie. */
-static void find_delimiter(struct shape *s, const struct lines *l)
+static void find_delimiter(struct sniffed_shape *s, const struct lines *l)
 {
 	static const char delimiters[] = ",;\t|^~";
-	struct row r = {0};
-	struct shape best = *s;
+	struct sniffed_row r = {0};
+	struct sniffed_shape best = *s;
 	double most = 0;
 
 	for (size_t i = 0; delimiters[i]; i++) {
-		struct shape try = *s;
+		struct sniffed_shape try = *s;
 
 		try.delimiter = (uint8_t)delimiters[i];
 		if (!has_byte(l, try.delimiter))
@@ -262,7 +262,7 @@ static void find_delimiter(struct shape *s, const struct lines *l)
 
 /* --- what follows the rows --- */
 
-static bool begins_footer(const struct row *r)
+static bool begins_footer(const struct sniffed_row *r)
 {
 	static const char *const words[] = {"total",  "totals", "summe", "sum",	    "trailer",
 					    "end",    "ende",	"eof",	 "footer",  "count",
@@ -293,9 +293,9 @@ struct tail {
 };
 
 /* Find the last rows, and note in the shape what is unusual in the rows before them. */
-static void walk_rows(struct shape *s, const struct lines *l, struct tail *tail)
+static void walk_rows(struct sniffed_shape *s, const struct lines *l, struct tail *tail)
 {
-	struct row r = {0};
+	struct sniffed_row r = {0};
 	size_t rows = 0;
 
 	for (size_t i = next_row(s, l, s->first); i < s->end; i = next_row(s, l, i)) {
@@ -317,7 +317,7 @@ static void walk_rows(struct shape *s, const struct lines *l, struct tail *tail)
 }
 
 /* A footer begins after the last usual row, at a footer's word or a row of few values. */
-static void find_footer(struct shape *s, const struct lines *l)
+static void find_footer(struct sniffed_shape *s, const struct lines *l)
 {
 	struct tail tail = {0};
 
@@ -344,9 +344,10 @@ static void find_footer(struct shape *s, const struct lines *l)
 
 /* --- names --- */
 
-static bool same_somewhere(const struct shape *s, const struct lines *l, const struct row *names)
+static bool same_somewhere(const struct sniffed_shape *s, const struct lines *l,
+			   const struct sniffed_row *names)
 {
-	struct row r = {0};
+	struct sniffed_row r = {0};
 	bool same = false;
 	size_t i = next_row(s, l, s->first);
 
@@ -361,16 +362,17 @@ static bool same_somewhere(const struct shape *s, const struct lines *l, const s
 }
 
 /* The name of a single column contains no space, unlike a line of prose. */
-static bool is_header(const struct shape *s, const struct lines *l, const struct row *r)
+static bool is_header(const struct sniffed_shape *s, const struct lines *l,
+		      const struct sniffed_row *r)
 {
 	if (s->one && (memchr(r->value[0].ptr, ' ', r->value[0].len) || s->first + 1 >= s->end))
 		return false;
 	return are_names(r) && !same_somewhere(s, l, r);
 }
 
-static void find_header(struct shape *s, const struct lines *l)
+static void find_header(struct sniffed_shape *s, const struct lines *l)
 {
-	struct row r = {0};
+	struct sniffed_row r = {0};
 
 	row_split(s, l, s->first, s->end, &r);
 	s->header = is_header(s, l, &r);
@@ -382,11 +384,11 @@ static void find_header(struct shape *s, const struct lines *l)
 	row_release(&r);
 }
 
-void shape_find(struct shape *s, const struct lines *l)
+void shape_find(struct sniffed_shape *s, const struct lines *l)
 {
 	size_t comments = 0, rows = 0;
 
-	*s = (struct shape){.quote = '"', .end = l->n};
+	*s = (struct sniffed_shape){.quote = '"', .end = l->n};
 	for (size_t i = 0; i < l->n && i < LOOK_LINES; i++) {
 		struct bytes t = line_text(l, i);
 

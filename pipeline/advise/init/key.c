@@ -71,10 +71,10 @@ static size_t choose_entity(const struct columns *c)
 }
 
 /* Do these columns together differ in all rows? */
-static bool tell_apart(const struct shape *s, const struct lines *l, const size_t *columns,
+static bool tell_apart(const struct sniffed_shape *s, const struct lines *l, const size_t *columns,
 		       size_t n)
 {
-	struct row r = {0};
+	struct sniffed_row r = {0};
 	struct distinct d = {0};
 	bool apart = true;
 	size_t i = next_row(s, l, s->first);
@@ -96,10 +96,10 @@ static bool tell_apart(const struct shape *s, const struct lines *l, const size_
 	return apart;
 }
 
-void key_choose(struct key_plan *k, const struct columns *c, const struct shape *s,
+void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
 		const struct lines *l)
 {
-	*k = (struct key_plan){choose_entity(c), choose_time(c), choose_unique(c), false};
+	*k = (struct sniffed_key){choose_entity(c), choose_time(c), choose_unique(c), false};
 	if (k->time == SIZE_MAX && k->unique != SIZE_MAX)
 		k->entity = SIZE_MAX; /* rows are queried by their unique value alone */
 	if (k->unique != SIZE_MAX)

@@ -4,7 +4,7 @@
 #include "sniff_parts.h"
 
 /* Name columns as the source does: name#2 for a second one, #N without a name. */
-static void add_names(struct columns *c, const struct shape *s, const struct row *r)
+static void add_names(struct columns *c, const struct sniffed_shape *s, const struct sniffed_row *r)
 {
 	for (size_t i = 0; i < s->ncolumns; i++) {
 		char other[40];
@@ -34,9 +34,9 @@ static void add_names(struct columns *c, const struct shape *s, const struct row
 	}
 }
 
-static void look_at_rows(struct columns *c, const struct shape *s, const struct lines *l)
+static void look_at_rows(struct columns *c, const struct sniffed_shape *s, const struct lines *l)
 {
-	struct row r = {0};
+	struct sniffed_row r = {0};
 	size_t i = next_row(s, l, s->first);
 
 	if (s->header)
@@ -56,8 +56,8 @@ static void look_at_rows(struct columns *c, const struct shape *s, const struct 
 static int sniff(struct columns *c, const struct lines *l, const char *file, const char *name,
 		 struct buf *yaml, struct error *err)
 {
-	struct shape s = {0};
-	struct key_plan k;
+	struct sniffed_shape s = {0};
+	struct sniffed_key k;
 
 	if (!c->schema && !json_look(c, l)) {
 		if (log_write(l, file, name, yaml))

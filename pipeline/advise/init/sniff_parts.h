@@ -36,7 +36,7 @@ static inline struct bytes line_text(const struct lines *l, size_t i)
 }
 
 /* dialect.c */
-struct shape {
+struct sniffed_shape {
 	uint8_t delimiter, quote;
 	bool comments;	   /* lines that begin with # are not rows */
 	bool header;	   /* the first row has names */
@@ -51,21 +51,21 @@ struct shape {
 };
 
 /* The values of a row, borrowed until the next row. */
-struct row {
+struct sniffed_row {
 	struct bytes *value;
 	bool *quoted;
 	size_t n, room;
 	struct buf text;
 };
-void row_release(struct row *r);
+void row_release(struct sniffed_row *r);
 /* Split the row that begins in this line, which is before end. Returns the line after it. */
-size_t row_split(const struct shape *s, const struct lines *l, size_t line, size_t end,
-		 struct row *r);
+size_t row_split(const struct sniffed_shape *s, const struct lines *l, size_t line, size_t end,
+		 struct sniffed_row *r);
 /* Is the line neither blank nor a comment? */
-bool line_counts(const struct shape *s, const struct lines *l, size_t line);
+bool line_counts(const struct sniffed_shape *s, const struct lines *l, size_t line);
 /* The first such line at or after this one; end: there is none. */
-size_t next_row(const struct shape *s, const struct lines *l, size_t line);
-void shape_find(struct shape *s, const struct lines *l);
+size_t next_row(const struct sniffed_shape *s, const struct lines *l, size_t line);
+void shape_find(struct sniffed_shape *s, const struct lines *l);
 /* Can the text be the name of a column? It has a letter and is not a number. */
 bool is_name(struct bytes t);
 
@@ -150,19 +150,19 @@ int schema_look(struct columns *c, const char *file, bool *whole, struct error *
 void schema_decide(struct columns *c);
 
 /* key.c: indexes of the key's columns; SIZE_MAX: none. */
-struct key_plan {
+struct sniffed_key {
 	size_t entity, time, unique;
 	bool hash; /* the key also needs a hash of all columns without nulls */
 };
-void key_choose(struct key_plan *k, const struct columns *c, const struct shape *s,
+void key_choose(struct sniffed_key *k, const struct columns *c, const struct sniffed_shape *s,
 		const struct lines *l);
 
 /* logs.c: write the job of a log whose lines are not rows. false: the log is unknown. */
 bool log_write(const struct lines *l, const char *file, const char *name, struct buf *out);
 
 /* write.c */
-void job_write(const struct columns *c, const struct shape *s, const struct lines *l,
-	       const struct key_plan *k, const char *name, struct buf *out);
+void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
+	       const struct sniffed_key *k, const char *name, struct buf *out);
 /* Write text as a YAML scalar: plain if that is safe. */
 void put_yaml(struct buf *out, struct bytes text);
 

@@ -77,7 +77,7 @@ static void put_text(struct buf *out, const char *text)
 
 /* --- source --- */
 
-static bool is_preceded(const struct shape *s, const struct lines *l)
+static bool is_preceded(const struct sniffed_shape *s, const struct lines *l)
 {
 	for (size_t i = 0; i < s->first; i++)
 		if (line_counts(s, l, i))
@@ -125,7 +125,7 @@ static void put_names(const struct columns *c, bool header, struct buf *out)
 				   : "]   # no line has names: give better ones\n");
 }
 
-static void put_footer(const struct shape *s, const struct lines *l, struct buf *out)
+static void put_footer(const struct sniffed_shape *s, const struct lines *l, struct buf *out)
 {
 	char text[44];
 
@@ -167,7 +167,7 @@ static void put_signs(const struct columns *c, struct buf *out)
 	}
 }
 
-static void put_dialect(const struct shape *s, struct buf *out)
+static void put_dialect(const struct sniffed_shape *s, struct buf *out)
 {
 	if (s->one)
 		buf_append_str(out, "    delimiter: '\\x01'   # a line is one value\n"
@@ -180,7 +180,7 @@ static void put_dialect(const struct shape *s, struct buf *out)
 		buf_append_str(out, "    comment: '#'\n");
 }
 
-static void put_rows(const struct columns *c, const struct shape *s, const struct lines *l,
+static void put_rows(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		     struct buf *out)
 {
 	bool preceded = is_preceded(s, l);
@@ -203,7 +203,7 @@ static void put_rows(const struct columns *c, const struct shape *s, const struc
 		buf_append_str(out, "    extra: empty   # some have more, which are empty\n");
 }
 
-static void put_csv(const struct columns *c, const struct shape *s, const struct lines *l,
+static void put_csv(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
 		    const char *name, struct buf *out)
 {
 	buf_append_str(out, "source:\n  csv:\n    files: [");
@@ -333,7 +333,7 @@ static void put_hash(const struct columns *c, struct buf *out)
 	buf_append_str(out, "], bytes: 8}   # rows of the same values in these are one\n");
 }
 
-static void put_key(const struct columns *c, const struct key_plan *k, struct buf *out)
+static void put_key(const struct columns *c, const struct sniffed_key *k, struct buf *out)
 {
 	const size_t none = SIZE_MAX;
 	bool behind = k->unique != none || k->hash;
@@ -391,7 +391,7 @@ static void put_cells(const struct columns *c, struct buf *out)
 	}
 }
 
-static void put_table(const struct columns *c, const struct key_plan *k, const char *name,
+static void put_table(const struct columns *c, const struct sniffed_key *k, const char *name,
 		      struct buf *out)
 {
 	buf_append_str(out, "tables:\n  - name: ");
@@ -414,8 +414,8 @@ static void put_table(const struct columns *c, const struct key_plan *k, const c
 						  : "    regions: {split: sampled, count: 16}\n");
 }
 
-void job_write(const struct columns *c, const struct shape *s, const struct lines *l,
-	       const struct key_plan *k, const char *name, struct buf *out)
+void job_write(const struct columns *c, const struct sniffed_shape *s, const struct lines *l,
+	       const struct sniffed_key *k, const char *name, struct buf *out)
 {
 	buf_printf(out,
 		   "# Proposed by saltmill init from %s%" PRIu64 " rows; `saltmill check` shows "
