@@ -26,15 +26,15 @@ struct name {
 	struct bytes entry; /* key of that row */
 };
 
-struct row {
+struct index_row {
 	struct bytes key;
 	struct cell *cells;
 	size_t ncells, room;
 };
 
 /* In the order of keys, each once. */
-struct batch {
-	struct row row[BATCH];
+struct index_batch {
+	struct index_row row[BATCH];
 	size_t n;
 };
 
@@ -49,8 +49,9 @@ struct via {
 	struct buf entry; /* key of the current row of the index */
 	struct buf next;  /* the first name after them */
 	bool has_next;
-	struct batch found; /* the rows to print */
-	struct batch now;   /* the rows as they are now, if --columns or the like hides a part */
+	struct index_batch found; /* the rows to print */
+	struct index_batch
+		now; /* the rows as they are now, if --columns or the like hides a part */
 	struct entry_check check;
 	bool checks, apart; /* apart: stale entries are found by `now` */
 	uint64_t stale;
@@ -148,29 +149,29 @@ static int read_names(struct via *v, struct error *err)
 
 static int by_key(const void *a, const void *b)
 {
-	return bytes_cmp(((const struct row *)a)->key, ((const struct row *)b)->key);
+	return bytes_cmp(((const struct index_row *)a)->key, ((const struct index_row *)b)->key);
 }
 
-static void list_rows(struct batch *b, const struct name *names, size_t n)
+static void list_rows(struct index_batch *b, const struct name *names, size_t n)
 {
 	b->n = 0;
 	for (size_t i = 0; i < n; i++)
-		b->row[i] = (struct row){.key = names[i].key};
+		b->row[i] = (struct index_row){.key = names[i].key};
 	qsort(b->row, n, sizeof *b->row, by_key);
 	for (size_t i = 0; i < n; i++)
 		if (b->n == 0 || !bytes_eq(b->row[b->n - 1].key, b->row[i].key))
 			b->row[b->n++] = b->row[i];
 }
 
-static struct row *find_row(struct batch *b, struct bytes key)
+static struct index_row *find_row(struct index_batch *b, struct bytes key)
 {
-	const struct row wanted = {.key = key};
+	const struct index_row wanted = {.key = key};
 
 	return bsearch(&wanted, b->row, b->n, sizeof *b->row, by_key);
 }
 
 /* Query each row by the range from its key to the key with a 0 byte added. */
-static void ask_for_rows(struct via *v, const struct batch *b, struct query *q)
+static void ask_for_rows(struct via *v, const struct index_batch *b, struct query *q)
 {
 	struct query_range *ranges = arena_alloc(&v->arena, b->n * sizeof *ranges);
 
@@ -187,7 +188,7 @@ static void ask_for_rows(struct via *v, const struct batch *b, struct query *q)
 	q->ranges = ranges;
 }
 
-static void put_cell(struct via *v, struct row *r, const struct cell *c)
+static void put_cell(struct via *v, struct index_row *r, const struct cell *c)
 {
 	if (r->ncells == r->room) {
 		size_t room = r->room ? 2 * r->room : 8;
@@ -207,7 +208,7 @@ static void put_cell(struct via *v, struct row *r, const struct cell *c)
 	to->tags = (struct bytes){0};
 }
 
-static int fetch_rows(struct via *v, struct batch *b, struct query q, struct error *err)
+static int fetch_rows(struct via *v, struct index_batch *b, struct query q, struct error *err)
 {
 	struct scan_rows rows;
 	struct cell c;
@@ -215,7 +216,7 @@ static int fetch_rows(struct via *v, struct batch *b, struct query q, struct err
 	ask_for_rows(v, b, &q);
 	int rc = scan_rows_open(&rows, &v->rows, &q, err);
 	while (rc == RC_OK && (rc = scan_rows_next(&rows, &c, err)) == RC_OK) {
-		struct row *r = find_row(b, c.row);
+		struct index_row *r = find_row(b, c.row);
 
 		if (r)
 			put_cell(v, r, &c);
@@ -250,7 +251,7 @@ static bool enough(const struct via *v)
 /* Does the row still have the values of the entry? */
 static bool is_given(struct via *v, const struct name *name)
 {
-	const struct row *r = find_row(v->apart ? &v->now : &v->found, name->key);
+	const struct index_row *r = find_row(v->apart ? &v->now : &v->found, name->key);
 
 	if (!v->checks)
 		return true;
@@ -263,7 +264,7 @@ static int print_rows(struct via *v, const struct name *names, size_t n, struct 
 	int rc = RC_OK;
 
 	for (size_t i = 0; i < n && rc == RC_OK && !enough(v); i++) {
-		const struct row *r = find_row(&v->found, names[i].key);
+		const struct index_row *r = find_row(&v->found, names[i].key);
 
 		if (!is_given(v, &names[i])) {
 			v->stale++;

@@ -316,20 +316,20 @@ static void label_time(struct buf *out, const char *anchor, double x, double y, 
 	buf_release(&text);
 }
 
-struct span {
+struct chart_span {
 	int64_t first, last;
 };
 
 /* 0..1; the ends may be further apart than an int64_t can say. */
-static double span_share(const struct span *s, int64_t ms)
+static double span_share(const struct chart_span *s, int64_t ms)
 {
 	return ((double)ms - (double)s->first) / ((double)s->last - (double)s->first);
 }
 
 /* False: there is no time that differs. */
-static bool find_span(struct span *s, const struct extents *p)
+static bool find_span(struct chart_span *s, const struct extents *p)
 {
-	*s = (struct span){INT64_MAX, INT64_MIN};
+	*s = (struct chart_span){INT64_MAX, INT64_MIN};
 	for (size_t i = 0; i < p->n; i++)
 		if (p->item[i].timed) {
 			s->first = p->item[i].ts < s->first ? p->item[i].ts : s->first;
@@ -342,7 +342,7 @@ void chart_times(struct buf *out, const struct extents *p)
 {
 	static const double height = 140, room = 108;
 	uint64_t bytes[MOMENTS] = {0}, most = 0;
-	struct span span;
+	struct chart_span span;
 	/* few places make a comb of many columns */
 	size_t n = p->timed / 8 < 12 ? 12 : p->timed / 8 > MOMENTS ? MOMENTS : p->timed / 8;
 
@@ -374,7 +374,7 @@ void chart_times(struct buf *out, const struct extents *p)
 void chart_times_of_keys(struct buf *out, const struct extents *p)
 {
 	static const double height = 260, room = 230, dot = 5;
-	struct span span;
+	struct chart_span span;
 	uint64_t before = 0;
 
 	if (!find_span(&span, p) || !p->bytes)
@@ -432,9 +432,9 @@ static void draw_moment(struct buf *out, const struct moment *m, double x, doubl
 }
 
 /* Loads of a state follow each other by offsets, not by the clock, which may have been set back. */
-static struct span span_of_loads(const struct load_bar *l, size_t n)
+static struct chart_span span_of_loads(const struct load_bar *l, size_t n)
 {
-	struct span s = {INT64_MAX, INT64_MIN};
+	struct chart_span s = {INT64_MAX, INT64_MIN};
 
 	for (size_t i = 0; i < n; i++) {
 		s.first = l[i].ms < s.first ? l[i].ms : s.first;
@@ -445,7 +445,7 @@ static struct span span_of_loads(const struct load_bar *l, size_t n)
 
 bool chart_loads_differ(const struct load_bar *l, size_t n)
 {
-	struct span s = span_of_loads(l, n);
+	struct chart_span s = span_of_loads(l, n);
 
 	return s.first < s.last;
 }
@@ -456,7 +456,7 @@ void chart_loads(struct buf *out, const struct load_bar *l, size_t n)
 	struct moment m[MOMENTS] = {0};
 	uint64_t most = 0;
 	char text[100];
-	const struct span span = span_of_loads(l, n);
+	const struct chart_span span = span_of_loads(l, n);
 
 	if (span.first >= span.last)
 		return;

@@ -15,7 +15,7 @@
 #include "bytes.h"
 
 /* A column with a place of its own. */
-struct place {
+struct decoded_place {
 	struct bytes family, qualifier;
 	const struct stored_column *column; /* NULL: the job does not write it */
 	struct shown shown;		    /* its value */
@@ -31,8 +31,8 @@ struct decoded {
 	struct answer_decoding how;
 	enum answer_format format;
 	bool line_a_cell;
-	struct place *places; /* by family and qualifier */
-	size_t nplaces, next; /* next: behind the last cell's */
+	struct decoded_place *places; /* by family and qualifier */
+	size_t nplaces, next;	      /* next: behind the last cell's */
 	struct key_piece *pieces;
 	struct key_place *key_places;
 	size_t nkey_places, key_bytes;	    /* key_bytes 0: not such a key */
@@ -47,7 +47,7 @@ struct decoded {
 
 static int by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct decoded_place *x = a, *y = b;
 	int c = bytes_cmp(x->family, y->family);
 
 	return c ? c : bytes_cmp(x->qualifier, y->qualifier);
@@ -65,7 +65,7 @@ static bool is_named(const struct answer_decoding *how, struct bytes family, str
 	return how->ncolumns == 0;
 }
 
-static void add_place(struct decoded *d, struct place p)
+static void add_place(struct decoded *d, struct decoded_place p)
 {
 	for (size_t i = 0; i < d->nplaces; i++)
 		if (by_place(&d->places[i], &p) == 0)
@@ -85,18 +85,17 @@ static void find_places(struct decoded *d)
 		if (!is_named(how, c->family, c->constant))
 			continue;
 		if (c->spec->qualifier_constant)
-			add_place(d, (struct place){.family = c->family,
-						    .qualifier = c->constant,
-						    .column = c});
+			add_place(d, (struct decoded_place){.family = c->family,
+							    .qualifier = c->constant,
+							    .column = c});
 		else
 			d->line_a_cell = true;
 	}
 	for (size_t i = 0; i < how->ncolumns; i++)
 		if (!how->columns[i].all)
-			add_place(d,
-				  (struct place){.family =
-							 how->families[how->columns[i].family].name,
-						 .qualifier = how->columns[i].qualifier});
+			add_place(d, (struct decoded_place){
+					     .family = how->families[how->columns[i].family].name,
+					     .qualifier = how->columns[i].qualifier});
 	if (d->nplaces)
 		qsort(d->places, d->nplaces, sizeof *d->places, by_place);
 }
@@ -438,7 +437,7 @@ static inline bool same_name(struct bytes a, struct bytes b)
 static int put_csv_value(struct decoded *d, struct buf *out, const struct cell *c,
 			 struct error *err)
 {
-	const struct place *p = d->places;
+	const struct decoded_place *p = d->places;
 
 	while (d->next < d->nplaces && !(same_name(p[d->next].qualifier, c->qualifier) &&
 					 same_name(p[d->next].family, c->family))) {

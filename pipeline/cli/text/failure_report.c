@@ -22,13 +22,13 @@ static const char *kind_of(int code)
 	}
 }
 
-struct place {
+struct failure_place {
 	size_t file; /* characters */
 	unsigned long line, column;
 };
 
 /* ":12: ", ":12:3: " or ":12 " at s. */
-static bool read_place(const char *s, struct place *p)
+static bool read_place(const char *s, struct failure_place *p)
 {
 	char *end;
 
@@ -42,7 +42,7 @@ static bool read_place(const char *s, struct place *p)
 }
 
 /* A place of the form FILE:LINE: at the start of the sentence; an address of the net is none. */
-static bool find_place(const char *sentence, struct place *p)
+static bool find_place(const char *sentence, struct failure_place *p)
 {
 	for (const char *s = strchr(sentence, ':'); s; s = strchr(s + 1, ':')) {
 		p->file = (size_t)(s - sentence);
@@ -115,7 +115,7 @@ static void set_found(json_t *out, const char *sentence)
 
 void failure_report_json(struct buf *out, const char *command, int status, const struct error *err)
 {
-	struct place p;
+	struct failure_place p;
 	json_t *all = json_pack("{s:s, s:i, s:s, s:o}", "command", command, "status", status,
 				"kind", kind_of(err->code), "error", show_string(err->msg));
 

@@ -24,7 +24,7 @@
 #define SWEEP_MS     500
 
 /* A connection that is open; the places are in the order of their coming. */
-struct place {
+struct metric_place {
 	const struct MHD_Connection *connection;
 	int fd;
 	int64_t since_ms;
@@ -35,7 +35,7 @@ struct metrics {
 	struct metrics_of shown;
 	struct ticker *sweeper;
 	pthread_mutex_t lock;
-	struct place places[PLACES];
+	struct metric_place places[PLACES];
 	size_t nplaces;
 };
 
@@ -157,7 +157,7 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		if (m->nplaces == PLACES)
 			hang_up(m, 0);
-		m->places[m->nplaces++] = (struct place){
+		m->places[m->nplaces++] = (struct metric_place){
 			c,
 			MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
 			clock_ms()};

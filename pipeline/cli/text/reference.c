@@ -37,7 +37,7 @@ void reference_text(struct buf *out)
 	job_words(see_line, out);
 }
 
-struct search {
+struct reference_search {
 	struct buf *out;
 	const char *name;
 	size_t found;
@@ -54,7 +54,7 @@ static bool ends_so(const char *path, const char *name)
 
 static void see_match(void *ctx, const struct job_key *k)
 {
-	struct search *s = ctx;
+	struct reference_search *s = ctx;
 
 	if (!ends_so(k->path, s->name))
 		return;
@@ -65,7 +65,7 @@ static void see_match(void *ctx, const struct job_key *k)
 
 size_t reference_key(struct buf *out, const char *name)
 {
-	struct search s = {.out = out, .name = name};
+	struct reference_search s = {.out = out, .name = name};
 
 	job_words(see_match, &s);
 	return s.found;
@@ -73,14 +73,14 @@ size_t reference_key(struct buf *out, const char *name)
 
 /* --- pages: the keys of one mapping beside each other --- */
 
-struct kept {
+struct kept_reference {
 	char *path, *name, *of, *form, *standard, *sentence, *example;
 	bool required, told;
 };
 
 struct pages {
 	struct arena arena;
-	struct kept *key;
+	struct kept_reference *key;
 	size_t n, room;
 };
 
@@ -92,7 +92,7 @@ static void keep(void *ctx, const struct job_key *k)
 		p->room = p->room ? 2 * p->room : 128;
 		p->key = mem_realloc(p->key, p->room * sizeof *p->key);
 	}
-	p->key[p->n++] = (struct kept){
+	p->key[p->n++] = (struct kept_reference){
 		.path = arena_strdup(&p->arena, k->path),
 		.name = arena_strdup(&p->arena, k->name),
 		.of = arena_strdup(&p->arena, k->of),
@@ -110,7 +110,7 @@ static void release(struct pages *p)
 	arena_release(&p->arena);
 }
 
-static size_t parent_length(const struct kept *k)
+static size_t parent_length(const struct kept_reference *k)
 {
 	size_t len = strlen(k->path), own = strlen(k->name);
 
@@ -118,7 +118,7 @@ static size_t parent_length(const struct kept *k)
 }
 
 /* Of one mapping: the same path above, and the same kind of part. */
-static bool beside(const struct kept *a, const struct kept *b)
+static bool beside(const struct kept_reference *a, const struct kept_reference *b)
 {
 	size_t len = parent_length(a);
 
@@ -140,7 +140,7 @@ static void append_code(struct buf *out, const char *text)
 	buf_append_str(out, "`");
 }
 
-static void append_row(struct buf *out, const struct kept *k)
+static void append_row(struct buf *out, const struct kept_reference *k)
 {
 	buf_printf(out, "| `%s` | ", k->name);
 	append_cell(out, k->sentence);
@@ -158,7 +158,7 @@ static void append_row(struct buf *out, const struct kept *k)
 
 static void append_group(struct buf *out, struct pages *p, size_t first)
 {
-	const struct kept *k = &p->key[first];
+	const struct kept_reference *k = &p->key[first];
 	size_t len = parent_length(k);
 
 	if (len)
@@ -250,7 +250,8 @@ void reference_man(struct buf *out)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct kept *)a)->name, ((const struct kept *)b)->name);
+	return strcmp(((const struct kept_reference *)a)->name,
+		      ((const struct kept_reference *)b)->name);
 }
 
 void reference_names(struct buf *out)

@@ -38,7 +38,7 @@ static const struct schema_key decoded_keys[] = {
 	{"cells", "map", "columns and their values; with --versions a list of versions each"},
 };
 
-const struct schema schemas_of_answers[] = {
+const struct form_schema schemas_of_answers[] = {
 	SCHEMA("key-decode", "a line of key decode --json", decode_keys),
 	SCHEMA("key-ranges", "key ranges --json", ranges_keys),
 	SCHEMA("rows", "a line of get and scan --json", row_keys),

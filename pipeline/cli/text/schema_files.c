@@ -86,7 +86,7 @@ static const struct schema_key version_keys[] = {
 	{"libraries", "map", "versions of what decides bytes"},
 };
 
-const struct schema schemas_of_files[] = {
+const struct form_schema schemas_of_files[] = {
 	SCHEMA("inspect", "inspect --json", inspect_keys),
 	SCHEMA("split", "split --json", split_keys),
 	SCHEMA("ddl", "ddl --json", ddl_keys),

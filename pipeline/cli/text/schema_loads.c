@@ -190,7 +190,7 @@ static const struct schema_key failure_keys[] = {
 	{"expected", "?text", "what was expected, if it says so"},
 };
 
-const struct schema schemas_of_loads[] = {
+const struct form_schema schemas_of_loads[] = {
 	SCHEMA("manifest", "manifest.json of a load", manifest_keys),
 	SCHEMA("rejects", "a line of rejects.jsonl", reject_keys),
 	SCHEMA("load", "load, unite and replay --json", load_keys),

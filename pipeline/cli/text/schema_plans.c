@@ -139,7 +139,7 @@ static const struct schema_key drift_keys[] = {
 	{"tables[].commands", "text", "for the hbase shell"},
 };
 
-const struct schema schemas_of_plans[] = {
+const struct form_schema schemas_of_plans[] = {
 	SCHEMA("plan", "plan --json, and plan.json of its folder", plan_keys),
 	SCHEMA("settings", "settings.json of a plan", settings_keys),
 	SCHEMA("lint", "lint --json", lint_keys),

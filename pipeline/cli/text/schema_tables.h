@@ -16,7 +16,7 @@ struct schema_key {
 	const char *words;
 };
 
-struct schema {
+struct form_schema {
 	const char *name;
 	const char *title; /* what has this form */
 	const struct schema_key *keys;
@@ -41,7 +41,7 @@ struct schema {
 	}
 
 /* Each list ends with a NULL name. */
-extern const struct schema schemas_of_loads[], schemas_of_plans[], schemas_of_topics[],
+extern const struct form_schema schemas_of_loads[], schemas_of_plans[], schemas_of_topics[],
 	schemas_of_files[], schemas_of_answers[];
 
 #endif

@@ -90,7 +90,7 @@ static const struct schema_key applied_keys[] = {
 	{"ms.marked", "count", "the mark in the state"},
 };
 
-const struct schema schemas_of_topics[] = {
+const struct form_schema schemas_of_topics[] = {
 	SCHEMA("status", "status --json", status_keys),
 	SCHEMA("loads", "a line of loads --json", loads_keys),
 	SCHEMA("seek", "a line of seek --json", seek_keys),

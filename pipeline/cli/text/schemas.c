@@ -8,14 +8,15 @@
 #include "schema_tables.h"
 #include "show_json.h"
 
-static const struct schema *const lists[] = {schemas_of_loads, schemas_of_plans, schemas_of_topics,
-					     schemas_of_files, schemas_of_answers};
+static const struct form_schema *const lists[] = {schemas_of_loads, schemas_of_plans,
+						  schemas_of_topics, schemas_of_files,
+						  schemas_of_answers};
 #define NLISTS (sizeof lists / sizeof *lists)
 
 void schemas_list(struct buf *out)
 {
 	for (size_t i = 0; i < NLISTS; i++)
-		for (const struct schema *s = lists[i]; s->name; s++)
+		for (const struct form_schema *s = lists[i]; s->name; s++)
 			buf_printf(out, "  %-14s %s\n", s->name, s->title);
 }
 
@@ -127,10 +128,10 @@ static void add_key(json_t *root, const struct schema_key *k)
 		json_array_append_new(json_object_get(parent, "required"), json_string(name));
 }
 
-static const struct schema *find(const char *name)
+static const struct form_schema *find(const char *name)
 {
 	for (size_t i = 0; i < NLISTS; i++)
-		for (const struct schema *s = lists[i]; s->name; s++)
+		for (const struct form_schema *s = lists[i]; s->name; s++)
 			if (strcmp(s->name, name) == 0)
 				return s;
 	return NULL;
@@ -138,7 +139,7 @@ static const struct schema *find(const char *name)
 
 bool schema_json(struct buf *out, const char *name)
 {
-	const struct schema *s = find(name);
+	const struct form_schema *s = find(name);
 
 	if (!s)
 		return false;
