@@ -102,9 +102,9 @@ static int read_table(struct applied *t, struct error *err)
 	return rc;
 }
 
-static struct source_file source_of(struct applying *a, const struct manifest_file *m)
+static struct applied_file source_of(struct applying *a, const struct manifest_file *m)
 {
-	struct source_file s = {.family = m->family, .bytes = m->bytes, .cells = m->cells};
+	struct applied_file s = {.family = m->family, .bytes = m->bytes, .cells = m->cells};
 	char *path = mem_format("%s/%s", a->opt->dir, m->path);
 
 	memcpy(s.digest, m->digest, sizeof s.digest);

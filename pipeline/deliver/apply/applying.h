@@ -16,7 +16,7 @@
 #include "storage.h"
 
 /* Where the bytes of a file are from: the load's own, then parts of them (cut_file.c). */
-struct source_file {
+struct applied_file {
 	const char *path; /* on this machine */
 	const char *family;
 	uint64_t bytes, cells;
@@ -36,10 +36,10 @@ struct applied {
 	struct incarnation bound; /* of which its journal speaks */
 	_Atomic bool unreadable;  /* HBase's folders of it; said */
 	uint64_t nonce[2];
-	char *token;		     /* owned; NULL: none yet */
-	char *prefix;		     /* of paths as region servers take them: "hdfs://nn:8020" */
-	char *upload_dir;	     /* within the storage */
-	struct source_file *sources; /* of hand.files, with the same numbers */
+	char *token;		      /* owned; NULL: none yet */
+	char *prefix;		      /* of paths as region servers take them: "hdfs://nn:8020" */
+	char *upload_dir;	      /* within the storage */
+	struct applied_file *sources; /* of hand.files, with the same numbers */
 	struct handover hand;
 	struct hand_world world;
 	struct applying *run;
@@ -79,7 +79,7 @@ int applying_note(struct applying *a, struct error *err, const char *fmt, ...)
 void applying_begin(struct applying *a, enum apply_phase phase);
 
 /* A file of this machine is what the manifest or the journal says of it; RC_DATA: it is not. */
-int source_prove(const struct source_file *s, struct error *err);
+int source_prove(const struct applied_file *s, struct error *err);
 
 /* look_ahead.c: what is said and kept as a warning. */
 void applying_warn(struct applying *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -33,7 +33,7 @@ static char *parts_dir(const struct applying *a)
 	return mem_format("%s.saltmill-parts", a->journal.path);
 }
 
-struct cutting {
+struct file_cutting {
 	struct applied *table;
 	size_t file;
 	const struct hbase_regions *regions;
@@ -48,7 +48,7 @@ struct cutting {
 };
 
 /* What the file does not tell of how it was written. */
-static void describe(struct cutting *c)
+static void describe(struct file_cutting *c)
 {
 	const struct applied *t = c->table;
 	const char *family = t->sources[c->file].family;
@@ -69,7 +69,7 @@ static void describe(struct cutting *c)
 	}
 }
 
-static int part_begin(struct cutting *c, struct error *err)
+static int part_begin(struct file_cutting *c, struct error *err)
 {
 	mem_free(c->temp);
 	c->temp = mem_format("%s/" CUT_TEMP "%zu-%zu-%u", c->dir, c->table->index, c->file,
@@ -79,7 +79,8 @@ static int part_begin(struct cutting *c, struct error *err)
 }
 
 /* What was written reads as what was meant. */
-static int part_prove(const struct cutting *c, const struct hfile_summary *s, struct error *err)
+static int part_prove(const struct file_cutting *c, const struct hfile_summary *s,
+		      struct error *err)
 {
 	struct hfile_summary found = {0};
 	int rc = hfile_verify(c->temp, &found, err);
@@ -91,7 +92,7 @@ static int part_prove(const struct cutting *c, const struct hfile_summary *s, st
 	return rc;
 }
 
-static int part_end(struct cutting *c, struct error *err)
+static int part_end(struct file_cutting *c, struct error *err)
 {
 	struct hfile_summary s = {0};
 	struct buf path = {0};
@@ -124,7 +125,7 @@ static int part_end(struct cutting *c, struct error *err)
 }
 
 /* The cell's row is behind the border: what was written until now is a part. */
-static int pass_borders(struct cutting *c, struct bytes row, struct error *err)
+static int pass_borders(struct file_cutting *c, struct bytes row, struct error *err)
 {
 	const struct hbase_regions *r = c->regions;
 
@@ -135,7 +136,7 @@ static int pass_borders(struct cutting *c, struct bytes row, struct error *err)
 	return part_end(c, err);
 }
 
-static int cut_cells(struct cutting *c, struct error *err)
+static int cut_cells(struct file_cutting *c, struct error *err)
 {
 	struct cell cell;
 	int rc = RC_OK, step;
@@ -174,7 +175,7 @@ static int note_dir(struct applying *a, const char *dir, struct error *err)
 	return rc;
 }
 
-static int make_dir(const struct cutting *c, struct error *err)
+static int make_dir(const struct file_cutting *c, struct error *err)
 {
 	struct applying *a = c->table->run;
 	int rc = RC_OK;
@@ -190,7 +191,7 @@ static int make_dir(const struct cutting *c, struct error *err)
 	return rc;
 }
 
-static void say_cut(const struct cutting *c, const struct hand_file *f)
+static void say_cut(const struct file_cutting *c, const struct hand_file *f)
 {
 	char first[84], last[84];
 	struct buf row = {0};
@@ -220,12 +221,12 @@ int cut_at_regions(void *self, const struct hand_file *f, const struct hbase_reg
 		   struct buf *words, struct error *err)
 {
 	struct applied *t = self;
-	struct cutting c = {.table = t,
-			    .file = (size_t)(f - t->hand.files),
-			    .regions = r,
-			    .dir = parts_dir(t->run),
-			    .words = words};
-	const struct source_file *s = &t->sources[c.file];
+	struct file_cutting c = {.table = t,
+				 .file = (size_t)(f - t->hand.files),
+				 .regions = r,
+				 .dir = parts_dir(t->run),
+				 .words = words};
+	const struct applied_file *s = &t->sources[c.file];
 	int rc = source_prove(s, err);
 
 	if (rc == RC_OK)
@@ -282,7 +283,7 @@ int cut_part(void *self, size_t of, const char *word, struct hand_file *out, str
 	struct arena *kept = &a->result->arena;
 	size_t i = t->hand.nfiles;
 	const char *p = word;
-	struct source_file s = {.family = t->sources[of].family};
+	struct applied_file s = {.family = t->sources[of].family};
 
 	if (!take_row(kept, &p, &out->first) || !take_row(kept, &p, &out->last) ||
 	    !take_count(&p, &s.cells) || !take_count(&p, &s.bytes) ||

@@ -18,7 +18,7 @@ static int may_in_folder(struct storage *s, const char *path, struct error *err)
 }
 
 /* HBase has two ZSTD codecs, and neither reads files of the other. */
-static void suspect_framing(const struct source_file *s, struct buf *hint)
+static void suspect_framing(const struct applied_file *s, struct buf *hint)
 {
 	struct hfile_options o = {0};
 	struct hfile *f = NULL;

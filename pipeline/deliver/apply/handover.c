@@ -138,9 +138,9 @@ static int upload(void *ctx, unsigned worker, size_t index, struct error *err)
 
 /* --- finding out what became of files --- */
 
-enum where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
+enum hand_where { AT_UPLOAD, AT_STAGED, AT_NEITHER };
 
-static int find_once(const struct handover *h, const struct hand_file *f, enum where *out,
+static int find_once(const struct handover *h, const struct hand_file *f, enum hand_where *out,
 		     struct error *err)
 {
 	const struct hand_world *w = h->world;
@@ -159,7 +159,7 @@ static int find_once(const struct handover *h, const struct hand_file *f, enum w
 }
 
 /* A server may put a file back between two looks: what is nowhere is looked for once more. */
-static int find_file(const struct handover *h, const struct hand_file *f, enum where *out,
+static int find_file(const struct handover *h, const struct hand_file *f, enum hand_where *out,
 		     struct error *err)
 {
 	int rc = find_once(h, f, out, err);
@@ -190,7 +190,7 @@ int hand_resolve(struct handover *h, struct hand_file *f, const struct hbase_reg
 		 struct error *err)
 {
 	const struct hand_world *w = h->world;
-	enum where at;
+	enum hand_where at;
 	bool in = false;
 	int rc = find_file(h, f, &at, err);
 

@@ -179,14 +179,14 @@ static bool begins_with(const char *path, struct bytes text)
 	return same;
 }
 
-struct search {
+struct journal_search {
 	const char *suffix;
 	struct bytes first, both; /* what it begins with; what this load's own begins with */
 	struct journal_found *out;
 };
 
 /* One entry of the folder; the path is taken over. */
-static int judge(const struct search *s, char *path, struct error *err)
+static int judge(const struct journal_search *s, char *path, struct error *err)
 {
 	struct journal_found *f = s->out;
 	bool there = true;
@@ -210,7 +210,7 @@ static int judge(const struct search *s, char *path, struct error *err)
 	return rc;
 }
 
-static int search(const struct search *s, const char *parent, struct error *err)
+static int search(const struct journal_search *s, const char *parent, struct error *err)
 {
 	DIR *d = opendir(parent);
 	const struct dirent *e;
@@ -245,7 +245,8 @@ int journal_find(const char *path, const char *suffix, const char *first, const 
 	size_t one = lines.len;
 	journal_line(&lines, load);
 	if (rc == RC_OK && !there) {
-		const struct search s = {suffix, bytes_of(lines.ptr, one), buf_bytes(&lines), out};
+		const struct journal_search s = {suffix, bytes_of(lines.ptr, one),
+						 buf_bytes(&lines), out};
 
 		rc = search(&s, parent, err);
 	}

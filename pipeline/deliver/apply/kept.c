@@ -4,8 +4,8 @@
 
 #define FRESH_MS 60000
 
-struct kept_table {
-	struct kept_table *next;
+struct kept_live_table {
+	struct kept_live_table *next;
 	char *name;
 	int64_t asked_ms;
 	struct hbase_regions regions;
@@ -28,9 +28,9 @@ void apply_kept_free(struct apply_kept *k)
 	mem_free(k);
 }
 
-static void drop_table(struct kept_table **at)
+static void drop_table(struct kept_live_table **at)
 {
-	struct kept_table *t = *at;
+	struct kept_live_table *t = *at;
 
 	*at = t->next;
 	hbase_regions_release(&t->regions);
@@ -114,9 +114,9 @@ static void copy_regions(struct hbase_regions *out, const struct hbase_regions *
 		out->parents[i] = copy_bytes(&out->arena, in->parents[i]);
 }
 
-static struct kept_table **find(struct apply_kept *k, const char *table)
+static struct kept_live_table **find(struct apply_kept *k, const char *table)
 {
-	struct kept_table **at = &k->tables;
+	struct kept_live_table **at = &k->tables;
 
 	while (*at && strcmp((*at)->name, table) != 0)
 		at = &(*at)->next;
@@ -135,13 +135,13 @@ static bool all_served(const struct hbase_regions *r)
 static void keep(struct apply_kept *k, const char *table, const struct hbase_regions *r,
 		 int64_t asked_ms)
 {
-	struct kept_table *t = mem_calloc(1, sizeof *t);
+	struct kept_live_table *t = mem_calloc(1, sizeof *t);
 
 	t->name = mem_strdup(table);
 	t->asked_ms = asked_ms;
 	copy_regions(&t->regions, r);
 	pthread_mutex_lock(&k->lock);
-	struct kept_table **at = find(k, table);
+	struct kept_live_table **at = find(k, table);
 	if (*at)
 		drop_table(at);
 	t->next = k->tables;
@@ -153,7 +153,7 @@ int kept_regions(struct apply_kept *k, const char *table, struct hbase_regions *
 		 struct hbase_failure *why, struct error *err)
 {
 	pthread_mutex_lock(&k->lock);
-	const struct kept_table *t = *find(k, table);
+	const struct kept_live_table *t = *find(k, table);
 	bool known = t && kept_fresh(t->asked_ms);
 	if (known)
 		copy_regions(out, &t->regions);
@@ -170,7 +170,7 @@ int kept_regions(struct apply_kept *k, const char *table, struct hbase_regions *
 void kept_moved(struct apply_kept *k, const char *table)
 {
 	pthread_mutex_lock(&k->lock);
-	struct kept_table **at = find(k, table);
+	struct kept_live_table **at = find(k, table);
 	if (*at)
 		drop_table(at);
 	pthread_mutex_unlock(&k->lock);

@@ -15,7 +15,7 @@
 #include "hbase.h"
 #include "storage.h"
 
-struct kept_table;
+struct kept_live_table;
 struct apply_kept {
 	struct hbase *hbase;
 	struct hbase_status status;
@@ -25,7 +25,7 @@ struct apply_kept {
 	int64_t place_ms; /* when it was looked at; 0: never */
 	uint64_t room;	  /* that it had then, without what was sent since */
 	pthread_mutex_t lock;
-	struct kept_table *tables; /* their regions */
+	struct kept_live_table *tables; /* their regions */
 };
 
 /* hbase is open, at the cluster that answers now. */

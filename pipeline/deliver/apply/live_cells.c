@@ -17,7 +17,7 @@
 #define BYTES_A_CALL (4u << 20)
 
 /* One file's cells on their way beside the live ones. */
-struct walk {
+struct live_walk {
 	struct hfile *file;
 	struct cell next; /* of the file, when there is one */
 	bool ended;
@@ -25,7 +25,7 @@ struct walk {
 	struct apply_proof sum;
 };
 
-static int step(struct walk *w, struct error *err)
+static int step(struct live_walk *w, struct error *err)
 {
 	int rc = hfile_next_cell(w->file, &w->next, err);
 
@@ -34,7 +34,7 @@ static int step(struct walk *w, struct error *err)
 }
 
 /* The file's next cell is not in the table. */
-static int pass_over(struct walk *w, struct error *err)
+static int pass_over(struct live_walk *w, struct error *err)
 {
 	if (w->next.ts < w->oldest)
 		w->sum.expired++;
@@ -45,7 +45,7 @@ static int pass_over(struct walk *w, struct error *err)
 
 static int take_live(void *ctx, const struct cell *live, struct error *err)
 {
-	struct walk *w = ctx;
+	struct live_walk *w = ctx;
 	int rc = RC_OK, c = 1;
 
 	while (rc == RC_OK && !w->ended && (c = cell_key_cmp(&w->next, live)) < 0)
@@ -65,7 +65,7 @@ static int take_live(void *ctx, const struct cell *live, struct error *err)
 }
 
 /* The rows of a file were in one region, which may be several now. */
-static int walk_regions(struct applied *t, const struct hand_file *f, struct walk *w,
+static int walk_regions(struct applied *t, const struct hand_file *f, struct live_walk *w,
 			struct hbase_failure *why, struct error *err)
 {
 	struct hbase_regions r;
@@ -104,10 +104,10 @@ static int64_t oldest_shown(const struct applied *t, const char *family)
 	return seconds == TTL_FOREVER ? INT64_MIN : clock_wall_ms() - seconds * 1000;
 }
 
-static int walk_file(struct applied *t, const struct hand_file *f, struct walk *w,
+static int walk_file(struct applied *t, const struct hand_file *f, struct live_walk *w,
 		     struct hbase_failure *why, struct error *err)
 {
-	*w = (struct walk){.oldest = oldest_shown(t, f->family)};
+	*w = (struct live_walk){.oldest = oldest_shown(t, f->family)};
 	*why = (struct hbase_failure){.trouble = TROUBLE_REFUSED};
 	int rc = hfile_open(&w->file, t->sources[f - t->hand.files].path, err);
 
@@ -133,7 +133,7 @@ static int prove_file(void *ctx, unsigned worker, size_t index, struct error *er
 	struct proving *p = ctx;
 	const struct hand_file *f = &p->table->hand.files[index];
 	struct hbase_failure why;
-	struct walk w;
+	struct live_walk w;
 	unsigned attempt = 0;
 	int rc;
 

@@ -146,7 +146,7 @@ static const char *last_part(const char *path)
 void world_place(struct applied *t, struct hand_file *f, size_t i)
 {
 	struct arena *kept = &t->run->result->arena;
-	const struct source_file *s = &t->sources[i];
+	const struct applied_file *s = &t->sources[i];
 	const char *name = last_part(s->path);
 	char *up = mem_format("%s/%s/%s", t->upload_dir, s->family, name);
 	char *staged = mem_format("%s/%s/%s", token_path(t->token), s->family, name);
@@ -300,7 +300,7 @@ int world_open(struct applied *t, struct error *err)
 
 /* --- what the state machine calls --- */
 
-int source_prove(const struct source_file *s, struct error *err)
+int source_prove(const struct applied_file *s, struct error *err)
 {
 	uint8_t digest[16];
 	uint64_t bytes;
@@ -317,7 +317,7 @@ int source_prove(const struct source_file *s, struct error *err)
 static int put(void *self, const struct hand_file *f, uint64_t *id, struct error *err)
 {
 	struct applied *t = self;
-	const struct source_file *s = &t->sources[f - t->hand.files];
+	const struct applied_file *s = &t->sources[f - t->hand.files];
 	struct storage_info info;
 	int rc = source_prove(s, err);
 
