@@ -90,15 +90,15 @@ int session_call(struct hbase *h, const struct hbase_place *at, const char *serv
 /* --- the registry --- */
 
 /* What servers are asked: their method, or the node that ZooKeeper has. */
-struct question {
+struct registry_call {
 	const char *method, *node;
 };
-static const struct question cluster_id = {"GetClusterId", "hbaseid"},
-			     active_master = {"GetActiveMaster", "master"},
-			     meta_place = {"GetMetaRegionLocations", "meta-region-server"};
+static const struct registry_call cluster_id = {"GetClusterId", "hbaseid"},
+				  active_master = {"GetActiveMaster", "master"},
+				  meta_place = {"GetMetaRegionLocations", "meta-region-server"};
 
 static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
-			 const struct question *q, struct rpc_answer *out,
+			 const struct registry_call *q, struct rpc_answer *out,
 			 struct hbase_failure *why, struct error *err)
 {
 	char *path = mem_format("%s/%s", h->parent, q->node);
@@ -110,7 +110,7 @@ static int ask_zookeeper(const struct hbase *h, const struct hbase_place *at,
 }
 
 /* Ask the servers, beginning with the one that answered last, until one does. */
-static int ask_registry(struct hbase *h, const struct question *q, struct rpc_answer *out,
+static int ask_registry(struct hbase *h, const struct registry_call *q, struct rpc_answer *out,
 			struct hbase_failure *why, struct error *err)
 {
 	pthread_mutex_lock(&h->lock);
@@ -134,7 +134,7 @@ static int ask_registry(struct hbase *h, const struct question *q, struct rpc_an
 }
 
 /* An answer that cannot be read, from a server that could not say it right a second time. */
-static int unreadable(int rc, const struct question *q, struct hbase_failure *why,
+static int unreadable(int rc, const struct registry_call *q, struct hbase_failure *why,
 		      struct error *err)
 {
 	if (rc == RC_OK)
