@@ -332,7 +332,7 @@ static inline bool row_follows(struct bytes last, struct bytes row)
 }
 
 /* A cell in the block. */
-struct quick_cell {
+struct added_cell {
 	size_t at, key_bytes, end;
 };
 
@@ -355,7 +355,7 @@ static __attribute__((noinline)) bool grow_block(struct buf *b, size_t at, size_
 }
 
 /* Put the cell at `at` of the block without updating the block's lengths. .end 0: no memory. */
-static inline struct quick_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
+static inline struct added_cell put_value(const struct hfile_writer *w, struct buf *b, size_t at,
 					  struct bytes row, uint64_t ts, const struct cell_value *v)
 {
 	const struct column_head *head = &w->heads[v->column];
@@ -364,7 +364,7 @@ static inline struct quick_cell put_value(const struct hfile_writer *w, struct b
 
 	if (__builtin_expect(end + KV_TAIL_MAX + WRITER_SLACK > b->cap, 0) &&
 	    !grow_block(b, at, end - at + KV_TAIL_MAX + WRITER_SLACK))
-		return (struct quick_cell){0};
+		return (struct added_cell){0};
 	uint8_t *p = b->ptr + at;
 	put_be64(p, (uint64_t)key_bytes << 32 | v->len);
 	put_be16(p + KV_LENGTHS, (uint16_t)row.len);
@@ -377,7 +377,7 @@ static inline struct quick_cell put_value(const struct hfile_writer *w, struct b
 	p[8] = CELL_PUT;
 	p = v->roomy ? put_roomy(p + 9, v->ptr, v->len) : put_bytes(p + 9, v->ptr, v->len);
 	memset(p, 0, KV_TAIL_MAX);
-	return (struct quick_cell){at, key_bytes, end + w->tail_bytes};
+	return (struct added_cell){at, key_bytes, end + w->tail_bytes};
 }
 
 static struct cell cell_of(const struct hfile_writer *w, struct bytes row, int64_t ts,
@@ -427,7 +427,7 @@ static inline bool may_be_quick(const struct hfile_writer *w, struct bytes row, 
 }
 
 /* Update the block's length and the data of its last cell. */
-static inline void note_cell(struct hfile_writer *w, const struct quick_cell *last)
+static inline void note_cell(struct hfile_writer *w, const struct added_cell *last)
 {
 	w->buffers->cells.len = last->end;
 	if (last->key_bytes) {
@@ -437,7 +437,7 @@ static inline void note_cell(struct hfile_writer *w, const struct quick_cell *la
 }
 
 /* The block is full, or each cell is counted. *last is the row so far. */
-static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct quick_cell *last,
+static __attribute__((noinline)) int before_value(struct hfile_writer *w, struct added_cell *last,
 						  struct bytes row, int64_t ts,
 						  const struct cell_value *v, enum step step,
 						  struct error *err)
@@ -473,7 +473,7 @@ int hfile_add_values(struct hfile_writer *w, struct bytes row, int64_t ts,
 		return bloom_full(err);
 	size_t keys = 0, bytes = 0;
 	struct buf *b = &w->buffers->cells;
-	struct quick_cell c = {.end = b->len};
+	struct added_cell c = {.end = b->len};
 	for (const struct cell_value *v = values; v < values + count; v++) {
 		if (__builtin_expect(c.end >= w->full_at || each, 0)) {
 			enum step step = v == values ? STEP_ROW : STEP_COLUMN;

@@ -55,7 +55,7 @@ static void start(struct block_sums *s)
 	forget_links(s, -1);
 }
 
-int hfile_check_numbers(const struct hfile *f, const struct number *n, size_t count,
+int hfile_check_numbers(const struct hfile *f, const struct hfile_number *n, size_t count,
 			struct error *err)
 {
 	for (size_t i = 0; i < count; i++)
@@ -83,7 +83,8 @@ static int check_levels(struct hfile *f, struct error *err)
 		if (rc == RC_OK)
 			rc = hfile_index_node_entry(&node, 0, &e, &key, err);
 	}
-	const struct number n = {"the first data block in the index", e.offset, f->sums.first_data};
+	const struct hfile_number n = {"the first data block in the index", e.offset,
+				       f->sums.first_data};
 	return rc ? rc : hfile_check_numbers(f, &n, 1, err);
 }
 
@@ -91,7 +92,7 @@ static int finish(struct hfile *f, struct error *err)
 {
 	const struct hfile_trailer *t = &f->trailer;
 	const struct block_sums *s = &f->sums;
-	const struct number all[] = {
+	const struct hfile_number all[] = {
 		{"the trailer's file info offset", t->file_info_offset, f->info_place.offset},
 		{"the trailer's index bytes", t->uncompressed_index_bytes, s->index_bytes},
 		{"the trailer's uncompressed bytes", t->total_uncompressed_bytes,

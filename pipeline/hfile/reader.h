@@ -71,12 +71,12 @@ struct hfile {
 int hfile_reader_probe(struct hfile *f, const struct bloom_reader *b, struct bytes row,
 		       struct bytes qualifier, bool *out, struct error *err);
 
-struct number {
+struct hfile_number {
 	const char *what;
 	uint64_t found, expected;
 };
 /* RC_DATA names the first number that differs from the expected one. */
-int hfile_check_numbers(const struct hfile *f, const struct number *n, size_t count,
+int hfile_check_numbers(const struct hfile *f, const struct hfile_number *n, size_t count,
 			struct error *err);
 
 /* Blocks of two types can form one chain (README.md 2). */

@@ -60,7 +60,7 @@ struct distance {
 };
 
 /* The lengths of a cell. */
-struct shape {
+struct sequence_shape {
 	uint32_t key_bytes, row_bytes;
 	size_t size; /* with its tail */
 };
@@ -226,7 +226,7 @@ INLINE size_t cell_size(const struct frame *f, const uint8_t *p)
 	return KV_LENGTHS + (size_t)(lengths >> 32) + (uint32_t)lengths + f->tail_bytes;
 }
 
-INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct shape *out)
+INLINE bool read_shape(const struct frame *f, const uint8_t *p, struct sequence_shape *out)
 {
 	if (f->end - p < ROW_IN_CELL)
 		return false;
@@ -257,8 +257,8 @@ INLINE uint64_t equal_shifted(const struct frame *f, const uint8_t *q, uint32_t 
  * family's length, between the two, is then in no match.)
  */
 INLINE struct next_sequence put_uneven(struct next_sequence c, const struct frame *f,
-				       const uint8_t *q, const struct shape *s, struct distance d,
-				       uint64_t up, uint64_t left)
+				       const uint8_t *q, const struct sequence_shape *s,
+				       struct distance d, uint64_t up, uint64_t left)
 {
 	uint32_t more_up = s->key_bytes - get_be32(q - d.up);
 	uint32_t more_left = s->key_bytes - get_be32(q - d.left);
@@ -287,7 +287,7 @@ static struct next_sequence put_end(struct next_sequence c, const uint8_t *at)
 }
 
 /* The state of a walk over a block. Its members stay in registers. */
-struct walk {
+struct sequence_walk {
 	struct next_sequence c;
 	const uint8_t *q;      /* the cell; NULL: not possible */
 	const uint8_t *before; /* the cell before; NULL: none */
@@ -300,7 +300,7 @@ struct walk {
 };
 
 /* Add the cell to the list. Returns the cell above it, or the cell before. */
-INLINE const uint8_t *meet(struct walk *w, bool in_row)
+INLINE const uint8_t *meet(struct sequence_walk *w, bool in_row)
 {
 	if (!in_row) {
 		w->above = w->row;
@@ -311,7 +311,7 @@ INLINE const uint8_t *meet(struct walk *w, bool in_row)
 }
 
 /* Take a cell of this shape into the zstd block, or into the next one if there is no room. */
-static void enter(struct walk *w, const struct frame *f, const struct shape *s)
+static void enter(struct sequence_walk *w, const struct frame *f, const struct sequence_shape *s)
 {
 	if ((size_t)(w->q - w->block) + s->size > ZSTD_BLOCK) {
 		w->c = put_end(w->c, w->q);
@@ -325,10 +325,10 @@ static void enter(struct walk *w, const struct frame *f, const struct shape *s)
 }
 
 /* Step over any cell. */
-static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
+static NOINLINE struct sequence_walk step_any(struct sequence_walk w, const struct frame *f)
 {
 	const uint8_t *q = w.q;
-	struct shape s;
+	struct sequence_shape s;
 
 	if (!read_shape(f, q, &s) || s.size > ZSTD_BLOCK) {
 		w.q = NULL;
@@ -352,8 +352,8 @@ static NOINLINE struct walk step_any(struct walk w, const struct frame *f)
 }
 
 /* Step over a short cell whose row key is as long as the one before. */
-INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
-			      const uint8_t *above, uint64_t up, uint64_t left)
+INLINE struct sequence_walk step_short(struct sequence_walk w, const struct frame *f, size_t size,
+				       const uint8_t *above, uint64_t up, uint64_t left)
 {
 	const uint64_t key_bytes = 0xf; /* the bits of its length */
 	struct distance d = {.up = (uint32_t)(w.q - above), .left = (uint32_t)(w.q - w.before)};
@@ -363,7 +363,7 @@ INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
 
 		w.c = put_matches(w.c, f, w.q, d, up & used, left & used);
 	} else {
-		struct shape s;
+		struct sequence_shape s;
 
 		if (!read_shape(f, w.q, &s)) {
 			w.q = NULL;
@@ -381,7 +381,7 @@ INLINE struct walk step_short(struct walk w, const struct frame *f, size_t size,
  * possible. A macro, because AVX2 code is inlined only into functions that are compiled for AVX2.
  */
 #define FIND(s, f, list, span)                                                                     \
-	struct walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};              \
+	struct sequence_walk w = {.c = {list, (f)->base}, .q = (f)->base, .block = (f)->base};     \
 	w.above = w.row = w.now = (s)->cells;                                                      \
 	while (w.q && w.q < (f)->end) {                                                            \
 		size_t size = 0;                                                                   \

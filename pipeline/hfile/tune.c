@@ -41,14 +41,14 @@ static const struct trial for_size[] = {{2, 8, 0, 0, 0}, {2, 0, 0, 0, 0},  {3, 0
 					{9, 0, 0, 0, 0}};
 
 /* All payloads of data blocks, one after the other; ends has the end of each. */
-struct sample {
+struct tune_sample {
 	struct buf bytes;
 	size_t *ends, count, cap;
 	size_t tail_bytes; /* bytes after each cell */
 	bool encoded;
 };
 
-static int sample_add(struct sample *s, struct bytes payload, struct error *err)
+static int sample_add(struct tune_sample *s, struct bytes payload, struct error *err)
 {
 	if (s->count == s->cap) {
 		size_t cap = s->cap ? 2 * s->cap : 64;
@@ -65,7 +65,7 @@ static int sample_add(struct sample *s, struct bytes payload, struct error *err)
 	return 0;
 }
 
-static int sample_read(struct sample *s, struct hfile *f, struct error *err)
+static int sample_read(struct tune_sample *s, struct hfile *f, struct error *err)
 {
 	struct hfile_block b;
 	uint64_t at = 0;
@@ -93,7 +93,7 @@ _Static_assert(sizeof for_speed <= TRIALS_MOST * sizeof *for_speed, "room for al
 _Static_assert(sizeof for_size <= TRIALS_MOST * sizeof *for_size, "room for all outcomes");
 
 struct tuning {
-	const struct sample *sample;
+	const struct tune_sample *sample;
 	const struct trial *trials;
 	size_t count;
 	enum codec_aim aim;
@@ -101,7 +101,7 @@ struct tuning {
 	struct outcome outcomes[TRIALS_MOST];
 };
 
-static bool seen_by_all(const struct sample *s, size_t block)
+static bool seen_by_all(const struct tune_sample *s, size_t block)
 {
 	return s->count < BLOCKS_MANY || block % QUARTER == 0;
 }
@@ -110,7 +110,7 @@ static bool seen_by_all(const struct sample *s, size_t block)
 static int try_blocks(struct hcodec *codec, const struct tuning *t, struct outcome *o,
 		      struct error *err)
 {
-	const struct sample *s = t->sample;
+	const struct tune_sample *s = t->sample;
 	struct buf out = {0};
 	int rc = 0;
 
@@ -202,7 +202,7 @@ static int try_all(struct tuning *t, unsigned threads, struct error *err)
 int hfile_tune(struct hfile *f, enum codec_aim aim, unsigned threads, struct hfile_tuning *out,
 	       struct error *err)
 {
-	struct sample s = {0};
+	struct tune_sample s = {0};
 	struct tuning t = {.sample = &s, .trials = for_speed, .aim = aim};
 
 	t.count = sizeof for_speed / sizeof *for_speed;

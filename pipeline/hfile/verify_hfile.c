@@ -27,7 +27,7 @@ struct verify {
 static int fault(const struct verify *v, struct error *err, const char *what, uint64_t found,
 		 uint64_t expected)
 {
-	const struct number n = {what, found, expected};
+	const struct hfile_number n = {what, found, expected};
 
 	return hfile_check_numbers(v->f, &n, 1, err);
 }
@@ -302,7 +302,7 @@ static int verify_meta(struct verify *v, const struct hfile_block *b, struct err
 	if (v->meta >= l->count)
 		return fault(v, err, "a meta block that the meta index lacks", b->offset, 0);
 	const struct hindex_entry *e = &l->entry[v->meta++];
-	const struct number all[] = {
+	const struct hfile_number all[] = {
 		{"the next meta block's offset in the index", e->offset, b->offset},
 		{"a meta block's size in the index", e->disk_bytes, b->disk_bytes},
 	};
@@ -335,7 +335,7 @@ static int walk(struct verify *v, struct error *err)
 /* Check what a walk over the blocks alone (block_walk.c) does not. */
 static int check_trailer(const struct verify *v, struct error *err)
 {
-	const struct number all[] = {
+	const struct hfile_number all[] = {
 		{"data blocks met", v->block, v->blocks.count},
 		{"meta blocks met", v->meta, v->f->meta.count},
 		{"the trailer's count of cells", v->f->trailer.entry_count, v->sum->cells},
@@ -360,7 +360,7 @@ static int check_info(const struct verify *v, struct error *err)
 	uint64_t cells = s->cells ? s->cells : 1;
 	struct bytes range;
 	uint8_t expected[16];
-	const struct number all[] = {
+	const struct hfile_number all[] = {
 		{"hfile.AVG_KEY_LEN", info_number(v, "hfile.AVG_KEY_LEN", 0), v->key_bytes / cells},
 		{"hfile.AVG_VALUE_LEN", info_number(v, "hfile.AVG_VALUE_LEN", 0),
 		 v->value_bytes / cells},
@@ -415,7 +415,7 @@ static int check_blooms(const struct verify *v, struct error *err)
 {
 	const struct hfile *f = v->f;
 	const struct hbloom_meta *b = &f->bloom.meta, *d = &f->delete_bloom.meta;
-	const struct number all[] = {
+	const struct hfile_number all[] = {
 		{"the bloom filters' chunk count", b->chunks.count + d->chunks.count,
 		 f->sums.blocks[HBLOCK_BLOOM]},
 		{"the bloom filters' size", b->bytes + d->bytes, f->sums.bloom_bytes},
