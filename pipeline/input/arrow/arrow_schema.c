@@ -37,7 +37,7 @@ const char *arrow_kind_name(enum arrow_kind kind)
 
 /* --- reading --- */
 
-struct parser {
+struct arrow_parser {
 	struct arena *arena;
 	struct arrow_schema *schema;
 	size_t room;
@@ -116,7 +116,7 @@ static struct arrow_type read_type(enum arrow_kind kind, const struct flat_table
 	return t;
 }
 
-static struct arrow_field *add_field(struct parser *p)
+static struct arrow_field *add_field(struct arrow_parser *p)
 {
 	struct arrow_schema *s = p->schema;
 
@@ -130,10 +130,10 @@ static struct arrow_field *add_field(struct parser *p)
 	return &s->field[s->nfields++];
 }
 
-static int read_fields(struct parser *p, struct flat *flat, const struct flat_vector *fields,
+static int read_fields(struct arrow_parser *p, struct flat *flat, const struct flat_vector *fields,
 		       size_t parent, unsigned depth);
 
-static int read_field(struct parser *p, const struct flat_table *field, size_t parent,
+static int read_field(struct arrow_parser *p, const struct flat_table *field, size_t parent,
 		      unsigned depth)
 {
 	int64_t kind = flat_number(field, 2, 1, 0);
@@ -170,7 +170,7 @@ static int read_field(struct parser *p, const struct flat_table *field, size_t p
 	return read_fields(p, field->flat, &children, at, depth + 1);
 }
 
-static int read_fields(struct parser *p, struct flat *flat, const struct flat_vector *fields,
+static int read_fields(struct arrow_parser *p, struct flat *flat, const struct flat_vector *fields,
 		       size_t parent, unsigned depth)
 {
 	int rc = RC_OK;
@@ -186,7 +186,7 @@ static int read_fields(struct parser *p, struct flat *flat, const struct flat_ve
 int arrow_schema_read(struct arrow_schema *out, struct arena *a, const struct flat_table *header,
 		      struct error *err)
 {
-	struct parser p = {.arena = a, .schema = out, .err = err};
+	struct arrow_parser p = {.arena = a, .schema = out, .err = err};
 	struct flat_vector fields = flat_vector(header, 1, 4);
 
 	*out = (struct arrow_schema){.ntop = fields.n};
@@ -244,13 +244,13 @@ bool arrow_readable(const struct arrow_field *f)
 	return readable(&f->type) && (!f->encoded || (f->index.bytes >= 1 && f->index.bytes <= 8));
 }
 
-struct binding {
+struct arrow_binding {
 	struct arrow_schema *schema;
 	const struct typed_columns *columns;
 	struct error *err;
 };
 
-static int bind_column(struct binding *b, size_t at, size_t column)
+static int bind_column(struct arrow_binding *b, size_t at, size_t column)
 {
 	const struct arrow_field *f = &b->schema->field[at];
 	struct arrow_want *w = &b->schema->want[column];
@@ -271,7 +271,8 @@ static int bind_column(struct binding *b, size_t at, size_t column)
 }
 
 /* Fields [from, ...) of one parent, each behind what the one before has of children. */
-static int bind_fields(struct binding *b, size_t from, size_t parent, const struct json_node *node)
+static int bind_fields(struct arrow_binding *b, size_t from, size_t parent,
+		       const struct json_node *node)
 {
 	const struct arrow_schema *s = b->schema;
 	int rc = RC_OK;
@@ -296,7 +297,7 @@ static int bind_fields(struct binding *b, size_t from, size_t parent, const stru
 int arrow_schema_bind(struct arrow_schema *s, struct arena *a, const struct typed_columns *columns,
 		      struct error *err)
 {
-	struct binding b = {s, columns, err};
+	struct arrow_binding b = {s, columns, err};
 	struct bytes *names = arena_alloc(a, (s->ntop + 1) * sizeof *names);
 	size_t n = 0;
 

@@ -21,14 +21,14 @@ struct named {
 	struct named *next;
 };
 
-struct parser {
+struct avro_parser {
 	struct arena *arena;
 	struct named *named;
 	size_t nnamed;
 	struct error *err;
 };
 
-static int parse(struct parser *p, json_t *json, struct bytes space, struct avro_type **out);
+static int parse(struct avro_parser *p, json_t *json, struct bytes space, struct avro_type **out);
 
 static const char *const kind_names[] = {
 	[AVRO_NULL] = "null",	[AVRO_BOOLEAN] = "boolean", [AVRO_INT] = "int",
@@ -61,14 +61,14 @@ static bool is(struct bytes text, const char *word)
 	return bytes_eq(text, bytes_str(word));
 }
 
-static int bad(struct parser *p, const char *what, struct bytes name)
+static int bad(struct avro_parser *p, const char *what, struct bytes name)
 {
 	return error_set(p->err, RC_DATA, "the Avro schema: %s%s%.*s%s", what, name.len ? " `" : "",
 			 (int)(name.len < 100 ? name.len : 100),
 			 name.len ? (const char *)name.ptr : "", name.len ? "`" : "");
 }
 
-static struct avro_type *new_type(struct parser *p, enum avro_kind kind)
+static struct avro_type *new_type(struct avro_parser *p, enum avro_kind kind)
 {
 	struct avro_type *t = arena_alloc(p->arena, sizeof *t);
 
@@ -79,7 +79,7 @@ static struct avro_type *new_type(struct parser *p, enum avro_kind kind)
 /* --- names --- */
 
 /* name in its namespace, unless it has one of its own; empty: too long. */
-static struct bytes full_name(struct parser *p, struct bytes name, struct bytes space)
+static struct bytes full_name(struct avro_parser *p, struct bytes name, struct bytes space)
 {
 	char text[NAME_BYTES];
 
@@ -103,7 +103,7 @@ static struct bytes space_of(struct bytes full)
 	return full;
 }
 
-static struct avro_type *find_named(struct parser *p, struct bytes full)
+static struct avro_type *find_named(struct avro_parser *p, struct bytes full)
 {
 	struct named *n = p->named;
 
@@ -113,7 +113,7 @@ static struct avro_type *find_named(struct parser *p, struct bytes full)
 }
 
 /* Known before its fields are read, which may name it. */
-static int add_named(struct parser *p, json_t *json, struct avro_type *t, struct bytes *space)
+static int add_named(struct avro_parser *p, json_t *json, struct avro_type *t, struct bytes *space)
 {
 	struct bytes name = text_of(json_object_get(json, "name"));
 	struct bytes own = text_of(json_object_get(json, "namespace"));
@@ -132,7 +132,7 @@ static int add_named(struct parser *p, json_t *json, struct avro_type *t, struct
 	return RC_OK;
 }
 
-static int parse_name(struct parser *p, struct bytes name, struct bytes space,
+static int parse_name(struct avro_parser *p, struct bytes name, struct bytes space,
 		      struct avro_type **out)
 {
 	for (size_t i = 0; i < NKINDS; i++)
@@ -149,7 +149,8 @@ static int parse_name(struct parser *p, struct bytes name, struct bytes space,
 
 /* --- types with parts --- */
 
-static int parse_fields(struct parser *p, json_t *json, struct bytes space, struct avro_type *t)
+static int parse_fields(struct avro_parser *p, json_t *json, struct bytes space,
+			struct avro_type *t)
 {
 	json_t *fields = json_object_get(json, "fields");
 
@@ -186,7 +187,7 @@ static struct bytes copy_symbol(struct arena *a, struct bytes name)
 	return bytes_of(text, name.len);
 }
 
-static int parse_symbols(struct parser *p, json_t *json, struct avro_type *t)
+static int parse_symbols(struct avro_parser *p, json_t *json, struct avro_type *t)
 {
 	json_t *symbols = json_object_get(json, "symbols");
 
@@ -202,7 +203,8 @@ static int parse_symbols(struct parser *p, json_t *json, struct avro_type *t)
 	return t->n > 0 ? RC_OK : bad(p, "found an enum without `symbols`", (struct bytes){0});
 }
 
-static int parse_union(struct parser *p, json_t *json, struct bytes space, struct avro_type **out)
+static int parse_union(struct avro_parser *p, json_t *json, struct bytes space,
+		       struct avro_type **out)
 {
 	struct avro_type *t = *out = new_type(p, AVRO_UNION);
 
@@ -221,7 +223,7 @@ static int parse_union(struct parser *p, json_t *json, struct bytes space, struc
 	return RC_OK;
 }
 
-static int parse_items(struct parser *p, json_t *json, const char *key, struct bytes space,
+static int parse_items(struct avro_parser *p, json_t *json, const char *key, struct bytes space,
 		       struct avro_type *t)
 {
 	t->of = arena_alloc(p->arena, sizeof *t->of);
@@ -229,7 +231,7 @@ static int parse_items(struct parser *p, json_t *json, const char *key, struct b
 	return parse(p, json_object_get(json, key), space, &t->of[0]);
 }
 
-static int parse_fixed_size(struct parser *p, json_t *json, struct avro_type *t)
+static int parse_fixed_size(struct avro_parser *p, json_t *json, struct avro_type *t)
 {
 	json_t *size = json_object_get(json, "size");
 
@@ -285,7 +287,8 @@ static void take_logical(json_t *json, struct avro_type *t)
 		take_decimal(json, t);
 }
 
-static int parse_object(struct parser *p, json_t *json, struct bytes space, struct avro_type **out)
+static int parse_object(struct avro_parser *p, json_t *json, struct bytes space,
+			struct avro_type **out)
 {
 	json_t *inner = json_object_get(json, "type");
 	struct bytes name = text_of(inner);
@@ -364,7 +367,8 @@ static uint64_t least_now(const struct avro_type *t)
 	return 1;
 }
 
-static int parse_any(struct parser *p, json_t *json, struct bytes space, struct avro_type **out)
+static int parse_any(struct avro_parser *p, json_t *json, struct bytes space,
+		     struct avro_type **out)
 {
 	if (json_is_string(json))
 		return parse_name(p, text_of(json), space, out);
@@ -377,7 +381,7 @@ static int parse_any(struct parser *p, json_t *json, struct bytes space, struct 
 }
 
 /* A type that stands in itself does so in a union, an array or a map, whose least needs it not. */
-static int parse(struct parser *p, json_t *json, struct bytes space, struct avro_type **out)
+static int parse(struct avro_parser *p, json_t *json, struct bytes space, struct avro_type **out)
 {
 	int rc = parse_any(p, json, space, out);
 
@@ -410,7 +414,7 @@ int avro_schema_read(const struct avro_type **out, struct arena *a, struct bytes
 int avro_schema_read_with(const struct avro_type **out, struct arena *a, struct bytes text,
 			  struct avro_names *names, struct error *err)
 {
-	struct parser p = {.arena = a, .named = names->first, .nnamed = names->n, .err = err};
+	struct avro_parser p = {.arena = a, .named = names->first, .nnamed = names->n, .err = err};
 	struct avro_type *type;
 	json_error_t fault;
 	json_t *json = json_loadb((const char *)text.ptr, text.len,

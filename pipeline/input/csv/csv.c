@@ -125,10 +125,10 @@ size_t csv_line(const uint8_t *data, size_t len)
 	return end < data + len ? (size_t)(behind_line_end(end, data + len) - data) : 0;
 }
 
-enum state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
+enum csv_state { AT_FIELD, IN_PLAIN, IN_QUOTES, AT_QUOTE, BEHIND_QUOTE, IN_BAD };
 
 /* What one byte does to the automaton; a row's end is seen before it. */
-static enum state step(const struct csv_reader *r, enum state state, uint8_t c)
+static enum csv_state step(const struct csv_reader *r, enum csv_state state, uint8_t c)
 {
 	uint8_t delimiter = r->delimiter, quote = r->quote;
 	bool blank = r->trim && is_blank(c) && c != delimiter;
@@ -156,7 +156,7 @@ static void scan_row(struct csv_reader *r, const uint8_t *p, const uint8_t *end,
 		     struct csv_row *row)
 {
 	uint8_t delimiter = r->delimiter, quote = r->quote;
-	enum state state = AT_FIELD;
+	enum csv_state state = AT_FIELD;
 	size_t column = 0;
 
 	for (; p < end; p++) {

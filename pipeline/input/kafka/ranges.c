@@ -143,10 +143,10 @@ void ranges_last(struct reading_range *r, const struct message *m)
 		r->range.last = anchor_of(m);
 }
 
-enum shown { PARTITIONS, POSITIONS, LOWS };
+enum range_shown { PARTITIONS, POSITIONS, LOWS };
 
 /* " 0 1 7" of those that are wrong, or gone; " 0=5 1=9" with offsets. */
-static void list(const struct ranges *s, bool wrong, enum shown what,
+static void list(const struct ranges *s, bool wrong, enum range_shown what,
 		 const struct offset_range *lows, struct buf *out)
 {
 	for (size_t i = 0; i < s->count; i++) {

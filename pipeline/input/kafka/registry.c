@@ -19,7 +19,7 @@
 #define REFERS_MOST  1000     /* schemas that one refers to, those that they refer to among them */
 
 /* What a number stands for; kept as long as the registry. */
-struct known {
+struct known_schema {
 	uint32_t id;
 	const char *refusal; /* why messages of it are rejected; NULL: they are not */
 	const struct avro_plan *plan;
@@ -33,7 +33,7 @@ struct registry {
 	struct buf answer;
 	char why[CURL_ERROR_SIZE];
 	struct arena arena;
-	struct known *item;
+	struct known_schema *item;
 	size_t n, cap;
 	struct error failure; /* code 0: none yet */
 	pthread_mutex_t lock; /* all above */
@@ -210,7 +210,7 @@ static int no_answer(struct registry *r, uint32_t id, const char *what, struct e
 /* --- schemas that refer to others --- */
 
 /* A schema with all that it refers to, which are read before it: the deepest first. */
-struct reading {
+struct schema_reading {
 	struct registry *r;
 	uint32_t id; /* of the schema that a message names */
 	struct avro_names *names;
@@ -222,7 +222,7 @@ struct reading {
 	size_t nbefore;
 };
 
-static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+static int read_schema(struct schema_reading *w, json_t *answer, const struct avro_type **out,
 		       struct error *err);
 
 /*
@@ -230,7 +230,7 @@ static int read_schema(struct reading *w, json_t *answer, const struct avro_type
  * meaning in a schema, and so do Confluent's own serializers find it (schema-registry,
  * AbstractSchemaProvider.resolveReferences).
  */
-static bool is_read(const struct reading *w, const struct read_before *r)
+static bool is_read(const struct schema_reading *w, const struct read_before *r)
 {
 	for (const struct read_before *b = w->before; b < w->before + w->nbefore; b++)
 		if ((*r->name && strcmp(b->name, r->name) == 0) ||
@@ -240,7 +240,7 @@ static bool is_read(const struct reading *w, const struct read_before *r)
 }
 
 /* The answer; NULL: *err says why there is none. */
-static json_t *ask_for_version(struct reading *w, const char *subject, json_int_t version,
+static json_t *ask_for_version(struct schema_reading *w, const char *subject, json_int_t version,
 			       struct error *err)
 {
 	struct registry *r = w->r;
@@ -264,7 +264,7 @@ static json_t *ask_for_version(struct reading *w, const char *subject, json_int_
 	return answer;
 }
 
-static int read_reference(struct reading *w, json_t *reference, struct error *err)
+static int read_reference(struct schema_reading *w, json_t *reference, struct error *err)
 {
 	const char *name = json_string_value(json_object_get(reference, "name"));
 	const char *subject = json_string_value(json_object_get(reference, "subject"));
@@ -290,7 +290,7 @@ static int read_reference(struct reading *w, json_t *reference, struct error *er
 	return rc;
 }
 
-static int read_schema(struct reading *w, json_t *answer, const struct avro_type **out,
+static int read_schema(struct schema_reading *w, json_t *answer, const struct avro_type **out,
 		       struct error *err)
 {
 	struct arena *a = &w->r->arena;
@@ -313,10 +313,10 @@ static int read_schema(struct reading *w, json_t *answer, const struct avro_type
 					  w->r->job->registry.url);
 }
 
-static int read_avro(struct registry *r, struct known *k, json_t *answer, struct error *err)
+static int read_avro(struct registry *r, struct known_schema *k, json_t *answer, struct error *err)
 {
 	const struct avro_type *schema;
-	struct reading w = {.r = r, .id = k->id, .names = avro_names_new(&r->arena)};
+	struct schema_reading w = {.r = r, .id = k->id, .names = avro_names_new(&r->arena)};
 
 	w.before = mem_calloc(REFERS_MOST, sizeof *w.before);
 	int rc = read_schema(&w, answer, &schema, err);
@@ -329,7 +329,7 @@ static int read_avro(struct registry *r, struct known *k, json_t *answer, struct
 					  r->job->registry.url);
 }
 
-static int read_answer(struct registry *r, struct known *k, struct error *err)
+static int read_answer(struct registry *r, struct known_schema *k, struct error *err)
 {
 	json_t *answer = json_loadb((const char *)r->answer.ptr, r->answer.len, 0, NULL);
 	json_t *text = json_object_get(answer, "schema");
@@ -347,7 +347,7 @@ static int read_answer(struct registry *r, struct known *k, struct error *err)
 	return rc;
 }
 
-static struct known *find(struct registry *r, uint32_t id)
+static struct known_schema *find(struct registry *r, uint32_t id)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->item[i].id == id)
@@ -359,7 +359,7 @@ static const char nowhere[] = "";
 
 static int learn(struct registry *r, uint32_t id, struct error *err)
 {
-	struct known k = {.id = id};
+	struct known_schema k = {.id = id};
 	long status;
 
 	if (r->failure.code) {
@@ -396,7 +396,7 @@ int registry_find(struct registry *r, uint32_t id, const struct avro_plan **plan
 	pthread_mutex_lock(&r->lock);
 	if (!find(r, id))
 		rc = learn(r, id, err);
-	struct known k = {0};
+	struct known_schema k = {0};
 	if (rc == RC_OK)
 		k = *find(r, id);
 	pthread_mutex_unlock(&r->lock);

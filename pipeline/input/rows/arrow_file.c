@@ -530,7 +530,7 @@ static void close_files(struct source *s)
 
 int arrow_open(struct source *s, const struct job *job, struct error *err)
 {
-	static const struct block_format format = {
+	static const struct event_block_format format = {
 		.what = "an Arrow stream (FF FF FF FF) or file (`ARROW1`)",
 		.key = "source.arrow",
 		.known = known,

@@ -384,17 +384,17 @@ static void close_files(struct source *s)
 
 int avro_open(struct source *s, const struct job *job, struct error *err)
 {
-	static const struct block_format format = {.what = "an Avro file (`Obj\\x01`)",
-						   .key = "source.avro",
-						   .known = known,
-						   .begin = begin,
-						   .whole = whole,
-						   .ended = ended,
-						   .work = work,
-						   .values = values,
-						   .worker_new = worker_new,
-						   .worker_free = worker_free,
-						   .close = close_files};
+	static const struct event_block_format format = {.what = "an Avro file (`Obj\\x01`)",
+							 .key = "source.avro",
+							 .known = known,
+							 .begin = begin,
+							 .whole = whole,
+							 .ended = ended,
+							 .work = work,
+							 .values = values,
+							 .worker_new = worker_new,
+							 .worker_free = worker_free,
+							 .close = close_files};
 	struct avro_files *files = arena_alloc(&s->arena, sizeof *files);
 	int rc = blocks_columns(s, job, err);
 

@@ -21,7 +21,7 @@ int blocks_fault(const struct source *s, size_t file, uint64_t block, uint64_t o
 
 int blocks_start(struct source *s, struct cursor *c, size_t i, struct error *err)
 {
-	const struct block_format *f = s->blocks;
+	const struct event_block_format *f = s->blocks;
 	char head[32];
 
 	if (!f->known(buf_bytes(&c->rest))) {

@@ -19,7 +19,7 @@ struct block_cut {
 	uint64_t missing;		/* bytes behind `have` that end a block; 0: unknown */
 };
 
-struct block_format {
+struct event_block_format {
 	const char *what, *key; /* "an Avro file", "source.avro" */
 	bool (*known)(struct bytes head);
 	/* Go behind the file's header, in c->rest. */

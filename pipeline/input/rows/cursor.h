@@ -28,7 +28,7 @@ struct cursor {
 	bool dry; /* nothing came when more was asked for, and yet the file goes on */
 };
 
-struct block_format;
+struct event_block_format;
 struct decoding;
 struct messages;
 
@@ -42,10 +42,10 @@ struct source {
 	size_t ncolumns;
 	char *header; /* the first file's, as it stands */
 	bool libcsv_only;
-	const struct csv_source *csv;	   /* the job's */
-	struct decoding *json;		   /* the fields' paths; NULL: delimited text */
-	const struct block_format *blocks; /* NULL: text */
-	void *own;			   /* the block format's */
+	const struct csv_source *csv;		 /* the job's */
+	struct decoding *json;			 /* the fields' paths; NULL: delimited text */
+	const struct event_block_format *blocks; /* NULL: text */
+	void *own;				 /* the block format's */
 	size_t piece_bytes;
 	double fraction;    /* of the pieces that are handed out; 1: all */
 	size_t alone_bytes; /* pieces from here on are worked on one at a time */
