@@ -13,7 +13,7 @@
 #define PLACES 16
 
 /* The records after all places, as one stream in key order. */
-struct places {
+struct sample_places {
 	struct sorter *sorter;
 	const struct cell_sample *sample;
 	struct row_weigher weigher;
@@ -25,7 +25,7 @@ struct places {
 
 static void places_close(void *self)
 {
-	struct places *p = self;
+	struct sample_places *p = self;
 
 	if (p->in.next)
 		p->in.close(p->in.self);
@@ -33,7 +33,7 @@ static void places_close(void *self)
 }
 
 /* Open a place up to the next one, so that places do not overlap. */
-static int open_place(struct places *p, struct error *err)
+static int open_place(struct sample_places *p, struct error *err)
 {
 	struct bytes from = buf_bytes(&p->points[p->next].key), to = {0};
 
@@ -46,14 +46,14 @@ static int open_place(struct places *p, struct error *err)
 }
 
 /* The next record of the open place; RC_END also when enough is taken. */
-static int next_here(struct places *p, struct record *out, struct error *err)
+static int next_here(struct sample_places *p, struct record *out, struct error *err)
 {
 	return p->in.next && p->left ? p->in.next(p->in.self, out, err) : RC_END;
 }
 
 static int places_next(void *self, struct record *out, struct error *err)
 {
-	struct places *p = self;
+	struct sample_places *p = self;
 	const struct cell_sample *sample = p->sample;
 
 	for (;;) {
@@ -77,9 +77,9 @@ static int places_next(void *self, struct record *out, struct error *err)
 	}
 }
 
-struct writing {
+struct sample_writing {
 	struct cut_table table;
-	struct places *places;
+	struct sample_places *places;
 	struct cut_result *files;
 };
 
@@ -87,7 +87,7 @@ enum { TASK_WRITE, TASK_HELP, TASKS };
 
 static int write_task(void *ctx, unsigned worker, size_t index, struct error *err)
 {
-	struct writing *w = ctx;
+	struct sample_writing *w = ctx;
 
 	(void)worker;
 	if (index == TASK_HELP) {
@@ -118,8 +118,10 @@ static int make_folders(const struct cut_table *t, struct error *err)
 int cell_sample_write(const struct cut_table *t, struct sorter *sorter, unsigned threads,
 		      const struct cell_sample *sample, struct cut_result *files, struct error *err)
 {
-	struct places p = {.sorter = sorter, .sample = sample, .weigher = {t->plan, t->index}};
-	struct writing w = {.table = *t, .places = &p, .files = files};
+	struct sample_places p = {.sorter = sorter,
+				  .sample = sample,
+				  .weigher = {t->plan, t->index}};
+	struct sample_writing w = {.table = *t, .places = &p, .files = files};
 	uint64_t targets[PLACES], weight = sorter_totals(sorter).weight;
 
 	for (size_t i = 0; i < PLACES; i++)

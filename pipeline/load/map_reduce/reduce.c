@@ -20,7 +20,7 @@
 #include "cut.h"
 
 /* Regions [first, end) of a table. */
-struct wanted {
+struct wanted_piece {
 	size_t first, end;
 };
 
@@ -34,8 +34,8 @@ struct reducing {
 	uint64_t *bases;  /* [nbases]: bytes of the inputs before each input, as maps report them */
 	size_t nbases;	  /* 0: pieces come from standard input */
 	int64_t created_ms;
-	struct wanted *wanted;	  /* [ntables] */
-	struct arrivals *sources; /* [nsources]: one for each map's folder, or one */
+	struct wanted_piece *wanted; /* [ntables] */
+	struct arrivals *sources;    /* [nsources]: one for each map's folder, or one */
 	size_t nsources;
 	struct cut_table *cuts;	     /* [ntables] */
 	struct cut_result **results; /* [ntables][regions of the table] */
@@ -55,7 +55,7 @@ static int choose_regions(struct reducing *r, struct error *err)
 
 	r->wanted = mem_calloc(r->job->ntables, sizeof *r->wanted);
 	if (!o->parts) {
-		r->wanted[o->table] = (struct wanted){o->first, o->end};
+		r->wanted[o->table] = (struct wanted_piece){o->first, o->end};
 		if (o->end > regions_of(r, o->table) || o->first >= o->end)
 			return error_set(err, RC_CONFIG,
 					 "table %s has regions 0 to %zu in the plan, found others",
@@ -129,7 +129,7 @@ static uint64_t file_seq(const struct reducing *r, uint64_t seq)
 }
 
 /* The state of one thread. */
-struct taking {
+struct reduce_taking {
 	struct piece_reader reader;
 	struct piece_head *last; /* [ntables]: the piece before this one; records 0: none */
 	struct buf stored;	 /* head and bytes */
@@ -146,7 +146,7 @@ static bool goes_on(const struct piece_head *last, const struct piece_head *h)
 }
 
 /* Take the records of the piece in t->stored. */
-static int take_records(struct reducing *r, unsigned worker, struct taking *t,
+static int take_records(struct reducing *r, unsigned worker, struct reduce_taking *t,
 			const struct piece_head *h, const char *name, struct error *err)
 {
 	struct sorter *sorter = r->pass.tables[h->table].sorter;
@@ -202,8 +202,8 @@ static int read_bytes(struct piece_input *in, uint8_t *to, size_t len, bool *end
 	return rc;
 }
 
-static int take_piece(struct reducing *r, unsigned worker, struct piece_input *in, struct taking *t,
-		      struct arrivals *seen, bool *end, struct error *err)
+static int take_piece(struct reducing *r, unsigned worker, struct piece_input *in,
+		      struct reduce_taking *t, struct arrivals *seen, bool *end, struct error *err)
 {
 	struct piece_head h;
 	bool short_end;
@@ -231,7 +231,7 @@ static int take_piece(struct reducing *r, unsigned worker, struct piece_input *i
 	return rc ? rc : stop_check(err);
 }
 
-static void taking_release(struct taking *t)
+static void taking_release(struct reduce_taking *t)
 {
 	piece_reader_release(&t->reader);
 	mem_free(t->last);
@@ -240,7 +240,7 @@ static void taking_release(struct taking *t)
 
 /* Take the pieces of a region from one map's file. */
 static int take_region(struct reducing *r, unsigned worker, size_t source, struct piece_input *in,
-		       struct taking *t, const struct map_region *region, struct error *err)
+		       struct reduce_taking *t, const struct map_region *region, struct error *err)
 {
 	uint64_t end_at = region->offset + region->bytes;
 	struct arrivals *seen = &r->sources[source];
@@ -262,7 +262,7 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 {
 	struct reducing *r = ctx;
 	const struct map_report *m = &r->maps.reports[index];
-	struct taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
+	struct reduce_taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
 	char *path = mem_format("%s/runs", m->folder);
 	struct piece_input in = {.name = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
 	int rc = in.fd < 0 ? error_errno(err, "%s", path) : RC_OK;
@@ -284,7 +284,7 @@ static int take_map(void *ctx, unsigned worker, size_t index, struct error *err)
 
 static int take_stream(struct reducing *r, struct error *err)
 {
-	struct taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
+	struct reduce_taking t = {.last = mem_calloc(r->job->ntables, sizeof *t.last)};
 	struct piece_input in = {.name = "standard input", .fd = STDIN_FILENO, .stream = true};
 	bool end = false;
 	int rc = RC_OK;
@@ -452,7 +452,7 @@ static void describe(const struct reducing *r, struct reduce_report *out, struct
 	out->tables = arena_alloc(a, out->ntables * sizeof *out->tables);
 	for (size_t t = 0; t < out->ntables; t++) {
 		struct reduce_table *table = &out->tables[t];
-		const struct wanted *w = &r->wanted[t];
+		const struct wanted_piece *w = &r->wanted[t];
 
 		table->name = arena_strdup(a, r->job->tables[t].schema.name);
 		table->nregions = w->end - w->first;

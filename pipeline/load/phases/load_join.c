@@ -24,7 +24,7 @@ struct joining {
 	const struct load_parts *parts;
 	struct progress *progress;
 	struct load_result *result;
-	struct part *part; /* [parts->ndirs], in order of the input */
+	struct join_part *part; /* [parts->ndirs], in order of the input */
 	struct staging *staging;
 	char *temp; /* a local folder, for a load that is published elsewhere */
 	struct rejects *rejects;
@@ -43,7 +43,7 @@ static int read_parts(struct joining *j, struct error *err)
 
 	j->part = arena_alloc(a, (n + 1) * sizeof *j->part);
 	for (size_t i = 0; i < n; i++) {
-		struct part *p = &j->part[i];
+		struct join_part *p = &j->part[i];
 
 		p->dir = j->parts->dirs[i];
 		char *path = mem_format("%s/manifest.json", p->dir);
@@ -64,7 +64,7 @@ static int read_parts(struct joining *j, struct error *err)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct part *x = a, *y = b;
+	const struct join_part *x = a, *y = b;
 	uint64_t first = x->m.inputs->slice.first, other = y->m.inputs->slice.first;
 
 	if (x->place != y->place)
@@ -72,7 +72,7 @@ static int by_place(const void *a, const void *b)
 	return (first > other) - (first < other);
 }
 
-static int check_same(const struct joining *j, const struct part *p, struct error *err)
+static int check_same(const struct joining *j, const struct join_part *p, struct error *err)
 {
 	const struct manifest *m = &p->m, *first = &j->part[0].m;
 
@@ -92,7 +92,8 @@ static int check_same(const struct joining *j, const struct part *p, struct erro
 }
 
 /* before: a load of the same input; NULL: none. */
-static int check_meeting(const struct part *before, const struct part *p, struct error *err)
+static int check_meeting(const struct join_part *before, const struct join_part *p,
+			 struct error *err)
 {
 	const struct manifest_slice *s = &p->m.inputs->slice;
 	uint64_t expected = before ? before->m.inputs->slice.end : 0;
@@ -123,7 +124,7 @@ static int check_parts(struct joining *j, struct error *err)
 	size_t n = j->parts->ndirs;
 
 	for (size_t i = 0; rc == RC_OK && i < n; i++) {
-		const struct part *p = &j->part[i];
+		const struct join_part *p = &j->part[i];
 		bool goes_on = i > 0 && p[-1].place == p->place;
 		bool last = i + 1 == n || p[1].place != p->place;
 
@@ -139,7 +140,7 @@ static int check_parts(struct joining *j, struct error *err)
 
 /* --- rejects --- */
 
-static int take_rejects(struct joining *j, const struct part *p, uint64_t add_lines,
+static int take_rejects(struct joining *j, const struct join_part *p, uint64_t add_lines,
 			struct error *err)
 {
 	struct buf text = {0};
@@ -194,7 +195,7 @@ static int take_reading(struct joining *j, struct error *err)
 	m->columns = j->part->m.columns; /* of the first input, as in one load */
 	m->ncolumns = j->part->m.ncolumns;
 	for (size_t i = 0; rc == RC_OK && i < j->parts->ndirs; i++) {
-		const struct part *p = &j->part[i];
+		const struct join_part *p = &j->part[i];
 
 		lines = i > 0 && p[-1].place == p->place ? lines : 0;
 		m->inputs[m->ninputs++] = p->m.inputs[0];

@@ -9,14 +9,14 @@
 #include "run.h"
 
 /* One of the loads. */
-struct part {
+struct join_part {
 	const char *dir;
 	struct manifest m;
 	size_t place; /* index of the input's path, by first appearance */
 };
 /* A file of the joined load. */
 struct joined_file {
-	const struct part *part;
+	const struct join_part *part;
 	const struct manifest_file *file;
 };
 
