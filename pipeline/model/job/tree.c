@@ -11,10 +11,10 @@
 #define MAX_ENTRIES 4096 /* of one mapping: the search for duplicates is quadratic */
 #define MAX_ANCHORS 256	 /* all are looked through for an alias */
 
-struct anchor {
+struct yaml_anchor {
 	const char *name;
 	struct node *node;
-	struct anchor *next;
+	struct yaml_anchor *next;
 };
 
 struct builder {
@@ -22,7 +22,7 @@ struct builder {
 	struct bytes text;
 	const char *path;
 	struct arena *arena;
-	struct anchor *anchors;
+	struct yaml_anchor *anchors;
 	unsigned nanchors;
 	struct error *err;
 };
@@ -152,7 +152,7 @@ static int find_anchor(struct builder *b, const yaml_event_t *e, struct node **o
 {
 	const char *name = (const char *)e->data.alias.anchor;
 
-	for (const struct anchor *a = b->anchors; a; a = a->next)
+	for (const struct yaml_anchor *a = b->anchors; a; a = a->next)
 		if (strcmp(a->name, name) == 0) {
 			*out = a->node;
 			return RC_OK;
@@ -166,8 +166,8 @@ static int add_anchor(struct builder *b, const char *name, struct node *n)
 {
 	if (b->nanchors++ == MAX_ANCHORS)
 		return REFUSE(b, n->pos, "more than %d anchors in one job file", MAX_ANCHORS);
-	struct anchor *a = arena_alloc(b->arena, sizeof *a);
-	*a = (struct anchor){name, n, b->anchors};
+	struct yaml_anchor *a = arena_alloc(b->arena, sizeof *a);
+	*a = (struct yaml_anchor){name, n, b->anchors};
 	b->anchors = a;
 	return RC_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "sections.h"
 
-struct walk {
+struct schema_walk {
 	void (*see)(void *ctx, const struct job_key *key);
 	void *ctx;
 	struct buf path, form; /* path: without a NUL, until it is shown */
@@ -113,7 +113,7 @@ static void append_form(struct buf *out, const struct key *k)
 }
 
 /* True for the first time. */
-static bool take(struct walk *w, const struct schema *s)
+static bool take(struct schema_walk *w, const struct schema *s)
 {
 	for (size_t i = 0; i < w->nseen; i++)
 		if (w->seen[i] == s)
@@ -123,9 +123,10 @@ static bool take(struct walk *w, const struct schema *s)
 	return true;
 }
 
-static void walk_schema(struct walk *w, const struct schema *s, unsigned depth);
+static void walk_schema(struct schema_walk *w, const struct schema *s, unsigned depth);
 
-static void walk_key(struct walk *w, const struct schema *s, const struct key *k, unsigned depth)
+static void walk_key(struct schema_walk *w, const struct schema *s, const struct key *k,
+		     unsigned depth)
 {
 	size_t path = w->path.len;
 
@@ -156,7 +157,7 @@ static void walk_key(struct walk *w, const struct schema *s, const struct key *k
 	w->path.len = path;
 }
 
-static void walk_schema(struct walk *w, const struct schema *s, unsigned depth)
+static void walk_schema(struct schema_walk *w, const struct schema *s, unsigned depth)
 {
 	for (size_t i = 0; i < s->nkeys; i++)
 		walk_key(w, s, &s->keys[i], depth);
@@ -164,7 +165,7 @@ static void walk_schema(struct walk *w, const struct schema *s, unsigned depth)
 
 void job_words(void (*see)(void *ctx, const struct job_key *key), void *ctx)
 {
-	struct walk w = {.see = see, .ctx = ctx};
+	struct schema_walk w = {.see = see, .ctx = ctx};
 
 	walk_schema(&w, &job_schema, 0);
 	buf_release(&w.path);
