@@ -5,7 +5,7 @@
 
 enum { REAL_DIGITS = 17 };
 
-static const struct member map_region_members[] = {
+static const struct shape_member map_region_members[] = {
 	{.key = "region", INDEX, AT(map_region, region)},
 	{.key = "records", COUNT, AT(map_region, records)},
 	{.key = "pieces", COUNT, AT(map_region, pieces)},
@@ -14,7 +14,7 @@ static const struct member map_region_members[] = {
 };
 SHAPE(map_region, map_region_members);
 
-static const struct member map_table_members[] = {
+static const struct shape_member map_table_members[] = {
 	{.key = "name", TEXT, AT(map_table, name)},
 	{.key = "filtered", COUNT, AT(map_table, filtered)},
 	{.key = "regions",
@@ -25,7 +25,7 @@ static const struct member map_table_members[] = {
 };
 SHAPE(map_table, map_table_members);
 
-static const struct member map_members[] = {
+static const struct shape_member map_members[] = {
 	{.key = "program", TEXT, AT(map_report, program)},
 	{.key = "plan", DIGEST, AT(map_report, plan)},
 	{.key = "path", TEXT, AT(map_report, path)},
@@ -67,20 +67,20 @@ static const struct member map_members[] = {
 };
 SHAPE(map_report, map_members);
 
-static const struct member slice_members[] = {
+static const struct shape_member slice_members[] = {
 	{.key = "slice", COUNT, AT(reduce_slice, slice)},
 	{.key = "records", COUNT, AT(reduce_slice, records)},
 };
 SHAPE(reduce_slice, slice_members);
 
-static const struct member collision_members[] = {
+static const struct shape_member collision_members[] = {
 	{.key = "row", ROW_KEY, AT(reduce_collision, row)},
 	{.key = "lost", COUNT, AT(reduce_collision, lost)},
 	{.key = "kept", COUNT, AT(reduce_collision, kept)},
 };
 SHAPE(reduce_collision, collision_members);
 
-static const struct member reduce_region_members[] = {
+static const struct shape_member reduce_region_members[] = {
 	{.key = "region", INDEX, AT(reduce_region, region)},
 	{.key = "rows", COUNT, AT(reduce_region, rows)},
 	{.key = "cells", COUNT, AT(reduce_region, cells)},
@@ -105,7 +105,7 @@ static const struct member reduce_region_members[] = {
 };
 SHAPE(reduce_region, reduce_region_members);
 
-static const struct member reduce_table_members[] = {
+static const struct shape_member reduce_table_members[] = {
 	{.key = "name", TEXT, AT(reduce_table, name)},
 	{.key = "regions",
 	 LIST,
@@ -115,7 +115,7 @@ static const struct member reduce_table_members[] = {
 };
 SHAPE(reduce_table, reduce_table_members);
 
-static const struct member reduce_members[] = {
+static const struct shape_member reduce_members[] = {
 	{.key = "program", TEXT, AT(reduce_report, program)},
 	{.key = "plan", DIGEST, AT(reduce_report, plan)},
 	{.key = "created_ms", MILLIS, AT(reduce_report, created_ms)},
@@ -127,14 +127,14 @@ static const struct member reduce_members[] = {
 };
 SHAPE(reduce_report, reduce_members);
 
-static const struct member source_range_members[] = {
+static const struct shape_member source_range_members[] = {
 	{.key = "first", COUNT, AT(source_range, first)},
 	{.key = "end", COUNT, AT(source_range, end)},
 	{.key = "digest", DIGEST, AT(source_range, digest)},
 };
 SHAPE(source_range, source_range_members);
 
-static const struct member source_digest_members[] = {
+static const struct shape_member source_digest_members[] = {
 	{.key = "number", COUNT, AT(source_digest, number)},
 	{.key = "path", TEXT, AT(source_digest, path)},
 	{.key = "size", COUNT, AT(source_digest, size)},
@@ -147,13 +147,13 @@ static const struct member source_digest_members[] = {
 };
 SHAPE(source_digest, source_digest_members);
 
-static const struct member source_input_members[] = {
+static const struct shape_member source_input_members[] = {
 	{.key = "path", TEXT, AT(source_input, path)},
 	{.key = "size", COUNT, AT(source_input, size)},
 };
 SHAPE(source_input, source_input_members);
 
-static const struct member source_inputs_members[] = {
+static const struct shape_member source_inputs_members[] = {
 	{.key = "inputs",
 	 LIST,
 	 AT(source_inputs, inputs),

@@ -15,7 +15,7 @@
 enum { DIGITS = 32 };	  /* of a digest */
 enum { REAL_DIGITS = 6 }; /* of a ratio */
 
-static const struct member file_members[] = {
+static const struct shape_member file_members[] = {
 	{.key = "path", TEXT, AT(manifest_file, path)},
 	{.key = "family", TEXT, AT(manifest_file, family)},
 	{.key = "region", INDEX, AT(manifest_file, region)},
@@ -31,7 +31,7 @@ static const struct member file_members[] = {
 };
 SHARED_SHAPE(manifest_file, file_members);
 
-static const struct member region_members[] = {
+static const struct shape_member region_members[] = {
 	{.key = "start", ROW_KEY, AT(manifest_region, start)},
 	{.key = "end", ROW_KEY, AT(manifest_region, end)},
 	{.key = "rows", COUNT, AT(manifest_region, rows)},
@@ -42,7 +42,7 @@ static const struct member region_members[] = {
 };
 SHAPE(manifest_region, region_members);
 
-static const struct member tuning_members[] = {
+static const struct shape_member tuning_members[] = {
 	{.key = "family", TEXT, AT(manifest_tuning, family)},
 	{.key = "aim", TEXT, AT(manifest_tuning, aim)},
 	{.key = "level", INDEX, AT(manifest_tuning, level)},
@@ -53,12 +53,12 @@ static const struct member tuning_members[] = {
 };
 SHARED_SHAPE(manifest_tuning, tuning_members);
 
-static const struct member family_members[] = {
+static const struct shape_member family_members[] = {
 	{.key = "name", TEXT, AT(manifest_family, name)},
 };
 SHAPE(manifest_family, family_members);
 
-static const struct member part_members[] = {
+static const struct shape_member part_members[] = {
 	{.key = "name", TEXT, AT(manifest_part, name)},
 	{.key = "bytes", INDEX, AT(manifest_part, bytes)},
 	{.key = "terminator", ROW_KEY, AT(manifest_part, terminator)},
@@ -66,7 +66,7 @@ static const struct member part_members[] = {
 };
 SHAPE(manifest_part, part_members);
 
-static const struct member table_members[] = {
+static const struct shape_member table_members[] = {
 	{.key = "name", TEXT, AT(manifest_table, name)},
 	{.key = "dir", TEXT, AT(manifest_table, dir)},
 	{.key = "families",
@@ -112,7 +112,7 @@ static const struct member table_members[] = {
 };
 SHAPE(manifest_table, table_members);
 
-static const struct member slice_members[] = {
+static const struct shape_member slice_members[] = {
 	{.key = "first", COUNT, AT(manifest_slice, first)},
 	{.key = "end", COUNT, AT(manifest_slice, end)},
 	{.key = "lines", COUNT, AT(manifest_slice, lines)},
@@ -122,7 +122,7 @@ static const struct member slice_members[] = {
 };
 SHAPE(manifest_slice, slice_members);
 
-static const struct member input_members[] = {
+static const struct shape_member input_members[] = {
 	{.key = "path", TEXT, AT(manifest_input, path)},
 	{.key = "bytes", COUNT, AT(manifest_input, bytes)},
 	{.key = "rows", COUNT, AT(manifest_input, rows)},
@@ -135,26 +135,26 @@ static const struct member input_members[] = {
 };
 SHAPE(manifest_input, input_members);
 
-static const struct member column_members[] = {
+static const struct shape_member column_members[] = {
 	{.key = "name", TEXT, AT(manifest_column, name)},
 	{.key = "type", TEXT, AT(manifest_column, type), .optional = true},
 };
 SHARED_SHAPE(manifest_column, column_members);
 
-static const struct member reason_members[] = {
+static const struct shape_member reason_members[] = {
 	{.key = "reason", TEXT, AT(reject_reason, reason)},
 	{.key = "count", COUNT, AT(reject_reason, count)},
 };
 SHARED_SHAPE(reject_reason, reason_members);
 
-static const struct member anchor_members[] = {
+static const struct shape_member anchor_members[] = {
 	{.key = "offset", MILLIS, AT(anchor, offset)},
 	{.key = "timestamp_ms", MILLIS, AT(anchor, timestamp_ms)},
 	{.key = "digest", DIGEST, AT(anchor, digest)},
 };
 SHAPE(anchor, anchor_members);
 
-static const struct member offset_members[] = {
+static const struct shape_member offset_members[] = {
 	{.key = "topic", TEXT, AT(offset_range, topic), .optional = true},
 	{.key = "partition", PARTITION, AT(offset_range, partition)},
 	{.key = "start", MILLIS, AT(offset_range, start)},
@@ -164,19 +164,19 @@ static const struct member offset_members[] = {
 };
 SHAPE(offset_range, offset_members);
 
-static const struct member link_members[] = {
+static const struct shape_member link_members[] = {
 	{.key = "load", TEXT, AT(manifest_link, load)},
 	{.key = "digest", DIGEST, AT(manifest_link, digest)},
 };
 SHAPE(manifest_link, link_members);
 
-static const struct member digests_members[] = {
+static const struct shape_member digests_members[] = {
 	{.key = "rejects", DIGEST, AT(manifest_digests, rejects)},
 	{.key = "manifest", DIGEST, AT(manifest_digests, manifest)},
 };
 SHAPE(manifest_digests, digests_members);
 
-static const struct member manifest_members[] = {
+static const struct shape_member manifest_members[] = {
 	{.key = "job", TEXT, AT(manifest, job_path)},
 	{.key = "job_digest", DIGEST, AT(manifest, job_digest)},
 	{.key = "created_ms", MILLIS, AT(manifest, created_ms)},

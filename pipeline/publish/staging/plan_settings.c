@@ -6,12 +6,12 @@
 /* A ratio is read as it was written. */
 enum { REAL_DIGITS = 17 };
 
-static const struct member column_members[] = {
+static const struct shape_member column_members[] = {
 	{.key = "name", ROW_KEY, AT(settings_column, name)},
 };
 SHAPE(settings_column, column_members);
 
-static const struct member table_members[] = {
+static const struct shape_member table_members[] = {
 	{.key = "name", TEXT, AT(settings_table, name)},
 	{.key = "disk_per_byte", RATIO, AT(settings_table, disk_per_byte)},
 	{.key = "splits_digest", DIGEST, AT(settings_table, splits_digest)},
@@ -24,7 +24,7 @@ static const struct member table_members[] = {
 };
 SHAPE(settings_table, table_members);
 
-static const struct member settings_members[] = {
+static const struct shape_member settings_members[] = {
 	{.key = "job_digest", DIGEST, AT(plan_settings, job_digest)},
 	{.key = "tuned", FLAG, AT(plan_settings, tuned)},
 	{.key = "columns",

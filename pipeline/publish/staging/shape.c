@@ -26,7 +26,7 @@ static json_t *row_key_json(struct bytes key)
 
 static json_t *shape_json(const struct shape *s, const char *base);
 
-static json_t *list_json(const struct member *m, const char *base)
+static json_t *list_json(const struct shape_member *m, const char *base)
 {
 	const char *const *items = (const void *)(base + m->at);
 	const size_t *count = (const void *)(base + m->count_at);
@@ -42,7 +42,7 @@ static json_t *list_json(const struct member *m, const char *base)
 	return list;
 }
 
-static json_t *member_json(const struct member *m, const char *base)
+static json_t *member_json(const struct shape_member *m, const char *base)
 {
 	const void *at = base + m->at;
 
@@ -62,7 +62,7 @@ static json_t *member_json(const struct member *m, const char *base)
 	return NULL;
 }
 
-static bool is_left_out(const struct member *m, const char *base)
+static bool is_left_out(const struct shape_member *m, const char *base)
 {
 	const void *at = base + (m->kind == LIST ? m->count_at : m->at);
 
@@ -200,8 +200,8 @@ static bool read_text(const json_t *v, enum kind kind, void *at, struct arena *a
 static int object_read(const struct shape *s, const json_t *object, char *base, const char *where,
 		       struct arena *a, struct error *err);
 
-static int list_read(const struct member *m, const json_t *list, char *base, const char *where,
-		     struct arena *a, struct error *err)
+static int list_read(const struct shape_member *m, const json_t *list, char *base,
+		     const char *where, struct arena *a, struct error *err)
 {
 	size_t count = json_array_size(list);
 	char *items = arena_alloc(a, count * m->items->bytes);
@@ -219,8 +219,8 @@ static int list_read(const struct member *m, const json_t *list, char *base, con
 	return rc;
 }
 
-static int part_read(const struct member *m, const json_t *object, char *base, const char *where,
-		     struct arena *a, struct error *err)
+static int part_read(const struct shape_member *m, const json_t *object, char *base,
+		     const char *where, struct arena *a, struct error *err)
 {
 	char *name = mem_format("%s%s.", where, m->key);
 
@@ -234,7 +234,7 @@ static int object_read(const struct shape *s, const json_t *object, char *base, 
 		       struct arena *a, struct error *err)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		const struct member *m = &s->members[i];
+		const struct shape_member *m = &s->members[i];
 		const json_t *v = json_object_get(object, m->key);
 		bool ok;
 

@@ -31,7 +31,7 @@ enum kind {
 };
 
 struct shape;
-struct member {
+struct shape_member {
 	const char *key;
 	enum kind kind;
 	size_t at;
@@ -42,7 +42,7 @@ struct member {
 };
 
 struct shape {
-	const struct member *members;
+	const struct shape_member *members;
 	size_t count, bytes;
 };
 
