@@ -26,7 +26,7 @@ void fetched_free(struct fetched *f)
 
 /* --- regions --- */
 
-static int look_up_regions(struct live_scan *s, struct span *p, struct hbase_failure *why,
+static int look_up_regions(struct live_scan *s, struct live_span *p, struct hbase_failure *why,
 			   struct error *err)
 {
 	struct hbase_regions r;
@@ -55,13 +55,13 @@ static void copy(struct buf *to, struct bytes b)
 	buf_append(to, b.ptr, b.len);
 }
 
-static struct live_visit *visit_of(struct span *p)
+static struct live_visit *visit_of(struct live_span *p)
 {
 	return &p->visits[p->nvisits - 1];
 }
 
 /* Rows come in their order, and in the region. */
-static int check_row(const struct live_scan *s, const struct span *p, struct bytes last,
+static int check_row(const struct live_scan *s, const struct live_span *p, struct bytes last,
 		     struct bytes row, struct error *err)
 {
 	int c = last.len ? bytes_cmp(last, row) : 0;
@@ -74,7 +74,7 @@ static int check_row(const struct live_scan *s, const struct span *p, struct byt
 			 p->place.host, p->place.port, p->visits[p->nvisits - 1].region);
 }
 
-static int look_through(struct live_scan *s, struct span *p, const struct hbase_batch *b,
+static int look_through(struct live_scan *s, struct live_span *p, const struct hbase_batch *b,
 			struct error *err)
 {
 	struct bytes rest = b->cells, last = p->has_last ? buf_bytes(&p->last) : (struct bytes){0};
@@ -106,7 +106,7 @@ static int look_through(struct live_scan *s, struct span *p, const struct hbase_
 }
 
 /* As many rows as were asked for are there whole. */
-static bool has_enough(const struct live_scan *s, const struct span *p)
+static bool has_enough(const struct live_scan *s, const struct live_span *p)
 {
 	if (!spans_limited(s))
 		return false;
@@ -130,7 +130,7 @@ static struct bytes keep(struct arena *a, struct bytes b)
 	return bytes_of(arena_strndup(a, b.len ? (const char *)b.ptr : "", b.len), b.len);
 }
 
-static void note_visit(struct span *p, const struct span_call *c)
+static void note_visit(struct live_span *p, const struct span_call *c)
 {
 	struct bytes a = c->scan.start, b = c->scan.stop;
 
@@ -144,7 +144,7 @@ static void note_visit(struct span *p, const struct span_call *c)
 }
 
 /* One call; RC_END: the span is at its end. */
-static int call(struct live_scan *s, struct span *p, struct hbase_batch *b,
+static int call(struct live_scan *s, struct live_span *p, struct hbase_batch *b,
 		struct hbase_failure *why, struct error *err)
 {
 	struct span_call c;
@@ -176,7 +176,7 @@ static int call(struct live_scan *s, struct span *p, struct hbase_batch *b,
 }
 
 /* The scanner is gone: the row that was not at its end begins anew. */
-static void go_back(const struct live_scan *s, struct span *p)
+static void go_back(const struct live_scan *s, struct live_span *p)
 {
 	p->scanner.open = false;
 	if (!p->has_last)
@@ -193,7 +193,7 @@ static void go_back(const struct live_scan *s, struct span *p)
 }
 
 /* A server without the filter, or one that breaks on it. */
-static bool is_of_filter(const struct span *p, const struct hbase_failure *why)
+static bool is_of_filter(const struct live_span *p, const struct hbase_failure *why)
 {
 	if (!p->filtered || !why->name[0])
 		return false;
@@ -201,7 +201,7 @@ static bool is_of_filter(const struct span *p, const struct hbase_failure *why)
 }
 
 /* RC_OK: it is to be tried again. */
-static int recover(struct live_scan *s, struct span *p, struct hbase_failure why, int rc,
+static int recover(struct live_scan *s, struct live_span *p, struct hbase_failure why, int rc,
 		   struct error *err)
 {
 	struct live_visit *v = p->nvisits ? visit_of(p) : NULL;
@@ -230,7 +230,7 @@ static int recover(struct live_scan *s, struct span *p, struct hbase_failure why
 }
 
 /* A batch that says something; *out NULL: the span is at its end. */
-static int fetch(struct live_scan *s, struct span *p, struct fetched **out, struct error *err)
+static int fetch(struct live_scan *s, struct live_span *p, struct fetched **out, struct error *err)
 {
 	struct hbase_batch b;
 	struct hbase_failure why;
@@ -268,17 +268,17 @@ static int fetch(struct live_scan *s, struct span *p, struct fetched **out, stru
 
 /* --- whose turn it is --- */
 
-static bool may_fetch(const struct span *p, size_t most)
+static bool may_fetch(const struct live_span *p, size_t most)
 {
 	return p->state == SPAN_IDLE && p->nfetched < most;
 }
 
 /* The next spans of each stream; first those that somebody waits for. */
-static struct span *pick(struct live_scan *s, size_t most)
+static struct live_span *pick(struct live_scan *s, size_t most)
 {
 	for (size_t k = 0; k < s->ahead; k++)
 		for (size_t i = 0; i < s->nstreams; i++) {
-			struct stream *t = &s->streams[i];
+			struct live_stream *t = &s->streams[i];
 
 			if (t->given + k < t->nspans && may_fetch(&t->spans[t->given + k], most))
 				return &t->spans[t->given + k];
@@ -286,7 +286,7 @@ static struct span *pick(struct live_scan *s, size_t most)
 	return NULL;
 }
 
-static bool needs_renewal(const struct span *p, int64_t now)
+static bool needs_renewal(const struct live_span *p, int64_t now)
 {
 	if (p->state != SPAN_IDLE || !p->scanner.open)
 		return false;
@@ -294,7 +294,7 @@ static bool needs_renewal(const struct span *p, int64_t now)
 	return now - p->touched_ms > lease / 3;
 }
 
-static struct span *pick_renewal(struct live_scan *s)
+static struct live_span *pick_renewal(struct live_scan *s)
 {
 	int64_t now = clock_ms();
 
@@ -305,7 +305,7 @@ static struct span *pick_renewal(struct live_scan *s)
 }
 
 /* What the span was left with, by the thread that had it in hand; under the lock. */
-static void put_back(struct live_scan *s, struct span *p, struct fetched *f, int rc,
+static void put_back(struct live_scan *s, struct live_span *p, struct fetched *f, int rc,
 		     const struct error *err)
 {
 	p->touched_ms = clock_ms();
@@ -320,7 +320,7 @@ static void put_back(struct live_scan *s, struct span *p, struct fetched *f, int
 	pthread_cond_broadcast(&s->changed);
 }
 
-static void fetch_for(struct live_scan *s, struct span *p)
+static void fetch_for(struct live_scan *s, struct live_span *p)
 {
 	struct fetched *f = NULL;
 	struct error err = {0};
@@ -332,7 +332,7 @@ static void fetch_for(struct live_scan *s, struct span *p)
 	put_back(s, p, f, rc, &err);
 }
 
-static void renew(struct live_scan *s, struct span *p)
+static void renew(struct live_scan *s, struct live_span *p)
 {
 	struct hbase_failure why;
 	struct error unheard;
@@ -356,11 +356,11 @@ static void *work(void *arg)
 	pthread_mutex_lock(&s->lock);
 	s->nworking++;
 	while (!s->closing) {
-		struct span *p = pick(s, 1);
+		struct live_span *p = pick(s, 1);
 
 		if (!p)
 			p = pick(s, WAITING_MOST);
-		struct span *old = p ? NULL : pick_renewal(s);
+		struct live_span *old = p ? NULL : pick_renewal(s);
 		if (p) {
 			fetch_for(s, p);
 		} else if (old) {
@@ -426,7 +426,7 @@ void fetch_stop(struct live_scan *s)
 	s->workers = NULL;
 }
 
-int fetch_next(struct live_scan *s, struct span *p, struct fetched **out, struct error *err)
+int fetch_next(struct live_scan *s, struct live_span *p, struct fetched **out, struct error *err)
 {
 	int rc = RC_OK;
 

@@ -12,7 +12,7 @@ static void release_list(struct fetched *f)
 }
 
 /* What the row before lay in, but for the answer that is being read. */
-static void let_go(struct stream *t)
+static void let_go(struct live_stream *t)
 {
 	if (!t->held)
 		return;
@@ -21,7 +21,7 @@ static void let_go(struct stream *t)
 }
 
 /* The next cell of the span, into t->next; RC_END: there is none. */
-static int next_cell(struct live_scan *s, struct stream *t, struct error *err)
+static int next_cell(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	while (!t->rest.len) {
 		struct fetched *f;
@@ -44,7 +44,7 @@ static int next_cell(struct live_scan *s, struct stream *t, struct error *err)
 	return hbase_batch_cell(&t->rest, &t->next, err);
 }
 
-static void add_cell(struct stream *t)
+static void add_cell(struct live_stream *t)
 {
 	if (t->n == t->cap) {
 		t->cap = t->cap ? 2 * t->cap : 16;
@@ -55,7 +55,7 @@ static void add_cell(struct stream *t)
 }
 
 /* Behind the last span of its region a row is at its end too. */
-static void next_span(struct live_scan *s, struct stream *t)
+static void next_span(struct live_scan *s, struct live_stream *t)
 {
 	pthread_mutex_lock(&s->lock);
 	t->given++;
@@ -63,7 +63,7 @@ static void next_span(struct live_scan *s, struct stream *t)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int gather(struct live_scan *s, struct stream *t, struct error *err)
+static int gather(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	t->n = 0;
 	let_go(t);
@@ -129,7 +129,7 @@ static void cut_cells(const struct query *q, struct cell *cells, size_t *n)
 	*n = kept;
 }
 
-static int judge(struct live_scan *s, struct stream *t, struct error *err)
+static int judge(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	const struct query_judge *j = s->q.judge;
 	int rc = RC_OK;
@@ -142,7 +142,7 @@ static int judge(struct live_scan *s, struct stream *t, struct error *err)
 	return rc;
 }
 
-int stream_next_row(struct live_scan *s, struct stream *t, struct error *err)
+int stream_next_row(struct live_scan *s, struct live_stream *t, struct error *err)
 {
 	int rc;
 
@@ -155,7 +155,7 @@ int stream_next_row(struct live_scan *s, struct stream *t, struct error *err)
 	return rc;
 }
 
-void stream_release(struct stream *t)
+void stream_release(struct live_stream *t)
 {
 	release_list(t->held);
 	mem_free(t->cells);

@@ -120,7 +120,7 @@ int live_open(struct live_scan **out, const struct live_options *o, struct error
 	return rc;
 }
 
-static void release_span(struct span *p)
+static void release_span(struct live_span *p)
 {
 	while (p->first) {
 		struct fetched *next = p->first->next;
@@ -163,7 +163,7 @@ void live_close(struct live_scan *s)
 
 /* --- the merge --- */
 
-static struct bytes behind_salt(const struct live_scan *s, const struct stream *t)
+static struct bytes behind_salt(const struct live_scan *s, const struct live_stream *t)
 {
 	struct bytes row = t->cells[0].row;
 	size_t n = s->q.salt_bytes < row.len ? s->q.salt_bytes : row.len;
@@ -171,7 +171,8 @@ static struct bytes behind_salt(const struct live_scan *s, const struct stream *
 	return bytes_of(row.ptr + n, row.len - n);
 }
 
-static bool comes_first(const struct live_scan *s, const struct stream *a, const struct stream *b)
+static bool comes_first(const struct live_scan *s, const struct live_stream *a,
+			const struct live_stream *b)
 {
 	int c = bytes_cmp(behind_salt(s, a), behind_salt(s, b));
 
@@ -182,7 +183,7 @@ static bool comes_first(const struct live_scan *s, const struct stream *a, const
 
 static void sift_down(struct live_scan *s, size_t i)
 {
-	struct stream **heap = s->heap, *moved = heap[i];
+	struct live_stream **heap = s->heap, *moved = heap[i];
 
 	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
 		if (child + 1 < s->nheap && comes_first(s, heap[child + 1], heap[child]))
@@ -227,7 +228,7 @@ static int step(struct live_scan *s, struct error *err)
 
 int live_next(struct live_scan *s, struct cell *out, struct error *err)
 {
-	struct stream *t = s->nheap ? s->heap[0] : NULL;
+	struct live_stream *t = s->nheap ? s->heap[0] : NULL;
 
 	s->new_row = !t || t->give == t->n;
 	if (s->new_row) {

@@ -40,14 +40,15 @@ static struct bytes keep(struct arena *a, struct bytes b)
 	return bytes_of(arena_strndup(a, b.len ? (const char *)b.ptr : "", b.len), b.len);
 }
 
-struct cutter {
+struct span_cutter {
 	struct live_scan *s;
 	size_t npieces, pieces_cap, spans_cap;
 	size_t *first; /* piece of each span */
 	size_t region; /* of the last piece */
 };
 
-static void add_piece(struct cutter *c, struct query_range piece, size_t region, bool new_stream)
+static void add_piece(struct span_cutter *c, struct query_range piece, size_t region,
+		      bool new_stream)
 {
 	struct live_scan *s = c->s;
 	size_t room = s->nspans ? c->npieces - c->first[s->nspans - 1] : 0;
@@ -68,7 +69,7 @@ static void add_piece(struct cutter *c, struct query_range piece, size_t region,
 		(struct query_range){keep(&s->arena, piece.start), keep(&s->arena, piece.stop)};
 }
 
-static void cut_range(struct cutter *c, struct query_range range, bool new_stream)
+static void cut_range(struct span_cutter *c, struct query_range range, bool new_stream)
 {
 	const struct hbase_regions *r = &c->s->map;
 
@@ -88,12 +89,12 @@ static bool same_salt(size_t n, const struct query_range *a, const struct query_
 	return a->start.len >= n && b->start.len >= n && memcmp(a->start.ptr, b->start.ptr, n) == 0;
 }
 
-static void make_spans(struct live_scan *s, const struct cutter *c)
+static void make_spans(struct live_scan *s, const struct span_cutter *c)
 {
 	s->spans = mem_calloc(s->nspans + 1, sizeof *s->spans);
 	for (size_t i = 0; i < s->nspans; i++) {
 		size_t end = i + 1 < s->nspans ? c->first[i + 1] : c->npieces;
-		struct span *p = &s->spans[i];
+		struct live_span *p = &s->spans[i];
 
 		p->ranges = s->pieces + c->first[i];
 		p->nranges = end - c->first[i];
@@ -105,10 +106,10 @@ static void make_spans(struct live_scan *s, const struct cutter *c)
 	}
 }
 
-static void turn_round(struct stream *t)
+static void turn_round(struct live_stream *t)
 {
 	for (size_t i = 0; i < t->nspans / 2; i++) {
-		struct span *a = &t->spans[i], *b = &t->spans[t->nspans - 1 - i], moved = *a;
+		struct live_span *a = &t->spans[i], *b = &t->spans[t->nspans - 1 - i], moved = *a;
 
 		*a = *b;
 		*b = moved;
@@ -119,7 +120,7 @@ static void turn_round(struct stream *t)
 
 void spans_cut(struct live_scan *s)
 {
-	struct cutter c = {.s = s};
+	struct span_cutter c = {.s = s};
 	const struct query *q = &s->q;
 	size_t *end = mem_calloc(q->nranges + 1, sizeof *end); /* span behind each stream */
 
@@ -135,11 +136,12 @@ void spans_cut(struct live_scan *s)
 	}
 	make_spans(s, &c);
 	s->streams = mem_calloc(s->nstreams + 1, sizeof *s->streams);
-	s->heap = mem_calloc(s->nstreams + 1, sizeof(struct stream *));
+	s->heap = mem_calloc(s->nstreams + 1, sizeof(struct live_stream *));
 	for (size_t i = 0; i < s->nstreams; i++) {
 		size_t from = i ? end[i - 1] : 0;
 
-		s->streams[i] = (struct stream){.spans = s->spans + from, .nspans = end[i] - from};
+		s->streams[i] =
+			(struct live_stream){.spans = s->spans + from, .nspans = end[i] - from};
 		if (q->reversed)
 			turn_round(&s->streams[i]);
 	}
@@ -160,7 +162,7 @@ static bool is_behind(const struct query_range *r, struct bytes row)
 }
 
 /* Of the rows from p->at on: which ranges of it are in one region, the first of them cut. */
-static bool find_forward(struct live_scan *s, const struct span *p, size_t *i, size_t *j,
+static bool find_forward(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			 const struct hbase_region **in, struct query_range *rows)
 {
 	struct bytes at = buf_bytes(&p->at);
@@ -180,7 +182,7 @@ static bool find_forward(struct live_scan *s, const struct span *p, size_t *i, s
 }
 
 /* Of the rows before p->at. */
-static bool find_reversed(struct live_scan *s, const struct span *p, size_t *i, size_t *j,
+static bool find_reversed(struct live_scan *s, const struct live_span *p, size_t *i, size_t *j,
 			  const struct hbase_region **in, struct query_range *rows)
 {
 	struct bytes at = p->at_end ? (struct bytes){0} : buf_bytes(&p->at);
@@ -255,7 +257,7 @@ static void put_filters(struct live_scan *s, struct span_call *c, const struct q
 		c->scan.filter = members == 1 ? c->members[0] : &c->list;
 }
 
-int span_place(struct live_scan *s, struct span *p, struct span_call *out)
+int span_place(struct live_scan *s, struct live_span *p, struct span_call *out)
 {
 	const struct hbase_region *in;
 	struct query_range rows;
@@ -306,7 +308,7 @@ void span_call_release(struct span_call *c)
 	mem_free(c->items);
 }
 
-void span_leave_region(const struct live_scan *s, struct span *p)
+void span_leave_region(const struct live_scan *s, struct live_span *p)
 {
 	const struct buf *behind = s->q.reversed ? &p->start : &p->end;
 

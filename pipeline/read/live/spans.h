@@ -23,7 +23,7 @@ struct fetched {
 
 enum span_state { SPAN_IDLE, SPAN_BUSY, SPAN_DONE, SPAN_FAILED };
 
-struct span {
+struct live_span {
 	const struct query_range *ranges; /* rising */
 	size_t nranges;
 	/* of the thread that has it in hand */
@@ -50,8 +50,8 @@ struct span {
 	struct error err; /* SPAN_FAILED */
 };
 
-struct stream {
-	struct span *spans;
+struct live_stream {
+	struct live_span *spans;
 	size_t nspans, given; /* given: the span that is given from */
 	struct fetched *held; /* that the row's cells lie in, the current one first */
 	struct bytes rest;    /* of its cells */
@@ -82,9 +82,9 @@ struct live_scan {
 	size_t regions; /* at the start */
 	/* --- */
 	struct query_range *pieces;
-	struct span *spans;
+	struct live_span *spans;
 	size_t nspans;
-	struct stream *streams, **heap;
+	struct live_stream *streams, **heap;
 	size_t nstreams, nheap;
 	size_t ahead;
 	bool started, new_row;
@@ -116,20 +116,20 @@ struct span_call {
 	struct filter_range *items;
 };
 /* RC_END: the span is at its end.  Release what was OK. */
-int span_place(struct live_scan *s, struct span *p, struct span_call *out);
+int span_place(struct live_scan *s, struct live_span *p, struct span_call *out);
 void span_call_release(struct span_call *c);
 /* The region has given all. */
-void span_leave_region(const struct live_scan *s, struct span *p);
+void span_leave_region(const struct live_scan *s, struct live_span *p);
 
 /* live_fetch.c: threads that fetch ahead. */
 int fetch_start(struct live_scan *s, struct error *err);
 void fetch_stop(struct live_scan *s);
 /* The next answer of a span, the caller's; *out NULL: it is at its end. */
-int fetch_next(struct live_scan *s, struct span *p, struct fetched **out, struct error *err);
+int fetch_next(struct live_scan *s, struct live_span *p, struct fetched **out, struct error *err);
 void fetched_free(struct fetched *f);
 
 /* live_rows.c: the next row of a stream that has cells of the answer; RC_END: there is none. */
-int stream_next_row(struct live_scan *s, struct stream *t, struct error *err);
-void stream_release(struct stream *t);
+int stream_next_row(struct live_scan *s, struct live_stream *t, struct error *err);
+void stream_release(struct live_stream *t);
 
 #endif

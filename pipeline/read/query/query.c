@@ -327,7 +327,7 @@ static int next_in_row(struct query_scan *s, struct cell *out, struct error *err
 /* The next cell of the row that was gathered. */
 static int next_gathered(struct query_scan *s, struct cell *out, struct error *err)
 {
-	struct gathered *g = &s->gathered;
+	struct scan_gathered *g = &s->gathered;
 
 	while (g->at < g->n) {
 		bool taken, same_family = g->at && g->cells[g->at - 1].family.ptr ==
@@ -419,7 +419,7 @@ void query_explain(const struct query_scan *s, size_t i, struct query_why *out)
 		return;
 	}
 	const struct family_scan *family = &s->families[f->family];
-	const struct cursor *c = &family->store.cursors[s->place[i]];
+	const struct store_cursor *c = &family->store.cursors[s->place[i]];
 	*out = (struct query_why){
 		.name = f->name,
 		.spared = c->spared,

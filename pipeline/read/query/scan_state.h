@@ -12,7 +12,7 @@
 #include "store.h"
 
 /* The cells of a row, owned. */
-struct gathered {
+struct scan_gathered {
 	struct cell *cells;
 	size_t n, cap, at; /* at: the next to give */
 	struct buf bytes;  /* of qualifiers, values and tags */
@@ -30,7 +30,7 @@ struct merged {
 };
 
 /* Rows that one file alone has, without markers: undisturbed.c. */
-struct quick {
+struct scan_quick {
 	struct family_scan *family; /* NULL: the question is not one for it */
 	const struct cell *cell, *end, *begin;
 	const uint8_t *step; /* of cell */
@@ -65,9 +65,9 @@ struct query_scan {
 	bool has_column;
 	uint8_t *beyond; /* reversed: more than any row */
 	bool new_row;	 /* the last cell given is the first of its row */
-	struct gathered gathered;
+	struct scan_gathered gathered;
 	struct merged merged;
-	struct quick quick;
+	struct scan_quick quick;
 };
 
 #define BEYOND_BYTES (CELL_ROW_MAX + 1)
@@ -88,7 +88,7 @@ int merged_open(struct query_scan *s, const struct query_family *families, struc
 int merged_next(struct query_scan *s, struct cell *out, struct error *err);
 void merged_explain(const struct query_scan *s, size_t i, struct query_why *out);
 void merged_release(struct merged *m);
-void gathered_release(struct gathered *g);
+void gathered_release(struct scan_gathered *g);
 /* query.c: the rest of the column of c, which is the store's next cell. */
 int scan_skip_column(struct query_scan *s, struct store *store, const struct cell *c,
 		     struct error *err);

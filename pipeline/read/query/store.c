@@ -3,7 +3,7 @@
 
 #include "mem.h"
 
-static bool comes_first(const struct cursor *a, const struct cursor *b)
+static bool comes_first(const struct store_cursor *a, const struct store_cursor *b)
 {
 	int c = cell_key_cmp(&a->cell, &b->cell);
 
@@ -12,7 +12,7 @@ static bool comes_first(const struct cursor *a, const struct cursor *b)
 
 static void sift_down(struct store *s, size_t i)
 {
-	struct cursor *moved = s->heap[i];
+	struct store_cursor *moved = s->heap[i];
 
 	for (size_t child; (child = 2 * i + 1) < s->nheap; i = child) {
 		if (child + 1 < s->nheap && comes_first(s->heap[child + 1], s->heap[child]))
@@ -34,7 +34,7 @@ static void build_heap(struct store *s)
 		sift_down(s, i);
 }
 
-static void finish(struct cursor *c)
+static void finish(struct store_cursor *c)
 {
 	if (c->hfile)
 		c->reads = hfile_reads(c->hfile);
@@ -45,7 +45,7 @@ static void finish(struct cursor *c)
 	c->done = true;
 }
 
-static void spare(struct cursor *c, const char *why)
+static void spare(struct store_cursor *c, const char *why)
 {
 	c->spared = why;
 	finish(c);
@@ -56,8 +56,9 @@ int store_init(struct store *s, const struct query *q, const struct query_family
 {
 	s->q = q;
 	s->family = family;
-	s->heap = mem_try_calloc(s->ncursors + 1, sizeof(struct cursor *));
-	return s->heap ? 0 : error_memory(err, s->ncursors * sizeof(struct cursor *), "a merge");
+	s->heap = mem_try_calloc(s->ncursors + 1, sizeof(struct store_cursor *));
+	return s->heap ? 0
+		       : error_memory(err, s->ncursors * sizeof(struct store_cursor *), "a merge");
 }
 
 void store_release(struct store *s)
@@ -102,7 +103,7 @@ static bool outside(const struct query *q, const struct query_file *f)
 	return i == q->nranges || bytes_cmp(q->ranges[i].start, f->last_row) > 0;
 }
 
-static void place(struct cursor *c, struct bytes row)
+static void place(struct store_cursor *c, struct bytes row)
 {
 	bool later = bytes_cmp(c->file->first_row, row) > 0;
 
@@ -124,7 +125,7 @@ void store_start(struct store *s)
 void store_go_to(struct store *s, struct bytes row)
 {
 	for (size_t i = 0; i < s->ncursors; i++) {
-		struct cursor *c = &s->cursors[i];
+		struct store_cursor *c = &s->cursors[i];
 
 		if (!c->done && bytes_cmp(c->cell.row, row) < 0)
 			place(c, row);
@@ -165,7 +166,7 @@ static int bloom_lacks(const struct store *s, struct hfile *h, bool *lacks, stru
 }
 
 /* Open a file unless it can be spared; then c->done. */
-static int open_file(const struct store *s, struct cursor *c, struct error *err)
+static int open_file(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	struct hfile_source source;
 	bool lacks = false;
@@ -190,7 +191,7 @@ static int open_file(const struct store *s, struct cursor *c, struct error *err)
 	return rc;
 }
 
-static int next_batch(struct cursor *c, struct error *err)
+static int next_batch(struct store_cursor *c, struct error *err)
 {
 	int rc = hfile_next_batch(c->hfile, c->batch, err);
 
@@ -201,7 +202,7 @@ static int next_batch(struct cursor *c, struct error *err)
 }
 
 /* From a place to the first cell that is there. */
-static int settle(const struct store *s, struct cursor *c, struct error *err)
+static int settle(const struct store *s, struct store_cursor *c, struct error *err)
 {
 	int rc = c->hfile ? 0 : open_file(s, c, err);
 
@@ -247,7 +248,7 @@ int store_peek(struct store *s, const struct cell **out, struct error *err)
 
 int store_skip(struct store *s, size_t ncells, struct error *err)
 {
-	struct cursor *c = s->heap[0];
+	struct store_cursor *c = s->heap[0];
 	int rc = 0;
 
 	c->at += ncells;
@@ -276,7 +277,7 @@ int store_step(struct store *s, struct error *err)
 
 size_t store_alone(const struct store *s, struct bytes stop)
 {
-	const struct cursor *c = s->heap[0];
+	const struct store_cursor *c = s->heap[0];
 	const struct hfile_batch *b = c->batch;
 
 	if (s->nheap == 0 || c->placed || !b->plain)
@@ -298,7 +299,7 @@ size_t store_alone(const struct store *s, struct bytes stop)
 void store_at_row(struct store *s, struct bytes row)
 {
 	for (size_t i = 0; i < s->ncursors; i++) {
-		struct cursor *c = &s->cursors[i];
+		struct store_cursor *c = &s->cursors[i];
 
 		/* only those whose greatest row below the bound it is */
 		c->done = c->spared || c->exhausted || !c->before_known ||
@@ -311,7 +312,7 @@ void store_at_row(struct store *s, struct bytes row)
 	build_heap(s);
 }
 
-static int cursor_before(struct store *s, struct cursor *c, const struct cell *key,
+static int cursor_before(struct store *s, struct store_cursor *c, const struct cell *key,
 			 struct error *err)
 {
 	if (c->file->first_row.len && bytes_cmp(c->file->first_row, key->row) > 0 && key->row.len)
@@ -332,7 +333,7 @@ static int cursor_before(struct store *s, struct cursor *c, const struct cell *k
 int store_row_before(struct store *s, const struct cell *key, struct buf *row, struct error *err)
 {
 	for (size_t i = 0; i < s->ncursors; i++) {
-		struct cursor *c = &s->cursors[i];
+		struct store_cursor *c = &s->cursors[i];
 
 		if (!c->spared && outside(s->q, c->file))
 			spare(c, "row keys");

@@ -8,7 +8,7 @@
 
 #include "query.h"
 
-struct cursor {
+struct store_cursor {
 	const struct query_file *file;
 	struct hfile *hfile; /* NULL: not open */
 	struct hfile_batch *batch;
@@ -28,9 +28,9 @@ struct store {
 	const struct query_family *family;
 	const struct bytes *wanted; /* named qualifiers of the family */
 	size_t nwanted;
-	struct cursor *cursors;
+	struct store_cursor *cursors;
 	size_t ncursors;
-	struct cursor **heap; /* by cell, then newest load first */
+	struct store_cursor **heap; /* by cell, then newest load first */
 	size_t nheap;
 };
 

@@ -22,14 +22,14 @@ void quick_init(struct query_scan *s)
 	    q->raw || q->get || q->filter || q->judge || q->from_ms || q->to_ms || q->max_columns ||
 	    q->family_limit || q->family_offset)
 		return;
-	s->quick = (struct quick){.family = only,
-				  .most = only->versions,
-				  .oldest = matcher_oldest(only->store.family, q)};
+	s->quick = (struct scan_quick){.family = only,
+				       .most = only->versions,
+				       .oldest = matcher_oldest(only->store.family, q)};
 }
 
 bool quick_enter(struct query_scan *s)
 {
-	struct quick *k = &s->quick;
+	struct scan_quick *k = &s->quick;
 
 	if (!k->family)
 		return false;
@@ -37,7 +37,7 @@ bool quick_enter(struct query_scan *s)
 	size_t n = store_alone(store, s->q.ranges[s->range].stop);
 	if (n == 0)
 		return false;
-	const struct cursor *c = store->heap[0];
+	const struct store_cursor *c = store->heap[0];
 	k->begin = k->cell = c->batch->cells + c->at;
 	k->end = k->cell + n;
 	k->step = c->batch->step + c->at;
@@ -47,7 +47,7 @@ bool quick_enter(struct query_scan *s)
 }
 
 /* Is it of the answer? */
-static inline bool takes(struct quick *k, const struct cell *c, uint8_t step, bool first)
+static inline bool takes(struct scan_quick *k, const struct cell *c, uint8_t step, bool first)
 {
 	bool same = step == HFILE_SAME_COLUMN && !first;
 
@@ -64,7 +64,7 @@ static inline bool takes(struct quick *k, const struct cell *c, uint8_t step, bo
 
 int quick_next(struct query_scan *s, struct cell *out, struct error *err)
 {
-	struct quick *k = &s->quick;
+	struct scan_quick *k = &s->quick;
 
 	while (k->cell < k->end) {
 		const struct cell *c = k->cell++;
@@ -87,7 +87,7 @@ int quick_next(struct query_scan *s, struct cell *out, struct error *err)
 
 void quick_count(struct query_scan *s, uint64_t *rows, uint64_t *cells)
 {
-	struct quick k = s->quick;
+	struct scan_quick k = s->quick;
 	uint64_t nrows = 0, ncells = 0;
 
 	for (; k.cell < k.end; k.cell++) {

@@ -7,13 +7,13 @@
 #include "mem.h"
 #include "scan_state.h"
 
-void gathered_release(struct gathered *g)
+void gathered_release(struct scan_gathered *g)
 {
 	mem_free(g->cells);
 	buf_release(&g->bytes);
 }
 
-static bool put_bytes(struct gathered *g, struct bytes *b)
+static bool put_bytes(struct scan_gathered *g, struct bytes *b)
 {
 	bool fits = buf_try_append(&g->bytes, b->ptr, b->len);
 
@@ -21,7 +21,7 @@ static bool put_bytes(struct gathered *g, struct bytes *b)
 	return fits;
 }
 
-static int add_cell(struct gathered *g, const struct query_scan *s, size_t family,
+static int add_cell(struct scan_gathered *g, const struct query_scan *s, size_t family,
 		    const struct cell *c, struct error *err)
 {
 	if (g->n == g->cap) {
@@ -43,7 +43,7 @@ static int add_cell(struct gathered *g, const struct query_scan *s, size_t famil
 }
 
 /* Now that the bytes stay where they are. */
-static void point_to_bytes(struct gathered *g)
+static void point_to_bytes(struct scan_gathered *g)
 {
 	size_t at = 0;
 
@@ -190,7 +190,7 @@ static int gather_family(struct query_scan *s, size_t family, struct error *err)
 /* The cells that each filter keeps of the list. */
 static void keep_cells(struct query_scan *s)
 {
-	struct gathered *g = &s->gathered;
+	struct scan_gathered *g = &s->gathered;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < g->n; i++)
@@ -202,7 +202,7 @@ static void keep_cells(struct query_scan *s)
 /* Of those that a judge left, as many versions as were asked for. */
 static void cut_versions(struct query_scan *s)
 {
-	struct gathered *g = &s->gathered;
+	struct scan_gathered *g = &s->gathered;
 	const struct family_scan *f = s->families;
 	size_t kept = 0;
 	uint32_t n = 0;
@@ -234,7 +234,7 @@ static int judge_row(struct query_scan *s, struct error *err)
 
 static int gather_families(struct query_scan *s, struct error *err)
 {
-	struct gathered *g = &s->gathered;
+	struct scan_gathered *g = &s->gathered;
 
 	g->n = g->at = g->bytes.len = 0;
 	for (size_t i = 0; i < s->nfamilies; i++) {
